@@ -1,0 +1,5 @@
+//! Multipath SCTP (RFC 9260 in UDP, RFC 6951) as a state machine without sockets, clock or global randomness.
+#![forbid(unsafe_code)]
+
+pub mod seeds;
+pub mod time;
