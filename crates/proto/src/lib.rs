@@ -3,3 +3,4 @@
 
 pub mod seeds;
 pub mod time;
+pub mod wire;

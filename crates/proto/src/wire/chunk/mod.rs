@@ -1,0 +1,208 @@
+//! The chunks, one file each (RFC 9260 §3.2 and §3.3, extensions as their files say).
+//!
+//! ```text
+//!  0                   1                   2                   3
+//!  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+//! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//! |  Chunk Type   |  Chunk Flags  |         Chunk Length          |
+//! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//! \                          Chunk Value                          \
+//! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//! ```
+//! The length counts header and value, not the padding to 4 bytes.
+
+pub mod abort;
+pub mod asconf;
+pub mod asconf_ack;
+pub mod auth;
+pub mod cookie_ack;
+pub mod cookie_echo;
+pub mod data;
+pub mod error;
+pub mod forward_tsn;
+pub mod heartbeat;
+pub mod heartbeat_ack;
+pub mod i_data;
+pub mod i_forward_tsn;
+pub mod init;
+pub mod init_ack;
+pub mod re_config;
+pub mod report;
+pub mod sack;
+pub mod shutdown;
+pub mod shutdown_ack;
+pub mod shutdown_complete;
+pub mod unknown;
+
+#[cfg(test)]
+pub(super) mod testing;
+
+pub use abort::Abort;
+pub use asconf::Asconf;
+pub use asconf_ack::AsconfAck;
+pub use auth::Auth;
+pub use cookie_ack::CookieAck;
+pub use cookie_echo::CookieEcho;
+pub use data::{Data, DataHeader};
+pub use error::ErrorChunk;
+pub use forward_tsn::ForwardTsn;
+pub use heartbeat::Heartbeat;
+pub use heartbeat_ack::HeartbeatAck;
+pub use i_data::IData;
+pub use i_forward_tsn::IForwardTsn;
+pub use init::Init;
+pub use init_ack::InitAck;
+pub use re_config::ReConfig;
+pub use report::{Report, ReportItem, ReportItemFlavour};
+pub use sack::{GapBlock, Sack, SackHeader};
+pub use shutdown::Shutdown;
+pub use shutdown_ack::ShutdownAck;
+pub use shutdown_complete::ShutdownComplete;
+pub use unknown::UnknownChunk;
+
+use super::cursor::Cursor;
+use super::{ParseError, padded};
+
+/// Bytes of a chunk's type, flags and length.
+pub const HEADER_LEN: usize = 4;
+
+/// What the writer must know of a chunk. Implemented by every chunk and by [`Chunk`].
+pub trait ChunkEncode {
+    /// The Chunk Type field.
+    fn chunk_type(&self) -> u8;
+
+    /// The Chunk Flags field.
+    fn flags(&self) -> u8 {
+        0
+    }
+
+    /// Bytes of the value.
+    fn body_len(&self) -> usize;
+
+    /// Appends the value, `body_len` bytes.
+    fn write_body(&self, out: &mut Vec<u8>);
+
+    /// Bytes in a packet, with header and padding.
+    fn encoded_len(&self) -> usize {
+        padded(HEADER_LEN + self.body_len())
+    }
+}
+
+/// A chunk type that is read from a packet.
+trait ChunkDecode: Sized {
+    const TYPE: u8;
+    fn parse(flags: u8, body: Cursor<'_>) -> Result<Self, ParseError>;
+}
+
+macro_rules! chunks {
+    ($($(#[$doc:meta])* $name:ident($type:ty),)*) => {
+        /// Any chunk.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub enum Chunk {
+            $($(#[$doc])* $name($type),)*
+            /// A type that is not known here.
+            Unknown(UnknownChunk),
+        }
+
+        impl Chunk {
+            /// Reads a chunk's value.
+            pub(super) fn parse(chunk_type: u8, flags: u8, mut body: Cursor<'_>) -> Result<Self, ParseError> {
+                match chunk_type {
+                    $(<$type as ChunkDecode>::TYPE => <$type>::parse(flags, body).map(Self::$name),)*
+                    _ => Ok(Self::Unknown(UnknownChunk { chunk_type, flags, body: body.rest() })),
+                }
+            }
+
+            fn encoder(&self) -> &dyn ChunkEncode {
+                match self {
+                    $(Self::$name(chunk) => chunk,)*
+                    Self::Unknown(chunk) => chunk,
+                }
+            }
+        }
+
+        $(impl From<$type> for Chunk {
+            fn from(chunk: $type) -> Self {
+                Self::$name(chunk)
+            }
+        })*
+    };
+}
+
+chunks! {
+    /// Payload.
+    Data(Data),
+    /// Payload of interleaved messages.
+    IData(IData),
+    /// Opens an association.
+    Init(Init),
+    /// Answers INIT.
+    InitAck(InitAck),
+    /// Selective acknowledgement.
+    Sack(Sack),
+    /// Probes a path.
+    Heartbeat(Heartbeat),
+    /// Answers HEARTBEAT.
+    HeartbeatAck(HeartbeatAck),
+    /// Closes at once.
+    Abort(Abort),
+    /// Begins a graceful close.
+    Shutdown(Shutdown),
+    /// Answers SHUTDOWN.
+    ShutdownAck(ShutdownAck),
+    /// Ends a graceful close.
+    ShutdownComplete(ShutdownComplete),
+    /// Reports errors that do not end the association.
+    Error(ErrorChunk),
+    /// Returns the state cookie.
+    CookieEcho(CookieEcho),
+    /// Answers COOKIE ECHO.
+    CookieAck(CookieAck),
+    /// Authenticates the chunks after it.
+    Auth(Auth),
+    /// Changes addresses.
+    Asconf(Asconf),
+    /// Answers ASCONF.
+    AsconfAck(AsconfAck),
+    /// Gives up TSNs.
+    ForwardTsn(ForwardTsn),
+    /// Gives up TSNs of interleaved messages.
+    IForwardTsn(IForwardTsn),
+    /// Resets or adds streams.
+    ReConfig(ReConfig),
+    /// What two Strandcast endpoints say to each other.
+    Report(Report),
+}
+
+impl ChunkEncode for Chunk {
+    fn chunk_type(&self) -> u8 {
+        self.encoder().chunk_type()
+    }
+
+    fn flags(&self) -> u8 {
+        self.encoder().flags()
+    }
+
+    fn body_len(&self) -> usize {
+        self.encoder().body_len()
+    }
+
+    fn write_body(&self, out: &mut Vec<u8>) {
+        self.encoder().write_body(out);
+    }
+}
+
+/// Appends a chunk without padding. False when it is longer than its length field can say; `out` is garbage at its end then.
+pub(super) fn write_frame(
+    out: &mut Vec<u8>,
+    chunk_type: u8,
+    flags: u8,
+    body: impl FnOnce(&mut Vec<u8>),
+) -> bool {
+    let start = out.len();
+    out.extend_from_slice(&[chunk_type, flags, 0, 0]);
+    body(out);
+    let Ok(length) = u16::try_from(out.len() - start) else { return false };
+    out[start + 2..start + HEADER_LEN].copy_from_slice(&length.to_be_bytes());
+    true
+}

@@ -1,0 +1,218 @@
+//! REPORT: what two Strandcast endpoints say to each other, docs/wire-format.md. The type's high bits are 10: a peer that does
+//! not know it skips it without a word. Only sent to a peer that listed it in Supported Extensions.
+//!
+//! ```text
+//!  0                   1                   2                   3
+//!  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+//! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//! |  Type = 0xB1  |  Chunk Flags  |          Chunk Length         |
+//! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//! |              Kind             |          Item Length          |
+//! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//! |  Flags  |E|R  |    Reserved   |      Path (0xFFFF: none)      |
+//! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//! \            Serial (32 bits, only with flag R or E)            \
+//! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//! \                        Payload, padding                       \
+//! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//! \                           more items                          \
+//! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//! ```
+//! R asks for an echo and is resent until it comes; E is that echo: kind, path and serial of the item, without a payload.
+//! The item length counts the 8-byte item header, not the padding to 4 bytes that follows.
+
+use bytes::Bytes;
+use smallvec::SmallVec;
+
+use super::{ChunkDecode, ChunkEncode};
+use crate::wire::cursor::Cursor;
+use crate::wire::{ParseError, tlv};
+
+/// Chunk Type of REPORT.
+pub const TYPE: u8 = 0xB1;
+
+/// Item kind: a path joins the association.
+pub const KIND_JOIN: u16 = 1;
+/// Item kind: a path leaves for good.
+pub const KIND_LEAVE: u16 = 2;
+/// Item kind: a path has a new 4-tuple.
+pub const KIND_MOVED: u16 = 3;
+/// Item kind: a path is not to be used for now.
+pub const KIND_SUSPEND: u16 = 4;
+/// Item kind: a suspended path may be used again.
+pub const KIND_RESUME: u16 = 5;
+/// The first kind that belongs to schemes; those below are the core's.
+pub const KIND_FIRST_SCHEME: u16 = 0x100;
+
+const RELIABLE: u8 = 0b01;
+const ECHO: u8 = 0b10;
+const NO_PATH: u16 = 0xffff;
+
+/// Items in their order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// Each one stands for itself.
+    pub items: SmallVec<[ReportItem; 2]>,
+}
+
+/// One thing that is said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReportItem {
+    /// What it is about.
+    pub kind: u16,
+    /// The path it is about, by its wire id; never `Some(0xFFFF)`.
+    pub path: Option<u16>,
+    /// How it is delivered.
+    pub reliability: ReportItemFlavour,
+    /// What is said. Empty in an echo.
+    pub payload: Bytes,
+}
+
+/// How an item is delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReportItemFlavour {
+    /// Once, if it arrives.
+    Plain,
+    /// Resent until the echo with this serial comes.
+    Reliable(u32),
+    /// The echo of the item with this serial.
+    Echo(u32),
+}
+
+impl ReportItem {
+    /// The echo that a reliable item asks for.
+    pub fn echo(&self) -> Option<Self> {
+        match self.reliability {
+            ReportItemFlavour::Reliable(serial) => Some(Self {
+                kind: self.kind,
+                path: self.path,
+                reliability: ReportItemFlavour::Echo(serial),
+                payload: Bytes::new(),
+            }),
+            ReportItemFlavour::Plain | ReportItemFlavour::Echo(_) => None,
+        }
+    }
+
+    /// Bytes of the item without padding.
+    #[expect(clippy::len_without_is_empty, reason = "an item is never empty")]
+    pub fn len(&self) -> usize {
+        let serial = if self.reliability == ReportItemFlavour::Plain { 0 } else { 4 };
+        8 + serial + self.payload.len()
+    }
+
+    fn parse(kind: u16, mut value: Cursor<'_>) -> Result<Self, ParseError> {
+        let flags = value.u8()?;
+        let _reserved = value.u8()?;
+        let path = Some(value.u16()?).filter(|&path| path != NO_PATH);
+        let reliability = match flags & (RELIABLE | ECHO) {
+            0 => ReportItemFlavour::Plain,
+            RELIABLE => ReportItemFlavour::Reliable(value.u32()?),
+            ECHO => {
+                let serial = value.u32()?;
+                value.finish()?;
+                ReportItemFlavour::Echo(serial)
+            }
+            _ => return Err(ParseError::Forbidden),
+        };
+        Ok(Self { kind, path, reliability, payload: value.rest() })
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        debug_assert_ne!(self.path, Some(NO_PATH), "this id says that there is no path");
+        let (flags, serial) = match self.reliability {
+            ReportItemFlavour::Plain => (0, None),
+            ReportItemFlavour::Reliable(serial) => (RELIABLE, Some(serial)),
+            ReportItemFlavour::Echo(serial) => (ECHO, Some(serial)),
+        };
+        tlv::write(out, self.kind, |out| {
+            out.extend_from_slice(&[flags, 0]);
+            out.extend_from_slice(&self.path.unwrap_or(NO_PATH).to_be_bytes());
+            if let Some(serial) = serial {
+                out.extend_from_slice(&serial.to_be_bytes());
+            }
+            out.extend_from_slice(&self.payload);
+        });
+    }
+}
+
+impl ChunkDecode for Report {
+    const TYPE: u8 = TYPE;
+
+    fn parse(_flags: u8, mut body: Cursor<'_>) -> Result<Self, ParseError> {
+        let mut items = SmallVec::new();
+        while !body.is_empty() {
+            let (kind, value) = tlv::next(&mut body)?;
+            items.push(ReportItem::parse(kind, value)?);
+        }
+        Ok(Self { items })
+    }
+}
+
+impl ChunkEncode for Report {
+    fn chunk_type(&self) -> u8 {
+        TYPE
+    }
+
+    fn body_len(&self) -> usize {
+        tlv::len_all(self.items.iter().map(ReportItem::len))
+    }
+
+    fn write_body(&self, out: &mut Vec<u8>) {
+        tlv::write_all(out, &self.items, ReportItem::write);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use smallvec::smallvec;
+
+    use super::*;
+    use crate::wire::chunk::testing::{check, parse};
+
+    #[test]
+    fn follows_the_layout() {
+        let bytes = [
+            0xb1, 0, 0, 0x1d, // 4 + 16 + 9 bytes
+            0, 1, 0, 0x0e, 1, 0, 0, 2, 0, 0, 0, 7, 0xaa, 0xbb, 0, 0, // reliable JOIN of path 2
+            1, 0, 0, 9, 0, 0, 0xff, 0xff, 0xcc, 0, 0, 0, // a scheme's, of no path
+        ];
+        let join = ReportItem {
+            kind: KIND_JOIN,
+            path: Some(2),
+            reliability: ReportItemFlavour::Reliable(7),
+            payload: Bytes::from_static(&[0xaa, 0xbb]),
+        };
+        let plain = ReportItem {
+            kind: KIND_FIRST_SCHEME,
+            path: None,
+            reliability: ReportItemFlavour::Plain,
+            payload: Bytes::from_static(&[0xcc]),
+        };
+        check(&bytes, Report { items: smallvec![join, plain] });
+    }
+
+    #[test]
+    fn echo_names_the_item_and_nothing_else() {
+        let bytes = [0xb1, 0, 0, 0x10, 0, 2, 0, 0x0c, 2, 0, 0, 1, 0, 0, 0, 9];
+        let leave = ReportItem {
+            kind: KIND_LEAVE,
+            path: Some(1),
+            reliability: ReportItemFlavour::Reliable(9),
+            payload: Bytes::from_static(b"why"),
+        };
+        let echo = leave.echo().expect("a reliable item has an echo");
+        assert_eq!(echo.echo(), None);
+        check(&bytes, Report { items: smallvec![echo] });
+    }
+
+    #[test]
+    fn bad_items_are_refused() {
+        // Both flags at once, a missing serial, a length below the item header.
+        assert_eq!(
+            parse(&[0xb1, 0, 0, 0x10, 0, 2, 0, 0x0c, 3, 0, 0, 1, 0, 0, 0, 9]),
+            Err(ParseError::Forbidden)
+        );
+        assert_eq!(parse(&[0xb1, 0, 0, 0x0c, 0, 2, 0, 8, 1, 0, 0, 1]), Err(ParseError::Truncated));
+        assert_eq!(parse(&[0xb1, 0, 0, 0x0c, 0, 2, 0, 6, 0, 0, 0, 1]), Err(ParseError::Truncated));
+    }
+}

@@ -1,0 +1,206 @@
+//! SACK: [RFC 9260 §3.3.4](https://www.rfc-editor.org/rfc/rfc9260.html#section-3.3.4).
+//!
+//! ```text
+//!  0                   1                   2                   3
+//!  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+//! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//! |   Type = 3    |  Chunk Flags  |         Chunk Length          |
+//! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//! |                      Cumulative TSN Ack                       |
+//! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//! |          Advertised Receiver Window Credit (a_rwnd)           |
+//! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//! | Number of Gap Ack Blocks = N  |  Number of Duplicate TSNs = M |
+//! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//! |    Gap Ack Block #1 Start     |     Gap Ack Block #1 End      |
+//! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//! \                              ...                              \
+//! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//! |                        Duplicate TSN 1                        |
+//! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//! \                              ...                              \
+//! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//! ```
+
+use bytes::Bytes;
+
+use super::{ChunkDecode, ChunkEncode, HEADER_LEN};
+use crate::wire::cursor::Cursor;
+use crate::wire::{ParseError, Tsn};
+
+/// Chunk Type of SACK.
+pub const TYPE: u8 = 3;
+
+/// Bytes of the body before the lists.
+const FIXED_LEN: usize = 12;
+/// Bytes of a gap ack block and of a duplicate TSN.
+const ENTRY_LEN: usize = 4;
+
+/// A SACK without its lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SackHeader {
+    /// The last TSN before a gap.
+    pub cumulative_tsn_ack: Tsn,
+    /// The receiver's free buffer, in bytes.
+    pub a_rwnd: u32,
+    /// Chunk Flags: 0 but between two endpoints that agreed on delayed-acknowledgement counts.
+    pub flags: u8,
+}
+
+impl SackHeader {
+    /// Bytes in a packet of a SACK with lists of these lengths.
+    pub const fn encoded_len(gap_blocks: usize, duplicates: usize) -> usize {
+        HEADER_LEN + FIXED_LEN + ENTRY_LEN * (gap_blocks + duplicates)
+    }
+}
+
+/// TSNs that arrived beyond the cumulative TSN ack, as offsets from it, both ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GapBlock {
+    /// Offset of the first TSN.
+    pub start: u16,
+    /// Offset of the last TSN. Smaller than `start` in a bad block: the reader decides.
+    pub end: u16,
+}
+
+/// A SACK. Its lists stay in the datagram.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sack {
+    /// All but the lists.
+    pub header: SackHeader,
+    gap_block_count: u16,
+    lists: Bytes,
+}
+
+impl Sack {
+    /// A SACK of its own memory. [`PacketWriter::sack`](crate::wire::PacketWriter::sack) needs none.
+    ///
+    /// # Panics
+    /// With more than 65535 gap ack blocks.
+    pub fn new(header: SackHeader, gap_blocks: &[GapBlock], duplicates: &[Tsn]) -> Self {
+        let gap_block_count =
+            u16::try_from(gap_blocks.len()).expect("a SACK counts its gap blocks in 16 bits");
+        let mut lists = Vec::with_capacity(ENTRY_LEN * (gap_blocks.len() + duplicates.len()));
+        write_lists(&mut lists, gap_blocks, duplicates);
+        Self { header, gap_block_count, lists: lists.into() }
+    }
+
+    /// The gap ack blocks in the sender's order.
+    pub fn gap_blocks(&self) -> impl DoubleEndedIterator<Item = GapBlock> + ExactSizeIterator + '_ {
+        self.entries(0, self.gaps_end()).iter().map(|&[s0, s1, e0, e1]| GapBlock {
+            start: u16::from_be_bytes([s0, s1]),
+            end: u16::from_be_bytes([e0, e1]),
+        })
+    }
+
+    /// The TSNs that arrived again, once for each time.
+    pub fn duplicates(&self) -> impl DoubleEndedIterator<Item = Tsn> + ExactSizeIterator + '_ {
+        self.entries(self.gaps_end(), self.lists.len()).iter().map(|&tsn| Tsn(u32::from_be_bytes(tsn)))
+    }
+
+    fn gaps_end(&self) -> usize {
+        ENTRY_LEN * usize::from(self.gap_block_count)
+    }
+
+    fn entries(&self, start: usize, end: usize) -> &[[u8; ENTRY_LEN]] {
+        self.lists[start..end].as_chunks().0
+    }
+}
+
+impl ChunkDecode for Sack {
+    const TYPE: u8 = TYPE;
+
+    fn parse(flags: u8, mut body: Cursor<'_>) -> Result<Self, ParseError> {
+        let header = SackHeader { cumulative_tsn_ack: Tsn(body.u32()?), a_rwnd: body.u32()?, flags };
+        let gap_block_count = body.u16()?;
+        let duplicate_count = body.u16()?;
+        let lists_len = ENTRY_LEN * (usize::from(gap_block_count) + usize::from(duplicate_count));
+        let lists = body.take(lists_len)?.rest();
+        body.finish()?;
+        Ok(Self { header, gap_block_count, lists })
+    }
+}
+
+impl ChunkEncode for Sack {
+    fn chunk_type(&self) -> u8 {
+        TYPE
+    }
+
+    fn flags(&self) -> u8 {
+        self.header.flags
+    }
+
+    fn body_len(&self) -> usize {
+        FIXED_LEN + self.lists.len()
+    }
+
+    fn write_body(&self, out: &mut Vec<u8>) {
+        write_fixed(out, &self.header, self.gap_block_count, self.duplicates().len() as u16);
+        out.extend_from_slice(&self.lists);
+    }
+}
+
+/// Appends a SACK's value straight from its parts.
+pub(in crate::wire) fn write_body(
+    out: &mut Vec<u8>,
+    header: &SackHeader,
+    gap_blocks: &[GapBlock],
+    duplicates: &[Tsn],
+) {
+    write_fixed(out, header, gap_blocks.len() as u16, duplicates.len() as u16);
+    write_lists(out, gap_blocks, duplicates);
+}
+
+/// Counts beyond 16 bits can not come with a chunk that is short enough to be sent.
+fn write_fixed(out: &mut Vec<u8>, header: &SackHeader, gap_blocks: u16, duplicates: u16) {
+    let mut fixed = [0; FIXED_LEN];
+    fixed[0..4].copy_from_slice(&header.cumulative_tsn_ack.0.to_be_bytes());
+    fixed[4..8].copy_from_slice(&header.a_rwnd.to_be_bytes());
+    fixed[8..10].copy_from_slice(&gap_blocks.to_be_bytes());
+    fixed[10..12].copy_from_slice(&duplicates.to_be_bytes());
+    out.extend_from_slice(&fixed);
+}
+
+fn write_lists(out: &mut Vec<u8>, gap_blocks: &[GapBlock], duplicates: &[Tsn]) {
+    for block in gap_blocks {
+        let [[s0, s1], [e0, e1]] = [block.start.to_be_bytes(), block.end.to_be_bytes()];
+        out.extend_from_slice(&[s0, s1, e0, e1]);
+    }
+    for tsn in duplicates {
+        out.extend_from_slice(&tsn.0.to_be_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::chunk::testing::{check, parse};
+
+    const BYTES: [u8; 28] = [
+        0x03, 0x00, 0x00, 0x1c, 0x00, 0x00, 0x00, 0x0c, 0x00, 0x01, 0x24, 0xf8, 0x00, 0x02, 0x00, 0x01, 0x00,
+        0x02, 0x00, 0x03, 0x00, 0x05, 0x00, 0x05, 0x00, 0x00, 0x00, 0x0a,
+    ];
+    const GAPS: [GapBlock; 2] = [GapBlock { start: 2, end: 3 }, GapBlock { start: 5, end: 5 }];
+
+    /// The example of RFC 9260 §3.3.4 (TSNs 10-12, 14-15 and 17 arrived), with 10 as a duplicate.
+    #[test]
+    fn follows_the_layout() {
+        let header = SackHeader { cumulative_tsn_ack: Tsn(12), a_rwnd: 75_000, flags: 0 };
+        let sack = Sack::new(header, &GAPS, &[Tsn(10)]);
+        assert_eq!(sack.gap_blocks().collect::<Vec<_>>(), GAPS);
+        assert_eq!(sack.duplicates().collect::<Vec<_>>(), [Tsn(10)]);
+        check(&BYTES, sack);
+        assert_eq!(SackHeader::encoded_len(2, 1), BYTES.len());
+    }
+
+    #[test]
+    fn counts_must_match_the_length() {
+        let mut bytes = BYTES;
+        bytes[13] = 3;
+        assert_eq!(parse(&bytes), Err(ParseError::Truncated));
+        bytes[13] = 1;
+        assert_eq!(parse(&bytes), Err(ParseError::Excess));
+        bytes[12..16].fill(0xff);
+        assert_eq!(parse(&bytes), Err(ParseError::Truncated));
+    }
+}

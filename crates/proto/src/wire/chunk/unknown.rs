@@ -1,0 +1,65 @@
+//! A chunk of a type that is not known here (RFC 9260 §3.2).
+
+use bytes::Bytes;
+
+use super::ChunkEncode;
+use crate::wire::UnknownAction;
+
+/// A chunk of unknown type, kept as it came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownChunk {
+    /// The Chunk Type field.
+    pub chunk_type: u8,
+    /// The Chunk Flags field.
+    pub flags: u8,
+    /// The Chunk Value.
+    pub body: Bytes,
+}
+
+impl UnknownChunk {
+    /// What the type's highest bits ask the receiver to do.
+    pub fn action(&self) -> UnknownAction {
+        UnknownAction::from_high_bits(self.chunk_type)
+    }
+}
+
+impl ChunkEncode for UnknownChunk {
+    fn chunk_type(&self) -> u8 {
+        self.chunk_type
+    }
+
+    fn flags(&self) -> u8 {
+        self.flags
+    }
+
+    fn body_len(&self) -> usize {
+        self.body.len()
+    }
+
+    fn write_body(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.body);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::Chunk;
+    use crate::wire::chunk::testing::check;
+
+    #[test]
+    fn high_bits_tell_the_action() {
+        let action = |chunk_type| UnknownChunk { chunk_type, flags: 0, body: Bytes::new() }.action();
+        assert_eq!(action(0x3f), UnknownAction::Stop);
+        assert_eq!(action(0x7f), UnknownAction::StopAndReport);
+        assert_eq!(action(0xbf), UnknownAction::Skip);
+        assert_eq!(action(0xff), UnknownAction::SkipAndReport);
+    }
+
+    #[test]
+    fn is_kept_as_it_came() {
+        let bytes = [0xff, 0x5a, 0x00, 0x06, 0x11, 0x22, 0x00, 0x00];
+        let body = Bytes::from_static(&[0x11, 0x22]);
+        check(&bytes, Chunk::Unknown(UnknownChunk { chunk_type: 0xff, flags: 0x5a, body }));
+    }
+}

@@ -1,0 +1,75 @@
+//! Reading fields of a datagram in order, without copying and without touching its reference count.
+
+use bytes::Bytes;
+
+use super::ParseError;
+
+/// A window of a datagram that is read from its front.
+#[derive(Debug)]
+pub(crate) struct Cursor<'a> {
+    datagram: &'a Bytes,
+    position: usize,
+    end: usize,
+}
+
+impl<'a> Cursor<'a> {
+    /// The window `start..end`, which must lie inside the datagram.
+    pub(crate) fn new(datagram: &'a Bytes, start: usize, end: usize) -> Self {
+        debug_assert!(start <= end && end <= datagram.len());
+        Self { datagram, position: start, end }
+    }
+
+    pub(crate) fn remaining(&self) -> usize {
+        self.end - self.position
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.position == self.end
+    }
+
+    pub(crate) fn array<const N: usize>(&mut self) -> Result<[u8; N], ParseError> {
+        let window = &self.datagram[self.position..self.end];
+        let (field, _) = window.split_first_chunk::<N>().ok_or(ParseError::Truncated)?;
+        self.position += N;
+        Ok(*field)
+    }
+
+    pub(crate) fn u8(&mut self) -> Result<u8, ParseError> {
+        self.array::<1>().map(|[byte]| byte)
+    }
+
+    pub(crate) fn u16(&mut self) -> Result<u16, ParseError> {
+        self.array().map(u16::from_be_bytes)
+    }
+
+    pub(crate) fn u32(&mut self) -> Result<u32, ParseError> {
+        self.array().map(u32::from_be_bytes)
+    }
+
+    /// The next `len` bytes as a window of their own.
+    pub(crate) fn take(&mut self, len: usize) -> Result<Cursor<'a>, ParseError> {
+        if len > self.remaining() {
+            return Err(ParseError::Truncated);
+        }
+        let start = self.position;
+        self.position += len;
+        Ok(Cursor::new(self.datagram, start, self.position))
+    }
+
+    /// Skips padding: `len` bytes, or what is left of them (padding at a chunk's end may be missing, RFC 9260 §3.2).
+    pub(crate) fn skip_padding(&mut self, len: usize) {
+        self.position += len.min(self.remaining());
+    }
+
+    /// All that is left, as a slice of the datagram.
+    pub(crate) fn rest(&mut self) -> Bytes {
+        let bytes = self.datagram.slice(self.position..self.end);
+        self.position = self.end;
+        bytes
+    }
+
+    /// Fails when something is left.
+    pub(crate) fn finish(&self) -> Result<(), ParseError> {
+        if self.is_empty() { Ok(()) } else { Err(ParseError::Excess) }
+    }
+}

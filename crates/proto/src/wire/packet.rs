@@ -1,0 +1,158 @@
+//! A packet: the common header (RFC 9260 §3.1) and, one after the other, its chunks.
+//!
+//! ```text
+//!  0                   1                   2                   3
+//!  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+//! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//! |      Source Port Number       |    Destination Port Number    |
+//! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//! |                       Verification Tag                        |
+//! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//! |                       Checksum (CRC32c)                       |
+//! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//! ```
+
+use bytes::Bytes;
+
+use super::chunk::{self, Chunk, auth};
+use super::cursor::Cursor;
+use super::{ParseError, VerificationTag, padded};
+
+/// Bytes of the common header.
+pub const HEADER_LEN: usize = 12;
+
+/// The common header without its checksum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Header {
+    /// SCTP port of the sender.
+    pub source_port: u16,
+    /// SCTP port of the receiver.
+    pub destination_port: u16,
+    /// The tag that the receiver chose for this association; 0 with INIT.
+    pub verification_tag: VerificationTag,
+}
+
+/// A packet whose checksum holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Packet {
+    /// The common header.
+    pub header: Header,
+    bytes: Bytes,
+}
+
+/// Where a chunk lies in its packet: from its type field to its last byte before padding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// Bytes from the packet's start.
+    pub offset: usize,
+    /// Bytes of the chunk with its header, without padding.
+    pub len: usize,
+}
+
+impl Packet {
+    /// Reads the common header and verifies length and checksum. Chunks are not looked at yet.
+    ///
+    /// # Errors
+    /// [`ParseError::PacketLength`] below 12 bytes or off a multiple of 4, [`ParseError::Checksum`].
+    pub fn parse(bytes: Bytes) -> Result<Self, ParseError> {
+        if bytes.len() < HEADER_LEN || !bytes.len().is_multiple_of(4) {
+            return Err(ParseError::PacketLength(bytes.len()));
+        }
+        let mut fields = Cursor::new(&bytes, 0, HEADER_LEN);
+        let header = Header {
+            source_port: fields.u16()?,
+            destination_port: fields.u16()?,
+            verification_tag: VerificationTag(fields.u32()?),
+        };
+        let found = u32::from_le_bytes(fields.array()?);
+        let expected = checksum(&bytes);
+        if found != expected {
+            return Err(ParseError::Checksum { expected, found });
+        }
+        Ok(Self { header, bytes })
+    }
+
+    /// The chunks in order. After the first error the iterator ends: drop the rest of the packet.
+    pub fn chunks(&self) -> Chunks<'_> {
+        Chunks { bytes: &self.bytes, offset: HEADER_LEN }
+    }
+
+    /// The whole packet.
+    pub fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+
+    /// A chunk as it came, header included and padding not, as a slice of the datagram.
+    ///
+    /// # Panics
+    /// When `span` is another packet's.
+    pub fn chunk_bytes(&self, span: Span) -> Bytes {
+        self.bytes.slice(span.offset..span.offset + span.len)
+    }
+
+    /// Hands `update` what the AUTH chunk at `auth` signs, piece by piece: the chunk itself with its HMAC set to zero
+    /// and everything after it (RFC 4895 §6.2).
+    ///
+    /// # Panics
+    /// When `auth` is another packet's.
+    pub fn authenticated(&self, auth: Span, mut update: impl FnMut(&[u8])) {
+        let end = auth.offset + auth.len;
+        let hmac = (auth.offset + auth::HMAC_OFFSET).min(end);
+        update(&self.bytes[auth.offset..hmac]);
+        let mut zeros = end - hmac;
+        while zeros > 0 {
+            let piece = zeros.min(32);
+            update(&[0; 32][..piece]);
+            zeros -= piece;
+        }
+        update(&self.bytes[end..]);
+    }
+}
+
+/// Iterator over a packet's chunks with their places.
+#[derive(Debug, Clone)]
+pub struct Chunks<'a> {
+    bytes: &'a Bytes,
+    offset: usize,
+}
+
+impl Chunks<'_> {
+    fn parse_next(&mut self) -> Result<(Span, Chunk), ParseError> {
+        let offset = self.offset;
+        let mut head = Cursor::new(self.bytes, offset, self.bytes.len());
+        let (chunk_type, flags, length) = (head.u8()?, head.u8()?, head.u16()?);
+        let len = usize::from(length);
+        if len < chunk::HEADER_LEN || offset + len > self.bytes.len() {
+            return Err(ParseError::ChunkLength { chunk_type, length });
+        }
+        let body = Cursor::new(self.bytes, offset + chunk::HEADER_LEN, offset + len);
+        let chunk = Chunk::parse(chunk_type, flags, body)?;
+        self.offset = offset + padded(len);
+        Ok((Span { offset, len }, chunk))
+    }
+}
+
+impl Iterator for Chunks<'_> {
+    type Item = Result<(Span, Chunk), ParseError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.offset >= self.bytes.len() {
+            return None;
+        }
+        let item = self.parse_next();
+        if item.is_err() {
+            self.offset = self.bytes.len();
+        }
+        Some(item)
+    }
+}
+
+impl core::iter::FusedIterator for Chunks<'_> {}
+
+/// CRC32c of a packet with its checksum field taken as zero (RFC 9260 §6.8 and appendix A). It goes on the wire with its
+/// least significant byte first.
+pub(crate) fn checksum(packet: &[u8]) -> u32 {
+    let crc = crc32c::crc32c(&packet[..8]);
+    let crc = crc32c::crc32c_append(crc, &[0; 4]);
+    crc32c::crc32c_append(crc, &packet[HEADER_LEN..])
+}

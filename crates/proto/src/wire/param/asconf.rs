@@ -1,0 +1,41 @@
+//! Requests of ASCONF (RFC 5061 §4.2): Add (0xC001), Delete (0xC002) and Set Primary (0xC004) share one layout.
+//!
+//! ```text
+//! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//! |             Type              |            Length             |
+//! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//! |               ASCONF-Request Correlation ID                   |
+//! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//! \                       Address Parameter                       \
+//! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//! ```
+
+use core::net::IpAddr;
+
+use super::{Param, parse_address};
+use crate::wire::ParseError;
+use crate::wire::cursor::Cursor;
+
+/// Asks something about one address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AddressRequest {
+    /// Comes back with the answer.
+    pub correlation_id: u32,
+    /// The address; the unspecified one stands for the packet's source.
+    pub address: IpAddr,
+}
+
+impl AddressRequest {
+    pub(super) fn parse(value: &mut Cursor<'_>) -> Result<Self, ParseError> {
+        Ok(Self { correlation_id: value.u32()?, address: parse_address(value)? })
+    }
+
+    pub(super) fn len(&self) -> usize {
+        4 + Param::Address(self.address).len()
+    }
+
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.correlation_id.to_be_bytes());
+        Param::Address(self.address).write(out);
+    }
+}

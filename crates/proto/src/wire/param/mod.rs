@@ -1,0 +1,190 @@
+//! Parameters of INIT, INIT ACK, ASCONF, ASCONF-ACK and RE-CONFIG (RFC 9260 §3.2.1, §3.3.2.1 and extensions).
+//!
+//! ```text
+//!  0                   1                   2                   3
+//!  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+//! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//! |        Parameter Type         |       Parameter Length        |
+//! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//! \                        Parameter Value                        \
+//! +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+//! ```
+
+mod asconf;
+mod decode;
+mod encode;
+mod heartbeat;
+mod re_config;
+#[cfg(test)]
+mod tests;
+
+use core::net::IpAddr;
+
+use bytes::Bytes;
+use smallvec::SmallVec;
+
+pub use asconf::AddressRequest;
+pub(super) use decode::{parse_address, parse_all};
+pub(super) use heartbeat::{heartbeat_info_len, parse_heartbeat_info, write_heartbeat_info};
+pub use re_config::{AddStreams, IncomingSsnReset, OutgoingSsnReset, ReConfigResponse};
+
+use super::{Cause, UnknownAction, tlv};
+
+/// Parameter types by their numbers.
+pub mod types {
+    /// IPv4 Address (RFC 9260 §3.3.2.1.1).
+    pub const IPV4_ADDRESS: u16 = 5;
+    /// IPv6 Address (RFC 9260 §3.3.2.1.2).
+    pub const IPV6_ADDRESS: u16 = 6;
+    /// State Cookie (RFC 9260 §3.3.3.1).
+    pub const STATE_COOKIE: u16 = 7;
+    /// Unrecognized Parameter (RFC 9260 §3.3.3.1).
+    pub const UNRECOGNIZED_PARAMETER: u16 = 8;
+    /// Cookie Preservative (RFC 9260 §3.3.2.1.3).
+    pub const COOKIE_PRESERVATIVE: u16 = 9;
+    /// Host Name Address, deprecated (RFC 9260 §3.3.2.1.4).
+    pub const HOST_NAME_ADDRESS: u16 = 11;
+    /// Supported Address Types (RFC 9260 §3.3.2.1.5).
+    pub const SUPPORTED_ADDRESS_TYPES: u16 = 12;
+    /// Outgoing SSN Reset Request (RFC 6525 §4.1).
+    pub const OUTGOING_SSN_RESET: u16 = 13;
+    /// Incoming SSN Reset Request (RFC 6525 §4.2).
+    pub const INCOMING_SSN_RESET: u16 = 14;
+    /// SSN/TSN Reset Request (RFC 6525 §4.3).
+    pub const SSN_TSN_RESET: u16 = 15;
+    /// Re-configuration Response (RFC 6525 §4.4).
+    pub const RE_CONFIG_RESPONSE: u16 = 16;
+    /// Add Outgoing Streams Request (RFC 6525 §4.5).
+    pub const ADD_OUTGOING_STREAMS: u16 = 17;
+    /// Add Incoming Streams Request (RFC 6525 §4.6).
+    pub const ADD_INCOMING_STREAMS: u16 = 18;
+    /// Reserved for ECN Capable (RFC 9260 §3.3.2).
+    pub const ECN_CAPABLE: u16 = 0x8000;
+    /// Random (RFC 4895 §3.1).
+    pub const RANDOM: u16 = 0x8002;
+    /// Chunk List (RFC 4895 §3.2).
+    pub const CHUNKS: u16 = 0x8003;
+    /// Requested HMAC Algorithm (RFC 4895 §3.3).
+    pub const HMAC_ALGO: u16 = 0x8004;
+    /// Supported Extensions (RFC 5061 §4.2.7).
+    pub const SUPPORTED_EXTENSIONS: u16 = 0x8008;
+    /// Forward TSN Supported (RFC 3758 §3.1).
+    pub const FORWARD_TSN_SUPPORTED: u16 = 0xc000;
+    /// Add IP Address (RFC 5061 §4.2.1).
+    pub const ADD_IP_ADDRESS: u16 = 0xc001;
+    /// Delete IP Address (RFC 5061 §4.2.2).
+    pub const DELETE_IP_ADDRESS: u16 = 0xc002;
+    /// Error Cause Indication (RFC 5061 §4.2.3).
+    pub const ERROR_CAUSE_INDICATION: u16 = 0xc003;
+    /// Set Primary IP Address (RFC 5061 §4.2.4).
+    pub const SET_PRIMARY_ADDRESS: u16 = 0xc004;
+    /// Success Indication (RFC 5061 §4.2.5).
+    pub const SUCCESS_INDICATION: u16 = 0xc005;
+    /// Adaptation Layer Indication (RFC 5061 §4.2.6).
+    pub const ADAPTATION_LAYER: u16 = 0xc006;
+}
+
+/// Any parameter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Param {
+    /// One of the sender's addresses.
+    Address(IpAddr),
+    /// What the other side returns in COOKIE ECHO.
+    StateCookie(Bytes),
+    /// A whole parameter, header included, that the sender of this one did not know.
+    UnrecognizedParameter(Bytes),
+    /// Asks for a cookie that lives longer, by milliseconds.
+    CookiePreservative {
+        /// Milliseconds.
+        increment_ms: u32,
+    },
+    /// A host name instead of addresses: to be refused with ABORT (RFC 9260 §5.1.2).
+    HostNameAddress(Bytes),
+    /// Types of the address parameters that the sender takes.
+    SupportedAddressTypes(SmallVec<[u16; 4]>),
+    /// The sender takes ECN; not used here.
+    EcnCapable,
+    /// The sender's part of the keys of AUTH, 32 bytes as a rule.
+    Random(Bytes),
+    /// Chunk types that the sender wants authenticated.
+    Chunks(Bytes),
+    /// Numbers of the sender's HMAC algorithms, the best first.
+    HmacAlgo(SmallVec<[u16; 4]>),
+    /// Chunk types of extensions that the sender has.
+    SupportedExtensions(Bytes),
+    /// The sender has partial reliability.
+    ForwardTsnSupported,
+    /// Adds an address of the sender.
+    AddIpAddress(AddressRequest),
+    /// Takes away an address of the sender.
+    DeleteIpAddress(AddressRequest),
+    /// Asks to send to that address of the sender.
+    SetPrimaryAddress(AddressRequest),
+    /// A request failed.
+    ErrorCauseIndication {
+        /// The request's.
+        correlation_id: u32,
+        /// Why.
+        causes: Vec<Cause>,
+    },
+    /// A request succeeded.
+    SuccessIndication {
+        /// The request's.
+        correlation_id: u32,
+    },
+    /// What the sender's application speaks.
+    AdaptationLayer(u32),
+    /// The sender's SSNs begin anew.
+    OutgoingSsnReset(OutgoingSsnReset),
+    /// Asks the receiver to reset SSNs of its own.
+    IncomingSsnReset(IncomingSsnReset),
+    /// Asks that all SSNs and TSNs begin anew.
+    SsnTsnReset {
+        /// The request's sequence number.
+        request_seq: u32,
+    },
+    /// Answers a request to reset or add.
+    ReConfigResponse(ReConfigResponse),
+    /// The sender opens streams.
+    AddOutgoingStreams(AddStreams),
+    /// Asks the receiver to open streams.
+    AddIncomingStreams(AddStreams),
+    /// A type that is not known here.
+    Unknown(UnknownParam),
+}
+
+/// A parameter of unknown type, kept as it came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownParam {
+    /// The Parameter Type field.
+    pub param_type: u16,
+    /// The Parameter Value.
+    pub value: Bytes,
+}
+
+impl UnknownParam {
+    /// What the type's highest bits ask the receiver to do.
+    pub fn action(&self) -> UnknownAction {
+        UnknownAction::from_high_bits(self.param_type.to_be_bytes()[0])
+    }
+}
+
+impl Param {
+    /// The parameter as bytes, header included and without padding: for reports of unknown ones and for the key vectors
+    /// of AUTH (RFC 4895 §6.1).
+    pub fn to_bytes(&self) -> Bytes {
+        let mut out = Vec::with_capacity(self.len());
+        self.write(&mut out);
+        out.into()
+    }
+}
+
+/// Bytes of parameters one after the other, padded but for the last.
+pub(super) fn len_all(params: &[Param]) -> usize {
+    tlv::len_all(params.iter().map(Param::len))
+}
+
+/// Appends parameters one after the other, padded but for the last.
+pub(super) fn write_all(out: &mut Vec<u8>, params: &[Param]) {
+    tlv::write_all(out, params, Param::write);
+}

@@ -1,0 +1,1 @@
+//! Packets: framing, checksum, bundling, AUTH, and that no bytes make the parser panic.

@@ -1,0 +1,58 @@
+//! The frame that parameters (RFC 9260 §3.2.1), error causes (§3.3.10) and report items share:
+//! a 16-bit type, a 16-bit length that counts the header but no padding, a value, padding to 4 bytes.
+
+use super::cursor::Cursor;
+use super::{ParseError, padded};
+
+/// Bytes of the type and length fields.
+pub(crate) const HEADER_LEN: usize = 4;
+
+/// The next frame's type and value; its padding is skipped.
+pub(crate) fn next<'a>(body: &mut Cursor<'a>) -> Result<(u16, Cursor<'a>), ParseError> {
+    let typ = body.u16()?;
+    let len = usize::from(body.u16()?);
+    let value = body.take(len.checked_sub(HEADER_LEN).ok_or(ParseError::Truncated)?)?;
+    body.skip_padding(padded(len) - len);
+    Ok((typ, value))
+}
+
+/// Every frame up to the end, each parsed by `parse`.
+pub(crate) fn all<T>(
+    body: &mut Cursor<'_>,
+    mut parse: impl FnMut(u16, Cursor<'_>) -> Result<T, ParseError>,
+) -> Result<Vec<T>, ParseError> {
+    let mut items = Vec::new();
+    while !body.is_empty() {
+        let (typ, value) = next(body)?;
+        items.push(parse(typ, value)?);
+    }
+    Ok(items)
+}
+
+/// Appends one frame whose value `value` writes, without padding. A frame beyond 65535 bytes gets a wrong length: the chunk
+/// around it is then too long as well and is never sent.
+pub(crate) fn write(out: &mut Vec<u8>, typ: u16, value: impl FnOnce(&mut Vec<u8>)) {
+    let start = out.len();
+    out.extend_from_slice(&typ.to_be_bytes());
+    out.extend_from_slice(&[0, 0]);
+    value(out);
+    let len = (out.len() - start) as u16;
+    out[start + 2..start + 4].copy_from_slice(&len.to_be_bytes());
+}
+
+/// Appends frames one after the other, padded between but not after the last: a chunk's length counts no final padding.
+pub(crate) fn write_all<T>(out: &mut Vec<u8>, items: &[T], write: impl Fn(&T, &mut Vec<u8>)) {
+    for (index, item) in items.iter().enumerate() {
+        let start = out.len();
+        write(item, out);
+        if index + 1 < items.len() {
+            let len = out.len() - start;
+            out.resize(start + padded(len), 0);
+        }
+    }
+}
+
+/// Bytes that [`write_all`] appends for frames of these lengths.
+pub(crate) fn len_all(lens: impl Iterator<Item = usize>) -> usize {
+    lens.fold(0, |total, len| padded(total) + len)
+}

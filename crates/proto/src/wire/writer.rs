@@ -1,0 +1,128 @@
+//! Writing packets at the end of a caller's buffer; several packets may follow one another there (GSO).
+
+use super::chunk::auth::{self, HmacId};
+use super::chunk::data::DataHeader;
+use super::chunk::sack::{self, GapBlock, SackHeader};
+use super::chunk::{self, ChunkEncode};
+use super::packet::{self, Header};
+use super::{Tsn, padded};
+
+/// Appends one packet to a buffer: chunks first, then [`finish`](Self::finish).
+///
+/// A writer that is dropped without `finish` leaves an unsigned packet in the buffer.
+#[derive(Debug)]
+#[must_use = "a packet without finish() has no checksum"]
+pub struct PacketWriter<'a> {
+    out: &'a mut Vec<u8>,
+    start: usize,
+}
+
+/// An AUTH chunk whose HMAC is still zero.
+#[derive(Debug)]
+#[must_use = "an AUTH chunk must be filled in"]
+pub struct AuthSlot {
+    start: usize,
+    hmac_len: usize,
+}
+
+impl<'a> PacketWriter<'a> {
+    /// Starts a packet at the end of `out`, whatever is there already.
+    pub fn new(out: &'a mut Vec<u8>, header: Header) -> Self {
+        let start = out.len();
+        let mut fields = [0; packet::HEADER_LEN];
+        fields[0..2].copy_from_slice(&header.source_port.to_be_bytes());
+        fields[2..4].copy_from_slice(&header.destination_port.to_be_bytes());
+        fields[4..8].copy_from_slice(&header.verification_tag.0.to_be_bytes());
+        out.extend_from_slice(&fields);
+        Self { out, start }
+    }
+
+    /// Appends a chunk with its padding. False and nothing written when it is longer than a chunk may be (65535 bytes).
+    pub fn chunk(&mut self, chunk: &impl ChunkEncode) -> bool {
+        self.framed(chunk.chunk_type(), chunk.flags(), |out| chunk.write_body(out))
+    }
+
+    /// Appends a DATA chunk straight from its parts; else as [`chunk`](Self::chunk).
+    pub fn data(&mut self, header: &DataHeader, payload: &[u8]) -> bool {
+        let len = DataHeader::LEN + payload.len();
+        let Ok(length) = u16::try_from(len) else { return false };
+        self.out.reserve(padded(len));
+        self.out.extend_from_slice(&header.encode(length));
+        self.out.extend_from_slice(payload);
+        self.pad();
+        true
+    }
+
+    /// Appends a SACK chunk straight from its parts; else as [`chunk`](Self::chunk).
+    pub fn sack(&mut self, header: &SackHeader, gap_blocks: &[GapBlock], duplicates: &[Tsn]) -> bool {
+        self.framed(sack::TYPE, header.flags, |out| {
+            sack::write_body(out, header, gap_blocks, duplicates);
+        })
+    }
+
+    /// Appends an AUTH chunk with a zero HMAC. What is written after it is authenticated; see
+    /// [`fill_auth`](Self::fill_auth).
+    pub fn auth_placeholder(&mut self, key_id: u16, hmac_id: HmacId) -> AuthSlot {
+        let start = self.out.len();
+        self.framed(auth::TYPE, 0, |out| {
+            out.extend_from_slice(&key_id.to_be_bytes());
+            out.extend_from_slice(&hmac_id.number().to_be_bytes());
+            out.resize(out.len() + hmac_id.len(), 0);
+        });
+        AuthSlot { start, hmac_len: hmac_id.len() }
+    }
+
+    /// Fills in the HMAC that `mac` computes over the AUTH chunk (its HMAC zero) and all that follows (RFC 4895 §6.2).
+    ///
+    /// # Panics
+    /// When `mac` gives another length than the slot's [`HmacId::len`], or the slot is another packet's.
+    pub fn fill_auth<M: AsRef<[u8]>>(&mut self, slot: AuthSlot, mac: impl FnOnce(&[u8]) -> M) {
+        assert!(slot.start >= self.start, "the slot belongs to this packet");
+        let mac = mac(&self.out[slot.start..]);
+        let hmac = slot.start + auth::HMAC_OFFSET;
+        self.out[hmac..hmac + slot.hmac_len].copy_from_slice(mac.as_ref());
+    }
+
+    /// Bytes of the packet up to now.
+    pub fn packet_len(&self) -> usize {
+        self.out.len() - self.start
+    }
+
+    /// Whether no chunk was written yet.
+    pub fn is_empty(&self) -> bool {
+        self.packet_len() == packet::HEADER_LEN
+    }
+
+    /// Bytes left for chunks (with header and padding) in a packet of at most `limit` bytes.
+    pub fn remaining(&self, limit: usize) -> usize {
+        limit.saturating_sub(self.packet_len())
+    }
+
+    /// Writes the checksum. Gives the packet's length; a packet without chunks is taken back and gives 0.
+    pub fn finish(self) -> usize {
+        if self.is_empty() {
+            self.out.truncate(self.start);
+            return 0;
+        }
+        let packet = &mut self.out[self.start..];
+        let checksum = packet::checksum(packet);
+        packet[8..12].copy_from_slice(&checksum.to_le_bytes());
+        packet.len()
+    }
+
+    fn framed(&mut self, chunk_type: u8, flags: u8, body: impl FnOnce(&mut Vec<u8>)) -> bool {
+        let start = self.out.len();
+        let written = chunk::write_frame(self.out, chunk_type, flags, body);
+        if written {
+            self.pad();
+        } else {
+            self.out.truncate(start);
+        }
+        written
+    }
+
+    fn pad(&mut self) {
+        let end = self.start + padded(self.packet_len());
+        self.out.resize(end, 0);
+    }
+}
