@@ -1,0 +1,8 @@
+//! The receiving side of an association: which TSNs arrived, and messages put together again.
+
+mod extend;
+mod reassembly;
+mod tsn_tracker;
+
+pub use reassembly::{CHUNK_OVERHEAD, Fragment, Message, Reassembly, Violation};
+pub use tsn_tracker::{Arrival, Inserted, TsnTracker};

@@ -1,0 +1,386 @@
+//! Messages out of DATA chunks: fragments are joined, ordered messages wait for their turn (RFC 9260 §6.5, §6.6, §6.9),
+//! and FORWARD TSN moves streams over what the peer gave up (RFC 3758 §3.6).
+//!
+//! Each TSN comes once: [`super::TsnTracker`] keeps duplicates away. Memory follows the bytes held, which the caller
+//! bounds by refusing chunks once [`Reassembly::buffered_bytes`] reaches its receive window. Nothing is reneged.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use bytes::Bytes;
+
+use super::extend::{extend, narrow, origin};
+use crate::time::Instant;
+use crate::wire::serial::{Ppid, Ssn, StreamId, Tsn};
+
+/// Bytes counted for each chunk held, beside its payload (the size of a DATA chunk's header).
+pub const CHUNK_OVERHEAD: usize = 16;
+/// Messages whose room is kept once all are read, so that a steady flow does not allocate.
+const KEPT_MESSAGES: usize = 128;
+
+/// A DATA chunk (RFC 9260 §3.3.1) as reassembly sees it.
+#[derive(Clone, Debug)]
+pub struct Fragment {
+    /// Its TSN.
+    pub tsn: Tsn,
+    /// Its stream: below the number of inbound streams, which the caller checks.
+    pub stream: StreamId,
+    /// Its stream sequence number; without meaning if unordered.
+    pub ssn: Ssn,
+    /// Its payload protocol identifier.
+    pub ppid: Ppid,
+    /// The U bit.
+    pub unordered: bool,
+    /// The B bit: the first fragment of a message.
+    pub begin: bool,
+    /// The E bit: the last fragment of a message.
+    pub end: bool,
+    /// User data; not empty, which the caller checks.
+    pub payload: Bytes,
+}
+
+/// A whole message as the application reads it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Message {
+    /// The stream it came by.
+    pub stream: StreamId,
+    /// Its stream sequence number; without meaning if unordered.
+    pub ssn: Ssn,
+    /// The payload protocol identifier of its first fragment.
+    pub ppid: Ppid,
+    /// Delivered without regard to the order of its stream.
+    pub unordered: bool,
+    /// What the peer's application sent; a slice of the datagram if it came in one chunk.
+    pub payload: Bytes,
+    /// The TSN of its first fragment.
+    pub first_tsn: Tsn,
+    /// When its last missing chunk arrived (not when its turn came).
+    pub arrived: Instant,
+}
+
+/// Chunks of one peer that contradict each other: the association ends with an ABORT (RFC 9260 §3.3.10.13).
+#[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Violation {
+    /// A message begins where the last one misses fragments.
+    #[error("TSN {}: first fragment inside a message", .0.0)]
+    UnexpectedBegin(Tsn),
+    /// A fragment goes on with a message that ended.
+    #[error("TSN {}: fragment outside of a message", .0.0)]
+    UnexpectedContinuation(Tsn),
+    /// Neighbouring fragments of one message differ in stream, stream sequence number or U bit.
+    #[error("TSN {}: fragments of one message differ", .0.0)]
+    Mismatch(Tsn),
+    /// Two ordered messages of one stream claim one stream sequence number.
+    #[error("TSN {}: stream sequence number used twice", .0.0)]
+    SsnReused(Tsn),
+}
+
+/// The reassembly and reordering queues of all inbound streams of one association.
+#[derive(Clone, Debug)]
+pub struct Reassembly {
+    /// Near which TSNs are extended to 64 bits: the highest pushed or skipped.
+    near: u64,
+    /// The next ordered message of each stream, by stream id: its SSN extended to 64 bits.
+    next_ssn: Vec<u64>,
+    /// Incomplete messages in contiguous pieces, by the extended TSN of the piece's first fragment.
+    pieces: BTreeMap<u64, Piece>,
+    /// Complete ordered messages whose turn has not come, by stream and extended SSN.
+    waiting: BTreeMap<(u16, u64), Message>,
+    ready: VecDeque<Message>,
+    buffered_bytes: usize,
+}
+
+/// Neighbouring fragments of one message that is not complete.
+#[derive(Clone, Debug)]
+struct Piece {
+    stream: StreamId,
+    ssn: Ssn,
+    unordered: bool,
+    /// Of the first fragment held.
+    ppid: Ppid,
+    begin: bool,
+    end: bool,
+    payloads: VecDeque<Bytes>,
+}
+
+/// The pieces a fragment joins.
+#[derive(Copy, Clone, Debug)]
+struct Neighbours {
+    /// Key of the piece that ends right before the fragment.
+    before: Option<u64>,
+    /// The piece that starts right after the fragment goes on with its message.
+    after: bool,
+}
+
+impl Reassembly {
+    /// Empty queues for a peer whose first TSN is `peer_initial_tsn`; every stream starts at SSN 0 (RFC 9260 §6.5).
+    pub fn new(peer_initial_tsn: Tsn) -> Self {
+        Reassembly {
+            near: origin(peer_initial_tsn),
+            next_ssn: Vec::new(),
+            pieces: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+            ready: VecDeque::new(),
+            buffered_bytes: 0,
+        }
+    }
+
+    /// Takes a chunk whose TSN is new. After an error the association is to be aborted.
+    pub fn push(&mut self, fragment: Fragment, now: Instant) -> Result<(), Violation> {
+        let tsn = extend(self.near, fragment.tsn);
+        self.near = self.near.max(tsn);
+        if self.pieces.is_empty() {
+            return self.place(tsn, fragment, Neighbours { before: None, after: false }, now);
+        }
+        match self.neighbours(tsn, &fragment)? {
+            Some(neighbours) => self.place(tsn, fragment, neighbours, now),
+            None => Ok(()),
+        }
+    }
+
+    /// The next message for the application.
+    pub fn pop(&mut self) -> Option<Message> {
+        let message = self.ready.pop_front()?;
+        self.buffered_bytes -= message.payload.len() + CHUNK_OVERHEAD;
+        if self.ready.is_empty() && self.ready.capacity() > KEPT_MESSAGES {
+            self.ready.shrink_to(KEPT_MESSAGES);
+        }
+        Some(message)
+    }
+
+    /// [`Reassembly::pop`] has a message.
+    pub fn readable(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
+    /// Payload held, unread messages included, and [`CHUNK_OVERHEAD`] for each chunk (once for a whole message).
+    pub fn buffered_bytes(&self) -> usize {
+        self.buffered_bytes
+    }
+
+    /// FORWARD TSN (RFC 3758 §3.6) with the chunk's own cumulative TSN, if that was ahead of the tracker's: drops
+    /// incomplete messages that start at or before it, and no longer waits for ordered messages up to the SSN of
+    /// each `skipped` stream. Whole messages that were stranded become readable. Stream ids are as in [`Fragment`].
+    pub fn forward(&mut self, new_cum: Tsn, skipped: &[(StreamId, Ssn)]) {
+        let new_cum = extend(self.near, new_cum);
+        self.near = self.near.max(new_cum);
+        while let Some(piece) = self.pieces.first_entry().filter(|piece| *piece.key() <= new_cum) {
+            self.buffered_bytes -= piece.remove().buffered_bytes();
+        }
+        for &(stream, ssn) in skipped {
+            self.skip(stream, ssn);
+        }
+    }
+
+    /// What `fragment` joins; `None` if its TSN is already held.
+    fn neighbours(&self, tsn: u64, fragment: &Fragment) -> Result<Option<Neighbours>, Violation> {
+        let mut before = None;
+        if let Some((&first, piece)) = self.pieces.range(..=tsn).next_back() {
+            let next = first + piece.payloads.len() as u64;
+            if tsn < next {
+                return Ok(None);
+            }
+            if tsn == next && piece.is_continued_by(fragment)? {
+                before = Some(first);
+            }
+        }
+        let after = match self.pieces.get(&(tsn + 1)) {
+            Some(piece) => piece.continues(fragment)?,
+            None => false,
+        };
+        Ok(Some(Neighbours { before, after }))
+    }
+
+    /// Joins `fragment` to its neighbours and delivers the message if that completes it.
+    fn place(
+        &mut self,
+        tsn: u64,
+        fragment: Fragment,
+        with: Neighbours,
+        now: Instant,
+    ) -> Result<(), Violation> {
+        self.buffered_bytes += fragment.payload.len() + CHUNK_OVERHEAD;
+        if fragment.begin && fragment.end {
+            return self.deliver(Message::from_fragment(fragment, now));
+        }
+        let after = if with.after { self.pieces.remove(&(tsn + 1)) } else { None };
+        let first = with.before.unwrap_or(tsn);
+        let mut piece = match with.before.and_then(|first| self.pieces.remove(&first)) {
+            Some(mut before) => {
+                before.append(fragment);
+                before
+            }
+            None => Piece::new(fragment),
+        };
+        if let Some(after) = after {
+            piece.join(after);
+        }
+        if piece.begin && piece.end {
+            self.buffered_bytes -= CHUNK_OVERHEAD * (piece.payloads.len() - 1);
+            return self.deliver(piece.into_message(narrow(first), now));
+        }
+        self.pieces.insert(first, piece);
+        Ok(())
+    }
+
+    /// Makes a whole message readable, or lets it wait for its turn.
+    fn deliver(&mut self, message: Message) -> Result<(), Violation> {
+        if message.unordered {
+            self.ready.push_back(message);
+            return Ok(());
+        }
+        let stream = message.stream;
+        let next = self.next_ssn(stream);
+        // All 2^16 values count as ahead: nothing new can be behind, and a deep queue of small messages stays clear.
+        let ssn = *next + u64::from(message.ssn.0.wrapping_sub(*next as u16));
+        if ssn == *next {
+            *next += 1;
+            self.ready.push_back(message);
+            self.release(stream);
+            return Ok(());
+        }
+        let tsn = message.first_tsn;
+        match self.waiting.insert((stream.0, ssn), message) {
+            Some(_) => Err(Violation::SsnReused(tsn)),
+            None => Ok(()),
+        }
+    }
+
+    /// Makes the waiting messages of `stream` readable whose turn has come.
+    fn release(&mut self, stream: StreamId) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        let mut next = *self.next_ssn(stream);
+        while let Some(message) = self.waiting.remove(&(stream.0, next)) {
+            self.ready.push_back(message);
+            next += 1;
+        }
+        *self.next_ssn(stream) = next;
+    }
+
+    /// Moves `stream` beyond `ssn`: what waits up to there becomes readable, what is missing is given up.
+    fn skip(&mut self, stream: StreamId, ssn: Ssn) {
+        let next = *self.next_ssn(stream);
+        let ahead = ssn.0.wrapping_sub(next as u16) as i16;
+        let Ok(ahead) = u64::try_from(ahead) else {
+            return; // The stream is beyond it already.
+        };
+        let last = next + ahead;
+        while let Some((&key, _)) = self.waiting.range((stream.0, next)..=(stream.0, last)).next() {
+            self.ready.extend(self.waiting.remove(&key));
+        }
+        *self.next_ssn(stream) = last + 1;
+        self.release(stream);
+    }
+
+    fn next_ssn(&mut self, stream: StreamId) -> &mut u64 {
+        let i = usize::from(stream.0);
+        if i >= self.next_ssn.len() {
+            self.next_ssn.resize(i + 1, 0);
+        }
+        &mut self.next_ssn[i]
+    }
+}
+
+impl Piece {
+    fn new(fragment: Fragment) -> Self {
+        let mut payloads = VecDeque::with_capacity(1);
+        payloads.push_back(fragment.payload);
+        Piece {
+            stream: fragment.stream,
+            ssn: fragment.ssn,
+            unordered: fragment.unordered,
+            ppid: fragment.ppid,
+            begin: fragment.begin,
+            end: fragment.end,
+            payloads,
+        }
+    }
+
+    /// The fragment right after this piece is of the same message.
+    fn is_continued_by(&self, fragment: &Fragment) -> Result<bool, Violation> {
+        self.shares_message(fragment, self.end, fragment.begin, fragment.tsn)
+    }
+
+    /// The fragment right before this piece is of the same message.
+    fn continues(&self, fragment: &Fragment) -> Result<bool, Violation> {
+        self.shares_message(fragment, fragment.end, self.begin, Tsn(fragment.tsn.0.wrapping_add(1)))
+    }
+
+    /// Neighbours, of which the earlier has E bit `end` and the later, at TSN `later`, has B bit `begin`, are of one
+    /// message. RFC 9260 §6.9: fragments share stream, U bit and SSN; §6.6: the SSN of unordered ones means nothing.
+    fn shares_message(
+        &self,
+        fragment: &Fragment,
+        end: bool,
+        begin: bool,
+        later: Tsn,
+    ) -> Result<bool, Violation> {
+        match (end, begin) {
+            (true, true) => return Ok(false),
+            (false, true) => return Err(Violation::UnexpectedBegin(later)),
+            (true, false) => return Err(Violation::UnexpectedContinuation(later)),
+            (false, false) => {}
+        }
+        let same = self.stream == fragment.stream
+            && self.unordered == fragment.unordered
+            && (self.unordered || self.ssn == fragment.ssn);
+        if same { Ok(true) } else { Err(Violation::Mismatch(later)) }
+    }
+
+    fn append(&mut self, fragment: Fragment) {
+        self.end = fragment.end;
+        self.payloads.push_back(fragment.payload);
+    }
+
+    /// Takes in the piece that follows, moving the shorter of the two: n fragments in any order cost O(n log n).
+    fn join(&mut self, mut after: Piece) {
+        self.end = after.end;
+        if self.payloads.len() < after.payloads.len() {
+            while let Some(payload) = self.payloads.pop_back() {
+                after.payloads.push_front(payload);
+            }
+            self.payloads = after.payloads;
+        } else {
+            self.payloads.append(&mut after.payloads);
+        }
+    }
+
+    fn buffered_bytes(&self) -> usize {
+        self.payloads.iter().map(|payload| payload.len() + CHUNK_OVERHEAD).sum()
+    }
+
+    fn into_message(self, first_tsn: Tsn, arrived: Instant) -> Message {
+        let mut payload = Vec::with_capacity(self.payloads.iter().map(Bytes::len).sum());
+        for part in &self.payloads {
+            payload.extend_from_slice(part);
+        }
+        Message {
+            stream: self.stream,
+            ssn: self.ssn,
+            ppid: self.ppid,
+            unordered: self.unordered,
+            payload: payload.into(),
+            first_tsn,
+            arrived,
+        }
+    }
+}
+
+impl Message {
+    fn from_fragment(fragment: Fragment, arrived: Instant) -> Self {
+        Message {
+            stream: fragment.stream,
+            ssn: fragment.ssn,
+            ppid: fragment.ppid,
+            unordered: fragment.unordered,
+            payload: fragment.payload,
+            first_tsn: fragment.tsn,
+            arrived,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

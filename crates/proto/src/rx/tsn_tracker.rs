@@ -1,0 +1,196 @@
+//! Which TSNs arrived: the cumulative TSN ack point, the blocks beyond it and the duplicates, as a SACK reports them.
+
+use std::collections::VecDeque;
+
+use smallvec::SmallVec;
+
+use super::extend::{extend, narrow, origin};
+use crate::wire::serial::Tsn;
+
+/// How far beyond the cumulative TSN ack point a TSN is taken.
+const MAX_DISTANCE: u64 = 1 << 20;
+/// How many separate blocks beyond the cumulative TSN ack point are kept: 256 KiB in the worst case.
+const MAX_BLOCKS: usize = 16_384;
+/// How many duplicates are kept for one SACK.
+const MAX_DUPLICATES: usize = 32;
+/// Blocks whose room is kept once all gaps are closed, so that ordinary reordering allocates only once.
+const KEPT_BLOCKS: usize = 64;
+
+/// What a TSN is to a [`TsnTracker`].
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Arrival {
+    /// Seen for the first time.
+    New,
+    /// Seen before, or at or behind the cumulative TSN ack point.
+    Duplicate,
+    /// So far ahead, or in so many pieces with the rest, that it is not taken: it must be dropped as if it had
+    /// never arrived. Never the answer to the TSN that follows the cumulative TSN ack point.
+    TooFar,
+}
+
+/// The answer to [`TsnTracker::insert`] and [`TsnTracker::check`].
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Inserted {
+    /// What the TSN is.
+    pub arrival: Arrival,
+    /// The TSN is new and lies below the highest one received: it fills a gap, wholly or in part.
+    pub filled: bool,
+}
+
+/// The TSNs received from one peer. Memory is bounded whatever the peer sends.
+#[derive(Clone, Debug)]
+pub struct TsnTracker {
+    cum: u64,
+    /// First and last TSN of each block beyond `cum`: ascending, apart from each other and from `cum`.
+    blocks: VecDeque<(u64, u64)>,
+    duplicates: SmallVec<[Tsn; MAX_DUPLICATES]>,
+}
+
+impl TsnTracker {
+    /// Nothing received yet from a peer whose first TSN is `peer_initial_tsn` (its INIT or INIT ACK).
+    pub fn new(peer_initial_tsn: Tsn) -> Self {
+        TsnTracker { cum: origin(peer_initial_tsn) - 1, blocks: VecDeque::new(), duplicates: SmallVec::new() }
+    }
+
+    /// Records `tsn` as received unless it is [`Arrival::TooFar`]; duplicates are listed for the next SACK.
+    pub fn insert(&mut self, tsn: Tsn) -> Inserted {
+        if self.blocks.is_empty() && tsn.0 == (self.cum as u32).wrapping_add(1) {
+            self.cum += 1;
+            return Inserted { arrival: Arrival::New, filled: false };
+        }
+        let inserted = self.check(tsn);
+        match inserted.arrival {
+            Arrival::New => self.record(extend(self.cum, tsn)),
+            Arrival::Duplicate if self.duplicates.len() < MAX_DUPLICATES => self.duplicates.push(tsn),
+            Arrival::Duplicate | Arrival::TooFar => {}
+        }
+        inserted
+    }
+
+    /// What [`TsnTracker::insert`] would answer, so that a chunk without room can be dropped unrecorded.
+    pub fn check(&self, tsn: Tsn) -> Inserted {
+        let tsn = extend(self.cum, tsn);
+        let arrival = if tsn <= self.cum {
+            Arrival::Duplicate
+        } else if tsn - self.cum > MAX_DISTANCE {
+            Arrival::TooFar
+        } else {
+            self.check_beyond(tsn)
+        };
+        Inserted { arrival, filled: arrival == Arrival::New && tsn < self.highest_extended() }
+    }
+
+    /// The cumulative TSN ack point: every TSN up to here was received or given up by the peer.
+    pub fn cum_tsn(&self) -> Tsn {
+        narrow(self.cum)
+    }
+
+    /// TSNs are missing below the highest one received.
+    pub fn has_gap(&self) -> bool {
+        !self.blocks.is_empty()
+    }
+
+    /// The highest TSN received, or the cumulative TSN ack point if that is higher.
+    pub fn highest(&self) -> Tsn {
+        narrow(self.highest_extended())
+    }
+
+    /// Gap ack blocks as first and last offset from the cumulative TSN ack point (RFC 9260 §3.3.4), ascending.
+    /// What lies beyond the 16 bits of an offset is left out.
+    pub fn gap_blocks(&self) -> impl Iterator<Item = (u16, u16)> + '_ {
+        let cum = self.cum;
+        self.blocks.iter().map_while(move |&(first, last)| {
+            let start = u16::try_from(first - cum).ok()?;
+            Some((start, u16::try_from(last - cum).unwrap_or(u16::MAX)))
+        })
+    }
+
+    /// Duplicates since [`TsnTracker::clear_duplicates`], each as often as it came, the first 32 of them.
+    pub fn duplicates(&self) -> &[Tsn] {
+        &self.duplicates
+    }
+
+    /// Forgets the duplicates: a SACK reported them.
+    pub fn clear_duplicates(&mut self) {
+        self.duplicates.clear();
+    }
+
+    /// FORWARD TSN (RFC 3758 §3.6): moves the cumulative TSN ack point to `new_cum` and on over what was received
+    /// beyond it. False if `new_cum` is at or behind the point: then the chunk is out of date and changes nothing.
+    pub fn forward(&mut self, new_cum: Tsn) -> bool {
+        let new_cum = extend(self.cum, new_cum);
+        if new_cum <= self.cum {
+            return false;
+        }
+        let passed = self.blocks.partition_point(|&(_, last)| last <= new_cum);
+        self.blocks.drain(..passed);
+        self.cum = new_cum;
+        self.absorb();
+        true
+    }
+
+    fn highest_extended(&self) -> u64 {
+        self.blocks.back().map_or(self.cum, |&(_, last)| last)
+    }
+
+    /// The index of the first block that ends at or after `tsn`.
+    fn position(&self, tsn: u64) -> usize {
+        match self.blocks.back() {
+            Some(&(_, last)) if tsn > last => self.blocks.len(),
+            _ => self.blocks.partition_point(|&(_, last)| last < tsn),
+        }
+    }
+
+    fn check_beyond(&self, tsn: u64) -> Arrival {
+        let i = self.position(tsn);
+        if self.blocks.get(i).is_some_and(|&(first, _)| first <= tsn) {
+            return Arrival::Duplicate;
+        }
+        let alone = tsn != self.cum + 1 && !self.follows(i, tsn) && !self.precedes(i, tsn);
+        if alone && self.blocks.len() >= MAX_BLOCKS { Arrival::TooFar } else { Arrival::New }
+    }
+
+    /// `tsn` comes right after the block before position `i`.
+    fn follows(&self, i: usize, tsn: u64) -> bool {
+        i.checked_sub(1).and_then(|before| self.blocks.get(before)).is_some_and(|&(_, last)| last + 1 == tsn)
+    }
+
+    /// `tsn` comes right before the block at position `i`.
+    fn precedes(&self, i: usize, tsn: u64) -> bool {
+        self.blocks.get(i).is_some_and(|&(first, _)| first == tsn + 1)
+    }
+
+    /// Records a TSN that [`TsnTracker::check_beyond`] found new.
+    fn record(&mut self, tsn: u64) {
+        if tsn == self.cum + 1 {
+            self.cum = tsn;
+            return self.absorb();
+        }
+        let i = self.position(tsn);
+        match (self.follows(i, tsn), self.precedes(i, tsn)) {
+            (true, true) => {
+                self.blocks[i - 1].1 = self.blocks[i].1;
+                self.blocks.remove(i);
+            }
+            (true, false) => self.blocks[i - 1].1 = tsn,
+            (false, true) => self.blocks[i].0 = tsn,
+            (false, false) => self.blocks.insert(i, (tsn, tsn)),
+        }
+    }
+
+    /// Moves the cumulative TSN ack point over the first block if it reaches it.
+    fn absorb(&mut self) {
+        if let Some(&(first, last)) = self.blocks.front()
+            && first <= self.cum + 1
+        {
+            self.cum = last;
+            self.blocks.pop_front();
+        }
+        if self.blocks.is_empty() && self.blocks.capacity() > KEPT_BLOCKS {
+            self.blocks.shrink_to(KEPT_BLOCKS);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
