@@ -80,6 +80,8 @@ pub enum Violation {
 pub struct Reassembly {
     /// Near which TSNs are extended to 64 bits: the highest pushed or skipped.
     near: u64,
+    /// The last TSN that FORWARD TSN gave up, and on over fragments of the same message beyond it; 0 before the first.
+    given_up: u64,
     /// The next ordered message of each stream, by stream id: its SSN extended to 64 bits.
     next_ssn: Vec<u64>,
     /// Incomplete messages in contiguous pieces, by the extended TSN of the piece's first fragment.
@@ -117,6 +119,7 @@ impl Reassembly {
     pub fn new(peer_initial_tsn: Tsn) -> Self {
         Reassembly {
             near: origin(peer_initial_tsn),
+            given_up: 0,
             next_ssn: Vec::new(),
             pieces: BTreeMap::new(),
             waiting: BTreeMap::new(),
@@ -129,6 +132,10 @@ impl Reassembly {
     pub fn push(&mut self, fragment: Fragment, now: Instant) -> Result<(), Violation> {
         let tsn = extend(self.near, fragment.tsn);
         self.near = self.near.max(tsn);
+        if !fragment.begin && tsn == self.given_up + 1 {
+            self.give_up(tsn);
+            return Ok(());
+        }
         if self.pieces.is_empty() {
             return self.place(tsn, fragment, Neighbours { before: None, after: false }, now);
         }
@@ -159,14 +166,12 @@ impl Reassembly {
     }
 
     /// FORWARD TSN (RFC 3758 §3.6) with the chunk's own cumulative TSN, if that was ahead of the tracker's: drops
-    /// incomplete messages that start at or before it, and no longer waits for ordered messages up to the SSN of
-    /// each `skipped` stream. Whole messages that were stranded become readable. Stream ids are as in [`Fragment`].
+    /// incomplete messages that start at or before it, the rest of them included when it comes, and no longer waits
+    /// for ordered messages up to the SSN of each `skipped` stream. Whole messages that were stranded become readable. Stream ids are as in [`Fragment`].
     pub fn forward(&mut self, new_cum: Tsn, skipped: &[(StreamId, Ssn)]) {
         let new_cum = extend(self.near, new_cum);
         self.near = self.near.max(new_cum);
-        while let Some(piece) = self.pieces.first_entry().filter(|piece| *piece.key() <= new_cum) {
-            self.buffered_bytes -= piece.remove().buffered_bytes();
-        }
+        self.give_up(new_cum);
         for &(stream, ssn) in skipped {
             self.skip(stream, ssn);
         }
@@ -257,6 +262,20 @@ impl Reassembly {
             next += 1;
         }
         *self.next_ssn(stream) = next;
+    }
+
+    /// Drops what can no longer become whole now that everything up to `last` is given up.
+    fn give_up(&mut self, last: u64) {
+        self.given_up = self.given_up.max(last);
+        while let Some(entry) = self.pieces.first_entry() {
+            let (first, piece) = (*entry.key(), entry.get());
+            if first > self.given_up + 1 || (first == self.given_up + 1 && piece.begin) {
+                break;
+            }
+            let piece = entry.remove();
+            self.given_up = self.given_up.max(first + piece.payloads.len() as u64 - 1);
+            self.buffered_bytes -= piece.buffered_bytes();
+        }
     }
 
     /// Moves `stream` beyond `ssn`: what waits up to there becomes readable, what is missing is given up.
