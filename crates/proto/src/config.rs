@@ -1,0 +1,91 @@
+//! What an endpoint and its associations are told at construction.
+
+use core::time::Duration;
+
+/// Protocol parameters (RFC 9260 §16) and what goes beyond it. One for all associations of an endpoint, unless an
+/// association is opened with its own.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TransportConfig {
+    /// RTO.Initial.
+    pub rto_initial: Duration,
+    /// RTO.Min.
+    pub rto_min: Duration,
+    /// RTO.Max.
+    pub rto_max: Duration,
+    /// Max.Burst in packets. Packets newly acknowledged raise it unless `strict_rfc`.
+    pub max_burst: u32,
+    /// Association.Max.Retrans.
+    pub association_max_retrans: u32,
+    /// Path.Max.Retrans.
+    pub path_max_retrans: u32,
+    /// Max.Init.Retransmits.
+    pub max_init_retrans: u32,
+    /// HB.interval.
+    pub heartbeat_interval: Duration,
+    /// SACK.Delay.
+    pub sack_delay: Duration,
+    /// Acknowledge at least every this many DATA packets.
+    pub sack_frequency: u32,
+    /// Valid.Cookie.Life.
+    pub cookie_life: Duration,
+    /// Errors after which a path is potentially failed (RFC 7829's PFMR); `None` turns that state off.
+    pub pf_max_retrans: Option<u32>,
+    /// Probe potentially failed and inactive paths at least this often; `None`: RFC 9260's back-off.
+    pub failed_probe_interval: Option<Duration>,
+    /// IP-level MTU of a path unless the path says otherwise, bytes.
+    pub mtu: u16,
+    /// Bytes of IP and UDP header in front of an IPv4 packet; IPv6 adds 20.
+    pub encapsulation: u16,
+    /// Receive buffer, bytes: the a_rwnd advertised.
+    pub receive_buffer: u32,
+    /// Send buffer, bytes: [`crate::association::SendError::Full`] beyond it.
+    pub send_buffer: usize,
+    /// Outbound streams asked for.
+    pub outbound_streams: u16,
+    /// Inbound streams admitted.
+    pub inbound_streams: u16,
+    /// Offer partial reliability (RFC 3758).
+    pub partial_reliability: bool,
+    /// Offer AUTH (RFC 4895). Without it there are no REPORTs.
+    pub auth: bool,
+    /// Announce REPORT: paths that join, leave and move, and what schemes say to each other.
+    pub reports: bool,
+    /// List every local address in INIT (multihoming towards other stacks).
+    pub announce: bool,
+    /// No departure from RFC 9260 that a network could see: Max.Burst and one SACK a second packet as written.
+    pub strict_rfc: bool,
+    /// Datagrams of one path that `poll_output` may put in one batch.
+    pub max_batch: usize,
+}
+
+impl Default for TransportConfig {
+    fn default() -> Self {
+        TransportConfig {
+            rto_initial: Duration::from_secs(1),
+            rto_min: Duration::from_secs(1),
+            rto_max: Duration::from_secs(60),
+            max_burst: 4,
+            association_max_retrans: 10,
+            path_max_retrans: 5,
+            max_init_retrans: 8,
+            heartbeat_interval: Duration::from_secs(30),
+            sack_delay: Duration::from_millis(200),
+            sack_frequency: 2,
+            cookie_life: Duration::from_secs(60),
+            pf_max_retrans: None,
+            failed_probe_interval: None,
+            mtu: 1400,
+            encapsulation: 28,
+            receive_buffer: 1 << 20,
+            send_buffer: 1 << 20,
+            outbound_streams: 16,
+            inbound_streams: 16,
+            partial_reliability: true,
+            auth: true,
+            reports: true,
+            announce: false,
+            strict_rfc: false,
+            max_batch: 32,
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! The policy layer: what a scheme may learn ([`View`], [`Signal`]) and what it decides (the traits).
+//!
+//! Knowledge flows one way: signals → estimates → loss verdicts → limits → assignments. The core measures and
+//! enforces room (window, aggregate, the peer's receive window); everything else is a policy's decision.
+
+#[cfg(any(test, feature = "testing"))]
+pub mod contract;
+mod parts;
+mod signal;
+mod traits;
+mod view;
+
+pub use parts::Parts;
+pub use signal::{
+    AckInfo, ChunkInfo, HeartbeatInfo, LinkId, LinkSample, LossCause, LossTrigger, Report, RxInfo, Signal,
+    Transmission,
+};
+pub use traits::{
+    Assignment, Backlog, CongestionControl, Feedback, LossPolicy, Occasion, PathEstimator, Policy, Probe,
+    Retransmit, SackRule, Scheduler, Scheme,
+};
+pub use view::{Estimate, Limit, PathId, PathSet, PathState, PathView, View};

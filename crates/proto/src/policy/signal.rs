@@ -1,0 +1,241 @@
+//! What the core tells policies.
+
+use bytes::Bytes;
+use smallvec::SmallVec;
+
+use super::view::PathId;
+use crate::time::{Duration, Instant};
+use crate::units::Rate;
+use crate::wire::serial::{StreamId, Tsn};
+
+/// Something happened. Sent to estimators, loss policy, congestion control, scheduler and feedback, in that order.
+#[derive(Debug)]
+pub enum Signal<'a> {
+    /// A DATA chunk left; its last transmission says where (several at once for copies).
+    Sent(&'a ChunkInfo),
+    /// The application queued data while nothing was waiting.
+    Queued,
+    /// Once a SACK and path on which something was newly acknowledged.
+    Acked(&'a AckInfo),
+    /// A chunk was judged lost; once each time.
+    Lost(&'a ChunkInfo, LossCause),
+    /// Losses of one window: once a round trip at most by fast retransmit, and at each timeout.
+    LossEvent {
+        /// Where.
+        path: PathId,
+        /// How it was noticed.
+        trigger: LossTrigger,
+        /// The highest TSN in flight on the path then: recovery ends when it is acknowledged.
+        highest: Tsn,
+        /// The loss policy's verdict on the first lost chunk.
+        cause: LossCause,
+    },
+    /// Partial reliability gave the chunk up (RFC 3758 §3.5).
+    Abandoned(&'a ChunkInfo),
+    /// Counters of a local interface.
+    Link(&'a LinkSample),
+    /// A packet with DATA, or a padded HEARTBEAT, arrived.
+    Arrived(&'a RxInfo),
+    /// A report of the peer's scheme arrived. Those in one packet come before its `Arrived`.
+    Peer(&'a Report),
+    /// A heartbeat was answered, or was not within the path's RTO.
+    Heartbeat(&'a HeartbeatInfo),
+    /// State, MTU or addresses of a path changed; it may be new.
+    PathChanged(PathId),
+    /// The scheme's own timeout is due.
+    Tick,
+}
+
+/// A TSN on its way: what it is and each time it was sent.
+#[derive(Clone, Debug)]
+pub struct ChunkInfo {
+    /// Transmission sequence number.
+    pub tsn: Tsn,
+    /// Book size in bytes: payload + 16.
+    pub len: u64,
+    /// Its stream.
+    pub stream: StreamId,
+    /// When its message becomes worthless.
+    pub expires: Option<Instant>,
+    /// Each transmission, oldest first; a copy is a second one at the same time.
+    pub transmissions: SmallVec<[Transmission; 2]>,
+    /// How often it was declared lost.
+    pub losses: u8,
+}
+
+impl ChunkInfo {
+    /// The path it was last sent on.
+    pub fn path(&self) -> PathId {
+        self.transmissions.last().map_or(PathId(0), |t| t.path)
+    }
+
+    /// Whether it was sent once and only once.
+    pub fn sent_once(&self) -> bool {
+        self.transmissions.len() == 1
+    }
+
+    /// The transmission that is or was in flight on `path`, newest first.
+    pub fn on(&self, path: PathId) -> Option<&Transmission> {
+        self.transmissions.iter().rev().find(|t| t.path == path)
+    }
+}
+
+/// One time a chunk was sent.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub struct Transmission {
+    /// Where.
+    pub path: PathId,
+    /// When.
+    pub at: Instant,
+    /// The next new TSN when it left: an acknowledged TSN at or above it was sent later than this transmission.
+    pub next_tsn: Tsn,
+    /// Counts in the path's window: neither acknowledged nor declared lost.
+    pub in_flight: bool,
+    /// Miss indications so far (RFC 9260 §7.2.4).
+    pub misses: u8,
+}
+
+/// What one SACK says of one path.
+#[derive(Clone, Debug)]
+pub struct AckInfo {
+    /// The path whose data it acknowledges.
+    pub path: PathId,
+    /// The path the SACK arrived on.
+    pub return_path: PathId,
+    /// Cumulative TSN of the SACK.
+    pub cum_tsn: Tsn,
+    /// The association's cumulative TSN moved.
+    pub cum_advanced: bool,
+    /// The earliest outstanding TSN of this path was acknowledged: its pseudo-cumack moved (CUC).
+    pub pseudo_cum_advanced: bool,
+    /// The same for retransmissions sent on this path.
+    pub rtx_pseudo_cum_advanced: bool,
+    /// The earliest TSN still outstanding on this path after the SACK.
+    pub earliest_outstanding: Option<Tsn>,
+    /// Book bytes newly acknowledged, by cumulative TSN or gap block.
+    pub newly_acked: u64,
+    /// Chunks newly acknowledged.
+    pub newly_acked_chunks: u32,
+    /// Bytes in flight on the path before this SACK.
+    pub flight_before: u64,
+    /// Nothing is in flight on the path any more.
+    pub all_acked: bool,
+    /// Round-trip time by Karn's rule: of a chunk sent once, on one path.
+    pub rtt: Option<Duration>,
+    /// When the newest chunk acknowledged here was sent.
+    pub newest_sent: Option<Instant>,
+    /// Lowest and highest TSN newly acknowledged on this path (SFR).
+    pub newly_acked_range: Option<(Tsn, Tsn)>,
+    /// Highest TSN newly acknowledged on any path (RFC 9260's HTNA).
+    pub highest_newly_acked: Option<Tsn>,
+    /// Highest TSN the SACK acknowledges, gap blocks included.
+    pub highest_reported: Tsn,
+    /// Paths with something newly acknowledged by this SACK.
+    pub paths_newly_acked: u8,
+    /// DATA packets this SACK stands for, where the peer says so (DAC), else 1.
+    pub dac_count: u8,
+}
+
+/// Why a chunk was lost, as the loss policy judges.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum LossCause {
+    /// A queue was full: slow down.
+    Congestion,
+    /// The radio lost it: the window need not shrink.
+    Wireless,
+    /// The path does not answer.
+    PathFailure,
+}
+
+/// How a loss was noticed.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum LossTrigger {
+    /// Enough miss indications.
+    FastRetransmit,
+    /// T3-rtx expired.
+    Timeout,
+}
+
+/// A link (interface) as the driver numbers them; several paths may share one.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct LinkId(pub u32);
+
+/// Counters of a local interface. Cumulative, never reset.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct LinkSample {
+    /// The link they belong to.
+    pub link: LinkId,
+    /// The path concerned; set by the core, one signal for each path over the link.
+    pub path: Option<PathId>,
+    /// Frames sent.
+    pub tx_frames: u64,
+    /// Frames that needed a link-layer retransmission.
+    pub tx_retries: u64,
+    /// Frames given up.
+    pub tx_failed: u64,
+    /// Frames received.
+    pub rx_frames: u64,
+    /// Frames received in error.
+    pub rx_errors: u64,
+    /// Bytes waiting in the interface.
+    pub queued_bytes: Option<u64>,
+    /// Mean frame length, bytes.
+    pub frame_bytes: Option<f64>,
+    /// Signal-to-noise ratio, dB.
+    pub snr_db: Option<f64>,
+    /// Physical rate.
+    pub phy_rate: Option<Rate>,
+    /// When a packet of ours left the link, and its length: dispersion for bandwidth estimators.
+    pub departure: Option<(Instant, u64)>,
+}
+
+/// An arrival at the receiver.
+#[derive(Clone, Debug)]
+pub struct RxInfo {
+    /// The path it came by.
+    pub path: PathId,
+    /// Bytes of the SCTP packet.
+    pub bytes: u64,
+    /// Lowest and highest TSN in it; `None` for a padded HEARTBEAT.
+    pub tsns: Option<(Tsn, Tsn)>,
+    /// Some TSN in it was new.
+    pub new: bool,
+    /// Some TSN in it had arrived before.
+    pub duplicate: bool,
+    /// TSNs are missing below the highest one received, after this packet.
+    pub gap: bool,
+    /// It closed a gap or part of one.
+    pub filled: bool,
+    /// The sender asked for a SACK at once (I bit, RFC 7053).
+    pub immediate: bool,
+    /// DATA packets since the last SACK, this one included.
+    pub packets_since_sack: u32,
+}
+
+/// A report of a scheme, as sent or as received.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Report {
+    /// What it says; `0x100` and above (below are the core's).
+    pub kind: u16,
+    /// The path it is about.
+    pub subject: Option<PathId>,
+    /// Where to send it; `None` leaves it to the core. Received: where it arrived.
+    pub via: Option<PathId>,
+    /// Resend until the peer echoed it.
+    pub reliable: bool,
+    /// Its content.
+    pub payload: Bytes,
+}
+
+/// The end of a heartbeat.
+#[derive(Copy, Clone, Debug)]
+pub struct HeartbeatInfo {
+    /// Where.
+    pub path: PathId,
+    /// Round-trip time; `None`: not answered within the RTO.
+    pub rtt: Option<Duration>,
+    /// Asked for by the scheme, not the core.
+    pub probe: bool,
+    /// When it was sent.
+    pub sent: Instant,
+}

@@ -1,0 +1,218 @@
+//! What policies decide.
+
+use core::fmt::Debug;
+
+use smallvec::{SmallVec, smallvec};
+
+use super::signal::{AckInfo, ChunkInfo, LossCause, LossTrigger, Report, RxInfo, Signal};
+use super::view::{Estimate, Limit, PathId, View};
+use crate::time::Instant;
+
+/// What all policies share: they hear every signal and may ask for a [`Signal::Tick`].
+pub trait Policy: Debug + Send {
+    /// Something happened.
+    fn on_signal(&mut self, _view: &View<'_>, _signal: &Signal<'_>) {}
+
+    /// When the policy wants a `Tick`. After one it must be `None` or later.
+    fn poll_timeout(&self) -> Option<Instant> {
+        None
+    }
+}
+
+/// Measures paths. Several run side by side, each writing the fields it owns.
+pub trait PathEstimator: Policy {
+    /// Writes what is known of `path`.
+    fn estimate(&self, path: PathId, out: &mut Estimate);
+}
+
+/// Decides what is lost, why, and where it is sent again.
+pub trait LossPolicy: Policy {
+    /// Miss indications that `ack` (of the chunk's path) adds to a chunk it leaves unacknowledged.
+    fn misses(&mut self, view: &View<'_>, ack: &AckInfo, chunk: &ChunkInfo) -> u8;
+
+    /// How many of them make a loss.
+    fn threshold(&self, _path: PathId) -> u8 {
+        3
+    }
+
+    /// Why the chunk was lost.
+    fn classify(&mut self, _view: &View<'_>, _chunk: &ChunkInfo, _trigger: LossTrigger) -> LossCause {
+        LossCause::Congestion
+    }
+
+    /// Where to send a lost chunk again. Asked at each opportunity until it is sent.
+    fn retransmit(&mut self, view: &View<'_>, chunk: &ChunkInfo, cause: LossCause) -> Retransmit;
+}
+
+/// Where a lost chunk goes.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Retransmit {
+    /// On this path as soon as its window has room.
+    On(PathId),
+    /// Ask again at the next opportunity.
+    Hold,
+    /// The scheduler decides, before new data.
+    Requeue,
+    /// Give the message up; refused (and held) when the message is reliable.
+    Abandon,
+}
+
+/// Decides how much may be in flight. One object for the whole association, so that windows can be coupled.
+pub trait CongestionControl: Policy {
+    /// The limit of `path`.
+    fn limit(&self, path: PathId) -> Limit;
+
+    /// The limit in bytes over all paths.
+    fn aggregate(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// What waits to be sent.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub struct Backlog {
+    /// Payload bytes waiting, requeued ones included.
+    pub bytes: u64,
+    /// Messages waiting, wholly or in part.
+    pub messages: usize,
+    /// Book size of the next chunk.
+    pub next_len: u64,
+    /// When the next chunk's message becomes worthless.
+    pub next_expires: Option<Instant>,
+    /// The next chunk was lost before and left to the scheduler; the paths it was on are in `tried`.
+    pub retransmission: bool,
+    /// Paths the next chunk was sent on already.
+    pub tried: super::PathSet,
+}
+
+/// Chunks for one or more paths.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Assignment {
+    /// Where: a copy of each chunk on every one of them that has room.
+    pub paths: SmallVec<[PathId; 4]>,
+    /// At most this many chunks; the core stops when the room is used up, and asks again.
+    pub chunks: u32,
+}
+
+impl Assignment {
+    /// Up to `chunks` chunks on `path`.
+    pub fn on(path: PathId, chunks: u32) -> Self {
+        Assignment { paths: smallvec![path], chunks }
+    }
+}
+
+/// Decides which path new data take.
+pub trait Scheduler: Policy {
+    /// Asked while data wait and some path has room. `None` holds everything until the next signal.
+    fn next(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<Assignment>;
+}
+
+/// When a feedback policy may add reports to a packet.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Occasion {
+    /// In front of DATA on this path; must fit [`Feedback::overhead`].
+    Data(PathId),
+    /// Beside a SACK leaving on this path.
+    Sack(PathId),
+    /// Beside a HEARTBEAT.
+    Heartbeat(PathId),
+    /// Beside a HEARTBEAT ACK.
+    HeartbeatAck(PathId),
+    /// After any signal: reports that travel on their own.
+    Tick,
+}
+
+/// When and where to acknowledge.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct SackRule {
+    /// Send at once; else at every second packet or after the delayed-ack time.
+    pub now: bool,
+    /// Where; `None`: the path the data came by, or another one when that seems dead.
+    pub via: Option<PathId>,
+}
+
+/// Heartbeats a scheme asks for.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Probe {
+    /// Where.
+    pub path: PathId,
+    /// How many, back to back.
+    pub count: u8,
+    /// Padded to the path's MTU.
+    pub padded: bool,
+}
+
+/// Both sides: what to tell the peer's scheme, and when to acknowledge.
+pub trait Feedback: Policy {
+    /// Adds reports for `occasion` to `out`.
+    fn reports(&mut self, _view: &View<'_>, _occasion: Occasion, _out: &mut Vec<Report>) {}
+
+    /// Bytes reserved in each DATA packet for `Occasion::Data` reports: REPORT chunk header and items.
+    fn overhead(&self) -> usize {
+        0
+    }
+
+    /// When to acknowledge `rx`. The default is RFC 9260 §6.7 and §6.2.
+    fn sack(&mut self, _view: &View<'_>, rx: &RxInfo) -> SackRule {
+        SackRule { now: rx.gap || rx.filled || rx.duplicate || rx.immediate, via: None }
+    }
+
+    /// Heartbeats to send now, beyond the core's own.
+    fn probe(&mut self, _view: &View<'_>) -> Option<Probe> {
+        None
+    }
+}
+
+/// The whole mind of an association: what the core calls. Most schemes are [`super::Parts`]; one whose parts read
+/// each other's state implements this itself.
+pub trait Scheme: Debug + Send {
+    /// The preset's name, for people.
+    fn name(&self) -> &str;
+
+    /// First half of a signal: estimators and loss policy. The core then refreshes every `PathView::est`.
+    fn observe(&mut self, view: &View<'_>, signal: &Signal<'_>);
+
+    /// Writes what is known of `path`.
+    fn estimate(&self, path: PathId, out: &mut Estimate);
+
+    /// Second half: congestion control, scheduler, feedback. The core then refreshes every `PathView::limit`.
+    fn react(&mut self, view: &View<'_>, signal: &Signal<'_>);
+
+    /// See [`CongestionControl::limit`].
+    fn limit(&self, path: PathId) -> Limit;
+
+    /// See [`CongestionControl::aggregate`].
+    fn aggregate(&self) -> Option<u64> {
+        None
+    }
+
+    /// See [`LossPolicy::misses`].
+    fn misses(&mut self, view: &View<'_>, ack: &AckInfo, chunk: &ChunkInfo) -> u8;
+
+    /// See [`LossPolicy::threshold`].
+    fn threshold(&self, path: PathId) -> u8;
+
+    /// See [`LossPolicy::classify`].
+    fn classify(&mut self, view: &View<'_>, chunk: &ChunkInfo, trigger: LossTrigger) -> LossCause;
+
+    /// See [`LossPolicy::retransmit`].
+    fn retransmit(&mut self, view: &View<'_>, chunk: &ChunkInfo, cause: LossCause) -> Retransmit;
+
+    /// See [`Scheduler::next`].
+    fn next(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<Assignment>;
+
+    /// See [`Feedback::reports`].
+    fn reports(&mut self, view: &View<'_>, occasion: Occasion, out: &mut Vec<Report>);
+
+    /// See [`Feedback::overhead`].
+    fn overhead(&self) -> usize;
+
+    /// See [`Feedback::sack`].
+    fn sack(&mut self, view: &View<'_>, rx: &RxInfo) -> SackRule;
+
+    /// See [`Feedback::probe`].
+    fn probe(&mut self, view: &View<'_>) -> Option<Probe>;
+
+    /// The earliest wish of its parts.
+    fn poll_timeout(&self) -> Option<Instant>;
+}

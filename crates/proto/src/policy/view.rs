@@ -1,0 +1,240 @@
+//! The read-only picture of an association that every policy sees.
+
+use core::ops::Index;
+
+use smallvec::SmallVec;
+
+use crate::time::{Duration, Instant};
+use crate::units::Rate;
+
+/// A path of one association: the index of its slot, stable while the path lives, reused after it is closed.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct PathId(pub u8);
+
+impl PathId {
+    /// Position in [`View::paths`].
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+/// What the core knows of a path's reachability (RFC 9260 §8.2, RFC 7829 §4.2).
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum PathState {
+    /// The peer has not yet echoed a nonce from there: no data (RFC 9260 §5.4).
+    Unconfirmed,
+    /// Usable.
+    Active,
+    /// Errors counted, not yet given up: probed, used only when nothing better is left (RFC 7829).
+    PotentiallyFailed,
+    /// More errors than Path.Max.Retrans.
+    Inactive,
+    /// Put aside by either side's wish: kept and probed, no data.
+    Suspended,
+    /// Left, or never used slot.
+    Closed,
+}
+
+/// A small set of paths.
+#[derive(Copy, Clone, PartialEq, Eq, Default, Debug)]
+pub struct PathSet(u32);
+
+impl PathSet {
+    /// The set of one path.
+    pub fn one(path: PathId) -> Self {
+        PathSet(1 << path.0)
+    }
+
+    /// Adds `path`.
+    pub fn insert(&mut self, path: PathId) {
+        self.0 |= 1 << path.0;
+    }
+
+    /// Whether `path` is in the set.
+    pub fn contains(self, path: PathId) -> bool {
+        self.0 & (1 << path.0) != 0
+    }
+
+    /// Number of paths.
+    pub fn len(self) -> usize {
+        self.0.count_ones() as usize
+    }
+
+    /// Whether no path is in the set.
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The paths, lowest id first.
+    pub fn iter(self) -> impl Iterator<Item = PathId> {
+        (0..32u8).map(PathId).filter(move |p| self.contains(*p))
+    }
+}
+
+impl FromIterator<PathId> for PathSet {
+    fn from_iter<I: IntoIterator<Item = PathId>>(iter: I) -> Self {
+        let mut set = PathSet::default();
+        for p in iter {
+            set.insert(p);
+        }
+        set
+    }
+}
+
+/// How much may be in flight on a path, as its congestion control sees it.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub struct Limit {
+    /// Congestion window in bytes of DATA chunks. The core never lets an active path fall below one packet.
+    pub cwnd: u64,
+    /// Slow-start threshold in bytes, where the algorithm has one.
+    pub ssthresh: Option<u64>,
+    /// Pace sending at this rate.
+    pub pacing: Option<Rate>,
+}
+
+impl Default for Limit {
+    fn default() -> Self {
+        Limit { cwnd: 0, ssthresh: None, pacing: None }
+    }
+}
+
+/// What estimators say of a path. `None` = nobody on this association estimates it.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Estimate {
+    /// Available bandwidth.
+    pub bandwidth: Option<Rate>,
+    /// Rate at which data are acknowledged.
+    pub delivery_rate: Option<Rate>,
+    /// Probability that a packet is lost.
+    pub loss: Option<f64>,
+    /// Least round-trip time, the path without its queues.
+    pub reference_rtt: Option<Duration>,
+    /// Probability that a frame is in error on the access link.
+    pub frame_error_rate: Option<f64>,
+    /// Effective signal-to-noise ratio, linear.
+    pub effective_snr: Option<f64>,
+    /// The rate the receiver asks for.
+    pub peer_rate: Option<Rate>,
+    /// Whatever else a scheme's parts tell each other, by name.
+    pub extra: SmallVec<[(&'static str, f64); 4]>,
+}
+
+impl Estimate {
+    /// The value of the named extra.
+    pub fn extra(&self, name: &str) -> Option<f64> {
+        self.extra.iter().find(|(n, _)| *n == name).map(|(_, v)| *v)
+    }
+
+    /// Sets the named extra.
+    pub fn set_extra(&mut self, name: &'static str, value: f64) {
+        match self.extra.iter_mut().find(|(n, _)| *n == name) {
+            Some(slot) => slot.1 = value,
+            None => self.extra.push((name, value)),
+        }
+    }
+}
+
+/// One path, as measured by the core and judged by the scheme.
+#[derive(Clone, Debug)]
+pub struct PathView {
+    /// Which path.
+    pub id: PathId,
+    /// Reachability.
+    pub state: PathState,
+    /// The largest DATA chunk that fits a packet, 16-byte header included: the "MTU" of window formulas (PMDCS).
+    pub mtu: u64,
+    /// Smoothed round-trip time; `None` before the first sample.
+    pub srtt: Option<Duration>,
+    /// Round-trip time variation.
+    pub rttvar: Duration,
+    /// The latest round-trip time sample.
+    pub latest_rtt: Option<Duration>,
+    /// Least sample seen.
+    pub min_rtt: Option<Duration>,
+    /// Retransmission timeout, with back-off and bounds.
+    pub rto: Duration,
+    /// Consecutive errors (RFC 9260 §8.2).
+    pub error_count: u32,
+    /// Bytes of DATA chunks in flight: book size, payload + 16 each, without padding.
+    pub in_flight: u64,
+    /// Chunks in flight.
+    pub in_flight_chunks: u32,
+    /// When DATA last left on it.
+    pub last_sent: Option<Instant>,
+    /// The driver's link it runs over.
+    pub link: super::LinkId,
+    /// Max.Burst or pacing forbids another packet for the moment.
+    pub blocked: bool,
+    /// What the estimators say.
+    pub est: Estimate,
+    /// What the congestion control allows.
+    pub limit: Limit,
+}
+
+impl PathView {
+    /// Free window in bytes, none while blocked. A sender may overshoot by less than one packet, so any free byte is
+    /// room for one.
+    pub fn room(&self) -> u64 {
+        if self.blocked { 0 } else { self.limit.cwnd.saturating_sub(self.in_flight) }
+    }
+
+    /// Whether another packet may leave, as far as window, Max.Burst and pacing go.
+    pub fn has_room(&self) -> bool {
+        self.room() > 0
+    }
+
+    /// `rto` before its lower bound: srtt + 4·rttvar.
+    pub fn rto_raw(&self) -> Option<Duration> {
+        self.srtt.map(|s| s + 4 * self.rttvar)
+    }
+}
+
+/// Read-only picture of all paths of one association.
+#[derive(Copy, Clone, Debug)]
+pub struct View<'a> {
+    /// The time of the call.
+    pub now: Instant,
+    /// All slots, [`PathState::Closed`] ones included: `paths[id.index()]`.
+    pub paths: &'a [PathView],
+    /// What the peer's receive window still admits, bytes.
+    pub rwnd: u64,
+    /// Bytes in flight over all paths.
+    pub in_flight: u64,
+    /// The path the last new DATA left on.
+    pub last_path_used: Option<PathId>,
+    /// The path the application prefers, or the first one that works.
+    pub primary: PathId,
+    /// The peer speaks REPORT: delayed-ack counts and reports reach it.
+    pub peer_reports: bool,
+}
+
+impl<'a> View<'a> {
+    /// Paths data may go to: the active ones; if none, the potentially failed; if none, the inactive one with the
+    /// fewest errors, so that a sender is never mute while it has a path (RFC 9260 §8.2, RFC 7829 §4.2).
+    pub fn usable(&self) -> PathSet {
+        let in_state = |s| self.paths.iter().filter(move |p| p.state == s).map(|p| p.id).collect::<PathSet>();
+        let active = in_state(PathState::Active);
+        if !active.is_empty() {
+            return active;
+        }
+        // RFC 7829 §4.2: the potentially failed destination with the least error count, else any dormant one.
+        let least = |s| {
+            let of = self.paths.iter().filter(move |p| p.state == s);
+            of.min_by_key(|p| (p.error_count, p.id)).map(|p| PathSet::one(p.id))
+        };
+        least(PathState::PotentiallyFailed).or_else(|| least(PathState::Inactive)).unwrap_or_default()
+    }
+
+    /// The views of [`View::usable`] paths, lowest id first.
+    pub fn usable_paths(&self) -> impl Iterator<Item = &'a PathView> + use<'a> {
+        let set = self.usable();
+        self.paths.iter().filter(move |p| set.contains(p.id))
+    }
+}
+
+impl Index<PathId> for View<'_> {
+    type Output = PathView;
+    fn index(&self, id: PathId) -> &PathView {
+        &self.paths[id.index()]
+    }
+}
