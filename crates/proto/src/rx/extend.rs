@@ -9,7 +9,7 @@ pub(super) fn origin(initial: Tsn) -> u64 {
 
 /// The 64-bit number of `tsn` that lies within 2³¹ of `near` (RFC 9260 §1.6: serial number arithmetic).
 pub(super) fn extend(near: u64, tsn: Tsn) -> u64 {
-    let offset = tsn.0.wrapping_sub(near as u32) as i32;
+    let offset = tsn - narrow(near);
     near.wrapping_add_signed(i64::from(offset))
 }
 

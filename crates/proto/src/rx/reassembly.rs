@@ -62,16 +62,16 @@ pub struct Message {
 #[non_exhaustive]
 pub enum Violation {
     /// A message begins where the last one misses fragments.
-    #[error("TSN {}: first fragment inside a message", .0.0)]
+    #[error("TSN {0}: first fragment inside a message")]
     UnexpectedBegin(Tsn),
     /// A fragment goes on with a message that ended.
-    #[error("TSN {}: fragment outside of a message", .0.0)]
+    #[error("TSN {0}: fragment outside of a message")]
     UnexpectedContinuation(Tsn),
     /// Neighbouring fragments of one message differ in stream, stream sequence number or U bit.
-    #[error("TSN {}: fragments of one message differ", .0.0)]
+    #[error("TSN {0}: fragments of one message differ")]
     Mismatch(Tsn),
     /// Two ordered messages of one stream claim one stream sequence number.
-    #[error("TSN {}: stream sequence number used twice", .0.0)]
+    #[error("TSN {0}: stream sequence number used twice")]
     SsnReused(Tsn),
 }
 
@@ -237,7 +237,7 @@ impl Reassembly {
         let stream = message.stream;
         let next = self.next_ssn(stream);
         // All 2^16 values count as ahead: nothing new can be behind, and a deep queue of small messages stays clear.
-        let ssn = *next + u64::from(message.ssn.0.wrapping_sub(*next as u16));
+        let ssn = *next + u64::from(message.ssn.distance_from(Ssn(*next as u16)));
         if ssn == *next {
             *next += 1;
             self.ready.push_back(message);
@@ -281,7 +281,7 @@ impl Reassembly {
     /// Moves `stream` beyond `ssn`: what waits up to there becomes readable, what is missing is given up.
     fn skip(&mut self, stream: StreamId, ssn: Ssn) {
         let next = *self.next_ssn(stream);
-        let ahead = ssn.0.wrapping_sub(next as u16) as i16;
+        let ahead = ssn - Ssn(next as u16);
         let Ok(ahead) = u64::try_from(ahead) else {
             return; // The stream is beyond it already.
         };
@@ -324,7 +324,7 @@ impl Piece {
 
     /// The fragment right before this piece is of the same message.
     fn continues(&self, fragment: &Fragment) -> Result<bool, Violation> {
-        self.shares_message(fragment, fragment.end, self.begin, Tsn(fragment.tsn.0.wrapping_add(1)))
+        self.shares_message(fragment, fragment.end, self.begin, fragment.tsn.next())
     }
 
     /// Neighbours, of which the earlier has E bit `end` and the later, at TSN `later`, has B bit `begin`, are of one

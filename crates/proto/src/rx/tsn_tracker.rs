@@ -54,7 +54,7 @@ impl TsnTracker {
 
     /// Records `tsn` as received unless it is [`Arrival::TooFar`]; duplicates are listed for the next SACK.
     pub fn insert(&mut self, tsn: Tsn) -> Inserted {
-        if self.blocks.is_empty() && tsn.0 == (self.cum as u32).wrapping_add(1) {
+        if self.blocks.is_empty() && tsn == narrow(self.cum + 1) {
             self.cum += 1;
             return Inserted { arrival: Arrival::New, filled: false };
         }
