@@ -1,1 +1,11 @@
-//! Placeholder.
+//! Strandcast in real time: the clock, the operating system's randomness, a UDP socket a path, the machine's
+//! network interfaces, and links emulated on one machine. What happens in a protocol is decided elsewhere; this
+//! crate moves bytes and knows what time it is.
+#![forbid(unsafe_code)]
+
+pub mod clock;
+pub mod entropy;
+pub mod interface;
+pub mod pool;
+pub mod resolve;
+pub mod socket;

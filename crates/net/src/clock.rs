@@ -1,0 +1,51 @@
+//! The driver's clock: real time as the transport's [`Instant`].
+
+use strandcast_proto::time::Instant;
+
+/// Counts nanoseconds from its creation, on tokio's clock (monotonic; it stands still where tests pause it).
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    origin: tokio::time::Instant,
+}
+
+impl Clock {
+    /// A clock that reads zero now.
+    pub fn start() -> Self {
+        Clock { origin: tokio::time::Instant::now() }
+    }
+
+    /// Time since the clock was started.
+    pub fn now(&self) -> Instant {
+        Instant::ZERO + self.origin.elapsed()
+    }
+
+    /// When `at` comes on tokio's clock; `None` for an unset deadline ([`Instant::MAX`]) or one too far to express.
+    pub fn deadline(&self, at: Instant) -> Option<tokio::time::Instant> {
+        if at == Instant::MAX {
+            return None;
+        }
+        self.origin.checked_add(at - Instant::ZERO)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[tokio::test(start_paused = true)]
+    async fn reads_what_has_passed_and_deadlines_come_then() {
+        let clock = Clock::start();
+        assert_eq!(clock.now(), Instant::ZERO);
+        let at = Instant::from_millis(1500);
+        tokio::time::sleep_until(clock.deadline(at).unwrap()).await;
+        assert_eq!(clock.now(), at);
+        tokio::time::advance(Duration::from_nanos(7)).await;
+        assert_eq!(clock.now(), Instant::from_nanos(1_500_000_007));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_unset_deadline_never_comes() {
+        assert_eq!(Clock::start().deadline(Instant::MAX), None);
+    }
+}

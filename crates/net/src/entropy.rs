@@ -1,0 +1,22 @@
+//! Randomness nobody can predict: where tags, cookie keys and nonces of real associations come from.
+
+use strandcast_proto::seeds::Seeds;
+
+/// Random streams from 32 bytes of the operating system's generator. Take them once, at the start.
+///
+/// # Errors
+/// The system has no source of randomness (a kernel without `getrandom`, no `/dev/urandom`).
+pub fn seeds() -> std::io::Result<Seeds> {
+    let mut key = [0; 32];
+    getrandom::fill(&mut key)?;
+    Ok(Seeds::from_entropy(key))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn two_runs_differ() {
+        let first = || super::seeds().unwrap().stream("tag").u64();
+        assert_ne!(first(), first());
+    }
+}

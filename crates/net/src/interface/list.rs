@@ -1,0 +1,144 @@
+//! Enumeration, and the test for a route.
+
+use super::spec::PathSpec;
+use if_addrs::{IfAddr, IfOperStatus};
+use socket2::{Domain, Protocol, Socket, Type};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+/// A network interface that has addresses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interface {
+    /// Its name: `eth0`, `wlan0`.
+    pub name: String,
+    /// Its index, where the system tells.
+    pub index: Option<u32>,
+    /// Switched on and with a carrier.
+    pub up: bool,
+    /// The machine's loopback.
+    pub loopback: bool,
+    /// Its addresses, in the system's order.
+    pub addresses: Vec<InterfaceAddress>,
+}
+
+/// An address of an interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InterfaceAddress {
+    /// The address.
+    pub ip: IpAddr,
+    /// Bits of the network's prefix.
+    pub prefix_len: u8,
+}
+
+impl Interface {
+    /// Whether `ip` is one of its addresses; loopback owns all of 127.0.0.0/8.
+    pub fn owns(&self, ip: IpAddr) -> bool {
+        (self.loopback && ip.is_loopback()) || self.addresses.iter().any(|a| a.ip == ip)
+    }
+
+    /// The address to speak to `remote` from: of its family, and link-local only to link-local.
+    pub(super) fn address_for(&self, remote: IpAddr) -> Option<IpAddr> {
+        let fits = |a: &&InterfaceAddress| {
+            a.ip.is_ipv4() == remote.is_ipv4() && is_link_local(a.ip) == is_link_local(remote)
+        };
+        self.addresses.iter().find(fits).map(|a| a.ip)
+    }
+}
+
+/// All interfaces with at least one address, in the system's order.
+///
+/// # Errors
+/// The system's.
+pub fn interfaces() -> io::Result<Vec<Interface>> {
+    let mut all: Vec<Interface> = Vec::new();
+    for entry in if_addrs::get_if_addrs()? {
+        let address = match &entry.addr {
+            IfAddr::V4(v4) => InterfaceAddress { ip: v4.ip.into(), prefix_len: v4.prefixlen },
+            IfAddr::V6(v6) => InterfaceAddress { ip: v6.ip.into(), prefix_len: v6.prefixlen },
+        };
+        let loopback = entry.is_loopback();
+        match all.iter_mut().find(|i| i.name == entry.name) {
+            Some(known) => {
+                known.addresses.push(address);
+                known.loopback |= loopback;
+            }
+            None => all.push(Interface {
+                up: entry.oper_status == IfOperStatus::Up,
+                index: entry.index,
+                loopback,
+                addresses: vec![address],
+                name: entry.name,
+            }),
+        }
+    }
+    Ok(all)
+}
+
+/// A path for every interface that is up, not loopback, and has a route to `host`; for a host that is this very
+/// machine, the one path inside it.
+///
+/// Linux, asked for an IPv4 route through one interface alone, assumes every destination to be its neighbour; so
+/// the main routing table is read as well. Interfaces whose routes are in other tables are left out here and must
+/// be named.
+pub fn usable_paths(interfaces: &[Interface], host: IpAddr) -> Vec<PathSpec> {
+    if host.is_loopback() || interfaces.iter().any(|i| i.owns(host)) {
+        return vec![PathSpec { address: Some(host), ..PathSpec::default() }];
+    }
+    let table = std::fs::read_to_string("/proc/net/route").ok();
+    let outside = interfaces.iter().filter(|i| i.up && !i.loopback);
+    let paths = outside.filter_map(|i| {
+        if let (IpAddr::V4(v4), Some(table)) = (host, &table)
+            && !in_table(table, &i.name, v4)
+        {
+            return None;
+        }
+        let address = source_address(i, host)?;
+        Some(PathSpec { interface: Some(i.name.clone()), address: Some(address), mtu: None })
+    });
+    paths.collect()
+}
+
+/// The address the kernel would speak to `host` from over `interface`, if it has a route. Nothing is sent:
+/// connecting a UDP socket only looks the route up.
+fn source_address(interface: &Interface, host: IpAddr) -> Option<IpAddr> {
+    let remote = SocketAddr::new(host, 9);
+    let socket = || Socket::new(Domain::for_address(remote), Type::DGRAM, Some(Protocol::UDP)).ok();
+    let by_interface = socket()?;
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    if by_interface.bind_device(Some(interface.name.as_bytes())).is_ok() {
+        by_interface.connect(&remote.into()).ok()?;
+        return Some(by_interface.local_addr().ok()?.as_socket()?.ip());
+    }
+    // Without leave to bind to interfaces: from the interface's address, wherever the routing table then leads.
+    drop(by_interface);
+    let address = interface.address_for(host)?;
+    let by_address = socket()?;
+    by_address.bind(&SocketAddr::new(address, 0).into()).ok()?;
+    by_address.connect(&remote.into()).ok()?;
+    Some(address)
+}
+
+/// Whether the main table (the text of Linux's `/proc/net/route`: interface, destination and, in the eighth
+/// column, mask as hexadecimal numbers in the machine's byte order) has a usable route to `host` by `interface`.
+pub(super) fn in_table(table: &str, interface: &str, host: Ipv4Addr) -> bool {
+    const UP: u32 = 1;
+    const REJECT: u32 = 0x200;
+    let host = u32::from_ne_bytes(host.octets());
+    let hex = |text: Option<&&str>| u32::from_str_radix(text?, 16).ok();
+    table.lines().skip(1).any(|line| {
+        let columns: Vec<&str> = line.split_ascii_whitespace().collect();
+        let (Some(name), Some(destination), Some(flags), Some(mask)) =
+            (columns.first(), hex(columns.get(1)), hex(columns.get(3)), hex(columns.get(7)))
+        else {
+            return false;
+        };
+        *name == interface && flags & (UP | REJECT) == UP && host & mask == destination
+    })
+}
+
+pub(super) fn is_link_local(ip: IpAddr) -> bool {
+    match ip {
+        IpAddr::V4(v4) => v4.is_link_local(),
+        IpAddr::V6(v6) => v6.is_unicast_link_local(),
+    }
+}

@@ -1,0 +1,11 @@
+//! The machine's network interfaces, and which of them may become paths.
+
+mod list;
+mod spec;
+#[cfg(test)]
+mod tests;
+mod watch;
+
+pub use list::{Interface, InterfaceAddress, interfaces, usable_paths};
+pub use spec::{PathError, PathSpec, PathSpecError};
+pub use watch::{Change, Watch};

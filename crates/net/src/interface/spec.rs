@@ -1,0 +1,167 @@
+//! A path as its user names it.
+
+use super::list::Interface;
+use crate::socket::BindSpec;
+use std::fmt;
+use std::net::IpAddr;
+use std::str::FromStr;
+
+/// Least IP-level MTU that a path may have: RFC 8200 §5 gives IPv6 1280 bytes; IPv4 links go lower, but with less
+/// than 576 (RFC 791 §3.1) hardly any payload is left beside the headers.
+const LEAST_MTU: u16 = 576;
+
+/// Which interface and address a path shall use, written `if=wlan0`, `bind=192.0.2.7` or both, with an optional
+/// `mtu=1400`, separated by commas. At least one of `if` and `bind` is there when it was parsed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PathSpec {
+    /// Name of the interface.
+    pub interface: Option<String>,
+    /// The local address.
+    pub address: Option<IpAddr>,
+    /// IP-level MTU in bytes; the transport's default when none is given.
+    pub mtu: Option<u16>,
+}
+
+/// What is wrong with a path's text.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PathSpecError {
+    /// Not `KEY=VALUE`, or an unknown key.
+    #[error("path {0:?}: expected if=INTERFACE, bind=ADDRESS or mtu=BYTES, separated by commas")]
+    Unknown(String),
+    /// A key is given twice.
+    #[error("path: {0}= is given twice")]
+    Twice(&'static str),
+    /// An empty interface name.
+    #[error("path: if= needs an interface's name")]
+    NoName,
+    /// Not an address.
+    #[error("path: {0:?} is not an IP address")]
+    BadAddress(String),
+    /// Not an MTU.
+    #[error("path: mtu={0}: expected {LEAST_MTU} to 65535 bytes")]
+    BadMtu(String),
+    /// Only an MTU.
+    #[error("path {0:?} names neither an interface (if=) nor an address (bind=)")]
+    Nowhere(String),
+}
+
+/// Why a path cannot be opened on this machine as it is now.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PathError {
+    /// No interface of that name has an address.
+    #[error("no network interface called {0} has an address")]
+    NoInterface(String),
+    /// The interface is down.
+    #[error("interface {0} is down")]
+    Down(String),
+    /// The interface has no address of the remote's family.
+    #[error("interface {0} has no address to reach {1} from")]
+    NoAddress(String, IpAddr),
+    /// The address is nobody's here.
+    #[error("no interface has the address {0}")]
+    NotOurs(IpAddr),
+    /// The address is another interface's.
+    #[error("address {0} belongs to interface {1}, not {2}")]
+    Elsewhere(IpAddr, String, String),
+    /// The address cannot speak to the remote.
+    #[error("address {0} cannot reach {1}: one is IPv4, the other IPv6")]
+    OtherFamily(IpAddr, IpAddr),
+}
+
+impl PathSpec {
+    /// What to bind for a path to `remote`: interface and address both, whichever was named, so that the path stays
+    /// on its network. A remote on this machine itself is reached without an interface.
+    ///
+    /// # Errors
+    /// [`PathError`]; try again when the interfaces have changed.
+    pub fn bind_spec(&self, interfaces: &[Interface], remote: IpAddr) -> Result<BindSpec, PathError> {
+        let owner = self.owner(interfaces)?;
+        if let Some(owner) = owner.filter(|i| !i.up) {
+            return Err(PathError::Down(owner.name.clone()));
+        }
+        let address = match (self.address, owner) {
+            (Some(address), _) if address.is_ipv4() != remote.is_ipv4() => {
+                return Err(PathError::OtherFamily(address, remote));
+            }
+            (Some(address), _) => Some(address),
+            (None, Some(owner)) => {
+                let none = || PathError::NoAddress(owner.name.clone(), remote);
+                Some(owner.address_for(remote).ok_or_else(none)?)
+            }
+            (None, None) => None,
+        };
+        let here = remote.is_loopback() || interfaces.iter().any(|i| i.owns(remote));
+        let interface = owner.filter(|i| !i.loopback && !here).map(|i| i.name.clone());
+        Ok(BindSpec { address, interface, port: 0 })
+    }
+
+    /// The interface meant: the one named, or the one that has the address.
+    fn owner<'a>(&self, interfaces: &'a [Interface]) -> Result<Option<&'a Interface>, PathError> {
+        let by_address = match self.address {
+            Some(ip) => Some(interfaces.iter().find(|i| i.owns(ip)).ok_or(PathError::NotOurs(ip))?),
+            None => None,
+        };
+        let Some(name) = &self.interface else { return Ok(by_address) };
+        let named = interfaces.iter().find(|i| &i.name == name);
+        let named = named.ok_or_else(|| PathError::NoInterface(name.clone()))?;
+        match (self.address, by_address) {
+            // The same address may be on several interfaces (link-local ones often are).
+            (Some(ip), Some(other)) if !named.owns(ip) => {
+                Err(PathError::Elsewhere(ip, other.name.clone(), name.clone()))
+            }
+            _ => Ok(Some(named)),
+        }
+    }
+}
+
+impl FromStr for PathSpec {
+    type Err = PathSpecError;
+
+    fn from_str(text: &str) -> Result<Self, PathSpecError> {
+        let mut spec = PathSpec::default();
+        for part in text.split(',') {
+            match part.split_once('=') {
+                Some(("if", "")) => return Err(PathSpecError::NoName),
+                Some(("if", name)) => set(&mut spec.interface, name.to_owned(), "if")?,
+                Some(("bind", ip)) => set(&mut spec.address, parse_address(ip)?, "bind")?,
+                Some(("mtu", mtu)) => set(&mut spec.mtu, parse_mtu(mtu)?, "mtu")?,
+                _ => return Err(PathSpecError::Unknown(part.to_owned())),
+            }
+        }
+        match spec.interface.is_none() && spec.address.is_none() {
+            true => Err(PathSpecError::Nowhere(text.to_owned())),
+            false => Ok(spec),
+        }
+    }
+}
+
+impl fmt::Display for PathSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts = [
+            self.interface.as_ref().map(|name| format!("if={name}")),
+            self.address.map(|ip| format!("bind={ip}")),
+            self.mtu.map(|mtu| format!("mtu={mtu}")),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        f.write_str(&parts.join(","))
+    }
+}
+
+fn set<T>(field: &mut Option<T>, value: T, key: &'static str) -> Result<(), PathSpecError> {
+    match field.replace(value) {
+        Some(_) => Err(PathSpecError::Twice(key)),
+        None => Ok(()),
+    }
+}
+
+fn parse_address(text: &str) -> Result<IpAddr, PathSpecError> {
+    let bare = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).unwrap_or(text);
+    bare.parse().map_err(|_| PathSpecError::BadAddress(text.to_owned()))
+}
+
+fn parse_mtu(text: &str) -> Result<u16, PathSpecError> {
+    let mtu = text.parse().ok().filter(|&mtu: &u16| mtu >= LEAST_MTU);
+    mtu.ok_or_else(|| PathSpecError::BadMtu(text.to_owned()))
+}

@@ -1,0 +1,182 @@
+use super::list::in_table;
+use super::*;
+use crate::socket::BindSpec;
+use std::net::IpAddr;
+
+fn ip(text: &str) -> IpAddr {
+    text.parse().unwrap()
+}
+
+fn interface(name: &str, addresses: &[&str]) -> Interface {
+    let addresses: Vec<_> =
+        addresses.iter().map(|a| InterfaceAddress { ip: ip(a), prefix_len: 24 }).collect();
+    Interface {
+        name: name.into(),
+        index: Some(1),
+        up: true,
+        loopback: addresses.iter().any(|a| a.ip.is_loopback()),
+        addresses,
+    }
+}
+
+/// A machine with loopback, Wi-Fi and two radios, one of them down.
+fn machine() -> Vec<Interface> {
+    let mut down = interface("wwan1", &["198.51.100.9"]);
+    down.up = false;
+    vec![
+        interface("lo", &["127.0.0.1", "::1"]),
+        interface("wlan0", &["fe80::1", "192.0.2.7", "2001:db8::7"]),
+        interface("wwan0", &["198.51.100.7"]),
+        down,
+    ]
+}
+
+#[test]
+fn paths_parse_and_print() {
+    let spec: PathSpec = "if=wlan0".parse().unwrap();
+    assert_eq!(spec, PathSpec { interface: Some("wlan0".into()), ..PathSpec::default() });
+    let spec: PathSpec = "bind=192.0.2.7,mtu=1400".parse().unwrap();
+    assert_eq!(spec, PathSpec { address: Some(ip("192.0.2.7")), mtu: Some(1400), interface: None });
+    let spec: PathSpec = "bind=[2001:db8::7]".parse().unwrap();
+    assert_eq!(spec.address, Some(ip("2001:db8::7")));
+    for text in ["if=wlan0", "bind=192.0.2.7,mtu=1400", "if=a.b-c@d,bind=::1,mtu=576"] {
+        assert_eq!(text.parse::<PathSpec>().unwrap().to_string(), text);
+    }
+}
+
+#[test]
+fn each_mistake_has_its_own_line() {
+    use PathSpecError as E;
+    let cases = [
+        ("", E::Unknown("".into())),
+        ("wlan0", E::Unknown("wlan0".into())),
+        ("iface=wlan0", E::Unknown("iface=wlan0".into())),
+        ("if=wlan0,", E::Unknown("".into())),
+        ("if=", E::NoName),
+        ("bind=wlan0", E::BadAddress("wlan0".into())),
+        ("bind=192.0.2.7:80", E::BadAddress("192.0.2.7:80".into())),
+        ("if=a,mtu=575", E::BadMtu("575".into())),
+        ("if=a,mtu=65536", E::BadMtu("65536".into())),
+        ("if=a,mtu=big", E::BadMtu("big".into())),
+        ("if=a,if=b", E::Twice("if")),
+        ("bind=::1,bind=::1", E::Twice("bind")),
+        ("mtu=1400", E::Nowhere("mtu=1400".into())),
+    ];
+    for (text, expected) in cases {
+        let error = text.parse::<PathSpec>().unwrap_err();
+        assert_eq!(error, expected, "{text}");
+        assert!(!error.to_string().contains('\n'));
+    }
+}
+
+#[test]
+fn a_path_is_bound_to_interface_and_address_whichever_is_named() {
+    let bound = |spec: &str, remote: &str| {
+        spec.parse::<PathSpec>().unwrap().bind_spec(&machine(), ip(remote)).unwrap()
+    };
+    let expected = |name: &str, address: &str| BindSpec {
+        interface: Some(name.into()),
+        address: Some(ip(address)),
+        port: 0,
+    };
+    assert_eq!(bound("if=wlan0", "203.0.113.1"), expected("wlan0", "192.0.2.7"));
+    assert_eq!(bound("if=wlan0", "2001:db8:1::1"), expected("wlan0", "2001:db8::7"));
+    assert_eq!(bound("if=wlan0", "fe80::2"), expected("wlan0", "fe80::1"));
+    assert_eq!(bound("bind=198.51.100.7", "203.0.113.1"), expected("wwan0", "198.51.100.7"));
+}
+
+#[test]
+fn inside_the_machine_no_interface_is_bound() {
+    let bound = |spec: &str, remote: &str| {
+        spec.parse::<PathSpec>().unwrap().bind_spec(&machine(), ip(remote)).unwrap()
+    };
+    for (spec, remote) in [
+        ("bind=127.0.0.2", "127.0.0.1"),
+        ("if=lo", "127.0.0.1"),
+        ("if=wlan0", "127.0.0.1"),
+        ("if=wlan0", "198.51.100.7"),
+    ] {
+        let BindSpec { interface, address, .. } = bound(spec, remote);
+        assert!(interface.is_none() && address.is_some(), "{spec} {remote}");
+    }
+}
+
+#[test]
+fn paths_this_machine_has_not_are_refused() {
+    use PathError as E;
+    let error = |spec: &str, remote: &str| {
+        spec.parse::<PathSpec>().unwrap().bind_spec(&machine(), ip(remote)).unwrap_err()
+    };
+    let far = "203.0.113.1";
+    assert_eq!(error("if=eth9", far), E::NoInterface("eth9".into()));
+    assert_eq!(error("if=wwan1", far), E::Down("wwan1".into()));
+    assert_eq!(error("if=wwan0", "2001:db8::1"), E::NoAddress("wwan0".into(), ip("2001:db8::1")));
+    assert_eq!(error("bind=192.0.2.8", far), E::NotOurs(ip("192.0.2.8")));
+    let elsewhere = E::Elsewhere(ip("192.0.2.7"), "wlan0".into(), "wwan0".into());
+    assert_eq!(error("if=wwan0,bind=192.0.2.7", far), elsewhere);
+    assert_eq!(error("bind=2001:db8::7", far), E::OtherFamily(ip("2001:db8::7"), ip(far)));
+}
+
+#[test]
+fn this_machine_has_a_loopback_with_its_prefix() {
+    let all = interfaces().unwrap();
+    let lo = all.iter().find(|i| i.owns(ip("127.0.0.1"))).unwrap();
+    assert!(lo.loopback && lo.up && lo.owns(ip("127.3.2.1")));
+    let address = lo.addresses.iter().find(|a| a.ip == ip("127.0.0.1")).unwrap();
+    assert_eq!(address.prefix_len, 8);
+}
+
+#[test]
+fn the_way_to_a_host_on_this_machine_is_one_path_inside_it() {
+    let own = PathSpec { address: Some(ip("127.0.0.1")), ..PathSpec::default() };
+    assert_eq!(usable_paths(&interfaces().unwrap(), ip("127.0.0.1")), [own]);
+    let own = PathSpec { address: Some(ip("192.0.2.7")), ..PathSpec::default() };
+    assert_eq!(usable_paths(&machine(), ip("192.0.2.7")), [own]);
+}
+
+#[test]
+fn interfaces_that_do_not_exist_or_are_down_are_no_paths() {
+    let absent: Vec<_> =
+        machine().into_iter().map(|i| Interface { name: format!("no-{}", i.name), ..i }).collect();
+    assert_eq!(usable_paths(&absent, ip("203.0.113.1")), []);
+}
+
+/// The kernel's own words for: default by wlan0, 10/8 by wwan0, 192.0.2.0/24 rejected on eth0.
+#[cfg(target_endian = "little")]
+const TABLE: &str = "\
+Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT
+wlan0\t00000000\t010200C0\t0003\t0\t0\t0\t00000000\t0\t0\t0
+wwan0\t0000000A\t00000000\t0001\t0\t0\t0\t000000FF\t0\t0\t0
+eth0\t000200C0\t00000000\t0201\t0\t0\t0\t00FFFFFF\t0\t0\t0
+nonsense
+";
+
+#[cfg(target_endian = "little")]
+#[test]
+fn routes_are_found_by_prefix_and_interface() {
+    let has = |name: &str, host: &str| in_table(TABLE, name, host.parse().unwrap());
+    assert!(has("wlan0", "203.0.113.1") && has("wlan0", "10.1.2.3"));
+    assert!(has("wwan0", "10.1.2.3") && !has("wwan0", "11.1.2.3"));
+    assert!(!has("eth0", "192.0.2.1") && !has("nonsense", "10.1.2.3") && !has("wlan", "10.1.2.3"));
+}
+
+#[test]
+fn a_watch_tells_what_came_and_went() {
+    let mut watch = Watch::default();
+    assert_eq!(watch.update(machine()).len(), 6);
+    assert_eq!(watch.update(machine()), []);
+    let mut now = machine();
+    now[1].addresses[1].ip = ip("192.0.2.99");
+    now[2].up = false;
+    now[3].up = true;
+    let gone = |name: &str, a| Change::Vanished { interface: name.into(), ip: ip(a) };
+    let come = |name: &str, a| Change::Appeared { interface: name.into(), ip: ip(a) };
+    let expected = [
+        gone("wlan0", "192.0.2.7"),
+        gone("wwan0", "198.51.100.7"),
+        come("wlan0", "192.0.2.99"),
+        come("wwan1", "198.51.100.9"),
+    ];
+    assert_eq!(watch.update(now.clone()), expected);
+    assert_eq!(watch.interfaces(), now);
+}

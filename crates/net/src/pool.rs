@@ -1,0 +1,125 @@
+//! Receive buffers: arenas that datagrams are cut from without copying, and reused when the last slice is gone.
+//!
+//! The kernel writes a batch to the front of the current arena; the batch is cut off as [`Bytes`], which the
+//! transport slices on down to the application. In steady state nothing is allocated: an arena that is full waits
+//! in a queue until all its slices are dropped and then serves again. A slice keeps its whole arena alive
+//! (256 KiB), so whoever keeps bytes for long should copy them.
+
+use bytes::{Bytes, BytesMut};
+use std::collections::VecDeque;
+
+/// Room for the longest batch: UDP's length field is 16 bits, and generic receive offload keeps to it.
+const SLOT: usize = 1 << 16;
+/// Bytes an arena: some four full batches, and little enough to stay in a core's cache.
+const ARENA: usize = 4 * SLOT;
+/// Arenas kept for reuse: 8 MiB, more than a receive window and a playout buffer hold of one stream.
+const KEPT: usize = 32;
+
+/// Buffers for one driver's receiving; sockets may share it.
+#[derive(Debug, Default)]
+pub struct RecvPool {
+    current: BytesMut,
+    retired: VecDeque<BytesMut>,
+    allocated: u64,
+}
+
+impl RecvPool {
+    /// An empty pool; the first arena is allocated when something is received.
+    pub fn new() -> Self {
+        RecvPool::default()
+    }
+
+    /// Arenas allocated so far: it stands still while slices are dropped as fast as datagrams come.
+    pub fn arenas_allocated(&self) -> u64 {
+        self.allocated
+    }
+
+    /// Room to receive the next batch into.
+    pub(crate) fn slot(&mut self) -> &mut [u8] {
+        if self.current.capacity() < SLOT {
+            self.next_arena();
+        }
+        // Zeroes only what the last batch took: the front is already initialised and still empty.
+        self.current.resize(SLOT, 0);
+        &mut self.current
+    }
+
+    /// Cuts off the first `len` bytes of the slot just filled.
+    pub(crate) fn take(&mut self, len: usize) -> Bytes {
+        self.current.split_to(len).freeze()
+    }
+
+    /// Puts the current arena aside and goes on with one that nobody reads any more, or a new one.
+    fn next_arena(&mut self) {
+        if self.allocated > 0 {
+            let mut full = std::mem::take(&mut self.current);
+            full.clear();
+            self.retired.push_back(full);
+        }
+        for _ in 0..self.retired.len() {
+            let mut arena = self.retired.pop_front().expect("the loop runs at most once for each");
+            if arena.try_reclaim(ARENA) {
+                self.current = arena;
+                return;
+            }
+            self.retired.push_back(arena);
+        }
+        if self.retired.len() > KEPT {
+            self.retired.pop_front();
+        }
+        self.allocated += 1;
+        self.current = BytesMut::with_capacity(ARENA);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Receives a batch whose bytes are all `fill`.
+    fn receive(pool: &mut RecvPool, fill: u8, len: usize) -> Bytes {
+        pool.slot()[..len].fill(fill);
+        pool.take(len)
+    }
+
+    #[test]
+    fn batches_keep_their_bytes_while_later_ones_come() {
+        let mut pool = RecvPool::new();
+        let kept: Vec<Bytes> = (0..200).map(|i| receive(&mut pool, i, 20_000)).collect();
+        for (i, batch) in kept.iter().enumerate() {
+            assert!(batch.len() == 20_000 && batch.iter().all(|&b| usize::from(b) == i));
+        }
+    }
+
+    #[test]
+    fn arenas_are_reused_once_their_slices_are_gone() {
+        let mut pool = RecvPool::new();
+        let mut held = VecDeque::new();
+        for i in 0..10_000u32 {
+            held.push_back(receive(&mut pool, i as u8, 1400));
+            if held.len() > 700 {
+                held.pop_front();
+            }
+        }
+        // 700 × 1400 bytes lie in at most 6 arenas at a time (each wastes less than a slot at its end), one is
+        // being filled and one may be partly read.
+        assert!(pool.arenas_allocated() <= 8, "{}", pool.arenas_allocated());
+    }
+
+    #[test]
+    fn slots_are_always_whole() {
+        let mut pool = RecvPool::new();
+        for len in [0, 1, SLOT, 1400, SLOT - 1, SLOT, SLOT, SLOT, SLOT] {
+            assert_eq!(pool.slot().len(), SLOT);
+            assert_eq!(pool.take(len).len(), len);
+        }
+    }
+
+    #[test]
+    fn what_nobody_returns_is_not_kept_for_ever() {
+        let mut pool = RecvPool::new();
+        let held: Vec<Bytes> = (0..500).map(|_| receive(&mut pool, 1, SLOT)).collect();
+        assert!(pool.retired.len() <= KEPT + 1);
+        assert_eq!(held.len(), 500);
+    }
+}

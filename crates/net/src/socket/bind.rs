@@ -1,0 +1,168 @@
+//! Opening a path's socket.
+
+use quinn_udp::UdpSocketState;
+use socket2::{Domain, Protocol, Socket, Type};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use tokio::net::UdpSocket;
+
+/// Bytes of kernel buffer asked for in each direction; the kernel gives at most `net.core.{r,w}mem_max`.
+const KERNEL_BUFFER: usize = 4 << 20;
+
+/// Where a socket shall be bound.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BindSpec {
+    /// The local address; none means any address, IPv6 and IPv4 alike where the machine has both.
+    pub address: Option<IpAddr>,
+    /// The interface that everything must leave and come by.
+    pub interface: Option<String>,
+    /// The local UDP port; 0 lets the system choose.
+    pub port: u16,
+}
+
+/// What keeps a socket's datagrams on their network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// The interface: the kernel uses its routes alone.
+    Interface,
+    /// The address only: the kernel's routing table chooses the interface (as asked, or for want of permission:
+    /// Linux before 5.7 lets only root bind to an interface).
+    Address,
+    /// Nothing: a server's socket on all addresses.
+    Nothing,
+}
+
+/// Why a socket could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SocketError {
+    /// No interface of that name.
+    #[error("no network interface is called {0}")]
+    NoInterface(String),
+    /// The system refuses to bind to the interface, and no address was given to bind to instead.
+    #[error("this user may not bind to interface {0}: give its address instead")]
+    InterfaceRefused(String),
+    /// Another socket has the port.
+    #[error("UDP port {} is in use on {}", .0.port(), .0.ip())]
+    PortInUse(SocketAddr),
+    /// The address is not one of this machine's.
+    #[error("{0} is not an address of this machine")]
+    NoAddress(IpAddr),
+    /// Anything else.
+    #[error("cannot open a UDP socket on {0}: {1}")]
+    Other(SocketAddr, #[source] io::Error),
+}
+
+/// A path's socket. Not connected: on a server one socket serves all peers.
+#[derive(Debug)]
+pub struct PathSocket {
+    pub(super) io: UdpSocket,
+    pub(super) state: UdpSocketState,
+    pub(super) local: SocketAddr,
+    bound: Bound,
+}
+
+impl PathSocket {
+    /// Opens a socket; call it inside a tokio runtime.
+    ///
+    /// # Errors
+    /// [`SocketError`], one line each.
+    pub fn bind(spec: &BindSpec) -> Result<PathSocket, SocketError> {
+        match spec.address {
+            Some(address) => bind_to(spec, SocketAddr::new(address, spec.port)),
+            None => {
+                // One IPv6 socket speaks IPv4 too, except where IPv6 is switched off.
+                let any = SocketAddr::new(Ipv6Addr::UNSPECIFIED.into(), spec.port);
+                match bind_to(spec, any) {
+                    Err(SocketError::Other(..) | SocketError::NoAddress(_)) => {
+                        bind_to(spec, SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), spec.port))
+                    }
+                    done => done,
+                }
+            }
+        }
+    }
+
+    /// The address and port it is bound to.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.local
+    }
+
+    /// What keeps its datagrams on their network.
+    pub fn bound(&self) -> Bound {
+        self.bound
+    }
+
+    /// Bytes of kernel buffer it was given: (receive, send).
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn kernel_buffers(&self) -> io::Result<(usize, usize)> {
+        let socket = (&self.io).into();
+        let receive = self.state.recv_buffer_size(socket)?;
+        Ok((receive, self.state.send_buffer_size((&self.io).into())?))
+    }
+}
+
+fn bind_to(spec: &BindSpec, local: SocketAddr) -> Result<PathSocket, SocketError> {
+    let failed = |e: io::Error| match e.kind() {
+        io::ErrorKind::AddrInUse => SocketError::PortInUse(local),
+        io::ErrorKind::AddrNotAvailable => SocketError::NoAddress(local.ip()),
+        _ => SocketError::Other(local, e),
+    };
+    let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP)).map_err(failed)?;
+    if local.is_ipv6() {
+        socket.set_only_v6(!local.ip().is_unspecified()).map_err(failed)?;
+    }
+    // Less buffer than asked for costs speed, nothing else.
+    let _ = socket.set_recv_buffer_size(KERNEL_BUFFER);
+    let _ = socket.set_send_buffer_size(KERNEL_BUFFER);
+    let bound = match &spec.interface {
+        Some(name) => bind_interface(&socket, name, local)?,
+        None if local.ip().is_unspecified() => Bound::Nothing,
+        None => Bound::Address,
+    };
+    socket.bind(&local.into()).map_err(failed)?;
+    socket.set_nonblocking(true).map_err(failed)?;
+    let io = UdpSocket::from_std(socket.into()).map_err(failed)?;
+    let state = UdpSocketState::new((&io).into()).map_err(failed)?;
+    let local = io.local_addr().map_err(failed)?;
+    Ok(PathSocket { io, state, local, bound })
+}
+
+fn bind_interface(socket: &Socket, name: &str, local: SocketAddr) -> Result<Bound, SocketError> {
+    match bind_device(socket, name, local) {
+        Ok(()) => Ok(Bound::Interface),
+        Err(e) if matches!(e.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported) => {
+            match local.ip().is_unspecified() {
+                true => Err(SocketError::InterfaceRefused(name.to_owned())),
+                false => Ok(Bound::Address),
+            }
+        }
+        Err(_) => Err(SocketError::NoInterface(name.to_owned())),
+    }
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn bind_device(socket: &Socket, name: &str, _local: SocketAddr) -> io::Result<()> {
+    if name.is_empty() {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    socket.bind_device(Some(name.as_bytes()))
+}
+
+#[cfg(target_os = "macos")]
+fn bind_device(socket: &Socket, name: &str, local: SocketAddr) -> io::Result<()> {
+    let interfaces = if_addrs::get_if_addrs()?;
+    let index = interfaces.iter().find(|i| i.name == name).and_then(|i| i.index);
+    let index = index.and_then(std::num::NonZeroU32::new).ok_or(io::ErrorKind::NotFound)?;
+    match local {
+        SocketAddr::V4(_) => socket.bind_device_by_index_v4(Some(index)),
+        SocketAddr::V6(_) => socket.bind_device_by_index_v6(Some(index)),
+    }
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android", target_os = "macos")))]
+fn bind_device(_socket: &Socket, _name: &str, _local: SocketAddr) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
