@@ -152,7 +152,7 @@ impl core::iter::FusedIterator for Chunks<'_> {}
 /// CRC32c of a packet with its checksum field taken as zero (RFC 9260 §6.8 and appendix A). It goes on the wire with its
 /// least significant byte first.
 pub(crate) fn checksum(packet: &[u8]) -> u32 {
-    let crc = crc32c::crc32c(&packet[..8]);
-    let crc = crc32c::crc32c_append(crc, &[0; 4]);
-    crc32c::crc32c_append(crc, &packet[HEADER_LEN..])
+    let mut header = [0; HEADER_LEN];
+    header[..8].copy_from_slice(&packet[..8]);
+    crc32c::crc32c_append(crc32c::crc32c(&header), &packet[HEADER_LEN..])
 }
