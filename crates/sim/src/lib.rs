@@ -1,1 +1,8 @@
-//! Placeholder.
+//! Discrete-event network simulator: an event engine, links with loss, and named networks of them. Time is an
+//! argument and randomness comes from labelled seeds, so a run repeats bit for bit on any machine.
+#![forbid(unsafe_code)]
+
+pub mod engine;
+pub mod link;
+pub mod loss;
+pub mod topology;

@@ -1,0 +1,85 @@
+//! A hash over a run's trajectory: two runs with the same fingerprint went the same way.
+
+use core::fmt;
+use strandcast_proto::time::Instant;
+
+/// FNV-1a, 64 bit, over all events recorded so far; shown as 16 hexadecimal digits. It tells runs apart, it does
+/// not withstand forgery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fingerprint(u64);
+
+impl Fingerprint {
+    /// The fingerprint of a run in which nothing happened.
+    pub const fn new() -> Self {
+        Fingerprint(0xcbf2_9ce4_8422_2325)
+    }
+
+    /// Adds one event: its time, its kind and its numbers (ids, lengths). Events whose parts differ hash
+    /// differently even where their bytes, put together, are the same, since kind and numbers go in with their count.
+    pub fn record(&mut self, at: Instant, kind: &str, numbers: &[u64]) {
+        self.add(&at.as_nanos().to_le_bytes());
+        self.add(&(kind.len() as u64).to_le_bytes());
+        self.add(kind.as_bytes());
+        self.add(&(numbers.len() as u64).to_le_bytes());
+        for number in numbers {
+            self.add(&number.to_le_bytes());
+        }
+    }
+
+    fn add(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+}
+
+impl Default for Fingerprint {
+    fn default() -> Self {
+        Fingerprint::new()
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Vectors of draft-eastlake-fnv, appendix C.
+    #[test]
+    fn hash_is_fnv_1a_64() {
+        for (text, hash) in
+            [("", "cbf29ce484222325"), ("a", "af63dc4c8601ec8c"), ("foobar", "85944171f73967e8")]
+        {
+            let mut fingerprint = Fingerprint::new();
+            fingerprint.add(text.as_bytes());
+            assert_eq!(fingerprint.to_string(), hash, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn every_part_and_the_order_count() {
+        let of = |events: &[(u64, &str, &[u64])]| {
+            let mut fingerprint = Fingerprint::new();
+            for &(ns, kind, numbers) in events {
+                fingerprint.record(Instant::from_nanos(ns), kind, numbers);
+            }
+            fingerprint
+        };
+        let base = of(&[(1, "send", &[1, 2]), (2, "drop", &[3])]);
+        assert_eq!(base, of(&[(1, "send", &[1, 2]), (2, "drop", &[3])]));
+        for other in [
+            of(&[(3, "send", &[1, 2]), (2, "drop", &[3])]),
+            of(&[(1, "sent", &[1, 2]), (2, "drop", &[3])]),
+            of(&[(1, "send", &[1, 3]), (2, "drop", &[3])]),
+            of(&[(1, "send", &[1]), (2, "drop", &[3])]),
+            of(&[(2, "drop", &[3]), (1, "send", &[1, 2])]),
+        ] {
+            assert_ne!(base, other);
+        }
+    }
+}

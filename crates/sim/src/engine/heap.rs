@@ -1,0 +1,136 @@
+//! The event heap.
+
+use core::cmp::Ordering;
+use std::collections::BinaryHeap;
+use strandcast_proto::time::Instant;
+
+/// Simulated time and the events still to come, keyed (time, sequence): events of one instant happen in the order
+/// in which they were scheduled. There is no cancel: let the event happen and have its receiver see that it is
+/// stale. Keep `E` small (ids, not packets), since the heap moves events around.
+#[derive(Clone, Debug)]
+pub struct Engine<E> {
+    now: Instant,
+    sequence: u64,
+    heap: BinaryHeap<Entry<E>>,
+}
+
+impl<E> Engine<E> {
+    /// An engine at [`Instant::ZERO`] with nothing to do.
+    pub fn new() -> Self {
+        Engine { now: Instant::ZERO, sequence: 0, heap: BinaryHeap::new() }
+    }
+
+    /// Simulated time: when the last event popped happened.
+    pub fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// Makes `event` happen at `at`; what is scheduled for the past happens now.
+    pub fn schedule(&mut self, at: Instant, event: E) {
+        self.heap.push(Entry { at: at.max(self.now), sequence: self.sequence, event });
+        self.sequence += 1;
+    }
+
+    /// When the next event happens.
+    pub fn next_time(&self) -> Option<Instant> {
+        self.heap.peek().map(|entry| entry.at)
+    }
+
+    /// The next event, having moved time to it.
+    pub fn pop(&mut self) -> Option<E> {
+        let entry = self.heap.pop()?;
+        self.now = entry.at;
+        Some(entry.event)
+    }
+
+    /// The next event up to and including `end`, having moved time to it; when there is none, time moves to `end`.
+    pub fn pop_until(&mut self, end: Instant) -> Option<E> {
+        match self.next_time() {
+            Some(at) if at <= end => self.pop(),
+            _ => {
+                self.now = self.now.max(end);
+                None
+            }
+        }
+    }
+
+    /// How many events are still to come.
+    pub fn pending(&self) -> usize {
+        self.heap.len()
+    }
+}
+
+impl<E> Default for Engine<E> {
+    fn default() -> Self {
+        Engine::new()
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Entry<E> {
+    at: Instant,
+    sequence: u64,
+    event: E,
+}
+
+// Reversed, because `BinaryHeap` gives the greatest first.
+impl<E> Ord for Entry<E> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (other.at, other.sequence).cmp(&(self.at, self.sequence))
+    }
+}
+
+impl<E> PartialOrd for Entry<E> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<E> PartialEq for Entry<E> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl<E> Eq for Entry<E> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn time_moves_with_events_and_up_to_the_end() {
+        let mut engine = Engine::new();
+        engine.schedule(Instant::from_millis(10), 'b');
+        engine.schedule(Instant::from_millis(5), 'a');
+        assert_eq!(engine.pop_until(Instant::from_millis(4)), None);
+        assert_eq!(engine.now(), Instant::from_millis(4));
+        assert_eq!(engine.pop_until(Instant::from_millis(5)), Some('a'));
+        engine.schedule(Instant::ZERO, 'p');
+        assert_eq!(engine.pop(), Some('p'));
+        assert_eq!(engine.now(), Instant::from_millis(5), "time never goes back");
+        assert_eq!(engine.pop(), Some('b'));
+        assert_eq!(engine.pop(), None);
+        assert_eq!(engine.now(), Instant::from_millis(10));
+    }
+
+    proptest! {
+        /// The heap is a stable sort by time.
+        #[test]
+        fn events_come_by_time_then_by_scheduling(times in prop::collection::vec(0u64..20, 0..200)) {
+            let mut engine = Engine::new();
+            for (sequence, &at) in times.iter().enumerate() {
+                engine.schedule(Instant::from_nanos(at), sequence);
+            }
+            let mut expected: Vec<usize> = (0..times.len()).collect();
+            expected.sort_by_key(|&sequence| times[sequence]);
+            let mut got = Vec::new();
+            while let Some(event) = engine.pop() {
+                prop_assert_eq!(engine.now().as_nanos(), times[event]);
+                got.push(event);
+            }
+            prop_assert_eq!(got, expected);
+        }
+    }
+}
