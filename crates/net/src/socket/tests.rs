@@ -7,6 +7,15 @@ fn on(address: &str) -> PathSocket {
     PathSocket::bind(&spec).unwrap()
 }
 
+/// Whether this machine has IPv6 at all; says so where it has not.
+fn has_ipv6() -> bool {
+    let has = std::net::UdpSocket::bind("[::1]:0").is_ok();
+    if !has {
+        eprintln!("skipped: no IPv6 on this machine");
+    }
+    has
+}
+
 fn transmit(remote: SocketAddr, contents: &[u8]) -> Transmit<'_> {
     Transmit { remote, src_ip: None, segment_size: contents.len(), contents }
 }
@@ -40,7 +49,8 @@ fn numbered(count: usize, size: usize, last: usize) -> Vec<u8> {
 
 #[tokio::test]
 async fn a_batch_arrives_as_the_datagrams_it_was() {
-    for address in ["127.0.0.1", "::1"] {
+    let families = if has_ipv6() { ["127.0.0.1", "::1"] } else { ["127.0.0.1"; 2] };
+    for address in families {
         let (a, b, mut pool) = (on(address), on(address), RecvPool::new());
         let contents = numbered(40, 1200, 700);
         let batch =
@@ -98,10 +108,10 @@ async fn a_wildcard_socket_answers_from_the_address_that_was_asked() {
 
 #[tokio::test]
 async fn a_wildcard_socket_speaks_ipv6_as_well() {
-    let server = PathSocket::bind(&BindSpec::default()).unwrap();
-    if server.local_addr().is_ipv4() {
-        return; // IPv6 is switched off here.
+    if !has_ipv6() {
+        return;
     }
+    let server = PathSocket::bind(&BindSpec::default()).unwrap();
     let (client, mut pool) = (on("::1"), RecvPool::new());
     let remote = SocketAddr::new("::1".parse().unwrap(), server.local_addr().port());
     send(&client, transmit(remote, b"question")).await;

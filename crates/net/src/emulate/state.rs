@@ -1,0 +1,212 @@
+//! The relay's work: sockets into links, links into sockets.
+
+use super::relay::{Direction, EmulateError, RelayConfig, RelayStats};
+use crate::clock::Clock;
+use crate::pool::RecvPool;
+use crate::socket::{BindSpec, PathSocket, Received, SendOutcome, SocketError, Transmit};
+use bytes::Bytes;
+use std::collections::VecDeque;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+use strandcast_proto::seeds::{Random, Seeds};
+use strandcast_proto::time::Instant;
+use strandcast_sim::link::{Link, Payload};
+use tokio::time::Sleep;
+
+/// IPv4 and UDP header.
+const OVERHEAD: usize = 20 + 8;
+/// Clients known at a time; a new one takes the place of the one that came first.
+const MOST_CLIENTS: usize = 64;
+/// Batches read from one socket before anything else gets its turn.
+const BATCHES_A_TURN: usize = 64;
+
+#[derive(Debug)]
+pub(super) struct State {
+    clock: Clock,
+    server: SocketAddr,
+    listen: PathSocket,
+    clients: VecDeque<Client>,
+    forward: Link<Datagram>,
+    reverse: Link<Datagram>,
+    pool: RecvPool,
+    unsent: u64,
+    /// Wakes the task when sockets have changed under it.
+    waker: Option<Waker>,
+}
+
+#[derive(Debug)]
+struct Client {
+    addr: SocketAddr,
+    upstream: PathSocket,
+}
+
+/// A datagram on its way from or to a client.
+#[derive(Clone, Debug)]
+pub(super) struct Datagram {
+    client: SocketAddr,
+    contents: Bytes,
+}
+
+impl Payload for Datagram {
+    fn corrupt(&mut self, random: &mut Random) {
+        self.contents.corrupt(random);
+    }
+}
+
+impl State {
+    pub(super) fn new(config: RelayConfig, seeds: &Seeds, clock: Clock) -> Result<State, EmulateError> {
+        let RelayConfig { listen, server, network } = config;
+        let address = Some(listen.ip());
+        let listen = PathSocket::bind(&BindSpec { address, interface: None, port: listen.port() })?;
+        let label = |direction: &str| format!("emulate/{}/{direction}", network.name);
+        Ok(State {
+            clock,
+            server,
+            listen,
+            clients: VecDeque::new(),
+            forward: Link::new(network.forward, seeds, &label("forward")),
+            reverse: Link::new(network.reverse, seeds, &label("reverse")),
+            pool: RecvPool::new(),
+            unsent: 0,
+            waker: None,
+        })
+    }
+
+    pub(super) fn local_addr(&self) -> SocketAddr {
+        self.listen.local_addr()
+    }
+
+    pub(super) fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    pub(super) fn link(&mut self, direction: Direction) -> &mut Link<Datagram> {
+        match direction {
+            Direction::Forward => &mut self.forward,
+            Direction::Reverse => &mut self.reverse,
+        }
+    }
+
+    pub(super) fn rebind(&mut self) -> Result<(), SocketError> {
+        for client in &mut self.clients {
+            client.upstream = open_upstream()?;
+        }
+        if let Some(waker) = self.waker.take() {
+            waker.wake();
+        }
+        Ok(())
+    }
+
+    pub(super) fn stats(&self) -> RelayStats {
+        RelayStats {
+            forward: *self.forward.stats(),
+            reverse: *self.reverse.stats(),
+            clients: self.clients.len(),
+            unsent: self.unsent,
+        }
+    }
+
+    /// Relays until there is nothing to do; ready only if the listening socket is lost.
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>, mut timer: Pin<&mut Sleep>) -> Poll<()> {
+        loop {
+            // Sockets are read a bounded while at a time, so that a flood does not hold up what is due.
+            let mut more = false;
+            if let Poll::Ready(ready) = self.listen.poll_readable(cx) {
+                if ready.and_then(|()| self.receive_from_clients()).is_err() {
+                    return Poll::Ready(());
+                }
+                more = true;
+            }
+            more |= self.poll_upstream(cx);
+            self.deliver();
+            if more {
+                continue;
+            }
+            let next = self.forward.poll_timeout().into_iter().chain(self.reverse.poll_timeout()).min();
+            if let Some(deadline) = next.and_then(|at| self.clock.deadline(at)) {
+                timer.as_mut().reset(deadline);
+                if timer.as_mut().poll(cx).is_ready() {
+                    continue;
+                }
+            }
+            self.waker = Some(cx.waker().clone());
+            return Poll::Pending;
+        }
+    }
+
+    /// Reads the listening socket into the link to the server.
+    fn receive_from_clients(&mut self) -> io::Result<()> {
+        for _ in 0..BATCHES_A_TURN {
+            let Some(received) = self.listen.try_recv(&mut self.pool)? else { break };
+            let client = received.remote;
+            if self.clients.iter().any(|c| c.addr == client) || self.welcome(client) {
+                offer(&mut self.forward, self.clock.now(), client, &received);
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens a port towards the server for a new client.
+    fn welcome(&mut self, addr: SocketAddr) -> bool {
+        let Ok(upstream) = open_upstream() else { return false };
+        if self.clients.len() == MOST_CLIENTS {
+            self.clients.pop_front();
+        }
+        self.clients.push_back(Client { addr, upstream });
+        true
+    }
+
+    /// Reads the sockets towards the server into the link back; true if there may be more.
+    fn poll_upstream(&mut self, cx: &mut Context<'_>) -> bool {
+        let State { clients, reverse, pool, clock, server, .. } = self;
+        let mut more = false;
+        let mut read = |client: &Client| -> io::Result<()> {
+            let Poll::Ready(ready) = client.upstream.poll_readable(cx) else { return Ok(()) };
+            ready?;
+            more = true;
+            for _ in 0..BATCHES_A_TURN {
+                let Some(received) = client.upstream.try_recv(pool)? else { break };
+                // Like a NAT that filters by address and port (RFC 4787 §5).
+                if (received.remote.ip(), received.remote.port()) == (server.ip(), server.port()) {
+                    offer(reverse, clock.now(), client.addr, &received);
+                }
+            }
+            Ok(())
+        };
+        // A client whose socket is lost is forgotten, and known again when it speaks.
+        clients.retain(|client| read(client).is_ok());
+        more
+    }
+
+    /// Sends on what has come through the links by now.
+    fn deliver(&mut self) {
+        let now = self.clock.now();
+        while let Some(Datagram { client, contents }) = self.forward.poll(now) {
+            let known = self.clients.iter().find(|c| c.addr == client);
+            let sent = known.is_some_and(|c| send(&c.upstream, self.server, &contents));
+            self.unsent += u64::from(!sent);
+        }
+        while let Some(Datagram { client, contents }) = self.reverse.poll(now) {
+            let sent = send(&self.listen, client, &contents);
+            self.unsent += u64::from(!sent);
+        }
+    }
+}
+
+fn offer(link: &mut Link<Datagram>, now: Instant, client: SocketAddr, received: &Received) {
+    for contents in received.datagrams() {
+        let len = contents.len() + OVERHEAD;
+        link.enqueue(now, Datagram { client, contents }, len);
+    }
+}
+
+fn open_upstream() -> Result<PathSocket, SocketError> {
+    PathSocket::bind(&BindSpec::default())
+}
+
+fn send(socket: &PathSocket, remote: SocketAddr, contents: &[u8]) -> bool {
+    let transmit = Transmit { remote, src_ip: None, segment_size: contents.len(), contents };
+    matches!(socket.try_send(&transmit), SendOutcome::Sent)
+}
