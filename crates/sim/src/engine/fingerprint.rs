@@ -81,5 +81,7 @@ mod tests {
         ] {
             assert_ne!(base, other);
         }
+        let same_bytes = of(&[(1, "a\u{1}\0\0\0\0\0\0\0", &[])]);
+        assert_ne!(of(&[(1, "a", &[0])]), same_bytes, "lengths keep parts apart");
     }
 }

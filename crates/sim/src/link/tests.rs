@@ -96,6 +96,17 @@ proptest! {
     }
 }
 
+/// 8 bits at 3 Gbit/s take 2⅔ ns. The thirds add up to a nanosecond within a busy period, and only there.
+#[test]
+fn an_idle_transmitter_starts_afresh() {
+    let mut link = link(LinkConfig { rate_bps: Some(3_000_000_000), ..LinkConfig::default() }, 1);
+    for (id, at) in [0, 0, 100, 200].into_iter().enumerate() {
+        link.enqueue(Instant::from_nanos(at), packet(id), 1);
+    }
+    let times: Vec<u64> = drain(&mut link).into_iter().map(|(at, _)| at.as_nanos()).collect();
+    assert_eq!(times, [2, 5, 102, 202]);
+}
+
 #[test]
 fn the_queue_limit_counts_waiting_packets() {
     let mut link = link(megabyte_a_second(LinkConfig { queue_packets: 3, ..LinkConfig::default() }), 1);
@@ -237,6 +248,18 @@ proptest! {
         prop_assert_eq!(original.len(), damaged.len());
         prop_assert_eq!(flipped, u32::from(!original.is_empty()));
     }
+}
+
+#[test]
+fn damage_finds_every_bit() {
+    let mut random = Seeds::new(1, 0).stream("corrupt");
+    let mut seen = [0u8; 3];
+    for _ in 0..1000 {
+        let mut bytes = vec![0; 3];
+        bytes.corrupt(&mut random);
+        seen.iter_mut().zip(bytes).for_each(|(seen, byte)| *seen |= byte);
+    }
+    assert_eq!(seen, [0xff; 3]);
 }
 
 /// Poisson arrivals at a fixed service time wait ρ/(2μ(1-ρ)) on average (Pollaczek-Khinchine).
@@ -382,7 +405,10 @@ fn play(link: &mut Link<Packet>, ops: &[(u64, Op)], eager: bool) -> (Vec<(Instan
             }
             Op::Poll => {}
             Op::BlackHole(on) => link.set_black_hole(on),
-            Op::Down(down) => link.set_down(now, down),
+            Op::Down(down) => {
+                link.set_down(now, down);
+                assert!(!down || link.poll_timeout().is_none(), "nothing arrives over a link that is down");
+            }
         }
     }
     arrived.extend(drain(link));
@@ -416,6 +442,7 @@ proptest! {
         let mut eager = link(config.clone(), seed);
         let (arrived, sent) = play(&mut eager, &ops, true);
         prop_assert!(ids(&arrived).is_sorted());
+        prop_assert!(arrived.is_sorted_by_key(|&(at, _)| at));
         prop_assert!(arrived.iter().all(|&(at, packet)| at >= sent[packet.id] + min));
         let mut late = link(config, seed);
         let (arrived_late, _) = play(&mut late, &ops, false);
