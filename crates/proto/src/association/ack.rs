@@ -1,0 +1,355 @@
+//! Acknowledgements: what a SACK says of each chunk and path (RFC 9260 §6.2.1, §6.3.2, §7.2.4).
+
+use super::Association;
+use crate::path;
+use crate::policy::{AckInfo, LossTrigger, PathId, PathState, Signal};
+use crate::time::{Duration, Instant};
+use crate::tx::ChunkState;
+use crate::wire::chunk::Sack;
+use crate::wire::serial::Tsn;
+
+/// What is collected for one path while a SACK is read.
+#[derive(Debug)]
+pub(super) struct PathAck {
+    info: AckInfo,
+    /// The earliest original and retransmission in flight before the SACK.
+    fronts: (Option<Tsn>, Option<Tsn>),
+    /// An acknowledgement that can only be of a transmission on this path.
+    alive: bool,
+}
+
+impl Association {
+    /// Takes a SACK that arrived on `on`.
+    pub(super) fn on_sack(&mut self, now: Instant, sack: &Sack, on: PathId) {
+        let cum_before = self.tx.outstanding.cum_acked();
+        let highest_sent = self.tx.outstanding.next_tsn() - 1;
+        if sack.header.cumulative_tsn_ack.is_before(cum_before) {
+            self.stats.old_sacks += 1;
+            return;
+        }
+        if sack.header.cumulative_tsn_ack.is_after(highest_sent) {
+            self.stats.bad_chunks += 1;
+            return;
+        }
+        self.begin(sack, on, cum_before);
+        self.acknowledge(now, sack, on);
+        self.mind.a_rwnd = u64::from(sack.header.a_rwnd);
+        self.mind.held = false;
+        self.tx.probing_zero_window &= sack.header.a_rwnd == 0;
+        self.tx.zero_window_answered |= sack.header.a_rwnd == 0;
+        self.finish(now);
+        self.count_misses(now);
+        self.advance_peer_ack(now, sack.header.cumulative_tsn_ack);
+        self.refill_bursts(now);
+        self.keep_a_timer(now);
+        if self.tx.outstanding.is_empty() {
+            self.tx.outstanding.shrink();
+        }
+    }
+
+    /// Starts the collection: one record a path slot.
+    fn begin(&mut self, sack: &Sack, on: PathId, cum_before: Tsn) {
+        let last_gap = sack.gap_blocks().last().map_or(0, |b| b.end);
+        let mut acks = core::mem::take(&mut self.tx.acks);
+        acks.clear();
+        for i in 0..self.paths.len() {
+            let path = PathId(i as u8);
+            self.prune(path);
+            let p = &self.paths[i];
+            acks.push(PathAck {
+                info: AckInfo {
+                    path,
+                    return_path: on,
+                    cum_tsn: sack.header.cumulative_tsn_ack,
+                    cum_advanced: sack.header.cumulative_tsn_ack.is_after(cum_before),
+                    pseudo_cum_advanced: false,
+                    rtx_pseudo_cum_advanced: false,
+                    earliest_outstanding: None,
+                    newly_acked: 0,
+                    newly_acked_chunks: 0,
+                    flight_before: self.mind.views[i].in_flight,
+                    all_acked: false,
+                    rtt: None,
+                    newest_sent: None,
+                    newly_acked_range: None,
+                    highest_newly_acked: None,
+                    highest_reported: sack.header.cumulative_tsn_ack + u32::from(last_gap),
+                    paths_newly_acked: 0,
+                    dac_count: if self.mind.peer_reports { sack.header.flags.max(1) } else { 1 },
+                },
+                fronts: (p.originals.front().copied(), p.retransmitted.front().copied()),
+                alive: false,
+            });
+        }
+        self.tx.acks = acks;
+    }
+
+    /// Credits everything the SACK covers; a gap-acknowledged chunk that it does not repeat becomes doubted.
+    fn acknowledge(&mut self, now: Instant, sack: &Sack, on: PathId) {
+        while let Some(first) = self.tx.outstanding.front() {
+            let tsn = first.info.tsn;
+            if tsn.is_after(sack.header.cumulative_tsn_ack) {
+                break;
+            }
+            self.credit(now, tsn, on);
+            let chunk = self.tx.outstanding.pop().expect("front was there");
+            self.chunk_delivered(&chunk);
+        }
+        let next = self.tx.outstanding.next_tsn();
+        let mut covered = 0;
+        for block in sack.gap_blocks().filter(|b| b.start <= b.end) {
+            for offset in block.start..=block.end {
+                let tsn = sack.header.cumulative_tsn_ack + u32::from(offset);
+                if !tsn.is_before(next) {
+                    break;
+                }
+                self.credit(now, tsn, on);
+                covered += usize::from(self.tx.outstanding.get(tsn).is_some_and(|c| c.acked()));
+            }
+        }
+        if covered < self.tx.outstanding.gap_acked() {
+            self.doubt(sack);
+        }
+    }
+
+    /// Marks gap-acknowledged chunks that `sack` leaves out. With several paths old SACKs overtake new ones, so this
+    /// is no proof that the peer reneged; a timeout treats a doubted chunk as unacknowledged (RFC 9260 §6.2.1).
+    fn doubt(&mut self, sack: &Sack) {
+        let cum = sack.header.cumulative_tsn_ack;
+        let reported = |tsn: Tsn| {
+            let offset = tsn.0.wrapping_sub(cum.0);
+            sack.gap_blocks().any(|b| (u32::from(b.start)..=u32::from(b.end)).contains(&offset))
+        };
+        for c in self.tx.outstanding.iter_mut().filter(|c| c.acked()) {
+            c.state = ChunkState::GapAcked { doubted: !reported(c.info.tsn) };
+        }
+    }
+
+    /// Takes one acknowledged TSN, by cumulative TSN or gap block, once.
+    fn credit(&mut self, now: Instant, tsn: Tsn, on: PathId) {
+        let Some(chunk) = self.tx.outstanding.get_mut(tsn) else { return };
+        let was_lost = match chunk.state {
+            ChunkState::GapAcked { .. } => {
+                chunk.state = ChunkState::GapAcked { doubted: false };
+                return;
+            }
+            ChunkState::Abandoned => return,
+            ChunkState::Lost(_) => true,
+            ChunkState::InFlight => false,
+        };
+        let len = chunk.info.len;
+        for t in chunk.info.transmissions.iter_mut().filter(|t| t.in_flight) {
+            t.in_flight = false;
+            let (view, ack) = (&mut self.mind.views[t.path.index()], &mut self.tx.acks[t.path.index()].info);
+            view.in_flight -= len;
+            view.in_flight_chunks -= 1;
+            self.mind.in_flight -= len;
+            ack.newly_acked += len;
+            ack.newly_acked_chunks += 1;
+            ack.newest_sent = ack.newest_sent.max(Some(t.at));
+        }
+        let last = chunk.info.path();
+        let one_path = chunk.info.transmissions.iter().all(|t| t.path == last);
+        if was_lost {
+            let ack = &mut self.tx.acks[last.index()].info;
+            ack.newly_acked += len;
+            ack.newly_acked_chunks += 1;
+            self.stats.spurious += 1;
+        }
+        // Whose arrival this proves: the only path it was on, else the one the SACK came back by.
+        let proven = if one_path { Some(last) } else { chunk.info.on(on).map(|_| on) };
+        if let Some(p) = proven {
+            let range = &mut self.tx.acks[p.index()].info.newly_acked_range;
+            *range = Some(range.map_or((tsn, tsn), |(lo, hi)| (lower(lo, tsn), higher(hi, tsn))));
+        }
+        let ack = &mut self.tx.acks[last.index()];
+        ack.alive |= one_path && !was_lost;
+        let path = &mut self.paths[last.index()];
+        if chunk.info.sent_once() {
+            path.stats.payload_acked += len - 16;
+            if path.timed == Some(tsn) {
+                path.timed = None;
+                ack.info.rtt = Some(now - chunk.info.transmissions[0].at);
+            }
+        }
+        self.tx.outstanding.set_state(tsn, ChunkState::GapAcked { doubted: false });
+    }
+
+    /// Round-trip times, error counts, timers and `Acked` signals, once everything is credited.
+    fn finish(&mut self, now: Instant) {
+        let mut acks = core::mem::take(&mut self.tx.acks);
+        let highest = acks.iter().filter_map(|a| a.info.newly_acked_range).map(|r| r.1).reduce(higher);
+        let newly = acks.iter().filter(|a| a.info.newly_acked > 0).count() as u8;
+        for a in &mut acks {
+            let path = a.info.path;
+            let (front_original, front_again) = a.fronts;
+            a.info.pseudo_cum_advanced = front_original.is_some_and(|t| !self.in_flight_on(t, path));
+            a.info.rtx_pseudo_cum_advanced = front_again.is_some_and(|t| !self.in_flight_on(t, path));
+            self.prune(path);
+            a.info.earliest_outstanding = self.earliest_outstanding(path);
+            a.info.all_acked = self.mind.views[path.index()].in_flight == 0;
+            a.info.highest_newly_acked = highest;
+            a.info.paths_newly_acked = newly;
+            if let Some(rtt) = a.info.rtt {
+                path::sample(&mut self.mind.views[path.index()], &self.config, rtt.max(Duration::from_nanos(1)));
+            }
+            if a.alive {
+                self.path_answered(now, path);
+            }
+            self.update_t3(now, &a.info);
+        }
+        for a in acks.iter().filter(|a| a.info.newly_acked > 0) {
+            self.mind.signal(now, &Signal::Acked(&a.info));
+        }
+        self.tx.acks = acks;
+    }
+
+    /// RFC 9260 §6.3.2 R2, R3, for each path by its own earliest chunk: gap-acknowledged progress counts, else a path
+    /// behind another path's gap would time out.
+    fn update_t3(&mut self, now: Instant, ack: &AckInfo) {
+        let path = &mut self.paths[ack.path.index()];
+        if ack.all_acked {
+            path.t3 = None;
+        } else if ack.pseudo_cum_advanced || ack.rtx_pseudo_cum_advanced {
+            path.t3 = Some(now + self.mind.views[ack.path.index()].rto);
+        }
+    }
+
+    /// Miss indications for what the SACK leaves open, and losses from them (RFC 9260 §7.2.4).
+    fn count_misses(&mut self, now: Instant) {
+        let acks = core::mem::take(&mut self.tx.acks);
+        let mut candidates = core::mem::take(&mut self.tx.scratch);
+        for a in &acks {
+            let Some(highest) = a.info.highest_newly_acked else { break };
+            let path = &self.paths[a.info.path.index()];
+            candidates.clear();
+            let original = |t: &&Tsn| self.first_in_flight_on(**t, a.info.path);
+            candidates.extend(path.originals.iter().take_while(|t| t.is_before(highest)).filter(original));
+            candidates.extend(path.retransmitted.iter().filter(|t| t.is_before(highest)));
+            for &tsn in &candidates {
+                self.count_miss(now, tsn, &a.info);
+            }
+        }
+        self.tx.acks = acks;
+        self.tx.scratch = candidates;
+    }
+
+    fn count_miss(&mut self, now: Instant, tsn: Tsn, ack: &AckInfo) {
+        let Some(chunk) = self.tx.outstanding.get_mut(tsn).filter(|c| c.state == ChunkState::InFlight) else { return };
+        if !chunk.info.transmissions.iter().any(|t| t.path == ack.path && t.in_flight) {
+            return;
+        }
+        let misses = self.mind.misses(now, ack, &chunk.info);
+        if misses == 0 {
+            return;
+        }
+        let threshold = self.mind.scheme.threshold(ack.path).max(1);
+        let t = chunk.info.transmissions.iter_mut().find(|t| t.path == ack.path && t.in_flight);
+        let t = t.expect("checked above");
+        t.misses = t.misses.saturating_add(misses);
+        if t.misses >= threshold {
+            self.lose_by_misses(now, tsn, ack.path);
+        }
+    }
+
+    fn lose_by_misses(&mut self, now: Instant, tsn: Tsn, path: PathId) {
+        let highest = self.highest_in_flight(path).unwrap_or(tsn);
+        let Some(cause) = self.lose(now, tsn, path, LossTrigger::FastRetransmit) else { return };
+        let p = &mut self.paths[path.index()];
+        p.stats.lost_fast += 1;
+        if p.recover.is_none_or(|r| tsn.is_after(r)) {
+            p.recover = Some(highest);
+            p.free_retransmit = true;
+            let trigger = LossTrigger::FastRetransmit;
+            self.mind.signal(now, &Signal::LossEvent { path, trigger, highest, cause });
+        }
+    }
+
+    /// Sender side of RFC 3758 §3.5 C1–C5: moves Advanced.Peer.Ack.Point over abandoned chunks.
+    pub(super) fn advance_peer_ack(&mut self, now: Instant, cum: Tsn) {
+        if self.tx.adv_peer_ack.is_before(cum) {
+            self.tx.adv_peer_ack = cum;
+        }
+        let mut moved = false;
+        loop {
+            let next = self.tx.adv_peer_ack + 1;
+            let passed = |s| matches!(s, ChunkState::Abandoned);
+            if !self.tx.outstanding.get(next).is_some_and(|c| passed(c.state)) {
+                break;
+            }
+            self.tx.adv_peer_ack = next;
+            moved = true;
+        }
+        let ahead = self.tx.adv_peer_ack.is_after(self.tx.outstanding.cum_acked());
+        self.tx.forward_due |= moved;
+        if !ahead {
+            self.tx.forward_due = false;
+            self.tx.forward_timer = None;
+        } else if moved || self.tx.forward_timer.is_none() {
+            let rto = self.mind.views[self.mind.control_path().index()].rto;
+            self.tx.forward_timer = Some(now + rto);
+        }
+    }
+
+    /// Max.Burst for the send opportunity that a SACK is (RFC 9260 §6.1 D).
+    fn refill_bursts(&mut self, now: Instant) {
+        for (i, a) in self.tx.acks.iter().enumerate() {
+            let acked = if self.config.strict_rfc { 0 } else { a.info.newly_acked_chunks };
+            self.paths[i].burst = self.config.max_burst.max(acked);
+            self.mind.views[i].blocked = self.paths[i].pace > now;
+        }
+    }
+
+    /// Something that was sent on `path` alone arrived: it works.
+    pub(super) fn path_answered(&mut self, now: Instant, path: PathId) {
+        self.tx.errors = 0;
+        self.mind.views[path.index()].error_count = 0;
+        if matches!(self.mind.views[path.index()].state, PathState::PotentiallyFailed | PathState::Inactive) {
+            self.set_path_state(now, path, PathState::Active);
+        }
+    }
+
+    pub(super) fn in_flight_on(&self, tsn: Tsn, path: PathId) -> bool {
+        let in_flight = |c: &crate::tx::Outgoing| c.info.transmissions.iter().any(|t| t.path == path && t.in_flight);
+        self.tx.outstanding.get(tsn).is_some_and(in_flight)
+    }
+
+    /// Whether the first transmission of `tsn` on `path` is in flight: what `Path::originals` lists.
+    fn first_in_flight_on(&self, tsn: Tsn, path: PathId) -> bool {
+        let first = self.tx.outstanding.get(tsn).and_then(|c| c.info.transmissions.iter().find(|t| t.path == path));
+        first.is_some_and(|t| t.in_flight)
+    }
+
+    /// Drops from the front of a path's lists what is no longer in flight there.
+    pub(super) fn prune(&mut self, path: PathId) {
+        while let Some(&t) = self.paths[path.index()].originals.front() {
+            if self.first_in_flight_on(t, path) {
+                break;
+            }
+            self.paths[path.index()].originals.pop_front();
+        }
+        if !self.paths[path.index()].retransmitted.is_empty() {
+            let mut again = core::mem::take(&mut self.paths[path.index()].retransmitted);
+            again.retain(|t| self.in_flight_on(*t, path));
+            self.paths[path.index()].retransmitted = again;
+        }
+    }
+
+    fn earliest_outstanding(&self, path: PathId) -> Option<Tsn> {
+        let p = &self.paths[path.index()];
+        p.retransmitted.iter().chain(p.originals.front()).copied().reduce(lower)
+    }
+
+    pub(super) fn highest_in_flight(&self, path: PathId) -> Option<Tsn> {
+        let p = &self.paths[path.index()];
+        p.retransmitted.iter().chain(p.originals.back()).copied().reduce(higher)
+    }
+}
+
+fn lower(a: Tsn, b: Tsn) -> Tsn {
+    if a.is_before(b) { a } else { b }
+}
+
+fn higher(a: Tsn, b: Tsn) -> Tsn {
+    if a.is_after(b) { a } else { b }
+}

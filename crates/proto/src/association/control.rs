@@ -1,0 +1,155 @@
+//! Control chunks waiting for a packet, and reports that are resent until echoed.
+
+use bytes::Bytes;
+
+use super::Association;
+use crate::path::FourTuple;
+use crate::policy::{Occasion, PathId, PathState, Report};
+use crate::time::Instant;
+use crate::wire::Chunk;
+use crate::wire::chunk::report::KIND_FIRST_SCHEME;
+use crate::wire::chunk::{Report as ReportChunk, ReportItem, ReportItemFlavour};
+
+/// A resent report is given up after so many tries.
+const MAX_TRIES: u32 = 5;
+/// Reliable reports of a scheme under way at once.
+const MAX_RELIABLE: usize = 64;
+
+/// Chunks that leave in one packet.
+#[derive(Debug)]
+pub(super) struct Control {
+    /// On this path…
+    pub path: PathId,
+    /// …or to this 4-tuple, which is no path (yet).
+    pub tuple: Option<FourTuple>,
+    pub chunk: Chunk,
+    /// Put an AUTH chunk in front of it.
+    pub auth: bool,
+    /// In a packet of its own.
+    pub alone: bool,
+    /// Not our peer's tag: INIT goes with 0, reflected ones with their own.
+    pub tag: Option<u32>,
+}
+
+/// A report that is resent until its serial is echoed.
+#[derive(Debug)]
+pub(super) struct ReliableReport {
+    pub serial: u32,
+    pub item: ReportItem,
+    /// Where it goes; `None`: any usable path.
+    pub via: Option<PathId>,
+    /// AUTH and a HEARTBEAT go with it (JOIN, MOVED), or AUTH alone.
+    pub auth: bool,
+    pub heartbeat: bool,
+    pub next: Instant,
+    pub tries: u32,
+}
+
+impl Association {
+    pub(super) fn push_control(&mut self, path: PathId, chunk: impl Into<Chunk>) {
+        let chunk = chunk.into();
+        self.control.push_back(Control { path, tuple: None, chunk, auth: false, alone: false, tag: None });
+    }
+
+    /// Control chunks for the best path.
+    pub(super) fn push_control_anywhere(&mut self, chunk: impl Into<Chunk>) {
+        self.push_control(self.mind.control_path(), chunk);
+    }
+
+    /// Turns a scheme's reports for `occasion` into items; reliable ones are kept for resending.
+    pub(super) fn collect_reports(&mut self, now: Instant, occasion: Occasion) -> Option<ReportChunk> {
+        if !self.mind.peer_reports {
+            return None;
+        }
+        let mut reports = core::mem::take(&mut self.report_scratch);
+        self.mind.reports(now, occasion, &mut reports);
+        let mut chunk = ReportChunk { items: Default::default() };
+        for r in reports.drain(..) {
+            let via = r.via;
+            match self.report_item(now, r) {
+                Some(item) if occasion == Occasion::Tick => {
+                    let path = via.filter(|p| self.is_open(*p)).unwrap_or_else(|| self.mind.control_path());
+                    self.push_control(path, ReportChunk { items: smallvec::smallvec![item] });
+                }
+                Some(item) => chunk.items.push(item),
+                None => {}
+            }
+        }
+        self.report_scratch = reports;
+        (!chunk.items.is_empty()).then_some(chunk)
+    }
+
+    fn report_item(&mut self, now: Instant, r: Report) -> Option<ReportItem> {
+        let path = match r.subject {
+            Some(p) => Some(self.paths.get(p.index())?.wire_id?),
+            None => None,
+        };
+        if r.kind < KIND_FIRST_SCHEME {
+            self.stats.refused_assignments += 1;
+            return None;
+        }
+        let mut item = ReportItem { kind: r.kind, path, reliability: ReportItemFlavour::Plain, payload: r.payload };
+        if r.reliable {
+            if self.reliable.len() >= MAX_RELIABLE {
+                self.stats.refused_assignments += 1;
+                return None;
+            }
+            let serial = self.new_serial();
+            item.reliability = ReportItemFlavour::Reliable(serial);
+            let path = r.via.unwrap_or_else(|| self.mind.control_path());
+            let next = now + self.mind.views[path.index()].rto;
+            let (item, via) = (item.clone(), r.via);
+            self.reliable.push(ReliableReport { serial, item, via, auth: false, heartbeat: false, next, tries: 1 });
+        }
+        Some(item)
+    }
+
+    pub(super) fn new_serial(&mut self) -> u32 {
+        self.next_serial = self.next_serial.wrapping_add(1);
+        self.next_serial
+    }
+
+    /// Says `kind` about `path` under AUTH until it is echoed.
+    pub(super) fn say(&mut self, now: Instant, kind: u16, path: PathId, via: Option<PathId>, heartbeat: bool) {
+        let serial = self.new_serial();
+        let reliability = ReportItemFlavour::Reliable(serial);
+        let wire_id = self.paths[path.index()].wire_id;
+        let item = ReportItem { kind, path: wire_id, reliability, payload: Bytes::new() };
+        self.reliable.retain(|r| r.item.path != wire_id || r.item.kind >= KIND_FIRST_SCHEME);
+        self.reliable.push(ReliableReport { serial, item, via, auth: true, heartbeat, next: now, tries: 0 });
+        self.resend_reports(now);
+    }
+
+    /// Sends what is due again.
+    pub(super) fn resend_reports(&mut self, now: Instant) {
+        for i in 0..self.reliable.len() {
+            if self.reliable[i].next > now {
+                continue;
+            }
+            let via = self.reliable[i].via.filter(|p| self.is_open(*p)).unwrap_or_else(|| self.mind.control_path());
+            let Some(view) = self.mind.views.get(via.index()) else { continue };
+            let wait = view.rto.min(self.config.rto_initial * (1 << self.reliable[i].tries.min(4)));
+            let r = &mut self.reliable[i];
+            r.tries += 1;
+            r.next = now + wait;
+            let (auth, heartbeat) = (r.auth, r.heartbeat);
+            let chunk = ReportChunk { items: smallvec::smallvec![r.item.clone()] }.into();
+            self.control.push_back(Control { path: via, tuple: None, chunk, auth, alone: false, tag: None });
+            if heartbeat {
+                self.paths[via.index()].heartbeats.want();
+            }
+        }
+        let spent: Vec<ReliableReport> = self.reliable.extract_if(.., |r| r.tries > MAX_TRIES).collect();
+        for r in spent {
+            self.report_given_up(now, &r);
+        }
+    }
+
+    pub(super) fn reports_timeout(&self) -> Option<Instant> {
+        self.reliable.iter().map(|r| r.next).min()
+    }
+
+    pub(super) fn is_open(&self, path: PathId) -> bool {
+        self.mind.views.get(path.index()).is_some_and(|v| v.state != PathState::Closed)
+    }
+}

@@ -1,0 +1,243 @@
+//! DATA and FORWARD-TSN in, SACK out (RFC 9260 §6.2, §6.7; RFC 3758 §3.6).
+
+use super::control::Control;
+use super::event::{CloseReason, Event};
+use super::state::{Association, State};
+use crate::policy::{PathId, PathState, RxInfo, Signal};
+use crate::rx::{Arrival, Fragment};
+use crate::time::Instant;
+use crate::wire::chunk::{Data, ErrorChunk, ForwardTsn, GapBlock, Sack, SackHeader};
+use crate::wire::{Cause, Tsn};
+
+/// Payloads below this are copied out of their datagram, so that small chunks can't pin large buffers.
+const COPY_BELOW: usize = 256;
+
+/// What one packet brought.
+#[derive(Debug, Default)]
+pub(super) struct PacketData {
+    range: Option<(Tsn, Tsn)>,
+    new: bool,
+    duplicate: bool,
+    filled: bool,
+    immediate: bool,
+}
+
+impl Association {
+    /// A DATA chunk.
+    pub(super) fn on_data(&mut self, now: Instant, data: Data, on: PathId, seen: &mut PacketData) {
+        use State::{Established, ShutdownPending, ShutdownSent};
+        if !matches!(self.state, Established | ShutdownPending | ShutdownSent) {
+            return;
+        }
+        let h = data.header;
+        if data.payload.is_empty() {
+            let text = format!("DATA {} without user data", h.tsn);
+            self.abort_with(Cause::NoUserData(h.tsn), CloseReason::Protocol(text));
+            return;
+        }
+        self.paths[on.index()].stats.payload_received += data.payload.len() as u64;
+        seen.range = Some(seen.range.map_or((h.tsn, h.tsn), |(lo, hi)| {
+            (if h.tsn.is_before(lo) { h.tsn } else { lo }, if h.tsn.is_after(hi) { h.tsn } else { hi })
+        }));
+        seen.immediate |= h.immediate;
+        let check = self.rx.tracker.check(h.tsn);
+        match check.arrival {
+            Arrival::Duplicate => {
+                self.rx.tracker.insert(h.tsn);
+                self.stats.duplicates_received += 1;
+                seen.duplicate = true;
+                return;
+            }
+            Arrival::TooFar => {
+                self.stats.chunks_refused += 1;
+                return;
+            }
+            Arrival::New if !self.has_room_for(h.tsn, data.payload.len()) => {
+                self.stats.chunks_refused += 1;
+                self.rx.sack_due = true;
+                self.rx.sack_via = on;
+                return;
+            }
+            Arrival::New => {}
+        }
+        self.rx.tracker.insert(h.tsn);
+        self.stats.chunks_received += 1;
+        seen.new = true;
+        seen.filled |= check.filled;
+        if h.stream_id.0 >= self.rx.streams {
+            let cause = Cause::InvalidStreamIdentifier(h.stream_id);
+            self.push_control(on, ErrorChunk { causes: vec![cause] });
+            return;
+        }
+        self.reassemble(now, data);
+    }
+
+    fn reassemble(&mut self, now: Instant, data: Data) {
+        let h = data.header;
+        let small = data.payload.len() < COPY_BELOW;
+        let payload = if small { bytes::Bytes::copy_from_slice(&data.payload) } else { data.payload };
+        let fragment = Fragment {
+            tsn: h.tsn,
+            stream: h.stream_id,
+            ssn: h.ssn,
+            ppid: h.ppid,
+            unordered: h.unordered,
+            begin: h.beginning,
+            end: h.ending,
+            payload,
+        };
+        let readable = self.rx.reassembly.readable();
+        if let Err(violation) = self.rx.reassembly.push(fragment, now) {
+            let text = violation.to_string();
+            let cause = Cause::ProtocolViolation(text.clone().into());
+            self.abort_with(cause, CloseReason::Protocol(text));
+        } else if !readable && self.rx.reassembly.readable() {
+            self.events.push_back(Event::Readable);
+        }
+    }
+
+    /// Whether the receive buffer takes the chunk. The next TSN in order is taken a little beyond it, as it may be the
+    /// one that lets everything else go.
+    fn has_room_for(&self, tsn: Tsn, len: usize) -> bool {
+        let limit = self.config.receive_buffer as usize;
+        let held = self.rx.reassembly.buffered_bytes();
+        held + len <= limit || (tsn == self.rx.tracker.cum_tsn() + 1 && !self.rx.reassembly.readable())
+    }
+
+    /// Everything of a packet is in: decide on its SACK.
+    pub(super) fn after_packet(&mut self, now: Instant, on: PathId, bytes: u64, seen: &PacketData) {
+        let Some(range) = seen.range else { return };
+        if self.state == State::Closed {
+            return;
+        }
+        self.rx.packets += 1;
+        self.rx.repeats = if seen.new { 0 } else { self.rx.repeats + 1 };
+        let rx = RxInfo {
+            path: on,
+            bytes,
+            tsns: Some(range),
+            new: seen.new,
+            duplicate: seen.duplicate,
+            gap: self.rx.tracker.has_gap(),
+            filled: seen.filled,
+            immediate: seen.immediate,
+            packets_since_sack: self.rx.packets,
+        };
+        self.mind.signal(now, &Signal::Arrived(&rx));
+        let rule = self.mind.sack(now, &rx);
+        self.rx.sack_via = rule.via.filter(|p| self.is_open(*p)).unwrap_or_else(|| self.sack_path(now, on));
+        // RFC 9260 §6.2: the first DATA after the handshake, and everything while shutting down, at once.
+        let first = self.stats.sacks_sent == 0 && !self.rx.sack_due;
+        let now_due = rule.now
+            || first
+            || self.rx.packets >= self.config.sack_frequency
+            || matches!(self.state, State::ShutdownSent);
+        if now_due {
+            self.rx.sack_due = true;
+        } else {
+            self.rx.sack_timer = self.rx.sack_timer.or(Some(now + self.config.sack_delay));
+        }
+        if self.rx.sack_due && self.config.strict_rfc {
+            self.sack_as_control();
+        }
+    }
+
+    /// Back the way the data came, unless that way seems dead: it is not active here, or the same data come again
+    /// and again, so that an earlier SACK must have been lost there. Then turn by turn over the others.
+    fn sack_path(&self, now: Instant, on: PathId) -> PathId {
+        let good = self.mind.views[on.index()].state == PathState::Active && self.mind.views[on.index()].error_count == 0;
+        if good && self.rx.repeats == 0 {
+            return on;
+        }
+        let others = || {
+            let active = self.mind.views.iter().filter(|v| v.id != on && v.state == PathState::Active);
+            active.filter(|v| v.error_count == 0).map(|v| v.id)
+        };
+        let heard = |p: &PathId| self.paths[p.index()].last_heard.map(|t| now - t);
+        let turn = self.rx.repeats as usize;
+        if good && turn % 2 == 1 {
+            return on;
+        }
+        let n = others().count();
+        if n == 0 {
+            return on;
+        }
+        if good { others().nth((turn / 2) % n).unwrap_or(on) } else { others().min_by_key(heard).unwrap_or(on) }
+    }
+
+    /// The receive window to advertise; silly small ones count as none (RFC 9260 §6.2).
+    pub(super) fn a_rwnd(&mut self) -> u32 {
+        let held = self.rx.reassembly.buffered_bytes();
+        let free = (self.config.receive_buffer as usize).saturating_sub(held) as u32;
+        self.rx.window_closed = free < u32::from(self.config.mtu);
+        if self.rx.window_closed { 0 } else { free }
+    }
+
+    /// The application read: a closed window may have opened (RFC 9260 §6.2).
+    pub(super) fn window_may_open(&mut self) {
+        let held = self.rx.reassembly.buffered_bytes();
+        let free = (self.config.receive_buffer as usize).saturating_sub(held);
+        let step = (self.config.receive_buffer as usize / 4).max(usize::from(self.config.mtu));
+        if self.rx.window_closed && free >= step {
+            self.rx.window_closed = false;
+            self.rx.sack_due = true;
+        }
+    }
+
+    /// The gap blocks for a SACK with room for `room` bytes, header included; how many duplicates fit beside them.
+    pub(super) fn gaps_for(&mut self, room: usize) -> usize {
+        let entries = room.saturating_sub(SackHeader::encoded_len(0, 0)) / 4;
+        self.rx.gaps.clear();
+        let blocks = self.rx.tracker.gap_blocks().map(|(start, end)| GapBlock { start, end });
+        self.rx.gaps.extend(blocks.take(entries));
+        (entries - self.rx.gaps.len()).min(self.rx.tracker.duplicates().len())
+    }
+
+    pub(super) fn sack_header(&mut self) -> SackHeader {
+        let count = if self.mind.peer_reports { self.rx.packets.min(255) as u8 } else { 0 };
+        SackHeader { cumulative_tsn_ack: self.rx.tracker.cum_tsn(), a_rwnd: self.a_rwnd(), flags: count }
+    }
+
+    /// A SACK left.
+    pub(super) fn sack_sent(&mut self) {
+        self.rx.tracker.clear_duplicates();
+        self.rx.sack_due = false;
+        self.rx.sack_timer = None;
+        self.rx.packets = 0;
+        self.stats.sacks_sent += 1;
+    }
+
+    /// One SACK of its own for what arrived up to here (RFC 9260 as written: no sharing within a batch).
+    fn sack_as_control(&mut self) {
+        let room = 512;
+        let duplicates = self.gaps_for(room);
+        let header = self.sack_header();
+        let sack = Sack::new(header, &self.rx.gaps, &self.rx.tracker.duplicates()[..duplicates]);
+        let path = self.rx.sack_via;
+        self.control.push_back(Control { path, tuple: None, chunk: sack.into(), auth: false, alone: false, tag: None });
+        self.sack_sent();
+    }
+
+    /// FORWARD-TSN (RFC 3758 §3.6).
+    pub(super) fn on_forward_tsn(&mut self, forward: &ForwardTsn, on: PathId) {
+        if !self.peer_partial {
+            self.stats.bad_chunks += 1;
+            return;
+        }
+        self.rx.sack_due = true;
+        self.rx.sack_via = on;
+        // A peer can not give up more than it can have sent.
+        let ahead = forward.new_cumulative_tsn.distance_from(self.rx.tracker.cum_tsn());
+        if forward.streams.iter().any(|(s, _)| s.0 >= self.rx.streams) || (1 << 24..1 << 31).contains(&ahead) {
+            self.stats.bad_chunks += 1;
+            return;
+        }
+        if self.rx.tracker.forward(forward.new_cumulative_tsn) {
+            let readable = self.rx.reassembly.readable();
+            self.rx.reassembly.forward(forward.new_cumulative_tsn, &forward.streams);
+            if !readable && self.rx.reassembly.readable() {
+                self.events.push_back(Event::Readable);
+            }
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! Opening an association (RFC 9260 §5.1): INIT and COOKIE ECHO of this side, and what both sides learn from them.
+
+use core::net::IpAddr;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use smallvec::SmallVec;
+
+use super::auth::{AuthKeys, AuthParams};
+use super::event::{CloseReason, Event, PathChange};
+use super::state::{Association, Receiving, Role, State};
+use crate::config::TransportConfig;
+use crate::path::FourTuple;
+use crate::policy::{PathId, PathState, Scheme};
+use crate::seeds::Seeds;
+use crate::time::Instant;
+use crate::wire::chunk::{self, CookieAck, CookieEcho, Init, InitAck};
+use crate::wire::{Param, StreamId, Tsn, VerificationTag};
+
+/// What a peer's INIT or INIT ACK says it can do.
+#[derive(Clone, Debug)]
+pub(crate) struct Capabilities {
+    pub tag: VerificationTag,
+    pub a_rwnd: u32,
+    pub outbound_streams: u16,
+    pub inbound_streams: u16,
+    pub initial_tsn: Tsn,
+    pub partial: bool,
+    pub reports: bool,
+    pub auth: Option<AuthParams>,
+    pub addresses: SmallVec<[IpAddr; 2]>,
+}
+
+impl Capabilities {
+    pub fn of(init: &Init) -> Self {
+        let has = |f: fn(&Param) -> bool| init.params.iter().any(f);
+        let extensions = init.params.iter().find_map(|p| match p {
+            Param::SupportedExtensions(types) => Some(types.clone()),
+            _ => None,
+        });
+        let extensions = extensions.unwrap_or_default();
+        let addresses = init.params.iter().filter_map(|p| if let Param::Address(a) = p { Some(*a) } else { None });
+        Capabilities {
+            tag: init.initiate_tag,
+            a_rwnd: init.a_rwnd,
+            outbound_streams: init.outbound_streams,
+            inbound_streams: init.inbound_streams,
+            initial_tsn: init.initial_tsn,
+            partial: has(|p| matches!(p, Param::ForwardTsnSupported))
+                || extensions.contains(&chunk::forward_tsn::TYPE),
+            reports: extensions.contains(&chunk::report::TYPE),
+            auth: AuthParams::of_peer(&init.params),
+            addresses: addresses.take(crate::path::MAX_PATHS).collect(),
+        }
+    }
+
+    /// Whether the mandatory fields make sense (RFC 9260 §3.3.2, §3.3.3).
+    pub fn valid(&self) -> bool {
+        self.tag.0 != 0 && self.outbound_streams > 0 && self.inbound_streams > 0
+    }
+}
+
+/// Our INIT (or, with a cookie added, INIT ACK).
+pub(crate) fn init_chunk(
+    config: &TransportConfig,
+    tag: VerificationTag,
+    initial_tsn: Tsn,
+    auth: &AuthParams,
+    addresses: &[IpAddr],
+) -> Init {
+    let mut extensions = Vec::new();
+    let mut params: Vec<Param> = addresses.iter().map(|a| Param::Address(*a)).collect();
+    if config.partial_reliability {
+        params.push(Param::ForwardTsnSupported);
+        extensions.push(chunk::forward_tsn::TYPE);
+    }
+    if config.auth {
+        params.extend(auth.params());
+        extensions.extend([chunk::auth::TYPE, chunk::asconf::TYPE, chunk::asconf_ack::TYPE]);
+        if config.reports {
+            extensions.push(chunk::report::TYPE);
+        }
+    }
+    params.push(Param::SupportedExtensions(extensions.into()));
+    Init {
+        initiate_tag: tag,
+        a_rwnd: config.receive_buffer,
+        outbound_streams: config.outbound_streams,
+        inbound_streams: config.inbound_streams,
+        initial_tsn,
+        params,
+    }
+}
+
+/// What an accepting endpoint found in a good cookie.
+#[derive(Debug)]
+pub(crate) struct Established {
+    pub ports: (u16, u16),
+    pub local_tag: VerificationTag,
+    pub initial_tsn: Tsn,
+    pub random: Bytes,
+    pub peer: Capabilities,
+}
+
+impl Association {
+    /// Opens an association over `tuples`; the first is the primary path.
+    pub(crate) fn connect(
+        now: Instant,
+        config: Arc<TransportConfig>,
+        ports: (u16, u16),
+        identity: (VerificationTag, Tsn),
+        tuples: &[(FourTuple, Option<u16>)],
+        scheme: Box<dyn Scheme>,
+        seeds: &Seeds,
+    ) -> Self {
+        let mut a = Association::blank(config, Role::Opener, ports, identity, scheme, seeds);
+        for (tuple, mtu) in tuples {
+            a.open_slot(now, *tuple, *mtu);
+        }
+        a.send_init(now);
+        a
+    }
+
+    /// The association that a valid cookie describes; the COOKIE ECHO came from `tuple`.
+    pub(crate) fn accept(
+        now: Instant,
+        config: Arc<TransportConfig>,
+        found: Established,
+        tuple: FourTuple,
+        scheme: Box<dyn Scheme>,
+        seeds: &Seeds,
+    ) -> Self {
+        let identity = (found.local_tag, found.initial_tsn);
+        let mut a = Association::blank(config, Role::Accepter, found.ports, identity, scheme, seeds);
+        a.auth_local = AuthParams::with_random(found.random);
+        a.open_slot(now, tuple, None);
+        a.learn(&found.peer);
+        a.establish(now, PathId(0));
+        a.push_control(PathId(0), CookieAck);
+        a
+    }
+
+    fn send_init(&mut self, now: Instant) {
+        // Each try takes the next path: the first uplink may be the dead one.
+        let open: Vec<PathId> = self.mind.views.iter().filter(|v| v.state != PathState::Closed).map(|v| v.id).collect();
+        let Some(path) = open.get(self.t1_tries as usize % open.len().max(1)) else { return };
+        let mut announced: Vec<IpAddr> = Vec::new();
+        if self.config.announce {
+            for p in &self.paths {
+                if !announced.contains(&p.tuple.local.ip()) {
+                    announced.push(p.tuple.local.ip());
+                }
+            }
+        }
+        let init = init_chunk(&self.config, self.local_tag, self.initial_tsn, &self.auth_local, &announced);
+        self.control.push_back(super::control::Control {
+            path: *path,
+            tuple: None,
+            chunk: init.into(),
+            auth: false,
+            alone: true,
+            tag: Some(0),
+        });
+        self.start_t1(now);
+    }
+
+    fn start_t1(&mut self, now: Instant) {
+        let back_off = self.config.rto_initial * (1 << self.t1_tries.min(6));
+        self.t1 = Some(now + back_off.min(self.config.rto_max));
+    }
+
+    /// T1-init or T1-cookie expired.
+    pub(super) fn on_t1(&mut self, now: Instant) {
+        self.t1 = None;
+        self.t1_tries += 1;
+        if self.t1_tries > self.config.max_init_retrans {
+            self.close(CloseReason::NoAnswer);
+            return;
+        }
+        match self.state {
+            State::CookieWait => self.send_init(now),
+            State::CookieEchoed => {
+                self.send_cookie();
+                self.start_t1(now);
+            }
+            _ => {}
+        }
+    }
+
+    /// The peer's INIT ACK (RFC 9260 §5.1 C).
+    pub(super) fn on_init_ack(&mut self, now: Instant, ack: &InitAck, on: PathId) {
+        if self.state != State::CookieWait {
+            return;
+        }
+        let peer = Capabilities::of(&ack.0);
+        let Some(cookie) = ack.state_cookie().filter(|_| peer.valid()) else {
+            self.stats.bad_chunks += 1;
+            return;
+        };
+        self.cookie = Some(cookie.clone());
+        self.learn(&peer);
+        self.pair_addresses(now, &peer, on);
+        self.state = State::CookieEchoed;
+        self.mind.primary = on;
+        self.t1_tries = 0;
+        self.report_unrecognized(&ack.0);
+        self.send_cookie();
+        self.start_t1(now);
+    }
+
+    fn send_cookie(&mut self) {
+        if let Some(cookie) = self.cookie.clone() {
+            let path = self.first_open_from(self.t1_tries);
+            let chunk = CookieEcho { cookie }.into();
+            let control =
+                super::control::Control { path, tuple: None, chunk, auth: false, alone: false, tag: None };
+            // COOKIE ECHO must be the first chunk of its packet.
+            self.control.push_front(control);
+        }
+    }
+
+    /// The path of a handshake's try: the one the INIT ACK came by, then the others in turn.
+    fn first_open_from(&self, tries: u32) -> PathId {
+        let n = self.paths.len().max(1);
+        let at = |k: usize| PathId(((self.mind.primary.index() + tries as usize + k) % n) as u8);
+        (0..n).map(at).find(|p| self.is_open(*p)).unwrap_or(self.mind.primary)
+    }
+
+    pub(super) fn on_cookie_ack(&mut self, now: Instant, on: PathId) {
+        if self.state == State::CookieEchoed {
+            self.establish(now, on);
+        }
+    }
+
+    /// Takes over what the peer announced.
+    pub(super) fn learn(&mut self, peer: &Capabilities) {
+        self.peer_tag = peer.tag;
+        self.mind.a_rwnd = u64::from(peer.a_rwnd);
+        self.rx = Receiving::new(&self.config, peer.initial_tsn);
+        self.rx.streams = self.config.inbound_streams.min(peer.outbound_streams);
+        self.tx.next_ssn.resize(usize::from(self.config.outbound_streams.min(peer.inbound_streams)), 0);
+        self.peer_partial = self.config.partial_reliability && peer.partial;
+        self.auth = peer.auth.as_ref().and_then(|p| AuthKeys::new(&self.auth_local, p));
+        self.mind.peer_reports = self.config.reports && peer.reports && self.auth.is_some();
+    }
+
+    /// The handshake is done; its last packet came by `on`, which is thereby confirmed (RFC 9260 §5.4).
+    pub(super) fn establish(&mut self, now: Instant, on: PathId) {
+        self.state = State::Established;
+        (self.t1, self.t1_tries, self.cookie) = (None, 0, None);
+        let next_ssn = self.tx.next_ssn.len();
+        self.mind.primary = on;
+        if self.mind.peer_reports {
+            self.paths[on.index()].wire_id = Some(0);
+            self.next_wire_id = if self.role == Role::Opener { 1 } else { 0x8000 };
+        }
+        self.confirm(now, on);
+        self.events.push_back(Event::Connected { ours: self.mind.peer_reports });
+        debug_assert!(next_ssn > 0, "a valid peer admits at least one stream");
+        self.settle_other_paths(now);
+        if let Some(m) = self.tx.queue.first_beyond(StreamId(next_ssn as u16)) {
+            self.close(CloseReason::Protocol(format!("the peer admits {next_ssn} streams, a message is for {m}")));
+        }
+    }
+
+    /// What becomes of the paths the handshake did not use: towards one of ours they join, towards others those with
+    /// an address of their own are probed.
+    fn settle_other_paths(&mut self, now: Instant) {
+        for i in 0..self.paths.len() {
+            let path = PathId(i as u8);
+            if self.mind.views[i].state != PathState::Unconfirmed {
+                continue;
+            }
+            if self.mind.peer_reports {
+                if self.role == Role::Opener {
+                    self.join(now, path);
+                }
+            } else if self.reachable_without_reports(path) {
+                self.paths[i].heartbeats.want();
+            } else {
+                self.close_path(now, path);
+            }
+        }
+    }
+
+    pub(super) fn open_slot(&mut self, now: Instant, tuple: FourTuple, mtu: Option<u16>) -> PathId {
+        let id = self.new_path(now, tuple, mtu);
+        self.events.push_back(Event::Path(id, PathChange::Opened));
+        id
+    }
+}

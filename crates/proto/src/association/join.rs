@@ -1,0 +1,317 @@
+//! Paths that join, leave, move and are put aside while the association lives: REPORTs under AUTH between two of
+//! ours; towards other stacks only the addresses both sides announced.
+
+use core::net::{IpAddr, SocketAddr};
+
+use super::control::{Control, ReliableReport};
+use super::event::{Event, PathChange};
+use super::handshake::Capabilities;
+use super::state::{Association, AssociationError, Role};
+use crate::path::FourTuple;
+use crate::policy::{LinkId, PathId, PathState, Report, Signal};
+use crate::time::Instant;
+use crate::wire::chunk::report::{KIND_FIRST_SCHEME, KIND_JOIN, KIND_LEAVE, KIND_MOVED, KIND_RESUME, KIND_SUSPEND};
+use crate::wire::chunk::{Report as ReportChunk, ReportItem, ReportItemFlavour};
+
+/// Tries of a JOIN on its own path before it is repeated over a confirmed one.
+pub(super) const JOIN_TRIES: u32 = 3;
+/// Serials remembered, so that a repeated report is not taken twice.
+const REMEMBERED_SERIALS: usize = 256;
+
+impl Association {
+    /// Opens one more path to the peer; data flow once both sides' nonces came back.
+    ///
+    /// # Errors
+    /// [`AssociationError`] when the peer can't follow, or the path or too many of them exist.
+    pub fn add_path(&mut self, now: Instant, tuple: FourTuple, mtu: Option<u16>) -> Result<PathId, AssociationError> {
+        if !self.speaks() || !self.mind.peer_reports {
+            return Err(AssociationError::NoPathChanges);
+        }
+        if self.path_of(&tuple).is_some() {
+            return Err(AssociationError::PathExists);
+        }
+        self.room_for_a_path()?;
+        let path = self.open_slot(now, tuple, mtu);
+        self.join(now, path);
+        Ok(path)
+    }
+
+    /// Takes a path out for good, and tells the peer.
+    ///
+    /// # Errors
+    /// [`AssociationError::UnknownPath`], [`AssociationError::LastPath`].
+    pub fn remove_path(&mut self, now: Instant, path: PathId) -> Result<(), AssociationError> {
+        if !self.is_open(path) {
+            return Err(AssociationError::UnknownPath);
+        }
+        if !self.mind.views.iter().any(|v| v.id != path && v.state != PathState::Closed) {
+            return Err(AssociationError::LastPath);
+        }
+        let tell = self.mind.peer_reports && self.paths[path.index()].wire_id.is_some();
+        self.close_path(now, path);
+        if tell {
+            self.say(now, KIND_LEAVE, path, None, false);
+        }
+        Ok(())
+    }
+
+    /// Puts a path aside (`true`) or takes it up again, on both sides.
+    ///
+    /// # Errors
+    /// [`AssociationError::UnknownPath`].
+    pub fn suspend_path(&mut self, now: Instant, path: PathId, aside: bool) -> Result<(), AssociationError> {
+        if !self.is_open(path) {
+            return Err(AssociationError::UnknownPath);
+        }
+        self.paths[path.index()].suspended.0 = aside;
+        self.apply_suspension(now, path);
+        if self.mind.peer_reports {
+            self.say(now, if aside { KIND_SUSPEND } else { KIND_RESUME }, path, None, false);
+        }
+        Ok(())
+    }
+
+    /// This side's address of a path changed: the driver has a new socket for it.
+    ///
+    /// # Errors
+    /// [`AssociationError::UnknownPath`], [`AssociationError::NoPathChanges`], [`AssociationError::PathExists`].
+    pub fn move_path(&mut self, now: Instant, path: PathId, tuple: FourTuple) -> Result<(), AssociationError> {
+        if !self.is_open(path) {
+            return Err(AssociationError::UnknownPath);
+        }
+        if !self.mind.peer_reports {
+            return Err(AssociationError::NoPathChanges);
+        }
+        if self.path_of(&tuple).is_some() {
+            return Err(AssociationError::PathExists);
+        }
+        self.retarget(now, path, tuple);
+        self.say(now, KIND_MOVED, path, Some(path), true);
+        Ok(())
+    }
+
+    /// Names a path and announces it on its own 4-tuple.
+    pub(super) fn join(&mut self, now: Instant, path: PathId) {
+        self.paths[path.index()].wire_id = Some(self.next_wire_id);
+        self.next_wire_id = self.next_wire_id.wrapping_add(1);
+        self.say(now, KIND_JOIN, path, Some(path), true);
+    }
+
+    /// A report was resent as often as it may be.
+    pub(super) fn report_given_up(&mut self, now: Instant, report: &ReliableReport) {
+        let Some(path) = report.item.path.and_then(|id| self.path_by_wire_id(id)) else { return };
+        if report.item.kind == KIND_JOIN && self.mind.views[path.index()].state == PathState::Unconfirmed {
+            self.close_path(now, path);
+        }
+    }
+
+    /// A REPORT chunk that came on `on`, or from a 4-tuple that is no path.
+    pub(super) fn on_report(&mut self, now: Instant, chunk: ReportChunk, from: From, authenticated: bool) {
+        if !self.mind.peer_reports {
+            self.stats.bad_chunks += 1;
+            return;
+        }
+        for item in chunk.items {
+            if item.kind < KIND_FIRST_SCHEME && !authenticated {
+                self.stats.bad_auth += 1;
+                continue;
+            }
+            self.on_item(now, item, from);
+        }
+    }
+
+    fn on_item(&mut self, now: Instant, item: ReportItem, from: From) {
+        let serial = match item.reliability {
+            ReportItemFlavour::Echo(serial) => {
+                self.reliable.retain(|r| r.serial != serial);
+                return;
+            }
+            ReportItemFlavour::Reliable(serial) => Some(serial),
+            ReportItemFlavour::Plain => None,
+        };
+        let new = serial.is_none_or(|s| !self.seen_serials.contains(&s));
+        if let Some(serial) = serial.filter(|_| new) {
+            if self.seen_serials.len() == REMEMBERED_SERIALS {
+                self.seen_serials.pop_front();
+            }
+            self.seen_serials.push_back(serial);
+        }
+        let on = if !new {
+            from.path
+        } else if item.kind < KIND_FIRST_SCHEME {
+            self.on_path_report(now, &item, from)
+        } else if let Some(on) = from.path {
+            let subject = item.path.and_then(|id| self.path_by_wire_id(id));
+            let kind = item.kind;
+            let payload = item.payload.clone();
+            let report = Report { kind, subject, via: Some(on), reliable: serial.is_some(), payload };
+            self.mind.signal(now, &Signal::Peer(&report));
+            Some(on)
+        } else {
+            None
+        };
+        if let (Some(echo), Some(path)) = (item.echo(), on.or(from.path).filter(|p| self.is_open(*p))) {
+            let auth = item.kind < KIND_FIRST_SCHEME;
+            let chunk = ReportChunk { items: smallvec::smallvec![echo] }.into();
+            self.control.push_back(Control { path, tuple: None, chunk, auth, alone: false, tag: None });
+        }
+    }
+
+    /// A new, authenticated report on a path; where its echo goes.
+    fn on_path_report(&mut self, now: Instant, item: &ReportItem, from: From) -> Option<PathId> {
+        let wire_id = item.path?;
+        let known = self.path_by_wire_id(wire_id);
+        match (item.kind, known) {
+            (KIND_JOIN, None) if from.path.is_none() => self.joined(now, wire_id, from.tuple),
+            (KIND_JOIN | KIND_MOVED, Some(path)) => {
+                if from.path.is_none() {
+                    self.retarget(now, path, from.tuple);
+                    self.paths[path.index()].heartbeats.want();
+                }
+                from.path.or(Some(path))
+            }
+            (KIND_LEAVE, Some(path)) => {
+                let last = !self.mind.views.iter().any(|v| v.id != path && v.state != PathState::Closed);
+                if !last {
+                    self.close_path(now, path);
+                }
+                Some(self.mind.control_path())
+            }
+            (KIND_SUSPEND | KIND_RESUME, Some(path)) => {
+                self.paths[path.index()].suspended.1 = item.kind == KIND_SUSPEND;
+                self.apply_suspension(now, path);
+                from.path
+            }
+            _ => from.path,
+        }
+    }
+
+    /// The peer opened a path: it is ours too, once our own nonce came back.
+    fn joined(&mut self, now: Instant, wire_id: u16, tuple: FourTuple) -> Option<PathId> {
+        self.room_for_a_path().ok()?;
+        let path = self.open_slot(now, tuple, None);
+        self.paths[path.index()].wire_id = Some(wire_id);
+        self.paths[path.index()].heartbeats.want();
+        Some(path)
+    }
+
+    fn apply_suspension(&mut self, now: Instant, path: PathId) {
+        let p = &self.paths[path.index()];
+        match (p.suspended, p.confirmed) {
+            ((false, false), true) => self.confirm(now, path),
+            ((false, false), false) => self.set_path_state(now, path, PathState::Unconfirmed),
+            _ => self.set_path_state(now, path, PathState::Suspended),
+        }
+    }
+
+    /// A path goes on between other addresses, unconfirmed until a nonce came back.
+    fn retarget(&mut self, now: Instant, path: PathId, tuple: FourTuple) {
+        let i = path.index();
+        self.paths[i].tuple = tuple;
+        self.paths[i].confirmed = false;
+        self.mind.views[i].link = tuple.link;
+        self.mind.views[i].error_count = 0;
+        self.mind.views[i].rto = self.config.rto_initial;
+        self.paths_moved = true;
+        self.set_path_state(now, path, PathState::Unconfirmed);
+        self.events.push_back(Event::Path(path, PathChange::Moved));
+    }
+
+    /// RFC 6951 §5.4: the peer's UDP port is the one its last good packet came from.
+    pub(crate) fn follow_port(&mut self, from: &FourTuple) -> Option<PathId> {
+        if self.mind.peer_reports {
+            return None;
+        }
+        let same = |t: &FourTuple| {
+            t.link == from.link && t.local == from.local && t.remote.ip() == from.remote.ip()
+        };
+        let at = (0..self.paths.len()).find(|i| self.is_open(PathId(*i as u8)) && same(&self.paths[*i].tuple))?;
+        self.paths[at].tuple = *from;
+        self.paths_moved = true;
+        self.events.push_back(Event::Path(PathId(at as u8), PathChange::Moved));
+        Some(PathId(at as u8))
+    }
+
+    /// Towards another stack: the paths that are not the handshake's own get the peer's other addresses, those in one
+    /// subnet first, then in the order listed; never every pair.
+    pub(super) fn pair_addresses(&mut self, now: Instant, peer: &Capabilities, on: PathId) {
+        if self.mind.peer_reports || peer.addresses.is_empty() {
+            return;
+        }
+        let port = self.paths[on.index()].tuple.remote.port();
+        let used = self.paths[on.index()].tuple.remote.ip();
+        let mut left: Vec<IpAddr> = peer.addresses.iter().copied().filter(|a| *a != used).collect();
+        for same_subnet in [true, false] {
+            for i in (0..self.paths.len()).filter(|i| *i != on.index()) {
+                if self.mind.views[i].state != PathState::Unconfirmed || self.paths[i].confirmed {
+                    continue;
+                }
+                let local = self.paths[i].tuple.local.ip();
+                let fits = |a: &IpAddr| a.is_ipv4() == local.is_ipv4() && (!same_subnet || subnet(*a) == subnet(local));
+                if let Some(at) = left.iter().position(fits) {
+                    self.paths[i].tuple.remote = SocketAddr::new(left.remove(at), port);
+                    self.paths[i].confirmed = true; // paired: not to be paired again; reset below
+                }
+            }
+        }
+        for i in (0..self.paths.len()).filter(|i| *i != on.index()) {
+            self.paths[i].confirmed = false;
+        }
+        self.paths_moved = true;
+        let _ = now;
+    }
+
+    /// An accepting endpoint's further paths towards another stack that listed several addresses.
+    pub(crate) fn pair_with(&mut self, now: Instant, peer: &Capabilities, locals: &[(LinkId, SocketAddr)]) {
+        if self.mind.peer_reports {
+            return;
+        }
+        let first = self.paths[0].tuple;
+        let mut locals: Vec<_> = locals.iter().filter(|(_, l)| l.ip() != first.local.ip()).collect();
+        for (n, address) in peer.addresses.iter().filter(|a| **a != first.remote.ip()).enumerate() {
+            let same = locals.iter().position(|(_, l)| subnet(l.ip()) == subnet(*address));
+            let Some(at) = same.or((n < locals.len()).then_some(0)) else { continue };
+            let (link, local) = *locals.remove(at);
+            let tuple = FourTuple { link, local, remote: SocketAddr::new(*address, first.remote.port()) };
+            if self.room_for_a_path().is_err() || local.is_ipv4() != address.is_ipv4() {
+                continue;
+            }
+            let path = self.open_slot(now, tuple, None);
+            self.paths[path.index()].heartbeats.want();
+        }
+    }
+
+    /// Whether a foreign peer can know this path: it is the one of the handshake, or its address was announced.
+    pub(super) fn reachable_without_reports(&self, path: PathId) -> bool {
+        let first = &self.paths[self.mind.primary.index()].tuple;
+        let tuple = &self.paths[path.index()].tuple;
+        self.config.announce && (tuple.local.ip() != first.local.ip() || tuple.remote.ip() != first.remote.ip())
+    }
+
+    /// The report that goes with a heartbeat of a path that has errors: the peer may see it from a new address, after
+    /// a NAT on the way forgot the old one.
+    pub(super) fn still_here(&mut self, path: PathId) -> Option<ReportItem> {
+        let wire_id = self.paths[path.index()].wire_id?;
+        let errors = self.mind.views[path.index()].error_count > 0;
+        if self.role != Role::Opener || !self.mind.peer_reports || !errors {
+            return None;
+        }
+        let reliability = ReportItemFlavour::Reliable(self.new_serial());
+        Some(ReportItem { kind: KIND_MOVED, path: Some(wire_id), reliability, payload: Default::default() })
+    }
+}
+
+/// Where a packet came from.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct From {
+    pub path: Option<PathId>,
+    pub tuple: FourTuple,
+}
+
+/// The network an address is taken to be in when nobody says: /24, /64.
+fn subnet(a: IpAddr) -> u128 {
+    match a {
+        IpAddr::V4(a) => u128::from(u32::from(a) >> 8),
+        IpAddr::V6(a) => u128::from(a) >> 64,
+    }
+}

@@ -1,0 +1,220 @@
+//! Losses: by miss indications or timeout, what becomes of them, and what partial reliability gives up.
+
+use super::Association;
+use super::event::CloseReason;
+use crate::path;
+use crate::policy::{LossCause, LossTrigger, PathId, PathState, Signal};
+use crate::time::Instant;
+use crate::tx::{ChunkState, Outgoing};
+use crate::wire::Tsn;
+
+impl Association {
+    /// Takes one transmission of `tsn` out of flight. The chunk is lost when no other copy is under way.
+    pub(super) fn lose(&mut self, now: Instant, tsn: Tsn, path: PathId, trigger: LossTrigger) -> Option<LossCause> {
+        let chunk = self.tx.outstanding.get_mut(tsn)?;
+        let t = chunk.info.transmissions.iter_mut().find(|t| t.path == path && t.in_flight)?;
+        t.in_flight = false;
+        chunk.info.losses = chunk.info.losses.saturating_add(1);
+        self.mind.left_flight(path, chunk.info.len);
+        let cause = self.mind.classify(now, &chunk.info, trigger);
+        if !chunk.info.transmissions.iter().any(|t| t.in_flight) {
+            chunk.state = ChunkState::Lost(cause);
+            self.tx.mark_lost(tsn);
+        }
+        let chunk = self.tx.outstanding.get(tsn).expect("just seen");
+        self.mind.signal(now, &Signal::Lost(&chunk.info, cause));
+        let p = &mut self.paths[path.index()];
+        p.timed = p.timed.filter(|t| *t != tsn);
+        Some(cause)
+    }
+
+    /// T3-rtx expired on `path` (RFC 9260 §6.3.3).
+    pub(super) fn on_t3(&mut self, now: Instant, path: PathId) {
+        self.paths[path.index()].t3 = None;
+        let answered_probe = self.tx.probing_zero_window && self.tx.zero_window_answered;
+        self.tx.zero_window_answered = false;
+        if !answered_probe {
+            self.paths[path.index()].stats.timeouts += 1;
+        }
+        path::back_off(&mut self.mind.views[path.index()], &self.config);
+        let highest = self.highest_in_flight(path);
+        let cause = self.lose_all(now, path, LossTrigger::Timeout);
+        self.requeue_doubted();
+        if let (Some(highest), Some(cause), false) = (highest, cause, answered_probe) {
+            self.paths[path.index()].recover = Some(highest);
+            let trigger = LossTrigger::Timeout;
+            self.mind.signal(now, &Signal::LossEvent { path, trigger, highest, cause });
+        }
+        self.paths[path.index()].burst = self.config.max_burst;
+        self.mind.views[path.index()].blocked = false;
+        if !answered_probe {
+            self.path_error(now, path);
+        }
+        self.keep_a_timer(now);
+    }
+
+    /// Everything in flight on `path` is lost; the first verdict.
+    pub(super) fn lose_all(&mut self, now: Instant, path: PathId, trigger: LossTrigger) -> Option<LossCause> {
+        let mut gone = core::mem::take(&mut self.tx.scratch);
+        gone.clear();
+        let p = &mut self.paths[path.index()];
+        gone.extend(p.originals.drain(..));
+        gone.extend(p.retransmitted.drain(..));
+        p.timed = None;
+        let mut first = None;
+        for &tsn in &gone {
+            if let Some(cause) = self.lose(now, tsn, path, trigger) {
+                self.paths[path.index()].stats.lost_timeout += 1;
+                first = first.or(Some(cause));
+            }
+        }
+        self.tx.scratch = gone;
+        first
+    }
+
+    /// Chunks that a SACK once covered and a later one did not: after a timeout they count as never acknowledged
+    /// (RFC 9260 §6.2.1 D iii). When nothing else is left to send, any gap-acknowledged chunk does, so that a peer
+    /// can not stall us with a gap it never closes.
+    fn requeue_doubted(&mut self) {
+        if self.tx.outstanding.gap_acked() == 0 {
+            return;
+        }
+        let stalled = self.mind.in_flight == 0 && self.tx.lost.is_empty() && self.tx.forward_timer.is_none();
+        let renege = |c: &Outgoing| c.state == ChunkState::GapAcked { doubted: true } || (stalled && c.acked());
+        let doubted: Vec<Tsn> = self.tx.outstanding.iter().filter(|c| renege(c)).map(|c| c.info.tsn).collect();
+        for tsn in doubted {
+            self.tx.outstanding.set_state(tsn, ChunkState::Lost(LossCause::PathFailure));
+            self.tx.mark_lost(tsn);
+        }
+    }
+
+    /// While anything is outstanding some timer must run, or nothing would ever happen again.
+    pub(super) fn keep_a_timer(&mut self, now: Instant) {
+        let waits = !self.tx.outstanding.is_empty() && self.tx.lost.is_empty() && self.tx.forward_timer.is_none();
+        if waits && self.mind.in_flight == 0 && self.paths.iter().all(|p| p.t3.is_none()) {
+            let path = self.mind.control_path().index();
+            if let Some(p) = self.paths.get_mut(path) {
+                p.t3 = Some(now + self.mind.views[path].rto);
+            }
+        }
+    }
+
+    /// One more error in a row on `path` (RFC 9260 §8.1, §8.2, RFC 7829 §4.2).
+    pub(super) fn path_error(&mut self, now: Instant, path: PathId) {
+        let carries = self.mind.usable().contains(path);
+        let view = &mut self.mind.views[path.index()];
+        view.error_count += 1;
+        let (errors, state) = (view.error_count, view.state);
+        // Only paths that carry data count against the association: one that is probed often while it is down must
+        // not end an association whose other paths are merely idle.
+        if carries {
+            self.tx.errors += 1;
+            if self.tx.errors > self.config.association_max_retrans {
+                self.abort_for(CloseReason::Unreachable);
+                return;
+            }
+        }
+        let failed = errors > self.config.path_max_retrans;
+        let suspect = self.config.pf_max_retrans.is_some_and(|pf| errors > pf);
+        match state {
+            PathState::Active | PathState::PotentiallyFailed if failed => {
+                self.set_path_state(now, path, PathState::Inactive);
+            }
+            PathState::Active if suspect => self.set_path_state(now, path, PathState::PotentiallyFailed),
+            _ => {}
+        }
+    }
+
+    /// Gives up the message of `tsn`, sent or not (RFC 3758 §3.5).
+    pub(super) fn abandon(&mut self, now: Instant, tsn: Tsn) {
+        let Some(message) = self.tx.outstanding.get(tsn).map(|c| c.message) else { return };
+        let mut first = tsn;
+        while self.tx.outstanding.get(first - 1).is_some_and(|c| c.message == message) {
+            first = first - 1;
+        }
+        let mut t = first;
+        let mut ended = false;
+        while let Some(c) = self.tx.outstanding.get(t).filter(|c| c.message == message) {
+            ended = c.end;
+            self.abandon_chunk(now, t);
+            t = t + 1;
+        }
+        if !ended {
+            self.abandon_rest(message);
+        }
+        self.stats.messages_abandoned += 1;
+        self.advance_peer_ack(now, self.tx.outstanding.cum_acked());
+    }
+
+    fn abandon_chunk(&mut self, now: Instant, tsn: Tsn) {
+        let Some(c) = self.tx.outstanding.get_mut(tsn) else { return };
+        for t in c.info.transmissions.iter_mut().filter(|t| t.in_flight) {
+            t.in_flight = false;
+            self.mind.left_flight(t.path, c.info.len);
+        }
+        self.tx.outstanding.set_state(tsn, ChunkState::Abandoned);
+        let c = self.tx.outstanding.get(tsn).expect("just seen");
+        self.mind.signal(now, &Signal::Abandoned(&c.info));
+        for i in 0..self.paths.len() {
+            self.prune(PathId(i as u8));
+            if self.mind.views[i].in_flight == 0 {
+                self.paths[i].t3 = None;
+            }
+        }
+    }
+
+    /// The unsent rest of a message some chunks of which were sent. If the peer has acknowledged all of those, only a
+    /// TSN of its own can tell it that the rest never comes: an empty placeholder that is abandoned from the start.
+    fn abandon_rest(&mut self, message: u64) {
+        if self.tx.queue.partial().is_none_or(|m| m.id != message) {
+            return;
+        }
+        let Some(rest) = self.tx.queue.drop_rest() else { return };
+        self.tx.buffered -= rest.payload.len() - rest.sent;
+        self.tx.pick = None;
+        self.push_placeholder(rest);
+    }
+
+    /// Drops queued messages whose lifetime is over; the first may be sent in part.
+    pub(super) fn expire_queued(&mut self, now: Instant) {
+        let before = self.tx.queue.bytes();
+        let expired = self.tx.queue.expire(now);
+        if expired > 0 {
+            self.stats.messages_expired += expired as u64;
+            self.tx.buffered -= before - self.tx.queue.bytes();
+            self.tx.pick = None;
+            self.room_may_return();
+        }
+        let late = |m: &&crate::tx::QueuedMessage| m.expires.is_some_and(|e| e <= now);
+        if let Some(message) = self.tx.queue.partial().filter(late).map(|m| m.id)
+            && self.peer_partial
+        {
+            let sent = self.tx.outstanding.iter().find(|c| c.message == message).map(|c| c.info.tsn);
+            match sent {
+                Some(tsn) => self.abandon(now, tsn),
+                None => {
+                    self.abandon_rest(message);
+                    self.stats.messages_abandoned += 1;
+                    self.advance_peer_ack(now, self.tx.outstanding.cum_acked());
+                }
+            }
+            self.room_may_return();
+        }
+    }
+
+    /// A chunk left the outstanding queue for good.
+    pub(super) fn chunk_delivered(&mut self, chunk: &Outgoing) {
+        self.tx.buffered -= chunk.payload.len();
+        if chunk.end && chunk.state != ChunkState::Abandoned {
+            self.stats.messages_acked += 1;
+        }
+        self.room_may_return();
+    }
+
+    pub(super) fn room_may_return(&mut self) {
+        if self.tx.was_full && self.tx.buffered <= self.config.send_buffer / 4 * 3 {
+            self.tx.was_full = false;
+            self.events.push_back(super::Event::Writable);
+        }
+    }
+}

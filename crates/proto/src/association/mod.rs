@@ -1,0 +1,31 @@
+//! One SCTP association over any number of paths.
+
+mod ack;
+mod auth;
+mod control;
+mod data_rx;
+mod dispatch;
+mod event;
+mod handshake;
+mod join;
+mod loss;
+mod mind;
+mod output;
+mod packet;
+mod paths;
+mod send;
+mod shutdown;
+mod state;
+mod stats;
+mod timers;
+
+pub use event::{CloseReason, Event, PathChange};
+pub use send::{SendError, SendOptions};
+pub use output::Transmit;
+pub use state::{Association, AssociationError};
+pub use stats::AssociationStats;
+pub use timers::Timer;
+
+pub(crate) use auth::{AuthKeys, AuthParams};
+pub(crate) use handshake::{Capabilities, Established, init_chunk};
+pub(crate) use state::{Role, State};

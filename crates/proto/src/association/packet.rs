@@ -1,0 +1,216 @@
+//! One packet: control, SACK, FORWARD-TSN, reports and DATA bundled up to the path's size (RFC 9260 §6.10).
+
+use smallvec::SmallVec;
+
+use super::output::Transmit;
+use super::send::Source;
+use super::state::Association;
+use crate::policy::{Occasion, PathId, PathState};
+use crate::time::{Duration, Instant};
+use crate::tx::ChunkState;
+use crate::wire::chunk::{ChunkEncode as _, DataHeader, ForwardTsn, Report as ReportChunk, SackHeader};
+use crate::wire::packet::Header;
+use crate::wire::{Chunk, PacketWriter, Ssn, StreamId, Tsn, VerificationTag};
+
+/// A heartbeat's own chunk with its information, unpadded.
+const HEARTBEAT_LEN: usize = 20;
+
+impl Association {
+    fn header(&self, tag: Option<u32>) -> Header {
+        let verification_tag = tag.map_or(self.peer_tag, VerificationTag);
+        Header { source_port: self.ports.0, destination_port: self.ports.1, verification_tag }
+    }
+
+    /// An answer to a 4-tuple that is no path.
+    pub(super) fn stray_output(&mut self, buf: &mut Vec<u8>) -> Option<Transmit> {
+        let at = self.control.iter().position(|c| c.tuple.is_some())?;
+        let control = self.control.remove(at)?;
+        let header = self.header(control.tag);
+        let mut w = PacketWriter::new(buf, header);
+        w.chunk(&control.chunk);
+        let len = w.finish();
+        Some(Transmit { tuple: control.tuple?, len, segment_size: len })
+    }
+
+    /// Appends one packet of at most `limit` bytes for `path`; its length, 0 when there was nothing to say.
+    pub(super) fn write_packet(&mut self, now: Instant, path: PathId, limit: usize, buf: &mut Vec<u8>) -> usize {
+        let limit = limit.min(self.paths[path.index()].packet_size(&self.config));
+        let alone = self.control.front().filter(|c| c.path == path);
+        let (alone, tag) = alone.map_or((false, None), |c| (c.alone, c.tag));
+        let header = self.header(tag);
+        let mut w = PacketWriter::new(buf, header);
+        let before = self.mind.views[path.index()].in_flight_chunks;
+        self.write_control(now, path, limit, &mut w);
+        if !alone {
+            if self.rx.sack_due && self.rx.sack_via == path {
+                self.write_sack(now, path, limit, &mut w);
+            }
+            if self.tx.forward_due {
+                self.write_forward(limit, &mut w);
+            }
+            self.write_data(now, path, limit, &mut w);
+        }
+        let len = w.finish();
+        if len > 0 {
+            let data = self.mind.views[path.index()].in_flight_chunks > before;
+            self.packet_left(now, path, len, data);
+        }
+        len
+    }
+
+    fn packet_left(&mut self, now: Instant, path: PathId, len: usize, data: bool) {
+        let overhead = u64::from(self.config.encapsulation);
+        let (p, v) = (&mut self.paths[path.index()], &mut self.mind.views[path.index()]);
+        p.stats.packets_sent += 1;
+        p.stats.bytes_sent += len as u64;
+        if !data {
+            return;
+        }
+        p.burst = p.burst.saturating_sub(1);
+        if let Some(rate) = v.limit.pacing {
+            let gap = rate.time_for(len as u64 + overhead).unwrap_or(Duration::from_secs(1));
+            // A bucket of one more packet lets a batch of two go at once; idle time is not saved up.
+            p.pace = p.pace.max(now - gap) + gap;
+        }
+        v.blocked = p.burst == 0 || p.pace > now;
+        if v.blocked && !self.tx.pick.is_some_and(|p| matches!(p.source, Source::Copy(_))) {
+            self.tx.pick = None;
+        }
+    }
+
+    fn write_control(&mut self, now: Instant, path: PathId, limit: usize, w: &mut PacketWriter<'_>) {
+        while let Some(c) = self.control.front() {
+            let auth = if c.auth { self.auth.as_ref().map_or(0, |a| a.hmac.encoded_len()) } else { 0 };
+            let heartbeat = if c.auth { HEARTBEAT_LEN } else { 0 };
+            let fits = w.is_empty() || w.remaining(limit) >= c.chunk.encoded_len() + auth + heartbeat;
+            if c.path != path || c.tuple.is_some() || !fits || (c.alone && !w.is_empty()) {
+                break;
+            }
+            let c = self.control.pop_front().expect("it was there");
+            if c.auth {
+                self.write_authenticated(now, path, &c.chunk, w);
+                return;
+            }
+            w.chunk(&c.chunk);
+            if c.alone {
+                return;
+            }
+        }
+        self.write_heartbeats(now, path, limit, w);
+    }
+
+    /// AUTH, a report, and the heartbeat that goes with it; nothing else may follow unsigned chunks into the HMAC.
+    fn write_authenticated(&mut self, now: Instant, path: PathId, chunk: &Chunk, w: &mut PacketWriter<'_>) {
+        let Some(hmac) = self.auth.as_ref().map(|a| a.hmac) else { return };
+        let slot = w.auth_placeholder(0, hmac);
+        w.chunk(chunk);
+        if let Some(at) = self.paths[path.index()].heartbeats.wanted.iter().position(|h| !h.probe) {
+            self.paths[path.index()].heartbeats.wanted.remove(at);
+            let heartbeat = self.make_heartbeat(now, path, false, 0);
+            w.chunk(&heartbeat);
+        }
+        if let Some(keys) = &self.auth {
+            w.fill_auth(slot, |bytes| keys.sign(bytes));
+        }
+    }
+
+    fn write_heartbeats(&mut self, now: Instant, path: PathId, limit: usize, w: &mut PacketWriter<'_>) {
+        if self.paths[path.index()].heartbeats.wanted.is_empty() || w.remaining(limit) < 2 * HEARTBEAT_LEN {
+            return;
+        }
+        let wanted = self.paths[path.index()].heartbeats.wanted.remove(0);
+        if let Some(item) = self.still_here(path).filter(|_| w.is_empty()) {
+            self.paths[path.index()].heartbeats.wanted.insert(0, wanted);
+            let report = ReportChunk { items: smallvec::smallvec![item] };
+            self.write_authenticated(now, path, &report.into(), w);
+            return;
+        }
+        if let Some(reports) = self.collect_reports(now, Occasion::Heartbeat(path))
+            && w.remaining(limit) >= reports.encoded_len() + HEARTBEAT_LEN
+        {
+            w.chunk(&reports);
+        }
+        let pad_to = if wanted.padded { w.remaining(limit).saturating_sub(8) } else { 0 };
+        let heartbeat = self.make_heartbeat(now, path, wanted.probe, pad_to);
+        w.chunk(&heartbeat);
+    }
+
+    fn write_sack(&mut self, now: Instant, path: PathId, limit: usize, w: &mut PacketWriter<'_>) {
+        let room = w.remaining(limit);
+        if room < SackHeader::encoded_len(4, 0) {
+            return;
+        }
+        let duplicates = self.gaps_for(room);
+        let header = self.sack_header();
+        w.sack(&header, &self.rx.gaps, &self.rx.tracker.duplicates()[..duplicates]);
+        self.sack_sent();
+        if let Some(reports) = self.collect_reports(now, Occasion::Sack(path))
+            && w.remaining(limit) >= reports.encoded_len()
+        {
+            w.chunk(&reports);
+        }
+    }
+
+    /// FORWARD-TSN with, for each ordered stream, the highest SSN given up (RFC 3758 §3.5 C3, C4).
+    fn write_forward(&mut self, limit: usize, w: &mut PacketWriter<'_>) {
+        let mut streams: SmallVec<[(StreamId, Ssn); 4]> = SmallVec::new();
+        let end = self.tx.adv_peer_ack;
+        let mut cum = self.tx.outstanding.cum_acked();
+        let room = w.remaining(limit).saturating_sub(8) / 4;
+        for c in self.tx.outstanding.iter().take_while(|c| !c.info.tsn.is_after(end)) {
+            if c.state == ChunkState::Abandoned && !c.unordered {
+                match streams.iter().position(|(s, _)| *s == c.info.stream) {
+                    Some(at) => streams[at].1 = c.ssn,
+                    None if streams.len() < room => streams.push((c.info.stream, c.ssn)),
+                    None => break,
+                }
+            }
+            cum = c.info.tsn;
+        }
+        if w.remaining(limit) < 8 || !cum.is_after(self.tx.outstanding.cum_acked()) {
+            self.tx.forward_due = !w.is_empty() && w.remaining(limit) < 8;
+            return;
+        }
+        w.chunk(&ForwardTsn { new_cumulative_tsn: cum, streams });
+        self.tx.forward_due = false;
+    }
+
+    fn write_data(&mut self, now: Instant, path: PathId, limit: usize, w: &mut PacketWriter<'_>) {
+        let usable = !matches!(self.mind.views[path.index()].state, PathState::Closed | PathState::Unconfirmed);
+        let overhead = self.mind.scheme.overhead();
+        let mut first = true;
+
+        while usable && let Some(pick) = self.pick(now).filter(|p| p.path == path) {
+            let reports = if first { overhead } else { 0 };
+            let fits = w.remaining(limit) >= DataHeader::encoded_len(pick.len) + reports;
+            // A chunk cut for larger packets goes alone, whatever its size: it can not be cut again.
+            if !fits && !(w.is_empty() && limit >= 512 && pick.len > limit.saturating_sub(28)) {
+                break;
+            }
+            if first && overhead > 0 && let Some(r) = self.collect_reports(now, Occasion::Data(path)) {
+                w.chunk(&r);
+            }
+            first = false;
+            let Some(tsn) = self.take_pick(now) else { break };
+            self.write_chunk(tsn, w);
+
+            // Burst and pacing count packets: what fits this one still goes.
+        }
+
+    }
+
+    fn write_chunk(&self, tsn: Tsn, w: &mut PacketWriter<'_>) {
+        let Some(c) = self.tx.outstanding.get(tsn) else { return };
+        let header = DataHeader {
+            tsn,
+            stream_id: c.info.stream,
+            ssn: c.ssn,
+            ppid: c.ppid,
+            immediate: false,
+            unordered: c.unordered,
+            beginning: c.begin,
+            ending: c.end,
+        };
+        w.data(&header, &c.payload);
+    }
+}

@@ -1,0 +1,386 @@
+//! What the application hands in, and which chunk goes next on which path.
+
+use bytes::Bytes;
+use smallvec::{SmallVec, smallvec};
+
+use super::state::{Association, Sending, State};
+use crate::policy::{Backlog, ChunkInfo, PathId, PathSet, Retransmit, Signal, Transmission};
+use crate::time::{Duration, Instant};
+use crate::tx::{ChunkState, Outgoing, QueuedMessage};
+use crate::wire::{Ppid, Ssn, StreamId, Tsn};
+
+/// Lost chunks asked about at one opportunity: the rest waits behind them.
+const LOST_LOOKED_AT: usize = 64;
+
+/// How a message is sent.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub struct SendOptions {
+    /// Which stream.
+    pub stream: u16,
+    /// Payload protocol identifier, the application's own business.
+    pub ppid: u32,
+    /// Deliver as soon as complete, whatever came before.
+    pub unordered: bool,
+    /// Give the message up when this time has passed; sent reliably if the peer has no RFC 3758, once it was begun.
+    pub lifetime: Option<Duration>,
+}
+
+/// Why a message was not taken.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SendError {
+    /// There is no such association, or it is closing.
+    #[error("the association is closed or closing")]
+    Closed,
+    /// More than [`crate::config::TransportConfig::send_buffer`] waits; `Event::Writable` follows.
+    #[error("the send buffer is full")]
+    Full,
+    /// The stream was not opened.
+    #[error("stream {0} was not opened")]
+    NoSuchStream(u16),
+    /// SCTP has no empty messages.
+    #[error("a message needs at least one byte")]
+    Empty,
+}
+
+/// The next chunk to leave.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(super) struct Pick {
+    pub path: PathId,
+    pub source: Source,
+    /// Payload bytes.
+    pub len: usize,
+}
+
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(super) enum Source {
+    /// A lost chunk, to be sent again.
+    Lost(Tsn),
+    /// A further copy of a chunk just sent.
+    Copy(Tsn),
+    /// The next chunk of the queue, with copies to follow on these paths.
+    New(PathSet),
+}
+
+impl Sending {
+    /// Enters `tsn` among the lost, in order.
+    pub fn mark_lost(&mut self, tsn: Tsn) {
+        let at = self.lost.partition_point(|t| t.is_before(tsn));
+        if self.lost.get(at) != Some(&tsn) {
+            self.lost.insert(at, tsn);
+        }
+    }
+}
+
+impl Association {
+    /// Queues a message; its number.
+    ///
+    /// # Errors
+    /// [`SendError`]; the message is not taken then.
+    pub fn send(&mut self, now: Instant, payload: Bytes, options: SendOptions) -> Result<u64, SendError> {
+        if !matches!(self.state, State::CookieWait | State::CookieEchoed | State::Established) {
+            return Err(SendError::Closed);
+        }
+        if payload.is_empty() {
+            return Err(SendError::Empty);
+        }
+        if usize::from(options.stream) >= self.tx.next_ssn.len() {
+            return Err(SendError::NoSuchStream(options.stream));
+        }
+        if self.full_for(payload.len()) {
+            self.expire_queued(now);
+        }
+        if self.full_for(payload.len()) {
+            self.tx.was_full = true;
+            return Err(SendError::Full);
+        }
+        let id = self.tx.next_message;
+        self.tx.next_message += 1;
+        self.stats.messages_sent += 1;
+        self.stats.bytes_sent += payload.len() as u64;
+        self.tx.buffered += payload.len();
+        let idle = self.tx.queue.is_empty();
+        self.tx.queue.push(QueuedMessage {
+            id,
+            stream: StreamId(options.stream),
+            ssn: None,
+            ppid: Ppid(options.ppid),
+            unordered: options.unordered,
+            expires: options.lifetime.map(|l| now + l),
+            payload,
+            sent: 0,
+        });
+        if idle {
+            self.mind.signal(now, &Signal::Queued);
+        }
+        self.offer_burst(now);
+        Ok(id)
+    }
+
+    fn full_for(&self, len: usize) -> bool {
+        self.tx.buffered > 0 && self.tx.buffered + len > self.config.send_buffer
+    }
+
+    /// A send opportunity that no SACK gave: Max.Burst packets a path (RFC 9260 §6.1 D).
+    pub(super) fn offer_burst(&mut self, now: Instant) {
+        for (p, v) in self.paths.iter_mut().zip(&mut self.mind.views) {
+            p.burst = p.burst.max(self.config.max_burst);
+            v.blocked = p.pace > now;
+        }
+        self.mind.held = false;
+    }
+
+    /// The next chunk and its path, remembered until it is sent or something happens.
+    pub(super) fn pick(&mut self, now: Instant) -> Option<Pick> {
+        if self.tx.pick.is_none() {
+            self.tx.pick = self.pick_copy().or_else(|| self.pick_lost(now)).or_else(|| self.pick_new(now));
+        }
+        self.tx.pick
+    }
+
+    fn may_send_data(&self) -> bool {
+        use State::{Established, ShutdownPending, ShutdownReceived};
+        matches!(self.state, Established | ShutdownPending | ShutdownReceived)
+    }
+
+    fn pick_copy(&mut self) -> Option<Pick> {
+        while let Some((tsn, path)) = self.tx.copies.pop() {
+            if let Some(c) = self.tx.outstanding.get(tsn).filter(|c| c.state == ChunkState::InFlight) {
+                return Some(Pick { path, source: Source::Copy(tsn), len: c.payload.len() });
+            }
+        }
+        None
+    }
+
+    fn pick_lost(&mut self, now: Instant) -> Option<Pick> {
+        if self.tx.lost.is_empty() || !self.may_send_data() {
+            return None;
+        }
+        let any_room = self.mind.views.iter().any(|v| v.has_room());
+        if !any_room && !self.paths.iter().any(|p| p.free_retransmit) {
+            return None;
+        }
+        let mut i = 0;
+        while i < self.tx.lost.len().min(LOST_LOOKED_AT) {
+            let tsn = self.tx.lost[i];
+            let Some((cause, chunk)) = self.tx.outstanding.get(tsn).and_then(|c| match c.state {
+                ChunkState::Lost(cause) => Some((cause, c)),
+                _ => None,
+            }) else {
+                self.tx.lost.remove(i);
+                continue;
+            };
+            let expired = self.peer_partial && chunk.info.expires.is_some_and(|e| e <= now);
+            let verdict = if expired { Retransmit::Abandon } else { self.mind.retransmit(now, &chunk.info, cause) };
+            let len = chunk.payload.len();
+            match verdict {
+                Retransmit::On(path) if self.admits_again(path) => {
+                    return Some(Pick { path, source: Source::Lost(tsn), len });
+                }
+                Retransmit::Abandon if self.peer_partial && chunk.info.expires.is_some() => {
+                    self.abandon(now, tsn);
+                    continue;
+                }
+                Retransmit::Requeue => {
+                    let book = chunk.info.len;
+                    let tried = chunk.info.transmissions.iter().map(|t| t.path).collect();
+                    if let Some(path) = self.assigned(now, book, Some(tried)) {
+                        self.tx.assignment = None;
+                        return Some(Pick { path, source: Source::Lost(tsn), len });
+                    }
+                }
+                Retransmit::Abandon => self.stats.refused_assignments += 1,
+                Retransmit::On(_) | Retransmit::Hold => {}
+            }
+            i += 1;
+        }
+        None
+    }
+
+    /// Whether a lost chunk may leave on `path`: in its window, or as the one packet that a fast retransmit may send
+    /// at once (RFC 9260 §7.2.4).
+    fn admits_again(&self, path: PathId) -> bool {
+        let Some(v) = self.mind.views.get(path.index()) else { return false };
+        if !self.mind.usable().contains(path) {
+            return false;
+        }
+        let aggregate = self.mind.aggregate.is_none_or(|a| self.mind.in_flight < a);
+        self.paths[path.index()].free_retransmit || (v.has_room() && aggregate)
+    }
+
+    fn admits_new(&self, path: PathId) -> bool {
+        let room = self.mind.views.get(path.index()).is_some_and(|v| v.has_room());
+        room && self.mind.usable().contains(path)
+    }
+
+    fn pick_new(&mut self, now: Instant) -> Option<Pick> {
+        if !self.may_send_data() {
+            return None;
+        }
+        if self.tx.queue.head_expired(now) {
+            self.expire_queued(now);
+        }
+        let (len, _) = self.tx.queue.next_chunk(self.tx.max_payload)?;
+        let book = len as u64 + 16;
+        let window = book <= self.mind.rwnd() || self.mind.in_flight == 0;
+        if !window || self.mind.aggregate.is_some_and(|a| self.mind.in_flight >= a) {
+            return None;
+        }
+        let path = self.assigned(now, book, None)?;
+        let others: PathSet = match &self.tx.assignment {
+            Some(a) => a.paths.iter().copied().filter(|p| *p != path && self.admits_new(*p)).collect(),
+            None => PathSet::default(),
+        };
+        Some(Pick { path, source: Source::New(others), len })
+    }
+
+    /// The first path of the scheduler's assignment that admits a chunk; asks for a new assignment when the last one
+    /// is used up.
+    fn assigned(&mut self, now: Instant, book: u64, again: Option<PathSet>) -> Option<PathId> {
+        if let Some(a) = self.tx.assignment.take().filter(|a| a.chunks > 0 && again.is_none())
+            && let Some(path) = a.paths.iter().copied().find(|p| self.admits_new(*p))
+        {
+            self.tx.assignment = Some(a);
+            return Some(path);
+        }
+        if self.mind.held || !self.mind.views.iter().any(|v| v.has_room()) {
+            return None;
+        }
+        let backlog = Backlog {
+            bytes: self.tx.queue.bytes() as u64,
+            messages: self.tx.queue.len(),
+            next_len: book,
+            next_expires: self.tx.queue.next_chunk(1).and_then(|(_, e)| e),
+            retransmission: again.is_some(),
+            tried: again.unwrap_or_default(),
+        };
+        let Some(a) = self.mind.next(now, &backlog) else {
+            self.mind.held = true;
+            return None;
+        };
+        match a.paths.iter().copied().find(|p| self.admits_new(*p)).filter(|_| a.chunks > 0) {
+            Some(path) => {
+                self.tx.assignment = Some(a);
+                Some(path)
+            }
+            None => {
+                self.stats.refused_assignments += 1;
+                self.mind.held = true;
+                None
+            }
+        }
+    }
+
+    /// Puts the picked chunk into flight; its TSN.
+    pub(super) fn take_pick(&mut self, now: Instant) -> Option<Tsn> {
+        let pick = self.tx.pick.take()?;
+        let next_tsn = self.tx.outstanding.next_tsn();
+        let transmission =
+            |next_tsn| Transmission { path: pick.path, at: now, next_tsn, in_flight: true, misses: 0 };
+        let tsn = match pick.source {
+            Source::Lost(tsn) => {
+                self.tx.outstanding.get_mut(tsn)?.info.transmissions.push(transmission(next_tsn));
+                self.tx.outstanding.set_state(tsn, ChunkState::InFlight);
+                self.paths[pick.path.index()].retransmitted.push_back(tsn);
+                self.paths[pick.path.index()].stats.retransmissions += 1;
+                self.paths[pick.path.index()].free_retransmit = false;
+                tsn
+            }
+            Source::Copy(tsn) => {
+                self.tx.outstanding.get_mut(tsn)?.info.transmissions.push(transmission(next_tsn));
+                self.paths[pick.path.index()].originals.push_back(tsn);
+                for p in &mut self.paths {
+                    p.timed = p.timed.filter(|t| *t != tsn);
+                }
+                tsn
+            }
+            Source::New(others) => {
+                let tsn = self.cut_chunk(transmission(next_tsn + 1))?;
+                self.paths[pick.path.index()].originals.push_back(tsn);
+                self.tx.copies = others.iter().map(|p| (tsn, p)).collect();
+                if let Some(a) = &mut self.tx.assignment {
+                    a.chunks -= 1;
+                }
+                self.mind.last_path_used = Some(pick.path);
+                if others.is_empty() && self.paths[pick.path.index()].timed.is_none() {
+                    self.paths[pick.path.index()].timed = Some(tsn);
+                }
+                tsn
+            }
+        };
+        self.entered_flight(now, pick.path, tsn);
+        Some(tsn)
+    }
+
+    fn entered_flight(&mut self, now: Instant, path: PathId, tsn: Tsn) {
+        let Some(chunk) = self.tx.outstanding.get(tsn) else { return };
+        let len = chunk.info.len;
+        self.tx.probing_zero_window |= self.mind.rwnd() < len;
+        let view = &mut self.mind.views[path.index()];
+        view.in_flight += len;
+        view.in_flight_chunks += 1;
+        view.last_sent = Some(now);
+        self.mind.in_flight += len;
+        let p = &mut self.paths[path.index()];
+        p.t3 = p.t3.or(Some(now + view.rto));
+        p.stats.chunks_sent += 1;
+        p.stats.payload_sent += chunk.payload.len() as u64;
+        self.mind.sent(now, &chunk.info);
+    }
+
+    /// Cuts the next chunk from the queue and gives it the next TSN.
+    fn cut_chunk(&mut self, transmission: Transmission) -> Option<Tsn> {
+        let next_ssn = &mut self.tx.next_ssn;
+        let cut = self.tx.queue.cut(self.tx.max_payload, |stream| take_ssn(next_ssn, stream))?;
+        let tsn = self.tx.outstanding.next_tsn();
+        self.tx.outstanding.push(Outgoing {
+            info: ChunkInfo {
+                tsn,
+                len: cut.payload.len() as u64 + 16,
+                stream: cut.stream,
+                expires: cut.expires,
+                transmissions: smallvec![transmission],
+                losses: 0,
+            },
+            state: ChunkState::InFlight,
+            payload: cut.payload,
+            message: cut.message,
+            ssn: cut.ssn,
+            ppid: cut.ppid,
+            unordered: cut.unordered,
+            begin: cut.begin,
+            end: cut.end,
+        });
+        Some(tsn)
+    }
+
+    /// An abandoned TSN that stands for the rest of `message`.
+    pub(super) fn push_placeholder(&mut self, message: QueuedMessage) {
+        let tsn = self.tx.outstanding.next_tsn();
+        self.tx.outstanding.push(Outgoing {
+            info: ChunkInfo {
+                tsn,
+                len: 16,
+                stream: message.stream,
+                expires: message.expires,
+                transmissions: SmallVec::new(),
+                losses: 0,
+            },
+            state: ChunkState::Abandoned,
+            payload: Bytes::new(),
+            message: message.id,
+            ssn: message.ssn.unwrap_or(Ssn(0)),
+            ppid: message.ppid,
+            unordered: message.unordered,
+            begin: false,
+            end: true,
+        });
+    }
+}
+
+fn take_ssn(next: &mut [u16], stream: StreamId) -> Ssn {
+    let slot = &mut next[usize::from(stream.0)];
+    let ssn = Ssn(*slot);
+    *slot = slot.wrapping_add(1);
+    ssn
+}

@@ -1,0 +1,352 @@
+//! What an association is made of.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use smallvec::SmallVec;
+
+use super::ack::PathAck;
+use super::auth::AuthKeys;
+use super::control::{Control, ReliableReport};
+use super::event::{CloseReason, Event};
+use super::mind::Mind;
+use super::send::Pick;
+use super::stats::AssociationStats;
+use crate::config::TransportConfig;
+use crate::path::Path;
+use crate::policy::{Assignment, PathId, PathView, Scheme};
+use crate::rx::{Message, Reassembly, TsnTracker};
+use crate::seeds::{Random, Seeds};
+use crate::time::Instant;
+use crate::tx::{Outstanding, SendQueue};
+use crate::wire::chunk::GapBlock;
+use crate::wire::{Tsn, VerificationTag};
+
+/// RFC 9260 §4's states.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) enum State {
+    CookieWait,
+    CookieEchoed,
+    Established,
+    ShutdownPending,
+    ShutdownSent,
+    ShutdownReceived,
+    ShutdownAckSent,
+    Closed,
+}
+
+/// Which side opened the association: it numbers its paths apart from the other's.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Role {
+    Opener,
+    Accepter,
+}
+
+/// A call that makes no sense.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AssociationError {
+    /// There is no such association (any more).
+    #[error("no such association")]
+    Unknown,
+    /// There is no such path (any more).
+    #[error("no such path")]
+    UnknownPath,
+    /// The peer doesn't speak REPORT, or the handshake isn't done: paths can't be changed.
+    #[error("the peer can not follow changes of paths")]
+    NoPathChanges,
+    /// The 4-tuple is a path already.
+    #[error("this 4-tuple is a path already")]
+    PathExists,
+    /// [`crate::path::MAX_PATHS`] are in use.
+    #[error("too many paths")]
+    TooManyPaths,
+    /// The last path can't leave.
+    #[error("the last path can not leave")]
+    LastPath,
+}
+
+/// The sending half.
+#[derive(Debug)]
+pub(super) struct Sending {
+    pub queue: SendQueue,
+    pub outstanding: Outstanding,
+    /// Next SSN of each outbound stream.
+    pub next_ssn: Vec<u16>,
+    /// Lost chunks waiting to be sent again, ascending; entries that are no longer lost are skipped.
+    pub lost: VecDeque<Tsn>,
+    /// Copies still to be sent of the chunk sent last.
+    pub copies: SmallVec<[(Tsn, PathId); 4]>,
+    /// What is left of the scheduler's last decision.
+    pub assignment: Option<Assignment>,
+    /// The next chunk to send, once chosen.
+    pub pick: Option<Pick>,
+    /// Payload bytes a chunk may have, so that it fits every path.
+    pub max_payload: usize,
+    pub adv_peer_ack: Tsn,
+    pub forward_due: bool,
+    pub forward_timer: Option<Instant>,
+    /// Consecutive errors of the association (RFC 9260 §8.1).
+    pub errors: u32,
+    pub next_message: u64,
+    /// One chunk is in flight although the peer's window is closed; it answered that probe.
+    pub probing_zero_window: bool,
+    pub zero_window_answered: bool,
+    /// The application met a full buffer.
+    pub was_full: bool,
+    /// Payload bytes of messages not yet fully acknowledged.
+    pub buffered: usize,
+    pub acks: Vec<PathAck>,
+    pub scratch: Vec<Tsn>,
+}
+
+/// The receiving half.
+#[derive(Debug)]
+pub(super) struct Receiving {
+    pub tracker: TsnTracker,
+    pub reassembly: Reassembly,
+    /// DATA packets since the last SACK.
+    pub packets: u32,
+    /// Send one as soon as possible.
+    pub sack_due: bool,
+    pub sack_timer: Option<Instant>,
+    pub sack_via: PathId,
+    /// The last advertised window was closed; tell when it opens.
+    pub window_closed: bool,
+    /// Duplicates arrived since data last were new: our SACKs don't get through the way they go.
+    pub repeats: u32,
+    pub streams: u16,
+    pub gaps: Vec<GapBlock>,
+}
+
+/// One association. Its verbs are [`crate::endpoint::Endpoint`]'s.
+#[derive(Debug)]
+pub struct Association {
+    pub(super) config: Arc<TransportConfig>,
+    pub(super) role: Role,
+    pub(super) state: State,
+    pub(super) ports: (u16, u16),
+    pub(super) local_tag: VerificationTag,
+    pub(super) peer_tag: VerificationTag,
+    pub(super) initial_tsn: Tsn,
+    pub(super) mind: Mind,
+    pub(super) paths: Vec<Path>,
+    pub(super) tx: Sending,
+    pub(super) rx: Receiving,
+    pub(super) auth: Option<AuthKeys>,
+    /// Our RANDOM, CHUNKS and HMAC-ALGO as sent.
+    pub(super) auth_local: super::auth::AuthParams,
+    pub(super) peer_partial: bool,
+    pub(super) control: VecDeque<Control>,
+    pub(super) reliable: Vec<ReliableReport>,
+    pub(super) next_serial: u32,
+    /// Serials of the peer's reliable reports already handed on, newest last.
+    pub(super) seen_serials: VecDeque<u32>,
+    pub(super) report_scratch: Vec<crate::policy::Report>,
+    pub(super) asconf: Option<(u32, crate::wire::chunk::AsconfAck)>,
+    pub(super) cookie: Option<Bytes>,
+    pub(super) t1: Option<Instant>,
+    pub(super) t1_tries: u32,
+    pub(super) t2: Option<Instant>,
+    pub(super) t2_tries: u32,
+    pub(super) t5: Option<Instant>,
+    pub(super) next_wire_id: u16,
+    pub(super) random: Random,
+    pub(super) events: VecDeque<Event>,
+    pub(super) stats: AssociationStats,
+    pub(super) paths_moved: bool,
+    /// Close as soon as the handshake is done and everything is delivered.
+    pub(super) shutdown_wanted: bool,
+}
+
+impl Association {
+    /// An association that has nothing but its identity and one path's worth of memory.
+    pub(super) fn blank(
+        config: Arc<TransportConfig>,
+        role: Role,
+        ports: (u16, u16),
+        identity: (VerificationTag, Tsn),
+        scheme: Box<dyn Scheme>,
+        seeds: &Seeds,
+    ) -> Self {
+        let (local_tag, initial_tsn) = identity;
+        let mut random = seeds.stream("association");
+        Association {
+            role,
+            state: State::CookieWait,
+            ports,
+            local_tag,
+            peer_tag: VerificationTag(0),
+            initial_tsn,
+            mind: Mind::new(scheme),
+            paths: Vec::new(),
+            tx: Sending::new(&config, initial_tsn),
+            rx: Receiving::new(&config, Tsn(0)),
+            auth: None,
+            auth_local: super::auth::AuthParams::generate(&mut random, &config),
+            peer_partial: false,
+            control: VecDeque::new(),
+            reliable: Vec::new(),
+            next_serial: random.u32(),
+            seen_serials: VecDeque::new(),
+            report_scratch: Vec::new(),
+            asconf: None,
+            cookie: None,
+            t1: None,
+            t1_tries: 0,
+            t2: None,
+            t2_tries: 0,
+            t5: None,
+            next_wire_id: if role == Role::Opener { 0 } else { 0x8000 },
+            random,
+            events: VecDeque::new(),
+            stats: AssociationStats::default(),
+            paths_moved: false,
+            shutdown_wanted: false,
+            config,
+        }
+    }
+
+    /// All path slots, closed ones included.
+    pub fn paths(&self) -> &[PathView] {
+        &self.mind.views
+    }
+
+    /// Counters.
+    pub fn stats(&self) -> &AssociationStats {
+        &self.stats
+    }
+
+    /// Counters of a path slot.
+    pub fn path_stats(&self, path: PathId) -> Option<&crate::path::PathStats> {
+        self.paths.get(path.index()).map(|p| &p.stats)
+    }
+
+    /// Where a path leads.
+    pub fn tuple(&self, path: PathId) -> Option<crate::path::FourTuple> {
+        self.paths.get(path.index()).map(|p| p.tuple)
+    }
+
+    /// The scheme's name.
+    pub fn scheme_name(&self) -> &str {
+        self.mind.scheme.name()
+    }
+
+    /// The largest message that fits one chunk on every path, bytes.
+    pub fn max_unfragmented(&self) -> usize {
+        self.tx.max_payload
+    }
+
+    /// Payload bytes queued or not yet acknowledged.
+    pub fn send_buffered(&self) -> usize {
+        self.tx.buffered
+    }
+
+    /// The next message, in the order their streams allow.
+    pub fn recv(&mut self) -> Option<Message> {
+        let message = self.rx.reassembly.pop()?;
+        self.stats.messages_received += 1;
+        self.stats.bytes_received += message.payload.len() as u64;
+        self.window_may_open();
+        Some(message)
+    }
+
+    /// Whether the end has come.
+    pub fn is_closed(&self) -> bool {
+        self.state == State::Closed
+    }
+
+    /// The next event.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    pub(crate) fn state(&self) -> State {
+        self.state
+    }
+
+    pub(crate) fn tags(&self) -> (VerificationTag, VerificationTag) {
+        (self.local_tag, self.peer_tag)
+    }
+
+    pub(crate) fn local_initial_tsn(&self) -> Tsn {
+        self.initial_tsn
+    }
+
+    /// Takes whether paths came, went or moved since last asked.
+    pub(crate) fn take_paths_moved(&mut self) -> bool {
+        core::mem::take(&mut self.paths_moved)
+    }
+
+    /// The 4-tuples of the paths that are not closed.
+    pub(crate) fn tuples(&self) -> impl Iterator<Item = crate::path::FourTuple> {
+        let open = |(p, v): (&Path, &PathView)| (v.state != crate::policy::PathState::Closed).then_some(p.tuple);
+        self.paths.iter().zip(&self.mind.views).filter_map(open)
+    }
+
+    pub(super) fn close(&mut self, reason: CloseReason) {
+        if self.state == State::Closed {
+            return;
+        }
+        self.state = State::Closed;
+        self.tx.clear();
+        (self.t1, self.t2, self.t5) = (None, None, None);
+        for p in &mut self.paths {
+            p.t3 = None;
+        }
+        self.events.push_back(Event::Closed(reason));
+    }
+}
+
+impl Sending {
+    fn new(config: &TransportConfig, initial_tsn: Tsn) -> Self {
+        Sending {
+            queue: SendQueue::default(),
+            outstanding: Outstanding::new(initial_tsn),
+            next_ssn: vec![0; usize::from(config.outbound_streams)],
+            lost: VecDeque::new(),
+            copies: SmallVec::new(),
+            assignment: None,
+            pick: None,
+            max_payload: 512 - 12 - 16,
+            adv_peer_ack: initial_tsn - 1,
+            forward_due: false,
+            forward_timer: None,
+            errors: 0,
+            next_message: 0,
+            probing_zero_window: false,
+            zero_window_answered: false,
+            was_full: false,
+            buffered: 0,
+            acks: Vec::new(),
+            scratch: Vec::new(),
+        }
+    }
+
+    fn clear(&mut self) {
+        self.queue = SendQueue::default();
+        self.outstanding = Outstanding::new(self.outstanding.next_tsn());
+        self.lost.clear();
+        self.copies.clear();
+        (self.assignment, self.pick) = (None, None);
+        (self.forward_due, self.forward_timer) = (false, None);
+    }
+}
+
+impl Receiving {
+    pub fn new(config: &TransportConfig, peer_initial_tsn: Tsn) -> Self {
+        Receiving {
+            tracker: TsnTracker::new(peer_initial_tsn),
+            reassembly: Reassembly::new(peer_initial_tsn),
+            packets: 0,
+            sack_due: false,
+            sack_timer: None,
+            sack_via: PathId(0),
+            window_closed: false,
+            repeats: 0,
+            streams: config.inbound_streams,
+            gaps: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Counters of an association.
+
+/// What happened since the association began. Paths have their own ([`crate::path::PathStats`]).
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct AssociationStats {
+    /// Messages handed in by the application.
+    pub messages_sent: u64,
+    /// Messages of which every chunk was acknowledged.
+    pub messages_acked: u64,
+    /// Messages whose lifetime ended before anything of them was sent.
+    pub messages_expired: u64,
+    /// Messages given up after some of them was sent (RFC 3758).
+    pub messages_abandoned: u64,
+    /// Messages handed to the application.
+    pub messages_received: u64,
+    /// Payload bytes of messages handed in.
+    pub bytes_sent: u64,
+    /// Payload bytes of messages handed out.
+    pub bytes_received: u64,
+    /// New DATA chunks that arrived.
+    pub chunks_received: u64,
+    /// DATA chunks that had arrived before.
+    pub duplicates_received: u64,
+    /// DATA chunks refused because the receive buffer was full or the TSN too far ahead.
+    pub chunks_refused: u64,
+    /// SACKs sent.
+    pub sacks_sent: u64,
+    /// SACKs received.
+    pub sacks_received: u64,
+    /// SACKs overtaken by newer ones.
+    pub old_sacks: u64,
+    /// Chunks that were acknowledged after they had been declared lost.
+    pub spurious: u64,
+    /// Chunks that made no sense and were dropped.
+    pub bad_chunks: u64,
+    /// Packets from an address that is no path, or with another verification tag.
+    pub bad_packets: u64,
+    /// Assignments and retransmissions a scheme asked for that the core refused.
+    pub refused_assignments: u64,
+    /// Error causes the peer reported.
+    pub peer_errors: u64,
+    /// AUTH chunks that did not verify, and reports without one.
+    pub bad_auth: u64,
+}

@@ -1,0 +1,127 @@
+//! Every wake-up of an association, by name.
+
+use super::event::CloseReason;
+use super::state::{Association, State};
+use crate::policy::{PathId, PathState, Signal};
+use crate::time::Instant;
+
+/// Which timer wants the next wake-up: for logs, and for tests of timers that are stuck.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Timer {
+    /// T1-init or T1-cookie.
+    T1,
+    /// T2-shutdown.
+    T2,
+    /// T5-shutdown-guard.
+    T5,
+    /// T3-rtx of a path.
+    T3,
+    /// Delayed acknowledgement.
+    Sack,
+    /// FORWARD-TSN is sent again.
+    ForwardTsn,
+    /// A heartbeat is due.
+    Heartbeat,
+    /// A heartbeat was not answered.
+    HeartbeatTimeout,
+    /// Pacing lets a path send again.
+    Pacing,
+    /// A reliable report is sent again.
+    Report,
+    /// The scheme's own.
+    Scheme,
+}
+
+impl Association {
+    /// When [`Association::handle_timeout`] must be called, and why.
+    pub fn poll_timeout(&self) -> Option<(Instant, Timer)> {
+        if self.state == State::Closed {
+            return None;
+        }
+        let mut first: Option<(Instant, Timer)> = None;
+        let mut offer = |at: Option<Instant>, timer| {
+            if let Some(at) = at.filter(|at| *at < Instant::MAX)
+                && first.is_none_or(|f| (at, timer) < f)
+            {
+                first = Some((at, timer));
+            }
+        };
+        offer(self.t1, Timer::T1);
+        offer(self.t2, Timer::T2);
+        offer(self.t5, Timer::T5);
+        offer(self.rx.sack_timer, Timer::Sack);
+        if self.state != State::CookieWait && self.state != State::CookieEchoed {
+            offer(self.tx.forward_timer, Timer::ForwardTsn);
+            offer(self.reports_timeout(), Timer::Report);
+            offer(self.mind.scheme.poll_timeout(), Timer::Scheme);
+            let data_waits = !self.tx.queue.is_empty() || !self.tx.lost.is_empty();
+            for (p, v) in self.paths.iter().zip(&self.mind.views).filter(|(_, v)| v.state != PathState::Closed) {
+                offer(p.t3, Timer::T3);
+                offer(p.heartbeats.deadline(), Timer::HeartbeatTimeout);
+                if self.speaks() {
+                    offer(Some(p.heartbeats.next), Timer::Heartbeat);
+                }
+                if v.blocked && p.burst > 0 && data_waits {
+                    offer(Some(p.pace), Timer::Pacing);
+                }
+            }
+        }
+        first
+    }
+
+    /// Runs every timer that is due.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        if self.state == State::Closed {
+            return;
+        }
+        self.tx.pick = None;
+        let due = |t: Option<Instant>| t.is_some_and(|t| t <= now);
+        if due(self.t1) {
+            self.on_t1(now);
+        }
+        if due(self.t2) {
+            self.on_t2(now);
+        }
+        if due(self.t5) {
+            self.abort_for(CloseReason::Unreachable);
+        }
+        if due(self.rx.sack_timer) {
+            self.rx.sack_timer = None;
+            self.rx.sack_due = true;
+        }
+        if due(self.tx.forward_timer) {
+            self.tx.forward_due = true;
+            let rto = self.mind.views[self.mind.control_path().index()].rto;
+            self.tx.forward_timer = Some(now + rto);
+        }
+        for i in 0..self.paths.len() {
+            self.path_timers(now, PathId(i as u8));
+        }
+        if self.state == State::Closed || self.state == State::CookieWait || self.state == State::CookieEchoed {
+            return;
+        }
+        self.resend_reports(now);
+        if due(self.mind.scheme.poll_timeout()) {
+            self.mind.signal(now, &Signal::Tick);
+        }
+        self.maybe_progress_shutdown(now);
+        self.after_input(now);
+    }
+
+    fn path_timers(&mut self, now: Instant, path: PathId) {
+        if self.state == State::Closed || !self.is_open(path) {
+            return;
+        }
+        if self.paths[path.index()].t3.is_some_and(|t| t <= now) {
+            self.on_t3(now, path);
+        }
+        if self.paths[path.index()].heartbeats.deadline().is_some_and(|t| t <= now) {
+            self.on_heartbeat_timeout(now, path);
+        }
+        let (p, v) = (&self.paths[path.index()], &mut self.mind.views[path.index()]);
+        if v.blocked && p.burst > 0 && p.pace <= now {
+            v.blocked = false;
+            self.mind.held = false;
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Heartbeats of one path (RFC 9260 §8.3): nonces out, answers in, when the next is due.
+
+use smallvec::SmallVec;
+
+use crate::time::{Duration, Instant};
+
+/// Nonces remembered, so that an answer which comes after its timeout still proves the path alive.
+const REMEMBERED: usize = 8;
+
+/// A heartbeat that was sent.
+#[derive(Copy, Clone, Debug)]
+struct Pending {
+    nonce: u64,
+    sent: Instant,
+    /// `None` once it timed out or a later one was answered.
+    deadline: Option<Instant>,
+    probe: bool,
+}
+
+/// A heartbeat's answer.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Answer {
+    pub sent: Instant,
+    pub rtt: Duration,
+    pub probe: bool,
+}
+
+/// The heartbeats of a path.
+#[derive(Debug)]
+pub(crate) struct Heartbeats {
+    /// When the core sends the next one by itself; `Instant::MAX`: never.
+    pub next: Instant,
+    /// To send as soon as possible: asked for by the scheme (`true`), or by the core.
+    pub wanted: SmallVec<[Wanted; 2]>,
+    pending: SmallVec<[Pending; 2]>,
+}
+
+/// A heartbeat to send.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Wanted {
+    pub probe: bool,
+    pub padded: bool,
+}
+
+impl Heartbeats {
+    pub fn new(next: Instant) -> Self {
+        Heartbeats { next, wanted: SmallVec::new(), pending: SmallVec::new() }
+    }
+
+    /// Asks for a heartbeat of the core's own, unless one is wanted already.
+    pub fn want(&mut self) {
+        if !self.wanted.iter().any(|w| !w.probe) {
+            self.wanted.push(Wanted { probe: false, padded: false });
+        }
+    }
+
+    /// Asks for a heartbeat of the scheme's; a scheme can't ask for more than a few at a time.
+    pub fn want_probe(&mut self, padded: bool) {
+        if self.wanted.len() < REMEMBERED {
+            self.wanted.push(Wanted { probe: true, padded });
+        }
+    }
+
+    pub fn sent(&mut self, now: Instant, nonce: u64, timeout: Duration, probe: bool) {
+        if self.pending.len() == REMEMBERED {
+            self.pending.remove(0);
+        }
+        self.pending.push(Pending { nonce, sent: now, deadline: Some(now + timeout), probe });
+    }
+
+    /// Takes an answer; `None` if that nonce was never sent or already answered.
+    pub fn answered(&mut self, now: Instant, nonce: u64) -> Option<Answer> {
+        let at = self.pending.iter().position(|p| p.nonce == nonce)?;
+        let p = self.pending.remove(at);
+        for earlier in &mut self.pending[..at] {
+            earlier.deadline = None;
+        }
+        Some(Answer { sent: p.sent, rtt: now - p.sent, probe: p.probe })
+    }
+
+    /// When the first unanswered heartbeat times out.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.pending.iter().filter_map(|p| p.deadline).min()
+    }
+
+    /// Takes a timed-out heartbeat: when it was sent and whether the scheme asked for it.
+    pub fn expire(&mut self, now: Instant) -> Option<(Instant, bool)> {
+        let p = self.pending.iter_mut().find(|p| p.deadline.is_some_and(|d| d <= now))?;
+        p.deadline = None;
+        Some((p.sent, p.probe))
+    }
+
+    /// Whether an answer is awaited.
+    pub fn awaiting(&self) -> bool {
+        self.deadline().is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_late_answer_counts_and_a_foreign_one_does_not() {
+        let at = Instant::from_millis;
+        let mut h = Heartbeats::new(Instant::MAX);
+        h.sent(at(0), 7, Duration::from_millis(100), false);
+        assert_eq!(h.expire(at(99)), None);
+        assert_eq!(h.expire(at(100)), Some((at(0), false)));
+        assert!(!h.awaiting());
+        assert_eq!(h.answered(at(130), 8), None);
+        let rtt = Duration::from_millis(130);
+        assert_eq!(h.answered(at(130), 7), Some(Answer { sent: at(0), rtt, probe: false }));
+        assert_eq!(h.answered(at(131), 7), None, "a nonce answers once");
+    }
+
+    #[test]
+    fn an_answer_ends_the_wait_for_earlier_ones() {
+        let at = Instant::from_millis;
+        let mut h = Heartbeats::new(Instant::MAX);
+        h.sent(at(0), 1, Duration::from_millis(100), true);
+        h.sent(at(1), 2, Duration::from_millis(100), true);
+        assert!(h.answered(at(50), 2).is_some());
+        assert!(!h.awaiting());
+    }
+}

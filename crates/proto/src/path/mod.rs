@@ -1,0 +1,11 @@
+//! Paths: 4-tuples with their round-trip times, timers, heartbeats and what is in flight on them.
+
+mod heartbeat;
+mod rto;
+mod slot;
+
+pub use slot::{FourTuple, MAX_PATHS, PathStats};
+
+pub(crate) use heartbeat::{Answer, Heartbeats};
+pub(crate) use rto::{back_off, sample};
+pub(crate) use slot::{Path, new_view};

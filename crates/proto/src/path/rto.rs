@@ -1,0 +1,72 @@
+//! Retransmission timeout of a path (RFC 9260 §6.3.1).
+
+use crate::config::TransportConfig;
+use crate::policy::PathView;
+use crate::time::Duration;
+
+/// Clock granularity G: round-trip time variation is never taken as less.
+const GRANULARITY: Duration = Duration::from_millis(1);
+
+/// Takes a round-trip time measurement (C2, C3, with alpha = 1/8, beta = 1/4).
+pub(crate) fn sample(view: &mut PathView, config: &TransportConfig, rtt: Duration) {
+    match view.srtt {
+        None => {
+            view.srtt = Some(rtt);
+            view.rttvar = rtt / 2;
+        }
+        Some(srtt) => {
+            view.rttvar = view.rttvar * 3 / 4 + srtt.abs_diff(rtt) / 4;
+            view.srtt = Some(srtt * 7 / 8 + rtt / 8);
+        }
+    }
+    view.rttvar = view.rttvar.max(GRANULARITY);
+    view.latest_rtt = Some(rtt);
+    view.min_rtt = Some(view.min_rtt.map_or(rtt, |m| m.min(rtt)));
+    let rto = view.srtt.unwrap_or(rtt) + 4 * view.rttvar;
+    view.rto = rto.clamp(config.rto_min, config.rto_max);
+}
+
+/// Doubles the timeout after it expired (E2).
+pub(crate) fn back_off(view: &mut PathView, config: &TransportConfig) {
+    view.rto = (view.rto * 2).min(config.rto_max);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::path::{FourTuple, new_view};
+    use crate::policy::PathId;
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    fn view(config: &TransportConfig) -> PathView {
+        new_view(PathId(0), &FourTuple::loopback(1, 2), config, config.mtu)
+    }
+
+    #[test]
+    fn samples_of_100_100_200_ms() {
+        // srtt 112.5; rttvar 50, 37.5, 3/4 * 37.5 + 1/4 * 100 = 53.125 ms.
+        let config = TransportConfig::default();
+        let mut v = view(&config);
+        for rtt in [100, 100, 200] {
+            sample(&mut v, &config, ms(rtt));
+        }
+        assert_eq!(v.srtt, Some(Duration::from_micros(112_500)));
+        assert_eq!(v.rttvar, Duration::from_nanos(53_125_000));
+        assert_eq!(v.rto_raw(), Some(ms(325)));
+        assert_eq!(v.rto, ms(1000), "RTO.Min");
+    }
+
+    #[test]
+    fn rto_starts_at_initial_doubles_and_is_recomputed_by_the_next_sample() {
+        let config = TransportConfig::default();
+        let mut v = view(&config);
+        assert_eq!(v.rto, config.rto_initial);
+        let seen: Vec<u64> = (0..8).map(|_| { back_off(&mut v, &config); v.rto.as_secs() }).collect();
+        assert_eq!(seen, [2, 4, 8, 16, 32, 60, 60, 60]);
+        sample(&mut v, &config, ms(2000));
+        assert_eq!(v.rto, ms(6000), "2 s + 4 * 1 s");
+    }
+}

@@ -1,0 +1,177 @@
+//! One path's private state beside its public [`PathView`].
+
+use core::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::collections::VecDeque;
+
+use super::heartbeat::Heartbeats;
+use crate::config::TransportConfig;
+use crate::policy::{LinkId, Limit, PathId, PathState, PathView};
+use crate::time::{Duration, Instant};
+use crate::units::Rate;
+use crate::wire::Tsn;
+
+/// Paths an association may have at a time.
+pub const MAX_PATHS: usize = 16;
+
+/// Where packets of a path leave from and go to: UDP addresses, and the driver's link (interface), since two modems
+/// may give out the same local address.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct FourTuple {
+    /// The driver's link: a socket or an interface.
+    pub link: LinkId,
+    /// Local address and UDP port.
+    pub local: SocketAddr,
+    /// The peer's address and UDP port.
+    pub remote: SocketAddr,
+}
+
+impl FourTuple {
+    /// Two ports of 127.0.0.1 on link 0: for tests.
+    pub fn loopback(local: u16, remote: u16) -> Self {
+        let at = |port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
+        FourTuple { link: LinkId(0), local: at(local), remote: at(remote) }
+    }
+}
+
+/// What happened on a path since the association began.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct PathStats {
+    /// SCTP packets sent.
+    pub packets_sent: u64,
+    /// Bytes of SCTP packets sent.
+    pub bytes_sent: u64,
+    /// SCTP packets received.
+    pub packets_received: u64,
+    /// Bytes of SCTP packets received.
+    pub bytes_received: u64,
+    /// DATA chunks sent, retransmissions and copies included.
+    pub chunks_sent: u64,
+    /// DATA payload bytes sent, retransmissions and copies included.
+    pub payload_sent: u64,
+    /// DATA payload bytes received, duplicates included.
+    pub payload_received: u64,
+    /// Chunks sent a second time or later on this path.
+    pub retransmissions: u64,
+    /// Chunks declared lost by miss indications.
+    pub lost_fast: u64,
+    /// Chunks declared lost by timeout.
+    pub lost_timeout: u64,
+    /// Payload bytes acknowledged.
+    pub payload_acked: u64,
+    /// T3-rtx expirations.
+    pub timeouts: u64,
+    /// Heartbeats that were not answered in time.
+    pub heartbeats_lost: u64,
+    /// Time spent unusable (potentially failed or inactive), finished spells only.
+    pub down: Duration,
+    /// Since when it is unusable.
+    pub down_since: Option<Instant>,
+}
+
+impl PathStats {
+    /// Time spent unusable up to `now`.
+    pub fn down_time(&self, now: Instant) -> Duration {
+        self.down + self.down_since.map_or(Duration::ZERO, |s| now - s)
+    }
+
+    /// Share of the chunks sent that were declared lost.
+    pub fn loss(&self) -> f64 {
+        if self.chunks_sent == 0 {
+            return 0.0;
+        }
+        (self.lost_fast + self.lost_timeout) as f64 / self.chunks_sent as f64
+    }
+}
+
+/// A path, as the association keeps it.
+#[derive(Debug)]
+pub(crate) struct Path {
+    pub tuple: FourTuple,
+    /// Its name between two of ours.
+    pub wire_id: Option<u16>,
+    /// IP-level MTU.
+    pub ip_mtu: u16,
+    /// The peer echoed a nonce from there once.
+    pub confirmed: bool,
+    /// Our wish or the peer's: no data.
+    pub suspended: (bool, bool),
+    /// TSNs first sent here and in flight, ascending; acknowledged ones are dropped from the front lazily.
+    pub originals: VecDeque<Tsn>,
+    /// TSNs sent again here, in order of sending.
+    pub retransmitted: VecDeque<Tsn>,
+    /// T3-rtx.
+    pub t3: Option<Instant>,
+    /// The TSN whose round trip is being timed.
+    pub timed: Option<Tsn>,
+    /// Losses up to here belong to a window already reported.
+    pub recover: Option<Tsn>,
+    /// One retransmission may leave regardless of the window (RFC 9260 §7.2.4, rule 3).
+    pub free_retransmit: bool,
+    /// Packets that may still leave in this burst.
+    pub burst: u32,
+    /// Pacing: no DATA before.
+    pub pace: Instant,
+    /// The rate `pace` was computed with.
+    pub pacing: Option<Rate>,
+    pub heartbeats: Heartbeats,
+    pub stats: PathStats,
+    /// When anything last arrived from there.
+    pub last_heard: Option<Instant>,
+}
+
+impl Path {
+    pub fn new(tuple: FourTuple, ip_mtu: u16, config: &TransportConfig, next_heartbeat: Instant) -> Self {
+        Path {
+            tuple,
+            wire_id: None,
+            ip_mtu,
+            confirmed: false,
+            suspended: (false, false),
+            originals: VecDeque::new(),
+            retransmitted: VecDeque::new(),
+            t3: None,
+            timed: None,
+            recover: None,
+            free_retransmit: false,
+            burst: config.max_burst,
+            pace: Instant::ZERO,
+            pacing: None,
+            heartbeats: Heartbeats::new(next_heartbeat),
+            stats: PathStats::default(),
+            last_heard: None,
+        }
+    }
+
+    /// Bytes an SCTP packet may have.
+    pub fn packet_size(&self, config: &TransportConfig) -> usize {
+        packet_size(&self.tuple, self.ip_mtu, config)
+    }
+}
+
+/// Bytes an SCTP packet may have on `tuple`: a multiple of four, as chunks are.
+fn packet_size(tuple: &FourTuple, ip_mtu: u16, config: &TransportConfig) -> usize {
+    let v6 = if tuple.remote.is_ipv6() && config.encapsulation > 0 { 20 } else { 0 };
+    usize::from(ip_mtu.saturating_sub(config.encapsulation + v6)).max(512) & !3
+}
+
+/// The public view of a new path.
+pub(crate) fn new_view(id: PathId, tuple: &FourTuple, config: &TransportConfig, ip_mtu: u16) -> PathView {
+    PathView {
+        id,
+        state: PathState::Unconfirmed,
+        mtu: packet_size(tuple, ip_mtu, config) as u64 - 12,
+        srtt: None,
+        rttvar: Duration::ZERO,
+        latest_rtt: None,
+        min_rtt: None,
+        rto: config.rto_initial,
+        error_count: 0,
+        in_flight: 0,
+        in_flight_chunks: 0,
+        last_sent: None,
+        link: tuple.link,
+        blocked: false,
+        est: Default::default(),
+        limit: Limit::default(),
+    }
+}
