@@ -3,6 +3,7 @@
 
 pub mod association;
 pub mod config;
+pub mod endpoint;
 pub mod path;
 pub mod policy;
 pub mod rfc;

@@ -191,7 +191,11 @@ impl Association {
             a.info.highest_newly_acked = highest;
             a.info.paths_newly_acked = newly;
             if let Some(rtt) = a.info.rtt {
-                path::sample(&mut self.mind.views[path.index()], &self.config, rtt.max(Duration::from_nanos(1)));
+                path::sample(
+                    &mut self.mind.views[path.index()],
+                    &self.config,
+                    rtt.max(Duration::from_nanos(1)),
+                );
             }
             if a.alive {
                 self.path_answered(now, path);
@@ -235,7 +239,9 @@ impl Association {
     }
 
     fn count_miss(&mut self, now: Instant, tsn: Tsn, ack: &AckInfo) {
-        let Some(chunk) = self.tx.outstanding.get_mut(tsn).filter(|c| c.state == ChunkState::InFlight) else { return };
+        let Some(chunk) = self.tx.outstanding.get_mut(tsn).filter(|c| c.state == ChunkState::InFlight) else {
+            return;
+        };
         if !chunk.info.transmissions.iter().any(|t| t.path == ack.path && t.in_flight) {
             return;
         }
@@ -310,13 +316,15 @@ impl Association {
     }
 
     pub(super) fn in_flight_on(&self, tsn: Tsn, path: PathId) -> bool {
-        let in_flight = |c: &crate::tx::Outgoing| c.info.transmissions.iter().any(|t| t.path == path && t.in_flight);
+        let in_flight =
+            |c: &crate::tx::Outgoing| c.info.transmissions.iter().any(|t| t.path == path && t.in_flight);
         self.tx.outstanding.get(tsn).is_some_and(in_flight)
     }
 
     /// Whether the first transmission of `tsn` on `path` is in flight: what `Path::originals` lists.
     fn first_in_flight_on(&self, tsn: Tsn, path: PathId) -> bool {
-        let first = self.tx.outstanding.get(tsn).and_then(|c| c.info.transmissions.iter().find(|t| t.path == path));
+        let first =
+            self.tx.outstanding.get(tsn).and_then(|c| c.info.transmissions.iter().find(|t| t.path == path));
         first.is_some_and(|t| t.in_flight)
     }
 

@@ -41,9 +41,12 @@ impl AuthParams {
 
     /// What a peer sent; `None` unless it is complete enough to authenticate (RFC 4895 §6.1).
     pub fn of_peer(params: &[Param]) -> Option<Self> {
-        let random = params.iter().find_map(|p| if let Param::Random(b) = p { Some(b.clone()) } else { None })?;
-        let hmacs = params.iter().find_map(|p| if let Param::HmacAlgo(h) = p { Some(h.clone()) } else { None })?;
-        let chunks = params.iter().find_map(|p| if let Param::Chunks(c) = p { Some(c.clone()) } else { None });
+        let random =
+            params.iter().find_map(|p| if let Param::Random(b) = p { Some(b.clone()) } else { None })?;
+        let hmacs =
+            params.iter().find_map(|p| if let Param::HmacAlgo(h) = p { Some(h.clone()) } else { None })?;
+        let chunks =
+            params.iter().find_map(|p| if let Param::Chunks(c) = p { Some(c.clone()) } else { None });
         Some(AuthParams { random, chunks: chunks.unwrap_or_default(), hmacs })
     }
 
@@ -119,7 +122,8 @@ impl AuthKeys {
                 SmallVec::from_slice(&mac.finalize().into_bytes())
             }
             HmacId::Sha256 => {
-                let mut mac = Hmac::<Sha256>::new_from_slice(&self.key).expect("HMAC takes keys of any length");
+                let mut mac =
+                    Hmac::<Sha256>::new_from_slice(&self.key).expect("HMAC takes keys of any length");
                 feed(&mut |bytes| mac.update(bytes));
                 SmallVec::from_slice(&mac.finalize().into_bytes())
             }

@@ -10,6 +10,8 @@ use crate::wire::Chunk;
 use crate::wire::chunk::report::KIND_FIRST_SCHEME;
 use crate::wire::chunk::{Report as ReportChunk, ReportItem, ReportItemFlavour};
 
+/// Tries of a report on the path it is meant for, before it goes over a confirmed one.
+const OWN_TRIES: u32 = 3;
 /// A resent report is given up after so many tries.
 const MAX_TRIES: u32 = 5;
 /// Reliable reports of a scheme under way at once.
@@ -88,7 +90,8 @@ impl Association {
             self.stats.refused_assignments += 1;
             return None;
         }
-        let mut item = ReportItem { kind: r.kind, path, reliability: ReportItemFlavour::Plain, payload: r.payload };
+        let mut item =
+            ReportItem { kind: r.kind, path, reliability: ReportItemFlavour::Plain, payload: r.payload };
         if r.reliable {
             if self.reliable.len() >= MAX_RELIABLE {
                 self.stats.refused_assignments += 1;
@@ -99,7 +102,15 @@ impl Association {
             let path = r.via.unwrap_or_else(|| self.mind.control_path());
             let next = now + self.mind.views[path.index()].rto;
             let (item, via) = (item.clone(), r.via);
-            self.reliable.push(ReliableReport { serial, item, via, auth: false, heartbeat: false, next, tries: 1 });
+            self.reliable.push(ReliableReport {
+                serial,
+                item,
+                via,
+                auth: false,
+                heartbeat: false,
+                next,
+                tries: 1,
+            });
         }
         Some(item)
     }
@@ -110,7 +121,14 @@ impl Association {
     }
 
     /// Says `kind` about `path` under AUTH until it is echoed.
-    pub(super) fn say(&mut self, now: Instant, kind: u16, path: PathId, via: Option<PathId>, heartbeat: bool) {
+    pub(super) fn say(
+        &mut self,
+        now: Instant,
+        kind: u16,
+        path: PathId,
+        via: Option<PathId>,
+        heartbeat: bool,
+    ) {
         let serial = self.new_serial();
         let reliability = ReportItemFlavour::Reliable(serial);
         let wire_id = self.paths[path.index()].wire_id;
@@ -126,13 +144,15 @@ impl Association {
             if self.reliable[i].next > now {
                 continue;
             }
-            let via = self.reliable[i].via.filter(|p| self.is_open(*p)).unwrap_or_else(|| self.mind.control_path());
+            // A report that got no answer on its own path is repeated with the same serial over a confirmed one.
+            let own = self.reliable[i].via.filter(|p| self.is_open(*p) && self.reliable[i].tries < OWN_TRIES);
+            let via = own.unwrap_or_else(|| self.mind.control_path());
             let Some(view) = self.mind.views.get(via.index()) else { continue };
             let wait = view.rto.min(self.config.rto_initial * (1 << self.reliable[i].tries.min(4)));
             let r = &mut self.reliable[i];
             r.tries += 1;
             r.next = now + wait;
-            let (auth, heartbeat) = (r.auth, r.heartbeat);
+            let (auth, heartbeat) = (r.auth, r.heartbeat && own.is_some());
             let chunk = ReportChunk { items: smallvec::smallvec![r.item.clone()] }.into();
             self.control.push_back(Control { path: via, tuple: None, chunk, auth, alone: false, tag: None });
             if heartbeat {

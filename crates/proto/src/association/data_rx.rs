@@ -137,6 +137,7 @@ impl Association {
         } else {
             self.rx.sack_timer = self.rx.sack_timer.or(Some(now + self.config.sack_delay));
         }
+        self.repeat_shutdown(on);
         if self.rx.sack_due && self.config.strict_rfc {
             self.sack_as_control();
         }
@@ -145,7 +146,8 @@ impl Association {
     /// Back the way the data came, unless that way seems dead: it is not active here, or the same data come again
     /// and again, so that an earlier SACK must have been lost there. Then turn by turn over the others.
     fn sack_path(&self, now: Instant, on: PathId) -> PathId {
-        let good = self.mind.views[on.index()].state == PathState::Active && self.mind.views[on.index()].error_count == 0;
+        let good = self.mind.views[on.index()].state == PathState::Active
+            && self.mind.views[on.index()].error_count == 0;
         if good && self.rx.repeats == 0 {
             return on;
         }
@@ -162,7 +164,11 @@ impl Association {
         if n == 0 {
             return on;
         }
-        if good { others().nth((turn / 2) % n).unwrap_or(on) } else { others().min_by_key(heard).unwrap_or(on) }
+        if good {
+            others().nth((turn / 2) % n).unwrap_or(on)
+        } else {
+            others().min_by_key(heard).unwrap_or(on)
+        }
     }
 
     /// The receive window to advertise; silly small ones count as none (RFC 9260 §6.2).
@@ -214,7 +220,14 @@ impl Association {
         let header = self.sack_header();
         let sack = Sack::new(header, &self.rx.gaps, &self.rx.tracker.duplicates()[..duplicates]);
         let path = self.rx.sack_via;
-        self.control.push_back(Control { path, tuple: None, chunk: sack.into(), auth: false, alone: false, tag: None });
+        self.control.push_back(Control {
+            path,
+            tuple: None,
+            chunk: sack.into(),
+            auth: false,
+            alone: false,
+            tag: None,
+        });
         self.sack_sent();
     }
 
@@ -228,7 +241,8 @@ impl Association {
         self.rx.sack_via = on;
         // A peer can not give up more than it can have sent.
         let ahead = forward.new_cumulative_tsn.distance_from(self.rx.tracker.cum_tsn());
-        if forward.streams.iter().any(|(s, _)| s.0 >= self.rx.streams) || (1 << 24..1 << 31).contains(&ahead) {
+        if forward.streams.iter().any(|(s, _)| s.0 >= self.rx.streams) || (1 << 24..1 << 31).contains(&ahead)
+        {
             self.stats.bad_chunks += 1;
             return;
         }

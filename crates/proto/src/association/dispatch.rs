@@ -140,7 +140,7 @@ impl Association {
     }
 
     fn takes_acks(&self) -> bool {
-        use State::{CookieWait, Closed, ShutdownAckSent};
+        use State::{Closed, CookieWait, ShutdownAckSent};
         !matches!(self.state, CookieWait | Closed | ShutdownAckSent)
     }
 
@@ -198,7 +198,9 @@ impl Association {
         }
         let refuse = |p: &Param| {
             let correlation_id = match p {
-                Param::AddIpAddress(r) | Param::DeleteIpAddress(r) | Param::SetPrimaryAddress(r) => r.correlation_id,
+                Param::AddIpAddress(r) | Param::DeleteIpAddress(r) | Param::SetPrimaryAddress(r) => {
+                    r.correlation_id
+                }
                 _ => return None,
             };
             let causes = vec![Cause::OperationRefused(p.to_bytes())];
@@ -214,7 +216,9 @@ impl Association {
 /// An error cause for people.
 fn words_of(cause: &Cause) -> String {
     match cause {
-        Cause::UserInitiatedAbort(text) | Cause::ProtocolViolation(text) => String::from_utf8_lossy(text).into_owned(),
+        Cause::UserInitiatedAbort(text) | Cause::ProtocolViolation(text) => {
+            String::from_utf8_lossy(text).into_owned()
+        }
         other => format!("{other:?}"),
     }
 }

@@ -39,7 +39,8 @@ impl Capabilities {
             _ => None,
         });
         let extensions = extensions.unwrap_or_default();
-        let addresses = init.params.iter().filter_map(|p| if let Param::Address(a) = p { Some(*a) } else { None });
+        let addresses =
+            init.params.iter().filter_map(|p| if let Param::Address(a) = p { Some(*a) } else { None });
         Capabilities {
             tag: init.initiate_tag,
             a_rwnd: init.a_rwnd,
@@ -140,9 +141,28 @@ impl Association {
         a
     }
 
+    /// A good cookie of this very association: both sides opened at once, or our COOKIE ACK was lost (RFC 9260 §5.2.4
+    /// B, D).
+    pub(crate) fn cookie_again(&mut self, now: Instant, tuple: FourTuple, found: &Established) {
+        let on = self.path_of(&tuple).unwrap_or(self.mind.primary);
+        if matches!(self.state, State::CookieWait | State::CookieEchoed) {
+            self.learn(&found.peer);
+            self.establish(now, on);
+        }
+        self.push_control(on, CookieAck);
+    }
+
+    /// A restart while the last step of a shutdown is under way (RFC 9260 §5.2.4 A).
+    pub(crate) fn refuse_restart(&mut self) {
+        self.push_control_anywhere(chunk::ShutdownAck);
+        let causes = vec![crate::wire::Cause::CookieReceivedWhileShuttingDown];
+        self.push_control_anywhere(chunk::ErrorChunk { causes });
+    }
+
     fn send_init(&mut self, now: Instant) {
         // Each try takes the next path: the first uplink may be the dead one.
-        let open: Vec<PathId> = self.mind.views.iter().filter(|v| v.state != PathState::Closed).map(|v| v.id).collect();
+        let open: Vec<PathId> =
+            self.mind.views.iter().filter(|v| v.state != PathState::Closed).map(|v| v.id).collect();
         let Some(path) = open.get(self.t1_tries as usize % open.len().max(1)) else { return };
         let mut announced: Vec<IpAddr> = Vec::new();
         if self.config.announce {
@@ -199,7 +219,7 @@ impl Association {
         };
         self.cookie = Some(cookie.clone());
         self.learn(&peer);
-        self.pair_addresses(now, &peer, on);
+        self.pair_addresses(&peer, on);
         self.state = State::CookieEchoed;
         self.mind.primary = on;
         self.t1_tries = 0;
@@ -259,7 +279,9 @@ impl Association {
         debug_assert!(next_ssn > 0, "a valid peer admits at least one stream");
         self.settle_other_paths(now);
         if let Some(m) = self.tx.queue.first_beyond(StreamId(next_ssn as u16)) {
-            self.close(CloseReason::Protocol(format!("the peer admits {next_ssn} streams, a message is for {m}")));
+            self.close(CloseReason::Protocol(format!(
+                "the peer admits {next_ssn} streams, a message is for {m}"
+            )));
         }
     }
 

@@ -10,11 +10,11 @@ use super::state::{Association, AssociationError, Role};
 use crate::path::FourTuple;
 use crate::policy::{LinkId, PathId, PathState, Report, Signal};
 use crate::time::Instant;
-use crate::wire::chunk::report::{KIND_FIRST_SCHEME, KIND_JOIN, KIND_LEAVE, KIND_MOVED, KIND_RESUME, KIND_SUSPEND};
+use crate::wire::chunk::report::{
+    KIND_FIRST_SCHEME, KIND_JOIN, KIND_LEAVE, KIND_MOVED, KIND_RESUME, KIND_SUSPEND,
+};
 use crate::wire::chunk::{Report as ReportChunk, ReportItem, ReportItemFlavour};
 
-/// Tries of a JOIN on its own path before it is repeated over a confirmed one.
-pub(super) const JOIN_TRIES: u32 = 3;
 /// Serials remembered, so that a repeated report is not taken twice.
 const REMEMBERED_SERIALS: usize = 256;
 
@@ -23,7 +23,12 @@ impl Association {
     ///
     /// # Errors
     /// [`AssociationError`] when the peer can't follow, or the path or too many of them exist.
-    pub fn add_path(&mut self, now: Instant, tuple: FourTuple, mtu: Option<u16>) -> Result<PathId, AssociationError> {
+    pub fn add_path(
+        &mut self,
+        now: Instant,
+        tuple: FourTuple,
+        mtu: Option<u16>,
+    ) -> Result<PathId, AssociationError> {
         if !self.speaks() || !self.mind.peer_reports {
             return Err(AssociationError::NoPathChanges);
         }
@@ -75,7 +80,12 @@ impl Association {
     ///
     /// # Errors
     /// [`AssociationError::UnknownPath`], [`AssociationError::NoPathChanges`], [`AssociationError::PathExists`].
-    pub fn move_path(&mut self, now: Instant, path: PathId, tuple: FourTuple) -> Result<(), AssociationError> {
+    pub fn move_path(
+        &mut self,
+        now: Instant,
+        path: PathId,
+        tuple: FourTuple,
+    ) -> Result<(), AssociationError> {
         if !self.is_open(path) {
             return Err(AssociationError::UnknownPath);
         }
@@ -222,10 +232,10 @@ impl Association {
         if self.mind.peer_reports {
             return None;
         }
-        let same = |t: &FourTuple| {
-            t.link == from.link && t.local == from.local && t.remote.ip() == from.remote.ip()
-        };
-        let at = (0..self.paths.len()).find(|i| self.is_open(PathId(*i as u8)) && same(&self.paths[*i].tuple))?;
+        let same =
+            |t: &FourTuple| t.link == from.link && t.local == from.local && t.remote.ip() == from.remote.ip();
+        let at =
+            (0..self.paths.len()).find(|i| self.is_open(PathId(*i as u8)) && same(&self.paths[*i].tuple))?;
         self.paths[at].tuple = *from;
         self.paths_moved = true;
         self.events.push_back(Event::Path(PathId(at as u8), PathChange::Moved));
@@ -234,31 +244,30 @@ impl Association {
 
     /// Towards another stack: the paths that are not the handshake's own get the peer's other addresses, those in one
     /// subnet first, then in the order listed; never every pair.
-    pub(super) fn pair_addresses(&mut self, now: Instant, peer: &Capabilities, on: PathId) {
+    pub(super) fn pair_addresses(&mut self, peer: &Capabilities, on: PathId) {
         if self.mind.peer_reports || peer.addresses.is_empty() {
             return;
         }
         let port = self.paths[on.index()].tuple.remote.port();
         let used = self.paths[on.index()].tuple.remote.ip();
         let mut left: Vec<IpAddr> = peer.addresses.iter().copied().filter(|a| *a != used).collect();
+        let mut paired = Vec::new();
         for same_subnet in [true, false] {
             for i in (0..self.paths.len()).filter(|i| *i != on.index()) {
-                if self.mind.views[i].state != PathState::Unconfirmed || self.paths[i].confirmed {
+                if self.mind.views[i].state != PathState::Unconfirmed || paired.contains(&i) {
                     continue;
                 }
                 let local = self.paths[i].tuple.local.ip();
-                let fits = |a: &IpAddr| a.is_ipv4() == local.is_ipv4() && (!same_subnet || subnet(*a) == subnet(local));
+                let fits = |a: &IpAddr| {
+                    a.is_ipv4() == local.is_ipv4() && (!same_subnet || subnet(*a) == subnet(local))
+                };
                 if let Some(at) = left.iter().position(fits) {
                     self.paths[i].tuple.remote = SocketAddr::new(left.remove(at), port);
-                    self.paths[i].confirmed = true; // paired: not to be paired again; reset below
+                    paired.push(i);
                 }
             }
         }
-        for i in (0..self.paths.len()).filter(|i| *i != on.index()) {
-            self.paths[i].confirmed = false;
-        }
         self.paths_moved = true;
-        let _ = now;
     }
 
     /// An accepting endpoint's further paths towards another stack that listed several addresses.
@@ -285,7 +294,8 @@ impl Association {
     pub(super) fn reachable_without_reports(&self, path: PathId) -> bool {
         let first = &self.paths[self.mind.primary.index()].tuple;
         let tuple = &self.paths[path.index()].tuple;
-        self.config.announce && (tuple.local.ip() != first.local.ip() || tuple.remote.ip() != first.remote.ip())
+        self.config.announce
+            && (tuple.local.ip() != first.local.ip() || tuple.remote.ip() != first.remote.ip())
     }
 
     /// The report that goes with a heartbeat of a path that has errors: the peer may see it from a new address, after

@@ -10,7 +10,13 @@ use crate::wire::Tsn;
 
 impl Association {
     /// Takes one transmission of `tsn` out of flight. The chunk is lost when no other copy is under way.
-    pub(super) fn lose(&mut self, now: Instant, tsn: Tsn, path: PathId, trigger: LossTrigger) -> Option<LossCause> {
+    pub(super) fn lose(
+        &mut self,
+        now: Instant,
+        tsn: Tsn,
+        path: PathId,
+        trigger: LossTrigger,
+    ) -> Option<LossCause> {
         let chunk = self.tx.outstanding.get_mut(tsn)?;
         let t = chunk.info.transmissions.iter_mut().find(|t| t.path == path && t.in_flight)?;
         t.in_flight = false;
@@ -80,8 +86,10 @@ impl Association {
             return;
         }
         let stalled = self.mind.in_flight == 0 && self.tx.lost.is_empty() && self.tx.forward_timer.is_none();
-        let renege = |c: &Outgoing| c.state == ChunkState::GapAcked { doubted: true } || (stalled && c.acked());
-        let doubted: Vec<Tsn> = self.tx.outstanding.iter().filter(|c| renege(c)).map(|c| c.info.tsn).collect();
+        let renege =
+            |c: &Outgoing| c.state == ChunkState::GapAcked { doubted: true } || (stalled && c.acked());
+        let doubted: Vec<Tsn> =
+            self.tx.outstanding.iter().filter(|c| renege(c)).map(|c| c.info.tsn).collect();
         for tsn in doubted {
             self.tx.outstanding.set_state(tsn, ChunkState::Lost(LossCause::PathFailure));
             self.tx.mark_lost(tsn);
@@ -90,7 +98,8 @@ impl Association {
 
     /// While anything is outstanding some timer must run, or nothing would ever happen again.
     pub(super) fn keep_a_timer(&mut self, now: Instant) {
-        let waits = !self.tx.outstanding.is_empty() && self.tx.lost.is_empty() && self.tx.forward_timer.is_none();
+        let waits =
+            !self.tx.outstanding.is_empty() && self.tx.lost.is_empty() && self.tx.forward_timer.is_none();
         if waits && self.mind.in_flight == 0 && self.paths.iter().all(|p| p.t3.is_none()) {
             let path = self.mind.control_path().index();
             if let Some(p) = self.paths.get_mut(path) {
@@ -137,7 +146,7 @@ impl Association {
         while let Some(c) = self.tx.outstanding.get(t).filter(|c| c.message == message) {
             ended = c.end;
             self.abandon_chunk(now, t);
-            t = t + 1;
+            t += 1;
         }
         if !ended {
             self.abandon_rest(message);

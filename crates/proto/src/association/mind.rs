@@ -1,8 +1,8 @@
 //! The scheme and the picture of the paths it sees, kept together so that a signal needs nothing else.
 
 use crate::policy::{
-    AckInfo, Assignment, Backlog, ChunkInfo, LossCause, LossTrigger, Occasion, PathId, PathSet, PathState, PathView,
-    Probe, Report, Retransmit, RxInfo, SackRule, Scheme, Signal, View,
+    AckInfo, Assignment, Backlog, ChunkInfo, LossCause, LossTrigger, Occasion, PathId, PathSet, PathState,
+    PathView, Probe, Report, Retransmit, RxInfo, SackRule, Scheme, Signal, View,
 };
 use crate::time::Instant;
 
@@ -160,6 +160,10 @@ impl Mind {
     /// The best path for control chunks: the primary if usable, else the first usable one.
     pub fn control_path(&self) -> PathId {
         let usable = self.usable();
-        if usable.contains(self.primary) { self.primary } else { usable.iter().next().unwrap_or(self.primary) }
+        if usable.contains(self.primary) {
+            self.primary
+        } else {
+            usable.iter().next().unwrap_or(self.primary)
+        }
     }
 }

@@ -20,12 +20,12 @@ mod stats;
 mod timers;
 
 pub use event::{CloseReason, Event, PathChange};
-pub use send::{SendError, SendOptions};
 pub use output::Transmit;
+pub use send::{SendError, SendOptions};
 pub use state::{Association, AssociationError};
 pub use stats::AssociationStats;
 pub use timers::Timer;
 
-pub(crate) use auth::{AuthKeys, AuthParams};
+pub(crate) use auth::AuthParams;
 pub(crate) use handshake::{Capabilities, Established, init_chunk};
-pub(crate) use state::{Role, State};
+pub(crate) use state::State;

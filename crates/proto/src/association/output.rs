@@ -8,6 +8,9 @@ use crate::time::Instant;
 use crate::wire::chunk::DataHeader;
 use crate::wire::packet::HEADER_LEN;
 
+/// Packets that may turn out empty before `poll_output` gives up until the next input.
+const MAX_EMPTY: usize = 16;
+
 /// Datagrams for one path, at the end of the buffer handed to `poll_output`.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Transmit {
@@ -22,7 +25,8 @@ pub struct Transmit {
 impl Association {
     /// Appends the next datagrams for one path to `buf`. Call until `None`.
     pub fn poll_output(&mut self, now: Instant, buf: &mut Vec<u8>) -> Option<Transmit> {
-        loop {
+        // Each round that writes nothing has used up a reason to write; a few in a row can only be a refusal.
+        for _ in 0..MAX_EMPTY {
             if let Some(transmit) = self.stray_output(buf) {
                 return Some(transmit);
             }
@@ -36,6 +40,7 @@ impl Association {
             let len = buf.len() - start;
             return Some(Transmit { tuple: self.paths[path.index()].tuple, len, segment_size });
         }
+        None
     }
 
     /// More packets of the same size for the same path, data only.

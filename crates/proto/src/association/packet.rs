@@ -33,7 +33,13 @@ impl Association {
     }
 
     /// Appends one packet of at most `limit` bytes for `path`; its length, 0 when there was nothing to say.
-    pub(super) fn write_packet(&mut self, now: Instant, path: PathId, limit: usize, buf: &mut Vec<u8>) -> usize {
+    pub(super) fn write_packet(
+        &mut self,
+        now: Instant,
+        path: PathId,
+        limit: usize,
+        buf: &mut Vec<u8>,
+    ) -> usize {
         let limit = limit.min(self.paths[path.index()].packet_size(&self.config));
         let alone = self.control.front().filter(|c| c.path == path);
         let (alone, tag) = alone.map_or((false, None), |c| (c.alone, c.tag));
@@ -176,7 +182,8 @@ impl Association {
     }
 
     fn write_data(&mut self, now: Instant, path: PathId, limit: usize, w: &mut PacketWriter<'_>) {
-        let usable = !matches!(self.mind.views[path.index()].state, PathState::Closed | PathState::Unconfirmed);
+        let usable =
+            !matches!(self.mind.views[path.index()].state, PathState::Closed | PathState::Unconfirmed);
         let overhead = self.mind.scheme.overhead();
         let mut first = true;
 
@@ -184,10 +191,13 @@ impl Association {
             let reports = if first { overhead } else { 0 };
             let fits = w.remaining(limit) >= DataHeader::encoded_len(pick.len) + reports;
             // A chunk cut for larger packets goes alone, whatever its size: it can not be cut again.
-            if !fits && !(w.is_empty() && limit >= 512 && pick.len > limit.saturating_sub(28)) {
+            if !fits && !w.is_empty() {
                 break;
             }
-            if first && overhead > 0 && let Some(r) = self.collect_reports(now, Occasion::Data(path)) {
+            if first
+                && overhead > 0
+                && let Some(r) = self.collect_reports(now, Occasion::Data(path))
+            {
                 w.chunk(&r);
             }
             first = false;
@@ -196,7 +206,6 @@ impl Association {
 
             // Burst and pacing count packets: what fits this one still goes.
         }
-
     }
 
     fn write_chunk(&self, tsn: Tsn, w: &mut PacketWriter<'_>) {

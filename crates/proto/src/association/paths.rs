@@ -153,7 +153,13 @@ impl Association {
     }
 
     /// A heartbeat of this path's own, with its timeout started.
-    pub(super) fn make_heartbeat(&mut self, now: Instant, path: PathId, probe: bool, pad_to: usize) -> Heartbeat {
+    pub(super) fn make_heartbeat(
+        &mut self,
+        now: Instant,
+        path: PathId,
+        probe: bool,
+        pad_to: usize,
+    ) -> Heartbeat {
         let nonce = self.random.u64();
         let view = &self.mind.views[path.index()];
         let timeout = match self.config.failed_probe_interval {
@@ -204,7 +210,11 @@ impl Association {
             self.stats.bad_chunks += 1;
             return;
         };
-        path::sample(&mut self.mind.views[path.index()], &self.config, answer.rtt.max(Duration::from_nanos(1)));
+        path::sample(
+            &mut self.mind.views[path.index()],
+            &self.config,
+            answer.rtt.max(Duration::from_nanos(1)),
+        );
         let confirmed = self.paths[path.index()].confirmed;
         self.path_answered(now, path);
         if !confirmed {

@@ -171,7 +171,8 @@ impl Association {
                 continue;
             };
             let expired = self.peer_partial && chunk.info.expires.is_some_and(|e| e <= now);
-            let verdict = if expired { Retransmit::Abandon } else { self.mind.retransmit(now, &chunk.info, cause) };
+            let verdict =
+                if expired { Retransmit::Abandon } else { self.mind.retransmit(now, &chunk.info, cause) };
             let len = chunk.payload.len();
             match verdict {
                 Retransmit::On(path) if self.admits_again(path) => {

@@ -11,7 +11,9 @@ impl Association {
     /// Closes once everything queued is delivered.
     pub fn shutdown(&mut self, now: Instant) {
         match self.state {
-            State::CookieWait | State::CookieEchoed if self.tx.queue.is_empty() => self.close(CloseReason::Shutdown),
+            State::CookieWait | State::CookieEchoed if self.tx.queue.is_empty() => {
+                self.close(CloseReason::Shutdown)
+            }
             State::CookieWait | State::CookieEchoed => self.shutdown_wanted = true,
             State::Established => {
                 self.state = State::ShutdownPending;

@@ -270,6 +270,23 @@ impl Association {
         (self.local_tag, self.peer_tag)
     }
 
+    pub(crate) fn auth_params(&self) -> super::auth::AuthParams {
+        self.auth_local.clone()
+    }
+
+    pub(crate) fn peer_port(&self) -> u16 {
+        self.ports.1
+    }
+
+    /// Whether reading made an acknowledgement due.
+    pub(crate) fn window_opened(&self) -> bool {
+        self.rx.sack_due
+    }
+
+    pub(crate) fn signal(&mut self, now: Instant, signal: &crate::policy::Signal<'_>) {
+        self.mind.signal(now, signal);
+    }
+
     pub(crate) fn local_initial_tsn(&self) -> Tsn {
         self.initial_tsn
     }
@@ -281,7 +298,8 @@ impl Association {
 
     /// The 4-tuples of the paths that are not closed.
     pub(crate) fn tuples(&self) -> impl Iterator<Item = crate::path::FourTuple> {
-        let open = |(p, v): (&Path, &PathView)| (v.state != crate::policy::PathState::Closed).then_some(p.tuple);
+        let open =
+            |(p, v): (&Path, &PathView)| (v.state != crate::policy::PathState::Closed).then_some(p.tuple);
         self.paths.iter().zip(&self.mind.views).filter_map(open)
     }
 

@@ -55,7 +55,9 @@ impl Association {
             offer(self.reports_timeout(), Timer::Report);
             offer(self.mind.scheme.poll_timeout(), Timer::Scheme);
             let data_waits = !self.tx.queue.is_empty() || !self.tx.lost.is_empty();
-            for (p, v) in self.paths.iter().zip(&self.mind.views).filter(|(_, v)| v.state != PathState::Closed) {
+            for (p, v) in
+                self.paths.iter().zip(&self.mind.views).filter(|(_, v)| v.state != PathState::Closed)
+            {
                 offer(p.t3, Timer::T3);
                 offer(p.heartbeats.deadline(), Timer::HeartbeatTimeout);
                 if self.speaks() {
@@ -97,7 +99,8 @@ impl Association {
         for i in 0..self.paths.len() {
             self.path_timers(now, PathId(i as u8));
         }
-        if self.state == State::Closed || self.state == State::CookieWait || self.state == State::CookieEchoed {
+        if self.state == State::Closed || self.state == State::CookieWait || self.state == State::CookieEchoed
+        {
             return;
         }
         self.resend_reports(now);

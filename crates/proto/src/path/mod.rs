@@ -6,6 +6,6 @@ mod slot;
 
 pub use slot::{FourTuple, MAX_PATHS, PathStats};
 
-pub(crate) use heartbeat::{Answer, Heartbeats};
+pub(crate) use heartbeat::Heartbeats;
 pub(crate) use rto::{back_off, sample};
 pub(crate) use slot::{Path, new_view};

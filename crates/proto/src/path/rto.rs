@@ -64,7 +64,12 @@ mod tests {
         let config = TransportConfig::default();
         let mut v = view(&config);
         assert_eq!(v.rto, config.rto_initial);
-        let seen: Vec<u64> = (0..8).map(|_| { back_off(&mut v, &config); v.rto.as_secs() }).collect();
+        let seen: Vec<u64> = (0..8)
+            .map(|_| {
+                back_off(&mut v, &config);
+                v.rto.as_secs()
+            })
+            .collect();
         assert_eq!(seen, [2, 4, 8, 16, 32, 60, 60, 60]);
         sample(&mut v, &config, ms(2000));
         assert_eq!(v.rto, ms(6000), "2 s + 4 * 1 s");

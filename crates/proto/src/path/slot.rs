@@ -5,9 +5,8 @@ use std::collections::VecDeque;
 
 use super::heartbeat::Heartbeats;
 use crate::config::TransportConfig;
-use crate::policy::{LinkId, Limit, PathId, PathState, PathView};
+use crate::policy::{Limit, LinkId, PathId, PathState, PathView};
 use crate::time::{Duration, Instant};
-use crate::units::Rate;
 use crate::wire::Tsn;
 
 /// Paths an association may have at a time.
@@ -111,8 +110,6 @@ pub(crate) struct Path {
     pub burst: u32,
     /// Pacing: no DATA before.
     pub pace: Instant,
-    /// The rate `pace` was computed with.
-    pub pacing: Option<Rate>,
     pub heartbeats: Heartbeats,
     pub stats: PathStats,
     /// When anything last arrived from there.
@@ -135,7 +132,6 @@ impl Path {
             free_retransmit: false,
             burst: config.max_burst,
             pace: Instant::ZERO,
-            pacing: None,
             heartbeats: Heartbeats::new(next_heartbeat),
             stats: PathStats::default(),
             last_heard: None,

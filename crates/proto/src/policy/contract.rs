@@ -1,1 +1,1 @@
-
+//! The contract every policy must keep.

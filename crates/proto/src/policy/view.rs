@@ -82,7 +82,7 @@ impl FromIterator<PathId> for PathSet {
 }
 
 /// How much may be in flight on a path, as its congestion control sees it.
-#[derive(Copy, Clone, PartialEq, Debug)]
+#[derive(Copy, Clone, PartialEq, Default, Debug)]
 pub struct Limit {
     /// Congestion window in bytes of DATA chunks. The core never lets an active path fall below one packet.
     pub cwnd: u64,
@@ -90,12 +90,6 @@ pub struct Limit {
     pub ssthresh: Option<u64>,
     /// Pace sending at this rate.
     pub pacing: Option<Rate>,
-}
-
-impl Default for Limit {
-    fn default() -> Self {
-        Limit { cwnd: 0, ssthresh: None, pacing: None }
-    }
 }
 
 /// What estimators say of a path. `None` = nobody on this association estimates it.

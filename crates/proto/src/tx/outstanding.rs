@@ -69,10 +69,6 @@ impl Outstanding {
         self.chunks.push_back(chunk);
     }
 
-    pub fn len(&self) -> usize {
-        self.chunks.len()
-    }
-
     pub fn is_empty(&self) -> bool {
         self.chunks.is_empty()
     }
@@ -85,7 +81,7 @@ impl Outstanding {
     pub fn pop(&mut self) -> Option<Outgoing> {
         let chunk = self.chunks.pop_front()?;
         self.gap_acked -= usize::from(chunk.acked());
-        self.base = self.base + 1;
+        self.base += 1;
         Some(chunk)
     }
 

@@ -132,6 +132,14 @@ impl Chunks<'_> {
     }
 }
 
+/// Reads one chunk that was kept apart from its packet.
+///
+/// # Errors
+/// As the items of [`Packet::chunks`].
+pub fn parse_chunk(bytes: &Bytes) -> Result<Chunk, ParseError> {
+    Chunks { bytes, offset: 0 }.parse_next().map(|(_, chunk)| chunk)
+}
+
 impl Iterator for Chunks<'_> {
     type Item = Result<(Span, Chunk), ParseError>;
 

@@ -1,0 +1,94 @@
+//! What an endpoint is told, at construction and with each call.
+
+use core::fmt;
+use core::net::SocketAddr;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::config::TransportConfig;
+use crate::path::FourTuple;
+use crate::policy::{LinkId, LinkSample, Scheme};
+use crate::seeds::Seeds;
+
+/// Makes the scheme of an association that a peer opens.
+pub type SchemeFactory = Arc<dyn Fn(&Seeds) -> Box<dyn Scheme> + Send + Sync>;
+
+/// What an endpoint is made of.
+#[derive(Clone)]
+pub struct EndpointConfig {
+    /// For associations that peers open, and for those opened here that bring none of their own.
+    pub transport: Arc<TransportConfig>,
+    /// Our SCTP port.
+    pub port: u16,
+    /// Accept associations with schemes from here; `None` accepts none.
+    pub accept: Option<SchemeFactory>,
+    /// Local addresses, for INIT ACK and further paths towards other stacks; used only with
+    /// [`TransportConfig::announce`].
+    pub locals: Vec<(LinkId, SocketAddr)>,
+    /// Associations at a time; more are refused.
+    pub max_associations: usize,
+    /// Answers a second to packets that belong to no association (INIT ACK, ABORT, …), and at once.
+    pub answers_per_s: u32,
+}
+
+impl Default for EndpointConfig {
+    fn default() -> Self {
+        EndpointConfig {
+            transport: Arc::default(),
+            port: 5000,
+            accept: None,
+            locals: Vec::new(),
+            max_associations: 1024,
+            answers_per_s: 200,
+        }
+    }
+}
+
+impl fmt::Debug for EndpointConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut s = f.debug_struct("EndpointConfig");
+        s.field("transport", &self.transport)
+            .field("port", &self.port)
+            .field("accepts", &self.accept.is_some());
+        s.field("locals", &self.locals)
+            .field("max_associations", &self.max_associations)
+            .finish_non_exhaustive()
+    }
+}
+
+/// An association to open.
+#[derive(Debug)]
+pub struct Connect {
+    /// Its first paths with their IP-level MTU if that is known; INIT takes turns over them.
+    pub paths: Vec<(FourTuple, Option<u16>)>,
+    /// The peer's SCTP port.
+    pub port: u16,
+    /// Its mind.
+    pub scheme: Box<dyn Scheme>,
+    /// Its parameters, if not the endpoint's.
+    pub transport: Option<Arc<TransportConfig>>,
+}
+
+/// What a driver hands in.
+#[derive(Debug)]
+pub enum Input {
+    /// Datagrams from one 4-tuple: each but the last has `segment_size` bytes.
+    Datagrams {
+        /// Where they came from and arrived.
+        tuple: FourTuple,
+        /// Their payloads, one after the other.
+        data: Bytes,
+        /// Bytes of each but the last.
+        segment_size: usize,
+    },
+    /// Counters of a link.
+    Link(LinkSample),
+    /// A datagram of `size` bytes (UDP payload) did not fit on the path (EMSGSIZE).
+    TooBig {
+        /// Which path.
+        tuple: FourTuple,
+        /// Its size.
+        size: usize,
+    },
+}

@@ -1,0 +1,97 @@
+//! Which association a packet is for (RFC 9260 §8.5), and what is out of the blue (§8.4).
+
+use super::state::{AssociationId, Endpoint};
+use crate::path::FourTuple;
+use crate::time::Instant;
+use crate::wire::chunk::{Abort, ShutdownComplete};
+use crate::wire::{Chunk, Packet};
+
+impl Endpoint {
+    pub(super) fn handle_packet(&mut self, now: Instant, tuple: FourTuple, packet: &Packet) {
+        let header = packet.header;
+        if header.destination_port != self.config.port || header.source_port == 0 {
+            self.dropped += 1;
+            return;
+        }
+        if header.verification_tag.0 == 0 {
+            self.untagged(now, tuple, packet);
+            return;
+        }
+        let mut chunks = packet.chunks();
+        let Some(Ok((_, first))) = chunks.next() else {
+            self.dropped += 1;
+            return;
+        };
+        if let Chunk::CookieEcho(echo) = &first {
+            self.on_cookie_echo(now, tuple, packet, &echo.cookie);
+            return;
+        }
+        let by_tag = self.by_tag.get(&header.verification_tag.0).copied();
+        let owner =
+            by_tag.filter(|id| self.entries.get(id).is_some_and(|e| e.peer_port == header.source_port));
+        match owner.or_else(|| self.reflected(tuple, packet, &first)) {
+            Some(id) if !self.answers_shutdown_ack_here(id, &first) => {
+                if let Some(e) = self.entries.get_mut(&id) {
+                    e.association.handle_packet(now, tuple, packet);
+                }
+                self.touch(id);
+            }
+            _ => self.out_of_the_blue(now, tuple, packet),
+        }
+    }
+
+    /// An ABORT or SHUTDOWN COMPLETE with the T bit carries our peer's tag, not ours (RFC 9260 §8.5.1 B, C).
+    fn reflected(&self, tuple: FourTuple, packet: &Packet, first: &Chunk) -> Option<AssociationId> {
+        let t_bit = match first {
+            Chunk::Abort(a) => a.reflected_tag,
+            Chunk::ShutdownComplete(s) => s.reflected_tag,
+            _ => false,
+        };
+        let id = *self.by_tuple.get(&(tuple, packet.header.source_port))?;
+        let peer = self.entries.get(&id)?.association.tags().1;
+        (t_bit && peer == packet.header.verification_tag).then_some(id)
+    }
+
+    /// RFC 9260 §8.5.1 E: a SHUTDOWN ACK that finds a handshake under way is out of the blue.
+    fn answers_shutdown_ack_here(&self, id: AssociationId, first: &Chunk) -> bool {
+        use crate::association::State::{CookieEchoed, CookieWait};
+        let opening = |s| matches!(s, CookieWait | CookieEchoed);
+        matches!(first, Chunk::ShutdownAck(_))
+            && self.entries.get(&id).is_some_and(|e| opening(e.association.state()))
+    }
+
+    /// Tag 0: an INIT alone in its packet, or nothing we answer (RFC 9260 §8.5.1 A).
+    fn untagged(&mut self, now: Instant, tuple: FourTuple, packet: &Packet) {
+        let mut chunks = packet.chunks();
+        match (chunks.next(), chunks.next()) {
+            (Some(Ok((span, Chunk::Init(init)))), None) => {
+                let raw = packet.chunk_bytes(span);
+                self.on_init(now, tuple, packet.header, &init, raw);
+            }
+            _ => self.dropped += 1,
+        }
+    }
+
+    /// RFC 9260 §8.4.
+    fn out_of_the_blue(&mut self, now: Instant, tuple: FourTuple, packet: &Packet) {
+        self.dropped += 1;
+        let tag = packet.header.verification_tag;
+        for chunk in packet.chunks() {
+            match chunk {
+                Ok((
+                    _,
+                    Chunk::Abort(_) | Chunk::ShutdownComplete(_) | Chunk::CookieAck(_) | Chunk::Error(_),
+                )) => return,
+                Ok((_, Chunk::Init(_))) | Err(_) => return,
+                Ok((_, Chunk::ShutdownAck(_))) => {
+                    let done = ShutdownComplete { reflected_tag: true };
+                    self.answers.send(now, tuple, packet.header, tag, &done);
+                    return;
+                }
+                Ok(_) => {}
+            }
+        }
+        let abort = Abort { reflected_tag: true, causes: Vec::new() };
+        self.answers.send(now, tuple, packet.header, tag, &abort);
+    }
+}

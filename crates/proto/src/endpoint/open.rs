@@ -1,0 +1,269 @@
+//! INIT and COOKIE ECHO: opening, collision and restart (RFC 9260 §5.1, §5.2).
+
+use bytes::Bytes;
+
+use super::cookie::{Cookie, Refused};
+use super::state::{AssociationId, Endpoint};
+use crate::association::{Association, AuthParams, Capabilities, Established, State, init_chunk};
+use crate::path::FourTuple;
+use crate::time::Instant;
+use crate::wire::chunk::{Abort, ErrorChunk, Init, InitAck};
+use crate::wire::packet::{Header, parse_chunk};
+use crate::wire::{Cause, Chunk, Packet, Param, Tsn, VerificationTag};
+
+/// A longer INIT is not remembered in a cookie.
+const MAX_INIT: usize = 2048;
+
+/// What RFC 9260 §5.2.4's table says to do with a good cookie when there is an association already.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(super) enum Collision {
+    /// A: the peer restarted.
+    Restart,
+    /// B, D: both opened at once, or the COOKIE ECHO came again.
+    Same,
+    /// C and everything else.
+    Discard,
+}
+
+/// Rows of the table: do the cookie's tags and tie-tags match the association's?
+pub(super) fn collision(
+    cookie_tags: (VerificationTag, VerificationTag),
+    tie: (VerificationTag, VerificationTag),
+    tags: (VerificationTag, VerificationTag),
+) -> Collision {
+    match (cookie_tags.0 == tags.0, cookie_tags.1 == tags.1) {
+        (false, false) if tie == tags && tie.0.0 != 0 => Collision::Restart,
+        (true, _) => Collision::Same,
+        _ => Collision::Discard,
+    }
+}
+
+impl Endpoint {
+    /// Answers an INIT without keeping anything (RFC 9260 §5.1 B, §5.2.1, §5.2.2).
+    pub(super) fn on_init(&mut self, now: Instant, tuple: FourTuple, from: Header, init: &Init, raw: Bytes) {
+        let peer = Capabilities::of(init);
+        let refuse = |e: &mut Self, cause: Cause| {
+            let abort = Abort { reflected_tag: false, causes: vec![cause] };
+            e.answers.send(now, tuple, from, peer.tag, &abort);
+        };
+        if !peer.valid() {
+            if peer.tag.0 != 0 {
+                refuse(self, Cause::InvalidMandatoryParameter);
+            }
+            return;
+        }
+        if let Some(Param::HostNameAddress(name)) =
+            init.params.iter().find(|p| matches!(p, Param::HostNameAddress(_)))
+        {
+            refuse(self, Cause::UnresolvableAddress(name.clone()));
+            return;
+        }
+        let existing = self.by_tuple.get(&(tuple, from.source_port)).copied();
+        if existing.is_none() && (self.config.accept.is_none() || self.full()) || raw.len() > MAX_INIT {
+            refuse(self, Cause::OutOfResource);
+            return;
+        }
+        let existing = existing.and_then(|id| self.entries.get(&id)).map(|e| &e.association);
+        if let Some(new) = existing.and_then(|a| unknown_address(a, &peer)) {
+            refuse(self, Cause::RestartWithNewAddresses(new));
+            return;
+        }
+        let (identity, auth, tie) = match existing {
+            Some(a) if matches!(a.state(), State::CookieWait | State::CookieEchoed) => {
+                ((a.tags().0, a.local_initial_tsn()), Some(a.auth_params()), Default::default())
+            }
+            Some(a) => (Default::default(), None, a.tags()),
+            None => (Default::default(), None, Default::default()),
+        };
+        let identity: (VerificationTag, Tsn) = if identity.0.0 == 0 { self.new_identity() } else { identity };
+        let auth = auth.unwrap_or_else(|| AuthParams::generate(&mut self.random, &self.config.transport));
+        let cookie = Cookie {
+            created: now,
+            local_tag: identity.0,
+            peer_tag: peer.tag,
+            initial_tsn: identity.1,
+            tie,
+            ports: (from.destination_port, from.source_port),
+            random: auth.random.clone(),
+            init: raw,
+        };
+        let ack = self.init_ack(identity, &auth, &cookie, init);
+        self.answers.send(now, tuple, from, peer.tag, &ack);
+    }
+
+    fn full(&self) -> bool {
+        self.entries.len() >= self.config.max_associations
+    }
+
+    fn init_ack(
+        &self,
+        id: (VerificationTag, Tsn),
+        auth: &AuthParams,
+        cookie: &Cookie,
+        init: &Init,
+    ) -> InitAck {
+        let announce = self.config.transport.announce;
+        let locals: Vec<_> = self.config.locals.iter().filter(|_| announce).map(|(_, a)| a.ip()).collect();
+        let mut ack = init_chunk(&self.config.transport, id.0, id.1, auth, &locals);
+        ack.params.push(Param::StateCookie(self.cookies.seal(cookie)));
+        for p in &init.params {
+            let Param::Unknown(u) = p else { continue };
+            if u.action().reports() {
+                ack.params.push(Param::UnrecognizedParameter(p.to_bytes()));
+            }
+            if u.action().stops() {
+                break;
+            }
+        }
+        InitAck(ack)
+    }
+
+    pub(super) fn on_cookie_echo(&mut self, now: Instant, tuple: FourTuple, packet: &Packet, cookie: &Bytes) {
+        let life = self.config.transport.cookie_life;
+        let (cookie, stale) = match self.cookies.open(now, cookie, life) {
+            Ok(cookie) => (cookie, None),
+            Err((Refused::Stale(by), Some(cookie))) => (cookie, Some(by)),
+            Err(_) => {
+                self.dropped += 1;
+                return;
+            }
+        };
+        let header = packet.header;
+        let ports = (header.destination_port, header.source_port);
+        let existing =
+            self.by_tuple.get(&(tuple, header.source_port)).or(self.by_tag.get(&cookie.local_tag.0));
+        let existing = existing.copied().filter(|id| self.entries.contains_key(id));
+        if cookie.ports != ports || (existing.is_none() && header.verification_tag != cookie.local_tag) {
+            self.dropped += 1;
+            return;
+        }
+        let tags = (cookie.local_tag, cookie.peer_tag);
+        let same = existing.is_some_and(|id| self.entries[&id].association.tags() == tags);
+        if let Some(by) = stale.filter(|_| !same) {
+            // RFC 9260 §5.1.5, step 3.
+            let staleness_us = u32::try_from(by.as_micros()).unwrap_or(u32::MAX);
+            let error = ErrorChunk { causes: vec![Cause::StaleCookie { staleness_us }] };
+            self.answers.send(now, tuple, header, cookie.peer_tag, &error);
+            return;
+        }
+        let Some(found) = established(&cookie) else {
+            self.dropped += 1;
+            return;
+        };
+        let id = match existing {
+            None => self.accept(now, tuple, found),
+            Some(id) => self.collide(now, tuple, id, &cookie, found),
+        };
+        // What is bundled behind the COOKIE ECHO.
+        if let Some(id) = id {
+            if let Some(e) = self.entries.get_mut(&id) {
+                e.association.handle_packet(now, tuple, packet);
+            }
+            self.touch(id);
+        }
+    }
+
+    fn accept(&mut self, now: Instant, tuple: FourTuple, found: Established) -> Option<AssociationId> {
+        if self.full() {
+            self.dropped += 1;
+            return None;
+        }
+        let (id, _) = self.new_id();
+        let association = self.accepted(now, tuple, found, id)?;
+        let port = association.peer_port();
+        self.insert(id, association, port);
+        Some(id)
+    }
+
+    fn accepted(
+        &self,
+        now: Instant,
+        tuple: FourTuple,
+        found: Established,
+        id: AssociationId,
+    ) -> Option<Association> {
+        let make = self.config.accept.as_ref()?;
+        let seeds = self.seeds.child(&format!("association {} {}", id.0, found.local_tag.0));
+        let scheme = make(&seeds.child("scheme"));
+        let peer = found.peer.clone();
+        let config = std::sync::Arc::clone(&self.config.transport);
+        let mut association = Association::accept(now, config, found, tuple, scheme, &seeds);
+        if self.config.transport.announce {
+            association.pair_with(now, &peer, &self.config.locals);
+        }
+        Some(association)
+    }
+
+    fn collide(
+        &mut self,
+        now: Instant,
+        tuple: FourTuple,
+        id: AssociationId,
+        cookie: &Cookie,
+        found: Established,
+    ) -> Option<AssociationId> {
+        let tags = self.entries.get(&id)?.association.tags();
+        match collision((cookie.local_tag, cookie.peer_tag), cookie.tie, tags) {
+            Collision::Discard => {
+                self.dropped += 1;
+                None
+            }
+            Collision::Same => {
+                self.entries.get_mut(&id)?.association.cookie_again(now, tuple, &found);
+                self.touch(id);
+                Some(id)
+            }
+            Collision::Restart => {
+                if self.entries.get(&id)?.association.state() == State::ShutdownAckSent {
+                    self.entries.get_mut(&id)?.association.refuse_restart();
+                    self.touch(id);
+                    return None;
+                }
+                let restarted = self.accepted(now, tuple, found, id)?;
+                let port = restarted.peer_port();
+                self.release(id);
+                self.insert(id, restarted, port);
+                self.restarted(id);
+                Some(id)
+            }
+        }
+    }
+}
+
+fn established(cookie: &Cookie) -> Option<Established> {
+    let Ok(Chunk::Init(init)) = parse_chunk(&cookie.init) else { return None };
+    Some(Established {
+        ports: cookie.ports,
+        local_tag: cookie.local_tag,
+        initial_tsn: cookie.initial_tsn,
+        random: cookie.random.clone(),
+        peer: Capabilities::of(&init),
+    })
+}
+
+/// An address in a restarting peer's INIT that its association does not have (RFC 9260 §5.2.2): as the cause's TLV.
+fn unknown_address(a: &Association, peer: &Capabilities) -> Option<Bytes> {
+    if matches!(a.state(), State::CookieWait | State::CookieEchoed) {
+        return None;
+    }
+    let known = |ip: &core::net::IpAddr| a.tuples().any(|t| t.remote.ip() == *ip);
+    peer.addresses.iter().find(|ip| !known(ip)).map(|ip| Param::Address(*ip).to_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 9260 §5.2.4, table 12: X no match, M match, A any; 0 no tie-tags.
+    #[test]
+    fn the_collision_table() {
+        let t = |a, b| (VerificationTag(a), VerificationTag(b));
+        let tags = t(1, 2);
+        assert_eq!(collision(t(8, 9), t(1, 2), tags), Collision::Restart, "A: X X M M");
+        assert_eq!(collision(t(1, 9), t(0, 0), tags), Collision::Same, "B: M X A A");
+        assert_eq!(collision(t(8, 2), t(0, 0), tags), Collision::Discard, "C: X M 0 0");
+        assert_eq!(collision(t(1, 2), t(5, 6), tags), Collision::Same, "D: M M A A");
+        assert_eq!(collision(t(8, 9), t(0, 0), tags), Collision::Discard, "no row");
+        assert_eq!(collision(t(8, 9), t(1, 6), tags), Collision::Discard, "no row");
+    }
+}

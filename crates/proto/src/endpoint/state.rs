@@ -1,0 +1,387 @@
+//! The endpoint's associations and its verbs.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::answer::Answers;
+use super::config::{Connect, EndpointConfig, Input};
+use super::cookie::CookieJar;
+use crate::association::{Association, AssociationError, Event, SendError, SendOptions, Timer, Transmit};
+use crate::path::FourTuple;
+use crate::policy::{PathId, Signal};
+use crate::rx::Message;
+use crate::seeds::{Random, Seeds};
+use crate::time::Instant;
+use crate::wire::{Packet, Tsn, VerificationTag};
+
+/// Names an association of one endpoint; never used again.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct AssociationId(pub u64);
+
+/// Why no association was opened.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// No path was given.
+    #[error("an association needs at least one path")]
+    NoPath,
+    /// [`crate::path::MAX_PATHS`] are the most.
+    #[error("too many paths")]
+    TooManyPaths,
+    /// [`EndpointConfig::max_associations`] are open.
+    #[error("too many associations")]
+    TooMany,
+    /// One of the 4-tuples belongs to an association with that peer port already.
+    #[error("there is an association with this peer already")]
+    Exists,
+}
+
+/// An association and its place in the endpoint's books.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub association: Association,
+    pub peer_port: u16,
+    pub tuples: Vec<FourTuple>,
+    wake: Option<Instant>,
+    /// In the queue of those that may have output.
+    queued: bool,
+}
+
+/// The state machine behind one set of sockets.
+///
+/// After every call: `poll_output` until `None`, `poll_event` until `None`, then sleep until `poll_timeout`.
+#[derive(Debug)]
+pub struct Endpoint {
+    pub(super) config: EndpointConfig,
+    pub(super) seeds: Seeds,
+    pub(super) random: Random,
+    pub(super) cookies: CookieJar,
+    pub(super) answers: Answers,
+    pub(super) entries: BTreeMap<AssociationId, Entry>,
+    pub(super) by_tag: BTreeMap<u32, AssociationId>,
+    pub(super) by_tuple: BTreeMap<(FourTuple, u16), AssociationId>,
+    wakes: BTreeSet<(Instant, AssociationId)>,
+    ready: VecDeque<AssociationId>,
+    events: VecDeque<(AssociationId, Event)>,
+    next_id: u64,
+    /// Packets that were no SCTP, or of nobody here.
+    pub(super) dropped: u64,
+}
+
+impl Endpoint {
+    /// An endpoint without associations.
+    pub fn new(config: EndpointConfig, seeds: &Seeds) -> Self {
+        let seeds = seeds.child("endpoint");
+        Endpoint {
+            random: seeds.stream("tags"),
+            cookies: CookieJar::new(&mut seeds.stream("cookies")),
+            answers: Answers::new(config.answers_per_s),
+            config,
+            seeds,
+            entries: BTreeMap::new(),
+            by_tag: BTreeMap::new(),
+            by_tuple: BTreeMap::new(),
+            wakes: BTreeSet::new(),
+            ready: VecDeque::new(),
+            events: VecDeque::new(),
+            next_id: 0,
+            dropped: 0,
+        }
+    }
+
+    /// Opens an association.
+    ///
+    /// # Errors
+    /// [`ConnectError`]; nothing was sent then.
+    pub fn connect(&mut self, now: Instant, connect: Connect) -> Result<AssociationId, ConnectError> {
+        if connect.paths.is_empty() {
+            return Err(ConnectError::NoPath);
+        }
+        if connect.paths.len() > crate::path::MAX_PATHS {
+            return Err(ConnectError::TooManyPaths);
+        }
+        if self.entries.len() >= self.config.max_associations {
+            return Err(ConnectError::TooMany);
+        }
+        if connect.paths.iter().any(|(t, _)| self.by_tuple.contains_key(&(*t, connect.port))) {
+            return Err(ConnectError::Exists);
+        }
+        let config = connect.transport.unwrap_or_else(|| Arc::clone(&self.config.transport));
+        let identity = self.new_identity();
+        let ports = (self.config.port, connect.port);
+        let (id, seeds) = self.new_id();
+        let association =
+            Association::connect(now, config, ports, identity, &connect.paths, connect.scheme, &seeds);
+        self.insert(id, association, connect.port);
+        Ok(id)
+    }
+
+    pub(super) fn new_identity(&mut self) -> (VerificationTag, Tsn) {
+        loop {
+            let tag = self.random.u32();
+            if tag != 0 && !self.by_tag.contains_key(&tag) {
+                return (VerificationTag(tag), Tsn(self.random.u32()));
+            }
+        }
+    }
+
+    pub(super) fn new_id(&mut self) -> (AssociationId, Seeds) {
+        let id = AssociationId(self.next_id);
+        self.next_id += 1;
+        (id, self.seeds.child(&format!("association {}", id.0)))
+    }
+
+    pub(super) fn insert(&mut self, id: AssociationId, association: Association, peer_port: u16) {
+        self.by_tag.insert(association.tags().0.0, id);
+        let entry = Entry { association, peer_port, tuples: Vec::new(), wake: None, queued: false };
+        self.entries.insert(id, entry);
+        self.touch(id);
+    }
+
+    /// Brings the books up to date after anything happened to an association.
+    pub(super) fn touch(&mut self, id: AssociationId) {
+        let Some(entry) = self.entries.get_mut(&id) else { return };
+        while let Some(event) = entry.association.poll_event() {
+            self.events.push_back((id, event));
+        }
+        if entry.association.take_paths_moved() {
+            for t in entry.tuples.drain(..) {
+                self.by_tuple.remove(&(t, entry.peer_port));
+            }
+            entry.tuples.extend(entry.association.tuples());
+            for t in &entry.tuples {
+                self.by_tuple.insert((*t, entry.peer_port), id);
+            }
+        }
+        if !entry.queued {
+            entry.queued = true;
+            self.ready.push_back(id);
+        }
+    }
+
+    /// The peer of `id` began anew; what its old self was told is void.
+    pub(super) fn restarted(&mut self, id: AssociationId) {
+        self.events.retain(|(i, _)| *i != id);
+        self.events.push_back((id, Event::Restarted));
+    }
+
+    fn reschedule(&mut self, id: AssociationId) {
+        let Some(entry) = self.entries.get_mut(&id) else { return };
+        let wake = entry.association.poll_timeout().map(|(at, _)| at);
+        if wake != entry.wake {
+            if let Some(old) = entry.wake {
+                self.wakes.remove(&(old, id));
+            }
+            if let Some(new) = wake {
+                self.wakes.insert((new, id));
+            }
+            entry.wake = wake;
+        }
+    }
+
+    /// Takes what a driver has.
+    pub fn handle_input(&mut self, now: Instant, input: Input) {
+        match input {
+            Input::Datagrams { tuple, mut data, segment_size } => {
+                let size = segment_size.max(1);
+                while !data.is_empty() {
+                    let datagram = data.split_to(size.min(data.len()));
+                    match Packet::parse(datagram) {
+                        Ok(packet) => self.handle_packet(now, tuple, &packet),
+                        Err(_) => self.dropped += 1,
+                    }
+                }
+            }
+            Input::Link(sample) => {
+                for id in self.ids() {
+                    if let Some(e) = self.entries.get_mut(&id) {
+                        e.association.on_link(now, &sample);
+                        self.touch(id);
+                    }
+                }
+            }
+            Input::TooBig { tuple, size } => {
+                let owners = self.entries.iter().filter(|(_, e)| e.association.path_of(&tuple).is_some());
+                let owners: Vec<AssociationId> = owners.map(|(id, _)| *id).collect();
+                for id in owners {
+                    let Some(e) = self.entries.get_mut(&id) else { continue };
+                    if let Some(path) = e.association.path_of(&tuple) {
+                        // Half way down to the least each time: a few steps reach any real MTU.
+                        let mtu =
+                            (size + usize::from(self.config.transport.encapsulation)).saturating_sub(60);
+                        e.association.lower_mtu(now, path, mtu as u16);
+                    }
+                    self.touch(id);
+                }
+            }
+        }
+    }
+
+    fn ids(&self) -> Vec<AssociationId> {
+        self.entries.keys().copied().collect()
+    }
+
+    /// Runs the timers that are due.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        while let Some(&(at, id)) = self.wakes.first() {
+            if at > now {
+                break;
+            }
+            self.wakes.remove(&(at, id));
+            if let Some(e) = self.entries.get_mut(&id) {
+                e.wake = None;
+                e.association.handle_timeout(now);
+                self.touch(id);
+            }
+        }
+    }
+
+    /// Appends the next datagrams for one path to `buf`. Call until `None`.
+    pub fn poll_output(&mut self, now: Instant, buf: &mut Vec<u8>) -> Option<Transmit> {
+        if let Some((tuple, packet)) = self.answers.pop() {
+            buf.extend_from_slice(&packet);
+            return Some(Transmit { tuple, len: packet.len(), segment_size: packet.len() });
+        }
+        while let Some(&id) = self.ready.front() {
+            if let Some(e) = self.entries.get_mut(&id) {
+                if let Some(transmit) = e.association.poll_output(now, buf) {
+                    return Some(transmit);
+                }
+                e.queued = false;
+                while let Some(event) = e.association.poll_event() {
+                    self.events.push_back((id, event));
+                }
+                self.reschedule(id);
+            }
+            self.ready.pop_front();
+        }
+        None
+    }
+
+    /// When [`Endpoint::handle_timeout`] must be called. Right only when `poll_output` gave `None` last.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.wakes.first().map(|(at, _)| *at)
+    }
+
+    /// Which timer of an association comes first, and when.
+    pub fn timeout_reason(&self, id: AssociationId) -> Option<(Instant, Timer)> {
+        self.entries.get(&id)?.association.poll_timeout()
+    }
+
+    /// The next event.
+    pub fn poll_event(&mut self) -> Option<(AssociationId, Event)> {
+        self.events.pop_front()
+    }
+
+    /// An association, to look at.
+    pub fn association(&self, id: AssociationId) -> Option<&Association> {
+        self.entries.get(&id).map(|e| &e.association)
+    }
+
+    /// Forgets an association whatever its state; nothing is sent.
+    pub fn release(&mut self, id: AssociationId) {
+        let Some(entry) = self.entries.remove(&id) else { return };
+        self.by_tag.remove(&entry.association.tags().0.0);
+        for t in entry.tuples {
+            self.by_tuple.remove(&(t, entry.peer_port));
+        }
+        if let Some(wake) = entry.wake {
+            self.wakes.remove(&(wake, id));
+        }
+    }
+
+    /// Queues a message; see [`Association::send`].
+    ///
+    /// # Errors
+    /// [`SendError`].
+    pub fn send(
+        &mut self,
+        now: Instant,
+        id: AssociationId,
+        payload: Bytes,
+        options: SendOptions,
+    ) -> Result<u64, SendError> {
+        let entry = self.entries.get_mut(&id).ok_or(SendError::Closed)?;
+        let sent = entry.association.send(now, payload, options);
+        self.touch(id);
+        sent
+    }
+
+    /// The next message of an association.
+    pub fn recv(&mut self, id: AssociationId) -> Option<Message> {
+        let entry = self.entries.get_mut(&id)?;
+        let message = entry.association.recv()?;
+        if entry.association.window_opened() {
+            self.touch(id);
+        }
+        Some(message)
+    }
+
+    /// Runs `call` on an association: open, close, suspend or move paths, end it.
+    ///
+    /// # Errors
+    /// [`AssociationError::Unknown`], and what `call` gives.
+    pub fn with<T>(
+        &mut self,
+        id: AssociationId,
+        call: impl FnOnce(&mut Association) -> Result<T, AssociationError>,
+    ) -> Result<T, AssociationError> {
+        let entry = self.entries.get_mut(&id).ok_or(AssociationError::Unknown)?;
+        let result = call(&mut entry.association);
+        self.touch(id);
+        result
+    }
+
+    /// Opens a path; see [`Association::add_path`].
+    ///
+    /// # Errors
+    /// [`AssociationError`].
+    pub fn add_path(
+        &mut self,
+        now: Instant,
+        id: AssociationId,
+        tuple: FourTuple,
+        mtu: Option<u16>,
+    ) -> Result<PathId, AssociationError> {
+        let port = self.entries.get(&id).ok_or(AssociationError::Unknown)?.peer_port;
+        if self.by_tuple.contains_key(&(tuple, port)) {
+            return Err(AssociationError::PathExists);
+        }
+        self.with(id, |a| a.add_path(now, tuple, mtu))
+    }
+
+    /// Closes once everything is delivered.
+    pub fn shutdown(&mut self, now: Instant, id: AssociationId) {
+        let _ = self.with(id, |a| {
+            a.shutdown(now);
+            Ok(())
+        });
+    }
+
+    /// Closes at once; `words` reach the peer.
+    pub fn abort(&mut self, id: AssociationId, words: &str) {
+        let _ = self.with(id, |a| {
+            a.abort(words);
+            Ok(())
+        });
+    }
+
+    /// Packets dropped because they were no SCTP, or of nobody here, and answers withheld by the rate limit.
+    pub fn dropped(&self) -> (u64, u64) {
+        (self.dropped, self.answers.refused)
+    }
+}
+
+impl Association {
+    /// Counters of a link that some of the paths run over.
+    pub(super) fn on_link(&mut self, now: Instant, sample: &crate::policy::LinkSample) {
+        let over: Vec<PathId> = self.paths().iter().filter(|v| v.link == sample.link).map(|v| v.id).collect();
+        for path in over {
+            let sample = crate::policy::LinkSample { path: Some(path), ..sample.clone() };
+            self.signal(now, &Signal::Link(&sample));
+        }
+        self.after_input(now);
+    }
+}
