@@ -1,0 +1,65 @@
+//! The least scheme that works: a fixed window a path, paths in turn, split fast retransmit.
+
+use strandcast_proto::policy::{
+    AckInfo, Assignment, Backlog, ChunkInfo, CongestionControl, Feedback, Limit, LossCause, LossPolicy,
+    Parts, PathId, Policy, Retransmit, Scheduler, Scheme, View,
+};
+
+pub const WINDOW: u64 = 48_000;
+
+#[derive(Debug)]
+struct Fixed(u64);
+impl Policy for Fixed {}
+impl CongestionControl for Fixed {
+    fn limit(&self, _: PathId) -> Limit {
+        Limit { cwnd: self.0, ssthresh: None, pacing: None }
+    }
+}
+
+#[derive(Debug)]
+struct InTurn;
+impl Policy for InTurn {}
+impl Scheduler for InTurn {
+    fn next(&mut self, view: &View<'_>, _: &Backlog) -> Option<Assignment> {
+        let after = view.last_path_used.map_or(0, |p| p.index() + 1);
+        let with_room: Vec<PathId> = view.usable_paths().filter(|p| p.has_room()).map(|p| p.id).collect();
+        let next = with_room.iter().find(|p| p.index() >= after).or(with_room.first());
+        next.map(|p| Assignment::on(*p, 1))
+    }
+}
+
+#[derive(Debug)]
+struct Split;
+impl Policy for Split {}
+impl LossPolicy for Split {
+    fn misses(&mut self, _: &View<'_>, ack: &AckInfo, chunk: &ChunkInfo) -> u8 {
+        let Some((_, highest)) = ack.newly_acked_range else { return 0 };
+        let sent_later = |next| !highest.is_before(next);
+        u8::from(chunk.on(ack.path).is_some_and(|t| t.in_flight && sent_later(t.next_tsn)))
+    }
+
+    fn retransmit(&mut self, view: &View<'_>, _: &ChunkInfo, _: LossCause) -> Retransmit {
+        let best = view.usable_paths().max_by_key(|p| (p.room(), std::cmp::Reverse(p.id)));
+        best.map_or(Retransmit::Hold, |p| Retransmit::On(p.id))
+    }
+}
+
+#[derive(Debug)]
+struct Plain;
+impl Policy for Plain {}
+impl Feedback for Plain {}
+
+pub fn simple() -> Box<dyn Scheme> {
+    windowed(WINDOW)
+}
+
+pub fn windowed(window: u64) -> Box<dyn Scheme> {
+    Box::new(Parts {
+        name: "simple".into(),
+        estimators: Vec::new(),
+        loss: Box::new(Split),
+        cc: Box::new(Fixed(window)),
+        scheduler: Box::new(InTurn),
+        feedback: Box::new(Plain),
+    })
+}
