@@ -47,7 +47,7 @@ impl Wire {
     pub fn new(n: usize, delay_ms: u64) -> Self {
         let inside = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, n as u8, 2)), 40_000);
         let outside = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(198, 51, 100, n as u8)), 50_000);
-        let still = Wire {
+        Wire {
             inside,
             outside,
             delay: ms(delay_ms),
@@ -56,8 +56,7 @@ impl Wire {
             loss: 0.0,
             duplicate: 0.0,
             corrupt: 0.0,
-        };
-        still
+        }
     }
 
     pub fn client_tuple(&self, n: usize) -> FourTuple {
@@ -72,6 +71,9 @@ struct Flying {
     tuple: FourTuple,
     bytes: Vec<u8>,
 }
+
+/// Decides over a packet: (now, sender, wire, bytes) → deliver it.
+pub type Filter = Box<dyn FnMut(Instant, usize, usize, &[u8]) -> bool>;
 
 /// What a side's application saw.
 #[derive(Debug, Default)]
@@ -91,8 +93,7 @@ pub struct World {
     flying: BTreeMap<(Instant, u64), Flying>,
     sequence: u64,
     random: Random,
-    /// Decides over each packet: (now, sender, wire, bytes) → deliver it.
-    pub filter: Box<dyn FnMut(Instant, usize, usize, &[u8]) -> bool>,
+    pub filter: Filter,
     /// Packets sent, by sender and wire.
     pub sent: BTreeMap<(usize, usize), u64>,
     /// (time, sender, wire) of each packet that carried at least one DATA chunk and got through.
