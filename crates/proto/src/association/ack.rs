@@ -343,7 +343,7 @@ impl Association {
         }
     }
 
-    fn earliest_outstanding(&self, path: PathId) -> Option<Tsn> {
+    pub(super) fn earliest_outstanding(&self, path: PathId) -> Option<Tsn> {
         let p = &self.paths[path.index()];
         p.retransmitted.iter().chain(p.originals.front()).copied().reduce(lower)
     }

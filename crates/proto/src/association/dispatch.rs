@@ -57,10 +57,9 @@ impl Association {
         }
         self.after_packet(now, on, packet.bytes().len() as u64, &reading.data);
         self.maybe_progress_shutdown(now);
-        self.after_input(now);
     }
 
-    /// What follows any input: reports that travel on their own, heartbeats the scheme asks for.
+    /// What follows a batch of input or a timeout: reports that travel on their own, heartbeats the scheme asks for.
     pub(crate) fn after_input(&mut self, now: Instant) {
         if self.speaks() {
             if let Some(reports) = self.collect_reports(now, crate::policy::Occasion::Tick) {

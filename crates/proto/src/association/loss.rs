@@ -162,6 +162,9 @@ impl Association {
             self.mind.left_flight(t.path, c.info.len);
         }
         self.tx.outstanding.set_state(tsn, ChunkState::Abandoned);
+        for p in &mut self.paths {
+            p.timed = p.timed.filter(|t| *t != tsn);
+        }
         let c = self.tx.outstanding.get(tsn).expect("just seen");
         self.mind.signal(now, &Signal::Abandoned(&c.info));
         for i in 0..self.paths.len() {

@@ -285,6 +285,11 @@ impl Association {
                 self.paths[pick.path.index()].retransmitted.push_back(tsn);
                 self.paths[pick.path.index()].stats.retransmissions += 1;
                 self.paths[pick.path.index()].free_retransmit = false;
+                // RFC 9260 §7.2.4, rule 4: the first outstanding chunk of the path gets a whole RTO again.
+                self.prune(pick.path);
+                if self.earliest_outstanding(pick.path) == Some(tsn) {
+                    self.paths[pick.path.index()].t3 = None;
+                }
                 tsn
             }
             Source::Copy(tsn) => {

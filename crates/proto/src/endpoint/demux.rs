@@ -7,36 +7,41 @@ use crate::wire::chunk::{Abort, ShutdownComplete};
 use crate::wire::{Chunk, Packet};
 
 impl Endpoint {
-    pub(super) fn handle_packet(&mut self, now: Instant, tuple: FourTuple, packet: &Packet) {
+    /// Hands a packet to its association, which it names; the caller finishes the batch.
+    pub(super) fn handle_packet(
+        &mut self,
+        now: Instant,
+        tuple: FourTuple,
+        packet: &Packet,
+    ) -> Option<AssociationId> {
         let header = packet.header;
         if header.destination_port != self.config.port || header.source_port == 0 {
             self.dropped += 1;
-            return;
+            return None;
         }
         if header.verification_tag.0 == 0 {
             self.untagged(now, tuple, packet);
-            return;
+            return None;
         }
-        let mut chunks = packet.chunks();
-        let Some(Ok((_, first))) = chunks.next() else {
+        let Some(Ok((_, first))) = packet.chunks().next() else {
             self.dropped += 1;
-            return;
+            return None;
         };
         if let Chunk::CookieEcho(echo) = &first {
-            self.on_cookie_echo(now, tuple, packet, &echo.cookie);
-            return;
+            return self.on_cookie_echo(now, tuple, packet, &echo.cookie);
         }
         let by_tag = self.by_tag.get(&header.verification_tag.0).copied();
         let owner =
             by_tag.filter(|id| self.entries.get(id).is_some_and(|e| e.peer_port == header.source_port));
         match owner.or_else(|| self.reflected(tuple, packet, &first)) {
             Some(id) if !self.answers_shutdown_ack_here(id, &first) => {
-                if let Some(e) = self.entries.get_mut(&id) {
-                    e.association.handle_packet(now, tuple, packet);
-                }
-                self.touch(id);
+                self.entries.get_mut(&id)?.association.handle_packet(now, tuple, packet);
+                Some(id)
             }
-            _ => self.out_of_the_blue(now, tuple, packet),
+            _ => {
+                self.out_of_the_blue(now, tuple, packet);
+                None
+            }
         }
     }
 

@@ -118,14 +118,20 @@ impl Endpoint {
         InitAck(ack)
     }
 
-    pub(super) fn on_cookie_echo(&mut self, now: Instant, tuple: FourTuple, packet: &Packet, cookie: &Bytes) {
+    pub(super) fn on_cookie_echo(
+        &mut self,
+        now: Instant,
+        tuple: FourTuple,
+        packet: &Packet,
+        cookie: &Bytes,
+    ) -> Option<AssociationId> {
         let life = self.config.transport.cookie_life;
         let (cookie, stale) = match self.cookies.open(now, cookie, life) {
             Ok(cookie) => (cookie, None),
             Err((Refused::Stale(by), Some(cookie))) => (cookie, Some(by)),
             Err(_) => {
                 self.dropped += 1;
-                return;
+                return None;
             }
         };
         let header = packet.header;
@@ -135,7 +141,7 @@ impl Endpoint {
         let existing = existing.copied().filter(|id| self.entries.contains_key(id));
         if cookie.ports != ports || (existing.is_none() && header.verification_tag != cookie.local_tag) {
             self.dropped += 1;
-            return;
+            return None;
         }
         let tags = (cookie.local_tag, cookie.peer_tag);
         let same = existing.is_some_and(|id| self.entries[&id].association.tags() == tags);
@@ -144,23 +150,21 @@ impl Endpoint {
             let staleness_us = u32::try_from(by.as_micros()).unwrap_or(u32::MAX);
             let error = ErrorChunk { causes: vec![Cause::StaleCookie { staleness_us }] };
             self.answers.send(now, tuple, header, cookie.peer_tag, &error);
-            return;
+            return None;
         }
         let Some(found) = established(&cookie) else {
             self.dropped += 1;
-            return;
+            return None;
         };
         let id = match existing {
             None => self.accept(now, tuple, found),
             Some(id) => self.collide(now, tuple, id, &cookie, found),
         };
         // What is bundled behind the COOKIE ECHO.
-        if let Some(id) = id {
-            if let Some(e) = self.entries.get_mut(&id) {
-                e.association.handle_packet(now, tuple, packet);
-            }
-            self.touch(id);
+        if let Some(e) = id.and_then(|id| self.entries.get_mut(&id)) {
+            e.association.handle_packet(now, tuple, packet);
         }
+        id
     }
 
     fn accept(&mut self, now: Instant, tuple: FourTuple, found: Established) -> Option<AssociationId> {

@@ -186,13 +186,20 @@ impl Endpoint {
         match input {
             Input::Datagrams { tuple, mut data, segment_size } => {
                 let size = segment_size.max(1);
+                let mut last = None;
                 while !data.is_empty() {
                     let datagram = data.split_to(size.min(data.len()));
-                    match Packet::parse(datagram) {
-                        Ok(packet) => self.handle_packet(now, tuple, &packet),
-                        Err(_) => self.dropped += 1,
+                    let Ok(packet) = Packet::parse(datagram) else {
+                        self.dropped += 1;
+                        continue;
+                    };
+                    let owner = self.handle_packet(now, tuple, &packet);
+                    if owner != last {
+                        self.finish_batch(now, last);
                     }
+                    last = owner;
                 }
+                self.finish_batch(now, last);
             }
             Input::Link(sample) => {
                 for id in self.ids() {
@@ -216,6 +223,15 @@ impl Endpoint {
                     self.touch(id);
                 }
             }
+        }
+    }
+
+    /// What follows a run of packets for one association.
+    fn finish_batch(&mut self, now: Instant, id: Option<AssociationId>) {
+        let Some(id) = id else { return };
+        if let Some(e) = self.entries.get_mut(&id) {
+            e.association.after_input(now);
+            self.touch(id);
         }
     }
 
