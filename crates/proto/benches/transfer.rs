@@ -1,6 +1,7 @@
 //! Bulk data from one endpoint to another in memory: what the state machines cost, without a kernel.
 
 #[path = "../tests/common/scheme.rs"]
+#[allow(dead_code, reason = "tests use the rest")]
 mod scheme;
 
 use std::net::SocketAddr;
