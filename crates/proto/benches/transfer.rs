@@ -32,7 +32,8 @@ struct Pair {
 
 impl Pair {
     fn new() -> Self {
-        let transport = Arc::new(TransportConfig { send_buffer: 4 << 20, receive_buffer: 4 << 20, ..Default::default() });
+        let transport =
+            Arc::new(TransportConfig { send_buffer: 4 << 20, receive_buffer: 4 << 20, ..Default::default() });
         let seeds = Seeds::new(1, 0);
         let config = EndpointConfig { transport, ..EndpointConfig::default() };
         let server =
@@ -87,7 +88,9 @@ impl Pair {
         let mut left = MESSAGES;
         while self.received < target {
             while left > 0
-                && self.ends[0].send(self.now, self.ids[0].unwrap(), payload.clone(), SendOptions::default()).is_ok()
+                && self.ends[0]
+                    .send(self.now, self.ids[0].unwrap(), payload.clone(), SendOptions::default())
+                    .is_ok()
             {
                 left -= 1;
             }
