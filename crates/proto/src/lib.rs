@@ -1,6 +1,7 @@
 //! Multipath SCTP (RFC 9260 in UDP, RFC 6951) as a state machine without sockets, clock or global randomness.
 #![forbid(unsafe_code)]
 
+pub mod app;
 pub mod association;
 pub mod config;
 pub mod endpoint;

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod engine;
+pub mod host;
 pub mod link;
 pub mod loss;
 pub mod topology;
