@@ -49,7 +49,13 @@ fn loss_on_both_wires_loses_nothing() {
         w.send(CLIENT, m, SendOptions::default());
     }
     w.run(ms(60_000));
-    assert_eq!(w.received(SERVER).len(), sent.len(), "{:?} {:?}", w.association(CLIENT).stats(), w.reasons());
+    assert_eq!(
+        w.received(SERVER).len(),
+        sent.len(),
+        "{:?} {:?}",
+        w.association(CLIENT).stats(),
+        w.apps.each_ref().map(|a| a.events.last())
+    );
     assert_eq!(w.received(SERVER), sent);
 }
 

@@ -67,3 +67,21 @@ fn a_path_is_inactive_after_path_max_retrans_errors() {
     let errors = w.association(CLIENT).paths()[0].error_count;
     assert_eq!(errors, 6);
 }
+
+/// The NAT on the only way forgets its mapping: the path goes on from the new address, nothing is lost.
+#[test]
+fn a_path_survives_a_new_outside_address() {
+    let mut w = World::new(&[15], config(), 3);
+    w.up();
+    for i in 0..1000 {
+        if i == 300 {
+            w.wires[0].outside.set_port(50_001);
+        }
+        w.send(CLIENT, pattern(i * 1000, 1000), SendOptions::default());
+        w.run(ms(10));
+    }
+    w.run(ms(5000));
+    assert_eq!(w.received(SERVER), pattern(0, 1_000_000), "{:?}", w.association(SERVER).stats());
+    assert_eq!(w.states(SERVER), [PathState::Active]);
+    assert_eq!(w.association(SERVER).tuple(P0).unwrap().remote, w.wires[0].outside);
+}

@@ -202,6 +202,10 @@ impl Association {
             }
             self.update_t3(now, &a.info);
         }
+        if newly > 0 {
+            // RFC 9260 §8.1: whichever way it came, the peer answers.
+            self.tx.errors = 0;
+        }
         for a in acks.iter().filter(|a| a.info.newly_acked > 0) {
             self.mind.signal(now, &Signal::Acked(&a.info));
         }

@@ -54,6 +54,7 @@ impl Association {
         self.paths[path.index()].burst = self.config.max_burst;
         self.mind.views[path.index()].blocked = false;
         if !answered_probe {
+            self.paths[path.index()].heartbeats.excuse();
             self.path_error(now, path);
         }
         self.keep_a_timer(now);
@@ -122,6 +123,10 @@ impl Association {
                 self.abort_for(CloseReason::Unreachable);
                 return;
             }
+        }
+        if self.mind.peer_reports {
+            // It may be a NAT that forgot us: the heartbeat carries our name (see `still_here`).
+            self.paths[path.index()].heartbeats.want();
         }
         let failed = errors > self.config.path_max_retrans;
         let suspect = self.config.pf_max_retrans.is_some_and(|pf| errors > pf);

@@ -46,8 +46,8 @@ impl Association {
         let header = self.header(tag);
         let mut w = PacketWriter::new(buf, header);
         let before = self.mind.views[path.index()].in_flight_chunks;
-        self.write_control(now, path, limit, &mut w);
-        if !alone {
+        let signed = self.write_control(now, path, limit, &mut w);
+        if !alone && !signed {
             if self.rx.sack_due && self.rx.sack_via == path {
                 self.write_sack(now, path, limit, &mut w);
             }
@@ -84,7 +84,9 @@ impl Association {
         }
     }
 
-    fn write_control(&mut self, now: Instant, path: PathId, limit: usize, w: &mut PacketWriter<'_>) {
+    /// True when the packet ends with an AUTH chunk and what it signs: its HMAC covers all that follows it, so that
+    /// nothing more may follow.
+    fn write_control(&mut self, now: Instant, path: PathId, limit: usize, w: &mut PacketWriter<'_>) -> bool {
         while let Some(c) = self.control.front() {
             let auth = if c.auth { self.auth.as_ref().map_or(0, |a| a.hmac.encoded_len()) } else { 0 };
             let heartbeat = if c.auth { HEARTBEAT_LEN } else { 0 };
@@ -95,17 +97,17 @@ impl Association {
             let c = self.control.pop_front().expect("it was there");
             if c.auth {
                 self.write_authenticated(now, path, &c.chunk, w);
-                return;
+                return true;
             }
             w.chunk(&c.chunk);
             if c.alone {
-                return;
+                return false;
             }
         }
-        self.write_heartbeats(now, path, limit, w);
+        self.write_heartbeats(now, path, limit, w)
     }
 
-    /// AUTH, a report, and the heartbeat that goes with it; nothing else may follow unsigned chunks into the HMAC.
+    /// AUTH, a report, and the heartbeat that goes with it.
     fn write_authenticated(&mut self, now: Instant, path: PathId, chunk: &Chunk, w: &mut PacketWriter<'_>) {
         let Some(hmac) = self.auth.as_ref().map(|a| a.hmac) else { return };
         let slot = w.auth_placeholder(0, hmac);
@@ -120,16 +122,23 @@ impl Association {
         }
     }
 
-    fn write_heartbeats(&mut self, now: Instant, path: PathId, limit: usize, w: &mut PacketWriter<'_>) {
+    /// One wanted heartbeat; as [`Association::write_control`].
+    fn write_heartbeats(
+        &mut self,
+        now: Instant,
+        path: PathId,
+        limit: usize,
+        w: &mut PacketWriter<'_>,
+    ) -> bool {
         if self.paths[path.index()].heartbeats.wanted.is_empty() || w.remaining(limit) < 2 * HEARTBEAT_LEN {
-            return;
+            return false;
         }
         let wanted = self.paths[path.index()].heartbeats.wanted.remove(0);
         if let Some(item) = self.still_here(path).filter(|_| w.is_empty()) {
             self.paths[path.index()].heartbeats.wanted.insert(0, wanted);
             let report = ReportChunk { items: smallvec::smallvec![item] };
             self.write_authenticated(now, path, &report.into(), w);
-            return;
+            return true;
         }
         if let Some(reports) = self.collect_reports(now, Occasion::Heartbeat(path))
             && w.remaining(limit) >= reports.encoded_len() + HEARTBEAT_LEN
@@ -139,6 +148,7 @@ impl Association {
         let pad_to = if wanted.padded { w.remaining(limit).saturating_sub(8) } else { 0 };
         let heartbeat = self.make_heartbeat(now, path, wanted.probe, pad_to);
         w.chunk(&heartbeat);
+        false
     }
 
     fn write_sack(&mut self, now: Instant, path: PathId, limit: usize, w: &mut PacketWriter<'_>) {

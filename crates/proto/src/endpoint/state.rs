@@ -215,7 +215,7 @@ impl Endpoint {
                 for id in owners {
                     let Some(e) = self.entries.get_mut(&id) else { continue };
                     if let Some(path) = e.association.path_of(&tuple) {
-                        // Half way down to the least each time: a few steps reach any real MTU.
+                        // A few steps of one or two encapsulating headers reach any real MTU.
                         let mtu =
                             (size + usize::from(self.config.transport.encapsulation)).saturating_sub(60);
                         e.association.lower_mtu(now, path, mtu as u16);

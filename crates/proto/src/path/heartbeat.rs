@@ -90,6 +90,13 @@ impl Heartbeats {
         Some((p.sent, p.probe))
     }
 
+    /// The path's error was counted otherwise: what is unanswered will not count again.
+    pub fn excuse(&mut self) {
+        for p in self.pending.iter_mut().filter(|p| !p.probe) {
+            p.deadline = None;
+        }
+    }
+
     /// Whether an answer is awaited.
     pub fn awaiting(&self) -> bool {
         self.deadline().is_some()
