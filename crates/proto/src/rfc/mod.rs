@@ -1,1 +1,19 @@
-//! RFC 9260's own behaviour, as policies like any other.
+//! RFC 9260's own behaviour, as policies like any other. Window, AIMD shell and loss policy are open to schemes that
+//! differ from it in one place.
+
+mod aimd;
+mod feedback;
+mod loss;
+mod primary;
+mod scheme;
+mod window;
+
+pub use aimd::{Aimd, Increase, Reno};
+pub use feedback::RfcFeedback;
+pub use loss::RfcLoss;
+pub use primary::{PrimaryPath, fill};
+pub use scheme::scheme;
+pub use window::{Advance, Window, WindowConfig};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,138 @@
+//! Views, chunks and acknowledgements for tests of single policies.
+
+use smallvec::SmallVec;
+
+use crate::policy::{
+    AckInfo, ChunkInfo, LinkId, PathId, PathState, PathView, Scheme, Signal, Transmission, View,
+};
+use crate::time::{Duration, Instant};
+use crate::wire::serial::{StreamId, Tsn};
+
+/// PMDCS of a fixture's paths, bytes.
+pub const MTU: u64 = 1000;
+
+/// A picture of paths to build views from.
+#[derive(Clone, Debug)]
+pub struct Picture {
+    /// The time.
+    pub now: Instant,
+    /// The paths.
+    pub paths: Vec<PathView>,
+    /// The peer's receive window, bytes.
+    pub rwnd: u64,
+    /// The primary path.
+    pub primary: PathId,
+    /// The path used last.
+    pub last_path_used: Option<PathId>,
+    /// The peer is one of ours.
+    pub peer_reports: bool,
+}
+
+impl Picture {
+    /// `n` active paths: MTU 1000, RTT 100 ms, RTO 1 s, nothing in flight, no window yet.
+    pub fn new(n: u8) -> Self {
+        Picture {
+            now: Instant::from_millis(1000),
+            paths: (0..n).map(path).collect(),
+            rwnd: 1 << 20,
+            primary: PathId(0),
+            last_path_used: None,
+            peer_reports: true,
+        }
+    }
+
+    /// As policies see it.
+    pub fn view(&self) -> View<'_> {
+        View {
+            now: self.now,
+            paths: &self.paths,
+            rwnd: self.rwnd,
+            in_flight: self.paths.iter().map(|p| p.in_flight).sum(),
+            last_path_used: self.last_path_used,
+            primary: self.primary,
+            peer_reports: self.peer_reports,
+        }
+    }
+
+    /// Tells `scheme`; estimates and limits are fresh afterwards, as the core keeps them.
+    pub fn signal(&mut self, scheme: &mut dyn Scheme, signal: &Signal<'_>) {
+        scheme.observe(&self.view(), signal);
+        for p in &mut self.paths {
+            scheme.estimate(p.id, &mut p.est);
+        }
+        scheme.react(&self.view(), signal);
+        for p in &mut self.paths {
+            p.limit = scheme.limit(p.id);
+            p.limit.cwnd = p.limit.cwnd.max(p.mtu);
+        }
+    }
+}
+
+/// An active path: MTU 1000, RTT 100 ms, RTO 1 s, nothing in flight, no window yet.
+pub fn path(id: u8) -> PathView {
+    let rtt = Duration::from_millis(100);
+    PathView {
+        id: PathId(id),
+        state: PathState::Active,
+        mtu: MTU,
+        srtt: Some(rtt),
+        rttvar: rtt / 8,
+        latest_rtt: Some(rtt),
+        min_rtt: Some(rtt),
+        rto: Duration::from_secs(1),
+        error_count: 0,
+        in_flight: 0,
+        in_flight_chunks: 0,
+        last_sent: None,
+        link: LinkId(u32::from(id)),
+        blocked: false,
+        est: Default::default(),
+        limit: Default::default(),
+    }
+}
+
+/// A chunk of one MTU in flight on `paths`, sent when it was new: several paths are copies.
+pub fn chunk(tsn: u32, paths: &[u8]) -> ChunkInfo {
+    let sent = |p: &u8| Transmission {
+        path: PathId(*p),
+        at: Instant::from_millis(900),
+        next_tsn: Tsn(tsn).next(),
+        in_flight: true,
+        misses: 0,
+    };
+    ChunkInfo {
+        tsn: Tsn(tsn),
+        len: MTU,
+        stream: StreamId(0),
+        expires: None,
+        transmissions: paths.iter().map(sent).collect::<SmallVec<_>>(),
+        losses: 0,
+    }
+}
+
+/// A SACK that newly acknowledges the TSNs `low..=high`, all of `path`, and moves the cumulative TSN to `cum`; the
+/// flight before was `flight` bytes.
+pub fn ack(path: u8, cum: u32, (low, high): (u32, u32), flight: u64) -> AckInfo {
+    let chunks = high - low + 1;
+    let newly_acked = u64::from(chunks) * MTU;
+    AckInfo {
+        path: PathId(path),
+        return_path: PathId(path),
+        cum_tsn: Tsn(cum),
+        cum_advanced: cum >= low,
+        pseudo_cum_advanced: cum >= low,
+        rtx_pseudo_cum_advanced: false,
+        earliest_outstanding: (newly_acked < flight).then_some(Tsn(cum).next()),
+        newly_acked,
+        newly_acked_chunks: chunks,
+        flight_before: flight,
+        all_acked: newly_acked >= flight,
+        rtt: Some(Duration::from_millis(100)),
+        newest_sent: None,
+        newly_acked_range: Some((Tsn(low), Tsn(high))),
+        highest_newly_acked: Some(Tsn(high)),
+        highest_reported: Tsn(high),
+        paths_newly_acked: 1,
+        dac_count: 1,
+    }
+}

@@ -1,0 +1,103 @@
+//! Losses: by misses, by timeout, and what is given up.
+
+use super::model::{Fate, Model, SENDER};
+use crate::policy::{AckInfo, LossCause, LossTrigger, PathId, Signal};
+
+impl Model {
+    pub fn count_misses(&mut self, ack: &AckInfo) {
+        let Some(highest) = ack.highest_newly_acked else { return };
+        let open = |c: &super::model::Chunk| {
+            c.info.tsn.is_before(highest) && c.info.on(ack.path).is_some_and(|t| t.in_flight)
+        };
+        let missing: Vec<u32> = self.chunks.iter().filter(|(_, c)| open(c)).map(|(s, _)| *s).collect();
+        for seq in missing {
+            let misses = self.ends[SENDER].misses(self.now, ack, &self.chunks[&seq].info);
+            let threshold = self.ends[SENDER].scheme.threshold(ack.path);
+            assert!(threshold > 0, "a loss without a miss");
+            let chunk = self.chunks.get_mut(&seq).expect("just seen");
+            let t = chunk.info.transmissions.iter_mut().find(|t| t.path == ack.path && t.in_flight);
+            let t = t.expect("it is open here");
+            t.misses = t.misses.saturating_add(misses);
+            if misses > 0 && t.misses >= threshold {
+                self.lose_by_misses(seq, ack.path);
+            }
+        }
+    }
+
+    fn lose_by_misses(&mut self, seq: u32, path: PathId) {
+        let highest = self.highest_in_flight(path).unwrap_or(seq);
+        let Some(cause) = self.lose(seq, path, LossTrigger::FastRetransmit) else { return };
+        if seq > self.recover[path.index()] {
+            self.recover[path.index()] = highest;
+            self.free_retransmit[path.index()] = true;
+            self.loss_event(path, LossTrigger::FastRetransmit, highest, cause);
+        }
+    }
+
+    fn loss_event(&mut self, path: PathId, trigger: LossTrigger, highest: u32, cause: LossCause) {
+        let highest = self.tsn(highest);
+        self.ends[SENDER].signal(self.now, &Signal::LossEvent { path, trigger, highest, cause });
+    }
+
+    fn highest_in_flight(&self, path: PathId) -> Option<u32> {
+        let here = |c: &super::model::Chunk| c.info.on(path).is_some_and(|t| t.in_flight);
+        self.chunks.iter().rfind(|(_, c)| here(c)).map(|(s, _)| *s)
+    }
+
+    /// Takes the transmission of `seq` on `path` out of flight; the chunk is lost when no copy is under way.
+    fn lose(&mut self, seq: u32, path: PathId, trigger: LossTrigger) -> Option<LossCause> {
+        let chunk = self.chunks.get_mut(&seq)?;
+        let t = chunk.info.transmissions.iter_mut().find(|t| t.path == path && t.in_flight)?;
+        t.in_flight = false;
+        chunk.info.losses = chunk.info.losses.saturating_add(1);
+        let view = &mut self.ends[SENDER].views[path.index()];
+        view.in_flight -= chunk.info.len;
+        view.in_flight_chunks -= 1;
+        let cause = self.ends[SENDER].classify(self.now, &chunk.info, trigger);
+        if !chunk.info.transmissions.iter().any(|t| t.in_flight) {
+            chunk.fate = Fate::Lost(cause);
+            self.lost.insert(seq);
+        }
+        self.ends[SENDER].signal(self.now, &Signal::Lost(&chunk.info, cause));
+        Some(cause)
+    }
+
+    pub fn lose_all(&mut self, path: PathId, trigger: LossTrigger) -> Option<LossCause> {
+        let here = |c: &super::model::Chunk| c.info.on(path).is_some_and(|t| t.in_flight);
+        let gone: Vec<u32> = self.chunks.iter().filter(|(_, c)| here(c)).map(|(s, _)| *s).collect();
+        let causes: Vec<LossCause> = gone.iter().filter_map(|s| self.lose(*s, path, trigger)).collect();
+        causes.first().copied()
+    }
+
+    pub fn on_t3(&mut self, path: PathId) {
+        self.t3[path.index()] = None;
+        let highest = self.highest_in_flight(path);
+        let cause = self.lose_all(path, LossTrigger::Timeout);
+        if let (Some(highest), Some(cause)) = (highest, cause) {
+            self.recover[path.index()] = highest;
+            self.loss_event(path, LossTrigger::Timeout, highest, cause);
+        }
+        self.error(path);
+    }
+
+    /// Partial reliability gives one outstanding chunk up; the receiver is told at once.
+    pub fn give_up(&mut self) {
+        let open: Vec<u32> =
+            self.chunks.iter().filter(|(_, c)| c.fate != Fate::Acked).map(|(s, _)| *s).collect();
+        let Some(&seq) = open.get(self.random.below(open.len() as u64) as usize) else { return };
+        let chunk = self.chunks.get_mut(&seq).expect("just seen");
+        for t in chunk.info.transmissions.iter_mut().filter(|t| t.in_flight) {
+            t.in_flight = false;
+            let view = &mut self.ends[SENDER].views[t.path.index()];
+            view.in_flight -= chunk.info.len;
+            view.in_flight_chunks -= 1;
+        }
+        chunk.fate = Fate::Acked;
+        self.lost.remove(&seq);
+        self.received.insert(seq);
+        self.ends[SENDER].signal(self.now, &Signal::Abandoned(&chunk.info));
+        for (t3, view) in self.t3.iter_mut().zip(&self.ends[SENDER].views) {
+            *t3 = t3.filter(|_| view.in_flight > 0);
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Signals and questions in no order and without sense: a policy may answer anything, but must not panic.
+
+use smallvec::SmallVec;
+
+use super::fixture;
+use crate::policy::{
+    AckInfo, Backlog, ChunkInfo, HeartbeatInfo, LinkId, LinkSample, LossCause, LossTrigger, Occasion, PathId,
+    PathState, Report, RxInfo, Scheme, Signal, Transmission,
+};
+use crate::seeds::{Random, Seeds};
+use crate::time::{Duration, Instant};
+use crate::units::Rate;
+use crate::wire::serial::{StreamId, Tsn};
+
+const STEPS: usize = 2000;
+/// Slots of the picture; every path named is one of them, as the core guarantees.
+const SLOTS: u64 = 3;
+
+/// Asks and tells `scheme` at random.
+pub(super) fn run(seed: u64, scheme: &mut dyn Scheme) {
+    let mut noise = Noise(Seeds::new(seed, 0).stream("policy contract: nonsense"));
+    let mut picture = fixture::Picture::new(SLOTS as u8);
+    let mut reports = Vec::new();
+    for _ in 0..STEPS {
+        noise.shake(&mut picture);
+        noise.tell(scheme, &mut picture);
+        let view = picture.view();
+        let (ack, chunk, cause) = (noise.ack(), noise.chunk(), noise.cause());
+        scheme.misses(&view, &ack, &chunk);
+        scheme.threshold(noise.path());
+        scheme.classify(&view, &chunk, noise.trigger());
+        scheme.retransmit(&view, &chunk, cause);
+        scheme.next(&view, &noise.backlog());
+        scheme.sack(&view, &noise.arrival());
+        let path = noise.path();
+        for occasion in
+            [Occasion::Data(path), Occasion::Sack(path), Occasion::HeartbeatAck(path), Occasion::Tick]
+        {
+            scheme.reports(&view, occasion, &mut reports);
+        }
+        reports.clear();
+        scheme.probe(&view);
+        scheme.poll_timeout();
+        scheme.limit(PathId(noise.0.below(32) as u8));
+    }
+}
+
+struct Noise(Random);
+
+impl Noise {
+    fn path(&mut self) -> PathId {
+        PathId(self.0.below(SLOTS) as u8)
+    }
+
+    fn maybe(&mut self) -> bool {
+        self.0.chance(0.5)
+    }
+
+    /// Small, ordinary or extreme.
+    fn bytes(&mut self) -> u64 {
+        let shift = self.0.below(64);
+        self.0.u64() >> shift
+    }
+
+    fn tsn(&mut self) -> Tsn {
+        Tsn(if self.maybe() { self.0.below(40) as u32 } else { self.0.u32() })
+    }
+
+    fn time(&mut self) -> Instant {
+        Instant::from_nanos(self.bytes() / 2)
+    }
+
+    fn duration(&mut self) -> Duration {
+        Duration::from_nanos(self.bytes() / 4)
+    }
+
+    fn cause(&mut self) -> LossCause {
+        [LossCause::Congestion, LossCause::Wireless, LossCause::PathFailure][self.0.below(3) as usize]
+    }
+
+    fn trigger(&mut self) -> LossTrigger {
+        if self.maybe() { LossTrigger::FastRetransmit } else { LossTrigger::Timeout }
+    }
+
+    fn state(&mut self) -> PathState {
+        use PathState::{Active, Closed, Inactive, PotentiallyFailed, Suspended, Unconfirmed};
+        [Active, Closed, Inactive, PotentiallyFailed, Suspended, Unconfirmed][self.0.below(6) as usize]
+    }
+
+    fn shake(&mut self, picture: &mut fixture::Picture) {
+        picture.now = self.time();
+        picture.rwnd = self.bytes();
+        picture.primary = self.path();
+        picture.last_path_used = if self.maybe() { Some(self.path()) } else { None };
+        picture.peer_reports = self.maybe();
+        let path = self.path().index();
+        let p = &mut picture.paths[path];
+        p.state = self.state();
+        p.mtu = 500 + self.0.below(9000);
+        p.srtt = if self.maybe() { Some(self.duration()) } else { None };
+        p.rttvar = self.duration();
+        p.min_rtt = p.srtt;
+        p.latest_rtt = p.srtt;
+        p.rto = self.duration();
+        p.error_count = self.0.below(9) as u32;
+        p.in_flight = self.bytes() / 4;
+        p.in_flight_chunks = self.0.below(100) as u32;
+        p.blocked = self.0.chance(0.2);
+    }
+
+    fn tell(&mut self, scheme: &mut dyn Scheme, picture: &mut fixture::Picture) {
+        let path = self.path();
+        match self.0.below(13) {
+            0 => picture.signal(scheme, &Signal::Sent(&self.chunk())),
+            1 => picture.signal(scheme, &Signal::Queued),
+            2 | 3 => picture.signal(scheme, &Signal::Acked(&self.ack())),
+            4 => picture.signal(scheme, &Signal::Lost(&self.chunk(), self.cause())),
+            5 => {
+                let (trigger, highest, cause) = (self.trigger(), self.tsn(), self.cause());
+                picture.signal(scheme, &Signal::LossEvent { path, trigger, highest, cause });
+            }
+            6 => picture.signal(scheme, &Signal::Abandoned(&self.chunk())),
+            7 => picture.signal(scheme, &Signal::Link(&self.link())),
+            8 => picture.signal(scheme, &Signal::Arrived(&self.arrival())),
+            9 => picture.signal(scheme, &Signal::Peer(&self.report())),
+            10 => {
+                let rtt = if self.maybe() { Some(self.duration()) } else { None };
+                let info = HeartbeatInfo { path, rtt, probe: self.maybe(), sent: self.time() };
+                picture.signal(scheme, &Signal::Heartbeat(&info));
+            }
+            11 => picture.signal(scheme, &Signal::PathChanged(path)),
+            _ => picture.signal(scheme, &Signal::Tick),
+        }
+    }
+
+    fn chunk(&mut self) -> ChunkInfo {
+        let mut transmissions = SmallVec::new();
+        for _ in 0..self.0.below(4) {
+            transmissions.push(Transmission {
+                path: self.path(),
+                at: self.time(),
+                next_tsn: self.tsn(),
+                in_flight: self.maybe(),
+                misses: self.0.below(256) as u8,
+            });
+        }
+        ChunkInfo {
+            tsn: self.tsn(),
+            len: self.bytes() / 4,
+            stream: StreamId(0),
+            expires: if self.maybe() { Some(self.time()) } else { None },
+            transmissions,
+            losses: self.0.below(256) as u8,
+        }
+    }
+
+    fn ack(&mut self) -> AckInfo {
+        AckInfo {
+            path: self.path(),
+            return_path: self.path(),
+            cum_tsn: self.tsn(),
+            cum_advanced: self.maybe(),
+            pseudo_cum_advanced: self.maybe(),
+            rtx_pseudo_cum_advanced: self.maybe(),
+            earliest_outstanding: if self.maybe() { Some(self.tsn()) } else { None },
+            newly_acked: self.bytes() / 4,
+            newly_acked_chunks: self.0.u32(),
+            flight_before: self.bytes(),
+            all_acked: self.maybe(),
+            rtt: if self.maybe() { Some(self.duration()) } else { None },
+            newest_sent: if self.maybe() { Some(self.time()) } else { None },
+            newly_acked_range: if self.maybe() { Some((self.tsn(), self.tsn())) } else { None },
+            highest_newly_acked: if self.maybe() { Some(self.tsn()) } else { None },
+            highest_reported: self.tsn(),
+            paths_newly_acked: self.0.below(4) as u8,
+            dac_count: self.0.below(256) as u8,
+        }
+    }
+
+    fn link(&mut self) -> LinkSample {
+        LinkSample {
+            link: LinkId(self.0.below(4) as u32),
+            path: if self.maybe() { Some(self.path()) } else { None },
+            tx_frames: self.bytes(),
+            tx_retries: self.bytes(),
+            tx_failed: self.bytes(),
+            rx_frames: self.bytes(),
+            rx_errors: self.bytes(),
+            queued_bytes: if self.maybe() { Some(self.bytes()) } else { None },
+            frame_bytes: if self.maybe() { Some(self.0.uniform(0.0, 3000.0)) } else { None },
+            snr_db: if self.maybe() { Some(self.0.uniform(-30.0, 80.0)) } else { None },
+            phy_rate: if self.maybe() { Some(Rate::from_bps(self.bytes() as f64)) } else { None },
+            departure: if self.maybe() { Some((self.time(), self.bytes())) } else { None },
+        }
+    }
+
+    fn arrival(&mut self) -> RxInfo {
+        RxInfo {
+            path: self.path(),
+            bytes: self.bytes(),
+            tsns: if self.maybe() { Some((self.tsn(), self.tsn())) } else { None },
+            new: self.maybe(),
+            duplicate: self.maybe(),
+            gap: self.maybe(),
+            filled: self.maybe(),
+            immediate: self.maybe(),
+            packets_since_sack: self.0.u32(),
+        }
+    }
+
+    fn report(&mut self) -> Report {
+        let mut payload = vec![0; self.0.below(40) as usize];
+        self.0.fill(&mut payload);
+        Report {
+            kind: 0x100 + self.0.below(32) as u16,
+            subject: if self.maybe() { Some(self.path()) } else { None },
+            via: Some(self.path()),
+            reliable: self.maybe(),
+            payload: payload.into(),
+        }
+    }
+
+    fn backlog(&mut self) -> Backlog {
+        Backlog {
+            bytes: self.bytes(),
+            messages: self.0.below(1000) as usize,
+            next_len: self.bytes(),
+            next_expires: if self.maybe() { Some(self.time()) } else { None },
+            retransmission: self.maybe(),
+            tried: crate::policy::PathSet::one(self.path()),
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! A scheme and the picture it is shown, with every answer checked and written down.
+
+use crate::policy::{
+    AckInfo, Assignment, Backlog, ChunkInfo, LossCause, LossTrigger, Occasion, PathId, PathState, PathView,
+    Report, Retransmit, RxInfo, SackRule, Scheme, Signal, View,
+};
+use crate::time::Instant;
+
+/// Bytes of a REPORT chunk's header, of an item's and of a reliable item's serial (docs/wire-format.md).
+const REPORT_HEADERS: (usize, usize, usize) = (4, 8, 4);
+
+/// One side of the toy association.
+#[derive(Debug)]
+pub(super) struct Party {
+    pub scheme: Box<dyn Scheme>,
+    pub views: Vec<PathView>,
+    pub rwnd: u64,
+    pub primary: PathId,
+    pub last_path_used: Option<PathId>,
+    pub aggregate: Option<u64>,
+    /// The scheduler held everything; ask again after the next signal.
+    pub held: bool,
+    /// A hash of every decision so far.
+    pub trace: u64,
+}
+
+impl Party {
+    pub fn new(scheme: Box<dyn Scheme>) -> Self {
+        Party {
+            scheme,
+            views: Vec::new(),
+            rwnd: 64_000,
+            primary: PathId(0),
+            last_path_used: None,
+            aggregate: None,
+            held: false,
+            trace: 0xcbf2_9ce4_8422_2325,
+        }
+    }
+
+    /// Writes a decision down (FNV-1a).
+    fn note(&mut self, decision: &dyn core::fmt::Debug) {
+        for b in format!("{decision:?}").bytes() {
+            self.trace = (self.trace ^ u64::from(b)).wrapping_mul(0x100_0000_01b3);
+        }
+    }
+
+    fn split(&mut self, now: Instant) -> (View<'_>, &mut dyn Scheme) {
+        let view = View {
+            now,
+            paths: &self.views,
+            rwnd: self.rwnd.saturating_sub(self.views.iter().map(|p| p.in_flight).sum()),
+            in_flight: self.views.iter().map(|p| p.in_flight).sum(),
+            last_path_used: self.last_path_used,
+            primary: self.primary,
+            peer_reports: true,
+        };
+        (view, self.scheme.as_mut())
+    }
+
+    pub fn in_flight(&self) -> u64 {
+        self.views.iter().map(|p| p.in_flight).sum()
+    }
+
+    pub fn is_open(&self, path: PathId) -> bool {
+        self.views.get(path.index()).is_some_and(|p| p.state != PathState::Closed)
+    }
+
+    pub fn usable(&mut self) -> super::super::PathSet {
+        self.split(Instant::ZERO).0.usable()
+    }
+
+    pub fn signal(&mut self, now: Instant, signal: &Signal<'_>) {
+        let (view, scheme) = self.split(now);
+        scheme.observe(&view, signal);
+        for i in 0..self.views.len() {
+            if self.views[i].state != PathState::Closed {
+                self.scheme.estimate(PathId(i as u8), &mut self.views[i].est);
+                self.check_estimate(i);
+            }
+        }
+        let (view, scheme) = self.split(now);
+        scheme.react(&view, signal);
+        for i in 0..self.views.len() {
+            if self.views[i].state != PathState::Closed {
+                self.refresh_limit(i);
+            }
+        }
+        self.aggregate = self.scheme.aggregate();
+        assert_ne!(self.aggregate, Some(0), "an aggregate of nothing");
+        self.held = false;
+    }
+
+    fn refresh_limit(&mut self, i: usize) {
+        let limit = self.scheme.limit(PathId(i as u8));
+        self.note(&limit);
+        let v = &mut self.views[i];
+        if v.state == PathState::Active {
+            assert!(limit.cwnd > 0, "active path {i} has no window");
+            assert!(limit.cwnd < 1 << 40, "window of path {i} has no bounds: {limit:?}");
+            assert_ne!(limit.ssthresh, Some(0), "path {i}");
+        }
+        if let Some(pacing) = limit.pacing {
+            assert!(pacing.bps().is_finite() && pacing.bps() > 0.0, "pacing of path {i}: {pacing:?}");
+        }
+        v.limit = limit;
+        v.limit.cwnd = v.limit.cwnd.max(v.mtu);
+    }
+
+    fn check_estimate(&mut self, i: usize) {
+        let est = self.views[i].est.clone();
+        let rates = [est.bandwidth, est.delivery_rate, est.peer_rate].map(|r| r.map(|r| r.bps()));
+        let shares = [est.loss, est.frame_error_rate];
+        let all = rates.into_iter().chain(shares).chain([est.effective_snr]).flatten();
+        assert!(all.chain(est.extra.iter().map(|e| e.1)).all(f64::is_finite), "path {i}: {est:?}");
+        assert!(shares.into_iter().flatten().all(|p| (0.0..=1.0).contains(&p)), "path {i}: {est:?}");
+        self.note(&est);
+    }
+
+    pub fn misses(&mut self, now: Instant, ack: &AckInfo, chunk: &ChunkInfo) -> u8 {
+        let (view, scheme) = self.split(now);
+        let misses = scheme.misses(&view, ack, chunk);
+        self.note(&misses);
+        misses
+    }
+
+    pub fn classify(&mut self, now: Instant, chunk: &ChunkInfo, trigger: LossTrigger) -> LossCause {
+        let (view, scheme) = self.split(now);
+        let cause = scheme.classify(&view, chunk, trigger);
+        self.note(&cause);
+        cause
+    }
+
+    pub fn retransmit(&mut self, now: Instant, chunk: &ChunkInfo, cause: LossCause) -> Retransmit {
+        let (view, scheme) = self.split(now);
+        let verdict = scheme.retransmit(&view, chunk, cause);
+        self.note(&verdict);
+        if let Retransmit::On(path) = verdict {
+            assert!(self.is_open(path), "retransmission on {path:?}, which is closed");
+        }
+        verdict
+    }
+
+    pub fn next(&mut self, now: Instant, backlog: &Backlog) -> Option<Assignment> {
+        let (view, scheme) = self.split(now);
+        let next = scheme.next(&view, backlog);
+        self.note(&next);
+        if let Some(a) = &next {
+            assert!(a.chunks > 0 && !a.paths.is_empty(), "an assignment of nothing: {a:?}");
+            assert!(a.paths.iter().all(|p| self.is_open(*p)), "a closed path in {a:?}");
+        }
+        next
+    }
+
+    pub fn sack(&mut self, now: Instant, rx: &RxInfo) -> SackRule {
+        let (view, scheme) = self.split(now);
+        let rule = scheme.sack(&view, rx);
+        self.note(&rule);
+        assert!(rule.via.is_none_or(|p| self.is_open(p)), "a SACK by a closed path: {rule:?}");
+        rule
+    }
+
+    /// The reports for one occasion.
+    pub fn reports(&mut self, now: Instant, occasion: Occasion) -> Vec<Report> {
+        let mut out = Vec::new();
+        let (view, scheme) = self.split(now);
+        scheme.reports(&view, occasion, &mut out);
+        self.note(&out);
+        assert!(out.len() <= 64, "{} reports at once", out.len());
+        assert!(out.iter().all(|r| r.kind >= 0x100), "kinds below 0x100 are the core's: {out:?}");
+        if let Occasion::Data(_) = occasion {
+            let (chunk, item, serial) = REPORT_HEADERS;
+            let len = |r: &Report| {
+                (item + if r.reliable { serial } else { 0 } + r.payload.len()).next_multiple_of(4)
+            };
+            let size = out.iter().map(len).sum::<usize>() + if out.is_empty() { 0 } else { chunk };
+            assert!(size <= self.scheme.overhead(), "{size} bytes of reports before DATA: {out:?}");
+        }
+        out
+    }
+
+    /// The heartbeats the scheme wants now: (path, is probe).
+    pub fn probes(&mut self, now: Instant) -> Vec<PathId> {
+        let mut out = Vec::new();
+        loop {
+            let (view, scheme) = self.split(now);
+            let Some(probe) = scheme.probe(&view) else { break };
+            self.note(&probe);
+            assert!(self.is_open(probe.path), "a probe of a closed path: {probe:?}");
+            assert!(probe.count > 0 && out.len() < 64, "probes without end: {probe:?}");
+            out.extend(core::iter::repeat_n(probe.path, usize::from(probe.count)));
+        }
+        out
+    }
+
+    /// Ticks if that is due.
+    pub fn maybe_tick(&mut self, now: Instant) {
+        if self.scheme.poll_timeout().is_some_and(|t| t <= now) {
+            self.signal(now, &Signal::Tick);
+            let next = self.scheme.poll_timeout();
+            assert!(next.is_none_or(|t| t > now), "after Tick at {now:?} the timeout is {next:?}");
+        }
+    }
+}

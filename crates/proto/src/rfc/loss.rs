@@ -1,0 +1,89 @@
+//! Loss detection and retransmission of a single-path sender (RFC 9260 §7.2.4, §6.3.3, §6.4.1).
+
+use crate::policy::{
+    AckInfo, ChunkInfo, LossCause, LossPolicy, LossTrigger, PathId, PathState, Policy, Retransmit, Signal,
+    View,
+};
+use crate::wire::serial::Tsn;
+
+/// Three miss indications by the Highest TSN Newly Acknowledged algorithm; fast retransmissions on the same path, timed
+/// out data on the next active alternate.
+///
+/// Verdicts name what was noticed, not why: [`LossCause::Congestion`] for fast retransmit, [`LossCause::PathFailure`]
+/// for a timeout, so that [`LossPolicy::retransmit`] knows one from the other.
+#[derive(Clone, Debug, Default)]
+pub struct RfcLoss {
+    /// By path slot: the TSN that ends its fast recovery.
+    recovery: Vec<Option<Tsn>>,
+}
+
+impl RfcLoss {
+    /// The next usable path after `path`, in turn; `path` itself when there is no other.
+    fn alternate(view: &View<'_>, path: PathId) -> Option<PathId> {
+        let usable = view.usable();
+        let others = || usable.iter().filter(|p| *p != path);
+        others().find(|p| *p > path).or_else(|| others().next()).or_else(|| usable.iter().next())
+    }
+
+    fn set_recovery(&mut self, path: PathId, until: Option<Tsn>) {
+        if self.recovery.len() <= path.index() {
+            self.recovery.resize(path.index() + 1, None);
+        }
+        self.recovery[path.index()] = until;
+    }
+
+    fn in_recovery(&self, path: PathId) -> bool {
+        self.recovery.get(path.index()).is_some_and(Option::is_some)
+    }
+}
+
+impl Policy for RfcLoss {
+    fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
+        match signal {
+            Signal::LossEvent { path, trigger, highest, .. } => match trigger {
+                LossTrigger::FastRetransmit if self.in_recovery(*path) => {}
+                LossTrigger::FastRetransmit => self.set_recovery(*path, Some(*highest)),
+                LossTrigger::Timeout => self.set_recovery(*path, None),
+            },
+            Signal::Acked(ack) => {
+                for exit in &mut self.recovery {
+                    *exit = exit.filter(|exit| ack.cum_tsn.is_before(*exit));
+                }
+            }
+            Signal::PathChanged(path)
+                if view.paths.get(path.index()).is_some_and(|p| p.state == PathState::Closed) =>
+            {
+                self.set_recovery(*path, None);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl LossPolicy for RfcLoss {
+    fn misses(&mut self, _: &View<'_>, ack: &AckInfo, chunk: &ChunkInfo) -> u8 {
+        // §7.2.4: a chunk that was retransmitted is not eligible for another fast retransmit.
+        if chunk.losses > 0 || !chunk.on(ack.path).is_some_and(|t| t.in_flight) {
+            return 0;
+        }
+        let newly = ack.highest_newly_acked.is_some_and(|highest| chunk.tsn.is_before(highest));
+        // §7.2.4: in fast recovery a SACK that moves the cumulative TSN counts for all TSNs it reports missing.
+        let missing =
+            self.in_recovery(ack.path) && ack.cum_advanced && chunk.tsn.is_before(ack.highest_reported);
+        u8::from(newly || missing)
+    }
+
+    fn classify(&mut self, _: &View<'_>, _: &ChunkInfo, trigger: LossTrigger) -> LossCause {
+        match trigger {
+            LossTrigger::FastRetransmit => LossCause::Congestion,
+            LossTrigger::Timeout => LossCause::PathFailure,
+        }
+    }
+
+    fn retransmit(&mut self, view: &View<'_>, chunk: &ChunkInfo, cause: LossCause) -> Retransmit {
+        let last = chunk.path();
+        let stay = cause != LossCause::PathFailure && view.usable().contains(last);
+        let path = if stay { Some(last) } else { Self::alternate(view, last) };
+        path.map_or(Retransmit::Hold, Retransmit::On)
+    }
+}

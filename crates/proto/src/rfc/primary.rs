@@ -1,0 +1,33 @@
+//! The primary-path scheduler (RFC 9260 §6.4): one path at a time.
+
+use crate::policy::{Assignment, Backlog, PathId, Policy, Scheduler, View};
+
+/// The primary path while it is active, else an active alternate; back to the primary when it is active again
+/// (RFC 9260 §6.4, §8.2).
+#[derive(Copy, Clone, Debug, Default)]
+pub struct PrimaryPath;
+
+impl PrimaryPath {
+    /// The path new data take now. The alternate is the next usable one after the primary, in turn, so that it stays
+    /// the same while nothing changes.
+    pub fn choose(view: &View<'_>) -> Option<PathId> {
+        let usable = view.usable();
+        let after = |p: &PathId| *p >= view.primary;
+        usable.iter().find(after).or_else(|| usable.iter().next())
+    }
+}
+
+impl Policy for PrimaryPath {}
+
+impl Scheduler for PrimaryPath {
+    fn next(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<Assignment> {
+        let path = PrimaryPath::choose(view).filter(|p| view[*p].has_room())?;
+        Some(fill(view, path, backlog))
+    }
+}
+
+/// As many chunks on `path` as its window has room for, if they are like the next one.
+pub fn fill(view: &View<'_>, path: PathId, backlog: &Backlog) -> Assignment {
+    let chunks = view[path].room().div_ceil(backlog.next_len.max(1));
+    Assignment::on(path, u32::try_from(chunks).unwrap_or(u32::MAX))
+}

@@ -1,0 +1,16 @@
+//! RFC 9260 put together.
+
+use super::{Aimd, PrimaryPath, Reno, RfcFeedback, RfcLoss, WindowConfig};
+use crate::policy::Parts;
+
+/// SCTP as the RFC has it: a window a path, all data on the primary path with failover, three misses.
+pub fn scheme() -> Parts {
+    Parts {
+        name: "sctp".into(),
+        estimators: Vec::new(),
+        loss: Box::new(RfcLoss::default()),
+        cc: Box::new(Aimd::new(WindowConfig::default(), Reno)),
+        scheduler: Box::new(PrimaryPath),
+        feedback: Box::new(RfcFeedback),
+    }
+}

@@ -1,0 +1,244 @@
+//! One path's congestion window (RFC 9260 §7.2): slow start, congestion avoidance, fast recovery, timeout, idle decay.
+//!
+//! | words of the RFC | here |
+//! |---|---|
+//! | initial cwnd, §7.2.1 | [`Window::new`] |
+//! | slow start, §7.2.1; congestion avoidance, §7.2.2 | [`Window::on_acked`] |
+//! | cut of §7.2.3, fast recovery of §7.2.4 | [`Window::on_fast_retransmit`] |
+//! | T3-rtx, §7.2.3 | [`Window::on_timeout`] |
+//! | idle path, §7.2.1 | [`Window::decay`] |
+//!
+//! "MTU" is the largest DATA chunk that fits a packet, PMDCS. The window counts as fully used when less than one MTU of
+//! it was free, since a sender may stop that far short of it.
+
+use crate::policy::{AckInfo, Limit};
+use crate::time::{Duration, Instant};
+use crate::wire::serial::Tsn;
+
+/// An ssthresh that no window reaches: "arbitrarily high" (RFC 9260 §7.2.1).
+const NO_SSTHRESH: u64 = u64::MAX;
+
+/// Which SACKs are progress that lets a window grow.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Advance {
+    /// RFC 9260: slow start needs the cumulative TSN to move (§7.2.1), congestion avoidance counts every SACK (§7.2.2).
+    Cumulative,
+    /// RFC 4960 §7.2: both phases need the cumulative TSN to move.
+    CumulativeAlways,
+    /// Cwnd update for concurrent transfer (CUC): both phases need the path's own earliest outstanding TSN to move, be
+    /// it an original or a retransmission.
+    Pseudo,
+}
+
+/// What may differ from RFC 9260, whose values are the default.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub struct WindowConfig {
+    /// Initial window in MTU; `None`: min(4·MTU, max(2·MTU, 4404 bytes)).
+    pub initial_mtus: Option<u32>,
+    /// Initial slow-start threshold, bytes; `None`: arbitrarily high.
+    pub initial_ssthresh: Option<u64>,
+    /// Least window in MTU that a halving leaves as threshold.
+    pub half_floor_mtus: u32,
+    /// Which SACKs let the window grow.
+    pub advance: Advance,
+    /// No growth and no second cut while in fast recovery.
+    pub freeze_in_recovery: bool,
+    /// L = 1 in slow start whatever a SACK acknowledges. Otherwise a SACK may stand for several packets, and counts
+    /// as the SACKs of every second packet that it replaces (RFC 9260 §7.2.1 lets L be larger, RFC 3465).
+    pub strict: bool,
+}
+
+impl Default for WindowConfig {
+    fn default() -> Self {
+        WindowConfig {
+            initial_mtus: None,
+            initial_ssthresh: None,
+            half_floor_mtus: 4,
+            advance: Advance::Cumulative,
+            freeze_in_recovery: true,
+            strict: false,
+        }
+    }
+}
+
+/// The window of one path.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Window {
+    config: WindowConfig,
+    mtu: u64,
+    cwnd: u64,
+    ssthresh: u64,
+    /// partial_bytes_acked.
+    acked: u64,
+    /// Fast recovery lasts until this TSN is acknowledged.
+    recovery: Option<Tsn>,
+    /// Last transmission, or the last whole RTO of silence that was taken into account.
+    quiet_since: Option<Instant>,
+    /// The window was halved at least once in this silence.
+    decaying: bool,
+}
+
+impl Window {
+    /// The window of a path on which nothing was sent.
+    pub fn new(config: WindowConfig, mtu: u64) -> Self {
+        let mut window = Window {
+            config,
+            mtu,
+            cwnd: 0,
+            ssthresh: config.initial_ssthresh.unwrap_or(NO_SSTHRESH),
+            acked: 0,
+            recovery: None,
+            quiet_since: None,
+            decaying: false,
+        };
+        window.cwnd = window.initial();
+        window
+    }
+
+    fn initial(&self) -> u64 {
+        match self.config.initial_mtus {
+            Some(n) => u64::from(n.max(1)) * self.mtu,
+            None => (4 * self.mtu).min((2 * self.mtu).max(4404)),
+        }
+    }
+
+    fn half(&self) -> u64 {
+        (self.cwnd / 2).max(u64::from(self.config.half_floor_mtus) * self.mtu)
+    }
+
+    /// Congestion window, bytes.
+    pub fn cwnd(&self) -> u64 {
+        self.cwnd
+    }
+
+    /// As policies and the core see it.
+    pub fn limit(&self) -> Limit {
+        let ssthresh = Some(self.ssthresh).filter(|s| *s != NO_SSTHRESH);
+        Limit { cwnd: self.cwnd, ssthresh, pacing: None }
+    }
+
+    /// Whether it is in fast recovery.
+    pub fn in_recovery(&self) -> bool {
+        self.recovery.is_some()
+    }
+
+    /// The path's MTU is another one: a window that nothing used yet follows it.
+    pub fn set_mtu(&mut self, mtu: u64) {
+        if mtu != self.mtu {
+            self.mtu = mtu;
+            if self.quiet_since.is_none() {
+                self.cwnd = self.initial();
+            }
+        }
+    }
+
+    /// A packet left.
+    pub fn on_sent(&mut self, now: Instant, rto: Duration) {
+        self.decay(now, rto);
+        self.quiet_since = Some(now);
+        self.decaying = false;
+    }
+
+    /// Takes what a SACK acknowledged on this path. `step` gives the bytes by which congestion avoidance grows the
+    /// window once a whole window was acknowledged: one MTU in the RFC.
+    pub fn on_acked(&mut self, ack: &AckInfo, step: impl FnOnce() -> u64) {
+        let frozen = self.config.freeze_in_recovery && self.recovery.is_some();
+        if ack.newly_acked > 0 && !frozen {
+            self.grow(ack, step);
+        }
+        if ack.all_acked {
+            self.acked = 0;
+        }
+        self.maybe_leave_recovery(ack, true);
+    }
+
+    /// Takes what a SACK acknowledged on another path: it may end fast recovery here.
+    pub fn on_acked_elsewhere(&mut self, ack: &AckInfo) {
+        self.maybe_leave_recovery(ack, false);
+    }
+
+    fn grow(&mut self, ack: &AckInfo, step: impl FnOnce() -> u64) {
+        let full = ack.flight_before.saturating_add(self.mtu) > self.cwnd;
+        let pseudo = ack.pseudo_cum_advanced || ack.rtx_pseudo_cum_advanced;
+        let (start, avoid) = match self.config.advance {
+            Advance::Cumulative => (ack.cum_advanced, true),
+            Advance::CumulativeAlways => (ack.cum_advanced, ack.cum_advanced),
+            Advance::Pseudo => (pseudo, pseudo),
+        };
+        if self.cwnd <= self.ssthresh {
+            if full && start {
+                let sacks = if self.config.strict { 1 } else { ack.newly_acked_chunks.div_ceil(2).max(1) };
+                self.raise(ack.newly_acked.min(u64::from(sacks) * self.mtu));
+            }
+        } else if avoid {
+            self.acked = self.acked.saturating_add(ack.newly_acked);
+            if !full {
+                self.acked = self.acked.min(self.cwnd);
+            } else if self.acked >= self.cwnd {
+                // The window that was filled is the one before the growth.
+                self.acked -= self.cwnd;
+                self.raise(step());
+            }
+        }
+    }
+
+    fn raise(&mut self, bytes: u64) {
+        self.cwnd = self.cwnd.saturating_add(bytes);
+    }
+
+    fn maybe_leave_recovery(&mut self, ack: &AckInfo, own: bool) {
+        let Some(exit) = self.recovery else { return };
+        // With several paths another one's gap must not keep this one in recovery.
+        let passed = own
+            && self.config.advance == Advance::Pseudo
+            && ack.earliest_outstanding.is_none_or(|t| t.is_after(exit));
+        if passed || !ack.cum_tsn.is_before(exit) {
+            self.recovery = None;
+        }
+    }
+
+    /// A chunk of a new window was lost by miss indications; `highest` is the highest TSN in flight here.
+    pub fn on_fast_retransmit(&mut self, highest: Tsn) {
+        if self.config.freeze_in_recovery && self.recovery.is_some() {
+            return;
+        }
+        self.ssthresh = self.half();
+        self.cwnd = self.ssthresh;
+        self.acked = 0;
+        self.recovery = Some(highest);
+    }
+
+    /// T3-rtx expired.
+    pub fn on_timeout(&mut self) {
+        self.ssthresh = self.half();
+        self.cwnd = self.mtu;
+        self.acked = 0;
+        self.recovery = None;
+    }
+
+    /// The path works again after it was given up or doubted: two MTU, so that the peer acknowledges at once
+    /// (RFC 7829 §4.2 leaves one or two).
+    pub fn restart(&mut self) {
+        self.cwnd = 2 * self.mtu;
+        self.acked = 0;
+        self.recovery = None;
+    }
+
+    /// Halves the window for each RTO in which nothing was sent, down to 4 MTU (RFC 9260 §7.2.1).
+    pub fn decay(&mut self, now: Instant, rto: Duration) {
+        let Some(since) = self.quiet_since else { return };
+        let rto = rto.max(Duration::from_millis(1));
+        let silences = ((now - since).as_nanos() / rto.as_nanos()).min(64) as u32;
+        if silences == 0 {
+            return;
+        }
+        if !self.decaying {
+            self.ssthresh = self.cwnd;
+            self.decaying = true;
+        }
+        for _ in 0..silences {
+            self.cwnd = self.cwnd.min((self.cwnd / 2).max(4 * self.mtu));
+        }
+        self.quiet_since = Some(if silences == 64 { now } else { since + rto * silences });
+    }
+}
