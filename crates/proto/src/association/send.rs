@@ -307,6 +307,10 @@ impl Association {
                 if let Some(a) = &mut self.tx.assignment {
                     a.chunks -= 1;
                 }
+                // The opportunity is over; what comes next is decided anew.
+                if self.tx.queue.is_empty() {
+                    self.tx.assignment = None;
+                }
                 self.mind.last_path_used = Some(pick.path);
                 if others.is_empty() && self.paths[pick.path.index()].timed.is_none() {
                     self.paths[pick.path.index()].timed = Some(tsn);
