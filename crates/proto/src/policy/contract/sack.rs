@@ -21,11 +21,8 @@ impl Image {
 }
 
 impl Model {
-    fn received_cum(&mut self) -> u32 {
-        while self.received.contains(&(self.received_cum + 1)) {
-            self.received_cum += 1;
-        }
-        self.received_cum
+    fn received_cum(&self) -> u32 {
+        (1..).find(|s| !self.received.contains(s)).expect("finitely many arrived") - 1
     }
 
     pub fn on_data(&mut self, seq: u32, path: PathId) {

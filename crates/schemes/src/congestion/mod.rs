@@ -1,7 +1,0 @@
-//! How much may be in flight.
-
-mod lia;
-#[cfg(test)]
-mod tests;
-
-pub use lia::Linked;

@@ -1,5 +1,0 @@
-//! When and how arrivals are acknowledged.
-
-mod dac;
-
-pub use dac::DelayedAck;
