@@ -146,19 +146,13 @@ impl Endpoint {
         while let Some(event) = entry.association.poll_event() {
             self.events.push_back((id, event));
         }
-        let closed = entry.association.is_closed();
-        if entry.association.take_paths_moved() || (closed && !entry.tuples.is_empty()) {
+        if entry.association.take_paths_moved() && !entry.association.is_closed() {
             for t in entry.tuples.drain(..) {
                 self.by_tuple.remove(&(t, entry.peer_port));
             }
-            if closed {
-                // What still comes for it is out of the blue: a SHUTDOWN ACK that came again is answered (RFC 9260 §8.4).
-                self.by_tag.remove(&entry.association.tags().0.0);
-            } else {
-                entry.tuples.extend(entry.association.tuples());
-                for t in &entry.tuples {
-                    self.by_tuple.insert((*t, entry.peer_port), id);
-                }
+            entry.tuples.extend(entry.association.tuples());
+            for t in &entry.tuples {
+                self.by_tuple.insert((*t, entry.peer_port), id);
             }
         }
         if !entry.queued {
@@ -275,6 +269,9 @@ impl Endpoint {
                 while let Some(event) = e.association.poll_event() {
                     self.events.push_back((id, event));
                 }
+                if e.association.is_closed() {
+                    self.unlist(id);
+                }
                 self.reschedule(id);
             }
             self.ready.pop_front();
@@ -302,16 +299,23 @@ impl Endpoint {
         self.entries.get(&id).map(|e| &e.association)
     }
 
-    /// Forgets an association whatever its state; nothing is sent.
-    pub fn release(&mut self, id: AssociationId) {
-        let Some(entry) = self.entries.remove(&id) else { return };
+    /// Packets for an association that has said its last are out of the blue, though it may still be read (RFC 9260
+    /// §8.4); its addresses are free again.
+    fn unlist(&mut self, id: AssociationId) {
+        let Some(entry) = self.entries.get_mut(&id) else { return };
         let tag = entry.association.tags().0.0;
         if self.by_tag.get(&tag) == Some(&id) {
             self.by_tag.remove(&tag);
         }
-        for t in entry.tuples {
+        for t in entry.tuples.drain(..) {
             self.by_tuple.remove(&(t, entry.peer_port));
         }
+    }
+
+    /// Forgets an association whatever its state; nothing is sent.
+    pub fn release(&mut self, id: AssociationId) {
+        self.unlist(id);
+        let Some(entry) = self.entries.remove(&id) else { return };
         if let Some(wake) = entry.wake {
             self.wakes.remove(&(wake, id));
         }

@@ -62,8 +62,9 @@ impl Policy for RfcLoss {
 
 impl LossPolicy for RfcLoss {
     fn misses(&mut self, _: &View<'_>, ack: &AckInfo, chunk: &ChunkInfo) -> u8 {
-        // §7.2.4: a chunk that was retransmitted is not eligible for another fast retransmit.
-        if chunk.losses > 0 || !chunk.on(ack.path).is_some_and(|t| t.in_flight) {
+        let Some(sent) = chunk.on(ack.path).filter(|t| t.in_flight) else { return 0 };
+        // §7.2.4: a chunk that was retransmitted is not eligible for another fast retransmit. (Copies left together.)
+        if sent.at != chunk.transmissions[0].at {
             return 0;
         }
         let newly = ack.highest_newly_acked.is_some_and(|highest| chunk.tsn.is_before(highest));

@@ -280,8 +280,10 @@ fn misses_count_below_the_highest_newly_acknowledged() {
     assert_eq!(loss.misses(&picture.view(), &sack, &chunk(5, &[0])), 1);
     assert_eq!(loss.misses(&picture.view(), &sack, &chunk(9, &[0])), 0);
     assert_eq!(loss.threshold(P0), 3);
-    let mut again = chunk(5, &[0]);
+    let mut again = chunk(5, &[0, 0]);
     again.losses = 1;
+    again.transmissions[0].in_flight = false;
+    again.transmissions[1].at = Instant::from_millis(990);
     assert_eq!(loss.misses(&picture.view(), &sack, &again), 0, "fast retransmitted once only");
 }
 

@@ -21,8 +21,11 @@ impl Image {
 }
 
 impl Model {
-    fn received_cum(&self) -> u32 {
-        (1..).find(|s| !self.received.contains(s)).expect("finitely many arrived") - 1
+    fn received_cum(&mut self) -> u32 {
+        while self.received.contains(&(self.received_cum + 1)) {
+            self.received_cum += 1;
+        }
+        self.received_cum
     }
 
     pub fn on_data(&mut self, seq: u32, path: PathId) {

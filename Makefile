@@ -1,0 +1,43 @@
+# The only entry point.
+#
+#   make demo    a real video over three emulated links; report in target/demo/report.html (ARGS="--network paper-000")
+#   make test    everything that must pass; installs what it needs when root, else names what it skips
+#   make lint    formatting, clippy, the crates' walls, licences
+#   make bench   benchmarks
+#   make docs    the API's documentation, target/doc
+
+.PHONY: demo test lint bench docs interop
+SHELL := bash
+
+demo:
+	cargo run --release --locked -p strandcast -- demo $(ARGS)
+
+test:
+	tools/setup
+	@if grep -qx usrsctp target/parts; then $(MAKE) --no-print-directory interop; fi
+	STRANDCAST_PARTS="$$(paste -sd ' ' target/parts)" cargo test --quiet --locked --workspace
+	@if grep -qx usrsctp target/parts; then \
+		tests/interop/selftest \
+			$$(grep -qx netns target/parts && echo --netns) $$(grep -qx tshark target/parts && echo --pcap); \
+	fi
+	tools/selftest
+
+lint:
+	cargo fmt --all --check
+	cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
+	tools/check-arrows
+	tools/check-sources
+	tools/deny
+
+bench:
+	cargo bench --locked --workspace
+
+docs:
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --workspace --no-deps
+
+# The foreign peer of the interop tests.
+interop: target/interop/usrsctp_peer
+
+target/interop/usrsctp_peer: tests/interop/usrsctp_peer.c
+	mkdir -p target/interop
+	cc -std=gnu11 -O2 -Wall -Wextra -Werror -o $@ $< -lusrsctp -lpthread

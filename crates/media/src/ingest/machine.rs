@@ -1,0 +1,185 @@
+//! Framer, continuity check, marks, clock and packer in a row.
+
+use crate::MediaTime;
+use crate::pace::{PaceConfig, PaceError, PcrPacer};
+use crate::pack::{End, Outgoing, PackConfig, Packer};
+use crate::ts::{
+    ContinuityChecker, ContinuityCounts, Framer, FramerCounts, Marker, Marks, Packet, Program, TsError,
+};
+use core::time::Duration;
+use std::collections::VecDeque;
+
+/// How much of a stored input is kept ready.
+const READ_AHEAD: Duration = Duration::from_millis(500);
+
+/// Why an input can't be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum IngestError {
+    /// It is no transport stream.
+    #[error(transparent)]
+    Ts(#[from] TsError),
+    /// It has no clock to be paced by.
+    #[error(transparent)]
+    Pace(#[from] PaceError),
+}
+
+/// What was seen of an input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IngestStats {
+    /// Packets, bytes that are none, losses of sync.
+    pub framing: FramerCounts,
+    /// Gaps and duplicates in the input itself.
+    pub continuity: ContinuityCounts,
+    /// Messages and bytes polled so far.
+    pub packed: End,
+}
+
+/// Turns an input into messages. A stored one is paced by its own clock; a live one is stamped as it arrives.
+#[derive(Debug)]
+pub struct Ingest {
+    framer: Framer,
+    continuity: ContinuityChecker,
+    marker: Marker,
+    clock: Clock,
+    packer: Packer,
+}
+
+#[derive(Debug)]
+enum Clock {
+    Arrival,
+    Pcr {
+        pacer: PcrPacer,
+        /// Marks of the packets that the pacer holds.
+        marks: VecDeque<Marks>,
+        origin: MediaTime,
+        last: MediaTime,
+    },
+}
+
+impl Ingest {
+    /// A stored input, whose first packet is due at `origin`.
+    pub fn paced(origin: MediaTime, pace: PaceConfig, pack: PackConfig) -> Self {
+        let pacer = PcrPacer::new(pace);
+        Self::new(Clock::Pcr { pacer, marks: VecDeque::new(), origin, last: origin }, pack)
+    }
+
+    /// A live input.
+    pub fn live(pack: PackConfig) -> Self {
+        Self::new(Clock::Arrival, pack)
+    }
+
+    fn new(clock: Clock, pack: PackConfig) -> Self {
+        Ingest {
+            framer: Framer::new(),
+            continuity: ContinuityChecker::new(),
+            marker: Marker::new(),
+            clock,
+            packer: Packer::new(pack),
+        }
+    }
+
+    /// Takes in bytes that arrived at `now`; a stored input may be read ahead as far as one likes.
+    ///
+    /// # Errors
+    /// [`IngestError`] if the input can't be sent; nothing more comes of it then.
+    pub fn push(&mut self, now: MediaTime, bytes: &[u8]) -> Result<(), IngestError> {
+        self.framer.push(bytes);
+        self.drain(now)
+    }
+
+    /// Says that the input ended at `now`: what is held is let go, then the message that ends the stream.
+    ///
+    /// # Errors
+    /// [`IngestError`] if the input held no stream, or no clock.
+    pub fn finish(&mut self, now: MediaTime) -> Result<(), IngestError> {
+        self.framer.finish();
+        self.drain(now)?;
+        if let Clock::Pcr { pacer, .. } = &mut self.clock {
+            pacer.finish()?;
+        }
+        self.pack_paced();
+        let end = match &self.clock {
+            Clock::Arrival => now,
+            Clock::Pcr { last, .. } => *last,
+        };
+        self.packer.finish(end);
+        Ok(())
+    }
+
+    /// Says that the sender stops at `now`: what has not been polled is dropped, and the stream's end is due.
+    pub fn stop(&mut self, now: MediaTime) {
+        self.packer.stop(now);
+    }
+
+    /// Whether a stored input should be read further at `now`: less than half a second of it is ready.
+    pub fn wants_input(&self, now: MediaTime) -> bool {
+        matches!(self.clock, Clock::Arrival) || self.packer.last_at().is_none_or(|at| at < now + READ_AHEAD)
+    }
+
+    /// The next message that is due at `now`, in order of send times; [`MediaTime::MAX`] gives all.
+    pub fn poll(&mut self, now: MediaTime) -> Option<Outgoing> {
+        if self.packer.next_at()? <= now { self.packer.poll() } else { None }
+    }
+
+    /// When [`Ingest::handle_timeout`] and [`Ingest::poll`] should be called next.
+    pub fn poll_timeout(&self) -> Option<MediaTime> {
+        let held = if matches!(self.clock, Clock::Arrival) { self.packer.poll_timeout() } else { None };
+        self.packer.next_at().into_iter().chain(held).min()
+    }
+
+    /// Lets go what a live input has held long enough at `now`.
+    pub fn handle_timeout(&mut self, now: MediaTime) {
+        if matches!(self.clock, Clock::Arrival) {
+            self.packer.handle_timeout(now);
+        }
+    }
+
+    /// What was seen so far.
+    pub fn stats(&self) -> IngestStats {
+        IngestStats {
+            framing: self.framer.counts(),
+            continuity: self.continuity.counts(),
+            packed: self.packer.totals(),
+        }
+    }
+
+    /// The input's first program, once its map has passed.
+    pub fn program(&self) -> Option<Program> {
+        self.marker.program()
+    }
+
+    fn drain(&mut self, now: MediaTime) -> Result<(), IngestError> {
+        while let Some(packet) = self.framer.poll()? {
+            self.take(now, packet)?;
+        }
+        self.pack_paced();
+        Ok(())
+    }
+
+    fn take(&mut self, now: MediaTime, packet: Packet) -> Result<(), PaceError> {
+        self.continuity.check(&packet);
+        let mark = self.marker.mark(&packet);
+        match &mut self.clock {
+            Clock::Arrival => self.packer.push(now, &packet, mark),
+            Clock::Pcr { pacer, marks, .. } => {
+                if let Some(pid) = self.marker.program().and_then(|p| p.pcr_pid) {
+                    pacer.set_pcr_pid(pid);
+                }
+                marks.push_back(mark);
+                pacer.push(packet)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Packs what the pacer has given its time.
+    fn pack_paced(&mut self) {
+        let Clock::Pcr { pacer, marks, origin, last } = &mut self.clock else { return };
+        while let Some(paced) = pacer.poll() {
+            *last = *origin + paced.at;
+            let mark = marks.pop_front().expect("every packet pushed into the pacer left its marks");
+            self.packer.push(*last, &paced.packet, mark);
+        }
+    }
+}

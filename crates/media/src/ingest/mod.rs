@@ -1,0 +1,7 @@
+//! The sender's half in one piece: bytes of a transport stream in, messages with their send times out.
+
+mod machine;
+#[cfg(test)]
+mod tests;
+
+pub use machine::{Ingest, IngestError, IngestStats};

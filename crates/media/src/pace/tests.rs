@@ -1,0 +1,124 @@
+//! The clock is linear between references; what happens where there are none.
+
+use super::*;
+use crate::testing::Build;
+use crate::ts::{Packet, Pcr};
+use core::time::Duration;
+
+const MS: u64 = Pcr::HZ / 1000;
+
+fn plain() -> Packet {
+    Build::new(0x100, 0).packet()
+}
+
+fn clock(ticks: u64) -> Packet {
+    Build { pcr: Some(Pcr::from_ticks(ticks)), ..Build::new(0x100, 0) }.packet()
+}
+
+fn jump(ticks: u64) -> Packet {
+    Build { pcr: Some(Pcr::from_ticks(ticks)), discontinuity: true, ..Build::new(0x100, 0) }.packet()
+}
+
+/// Due times of these packets in microseconds.
+fn paced(packets: impl IntoIterator<Item = Packet>) -> Vec<u64> {
+    let mut pacer = PcrPacer::new(PaceConfig::default());
+    for packet in packets {
+        pacer.push(packet).expect("it is short");
+    }
+    pacer.finish().expect("it has a clock");
+    let times = core::iter::from_fn(|| pacer.poll());
+    times.map(|p| u64::try_from(p.at.as_micros()).expect("short")).collect()
+}
+
+#[test]
+fn time_runs_evenly_between_references_and_on_at_both_ends() {
+    let stream = [
+        plain(),
+        clock(500 * MS),
+        plain(),
+        clock(510 * MS),
+        plain(),
+        plain(),
+        plain(),
+        clock(530 * MS),
+        plain(),
+    ];
+    // 5 ms a packet up to the second reference, first packets too; 5 ms a packet after it as well: 20 ms over 4.
+    assert_eq!(paced(stream), [0, 5_000, 10_000, 15_000, 20_000, 25_000, 30_000, 35_000, 40_000]);
+    let faster = [clock(0), plain(), clock(10 * MS), plain(), plain(), plain(), clock(14 * MS), plain()];
+    assert_eq!(paced(faster), [0, 5_000, 10_000, 11_000, 12_000, 13_000, 14_000, 15_000]);
+}
+
+#[test]
+fn the_clock_may_wrap() {
+    let stream = [clock(Pcr::WRAP - 5 * MS), plain(), clock(5 * MS), plain(), clock(15 * MS)];
+    assert_eq!(paced(stream), [0, 5_000, 10_000, 15_000, 20_000]);
+}
+
+#[test]
+fn a_new_time_base_goes_on_at_the_last_rate() {
+    for second in [jump(11 * MS), clock(3_000 * MS), clock(5)] {
+        let base = second.adaptation().and_then(|a| a.pcr).expect("it has a reference").ticks();
+        let stream = [clock(MS), clock(10 * MS), plain(), second, plain(), clock(base + 4 * MS)];
+        assert_eq!(paced(stream), [0, 9_000, 18_000, 27_000, 29_000, 31_000], "base {base}");
+    }
+}
+
+#[test]
+fn a_jump_before_any_rate_waits_for_one() {
+    let stream = [clock(1_000_000 * MS), plain(), clock(5 * MS), plain(), clock(7 * MS)];
+    assert_eq!(paced(stream), [0, 1_000, 2_000, 3_000, 4_000]);
+}
+
+#[test]
+fn the_named_pid_alone_is_the_clock() {
+    let other = Build { pcr: Some(Pcr::from_ticks(77)), ..Build::new(0x200, 0) }.packet();
+    let stream = [other, clock(0), other, clock(10 * MS), clock(20 * MS)];
+    let mut pacer = PcrPacer::new(PaceConfig::default());
+    pacer.set_pcr_pid(0x100);
+    stream.into_iter().for_each(|p| pacer.push(p).expect("it is short"));
+    let times: Vec<_> = core::iter::from_fn(|| pacer.poll()).map(|p| p.at.as_millis()).collect();
+    assert_eq!(times, [0, 5, 10, 15, 25], "5 ms a packet, then 10 ms over one");
+}
+
+#[test]
+fn a_stream_without_clock_is_refused_within_bounds() {
+    let config = PaceConfig { look_ahead: 188 * 100, fallback_bps: None };
+    let mut pacer = PcrPacer::new(config);
+    pacer.push(clock(0)).expect("one packet");
+    let refused = (1..200).find_map(|n| pacer.push(plain()).err().map(|e| (n, e)));
+    assert_eq!(refused, Some((99, PaceError::NoPcr { pid: None, looked_at: 18_800 })));
+
+    let mut short = PcrPacer::new(config);
+    short.set_pcr_pid(0x123);
+    short.push(plain()).expect("one packet");
+    let error = short.finish().expect_err("no reference came");
+    assert_eq!(error, PaceError::NoPcr { pid: Some(0x123), looked_at: 188 });
+    assert!(error.to_string().contains("on PID 291"), "{error}");
+    assert_eq!(PcrPacer::new(config).finish(), Ok(()), "nothing needs no pace");
+}
+
+#[test]
+fn a_given_rate_paces_a_stream_without_clock() {
+    let mut pacer = PcrPacer::new(PaceConfig { look_ahead: 188 * 10, fallback_bps: Some(1_504_000) });
+    for _ in 0..25 {
+        pacer.push(plain()).expect("there is a rate");
+    }
+    pacer.finish().expect("there is a rate");
+    let times: Vec<_> = core::iter::from_fn(|| pacer.poll()).map(|p| p.at).collect();
+    assert_eq!(times, (0..25).map(Duration::from_millis).collect::<Vec<_>>());
+}
+
+#[test]
+fn references_that_cease_and_return_leave_no_step() {
+    let mut pacer = PcrPacer::new(PaceConfig { look_ahead: 188 * 10, fallback_bps: None });
+    pacer.push(clock(0)).expect("fits");
+    pacer.push(clock(MS)).expect("fits");
+    for _ in 0..48 {
+        pacer.push(plain()).expect("there is a rate");
+    }
+    pacer.push(clock(7_777 * MS)).expect("there is a rate");
+    pacer.push(clock(7_778 * MS)).expect("there is a rate");
+    let times: Vec<_> = core::iter::from_fn(|| pacer.poll()).map(|p| p.at).collect();
+    assert_eq!(times, (0..52).map(Duration::from_millis).collect::<Vec<_>>());
+}

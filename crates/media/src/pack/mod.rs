@@ -1,0 +1,34 @@
+//! Messages: up to seven transport packets behind a header of 20 bytes, and one message that ends the stream.
+//!
+//! ```text
+//!  0                   1                   2                   3
+//!  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+//! +---------------+---------------+-------------------------------+
+//! |  version = 1  |0 0|typ|0|F|R|E|   lifetime in ms (0: none)    |
+//! +---------------+---------------+-------------------------------+
+//! |                      session identifier                       |
+//! +---------------------------------------------------------------+
+//! |                        sequence number                        |
+//! +---------------------------------------------------------------+
+//! |          send time in microseconds since the session's        |
+//! |                     first message (64 bits)                   |
+//! +---------------------------------------------------------------+
+//! |  E = 0: one to seven transport packets of 188 bytes           |
+//! |  E = 1: messages (64 bits), bytes (64 bits), CRC32c (32 bits) |
+//! +---------------------------------------------------------------+
+//! ```
+//!
+//! Integers are big-endian. `typ` is the frame type (0 unknown, 1 I, 2 P, 3 B), F says that a frame begins in the
+//! message, R that decoding may start in it, E that it ends the stream; zeros are sent as zeros and ignored. The session
+//! identifier is drawn by the sender when it starts. Sequence numbers begin at 0, go up by one a message, the end
+//! included, and wrap. The totals of the end count the data messages of the session and their transport packets' bytes;
+//! the checksum runs over these bytes in order. A message is 1336 bytes at most, which leaves it whole in one SCTP
+//! packet over UDP and IPv4 of 1400 bytes; over IPv6 that takes six packets a message, or 1412 bytes.
+
+mod message;
+mod packer;
+#[cfg(test)]
+mod tests;
+
+pub use message::{Body, End, HEADER_LEN, Header, MAX_PACKETS, Malformed, Message, VERSION};
+pub use packer::{Outgoing, PackConfig, Packer, Unpacker};

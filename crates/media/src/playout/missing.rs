@@ -1,0 +1,41 @@
+//! Which messages are missing, as ranges.
+
+use std::collections::BTreeMap;
+
+/// Ranges kept; the oldest are forgotten beyond.
+const MAX_RANGES: usize = 4096;
+
+/// Sequence numbers of messages whose turn passed without them.
+#[derive(Debug, Default)]
+pub(super) struct Missing {
+    /// First of a range to the one after its last.
+    ranges: BTreeMap<i64, i64>,
+}
+
+impl Missing {
+    /// Adds `from..to`, which lies behind everything added before.
+    pub(super) fn add(&mut self, from: i64, to: i64) {
+        if from < to {
+            self.ranges.insert(from, to);
+            if self.ranges.len() > MAX_RANGES {
+                self.ranges.pop_first();
+            }
+        }
+    }
+
+    /// Takes one out; false if it is not missing (or forgotten).
+    pub(super) fn remove(&mut self, sequence: i64) -> bool {
+        let Some((&from, &to)) = self.ranges.range(..=sequence).next_back() else { return false };
+        if sequence >= to {
+            return false;
+        }
+        self.ranges.remove(&from);
+        if from < sequence {
+            self.ranges.insert(from, sequence);
+        }
+        if sequence + 1 < to {
+            self.ranges.insert(sequence + 1, to);
+        }
+        true
+    }
+}

@@ -1,0 +1,162 @@
+//! One session of a sender: what is buffered, what was played, what is missing.
+
+use super::clock::SenderClock;
+use super::missing::Missing;
+use super::stats::PlayoutStats;
+use crate::MediaTime;
+use crate::pack::{Body, End, Message};
+use core::time::Duration;
+use std::collections::BTreeMap;
+
+/// What becomes of a message that has arrived.
+pub(super) enum Fate {
+    Kept,
+    Late(Duration),
+    Duplicate,
+    Implausible,
+}
+
+/// Sequence numbers are counted on from the wire's 32 bits, so they never wrap.
+#[derive(Debug)]
+pub(super) struct Session {
+    pub(super) id: u32,
+    pub(super) clock: SenderClock,
+    latency: Duration,
+    buffer: BTreeMap<i64, Message>,
+    /// When the buffer was last filled after having been empty.
+    filled_at: MediaTime,
+    /// The latest message that has arrived.
+    newest: i64,
+    /// The first message whose turn has not come; `None` until one has.
+    next: Option<i64>,
+    missing: Missing,
+    /// The last message played and when it was due.
+    last: Option<(i64, MediaTime)>,
+    /// What was played.
+    played: End,
+    pub(super) ended: bool,
+}
+
+impl Session {
+    /// A session that is first heard of with `message`.
+    pub(super) fn new(latency: Duration, now: MediaTime, message: &Message) -> Self {
+        let header = &message.header;
+        Session {
+            id: header.session,
+            clock: SenderClock::new(latency, now, header.sent),
+            latency,
+            buffer: BTreeMap::new(),
+            filled_at: now,
+            newest: i64::from(header.sequence) - 1,
+            next: None,
+            missing: Missing::default(),
+            last: None,
+            played: End::default(),
+            ended: false,
+        }
+    }
+
+    /// Takes in a message. Everything due before `now` must have been taken out.
+    pub(super) fn insert(&mut self, now: MediaTime, message: Message, stats: &mut PlayoutStats) -> Fate {
+        let sequence = self.count_on(message.header.sequence);
+        let sent = message.header.sent;
+        if !self.clock.observe(now, sequence, sent, sequence > self.newest) {
+            return Fate::Implausible;
+        }
+        self.newest = self.newest.max(sequence);
+        let lateness = now.saturating_since(self.clock.due(sequence, sent));
+        if self.next.is_some_and(|next| sequence < next) {
+            if !self.missing.remove(sequence) {
+                return Fate::Duplicate;
+            }
+            stats.lost -= 1;
+            return Fate::Late(lateness);
+        }
+        if self.buffer.contains_key(&sequence) {
+            return Fate::Duplicate;
+        }
+        // Its turn is over unless something before it still waits for its own.
+        let first = self.buffer.first_key_value().is_none_or(|(&k, _)| sequence < k);
+        if first && !lateness.is_zero() && matches!(message.body, Body::Data(_)) {
+            self.pass(sequence, sent, stats);
+            return Fate::Late(lateness);
+        }
+        if self.buffer.is_empty() {
+            self.filled_at = now;
+        }
+        self.buffer.insert(sequence, message);
+        Fate::Kept
+    }
+
+    /// When the first of the buffer is due.
+    pub(super) fn next_due(&self) -> Option<MediaTime> {
+        let (&sequence, message) = self.buffer.first_key_value()?;
+        Some(self.clock.due(sequence, message.header.sent))
+    }
+
+    /// When the last of the buffer is due.
+    pub(super) fn last_due(&self) -> Option<MediaTime> {
+        let (&sequence, message) = self.buffer.last_key_value()?;
+        Some(self.clock.due(sequence, message.header.sent))
+    }
+
+    /// What was played so far.
+    pub(super) fn played(&self) -> End {
+        self.played
+    }
+
+    /// Plays the first of the buffer.
+    pub(super) fn play(&mut self, stats: &mut PlayoutStats) -> Option<(MediaTime, Message)> {
+        let due = self.next_due()?;
+        let (sequence, message) = self.buffer.pop_first()?;
+        self.pass(sequence, message.header.sent, stats);
+        self.count_gap(sequence, due, stats);
+        self.clock.set_playing();
+        self.last = Some((sequence, due));
+        match &message.body {
+            Body::Data(payload) => {
+                let played = &mut self.played;
+                played.messages += 1;
+                played.bytes += payload.len() as u64;
+                played.crc32c = crc32c::crc32c_append(played.crc32c, payload);
+                stats.played += 1;
+                stats.played_bytes += payload.len() as u64;
+            }
+            Body::End(_) => self.ended = true,
+        }
+        Some((due, message))
+    }
+
+    /// The sequence number nearest to the newest one that ends in these 32 bits.
+    fn count_on(&self, wire: u32) -> i64 {
+        // Truncation is meant: the lower 32 bits are what the wire has.
+        let ahead = wire.wrapping_sub(self.newest as u32) as i32;
+        self.newest + i64::from(ahead)
+    }
+
+    /// The turn of `sequence`, sent at `sent`, has come: what is before it and not here is lost so far.
+    fn pass(&mut self, sequence: i64, sent: MediaTime, stats: &mut PlayoutStats) {
+        let from_start = sent.saturating_since(MediaTime::ZERO) <= self.latency && sequence >= 0;
+        let next = self.next.unwrap_or(if from_start { 0 } else { sequence });
+        stats.lost += u64::try_from(sequence - next).unwrap_or(0);
+        self.missing.add(next, sequence);
+        self.next = Some(sequence + 1);
+    }
+
+    /// Counts what was not played between the message played before and this one.
+    fn count_gap(&self, sequence: i64, due: MediaTime, stats: &mut PlayoutStats) {
+        let Some((before, from)) = self.last else { return };
+        let span = due.saturating_since(from);
+        stats.play_time += span;
+        let run = u32::try_from(sequence - before - 1).unwrap_or(u32::MAX - 1);
+        if run == 0 {
+            return;
+        }
+        let step = span / (run + 1);
+        let gap = span.saturating_sub(step);
+        stats.gaps += 1;
+        stats.gap_time += gap;
+        stats.longest_gap = stats.longest_gap.max(gap);
+        stats.underflows += u64::from(self.filled_at > from + step);
+    }
+}

@@ -1,0 +1,195 @@
+//! The playout's machine: messages in, transport packets out at their time.
+
+use super::session::{Fate, Session};
+use super::stats::PlayoutStats;
+use crate::MediaTime;
+use crate::pack::{Body, End, Header, Message};
+use bytes::Bytes;
+use core::time::Duration;
+use std::collections::VecDeque;
+
+/// How a [`Playout`] plays.
+#[derive(Debug, Clone, Copy)]
+pub struct PlayoutConfig {
+    /// Time from a message's sending to its playing.
+    pub latency: Duration,
+    /// Most bytes of transport packets held; what comes beyond is dropped.
+    pub max_bytes: usize,
+}
+
+impl PlayoutConfig {
+    /// This latency and 64 MiB.
+    pub fn new(latency: Duration) -> Self {
+        PlayoutConfig { latency, max_bytes: 64 << 20 }
+    }
+}
+
+/// One message, played.
+#[derive(Debug, Clone)]
+pub struct Released {
+    /// When it was due, in the receiver's clock.
+    pub due: MediaTime,
+    /// Its header.
+    pub header: Header,
+    /// Its transport packets.
+    pub payload: Bytes,
+}
+
+/// A stream's end, played at its time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ended {
+    /// What the sender sent.
+    pub sent: End,
+    /// What was played of this session.
+    pub played: End,
+}
+
+impl Ended {
+    /// Whether every byte was played: count, length and checksum agree.
+    pub fn identical(&self) -> bool {
+        self.sent == self.played
+    }
+}
+
+/// What a [`Playout`] gives out.
+#[derive(Debug, Clone)]
+pub enum Output {
+    /// A message is due.
+    Data(Released),
+    /// The stream ended.
+    Ended(Ended),
+    /// What follows is of a new session, with this identifier: the sender started over.
+    Restarted(u32),
+}
+
+/// Plays messages at send time + latency; see the [module](super) for what that means.
+#[derive(Debug)]
+pub struct Playout {
+    config: PlayoutConfig,
+    session: Option<Session>,
+    /// The session before.
+    replaced: Option<u32>,
+    ready: VecDeque<Output>,
+    /// Bytes in the buffer and in `ready`.
+    held_bytes: usize,
+    stats: PlayoutStats,
+    /// Clock jumps of sessions that were replaced.
+    jumps_before: u64,
+}
+
+impl Playout {
+    /// A playout that has seen nothing.
+    pub fn new(config: PlayoutConfig) -> Self {
+        Playout {
+            config,
+            session: None,
+            replaced: None,
+            ready: VecDeque::new(),
+            held_bytes: 0,
+            stats: PlayoutStats::default(),
+            jumps_before: 0,
+        }
+    }
+
+    /// Takes in a message that arrived at `now`.
+    pub fn push(&mut self, now: MediaTime, message: Message) {
+        let id = message.header.session;
+        let over = self.session.as_ref().is_some_and(|s| s.id == id && s.ended);
+        if over || self.replaced == Some(id) {
+            self.stats.stale += 1;
+            return;
+        }
+        self.play_due(now);
+        let len = payload_len(&message);
+        if self.held_bytes + len > self.config.max_bytes {
+            self.stats.overflows += 1;
+            return;
+        }
+        if self.session.as_ref().is_some_and(|s| s.id != id) {
+            self.replace(id);
+        }
+        let latency = self.config.latency;
+        let session = self.session.get_or_insert_with(|| Session::new(latency, now, &message));
+        match session.insert(now, message, &mut self.stats) {
+            Fate::Kept => self.held_bytes += len,
+            Fate::Duplicate => self.stats.duplicates += 1,
+            Fate::Implausible => self.stats.implausible += 1,
+            Fate::Late(by) => {
+                self.stats.late += 1;
+                self.stats.largest_lateness = self.stats.largest_lateness.max(by);
+            }
+        }
+    }
+
+    /// What is due at `now`, one after the other until `None`.
+    pub fn poll(&mut self, now: MediaTime) -> Option<Output> {
+        self.play_due(now);
+        let output = self.ready.pop_front();
+        if let Some(Output::Data(released)) = &output {
+            self.held_bytes -= released.payload.len();
+        }
+        output
+    }
+
+    /// When [`Playout::poll`] has something next; `None` while nothing is held.
+    pub fn poll_timeout(&self) -> Option<MediaTime> {
+        if self.ready.is_empty() { self.session.as_ref()?.next_due() } else { Some(MediaTime::ZERO) }
+    }
+
+    /// Plays everything held without waiting for its time: the receiver stops.
+    pub fn drain(&mut self) {
+        while self.play_one() {}
+    }
+
+    /// What was counted so far.
+    pub fn stats(&self) -> PlayoutStats {
+        let jumps = self.session.as_ref().map_or(0, |s| s.clock.jumps());
+        PlayoutStats { clock_jumps: self.jumps_before + jumps, ..self.stats }
+    }
+
+    /// How long what is held lasts at `now`, the messages in front of it included.
+    pub fn level(&self, now: MediaTime) -> Duration {
+        let last = self.session.as_ref().and_then(Session::last_due);
+        last.map_or(Duration::ZERO, |due| due.saturating_since(now))
+    }
+
+    /// Bytes of transport packets held.
+    pub fn held_bytes(&self) -> usize {
+        self.held_bytes
+    }
+
+    fn play_due(&mut self, now: MediaTime) {
+        while self.session.as_ref().and_then(Session::next_due).is_some_and(|due| due <= now) {
+            self.play_one();
+        }
+    }
+
+    /// Plays the next message, due or not; false if there is none.
+    fn play_one(&mut self) -> bool {
+        let Some(session) = &mut self.session else { return false };
+        let Some((due, message)) = session.play(&mut self.stats) else { return false };
+        self.ready.push_back(match message.body {
+            Body::Data(payload) => Output::Data(Released { due, header: message.header, payload }),
+            Body::End(sent) => Output::Ended(Ended { sent, played: session.played() }),
+        });
+        true
+    }
+
+    /// A new session takes the old one's place.
+    fn replace(&mut self, id: u32) {
+        self.drain();
+        if let Some(old) = self.session.take() {
+            self.replaced = Some(old.id);
+            self.jumps_before += old.clock.jumps();
+            self.stats.restarts += 1;
+            self.ready.push_back(Output::Restarted(id));
+        }
+    }
+}
+
+fn payload_len(message: &Message) -> usize {
+    match &message.body {
+        Body::Data(payload) => payload.len(),
+        Body::End(_) => 0,
+    }
+}

@@ -1,0 +1,101 @@
+//! The continuity counter (§2.4.3.3).
+
+use super::packet::{NULL_PID, Packet};
+use std::collections::BTreeMap;
+
+/// What a packet's continuity counter says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Continuity {
+    /// Nothing is missing, as far as four bits can tell; or the packet is not checked.
+    Fine,
+    /// The packet before was sent a second time, which is allowed once.
+    Duplicate,
+    /// Packets of this PID are missing.
+    Gap {
+        /// How many, modulo 16.
+        missing: u8,
+    },
+}
+
+/// What a [`ContinuityChecker`] counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ContinuityCounts {
+    /// Gaps, each of one or more packets.
+    pub gaps: u64,
+    /// Packets missing in these gaps, modulo 16 a gap.
+    pub missing_packets: u64,
+    /// Packets that came twice.
+    pub duplicates: u64,
+}
+
+/// Follows the continuity counter of every PID.
+///
+/// The counter goes up by one with each packet of its PID that has a payload and stands still without one. A packet with
+/// payload may be sent twice, and only twice, with the same bytes but for its PCR. `discontinuity_indicator` allows any
+/// counter. Null packets, packets marked as damaged and those with the reserved `adaptation_field_control` 0 are not
+/// checked.
+#[derive(Debug, Default)]
+pub struct ContinuityChecker {
+    last: BTreeMap<u16, Last>,
+    counts: ContinuityCounts,
+}
+
+#[derive(Debug)]
+struct Last {
+    counter: u8,
+    /// Checksum of the payload while the packet may come a second time.
+    repeatable: Option<u32>,
+}
+
+impl ContinuityChecker {
+    /// A checker that has seen no packet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What was counted so far.
+    pub fn counts(&self) -> ContinuityCounts {
+        self.counts
+    }
+
+    /// Checks the next packet of the stream.
+    pub fn check(&mut self, packet: &Packet) -> Continuity {
+        let unchecked = packet.pid() == NULL_PID
+            || packet.transport_error()
+            || !(packet.has_payload() || packet.has_adaptation());
+        if unchecked {
+            return Continuity::Fine;
+        }
+        let verdict = self.verdict(packet);
+        match verdict {
+            Continuity::Fine => {}
+            Continuity::Duplicate => self.counts.duplicates += 1,
+            Continuity::Gap { missing } => {
+                self.counts.gaps += 1;
+                self.counts.missing_packets += u64::from(missing);
+            }
+        }
+        verdict
+    }
+
+    fn verdict(&mut self, packet: &Packet) -> Continuity {
+        let counter = packet.continuity_counter();
+        let sum = packet.has_payload().then(|| crc32c::crc32c(packet.payload()));
+        let now = Last { counter, repeatable: sum };
+        let Some(last) = self.last.insert(packet.pid(), now) else {
+            return Continuity::Fine;
+        };
+        if packet.adaptation().is_some_and(|a| a.discontinuity) {
+            return Continuity::Fine;
+        }
+        if sum.is_some() && counter == last.counter && sum == last.repeatable {
+            self.last.insert(packet.pid(), Last { counter, repeatable: None });
+            return Continuity::Duplicate;
+        }
+        let expected = if sum.is_some() { (last.counter + 1) & 0x0f } else { last.counter };
+        match counter.wrapping_sub(expected) & 0x0f {
+            0 => Continuity::Fine,
+            missing => Continuity::Gap { missing },
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Frame types of H.264 video (Rec. ITU-T H.264), from the first bytes of a frame.
+
+/// How a frame depends on others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FrameType {
+    /// Predicted from frames before and after it.
+    B,
+    /// Predicted from frames before it.
+    P,
+    /// Stands alone.
+    I,
+}
+
+const NAL_SLICE: u8 = 1;
+const NAL_IDR_SLICE: u8 = 5;
+const NAL_DELIMITER: u8 = 9;
+
+/// The type of the frame that begins `data` (byte stream format, Annex B), if its first slice header or its access unit
+/// delimiter is in there. The slice is trusted more: a delimiter names all that the frame may hold.
+pub fn frame_type(data: &[u8]) -> Option<FrameType> {
+    let mut delimited = None;
+    let mut rest = data;
+    while let Some(at) = rest.windows(3).position(|w| w == [0, 0, 1]) {
+        rest = &rest[at + 3..];
+        let (&header, body) = rest.split_first()?;
+        match header & 0x1f {
+            NAL_IDR_SLICE => return Some(FrameType::I),
+            NAL_SLICE => return slice_type(body).or(delimited),
+            NAL_DELIMITER => delimited = body.first().and_then(|&b| primary_pic_type(b >> 5)),
+            _ => {}
+        }
+    }
+    delimited
+}
+
+/// Table 7-5, without the types of the Extended profile.
+fn primary_pic_type(value: u8) -> Option<FrameType> {
+    match value {
+        0 => Some(FrameType::I),
+        1 => Some(FrameType::P),
+        2 => Some(FrameType::B),
+        _ => None,
+    }
+}
+
+/// `first_mb_in_slice` and `slice_type` (Table 7-6) begin the slice header.
+fn slice_type(body: &[u8]) -> Option<FrameType> {
+    let mut bits = body.iter().flat_map(|&byte| (0..8).rev().map(move |k| byte >> k & 1));
+    exp_golomb(&mut bits)?;
+    match exp_golomb(&mut bits)? % 5 {
+        0 | 3 => Some(FrameType::P),
+        1 => Some(FrameType::B),
+        _ => Some(FrameType::I),
+    }
+}
+
+/// `ue(v)` of §9.1, up to 31 leading zeros.
+fn exp_golomb(bits: &mut impl Iterator<Item = u8>) -> Option<u32> {
+    let mut zeros = 0;
+    while bits.next()? == 0 {
+        zeros += 1;
+        if zeros > 31 {
+            return None;
+        }
+    }
+    let mut value = 1_u64;
+    for _ in 0..zeros {
+        value = value << 1 | u64::from(bits.next()?);
+    }
+    u32::try_from(value - 1).ok()
+}

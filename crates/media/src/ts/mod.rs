@@ -1,0 +1,20 @@
+//! MPEG-2 transport streams (ISO/IEC 13818-1, Rec. ITU-T H.222.0): framing, packet headers, continuity, program tables,
+//! and as much of the video as tells where frames begin and of which type they are.
+
+mod continuity;
+mod framer;
+mod h264;
+mod marks;
+mod packet;
+mod pes;
+mod psi;
+#[cfg(test)]
+mod tests;
+
+pub use continuity::{Continuity, ContinuityChecker, ContinuityCounts};
+pub use framer::{Framer, FramerCounts, SEARCH_LIMIT, TsError};
+pub use h264::{FrameType, frame_type};
+pub use marks::{Marker, Marks};
+pub use packet::{Adaptation, NULL_PID, PACKET_LEN, Packet, Pcr, SYNC_BYTE};
+pub use pes::PesHeader;
+pub use psi::{Program, ProgramTable, Video};

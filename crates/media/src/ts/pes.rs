@@ -1,0 +1,37 @@
+//! The header of a PES packet (§2.4.3.6).
+
+/// What is read of a PES packet's header. Times count 90 kHz in 33 bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PesHeader {
+    /// `stream_id`: 0xe0 to 0xef for video.
+    pub stream_id: u8,
+    /// Presentation time stamp.
+    pub pts: Option<u64>,
+    /// Decoding time stamp, where it is not the presentation's.
+    pub dts: Option<u64>,
+    /// Bytes from the packet's beginning to its data.
+    pub data_at: usize,
+}
+
+impl PesHeader {
+    /// Reads the header at the beginning of `payload`; `None` if that is no PES packet with time stamps' flags, or cut
+    /// short.
+    pub fn parse(payload: &[u8]) -> Option<Self> {
+        let head = payload.first_chunk::<9>()?;
+        // Only streams with the optional header have '10' here (others: padding, private 2, ECM, EMM, ...).
+        if head[..3] != [0, 0, 1] || head[6] >> 6 != 0b10 {
+            return None;
+        }
+        let fields = payload.get(9..9 + usize::from(head[8]))?;
+        let flags = head[7] >> 6;
+        let pts = if flags & 0b10 != 0 { time_stamp(fields) } else { None };
+        let dts = if flags == 0b11 { fields.get(5..).and_then(time_stamp) } else { None };
+        Some(PesHeader { stream_id: head[3], pts, dts, data_at: 9 + fields.len() })
+    }
+}
+
+/// 33 bits in five bytes with a marker bit after the 3rd, 18th and 33rd.
+fn time_stamp(field: &[u8]) -> Option<u64> {
+    let b = field.first_chunk::<5>()?.map(u64::from);
+    Some((b[0] >> 1 & 7) << 30 | b[1] << 22 | (b[2] >> 1) << 15 | b[3] << 7 | b[4] >> 1)
+}

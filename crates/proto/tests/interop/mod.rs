@@ -1,0 +1,287 @@
+//! Our endpoint and another implementation's, with a link between them that delays and loses packets. No UDP: the
+//! SCTP packets themselves are handed over. One clock, which both are told.
+#![allow(dead_code, reason = "each test uses its part of it")]
+
+pub mod journal;
+pub mod scenarios;
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use strandcast_proto::association::{CloseReason, Event, SendOptions, Transmit};
+use strandcast_proto::config::TransportConfig;
+use strandcast_proto::endpoint::{AssociationId, Connect, Endpoint, EndpointConfig, Input, SchemeFactory};
+use strandcast_proto::path::FourTuple;
+use strandcast_proto::policy::LinkId;
+use strandcast_proto::rfc;
+use strandcast_proto::seeds::{Random, Seeds};
+use strandcast_proto::time::{Duration, Instant};
+
+use super::common::ms;
+use journal::{Entry, From, Journal};
+
+pub const OUR_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 9899);
+pub const THEIR_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2)), 9899);
+/// Where the clock starts.
+const START: Instant = Instant::from_millis(10_000);
+
+/// A message, going out or come in.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Note {
+    pub stream: u16,
+    pub ppid: u32,
+    pub payload: Bytes,
+}
+
+/// How to send a message.
+#[derive(Copy, Clone, Default, Debug)]
+pub struct How {
+    pub unordered: bool,
+    pub lifetime: Option<Duration>,
+}
+
+/// What became of an association.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Fate {
+    Opening,
+    Open,
+    Closed,
+    Aborted,
+}
+
+/// Another implementation. Times are since the start.
+pub trait Foreign {
+    /// An end that waits to be connected to.
+    fn new(seed: u64) -> Self;
+    fn connect(&mut self, now: Duration);
+    fn input(&mut self, now: Duration, packet: Bytes);
+    fn poll_timeout(&self) -> Option<Duration>;
+    fn handle_timeout(&mut self, now: Duration);
+    fn output(&mut self, now: Duration) -> Option<Bytes>;
+    fn send(&mut self, now: Duration, note: &Note, how: How);
+    fn received(&mut self) -> Vec<Note>;
+    fn shutdown(&mut self, now: Duration);
+    fn abort(&mut self, now: Duration);
+    fn fate(&self) -> Fate;
+}
+
+/// What the link does to packets.
+#[derive(Copy, Clone, Debug)]
+pub struct Link {
+    pub delay: Duration,
+    pub loss: f64,
+}
+
+/// Decides over a packet beside the losses: (its sender, its bytes) → deliver it.
+pub type Filter = Box<dyn FnMut(From, &Bytes) -> bool>;
+
+pub struct Pair<F> {
+    pub now: Instant,
+    pub ours: Endpoint,
+    pub id: Option<AssociationId>,
+    pub events: Vec<Event>,
+    pub theirs: F,
+    pub link: Link,
+    pub filter: Filter,
+    pub journal: Journal,
+    /// What each side's application read.
+    pub we_got: Vec<Note>,
+    pub they_got: Vec<Note>,
+    flying: BTreeMap<(Instant, u64), (From, Bytes)>,
+    sequence: u64,
+    random: Random,
+}
+
+impl<F: Foreign> Pair<F> {
+    pub fn new(title: &str, seed: u64, loss: f64) -> Self {
+        let seeds = Seeds::new(seed, 0);
+        Pair {
+            now: START,
+            ours: Pair::<F>::endpoint(&seeds),
+            id: None,
+            events: Vec::new(),
+            theirs: F::new(seed),
+            link: Link { delay: ms(20), loss },
+            filter: Box::new(|_, _| true),
+            journal: Journal { title: format!("{title}, seed {seed}, loss {loss}"), entries: Vec::new() },
+            we_got: Vec::new(),
+            they_got: Vec::new(),
+            flying: BTreeMap::new(),
+            sequence: 0,
+            random: seeds.stream("link"),
+        }
+    }
+
+    fn endpoint(seeds: &Seeds) -> Endpoint {
+        let accept: SchemeFactory = Arc::new(|_| Box::new(rfc::scheme()));
+        let transport = TransportConfig { send_buffer: 1 << 22, ..TransportConfig::default() };
+        let transport = Arc::new(transport);
+        let config = EndpointConfig { transport, accept: Some(accept), ..EndpointConfig::default() };
+        Endpoint::new(config, &seeds.child("ours"))
+    }
+
+    /// Our end without its memory. What is under way is lost.
+    pub fn restart_ours(&mut self, seed: u64) {
+        self.ours = Pair::<F>::endpoint(&Seeds::new(seed, 0));
+        self.id = None;
+        self.events.clear();
+        self.flying.clear();
+    }
+
+    /// Their end without its memory, likewise. Its clock goes on.
+    pub fn restart_theirs(&mut self, seed: u64) {
+        self.theirs = F::new(seed);
+        self.flying.clear();
+    }
+
+    pub fn elapsed(&self) -> Duration {
+        self.now - START
+    }
+
+    pub fn connect(&mut self, by: From) {
+        match by {
+            From::Us => {
+                let tuple = FourTuple { link: LinkId(0), local: OUR_ADDRESS, remote: THEIR_ADDRESS };
+                let paths = vec![(tuple, None)];
+                let connect = Connect { paths, port: 5000, scheme: Box::new(rfc::scheme()), transport: None };
+                self.id = Some(self.ours.connect(self.now, connect).expect("a free endpoint"));
+            }
+            From::Them => self.theirs.connect(self.elapsed()),
+        }
+        self.pump();
+    }
+
+    /// Connects and waits for it.
+    pub fn open(&mut self, by: From) {
+        self.connect(by);
+        let open = self.run_until(60, |p| p.theirs.fate() == Fate::Open && p.our_fate() == Fate::Open);
+        assert!(open, "no association: {:?} {:?}", self.events, self.theirs.fate());
+        assert!(self.events.contains(&Event::Connected { ours: false }), "{:?}", self.events);
+    }
+
+    pub fn send(&mut self, by: From, note: &Note, how: How) {
+        match by {
+            From::Us => {
+                let options = SendOptions {
+                    stream: note.stream,
+                    ppid: note.ppid,
+                    unordered: how.unordered,
+                    lifetime: how.lifetime,
+                };
+                let id = self.id.expect("connected");
+                self.ours.send(self.now, id, note.payload.clone(), options).expect("room to send");
+            }
+            From::Them => self.theirs.send(self.elapsed(), note, how),
+        }
+        self.pump();
+    }
+
+    pub fn shutdown(&mut self, by: From) {
+        match by {
+            From::Us => self.ours.shutdown(self.now, self.id.expect("connected")),
+            From::Them => self.theirs.shutdown(self.elapsed()),
+        }
+        self.pump();
+    }
+
+    pub fn abort(&mut self, by: From) {
+        match by {
+            From::Us => self.ours.abort(self.id.expect("connected"), "enough"),
+            From::Them => self.theirs.abort(self.elapsed()),
+        }
+        self.pump();
+    }
+
+    pub fn our_fate(&self) -> Fate {
+        let closed = self.events.iter().find_map(|e| if let Event::Closed(r) = e { Some(r) } else { None });
+        match closed {
+            Some(CloseReason::Shutdown) => Fate::Closed,
+            Some(_) => Fate::Aborted,
+            None if self.events.iter().any(|e| matches!(e, Event::Connected { .. })) => Fate::Open,
+            None => Fate::Opening,
+        }
+    }
+
+    pub fn got(&self, by: From) -> &[Note] {
+        if by == From::Us { &self.we_got } else { &self.they_got }
+    }
+
+    fn launch(&mut self, from: From, packet: Bytes) {
+        let lost = self.random.chance(self.link.loss) || !(self.filter)(from, &packet);
+        self.journal.entries.push(Entry { at: self.now, from, lost, packet: packet.clone() });
+        if !lost {
+            self.sequence += 1;
+            self.flying.insert((self.now + self.link.delay, self.sequence), (from, packet));
+        }
+    }
+
+    /// Drains both ends at the current time.
+    pub fn pump(&mut self) {
+        let mut buf = Vec::new();
+        while let Some(Transmit { segment_size, .. }) = self.ours.poll_output(self.now, &mut buf) {
+            for packet in buf.chunks(segment_size) {
+                self.launch(From::Us, Bytes::copy_from_slice(packet));
+            }
+            buf.clear();
+        }
+        while let Some((id, event)) = self.ours.poll_event() {
+            self.id.get_or_insert(id);
+            self.events.push(event);
+        }
+        while let Some(message) = self.id.and_then(|id| self.ours.recv(id)) {
+            let (stream, ppid) = (message.stream.0, message.ppid.0);
+            self.we_got.push(Note { stream, ppid, payload: message.payload });
+        }
+        while let Some(packet) = self.theirs.output(self.elapsed()) {
+            self.launch(From::Them, packet);
+        }
+        self.they_got.extend(self.theirs.received());
+    }
+
+    /// Takes the next event (arrival or timer) not after `end`; false when there is none.
+    fn step(&mut self, end: Instant) -> bool {
+        let arrival = self.flying.keys().next().map(|(at, _)| *at);
+        let timers = [self.ours.poll_timeout(), self.theirs.poll_timeout().map(|t| START + t)];
+        let next = arrival.into_iter().chain(timers.into_iter().flatten()).min();
+        let Some(at) = next.filter(|at| *at <= end) else { return false };
+        self.now = self.now.max(at);
+        if arrival == Some(at) {
+            let (_, (from, data)) = self.flying.pop_first().expect("an arrival");
+            if from == From::Us {
+                self.theirs.input(self.elapsed(), data);
+            } else {
+                let tuple = FourTuple { link: LinkId(0), local: OUR_ADDRESS, remote: THEIR_ADDRESS };
+                let segment_size = data.len();
+                self.ours.handle_input(self.now, Input::Datagrams { tuple, data, segment_size });
+            }
+        } else {
+            self.ours.handle_timeout(self.now);
+            self.theirs.handle_timeout(self.elapsed());
+        }
+        self.pump();
+        true
+    }
+
+    pub fn run(&mut self, time: Duration) {
+        let end = self.now + time;
+        while self.step(end) {
+            assert!(self.journal.entries.len() < 200_000, "a packet storm");
+        }
+        self.now = end;
+        self.pump();
+    }
+
+    /// Runs until `done` or for so many seconds; whether it was done.
+    pub fn run_until(&mut self, seconds: u64, mut done: impl FnMut(&Self) -> bool) -> bool {
+        let end = self.now + Duration::from_secs(seconds);
+        while !done(self) {
+            assert!(self.journal.entries.len() < 200_000, "a packet storm");
+            if !self.step(end) {
+                return done(self);
+            }
+        }
+        true
+    }
+}

@@ -1,0 +1,7 @@
+//! How much may be in flight.
+
+mod lia;
+#[cfg(test)]
+mod tests;
+
+pub use lia::Linked;

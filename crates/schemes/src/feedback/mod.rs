@@ -1,0 +1,5 @@
+//! When and how arrivals are acknowledged.
+
+mod dac;
+
+pub use dac::DelayedAck;

@@ -1,0 +1,48 @@
+//! `cmt`: concurrent multipath transfer over all paths at once.
+//!
+//! J. R. Iyengar, P. D. Amer, R. Stewart, "Concurrent Multipath Transfer Using SCTP Multihoming Over Independent
+//! End-to-End Paths", IEEE/ACM Transactions on Networking 14(5), 2006; retransmission policies: the same authors, ICON
+//! 2004; potentially failed paths: P. Natarajan et al., "Concurrent multipath transfer using SCTP multihoming:
+//! introducing the potentially-failed destination state", 2008, and RFC 7829.
+//!
+//! | paper | here |
+//! |---|---|
+//! | SFR, split fast retransmit | `recovery::SplitFastRetransmit` |
+//! | CUC, window growth by each path's own progress | `rfc::Advance::Pseudo`; the core finds the pseudo-cumack |
+//! | DAC, delayed acks across gaps | receiver `feedback::DelayedAck`, sender `SplitFastRetransmit` (count of the SACK) |
+//! | RTX-SAME, -ASAP, -CWND, -SSTHRESH, -LOSSRATE | `recovery::Rtx` |
+//! | round robin that fills windows | `schedule::RoundRobin` |
+//! | a window a path, uncoupled | `rfc::Aimd` with `rfc::Reno` |
+//!
+//! Constants: three misses; windows of RFC 9260; `probe-interval` 1000 ms.
+//!
+//! `ASSUMED`, each with a key that turns it back:
+//! - growth goes on in fast recovery and each new window may be cut (`fr-freeze=off`), as the published simulations do;
+//! - RTX-CWND is the default (`rtx=`);
+//! - potentially-failed is on (`pf=on`): without it a dead path holds everything up for over a minute;
+//! - a retransmission that is lost again is noticed by later packets of its path (`rtx-again=on`), where the papers wait
+//!   for T3;
+//! - the loss rate of RTX-LOSSRATE is the share of the path's last 1000 transmissions marked lost, where the
+//!   simulations were told it from outside;
+//! - initial window, floor and thresholds are RFC 9260's (`initial-cwnd=2,half-floor=2,initial-ssthresh=65536` gives the
+//!   simulations').
+
+use crate::preset::combine;
+use crate::registry::Preset;
+
+/// Concurrent multipath transfer.
+pub const PRESET: Preset = Preset {
+    name: "cmt",
+    paper: "Iyengar, Amer, Stewart: Concurrent Multipath Transfer Using SCTP Multihoming, IEEE/ACM ToN 14(5), 2006",
+    summary: "all paths at once, each with its own window",
+    parts: &[
+        ("scheduler", "round robin that fills each path's window"),
+        ("congestion control", "RFC 9260 window a path, growth by the path's own progress (CUC)"),
+        ("loss", "split fast retransmit (SFR), resent on the path with the largest window"),
+        ("feedback", "acks delayed across gaps (DAC)"),
+    ],
+    keys: combine::KEYS,
+    defaults: &[],
+    build: |params, seeds| combine::build("cmt", params, seeds),
+    tune: combine::tune,
+};

@@ -1,0 +1,145 @@
+//! Keys that all presets made of parts share, so that any scheduler goes with any congestion control.
+
+use strandcast_proto::config::TransportConfig;
+use strandcast_proto::policy::{CongestionControl, Feedback, LossPolicy, Parts, Scheduler, Scheme};
+use strandcast_proto::rfc::{Advance, Aimd, PrimaryPath, Reno, RfcFeedback, RfcLoss, WindowConfig};
+use strandcast_proto::seeds::Seeds;
+use strandcast_proto::time::Duration;
+
+use crate::congestion::Linked;
+use crate::feedback::DelayedAck;
+use crate::recovery::{Rtx, SfrConfig, SplitFastRetransmit};
+use crate::registry::{Key, Params, Values};
+use crate::schedule::{LowestRtt, Redundant, RoundRobin, Turn};
+
+const fn one_of(name: &'static str, words: &'static [&'static str], summary: &'static str) -> Key {
+    Key { name, summary, values: Values::OneOf(words), default: words[0] }
+}
+
+const fn switch(name: &'static str, default: &'static str, summary: &'static str) -> Key {
+    Key { name, summary, values: Values::Switch, default }
+}
+
+const fn number(
+    name: &'static str,
+    (least, most, unit): (u64, u64, &'static str),
+    default: &'static str,
+    summary: &'static str,
+) -> Key {
+    Key { name, summary, values: Values::Number(least, most, unit), default }
+}
+
+/// The shared keys.
+pub(super) const KEYS: &[Key] = &[
+    one_of("scheduler", &["round-robin", "lowest-rtt", "redundant", "primary"], "which path takes new data"),
+    one_of("cc", &["rfc", "lia"], "congestion control: a window a path, or coupled increases (RFC 6356)"),
+    one_of("loss", &["sfr", "rfc"], "loss detection: split by path, or RFC 9260 §7.2.4 over all paths"),
+    one_of("feedback", &["dac", "rfc"], "acknowledgement: delayed across gaps, or RFC 9260 §6.7"),
+    one_of("rtx", &["cwnd", "same", "asap", "ssthresh", "lossrate"], "where lost chunks go (loss=sfr)"),
+    one_of("turn", &["window", "packet"], "length of a turn (scheduler=round-robin)"),
+    number("copies", (1, 16, ""), "16", "paths a chunk is sent on at most (scheduler=redundant)"),
+    switch(
+        "dac",
+        "on",
+        "count the packets a SACK stands for as misses, and ask the receiver to delay SACKs; off overrides feedback=dac",
+    ),
+    switch(
+        "rtx-again",
+        "on",
+        "notice the loss of a retransmission by later packets of its path, not by timeout only (loss=sfr)",
+    ),
+    switch("cuc", "on", "windows grow by their own path's progress, not by the cumulative TSN"),
+    switch("fr-freeze", "off", "no growth and no second cut in fast recovery"),
+    number("half-floor", (1, 64, "MTU"), "4", "least window after a halving"),
+    number("initial-cwnd", (0, 64, "MTU"), "0", "initial window, 0: RFC 9260's min(4·MTU, max(2·MTU, 4404))"),
+    number(
+        "initial-ssthresh",
+        (0, 1 << 30, "bytes"),
+        "0",
+        "initial slow-start threshold, 0: arbitrarily high",
+    ),
+    switch(
+        "strict",
+        "off",
+        "RFC 9260 to the letter in slow start and Max.Burst, however many packets a SACK stands for",
+    ),
+    switch("pf", "on", "doubt a path at its first timeout (potentially failed, RFC 7829)"),
+    number(
+        "probe-interval",
+        (0, 60_000, "ms"),
+        "1000",
+        "probe failed paths at least this often, 0: RFC 9260's back-off",
+    ),
+    number("rto-min", (0, 60_000, "ms"), "0", "RTO.Min, 0: the transport's own"),
+];
+
+/// Puts the chosen parts together.
+pub(super) fn build(name: &str, params: &Params, seeds: &Seeds) -> Box<dyn Scheme> {
+    Box::new(Parts {
+        name: name.into(),
+        estimators: Vec::new(),
+        loss: loss(params, seeds),
+        cc: congestion(params),
+        scheduler: scheduler(params),
+        feedback: feedback(params),
+    })
+}
+
+fn scheduler(params: &Params) -> Box<dyn Scheduler> {
+    match params.word("scheduler") {
+        "primary" => Box::new(PrimaryPath),
+        "lowest-rtt" => Box::new(LowestRtt),
+        "redundant" => Box::new(Redundant::new(params.number("copies") as usize)),
+        _ if params.word("turn") == "packet" => Box::new(RoundRobin::new(Turn::Packet)),
+        _ => Box::new(RoundRobin::new(Turn::Window)),
+    }
+}
+
+fn congestion(params: &Params) -> Box<dyn CongestionControl> {
+    let set = |key| Some(params.number(key)).filter(|n| *n > 0);
+    let config = WindowConfig {
+        initial_mtus: set("initial-cwnd").map(|n| n as u32),
+        initial_ssthresh: set("initial-ssthresh"),
+        half_floor_mtus: params.number("half-floor") as u32,
+        advance: if params.switch("cuc") { Advance::Pseudo } else { Advance::Cumulative },
+        freeze_in_recovery: params.switch("fr-freeze"),
+        strict: params.switch("strict"),
+    };
+    match params.word("cc") {
+        "lia" => Box::new(Aimd::new(config, Linked)),
+        _ => Box::new(Aimd::new(config, Reno)),
+    }
+}
+
+fn loss(params: &Params, seeds: &Seeds) -> Box<dyn LossPolicy> {
+    if params.word("loss") == "rfc" {
+        return Box::new(RfcLoss::default());
+    }
+    let rtx = match params.word("rtx") {
+        "same" => Rtx::Same,
+        "asap" => Rtx::Asap,
+        "ssthresh" => Rtx::Ssthresh,
+        "lossrate" => Rtx::LossRate,
+        _ => Rtx::Cwnd,
+    };
+    let config = SfrConfig { dac: params.switch("dac"), repeat: params.switch("rtx-again"), rtx };
+    Box::new(SplitFastRetransmit::new(config, seeds.stream("scheme/retransmission ties")))
+}
+
+fn feedback(params: &Params) -> Box<dyn Feedback> {
+    if params.word("feedback") == "dac" && params.switch("dac") {
+        Box::new(DelayedAck)
+    } else {
+        Box::new(RfcFeedback)
+    }
+}
+
+/// Path failure, probing and timeouts.
+pub(super) fn tune(params: &Params, config: &mut TransportConfig) {
+    let ms = |key| Some(params.number(key)).filter(|n| *n > 0).map(Duration::from_millis);
+    config.pf_max_retrans = params.switch("pf").then_some(0);
+    config.failed_probe_interval = ms("probe-interval");
+    config.rto_min = ms("rto-min").unwrap_or(config.rto_min);
+    config.rto_max = config.rto_max.max(config.rto_min);
+    config.strict_rfc |= params.switch("strict");
+}

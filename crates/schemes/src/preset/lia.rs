@@ -1,0 +1,33 @@
+//! `lia`: concurrent transfer with coupled windows, fair to a single TCP where paths share a bottleneck.
+//!
+//! C. Raiciu, M. Handley, D. Wischik, "Coupled Congestion Control for Multipath Transport Protocols", RFC 6356.
+//!
+//! | RFC 6356 | here |
+//! |---|---|
+//! | §3 increase, §4 alpha | `congestion::Linked` |
+//! | slow start, halving, timeout | `rfc::Aimd`, the shell of the RFC 9260 window |
+//!
+//! Lowest round-trip time first, as MPTCP's default scheduler; everything else is `cmt`'s.
+//!
+//! `ASSUMED`: alpha is taken from the current windows and round-trip times at each increase, not kept for a round trip;
+//! the growth of a window's worth of acknowledgements comes in one step; the floor of a halving stays 4·MTU.
+
+use crate::preset::combine;
+use crate::registry::Preset;
+
+/// Coupled windows.
+pub const PRESET: Preset = Preset {
+    name: "lia",
+    paper: "RFC 6356",
+    summary: "all paths at once, windows coupled so that together they take no more than one TCP",
+    parts: &[
+        ("scheduler", "lowest round-trip time first"),
+        ("congestion control", "linked increases over all paths"),
+        ("loss", "split fast retransmit (SFR), resent on the path with the largest window"),
+        ("feedback", "acks delayed across gaps (DAC)"),
+    ],
+    keys: combine::KEYS,
+    defaults: &[("scheduler", "lowest-rtt"), ("cc", "lia")],
+    build: |params, seeds| combine::build("lia", params, seeds),
+    tune: combine::tune,
+};

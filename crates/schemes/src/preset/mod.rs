@@ -1,0 +1,9 @@
+//! One file a paper: which policies it is, and which of its equations lives where.
+
+pub mod cmt;
+mod combine;
+pub mod lia;
+pub mod redundant;
+pub mod sctp;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,28 @@
+//! `redundant`: every chunk on all paths at once, for streams that must not wait for a retransmission.
+//!
+//! No single paper: it is the redundant scheduler of MPTCP implementations on `cmt`'s windows and recovery. One TSN is
+//! sent on several paths; each copy fills its path's window until it is acknowledged or declared lost, and is judged by
+//! what arrives on its own path. The core takes no round-trip time from copies, and a peer's list of duplicates is no
+//! sign of loss. A chunk is resent when its last copy is lost.
+//!
+//! `ASSUMED`: paths without room are left out of a chunk's copies, so the fastest path sets the pace.
+
+use crate::preset::combine;
+use crate::registry::Preset;
+
+/// Copies on all paths.
+pub const PRESET: Preset = Preset {
+    name: "redundant",
+    paper: "none: the redundant scheduler of MPTCP implementations",
+    summary: "every chunk on all paths that have room: lowest delay, no more throughput than the best path",
+    parts: &[
+        ("scheduler", "one chunk on all usable paths with room"),
+        ("congestion control", "RFC 9260 window a path, growth by the path's own progress (CUC)"),
+        ("loss", "split fast retransmit (SFR), each copy by its own path"),
+        ("feedback", "acks delayed across gaps (DAC)"),
+    ],
+    keys: combine::KEYS,
+    defaults: &[("scheduler", "redundant")],
+    build: |params, seeds| combine::build("redundant", params, seeds),
+    tune: combine::tune,
+};

@@ -1,0 +1,88 @@
+use strandcast_proto::config::TransportConfig;
+use strandcast_proto::policy::contract;
+use strandcast_proto::seeds::Seeds;
+use strandcast_proto::time::Duration;
+
+use crate::{Values, lookup, parse_spec, presets};
+
+fn keeps_the_contract(spec: &str, seeds: core::ops::Range<u64>) {
+    let parsed = parse_spec(spec).expect("a spec of this test");
+    for seed in seeds {
+        contract::replay(spec, seed, || parsed.build(&Seeds::new(11, 0)));
+    }
+}
+
+#[test]
+fn every_preset_keeps_the_contract() {
+    for preset in presets() {
+        keeps_the_contract(preset.name, 0..6);
+    }
+}
+
+/// Any scheduler with any congestion control, loss policy and feedback.
+#[test]
+fn every_combination_keeps_the_contract() {
+    let mut seed = 0;
+    for scheduler in ["round-robin", "lowest-rtt", "redundant", "primary"] {
+        for cc in ["rfc", "lia"] {
+            for loss in ["rfc", "sfr"] {
+                for feedback in ["rfc", "dac"] {
+                    let spec = format!("cmt,scheduler={scheduler},cc={cc},loss={loss},feedback={feedback}");
+                    keeps_the_contract(&spec, seed..seed + 1);
+                    seed += 1;
+                }
+            }
+        }
+    }
+}
+
+/// Every value of every key, one at a time.
+#[test]
+fn every_value_keeps_the_contract() {
+    let preset = lookup("cmt").expect("cmt exists");
+    let mut seed = 100;
+    for key in preset.keys {
+        let values = match key.values {
+            Values::OneOf(words) => words.iter().map(ToString::to_string).collect(),
+            Values::Switch => vec!["on".to_string(), "off".to_string()],
+            Values::Number(least, most, _) => vec![least.to_string(), most.to_string()],
+        };
+        for value in values.iter().filter(|v| *v != preset.default_of(key)) {
+            keeps_the_contract(&format!("cmt,{}={value}", key.name), seed..seed + 1);
+            seed += 1;
+        }
+    }
+}
+
+#[test]
+fn names_and_keys_are_unique_and_defaults_exist() {
+    for (i, preset) in presets().iter().enumerate() {
+        assert!(presets()[i + 1..].iter().all(|p| p.name != preset.name));
+        for (k, key) in preset.keys.iter().enumerate() {
+            assert!(preset.keys[k + 1..].iter().all(|o| o.name != key.name), "{}", key.name);
+        }
+        for (name, value) in preset.defaults {
+            let key = preset.keys.iter().find(|k| k.name == *name).expect("a default of a key");
+            assert_ne!(key.default, *value, "{name}: says what is the default anyway");
+        }
+        assert_eq!(preset.params().values.len(), preset.keys.len());
+    }
+}
+
+fn tuned(spec: &str) -> TransportConfig {
+    let mut config = TransportConfig::default();
+    parse_spec(spec).expect("a spec of this test").tune(&mut config);
+    config
+}
+
+#[test]
+fn presets_set_what_they_need_of_the_transport() {
+    assert_eq!(tuned("sctp"), TransportConfig::default(), "RFC 9260's own timing");
+    let cmt = tuned("cmt");
+    assert_eq!(cmt.pf_max_retrans, Some(0), "doubted at the first timeout");
+    assert!(cmt.failed_probe_interval.is_some_and(|t| t <= Duration::from_secs(2)));
+    assert_eq!(cmt.rto_min, TransportConfig::default().rto_min);
+    assert!(!cmt.strict_rfc && tuned("cmt,strict=on").strict_rfc);
+    assert_eq!(tuned("cmt,rto-min=300").rto_min, Duration::from_millis(300));
+    assert_eq!(tuned("cmt,pf=off,probe-interval=0"), TransportConfig::default());
+}

@@ -1,0 +1,147 @@
+//! Where a lost chunk goes (Iyengar, Amer, Stewart, "Retransmission policies for concurrent multipath transfer using
+//! SCTP multihoming", ICON 2004).
+
+use std::collections::VecDeque;
+
+use strandcast_proto::policy::{ChunkInfo, PathId, PathState, PathView, Signal, View};
+use strandcast_proto::seeds::Random;
+use strandcast_proto::time::Instant;
+use strandcast_proto::wire::Tsn;
+
+/// Transmissions a path's loss rate is taken over.
+pub const HISTORY: usize = 1000;
+
+/// The retransmission policies. All choose among usable paths; except for ASAP the chunk waits for room on the path
+/// chosen, there is no second best.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub enum Rtx {
+    /// RTX-SAME: the path it was lost on, while that is usable.
+    Same,
+    /// RTX-ASAP: any path with room, at random.
+    Asap,
+    /// RTX-CWND: the largest congestion window.
+    #[default]
+    Cwnd,
+    /// RTX-SSTHRESH: the largest slow-start threshold.
+    Ssthresh,
+    /// RTX-LOSSRATE: the least share of the path's last [`HISTORY`] transmissions marked lost.
+    LossRate,
+}
+
+/// A policy with its memory. Ties are broken at random.
+#[derive(Debug)]
+pub(super) struct Chooser {
+    rule: Rtx,
+    random: Random,
+    /// By path slot; kept for RTX-LOSSRATE alone.
+    histories: Vec<History>,
+}
+
+impl Chooser {
+    pub fn new(rule: Rtx, random: Random) -> Self {
+        Chooser { rule, random, histories: Vec::new() }
+    }
+
+    pub fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
+        if self.rule != Rtx::LossRate {
+            return;
+        }
+        match signal {
+            Signal::Sent(chunk) => {
+                if let Some(t) = chunk.transmissions.last() {
+                    self.history(t.path).sent(t.at, chunk.tsn);
+                }
+            }
+            Signal::Lost(chunk, _) => {
+                for t in chunk.transmissions.iter().filter(|t| !t.in_flight) {
+                    self.history(t.path).lost(t.at, chunk.tsn);
+                }
+            }
+            Signal::PathChanged(path)
+                if view.paths.get(path.index()).is_some_and(|p| p.state == PathState::Closed) =>
+            {
+                *self.history(*path) = History::default();
+            }
+            _ => {}
+        }
+    }
+
+    fn history(&mut self, path: PathId) -> &mut History {
+        if self.histories.len() <= path.index() {
+            self.histories.resize_with(path.index() + 1, History::default);
+        }
+        &mut self.histories[path.index()]
+    }
+
+    fn loss_rate(&self, path: PathId) -> f64 {
+        self.histories.get(path.index()).map_or(0.0, History::rate)
+    }
+
+    /// The path for `chunk`; the core sees to it that there is room. `None`: no path is usable.
+    pub fn choose(&mut self, view: &View<'_>, chunk: &ChunkInfo) -> Option<PathId> {
+        let usable = view.usable();
+        let last = chunk.path();
+        match self.rule {
+            // The core lets the first fast retransmission leave where it was lost although the window is full.
+            Rtx::Same if usable.contains(last) => Some(last),
+            Rtx::Asap => {
+                let room = |p: &PathView| f64::from(u8::from(p.has_room()));
+                let full = !view.usable_paths().any(|p| p.has_room());
+                if full && usable.contains(last) { Some(last) } else { self.best(view, |_, p| room(p)) }
+            }
+            Rtx::Same | Rtx::Cwnd => self.best(view, |_, p| p.limit.cwnd as f64),
+            Rtx::Ssthresh => self.best(view, |_, p| p.limit.ssthresh.map_or(f64::INFINITY, |s| s as f64)),
+            Rtx::LossRate => self.best(view, |this, p| -this.loss_rate(p.id)),
+        }
+    }
+
+    /// The usable path with the highest score, one of them at random when several have it.
+    fn best(&mut self, view: &View<'_>, score: impl Fn(&Self, &PathView) -> f64) -> Option<PathId> {
+        let scores: Vec<(PathId, f64)> = view.usable_paths().map(|p| (p.id, score(self, p))).collect();
+        let highest = scores.iter().map(|s| s.1).fold(f64::NEG_INFINITY, f64::max);
+        let ties: Vec<PathId> = scores.iter().filter(|s| s.1 >= highest).map(|s| s.0).collect();
+        match ties[..] {
+            [] => None,
+            [only] => Some(only),
+            _ => Some(ties[self.random.below(ties.len() as u64) as usize]),
+        }
+    }
+}
+
+/// A path's last transmissions, oldest first.
+#[derive(Debug, Default)]
+struct History {
+    sent: VecDeque<Entry>,
+    lost: usize,
+}
+
+#[derive(Debug)]
+struct Entry {
+    at: Instant,
+    tsn: Tsn,
+    lost: bool,
+}
+
+impl History {
+    fn sent(&mut self, at: Instant, tsn: Tsn) {
+        if self.sent.len() == HISTORY {
+            let oldest = self.sent.pop_front();
+            self.lost -= usize::from(oldest.is_some_and(|e| e.lost));
+        }
+        self.sent.push_back(Entry { at, tsn, lost: false });
+    }
+
+    /// Marks the transmission of `tsn` at `at`, if it is not forgotten; marking it again changes nothing.
+    fn lost(&mut self, at: Instant, tsn: Tsn) {
+        let first = self.sent.partition_point(|e| e.at < at);
+        let same_time = self.sent.iter_mut().skip(first).take_while(|e| e.at == at);
+        if let Some(entry) = same_time.filter(|e| e.tsn == tsn).find(|e| !e.lost) {
+            entry.lost = true;
+            self.lost += 1;
+        }
+    }
+
+    fn rate(&self) -> f64 {
+        self.lost as f64 / self.sent.len().max(1) as f64
+    }
+}

@@ -1,0 +1,167 @@
+use strandcast_proto::policy::contract::fixture::{Picture, ack, chunk};
+use strandcast_proto::policy::{
+    AckInfo, ChunkInfo, LossCause, LossPolicy as _, PathState, Policy as _, Retransmit, Signal,
+};
+use strandcast_proto::seeds::{Random, Seeds};
+use strandcast_proto::time::{Duration, Instant};
+use strandcast_proto::wire::Tsn;
+
+use super::*;
+
+fn random() -> Random {
+    Seeds::new(3, 0).stream("ties")
+}
+
+fn sfr(config: SfrConfig) -> SplitFastRetransmit {
+    SplitFastRetransmit::new(config, random())
+}
+
+fn misses(config: SfrConfig, ack: &AckInfo, chunk: &ChunkInfo) -> u8 {
+    sfr(config).misses(&Picture::new(2).view(), ack, chunk)
+}
+
+#[test]
+fn only_the_chunk_s_own_path_counts() {
+    let config = SfrConfig::default();
+    let other = AckInfo { newly_acked_range: None, ..ack(0, 4, (6, 9), 4000) };
+    assert_eq!(misses(config, &other, &chunk(5, &[0])), 0, "nothing newly acknowledged here");
+    assert_eq!(misses(config, &ack(0, 4, (6, 9), 4000), &chunk(5, &[0])), 1);
+    assert_eq!(misses(config, &ack(0, 4, (6, 9), 4000), &chunk(5, &[1])), 0, "it is on path 1");
+    assert_eq!(misses(config, &ack(0, 4, (6, 9), 4000), &chunk(10, &[0])), 0, "above all that arrived here");
+}
+
+#[test]
+fn a_delayed_sack_counts_its_packets_only_where_that_is_sure() {
+    let dac = |packets, paths, range| AckInfo {
+        dac_count: packets,
+        paths_newly_acked: paths,
+        ..ack(0, 4, range, 9000)
+    };
+    let on = SfrConfig::default();
+    assert_eq!(misses(on, &dac(2, 1, (6, 7)), &chunk(5, &[0])), 2);
+    assert_eq!(misses(on, &dac(2, 2, (6, 7)), &chunk(5, &[0])), 1, "the packets may be another path's");
+    assert_eq!(misses(on, &dac(2, 1, (3, 7)), &chunk(5, &[0])), 1, "one of them left before");
+    assert_eq!(misses(SfrConfig { dac: false, ..on }, &dac(2, 1, (6, 7)), &chunk(5, &[0])), 1);
+}
+
+/// Chunk 5, lost once and sent again on path 0 when 20 was the next new TSN.
+fn sent_again() -> ChunkInfo {
+    let mut c = chunk(5, &[0, 0]);
+    c.losses = 1;
+    c.transmissions[0].in_flight = false;
+    c.transmissions[1].at = c.transmissions[0].at + Duration::from_millis(80);
+    c.transmissions[1].next_tsn = Tsn(20);
+    c
+}
+
+#[test]
+fn a_retransmission_is_missed_only_by_what_left_after_it() {
+    let on = SfrConfig::default();
+    assert_eq!(misses(on, &ack(0, 4, (18, 19), 9000), &sent_again()), 0, "those left before");
+    assert_eq!(misses(on, &ack(0, 4, (20, 21), 9000), &sent_again()), 1);
+    let counted = AckInfo { dac_count: 2, ..ack(0, 4, (19, 20), 9000) };
+    assert_eq!(misses(on, &counted, &sent_again()), 1, "only one of the two left after it");
+    assert_eq!(misses(SfrConfig { repeat: false, ..on }, &ack(0, 4, (20, 21), 9000), &sent_again()), 0);
+}
+
+#[test]
+fn copies_are_judged_each_by_its_own_path() {
+    let mut copies = chunk(5, &[0, 1]);
+    let on = SfrConfig { repeat: false, ..SfrConfig::default() };
+    assert_eq!(misses(on, &ack(1, 4, (6, 6), 9000), &copies), 1);
+    copies.transmissions[0].in_flight = false;
+    copies.losses = 1;
+    assert_eq!(misses(on, &ack(1, 4, (6, 6), 9000), &copies), 1, "the other copy's loss changes nothing");
+    assert_eq!(misses(on, &ack(0, 4, (6, 6), 9000), &copies), 0, "that copy is lost already");
+}
+
+/// Three paths with windows of 10, 30, 20 packets and thresholds 50, 40, none.
+fn unequal() -> Picture {
+    let mut picture = Picture::new(3);
+    for (p, (cwnd, ssthresh)) in
+        picture.paths.iter_mut().zip([(10_000, Some(50_000)), (30_000, Some(40_000)), (20_000, None)])
+    {
+        (p.limit.cwnd, p.limit.ssthresh) = (cwnd, ssthresh);
+    }
+    picture
+}
+
+fn goes_to(loss: &mut SplitFastRetransmit, picture: &Picture, chunk: &ChunkInfo) -> u8 {
+    match loss.retransmit(&picture.view(), chunk, LossCause::Congestion) {
+        Retransmit::On(path) => path.0,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn each_retransmission_policy_takes_its_best_path() {
+    let rtx = |rtx| sfr(SfrConfig { rtx, ..SfrConfig::default() });
+    let mut picture = unequal();
+    assert_eq!(goes_to(&mut rtx(Rtx::Same), &picture, &chunk(5, &[0])), 0);
+    assert_eq!(goes_to(&mut rtx(Rtx::Cwnd), &picture, &chunk(5, &[0])), 1);
+    assert_eq!(goes_to(&mut rtx(Rtx::Ssthresh), &picture, &chunk(5, &[0])), 2, "no threshold is the highest");
+    picture.paths[1].in_flight = 30_000;
+    assert_eq!(goes_to(&mut rtx(Rtx::Cwnd), &picture, &chunk(5, &[0])), 1, "it waits for room there");
+    picture.paths[1].state = PathState::PotentiallyFailed;
+    assert_eq!(goes_to(&mut rtx(Rtx::Cwnd), &picture, &chunk(5, &[0])), 2);
+    assert_eq!(goes_to(&mut rtx(Rtx::Same), &picture, &chunk(5, &[1])), 2, "its path is not usable");
+}
+
+#[test]
+fn asap_takes_any_path_with_room_and_waits_where_it_was_lost() {
+    let mut loss = sfr(SfrConfig { rtx: Rtx::Asap, ..SfrConfig::default() });
+    let mut picture = unequal();
+    picture.paths[1].in_flight = 30_000;
+    let mut count = [0; 3];
+    for _ in 0..1000 {
+        count[usize::from(goes_to(&mut loss, &picture, &chunk(5, &[1])))] += 1;
+    }
+    assert_eq!(count[1], 0, "no room");
+    assert!((400..600).contains(&count[0]), "{count:?}");
+    picture.paths[0].in_flight = 10_000;
+    picture.paths[2].in_flight = 20_000;
+    assert_eq!(goes_to(&mut loss, &picture, &chunk(5, &[1])), 1);
+}
+
+#[test]
+fn ties_are_broken_evenly() {
+    let mut picture = unequal();
+    picture.paths.iter_mut().for_each(|p| p.limit.cwnd = 9000);
+    let mut loss = sfr(SfrConfig::default());
+    let mut count = [0; 3];
+    for _ in 0..3000 {
+        count[usize::from(goes_to(&mut loss, &picture, &chunk(5, &[0])))] += 1;
+    }
+    assert!(count.iter().all(|c| (900..1100).contains(c)), "{count:?}");
+}
+
+#[test]
+fn the_loss_rate_is_that_of_the_last_thousand_transmissions() {
+    let mut loss = sfr(SfrConfig { rtx: Rtx::LossRate, ..SfrConfig::default() });
+    let picture = Picture::new(2);
+    let mut tsn = 0;
+    let mut send = |loss: &mut SplitFastRetransmit, path: u8, lost: bool| {
+        tsn += 1;
+        let mut c = chunk(tsn, &[path]);
+        c.transmissions[0].at = Instant::from_millis(u64::from(tsn) / 3);
+        loss.on_signal(&picture.view(), &Signal::Sent(&c));
+        if lost {
+            c.transmissions[0].in_flight = false;
+            loss.on_signal(&picture.view(), &Signal::Lost(&c, LossCause::Congestion));
+            loss.on_signal(&picture.view(), &Signal::Lost(&c, LossCause::Congestion));
+        }
+    };
+    // 2 % on path 0, then 1 % on path 1 out of twice as many.
+    (0..500).for_each(|i| send(&mut loss, 0, i % 50 == 0));
+    (0..1000).for_each(|i| send(&mut loss, 1, i % 100 == 0));
+    assert_eq!(goes_to(&mut loss, &picture, &chunk(5000, &[0])), 1);
+    // A thousand without loss make path 0 forget.
+    (0..1000).for_each(|_| send(&mut loss, 0, false));
+    assert_eq!(goes_to(&mut loss, &picture, &chunk(5000, &[1])), 0);
+    // What left before those thousand is not remembered when it is found lost late.
+    let mut old = chunk(3, &[0]);
+    old.transmissions[0].at = Instant::from_millis(1);
+    old.transmissions[0].in_flight = false;
+    loss.on_signal(&picture.view(), &Signal::Lost(&old, LossCause::Congestion));
+    assert_eq!(goes_to(&mut loss, &picture, &chunk(5000, &[1])), 0);
+}

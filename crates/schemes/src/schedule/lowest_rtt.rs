@@ -1,0 +1,19 @@
+//! The fastest path first, as MPTCP's default scheduler does.
+
+use strandcast_proto::policy::{Assignment, Backlog, Policy, Scheduler, View};
+use strandcast_proto::time::Duration;
+
+/// The usable path with room that has the lowest smoothed round-trip time; paths without a sample last, ties by id.
+/// Asked again for each packet, so that data return to the fast path as soon as it has room.
+#[derive(Copy, Clone, Debug, Default)]
+pub struct LowestRtt;
+
+impl Policy for LowestRtt {}
+
+impl Scheduler for LowestRtt {
+    fn next(&mut self, view: &View<'_>, _: &Backlog) -> Option<Assignment> {
+        let with_room = view.usable_paths().filter(|p| p.has_room());
+        let path = with_room.min_by_key(|p| (p.srtt.unwrap_or(Duration::MAX), p.id))?;
+        Some(Assignment::on(path.id, 1))
+    }
+}

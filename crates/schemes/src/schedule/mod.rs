@@ -1,0 +1,11 @@
+//! Which path takes new data.
+
+mod lowest_rtt;
+mod redundant;
+mod round_robin;
+#[cfg(test)]
+mod tests;
+
+pub use lowest_rtt::LowestRtt;
+pub use redundant::Redundant;
+pub use round_robin::{RoundRobin, Turn};

@@ -1,0 +1,42 @@
+//! Paths in turn, as classic concurrent transfer distributes data (Iyengar, Amer, Stewart, "Concurrent Multipath
+//! Transfer Using SCTP Multihoming Over Independent End-to-End Paths", IEEE/ACM ToN 14(5), 2006).
+
+use strandcast_proto::policy::{Assignment, Backlog, Policy, Scheduler, View};
+use strandcast_proto::rfc;
+
+/// How long a path's turn is.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub enum Turn {
+    /// Until its window is full: TSNs run in sequences of several packets a path.
+    #[default]
+    Window,
+    /// One packet.
+    Packet,
+}
+
+/// The next usable path with room after the one used last.
+#[derive(Copy, Clone, Debug, Default)]
+pub struct RoundRobin {
+    turn: Turn,
+}
+
+impl RoundRobin {
+    /// Round robin with turns of the given length.
+    pub fn new(turn: Turn) -> Self {
+        RoundRobin { turn }
+    }
+}
+
+impl Policy for RoundRobin {}
+
+impl Scheduler for RoundRobin {
+    fn next(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<Assignment> {
+        let with_room = || view.usable_paths().filter(|p| p.has_room());
+        let after = |last| with_room().find(|p| p.id > last);
+        let path = view.last_path_used.and_then(after).or_else(|| with_room().next())?.id;
+        Some(match self.turn {
+            Turn::Window => rfc::fill(view, path, backlog),
+            Turn::Packet => Assignment::on(path, 1),
+        })
+    }
+}
