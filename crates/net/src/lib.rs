@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod clock;
+pub mod driver;
 pub mod emulate;
 pub mod entropy;
 pub mod interface;

@@ -1,0 +1,213 @@
+//! Reaching the driver's task from elsewhere.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
+
+use strandcast_proto::association::AssociationError;
+use strandcast_proto::endpoint::{AssociationId, Endpoint};
+use strandcast_proto::policy::PathId;
+use strandcast_proto::time::Instant;
+use tokio::sync::{Notify, oneshot};
+
+use super::links::Uplink;
+use super::snapshot::Snapshot;
+use super::task::Core;
+
+pub(super) type Command = Box<dyn FnOnce(&mut Core, Instant) + Send>;
+
+/// What others leave for the task to find.
+#[derive(Default)]
+pub(super) struct Control {
+    state: Mutex<State>,
+    ended: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    waker: Option<Waker>,
+    commands: VecDeque<Command>,
+    /// Associations whose mailbox wants a look.
+    flagged: Vec<AssociationId>,
+    stop: bool,
+    over: bool,
+}
+
+impl Control {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The task registers before it looks, so that nothing left behind its back is missed.
+    pub fn register(&self, waker: &Waker) {
+        let mut state = self.lock();
+        if !state.waker.as_ref().is_some_and(|w| w.will_wake(waker)) {
+            state.waker = Some(waker.clone());
+        }
+    }
+
+    pub fn flag(&self, id: AssociationId) {
+        let mut state = self.lock();
+        state.flagged.push(id);
+        if let Some(waker) = &state.waker {
+            waker.wake_by_ref();
+        }
+    }
+
+    pub fn take_flagged(&self, into: &mut Vec<AssociationId>) {
+        into.append(&mut self.lock().flagged);
+    }
+
+    pub fn next_command(&self) -> Option<Command> {
+        self.lock().commands.pop_front()
+    }
+
+    pub fn stopped(&self) -> bool {
+        self.lock().stop
+    }
+
+    /// The task is no more: whoever waits for an answer gets none.
+    pub fn end(&self) {
+        let mut state = self.lock();
+        state.over = true;
+        let unanswered = std::mem::take(&mut state.commands);
+        drop(state);
+        drop(unanswered);
+        self.ended.notify_waiters();
+    }
+
+    fn command(&self, command: Command) {
+        let mut state = self.lock();
+        if !state.over {
+            state.commands.push_back(command);
+            if let Some(waker) = &state.waker {
+                waker.wake_by_ref();
+            }
+        }
+    }
+}
+
+/// A running driver. Clones speak to the same one; it runs on when all are gone.
+#[derive(Clone)]
+pub struct Driver {
+    control: Arc<Control>,
+    locals: Arc<[SocketAddr]>,
+}
+
+impl Driver {
+    pub(super) fn new(control: Arc<Control>, locals: Vec<SocketAddr>) -> Self {
+        Driver { control, locals: locals.into() }
+    }
+
+    /// The addresses its sockets were bound to at the start.
+    pub fn local_addrs(&self) -> &[SocketAddr] {
+        &self.locals
+    }
+
+    /// Calls `f` inside the driver's loop; `None` if that has ended.
+    pub async fn with_endpoint<T: Send + 'static>(
+        &self,
+        f: impl FnOnce(Instant, &mut Endpoint) -> T + Send + 'static,
+    ) -> Option<T> {
+        self.call(|core, now| f(now, &mut core.endpoint)).await
+    }
+
+    async fn call<T: Send + 'static>(
+        &self,
+        f: impl FnOnce(&mut Core, Instant) -> T + Send + 'static,
+    ) -> Option<T> {
+        let (answer, answered) = oneshot::channel();
+        self.control.command(Box::new(move |core, now| {
+            // Whoever asked may have gone away meanwhile.
+            let _ = answer.send(f(core, now));
+        }));
+        answered.await.ok()
+    }
+
+    /// An association's figures now; `None` when it has been released.
+    pub async fn snapshot(&self, id: AssociationId) -> Option<Snapshot> {
+        self.call(move |core, now| Snapshot::of(&core.endpoint, id, &core.links.names.lock(), now)).await?
+    }
+
+    /// Opens one more path of an association that was opened here. It is kept: whenever it is lost it is opened again.
+    /// An error of the system's means that it is tried again every second.
+    ///
+    /// # Errors
+    /// [`AssociationError`].
+    pub async fn add_path(&self, id: AssociationId, uplink: Uplink) -> Result<(), AssociationError> {
+        let add = move |core: &mut Core, now| {
+            let known = core.endpoint.association(id).ok_or(AssociationError::Unknown)?;
+            if known.is_closed() {
+                return Err(AssociationError::Unknown);
+            }
+            core.links.add_uplink(uplink, Some(id));
+            core.look_after_links(now);
+            Ok(())
+        };
+        self.call(add).await.unwrap_or(Err(AssociationError::Unknown))
+    }
+
+    /// Closes a path for good.
+    ///
+    /// # Errors
+    /// [`AssociationError`].
+    pub async fn remove_path(&self, id: AssociationId, path: PathId) -> Result<(), AssociationError> {
+        let remove = move |core: &mut Core, now| {
+            let tuple = core.endpoint.association(id).and_then(|a| a.tuple(path));
+            core.endpoint.with(id, |a| a.remove_path(now, path))?;
+            if let Some(tuple) = tuple {
+                core.links.forget(tuple.link);
+            }
+            Ok(())
+        };
+        self.call(remove).await.unwrap_or(Err(AssociationError::Unknown))
+    }
+
+    /// Puts a path aside (`true`) or takes it up again, on both sides.
+    ///
+    /// # Errors
+    /// [`AssociationError`].
+    pub async fn suspend_path(
+        &self,
+        id: AssociationId,
+        path: PathId,
+        aside: bool,
+    ) -> Result<(), AssociationError> {
+        let suspend =
+            move |now, endpoint: &mut Endpoint| endpoint.with(id, |a| a.suspend_path(now, path, aside));
+        self.with_endpoint(suspend).await.unwrap_or(Err(AssociationError::Unknown))
+    }
+
+    /// Ends the driver at once, whatever its associations do; peers are told nothing.
+    pub fn stop(&self) {
+        let mut state = self.control.lock();
+        state.stop = true;
+        if let Some(waker) = &state.waker {
+            waker.wake_by_ref();
+        }
+    }
+
+    /// Waits until the driver has ended: a client's does so by itself a little after its association was released, so
+    /// that a peer which has not heard the last word can ask for it again.
+    pub async fn finished(&self) {
+        let ended = self.control.ended.notified();
+        let mut ended = std::pin::pin!(ended);
+        ended.as_mut().enable();
+        if !self.control.lock().over {
+            ended.await;
+        }
+    }
+}
+
+impl std::fmt::Debug for Driver {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Driver").field("locals", &self.locals).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for Control {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Control").finish_non_exhaustive()
+    }
+}

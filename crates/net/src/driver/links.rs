@@ -1,0 +1,284 @@
+//! The driver's sockets: one an uplink or listening address, opened again whenever they can be.
+
+use std::collections::VecDeque;
+use std::io;
+use std::net::SocketAddr;
+use std::task::{Context, Poll};
+
+use strandcast_proto::endpoint::AssociationId;
+use strandcast_proto::path::FourTuple;
+use strandcast_proto::policy::LinkId;
+use strandcast_proto::time::Instant;
+
+use super::snapshot::Names;
+use crate::interface::{Interface, PathSpec};
+use crate::socket::{BindSpec, PathSocket, Received, SendOutcome, SocketError, Transmit};
+
+/// Bytes that wait for a socket whose kernel buffer is full; more is dropped, as any queue on the way would.
+const MOST_WAITING: usize = 1 << 20;
+
+/// Where a client's path leaves by, and where to.
+#[derive(Clone, Debug)]
+pub struct Uplink {
+    /// What people call it.
+    pub name: String,
+    /// Interface, address and MTU.
+    pub spec: PathSpec,
+    /// Addresses of the peer; the first that can be reached from here is used, one in the uplink's own subnet before.
+    pub remotes: Vec<SocketAddr>,
+}
+
+impl Uplink {
+    /// An uplink called by its interface or address.
+    pub fn new(spec: PathSpec, remotes: &[SocketAddr]) -> Self {
+        let address = spec.address.map(|a| a.to_string());
+        let name = spec.interface.clone().or(address).unwrap_or_else(|| "default".into());
+        Uplink { name, spec, remotes: remotes.to_vec() }
+    }
+
+    /// What to bind, and where to send to.
+    fn target(&self, interfaces: &[Interface]) -> Option<(BindSpec, SocketAddr)> {
+        let usable = |r: &SocketAddr| Some((self.spec.bind_spec(interfaces, r.ip()).ok()?, *r));
+        let all: Vec<_> = self.remotes.iter().filter_map(usable).collect();
+        let near = all.iter().find(|(bind, r)| in_one_subnet(interfaces, bind, r));
+        near.or(all.first()).cloned()
+    }
+}
+
+fn in_one_subnet(interfaces: &[Interface], bind: &BindSpec, remote: &SocketAddr) -> bool {
+    use std::net::IpAddr;
+    let bits = |ip: IpAddr| match ip {
+        IpAddr::V4(v4) => (32, u128::from(u32::from(v4))),
+        IpAddr::V6(v6) => (128, u128::from(v6)),
+    };
+    let own = interfaces.iter().flat_map(|i| &i.addresses).find(|a| Some(a.ip) == bind.address);
+    own.is_some_and(|own| {
+        let ((width, a), (other, b)) = (bits(own.ip), bits(remote.ip()));
+        let host = width - u32::from(own.prefix_len).min(width);
+        width == other && (host == 128 || a >> host == b >> host)
+    })
+}
+
+/// Which way a datagram went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Received.
+    In,
+    /// Sent.
+    Out,
+}
+
+/// Sees every datagram (UDP payload): for captures.
+pub type Tap = Box<dyn FnMut(Instant, &FourTuple, Way, &[u8]) + Send>;
+
+/// A socket, or the place of one.
+pub(super) struct Link {
+    pub id: LinkId,
+    pub socket: Option<PathSocket>,
+    /// Where the socket was last bound, with its port: tried first the next time.
+    bound: Option<SocketAddr>,
+    /// A client's path; a listening socket has none.
+    pub uplink: Option<(Uplink, Option<AssociationId>)>,
+    /// Where an uplink sends to, once it was bound.
+    pub remote: Option<SocketAddr>,
+    waiting: VecDeque<Waiting>,
+    waiting_bytes: usize,
+}
+
+/// Datagrams the kernel had no room for.
+struct Waiting {
+    remote: SocketAddr,
+    src_ip: Option<std::net::IpAddr>,
+    segment_size: usize,
+    contents: Vec<u8>,
+}
+
+impl Link {
+    fn new(id: u32, uplink: Option<(Uplink, Option<AssociationId>)>) -> Self {
+        let (waiting, waiting_bytes) = (VecDeque::new(), 0);
+        Link { id: LinkId(id), socket: None, bound: None, uplink, remote: None, waiting, waiting_bytes }
+    }
+
+    /// The 4-tuple of what came in.
+    pub fn tuple_of(&self, received: &Received) -> Option<FourTuple> {
+        let mut local = self.bound?;
+        if let Some(ip) = received.local_ip.filter(|_| local.ip().is_unspecified() && self.uplink.is_none()) {
+            local.set_ip(ip);
+        }
+        Some(FourTuple { link: self.id, local, remote: received.remote })
+    }
+
+    /// The 4-tuple of an uplink's path while it has a socket.
+    pub fn tuple(&self) -> Option<FourTuple> {
+        self.socket.as_ref()?;
+        Some(FourTuple { link: self.id, local: self.bound?, remote: self.remote? })
+    }
+
+    /// The socket is lost; what waited for it, too.
+    pub fn fail(&mut self) {
+        self.socket = None;
+        self.waiting.clear();
+        self.waiting_bytes = 0;
+    }
+
+    /// Brings the socket in line with the interfaces; why it could not be opened, if it was to be.
+    pub fn refresh(&mut self, interfaces: &[Interface]) -> Option<SocketError> {
+        let (uplink, _) = self.uplink.as_ref()?;
+        let Some((bind, remote)) = uplink.target(interfaces) else {
+            self.fail();
+            return None;
+        };
+        let same = |bound: SocketAddr| bind.address.is_none_or(|ip| ip == bound.ip());
+        if self.socket.is_some() && self.bound.is_some_and(same) && self.remote == Some(remote) {
+            return None;
+        }
+        self.fail();
+        // The port it had keeps the path where it was.
+        let port = self.bound.filter(|b| same(*b) && self.remote == Some(remote)).map_or(0, |b| b.port());
+        let again = PathSocket::bind(&BindSpec { port, ..bind.clone() });
+        let socket = if port == 0 { again } else { again.or_else(|_| PathSocket::bind(&bind)) };
+        self.remote = Some(remote);
+        match socket {
+            Ok(socket) => self.take(socket),
+            Err(error) => return Some(error),
+        }
+        None
+    }
+
+    fn take(&mut self, socket: PathSocket) {
+        self.bound = Some(socket.local_addr());
+        self.socket = Some(socket);
+    }
+
+    fn wait(&mut self, transmit: &Transmit<'_>) {
+        if self.waiting_bytes + transmit.contents.len() > MOST_WAITING {
+            return;
+        }
+        self.waiting_bytes += transmit.contents.len();
+        let Transmit { remote, src_ip, segment_size, contents } = *transmit;
+        self.waiting.push_back(Waiting { remote, src_ip, segment_size, contents: contents.to_vec() });
+    }
+
+    /// Sends, or keeps for later. `Err`: a datagram of this size was too big.
+    fn send(&mut self, tuple: &FourTuple, segment_size: usize, contents: &[u8]) -> Result<(), usize> {
+        let Some(socket) = &self.socket else { return Ok(()) };
+        let any = self.bound.is_some_and(|b| b.ip().is_unspecified()) && self.uplink.is_none();
+        let src_ip = any.then(|| tuple.local.ip());
+        let mut transmit = Transmit { remote: tuple.remote, src_ip, segment_size, contents };
+        if !self.waiting.is_empty() {
+            self.wait(&transmit);
+            return Ok(());
+        }
+        match socket.try_send(&transmit) {
+            SendOutcome::Blocked(sent) => {
+                transmit.contents = &contents[sent..];
+                self.wait(&transmit);
+            }
+            SendOutcome::TooBig => return Err(segment_size.min(contents.len())),
+            SendOutcome::Fatal(_) => self.fail(),
+            SendOutcome::Sent | SendOutcome::Unreachable => {}
+        }
+        Ok(())
+    }
+
+    /// Sends what waits, as far as the kernel takes it; whether anything left.
+    fn flush(&mut self, cx: &mut Context<'_>) -> bool {
+        let mut any = false;
+        while let Some(waiting) = self.waiting.front_mut() {
+            let Some(socket) = &self.socket else { return any };
+            match socket.poll_writable(cx) {
+                Poll::Pending => return any,
+                Poll::Ready(Err(_)) => {
+                    self.fail();
+                    return any;
+                }
+                Poll::Ready(Ok(())) => any = true,
+            }
+            let Waiting { remote, src_ip, segment_size, contents } = waiting;
+            let (remote, src_ip, segment_size) = (*remote, *src_ip, *segment_size);
+            match socket.try_send(&Transmit { remote, src_ip, segment_size, contents }) {
+                SendOutcome::Blocked(sent) => {
+                    contents.drain(..sent);
+                    self.waiting_bytes -= sent;
+                    continue;
+                }
+                SendOutcome::Fatal(_) => {
+                    self.fail();
+                    return any;
+                }
+                SendOutcome::Sent | SendOutcome::Unreachable | SendOutcome::TooBig => {}
+            }
+            self.waiting_bytes -= self.waiting.pop_front().map_or(0, |w| w.contents.len());
+        }
+        any
+    }
+}
+
+/// All sockets of one driver.
+#[derive(Default)]
+pub(super) struct Links {
+    all: Vec<Link>,
+    next: u32,
+    pub names: Names,
+    pub tap: Option<Tap>,
+}
+
+impl Links {
+    pub fn add_uplink(&mut self, uplink: Uplink, owner: Option<AssociationId>) {
+        self.names.lock().insert(LinkId(self.next), uplink.name.clone());
+        self.all.push(Link::new(self.next, Some((uplink, owner))));
+        self.next += 1;
+    }
+
+    /// Names the association that all uplinks so far are of.
+    pub fn set_owner(&mut self, owner: AssociationId) {
+        for (_, of) in self.all.iter_mut().filter_map(|l| l.uplink.as_mut()) {
+            *of = Some(owner);
+        }
+    }
+
+    pub fn add_listening(&mut self, socket: PathSocket) {
+        let mut link = Link::new(self.next, None);
+        link.take(socket);
+        self.all.push(link);
+        self.next += 1;
+    }
+
+    pub fn forget(&mut self, id: LinkId) {
+        self.all.retain(|l| l.id != id || l.uplink.is_none());
+    }
+
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Link> {
+        self.all.iter_mut()
+    }
+
+    /// Local addresses of all open sockets.
+    pub fn locals(&self) -> Vec<(LinkId, SocketAddr)> {
+        self.all.iter().filter_map(|l| Some((l.id, l.socket.as_ref()?.local_addr()))).collect()
+    }
+
+    /// Whether anything that waited has left.
+    pub fn flush(&mut self, cx: &mut Context<'_>) -> bool {
+        self.all.iter_mut().fold(false, |any, link| link.flush(cx) | any)
+    }
+
+    /// Sends datagrams. `Err`: one of this size was too big.
+    pub fn send(
+        &mut self,
+        now: Instant,
+        tuple: &FourTuple,
+        segment_size: usize,
+        contents: &[u8],
+    ) -> Result<(), usize> {
+        let Some(link) = self.all.iter_mut().find(|l| l.id == tuple.link) else { return Ok(()) };
+        if let Some(tap) = &mut self.tap {
+            contents.chunks(segment_size.max(1)).for_each(|datagram| tap(now, tuple, Way::Out, datagram));
+        }
+        link.send(tuple, segment_size, contents)
+    }
+}
+
+/// The interfaces now, or none known.
+pub(super) fn look() -> Vec<Interface> {
+    crate::interface::interfaces().unwrap_or_else(|_: io::Error| Vec::new())
+}

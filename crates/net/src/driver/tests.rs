@@ -1,0 +1,132 @@
+//! Handles over loopback sockets.
+
+use super::*;
+use crate::interface::PathSpec;
+use bytes::Bytes;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+use strandcast_proto::association::{CloseReason, SendOptions};
+use strandcast_proto::endpoint::{EndpointConfig, SchemeFactory};
+
+#[path = "../../../proto/tests/common/scheme.rs"]
+mod scheme;
+
+const LOOPBACK: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+
+fn listen() -> Listener {
+    let accept: SchemeFactory = Arc::new(|_| scheme::simple());
+    let endpoint = EndpointConfig { accept: Some(accept), ..EndpointConfig::default() };
+    Server { endpoint, listen: vec![LOOPBACK], tap: None }.listen().expect("loopback can be bound")
+}
+
+fn uplink(to: SocketAddr) -> Uplink {
+    let spec = PathSpec { address: Some(LOOPBACK.ip()), ..PathSpec::default() };
+    Uplink::new(spec, &[to])
+}
+
+fn connect(to: SocketAddr, paths: usize) -> Association {
+    let uplinks = vec![uplink(to); paths];
+    let scheme = scheme::simple();
+    let client = Client { endpoint: EndpointConfig::default(), uplinks, port: 5000, scheme, tap: None };
+    client.connect().expect("loopback can be bound")
+}
+
+async fn pair(paths: usize) -> (Association, Association, Listener) {
+    let mut listener = listen();
+    let client = connect(listener.driver().local_addrs()[0], paths);
+    assert_eq!(client.connected().await, Ok(true));
+    let server = listener.accept().await.expect("the client is connected");
+    (client, server, listener)
+}
+
+#[tokio::test]
+async fn messages_go_both_ways_and_the_last_arrive_before_the_end() {
+    let (client, server, _listener) = pair(2).await;
+    let big = Bytes::from(vec![7; 100_000]);
+    client.send(big.clone(), SendOptions::default()).await.unwrap();
+    assert_eq!(server.recv().await.unwrap().payload, big);
+    for n in 0..1000u32 {
+        server.send(n.to_be_bytes().to_vec().into(), SendOptions::default()).await.unwrap();
+    }
+    server.shutdown();
+    assert!(matches!(server.try_send(big.clone(), SendOptions::default()), Err(SendFailed::Closed(_))));
+    for n in 0..1000u32 {
+        assert_eq!(client.recv().await.unwrap().payload, n.to_be_bytes()[..]);
+    }
+    assert_eq!(client.recv().await, None);
+    assert_eq!(
+        (client.closed().await, server.closed().await),
+        (CloseReason::Shutdown, CloseReason::Shutdown)
+    );
+    let last = server.snapshot().await.expect("the figures at the end are kept");
+    assert_eq!((last.stats.messages_sent, last.stats.messages_acked), (1000, 1000));
+}
+
+#[tokio::test]
+async fn who_does_not_read_makes_the_other_wait_and_loses_nothing() {
+    let (client, server, _listener) = pair(1).await;
+    let sender = client.clone();
+    let sending = tokio::spawn(async move {
+        for n in 0..10_000u64 {
+            let payload: Bytes = n.to_be_bytes().repeat(100).into();
+            sender.send(payload, SendOptions::default()).await.unwrap();
+        }
+        sender.shutdown();
+    });
+    // Eight megabytes do not fit in send buffer, receive buffer, inbox and outbox.
+    tokio::time::sleep(Duration::from_millis(700)).await;
+    assert!(!sending.is_finished());
+    let (mut messages, mut next) = (Vec::new(), 0u64);
+    while server.recv_many(&mut messages).await > 0 {
+        for message in messages.drain(..) {
+            assert_eq!(message.payload[..8], next.to_be_bytes());
+            next += 1;
+        }
+    }
+    assert_eq!(next, 10_000);
+    sending.await.unwrap();
+}
+
+#[tokio::test]
+async fn without_handles_it_closes_once_everything_is_delivered() {
+    let (client, server, _listener) = pair(1).await;
+    for _ in 0..100 {
+        client.send(Bytes::from_static(&[1; 1000]), SendOptions::default()).await.unwrap();
+    }
+    drop(client);
+    let mut got = 0;
+    while server.recv().await.is_some() {
+        got += 1;
+    }
+    assert_eq!((got, server.closed().await), (100, CloseReason::Shutdown));
+}
+
+#[tokio::test]
+async fn words_of_an_abort_reach_the_peer() {
+    let (client, server, _listener) = pair(1).await;
+    client.abort("enough");
+    assert_eq!(client.closed().await, CloseReason::Aborted);
+    assert!(matches!(server.closed().await, CloseReason::PeerAborted(words) if words.contains("enough")));
+}
+
+#[tokio::test]
+async fn a_stopped_driver_ends_everything() {
+    let (client, server, mut listener) = pair(1).await;
+    server.driver().stop();
+    assert_eq!(server.recv().await, None);
+    assert_eq!(server.closed().await, CloseReason::Aborted);
+    assert!(server.snapshot().await.is_none());
+    assert!(listener.accept().await.is_none());
+    listener.driver().finished().await;
+    client.driver().stop();
+}
+
+#[tokio::test]
+async fn nobody_accepts_after_the_listener_is_gone() {
+    let listener = listen();
+    let to = listener.driver().local_addrs()[0];
+    drop(listener);
+    let client = connect(to, 1);
+    assert!(matches!(client.closed().await, CloseReason::PeerAborted(_)));
+}
