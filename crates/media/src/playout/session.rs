@@ -108,6 +108,8 @@ impl Session {
     /// Plays the first of the buffer.
     pub(super) fn play(&mut self, stats: &mut PlayoutStats) -> Option<(MediaTime, Message)> {
         let due = self.next_due()?;
+        // A clock that jumped back must not take the messages in front of the jump with it.
+        let due = self.last.map_or(due, |(_, last)| due.max(last));
         let (sequence, message) = self.buffer.pop_first()?;
         self.pass(sequence, message.header.sent, stats);
         self.count_gap(sequence, due, stats);
@@ -148,7 +150,7 @@ impl Session {
         let Some((before, from)) = self.last else { return };
         let span = due.saturating_since(from);
         stats.play_time += span;
-        let run = u32::try_from(sequence - before - 1).unwrap_or(u32::MAX - 1);
+        let run = u32::try_from(sequence - before - 1).unwrap_or(u32::MAX).min(u32::MAX - 1);
         if run == 0 {
             return;
         }
