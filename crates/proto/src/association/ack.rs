@@ -5,7 +5,7 @@ use crate::path;
 use crate::policy::{AckInfo, LossTrigger, PathId, PathState, Signal};
 use crate::time::{Duration, Instant};
 use crate::tx::ChunkState;
-use crate::wire::chunk::Sack;
+use crate::wire::chunk::{Sack, SackHeader};
 use crate::wire::serial::Tsn;
 
 /// What is collected for one path while a SACK is read.
@@ -21,6 +21,17 @@ pub(super) struct PathAck {
 impl Association {
     /// Takes a SACK that arrived on `on`.
     pub(super) fn on_sack(&mut self, now: Instant, sack: &Sack, on: PathId) {
+        self.take_ack(now, sack, on, true);
+    }
+
+    /// The cumulative TSN of a SHUTDOWN: it says nothing of gaps and window.
+    pub(super) fn on_cumulative_ack(&mut self, now: Instant, cum: Tsn, on: PathId) {
+        let a_rwnd = u32::try_from(self.mind.a_rwnd).unwrap_or(u32::MAX);
+        let header = SackHeader { cumulative_tsn_ack: cum, a_rwnd, flags: 0 };
+        self.take_ack(now, &Sack::new(header, &[], &[]), on, false);
+    }
+
+    fn take_ack(&mut self, now: Instant, sack: &Sack, on: PathId, whole: bool) {
         let cum_before = self.tx.outstanding.cum_acked();
         let highest_sent = self.tx.outstanding.next_tsn() - 1;
         if sack.header.cumulative_tsn_ack.is_before(cum_before) {
@@ -32,11 +43,18 @@ impl Association {
             return;
         }
         self.begin(sack, on, cum_before);
-        self.acknowledge(now, sack, on);
-        self.mind.a_rwnd = u64::from(sack.header.a_rwnd);
+        let covered = self.acknowledge(now, sack, on);
+        if whole {
+            if covered < self.tx.outstanding.gap_acked() {
+                self.doubt(sack);
+            }
+            self.mind.a_rwnd = u64::from(sack.header.a_rwnd);
+            self.tx.probing_zero_window &= sack.header.a_rwnd == 0;
+            if sack.header.a_rwnd == 0 {
+                self.tx.zero_window_answered.insert(on);
+            }
+        }
         self.mind.held = false;
-        self.tx.probing_zero_window &= sack.header.a_rwnd == 0;
-        self.tx.zero_window_answered |= sack.header.a_rwnd == 0;
         self.finish(now);
         self.count_misses(now);
         self.advance_peer_ack(now, sack.header.cumulative_tsn_ack);
@@ -84,8 +102,8 @@ impl Association {
         self.tx.acks = acks;
     }
 
-    /// Credits everything the SACK covers; a gap-acknowledged chunk that it does not repeat becomes doubted.
-    fn acknowledge(&mut self, now: Instant, sack: &Sack, on: PathId) {
+    /// Credits everything the SACK covers; how many chunks its gap blocks cover.
+    fn acknowledge(&mut self, now: Instant, sack: &Sack, on: PathId) -> usize {
         while let Some(first) = self.tx.outstanding.front() {
             let tsn = first.info.tsn;
             if tsn.is_after(sack.header.cumulative_tsn_ack) {
@@ -107,9 +125,7 @@ impl Association {
                 covered += usize::from(self.tx.outstanding.get(tsn).is_some_and(|c| c.acked()));
             }
         }
-        if covered < self.tx.outstanding.gap_acked() {
-            self.doubt(sack);
-        }
+        covered
     }
 
     /// Marks gap-acknowledged chunks that `sack` leaves out. With several paths old SACKs overtake new ones, so this
@@ -292,6 +308,7 @@ impl Association {
         }
         let ahead = self.tx.adv_peer_ack.is_after(self.tx.outstanding.cum_acked());
         self.tx.forward_due |= moved;
+        self.tx.forward_tries = if moved { 0 } else { self.tx.forward_tries };
         if !ahead {
             self.tx.forward_due = false;
             self.tx.forward_timer = None;

@@ -7,7 +7,9 @@ use crate::path::FourTuple;
 use crate::policy::{Occasion, PathId, PathState, Report};
 use crate::time::Instant;
 use crate::wire::Chunk;
-use crate::wire::chunk::report::KIND_FIRST_SCHEME;
+use crate::wire::chunk::report::{
+    KIND_FIRST_SCHEME, KIND_JOIN, KIND_LEAVE, KIND_MOVED, KIND_RESUME, KIND_SUSPEND,
+};
 use crate::wire::chunk::{Report as ReportChunk, ReportItem, ReportItemFlavour};
 
 /// Tries of a report on the path it is meant for, before it goes over a confirmed one.
@@ -133,7 +135,12 @@ impl Association {
         let reliability = ReportItemFlavour::Reliable(serial);
         let wire_id = self.paths[path.index()].wire_id;
         let item = ReportItem { kind, path: wire_id, reliability, payload: Bytes::new() };
-        self.reliable.retain(|r| r.item.path != wire_id || r.item.kind >= KIND_FIRST_SCHEME);
+        self.reliable.retain(|r| r.item.path != wire_id || !outdates(kind, r.item.kind));
+        if self.reliable.len() >= MAX_RELIABLE
+            && let Some(oldest) = self.reliable.iter().position(|r| r.item.kind == KIND_LEAVE)
+        {
+            self.reliable.remove(oldest);
+        }
         self.reliable.push(ReliableReport { serial, item, via, auth: true, heartbeat, next: now, tries: 0 });
         self.resend_reports(now);
     }
@@ -146,9 +153,11 @@ impl Association {
             }
             // A report that got no answer on its own path is repeated with the same serial over a confirmed one.
             let own = self.reliable[i].via.filter(|p| self.is_open(*p) && self.reliable[i].tries < OWN_TRIES);
-            let via = own.unwrap_or_else(|| self.mind.control_path());
+            let via = own.unwrap_or_else(|| self.mind.control_path_in_turn(self.reliable[i].tries));
             let Some(view) = self.mind.views.get(via.index()) else { continue };
-            let wait = view.rto.min(self.config.rto_initial * (1 << self.reliable[i].tries.min(4)));
+            let back_off = self.config.rto_initial * (1 << self.reliable[i].tries.min(5));
+            let patient = self.reliable[i].tries >= MAX_TRIES;
+            let wait = if patient { view.rto.max(back_off) } else { view.rto.min(back_off) };
             let r = &mut self.reliable[i];
             r.tries += 1;
             r.next = now + wait;
@@ -159,7 +168,8 @@ impl Association {
                 self.paths[via.index()].heartbeats.want();
             }
         }
-        let spent: Vec<ReliableReport> = self.reliable.extract_if(.., |r| r.tries > MAX_TRIES).collect();
+        let spent = |r: &mut ReliableReport| r.tries > MAX_TRIES && !must_arrive(r.item.kind);
+        let spent: Vec<ReliableReport> = self.reliable.extract_if(.., spent).collect();
         for r in spent {
             self.report_given_up(now, &r);
         }
@@ -172,4 +182,19 @@ impl Association {
     pub(super) fn is_open(&self, path: PathId) -> bool {
         self.mind.views.get(path.index()).is_some_and(|v| v.state != PathState::Closed)
     }
+}
+
+/// Whether news of `kind` about a path make older news of kind `old` about it worthless.
+fn outdates(kind: u16, old: u16) -> bool {
+    let same = |kinds: [u16; 2]| kinds.contains(&kind) && kinds.contains(&old);
+    match kind {
+        KIND_LEAVE => old < KIND_FIRST_SCHEME,
+        // A path moves again, or is put aside and taken up again: only the last counts.
+        _ => kind == old || same([KIND_SUSPEND, KIND_RESUME]) || same([KIND_JOIN, KIND_MOVED]),
+    }
+}
+
+/// News that no later packet would tell: resent as long as the association lives.
+fn must_arrive(kind: u16) -> bool {
+    matches!(kind, KIND_LEAVE | KIND_SUSPEND | KIND_RESUME)
 }

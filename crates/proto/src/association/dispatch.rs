@@ -147,7 +147,9 @@ impl Association {
         let words: Vec<String> = abort.causes.iter().map(words_of).collect();
         let words = if words.is_empty() { "no reason given".to_owned() } else { words.join("; ") };
         self.control.clear();
-        self.close(CloseReason::PeerAborted(words));
+        // A peer that does not know us any more once everything was delivered has closed: its last word was lost.
+        let done = self.state == State::ShutdownAckSent && abort.reflected_tag;
+        self.close(if done { CloseReason::Shutdown } else { CloseReason::PeerAborted(words) });
     }
 
     fn on_error(&mut self, now: Instant, error: &ErrorChunk) {

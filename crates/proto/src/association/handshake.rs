@@ -14,6 +14,7 @@ use crate::path::FourTuple;
 use crate::policy::{PathId, PathState, Scheme};
 use crate::seeds::Seeds;
 use crate::time::Instant;
+use crate::wire::chunk::report::{KIND_MOVED, KIND_SUSPEND};
 use crate::wire::chunk::{self, CookieAck, CookieEcho, Init, InitAck};
 use crate::wire::{Param, StreamId, Tsn, VerificationTag};
 
@@ -144,12 +145,23 @@ impl Association {
     /// A good cookie of this very association: both sides opened at once, or our COOKIE ACK was lost (RFC 9260 §5.2.4
     /// B, D).
     pub(crate) fn cookie_again(&mut self, now: Instant, tuple: FourTuple, found: &Established) {
-        let on = self.path_of(&tuple).unwrap_or(self.mind.primary);
         if matches!(self.state, State::CookieWait | State::CookieEchoed) {
+            let on = self.path_of(&tuple).unwrap_or(self.mind.primary);
             self.learn(&found.peer);
             self.establish(now, on);
+        } else if self.path_of(&tuple).is_none() && self.only_shook_hands() {
+            // Our COOKIE ACK did not get through the way the first COOKIE ECHO came: answer where this one came from.
+            self.retarget(now, self.mind.primary, tuple);
+            self.paths[self.mind.primary.index()].heartbeats.want();
         }
+        let on = self.path_of(&tuple).unwrap_or(self.mind.primary);
         self.push_control(on, CookieAck);
+    }
+
+    /// Nothing came on the only path but the handshake.
+    fn only_shook_hands(&self) -> bool {
+        let silent = self.stats.chunks_received == 0 && self.stats.sacks_received == 0;
+        silent && self.mind.peer_reports && self.seen_serials.is_empty() && self.tuples().count() == 1
     }
 
     /// A restart while the last step of a shutdown is under way (RFC 9260 §5.2.4 A).
@@ -267,6 +279,7 @@ impl Association {
     /// The handshake is done; its last packet came by `on`, which is thereby confirmed (RFC 9260 §5.4).
     pub(super) fn establish(&mut self, now: Instant, on: PathId) {
         self.state = State::Established;
+        let cookie_repeated = self.t1_tries > 0;
         (self.t1, self.t1_tries, self.cookie) = (None, 0, None);
         let next_ssn = self.tx.next_ssn.len();
         self.mind.primary = on;
@@ -276,6 +289,10 @@ impl Association {
         }
         self.confirm(now, on);
         self.events.push_back(Event::Connected { ours: self.mind.peer_reports });
+        if cookie_repeated && self.role == Role::Opener && self.mind.peer_reports {
+            // The peer may have taken another path's COOKIE ECHO for the first: say which path this is.
+            self.say(now, KIND_MOVED, on, Some(on), true);
+        }
         debug_assert!(next_ssn > 0, "a valid peer admits at least one stream");
         self.settle_other_paths(now);
         if let Some(m) = self.tx.queue.first_beyond(StreamId(next_ssn as u16)) {
@@ -290,7 +307,7 @@ impl Association {
     fn settle_other_paths(&mut self, now: Instant) {
         for i in 0..self.paths.len() {
             let path = PathId(i as u8);
-            if self.mind.views[i].state != PathState::Unconfirmed {
+            if self.paths[i].confirmed || !self.is_open(path) {
                 continue;
             }
             if self.mind.peer_reports {
@@ -301,6 +318,11 @@ impl Association {
                 self.paths[i].heartbeats.want();
             } else {
                 self.close_path(now, path);
+            }
+        }
+        for i in 0..self.paths.len() {
+            if self.mind.peer_reports && self.paths[i].suspended.0 && self.is_open(PathId(i as u8)) {
+                self.say(now, KIND_SUSPEND, PathId(i as u8), None, false);
             }
         }
     }

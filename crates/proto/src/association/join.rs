@@ -68,9 +68,13 @@ impl Association {
         if !self.is_open(path) {
             return Err(AssociationError::UnknownPath);
         }
-        self.paths[path.index()].suspended.0 = aside;
+        let was = core::mem::replace(&mut self.paths[path.index()].suspended.0, aside);
+        if was == aside {
+            return Ok(());
+        }
         self.apply_suspension(now, path);
-        if self.mind.peer_reports {
+        // In the handshake nobody could follow; `settle_other_paths` says it afterwards.
+        if self.may_report() {
             self.say(now, if aside { KIND_SUSPEND } else { KIND_RESUME }, path, None, false);
         }
         Ok(())
@@ -89,7 +93,7 @@ impl Association {
         if !self.is_open(path) {
             return Err(AssociationError::UnknownPath);
         }
-        if !self.mind.peer_reports {
+        if !self.may_report() {
             return Err(AssociationError::NoPathChanges);
         }
         if self.path_of(&tuple).is_some() {
@@ -98,6 +102,12 @@ impl Association {
         self.retarget(now, path, tuple);
         self.say(now, KIND_MOVED, path, Some(path), true);
         Ok(())
+    }
+
+    /// Whether the peer can follow news of paths now.
+    fn may_report(&self) -> bool {
+        use super::state::State::{Closed, CookieEchoed, CookieWait};
+        self.mind.peer_reports && !matches!(self.state, CookieWait | CookieEchoed | Closed)
     }
 
     /// Names a path and announces it on its own 4-tuple.
@@ -139,14 +149,8 @@ impl Association {
             ReportItemFlavour::Reliable(serial) => Some(serial),
             ReportItemFlavour::Plain => None,
         };
-        let new = serial.is_none_or(|s| !self.seen_serials.contains(&s));
-        if let Some(serial) = serial.filter(|_| new) {
-            if self.seen_serials.len() == REMEMBERED_SERIALS {
-                self.seen_serials.pop_front();
-            }
-            self.seen_serials.push_back(serial);
-        }
-        let on = if !new {
+        let seen = serial.is_some_and(|s| self.seen_serials.contains(&s));
+        let on = if seen {
             from.path
         } else if item.kind < KIND_FIRST_SCHEME {
             self.on_path_report(now, &item, from)
@@ -160,17 +164,32 @@ impl Association {
         } else {
             None
         };
-        if let (Some(echo), Some(path)) = (item.echo(), on.or(from.path).filter(|p| self.is_open(*p))) {
+        // What could not be done is not echoed and not remembered: it may be done when it comes again.
+        if let (Some(serial), Some(_), false) = (serial, on, seen) {
+            if self.seen_serials.len() == REMEMBERED_SERIALS {
+                self.seen_serials.pop_front();
+            }
+            self.seen_serials.push_back(serial);
+        }
+        if let (Some(echo), Some(path)) = (item.echo(), on.filter(|p| self.is_open(*p))) {
             let auth = item.kind < KIND_FIRST_SCHEME;
             let chunk = ReportChunk { items: smallvec::smallvec![echo] }.into();
             self.control.push_back(Control { path, tuple: None, chunk, auth, alone: false, tag: None });
         }
     }
 
-    /// A new, authenticated report on a path; where its echo goes.
+    /// A new, authenticated report on a path; where its echo goes, `None` if nothing could be done.
     fn on_path_report(&mut self, now: Instant, item: &ReportItem, from: From) -> Option<PathId> {
         let wire_id = item.path?;
         let known = self.path_by_wire_id(wire_id);
+        if let (Some(path), ReportItemFlavour::Reliable(serial)) = (known, item.reliability) {
+            let (place, suspension) = &mut self.paths[path.index()].news;
+            let news = if matches!(item.kind, KIND_SUSPEND | KIND_RESUME) { suspension } else { place };
+            if news.is_some_and(|n| serial.wrapping_sub(n) > 1 << 31) {
+                return from.path;
+            }
+            *news = Some(serial);
+        }
         match (item.kind, known) {
             (KIND_JOIN, None) if from.path.is_none() => self.joined(now, wire_id, from.tuple),
             (KIND_JOIN | KIND_MOVED, Some(path)) => {
@@ -188,11 +207,15 @@ impl Association {
                 Some(self.mind.control_path())
             }
             (KIND_SUSPEND | KIND_RESUME, Some(path)) => {
-                self.paths[path.index()].suspended.1 = item.kind == KIND_SUSPEND;
-                self.apply_suspension(now, path);
+                let aside = item.kind == KIND_SUSPEND;
+                if core::mem::replace(&mut self.paths[path.index()].suspended.1, aside) != aside {
+                    self.apply_suspension(now, path);
+                }
                 from.path
             }
-            _ => from.path,
+            // It left already.
+            (KIND_LEAVE, None) => from.path,
+            _ => None,
         }
     }
 
@@ -215,7 +238,7 @@ impl Association {
     }
 
     /// A path goes on between other addresses, unconfirmed until a nonce came back.
-    fn retarget(&mut self, now: Instant, path: PathId, tuple: FourTuple) {
+    pub(super) fn retarget(&mut self, now: Instant, path: PathId, tuple: FourTuple) {
         let i = path.index();
         self.paths[i].tuple = tuple;
         self.paths[i].confirmed = false;
@@ -298,16 +321,29 @@ impl Association {
             && (tuple.local.ip() != first.local.ip() || tuple.remote.ip() != first.remote.ip())
     }
 
-    /// The report that goes with a heartbeat of a path that has errors: the peer may see it from a new address, after
-    /// a NAT on the way forgot the old one.
+    /// The report that goes with a heartbeat of a path that has errors.
     pub(super) fn still_here(&mut self, path: PathId) -> Option<ReportItem> {
-        let wire_id = self.paths[path.index()].wire_id?;
         let errors = self.mind.views[path.index()].error_count > 0;
-        if self.role != Role::Opener || !self.mind.peer_reports || !errors {
+        if errors { self.moved_item(path) } else { None }
+    }
+
+    /// The peer may see a silent path from a new address, after a NAT on the way forgot the old one: says which path
+    /// this is.
+    fn moved_item(&mut self, path: PathId) -> Option<ReportItem> {
+        let wire_id = self.paths[path.index()].wire_id?;
+        if self.role != Role::Opener || !self.mind.peer_reports {
             return None;
         }
         let reliability = ReportItemFlavour::Reliable(self.new_serial());
         Some(ReportItem { kind: KIND_MOVED, path: Some(wire_id), reliability, payload: Default::default() })
+    }
+
+    /// [`Self::moved_item`] in a packet of its own.
+    pub(super) fn push_moved(&mut self, path: PathId) {
+        if let Some(item) = self.moved_item(path) {
+            let chunk = ReportChunk { items: smallvec::smallvec![item] }.into();
+            self.control.push_back(Control { path, tuple: None, chunk, auth: true, alone: false, tag: None });
+        }
     }
 }
 

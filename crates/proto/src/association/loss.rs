@@ -37,8 +37,8 @@ impl Association {
     /// T3-rtx expired on `path` (RFC 9260 §6.3.3).
     pub(super) fn on_t3(&mut self, now: Instant, path: PathId) {
         self.paths[path.index()].t3 = None;
-        let answered_probe = self.tx.probing_zero_window && self.tx.zero_window_answered;
-        self.tx.zero_window_answered = false;
+        let answered_probe = self.tx.probing_zero_window && self.tx.zero_window_answered.contains(path);
+        self.tx.zero_window_answered.remove(path);
         if !answered_probe {
             self.paths[path.index()].stats.timeouts += 1;
         }
@@ -117,12 +117,8 @@ impl Association {
         let (errors, state) = (view.error_count, view.state);
         // Only paths that carry data count against the association: one that is probed often while it is down must
         // not end an association whose other paths are merely idle.
-        if carries {
-            self.tx.errors += 1;
-            if self.tx.errors > self.config.association_max_retrans {
-                self.abort_for(CloseReason::Unreachable);
-                return;
-            }
+        if carries && self.association_error() {
+            return;
         }
         if self.mind.peer_reports {
             // It may be a NAT that forgot us: the heartbeat carries our name (see `still_here`).
@@ -137,6 +133,16 @@ impl Association {
             PathState::Active if suspect => self.set_path_state(now, path, PathState::PotentiallyFailed),
             _ => {}
         }
+    }
+
+    /// One more error in a row of the association (RFC 9260 §8.1); whether that was the end of it.
+    pub(super) fn association_error(&mut self) -> bool {
+        self.tx.errors += 1;
+        let dead = self.tx.errors > self.config.association_max_retrans;
+        if dead {
+            self.abort_for(CloseReason::Unreachable);
+        }
+        dead
     }
 
     /// Gives up the message of `tsn`, sent or not (RFC 3758 §3.5).

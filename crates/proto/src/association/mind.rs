@@ -157,13 +157,19 @@ impl Mind {
         self.view(Instant::ZERO).usable()
     }
 
-    /// The best path for control chunks: the primary if usable, else the first usable one.
+    /// The best path for control chunks: the primary if usable and without errors, else the usable one with the
+    /// fewest.
     pub fn control_path(&self) -> PathId {
+        self.control_path_in_turn(0)
+    }
+
+    /// The path of try `tries` (from 0) of something that is repeated until answered: the best first, then the others.
+    pub fn control_path_in_turn(&self, tries: u32) -> PathId {
         let usable = self.usable();
-        if usable.contains(self.primary) {
-            self.primary
-        } else {
-            usable.iter().next().unwrap_or(self.primary)
-        }
+        let rank = |p: &PathId| (self.views[p.index()].error_count, *p != self.primary, *p);
+        let best = usable.iter().min_by_key(rank);
+        let others = usable.iter().filter(|p| Some(*p) != best);
+        let nth = tries as usize % usable.len().max(1);
+        best.into_iter().chain(others).nth(nth).unwrap_or(self.primary)
     }
 }

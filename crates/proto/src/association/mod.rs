@@ -2,6 +2,8 @@
 
 mod ack;
 mod auth;
+#[cfg(any(test, feature = "testing"))]
+mod consistent;
 mod control;
 mod data_rx;
 mod dispatch;

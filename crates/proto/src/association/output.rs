@@ -89,7 +89,7 @@ impl Association {
             return Some(self.rx.sack_via);
         }
         if self.tx.forward_due {
-            return Some(self.mind.control_path());
+            return Some(self.mind.control_path_in_turn(self.tx.forward_tries));
         }
         self.pick(now).map(|p| p.path)
     }

@@ -8,7 +8,10 @@ use super::state::Association;
 use crate::policy::{Occasion, PathId, PathState};
 use crate::time::{Duration, Instant};
 use crate::tx::ChunkState;
-use crate::wire::chunk::{ChunkEncode as _, DataHeader, ForwardTsn, Report as ReportChunk, SackHeader};
+use crate::wire::chunk::report::{KIND_JOIN, KIND_MOVED};
+use crate::wire::chunk::{
+    ChunkEncode as _, DataHeader, ForwardTsn, Report as ReportChunk, ReportItem, SackHeader,
+};
 use crate::wire::packet::Header;
 use crate::wire::{Chunk, PacketWriter, Ssn, StreamId, Tsn, VerificationTag};
 
@@ -112,7 +115,12 @@ impl Association {
         let Some(hmac) = self.auth.as_ref().map(|a| a.hmac) else { return };
         let slot = w.auth_placeholder(0, hmac);
         w.chunk(chunk);
-        if let Some(at) = self.paths[path.index()].heartbeats.wanted.iter().position(|h| !h.probe) {
+        // A heartbeat goes with the path's name only: alone with other news it could come from an address that the
+        // peer does not know.
+        let names = |i: &ReportItem| matches!(i.kind, KIND_JOIN | KIND_MOVED);
+        let named = matches!(chunk, Chunk::Report(r) if r.items.iter().any(names));
+        let wanted = self.paths[path.index()].heartbeats.wanted.iter().position(|h| !h.probe);
+        if let Some(at) = wanted.filter(|_| named) {
             self.paths[path.index()].heartbeats.wanted.remove(at);
             let heartbeat = self.make_heartbeat(now, path, false, 0);
             w.chunk(&heartbeat);
@@ -134,7 +142,10 @@ impl Association {
             return false;
         }
         let wanted = self.paths[path.index()].heartbeats.wanted.remove(0);
-        if let Some(item) = self.still_here(path).filter(|_| w.is_empty()) {
+        if w.is_empty()
+            && !wanted.probe
+            && let Some(item) = self.still_here(path)
+        {
             self.paths[path.index()].heartbeats.wanted.insert(0, wanted);
             let report = ReportChunk { items: smallvec::smallvec![item] };
             self.write_authenticated(now, path, &report.into(), w);

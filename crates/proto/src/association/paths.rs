@@ -245,17 +245,19 @@ impl Association {
         }
     }
 
-    /// An address that never answered is probed a few times (towards one of ours JOIN does that), then dropped.
+    /// A path that was never confirmed, or not since it moved, is probed a few times and then dropped; the last one
+    /// that could carry anything is probed as long as the association may live.
     fn retry_unconfirmed(&mut self, now: Instant, path: PathId) {
-        let view = &mut self.mind.views[path.index()];
-        view.error_count += 1;
-        if view.error_count <= self.config.path_max_retrans {
-            let joining = self.reliable.iter().any(|r| r.via == Some(path) && r.heartbeat);
-            if !joining {
-                self.paths[path.index()].heartbeats.want();
-            }
-        } else if self.mind.primary != path {
+        self.mind.views[path.index()].error_count += 1;
+        let mute = self.mind.usable().is_empty();
+        let given_up = self.mind.views[path.index()].error_count > self.config.path_max_retrans;
+        if given_up && !(mute && self.mind.primary == path) {
             self.close_path(now, path);
+            return;
+        }
+        self.paths[path.index()].heartbeats.want();
+        if mute {
+            self.association_error();
         }
     }
 

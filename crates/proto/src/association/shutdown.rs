@@ -11,9 +11,7 @@ impl Association {
     /// Closes once everything queued is delivered.
     pub fn shutdown(&mut self, now: Instant) {
         match self.state {
-            State::CookieWait | State::CookieEchoed if self.tx.queue.is_empty() => {
-                self.close(CloseReason::Shutdown)
-            }
+            State::CookieWait if self.tx.queue.is_empty() => self.close(CloseReason::Shutdown),
             State::CookieWait | State::CookieEchoed => self.shutdown_wanted = true,
             State::Established => {
                 self.state = State::ShutdownPending;
@@ -72,10 +70,16 @@ impl Association {
         let usable: Vec<PathId> = self.mind.usable().iter().collect();
         let turn = self.t2_tries as usize;
         let path = usable.get(turn % usable.len().max(1)).copied().unwrap_or(self.mind.primary);
+        if self.t2_tries > 0 {
+            crate::path::back_off(&mut self.mind.views[path.index()], &self.config);
+        }
         if self.state == State::ShutdownSent {
             self.push_control(path, Shutdown { cumulative_tsn_ack: self.rx.tracker.cum_tsn() });
         } else {
             self.push_control(path, ShutdownAck);
+        }
+        if self.t2_tries > 0 {
+            self.push_moved(path);
         }
         self.t2 = Some(now + self.mind.views[path.index()].rto);
     }
@@ -98,13 +102,7 @@ impl Association {
                     self.events.push_back(Event::PeerShutdown);
                 }
                 self.state = State::ShutdownReceived;
-                let a_rwnd = u32::try_from(self.mind.a_rwnd).unwrap_or(u32::MAX);
-                let header = crate::wire::chunk::SackHeader {
-                    cumulative_tsn_ack: s.cumulative_tsn_ack,
-                    a_rwnd,
-                    flags: 0,
-                };
-                self.on_sack(now, &crate::wire::chunk::Sack::new(header, &[], &[]), on);
+                self.on_cumulative_ack(now, s.cumulative_tsn_ack, on);
             }
             // Both sides close at once (RFC 9260 §9.2).
             State::ShutdownSent => {

@@ -15,7 +15,7 @@ use super::send::Pick;
 use super::stats::AssociationStats;
 use crate::config::TransportConfig;
 use crate::path::Path;
-use crate::policy::{Assignment, PathId, PathView, Scheme};
+use crate::policy::{Assignment, PathId, PathSet, PathView, Scheme};
 use crate::rx::{Message, Reassembly, TsnTracker};
 use crate::seeds::{Random, Seeds};
 use crate::time::Instant;
@@ -87,12 +87,15 @@ pub(super) struct Sending {
     pub adv_peer_ack: Tsn,
     pub forward_due: bool,
     pub forward_timer: Option<Instant>,
+    /// FORWARD-TSNs sent since it last moved on.
+    pub forward_tries: u32,
     /// Consecutive errors of the association (RFC 9260 §8.1).
     pub errors: u32,
     pub next_message: u64,
-    /// One chunk is in flight although the peer's window is closed; it answered that probe.
+    /// One chunk is in flight although the peer's window is closed.
     pub probing_zero_window: bool,
-    pub zero_window_answered: bool,
+    /// Where SACKs with a closed window came since the last timeout: these paths answered a probe.
+    pub zero_window_answered: PathSet,
     /// The application met a full buffer.
     pub was_full: bool,
     /// Payload bytes of messages not yet fully acknowledged.
@@ -309,6 +312,10 @@ impl Association {
         }
         self.state = State::Closed;
         self.tx.clear();
+        self.mind.in_flight = 0;
+        for v in &mut self.mind.views {
+            (v.in_flight, v.in_flight_chunks) = (0, 0);
+        }
         (self.t1, self.t2, self.t5) = (None, None, None);
         for p in &mut self.paths {
             p.t3 = None;
@@ -331,10 +338,11 @@ impl Sending {
             adv_peer_ack: initial_tsn - 1,
             forward_due: false,
             forward_timer: None,
+            forward_tries: 0,
             errors: 0,
             next_message: 0,
             probing_zero_window: false,
-            zero_window_answered: false,
+            zero_window_answered: PathSet::default(),
             was_full: false,
             buffered: 0,
             acks: Vec::new(),

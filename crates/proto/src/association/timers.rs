@@ -93,6 +93,7 @@ impl Association {
         }
         if due(self.tx.forward_timer) {
             self.tx.forward_due = true;
+            self.tx.forward_tries += 1;
             let rto = self.mind.views[self.mind.control_path().index()].rto;
             self.tx.forward_timer = Some(now + rto);
         }

@@ -90,6 +90,8 @@ pub(crate) struct Path {
     pub wire_id: Option<u16>,
     /// IP-level MTU.
     pub ip_mtu: u16,
+    /// Serials of the peer's latest report on where this path is, and on its suspension: older ones come too late.
+    pub news: (Option<u32>, Option<u32>),
     /// The peer echoed a nonce from there once.
     pub confirmed: bool,
     /// Our wish or the peer's: no data.
@@ -121,6 +123,7 @@ impl Path {
         Path {
             tuple,
             wire_id: None,
+            news: (None, None),
             ip_mtu,
             confirmed: false,
             suspended: (false, false),

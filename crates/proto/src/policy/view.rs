@@ -50,6 +50,11 @@ impl PathSet {
         self.0 |= 1 << path.0;
     }
 
+    /// Takes `path` out.
+    pub fn remove(&mut self, path: PathId) {
+        self.0 &= !(1 << path.0);
+    }
+
     /// Whether `path` is in the set.
     pub fn contains(self, path: PathId) -> bool {
         self.0 & (1 << path.0) != 0

@@ -1,0 +1,54 @@
+//! Do the books agree? For tests.
+
+use super::state::{Association, State};
+use crate::policy::PathId;
+use crate::tx::ChunkState;
+
+impl Association {
+    /// Panics when counters that are kept step by step differ from what they count, or when something waits for a
+    /// timer that does not run.
+    pub fn assert_consistent(&self) {
+        for v in &self.mind.views {
+            let (bytes, chunks) = self.count_in_flight(v.id);
+            assert_eq!((v.in_flight, v.in_flight_chunks), (bytes, chunks), "in flight on {:?}", v.id);
+            let armed = self.paths[v.id.index()].t3.is_some();
+            assert!(chunks == 0 || armed || self.state == State::Closed, "no T3 on {:?}", v.id);
+        }
+        let sum: u64 = self.mind.views.iter().map(|v| v.in_flight).sum();
+        assert_eq!(self.mind.in_flight, sum, "in flight over all paths");
+        let mut payload = self.tx.queue.bytes();
+        for c in self.tx.outstanding.iter() {
+            payload += c.payload.len();
+            let flies = c.info.transmissions.iter().any(|t| t.in_flight);
+            assert_eq!(flies, c.state == ChunkState::InFlight, "TSN {}: {:?}", c.info.tsn, c.state);
+            if matches!(c.state, ChunkState::Lost(_)) {
+                assert!(self.tx.lost.contains(&c.info.tsn), "TSN {} is lost and not listed", c.info.tsn);
+            }
+        }
+        if self.state != State::Closed {
+            assert_eq!(self.tx.buffered, payload, "payload queued and outstanding");
+        }
+        let acked = self.tx.outstanding.iter().filter(|c| c.acked()).count();
+        assert_eq!(self.tx.outstanding.gap_acked(), acked, "gap-acknowledged");
+        self.assert_bounded();
+    }
+
+    /// What a peer can make us hold has bounds.
+    fn assert_bounded(&self) {
+        let held = self.rx.reassembly.buffered_bytes();
+        let largest = 65_535;
+        // Beyond the buffer only chunks that were next in order, each with nothing readable before it.
+        assert!(held <= self.config.receive_buffer as usize + largest, "{held} bytes in reassembly");
+        assert!(self.control.len() <= 4096, "{} control chunks", self.control.len());
+        assert!(self.events.len() <= 4096, "{} events", self.events.len());
+    }
+
+    fn count_in_flight(&self, path: PathId) -> (u64, u32) {
+        let mut count = (0, 0);
+        for c in self.tx.outstanding.iter() {
+            let n = c.info.transmissions.iter().filter(|t| t.path == path && t.in_flight).count();
+            count = (count.0 + c.info.len * n as u64, count.1 + n as u32);
+        }
+        count
+    }
+}
