@@ -28,7 +28,7 @@ pub struct Journal {
 }
 
 /// Lines printed of a failing run: its first and its last.
-const SHOWN: usize = 300;
+const SHOWN: usize = 150;
 
 impl Journal {
     /// Packets of one end of which some chunk is as `wanted`.

@@ -18,6 +18,7 @@ use strandcast_proto::policy::LinkId;
 use strandcast_proto::rfc;
 use strandcast_proto::seeds::{Random, Seeds};
 use strandcast_proto::time::{Duration, Instant};
+use strandcast_proto::wire::chunk::shutdown_complete;
 
 use super::common::ms;
 use journal::{Entry, From, Journal};
@@ -53,6 +54,10 @@ pub enum Fate {
 
 /// Another implementation. Times are since the start.
 pub trait Foreign {
+    /// It understands a SHUTDOWN COMPLETE with the T bit, which answers its SHUTDOWN ACK if ours was lost. If not,
+    /// none is lost.
+    const KNOWS_T_BIT: bool = true;
+
     /// An end that waits to be connected to.
     fn new(seed: u64) -> Self;
     fn connect(&mut self, now: Duration);
@@ -209,7 +214,8 @@ impl<F: Foreign> Pair<F> {
     }
 
     fn launch(&mut self, from: From, packet: Bytes) {
-        let lost = self.random.chance(self.link.loss) || !(self.filter)(from, &packet);
+        let spared = !F::KNOWS_T_BIT && packet[12] == shutdown_complete::TYPE;
+        let lost = self.random.chance(self.link.loss) && !spared || !(self.filter)(from, &packet);
         self.journal.entries.push(Entry { at: self.now, from, lost, packet: packet.clone() });
         if !lost {
             self.sequence += 1;

@@ -14,6 +14,8 @@ use super::{Fate, Foreign, How, Note, Pair};
 use crate::common::{ms, pattern};
 
 pub const BOTH: [From; 2] = [From::Us, From::Them];
+/// Known to everybody: WebRTC's string and binary.
+const PPIDS: [u32; 2] = [51, 53];
 /// The stream whose messages are sent unordered.
 const UNORDERED: u16 = 3;
 
@@ -26,7 +28,7 @@ pub fn handshake<F: Foreign>(by: From, seed: u64, loss: f64) -> Pair<F> {
     let mut p = Pair::<F>::new(&format!("handshake by {by:?}"), seed, loss);
     p.open(by);
     for side in BOTH {
-        let note = Note { stream: 1, ppid: 51, payload: Bytes::from_static(b"hello") };
+        let note = Note { stream: 1, ppid: PPIDS[0], payload: Bytes::from_static(b"hello") };
         p.send(side, &note, How::default());
         let got = p.run_until(60, |p| !p.got(other(side)).is_empty());
         assert!(got, "{side:?} was not heard");
@@ -45,8 +47,8 @@ fn mixture(random: &mut Random, messages: usize, largest: usize) -> Vec<Note> {
         _ => largest / 2 + random.below(largest as u64 / 2) as usize,
     };
     let note = |n: usize| {
-        let (stream, ppid) = (random.below(4) as u16, 100 + n as u32);
-        Note { stream, ppid, payload: pattern(n * 7919, size(random)).into() }
+        let stream = random.below(4) as u16;
+        Note { stream, ppid: PPIDS[n % 2], payload: pattern(n * 7919, size(random)).into() }
     };
     (0..messages).map(note).collect()
 }
@@ -63,8 +65,8 @@ fn assert_delivered(sent: &[Note], got: &[Note], by: From) {
             sent.sort();
             got.sort();
         }
-        let ppids = |notes: &[Note]| notes.iter().map(|n| (n.ppid, n.payload.len())).collect::<Vec<_>>();
-        assert_eq!(ppids(&got), ppids(&sent), "{by:?}, stream {stream}");
+        let sizes = |notes: &[Note]| notes.iter().map(|n| (n.ppid, n.payload.len())).collect::<Vec<_>>();
+        assert_eq!(sizes(&got), sizes(&sent), "{by:?}, stream {stream}");
         assert!(got == sent, "{by:?}, stream {stream}: other bytes");
     }
 }
@@ -161,7 +163,8 @@ pub fn partial_reliability<F: Foreign>(by: From, seed: u64, loss: f64, outage: O
         // Streams 0 and 3 (unordered) with a lifetime, 1 without.
         let stream = [0, 1, UNORDERED][n as usize % 3];
         let size = if n % 5 == 0 { large } else { 500 };
-        let note = Note { stream, ppid: n, payload: pattern(n as usize * 331, size).into() };
+        let payload = [n.to_be_bytes().to_vec(), pattern(n as usize * 331, size)].concat().into();
+        let note = Note { stream, ppid: PPIDS[0], payload };
         let lifetime = (stream != 1).then_some(ms(300));
         p.send(by, &note, How { lifetime, ..how(&note) });
         sent.push(note);
@@ -175,22 +178,27 @@ pub fn partial_reliability<F: Foreign>(by: From, seed: u64, loss: f64, outage: O
     assert_eq!(of_stream(&got, 1), reliable);
     assert_subsequence(&of_stream(&got, 0), &of_stream(&sent, 0));
     assert!(of_stream(&got, UNORDERED).iter().all(|n| sent.contains(n)));
-    let numbers: BTreeSet<u32> = got.iter().map(|n| n.ppid).collect();
+    let numbers: BTreeSet<u32> = got.iter().map(number).collect();
     assert_eq!(numbers.len(), got.len(), "nothing comes twice");
     assert!(sent.len() - got.len() >= 10, "only {} given up", sent.len() - got.len());
     if loss == 0.0 {
         // What was sent a backed-off RTO after the outage has no reason to be late.
-        let late: Vec<u32> = sent[over + 75..].iter().map(|n| n.ppid).collect();
+        let late: Vec<u32> = sent[over + 75..].iter().map(number).collect();
         assert!(late.iter().all(|n| numbers.contains(n)), "{numbers:?}");
     }
     assert!(p.journal.count(by, |c| matches!(c, Chunk::ForwardTsn(_))) > 0, "no FORWARD TSN");
     close(&mut p, by);
 }
 
+/// The number a message begins with.
+fn number(note: &Note) -> u32 {
+    u32::from_be_bytes(note.payload[..4].try_into().expect("four bytes"))
+}
+
 fn assert_subsequence(part: &[Note], whole: &[Note]) {
     let mut whole = whole.iter();
     for note in part {
-        assert!(whole.any(|n| n == note), "#{} out of order or altered", note.ppid);
+        assert!(whole.any(|n| n == note), "#{} out of order or altered", number(note));
     }
 }
 
@@ -205,7 +213,7 @@ pub fn idle<F: Foreign>(seed: u64) {
     let id = p.id.expect("connected");
     assert_eq!(p.ours.association(id).expect("open").paths()[0].state, PathState::Active);
     for side in BOTH {
-        let note = Note { stream: 0, ppid: 9, payload: Bytes::from_static(b"still here") };
+        let note = Note { stream: 0, ppid: PPIDS[1], payload: Bytes::from_static(b"still here") };
         p.send(side, &note, How::default());
         p.run(ms(500));
         assert_eq!(p.got(other(side)).last(), Some(&note));
@@ -214,7 +222,7 @@ pub fn idle<F: Foreign>(seed: u64) {
 
 fn hello<F: Foreign>(p: &mut Pair<F>) {
     for side in BOTH {
-        let note = Note { stream: 2, ppid: 3, payload: Bytes::from_static(b"hello again") };
+        let note = Note { stream: 2, ppid: PPIDS[0], payload: Bytes::from_static(b"hello again") };
         p.send(side, &note, How::default());
         let got = p.run_until(60, |p| p.got(other(side)).last() == Some(&note));
         assert!(got, "{side:?} was not heard");
