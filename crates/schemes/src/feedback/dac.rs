@@ -1,59 +1,102 @@
 //! The receiver's half of the delayed-acknowledgement algorithm (DAC) of classic concurrent transfer: several paths
 //! reorder packets all the time, so a gap alone is no reason to acknowledge at once.
 
-use strandcast_proto::policy::{Feedback, Policy, RxInfo, SackRule, View};
+use strandcast_proto::policy::{Feedback, PathId, Policy, RxInfo, SackRule, Signal, View};
 use strandcast_proto::rfc::RfcFeedback;
 
 /// Every second packet or after the delayed-ack time, at once for duplicates and when the sender asks for it. The SACK
 /// tells how many packets it stands for, which only one of ours understands: towards other peers RFC 9260 §6.7 holds.
+///
+/// A duplicate may mean that SACKs do not get back the way they go (RFC 9260 §6.4), or that copies were sent on several
+/// paths and this one is late: every second SACK for a duplicate goes back by the path that last brought something new.
 #[derive(Copy, Clone, Debug, Default)]
-pub struct DelayedAck;
+pub struct DelayedAck {
+    last_new: Option<PathId>,
+    /// The last SACK for a duplicate went back the way the duplicate came.
+    varied: bool,
+}
 
-impl Policy for DelayedAck {}
+impl Policy for DelayedAck {
+    fn on_signal(&mut self, _: &View<'_>, signal: &Signal<'_>) {
+        if let Signal::Arrived(rx) = signal
+            && rx.new
+            && rx.tsns.is_some()
+        {
+            self.last_new = Some(rx.path);
+        }
+    }
+}
 
 impl Feedback for DelayedAck {
     fn sack(&mut self, view: &View<'_>, rx: &RxInfo) -> SackRule {
-        if view.peer_reports {
-            SackRule { now: rx.duplicate || rx.immediate, via: None }
-        } else {
-            RfcFeedback.sack(view, rx)
+        if !view.peer_reports {
+            return RfcFeedback.sack(view, rx);
         }
+        let mut via = None;
+        if rx.duplicate && !rx.new {
+            if self.varied {
+                via = self.last_new.filter(|p| view.usable().contains(*p));
+            }
+            self.varied = !self.varied;
+        }
+        SackRule { now: rx.duplicate || rx.immediate, via }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use strandcast_proto::policy::PathId;
+    use strandcast_proto::policy::PathState;
     use strandcast_proto::policy::contract::fixture::Picture;
 
     use super::*;
 
-    #[test]
-    fn a_gap_alone_does_not_hurry_a_sack_between_two_of_ours() {
-        let plain = RxInfo {
-            path: PathId(0),
+    fn packet(path: u8) -> RxInfo {
+        RxInfo {
+            path: PathId(path),
             bytes: 1000,
-            tsns: None,
+            tsns: Some(Default::default()),
             new: true,
             duplicate: false,
             gap: false,
             filled: false,
             immediate: false,
             packets_since_sack: 1,
-        };
+        }
+    }
+
+    #[test]
+    fn a_gap_alone_does_not_hurry_a_sack_between_two_of_ours() {
         let cases = [
-            (plain.clone(), false, false),
-            (RxInfo { gap: true, ..plain.clone() }, false, true),
-            (RxInfo { filled: true, ..plain.clone() }, false, true),
-            (RxInfo { duplicate: true, ..plain.clone() }, true, true),
-            (RxInfo { immediate: true, ..plain }, true, true),
+            (packet(0), false, false),
+            (RxInfo { gap: true, ..packet(0) }, false, true),
+            (RxInfo { filled: true, ..packet(0) }, false, true),
+            (RxInfo { duplicate: true, ..packet(0) }, true, true),
+            (RxInfo { immediate: true, ..packet(0) }, true, true),
         ];
         let mut picture = Picture::new(1);
         for (rx, ours, others) in cases {
             for (reports, now) in [(true, ours), (false, others)] {
                 picture.peer_reports = reports;
-                assert_eq!(DelayedAck.sack(&picture.view(), &rx).now, now, "{rx:?}, one of ours: {reports}");
+                let rule = DelayedAck::default().sack(&picture.view(), &rx);
+                assert_eq!(rule.now, now, "{rx:?}, one of ours: {reports}");
             }
         }
+    }
+
+    #[test]
+    fn sacks_for_late_copies_do_not_all_take_the_late_path() {
+        let mut picture = Picture::new(2);
+        let mut feedback = DelayedAck::default();
+        let copy = RxInfo { new: false, duplicate: true, ..packet(0) };
+        let mut via = |picture: &Picture| {
+            feedback.on_signal(&picture.view(), &Signal::Arrived(&packet(1)));
+            assert_eq!(feedback.sack(&picture.view(), &packet(1)).via, None, "new data: the way they came");
+            feedback.on_signal(&picture.view(), &Signal::Arrived(&copy));
+            feedback.sack(&picture.view(), &copy).via
+        };
+        let four = [via(&picture), via(&picture), via(&picture), via(&picture)];
+        assert_eq!(four, [None, Some(PathId(1)), None, Some(PathId(1))]);
+        picture.paths[1].state = PathState::Closed;
+        assert_eq!([via(&picture), via(&picture)], [None, None]);
     }
 }

@@ -128,7 +128,7 @@ fn loss(params: &Params, seeds: &Seeds) -> Box<dyn LossPolicy> {
 
 fn feedback(params: &Params) -> Box<dyn Feedback> {
     if params.word("feedback") == "dac" && params.switch("dac") {
-        Box::new(DelayedAck)
+        Box::new(DelayedAck::default())
     } else {
         Box::new(RfcFeedback)
     }

@@ -1,0 +1,166 @@
+//! Presets in whole associations, over wires that delay, lose and die: what each scheme is for, and that nothing of it
+//! is lost on the way through the core.
+
+#[path = "../../proto/tests/common/mod.rs"]
+mod common;
+
+use std::sync::Arc;
+
+use common::*;
+use strandcast_proto::association::SendOptions;
+use strandcast_proto::config::TransportConfig;
+use strandcast_proto::path::PathStats;
+use strandcast_proto::seeds::Seeds;
+use strandcast_proto::time::Duration;
+use strandcast_schemes::{parse_spec, presets};
+
+/// Client and server with this scheme, connected.
+fn world(spec: &str, delays_ms: &[u64]) -> World {
+    let spec = parse_spec(spec).expect("a spec of this test");
+    let mut transport = TransportConfig { send_buffer: 8 << 20, ..TransportConfig::default() };
+    spec.tune(&mut transport);
+    let accepted = spec.clone();
+    let accept = Arc::new(move |seeds: &Seeds| accepted.build(seeds));
+    let mut w = World::with(delays_ms, [transport.clone(), transport], accept, 7);
+    w.connect_with(spec.build(&Seeds::new(7, 1)));
+    w.run(ms(3000));
+    w
+}
+
+/// Sends `messages` of 1000 bytes, `apart` from each other, and runs until all are there; the longest time without one.
+fn stream(w: &mut World, messages: usize, apart: Duration) -> Duration {
+    let before = w.received(SERVER).len();
+    let (mut longest, mut last, mut seen) = (Duration::ZERO, w.now, w.apps[SERVER].messages.len());
+    for i in 0..messages {
+        w.send(CLIENT, pattern(before + i * 1000, 1000), SendOptions::default());
+        let next = w.now + apart;
+        w.run_until(apart, |w| w.apps[SERVER].messages.len() > seen);
+        while w.now < next {
+            if w.apps[SERVER].messages.len() > seen {
+                longest = longest.max(w.now - last);
+                (last, seen) = (w.now, w.apps[SERVER].messages.len());
+            }
+            let left = next - w.now;
+            if !w.run_until(left, |w| w.apps[SERVER].messages.len() > seen) {
+                w.now = next;
+            }
+        }
+    }
+    let all = before + messages * 1000;
+    let done = w.run_until(ms(120_000), |w| w.received(SERVER).len() >= all);
+    assert!(done, "{} of {all} bytes; {:?}", w.received(SERVER).len(), w.association(CLIENT).stats());
+    assert_eq!(w.received(SERVER), pattern(0, all));
+    longest.max(w.now - last)
+}
+
+fn stats(w: &World, path: usize) -> PathStats {
+    w.association(CLIENT).path_stats([P0, P1][path]).expect("the path exists").clone()
+}
+
+#[test]
+fn every_preset_delivers_everything_over_bad_wires() {
+    for preset in presets() {
+        let mut w = world(preset.name, &[10, 40, 90]);
+        for wire in &mut w.wires {
+            (wire.loss, wire.jitter) = (0.08, ms(20));
+        }
+        stream(&mut w, 300, ms(1));
+    }
+}
+
+#[test]
+fn sctp_uses_one_path_and_the_others_all() {
+    for (spec, both) in
+        [("sctp", false), ("cmt", true), ("cmt,scheduler=primary", false), ("redundant", true)]
+    {
+        let mut w = world(spec, &[20, 30]);
+        stream(&mut w, 900, Duration::ZERO);
+        let share = |path| stats(&w, path).chunks_sent as f64 / 900.0;
+        assert!(share(0) > 0.1, "{spec}");
+        assert!(if both { share(1) > 0.1 } else { share(1) == 0.0 }, "{spec}: {:?}", stats(&w, 1));
+    }
+}
+
+/// B.10 of classic concurrent transfer: without loss nothing is marked lost, however unequal the delays.
+#[test]
+fn split_fast_retransmit_is_not_fooled_by_unequal_delays() {
+    let spurious = |spec: &str| {
+        let mut w = world(spec, &[5, 150]);
+        stream(&mut w, 1500, ms(1));
+        stats(&w, 0).lost_fast + stats(&w, 1).lost_fast
+    };
+    assert_eq!(spurious("cmt"), 0);
+    assert_eq!(spurious("cmt,dac=off"), 0);
+    assert!(spurious("cmt,loss=rfc") > 20, "a single path's rule sees losses everywhere");
+}
+
+/// Without CUC the fast path's window follows the slow path's cumulative TSN.
+#[test]
+fn windows_grow_by_their_own_path_s_progress() {
+    let window = |spec: &str| {
+        let mut w = world(spec, &[5, 50]);
+        for _ in 0..60 {
+            w.send(CLIENT, pattern(0, 15_000), SendOptions::default());
+        }
+        w.run(ms(60));
+        w.association(CLIENT).paths()[0].limit.cwnd
+    };
+    let (with, without) = (window("cmt"), window("cmt,cuc=off"));
+    assert!(with > 2 * without, "{with} with CUC, {without} without");
+}
+
+/// Half as many SACKs as packets, although the delays leave gaps all the time.
+#[test]
+fn delayed_acks_stay_delayed_across_gaps() {
+    let sacks = |spec: &str| {
+        let mut w = world(spec, &[5, 80]);
+        let before = w.association(SERVER).stats().sacks_sent;
+        stream(&mut w, 2000, ms(1));
+        (w.association(SERVER).stats().sacks_sent - before) as f64 / 2000.0
+    };
+    let (with, without) = (sacks("cmt"), sacks("cmt,dac=off"));
+    assert!(
+        (0.45..0.6).contains(&with) && without > 0.9,
+        "{with} SACKs a packet with DAC, {without} without"
+    );
+}
+
+#[test]
+fn a_dead_path_holds_nothing_up_for_long() {
+    for up in [[false, true], [true, false], [false, false]] {
+        let mut w = world("cmt", &[20, 45]);
+        stream(&mut w, 500, ms(4));
+        w.wires[0].up = up;
+        let gap = stream(&mut w, 800, ms(4));
+        assert!(gap < ms(1500), "{up:?}: {gap:?}");
+        w.wires[0].up = [true; 2];
+        w.run(ms(2000));
+        let before = stats(&w, 0).chunks_sent;
+        stream(&mut w, 250, ms(4));
+        assert!(stats(&w, 0).chunks_sent > before, "{up:?}: back in use within three seconds");
+    }
+}
+
+/// Copies hide a path's losses and its death: nothing waits for a timeout, and little for a retransmission (only chunks
+/// that found no room on the other path).
+#[test]
+fn redundant_waits_for_nothing() {
+    for (loss, up) in [(0.2, [true; 2]), (0.0, [false; 2]), (0.0, [true, false]), (0.0, [false, true])] {
+        let mut w = world("redundant", &[20, 45]);
+        stream(&mut w, 500, ms(4));
+        (w.wires[0].loss, w.wires[0].up) = (loss, up);
+        let gap = stream(&mut w, 500, ms(4));
+        assert!(gap < ms(150), "loss {loss}, up {up:?}: {gap:?}");
+    }
+}
+
+#[test]
+fn same_seeds_same_packets() {
+    let run = || {
+        let mut w = world("cmt,rtx=asap", &[10, 30]);
+        w.wires.iter_mut().for_each(|wire| wire.loss = 0.05);
+        stream(&mut w, 400, ms(1));
+        (w.sent.clone(), w.data_log.clone(), w.now)
+    };
+    assert_eq!(run(), run());
+}
