@@ -82,11 +82,11 @@ impl App for Counter {
     }
 }
 
+/// CPU seconds of this thread.
 fn cpu() -> f64 {
-    let stat = std::fs::read_to_string("/proc/thread-self/stat").expect("Linux tells");
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
-    let ticks = |i: usize| fields[i].parse::<f64>().expect("a number");
-    (ticks(11) + ticks(12)) / 100.0
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux tells");
+    let ns: f64 = stat.split_whitespace().next().and_then(|n| n.parse().ok()).expect("a number");
+    ns / 1e9
 }
 
 fn runtime() -> tokio::runtime::Runtime {
@@ -95,12 +95,8 @@ fn runtime() -> tokio::runtime::Runtime {
 
 fn config(scheme: &str) -> EndpointConfig {
     let spec = parse_spec(scheme).expect("a scheme");
-    let mut transport = TransportConfig {
-        receive_buffer: 4 << 20,
-        send_buffer: 4 << 20,
-        max_burst: std::env::var("BURST").ok().map_or(4, |b| b.parse().expect("a number")),
-        ..TransportConfig::default()
-    };
+    let mut transport =
+        TransportConfig { receive_buffer: 4 << 20, send_buffer: 4 << 20, ..TransportConfig::default() };
     spec.tune(&mut transport);
     let accept = Arc::new(move |seeds: &Seeds| spec.build(seeds));
     EndpointConfig { transport: Arc::new(transport), accept: Some(accept), ..EndpointConfig::default() }

@@ -12,7 +12,7 @@ pub struct TransportConfig {
     pub rto_min: Duration,
     /// RTO.Max.
     pub rto_max: Duration,
-    /// Max.Burst in packets. Packets newly acknowledged raise it unless `strict_rfc`.
+    /// Max.Burst in packets. A SACK that acknowledges n packets allows n/2 such bursts unless `strict_rfc`.
     pub max_burst: u32,
     /// Association.Max.Retrans.
     pub association_max_retrans: u32,

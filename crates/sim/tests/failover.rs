@@ -91,8 +91,15 @@ fn cmt_resumes_within_1_5_s_and_returns_within_3_s() {
         for outage in OUTAGES {
             for seed in 1..=5 {
                 let o = play("cmt", networks, outage, traffic, seed);
-                println!("{name} {traffic:?} {outage:?} seed {seed}: resumed after {:?}, back after {:?}", o.resumed, o.back);
-                assert!(o.resumed <= Duration::from_millis(1500), "{name} {outage:?} seed {seed}: {:?}", o.resumed);
+                println!(
+                    "{name} {traffic:?} {outage:?} seed {seed}: resumed after {:?}, back after {:?}",
+                    o.resumed, o.back
+                );
+                assert!(
+                    o.resumed <= Duration::from_millis(1500),
+                    "{name} {outage:?} seed {seed}: {:?}",
+                    o.resumed
+                );
                 let back = o.back.expect("data on the path again");
                 assert!(back <= Duration::from_secs(3), "{name} {outage:?} seed {seed}: {back:?}");
             }

@@ -318,11 +318,13 @@ impl Association {
         }
     }
 
-    /// Max.Burst for the send opportunity that a SACK is (RFC 9260 §6.1 D).
+    /// Max.Burst for the send opportunity that a SACK is (RFC 9260 §6.1 D). One that acknowledges a batch stands for the
+    /// SACKs of every second packet which it replaces: with less, the flight could not grow in slow start.
     fn refill_bursts(&mut self, now: Instant) {
+        let one = self.config.max_burst;
         for (i, a) in self.tx.acks.iter().enumerate() {
             let acked = if self.config.strict_rfc { 0 } else { a.info.newly_acked_chunks };
-            self.paths[i].burst = self.config.max_burst.max(acked);
+            self.paths[i].burst = one.max(one.saturating_mul(acked) / 2);
             self.mind.views[i].blocked = self.paths[i].pace > now;
         }
     }

@@ -53,8 +53,11 @@ impl Stage {
     pub fn new(spec: &str, networks: &[PathNetwork], window: u32, seed: u64) -> Self {
         let seeds = Seeds::new(seed, 0);
         let preset = parse_spec(spec).expect("a preset");
-        let mut config =
-            TransportConfig { receive_buffer: window, send_buffer: 2 * window as usize, ..Default::default() };
+        let mut config = TransportConfig {
+            receive_buffer: window,
+            send_buffer: 2 * window as usize,
+            ..Default::default()
+        };
         preset.tune(&mut config);
         let transport = Arc::new(config);
         let mut net = Net::new(&seeds);
