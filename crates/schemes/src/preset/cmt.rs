@@ -14,7 +14,7 @@
 //! | round robin that fills windows | `schedule::RoundRobin` |
 //! | a window a path, uncoupled | `rfc::Aimd` with `rfc::Reno` |
 //!
-//! Constants: three misses; windows of RFC 9260; `probe-interval` 1000 ms.
+//! Constants: three misses; windows of RFC 9260; `probe-interval` 500 ms: a radio that loses in bursts is asked often enough to be found out of its burst.
 //!
 //! `ASSUMED`, each with a key that turns it back:
 //! - growth goes on in fast recovery and each new window may be cut (`fr-freeze=off`), as the published simulations do;

@@ -67,7 +67,7 @@ pub(super) const KEYS: &[Key] = &[
     number(
         "probe-interval",
         (0, 60_000, "ms"),
-        "1000",
+        "500",
         "probe failed paths at least this often, 0: RFC 9260's back-off",
     ),
     number("rto-min", (0, 60_000, "ms"), "0", "RTO.Min, 0: the transport's own"),
