@@ -8,6 +8,7 @@ pub mod driver;
 pub mod emulate;
 pub mod entropy;
 pub mod interface;
+pub mod pcap;
 pub mod pool;
 pub mod resolve;
 pub mod socket;
