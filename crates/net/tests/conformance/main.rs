@@ -1,0 +1,40 @@
+//! One set of scripts on the simulator's hosts and on loopback sockets through emulated links: what applications see is
+//! the same, in the same order. Times are not compared.
+
+mod log;
+mod real;
+mod scripts;
+mod simulated;
+mod world;
+
+use world::World as _;
+
+/// Runs a script in both worlds and compares what all hosts saw.
+macro_rules! conforms {
+    ($($script:ident($clients:expr, $delays:expr);)*) => {
+        $(#[test]
+        fn $script() {
+            let mut simulated = simulated::Simulated::new($clients, &$delays);
+            scripts::$script(&mut simulated);
+            let mut real = real::Real::new($clients, &$delays);
+            scripts::$script(&mut real);
+            let (a, b) = (log::by_subject(&simulated.logs()), log::by_subject(&real.logs()));
+            assert_eq!(a, b, "simulated left, real right");
+        })*
+    };
+}
+
+conforms! {
+    talks_and_is_closed_by_the_client(1, [2, 60]);
+    is_closed_by_the_server_behind_its_data(1, [2]);
+    is_aborted_by_the_client(1, [2]);
+    is_aborted_by_the_server(1, [2, 60]);
+    streams_keep_their_order(1, [2]);
+    a_full_server_refuses(2, [2]);
+    nobody_answers(1, [2]);
+    a_path_leaves_and_another_joins(1, [2, 60]);
+    a_path_is_put_aside_and_taken_up_again(1, [2, 60]);
+    a_nat_forgets(1, [2, 60]);
+    a_path_dies_and_returns(1, [2, 60]);
+    what_is_late_is_given_up(1, [2]);
+}
