@@ -228,10 +228,10 @@ impl Window {
     pub fn decay(&mut self, now: Instant, rto: Duration) {
         let Some(since) = self.quiet_since else { return };
         let rto = rto.max(Duration::from_millis(1));
-        let silences = ((now - since).as_nanos() / rto.as_nanos()).min(64) as u32;
-        if silences == 0 {
+        if now - since < rto {
             return;
         }
+        let silences = ((now - since).as_nanos() / rto.as_nanos()).min(64) as u32;
         if !self.decaying {
             self.ssthresh = self.cwnd;
             self.decaying = true;

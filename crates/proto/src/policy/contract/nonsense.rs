@@ -56,10 +56,10 @@ impl Noise {
         self.0.chance(0.5)
     }
 
-    /// Small, ordinary or extreme.
+    /// Nothing, little or much: up to 2⁴⁰.
     fn bytes(&mut self) -> u64 {
-        let shift = self.0.below(64);
-        self.0.u64() >> shift
+        let shift = 24 + self.0.below(41);
+        self.0.u64().checked_shr(shift as u32).unwrap_or(0)
     }
 
     fn tsn(&mut self) -> Tsn {
@@ -67,11 +67,11 @@ impl Noise {
     }
 
     fn time(&mut self) -> Instant {
-        Instant::from_nanos(self.bytes() / 2)
+        Instant::from_nanos(self.bytes() << 10)
     }
 
     fn duration(&mut self) -> Duration {
-        Duration::from_nanos(self.bytes() / 4)
+        Duration::from_nanos(self.bytes())
     }
 
     fn cause(&mut self) -> LossCause {
