@@ -191,7 +191,8 @@ impl Association {
             *news = Some(serial);
         }
         match (item.kind, known) {
-            (KIND_JOIN, None) if from.path.is_none() => self.joined(now, wire_id, from.tuple),
+            // A path that moved and is not known here: its JOIN was refused or lost, or it was given up.
+            (KIND_JOIN | KIND_MOVED, None) if from.path.is_none() => self.joined(now, wire_id, from.tuple),
             (KIND_JOIN | KIND_MOVED, Some(path)) => {
                 if from.path.is_none() {
                     self.retarget(now, path, from.tuple);

@@ -54,7 +54,7 @@ impl Association {
             if self.rx.sack_due && self.rx.sack_via == path {
                 self.write_sack(now, path, limit, &mut w);
             }
-            if self.tx.forward_due {
+            if self.tx.forward_due && path == self.mind.control_path_in_turn(self.tx.forward_tries) {
                 self.write_forward(limit, &mut w);
             }
             self.write_data(now, path, limit, &mut w);

@@ -163,7 +163,9 @@ impl Association {
         let nonce = self.random.u64();
         let view = &self.mind.views[path.index()];
         let timeout = match self.config.failed_probe_interval {
-            Some(limit) if view.state != PathState::Active => view.rto.min(limit),
+            Some(limit) if !matches!(view.state, PathState::Active | PathState::Unconfirmed) => {
+                view.rto.min(limit)
+            }
             _ => view.rto,
         };
         self.paths[path.index()].heartbeats.sent(now, nonce, timeout, probe);

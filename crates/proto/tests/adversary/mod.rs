@@ -1,8 +1,39 @@
 //! Two applications over a network that does its worst, and what must hold all the same.
 
+#![allow(dead_code, reason = "each test uses its part of it")]
+
 mod book;
 mod case;
 mod play;
 
+use std::env;
+
+use proptest::test_runner::{Config, FileFailurePersistence, RngSeed, TestRunner};
+
 pub use case::{Case, Kind};
-pub use play::run;
+pub use play::{Make, Tune, run};
+
+/// `PROPTEST_CASES` cases a test, drawn from `PROPTEST_RNG_SEED`.
+fn config(default_cases: u32) -> Config {
+    let number = |name: &str| env::var(name).ok().and_then(|v| v.parse::<u64>().ok());
+    Config {
+        cases: number("PROPTEST_CASES").map_or(default_cases, |n| n as u32),
+        rng_seed: RngSeed::Fixed(number("PROPTEST_RNG_SEED").unwrap_or(1)),
+        failure_persistence: Some(Box::new(FileFailurePersistence::Off)),
+        max_shrink_iters: 3000,
+        ..Config::default()
+    }
+}
+
+/// Runs cases of `kind`; a failure ends with the smallest case that fails and the line that repeats the run.
+pub fn holds(replay: &str, kind: Kind, default_cases: u32, make: Make, tune: Tune) {
+    let config = config(default_cases);
+    let (seed, cases) = (config.rng_seed, config.cases);
+    let result = TestRunner::new(config).run(&Case::strategy(kind), |case| {
+        run(&case, make, tune);
+        Ok(())
+    });
+    if let Err(e) = result {
+        panic!("replay: PROPTEST_RNG_SEED={seed} PROPTEST_CASES={cases} cargo test {replay}\n{e}");
+    }
+}

@@ -1,23 +1,30 @@
 //! Plays a case and watches.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use strandcast_proto::association::{CloseReason, Event, SendError, SendOptions};
 use strandcast_proto::config::TransportConfig;
-use strandcast_proto::policy::{PathId, PathState};
+use strandcast_proto::policy::{PathId, PathState, Scheme};
 use strandcast_proto::time::{Duration, Instant};
 
 use super::book::{Book, Sent};
 use super::case::{Case, Kind, Op};
 use crate::common::{CLIENT, SERVER, Wire, World, ms};
 
+/// Makes a scheme.
+pub type Make = fn() -> Box<dyn Scheme>;
+
+/// Sets what a scheme needs of the transport.
+pub type Tune = fn(&mut TransportConfig);
+
 /// Steps without progress in time before a timer counts as stuck.
 const STUCK: u32 = 5000;
 
-/// Plays `case`; panics where something does not hold.
-pub fn run(case: &Case) {
-    let mut play = Play::new(case);
-    play.open();
+/// Plays `case` with schemes from `make` on both sides; panics where something does not hold.
+pub fn run(case: &Case, make: Make, tune: Tune) {
+    let mut play = Play::new(case, make, tune);
+    play.open(make);
     for op in &case.ops {
         play.op(op);
     }
@@ -65,15 +72,17 @@ fn transport(kind: Kind) -> TransportConfig {
 }
 
 impl<'a> Play<'a> {
-    fn new(case: &'a Case) -> Self {
-        let transport = transport(case.kind);
-        let w = World::new(&case.delays[..case.first], transport, case.seed);
+    fn new(case: &'a Case, make: Make, tune: Tune) -> Self {
+        let mut transport = transport(case.kind);
+        tune(&mut transport);
+        let transports = [transport.clone(), transport];
+        let w = World::with(&case.delays[..case.first], transports, Arc::new(move |_| make()), case.seed);
         let dead = vec![false; case.delays.len()];
         Play { case, w, books: Default::default(), dead, moves: 0, closing: false }
     }
 
-    fn open(&mut self) {
-        self.w.connect();
+    fn open(&mut self, make: Make) {
+        self.w.connect_with(make());
         if self.case.kind != Kind::Early {
             self.run(ms(3000));
             assert!(self.w.apps[SERVER].id.is_some(), "connected on a good network");
@@ -278,10 +287,15 @@ impl<'a> Play<'a> {
         for side in 0..2 {
             self.resume_all(side);
         }
+        self.add_missing();
+        self.look();
+    }
+
+    /// What a driver does: paths that were given up are tried again.
+    fn add_missing(&mut self) {
         for n in 0..self.w.wires.len() {
             self.add(n);
         }
-        self.look();
     }
 
     fn resume_all(&mut self, side: usize) {
@@ -301,6 +315,7 @@ impl<'a> Play<'a> {
         let end = self.w.now + Duration::from_secs(1200);
         while !self.delivered() && self.w.now < end {
             self.run(ms(1000));
+            self.add_missing();
         }
         let missing: Vec<_> = self.books.iter().map(|b| b.missing()).collect();
         assert!(self.delivered(), "missing at {:?}: {missing:?}\n{}", self.w.now, self.state());
