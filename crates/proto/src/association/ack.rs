@@ -244,7 +244,9 @@ impl Association {
         let acks = core::mem::take(&mut self.tx.acks);
         let mut candidates = core::mem::take(&mut self.tx.scratch);
         for a in &acks {
-            let Some(highest) = a.info.highest_newly_acked else { break };
+            // In fast recovery a SACK that moves the cumulative TSN speaks of everything below what it reports.
+            let reported = a.info.cum_advanced.then_some(a.info.highest_reported);
+            let Some(highest) = reported.or(a.info.highest_newly_acked) else { break };
             let path = &self.paths[a.info.path.index()];
             candidates.clear();
             let original = |t: &&Tsn| self.first_in_flight_on(**t, a.info.path);
