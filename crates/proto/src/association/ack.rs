@@ -85,6 +85,7 @@ impl Association {
                     earliest_outstanding: None,
                     newly_acked: 0,
                     newly_acked_chunks: 0,
+                    newly_acked_again: 0,
                     flight_before: self.mind.views[i].in_flight,
                     all_acked: false,
                     rtt: None,
@@ -165,6 +166,7 @@ impl Association {
             ack.newest_sent = ack.newest_sent.max(Some(t.at));
         }
         let last = chunk.info.path();
+        self.tx.acks[last.index()].info.newly_acked_again += u32::from(!chunk.info.sent_once());
         let one_path = chunk.info.transmissions.iter().all(|t| t.path == last);
         if was_lost {
             let ack = &mut self.tx.acks[last.index()].info;

@@ -125,6 +125,7 @@ pub fn ack(path: u8, cum: u32, (low, high): (u32, u32), flight: u64) -> AckInfo 
         earliest_outstanding: (newly_acked < flight).then_some(Tsn(cum).next()),
         newly_acked,
         newly_acked_chunks: chunks,
+        newly_acked_again: 0,
         flight_before: flight,
         all_acked: newly_acked >= flight,
         rtt: Some(Duration::from_millis(100)),

@@ -165,6 +165,7 @@ impl Noise {
             earliest_outstanding: if self.maybe() { Some(self.tsn()) } else { None },
             newly_acked: self.bytes() / 4,
             newly_acked_chunks: self.0.u32(),
+            newly_acked_again: 0,
             flight_before: self.bytes(),
             all_acked: self.maybe(),
             rtt: if self.maybe() { Some(self.duration()) } else { None },

@@ -129,6 +129,7 @@ impl Model {
             earliest_outstanding: None,
             newly_acked: 0,
             newly_acked_chunks: 0,
+            newly_acked_again: 0,
             flight_before: self.ends[SENDER].views[path.index()].in_flight,
             all_acked: false,
             rtt: None,
