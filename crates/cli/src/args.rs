@@ -1,0 +1,272 @@
+//! The command line.
+
+use crate::error::EXIT_CODES;
+use crate::place::{Listen, Place};
+use clap::{Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use std::time::Duration;
+use strandcast_net::interface::PathSpec;
+use strandcast_net::resolve::HostPort;
+
+/// Send live video over several networks at once.
+#[derive(Debug, Parser)]
+#[command(name = "strandcast", version, after_help = EXIT_CODES, disable_help_subcommand = true)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Send an MPEG transport stream to a receiver, over every network there is
+    Send(SendArgs),
+    /// Receive a stream and play it out, `latency` after it was sent
+    Receive(ReceiveArgs),
+    /// Watch a clip cross three emulated links that none could carry alone
+    Demo(DemoArgs),
+    /// Measure bulk transfer
+    Perf(PerfArgs),
+    /// List the schemes that `--scheme` takes
+    Schemes(SchemesArgs),
+}
+
+/// What every command that speaks over the network takes.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct TransportArgs {
+    /// SCTP port, on both sides (the UDP port goes with the host)
+    #[arg(long, value_name = "PORT", default_value_t = 5000, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) sctp_port: u16,
+    /// Preset and its parameters: cmt or cmt,rtx=ssthresh (see `strandcast schemes`)
+    #[arg(long, value_name = "SPEC", default_value = "cmt")]
+    pub(crate) scheme: String,
+    /// IP-level MTU in bytes of paths that name none
+    #[arg(long, value_name = "BYTES", default_value_t = 1400, value_parser = clap::value_parser!(u16).range(576..))]
+    pub(crate) mtu: u16,
+    /// Write every packet to this file, for Wireshark
+    #[arg(long, value_name = "FILE")]
+    pub(crate) pcap: Option<PathBuf>,
+    /// Print the final summary as JSON on standard output (standard error if that carries media)
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct SendArgs {
+    /// FILE (sent at its own pace), - (standard input) or udp://[GROUP@]HOST:PORT
+    pub(crate) input: Place,
+    /// The receiver: HOST[:PORT], a UDP port, 9899 unless given
+    #[arg(value_name = "HOST[:PORT]")]
+    pub(crate) host: HostPort,
+    #[command(flatten)]
+    pub(crate) transport: TransportArgs,
+    #[command(flatten)]
+    pub(crate) paths: PathArgs,
+    #[command(flatten)]
+    pub(crate) stats: StatsArgs,
+    /// Play out this many milliseconds after sending; what would come later is dropped
+    #[arg(long, value_name = "MS", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(20..=60_000))]
+    pub(crate) latency: u32,
+    /// Seconds to keep trying when no path leads to the receiver; `forever` once a live input was connected, else 30
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) retry: Option<Retry>,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXIT_CODES, allow_missing_positional = true)]
+pub(crate) struct ReceiveArgs {
+    /// [HOST][:PORT] to listen on; all addresses and UDP port 9899 unless given
+    pub(crate) listen: Option<Listen>,
+    /// FILE, - (standard output) or udp://HOST:PORT
+    pub(crate) output: Place,
+    #[command(flatten)]
+    pub(crate) transport: TransportArgs,
+    #[command(flatten)]
+    pub(crate) stats: StatsArgs,
+    /// Play out this many milliseconds after sending; what the sender says unless given
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u32).range(20..=60_000))]
+    pub(crate) latency: Option<u32>,
+    /// End with the first sender's stream
+    #[arg(long)]
+    pub(crate) once: bool,
+    /// Give a sender up that was silent for this many seconds
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    pub(crate) silence: Duration,
+}
+
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct PathArgs {
+    /// A path: if=wlan0, bind=192.0.2.7 or both, with mtu=1400 if need be; repeat for more. Without any: every
+    /// interface that is up and has a route to HOST
+    #[arg(long = "path", value_name = "SPEC")]
+    pub(crate) paths: Vec<PathSpec>,
+}
+
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct StatsArgs {
+    /// Write a line of JSON a second to FILE, or to standard error
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
+    #[expect(clippy::option_option, reason = "clap's way to say --stats, --stats=FILE or nothing")]
+    pub(crate) stats: Option<Option<PathBuf>>,
+}
+
+/// How long to try.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Retry {
+    /// So long.
+    For(Duration),
+    /// Until stopped.
+    Forever,
+}
+
+impl std::str::FromStr for Retry {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "forever" => Ok(Retry::Forever),
+            _ => seconds(text).map(Retry::For).map_err(|e| format!("{e}, or forever")),
+        }
+    }
+}
+
+/// A number of seconds, fractions allowed.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let parsed = text.parse().ok().filter(|s: &f64| s.is_finite() && (0.0..=1e9).contains(s));
+    parsed.map(Duration::from_secs_f64).ok_or_else(|| format!("{text:?} is not a number of seconds"))
+}
+
+/// Which links the demo emulates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum NetworkName {
+    /// Wi-Fi 0.9 Mbit/s, LTE 0.8 Mbit/s, weak LTE 0.5 Mbit/s
+    Field,
+    /// The three paths of the CMT-CL/FD paper
+    #[value(name = "paper-000")]
+    Paper000,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct DemoArgs {
+    /// The links
+    #[arg(long, value_enum, default_value_t = NetworkName::Field)]
+    pub(crate) network: NetworkName,
+    /// Preset and its parameters (see `strandcast schemes`)
+    #[arg(long, value_name = "SPEC", default_value = "cmt")]
+    pub(crate) scheme: String,
+    /// Play out this many milliseconds after sending
+    #[arg(long, value_name = "MS", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(20..=60_000))]
+    pub(crate) latency: u32,
+    /// Seed of the links' random loss
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Where to write received.ts, report.html and summary.json
+    #[arg(long, value_name = "FOLDER", default_value = "target/demo")]
+    pub(crate) out: PathBuf,
+    /// Write every packet of the sender to this file, for Wireshark
+    #[arg(long, value_name = "FILE")]
+    pub(crate) pcap: Option<PathBuf>,
+    /// Print summary.json on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct PerfArgs {
+    #[command(subcommand)]
+    pub(crate) side: PerfSide,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PerfSide {
+    /// Measure towards a server
+    Client(PerfClientArgs),
+    /// Wait for clients, one at a time
+    Server(PerfServerArgs),
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct PerfClientArgs {
+    /// The server: HOST[:PORT], a UDP port, 9899 unless given
+    #[arg(value_name = "HOST[:PORT]")]
+    pub(crate) host: HostPort,
+    #[command(flatten)]
+    pub(crate) transport: TransportArgs,
+    #[command(flatten)]
+    pub(crate) paths: PathArgs,
+    /// Seconds to send
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    pub(crate) time: Duration,
+    /// Bytes a message; as much as fits one packet unless given
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..=262_144))]
+    pub(crate) message: Option<u32>,
+    /// The server sends
+    #[arg(long)]
+    pub(crate) reverse: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct PerfServerArgs {
+    /// [HOST][:PORT] to listen on; all addresses and UDP port 9899 unless given
+    pub(crate) listen: Option<Listen>,
+    #[command(flatten)]
+    pub(crate) transport: TransportArgs,
+    /// End after one client
+    #[arg(long)]
+    pub(crate) once: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct SchemesArgs {
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn listen_may_be_left_out() {
+        let parse = |args: &[&str]| match Args::try_parse_from(args).unwrap().command {
+            Command::Receive(r) => (r.listen, r.output),
+            other => panic!("{other:?}"),
+        };
+        let (listen, output) = parse(&["strandcast", "receive", "out.ts"]);
+        assert_eq!((listen, output), (None, Place::File("out.ts".into())));
+        let (listen, output) = parse(&["strandcast", "receive", ":7000", "-"]);
+        assert_eq!((listen.unwrap().port, output), (Some(7000), Place::Pipe));
+    }
+
+    #[test]
+    fn stats_go_to_standard_error_or_a_file() {
+        let parse = |args: &[&str]| match Args::try_parse_from(args).unwrap().command {
+            Command::Send(s) => (s.stats.stats, s.paths.paths.len()),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(parse(&["strandcast", "send", "-", "h"]).0, None);
+        let (stats, paths) =
+            parse(&["strandcast", "send", "-", "h", "--stats", "--path", "if=a", "--path", "bind=::1,mtu=1300"]);
+        assert_eq!((stats, paths), (Some(None), 2));
+        let file = parse(&["strandcast", "send", "--stats=x.jsonl", "-", "h"]).0;
+        assert_eq!(file, Some(Some("x.jsonl".into())));
+    }
+
+    #[test]
+    fn retry_in_seconds_or_forever() {
+        assert_eq!("forever".parse(), Ok(Retry::Forever));
+        assert_eq!("1.5".parse(), Ok(Retry::For(Duration::from_millis(1500))));
+        assert!("-1".parse::<Retry>().is_err() && "nan".parse::<Retry>().is_err());
+    }
+}

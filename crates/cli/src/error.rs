@@ -1,0 +1,102 @@
+//! What can go wrong, in one line each, and the exit code that goes with it.
+
+use std::process::ExitCode;
+
+/// Why the command did not do what it was asked to.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CliError {
+    /// The run went through, and its result is not good enough.
+    #[error("{0}")]
+    Unmet(String),
+    /// The command line makes no sense.
+    #[error("{0}")]
+    Usage(String),
+    /// A file, pipe or stream of media cannot be read or written.
+    #[error("{0}")]
+    Media(String),
+    /// This machine's network or the names in it.
+    #[error("{0}")]
+    Network(String),
+    /// The other side: silent, gone, or unwilling.
+    #[error("{0}")]
+    Peer(String),
+    /// A second Ctrl-C or SIGTERM.
+    #[error("aborted")]
+    Aborted,
+}
+
+impl CliError {
+    /// The process's exit code.
+    pub(crate) fn code(&self) -> u8 {
+        match self {
+            CliError::Unmet(_) => 1,
+            CliError::Usage(_) => 2,
+            CliError::Media(_) => 3,
+            CliError::Network(_) => 4,
+            CliError::Peer(_) => 5,
+            CliError::Aborted => 130,
+        }
+    }
+
+    /// [`CliError::code`], as `main` returns it.
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        ExitCode::from(self.code())
+    }
+}
+
+/// What every `--help` ends with.
+pub(crate) const EXIT_CODES: &str = "\
+Exit codes: 0 done, 1 the result misses its bar (demo), 2 wrong command line, 3 media cannot be read or written,
+4 this machine's network (name, interface, port), 5 the peer is silent, gone or refuses, 130 aborted by a second
+Ctrl-C or SIGTERM.";
+
+/// Prints what clap found: help and version in full on standard output, mistakes as one line.
+pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+    use clap::error::ErrorKind;
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            // Nobody reads: nothing to do about it.
+            let _ = error.print();
+            ExitCode::SUCCESS
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let _ = error.print();
+            ExitCode::from(2)
+        }
+        _ => {
+            eprintln!("strandcast: {}", one_line(&error.to_string()));
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// clap's paragraph as a line: what is wrong and the tips, without the usage that `--help` shows.
+fn one_line(text: &str) -> String {
+    let said = text.split("\n\nUsage:").next().unwrap_or(text);
+    let said = said.split("\n\nFor more information").next().unwrap_or(said);
+    let words: Vec<&str> = said.trim_start_matches("error: ").split_whitespace().collect();
+    words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::Args;
+    use clap::Parser;
+
+    #[test]
+    fn every_mistake_is_one_line_that_names_it() {
+        for (args, word) in [
+            (vec!["strandcast", "send"], "INPUT"),
+            (vec!["strandcast", "sned", "a", "b"], "sned"),
+            (vec!["strandcast", "send", "a", "b", "--latency", "soon"], "soon"),
+            (vec!["strandcast", "send", "a", "b", "--path", "wlan0"], "wlan0"),
+            (vec!["strandcast", "receive"], "OUTPUT"),
+            (vec!["strandcast", "demo", "--network", "moon"], "moon"),
+        ] {
+            let error = Args::try_parse_from(&args).unwrap_err();
+            let line = one_line(&error.to_string());
+            assert!(line.contains(word) && !line.contains('\n'), "{args:?}: {line:?}");
+        }
+    }
+}
