@@ -256,8 +256,17 @@ mod tests {
             other => panic!("{other:?}"),
         };
         assert_eq!(parse(&["strandcast", "send", "-", "h"]).0, None);
-        let (stats, paths) =
-            parse(&["strandcast", "send", "-", "h", "--stats", "--path", "if=a", "--path", "bind=::1,mtu=1300"]);
+        let (stats, paths) = parse(&[
+            "strandcast",
+            "send",
+            "-",
+            "h",
+            "--stats",
+            "--path",
+            "if=a",
+            "--path",
+            "bind=::1,mtu=1300",
+        ]);
         assert_eq!((stats, paths), (Some(None), 2));
         let file = parse(&["strandcast", "send", "--stats=x.jsonl", "-", "h"]).0;
         assert_eq!(file, Some(Some("x.jsonl".into())));

@@ -7,6 +7,8 @@
 mod args;
 mod error;
 mod place;
+mod report;
+mod show;
 
 use clap::Parser;
 use std::ffi::OsString;

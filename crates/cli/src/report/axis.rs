@@ -1,0 +1,47 @@
+//! Ticks at round numbers.
+
+/// Values from zero in steps of 1, 2 or 5 times a power of ten, the last one at or above `max`: about `wanted` steps.
+pub(super) fn ticks(max: f64, wanted: usize) -> Vec<f64> {
+    let max = if max.is_finite() && max > 0.0 { max } else { 1.0 };
+    let step = nice_step(max / wanted.max(1) as f64);
+    let last = (max / step - 1e-9).ceil().max(1.0) as usize;
+    (0..=last).map(|i| i as f64 * step).collect()
+}
+
+fn nice_step(rough: f64) -> f64 {
+    let power = 10f64.powf(rough.log10().floor());
+    match rough / power {
+        m if m <= 1.0 => power,
+        m if m <= 2.0 => 2.0 * power,
+        m if m <= 5.0 => 5.0 * power,
+        _ => 10.0 * power,
+    }
+}
+
+/// A tick's number without needless digits.
+pub(super) fn label(value: f64) -> String {
+    let text = format!("{value:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round_and_cover() {
+        assert_eq!(ticks(1.17, 4), [0.0, 0.5, 1.0, 1.5]);
+        assert_eq!(ticks(100.0, 5), [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]);
+        assert_eq!(ticks(0.0, 4), ticks(1.0, 4));
+        assert_eq!(ticks(f64::NAN, 4), ticks(1.0, 4));
+        for max in [0.003, 0.7, 1.0, 26.4, 2000.0, 123_456.0] {
+            let ticks = ticks(max, 5);
+            assert!(*ticks.last().unwrap() >= max && ticks.len() <= 8, "{max}: {ticks:?}");
+        }
+    }
+
+    #[test]
+    fn labels_are_short() {
+        assert_eq!([label(0.0), label(0.5), label(20.0), label(0.25)], ["0", "0.5", "20", "0.25"]);
+    }
+}

@@ -1,0 +1,12 @@
+//! The demo's report: one HTML file with everything inside, readable in light and dark, with plots as inline SVG.
+
+mod axis;
+mod chart;
+mod data;
+mod page;
+mod plots;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use data::{Failure, PathReport, PathSample, Recording, Sample, Summary};
+pub(crate) use page::html;

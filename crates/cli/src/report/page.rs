@@ -1,0 +1,118 @@
+//! The page around the plots.
+
+use super::chart::escape;
+use super::data::{PathReport, Recording, Summary};
+use super::plots::plots;
+use crate::show::{bits_per_s, bytes, count, ms, percent};
+use std::fmt::Write;
+use std::time::Duration;
+
+const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("hover.js");
+
+/// The whole report.
+pub(crate) fn html(summary: &Summary, recording: &Recording) -> String {
+    let mut body = header(summary);
+    body += &tiles(summary);
+    for plot in plots(summary, recording) {
+        body += &plot.html();
+    }
+    body += &paths(summary);
+    body += &events(recording);
+    format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+         <meta name=\"color-scheme\" content=\"light dark\">\
+         <title>Strandcast demo: {network}, {scheme}</title>\n<style>\n{STYLE}</style></head>\n\
+         <body><main>\n{body}</main>\n<script>\n{SCRIPT}</script>\n</body></html>\n",
+        network = escape(&summary.network),
+        scheme = escape(&summary.scheme),
+    )
+}
+
+/// What the shaded time is called.
+pub(super) fn black_hole_label(summary: &Summary) -> String {
+    format!("{} in a black hole", summary.black_hole_path)
+}
+
+fn header(summary: &Summary) -> String {
+    let verdict = match summary.failures.as_slice() {
+        [] => "<p class=\"verdict good\">The stream came through.</p>".to_owned(),
+        failures => {
+            let list: String = failures.iter().map(|f| format!("<li>{}</li>", escape(&f.0))).collect();
+            format!("<div class=\"verdict bad\">Not good enough:<ul>{list}</ul></div>")
+        }
+    };
+    format!(
+        "<header><h1>One video over {} links</h1>\
+         <p>Network <b>{}</b>, scheme <b>{}</b>, latency <b>{} ms</b>, seed <b>{}</b>. \
+         The video has {} on average.</p>{verdict}</header>\n",
+        summary.paths.len(),
+        escape(&summary.network),
+        escape(&summary.scheme),
+        summary.latency_ms,
+        summary.seed,
+        bits_per_s(summary.media_bps),
+    )
+}
+
+fn tiles(summary: &Summary) -> String {
+    let share = |n: u64| n as f64 / summary.messages_sent.max(1) as f64;
+    let same =
+        if summary.bytes_identical { "every byte as it was sent" } else { "bytes differ from what was sent" };
+    let tiles = [
+        ("delivered in time", percent(share(summary.messages_delivered)), {
+            let of = count(summary.messages_sent, "message");
+            format!("{} of {of}", summary.messages_delivered)
+        }),
+        ("late", percent(share(summary.messages_late)), count(summary.messages_late, "message")),
+        ("lost", percent(share(summary.messages_lost)), count(summary.messages_lost, "message")),
+        ("continuity", percent(summary.continuity), count(summary.underflows, "underflow")),
+        ("played out", bytes(summary.bytes_delivered), same.to_owned()),
+    ];
+    let mut out = String::from("<section class=\"tiles\">");
+    for (name, value, note) in tiles {
+        let _ = write!(out, "<div><h3>{name}</h3><b>{value}</b><span>{note}</span></div>");
+    }
+    out + "</section>\n"
+}
+
+fn paths(summary: &Summary) -> String {
+    let mut rows = String::new();
+    for (i, path) in summary.paths.iter().enumerate() {
+        rows += &path_row(i, path);
+    }
+    format!(
+        "<section><h2>Paths</h2><div class=\"scroll\"><table><thead><tr><th>path<th>link<th>bytes<th>share\
+         <th>goodput<th>declared lost<th>sent again<th>mean RTT<th>time down</tr></thead>\n\
+         <tbody>{rows}</tbody></table></div></section>\n"
+    )
+}
+
+fn path_row(i: usize, path: &PathReport) -> String {
+    let rtt = path.rtt_ms.map_or("-".to_owned(), |rtt| ms(Duration::from_secs_f64(rtt / 1e3)));
+    format!(
+        "<tr><td><span class=\"key p{i}\">{}</span><td>{}, {:.0} ms, {} loss<td>{}<td>{}<td>{}<td>{}<td>{}<td>{rtt}\
+         <td>{:.1} s</tr>",
+        escape(&path.name),
+        bits_per_s(path.link_bps),
+        path.link_delay_ms,
+        percent(path.link_loss),
+        bytes(path.bytes),
+        percent(path.share),
+        bits_per_s(path.goodput_bps),
+        percent(path.loss),
+        path.retransmissions,
+        path.down_s,
+    )
+}
+
+fn events(recording: &Recording) -> String {
+    let mut rows = String::new();
+    for (at, text) in &recording.events {
+        let _ = write!(rows, "<tr><td>{at:.2} s<td>{}</tr>", escape(text));
+    }
+    format!(
+        "<section><h2>What happened</h2><table class=\"events\"><tbody>{rows}</tbody></table></section>\n"
+    )
+}

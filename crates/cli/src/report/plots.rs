@@ -1,0 +1,125 @@
+//! Which plots the demo has.
+
+use super::chart::{Chart, Series};
+use super::data::{Recording, Sample, Summary};
+use super::page::black_hole_label;
+
+/// Rates are means over this time.
+const WINDOW_S: f64 = 1.0;
+/// Width of a bin of message delays.
+const BIN_S: f64 = 0.25;
+
+/// All plots, in reading order.
+pub(super) fn plots(summary: &Summary, recording: &Recording) -> Vec<Chart> {
+    let end_s = recording.samples.last().map_or(1.0, |s| s.at_s);
+    let (from, to) = summary.black_hole_s;
+    let blank = Chart {
+        title: String::new(),
+        caption: String::new(),
+        unit: "",
+        series: Vec::new(),
+        stacked: false,
+        band: Some((from, to, black_hole_label(summary))),
+        level: None,
+        end_s,
+    };
+    let mut plots = transport(summary, recording, &blank).to_vec();
+    plots.extend(playout(summary, recording, &blank));
+    plots
+}
+
+fn transport(summary: &Summary, recording: &Recording, blank: &Chart) -> [Chart; 3] {
+    let rate = Chart {
+        title: "Rate of each path".into(),
+        caption: "Payload sent, stacked, mean over one second: the paths share the stream, and the others take over \
+                  where one fails."
+            .into(),
+        unit: "Mbit/s",
+        series: rates(recording),
+        stacked: true,
+        level: Some((summary.media_bps / 1e6, "the video's mean rate".into())),
+        ..blank.clone()
+    };
+    let rtt = Chart {
+        title: "Round-trip time".into(),
+        caption: "Smoothed, as the sender measures it: propagation and the queue that the path's own packets build."
+            .into(),
+        unit: "ms",
+        series: of_paths(recording, |s, i| s.paths.get(i).and_then(|p| p.rtt_ms)),
+        ..blank.clone()
+    };
+    let window = Chart {
+        title: "Congestion window".into(),
+        caption: "What each path may have in flight. It opens with acknowledgements and closes with losses."
+            .into(),
+        unit: "kB",
+        series: of_paths(recording, |s, i| s.paths.get(i).map(|p| p.window_bytes as f64 / 1e3)),
+        ..blank.clone()
+    };
+    [rate, rtt, window]
+}
+
+fn playout(summary: &Summary, recording: &Recording, blank: &Chart) -> [Chart; 2] {
+    let latency = f64::from(summary.latency_ms);
+    let delay = Chart {
+        title: "What a message takes".into(),
+        caption: "The slowest message of every quarter second, from the sender's hand to the receiver's; above the \
+                  line it comes too late to be played."
+            .into(),
+        unit: "ms",
+        series: vec![series("slowest message", "c0", slowest(recording))],
+        level: Some((latency, format!("playout after {latency:.0} ms"))),
+        ..blank.clone()
+    };
+    let points = recording.samples.iter().map(|s| (s.at_s, s.buffer_ms)).collect();
+    let buffer = Chart {
+        title: "Playout buffer".into(),
+        caption: "Media that wait at the receiver for their moment. At zero the picture would freeze.".into(),
+        unit: "ms",
+        series: vec![series("buffer", "c1", points)],
+        ..blank.clone()
+    };
+    [delay, buffer]
+}
+
+fn series(name: &str, class: &str, points: Vec<(f64, Option<f64>)>) -> Series {
+    Series { name: name.to_owned(), class: class.to_owned(), points }
+}
+
+fn of_paths(recording: &Recording, value: impl Fn(&Sample, usize) -> Option<f64>) -> Vec<Series> {
+    let one = |(i, name): (usize, &String)| {
+        let points = recording.samples.iter().map(|s| (s.at_s, value(s, i))).collect();
+        series(name, &format!("p{i}"), points)
+    };
+    recording.names.iter().enumerate().map(one).collect()
+}
+
+/// Mbit/s over the second that ends at each sample.
+fn rates(recording: &Recording) -> Vec<Series> {
+    let samples = &recording.samples;
+    let bytes = |s: &Sample, i: usize| s.paths.get(i).map_or(0, |p| p.bytes);
+    let one = |(i, name): (usize, &String)| {
+        let points = samples.iter().enumerate().map(|(n, now)| {
+            let before = samples[..n].iter().rev().find(|s| now.at_s - s.at_s >= WINDOW_S - 1e-3);
+            let (since, sent) = before.map_or((0.0, 0), |s| (s.at_s, bytes(s, i)));
+            let seconds = (now.at_s - since).max(WINDOW_S);
+            (now.at_s, Some(bytes(now, i).saturating_sub(sent) as f64 * 8.0 / 1e6 / seconds))
+        });
+        series(name, &format!("p{i}"), points.collect())
+    };
+    recording.names.iter().enumerate().map(one).collect()
+}
+
+/// Milliseconds of the slowest message of each bin of sending times.
+fn slowest(recording: &Recording) -> Vec<(f64, Option<f64>)> {
+    let mut bins: Vec<(f64, Option<f64>)> = Vec::new();
+    for (sent_s, took_s) in &recording.delays {
+        let bin = (sent_s.max(0.0) / BIN_S) as usize;
+        while bins.len() <= bin {
+            bins.push(((bins.len() as f64 + 0.5) * BIN_S, None));
+        }
+        let slot = &mut bins[bin].1;
+        *slot = Some(slot.unwrap_or(0.0).max(took_s * 1e3));
+    }
+    bins
+}

@@ -1,0 +1,152 @@
+//! A made-up run with known numbers.
+
+use super::chart::{Chart, Series};
+use super::*;
+
+fn summary(paths: usize) -> Summary {
+    let path = |i: usize| PathReport {
+        name: format!("path<{i}>"),
+        bytes: 1_000_000,
+        share: 1.0 / paths as f64,
+        goodput_bps: 333_000.0,
+        loss: 0.01,
+        rtt_ms: Some(50.0),
+        down_s: 0.0,
+        retransmissions: 12,
+        link_bps: 900_000.0,
+        link_delay_ms: 15.0,
+        link_loss: 0.005,
+    };
+    Summary {
+        network: "field".into(),
+        scheme: "cmt".into(),
+        latency_ms: 2000,
+        seed: 1,
+        duration_s: 26.0,
+        messages_sent: 2300,
+        messages_delivered: 2298,
+        messages_late: 1,
+        messages_lost: 1,
+        late_or_lost: 2.0 / 2300.0,
+        bytes_sent: 3_000_000,
+        bytes_delivered: 2_998_000,
+        bytes_identical: true,
+        underflows: 1,
+        continuity: 0.999,
+        media_bps: 1e6,
+        black_hole_path: "wifi".into(),
+        black_hole_s: (10.0, 15.0),
+        paths: (0..paths).map(path).collect(),
+        failures: Vec::new(),
+    }
+}
+
+fn recording(paths: usize) -> Recording {
+    let samples = (0..=100).map(|n| {
+        let at_s = f64::from(n) * 0.25;
+        let path = |i: usize| PathSample {
+            bytes: (at_s * 40_000.0) as u64,
+            rtt_ms: (n > 2).then_some(40.0 + i as f64 * 30.0 + (at_s * 2.0).sin() * 10.0),
+            window_bytes: 10_000 + (at_s * 900.0) as u64,
+        };
+        Sample { at_s, paths: (0..paths).map(path).collect(), buffer_ms: Some(1900.0) }
+    });
+    Recording {
+        names: (0..paths).map(|i| format!("path<{i}>")).collect(),
+        samples: samples.collect(),
+        events: vec![(10.0, "wifi falls into a black hole & stays".into())],
+        delays: (0..250).map(|n| (f64::from(n) * 0.1, 0.08)).collect(),
+    }
+}
+
+/// Start and end tags must pair up outside of the scripts, or the page does not parse as meant.
+fn assert_balanced(html: &str, tags: &[&str]) {
+    for tag in tags {
+        let open = html.matches(&format!("<{tag} ")).count() + html.matches(&format!("<{tag}>")).count();
+        assert_eq!(open, html.matches(&format!("</{tag}>")).count(), "{tag}");
+    }
+}
+
+#[test]
+fn the_page_is_whole_and_stands_alone() {
+    let page = html(&summary(3), &recording(3));
+    assert_balanced(
+        &page,
+        &["html", "head", "body", "main", "figure", "svg", "table", "section", "script", "style"],
+    );
+    for url in ["http://", "https://", "src=", "href=", "url("] {
+        assert!(!page.contains(url), "{url}");
+    }
+    assert!(
+        !page.contains(">path<0>") && page.contains("path&lt;0&gt;") && page.contains("hole &amp; stays")
+    );
+    assert_eq!(page.matches("class=\"band\"").count(), 5, "the black hole is in every plot");
+    assert!(!page.contains("NaN") && !page.contains("inf"));
+}
+
+#[test]
+fn a_run_without_samples_still_gives_a_page() {
+    let page = html(&summary(0), &Recording::default());
+    assert!(page.contains("</html>") && !page.contains("NaN"));
+}
+
+#[test]
+fn failures_are_told() {
+    let mut failed = summary(3);
+    failed.failures.push(Failure("lte carried 3.0 % of the bytes, less than 5 %".into()));
+    let page = html(&failed, &recording(3));
+    assert!(page.contains("lte carried 3.0 %") && !page.contains("came through"));
+}
+
+/// Corners of the path with `class` in user units.
+fn corners(html: &str, class: &str) -> Vec<(f64, f64)> {
+    let start = html.find(&format!("<path class=\"line {class}\" d=\"")).unwrap();
+    let d = html[start..].split('"').nth(3).unwrap();
+    let corner = |text: &str| {
+        let (x, y) = text.split_once(' ').unwrap();
+        (x.parse().unwrap(), y.parse().unwrap())
+    };
+    d.split(['M', 'L']).filter(|t| !t.is_empty()).map(corner).collect()
+}
+
+#[test]
+fn lines_are_where_the_values_are() {
+    let points = vec![(0.0, Some(0.0)), (5.0, Some(50.0)), (10.0, Some(100.0))];
+    let series = |class: &str, points| Series { name: class.into(), class: class.into(), points };
+    let mut chart = Chart {
+        title: "t".into(),
+        caption: "c".into(),
+        unit: "ms",
+        series: vec![series("p0", points.clone()), series("p1", points)],
+        stacked: false,
+        band: None,
+        level: None,
+        end_s: 10.0,
+    };
+    let line = corners(&chart.html(), "p0");
+    assert_eq!(line, [(58.0, 210.0), (473.0, 111.0), (888.0, 12.0)]);
+    assert_eq!(line, corners(&chart.html(), "p1"));
+    chart.stacked = true;
+    // Stacked, the axis goes up to 200: p0 lies at half its former height, p1 on top of it.
+    let (below, above) = (corners(&chart.html(), "p0"), corners(&chart.html(), "p1"));
+    assert_eq!((below[2], above[2]), ((888.0, 111.0), (888.0, 12.0)));
+}
+
+#[test]
+fn a_missing_value_breaks_the_line() {
+    let points = vec![(0.0, Some(1.0)), (1.0, None), (2.0, Some(1.0)), (3.0, Some(1.0))];
+    let series = vec![Series { name: "x".into(), class: "p0".into(), points }];
+    let chart = Chart {
+        title: String::new(),
+        caption: String::new(),
+        unit: "",
+        series,
+        stacked: false,
+        band: None,
+        level: None,
+        end_s: 3.0,
+    };
+    let html = chart.html();
+    let d = html.split("<path class=\"line p0\" d=\"").nth(1).unwrap().split('"').next().unwrap();
+    assert_eq!((d.matches('M').count(), d.matches('L').count()), (2, 1));
+}

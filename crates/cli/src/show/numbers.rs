@@ -1,0 +1,95 @@
+//! Numbers as people read them: at most four figures and a unit.
+
+use std::time::Duration;
+
+/// `612 kbit/s`.
+pub(crate) fn bits_per_s(bps: f64) -> String {
+    scaled(bps, &["bit/s", "kbit/s", "Mbit/s", "Gbit/s"])
+}
+
+/// `3.01 MB`.
+pub(crate) fn bytes(bytes: u64) -> String {
+    scaled(bytes as f64, &["B", "kB", "MB", "GB", "TB"])
+}
+
+fn scaled(value: f64, units: &[&str]) -> String {
+    let (mut value, mut unit) = (value, 0);
+    while value >= 999.5 && unit + 1 < units.len() {
+        value /= 1000.0;
+        unit += 1;
+    }
+    let digits = if unit == 0 || value >= 100.0 {
+        0
+    } else if value >= 10.0 {
+        1
+    } else {
+        2
+    };
+    format!("{value:.digits$} {}", units[unit])
+}
+
+/// `1.6 %`; what is more than nothing never reads as nothing.
+pub(crate) fn percent(share: f64) -> String {
+    match share * 100.0 {
+        p if p > 0.0 && p < 0.01 => "< 0.01 %".to_owned(),
+        p if p > 0.0 && p < 0.95 => format!("{p:.2} %"),
+        p => format!("{p:.1} %"),
+    }
+}
+
+/// `43 ms`.
+pub(crate) fn ms(d: Duration) -> String {
+    match d.as_secs_f64() * 1e3 {
+        ms if ms < 9.95 => format!("{ms:.1} ms"),
+        ms => format!("{ms:.0} ms"),
+    }
+}
+
+/// `4.2 s`, `3:07`, `1:02:45`.
+pub(crate) fn duration(d: Duration) -> String {
+    let s = d.as_secs();
+    match s {
+        0..60 => format!("{:.1} s", d.as_secs_f64()),
+        60..3600 => format!("{}:{:02}", s / 60, s % 60),
+        _ => format!("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60),
+    }
+}
+
+/// `1 message`, `1 234 messages`.
+pub(crate) fn count(n: u64, what: &str) -> String {
+    let digits = n.to_string();
+    let mut grouped = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            grouped.push(' ');
+        }
+        grouped.push(digit);
+    }
+    format!("{grouped} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_and_units() {
+        assert_eq!(bits_per_s(0.0), "0 bit/s");
+        assert_eq!(bits_per_s(612_345.0), "612 kbit/s");
+        assert_eq!(bits_per_s(999_600.0), "1.00 Mbit/s");
+        assert_eq!(bits_per_s(12_345_678.0), "12.3 Mbit/s");
+        assert_eq!(bytes(999), "999 B");
+        assert_eq!(bytes(3_011_000), "3.01 MB");
+        assert_eq!(percent(0.016), "1.6 %");
+        assert_eq!(percent(0.00001), "< 0.01 %");
+        assert_eq!(percent(0.0), "0.0 %");
+        assert_eq!(ms(Duration::from_micros(420)), "0.4 ms");
+        assert_eq!(ms(Duration::from_millis(43)), "43 ms");
+        assert_eq!(duration(Duration::from_millis(4200)), "4.2 s");
+        assert_eq!(duration(Duration::from_secs(187)), "3:07");
+        assert_eq!(duration(Duration::from_secs(3765)), "1:02:45");
+        assert_eq!(count(1, "message"), "1 message");
+        assert_eq!(count(1_234_567, "message"), "1 234 567 messages");
+        assert_eq!(count(123, "byte"), "123 bytes");
+    }
+}

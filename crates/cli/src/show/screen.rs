@@ -1,0 +1,78 @@
+//! Standard error: lines that stay, and below them a table that is drawn over and over on a terminal.
+
+use std::io::{IsTerminal, Write, stderr};
+
+/// Writes lines, and on a terminal keeps a table below them.
+#[derive(Debug)]
+pub(crate) struct Screen {
+    live: bool,
+    colour: bool,
+    /// The table as it stands on the terminal.
+    drawn: Vec<String>,
+}
+
+impl Screen {
+    /// Standard error; `live` asks for the table, which only a terminal gets.
+    pub(crate) fn new(live: bool) -> Self {
+        let terminal = stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|t| t != "dumb");
+        let colour = terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
+        Screen { live: live && terminal, colour, drawn: Vec::new() }
+    }
+
+    /// Whether a table will be seen.
+    pub(crate) fn is_live(&self) -> bool {
+        self.live
+    }
+
+    /// Whether text may be coloured.
+    pub(crate) fn colour(&self) -> bool {
+        self.colour
+    }
+
+    /// A line that stays.
+    pub(crate) fn line(&mut self, text: &str) {
+        let table = std::mem::take(&mut self.drawn);
+        let mut out = erase(table.len());
+        out.push_str(text);
+        out.push('\n');
+        append(&mut out, &table);
+        self.drawn = table;
+        put(&out);
+    }
+
+    /// Draws the table anew.
+    pub(crate) fn table(&mut self, rows: Vec<String>) {
+        if !self.live {
+            return;
+        }
+        let mut out = erase(self.drawn.len());
+        append(&mut out, &rows);
+        self.drawn = rows;
+        put(&out);
+    }
+
+    /// Takes the table away.
+    pub(crate) fn clear(&mut self) {
+        put(&erase(std::mem::take(&mut self.drawn).len()));
+    }
+}
+
+/// Moves up over `rows` rows and erases them.
+fn erase(rows: usize) -> String {
+    match rows {
+        0 => String::new(),
+        n => format!("\x1b[{n}A\x1b[J"),
+    }
+}
+
+fn append(out: &mut String, rows: &[String]) {
+    for row in rows {
+        out.push_str(row);
+        out.push('\n');
+    }
+}
+
+/// A closed standard error ends nothing.
+fn put(text: &str) {
+    let _ = stderr().lock().write_all(text.as_bytes());
+}
