@@ -6,6 +6,7 @@
 
 mod args;
 mod error;
+mod perf;
 mod place;
 mod report;
 mod show;

@@ -7,5 +7,5 @@ mod table;
 
 pub(crate) use numbers::{bits_per_s, bytes, count, duration, ms, percent};
 pub(crate) use screen::Screen;
-pub(crate) use snapshot::{MediaNow, PathNow, Role, Sampler, Snapshot};
+pub(crate) use snapshot::{MediaNow, Names, PathNow, Role, Sampler, Snapshot};
 pub(crate) use table::table;

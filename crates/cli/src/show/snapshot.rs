@@ -1,11 +1,15 @@
 //! The state of a stream at one moment, from the transport's counters.
 
 use serde::Serialize;
+use std::sync::Arc;
 use std::time::Duration;
 use strandcast_proto::association::Association;
-use strandcast_proto::path::PathStats;
-use strandcast_proto::policy::{PathId, PathState, PathView};
+use strandcast_proto::path::{FourTuple, PathStats};
+use strandcast_proto::policy::{PathState, PathView};
 use strandcast_proto::time::Instant;
+
+/// What a path is called.
+pub(crate) type Names = Arc<dyn Fn(&FourTuple) -> String + Send + Sync>;
 
 /// Which side of a stream this is: it tells which counters mean something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -88,13 +92,8 @@ impl Sampler {
         Sampler { role, last: Vec::new(), at: None }
     }
 
-    /// Looks at every path of `association` that was ever used; `name` names them.
-    pub(crate) fn look(
-        &mut self,
-        now: Instant,
-        association: &Association,
-        name: impl Fn(PathId) -> String,
-    ) -> Vec<PathNow> {
+    /// Looks at every path of `association`, closed ones included.
+    pub(crate) fn look(&mut self, now: Instant, association: &Association, names: &Names) -> Vec<PathNow> {
         let since = self.at.replace(now).map(|at| now - at);
         let views = association.paths();
         self.last.resize(views.len(), 0);
@@ -105,9 +104,10 @@ impl Sampler {
                 Role::Send => stats.payload_sent,
                 Role::Receive => stats.payload_received,
             };
+            let name = association.tuple(view.id).map_or_else(String::new, |t| names(&t));
             // A slot that was given to a new path counts from zero.
             let grown = bytes.saturating_sub(std::mem::replace(last, bytes));
-            paths.push(path_now(self.role, now, view, stats, name(view.id), rate(grown, since)));
+            paths.push(path_now(self.role, now, view, stats, name, rate(grown, since)));
         }
         paths
     }

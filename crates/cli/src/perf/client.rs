@@ -1,0 +1,275 @@
+//! The client's side of a measurement, as an application inside the endpoint's loop.
+
+use super::bulk::{Receiving, Sending};
+use super::control::{BULK, CONTROL, Control, Totals, VERSION};
+use super::result::{Interval, Outcome, Setup};
+use super::usage::Cpu;
+use crate::show::{Names, Role, Sampler};
+use std::time::Duration;
+use strandcast_proto::app::App;
+use strandcast_proto::association::{CloseReason, Event};
+use strandcast_proto::endpoint::{AssociationId, Endpoint};
+use strandcast_proto::time::Instant;
+use tokio::sync::mpsc::UnboundedSender;
+
+/// Length of an interval.
+const INTERVAL: Duration = Duration::from_secs(1);
+/// How long the rest may take once time is up, and the server to say that it is ready.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What the client tells while it runs.
+#[derive(Debug)]
+pub(super) enum Progress {
+    /// Another second is over.
+    Interval(Interval),
+    /// The end, good or bad; in one line if bad.
+    Done(Result<Box<Outcome>, String>),
+}
+
+#[derive(Debug)]
+enum Phase {
+    /// Waits for the association, then for the server's word.
+    Starting,
+    Sending(Sending),
+    Receiving(Receiving),
+    Done,
+}
+
+/// Runs one measurement over one association.
+pub(super) struct Client {
+    setup: Setup,
+    names: Names,
+    id: Option<AssociationId>,
+    phase: Phase,
+    /// The measurement's start, and what was used until then.
+    begun: (Instant, Cpu),
+    interval: (Instant, u64),
+    deadline: Option<Instant>,
+    sampler: Sampler,
+    intervals: Vec<Interval>,
+    progress: UnboundedSender<Progress>,
+    readable: bool,
+}
+
+impl Client {
+    /// A client that measures as soon as an association is there.
+    pub(super) fn new(setup: Setup, names: Names, progress: UnboundedSender<Progress>) -> Self {
+        let role = if setup.reverse { Role::Receive } else { Role::Send };
+        Client {
+            setup,
+            names,
+            id: None,
+            phase: Phase::Starting,
+            begun: (Instant::ZERO, Cpu::default()),
+            interval: (Instant::ZERO, 0),
+            deadline: None,
+            sampler: Sampler::new(role),
+            intervals: Vec::new(),
+            progress,
+            readable: false,
+        }
+    }
+
+    fn start(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId) {
+        if self.setup.message == 0 {
+            self.setup.message = endpoint.association(id).map_or(1200, |a| a.max_unfragmented());
+        }
+        self.deadline = Some(now + PATIENCE);
+        let start = Control::Start {
+            version: VERSION,
+            reverse: self.setup.reverse,
+            time_ms: self.setup.time.as_millis() as u64,
+            message: self.setup.message as u32,
+        };
+        if let Err(e) = endpoint.send(now, id, start.to_bytes(), Control::options()) {
+            self.finish(now, endpoint, Err(e.to_string()));
+        }
+    }
+
+    fn on_control(&mut self, now: Instant, endpoint: &mut Endpoint, control: Control) {
+        match (control, &mut self.phase) {
+            (Control::Ready, Phase::Starting) => {
+                self.begun = (now, Cpu::now());
+                self.interval = (now, 0);
+                self.deadline = Some(now + self.setup.time + PATIENCE);
+                self.phase = if self.setup.reverse {
+                    Phase::Receiving(Receiving::default())
+                } else {
+                    Phase::Sending(Sending::new(now, self.setup.message, self.setup.time))
+                };
+            }
+            (Control::End(totals), Phase::Receiving(receiving)) => receiving.on_end(totals),
+            (Control::Result { totals, cpu }, _) => self.result(now, endpoint, totals, cpu),
+            _ => self.finish(now, endpoint, Err("the server answers out of turn".into())),
+        }
+    }
+
+    /// Our figures to the server, once everything has come.
+    fn maybe_answer(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId, before: bool) {
+        let Phase::Receiving(receiving) = &self.phase else { return };
+        if receiving.complete() && !before {
+            let result = Control::Result { totals: receiving.totals(), cpu: Cpu::now() - self.begun.1 };
+            if let Err(e) = endpoint.send(now, id, result.to_bytes(), Control::options()) {
+                self.finish(now, endpoint, Err(e.to_string()));
+            }
+        }
+    }
+
+    fn result(&mut self, now: Instant, endpoint: &mut Endpoint, theirs: Totals, remote: Cpu) {
+        self.close_interval(now, endpoint);
+        let (sent, received) = match &self.phase {
+            Phase::Sending(sending) => (sending.totals(), theirs),
+            Phase::Receiving(receiving) => (theirs, receiving.totals()),
+            Phase::Starting | Phase::Done => (Totals::default(), Totals::default()),
+        };
+        let association = self.id.and_then(|id| endpoint.association(id));
+        let retransmissions = association.map_or(0, |a| {
+            let paths = a.paths().iter().filter_map(|p| a.path_stats(p.id));
+            paths.map(|s| s.retransmissions).sum()
+        });
+        let outcome = Outcome {
+            setup: self.setup.clone(),
+            intervals: std::mem::take(&mut self.intervals),
+            sent,
+            received,
+            elapsed_s: (now - self.begun.0).as_secs_f64(),
+            local: Cpu::now() - self.begun.1,
+            remote,
+            retransmissions,
+        };
+        self.finish(now, endpoint, Ok(Box::new(outcome)));
+    }
+
+    fn finish(&mut self, now: Instant, endpoint: &mut Endpoint, outcome: Result<Box<Outcome>, String>) {
+        if matches!(self.phase, Phase::Done) {
+            return;
+        }
+        self.phase = Phase::Done;
+        self.deadline = None;
+        if let Some(id) = self.id {
+            match outcome {
+                Ok(_) => endpoint.shutdown(now, id),
+                Err(_) => endpoint.abort(id, "the measurement failed"),
+            }
+        }
+        // Nobody listens any more: then nobody misses it.
+        let _ = self.progress.send(Progress::Done(outcome));
+    }
+
+    /// Payload acknowledged to us, or received.
+    fn bytes(&self, endpoint: &Endpoint) -> u64 {
+        match &self.phase {
+            Phase::Receiving(receiving) => receiving.totals().bytes,
+            _ => {
+                let association = self.id.and_then(|id| endpoint.association(id));
+                association.map_or(0, |a| {
+                    let paths = a.paths().iter().filter_map(|p| a.path_stats(p.id));
+                    paths.map(|s| s.payload_acked).sum()
+                })
+            }
+        }
+    }
+
+    fn close_interval(&mut self, now: Instant, endpoint: &Endpoint) {
+        let Some(association) = self.id.and_then(|id| endpoint.association(id)) else { return };
+        let total = self.bytes(endpoint);
+        let (since, before) = std::mem::replace(&mut self.interval, (now, total));
+        let interval = Interval {
+            from_s: (since - self.begun.0).as_secs_f64(),
+            to_s: (now - self.begun.0).as_secs_f64(),
+            bytes: total.saturating_sub(before),
+            paths: self.sampler.look(now, association, &self.names),
+        };
+        // The rest after the last full second is none that people want to read.
+        if now - since >= INTERVAL / 10 {
+            self.intervals.push(interval.clone());
+            let _ = self.progress.send(Progress::Interval(interval));
+        }
+    }
+
+    fn measuring(&self) -> bool {
+        match &self.phase {
+            Phase::Sending(sending) => !sending.ended,
+            Phase::Receiving(receiving) => !receiving.complete(),
+            Phase::Starting | Phase::Done => false,
+        }
+    }
+
+    fn read(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId) {
+        let was_complete = matches!(&self.phase, Phase::Receiving(r) if r.complete());
+        while let Some(message) = endpoint.recv(id) {
+            match (message.stream.0, &mut self.phase) {
+                (BULK, Phase::Receiving(receiving)) => receiving.on_message(now, message.payload.len()),
+                (CONTROL, _) => match Control::parse(&message.payload) {
+                    Some(control) => self.on_control(now, endpoint, control),
+                    None => self.finish(now, endpoint, Err("the server is no strandcast perf server".into())),
+                },
+                _ => {}
+            }
+        }
+        self.maybe_answer(now, endpoint, id, was_complete);
+    }
+}
+
+impl App for Client {
+    fn on_event(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId, event: &Event) {
+        match event {
+            Event::Connected { .. } => {
+                self.id = Some(id);
+                self.start(now, endpoint, id);
+            }
+            Event::Readable => self.readable = true,
+            Event::Writable => {
+                if let Phase::Sending(sending) = &mut self.phase {
+                    sending.on_writable();
+                }
+            }
+            Event::Closed(reason) => {
+                self.read(now, endpoint, id);
+                self.finish(now, endpoint, Err(closed(reason)));
+                endpoint.release(id);
+                self.id = None;
+            }
+            _ => {}
+        }
+    }
+
+    fn poll(&mut self, now: Instant, endpoint: &mut Endpoint) {
+        let Some(id) = self.id else { return };
+        if std::mem::take(&mut self.readable) {
+            self.read(now, endpoint, id);
+        }
+        if let Phase::Sending(sending) = &mut self.phase {
+            sending.poll(now, endpoint, id);
+        }
+        if self.measuring() && now >= self.interval.0 + INTERVAL {
+            self.close_interval(now, endpoint);
+        }
+        if self.deadline.is_some_and(|d| now >= d) {
+            let late = format!("the server is {} s late", PATIENCE.as_secs());
+            self.finish(now, endpoint, Err(late));
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        let interval = self.measuring().then(|| self.interval.0 + INTERVAL);
+        let end = match &self.phase {
+            Phase::Sending(sending) => sending.poll_timeout(),
+            _ => None,
+        };
+        interval.into_iter().chain(self.deadline).chain(end).min()
+    }
+}
+
+/// Why an association ended, as the end of a sentence.
+pub(super) fn closed(reason: &CloseReason) -> String {
+    match reason {
+        CloseReason::Shutdown => "the server closed before the result".into(),
+        CloseReason::Aborted => "aborted".into(),
+        CloseReason::PeerAborted(words) => format!("the server refuses: {words}"),
+        CloseReason::NoAnswer => "the server does not answer".into(),
+        CloseReason::Unreachable => "the server is no longer there".into(),
+        CloseReason::Protocol(words) => format!("the server breaks the protocol: {words}"),
+        _ => "the association ended".into(),
+    }
+}

@@ -1,0 +1,96 @@
+//! What the two sides of a measurement say to each other, as JSON on a stream of its own.
+
+use super::usage::Cpu;
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use strandcast_proto::association::SendOptions;
+
+/// The stream that carries the measured messages.
+pub(super) const BULK: u16 = 0;
+/// The stream that carries these.
+pub(super) const CONTROL: u16 = 1;
+/// Version of these messages; others are refused.
+pub(super) const VERSION: u32 = 1;
+/// A control message is short.
+const LONGEST: usize = 4096;
+
+/// A control message.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Control {
+    /// Client to server: what to measure.
+    Start {
+        /// [`VERSION`].
+        version: u32,
+        /// The server sends.
+        reverse: bool,
+        /// How long to send.
+        time_ms: u64,
+        /// Bytes a message; 0 for as much as fits one packet.
+        message: u32,
+    },
+    /// Server to client: go on.
+    Ready,
+    /// The sender to the receiver: that was all.
+    End(Totals),
+    /// The receiver to the sender once it has all, and the sender in answer: what it took here.
+    Result {
+        /// What was received or sent.
+        totals: Totals,
+        /// Processor time, from `Start` to now.
+        cpu: Cpu,
+    },
+}
+
+/// What was sent or received.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Totals {
+    /// Bytes of messages.
+    pub(crate) bytes: u64,
+    /// Messages.
+    pub(crate) messages: u64,
+    /// From the first to the last, seconds.
+    pub(crate) seconds: f64,
+}
+
+impl Control {
+    /// As a message.
+    pub(super) fn to_bytes(&self) -> Bytes {
+        serde_json::to_vec(self).expect("numbers and names always serialise").into()
+    }
+
+    /// From a message; `None` if it is none.
+    pub(super) fn parse(bytes: &[u8]) -> Option<Control> {
+        if bytes.len() > LONGEST {
+            return None;
+        }
+        serde_json::from_slice(bytes).ok()
+    }
+
+    /// How control messages are sent: all of them, in order.
+    pub(super) fn options() -> SendOptions {
+        SendOptions { stream: CONTROL, ..SendOptions::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_survive_and_rubbish_does_not() {
+        let totals = Totals { bytes: u64::MAX, messages: 3, seconds: 1.5 };
+        let cpu = Cpu { user_s: 0.25, system_s: 0.5 };
+        for message in [
+            Control::Start { version: VERSION, reverse: true, time_ms: 10_000, message: 0 },
+            Control::Ready,
+            Control::End(totals),
+            Control::Result { totals, cpu },
+        ] {
+            assert_eq!(Control::parse(&message.to_bytes()), Some(message));
+        }
+        for rubbish in [&b""[..], b"{}", b"null", b"\xff\x00", b"{\"start\":{}}", &[b'['; 100_000]] {
+            assert_eq!(Control::parse(rubbish), None);
+        }
+    }
+}

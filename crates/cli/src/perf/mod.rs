@@ -1,0 +1,10 @@
+//! Bulk transfer, measured on both sides.
+
+mod bulk;
+mod client;
+mod control;
+mod result;
+mod server;
+#[cfg(test)]
+mod tests;
+mod usage;

@@ -1,0 +1,225 @@
+//! A measurement's results: lines for people, and `iperf3 -J`'s shape for machines.
+
+use super::control::Totals;
+use super::usage::Cpu;
+use crate::show::{PathNow, bits_per_s, bytes};
+use serde_json::{Value, json};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// What was asked for.
+#[derive(Clone, Debug)]
+pub(crate) struct Setup {
+    /// The server.
+    pub(crate) host: String,
+    /// Its UDP port.
+    pub(crate) port: u16,
+    /// The scheme as given.
+    pub(crate) scheme: String,
+    /// How long to send.
+    pub(crate) time: Duration,
+    /// Bytes a message.
+    pub(crate) message: usize,
+    /// The server sends.
+    pub(crate) reverse: bool,
+}
+
+/// A part of the measurement, about a second.
+#[derive(Clone, Debug)]
+pub(crate) struct Interval {
+    /// Since the start, seconds.
+    pub(crate) from_s: f64,
+    /// Since the start, seconds.
+    pub(crate) to_s: f64,
+    /// Payload that was acknowledged to the client, or that it received.
+    pub(crate) bytes: u64,
+    /// The paths at its end; rates are its own.
+    pub(crate) paths: Vec<PathNow>,
+}
+
+/// The whole measurement as the client knows it.
+#[derive(Clone, Debug)]
+pub(crate) struct Outcome {
+    /// What was asked for.
+    pub(crate) setup: Setup,
+    /// The parts.
+    pub(crate) intervals: Vec<Interval>,
+    /// The sender's figures.
+    pub(crate) sent: Totals,
+    /// The receiver's figures.
+    pub(crate) received: Totals,
+    /// From the start until the results came.
+    pub(crate) elapsed_s: f64,
+    /// Processor time here, over [`Outcome::elapsed_s`].
+    pub(crate) local: Cpu,
+    /// Processor time at the server.
+    pub(crate) remote: Cpu,
+    /// Chunks the client sent again.
+    pub(crate) retransmissions: u64,
+}
+
+fn rate(bytes: u64, seconds: f64) -> f64 {
+    if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 }
+}
+
+impl Interval {
+    /// A line for people.
+    pub(crate) fn line(&self) -> String {
+        let paths: Vec<String> = self
+            .paths
+            .iter()
+            .filter(|p| p.state != "closed")
+            .map(|p| format!("{} {}", p.name, bits_per_s(p.rate_bps)))
+            .collect();
+        let rate = bits_per_s(rate(self.bytes, self.to_s - self.from_s));
+        format!(
+            "{:5.1}-{:<5.1} s  {:>8}  {rate:>12}   {}",
+            self.from_s,
+            self.to_s,
+            bytes(self.bytes),
+            paths.join(", ")
+        )
+    }
+
+    fn json(&self, sender: bool) -> Value {
+        let streams = self.paths.iter().enumerate().map(|(socket, p)| {
+            let bytes = (p.rate_bps * (self.to_s - self.from_s) / 8.0).round();
+            json!({
+                "socket": socket, "path": p.name, "state": p.state, "start": self.from_s, "end": self.to_s,
+                "seconds": self.to_s - self.from_s, "bytes": bytes, "bits_per_second": p.rate_bps,
+                "rtt": p.rtt_ms.map(|ms| (ms * 1e3).round()), "snd_cwnd": p.window_bytes, "omitted": false, "sender": sender,
+            })
+        });
+        json!({
+            "streams": streams.collect::<Vec<_>>(),
+            "sum": sum(self.from_s, self.to_s, self.bytes, self.to_s - self.from_s, sender),
+        })
+    }
+}
+
+fn sum(from_s: f64, to_s: f64, bytes: u64, seconds: f64, sender: bool) -> Value {
+    json!({
+        "start": from_s, "end": to_s, "seconds": seconds, "bytes": bytes, "bits_per_second": rate(bytes, seconds),
+        "omitted": false, "sender": sender,
+    })
+}
+
+impl Outcome {
+    /// Processor seconds a gigabyte (10⁹ bytes of payload): sender, receiver.
+    pub(crate) fn cpu_seconds_per_gb(&self) -> (f64, f64) {
+        let gb = self.received.bytes as f64 / 1e9;
+        let per_gb = |cpu: &Cpu| if gb > 0.0 { cpu.total_s() / gb } else { 0.0 };
+        let (local, remote) = (per_gb(&self.local), per_gb(&self.remote));
+        if self.setup.reverse { (remote, local) } else { (local, remote) }
+    }
+
+    /// Lines for people.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let side = |name: &str, t: &Totals| {
+            format!(
+                "{name} {} in {:.2} s: {}",
+                bytes(t.bytes),
+                t.seconds,
+                bits_per_s(rate(t.bytes, t.seconds))
+            )
+        };
+        let (sender, receiver) = self.cpu_seconds_per_gb();
+        vec![
+            side("sent    ", &self.sent),
+            side("received", &self.received),
+            format!("processor time: sender {sender:.2}, receiver {receiver:.2} s/GB"),
+        ]
+    }
+
+    /// In the shape of `iperf3 -J`.
+    pub(crate) fn json(&self) -> Value {
+        let sender = !self.setup.reverse;
+        let (cpu_sender, cpu_receiver) = self.cpu_seconds_per_gb();
+        let percent =
+            |seconds: f64| if self.elapsed_s > 0.0 { seconds / self.elapsed_s * 100.0 } else { 0.0 };
+        let mut sent = sum(0.0, self.sent.seconds, self.sent.bytes, self.sent.seconds, sender);
+        sent["retransmits"] = json!(self.retransmissions);
+        json!({
+            "start": self.start(),
+            "intervals": self.intervals.iter().map(|i| i.json(sender)).collect::<Vec<_>>(),
+            "end": {
+                "sum_sent": sent,
+                "sum_received":
+                    sum(0.0, self.received.seconds, self.received.bytes, self.received.seconds, sender),
+                "cpu_utilization_percent": {
+                    "host_total": percent(self.local.total_s()), "host_user": percent(self.local.user_s),
+                    "host_system": percent(self.local.system_s), "remote_total": percent(self.remote.total_s()),
+                    "remote_user": percent(self.remote.user_s), "remote_system": percent(self.remote.system_s),
+                },
+                "cpu_seconds_per_gb": { "sender": cpu_sender, "receiver": cpu_receiver },
+            },
+        })
+    }
+
+    fn start(&self) -> Value {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let setup = &self.setup;
+        json!({
+            "version": concat!("strandcast ", env!("CARGO_PKG_VERSION")),
+            "timestamp": { "timesecs": now },
+            "connecting_to": { "host": setup.host, "port": setup.port },
+            "test_start": {
+                "protocol": "SCTP", "num_streams": 1, "blksize": setup.message, "omit": 0,
+                "duration": setup.time.as_secs_f64(), "bytes": 0, "blocks": 0, "reverse": u8::from(setup.reverse),
+                "scheme": setup.scheme,
+            },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(reverse: bool) -> Outcome {
+        let setup = Setup {
+            host: "h".into(),
+            port: 9899,
+            scheme: "cmt".into(),
+            time: Duration::from_secs(2),
+            message: 1344,
+            reverse,
+        };
+        let totals = |seconds| Totals { bytes: 500_000_000, messages: 5, seconds };
+        Outcome {
+            setup,
+            intervals: vec![Interval { from_s: 0.0, to_s: 1.0, bytes: 250_000_000, paths: Vec::new() }],
+            sent: totals(2.0),
+            received: totals(2.5),
+            elapsed_s: 4.0,
+            local: Cpu { user_s: 0.5, system_s: 0.5 },
+            remote: Cpu { user_s: 1.0, system_s: 2.0 },
+            retransmissions: 7,
+        }
+    }
+
+    #[test]
+    fn keys_and_figures_of_iperf3() {
+        let json = outcome(false).json();
+        let at = |pointer: &str| json.pointer(pointer).and_then(Value::as_f64);
+        assert_eq!(at("/intervals/0/sum/bits_per_second"), Some(2e9));
+        assert_eq!(at("/end/sum_sent/bits_per_second"), Some(2e9));
+        assert_eq!(at("/end/sum_received/bits_per_second"), Some(1.6e9));
+        assert_eq!(at("/end/cpu_utilization_percent/host_total"), Some(25.0));
+        assert_eq!(at("/end/cpu_utilization_percent/remote_system"), Some(50.0));
+        assert_eq!(at("/start/test_start/blksize"), Some(1344.0));
+        assert_eq!(at("/end/cpu_seconds_per_gb/sender"), Some(2.0));
+        assert_eq!(at("/end/cpu_seconds_per_gb/receiver"), Some(6.0));
+    }
+
+    #[test]
+    fn reversed_the_server_is_the_sender() {
+        assert_eq!(outcome(true).cpu_seconds_per_gb(), (6.0, 2.0));
+    }
+
+    #[test]
+    fn nothing_received_divides_nothing() {
+        let mut none = outcome(false);
+        (none.received, none.sent, none.elapsed_s) = (Totals::default(), Totals::default(), 0.0);
+        assert!(!none.json().to_string().contains("null"), "JSON has no infinities");
+    }
+}

@@ -1,0 +1,95 @@
+//! Client and server over simulated links.
+
+use super::client::{Client, Progress};
+use super::control::Totals;
+use super::result::{Outcome, Setup};
+use super::server::{Served, Server};
+use std::sync::Arc;
+use std::time::Duration;
+use strandcast_proto::endpoint::{EndpointConfig, SchemeFactory};
+use strandcast_proto::seeds::Seeds;
+use strandcast_sim::host::{HostId, Net, NetPath};
+use strandcast_sim::link::{Delay, LinkConfig};
+use strandcast_sim::topology::PathNetwork;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+#[path = "../../../proto/tests/common/scheme.rs"]
+#[expect(dead_code, reason = "the scheme of the core's tests has more than these need")]
+mod scheme;
+
+struct Bed {
+    net: Net,
+    client: HostId,
+    paths: Vec<NetPath>,
+    served: UnboundedReceiver<Served>,
+}
+
+/// Two links of 10 Mbit/s and 20 ms to a server.
+fn bed() -> Bed {
+    let mut net = Net::new(&Seeds::new(1, 0));
+    let accept: SchemeFactory = Arc::new(|_| scheme::simple());
+    let client = net.add_host(EndpointConfig::default());
+    let server = net.add_host(EndpointConfig { accept: Some(accept), ..EndpointConfig::default() });
+    let delay = Delay::Fixed(Duration::from_millis(20));
+    let link = LinkConfig { rate_bps: Some(10_000_000), delay, queue_packets: 100, ..LinkConfig::default() };
+    let network = PathNetwork { name: "link".into(), forward: link.clone(), reverse: link };
+    let paths = vec![net.add_path(client, server, network.clone()), net.add_path(client, server, network)];
+    let (tell, served) = unbounded_channel();
+    net.add_app(server, Server::new(tell));
+    Bed { net, client, paths, served }
+}
+
+fn setup(reverse: bool) -> Setup {
+    let time = Duration::from_secs(3);
+    Setup { host: "server".into(), port: 1, scheme: "simple".into(), time, message: 0, reverse }
+}
+
+/// What a client tells that begins now, with the intervals counted.
+fn measure(bed: &mut Bed, reverse: bool) -> (usize, Result<Box<Outcome>, String>) {
+    let (tell, mut progress) = unbounded_channel();
+    bed.net.add_app(bed.client, Client::new(setup(reverse), Arc::new(|t| t.local.to_string()), tell));
+    let paths = bed.paths.clone();
+    bed.net.connect(bed.client, &paths, scheme::simple()).unwrap();
+    bed.net.run_for(Duration::from_secs(30));
+    let mut intervals = 0;
+    loop {
+        match progress.try_recv() {
+            Ok(Progress::Interval(_)) => intervals += 1,
+            Ok(Progress::Done(outcome)) => return (intervals, outcome),
+            Err(_) => panic!("no outcome"),
+        }
+    }
+}
+
+fn check(outcome: &Outcome, served: &mut UnboundedReceiver<Served>, reversed: bool) {
+    let Totals { bytes, messages, .. } = outcome.sent;
+    assert_eq!((outcome.received.bytes, outcome.received.messages), (bytes, messages));
+    let rate = bytes as f64 * 8.0 / outcome.received.seconds;
+    assert!((1e6..20e6).contains(&rate), "{rate} bit/s of two links of 10 Mbit/s");
+    assert!((2.9..3.2).contains(&outcome.sent.seconds), "{:?}", outcome.sent);
+    let counted: u64 = outcome.intervals.iter().map(|i| i.bytes).sum();
+    assert_eq!(counted, bytes, "the intervals add up, control messages apart");
+    assert!(matches!(served.try_recv(), Ok(Served::Begun { reverse, .. }) if reverse == reversed));
+    assert!(matches!(served.try_recv(), Ok(Served::Done(totals, _)) if totals.bytes == bytes));
+}
+
+#[test]
+fn everything_sent_is_measured_on_both_sides_in_either_direction() {
+    for reverse in [false, true] {
+        let mut bed = bed();
+        let (intervals, outcome) = measure(&mut bed, reverse);
+        let outcome = outcome.unwrap();
+        assert_eq!(intervals, outcome.intervals.len());
+        assert!((3..=5).contains(&intervals), "{intervals} intervals in 3 s and the rest");
+        check(&outcome, &mut bed.served, reverse);
+    }
+}
+
+#[test]
+fn clients_are_served_one_after_the_other() {
+    let mut bed = bed();
+    for _ in 0..2 {
+        measure(&mut bed, false).1.unwrap();
+    }
+    assert_eq!(std::iter::from_fn(|| bed.served.try_recv().ok()).count(), 4);
+}

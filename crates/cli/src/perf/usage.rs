@@ -1,0 +1,52 @@
+//! Processor time of this process.
+
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+use serde::{Deserialize, Serialize};
+use std::ops::Sub;
+
+/// Processor time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Cpu {
+    /// In user mode, seconds.
+    pub(crate) user_s: f64,
+    /// In the kernel, seconds.
+    pub(crate) system_s: f64,
+}
+
+impl Cpu {
+    /// What this process has used since it began; nothing where the system does not tell.
+    pub(crate) fn now() -> Cpu {
+        let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else { return Cpu::default() };
+        let seconds = |time: nix::sys::time::TimeVal| time.num_microseconds() as f64 / 1e6;
+        Cpu { user_s: seconds(usage.user_time()), system_s: seconds(usage.system_time()) }
+    }
+
+    /// Both together, seconds.
+    pub(crate) fn total_s(&self) -> f64 {
+        self.user_s + self.system_s
+    }
+}
+
+impl Sub for Cpu {
+    type Output = Cpu;
+
+    fn sub(self, earlier: Cpu) -> Cpu {
+        Cpu { user_s: self.user_s - earlier.user_s, system_s: self.system_s - earlier.system_s }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_takes_time() {
+        let before = Cpu::now();
+        let mut x = 1u64;
+        while (Cpu::now() - before).total_s() < 0.02 {
+            x = std::hint::black_box(x.wrapping_mul(31));
+        }
+        assert!((Cpu::now() - before).user_s > 0.0);
+    }
+}
