@@ -31,6 +31,7 @@ impl Sending {
             until: now + time,
             totals: Totals::default(),
             full: false,
+            up: false,
             ended: false,
         }
     }

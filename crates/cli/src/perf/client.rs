@@ -214,10 +214,11 @@ impl Client {
 impl App for Client {
     fn on_event(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId, event: &Event) {
         match event {
-            Event::Connected { .. } => {
+            Event::Connected { .. } if matches!(self.phase, Phase::Starting) && self.id.is_none() => {
                 self.id = Some(id);
                 self.start(now, endpoint, id);
             }
+            _ if self.id.is_some_and(|own| own != id) => {}
             Event::Readable => self.readable = true,
             Event::Writable => {
                 if let Phase::Sending(sending) = &mut self.phase {
@@ -228,7 +229,6 @@ impl App for Client {
                 self.read(now, endpoint, id);
                 self.finish(now, endpoint, Err(closed(reason)));
                 endpoint.release(id);
-                self.id = None;
             }
             _ => {}
         }

@@ -68,7 +68,7 @@ fn check(outcome: &Outcome, served: &mut UnboundedReceiver<Served>, reversed: bo
     assert!((1e6..20e6).contains(&rate), "{rate} bit/s of two links of 10 Mbit/s");
     assert!((2.9..3.2).contains(&outcome.sent.seconds), "{:?}", outcome.sent);
     let counted: u64 = outcome.intervals.iter().map(|i| i.bytes).sum();
-    assert_eq!(counted, bytes, "the intervals add up, control messages apart");
+    assert!((bytes..bytes + 500).contains(&counted), "the intervals add up to {bytes} and control messages: {counted}");
     assert!(matches!(served.try_recv(), Ok(Served::Begun { reverse, .. }) if reverse == reversed));
     assert!(matches!(served.try_recv(), Ok(Served::Done(totals, _)) if totals.bytes == bytes));
 }
