@@ -5,13 +5,22 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod capture;
 mod error;
+mod input;
+mod output;
 mod perf;
 mod place;
+mod receive;
 mod report;
+mod schemes;
+mod send;
 mod show;
+mod signals;
+mod transport;
 
 use clap::Parser;
+use error::CliError;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -31,7 +40,24 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-fn dispatch(command: args::Command) -> Result<(), error::CliError> {
-    let _ = command;
-    Ok(())
+fn dispatch(command: args::Command) -> Result<(), CliError> {
+    match command {
+        args::Command::Send(args) => block_on(send::run(args)),
+        args::Command::Receive(args) => block_on(receive::run(args)),
+        args::Command::Schemes(args) => {
+            schemes::run(&args);
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Runs one command on one thread.
+fn block_on(command: impl Future<Output = Result<(), CliError>>) -> Result<(), CliError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|e| CliError::Network(format!("cannot start: {e}")))?;
+    let outcome = runtime.block_on(command);
+    // A thread that reads standard input may never return.
+    runtime.shutdown_background();
+    outcome
 }

@@ -4,11 +4,13 @@ use super::bulk::{Receiving, Sending};
 use super::control::{BULK, CONTROL, Control, Totals, VERSION};
 use super::result::{Interval, Outcome, Setup};
 use super::usage::Cpu;
-use crate::show::{Names, Role, Sampler};
+use crate::show::{Role, Sampler};
 use std::time::Duration;
 use strandcast_proto::app::App;
-use strandcast_proto::association::{CloseReason, Event};
+use strandcast_proto::association::{Association, CloseReason, Event};
 use strandcast_proto::endpoint::{AssociationId, Endpoint};
+use strandcast_proto::path::PathStats;
+use strandcast_proto::policy::{PathState, PathView};
 use strandcast_proto::time::Instant;
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -38,7 +40,6 @@ enum Phase {
 /// Runs one measurement over one association.
 pub(super) struct Client {
     setup: Setup,
-    names: Names,
     id: Option<AssociationId>,
     phase: Phase,
     /// The measurement's start, and what was used until then.
@@ -53,11 +54,10 @@ pub(super) struct Client {
 
 impl Client {
     /// A client that measures as soon as an association is there.
-    pub(super) fn new(setup: Setup, names: Names, progress: UnboundedSender<Progress>) -> Self {
+    pub(super) fn new(setup: Setup, progress: UnboundedSender<Progress>) -> Self {
         let role = if setup.reverse { Role::Receive } else { Role::Send };
         Client {
             setup,
-            names,
             id: None,
             phase: Phase::Starting,
             begun: (Instant::ZERO, Cpu::default()),
@@ -178,7 +178,7 @@ impl Client {
             from_s: (since - self.begun.0).as_secs_f64(),
             to_s: (now - self.begun.0).as_secs_f64(),
             bytes: total.saturating_sub(before),
-            paths: self.sampler.look(now, association, &self.names),
+            paths: self.sampler.look(now, paths(association)),
         };
         // The rest after the last full second is none that people want to read.
         if now - since >= INTERVAL / 10 {
@@ -259,6 +259,14 @@ impl App for Client {
         };
         interval.into_iter().chain(self.deadline).chain(end).min()
     }
+}
+
+/// The association's open paths, by their local addresses.
+fn paths(association: &Association) -> impl Iterator<Item = (String, &PathView, &PathStats)> {
+    association.paths().iter().filter(|view| view.state != PathState::Closed).filter_map(|view| {
+        let name = association.tuple(view.id)?.local.ip().to_string();
+        Some((name, view, association.path_stats(view.id)?))
+    })
 }
 
 /// Why an association ended, as the end of a sentence.

@@ -7,15 +7,12 @@ use super::server::{Served, Server};
 use std::sync::Arc;
 use std::time::Duration;
 use strandcast_proto::endpoint::{EndpointConfig, SchemeFactory};
+use strandcast_proto::rfc;
 use strandcast_proto::seeds::Seeds;
 use strandcast_sim::host::{HostId, Net, NetPath};
 use strandcast_sim::link::{Delay, LinkConfig};
 use strandcast_sim::topology::PathNetwork;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
-
-#[path = "../../../proto/tests/common/scheme.rs"]
-#[expect(dead_code, reason = "the scheme of the core's tests has more than these need")]
-mod scheme;
 
 struct Bed {
     net: Net,
@@ -27,7 +24,7 @@ struct Bed {
 /// Two links of 10 Mbit/s and 20 ms to a server.
 fn bed() -> Bed {
     let mut net = Net::new(&Seeds::new(1, 0));
-    let accept: SchemeFactory = Arc::new(|_| scheme::simple());
+    let accept: SchemeFactory = Arc::new(|_| Box::new(rfc::scheme()));
     let client = net.add_host(EndpointConfig::default());
     let server = net.add_host(EndpointConfig { accept: Some(accept), ..EndpointConfig::default() });
     let delay = Delay::Fixed(Duration::from_millis(20));
@@ -47,9 +44,9 @@ fn setup(reverse: bool) -> Setup {
 /// What a client tells that begins now, with the intervals counted.
 fn measure(bed: &mut Bed, reverse: bool) -> (usize, Result<Box<Outcome>, String>) {
     let (tell, mut progress) = unbounded_channel();
-    bed.net.add_app(bed.client, Client::new(setup(reverse), Arc::new(|t| t.local.to_string()), tell));
+    bed.net.add_app(bed.client, Client::new(setup(reverse), tell));
     let paths = bed.paths.clone();
-    bed.net.connect(bed.client, &paths, scheme::simple()).unwrap();
+    bed.net.connect(bed.client, &paths, Box::new(rfc::scheme())).unwrap();
     bed.net.run_for(Duration::from_secs(30));
     let mut intervals = 0;
     loop {
@@ -68,7 +65,10 @@ fn check(outcome: &Outcome, served: &mut UnboundedReceiver<Served>, reversed: bo
     assert!((1e6..20e6).contains(&rate), "{rate} bit/s of two links of 10 Mbit/s");
     assert!((2.9..3.2).contains(&outcome.sent.seconds), "{:?}", outcome.sent);
     let counted: u64 = outcome.intervals.iter().map(|i| i.bytes).sum();
-    assert!((bytes..bytes + 500).contains(&counted), "the intervals add up to {bytes} and control messages: {counted}");
+    assert!(
+        (bytes..bytes + 500).contains(&counted),
+        "the intervals add up to {bytes} and control messages: {counted}"
+    );
     assert!(matches!(served.try_recv(), Ok(Served::Begun { reverse, .. }) if reverse == reversed));
     assert!(matches!(served.try_recv(), Ok(Served::Done(totals, _)) if totals.bytes == bytes));
 }

@@ -1,11 +1,13 @@
 //! What people and machines see while a stream runs.
 
+mod monitor;
 mod numbers;
 mod screen;
 mod snapshot;
+mod stats;
 mod table;
 
+pub(crate) use monitor::Monitor;
 pub(crate) use numbers::{bits_per_s, bytes, count, duration, ms, percent};
-pub(crate) use screen::Screen;
-pub(crate) use snapshot::{MediaNow, Names, PathNow, Role, Sampler, Snapshot};
-pub(crate) use table::table;
+pub(crate) use snapshot::{MediaNow, PathNow, Role, Sampler};
+pub(crate) use stats::Stats;

@@ -1,15 +1,11 @@
 //! The state of a stream at one moment, from the transport's counters.
 
 use serde::Serialize;
-use std::sync::Arc;
+use std::collections::BTreeMap;
 use std::time::Duration;
-use strandcast_proto::association::Association;
-use strandcast_proto::path::{FourTuple, PathStats};
+use strandcast_proto::path::PathStats;
 use strandcast_proto::policy::{PathState, PathView};
 use strandcast_proto::time::Instant;
-
-/// What a path is called.
-pub(crate) type Names = Arc<dyn Fn(&FourTuple) -> String + Send + Sync>;
 
 /// Which side of a stream this is: it tells which counters mean something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -51,7 +47,7 @@ pub(crate) struct MediaNow {
     pub(crate) messages: u64,
     /// Their bytes.
     pub(crate) bytes: u64,
-    /// Sender: messages that expired before they left; receiver: messages too late to be played.
+    /// Sender: messages given up because their time was over; receiver: messages too late to be played.
     pub(crate) late: u64,
     /// Receiver: messages that never came.
     pub(crate) lost: u64,
@@ -82,34 +78,39 @@ pub(crate) struct Snapshot {
 #[derive(Debug)]
 pub(crate) struct Sampler {
     role: Role,
-    last: Vec<u64>,
+    last: BTreeMap<u8, u64>,
     at: Option<Instant>,
 }
 
 impl Sampler {
     /// A sampler that has seen nothing.
     pub(crate) fn new(role: Role) -> Self {
-        Sampler { role, last: Vec::new(), at: None }
+        Sampler { role, last: BTreeMap::new(), at: None }
     }
 
-    /// Looks at every path of `association`, closed ones included.
-    pub(crate) fn look(&mut self, now: Instant, association: &Association, names: &Names) -> Vec<PathNow> {
+    /// Looks at these paths: name, view, counters.
+    pub(crate) fn look<'a>(
+        &mut self,
+        now: Instant,
+        paths: impl Iterator<Item = (String, &'a PathView, &'a PathStats)>,
+    ) -> Vec<PathNow> {
         let since = self.at.replace(now).map(|at| now - at);
-        let views = association.paths();
-        self.last.resize(views.len(), 0);
-        let mut paths = Vec::new();
-        for (view, last) in views.iter().zip(&mut self.last) {
-            let Some(stats) = association.path_stats(view.id) else { continue };
-            let bytes = match self.role {
-                Role::Send => stats.payload_sent,
-                Role::Receive => stats.payload_received,
-            };
-            let name = association.tuple(view.id).map_or_else(String::new, |t| names(&t));
+        let mut rows = Vec::new();
+        for (name, view, stats) in paths {
+            let bytes = payload(self.role, stats);
             // A slot that was given to a new path counts from zero.
-            let grown = bytes.saturating_sub(std::mem::replace(last, bytes));
-            paths.push(path_now(self.role, now, view, stats, name, rate(grown, since)));
+            let before = self.last.insert(view.id.0, bytes).unwrap_or(0);
+            let rate_bps = rate(bytes.saturating_sub(before), since);
+            rows.push(path_now(self.role, now, view, stats, name, rate_bps));
         }
-        paths
+        rows
+    }
+}
+
+fn payload(role: Role, stats: &PathStats) -> u64 {
+    match role {
+        Role::Send => stats.payload_sent,
+        Role::Receive => stats.payload_received,
     }
 }
 
@@ -137,7 +138,7 @@ fn path_now(
         loss: sends.then(|| stats.loss()),
         window_bytes: sends.then_some(view.limit.cwnd),
         in_flight_bytes: view.in_flight,
-        bytes: if sends { stats.payload_sent } else { stats.payload_received },
+        bytes: payload(role, stats),
         down_s: stats.down_time(now).as_secs_f64(),
     }
 }

@@ -1,0 +1,152 @@
+//! Where media are read from.
+
+use crate::error::CliError;
+use crate::place::{Place, UdpPlace};
+use socket2::{Domain, Protocol, Socket, Type};
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use strandcast_media::MediaTime;
+use strandcast_media::ingest::Ingest;
+use strandcast_media::pace::PaceConfig;
+use strandcast_media::pack::PackConfig;
+use strandcast_net::resolve::resolve;
+use tokio::io::AsyncReadExt;
+use tokio::net::UdpSocket;
+
+/// Bytes read at once.
+const CHUNK: usize = 64 << 10;
+
+/// An open input.
+#[derive(Debug)]
+enum Source {
+    File(tokio::fs::File),
+    Pipe(tokio::io::Stdin),
+    Udp(UdpSocket),
+}
+
+/// An open input and its name.
+#[derive(Debug)]
+pub(crate) struct Input {
+    source: Source,
+    name: String,
+    buffer: Vec<u8>,
+}
+
+impl Input {
+    /// Opens `place`. A file is looked into: what is no transport stream is refused at once.
+    ///
+    /// # Errors
+    /// [`CliError::Media`], [`CliError::Network`].
+    pub(crate) async fn open(place: &Place) -> Result<Input, CliError> {
+        let source = match place {
+            Place::Pipe => Source::Pipe(tokio::io::stdin()),
+            Place::Udp(udp) => Source::Udp(listen(udp).await?),
+            Place::File(path) => {
+                let failed = |e: io::Error| CliError::Media(format!("cannot read {place}: {}", why(&e)));
+                look_into(place, std::fs::File::open(path).map_err(failed)?)?;
+                Source::File(tokio::fs::File::open(path).await.map_err(failed)?)
+            }
+        };
+        let name = if *place == Place::Pipe { "standard input".to_owned() } else { place.to_string() };
+        Ok(Input { source, name, buffer: vec![0; CHUNK] })
+    }
+
+    /// How many bytes come next, for [`Input::bytes`]; none at the end. Nothing is lost if it is not waited for.
+    ///
+    /// # Errors
+    /// [`CliError::Media`].
+    pub(crate) async fn read(&mut self) -> Result<usize, CliError> {
+        let read = match &mut self.source {
+            Source::File(file) => file.read(&mut self.buffer).await,
+            Source::Pipe(pipe) => pipe.read(&mut self.buffer).await,
+            Source::Udp(socket) => loop {
+                // An empty datagram is not the end.
+                match socket.recv(&mut self.buffer).await {
+                    Ok(0) => {}
+                    other => break other,
+                }
+            },
+        };
+        read.map_err(|e| CliError::Media(format!("cannot read {}: {}", self.name, why(&e))))
+    }
+
+    /// What was read last.
+    pub(crate) fn bytes(&self, len: usize) -> &[u8] {
+        &self.buffer[..len]
+    }
+
+    /// Its name, for people.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// The system's words without their number.
+pub(crate) fn why(error: &io::Error) -> String {
+    let text = error.to_string();
+    let words = text.split(" (os error").next().unwrap_or(&text);
+    words.chars().next().map_or_else(String::new, |c| c.to_lowercase().chain(words.chars().skip(1)).collect())
+}
+
+/// Reads as much of the file as it takes to know that it is a transport stream with a clock.
+fn look_into(place: &Place, mut file: std::fs::File) -> Result<(), CliError> {
+    use std::io::Read;
+    let refuse = |why: String| CliError::Media(format!("cannot send {place}: {why}"));
+    let mut ingest = Ingest::paced(MediaTime::ZERO, PaceConfig::default(), PackConfig::new(0));
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        let n = file
+            .read(&mut chunk)
+            .map_err(|e| CliError::Media(format!("cannot read {place}: {}", why(&e))))?;
+        let taken = match n {
+            0 => ingest.finish(MediaTime::ZERO),
+            n => ingest.push(MediaTime::ZERO, &chunk[..n]),
+        };
+        taken.map_err(|e| refuse(e.to_string()))?;
+        if n == 0 || ingest.poll(MediaTime::MAX).is_some() {
+            return Ok(());
+        }
+    }
+}
+
+async fn listen(udp: &UdpPlace) -> Result<UdpSocket, CliError> {
+    let (place, group) = (Place::Udp(udp.clone()), udp.group.as_deref());
+    let refuse = |why: String| CliError::Network(format!("cannot listen on {place}: {why}"));
+    let host = first(&udp.host, udp.port).await?;
+    let group = match group {
+        Some(group) => Some(first(group, udp.port).await?),
+        None => host.ip().is_multicast().then_some(host),
+    };
+    if let Some(group) = group.filter(|g| !g.ip().is_multicast()) {
+        return Err(refuse(format!("{} is not a multicast group", group.ip())));
+    }
+    let interface = (group != Some(host)).then_some(host.ip());
+    open(group.unwrap_or(host), group.map(|g| g.ip()), interface).map_err(|e| refuse(why(&e)))
+}
+
+/// The first address of a name.
+pub(crate) async fn first(host: &str, port: u16) -> Result<SocketAddr, CliError> {
+    let found = resolve(host, port).await.map_err(|e| CliError::Network(e.to_string()))?;
+    Ok(*found.first().expect("a name that resolves has an address"))
+}
+
+fn open(local: SocketAddr, group: Option<IpAddr>, interface: Option<IpAddr>) -> io::Result<UdpSocket> {
+    let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
+    if group.is_some() {
+        // Several programs of a machine may listen to one group.
+        socket.set_reuse_address(true)?;
+    }
+    // Less buffer than asked for may cost packets, which the continuity counters tell.
+    let _ = socket.set_recv_buffer_size(4 << 20);
+    socket.bind(&local.into())?;
+    match (group, interface) {
+        (Some(IpAddr::V4(group)), Some(IpAddr::V4(interface))) => {
+            socket.join_multicast_v4(&group, &interface)?
+        }
+        (Some(IpAddr::V4(group)), _) => socket.join_multicast_v4(&group, &std::net::Ipv4Addr::UNSPECIFIED)?,
+        (Some(IpAddr::V6(group)), _) => socket.join_multicast_v6(&group, 0)?,
+        (None, _) => {}
+    }
+    socket.set_nonblocking(true)?;
+    UdpSocket::from_std(socket.into())
+}

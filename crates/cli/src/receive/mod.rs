@@ -1,0 +1,9 @@
+//! `strandcast receive`.
+
+mod guest;
+mod player;
+mod session;
+mod summary;
+
+pub(crate) use player::Player;
+pub(crate) use session::run;

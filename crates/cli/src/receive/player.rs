@@ -1,0 +1,79 @@
+//! From messages out of the transport to bytes at their time.
+
+use std::time::Duration;
+use strandcast_media::MediaTime;
+use strandcast_media::pack::{Message, Unpacker};
+use strandcast_media::playout::{Output, Playout, PlayoutConfig, PlayoutStats};
+use strandcast_proto::rx;
+use strandcast_proto::time::Instant;
+
+/// The stream of media messages.
+const MEDIA: u16 = 0;
+/// Latency of a sender that does not say what it wants.
+const LATENCY: Duration = Duration::from_secs(1);
+
+/// A point in time of the transport as one of the media.
+pub(crate) fn media_time(at: Instant) -> MediaTime {
+    MediaTime::from_nanos(at.as_nanos())
+}
+
+/// Plays one sender's stream.
+#[derive(Debug)]
+pub(crate) struct Player {
+    unpacker: Unpacker,
+    playout: Playout,
+    /// Latency from send time to playing.
+    pub(crate) latency: Duration,
+}
+
+impl Player {
+    /// For the stream that `first` belongs to: with `latency`, or that which the sender asks for.
+    pub(crate) fn new(latency: Option<Duration>, first: &Message) -> Self {
+        let latency = latency.or(first.header.lifetime).unwrap_or(LATENCY);
+        Player { unpacker: Unpacker::new(), playout: Playout::new(PlayoutConfig::new(latency)), latency }
+    }
+
+    /// Takes in what came.
+    pub(crate) fn push(&mut self, message: rx::Message) {
+        if message.stream.0 == MEDIA
+            && let Some(media) = self.unpacker.unpack(message.payload)
+        {
+            self.playout.push(media_time(message.arrived), media);
+        }
+    }
+
+    /// What is due, one after the other until `None`.
+    pub(crate) fn poll(&mut self, now: Instant) -> Option<Output> {
+        self.playout.poll(media_time(now))
+    }
+
+    /// When something is due.
+    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
+        self.playout.poll_timeout().map(|at| Instant::from_nanos(at.as_nanos()))
+    }
+
+    /// Plays everything at once.
+    pub(crate) fn drain(&mut self) {
+        self.playout.drain();
+    }
+
+    /// What was counted.
+    pub(crate) fn stats(&self) -> PlayoutStats {
+        self.playout.stats()
+    }
+
+    /// How long what is held lasts.
+    pub(crate) fn level(&self, now: Instant) -> Duration {
+        self.playout.level(media_time(now))
+    }
+
+    /// Bytes held.
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.playout.held_bytes()
+    }
+
+    /// Messages that were none.
+    pub(crate) fn malformed(&self) -> u64 {
+        self.unpacker.malformed()
+    }
+}

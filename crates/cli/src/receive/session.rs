@@ -1,0 +1,275 @@
+//! Senders come and go; one at a time is played.
+
+use super::guest::{Candidate, Guest, introduce};
+use super::summary::Summary;
+use crate::args::ReceiveArgs;
+use crate::capture::Capture;
+use crate::error::CliError;
+use crate::output::Output;
+use crate::place::Place;
+use crate::send::REFUSED;
+use crate::show::{MediaNow, Monitor, Role, Stats};
+use crate::signals::{self, Stop, stopped};
+use crate::transport;
+use std::time::Duration;
+use strandcast_media::playout;
+use strandcast_net::driver::{Association, Listener, Server};
+use strandcast_proto::association::CloseReason;
+use strandcast_proto::rx::Message;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+/// How long a sender may take to close after the end.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+struct Session {
+    listener: Listener,
+    output: Output,
+    monitor: Monitor,
+    stop: Stop,
+    door: (UnboundedSender<Candidate>, UnboundedReceiver<Candidate>),
+    guest: Option<Guest>,
+    /// Comes next, once the guest's last messages are played.
+    next: Option<Candidate>,
+    latency: Option<Duration>,
+    silence: Duration,
+    once: bool,
+    /// Print summaries as JSON; on standard error if that is all there is left.
+    json: Option<bool>,
+    messages: Vec<Message>,
+}
+
+/// What happened next.
+enum Step {
+    Stop,
+    Accepted(Option<Association>),
+    Introduced(Candidate),
+    Messages,
+    Due,
+    Tick,
+}
+
+/// Receives streams.
+///
+/// # Errors
+/// [`CliError`].
+pub(crate) async fn run(args: ReceiveArgs) -> Result<(), CliError> {
+    let spec = transport::scheme(&args.transport.scheme)?;
+    let stop = signals::watch()?;
+    let stats = Stats::open(args.stats.stats.as_ref())?;
+    let addresses = transport::listen(args.listen.as_ref()).await?;
+    let capture = Capture::open(args.transport.pcap.as_deref())?;
+    let endpoint = transport::endpoint(&args.transport, &spec, true);
+    let server = Server { endpoint, listen: addresses, tap: capture.tap() };
+    let listener = server.listen().map_err(|e| transport::open_error(&e))?;
+    let output = Output::open(&args.output).await?;
+    let mut monitor = Monitor::new(Role::Receive, stats);
+    let locals: Vec<String> = listener.driver().local_addrs().iter().map(ToString::to_string).collect();
+    monitor.line(&format!("listening on UDP {}, playing to {}", locals.join(", "), args.output));
+    monitor.line("warning: streams are neither encrypted nor authenticated");
+    let mut session = Session {
+        listener,
+        output,
+        monitor,
+        stop,
+        door: unbounded_channel(),
+        guest: None,
+        next: None,
+        latency: args.latency.map(|ms| Duration::from_millis(u64::from(ms))),
+        silence: args.silence,
+        once: args.once,
+        json: args.transport.json.then_some(args.output == Place::Pipe),
+        messages: Vec::new(),
+    };
+    let outcome = session.receive().await;
+    session.leave(&outcome).await;
+    outcome
+}
+
+impl Session {
+    /// Until the user or `--once` ends it.
+    async fn receive(&mut self) -> Result<(), CliError> {
+        loop {
+            match self.step().await {
+                Step::Stop => return self.stop().await,
+                Step::Accepted(None) => return Err(CliError::Network("the transport stopped".into())),
+                Step::Accepted(Some(association)) => {
+                    tokio::spawn(introduce(association, self.door.0.clone()));
+                }
+                Step::Introduced(candidate) => self.introduced(candidate),
+                Step::Messages => self.read(),
+                Step::Due => {}
+                Step::Tick => self.tick().await?,
+            }
+            self.play().await?;
+            if let Some(outcome) = self.maybe_finish() {
+                return outcome;
+            }
+        }
+    }
+
+    /// Waits for whatever comes first.
+    async fn step(&mut self) -> Step {
+        let Session { listener, monitor, stop, door, guest, messages, .. } = self;
+        let due = guest.as_ref().and_then(|g| Some((g, g.player.poll_timeout()?)));
+        let due = due.map(|(g, at)| at - g.association.now());
+        let reading = guest.as_ref().filter(|g| !g.left);
+        tokio::select! {
+            () = stopped(stop) => Step::Stop,
+            accepted = listener.accept() => Step::Accepted(accepted),
+            Some(candidate) = door.1.recv() => Step::Introduced(candidate),
+            () = read(reading, messages) => Step::Messages,
+            () = sleep(due) => Step::Due,
+            () = monitor.tick() => Step::Tick,
+        }
+    }
+
+    fn introduced(&mut self, candidate: Candidate) {
+        let session = candidate.media.header.session;
+        match &mut self.guest {
+            None => self.admit(candidate),
+            Some(guest) if guest.session == session && guest.ended.is_none() => {
+                self.monitor.line(&format!("{} is back as {}", guest.peer, candidate.peer));
+                self.monitor.restart();
+                guest.again(candidate);
+            }
+            Some(guest) if guest.left && self.next.is_none() => self.next = Some(candidate),
+            Some(guest) => {
+                self.monitor
+                    .line(&format!("{} refused: already receiving from {}", candidate.peer, guest.peer));
+                candidate.association.abort(&format!("{REFUSED}already receiving from another sender"));
+            }
+        }
+    }
+
+    fn admit(&mut self, candidate: Candidate) {
+        let guest = Guest::admit(candidate, self.latency);
+        let latency = guest.player.latency.as_millis();
+        self.monitor.line(&format!("receiving from {}, latency {latency} ms", guest.peer));
+        self.monitor.restart();
+        self.guest = Some(guest);
+    }
+
+    fn read(&mut self) {
+        if let Some(guest) = &mut self.guest {
+            guest.push(&mut self.messages);
+        }
+    }
+
+    /// Writes what is due.
+    async fn play(&mut self) -> Result<(), CliError> {
+        let Some(guest) = &mut self.guest else { return Ok(()) };
+        let now = guest.association.now();
+        let mut any = false;
+        while let Some(output) = guest.player.poll(now) {
+            match output {
+                playout::Output::Data(released) => {
+                    self.output.write(&released.payload).await?;
+                    any = true;
+                }
+                playout::Output::Ended(ended) => guest.ended = Some(ended),
+                playout::Output::Restarted(session) => guest.session = session,
+            }
+        }
+        if any { self.output.flush().await } else { Ok(()) }
+    }
+
+    async fn tick(&mut self) -> Result<(), CliError> {
+        let Some(guest) = &self.guest else { return Ok(()) };
+        let Some(seen) = guest.association.snapshot().await else { return Ok(()) };
+        let (stats, now) = (guest.player.stats(), guest.association.now());
+        let media = MediaNow {
+            messages: stats.played,
+            bytes: stats.played_bytes,
+            late: stats.late,
+            lost: stats.lost,
+            buffer_ms: Some(guest.player.level(now).as_secs_f64() * 1e3),
+            buffer_bytes: guest.player.held_bytes() as u64,
+        };
+        self.monitor.show((now - guest.begun).as_secs_f64(), &guest.peer, media, &seen)?;
+        if now - guest.heard >= self.silence && !guest.left {
+            guest.association.abort("nothing heard from the sender");
+        }
+        Ok(())
+    }
+
+    /// Ends the guest's stream if it is over; with `--once`, everything.
+    fn maybe_finish(&mut self) -> Option<Result<(), CliError>> {
+        let guest = self.guest.as_ref()?;
+        let now = guest.association.now();
+        let played = guest.player.poll_timeout().is_none();
+        let silent = now - guest.heard;
+        // A sender that lost its way may come back for as long as silence is borne.
+        let lost = guest.left && played && silent >= self.silence;
+        if guest.ended.is_none() && !lost {
+            return None;
+        }
+        let complete = guest.ended.is_some();
+        let why = format!("sender {} was lost: nothing came for {:.0} s", guest.peer, silent.as_secs_f64());
+        self.tell();
+        self.guest = None;
+        match (self.once, complete) {
+            (true, true) => return Some(Ok(())),
+            (true, false) => return Some(Err(CliError::Peer(why))),
+            (false, true) => {}
+            (false, false) => self.monitor.line(&why),
+        }
+        if let Some(next) = self.next.take() {
+            self.admit(next);
+        }
+        None
+    }
+
+    /// Plays what is there and ends.
+    async fn stop(&mut self) -> Result<(), CliError> {
+        if let Some(guest) = &mut self.guest {
+            guest.player.drain();
+        }
+        self.play().await?;
+        self.tell();
+        Ok(())
+    }
+
+    /// The summary of the guest's stream.
+    fn tell(&mut self) {
+        let Some(guest) = &self.guest else { return };
+        let summary = Summary::of(guest, guest.association.now());
+        self.monitor.clear();
+        for line in summary.lines() {
+            self.monitor.line(&line);
+        }
+        match self.json {
+            Some(true) => eprintln!("{}", summary.json()),
+            Some(false) => println!("{}", summary.json()),
+            None => {}
+        }
+    }
+
+    /// Says goodbye to whoever is there.
+    async fn leave(&mut self, outcome: &Result<(), CliError>) {
+        self.monitor.clear();
+        let Some(guest) = &self.guest else { return };
+        match outcome {
+            Ok(()) => guest.association.shutdown(),
+            Err(_) => guest.association.abort(&format!("{REFUSED}the receiver cannot write what it plays")),
+        }
+        // A sender that does not answer is not waited for.
+        let _: Result<CloseReason, _> = tokio::time::timeout(FAREWELL, guest.association.closed()).await;
+    }
+}
+
+/// All messages there are; none, and nothing in `messages`, at the association's end.
+async fn read(guest: Option<&Guest>, messages: &mut Vec<Message>) {
+    match guest {
+        Some(guest) => {
+            guest.association.recv_many(messages).await;
+        }
+        None => std::future::pending().await,
+    }
+}
+
+async fn sleep(time: Option<Duration>) {
+    match time {
+        Some(time) => tokio::time::sleep(time).await,
+        None => std::future::pending().await,
+    }
+}

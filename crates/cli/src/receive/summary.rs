@@ -1,0 +1,87 @@
+//! What `receive` says at the end of a stream.
+
+use super::guest::Guest;
+use crate::show::{bytes, count, duration, ms, percent};
+use serde::Serialize;
+use std::time::Duration;
+use strandcast_proto::time::Instant;
+
+/// A stream as its receiver knows it; `--json` prints it.
+#[derive(Debug, Serialize)]
+pub(super) struct Summary {
+    pub(super) sender: String,
+    pub(super) seconds: f64,
+    pub(super) latency_ms: u64,
+    /// Messages played in time.
+    pub(super) played: u64,
+    /// Bytes of media in them.
+    pub(super) bytes: u64,
+    /// Messages that came after their time.
+    pub(super) late: u64,
+    /// Messages that never came.
+    pub(super) lost: u64,
+    /// Messages that made no sense.
+    pub(super) malformed: u64,
+    /// Whether what was played is all that was sent, unchanged; unknown without the sender's last word.
+    pub(super) identical: Option<bool>,
+    /// Whether the sender said that it was at the end.
+    pub(super) complete: bool,
+    pub(super) underflows: u64,
+    pub(super) longest_gap_ms: f64,
+    /// Share of the time played without a gap.
+    pub(super) continuity: f64,
+    /// Associations after the first.
+    pub(super) reconnects: u64,
+}
+
+impl Summary {
+    pub(super) fn of(guest: &Guest, now: Instant) -> Summary {
+        let stats = guest.player.stats();
+        Summary {
+            sender: guest.peer.clone(),
+            seconds: (now - guest.begun).as_secs_f64(),
+            latency_ms: guest.player.latency.as_millis() as u64,
+            played: stats.played,
+            bytes: stats.played_bytes,
+            late: stats.late,
+            lost: stats.lost,
+            malformed: guest.player.malformed(),
+            identical: guest.ended.map(|e| e.identical()),
+            complete: guest.ended.is_some(),
+            underflows: stats.underflows,
+            longest_gap_ms: stats.longest_gap.as_secs_f64() * 1e3,
+            continuity: stats.continuity(),
+            reconnects: guest.reconnects,
+        }
+    }
+
+    /// Lines for people.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let same = match self.identical {
+            Some(true) => "every byte as it was sent",
+            Some(false) => "not all that was sent",
+            None => "the sender did not say that it was at its end",
+        };
+        let played = format!(
+            "played {} ({}) from {} in {}: {same}",
+            count(self.played, "message"),
+            bytes(self.bytes),
+            self.sender,
+            duration(Duration::from_secs_f64(self.seconds)),
+        );
+        let gaps = format!(
+            "{} late, {} lost, {}, longest gap {}, {} of the time without gap",
+            self.late,
+            self.lost,
+            count(self.underflows, "underflow"),
+            ms(Duration::from_secs_f64(self.longest_gap_ms / 1e3)),
+            percent(self.continuity),
+        );
+        vec![played, gaps]
+    }
+
+    /// For machines.
+    pub(super) fn json(&self) -> String {
+        serde_json::to_string(self).expect("numbers and names always serialise")
+    }
+}

@@ -1,0 +1,124 @@
+//! Finding the receiver, again and again if need be.
+
+use crate::args::{PathArgs, Retry, TransportArgs};
+use crate::capture::Capture;
+use crate::error::CliError;
+use crate::transport;
+use std::sync::Arc;
+use std::time::Duration;
+use strandcast_net::driver::{Association, Client};
+use strandcast_net::resolve::HostPort;
+use strandcast_proto::association::CloseReason;
+use strandcast_proto::config::TransportConfig;
+use strandcast_schemes::Spec;
+use tokio::time::Instant;
+
+/// How long one attempt may take.
+const ATTEMPT: Duration = Duration::from_secs(8);
+/// Pause after an attempt that failed at once.
+const PAUSE: Duration = Duration::from_secs(1);
+/// A receiver that does not want us begins its words so.
+pub(crate) const REFUSED: &str = "refused: ";
+
+/// Where to connect to, and how.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub(super) host: HostPort,
+    pub(super) transport: TransportArgs,
+    pub(super) paths: PathArgs,
+    pub(super) spec: Spec,
+    pub(super) capture: Capture,
+}
+
+impl Plan {
+    /// Tries until there is an association, for `retry` at most.
+    ///
+    /// # Errors
+    /// [`CliError::Peer`] when the time is over or the receiver refuses; [`CliError::Network`] if nothing could be
+    /// tried.
+    pub(super) async fn connect(&self, retry: Retry) -> Result<Association, CliError> {
+        let begun = Instant::now();
+        let left = || match retry {
+            Retry::Forever => ATTEMPT,
+            Retry::For(time) => time.saturating_sub(begun.elapsed()).min(ATTEMPT),
+        };
+        loop {
+            let attempt = Instant::now();
+            let failed = match self.attempt(left()).await {
+                Ok(association) => return Ok(association),
+                Err(error) => error,
+            };
+            if refuses(&failed) || left() <= PAUSE {
+                return Err(failed.into_error(&self.host, begun.elapsed()));
+            }
+            tokio::time::sleep(PAUSE.saturating_sub(attempt.elapsed())).await;
+        }
+    }
+
+    async fn attempt(&self, time: Duration) -> Result<Association, Failed> {
+        let association = self.open().await.map_err(Failed::Here)?;
+        match tokio::time::timeout(time, association.connected()).await {
+            Ok(Ok(_)) => Ok(association),
+            Ok(Err(reason)) => Err(Failed::There(reason)),
+            Err(_) => {
+                association.abort("no answer in time");
+                Err(Failed::There(CloseReason::NoAnswer))
+            }
+        }
+    }
+
+    async fn open(&self) -> Result<Association, CliError> {
+        let remotes = transport::remotes(&self.host).await?;
+        let uplinks = transport::uplinks(&self.paths, &remotes)?;
+        let mut endpoint = transport::endpoint(&self.transport, &self.spec, false);
+        let send_buffer = super::SEND_BUFFER;
+        endpoint.transport = Arc::new(TransportConfig { send_buffer, ..(*endpoint.transport).clone() });
+        let (port, scheme) = (self.transport.sctp_port, transport::build(&self.spec)?);
+        let client = Client { endpoint, uplinks, port, scheme, tap: self.capture.tap() };
+        client.connect().map_err(|e| transport::open_error(&e))
+    }
+}
+
+/// Why an attempt failed.
+enum Failed {
+    Here(CliError),
+    There(CloseReason),
+}
+
+impl Failed {
+    fn into_error(self, host: &HostPort, after: Duration) -> CliError {
+        match self {
+            Failed::Here(error) => error,
+            Failed::There(CloseReason::NoAnswer | CloseReason::Unreachable) => {
+                CliError::Peer(format!("no answer from {host} for {:.0} s", after.as_secs_f64()))
+            }
+            Failed::There(reason) => CliError::Peer(format!("{host} {}", words(&reason))),
+        }
+    }
+}
+
+fn refuses(failed: &Failed) -> bool {
+    matches!(failed, Failed::There(reason) if final_words(reason))
+}
+
+/// Whether the peer means it: trying again would not help.
+pub(super) fn final_words(reason: &CloseReason) -> bool {
+    matches!(reason, CloseReason::PeerAborted(words) if words.starts_with(REFUSED))
+}
+
+/// Why an association ended, after the peer's name.
+pub(super) fn words(reason: &CloseReason) -> String {
+    match reason {
+        CloseReason::Shutdown => "ended the stream".into(),
+        CloseReason::Aborted => "was left".into(),
+        CloseReason::PeerAborted(words) => match words.strip_prefix(REFUSED) {
+            Some(words) => format!("refuses: {words}"),
+            None if words.is_empty() => "broke off".into(),
+            None => format!("broke off: {words}"),
+        },
+        CloseReason::NoAnswer => "does not answer".into(),
+        CloseReason::Unreachable => "can no longer be reached".into(),
+        CloseReason::Protocol(words) => format!("breaks the protocol: {words}"),
+        _ => "is gone".into(),
+    }
+}

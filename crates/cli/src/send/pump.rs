@@ -1,0 +1,134 @@
+//! From the input's bytes to messages in the transport's hands.
+
+use bytes::Bytes;
+use std::time::Duration;
+use strandcast_media::MediaTime;
+use strandcast_media::ingest::{Ingest, IngestError, IngestStats};
+use strandcast_media::pack::{Header, Outgoing};
+use strandcast_net::driver::Association;
+use strandcast_proto::association::SendOptions;
+
+/// The stream of media messages.
+const MEDIA: u16 = 0;
+/// The stream of signs of life.
+const ALIVE: u16 = 1;
+/// Bytes that may wait for the paths: more than any latency's worth of what the paths could ever carry in it, so that
+/// messages leave the queue when their time is over, the oldest first.
+pub(crate) const SEND_BUFFER: usize = 64 << 20;
+
+/// Hands messages to an association when they are due.
+#[derive(Debug)]
+pub(crate) struct Pump {
+    ingest: Ingest,
+    lifetime: Duration,
+    /// Messages handed to the transport.
+    pub(crate) messages: u64,
+    /// Bytes of media in them.
+    pub(crate) bytes: u64,
+    /// Messages that were due while there was no association, or that found no room.
+    pub(crate) dropped: u64,
+    /// The last message, once it is due.
+    end: Option<Bytes>,
+    /// The last message was handed over.
+    pub(crate) ended: bool,
+    /// When something was last handed over.
+    pub(crate) last: MediaTime,
+}
+
+impl Pump {
+    /// Messages of `ingest`, each given up after `lifetime`.
+    pub(crate) fn new(ingest: Ingest, lifetime: Duration) -> Self {
+        let last = MediaTime::ZERO;
+        Pump { ingest, lifetime, messages: 0, bytes: 0, dropped: 0, end: None, ended: false, last }
+    }
+
+    /// Takes in what was read; nothing means the input's end.
+    ///
+    /// # Errors
+    /// What makes the input unfit to be sent.
+    pub(crate) fn push(&mut self, now: MediaTime, bytes: &[u8]) -> Result<(), IngestError> {
+        if bytes.is_empty() { self.ingest.finish(now) } else { self.ingest.push(now, bytes) }
+    }
+
+    /// Ends the stream here and now.
+    pub(crate) fn stop(&mut self, now: MediaTime) {
+        self.ingest.stop(now);
+    }
+
+    /// Whether more should be read.
+    pub(crate) fn wants_input(&self, now: MediaTime) -> bool {
+        self.ingest.wants_input(now)
+    }
+
+    /// When [`Pump::pump`] has something to do.
+    pub(crate) fn poll_timeout(&self) -> Option<MediaTime> {
+        self.ingest.poll_timeout()
+    }
+
+    /// How long a message is of use.
+    pub(crate) fn lifetime(&self) -> Duration {
+        self.lifetime
+    }
+
+    /// What was seen of the input.
+    pub(crate) fn stats(&self) -> IngestStats {
+        self.ingest.stats()
+    }
+
+    /// Hands over what is due; `sent` sees each message's header and bytes.
+    pub(crate) fn pump(
+        &mut self,
+        now: MediaTime,
+        association: Option<&Association>,
+        mut sent: impl FnMut(&Header, &Bytes),
+    ) {
+        self.ingest.handle_timeout(now);
+        while let Some(message) = self.ingest.poll(now) {
+            if message.end {
+                self.end = Some(message.wire);
+            } else {
+                self.hand_over(now, association, message, &mut sent);
+            }
+        }
+        // The end goes reliably, and waits for an association if it must.
+        if let (Some(end), Some(association)) = (&self.end, association)
+            && association.try_send(end.clone(), SendOptions { stream: MEDIA, ..unordered(None) }).is_ok()
+        {
+            self.end = None;
+            self.ended = true;
+        }
+    }
+
+    fn hand_over(
+        &mut self,
+        now: MediaTime,
+        association: Option<&Association>,
+        message: Outgoing,
+        sent: &mut impl FnMut(&Header, &Bytes),
+    ) {
+        let options = SendOptions { stream: MEDIA, ..unordered(Some(self.lifetime)) };
+        let payload = (message.wire.len() - strandcast_media::pack::HEADER_LEN) as u64;
+        sent(&message.header, &message.wire);
+        if association.is_some_and(|a| a.try_send(message.wire, options).is_ok()) {
+            self.messages += 1;
+            self.bytes += payload;
+            self.last = now;
+        } else {
+            self.dropped += 1;
+        }
+    }
+
+    /// Lets the receiver know that we are there, if nothing else has for a second.
+    pub(crate) fn sign_of_life(&mut self, now: MediaTime, association: &Association) {
+        if now - self.last >= Duration::from_secs(1) {
+            let options = SendOptions { stream: ALIVE, ..unordered(Some(Duration::from_secs(2))) };
+            // What finds no room is not needed: others are on their way.
+            let _ = association.try_send(Bytes::from_static(&[0]), options);
+            self.last = now;
+        }
+    }
+}
+
+fn unordered(lifetime: Option<Duration>) -> SendOptions {
+    SendOptions { unordered: true, lifetime, ..SendOptions::default() }
+}

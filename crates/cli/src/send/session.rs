@@ -1,0 +1,282 @@
+//! A stream from its first association to its end.
+
+use super::connect::{Plan, final_words, words};
+use super::pump::Pump;
+use super::watch::Watch;
+use crate::args::{Retry, SendArgs};
+use crate::capture::Capture;
+use crate::error::CliError;
+use crate::input::Input;
+use crate::show::{Monitor, Role, Stats};
+use crate::signals::{self, Stop, stopped};
+use crate::transport;
+use std::time::Duration;
+use strandcast_media::MediaTime;
+use strandcast_media::ingest::Ingest;
+use strandcast_media::pace::PaceConfig;
+use strandcast_media::pack::PackConfig;
+use strandcast_net::clock::Clock;
+use strandcast_net::driver::Association;
+use strandcast_net::entropy;
+use strandcast_proto::association::{CloseReason, Event};
+use strandcast_proto::time::Instant;
+use tokio::task::JoinHandle;
+
+/// How long `send` tries to connect unless told otherwise; a live input, once connected, for ever.
+const RETRY: Duration = Duration::from_secs(30);
+/// The receiver was not heard for so long: the association is given up and opened anew.
+const SILENCE: Duration = Duration::from_secs(6);
+/// How long everything may take to be acknowledged at the end, beyond the latency.
+const FAREWELL: Duration = Duration::from_secs(10);
+
+/// The association, or the search for one.
+enum Link {
+    Up(Association),
+    Search(JoinHandle<Result<Association, CliError>>),
+}
+
+struct Session {
+    plan: Plan,
+    retry: Retry,
+    clock: Clock,
+    input: Input,
+    pump: Pump,
+    link: Link,
+    watch: Watch,
+    stop: Stop,
+    /// The input is at its end, or the user wants it to be.
+    over: bool,
+}
+
+/// What happened next.
+enum Step {
+    Stop,
+    Read(Result<usize, CliError>),
+    Due,
+    Tick,
+    Event(Option<Event>),
+    Found(Result<Association, CliError>),
+}
+
+/// Sends a stream.
+///
+/// # Errors
+/// [`CliError`].
+pub(crate) async fn run(args: SendArgs) -> Result<(), CliError> {
+    let spec = transport::scheme(&args.transport.scheme)?;
+    let mut stop = signals::watch()?;
+    let stats = Stats::open(args.stats.stats.as_ref())?;
+    let mut monitor = Monitor::new(Role::Send, stats);
+    let input = Input::open(&args.input).await?;
+    let remotes = transport::remotes(&args.host).await?;
+    let uplinks = transport::uplinks(&args.paths, &remotes)?;
+    let capture = Capture::open(args.transport.pcap.as_deref())?;
+    monitor.line(&format!(
+        "sending {} to {} over {}",
+        input.name(),
+        args.host,
+        transport::describe(&uplinks)
+    ));
+    monitor.line("warning: the stream is neither encrypted nor authenticated");
+    let plan = Plan { host: args.host, transport: args.transport, paths: args.paths, spec, capture };
+    let first = args.retry.unwrap_or(Retry::For(RETRY));
+    let association = tokio::select! {
+        found = plan.connect(first) => found?,
+        () = stopped(&mut stop) => return Ok(()),
+    };
+    let live = args.input.is_live();
+    let retry = args.retry.unwrap_or(if live { Retry::Forever } else { first });
+    let latency = Duration::from_millis(u64::from(args.latency));
+    let clock = Clock::start();
+    let pump = Pump::new(ingest(live, latency)?, latency);
+    let watch = Watch::new(monitor, plan.host.to_string(), plan.transport.scheme.clone());
+    let json = plan.transport.json;
+    let link = Link::Up(association);
+    let mut session = Session { plan, retry, clock, input, pump, link, watch, stop, over: false };
+    let outcome = session.stream().await;
+    session.finish(outcome, json)
+}
+
+/// The input's machine. A run of the sender is known by a number drawn at random.
+fn ingest(live: bool, latency: Duration) -> Result<Ingest, CliError> {
+    let seeds = entropy::seeds()
+        .map_err(|e| CliError::Network(format!("the system gives no random numbers: {e}")))?;
+    let session = seeds.stream("session").u32();
+    let pack = PackConfig { lifetime: Some(latency), ..PackConfig::new(session) };
+    Ok(if live { Ingest::live(pack) } else { Ingest::paced(MediaTime::ZERO, PaceConfig::default(), pack) })
+}
+
+impl Session {
+    fn now(&self) -> MediaTime {
+        MediaTime::from_nanos(self.clock.now().as_nanos())
+    }
+
+    /// Sends until the end of the stream is acknowledged.
+    async fn stream(&mut self) -> Result<(), CliError> {
+        while !self.pump.ended {
+            let now = self.now();
+            self.pump.pump(now, self.link.association(), |_, _| ());
+            match self.step().await {
+                Step::Stop => self.stop(),
+                Step::Read(read) => self.read(read?)?,
+                Step::Due => {}
+                Step::Tick => self.tick().await?,
+                Step::Event(event) => self.event(event)?,
+                Step::Found(found) => self.found(found)?,
+            }
+        }
+        self.farewell().await
+    }
+
+    /// Waits for whatever comes first.
+    async fn step(&mut self) -> Step {
+        let now = self.now();
+        let due =
+            self.pump.poll_timeout().and_then(|at| self.clock.deadline(Instant::from_nanos(at.as_nanos())));
+        let wants_input = !self.over && self.pump.wants_input(now);
+        let Session { input, link, watch, stop, over, .. } = self;
+        tokio::select! {
+            () = stopped(stop), if !*over => Step::Stop,
+            read = input.read(), if wants_input => Step::Read(read),
+            () = sleep_until(due) => Step::Due,
+            () = watch.tick() => Step::Tick,
+            step = link.news() => step,
+        }
+    }
+
+    fn stop(&mut self) {
+        self.over = true;
+        let now = self.now();
+        self.pump.stop(now);
+        // Without an association nobody can be told.
+        self.pump.ended |= self.link.association().is_none();
+    }
+
+    fn read(&mut self, len: usize) -> Result<(), CliError> {
+        self.over |= len == 0;
+        let (now, name) = (self.now(), self.input.name());
+        let taken = self.pump.push(now, self.input.bytes(len));
+        taken.map_err(|e| CliError::Media(format!("cannot send {name}: {e}")))
+    }
+
+    async fn tick(&mut self) -> Result<(), CliError> {
+        let now = self.now();
+        let Link::Up(association) = &self.link else { return Ok(()) };
+        self.pump.sign_of_life(now, association);
+        let silent = self.watch.look(self.clock.now(), association, &self.pump).await?;
+        if silent >= SILENCE {
+            association.abort("nothing heard from the receiver");
+            self.search(&format!("nothing heard from {} for {:.0} s", self.plan.host, silent.as_secs_f64()));
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, event: Option<Event>) -> Result<(), CliError> {
+        match event {
+            Some(Event::PeerShutdown) => Ok(()),
+            Some(Event::Closed(CloseReason::Shutdown)) => {
+                Err(CliError::Peer(format!("{} ended the stream", self.plan.host)))
+            }
+            Some(Event::Closed(reason)) if final_words(&reason) => {
+                Err(CliError::Peer(format!("{} {}", self.plan.host, words(&reason))))
+            }
+            Some(Event::Closed(reason)) => {
+                self.search(&format!("{} {}", self.plan.host, words(&reason)));
+                Ok(())
+            }
+            None => {
+                self.search(&format!("{} is gone", self.plan.host));
+                Ok(())
+            }
+            Some(event) => {
+                self.watch.event(&event);
+                Ok(())
+            }
+        }
+    }
+
+    /// Gives the association up and looks for the receiver anew.
+    fn search(&mut self, why: &str) {
+        self.watch.line(&format!("{why}; connecting again"));
+        self.watch.lost();
+        let (plan, retry) = (self.plan.clone(), self.retry);
+        self.link = Link::Search(tokio::spawn(async move { plan.connect(retry).await }));
+    }
+
+    fn found(&mut self, found: Result<Association, CliError>) -> Result<(), CliError> {
+        self.link = Link::Up(found?);
+        self.watch.line(&format!("connected to {} again", self.plan.host));
+        Ok(())
+    }
+
+    /// Closes once everything is acknowledged or its time is over.
+    async fn farewell(&mut self) -> Result<(), CliError> {
+        let Link::Up(association) = &self.link else { return Ok(()) };
+        association.shutdown();
+        let deadline = tokio::time::Instant::now() + self.pump.lifetime() + FAREWELL;
+        let reason = loop {
+            tokio::select! {
+                reason = association.closed() => break reason,
+                () = self.watch.tick() => {
+                    self.watch.look(self.clock.now(), association, &self.pump).await?;
+                }
+                () = tokio::time::sleep_until(deadline) => {
+                    association.abort("no answer to the end of the stream");
+                    break CloseReason::Unreachable;
+                }
+            }
+        };
+        self.watch.look(self.clock.now(), association, &self.pump).await?;
+        match reason {
+            CloseReason::Shutdown => Ok(()),
+            reason => {
+                let words = words(&reason);
+                Err(CliError::Peer(format!("{} {words} before it had everything", self.plan.host)))
+            }
+        }
+    }
+
+    /// Prints the summary, whatever the outcome.
+    fn finish(mut self, outcome: Result<(), CliError>, json: bool) -> Result<(), CliError> {
+        let summary = self.watch.summary(&self.pump, self.input.name());
+        self.watch.clear();
+        for line in summary.lines() {
+            self.watch.line(&line);
+        }
+        if json {
+            println!("{}", summary.json());
+        }
+        outcome
+    }
+}
+
+impl Link {
+    fn association(&self) -> Option<&Association> {
+        match self {
+            Link::Up(association) => Some(association),
+            Link::Search(_) => None,
+        }
+    }
+
+    async fn news(&mut self) -> Step {
+        match self {
+            Link::Up(association) => Step::Event(association.event().await),
+            Link::Search(search) => Step::Found(search.await.unwrap_or(Err(CliError::Aborted))),
+        }
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        if let Link::Search(search) = self {
+            search.abort();
+        }
+    }
+}
+
+async fn sleep_until(at: Option<tokio::time::Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,57 @@
+//! What `send` says at its end.
+
+use crate::show::{PathNow, bits_per_s, bytes, count, duration, percent};
+use serde::Serialize;
+use std::time::Duration;
+
+/// The whole stream, as its sender knows it; `--json` prints it.
+#[derive(Debug, Serialize)]
+pub(super) struct Summary {
+    pub(super) input: String,
+    pub(super) peer: String,
+    pub(super) scheme: String,
+    pub(super) seconds: f64,
+    /// Messages handed to the transport.
+    pub(super) messages: u64,
+    /// Bytes of media in them.
+    pub(super) bytes: u64,
+    /// Messages whose time was over before they were delivered, as far as the sender knows.
+    pub(super) expired: u64,
+    /// Associations after the first.
+    pub(super) reconnects: u64,
+    /// Packets missing in the input itself.
+    pub(super) input_gaps: u64,
+    /// Times the input lost its sync bytes.
+    pub(super) input_resyncs: u64,
+    /// The paths of the last association.
+    pub(super) paths: Vec<PathNow>,
+}
+
+impl Summary {
+    /// Lines for people.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let mut lines = vec![format!(
+            "sent {} ({}) in {}, {} expired",
+            count(self.messages, "message"),
+            bytes(self.bytes),
+            duration(Duration::from_secs_f64(self.seconds)),
+            self.expired
+        )];
+        if self.input_gaps + self.input_resyncs > 0 {
+            let (gaps, syncs) = (count(self.input_gaps, "gap"), self.input_resyncs);
+            lines.push(format!("the input itself had {gaps} in its packets and lost sync {syncs} times"));
+        }
+        for path in &self.paths {
+            let loss = path.loss.map_or("-".to_owned(), percent);
+            let rate = bits_per_s(path.bytes as f64 * 8.0 / self.seconds.max(1e-3));
+            let (name, sent) = (&path.name, bytes(path.bytes));
+            lines.push(format!("  {name}: {sent}, {rate}, {loss} lost, {:.1} s down", path.down_s));
+        }
+        lines
+    }
+
+    /// For machines.
+    pub(super) fn json(&self) -> String {
+        serde_json::to_string(self).expect("numbers and names always serialise")
+    }
+}

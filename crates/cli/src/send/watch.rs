@@ -1,0 +1,137 @@
+//! What is seen of the transport while it sends, and told.
+
+use super::pump::Pump;
+use super::summary::Summary;
+use crate::error::CliError;
+use crate::show::{MediaNow, Monitor, count};
+use std::collections::BTreeMap;
+use std::time::Duration;
+use strandcast_net::driver::Association;
+use strandcast_proto::association::{Event, PathChange};
+use strandcast_proto::policy::{PathId, PathState};
+use strandcast_proto::time::Instant;
+
+/// Least time between two lines that say the same.
+const REPEAT: Duration = Duration::from_secs(30);
+
+/// Looks at the association every so often.
+pub(super) struct Watch {
+    monitor: Monitor,
+    peer: String,
+    scheme: String,
+    names: BTreeMap<PathId, String>,
+    /// Packets received when something was last heard, and when that was.
+    heard: Option<(u64, Instant)>,
+    /// Messages given up by associations that are over, and by this one.
+    expired: (u64, u64),
+    told: Option<Instant>,
+    reconnects: u64,
+}
+
+impl Watch {
+    pub(super) fn new(monitor: Monitor, peer: String, scheme: String) -> Self {
+        let names = BTreeMap::new();
+        Watch { monitor, peer, scheme, names, heard: None, expired: (0, 0), told: None, reconnects: 0 }
+    }
+
+    /// Waits until it is time to look.
+    pub(super) async fn tick(&mut self) {
+        self.monitor.tick().await;
+    }
+
+    /// Looks; how long nothing has been heard.
+    pub(super) async fn look(
+        &mut self,
+        now: Instant,
+        association: &Association,
+        pump: &Pump,
+    ) -> Result<Duration, CliError> {
+        let Some(seen) = association.snapshot().await else { return Ok(Duration::ZERO) };
+        self.names = seen.paths.iter().map(|p| (p.view.id, p.name.clone())).collect();
+        let packets: u64 = seen.paths.iter().map(|p| p.stats.packets_received).sum();
+        let heard = match self.heard {
+            Some((before, at)) if before == packets => at,
+            _ => now,
+        };
+        self.heard = Some((packets, heard));
+        self.expired.1 = seen.stats.messages_expired + seen.stats.messages_abandoned;
+        self.tell_of_expiry(now, pump);
+        let media = MediaNow {
+            messages: pump.messages,
+            bytes: pump.bytes,
+            late: self.gone(pump),
+            lost: 0,
+            buffer_ms: None,
+            buffer_bytes: seen.send_buffered as u64,
+        };
+        self.monitor.show(now.as_secs_f64(), &self.peer, media, &seen)?;
+        Ok(now - heard)
+    }
+
+    /// Messages that were not delivered, as far as we know.
+    fn gone(&self, pump: &Pump) -> u64 {
+        self.expired.0 + self.expired.1 + pump.dropped
+    }
+
+    fn tell_of_expiry(&mut self, now: Instant, pump: &Pump) {
+        let gone = self.gone(pump);
+        let due = self.told.is_none_or(|at| now - at >= REPEAT);
+        if gone > self.monitor.last().map_or(0, |l| l.media.late) && due {
+            self.told = Some(now);
+            let messages = count(gone, "message");
+            self.line(&format!(
+                "the paths carry less than the input has: {messages} dropped, the oldest first"
+            ));
+        }
+    }
+
+    /// Tells what happened to a path.
+    pub(super) fn event(&mut self, event: &Event) {
+        let Event::Path(id, change) = event else { return };
+        let name = self.names.get(id).cloned().unwrap_or_else(|| format!("path {}", id.0));
+        let text = match change {
+            PathChange::State(PathState::Active) => "is usable",
+            PathChange::State(PathState::PotentiallyFailed) => "does not answer",
+            PathChange::State(PathState::Inactive) => "is given up until it answers",
+            PathChange::Closed => "left",
+            _ => return,
+        };
+        self.line(&format!("{name} {text}"));
+    }
+
+    /// The association is over; its counts stay.
+    pub(super) fn lost(&mut self) {
+        self.expired = (self.expired.0 + self.expired.1, 0);
+        self.heard = None;
+        self.monitor.restart();
+        self.reconnects += 1;
+    }
+
+    pub(super) fn line(&mut self, text: &str) {
+        self.monitor.line(text);
+    }
+
+    /// Takes the table away.
+    pub(super) fn clear(&mut self) {
+        self.monitor.clear();
+    }
+
+    /// What there is to say at the end.
+    pub(super) fn summary(&self, pump: &Pump, input: &str) -> Summary {
+        let seen = pump.stats();
+        let last = self.monitor.last();
+        Summary {
+            input: input.to_owned(),
+            peer: self.peer.clone(),
+            scheme: self.scheme.clone(),
+            seconds: last.map_or(0.0, |l| l.seconds),
+            messages: pump.messages,
+            bytes: pump.bytes,
+            expired: self.gone(pump),
+            reconnects: self.reconnects,
+            input_gaps: seen.continuity.gaps,
+            input_resyncs: seen.framing.sync_losses,
+            paths: last.map_or_else(Vec::new, |l| l.paths.clone()),
+        }
+    }
+}

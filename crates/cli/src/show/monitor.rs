@@ -1,0 +1,91 @@
+//! Table and statistics of a running stream.
+
+use super::screen::Screen;
+use super::snapshot::{MediaNow, Role, Sampler, Snapshot};
+use super::stats::Stats;
+use super::table::table;
+use crate::error::CliError;
+use std::time::Duration;
+use strandcast_net::driver;
+use tokio::time::{Interval, MissedTickBehavior, interval};
+
+/// How often there is something new to see.
+const TICK: Duration = Duration::from_millis(250);
+/// A line of statistics every so many ticks.
+const STATS_EVERY: u32 = 4;
+
+/// Shows a stream while it runs, and keeps what was shown last.
+pub(crate) struct Monitor {
+    screen: Screen,
+    stats: Stats,
+    ticks: Interval,
+    shown: u32,
+    role: Role,
+    sampler: Sampler,
+    last: Option<Snapshot>,
+}
+
+impl Monitor {
+    /// A table if standard error is a terminal and not used for statistics; call it inside the runtime.
+    pub(crate) fn new(role: Role, stats: Stats) -> Self {
+        let mut ticks = interval(TICK);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let screen = Screen::new(!stats.on_standard_error());
+        Monitor { screen, stats, ticks, shown: 0, role, sampler: Sampler::new(role), last: None }
+    }
+
+    /// Waits until it is time to look.
+    pub(crate) async fn tick(&mut self) {
+        self.ticks.tick().await;
+    }
+
+    /// Shows what was seen `seconds` after the command began.
+    ///
+    /// # Errors
+    /// [`CliError::Media`]: the statistics cannot be written.
+    pub(crate) fn show(
+        &mut self,
+        seconds: f64,
+        peer: &str,
+        media: MediaNow,
+        seen: &driver::Snapshot,
+    ) -> Result<&Snapshot, CliError> {
+        let paths = seen.paths.iter().map(|p| (p.name.clone(), &p.view, &p.stats));
+        let snapshot = Snapshot {
+            seconds,
+            role: self.role,
+            peer: peer.to_owned(),
+            scheme: seen.scheme.clone(),
+            media,
+            paths: self.sampler.look(seen.at, paths),
+        };
+        if self.screen.is_live() {
+            self.screen.table(table(&snapshot, self.screen.colour()));
+        }
+        if self.shown.is_multiple_of(STATS_EVERY) {
+            self.stats.write(&snapshot)?;
+        }
+        self.shown += 1;
+        Ok(self.last.insert(snapshot))
+    }
+
+    /// Another association: its counters begin anew.
+    pub(crate) fn restart(&mut self) {
+        self.sampler = Sampler::new(self.role);
+    }
+
+    /// What was shown last.
+    pub(crate) fn last(&self) -> Option<&Snapshot> {
+        self.last.as_ref()
+    }
+
+    /// A line that stays.
+    pub(crate) fn line(&mut self, text: &str) {
+        self.screen.line(text);
+    }
+
+    /// Takes the table away.
+    pub(crate) fn clear(&mut self) {
+        self.screen.clear();
+    }
+}

@@ -1,0 +1,41 @@
+//! Ctrl-C and SIGTERM: the first asks for a graceful end, the second ends at once.
+
+use crate::error::CliError;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::watch;
+
+/// Turns true when the user wants the command to end.
+pub(crate) type Stop = watch::Receiver<bool>;
+
+/// Watches for both signals; call it inside the runtime.
+///
+/// # Errors
+/// The system refuses.
+pub(crate) fn watch() -> Result<Stop, CliError> {
+    let listen = |kind| signal(kind).map_err(|e| CliError::Network(format!("cannot watch for signals: {e}")));
+    let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
+    let (stop, stopped) = watch::channel(false);
+    tokio::spawn(async move {
+        either(&mut interrupt, &mut terminate).await;
+        // Nobody watches: the command is ending anyway.
+        let _ = stop.send(true);
+        either(&mut interrupt, &mut terminate).await;
+        eprintln!("strandcast: {}", CliError::Aborted);
+        std::process::exit(i32::from(CliError::Aborted.code()));
+    });
+    Ok(stopped)
+}
+
+async fn either(interrupt: &mut Signal, terminate: &mut Signal) {
+    tokio::select! {
+        _ = interrupt.recv() => (),
+        _ = terminate.recv() => (),
+    }
+}
+
+/// Waits until the user wants the command to end.
+pub(crate) async fn stopped(stop: &mut Stop) {
+    if stop.wait_for(|stop| *stop).await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}

@@ -1,0 +1,126 @@
+//! From the command line to the transport's configuration, paths and names.
+
+use crate::args::{PathArgs, TransportArgs};
+use crate::error::CliError;
+use crate::place::Listen;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+use strandcast_net::driver::{OpenError, Uplink};
+use strandcast_net::entropy;
+use strandcast_net::interface::{Interface, PathError, PathSpec, interfaces, usable_paths};
+use strandcast_net::resolve::{HostPort, resolve};
+use strandcast_proto::config::TransportConfig;
+use strandcast_proto::endpoint::{EndpointConfig, SchemeFactory};
+use strandcast_proto::policy::Scheme;
+use strandcast_schemes::{Spec, parse_spec};
+
+/// The UDP port (RFC 6951) unless another one is named.
+pub(crate) const UDP_PORT: u16 = 9899;
+
+/// Reads `--scheme`.
+///
+/// # Errors
+/// [`CliError::Usage`], with suggestions.
+pub(crate) fn scheme(text: &str) -> Result<Spec, CliError> {
+    parse_spec(text).map_err(|e| CliError::Usage(format!("--scheme {text}: {e}")))
+}
+
+/// A scheme for an association that is opened here.
+///
+/// # Errors
+/// [`CliError::Network`]: no randomness.
+pub(crate) fn build(spec: &Spec) -> Result<Box<dyn Scheme>, CliError> {
+    let seeds = entropy::seeds().map_err(|e| CliError::Network(OpenError::Entropy(e).to_string()))?;
+    Ok(spec.build(&seeds))
+}
+
+/// What the endpoint is told.
+pub(crate) fn endpoint(args: &TransportArgs, spec: &Spec, accepts: bool) -> EndpointConfig {
+    let mut transport = TransportConfig { mtu: args.mtu, outbound_streams: 2, ..TransportConfig::default() };
+    spec.tune(&mut transport);
+    let spec = spec.clone();
+    let accept: SchemeFactory = Arc::new(move |seeds| spec.build(seeds));
+    EndpointConfig {
+        transport: Arc::new(transport),
+        port: args.sctp_port,
+        accept: accepts.then_some(accept),
+        ..EndpointConfig::default()
+    }
+}
+
+/// All addresses of a host.
+///
+/// # Errors
+/// [`CliError::Network`].
+pub(crate) async fn remotes(host: &HostPort) -> Result<Vec<SocketAddr>, CliError> {
+    let port = host.port.unwrap_or(UDP_PORT);
+    resolve(&host.host, port).await.map_err(|e| CliError::Network(e.to_string()))
+}
+
+/// The paths to `remotes`: those asked for, else one for each interface that leads there.
+///
+/// # Errors
+/// [`CliError::Network`] if a path that was asked for has no interface here, or no path is left.
+pub(crate) fn uplinks(args: &PathArgs, remotes: &[SocketAddr]) -> Result<Vec<Uplink>, CliError> {
+    let here =
+        interfaces().map_err(|e| CliError::Network(format!("cannot list the network interfaces: {e}")))?;
+    if !args.paths.is_empty() {
+        for spec in &args.paths {
+            check(spec, &here, remotes)?;
+        }
+        return Ok(args.paths.iter().map(|spec| Uplink::new(spec.clone(), remotes)).collect());
+    }
+    let mut found = remotes.iter().map(|remote| (usable_paths(&here, remote.ip()), *remote));
+    match found.find(|(paths, _)| !paths.is_empty()) {
+        Some((paths, remote)) => Ok(paths.into_iter().map(|spec| uplink(spec, remote)).collect()),
+        None => {
+            let hosts: Vec<String> = remotes.iter().map(|r| r.ip().to_string()).collect();
+            Err(CliError::Network(format!("no network interface has a route to {}", hosts.join(" or "))))
+        }
+    }
+}
+
+fn uplink(spec: PathSpec, remote: SocketAddr) -> Uplink {
+    let inside = spec.interface.is_none();
+    let uplink = Uplink::new(spec, &[remote]);
+    if inside { Uplink { name: "loopback".into(), ..uplink } } else { uplink }
+}
+
+/// A path that may only be down for the moment is tried again later; one that cannot be is a mistake.
+fn check(spec: &PathSpec, here: &[Interface], remotes: &[SocketAddr]) -> Result<(), CliError> {
+    let mut mistake = None;
+    for remote in remotes {
+        match spec.bind_spec(here, remote.ip()) {
+            Ok(_) | Err(PathError::Down(_)) => return Ok(()),
+            Err(error) => mistake = mistake.or(Some(error)),
+        }
+    }
+    mistake.map_or(Ok(()), |e| Err(CliError::Network(format!("path {spec}: {e}"))))
+}
+
+/// The paths as people read them: `wlan0 (192.0.2.7), wwan0`.
+pub(crate) fn describe(uplinks: &[Uplink]) -> String {
+    let one = |u: &Uplink| match u.spec.address.map(|a| a.to_string()).filter(|a| *a != u.name) {
+        Some(address) => format!("{} ({address})", u.name),
+        None => u.name.clone(),
+    };
+    uplinks.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// Addresses to listen on.
+///
+/// # Errors
+/// [`CliError::Network`].
+pub(crate) async fn listen(listen: Option<&Listen>) -> Result<Vec<SocketAddr>, CliError> {
+    let port = listen.and_then(|l| l.port).unwrap_or(UDP_PORT);
+    match listen.and_then(|l| l.host.as_deref()) {
+        Some(host) => resolve(host, port).await.map_err(|e| CliError::Network(e.to_string())),
+        // IPv4 as well.
+        None => Ok(vec![SocketAddr::new(IpAddr::V6(Ipv6Addr::UNSPECIFIED), port)]),
+    }
+}
+
+/// Why nothing could be opened.
+pub(crate) fn open_error(error: &OpenError) -> CliError {
+    CliError::Network(error.to_string())
+}
