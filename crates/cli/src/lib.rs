@@ -44,6 +44,7 @@ fn dispatch(command: args::Command) -> Result<(), CliError> {
     match command {
         args::Command::Send(args) => block_on(send::run(args)),
         args::Command::Receive(args) => block_on(receive::run(args)),
+        args::Command::Perf(args) => block_on(perf::run(args)),
         args::Command::Schemes(args) => {
             schemes::run(&args);
             Ok(())

@@ -22,6 +22,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// What the client tells while it runs.
 #[derive(Debug)]
 pub(super) enum Progress {
+    /// The server answers.
+    Connected,
     /// Another second is over.
     Interval(Interval),
     /// The end, good or bad; in one line if bad.
@@ -75,6 +77,8 @@ impl Client {
             self.setup.message = endpoint.association(id).map_or(1200, |a| a.max_unfragmented());
         }
         self.deadline = Some(now + PATIENCE);
+        // Nobody listens any more: then nobody misses it.
+        let _ = self.progress.send(Progress::Connected);
         let start = Control::Start {
             version: VERSION,
             reverse: self.setup.reverse,

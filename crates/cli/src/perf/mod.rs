@@ -4,7 +4,10 @@ mod bulk;
 mod client;
 mod control;
 mod result;
+mod run;
 mod server;
 #[cfg(test)]
 mod tests;
 mod usage;
+
+pub(crate) use run::run;

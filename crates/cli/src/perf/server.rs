@@ -5,7 +5,7 @@ use super::control::{BULK, CONTROL, Control, Totals, VERSION};
 use super::usage::Cpu;
 use std::time::Duration;
 use strandcast_proto::app::App;
-use strandcast_proto::association::Event;
+use strandcast_proto::association::{CloseReason, Event};
 use strandcast_proto::endpoint::{AssociationId, Endpoint};
 use strandcast_proto::time::Instant;
 use tokio::sync::mpsc::UnboundedSender;
@@ -27,6 +27,8 @@ pub(super) enum Served {
     },
     /// A client's measurement is over: what was received by whoever received, and the processor time here.
     Done(Totals, Cpu),
+    /// A client is gone after its measurement.
+    Left,
     /// A client was turned away or lost, in one line.
     Failed(String),
 }
@@ -150,6 +152,16 @@ impl Server {
     }
 }
 
+/// Why a client is gone, after its name.
+fn left(reason: &CloseReason) -> String {
+    match reason {
+        CloseReason::Shutdown | CloseReason::Aborted => "left before its result".into(),
+        CloseReason::PeerAborted(words) => format!("broke off: {words}"),
+        CloseReason::Protocol(words) => format!("breaks the protocol: {words}"),
+        _ => "can no longer be reached".into(),
+    }
+}
+
 /// The address of the other side, as far as it is known.
 fn peer(endpoint: &Endpoint, id: AssociationId) -> String {
     let association = endpoint.association(id);
@@ -172,10 +184,10 @@ impl App for Server {
                 if own {
                     self.read(now, endpoint);
                 }
-                if let Some(guest) = self.guest.take_if(|_| own)
-                    && !guest.finished
-                {
-                    self.tell(Served::Failed(format!("{} left: {reason:?}", peer(endpoint, id))));
+                match self.guest.take_if(|_| own) {
+                    Some(guest) if guest.finished => self.tell(Served::Left),
+                    Some(_) => self.tell(Served::Failed(format!("{} {}", peer(endpoint, id), left(reason)))),
+                    None => {}
                 }
                 endpoint.release(id);
             }
