@@ -1,24 +1,55 @@
 //! `--pcap`.
 
 use crate::error::CliError;
-use strandcast_net::driver::Tap;
+use crate::input::why;
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+use strandcast_net::driver::{Tap, Way};
+use strandcast_net::pcap::PcapWriter;
 
 /// A capture file that all associations of a command write to; none if none was asked for.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Capture;
+pub(crate) struct Capture(Option<Shared>);
+
+#[derive(Clone, Debug)]
+struct Shared {
+    /// Nothing after the first error.
+    writer: Arc<Mutex<Option<PcapWriter<BufWriter<File>>>>>,
+    path: PathBuf,
+}
 
 impl Capture {
     /// As `--pcap` says.
     ///
     /// # Errors
     /// [`CliError::Media`]: the file cannot be made.
-    pub(crate) fn open(path: Option<&std::path::Path>) -> Result<Capture, CliError> {
-        let _ = path;
-        Ok(Capture)
+    pub(crate) fn open(path: Option<&Path>) -> Result<Capture, CliError> {
+        let Some(path) = path else { return Ok(Capture(None)) };
+        let writer = File::create(path).and_then(|file| PcapWriter::new(BufWriter::new(file)));
+        let writer =
+            writer.map_err(|e| CliError::Media(format!("cannot write {}: {}", path.display(), why(&e))))?;
+        Ok(Capture(Some(Shared { writer: Arc::new(Mutex::new(Some(writer))), path: path.to_owned() })))
     }
 
     /// What a driver shows its datagrams to.
     pub(crate) fn tap(&self) -> Option<Tap> {
-        None
+        let shared = self.0.clone()?;
+        Some(Box::new(move |_, tuple, way, payload| {
+            let mut writer = shared.writer.lock().unwrap_or_else(PoisonError::into_inner);
+            let Some(pcap) = writer.as_mut() else { return };
+            // Several drivers may write here, each with a clock of its own.
+            let at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            let (from, to) = match way {
+                Way::Out => (tuple.local, tuple.remote),
+                Way::In => (tuple.remote, tuple.local),
+            };
+            if let Err(error) = pcap.datagram(at, from, to, payload) {
+                *writer = None;
+                eprintln!("the capture ends: cannot write {}: {}", shared.path.display(), why(&error));
+            }
+        }))
     }
 }

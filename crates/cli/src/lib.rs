@@ -6,6 +6,7 @@
 
 mod args;
 mod capture;
+mod demo;
 mod error;
 mod input;
 mod output;
@@ -44,12 +45,12 @@ fn dispatch(command: args::Command) -> Result<(), CliError> {
     match command {
         args::Command::Send(args) => block_on(send::run(args)),
         args::Command::Receive(args) => block_on(receive::run(args)),
+        args::Command::Demo(args) => block_on(demo::run(args)),
         args::Command::Perf(args) => block_on(perf::run(args)),
         args::Command::Schemes(args) => {
             schemes::run(&args);
             Ok(())
         }
-        _ => Ok(()),
     }
 }
 

@@ -44,13 +44,15 @@ impl Sending {
     /// Fills the send buffer; announces the end when time is up.
     pub(super) fn poll(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId) {
         let options = SendOptions { stream: BULK, ..SendOptions::default() };
-        self.up |= now >= self.until;
+        if !self.up {
+            self.totals.seconds = (now - self.begun).as_secs_f64();
+            self.up = now >= self.until;
+        }
         while !self.full && !self.up {
             match endpoint.send(now, id, self.message.clone(), options) {
                 Ok(_) => {
                     self.totals.bytes += self.message.len() as u64;
                     self.totals.messages += 1;
-                    self.totals.seconds = (now - self.begun).as_secs_f64();
                 }
                 Err(SendError::Full) => self.full = true,
                 Err(_) => return,

@@ -93,5 +93,8 @@ fn clients_are_served_one_after_the_other() {
         measure(&mut bed, false).1.unwrap();
     }
     let told: Vec<Served> = std::iter::from_fn(|| bed.served.try_recv().ok()).collect();
-    assert!(matches!(told[..], [_, Served::Done(..), Served::Left, _, Served::Done(..), Served::Left]), "{told:?}");
+    assert!(
+        matches!(told[..], [_, Served::Done(..), Served::Left, _, Served::Done(..), Served::Left]),
+        "{told:?}"
+    );
 }

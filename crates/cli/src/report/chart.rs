@@ -8,7 +8,7 @@ const WIDTH: f64 = 900.0;
 const HEIGHT: f64 = 240.0;
 const LEFT: f64 = 58.0;
 const RIGHT: f64 = 12.0;
-const TOP: f64 = 12.0;
+const TOP: f64 = 24.0;
 const BOTTOM: f64 = 30.0;
 
 /// A value over time.
@@ -66,7 +66,7 @@ impl Chart {
         let series = stacked.as_ref().unwrap_or(&self.series);
         let values = series.iter().flat_map(|s| s.points.iter().filter_map(|p| p.1));
         let highest = values.chain(self.level.iter().map(|l| l.0)).fold(0.0, f64::max);
-        let value_ticks = ticks(highest, 4);
+        let value_ticks = ticks(highest * 1.05, 4);
         let top = value_ticks.last().copied().unwrap_or(1.0);
         let scale = Scale { end_s: self.end_s.max(1.0), top };
         let mut svg = String::new();
@@ -114,7 +114,7 @@ impl Chart {
                 "<rect class=\"band\" x=\"{x:.1}\" y=\"{TOP}\" width=\"{width:.1}\" height=\"{height}\"/>\
                  <text class=\"band-label\" x=\"{:.1}\" y=\"{}\">{}</text>",
                 x + width / 2.0,
-                TOP + 14.0,
+                TOP - 8.0,
                 escape(text)
             );
         }

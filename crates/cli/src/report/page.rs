@@ -63,7 +63,7 @@ fn tiles(summary: &Summary) -> String {
     let tiles = [
         ("delivered in time", percent(share(summary.messages_delivered)), {
             let of = count(summary.messages_sent, "message");
-            format!("{} of {of}", summary.messages_delivered)
+            format!("of {of}")
         }),
         ("late", percent(share(summary.messages_late)), count(summary.messages_late, "message")),
         ("lost", percent(share(summary.messages_lost)), count(summary.messages_lost, "message")),
@@ -84,7 +84,7 @@ fn paths(summary: &Summary) -> String {
     }
     format!(
         "<section><h2>Paths</h2><div class=\"scroll\"><table><thead><tr><th>path<th>link<th>bytes<th>share\
-         <th>goodput<th>declared lost<th>sent again<th>mean RTT<th>time down</tr></thead>\n\
+         <th>goodput<th>lost<th>resent<th>RTT<th>down</tr></thead>\n\
          <tbody>{rows}</tbody></table></div></section>\n"
     )
 }

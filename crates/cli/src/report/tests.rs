@@ -124,12 +124,12 @@ fn lines_are_where_the_values_are() {
         end_s: 10.0,
     };
     let line = corners(&chart.html(), "p0");
-    assert_eq!(line, [(58.0, 210.0), (473.0, 111.0), (888.0, 12.0)]);
+    assert_eq!(line, [(58.0, 210.0), (473.0, 148.0), (888.0, 86.0)]);
     assert_eq!(line, corners(&chart.html(), "p1"));
     chart.stacked = true;
-    // Stacked, the axis goes up to 200: p0 lies at half its former height, p1 on top of it.
+    // The axis went up to 150; stacked it goes up to 300: p0 lies at half its former height, p1 on top of it.
     let (below, above) = (corners(&chart.html(), "p0"), corners(&chart.html(), "p1"));
-    assert_eq!((below[2], above[2]), ((888.0, 111.0), (888.0, 12.0)));
+    assert_eq!((below[2], above[2]), ((888.0, 148.0), (888.0, 86.0)));
 }
 
 #[test]

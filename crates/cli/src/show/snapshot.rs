@@ -15,6 +15,8 @@ pub(crate) enum Role {
     Send,
     /// It receives them.
     Receive,
+    /// It has both ends: counters of paths are the sender's, those of media the receiver's.
+    Both,
 }
 
 /// A path at one moment.
@@ -109,7 +111,7 @@ impl Sampler {
 
 fn payload(role: Role, stats: &PathStats) -> u64 {
     match role {
-        Role::Send => stats.payload_sent,
+        Role::Send | Role::Both => stats.payload_sent,
         Role::Receive => stats.payload_received,
     }
 }
@@ -129,7 +131,7 @@ fn path_now(
     name: String,
     rate_bps: f64,
 ) -> PathNow {
-    let sends = role == Role::Send;
+    let sends = role != Role::Receive;
     PathNow {
         name,
         state: state_name(view.state),

@@ -21,7 +21,7 @@ fn headline(now: &Snapshot) -> String {
     };
     let losses = match now.role {
         Role::Send => format!("{} expired", media.late),
-        Role::Receive => format!("{} late, {} lost", media.late, media.lost),
+        Role::Receive | Role::Both => format!("{} late, {} lost", media.late, media.lost),
     };
     let messages = count(media.messages, "message");
     format!("{elapsed}  {}  {}  {messages}, {losses}, {buffer}", now.scheme, bits_per_s(total))

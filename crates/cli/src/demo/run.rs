@@ -1,0 +1,322 @@
+//! The clip crosses the links.
+
+use super::stage::Stage;
+use super::verdict::{Seen, judge};
+use crate::args::DemoArgs;
+use crate::error::CliError;
+use crate::input::why;
+use crate::output::Output;
+use crate::place::Place;
+use crate::receive::Player;
+use crate::report::{PathSample, Recording, Sample, Summary, html};
+use crate::send::Pump;
+use crate::show::{MediaNow, Monitor, Role, Stats};
+use crate::signals::{self, Stop, stopped};
+use bytes::Bytes;
+use std::path::Path;
+use std::time::Duration;
+use strandcast_media::MediaTime;
+use strandcast_media::ingest::Ingest;
+use strandcast_media::pace::PaceConfig;
+use strandcast_media::pack::{HEADER_LEN, Message, PackConfig};
+use strandcast_media::playout;
+use strandcast_net::driver;
+use strandcast_proto::association::{Event, PathChange};
+use strandcast_proto::policy::PathState;
+use strandcast_proto::rx;
+use tokio::time::Instant;
+
+/// What is sent.
+const CLIP: &[u8] = include_bytes!("../../../../media/clip.ts");
+/// How long the best link is a black hole.
+const BLACK_HOLE: Duration = Duration::from_secs(5);
+/// The clip's length.
+const LENGTH: Duration = Duration::from_secs(24);
+/// How long playout may take beyond the clip and the latency.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+struct Demo {
+    stage: Stage,
+    pump: Pump,
+    player: Option<Player>,
+    latency: Duration,
+    output: Output,
+    monitor: Monitor,
+    stop: Stop,
+    begun: Instant,
+    /// When each message was sent, and its bytes.
+    sent: Vec<(Instant, Bytes)>,
+    /// Delivered bytes that are not those sent.
+    damaged: u64,
+    /// When the black hole opens, and when it closes.
+    hole: (Instant, Instant),
+    in_hole: Option<bool>,
+    over: bool,
+    recording: Recording,
+    arrived: Vec<rx::Message>,
+}
+
+/// What happened next.
+enum Step {
+    Stop,
+    SendDue,
+    PlayDue,
+    Hole,
+    Arrived,
+    Event(Option<Event>),
+    Tick,
+    GiveUp,
+}
+
+/// Runs the demo.
+///
+/// # Errors
+/// [`CliError::Unmet`] if the stream did not come through well enough.
+pub(crate) async fn run(args: DemoArgs) -> Result<(), CliError> {
+    let folder = args.out.display();
+    std::fs::create_dir_all(&args.out)
+        .map_err(|e| CliError::Media(format!("cannot make {folder}: {}", why(&e))))?;
+    let stop = signals::watch()?;
+    let output = Output::open(&Place::File(args.out.join("received.ts"))).await?;
+    let stage = Stage::set(&args).await?;
+    let latency = Duration::from_millis(u64::from(args.latency));
+    let mut pump = Pump::new(
+        Ingest::paced(
+            MediaTime::ZERO,
+            PaceConfig::default(),
+            PackConfig { lifetime: Some(latency), ..PackConfig::new(1) },
+        ),
+        latency,
+    );
+    pump.push(MediaTime::ZERO, CLIP)
+        .and_then(|()| pump.push(MediaTime::ZERO, &[]))
+        .expect("the clip is a stream");
+    let begun = Instant::now();
+    let opens = begun + (LENGTH - BLACK_HOLE) / 2;
+    let names = stage.networks.iter().map(|n| n.name.clone()).collect();
+    let mut demo = Demo {
+        stage,
+        pump,
+        player: None,
+        latency,
+        output,
+        monitor: Monitor::new(Role::Both, Stats::Off),
+        stop,
+        begun,
+        sent: Vec::new(),
+        damaged: 0,
+        hole: (opens, opens + BLACK_HOLE),
+        in_hole: None,
+        over: false,
+        recording: Recording { names, ..Recording::default() },
+        arrived: Vec::new(),
+    };
+    let links = demo.recording.names.join(", ");
+    demo.event(&format!(
+        "a video of 1 Mbit/s sets out over {links}, scheme {}, latency {latency:?}",
+        args.scheme
+    ));
+    demo.play().await?;
+    demo.finish(&args).await
+}
+
+impl Demo {
+    fn at(&self) -> f64 {
+        self.begun.elapsed().as_secs_f64()
+    }
+
+    /// Tells people and the report.
+    fn event(&mut self, text: &str) {
+        let at = self.at();
+        self.monitor.line(&format!("{at:6.2} s  {text}"));
+        self.recording.events.push((at, text.to_owned()));
+    }
+
+    async fn play(&mut self) -> Result<(), CliError> {
+        while !self.over {
+            match self.step().await {
+                Step::Stop => return Err(CliError::Unmet("interrupted".into())),
+                Step::SendDue => self.send(),
+                Step::PlayDue => self.release().await?,
+                Step::Hole => self.turn_hole(),
+                Step::Arrived => self.take(),
+                Step::Event(event) => self.path_event(event.as_ref()).await,
+                Step::Tick => self.sample().await?,
+                Step::GiveUp => {
+                    self.event("the end of the stream did not come");
+                    self.over = true;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn step(&mut self) -> Step {
+        let send_at = self.pump.poll_timeout().map(|at| self.begun + (at - MediaTime::ZERO));
+        let play_at = self.player.as_ref().and_then(Player::poll_timeout);
+        let play_in = play_at.map(|at| at - self.stage.receiver.now());
+        let hole = match self.in_hole {
+            None => Some(self.hole.0),
+            Some(true) => Some(self.hole.1),
+            Some(false) => None,
+        };
+        let give_up = self.begun + LENGTH + self.latency + PATIENCE;
+        let Demo { stage, monitor, stop, arrived, .. } = self;
+        tokio::select! {
+            () = stopped(stop) => Step::Stop,
+            () = until(send_at) => Step::SendDue,
+            () = until(play_in.map(|t| Instant::now() + t)) => Step::PlayDue,
+            () = until(hole) => Step::Hole,
+            n = stage.receiver.recv_many(arrived), if !stage.done => { stage.done = n == 0; Step::Arrived }
+            event = stage.sender.event(), if !stage.silent => Step::Event(event),
+            () = monitor.tick() => Step::Tick,
+            () = tokio::time::sleep_until(give_up) => Step::GiveUp,
+        }
+    }
+
+    fn send(&mut self) {
+        let (now, sent) = (Instant::now(), &mut self.sent);
+        let media_now = MediaTime::ZERO + (now - self.begun);
+        self.pump.pump(media_now, Some(&self.stage.sender), |_, wire| sent.push((now, wire.clone())));
+        if self.pump.ended {
+            self.stage.sender.shutdown();
+        }
+    }
+
+    fn turn_hole(&mut self) {
+        let open = self.in_hole.is_none();
+        self.in_hole = Some(open);
+        self.stage.set_black_hole(open);
+        let name = &self.recording.names[self.stage.best];
+        let text =
+            if open { format!("{name} falls into a black hole") } else { format!("{name} is out of it") };
+        self.event(&text);
+    }
+
+    fn take(&mut self) {
+        let now = (Instant::now(), self.stage.receiver.now());
+        for message in std::mem::take(&mut self.arrived) {
+            let Ok(media) = Message::decode(message.payload.clone()) else { continue };
+            let arrived = now.0 - (now.1 - message.arrived);
+            if let Some((sent, _)) = self.sent.get(media.header.sequence as usize) {
+                let delay = arrived.saturating_duration_since(*sent).as_secs_f64();
+                self.recording.delays.push(((*sent - self.begun).as_secs_f64(), delay));
+            }
+            self.player.get_or_insert_with(|| Player::new(None, &media)).push(message);
+        }
+    }
+
+    async fn release(&mut self) -> Result<(), CliError> {
+        let Some(player) = &mut self.player else { return Ok(()) };
+        let now = self.stage.receiver.now();
+        while let Some(output) = player.poll(now) {
+            match output {
+                playout::Output::Data(released) => {
+                    let sent = self.sent.get(released.header.sequence as usize);
+                    let same = sent.is_some_and(|(_, wire)| wire[HEADER_LEN..] == released.payload);
+                    self.damaged += if same { 0 } else { released.payload.len() as u64 };
+                    self.output.write(&released.payload).await?;
+                }
+                playout::Output::Ended(_) => self.over = true,
+                playout::Output::Restarted(_) => {}
+            }
+        }
+        self.output.flush().await
+    }
+
+    async fn path_event(&mut self, event: Option<&Event>) {
+        self.stage.silent |= event.is_none();
+        let Some(Event::Path(id, PathChange::State(state))) = event else { return };
+        let seen = self.stage.sender.snapshot().await;
+        let name = seen.and_then(|s| s.paths.into_iter().find(|p| p.view.id == *id)).map(|p| p.name);
+        let Some(name) = name else { return };
+        match state {
+            PathState::Active => self.event(&format!("{name} is usable")),
+            PathState::PotentiallyFailed => self.event(&format!("{name} does not answer")),
+            PathState::Inactive => self.event(&format!("{name} is given up until it answers")),
+            _ => {}
+        }
+    }
+
+    async fn sample(&mut self) -> Result<(), CliError> {
+        let Some(seen) = self.stage.sender.snapshot().await else { return Ok(()) };
+        let stats = self.player.as_ref().map(Player::stats).unwrap_or_default();
+        let level = self.player.as_ref().map(|p| p.level(self.stage.receiver.now()).as_secs_f64() * 1e3);
+        let media = MediaNow {
+            messages: stats.played,
+            bytes: stats.played_bytes,
+            late: stats.late,
+            lost: stats.lost,
+            buffer_ms: level,
+            buffer_bytes: 0,
+        };
+        let at_s = self.at();
+        self.monitor.show(at_s, "the receiver", media, &seen)?;
+        let paths = self.recording.names.iter().map(|name| path_sample(&seen, name)).collect();
+        self.recording.samples.push(Sample { at_s, paths, buffer_ms: level });
+        Ok(())
+    }
+
+    /// Writes the report and judges.
+    async fn finish(mut self, args: &DemoArgs) -> Result<(), CliError> {
+        let last = self.stage.sender.snapshot().await;
+        let (at, paths) = last.map_or_else(Default::default, |s| (s.at, s.paths));
+        let since = |at: Instant| (at - self.begun).as_secs_f64();
+        let seen = Seen {
+            args,
+            seconds: self.at(),
+            media_seconds: LENGTH.as_secs_f64(),
+            at,
+            hole: (since(self.hole.0), since(self.hole.1)),
+            best: self.stage.best,
+            sent: (self.sent.len() as u64, CLIP.len() as u64),
+            damaged: self.damaged,
+            stats: self.player.as_ref().map(Player::stats).unwrap_or_default(),
+            networks: &self.stage.networks,
+            paths: &paths,
+            samples: &self.recording.samples,
+        };
+        let summary = judge(&seen);
+        self.monitor.clear();
+        for line in summary.lines() {
+            self.monitor.line(&line);
+        }
+        write(&args.out.join("report.html"), &html(&summary, &self.recording))?;
+        let json = serde_json::to_string_pretty(&summary).expect("numbers and names always serialise") + "\n";
+        write(&args.out.join("summary.json"), &json)?;
+        self.monitor.line(&format!("report: {}", args.out.join("report.html").display()));
+        if args.json {
+            print!("{json}");
+        }
+        outcome(&summary)
+    }
+}
+
+fn outcome(summary: &Summary) -> Result<(), CliError> {
+    let failures: Vec<&str> = summary.failures.iter().map(|f| f.0.as_str()).collect();
+    match failures.as_slice() {
+        [] => Ok(()),
+        failures => Err(CliError::Unmet(failures.join("; "))),
+    }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), CliError> {
+    std::fs::write(path, text)
+        .map_err(|e| CliError::Media(format!("cannot write {}: {}", path.display(), why(&e))))
+}
+
+fn path_sample(seen: &driver::Snapshot, name: &str) -> PathSample {
+    let path = seen.paths.iter().find(|p| p.name == name);
+    path.map_or_else(PathSample::default, |p| PathSample {
+        bytes: p.stats.payload_sent,
+        rtt_ms: p.view.srtt.map(|rtt| rtt.as_secs_f64() * 1e3),
+        window_bytes: p.view.limit.cwnd,
+    })
+}
+
+async fn until(at: Option<Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}

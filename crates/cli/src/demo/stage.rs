@@ -1,0 +1,127 @@
+//! The links, and an association over all of them.
+
+use crate::args::{DemoArgs, NetworkName, TransportArgs};
+use crate::capture::Capture;
+use crate::error::CliError;
+use crate::send::SEND_BUFFER;
+use crate::transport;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+use strandcast_net::driver::{Association, Client, Listener, Server, Uplink};
+use strandcast_net::emulate::{Direction, Relay, RelayConfig};
+use strandcast_net::interface::PathSpec;
+use strandcast_proto::config::TransportConfig;
+use strandcast_proto::policy::PathState;
+use strandcast_proto::seeds::Seeds;
+use strandcast_sim::topology::{PathNetwork, field, paper_000};
+
+const LOOPBACK: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+/// How long the handshake and all paths may take: a few lost packets and their timeouts.
+const SETUP: Duration = Duration::from_secs(20);
+
+/// Everything that is there before the first message.
+pub(super) struct Stage {
+    pub(super) networks: Vec<PathNetwork>,
+    relays: Vec<Relay>,
+    pub(super) sender: Association,
+    pub(super) receiver: Association,
+    /// Which path will fall into the black hole: the one with the highest rate.
+    pub(super) best: usize,
+    /// The receiver's association has ended and everything in it is read.
+    pub(super) done: bool,
+    /// The sender's association has no more events.
+    pub(super) silent: bool,
+    _listener: Listener,
+}
+
+impl Stage {
+    /// Sets up links and association; returns when every path carries packets.
+    ///
+    /// # Errors
+    /// [`CliError`].
+    pub(super) async fn set(args: &DemoArgs) -> Result<Stage, CliError> {
+        let networks = match args.network {
+            NetworkName::Field => field(),
+            NetworkName::Paper000 => paper_000(),
+        };
+        let spec = transport::scheme(&args.scheme)?;
+        let capture = Capture::open(args.pcap.as_deref())?;
+        let options = TransportArgs {
+            sctp_port: 5000,
+            scheme: args.scheme.clone(),
+            mtu: 1400,
+            pcap: None,
+            json: false,
+        };
+        let endpoint = transport::endpoint(&options, &spec, true);
+        let server = Server { endpoint, listen: vec![LOOPBACK], tap: None };
+        let mut listener = server.listen().map_err(|e| transport::open_error(&e))?;
+        let server = listener.driver().local_addrs()[0];
+        let seeds = Seeds::new(args.seed, 0);
+        let relay = |network: &PathNetwork| {
+            Relay::start(RelayConfig { listen: LOOPBACK, server, network: network.clone() }, &seeds)
+        };
+        let relays: Result<Vec<Relay>, _> = networks.iter().map(relay).collect();
+        let relays = relays.map_err(|e| CliError::Network(e.to_string()))?;
+        let mut endpoint = transport::endpoint(&options, &spec, false);
+        endpoint.transport =
+            Arc::new(TransportConfig { send_buffer: SEND_BUFFER, ..(*endpoint.transport).clone() });
+        let uplinks = networks.iter().zip(&relays).map(|(network, relay)| {
+            let spec = PathSpec { address: Some(LOOPBACK.ip()), ..PathSpec::default() };
+            Uplink { name: network.name.clone(), spec, remotes: vec![relay.local_addr()] }
+        });
+        let (uplinks, scheme) = (uplinks.collect(), transport::build(&spec)?);
+        let client = Client { endpoint, uplinks, port: options.sctp_port, scheme, tap: capture.tap() };
+        let sender = client.connect().map_err(|e| transport::open_error(&e))?;
+        let setup = tokio::time::timeout(SETUP, connect(&sender, &mut listener, networks.len())).await;
+        let receiver =
+            setup.unwrap_or_else(|_| Err(CliError::Peer("the links let no association through".into())))?;
+        let rates = networks.iter().enumerate().map(|(i, n)| (n.forward.rate_bps.unwrap_or(u64::MAX), i));
+        let best = rates.max().map_or(0, |(_, i)| i);
+        Ok(Stage {
+            networks,
+            relays,
+            sender,
+            receiver,
+            best,
+            done: false,
+            silent: false,
+            _listener: listener,
+        })
+    }
+
+    /// The best link swallows everything, both ways, or stops doing so.
+    pub(super) fn set_black_hole(&self, on: bool) {
+        self.relays[self.best].set_black_hole(Direction::Forward, on);
+        self.relays[self.best].set_black_hole(Direction::Reverse, on);
+    }
+}
+
+/// Waits for both ends and for all paths. What happens to the paths meanwhile is no event of the demo's.
+async fn connect(
+    sender: &Association,
+    listener: &mut Listener,
+    paths: usize,
+) -> Result<Association, CliError> {
+    let gone = |what: String| CliError::Peer(format!("no association: {what}"));
+    sender.connected().await.map_err(|reason| gone(format!("{reason:?}")))?;
+    let receiver = listener.accept().await.ok_or_else(|| gone("the transport stopped".into()))?;
+    let opened = async { while sender.event().await.is_some() {} };
+    let opened = std::pin::pin!(opened);
+    tokio::select! {
+        () = opened => Err(gone("it ended".into())),
+        all = all_active(sender, paths) => all.map(|()| receiver),
+    }
+}
+
+async fn all_active(sender: &Association, paths: usize) -> Result<(), CliError> {
+    loop {
+        let gone = || CliError::Peer("no association: it ended".into());
+        let seen = sender.snapshot().await.ok_or_else(gone)?;
+        if seen.paths.iter().filter(|p| p.view.state == PathState::Active).count() == paths {
+            return Ok(());
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}

@@ -1,0 +1,148 @@
+//! What came of it, and whether that is good enough.
+
+use crate::args::{DemoArgs, NetworkName};
+use crate::report::{Failure, PathReport, Sample, Summary};
+use crate::show::{bits_per_s, bytes, count, ms, percent};
+use clap::ValueEnum;
+use std::time::Duration;
+use strandcast_media::playout::PlayoutStats;
+use strandcast_net::driver::PathSnapshot;
+use strandcast_sim::link::Delay;
+use strandcast_sim::topology::PathNetwork;
+
+/// Most messages that may be late or lost.
+const LATE_OR_LOST: f64 = 0.01;
+/// Least share of the bytes that every path of `field` carries.
+const SHARE: f64 = 0.05;
+
+/// Everything that was seen.
+pub(super) struct Seen<'a> {
+    pub(super) args: &'a DemoArgs,
+    /// From the first message to the end of playout.
+    pub(super) seconds: f64,
+    pub(super) media_seconds: f64,
+    /// When the paths were looked at.
+    pub(super) at: strandcast_proto::time::Instant,
+    pub(super) hole: (f64, f64),
+    pub(super) best: usize,
+    /// Messages and bytes.
+    pub(super) sent: (u64, u64),
+    /// Delivered bytes that are not those sent.
+    pub(super) damaged: u64,
+    pub(super) stats: PlayoutStats,
+    pub(super) networks: &'a [PathNetwork],
+    pub(super) paths: &'a [PathSnapshot],
+    pub(super) samples: &'a [Sample],
+}
+
+/// The summary, with what misses its bar.
+pub(super) fn judge(seen: &Seen<'_>) -> Summary {
+    let (sent, stats) = (seen.sent.0, &seen.stats);
+    // What the playout has not heard of is lost as well.
+    let lost = sent.saturating_sub(stats.played + stats.late);
+    let reports: Vec<PathReport> = (0..seen.networks.len()).map(|i| path_report(seen, i)).collect();
+    let mut summary = Summary {
+        network: seen.args.network.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned()),
+        scheme: seen.args.scheme.clone(),
+        latency_ms: seen.args.latency,
+        seed: seen.args.seed,
+        duration_s: seen.seconds,
+        messages_sent: sent,
+        messages_delivered: stats.played,
+        messages_late: stats.late,
+        messages_lost: lost,
+        late_or_lost: (stats.late + lost) as f64 / sent.max(1) as f64,
+        bytes_sent: seen.sent.1,
+        bytes_delivered: stats.played_bytes,
+        bytes_identical: seen.damaged == 0,
+        underflows: stats.underflows,
+        continuity: stats.continuity(),
+        media_bps: seen.sent.1 as f64 * 8.0 / seen.media_seconds,
+        black_hole_path: seen.networks[seen.best].name.clone(),
+        black_hole_s: seen.hole,
+        paths: reports,
+        failures: Vec::new(),
+    };
+    summary.failures = failures(&summary, seen.args.network);
+    summary
+}
+
+fn failures(summary: &Summary, network: NetworkName) -> Vec<Failure> {
+    let mut failures = Vec::new();
+    if summary.late_or_lost > LATE_OR_LOST {
+        let share = percent(summary.late_or_lost);
+        failures.push(Failure(format!(
+            "{share} of the messages were late or lost, more than {}",
+            percent(LATE_OR_LOST)
+        )));
+    }
+    if !summary.bytes_identical {
+        failures.push(Failure("delivered bytes differ from those sent".into()));
+    }
+    let idle = summary.paths.iter().filter(|p| network == NetworkName::Field && p.share < SHARE);
+    for path in idle {
+        let (name, share) = (&path.name, percent(path.share));
+        failures.push(Failure(format!("{name} carried {share} of the bytes, less than {}", percent(SHARE))));
+    }
+    failures
+}
+
+fn path_report(seen: &Seen<'_>, index: usize) -> PathReport {
+    let network = &seen.networks[index];
+    let path = seen.paths.iter().find(|p| p.name == network.name);
+    let stats = path.map(|p| p.stats.clone()).unwrap_or_default();
+    let all: u64 = seen.paths.iter().map(|p| p.stats.payload_sent).sum();
+    let rtts: Vec<f64> = seen.samples.iter().filter_map(|s| s.paths.get(index)?.rtt_ms).collect();
+    let delay = match network.forward.delay {
+        Delay::Fixed(delay) => delay,
+        Delay::Uniform { min, max } => (min + max) / 2,
+    };
+    PathReport {
+        name: network.name.clone(),
+        bytes: stats.payload_sent,
+        share: stats.payload_sent as f64 / all.max(1) as f64,
+        goodput_bps: stats.payload_acked as f64 * 8.0 / seen.media_seconds,
+        loss: stats.loss(),
+        rtt_ms: (!rtts.is_empty()).then(|| rtts.iter().sum::<f64>() / rtts.len() as f64),
+        down_s: stats.down_time(seen.at).as_secs_f64(),
+        retransmissions: stats.retransmissions,
+        link_bps: network.forward.rate_bps.map_or(0.0, |rate| rate as f64),
+        link_delay_ms: delay.as_secs_f64() * 1e3,
+        link_loss: network.forward.mean_loss(),
+    }
+}
+
+impl Summary {
+    /// Lines for people.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let same = if self.bytes_identical { "every byte as it was sent" } else { "with wrong bytes" };
+        let mut lines = vec![
+            format!(
+                "delivered {} of {} in time ({}), {same}; {} late, {} lost",
+                self.messages_delivered,
+                count(self.messages_sent, "message"),
+                bytes(self.bytes_delivered),
+                self.messages_late,
+                self.messages_lost,
+            ),
+            format!(
+                "playout: {} of the time without gap, {}",
+                percent(self.continuity),
+                count(self.underflows, "underflow")
+            ),
+        ];
+        for path in &self.paths {
+            let rtt = path.rtt_ms.map_or("-".to_owned(), |rtt| ms(Duration::from_secs_f64(rtt / 1e3)));
+            lines.push(format!(
+                "  {:<10} {:>8} ({}), goodput {}, {} declared lost, RTT {rtt}, down {:.1} s",
+                path.name,
+                bytes(path.bytes),
+                percent(path.share),
+                bits_per_s(path.goodput_bps),
+                percent(path.loss),
+                path.down_s,
+            ));
+        }
+        lines
+    }
+}
