@@ -166,10 +166,7 @@ impl Client {
             Phase::Receiving(receiving) => receiving.totals().bytes,
             _ => {
                 let association = self.id.and_then(|id| endpoint.association(id));
-                association.map_or(0, |a| {
-                    let paths = a.paths().iter().filter_map(|p| a.path_stats(p.id));
-                    paths.map(|s| s.payload_acked).sum()
-                })
+                association.map_or(0, |a| a.stats().bytes_sent.saturating_sub(a.send_buffered() as u64))
             }
         }
     }

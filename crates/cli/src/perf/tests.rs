@@ -67,7 +67,7 @@ fn check(outcome: &Outcome, served: &mut UnboundedReceiver<Served>, reversed: bo
     assert!((2.9..3.2).contains(&outcome.sent.seconds), "{:?}", outcome.sent);
     let counted: u64 = outcome.intervals.iter().map(|i| i.bytes).sum();
     assert!(
-        (bytes..bytes + 500).contains(&counted),
+        bytes.abs_diff(counted) < 50_000,
         "the intervals add up to {bytes} and control messages: {counted}"
     );
     assert!(matches!(served.try_recv(), Ok(Served::Begun { reverse, .. }) if reverse == reversed));
