@@ -77,6 +77,8 @@ pub(super) struct Link {
     pub socket: Option<PathSocket>,
     /// Where the socket was last bound, with its port: tried first the next time.
     bound: Option<SocketAddr>,
+    /// The local port to try when it was not bound here before; 0 leaves the choice to the system.
+    pub port: u16,
     /// A client's path; a listening socket has none.
     pub uplink: Option<(Uplink, Option<AssociationId>)>,
     /// Where an uplink sends to, once it was bound.
@@ -96,7 +98,8 @@ struct Waiting {
 impl Link {
     fn new(id: u32, uplink: Option<(Uplink, Option<AssociationId>)>) -> Self {
         let (waiting, waiting_bytes) = (VecDeque::new(), 0);
-        Link { id: LinkId(id), socket: None, bound: None, uplink, remote: None, waiting, waiting_bytes }
+        let (socket, bound, port, remote) = (None, None, 0, None);
+        Link { id: LinkId(id), socket, bound, port, uplink, remote, waiting, waiting_bytes }
     }
 
     /// The 4-tuple of what came in.
@@ -134,7 +137,8 @@ impl Link {
         }
         self.fail();
         // The port it had keeps the path where it was.
-        let port = self.bound.filter(|b| same(*b) && self.remote == Some(remote)).map_or(0, |b| b.port());
+        let had = self.bound.filter(|b| same(*b) && self.remote == Some(remote));
+        let port = had.map_or(self.port, |b| b.port());
         let again = PathSocket::bind(&BindSpec { port, ..bind.clone() });
         let socket = if port == 0 { again } else { again.or_else(|_| PathSocket::bind(&bind)) };
         self.remote = Some(remote);

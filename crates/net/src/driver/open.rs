@@ -114,12 +114,16 @@ impl Client {
             links.add_uplink(uplink, None);
         }
         let mut paths: Vec<(FourTuple, Option<u16>)> = Vec::new();
+        // A stack has one local UDP port (RFC 6951 §5.1): others look for it at each address that they are told of.
+        let (one_port, mut udp_port) = (endpoint.transport.announce, 0);
         for link in links.iter_mut() {
+            link.port = udp_port;
             if let Some(error) = link.refresh(&interfaces) {
                 return Err(error.into());
             }
             let mtu = link.uplink.as_ref().and_then(|(uplink, _)| uplink.spec.mtu);
             paths.extend(link.tuple().map(|tuple| (tuple, mtu)));
+            udp_port = link.tuple().filter(|_| one_port).map_or(udp_port, |tuple| tuple.local.port());
         }
         if paths.is_empty() {
             return Err(first_reason.map_or(OpenError::NoAddress, OpenError::NoPath));
