@@ -3,7 +3,6 @@
 //! What the tests need beside cargo is built and named by `make test`; see `tests/interop/README.md`. This program is
 //! both the tests and, started again with `peer` as its first argument, our side of an association.
 
-mod pcap;
 mod peer;
 mod stream;
 
@@ -16,7 +15,8 @@ use serde_json::Value;
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1).peekable();
     if args.next_if(|a| a == "peer").is_some() {
-        let report = peer::Peer::new(peer::Options::parse(args)).run();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let report = runtime.expect("a runtime").block_on(peer::run(&peer::Options::parse(args)));
         println!("{report}");
         return if report["closed"] == "graceful" { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
@@ -158,7 +158,7 @@ fn they_connect_and_receive() {
 
 fn large_messages_both_ways() {
     for (listener, connector) in [(Us, Them), (Them, Us)] {
-        let listen = "--send 3000000 --size 30000 --expect 2000000";
+        let listen = "--send 3000000 --size 30000 --await-close";
         let connect = "--send 2000000 --size 100000 --expect 3000000";
         let ends = loopback((listener, listen), (connector, connect));
         for key in ["bytes", "messages", "fnv1a64"] {
@@ -254,7 +254,7 @@ fn captures() {
     let (bulk, lossy) = (file("bulk.pcap"), file("lossy.pcap"));
     let hosts = Hosts::new("20mbit");
     let connect = format!("--scheme cmt --send 1000000 --expect 1000000 --size 20000 --pcap {bulk}");
-    hosts.transfer((Them, "--cmt 1 --send 1000000 --expect 1000000 --size 20000"), (Us, &connect));
+    hosts.transfer((Them, "--cmt 1 --send 1000000 --size 20000 --await-close"), (Us, &connect));
     let hosts = Hosts::new("2mbit");
     hosts.transfer((Them, ""), (Us, &format!("--send 400000 --pr-ttl 50 --pcap {lossy}")));
     let good = check(&[&bulk, &lossy]);
