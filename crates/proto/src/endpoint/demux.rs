@@ -31,12 +31,20 @@ impl Endpoint {
             return self.on_cookie_echo(now, tuple, packet, &echo.cookie);
         }
         let by_tag = self.by_tag.get(&header.verification_tag.0).copied();
-        let owner =
-            by_tag.filter(|id| self.entries.get(id).is_some_and(|e| e.peer_port == header.source_port));
+        let owner = by_tag.filter(|id| {
+            let entry = self.entries.get(id);
+            entry.is_some_and(|e| e.peer_port == header.source_port)
+                && (!t_bit(&first) || self.has_peer_tag(*id, packet))
+        });
         match owner.or_else(|| self.reflected(tuple, packet, &first)) {
             Some(id) if !self.answers_shutdown_ack_here(id, &first) => {
                 self.entries.get_mut(&id)?.association.handle_packet(now, tuple, packet);
                 Some(id)
+            }
+            // RFC 9260 §8.5: there is an association, and this is another's tag.
+            None if self.by_tuple.contains_key(&(tuple, header.source_port)) => {
+                self.dropped += 1;
+                None
             }
             _ => {
                 self.out_of_the_blue(now, tuple, packet);
@@ -47,14 +55,13 @@ impl Endpoint {
 
     /// An ABORT or SHUTDOWN COMPLETE with the T bit carries our peer's tag, not ours (RFC 9260 §8.5.1 B, C).
     fn reflected(&self, tuple: FourTuple, packet: &Packet, first: &Chunk) -> Option<AssociationId> {
-        let t_bit = match first {
-            Chunk::Abort(a) => a.reflected_tag,
-            Chunk::ShutdownComplete(s) => s.reflected_tag,
-            _ => false,
-        };
         let id = *self.by_tuple.get(&(tuple, packet.header.source_port))?;
-        let peer = self.entries.get(&id)?.association.tags().1;
-        (t_bit && peer == packet.header.verification_tag).then_some(id)
+        (t_bit(first) && self.has_peer_tag(id, packet)).then_some(id)
+    }
+
+    fn has_peer_tag(&self, id: AssociationId, packet: &Packet) -> bool {
+        let tag = packet.header.verification_tag;
+        self.entries.get(&id).is_some_and(|e| e.association.tags().1 == tag)
     }
 
     /// RFC 9260 §8.5.1 E: a SHUTDOWN ACK that finds a handshake under way is out of the blue.
@@ -98,5 +105,14 @@ impl Endpoint {
         }
         let abort = Abort { reflected_tag: true, causes: Vec::new() };
         self.answers.send(now, tuple, packet.header, tag, &abort);
+    }
+}
+
+/// Whether the packet carries its receiver's peer's tag instead of its own.
+fn t_bit(first: &Chunk) -> bool {
+    match first {
+        Chunk::Abort(a) => a.reflected_tag,
+        Chunk::ShutdownComplete(s) => s.reflected_tag,
+        _ => false,
     }
 }
