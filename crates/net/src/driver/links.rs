@@ -11,7 +11,7 @@ use strandcast_proto::policy::LinkId;
 use strandcast_proto::time::Instant;
 
 use super::snapshot::Names;
-use crate::interface::{Interface, PathSpec};
+use crate::interface::{Interface, PathSpec, mtu};
 use crate::socket::{BindSpec, PathSocket, Received, SendOutcome, SocketError, Transmit};
 
 /// Bytes that wait for a socket whose kernel buffer is full; more is dropped, as any queue on the way would.
@@ -43,6 +43,16 @@ impl Uplink {
         let near = all.iter().find(|(bind, r)| in_one_subnet(interfaces, bind, r));
         near.or(all.first()).cloned()
     }
+}
+
+fn owner<'a>(interfaces: &'a [Interface], bind: &BindSpec) -> Option<&'a Interface> {
+    let named = |i: &&Interface| bind.interface.as_ref() == Some(&i.name);
+    let has = |i: &&Interface| bind.address.is_some_and(|ip| i.owns(ip));
+    interfaces.iter().find(named).or_else(|| interfaces.iter().find(has))
+}
+
+fn saturate(mtu: u32) -> u16 {
+    u16::try_from(mtu).unwrap_or(u16::MAX)
 }
 
 fn in_one_subnet(interfaces: &[Interface], bind: &BindSpec, remote: &SocketAddr) -> bool {
@@ -83,6 +93,8 @@ pub(super) struct Link {
     pub uplink: Option<(Uplink, Option<AssociationId>)>,
     /// Where an uplink sends to, once it was bound.
     pub remote: Option<SocketAddr>,
+    /// IP-level MTU of its interface, where known.
+    interface_mtu: Option<u16>,
     waiting: VecDeque<Waiting>,
     waiting_bytes: usize,
 }
@@ -98,8 +110,8 @@ struct Waiting {
 impl Link {
     fn new(id: u32, uplink: Option<(Uplink, Option<AssociationId>)>) -> Self {
         let (waiting, waiting_bytes) = (VecDeque::new(), 0);
-        let (socket, bound, port, remote) = (None, None, 0, None);
-        Link { id: LinkId(id), socket, bound, port, uplink, remote, waiting, waiting_bytes }
+        let (socket, bound, port, remote, interface_mtu) = (None, None, 0, None, None);
+        Link { id: LinkId(id), socket, bound, port, uplink, remote, interface_mtu, waiting, waiting_bytes }
     }
 
     /// The 4-tuple of what came in.
@@ -117,6 +129,14 @@ impl Link {
         Some(FourTuple { link: self.id, local: self.bound?, remote: self.remote? })
     }
 
+    /// IP-level MTU of an uplink's path, if less than `default` or asked for.
+    pub fn mtu(&self, default: u16) -> Option<u16> {
+        let (uplink, _) = self.uplink.as_ref()?;
+        let asked = uplink.spec.mtu.unwrap_or(default);
+        let mtu = self.interface_mtu.map_or(asked, |most| most.min(asked));
+        (uplink.spec.mtu.is_some() || mtu < default).then_some(mtu)
+    }
+
     /// The socket is lost; what waited for it, too.
     pub fn fail(&mut self) {
         self.socket = None;
@@ -131,6 +151,7 @@ impl Link {
             self.fail();
             return None;
         };
+        self.interface_mtu = owner(interfaces, &bind).and_then(|i| mtu(&i.name)).map(saturate);
         let same = |bound: SocketAddr| bind.address.is_none_or(|ip| ip == bound.ip());
         if self.socket.is_some() && self.bound.is_some_and(same) && self.remote == Some(remote) {
             return None;
@@ -163,7 +184,7 @@ impl Link {
         self.waiting.push_back(Waiting { remote, src_ip, segment_size, contents: contents.to_vec() });
     }
 
-    /// Sends, or keeps for later. `Err`: a datagram of this size was too big.
+    /// Sends, or keeps for later. `Err`: datagrams of this size are too big.
     fn send(&mut self, tuple: &FourTuple, segment_size: usize, contents: &[u8]) -> Result<(), usize> {
         let Some(socket) = &self.socket else { return Ok(()) };
         let any = self.bound.is_some_and(|b| b.ip().is_unspecified()) && self.uplink.is_none();
@@ -178,7 +199,10 @@ impl Link {
                 transmit.contents = &contents[sent..];
                 self.wait(&transmit);
             }
-            SendOutcome::TooBig => return Err(segment_size.min(contents.len())),
+            SendOutcome::TooBig => {
+                socket.send_fragmented(&transmit);
+                return Err(segment_size.min(contents.len()));
+            }
             SendOutcome::Fatal(_) => self.fail(),
             SendOutcome::Sent | SendOutcome::Unreachable => {}
         }
@@ -200,17 +224,19 @@ impl Link {
             }
             let Waiting { remote, src_ip, segment_size, contents } = waiting;
             let (remote, src_ip, segment_size) = (*remote, *src_ip, *segment_size);
-            match socket.try_send(&Transmit { remote, src_ip, segment_size, contents }) {
+            let transmit = Transmit { remote, src_ip, segment_size, contents };
+            match socket.try_send(&transmit) {
                 SendOutcome::Blocked(sent) => {
                     contents.drain(..sent);
                     self.waiting_bytes -= sent;
                     continue;
                 }
+                SendOutcome::TooBig => socket.send_fragmented(&transmit),
                 SendOutcome::Fatal(_) => {
                     self.fail();
                     return any;
                 }
-                SendOutcome::Sent | SendOutcome::Unreachable | SendOutcome::TooBig => {}
+                SendOutcome::Sent | SendOutcome::Unreachable => {}
             }
             self.waiting_bytes -= self.waiting.pop_front().map_or(0, |w| w.contents.len());
         }
@@ -266,7 +292,7 @@ impl Links {
         self.all.iter_mut().fold(false, |any, link| link.flush(cx) | any)
     }
 
-    /// Sends datagrams. `Err`: one of this size was too big.
+    /// Sends datagrams. `Err`: those of this size are too big.
     pub fn send(
         &mut self,
         now: Instant,

@@ -121,8 +121,7 @@ impl Client {
             if let Some(error) = link.refresh(&interfaces) {
                 return Err(error.into());
             }
-            let mtu = link.uplink.as_ref().and_then(|(uplink, _)| uplink.spec.mtu);
-            paths.extend(link.tuple().map(|tuple| (tuple, mtu)));
+            paths.extend(link.tuple().map(|tuple| (tuple, link.mtu(endpoint.transport.mtu))));
             udp_port = link.tuple().filter(|_| one_port).map_or(udp_port, |tuple| tuple.local.port());
         }
         if paths.is_empty() {
@@ -183,7 +182,8 @@ impl Parts {
         links.tap = tap;
         let control = Arc::new(Control::default());
         let driver = Driver::new(Arc::clone(&control), driver_locals);
-        let core = Core { endpoint: Endpoint::new(config, &seeds), links };
+        let mtu = config.transport.mtu;
+        let core = Core { endpoint: Endpoint::new(config, &seeds), links, mtu };
         Ok(Parts { core, control, driver, clock: Clock::start() })
     }
 

@@ -30,6 +30,8 @@ const LOOK: Duration = Duration::from_secs(1);
 pub(super) struct Core {
     pub endpoint: Endpoint,
     pub links: Links,
+    /// IP-level MTU of paths that nothing else is known of.
+    pub mtu: u16,
 }
 
 impl Core {
@@ -45,7 +47,7 @@ impl Core {
             let id = link.id;
             // A socket that can't be opened now is tried again with the next look.
             let _ = link.refresh(&interfaces);
-            let Some((uplink, _)) = &link.uplink else { continue };
+            let mtu = link.mtu(self.mtu);
             let open = |p: &&strandcast_proto::policy::PathView| p.link == id && p.state != PathState::Closed;
             let path = association.paths().iter().find(open).map(|p| p.id);
             let at = path.and_then(|p| association.tuple(p));
@@ -55,9 +57,12 @@ impl Core {
                     self.endpoint.with(owner, |a| a.move_path(now, path, tuple))
                 }
                 (Some(path), None) => self.endpoint.with(owner, |a| a.remove_path(now, path)),
-                (None, Some(tuple)) => self.endpoint.add_path(now, owner, tuple, uplink.spec.mtu).map(|_| ()),
+                (None, Some(tuple)) => self.endpoint.add_path(now, owner, tuple, mtu).map(|_| ()),
                 _ => Ok(()),
             };
+            if let (Some(tuple), Some(mtu)) = (link.tuple(), mtu) {
+                self.endpoint.handle_input(now, Input::Mtu { tuple, mtu });
+            }
         }
     }
 
@@ -167,7 +172,7 @@ impl<A: App> Task<A> {
 
     /// Hands in what has come; whether any socket was ready.
     fn receive(&mut self, cx: &mut Context<'_>) -> bool {
-        let Core { endpoint, links } = &mut self.core;
+        let Core { endpoint, links, .. } = &mut self.core;
         let mut any = false;
         let mut tap = links.tap.take();
         for link in links.iter_mut() {

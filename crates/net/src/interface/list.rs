@@ -74,6 +74,13 @@ pub fn interfaces() -> io::Result<Vec<Interface>> {
     Ok(all)
 }
 
+/// The IP-level MTU of an interface, where the system tells.
+pub fn mtu(interface: &str) -> Option<u32> {
+    // A name with a slash is no interface's.
+    let name = Some(interface).filter(|name| !name.is_empty() && !name.contains('/'))?;
+    std::fs::read_to_string(format!("/sys/class/net/{name}/mtu")).ok()?.trim().parse().ok()
+}
+
 /// A path for every interface that is up, not loopback, and has a route to `host`; for a host that is this very
 /// machine, the one path inside it.
 ///

@@ -144,6 +144,28 @@ impl PathSocket {
         SendOutcome::Sent
     }
 
+    /// Sends datagrams that are longer than the interface's MTU one by one, in fragments (RFC 9260 §6.9: what was cut
+    /// for a larger MTU can not be cut again). Where the system can't, they are lost.
+    pub fn send_fragmented(&self, transmit: &Transmit<'_>) {
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::net::sockopt::{self, Ipv4PathMtuDiscovery as V4, Ipv6PathMtuDiscovery as V6};
+            // One of the two is refused where it does not apply.
+            let discover = |v4, v6| {
+                let _ = sockopt::set_ip_mtu_discover(&self.io, v4);
+                let _ = sockopt::set_ipv6_mtu_discover(&self.io, v6);
+            };
+            discover(V4::DONT, V6::DONT);
+            for datagram in transmit.contents.chunks(transmit.segment_size.max(1)) {
+                // Whatever becomes of it, loss is the transport's business.
+                let _ = self.send_batch(&Transmit { segment_size: datagram.len(), ..*transmit }, datagram);
+            }
+            discover(V4::PROBE, V6::PROBE);
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = transmit;
+    }
+
     fn send_batch(&self, transmit: &Transmit<'_>, batch: &[u8]) -> io::Result<()> {
         let datagram = quinn_udp::Transmit {
             destination: self.to_family(transmit.remote),

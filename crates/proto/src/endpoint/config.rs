@@ -84,7 +84,14 @@ pub enum Input {
     },
     /// Counters of a link.
     Link(LinkSample),
-    /// A datagram of `size` bytes (UDP payload) did not fit on the path (EMSGSIZE).
+    /// The IP-level MTU of a path is this at most.
+    Mtu {
+        /// Which path.
+        tuple: FourTuple,
+        /// Bytes.
+        mtu: u16,
+    },
+    /// A datagram of `size` bytes (UDP payload) did not fit on the path (EMSGSIZE), whose MTU is not known.
     TooBig {
         /// Which path.
         tuple: FourTuple,

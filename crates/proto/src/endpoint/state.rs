@@ -209,19 +209,21 @@ impl Endpoint {
                     }
                 }
             }
+            Input::Mtu { tuple, mtu } => self.lower_mtu(now, &tuple, mtu),
             Input::TooBig { tuple, size } => {
-                let owners = self.entries.iter().filter(|(_, e)| e.association.path_of(&tuple).is_some());
-                let owners: Vec<AssociationId> = owners.map(|(id, _)| *id).collect();
-                for id in owners {
-                    let Some(e) = self.entries.get_mut(&id) else { continue };
-                    if let Some(path) = e.association.path_of(&tuple) {
-                        // A few steps of one or two encapsulating headers reach any real MTU.
-                        let mtu =
-                            (size + usize::from(self.config.transport.encapsulation)).saturating_sub(60);
-                        e.association.lower_mtu(now, path, mtu as u16);
-                    }
-                    self.touch(id);
-                }
+                // A few steps of one or two encapsulating headers reach any real MTU.
+                let mtu = (size + usize::from(self.config.transport.encapsulation)).saturating_sub(60);
+                self.lower_mtu(now, &tuple, u16::try_from(mtu).unwrap_or(u16::MAX));
+            }
+        }
+    }
+
+    fn lower_mtu(&mut self, now: Instant, tuple: &FourTuple, mtu: u16) {
+        for id in self.ids() {
+            let Some(e) = self.entries.get_mut(&id) else { continue };
+            if let Some(path) = e.association.path_of(tuple) {
+                e.association.lower_mtu(now, path, mtu);
+                self.touch(id);
             }
         }
     }
