@@ -1,10 +1,10 @@
 //! Outages of the best path over real sockets and emulated links: one line of JSON a case, cases of one network side by
-//! side. `failover [SCHEME...]`, by default `sctp` and `cmt`; about a minute.
+//! side. `failover [SCHEME...]`, by default `sctp` and `cmt`; two minutes at most.
 //!
-//! Each case sends for 12.5 s; between 3 s and 8.5 s the first path is silent in one direction, in both, or down. Keys:
-//! `gap_s`, the longest time without in-order delivery from the outage on; `back_s`, from the path's return until data
-//! are sent on it (null: not before the end); `sent` and `delivered` messages; `complete`: all of them, in order and
-//! unchanged, within 30 s of the last one's sending.
+//! Each case sends for 19.5 s; between 10 s and 15.5 s the first path is silent in one direction, in both, or down. Keys:
+//! `gap_s`, the longest time without in-order delivery from the outage on, and `gap_at_s`, when it began; `back_s`,
+//! from the path's return until data are sent on it (null: not before the end); `sent` and `delivered` messages;
+//! `complete`: all of them, in order and unchanged, within 30 s of the end of sending.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use strandcast_sim::topology::{PathNetwork, field};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-const WARM_UP: Duration = Duration::from_secs(3);
+const WARM_UP: Duration = Duration::from_secs(10);
 /// Not a multiple of a timeout: else a probe may happen to meet the path on its return.
 const OUTAGE: Duration = Duration::from_millis(5500);
 const AFTER: Duration = Duration::from_secs(4);
@@ -94,9 +94,9 @@ impl Source for Cbr {
     }
 }
 
-/// 1 Mbit/s of video in messages of up to 7 × 188 bytes, here reliable and in order.
+/// 1 Mbit/s of video, here reliable and in order.
 fn video() -> Cbr {
-    let mut video = Cbr::new(1316, Duration::from_micros(10_528), None);
+    let mut video = Cbr::new(1340, Duration::from_micros(10_528), None);
     video.options.unordered = false;
     video
 }
@@ -216,14 +216,15 @@ async fn play<A: Source>(spec: &Spec, networks: Vec<PathNetwork>, outage: usize,
     sleep(AFTER.saturating_sub(returned.elapsed())).await;
     let (sent, sink) = stage.end().await;
     let last = sink.deliveries.last().map_or(from, |d| d.at);
-    let (_, gap) = sink.longest_gap(from, last);
+    let (begins, gap) = sink.longest_gap(from, last);
     let delivered = sink.deliveries.len() as u64;
     let complete = delivered == sent && sink.damaged + sink.out_of_order == 0;
     let back = back.map_or("null".into(), |back| format!("{:.2}", back.as_secs_f64()));
     let (scheme, outage, gap) = (spec.to_string(), outage.0, gap.as_secs_f64());
+    let gap_at = (begins - from).as_secs_f64();
     format!(
-        "\"scheme\": \"{scheme}\", \"outage\": \"{outage}\", \"gap_s\": {gap:.2}, \"back_s\": {back}, \
-         \"sent\": {sent}, \"delivered\": {delivered}, \"complete\": {complete}"
+        "\"scheme\": \"{scheme}\", \"outage\": \"{outage}\", \"gap_s\": {gap:.2}, \"gap_at_s\": {gap_at:.2}, \
+         \"back_s\": {back}, \"sent\": {sent}, \"delivered\": {delivered}, \"complete\": {complete}"
     )
 }
 
