@@ -14,8 +14,6 @@ use std::time::{Duration, Instant};
 
 /// Flow control shall never be what limits.
 const WINDOW: u32 = 16 << 20;
-/// Messages handed over at once.
-const BATCH: usize = 64;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Failure> {
@@ -61,8 +59,7 @@ async fn send(addr: SocketAddr, time: Duration, bytes: usize) -> Result<(), Fail
     let message = Bytes::from(vec![7; bytes]);
     let end = Instant::now() + time;
     while Instant::now() < end {
-        let mut batch: Vec<Bytes> = vec![message.clone(); BATCH];
-        stream.write_all_chunks(&mut batch).await?;
+        stream.write_chunk(message.clone()).await?;
     }
     stream.finish()?;
     connection.closed().await;
