@@ -3,7 +3,7 @@
 #   make demo    a real video over three emulated links; report in target/demo/report.html (ARGS="--network paper-000")
 #   make test    everything that must pass; installs what it needs when root, else names what it skips
 #   make lint    formatting, clippy, the crates' walls, licences
-#   make bench   benchmarks
+#   make bench   the state machines in memory, failover over sockets, bulk transfer beside others (docs/performance.md)
 #   make docs    the API's documentation, target/doc
 
 .PHONY: demo test lint bench docs interop
@@ -30,7 +30,10 @@ lint:
 	tools/deny
 
 bench:
-	cargo bench --locked --workspace
+	tools/setup
+	cargo bench --locked -p strandcast-proto
+	tools/bench/failover
+	tools/bench/bulk
 
 docs:
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --workspace --no-deps
