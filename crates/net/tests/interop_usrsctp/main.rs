@@ -48,6 +48,7 @@ const TESTS: &[Test] = &[
     ("unordered_messages", &["usrsctp"], unordered_messages),
     ("partial_reliability", &["usrsctp", "netns"], partial_reliability),
     ("two_links", &["usrsctp", "netns"], two_links),
+    ("a_link_dies", &["usrsctp", "netns"], a_link_dies),
     ("captures", &["usrsctp", "netns", "tshark"], captures),
 ];
 
@@ -234,6 +235,25 @@ fn two_links() {
     }
 }
 
+/// The link of the handshake goes down in the middle for good: all that we send arrives over the other. (The other way
+/// it does so, too, but usrsctp takes a quarter of a minute.)
+fn a_link_dies() {
+    for (listener, connector) in [
+        ((Them, ""), (Us, "--scheme cmt --send 6000000")),
+        ((Us, "--scheme cmt --send 6000000 --await-close"), (Them, "--expect 6000000")),
+    ] {
+        let hosts = Hosts::new("20mbit");
+        let host = format!("{}-a", hosts.0);
+        let down = std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(700));
+            Command::new("ip").args(["-n", &host, "link", "set", "p1", "down"]).status()
+        });
+        let ends = hosts.transfer(listener, connector);
+        assert!(down.join().is_ok_and(|done| done.is_ok_and(|status| status.success())));
+        assert_equal(&ends, ALL);
+    }
+}
+
 /// Over slow links messages expire; those that arrive are whole and in order.
 fn partial_reliability() {
     for (listener, connector) in [(Us, Them), (Them, Us)] {
@@ -257,10 +277,15 @@ fn captures() {
     hosts.transfer((Them, "--cmt 1 --send 1000000 --size 20000 --await-close"), (Us, &connect));
     let hosts = Hosts::new("2mbit");
     hosts.transfer((Them, ""), (Us, &format!("--send 400000 --pr-ttl 50 --pcap {lossy}")));
-    let good = check(&[&bulk, &lossy]);
+    // Between two of ours there are AUTH and REPORT as well.
+    let (joined, hosts) = (file("joined.pcap"), Hosts::new("20mbit"));
+    let connect = format!("--scheme cmt --send 1000000 --pcap {joined}");
+    hosts.transfer((Us, "--scheme cmt"), (Us, &connect));
+    let good = check(&[&bulk, &lossy, &joined]);
     assert!(good["malformed"] == 0 && good["bad_checksum"] == 0 && good["other"] == 0, "{good:#}");
-    // DATA, INIT, INIT ACK, SACK, HEARTBEAT and its ACK, SHUTDOWN and its answers, COOKIE ECHO and ACK, FORWARD TSN.
-    for chunk in ["0", "1", "2", "3", "4", "5", "7", "8", "10", "11", "14", "192"] {
+    // DATA, INIT, INIT ACK, SACK, HEARTBEAT and its ACK, SHUTDOWN and its answers, COOKIE ECHO and ACK, AUTH, REPORT,
+    // FORWARD TSN.
+    for chunk in ["0", "1", "2", "3", "4", "5", "7", "8", "10", "11", "14", "15", "177", "192"] {
         assert!(good["chunks"][chunk].as_u64() > Some(0), "chunk {chunk}: {good:#}");
     }
     let damaged = file("damaged.pcap");
