@@ -11,7 +11,7 @@ use strandcast_proto::policy::LinkId;
 use strandcast_proto::time::Instant;
 
 use super::snapshot::Names;
-use crate::interface::{Interface, PathSpec, mtu};
+use crate::interface::{Interface, PathSpec, route_mtu};
 use crate::socket::{BindSpec, PathSocket, Received, SendOutcome, SocketError, Transmit};
 
 /// Bytes that wait for a socket whose kernel buffer is full; more is dropped, as any queue on the way would.
@@ -43,16 +43,6 @@ impl Uplink {
         let near = all.iter().find(|(bind, r)| in_one_subnet(interfaces, bind, r));
         near.or(all.first()).cloned()
     }
-}
-
-fn owner<'a>(interfaces: &'a [Interface], bind: &BindSpec) -> Option<&'a Interface> {
-    let named = |i: &&Interface| bind.interface.as_ref() == Some(&i.name);
-    let has = |i: &&Interface| bind.address.is_some_and(|ip| i.owns(ip));
-    interfaces.iter().find(named).or_else(|| interfaces.iter().find(has))
-}
-
-fn saturate(mtu: u32) -> u16 {
-    u16::try_from(mtu).unwrap_or(u16::MAX)
 }
 
 fn in_one_subnet(interfaces: &[Interface], bind: &BindSpec, remote: &SocketAddr) -> bool {
@@ -93,8 +83,8 @@ pub(super) struct Link {
     pub uplink: Option<(Uplink, Option<AssociationId>)>,
     /// Where an uplink sends to, once it was bound.
     pub remote: Option<SocketAddr>,
-    /// IP-level MTU of its interface, where known.
-    interface_mtu: Option<u16>,
+    /// IP-level MTU to there as the system knows it.
+    route_mtu: Option<u16>,
     waiting: VecDeque<Waiting>,
     waiting_bytes: usize,
 }
@@ -110,8 +100,8 @@ struct Waiting {
 impl Link {
     fn new(id: u32, uplink: Option<(Uplink, Option<AssociationId>)>) -> Self {
         let (waiting, waiting_bytes) = (VecDeque::new(), 0);
-        let (socket, bound, port, remote, interface_mtu) = (None, None, 0, None, None);
-        Link { id: LinkId(id), socket, bound, port, uplink, remote, interface_mtu, waiting, waiting_bytes }
+        let (socket, bound, port, remote, route_mtu) = (None, None, 0, None, None);
+        Link { id: LinkId(id), socket, bound, port, uplink, remote, route_mtu, waiting, waiting_bytes }
     }
 
     /// The 4-tuple of what came in.
@@ -133,7 +123,7 @@ impl Link {
     pub fn mtu(&self, default: u16) -> Option<u16> {
         let (uplink, _) = self.uplink.as_ref()?;
         let asked = uplink.spec.mtu.unwrap_or(default);
-        let mtu = self.interface_mtu.map_or(asked, |most| most.min(asked));
+        let mtu = self.route_mtu.map_or(asked, |most| most.min(asked));
         (uplink.spec.mtu.is_some() || mtu < default).then_some(mtu)
     }
 
@@ -151,7 +141,7 @@ impl Link {
             self.fail();
             return None;
         };
-        self.interface_mtu = owner(interfaces, &bind).and_then(|i| mtu(&i.name)).map(saturate);
+        self.route_mtu = route_mtu(&bind, remote);
         let same = |bound: SocketAddr| bind.address.is_none_or(|ip| ip == bound.ip());
         if self.socket.is_some() && self.bound.is_some_and(same) && self.remote == Some(remote) {
             return None;

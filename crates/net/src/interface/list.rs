@@ -1,6 +1,7 @@
 //! Enumeration, and the test for a route.
 
 use super::spec::PathSpec;
+use crate::socket::BindSpec;
 use if_addrs::{IfAddr, IfOperStatus};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
@@ -74,11 +75,29 @@ pub fn interfaces() -> io::Result<Vec<Interface>> {
     Ok(all)
 }
 
-/// The IP-level MTU of an interface, where the system tells.
-pub fn mtu(interface: &str) -> Option<u32> {
-    // A name with a slash is no interface's.
-    let name = Some(interface).filter(|name| !name.is_empty() && !name.contains('/'))?;
-    std::fs::read_to_string(format!("/sys/class/net/{name}/mtu")).ok()?.trim().parse().ok()
+/// The IP-level MTU to `remote` from a socket bound like this, as far as the system knows: the interface's, the route's,
+/// or what routers on the way have reported (RFC 1191, RFC 8201). Nothing is sent.
+pub fn route_mtu(bind: &BindSpec, remote: SocketAddr) -> Option<u16> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::net::sockopt;
+        let socket = Socket::new(Domain::for_address(remote), Type::DGRAM, Some(Protocol::UDP)).ok()?;
+        if let Some(interface) = &bind.interface {
+            // Without leave the routing table decides, as it does for the path's socket.
+            let _ = socket.bind_device(Some(interface.as_bytes()));
+        }
+        if let Some(address) = bind.address.filter(|a| a.is_ipv4() == remote.is_ipv4()) {
+            socket.bind(&SocketAddr::new(address, 0).into()).ok()?;
+        }
+        socket.connect(&remote.into()).ok()?;
+        let mtu = if remote.is_ipv4() { sockopt::ip_mtu(&socket) } else { sockopt::ipv6_mtu(&socket) };
+        Some(u16::try_from(mtu.ok()?).unwrap_or(u16::MAX))
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = (bind, remote);
+        None
+    }
 }
 
 /// A path for every interface that is up, not loopback, and has a route to `host`; for a host that is this very

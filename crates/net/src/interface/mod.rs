@@ -6,6 +6,6 @@ mod spec;
 mod tests;
 mod watch;
 
-pub use list::{Interface, InterfaceAddress, interfaces, mtu, usable_paths};
+pub use list::{Interface, InterfaceAddress, interfaces, route_mtu, usable_paths};
 pub use spec::{PathError, PathSpec, PathSpecError};
 pub use watch::{Change, Watch};
