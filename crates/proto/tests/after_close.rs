@@ -2,8 +2,15 @@
 
 mod common;
 
+use std::sync::mpsc::channel;
+
+use bytes::Bytes;
 use common::*;
 use strandcast_proto::association::{CloseReason, Event, SendOptions};
+use strandcast_proto::endpoint::Input;
+use strandcast_proto::path::FourTuple;
+use strandcast_proto::policy::LinkId;
+use strandcast_proto::wire::{Chunk, Packet};
 
 const SHUTDOWN_COMPLETE: u8 = 14;
 const HEARTBEAT_ACK: u8 = 5;
@@ -64,4 +71,29 @@ fn its_addresses_are_free_again() {
     w.run(ms(1000));
     assert_eq!(w.apps[CLIENT].id, Some(id));
     assert_eq!(w.received(SERVER), b"again");
+}
+
+/// RFC 9260 §3.3.7: a chunk behind an ABORT would be ignored.
+#[test]
+fn nothing_follows_an_abort() {
+    let mut w = World::new(&[10], config(), 1);
+    w.up();
+    let (taken, packets) = channel();
+    w.filter = Box::new(move |_, from, _, bytes| from == SERVER || taken.send(bytes.to_vec()).is_err());
+    for from in [0, 1000] {
+        w.send(CLIENT, pattern(from, 1000), SendOptions::default());
+    }
+    let data: Vec<u8> = packets.try_iter().flatten().collect();
+    let tuple = FourTuple { link: LinkId(0), local: SERVER_ADDRESS, remote: w.wires[0].outside };
+    let segment_size = data.len() / 2;
+    let id = w.apps[SERVER].id.expect("connected");
+    let server = &mut w.ends[SERVER];
+    // Two packets of data: an acknowledgement is due.
+    server.handle_input(w.now, Input::Datagrams { tuple, data: data.into(), segment_size });
+    server.abort(id, "enough");
+    let mut out = Vec::new();
+    server.poll_output(w.now, &mut out).expect("the ABORT");
+    let packet = Packet::parse(Bytes::from(out)).expect("a packet");
+    let chunks: Vec<Chunk> = packet.chunks().map(|c| c.expect("a chunk").1).collect();
+    assert!(matches!(chunks[..], [Chunk::Abort(_)]), "{chunks:?}");
 }

@@ -32,6 +32,9 @@ enum Go {
 impl Association {
     /// Takes a packet with the right verification tag from `tuple`.
     pub(crate) fn handle_packet(&mut self, now: Instant, tuple: FourTuple, packet: &Packet) {
+        if self.state == State::Closed {
+            return;
+        }
         let path = self.path_of(&tuple).or_else(|| self.follow_port(&tuple));
         let Some(on) = path else {
             self.stranger(now, tuple, packet);

@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use super::output::Transmit;
 use super::send::Source;
-use super::state::Association;
+use super::state::{Association, State};
 use crate::policy::{Occasion, PathId, PathState};
 use crate::time::{Duration, Instant};
 use crate::tx::ChunkState;
@@ -50,7 +50,8 @@ impl Association {
         let mut w = PacketWriter::new(buf, header);
         let before = self.mind.views[path.index()].in_flight_chunks;
         let signed = self.write_control(now, path, limit, &mut w);
-        if !alone && !signed {
+        // What says goodbye says it last, or alone (RFC 9260 §3.3.7, §3.3.13).
+        if !alone && !signed && self.state != State::Closed {
             if self.rx.sack_due && self.rx.sack_via == path {
                 self.write_sack(now, path, limit, &mut w);
             }
@@ -107,7 +108,7 @@ impl Association {
                 return false;
             }
         }
-        self.write_heartbeats(now, path, limit, w)
+        self.state != State::Closed && self.write_heartbeats(now, path, limit, w)
     }
 
     /// AUTH, a report, and the heartbeat that goes with it.
