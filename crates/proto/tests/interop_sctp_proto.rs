@@ -171,7 +171,7 @@ impl Foreign for SctpProto {
 
 /// Without and with losses, several runs.
 fn runs() -> impl Iterator<Item = (From, u64, f64)> {
-    let of = |by| (1..=6).map(move |seed| (by, seed, if seed == 1 { 0.0 } else { 0.05 }));
+    let of = |by| (1..=8).map(move |seed| (by, seed, if seed == 1 { 0.0 } else { 0.05 }));
     BOTH.into_iter().flat_map(of)
 }
 
@@ -186,6 +186,13 @@ fn handshake_by_either_side() {
 fn traffic_both_ways() {
     for (by, seed, loss) in runs() {
         scenarios::traffic::<SctpProto>(by, seed, loss, 50_000);
+    }
+}
+
+#[test]
+fn packets_overtake_each_other_and_come_twice() {
+    for (by, seed, _) in runs() {
+        scenarios::disorder::<SctpProto>(by, seed);
     }
 }
 

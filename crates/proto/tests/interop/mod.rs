@@ -76,7 +76,10 @@ pub trait Foreign {
 #[derive(Copy, Clone, Debug)]
 pub struct Link {
     pub delay: Duration,
+    /// Extra delay drawn uniformly, so that packets overtake each other.
+    pub jitter: Duration,
     pub loss: f64,
+    pub duplicate: f64,
 }
 
 /// Decides over a packet beside the losses: (its sender, its bytes) → deliver it.
@@ -108,7 +111,7 @@ impl<F: Foreign> Pair<F> {
             id: None,
             events: Vec::new(),
             theirs: F::new(seed),
-            link: Link { delay: ms(20), loss },
+            link: Link { delay: ms(20), jitter: ms(0), loss, duplicate: 0.0 },
             filter: Box::new(|_, _| true),
             journal: Journal { title: format!("{title}, seed {seed}, loss {loss}"), entries: Vec::new() },
             we_got: Vec::new(),
@@ -217,9 +220,12 @@ impl<F: Foreign> Pair<F> {
         let spared = !F::KNOWS_T_BIT && packet[12] == shutdown_complete::TYPE;
         let lost = self.random.chance(self.link.loss) && !spared || !(self.filter)(from, &packet);
         self.journal.entries.push(Entry { at: self.now, from, lost, packet: packet.clone() });
-        if !lost {
+        let copies = if self.random.chance(self.link.duplicate) { 2 } else { 1 };
+        for _ in 0..if lost { 0 } else { copies } {
+            let jitter = Duration::from_nanos(self.random.below(self.link.jitter.as_nanos() as u64 + 1));
             self.sequence += 1;
-            self.flying.insert((self.now + self.link.delay, self.sequence), (from, packet));
+            let arrival = self.now + self.link.delay + jitter;
+            self.flying.insert((arrival, self.sequence), (from, packet.clone()));
         }
     }
 
