@@ -94,7 +94,11 @@ impl Client {
         match (control, &mut self.phase) {
             (Control::Ready, Phase::Starting) => {
                 self.begun = (now, Cpu::now());
-                self.interval = (now, 0);
+                self.interval = (now, self.bytes(endpoint));
+                if let Some(association) = self.id.and_then(|id| endpoint.association(id)) {
+                    // Rates count from here.
+                    self.sampler.look(now, paths(association));
+                }
                 self.deadline = Some(now + self.setup.time + PATIENCE);
                 self.phase = if self.setup.reverse {
                     Phase::Receiving(Receiving::default())

@@ -14,7 +14,7 @@ use strandcast_net::driver;
 use tokio::sync::mpsc::unbounded_channel;
 
 /// How long the server may take to answer at all.
-const CONNECT: Duration = Duration::from_secs(15);
+const CONNECT: Duration = Duration::from_secs(8);
 /// How long the last packets of an association may take.
 const FAREWELL: Duration = Duration::from_secs(2);
 

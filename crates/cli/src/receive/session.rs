@@ -18,8 +18,8 @@ use strandcast_proto::association::CloseReason;
 use strandcast_proto::rx::Message;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-/// How long a sender may take to close after the end.
-const FAREWELL: Duration = Duration::from_secs(2);
+/// How long a sender may take to close after the end: its last packets may have to come again.
+const FAREWELL: Duration = Duration::from_secs(5);
 
 struct Session {
     listener: Listener,
@@ -206,13 +206,13 @@ impl Session {
         let complete = guest.ended.is_some();
         let why = format!("sender {} was lost: nothing came for {:.0} s", guest.peer, silent.as_secs_f64());
         self.tell();
-        self.guest = None;
         match (self.once, complete) {
             (true, true) => return Some(Ok(())),
             (true, false) => return Some(Err(CliError::Peer(why))),
             (false, true) => {}
             (false, false) => self.monitor.line(&why),
         }
+        self.guest = None;
         if let Some(next) = self.next.take() {
             self.admit(next);
         }
@@ -249,6 +249,8 @@ impl Session {
         self.monitor.clear();
         let Some(guest) = &self.guest else { return };
         match outcome {
+            // It closes by itself, once it knows that everything has come.
+            Ok(()) if guest.ended.is_some() => {}
             Ok(()) => guest.association.shutdown(),
             Err(_) => guest.association.abort(&format!("{REFUSED}the receiver cannot write what it plays")),
         }

@@ -25,7 +25,7 @@ use tokio::task::JoinHandle;
 /// How long `send` tries to connect unless told otherwise; a live input, once connected, for ever.
 const RETRY: Duration = Duration::from_secs(30);
 /// The receiver was not heard for so long: the association is given up and opened anew.
-const SILENCE: Duration = Duration::from_secs(6);
+const SILENCE: Duration = Duration::from_secs(5);
 /// How long everything may take to be acknowledged at the end, beyond the latency.
 const FAREWELL: Duration = Duration::from_secs(10);
 

@@ -4,7 +4,7 @@ use super::pump::Pump;
 use super::summary::Summary;
 use crate::error::CliError;
 use crate::show::{MediaNow, Monitor, count};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use strandcast_net::driver::Association;
 use strandcast_proto::association::{Event, PathChange};
@@ -20,6 +20,8 @@ pub(super) struct Watch {
     peer: String,
     scheme: String,
     names: BTreeMap<PathId, String>,
+    /// Paths that do not answer.
+    failing: BTreeSet<PathId>,
     /// Packets received when something was last heard, and when that was.
     heard: Option<(u64, Instant)>,
     /// Messages given up by associations that are over, and by this one.
@@ -30,8 +32,17 @@ pub(super) struct Watch {
 
 impl Watch {
     pub(super) fn new(monitor: Monitor, peer: String, scheme: String) -> Self {
-        let names = BTreeMap::new();
-        Watch { monitor, peer, scheme, names, heard: None, expired: (0, 0), told: None, reconnects: 0 }
+        Watch {
+            monitor,
+            peer,
+            scheme,
+            names: BTreeMap::new(),
+            failing: BTreeSet::new(),
+            heard: None,
+            expired: (0, 0),
+            told: None,
+            reconnects: 0,
+        }
     }
 
     /// Waits until it is time to look.
@@ -88,14 +99,21 @@ impl Watch {
     /// Tells what happened to a path.
     pub(super) fn event(&mut self, event: &Event) {
         let Event::Path(id, change) = event else { return };
+        let PathChange::State(state) = change else { return };
+        let bad = matches!(state, PathState::PotentiallyFailed | PathState::Inactive);
+        if !bad && !self.failing.remove(id) {
+            return;
+        }
         let name = self.names.get(id).cloned().unwrap_or_else(|| format!("path {}", id.0));
-        let text = match change {
-            PathChange::State(PathState::Active) => "is usable",
-            PathChange::State(PathState::PotentiallyFailed) => "does not answer",
-            PathChange::State(PathState::Inactive) => "is given up until it answers",
-            PathChange::Closed => "left",
+        let text = match state {
+            PathState::Active => "is usable again",
+            PathState::PotentiallyFailed => "does not answer",
+            PathState::Inactive => "is given up until it answers",
             _ => return,
         };
+        if bad {
+            self.failing.insert(*id);
+        }
         self.line(&format!("{name} {text}"));
     }
 
@@ -103,6 +121,7 @@ impl Watch {
     pub(super) fn lost(&mut self) {
         self.expired = (self.expired.0 + self.expired.1, 0);
         self.heard = None;
+        self.failing.clear();
         self.monitor.restart();
         self.reconnects += 1;
     }

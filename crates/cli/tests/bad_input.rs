@@ -1,0 +1,114 @@
+//! Whatever is wrong: one clear line, an exit code, and no waiting.
+
+mod common;
+
+use common::{clip, file, port, run, seconds, start};
+use nix::sys::signal::Signal;
+use std::net::UdpSocket;
+use std::time::Duration;
+
+#[test]
+fn command_lines_that_make_no_sense() {
+    run("send").fails(2, &["INPUT"]);
+    run("send a.ts 127.0.0.1:0").fails(2, &["port"]);
+    run("send a.ts 127.0.0.1 --path wlan0").fails(2, &["wlan0", "if="]);
+    run("receive udp://127.0.0.1").fails(2, &["port"]);
+    run("demo --network moon").fails(2, &["moon", "field"]);
+}
+
+#[test]
+fn an_unknown_scheme_is_answered_with_a_suggestion() {
+    let input = clip();
+    run(&format!("send {} 127.0.0.1 --scheme cmtt", input.display())).fails(2, &["cmtt", "did you mean cmt"]);
+    run("receive --scheme cmt,rtx=sam out.ts").fails(2, &["sam", "did you mean same"]);
+    run("perf client 127.0.0.1 --scheme nope").fails(2, &["nope", "sctp"]);
+}
+
+#[test]
+fn networks_that_are_not_there() {
+    let send = format!("send {}", clip().display());
+    run(&format!("{send} 127.0.0.1 --path if=nope0")).fails(4, &["nope0"]);
+    run(&format!("{send} 127.0.0.1 --path bind=192.0.2.1")).fails(4, &["192.0.2.1"]);
+    // RFC 1035 §2.3.4: a label has at most 63 octets, so that no server need be asked.
+    let host = "x".repeat(64);
+    run(&format!("{send} {host}")).fails(4, &["cannot resolve", &host]);
+}
+
+#[test]
+fn a_port_in_use() {
+    let taken = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let out = file("never.ts");
+    for command in
+        [format!("receive 127.0.0.1:{port} {}", out.display()), format!("perf server 127.0.0.1:{port}")]
+    {
+        run(&command).fails(4, &[&port.to_string(), "in use"]);
+    }
+    assert!(!out.exists(), "an output is not touched for nothing");
+}
+
+#[test]
+fn inputs_that_are_no_stream() {
+    let send = |path: &std::path::Path| run(&format!("send {} 127.0.0.1", path.display()));
+    send(&file("missing.ts")).fails(3, &["missing.ts", "no such file"]);
+    send(std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))).fails(3, &["directory"]);
+    let text = file("text.ts");
+    std::fs::write(&text, "no transport stream ".repeat(10_000)).unwrap();
+    send(&text).fails(3, &["text.ts", "not an MPEG transport stream"]);
+    let empty = file("empty.ts");
+    std::fs::write(&empty, "").unwrap();
+    send(&empty).fails(3, &["empty.ts", "empty"]);
+}
+
+#[test]
+fn a_peer_that_never_answers() {
+    let silent = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let address = silent.local_addr().unwrap();
+    let ended = run(&format!("send {} {address} --retry 1.5", clip().display()));
+    ended.fails(5, &["no answer", &address.to_string()]);
+    assert!((Duration::from_secs(1)..Duration::from_secs(6)).contains(&ended.took), "{:?}", ended.took);
+}
+
+#[test]
+fn a_full_disk_ends_both_sides() {
+    let port = port();
+    let (clip, _) = seconds(4, "full.ts");
+    let receiver = start(&format!("receive 127.0.0.1:{port} /dev/full"));
+    receiver.says("listening");
+    let sender = start(&format!("send {} 127.0.0.1:{port} --latency 200", clip.display()));
+    receiver.end().fails(3, &["/dev/full", "no space left"]);
+    sender.end().fails(5, &["refuses", "cannot write"]);
+}
+
+#[test]
+fn an_output_that_cannot_be_made() {
+    run(&format!("receive 127.0.0.1:{} /nonexistent/out.ts", port())).fails(3, &["/nonexistent/out.ts"]);
+}
+
+#[test]
+fn a_sender_that_dies_leaves_what_it_sent() {
+    let (port, out) = (port(), file("torn.ts"));
+    let command = format!("receive 127.0.0.1:{port} {} --once --silence 1.5", out.display());
+    let receiver = start(&command);
+    receiver.says("listening");
+    let sender = start(&format!("send {} 127.0.0.1:{port} --latency 200", clip().display()));
+    let received = || std::fs::metadata(&out).map_or(0, |m| m.len());
+    receiver.until("data", || received() > 100_000);
+    sender.signal(Signal::SIGKILL);
+    receiver.end().fails(5, &["127.0.0.1", "lost"]);
+    let (kept, sent) = (std::fs::read(&out).unwrap(), std::fs::read(clip()).unwrap());
+    assert!(kept.len() > 100_000 && sent.starts_with(&kept), "{} bytes kept", kept.len());
+}
+
+#[test]
+fn a_receiver_that_dies_is_missed() {
+    let port = port();
+    let receiver = start(&format!("receive 127.0.0.1:{port} {}", file("dead.ts").display()));
+    receiver.says("listening");
+    let sender = start(&format!("send {} 127.0.0.1:{port} --retry 1", clip().display()));
+    receiver.says("receiving from");
+    receiver.signal(Signal::SIGKILL);
+    let ended = sender.end();
+    ended.fails(5, &["no answer", &port.to_string()]);
+    assert!(ended.err.contains("connecting again") && ended.took < Duration::from_secs(15), "{ended:?}");
+}

@@ -1,0 +1,168 @@
+//! Runs the built command and watches it; nothing here waits for ever.
+#![allow(dead_code, reason = "each test binary uses its part of it")]
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::io::Read;
+use std::net::UdpSocket;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// Longer than anything here may take on a busy machine.
+pub const LONG: Duration = Duration::from_secs(40);
+
+/// A command that runs, and what it has said so far.
+pub struct Running {
+    child: Child,
+    pub out: Arc<Mutex<Vec<u8>>>,
+    err: Arc<Mutex<Vec<u8>>>,
+    readers: Vec<std::thread::JoinHandle<()>>,
+}
+
+/// How a command ended.
+#[derive(Debug)]
+pub struct Ended {
+    pub code: Option<i32>,
+    pub out: Vec<u8>,
+    pub err: String,
+    pub took: Duration,
+}
+
+/// Starts `strandcast` with arguments separated by blanks.
+pub fn start(args: &str) -> Running {
+    start_with(args, Stdio::null())
+}
+
+/// The same, with something to read from.
+pub fn start_with(args: &str, input: Stdio) -> Running {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_strandcast"));
+    command.args(args.split_whitespace()).stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let (out, err) = (Arc::default(), Arc::default());
+    let readers = vec![
+        collect(child.stdout.take().unwrap(), Arc::clone(&out)),
+        collect(child.stderr.take().unwrap(), Arc::clone(&err)),
+    ];
+    Running { child, out, err, readers }
+}
+
+fn collect(mut from: impl Read + Send + 'static, into: Arc<Mutex<Vec<u8>>>) -> std::thread::JoinHandle<()> {
+    std::thread::spawn(move || {
+        let mut buffer = [0; 4096];
+        while let Ok(n @ 1..) = from.read(&mut buffer) {
+            into.lock().unwrap().extend_from_slice(&buffer[..n]);
+        }
+    })
+}
+
+/// Runs `strandcast` to its end.
+pub fn run(args: &str) -> Ended {
+    start(args).end()
+}
+
+impl Running {
+    /// What it has said on standard error.
+    pub fn said(&self) -> String {
+        String::from_utf8_lossy(&self.err.lock().unwrap()).into_owned()
+    }
+
+    /// Waits until it says `text`.
+    #[track_caller]
+    pub fn says(&self, text: &str) {
+        self.until(text, || self.said().contains(text));
+    }
+
+    /// Waits until `done`.
+    #[track_caller]
+    pub fn until(&self, what: &str, done: impl Fn() -> bool) {
+        let start = Instant::now();
+        while !done() {
+            assert!(start.elapsed() < LONG, "no {what:?} in {:?}", self.said());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        kill(Pid::from_raw(self.child.id() as i32), signal).unwrap();
+    }
+
+    pub fn is_over(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
+    }
+
+    /// Waits for its end.
+    #[track_caller]
+    pub fn end(mut self) -> Ended {
+        let start = Instant::now();
+        while !self.is_over() {
+            assert!(start.elapsed() < LONG, "it hangs: {:?}", self.said());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let took = start.elapsed();
+        let code = self.child.wait().unwrap().code();
+        for reader in self.readers.drain(..) {
+            reader.join().unwrap();
+        }
+        let out = std::mem::take(&mut *self.out.lock().unwrap());
+        Ended { code, out, err: self.said(), took }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It has ended, or the test has failed.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Ended {
+    /// It failed with this code, and its last line, which is its only complaint, has these words.
+    #[track_caller]
+    pub fn fails(&self, code: i32, words: &[&str]) {
+        assert_eq!(self.code, Some(code), "{self:?}");
+        let complaints: Vec<&str> = self.err.lines().filter(|l| l.starts_with("strandcast: ")).collect();
+        assert_eq!(complaints.len(), 1, "{self:?}");
+        assert_eq!(self.err.lines().last(), Some(complaints[0]), "{self:?}");
+        assert!(words.iter().all(|w| complaints[0].contains(w)), "{words:?}: {}", complaints[0]);
+        assert!(!self.err.contains("panicked"), "{self:?}");
+    }
+
+    /// It did what it should.
+    #[track_caller]
+    pub fn succeeds(&self) {
+        assert_eq!(self.code, Some(0), "{self:?}");
+    }
+
+    /// Its standard output as JSON.
+    #[track_caller]
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.out).unwrap_or_else(|e| panic!("{e}: {self:?}"))
+    }
+}
+
+/// A UDP port that was free a moment ago.
+pub fn port() -> u16 {
+    UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// A place of a file of this test's own.
+pub fn file(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{name}", std::process::id()))
+}
+
+/// The clip.
+pub fn clip() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../media/clip.ts"))
+}
+
+/// The first seconds of the clip, 125 000 bytes each but for cut packets.
+pub fn seconds(seconds: usize, name: &str) -> (PathBuf, Vec<u8>) {
+    let mut bytes = std::fs::read(clip()).unwrap();
+    bytes.truncate(seconds * 125_000 / 188 * 188);
+    let path = file(name);
+    std::fs::write(&path, &bytes).unwrap();
+    (path, bytes)
+}

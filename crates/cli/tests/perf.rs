@@ -1,0 +1,58 @@
+//! Bulk transfer over loopback, and the lists.
+
+mod common;
+
+use common::{port, run, start};
+use serde_json::Value;
+
+#[test]
+fn results_have_iperf3s_shape_in_either_direction() {
+    for (flag, reverse) in [("", 0), ("--reverse", 1)] {
+        let port = port();
+        let server = start(&format!("perf server 127.0.0.1:{port} --once"));
+        server.says("listening");
+        let client = run(&format!("perf client 127.0.0.1:{port} --time 1 --message 1000 --json {flag}"));
+        client.succeeds();
+        server.end().succeeds();
+        let json = client.json();
+        let number = |pointer: &str| {
+            json.pointer(pointer).and_then(Value::as_f64).unwrap_or_else(|| panic!("{pointer}: {json}"))
+        };
+        assert_eq!(
+            (number("/start/test_start/reverse"), number("/start/test_start/blksize")),
+            (f64::from(reverse), 1000.0)
+        );
+        let (sent, received) = (number("/end/sum_sent/bytes"), number("/end/sum_received/bytes"));
+        assert!(sent > 1e6 && sent == received, "{sent} {received}");
+        assert!(number("/end/sum_received/bits_per_second") > 1e6);
+        assert!(number("/intervals/0/sum/bits_per_second") > 1e6);
+        assert!(
+            number("/end/cpu_seconds_per_gb/sender") > 0.0
+                && number("/end/cpu_seconds_per_gb/receiver") > 0.0
+        );
+    }
+}
+
+#[test]
+fn a_client_without_server_gives_up() {
+    run(&format!("perf client 127.0.0.1:{} --time 1", port())).fails(5, &["does not answer"]);
+}
+
+#[test]
+fn schemes_are_listed_for_people_and_machines() {
+    let people = run("schemes");
+    people.succeeds();
+    let text = String::from_utf8(people.out).unwrap();
+    assert!(["sctp", "cmt", "lia", "RFC 9260"].iter().all(|w| text.contains(w)), "{text}");
+    let json = run("schemes --json").json();
+    let schemes = json["schemes"].as_array().unwrap();
+    let whole = |s: &Value| s["name"].is_string() && s["paper"].is_string() && s["parts"].is_object();
+    assert!(schemes.len() >= 4 && schemes.iter().all(whole), "{json}");
+}
+
+#[test]
+fn help_documents_the_exit_codes() {
+    let help = run("send --help");
+    help.succeeds();
+    assert!(String::from_utf8_lossy(&help.out).contains("Exit codes"));
+}
