@@ -120,7 +120,7 @@ impl Association {
         if carries && self.association_error() {
             return;
         }
-        if self.mind.peer_reports {
+        if self.mind.peer_reports || state == PathState::PotentiallyFailed {
             // It may be a NAT that forgot us: the heartbeat carries our name (see `still_here`).
             self.paths[path.index()].heartbeats.want();
         }

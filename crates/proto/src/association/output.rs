@@ -91,6 +91,9 @@ impl Association {
         if self.tx.forward_due {
             return Some(self.mind.control_path_in_turn(self.tx.forward_tries));
         }
-        self.pick(now).map(|p| p.path)
+        let path = self.pick(now).map(|p| p.path);
+        // Looking for lost chunks may have found some that are too old.
+        let forward = || self.mind.control_path_in_turn(self.tx.forward_tries);
+        path.or_else(|| self.tx.forward_due.then(forward))
     }
 }

@@ -140,7 +140,8 @@ impl Association {
         let jittered = view.rto.mul_f64(0.5 + self.random.unit());
         let mut wait = self.config.heartbeat_interval + jittered;
         match view.state {
-            PathState::PotentiallyFailed => wait = Duration::ZERO,
+            // RFC 7829 §4.2: a HEARTBEAT each RTO; those that time out bring the next one themselves.
+            PathState::PotentiallyFailed => wait = view.rto,
             PathState::Unconfirmed | PathState::Closed => wait = Duration::MAX,
             PathState::Active | PathState::Inactive | PathState::Suspended => {}
         }
