@@ -15,7 +15,7 @@ demo:
 test:
 	tools/setup
 	@if grep -qx usrsctp target/parts; then $(MAKE) --no-print-directory interop; fi
-	STRANDCAST_PARTS="$$(paste -sd ' ' target/parts)" cargo test --quiet --locked --workspace
+	STRANDCAST_PARTS="$$(paste -sd ' ' target/parts)" cargo test --quiet --locked --workspace --no-fail-fast
 	@if grep -qx usrsctp target/parts; then \
 		tests/interop/selftest \
 			$$(grep -qx netns target/parts && echo --netns) $$(grep -qx tshark target/parts && echo --pcap); \

@@ -16,7 +16,6 @@
  *   --pr-ttl MS        partial reliability: lifetime of each message (RFC 3758)
  *   --cmt 0..4         concurrent multipath transfer: 0 off, 1 base, 2 RPv1, 3 RPv2, 4 MPTCP-like (default 0)
  *   --mtu N            IP-level path MTU; discovery is off (default 1400)
- *   --fast             for measuring: neither make, check nor hash the pattern (fnv1a64, sum64, unplaced say nothing)
  *   --timeout SECONDS  give up after that long (default 30)
  *
  * The pattern: byte i of a stream is (i * 131 + (i >> 8)) & 0xff. The receiver places every message in it: at the
@@ -66,7 +65,7 @@ struct addresses {
 
 struct options {
 	struct addresses remote, local;
-	bool listen, unordered, await_close, fast;
+	bool listen, unordered, await_close;
 	uint16_t udp_port, remote_udp, sctp_port;
 	uint64_t send, expect, size;
 	uint32_t pr_ttl_ms, cmt, mtu, timeout_s;
@@ -130,10 +129,8 @@ static void count(struct half *half, const uint8_t *data, size_t length)
 {
 	half->bytes += length;
 	half->messages += 1;
-	if (!opt.fast) {
-		half->fnv1a = fnv1a(half->fnv1a, data, length);
-		half->sum += fnv1a(FNV_BASIS, data, length);
-	}
+	half->fnv1a = fnv1a(half->fnv1a, data, length);
+	half->sum += fnv1a(FNV_BASIS, data, length);
 	last_byte = now();
 	if (first_byte == 0)
 		first_byte = last_byte;
@@ -276,7 +273,7 @@ static void *sender(void *socket_pointer)
 		size_t length = opt.send - at < opt.size ? opt.send - at : opt.size;
 		ssize_t taken;
 
-		for (size_t i = 0; i < length && !opt.fast; i++)
+		for (size_t i = 0; i < length; i++)
 			message[i] = pattern(at + i);
 		taken = usrsctp_sendv(so, message, length, NULL, 0, &info, sizeof info, SCTP_SENDV_SPA, 0);
 		pthread_mutex_lock(&lock);
@@ -315,8 +312,6 @@ static void take_message(const uint8_t *data, size_t length)
 	uint64_t start = offset;
 
 	count(&received, data, length);
-	if (opt.fast)
-		return;
 	for (int step = 0; step < RESYNC_STEPS; step++, start += opt.size) {
 		if (fits(start, data, length)) {
 			offset = start + length;
@@ -503,7 +498,6 @@ static void parse(int argc, char **argv)
 		{ "send", 1, NULL, 's' },	  { "size", 1, NULL, 'n' },	{ "expect", 1, NULL, 'e' },
 		{ "await-close", 0, NULL, 'a' },  { "unordered", 0, NULL, 'o' },	{ "pr-ttl", 1, NULL, 't' },
 		{ "cmt", 1, NULL, 'm' },	  { "mtu", 1, NULL, 'i' },	{ "timeout", 1, NULL, 'w' },
-		{ "fast", 0, NULL, 'f' },
 		{ NULL, 0, NULL, 0 },
 	};
 	int c;
@@ -521,7 +515,6 @@ static void parse(int argc, char **argv)
 		case 'e': opt.expect = number(optarg, 0, UINT64_MAX); break;
 		case 'a': opt.await_close = true; break;
 		case 'o': opt.unordered = true; break;
-		case 'f': opt.fast = true; break;
 		case 't': opt.pr_ttl_ms = (uint32_t)number(optarg, 1, UINT32_MAX); break;
 		case 'm': opt.cmt = (uint32_t)number(optarg, 0, 4); break;
 		case 'i': opt.mtu = (uint32_t)number(optarg, 512, 65535); break;
