@@ -249,7 +249,8 @@ static void close_when_done(struct socket *so)
 		return;
 	closing = true;
 	look_at_paths(so);
-	if (usrsctp_shutdown(so, SHUT_WR) != 0)
+	/* The peer may have been quicker with its own close: then there is nothing left to shut down. */
+	if (usrsctp_shutdown(so, SHUT_WR) != 0 && errno != ENOTCONN)
 		fail("shutdown: %s", strerror(errno));
 }
 
