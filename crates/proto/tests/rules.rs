@@ -308,7 +308,7 @@ fn data_for_no_stream() {
     })]);
     let all: Vec<&Chunk> = out.iter().flat_map(|o| &o.chunks).collect();
     let reported = |c: &&Chunk| matches!(c, Chunk::Error(e) if e.causes == [Cause::InvalidStreamIdentifier(StreamId(900))]);
-    assert!(all.iter().any(|c| reported(c)), "{all:?}");
+    assert!(all.iter().any(reported), "{all:?}");
     assert_eq!((cum(&out), l.messages.len()), (OUR_TSN + 1, 1));
 }
 

@@ -240,7 +240,8 @@ fn established(cookie: &Cookie) -> Option<Established> {
         ports: cookie.ports,
         local_tag: cookie.local_tag,
         initial_tsn: cookie.initial_tsn,
-        random: cookie.random.clone(),
+        // A copy: a slice would keep the whole datagram for as long as the association lives.
+        random: Bytes::copy_from_slice(&cookie.random),
         peer: Capabilities::of(&init),
     })
 }
