@@ -16,10 +16,15 @@ const ALIVE: u16 = 1;
 /// messages leave the queue when their time is over, the oldest first.
 pub(crate) const SEND_BUFFER: usize = 64 << 20;
 
+/// Messages are given up no earlier than after this part of the latency.
+const LEAST_LIFETIME: u32 = 4;
+
 /// Hands messages to an association when they are due.
 #[derive(Debug)]
 pub(crate) struct Pump {
     ingest: Ingest,
+    latency: Duration,
+    /// How long a message may wait and be sent again.
     lifetime: Duration,
     /// Messages handed to the transport.
     pub(crate) messages: u64,
@@ -36,10 +41,16 @@ pub(crate) struct Pump {
 }
 
 impl Pump {
-    /// Messages of `ingest`, each given up after `lifetime`.
-    pub(crate) fn new(ingest: Ingest, lifetime: Duration) -> Self {
-        let last = MediaTime::ZERO;
-        Pump { ingest, lifetime, messages: 0, bytes: 0, dropped: 0, end: None, ended: false, last }
+    /// Messages of `ingest`, each played `latency` after it was sent and given up when it can't be.
+    pub(crate) fn new(ingest: Ingest, latency: Duration) -> Self {
+        let (lifetime, last) = (latency, MediaTime::ZERO);
+        Pump { ingest, latency, lifetime, messages: 0, bytes: 0, dropped: 0, end: None, ended: false, last }
+    }
+
+    /// Says how long packets wait in the queues of the network now, on the path where they wait least: what has not
+    /// left that much before its time comes too late, and would only hold up what follows.
+    pub(crate) fn set_queueing(&mut self, queueing: Duration) {
+        self.lifetime = self.latency.saturating_sub(queueing).max(self.latency / LEAST_LIFETIME);
     }
 
     /// Takes in what was read; nothing means the input's end.
@@ -65,9 +76,9 @@ impl Pump {
         self.ingest.poll_timeout()
     }
 
-    /// How long a message is of use.
-    pub(crate) fn lifetime(&self) -> Duration {
-        self.lifetime
+    /// From sending to playing.
+    pub(crate) fn latency(&self) -> Duration {
+        self.latency
     }
 
     /// What was seen of the input.

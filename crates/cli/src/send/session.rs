@@ -163,7 +163,7 @@ impl Session {
         let now = self.now();
         let Link::Up(association) = &self.link else { return Ok(()) };
         self.pump.sign_of_life(now, association);
-        let silent = self.watch.look(self.clock.now(), association, &self.pump).await?;
+        let silent = self.watch.look(self.clock.now(), association, &mut self.pump).await?;
         if silent >= SILENCE {
             association.abort("nothing heard from the receiver");
             self.search(&format!("nothing heard from {} for {:.0} s", self.plan.host, silent.as_secs_f64()));
@@ -213,12 +213,12 @@ impl Session {
     async fn farewell(&mut self) -> Result<(), CliError> {
         let Link::Up(association) = &self.link else { return Ok(()) };
         association.shutdown();
-        let deadline = tokio::time::Instant::now() + self.pump.lifetime() + FAREWELL;
+        let deadline = tokio::time::Instant::now() + self.pump.latency() + FAREWELL;
         let reason = loop {
             tokio::select! {
                 reason = association.closed() => break reason,
                 () = self.watch.tick() => {
-                    self.watch.look(self.clock.now(), association, &self.pump).await?;
+                    self.watch.look(self.clock.now(), association, &mut self.pump).await?;
                 }
                 () = tokio::time::sleep_until(deadline) => {
                     association.abort("no answer to the end of the stream");
@@ -226,7 +226,7 @@ impl Session {
                 }
             }
         };
-        self.watch.look(self.clock.now(), association, &self.pump).await?;
+        self.watch.look(self.clock.now(), association, &mut self.pump).await?;
         match reason {
             CloseReason::Shutdown => Ok(()),
             reason => {
