@@ -166,7 +166,7 @@ async fn paths(association: &Association, when: &str, wanted: impl Fn(&[String])
 /// Sends a hundred messages and expects them back, in order.
 async fn echo(association: &Association, round: u8) {
     for n in 0..100 {
-        let payload = vec![round, n].repeat(2000).into();
+        let payload = [round, n].repeat(2000).into();
         association.send(payload, SendOptions::default()).await.expect("open");
     }
     for n in 0..100 {
