@@ -74,7 +74,7 @@ impl SendQueue {
 
     /// Payload of the next chunk if no chunk holds more than `max` bytes, and its message's expiry.
     pub fn next_chunk(&self, max: usize) -> Option<(usize, Option<Instant>)> {
-        self.messages.front().map(|m| ((m.payload.len() - m.sent).min(max), m.expires))
+        self.messages.front().map(|m| (chunk_len(m.payload.len() - m.sent, max), m.expires))
     }
 
     /// Cuts the next chunk of at most `max` bytes; `next_ssn` gives an ordered stream's next sequence number.
@@ -87,7 +87,7 @@ impl SendQueue {
             None => next_ssn(m.stream),
         };
         m.ssn = Some(ssn);
-        let len = (m.payload.len() - m.sent).min(max);
+        let len = chunk_len(m.payload.len() - m.sent, max);
         let payload = m.payload.slice(m.sent..m.sent + len);
         m.sent += len;
         self.bytes -= len;
@@ -154,5 +154,39 @@ impl SendQueue {
         self.bytes -= m.payload.len() - m.sent;
         self.lifetimes -= usize::from(m.expires.is_some());
         Some(m)
+    }
+}
+
+/// Bytes of the next chunk of a message of which `rest` bytes remain: as few chunks as can be, all about as long, since
+/// packets of one length leave as one batch. But for the last, a multiple of four, so that nothing is padding.
+fn chunk_len(rest: usize, max: usize) -> usize {
+    match rest.div_ceil(max.max(1)) {
+        0 | 1 => rest,
+        chunks => rest.div_ceil(chunks).next_multiple_of(4).min(max),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_are_few_and_about_as_long() {
+        for max in [256, 1344, 1444] {
+            for len in 1..10_000 {
+                let (mut rest, mut cut) = (len, Vec::new());
+                while rest > 0 {
+                    cut.push(chunk_len(rest, max));
+                    rest -= cut[cut.len() - 1];
+                }
+                assert_eq!(cut.len(), len.div_ceil(max), "{len} in {max}");
+                let (last, before) = cut.split_last().expect("not empty");
+                assert!(
+                    before.iter().all(|c| c % 4 == 0 && (last..=&max).contains(&c)),
+                    "{len} in {max}: {cut:?}"
+                );
+                assert!(before.iter().all(|c| c - last < 4 * cut.len()), "{len} in {max}: {cut:?}");
+            }
+        }
     }
 }
