@@ -24,10 +24,10 @@ test:
 
 lint:
 	cargo fmt --all --check
-	cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
 	tools/check-arrows
 	tools/check-sources
 	tools/deny
+	cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
 
 bench:
 	tools/setup
