@@ -112,3 +112,17 @@ fn a_receiver_that_dies_is_missed() {
     ended.fails(5, &["no answer", &port.to_string()]);
     assert!(ended.err.contains("connecting again") && ended.took < Duration::from_secs(15), "{ended:?}");
 }
+
+#[test]
+fn a_pipe_that_turns_out_to_be_no_stream() {
+    let port = port();
+    let receiver = start(&format!("receive 127.0.0.1:{port} {} --once", file("broken.ts").display()));
+    receiver.says("listening");
+    let text = file("text-pipe.ts");
+    std::fs::write(&text, "no transport stream ".repeat(10_000)).unwrap();
+    let pipe = std::fs::File::open(&text).unwrap();
+    let sender = common::start_with(&format!("send - 127.0.0.1:{port}"), pipe.into()).end();
+    sender.fails(3, &["standard input", "not an MPEG transport stream"]);
+    receiver.signal(Signal::SIGTERM);
+    receiver.end().succeeds();
+}

@@ -231,7 +231,7 @@ impl Demo {
         let name = seen.and_then(|s| s.paths.into_iter().find(|p| p.view.id == *id)).map(|p| p.name);
         let Some(name) = name else { return };
         match state {
-            PathState::Active => self.event(&format!("{name} is usable")),
+            PathState::Active => self.event(&format!("{name} is usable again")),
             PathState::PotentiallyFailed => self.event(&format!("{name} does not answer")),
             PathState::Inactive => self.event(&format!("{name} is given up until it answers")),
             _ => {}
@@ -240,6 +240,7 @@ impl Demo {
 
     async fn sample(&mut self) -> Result<(), CliError> {
         let Some(seen) = self.stage.sender.snapshot().await else { return Ok(()) };
+        self.pump.observe(&seen);
         let stats = self.player.as_ref().map(Player::stats).unwrap_or_default();
         let level = self.player.as_ref().map(|p| p.level(self.stage.receiver.now()).as_secs_f64() * 1e3);
         let media = MediaNow {

@@ -64,9 +64,9 @@ async fn client(args: PerfClientArgs) -> Result<(), CliError> {
             None => break Err("the transport stopped".into()),
         }
     };
+    let outcome = outcome.map_err(CliError::Peer)?;
     // The server's last packet may come again.
     let _ = tokio::time::timeout(FAREWELL, driver.finished()).await;
-    let outcome = outcome.map_err(CliError::Peer)?;
     print(&outcome, args.transport.json);
     Ok(())
 }

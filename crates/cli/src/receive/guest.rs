@@ -1,10 +1,12 @@
 //! Senders: those at the door, and the one that is being received.
 
 use super::player::Player;
+use crate::send::REFUSED;
 use std::time::Duration;
 use strandcast_media::pack::Message;
 use strandcast_media::playout::Ended;
 use strandcast_net::driver::Association;
+use strandcast_proto::association::CloseReason;
 use strandcast_proto::rx;
 use strandcast_proto::time::Instant;
 use tokio::sync::mpsc::UnboundedSender;
@@ -61,6 +63,8 @@ pub(super) struct Guest {
     pub(super) heard: Instant,
     /// The association has ended and everything in it is read.
     pub(super) left: bool,
+    /// Why the sender will not come back, if it said so.
+    pub(super) farewell: Option<String>,
     /// The end of the stream was played.
     pub(super) ended: Option<Ended>,
     /// When its first message came.
@@ -83,6 +87,7 @@ impl Guest {
             player,
             heard,
             left: false,
+            farewell: None,
             ended: None,
             begun: heard,
             reconnects: 0,
@@ -101,8 +106,13 @@ impl Guest {
     }
 
     /// Takes in what came; nothing means the association's end.
-    pub(super) fn push(&mut self, messages: &mut Vec<rx::Message>) {
-        self.left |= messages.is_empty();
+    pub(super) async fn push(&mut self, messages: &mut Vec<rx::Message>) {
+        if messages.is_empty() {
+            self.left = true;
+            if let CloseReason::PeerAborted(words) = self.association.closed().await {
+                self.farewell = words.strip_prefix(REFUSED).map(str::to_owned);
+            }
+        }
         for message in messages.drain(..) {
             self.heard = self.heard.max(message.arrived);
             self.player.push(message);

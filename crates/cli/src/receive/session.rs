@@ -96,7 +96,7 @@ impl Session {
                     tokio::spawn(introduce(association, self.door.0.clone()));
                 }
                 Step::Introduced(candidate) => self.introduced(candidate),
-                Step::Messages => self.read(),
+                Step::Messages => self.read().await,
                 Step::Due => {}
                 Step::Tick => self.tick().await?,
             }
@@ -149,9 +149,9 @@ impl Session {
         self.guest = Some(guest);
     }
 
-    fn read(&mut self) {
+    async fn read(&mut self) {
         if let Some(guest) = &mut self.guest {
-            guest.push(&mut self.messages);
+            guest.push(&mut self.messages).await;
         }
     }
 
@@ -199,12 +199,15 @@ impl Session {
         let played = guest.player.poll_timeout().is_none();
         let silent = now - guest.heard;
         // A sender that lost its way may come back for as long as silence is borne.
-        let lost = guest.left && played && silent >= self.silence;
+        let lost = guest.left && played && (silent >= self.silence || guest.farewell.is_some());
         if guest.ended.is_none() && !lost {
             return None;
         }
         let complete = guest.ended.is_some();
-        let why = format!("sender {} was lost: nothing came for {:.0} s", guest.peer, silent.as_secs_f64());
+        let why = match &guest.farewell {
+            Some(words) => format!("sender {} broke off: {words}", guest.peer),
+            None => format!("sender {} was lost: nothing came for {:.0} s", guest.peer, silent.as_secs_f64()),
+        };
         self.tell();
         match (self.once, complete) {
             (true, true) => return Some(Ok(())),

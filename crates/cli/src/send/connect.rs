@@ -17,7 +17,7 @@ use tokio::time::Instant;
 const ATTEMPT: Duration = Duration::from_secs(8);
 /// Pause after an attempt that failed at once.
 const PAUSE: Duration = Duration::from_secs(1);
-/// A receiver that does not want us begins its words so.
+/// Who breaks off and means it begins its words so: the other side need not wait or try again.
 pub(crate) const REFUSED: &str = "refused: ";
 
 /// Where to connect to, and how.

@@ -5,8 +5,9 @@ use std::time::Duration;
 use strandcast_media::MediaTime;
 use strandcast_media::ingest::{Ingest, IngestError, IngestStats};
 use strandcast_media::pack::{Header, Outgoing};
-use strandcast_net::driver::Association;
+use strandcast_net::driver::{Association, Snapshot};
 use strandcast_proto::association::SendOptions;
+use strandcast_proto::policy::PathState;
 
 /// The stream of media messages.
 const MEDIA: u16 = 0;
@@ -47,10 +48,10 @@ impl Pump {
         Pump { ingest, latency, lifetime, messages: 0, bytes: 0, dropped: 0, end: None, ended: false, last }
     }
 
-    /// Says how long packets wait in the queues of the network now, on the path where they wait least: what has not
-    /// left that much before its time comes too late, and would only hold up what follows.
-    pub(crate) fn set_queueing(&mut self, queueing: Duration) {
-        self.lifetime = self.latency.saturating_sub(queueing).max(self.latency / LEAST_LIFETIME);
+    /// Learns how long packets wait in the network's queues now: what has not left that much before its time comes
+    /// too late, and would only hold up what follows.
+    pub(crate) fn observe(&mut self, seen: &Snapshot) {
+        self.lifetime = self.latency.saturating_sub(queueing(seen)).max(self.latency / LEAST_LIFETIME);
     }
 
     /// Takes in what was read; nothing means the input's end.
@@ -142,4 +143,11 @@ impl Pump {
 
 fn unordered(lifetime: Option<Duration>) -> SendOptions {
     SendOptions { unordered: true, lifetime, ..SendOptions::default() }
+}
+
+/// How much longer than the shortest round trip the latest ones took, on the usable path where it is least.
+fn queueing(seen: &Snapshot) -> Duration {
+    let usable = seen.paths.iter().filter(|p| p.view.state == PathState::Active);
+    let waits = usable.filter_map(|p| Some(p.view.srtt?.saturating_sub(p.view.min_rtt?)));
+    waits.min().unwrap_or_default()
 }

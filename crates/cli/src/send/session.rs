@@ -1,6 +1,6 @@
 //! A stream from its first association to its end.
 
-use super::connect::{Plan, final_words, words};
+use super::connect::{Plan, REFUSED, final_words, words};
 use super::pump::Pump;
 use super::watch::Watch;
 use crate::args::{Retry, SendArgs};
@@ -94,6 +94,7 @@ pub(crate) async fn run(args: SendArgs) -> Result<(), CliError> {
     let link = Link::Up(association);
     let mut session = Session { plan, retry, clock, input, pump, link, watch, stop, over: false };
     let outcome = session.stream().await;
+    session.leave(&outcome).await;
     session.finish(outcome, json)
 }
 
@@ -233,6 +234,15 @@ impl Session {
                 let words = words(&reason);
                 Err(CliError::Peer(format!("{} {words} before it had everything", self.plan.host)))
             }
+        }
+    }
+
+    /// Tells the receiver if there will be no end of the stream.
+    async fn leave(&mut self, outcome: &Result<(), CliError>) {
+        if let (Err(CliError::Media(_)), Link::Up(association)) = (outcome, &self.link) {
+            association.abort(&format!("{REFUSED}the sender cannot read its input"));
+            // What is on its way is sent before the end is told.
+            association.closed().await;
         }
     }
 

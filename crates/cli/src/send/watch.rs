@@ -6,7 +6,7 @@ use crate::error::CliError;
 use crate::show::{MediaNow, Monitor, count};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
-use strandcast_net::driver::{self, Association};
+use strandcast_net::driver::Association;
 use strandcast_proto::association::{Event, PathChange};
 use strandcast_proto::policy::{PathId, PathState};
 use strandcast_proto::time::Instant;
@@ -59,7 +59,7 @@ impl Watch {
     ) -> Result<Duration, CliError> {
         let Some(seen) = association.snapshot().await else { return Ok(Duration::ZERO) };
         self.names = seen.paths.iter().map(|p| (p.view.id, p.name.clone())).collect();
-        pump.set_queueing(queueing(&seen));
+        pump.observe(&seen);
         let packets: u64 = seen.paths.iter().map(|p| p.stats.packets_received).sum();
         let heard = match self.heard {
             Some((before, at)) if before == packets => at,
@@ -154,11 +154,4 @@ impl Watch {
             paths: last.map_or_else(Vec::new, |l| l.paths.clone()),
         }
     }
-}
-
-/// How much longer than the shortest round trip the latest ones took, on the usable path where it is least.
-fn queueing(seen: &driver::Snapshot) -> Duration {
-    let usable = seen.paths.iter().filter(|p| p.view.state == PathState::Active);
-    let waits = usable.filter_map(|p| Some(p.view.srtt?.saturating_sub(p.view.min_rtt?)));
-    waits.min().unwrap_or_default()
 }
