@@ -1,212 +1,216 @@
-//! What associations hold and what packets cost: counted at the allocator.
+//! What an association costs: heap while it is idle, allocations while it transfers.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-use std::collections::VecDeque;
+use std::hint::black_box;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use allocation_counter::{AllocationInfo, measure};
 use bytes::{Bytes, BytesMut};
 use strandcast_proto::association::SendOptions;
-use strandcast_proto::config::TransportConfig;
-use strandcast_proto::endpoint::{AssociationId, Connect, Endpoint, EndpointConfig, Input};
+use strandcast_proto::endpoint::{AssociationId, Connect, Endpoint, EndpointConfig, Input, SchemeFactory};
 use strandcast_proto::path::FourTuple;
 use strandcast_proto::policy::LinkId;
 use strandcast_proto::rfc;
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::{Duration, Instant};
 
-/// Counts the calls and bytes of its thread.
-struct Counting;
+/// A message that fills a packet.
+const FULL: usize = 1328;
+const HEAP: i64 = 16 << 10;
 
-thread_local! {
-    static CALLS: Cell<u64> = const { Cell::new(0) };
-    static HELD: Cell<i64> = const { Cell::new(0) };
-}
-
-fn count(calls: u64, bytes: i64) {
-    // A thread that ends may free after its counters are gone.
-    let _ = CALLS.try_with(|c| c.set(c.get() + calls));
-    let _ = HELD.try_with(|h| h.set(h.get() + bytes));
-}
-
-// SAFETY: everything is handed to the system's allocator unchanged.
-#[allow(unsafe_code, reason = "an allocator is unsafe by its nature")]
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(1, layout.size() as i64);
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
-        count(0, -(layout.size() as i64));
-        unsafe { System.dealloc(p, layout) }
-    }
-
-    unsafe fn realloc(&self, p: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count(1, size as i64 - layout.size() as i64);
-        unsafe { System.realloc(p, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-fn calls() -> u64 {
-    CALLS.with(Cell::get)
-}
-
-fn held() -> i64 {
-    HELD.with(Cell::get)
-}
-
-const BUFFERS: usize = 256;
-const BUFFER: usize = 64 * 1024;
-
-/// Two endpoints whose packets travel 5 ms, in arrays that are there from the beginning.
+/// Two endpoints and the memory between them, none of which is allocated once the transfer runs.
 struct Pair {
     now: Instant,
     ends: [Endpoint; 2],
-    ids: [AssociationId; 2],
+    ids: [Option<AssociationId>; 2],
     tuples: [FourTuple; 2],
-    /// (when, where to, datagrams, size of each).
-    flying: VecDeque<(Instant, usize, Bytes, usize)>,
     buf: Vec<u8>,
-    /// Memory for datagrams under way, each used again once it is read.
-    arena: VecDeque<BytesMut>,
+    /// Datagrams under way share one of these with the messages still held; it is used again when all are gone.
+    arenas: Vec<BytesMut>,
+    /// Every how many datagrams with data one is lost; 0: none.
+    lose: u64,
+    /// Application bytes received, by side.
+    received: [usize; 2],
     packets: u64,
-    received: u64,
 }
 
 impl Pair {
-    fn new() -> Self {
-        let transport = Arc::new(TransportConfig::default());
-        let config =
-            |accept| EndpointConfig { transport: Arc::clone(&transport), accept, ..Default::default() };
+    /// Two endpoints that know nothing of each other.
+    fn strangers() -> Self {
         let seeds = Seeds::new(1, 0);
-        let (a, b) = (SocketAddr::from(([10, 0, 0, 1], 1)), SocketAddr::from(([10, 0, 0, 2], 2)));
+        let client = EndpointConfig::default();
+        let accept: SchemeFactory = Arc::new(|_| Box::new(rfc::scheme()));
+        let accept = Some(accept);
+        let server = EndpointConfig { accept, ..EndpointConfig::default() };
+        let (a, b): (SocketAddr, SocketAddr) =
+            ("10.0.0.1:9899".parse().expect("an address"), "10.0.0.2:9899".parse().expect("an address"));
         let tuple = |local, remote| FourTuple { link: LinkId(0), local, remote };
-        let mut ends = [
-            Endpoint::new(config(None), &seeds.child("a")),
-            Endpoint::new(config(Some(Arc::new(|_| Box::new(rfc::scheme())))), &seeds.child("b")),
-        ];
-        let now = Instant::from_millis(10_000);
-        let (paths, scheme) = (vec![(tuple(a, b), None)], Box::new(rfc::scheme()));
-        let id = ends[0].connect(now, Connect { paths, port: 5000, scheme, transport: None }).expect("free");
-        let mut pair = Pair {
-            now,
-            ends,
-            ids: [id; 2],
+        Pair {
+            now: Instant::from_millis(5000),
+            ends: [Endpoint::new(client, &seeds.child("a")), Endpoint::new(server, &seeds.child("b"))],
+            ids: [None; 2],
             tuples: [tuple(a, b), tuple(b, a)],
-            flying: VecDeque::with_capacity(1024),
-            buf: Vec::with_capacity(64 * 1024),
-            arena: (0..BUFFERS).map(|_| BytesMut::with_capacity(BUFFER)).collect(),
+            buf: Vec::with_capacity(1 << 16),
+            arenas: (0..8).map(|_| BytesMut::with_capacity(1 << 20)).collect(),
+            lose: 0,
+            received: [0; 2],
             packets: 0,
-            received: 0,
-        };
-        pair.run(Duration::from_millis(500));
+        }
+    }
+
+    fn connected() -> Self {
+        let mut pair = Pair::strangers();
+        let scheme = Box::new(rfc::scheme());
+        let connect = Connect { paths: vec![(pair.tuples[0], None)], port: 5000, scheme, transport: None };
+        pair.ids[0] = Some(pair.ends[0].connect(pair.now, connect).expect("a free endpoint"));
+        while pair.exchange() {}
+        assert!(pair.ids[1].is_some(), "the server accepted");
         pair
     }
 
-    /// Takes all output and events.
-    fn pump(&mut self) {
+    /// Carries everything both sides have to say; whether there was anything.
+    fn exchange(&mut self) -> bool {
+        let mut any = false;
         for side in 0..2 {
-            self.buf.clear();
             while let Some(t) = self.ends[side].poll_output(self.now, &mut self.buf) {
-                let mut room = self.arena.pop_front().expect("they go round");
-                assert!(room.try_reclaim(t.len), "all buffers are under way");
-                room.extend_from_slice(&self.buf);
-                let data = room.split().freeze();
-                self.arena.push_back(room);
-                self.packets += self.buf.len().div_ceil(t.segment_size) as u64;
-                let at = self.now + Duration::from_millis(5);
-                self.flying.push_back((at, 1 - side, data, t.segment_size));
-                self.buf.clear();
-            }
-            while let Some((id, _)) = self.ends[side].poll_event() {
-                self.ids[side] = id;
-            }
-            while let Some(m) = self.ends[side].recv(self.ids[side]) {
-                self.received += m.payload.len() as u64;
-            }
-        }
-    }
-
-    fn run(&mut self, time: Duration) {
-        let end = self.now + time;
-        self.pump();
-        loop {
-            let arrival = self.flying.front().map(|f| f.0);
-            let timers = [self.ends[0].poll_timeout(), self.ends[1].poll_timeout()];
-            let next = arrival.into_iter().chain(timers.into_iter().flatten()).min();
-            let Some(at) = next.filter(|at| *at <= end) else { break };
-            self.now = self.now.max(at);
-            if arrival == Some(at) {
-                let (_, to, data, segment_size) = self.flying.pop_front().expect("an arrival");
-                let tuple = self.tuples[to];
-                self.ends[to].handle_input(self.now, Input::Datagrams { tuple, data, segment_size });
-            } else {
-                for e in &mut self.ends {
-                    e.handle_timeout(self.now);
+                any = true;
+                self.now += Duration::from_micros(5);
+                let (whole, segment_size) = (t.len, t.segment_size);
+                let mut arenas = self.arenas.iter_mut();
+                let arena = arenas.find_map(|a| a.try_reclaim(whole).then_some(a)).expect("a free arena");
+                for datagram in self.buf.chunks(segment_size) {
+                    self.packets += 1;
+                    if self.lose == 0 || !self.packets.is_multiple_of(self.lose) {
+                        arena.extend_from_slice(datagram);
+                    }
                 }
+                self.buf.clear();
+                let data = arena.split().freeze();
+                let input = Input::Datagrams { tuple: self.tuples[1 - side], data, segment_size };
+                self.ends[1 - side].handle_input(self.now, input);
+                self.read(1 - side);
             }
-            self.pump();
+            self.read(side);
         }
-        self.now = end;
+        any
     }
 
-    /// `messages` messages each 10 ms for `time`.
-    fn stream(&mut self, time: Duration, messages: usize, payload: &Bytes) {
+    fn read(&mut self, side: usize) {
+        while let Some((id, _)) = self.ends[side].poll_event() {
+            self.ids[side] = Some(id);
+        }
+        let Some(id) = self.ids[side] else { return };
+        while let Some(m) = self.ends[side].recv(id) {
+            self.received[side] += m.payload.len();
+        }
+    }
+
+    /// Sends `messages` messages from `from` as fast as it takes them, until all arrived.
+    fn transfer(&mut self, from: usize, payload: &Bytes, messages: usize) {
+        let id = self.ids[from].expect("connected");
+        let target = self.received[1 - from] + messages * payload.len();
+        let mut left = messages;
+        while self.received[1 - from] < target {
+            while left > 0
+                && self.ends[from].send(self.now, id, payload.clone(), SendOptions::default()).is_ok()
+            {
+                left -= 1;
+            }
+            if !self.exchange() {
+                self.timeout();
+            }
+        }
+    }
+
+    fn timeout(&mut self) {
+        self.now = self.ends.iter().filter_map(|e| e.poll_timeout()).min().expect("a timer runs");
+        for end in &mut self.ends {
+            end.handle_timeout(self.now);
+        }
+    }
+
+    /// Time passes: what is in flight is acknowledged, heartbeats go to and fro.
+    fn idle(&mut self, time: Duration) {
         let end = self.now + time;
         while self.now < end {
-            for _ in 0..messages {
-                let sent = self.ends[0].send(self.now, self.ids[0], payload.clone(), SendOptions::default());
-                sent.expect("room");
-            }
-            self.run(Duration::from_millis(10));
+            while self.exchange() {}
+            self.timeout();
         }
+        while self.exchange() {}
+    }
+
+    /// Heap that each side's endpoint holds.
+    fn heap(self) -> [i64; 2] {
+        let Pair { ends: [a, b], .. } = self;
+        [a, b].map(|end| -measure(|| drop(black_box(end))).bytes_current)
+    }
+
+    /// Heap that each side holds beyond what an endpoint without associations does.
+    fn heap_of_association(self) -> [i64; 2] {
+        let (bare, all) = (Pair::strangers().heap(), self.heap());
+        [all[0] - bare[0], all[1] - bare[1]]
     }
 }
 
-/// One path, nothing queued: what the two sides of one association add to their endpoints.
-#[test]
-fn an_idle_association_holds_less_than_16_kib() {
-    let before = held();
-    let mut pair = Pair::new();
-    let payload = Bytes::from(vec![7; 1000]);
-    pair.stream(Duration::from_millis(2000), 20, &payload);
-    pair.run(Duration::from_millis(1000));
-    let pair_held = held() - before;
-    let [a, b] = &mut pair.ends;
-    a.release(pair.ids[0]);
-    b.release(pair.ids[1]);
-    let each = (pair_held - (held() - before)) / 2;
-    assert!(each < 16 * 1024, "{each} bytes an association");
-    assert!(each > 1024, "{each}: something is counted wrongly");
-}
-
-/// Whole packets: nothing is allocated for a packet once queues have found their size.
-fn allocations_per_packet(message: usize, each_10_ms: usize) -> f64 {
-    let mut pair = Pair::new();
-    let payload = Bytes::from(vec![7; message]);
-    // A `Bytes` made of a `Vec` counts references in a heap cell from its first clone on.
+/// The allocations of `messages` messages after as many for warming up, and the packets these took.
+fn count(pair: &mut Pair, size: usize, messages: usize) -> (AllocationInfo, u64) {
+    let payload = Bytes::from(vec![7; size]);
     drop(payload.clone());
-    pair.stream(Duration::from_millis(3000), each_10_ms, &payload);
-    let (calls_before, packets_before, received_before) = (calls(), pair.packets, pair.received);
-    pair.stream(Duration::from_millis(3000), each_10_ms, &payload);
-    let (calls, packets) = (calls() - calls_before, pair.packets - packets_before);
-    let received = pair.received - received_before;
-    assert!(received > 250 * (message * each_10_ms) as u64, "{received} bytes arrived");
-    assert!(packets > 300, "{packets}");
-    eprintln!("{message} bytes, {each_10_ms} each 10 ms: {calls} allocations for {packets} packets");
-    calls as f64 / packets as f64
+    pair.transfer(0, &payload, messages);
+    let before = pair.packets;
+    let counted = measure(|| pair.transfer(0, &payload, messages));
+    (counted, pair.packets - before)
 }
 
 #[test]
-fn a_packet_in_steady_state_allocates_nothing() {
-    for (message, each_10_ms) in [(1300, 20), (1300, 1), (300, 40)] {
-        let per_packet = allocations_per_packet(message, each_10_ms);
-        // A heartbeat now and then and the arena's own bookkeeping remain.
-        assert!(per_packet < 0.01, "{message}: {per_packet} allocations a packet");
+fn a_new_association_takes_little() {
+    let heap = Pair::connected().heap_of_association();
+    assert!(heap.iter().all(|h| (1..HEAP).contains(h)), "{heap:?} bytes");
+}
+
+#[test]
+fn what_a_transfer_needed_is_given_back() {
+    let mut pair = Pair::connected();
+    for size in [100, FULL, 5000] {
+        let payload = Bytes::from(vec![7; size]);
+        pair.transfer(0, &payload, 3000);
+        pair.transfer(1, &payload, 3000);
     }
+    pair.lose = 40;
+    pair.transfer(0, &Bytes::from(vec![7; 5000]), 1000);
+    pair.lose = 0;
+    // Twice the heartbeat interval, so that a heartbeat found nothing to do.
+    pair.idle(Duration::from_secs(70));
+    let heap = pair.heap_of_association();
+    assert!(heap.iter().all(|h| (1..HEAP).contains(h)), "{heap:?} bytes");
+}
+
+#[test]
+fn packets_cost_no_allocation() {
+    let (counted, packets) = count(&mut Pair::connected(), FULL, 20_000);
+    assert!(packets > 20_000);
+    assert_eq!(counted.count_total, 0, "{counted:?} for {packets} packets");
+}
+
+/// Small payloads are copied out of their datagram, which they would keep from being used again.
+#[test]
+fn a_small_message_costs_its_copy() {
+    let (counted, packets) = count(&mut Pair::connected(), 100, 40_000);
+    assert!(counted.count_total <= 40_000, "{counted:?} for {packets} packets");
+}
+
+/// Its list of pieces, which grows once, and its copy into one piece.
+#[test]
+fn a_message_of_several_chunks_costs_three_allocations() {
+    let (counted, packets) = count(&mut Pair::connected(), 4 * FULL, 5000);
+    assert!(counted.count_total <= 3 * 5000, "{counted:?} for {packets} packets");
+}
+
+/// The receiver's reordering queue is a tree, and the sender lists each transmission of a chunk sent again.
+#[test]
+fn a_lost_packet_costs_a_few_allocations() {
+    let mut pair = Pair::connected();
+    pair.lose = 97;
+    let (counted, packets) = count(&mut pair, FULL, 20_000);
+    assert!(counted.count_total <= 10 * packets / 97, "{counted:?} for {packets} packets");
 }

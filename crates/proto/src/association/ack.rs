@@ -60,9 +60,6 @@ impl Association {
         self.advance_peer_ack(now, sack.header.cumulative_tsn_ack);
         self.refill_bursts(now);
         self.keep_a_timer(now);
-        if self.tx.outstanding.is_empty() {
-            self.tx.outstanding.shrink();
-        }
     }
 
     /// Starts the collection: one record a path slot.

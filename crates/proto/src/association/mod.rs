@@ -8,6 +8,7 @@ mod control;
 mod data_rx;
 mod dispatch;
 mod event;
+mod give_back;
 mod handshake;
 mod join;
 mod loss;

@@ -282,6 +282,9 @@ impl Association {
             if !busy && !self.paths[i].heartbeats.awaiting() {
                 self.paths[i].heartbeats.want();
             }
+            if !busy {
+                self.give_back();
+            }
             self.schedule_heartbeat(now, path);
         }
         while let Some(probe) = self.mind.probe(now).filter(|p| self.is_open(p.path)) {

@@ -59,7 +59,8 @@ pub struct Endpoint {
     pub(super) random: Random,
     pub(super) cookies: CookieJar,
     pub(super) answers: Answers,
-    pub(super) entries: BTreeMap<AssociationId, Entry>,
+    /// Boxed: a node of the tree has room for eleven.
+    pub(super) entries: BTreeMap<AssociationId, Box<Entry>>,
     pub(super) by_tag: BTreeMap<u32, AssociationId>,
     pub(super) by_tuple: BTreeMap<(FourTuple, u16), AssociationId>,
     wakes: BTreeSet<(Instant, AssociationId)>,
@@ -136,7 +137,7 @@ impl Endpoint {
     pub(super) fn insert(&mut self, id: AssociationId, association: Association, peer_port: u16) {
         self.by_tag.insert(association.tags().0.0, id);
         let entry = Entry { association, peer_port, tuples: Vec::new(), wake: None, queued: false };
-        self.entries.insert(id, entry);
+        self.entries.insert(id, Box::new(entry));
         self.touch(id);
     }
 

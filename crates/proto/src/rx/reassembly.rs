@@ -14,8 +14,9 @@ use crate::wire::serial::{Ppid, Ssn, StreamId, Tsn};
 
 /// Bytes counted for each chunk held, beside its payload (the size of a DATA chunk's header).
 pub const CHUNK_OVERHEAD: usize = 16;
-/// Messages whose room is kept once all are read, so that a steady flow does not allocate.
-const KEPT_MESSAGES: usize = 128;
+/// Messages whose room is kept once all are read, so that a steady flow does not allocate: a batch of packets with many
+/// small messages each.
+const KEPT_MESSAGES: usize = 1024;
 
 /// A DATA chunk (RFC 9260 §3.3.1) as reassembly sees it.
 #[derive(Clone, Debug)]
@@ -153,6 +154,17 @@ impl Reassembly {
             self.ready.shrink_to(KEPT_MESSAGES);
         }
         Some(message)
+    }
+
+    /// Gives back the memory that nothing is in.
+    pub fn shrink(&mut self) {
+        self.ready.shrink_to_fit();
+        if self.pieces.is_empty() {
+            self.pieces = BTreeMap::new();
+        }
+        if self.waiting.is_empty() {
+            self.waiting = BTreeMap::new();
+        }
     }
 
     /// [`Reassembly::pop`] has a message.

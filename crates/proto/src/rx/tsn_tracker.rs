@@ -115,6 +115,11 @@ impl TsnTracker {
         self.duplicates.clear();
     }
 
+    /// Gives back the memory that nothing is in.
+    pub fn shrink(&mut self) {
+        self.blocks.shrink_to_fit();
+    }
+
     /// FORWARD TSN (RFC 3758 §3.6): moves the cumulative TSN ack point to `new_cum` and on over what was received
     /// beyond it. False if `new_cum` is at or behind the point: then the chunk is out of date and changes nothing.
     pub fn forward(&mut self, new_cum: Tsn) -> bool {

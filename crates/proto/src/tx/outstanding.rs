@@ -117,8 +117,6 @@ impl Outstanding {
 
     /// Gives memory back that a burst needed.
     pub fn shrink(&mut self) {
-        if self.chunks.is_empty() && self.chunks.capacity() > 64 {
-            self.chunks.shrink_to(16);
-        }
+        self.chunks.shrink_to_fit();
     }
 }

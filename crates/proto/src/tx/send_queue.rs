@@ -149,6 +149,11 @@ impl SendQueue {
         self.messages.iter().map(|m| m.stream).find(|s| s.0 >= streams.0)
     }
 
+    /// Gives memory back that a backlog needed.
+    pub fn shrink(&mut self) {
+        self.messages.shrink_to_fit();
+    }
+
     fn pop(&mut self) -> Option<QueuedMessage> {
         let m = self.messages.pop_front()?;
         self.bytes -= m.payload.len() - m.sent;
