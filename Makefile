@@ -4,9 +4,10 @@
 #   make test    everything that must pass; installs what it needs when root, else names what it skips
 #   make lint    formatting, clippy, the crates' walls, licences
 #   make bench   the state machines in memory, failover over sockets, bulk transfer beside others (docs/performance.md)
+#   make fuzz    each fuzz target for a minute (needs the nightly toolchain)
 #   make docs    the API's documentation, target/doc
 
-.PHONY: demo test lint bench docs interop
+.PHONY: demo test lint bench fuzz docs interop
 SHELL := bash
 
 demo:
@@ -34,6 +35,9 @@ bench:
 	cargo bench --locked -p strandcast-proto
 	tools/bench/failover
 	tools/bench/bulk
+
+fuzz:
+	fuzz/run
 
 docs:
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --workspace --no-deps

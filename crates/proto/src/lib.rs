@@ -5,6 +5,8 @@ pub mod app;
 pub mod association;
 pub mod config;
 pub mod endpoint;
+#[cfg(any(test, feature = "testing"))]
+pub mod fuzzing;
 pub mod path;
 pub mod policy;
 pub mod rfc;

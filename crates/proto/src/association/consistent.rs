@@ -33,6 +33,11 @@ impl Association {
         self.assert_bounded();
     }
 
+    /// The number and the HMAC of what signs `bytes` as either side would (RFC 4895), once there are keys.
+    pub(crate) fn sign(&self, bytes: &[u8]) -> Option<(u16, smallvec::SmallVec<[u8; 32]>)> {
+        self.auth.as_ref().map(|keys| (keys.hmac.number(), keys.sign(bytes)))
+    }
+
     /// What a peer can make us hold has bounds.
     fn assert_bounded(&self) {
         let held = self.rx.reassembly.buffered_bytes();

@@ -1,0 +1,257 @@
+//! An established association and a peer that says anything.
+
+use core::net::SocketAddr;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::packet::seal;
+use super::script::{LONGEST, STUCK, Script};
+use crate::association::{Association, SendOptions};
+use crate::config::TransportConfig;
+use crate::endpoint::{AssociationId, Connect, Endpoint, EndpointConfig, Input, SchemeFactory};
+use crate::path::FourTuple;
+use crate::policy::{LinkId, PathId};
+use crate::rfc;
+use crate::seeds::Seeds;
+use crate::time::{Duration, Instant};
+use crate::wire::chunk::{auth, data, forward_tsn, i_data, sack, shutdown};
+use crate::wire::packet::HEADER_LEN;
+use crate::wire::padded;
+
+const PEER: usize = 0;
+const VICTIM: usize = 1;
+
+/// Packets one instant may have to say.
+const MOST_PACKETS: usize = 20_000;
+
+struct Stage<'a> {
+    script: Script<'a>,
+    now: Instant,
+    ends: [Endpoint; 2],
+    ids: [AssociationId; 2],
+}
+
+/// Plays `data`: chunks in packets with the right tag and checksum (TSNs count from the initial ones) from known and
+/// unknown addresses, signed or not, among time that passes, what the application does and what the real peer says.
+/// The books must agree and queues stay within their bounds.
+pub fn association(data: &[u8]) {
+    if data.len() > LONGEST {
+        return;
+    }
+    let Some(mut stage) = Stage::established(Script(data)) else { return };
+    while !stage.script.is_empty() {
+        stage.act();
+        stage.drain(false);
+    }
+}
+
+/// The peer's 4-tuple and others, as the victim sees them.
+fn tuple(kind: u8) -> FourTuple {
+    let (ip, port, link) = match kind % 8 {
+        0..=3 => ([10, 0, 0, 1], 9899, 0),
+        4 => ([10, 0, 0, 1], 9900, 0),
+        5 => ([10, 0, 0, 1], 9899, 1),
+        _ => ([10, 0, 1, kind], 9899, 0),
+    };
+    let local = SocketAddr::from(([10, 0, 0, 2], 9899));
+    FourTuple { link: LinkId(link), local, remote: SocketAddr::from((ip, port)) }
+}
+
+impl<'a> Stage<'a> {
+    /// After the handshake; the first byte chooses the configuration.
+    fn established(mut script: Script<'a>) -> Option<Self> {
+        let kind = script.u8();
+        let plain = TransportConfig { receive_buffer: 1 << 16, ..TransportConfig::default() };
+        let transport = Arc::new(TransportConfig {
+            strict_rfc: kind & 1 > 0,
+            partial_reliability: kind & 2 == 0,
+            auth: kind & 4 == 0,
+            pf_max_retrans: (kind & 8 > 0).then_some(0),
+            ..plain
+        });
+        let seeds = Seeds::new(1, 0);
+        let accept: SchemeFactory = Arc::new(|_| Box::new(rfc::scheme()));
+        let config = EndpointConfig { transport, accept: Some(accept), ..EndpointConfig::default() };
+        let peer = Endpoint::new(config.clone(), &seeds.child("peer"));
+        let victim = Endpoint::new(config, &seeds.child("victim"));
+        let mut stage = Stage {
+            script,
+            now: Instant::from_millis(10_000),
+            ends: [peer, victim],
+            ids: [AssociationId(0); 2],
+        };
+        let t = tuple(0);
+        let paths = vec![(FourTuple { link: t.link, local: t.remote, remote: t.local }, None)];
+        let connect = Connect { paths, port: 5000, scheme: Box::new(rfc::scheme()), transport: None };
+        stage.ids[PEER] = stage.ends[PEER].connect(stage.now, connect).ok()?;
+        stage.drain(true);
+        Some(stage)
+    }
+
+    fn act(&mut self) {
+        match self.script.u8() % 8 {
+            0..=2 => self.forge(),
+            3 => {
+                let ms = u64::from(self.script.u8());
+                self.pass(Duration::from_millis(ms * ms));
+            }
+            4 => self.send(VICTIM),
+            5 => {
+                self.send(PEER);
+                self.drain(true);
+            }
+            6 => {
+                let most = self.script.u8();
+                for _ in 0..most {
+                    if self.ends[VICTIM].recv(self.ids[VICTIM]).is_none() {
+                        break;
+                    }
+                }
+            }
+            _ => self.call(),
+        }
+    }
+
+    fn call(&mut self) {
+        let (what, now, id) = (self.script.u8(), self.now, self.ids[VICTIM]);
+        let path = PathId(what >> 4);
+        match what % 16 {
+            0 => self.ends[VICTIM].shutdown(now, id),
+            1 => {
+                let other = self.ids[PEER];
+                self.ends[PEER].shutdown(now, other);
+            }
+            2 => self.ends[VICTIM].abort(id, "enough"),
+            // Calls that make no sense are refused.
+            3 => drop(self.ends[VICTIM].with(id, |a| a.suspend_path(now, path, true))),
+            4 => drop(self.ends[VICTIM].with(id, |a| a.suspend_path(now, path, false))),
+            5 => drop(self.ends[VICTIM].with(id, |a| a.remove_path(now, path))),
+            6 => drop(self.ends[VICTIM].add_path(now, id, tuple(what), None)),
+            7 => {
+                let size = 64 * usize::from(self.script.u8());
+                self.ends[VICTIM].handle_input(now, Input::TooBig { tuple: tuple(what), size });
+            }
+            _ => self.drain(true),
+        }
+    }
+
+    fn send(&mut self, side: usize) {
+        let (kind, size) = (self.script.u8(), 1 + usize::from(self.script.u16()) % 8000);
+        let lifetime = (kind & 2 > 0).then(|| Duration::from_millis(u64::from(kind)));
+        let options =
+            SendOptions { stream: u16::from(kind >> 4), ppid: 0, unordered: kind & 1 > 0, lifetime };
+        // Full or closed is as good.
+        let _ = self.ends[side].send(self.now, self.ids[side], vec![kind; size].into(), options);
+    }
+
+    fn victim(&self) -> Option<&Association> {
+        self.ends[VICTIM].association(self.ids[VICTIM])
+    }
+
+    /// A packet of the peer's that it never sent.
+    fn forge(&mut self) {
+        let (kind, len) = (self.script.u8(), usize::from(self.script.u16() % 2048));
+        let mut chunks = self.script.take(len).to_vec();
+        chunks.resize(padded(chunks.len()), 0);
+        let Some(victim) = self.victim() else { return };
+        let peer = self.ends[PEER].association(self.ids[PEER]);
+        let theirs = peer.map_or(0, |a| a.local_initial_tsn().0);
+        count_from(&mut chunks, theirs, victim.local_initial_tsn().0);
+        let (ours, reflected) = victim.tags();
+        let tag = if kind & 8 > 0 { reflected } else { ours };
+        let mut packet = Vec::with_capacity(HEADER_LEN + chunks.len() + 40);
+        packet.extend_from_slice(&[5000u16.to_be_bytes(), 5000u16.to_be_bytes()].concat());
+        packet.extend_from_slice(&tag.0.to_be_bytes());
+        packet.extend_from_slice(&[0; 4]);
+        if kind & 16 > 0 {
+            packet.extend_from_slice(&signature(victim, &chunks));
+        }
+        packet.extend_from_slice(&chunks);
+        seal(&mut packet);
+        let (segment_size, data) = (packet.len(), Bytes::from(packet));
+        self.ends[VICTIM].handle_input(self.now, Input::Datagrams { tuple: tuple(kind), data, segment_size });
+    }
+
+    fn pass(&mut self, time: Duration) {
+        let end = self.now + time;
+        let mut rounds = 0;
+        while let Some(at) = self.ends[VICTIM].poll_timeout().filter(|at| *at <= end) {
+            rounds = if at > self.now { 0 } else { rounds + 1 };
+            assert!(rounds < STUCK, "{:?} at {at:?}", self.ends[VICTIM].timeout_reason(self.ids[VICTIM]));
+            self.now = self.now.max(at);
+            self.ends[VICTIM].handle_timeout(self.now);
+            self.drain(false);
+        }
+        self.now = end;
+        self.ends[PEER].handle_timeout(end);
+    }
+
+    /// Takes everything out; what the two say reaches the other side if they `talk`.
+    fn drain(&mut self, talk: bool) {
+        let mut buf = Vec::new();
+        let mut packets = 0;
+        loop {
+            let before = packets;
+            for side in [PEER, VICTIM] {
+                if side == PEER && !talk {
+                    continue;
+                }
+                while let Some(t) = self.ends[side].poll_output(self.now, &mut buf) {
+                    packets += buf.len().div_ceil(t.segment_size.max(1));
+                    assert!(packets < MOST_PACKETS, "they talk without end");
+                    let data = Bytes::copy_from_slice(&buf);
+                    buf.clear();
+                    if talk {
+                        let back = FourTuple { local: t.tuple.remote, remote: t.tuple.local, ..t.tuple };
+                        let input = Input::Datagrams { tuple: back, data, segment_size: t.segment_size };
+                        self.ends[1 - side].handle_input(self.now, input);
+                    }
+                }
+                while let Some((id, _)) = self.ends[side].poll_event() {
+                    self.ids[side] = id;
+                }
+            }
+            if packets == before {
+                break;
+            }
+        }
+        if let Some(a) = self.victim() {
+            a.assert_consistent();
+        }
+        let timer = self.ends[VICTIM].poll_timeout();
+        assert!(timer.is_none_or(|t| t >= self.now) || !talk, "a timer at {timer:?} did not fire");
+    }
+}
+
+/// Makes the TSNs in `chunks`, which count from 0, count from the initial ones: the peer's in what it sends, ours in
+/// what it acknowledges.
+fn count_from(chunks: &mut [u8], theirs: u32, ours: u32) {
+    let mut at = 0;
+    while let Some(&[kind, _, a, b]) = chunks.get(at..).and_then(|c| c.first_chunk()) {
+        let len = usize::from(u16::from_be_bytes([a, b]));
+        let base = match kind {
+            data::TYPE | i_data::TYPE | forward_tsn::TYPE => theirs,
+            sack::TYPE | shutdown::TYPE => ours,
+            _ => 0,
+        };
+        if let Some(tsn) = chunks.get_mut(at + 4..).and_then(|c| c.first_chunk_mut()) {
+            *tsn = u32::from_be_bytes(*tsn).wrapping_add(base).to_be_bytes();
+        }
+        at += padded(len.max(4));
+    }
+}
+
+/// The AUTH chunk that signs `chunks`; nothing if the association has no keys.
+fn signature(victim: &Association, chunks: &[u8]) -> Vec<u8> {
+    let Some((id, hmac)) = victim.sign(&[]) else { return Vec::new() };
+    let len = 8 + hmac.len();
+    let mut signed = vec![auth::TYPE, 0, 0, len as u8, 0, 0];
+    signed.extend_from_slice(&id.to_be_bytes());
+    signed.resize(len, 0);
+    signed.extend_from_slice(chunks);
+    let (_, hmac) = victim.sign(&signed).expect("it has keys");
+    signed.truncate(8);
+    signed.extend_from_slice(&hmac);
+    signed
+}

@@ -1,0 +1,11 @@
+//! What fuzzers run, and tests over the corpus they left: each function reads its input as a script, whatever the bytes
+//! are, and panics where something does not hold.
+
+mod association;
+mod packet;
+mod pair;
+mod script;
+
+pub use association::association;
+pub use packet::packet;
+pub use pair::pair;
