@@ -23,10 +23,14 @@ pub(super) struct PacketData {
 }
 
 impl Association {
+    /// RFC 9260 §4: the states that take data. Before COOKIE ACK there is nothing to acknowledge either.
+    fn takes_data(&self) -> bool {
+        matches!(self.state, State::Established | State::ShutdownPending | State::ShutdownSent)
+    }
+
     /// A DATA chunk.
     pub(super) fn on_data(&mut self, now: Instant, data: Data, on: PathId, seen: &mut PacketData) {
-        use State::{Established, ShutdownPending, ShutdownSent};
-        if !matches!(self.state, Established | ShutdownPending | ShutdownSent) {
+        if !self.takes_data() {
             return;
         }
         let h = data.header;
@@ -235,6 +239,9 @@ impl Association {
     pub(super) fn on_forward_tsn(&mut self, forward: &ForwardTsn, on: PathId) {
         if !self.peer_partial {
             self.stats.bad_chunks += 1;
+            return;
+        }
+        if !self.takes_data() {
             return;
         }
         self.rx.sack_due = true;
