@@ -3,7 +3,7 @@
 use super::control::Control;
 use super::event::{CloseReason, Event};
 use super::state::{Association, State};
-use crate::policy::{PathId, PathState, RxInfo, Signal};
+use crate::policy::{PathId, PathSet, PathState, PathView, RxInfo, Signal};
 use crate::rx::{Arrival, Fragment};
 use crate::time::Instant;
 use crate::wire::chunk::{Data, ErrorChunk, ForwardTsn, GapBlock, Sack, SackHeader};
@@ -115,6 +115,7 @@ impl Association {
             return;
         }
         self.rx.packets += 1;
+        self.rx.heard.insert(on);
         self.rx.repeats = if seen.new { 0 } else { self.rx.repeats + 1 };
         let rx = RxInfo {
             path: on,
@@ -148,12 +149,16 @@ impl Association {
     }
 
     /// Back the way the data came, unless that way seems dead: it is not active here, or the same data come again
-    /// and again, so that an earlier SACK must have been lost there. Then turn by turn over the others.
+    /// and again, so that an earlier SACK must have been lost there. Then turn by turn over the others. Data that came
+    /// by several ways are acknowledged by another one than the last: paths in step with SACKs would have all of them
+    /// take the same way, which may be the one that is dead in that direction.
     fn sack_path(&self, now: Instant, on: PathId) -> PathId {
-        let good = self.mind.views[on.index()].state == PathState::Active
-            && self.mind.views[on.index()].error_count == 0;
+        let fine = |v: &PathView| v.state == PathState::Active && v.error_count == 0;
+        let good = fine(&self.mind.views[on.index()]);
         if good && self.rx.repeats == 0 {
-            return on;
+            let again = self.rx.last_sack_via == Some(on);
+            let other = self.rx.heard.iter().find(|p| *p != on && fine(&self.mind.views[p.index()]));
+            return other.filter(|_| again).unwrap_or(on);
         }
         let others = || {
             let active = self.mind.views.iter().filter(|v| v.id != on && v.state == PathState::Active);
@@ -214,6 +219,8 @@ impl Association {
         self.rx.sack_due = false;
         self.rx.sack_timer = None;
         self.rx.packets = 0;
+        self.rx.last_sack_via = Some(self.rx.sack_via);
+        self.rx.heard = PathSet::default();
         self.stats.sacks_sent += 1;
     }
 

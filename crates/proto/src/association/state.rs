@@ -115,6 +115,9 @@ pub(super) struct Receiving {
     pub sack_due: bool,
     pub sack_timer: Option<Instant>,
     pub sack_via: PathId,
+    /// Where the last one went, and the paths by which data came since.
+    pub last_sack_via: Option<PathId>,
+    pub heard: PathSet,
     /// The last advertised window was closed; tell when it opens.
     pub window_closed: bool,
     /// Duplicates arrived since data last were new: our SACKs don't get through the way they go.
@@ -369,6 +372,8 @@ impl Receiving {
             sack_due: false,
             sack_timer: None,
             sack_via: PathId(0),
+            last_sack_via: None,
+            heard: PathSet::default(),
             window_closed: false,
             repeats: 0,
             streams: config.inbound_streams,
