@@ -6,4 +6,5 @@ pub mod engine;
 pub mod host;
 pub mod link;
 pub mod loss;
+pub mod scenario;
 pub mod topology;
