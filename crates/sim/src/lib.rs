@@ -6,5 +6,6 @@ pub mod engine;
 pub mod host;
 pub mod link;
 pub mod loss;
+pub mod net;
 pub mod scenario;
 pub mod topology;

@@ -221,9 +221,13 @@ impl Association {
         if self.tx.queue.head_expired(now) {
             self.expire_queued(now);
         }
-        let (len, _) = self.tx.queue.next_chunk(self.tx.max_payload)?;
+        let Some((len, _)) = self.tx.queue.next_chunk(self.tx.max_payload) else {
+            self.stats.set_rwnd_blocked(now, false);
+            return None;
+        };
         let book = len as u64 + 16;
         let window = book <= self.mind.rwnd() || self.mind.in_flight == 0;
+        self.stats.set_rwnd_blocked(now, !window && self.mind.views.iter().any(|v| self.admits_new(v.id)));
         if !window || self.mind.aggregate.is_some_and(|a| self.mind.in_flight >= a) {
             return None;
         }

@@ -1,5 +1,7 @@
 //! Counters of an association.
 
+use crate::time::{Duration, Instant};
+
 /// What happened since the association began. Paths have their own ([`crate::path::PathStats`]).
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct AssociationStats {
@@ -41,4 +43,26 @@ pub struct AssociationStats {
     pub peer_errors: u64,
     /// AUTH chunks that did not verify, and reports without one.
     pub bad_auth: u64,
+    /// Time during which only the peer's receive window held new data back, finished spells only.
+    pub rwnd_blocked: Duration,
+    /// Since when it does.
+    pub rwnd_blocked_since: Option<Instant>,
+}
+
+impl AssociationStats {
+    /// Time until `now` during which only the peer's receive window held new data back.
+    pub fn rwnd_blocked_time(&self, now: Instant) -> Duration {
+        self.rwnd_blocked + self.rwnd_blocked_since.map_or(Duration::ZERO, |since| now - since)
+    }
+
+    pub(super) fn set_rwnd_blocked(&mut self, now: Instant, blocked: bool) {
+        match (blocked, self.rwnd_blocked_since) {
+            (true, None) => self.rwnd_blocked_since = Some(now),
+            (false, Some(since)) => {
+                self.rwnd_blocked += now - since;
+                self.rwnd_blocked_since = None;
+            }
+            _ => {}
+        }
+    }
 }

@@ -1,9 +1,14 @@
 //! Endpoints as nodes of a network: hosts joined by paths, each a pair of links, with applications on top.
 
 mod apps;
+mod chunks;
+mod gauges;
 mod net;
+mod sctp;
 #[cfg(test)]
 mod tests;
 
 pub use apps::{BulkSender, Cbr, Delivery, Sink};
+pub use chunks::{DataChunk, data_chunks};
 pub use net::{AppId, Direction, HostId, Net, NetPath};
+pub use sctp::{NotedApp, SctpHost};

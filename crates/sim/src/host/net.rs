@@ -1,29 +1,25 @@
-//! The network and its loop.
+//! Hosts with uplinks of their own: the networks of tests, demonstrations and measurements.
 
-use core::any::Any;
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use core::time::Duration;
-use std::collections::BTreeMap;
 
-use bytes::Bytes;
 use strandcast_proto::app::App;
-use strandcast_proto::association::Transmit;
-use strandcast_proto::endpoint::{AssociationId, Connect, ConnectError, Endpoint, EndpointConfig, Input};
+use strandcast_proto::endpoint::{AssociationId, Connect, ConnectError, Endpoint, EndpointConfig};
 use strandcast_proto::path::FourTuple;
 use strandcast_proto::policy::{LinkId, Scheme};
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 
-use crate::engine::{Engine, Fingerprint};
+use super::SctpHost;
+use crate::engine::Fingerprint;
 use crate::link::Link;
+use crate::net::{AgentId, FlowId, Network, NodeId, Packet, RouteId, WireId};
 use crate::topology::PathNetwork;
 
 /// IPv4 and UDP header.
 const OVERHEAD: usize = 28;
 /// UDP port of every host's listening address (RFC 6951).
 const PORT: u16 = 9899;
-/// Rounds of one host at one instant: more can only be an application that makes work for itself for ever.
-const MOST_ROUNDS: usize = 100_000;
 
 /// Names a host of a [`Net`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,30 +51,19 @@ pub enum Direction {
 /// too. Same seeds and same calls give the same [`Net::fingerprint`].
 #[derive(Debug)]
 pub struct Net {
-    engine: Engine<Due>,
+    network: Network,
     seeds: Seeds,
     hosts: Vec<Host>,
     paths: Vec<Path>,
-    /// Where a host's packets with a 4-tuple go.
-    routes: BTreeMap<(HostId, FourTuple), (NetPath, Direction)>,
-    unroutable: u64,
-    fingerprint: Fingerprint,
-    buffer: Vec<u8>,
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Due {
-    Host(HostId),
-    Link(NetPath, Direction),
-}
-
+#[derive(Debug)]
 struct Host {
-    endpoint: Endpoint,
-    apps: Vec<Box<dyn App>>,
+    agent: AgentId,
+    node: NodeId,
     address: SocketAddr,
     /// Uplinks so far.
     uplinks: u32,
-    alarm: Alarm,
 }
 
 #[derive(Debug)]
@@ -89,42 +74,15 @@ struct Path {
     tuples: [FourTuple; 2],
     /// Ports the NAT has given out, and addresses the client has had.
     rebound: u16,
-    links: [Link<Bytes>; 2],
-    alarms: [Alarm; 2],
-}
-
-/// The earliest of the events scheduled for one thing; later ones find nothing to do.
-#[derive(Clone, Copy, Debug, Default)]
-struct Alarm(Option<Instant>);
-
-impl Alarm {
-    fn set(&mut self, engine: &mut Engine<Due>, at: Option<Instant>, due: Due) {
-        let Some(at) = at.filter(|at| self.0.is_none_or(|set| *at < set)) else { return };
-        self.0 = Some(at);
-        engine.schedule(at, due);
-    }
-
-    /// An event for this thing has come up.
-    fn rang(&mut self, now: Instant) {
-        if self.0.is_some_and(|at| at <= now) {
-            self.0 = None;
-        }
-    }
+    wires: [WireId; 2],
+    routes: [RouteId; 2],
 }
 
 impl Net {
     /// A network without hosts at [`Instant::ZERO`].
     pub fn new(seeds: &Seeds) -> Self {
-        Net {
-            engine: Engine::new(),
-            seeds: seeds.child("net"),
-            hosts: Vec::new(),
-            paths: Vec::new(),
-            routes: BTreeMap::new(),
-            unroutable: 0,
-            fingerprint: Fingerprint::new(),
-            buffer: Vec::new(),
-        }
+        let seeds = seeds.child("net");
+        Net { network: Network::new(&seeds, ()), seeds, hosts: Vec::new(), paths: Vec::new() }
     }
 
     /// Adds a host.
@@ -136,7 +94,9 @@ impl Net {
         assert!(n < 250, "hosts have addresses in one /24");
         let address = SocketAddr::new(Ipv4Addr::new(192, 0, 2, n as u8 + 1).into(), PORT);
         let endpoint = Endpoint::new(config, &self.seeds.child(&format!("host {n}")));
-        self.hosts.push(Host { endpoint, apps: Vec::new(), address, uplinks: 0, alarm: Alarm::default() });
+        let agent = self.network.add_agent(FlowId::default(), SctpHost::new(endpoint, OVERHEAD));
+        let node = self.network.add_node(None);
+        self.hosts.push(Host { agent, node, address, uplinks: 0 });
         HostId(n)
     }
 
@@ -146,25 +106,24 @@ impl Net {
     /// If the network is none ([`crate::link::LinkConfig::validate`]), or after 2¹⁶ paths.
     pub fn add_path(&mut self, client: HostId, server: HostId, network: PathNetwork) -> NetPath {
         let n = u16::try_from(self.paths.len()).expect("addresses are numbered with 16 bits");
-        let seeds = self.seeds.child(&format!("path {n}"));
         let link = LinkId(self.hosts[client.0].uplinks);
         self.hosts[client.0].uplinks += 1;
-        let remote = self.hosts[server.0].address;
-        let path = Path {
-            client,
-            server,
-            tuples: [
-                FourTuple { link, local: address(10, n, 40_000), remote },
-                FourTuple { link: LinkId(0), local: remote, remote: address(198, n, 50_000) },
-            ],
-            rebound: 0,
-            links: [
-                Link::new(network.forward, &seeds, "forward"),
-                Link::new(network.reverse, &seeds, "reverse"),
-            ],
-            alarms: Default::default(),
-        };
-        self.paths.push(path);
+        let (near, far) = (&self.hosts[client.0], &self.hosts[server.0]);
+        let remote = far.address;
+        let wires = [
+            self.network.add_wire(far.node, network.forward, &format!("path {n} forward")),
+            self.network.add_wire(near.node, network.reverse, &format!("path {n} reverse")),
+        ];
+        let (a, b) = (near.agent, far.agent);
+        let routes = [
+            self.network.add_route((a, b), 0, vec![wires[0]], None),
+            self.network.add_route((b, a), 0, vec![wires[1]], None),
+        ];
+        let tuples = [
+            FourTuple { link, local: address(10, n, 40_000), remote },
+            FourTuple { link: LinkId(0), local: remote, remote: address(198, n, 50_000) },
+        ];
+        self.paths.push(Path { client, server, tuples, rebound: 0, wires, routes });
         let id = NetPath(usize::from(n));
         self.route(id);
         id
@@ -172,23 +131,32 @@ impl Net {
 
     fn route(&mut self, id: NetPath) {
         let p = &self.paths[id.0];
-        self.routes.insert((p.client, p.tuples[0]), (id, Direction::Forward));
-        self.routes.insert((p.server, p.tuples[1]), (id, Direction::Reverse));
+        let [out, back] = p.routes;
+        let (client, server, [near, far]) = (p.client, p.server, p.tuples);
+        self.host_mut(client).add_way(near, out, back);
+        self.host_mut(server).add_way(far, back, out);
     }
 
     fn unroute(&mut self, id: NetPath) {
         let p = &self.paths[id.0];
-        self.routes.remove(&(p.client, p.tuples[0]));
-        self.routes.remove(&(p.server, p.tuples[1]));
+        let (client, server, [near, far]) = (p.client, p.server, p.tuples);
+        self.host_mut(client).remove_way(&near);
+        self.host_mut(server).remove_way(&far);
+    }
+
+    fn host(&self, host: HostId) -> &SctpHost {
+        self.network.agent(self.hosts[host.0].agent)
+    }
+
+    fn host_mut(&mut self, host: HostId) -> &mut SctpHost {
+        self.network.agent_mut(self.hosts[host.0].agent)
     }
 
     /// Puts an application on a host.
     pub fn add_app(&mut self, host: HostId, app: impl App) -> AppId {
-        let apps = &mut self.hosts[host.0].apps;
-        apps.push(Box::new(app));
-        let id = AppId(host.0, apps.len() - 1);
-        self.pump(host);
-        id
+        let index = self.host_mut(host).add_app(app);
+        self.network.wake(self.hosts[host.0].agent);
+        AppId(host.0, index)
     }
 
     /// An application, to look at.
@@ -196,8 +164,7 @@ impl Net {
     /// # Panics
     /// If it is no `A`.
     pub fn app<A: App>(&self, id: AppId) -> &A {
-        let app: &dyn Any = &*self.hosts[id.0].apps[id.1];
-        app.downcast_ref().expect("the application is of the type it was added with")
+        self.host(HostId(id.0)).app(id.1)
     }
 
     /// An application, to change; its host runs with the next event.
@@ -205,8 +172,7 @@ impl Net {
     /// # Panics
     /// If it is no `A`.
     pub fn app_mut<A: App>(&mut self, id: AppId) -> &mut A {
-        let app: &mut dyn Any = &mut *self.hosts[id.0].apps[id.1];
-        app.downcast_mut().expect("the application is of the type it was added with")
+        self.host_mut(HostId(id.0)).app_mut(id.1)
     }
 
     /// Opens an association over `paths`, which all begin at `client`, to the SCTP port that the other host listens on.
@@ -231,32 +197,32 @@ impl Net {
 
     /// A host's endpoint, to look at.
     pub fn endpoint(&self, host: HostId) -> &Endpoint {
-        &self.hosts[host.0].endpoint
+        self.host(host).endpoint()
     }
 
     /// Calls `f` on a host's endpoint and sends what comes of it.
     pub fn with_endpoint<T>(&mut self, host: HostId, f: impl FnOnce(Instant, &mut Endpoint) -> T) -> T {
-        let result = f(self.engine.now(), &mut self.hosts[host.0].endpoint);
-        self.pump(host);
-        result
+        let agent = self.hosts[host.0].agent;
+        self.network.with_agent(agent, |now, host: &mut SctpHost| f(now, host.endpoint_mut()))
     }
 
     /// A direction of a path, to look at.
-    pub fn link(&self, path: NetPath, direction: Direction) -> &Link<Bytes> {
-        &self.paths[path.0].links[direction as usize]
+    pub fn link(&self, path: NetPath, direction: Direction) -> &Link<Packet> {
+        &self.network.wire(self.wire(path, direction)).link
+    }
+
+    fn wire(&self, path: NetPath, direction: Direction) -> WireId {
+        self.paths[path.0].wires[direction as usize]
     }
 
     /// While on, the direction swallows everything, also what is under way.
     pub fn set_black_hole(&mut self, path: NetPath, direction: Direction, on: bool) {
-        self.paths[path.0].links[direction as usize].set_black_hole(on);
-        self.record("black hole", path, direction, u64::from(on));
+        self.network.set_black_hole(self.wire(path, direction), on);
     }
 
-    /// Takes the direction down, with all that is under way, or up again.
+    /// Takes the direction down, with all that is under way, or up again; nobody is told.
     pub fn set_down(&mut self, path: NetPath, direction: Direction, down: bool) {
-        let now = self.engine.now();
-        self.paths[path.0].links[direction as usize].set_down(now, down);
-        self.record("down", path, direction, u64::from(down));
+        self.network.set_down(self.wire(path, direction), down, false);
     }
 
     /// The NAT of a path forgets it: the server sees another port from now on, and what it sends to the old one is lost.
@@ -281,7 +247,7 @@ impl Net {
 
     /// Simulated time.
     pub fn now(&self) -> Instant {
-        self.engine.now()
+        self.network.now()
     }
 
     /// Lets everything happen up to and including `end`.
@@ -307,135 +273,21 @@ impl Net {
 
     /// The next thing that happens up to and including `end`; false, with time moved there, if nothing does.
     pub fn step(&mut self, end: Instant) -> bool {
-        let Some(due) = self.engine.pop_until(end) else { return false };
-        let now = self.engine.now();
-        match due {
-            Due::Host(host) => {
-                self.hosts[host.0].alarm.rang(now);
-                let endpoint = &mut self.hosts[host.0].endpoint;
-                if endpoint.poll_timeout().is_some_and(|at| at <= now) {
-                    endpoint.handle_timeout(now);
-                }
-                self.pump(host);
-            }
-            Due::Link(path, direction) => self.deliver(path, direction),
-        }
-        true
+        self.network.step(end)
     }
 
     /// Packets that had no path to go (any more).
     pub fn unroutable(&self) -> u64 {
-        self.unroutable
+        self.hosts.iter().map(|host| self.network.agent::<SctpHost>(host.agent).unroutable()).sum()
     }
 
-    /// The trajectory so far: every packet sent, delivered and refused, with its checksum, and every intervention.
+    /// The trajectory so far: every packet that came out of a link, with its checksum, and every intervention.
     pub fn fingerprint(&self) -> Fingerprint {
-        self.fingerprint
+        self.network.fingerprint()
     }
-
-    fn record(&mut self, kind: &str, path: NetPath, direction: Direction, what: u64) {
-        self.fingerprint.record(self.engine.now(), kind, &[path.0 as u64, direction as u64, what]);
-    }
-
-    /// Hands over what has arrived.
-    fn deliver(&mut self, path: NetPath, direction: Direction) {
-        let now = self.engine.now();
-        let (to, tuple) = {
-            let p = &mut self.paths[path.0];
-            p.alarms[direction as usize].rang(now);
-            match direction {
-                Direction::Forward => (p.server, p.tuples[1]),
-                Direction::Reverse => (p.client, p.tuples[0]),
-            }
-        };
-        let mut arrived = false;
-        while let Some(data) = self.paths[path.0].links[direction as usize].poll(now) {
-            self.record("arrived", path, direction, digest(&data));
-            let segment_size = data.len();
-            self.hosts[to.0].endpoint.handle_input(now, Input::Datagrams { tuple, data, segment_size });
-            arrived = true;
-        }
-        self.watch(path, direction);
-        if arrived {
-            self.pump(to);
-        }
-    }
-
-    fn watch(&mut self, path: NetPath, direction: Direction) {
-        let p = &mut self.paths[path.0];
-        let next = p.links[direction as usize].poll_timeout();
-        p.alarms[direction as usize].set(&mut self.engine, next, Due::Link(path, direction));
-    }
-
-    /// Runs a host until it has nothing more to say at this instant.
-    fn pump(&mut self, host: HostId) {
-        let now = self.engine.now();
-        // Something happened since the applications were last polled.
-        let mut news = true;
-        for round in 0.. {
-            assert!(round < MOST_ROUNDS, "host {} is never done at {now:?}", host.0);
-            news |= self.send(host);
-            let Host { endpoint, apps, .. } = &mut self.hosts[host.0];
-            if let Some((id, event)) = endpoint.poll_event() {
-                apps.iter_mut().for_each(|app| app.on_event(now, endpoint, id, &event));
-                news = true;
-            } else if news {
-                apps.iter_mut().for_each(|app| app.poll(now, endpoint));
-                news = false;
-            } else {
-                break;
-            }
-        }
-        let Host { endpoint, apps, alarm, .. } = &mut self.hosts[host.0];
-        let next = apps.iter().filter_map(|app| app.poll_timeout()).chain(endpoint.poll_timeout()).min();
-        alarm.set(&mut self.engine, next, Due::Host(host));
-    }
-
-    /// Sends all that a host's endpoint has; whether it had anything.
-    fn send(&mut self, host: HostId) -> bool {
-        let now = self.engine.now();
-        let mut buffer = core::mem::take(&mut self.buffer);
-        let mut any = false;
-        while let Some(transmit) = self.hosts[host.0].endpoint.poll_output(now, &mut buffer) {
-            any = true;
-            self.launch(host, &transmit, &Bytes::copy_from_slice(&buffer));
-            buffer.clear();
-        }
-        self.buffer = buffer;
-        any
-    }
-
-    fn launch(&mut self, host: HostId, transmit: &Transmit, batch: &Bytes) {
-        let now = self.engine.now();
-        let Some(&(path, direction)) = self.routes.get(&(host, transmit.tuple)) else {
-            self.unroutable += 1;
-            return;
-        };
-        let headers = OVERHEAD + if transmit.tuple.remote.is_ipv6() { 20 } else { 0 };
-        for start in (0..batch.len()).step_by(transmit.segment_size) {
-            let datagram = batch.slice(start..batch.len().min(start + transmit.segment_size));
-            let (len, sum) = (datagram.len() + headers, digest(&datagram));
-            let link = &mut self.paths[path.0].links[direction as usize];
-            let taken = link.enqueue(now, datagram, len);
-            self.record(if taken { "sent" } else { "refused" }, path, direction, sum);
-        }
-        self.watch(path, direction);
-    }
-}
-
-/// SCTP's own checksum and the length tell packets apart.
-fn digest(datagram: &[u8]) -> u64 {
-    let sum = datagram.get(8..12).map_or(0, |b| u64::from(u32::from_be_bytes([b[0], b[1], b[2], b[3]])));
-    (datagram.len() as u64) << 32 | sum
 }
 
 fn address(first: u8, n: u16, port: u16) -> SocketAddr {
     let [high, low] = n.to_be_bytes();
     SocketAddr::new(IpAddr::V4(Ipv4Addr::new(first, high, low, 2)), port)
-}
-
-impl core::fmt::Debug for Host {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Host").field("address", &self.address).field("apps", &self.apps.len()).finish()
-    }
 }

@@ -1,0 +1,37 @@
+//! What an association tells those who measure.
+
+use strandcast_proto::association::Association;
+use strandcast_proto::policy::PathState;
+use strandcast_proto::time::Instant;
+
+/// Counters since the start.
+pub fn counters(
+    association: &Association,
+    now: Instant,
+    report: &mut dyn FnMut(Option<u8>, &'static str, f64),
+) {
+    for view in association.paths() {
+        let Some(stats) = association.path_stats(view.id) else { continue };
+        let path = Some(view.id.0);
+        report(path, "retransmitted_fast", stats.lost_fast as f64);
+        report(path, "retransmitted_timeout", stats.lost_timeout as f64);
+        report(path, "timeouts", stats.timeouts as f64);
+    }
+    report(None, "spurious", association.stats().spurious as f64);
+    report(None, "rwnd_blocked_s", association.stats().rwnd_blocked_time(now).as_secs_f64());
+}
+
+/// Windows and round-trip times.
+pub fn gauges(association: &Association, report: &mut dyn FnMut(Option<u8>, &'static str, f64)) {
+    for view in association.paths().iter().filter(|view| view.state != PathState::Closed) {
+        let path = Some(view.id.0);
+        report(path, "cwnd_bytes", view.limit.cwnd as f64);
+        if let Some(ssthresh) = view.limit.ssthresh {
+            report(path, "ssthresh_bytes", ssthresh as f64);
+        }
+        if let Some(srtt) = view.srtt {
+            report(path, "srtt_ms", srtt.as_secs_f64() * 1e3);
+        }
+        report(path, "in_flight_bytes", view.in_flight as f64);
+    }
+}

@@ -1,0 +1,299 @@
+//! An endpoint as an agent of the network.
+
+use core::any::Any;
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use strandcast_proto::app::App;
+use strandcast_proto::association::Transmit;
+use strandcast_proto::endpoint::{AssociationId, Endpoint, Input};
+use strandcast_proto::path::FourTuple;
+use strandcast_proto::policy::{LinkId, LinkSample};
+use strandcast_proto::time::Instant;
+
+use crate::net::{Agent, Body, Note, Out, Outgoing, Packet, RouteId, WireId};
+
+use super::chunks::{DataChunk, data_chunks};
+
+/// Rounds of one host at one instant: more can only be an application that makes work for itself for ever.
+const MOST_ROUNDS: usize = 100_000;
+/// Header bytes that IPv6 has more than IPv4.
+const IPV6_MORE: usize = 20;
+
+/// An application that tells what it hands in and gets.
+pub trait NotedApp: App {
+    /// Moves what was noted since the last call to `out`.
+    fn take_notes(&mut self, out: &mut Vec<Note>);
+}
+
+#[derive(Debug)]
+enum Slot<P, N> {
+    Plain(P),
+    Noted(N),
+}
+
+type AppSlot = Slot<Box<dyn App>, Box<dyn NotedApp>>;
+
+/// An [`Endpoint`] with its applications, as an [`Agent`].
+pub struct SctpHost {
+    endpoint: Endpoint,
+    apps: Vec<AppSlot>,
+    /// Which way packets with a 4-tuple go, and which 4-tuple what comes by a route has here.
+    ways: BTreeMap<FourTuple, RouteId>,
+    tuples: BTreeMap<RouteId, FourTuple>,
+    /// The number each link that routes begin with has at the endpoint.
+    links: Vec<(WireId, LinkId)>,
+    /// Bytes of IPv4 (and UDP) header in front of each packet.
+    headers: usize,
+    buffer: Vec<u8>,
+    unroutable: u64,
+    /// The highest TSN sent: what is not above it is sent again.
+    highest: Option<u32>,
+    /// The association whose arrivals are noted.
+    noted: Option<AssociationId>,
+    news: bool,
+}
+
+impl SctpHost {
+    /// A host without routes. `headers`: bytes of IPv4 (and UDP) header in front of each SCTP packet.
+    pub fn new(endpoint: Endpoint, headers: usize) -> Self {
+        SctpHost {
+            endpoint,
+            apps: Vec::new(),
+            ways: BTreeMap::new(),
+            tuples: BTreeMap::new(),
+            links: Vec::new(),
+            headers,
+            buffer: Vec::new(),
+            unroutable: 0,
+            highest: None,
+            noted: None,
+            news: true,
+        }
+    }
+
+    /// Packets with this 4-tuple go by `out`; what comes by `back` has it.
+    pub fn add_way(&mut self, tuple: FourTuple, out: RouteId, back: RouteId) {
+        self.ways.insert(tuple, out);
+        self.tuples.insert(back, tuple);
+    }
+
+    /// Nothing is sent with this 4-tuple, and nothing comes with it, any more.
+    pub fn remove_way(&mut self, tuple: &FourTuple) {
+        self.ways.remove(tuple);
+        self.tuples.retain(|_, t| t != tuple);
+    }
+
+    /// Tells which interface of the endpoint a link is.
+    pub fn add_link(&mut self, wire: WireId, link: LinkId) {
+        self.links.push((wire, link));
+    }
+
+    /// Puts an application on the host; its position.
+    pub fn add_app(&mut self, app: impl App) -> usize {
+        self.apps.push(Slot::Plain(Box::new(app)));
+        self.news = true;
+        self.apps.len() - 1
+    }
+
+    /// Puts an application on the host whose notes are taken, with the arrivals of the first association; its
+    /// position.
+    pub fn add_noted_app(&mut self, app: impl NotedApp) -> usize {
+        self.apps.push(Slot::Noted(Box::new(app)));
+        self.news = true;
+        self.apps.len() - 1
+    }
+
+    /// The endpoint, to look at.
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    /// The endpoint, to change.
+    pub fn endpoint_mut(&mut self) -> &mut Endpoint {
+        self.news = true;
+        &mut self.endpoint
+    }
+
+    /// Packets for which there was no way.
+    pub fn unroutable(&self) -> u64 {
+        self.unroutable
+    }
+
+    /// An application, to look at.
+    ///
+    /// # Panics
+    /// If it is no `A`.
+    pub fn app<A: App>(&self, index: usize) -> &A {
+        let app: &dyn Any = match &self.apps[index] {
+            Slot::Plain(app) => &**app,
+            Slot::Noted(app) => &**app,
+        };
+        app.downcast_ref().expect("the application is of the type it was added with")
+    }
+
+    /// An application, to change.
+    ///
+    /// # Panics
+    /// If it is no `A`.
+    pub fn app_mut<A: App>(&mut self, index: usize) -> &mut A {
+        let app: &mut dyn Any = match &mut self.apps[index] {
+            Slot::Plain(app) => &mut **app,
+            Slot::Noted(app) => &mut **app,
+        };
+        app.downcast_mut().expect("the application is of the type it was added with")
+    }
+
+    /// Runs until there is nothing more to say at this instant.
+    fn pump(&mut self, now: Instant, out: &mut Out) {
+        for round in 0.. {
+            assert!(round < MOST_ROUNDS, "a host is never done at {now:?}");
+            self.news |= self.send(now, out);
+            let SctpHost { endpoint, apps, noted, .. } = self;
+            if let Some((id, event)) = endpoint.poll_event() {
+                noted.get_or_insert(id);
+                apps.iter_mut().for_each(|slot| slot.app().on_event(now, endpoint, id, &event));
+                self.news = true;
+            } else if self.news || apps.iter().any(|slot| slot.poll_timeout().is_some_and(|at| at <= now)) {
+                apps.iter_mut().for_each(|slot| slot.app().poll(now, endpoint));
+                self.news = false;
+            } else {
+                break;
+            }
+        }
+        for slot in &mut self.apps {
+            if let Slot::Noted(app) = slot {
+                app.take_notes(&mut out.notes);
+            }
+        }
+    }
+
+    /// Sends all that the endpoint has; whether it had anything.
+    fn send(&mut self, now: Instant, out: &mut Out) -> bool {
+        let mut any = false;
+        while let Some(transmit) = self.endpoint.poll_output(now, &mut self.buffer) {
+            any = true;
+            let batch = Bytes::copy_from_slice(&self.buffer);
+            self.buffer.clear();
+            self.launch(&transmit, &batch, out);
+        }
+        any
+    }
+
+    fn launch(&mut self, transmit: &Transmit, batch: &Bytes, out: &mut Out) {
+        let Some(&route) = self.ways.get(&transmit.tuple) else {
+            self.unroutable += 1;
+            return;
+        };
+        let headers = self.headers + if transmit.tuple.remote.is_ipv6() { IPV6_MORE } else { 0 };
+        for start in (0..batch.len()).step_by(transmit.segment_size) {
+            let datagram = batch.slice(start..batch.len().min(start + transmit.segment_size));
+            let (mut payload, mut again) = (0, false);
+            for DataChunk { tsn, bytes } in data_chunks(&datagram) {
+                payload += bytes;
+                if self.highest.is_none_or(|highest| (tsn.wrapping_sub(highest) as i32) > 0) {
+                    self.highest = Some(tsn);
+                } else {
+                    again = true;
+                }
+            }
+            let len = (datagram.len() + headers) as u32;
+            out.packets.push(Outgoing { route, len, payload, again, body: Body::Sctp(datagram) });
+        }
+    }
+
+    /// New and repeated DATA chunks that the noted association has taken.
+    fn taken(&self) -> (u64, u64) {
+        let association = self.noted.and_then(|id| self.endpoint.association(id));
+        association.map_or((0, 0), |a| (a.stats().chunks_received, a.stats().duplicates_received))
+    }
+}
+
+impl Agent for SctpHost {
+    fn handle_packet(&mut self, now: Instant, packet: Packet, out: &mut Out) {
+        let Packet { head, body: Body::Sctp(data) } = packet else { return };
+        let Some(&tuple) = self.tuples.get(&head.route) else {
+            self.unroutable += 1;
+            return;
+        };
+        let before = self.taken();
+        let segment_size = data.len();
+        self.endpoint.handle_input(now, Input::Datagrams { tuple, data: data.clone(), segment_size });
+        self.news = true;
+        let after = self.taken();
+        if head.payload == 0 || before == after {
+            return;
+        }
+        let mut wire = head.len;
+        for DataChunk { tsn, bytes } in data_chunks(&data) {
+            let new = after.0 > before.0;
+            let (path, sent) = (head.path, head.sent);
+            out.notes.push(Note::Arrived { path, sent, wire, payload: bytes, sequence: Some(tsn), new });
+            wire = 0;
+        }
+    }
+
+    fn run(&mut self, now: Instant, out: &mut Out) {
+        if self.endpoint.poll_timeout().is_some_and(|at| at <= now) {
+            self.endpoint.handle_timeout(now);
+        }
+        self.pump(now, out);
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        let apps = self.apps.iter().filter_map(Slot::poll_timeout);
+        apps.chain(self.endpoint.poll_timeout()).min()
+    }
+
+    fn handle_link(&mut self, now: Instant, wire: WireId, sample: LinkSample) {
+        if let Some((_, link)) = self.links.iter().find(|(w, _)| *w == wire) {
+            self.endpoint.handle_input(now, Input::Link(LinkSample { link: *link, ..sample }));
+        }
+    }
+
+    fn handle_interface(&mut self, now: Instant, wire: WireId, up: bool) {
+        let Some((_, link)) = self.links.iter().find(|(w, _)| *w == wire).copied() else { return };
+        let Some(id) = self.noted else { return };
+        // What is refused (the handshake is not done, the path is not there) the transport finds out by itself.
+        let _ = self.endpoint.with(id, |association| {
+            let over = association.paths().iter().filter(|p| p.link == link).map(|p| p.id);
+            for path in over.collect::<Vec<_>>() {
+                let _ = association.suspend_path(now, path, !up);
+            }
+            Ok(())
+        });
+        self.news = true;
+    }
+
+    fn counters(&self, now: Instant, report: &mut dyn FnMut(Option<u8>, &'static str, f64)) {
+        let Some(association) = self.noted.and_then(|id| self.endpoint.association(id)) else { return };
+        super::gauges::counters(association, now, report);
+    }
+
+    fn gauges(&self, _now: Instant, report: &mut dyn FnMut(Option<u8>, &'static str, f64)) {
+        let Some(association) = self.noted.and_then(|id| self.endpoint.association(id)) else { return };
+        super::gauges::gauges(association, report);
+    }
+}
+
+impl AppSlot {
+    fn app(&mut self) -> &mut dyn App {
+        match self {
+            Slot::Plain(app) => &mut **app,
+            Slot::Noted(app) => &mut **app,
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        match self {
+            Slot::Plain(app) => app.poll_timeout(),
+            Slot::Noted(app) => app.poll_timeout(),
+        }
+    }
+}
+
+impl core::fmt::Debug for SctpHost {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("SctpHost").field("ways", &self.ways.len()).field("apps", &self.apps.len()).finish()
+    }
+}

@@ -1,0 +1,94 @@
+//! Nodes, links and routes.
+
+use core::fmt::Debug;
+use std::collections::VecDeque;
+
+use strandcast_proto::time::Instant;
+
+use crate::link::Link;
+
+use super::nic::Nic;
+use super::{AgentId, Packet};
+
+/// Names a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NodeId(pub u32);
+
+/// Names one direction of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct WireId(pub u32);
+
+/// Names a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RouteId(pub u32);
+
+impl WireId {
+    /// Position in order of creation.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl RouteId {
+    /// Position in order of creation.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// One direction of a link, and where it ends.
+#[derive(Debug)]
+pub struct Wire {
+    /// The link itself.
+    pub link: Link<Packet>,
+    /// Where what comes out of it is.
+    pub to: NodeId,
+    /// It counts frames and tells those who send over it first.
+    pub wireless: bool,
+    pub(super) alarm: Option<Instant>,
+    /// A wireless link's packets whose serialisation has not ended.
+    pub(super) departing: VecDeque<Departing>,
+    /// Frames that left a wireless link, and those of them in error.
+    pub(super) frames: (u64, u64),
+}
+
+/// A packet in front of a wireless link's transmitter, or in it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Departing {
+    pub at: Instant,
+    pub len: u32,
+    pub lost: bool,
+    pub from: AgentId,
+}
+
+/// A way through the network, from one agent to another.
+#[derive(Debug)]
+pub struct Route {
+    /// Whose packets take it.
+    pub from: AgentId,
+    /// Who gets them.
+    pub to: AgentId,
+    /// Which of its flow's paths it is.
+    pub path: u8,
+    /// Links in order.
+    pub wires: Vec<WireId>,
+    /// The sending host's own delay.
+    pub(super) nic: Option<Nic>,
+}
+
+/// Where a packet goes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hop {
+    /// Over this link, which begins at the node.
+    Over(WireId),
+    /// It has arrived.
+    Here,
+    /// There is no way for it.
+    Nowhere,
+}
+
+/// How a node forwards. Nodes without one follow the packet's route.
+pub trait Forward: Debug + Send {
+    /// The next hop of a packet that is at this node.
+    fn forward(&mut self, now: Instant, packet: &Packet, route: &Route) -> Hop;
+}

@@ -1,0 +1,14 @@
+//! The network: nodes, links, routes and the agents at their ends, in simulated time.
+
+mod agent;
+mod graph;
+mod network;
+mod nic;
+mod packet;
+mod watch;
+
+pub use agent::{Agent, Note, Out, Outgoing};
+pub use graph::{Forward, Hop, NodeId, Route, RouteId, Wire, WireId};
+pub use network::{AgentId, FlowId, Network};
+pub use packet::{Body, Datagram, Head, Packet};
+pub use watch::{Fate, Watch};

@@ -1,0 +1,442 @@
+//! The loop.
+
+use core::any::Any;
+use core::time::Duration;
+
+use strandcast_proto::policy::LinkSample;
+use strandcast_proto::seeds::Seeds;
+use strandcast_proto::time::Instant;
+
+use crate::engine::{Engine, Fingerprint};
+use crate::link::{Link, LinkConfig};
+
+use super::graph::Departing;
+use super::nic::Nic;
+use super::{
+    Agent, Fate, Forward, Head, Hop, NodeId, Out, Outgoing, Packet, Route, RouteId, Watch, Wire, WireId,
+};
+
+/// Names an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct AgentId(pub u32);
+
+/// Names a flow; what belongs to none has flow 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct FlowId(pub u32);
+
+/// Nodes, links, routes and agents, in simulated time.
+///
+/// Model: packets follow their route link by link (or as a node's own [`Forward`] says); nodes take no time; agents
+/// answer at the instant something arrives, after the host's own random delay if the route has one. Limits: no
+/// fragmentation, no routing protocol, no ARP; a link's queue is the only one on a way. Same seeds and same calls give
+/// the same [`Network::fingerprint`], whoever watches.
+#[derive(Debug)]
+pub struct Network<W = ()> {
+    engine: Engine<Event>,
+    seeds: Seeds,
+    nodes: Vec<Option<Box<dyn Forward>>>,
+    wires: Vec<Wire>,
+    routes: Vec<Route>,
+    agents: Vec<Slot>,
+    fingerprint: Fingerprint,
+    packets: u64,
+    hops: u64,
+    astray: u64,
+    out: Out,
+    watch: W,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    /// Something may come out of a link.
+    Wire(WireId),
+    /// A host's own delay is over.
+    Leave(RouteId),
+    /// An agent wanted to be called.
+    Agent(AgentId),
+    /// A packet's last bit leaves a wireless link.
+    Departed(WireId),
+}
+
+#[derive(Debug)]
+struct Slot {
+    agent: Box<dyn Agent>,
+    flow: FlowId,
+    /// The earliest event scheduled for it; later ones find nothing to do.
+    alarm: Option<Instant>,
+}
+
+impl<W: Watch> Network<W> {
+    /// An empty network at [`Instant::ZERO`].
+    pub fn new(seeds: &Seeds, watch: W) -> Self {
+        Network {
+            engine: Engine::new(),
+            seeds: seeds.clone(),
+            nodes: Vec::new(),
+            wires: Vec::new(),
+            routes: Vec::new(),
+            agents: Vec::new(),
+            fingerprint: Fingerprint::new(),
+            packets: 0,
+            hops: 0,
+            astray: 0,
+            out: Out::default(),
+            watch,
+        }
+    }
+
+    /// Adds a node; `None` forwards along routes.
+    pub fn add_node(&mut self, forward: Option<Box<dyn Forward>>) -> NodeId {
+        self.nodes.push(forward);
+        NodeId(self.nodes.len() as u32 - 1)
+    }
+
+    /// Adds one direction of a link, with random streams of its own under `label`.
+    ///
+    /// # Panics
+    /// If [`LinkConfig::validate`] refuses `config`.
+    pub fn add_wire(&mut self, to: NodeId, config: LinkConfig, label: &str) -> WireId {
+        let link = Link::new(config, &self.seeds, label);
+        self.wires.push(Wire {
+            link,
+            to,
+            wireless: false,
+            alarm: None,
+            departing: Default::default(),
+            frames: (0, 0),
+        });
+        WireId(self.wires.len() as u32 - 1)
+    }
+
+    /// Makes a link count its frames for those who send over it first.
+    pub fn set_wireless(&mut self, wire: WireId) {
+        self.wires[wire.index()].wireless = true;
+    }
+
+    /// Adds an agent; it runs with its first event, or when it is [woken](Self::wake).
+    pub fn add_agent(&mut self, flow: FlowId, agent: impl Agent) -> AgentId {
+        self.agents.push(Slot { agent: Box::new(agent), flow, alarm: None });
+        AgentId(self.agents.len() as u32 - 1)
+    }
+
+    /// Adds a way from one agent to another. `overhead`: before each packet the sending host waits U(0, that).
+    pub fn add_route(
+        &mut self,
+        (from, to): (AgentId, AgentId),
+        path: u8,
+        wires: Vec<WireId>,
+        overhead: Option<(Duration, &str)>,
+    ) -> RouteId {
+        let nic = overhead.map(|(most, label)| Nic::new(most, self.seeds.child(label).stream("overhead")));
+        self.routes.push(Route { from, to, path, wires, nic });
+        RouteId(self.routes.len() as u32 - 1)
+    }
+
+    /// Calls `f` on an agent of a known type and lets it run.
+    ///
+    /// # Panics
+    /// If it is no `A`.
+    pub fn with_agent<A: Agent, T>(&mut self, id: AgentId, f: impl FnOnce(Instant, &mut A) -> T) -> T {
+        let agent: &mut dyn Any = &mut *self.agents[id.0 as usize].agent;
+        let agent = agent.downcast_mut().expect("the agent is of the type it was added with");
+        let result = f(self.engine.now(), agent);
+        self.wake(id);
+        result
+    }
+
+    /// An agent of a known type, to look at.
+    ///
+    /// # Panics
+    /// If it is no `A`.
+    pub fn agent<A: Agent>(&self, id: AgentId) -> &A {
+        let agent: &dyn Any = &*self.agents[id.0 as usize].agent;
+        agent.downcast_ref().expect("the agent is of the type it was added with")
+    }
+
+    /// An agent of a known type, to change; it runs with its next event.
+    ///
+    /// # Panics
+    /// If it is no `A`.
+    pub fn agent_mut<A: Agent>(&mut self, id: AgentId) -> &mut A {
+        let agent: &mut dyn Any = &mut *self.agents[id.0 as usize].agent;
+        agent.downcast_mut().expect("the agent is of the type it was added with")
+    }
+
+    /// An agent, to read its counters and gauges.
+    pub fn any_agent(&self, id: AgentId) -> &dyn Agent {
+        &*self.agents[id.0 as usize].agent
+    }
+
+    /// A link, to look at.
+    pub fn wire(&self, wire: WireId) -> &Wire {
+        &self.wires[wire.index()]
+    }
+
+    /// A route, to look at.
+    pub fn route(&self, route: RouteId) -> &Route {
+        &self.routes[route.index()]
+    }
+
+    /// Whoever measures.
+    pub fn watch(&self) -> &W {
+        &self.watch
+    }
+
+    /// Whoever measures, to change.
+    pub fn watch_mut(&mut self) -> &mut W {
+        &mut self.watch
+    }
+
+    /// Simulated time.
+    pub fn now(&self) -> Instant {
+        self.engine.now()
+    }
+
+    /// Everything that came out of links so far, in order, and every intervention.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint
+    }
+
+    /// Packets that left a link so far, each link counting.
+    pub fn packet_hops(&self) -> u64 {
+        self.hops
+    }
+
+    /// Packets that had no way to go.
+    pub fn astray(&self) -> u64 {
+        self.astray
+    }
+
+    /// While on, the link swallows everything, also what is under way.
+    pub fn set_black_hole(&mut self, wire: WireId, on: bool) {
+        self.wires[wire.index()].link.set_black_hole(on);
+        self.fingerprint.record(self.engine.now(), "black hole", &[u64::from(wire.0), u64::from(on)]);
+    }
+
+    /// Takes the link down, with all that is under way, or up again; `notify`: those who send over it first are told.
+    pub fn set_down(&mut self, wire: WireId, down: bool, notify: bool) {
+        let now = self.engine.now();
+        let w = &mut self.wires[wire.index()];
+        w.link.set_down(now, down);
+        if down {
+            w.departing.retain(|d| d.at <= now);
+        }
+        self.fingerprint.record(now, "down", &[u64::from(wire.0), u64::from(down)]);
+        if !notify {
+            return;
+        }
+        let mut senders: Vec<AgentId> =
+            self.routes.iter().filter(|r| r.wires.first() == Some(&wire)).map(|r| r.from).collect();
+        senders.dedup();
+        for id in senders {
+            self.agents[id.0 as usize].agent.handle_interface(now, wire, !down);
+            self.wake(id);
+        }
+    }
+
+    /// Lets everything happen up to and including `end`.
+    pub fn run_until(&mut self, end: Instant) {
+        while self.step(end) {}
+    }
+
+    /// The next thing that happens up to and including `end`; false, with time moved there, if nothing does.
+    pub fn step(&mut self, end: Instant) -> bool {
+        let Some(event) = self.engine.pop_until(end) else { return false };
+        let now = self.engine.now();
+        match event {
+            Event::Wire(wire) => self.deliver(now, wire),
+            Event::Leave(route) => self.leave(now, route),
+            Event::Departed(wire) => self.departed(now, wire),
+            Event::Agent(id) => {
+                let slot = &mut self.agents[id.0 as usize];
+                if slot.alarm.is_some_and(|at| at <= now) {
+                    slot.alarm = None;
+                }
+                if slot.agent.poll_timeout().is_some_and(|at| at <= now) {
+                    self.wake(id);
+                } else {
+                    self.set_alarm(id);
+                }
+            }
+        }
+        true
+    }
+
+    /// Lets an agent say what it has to say.
+    pub fn wake(&mut self, id: AgentId) {
+        let now = self.engine.now();
+        let mut out = core::mem::take(&mut self.out);
+        self.agents[id.0 as usize].agent.run(now, &mut out);
+        self.emit(now, id, &mut out);
+        self.out = out;
+        self.set_alarm(id);
+    }
+
+    fn set_alarm(&mut self, id: AgentId) {
+        let slot = &mut self.agents[id.0 as usize];
+        let Some(at) = slot.agent.poll_timeout() else { return };
+        if slot.alarm.is_none_or(|set| at < set) {
+            slot.alarm = Some(at);
+            self.engine.schedule(at, Event::Agent(id));
+        }
+    }
+
+    fn emit(&mut self, now: Instant, from: AgentId, out: &mut Out) {
+        let flow = self.agents[from.0 as usize].flow;
+        for note in out.notes.drain(..) {
+            self.watch.note(now, flow, from, &note);
+        }
+        for outgoing in out.packets.drain(..) {
+            self.launch(now, from, flow, outgoing);
+        }
+    }
+
+    fn launch(&mut self, now: Instant, from: AgentId, flow: FlowId, outgoing: Outgoing) {
+        let Outgoing { route: id, len, payload, again, body } = outgoing;
+        let route = &mut self.routes[id.index()];
+        let head = Head {
+            id: self.packets,
+            flow,
+            route: id,
+            hop: 0,
+            path: route.path,
+            len,
+            payload,
+            again,
+            sent: now,
+        };
+        self.packets += 1;
+        let packet = Packet { head, body };
+        self.watch.sent(now, from, &packet);
+        match &mut route.nic {
+            Some(nic) => {
+                if let Some(at) = nic.hold(now, packet) {
+                    self.engine.schedule(at, Event::Leave(id));
+                }
+            }
+            None => self.forward_from_host(now, packet),
+        }
+    }
+
+    fn leave(&mut self, now: Instant, id: RouteId) {
+        loop {
+            let nic =
+                self.routes[id.index()].nic.as_mut().expect("only routes with one are scheduled to leave");
+            let Some(packet) = nic.release(now) else {
+                if let Some(at) = nic.next() {
+                    self.engine.schedule(at, Event::Leave(id));
+                }
+                return;
+            };
+            self.forward_from_host(now, packet);
+        }
+    }
+
+    fn forward_from_host(&mut self, now: Instant, packet: Packet) {
+        match self.routes[packet.head.route.index()].wires.first() {
+            Some(&wire) => self.enter(now, wire, packet),
+            None => self.astray += 1,
+        }
+    }
+
+    fn enter(&mut self, now: Instant, id: WireId, packet: Packet) {
+        let head = packet.head;
+        let wire = &mut self.wires[id.index()];
+        let fate = if wire.link.enqueue(now, packet, head.len as usize) {
+            Fate::Taken { departs: now, lost: false }
+        } else {
+            Fate::QueueFull
+        };
+        self.watch.offered(now, id, &head, fate);
+        if let Fate::Taken { departs, lost } = fate
+            && wire.wireless
+        {
+            let from = self.routes[head.route.index()].from;
+            wire.departing.push_back(Departing { at: departs, len: head.len, lost, from });
+            self.engine.schedule(departs, Event::Departed(id));
+        }
+        self.watch_wire(id);
+    }
+
+    fn watch_wire(&mut self, id: WireId) {
+        let wire = &mut self.wires[id.index()];
+        let Some(at) = wire.link.poll_timeout() else { return };
+        if wire.alarm.is_none_or(|set| at < set) {
+            wire.alarm = Some(at);
+            self.engine.schedule(at, Event::Wire(id));
+        }
+    }
+
+    /// Hands over what has come out of a link.
+    fn deliver(&mut self, now: Instant, id: WireId) {
+        let wire = &mut self.wires[id.index()];
+        if wire.alarm.is_some_and(|at| at <= now) {
+            wire.alarm = None;
+        }
+        let mut pending = None;
+        while let Some(mut packet) = self.wires[id.index()].link.poll(now) {
+            self.hops += 1;
+            self.fingerprint.add_word(now.as_nanos());
+            self.fingerprint.add_word(packet.digest() ^ u64::from(id.0) << 56);
+            self.watch.arrived(now, id, &packet.head);
+            packet.head.hop += 1;
+            match self.hop(now, id, &packet) {
+                Hop::Over(next) => self.enter(now, next, packet),
+                Hop::Nowhere => self.astray += 1,
+                Hop::Here => {
+                    let to = self.routes[packet.head.route.index()].to;
+                    if let Some(waiting) = pending.replace(to).filter(|waiting| *waiting != to) {
+                        self.wake(waiting);
+                    }
+                    self.receive(now, to, packet);
+                }
+            }
+        }
+        self.watch_wire(id);
+        if let Some(id) = pending {
+            self.wake(id);
+        }
+    }
+
+    fn hop(&mut self, now: Instant, id: WireId, packet: &Packet) -> Hop {
+        let route = &self.routes[packet.head.route.index()];
+        match &mut self.nodes[self.wires[id.index()].to.0 as usize] {
+            Some(forward) => forward.forward(now, packet, route),
+            None => match route.wires.get(usize::from(packet.head.hop)) {
+                Some(&next) => Hop::Over(next),
+                None => Hop::Here,
+            },
+        }
+    }
+
+    fn receive(&mut self, now: Instant, to: AgentId, packet: Packet) {
+        let mut out = core::mem::take(&mut self.out);
+        self.agents[to.0 as usize].agent.handle_packet(now, packet, &mut out);
+        self.emit(now, to, &mut out);
+        self.out = out;
+    }
+
+    /// Packets' last bits left a wireless link: their senders hear the link's counters.
+    fn departed(&mut self, now: Instant, id: WireId) {
+        loop {
+            let wire = &mut self.wires[id.index()];
+            let Some(frame) = wire.departing.pop_front_if(|d| d.at <= now) else { return };
+            wire.frames.0 += 1;
+            wire.frames.1 += u64::from(frame.lost);
+            let sample = LinkSample {
+                tx_frames: wire.frames.0,
+                tx_failed: wire.frames.1,
+                frame_bytes: Some(f64::from(frame.len)),
+                departure: Some((frame.at, u64::from(frame.len))),
+                ..LinkSample::default()
+            };
+            self.agents[frame.from.0 as usize].agent.handle_link(now, id, sample);
+            self.wake(frame.from);
+        }
+    }
+
+    /// The seeds everything in this network derives its streams from.
+    pub fn seeds(&self) -> &Seeds {
+        &self.seeds
+    }
+}

@@ -1,0 +1,44 @@
+//! The time a host takes to send.
+
+use core::time::Duration;
+use std::collections::VecDeque;
+
+use strandcast_proto::seeds::Random;
+use strandcast_proto::time::Instant;
+
+use super::Packet;
+
+/// Holds each packet for U(0, `most`) without reordering. Without it a deterministic simulator locks the phases of
+/// drop-tail queues: the same flow's packet finds the queue full each time (S. Floyd, V. Jacobson, "On traffic phase
+/// effects in packet-switched gateways", 1992).
+#[derive(Debug)]
+pub(super) struct Nic {
+    most: Duration,
+    random: Random,
+    last: Instant,
+    held: VecDeque<(Instant, Packet)>,
+}
+
+impl Nic {
+    pub fn new(most: Duration, random: Random) -> Self {
+        Nic { most, random, last: Instant::ZERO, held: VecDeque::new() }
+    }
+
+    /// Takes a packet; when it leaves, if nothing was held before it.
+    pub fn hold(&mut self, now: Instant, packet: Packet) -> Option<Instant> {
+        let wait = Duration::from_nanos(self.random.below(self.most.as_nanos() as u64 + 1));
+        self.last = self.last.max(now + wait);
+        self.held.push_back((self.last, packet));
+        (self.held.len() == 1).then_some(self.last)
+    }
+
+    /// The next packet that leaves by `now`.
+    pub fn release(&mut self, now: Instant) -> Option<Packet> {
+        self.held.pop_front_if(|(at, _)| *at <= now).map(|(_, packet)| packet)
+    }
+
+    /// When the next packet leaves.
+    pub fn next(&self) -> Option<Instant> {
+        self.held.front().map(|(at, _)| *at)
+    }
+}

@@ -1,0 +1,85 @@
+//! What travels.
+
+use bytes::Bytes;
+use strandcast_proto::seeds::Random;
+use strandcast_proto::time::Instant;
+
+use crate::link::Payload;
+
+use super::{FlowId, RouteId};
+
+/// A packet at IP level.
+#[derive(Clone, Debug)]
+pub struct Packet {
+    /// What the network knows of it.
+    pub head: Head,
+    /// What its agents say to each other.
+    pub body: Body,
+}
+
+/// What the network knows of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// Its number among all packets of the run, in order of sending.
+    pub id: u64,
+    /// Whose it is.
+    pub flow: FlowId,
+    /// Which way it goes.
+    pub route: RouteId,
+    /// Links of the route behind it.
+    pub hop: u16,
+    /// Which of its flow's paths it belongs to.
+    pub path: u8,
+    /// Bytes at IP level, headers included.
+    pub len: u32,
+    /// Bytes of application data in it; 0 for acknowledgements and control.
+    pub payload: u32,
+    /// It carries data that were sent before.
+    pub again: bool,
+    /// When its sender handed it to the network.
+    pub sent: Instant,
+}
+
+/// What agents say to each other.
+#[derive(Clone, Debug)]
+pub enum Body {
+    /// An SCTP packet, encoded.
+    Sctp(Bytes),
+    /// A datagram that is never sent again.
+    Udp(Datagram),
+    /// Whatever it was, it arrives damaged: checksums of IP, TCP and UDP refuse it.
+    Damaged,
+}
+
+/// A datagram of a constant-rate source or cross traffic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Datagram {
+    /// The message's number in its flow.
+    pub message: u64,
+    /// When the application handed it in.
+    pub submitted: Instant,
+}
+
+impl Packet {
+    /// Tells packets apart in fingerprints: its length and SCTP's checksum, TCP's or the message's number.
+    pub fn digest(&self) -> u64 {
+        let content = match &self.body {
+            Body::Sctp(bytes) => {
+                bytes.get(8..12).map_or(0, |b| u64::from(u32::from_be_bytes([b[0], b[1], b[2], b[3]])))
+            }
+            Body::Udp(datagram) => datagram.message,
+            Body::Damaged => u64::MAX,
+        };
+        content ^ u64::from(self.head.len) << 40
+    }
+}
+
+/// SCTP sees the damage and must find it by its own checksum; the others' packets do not get through to their agents.
+impl Payload for Packet {
+    fn corrupt(&mut self, random: &mut Random) {
+        match &mut self.body {
+            Body::Sctp(bytes) => bytes.corrupt(random),
+            body => *body = Body::Damaged,
+        }
+    }
+}
