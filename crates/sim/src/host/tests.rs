@@ -50,10 +50,10 @@ fn network(rate_bps: u64, delay_ms: u64) -> PathNetwork {
 #[test]
 fn everything_sent_arrives_in_order_over_lossy_links() {
     let mut bed = bed(field(), 3);
-    bed.net.add_app(bed.client, BulkSender::new(1000).limited(500));
-    bed.net.run_for(Duration::from_secs(120));
+    bed.net.add_app(bed.client, BulkSender::new(1000).limited(2000));
+    bed.net.run_for(Duration::from_secs(240));
     let sink: &Sink = bed.net.app(bed.sink);
-    assert_eq!((sink.deliveries.len(), sink.damaged, sink.out_of_order), (500, 0, 0));
+    assert_eq!((sink.deliveries.len(), sink.damaged, sink.out_of_order), (2000, 0, 0));
     let last = sink.events.last().map(|(_, event)| event);
     assert_eq!(last, Some(&Event::Closed(CloseReason::Shutdown)), "{:?}", sink.events);
     let lost = |path: &NetPath| bed.net.link(*path, Direction::Forward).stats().dropped_loss.packets;
