@@ -12,6 +12,7 @@ mod registry;
 pub mod schedule;
 mod spec;
 
+pub use congestion::{WindowSetup, congestion, congestions};
 pub use registry::{Key, Params, Preset, Values, lookup, presets};
 pub use spec::{Spec, SpecError, parse_spec};
 

@@ -33,18 +33,18 @@ pub struct Preset {
 impl Preset {
     /// The value `key` has unless a spec sets it.
     pub fn default_of(&self, key: &Key) -> &'static str {
-        let own = self.defaults.iter().find(|(name, _)| *name == key.name);
-        own.map_or(key.default, |(_, value)| value)
+        default_of(key, self.defaults)
     }
 
     /// All defaults.
     pub fn params(&self) -> Params {
-        let value = |key: &'static Key| {
-            let text = self.default_of(key);
-            (key.name, key.values.parse(text).expect("defaults are values of their keys"))
-        };
-        Params { values: self.keys.iter().map(value).collect() }
+        Params::defaults(self.keys, self.defaults)
     }
+}
+
+/// The value of `key`, which `own` may replace.
+fn default_of(key: &Key, own: &[(&str, &'static str)]) -> &'static str {
+    own.iter().find(|(name, _)| *name == key.name).map_or(key.default, |(_, value)| value)
 }
 
 /// Something that can be set.
@@ -60,6 +60,38 @@ pub struct Key {
     pub default: &'static str,
 }
 
+impl Key {
+    pub(crate) const fn one_of(
+        name: &'static str,
+        words: &'static [&'static str],
+        summary: &'static str,
+    ) -> Self {
+        Key { name, summary, values: Values::OneOf(words), default: words[0] }
+    }
+
+    pub(crate) const fn switch(name: &'static str, default: &'static str, summary: &'static str) -> Self {
+        Key { name, summary, values: Values::Switch, default }
+    }
+
+    pub(crate) const fn number(
+        name: &'static str,
+        (least, most, unit): (u64, u64, &'static str),
+        default: &'static str,
+        summary: &'static str,
+    ) -> Self {
+        Key { name, summary, values: Values::Number(least, most, unit), default }
+    }
+
+    pub(crate) const fn decimal(
+        name: &'static str,
+        (least, most, unit): (f64, f64, &'static str),
+        default: &'static str,
+        summary: &'static str,
+    ) -> Self {
+        Key { name, summary, values: Values::Decimal(least, most, unit), default }
+    }
+}
+
 /// What a key can be set to.
 #[derive(Copy, Clone, Debug)]
 pub enum Values {
@@ -69,6 +101,8 @@ pub enum Values {
     Switch,
     /// A whole number between the first two, with a unit for people.
     Number(u64, u64, &'static str),
+    /// A number between the first two, with a unit for people.
+    Decimal(f64, f64, &'static str),
 }
 
 impl Values {
@@ -84,6 +118,9 @@ impl Values {
             Values::Number(least, most, _) => {
                 text.parse().ok().filter(|n| (least..=most).contains(&n)).map(Value::Number)
             }
+            Values::Decimal(least, most, _) => {
+                text.parse().ok().filter(|n| (least..=most).contains(&n)).map(Value::Decimal)
+            }
         }
     }
 
@@ -93,24 +130,35 @@ impl Values {
             Values::OneOf(words) => words.join(", "),
             Values::Switch => "on, off".into(),
             Values::Number(least, most, unit) => format!("{least} to {most} {unit}").trim_end().into(),
+            Values::Decimal(least, most, unit) => format!("{least} to {most} {unit}").trim_end().into(),
         }
     }
 }
 
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+#[derive(Copy, Clone, PartialEq, Debug)]
 pub(crate) enum Value {
     Word(&'static str),
     Switch(bool),
     Number(u64),
+    Decimal(f64),
 }
 
 /// A value for every key of a preset.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Params {
     pub(crate) values: BTreeMap<&'static str, Value>,
 }
 
 impl Params {
+    /// The defaults of `keys`, some of them replaced by `own`.
+    pub(crate) fn defaults(keys: &'static [Key], own: &[(&str, &'static str)]) -> Self {
+        let value = |key: &'static Key| {
+            let text = default_of(key, own);
+            (key.name, key.values.parse(text).expect("defaults are values of their keys"))
+        };
+        Params { values: keys.iter().map(value).collect() }
+    }
+
     fn get(&self, key: &str) -> Value {
         *self.values.get(key).unwrap_or_else(|| panic!("a preset reads only its own keys, not {key}"))
     }
@@ -145,6 +193,17 @@ impl Params {
         match self.get(key) {
             Value::Number(n) => n,
             other => panic!("{key} is {other:?}, not a number"),
+        }
+    }
+
+    /// The decimal number set for `key`.
+    ///
+    /// # Panics
+    /// If the preset has no such key, or it is of another kind.
+    pub fn decimal(&self, key: &str) -> f64 {
+        match self.get(key) {
+            Value::Decimal(n) => n,
+            other => panic!("{key} is {other:?}, not a decimal number"),
         }
     }
 }

@@ -6,7 +6,7 @@ use strandcast_proto::config::TransportConfig;
 use strandcast_proto::policy::Scheme;
 use strandcast_proto::seeds::Seeds;
 
-use crate::registry::{Params, Preset, Value, lookup};
+use crate::registry::{Key, Params, Preset, Value, lookup};
 
 /// A preset with its parameters: enough to build the scheme of any number of associations.
 #[derive(Clone, Debug)]
@@ -50,6 +50,7 @@ impl fmt::Display for Value {
             Value::Word(w) => f.write_str(w),
             Value::Switch(on) => f.write_str(if *on { "on" } else { "off" }),
             Value::Number(n) => n.fmt(f),
+            Value::Decimal(n) => n.fmt(f),
         }
     }
 }
@@ -58,6 +59,16 @@ impl fmt::Display for Value {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpecError {
+    /// No congestion control has this name.
+    #[error("unknown congestion control '{name}'{}; there are {known}", did_you_mean(suggestion))]
+    UnknownCongestion {
+        /// As given.
+        name: String,
+        /// A name that looks like it.
+        suggestion: Option<&'static str>,
+        /// All names.
+        known: String,
+    },
     /// No preset has this name.
     #[error("unknown scheme '{name}'{}; there are {known}", did_you_mean(suggestion))]
     UnknownScheme {
@@ -68,10 +79,10 @@ pub enum SpecError {
         /// All names.
         known: String,
     },
-    /// The preset has no such key.
+    /// The preset or congestion control has no such key.
     #[error("scheme {scheme} has no key '{key}'{}; its keys are {known}", did_you_mean(suggestion))]
     UnknownKey {
-        /// The preset.
+        /// Its name.
         scheme: &'static str,
         /// As given.
         key: String,
@@ -93,8 +104,13 @@ pub enum SpecError {
         expected: String,
     },
     /// Something between commas is not `key=value`.
-    #[error("'{0}' is not key=value, as in cmt,rtx=same")]
-    NotKeyValue(String),
+    #[error("'{word}' is not key=value, as in {example}")]
+    NotKeyValue {
+        /// As given.
+        word: String,
+        /// A spec with a value.
+        example: &'static str,
+    },
     /// A key was given twice.
     #[error("{0} is given twice")]
     Twice(&'static str),
@@ -109,6 +125,11 @@ impl SpecError {
         let suggestion = nearest(name, known.clone());
         SpecError::UnknownScheme { name: name.into(), suggestion, known: join(known) }
     }
+
+    pub(crate) fn unknown_congestion(name: &str, known: impl Iterator<Item = &'static str> + Clone) -> Self {
+        let suggestion = nearest(name, known.clone());
+        SpecError::UnknownCongestion { name: name.into(), suggestion, known: join(known) }
+    }
 }
 
 fn join(names: impl Iterator<Item = &'static str>) -> String {
@@ -120,17 +141,35 @@ fn join(names: impl Iterator<Item = &'static str>) -> String {
 /// # Errors
 /// [`SpecError`], which says in one line what is possible instead.
 pub fn parse_spec(spec: &str) -> Result<Spec, SpecError> {
-    let mut words = spec.split(',').map(str::trim);
-    let preset = lookup(words.next().unwrap_or_default())?;
+    let (name, rest) = split(spec);
+    let preset = lookup(name)?;
     let mut params = preset.params();
+    set(&mut params, preset.name, preset.keys, rest, "cmt,rtx=same")?;
+    Ok(Spec { preset, params })
+}
+
+/// The name, and what is set, if anything.
+pub(crate) fn split(spec: &str) -> (&str, Option<&str>) {
+    spec.split_once(',').map_or((spec.trim(), None), |(name, rest)| (name.trim(), Some(rest)))
+}
+
+/// Sets what `words` says (`key=value` between commas) on the `params` of `scheme`.
+pub(crate) fn set(
+    params: &mut Params,
+    scheme: &'static str,
+    keys: &'static [Key],
+    words: Option<&str>,
+    example: &'static str,
+) -> Result<(), SpecError> {
     let mut given = Vec::new();
-    for word in words {
-        let (name, text) = word.split_once('=').ok_or_else(|| SpecError::NotKeyValue(word.into()))?;
+    for word in words.into_iter().flat_map(|w| w.split(',')).map(str::trim) {
+        let not_key_value = || SpecError::NotKeyValue { word: word.into(), example };
+        let (name, text) = word.split_once('=').ok_or_else(not_key_value)?;
         let (name, text) = (name.trim(), text.trim());
-        let key = preset.keys.iter().find(|k| k.name == name).ok_or_else(|| {
-            let names = preset.keys.iter().map(|k| k.name);
+        let key = keys.iter().find(|k| k.name == name).ok_or_else(|| {
+            let names = keys.iter().map(|k| k.name);
             SpecError::UnknownKey {
-                scheme: preset.name,
+                scheme,
                 key: name.into(),
                 suggestion: nearest(name, names.clone()),
                 known: join(names),
@@ -151,7 +190,7 @@ pub fn parse_spec(spec: &str) -> Result<Spec, SpecError> {
         })?;
         params.values.insert(key.name, value);
     }
-    Ok(Spec { preset, params })
+    Ok(())
 }
 
 /// The name that is least different from `word`, if it is near enough to be meant: up to a third of the letters.

@@ -59,8 +59,9 @@ fn stats(w: &World, path: usize) -> PathStats {
 
 #[test]
 fn every_preset_delivers_everything_over_bad_wires() {
-    for preset in presets() {
-        let mut w = world(preset.name, &[10, 40, 90]);
+    let windows = ["cmt,cc=reno", "cmt,cc=cubic", "sctp,cc=cubic"];
+    for spec in presets().iter().map(|p| p.name).chain(windows) {
+        let mut w = world(spec, &[10, 40, 90]);
         for wire in &mut w.wires {
             (wire.loss, wire.jitter) = (0.08, ms(20));
         }

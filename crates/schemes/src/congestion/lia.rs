@@ -6,11 +6,17 @@
 //! | §3 increase min(alpha·acked·mss/tot, acked·mss/cwnd_i) a SACK | [`Linked::per_window`]: the same for a whole window acknowledged, min(alpha·cwnd_i/tot, 1) MTU, by the shell's partial_bytes_acked |
 //! | §3 slow start and decrease as in TCP, here as in SCTP | the shell, `rfc::Aimd` |
 //!
+//! For TCP ([`TcpWindows`](super::TcpWindows)) the increase is the RFC's, an ACK at a time, bounded so by
+//! `Halving`'s: bytes_acked is what the ACK counts for ([`Counting`](super::Counting)).
+//!
 //! Paths that are not active or have no round-trip time yet are left out of the sums and grow on their own. With one
-//! path the step is one MTU: the RFC 9260 window.
+//! path alpha is 1: the RFC 9260 window, or that of RFC 5681.
 
-use strandcast_proto::policy::{PathId, PathState, PathView, View};
+use strandcast_proto::policy::{LossTrigger, PathId, PathState, PathView, View};
 use strandcast_proto::rfc::Increase;
+
+use super::reno::Halving;
+use super::tcp::{Avoidance, Progress};
 
 /// The increase of RFC 6356.
 #[derive(Copy, Clone, Debug, Default)]
@@ -19,13 +25,16 @@ pub struct Linked;
 impl Linked {
     /// How aggressive all windows together are, and their sum in bytes; `None` while no path counts.
     pub fn alpha(view: &View<'_>) -> Option<(f64, f64)> {
-        let (mut total, mut best, mut rate) = (0.0, 0.0, 0.0);
+        let (mut paths, mut total, mut best, mut rate) = (0, 0.0, 0.0, 0.0);
         for (cwnd, rtt) in view.paths.iter().filter_map(counted) {
+            paths += 1;
             total += cwnd;
             best = f64::max(best, cwnd / (rtt * rtt));
             rate += cwnd / rtt;
         }
-        (rate > 0.0).then(|| (total * best / (rate * rate), total))
+        // Rounding must not make one path slower than it is alone.
+        let alpha = |paths| if paths == 1 { 1.0 } else { total * best / (rate * rate) };
+        (rate > 0.0).then(|| (alpha(paths), total))
     }
 }
 
@@ -42,5 +51,17 @@ impl Increase for Linked {
         let Some((alpha, total)) = Linked::alpha(view) else { return mtu };
         let share = f64::min(alpha * cwnd / total, 1.0);
         (mtu as f64 * share + 0.5) as u64
+    }
+}
+
+impl Avoidance for Linked {
+    fn increase(&mut self, now: &Progress<'_>) -> f64 {
+        let alone = Halving.increase(now);
+        let coupled = counted(&now.view[now.path]).and_then(|_| Linked::alpha(now.view));
+        coupled.map_or(alone, |(alpha, total)| alone.min(alpha * now.acked * now.segment / total))
+    }
+
+    fn decrease(&mut self, segments: f64, trigger: LossTrigger) -> f64 {
+        Halving.decrease(segments, trigger)
     }
 }

@@ -1,7 +1,16 @@
 //! How much may be in flight.
 
+mod choice;
+mod cubic;
+mod hystart;
 mod lia;
+mod reno;
+mod tcp;
 #[cfg(test)]
 mod tests;
 
+pub use choice::{Congestion, WindowSetup, congestion, congestions};
+pub use cubic::{Cubic, CubicConfig};
 pub use lia::Linked;
+pub use reno::Halving;
+pub use tcp::{Avoidance, Counting, CutOf, InitialWindow, Progress, TcpConfig, TcpWindows};

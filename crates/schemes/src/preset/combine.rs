@@ -6,71 +6,69 @@ use strandcast_proto::rfc::{Advance, Aimd, PrimaryPath, Reno, RfcFeedback, RfcLo
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Duration;
 
-use crate::congestion::Linked;
+use crate::congestion::{
+    Counting, Cubic, CubicConfig, CutOf, Halving, InitialWindow, Linked, TcpConfig, TcpWindows,
+};
 use crate::feedback::DelayedAck;
 use crate::recovery::{Rtx, SfrConfig, SplitFastRetransmit};
-use crate::registry::{Key, Params, Values};
+use crate::registry::{Key, Params};
 use crate::schedule::{LowestRtt, Redundant, RoundRobin, Turn};
-
-const fn one_of(name: &'static str, words: &'static [&'static str], summary: &'static str) -> Key {
-    Key { name, summary, values: Values::OneOf(words), default: words[0] }
-}
-
-const fn switch(name: &'static str, default: &'static str, summary: &'static str) -> Key {
-    Key { name, summary, values: Values::Switch, default }
-}
-
-const fn number(
-    name: &'static str,
-    (least, most, unit): (u64, u64, &'static str),
-    default: &'static str,
-    summary: &'static str,
-) -> Key {
-    Key { name, summary, values: Values::Number(least, most, unit), default }
-}
 
 /// The shared keys.
 pub(super) const KEYS: &[Key] = &[
-    one_of("scheduler", &["round-robin", "lowest-rtt", "redundant", "primary"], "which path takes new data"),
-    one_of("cc", &["rfc", "lia"], "congestion control: a window a path, or coupled increases (RFC 6356)"),
-    one_of("loss", &["sfr", "rfc"], "loss detection: split by path, or RFC 9260 §7.2.4 over all paths"),
-    one_of("feedback", &["dac", "rfc"], "acknowledgement: delayed across gaps, or RFC 9260 §6.7"),
-    one_of("rtx", &["cwnd", "same", "asap", "ssthresh", "lossrate"], "where lost chunks go (loss=sfr)"),
-    one_of("turn", &["window", "packet"], "length of a turn (scheduler=round-robin)"),
-    number("copies", (1, 16, ""), "16", "paths a chunk is sent on at most (scheduler=redundant)"),
-    switch(
+    Key::one_of(
+        "scheduler",
+        &["round-robin", "lowest-rtt", "redundant", "primary"],
+        "which path takes new data",
+    ),
+    Key::one_of(
+        "cc",
+        &["rfc", "lia", "reno", "cubic"],
+        "congestion control: RFC 9260's windows, coupled increases (RFC 6356), TCP's windows (RFC 5681), CUBIC (RFC 9438)",
+    ),
+    Key::one_of("loss", &["sfr", "rfc"], "loss detection: split by path, or RFC 9260 §7.2.4 over all paths"),
+    Key::one_of("feedback", &["dac", "rfc"], "acknowledgement: delayed across gaps, or RFC 9260 §6.7"),
+    Key::one_of("rtx", &["cwnd", "same", "asap", "ssthresh", "lossrate"], "where lost chunks go (loss=sfr)"),
+    Key::one_of("turn", &["window", "packet"], "length of a turn (scheduler=round-robin)"),
+    Key::number("copies", (1, 16, ""), "16", "paths a chunk is sent on at most (scheduler=redundant)"),
+    Key::switch(
         "dac",
         "on",
         "count the packets a SACK stands for as misses, and ask the receiver to delay SACKs; off overrides feedback=dac",
     ),
-    switch(
+    Key::switch(
         "rtx-again",
         "on",
         "notice the loss of a retransmission by later packets of its path, not by timeout only (loss=sfr)",
     ),
-    switch("cuc", "on", "windows grow by their own path's progress, not by the cumulative TSN"),
-    switch("fr-freeze", "off", "no growth and no second cut in fast recovery"),
-    number("half-floor", (1, 64, "MTU"), "4", "least window after a halving"),
-    number("initial-cwnd", (0, 64, "MTU"), "0", "initial window, 0: RFC 9260's min(4·MTU, max(2·MTU, 4404))"),
-    number(
+    Key::switch("cuc", "on", "windows grow by their own path's progress, not by the cumulative TSN"),
+    Key::switch("fr-freeze", "off", "no growth and no second cut in fast recovery"),
+    Key::number("half-floor", (1, 64, "MTU"), "4", "least window after a halving"),
+    Key::number(
+        "initial-cwnd",
+        (0, 64, "MTU"),
+        "0",
+        "initial window, 0: RFC 9260's min(4·MTU, max(2·MTU, 4404))",
+    ),
+    Key::number(
         "initial-ssthresh",
         (0, 1 << 30, "bytes"),
         "0",
         "initial slow-start threshold, 0: arbitrarily high",
     ),
-    switch(
+    Key::switch(
         "strict",
         "off",
         "RFC 9260 to the letter in slow start and Max.Burst, however many packets a SACK stands for",
     ),
-    switch("pf", "on", "doubt a path at its first timeout (potentially failed, RFC 7829)"),
-    number(
+    Key::switch("pf", "on", "doubt a path at its first timeout (potentially failed, RFC 7829)"),
+    Key::number(
         "probe-interval",
         (0, 60_000, "ms"),
         "500",
         "probe failed paths at least this often, 0: RFC 9260's back-off",
     ),
-    number("rto-min", (0, 60_000, "ms"), "0", "RTO.Min, 0: the transport's own"),
+    Key::number("rto-min", (0, 60_000, "ms"), "0", "RTO.Min, 0: the transport's own"),
 ];
 
 /// Puts the chosen parts together.
@@ -107,7 +105,25 @@ fn congestion(params: &Params) -> Box<dyn CongestionControl> {
     };
     match params.word("cc") {
         "lia" => Box::new(Aimd::new(config, Linked)),
+        "reno" => Box::new(TcpWindows::new(like_tcp(config), Halving)),
+        "cubic" => Box::new(TcpWindows::new(like_tcp(config), Cubic::new(CubicConfig::default()))),
         _ => Box::new(Aimd::new(config, Reno)),
+    }
+}
+
+/// TCP's windows over SCTP's packets. A SACK may stand for many packets, and what is lost is out of flight when the
+/// window hears of it: bytes are counted, and a share of the window is what is left.
+fn like_tcp(config: WindowConfig) -> TcpConfig {
+    TcpConfig {
+        initial_window: config.initial_mtus.map_or(InitialWindow::Rfc, InitialWindow::Segments),
+        initial_ssthresh: config.initial_ssthresh,
+        slow_start_limit: config.strict.then_some(1),
+        counting: Counting::Bytes,
+        cut_of: CutOf::Window,
+        floor_segments: config.half_floor_mtus,
+        advance: config.advance,
+        freeze_in_recovery: config.freeze_in_recovery,
+        ..TcpConfig::default()
     }
 }
 

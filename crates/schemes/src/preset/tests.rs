@@ -24,7 +24,7 @@ fn every_preset_keeps_the_contract() {
 fn every_combination_keeps_the_contract() {
     let mut seed = 0;
     for scheduler in ["round-robin", "lowest-rtt", "redundant", "primary"] {
-        for cc in ["rfc", "lia"] {
+        for cc in ["rfc", "lia", "reno", "cubic"] {
             for loss in ["rfc", "sfr"] {
                 for feedback in ["rfc", "dac"] {
                     let spec = format!("cmt,scheduler={scheduler},cc={cc},loss={loss},feedback={feedback}");
@@ -46,6 +46,7 @@ fn every_value_keeps_the_contract() {
             Values::OneOf(words) => words.iter().map(ToString::to_string).collect(),
             Values::Switch => vec!["on".to_string(), "off".to_string()],
             Values::Number(least, most, _) => vec![least.to_string(), most.to_string()],
+            Values::Decimal(least, most, _) => vec![least.to_string(), most.to_string()],
         };
         for value in values.iter().filter(|v| *v != preset.default_of(key)) {
             keeps_the_contract(&format!("cmt,{}={value}", key.name), seed..seed + 1);

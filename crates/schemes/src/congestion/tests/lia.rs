@@ -7,7 +7,8 @@ use strandcast_proto::rfc::{Aimd, Increase as _, Reno, WindowConfig};
 use strandcast_proto::time::Duration;
 use strandcast_proto::wire::Tsn;
 
-use super::*;
+use super::play::{Play, near};
+use crate::congestion::Linked;
 
 fn picture(windows: &[(u64, u64)]) -> Picture {
     let mut picture = Picture::new(windows.len() as u8);
@@ -52,6 +53,38 @@ fn paths_that_do_not_count_are_left_out() {
     assert_eq!(step(&p, 2), 1000, "uncoupled until it is measured");
     p.paths[0].srtt = None;
     assert_eq!(step(&p, 0), 1000);
+}
+
+/// RFC 6356 §3 for an ACK of a segment: min(alpha·acked·mss/total, acked·mss/cwnd). Two equal paths take a quarter of
+/// TCP's step each, 1/4·1000·1000/20000 bytes.
+#[test]
+fn tcp_grows_by_the_ack() {
+    let tcp = |windows: [u64; 2], rtts: [u64; 2], spec: &str| {
+        let mut play = Play::new(spec, 2, 20, Some(1));
+        for path in 0..2u8 {
+            let (window, p) = (windows[usize::from(path)], &mut play.picture.paths[usize::from(path)]);
+            p.srtt = Some(Duration::from_millis(rtts[usize::from(path)]));
+            p.limit.cwnd = window * MTU;
+        }
+        let view = play.picture.clone();
+        [0, 1].map(|path| {
+            play.picture = view.clone();
+            play.ack_of(path, 2, 20 * MTU, None);
+            (play.cwnd_of(usize::from(path)) - 20.0) * MTU as f64
+        })
+    };
+    let equal = tcp([20, 20], [50, 50], "lia");
+    near(equal[0], 12.5, 1.0);
+    near(equal[1], 12.5, 1.0);
+    let bytes = tcp([20, 20], [50, 50], "lia,count=bytes");
+    near(bytes[0], 25.0, 1.0);
+    // 10 segments at 10 ms and 40 at 100 ms: alpha = 2.551, so 51.02 bytes, but no more than alone: the windows that
+    // grow are of 20 segments, 1000·1000/20000.
+    near(tcp([10, 40], [10, 100], "lia")[0], 50.0, 1.0);
+    // 20 at 10 ms and 20 at 100 ms: alpha = 40·(20/0.01²)/(20/0.01 + 20/0.1)² = 8·10⁶/2200² = 1.6529; ·10⁶/40000.
+    let unequal = tcp([20, 20], [10, 100], "lia");
+    near(unequal[0], 41.32, 1.0);
+    near(unequal[1], 41.32, 1.0);
 }
 
 #[derive(Clone, Debug)]

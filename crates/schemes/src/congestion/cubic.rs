@@ -1,0 +1,122 @@
+//! CUBIC (RFC 9438): the window is a cubic function of the time since the last congestion event.
+//!
+//! | RFC 9438 | here |
+//! |---|---|
+//! | §4.2 fig. 1, W_cubic(t) = C·(t − K)³ + W_max | [`Stage::curve`] |
+//! | §4.2 fig. 2, K = cbrt((W_max − cwnd_epoch)/C) | [`Cubic::begin`] |
+//! | §4.2 fig. 3, target = W_cubic(t + RTT) within [cwnd, 1.5·cwnd] | [`Cubic::increase`] |
+//! | §4.3 fig. 4, Reno-friendly W_est | [`Cubic::increase`] |
+//! | §4.4, §4.5 concave and convex region, (target − cwnd)/cwnd | [`Cubic::increase`] |
+//! | §4.6 fig. 5, §4.7 fast convergence, §4.8 timeout | [`Cubic::decrease`] |
+//! | §4.10 slow start; RFC 9406 | the shell, [`TcpWindows`](super::TcpWindows) |
+//! | §5.8 time without a full window does not count | [`Progress::passed`] |
+//!
+//! Constants of §4.1 and §5.1: C = 0.4 segments/s³, β = 0.7, alpha = 3·(1 − β)/(1 + β) = 0.529.
+//!
+//! `ASSUMED`: the step of §4.4 is taken for each segment that an ACK covers, as §4.3 does, so that delayed ACKs leave the
+//! curve as it is (`count=ack`: for each ACK). Spurious events (§4.9) are not undone: no signal tells of them.
+
+use strandcast_proto::policy::LossTrigger;
+
+use super::tcp::{Avoidance, Progress};
+
+/// What can be set.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub struct CubicConfig {
+    /// β: share of the window that is left after a loss.
+    pub beta: f64,
+    /// C, segments/s³.
+    pub c: f64,
+    /// Release capacity to newcomers: W_max is lowered when a loss comes before the old W_max was reached (§4.7).
+    pub fast_convergence: bool,
+    /// Never slower than Reno would be (§4.3).
+    pub friendly: bool,
+}
+
+impl Default for CubicConfig {
+    fn default() -> Self {
+        CubicConfig { beta: 0.7, c: 0.4, fast_convergence: true, friendly: true }
+    }
+}
+
+/// The state of one path. Windows are in segments, times in seconds.
+#[derive(Clone, Debug)]
+pub struct Cubic {
+    config: CubicConfig,
+    /// W_max; `None` until a stage begins after slow start without a loss, or after a timeout.
+    w_max: Option<f64>,
+    /// cwnd_prior: the window when ssthresh was set last.
+    prior: f64,
+    /// The stage of congestion avoidance; `None` outside of it.
+    stage: Option<Stage>,
+}
+
+#[derive(Clone, Debug)]
+struct Stage {
+    /// t: time in which the window was full since the stage began.
+    t: f64,
+    k: f64,
+    w_max: f64,
+    w_est: f64,
+}
+
+impl Stage {
+    /// W_cubic(t).
+    fn curve(&self, c: f64, t: f64) -> f64 {
+        let d = t - self.k;
+        c * d * d * d + self.w_max
+    }
+}
+
+impl Cubic {
+    /// The state before the first ACK.
+    pub fn new(config: CubicConfig) -> Self {
+        Cubic { config, w_max: None, prior: 0.0, stage: None }
+    }
+
+    /// A stage of congestion avoidance begins with a window of `w`.
+    fn begin(&mut self, w: f64) -> Stage {
+        let w_max = self.w_max.unwrap_or(w).max(w);
+        self.w_max = Some(w_max);
+        let k = libm::cbrt((w_max - w) / self.config.c);
+        Stage { t: 0.0, k, w_max, w_est: w }
+    }
+}
+
+impl Avoidance for Cubic {
+    fn increase(&mut self, now: &Progress<'_>) -> f64 {
+        let (w, acked) = (now.cwnd / now.segment, now.acked / now.segment);
+        let mut stage = match self.stage.take() {
+            Some(stage) => Stage { t: stage.t + now.passed.as_secs_f64(), ..stage },
+            None => self.begin(w),
+        };
+        let CubicConfig { beta, c, friendly, .. } = self.config;
+        let alpha = if stage.w_est >= self.prior { 1.0 } else { 3.0 * (1.0 - beta) / (1.0 + beta) };
+        stage.w_est += alpha * acked / w;
+        let grown = if friendly && stage.curve(c, stage.t) < stage.w_est {
+            stage.w_est - w
+        } else {
+            let rtt = now.srtt().map_or(0.0, |t| t.as_secs_f64());
+            let target = stage.curve(c, stage.t + rtt).clamp(w, 1.5 * w);
+            (target - w) * acked / w
+        };
+        self.stage = Some(stage);
+        grown.max(0.0) * now.segment
+    }
+
+    fn decrease(&mut self, w: f64, trigger: LossTrigger) -> f64 {
+        let CubicConfig { beta, fast_convergence, .. } = self.config;
+        self.w_max = match (trigger, self.w_max) {
+            (LossTrigger::Timeout, _) => None,
+            (_, Some(before)) if fast_convergence && w < before => Some(w * (1.0 + beta) / 2.0),
+            _ => Some(w),
+        };
+        self.prior = w;
+        self.stage = None;
+        beta
+    }
+
+    fn pause(&mut self) {
+        self.stage = None;
+    }
+}

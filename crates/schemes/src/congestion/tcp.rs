@@ -1,0 +1,366 @@
+//! The windows of TCP senders (RFC 5681), one a path: everything but congestion avoidance, which is a small strategy.
+//!
+//! | RFC | here |
+//! |---|---|
+//! | 5681 §3.1 slow start, eq. 2; RFC 3465 §2.2 limit L | [`TcpWindow::slow_start`], [`TcpConfig::slow_start_limit`] |
+//! | 5681 §3.1 congestion avoidance | [`Avoidance::increase`] |
+//! | 5681 §3.1 eq. 4, §3.2 step 2; a second timeout of one segment keeps ssthresh | [`TcpWindow::on_loss`] |
+//! | 5681 §3.2 no growth in fast recovery | `recovery` in [`TcpWindow`] |
+//! | 5681 §4.1 restart after idle time | [`TcpWindow::on_sent`] |
+//! | 7661 §1, 9438 §5.8: no growth unless the window was full | [`TcpWindow::on_acked`] |
+//! | 9406 HyStart++ | `hystart` |
+//!
+//! Inflation during recovery, pipe and limited transmit are the sender's: the window here is the one without them.
+//! FlightSize is the path's `in_flight` at the moment of [`Signal::LossEvent`], at most the window (RFC 5681 §3.2 leaves
+//! out what limited transmit sent). Recovery ends when the event's `highest` is acknowledged. Every loss counts as
+//! congestion, whatever the verdict on its cause.
+
+use core::fmt::Debug;
+
+use strandcast_proto::policy::{
+    AckInfo, CongestionControl, Limit, LossTrigger, PathId, PathState, PathView, Policy, Signal, View,
+};
+use strandcast_proto::rfc::Advance;
+use strandcast_proto::time::{Duration, Instant};
+use strandcast_proto::wire::Tsn;
+
+use super::hystart::HyStart;
+
+/// How a window grows and shrinks outside of slow start. Each path has its own copy, made when the path is met.
+pub trait Avoidance: Clone + Debug + Send {
+    /// Bytes by which the window grows at this ACK.
+    fn increase(&mut self, now: &Progress<'_>) -> f64;
+
+    /// A congestion event at a window of so many segments: the share that is left.
+    fn decrease(&mut self, segments: f64, trigger: LossTrigger) -> f64;
+
+    /// Congestion avoidance is over without a loss: the next increase begins anew.
+    fn pause(&mut self) {}
+}
+
+/// An ACK in congestion avoidance.
+#[derive(Debug)]
+pub struct Progress<'a> {
+    /// All paths.
+    pub view: &'a View<'a>,
+    /// Where it came.
+    pub path: PathId,
+    /// Bytes it counts for.
+    pub acked: f64,
+    /// SMSS, bytes.
+    pub segment: f64,
+    /// The window before it, bytes.
+    pub cwnd: f64,
+    /// Time since the previous ACK, or since sending began again after a pause.
+    pub passed: Duration,
+}
+
+impl Progress<'_> {
+    /// Smoothed round-trip time of the path.
+    pub fn srtt(&self) -> Option<Duration> {
+        self.view[self.path].srtt
+    }
+}
+
+/// What an ACK counts for.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Counting {
+    /// One segment, however many it acknowledges (RFC 5681 eq. 3, ns-2).
+    Acks,
+    /// The bytes it newly acknowledges (RFC 3465).
+    Bytes,
+}
+
+/// Of what a share is left after a loss.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum CutOf {
+    /// FlightSize, at most the window (RFC 5681 eq. 4).
+    Flight,
+    /// The window, as in SCTP.
+    Window,
+}
+
+/// The first window of a path.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum InitialWindow {
+    /// min(4·SMSS, max(2·SMSS, 4380 bytes)) (RFC 3390).
+    Rfc,
+    /// Segments.
+    Segments(u32),
+    /// Bytes, at least one segment.
+    Bytes(u64),
+}
+
+/// What may differ.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub struct TcpConfig {
+    /// IW.
+    pub initial_window: InitialWindow,
+    /// First ssthresh in bytes; `None`: arbitrarily high.
+    pub initial_ssthresh: Option<u64>,
+    /// L: segments an ACK adds at most in slow start; `None`: all that it acknowledges.
+    pub slow_start_limit: Option<u32>,
+    /// What an ACK counts for in congestion avoidance.
+    pub counting: Counting,
+    /// Of what a share is left after a loss.
+    pub cut_of: CutOf,
+    /// Least ssthresh after a loss, segments.
+    pub floor_segments: u32,
+    /// Only windows that were full grow.
+    pub when_full: bool,
+    /// After an RTO without sending the window falls to the initial one.
+    pub restart_after_idle: bool,
+    /// Which acknowledgements are progress. Cumulative sequence numbers may be of the path alone.
+    pub advance: Advance,
+    /// No growth in fast recovery.
+    pub freeze_in_recovery: bool,
+    /// Leave the first slow start when round-trip times rise (RFC 9406).
+    pub hystart: bool,
+}
+
+impl Default for TcpConfig {
+    fn default() -> Self {
+        TcpConfig {
+            initial_window: InitialWindow::Rfc,
+            initial_ssthresh: None,
+            slow_start_limit: Some(1),
+            counting: Counting::Acks,
+            cut_of: CutOf::Flight,
+            floor_segments: 2,
+            when_full: true,
+            restart_after_idle: true,
+            advance: Advance::CumulativeAlways,
+            freeze_in_recovery: true,
+            hystart: false,
+        }
+    }
+}
+
+/// Windows of all paths that grow by `A` in congestion avoidance.
+#[derive(Debug)]
+pub struct TcpWindows<A> {
+    config: TcpConfig,
+    avoidance: A,
+    /// By path slot; `None` while the slot is closed.
+    paths: Vec<Option<TcpWindow<A>>>,
+}
+
+impl<A: Avoidance> TcpWindows<A> {
+    /// Windows that follow `config`; `avoidance` as it is on a path where nothing was sent.
+    pub fn new(config: TcpConfig, avoidance: A) -> Self {
+        TcpWindows { config, avoidance, paths: Vec::new() }
+    }
+
+    fn window(&mut self, path: PathId) -> Option<&mut TcpWindow<A>> {
+        self.paths.get_mut(path.index())?.as_mut()
+    }
+
+    /// Takes the state and segment size of a path that changed, or is seen for the first time.
+    fn meet(&mut self, view: &View<'_>, path: PathId) {
+        let Some(now) = view.paths.get(path.index()) else { return };
+        if self.paths.len() <= path.index() {
+            self.paths.resize_with(path.index() + 1, || None);
+        }
+        let slot = &mut self.paths[path.index()];
+        if now.state == PathState::Closed {
+            *slot = None;
+        } else {
+            slot.get_or_insert_with(|| TcpWindow::new(self.config, self.avoidance.clone(), now)).follow(now);
+        }
+    }
+}
+
+impl<A: Avoidance> Policy for TcpWindows<A> {
+    fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
+        for i in self.paths.len()..view.paths.len() {
+            self.meet(view, PathId(i as u8));
+        }
+        match signal {
+            Signal::PathChanged(path) => self.meet(view, *path),
+            Signal::Sent(chunk) => {
+                let path = chunk.path();
+                if let Some(window) = self.window(path) {
+                    window.on_sent(view.now, &view[path], chunk.tsn, chunk.len);
+                }
+            }
+            Signal::Acked(ack) => {
+                if let Some(window) = self.window(ack.path) {
+                    window.on_acked(view, ack);
+                }
+            }
+            Signal::LossEvent { path, trigger, highest, .. } => {
+                if let Some(window) = self.window(*path) {
+                    window.on_loss(view[*path].in_flight, *trigger, *highest);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl<A: Avoidance> CongestionControl for TcpWindows<A> {
+    fn limit(&self, path: PathId) -> Limit {
+        let window = self.paths.get(path.index()).and_then(Option::as_ref);
+        window.map_or(Limit::default(), TcpWindow::limit)
+    }
+}
+
+/// The window of one path, bytes.
+#[derive(Clone, Debug)]
+struct TcpWindow<A> {
+    config: TcpConfig,
+    avoidance: A,
+    state: PathState,
+    segment: f64,
+    cwnd: f64,
+    ssthresh: f64,
+    /// Fast recovery lasts until this sequence number is acknowledged.
+    recovery: Option<Tsn>,
+    /// The last event was a timeout, and nothing was acknowledged since.
+    timed_out: bool,
+    /// The previous ACK, or when sending began after a pause.
+    clock: Option<Instant>,
+    last_sent: Option<Instant>,
+    /// Watches round-trip times until the first slow start is over.
+    hystart: Option<HyStart>,
+}
+
+impl<A: Avoidance> TcpWindow<A> {
+    fn new(config: TcpConfig, avoidance: A, path: &PathView) -> Self {
+        let mut window = TcpWindow {
+            config,
+            avoidance,
+            state: path.state,
+            segment: path.mtu.max(1) as f64,
+            cwnd: 0.0,
+            ssthresh: config.initial_ssthresh.map_or(f64::INFINITY, |s| s as f64),
+            recovery: None,
+            timed_out: false,
+            clock: None,
+            last_sent: None,
+            hystart: config.hystart.then(HyStart::default),
+        };
+        window.cwnd = window.initial();
+        window
+    }
+
+    fn initial(&self) -> f64 {
+        let bytes = match self.config.initial_window {
+            InitialWindow::Rfc => (4.0 * self.segment).min((2.0 * self.segment).max(4380.0)),
+            InitialWindow::Segments(n) => f64::from(n) * self.segment,
+            InitialWindow::Bytes(n) => n as f64,
+        };
+        bytes.max(self.segment)
+    }
+
+    fn limit(&self) -> Limit {
+        let ssthresh = Some(self.ssthresh).filter(|s| s.is_finite()).map(|s| s as u64);
+        Limit { cwnd: self.cwnd as u64, ssthresh, pacing: None }
+    }
+
+    /// Takes state and segment size; a window that nothing used yet follows the latter.
+    fn follow(&mut self, path: &PathView) {
+        let failed = matches!(self.state, PathState::PotentiallyFailed | PathState::Inactive);
+        self.segment = path.mtu.max(1) as f64;
+        if self.last_sent.is_none() {
+            self.cwnd = self.initial();
+        } else if failed && path.state == PathState::Active {
+            // Two segments, so that the peer acknowledges at once (RFC 7829 §4.2 leaves one or two).
+            self.restart(2.0 * self.segment);
+        }
+        self.state = path.state;
+    }
+
+    fn restart(&mut self, cwnd: f64) {
+        self.cwnd = cwnd;
+        self.recovery = None;
+        self.avoidance.pause();
+    }
+
+    fn on_sent(&mut self, now: Instant, path: &PathView, sequence: Tsn, len: u64) {
+        if path.in_flight <= len {
+            // Nothing else is in flight: the time before did not let the window grow.
+            self.clock = Some(now);
+            let idle = self.last_sent.is_some_and(|t| now - t > path.rto);
+            if idle && self.config.restart_after_idle && self.initial() < self.cwnd {
+                self.restart(self.initial());
+            }
+        }
+        self.last_sent = Some(now);
+        if let Some(hystart) = &mut self.hystart {
+            hystart.on_sent(sequence);
+        }
+    }
+
+    fn on_acked(&mut self, view: &View<'_>, ack: &AckInfo) {
+        let passed = self.clock.map_or(Duration::ZERO, |t| view.now - t);
+        self.clock = Some(view.now);
+        let advanced = match self.config.advance {
+            Advance::Cumulative | Advance::CumulativeAlways => ack.cum_advanced,
+            Advance::Pseudo => ack.pseudo_cum_advanced || ack.rtx_pseudo_cum_advanced,
+        };
+        if advanced {
+            self.timed_out = false;
+        }
+        let frozen = self.config.freeze_in_recovery && self.recovery.is_some();
+        let full = !self.config.when_full || ack.flight_before as f64 + self.segment > self.cwnd;
+        if advanced && full && !frozen && ack.newly_acked > 0 {
+            if self.cwnd < self.ssthresh {
+                self.slow_start(ack);
+            } else {
+                self.avoid(view, ack, passed);
+            }
+        }
+        self.maybe_leave_recovery(ack);
+    }
+
+    fn slow_start(&mut self, ack: &AckInfo) {
+        let most = self.config.slow_start_limit.map_or(f64::INFINITY, |l| f64::from(l) * self.segment);
+        let mut step = most.min(ack.newly_acked as f64);
+        if let Some(hystart) = &mut self.hystart {
+            step *= hystart.pace(ack);
+        }
+        self.cwnd = self.ssthresh.min(self.cwnd + step);
+        if self.hystart.as_ref().is_some_and(HyStart::over) {
+            self.hystart = None;
+            self.ssthresh = self.cwnd;
+        }
+    }
+
+    fn avoid(&mut self, view: &View<'_>, ack: &AckInfo, passed: Duration) {
+        let acked = match self.config.counting {
+            Counting::Acks => self.segment.min(ack.newly_acked as f64),
+            // After a timeout one ACK may stand for more than the window that is left.
+            Counting::Bytes => self.cwnd.min(ack.newly_acked as f64),
+        };
+        let (path, segment, cwnd) = (ack.path, self.segment, self.cwnd);
+        self.cwnd += self.avoidance.increase(&Progress { view, path, acked, segment, cwnd, passed });
+    }
+
+    fn maybe_leave_recovery(&mut self, ack: &AckInfo) {
+        let Some(exit) = self.recovery else { return };
+        // With several paths in one sequence another one's gap must not keep this one in recovery.
+        let passed = self.config.advance == Advance::Pseudo
+            && ack.earliest_outstanding.is_none_or(|t| t.is_after(exit));
+        if passed || !ack.cum_tsn.is_before(exit) {
+            self.recovery = None;
+        }
+    }
+
+    fn on_loss(&mut self, in_flight: u64, trigger: LossTrigger, highest: Tsn) {
+        let timeout = trigger == LossTrigger::Timeout;
+        if !(timeout && self.timed_out) {
+            let basis = match self.config.cut_of {
+                CutOf::Flight => self.cwnd.min(in_flight as f64),
+                CutOf::Window => self.cwnd,
+            };
+            let floor = f64::from(self.config.floor_segments) * self.segment;
+            let left = self.avoidance.decrease(self.cwnd / self.segment, trigger);
+            self.ssthresh = floor.max(basis * left);
+        }
+        self.timed_out = timeout;
+        self.cwnd = if timeout { self.segment } else { self.ssthresh };
+        self.recovery = (!timeout).then_some(highest);
+        self.hystart = None;
+    }
+}

@@ -1,0 +1,105 @@
+use proptest::prelude::*;
+
+use super::play::Play;
+use crate::congestion::{WindowSetup, congestion, congestions};
+
+fn error(spec: &str) -> String {
+    let setup = WindowSetup { initial_window_bytes: 4000, initial_ssthresh_bytes: None };
+    congestion(spec, setup).expect_err(spec).to_string()
+}
+
+#[test]
+fn mistakes_get_one_line_that_helps() {
+    let names = "there are reno, cubic, lia";
+    assert_eq!(error("cubik"), format!("unknown congestion control 'cubik', did you mean cubic?; {names}"));
+    assert_eq!(error("vegas"), format!("unknown congestion control 'vegas'; {names}"));
+    assert_eq!(
+        error("reno,beta=0.7"),
+        "scheme reno has no key 'beta'; its keys are l, count, cut, floor, when-full, idle-restart, hystart"
+    );
+    assert!(error("cubic,bta=0.7").contains("has no key 'bta', did you mean beta?"));
+    assert_eq!(error("cubic,beta=1"), "beta can't be '1'; it can be 0.1 to 0.99");
+    assert_eq!(error("cubic,beta=NaN"), "beta can't be 'NaN'; it can be 0.1 to 0.99");
+    assert_eq!(error("cubic,beta"), "'beta' is not key=value, as in cubic,beta=0.7");
+    assert_eq!(error("reno,l=1,l=1"), "l is given twice");
+}
+
+#[test]
+fn keys_reach_the_windows() {
+    for (spec, left) in [("cubic", 70.0), ("cubic,beta=0.8", 80.0), ("cubic, beta = 0.5 ", 50.0)] {
+        let mut play = Play::new(spec, 1, 100, None);
+        play.recover();
+        assert!((play.cwnd() - left).abs() <= 1e-3, "{spec}: {}", play.cwnd());
+    }
+}
+
+#[test]
+fn every_default_is_a_value_of_its_key() {
+    for choice in congestions() {
+        Play::new(choice.name, 1, 4, None);
+        for (name, value) in choice.defaults {
+            let key = choice.keys.iter().find(|k| k.name == *name).expect("a default of a key");
+            assert_ne!(key.default, *value, "{name}: says what is the default anyway");
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Op {
+    Ack { segments: u32, full: bool },
+    Loss { timeout: bool, flight: u64 },
+    Rtt(u64),
+    Wait(u64),
+    Send(u64),
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        8 => (1..20u32, any::<bool>()).prop_map(|(segments, full)| Op::Ack { segments, full }),
+        1 => (any::<bool>(), 0..50u64).prop_map(|(timeout, flight)| Op::Loss { timeout, flight }),
+        1 => (1..2000u64).prop_map(Op::Rtt),
+        2 => (1..4000u64).prop_map(Op::Wait),
+        1 => (0..5000u64).prop_map(Op::Send),
+    ]
+}
+
+/// The window and threshold of path 0 after each of `ops`.
+fn windows(spec: &str, ops: &[Op]) -> Vec<(f64, Option<f64>)> {
+    use strandcast_proto::policy::LossTrigger::{FastRetransmit, Timeout};
+    use strandcast_proto::time::Duration;
+    let mut play = Play::new(spec, 1, 4, None);
+    let step = |op: &Op| {
+        match *op {
+            Op::Ack { segments, full: true } => play.ack(segments),
+            Op::Ack { segments, full: false } => play.ack_of(0, segments, 500, None),
+            Op::Loss { timeout, flight } => play.lose(if timeout { Timeout } else { FastRetransmit }, flight),
+            Op::Rtt(ms) => play.rtt(Duration::from_millis(ms)),
+            Op::Wait(ms) => play.wait(Duration::from_millis(ms)),
+            Op::Send(in_flight) => play.send(play.acked[0] + 1, in_flight),
+        }
+        (play.cwnd(), play.ssthresh())
+    };
+    ops.iter().map(step).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn lia_on_one_path_is_reno(ops in prop::collection::vec(op(), 1..200)) {
+        prop_assert_eq!(windows("reno", &ops), windows("lia", &ops));
+    }
+
+    /// At least a segment, at an ACK no more than one segment or half of the window, thresholds of two segments.
+    #[test]
+    fn windows_stay_in_bounds(ops in prop::collection::vec(op(), 1..200)) {
+        for spec in ["reno", "cubic", "reno,hystart=on"] {
+            let mut before = 4.0;
+            for (cwnd, ssthresh) in windows(spec, &ops) {
+                prop_assert!((1.0..=before + f64::max(1.0, before / 2.0) + 1e-2).contains(&cwnd) || cwnd <= before);
+                prop_assert!(cwnd >= 1.0 && ssthresh.is_none_or(|s| s >= 2.0));
+                before = cwnd;
+            }
+        }
+    }
+}

@@ -1,0 +1,5 @@
+mod choice;
+mod cubic;
+mod lia;
+mod play;
+mod reno;
