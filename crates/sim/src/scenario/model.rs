@@ -3,12 +3,37 @@
 use core::time::Duration;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::{Serialize, Serializer};
+use sha2::{Digest, Sha256};
 
 /// Named things keep the order of their names, so that a run does not depend on the order in the file.
 pub type Named<T> = BTreeMap<String, T>;
 
+/// A file that a scenario refers to, as it was when the scenario was read. As part of a scenario's hash it is its
+/// contents, wherever it lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceFile {
+    /// Where it lies, as resolved against the scenario's folder.
+    pub path: PathBuf,
+    /// What is in it.
+    pub text: Arc<str>,
+}
+
+impl Serialize for TraceFile {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&hex(&Sha256::digest(self.text.as_bytes())))
+    }
+}
+
+/// Bytes as lower-case hexadecimal digits.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// A whole scenario.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Scenario {
     /// What it shows, for people.
     pub title: String,
@@ -27,7 +52,7 @@ pub struct Scenario {
 }
 
 /// `[run]`
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Run {
     /// Simulated time from the flows' time 0.
     pub time: Duration,
@@ -42,7 +67,7 @@ pub struct Run {
 }
 
 /// `[host]`
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Host {
     /// Before each packet leaves a host it waits U(0, one serialisation time of the route's slowest link), without
     /// reordering: a deterministic simulator locks the phases of drop-tail queues otherwise.
@@ -50,11 +75,11 @@ pub struct Host {
 }
 
 /// `[nodes.NAME]`: nothing but a name so far.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Node {}
 
 /// `[links.NAME]`
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Link {
     /// The node it begins at.
     pub from: String,
@@ -69,7 +94,7 @@ pub struct Link {
 }
 
 /// One direction of a link.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Direction {
     /// bit/s.
     pub rate: LinkRate,
@@ -90,7 +115,7 @@ pub struct Direction {
 }
 
 /// A number of a link or source that may change.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum Number {
     /// Always the same.
     Constant(f64),
@@ -107,15 +132,15 @@ pub enum Number {
     Steps(Vec<(Duration, f64)>),
     /// `{ trace = "file.csv", loop = true }`: lines of seconds and value (SI).
     Trace {
-        /// The file, as resolved against the scenario's folder.
-        file: PathBuf,
+        /// The file.
+        file: TraceFile,
         /// Begin again after the last line's time.
         repeat: bool,
     },
 }
 
 /// How often a random number is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Every {
     /// Once a run.
     Run,
@@ -126,7 +151,7 @@ pub enum Every {
 }
 
 /// A link's rate.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum LinkRate {
     /// Packets take no time.
     Infinite,
@@ -135,13 +160,13 @@ pub enum LinkRate {
     /// `{ trace = "file" }` of a mahimahi file (any name that does not end in `.csv`): milliseconds, a line each, at
     /// which 1500 bytes may leave.
     Opportunities {
-        /// The file, as resolved against the scenario's folder.
-        file: PathBuf,
+        /// The file.
+        file: TraceFile,
     },
 }
 
 /// `queue = { kind = "drop-tail", limit = "50 packets", in_service = false }`
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Queue {
     /// Which discipline.
     pub kind: QueueKind,
@@ -152,14 +177,14 @@ pub struct Queue {
 }
 
 /// Queue disciplines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum QueueKind {
     /// What arrives at a full queue is dropped.
     DropTail,
 }
 
 /// What fits a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum QueueLimit {
     /// Everything.
     Unlimited,
@@ -170,7 +195,7 @@ pub enum QueueLimit {
 }
 
 /// `[links.NAME.loss.NAME2]`: the name says the model (`uniform`, `markov`, `list`) unless `model` does.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum Loss {
     /// Each packet is lost independently with probability `rate`.
     Uniform {
@@ -201,15 +226,15 @@ pub enum Loss {
     },
     /// `file = "…"`, `loop`: packets by ordinal, as recorded.
     List {
-        /// The file, as resolved against the scenario's folder.
-        file: PathBuf,
+        /// The file.
+        file: TraceFile,
         /// Begin again behind the last.
         repeat: bool,
     },
 }
 
 /// `reorder = { probability = 0.01, extra = "20 ms" }`
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Reorder {
     /// Probability that a packet is held up.
     pub probability: f64,
@@ -218,7 +243,7 @@ pub struct Reorder {
 }
 
 /// `down = { from = "10 s", to = "20 s", mode = "silent" }`, or several by name: `[links.NAME.down.first]`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Down {
     /// When it begins.
     pub from: Duration,
@@ -229,7 +254,7 @@ pub struct Down {
 }
 
 /// What an outage looks like to the hosts at the link's ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum DownMode {
     /// Nothing.
     Silent,
@@ -238,7 +263,7 @@ pub enum DownMode {
 }
 
 /// `[flows.NAME]`
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Flow {
     /// The sending node.
     pub from: String,
@@ -263,7 +288,7 @@ pub struct Flow {
 }
 
 /// `[flows.NAME.paths.NAME2]`
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Path {
     /// Links from sender to receiver, by name, in order.
     pub via: Vec<String>,
@@ -276,7 +301,7 @@ pub struct Path {
 }
 
 /// A flow's protocol.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum Transport {
     /// Ours.
     Sctp {
@@ -307,7 +332,7 @@ pub enum Transport {
 }
 
 /// `profile = "rfc" | "ns2"` of an SCTP flow, with single constants replaced: `sctp.rto_min = "0.2 s"`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sctp {
     /// IP-level MTU, bytes.
     pub mtu: u16,
@@ -343,7 +368,7 @@ pub struct Sctp {
 
 /// `profile = "rfc" | "ns2" | "ns3" | "linux"` of a TCP or MPTCP flow, with single constants replaced:
 /// `tcp.segment = 1000`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Tcp {
     /// The profile's name.
     pub profile: String,
@@ -352,7 +377,7 @@ pub struct Tcp {
 }
 
 /// A constant of TCP as the file says it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum TcpValue {
     /// A number: bytes, packets, seconds (units already applied).
     Number(f64),
@@ -363,7 +388,7 @@ pub enum TcpValue {
 }
 
 /// What a flow sends: `app = { kind = "bulk" }`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum App {
     /// As much as the transport takes, in messages of `size` bytes.
     Bulk {
@@ -409,7 +434,7 @@ pub enum App {
 }
 
 /// Distribution of on and off times.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub enum OnOffLaw {
     /// Always the mean.
     Constant,
@@ -423,7 +448,7 @@ pub enum OnOffLaw {
 }
 
 /// `app = { kind = "video", … }`
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Video {
     /// Its frames.
     pub frames: Frames,
@@ -438,7 +463,7 @@ pub struct Video {
 }
 
 /// Where frames come from.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum Frames {
     /// A message of `size` bytes every `size / rate`: no frame types.
     Constant {
@@ -447,15 +472,15 @@ pub enum Frames {
     },
     /// `trace = "file"`: a line a frame: number, type, time in s, bytes.
     Trace {
-        /// The file, as resolved against the scenario's folder.
-        file: PathBuf,
+        /// The file.
+        file: TraceFile,
         /// Begin again behind the last frame.
         repeat: bool,
     },
 }
 
 /// `[cross.NAME]`: Pareto on/off load as the papers have it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cross {
     /// Links it passes, by name, in order; its acknowledgements come back over them reversed.
     pub via: Vec<String>,
@@ -480,7 +505,7 @@ pub struct Cross {
 }
 
 /// A packet size of cross traffic.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PacketSize {
     /// Bytes at IP level.
     pub bytes: u32,
