@@ -45,12 +45,10 @@ const COUNT: Key = Key::one_of(
 const CUT: Key = Key::one_of("cut", &["flight", "window"], "of what a share is left after a loss");
 const FLOOR: Key = Key::number("floor", (1, 64, "segments"), "2", "least threshold after a loss");
 const FULL: Key = Key::switch("when-full", "on", "only windows that were full grow");
-const IDLE: Key =
-    Key::switch("idle-restart", "on", "initial window after an RTO without sending (RFC 5681 §4.1)");
 const HYSTART: Key =
     Key::switch("hystart", "off", "leave the first slow start when round-trip times rise (RFC 9406)");
 
-const KEYS: &[Key] = &[L, COUNT, CUT, FLOOR, FULL, IDLE, HYSTART];
+const KEYS: &[Key] = &[L, COUNT, CUT, FLOOR, FULL, HYSTART];
 
 const CUBIC_KEYS: &[Key] = &[
     L,
@@ -58,7 +56,6 @@ const CUBIC_KEYS: &[Key] = &[
     CUT,
     FLOOR,
     FULL,
-    IDLE,
     HYSTART,
     Key::decimal("beta", (0.1, 0.99, ""), "0.7", "share of the window that is left after a loss"),
     Key::decimal("c", (0.001, 100.0, "segments/s³"), "0.4", "how fast the window follows the cubic curve"),
@@ -120,7 +117,6 @@ fn config(params: &Params, setup: WindowSetup) -> TcpConfig {
         cut_of: if params.word("cut") == "flight" { CutOf::Flight } else { CutOf::Window },
         floor_segments: params.number("floor") as u32,
         when_full: params.switch("when-full"),
-        restart_after_idle: params.switch("idle-restart"),
         hystart: params.switch("hystart"),
         ..TcpConfig::default()
     }

@@ -4,14 +4,14 @@
 //! |---|---|
 //! | 5681 §3.1 slow start, eq. 2; RFC 3465 §2.2 limit L | [`TcpWindow::slow_start`], [`TcpConfig::slow_start_limit`] |
 //! | 5681 §3.1 congestion avoidance | [`Avoidance::increase`] |
-//! | 5681 §3.1 eq. 4, §3.2 step 2; a second timeout of one segment keeps ssthresh | [`TcpWindow::on_loss`] |
+//! | 5681 §3.1 eq. 4 and loss window, §3.2 step 2 | [`TcpWindow::on_loss`] |
 //! | 5681 §3.2 no growth in fast recovery | `recovery` in [`TcpWindow`] |
 //! | 5681 §4.1 restart after idle time | [`TcpWindow::on_sent`] |
 //! | 7661 §1, 9438 §5.8: no growth unless the window was full | [`TcpWindow::on_acked`] |
 //! | 9406 HyStart++ | `hystart` |
 //!
-//! Inflation during recovery, pipe and limited transmit are the sender's: the window here is the one without them.
-//! FlightSize is the path's `in_flight` at the moment of [`Signal::LossEvent`], at most the window (RFC 5681 §3.2 leaves
+//! Inflation during recovery, pipe, limited transmit and what a further timeout of the same segment does are the sender's:
+//! the window here is the one without them, and each loss event shrinks it. FlightSize is the path's `in_flight` at the moment of [`Signal::LossEvent`], at most the window (RFC 5681 §3.2 leaves
 //! out what limited transmit sent). Recovery ends when the event's `highest` is acknowledged. Every loss counts as
 //! congestion, whatever the verdict on its cause.
 
@@ -108,7 +108,7 @@ pub struct TcpConfig {
     pub floor_segments: u32,
     /// Only windows that were full grow.
     pub when_full: bool,
-    /// After an RTO without sending the window falls to the initial one.
+    /// After an RTO without sending the window falls to the initial one, where the sender does not see to it.
     pub restart_after_idle: bool,
     /// Which acknowledgements are progress. Cumulative sequence numbers may be of the path alone.
     pub advance: Advance,
@@ -128,7 +128,7 @@ impl Default for TcpConfig {
             cut_of: CutOf::Flight,
             floor_segments: 2,
             when_full: true,
-            restart_after_idle: true,
+            restart_after_idle: false,
             advance: Advance::CumulativeAlways,
             freeze_in_recovery: true,
             hystart: false,
@@ -216,8 +216,6 @@ struct TcpWindow<A> {
     ssthresh: f64,
     /// Fast recovery lasts until this sequence number is acknowledged.
     recovery: Option<Tsn>,
-    /// The last event was a timeout, and nothing was acknowledged since.
-    timed_out: bool,
     /// The previous ACK, or when sending began after a pause.
     clock: Option<Instant>,
     last_sent: Option<Instant>,
@@ -235,7 +233,6 @@ impl<A: Avoidance> TcpWindow<A> {
             cwnd: 0.0,
             ssthresh: config.initial_ssthresh.map_or(f64::INFINITY, |s| s as f64),
             recovery: None,
-            timed_out: false,
             clock: None,
             last_sent: None,
             hystart: config.hystart.then(HyStart::default),
@@ -299,9 +296,6 @@ impl<A: Avoidance> TcpWindow<A> {
             Advance::Cumulative | Advance::CumulativeAlways => ack.cum_advanced,
             Advance::Pseudo => ack.pseudo_cum_advanced || ack.rtx_pseudo_cum_advanced,
         };
-        if advanced {
-            self.timed_out = false;
-        }
         let frozen = self.config.freeze_in_recovery && self.recovery.is_some();
         let full = !self.config.when_full || ack.flight_before as f64 + self.segment > self.cwnd;
         if advanced && full && !frozen && ack.newly_acked > 0 {
@@ -349,16 +343,13 @@ impl<A: Avoidance> TcpWindow<A> {
 
     fn on_loss(&mut self, in_flight: u64, trigger: LossTrigger, highest: Tsn) {
         let timeout = trigger == LossTrigger::Timeout;
-        if !(timeout && self.timed_out) {
-            let basis = match self.config.cut_of {
-                CutOf::Flight => self.cwnd.min(in_flight as f64),
-                CutOf::Window => self.cwnd,
-            };
-            let floor = f64::from(self.config.floor_segments) * self.segment;
-            let left = self.avoidance.decrease(self.cwnd / self.segment, trigger);
-            self.ssthresh = floor.max(basis * left);
-        }
-        self.timed_out = timeout;
+        let basis = match self.config.cut_of {
+            CutOf::Flight => self.cwnd.min(in_flight as f64),
+            CutOf::Window => self.cwnd,
+        };
+        let floor = f64::from(self.config.floor_segments) * self.segment;
+        let left = self.avoidance.decrease(self.cwnd / self.segment, trigger);
+        self.ssthresh = floor.max(basis * left);
         self.cwnd = if timeout { self.segment } else { self.ssthresh };
         self.recovery = (!timeout).then_some(highest);
         self.hystart = None;

@@ -121,6 +121,7 @@ fn like_tcp(config: WindowConfig) -> TcpConfig {
         counting: Counting::Bytes,
         cut_of: CutOf::Window,
         floor_segments: config.half_floor_mtus,
+        restart_after_idle: true,
         advance: config.advance,
         freeze_in_recovery: config.freeze_in_recovery,
         ..TcpConfig::default()

@@ -15,7 +15,7 @@ fn mistakes_get_one_line_that_helps() {
     assert_eq!(error("vegas"), format!("unknown congestion control 'vegas'; {names}"));
     assert_eq!(
         error("reno,beta=0.7"),
-        "scheme reno has no key 'beta'; its keys are l, count, cut, floor, when-full, idle-restart, hystart"
+        "scheme reno has no key 'beta'; its keys are l, count, cut, floor, when-full, hystart"
     );
     assert!(error("cubic,bta=0.7").contains("has no key 'bta', did you mean beta?"));
     assert_eq!(error("cubic,beta=1"), "beta can't be '1'; it can be 0.1 to 0.99");

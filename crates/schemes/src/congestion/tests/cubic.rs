@@ -3,6 +3,7 @@ use strandcast_proto::policy::contract::fixture::MTU;
 use strandcast_proto::time::Duration;
 
 use super::play::{Play, near};
+use crate::congestion::{Cubic, CubicConfig, InitialWindow, TcpConfig, TcpWindows};
 
 fn secs(s: f64) -> Duration {
     Duration::from_secs_f64(s)
@@ -156,7 +157,7 @@ fn a_threshold_from_outside_begins_at_the_turning_point() {
 #[test]
 fn the_clock_stands_still_while_the_window_is_not_used() {
     let run = |disturb: &dyn Fn(&mut Play)| {
-        let mut play = after_a_loss(",idle-restart=off");
+        let mut play = after_a_loss("");
         play.rtt(secs(0.2));
         (0..5).for_each(|_| play.round(secs(0.2)));
         disturb(&mut play);
@@ -181,7 +182,14 @@ fn the_clock_stands_still_while_the_window_is_not_used() {
 /// After a restart from idle the stage is a new one, towards the old W_max: 70 and 100 as after the loss.
 #[test]
 fn a_stage_begins_anew_after_idle_time() {
-    let mut play = Play::new("cubic,friendly=off", 1, 10, Some(100));
+    let config = TcpConfig {
+        initial_window: InitialWindow::Segments(10),
+        initial_ssthresh: Some(100 * MTU),
+        restart_after_idle: true,
+        ..TcpConfig::default()
+    };
+    let cubic = Cubic::new(CubicConfig { friendly: false, ..CubicConfig::default() });
+    let mut play = Play::with(Box::new(TcpWindows::new(config, cubic)), 1);
     (0..90).for_each(|_| play.ack(1));
     play.recover();
     play.rtt(secs(0.2));

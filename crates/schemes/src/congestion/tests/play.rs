@@ -22,7 +22,10 @@ impl Play {
             initial_window_bytes: initial * MTU,
             initial_ssthresh_bytes: ssthresh.map(|s| s * MTU),
         };
-        let cc = congestion(spec, setup).expect("a spec of this test");
+        Play::with(congestion(spec, setup).expect("a spec of this test"), paths)
+    }
+
+    pub fn with(cc: Box<dyn CongestionControl>, paths: u8) -> Self {
         let mut play = Play { cc, picture: Picture::new(paths), acked: vec![0; usize::from(paths)] };
         for path in 0..paths {
             play.tell(&Signal::PathChanged(PathId(path)));
