@@ -18,6 +18,7 @@ pub mod quality;
 #[cfg(test)]
 mod testing;
 mod time;
+pub mod trace;
 pub mod ts;
 
 pub use time::MediaTime;

@@ -1,0 +1,101 @@
+//! Frame traces as text.
+
+use super::{FrameTrace, TracedFrame};
+use crate::ts::FrameType;
+use core::time::Duration;
+
+/// Frames farther apart than this on average are taken for a trace in milliseconds that does not say so.
+const MAX_MEAN_INTERVAL: Duration = Duration::from_secs(10);
+/// Latest time of a frame in seconds (31 years).
+const MAX_TIME_S: f64 = 1e9;
+
+/// A line that is not what a frame trace has there.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {message}")]
+pub struct TraceError {
+    /// Which line, counted from 1.
+    pub line: usize,
+    /// What is wrong, and how to mend it.
+    pub message: String,
+}
+
+impl FrameTrace {
+    /// Reads a line a frame: number, type, time, bytes, in the order in which the frames are sent. This is the form of
+    /// the public libraries of video traces (verbose traces of MPEG-4 and H.264 videos), and what ns-3's
+    /// `UdpTraceClient` reads.
+    ///
+    /// - Columns are set apart by blanks, tabs, commas or semicolons; more than four are allowed and skipped.
+    /// - Types are `I` (or `IDR`), `P`, `B`, and `H` for a header, in either case.
+    /// - Times are in seconds; in milliseconds if a comment or heading above the first frame has both the words `time`
+    ///   and `ms` in it (`# number type time [ms] bytes`). They need not ascend: encoders send a P frame before the B
+    ///   frames that are shown before it.
+    /// - Empty lines, lines that begin with `#` or `%`, and lines above the first frame that don't begin with a digit
+    ///   are no frames.
+    ///
+    /// # Errors
+    /// The first line that is none of this; the last one if there is no frame, or if frames lie so far apart that their
+    /// times must be in milliseconds.
+    pub fn parse(text: &str) -> Result<Self, TraceError> {
+        let mut frames = Vec::new();
+        let mut unit = 1.0;
+        let mut last_line = 1;
+        for (line, text) in (1..).zip(text.trim_start_matches('\u{feff}').lines().map(str::trim)) {
+            last_line = line;
+            let heading = frames.is_empty() && !text.starts_with(|c: char| c.is_ascii_digit());
+            if heading && names_milliseconds(text) {
+                unit = 1e-3;
+            }
+            if heading || text.is_empty() || text.starts_with(['#', '%']) {
+                continue;
+            }
+            frames.push(frame(text, unit).map_err(|message| TraceError { line, message })?);
+        }
+        let Some(trace) = FrameTrace::new(frames) else {
+            return Err(TraceError {
+                line: last_line,
+                message: "no frame; a line each: number type time bytes".into(),
+            });
+        };
+        match trace.duration() {
+            Some(duration) if duration / frame_count(&trace) > MAX_MEAN_INTERVAL => {
+                let interval = (duration / frame_count(&trace)).as_secs_f64();
+                let mend = "if times are in milliseconds, say so above the first frame: `# time in ms`";
+                Err(TraceError { line: last_line, message: format!("frames lie {interval} s apart; {mend}") })
+            }
+            _ => Ok(trace),
+        }
+    }
+}
+
+fn frame_count(trace: &FrameTrace) -> u32 {
+    u32::try_from(trace.frames().len()).unwrap_or(u32::MAX)
+}
+
+fn names_milliseconds(heading: &str) -> bool {
+    let has = |names: [&str; 2]| {
+        let mut words = heading.split(|c: char| !c.is_ascii_alphanumeric());
+        words.any(|word| names.iter().any(|name| word.eq_ignore_ascii_case(name)))
+    };
+    has(["time", "times"]) && has(["ms", "milliseconds"])
+}
+
+/// One frame, or what is wrong with it.
+fn frame(line: &str, unit: f64) -> Result<TracedFrame, String> {
+    let mut columns = line.split([' ', '\t', ',', ';']).filter(|c| !c.is_empty());
+    let mut column =
+        |name| columns.next().ok_or(format!("{name} is missing; a frame is: number type time bytes"));
+    let (number, kind, time, bytes) = (column("number")?, column("type")?, column("time")?, column("bytes")?);
+    let seconds = time.parse::<f64>().ok().map(|t| t * unit).filter(|t| (0.0..=MAX_TIME_S).contains(t));
+    Ok(TracedFrame {
+        number: number.parse().map_err(|_| format!("`{number}` is no frame number"))?,
+        kind: match kind.to_ascii_uppercase().as_str() {
+            "I" | "IDR" => Some(FrameType::I),
+            "P" => Some(FrameType::P),
+            "B" => Some(FrameType::B),
+            "H" => None,
+            _ => return Err(format!("`{kind}` is no type of frame; there are I, P, B, and H for a header")),
+        },
+        time: Duration::from_secs_f64(seconds.ok_or(format!("`{time}` is no time of a frame"))?),
+        bytes: bytes.parse().map_err(|_| format!("`{bytes}` is no size in whole bytes"))?,
+    })
+}
