@@ -9,3 +9,4 @@ pub mod loss;
 pub mod net;
 pub mod scenario;
 pub mod topology;
+pub mod traffic;

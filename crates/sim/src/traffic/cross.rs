@@ -1,0 +1,281 @@
+//! Background load: Pareto on/off sources whose packets go by TCP and UDP.
+
+use core::time::Duration;
+
+use strandcast_proto::seeds::{Random, Seeds};
+use strandcast_proto::time::Instant;
+
+use super::Level;
+use super::law::Pareto;
+use crate::link::Count;
+use crate::scenario::Cross;
+
+const BITS_PER_BYTE: f64 = 8.0;
+const NANOS_PER_S: f64 = 1e9;
+
+/// What background load does next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum CrossEvent {
+    /// A packet is offered.
+    Packet {
+        /// When.
+        at: Instant,
+        /// Bytes at IP level.
+        bytes: u32,
+        /// Which protocol carries it.
+        via: Via,
+    },
+    /// The load is drawn anew: what TCP has not sent yet is to be dropped. The first event of all is such a draw.
+    Redraw {
+        /// When.
+        at: Instant,
+        /// The mean load from now on, as a share of the link's rate.
+        load: f64,
+    },
+}
+
+/// What carries a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Via {
+    /// The TCP connection.
+    Tcp,
+    /// Datagrams.
+    Udp,
+}
+
+/// Packets offered since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Offered {
+    /// By TCP.
+    pub tcp: Count,
+    /// By UDP.
+    pub udp: Count,
+}
+
+/// Packets of on/off sources with Pareto times, sharing a load that is drawn anew from time to time. An iterator over what
+/// happens, at times that never go back.
+///
+/// While a source is on, its packets come at equal intervals, their sizes drawn one by one; its rate is then (on + off)/on
+/// times its share of the load. On and off times don't depend on the load. They and what is left of an interval go on
+/// where they were when the load changes, and a source begins as one finds it that has run for ever. So the expected
+/// bytes between any two points of time are exactly the load's, be it small or large: no burst is rounded to whole
+/// packets, the cut of long times is made up for in their distribution, and there is no run-in.
+#[derive(Debug)]
+pub struct CrossSource {
+    load: Box<dyn Level>,
+    /// Bit/s of one source while on, for a load of 1.
+    peak_bps: f64,
+    sizes: Sizes,
+    tcp_share: f64,
+    bursts: Vec<Burst>,
+    size_draws: Random,
+    via_draws: Random,
+    /// A draw of the load is due.
+    redraw: bool,
+    /// When the load in force ends, and when all ends.
+    until: Instant,
+    stop: Instant,
+    /// Time between packets of a source that is on.
+    interval_ns: f64,
+    offered: Offered,
+}
+
+impl CrossSource {
+    /// The load that `cross` describes, on a link of `link_rate_bps`, from `start` on, before `stop`. `load` is its share
+    /// of the link, asked for at the start and whenever it changes; everything else is drawn from streams of `seeds`.
+    ///
+    /// # Panics
+    /// If the Pareto shape is not above 1.
+    pub fn new(
+        cross: &Cross,
+        load: Box<dyn Level>,
+        link_rate_bps: f64,
+        seeds: &Seeds,
+        start: Instant,
+        stop: Instant,
+    ) -> Self {
+        let (on, off) = (cross.on.as_nanos() as f64, cross.off.as_nanos() as f64);
+        let sources = cross.sources.max(1);
+        // Without times on or off there is no turn: such sources are always on.
+        let law = (on > 0.0 && off > 0.0).then(|| {
+            let [on_law, off_law] = [on, off].map(|mean| Pareto::new(mean, cross.shape));
+            OnOffLaw { on: on_law, off: off_law, share: on / (on + off) }
+        });
+        let share_on = law.map_or(1.0, |law| law.share);
+        CrossSource {
+            load,
+            peak_bps: link_rate_bps / share_on / f64::from(sources),
+            sizes: Sizes::new(cross),
+            tcp_share: cross.tcp_share,
+            bursts: (0..sources)
+                .map(|i| Burst::new(law, seeds.stream(&format!("burst/{i}")), start))
+                .collect(),
+            size_draws: seeds.stream("size"),
+            via_draws: seeds.stream("via"),
+            redraw: true,
+            until: start,
+            stop,
+            interval_ns: f64::INFINITY,
+            offered: Offered::default(),
+        }
+    }
+
+    /// Packets offered so far.
+    pub fn offered(&self) -> Offered {
+        self.offered
+    }
+
+    fn redraw(&mut self) -> CrossEvent {
+        let at = self.until;
+        let load = self.load.at(at);
+        let packet_bits = BITS_PER_BYTE * self.sizes.mean();
+        let interval_ns = packet_bits * NANOS_PER_S / (load * self.peak_bps);
+        // No load, or nonsense, is no packet.
+        self.interval_ns = if interval_ns > 0.0 { interval_ns } else { f64::INFINITY };
+        self.until =
+            self.load.next_change(at).filter(|&change| change > at).unwrap_or(self.stop).min(self.stop);
+        for burst in &mut self.bursts {
+            burst.advance(self.interval_ns, self.until);
+        }
+        self.redraw = false;
+        CrossEvent::Redraw { at, load }
+    }
+
+    fn packet(&mut self, at: Instant) -> CrossEvent {
+        let bytes = self.sizes.sample(&mut self.size_draws);
+        let via = if self.via_draws.chance(self.tcp_share) { Via::Tcp } else { Via::Udp };
+        let count = match via {
+            Via::Tcp => &mut self.offered.tcp,
+            Via::Udp => &mut self.offered.udp,
+        };
+        *count += Count { packets: 1, bytes: u64::from(bytes) };
+        CrossEvent::Packet { at, bytes, via }
+    }
+}
+
+impl Iterator for CrossSource {
+    type Item = CrossEvent;
+
+    fn next(&mut self) -> Option<CrossEvent> {
+        if self.redraw {
+            return (self.until < self.stop).then(|| self.redraw());
+        }
+        let first =
+            self.bursts.iter_mut().filter(|burst| burst.packet.is_some()).min_by_key(|burst| burst.packet);
+        let Some((at, burst)) = first.and_then(|burst| Some((burst.packet?, burst))) else {
+            self.redraw = true;
+            return self.next();
+        };
+        burst.advance(self.interval_ns, self.until);
+        Some(self.packet(at))
+    }
+}
+
+/// Times of one source, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+struct OnOffLaw {
+    on: Pareto,
+    off: Pareto,
+    /// Share of time that it is on.
+    share: f64,
+}
+
+/// One on/off source.
+#[derive(Debug)]
+struct Burst {
+    /// `None`: always on.
+    law: Option<OnOffLaw>,
+    random: Random,
+    on: bool,
+    /// How far it was followed.
+    at: Instant,
+    /// When it turns on or off next.
+    turn: Instant,
+    /// Intervals of time on until the next packet.
+    need: f64,
+    /// The packet at `at`, if it got that far before the load changes.
+    packet: Option<Instant>,
+}
+
+impl Burst {
+    fn new(law: Option<OnOffLaw>, mut random: Random, start: Instant) -> Self {
+        let need = random.unit();
+        let (on, turn) = match law {
+            None => (true, Instant::MAX),
+            Some(law) => {
+                let on = random.chance(law.share);
+                let left_ns = if on { law.on } else { law.off }.residual(&mut random);
+                (on, start + nanos(left_ns))
+            }
+        };
+        Burst { law, random, on, at: start, turn, need, packet: None }
+    }
+
+    /// Follows it to its next packet, but not to `until`.
+    fn advance(&mut self, interval_ns: f64, until: Instant) {
+        self.packet = None;
+        loop {
+            let end = self.turn.min(until);
+            if self.on {
+                let (need_ns, left_ns) = (self.need * interval_ns, (end - self.at).as_nanos() as f64);
+                if need_ns < left_ns {
+                    let whole_ns = need_ns.floor();
+                    self.at += nanos(whole_ns);
+                    self.need = 1.0 + (need_ns - whole_ns) / interval_ns;
+                    self.packet = Some(self.at);
+                    return;
+                }
+                self.need = (self.need - left_ns / interval_ns).max(0.0);
+            }
+            self.at = end;
+            if end >= until {
+                return;
+            }
+            if let Some(law) = &self.law {
+                self.on = !self.on;
+                self.turn = end + nanos(if self.on { law.on } else { law.off }.sample(&mut self.random));
+            }
+        }
+    }
+}
+
+fn nanos(ns: f64) -> Duration {
+    // Casts saturate.
+    Duration::from_nanos(ns as u64)
+}
+
+/// Packet sizes, by count.
+#[derive(Debug)]
+struct Sizes {
+    /// Bytes, and the shares up to and with this size.
+    sizes: Vec<(u32, f64)>,
+    total: f64,
+}
+
+impl Sizes {
+    fn new(cross: &Cross) -> Self {
+        let mut total = 0.0;
+        let add = |size: &crate::scenario::PacketSize| {
+            total += size.share;
+            (size.bytes, total)
+        };
+        let sizes = cross.sizes.values().map(add).collect();
+        Sizes { sizes, total }
+    }
+
+    /// Mean bytes of a packet.
+    fn mean(&self) -> f64 {
+        let mut below = 0.0;
+        let weigh = |&(bytes, up_to): &(u32, f64)| {
+            let share = up_to - core::mem::replace(&mut below, up_to);
+            f64::from(bytes) * share
+        };
+        self.sizes.iter().map(weigh).sum::<f64>() / self.total
+    }
+
+    fn sample(&self, random: &mut Random) -> u32 {
+        let point = random.unit() * self.total;
+        let size = self.sizes.iter().find(|(_, up_to)| point < *up_to).or(self.sizes.last());
+        size.map_or(0, |&(bytes, _)| bytes)
+    }
+}

@@ -1,0 +1,71 @@
+//! Distributions of times.
+
+use strandcast_proto::seeds::Random;
+
+/// A sample of the exponential distribution with mean 1.
+pub(super) fn exponential(random: &mut Random) -> f64 {
+    -libm::log(1.0 - random.unit())
+}
+
+/// A Pareto distribution of which samples above [`CAP`](Self::CAP) means are cut to that, since with the usual shapes
+/// (1 to 2) its variance is infinite. Its scale is raised for that, so that the mean is the one asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Pareto {
+    scale: f64,
+    shape: f64,
+    cap: f64,
+}
+
+impl Pareto {
+    /// Largest sample, in means.
+    pub(super) const CAP: f64 = 100.0;
+
+    /// With this mean after the cut.
+    ///
+    /// # Panics
+    /// If `shape` is not above 1.
+    pub(super) fn new(mean: f64, shape: f64) -> Self {
+        assert!(
+            shape > 1.0,
+            "a Pareto distribution has a mean with shapes above 1 only: scenarios refuse others"
+        );
+        // E[min(X, cap)] grows with the scale, from 0 to the cap: halve the interval until it is as short as it gets.
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..64 {
+            let scale = 0.5 * (low + high);
+            let law = Pareto { scale, shape, cap: Self::CAP };
+            *(if law.mean() < 1.0 { &mut low } else { &mut high }) = scale;
+        }
+        Pareto { scale: low * mean, shape, cap: Self::CAP * mean }
+    }
+
+    /// ∫ P(X > x) dx from 0 to the cap.
+    pub(super) fn mean(&self) -> f64 {
+        self.below(self.cap)
+    }
+
+    /// A sample.
+    pub(super) fn sample(&self, random: &mut Random) -> f64 {
+        (self.scale * libm::pow(1.0 - random.unit(), -1.0 / self.shape)).min(self.cap)
+    }
+
+    /// What is left of the interval in which a point of time falls, if intervals are drawn one behind the other from this
+    /// distribution for ever: its density is P(X > x) / mean.
+    pub(super) fn residual(&self, random: &mut Random) -> f64 {
+        let area = random.unit() * self.mean();
+        if area < self.scale {
+            return area;
+        }
+        let tail = 1.0 - (area - self.scale) * (self.shape - 1.0) / self.scale;
+        (self.scale * libm::pow(tail, -1.0 / (self.shape - 1.0))).min(self.cap)
+    }
+
+    /// ∫ P(X > x) dx from 0 to `end`.
+    fn below(&self, end: f64) -> f64 {
+        let Pareto { scale, shape, .. } = *self;
+        if end <= scale {
+            return end;
+        }
+        scale + scale * (1.0 - libm::pow(scale / end, shape - 1.0)) / (shape - 1.0)
+    }
+}

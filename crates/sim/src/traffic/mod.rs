@@ -1,0 +1,25 @@
+//! Sources of packets: what applications and background load send, and when.
+//!
+//! A source knows no clock, no transport and no network: it says what comes next, at ascending times, drawing from
+//! streams of its own. What sends its messages asks for the next one when it has sent the last.
+//!
+//! The models, their limits and what they were held to: `docs/models/traffic.md`.
+
+mod cross;
+mod law;
+mod on_off;
+mod pace;
+mod paper;
+mod source;
+mod steady;
+#[cfg(test)]
+mod tests;
+mod video;
+
+pub use cross::{CrossEvent, CrossSource, Offered, Via};
+pub use on_off::OnOff;
+pub use pace::Level;
+pub use paper::synthetic_video;
+pub use source::{Emission, Frame, Source, source};
+pub use steady::{Cbr, Poisson};
+pub use video::{ConstantVideo, TracedVideo};

@@ -1,0 +1,88 @@
+//! Bursts at a constant rate.
+
+use core::time::Duration;
+
+use strandcast_proto::seeds::Random;
+use strandcast_proto::time::Instant;
+
+use super::law::{Pareto, exponential};
+use super::pace::Pace;
+use super::{Emission, Level, Source};
+use crate::scenario::OnOffLaw;
+
+const BITS: f64 = 8.0;
+
+/// Bursts of messages and silence in turn, silence first. As ns-2's `Exponential` and `Pareto` applications draw them: a
+/// burst is a whole number of messages, at least one, namely the drawn time on divided by the interval between messages,
+/// rounded; each message comes one interval after what was before it.
+#[derive(Debug)]
+pub struct OnOff {
+    size: u32,
+    pace: Pace,
+    on: Law,
+    off: Law,
+    random: Random,
+    /// Messages of the burst that are still to be sent.
+    left: u64,
+}
+
+impl OnOff {
+    /// Messages of `size` bytes (at least 1) at `rate_bps` within bursts; times on and off have the means `on_off` and
+    /// are distributed by `law`. From `start` on, before `stop`.
+    ///
+    /// # Panics
+    /// If a Pareto law's shape is not above 1.
+    pub fn new(
+        size: u32,
+        rate_bps: Box<dyn Level>,
+        law: OnOffLaw,
+        on_off: [Duration; 2],
+        random: Random,
+        start: Instant,
+        stop: Instant,
+    ) -> Self {
+        let [on, off] = on_off.map(|mean| Law::new(law, mean.as_secs_f64()));
+        OnOff { size: size.max(1), pace: Pace::new(rate_bps, start, stop), on, off, random, left: 0 }
+    }
+}
+
+impl Source for OnOff {
+    fn next(&mut self) -> Option<Emission> {
+        let bits = BITS * f64::from(self.size);
+        if self.left == 0 {
+            self.pace.wait(self.off.sample(&mut self.random));
+            let messages = self.on.sample(&mut self.random) * self.pace.rate_bps() / bits;
+            // Half up as in ns-2; a cast saturates.
+            self.left = ((messages + 0.5) as u64).max(1);
+        }
+        self.left -= 1;
+        let at = self.pace.send(bits)?;
+        Some(Emission { at, bytes: self.size, frame: None })
+    }
+}
+
+/// How times are distributed, in seconds.
+#[derive(Clone, Copy, Debug)]
+enum Law {
+    Constant(f64),
+    Exponential(f64),
+    Pareto(Pareto),
+}
+
+impl Law {
+    fn new(law: OnOffLaw, mean: f64) -> Self {
+        match law {
+            OnOffLaw::Constant => Law::Constant(mean),
+            OnOffLaw::Exponential => Law::Exponential(mean),
+            OnOffLaw::Pareto { shape } => Law::Pareto(Pareto::new(mean, shape)),
+        }
+    }
+
+    fn sample(&self, random: &mut Random) -> f64 {
+        match self {
+            Law::Constant(mean) => *mean,
+            Law::Exponential(mean) => mean * exponential(random),
+            Law::Pareto(law) => law.sample(random),
+        }
+    }
+}

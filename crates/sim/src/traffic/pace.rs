@@ -1,0 +1,84 @@
+//! Amounts of data into points of time.
+
+use core::fmt::Debug;
+use core::time::Duration;
+
+use strandcast_proto::time::Instant;
+
+const NANOS_PER_S: f64 = 1e9;
+
+/// A number at work that may change with time, piecewise constant.
+pub trait Level: Debug + Send {
+    /// The value at `now`, which never goes back. A number drawn for each packet draws with each call.
+    fn at(&mut self, now: Instant) -> f64;
+
+    /// When the value may change next, later than `now`; `None`: never again.
+    fn next_change(&self, now: Instant) -> Option<Instant>;
+}
+
+/// A number that stays as it is.
+impl Level for f64 {
+    fn at(&mut self, _: Instant) -> f64 {
+        *self
+    }
+
+    fn next_change(&self, _: Instant) -> Option<Instant> {
+        None
+    }
+}
+
+/// Goes from message to message at a rate, and keeps the parts of nanoseconds, so that intervals add up without error.
+#[derive(Debug)]
+pub(super) struct Pace {
+    rate_bps: Box<dyn Level>,
+    at: Instant,
+    /// Nanoseconds behind `at`, below 1.
+    part_ns: f64,
+    stop: Instant,
+}
+
+impl Pace {
+    /// From `start` on, before `stop`.
+    pub(super) fn new(rate_bps: Box<dyn Level>, start: Instant, stop: Instant) -> Self {
+        Pace { rate_bps, at: start, part_ns: 0.0, stop }
+    }
+
+    /// The rate here, bit/s.
+    pub(super) fn rate_bps(&mut self) -> f64 {
+        self.rate_bps.at(self.at)
+    }
+
+    /// Goes on by a time.
+    pub(super) fn wait(&mut self, seconds: f64) {
+        self.go_on(seconds * NANOS_PER_S);
+    }
+
+    /// Goes on until so many more bits are due: until the rate's integral has grown by `bits`. `None` if that is not
+    /// before the end; a rate of 0 stands still.
+    pub(super) fn send(&mut self, mut bits: f64) -> Option<Instant> {
+        while self.at < self.stop {
+            let rate_bps = self.rate_bps.at(self.at);
+            let change = self.rate_bps.next_change(self.at).filter(|&change| change > self.at);
+            if rate_bps > 0.0 && rate_bps.is_finite() {
+                let need_ns = bits * NANOS_PER_S / rate_bps;
+                let left_ns = change.map(|change| (change - self.at).as_nanos() as f64 - self.part_ns);
+                if left_ns.is_none_or(|left_ns| need_ns < left_ns) {
+                    self.go_on(need_ns);
+                    return (self.at < self.stop).then_some(self.at);
+                }
+                bits -= rate_bps * left_ns.unwrap_or(0.0) / NANOS_PER_S;
+                bits = bits.max(0.0);
+            }
+            (self.at, self.part_ns) = (change?, 0.0);
+        }
+        None
+    }
+
+    fn go_on(&mut self, ns: f64) {
+        let ns = self.part_ns + ns;
+        let whole_ns = ns.floor();
+        self.part_ns = ns - whole_ns;
+        // Casts saturate, and so does time.
+        self.at += Duration::from_nanos(whole_ns as u64);
+    }
+}

@@ -1,0 +1,58 @@
+//! Messages one by one: constant rate, and at random.
+
+use strandcast_proto::seeds::Random;
+use strandcast_proto::time::Instant;
+
+use super::law::exponential;
+use super::pace::Pace;
+use super::{Emission, Level, Source};
+
+const BITS: f64 = 8.0;
+
+/// A message of constant size whenever as many bits are due: the first one at once (as soon as the rate is above 0), the
+/// n-th when the rate's integral is n messages. With a constant rate the interval is 8·size/rate.
+#[derive(Debug)]
+pub struct Cbr {
+    size: u32,
+    pace: Pace,
+    begun: bool,
+}
+
+impl Cbr {
+    /// Messages of `size` bytes (at least 1) at `rate_bps`, from `start` on, before `stop`.
+    pub fn new(size: u32, rate_bps: Box<dyn Level>, start: Instant, stop: Instant) -> Self {
+        Cbr { size: size.max(1), pace: Pace::new(rate_bps, start, stop), begun: false }
+    }
+}
+
+impl Source for Cbr {
+    fn next(&mut self) -> Option<Emission> {
+        let size = if core::mem::replace(&mut self.begun, true) { self.size } else { 0 };
+        let at = self.pace.send(BITS * f64::from(size))?;
+        Some(Emission { at, bytes: self.size, frame: None })
+    }
+}
+
+/// Messages of constant size at exponential intervals: a Poisson process. Where the rate changes, it is the process whose
+/// intensity is the rate divided by the message.
+#[derive(Debug)]
+pub struct Poisson {
+    size: u32,
+    pace: Pace,
+    random: Random,
+}
+
+impl Poisson {
+    /// Messages of `size` bytes (at least 1) at `rate_bps` on average, from `start` on, before `stop`.
+    pub fn new(size: u32, rate_bps: Box<dyn Level>, random: Random, start: Instant, stop: Instant) -> Self {
+        Poisson { size: size.max(1), pace: Pace::new(rate_bps, start, stop), random }
+    }
+}
+
+impl Source for Poisson {
+    fn next(&mut self) -> Option<Emission> {
+        let bits = BITS * f64::from(self.size) * exponential(&mut self.random);
+        let at = self.pace.send(bits)?;
+        Some(Emission { at, bytes: self.size, frame: None })
+    }
+}

@@ -1,0 +1,96 @@
+//! Sources against their laws. Random draws have fixed seeds; bounds are in standard errors of the law.
+
+mod cross;
+mod laws;
+mod sources;
+mod video;
+
+use core::time::Duration;
+
+use strandcast_proto::seeds::{Random, Seeds};
+use strandcast_proto::time::Instant;
+
+use super::{Emission, Level, Source};
+
+fn stream(seed: u64) -> Random {
+    Seeds::new(seed, 0).stream("traffic")
+}
+
+fn s(seconds: u64) -> Instant {
+    Instant::ZERO + Duration::from_secs(seconds)
+}
+
+fn all(mut source: impl Source) -> Vec<Emission> {
+    let emissions: Vec<_> = core::iter::from_fn(|| source.next()).collect();
+    assert!(emissions.iter().zip(emissions.iter().skip(1)).all(|(a, b)| a.at <= b.at), "times go back");
+    assert_eq!(source.next(), None, "goes on behind its end");
+    emissions
+}
+
+/// Values from each time on.
+#[derive(Clone, Debug)]
+struct Steps(Vec<(Instant, f64)>);
+
+impl Level for Steps {
+    fn at(&mut self, now: Instant) -> f64 {
+        self.0.iter().rev().find(|(from, _)| *from <= now).map_or(0.0, |step| step.1)
+    }
+
+    fn next_change(&self, now: Instant) -> Option<Instant> {
+        self.0.iter().map(|step| step.0).find(|&from| from > now)
+    }
+}
+
+/// U(0, high), drawn anew at each multiple of a period, whether it is asked for or not.
+#[derive(Debug)]
+struct Drawn {
+    period: Duration,
+    high: f64,
+    random: Random,
+    value: f64,
+    draws: u64,
+}
+
+impl Drawn {
+    fn new(period: Duration, high: f64, random: Random) -> Self {
+        Drawn { period, high, random, value: 0.0, draws: 0 }
+    }
+
+    fn periods(&self, now: Instant) -> u64 {
+        now.as_nanos() / self.period.as_nanos() as u64
+    }
+}
+
+impl Level for Drawn {
+    fn at(&mut self, now: Instant) -> f64 {
+        while self.draws <= self.periods(now) {
+            self.value = self.random.uniform(0.0, self.high);
+            self.draws += 1;
+        }
+        self.value
+    }
+
+    fn next_change(&self, now: Instant) -> Option<Instant> {
+        Some(Instant::from_nanos((self.periods(now) + 1) * self.period.as_nanos() as u64))
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Holds samples to a law's mean and variance: the mean within 4 standard errors.
+fn assert_mean(what: &str, values: &[f64], expected: f64, variance: f64) {
+    let off = (mean(values) - expected) / (variance / values.len() as f64).sqrt();
+    assert!(off.abs() < 4.0, "{what}: mean {} is {off} standard errors from {expected}", mean(values));
+}
+
+/// Kolmogorov and Smirnov's test at the level 0.0005 (2.03/√n).
+fn assert_law(what: &str, mut values: Vec<f64>, below: impl Fn(f64) -> f64) {
+    values.sort_by(f64::total_cmp);
+    let n = values.len() as f64;
+    let apart =
+        |(i, &x): (usize, &f64)| (below(x) - i as f64 / n).abs().max((below(x) - (i + 1) as f64 / n).abs());
+    let most = values.iter().enumerate().map(apart).fold(0.0, f64::max);
+    assert!(most * n.sqrt() < 2.03, "{what}: {n} samples, {most} away from the law");
+}
