@@ -1,7 +1,6 @@
 //! What a source says, and the source an application describes.
 
 use core::fmt::Debug;
-use std::path::Path;
 use std::sync::Arc;
 
 use strandcast_media::trace::FrameTrace;
@@ -10,7 +9,7 @@ use strandcast_proto::seeds::Random;
 use strandcast_proto::time::Instant;
 
 use super::{Cbr, ConstantVideo, Level, OnOff, Poisson, TracedVideo};
-use crate::scenario::{App, Frames, Number};
+use crate::scenario::{App, Frames, Number, TraceFile};
 
 /// Messages of an application.
 pub trait Source: Debug + Send {
@@ -43,12 +42,12 @@ pub struct Frame {
 }
 
 /// The source that `app` describes, sending from `start` on and before `stop`; `None` for those that only fill their
-/// transport. `level` puts a number to work, with randomness of its own; `frames` gets the trace of a file, already
-/// read.
+/// transport. `level` puts a number to work, with randomness of its own; `frames` reads a trace, or has read it
+/// already.
 pub fn source(
     app: &App,
     level: impl FnOnce(&Number) -> Box<dyn Level>,
-    frames: impl FnOnce(&Path) -> Arc<FrameTrace>,
+    frames: impl FnOnce(&TraceFile) -> Arc<FrameTrace>,
     random: Random,
     start: Instant,
     stop: Instant,
