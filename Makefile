@@ -4,10 +4,11 @@
 #   make test    everything that must pass; installs what it needs when root, else names what it skips
 #   make lint    formatting, clippy, the crates' walls, licences
 #   make bench   the state machines in memory, failover over sockets, bulk transfer beside others (docs/performance.md)
+#   make validate  goodput beside ns-2.35's on the networks of tools/validate (docs/models/validation.md)
 #   make fuzz    each fuzz target for a minute (needs the nightly toolchain)
 #   make docs    the API's documentation, target/doc
 
-.PHONY: demo test lint bench fuzz docs interop
+.PHONY: demo test lint bench validate fuzz docs interop
 SHELL := bash
 
 demo:
@@ -35,6 +36,12 @@ bench:
 	cargo bench --locked -p strandcast-proto
 	tools/bench/failover
 	tools/bench/bulk
+
+validate:
+	cargo build --release --locked -p strandcast
+	tools/validate/run ns2
+	tools/validate/run ours target/release/strandcast
+	tools/validate/run compare
 
 fuzz:
 	fuzz/run
