@@ -1,5 +1,6 @@
 //! What a viewer got.
 
+use crate::ts::FrameType;
 use core::time::Duration;
 
 /// Playout continuity: the share of the time played that was without a gap, 0 to 1; 1 of no time at all.
@@ -8,4 +9,117 @@ pub fn playout_continuity(played: Duration, gaps: Duration) -> f64 {
         return 1.0;
     }
     (1.0 - gaps.as_secs_f64() / played.as_secs_f64()).max(0.0)
+}
+
+/// Which frames can be decoded, of frames in the order in which they are shown, each with its type (`None`: a header)
+/// and whether it was received: a header if it was; an I if it and the last header before it were; a P if it was and the
+/// last I or P before it can be decoded; a B if it was and both the I or P before it and the one behind it can be, as far
+/// as there are such.
+pub fn decodable(frames: &[(Option<FrameType>, bool)]) -> Vec<bool> {
+    let mut decodable = vec![false; frames.len()];
+    // Without a header in the list nothing waits for one; without a reference before it nothing but an I is seen.
+    let (mut header, mut reference) = (true, None);
+    for (i, &(kind, received)) in frames.iter().enumerate() {
+        decodable[i] = match kind {
+            None => {
+                header = received;
+                received
+            }
+            Some(FrameType::I) => received && header,
+            Some(FrameType::P) => received && reference == Some(true),
+            Some(FrameType::B) => continue,
+        };
+        if kind.is_some() {
+            reference = Some(decodable[i]);
+        }
+    }
+    let is_reference = |kind| matches!(kind, Some(FrameType::I | FrameType::P));
+    let mut behind = None;
+    for i in (0..frames.len()).rev() {
+        match frames[i] {
+            (Some(FrameType::B), received) => {
+                let before = (0..i).rev().find(|&j| is_reference(frames[j].0)).map(|j| decodable[j]);
+                let some = before.is_some() || behind.is_some();
+                decodable[i] = received && some && before.unwrap_or(true) && behind.unwrap_or(true);
+            }
+            (kind, _) if is_reference(kind) => behind = Some(decodable[i]),
+            _ => {}
+        }
+    }
+    decodable
+}
+
+/// PSNR of what a viewer sees in place of each frame, in dB, of frames as for [`decodable`]; `None` for a header. A model,
+/// for no pictures are at hand: a frame that can be decoded has its encoder's PSNR (I 36 dB, P 34, B 33); in place of
+/// another one the last that could be is shown again, which costs 6 dB, and 1.5 dB more for each further frame it stands
+/// still; 15 dB is the least. Differences mean something, absolute values do not.
+pub fn frozen_psnr_db(frames: &[(Option<FrameType>, bool)]) -> Vec<Option<f64>> {
+    const LEAST_DB: f64 = 15.0;
+    let mut shown: Option<(f64, f64)> = None;
+    let mut psnr = |(&(kind, _), decodable): (&(Option<FrameType>, bool), bool)| {
+        let encoder = match kind? {
+            FrameType::I => 36.0,
+            FrameType::P => 34.0,
+            FrameType::B => 33.0,
+        };
+        if decodable {
+            shown = Some((encoder, 0.0));
+            return Some(encoder);
+        }
+        let Some((encoder, still)) = &mut shown else { return Some(LEAST_DB) };
+        let frozen = (*encoder - 6.0 - 1.5 * *still).max(LEAST_DB);
+        *still += 1.0;
+        Some(frozen)
+    };
+    frames.iter().zip(decodable(frames)).map(&mut psnr).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A letter a frame, small if it was lost.
+    fn frames(text: &str) -> Vec<(Option<FrameType>, bool)> {
+        let kind = |c: char| match c.to_ascii_uppercase() {
+            'I' => Some(FrameType::I),
+            'P' => Some(FrameType::P),
+            'B' => Some(FrameType::B),
+            _ => None,
+        };
+        text.chars().map(|c| (kind(c), c.is_ascii_uppercase())).collect()
+    }
+
+    /// The frames that can be decoded as 1, the others as 0.
+    fn seen(text: &str) -> String {
+        decodable(&frames(text)).iter().map(|&d| if d { '1' } else { '0' }).collect()
+    }
+
+    #[test]
+    fn frames_need_their_references() {
+        for (received, expected) in [
+            ("IBBPBBPBBI", "1111111111"),
+            ("IBBpBBPBBI", "1000000001"),
+            ("IBBPBBpBBI", "1111000001"),
+            ("iBBPBBPBBI", "0000000001"),
+            ("IbBPBBPBBI", "1011111111"),
+            ("IBBPBBPBBi", "1111111000"),
+            ("IBBPBB", "111111"),
+            ("PBI", "001"),
+            ("BBI", "111"),
+            ("B", "0"),
+            ("HIPhIPHI", "11100011"),
+            ("", ""),
+        ] {
+            assert_eq!(seen(received), expected, "{received}");
+        }
+    }
+
+    #[test]
+    fn the_model_freezes_the_last_picture() {
+        let psnr = |text| frozen_psnr_db(&frames(text));
+        assert_eq!(psnr("IppI"), [36.0, 30.0, 28.5, 36.0].map(Some));
+        assert_eq!(psnr("HIPB"), [None, Some(36.0), Some(34.0), Some(33.0)]);
+        assert_eq!(psnr("ip"), [Some(15.0); 2], "nothing was ever seen");
+        assert_eq!(psnr("Ippppppppppppp")[10..], [16.5, 15.0, 15.0, 15.0].map(Some), "36 - 6 - 1.5 (d - 1)");
+    }
 }

@@ -7,6 +7,7 @@ pub mod host;
 pub mod link;
 pub mod loss;
 pub mod net;
+pub mod result;
 pub mod scenario;
 pub mod topology;
 pub mod traffic;

@@ -1,0 +1,42 @@
+//! Cross traffic.
+
+use strandcast_proto::time::Instant;
+
+use super::Window;
+use super::flow::sink;
+use crate::result::{Metric, Subject};
+
+/// Measures cross traffic against the rate of the link it is a share of.
+#[derive(Clone, Debug)]
+pub struct CrossMeter {
+    name: String,
+    rate_bps: f64,
+    window: Window,
+    offered_bytes: u64,
+    carried_bytes: u64,
+}
+
+impl CrossMeter {
+    /// A meter of the cross traffic `name`; `rate_bps`: mean rate of its first link.
+    pub fn new(name: String, rate_bps: f64, window: Window) -> Self {
+        CrossMeter { name, rate_bps, window, offered_bytes: 0, carried_bytes: 0 }
+    }
+
+    /// Its sources made so many bytes at IP level, whether or not they could be sent.
+    pub fn offered(&mut self, now: Instant, bytes: u32) {
+        self.offered_bytes += if self.window.contains(now) { u64::from(bytes) } else { 0 };
+    }
+
+    /// A packet of so many bytes at IP level arrived behind its last link.
+    pub fn carried(&mut self, now: Instant, bytes: u32) {
+        self.carried_bytes += if self.window.contains(now) { u64::from(bytes) } else { 0 };
+    }
+
+    /// What was measured.
+    pub fn metrics(&self, out: &mut Vec<Metric>) {
+        let mut put = sink(Subject::Cross(self.name.clone()), out);
+        let share = |bytes: u64| bytes as f64 * 8.0 / self.window.seconds() / self.rate_bps;
+        put("offered_load", share(self.offered_bytes));
+        put("carried_load", share(self.carried_bytes));
+    }
+}

@@ -1,0 +1,288 @@
+//! One flow.
+
+use core::time::Duration;
+
+use strandcast_proto::time::Instant;
+
+use super::order::{InOrder, Message};
+use super::tally::{Disorder, Jitter, Tally, put_delays};
+use super::video::VideoMeter;
+use super::{LossPlace, VideoSpec, Window};
+use crate::result::histogram::Histogram;
+use crate::result::{Metric, Subject};
+
+/// What there is to know about a flow beforehand.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowSpec {
+    /// Its name in results.
+    pub name: String,
+    /// The names of its paths by number.
+    pub paths: Vec<String>,
+    /// What counts. Rates are over the whole of it: of a flow that begins later or ends earlier, give its own time.
+    pub window: Window,
+    /// The video it carries.
+    pub video: Option<VideoSpec>,
+}
+
+/// Measures one flow, packet by packet. Only what happens in the window counts; what was before it (the player's buffer,
+/// messages that wait for earlier ones) is followed all the same.
+///
+/// Time must not go back. Memory does not grow with time: percentiles come from a histogram, at most 0.8 % off.
+#[derive(Debug)]
+pub struct FlowMeter {
+    spec: FlowSpec,
+    paths: Vec<Tally>,
+    jitter: Jitter,
+    disorder: Disorder,
+    order: InOrder,
+    message_delay: Histogram,
+    delivered_bytes: u64,
+    gap: Gap,
+    counters: Vec<Counter>,
+    video: Option<VideoMeter>,
+}
+
+/// The longest time without a delivery.
+#[derive(Debug, Default)]
+struct Gap {
+    /// The last delivery, or the first sending.
+    since: Option<Instant>,
+    longest: Duration,
+    /// New payload sent and payload delivered, ever.
+    sent: u64,
+    delivered: u64,
+}
+
+/// A counter of the transport.
+#[derive(Debug)]
+struct Counter {
+    path: Option<u8>,
+    name: &'static str,
+    /// When the window began.
+    base: f64,
+    last: f64,
+}
+
+impl FlowMeter {
+    /// A meter of a flow that has not begun.
+    pub fn new(spec: FlowSpec) -> Self {
+        FlowMeter {
+            paths: vec![Tally::default(); spec.paths.len()],
+            video: spec.video.clone().map(|video| VideoMeter::new(video, spec.window)),
+            spec,
+            jitter: Jitter::default(),
+            disorder: Disorder::default(),
+            order: InOrder::default(),
+            message_delay: Histogram::default(),
+            delivered_bytes: 0,
+            gap: Gap::default(),
+            counters: Vec::new(),
+        }
+    }
+
+    /// A packet of the flow's sender entered the network: its bytes at IP level, and those of the application in it (0:
+    /// a control packet or an acknowledgement). `again`: it carries data that were sent before.
+    ///
+    /// # Panics
+    /// If the flow has no such path; so do the others.
+    pub fn sent(&mut self, now: Instant, path: u8, wire: u32, payload: u32, again: bool) {
+        if payload > 0 {
+            self.gap.since.get_or_insert(now);
+            self.gap.sent += if again { 0 } else { u64::from(payload) };
+        }
+        if !self.spec.window.contains(now) {
+            return;
+        }
+        let tally = &mut self.paths[usize::from(path)];
+        tally.sent_wire += u64::from(wire);
+        if payload == 0 {
+            tally.control += 1;
+        } else {
+            tally.sent += 1;
+            tally.again += u64::from(again);
+        }
+    }
+
+    /// A packet with data reached the flow's receiver. `sent`: when this copy of it left the sender; `sequence`: its TSN,
+    /// or its like in other protocols; `new`: something in it had not arrived before.
+    pub fn arrived(
+        &mut self,
+        now: Instant,
+        path: u8,
+        sent: Instant,
+        payload: u32,
+        sequence: Option<u32>,
+        new: bool,
+    ) {
+        if !self.spec.window.contains(now) {
+            return;
+        }
+        let tally = &mut self.paths[usize::from(path)];
+        if new {
+            tally.arrived_new += 1;
+            tally.new_payload += u64::from(payload);
+        } else {
+            tally.arrived_old += 1;
+        }
+        let transit = now - sent;
+        tally.delay.record(u64::try_from(transit.as_nanos()).unwrap_or(u64::MAX));
+        self.jitter.add(transit);
+        if let Some(tsn) = sequence {
+            self.disorder.add(tsn);
+        }
+    }
+
+    /// A packet with data died in the network.
+    pub fn lost(&mut self, now: Instant, path: u8, place: LossPlace) {
+        if self.spec.window.contains(now) {
+            self.paths[usize::from(path)].lose(place);
+        }
+    }
+
+    /// The receiving application got a message. Messages are numbered from 0 in the order of submission. `in_order`: those
+    /// before it which have not come will not come (ordered delivery, or a transport without order); else its delay
+    /// and that of its bytes end when all before it have come.
+    pub fn delivered(&mut self, now: Instant, number: u64, bytes: u32, submitted: Instant, in_order: bool) {
+        self.count_delivered(now, u64::from(bytes));
+        let message = Message { number, bytes, submitted };
+        if let Some(video) = &mut self.video {
+            video.delivered(now, number);
+        }
+        let counts = self.spec.window.contains(now);
+        let (delay, video) = (&mut self.message_delay, &mut self.video);
+        self.order.deliver(message, in_order, |message| {
+            if counts {
+                delay.record((now - message.submitted).as_nanos() as u64);
+            }
+            if let Some(video) = video {
+                video.in_order(now, message);
+            }
+        });
+    }
+
+    /// The receiving application got more bytes of a stream without message boundaries. A video's frames are found in
+    /// it by their sizes.
+    pub fn progressed(&mut self, now: Instant, bytes: u64) {
+        self.count_delivered(now, bytes);
+        let counts = self.spec.window.contains(now);
+        if let Some(video) = &mut self.video {
+            video.progressed(now, bytes);
+            while let Some(message) = video.next_in_stream() {
+                if counts {
+                    self.message_delay.record((now - message.submitted).as_nanos() as u64);
+                }
+                video.in_order(now, message);
+            }
+        }
+    }
+
+    /// A counter of the transport, of a path or (`None`) of the flow, as it stands. What was counted in the window is the
+    /// metric: report it when the window begins, unless it is 0 then, and when it ends.
+    pub fn count(&mut self, now: Instant, path: Option<u8>, name: &'static str, total: f64) {
+        let known = self.counters.iter_mut().find(|c| c.path == path && c.name == name);
+        let counter = match known {
+            Some(counter) => counter,
+            None => {
+                self.counters.push(Counter { path, name, base: 0.0, last: 0.0 });
+                self.counters.last_mut().expect("one was pushed")
+            }
+        };
+        if now <= self.spec.window.from {
+            counter.base = total;
+        }
+        counter.last = total;
+    }
+
+    /// What was measured. Call it when the window is over.
+    pub fn metrics(&self, out: &mut Vec<Metric>) {
+        let seconds = self.spec.window.seconds();
+        let mut flow = Tally::default();
+        self.paths.iter().for_each(|path| flow.merge(path));
+        for (number, path) in self.paths.iter().enumerate() {
+            let subject =
+                Subject::Path { flow: self.spec.name.clone(), path: self.spec.paths[number].clone() };
+            let mut put = sink(subject, out);
+            put("goodput_bps", path.new_payload as f64 * 8.0 / seconds);
+            put("share", path.new_payload as f64 / flow.new_payload as f64);
+            path.put(seconds, &mut put);
+            for counter in self.counters.iter().filter(|c| c.path.map(usize::from) == Some(number)) {
+                put(metric_of(counter.name), counter.last - counter.base);
+            }
+        }
+        let mut put = sink(Subject::Flow(self.spec.name.clone()), out);
+        put("goodput_bps", self.delivered_bytes as f64 * 8.0 / seconds);
+        put("delivered_bytes", self.delivered_bytes as f64);
+        flow.put(seconds, &mut put);
+        self.put_messages(&mut put);
+        self.jitter.put(&mut put);
+        self.disorder.put(&mut put);
+        self.put_counters(&mut put);
+        if let Some(video) = &self.video {
+            video.put(&mut put);
+        }
+    }
+
+    fn put_messages(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        let names = [
+            "message_delay_mean_ms",
+            "message_delay_p50_ms",
+            "message_delay_p95_ms",
+            "message_delay_p99_ms",
+            "message_delay_max_ms",
+        ];
+        put_delays(&self.message_delay, names, put);
+        if let Some(since) = self.gap.since.filter(|&since| since < self.spec.window.to) {
+            // Nothing is missing from a flow that has delivered all it sent.
+            let open = self.gap.sent > self.gap.delivered;
+            let last = if open { self.spec.window.clip(since, self.spec.window.to) } else { Duration::ZERO };
+            put("longest_gap_ms", self.gap.longest.max(last).as_secs_f64() * 1e3);
+        } else if self.gap.since.is_some() {
+            put("longest_gap_ms", self.gap.longest.as_secs_f64() * 1e3);
+        }
+    }
+
+    /// Counters of the flow, and the sums of those that only paths have.
+    fn put_counters(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        for (i, counter) in self.counters.iter().enumerate() {
+            let same = |c: &&Counter| c.name == counter.name;
+            let of_flow = self.counters.iter().any(|c| same(&c) && c.path.is_none());
+            let first = !self.counters[..i].iter().any(|c| same(&c));
+            if counter.path.is_none() {
+                put(metric_of(counter.name), counter.last - counter.base);
+            } else if !of_flow && first {
+                let sum = self.counters.iter().filter(same).map(|c| c.last - c.base).sum();
+                put(metric_of(counter.name), sum);
+            }
+        }
+    }
+
+    fn count_delivered(&mut self, now: Instant, bytes: u64) {
+        let window = self.spec.window;
+        self.gap.delivered += bytes;
+        if let Some(since) = self.gap.since.replace(now) {
+            self.gap.longest = self.gap.longest.max(window.clip(since, now));
+        }
+        if window.contains(now) {
+            self.delivered_bytes += bytes;
+        }
+    }
+}
+
+/// Puts metrics of `subject` into `out`; numbers that are none (of nothing there is no mean) are left out.
+pub(super) fn sink(subject: Subject, out: &mut Vec<Metric>) -> impl FnMut(&'static str, f64) {
+    move |name, value| {
+        if value.is_finite() {
+            out.push(Metric { subject: subject.clone(), name, value });
+        }
+    }
+}
+
+/// The metric that a transport's counter is.
+fn metric_of(counter: &'static str) -> &'static str {
+    match counter {
+        "retransmitted_fast" => "retransmitted_fast_packets",
+        "retransmitted_timeout" => "retransmitted_timeout_packets",
+        "spurious" => "spurious_packets",
+        other => other,
+    }
+}

@@ -1,0 +1,18 @@
+//! Meters: driven by what happens, asked for metrics in the end.
+
+mod cross;
+mod flow;
+mod link;
+mod order;
+mod player;
+mod tally;
+#[cfg(test)]
+mod tests;
+mod video;
+mod window;
+
+pub use cross::CrossMeter;
+pub use flow::{FlowMeter, FlowSpec};
+pub use link::{LinkReading, link_metrics};
+pub use video::{VideoFrame, VideoSource, VideoSpec, eq17_db};
+pub use window::{LossPlace, Window};

@@ -1,0 +1,95 @@
+//! A player that runs out of media.
+
+use core::time::Duration;
+
+use strandcast_proto::time::Instant;
+
+use super::Window;
+
+/// Plays what is in order: begins when `prebuffer` of media is there, pauses when nothing is left (an underflow), goes on
+/// when `prebuffer` is there again or the stream is complete.
+#[derive(Debug)]
+pub(super) struct Player {
+    prebuffer: Duration,
+    window: Window,
+    state: State,
+    underflows: u64,
+}
+
+#[derive(Debug)]
+enum State {
+    /// So much media waits.
+    Paused(Duration),
+    /// With what is there it plays until then.
+    Playing(Instant),
+    /// All media are there.
+    Complete,
+}
+
+impl Player {
+    pub fn new(prebuffer: Duration, window: Window) -> Self {
+        Player { prebuffer, window, state: State::Paused(Duration::ZERO), underflows: 0 }
+    }
+
+    /// So much media came in order; `last`: the stream ends with it.
+    pub fn add(&mut self, now: Instant, media: Duration, last: bool) {
+        if let State::Playing(until) = self.state
+            && until < now
+        {
+            self.count(until);
+            self.state = State::Paused(Duration::ZERO);
+        }
+        self.state = match self.state {
+            _ if last => State::Complete,
+            State::Complete => State::Complete,
+            State::Playing(until) => State::Playing(until + media),
+            State::Paused(waiting) if waiting + media >= self.prebuffer => {
+                State::Playing(now + waiting + media)
+            }
+            State::Paused(waiting) => State::Paused(waiting + media),
+        };
+    }
+
+    /// Underflows in the window, the one included that comes if nothing more arrives before its end.
+    pub fn underflows(&self) -> u64 {
+        match self.state {
+            State::Playing(until) => self.underflows + u64::from(self.window.contains(until)),
+            _ => self.underflows,
+        }
+    }
+
+    fn count(&mut self, at: Instant) {
+        self.underflows += u64::from(self.window.contains(at));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn play(prebuffer_ms: u64, script: &[(u64, u64, bool)]) -> u64 {
+        let window = Window { from: Instant::ZERO, to: Instant::from_millis(60_000) };
+        let mut player = Player::new(Duration::from_millis(prebuffer_ms), window);
+        for &(now, media, last) in script {
+            player.add(Instant::from_millis(now), Duration::from_millis(media), last);
+        }
+        player.underflows()
+    }
+
+    #[test]
+    fn an_empty_buffer_counts_once_until_it_is_filled_again() {
+        // Plays from 1 s to 3 s; 1 s that comes at 4 s is not enough, 2 s at 5 s are: until 7 s, then empty.
+        let script = [(0, 1000, false), (1000, 1000, false), (4000, 1000, false), (5000, 1000, false)];
+        assert_eq!(play(2000, &script[..1]), 0, "it never began");
+        assert_eq!(play(2000, &script[..2]), 1, "empty at 3 s");
+        assert_eq!(play(2000, &script[..3]), 1, "still the same");
+        assert_eq!(play(2000, &script), 2, "empty at 7 s");
+    }
+
+    #[test]
+    fn media_that_come_just_in_time_are_no_underflow_and_the_end_is_none() {
+        assert_eq!(play(2000, &[(0, 2000, false), (2000, 1000, false), (2500, 0, true)]), 0);
+        assert_eq!(play(2000, &[(0, 2000, false), (2001, 1000, true)]), 1);
+        assert_eq!(play(2000, &[(0, 1000, true)]), 0, "shorter than the buffer");
+    }
+}

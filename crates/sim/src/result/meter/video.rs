@@ -1,0 +1,292 @@
+//! A flow's video as its viewer gets it.
+
+use core::ops::Range;
+use core::time::Duration;
+
+use strandcast_media::quality::{decodable, frozen_psnr_db};
+use strandcast_media::ts::FrameType;
+use strandcast_proto::time::Instant;
+
+use super::Window;
+use super::order::Message;
+use super::player::Player;
+
+/// How late bytes may be in order to count for eq. 17. ASSUMED: the paper does not say when its rate is measured.
+const IN_TIME: Duration = Duration::from_secs(2);
+/// Length of the parts of the mean of eq. 17 over time.
+const BIN: Duration = Duration::from_secs(10);
+/// The smallest deficit of eq. 17, as a share of the expected rate: 60 dB.
+const LEAST_DEFICIT: f64 = 1e-3;
+
+/// A video that a flow carries.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VideoSpec {
+    /// What is sent.
+    pub source: VideoSource,
+    /// From capture to playing: a frame that is not whole by then is late.
+    pub deadline: Duration,
+    /// Media buffered before playing begins, and again after an underflow.
+    pub prebuffer: Duration,
+}
+
+/// What a video is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub enum VideoSource {
+    /// A message after the other, without frames.
+    Constant {
+        /// bit/s.
+        rate_bps: f64,
+        /// Bytes a message.
+        message_bytes: u32,
+        /// Capture of the first message.
+        start: Instant,
+        /// Captured before it: the others.
+        end: Instant,
+    },
+    /// Frames in the order in which they are sent.
+    Frames(Vec<VideoFrame>),
+}
+
+/// A frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VideoFrame {
+    /// How it depends on others; `None`: a header, on which everything depends.
+    pub kind: Option<FrameType>,
+    /// When it is captured, and shown.
+    pub capture: Instant,
+    /// Its size.
+    pub bytes: u32,
+    /// Its messages by number; ascending from frame to frame, without holes.
+    pub messages: Range<u64>,
+}
+
+/// Equation 17: 20 log10(MAX / |EXP - CRT|) with MAX = EXP. More than expected counts as expected; a deficit below a
+/// thousandth counts as that, so that 60 dB is the most; nothing at all is 0 dB.
+pub fn eq17_db(expected_bps: f64, measured_bps: f64) -> f64 {
+    let deficit = 1.0 - (measured_bps / expected_bps).clamp(0.0, 1.0);
+    -20.0 * libm::log10(deficit.max(LEAST_DEFICIT))
+}
+
+/// What a [`FlowMeter`](super::FlowMeter) does for a video.
+#[derive(Debug)]
+pub(super) struct VideoMeter {
+    spec: VideoSpec,
+    window: Window,
+    /// From the first capture to the end of the last frame, as far as it is in the window.
+    life: Window,
+    end: Instant,
+    /// Expected bit/s.
+    rate_bps: f64,
+    /// How long each frame is shown; of a constant rate: nothing.
+    frame_time: Duration,
+    frames: Vec<Progress>,
+    player: Player,
+    /// In order by capture + 2 s, by the end of sending, and in each bin.
+    in_time: u64,
+    by_end: u64,
+    bins: Vec<u64>,
+    stream: Stream,
+}
+
+/// How far a frame is.
+#[derive(Clone, Copy, Debug)]
+struct Progress {
+    missing: u64,
+    /// When it was whole.
+    whole: Option<Instant>,
+}
+
+/// The same video as a stream of bytes.
+#[derive(Debug, Default)]
+struct Stream {
+    /// Bytes that came and are not yet part of a whole unit.
+    rest: u64,
+    /// Frames, or messages of a constant rate, that are whole.
+    units: u64,
+}
+
+impl VideoMeter {
+    pub fn new(spec: VideoSpec, window: Window) -> Self {
+        let (start, end, rate_bps) = extent(&spec.source);
+        let life = Window { from: window.from.max(start), to: window.to.min(end) };
+        let (frames, frame_time) = match &spec.source {
+            VideoSource::Constant { .. } => (Vec::new(), Duration::ZERO),
+            VideoSource::Frames(frames) => {
+                let progress = |f: &VideoFrame| {
+                    let missing = f.messages.end - f.messages.start;
+                    Progress { missing, whole: (missing == 0).then_some(f.capture) }
+                };
+                let time = (end - start) / u32::try_from(frames.len()).unwrap_or(u32::MAX).max(1);
+                (frames.iter().map(progress).collect(), time)
+            }
+        };
+        let bins = (life.to - life.from).as_nanos() / BIN.as_nanos();
+        VideoMeter {
+            player: Player::new(spec.prebuffer, window),
+            spec,
+            window,
+            life,
+            end,
+            rate_bps,
+            frame_time,
+            frames,
+            in_time: 0,
+            by_end: 0,
+            bins: vec![0; bins as usize],
+            stream: Stream::default(),
+        }
+    }
+
+    /// A message came, in order or not.
+    pub fn delivered(&mut self, now: Instant, number: u64) {
+        let Some(frame) = self.frame_of(number) else { return };
+        let progress = &mut self.frames[frame];
+        progress.missing = progress.missing.saturating_sub(1);
+        if progress.missing == 0 {
+            progress.whole.get_or_insert(now);
+        }
+    }
+
+    /// A message is in order.
+    pub fn in_order(&mut self, now: Instant, message: Message) {
+        let (capture, bytes) = (message.submitted, u64::from(message.bytes));
+        if self.judged(IN_TIME).contains(capture) && now <= capture + IN_TIME {
+            self.in_time += bytes;
+        }
+        if self.life.contains(capture) && now <= self.life.to {
+            self.by_end += bytes;
+        }
+        let bin = (now - self.life.from).as_nanos() / BIN.as_nanos();
+        if self.life.contains(now)
+            && let Some(bin) = self.bins.get_mut(bin as usize)
+        {
+            *bin += bytes;
+        }
+        self.play(now, message);
+    }
+
+    /// Bytes of the stream came.
+    pub fn progressed(&mut self, now: Instant, bytes: u64) {
+        self.stream.rest += bytes;
+        let VideoSource::Frames(frames) = &self.spec.source else { return };
+        let mut rest = self.stream.rest;
+        let come = self.stream.units as usize;
+        for (frame, progress) in frames.iter().zip(&mut self.frames).skip(come) {
+            let Some(left) = rest.checked_sub(u64::from(frame.bytes)) else { return };
+            rest = left;
+            progress.missing = 0;
+            progress.whole.get_or_insert(now);
+        }
+    }
+
+    /// The next message, or the next frame, that is whole in the stream.
+    pub fn next_in_stream(&mut self) -> Option<Message> {
+        let unit = self.stream.units;
+        let message = match &self.spec.source {
+            VideoSource::Constant { rate_bps, message_bytes, start, .. } => {
+                let interval_s = f64::from(*message_bytes) * 8.0 / rate_bps;
+                let submitted = *start + Duration::from_secs_f64(interval_s * unit as f64);
+                Message { number: unit, bytes: *message_bytes, submitted }
+            }
+            VideoSource::Frames(frames) => {
+                let frame = frames.get(unit as usize)?;
+                let number = frame.messages.end.saturating_sub(1);
+                Message { number, bytes: frame.bytes, submitted: frame.capture }
+            }
+        };
+        self.stream.rest = self.stream.rest.checked_sub(u64::from(message.bytes))?;
+        self.stream.units += 1;
+        Some(message)
+    }
+
+    pub fn put(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        let eq17 = |bytes: u64, window: &Window| match window.seconds() {
+            seconds if seconds > 0.0 => eq17_db(self.rate_bps, bytes as f64 * 8.0 / seconds),
+            _ => f64::NAN,
+        };
+        put("psnr_eq17_db", eq17(self.in_time, &self.judged(IN_TIME)));
+        put("psnr_eq17_end_db", eq17(self.by_end, &self.life));
+        let bin = |&bytes: &u64| eq17_db(self.rate_bps, bytes as f64 * 8.0 / BIN.as_secs_f64());
+        put("psnr_eq17_bins_db", self.bins.iter().map(bin).sum::<f64>() / self.bins.len() as f64);
+        put("underflows", self.player.underflows() as f64);
+        if let VideoSource::Frames(frames) = &self.spec.source {
+            self.put_frames(frames, put);
+        }
+    }
+
+    /// What of the video can be judged within the window if something has this much time to happen.
+    fn judged(&self, time: Duration) -> Window {
+        Window { from: self.life.from, to: self.end.min(self.window.to - time) }
+    }
+
+    fn frame_of(&self, number: u64) -> Option<usize> {
+        let VideoSource::Frames(frames) = &self.spec.source else { return None };
+        let frame = frames.partition_point(|frame| frame.messages.end <= number);
+        frames.get(frame).filter(|f| f.messages.contains(&number)).map(|_| frame)
+    }
+
+    fn play(&mut self, now: Instant, message: Message) {
+        let (media, last) = match &self.spec.source {
+            VideoSource::Constant { rate_bps, .. } => {
+                let media = Duration::from_secs_f64(f64::from(message.bytes) * 8.0 / rate_bps);
+                // Captures are rounded to nanoseconds.
+                (media, message.submitted + media + Duration::from_micros(1) >= self.end)
+            }
+            VideoSource::Frames(frames) => {
+                let Some(i) = self.frame_of(message.number) else { return };
+                let ends = message.number + 1 == frames[i].messages.end;
+                let media =
+                    if ends && self.frames[i].missing == 0 { self.frame_time } else { Duration::ZERO };
+                (media, frames.last().is_some_and(|last| message.number + 1 >= last.messages.end))
+            }
+        };
+        self.player.add(now, media, last);
+    }
+
+    fn put_frames(&self, frames: &[VideoFrame], put: &mut dyn FnMut(&'static str, f64)) {
+        let deadline = self.spec.deadline;
+        let mut shown: Vec<usize> = (0..frames.len()).collect();
+        shown.sort_by_key(|&i| frames[i].capture);
+        let in_time = |i: usize| self.frames[i].whole.map(|at| at <= frames[i].capture + deadline);
+        let received: Vec<_> = shown.iter().map(|&i| (frames[i].kind, in_time(i) == Some(true))).collect();
+        let (decodable, psnr) = (decodable(&received), frozen_psnr_db(&received));
+        // Counted are pictures whose deadline is inside the window; others may be their references.
+        let judged = self.judged(deadline);
+        let counted: Vec<usize> = (0..shown.len())
+            .filter(|&n| received[n].0.is_some() && judged.contains(frames[shown[n]].capture))
+            .collect();
+        let of = |kind: Option<FrameType>, which: &dyn Fn(usize) -> bool| {
+            counted.iter().filter(|&&n| (kind.is_none() || received[n].0 == kind) && which(n)).count() as f64
+        };
+        let kinds = [None, Some(FrameType::I), Some(FrameType::P), Some(FrameType::B)];
+        let names: [[&'static str; 3]; 4] = [
+            ["frames_sent", "frames_received", "frames_decodable"],
+            ["frames_sent_i", "frames_received_i", "frames_decodable_i"],
+            ["frames_sent_p", "frames_received_p", "frames_decodable_p"],
+            ["frames_sent_b", "frames_received_b", "frames_decodable_b"],
+        ];
+        for (kind, names) in kinds.into_iter().zip(names) {
+            put(names[0], of(kind, &|_| true));
+            put(names[1], of(kind, &|n| received[n].1));
+            put(names[2], of(kind, &|n| decodable[n]));
+        }
+        put("late_frames", of(None, &|n| in_time(shown[n]) == Some(false)));
+        let sum: f64 = counted.iter().filter_map(|&n| psnr[n]).sum();
+        put("psnr_model_db", sum / counted.len() as f64);
+    }
+}
+
+/// First capture, end of the last frame, and bit/s between them.
+fn extent(source: &VideoSource) -> (Instant, Instant, f64) {
+    match source {
+        VideoSource::Constant { rate_bps, start, end, .. } => (*start, *end, *rate_bps),
+        VideoSource::Frames(frames) => {
+            let captures = || frames.iter().map(|frame| frame.capture);
+            let (start, last) = (captures().min().unwrap_or_default(), captures().max().unwrap_or_default());
+            let intervals = (frames.len() as u32).saturating_sub(1).max(1);
+            let end = last + (last - start) / intervals;
+            let bytes: u64 = frames.iter().map(|frame| u64::from(frame.bytes)).sum();
+            (start, end, bytes as f64 * 8.0 / (end - start).as_secs_f64())
+        }
+    }
+}

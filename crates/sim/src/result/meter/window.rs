@@ -1,0 +1,42 @@
+//! When and where.
+
+use core::time::Duration;
+
+use strandcast_proto::time::Instant;
+
+/// The time that counts: from `from` on, and before `to`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Its begin.
+    pub from: Instant,
+    /// Its end.
+    pub to: Instant,
+}
+
+impl Window {
+    /// Whether this instant counts.
+    pub fn contains(&self, now: Instant) -> bool {
+        self.from <= now && now < self.to
+    }
+
+    /// Its length in seconds.
+    pub fn seconds(&self) -> f64 {
+        (self.to - self.from).as_secs_f64()
+    }
+
+    /// How much of the time between two instants is inside.
+    pub fn clip(&self, from: Instant, to: Instant) -> Duration {
+        to.min(self.to) - from.max(self.from)
+    }
+}
+
+/// Where a packet died.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossPlace {
+    /// A queue was full.
+    Queue,
+    /// A loss model took it.
+    Random,
+    /// A link was down.
+    Down,
+}

@@ -1,0 +1,108 @@
+//! Every metric there is.
+
+/// What becomes of a metric of several flows alike when they are taken together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Across {
+    /// Rates and counts add up.
+    Sum,
+    /// Delays and shares are averaged over the flows.
+    Mean,
+    /// The largest one says it.
+    Max,
+}
+
+/// What a metric's name means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Definition {
+    /// The name, with its unit.
+    pub name: &'static str,
+    /// How flows are taken together.
+    pub across: Across,
+    /// What it counts.
+    pub meaning: &'static str,
+}
+
+/// The definition of a metric; `None`: a counter that a transport named itself.
+pub fn definition(name: &str) -> Option<&'static Definition> {
+    DEFINITIONS.iter().find(|definition| definition.name == name)
+}
+
+const fn sum(name: &'static str, meaning: &'static str) -> Definition {
+    Definition { name, across: Across::Sum, meaning }
+}
+
+const fn mean(name: &'static str, meaning: &'static str) -> Definition {
+    Definition { name, across: Across::Mean, meaning }
+}
+
+const fn max(name: &'static str, meaning: &'static str) -> Definition {
+    Definition { name, across: Across::Max, meaning }
+}
+
+/// Every metric that this crate names.
+pub const DEFINITIONS: &[Definition] = &[
+    sum("goodput_bps", "application bytes delivered; of a path: new ones that came by it"),
+    sum("throughput_bps", "bytes sent at IP level, control packets included"),
+    mean("share", "a path's part of its flow's goodput"),
+    mean("jain", "Jain's index of the goodput of flows alike"),
+    sum("sent_packets", "packets with data sent, retransmissions included"),
+    sum("control_packets", "packets without data sent"),
+    sum(
+        "delivered_packets",
+        "packets with data that arrived and brought something new; of a link: all that came out",
+    ),
+    sum("duplicate_packets", "packets with data that arrived and brought nothing new"),
+    sum("delivered_bytes", "bytes handed to the receiving application"),
+    sum("lost_packets", "packets with data lost in the network"),
+    sum("lost_queue_packets", "those that found a queue full"),
+    sum("lost_random_packets", "those that a loss model took"),
+    sum("lost_down_packets", "those that a link took which was down"),
+    mean("loss_ratio", "lost_packets of sent_packets"),
+    sum("retransmitted_packets", "packets sent with data that were sent before"),
+    sum("retransmitted_fast_packets", "data the transport took for lost after reports of later data"),
+    sum("retransmitted_timeout_packets", "data the transport took for lost after a timeout"),
+    sum("spurious_packets", "retransmissions of data that had arrived, as the transport noticed"),
+    sum("timeouts", "expiries of the retransmission timer"),
+    mean("rwnd_blocked_s", "time in which only the peer's receive window kept data from being sent"),
+    mean("delay_mean_ms", "from the sending of a packet with data to its arrival"),
+    mean("delay_p50_ms", "its median"),
+    mean("delay_p95_ms", "its 95th percentile"),
+    mean("delay_p99_ms", "its 99th percentile"),
+    max("delay_max_ms", "its maximum"),
+    mean("message_delay_mean_ms", "from the submission of a message to its delivery in order"),
+    mean("message_delay_p50_ms", "its median"),
+    mean("message_delay_p95_ms", "its 95th percentile"),
+    mean("message_delay_p99_ms", "its 99th percentile"),
+    max("message_delay_max_ms", "its maximum"),
+    mean("jitter_mean_ms", "difference of the delays of packets that arrive one after the other, mean size"),
+    mean("jitter_rfc3550_ms", "the same, smoothed as in RFC 3550 section 6.4.1, at the end"),
+    max("reorder_max_tsn", "difference of the TSNs of packets that arrive one after the other, largest size"),
+    mean("reorder_mean_tsn", "its mean size; 1 is perfect order"),
+    sum("reorder_count", "how often it is not 1 in size"),
+    max("longest_gap_ms", "longest time without a delivery"),
+    mean("psnr_eq17_db", "20 log10(EXP / |EXP - CRT|), CRT: bytes in order 2 s after capture at the latest"),
+    mean("psnr_eq17_end_db", "the same, CRT: bytes in order when sending ends"),
+    mean("psnr_eq17_bins_db", "the same, CRT: bytes in order within each 10 s; mean of the dB"),
+    mean("psnr_model_db", "mean over frames: an encoder's dB if decodable, else that of a frozen picture"),
+    sum("underflows", "how often the player ran out of media"),
+    sum("frames_sent", "frames whose deadline is over"),
+    sum("frames_received", "those that were whole by their deadline"),
+    sum("frames_decodable", "those whose references were, too"),
+    sum("late_frames", "those that were whole after it"),
+    sum("frames_sent_i", "frames_sent, of type I"),
+    sum("frames_sent_p", "frames_sent, of type P"),
+    sum("frames_sent_b", "frames_sent, of type B"),
+    sum("frames_received_i", "frames_received, of type I"),
+    sum("frames_received_p", "frames_received, of type P"),
+    sum("frames_received_b", "frames_received, of type B"),
+    sum("frames_decodable_i", "frames_decodable, of type I"),
+    sum("frames_decodable_p", "frames_decodable, of type P"),
+    sum("frames_decodable_b", "frames_decodable, of type B"),
+    mean("utilisation", "share of the time in which a link's transmitter works"),
+    sum("served_bps", "bits that left a link's transmitter, lost ones included"),
+    sum("offered_packets", "packets that came to a link"),
+    mean("queue_mean_packets", "packets that wait for a link, mean over time"),
+    max("queue_max_packets", "the most that waited"),
+    mean("offered_load", "cross traffic made, as a share of the link's rate"),
+    mean("carried_load", "cross traffic that arrived, as a share of the link's rate"),
+];
