@@ -9,5 +9,6 @@ pub mod loss;
 pub mod net;
 pub mod result;
 pub mod scenario;
+pub mod tcp;
 pub mod topology;
 pub mod traffic;

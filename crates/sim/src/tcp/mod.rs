@@ -1,0 +1,24 @@
+//! TCP and MPTCP agents, sans-IO: state machines with segments, cumulative, selective and duplicate acknowledgements.
+//! Their congestion windows are handed in, built, through the same trait as those of our own transport.
+
+mod config;
+mod multipath;
+mod profile;
+mod ranges;
+mod receiver;
+mod rto;
+mod scoreboard;
+mod segment;
+mod sender;
+mod stats;
+mod subflow;
+#[cfg(test)]
+mod tests;
+mod window;
+
+pub use config::{Config, ConfigError, InitialSsthresh, Recovery};
+pub use profile::Profile;
+pub use receiver::{Arrival, Receiver};
+pub use segment::{SackBlocks, Segment};
+pub use sender::Sender;
+pub use stats::{Limits, ReceiverStats, SubflowStats};

@@ -1,0 +1,95 @@
+//! What several subflows of one connection share: the scheduler, reinjection, and the way out of a full receive window.
+
+use super::scoreboard::Record;
+use super::segment::Segment;
+use super::sender::{Limit, Reinjection, Sender};
+use super::subflow::{LossEvent, Mode, Phase};
+use strandcast_proto::policy::LossTrigger;
+use strandcast_proto::time::Instant;
+
+impl Sender {
+    /// The subflow for `len` bytes: of those whose window has room, the one with the lowest round-trip time. One in slow
+    /// start after a timeout gets new data only while there is no other. `avoid` is not taken.
+    pub(super) fn schedule(&self, len: u32, avoid: Option<u8>) -> Option<u8> {
+        let open = || self.subflows.iter().enumerate().filter(|(_, s)| s.phase == Phase::Open);
+        let alive = self.subflows.len() == 1 || open().all(|(_, s)| s.mode == Mode::Loss);
+        open()
+            .filter(|(id, s)| {
+                avoid != Some(*id as u8)
+                    && (alive || s.mode != Mode::Loss)
+                    && s.has_room(len, self.windows.cwnd(*id), &self.config)
+            })
+            .min_by_key(|(id, s)| (s.rto.srtt.unwrap_or_default(), *id))
+            .map(|(id, _)| id as u8)
+    }
+
+    /// The timer of a subflow expired: others send what it has in flight, too, once.
+    pub(super) fn reinject(&mut self, from: u8) {
+        if self.subflows.len() < 2 {
+            return;
+        }
+        let subflow = &mut self.subflows[usize::from(from)];
+        if subflow.mode != Mode::Loss {
+            return;
+        }
+        for Record { data_seq, len, reinjected, .. } in subflow.board.iter_mut() {
+            if !core::mem::replace(reinjected, true) {
+                self.reinjections.push_back(Reinjection { data_seq: *data_seq, len: *len, from });
+            }
+        }
+    }
+
+    /// The next data to be sent on another subflow, too.
+    pub(super) fn reinjection(&mut self, now: Instant) -> Option<Segment> {
+        let what = loop {
+            let what = *self.reinjections.front()?;
+            if what.data_seq + u64::from(what.len) > self.data_una {
+                break what;
+            }
+            self.reinjections.pop_front();
+        };
+        let id = self.schedule(what.len, Some(what.from))?;
+        self.reinjections.pop_front();
+        self.subflows[usize::from(id)].stats.reinjections += 1;
+        Some(self.send(now, id, what.data_seq, what.len))
+    }
+
+    /// With the receive window full, the segment that holds it up is sent on a much faster subflow with room, too, and
+    /// the window of the subflow that holds it up is cut (the Linux implementation's mptcp_rcv_buf_optimization; the cut
+    /// is the congestion control's own answer to a loss).
+    pub(super) fn opportunity(&mut self, now: Instant, limit: Limit) -> Option<Segment> {
+        if limit != Limit::ReceiveWindow || !self.config.opportunistic || self.subflows.len() < 2 {
+            return None;
+        }
+        let fast = self.schedule(self.config.segment, None)?;
+        let una = self.data_una;
+        let holder = self.subflows.iter_mut().position(|s| {
+            s.board.front_mut().is_some_and(|r| r.data_seq <= una && una < r.data_seq + u64::from(r.len))
+        })?;
+        let fast_rtt = self.subflows[usize::from(fast)].rto.srtt?;
+        let slow_rtt = self.subflows[holder].rto.srtt?;
+        if holder == usize::from(fast) || fast_rtt >= slow_rtt {
+            return None;
+        }
+        if self.subflows[holder].mode == Mode::Open && self.penalised.is_none_or(|at| now - at >= fast_rtt) {
+            self.penalise(now, holder as u8);
+        }
+        let small = self.windows.cwnd(holder) <= 4 * u64::from(self.config.segment);
+        let front = self.subflows[holder].board.front_mut()?;
+        if front.reinjected || !(small || 4 * fast_rtt < slow_rtt) {
+            return None;
+        }
+        front.reinjected = true;
+        let (data_seq, len) = (front.data_seq, front.len);
+        self.subflows[usize::from(fast)].stats.reinjections += 1;
+        Some(self.send(now, fast, data_seq, len))
+    }
+
+    fn penalise(&mut self, now: Instant, id: u8) {
+        let subflow = &mut self.subflows[usize::from(id)];
+        subflow.stats.penalties += 1;
+        self.penalised = Some(now);
+        let event = LossEvent { flight: subflow.in_flight(&self.config), highest: subflow.board.next() - 1 };
+        self.tell_loss(now, id, event, LossTrigger::FastRetransmit);
+    }
+}

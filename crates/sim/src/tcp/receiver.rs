@@ -1,0 +1,263 @@
+//! The receiving host: reassembly and acknowledgements. The application takes in-order data at once, so that the
+//! receive window, counted from the data acknowledgement, never shrinks.
+
+use super::config::{Config, Recovery};
+use super::ranges::Ranges;
+use super::segment::{SackBlocks, Segment};
+use super::stats::ReceiverStats;
+use strandcast_proto::time::Instant;
+
+/// The receiving end of a TCP or MPTCP connection.
+///
+/// Use: after each `handle_segment` and `handle_timeout`, `poll_output` until `None`.
+#[derive(Debug)]
+pub struct Receiver {
+    config: Config,
+    subflows: Vec<Inbound>,
+    /// The connection's data; only used with several subflows.
+    data: Reassembly,
+}
+
+/// A segment with data, as it arrived.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// Which subflow.
+    pub subflow: u8,
+    /// First byte in the subflow's sequence space.
+    pub seq: u64,
+    /// Bytes of data.
+    pub len: u32,
+    /// First byte in the connection's sequence space.
+    pub data_seq: u64,
+    /// When it left the sender.
+    pub sent: Instant,
+    /// Nothing of it had arrived on this subflow before; otherwise its last transmission was spurious.
+    pub new: bool,
+    /// It lies beyond a gap of its subflow.
+    pub out_of_order: bool,
+}
+
+/// The receiving half of a subflow.
+#[derive(Debug, Default)]
+struct Inbound {
+    bytes: Reassembly,
+    /// A SYN is to be answered.
+    syn: bool,
+    /// Acknowledgements to send now.
+    due: u32,
+    /// In-order segments since the last acknowledgement.
+    pending: u32,
+    /// When the last of them must be acknowledged.
+    deadline: Option<Instant>,
+    /// TS.Recent of RFC 7323.
+    recent: Option<Instant>,
+    acknowledged: u64,
+    /// A byte of each range reported last, most recent first (RFC 2018 §4).
+    reported: [Option<u64>; SackBlocks::MOST],
+    stats: ReceiverStats,
+}
+
+/// Bytes received so far.
+#[derive(Debug, Default)]
+struct Reassembly {
+    /// Everything below has arrived.
+    next: u64,
+    beyond: Ranges,
+}
+
+impl Reassembly {
+    /// Takes `start..end`. Returns how many of these bytes are new.
+    fn insert(&mut self, start: u64, end: u64) -> u64 {
+        let start = start.max(self.next);
+        if start >= end {
+            return 0;
+        }
+        if start > self.next {
+            return self.beyond.insert(start, end, |_, _| {});
+        }
+        let before = self.next;
+        let mut known = 0;
+        self.next = end;
+        while let Some(&(low, high)) = self.beyond.as_slice().first().filter(|r| r.0 <= self.next) {
+            known += high.min(end) - low.min(end);
+            self.next = self.next.max(high);
+            self.beyond.remove_below(high);
+        }
+        end - before - known
+    }
+}
+
+impl Receiver {
+    /// The receiving end of a connection with the constants `config`.
+    pub fn new(config: Config) -> Self {
+        Receiver { config, subflows: Vec::new(), data: Reassembly::default() }
+    }
+
+    /// Takes a segment of the sender. Returns what it was, if it had data and was not damaged.
+    pub fn handle_segment(&mut self, now: Instant, segment: &Segment) -> Option<Arrival> {
+        let index = usize::from(segment.subflow);
+        if self.subflows.len() <= index {
+            self.subflows.resize_with(index + 1, Inbound::default);
+        }
+        let inbound = &mut self.subflows[index];
+        if segment.damaged {
+            inbound.stats.damaged += 1;
+            return None;
+        }
+        if segment.syn {
+            inbound.syn = true;
+            inbound.recent = Some(segment.sent);
+            return None;
+        }
+        if segment.len == 0 || segment.ack.is_some() {
+            return None;
+        }
+        let arrival = inbound.take(now, segment, &self.config);
+        if self.config.multipath {
+            self.data.insert(segment.data_seq, segment.data_seq + u64::from(segment.len));
+        }
+        Some(arrival)
+    }
+
+    /// The next acknowledgement to send.
+    pub fn poll_output(&mut self, now: Instant) -> Option<Segment> {
+        let due = |s: &Inbound| s.syn || s.due > 0;
+        let index = self.subflows.iter().position(due)?;
+        let data_ack = if self.config.multipath { self.data.next } else { self.subflows[index].bytes.next };
+        let inbound = &mut self.subflows[index];
+        let syn = core::mem::take(&mut inbound.syn);
+        let ack = inbound.bytes.next;
+        let sack = if syn || self.config.recovery != Recovery::Sack {
+            SackBlocks::default()
+        } else {
+            inbound.blocks(self.config.sack_blocks)
+        };
+        if !syn {
+            inbound.due -= 1;
+            (inbound.pending, inbound.deadline) = (0, None);
+            inbound.acknowledged = ack;
+            inbound.stats.acks += 1;
+        }
+        Some(Segment {
+            subflow: index as u8,
+            seq: 0,
+            len: 0,
+            ack: Some(ack),
+            window: self.config.receive_window,
+            sack,
+            data_seq: 0,
+            data_ack,
+            syn,
+            retransmission: false,
+            sent: now,
+            echo: inbound.recent.filter(|_| self.config.timestamps),
+            damaged: false,
+        })
+    }
+
+    /// When `handle_timeout` is due: a delayed acknowledgement.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.subflows.iter().filter_map(|s| s.deadline).min()
+    }
+
+    /// Time has come.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        for inbound in &mut self.subflows {
+            if inbound.deadline.is_some_and(|deadline| deadline <= now) {
+                inbound.deadline = None;
+                inbound.due = inbound.due.max(1);
+            }
+        }
+    }
+
+    /// Bytes handed to the application: everything in order.
+    pub fn delivered(&self) -> u64 {
+        match self.subflows.first() {
+            _ if self.config.multipath => self.data.next,
+            Some(subflow) => subflow.bytes.next,
+            None => 0,
+        }
+    }
+
+    /// Bytes that wait for others to come first.
+    pub fn held(&self) -> u64 {
+        let reassembly = match self.subflows.first() {
+            _ if self.config.multipath => &self.data,
+            Some(subflow) => &subflow.bytes,
+            None => return 0,
+        };
+        reassembly.beyond.as_slice().iter().map(|r| r.1 - r.0).sum()
+    }
+
+    /// Counters of a subflow.
+    pub fn stats(&self, subflow: u8) -> ReceiverStats {
+        self.subflows.get(usize::from(subflow)).map(|s| s.stats).unwrap_or_default()
+    }
+}
+
+impl Inbound {
+    /// Takes a segment with data and decides when to acknowledge it (RFC 5681 §4.2).
+    fn take(&mut self, now: Instant, segment: &Segment, config: &Config) -> Arrival {
+        let end = segment.seq + u64::from(segment.len);
+        // RFC 7323 §4.3: the timestamp of the segment that the next acknowledgement is about.
+        if segment.seq <= self.acknowledged && self.acknowledged < end {
+            self.recent = Some(segment.sent);
+        }
+        let (before, had_gap) = (self.bytes.next, !self.bytes.beyond.is_empty());
+        let new = self.bytes.insert(segment.seq, end) == u64::from(segment.len);
+        let out_of_order = new && segment.seq > before;
+        self.stats.segments += 1;
+        self.stats.duplicates += u64::from(!new);
+        self.stats.out_of_order += u64::from(out_of_order);
+        self.pending += 1;
+        if !new || out_of_order || had_gap || self.pending >= config.ack_every {
+            self.due += 1;
+        } else if self.deadline.is_none() {
+            self.deadline = Some(now + config.ack_delay);
+        }
+        if out_of_order {
+            self.report_first(segment.seq);
+        }
+        Arrival {
+            subflow: segment.subflow,
+            seq: segment.seq,
+            len: segment.len,
+            data_seq: segment.data_seq,
+            sent: segment.sent,
+            new,
+            out_of_order,
+        }
+    }
+
+    /// The range with `byte` is the most recent one.
+    fn report_first(&mut self, byte: u64) {
+        let range = self.bytes.beyond.containing(byte);
+        let same = |old: &Option<u64>| old.is_some_and(|old| range == self.bytes.beyond.containing(old));
+        let slot = self.reported.iter().position(same).unwrap_or(SackBlocks::MOST - 1);
+        self.reported[..=slot].rotate_right(1);
+        self.reported[0] = Some(byte);
+    }
+
+    /// The SACK option: the most recent range first, then those reported before (RFC 2018 §4).
+    fn blocks(&mut self, most: u32) -> SackBlocks {
+        let mut blocks = SackBlocks::default();
+        if self.bytes.beyond.is_empty() {
+            self.reported = [None; SackBlocks::MOST];
+            return blocks;
+        }
+        let mut seen = [(0, 0); SackBlocks::MOST];
+        for byte in self.reported.iter_mut() {
+            let range = byte.and_then(|byte| self.bytes.beyond.containing(byte));
+            let Some(range) = range.filter(|range| !seen[..blocks.len()].contains(range)) else {
+                *byte = None;
+                continue;
+            };
+            if blocks.len() as u32 == most.min(SackBlocks::MOST as u32) {
+                break;
+            }
+            seen[blocks.len()] = range;
+            blocks.push(self.bytes.next, range.0, range.1);
+        }
+        blocks
+    }
+}

@@ -1,0 +1,252 @@
+//! What a subflow's sender knows of each segment that is not acknowledged cumulatively.
+
+use super::ranges::Ranges;
+use std::collections::VecDeque;
+use strandcast_proto::time::Instant;
+
+/// A segment on its way.
+#[derive(Clone, Debug)]
+pub(super) struct Record {
+    pub(super) seq: u64,
+    pub(super) data_seq: u64,
+    pub(super) sent: Instant,
+    pub(super) len: u32,
+    /// How often it was sent.
+    pub(super) transmissions: u32,
+    /// Acknowledged selectively.
+    pub(super) sacked: bool,
+    /// Judged lost; its first transmissions no longer count as being in the network.
+    pub(super) lost: bool,
+    /// Sent again since it was lost, or by rules 3 and 4 of RFC 6675's NextSeg: the copy counts as being in the network.
+    pub(super) resent: bool,
+    /// Handed to other subflows.
+    pub(super) reinjected: bool,
+}
+
+impl Record {
+    /// Bytes of it in the network (RFC 6675's SetPipe, for one segment).
+    fn pipe(&self) -> u64 {
+        let copies = if self.sacked { 0 } else { u64::from(!self.lost) + u64::from(self.resent) };
+        copies * u64::from(self.len)
+    }
+
+    fn end(&self) -> u64 {
+        self.seq + u64::from(self.len)
+    }
+}
+
+/// What a cumulative acknowledgement took off the scoreboard.
+#[derive(Copy, Clone, Debug, Default)]
+pub(super) struct Taken {
+    pub(super) bytes: u64,
+    pub(super) segments: u32,
+    /// Of these, sent more than once.
+    pub(super) again: u32,
+    /// When the latest of them left.
+    pub(super) newest_sent: Option<Instant>,
+}
+
+/// All segments between the cumulative acknowledgement and the highest sequence number sent. A segment's ordinal counts
+/// from the first segment of the subflow.
+#[derive(Debug, Default)]
+pub(super) struct Scoreboard {
+    ring: VecDeque<Record>,
+    /// Ordinal of the ring's front.
+    first: u64,
+    /// SND.UNA.
+    pub(super) una: u64,
+    /// SND.NXT, which never goes back.
+    pub(super) nxt: u64,
+    /// Bytes in the network.
+    pub(super) pipe: u64,
+    sacked: Ranges,
+    /// Everything below this ordinal was sent again or needs not to be: one behind RFC 6675's HighRxt.
+    next_resend: u64,
+    /// Everything below this ordinal and not acknowledged is marked lost.
+    marked: u64,
+}
+
+impl Scoreboard {
+    /// Segments not acknowledged cumulatively.
+    pub(super) fn len(&self) -> u32 {
+        self.ring.len() as u32
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.ring.is_empty()
+    }
+
+    /// Ordinal of the first segment that is not acknowledged cumulatively.
+    pub(super) fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// Ordinal of the next new segment.
+    pub(super) fn next(&self) -> u64 {
+        self.first + self.ring.len() as u64
+    }
+
+    /// Bytes not acknowledged cumulatively.
+    pub(super) fn outstanding(&self) -> u64 {
+        self.nxt - self.una
+    }
+
+    pub(super) fn record(&self, ordinal: u64) -> &Record {
+        &self.ring[(ordinal - self.first) as usize]
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Record> {
+        self.ring.iter_mut()
+    }
+
+    /// The first segment not acknowledged.
+    pub(super) fn front_mut(&mut self) -> Option<&mut Record> {
+        self.ring.front_mut()
+    }
+
+    /// A new segment leaves.
+    pub(super) fn push(&mut self, now: Instant, data_seq: u64, len: u32) {
+        let record = Record {
+            seq: self.nxt,
+            data_seq,
+            sent: now,
+            len,
+            transmissions: 1,
+            sacked: false,
+            lost: false,
+            resent: false,
+            reinjected: false,
+        };
+        self.ring.push_back(record);
+        self.nxt += u64::from(len);
+        self.pipe += u64::from(len);
+    }
+
+    /// Everything below `ack` has arrived.
+    pub(super) fn acknowledge(&mut self, ack: u64) -> Taken {
+        let mut taken = Taken::default();
+        while let Some(record) = self.ring.front().filter(|r| r.end() <= ack) {
+            self.pipe -= record.pipe();
+            taken.bytes += u64::from(record.len);
+            taken.segments += 1;
+            taken.again += u32::from(record.transmissions > 1);
+            taken.newest_sent = taken.newest_sent.max(Some(record.sent));
+            self.una = record.end();
+            self.ring.pop_front();
+            self.first += 1;
+        }
+        self.sacked.remove_below(self.una);
+        self.next_resend = self.next_resend.max(self.first);
+        self.marked = self.marked.max(self.first);
+        taken
+    }
+
+    /// Bytes `start..end` have arrived out of order (RFC 6675's Update). Returns how many of them are news.
+    pub(super) fn sack(&mut self, start: u64, end: u64) -> u64 {
+        let (start, end) = (start.max(self.una), end.min(self.nxt));
+        let (ring, pipe) = (&mut self.ring, &mut self.pipe);
+        self.sacked.insert(start, end, |from, to| {
+            let at = ring.partition_point(|r| r.seq < from);
+            for record in ring.range_mut(at..).take_while(|r| r.end() <= to) {
+                *pipe -= record.pipe();
+                record.sacked = true;
+            }
+        })
+    }
+
+    /// The first segment is lost.
+    pub(super) fn mark_first_lost(&mut self) {
+        if let Some(front) = self.ring.front_mut()
+            && !front.lost
+            && !front.sacked
+        {
+            self.pipe -= u64::from(front.len);
+            front.lost = true;
+        }
+    }
+
+    /// Marks what RFC 6675's IsLost finds: above it `threshold` separate ranges, or more than `threshold` - 1 full
+    /// `segment`s of bytes, are acknowledged selectively. Returns whether the first segment is lost.
+    pub(super) fn mark_lost(&mut self, threshold: u32, segment: u32) -> bool {
+        let enough = u64::from(threshold - 1) * u64::from(segment);
+        let (mut ranges, mut bytes) = (0, 0);
+        let bound = self.sacked.as_slice().iter().rev().find_map(|&(start, end)| {
+            ranges += 1;
+            bytes += end - start;
+            (ranges >= threshold || bytes > enough).then_some(start)
+        });
+        let Some(bound) = bound else { return false };
+        let from = (self.marked.max(self.first) - self.first) as usize;
+        for record in self.ring.range_mut(from..).take_while(|r| r.seq < bound) {
+            if !record.sacked && !record.lost {
+                self.pipe -= u64::from(record.len);
+                record.lost = true;
+            }
+            self.marked += 1;
+        }
+        bound > self.una
+    }
+
+    /// Fast recovery begins: HighRxt is HighACK, and copies of an earlier recovery no longer count.
+    pub(super) fn begin_recovery(&mut self) {
+        let resent = (self.next_resend - self.first) as usize;
+        for record in self.ring.range_mut(..resent.min(self.ring.len())).filter(|r| r.resent) {
+            if !record.sacked {
+                self.pipe -= u64::from(record.len);
+            }
+            record.resent = false;
+        }
+        self.next_resend = self.first;
+    }
+
+    /// The timer expired: nothing is in the network, and everything not acknowledged is to be sent again.
+    pub(super) fn mark_all_lost(&mut self) {
+        for record in &mut self.ring {
+            record.lost = true;
+            record.resent = false;
+        }
+        self.pipe = 0;
+        self.next_resend = self.first;
+        self.marked = self.next();
+    }
+
+    /// The first segment not acknowledged that was not sent again yet, lost or not, as far as anything was sent.
+    fn next_candidate(&mut self) -> Option<u64> {
+        while let Some(record) = self.ring.get((self.next_resend - self.first) as usize) {
+            if !record.sacked && !record.resent {
+                return Some(self.next_resend);
+            }
+            self.next_resend += 1;
+        }
+        None
+    }
+
+    /// RFC 6675's NextSeg (1): the first lost segment that was not sent again yet.
+    pub(super) fn next_lost(&mut self) -> Option<u64> {
+        self.next_candidate().filter(|&ordinal| self.record(ordinal).lost)
+    }
+
+    /// NextSeg (3): the first segment below a selectively acknowledged one that was not sent again yet.
+    pub(super) fn next_below_sacked(&mut self) -> Option<u64> {
+        let highest = self.sacked.highest()?;
+        self.next_candidate().filter(|&ordinal| self.record(ordinal).end() <= highest)
+    }
+
+    /// NextSeg (4): the last segment not acknowledged.
+    pub(super) fn last_unacknowledged(&self) -> Option<u64> {
+        let at = self.ring.iter().rposition(|r| !r.sacked)?;
+        Some(self.first + at as u64)
+    }
+
+    /// The segment leaves again.
+    pub(super) fn resend(&mut self, ordinal: u64, now: Instant) -> &Record {
+        let record = &mut self.ring[(ordinal - self.first) as usize];
+        if !record.resent {
+            self.pipe += u64::from(record.len);
+        }
+        record.resent = true;
+        record.transmissions += 1;
+        record.sent = now;
+        record
+    }
+}

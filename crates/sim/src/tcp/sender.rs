@@ -1,0 +1,353 @@
+//! The sending host: data of one application over one subflow (TCP) or several (MPTCP).
+
+use super::config::Config;
+use super::scoreboard::Record;
+use super::segment::{SackBlocks, Segment};
+use super::stats::{Limits, SubflowStats};
+use super::subflow::{LossEvent, Phase, Progress, Retransmission, Subflow};
+use super::window::Windows;
+use core::time::Duration;
+use std::collections::VecDeque;
+use strandcast_proto::policy::{CongestionControl, LossTrigger, PathView};
+use strandcast_proto::time::Instant;
+
+/// The sending end of a TCP or MPTCP connection.
+///
+/// Use: `add_subflow` (once for TCP), `write`; after each of these, `handle_segment` and `handle_timeout`,
+/// `poll_output` until `None`, then sleep until `poll_timeout`.
+///
+/// The congestion windows belong to the [`CongestionControl`] that is handed in, built with the configuration's initial
+/// window and threshold; it sees a path a subflow, whose MTU is the segment size and whose bytes are payload.
+#[derive(Debug)]
+pub struct Sender {
+    pub(super) config: Config,
+    pub(super) subflows: Vec<Subflow>,
+    pub(super) windows: Windows,
+    /// Bytes the application has written; `u64::MAX`: it never ends.
+    written: u64,
+    /// The next byte of the connection that was never sent.
+    pub(super) data_nxt: u64,
+    /// The next byte that the receiver expects of the connection.
+    pub(super) data_una: u64,
+    /// The receiver takes bytes below it.
+    edge: u64,
+    pub(super) reinjections: VecDeque<Reinjection>,
+    /// The last time a subflow was penalised.
+    pub(super) penalised: Option<Instant>,
+    /// Data were queued while nothing waited, which the congestion control does not know yet.
+    queued: bool,
+    limit: Option<(Limit, Instant)>,
+    limits: Limits,
+}
+
+/// Data of the connection that another subflow than `from` should send, too.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Reinjection {
+    pub(super) data_seq: u64,
+    pub(super) len: u32,
+    pub(super) from: u8,
+}
+
+/// What keeps new data from being sent.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum Limit {
+    Application,
+    CongestionWindow,
+    ReceiveWindow,
+}
+
+impl Sender {
+    /// The sending end of a connection with the constants `config`, without any subflow.
+    pub fn new(config: Config, congestion: Box<dyn CongestionControl>) -> Self {
+        Sender {
+            subflows: Vec::new(),
+            windows: Windows::new(congestion),
+            written: 0,
+            data_nxt: 0,
+            data_una: 0,
+            // What a receiver with the same configuration will announce; by TCP's rules the handshake does.
+            edge: config.receive_window,
+            reinjections: VecDeque::new(),
+            penalised: None,
+            queued: false,
+            limit: None,
+            limits: Limits::default(),
+            config,
+        }
+    }
+
+    /// Opens a subflow and returns its number: 0, 1, 2 … Numbers are not used again.
+    ///
+    /// # Panics
+    /// Beyond 32 subflows.
+    pub fn add_subflow(&mut self, now: Instant) -> u8 {
+        let id = self.subflows.len() as u8;
+        assert!(id < 32, "a connection has at most 32 subflows");
+        self.subflows.push(Subflow::new(&self.config));
+        self.windows.add(now, &self.config, &self.subflows);
+        id
+    }
+
+    /// Closes a subflow: what it had not delivered goes to others.
+    pub fn remove_subflow(&mut self, now: Instant, subflow: u8) {
+        let Some(slot) = self.subflows.get_mut(usize::from(subflow)) else { return };
+        let queue = &mut self.reinjections;
+        slot.close(|data_seq, len| queue.push_back(Reinjection { data_seq, len, from: subflow }));
+        self.windows.remove(now, subflow);
+    }
+
+    /// The application hands over `bytes` more.
+    pub fn write(&mut self, bytes: u64) {
+        self.queued |= bytes > 0 && self.backlog() == 0;
+        self.written = self.written.saturating_add(bytes);
+    }
+
+    /// The application hands over data without end.
+    pub fn write_endless(&mut self) {
+        self.write(u64::MAX);
+    }
+
+    /// Forgets what was written and not yet sent. Returns how many bytes.
+    pub fn drop_backlog(&mut self) -> u64 {
+        let dropped = self.backlog();
+        self.written = self.data_nxt;
+        dropped
+    }
+
+    /// Bytes written and never sent.
+    pub fn backlog(&self) -> u64 {
+        self.written - self.data_nxt
+    }
+
+    /// Whether everything written has been acknowledged.
+    pub fn is_done(&self) -> bool {
+        self.data_una == self.written
+    }
+
+    /// Takes a segment of the receiver.
+    pub fn handle_segment(&mut self, now: Instant, segment: &Segment) {
+        let Some(ack) = segment.ack.filter(|_| !segment.damaged) else { return };
+        let index = usize::from(segment.subflow);
+        let Some(subflow) = self.subflows.get_mut(index) else { return };
+        self.data_una = self.data_una.max(segment.data_ack.min(self.data_nxt));
+        self.edge = self.edge.max(segment.data_ack.saturating_add(segment.window));
+        if segment.syn {
+            subflow.on_syn_answered(now, &self.config);
+            self.windows.measure(segment.subflow, subflow, &self.config);
+            return;
+        }
+        if subflow.phase != Phase::Open {
+            return;
+        }
+        let acked = subflow.on_ack(now, segment, ack, &self.config);
+        self.windows.measure(segment.subflow, subflow, &self.config);
+        if let Some(progress) = acked.progress {
+            self.tell_acked(now, segment.subflow, &progress);
+        }
+        if let Some(event) = acked.recovery {
+            self.tell_loss(now, segment.subflow, event, LossTrigger::FastRetransmit);
+        }
+    }
+
+    /// The next segment to send.
+    pub fn poll_output(&mut self, now: Instant) -> Option<Segment> {
+        if core::mem::take(&mut self.queued) {
+            self.windows.tell_queued(now, self.rwnd());
+        }
+        let segment = self.next_segment(now);
+        if segment.is_some()
+            && let Some((limit, since)) = self.limit.take()
+        {
+            self.limits.add(limit, now - since);
+        }
+        segment
+    }
+
+    fn next_segment(&mut self, now: Instant) -> Option<Segment> {
+        if let Some(subflow) = self.subflows.iter().position(|s| s.phase == Phase::Opening) {
+            self.subflows[subflow].on_syn_sent(now);
+            return Some(Segment { syn: true, ..self.blank(now, subflow as u8) });
+        }
+        let repair = self.retransmission(now, false).or_else(|| self.reinjection(now));
+        if repair.is_some() {
+            return repair;
+        }
+        match self.new_data(now) {
+            Ok(segment) => Some(segment),
+            Err(limit) => {
+                let rescue = self.retransmission(now, true).or_else(|| self.opportunity(now, limit));
+                if rescue.is_none() && self.limit.is_none_or(|(old, _)| old != limit) {
+                    self.note_limit(now, limit);
+                }
+                rescue
+            }
+        }
+    }
+
+    /// What a subflow has to send again itself.
+    fn retransmission(&mut self, now: Instant, starved: bool) -> Option<Segment> {
+        for id in 0..self.subflows.len() {
+            let subflow = &mut self.subflows[id];
+            let Some(what) = subflow.next_retransmission(starved, &self.config) else { continue };
+            let len = subflow.board.record(what.ordinal).len;
+            if what.forced || subflow.has_room(len, self.windows.cwnd(id), &self.config) {
+                return Some(self.retransmit(now, id as u8, what));
+            }
+        }
+        None
+    }
+
+    fn retransmit(&mut self, now: Instant, id: u8, what: Retransmission) -> Segment {
+        let subflow = &mut self.subflows[usize::from(id)];
+        let record = subflow.on_retransmitted(now, what);
+        self.windows.measure(id, subflow, &self.config);
+        self.windows.tell_sent(now, id, what.ordinal, &record, self.rwnd());
+        let Record { seq, len, data_seq, .. } = record;
+        Segment { seq, len, data_seq, retransmission: true, ..self.blank(now, id) }
+    }
+
+    /// Data that were never sent, on the subflow the scheduler chooses.
+    fn new_data(&mut self, now: Instant) -> Result<Segment, Limit> {
+        let len = u64::from(self.config.segment).min(self.backlog()) as u32;
+        if len == 0 {
+            return Err(Limit::Application);
+        }
+        let Some(id) = self.schedule(len, None) else { return Err(Limit::CongestionWindow) };
+        if self.data_nxt + u64::from(len) > self.edge {
+            return Err(Limit::ReceiveWindow);
+        }
+        let waits = || self.subflows.iter().any(|s| !s.board.is_empty());
+        if self.config.nagle && len < self.config.segment && waits() {
+            return Err(Limit::Application);
+        }
+        let data_seq = self.data_nxt;
+        self.data_nxt += u64::from(len);
+        Ok(self.send(now, id, data_seq, len))
+    }
+
+    /// Sends bytes of the connection as a new segment of a subflow.
+    pub(super) fn send(&mut self, now: Instant, id: u8, data_seq: u64, len: u32) -> Segment {
+        let subflow = &mut self.subflows[usize::from(id)];
+        let seq = subflow.board.nxt;
+        let ordinal = subflow.board.next();
+        subflow.restart_after_idle(now, &self.config);
+        subflow.on_sent(now, data_seq, len);
+        self.windows.measure(id, subflow, &self.config);
+        let record = subflow.board.record(ordinal);
+        let rwnd = self.edge - self.data_una;
+        self.windows.tell_sent(now, id, ordinal, record, rwnd);
+        Segment { seq, len, data_seq, ..self.blank(now, id) }
+    }
+
+    /// When `handle_timeout` is due.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let timers = self.subflows.iter().filter_map(|s| s.timer);
+        timers.chain(self.windows.poll_timeout()).min()
+    }
+
+    /// Time has come.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        self.windows.tick(now, self.rwnd());
+        for id in 0..self.subflows.len() {
+            let subflow = &mut self.subflows[id];
+            if subflow.timer.is_none_or(|timer| timer > now) {
+                continue;
+            }
+            let event = subflow.on_timeout(now, &self.config);
+            self.windows.measure(id as u8, subflow, &self.config);
+            if let Some(event) = event {
+                self.tell_loss(now, id as u8, event, LossTrigger::Timeout);
+            }
+            self.reinject(id as u8);
+        }
+    }
+
+    fn tell_acked(&mut self, now: Instant, id: u8, progress: &Progress) {
+        let rwnd = self.rwnd();
+        let subflow = &mut self.subflows[usize::from(id)];
+        self.windows.tell_acked(now, id, &subflow.board, progress, rwnd);
+        let cwnd = self.windows.cwnd(usize::from(id));
+        subflow.cap = subflow.cap.filter(|cap| *cap < cwnd);
+    }
+
+    pub(super) fn tell_loss(&mut self, now: Instant, id: u8, event: LossEvent, trigger: LossTrigger) {
+        self.windows.tell_loss(now, id, event, trigger, self.rwnd());
+        self.windows.measure(id, &self.subflows[usize::from(id)], &self.config);
+    }
+
+    /// What the receive window still admits.
+    fn rwnd(&self) -> u64 {
+        self.edge - self.data_una
+    }
+
+    fn blank(&self, now: Instant, subflow: u8) -> Segment {
+        Segment {
+            subflow,
+            seq: 0,
+            len: 0,
+            ack: None,
+            window: 0,
+            sack: SackBlocks::default(),
+            data_seq: 0,
+            data_ack: 0,
+            syn: false,
+            retransmission: false,
+            sent: now,
+            echo: None,
+            damaged: false,
+        }
+    }
+
+    fn note_limit(&mut self, now: Instant, limit: Limit) {
+        if let Some((old, since)) = self.limit.replace((limit, now)) {
+            self.limits.add(old, now - since);
+        }
+    }
+
+    /// For how long what kept it from sending more, until `now`.
+    pub fn limits(&self, now: Instant) -> Limits {
+        let mut limits = self.limits;
+        if let Some((limit, since)) = self.limit {
+            limits.add(limit, now - since);
+        }
+        limits
+    }
+
+    /// The constants.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Number of subflows so far, closed ones included.
+    pub fn subflows(&self) -> u8 {
+        self.subflows.len() as u8
+    }
+
+    /// Window, threshold, round-trip time and flight of a subflow, as the congestion control sees them; bytes are payload.
+    ///
+    /// # Panics
+    /// If there is no such subflow.
+    pub fn path(&self, subflow: u8) -> &PathView {
+        self.windows.path(subflow)
+    }
+
+    /// Round-trip times measured on a subflow.
+    pub fn rtt_samples(&self, subflow: u8) -> u64 {
+        self.subflows.get(usize::from(subflow)).map_or(0, |s| s.rto.samples)
+    }
+
+    /// Counters of a subflow.
+    pub fn stats(&self, subflow: u8) -> SubflowStats {
+        self.subflows.get(usize::from(subflow)).map(|s| s.stats).unwrap_or_default()
+    }
+}
+
+impl Limits {
+    fn add(&mut self, limit: Limit, time: Duration) {
+        *match limit {
+            Limit::Application => &mut self.application,
+            Limit::CongestionWindow => &mut self.congestion_window,
+            Limit::ReceiveWindow => &mut self.receive_window,
+        } += time;
+    }
+}

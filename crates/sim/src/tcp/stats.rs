@@ -1,0 +1,70 @@
+//! What the agents count.
+
+use core::time::Duration;
+
+/// Counters of one subflow's sender.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct SubflowStats {
+    /// Segments with data, retransmissions included.
+    pub segments_sent: u64,
+    /// Bytes of data in them.
+    pub bytes_sent: u64,
+    /// Retransmissions in fast recovery.
+    pub fast_retransmissions: u64,
+    /// Retransmissions after a timeout.
+    pub timeout_retransmissions: u64,
+    /// Times fast recovery began.
+    pub fast_recoveries: u64,
+    /// Times the retransmission timer expired.
+    pub timeouts: u64,
+    /// Timeouts with no other one since the last progress: the beginnings of Padhye's timeout sequences.
+    pub first_timeouts: u64,
+    /// Sum of the retransmission timeouts that these waited for; divided by their number, Padhye's T0.
+    pub first_timeout_total: Duration,
+    /// Bytes acknowledged cumulatively.
+    pub bytes_acked: u64,
+    /// Segments of the connection sent here because another subflow seemed to have lost them.
+    pub reinjections: u64,
+    /// Times its window was cut because it held up the receive window.
+    pub penalties: u64,
+}
+
+impl SubflowStats {
+    /// Loss indications as Padhye counts them: fast recoveries and sequences of timeouts.
+    pub fn loss_events(&self) -> u64 {
+        self.fast_recoveries + self.first_timeouts
+    }
+
+    /// Mean first retransmission timeout (Padhye's T0).
+    pub fn mean_first_timeout(&self) -> Option<Duration> {
+        let n = u32::try_from(self.first_timeouts).ok().filter(|n| *n > 0)?;
+        Some(self.first_timeout_total / n)
+    }
+}
+
+/// For how long what kept a sender from sending more.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// The application had nothing to send.
+    pub application: Duration,
+    /// The congestion windows were full.
+    pub congestion_window: Duration,
+    /// The receive window was full.
+    pub receive_window: Duration,
+}
+
+/// Counters of one subflow's receiver.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReceiverStats {
+    /// Segments with data.
+    pub segments: u64,
+    /// Of these, with data that had arrived on this subflow before: spurious retransmissions, or copies the network
+    /// made.
+    pub duplicates: u64,
+    /// Of these, beyond a gap.
+    pub out_of_order: u64,
+    /// Acknowledgements sent.
+    pub acks: u64,
+    /// Damaged segments, which are dropped.
+    pub damaged: u64,
+}

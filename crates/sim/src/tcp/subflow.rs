@@ -1,0 +1,465 @@
+//! The sending half of one subflow: timer, loss detection and recovery. Plain TCP has one, MPTCP several.
+//!
+//! | words of the RFC | here |
+//! |---|---|
+//! | RFC 6298 §5, the timer | [`Subflow::on_timeout`], [`Subflow::acknowledge`] |
+//! | RFC 5681 §3.2, RFC 6582 §3.2, fast retransmit and recovery | [`Subflow::on_duplicate`], [`Subflow::on_progress`] |
+//! | RFC 3042, limited transmit | [`Subflow::on_duplicate`], without SACK the window lent for it |
+//! | RFC 6675 §5, with SACK | [`Subflow::on_duplicate`], [`Subflow::next_retransmission`], the scoreboard |
+//!
+//! "cwnd" of the RFCs is the congestion control's window plus `inflation`, which belongs to recovery without SACK, and
+//! FlightSize without data sent by limited transmit is what the window learns at a loss.
+
+use super::config::{Config, Recovery};
+use super::rto::Rto;
+use super::scoreboard::{Record, Scoreboard, Taken};
+use super::segment::Segment;
+use super::stats::SubflowStats;
+use core::time::Duration;
+use strandcast_proto::time::Instant;
+
+/// How far a subflow is.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// A SYN is to be sent, for the first time or again.
+    Opening,
+    /// The SYN is on its way.
+    SynSent,
+    /// Data may flow.
+    Open,
+    /// Left.
+    Closed,
+}
+
+/// What is being repaired.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// Nothing.
+    Open,
+    /// Fast recovery.
+    Recovery,
+    /// Slow start after a timeout, until what was sent before is acknowledged.
+    Loss,
+}
+
+/// Which segments the subflow wants to send again.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) struct Retransmission {
+    pub(super) ordinal: u64,
+    /// Leaves whatever the window says.
+    pub(super) forced: bool,
+    /// RFC 6675's rescue retransmission.
+    rescue: bool,
+}
+
+/// What an acknowledgement did.
+#[derive(Debug, Default)]
+pub(super) struct Acked {
+    /// The cumulative acknowledgement moved.
+    pub(super) progress: Option<Progress>,
+    /// Fast recovery began.
+    pub(super) recovery: Option<LossEvent>,
+}
+
+/// What a cumulative acknowledgement brought.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Progress {
+    pub(super) taken: Taken,
+    pub(super) flight_before: u64,
+    pub(super) rtt: Option<Duration>,
+}
+
+/// What the window must know of a loss.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct LossEvent {
+    /// FlightSize.
+    pub(super) flight: u64,
+    /// Recovery ends when this ordinal is acknowledged.
+    pub(super) highest: u64,
+}
+
+/// The sending half of one subflow.
+#[derive(Debug)]
+pub(super) struct Subflow {
+    pub(super) phase: Phase,
+    pub(super) mode: Mode,
+    pub(super) board: Scoreboard,
+    pub(super) rto: Rto,
+    pub(super) timer: Option<Instant>,
+    pub(super) last_sent: Option<Instant>,
+    /// At most so much window whatever the congestion control says: after idleness, or a lost SYN.
+    pub(super) cap: Option<u64>,
+    /// Segments that may still be sent in answer to this acknowledgement.
+    pub(super) budget: u32,
+    pub(super) stats: SubflowStats,
+    dupacks: u32,
+    /// What recovery without SACK adds to the window, or takes away.
+    inflation: i64,
+    /// Data sent in answer to duplicate acknowledgements before recovery.
+    limited: u64,
+    /// One retransmission leaves regardless of the window.
+    force: bool,
+    /// SND.NXT at the last loss: recovery ends there, and no other begins before.
+    recover: Option<u64>,
+    /// The last loss was noticed by a timeout.
+    after_timeout: bool,
+    /// A partial acknowledgement has restarted the timer (RFC 6582's "impatient" variant).
+    partial: bool,
+    /// RFC 6675's RescueRxt: nothing more to rescue in this recovery.
+    rescued: bool,
+    /// Timeouts since the last progress.
+    repeats: u32,
+    /// The segment whose round-trip time is taken, without timestamps.
+    timed: Option<(u64, Instant)>,
+    syn_sent: Option<Instant>,
+    syn_lost: bool,
+}
+
+impl Subflow {
+    pub(super) fn new(config: &Config) -> Self {
+        Subflow {
+            phase: if config.handshake { Phase::Opening } else { Phase::Open },
+            mode: Mode::Open,
+            board: Scoreboard::default(),
+            rto: Rto::new(config),
+            timer: None,
+            last_sent: None,
+            cap: None,
+            budget: u32::MAX,
+            stats: SubflowStats::default(),
+            dupacks: 0,
+            inflation: 0,
+            limited: 0,
+            force: false,
+            recover: None,
+            after_timeout: false,
+            partial: false,
+            rescued: false,
+            repeats: 0,
+            timed: None,
+            syn_sent: None,
+            syn_lost: false,
+        }
+    }
+
+    /// A SYN leaves.
+    pub(super) fn on_syn_sent(&mut self, now: Instant) {
+        self.phase = Phase::SynSent;
+        self.syn_lost |= self.syn_sent.is_some();
+        self.syn_sent = Some(now);
+        self.timer = Some(now + self.rto.value());
+    }
+
+    /// The peer answered the SYN.
+    pub(super) fn on_syn_answered(&mut self, now: Instant, config: &Config) {
+        if !matches!(self.phase, Phase::Opening | Phase::SynSent) {
+            return;
+        }
+        self.phase = Phase::Open;
+        self.timer = None;
+        match self.syn_sent {
+            Some(sent) if !self.syn_lost => self.rto.sample(now, sent, config),
+            _ => {
+                self.rto.restart_after_syn_loss();
+                // RFC 5681 §3.1: a lost SYN makes the initial window one segment.
+                self.cap = Some(u64::from(config.segment));
+            }
+        }
+    }
+
+    /// Window in bytes that the congestion control's `cwnd` makes, everything considered.
+    pub(super) fn window(&self, cwnd: u64, config: &Config) -> u64 {
+        let capped = self.cap.map_or(cwnd, |cap| cap.min(cwnd));
+        let inflated = capped.saturating_add_signed(self.inflation);
+        inflated.max(u64::from(config.segment))
+    }
+
+    /// Bytes that count against the window.
+    pub(super) fn in_flight(&self, config: &Config) -> u64 {
+        let early = self.mode == Mode::Open && !config.limited_transmit;
+        if early { self.board.outstanding() } else { self.board.pipe }
+    }
+
+    /// Whether `len` more bytes fit the window. With nothing in flight one segment always may leave.
+    pub(super) fn has_room(&self, len: u32, cwnd: u64, config: &Config) -> bool {
+        let flight = self.in_flight(config);
+        self.phase == Phase::Open
+            && self.budget > 0
+            && flight.saturating_add(u64::from(len)) <= self.window(cwnd, config)
+    }
+
+    /// RFC 5681 §4.1: after an RTO without anything sent the window is the restart window.
+    pub(super) fn restart_after_idle(&mut self, now: Instant, config: &Config) {
+        let idle = self.last_sent.is_some_and(|sent| now - sent > self.rto.value());
+        if idle && config.restart_window > 0 && self.board.is_empty() {
+            self.cap = Some(u64::from(config.restart_window) * u64::from(config.segment));
+        }
+    }
+
+    /// A new segment leaves.
+    pub(super) fn on_sent(&mut self, now: Instant, data_seq: u64, len: u32) {
+        if self.timed.is_none() && self.mode == Mode::Open {
+            self.timed = Some((self.board.next(), now));
+        }
+        if self.dupacks > 0 && self.mode == Mode::Open {
+            self.limited += u64::from(len);
+        }
+        self.board.push(now, data_seq, len);
+        self.count_sent(now, len);
+    }
+
+    /// The subflow's own retransmission that is due next, as far as `room` is asked by the caller. In `starved` recovery,
+    /// when no new data can be sent, RFC 6675's rules 3 and 4 find something, too.
+    pub(super) fn next_retransmission(&mut self, starved: bool, config: &Config) -> Option<Retransmission> {
+        if self.mode == Mode::Open || self.phase != Phase::Open {
+            return None;
+        }
+        if let Some(ordinal) = self.board.next_lost() {
+            return Some(Retransmission { ordinal, forced: self.force, rescue: false });
+        }
+        if !starved || config.recovery != Recovery::Sack || self.mode != Mode::Recovery {
+            return None;
+        }
+        if let Some(ordinal) = self.board.next_below_sacked() {
+            return Some(Retransmission { ordinal, forced: false, rescue: false });
+        }
+        let ordinal = (!self.rescued).then(|| self.board.last_unacknowledged()).flatten()?;
+        Some(Retransmission { ordinal, forced: false, rescue: true })
+    }
+
+    /// That retransmission leaves.
+    pub(super) fn on_retransmitted(&mut self, now: Instant, what: Retransmission) -> Record {
+        self.force = false;
+        self.rescued |= what.rescue;
+        // Karn: what is sent again cannot be timed any more.
+        self.timed = self.timed.filter(|(ordinal, _)| *ordinal != what.ordinal);
+        match self.mode {
+            Mode::Loss => self.stats.timeout_retransmissions += 1,
+            _ => self.stats.fast_retransmissions += 1,
+        }
+        let record = self.board.resend(what.ordinal, now).clone();
+        self.count_sent(now, record.len);
+        record
+    }
+
+    fn count_sent(&mut self, now: Instant, len: u32) {
+        self.budget = self.budget.saturating_sub(1);
+        self.last_sent = Some(now);
+        self.stats.segments_sent += 1;
+        self.stats.bytes_sent += u64::from(len);
+        if self.timer.is_none() {
+            self.timer = Some(now + self.rto.value());
+        }
+    }
+
+    /// An acknowledgement arrived.
+    pub(super) fn on_ack(&mut self, now: Instant, segment: &Segment, ack: u64, config: &Config) -> Acked {
+        let mut news = 0;
+        if config.recovery == Recovery::Sack {
+            for (start, end) in segment.sack.iter(ack) {
+                news += self.board.sack(start, end);
+            }
+        }
+        let mut acked = Acked::default();
+        if ack > self.board.una {
+            acked.progress = Some(self.acknowledge(now, segment, ack.min(self.board.nxt), config));
+        } else if ack == self.board.una && !self.board.is_empty() {
+            // With SACK only news count as a duplicate (RFC 6675 §2), without any repetition does (RFC 5681 §2).
+            if config.recovery != Recovery::Sack || news > 0 {
+                acked.recovery = self.on_duplicate(now, config);
+            }
+        }
+        let burst = if self.mode == Mode::Recovery { config.recovery_burst } else { config.max_burst };
+        self.budget = if burst == 0 { u32::MAX } else { burst };
+        acked
+    }
+
+    /// The cumulative acknowledgement moves to `ack`.
+    fn acknowledge(&mut self, now: Instant, segment: &Segment, ack: u64, config: &Config) -> Progress {
+        let flight_before = self.in_flight(config);
+        let taken = self.board.acknowledge(ack);
+        self.stats.bytes_acked += taken.bytes;
+        let sample = if config.timestamps { segment.echo } else { self.timed_sample() };
+        if let Some(sent) = sample {
+            self.rto.sample(now, sent, config);
+        }
+        (self.dupacks, self.limited, self.repeats) = (0, 0, 0);
+        if let Some(cap) = &mut self.cap {
+            *cap += taken.bytes;
+        }
+        let restart = self.on_progress(taken, config);
+        if self.board.is_empty() {
+            self.timer = None;
+        } else if restart {
+            self.timer = Some(now + self.rto.value());
+        }
+        Progress { taken, flight_before, rtt: sample.and(self.rto.latest) }
+    }
+
+    /// When the timed segment left, if it was acknowledged.
+    fn timed_sample(&mut self) -> Option<Instant> {
+        let (ordinal, sent) = self.timed?;
+        let done = ordinal < self.board.first();
+        if done {
+            self.timed = None;
+        }
+        done.then_some(sent)
+    }
+
+    /// Recovery after new data were acknowledged. Returns whether the timer starts anew.
+    fn on_progress(&mut self, taken: Taken, config: &Config) -> bool {
+        let complete = self.recover.is_none_or(|recover| self.board.una >= recover);
+        match self.mode {
+            Mode::Open => {
+                self.inflation = 0;
+                true
+            }
+            Mode::Loss => {
+                if complete {
+                    self.mode = Mode::Open;
+                }
+                true
+            }
+            Mode::Recovery if complete || config.recovery == Recovery::Reno => {
+                self.mode = Mode::Open;
+                self.inflation = 0;
+                self.force = false;
+                true
+            }
+            Mode::Recovery if config.recovery == Recovery::Sack => {
+                self.board.mark_lost(config.dup_threshold, config.segment);
+                true
+            }
+            Mode::Recovery => {
+                // A partial acknowledgement (RFC 6582 §3.2, step 3).
+                self.board.mark_first_lost();
+                self.force = true;
+                let segment = i64::from(config.segment);
+                let bytes = taken.bytes as i64;
+                self.inflation -= if bytes >= segment { bytes - segment } else { bytes };
+                !core::mem::replace(&mut self.partial, true)
+            }
+        }
+    }
+
+    /// A duplicate acknowledgement arrived. Returns a loss event when fast recovery begins with it.
+    fn on_duplicate(&mut self, now: Instant, config: &Config) -> Option<LossEvent> {
+        self.dupacks += 1;
+        let sack = config.recovery == Recovery::Sack;
+        match self.mode {
+            Mode::Loss => None,
+            Mode::Recovery if sack => {
+                self.board.mark_lost(config.dup_threshold, config.segment);
+                None
+            }
+            Mode::Recovery => {
+                self.inflation += i64::from(config.segment);
+                None
+            }
+            Mode::Open => {
+                let enough = self.dupacks >= config.dup_threshold;
+                let lost = if sack {
+                    enough || self.first_is_lost(config)
+                } else {
+                    self.dupacks == config.dup_threshold
+                };
+                if lost && self.may_recover(config) {
+                    return Some(self.begin_recovery(now, config));
+                }
+                let lend = config.limited_transmit && !sack && !enough;
+                self.inflation = if lend { i64::from(self.dupacks.min(2) * config.segment) } else { 0 };
+                None
+            }
+        }
+    }
+
+    /// RFC 6675 §5 (2), without marking anything: recovery may not begin.
+    fn first_is_lost(&mut self, config: &Config) -> bool {
+        self.may_recover(config) && self.board.mark_lost(config.dup_threshold, config.segment)
+    }
+
+    /// Whether fast recovery may begin: not for data sent before the last loss (RFC 6582 §3.2 step 1, RFC 6675 §5.1).
+    /// Plain Reno knows this restriction after a timeout only.
+    fn may_recover(&self, config: &Config) -> bool {
+        match config.recovery {
+            // With SACK only news count, so that what was sent before `recover` cannot be mistaken.
+            Recovery::Sack => self.recover.is_none_or(|recover| self.board.una >= recover),
+            Recovery::Reno if !self.after_timeout => true,
+            _ => self.recover.is_none_or(|recover| self.board.una > recover),
+        }
+    }
+
+    fn begin_recovery(&mut self, now: Instant, config: &Config) -> LossEvent {
+        let flight = self.board.outstanding() - self.limited;
+        self.mode = Mode::Recovery;
+        self.stats.fast_recoveries += 1;
+        self.board.begin_recovery();
+        self.board.mark_first_lost();
+        self.inflation = match config.recovery {
+            Recovery::Sack => 0,
+            _ => i64::from(config.dup_threshold) * i64::from(config.segment),
+        };
+        if config.fast_retransmit_restarts_timer {
+            self.timer = Some(now + self.rto.value());
+        }
+        self.note_loss(false);
+        // Reno's recovery ends with the first new acknowledgement.
+        let highest = match config.recovery {
+            Recovery::Reno => self.board.first(),
+            _ => self.board.next() - 1,
+        };
+        LossEvent { flight, highest }
+    }
+
+    fn note_loss(&mut self, timeout: bool) {
+        self.recover = Some(self.board.nxt);
+        self.after_timeout = timeout;
+        (self.partial, self.rescued, self.force) = (false, false, true);
+        self.limited = 0;
+        self.timed = None;
+    }
+
+    /// The timer expired. Returns a loss event if the window is to shrink.
+    pub(super) fn on_timeout(&mut self, now: Instant, config: &Config) -> Option<LossEvent> {
+        self.timer = None;
+        if self.phase == Phase::SynSent {
+            self.phase = Phase::Opening;
+            self.rto.back_off();
+            return None;
+        }
+        if self.board.is_empty() {
+            return None;
+        }
+        self.stats.timeouts += 1;
+        if self.repeats == 0 {
+            self.stats.first_timeouts += 1;
+            self.stats.first_timeout_total += self.rto.value();
+        }
+        // Within slow start after a timeout only what was sent since then is in flight.
+        let flight = match self.mode {
+            Mode::Loss => self.board.pipe,
+            _ => self.board.outstanding() - self.limited,
+        };
+        // RFC 5681 §3.1: the threshold stays when the same segment times out again, and the window is one segment already.
+        let shrinks = self.repeats == 0 || config.backoff_cuts_ssthresh;
+        self.repeats += 1;
+        self.mode = Mode::Loss;
+        (self.dupacks, self.inflation) = (0, 0);
+        self.budget = u32::MAX;
+        self.note_loss(true);
+        self.board.mark_all_lost();
+        self.rto.back_off();
+        self.timer = Some(now + self.rto.value());
+        shrinks.then(|| LossEvent { flight, highest: self.board.next() - 1 })
+    }
+
+    /// The subflow leaves. Calls `lost` with data sequence number and length of what it had not delivered yet.
+    pub(super) fn close(&mut self, mut lost: impl FnMut(u64, u32)) {
+        for record in self.board.iter_mut().filter(|r| !r.reinjected) {
+            lost(record.data_seq, record.len);
+        }
+        self.phase = Phase::Closed;
+        self.timer = None;
+        self.board = Scoreboard::default();
+    }
+}

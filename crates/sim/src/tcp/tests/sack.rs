@@ -1,0 +1,116 @@
+//! RFC 6675 §4 and §5.
+
+use super::*;
+
+fn script(window: u64) -> Script {
+    let mut script = Script::new(config(Recovery::Sack), window);
+    assert_eq!(script.sent(), range(0..window));
+    script
+}
+
+/// §5 (2), (3), (4): below DupThresh limited transmit, at DupThresh recovery with FlightSize without limited transmit.
+#[test]
+fn the_third_duplicate_begins_recovery() {
+    let mut s = script(10);
+    assert_eq!(s.sack(0, &[(1, 2)]), [10]);
+    assert_eq!(s.sack(0, &[(1, 3)]), [11]);
+    // Pipe: 12 sent, 3 arrived, 0 lost and sent again: 9. Window 5.
+    assert_eq!(s.sack(0, &[(1, 4)]), [0]);
+    assert_eq!(s.cwnd(), 5);
+    assert_eq!(s.sender.path(0).in_flight, 9 * MSS);
+    // Each further one takes a segment out of the pipe; there is room from 4 on.
+    for end in 5..9 {
+        assert_eq!(s.sack(0, &[(1, end)]), [], "{end}");
+    }
+    assert_eq!(s.sack(0, &[(1, 9)]), [12]);
+}
+
+/// §2: an acknowledgement without news is no duplicate.
+#[test]
+fn duplicates_need_news() {
+    let mut s = script(10);
+    for _ in 0..5 {
+        s.sack(0, &[(1, 2)]);
+    }
+    assert_eq!(s.sender.stats(0).fast_recoveries, 0);
+}
+
+/// §5 (1.b), IsLost: more than two segments' bytes above are enough with the first duplicate, as after lost
+/// acknowledgements; so are three separate ranges.
+#[test]
+fn one_acknowledgement_may_show_the_loss() {
+    for blocks in [&[(1, 4)][..], &[(5, 6), (3, 4), (1, 2)]] {
+        let mut s = script(10);
+        assert_eq!(s.sack(0, blocks).first(), Some(&0));
+        assert_eq!(s.sender.stats(0).fast_recoveries, 1);
+    }
+    let mut s = script(10);
+    s.sack(0, &[(1, 3)]);
+    assert_eq!(s.sender.stats(0).fast_recoveries, 0);
+}
+
+/// NextSeg (1): lost segments go first, in order, as the pipe allows; only then (2) new data.
+#[test]
+fn holes_are_filled_before_new_data() {
+    // 0, 1, 4 of 20 are lost; window 10 afterwards.
+    let mut s = script(20);
+    let mut sent = Vec::new();
+    sent.extend(s.sack(0, &[(2, 4)]));
+    for end in 6..=20 {
+        sent.extend(s.sack(0, &[(5, end), (2, 4)]));
+    }
+    assert_eq!(sent[..2], [20, 21]);
+    assert_eq!(sent[2..], [0, 1, 4, 22, 23, 24, 25, 26]);
+    // The pipe: 3 sent again and 7 new ones fill the window of 20 / 2.
+    assert_eq!((s.sender.path(0).in_flight, s.cwnd()), (10 * MSS, 10));
+}
+
+/// §5 (A): the acknowledgement of RecoveryPoint ends recovery, a lower one does not.
+#[test]
+fn recovery_lasts_until_the_recovery_point() {
+    let mut s = script(10);
+    s.sack(0, &[(2, 6)]);
+    let point = 11;
+    s.sack(1, &[(2, 10)]);
+    assert_eq!(s.sender.stats(0).fast_recoveries, 1);
+    s.ack(point);
+    assert_eq!(s.cwnd(), 5);
+    // Growth shows that the window is in congestion avoidance again.
+    for next in 12..20 {
+        s.ack(next);
+    }
+    assert!(s.sender.path(0).limit.cwnd > 5 * MSS);
+}
+
+/// NextSeg (3): with no new data, holes that are not lost yet are filled; (4) once a recovery the last segment is sent
+/// again when nothing else can be.
+#[test]
+fn without_new_data_doubtful_segments_and_a_rescue_leave() {
+    let mut sender = Sender::new(config(Recovery::Sack), reno(10));
+    sender.add_subflow(Instant::ZERO);
+    sender.write(10 * MSS);
+    let mut s = Script { now: ms(1000), sender };
+    s.sent();
+    // 0, 7 and 9 are lost. Recovery begins with 1..4; 7 is not lost by IsLost, since only 8 arrives above.
+    assert_eq!(s.sack(0, &[(1, 4)]), [0]);
+    assert_eq!(s.sack(0, &[(1, 6)]), []);
+    // Pipe: 0 again, 7, 9: 3, and the window 5. Rule 3: 7. Rule 4: 9, the last one.
+    assert_eq!(s.sack(0, &[(8, 9), (1, 7)]), [7, 9]);
+    // No second rescue in this recovery.
+    assert_eq!(s.sack(1, &[(8, 9), (1, 7)]), []);
+}
+
+/// §5.1: after a timeout recovery does not begin for what was sent before; what was acknowledged selectively is not sent
+/// again.
+#[test]
+fn a_timeout_keeps_the_scoreboard() {
+    let mut s = script(6);
+    assert_eq!(s.sack(0, &[(2, 3)]), [6]);
+    assert_eq!(s.sack(0, &[(2, 4)]), [7]);
+    assert_eq!(s.pass(5000), [0]);
+    assert_eq!(s.ack(1), [1, 4]);
+    assert_eq!(s.ack(4), [5, 6]);
+    // 8 is new.
+    assert_eq!(s.sack(4, &[(5, 7)]), [7, 8]);
+    assert_eq!(s.sender.stats(0).fast_recoveries, 0);
+}

@@ -1,0 +1,188 @@
+//! The congestion control and the view it has of the subflows, kept up to date in place.
+
+use super::config::Config;
+use super::scoreboard::{Record, Scoreboard};
+use super::subflow::{LossEvent, Progress, Subflow};
+use core::time::Duration;
+use strandcast_proto::policy::{
+    AckInfo, ChunkInfo, CongestionControl, Estimate, Limit, LinkId, LossCause, LossTrigger, PathId,
+    PathState, PathView, Signal, Transmission, View,
+};
+use strandcast_proto::time::Instant;
+use strandcast_proto::wire::serial::{StreamId, Tsn};
+
+/// The windows of all subflows.
+#[derive(Debug)]
+pub(super) struct Windows {
+    congestion: Box<dyn CongestionControl>,
+    paths: Vec<PathView>,
+    last_path_used: Option<PathId>,
+    /// What `Sent` tells, kept so that it costs no allocation.
+    chunk: ChunkInfo,
+}
+
+/// The segment's ordinal as congestion controls know it.
+fn tsn(ordinal: u64) -> Tsn {
+    Tsn(ordinal as u32)
+}
+
+fn no_chunk() -> ChunkInfo {
+    let transmissions = Default::default();
+    ChunkInfo { tsn: Tsn(0), len: 0, stream: StreamId(0), expires: None, transmissions, losses: 0 }
+}
+
+impl Windows {
+    pub(super) fn new(congestion: Box<dyn CongestionControl>) -> Self {
+        Windows { congestion, paths: Vec::new(), last_path_used: None, chunk: no_chunk() }
+    }
+
+    /// The last one of `subflows` is new.
+    pub(super) fn add(&mut self, now: Instant, config: &Config, subflows: &[Subflow]) {
+        let id = PathId(self.paths.len() as u8);
+        self.paths.push(PathView {
+            id,
+            state: PathState::Active,
+            mtu: u64::from(config.segment),
+            srtt: None,
+            rttvar: Duration::ZERO,
+            latest_rtt: None,
+            min_rtt: None,
+            rto: Duration::ZERO,
+            in_flight: 0,
+            in_flight_chunks: 0,
+            last_sent: None,
+            link: LinkId(u32::from(id.0)),
+            error_count: 0,
+            blocked: false,
+            est: Estimate::default(),
+            limit: Limit::default(),
+        });
+        self.measure(id.0, &subflows[id.index()], config);
+        self.tell(now, config.receive_window, &Signal::PathChanged(id));
+    }
+
+    pub(super) fn remove(&mut self, now: Instant, id: u8) {
+        let path = &mut self.paths[usize::from(id)];
+        path.state = PathState::Closed;
+        (path.in_flight, path.in_flight_chunks) = (0, 0);
+        self.tell(now, 0, &Signal::PathChanged(PathId(id)));
+    }
+
+    /// Takes what is new of a subflow.
+    pub(super) fn measure(&mut self, id: u8, subflow: &Subflow, config: &Config) {
+        let path = &mut self.paths[usize::from(id)];
+        path.srtt = subflow.rto.srtt;
+        path.rttvar = subflow.rto.rttvar;
+        path.latest_rtt = subflow.rto.latest;
+        path.min_rtt = subflow.rto.least;
+        path.rto = subflow.rto.value();
+        path.in_flight = subflow.in_flight(config);
+        path.in_flight_chunks = subflow.board.len();
+        path.last_sent = subflow.last_sent;
+    }
+
+    pub(super) fn path(&self, id: u8) -> &PathView {
+        &self.paths[usize::from(id)]
+    }
+
+    pub(super) fn cwnd(&self, index: usize) -> u64 {
+        self.paths[index].limit.cwnd
+    }
+
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        self.congestion.poll_timeout()
+    }
+
+    pub(super) fn tick(&mut self, now: Instant, rwnd: u64) {
+        if self.poll_timeout().is_some_and(|due| due <= now) {
+            self.tell(now, rwnd, &Signal::Tick);
+        }
+    }
+
+    pub(super) fn tell_queued(&mut self, now: Instant, rwnd: u64) {
+        self.tell(now, rwnd, &Signal::Queued);
+    }
+
+    pub(super) fn tell_sent(&mut self, now: Instant, id: u8, ordinal: u64, record: &Record, rwnd: u64) {
+        let path = PathId(id);
+        self.last_path_used = Some(path);
+        let mut chunk = core::mem::replace(&mut self.chunk, no_chunk());
+        chunk.tsn = tsn(ordinal);
+        chunk.len = u64::from(record.len);
+        chunk.losses = record.transmissions as u8 - 1;
+        chunk.transmissions.clear();
+        let next_tsn = tsn(ordinal + 1);
+        let transmission = Transmission { path, at: now, next_tsn, in_flight: true, misses: 0 };
+        for _ in 0..record.transmissions.min(2) {
+            chunk.transmissions.push(transmission);
+        }
+        self.tell(now, rwnd, &Signal::Sent(&chunk));
+        self.chunk = chunk;
+    }
+
+    pub(super) fn tell_acked(
+        &mut self,
+        now: Instant,
+        id: u8,
+        board: &Scoreboard,
+        progress: &Progress,
+        rwnd: u64,
+    ) {
+        let path = PathId(id);
+        let taken = progress.taken;
+        let cum_tsn = tsn(board.first().wrapping_sub(1));
+        let lowest = tsn(board.first() - u64::from(taken.segments));
+        let info = AckInfo {
+            path,
+            return_path: path,
+            cum_tsn,
+            cum_advanced: true,
+            pseudo_cum_advanced: true,
+            rtx_pseudo_cum_advanced: taken.again > 0,
+            earliest_outstanding: (!board.is_empty()).then(|| tsn(board.first())),
+            newly_acked: taken.bytes,
+            newly_acked_chunks: taken.segments,
+            newly_acked_again: taken.again,
+            flight_before: progress.flight_before,
+            all_acked: board.is_empty(),
+            rtt: progress.rtt,
+            newest_sent: taken.newest_sent,
+            newly_acked_range: Some((lowest, cum_tsn)),
+            highest_newly_acked: Some(cum_tsn),
+            highest_reported: cum_tsn,
+            paths_newly_acked: 1,
+            dac_count: 1,
+        };
+        self.tell(now, rwnd, &Signal::Acked(&info));
+    }
+
+    pub(super) fn tell_loss(
+        &mut self,
+        now: Instant,
+        id: u8,
+        event: LossEvent,
+        trigger: LossTrigger,
+        rwnd: u64,
+    ) {
+        self.paths[usize::from(id)].in_flight = event.flight;
+        let (path, highest) = (PathId(id), tsn(event.highest));
+        self.tell(now, rwnd, &Signal::LossEvent { path, trigger, highest, cause: LossCause::Congestion });
+    }
+
+    /// Tells the congestion control and takes the limits it sets.
+    fn tell(&mut self, now: Instant, rwnd: u64, signal: &Signal<'_>) {
+        let view = View {
+            now,
+            in_flight: self.paths.iter().map(|p| p.in_flight).sum(),
+            paths: &self.paths,
+            rwnd,
+            last_path_used: self.last_path_used,
+            primary: PathId(0),
+            peer_reports: false,
+        };
+        self.congestion.on_signal(&view, signal);
+        for path in self.paths.iter_mut().filter(|p| p.state != PathState::Closed) {
+            path.limit = self.congestion.limit(path.id);
+        }
+    }
+}
