@@ -101,3 +101,10 @@ fn the_papers_video_has_the_papers_counts() {
     }
     assert_ne!(synthetic_video(&mut stream(1)), synthetic_video(&mut stream(2)));
 }
+
+/// The trace among the scenarios is what `examples/paper_video.rs` writes.
+#[test]
+fn the_scenarios_video_is_the_synthetic_one() {
+    let text = include_str!("../../../../../scenarios/001/video.txt");
+    assert_eq!(FrameTrace::parse(text), Ok(synthetic_video(&mut Seeds::new(1, 0).stream("video"))));
+}
