@@ -1,18 +1,19 @@
 //! What an association tells those who measure.
 
 use strandcast_proto::association::Association;
-use strandcast_proto::policy::PathState;
+use strandcast_proto::policy::{PathId, PathState};
 use strandcast_proto::time::Instant;
 
 /// Counters since the start.
 pub fn counters(
     association: &Association,
     now: Instant,
+    path_of: impl Fn(PathId) -> Option<u8>,
     report: &mut dyn FnMut(Option<u8>, &'static str, f64),
 ) {
     for view in association.paths() {
+        let path @ Some(_) = path_of(view.id) else { continue };
         let Some(stats) = association.path_stats(view.id) else { continue };
-        let path = Some(view.id.0);
         report(path, "retransmitted_fast", stats.lost_fast as f64);
         report(path, "retransmitted_timeout", stats.lost_timeout as f64);
         report(path, "timeouts", stats.timeouts as f64);
@@ -22,9 +23,13 @@ pub fn counters(
 }
 
 /// Windows and round-trip times.
-pub fn gauges(association: &Association, report: &mut dyn FnMut(Option<u8>, &'static str, f64)) {
+pub fn gauges(
+    association: &Association,
+    path_of: impl Fn(PathId) -> Option<u8>,
+    report: &mut dyn FnMut(Option<u8>, &'static str, f64),
+) {
     for view in association.paths().iter().filter(|view| view.state != PathState::Closed) {
-        let path = Some(view.id.0);
+        let path @ Some(_) = path_of(view.id) else { continue };
         report(path, "cwnd_bytes", view.limit.cwnd as f64);
         if let Some(ssthresh) = view.limit.ssthresh {
             report(path, "ssthresh_bytes", ssthresh as f64);

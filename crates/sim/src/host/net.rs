@@ -133,8 +133,8 @@ impl Net {
         let p = &self.paths[id.0];
         let [out, back] = p.routes;
         let (client, server, [near, far]) = (p.client, p.server, p.tuples);
-        self.host_mut(client).add_way(near, out, back);
-        self.host_mut(server).add_way(far, back, out);
+        self.host_mut(client).add_way(near, 0, out, back);
+        self.host_mut(server).add_way(far, 0, back, out);
     }
 
     fn unroute(&mut self, id: NetPath) {

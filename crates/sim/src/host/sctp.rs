@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use strandcast_proto::app::App;
-use strandcast_proto::association::Transmit;
+use strandcast_proto::association::{Association, Transmit};
 use strandcast_proto::endpoint::{AssociationId, Endpoint, Input};
 use strandcast_proto::path::FourTuple;
-use strandcast_proto::policy::{LinkId, LinkSample};
+use strandcast_proto::policy::{LinkId, LinkSample, PathId};
 use strandcast_proto::time::Instant;
 
 use crate::net::{Agent, Body, Note, Out, Outgoing, Packet, RouteId, WireId};
@@ -34,12 +34,19 @@ enum Slot<P, N> {
 
 type AppSlot = Slot<Box<dyn App>, Box<dyn NotedApp>>;
 
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    route: RouteId,
+    /// Which of its flow's paths it is.
+    path: u8,
+}
+
 /// An [`Endpoint`] with its applications, as an [`Agent`].
 pub struct SctpHost {
     endpoint: Endpoint,
     apps: Vec<AppSlot>,
     /// Which way packets with a 4-tuple go, and which 4-tuple what comes by a route has here.
-    ways: BTreeMap<FourTuple, RouteId>,
+    ways: BTreeMap<FourTuple, Way>,
     tuples: BTreeMap<RouteId, FourTuple>,
     /// The number each link that routes begin with has at the endpoint.
     links: Vec<(WireId, LinkId)>,
@@ -72,9 +79,9 @@ impl SctpHost {
         }
     }
 
-    /// Packets with this 4-tuple go by `out`; what comes by `back` has it.
-    pub fn add_way(&mut self, tuple: FourTuple, out: RouteId, back: RouteId) {
-        self.ways.insert(tuple, out);
+    /// Packets with this 4-tuple go by `out`, as the flow's path `path`; what comes by `back` has it.
+    pub fn add_way(&mut self, tuple: FourTuple, path: u8, out: RouteId, back: RouteId) {
+        self.ways.insert(tuple, Way { route: out, path });
         self.tuples.insert(back, tuple);
     }
 
@@ -181,7 +188,7 @@ impl SctpHost {
     }
 
     fn launch(&mut self, transmit: &Transmit, batch: &Bytes, out: &mut Out) {
-        let Some(&route) = self.ways.get(&transmit.tuple) else {
+        let Some(&Way { route, .. }) = self.ways.get(&transmit.tuple) else {
             self.unroutable += 1;
             return;
         };
@@ -200,6 +207,11 @@ impl SctpHost {
             let len = (datagram.len() + headers) as u32;
             out.packets.push(Outgoing { route, len, payload, again, body: Body::Sctp(datagram) });
         }
+    }
+
+    /// Which of its flow's paths a path of the association is.
+    fn path_of(&self, association: &Association, id: PathId) -> Option<u8> {
+        association.tuple(id).and_then(|tuple| self.ways.get(&tuple)).map(|way| way.path)
     }
 
     /// New and repeated DATA chunks that the noted association has taken.
@@ -267,12 +279,12 @@ impl Agent for SctpHost {
 
     fn counters(&self, now: Instant, report: &mut dyn FnMut(Option<u8>, &'static str, f64)) {
         let Some(association) = self.noted.and_then(|id| self.endpoint.association(id)) else { return };
-        super::gauges::counters(association, now, report);
+        super::gauges::counters(association, now, |id| self.path_of(association, id), report);
     }
 
     fn gauges(&self, _now: Instant, report: &mut dyn FnMut(Option<u8>, &'static str, f64)) {
         let Some(association) = self.noted.and_then(|id| self.endpoint.association(id)) else { return };
-        super::gauges::gauges(association, report);
+        super::gauges::gauges(association, |id| self.path_of(association, id), report);
     }
 }
 

@@ -1,0 +1,130 @@
+//! The ends of background load: a TCP connection and datagrams side by side.
+
+use strandcast_proto::time::Instant;
+
+use super::tcp::outgoing;
+use crate::net::{Agent, Body, Datagram, Note, Out, Outgoing, Packet, RouteId};
+use crate::tcp::{Config, Receiver, Sender};
+use crate::traffic::{CrossEvent, CrossSource, Via};
+
+/// Sends what the source offers: by TCP into a connection whose unsent backlog is dropped at each draw of the load, by
+/// UDP at once.
+#[derive(Debug)]
+pub struct CrossSender {
+    source: CrossSource,
+    next: Option<CrossEvent>,
+    sender: Sender,
+    route: RouteId,
+    datagrams: u64,
+    begun: bool,
+}
+
+impl CrossSender {
+    /// A sender over one route.
+    pub fn new(mut source: CrossSource, sender: Sender, route: RouteId) -> Self {
+        let next = source.next();
+        CrossSender { source, next, sender, route, datagrams: 0, begun: false }
+    }
+
+    fn next_at(&self) -> Option<Instant> {
+        self.next.map(|event| match event {
+            CrossEvent::Packet { at, .. } | CrossEvent::Redraw { at, .. } => at,
+        })
+    }
+
+    fn offer(&mut self, now: Instant, out: &mut Out) {
+        while self.next_at().is_some_and(|at| at <= now) {
+            match core::mem::replace(&mut self.next, self.source.next()) {
+                Some(CrossEvent::Packet { bytes, via, .. }) => {
+                    out.notes.push(Note::Submitted { message: 0, bytes });
+                    self.send(now, bytes, via, out);
+                }
+                Some(CrossEvent::Redraw { .. }) => {
+                    self.sender.drop_backlog();
+                    out.notes.push(Note::Redrawn);
+                }
+                None => {}
+            }
+        }
+    }
+
+    fn send(&mut self, now: Instant, bytes: u32, via: Via, out: &mut Out) {
+        match via {
+            // Its header is on top again when it is sent; what is smaller than a header still is a byte.
+            Via::Tcp => self.sender.write(u64::from(bytes.saturating_sub(self.sender.config().header).max(1))),
+            Via::Udp => {
+                let body = Body::Udp(Datagram { message: self.datagrams, submitted: now });
+                self.datagrams += 1;
+                out.packets.push(Outgoing { route: self.route, len: bytes, payload: bytes, again: false, body });
+            }
+        }
+    }
+}
+
+impl Agent for CrossSender {
+    fn handle_packet(&mut self, now: Instant, packet: Packet, _: &mut Out) {
+        if let Body::Tcp(segment) = packet.body {
+            self.sender.handle_segment(now, &segment);
+        }
+    }
+
+    fn run(&mut self, now: Instant, out: &mut Out) {
+        if !core::mem::replace(&mut self.begun, true) {
+            self.sender.add_subflow(now);
+        }
+        self.offer(now, out);
+        if self.sender.poll_timeout().is_some_and(|at| at <= now) {
+            self.sender.handle_timeout(now);
+        }
+        while let Some(segment) = self.sender.poll_output(now) {
+            out.packets.push(outgoing(self.route, segment, self.sender.config()));
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.next_at().into_iter().chain(self.sender.poll_timeout()).min()
+    }
+}
+
+/// Takes what arrives, and acknowledges what came by TCP.
+#[derive(Debug)]
+pub struct CrossSink {
+    receiver: Receiver,
+    config: Config,
+    route: RouteId,
+}
+
+impl CrossSink {
+    /// A sink that acknowledges over one route.
+    pub fn new(config: Config, route: RouteId) -> Self {
+        CrossSink { receiver: Receiver::new(config.clone()), config, route }
+    }
+}
+
+impl Agent for CrossSink {
+    fn handle_packet(&mut self, now: Instant, packet: Packet, out: &mut Out) {
+        let head = packet.head;
+        match packet.body {
+            Body::Tcp(segment) => {
+                self.receiver.handle_segment(now, &segment);
+            }
+            Body::Udp(_) => {}
+            _ => return,
+        }
+        let (path, sent, wire, payload) = (head.path, head.sent, head.len, head.payload);
+        out.notes.push(Note::Arrived { path, sent, wire, payload, sequence: None, new: true });
+    }
+
+    fn run(&mut self, now: Instant, out: &mut Out) {
+        if self.receiver.poll_timeout().is_some_and(|at| at <= now) {
+            self.receiver.handle_timeout(now);
+        }
+        while let Some(segment) = self.receiver.poll_output(now) {
+            out.packets.push(outgoing(self.route, segment, &self.config));
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.receiver.poll_timeout()
+    }
+}

@@ -1,0 +1,218 @@
+//! The ends of an SCTP flow: applications of a [`SctpHost`](crate::host::SctpHost).
+
+use core::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use strandcast_proto::app::App;
+use strandcast_proto::association::{Event, SendError, SendOptions};
+use strandcast_proto::endpoint::{AssociationId, Connect, Endpoint};
+use strandcast_proto::path::FourTuple;
+use strandcast_proto::time::Instant;
+
+use super::Feed;
+use crate::host::NotedApp;
+use crate::net::Note;
+
+/// Number and time of submission, at the head of every message.
+const HEADER: usize = 16;
+/// Messages are cut from blocks of this size: one allocation for many of them.
+const BLOCK: usize = 64 * 1024;
+
+/// A path that comes or goes while the flow lives.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PathPlan {
+    /// The path as the client knows it.
+    pub tuple: FourTuple,
+    /// When.
+    pub at: Instant,
+    /// It joins, or it leaves.
+    pub joins: bool,
+}
+
+/// What an SCTP flow is told at construction.
+#[derive(Debug)]
+pub struct SctpFlow {
+    /// Opens the association.
+    pub connect: Connect,
+    /// When it does.
+    pub start: Instant,
+    /// When the application ends; what is buffered is still sent.
+    pub stop: Option<Instant>,
+    /// What it sends.
+    pub feed: Feed,
+    /// Messages of a video are given up this long after their capture.
+    pub lifetime: Option<Duration>,
+    /// Paths that come and go, in order of time.
+    pub plan: Vec<PathPlan>,
+}
+
+/// The sending application.
+#[derive(Debug)]
+pub struct FlowSource {
+    connect: Option<Connect>,
+    start: Instant,
+    stop: Option<Instant>,
+    feed: Feed,
+    lifetime: Option<Duration>,
+    plan: std::collections::VecDeque<PathPlan>,
+    association: Option<AssociationId>,
+    connected: bool,
+    full: bool,
+    ended: bool,
+    message: u64,
+    block: BytesMut,
+    notes: Vec<Note>,
+}
+
+impl FlowSource {
+    /// A source that has not begun.
+    pub fn new(flow: SctpFlow) -> Self {
+        let SctpFlow { connect, start, stop, feed, lifetime, plan } = flow;
+        FlowSource {
+            connect: Some(connect),
+            start,
+            stop,
+            feed,
+            lifetime,
+            plan: plan.into(),
+            association: None,
+            connected: false,
+            full: false,
+            ended: false,
+            message: 0,
+            block: BytesMut::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    fn payload(&mut self, at: Instant, bytes: u32) -> Bytes {
+        let size = (bytes as usize).max(HEADER);
+        if self.block.len() < size {
+            self.block = BytesMut::zeroed(BLOCK.max(size));
+        }
+        let mut payload = self.block.split_to(size);
+        payload[..8].copy_from_slice(&self.message.to_be_bytes());
+        payload[8..HEADER].copy_from_slice(&at.as_nanos().to_be_bytes());
+        payload.freeze()
+    }
+
+    fn follow_plan(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId) {
+        while let Some(PathPlan { tuple, joins, .. }) = self.plan.pop_front_if(|p| p.at <= now) {
+            if joins {
+                // Refused only to peers that can't follow, and both are ours.
+                let _ = endpoint.add_path(now, id, tuple, None);
+            } else {
+                let _ = endpoint.with(id, |a| {
+                    let mut all = a.paths().iter().map(|p| p.id);
+                    match all.find(|p| a.tuple(*p) == Some(tuple)) {
+                        Some(path) => a.remove_path(now, path),
+                        None => Ok(()),
+                    }
+                });
+            }
+        }
+    }
+
+    fn submit(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId) {
+        while let Some(emission) = self.feed.peek(now).filter(|_| !self.full) {
+            let payload = self.payload(emission.at, emission.bytes);
+            let left = |lifetime: Duration| lifetime.saturating_sub(now - emission.capture());
+            let lifetime = self.lifetime.map(left);
+            let options = SendOptions { lifetime, unordered: lifetime.is_some(), ..SendOptions::default() };
+            let bytes = payload.len() as u32;
+            match endpoint.send(now, id, payload, options) {
+                Ok(_) => {
+                    self.notes.push(Note::Submitted { message: self.message, bytes });
+                    self.message += 1;
+                    self.feed.take();
+                }
+                Err(SendError::Full) => self.full = true,
+                Err(_) => self.ended = true,
+            }
+            if self.ended {
+                return;
+            }
+        }
+        if self.feed.is_done() || self.stop.is_some_and(|stop| stop <= now) {
+            endpoint.shutdown(now, id);
+            self.ended = true;
+        }
+    }
+}
+
+impl App for FlowSource {
+    fn on_event(&mut self, _: Instant, _: &mut Endpoint, id: AssociationId, event: &Event) {
+        if self.association != Some(id) {
+            return;
+        }
+        match event {
+            Event::Connected { .. } => self.connected = true,
+            Event::Writable => self.full = false,
+            Event::Closed(_) => self.ended = true,
+            _ => {}
+        }
+    }
+
+    fn poll(&mut self, now: Instant, endpoint: &mut Endpoint) {
+        if self.start <= now
+            && let Some(connect) = self.connect.take()
+        {
+            self.association = endpoint.connect(now, connect).ok();
+            self.ended = self.association.is_none();
+        }
+        let Some(id) = self.association.filter(|_| self.connected && !self.ended) else { return };
+        self.follow_plan(now, endpoint, id);
+        self.submit(now, endpoint, id);
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        if self.connect.is_some() {
+            return Some(self.start);
+        }
+        if !self.connected || self.ended {
+            return None;
+        }
+        let feed = self.feed.next_at().filter(|_| !self.full);
+        feed.into_iter().chain(self.stop).chain(self.plan.front().map(|p| p.at)).min()
+    }
+}
+
+impl NotedApp for FlowSource {
+    fn take_notes(&mut self, out: &mut Vec<Note>) {
+        out.append(&mut self.notes);
+    }
+}
+
+/// The receiving application.
+#[derive(Debug, Default)]
+pub struct FlowSink {
+    readable: Option<AssociationId>,
+    notes: Vec<Note>,
+}
+
+impl App for FlowSink {
+    fn on_event(&mut self, _: Instant, _: &mut Endpoint, id: AssociationId, event: &Event) {
+        if *event == Event::Readable {
+            self.readable = Some(id);
+        }
+    }
+
+    fn poll(&mut self, _: Instant, endpoint: &mut Endpoint) {
+        let Some(id) = self.readable.take() else { return };
+        while let Some(message) = endpoint.recv(id) {
+            let Some((number, rest)) = message.payload.split_first_chunk::<8>() else { continue };
+            let Some(submitted) = rest.first_chunk::<8>() else { continue };
+            self.notes.push(Note::Delivered {
+                message: u64::from_be_bytes(*number),
+                bytes: message.payload.len() as u32,
+                submitted: Instant::from_nanos(u64::from_be_bytes(*submitted)),
+            });
+        }
+    }
+}
+
+impl NotedApp for FlowSink {
+    fn take_notes(&mut self, out: &mut Vec<Note>) {
+        out.append(&mut self.notes);
+    }
+}

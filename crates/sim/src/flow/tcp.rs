@@ -1,0 +1,221 @@
+//! The ends of a TCP or MPTCP flow.
+
+use std::collections::VecDeque;
+
+use strandcast_proto::time::Instant;
+
+use super::Feed;
+use crate::net::{Agent, Body, Note, Out, Outgoing, Packet, RouteId};
+use crate::tcp::{Config, Receiver, Segment, Sender};
+
+/// A subflow that comes or goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SubflowPlan {
+    /// The flow's path it uses.
+    pub path: u8,
+    /// When.
+    pub at: Instant,
+    /// It joins, or it leaves.
+    pub joins: bool,
+}
+
+/// The sending end.
+#[derive(Debug)]
+pub struct TcpSender {
+    sender: Sender,
+    feed: Feed,
+    start: Instant,
+    stop: Option<Instant>,
+    /// By path.
+    routes: Vec<RouteId>,
+    /// The path of each subflow, in the order in which they joined.
+    paths: Vec<u8>,
+    plan: VecDeque<SubflowPlan>,
+    message: u64,
+    begun: bool,
+}
+
+impl TcpSender {
+    /// An end that opens subflows as `plan` says, in order of time, and sends from `start` on.
+    pub fn new(
+        sender: Sender,
+        feed: Feed,
+        (start, stop): (Instant, Option<Instant>),
+        routes: Vec<RouteId>,
+        plan: Vec<SubflowPlan>,
+    ) -> Self {
+        let plan = plan.into();
+        TcpSender { sender, feed, start, stop, routes, paths: Vec::new(), plan, message: 0, begun: false }
+    }
+
+    /// The connection, to look at.
+    pub fn connection(&self) -> &Sender {
+        &self.sender
+    }
+
+    fn follow_plan(&mut self, now: Instant) {
+        while let Some(change) = self.plan.pop_front_if(|change| change.at <= now) {
+            if change.joins {
+                self.sender.add_subflow(now);
+                self.paths.push(change.path);
+            } else if let Some(subflow) = self.paths.iter().rposition(|path| *path == change.path) {
+                self.sender.remove_subflow(now, subflow as u8);
+            }
+        }
+    }
+
+    fn write(&mut self, now: Instant, out: &mut Out) {
+        if !core::mem::replace(&mut self.begun, true) {
+            match self.feed {
+                Feed::Endless { .. } => self.sender.write_endless(),
+                Feed::Finite { left, .. } => self.sender.write(left),
+                Feed::Timed { .. } => {}
+            }
+        }
+        let Feed::Timed { .. } = self.feed else { return };
+        while let Some(emission) = self.feed.peek(now) {
+            out.notes.push(Note::Submitted { message: self.message, bytes: emission.bytes });
+            self.sender.write(u64::from(emission.bytes));
+            self.message += 1;
+            self.feed.take();
+        }
+    }
+}
+
+impl Agent for TcpSender {
+    fn handle_packet(&mut self, now: Instant, packet: Packet, _: &mut Out) {
+        if let Body::Tcp(segment) = packet.body {
+            self.sender.handle_segment(now, &segment);
+        }
+    }
+
+    fn run(&mut self, now: Instant, out: &mut Out) {
+        if now < self.start {
+            return;
+        }
+        self.follow_plan(now);
+        if self.stop.take_if(|stop| *stop <= now).is_some() {
+            self.feed = Feed::Finite { size: 0, left: 0 };
+            self.sender.drop_backlog();
+        }
+        self.write(now, out);
+        if self.sender.poll_timeout().is_some_and(|at| at <= now) {
+            self.sender.handle_timeout(now);
+        }
+        while let Some(segment) = self.sender.poll_output(now) {
+            let path = self.paths[usize::from(segment.subflow)];
+            out.packets.push(outgoing(self.routes[usize::from(path)], segment, self.sender.config()));
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        let plan = self.plan.front().map(|change| change.at);
+        let start = (!self.begun).then_some(self.start);
+        if start.is_some() {
+            return start;
+        }
+        let feed = self.feed.next_at();
+        plan.into_iter().chain(feed).chain(self.stop).chain(self.sender.poll_timeout()).min()
+    }
+
+    fn counters(&self, now: Instant, report: &mut dyn FnMut(Option<u8>, &'static str, f64)) {
+        for (subflow, path) in self.paths.iter().enumerate() {
+            let stats = self.sender.stats(subflow as u8);
+            report(Some(*path), "retransmitted_fast", stats.fast_retransmissions as f64);
+            report(Some(*path), "retransmitted_timeout", stats.timeout_retransmissions as f64);
+            report(Some(*path), "timeouts", stats.timeouts as f64);
+            report(Some(*path), "loss_events", stats.loss_events() as f64);
+        }
+        let limits = self.sender.limits(now);
+        report(None, "rwnd_blocked_s", limits.receive_window.as_secs_f64());
+        report(None, "cwnd_limited_s", limits.congestion_window.as_secs_f64());
+        report(None, "app_limited_s", limits.application.as_secs_f64());
+    }
+
+    fn gauges(&self, _: Instant, report: &mut dyn FnMut(Option<u8>, &'static str, f64)) {
+        for (subflow, path) in self.paths.iter().enumerate() {
+            let view = self.sender.path(subflow as u8);
+            report(Some(*path), "cwnd_bytes", view.limit.cwnd as f64);
+            if let Some(ssthresh) = view.limit.ssthresh {
+                report(Some(*path), "ssthresh_bytes", ssthresh as f64);
+            }
+            if let Some(srtt) = view.srtt {
+                report(Some(*path), "srtt_ms", srtt.as_secs_f64() * 1e3);
+            }
+            report(Some(*path), "in_flight_bytes", view.in_flight as f64);
+        }
+    }
+}
+
+/// The receiving end.
+#[derive(Debug)]
+pub struct TcpReceiver {
+    receiver: Receiver,
+    config: Config,
+    /// By path.
+    routes: Vec<RouteId>,
+    /// The path each subflow's segments came by.
+    paths: Vec<u8>,
+    delivered: u64,
+}
+
+impl TcpReceiver {
+    /// An end that answers on the path by which it was asked.
+    pub fn new(config: Config, routes: Vec<RouteId>) -> Self {
+        TcpReceiver { receiver: Receiver::new(config.clone()), config, routes, paths: Vec::new(), delivered: 0 }
+    }
+}
+
+impl Agent for TcpReceiver {
+    fn handle_packet(&mut self, now: Instant, packet: Packet, out: &mut Out) {
+        let Packet { head, body: Body::Tcp(segment) } = packet else { return };
+        let subflow = usize::from(segment.subflow);
+        if self.paths.len() <= subflow {
+            self.paths.resize(subflow + 1, head.path);
+        }
+        self.paths[subflow] = head.path;
+        let Some(arrival) = self.receiver.handle_segment(now, &segment) else { return };
+        out.notes.push(Note::Arrived {
+            path: head.path,
+            sent: head.sent,
+            wire: head.len,
+            payload: arrival.len,
+            sequence: Some((arrival.data_seq / u64::from(self.config.segment.max(1))) as u32),
+            new: arrival.new,
+        });
+        let delivered = self.receiver.delivered();
+        if delivered > self.delivered {
+            out.notes.push(Note::Progress { bytes: delivered - self.delivered });
+            self.delivered = delivered;
+        }
+    }
+
+    fn run(&mut self, now: Instant, out: &mut Out) {
+        if self.receiver.poll_timeout().is_some_and(|at| at <= now) {
+            self.receiver.handle_timeout(now);
+        }
+        while let Some(segment) = self.receiver.poll_output(now) {
+            let path = self.paths[usize::from(segment.subflow)];
+            out.packets.push(outgoing(self.routes[usize::from(path)], segment, &self.config));
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.receiver.poll_timeout()
+    }
+
+    fn counters(&self, _: Instant, report: &mut dyn FnMut(Option<u8>, &'static str, f64)) {
+        let spurious = (0..self.paths.len()).map(|s| self.receiver.stats(s as u8).duplicates);
+        report(None, "spurious", spurious.sum::<u64>() as f64);
+    }
+}
+
+pub(super) fn outgoing(route: RouteId, segment: Segment, config: &Config) -> Outgoing {
+    Outgoing {
+        route,
+        len: segment.wire_len(config),
+        payload: segment.len,
+        again: segment.retransmission,
+        body: Body::Tcp(segment),
+    }
+}

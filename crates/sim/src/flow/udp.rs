@@ -1,0 +1,77 @@
+//! The ends of a UDP flow.
+
+use strandcast_proto::time::Instant;
+
+use super::Feed;
+use crate::net::{Agent, Body, Datagram, Note, Out, Outgoing, Packet, RouteId};
+
+/// Sends what its source gives, and does not look back.
+#[derive(Debug)]
+pub struct UdpSender {
+    feed: Feed,
+    route: RouteId,
+    /// Bytes of IP and UDP header in front of each.
+    header: u32,
+    message: u64,
+}
+
+impl UdpSender {
+    /// A sender of what `feed` gives at its times.
+    pub fn new(feed: Feed, route: RouteId, header: u32) -> Self {
+        UdpSender { feed, route, header, message: 0 }
+    }
+}
+
+impl Agent for UdpSender {
+    fn handle_packet(&mut self, _: Instant, _: Packet, _: &mut Out) {}
+
+    fn run(&mut self, now: Instant, out: &mut Out) {
+        while let Some(emission) = self.feed.peek(now) {
+            let datagram = Datagram { message: self.message, submitted: emission.at };
+            out.notes.push(Note::Submitted { message: self.message, bytes: emission.bytes });
+            out.packets.push(Outgoing {
+                route: self.route,
+                len: emission.bytes + self.header,
+                payload: emission.bytes,
+                again: false,
+                body: Body::Udp(datagram),
+            });
+            self.message += 1;
+            self.feed.take();
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.feed.next_at()
+    }
+}
+
+/// Takes what arrives.
+#[derive(Debug, Default)]
+pub struct UdpSink {
+    seen: u64,
+}
+
+impl Agent for UdpSink {
+    fn handle_packet(&mut self, _: Instant, packet: Packet, out: &mut Out) {
+        let Body::Udp(Datagram { message, submitted }) = packet.body else { return };
+        let head = packet.head;
+        out.notes.push(Note::Arrived {
+            path: head.path,
+            sent: head.sent,
+            wire: head.len,
+            payload: head.payload,
+            sequence: Some(message as u32),
+            // Only links duplicate datagrams, and a copy follows its original at once.
+            new: message >= self.seen,
+        });
+        self.seen = self.seen.max(message + 1);
+        out.notes.push(Note::Delivered { message, bytes: head.payload, submitted });
+    }
+
+    fn run(&mut self, _: Instant, _: &mut Out) {}
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        None
+    }
+}

@@ -1,0 +1,34 @@
+//! Schemes and windows by name: handed in, since the simulator knows none.
+
+use std::sync::Arc;
+
+use strandcast_proto::config::TransportConfig;
+use strandcast_proto::endpoint::SchemeFactory;
+use strandcast_proto::policy::CongestionControl;
+
+use crate::tcp::WindowSetup;
+
+/// Whoever knows schemes by name.
+pub trait Catalog: Sync {
+    /// The scheme that `spec` names. `defaults` are `key=value` pairs that it takes where it has such a key and `spec`
+    /// does not set it.
+    ///
+    /// # Errors
+    /// What is wrong with the spec, in one line.
+    fn scheme(&self, spec: &str, defaults: &str) -> Result<SchemePlan, String>;
+
+    /// The windows that `spec` names, for a TCP sender.
+    ///
+    /// # Errors
+    /// What is wrong with the spec, in one line.
+    fn congestion(&self, spec: &str, setup: &WindowSetup) -> Result<Box<dyn CongestionControl>, String>;
+}
+
+/// How to make the schemes of an association.
+#[derive(Clone)]
+pub struct SchemePlan {
+    /// Sets what the scheme needs of the transport.
+    pub tune: Arc<dyn Fn(&mut TransportConfig) + Send + Sync>,
+    /// Makes one.
+    pub build: SchemeFactory,
+}

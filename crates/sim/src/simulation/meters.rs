@@ -1,0 +1,117 @@
+//! Everything that is measured in a run.
+
+use core::fmt::Debug;
+
+use strandcast_proto::time::Instant;
+
+use super::ledger::{Done, Ledger};
+use crate::net::{AgentId, Fate, FlowId, Head, Note, Packet, Watch, WireId};
+use crate::result::meter::{FlowMeter, LossPlace};
+
+/// Writes down what happens, packet by packet.
+pub trait Recorder: Debug + Send {
+    /// An agent handed a packet to the network.
+    fn sent(&mut self, now: Instant, from: AgentId, packet: &Packet);
+    /// A packet came to a link.
+    fn offered(&mut self, now: Instant, wire: WireId, head: &Head, fate: Fate);
+    /// A packet came out of a link.
+    fn arrived(&mut self, now: Instant, wire: WireId, head: &Head);
+    /// An agent has something to note.
+    fn note(&mut self, now: Instant, flow: FlowId, from: AgentId, note: &Note);
+}
+
+/// The meters of all flows, and whoever records.
+#[derive(Debug, Default)]
+pub struct Meters {
+    pub(super) flows: Vec<Metered>,
+    pub(super) recorder: Option<Box<dyn Recorder>>,
+}
+
+/// A flow's meter.
+#[derive(Debug)]
+pub(super) struct Metered {
+    pub meter: FlowMeter,
+    /// For transports without message boundaries.
+    pub ledger: Option<Ledger>,
+    /// Bytes its application handed in, and those delivered so far.
+    pub submitted: u64,
+    pub delivered: u64,
+}
+
+impl Metered {
+    fn note(&mut self, now: Instant, note: &Note) {
+        match *note {
+            Note::Submitted { message, bytes } => {
+                self.submitted += u64::from(bytes);
+                if let Some(ledger) = &mut self.ledger {
+                    ledger.submit(now, message, bytes);
+                }
+            }
+            Note::Arrived { path, sent, wire, payload, sequence, new } => {
+                self.meter.arrived(now, path, sent, wire, payload, sequence, new);
+            }
+            Note::Delivered { message, bytes, submitted } => {
+                self.delivered += u64::from(bytes);
+                self.meter.delivered(now, message, bytes, submitted);
+            }
+            Note::Progress { bytes } => self.progress(now, bytes),
+            Note::Redrawn => {}
+        }
+    }
+
+    fn progress(&mut self, now: Instant, bytes: u64) {
+        self.delivered += bytes;
+        let Some(ledger) = &mut self.ledger else {
+            self.meter.progressed(now, bytes);
+            return;
+        };
+        ledger.deliver(bytes);
+        while let Some(Done { message, bytes, submitted }) = ledger.next_done() {
+            self.meter.delivered(now, message, bytes, submitted);
+        }
+    }
+}
+
+impl Watch for Meters {
+    fn sent(&mut self, now: Instant, from: AgentId, packet: &Packet) {
+        let head = packet.head;
+        if let Some(flow) = self.flows.get_mut(head.flow.0 as usize) {
+            flow.meter.sent(now, head.path, head.len, head.payload, head.again);
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.sent(now, from, packet);
+        }
+    }
+
+    fn offered(&mut self, now: Instant, wire: WireId, head: &Head, fate: Fate) {
+        let place = match fate {
+            Fate::Taken { lost: false, .. } => None,
+            Fate::Taken { lost: true, .. } => Some(LossPlace::Random),
+            Fate::QueueFull => Some(LossPlace::Queue),
+            Fate::Down => Some(LossPlace::Down),
+        };
+        if let Some(place) = place.filter(|_| head.payload > 0)
+            && let Some(flow) = self.flows.get_mut(head.flow.0 as usize)
+        {
+            flow.meter.lost(now, head.path, place);
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.offered(now, wire, head, fate);
+        }
+    }
+
+    fn arrived(&mut self, now: Instant, wire: WireId, head: &Head) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.arrived(now, wire, head);
+        }
+    }
+
+    fn note(&mut self, now: Instant, flow: FlowId, from: AgentId, note: &Note) {
+        if let Some(metered) = self.flows.get_mut(flow.0 as usize) {
+            metered.note(now, note);
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.note(now, flow, from, note);
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! From what a scenario says to what the network is made of.
+
+use core::time::Duration;
+use std::collections::BTreeMap;
+
+use strandcast_proto::seeds::Seeds;
+use strandcast_proto::time::Instant;
+
+use crate::net::{NodeId, Network, WireId};
+use crate::scenario::{Link, Scenario};
+
+use super::{BuildError, Meters};
+
+/// Links by name, and what is known of them.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    pub nodes: BTreeMap<String, NodeId>,
+    pub links: BTreeMap<String, PlannedLink>,
+}
+
+/// A link in both directions.
+#[derive(Debug)]
+pub(super) struct PlannedLink {
+    pub from: String,
+    pub to: String,
+    pub wires: [WireId; 2],
+    /// Nominal bit/s of each direction; `None`: infinite.
+    pub rates_bps: [Option<f64>; 2],
+}
+
+impl Plan {
+    /// Adds all nodes and links to `network`.
+    pub fn lay(
+        network: &mut Network<Meters>,
+        scenario: &Scenario,
+        seeds: &Seeds,
+        origin: Instant,
+    ) -> Result<Self, BuildError> {
+        let mut plan = Plan::default();
+        for name in scenario.nodes.keys() {
+            plan.nodes.insert(name.clone(), network.add_node(None));
+        }
+        for (name, link) in &scenario.links {
+            let planned = plan.lay_link(network, name, link, seeds, origin)?;
+            plan.links.insert(name.clone(), planned);
+        }
+        Ok(plan)
+    }
+
+    fn lay_link(
+        &self,
+        network: &mut Network<Meters>,
+        name: &str,
+        link: &Link,
+        seeds: &Seeds,
+        origin: Instant,
+    ) -> Result<PlannedLink, BuildError> {
+        let node = |end: &str| {
+            self.nodes.get(end).copied().ok_or_else(|| BuildError::new(&format!("links.{name}"), "no such node"))
+        };
+        let ends = [node(&link.to)?, node(&link.from)?];
+        let mut wires = Vec::new();
+        let mut rates_bps = [None; 2];
+        for (i, (direction, label)) in [(&link.forward, "forward"), (&link.reverse, "reverse")].into_iter().enumerate()
+        {
+            let key = if i == 0 { format!("links.{name}") } else { format!("links.{name}.reverse") };
+            let label = format!("link {name} {label}");
+            let config = super::endpoints::link_config(direction, seeds, &label, origin)
+                .map_err(|message| BuildError::new(&key, &message))?;
+            rates_bps[i] = config.nominal_rate_bps();
+            let wire = network.add_wire(ends[i], config, &label);
+            if link.wireless {
+                network.set_wireless(wire);
+            }
+            wires.push(wire);
+        }
+        let (from, to) = (link.from.clone(), link.to.clone());
+        Ok(PlannedLink { from, to, wires: [wires[0], wires[1]], rates_bps })
+    }
+
+    /// The links of `via` as passed from node `from`, and where they lead.
+    pub fn wires(&self, from: &str, via: &[String], key: &str) -> Result<(Vec<WireId>, String), BuildError> {
+        let mut at = from.to_owned();
+        let mut wires = Vec::new();
+        for name in via {
+            let link = self.link(name, key)?;
+            let side = if link.from == at {
+                at.clone_from(&link.to);
+                0
+            } else if link.to == at {
+                at.clone_from(&link.from);
+                1
+            } else {
+                return Err(BuildError::new(key, &format!("link {name} does not begin or end at node {at}")));
+            };
+            wires.push(link.wires[side]);
+        }
+        Ok((wires, at))
+    }
+
+    /// A link by name.
+    pub fn link(&self, name: &str, key: &str) -> Result<&PlannedLink, BuildError> {
+        self.links.get(name).ok_or_else(|| BuildError::new(key, &format!("no link {name}")))
+    }
+
+    /// The time the slowest of `wires` takes for `bytes`; zero if none has a rate.
+    pub fn slowest(&self, wires: &[WireId], bytes: f64) -> Duration {
+        let rates = self.links.values().flat_map(|link| link.wires.into_iter().zip(link.rates_bps));
+        let of_route = rates.filter(|(wire, _)| wires.contains(wire)).filter_map(|(_, rate)| rate);
+        let least = of_route.filter(|rate| *rate > 0.0).fold(f64::INFINITY, f64::min);
+        Duration::from_secs_f64((bytes * 8.0 / least).min(1.0))
+    }
+}

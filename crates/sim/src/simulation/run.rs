@@ -1,0 +1,165 @@
+//! The run of a simulation, from its start to its end, in the order of what was planned.
+
+use core::ops::ControlFlow;
+use core::time::Duration;
+
+use strandcast_proto::time::Instant;
+
+use super::{Recorder, Simulation};
+use crate::net::WireId;
+use crate::result::{Metric, RunResult, Subject};
+
+/// Simulated time between two looks at [`Control`].
+const CHUNK: Duration = Duration::from_secs(1);
+
+/// Whoever waits for a run.
+pub trait Control {
+    /// So much of the run is done, 0 to 1; `Break` ends it without a result.
+    fn progress(&mut self, _done: f64) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
+    /// A point of a time series: seconds since the flows' time 0.
+    fn point(&mut self, _time_s: f64, _subject: &Subject, _metric: &'static str, _value: f64) {}
+}
+
+/// Nobody waits.
+impl Control for () {}
+
+/// What else a run does.
+#[derive(Debug, Default)]
+pub struct RunOptions {
+    /// Step of time series, if any are wanted.
+    pub series: Option<Duration>,
+    /// Whoever writes down every packet.
+    pub recorder: Option<Box<dyn Recorder>>,
+}
+
+/// Something the scenario has planned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Due {
+    /// Results count from here on.
+    Warm,
+    /// A direction of a link goes down or comes up.
+    Outage { wire: WireId, down: bool, notify: bool },
+    /// A point of all series.
+    Point,
+    /// A look at [`Control`].
+    Look,
+}
+
+impl Simulation {
+    /// Runs to the end; `None` if `control` broke it off.
+    pub fn run(&mut self, options: RunOptions, control: &mut impl Control) -> Option<RunResult> {
+        self.network.watch_mut().recorder = options.recorder;
+        for (at, due) in self.agenda(options.series) {
+            self.network.run_until(at);
+            match due {
+                Due::Warm => self.begin(at),
+                Due::Outage { wire, down, notify } => self.network.set_down(wire, down, notify),
+                Due::Point => self.points(at, control),
+                Due::Look => {
+                    let done = at.as_secs_f64() / self.end.as_secs_f64();
+                    if control.progress(done).is_break() {
+                        return None;
+                    }
+                }
+            }
+        }
+        self.network.run_until(self.end);
+        Some(self.result())
+    }
+
+    /// Takes the recorder back.
+    pub fn take_recorder(&mut self) -> Option<Box<dyn Recorder>> {
+        self.network.watch_mut().recorder.take()
+    }
+
+    /// All that is planned, in order.
+    fn agenda(&self, series: Option<Duration>) -> Vec<(Instant, Due)> {
+        let mut agenda = vec![(self.warm, Due::Warm)];
+        agenda.extend(self.outages.iter().copied());
+        let mut every = |step: Duration, from: Instant, due: Due| {
+            let mut at = from;
+            while at <= self.end && !step.is_zero() {
+                agenda.push((at, due));
+                at += step;
+            }
+        };
+        if let Some(step) = series {
+            every(step, self.origin + step, Due::Point);
+        }
+        every(CHUNK, Instant::ZERO + CHUNK, Due::Look);
+        agenda.sort();
+        agenda
+    }
+
+    /// Results count from now on.
+    fn begin(&mut self, now: Instant) {
+        self.counters(now);
+        let network = &self.network;
+        let stats = |wire: &super::build::WireInfo| network.wire(wire.id).link.stats_at(now);
+        self.first_stats = self.wires.iter().map(stats).collect();
+    }
+
+    /// Tells every meter its transport's counters.
+    fn counters(&mut self, now: Instant) {
+        for (index, flow) in self.flows.iter().enumerate() {
+            let mut told = Vec::new();
+            for agent in [flow.sender, flow.receiver] {
+                let report = &mut |path, name, total| told.push((path, name, total));
+                self.network.any_agent(agent).counters(now, report);
+            }
+            let meter = &mut self.network.watch_mut().flows[index].meter;
+            for (path, name, total) in told {
+                meter.count(now, path, name, total);
+            }
+        }
+    }
+
+    fn points(&mut self, now: Instant, control: &mut impl Control) {
+        let time_s = (now - self.origin).as_secs_f64();
+        for (flow, metered) in self.flows.iter().zip(&self.network.watch().flows) {
+            let subject = Subject::Flow(flow.name.clone());
+            control.point(time_s, &subject, "delivered_bytes", metered.delivered as f64);
+            self.network.any_agent(flow.sender).gauges(now, &mut |path, name, value| {
+                let subject = match path.and_then(|p| flow.paths.get(usize::from(p))) {
+                    Some(path) => Subject::Path { flow: flow.name.clone(), path: path.clone() },
+                    None => subject.clone(),
+                };
+                control.point(time_s, &subject, name, value);
+            });
+        }
+        for wire in &self.wires {
+            let link = &self.network.wire(wire.id).link;
+            let stats = link.stats_at(now);
+            control.point(time_s, &wire.subject, "queue_packets", link.waiting(now) as f64);
+            control.point(time_s, &wire.subject, "served_bytes", stats.served.bytes as f64);
+        }
+    }
+
+    fn result(&mut self) -> RunResult {
+        self.counters(self.end);
+        let mut metrics: Vec<Metric> = Vec::new();
+        for (flow, metered) in self.flows.iter().zip(&self.network.watch().flows) {
+            metered.meter.metrics(&flow.name, self.end, &mut metrics);
+        }
+        let seconds = self.end - self.warm;
+        for (wire, first) in self.wires.iter().zip(&self.first_stats) {
+            let link = &self.network.wire(wire.id).link;
+            let last = link.stats_at(self.end);
+            crate::result::meter::link_metrics(&wire.subject, first, &last, wire.rate_bps, seconds, &mut metrics);
+        }
+        for cross in &self.cross {
+            cross.metrics(&self.network, self.warm, self.end, &mut metrics);
+        }
+        RunResult {
+            seed: self.seed,
+            scheme: self.scheme.clone(),
+            fingerprint: self.network.fingerprint(),
+            metrics,
+            packet_hops: self.network.packet_hops(),
+            simulated: self.end - self.origin,
+        }
+    }
+}
