@@ -19,7 +19,8 @@ const MESSAGES: u64 = 20_000;
 fn run(seed: u64) -> usize {
     let seeds = Seeds::new(seed, 0);
     let spec = parse_spec("cmt").expect("a preset");
-    let mut config = TransportConfig { receive_buffer: 4 << 20, send_buffer: 4 << 20, mtu: 1500, ..Default::default() };
+    let mut config =
+        TransportConfig { receive_buffer: 4 << 20, send_buffer: 4 << 20, mtu: 1500, ..Default::default() };
     spec.tune(&mut config);
     let transport = Arc::new(config);
     let mut net = Net::new(&seeds);

@@ -51,11 +51,19 @@ impl CrossSender {
     fn send(&mut self, now: Instant, bytes: u32, via: Via, out: &mut Out) {
         match via {
             // Its header is on top again when it is sent; what is smaller than a header still is a byte.
-            Via::Tcp => self.sender.write(u64::from(bytes.saturating_sub(self.sender.config().header).max(1))),
+            Via::Tcp => {
+                self.sender.write(u64::from(bytes.saturating_sub(self.sender.config().header).max(1)))
+            }
             Via::Udp => {
                 let body = Body::Udp(Datagram { message: self.datagrams, submitted: now });
                 self.datagrams += 1;
-                out.packets.push(Outgoing { route: self.route, len: bytes, payload: bytes, again: false, body });
+                out.packets.push(Outgoing {
+                    route: self.route,
+                    len: bytes,
+                    payload: bytes,
+                    again: false,
+                    body,
+                });
             }
         }
     }

@@ -162,7 +162,13 @@ pub struct TcpReceiver {
 impl TcpReceiver {
     /// An end that answers on the path by which it was asked.
     pub fn new(config: Config, routes: Vec<RouteId>) -> Self {
-        TcpReceiver { receiver: Receiver::new(config.clone()), config, routes, paths: Vec::new(), delivered: 0 }
+        TcpReceiver {
+            receiver: Receiver::new(config.clone()),
+            config,
+            routes,
+            paths: Vec::new(),
+            delivered: 0,
+        }
     }
 }
 

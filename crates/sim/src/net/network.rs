@@ -119,6 +119,19 @@ impl<W: Watch> Network<W> {
         AgentId(self.agents.len() as u32 - 1)
     }
 
+    /// What the next two agents will be called: routes can be laid before their ends are there.
+    pub fn next_agents(&self) -> [AgentId; 2] {
+        let next = self.agents.len() as u32;
+        [AgentId(next), AgentId(next + 1)]
+    }
+
+    /// Lets every agent run once.
+    pub fn wake_all(&mut self) {
+        for id in 0..self.agents.len() as u32 {
+            self.wake(AgentId(id));
+        }
+    }
+
     /// Adds a way from one agent to another. `overhead`: before each packet the sending host waits U(0, that).
     pub fn add_route(
         &mut self,
@@ -342,11 +355,7 @@ impl<W: Watch> Network<W> {
     fn enter(&mut self, now: Instant, id: WireId, packet: Packet) {
         let head = packet.head;
         let wire = &mut self.wires[id.index()];
-        let fate = if wire.link.enqueue(now, packet, head.len as usize) {
-            Fate::Taken { departs: now, lost: false }
-        } else {
-            Fate::QueueFull
-        };
+        let fate = wire.link.enqueue(now, packet, head.len as usize);
         self.watch.offered(now, id, &head, fate);
         if let Fate::Taken { departs, lost } = fate
             && wire.wireless

@@ -6,6 +6,8 @@ use strandcast_proto::time::Instant;
 
 use crate::link::Payload;
 
+use crate::tcp::Segment;
+
 use super::{FlowId, RouteId};
 
 /// A packet at IP level.
@@ -45,6 +47,8 @@ pub struct Head {
 pub enum Body {
     /// An SCTP packet, encoded.
     Sctp(Bytes),
+    /// A TCP segment.
+    Tcp(Segment),
     /// A datagram that is never sent again.
     Udp(Datagram),
     /// Whatever it was, it arrives damaged: checksums of IP, TCP and UDP refuse it.
@@ -67,6 +71,7 @@ impl Packet {
             Body::Sctp(bytes) => {
                 bytes.get(8..12).map_or(0, |b| u64::from(u32::from_be_bytes([b[0], b[1], b[2], b[3]])))
             }
+            Body::Tcp(s) => s.seq ^ s.ack.unwrap_or(0).rotate_left(20) ^ u64::from(s.subflow) << 36,
             Body::Udp(datagram) => datagram.message,
             Body::Damaged => u64::MAX,
         };
@@ -79,6 +84,7 @@ impl Payload for Packet {
     fn corrupt(&mut self, random: &mut Random) {
         match &mut self.body {
             Body::Sctp(bytes) => bytes.corrupt(random),
+            Body::Tcp(segment) => segment.corrupt(random),
             body => *body = Body::Damaged,
         }
     }

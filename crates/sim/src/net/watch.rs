@@ -2,6 +2,8 @@
 
 use strandcast_proto::time::Instant;
 
+pub use crate::link::Fate;
+
 use super::{AgentId, FlowId, Head, Note, Packet, WireId};
 
 /// Hears everything that happens in a network. Watching changes nothing: no draw, no order, no fingerprint.
@@ -21,19 +23,3 @@ pub trait Watch {
 
 /// Nobody.
 impl Watch for () {}
-
-/// What becomes of a packet that came to a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// It waits its turn and leaves the transmitter then.
-    Taken {
-        /// End of its serialisation.
-        departs: Instant,
-        /// A loss model takes it behind the transmitter.
-        lost: bool,
-    },
-    /// The queue was full.
-    QueueFull,
-    /// The link was down.
-    Down,
-}

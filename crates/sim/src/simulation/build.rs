@@ -5,16 +5,13 @@ use core::fmt;
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 
-use super::cross::CrossInfo;
 use super::endpoints::Maker;
 use super::meters::Metered;
 use super::plan::Plan;
 use super::run::Due;
 use super::{Catalog, Meters};
-use crate::link::LinkStats;
-use crate::net::{AgentId, Network, WireId};
-use crate::result::Subject;
-use crate::result::meter::{FlowMeter, FlowSpec};
+use crate::net::{AgentId, FlowId, Network, WireId};
+use crate::result::meter::{FlowMeter, FlowSpec, LinkReading, Window};
 use crate::scenario::{Direction, DownMode, Flow, Scenario, Transport};
 
 /// A scenario, built for one seed and one scheme.
@@ -29,9 +26,8 @@ pub struct Simulation {
     pub(super) scheme: String,
     pub(super) flows: Vec<FlowInfo>,
     pub(super) wires: Vec<WireInfo>,
-    pub(super) cross: Vec<CrossInfo>,
     pub(super) outages: Vec<(Instant, Due)>,
-    pub(super) first_stats: Vec<LinkStats>,
+    pub(super) first_stats: Vec<LinkReading>,
 }
 
 /// A flow instance.
@@ -46,9 +42,9 @@ pub(super) struct FlowInfo {
 /// A direction of a link.
 #[derive(Debug)]
 pub(super) struct WireInfo {
-    pub subject: Subject,
+    pub link: String,
+    pub direction: &'static str,
     pub id: WireId,
-    pub rate_bps: Option<f64>,
 }
 
 /// Why a scenario can't be built: what only whoever knows the schemes can tell.
@@ -89,7 +85,7 @@ impl Simulation {
         let lead = scenario.cross.values().map(|cross| cross.lead).max().unwrap_or_default();
         let origin = Instant::ZERO + lead;
         let mut network = Network::new(&seeds, Meters::default());
-        let plan = Plan::lay(&mut network, scenario, &seeds, origin)?;
+        let plan = Plan::lay(&mut network, scenario, origin)?;
         let mut simulation = Simulation {
             wires: wires(&plan),
             outages: outages(scenario, &plan, origin),
@@ -100,7 +96,6 @@ impl Simulation {
             seed,
             scheme: label(scenario, scheme),
             flows: Vec::new(),
-            cross: Vec::new(),
             first_stats: Vec::new(),
         };
         let maker = Maker { scenario, catalog, seeds: &seeds, plan: &plan, origin };
@@ -110,8 +105,10 @@ impl Simulation {
             }
         }
         for (name, cross) in &scenario.cross {
-            let first = simulation.flows.len() as u32;
-            simulation.cross.push(maker.cross(&mut simulation.network, name, cross, first)?);
+            let watch = simulation.network.watch();
+            let id = FlowId((watch.flows.len() + watch.cross.len()) as u32);
+            let meter = maker.cross(&mut simulation.network, name, cross, id)?;
+            simulation.network.watch_mut().cross.push(meter);
         }
         simulation.network.wake_all();
         Ok(simulation)
@@ -130,9 +127,9 @@ impl Simulation {
         let index = self.flows.len() as u32;
         let made = maker.flow(&mut self.network, (name, &label), flow, index, scheme)?;
         let spec = FlowSpec {
+            name: label.clone(),
             paths: flow.paths.keys().cloned().collect(),
-            window: (self.warm, self.end),
-            origin: self.origin,
+            window: Window { from: self.warm.max(made.start), to: self.end.min(made.end) },
             video: made.video,
         };
         self.network.watch_mut().flows.push(Metered {
@@ -169,8 +166,7 @@ fn wires(plan: &Plan) -> Vec<WireInfo> {
     let mut wires = Vec::new();
     for (name, link) in &plan.links {
         for (i, direction) in ["forward", "reverse"].into_iter().enumerate() {
-            let subject = Subject::Link { link: name.clone(), direction: direction.to_owned() };
-            wires.push(WireInfo { subject, id: link.wires[i], rate_bps: link.rates_bps[i] });
+            wires.push(WireInfo { link: name.clone(), direction, id: link.wires[i] });
         }
     }
     wires

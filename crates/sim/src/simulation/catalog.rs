@@ -6,7 +6,7 @@ use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::SchemeFactory;
 use strandcast_proto::policy::CongestionControl;
 
-use crate::tcp::WindowSetup;
+use crate::tcp::Config;
 
 /// Whoever knows schemes by name.
 pub trait Catalog: Sync {
@@ -17,11 +17,11 @@ pub trait Catalog: Sync {
     /// What is wrong with the spec, in one line.
     fn scheme(&self, spec: &str, defaults: &str) -> Result<SchemePlan, String>;
 
-    /// The windows that `spec` names, for a TCP sender.
+    /// The windows that `spec` names, for a TCP sender with these constants.
     ///
     /// # Errors
     /// What is wrong with the spec, in one line.
-    fn congestion(&self, spec: &str, setup: &WindowSetup) -> Result<Box<dyn CongestionControl>, String>;
+    fn congestion(&self, spec: &str, config: &Config) -> Result<Box<dyn CongestionControl>, String>;
 }
 
 /// How to make the schemes of an association.

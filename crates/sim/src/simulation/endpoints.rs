@@ -13,14 +13,15 @@ use strandcast_proto::time::Instant;
 
 use super::ledger::Ledger;
 use super::plan::Plan;
+use super::values::{AtWork, frames, seconds, varying};
+use super::video::video;
 use super::{BuildError, Catalog, Meters};
 use crate::flow::{Feed, FlowSink, FlowSource, PathPlan, SctpFlow, UdpSender, UdpSink};
 use crate::host::SctpHost;
 use crate::net::{AgentId, FlowId, Network, RouteId, WireId};
-use crate::number::Varying;
 use crate::result::meter::VideoSpec;
-use crate::scenario::{App, Flow, Scenario, Sctp, Transport};
-use crate::traffic;
+use crate::scenario::{App, Flow, Frames, Number, Scenario, Sctp, TraceFile, Transport, Video};
+use crate::traffic::{self, Level};
 
 /// Bytes of a full packet, of which the serialisation time bounds a host's delay.
 const FULL_PACKET: f64 = 1500.0;
@@ -42,6 +43,9 @@ pub(super) struct Made {
     pub receiver: AgentId,
     pub ledger: Option<Ledger>,
     pub video: Option<VideoSpec>,
+    /// When it begins and ends.
+    pub start: Instant,
+    pub end: Instant,
 }
 
 /// A path of a flow: its routes there and back, the first links of both, and when it comes and goes.
@@ -64,14 +68,14 @@ impl Maker<'_> {
     ) -> Result<Made, BuildError> {
         let key = format!("flows.{name}");
         let seeds = self.seeds.child(&format!("flow {label}"));
-        let mut start = Varying::new(super::number(&flow.start, &key)?, seeds.stream("start"), self.origin);
-        let start = self.origin + Duration::from_secs_f64(start.at(self.origin).max(0.0));
+        let mut start = varying(&flow.start, seeds.stream("start"), self.origin, &format!("{key}.start"))?;
+        let start = self.origin + seconds(start.at(self.origin));
         let end = self.origin + flow.stop.unwrap_or(self.scenario.run.time);
         let feed = self.feed(&flow.app, &seeds, start, end, &key)?;
         let paths = self.paths(network, flow, label, &key)?;
         let id = FlowId(index);
         let common = Common { id, key: &key, seeds: &seeds, start, end, feed, paths, flow };
-        let video = self.video(&flow.app, &key, start, end)?;
+        let video = video(&flow.app, start, end, &key)?;
         let ledger = matches!(common.feed, Feed::Timed { .. } | Feed::Finite { .. }).then(Ledger::default);
         let (sender, receiver, ledger) = match &flow.transport {
             Transport::Sctp { scheme: own, sctp } => {
@@ -84,11 +88,12 @@ impl Maker<'_> {
                 (sender, network.add_agent(id, UdpSink::default()), None)
             }
             Transport::Tcp { cc, tcp } | Transport::Mptcp { cc, tcp } => {
-                let (sender, receiver) = self.tcp(network, common, scheme.unwrap_or(cc), tcp)?;
+                let multipath = matches!(flow.transport, Transport::Mptcp { .. });
+                let (sender, receiver) = self.tcp(network, common, scheme.unwrap_or(cc), tcp, multipath)?;
                 (sender, receiver, ledger)
             }
         };
-        Ok(Made { sender, receiver, ledger, video })
+        Ok(Made { sender, receiver, ledger, video, start, end })
     }
 
     /// The routes of a flow's paths. The two agents that are added next are its ends.
@@ -106,20 +111,28 @@ impl Maker<'_> {
             let (out, there) = self.plan.wires(&flow.from, &path.via, &key)?;
             let (back, home) = self.plan.wires(&flow.to, &path.back, &key)?;
             if there != flow.to || home != flow.from {
-                return Err(BuildError::new(&key, &format!("via must lead from {} to {} and back", flow.from, flow.to)));
+                return Err(BuildError::new(
+                    &key,
+                    &format!("via must lead from {} to {} and back", flow.from, flow.to),
+                ));
             }
             let first = [out.first().copied(), back.first().copied()];
             let mut route = |ends, wires: Vec<WireId>, way: &str| {
-                let overhead = self.plan.slowest(&wires, FULL_PACKET);
+                let overhead = self.overhead(&wires);
                 let label = format!("flow {label} path {name} {way}");
-                let on = self.scenario.host.overhead && !overhead.is_zero();
-                network.add_route(ends, index as u8, wires, on.then_some((overhead, label.as_str())))
+                network.add_route(ends, index as u8, wires, overhead.map(|most| (most, label.as_str())))
             };
             let routes = [route((sender, receiver), out, "out"), route((receiver, sender), back, "back")];
             let at = |time: Option<Duration>| time.map(|t| self.origin + t);
             made.push(MadePath { routes, first, join: at(path.join), leave: at(path.leave) });
         }
         Ok(made)
+    }
+
+    /// The longest wait of a host before it sends over `wires`.
+    pub fn overhead(&self, wires: &[WireId]) -> Option<Duration> {
+        let most = self.plan.slowest(wires, FULL_PACKET);
+        (self.scenario.host.overhead && !most.is_zero()).then_some(most)
     }
 
     fn feed(
@@ -130,14 +143,31 @@ impl Maker<'_> {
         end: Instant,
         key: &str,
     ) -> Result<Feed, BuildError> {
-        let source = traffic::source(app, seeds, start, end, self.origin)
-            .map_err(|error| BuildError::new(&format!("{key}.app"), &error.to_string()))?;
-        Ok(match (app, source) {
-            (_, Some(source)) => Feed::timed(source),
-            (App::Finite { size, bytes }, None) => Feed::Finite { size: *size, left: *bytes },
-            (App::Bulk { size }, None) => Feed::Endless { size: *size },
-            _ => return Err(BuildError::new(&format!("{key}.app"), "nothing says when it sends")),
-        })
+        let mut wrong = None;
+        let level = |value: &Number| -> Box<dyn Level> {
+            match varying(value, seeds.stream("rate"), self.origin, &format!("{key}.app.rate")) {
+                Ok(level) => Box::new(AtWork(level)),
+                Err(error) => {
+                    wrong = Some(error);
+                    Box::new(0.0)
+                }
+            }
+        };
+        let trace = match app {
+            App::Video(Video { frames: Frames::Trace { file, .. }, .. }) => {
+                Some(frames(file, &format!("{key}.app.trace"))?)
+            }
+            _ => None,
+        };
+        let trace = |_: &TraceFile| trace.clone().expect("the trace of this video was read just now");
+        let source = traffic::source(app, level, trace, seeds.stream("app"), start, end);
+        match (wrong, app, source) {
+            (Some(error), ..) => Err(error),
+            (None, _, Some(source)) => Ok(Feed::timed(source)),
+            (None, App::Finite { size, bytes }, None) => Ok(Feed::Finite { size: *size, left: *bytes }),
+            (None, App::Bulk { size }, None) => Ok(Feed::Endless { size: *size }),
+            (None, _, None) => Err(BuildError::new(&format!("{key}.app"), "nothing says when it sends")),
+        }
     }
 
     fn sctp(
@@ -156,7 +186,11 @@ impl Maker<'_> {
         let transport = Arc::new(config);
         let headers = usize::from(sctp.encapsulation);
         let tuples: Vec<[FourTuple; 2]> = (0..common.paths.len()).map(|i| tuples(i as u8)).collect();
-        let config = |accept| EndpointConfig { transport: Arc::clone(&transport), accept, ..EndpointConfig::default() };
+        let config = |accept| EndpointConfig {
+            transport: Arc::clone(&transport),
+            accept,
+            ..EndpointConfig::default()
+        };
         let host = |side: usize, label: &str, accept| {
             let endpoint = Endpoint::new(config(accept), &common.seeds.child(label));
             let mut host = SctpHost::new(endpoint, headers);
@@ -173,8 +207,12 @@ impl Maker<'_> {
         let mut server = host(1, "receiver", Some(Arc::clone(&plan.build)));
         let scheme = (plan.build)(&common.seeds.child("scheme"));
         let at_start = common.order().filter(|i| common.paths[*i].join.is_none());
-        let connect =
-            Connect { paths: at_start.map(|i| (tuples[i][0], None)).collect(), port: 5000, scheme, transport: None };
+        let connect = Connect {
+            paths: at_start.map(|i| (tuples[i][0], None)).collect(),
+            port: 5000,
+            scheme,
+            transport: None,
+        };
         client.add_noted_app(FlowSource::new(SctpFlow {
             connect,
             start: common.start,
@@ -202,8 +240,9 @@ pub(super) struct Common<'a> {
 
 impl Common<'_> {
     /// Paths by position, the primary one first.
-    fn order(&self) -> impl Iterator<Item = usize> + use<> {
-        let primary = self.flow.primary.as_ref().and_then(|name| self.flow.paths.keys().position(|path| path == name));
+    pub fn order(&self) -> impl Iterator<Item = usize> + use<> {
+        let primary =
+            self.flow.primary.as_ref().and_then(|name| self.flow.paths.keys().position(|path| path == name));
         let first = primary.unwrap_or(0);
         core::iter::once(first).chain((0..self.paths.len()).filter(move |i| *i != first))
     }

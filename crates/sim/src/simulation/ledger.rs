@@ -61,6 +61,9 @@ mod tests {
         ledger.deliver(51);
         let first = Done { message: 0, bytes: 100, submitted: Instant::from_millis(1) };
         let second = Done { message: 1, bytes: 50, submitted: Instant::from_millis(2) };
-        assert_eq!((ledger.next_done(), ledger.next_done(), ledger.next_done()), (Some(first), Some(second), None));
+        assert_eq!(
+            (ledger.next_done(), ledger.next_done(), ledger.next_done()),
+            (Some(first), Some(second), None)
+        );
     }
 }

@@ -6,7 +6,7 @@ use strandcast_proto::time::Instant;
 
 use super::ledger::{Done, Ledger};
 use crate::net::{AgentId, Fate, FlowId, Head, Note, Packet, Watch, WireId};
-use crate::result::meter::{FlowMeter, LossPlace};
+use crate::result::meter::{CrossMeter, FlowMeter, LossPlace};
 
 /// Writes down what happens, packet by packet.
 pub trait Recorder: Debug + Send {
@@ -24,6 +24,8 @@ pub trait Recorder: Debug + Send {
 #[derive(Debug, Default)]
 pub struct Meters {
     pub(super) flows: Vec<Metered>,
+    /// Of background loads, whose flow numbers come behind those of flows.
+    pub(super) cross: Vec<CrossMeter>,
     pub(super) recorder: Option<Box<dyn Recorder>>,
 }
 
@@ -47,12 +49,12 @@ impl Metered {
                     ledger.submit(now, message, bytes);
                 }
             }
-            Note::Arrived { path, sent, wire, payload, sequence, new } => {
-                self.meter.arrived(now, path, sent, wire, payload, sequence, new);
+            Note::Arrived { path, sent, payload, sequence, new, .. } => {
+                self.meter.arrived(now, path, sent, payload, sequence, new);
             }
             Note::Delivered { message, bytes, submitted } => {
                 self.delivered += u64::from(bytes);
-                self.meter.delivered(now, message, bytes, submitted);
+                self.meter.delivered(now, message, bytes, submitted, true);
             }
             Note::Progress { bytes } => self.progress(now, bytes),
             Note::Redrawn => {}
@@ -67,7 +69,7 @@ impl Metered {
         };
         ledger.deliver(bytes);
         while let Some(Done { message, bytes, submitted }) = ledger.next_done() {
-            self.meter.delivered(now, message, bytes, submitted);
+            self.meter.delivered(now, message, bytes, submitted, true);
         }
     }
 }
@@ -107,8 +109,15 @@ impl Watch for Meters {
     }
 
     fn note(&mut self, now: Instant, flow: FlowId, from: AgentId, note: &Note) {
-        if let Some(metered) = self.flows.get_mut(flow.0 as usize) {
+        let index = flow.0 as usize;
+        if let Some(metered) = self.flows.get_mut(index) {
             metered.note(now, note);
+        } else if let Some(cross) = self.cross.get_mut(index - self.flows.len()) {
+            match *note {
+                Note::Submitted { bytes, .. } => cross.offered(now, bytes),
+                Note::Arrived { wire, .. } => cross.carried(now, wire),
+                _ => {}
+            }
         }
         if let Some(recorder) = &mut self.recorder {
             recorder.note(now, flow, from, note);

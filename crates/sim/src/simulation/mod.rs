@@ -2,13 +2,15 @@
 
 mod build;
 mod catalog;
-mod cross;
 mod endpoints;
 mod ledger;
+mod links;
 mod meters;
 mod plan;
 mod run;
 mod tcp;
+mod values;
+mod video;
 
 pub use build::{BuildError, Simulation};
 pub use catalog::{Catalog, SchemePlan};

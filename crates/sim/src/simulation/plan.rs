@@ -3,12 +3,12 @@
 use core::time::Duration;
 use std::collections::BTreeMap;
 
-use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 
-use crate::net::{NodeId, Network, WireId};
+use crate::net::{Network, NodeId, WireId};
 use crate::scenario::{Link, Scenario};
 
+use super::links::link_config;
 use super::{BuildError, Meters};
 
 /// Links by name, and what is known of them.
@@ -33,7 +33,6 @@ impl Plan {
     pub fn lay(
         network: &mut Network<Meters>,
         scenario: &Scenario,
-        seeds: &Seeds,
         origin: Instant,
     ) -> Result<Self, BuildError> {
         let mut plan = Plan::default();
@@ -41,7 +40,7 @@ impl Plan {
             plan.nodes.insert(name.clone(), network.add_node(None));
         }
         for (name, link) in &scenario.links {
-            let planned = plan.lay_link(network, name, link, seeds, origin)?;
+            let planned = plan.lay_link(network, name, link, origin)?;
             plan.links.insert(name.clone(), planned);
         }
         Ok(plan)
@@ -52,22 +51,24 @@ impl Plan {
         network: &mut Network<Meters>,
         name: &str,
         link: &Link,
-        seeds: &Seeds,
         origin: Instant,
     ) -> Result<PlannedLink, BuildError> {
         let node = |end: &str| {
-            self.nodes.get(end).copied().ok_or_else(|| BuildError::new(&format!("links.{name}"), "no such node"))
+            self.nodes
+                .get(end)
+                .copied()
+                .ok_or_else(|| BuildError::new(&format!("links.{name}"), "no such node"))
         };
         let ends = [node(&link.to)?, node(&link.from)?];
         let mut wires = Vec::new();
         let mut rates_bps = [None; 2];
-        for (i, (direction, label)) in [(&link.forward, "forward"), (&link.reverse, "reverse")].into_iter().enumerate()
+        for (i, (direction, label)) in
+            [(&link.forward, "forward"), (&link.reverse, "reverse")].into_iter().enumerate()
         {
             let key = if i == 0 { format!("links.{name}") } else { format!("links.{name}.reverse") };
             let label = format!("link {name} {label}");
-            let config = super::endpoints::link_config(direction, seeds, &label, origin)
-                .map_err(|message| BuildError::new(&key, &message))?;
-            rates_bps[i] = config.nominal_rate_bps();
+            let config = link_config(direction, origin, &key)?;
+            rates_bps[i] = config.rate.mean_bps();
             let wire = network.add_wire(ends[i], config, &label);
             if link.wireless {
                 network.set_wireless(wire);
@@ -96,6 +97,16 @@ impl Plan {
             wires.push(link.wires[side]);
         }
         Ok((wires, at))
+    }
+
+    /// The node at which a way along `via` begins: the end of its first link that the second does not share.
+    pub fn start(&self, via: &[String], key: &str) -> Result<String, BuildError> {
+        let [first, rest @ ..] = via else { return Err(BuildError::new(key, "a way has at least one link")) };
+        let first = self.link(first, key)?;
+        let Some(second) = rest.first() else { return Ok(first.from.clone()) };
+        let second = self.link(second, key)?;
+        let shares = |node: &String| second.from == *node || second.to == *node;
+        Ok(if shares(&first.to) { first.from.clone() } else { first.to.clone() })
     }
 
     /// A link by name.

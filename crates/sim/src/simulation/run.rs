@@ -5,8 +5,10 @@ use core::time::Duration;
 
 use strandcast_proto::time::Instant;
 
+use super::build::WireInfo;
 use super::{Recorder, Simulation};
 use crate::net::WireId;
+use crate::result::meter::{LinkReading, link_metrics};
 use crate::result::{Metric, RunResult, Subject};
 
 /// Simulated time between two looks at [`Control`].
@@ -98,8 +100,8 @@ impl Simulation {
     fn begin(&mut self, now: Instant) {
         self.counters(now);
         let network = &self.network;
-        let stats = |wire: &super::build::WireInfo| network.wire(wire.id).link.stats_at(now);
-        self.first_stats = self.wires.iter().map(stats).collect();
+        let read = |wire: &WireInfo| LinkReading::of(&network.wire(wire.id).link, now);
+        self.first_stats = self.wires.iter().map(read).collect();
     }
 
     /// Tells every meter its transport's counters.
@@ -132,34 +134,31 @@ impl Simulation {
         }
         for wire in &self.wires {
             let link = &self.network.wire(wire.id).link;
-            let stats = link.stats_at(now);
-            control.point(time_s, &wire.subject, "queue_packets", link.waiting(now) as f64);
-            control.point(time_s, &wire.subject, "served_bytes", stats.served.bytes as f64);
+            let subject = Subject::Link { link: wire.link.clone(), direction: wire.direction.to_owned() };
+            control.point(time_s, &subject, "queue_packets", link.waiting(now) as f64);
+            control.point(time_s, &subject, "served_bytes", link.stats_at(now).served.bytes as f64);
         }
     }
 
     fn result(&mut self) -> RunResult {
         self.counters(self.end);
         let mut metrics: Vec<Metric> = Vec::new();
-        for (flow, metered) in self.flows.iter().zip(&self.network.watch().flows) {
-            metered.meter.metrics(&flow.name, self.end, &mut metrics);
-        }
-        let seconds = self.end - self.warm;
+        let watch = self.network.watch();
+        watch.flows.iter().for_each(|flow| flow.meter.metrics(&mut metrics));
         for (wire, first) in self.wires.iter().zip(&self.first_stats) {
-            let link = &self.network.wire(wire.id).link;
-            let last = link.stats_at(self.end);
-            crate::result::meter::link_metrics(&wire.subject, first, &last, wire.rate_bps, seconds, &mut metrics);
+            let last = LinkReading::of(&self.network.wire(wire.id).link, self.end);
+            link_metrics((&wire.link, wire.direction), first, &last, &mut metrics);
         }
-        for cross in &self.cross {
-            cross.metrics(&self.network, self.warm, self.end, &mut metrics);
-        }
-        RunResult {
+        watch.cross.iter().for_each(|cross| cross.metrics(&mut metrics));
+        let mut result = RunResult {
             seed: self.seed,
             scheme: self.scheme.clone(),
             fingerprint: self.network.fingerprint(),
             metrics,
             packet_hops: self.network.packet_hops(),
             simulated: self.end - self.origin,
-        }
+        };
+        result.add_aggregates();
+        result
     }
 }

@@ -28,6 +28,18 @@ pub struct Emission {
     pub frame: Option<Frame>,
 }
 
+impl Emission {
+    /// A message that is no part of a video.
+    pub fn plain(at: Instant, bytes: u32) -> Self {
+        Emission { at, bytes, frame: None }
+    }
+
+    /// When what is in it was captured.
+    pub fn capture(&self) -> Instant {
+        self.frame.map_or(self.at, |frame| frame.capture)
+    }
+}
+
 /// What a message is to a video.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {

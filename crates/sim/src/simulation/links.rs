@@ -1,0 +1,69 @@
+//! Links as the scenario gives them.
+
+use std::sync::Arc;
+
+use strandcast_proto::time::Instant;
+
+use super::BuildError;
+use super::values::{in_file, number};
+use crate::link::{LinkConfig, Opportunities, Queue, QueueLimit, Rate, Reorder};
+use crate::loss::{LossList, LossModel};
+use crate::scenario::{self, Direction, LinkRate, Loss, Number};
+
+/// One direction of a link. `key` is where the scenario says it.
+pub(super) fn link_config(
+    direction: &Direction,
+    origin: Instant,
+    key: &str,
+) -> Result<LinkConfig, BuildError> {
+    let mut losses = Vec::new();
+    for (name, model) in &direction.loss {
+        losses.push(loss(model, &format!("{key}.loss.{name}"))?);
+    }
+    let limit = match direction.queue.limit {
+        scenario::QueueLimit::Unlimited => QueueLimit::Unlimited,
+        scenario::QueueLimit::Packets(n) => QueueLimit::Packets(n as usize),
+        scenario::QueueLimit::Bytes(n) => QueueLimit::Bytes(n),
+    };
+    let config = LinkConfig {
+        rate: rate(&direction.rate, &format!("{key}.rate"))?,
+        delay: number(&direction.delay, &format!("{key}.delay"))?,
+        queue: Queue { limit, in_service: direction.queue.in_service },
+        losses,
+        reorder: direction.reorder.map(|r| Reorder { probability: r.probability, extra: r.extra }),
+        duplicate: direction.duplicate,
+        corrupt: direction.corrupt,
+        origin,
+    };
+    config.validate().map_err(|error| BuildError::new(key, &error.to_string()))?;
+    Ok(config)
+}
+
+fn rate(rate: &LinkRate, key: &str) -> Result<Rate, BuildError> {
+    Ok(match rate {
+        LinkRate::Infinite => Rate::Infinite,
+        LinkRate::Number(Number::Constant(bps)) => Rate::Constant(libm::round(*bps) as u64),
+        LinkRate::Number(value) => Rate::Varying(number(value, key)?),
+        LinkRate::Opportunities { file } => {
+            let trace =
+                Opportunities::parse(&file.text).map_err(|error| in_file(file, key, &error.to_string()))?;
+            Rate::Opportunities(Arc::new(trace))
+        }
+    })
+}
+
+fn loss(loss: &Loss, key: &str) -> Result<LossModel, BuildError> {
+    Ok(match loss {
+        Loss::Uniform { rate } => LossModel::Uniform { p: number(rate, key)? },
+        &Loss::MarkovByPacket { p_good_to_bad, p_bad_to_good, loss_good, loss_bad } => {
+            LossModel::Markov { p_good_to_bad, p_bad_to_good, loss_good, loss_bad }
+        }
+        &Loss::MarkovByTime { mean_good, mean_bad, loss_good, loss_bad } => {
+            LossModel::MarkovByTime { mean_good, mean_bad, loss_good, loss_bad }
+        }
+        Loss::List { file, repeat } => {
+            let list = LossList::parse(&file.text).map_err(|error| in_file(file, key, &error.to_string()))?;
+            LossModel::List { list: Arc::new(list), repeat: *repeat }
+        }
+    })
+}

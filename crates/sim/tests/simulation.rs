@@ -1,0 +1,182 @@
+//! Whole scenarios, built in code: what holds for every network.
+
+mod support;
+
+use core::time::Duration;
+
+use strandcast_sim::result::Subject;
+use strandcast_sim::scenario::*;
+use strandcast_sim::simulation::{Control, RunOptions, Simulation};
+use support::*;
+
+#[test]
+fn flows_of_all_transports_share_a_network() {
+    let links = [
+        ("a1", link("a", "r", 10e6, 0.005, 100)),
+        ("a2", link("a", "s", 5e6, 0.02, 100)),
+        ("b1", link("r", "b", 8e6, 0.02, 50)),
+        ("b2", link("s", "b", 8e6, 0.02, 50)),
+    ];
+    let bulk = App::Bulk { size: 1400 };
+    let both: &[&[&str]] = &[&["a1", "b1"], &["a2", "b2"]];
+    let flows = vec![
+        ("sctp", flow(sctp("cmt"), bulk.clone(), both)),
+        ("tcp", flow(tcp("reno"), bulk.clone(), &both[..1])),
+        (
+            "mptcp",
+            Flow {
+                transport: Transport::Mptcp { cc: "lia".into(), tcp: rfc_tcp() },
+                ..flow(tcp("reno"), bulk, both)
+            },
+        ),
+        (
+            "udp",
+            flow(
+                Transport::Udp { header: 28 },
+                App::Cbr { size: 1000, rate: Number::Constant(500e3) },
+                &both[1..],
+            ),
+        ),
+    ];
+    let scenario = scenario(&links, flows);
+    let result = run(&scenario, 1);
+    let total: f64 = ["sctp", "tcp", "mptcp", "udp"].map(|f| goodput(&result, f)).into_iter().sum();
+    assert!(total > 0.9 * 13e6, "{total}");
+    assert!((goodput(&result, "udp") / 500e3 - 1.0).abs() < 0.05);
+    assert_eq!(result, run(&scenario, 1), "same seed, same result");
+    assert_ne!(result.fingerprint, run(&scenario, 2).fingerprint);
+}
+
+/// Two hosts, a link of 10 Mbit/s and 20 ms with this queue.
+fn dumbbell(flows: Vec<(&str, Flow)>) -> Scenario {
+    let links = [
+        ("access", link("a", "r", 100e6, 0.001, 100)),
+        ("middle", link("r", "s", 10e6, 0.02, 50)),
+        ("far", link("s", "b", 100e6, 0.001, 100)),
+    ];
+    scenario(&links, flows)
+}
+
+const THROUGH: &[&[&str]] = &[&["access", "middle", "far"]];
+
+fn bulk(transport: Transport) -> Flow {
+    flow(transport, App::Bulk { size: 1400 }, THROUGH)
+}
+
+/// Every metric of a flow.
+fn of(result: &strandcast_sim::result::RunResult, flow: &str) -> Vec<(&'static str, f64)> {
+    let subject = Subject::Flow(flow.into());
+    result.metrics.iter().filter(|m| m.subject == subject).map(|m| (m.name, m.value)).collect()
+}
+
+#[test]
+fn a_flow_elsewhere_changes_nobodys_draws() {
+    let mut alone = dumbbell(vec![("tcp", bulk(tcp("cubic"))), ("sctp", bulk(sctp("cmt")))]);
+    alone
+        .links
+        .get_mut("middle")
+        .unwrap()
+        .forward
+        .loss
+        .insert("u".into(), Loss::Uniform { rate: Number::Constant(0.01) });
+    let mut beside = alone.clone();
+    for node in ["c", "d"] {
+        beside.nodes.insert(node.into(), Node::default());
+    }
+    let mut elsewhere = link("c", "d", 5e6, 0.01, 20);
+    elsewhere.forward.loss.insert("u".into(), Loss::Uniform { rate: Number::Constant(0.02) });
+    beside.links.insert("between".into(), elsewhere);
+    let path = Flow {
+        from: "c".into(),
+        to: "d".into(),
+        ..flow(tcp("reno"), App::Bulk { size: 1400 }, &[&["between"]])
+    };
+    beside.flows.insert("beside".into(), path);
+    let (alone, beside) = (run(&alone, 3), run(&beside, 3));
+    for flow in ["tcp", "sctp"] {
+        assert_eq!(of(&alone, flow), of(&beside, flow));
+    }
+    assert_ne!(alone.fingerprint, beside.fingerprint, "the other flow's packets count");
+}
+
+#[derive(Default)]
+struct Points(Vec<(f64, Subject, &'static str, f64)>);
+
+impl Control for Points {
+    fn point(&mut self, time_s: f64, subject: &Subject, metric: &'static str, value: f64) {
+        self.0.push((time_s, subject.clone(), metric, value));
+    }
+}
+
+#[test]
+fn watching_changes_nothing() {
+    let scenario = dumbbell(vec![("tcp", bulk(tcp("reno"))), ("sctp", bulk(sctp("cmt")))]);
+    let unwatched = run(&scenario, 5);
+    let mut points = Points::default();
+    let options = RunOptions { series: Some(Duration::from_millis(100)), ..RunOptions::default() };
+    let watched = Simulation::new(&scenario, &Schemes, 5, None).unwrap().run(options, &mut points).unwrap();
+    assert_eq!(unwatched, watched);
+    let windows = points.0.iter().filter(|p| p.2 == "cwnd_bytes").count();
+    assert!((1190..=1200).contains(&windows), "a point a flow and step: {windows}");
+    assert!(points.0.is_sorted_by(|a, b| a.0 <= b.0));
+}
+
+#[test]
+fn nothing_more_is_sent_into_an_outage_with_notice() {
+    let lost = |mode| {
+        let links = [("l1", link("a", "b", 5e6, 0.02, 50)), ("l2", link("a", "b", 5e6, 0.02, 50))];
+        let mut both =
+            flow(sctp("cmt"), App::Cbr { size: 1200, rate: Number::Constant(3e6) }, &[&["l1"], &["l2"]]);
+        both.primary = Some("p0".into());
+        let mut scenario = scenario(&links, vec![("video", both)]);
+        let down = Down { from: Duration::from_secs(20), to: Some(Duration::from_secs(40)), mode };
+        let link = scenario.links.get_mut("l1").unwrap();
+        link.forward.down.insert("once".into(), down);
+        link.reverse.down.insert("once".into(), down);
+        let result = run(&scenario, 1);
+        assert!(goodput(&result, "video") > 2.9e6, "{mode:?}: {}", goodput(&result, "video"));
+        let gap_ms = metric(&result, &Subject::Flow("video".into()), "longest_gap_ms");
+        assert!(gap_ms < 2000.0, "{mode:?}: {gap_ms} ms");
+        let forward = Subject::Link { link: "l1".into(), direction: "forward".into() };
+        metric(&result, &forward, "lost_down_packets")
+    };
+    // `cmt` asks every 500 ms whether the path is back: 40 heartbeats. What is more is data.
+    let (silent, notified) = (lost(DownMode::Silent), lost(DownMode::Notify));
+    assert!(notified < 45.0 && notified + 15.0 < silent, "{notified} packets, silently {silent}");
+}
+
+#[test]
+fn paths_join_and_leave() {
+    let links = [("l1", link("a", "b", 2e6, 0.02, 50)), ("l2", link("a", "b", 2e6, 0.02, 50))];
+    for transport in [sctp("cmt"), Transport::Mptcp { cc: "lia".into(), tcp: rfc_tcp() }] {
+        let mut both = flow(transport, App::Bulk { size: 1400 }, &[&["l1"], &["l2"]]);
+        let second = both.paths.get_mut("p1").unwrap();
+        (second.join, second.leave) = (Some(Duration::from_secs(20)), Some(Duration::from_secs(40)));
+        let scenario = scenario(&links, vec![("x", both)]);
+        let mut points = Points::default();
+        let options = RunOptions { series: Some(Duration::from_secs(5)), ..RunOptions::default() };
+        Simulation::new(&scenario, &Schemes, 1, None).unwrap().run(options, &mut points).unwrap();
+        let delivered = |at: f64| {
+            let flow = Subject::Flow("x".into());
+            points.0.iter().find(|p| p.0 == at && p.1 == flow && p.2 == "delivered_bytes").unwrap().3
+        };
+        let rate = |from: f64, to: f64| (delivered(to) - delivered(from)) * 8.0 / (to - from) / 1e6;
+        for (from, to, low, high) in [(5.0, 20.0, 1.7, 2.0), (25.0, 40.0, 3.4, 4.0), (45.0, 60.0, 1.7, 2.0)] {
+            let rate = rate(from, to);
+            assert!((low..high).contains(&rate), "{from}-{to} s: {rate} Mbit/s");
+        }
+    }
+}
+
+#[test]
+fn wrong_names_are_told_with_their_key() {
+    for (flow, key, word) in [
+        (bulk(sctp("cmtt")), "flows.x.scheme", "cmt"),
+        (bulk(tcp("cubik")), "flows.x.cc", "cubic"),
+        (flow(tcp("reno"), App::Bulk { size: 1 }, &[&["middle"]]), "flows.x.paths.p0", "middle"),
+    ] {
+        let error = Simulation::new(&dumbbell(vec![("x", flow)]), &Schemes, 1, None).unwrap_err();
+        assert_eq!(error.key, key);
+        assert!(error.message.contains(word), "{error}");
+    }
+}
