@@ -18,6 +18,9 @@ test:
 	tools/setup
 	@if grep -qx usrsctp target/parts; then $(MAKE) --no-print-directory interop; fi
 	STRANDCAST_PARTS="$$(paste -sd ' ' target/parts)" cargo test --quiet --locked --workspace --no-fail-fast
+	@if grep -qx musl target/parts; then \
+		cargo test --quiet --locked -p strandcast-sim --test golden --target $$(uname -m)-unknown-linux-musl; \
+	fi
 	@if grep -qx usrsctp target/parts; then \
 		tests/interop/selftest \
 			$$(grep -qx netns target/parts && echo --netns) $$(grep -qx tshark target/parts && echo --pcap); \
@@ -34,6 +37,7 @@ lint:
 bench:
 	tools/setup
 	cargo bench --locked -p strandcast-proto
+	cargo bench --locked -p strandcast-sim
 	tools/bench/failover
 	tools/bench/bulk
 

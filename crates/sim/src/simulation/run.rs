@@ -2,6 +2,7 @@
 
 use core::ops::ControlFlow;
 use core::time::Duration;
+use std::collections::VecDeque;
 
 use strandcast_proto::time::Instant;
 
@@ -50,11 +51,46 @@ pub(super) enum Due {
     Look,
 }
 
+/// All that is planned, in order of time. What repeats is planned a step ahead: a long run needs no more memory.
+#[derive(Debug)]
+struct Agenda {
+    once: VecDeque<(Instant, Due)>,
+    look: Instant,
+    point: Option<(Instant, Duration)>,
+}
+
+impl Agenda {
+    fn new(simulation: &Simulation, series: Option<Duration>) -> Self {
+        let mut once = simulation.outages.clone();
+        once.push((simulation.warm, Due::Warm));
+        once.sort();
+        let step = series.filter(|step| !step.is_zero());
+        let point = step.map(|step| (simulation.origin + step, step));
+        Agenda { once: once.into(), look: Instant::ZERO + CHUNK, point }
+    }
+
+    /// The next due up to and including `end`.
+    fn next(&mut self, end: Instant) -> Option<(Instant, Due)> {
+        let once = self.once.front().copied();
+        let point = self.point.map(|(at, _)| (at, Due::Point));
+        let next = once.into_iter().chain(point).chain([(self.look, Due::Look)]).min()?;
+        match next.1 {
+            Due::Look => self.look += CHUNK,
+            Due::Point => self.point = self.point.map(|(at, step)| (at + step, step)),
+            Due::Warm | Due::Outage { .. } => {
+                self.once.pop_front();
+            }
+        }
+        (next.0 <= end).then_some(next)
+    }
+}
+
 impl Simulation {
     /// Runs to the end; `None` if `control` broke it off.
     pub fn run(&mut self, options: RunOptions, control: &mut impl Control) -> Option<RunResult> {
         self.network.watch_mut().recorder = options.recorder;
-        for (at, due) in self.agenda(options.series) {
+        let mut agenda = Agenda::new(self, options.series);
+        while let Some((at, due)) = agenda.next(self.end) {
             self.network.run_until(at);
             match due {
                 Due::Warm => self.begin(at),
@@ -75,25 +111,6 @@ impl Simulation {
     /// Takes the recorder back.
     pub fn take_recorder(&mut self) -> Option<Box<dyn Recorder>> {
         self.network.watch_mut().recorder.take()
-    }
-
-    /// All that is planned, in order.
-    fn agenda(&self, series: Option<Duration>) -> Vec<(Instant, Due)> {
-        let mut agenda = vec![(self.warm, Due::Warm)];
-        agenda.extend(self.outages.iter().copied());
-        let mut every = |step: Duration, from: Instant, due: Due| {
-            let mut at = from;
-            while at <= self.end && !step.is_zero() {
-                agenda.push((at, due));
-                at += step;
-            }
-        };
-        if let Some(step) = series {
-            every(step, self.origin + step, Due::Point);
-        }
-        every(CHUNK, Instant::ZERO + CHUNK, Due::Look);
-        agenda.sort();
-        agenda
     }
 
     /// Results count from now on.
