@@ -4,7 +4,16 @@ mod histogram;
 pub mod meter;
 mod model;
 mod names;
+pub mod output;
+mod stat;
+mod summary;
+mod table;
+#[cfg(test)]
+mod tests;
 
 pub use histogram::Histogram;
 pub use model::{Metric, RunResult, Subject, jain};
 pub use names::{Across, DEFINITIONS, Definition, definition};
+pub use stat::{Stat, deviation, median, t_975};
+pub use summary::{By, FlowStats, RunName, SCHEMA, ScenarioName, Speed, Stats, Summary};
+pub use table::table;

@@ -1,0 +1,231 @@
+//! Tables row by row.
+
+use std::error::Error;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, Float64Builder, RecordBatch, StringBuilder, UInt64Builder};
+use arrow::datatypes::{DataType, Field, Schema};
+use parquet::arrow::ArrowWriter;
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+
+use super::OutputError;
+use super::file::Pending;
+
+/// Rows that are held until they are encoded, and rows whose encoded columns are held until they are written: what a
+/// table needs of memory.
+const BATCH: usize = 8_192;
+const ROW_GROUP: usize = 65_536;
+
+/// How tables are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Apache Parquet.
+    Parquet,
+    /// Comma-separated values (RFC 4180) with a head line; what is absent is empty.
+    Csv,
+}
+
+impl Format {
+    /// How its files end.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Format::Parquet => "parquet",
+            Format::Csv => "csv",
+        }
+    }
+}
+
+/// A value of a row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Cell<'a> {
+    Text(&'a str),
+    /// `None`: absent.
+    Number(Option<f64>),
+    Count(u64),
+}
+
+/// What a column holds: its cells are all of this kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Text,
+    Number,
+    Count,
+}
+
+/// Writes a table.
+#[derive(Debug)]
+pub(super) struct Table {
+    // Before `pending`, so that the file is closed before it is removed.
+    sink: Sink,
+    pending: Pending,
+}
+
+#[derive(Debug)]
+enum Sink {
+    Parquet { schema: Arc<Schema>, columns: Vec<Column>, rows: usize, writer: Box<ArrowWriter<File>> },
+    Csv(BufWriter<File>),
+}
+
+#[derive(Debug)]
+enum Column {
+    Text(StringBuilder),
+    Number(Float64Builder),
+    Count(UInt64Builder),
+}
+
+impl Table {
+    /// Begins the table `stem` in `folder`.
+    pub fn create(
+        folder: &Path,
+        stem: &str,
+        format: Format,
+        columns: &[(&str, Kind)],
+    ) -> Result<Self, OutputError> {
+        let (pending, file) = Pending::create(folder.join(format!("{stem}.{}", format.extension())))?;
+        let sink = Sink::new(file, format, columns).map_err(|error| pending.error(error))?;
+        Ok(Table { sink, pending })
+    }
+
+    /// Adds a row.
+    pub fn push(&mut self, row: &[Cell<'_>]) -> Result<(), OutputError> {
+        self.sink.push(row).map_err(|error| self.pending.error(error))
+    }
+
+    /// Ends the table: from now on the file is there.
+    pub fn finish(self) -> Result<(), OutputError> {
+        match self.sink.finish() {
+            Ok(()) => self.pending.complete(),
+            Err(error) => Err(self.pending.error(error)),
+        }
+    }
+}
+
+impl Sink {
+    fn new(file: File, format: Format, columns: &[(&str, Kind)]) -> io::Result<Self> {
+        if format == Format::Csv {
+            let mut file = BufWriter::new(file);
+            let names: Vec<&str> = columns.iter().map(|column| column.0).collect();
+            writeln!(file, "{}", names.join(","))?;
+            return Ok(Sink::Csv(file));
+        }
+        let field = |&(name, kind): &(&str, Kind)| match kind {
+            Kind::Text => Field::new(name, DataType::Utf8, false),
+            Kind::Number => Field::new(name, DataType::Float64, true),
+            Kind::Count => Field::new(name, DataType::UInt64, false),
+        };
+        let column = |&(_, kind): &(&str, Kind)| match kind {
+            Kind::Text => Column::Text(StringBuilder::new()),
+            Kind::Number => Column::Number(Float64Builder::new()),
+            Kind::Count => Column::Count(UInt64Builder::new()),
+        };
+        let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
+        let properties = WriterProperties::builder()
+            .set_created_by("strandcast".into())
+            .set_max_row_group_row_count(Some(ROW_GROUP))
+            .build();
+        let writer = ArrowWriter::try_new(file, schema.clone(), Some(properties)).map_err(io_error)?;
+        Ok(Sink::Parquet {
+            schema,
+            columns: columns.iter().map(column).collect(),
+            rows: 0,
+            writer: Box::new(writer),
+        })
+    }
+
+    fn push(&mut self, row: &[Cell<'_>]) -> io::Result<()> {
+        match self {
+            Sink::Csv(file) => write_line(file, row),
+            Sink::Parquet { columns, rows, .. } => {
+                for (column, &cell) in columns.iter_mut().zip(row) {
+                    match (column, cell) {
+                        (Column::Text(column), Cell::Text(text)) => column.append_value(text),
+                        (Column::Number(column), Cell::Number(number)) => column.append_option(number),
+                        (Column::Count(column), Cell::Count(count)) => column.append_value(count),
+                        (column, cell) => {
+                            unreachable!("{cell:?} in {column:?}: rows are made in this module")
+                        }
+                    }
+                }
+                *rows += 1;
+                if *rows < BATCH { Ok(()) } else { self.encode() }
+            }
+        }
+    }
+
+    /// Hands full columns on.
+    fn encode(&mut self) -> io::Result<()> {
+        let Sink::Parquet { schema, columns, rows, writer } = self else { return Ok(()) };
+        let arrays = columns.iter_mut().map(|column| match column {
+            Column::Text(column) => Arc::new(column.finish()) as ArrayRef,
+            Column::Number(column) => Arc::new(column.finish()),
+            Column::Count(column) => Arc::new(column.finish()),
+        });
+        let batch = RecordBatch::try_new(schema.clone(), arrays.collect()).map_err(io::Error::other)?;
+        *rows = 0;
+        writer.write(&batch).map_err(io_error)
+    }
+
+    fn finish(mut self) -> io::Result<()> {
+        self.encode()?;
+        match self {
+            Sink::Csv(mut file) => file.flush(),
+            Sink::Parquet { writer, .. } => writer.close().map(drop).map_err(io_error),
+        }
+    }
+}
+
+fn write_line(file: &mut impl Write, row: &[Cell<'_>]) -> io::Result<()> {
+    for (i, cell) in row.iter().enumerate() {
+        if i > 0 {
+            file.write_all(b",")?;
+        }
+        match cell {
+            Cell::Text(text) if text.contains([',', '"', '\n', '\r']) => {
+                write!(file, "\"{}\"", text.replace('"', "\"\""))?;
+            }
+            Cell::Text(text) => file.write_all(text.as_bytes())?,
+            Cell::Number(Some(number)) => write!(file, "{number}")?,
+            Cell::Number(None) => {}
+            Cell::Count(count) => write!(file, "{count}")?,
+        }
+    }
+    file.write_all(b"\n")
+}
+
+/// The error of the file itself, where there is one.
+fn io_error(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(inner) => io::Error::other(inner as Box<dyn Error + Send + Sync>),
+        },
+        other => io::Error::other(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Linux's always full device stands for a full disk.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_is_said_in_its_own_words() {
+        let columns = [("text", Kind::Text), ("value", Kind::Number)];
+        for format in [Format::Parquet, Format::Csv] {
+            let write = || -> io::Result<()> {
+                let file = File::options().write(true).open("/dev/full")?;
+                let mut sink = Sink::new(file, format, &columns)?;
+                for i in 0..200_000 {
+                    sink.push(&[Cell::Text("abc"), Cell::Number(Some(f64::from(i)))])?;
+                }
+                sink.finish()
+            };
+            assert_eq!(write().unwrap_err().kind(), io::ErrorKind::StorageFull, "{format:?}");
+        }
+    }
+}

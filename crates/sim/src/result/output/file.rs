@@ -1,0 +1,62 @@
+//! Files that appear when they are complete.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A file of results could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write {}: {source}", path.display())]
+pub struct OutputError {
+    /// Which.
+    pub path: PathBuf,
+    /// Why.
+    pub source: io::Error,
+}
+
+/// A file under a temporary name beside its own; gone if it is dropped before it is complete.
+#[derive(Debug)]
+pub(super) struct Pending {
+    path: PathBuf,
+    part: PathBuf,
+    complete: bool,
+}
+
+impl Pending {
+    /// Creates the file.
+    pub fn create(path: PathBuf) -> Result<(Self, File), OutputError> {
+        let mut part = path.clone().into_os_string();
+        part.push(".part");
+        let part = PathBuf::from(part);
+        match File::create(&part) {
+            Ok(file) => Ok((Pending { path, part, complete: false }, file)),
+            Err(source) => Err(OutputError { path, source }),
+        }
+    }
+
+    /// Gives it its name. Everything has been written.
+    pub fn complete(mut self) -> Result<(), OutputError> {
+        std::fs::rename(&self.part, &self.path).map_err(|error| self.error(error))?;
+        self.complete = true;
+        Ok(())
+    }
+
+    /// What went wrong with it.
+    pub fn error(&self, source: io::Error) -> OutputError {
+        OutputError { path: self.path.clone(), source }
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        if !self.complete {
+            // There is nobody left to tell, and the name says that it is a part.
+            let _ = std::fs::remove_file(&self.part);
+        }
+    }
+}
+
+/// Creates a folder with all above it.
+pub(super) fn create_folder(path: &Path) -> Result<(), OutputError> {
+    std::fs::create_dir_all(path).map_err(|source| OutputError { path: path.into(), source })
+}
