@@ -3,12 +3,15 @@
 #![forbid(unsafe_code)]
 
 pub mod engine;
+pub mod flow;
 pub mod host;
 pub mod link;
 pub mod loss;
 pub mod net;
+pub mod number;
 pub mod result;
 pub mod scenario;
+pub mod simulation;
 pub mod tcp;
 pub mod topology;
 pub mod traffic;

@@ -1,6 +1,6 @@
 //! Named networks: paths between a sender and a receiver.
 
-use crate::link::{Delay, LinkConfig};
+use crate::link::{LinkConfig, Queue, Rate};
 use crate::loss::LossModel;
 use core::time::Duration;
 
@@ -35,8 +35,8 @@ pub fn field() -> Vec<PathNetwork> {
         PathNetwork { name: name.to_owned(), forward: link.clone(), reverse: link }
     };
     vec![
-        path("wifi", 900, 15, LossModel::Uniform { p: 0.005 }),
-        path("lte", 800, 45, LossModel::Uniform { p: 0.002 }),
+        path("wifi", 900, 15, LossModel::uniform(0.005)),
+        path("lte", 800, 45, LossModel::uniform(0.002)),
         path("lte-weak", 500, 120, LossModel::bursts(0.02, 5.0)),
     ]
 }
@@ -49,7 +49,7 @@ pub fn field() -> Vec<PathNetwork> {
 /// sender's access link gives it. Differs: the queue of `umts` is 50 packets like the others (Table II: 80).
 pub fn paper_000() -> Vec<PathNetwork> {
     let path = |name: &str, rate_kbps, delay_ms, p| {
-        let losses = vec![LossModel::Uniform { p }, LossModel::bursts(0.01, PAPER_000_MEAN_BURST)];
+        let losses = vec![LossModel::uniform(p), LossModel::bursts(0.01, PAPER_000_MEAN_BURST)];
         let forward = link(rate_kbps, delay_ms, losses);
         PathNetwork { name: name.to_owned(), reverse: forward.clone().lossless(), forward }
     };
@@ -58,9 +58,9 @@ pub fn paper_000() -> Vec<PathNetwork> {
 
 fn link(rate_kbps: u64, delay_ms: u64, losses: Vec<LossModel>) -> LinkConfig {
     LinkConfig {
-        rate_bps: Some(rate_kbps * 1000),
-        delay: Delay::Fixed(Duration::from_millis(delay_ms)),
-        queue_packets: QUEUE_PACKETS,
+        rate: Rate::Constant(rate_kbps * 1000),
+        delay: Duration::from_millis(delay_ms).into(),
+        queue: Queue::packets(QUEUE_PACKETS),
         losses,
         ..LinkConfig::default()
     }
@@ -92,10 +92,10 @@ mod tests {
 
     #[test]
     fn no_path_of_the_field_carries_a_megabit_and_any_two_do() {
-        let rates: Vec<u64> = field().iter().filter_map(|path| path.forward.rate_bps).collect();
-        assert!(rates.iter().all(|&rate| rate < 1_000_000));
+        let rates: Vec<f64> = field().iter().filter_map(|path| path.forward.rate.mean_bps()).collect();
+        assert!(rates.iter().all(|&rate| rate < 1e6));
         for without in 0..rates.len() {
-            assert!(rates.iter().sum::<u64>() - rates[without] > 1_000_000, "without path {without}");
+            assert!(rates.iter().sum::<f64>() - rates[without] > 1e6, "without path {without}");
         }
     }
 }

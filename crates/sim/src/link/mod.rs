@@ -2,12 +2,15 @@
 
 mod config;
 mod one_way;
+mod opportunities;
 mod payload;
 mod stats;
 #[cfg(test)]
 mod tests;
+mod transmitter;
 
-pub use config::{Delay, LinkConfig, LinkConfigError, Reorder};
-pub use one_way::Link;
+pub use config::{LinkConfig, LinkConfigError, Queue, QueueLimit, Rate, Reorder};
+pub use one_way::{Fate, Link};
+pub use opportunities::Opportunities;
 pub use payload::Payload;
 pub use stats::{Count, LinkStats};

@@ -1,37 +1,38 @@
 //! The link itself.
 
-use super::{Delay, LinkConfig, LinkStats, Payload};
-use crate::loss::Loss;
-use core::time::Duration;
 use std::collections::VecDeque;
-use strandcast_proto::seeds::{Random, Seeds};
-use strandcast_proto::time::Instant;
 
-const NANOS_PER_SECOND: u128 = 1_000_000_000;
+use strandcast_proto::seeds::{Random, Seeds};
+use strandcast_proto::time::{Duration, Instant};
+
+use super::transmitter::Transmitter;
+use super::{LinkConfig, LinkStats, Payload, QueueLimit};
+use crate::loss::Loss;
+use crate::number::Varying;
 
 /// One direction of a link: drop-tail queue, transmitter, random loss, propagation.
 ///
 /// Use: `enqueue` what is sent, `poll` until `None` whenever `poll_timeout` is due. Time must not go back.
 ///
-/// Model: a packet waits until the transmitter is free, is serialised in length × 8 / rate (rounding does not add up
-/// while the transmitter is busy), passes the loss models, propagates. In a FIFO all of this is known when the packet
-/// enters, so its fate is drawn then and only its arrival is an event; polling late changes nothing but the moment
-/// of delivery. Limits: the link adds no overhead (the caller gives the IP-level length), its rate is constant, and
-/// it drops only at the tail. Validation: exact serialisation times, the mean wait of M/D/1, conservation of packets
-/// under random use.
+/// Model: a packet waits until the transmitter is free, is serialised (rounding does not add up while the transmitter
+/// is busy), passes the loss models, propagates. In a FIFO all of this is known when the packet enters, also at a rate
+/// that varies, so its fate is drawn then and only its arrival is an event; polling late changes nothing but the
+/// moment of delivery. Limits: the link adds no overhead (the caller gives the IP-level length), and it drops only at
+/// the tail. Validation: exact serialisation times at any course of the rate, the mean wait of M/D/1, conservation of
+/// packets under random use.
 #[derive(Debug)]
 pub struct Link<P> {
     config: LinkConfig,
+    transmitter: Transmitter,
+    delay: Delay,
     losses: Vec<Loss>,
     random: Streams,
-    /// When each waiting packet will start to be serialised, lost ones too; ascending.
-    starts: VecDeque<Instant>,
-    /// When the transmitter has served all packets accepted so far.
+    /// Packets whose last bit had not left the transmitter when the last one came, in order; all but the first wait.
+    pending: VecDeque<Pending>,
+    /// Bytes of all of them.
+    pending_bytes: u64,
+    /// When the transmitter has served all packets taken so far.
     busy_until: Instant,
-    /// By how much the true `busy_until` is later, in 1/rate nanoseconds.
-    remainder: u128,
-    /// Serialisation times of all packets accepted so far.
-    serialisation: Duration,
     /// No packet that keeps its order arrives earlier.
     last_arrival: Instant,
     /// Propagating packets by arrival: those in order, and those held up. Since these are all held up for the same time,
@@ -40,16 +41,51 @@ pub struct Link<P> {
     held_up: VecDeque<Flight<P>>,
     black_hole: bool,
     down: bool,
+    /// Without what the pending packets will add, and without times.
     stats: LinkStats,
+    /// Nanoseconds for which the transmitter will have had packets when it has served all it has, and for which they
+    /// will have waited. With a packet that waits for ever each is more than 64 bits hold, soon.
+    busy_ns: u128,
+    wait_ns: u128,
+}
+
+/// What becomes of a packet that comes to a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It waits its turn and leaves the transmitter then, unless the link goes down before.
+    Taken {
+        /// When its last bit leaves the transmitter; [`Instant::MAX`] at a rate that stays 0.
+        departs: Instant,
+        /// A loss model takes it behind the transmitter.
+        lost: bool,
+    },
+    /// The queue was full.
+    QueueFull,
+    /// The link was down.
+    Down,
+}
+
+/// A constant is by far the most frequent delay.
+#[derive(Debug)]
+enum Delay {
+    Constant(Duration),
+    Varying(Varying),
 }
 
 /// A random stream a purpose, so that switching one on leaves the others' draws alone.
 #[derive(Debug)]
 struct Streams {
-    delay: Random,
     reorder: Random,
     duplicate: Random,
     corrupt: Random,
+}
+
+/// A packet as the transmitter sees it.
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    departs: Instant,
+    len: usize,
+    lost: bool,
 }
 
 #[derive(Debug)]
@@ -69,63 +105,70 @@ impl<P: Payload> Link<P> {
             panic!("link {label}: {error}");
         }
         let seeds = seeds.child(label);
-        let loss = |(i, &model)| Loss::new(model, seeds.stream(&format!("loss/{i}")));
+        let origin = config.origin;
+        let delay = Varying::new(&config.delay, seeds.stream("delay"), origin);
+        let loss = |(i, model)| Loss::new(model, &seeds, &format!("loss/{i}"), origin);
         Link {
+            transmitter: Transmitter::new(&config.rate, seeds.stream("rate"), origin),
+            delay: match delay.constant() {
+                Some(delay) => Delay::Constant(seconds(delay)),
+                None => Delay::Varying(delay),
+            },
             losses: config.losses.iter().enumerate().map(loss).collect(),
             random: Streams {
-                delay: seeds.stream("delay"),
                 reorder: seeds.stream("reorder"),
                 duplicate: seeds.stream("duplicate"),
                 corrupt: seeds.stream("corrupt"),
             },
             config,
-            starts: VecDeque::new(),
+            pending: VecDeque::new(),
+            pending_bytes: 0,
             busy_until: Instant::ZERO,
-            remainder: 0,
-            serialisation: Duration::ZERO,
             last_arrival: Instant::ZERO,
             in_order: VecDeque::new(),
             held_up: VecDeque::new(),
             black_hole: false,
             down: false,
             stats: LinkStats::default(),
+            busy_ns: 0,
+            wait_ns: 0,
         }
     }
 
-    /// Gives the link a packet of `len` bytes at IP level. Returns whether it was taken: `false` if the link is down or
-    /// its queue full. What happens to it later only the statistics tell.
-    pub fn enqueue(&mut self, now: Instant, packet: P, len: usize) -> bool {
+    /// Gives the link a packet of `len` bytes at IP level, and says what becomes of it.
+    pub fn enqueue(&mut self, now: Instant, packet: P, len: usize) -> Fate {
         self.stats.offered.add(len);
         if self.down {
             self.stats.dropped_down.add(len);
-            return false;
+            return Fate::Down;
         }
-        while self.starts.front().is_some_and(|&start| start <= now) {
-            self.starts.pop_front();
+        self.settle(now);
+        if !self.has_room(len) {
+            self.stats.dropped_queue.add(len);
+            return Fate::QueueFull;
         }
-        if self.busy_until > now {
-            if self.starts.len() >= self.config.queue_packets {
-                self.stats.dropped_queue.add(len);
-                return false;
-            }
-            self.starts.push_back(self.busy_until);
-            self.stats.max_queue = self.stats.max_queue.max(self.starts.len());
+        let start = self.busy_until.max(now);
+        let departs = self.transmitter.serve(now, self.busy_until, len);
+        self.busy_until = departs;
+        self.busy_ns += (departs - start).as_nanos();
+        self.wait_ns += (start - now).as_nanos();
+        // What never leaves meets no loss. `|`, not `||`: each model must see every packet.
+        let leaves = departs < Instant::MAX;
+        let lost = leaves && self.losses.iter_mut().fold(false, |lost, loss| lost | loss.next_is_lost(departs));
+        self.pending.push_back(Pending { departs, len, lost });
+        self.pending_bytes += len as u64;
+        self.stats.max_queue = self.stats.max_queue.max(self.pending.len() - 1);
+        if leaves && !lost {
+            self.propagate(departs, packet, len);
         }
-        self.serialise(now, len);
-        // `|`, not `||`: each model must see every packet.
-        if self.losses.iter_mut().fold(false, |lost, loss| lost | loss.next_is_lost()) {
-            self.stats.dropped_loss.add(len);
-        } else {
-            self.propagate(packet, len);
-        }
-        true
+        Fate::Taken { departs, lost }
     }
 
     /// When to poll next; `None`: not before the next `enqueue`.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let in_order = self.in_order.front().map(|flight| flight.arrival);
         let held_up = self.held_up.front().map(|flight| flight.arrival);
-        in_order.into_iter().chain(held_up).min()
+        in_order.into_iter().chain(held_up).min().filter(|&at| at < Instant::MAX)
     }
 
     /// The next packet that has arrived by `now`, in order of arrival.
@@ -151,36 +194,47 @@ impl<P: Payload> Link<P> {
         self.black_hole = on;
     }
 
-    /// Takes the link down: what waits and what propagates is dropped, and new packets are refused, until it is up again.
-    /// Poll first: what has arrived and was not fetched is dropped, too.
+    /// Takes the link down: what waits and what propagates is dropped, and so are new packets, until it is up again.
+    /// Whoever sends learns of it from [`Fate::Down`] or not at all, as the caller likes. Poll first: what has arrived
+    /// and was not fetched is dropped, too.
     pub fn set_down(&mut self, now: Instant, down: bool) {
         self.down = down;
         if !down {
             return;
         }
+        self.settle(now);
+        (self.busy_ns, self.wait_ns) = self.times(now);
+        // In the rings is all that has not been lost and will leave; a packet whose copy is there, too, counts twice.
+        let nowhere = |pending: &Pending| pending.lost || pending.departs == Instant::MAX;
+        for pending in self.pending.drain(..).filter(nowhere) {
+            self.stats.dropped_down.add(pending.len);
+        }
         for flight in self.in_order.drain(..).chain(self.held_up.drain(..)) {
             self.stats.dropped_down.add(flight.len);
         }
-        self.starts.clear();
-        self.serialisation = self.busy_time(now);
+        self.pending_bytes = 0;
         self.busy_until = now.min(self.busy_until);
-        self.remainder = 0;
         self.last_arrival = Instant::ZERO;
     }
 
-    /// How many packets wait at `now`, without the one being serialised.
+    /// How many packets wait at `now`, without the one in the transmitter.
     pub fn waiting(&self, now: Instant) -> usize {
-        self.starts.len() - self.starts.partition_point(|&start| start <= now)
+        (self.pending.len() - self.served(now)).saturating_sub(1)
     }
 
-    /// For how long until `now` the transmitter has been serialising.
-    pub fn busy_time(&self, now: Instant) -> Duration {
-        self.serialisation.saturating_sub(self.busy_until.saturating_since(now))
+    /// What has happened until `now`, which is not before the last call with a time.
+    pub fn stats_at(&self, now: Instant) -> LinkStats {
+        let mut stats = self.stats;
+        for pending in self.pending.range(..self.served(now)) {
+            pending.leave(&mut stats);
+        }
+        let (busy, wait) = self.times(now);
+        LinkStats { busy_time: from_nanos(busy), queue_time: from_nanos(wait), ..stats }
     }
 
-    /// What has happened so far.
-    pub fn stats(&self) -> &LinkStats {
-        &self.stats
+    /// How many bits the transmitter could send after `from` and until `to`; `None`: any number.
+    pub fn capacity_bits(&self, from: Instant, to: Instant) -> Option<f64> {
+        self.transmitter.capacity_bits(from, to)
     }
 
     /// What the link is like.
@@ -191,56 +245,96 @@ impl<P: Payload> Link<P> {
     /// How much room the rings have.
     #[cfg(test)]
     pub(super) fn capacity(&self) -> [usize; 3] {
-        [self.starts.capacity(), self.in_order.capacity(), self.held_up.capacity()]
+        [self.pending.capacity(), self.in_order.capacity(), self.held_up.capacity()]
     }
 
-    /// Books the transmitter for a packet of `len` bytes.
-    fn serialise(&mut self, now: Instant, len: usize) {
-        if now > self.busy_until {
-            self.busy_until = now;
-            self.remainder = 0;
+    /// Counts the packets that have left the transmitter.
+    fn settle(&mut self, now: Instant) {
+        while let Some(pending) = self.pending.pop_front_if(|pending| pending.departs <= now) {
+            self.pending_bytes -= pending.len as u64;
+            pending.leave(&mut self.stats);
         }
-        let Some(rate) = self.config.rate_bps.map(u128::from) else { return };
-        let scaled = len as u128 * 8 * NANOS_PER_SECOND + self.remainder;
-        let time = Duration::from_nanos((scaled / rate).try_into().unwrap_or(u64::MAX));
-        self.remainder = scaled % rate;
-        self.serialisation += time;
-        self.busy_until += time;
     }
 
-    /// Sends a packet whose serialisation ends at `busy_until` on its way.
-    fn propagate(&mut self, packet: P, len: usize) {
-        let delay = match self.config.delay {
-            Delay::Fixed(delay) => delay,
-            Delay::Uniform { min, max } => {
-                let range = u64::try_from((max - min).as_nanos()).unwrap_or(u64::MAX - 1);
-                min + Duration::from_nanos(self.random.delay.below(range + 1))
-            }
+    /// Whether a packet may enter, after [`settle`](Self::settle).
+    fn has_room(&self, len: usize) -> bool {
+        let in_service = match self.pending.front() {
+            None if !self.config.queue.in_service => return true,
+            Some(first) if !self.config.queue.in_service => (1, first.len as u64),
+            _ => (0, 0),
         };
-        let in_order = (self.busy_until + delay).max(self.last_arrival);
-        let held_up = self.config.reorder.filter(|reorder| self.random.reorder.chance(reorder.probability));
-        let arrival = match held_up {
-            Some(reorder) => in_order + reorder.extra,
-            None => in_order,
+        match self.config.queue.limit {
+            QueueLimit::Unlimited => true,
+            QueueLimit::Packets(limit) => self.pending.len() - in_service.0 < limit,
+            QueueLimit::Bytes(limit) => self.pending_bytes - in_service.1 + len as u64 <= limit,
+        }
+    }
+
+    /// How many of the pending packets have left the transmitter by `now`.
+    fn served(&self, now: Instant) -> usize {
+        self.pending.partition_point(|pending| pending.departs <= now)
+    }
+
+    /// Busy and waiting times until `now`, in nanoseconds: the whole without what is still to come.
+    fn times(&self, now: Instant) -> (u128, u128) {
+        let busy = self.busy_ns - (self.busy_until - now).as_nanos();
+        // Each waits until the one before has left.
+        let before = self.pending.range(self.served(now)..self.pending.len().saturating_sub(1).max(self.served(now)));
+        let wait = before.map(|before| (before.departs - now).as_nanos()).sum::<u128>();
+        (busy, self.wait_ns - wait)
+    }
+
+    /// Sends a packet whose last bit leaves the transmitter at `departs` on its way.
+    fn propagate(&mut self, departs: Instant, packet: P, len: usize) {
+        let delay = match &mut self.delay {
+            Delay::Constant(delay) => *delay,
+            Delay::Varying(delay) => seconds(delay.at(departs)),
         };
+        let in_order = (departs + delay).max(self.last_arrival);
         // Also after a packet that is held up: the others then arrive as they would without reordering.
         self.last_arrival = in_order;
-        let copy = self.random.duplicate.chance(self.config.duplicate).then(|| packet.clone());
+        let held_up = self.config.reorder.filter(|reorder| self.random.reorder.chance(reorder.probability));
+        let (arrival, ring) = match held_up {
+            Some(reorder) => (in_order + reorder.extra, &mut self.held_up),
+            None => (in_order, &mut self.in_order),
+        };
+        let copy = happens(&mut self.random.duplicate, self.config.duplicate).then(|| packet.clone());
         if copy.is_some() {
             self.stats.duplicated.add(len);
         }
         for mut packet in core::iter::once(packet).chain(copy) {
-            if self.random.corrupt.chance(self.config.corrupt) {
+            if happens(&mut self.random.corrupt, self.config.corrupt) {
                 packet.corrupt(&mut self.random.corrupt);
                 self.stats.corrupted.add(len);
             }
-            let ring = if held_up.is_some() {
+            if held_up.is_some() {
                 self.stats.reordered.add(len);
-                &mut self.held_up
-            } else {
-                &mut self.in_order
-            };
+            }
             ring.push_back(Flight { arrival, packet, len });
         }
     }
+}
+
+impl Pending {
+    fn leave(&self, stats: &mut LinkStats) {
+        stats.served.add(self.len);
+        if self.lost {
+            stats.dropped_loss.add(self.len);
+        }
+    }
+}
+
+/// Draws only if there is something to draw: most links damage and duplicate nothing.
+fn happens(random: &mut Random, p: f64) -> bool {
+    p > 0.0 && random.chance(p)
+}
+
+fn seconds(seconds: f64) -> Duration {
+    Duration::from_nanos((seconds * 1e9).round() as u64)
+}
+
+fn from_nanos(ns: u128) -> Duration {
+    const PER_SECOND: u128 = 1_000_000_000;
+    let seconds = u64::try_from(ns / PER_SECOND).unwrap_or(u64::MAX);
+    Duration::new(seconds, (ns % PER_SECOND) as u32)
 }

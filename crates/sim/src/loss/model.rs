@@ -1,19 +1,27 @@
 //! Loss models and their running state.
 
-use strandcast_proto::seeds::Random;
+use std::sync::Arc;
+
+use strandcast_proto::seeds::{Random, Seeds};
+use strandcast_proto::time::{Duration, Instant};
+
+use super::LossList;
+use super::sojourns::Sojourns;
+use crate::number::{Number, Varying};
 
 /// How a link loses packets at random. A link without random loss has no model; one with several applies all of
 /// them (a packet must survive each).
 ///
-/// Models: uniform (independent) loss and the two-state Markov chain of Gilbert and Elliott, advanced once a packet.
-/// Limits: loss depends on neither packet length nor time; a burst is counted in packets, so it lasts longer on a
-/// slower sender. Validation: stationary loss, its variance and mean burst length against their closed forms.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Models: uniform (independent) loss; the two-state chain of Gilbert and Elliott, advanced once a packet or in
+/// continuous time; a recorded list. Limits: loss does not depend on a packet's length; a burst by packet is counted in
+/// packets, so it lasts longer on a slower sender. Validation: stationary loss, its variance and mean burst length
+/// against their closed forms.
+#[derive(Clone, Debug, PartialEq)]
 pub enum LossModel {
     /// Each packet is lost independently.
     Uniform {
         /// Probability of losing a packet.
-        p: f64,
+        p: Number,
     },
     /// Two-state Markov chain, starting in Good. Each packet first moves the chain, then is lost with the
     /// probability of the state it finds.
@@ -27,9 +35,34 @@ pub enum LossModel {
         /// Probability of losing a packet in Bad.
         loss_bad: f64,
     },
+    /// Two-state Markov process in continuous time, stationary from the start: both states last exponential times,
+    /// whether packets come or not. A packet is lost with the probability of the state in which its last bit leaves
+    /// the transmitter.
+    MarkovByTime {
+        /// Mean time in Good, at least 1 µs.
+        mean_good: Duration,
+        /// Mean time in Bad, at least 1 µs.
+        mean_bad: Duration,
+        /// Probability of losing a packet in Good.
+        loss_good: f64,
+        /// Probability of losing a packet in Bad.
+        loss_bad: f64,
+    },
+    /// Recorded.
+    List {
+        /// Which packets are lost.
+        list: Arc<LossList>,
+        /// Whether the list begins again behind its last packet.
+        repeat: bool,
+    },
 }
 
 impl LossModel {
+    /// Each packet is lost independently with a probability that does not change.
+    pub fn uniform(p: f64) -> Self {
+        LossModel::Uniform { p: Number::Constant(p) }
+    }
+
     /// The chain that loses nothing in Good and everything in Bad, from the share of packets it loses in the long run
     /// and the mean length of a run of lost packets (`mean_burst` ≥ 1): 1/p_bad_to_good = mean_burst, and the
     /// stationary share of Bad is `mean_loss`.
@@ -42,26 +75,42 @@ impl LossModel {
         LossModel::Markov { p_good_to_bad, p_bad_to_good, loss_good: 0.0, loss_bad: 1.0 }
     }
 
-    /// The share of packets lost in the long run. A chain that never moves stays in Good.
+    /// The share of packets lost in the long run, if they come independently of the losses. A chain that never moves
+    /// stays in Good.
     pub fn mean_loss(&self) -> f64 {
+        let mixed = |bad: f64, loss_good: f64, loss_bad: f64| loss_good + bad * (loss_bad - loss_good);
         match *self {
-            LossModel::Uniform { p } => p,
+            LossModel::Uniform { ref p } => p.mean(),
             LossModel::Markov { p_good_to_bad, p_bad_to_good, loss_good, loss_bad } => {
                 let moves = p_good_to_bad + p_bad_to_good;
                 let bad = if moves > 0.0 { p_good_to_bad / moves } else { 0.0 };
-                loss_good + bad * (loss_bad - loss_good)
+                mixed(bad, loss_good, loss_bad)
             }
+            LossModel::MarkovByTime { mean_good, mean_bad, loss_good, loss_bad } => {
+                let (good, bad) = (mean_good.as_secs_f64(), mean_bad.as_secs_f64());
+                mixed(bad / (good + bad), loss_good, loss_bad)
+            }
+            LossModel::List { repeat: false, .. } => 0.0,
+            LossModel::List { ref list, repeat: true } => list.ordinals().len() as f64 / list.len() as f64,
         }
     }
 
-    /// Whether every probability is in `[0, 1]`.
+    /// Whether all probabilities are in `[0, 1]` and all times long enough.
     pub fn is_valid(&self) -> bool {
         let probability = |p: f64| (0.0..=1.0).contains(&p);
         match *self {
-            LossModel::Uniform { p } => probability(p),
+            LossModel::Uniform { ref p } => {
+                let (low, high) = p.range();
+                p.validate().is_ok() && probability(low) && probability(high)
+            }
             LossModel::Markov { p_good_to_bad, p_bad_to_good, loss_good, loss_bad } => {
                 [p_good_to_bad, p_bad_to_good, loss_good, loss_bad].into_iter().all(probability)
             }
+            LossModel::MarkovByTime { mean_good, mean_bad, loss_good, loss_bad } => {
+                let long_enough = mean_good.min(mean_bad) >= Duration::from_micros(1);
+                long_enough && probability(loss_good) && probability(loss_bad)
+            }
+            LossModel::List { .. } => true,
         }
     }
 }
@@ -69,26 +118,61 @@ impl LossModel {
 /// A loss model at work.
 #[derive(Clone, Debug)]
 pub struct Loss {
-    model: LossModel,
-    bad: bool,
+    state: State,
     random: Random,
 }
 
+#[derive(Clone, Debug)]
+enum State {
+    Uniform(Varying),
+    Markov { p_good_to_bad: f64, p_bad_to_good: f64, loss_good: f64, loss_bad: f64, bad: bool },
+    MarkovByTime { sojourns: Sojourns, loss_good: f64, loss_bad: f64 },
+    List { list: Arc<LossList>, repeat: bool, seen: u64, next: usize },
+}
+
 impl Loss {
-    /// `model`, drawing from `random`.
-    pub fn new(model: LossModel, random: Random) -> Self {
-        Loss { model, bad: false, random }
+    /// `model`, drawing from streams of `seeds` under `label`; the times of its numbers count from `origin`.
+    pub fn new(model: &LossModel, seeds: &Seeds, label: &str, origin: Instant) -> Self {
+        // What depends on time draws from a stream of its own: packets must not move it.
+        let in_time = || seeds.stream(&format!("{label}/time"));
+        let state = match *model {
+            LossModel::Uniform { ref p } => State::Uniform(Varying::new(p, in_time(), origin)),
+            LossModel::Markov { p_good_to_bad, p_bad_to_good, loss_good, loss_bad } => {
+                State::Markov { p_good_to_bad, p_bad_to_good, loss_good, loss_bad, bad: false }
+            }
+            LossModel::MarkovByTime { mean_good, mean_bad, loss_good, loss_bad } => {
+                let sojourns = Sojourns::new(mean_good, mean_bad, in_time());
+                State::MarkovByTime { sojourns, loss_good, loss_bad }
+            }
+            LossModel::List { ref list, repeat } => {
+                State::List { list: Arc::clone(list), repeat, seen: 0, next: 0 }
+            }
+        };
+        Loss { state, random: seeds.stream(label) }
     }
 
-    /// Whether the next packet is lost. To be asked once for every packet, also for those lost to something else.
-    pub fn next_is_lost(&mut self) -> bool {
-        match self.model {
-            LossModel::Uniform { p } => self.random.chance(p),
-            LossModel::Markov { p_good_to_bad, p_bad_to_good, loss_good, loss_bad } => {
-                let leave = if self.bad { p_bad_to_good } else { p_good_to_bad };
-                self.bad ^= self.random.chance(leave);
-                self.random.chance(if self.bad { loss_bad } else { loss_good })
+    /// Whether the next packet, whose last bit leaves the transmitter at `at`, is lost. To be asked once for every
+    /// packet, also for those lost to something else.
+    pub fn next_is_lost(&mut self, at: Instant) -> bool {
+        let p = match &mut self.state {
+            State::Uniform(p) => p.at(at),
+            State::Markov { p_good_to_bad, p_bad_to_good, loss_good, loss_bad, bad } => {
+                *bad ^= self.random.chance(if *bad { *p_bad_to_good } else { *p_good_to_bad });
+                if *bad { *loss_bad } else { *loss_good }
             }
-        }
+            State::MarkovByTime { sojourns, loss_good, loss_bad } => {
+                if sojourns.bad(at) { *loss_bad } else { *loss_good }
+            }
+            State::List { list, repeat, seen, next } => {
+                *seen += 1;
+                let lost = list.ordinals().get(*next) == Some(seen);
+                *next += usize::from(lost);
+                if *repeat && *seen == list.len() {
+                    (*seen, *next) = (0, 0);
+                }
+                return lost;
+            }
+        };
+        self.random.chance(p)
     }
 }

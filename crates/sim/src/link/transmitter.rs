@@ -1,0 +1,155 @@
+//! What puts packets on the wire.
+
+use strandcast_proto::seeds::Random;
+use strandcast_proto::time::{Duration, Instant};
+
+use super::Rate;
+use super::opportunities::Slots;
+use crate::number::{Every, Number, Varying};
+
+const NANOS_PER_SECOND: u64 = 1_000_000_000;
+/// A packet that takes more changes of the rate than this never leaves.
+const MOST_CHANGES: u32 = 1_000_000;
+
+/// Tells when packets leave, in order of their coming, each known when it comes: also a rate that varies is known in
+/// advance.
+#[derive(Clone, Debug)]
+pub(super) enum Transmitter {
+    Infinite,
+    /// `owed`: by how much the last packet leaves later than the nanosecond that was said, in bit · ns.
+    Constant {
+        bps: u64,
+        owed: u64,
+    },
+    Varying {
+        bps: Varying,
+        /// Mean, if it is drawn for each packet.
+        drawn: Option<f64>,
+        owed: u128,
+    },
+    Slots(Slots),
+}
+
+impl Transmitter {
+    pub fn new(rate: &Rate, random: Random, origin: Instant) -> Self {
+        match rate {
+            Rate::Infinite => Transmitter::Infinite,
+            Rate::Constant(bps) => Transmitter::Constant { bps: *bps, owed: 0 },
+            Rate::Opportunities(trace) => Transmitter::Slots(Slots::new(trace.clone(), origin)),
+            Rate::Varying(number) => {
+                let bps = Varying::new(number, random, origin);
+                match bps.constant().map(whole).filter(|&bps| bps > 0) {
+                    Some(bps) => Transmitter::Constant { bps, owed: 0 },
+                    None => {
+                        let drawn = matches!(number, Number::Uniform { every: Every::Packet, .. });
+                        Transmitter::Varying { bps, drawn: drawn.then(|| number.mean()), owed: 0 }
+                    }
+                }
+            }
+        }
+    }
+
+    /// When the last bit of a packet leaves that came at `now`, behind one that leaves at `free`;
+    /// [`Instant::MAX`]: never.
+    pub fn serve(&mut self, now: Instant, free: Instant, len: usize) -> Instant {
+        let start = now.max(free);
+        match self {
+            Transmitter::Infinite => start,
+            Transmitter::Constant { bps, owed } => {
+                if now > free {
+                    *owed = 0;
+                }
+                serve_constant(*bps, owed, start, len)
+            }
+            Transmitter::Varying { bps, drawn, owed } => {
+                if now > free {
+                    *owed = 0;
+                }
+                *owed += len as u128 * u128::from(8 * NANOS_PER_SECOND);
+                match drawn {
+                    Some(_) => {
+                        let rate = u128::from(whole(bps.at(start)).max(1));
+                        let end = start + nanos(*owed / rate);
+                        *owed %= rate;
+                        end
+                    }
+                    None => serve_varying(bps, owed, start),
+                }
+            }
+            Transmitter::Slots(slots) => slots.serve(now, free, len as u64),
+        }
+    }
+
+    /// How many bits it could send after `from` and until `to`; `None`: any number.
+    pub fn capacity_bits(&self, from: Instant, to: Instant) -> Option<f64> {
+        let seconds = (to - from).as_secs_f64();
+        match self {
+            Transmitter::Infinite => None,
+            Transmitter::Constant { bps, .. } => Some(*bps as f64 * seconds),
+            Transmitter::Varying { drawn: Some(mean), .. } => Some(mean * seconds),
+            Transmitter::Varying { bps, .. } => Some(integral(&mut bps.clone(), from, to)),
+            Transmitter::Slots(slots) => Some(slots.bytes(from, to) as f64 * 8.0),
+        }
+    }
+}
+
+fn serve_constant(bps: u64, owed: &mut u64, start: Instant, len: usize) -> Instant {
+    let work = (len as u64).checked_mul(8 * NANOS_PER_SECOND).and_then(|work| work.checked_add(*owed));
+    let time = match work {
+        Some(work) => {
+            *owed = work % bps;
+            Duration::from_nanos(work / bps)
+        }
+        None => {
+            let work = len as u128 * u128::from(8 * NANOS_PER_SECOND) + u128::from(*owed);
+            *owed = u64::try_from(work % u128::from(bps)).expect("a rest is less than what it divides by");
+            nanos(work / u128::from(bps))
+        }
+    };
+    start + time
+}
+
+/// Works off what is owed, in bit · ns, from `start` on, each rate while it holds; leaves the rest of the last
+/// nanosecond.
+fn serve_varying(bps: &mut Varying, owed: &mut u128, start: Instant) -> Instant {
+    let mut at = start;
+    for _ in 0..MOST_CHANGES {
+        if at == Instant::MAX {
+            break;
+        }
+        let rate = u128::from(whole(bps.at(at)));
+        let next = bps.next_change(at).unwrap_or(Instant::MAX);
+        let possible = rate * (next - at).as_nanos();
+        if *owed < possible {
+            let end = at + nanos(*owed / rate);
+            *owed %= rate;
+            return end;
+        }
+        *owed -= possible;
+        at = next;
+        if *owed == 0 && at < Instant::MAX {
+            return at;
+        }
+    }
+    Instant::MAX
+}
+
+fn integral(bps: &mut Varying, from: Instant, to: Instant) -> f64 {
+    let (mut at, mut bits) = (from, 0.0);
+    while at < to {
+        let rate = whole(bps.at(at)) as f64;
+        let next = bps.next_change(at).unwrap_or(to).min(to);
+        bits += rate * (next - at).as_secs_f64();
+        at = next;
+    }
+    bits
+}
+
+/// As a whole number, saturating at the ends.
+fn whole(bps: f64) -> u64 {
+    bps.round() as u64
+}
+
+fn nanos(time: u128) -> Duration {
+    Duration::from_nanos(time.try_into().unwrap_or(u64::MAX))
+}

@@ -1,0 +1,64 @@
+//! Two states that take turns in time.
+
+use strandcast_proto::seeds::Random;
+use strandcast_proto::time::{Duration, Instant};
+
+/// Good and Bad, each lasting an exponential time. Which of them holds depends on the time alone, not on when and how
+/// often it was asked for; asking for times that ascend is fast.
+#[derive(Clone, Debug)]
+pub(super) struct Sojourns {
+    mean_good: f64,
+    mean_bad: f64,
+    /// As it was before the first draw.
+    first: Random,
+    random: Random,
+    bad: bool,
+    since: Instant,
+    until: Instant,
+}
+
+impl Sojourns {
+    /// At [`Instant::ZERO`] the state is drawn from the stationary distribution: what is left of an exponential time is
+    /// exponential, so that the process is stationary from the start.
+    pub fn new(mean_good: Duration, mean_bad: Duration, random: Random) -> Self {
+        let mut sojourns = Sojourns {
+            mean_good: mean_good.as_secs_f64(),
+            mean_bad: mean_bad.as_secs_f64(),
+            first: random.clone(),
+            random,
+            bad: false,
+            since: Instant::ZERO,
+            until: Instant::ZERO,
+        };
+        sojourns.begin();
+        sojourns
+    }
+
+    /// Whether the state is Bad at `now`.
+    pub fn bad(&mut self, now: Instant) -> bool {
+        if now < self.since {
+            self.random = self.first.clone();
+            self.begin();
+        }
+        while self.until <= now {
+            self.bad = !self.bad;
+            self.last();
+        }
+        self.bad
+    }
+
+    fn begin(&mut self) {
+        self.bad = self.random.chance(self.mean_bad / (self.mean_good + self.mean_bad));
+        self.until = Instant::ZERO;
+        self.last();
+    }
+
+    /// Draws how long the state lasts, which begins where the last one ended.
+    fn last(&mut self) {
+        let mean = if self.bad { self.mean_bad } else { self.mean_good };
+        let seconds = -libm::log(1.0 - self.random.unit()) * mean;
+        self.since = self.until;
+        // At least 1 ns, so that time goes on.
+        self.until += Duration::from_nanos((seconds * 1e9) as u64).max(Duration::from_nanos(1));
+    }
+}

@@ -1,0 +1,12 @@
+//! Numbers of links and sources that may change: what a file says of them, and what they are at a moment.
+
+mod trace;
+mod value;
+mod varying;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use trace::content_lines;
+pub use trace::{Trace, TraceError};
+pub use value::{Every, Number, NumberError};
+pub use varying::Varying;

@@ -1,0 +1,146 @@
+//! What a file says of a number.
+
+use std::sync::Arc;
+
+use strandcast_proto::time::Duration;
+
+use super::Trace;
+
+/// A number that may change during a run. Its unit is its owner's: bit/s, seconds, a probability.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Number {
+    /// Always the same.
+    Constant(f64),
+    /// Uniform in `[low, high)`.
+    Uniform {
+        /// Lower end.
+        low: f64,
+        /// Upper end.
+        high: f64,
+        /// How often it is drawn.
+        every: Every,
+    },
+    /// From each time on the value beside it, and the first value before; times ascend.
+    Steps(Vec<(Duration, f64)>),
+    /// As recorded.
+    Trace(Arc<Trace>),
+}
+
+/// How often a random number is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Every {
+    /// Once.
+    Run,
+    /// For each packet.
+    Packet,
+    /// At each multiple of this time, at least 1 µs.
+    Period(Duration),
+}
+
+/// Why a [`Number`] or [`Trace`] is none.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NumberError {
+    /// Infinite, or not a number.
+    #[error("{0} is no finite number")]
+    NotFinite(f64),
+    /// The range is empty.
+    #[error("the lower end, {low}, is above the upper end, {high}")]
+    Range {
+        /// Lower end.
+        low: f64,
+        /// Upper end.
+        high: f64,
+    },
+    /// The number is drawn too often.
+    #[error("a number can't be drawn every {0:?}: at least 1 µs")]
+    Period(Duration),
+    /// Steps or a trace without a value.
+    #[error("there is no value")]
+    Empty,
+    /// Times do not ascend.
+    #[error("{0:?} comes after a time that is no earlier")]
+    NotAscending(Duration),
+    /// A trace that begins again before its last time, or after no time at all.
+    #[error("it can't begin again after {0:?}: that is before its last time, or no time at all")]
+    Repeat(Duration),
+}
+
+impl From<f64> for Number {
+    fn from(value: f64) -> Self {
+        Number::Constant(value)
+    }
+}
+
+/// In seconds.
+impl From<Duration> for Number {
+    fn from(time: Duration) -> Self {
+        Number::Constant(time.as_secs_f64())
+    }
+}
+
+impl Number {
+    /// Checks what came from outside.
+    ///
+    /// # Errors
+    /// What makes it no number.
+    pub fn validate(&self) -> Result<(), NumberError> {
+        match *self {
+            Number::Constant(value) => finite(value),
+            Number::Uniform { low, high, every } => {
+                finite(low)?;
+                finite(high)?;
+                match every {
+                    _ if low > high => Err(NumberError::Range { low, high }),
+                    Every::Period(period) if period < Duration::from_micros(1) => {
+                        Err(NumberError::Period(period))
+                    }
+                    _ => Ok(()),
+                }
+            }
+            Number::Steps(ref steps) => check_points(steps),
+            // Checked when it was made.
+            Number::Trace(_) => Ok(()),
+        }
+    }
+
+    /// The least and the greatest value it takes.
+    pub fn range(&self) -> (f64, f64) {
+        let of = |points: &[(Duration, f64)]| {
+            let ends = (f64::INFINITY, f64::NEG_INFINITY);
+            points.iter().fold(ends, |(low, high), &(_, value)| (low.min(value), high.max(value)))
+        };
+        match self {
+            Number::Constant(value) => (*value, *value),
+            Number::Uniform { low, high, .. } => (*low, *high),
+            Number::Steps(steps) => of(steps),
+            Number::Trace(trace) => of(trace.points()),
+        }
+    }
+
+    /// The mean in the long run: of steps, and of a trace that does not begin again, the last value.
+    pub fn mean(&self) -> f64 {
+        match self {
+            Number::Constant(value) => *value,
+            Number::Uniform { low, high, .. } => (low + high) / 2.0,
+            Number::Steps(steps) => steps.last().map_or(f64::NAN, |&(_, value)| value),
+            Number::Trace(trace) => trace.mean(),
+        }
+    }
+}
+
+fn finite(value: f64) -> Result<(), NumberError> {
+    if value.is_finite() { Ok(()) } else { Err(NumberError::NotFinite(value)) }
+}
+
+/// Checks that there is a value, all are finite and times ascend.
+pub(super) fn check_points(points: &[(Duration, f64)]) -> Result<(), NumberError> {
+    if points.is_empty() {
+        return Err(NumberError::Empty);
+    }
+    points.iter().try_for_each(|&(_, value)| finite(value))?;
+    match points.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
+        Some(pair) => Err(NumberError::NotAscending(pair[1].0)),
+        None => Ok(()),
+    }
+}

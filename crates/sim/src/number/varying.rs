@@ -1,0 +1,158 @@
+//! A number at work.
+
+use std::sync::Arc;
+
+use strandcast_proto::seeds::Random;
+use strandcast_proto::time::{Duration, Instant};
+
+use super::{Every, Number, Trace};
+
+/// A [`Number`] at work: its value at any moment.
+///
+/// A value drawn for each packet is drawn at each call. Every other one depends on the time alone, not on when and how
+/// often it was asked for; asking for times that ascend is fast. Times in the number count from `origin`; what holds
+/// then holds before, too.
+#[derive(Clone, Debug)]
+pub struct Varying {
+    origin: Instant,
+    law: Law,
+}
+
+#[derive(Clone, Debug)]
+enum Law {
+    Constant(f64),
+    Packet { low: f64, high: f64, random: Random },
+    Periods(Periods),
+    /// The cursor is the point whose value was asked for last.
+    Points {
+        trace: Arc<Trace>,
+        cursor: usize,
+    },
+}
+
+/// One draw a period, the first for period 0.
+#[derive(Clone, Debug)]
+struct Periods {
+    low: f64,
+    high: f64,
+    length: u64,
+    /// As it was before the first draw.
+    first: Random,
+    random: Random,
+    drawn: u64,
+    value: f64,
+}
+
+impl Varying {
+    /// `number`, drawing from `random`, its times counted from `origin`.
+    ///
+    /// # Panics
+    /// If [`Number::validate`] refuses `number`.
+    pub fn new(number: &Number, mut random: Random, origin: Instant) -> Self {
+        if let Err(error) = number.validate() {
+            panic!("{number:?}: {error}");
+        }
+        let points = |trace| Law::Points { trace, cursor: 0 };
+        let law = match *number {
+            Number::Constant(value) => Law::Constant(value),
+            Number::Uniform { low, high, every: Every::Run } => Law::Constant(random.uniform(low, high)),
+            Number::Uniform { low, high, every: Every::Packet } => Law::Packet { low, high, random },
+            Number::Uniform { low, high, every: Every::Period(length) } => Law::Periods(Periods {
+                low,
+                high,
+                length: nanos(length),
+                first: random.clone(),
+                random,
+                drawn: 0,
+                value: low,
+            }),
+            Number::Steps(ref steps) => {
+                points(Arc::new(Trace::new(steps.clone(), None).expect("the number was validated")))
+            }
+            Number::Trace(ref trace) => points(Arc::clone(trace)),
+        };
+        Varying { origin, law }
+    }
+
+    /// The value, if it never changes.
+    pub fn constant(&self) -> Option<f64> {
+        match self.law {
+            Law::Constant(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The value at `now`.
+    pub fn at(&mut self, now: Instant) -> f64 {
+        let since = now - self.origin;
+        match &mut self.law {
+            Law::Constant(value) => *value,
+            Law::Packet { low, high, random } => random.uniform(*low, *high),
+            Law::Periods(periods) => periods.value(nanos(since) / periods.length),
+            Law::Points { trace, cursor } => {
+                *cursor = find(trace, *cursor, within(trace, since).1);
+                trace.points()[*cursor].1
+            }
+        }
+    }
+
+    /// When the value may change next, after `now`; `None`: never. A value drawn for each packet changes with packets,
+    /// not with time.
+    pub fn next_change(&self, now: Instant) -> Option<Instant> {
+        let since = now - self.origin;
+        match &self.law {
+            Law::Constant(_) | Law::Packet { .. } => None,
+            Law::Periods(periods) => {
+                let n = nanos(since) / periods.length;
+                Some(self.origin + Duration::from_nanos((n + 1).saturating_mul(periods.length)))
+            }
+            Law::Points { trace, cursor } => {
+                let (begin, since) = within(trace, since);
+                let cursor = find(trace, *cursor, since);
+                let next = trace.points()[cursor..].iter().map(|point| point.0).find(|&time| time > since);
+                next.or(trace.repeat()).map(|time| self.origin + begin.saturating_add(time))
+            }
+        }
+    }
+}
+
+impl Periods {
+    fn value(&mut self, period: u64) -> f64 {
+        if period + 1 < self.drawn {
+            self.random = self.first.clone();
+            self.drawn = 0;
+        }
+        while self.drawn <= period {
+            self.value = self.random.uniform(self.low, self.high);
+            self.drawn += 1;
+        }
+        self.value
+    }
+}
+
+/// When the trace began for the last time, and the time since then.
+fn within(trace: &Trace, since: Duration) -> (Duration, Duration) {
+    let Some(repeat) = trace.repeat() else { return (Duration::ZERO, since) };
+    let since = nanos(since);
+    let rest = since % nanos(repeat);
+    (Duration::from_nanos(since - rest), Duration::from_nanos(rest))
+}
+
+/// The last point whose time has come, or the first; probably the one at `cursor`, or the next.
+fn find(trace: &Trace, cursor: usize, since: Duration) -> usize {
+    let points = trace.points();
+    let holds = |i: usize| {
+        points.get(i).is_some_and(|point| i == 0 || point.0 <= since)
+            && points.get(i + 1).is_none_or(|next| since < next.0)
+    };
+    match (holds(cursor), holds(cursor + 1)) {
+        (true, _) => cursor,
+        (_, true) => cursor + 1,
+        _ => points.partition_point(|point| point.0 <= since).saturating_sub(1),
+    }
+}
+
+/// As nanoseconds, saturating after 584 years.
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
