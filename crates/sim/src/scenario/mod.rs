@@ -1,5 +1,27 @@
 //! Scenarios: networks, flows and background load in one readable file.
 
+mod document;
+mod error;
+mod hash;
+mod keys;
 mod model;
+mod number;
+mod profiles;
+mod read;
+mod reference;
+mod route;
+mod schema;
+mod set;
+mod table;
+mod traces;
+mod tree;
+mod units;
 
+pub use document::{Document, load, parse};
+pub use error::ScenarioError;
+pub use hash::hash;
 pub use model::*;
+pub use profiles::sctp as sctp_profile;
+pub use reference::reference;
+pub use route::{Hop, WayError};
+pub use schema::schema;

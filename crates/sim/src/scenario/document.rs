@@ -1,0 +1,102 @@
+//! A scenario file, read.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::error::ScenarioError;
+use super::keys::ROOT;
+use super::model::Scenario;
+use super::table::{Source, Table, dotted};
+use super::tree::{self, Branch, Place, Value};
+use super::{read, set};
+
+/// A scenario file with the arguments that change it: it knows where everything was said, so that what only its user
+/// finds wrong (a scheme that does not exist) is told with a line, too.
+#[derive(Debug)]
+pub struct Document {
+    file: String,
+    folder: PathBuf,
+    root: Branch,
+}
+
+impl Document {
+    /// Reads a file and applies `--set` arguments to it (`links.b.loss.uniform.rate=0.02`).
+    ///
+    /// # Errors
+    /// The file can't be read, is not TOML, or an argument is not `KEY=VALUE`.
+    pub fn open(path: &Path, sets: &[String]) -> Result<Self, ScenarioError> {
+        let file = path.display().to_string();
+        let wrong = |message: String| ScenarioError {
+            file: file.clone(),
+            line: None,
+            set: None,
+            key: String::new(),
+            message,
+        };
+        let bytes = std::fs::read(path).map_err(|why| wrong(format!("can't be read: {why}")))?;
+        let text = String::from_utf8(bytes).map_err(|_| wrong("is not text in UTF-8".into()))?;
+        Document::parse(&text, &file, path.parent().unwrap_or(Path::new("")), sets)
+    }
+
+    /// The same of a text; `file` is what errors call it, `folder` where the files it refers to lie.
+    ///
+    /// # Errors
+    /// The text is not TOML, or an argument is not `KEY=VALUE`.
+    pub fn parse(text: &str, file: &str, folder: &Path, sets: &[String]) -> Result<Self, ScenarioError> {
+        let mut root = tree::read(text).map_err(|wrong| ScenarioError {
+            file: file.into(),
+            line: Some(wrong.line),
+            set: None,
+            key: String::new(),
+            message: wrong.message,
+        })?;
+        for argument in sets {
+            set::apply(&mut root, file, argument)?;
+        }
+        Ok(Document { file: file.into(), folder: folder.into(), root })
+    }
+
+    /// The scenario, with all defaults filled in and everything checked that the file alone can show.
+    ///
+    /// # Errors
+    /// The first mistake.
+    pub fn scenario(&self) -> Result<Scenario, ScenarioError> {
+        let source = Source { file: &self.file, folder: &self.folder, files: RefCell::new(BTreeMap::new()) };
+        read::scenario(&Table::root(&source, self.root.clone(), &ROOT)?)
+    }
+
+    /// A mistake in what a key says, with its line: the keys from the top, as `["flows", "video", "scheme"]`. A key that
+    /// the file does not give has the line of what is above it.
+    pub fn error(&self, keys: &[&str], message: impl Into<String>) -> ScenarioError {
+        let mut at = &Place::Line(1);
+        let mut branch = Some(&self.root);
+        for key in keys {
+            let Some(node) = branch.and_then(|branch| branch.get(*key)) else { break };
+            at = &node.at;
+            branch = match &node.value {
+                Value::Table(inner) => Some(inner),
+                _ => None,
+            };
+        }
+        let key = keys.iter().fold(String::new(), |key, part| dotted(&key, part));
+        let source = Source { file: &self.file, folder: &self.folder, files: RefCell::new(BTreeMap::new()) };
+        source.error(at, &key, message)
+    }
+}
+
+/// Reads a scenario from a file and applies `--set` arguments to it.
+///
+/// # Errors
+/// The first mistake in the file, the arguments, or a trace it refers to.
+pub fn load(path: &Path, sets: &[String]) -> Result<Scenario, ScenarioError> {
+    Document::open(path, sets)?.scenario()
+}
+
+/// Reads a scenario from a text; `file` is what errors call it, `folder` where the files it refers to lie.
+///
+/// # Errors
+/// The first mistake in the text, the arguments, or a trace it refers to.
+pub fn parse(text: &str, file: &str, folder: &Path, sets: &[String]) -> Result<Scenario, ScenarioError> {
+    Document::parse(text, file, folder, sets)?.scenario()
+}

@@ -1,0 +1,57 @@
+//! What is wrong with a scenario, in one line.
+
+use core::fmt;
+
+/// The first mistake found in a scenario file, in an argument that changes it, or in a trace it refers to:
+/// `FILE:LINE: KEY: what is wrong; how to mend it`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScenarioError {
+    /// The file; what was said of it in an argument, if [`set`](Self::set) is there.
+    pub file: String,
+    /// Which line of it, counted from 1, if the mistake is in a line.
+    pub line: Option<usize>,
+    /// The `--set` argument that brought the mistake in.
+    pub set: Option<String>,
+    /// The key it is about, with those above it (`links.b.rate`); empty if it is about none.
+    pub key: String,
+    /// What is wrong, and how to mend it.
+    pub message: String,
+}
+
+impl fmt::Display for ScenarioError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.set, self.line) {
+            (Some(set), _) => write!(f, "--set {}: ", one_line(set))?,
+            (None, Some(line)) => write!(f, "{}:{line}: ", one_line(&self.file))?,
+            (None, None) => write!(f, "{}: ", one_line(&self.file))?,
+        }
+        if !self.key.is_empty() {
+            write!(f, "{}: ", one_line(&self.key))?;
+        }
+        f.write_str(&one_line(&self.message))
+    }
+}
+
+impl core::error::Error for ScenarioError {}
+
+/// Whatever a file has put into a message, it stays on its line.
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// The name that is least different from `word`, if it is near enough to be meant: up to a third of the letters.
+pub(super) fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let lower = word.to_lowercase();
+    let scored = names.into_iter().map(|name| (strsim::osa_distance(&lower, &name.to_lowercase()), name));
+    let near = |(distance, name): &(usize, &str)| *distance <= name.len().max(word.len()).div_ceil(3);
+    scored.filter(near).min().map(|(_, name)| name)
+}
+
+/// `, did you mean X?`, if there is something near; else what there is, if that is not too much.
+pub(super) fn hint<'a>(word: &str, names: impl IntoIterator<Item = &'a str> + Clone) -> String {
+    if let Some(name) = nearest(word, names.clone()) {
+        return format!("; did you mean `{name}`?");
+    }
+    let names: Vec<&str> = names.into_iter().collect();
+    if names.is_empty() { "; there is none".into() } else { format!("; there are {}", names.join(", ")) }
+}

@@ -1,0 +1,282 @@
+//! Numbers of the file.
+
+use core::time::Duration;
+
+use super::error::hint;
+use super::keys::{Changes, Least, Takes};
+use super::model::{Every, LinkRate, Number, QueueLimit};
+use super::table::{Item, Read, describe};
+use super::traces;
+use super::tree::{Branch, Value};
+use super::units::Quantity;
+
+/// Beyond this, not every whole number is an `f64`.
+const MOST_WHOLE: f64 = 9_007_199_254_740_992.0;
+
+impl Item<'_> {
+    /// A whole number.
+    pub fn whole(&self) -> Read<u64> {
+        match (self.takes, &self.node.value) {
+            (Takes::Whole(least, most), Value::Integer(n)) => self.between(*n, (*least, *most)),
+            _ => Err(self.wrong(&describe(self.takes))),
+        }
+    }
+
+    /// Whole bytes.
+    pub fn bytes(&self) -> Read<u64> {
+        match self.takes {
+            Takes::Size(least, most) => self.bytes_between((*least, *most)),
+            _ => unreachable!("{} is a key for bytes", self.key),
+        }
+    }
+
+    fn bytes_between(&self, range: (i64, i64)) -> Read<u64> {
+        let n = self.value(Quantity::Size)?;
+        if n.abs() > MOST_WHOLE || n != libm::trunc(n) {
+            return Err(self.error(format!("{} is no whole number of bytes", self.node.value.describe())));
+        }
+        self.between(n as i64, range)
+    }
+
+    fn between(&self, n: i64, (least, most): (i64, i64)) -> Read<u64> {
+        match u64::try_from(n) {
+            Ok(whole) if (least..=most).contains(&n) => Ok(whole),
+            _ => Err(self.error(format!("{n} is out of range; it can be {least} to {most}"))),
+        }
+    }
+
+    /// A number with or without unit.
+    pub fn amount(&self) -> Read<f64> {
+        match self.takes {
+            Takes::Amount(quantity, least) => self.within(*quantity, *least),
+            _ => unreachable!("{} is a key for an amount", self.key),
+        }
+    }
+
+    fn within(&self, quantity: Quantity, least: Least) -> Read<f64> {
+        let n = self.value(quantity)?;
+        let said = self.node.value.describe();
+        let wrong = if n < 0.0 {
+            format!("{said} is negative; it is {}", range(quantity, least))
+        } else if n == 0.0 && least == Least::Positive {
+            format!("{said} is zero; it is {}", range(quantity, least))
+        } else if n > quantity.most() && quantity == Quantity::Share {
+            format!("{said} is above 1; 2 percent are 0.02 or \"2 %\"")
+        } else if n > quantity.most() {
+            format!("{said} is too large; it can be {:e} at most", quantity.most())
+        } else {
+            return Ok(n);
+        };
+        Err(self.error(wrong))
+    }
+
+    /// A time.
+    pub fn time(&self) -> Read<Duration> {
+        let seconds = self.amount()?;
+        let time = Duration::from_secs_f64(seconds);
+        if time.is_zero() && seconds > 0.0 {
+            Err(self.error("below a nanosecond; it is 0 or at least \"1 ns\""))
+        } else {
+            Ok(time)
+        }
+    }
+
+    /// A number, in the quantity's first unit.
+    fn value(&self, quantity: Quantity) -> Read<f64> {
+        let n = match &self.node.value {
+            Value::Integer(n) => *n as f64,
+            Value::Float(n) => *n,
+            Value::Text(text) => quantity.parse(text).map_err(|message| self.error(message))?,
+            _ => return Err(self.wrong(quantity.describe())),
+        };
+        if n.is_finite() { Ok(n) } else { Err(self.wrong(quantity.describe())) }
+    }
+
+    /// A number that may change.
+    pub fn number(&self) -> Read<Number> {
+        match self.takes {
+            Takes::Number(quantity, least, changes) => self.changing(*quantity, *least, *changes),
+            _ => unreachable!("{} is a key for a number that may change", self.key),
+        }
+    }
+
+    fn changing(&self, quantity: Quantity, least: Least, changes: Changes) -> Read<Number> {
+        let Value::Table(branch) = &self.node.value else {
+            return self.within(quantity, least).map(Number::Constant);
+        };
+        let number = match self.form(branch)? {
+            "uniform" => self.uniform(branch, quantity, changes)?,
+            "steps" => self.steps(branch, quantity)?,
+            _ => self.trace(branch, quantity)?,
+        };
+        let draw = matches!(number, Number::Uniform { every: Every::Run, .. });
+        if changes == Changes::EachRun && !draw {
+            return Err(
+                self.error("this number can't change within a run; it is constant, or { uniform = [a, b] }")
+            );
+        }
+        self.some_is_positive(&number, least)?;
+        Ok(number)
+    }
+
+    /// Which kind of changing number it is.
+    fn form(&self, branch: &Branch) -> Read<&'static str> {
+        const FORMS: [(&str, &[&str]); 3] =
+            [("uniform", &["uniform", "every"]), ("steps", &["steps"]), ("trace", &["trace", "loop"])];
+        let Some((form, keys)) = FORMS.iter().find(|(form, _)| branch.contains_key(*form)) else {
+            let (name, node) = match branch.iter().next() {
+                Some((name, node)) => (name.as_str(), node),
+                None => ("", &self.node),
+            };
+            let message = format!("there is no `{name}`{}", hint(name, FORMS.map(|(form, _)| form)));
+            return Err(self.source.error(&node.at, &self.key, message));
+        };
+        match branch.iter().find(|(name, _)| !keys.contains(&name.as_str())) {
+            None => Ok(form),
+            Some((name, node)) => {
+                let message = format!("`{name}` does not go with `{form}`; {form} has {}", keys.join(", "));
+                Err(self.source.error(&node.at, &self.key, message))
+            }
+        }
+    }
+
+    fn uniform(&self, branch: &Branch, quantity: Quantity, changes: Changes) -> Read<Number> {
+        let ends = self.part(self.key.clone(), &branch["uniform"]).list("two numbers as [a, b]")?;
+        let [low, high] = ends.as_slice() else {
+            return Err(self.error(format!("uniform has {} numbers; it has two: [a, b]", ends.len())));
+        };
+        let (low, high) = (low.within(quantity, Least::Zero)?, high.within(quantity, Least::Zero)?);
+        if low > high {
+            return Err(self.error(format!("uniform begins at {low}, above its end {high}; swap them")));
+        }
+        let every = match branch.get("every") {
+            None => Every::Run,
+            Some(node) => self.part(self.key.clone(), node).every()?,
+        };
+        if changes == Changes::InTime && every == Every::Packet {
+            return Err(
+                self.error("this number can't be drawn for each packet; draw it every \"run\", or \"10 s\"")
+            );
+        }
+        Ok(Number::Uniform { low, high, every })
+    }
+
+    fn every(&self) -> Read<Every> {
+        match &self.node.value {
+            Value::Text(text) if text == "run" => Ok(Every::Run),
+            Value::Text(text) if text == "packet" => Ok(Every::Packet),
+            Value::Text(text) if !text.starts_with(|c: char| c.is_ascii_digit()) => Err(self
+                .error(format!("there is no `{text}`; every is \"run\", \"packet\" or a time as \"5 s\""))),
+            _ => match Duration::from_secs_f64(self.within(Quantity::Time, Least::Positive)?) {
+                Duration::ZERO => Err(self.error("below a nanosecond; draw it at longer intervals")),
+                period => Ok(Every::Period(period)),
+            },
+        }
+    }
+
+    fn steps(&self, branch: &Branch, quantity: Quantity) -> Read<Number> {
+        const EXPECTED: &str = "steps as [[0, 1], [\"10 s\", 2]]: times and values";
+        let mut steps: Vec<(Duration, f64)> = Vec::new();
+        for step in self.part(self.key.clone(), &branch["steps"]).list(EXPECTED)? {
+            let pair = step.list(EXPECTED)?;
+            let [time, value] = pair.as_slice() else {
+                return Err(step.wrong(EXPECTED));
+            };
+            let time = Duration::from_secs_f64(time.within(Quantity::Time, Least::Zero)?);
+            let value = value.within(quantity, Least::Zero)?;
+            match steps.last() {
+                None if !time.is_zero() => {
+                    return Err(step.error("the first step begins later than 0 s; put [0, value] in front"));
+                }
+                Some((before, _)) if *before >= time => {
+                    let message =
+                        format!("steps don't ascend: {time:?} comes behind {before:?}; put them in order");
+                    return Err(step.error(message));
+                }
+                _ => steps.push((time, value)),
+            }
+        }
+        if steps.is_empty() {
+            Err(self.error("there are no steps; give [[0, value]]"))
+        } else {
+            Ok(Number::Steps(steps))
+        }
+    }
+
+    fn trace(&self, branch: &Branch, quantity: Quantity) -> Read<Number> {
+        let item = self.part(self.key.clone(), &branch["trace"]);
+        let file = item.file()?;
+        traces::numbers(&item, &file, quantity)?;
+        Ok(Number::Trace { file, repeat: self.repeat(branch, false)? })
+    }
+
+    fn repeat(&self, branch: &Branch, default: bool) -> Read<bool> {
+        branch.get("loop").map_or(Ok(default), |node| self.part(self.key.clone(), node).switch())
+    }
+
+    /// A number that must not be zero isn't zero all the time.
+    fn some_is_positive(&self, number: &Number, least: Least) -> Read<()> {
+        let positive = match number {
+            Number::Constant(n) => *n > 0.0,
+            Number::Uniform { high, .. } => *high > 0.0,
+            Number::Steps(steps) => steps.iter().any(|(_, value)| *value > 0.0),
+            Number::Trace { .. } => true,
+        };
+        if positive || least == Least::Zero { Ok(()) } else { Err(self.error("it is never above zero")) }
+    }
+
+    /// A link's rate.
+    pub fn rate(&self) -> Read<LinkRate> {
+        match &self.node.value {
+            Value::Text(text) if text == "infinite" => return Ok(LinkRate::Infinite),
+            Value::Text(text) if text.starts_with(|c: char| c.is_alphabetic()) => {
+                return Err(
+                    self.error(format!("there is no `{text}`; a rate is \"10 Mbit/s\", or \"infinite\""))
+                );
+            }
+            Value::Table(branch) if self.form(branch)? == "trace" => {
+                let item = self.part(self.key.clone(), &branch["trace"]);
+                if !item.text()?.to_ascii_lowercase().ends_with(".csv") {
+                    return self.opportunities(branch, &item);
+                }
+            }
+            _ => {}
+        }
+        self.changing(Quantity::Rate, Least::Positive, Changes::Freely).map(LinkRate::Number)
+    }
+
+    fn opportunities(&self, branch: &Branch, item: &Item<'_>) -> Read<LinkRate> {
+        let file = item.file()?;
+        traces::opportunities(item, &file)?;
+        if !self.repeat(branch, true)? {
+            return Err(self.error("a trace of opportunities always begins again; leave `loop` out"));
+        }
+        Ok(LinkRate::Opportunities { file })
+    }
+
+    /// A queue's limit.
+    pub fn limit(&self) -> Read<QueueLimit> {
+        let text = match &self.node.value {
+            Value::Text(text) if text == "unlimited" => return Ok(QueueLimit::Unlimited),
+            Value::Text(text) => text.as_str(),
+            _ => "",
+        };
+        if Quantity::Size.units().any(|unit| text.ends_with(unit)) {
+            return self.bytes_between((0, 1 << 50)).map(QueueLimit::Bytes);
+        }
+        let n = self.within(Quantity::Packets, Least::Zero)?;
+        if n == libm::trunc(n) {
+            Ok(QueueLimit::Packets(n as u64))
+        } else {
+            Err(self.wrong("a whole number of packets"))
+        }
+    }
+}
+
+/// What a number may be.
+fn range(quantity: Quantity, least: Least) -> String {
+    match least {
+        Least::Zero => quantity.describe().into(),
+        Least::Positive => format!("{}, above zero", quantity.describe()),
+    }
+}

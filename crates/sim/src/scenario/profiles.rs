@@ -1,0 +1,91 @@
+//! Constants of SCTP, by profile.
+//!
+//! | constant | `rfc`: this project's own | `ns2`: the SCTP agent of ns-2.35 |
+//! |---|---|---|
+//! | IP-level MTU | 1400: fits most tunnels | 1500: `mtu_` |
+//! | encapsulation | UDP (RFC 6951), 28 bytes | none, 20 bytes of IP |
+//! | receive buffer | 1 MiB | 65536: `initialRwnd_` |
+//! | send buffer | 1 MiB | 1 MiB: ns-2's is as large as needed |
+//! | RTO.Initial, Min, Max | 1, 1, 60 s (RFC 9260 §16) | 3, 1, 60 s (RFC 4960 §15) |
+//! | Max.Burst | 4 packets (RFC 9260 §16) | 4: `useMaxBurst_` |
+//! | SACK.Delay, packets a SACK | 200 ms, 2 (RFC 9260 §6.2) | 200 ms, 2: `sackDelay_`, `useDelayedSacks_` |
+//! | HB.interval | 30 s (RFC 9260 §16) | 30 s: `heartbeatInterval_` |
+//! | Path.Max.Retrans, Association.Max.Retrans | 5, 10 (RFC 9260 §16) | 5, 10: `pathMaxRetrans_`, `associationMaxRetrans_` |
+//! | reports between two of ours | yes | no: a sender of ns-2 learns from SACKs alone |
+//! | initial window | RFC 9260 §7.2.1 | 2 MTU: `initialCwnd_` |
+//! | initial ssthresh | arbitrarily high | 65536 bytes: `initialSsthresh_` |
+//! | least window after a halving | 4 MTU (RFC 9260 §7.2.3) | 2 MTU (RFC 2960 §7.2.3) |
+//! | growth in slow start, bursts | by what one SACK stands for | by the letter (`strict`) |
+//! | lost retransmissions | noticed by later packets | by timeout |
+//! | failed paths are probed | every 500 ms | at the RTO, which backs off |
+
+use strandcast_proto::config::TransportConfig;
+use strandcast_proto::time::Duration;
+
+use super::model::Sctp;
+
+/// Bytes of IPv4 header.
+pub(super) const IP: u16 = 20;
+/// Bytes of IPv4 and UDP header.
+pub(super) const IP_UDP: u16 = 28;
+/// Bytes of SCTP's common header and of a DATA chunk's.
+const SCTP_DATA: u16 = 12 + 16;
+
+/// The constants of a profile; `None`: there is no such profile.
+pub fn sctp(profile: &str) -> Option<Sctp> {
+    match profile {
+        "rfc" => Some(rfc()),
+        "ns2" => Some(ns2()),
+        _ => None,
+    }
+}
+
+fn rfc() -> Sctp {
+    let own = TransportConfig::default();
+    Sctp {
+        mtu: own.mtu,
+        encapsulation: IP_UDP,
+        receive_buffer: own.receive_buffer,
+        send_buffer: u32::try_from(own.send_buffer).unwrap_or(u32::MAX),
+        rto_initial: own.rto_initial,
+        rto_min: own.rto_min,
+        rto_max: own.rto_max,
+        max_burst: own.max_burst,
+        sack_delay: own.sack_delay,
+        sack_frequency: own.sack_frequency,
+        heartbeat_interval: own.heartbeat_interval,
+        path_max_retrans: own.path_max_retrans,
+        association_max_retrans: own.association_max_retrans,
+        reports: own.reports,
+        scheme_defaults: String::new(),
+    }
+}
+
+fn ns2() -> Sctp {
+    Sctp {
+        mtu: 1500,
+        encapsulation: IP,
+        receive_buffer: 65_536,
+        send_buffer: 1 << 20,
+        rto_initial: Duration::from_secs(3),
+        rto_min: Duration::from_secs(1),
+        rto_max: Duration::from_secs(60),
+        max_burst: 4,
+        sack_delay: Duration::from_millis(200),
+        sack_frequency: 2,
+        heartbeat_interval: Duration::from_secs(30),
+        path_max_retrans: 5,
+        association_max_retrans: 10,
+        reports: false,
+        scheme_defaults:
+            "initial-cwnd=2,initial-ssthresh=65536,half-floor=2,strict=on,rtx-again=off,probe-interval=0"
+                .into(),
+    }
+}
+
+impl Sctp {
+    /// The longest message that fits one packet, bytes: 4-byte padding included, nothing is wasted.
+    pub fn largest_payload(&self) -> u32 {
+        u32::from(self.mtu.saturating_sub(self.encapsulation + SCTP_DATA)) / 4 * 4
+    }
+}

@@ -1,0 +1,60 @@
+//! Background load.
+
+use super::app::shape;
+use super::flow::{link_names, links, tcp};
+use super::link::has_rate;
+use crate::scenario::model::{Cross, Named, PacketSize, Scenario, TcpValue};
+use crate::scenario::route::{source, way};
+use crate::scenario::table::{Read, Table, named};
+
+/// Sizes of the packets in the Internet's core by count, as paper 000 has them.
+const SIZES: [(&str, u32, f64); 5] = [
+    ("b44", 44, 0.49),
+    ("b576", 576, 0.012),
+    ("b628", 628, 0.021),
+    ("b1300", 1300, 0.017),
+    ("b1500", 1500, 0.46),
+];
+
+/// Background load; the network is complete already.
+pub(super) fn cross(table: &Table<'_>, network: &Scenario) -> Read<Cross> {
+    let via = table.need("via")?;
+    let names = link_names(&via)?.1;
+    // A first link that does not exist has no beginning: the error about it comes from the way.
+    let from = source(&network.links, &names).unwrap_or_default();
+    let names = links(&via, from, None, network)?;
+    let hops = way(&network.links, from, None, &names).expect("the links were read as a way");
+    let first = hops.first().and_then(|hop| network.direction(hop)).expect("a way has a first link");
+    if !has_rate(&first.rate) {
+        let message = format!(
+            "the load is a share of the rate of link `{}`, which is infinite; give it a rate",
+            names[0]
+        );
+        return Err(via.error(message));
+    }
+    let mut tcp = tcp(table)?;
+    tcp.set.entry("recovery".into()).or_insert_with(|| TcpValue::Word("newreno".into()));
+    Ok(Cross {
+        via: names,
+        load: table.need("load")?.number()?,
+        tcp_share: table.need("tcp_share")?.amount()?,
+        sizes: sizes(table)?,
+        on: table.need("on")?.time()?,
+        off: table.need("off")?.time()?,
+        shape: shape(table)?,
+        sources: table.need("sources")?.whole()? as u32,
+        lead: table.need("lead")?.time()?,
+        tcp,
+    })
+}
+
+fn sizes(table: &Table<'_>) -> Read<Named<PacketSize>> {
+    let given = table.each("sizes")?;
+    if given.is_empty() {
+        let size = |(name, bytes, share): (&str, u32, f64)| (name.to_string(), PacketSize { bytes, share });
+        return Ok(SIZES.map(size).into_iter().collect());
+    }
+    named(given, |table| {
+        Ok(PacketSize { bytes: table.need("bytes")?.bytes()? as u32, share: table.need("share")?.amount()? })
+    })
+}

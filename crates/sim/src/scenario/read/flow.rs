@@ -1,0 +1,186 @@
+//! Flows.
+
+use std::collections::BTreeMap;
+
+use super::app;
+use super::link::node;
+use crate::scenario::error::hint;
+use crate::scenario::model::{Flow, Named, Number, Path, Scenario, Sctp, Tcp, TcpValue, Transport};
+use crate::scenario::profiles;
+use crate::scenario::route::{route, way};
+use crate::scenario::table::{Item, Read, Table, named};
+use crate::scenario::tree::Value;
+use crate::scenario::units::Quantity;
+
+/// A flow; the network is complete already.
+pub(super) fn flow(table: &Table<'_>, kind: &str, network: &Scenario) -> Read<Flow> {
+    let (from, to) = (node(table, "from", &network.nodes)?, node(table, "to", &network.nodes)?);
+    if from == to {
+        return Err(
+            table.error_at("to", format!("the flow leads from `{from}` to itself; let it go elsewhere"))
+        );
+    }
+    let transport = transport(table, kind)?;
+    let app = app::app(table, &transport)?;
+    let start = table.need("start")?.number()?;
+    let stop = table.maybe("stop").map(|item| item.time()).transpose()?;
+    if let (Number::Constant(start), Some(stop)) = (&start, stop)
+        && stop.as_secs_f64() <= *start
+    {
+        return Err(table.error_at(
+            "stop",
+            format!("the flow stops at {stop:?} and starts at {start} s; let it stop later"),
+        ));
+    }
+    let several = matches!(transport, Transport::Sctp { .. } | Transport::Mptcp { .. });
+    let paths = paths(table, (&from, &to), network, several)?;
+    if !several && paths.len() > 1 {
+        let message =
+            format!("{kind} has one path, not {}; transports sctp and mptcp have several", paths.len());
+        return Err(table.error_at("paths", message));
+    }
+    let (mut compare, mut primary) = (false, None);
+    if matches!(transport, Transport::Sctp { .. }) {
+        compare = table.need("compare")?.switch()?;
+        primary = table.maybe("primary").map(|item| primary_path(&item, &paths)).transpose()?;
+    }
+    let count = table.need("count")?.whole()? as u32;
+    Ok(Flow { from, to, transport, app, start, stop, count, compare, paths, primary })
+}
+
+fn primary_path(item: &Item<'_>, paths: &Named<Path>) -> Read<String> {
+    let name = item.text()?;
+    match paths.get(&name) {
+        Some(path) if path.join.is_none() => Ok(name),
+        Some(_) => Err(item.error(format!("path `{name}` joins later; the primary is there from the start"))),
+        None => {
+            Err(item
+                .error(format!("there is no path `{name}`{}", hint(&name, paths.keys().map(String::as_str)))))
+        }
+    }
+}
+
+fn transport(table: &Table<'_>, kind: &str) -> Read<Transport> {
+    Ok(match kind {
+        "sctp" => Transport::Sctp { scheme: table.need("scheme")?.text()?, sctp: sctp(table)? },
+        "tcp" => Transport::Tcp { cc: table.need("cc")?.text()?, tcp: tcp(table)? },
+        "mptcp" => Transport::Mptcp { cc: table.need("cc")?.text()?, tcp: tcp(table)? },
+        _ => Transport::Udp { header: table.need("header")?.bytes()? as u32 },
+    })
+}
+
+fn sctp(flow: &Table<'_>) -> Read<Sctp> {
+    let profile = flow.need("profile")?.word(&[("rfc", "rfc"), ("ns2", "ns2")])?;
+    let table = flow.inner("sctp")?;
+    let mut sctp = profiles::sctp(profile).expect("each word is a profile");
+    macro_rules! replace {
+        ($($field:ident = $read:expr;)*) => { $(
+            if let Some(item) = table.maybe(stringify!($field)) {
+                let read: fn(&Item<'_>) -> Read<_> = $read;
+                sctp.$field = read(&item)?;
+            }
+        )* };
+    }
+    replace! {
+        mtu = |item| Ok(item.bytes()? as u16);
+        encapsulation = |item| item.word(&[("udp", profiles::IP_UDP), ("none", profiles::IP)]);
+        receive_buffer = |item| Ok(item.bytes()? as u32);
+        send_buffer = |item| Ok(item.bytes()? as u32);
+        rto_initial = |item| item.time();
+        rto_min = |item| item.time();
+        rto_max = |item| item.time();
+        max_burst = |item| Ok(item.whole()? as u32);
+        sack_delay = |item| item.time();
+        sack_frequency = |item| Ok(item.whole()? as u32);
+        heartbeat_interval = |item| item.time();
+        path_max_retrans = |item| Ok(item.whole()? as u32);
+        association_max_retrans = |item| Ok(item.whole()? as u32);
+        reports = |item| item.switch();
+        scheme_defaults = |item| item.text();
+    }
+    if sctp.rto_min > sctp.rto_max {
+        let message = format!("RTO.Min {:?} is above RTO.Max {:?}; swap them", sctp.rto_min, sctp.rto_max);
+        return Err(table.error_at(if table.has("rto_min") { "rto_min" } else { "rto_max" }, message));
+    }
+    Ok(sctp)
+}
+
+/// The profile and the constants of `tcp` in a flow or in background load.
+pub(super) fn tcp(table: &Table<'_>) -> Read<Tcp> {
+    let profile = table.need("profile")?.text()?;
+    let set = named(table.item_or_empty("tcp").children()?, |item| constant(&item))?;
+    Ok(Tcp { profile, set })
+}
+
+fn constant(item: &Item<'_>) -> Read<TcpValue> {
+    Ok(match &item.node.value {
+        Value::Switch(on) => TcpValue::Switch(*on),
+        Value::Integer(n) => TcpValue::Number(*n as f64),
+        Value::Float(n) => TcpValue::Number(*n),
+        Value::Text(text) if text.starts_with(|c: char| c.is_ascii_digit()) => {
+            let unit = [Quantity::Time, Quantity::Size, Quantity::Packets].into_iter().find(|quantity| {
+                quantity.units().any(|unit| text.ends_with(unit)) && quantity.parse(text).is_ok()
+            });
+            match unit.and_then(|quantity| quantity.parse(text).ok()) {
+                Some(n) => TcpValue::Number(n),
+                None => {
+                    return Err(item.wrong("a number, a time as \"200 ms\", a size as \"64 KiB\" or a word"));
+                }
+            }
+        }
+        Value::Text(text) => TcpValue::Word(text.clone()),
+        _ => return Err(item.wrong("a number, a time as \"200 ms\", a size as \"64 KiB\" or a word")),
+    })
+}
+
+fn paths(table: &Table<'_>, ends: (&str, &str), network: &Scenario, several: bool) -> Read<Named<Path>> {
+    let given = table.each("paths")?;
+    if given.is_empty() {
+        let via = route(&network.links, ends.0, ends.1).ok_or_else(|| {
+            table.error(format!("no links lead from `{}` to `{}`; add some between them", ends.0, ends.1))
+        })?;
+        let back = via.iter().rev().cloned().collect();
+        return Ok(BTreeMap::from([("default".into(), Path { via, back, join: None, leave: None })]));
+    }
+    let paths = named(given, |table| path(&table, ends, network, several))?;
+    if paths.values().all(|path| path.join.is_some()) {
+        return Err(
+            table.error_at("paths", "all paths join later; let one be there from the start, without `join`")
+        );
+    }
+    Ok(paths)
+}
+
+fn path(table: &Table<'_>, (from, to): (&str, &str), network: &Scenario, several: bool) -> Read<Path> {
+    let via = links(&table.need("via")?, from, Some(to), network)?;
+    let back = match table.maybe("back") {
+        Some(item) => links(&item, to, Some(from), network)?,
+        None => via.iter().rev().cloned().collect(),
+    };
+    let time = |name: &str| table.maybe(name).map(|item| item.time()).transpose();
+    let (join, leave) = if several { (time("join")?, time("leave")?) } else { (None, None) };
+    match leave {
+        Some(leave) if leave <= join.unwrap_or_default() => {
+            let join = join.unwrap_or_default();
+            let message = format!("the path leaves at {leave:?} and joins at {join:?}; let it leave later");
+            Err(table.error_at("leave", message))
+        }
+        _ => Ok(Path { via, back, join, leave }),
+    }
+}
+
+/// Names of links that lead from one node to another; to any if `to` isn't given.
+pub(super) fn links(item: &Item<'_>, from: &str, to: Option<&str>, network: &Scenario) -> Read<Vec<String>> {
+    let (items, names) = link_names(item)?;
+    match way(&network.links, from, to, &names) {
+        Ok(_) => Ok(names),
+        Err((i, wrong)) => Err(items.get(i).unwrap_or(item).error(wrong.to_string())),
+    }
+}
+
+/// The elements of a list of links, and what they say.
+pub(super) fn link_names<'a>(item: &Item<'a>) -> Read<(Vec<Item<'a>>, Vec<String>)> {
+    let items = item.list("a list of links as [\"a\", \"b\"]")?;
+    let names = items.iter().map(Item::text).collect::<Read<_>>()?;
+    Ok((items, names))
+}

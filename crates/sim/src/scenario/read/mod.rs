@@ -1,0 +1,9 @@
+//! From tables to the model.
+
+mod app;
+mod cross;
+mod flow;
+mod link;
+mod root;
+
+pub(super) use root::scenario;

@@ -1,0 +1,56 @@
+//! `--set KEY=VALUE`.
+
+use std::sync::Arc;
+
+use super::error::ScenarioError;
+use super::tree::{self, Branch, Node, Place};
+
+/// Applies one argument: a dotted key (parts that are no bare words in quotes), `=`, and a value as in the file; text
+/// needs no quotes.
+///
+/// # Errors
+/// The argument has no key, or no value.
+pub(super) fn apply(branch: &mut Branch, file: &str, argument: &str) -> Result<(), ScenarioError> {
+    let wrong = |message: &str| ScenarioError {
+        file: file.into(),
+        line: None,
+        set: Some(argument.into()),
+        key: String::new(),
+        message: message.into(),
+    };
+    let (path, value) = split(argument).map_err(wrong)?;
+    let at = Place::Set(Arc::from(argument));
+    let value = tree::value(value, &at);
+    tree::set(branch, &path, Node { at, value });
+    Ok(())
+}
+
+/// The parts of the key, and what is behind `=`.
+fn split(argument: &str) -> Result<(Vec<String>, &str), &'static str> {
+    const MEND: &str = "an argument is KEY=VALUE, as in links.b.loss.uniform.rate=0.02";
+    let mut path = Vec::new();
+    let mut rest = argument;
+    loop {
+        let (part, behind) = part(rest.trim_start()).ok_or(MEND)?;
+        path.push(part);
+        let behind = behind.trim_start();
+        if let Some(next) = behind.strip_prefix('.') {
+            rest = next;
+        } else {
+            let value = behind.strip_prefix('=').ok_or(MEND)?.trim();
+            return if value.is_empty() { Err("there is no value behind `=`") } else { Ok((path, value)) };
+        }
+    }
+}
+
+/// One part of a key, and what is behind it.
+fn part(text: &str) -> Option<(String, &str)> {
+    for quote in ['"', '\''] {
+        if let Some(inside) = text.strip_prefix(quote) {
+            let (part, behind) = inside.split_once(quote)?;
+            return Some((part.into(), behind));
+        }
+    }
+    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_')).unwrap_or(text.len());
+    (end > 0).then(|| (text[..end].into(), &text[end..]))
+}

@@ -1,0 +1,218 @@
+//! Numbers with units.
+
+use super::error::nearest;
+
+/// What a number measures. Without a unit it is in the first one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Quantity {
+    /// bit/s.
+    Rate,
+    /// Seconds.
+    Time,
+    /// Bytes.
+    Size,
+    /// From 0 to 1.
+    Share,
+    /// Packets.
+    Packets,
+    /// A number without unit.
+    Plain,
+}
+
+/// A unit's name and how many of the first unit it is: times the first number, through the second.
+type Unit = (&'static str, f64, f64);
+
+const RATE: &[Unit] = &[
+    ("bit/s", 1.0, 1.0),
+    ("kbit/s", 1e3, 1.0),
+    ("Mbit/s", 1e6, 1.0),
+    ("Gbit/s", 1e9, 1.0),
+    ("bps", 1.0, 1.0),
+    ("kbps", 1e3, 1.0),
+    ("Mbps", 1e6, 1.0),
+    ("Gbps", 1e9, 1.0),
+];
+const TIME: &[Unit] = &[
+    ("s", 1.0, 1.0),
+    ("ms", 1.0, 1e3),
+    ("us", 1.0, 1e6),
+    ("ns", 1.0, 1e9),
+    ("min", 60.0, 1.0),
+    ("h", 3600.0, 1.0),
+];
+const SIZE: &[Unit] = &[
+    ("B", 1.0, 1.0),
+    ("kB", 1e3, 1.0),
+    ("MB", 1e6, 1.0),
+    ("GB", 1e9, 1.0),
+    ("KiB", 1024.0, 1.0),
+    ("MiB", 1_048_576.0, 1.0),
+    ("GiB", 1_073_741_824.0, 1.0),
+];
+const SHARE: &[Unit] = &[("%", 1.0, 100.0)];
+const PACKETS: &[Unit] = &[("packets", 1.0, 1.0), ("packet", 1.0, 1.0)];
+
+const ALL: &[Quantity] =
+    &[Quantity::Rate, Quantity::Time, Quantity::Size, Quantity::Share, Quantity::Packets];
+
+impl Quantity {
+    const fn table(self) -> &'static [Unit] {
+        match self {
+            Quantity::Rate => RATE,
+            Quantity::Time => TIME,
+            Quantity::Size => SIZE,
+            Quantity::Share => SHARE,
+            Quantity::Packets => PACKETS,
+            Quantity::Plain => &[],
+        }
+    }
+
+    /// The names of its units.
+    pub fn units(self) -> impl Iterator<Item = &'static str> + Clone {
+        self.table().iter().map(|(name, ..)| *name)
+    }
+
+    /// What it is called, with an example.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Quantity::Rate => "a rate as \"10 Mbit/s\", or a number of bit/s",
+            Quantity::Time => "a time as \"50 ms\", or a number of seconds",
+            Quantity::Size => "a size as \"64 KiB\", or a number of bytes",
+            Quantity::Share => "a share from 0 to 1, or as \"2 %\"",
+            Quantity::Packets => "a number of packets",
+            Quantity::Plain => "a number without unit",
+        }
+    }
+
+    fn noun(self) -> &'static str {
+        match self {
+            Quantity::Rate => "a rate",
+            Quantity::Time => "a time",
+            Quantity::Size => "a size",
+            Quantity::Share => "a share",
+            Quantity::Packets => "a number of packets",
+            Quantity::Plain => "a number without unit",
+        }
+    }
+
+    /// The most that it may be.
+    pub fn most(self) -> f64 {
+        match self {
+            Quantity::Share => 1.0,
+            Quantity::Time => 1e9,
+            Quantity::Rate | Quantity::Size | Quantity::Packets | Quantity::Plain => 1e15,
+        }
+    }
+
+    /// Reads a number with one of the units, in the first unit; `Err` says what is wrong with it.
+    pub fn parse(self, text: &str) -> Result<f64, String> {
+        let text = text.trim();
+        let Some((number, unit)) = split(text) else {
+            return Err(format!("\"{text}\" is no number; it is {}", self.describe()));
+        };
+        if unit.is_empty() {
+            return Ok(number);
+        }
+        match self.table().iter().find(|(name, ..)| *name == unit) {
+            Some((_, times, through)) => Ok(number * times / through),
+            None => Err(self.no_unit(text, unit)),
+        }
+    }
+
+    fn no_unit(self, text: &str, unit: &str) -> String {
+        let number = text[..text.len() - unit.len()].trim_end();
+        let other = ALL.iter().find(|other| other.units().any(|name| name == unit));
+        let names = || self.units().collect::<Vec<_>>().join(", ");
+        match (nearest(unit, self.units()), other) {
+            (_, Some(other)) if self != Quantity::Plain => {
+                format!("\"{text}\" is {}, not {}; units are {}", other.noun(), self.noun(), names())
+            }
+            (Some(near), _) => {
+                format!("`{unit}` is no unit of {}; did you mean \"{number} {near}\"?", self.noun())
+            }
+            (None, _) if self == Quantity::Plain => {
+                format!("\"{text}\" has a unit; it is {}", self.describe())
+            }
+            (None, _) => format!("`{unit}` is no unit of {}; there are {}", self.noun(), names()),
+        }
+    }
+}
+
+/// The longest number that `text` begins with, and what follows it.
+fn split(text: &str) -> Option<(f64, &str)> {
+    if !text.starts_with(|c: char| c.is_ascii_digit() || ['+', '-', '.'].contains(&c)) {
+        return None;
+    }
+    let ends = text.char_indices().map(|(at, c)| at + c.len_utf8()).rev();
+    ends.filter(|&end| text[..end].ends_with(|c: char| c.is_ascii_digit() || c == '.'))
+        .find_map(|end| Some((text[..end].parse::<f64>().ok()?, text[end..].trim_start())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_number_is_in_si_units() {
+        for (quantity, text, value) in [
+            (Quantity::Rate, "10 Mbit/s", 1e7),
+            (Quantity::Rate, "384kbps", 384_000.0),
+            (Quantity::Rate, "0.1 Gbit/s", 1e8),
+            (Quantity::Rate, "64", 64.0),
+            (Quantity::Time, "50 ms", 0.05),
+            (Quantity::Time, "2.5us", 2.5e-6),
+            (Quantity::Time, "1e3 ns", 1e-6),
+            (Quantity::Time, "1.5 min", 90.0),
+            (Quantity::Time, "2 h", 7200.0),
+            (Quantity::Size, "64 kB", 64_000.0),
+            (Quantity::Size, "64KiB", 65_536.0),
+            (Quantity::Size, " 1 MiB ", 1_048_576.0),
+            (Quantity::Share, "2 %", 0.02),
+            (Quantity::Share, "0.02", 0.02),
+            (Quantity::Packets, "50 packets", 50.0),
+            (Quantity::Time, "-1 s", -1.0),
+        ] {
+            assert_eq!(quantity.parse(text), Ok(value), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_unit_is_named_with_the_right_one() {
+        let said = |quantity: Quantity, text| quantity.parse(text).expect_err(text);
+        assert_eq!(
+            said(Quantity::Rate, "10 mbit"),
+            "`mbit` is no unit of a rate; did you mean \"10 Mbit/s\"?"
+        );
+        assert_eq!(said(Quantity::Rate, "1 mbps"), "`mbps` is no unit of a rate; did you mean \"1 Mbps\"?");
+        assert_eq!(
+            said(Quantity::Rate, "10 ms"),
+            "\"10 ms\" is a time, not a rate; units are bit/s, kbit/s, Mbit/s, Gbit/s, bps, kbps, Mbps, Gbps"
+        );
+        assert_eq!(
+            said(Quantity::Time, "5 parsec"),
+            "`parsec` is no unit of a time; there are s, ms, us, ns, min, h"
+        );
+        assert_eq!(
+            said(Quantity::Time, "soon"),
+            "\"soon\" is no number; it is a time as \"50 ms\", or a number of seconds"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn a_number_with_any_unit_reads_back(n in -1e9..1e9f64, index in 0..ALL.len(), unit in 0..8usize, space in any::<bool>()) {
+            let quantity = ALL[index];
+            let (name, times, through) = quantity.table()[unit % quantity.table().len()];
+            let text = format!("{n}{}{name}", if space { " " } else { "" });
+            prop_assert_eq!(quantity.parse(&text), Ok(n * times / through));
+        }
+
+        #[test]
+        fn no_text_makes_it_panic(text in "\\PC*") {
+            for quantity in ALL {
+                let _ = quantity.parse(&text);
+            }
+        }
+    }
+}
