@@ -8,14 +8,15 @@ use std::net::SocketAddr;
 use std::time::Duration;
 use strandcast_net::emulate::{Direction, Relay, RelayConfig};
 use strandcast_proto::seeds::Seeds;
-use strandcast_sim::link::{Delay, LinkConfig};
+use strandcast_sim::link::{LinkConfig, Queue, Rate};
+use strandcast_sim::number::Number;
 use strandcast_sim::topology::PathNetwork;
 use tokio::runtime::Handle;
 
 /// A link to `server` of so many bits a second and 20 ms.
 fn relay(runtime: &Handle, server: u16, rate_bps: u64) -> Relay {
-    let delay = Delay::Fixed(Duration::from_millis(20));
-    let link = LinkConfig { rate_bps: Some(rate_bps), delay, queue_packets: 20, ..LinkConfig::default() };
+    let delay = Number::from(Duration::from_millis(20));
+    let link = LinkConfig { rate: Rate::Constant(rate_bps), delay, queue: Queue::packets(20), ..LinkConfig::default() };
     let network = PathNetwork { name: "narrow".into(), forward: link.clone(), reverse: link };
     let local = |port| SocketAddr::from(([127, 0, 0, 1], port));
     let _inside = runtime.enter();

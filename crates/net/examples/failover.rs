@@ -21,7 +21,8 @@ use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 use strandcast_schemes::{Spec, parse_spec};
 use strandcast_sim::host::{BulkSender, Cbr, Sink};
-use strandcast_sim::link::{Delay, LinkConfig};
+use strandcast_sim::link::{LinkConfig, Queue, Rate};
+use strandcast_sim::number::Number;
 use strandcast_sim::topology::{PathNetwork, field};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
@@ -104,9 +105,9 @@ fn video() -> Cbr {
 /// Two loss-free links of 10 Mbit/s, 20 ms one way, with a queue of one bandwidth-delay product (36 packets).
 fn two_alike() -> Vec<PathNetwork> {
     let link = LinkConfig {
-        rate_bps: Some(10_000_000),
-        delay: Delay::Fixed(Duration::from_millis(20)),
-        queue_packets: 36,
+        rate: Rate::Constant(10_000_000),
+        delay: Number::from(Duration::from_millis(20)),
+        queue: Queue::packets(36),
         ..LinkConfig::default()
     };
     ["a", "b"]

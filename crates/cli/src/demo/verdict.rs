@@ -7,7 +7,6 @@ use clap::ValueEnum;
 use std::time::Duration;
 use strandcast_media::playout::PlayoutStats;
 use strandcast_net::driver::PathSnapshot;
-use strandcast_sim::link::Delay;
 use strandcast_sim::topology::PathNetwork;
 
 /// Most messages that may be late or lost.
@@ -93,10 +92,6 @@ fn path_report(seen: &Seen<'_>, index: usize) -> PathReport {
     let stats = path.map(|p| p.stats.clone()).unwrap_or_default();
     let all: u64 = seen.paths.iter().map(|p| p.stats.payload_sent).sum();
     let rtts: Vec<f64> = seen.samples.iter().filter_map(|s| s.paths.get(index)?.rtt_ms).collect();
-    let delay = match network.forward.delay {
-        Delay::Fixed(delay) => delay,
-        Delay::Uniform { min, max } => (min + max) / 2,
-    };
     PathReport {
         name: network.name.clone(),
         bytes: stats.payload_sent,
@@ -106,8 +101,8 @@ fn path_report(seen: &Seen<'_>, index: usize) -> PathReport {
         rtt_ms: (!rtts.is_empty()).then(|| rtts.iter().sum::<f64>() / rtts.len() as f64),
         down_s: stats.down_time(seen.at).as_secs_f64(),
         retransmissions: stats.retransmissions,
-        link_bps: network.forward.rate_bps.map_or(0.0, |rate| rate as f64),
-        link_delay_ms: delay.as_secs_f64() * 1e3,
+        link_bps: network.forward.rate.mean_bps().unwrap_or(0.0),
+        link_delay_ms: network.forward.delay.mean() * 1e3,
         link_loss: network.forward.mean_loss(),
     }
 }

@@ -10,7 +10,8 @@ use strandcast_proto::endpoint::{EndpointConfig, SchemeFactory};
 use strandcast_proto::rfc;
 use strandcast_proto::seeds::Seeds;
 use strandcast_sim::host::{HostId, Net, NetPath};
-use strandcast_sim::link::{Delay, LinkConfig};
+use strandcast_sim::link::{LinkConfig, Queue, Rate};
+use strandcast_sim::number::Number;
 use strandcast_sim::topology::PathNetwork;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
@@ -27,8 +28,8 @@ fn bed() -> Bed {
     let accept: SchemeFactory = Arc::new(|_| Box::new(rfc::scheme()));
     let client = net.add_host(EndpointConfig::default());
     let server = net.add_host(EndpointConfig { accept: Some(accept), ..EndpointConfig::default() });
-    let delay = Delay::Fixed(Duration::from_millis(20));
-    let link = LinkConfig { rate_bps: Some(10_000_000), delay, queue_packets: 100, ..LinkConfig::default() };
+    let delay = Number::from(Duration::from_millis(20));
+    let link = LinkConfig { rate: Rate::Constant(10_000_000), delay, queue: Queue::packets(100), ..LinkConfig::default() };
     let network = PathNetwork { name: "link".into(), forward: link.clone(), reverse: link };
     let paths = vec![net.add_path(client, server, network.clone()), net.add_path(client, server, network)];
     let (tell, served) = unbounded_channel();

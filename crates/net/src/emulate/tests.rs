@@ -6,7 +6,8 @@ use std::net::SocketAddr;
 use std::task::Poll;
 use std::time::Duration;
 use strandcast_proto::seeds::Seeds;
-use strandcast_sim::link::{Delay, LinkConfig, Reorder};
+use strandcast_sim::link::{LinkConfig, Queue, Rate, Reorder};
+use strandcast_sim::number::Number;
 use strandcast_sim::loss::LossModel;
 use strandcast_sim::topology::PathNetwork;
 use tokio::net::UdpSocket;
@@ -52,7 +53,7 @@ async fn send_numbered(from: &UdpSocket, to: SocketAddr, numbers: impl Iterator<
 }
 
 fn delay(ms: u64) -> LinkConfig {
-    LinkConfig { delay: Delay::Fixed(Duration::from_millis(ms)), ..LinkConfig::default() }
+    LinkConfig { delay: Number::from(Duration::from_millis(ms)), ..LinkConfig::default() }
 }
 
 #[tokio::test(start_paused = true)]
@@ -87,7 +88,7 @@ async fn in_real_time_the_delay_is_real_as_well() {
 #[tokio::test(start_paused = true)]
 async fn throughput_is_the_links_rate() {
     let (client, server) = (socket().await, socket().await);
-    let relay = relay(&server, LinkConfig { rate_bps: Some(2_000_000), ..LinkConfig::default() }, 1);
+    let relay = relay(&server, LinkConfig { rate: Rate::Constant(2_000_000), ..LinkConfig::default() }, 1);
     // 1222 bytes and 28 of headers last 5 ms at 2 Mbit/s.
     let start = Instant::now();
     send_numbered(&client, relay.local_addr(), 0..400, 1222).await;
@@ -101,7 +102,7 @@ async fn throughput_is_the_links_rate() {
 #[tokio::test(start_paused = true)]
 async fn what_exceeds_the_queue_is_dropped_and_counted() {
     let (client, server) = (socket().await, socket().await);
-    let link = LinkConfig { rate_bps: Some(1_000_000), queue_packets: 9, ..LinkConfig::default() };
+    let link = LinkConfig { rate: Rate::Constant(1_000_000), queue: Queue::packets(9), ..LinkConfig::default() };
     let relay = relay(&server, link, 1);
     send_numbered(&client, relay.local_addr(), 0..40, 1222).await;
     // One on the wire, nine in the queue; a few more when the burst takes longer than a packet.
@@ -186,7 +187,7 @@ async fn each_client_has_its_port_and_strangers_are_not_let_in() {
 /// Numbers that arrive of 1000 datagrams over a link with loss.
 async fn survivors(seed: u64, batch: u32) -> Vec<u32> {
     let (client, server) = (socket().await, socket().await);
-    let losses = vec![LossModel::Uniform { p: 0.1 }, LossModel::bursts(0.05, 4.0)];
+    let losses = vec![LossModel::uniform(0.1), LossModel::bursts(0.05, 4.0)];
     let relay = relay(&server, LinkConfig { losses, ..delay(5) }, seed);
     let mut got = Vec::new();
     for start in (0..1000).step_by(batch as usize) {
@@ -239,7 +240,7 @@ async fn dropping_the_relay_ends_it() {
 async fn links_that_cannot_be_are_one_line() {
     let server = socket().await;
     let reorder = Some(Reorder { probability: 2.0, extra: Duration::ZERO });
-    for link in [LinkConfig { rate_bps: Some(0), ..delay(1) }, LinkConfig { reorder, ..delay(1) }] {
+    for link in [LinkConfig { rate: Rate::Constant(0), ..delay(1) }, LinkConfig { reorder, ..delay(1) }] {
         let network = PathNetwork { name: "odd".into(), forward: delay(1), reverse: link };
         let listen = "127.0.0.1:0".parse().unwrap();
         let config = RelayConfig { listen, server: server.local_addr().unwrap(), network };

@@ -10,7 +10,8 @@ use strandcast_proto::policy::{PathId, PathState, Scheme};
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 use strandcast_schemes::parse_spec;
-use strandcast_sim::link::{Delay, LinkConfig};
+use strandcast_sim::link::{LinkConfig, Rate};
+use strandcast_sim::number::Number;
 use strandcast_sim::topology::PathNetwork;
 
 use super::log::{Line, Log};
@@ -78,8 +79,8 @@ pub trait World {
 
 /// Both directions of each path.
 pub fn network(delay_ms: u64) -> PathNetwork {
-    let delay = Delay::Fixed(Duration::from_millis(delay_ms));
-    let link = LinkConfig { rate_bps: Some(50_000_000), delay, ..LinkConfig::default() };
+    let delay = Number::from(Duration::from_millis(delay_ms));
+    let link = LinkConfig { rate: Rate::Constant(50_000_000), delay, ..LinkConfig::default() };
     PathNetwork { name: format!("{delay_ms} ms"), forward: link.clone(), reverse: link }
 }
 

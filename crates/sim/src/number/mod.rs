@@ -3,8 +3,6 @@
 mod trace;
 mod value;
 mod varying;
-#[cfg(test)]
-mod tests;
 
 pub(crate) use trace::content_lines;
 pub use trace::{Trace, TraceError};

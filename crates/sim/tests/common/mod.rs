@@ -11,7 +11,8 @@ use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 use strandcast_schemes::parse_spec;
 use strandcast_sim::host::{AppId, HostId, Net, NetPath, Sink};
-use strandcast_sim::link::{Delay, LinkConfig};
+use strandcast_sim::link::{LinkConfig, Queue, Rate};
+use strandcast_sim::number::Number;
 use strandcast_sim::topology::PathNetwork;
 
 /// Payload of a chunk that fills a packet of 1400 bytes: 1400 - 28 (IP, UDP) - 12 (SCTP) - 16 (DATA).
@@ -25,9 +26,9 @@ pub fn at(s: f64) -> Instant {
 pub fn clean(name: &str, rate_bps: u64) -> PathNetwork {
     let product = (rate_bps as f64 * 0.040 / 8.0 / 1400.0).ceil() as usize;
     let link = LinkConfig {
-        rate_bps: Some(rate_bps),
-        delay: Delay::Fixed(Duration::from_millis(20)),
-        queue_packets: product.max(10),
+        rate: Rate::Constant(rate_bps),
+        delay: Number::from(Duration::from_millis(20)),
+        queue: Queue::packets(product.max(10)),
         ..LinkConfig::default()
     };
     PathNetwork { name: name.into(), forward: link.clone(), reverse: link }
@@ -35,7 +36,7 @@ pub fn clean(name: &str, rate_bps: u64) -> PathNetwork {
 
 /// What the paths can carry as payload, bit/s.
 pub fn capacity_bps(paths: &[PathNetwork]) -> f64 {
-    let rates: u64 = paths.iter().filter_map(|p| p.forward.rate_bps).sum();
+    let rates: u64 = paths.iter().filter_map(|p| p.forward.rate.mean_bps()).map(|bps| bps as u64).sum();
     rates as f64 * FULL as f64 / 1400.0
 }
 

@@ -27,6 +27,8 @@ pub struct LinkReading {
     pub served_bytes: u64,
     /// How long the transmitter worked.
     pub busy: Duration,
+    /// For how long packets have waited, all together.
+    pub waited: Duration,
     /// The most packets that ever waited.
     pub queue_max: usize,
 }
@@ -34,7 +36,7 @@ pub struct LinkReading {
 impl LinkReading {
     /// Reads a link.
     pub fn of<P: Payload>(link: &Link<P>, at: Instant) -> Self {
-        let stats = link.stats();
+        let stats = link.stats_at(at);
         LinkReading {
             at,
             offered: stats.offered.packets,
@@ -42,8 +44,9 @@ impl LinkReading {
             lost_queue: stats.dropped_queue.packets,
             lost_random: stats.dropped_loss.packets,
             lost_down: stats.dropped_down.packets + stats.dropped_black_hole.packets,
-            served_bytes: stats.delivered.bytes + stats.dropped_loss.bytes + stats.dropped_black_hole.bytes,
-            busy: link.busy_time(at),
+            served_bytes: stats.served.bytes,
+            busy: stats.busy_time,
+            waited: stats.queue_time,
             queue_max: stats.max_queue,
         }
     }
@@ -65,5 +68,6 @@ pub fn link_metrics(
     put("lost_queue_packets", (end.lost_queue - begin.lost_queue) as f64);
     put("lost_random_packets", (end.lost_random - begin.lost_random) as f64);
     put("lost_down_packets", (end.lost_down - begin.lost_down) as f64);
+    put("queue_mean_packets", (end.waited - begin.waited).as_secs_f64() / seconds);
     put("queue_max_packets", end.queue_max as f64);
 }
