@@ -16,7 +16,12 @@ use tokio::runtime::Handle;
 /// A link to `server` of so many bits a second and 20 ms.
 fn relay(runtime: &Handle, server: u16, rate_bps: u64) -> Relay {
     let delay = Number::from(Duration::from_millis(20));
-    let link = LinkConfig { rate: Rate::Constant(rate_bps), delay, queue: Queue::packets(20), ..LinkConfig::default() };
+    let link = LinkConfig {
+        rate: Rate::Constant(rate_bps),
+        delay,
+        queue: Queue::packets(20),
+        ..LinkConfig::default()
+    };
     let network = PathNetwork { name: "narrow".into(), forward: link.clone(), reverse: link };
     let local = |port| SocketAddr::from(([127, 0, 0, 1], port));
     let _inside = runtime.enter();

@@ -77,7 +77,10 @@ impl Stage {
         let setup = tokio::time::timeout(SETUP, connect(&sender, &mut listener, networks.len())).await;
         let receiver =
             setup.unwrap_or_else(|_| Err(CliError::Peer("the links let no association through".into())))?;
-        let rates = networks.iter().enumerate().map(|(i, n)| (n.forward.rate.mean_bps().map_or(u64::MAX, |bps| bps as u64), i));
+        let rates = networks
+            .iter()
+            .enumerate()
+            .map(|(i, n)| (n.forward.rate.mean_bps().map_or(u64::MAX, |bps| bps as u64), i));
         let best = rates.max().map_or(0, |(_, i)| i);
         Ok(Stage {
             networks,

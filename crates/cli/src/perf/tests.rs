@@ -29,7 +29,12 @@ fn bed() -> Bed {
     let client = net.add_host(EndpointConfig::default());
     let server = net.add_host(EndpointConfig { accept: Some(accept), ..EndpointConfig::default() });
     let delay = Number::from(Duration::from_millis(20));
-    let link = LinkConfig { rate: Rate::Constant(10_000_000), delay, queue: Queue::packets(100), ..LinkConfig::default() };
+    let link = LinkConfig {
+        rate: Rate::Constant(10_000_000),
+        delay,
+        queue: Queue::packets(100),
+        ..LinkConfig::default()
+    };
     let network = PathNetwork { name: "link".into(), forward: link.clone(), reverse: link };
     let paths = vec![net.add_path(client, server, network.clone()), net.add_path(client, server, network)];
     let (tell, served) = unbounded_channel();

@@ -44,7 +44,12 @@ fn bed_with(networks: Vec<PathNetwork>, transport: TransportConfig, seed: u64) -
 
 fn network(rate_bps: u64, delay_ms: u64) -> PathNetwork {
     let delay = Number::from(Duration::from_millis(delay_ms));
-    let link = LinkConfig { rate: Rate::Constant(rate_bps), delay, queue: Queue::packets(100), ..LinkConfig::default() };
+    let link = LinkConfig {
+        rate: Rate::Constant(rate_bps),
+        delay,
+        queue: Queue::packets(100),
+        ..LinkConfig::default()
+    };
     PathNetwork { name: "link".into(), forward: link.clone(), reverse: link }
 }
 
@@ -57,7 +62,8 @@ fn everything_sent_arrives_in_order_over_lossy_links() {
     assert_eq!((sink.deliveries.len(), sink.damaged, sink.out_of_order), (2000, 0, 0));
     let last = sink.events.last().map(|(_, event)| event);
     assert_eq!(last, Some(&Event::Closed(CloseReason::Shutdown)), "{:?}", sink.events);
-    let lost = |path: &NetPath| bed.net.link(*path, Direction::Forward).stats_at(bed.net.now()).dropped_loss.packets;
+    let lost =
+        |path: &NetPath| bed.net.link(*path, Direction::Forward).stats_at(bed.net.now()).dropped_loss.packets;
     assert!(bed.paths.iter().map(lost).sum::<u64>() > 0);
 }
 

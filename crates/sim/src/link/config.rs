@@ -68,7 +68,8 @@ impl LinkConfig {
         if shortest < 0.0 {
             return Err(LinkConfigError::NegativeDelay(shortest));
         }
-        if self.queue.in_service && matches!(self.queue.limit, QueueLimit::Packets(0) | QueueLimit::Bytes(0)) {
+        if self.queue.in_service && matches!(self.queue.limit, QueueLimit::Packets(0) | QueueLimit::Bytes(0))
+        {
             return Err(LinkConfigError::NoRoom);
         }
         if let Some(model) = self.losses.iter().find(|model| !model.is_valid()) {

@@ -154,7 +154,8 @@ impl<P: Payload> Link<P> {
         self.wait_ns += (start - now).as_nanos();
         // What never leaves meets no loss. `|`, not `||`: each model must see every packet.
         let leaves = departs < Instant::MAX;
-        let lost = leaves && self.losses.iter_mut().fold(false, |lost, loss| lost | loss.next_is_lost(departs));
+        let lost =
+            leaves && self.losses.iter_mut().fold(false, |lost, loss| lost | loss.next_is_lost(departs));
         self.pending.push_back(Pending { departs, len, lost });
         self.pending_bytes += len as u64;
         self.stats.max_queue = self.stats.max_queue.max(self.pending.len() - 1);
@@ -279,7 +280,8 @@ impl<P: Payload> Link<P> {
     fn times(&self, now: Instant) -> (u128, u128) {
         let busy = self.busy_ns - (self.busy_until - now).as_nanos();
         // Each waits until the one before has left.
-        let before = self.pending.range(self.served(now)..self.pending.len().saturating_sub(1).max(self.served(now)));
+        let before =
+            self.pending.range(self.served(now)..self.pending.len().saturating_sub(1).max(self.served(now)));
         let wait = before.map(|before| (before.departs - now).as_nanos()).sum::<u128>();
         (busy, self.wait_ns - wait)
     }

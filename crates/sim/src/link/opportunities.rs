@@ -47,7 +47,9 @@ impl Opportunities {
             return Err(TraceError::new(number, problem));
         }
         match moments.last() {
-            None => Err(TraceError::new(1, "there is no time; write one whole number of milliseconds a line")),
+            None => {
+                Err(TraceError::new(1, "there is no time; write one whole number of milliseconds a line"))
+            }
             Some(0) => Err(TraceError::new(number, "the trace ends at 0 ms; its last time must be later")),
             Some(_) => Ok(Opportunities { moments }),
         }

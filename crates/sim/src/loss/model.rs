@@ -161,7 +161,11 @@ impl Loss {
                 if *bad { *loss_bad } else { *loss_good }
             }
             State::MarkovByTime { sojourns, loss_good, loss_bad } => {
-                if sojourns.bad(at) { *loss_bad } else { *loss_good }
+                if sojourns.bad(at) {
+                    *loss_bad
+                } else {
+                    *loss_good
+                }
             }
             State::List { list, repeat, seen, next } => {
                 *seen += 1;

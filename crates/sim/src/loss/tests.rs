@@ -4,13 +4,14 @@
 use super::{Loss, LossModel};
 use proptest::prelude::*;
 use strandcast_proto::seeds::Seeds;
+use strandcast_proto::time::Instant;
 
 const RUNS: u64 = 20;
 const PACKETS: u32 = 50_000;
 
 fn pattern(model: LossModel, seed: u64, packets: u32) -> Vec<bool> {
-    let mut loss = Loss::new(model, Seeds::new(seed, 0).stream("loss"));
-    (0..packets).map(|_| loss.next_is_lost()).collect()
+    let mut loss = Loss::new(&model, &Seeds::new(seed, 0), "loss", Instant::ZERO);
+    (0..packets).map(|_| loss.next_is_lost(Instant::ZERO)).collect()
 }
 
 fn mean(values: &[f64]) -> f64 {
@@ -35,7 +36,7 @@ fn assert_loss(model: LossModel, expected: f64, variance: f64) {
     let error = (variance / f64::from(PACKETS)).sqrt();
     let z: Vec<f64> = (0..RUNS)
         .map(|seed| {
-            let lost = pattern(model, seed, PACKETS).into_iter().filter(|&lost| lost).count();
+            let lost = pattern(model.clone(), seed, PACKETS).into_iter().filter(|&lost| lost).count();
             (lost as f64 / f64::from(PACKETS) - expected) / error
         })
         .collect();
@@ -45,7 +46,7 @@ fn assert_loss(model: LossModel, expected: f64, variance: f64) {
 #[test]
 fn uniform_loss_is_binomial() {
     for p in [0.002, 0.02, 0.3] {
-        assert_loss(LossModel::Uniform { p }, p, p * (1.0 - p));
+        assert_loss(LossModel::uniform(p), p, p * (1.0 - p));
     }
 }
 
@@ -72,7 +73,7 @@ fn bursts_have_the_asked_loss_and_mean_length() {
         assert!((model.mean_loss() - rate).abs() < 1e-12);
         let z: Vec<f64> = (0..RUNS)
             .map(|seed| {
-                let pattern = pattern(model, seed, PACKETS);
+                let pattern = pattern(model.clone(), seed, PACKETS);
                 let runs = pattern.chunk_by(|a, b| a == b).filter(|run| run[0]);
                 let lengths: Vec<f64> = runs.map(|run| run.len() as f64).collect();
                 // A burst is geometric with p = 1/length: variance (1 - p)/p².
@@ -96,16 +97,16 @@ fn impossible_bursts_are_invalid() {
 proptest! {
     #[test]
     fn same_seed_same_losses(p in 0.0..1.0f64, seed: u64) {
-        let model = LossModel::Uniform { p };
-        prop_assert_eq!(pattern(model, seed, 100), pattern(model, seed, 100));
+        let model = LossModel::uniform(p);
+        prop_assert_eq!(pattern(model.clone(), seed, 100), pattern(model, seed, 100));
     }
 
     #[test]
     fn certain_loss_and_no_loss_are_exact(seed: u64) {
         for (p, lost) in [(0.0, false), (1.0, true)] {
-            prop_assert_eq!(pattern(LossModel::Uniform { p }, seed, 100), [lost; 100]);
+            prop_assert_eq!(pattern(LossModel::uniform(p), seed, 100), [lost; 100]);
         }
         let alternating = LossModel::Markov { p_good_to_bad: 1.0, p_bad_to_good: 1.0, loss_good: 0.0, loss_bad: 1.0 };
-        prop_assert!(pattern(alternating, seed, 100).into_iter().enumerate().all(|(i, lost)| lost == (i % 2 == 0)));
+        prop_assert!(pattern(alternating.clone(), seed, 100).into_iter().enumerate().all(|(i, lost)| lost == (i % 2 == 0)));
     }
 }

@@ -21,7 +21,11 @@ pub struct Varying {
 #[derive(Clone, Debug)]
 enum Law {
     Constant(f64),
-    Packet { low: f64, high: f64, random: Random },
+    Packet {
+        low: f64,
+        high: f64,
+        random: Random,
+    },
     Periods(Periods),
     /// The cursor is the point whose value was asked for last.
     Points {

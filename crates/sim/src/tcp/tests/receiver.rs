@@ -22,13 +22,13 @@ fn drain(receiver: &mut Receiver, now: Instant) -> Vec<(u64, Vec<(u64, u64)>)> {
 #[test]
 fn acknowledgements_are_delayed() {
     let mut r = receiver(2);
-    assert_eq!(take(&mut r, ms(0), 0), []);
+    assert!(take(&mut r, ms(0), 0).is_empty());
     assert_eq!(r.poll_timeout(), Some(ms(200)));
     assert_eq!(take(&mut r, ms(10), 1), [(2, vec![])]);
     assert_eq!(r.poll_timeout(), None);
-    assert_eq!(take(&mut r, ms(20), 2), []);
+    assert!(take(&mut r, ms(20), 2).is_empty());
     r.handle_timeout(ms(219));
-    assert_eq!(drain(&mut r, ms(219)), []);
+    assert!(drain(&mut r, ms(219)).is_empty());
     r.handle_timeout(ms(220));
     assert_eq!(drain(&mut r, ms(220)), [(3, vec![])]);
     assert_eq!(r.poll_timeout(), None);
@@ -89,7 +89,7 @@ fn damaged_segments_are_counted_drops() {
     let mut s = Script::new(config(Recovery::Sack), 2);
     s.sent();
     s.sender.handle_segment(s.now, &Segment { damaged: true, ..answer(2, &[], 1 << 20) });
-    assert_eq!(s.sent(), []);
+    assert!(s.sent().is_empty());
 }
 
 /// Header, options and data (RFC 9293, RFC 7323 appendix A, RFC 2018 §3).

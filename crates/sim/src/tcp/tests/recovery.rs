@@ -13,17 +13,17 @@ fn script(recovery: Recovery, window: u64) -> Script {
 #[test]
 fn reno_retransmits_at_the_third_duplicate_and_leaves_with_the_first_new_acknowledgement() {
     let mut s = script(Recovery::Reno, 10);
-    assert_eq!(s.ack(0), []);
-    assert_eq!(s.ack(0), []);
+    assert!(s.ack(0).is_empty());
+    assert!(s.ack(0).is_empty());
     assert_eq!(s.ack(0), [0]);
     assert_eq!(s.cwnd(), 5);
     // Window 5 + 3 + further duplicates; 10 in flight: the third further one lets a segment out.
-    assert_eq!(s.ack(0), []);
-    assert_eq!(s.ack(0), []);
+    assert!(s.ack(0).is_empty());
+    assert!(s.ack(0).is_empty());
     assert_eq!(s.ack(0), [10]);
     assert_eq!(s.ack(0), [11]);
     // 5 in flight after 7 are acknowledged, window 5.
-    assert_eq!(s.ack(7), []);
+    assert!(s.ack(7).is_empty());
     assert_eq!(s.cwnd(), 5);
     assert_eq!(s.ack(8), [12]);
 }
@@ -105,7 +105,7 @@ fn nothing_outstanding_nothing_duplicate() {
     s.ack(2);
     assert!(s.sender.is_done());
     for _ in 0..5 {
-        assert_eq!(s.ack(2), []);
+        assert!(s.ack(2).is_empty());
     }
     assert_eq!(s.sender.stats(0).fast_recoveries, 0);
 }

@@ -20,7 +20,7 @@ fn the_third_duplicate_begins_recovery() {
     assert_eq!(s.sender.path(0).in_flight, 9 * MSS);
     // Each further one takes a segment out of the pipe; there is room from 4 on.
     for end in 5..9 {
-        assert_eq!(s.sack(0, &[(1, end)]), [], "{end}");
+        assert!(s.sack(0, &[(1, end)]).is_empty(), "{end}");
     }
     assert_eq!(s.sack(0, &[(1, 9)]), [12]);
 }
@@ -93,11 +93,11 @@ fn without_new_data_doubtful_segments_and_a_rescue_leave() {
     s.sent();
     // 0, 7 and 9 are lost. Recovery begins with 1..4; 7 is not lost by IsLost, since only 8 arrives above.
     assert_eq!(s.sack(0, &[(1, 4)]), [0]);
-    assert_eq!(s.sack(0, &[(1, 6)]), []);
+    assert!(s.sack(0, &[(1, 6)]).is_empty());
     // Pipe: 0 again, 7, 9: 3, and the window 5. Rule 3: 7. Rule 4: 9, the last one.
     assert_eq!(s.sack(0, &[(8, 9), (1, 7)]), [7, 9]);
     // No second rescue in this recovery.
-    assert_eq!(s.sack(1, &[(8, 9), (1, 7)]), []);
+    assert!(s.sack(1, &[(8, 9), (1, 7)]).is_empty());
 }
 
 /// §5.1: after a timeout recovery does not begin for what was sent before; what was acknowledged selectively is not sent
