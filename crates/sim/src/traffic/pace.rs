@@ -5,6 +5,8 @@ use core::time::Duration;
 
 use strandcast_proto::time::Instant;
 
+use crate::number::Varying;
+
 const NANOS_PER_S: f64 = 1e9;
 
 /// A number at work that may change with time, piecewise constant.
@@ -24,6 +26,16 @@ impl Level for f64 {
 
     fn next_change(&self, _: Instant) -> Option<Instant> {
         None
+    }
+}
+
+impl Level for Varying {
+    fn at(&mut self, now: Instant) -> f64 {
+        self.at(now)
+    }
+
+    fn next_change(&self, now: Instant) -> Option<Instant> {
+        self.next_change(now)
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 
-use super::{Drawn, Level, Steps, assert_mean, mean, s};
+use super::{Level, assert_mean, drawn, mean, s, steps};
 use crate::scenario::{Cross, PacketSize, Tcp};
 use crate::traffic::{CrossEvent, CrossSource, Via};
 
@@ -64,22 +64,22 @@ fn what_is_offered_is_the_load() {
 fn a_changing_load_is_offered_in_the_mean() {
     let period = Duration::from_secs(10);
     for sources in [1, 2] {
-        let load = Drawn::new(period, 0.5, Seeds::new(2, 0).stream("load"));
-        let (mut drawn, mut source) = (Vec::new(), run(&cross(&MIX, sources), load, 2, s(400_000)));
+        let load = drawn(0.5, period, 2);
+        let (mut loads, mut source) = (Vec::new(), run(&cross(&MIX, sources), load, 2, s(400_000)));
         for event in source.by_ref() {
             if let CrossEvent::Redraw { at, load } = event {
-                assert_eq!(at, s(0) + period * drawn.len() as u32);
-                drawn.push(load);
+                assert_eq!(at, s(0) + period * loads.len() as u32);
+                loads.push(load);
             }
         }
-        assert_eq!(drawn.len(), 40_000);
-        assert_mean("loads", &drawn, 0.25, 0.25 / 12.0);
+        assert_eq!(loads.len(), 40_000);
+        assert_mean("loads", &loads, 0.25, 0.25 / 12.0);
         let offered =
             8.0 * (source.offered().tcp.bytes + source.offered().udp.bytes) as f64 / LINK_BPS / 400_000.0;
         assert!(
-            (offered / mean(&drawn) - 1.0).abs() < 0.01,
+            (offered / mean(&loads) - 1.0).abs() < 0.01,
             "{sources} sources: {offered} of {}",
-            mean(&drawn)
+            mean(&loads)
         );
     }
 }
@@ -87,7 +87,7 @@ fn a_changing_load_is_offered_in_the_mean() {
 /// The load is what it was last drawn to be: none in a stretch without load, the new one right after.
 #[test]
 fn a_new_load_holds_at_once() {
-    let load = Steps(vec![(s(0), 0.5), (s(20), 0.0), (s(40), 0.25)]);
+    let load = steps(&[(0, 0.5), (20, 0.0), (40, 0.25)]);
     let share = |events: &[CrossEvent], from: Instant, to: Instant| -> f64 {
         let bytes = events.iter().map(|event| match event {
             CrossEvent::Packet { at, bytes, .. } if (from..to).contains(at) => f64::from(*bytes),

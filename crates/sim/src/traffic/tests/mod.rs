@@ -11,6 +11,7 @@ use strandcast_proto::seeds::{Random, Seeds};
 use strandcast_proto::time::Instant;
 
 use super::{Emission, Level, Source};
+use crate::number::{Every, Number, Varying};
 
 fn stream(seed: u64) -> Random {
     Seeds::new(seed, 0).stream("traffic")
@@ -27,52 +28,19 @@ fn all(mut source: impl Source) -> Vec<Emission> {
     emissions
 }
 
-/// Values from each time on.
-#[derive(Clone, Debug)]
-struct Steps(Vec<(Instant, f64)>);
-
-impl Level for Steps {
-    fn at(&mut self, now: Instant) -> f64 {
-        self.0.iter().rev().find(|(from, _)| *from <= now).map_or(0.0, |step| step.1)
-    }
-
-    fn next_change(&self, now: Instant) -> Option<Instant> {
-        self.0.iter().map(|step| step.0).find(|&from| from > now)
-    }
+/// A number at work.
+fn varying(number: Number, seed: u64) -> Varying {
+    Varying::new(&number, Seeds::new(seed, 0).stream("number"), Instant::ZERO)
 }
 
-/// U(0, high), drawn anew at each multiple of a period, whether it is asked for or not.
-#[derive(Debug)]
-struct Drawn {
-    period: Duration,
-    high: f64,
-    random: Random,
-    value: f64,
-    draws: u64,
+/// Values, each from a time in seconds on.
+fn steps(steps: &[(u64, f64)]) -> Varying {
+    varying(Number::Steps(steps.iter().map(|&(from, value)| (Duration::from_secs(from), value)).collect()), 0)
 }
 
-impl Drawn {
-    fn new(period: Duration, high: f64, random: Random) -> Self {
-        Drawn { period, high, random, value: 0.0, draws: 0 }
-    }
-
-    fn periods(&self, now: Instant) -> u64 {
-        now.as_nanos() / self.period.as_nanos() as u64
-    }
-}
-
-impl Level for Drawn {
-    fn at(&mut self, now: Instant) -> f64 {
-        while self.draws <= self.periods(now) {
-            self.value = self.random.uniform(0.0, self.high);
-            self.draws += 1;
-        }
-        self.value
-    }
-
-    fn next_change(&self, now: Instant) -> Option<Instant> {
-        Some(Instant::from_nanos((self.periods(now) + 1) * self.period.as_nanos() as u64))
-    }
+/// U(0, high), drawn anew every so often.
+fn drawn(high: f64, period: Duration, seed: u64) -> Varying {
+    varying(Number::Uniform { low: 0.0, high, every: Every::Period(period) }, seed)
 }
 
 fn mean(values: &[f64]) -> f64 {

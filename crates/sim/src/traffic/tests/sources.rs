@@ -5,7 +5,8 @@ use core::time::Duration;
 use proptest::prelude::*;
 use strandcast_proto::time::Instant;
 
-use super::{Drawn, Steps, all, assert_law, assert_mean, mean, s, stream};
+use super::{all, assert_law, assert_mean, drawn, mean, s, steps, stream, varying};
+use crate::number;
 use crate::scenario::{App, Number, OnOffLaw};
 use crate::traffic::{Cbr, Emission, OnOff, Poisson, Source, source};
 
@@ -39,7 +40,7 @@ fn intervals_add_up_without_error() {
 
 #[test]
 fn a_rate_of_zero_stands_still() {
-    let rate = Steps(vec![(s(0), 0.0), (s(10), 8e3), (s(12), 0.0), (s(15), 16e3), (s(16), 0.0)]);
+    let rate = steps(&[(0, 0.0), (10, 8e3), (12, 0.0), (15, 16e3), (16, 0.0)]);
     // 2000 bytes until 12 s, and 2000 more from 15 s on; a message that is due at 12 s has the rate behind it.
     let times = times(Cbr::new(500, Box::new(rate), s(0), s(100)));
     let ms: Vec<_> = times.iter().map(|at| at.as_nanos() / 1_000_000).collect();
@@ -60,12 +61,14 @@ proptest! {
             from += Duration::from_nanos(ns);
             step
         }).collect();
+        let rate = number::Number::Steps(steps.iter().map(|step| (step.0 - Instant::ZERO, step.1)).collect());
+        let rate = varying(rate, 0);
         let integral = |t: Instant| -> f64 {
             let ends = steps.iter().skip(1).map(|step| step.0).chain([Instant::MAX]);
             steps.iter().zip(ends).map(|(step, end)| step.1 * (t.min(end) - step.0).as_secs_f64()).sum()
         };
         let bits = 8.0 * f64::from(size);
-        let times = times(Cbr::new(size, Box::new(Steps(steps.clone())), s(0), from));
+        let times = times(Cbr::new(size, Box::new(rate), s(0), from));
         for (n, at) in times.iter().enumerate() {
             let due = integral(*at);
             prop_assert!((due - n as f64 * bits).abs() < 0.01, "message {n} at {at:?}: {due} bits");
@@ -88,7 +91,7 @@ fn poisson_intervals_are_exponential() {
 /// Counts of a Poisson process have the variance of their mean, where the rate changes, too.
 #[test]
 fn poisson_counts_follow_a_changing_rate() {
-    let rate = Steps(vec![(s(0), 1e5), (s(10), 0.0), (s(20), 4e5)]);
+    let rate = steps(&[(0, 1e5), (10, 0.0), (20, 4e5)]);
     let counts: Vec<_> = (0..200)
         .map(|seed| times(Poisson::new(1250, Box::new(rate.clone()), stream(seed), s(0), s(30))).len() as f64)
         .collect();
@@ -166,7 +169,7 @@ fn applications_have_their_sources() {
     let make = |app: &App| {
         let level = |number: &Number| match number {
             Number::Constant(value) => Box::new(*value) as Box<dyn super::Level>,
-            _ => Box::new(Drawn::new(Duration::from_secs(1), 2e6, stream(3))),
+            _ => Box::new(drawn(2e6, Duration::from_secs(1), 3)),
         };
         source(app, level, |_| unreachable!("no trace is asked for"), stream(1), s(0), s(100))
     };
