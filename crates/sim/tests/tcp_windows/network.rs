@@ -6,7 +6,7 @@ use std::time::Duration;
 use strandcast_proto::seeds::{Random, Seeds};
 use strandcast_proto::time::Instant;
 use strandcast_schemes::{WindowSetup, congestion};
-use strandcast_sim::link::{Delay, Link, LinkConfig, Payload};
+use strandcast_sim::link::{Link, LinkConfig, Payload, Queue, Rate};
 use strandcast_sim::tcp::{Config, Receiver, Segment, Sender};
 
 /// A subflow: the link its data cross, and the round-trip time of a packet of 1500 bytes when nothing waits, hosts'
@@ -67,9 +67,8 @@ impl Network {
         let seeds = Seeds::new(seed, 0);
         let link = |(i, b): (usize, &Bottleneck)| {
             let config = LinkConfig {
-                rate_bps: Some((b.mbps * 1e6) as u64),
-                delay: Delay::Fixed(Duration::ZERO),
-                queue_packets: b.queue,
+                rate: Rate::Constant((b.mbps * 1e6) as u64),
+                queue: Queue::packets(b.queue),
                 ..LinkConfig::default()
             };
             Link::new(config, &seeds, &format!("link {i}"))
@@ -128,7 +127,7 @@ impl Network {
 
     /// Bytes at IP level that left a link so far.
     pub fn carried(&self, link: usize) -> u64 {
-        self.links[link].stats().delivered.bytes
+        self.links[link].stats_at(self.now).served.bytes
     }
 
     pub fn run_until(&mut self, end: f64) {
