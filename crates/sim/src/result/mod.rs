@@ -15,5 +15,5 @@ pub use histogram::Histogram;
 pub use model::{Metric, RunResult, Subject, jain};
 pub use names::{Across, DEFINITIONS, Definition, definition};
 pub use stat::{Stat, deviation, median, t_975};
-pub use summary::{By, FlowStats, RunName, SCHEMA, ScenarioName, Speed, Stats, Summary};
+pub use summary::{By, FlowStats, LinkStats, RunName, SCHEMA, ScenarioName, Speed, Stats, Summary};
 pub use table::table;

@@ -1,6 +1,7 @@
 //! What a run says about itself.
 
 use core::time::Duration;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::names::{Across, definition};
@@ -36,19 +37,31 @@ pub enum Subject {
         /// `forward` or `reverse`.
         direction: String,
     },
+    /// What a flow has of one direction of a link.
+    Share {
+        /// The link.
+        link: String,
+        /// `forward` or `reverse`.
+        direction: String,
+        /// The flow.
+        flow: String,
+    },
     /// Cross traffic.
     Cross(String),
 }
 
 impl Subject {
-    /// The words files use: kind (`flow`, `path`, `link`, `cross`), name, and part (path or direction, else empty).
-    pub fn words(&self) -> [&str; 3] {
-        match self {
-            Subject::Flow(name) => ["flow", name, ""],
-            Subject::Path { flow, path } => ["path", flow, path],
-            Subject::Link { link, direction } => ["link", link, direction],
-            Subject::Cross(name) => ["cross", name, ""],
-        }
+    /// The words files use: kind (`flow`, `path`, `link`, `share`, `cross`), name, and part (a path, a link's direction, or
+    /// of a share the direction and the flow; else empty).
+    pub fn words(&self) -> [Cow<'_, str>; 3] {
+        let (kind, name, part) = match self {
+            Subject::Flow(name) => ("flow", name, "".into()),
+            Subject::Path { flow, path } => ("path", flow, path.into()),
+            Subject::Link { link, direction } => ("link", link, direction.into()),
+            Subject::Share { link, direction, flow } => ("share", link, format!("{direction}/{flow}").into()),
+            Subject::Cross(name) => ("cross", name, "".into()),
+        };
+        [kind.into(), name.into(), part]
     }
 
     /// The flow all instances of which this subject is one of (`tcp#2`: `tcp`), or the same of a path.
@@ -60,6 +73,11 @@ impl Subject {
         match self {
             Subject::Flow(name) => base(name).map(Subject::Flow),
             Subject::Path { flow, path } => base(flow).map(|flow| Subject::Path { flow, path: path.clone() }),
+            Subject::Share { link, direction, flow } => base(flow).map(|flow| Subject::Share {
+                link: link.clone(),
+                direction: direction.clone(),
+                flow,
+            }),
             Subject::Link { .. } | Subject::Cross(_) => None,
         }
     }

@@ -35,7 +35,7 @@ pub struct Summary {
     /// By flow, then by scheme.
     pub flows: By<By<FlowStats>>,
     /// By link, direction, scheme.
-    pub links: By<By<By<Stats>>>,
+    pub links: By<By<By<LinkStats>>>,
     /// By name, then by scheme.
     pub cross: By<By<Stats>>,
     /// Differences of two schemes with the same seed, by `A-B` (A minus B), then by flow.
@@ -73,6 +73,16 @@ pub struct FlowStats {
     pub metrics: Stats,
     /// Of each path.
     pub paths: By<Stats>,
+}
+
+/// A direction of a link, and what of it flows have.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LinkStats {
+    /// Of the link.
+    #[serde(flatten)]
+    pub metrics: Stats,
+    /// Of each flow that it served.
+    pub flows: By<Stats>,
 }
 
 /// How fast runs were.
@@ -188,13 +198,18 @@ impl Summary {
                 let flow = self.flows.entry(flow.clone()).or_default().entry(scheme).or_default();
                 flow.paths.entry(path.clone()).or_default()
             }
-            Subject::Link { link, direction } => {
-                let link = self.links.entry(link.clone()).or_default();
-                link.entry(direction.clone()).or_default().entry(scheme).or_default()
+            Subject::Link { link, direction } => &mut self.link(link, direction, scheme).metrics,
+            Subject::Share { link, direction, flow } => {
+                self.link(link, direction, scheme).flows.entry(flow.clone()).or_default()
             }
             Subject::Cross(name) => self.cross.entry(name.clone()).or_default().entry(scheme).or_default(),
         };
         stats.insert(sample.name.to_owned(), sample.stat());
+    }
+
+    fn link(&mut self, link: &str, direction: &str, scheme: String) -> &mut LinkStats {
+        let link = self.links.entry(link.to_owned()).or_default();
+        link.entry(direction.to_owned()).or_default().entry(scheme).or_default()
     }
 
     /// Differences of schemes: samples of a flow's metric stand together, in the schemes' order.

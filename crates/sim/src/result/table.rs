@@ -34,6 +34,7 @@ const LINKS: &[Column] = &[
     ("lost_random_packets", "random losses", 1.0, 1),
     ("lost_down_packets", "down", 1.0, 1),
 ];
+const SHARES: &[Column] = &[("served_share", "share %", 100.0, 1), ("served_bps", "served kbit/s", 1e-3, 1)];
 const CROSS: &[Column] = &[("offered_load", "offered %", 100.0, 1), ("carried_load", "carried %", 100.0, 1)];
 const PAIRED: &[Column] = &[
     ("goodput_bps", "goodput kbit/s", 1e-3, 1),
@@ -42,8 +43,12 @@ const PAIRED: &[Column] = &[
     ("frames_decodable", "decodable", 1.0, 1),
 ];
 
-/// The main metrics as text: a row for each flow, path, link, cross traffic and pair of schemes; mean ± half the 95 %
-/// interval. Of flows alike only what they do together, of links only directions that carried something.
+/// Words in front, and the numbers behind them.
+type Row<'a> = (Vec<&'a str>, &'a Stats);
+
+/// The main metrics as text: a row for each flow, path, link, flow's share of a link, cross traffic and pair of schemes;
+/// mean ± half the 95 % interval. Of flows alike only what they do together, of links only directions that carried
+/// something, and shares only of those that worked half of the time and served several flows.
 pub fn table(summary: &Summary) -> String {
     let mut text = String::new();
     let runs = summary.runs.len();
@@ -55,46 +60,95 @@ pub fn table(summary: &Summary) -> String {
         summary.seed,
         summary.fingerprint
     );
-    let single =
-        |name: &str| !name.rsplit_once('#').is_some_and(|(base, _)| summary.flows.contains_key(base));
-    let mut rows = [const { Vec::new() }; 5];
-    for (flow, schemes) in summary.flows.iter().filter(|(flow, _)| single(flow)) {
-        for (scheme, stats) in schemes {
-            rows[0].push((vec![flow.as_str(), scheme], &stats.metrics));
-            if stats.paths.len() > 1 {
-                rows[1].extend(stats.paths.iter().map(|(path, s)| (vec![flow.as_str(), scheme, path], s)));
-            }
-        }
-    }
-    for (link, directions) in &summary.links {
-        for (direction, schemes) in directions {
-            let used = schemes.iter().filter(|(_, s)| s.get("offered_packets").is_none_or(|o| o.mean > 0.0));
-            rows[2].extend(used.map(|(scheme, s)| (vec![link.as_str(), direction, scheme], s)));
-        }
-    }
-    for (name, schemes) in &summary.cross {
-        rows[3].extend(schemes.iter().map(|(scheme, s)| (vec![name.as_str(), scheme], s)));
-    }
-    for (pair, flows) in &summary.paired {
-        let flows = flows.iter().filter(|(flow, _)| single(flow));
-        rows[4].extend(flows.map(|(flow, s)| (vec![flow.as_str(), pair], s)));
-    }
-    let heads: [(&[&str], &[Column]); 5] = [
-        (&["flow", "scheme"], FLOWS),
-        (&["flow", "scheme", "path"], PATHS),
-        (&["link", "direction", "scheme"], LINKS),
-        (&["cross", "scheme"], CROSS),
-        (&["flow", "difference"], PAIRED),
-    ];
-    for ((titles, columns), rows) in heads.into_iter().zip(&rows).filter(|(_, rows)| !rows.is_empty()) {
-        text.push('\n');
-        block(&mut text, titles, columns, rows);
-    }
+    let [flows, paths] = flows(summary);
+    let [links, shares] = links(summary);
+    block(&mut text, &["flow", "scheme", "limit"], FLOWS, &flows);
+    block(&mut text, &["flow", "scheme", "path"], PATHS, &paths);
+    block(&mut text, &["link", "direction", "scheme"], LINKS, &links);
+    block(&mut text, &["link", "direction", "scheme", "flow"], SHARES, &shares);
+    let cross = summary.cross.iter().flat_map(|(name, schemes)| {
+        schemes.iter().map(move |(scheme, stats)| (vec![name.as_str(), scheme], stats))
+    });
+    block(&mut text, &["cross", "scheme"], CROSS, &cross.collect::<Vec<_>>());
+    let paired = summary.paired.iter().flat_map(|(pair, flows)| {
+        let flows = flows.iter().filter(|(flow, _)| !is_one_of_several(summary, flow));
+        flows.map(move |(flow, stats)| (vec![flow.as_str(), pair], stats))
+    });
+    block(&mut text, &["flow", "difference"], PAIRED, &paired.collect::<Vec<_>>());
     text
 }
 
-/// A table of rows with words in front and columns that any of them has.
-fn block(text: &mut String, titles: &[&str], columns: &[Column], rows: &[(Vec<&str>, &Stats)]) {
+/// Flows, and the paths of those that have several.
+fn flows(summary: &Summary) -> [Vec<Row<'_>>; 2] {
+    let (mut flows, mut paths) = (Vec::new(), Vec::new());
+    for (flow, schemes) in summary.flows.iter().filter(|(flow, _)| !is_one_of_several(summary, flow)) {
+        for (scheme, stats) in schemes {
+            flows.push((vec![flow.as_str(), scheme, limit(&stats.metrics)], &stats.metrics));
+            if stats.paths.len() > 1 {
+                paths.extend(stats.paths.iter().map(|(path, s)| (vec![flow.as_str(), scheme, path], s)));
+            }
+        }
+    }
+    [flows, paths]
+}
+
+/// Links, and what flows have of them.
+fn links(summary: &Summary) -> [Vec<Row<'_>>; 2] {
+    let (mut links, mut shares) = (Vec::new(), Vec::new());
+    for (link, directions) in &summary.links {
+        for (direction, schemes) in directions {
+            for (scheme, stats) in schemes {
+                let words = [link.as_str(), direction, scheme];
+                if stats.metrics.get("offered_packets").is_none_or(|offered| offered.mean > 0.0) {
+                    links.push((words.to_vec(), &stats.metrics));
+                }
+                let flows = stats.flows.iter().filter(|(flow, _)| !is_one_of_several(summary, flow));
+                let of = flows.map(|(flow, s)| ([&words[..], &[flow]].concat(), s)).collect::<Vec<_>>();
+                if of.len() > 1 && mean(&stats.metrics, "utilisation") >= 0.5 {
+                    shares.extend(of);
+                }
+            }
+        }
+    }
+    [links, shares]
+}
+
+/// `tcp#1`, where `tcp` stands for all of them.
+fn is_one_of_several(summary: &Summary, flow: &str) -> bool {
+    flow.rsplit_once('#').is_some_and(|(base, _)| summary.flows.contains_key(base))
+}
+
+fn mean(stats: &Stats, name: &str) -> f64 {
+    stats.get(name).map_or(0.0, |stat| stat.mean)
+}
+
+/// What keeps a flow from being faster, as far as its metrics tell: the receive window if it blocked the flow for half
+/// of the time; the source if that had nothing to send for longer than the congestion window was full; else what most of
+/// its losses were. Of a video, whose source is slow on purpose, only the first.
+fn limit(stats: &Stats) -> &'static str {
+    let mean = |name| mean(stats, name);
+    let (random, queue) = (mean("lost_random_packets"), mean("lost_queue_packets"));
+    if mean("rwnd_blocked_ratio") >= 0.5 {
+        "receive window"
+    } else if stats.contains_key("psnr_eq17_db") {
+        "-"
+    } else if mean("app_limited_s") > mean("cwnd_limited_s") {
+        "source"
+    } else if random + queue == 0.0 {
+        "-"
+    } else if random >= queue {
+        "random loss"
+    } else {
+        "queue"
+    }
+}
+
+/// A table of these rows, if there are any, with the columns that any of them has.
+fn block(text: &mut String, titles: &[&str], columns: &[Column], rows: &[Row<'_>]) {
+    if rows.is_empty() {
+        return;
+    }
+    text.push('\n');
     let columns: Vec<&Column> =
         columns.iter().filter(|column| rows.iter().any(|(_, stats)| stats.contains_key(column.0))).collect();
     let mut lines: Vec<Vec<String>> = Vec::new();

@@ -34,6 +34,12 @@ pub(super) fn scenario() -> ScenarioName {
     ScenarioName { title: "two paths".into(), hash: "00ff".into() }
 }
 
+/// What a flow has of link b.
+fn share(flow: &str, value: f64) -> Metric {
+    let (link, direction, flow) = ("b".into(), "forward".into(), flow.into());
+    Metric { subject: Subject::Share { link, direction, flow }, name: "served_share", value }
+}
+
 /// Two schemes with two runs each and something of every kind.
 pub(super) fn runs() -> Vec<RunResult> {
     let path = Subject::Path { flow: "video".into(), path: "wifi".into() };
@@ -50,6 +56,7 @@ pub(super) fn runs() -> Vec<RunResult> {
                 (path.clone(), "share", 0.25),
                 (link.clone(), "utilisation", 0.5),
                 (Subject::Cross("load".into()), "offered_load", 0.3),
+                (share("video", 0.0).subject, "served_share", 0.25),
             ],
         ));
     }
@@ -163,6 +170,7 @@ fn the_table_is_aligned_and_without_single_instances() {
         for n in 1..=2 {
             let (subject, name) = (flow(&format!("tcp#{n}")), "goodput_bps");
             run.metrics.push(Metric { subject, name, value: f64::from(n) * 1e3 });
+            run.metrics.push(share(&format!("tcp#{n}"), f64::from(n) * 0.25));
         }
         run.add_aggregates();
     }
@@ -175,15 +183,21 @@ two paths: 4 runs, seed 1, fingerprint ";
         body,
         [
             "",
-            "flow   scheme   goodput kbit/s           Jain",
-            "tcp    cmt           3.0 ± 0.0  0.900 ± 0.000",
-            "tcp    sctp          3.0 ± 0.0  0.900 ± 0.000",
-            "video  cmt     1500.0 ± 6353.1              -",
-            "video  sctp     625.0 ± 1588.3              -",
+            "flow   scheme  limit   goodput kbit/s           Jain",
+            "tcp    cmt     -            3.0 ± 0.0  0.900 ± 0.000",
+            "tcp    sctp    -            3.0 ± 0.0  0.900 ± 0.000",
+            "video  cmt     -      1500.0 ± 6353.1              -",
+            "video  sctp    -       625.0 ± 1588.3              -",
             "",
             "link  direction  scheme      used %",
             "b     forward    cmt     50.0 ± 0.0",
             "b     forward    sctp    50.0 ± 0.0",
+            "",
+            "link  direction  scheme  flow      share %",
+            "b     forward    cmt     tcp    75.0 ± 0.0",
+            "b     forward    cmt     video  25.0 ± 0.0",
+            "b     forward    sctp    tcp    75.0 ± 0.0",
+            "b     forward    sctp    video  25.0 ± 0.0",
             "",
             "cross  scheme   offered %",
             "load   cmt     30.0 ± 0.0",
@@ -194,6 +208,23 @@ two paths: 4 runs, seed 1, fingerprint ";
             "video  cmt-sctp    875.0 ± 4764.8",
         ]
     );
+}
+
+#[test]
+fn what_limits_a_flow() {
+    let limit = |metrics: &[(&'static str, f64)]| {
+        let metrics: Vec<_> = metrics.iter().map(|&(name, value)| (flow("f"), name, value)).collect();
+        let text = table(&Summary::of(scenario(), "1", 1, &[run("a", 1, &metrics)]));
+        let row = text.lines().nth(3).unwrap().to_owned();
+        row.split("  ").map(str::trim).filter(|word| !word.is_empty()).nth(2).unwrap().to_owned()
+    };
+    let losses = [("lost_random_packets", 3.0), ("lost_queue_packets", 2.0)];
+    assert_eq!(limit(&[("rwnd_blocked_ratio", 0.5), losses[0], losses[1]]), "receive window");
+    assert_eq!(limit(&[("rwnd_blocked_ratio", 0.4), losses[0], losses[1]]), "random loss");
+    assert_eq!(limit(&[losses[1]]), "queue");
+    assert_eq!(limit(&[losses[0], ("app_limited_s", 2.0), ("cwnd_limited_s", 1.0)]), "source");
+    assert_eq!(limit(&[losses[0], ("psnr_eq17_db", 60.0)]), "-");
+    assert_eq!(limit(&[("goodput_bps", 1.0)]), "-");
 }
 
 #[test]

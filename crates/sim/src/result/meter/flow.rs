@@ -61,6 +61,8 @@ struct Counter {
     /// When the window began.
     base: f64,
     last: f64,
+    /// When it was last reported.
+    at: Instant,
 }
 
 impl FlowMeter {
@@ -176,21 +178,22 @@ impl FlowMeter {
         }
     }
 
-    /// A counter of the transport, of a path or (`None`) of the flow, as it stands. What was counted in the window is the
-    /// metric: report it when the window begins, unless it is 0 then, and when it ends.
+    /// A counter of the transport, of a path or (`None`) of the flow, as it stands; if both ends of the flow have one of
+    /// this name, report both, at the same instant. What was counted in the window is the metric: report it when the window
+    /// begins, unless it is 0 then, and when it ends.
     pub fn count(&mut self, now: Instant, path: Option<u8>, name: &'static str, total: f64) {
-        let known = self.counters.iter_mut().find(|c| c.path == path && c.name == name);
-        let counter = match known {
+        let counter = match self.counters.iter_mut().find(|c| c.path == path && c.name == name) {
             Some(counter) => counter,
             None => {
-                self.counters.push(Counter { path, name, base: 0.0, last: 0.0 });
+                self.counters.push(Counter { path, name, base: 0.0, last: 0.0, at: now });
                 self.counters.last_mut().expect("one was pushed")
             }
         };
+        counter.last = if counter.at == now { counter.last + total } else { total };
+        counter.at = now;
         if now <= self.spec.window.from {
-            counter.base = total;
+            counter.base = counter.last;
         }
-        counter.last = total;
     }
 
     /// What was measured. Call it when the window is over.
@@ -217,6 +220,9 @@ impl FlowMeter {
         self.jitter.put(&mut put);
         self.disorder.put(&mut put);
         self.put_counters(&mut put);
+        if let Some(blocked) = self.counters.iter().find(|c| c.name == "rwnd_blocked_s" && c.path.is_none()) {
+            put("rwnd_blocked_ratio", (blocked.last - blocked.base) / seconds);
+        }
         if let Some(video) = &self.video {
             video.put(&mut put);
         }

@@ -5,6 +5,7 @@ mod flow;
 mod link;
 mod order;
 mod player;
+mod share;
 mod tally;
 #[cfg(test)]
 mod tests;
@@ -14,5 +15,6 @@ mod window;
 pub use cross::CrossMeter;
 pub use flow::{FlowMeter, FlowSpec};
 pub use link::{LinkReading, link_metrics};
+pub use share::ShareMeter;
 pub use video::{VideoFrame, VideoSource, VideoSpec, eq17_db};
 pub use window::{LossPlace, Window};

@@ -148,9 +148,15 @@ fn counters_are_differences_over_the_window() {
     meter.count(ms(2000), Some(0), "timeouts", 5.0);
     meter.count(ms(2000), Some(1), "timeouts", 4.0);
     meter.count(ms(2000), None, "spurious", 1.5);
+    // Both ends have one of this name.
+    for (at, sender, receiver) in [(1000, 0.5, 0.25), (2000, 0.75, 0.5)] {
+        meter.count(ms(at), None, "rwnd_blocked_s", sender);
+        meter.count(ms(at), None, "rwnd_blocked_s", receiver);
+    }
     let mut metrics = Vec::new();
     meter.metrics(&mut metrics);
     assert_has(&of(&metrics, ""), &[("timeouts", 6.0), ("spurious_packets", 0.5)]);
+    assert_has(&of(&metrics, ""), &[("rwnd_blocked_s", 0.5), ("rwnd_blocked_ratio", 0.5)]);
     assert_has(&of(&metrics, "a"), &[("timeouts", 2.0)]);
     assert_has(&of(&metrics, "b"), &[("timeouts", 4.0)]);
 }
@@ -319,5 +325,40 @@ fn cross_traffic_is_a_share_of_the_rate() {
         name,
         value,
     });
+    assert_eq!(metrics, expected);
+}
+
+#[test]
+fn a_link_is_shared_by_the_bytes_that_leave_it() {
+    let wires =
+        [("core", "forward"), ("core", "reverse")].map(|(link, direction)| (link.into(), direction.into()));
+    let flows = ["a", "b", "c"].map(String::from);
+    let mut meter = ShareMeter::new(wires.to_vec(), flows.to_vec(), Window { from: ms(1000), to: ms(2000) });
+    for (departs, wire, flow, bytes) in [
+        (999, 0, 0, 9),
+        (1000, 0, 0, 300),
+        (1500, 0, 1, 100),
+        (1999, 0, 0, 0),
+        (2000, 0, 1, 9),
+        (1500, 1, 1, 40),
+    ] {
+        meter.departs(ms(departs), wire, flow, bytes);
+    }
+    // Background load, of no flow.
+    meter.departs(ms(1500), 0, 7, 600);
+    let mut metrics = Vec::new();
+    meter.metrics(&mut metrics);
+    let metric = |direction: &str, flow: &str, name, value| {
+        let (link, direction, flow) = ("core".into(), direction.into(), flow.into());
+        Metric { subject: Subject::Share { link, direction, flow }, name, value }
+    };
+    let expected = [
+        metric("forward", "a", "served_bps", 2400.0),
+        metric("forward", "a", "served_share", 0.3),
+        metric("forward", "b", "served_bps", 800.0),
+        metric("forward", "b", "served_share", 0.1),
+        metric("reverse", "b", "served_bps", 320.0),
+        metric("reverse", "b", "served_share", 1.0),
+    ];
     assert_eq!(metrics, expected);
 }

@@ -86,7 +86,8 @@ impl Output {
         let mut table = Table::create(&self.folder, "runs", self.format, RUNS)?;
         for run in runs {
             for metric in &run.metrics {
-                let [kind, subject, part] = metric.subject.words().map(Cell::Text);
+                let words = metric.subject.words();
+                let [kind, subject, part] = words.each_ref().map(|word| Cell::Text(word));
                 let value = Cell::Number(Some(metric.value).filter(|value| value.is_finite()));
                 let (scheme, seed) = (Cell::Text(&run.scheme), Cell::Count(run.seed));
                 table.push(&[scheme, seed, kind, subject, part, Cell::Text(metric.name), value])?;
@@ -98,7 +99,8 @@ impl Output {
     fn write_summary(&self, runs: &[RunResult]) -> Result<(), OutputError> {
         let mut table = Table::create(&self.folder, "summary", self.format, SUMMARY)?;
         for sample in samples(runs) {
-            let [kind, subject, part] = sample.subject.words().map(Cell::Text);
+            let words = sample.subject.words();
+            let [kind, subject, part] = words.each_ref().map(|word| Cell::Text(word));
             let (stat, (sd, median)) = (sample.stat(), sample.spread());
             table.push(&[
                 Cell::Text(sample.scheme),
@@ -137,7 +139,8 @@ impl SeriesWriter {
         metric: &str,
         value: f64,
     ) -> Result<(), OutputError> {
-        let [kind, name, part] = subject.words().map(Cell::Text);
+        let words = subject.words();
+        let [kind, name, part] = words.each_ref().map(|word| Cell::Text(word));
         let (scheme, seed) = (Cell::Text(&self.scheme), Cell::Count(self.seed));
         let (time, value) = (Cell::Number(Some(time_s)), Cell::Number(Some(value)));
         self.table.push(&[scheme, seed, time, kind, name, part, Cell::Text(metric), value])

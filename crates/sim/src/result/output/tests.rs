@@ -52,12 +52,13 @@ fn parquet_reads_back() {
 
     let batches = read(&folder.0.join("runs.parquet"));
     let batch = &batches[0];
-    assert_eq!((batches.len(), batch.num_rows()), (1, 16));
+    assert_eq!((batches.len(), batch.num_rows()), (1, 20));
     let columns: Vec<_> = batch.schema().fields().iter().map(|field| field.name().clone()).collect();
     assert_eq!(columns, ["scheme", "seed", "subject_kind", "subject", "part", "metric", "value"]);
     let text = |column: usize, row| batch.column(column).as_string::<i32>().value(row).to_owned();
     // The second row: the path of cmt's first run.
     assert_eq!([0, 2, 3, 4, 5].map(|column| text(column, 1)), ["cmt", "path", "video", "wifi", "share"]);
+    assert_eq!([2, 3, 4].map(|column| text(column, 4)), ["share", "b", "forward/video"]);
     assert_eq!(batch.column(1).as_primitive::<UInt64Type>().value(1), 1);
     assert_eq!(batch.column(6).as_primitive::<Float64Type>().values()[..2], [1e6, 0.25]);
 
@@ -67,7 +68,7 @@ fn parquet_reads_back() {
     assert_eq!([number("mean", 0), number("median", 0)], [1.5e6; 2]);
     // s² = 2 · 500000² / (2 - 1)
     assert!((number("sd", 0) - 0.5e6 * 2_f64.sqrt()).abs() < 1e-6);
-    assert_eq!(batch.num_rows(), 8);
+    assert_eq!(batch.num_rows(), 10);
 }
 
 #[test]

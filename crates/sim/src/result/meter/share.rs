@@ -1,0 +1,51 @@
+//! Who has how much of a link.
+
+use strandcast_proto::time::Instant;
+
+use super::Window;
+use super::flow::sink;
+use crate::result::{Metric, Subject};
+
+/// Measures what part of the bytes that leave each link's transmitter is whose.
+#[derive(Clone, Debug)]
+pub struct ShareMeter {
+    /// Link and direction.
+    wires: Vec<(String, String)>,
+    flows: Vec<String>,
+    window: Window,
+    /// By wire, then by flow; the last one of each wire is for what belongs to no flow.
+    bytes: Vec<u64>,
+}
+
+impl ShareMeter {
+    /// A meter of these links (name and direction) and these flows.
+    pub fn new(wires: Vec<(String, String)>, flows: Vec<String>, window: Window) -> Self {
+        let bytes = vec![0; wires.len() * (flows.len() + 1)];
+        ShareMeter { wires, flows, window, bytes }
+    }
+
+    /// A packet's last bit leaves the transmitter at `departs`, which may lie ahead. What has no flow's number is background.
+    ///
+    /// # Panics
+    /// If there is no such wire.
+    pub fn departs(&mut self, departs: Instant, wire: usize, flow: usize, bytes: u32) {
+        if self.window.contains(departs) {
+            let columns = self.flows.len() + 1;
+            self.bytes[wire * columns + flow.min(columns - 1)] += u64::from(bytes);
+        }
+    }
+
+    /// What was measured, of flows that a link served at all.
+    pub fn metrics(&self, out: &mut Vec<Metric>) {
+        let seconds = self.window.seconds();
+        for ((link, direction), bytes) in self.wires.iter().zip(self.bytes.chunks(self.flows.len() + 1)) {
+            let all: u64 = bytes.iter().sum();
+            for (flow, &bytes) in self.flows.iter().zip(bytes).filter(|(_, bytes)| **bytes > 0) {
+                let (link, direction, flow) = (link.clone(), direction.clone(), flow.clone());
+                let mut put = sink(Subject::Share { link, direction, flow }, out);
+                put("served_bps", bytes as f64 * 8.0 / seconds);
+                put("served_share", bytes as f64 / all as f64);
+            }
+        }
+    }
+}
