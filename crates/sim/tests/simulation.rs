@@ -3,10 +3,16 @@
 mod support;
 
 use core::time::Duration;
+use std::sync::{Arc, Mutex};
 
+use strandcast_proto::policy::{
+    CongestionControl, Estimate, LinkSample, PathEstimator, PathId, Policy, Scheme, Signal, View,
+};
+use strandcast_proto::rfc;
 use strandcast_sim::result::Subject;
 use strandcast_sim::scenario::*;
-use strandcast_sim::simulation::{Control, RunOptions, Simulation};
+use strandcast_sim::simulation::{Catalog, Control, RunOptions, SchemePlan, Simulation};
+use strandcast_sim::tcp::Config;
 use support::*;
 
 #[test]
@@ -179,4 +185,69 @@ fn wrong_names_are_told_with_their_key() {
         assert_eq!(error.key, key);
         assert!(error.message.contains(word), "{error}");
     }
+}
+
+/// Remembers what a sender hears of its links.
+#[derive(Clone, Debug, Default)]
+struct Heard(Arc<Mutex<Vec<LinkSample>>>);
+
+impl Policy for Heard {
+    fn on_signal(&mut self, _: &View<'_>, signal: &Signal<'_>) {
+        if let Signal::Link(sample) = signal {
+            self.0.lock().expect("one thread").push((*sample).clone());
+        }
+    }
+}
+
+impl PathEstimator for Heard {
+    fn estimate(&self, _: PathId, _: &mut Estimate) {}
+}
+
+struct Listening(Heard);
+
+impl Catalog for Listening {
+    fn scheme(&self, _: &str, _: &str) -> Result<SchemePlan, String> {
+        let heard = self.0.clone();
+        let build = move |_: &_| -> Box<dyn Scheme> {
+            let mut parts = rfc::scheme();
+            parts.estimators.push(Box::new(heard.clone()));
+            Box::new(parts)
+        };
+        Ok(SchemePlan { tune: Arc::new(|_| {}), build: Arc::new(build) })
+    }
+
+    fn congestion(&self, spec: &str, config: &Config) -> Result<Box<dyn CongestionControl>, String> {
+        Schemes.congestion(spec, config)
+    }
+}
+
+/// Losses behind the sender's own access link are frame errors; those further on it does not see.
+#[test]
+fn a_wireless_access_link_tells_its_sender_about_frames() {
+    let mut scenario = dumbbell(vec![("x", bulk(sctp("sctp")))]);
+    let lossy = |link: &mut Link| {
+        link.forward.loss.insert("u".into(), Loss::Uniform { rate: Number::Constant(0.02) });
+    };
+    lossy(scenario.links.get_mut("access").unwrap());
+    lossy(scenario.links.get_mut("far").unwrap());
+    let heard = |scenario: &Scenario| {
+        let catalog = Listening(Heard::default());
+        let mut simulation = Simulation::new(scenario, &catalog, 1, None).unwrap();
+        let result = simulation.run(RunOptions::default(), &mut ()).unwrap();
+        let heard = catalog.0.0.lock().unwrap().clone();
+        (heard, result)
+    };
+    assert_eq!(heard(&scenario).0, [], "a wired link tells nothing");
+    scenario.links.get_mut("access").unwrap().wireless = true;
+    scenario.run.warmup = Duration::ZERO;
+    let (samples, result) = heard(&scenario);
+    let last = samples.last().expect("frames were sent");
+    let of_link =
+        |name| metric(&result, &Subject::Link { link: "access".into(), direction: "forward".into() }, name);
+    assert!((last.tx_failed as f64 - of_link("lost_random_packets")).abs() <= 2.0, "{last:?}");
+    let share = last.tx_failed as f64 / last.tx_frames as f64;
+    assert!((share - 0.02).abs() < 0.01, "2 % of frames, not 4 %: {share}");
+    let departures: Vec<_> = samples.iter().map(|s| s.departure.expect("each is a departure")).collect();
+    assert!(departures.is_sorted_by(|a, b| a.0 < b.0));
+    assert!(samples.iter().all(|s| s.path.is_some()));
 }
