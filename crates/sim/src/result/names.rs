@@ -102,7 +102,7 @@ pub const DEFINITIONS: &[Definition] = &[
     sum("frames_decodable_i", "frames_decodable, of type I"),
     sum("frames_decodable_p", "frames_decodable, of type P"),
     sum("frames_decodable_b", "frames_decodable, of type B"),
-    mean("utilisation", "share of the time in which a link's transmitter works"),
+    mean("utilisation", "bits that left a link's transmitter, of those that could have"),
     sum("served_bps", "bits that left a link's transmitter, lost ones included"),
     sum("served_share", "a flow's part of the bits that left a link's transmitter"),
     sum("offered_packets", "packets that came to a link"),

@@ -48,7 +48,7 @@ type Row<'a> = (Vec<&'a str>, &'a Stats);
 
 /// The main metrics as text: a row for each flow, path, link, flow's share of a link, cross traffic and pair of schemes;
 /// mean ± half the 95 % interval. Of flows alike only what they do together, of links only directions that carried
-/// something, and shares only of those that worked half of the time and served several flows.
+/// something, and shares only of those that were used to the half and served several flows.
 pub fn table(summary: &Summary) -> String {
     let mut text = String::new();
     let runs = summary.runs.len();

@@ -25,8 +25,8 @@ pub struct LinkReading {
     pub lost_down: u64,
     /// Bytes that left the transmitter.
     pub served_bytes: u64,
-    /// How long the transmitter worked.
-    pub busy: Duration,
+    /// Bits that could have left it; `None`: any number.
+    pub capacity_bits: Option<f64>,
     /// For how long packets have waited, all together.
     pub waited: Duration,
     /// The most packets that ever waited.
@@ -45,7 +45,7 @@ impl LinkReading {
             lost_random: stats.dropped_loss.packets,
             lost_down: stats.dropped_down.packets + stats.dropped_black_hole.packets,
             served_bytes: stats.served.bytes,
-            busy: stats.busy_time,
+            capacity_bits: link.capacity_bits(Instant::ZERO, at),
             waited: stats.queue_time,
             queue_max: stats.max_queue,
         }
@@ -61,8 +61,11 @@ pub fn link_metrics(
 ) {
     let seconds = (end.at - begin.at).as_secs_f64();
     let mut put = sink(Subject::Link { link: link.to_owned(), direction: direction.to_owned() }, out);
-    put("utilisation", (end.busy - begin.busy).as_secs_f64() / seconds);
-    put("served_bps", (end.served_bytes - begin.served_bytes) as f64 * 8.0 / seconds);
+    let served_bits = (end.served_bytes - begin.served_bytes) as f64 * 8.0;
+    if let (Some(before), Some(after)) = (begin.capacity_bits, end.capacity_bits) {
+        put("utilisation", served_bits / (after - before));
+    }
+    put("served_bps", served_bits / seconds);
     put("offered_packets", (end.offered - begin.offered) as f64);
     put("delivered_packets", (end.delivered - begin.delivered) as f64);
     put("lost_queue_packets", (end.lost_queue - begin.lost_queue) as f64);

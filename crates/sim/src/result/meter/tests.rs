@@ -4,9 +4,12 @@ use core::time::Duration;
 use std::collections::BTreeMap;
 
 use strandcast_media::ts::FrameType;
+use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 
 use super::*;
+use crate::link::{Link, LinkConfig, Queue, Rate};
+use crate::number::Number;
 use crate::result::{Metric, Subject, definition};
 
 fn ms(ms: u64) -> Instant {
@@ -326,6 +329,44 @@ fn cross_traffic_is_a_share_of_the_rate() {
         value,
     });
     assert_eq!(metrics, expected);
+}
+
+/// 1000 bytes last 1 ms; from 500 ms on 2 ms.
+#[test]
+fn a_link_is_read_at_both_ends_of_the_window() {
+    let steps = vec![(Duration::ZERO, 8e6), (Duration::from_millis(500), 4e6)];
+    let rate = Rate::Varying(Number::Steps(steps));
+    let config = LinkConfig { rate, queue: Queue::packets(1), ..LinkConfig::default() };
+    let mut link = Link::new(config, &Seeds::new(1, 0), "link");
+    let offer = |link: &mut Link<Vec<u8>>, at, packets| {
+        for _ in 0..packets {
+            link.enqueue(ms(at), vec![0; 1000], 1000);
+        }
+        while link.poll(ms(at)).is_some() {}
+    };
+    offer(&mut link, 0, 1);
+    offer(&mut link, 100, 0);
+    let begin = LinkReading::of(&link, ms(100));
+    // One is served, one waits for 1 ms, one is too many.
+    offer(&mut link, 200, 3);
+    offer(&mut link, 600, 1);
+    offer(&mut link, 1100, 0);
+    let mut metrics = Vec::new();
+    link_metrics(("b", "reverse"), &begin, &LinkReading::of(&link, ms(1100)), &mut metrics);
+    let expected = [
+        // 400 ms at 8 Mbit/s and 600 ms at 4.
+        ("utilisation", 24_000.0 / 5.6e6),
+        ("served_bps", 24_000.0),
+        ("offered_packets", 4.0),
+        ("delivered_packets", 3.0),
+        ("lost_queue_packets", 1.0),
+        ("lost_random_packets", 0.0),
+        ("lost_down_packets", 0.0),
+        ("queue_mean_packets", 0.001),
+        ("queue_max_packets", 1.0),
+    ];
+    assert_has(&of(&metrics, "reverse"), &expected);
+    assert_eq!(metrics.len(), expected.len());
 }
 
 #[test]
