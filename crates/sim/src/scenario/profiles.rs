@@ -11,7 +11,7 @@
 //! | SACK.Delay, packets a SACK | 200 ms, 2 (RFC 9260 §6.2) | 200 ms, 2: `sackDelay_`, `useDelayedSacks_` |
 //! | HB.interval | 30 s (RFC 9260 §16) | 30 s: `heartbeatInterval_` |
 //! | Path.Max.Retrans, Association.Max.Retrans | 5, 10 (RFC 9260 §16) | 5, 10: `pathMaxRetrans_`, `associationMaxRetrans_` |
-//! | reports between two of ours | yes | no: a sender of ns-2 learns from SACKs alone |
+//! | reports between two of ours | yes | yes: paths join by them; what a scheme says by them is the scheme's business |
 //! | initial window | RFC 9260 §7.2.1 | 2 MTU: `initialCwnd_` |
 //! | initial ssthresh | arbitrarily high | 65536 bytes: `initialSsthresh_` |
 //! | least window after a halving | 4 MTU (RFC 9260 §7.2.3) | 2 MTU (RFC 2960 §7.2.3) |
@@ -76,7 +76,7 @@ fn ns2() -> Sctp {
         heartbeat_interval: Duration::from_secs(30),
         path_max_retrans: 5,
         association_max_retrans: 10,
-        reports: false,
+        reports: true,
         scheme_defaults:
             "initial-cwnd=2,initial-ssthresh=65536,half-floor=2,strict=on,rtx-again=off,probe-interval=0"
                 .into(),
