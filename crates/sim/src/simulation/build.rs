@@ -11,7 +11,7 @@ use super::plan::Plan;
 use super::run::Due;
 use super::{Catalog, Meters};
 use crate::net::{AgentId, FlowId, Network, WireId};
-use crate::result::meter::{FlowMeter, FlowSpec, LinkReading, Window};
+use crate::result::meter::{FlowMeter, FlowSpec, LinkReading, ShareMeter, Window};
 use crate::scenario::{Direction, DownMode, Flow, Scenario, Transport};
 
 /// A scenario, built for one seed and one scheme.
@@ -110,8 +110,16 @@ impl Simulation {
             let meter = maker.cross(&mut simulation.network, name, cross, id)?;
             simulation.network.watch_mut().cross.push(meter);
         }
+        simulation.measure_shares();
         simulation.network.wake_all();
         Ok(simulation)
+    }
+
+    fn measure_shares(&mut self) {
+        let wires = self.wires.iter().map(|wire| (wire.link.clone(), wire.direction.to_owned())).collect();
+        let flows = self.flows.iter().map(|flow| flow.name.clone()).collect();
+        let window = Window { from: self.warm, to: self.end };
+        self.network.watch_mut().shares = Some(ShareMeter::new(wires, flows, window));
     }
 
     fn add_flow(

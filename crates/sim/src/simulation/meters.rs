@@ -6,7 +6,7 @@ use strandcast_proto::time::Instant;
 
 use super::ledger::{Done, Ledger};
 use crate::net::{AgentId, Fate, FlowId, Head, Note, Packet, Watch, WireId};
-use crate::result::meter::{CrossMeter, FlowMeter, LossPlace};
+use crate::result::meter::{CrossMeter, FlowMeter, LossPlace, ShareMeter};
 
 /// Writes down what happens, packet by packet.
 pub trait Recorder: Debug + Send {
@@ -26,6 +26,8 @@ pub struct Meters {
     pub(super) flows: Vec<Metered>,
     /// Of background loads, whose flow numbers come behind those of flows.
     pub(super) cross: Vec<CrossMeter>,
+    /// Who has how much of each link, once all flows are there.
+    pub(super) shares: Option<ShareMeter>,
     pub(super) recorder: Option<Box<dyn Recorder>>,
 }
 
@@ -86,6 +88,9 @@ impl Watch for Meters {
     }
 
     fn offered(&mut self, now: Instant, wire: WireId, head: &Head, fate: Fate) {
+        if let (Fate::Taken { departs, .. }, Some(shares)) = (fate, &mut self.shares) {
+            shares.departs(departs, wire.index(), head.flow.0 as usize, head.len);
+        }
         let place = match fate {
             Fate::Taken { lost: false, .. } => None,
             Fate::Taken { lost: true, .. } => Some(LossPlace::Random),

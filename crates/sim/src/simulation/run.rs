@@ -166,6 +166,7 @@ impl Simulation {
             let last = LinkReading::of(&self.network.wire(wire.id).link, self.end);
             link_metrics((&wire.link, wire.direction), first, &last, &mut metrics);
         }
+        watch.shares.iter().for_each(|shares| shares.metrics(&mut metrics));
         watch.cross.iter().for_each(|cross| cross.metrics(&mut metrics));
         let mut result = RunResult {
             seed: self.seed,
