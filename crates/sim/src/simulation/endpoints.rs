@@ -13,7 +13,7 @@ use strandcast_proto::time::Instant;
 
 use super::ledger::Ledger;
 use super::plan::Plan;
-use super::values::{AtWork, frames, seconds, varying};
+use super::values::{frames, seconds, varying};
 use super::video::video;
 use super::{BuildError, Catalog, Meters};
 use crate::flow::{Feed, FlowSink, FlowSource, PathPlan, SctpFlow, UdpSender, UdpSink};
@@ -146,7 +146,7 @@ impl Maker<'_> {
         let mut wrong = None;
         let level = |value: &Number| -> Box<dyn Level> {
             match varying(value, seeds.stream("rate"), self.origin, &format!("{key}.app.rate")) {
-                Ok(level) => Box::new(AtWork(level)),
+                Ok(level) => Box::new(level),
                 Err(error) => {
                     wrong = Some(error);
                     Box::new(0.0)

@@ -3,7 +3,7 @@
 use strandcast_proto::time::Instant;
 
 use super::endpoints::{Common, MadePath, Maker};
-use super::values::{AtWork, varying};
+use super::values::varying;
 use super::{BuildError, Meters};
 use crate::flow::{CrossSender, CrossSink, SubflowPlan, TcpReceiver, TcpSender};
 use crate::net::{AgentId, FlowId, Network, RouteId};
@@ -80,7 +80,7 @@ impl Maker<'_> {
         let start = self.origin - cross.lead;
         let end = self.origin + self.scenario.run.time;
         let load = varying(&cross.load, seeds.stream("load"), start, &format!("{key}.load"))?;
-        let source = CrossSource::new(cross, Box::new(AtWork(load)), rate, &seeds, start, end);
+        let source = CrossSource::new(cross, Box::new(load), rate, &seeds, start, end);
         let config = self.tcp_config(&cross.tcp, &format!("{key}.tcp"), false)?;
         let windows = self.tcp_sender(&config, CROSS_WINDOWS, &format!("{key}.tcp"))?;
         network.add_agent(id, CrossSender::new(source, windows, out));

@@ -10,7 +10,6 @@ use strandcast_proto::time::Instant;
 use super::BuildError;
 use crate::number::{self, Trace, Varying};
 use crate::scenario::{Every, Number, TraceFile};
-use crate::traffic::Level;
 
 /// A number of the scenario.
 pub(super) fn number(number: &Number, key: &str) -> Result<number::Number, BuildError> {
@@ -54,20 +53,6 @@ pub(super) fn varying(
     key: &str,
 ) -> Result<Varying, BuildError> {
     Ok(Varying::new(&number(value, key)?, random, origin))
-}
-
-/// A number at work for a source of traffic.
-#[derive(Debug)]
-pub(super) struct AtWork(pub Varying);
-
-impl Level for AtWork {
-    fn at(&mut self, now: Instant) -> f64 {
-        self.0.at(now)
-    }
-
-    fn next_change(&self, now: Instant) -> Option<Instant> {
-        self.0.next_change(now)
-    }
 }
 
 /// A time in seconds; what is negative or too long counts as the nearest there is.
