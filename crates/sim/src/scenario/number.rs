@@ -124,9 +124,8 @@ impl Item<'_> {
         const FORMS: [(&str, &[&str]); 3] =
             [("uniform", &["uniform", "every"]), ("steps", &["steps"]), ("trace", &["trace", "loop"])];
         let Some((form, keys)) = FORMS.iter().find(|(form, _)| branch.contains_key(*form)) else {
-            let (name, node) = match branch.iter().next() {
-                Some((name, node)) => (name.as_str(), node),
-                None => ("", &self.node),
+            let Some((name, node)) = branch.iter().next() else {
+                return Err(self.error("an empty table; give `uniform`, `steps` or `trace`"));
             };
             let message = format!("there is no `{name}`{}", hint(name, FORMS.map(|(form, _)| form)));
             return Err(self.source.error(&node.at, &self.key, message));

@@ -244,8 +244,8 @@ impl<'a> Item<'a> {
                 self.part(dotted(&self.key, kinds.tag), node).word(&words)?
             }
             None => names.clone().find(|name| *name == implied).ok_or_else(|| {
-                let names = names.collect::<Vec<_>>().join(", ");
-                self.error(format!("which {} it has is missing: {}; there are {names}", kinds.tag, kinds.doc))
+                let message = format!("`{implied}` is no {} by itself, and none is given", kinds.tag);
+                self.error(format!("{message}{}", hint(implied, names)))
             })?,
         };
         let keys = kinds.get(name).expect("it is one of the names");
@@ -317,7 +317,9 @@ impl<'a> Item<'a> {
 fn elsewhere(kinds: &Kinds, kind: &str, name: &str) -> Option<String> {
     let others = kinds.each.iter().filter(|(_, keys)| keys.get(name).is_some()).map(|(other, _)| *other);
     let others: Vec<_> = others.collect();
-    (!others.is_empty()).then(|| format!("{} `{kind}` has no such key; {} has", kinds.tag, others.join(", ")))
+    let has = if others.len() == 1 { "has" } else { "have" };
+    (!others.is_empty())
+        .then(|| format!("{} `{kind}` has no such key; {} {has}", kinds.tag, others.join(", ")))
 }
 
 /// For the first mistake in a table: lines before arguments.

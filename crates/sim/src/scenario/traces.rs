@@ -1,5 +1,7 @@
 //! Files that a scenario refers to, checked when it is read: a mistake in one is told with its own line.
 
+use strandcast_media::trace::FrameTrace;
+
 use super::model::TraceFile;
 use super::table::{Item, Read};
 use super::units::Quantity;
@@ -20,6 +22,7 @@ pub(super) fn losses(_item: &Item<'_>, _file: &TraceFile) -> Read<()> {
 }
 
 /// A trace of a video's frames.
-pub(super) fn frames(_item: &Item<'_>, _file: &TraceFile) -> Read<()> {
+pub(super) fn frames(item: &Item<'_>, file: &TraceFile) -> Read<()> {
+    FrameTrace::parse(&file.text).map_err(|wrong| item.error_in(file, wrong.line, &wrong.message))?;
     Ok(())
 }
