@@ -10,6 +10,8 @@ use super::traces;
 use super::tree::{Branch, Value};
 use super::units::Quantity;
 
+/// A number is drawn no more often than this.
+const SHORTEST_PERIOD: Duration = Duration::from_micros(1);
 /// Beyond this, not every whole number is an `f64`.
 const MOST_WHOLE: f64 = 9_007_199_254_740_992.0;
 
@@ -107,7 +109,7 @@ impl Item<'_> {
         let number = match self.form(branch)? {
             "uniform" => self.uniform(branch, quantity, changes)?,
             "steps" => self.steps(branch, quantity)?,
-            _ => self.trace(branch, quantity)?,
+            _ => self.trace(branch, quantity, least)?,
         };
         let draw = matches!(number, Number::Uniform { every: Every::Run, .. });
         if changes == Changes::EachRun && !draw {
@@ -167,7 +169,9 @@ impl Item<'_> {
             Value::Text(text) if !text.starts_with(|c: char| c.is_ascii_digit()) => Err(self
                 .error(format!("there is no `{text}`; every is \"run\", \"packet\" or a time as \"5 s\""))),
             _ => match Duration::from_secs_f64(self.within(Quantity::Time, Least::Positive)?) {
-                Duration::ZERO => Err(self.error("below a nanosecond; draw it at longer intervals")),
+                period if period < SHORTEST_PERIOD => {
+                    Err(self.error("it is drawn too often; every microsecond (\"1 us\") is the most"))
+                }
                 period => Ok(Every::Period(period)),
             },
         }
@@ -202,11 +206,11 @@ impl Item<'_> {
         }
     }
 
-    fn trace(&self, branch: &Branch, quantity: Quantity) -> Read<Number> {
+    fn trace(&self, branch: &Branch, quantity: Quantity, least: Least) -> Read<Number> {
         let item = self.part(self.key.clone(), &branch["trace"]);
-        let file = item.file()?;
-        traces::numbers(&item, &file, quantity)?;
-        Ok(Number::Trace { file, repeat: self.repeat(branch, false)? })
+        let (file, repeat) = (item.file()?, self.repeat(branch, false)?);
+        traces::numbers(&item, &file, (quantity, least), repeat)?;
+        Ok(Number::Trace { file, repeat })
     }
 
     fn repeat(&self, branch: &Branch, default: bool) -> Read<bool> {

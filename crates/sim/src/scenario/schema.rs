@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::keys::{Changes, Fallback, Key, Keys, Kinds, Least, ROOT, Takes};
 use super::tree::{self, Place};
 use super::units::Quantity;
+use crate::tcp::Config;
 
 /// The JSON Schema (draft 2020-12) of scenario files: which tables and keys there are, what they mean and take. It
 /// accepts every file that [`load`](super::load) accepts; what takes more than one key to see, as a way that is none,
@@ -104,9 +105,12 @@ impl Schema {
                 let one = self.define(keys.name, |schema| schema.keys(keys, None));
                 json!({ "anyOf": [one, { "type": "object", "additionalProperties": one }] })
             }
-            Takes::Constants => {
-                json!({ "type": "object", "additionalProperties": { "type": ["number", "string", "boolean"] } })
-            }
+            Takes::Constants => self.define("tcp", |_| {
+                let value = json!({ "type": ["number", "string", "boolean"] });
+                let keys: Map<String, Value> =
+                    Config::keys().map(|key| (key.into(), value.clone())).collect();
+                json!({ "type": "object", "properties": keys, "additionalProperties": false })
+            }),
         }
     }
 

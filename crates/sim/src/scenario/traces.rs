@@ -2,27 +2,58 @@
 
 use strandcast_media::trace::FrameTrace;
 
+use super::keys::Least;
 use super::model::TraceFile;
 use super::table::{Item, Read};
 use super::units::Quantity;
+use crate::link::Opportunities;
+use crate::loss::LossList;
+use crate::number::{Trace, TraceError, content_lines};
 
 /// A trace of numbers: lines of seconds and value.
-pub(super) fn numbers(_item: &Item<'_>, _file: &TraceFile, _quantity: Quantity) -> Read<()> {
+pub(super) fn numbers(
+    item: &Item<'_>,
+    file: &TraceFile,
+    (quantity, least): (Quantity, Least),
+    repeat: bool,
+) -> Read<()> {
+    let trace = Trace::from_csv(&file.text).map_err(|wrong| at_line(item, file, wrong))?;
+    if let Some(i) = trace.points().iter().position(|(_, value)| !(0.0..=quantity.most()).contains(value)) {
+        // A heading, if there is one, is the only line that is no point.
+        let lines: Vec<(usize, &str)> = content_lines(&file.text).collect();
+        let line = lines[lines.len() - trace.points().len() + i].0;
+        let value = trace.points()[i].1;
+        let message =
+            format!("{value} is out of range; values are from 0 to {:e} in SI units", quantity.most());
+        return Err(item.error_in(file, line, &message));
+    }
+    if least == Least::Positive && trace.points().iter().all(|(_, value)| *value == 0.0) {
+        return Err(item.error("the trace is never above zero"));
+    }
+    if repeat && trace.repeating().is_err() {
+        return Err(
+            item.error("the trace has no length to loop over; leave `loop` out, or add a line with its end")
+        );
+    }
     Ok(())
 }
 
 /// A trace of a link's opportunities to send.
-pub(super) fn opportunities(_item: &Item<'_>, _file: &TraceFile) -> Read<()> {
-    Ok(())
+pub(super) fn opportunities(item: &Item<'_>, file: &TraceFile) -> Read<()> {
+    Opportunities::parse(&file.text).map(|_| ()).map_err(|wrong| at_line(item, file, wrong))
 }
 
 /// A list of lost packets.
-pub(super) fn losses(_item: &Item<'_>, _file: &TraceFile) -> Read<()> {
-    Ok(())
+pub(super) fn losses(item: &Item<'_>, file: &TraceFile) -> Read<()> {
+    LossList::parse(&file.text).map(|_| ()).map_err(|wrong| at_line(item, file, wrong))
 }
 
 /// A trace of a video's frames.
 pub(super) fn frames(item: &Item<'_>, file: &TraceFile) -> Read<()> {
-    FrameTrace::parse(&file.text).map_err(|wrong| item.error_in(file, wrong.line, &wrong.message))?;
-    Ok(())
+    let read = FrameTrace::parse(&file.text);
+    read.map(|_| ()).map_err(|wrong| item.error_in(file, wrong.line, &wrong.message))
+}
+
+fn at_line(item: &Item<'_>, file: &TraceFile, wrong: TraceError) -> super::ScenarioError {
+    item.error_in(file, wrong.line, &wrong.problem)
 }

@@ -1,5 +1,6 @@
 //! Flows.
 
+use core::str::FromStr;
 use std::collections::BTreeMap;
 
 use super::app;
@@ -8,9 +9,10 @@ use crate::scenario::error::hint;
 use crate::scenario::model::{Flow, Named, Number, Path, Scenario, Sctp, Tcp, TcpValue, Transport};
 use crate::scenario::profiles;
 use crate::scenario::route::{route, way};
-use crate::scenario::table::{Item, Read, Table, named};
+use crate::scenario::table::{Item, Read, Table, dotted, named};
 use crate::scenario::tree::Value;
 use crate::scenario::units::Quantity;
+use crate::tcp::{Config, ConfigError, Profile};
 
 /// A flow; the network is complete already.
 pub(super) fn flow(table: &Table<'_>, kind: &str, network: &Scenario) -> Read<Flow> {
@@ -107,9 +109,29 @@ fn sctp(flow: &Table<'_>) -> Read<Sctp> {
 
 /// The profile and the constants of `tcp` in a flow or in background load.
 pub(super) fn tcp(table: &Table<'_>) -> Read<Tcp> {
-    let profile = table.need("profile")?.text()?;
-    let set = named(table.item_or_empty("tcp").children()?, |item| constant(&item))?;
-    Ok(Tcp { profile, set })
+    let item = table.need("profile")?;
+    let profile = item.word(&Profile::ALL.map(|(name, _)| (name, name)))?;
+    let mut config = Config::from(Profile::from_str(profile).expect("each word is a profile"));
+    let mut set = BTreeMap::new();
+    for (name, item) in table.item_or_empty("tcp").children()? {
+        let value = constant(&item)?;
+        config.set(&name, &value).map_err(|wrong| match wrong {
+            ConfigError::Value { why, .. } => item.wrong(why),
+            ConfigError::Unknown { what: "tcp key", nearest, .. } => {
+                item.error(format!("unknown key; did you mean `{nearest}`?"))
+            }
+            other => item.error(other.to_string()),
+        })?;
+        set.insert(name, value);
+    }
+    config.validate().map_err(|wrong| {
+        let item = table.item_or_empty("tcp");
+        match wrong {
+            ConfigError::Value { key, why } => item.part(dotted(&item.key, key), &item.node).error(why),
+            other => item.error(other.to_string()),
+        }
+    })?;
+    Ok(Tcp { profile: profile.into(), set })
 }
 
 fn constant(item: &Item<'_>) -> Read<TcpValue> {
