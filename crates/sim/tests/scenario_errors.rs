@@ -358,20 +358,10 @@ fn flows() {
         let at = 25 + line.matches('\n').count();
         assert_eq!(said(two, line), format!("net.toml:{at}: flows.video.{message}"));
     }
-    for (line, message) in [
-        ("tcp.segmnt = 1000", "tcp.segmnt: unknown key; did you mean `segment`?"),
-        ("tcp.segment = 0.5", "tcp.segment: 0.5 is not what belongs here; it is a whole number"),
-        ("tcp.recovery = \"sak\"", "tcp.recovery: unknown recovery `sak`; did you mean `sack`?"),
-        (
-            "tcp.rto_min = \"20 mbit\"",
-            "tcp.rto_min: \"20 mbit\" is not what belongs here; it is a number, a time as \"200 ms\", a size as \"64 KiB\" or a word",
-        ),
-        ("tcp.rto_max = \"1 ms\"", "tcp.rto_max: rto_max is below rto_min"),
-        ("profile = \"linus\"", "profile: there is no `linus`; did you mean `linux`?"),
-    ] {
-        let line = said("transport = \"tcp\"", &format!("transport = \"tcp\"\n{line}"));
-        assert_eq!(line, format!("net.toml:28: flows.rival.{message}"));
-    }
+}
+
+#[test]
+fn flows_of_other_transports() {
     assert_eq!(
         said("transport = \"tcp\"", "transport = \"udp\""),
         "net.toml:26: flows.rival.app: udp takes whatever it is given, so `bulk` has no rate; choose cbr, poisson, onoff or video"
@@ -395,6 +385,24 @@ fn flows() {
         said(joining, "paths.one = { via = [\"side\"], join = 1 }"),
         "net.toml:24: flows.video.paths: all paths join later; let one be there from the start, without `join`"
     );
+}
+
+#[test]
+fn constants_of_tcp() {
+    for (line, message) in [
+        ("tcp.segmnt = 1000", "tcp.segmnt: unknown key; did you mean `segment`?"),
+        ("tcp.segment = 0.5", "tcp.segment: 0.5 is not what belongs here; it is a whole number"),
+        ("tcp.recovery = \"sak\"", "tcp.recovery: unknown recovery `sak`; did you mean `sack`?"),
+        (
+            "tcp.rto_min = \"20 mbit\"",
+            "tcp.rto_min: \"20 mbit\" is not what belongs here; it is a number, a time as \"200 ms\", a size as \"64 KiB\" or a word",
+        ),
+        ("tcp.rto_max = \"1 ms\"", "tcp.rto_max: rto_max is below rto_min"),
+        ("profile = \"linus\"", "profile: there is no `linus`; did you mean `linux`?"),
+    ] {
+        let line = said("transport = \"tcp\"", &format!("transport = \"tcp\"\n{line}"));
+        assert_eq!(line, format!("net.toml:28: flows.rival.{message}"));
+    }
 }
 
 #[test]
