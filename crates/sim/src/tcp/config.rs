@@ -197,9 +197,15 @@ impl Config {
         Ok(())
     }
 
-    /// All keys, in the order of the documentation.
+    /// All keys.
     pub fn keys() -> impl Iterator<Item = &'static str> {
         KEYS.iter().map(|(name, _)| *name)
+    }
+
+    /// All keys with their values as people write them, times in seconds.
+    pub fn values(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let mut config = self.clone();
+        KEYS.iter().map(move |(name, slot)| (*name, slot(&mut config).to_string()))
     }
 }
 
@@ -211,6 +217,21 @@ enum Slot<'a> {
     Time(&'a mut Duration),
     Recovery(&'a mut Recovery),
     Ssthresh(&'a mut InitialSsthresh),
+}
+
+impl fmt::Display for Slot<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Slot::Switch(on) => on.fmt(f),
+            Slot::Count(n) => n.fmt(f),
+            Slot::Bytes(n) => n.fmt(f),
+            Slot::Time(time) => time.as_secs_f64().fmt(f),
+            Slot::Recovery(recovery) => recovery.fmt(f),
+            Slot::Ssthresh(InitialSsthresh::Bytes(n)) => n.fmt(f),
+            Slot::Ssthresh(InitialSsthresh::Unbounded) => f.write_str("unbounded"),
+            Slot::Ssthresh(InitialSsthresh::ReceiveWindow) => f.write_str("receive-window"),
+        }
+    }
 }
 
 /// Where the constant of a key is kept.

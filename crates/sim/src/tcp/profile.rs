@@ -122,6 +122,18 @@ impl fmt::Display for Profile {
 mod tests {
     use super::*;
 
+    /// The table of `docs/models/tcp.md` is the one above.
+    #[test]
+    fn the_documentation_has_the_same_table() {
+        let document = include_str!("../../../../docs/models/tcp.md");
+        let columns = Profile::ALL.map(|(_, profile)| Config::from(profile).values().collect::<Vec<_>>());
+        for (i, key) in Config::keys().enumerate() {
+            let values = columns.each_ref().map(|column| column[i].1.as_str()).join(" | ");
+            let row = format!("| `{key}` | {values} |");
+            assert!(document.contains(&row), "docs/models/tcp.md lacks {row}");
+        }
+    }
+
     #[test]
     fn names_lead_to_profiles_that_make_sense() {
         for (name, profile) in Profile::ALL {
