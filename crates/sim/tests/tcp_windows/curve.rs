@@ -1,58 +1,65 @@
 //! CUBIC's window over time (RFC 9438 §4.2) in an epoch without losses.
 
-use std::time::Duration;
+use core::time::Duration;
 
-use strandcast_sim::tcp::{Config, InitialSsthresh, Profile};
+use strandcast_sim::result::Subject;
+use strandcast_sim::scenario::{Loss, TraceFile};
+use strandcast_sim::simulation::{Control, RunOptions, Simulation};
 
-use crate::network::{Bottleneck, Network, Way};
+use crate::{between_two_hosts, support};
 
-/// Windows at 0, K/2, K, 3K/2 and 2K after recovery, and the curve's values there, in segments.
-fn epoch(segments: u32, rtt_ms: u64, config: &Config) -> Vec<(f64, f64)> {
-    let mut network = Network::new(1, &[Bottleneck { mbps: 10_000.0, queue: 100_000 }]);
-    let config = Config { initial_window: segments, receive_window: 1 << 30, ..config.clone() };
-    // The threshold keeps the window where it begins until a segment of the third round trip is lost.
-    let config = Config { initial_ssthresh: InitialSsthresh::Bytes(config.initial_window_bytes()), ..config };
-    let rtt = Duration::from_millis(rtt_ms);
-    let flow = network.add("cubic", &config, 0.0, &[Way { link: 0, rtt }]);
-    network.vanish.push((flow, 10));
-    let cwnd =
-        |network: &Network| network.flows[flow].sender.path(0).limit.cwnd as f64 / f64::from(config.segment);
-    let step = |network: &mut Network, until: f64| {
-        network.run_until(until);
-        cwnd(network)
-    };
-    let mut now = 0.0;
-    let mut before = step(&mut network, now);
-    // Recovery: the window falls, and does not grow until it is over.
-    let w_max = loop {
-        now += 0.001;
-        let window = step(&mut network, now);
-        if window < before {
-            break before;
+/// The window in segments at each millisecond.
+struct Windows {
+    segment: f64,
+    seen: Vec<(f64, f64)>,
+}
+
+impl Control for Windows {
+    fn point(&mut self, time_s: f64, subject: &Subject, metric: &'static str, value: f64) {
+        if metric == "cwnd_bytes" && matches!(subject, Subject::Path { .. }) {
+            self.seen.push((time_s, value / self.segment));
         }
-        before = window;
-        assert!(now < 10.0, "no loss");
-    };
-    let low = cwnd(&network);
-    while step(&mut network, now) <= low {
-        now += 0.001;
-        assert!(now < 20.0, "no growth");
     }
+}
+
+/// A flow that begins with so many segments, one of which is lost; nothing is lost afterwards.
+fn windows(profile: &str, segment: u32, segments: u32, rtt_ms: u32) -> Windows {
+    let window = segments * segment;
+    let mut scenario = between_two_hosts(&format!(
+        "[links.l]\nfrom = 'a'\nto = 'b'\nrate = '10 Gbit/s'\ndelay = '{} ms'\nqueue.limit = '1 GB'\n[run]\ntime = '20 s'\n\
+         [flows.tcp]\ntransport = 'tcp'\nfrom = 'a'\nto = 'b'\ncc = 'cubic'\nprofile = '{profile}'\n\
+         tcp.segment = {segment}\ntcp.initial_window = {segments}\ntcp.initial_ssthresh = {window}\n\
+         tcp.receive_window = '1 GiB'\n",
+        rtt_ms / 2,
+    ));
+    let file = TraceFile { path: "lost.txt".into(), text: "10".into() };
+    let losses = &mut scenario.links.get_mut("l").expect("it is in the text").forward.loss;
+    losses.insert("once".into(), Loss::List { file, repeat: false });
+    let mut windows = Windows { segment: f64::from(segment), seen: Vec::new() };
+    let series = Some(Duration::from_millis(1));
+    let mut simulation = Simulation::new(&scenario, &support::Schemes, 1, None).expect("it was read");
+    simulation.run(RunOptions { series, recorder: None }, &mut windows);
+    windows
+}
+
+fn follows_the_curve(profile: &str, segment: u32, segments: u32, rtt_ms: u32) {
+    let seen = windows(profile, segment, segments, rtt_ms).seen;
+    let fall = seen.windows(2).position(|w| w[1].1 < w[0].1).expect("a segment was lost");
+    let (w_max, low) = (seen[fall].1, seen[fall + 1].1);
+    let rise = seen.iter().skip(fall + 1).position(|w| w.1 > low).expect("recovery ends") + fall + 1;
     let k = libm::cbrt((w_max - low) / 0.4);
-    let curve = |t: f64| 0.4 * (t - k) * (t - k) * (t - k) + w_max;
-    let after = [0.0, 0.5, 1.0, 1.5, 2.0].map(|part| part * k);
-    after.iter().map(|t| (step(&mut network, now + t), curve(*t))).collect()
+    for half in 0..=4 {
+        let t = f64::from(half) * k / 2.0;
+        let curve = 0.4 * (t - k) * (t - k) * (t - k) + w_max;
+        let (_, window) = seen[rise + (t * 1e3) as usize];
+        println!("{profile}, {segments} segments, {rtt_ms} ms, {half}K/2: {window:.2}, curve {curve:.2}");
+        assert!((window - curve).abs() < 0.01 * curve, "{profile}, {half}K/2: {window:.2}, curve {curve:.2}");
+    }
 }
 
 #[test]
 fn the_window_follows_the_curve() {
-    for (profile, segments, rtt_ms) in
-        [(Profile::Rfc, 200, 100), (Profile::Linux, 400, 60), (Profile::Ns2, 300, 100)]
-    {
-        for (i, (window, curve)) in epoch(segments, rtt_ms, &Config::from(profile)).into_iter().enumerate() {
-            let off = (window - curve).abs() / curve;
-            println!("{profile}, {segments} segments, {rtt_ms} ms, {i}K/2: {window:.2}, curve {curve:.2}");
-            assert!(off < 0.01, "{profile}, {segments} segments, point {i}: {window:.2}, curve {curve:.2}");
-        }
-    }
+    follows_the_curve("rfc", 1460, 200, 100);
+    follows_the_curve("linux", 1448, 400, 60);
+    follows_the_curve("ns2", 1000, 300, 100);
 }
