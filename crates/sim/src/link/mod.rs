@@ -5,6 +5,8 @@ mod one_way;
 mod opportunities;
 mod payload;
 mod stats;
+#[cfg(test)]
+mod tests;
 mod transmitter;
 
 pub use config::{LinkConfig, LinkConfigError, Queue, QueueLimit, Rate, Reorder};

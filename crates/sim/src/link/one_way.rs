@@ -280,9 +280,9 @@ impl<P: Payload> Link<P> {
     fn times(&self, now: Instant) -> (u128, u128) {
         let busy = self.busy_ns - (self.busy_until - now).as_nanos();
         // Each waits until the one before has left.
-        let before =
-            self.pending.range(self.served(now)..self.pending.len().saturating_sub(1).max(self.served(now)));
-        let wait = before.map(|before| (before.departs - now).as_nanos()).sum::<u128>();
+        let mut left = self.pending.range(self.served(now)..);
+        left.next_back();
+        let wait = left.map(|before| (before.departs - now).as_nanos()).sum::<u128>();
         (busy, self.wait_ns - wait)
     }
 

@@ -1,5 +1,7 @@
 //! Numbers of links and sources that may change: what a file says of them, and what they are at a moment.
 
+#[cfg(test)]
+mod tests;
 mod trace;
 mod value;
 mod varying;
