@@ -5,10 +5,9 @@ mod tcp_common;
 use core::time::Duration;
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
-use strandcast_sim::link::LinkConfig;
-use strandcast_sim::loss::LossModel;
+use strandcast_sim::link::{LinkConfig, Queue, Rate};
 use strandcast_sim::tcp::{Config, Profile};
-use tcp_common::{Connection, wire};
+use tcp_common::{Connection, loses, wire};
 
 fn config() -> Config {
     Config { multipath: true, ..Config::from(Profile::Rfc) }
@@ -16,8 +15,9 @@ fn config() -> Config {
 
 /// Rate, delay each way, queue of 50 packets, random loss of data.
 fn path(rate_bps: u64, delay_ms: u64, p: f64) -> [LinkConfig; 2] {
-    let back = LinkConfig { queue_packets: 50, ..wire(Duration::from_millis(delay_ms), Some(rate_bps)) };
-    [LinkConfig { losses: vec![LossModel::Uniform { p }], ..back.clone() }, back]
+    let delay = Duration::from_millis(delay_ms);
+    let back = LinkConfig { queue: Queue::packets(50), ..wire(delay, Rate::Constant(rate_bps)) };
+    [loses(p, back.clone()), back]
 }
 
 fn connect(cc: &str, paths: Vec<[LinkConfig; 2]>, seed: u64) -> Connection {

@@ -5,10 +5,9 @@ mod tcp_common;
 use core::time::Duration;
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
-use strandcast_sim::link::LinkConfig;
-use strandcast_sim::loss::LossModel;
+use strandcast_sim::link::Rate;
 use strandcast_sim::tcp::{Config, Profile, Recovery};
-use tcp_common::{Connection, wire};
+use tcp_common::{Connection, loses, wire};
 
 /// Packets a second by the full model without a window limit (eqs. 13, 24, 28, 30): `b` segments an acknowledgement,
 /// loss probability `p`, round-trip time and mean first timeout in seconds.
@@ -38,8 +37,8 @@ const RTT: Duration = Duration::from_millis(100);
 /// An endless transfer over a network without queues in which each data packet is lost with probability `p`, long enough
 /// for about `losses` losses.
 fn transfer(config: &Config, p: f64, losses: f64, seed: u64) -> Measured {
-    let forward = LinkConfig { losses: vec![LossModel::Uniform { p }], ..wire(RTT / 2, None) };
-    let links = vec![[forward, wire(RTT / 2, None)]];
+    let link = wire(RTT / 2, Rate::Infinite);
+    let links = vec![[loses(p, link.clone()), link]];
     let mut connection = Connection::new(config.clone(), "reno", links, &Seeds::new(seed, 0));
     connection.sender.write_endless();
     let least = config.rto_min.as_secs_f64().max(0.1);
@@ -54,7 +53,7 @@ fn transfer(config: &Config, p: f64, losses: f64, seed: u64) -> Measured {
     let stats = connection.sender.stats(0);
     Measured {
         rate: stats.segments_sent as f64 / time,
-        losses: connection.links[0][0].stats().dropped_loss.packets,
+        losses: connection.links[0][0].stats_at(connection.now).dropped_loss.packets,
         t0: stats.mean_first_timeout().map_or(least, |t| t.as_secs_f64()),
         rtt: sum / samples as f64,
     }

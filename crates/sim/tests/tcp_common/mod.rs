@@ -6,7 +6,9 @@ use strandcast_proto::policy::CongestionControl;
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 use strandcast_schemes::congestion::WindowSetup;
-use strandcast_sim::link::{Link, LinkConfig};
+use strandcast_sim::link::{Link, LinkConfig, Rate};
+use strandcast_sim::loss::LossModel;
+use strandcast_sim::number::Number;
 use strandcast_sim::tcp::{Config, Receiver, Segment, Sender};
 
 /// A connection and its links.
@@ -95,6 +97,11 @@ impl Connection {
 }
 
 /// A link with a one-way delay, without a queue that matters.
-pub fn wire(delay: Duration, rate_bps: Option<u64>) -> LinkConfig {
-    LinkConfig { rate_bps, delay: strandcast_sim::link::Delay::Fixed(delay), ..LinkConfig::default() }
+pub fn wire(delay: Duration, rate: Rate) -> LinkConfig {
+    LinkConfig { rate, delay: Number::from(delay), ..LinkConfig::default() }
+}
+
+/// Loses each packet with probability `p`.
+pub fn loses(p: f64, link: LinkConfig) -> LinkConfig {
+    LinkConfig { losses: vec![LossModel::Uniform { p: Number::Constant(p) }], ..link }
 }
