@@ -58,8 +58,8 @@ const HOST: Keys = Keys {
         "overhead",
         Takes::Switch,
         Is("true"),
-        "each packet waits U(0, its serialisation time on the route's slowest link) before it leaves its host, without \
-         reordering, so that drop-tail queues don't lock phases",
+        "each packet waits U(0, serialisation time of 1500 bytes on the route's slowest link) before it leaves its host, \
+         without reordering, so that drop-tail queues don't lock phases",
     )]],
 };
 

@@ -1,0 +1,282 @@
+//! docs/scenarios.md and the scenarios that come with the project, held against the reader and the schema.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use strandcast_sim::scenario::{self, Scenario};
+use strandcast_sim::tcp::{Config, Profile};
+
+mod schema_check;
+
+use schema_check::Schema;
+
+/// Where fragments of the documentation go.
+const BASE: &str = r#"
+[nodes.a]
+[nodes.b]
+[links.wifi]
+from = "a"
+to = "b"
+rate = "2 Mbit/s"
+[flows.bulk]
+from = "a"
+to = "b"
+"#;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace is there")
+}
+
+/// Scenario files below `scenarios/`, in order.
+fn files() -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for folder in fs::read_dir(root().join("scenarios")).expect("there are scenarios") {
+        let folder = folder.expect("it can be listed").path();
+        for file in fs::read_dir(folder).expect("it is a folder") {
+            files.push(file.expect("it can be listed").path());
+        }
+    }
+    files.retain(|file| file.extension().is_some_and(|ext| ext == "toml"));
+    files.sort();
+    files
+}
+
+fn as_json(text: &str) -> serde_json::Value {
+    let table: toml::Table = text.parse().expect("the reader took it");
+    serde_json::to_value(table).expect("TOML is JSON, but for dates")
+}
+
+/// The blocks of a Markdown text that begin with exactly this line.
+fn blocks(text: &str, fence: &str) -> Vec<String> {
+    let mut blocks = Vec::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if line == fence {
+            let block: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+            blocks.push(block.join("\n") + "\n");
+        }
+    }
+    blocks
+}
+
+#[test]
+fn every_scenario_is_read_and_fits_the_schema() {
+    let schema = Schema::new(scenario::schema());
+    let files = files();
+    assert!(files.len() >= 7, "{files:?}");
+    for file in files {
+        scenario::load(&file, &[]).unwrap_or_else(|error| panic!("{error}"));
+        let text = fs::read_to_string(&file).expect("it was just read");
+        schema.check(&as_json(&text)).unwrap_or_else(|wrong| panic!("{}: {wrong}", file.display()));
+    }
+}
+
+#[test]
+fn every_example_of_the_documentation_is_read_and_fits_the_schema() {
+    let text = fs::read_to_string(root().join("docs/scenarios.md")).expect("it is there");
+    let schema = Schema::new(scenario::schema());
+    let whole = blocks(&text, "```toml");
+    let fragments: Vec<_> =
+        blocks(&text, "```toml fragment").iter().map(|block| format!("{BASE}{block}")).collect();
+    assert!(whole.len() == 2 && fragments.len() >= 4, "{} {}", whole.len(), fragments.len());
+    for text in whole.iter().chain(&fragments) {
+        let mut folder = root().join("scenarios/examples");
+        if text.contains("losses.txt") {
+            folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/scenario");
+        }
+        scenario::parse(text, "docs", &folder, &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        schema.check(&as_json(text)).unwrap_or_else(|wrong| panic!("{wrong}\n{text}"));
+    }
+}
+
+/// `UPDATE_DOCS=1` writes what is missing.
+#[test]
+fn the_documentation_has_all_keys() {
+    let file = root().join("docs/scenarios.md");
+    let text = fs::read_to_string(&file).expect("it is there");
+    let tables = scenario::reference();
+    let mut used = Vec::new();
+    let expected = expand(&text, |kind, name| {
+        used.push(format!("{kind}: {name}"));
+        match kind {
+            "table" => {
+                let table = tables.iter().find(|(table, _)| *table == name);
+                table.unwrap_or_else(|| panic!("no table {name}")).1.clone()
+            }
+            "file" => {
+                let text = fs::read_to_string(root().join(name)).expect("the file is there");
+                format!("```toml\n{text}```\n")
+            }
+            _ if name == "sctp" => sctp_profiles(),
+            _ => tcp_profiles(),
+        }
+    });
+    for (name, _) in &tables {
+        assert!(used.contains(&format!("table: {name}")), "the documentation has no table {name}");
+    }
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(&file, &expected).expect("it can be written");
+    } else {
+        for (line, (is, should)) in (1..).zip(text.lines().zip(expected.lines())) {
+            assert_eq!(is, should, "docs/scenarios.md:{line}; UPDATE_DOCS=1 mends it");
+        }
+        assert_eq!(text.len(), expected.len(), "docs/scenarios.md; UPDATE_DOCS=1 mends it");
+    }
+}
+
+/// The text with what belongs behind each `<!-- kind: name -->`, in place of the block of lines that is there.
+fn expand(text: &str, mut content: impl FnMut(&str, &str) -> String) -> String {
+    let mut out = String::new();
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        out += line;
+        out.push('\n');
+        let marker = line.strip_prefix("<!-- ").and_then(|rest| rest.strip_suffix(" -->"));
+        let Some((kind, name)) = marker.and_then(|marker| marker.split_once(": ")) else { continue };
+        out += &format!("\n{}", content(kind, name));
+        lines.next_if(|line| line.is_empty());
+        if lines.peek().is_some_and(|line| line.starts_with("```")) {
+            lines.next();
+            for _ in lines.by_ref().take_while(|line| *line != "```") {}
+        } else {
+            while lines.next_if(|line| line.starts_with('|')).is_some() {}
+        }
+    }
+    out
+}
+
+fn table(heads: &[&str], rows: Vec<Vec<String>>) -> String {
+    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let mut text = line(&heads.iter().map(|head| head.to_string()).collect::<Vec<_>>());
+    text += &format!("|{}\n", "---|".repeat(heads.len()));
+    rows.iter().for_each(|row| text += &line(row));
+    text
+}
+
+fn sctp_profiles() -> String {
+    let [rfc, ns2] = ["rfc", "ns2"].map(|name| scenario::sctp_profile(name).expect("it is a profile"));
+    let cell = |value: serde_json::Value| match &value {
+        serde_json::Value::Object(time) => {
+            let whole = time["secs"].as_f64().unwrap_or_default();
+            format!("{} s", whole + time["nanos"].as_f64().unwrap_or_default() / 1e9)
+        }
+        serde_json::Value::String(text) if text.is_empty() => "none".into(),
+        serde_json::Value::String(text) => format!("`{text}`"),
+        other => other.to_string(),
+    };
+    let [rfc, ns2] = [rfc, ns2].map(|sctp| serde_json::to_value(sctp).expect("it is a table of constants"));
+    let keys = rfc.as_object().expect("it is a table").keys();
+    let rows = keys.map(|key| vec![format!("`{key}`"), cell(rfc[key].clone()), cell(ns2[key].clone())]);
+    table(&["key", "`rfc`", "`ns2`"], rows.collect())
+}
+
+fn tcp_profiles() -> String {
+    let columns = Profile::ALL.map(|(_, profile)| {
+        let text = format!("{:#?}", Config::from(profile));
+        let fields = text.lines().filter_map(|line| line.trim().trim_end_matches(',').split_once(": "));
+        let own = |(key, value): (&str, &str)| {
+            let value = match value {
+                "Unbounded" => "unbounded".into(),
+                "ReceiveWindow" => "receive-window".into(),
+                value if key == "recovery" => value.to_lowercase(),
+                value => value.to_string(),
+            };
+            (key.to_string(), value)
+        };
+        fields.map(own).collect::<std::collections::BTreeMap<_, _>>()
+    });
+    let heads: Vec<String> = Profile::ALL.iter().map(|(name, _)| format!("`{name}`")).collect();
+    let heads: Vec<&str> = std::iter::once("key").chain(heads.iter().map(String::as_str)).collect();
+    let row = |key: &str| {
+        let values = columns.iter().map(|column| column[key].clone());
+        std::iter::once(format!("`{key}`")).chain(values).collect()
+    };
+    table(&heads, Config::keys().map(row).collect())
+}
+
+#[test]
+fn every_key_of_the_schema_is_known_to_the_reader() {
+    let schema = scenario::schema();
+    let documented: String = scenario::reference().into_iter().map(|(_, table)| table).collect();
+    let mut keys = Vec::new();
+    let defs = schema["$defs"].as_object().expect("the schema has definitions");
+    for def in defs.values().chain([&schema]) {
+        let properties = def["properties"].as_object();
+        keys.extend(properties.into_iter().flat_map(|properties| properties.keys()));
+    }
+    assert!(keys.len() > 100, "{}", keys.len());
+    for key in keys {
+        let known = documented.contains(&format!("| `{key}` |")) || Config::keys().any(|tcp| tcp == key);
+        assert!(known, "{key}");
+    }
+}
+
+/// Each table with a key it does not have: neither the schema nor the reader takes it.
+#[test]
+fn schema_and_reader_refuse_the_same_keys() {
+    let schema = Schema::new(scenario::schema());
+    let text =
+        fs::read_to_string(root().join("scenarios/examples/shared-bottleneck.toml")).expect("it is there");
+    let folder = root().join("scenarios/examples");
+    for table in [
+        "",
+        "run.",
+        "host.",
+        "nodes.van.",
+        "links.wifi.",
+        "links.wifi.reverse.",
+        "links.wifi.queue.",
+        "links.wifi.loss.markov.",
+        "links.satellite.down.",
+        "flows.live.",
+        "flows.live.paths.wifi.",
+        "flows.live.app.",
+        "flows.live.sctp.",
+        "flows.upload.",
+        "flows.burst.",
+        "flows.upload.tcp.",
+    ] {
+        let set = format!("{table}strange=1");
+        let said =
+            scenario::parse(&text, "f", &folder, std::slice::from_ref(&set)).expect_err(&set).to_string();
+        assert!(said.contains("strange: "), "{said}");
+        let mut json = as_json(&text);
+        let mut inner = &mut json;
+        for part in table.split_terminator('.') {
+            inner = &mut inner[part];
+        }
+        inner["strange"] = 1.into();
+        assert!(schema.check(&json).is_err(), "{set}");
+    }
+}
+
+fn scenario(name: &str) -> Scenario {
+    scenario::load(&root().join("scenarios").join(name), &[]).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn the_papers_networks_are_what_the_papers_say() {
+    let ms = |n: u64| scenario::Number::Constant(n as f64 / 1e3);
+    let fig4 = scenario("000/fig4.toml");
+    let core = |name: &str| fig4.links[name].forward.delay.clone();
+    assert_eq!([core("a_core"), core("b_core"), core("c_core")], [ms(100), ms(50), ms(50)]);
+    let fig9 = scenario("000/fig9.toml");
+    assert_eq!(fig9.run.warmup.as_secs(), 250);
+    let starts: Vec<_> = ["tcp1", "sctp", "tcp2"].map(|name| fig9.flows[name].start.clone()).into();
+    assert_eq!(starts, [ms(0), ms(50_000), ms(100_000)]);
+    for scenario in
+        [fig4, fig9, scenario("000/fig10.toml"), scenario("001/fig5.toml"), scenario("002/fig3.toml")]
+    {
+        let compared: Vec<_> = scenario.flows.values().filter(|flow| flow.compare).collect();
+        assert_eq!(compared.len(), 1, "{}", scenario.title);
+        let scenario::Transport::Sctp { sctp, .. } = &compared[0].transport else {
+            panic!("SCTP is compared")
+        };
+        assert_eq!((sctp.mtu, sctp.encapsulation, sctp.largest_payload()), (1500, 20, 1452));
+        for path in compared[0].paths.values() {
+            assert_eq!(path.via.len(), 3, "access, core or bottleneck, access");
+        }
+        let reverse_is_lossless = |link: &scenario::Link| link.reverse.loss.is_empty();
+        assert!(scenario.links.values().all(reverse_is_lossless), "{}", scenario.title);
+    }
+}
