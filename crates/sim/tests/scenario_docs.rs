@@ -135,11 +135,14 @@ fn expand(text: &str, mut content: impl FnMut(&str, &str) -> String) -> String {
         let Some((kind, name)) = marker.and_then(|marker| marker.split_once(": ")) else { continue };
         out += &format!("\n{}", content(kind, name));
         lines.next_if(|line| line.is_empty());
-        if lines.peek().is_some_and(|line| line.starts_with("```")) {
+        if kind == "file" && lines.peek().is_some_and(|line| line.starts_with("```")) {
             lines.next();
             for _ in lines.by_ref().take_while(|line| *line != "```") {}
         } else {
             while lines.next_if(|line| line.starts_with('|')).is_some() {}
+        }
+        if lines.peek().is_some_and(|line| !line.is_empty()) {
+            out.push('\n');
         }
     }
     out
@@ -166,7 +169,11 @@ fn sctp_profiles() -> String {
     };
     let [rfc, ns2] = [rfc, ns2].map(|sctp| serde_json::to_value(sctp).expect("it is a table of constants"));
     let keys = rfc.as_object().expect("it is a table").keys();
-    let rows = keys.map(|key| vec![format!("`{key}`"), cell(rfc[key].clone()), cell(ns2[key].clone())]);
+    let cell = |key: &str, profile: &serde_json::Value| match &profile[key] {
+        bytes if key == "encapsulation" => if *bytes == 28 { "`\"udp\"`" } else { "`\"none\"`" }.into(),
+        value => cell(value.clone()),
+    };
+    let rows = keys.map(|key| vec![format!("`{key}`"), cell(key, &rfc), cell(key, &ns2)]);
     table(&["key", "`rfc`", "`ns2`"], rows.collect())
 }
 
