@@ -62,7 +62,10 @@ fn what_is_not_written_has_its_default() {
     let scenario = small("");
     assert_eq!(scenario.title, "");
     let run = &scenario.run;
-    assert_eq!((run.time, run.warmup, run.seed, run.runs, run.series), (60 * SECOND, 0 * SECOND, 1, 1, None));
+    assert_eq!(
+        (run.time, run.warmup, run.seed, run.runs, run.series),
+        (60 * SECOND, Duration::ZERO, 1, 1, None)
+    );
     assert!(scenario.host.overhead);
     let link = &scenario.links["l"];
     assert!(!link.wireless);
