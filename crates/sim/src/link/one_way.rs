@@ -68,7 +68,8 @@ pub enum Fate {
 /// A constant is by far the most frequent delay.
 #[derive(Debug)]
 enum Delay {
-    Constant(Duration),
+    /// Nanoseconds.
+    Constant(u64),
     Varying(Varying),
 }
 
@@ -111,7 +112,7 @@ impl<P: Payload> Link<P> {
         Link {
             transmitter: Transmitter::new(&config.rate, seeds.stream("rate"), origin),
             delay: match delay.constant() {
-                Some(delay) => Delay::Constant(seconds(delay)),
+                Some(delay) => Delay::Constant(nanos(delay)),
                 None => Delay::Varying(delay),
             },
             losses: config.losses.iter().enumerate().map(loss).collect(),
@@ -150,8 +151,8 @@ impl<P: Payload> Link<P> {
         let start = self.busy_until.max(now);
         let departs = self.transmitter.serve(now, self.busy_until, len);
         self.busy_until = departs;
-        self.busy_ns += (departs - start).as_nanos();
-        self.wait_ns += (start - now).as_nanos();
+        self.busy_ns += u128::from(departs.as_nanos() - start.as_nanos());
+        self.wait_ns += u128::from(start.as_nanos() - now.as_nanos());
         // What never leaves meets no loss. `|`, not `||`: each model must see every packet.
         let leaves = departs < Instant::MAX;
         let lost =
@@ -290,9 +291,10 @@ impl<P: Payload> Link<P> {
     fn propagate(&mut self, departs: Instant, packet: P, len: usize) {
         let delay = match &mut self.delay {
             Delay::Constant(delay) => *delay,
-            Delay::Varying(delay) => seconds(delay.at(departs)),
+            Delay::Varying(delay) => nanos(delay.at(departs)),
         };
-        let in_order = (departs + delay).max(self.last_arrival);
+        let propagated = Instant::from_nanos(departs.as_nanos().saturating_add(delay));
+        let in_order = propagated.max(self.last_arrival);
         // Also after a packet that is held up: the others then arrive as they would without reordering.
         self.last_arrival = in_order;
         let held_up = self.config.reorder.filter(|reorder| self.random.reorder.chance(reorder.probability));
@@ -331,8 +333,8 @@ fn happens(random: &mut Random, p: f64) -> bool {
     p > 0.0 && random.chance(p)
 }
 
-fn seconds(seconds: f64) -> Duration {
-    Duration::from_nanos((seconds * 1e9).round() as u64)
+fn nanos(seconds: f64) -> u64 {
+    (seconds * 1e9).round() as u64
 }
 
 fn from_nanos(ns: u128) -> Duration {

@@ -98,15 +98,15 @@ fn serve_constant(bps: u64, owed: &mut u64, start: Instant, len: usize) -> Insta
     let time = match work {
         Some(work) => {
             *owed = work % bps;
-            Duration::from_nanos(work / bps)
+            work / bps
         }
         None => {
             let work = len as u128 * u128::from(8 * NANOS_PER_SECOND) + u128::from(*owed);
             *owed = u64::try_from(work % u128::from(bps)).expect("a rest is less than what it divides by");
-            nanos(work / u128::from(bps))
+            u64::try_from(work / u128::from(bps)).unwrap_or(u64::MAX)
         }
     };
-    start + time
+    Instant::from_nanos(start.as_nanos().saturating_add(time))
 }
 
 /// Works off what is owed, in bit · ns, from `start` on, each rate while it holds; leaves the rest of the last
