@@ -62,7 +62,10 @@ pub fn link_metrics(
     let seconds = (end.at - begin.at).as_secs_f64();
     let mut put = sink(Subject::Link { link: link.to_owned(), direction: direction.to_owned() }, out);
     let served_bits = (end.served_bytes - begin.served_bytes) as f64 * 8.0;
-    if let (Some(before), Some(after)) = (begin.capacity_bits, end.capacity_bits) {
+    // A link whose rate was 0 all the time could have sent nothing.
+    if let (Some(before), Some(after)) = (begin.capacity_bits, end.capacity_bits)
+        && after > before
+    {
         put("utilisation", served_bits / (after - before));
     }
     put("served_bps", served_bits / seconds);
