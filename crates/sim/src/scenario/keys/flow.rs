@@ -52,6 +52,9 @@ const PATHS: Key = Key::new(
     "its ways through the network, by name",
 );
 
+const COMPARE: Key =
+    Key::new("compare", Takes::Switch, Is("false"), "`--scheme a,b` replaces this flow's `scheme` or `cc`");
+
 const SCTP: Keys = Keys {
     name: "flow_sctp",
     doc: "A flow of this project's transport: SCTP over one or more paths.",
@@ -60,7 +63,7 @@ const SCTP: Keys = Keys {
         &[
             PATHS,
             Key::new("scheme", Takes::Text, Is("cmt"), "scheme, with parameters as in `cmt,rtx=same`"),
-            Key::new("compare", Takes::Switch, Is("false"), "`--scheme a,b` replaces this flow's scheme"),
+            COMPARE,
             Key::new("primary", Takes::Text, Else("the first path by name"), "the path it prefers"),
             Key::new(
                 "profile",
@@ -90,6 +93,7 @@ const TCP: Keys = Keys {
                 Is("reno"),
                 "congestion window, with parameters as in `cubic,beta=0.7`",
             ),
+            COMPARE,
             TCP_PROFILE,
             TCP_CONSTANTS,
         ],
@@ -104,6 +108,7 @@ const MPTCP: Keys = Keys {
         &[
             PATHS,
             Key::new("cc", Takes::Text, Is("lia"), "congestion window over all subflows, with parameters"),
+            COMPARE,
             TCP_PROFILE,
             TCP_CONSTANTS,
         ],

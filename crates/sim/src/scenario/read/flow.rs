@@ -41,9 +41,9 @@ pub(super) fn flow(table: &Table<'_>, kind: &str, network: &Scenario) -> Read<Fl
             format!("{kind} has one path, not {}; transports sctp and mptcp have several", paths.len());
         return Err(table.error_at("paths", message));
     }
-    let (mut compare, mut primary) = (false, None);
+    let compare = !matches!(transport, Transport::Udp { .. }) && table.need("compare")?.switch()?;
+    let mut primary = None;
     if matches!(transport, Transport::Sctp { .. }) {
-        compare = table.need("compare")?.switch()?;
         primary = table.maybe("primary").map(|item| primary_path(&item, &paths)).transpose()?;
     }
     let count = table.need("count")?.whole()? as u32;
