@@ -9,6 +9,6 @@ mod sctp;
 mod tests;
 
 pub use apps::{BulkSender, Cbr, Delivery, Sink};
-pub use chunks::{DataChunk, data_chunks};
+pub use chunks::{DataChunk, DataPart, chunk_types, data_chunks, data_parts};
 pub use net::{AppId, Direction, HostId, Net, NetPath};
 pub use sctp::{NotedApp, SctpHost};

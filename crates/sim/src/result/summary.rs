@@ -52,6 +52,12 @@ pub struct ScenarioName {
     pub title: String,
     /// SHA-256 over all it says.
     pub hash: String,
+    /// Its file, if it is in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// What was changed in it, as `key=value`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub set: Vec<String>,
 }
 
 /// Which run.

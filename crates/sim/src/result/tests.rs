@@ -31,7 +31,7 @@ pub(super) fn flow(name: &str) -> Subject {
 }
 
 pub(super) fn scenario() -> ScenarioName {
-    ScenarioName { title: "two paths".into(), hash: "00ff".into() }
+    ScenarioName { title: "two paths".into(), hash: "00ff".into(), file: None, set: Vec::new() }
 }
 
 /// What a flow has of link b.

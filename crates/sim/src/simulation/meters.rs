@@ -1,5 +1,6 @@
 //! Everything that is measured in a run.
 
+use core::any::Any;
 use core::fmt::Debug;
 
 use strandcast_proto::time::Instant;
@@ -9,7 +10,7 @@ use crate::net::{AgentId, Fate, FlowId, Head, Note, Packet, Watch, WireId};
 use crate::result::meter::{CrossMeter, FlowMeter, LossPlace, ShareMeter};
 
 /// Writes down what happens, packet by packet.
-pub trait Recorder: Debug + Send {
+pub trait Recorder: Any + Debug + Send {
     /// An agent handed a packet to the network.
     fn sent(&mut self, now: Instant, from: AgentId, packet: &Packet);
     /// A packet came to a link.

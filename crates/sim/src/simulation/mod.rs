@@ -3,16 +3,24 @@
 mod build;
 mod catalog;
 mod endpoints;
+mod explain;
 mod ledger;
 mod links;
 mod meters;
+mod names;
 mod plan;
 mod run;
 mod tcp;
+mod trace;
 mod values;
 mod video;
 
 pub use build::{BuildError, Simulation};
 pub use catalog::{Catalog, SchemePlan};
+pub use explain::{
+    Account, ExplainError, Explainer, FrameNote, Hop, MessageAccount, Outcome, Transmission, Wanted,
+};
 pub use meters::{Meters, Recorder};
+pub use names::Names;
 pub use run::{Control, RunOptions};
+pub use trace::Trace;

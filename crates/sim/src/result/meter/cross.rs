@@ -22,6 +22,11 @@ impl CrossMeter {
         CrossMeter { name, rate_bps, window, offered_bytes: 0, carried_bytes: 0 }
     }
 
+    /// What it is called.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Its sources made so many bytes at IP level, whether or not they could be sent.
     pub fn offered(&mut self, now: Instant, bytes: u32) {
         self.offered_bytes += if self.window.contains(now) { u64::from(bytes) } else { 0 };

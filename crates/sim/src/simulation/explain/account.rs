@@ -1,0 +1,187 @@
+//! What became of messages.
+
+use core::time::Duration;
+
+use strandcast_media::ts::FrameType;
+use strandcast_proto::time::Instant;
+
+use crate::result::meter::LossPlace;
+
+/// What became of the messages that were asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Account {
+    /// The flow's name.
+    pub flow: String,
+    /// The frame of a video that they are, or that the message asked for is a part of.
+    pub frame: Option<FrameNote>,
+    /// The messages, by number.
+    pub messages: Vec<MessageAccount>,
+    /// Earlier messages that had not come when one of [`messages`](Self::messages) had, by number: it waited for them.
+    pub blockers: Vec<MessageAccount>,
+    /// The flows' time 0.
+    pub origin: Instant,
+    /// When the run ended.
+    pub end: Instant,
+}
+
+/// A frame of a video.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameNote {
+    /// Frames that were sent before it.
+    pub number: u32,
+    /// How it depends on others; `None`: no picture, or not known.
+    pub kind: Option<FrameType>,
+    /// From its capture to its being handed in.
+    pub lag: Duration,
+    /// From its capture to its being shown.
+    pub deadline: Duration,
+}
+
+/// What became of a message.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MessageAccount {
+    /// Its number: messages of a flow count from 0.
+    pub number: u64,
+    /// Its bytes.
+    pub bytes: u32,
+    /// When the application made it.
+    pub created: Instant,
+    /// When the transport took it: later if its buffer was full.
+    pub taken: Instant,
+    /// Messages that were taken before it, and of which nothing had been sent by then.
+    pub ahead: u64,
+    /// Its packets, in order of sending.
+    pub transmissions: Vec<Transmission>,
+    /// When all of it had arrived.
+    pub complete: Option<Instant>,
+    /// When the receiving application got it.
+    pub delivered: Option<Instant>,
+}
+
+/// A packet with data of a message.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Transmission {
+    /// The packet's number in the run.
+    pub packet: u64,
+    /// The path's name.
+    pub path: String,
+    /// When the transport sent it.
+    pub sent: Instant,
+    /// Bytes at IP level.
+    pub len: u32,
+    /// It carries data that were sent before.
+    pub again: bool,
+    /// Links in order, as far as it came.
+    pub hops: Vec<Hop>,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// A packet's way over one link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hop {
+    /// The link's name and direction: `b`, or `b.reverse`.
+    pub link: String,
+    /// When it came to the link.
+    pub entered: Instant,
+    /// When its serialisation began; `None`: it did not get that far.
+    pub started: Option<Instant>,
+    /// When its serialisation ended.
+    pub departed: Option<Instant>,
+    /// When it came out.
+    pub arrived: Option<Instant>,
+}
+
+/// How a packet ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It brought something new.
+    Arrived(Instant),
+    /// It arrived, and brought nothing new.
+    Duplicate(Instant),
+    /// It arrived damaged, or after its flow's end.
+    Refused(Instant),
+    /// It was lost on the last of its links.
+    Lost(LossPlace),
+    /// It was under way when the run ended.
+    UnderWay,
+}
+
+impl Hop {
+    /// How long it waited for the transmitter.
+    pub fn queued(&self) -> Option<Duration> {
+        self.started.map(|started| started - self.entered)
+    }
+
+    /// How long its bits took to leave.
+    pub fn serialisation(&self) -> Option<Duration> {
+        Some(self.departed? - self.started?)
+    }
+
+    /// How long it was on the way.
+    pub fn propagation(&self) -> Option<Duration> {
+        Some(self.arrived? - self.departed?)
+    }
+}
+
+impl Transmission {
+    /// How long its host took to send it.
+    pub fn host(&self) -> Option<Duration> {
+        self.hops.first().map(|hop| hop.entered - self.sent)
+    }
+
+    /// How long it waited in queues.
+    pub fn queued(&self) -> Duration {
+        self.hops.iter().filter_map(Hop::queued).sum()
+    }
+}
+
+impl MessageAccount {
+    /// How long it waited in its host before it was first sent.
+    pub fn waited(&self) -> Option<Duration> {
+        self.transmissions.first().map(|first| first.sent - self.created)
+    }
+
+    /// How many of its packets were lost.
+    pub fn losses(&self) -> usize {
+        self.transmissions.iter().filter(|t| matches!(t.outcome, Outcome::Lost(_))).count()
+    }
+
+    /// How long it was whole and waited for earlier ones.
+    pub fn blocked(&self) -> Option<Duration> {
+        Some(self.delivered? - self.complete?)
+    }
+}
+
+impl Account {
+    /// When the frame was captured.
+    pub fn capture(&self) -> Option<Instant> {
+        Some(self.messages.first()?.created - self.frame?.lag)
+    }
+
+    /// When the frame was to be shown.
+    pub fn due(&self) -> Option<Instant> {
+        Some(self.capture()? + self.frame?.deadline)
+    }
+
+    /// When the last of the messages was delivered; `None`: one was not.
+    pub fn delivered(&self) -> Option<Instant> {
+        self.messages.iter().map(|m| m.delivered).reduce(|a, b| Some(a?.max(b?))).flatten()
+    }
+
+    /// The message that decided when all were there: the one that was not delivered, or the last that was, of several the
+    /// one that was whole last.
+    pub fn decisive(&self) -> Option<&MessageAccount> {
+        let last =
+            |m: &&MessageAccount| (m.delivered.unwrap_or(Instant::MAX), m.complete.unwrap_or(Instant::MAX));
+        self.messages.iter().rev().max_by_key(last)
+    }
+
+    /// Of the messages that `message` waited for, the one that came last.
+    pub fn blocker_of(&self, message: &MessageAccount) -> Option<&MessageAccount> {
+        let complete = message.complete?;
+        let earlier = self.blockers.iter().filter(|m| m.number < message.number);
+        let open = earlier.filter(|m| m.complete.is_none_or(|at| at > complete));
+        open.max_by_key(|m| m.complete.unwrap_or(Instant::MAX))
+    }
+}

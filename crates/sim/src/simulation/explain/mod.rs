@@ -1,0 +1,10 @@
+//! Why a message was late: everything that happened to it, and to what it waited for.
+
+mod account;
+mod recorder;
+mod span;
+mod wanted;
+
+pub use account::{Account, FrameNote, Hop, MessageAccount, Outcome, Transmission};
+pub use recorder::Explainer;
+pub use wanted::{ExplainError, Wanted};
