@@ -2,7 +2,7 @@
 
 use crate::error::EXIT_CODES;
 use crate::place::{Listen, Place};
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
 use strandcast_net::interface::PathSpec;
@@ -28,6 +28,14 @@ pub(crate) enum Command {
     Perf(PerfArgs),
     /// List the schemes that `--scheme` takes
     Schemes(SchemesArgs),
+    /// Run a scenario in the simulator
+    Simulate(SimulateArgs),
+    /// Say what a scenario's network is like before it is run
+    Check(CheckArgs),
+    /// Say why a message or frame of a simulated flow was late
+    Explain(ExplainArgs),
+    /// Print the JSON Schema of scenario files
+    Schema,
 }
 
 /// What every command that speaks over the network takes.
@@ -136,6 +144,23 @@ fn seconds(text: &str) -> Result<Duration, String> {
     parsed.map(Duration::from_secs_f64).ok_or_else(|| format!("{text:?} is not a number of seconds"))
 }
 
+/// A time above nothing, with a unit or in seconds.
+fn step(text: &str) -> Result<Duration, String> {
+    let unit = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(unit);
+    let factor = match unit.trim() {
+        "" | "s" => 1.0,
+        "ms" => 1e-3,
+        "us" => 1e-6,
+        "min" => 60.0,
+        _ => return Err(format!("{text:?} is no time, as in 100ms or 0.5s")),
+    };
+    let parsed = number.trim().parse().ok().map(|n: f64| n * factor).filter(|s| (1e-6..=1e9).contains(s));
+    parsed
+        .map(Duration::from_secs_f64)
+        .ok_or_else(|| format!("{text:?} is no time of at least 1us, as in 100ms"))
+}
+
 /// Which links the demo emulates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum NetworkName {
@@ -221,6 +246,85 @@ pub(crate) struct PerfServerArgs {
 }
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct SimulateArgs {
+    /// The scenario (TOML, see docs/scenarios.md)
+    pub(crate) file: PathBuf,
+    /// Change a key of the scenario: links.b.loss.uniform.rate=0.02; repeat for more
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Schemes to compare: cmt,rtx=same,sctp (two); each replaces that of flows with `compare = true`
+    #[arg(long, value_name = "SPEC,...")]
+    pub(crate) scheme: Option<String>,
+    /// Runs of each scheme; what the scenario says unless given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) runs: Option<u32>,
+    /// Seed of the first run, the next one has one more; what the scenario says unless given
+    #[arg(long, value_name = "S")]
+    pub(crate) seed: Option<u64>,
+    /// Runs at a time; as many as there are processors unless given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub(crate) jobs: Option<u32>,
+    /// Write result.json and tables of all results to this folder
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) out: Option<PathBuf>,
+    /// Tables in CSV instead of Parquet
+    #[arg(long)]
+    pub(crate) csv: bool,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write windows, round-trip times, rates and queues to the folder, so often: 100ms, "0.5 s"
+    #[arg(long, value_name = "STEP", value_parser = step)]
+    pub(crate) series: Option<Duration>,
+    /// Write every event of the only run to this file, as CSV
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
+    /// Show no progress
+    #[arg(long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct CheckArgs {
+    /// The scenario
+    pub(crate) file: PathBuf,
+    /// Change a key of the scenario; repeat for more
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXIT_CODES)]
+#[command(group = ArgGroup::new("what").required(true).args(["frame", "message"]))]
+pub(crate) struct ExplainArgs {
+    /// A folder that simulate has written, or the result.json in it
+    pub(crate) result: PathBuf,
+    /// The flow; of several alike, one of them: tcp#2
+    #[arg(long, value_name = "NAME")]
+    pub(crate) flow: String,
+    /// The frame of its video, counted from 0 as they are sent
+    #[arg(long, value_name = "N")]
+    pub(crate) frame: Option<u32>,
+    /// The message, counted from 0
+    #[arg(long, value_name = "N")]
+    pub(crate) message: Option<u64>,
+    /// Of the run with this seed; the first one unless given
+    #[arg(long, value_name = "S")]
+    pub(crate) seed: Option<u64>,
+    /// And with this scheme; the first one unless given
+    #[arg(long, value_name = "SPEC")]
+    pub(crate) scheme: Option<String>,
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
 pub(crate) struct SchemesArgs {
     /// As JSON
     #[arg(long)]
@@ -270,6 +374,25 @@ mod tests {
         assert_eq!((stats, paths), (Some(None), 2));
         let file = parse(&["strandcast", "send", "--stats=x.jsonl", "-", "h"]).0;
         assert_eq!(file, Some(Some("x.jsonl".into())));
+    }
+
+    #[test]
+    fn steps_have_units() {
+        for (text, ms) in [("100ms", 100), ("0.5 s", 500), ("2", 2000), ("1 min", 60_000)] {
+            assert_eq!(step(text), Ok(Duration::from_millis(ms)), "{text}");
+        }
+        for text in ["", "0", "-1s", "1h2", "ms", "nan", "inf", "1e-9"] {
+            assert!(step(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn one_thing_is_explained() {
+        let parse = |args: &str| {
+            Args::try_parse_from(format!("strandcast explain out --flow v {args}").split_whitespace())
+        };
+        assert!(parse("--frame 3").is_ok() && parse("--message 3").is_ok());
+        assert!(parse("").is_err() && parse("--frame 3 --message 3").is_err());
     }
 
     #[test]

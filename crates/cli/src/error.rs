@@ -8,10 +8,10 @@ pub(crate) enum CliError {
     /// The run went through, and its result is not good enough.
     #[error("{0}")]
     Unmet(String),
-    /// The command line makes no sense.
+    /// The command line, or a scenario, makes no sense.
     #[error("{0}")]
     Usage(String),
-    /// A file, pipe or stream of media cannot be read or written.
+    /// A file, pipe or stream of media, or results, cannot be read or written.
     #[error("{0}")]
     Media(String),
     /// This machine's network or the names in it.
@@ -20,6 +20,9 @@ pub(crate) enum CliError {
     /// The other side: silent, gone, or unwilling.
     #[error("{0}")]
     Peer(String),
+    /// Ended early by Ctrl-C or SIGTERM; what was done by then is kept.
+    #[error("{0}")]
+    Interrupted(String),
     /// A second Ctrl-C or SIGTERM.
     #[error("aborted")]
     Aborted,
@@ -34,7 +37,7 @@ impl CliError {
             CliError::Media(_) => 3,
             CliError::Network(_) => 4,
             CliError::Peer(_) => 5,
-            CliError::Aborted => 130,
+            CliError::Interrupted(_) | CliError::Aborted => 130,
         }
     }
 
@@ -46,9 +49,9 @@ impl CliError {
 
 /// What every `--help` ends with.
 pub(crate) const EXIT_CODES: &str = "\
-Exit codes: 0 done, 1 the result misses its bar (demo), 2 wrong command line, 3 media cannot be read or written,
-4 this machine's network (name, interface, port), 5 the peer is silent, gone or refuses, 130 aborted by a second
-Ctrl-C or SIGTERM.";
+Exit codes: 0 done, 1 the result misses its bar (demo), 2 wrong command line or scenario, 3 media or results cannot be
+read or written, 4 this machine's network (name, interface, port), 5 the peer is silent, gone or refuses, 130 simulate
+was interrupted, or anything aborted by a second Ctrl-C or SIGTERM.";
 
 /// Prints what clap found: help and version in full on standard output, mistakes as one line.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {

@@ -6,18 +6,24 @@
 
 mod args;
 mod capture;
+mod catalog;
+mod check;
 mod demo;
 mod error;
+mod explain;
 mod input;
+mod loaded;
 mod output;
 mod perf;
 mod place;
+mod print;
 mod receive;
 mod report;
 mod schemes;
 mod send;
 mod show;
 mod signals;
+mod simulate;
 mod transport;
 
 use clap::Parser;
@@ -51,6 +57,10 @@ fn dispatch(command: args::Command) -> Result<(), CliError> {
             schemes::run(&args);
             Ok(())
         }
+        args::Command::Simulate(args) => block_on(simulate::run(args)),
+        args::Command::Check(args) => check::run(&args),
+        args::Command::Explain(args) => explain::run(&args),
+        args::Command::Schema => print::text(&format!("{:#}\n", strandcast_sim::scenario::schema())),
     }
 }
 

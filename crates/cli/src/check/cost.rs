@@ -1,0 +1,51 @@
+//! About how much there is to simulate.
+
+use super::facts::Facts;
+use std::time::Duration;
+
+/// Nanoseconds of one processor for a packet that leaves a link, and for an SCTP data packet at its ends: what `cargo bench
+/// -p strandcast-sim` gives on a machine of 2024.
+const HOP_NS: f64 = 400.0;
+const SCTP_NS: f64 = 2500.0;
+/// Acknowledgements a data packet.
+const ACKS: f64 = 0.5;
+
+/// What a run is expected to take.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Cost {
+    /// Data packets of flows and background load.
+    pub(super) packets: f64,
+    /// Packets that leave a link, acknowledgements too.
+    pub(super) packet_hops: f64,
+    /// On one processor.
+    pub(super) time: Duration,
+}
+
+/// The cost of one run in which each path of each flow (of one of several alike) has this IP-level rate.
+pub(super) fn cost(facts: &Facts, rates: &[Vec<f64>]) -> Cost {
+    let mut cost = Cost::default();
+    let mut nanos = 0.0;
+    for (flow, rates) in facts.flows.iter().zip(rates) {
+        let all: f64 = rates.iter().sum();
+        let seconds = flow.to.saturating_sub(flow.from).as_secs_f64();
+        let whole = flow.total_bytes.map_or(f64::INFINITY, |bytes| bytes as f64 / f64::from(flow.payload));
+        let all_packets = (all * seconds / 8.0 / f64::from(flow.packet)).min(whole) * f64::from(flow.count);
+        for (path, rate) in flow.paths.iter().zip(rates) {
+            let packets = if all > 0.0 { all_packets * rate / all } else { 0.0 };
+            let acks = if flow.ack > 0 { ACKS } else { 0.0 };
+            cost.packets += packets;
+            let hops = packets * (path.out.len() as f64 + acks * path.back.len() as f64);
+            cost.packet_hops += hops;
+            nanos += hops * HOP_NS + if flow.transport == "sctp" { packets * SCTP_NS } else { 0.0 };
+        }
+    }
+    for cross in &facts.cross {
+        let packets = cross.rate_bps * cross.time.as_secs_f64() / 8.0 / cross.packet;
+        let hops = packets * (1.0 + ACKS) * cross.links.len() as f64;
+        cost.packets += packets;
+        cost.packet_hops += hops;
+        nanos += hops * HOP_NS;
+    }
+    cost.time = Duration::from_secs_f64((nanos / 1e9).clamp(0.0, 1e9));
+    cost
+}

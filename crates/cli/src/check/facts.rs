@@ -1,0 +1,295 @@
+//! Ways through the network, and what they can carry.
+
+use super::mean::{mean, video_bps};
+use crate::catalog::Schemes;
+use std::collections::BTreeMap;
+use std::time::Duration;
+use strandcast_sim::link::{LinkConfig, QueueLimit};
+use strandcast_sim::scenario::{self, App, Flow, Hop, LinkRate, Scenario, Sctp, Transport};
+use strandcast_sim::simulation::{BuildError, Simulation};
+use strandcast_sim::tcp::Config;
+
+/// Bytes of an SCTP packet with nothing but a SACK (RFC 9260 §3, §3.3.4), without what is in front of it.
+const SACK: u32 = 12 + 16;
+/// Bytes of an SCTP packet in front of the user data of its only chunk (RFC 9260 §3, §3.3.1).
+const DATA: u32 = 12 + 16;
+
+/// A flow as far as it is known beforehand.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct FlowFacts {
+    /// Its name.
+    pub(super) name: String,
+    /// `sctp`, `tcp`, `mptcp` or `udp`.
+    pub(super) transport: &'static str,
+    /// Scheme or congestion control; empty: none.
+    pub(super) scheme: String,
+    /// How many alike.
+    pub(super) count: u32,
+    /// Bytes at IP level of a full data packet, and of an acknowledgement.
+    pub(super) packet: u32,
+    pub(super) ack: u32,
+    /// Bytes of user data in a full packet.
+    pub(super) payload: u32,
+    /// What the application has to send, bit/s of messages; `None`: as much as the network takes.
+    pub(super) offered_bps: Option<f64>,
+    /// Bytes in all, if there is an end.
+    pub(super) total_bytes: Option<u64>,
+    /// Receive buffer or window, bytes.
+    pub(super) receive_buffer: Option<u64>,
+    /// When it runs.
+    pub(super) from: Duration,
+    pub(super) to: Duration,
+    /// Its paths.
+    pub(super) paths: Vec<PathFacts>,
+}
+
+/// A path of a flow.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct PathFacts {
+    /// Its name.
+    pub(super) name: String,
+    /// Links there and back, in order.
+    pub(super) out: Vec<LinkFacts>,
+    pub(super) back: Vec<LinkFacts>,
+    /// Propagation of a packet and its acknowledgement, and one serialisation of each on every link.
+    pub(super) base_rtt: Duration,
+    /// Share of packets that loss models take on the way there.
+    pub(super) loss: f64,
+}
+
+/// A direction of a link, for packets of a flow.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct LinkFacts {
+    /// `b`, or `b.reverse`.
+    pub(super) name: String,
+    /// Mean bit/s; `None`: infinite.
+    pub(super) rate_bps: Option<f64>,
+    /// Full packets that fit its queue; `None`: all.
+    pub(super) queue_packets: Option<f64>,
+    /// How long a packet waits behind a full queue; `None`: there is no bound, or no rate.
+    pub(super) queue: Option<Duration>,
+}
+
+impl PathFacts {
+    /// The slowest link.
+    pub(super) fn bottleneck(&self) -> Option<&LinkFacts> {
+        let rated = self.out.iter().filter_map(|link| Some((link.rate_bps?, link)));
+        rated.min_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, link)| link)
+    }
+
+    /// The slowest link's rate, bit/s.
+    pub(super) fn rate_bps(&self) -> Option<f64> {
+        self.bottleneck().and_then(|link| link.rate_bps)
+    }
+
+    /// Bandwidth-delay product, bytes.
+    pub(super) fn bdp_bytes(&self) -> Option<f64> {
+        Some(self.rate_bps()? * self.base_rtt.as_secs_f64() / 8.0)
+    }
+}
+
+/// Background load.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct CrossFacts {
+    /// Names of the links it passes.
+    pub(super) links: Vec<String>,
+    /// What it offers, bit/s at IP level.
+    pub(super) rate_bps: f64,
+    /// Mean size of its packets, bytes.
+    pub(super) packet: f64,
+    /// How long it runs.
+    pub(super) time: Duration,
+}
+
+/// What is known of a scenario before it runs.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Facts {
+    pub(super) flows: Vec<FlowFacts>,
+    pub(super) cross: Vec<CrossFacts>,
+    /// Mean rates of all directions of links that have one, bit/s.
+    pub(super) capacity_bps: BTreeMap<String, f64>,
+}
+
+/// Looks at a scenario.
+///
+/// # Errors
+/// It cannot be built.
+pub(super) fn facts(scenario: &Scenario) -> Result<Facts, BuildError> {
+    let simulation = Simulation::new(scenario, &Schemes, scenario.run.seed, None)?;
+    let network = Network { scenario, simulation: &simulation };
+    let mut capacity_bps = BTreeMap::new();
+    for link in scenario.links.keys() {
+        for reverse in [false, true] {
+            let hop = Hop { link: link.clone(), reverse };
+            capacity_bps.extend(network.rate_bps(&hop).map(|rate| (name(&hop), rate)));
+        }
+    }
+    Ok(Facts {
+        flows: scenario.flows.iter().map(|(name, flow)| network.flow(name, flow)).collect(),
+        cross: scenario.cross.values().filter_map(|cross| network.cross(cross)).collect(),
+        capacity_bps,
+    })
+}
+
+fn name(hop: &Hop) -> String {
+    format!("{}{}", hop.link, if hop.reverse { ".reverse" } else { "" })
+}
+
+struct Network<'a> {
+    scenario: &'a Scenario,
+    simulation: &'a Simulation,
+}
+
+impl Network<'_> {
+    fn flow(&self, name: &str, flow: &Flow) -> FlowFacts {
+        let run = self.scenario.run.time;
+        let (offered_bps, total_bytes, size) = offered(&flow.app, run);
+        let wire = Wire::of(&flow.transport, size);
+        let paths = flow.paths.iter().map(|(name, path)| self.path(name, flow, path, &wire));
+        FlowFacts {
+            name: name.to_owned(),
+            transport: wire.transport,
+            scheme: wire.scheme.clone(),
+            count: flow.count,
+            packet: wire.packet,
+            ack: wire.ack,
+            payload: wire.payload,
+            offered_bps,
+            total_bytes,
+            receive_buffer: wire.receive_buffer,
+            from: Duration::from_secs_f64(mean(&flow.start, run).clamp(0.0, 1e9)),
+            to: flow.stop.unwrap_or(run).min(run),
+            paths: paths.collect(),
+        }
+    }
+
+    fn path(&self, name: &str, flow: &Flow, path: &scenario::Path, wire: &Wire) -> PathFacts {
+        let (there, mut rtt_s, loss) = self.way(&flow.from, &flow.to, &path.via, wire.packet);
+        let (back, back_s, _) = self.way(&flow.to, &flow.from, &path.back, wire.ack);
+        rtt_s += back_s;
+        let base_rtt = Duration::from_secs_f64(rtt_s.clamp(0.0, 1e9));
+        PathFacts { name: name.to_owned(), out: there, back, base_rtt, loss }
+    }
+
+    fn cross(&self, cross: &scenario::Cross) -> Option<CrossFacts> {
+        let (_, hops) = self.scenario.cross_way(cross).ok()?;
+        let shares: f64 = cross.sizes.values().map(|size| size.share).sum();
+        let bytes = cross.sizes.values().map(|size| f64::from(size.bytes) * size.share);
+        let run = self.scenario.run.time;
+        Some(CrossFacts {
+            rate_bps: mean(&cross.load, run) * self.rate_bps(hops.first()?)?,
+            links: hops.iter().map(name).collect(),
+            packet: (bytes.sum::<f64>() / shares).max(1.0),
+            time: run + cross.lead,
+        })
+    }
+
+    fn config(&self, hop: &Hop) -> &LinkConfig {
+        self.simulation.link(&hop.link, hop.reverse).expect("each link of the scenario was built")
+    }
+
+    /// A link's mean rate over the run.
+    fn rate_bps(&self, hop: &Hop) -> Option<f64> {
+        match &self.scenario.direction(hop)?.rate {
+            LinkRate::Number(number) => Some(mean(number, self.scenario.run.time)),
+            LinkRate::Infinite | LinkRate::Opportunities { .. } => self.config(hop).rate.mean_bps(),
+        }
+    }
+
+    /// Links, the time a packet of so many bytes takes over empty ones, and the share of packets lost.
+    fn way(&self, from: &str, to: &str, via: &[String], bytes: u32) -> (Vec<LinkFacts>, f64, f64) {
+        let hops = self.scenario.way(from, to, via).expect("paths are checked when a scenario is read");
+        let (mut links, mut seconds, mut kept) = (Vec::new(), 0.0, 1.0);
+        for hop in hops {
+            let (config, rate_bps) = (self.config(&hop), self.rate_bps(&hop));
+            let direction = self.scenario.direction(&hop).expect("each link of the way is there");
+            let bits = f64::from(bytes) * 8.0;
+            seconds +=
+                mean(&direction.delay, self.scenario.run.time) + rate_bps.map_or(0.0, |rate| bits / rate);
+            kept *= 1.0 - config.mean_loss();
+            links.push(link(name(&hop), config, rate_bps, bytes));
+        }
+        (links, seconds, 1.0 - kept)
+    }
+}
+
+fn link(name: String, config: &LinkConfig, rate_bps: Option<f64>, bytes: u32) -> LinkFacts {
+    let queue_packets = match config.queue.limit {
+        QueueLimit::Unlimited => None,
+        QueueLimit::Packets(packets) => Some(packets as f64),
+        QueueLimit::Bytes(limit) => Some(limit as f64 / f64::from(bytes.max(1))),
+    };
+    let seconds = queue_packets.zip(rate_bps).map(|(n, rate)| n * f64::from(bytes) * 8.0 / rate);
+    let queue = seconds.map(|s| Duration::from_secs_f64(s.clamp(0.0, 1e9)));
+    LinkFacts { name, rate_bps, queue_packets, queue }
+}
+
+/// What a transport puts on the wire.
+struct Wire {
+    transport: &'static str,
+    scheme: String,
+    packet: u32,
+    ack: u32,
+    payload: u32,
+    receive_buffer: Option<u64>,
+}
+
+impl Wire {
+    fn of(transport: &Transport, size: u32) -> Self {
+        match transport {
+            Transport::Sctp { scheme, sctp } => Wire::sctp(scheme, sctp, size),
+            Transport::Tcp { cc, tcp } | Transport::Mptcp { cc, tcp } => {
+                let config =
+                    Config::from_scenario(tcp).expect("its constants were checked when it was built");
+                let options = if config.timestamps { config.timestamp_bytes } else { 0 };
+                let header = config.header + options;
+                let mptcp = matches!(transport, Transport::Mptcp { .. });
+                Wire {
+                    transport: if mptcp { "mptcp" } else { "tcp" },
+                    scheme: cc.clone(),
+                    packet: header + config.segment + if mptcp { config.mapping_bytes } else { 0 },
+                    ack: header + if mptcp { config.data_ack_bytes } else { 0 },
+                    payload: config.segment,
+                    receive_buffer: Some(config.receive_window),
+                }
+            }
+            Transport::Udp { header } => Wire {
+                transport: "udp",
+                scheme: String::new(),
+                packet: header + size,
+                ack: 0,
+                payload: size,
+                receive_buffer: None,
+            },
+        }
+    }
+
+    fn sctp(scheme: &str, sctp: &Sctp, size: u32) -> Self {
+        let headers = u32::from(sctp.encapsulation) + DATA;
+        let most = u32::from(sctp.mtu).saturating_sub(headers).max(1);
+        // Large messages are cut into full packets; the last part of each is not looked at.
+        let payload = size.clamp(1, most);
+        Wire {
+            transport: "sctp",
+            scheme: scheme.to_owned(),
+            packet: headers + payload.next_multiple_of(4),
+            ack: u32::from(sctp.encapsulation) + SACK,
+            payload,
+            receive_buffer: Some(u64::from(sctp.receive_buffer)),
+        }
+    }
+}
+
+/// What an application offers, bit/s; what it has in all; bytes of its messages.
+fn offered(app: &App, run: Duration) -> (Option<f64>, Option<u64>, u32) {
+    match app {
+        App::Bulk { size } => (None, None, *size),
+        App::Finite { size, bytes } => (None, Some(*bytes), *size),
+        App::Cbr { size, rate } | App::Poisson { size, rate } => (Some(mean(rate, run)), None, *size),
+        App::OnOff { size, rate, on, off, .. } => {
+            let (on, off) = (on.as_secs_f64(), off.as_secs_f64());
+            (Some(mean(rate, run) * on / (on + off)), None, *size)
+        }
+        App::Video(video) => (Some(video_bps(video)), None, video.size),
+    }
+}

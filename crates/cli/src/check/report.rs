@@ -1,0 +1,165 @@
+//! What `check` prints.
+
+use super::cost::Cost;
+use super::facts::{Facts, FlowFacts, LinkFacts, PathFacts};
+use crate::show::{bits_per_s, bytes, percent};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::time::Duration;
+use strandcast_sim::scenario::Scenario;
+
+/// The layout of the JSON.
+const SCHEMA: &str = "strandcast-check-1";
+
+/// All that is known of a scenario before it runs.
+pub(super) struct Report<'a> {
+    pub(super) scenario: &'a Scenario,
+    pub(super) hash: &'a str,
+    pub(super) facts: &'a Facts,
+    /// By flow and path, bit/s at IP level.
+    pub(super) rates: &'a [Vec<f64>],
+    /// Of one run.
+    pub(super) cost: Cost,
+    pub(super) warnings: Vec<String>,
+}
+
+impl Report<'_> {
+    /// For people.
+    pub(super) fn text(&self) -> String {
+        let mut text = String::new();
+        let mut line = |words: String| {
+            text.push_str(&words);
+            text.push('\n');
+        };
+        line(self.scenario.title.clone());
+        for (flow, rates) in self.facts.flows.iter().zip(self.rates) {
+            line(head(flow));
+            for (path, rate) in flow.paths.iter().zip(rates) {
+                path_lines(path, *rate).into_iter().for_each(&mut line);
+            }
+        }
+        let (runs, cost) = (self.scenario.run.runs, self.cost);
+        let each = if runs == 1 { String::new() } else { format!(" each of {runs} runs") };
+        line(format!(
+            "\nabout {} data packets, {} packet-hops, {} of a processor{each}",
+            round(cost.packets),
+            round(cost.packet_hops),
+            about(cost.time)
+        ));
+        for warning in &self.warnings {
+            line(format!("warning: {warning}"));
+        }
+        text
+    }
+
+    /// For machines.
+    pub(super) fn json(&self) -> String {
+        let flows = self.facts.flows.iter().zip(self.rates);
+        let flows = flows.map(|(flow, rates)| (flow.name.clone(), flow_json(flow, rates)));
+        let cost = self.cost;
+        let value = json!({
+            "schema": SCHEMA,
+            "scenario": { "title": self.scenario.title, "hash": self.hash },
+            "flows": flows.collect::<serde_json::Map<_, _>>(),
+            "packets": cost.packets.round(),
+            "packet_hops": cost.packet_hops.round(),
+            "run_time_s": cost.time.as_secs_f64(),
+            "warnings": self.warnings,
+        });
+        format!("{value:#}\n")
+    }
+}
+
+fn head(flow: &FlowFacts) -> String {
+    let mut words = format!("\nflow {}", flow.name);
+    if flow.count > 1 {
+        let _ = write!(words, " ({} alike)", flow.count);
+    }
+    let _ = write!(words, ": {}", flow.transport);
+    if !flow.scheme.is_empty() {
+        let _ = write!(words, " {}", flow.scheme);
+    }
+    match (flow.offered_bps, flow.total_bytes) {
+        (Some(rate), _) => write!(words, ", {} offered", bits_per_s(rate)),
+        (None, Some(all)) => write!(words, ", {} in all", bytes(all)),
+        (None, None) => write!(words, ", as much as goes"),
+    }
+    .expect("memory takes any text");
+    if let Some(buffer) = flow.receive_buffer {
+        let _ = write!(words, ", receive buffer {}", bytes(buffer));
+    }
+    words
+}
+
+fn path_lines(path: &PathFacts, rate: f64) -> Vec<String> {
+    let names = |links: &[LinkFacts]| links.iter().map(|l| l.name.as_str()).collect::<Vec<_>>().join(" > ");
+    let mut lines = vec![format!("  path {}: {}, back {}", path.name, names(&path.out), names(&path.back))];
+    let mut words = format!("    RTT {}", ms(path.base_rtt));
+    if let (Some(link), Some(bdp)) = (path.bottleneck(), path.bdp_bytes()) {
+        let bottleneck = bits_per_s(link.rate_bps.unwrap_or_default());
+        let _ = write!(words, ", bottleneck {} {bottleneck}, BDP {}", link.name, bytes(bdp as u64));
+        match (link.queue, link.queue_packets) {
+            (Some(queue), Some(packets)) => {
+                let _ = write!(words, ", queue {} ({packets:.0} full packets)", ms(queue));
+            }
+            _ => words.push_str(", queue without end"),
+        }
+    } else {
+        words.push_str(", no link has a rate");
+    }
+    lines.push(format!("{words}, random loss {}", percent(path.loss)));
+    lines.push(format!("    about {} if all links are shared fairly", bits_per_s(rate)));
+    lines
+}
+
+fn flow_json(flow: &FlowFacts, rates: &[f64]) -> Value {
+    let link = |link: &LinkFacts| {
+        json!({
+            "link": link.name, "rate_bps": link.rate_bps, "queue_packets": link.queue_packets,
+            "queue_ms": link.queue.map(|d| d.as_secs_f64() * 1e3),
+        })
+    };
+    let paths = flow.paths.iter().zip(rates).map(|(path, rate)| {
+        let value = json!({
+            "via": path.out.iter().map(link).collect::<Vec<_>>(),
+            "back": path.back.iter().map(link).collect::<Vec<_>>(),
+            "base_rtt_ms": path.base_rtt.as_secs_f64() * 1e3,
+            "bottleneck": path.bottleneck().map(|link| link.name.as_str()),
+            "bottleneck_bps": path.rate_bps(),
+            "bdp_bytes": path.bdp_bytes(),
+            "loss_ratio": path.loss,
+            "fair_bps": rate,
+        });
+        (path.name.clone(), value)
+    });
+    json!({
+        "transport": flow.transport, "scheme": flow.scheme, "count": flow.count,
+        "packet_bytes": flow.packet, "ack_bytes": flow.ack, "offered_bps": flow.offered_bps,
+        "total_bytes": flow.total_bytes, "receive_buffer_bytes": flow.receive_buffer,
+        "paths": paths.collect::<serde_json::Map<_, _>>(),
+    })
+}
+
+/// `43.2 ms`.
+fn ms(d: Duration) -> String {
+    format!("{:.1} ms", d.as_secs_f64() * 1e3)
+}
+
+/// Two figures: nobody can know more.
+fn round(number: f64) -> String {
+    match number {
+        n if n >= 1e9 => format!("{:.1} billion", n / 1e9),
+        n if n >= 1e6 => format!("{:.1} million", n / 1e6),
+        n if n >= 1e3 => format!("{:.0} thousand", n / 1e3),
+        n => format!("{n:.0}"),
+    }
+}
+
+fn about(time: Duration) -> String {
+    match time.as_secs_f64() {
+        s if s < 0.1 => "less than 0.1 s".to_owned(),
+        s if s < 10.0 => format!("{s:.1} s"),
+        s if s < 600.0 => format!("{s:.0} s"),
+        s => format!("{:.0} min", s / 60.0),
+    }
+}

@@ -1,0 +1,102 @@
+//! What happened, for machines.
+
+use serde_json::{Value, json};
+use std::time::Duration;
+use strandcast_proto::time::Instant;
+use strandcast_sim::result::RunName;
+use strandcast_sim::result::meter::LossPlace;
+use strandcast_sim::simulation::{Account, Hop, MessageAccount, Outcome, Transmission, Wanted};
+
+/// The layout.
+const SCHEMA: &str = "strandcast-explain-1";
+
+/// All that is known.
+pub(super) fn as_json(account: &Account, run: &RunName, wanted: Wanted) -> String {
+    let writer = Writer { origin: account.origin };
+    let (frame, message) = match wanted {
+        Wanted::Frame(number) => (Some(number), None),
+        Wanted::Message(number) => (account.frame.map(|frame| frame.number), Some(number)),
+    };
+    let decisive = account.decisive();
+    let late = account.due().zip(account.delivered()).map(|(due, at)| ms(at - due) - ms(due - at));
+    let value = json!({
+        "schema": SCHEMA,
+        "flow": account.flow,
+        "scheme": run.scheme,
+        "seed": run.seed,
+        "frame": frame,
+        "message": message,
+        "captured_s": writer.maybe(account.capture()),
+        "due_s": writer.maybe(account.due()),
+        "delivered_s": writer.maybe(account.delivered()),
+        "late_ms": late,
+        "decisive": decisive.map(|message| message.number),
+        "waited_for": decisive.and_then(|m| account.blocker_of(m)).map(|message| message.number),
+        "messages": account.messages.iter().map(|m| writer.message(m)).collect::<Vec<_>>(),
+        "blockers": account.blockers.iter().map(|m| writer.message(m)).collect::<Vec<_>>(),
+    });
+    format!("{value:#}\n")
+}
+
+struct Writer {
+    origin: Instant,
+}
+
+impl Writer {
+    fn at(&self, at: Instant) -> f64 {
+        (at - self.origin).as_secs_f64()
+    }
+
+    fn maybe(&self, at: Option<Instant>) -> Option<f64> {
+        at.map(|at| self.at(at))
+    }
+
+    fn message(&self, message: &MessageAccount) -> Value {
+        json!({
+            "number": message.number,
+            "bytes": message.bytes,
+            "created_s": self.at(message.created),
+            "taken_s": self.at(message.taken),
+            "ahead": message.ahead,
+            "complete_s": self.maybe(message.complete),
+            "delivered_s": self.maybe(message.delivered),
+            "transmissions": message.transmissions.iter().map(|t| self.packet(t)).collect::<Vec<_>>(),
+        })
+    }
+
+    fn packet(&self, packet: &Transmission) -> Value {
+        let (outcome, at) = match packet.outcome {
+            Outcome::Arrived(at) => ("arrived", Some(at)),
+            Outcome::Duplicate(at) => ("duplicate", Some(at)),
+            Outcome::Refused(at) => ("refused", Some(at)),
+            Outcome::Lost(LossPlace::Queue) => ("lost-queue", None),
+            Outcome::Lost(LossPlace::Random) => ("lost-random", None),
+            Outcome::Lost(LossPlace::Down) => ("lost-down", None),
+            Outcome::UnderWay => ("under-way", None),
+        };
+        json!({
+            "packet": packet.packet,
+            "path": packet.path,
+            "sent_s": self.at(packet.sent),
+            "length": packet.len,
+            "again": packet.again,
+            "host_ms": packet.host().map(ms),
+            "outcome": outcome,
+            "arrived_s": self.maybe(at),
+            "hops": packet.hops.iter().map(hop_json).collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn hop_json(hop: &Hop) -> Value {
+    json!({
+        "link": hop.link,
+        "queue_ms": hop.queued().map(ms),
+        "serialisation_ms": hop.serialisation().map(ms),
+        "propagation_ms": hop.propagation().map(ms),
+    })
+}
+
+fn ms(d: Duration) -> f64 {
+    d.as_secs_f64() * 1e3
+}

@@ -1,0 +1,229 @@
+//! What happened, for people.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+use strandcast_proto::time::Instant;
+use strandcast_sim::result::RunName;
+use strandcast_sim::result::meter::LossPlace;
+use strandcast_sim::simulation::{Account, Hop, MessageAccount, Outcome, Transmission, Wanted};
+
+/// The story of what was asked for, and a table of its packets.
+pub(super) fn story(account: &Account, run: &RunName, wanted: Wanted) -> String {
+    let teller = Teller { account };
+    let mut lines = vec![teller.head(run, wanted)];
+    let Some(message) = account.decisive() else {
+        lines.push("It was not handed in before the run ended.".into());
+        return lines.join("\n") + "\n";
+    };
+    lines.extend(teller.verdict());
+    if account.messages.len() > 1 {
+        lines.push(format!("Message {} of it came last:", message.number));
+    }
+    lines.extend(teller.message(message));
+    if let Some(blocker) = account.blocker_of(message) {
+        let waited = message.blocked().map_or("to the end of the run".into(), |d| format!("for {}", ms(d)));
+        lines.push(format!("It waited {waited} for earlier messages, last for message {}:", blocker.number));
+        lines.extend(teller.message(blocker));
+    }
+    let others = account.messages.iter().filter(|m| m.number != message.number);
+    let late: Vec<String> = others.filter(|m| teller.is_late(m)).map(|m| m.number.to_string()).collect();
+    if !late.is_empty() {
+        lines.push(format!("Late, too: message {}.", late.join(", ")));
+    }
+    lines.join("\n") + "\n"
+}
+
+struct Teller<'a> {
+    account: &'a Account,
+}
+
+impl Teller<'_> {
+    fn head(&self, run: &RunName, wanted: Wanted) -> String {
+        let Account { flow, frame, messages, .. } = self.account;
+        let what = match (wanted, frame.and_then(|frame| frame.kind)) {
+            (Wanted::Message(number), _) => format!("Message {number}"),
+            (Wanted::Frame(number), None) => format!("Frame {number}"),
+            (Wanted::Frame(number), Some(kind)) => format!("{kind:?} frame {number}"),
+        };
+        let bytes: u64 = messages.iter().map(|m| u64::from(m.bytes)).sum();
+        let size = match messages.len() {
+            0 => String::new(),
+            1 => format!(" ({bytes} bytes)"),
+            n => format!(" ({bytes} bytes in {n} messages)"),
+        };
+        format!("{what} of flow {flow}{size}, scheme {}, seed {}", run.scheme, run.seed)
+    }
+
+    fn verdict(&self) -> Vec<String> {
+        let account = self.account;
+        let Some(first) = account.messages.first() else { return Vec::new() };
+        let begun = match account.capture() {
+            Some(capture) => format!("It was captured at {}", self.at(capture)),
+            None => format!("It was handed in at {}", self.at(first.created)),
+        };
+        let since = account.capture().unwrap_or(first.created);
+        let ended = match (account.delivered(), account.due()) {
+            (Some(at), Some(due)) if at <= due => {
+                format!(
+                    "all there at {}, {} before it was due at {}",
+                    self.at(at),
+                    ms(due - at),
+                    self.at(due)
+                )
+            }
+            (Some(at), Some(due)) => {
+                format!(
+                    "all there at {}, {} after it was due at {}: late",
+                    self.at(at),
+                    ms(at - due),
+                    self.at(due)
+                )
+            }
+            (Some(at), None) => format!("delivered at {}, {} later", self.at(at), ms(at - since)),
+            (None, Some(due)) if due <= account.end => {
+                format!("due at {}, and never all there", self.at(due))
+            }
+            (None, _) => "not all there when the run ended".into(),
+        };
+        vec![format!("{begun}, {ended}.")]
+    }
+
+    fn message(&self, message: &MessageAccount) -> Vec<String> {
+        let mut lines = vec![format!("  {}", self.waiting(message))];
+        if !message.transmissions.is_empty() {
+            lines.push(format!("  {}", fate(message)));
+            lines.extend(self.table(message).into_iter().map(|row| format!("    {row}")));
+        }
+        lines
+    }
+
+    /// What happened before it was sent.
+    fn waiting(&self, message: &MessageAccount) -> String {
+        let mut words = format!("handed in at {}", self.at(message.created));
+        let full = message.taken - message.created;
+        if !full.is_zero() {
+            let _ = write!(words, ", taken {} later when the send buffer had room", ms(full));
+        }
+        match (message.transmissions.first(), message.ahead) {
+            (Some(first), 0) => write!(words, ", sent after {}", ms(first.sent - message.created)),
+            (Some(first), ahead) => {
+                let after = ms(first.sent - message.created);
+                write!(words, ", sent after {after} behind {ahead} other message{}", plural(ahead))
+            }
+            (None, ahead) => write!(words, " behind {ahead} other message{}, never sent", plural(ahead)),
+        }
+        .expect("memory takes any text");
+        words
+    }
+
+    fn table(&self, message: &MessageAccount) -> Vec<String> {
+        let head = ["sent", "path", "host", "link", "queue", "serial", "way", "then"];
+        let mut rows: Vec<[String; 8]> = vec![head.map(str::to_owned)];
+        for packet in &message.transmissions {
+            let first = [self.at(packet.sent), packet.path.clone(), maybe(packet.host())];
+            let mut cells = Some(first);
+            for (i, hop) in packet.hops.iter().enumerate() {
+                let last = i + 1 == packet.hops.len();
+                let [sent, path, host] = cells.take().unwrap_or_default();
+                let then = if last { self.outcome(packet) } else { String::new() };
+                let (queue, serial, way) =
+                    (maybe(hop.queued()), maybe(hop.serialisation()), maybe(way(packet, hop, last)));
+                rows.push([sent, path, host, hop.link.clone(), queue, serial, way, then]);
+            }
+            if let Some([sent, path, host]) = cells {
+                let [link, queue, serial, way] = [(); 4].map(|()| String::new());
+                rows.push([sent, path, host, link, queue, serial, way, self.outcome(packet)]);
+            }
+        }
+        aligned(&rows)
+    }
+
+    fn outcome(&self, packet: &Transmission) -> String {
+        match packet.outcome {
+            Outcome::Arrived(at) => format!("arrived at {}", self.at(at)),
+            Outcome::Duplicate(at) => format!("arrived at {}, nothing new", self.at(at)),
+            Outcome::Refused(at) => format!("arrived damaged at {}", self.at(at)),
+            Outcome::Lost(place) => lost(place).to_owned(),
+            Outcome::UnderWay => "under way at the end".to_owned(),
+        }
+    }
+
+    fn is_late(&self, message: &MessageAccount) -> bool {
+        let due = self.account.due();
+        due.is_some_and(|due| message.delivered.is_none_or(|at| at > due))
+    }
+
+    /// Seconds since the flows' time 0.
+    fn at(&self, at: Instant) -> String {
+        format!("{:.4} s", (at - self.account.origin).as_secs_f64())
+    }
+}
+
+/// What became of a message's packets, in a sentence.
+fn fate(message: &MessageAccount) -> String {
+    let (sent, lost) = (message.transmissions.len(), message.losses());
+    let packets = if sent == 1 { "in one packet".to_owned() } else { format!("in {sent} packets") };
+    let mut words = match lost {
+        0 => format!("sent {packets}, none lost"),
+        _ => format!("sent {packets}, {lost} lost ({})", reasons(message)),
+    };
+    let arrived = message.transmissions.iter().filter(|t| matches!(t.outcome, Outcome::Arrived(_)));
+    if let Some(slowest) = arrived.max_by_key(|t| t.queued()) {
+        let hop = slowest.hops.iter().max_by_key(|hop| hop.queued());
+        if let Some((hop, queued)) =
+            hop.and_then(|hop| Some((hop, hop.queued()?))).filter(|(_, q)| !q.is_zero())
+        {
+            let _ =
+                write!(words, "; longest queue {} on link {} (path {})", ms(queued), hop.link, slowest.path);
+        }
+    }
+    words
+}
+
+fn reasons(message: &MessageAccount) -> String {
+    let each = message.transmissions.iter().filter_map(|packet| match packet.outcome {
+        Outcome::Lost(place) => {
+            let link = packet.hops.last().map_or("", |hop| hop.link.as_str());
+            Some(format!("{} on {link}", lost(place).trim_start_matches("lost: ")))
+        }
+        _ => None,
+    });
+    let mut reasons: Vec<String> = each.collect();
+    reasons.dedup();
+    reasons.join(", ")
+}
+
+fn lost(place: LossPlace) -> &'static str {
+    match place {
+        LossPlace::Queue => "lost: queue full",
+        LossPlace::Random => "lost: at random",
+        LossPlace::Down => "lost: link down",
+    }
+}
+
+/// Nothing is known of the way of a packet that was lost.
+fn way(packet: &Transmission, hop: &Hop, last: bool) -> Option<Duration> {
+    hop.propagation().filter(|_| !(last && matches!(packet.outcome, Outcome::Lost(_))))
+}
+
+fn ms(d: Duration) -> String {
+    format!("{:.1} ms", d.as_secs_f64() * 1e3)
+}
+
+fn maybe(d: Option<Duration>) -> String {
+    d.map_or("-".to_owned(), ms)
+}
+
+fn plural(n: u64) -> &'static str {
+    if n == 1 { "" } else { "s" }
+}
+
+fn aligned(rows: &[[String; 8]]) -> Vec<String> {
+    let width = |i: usize| rows.iter().map(|row| row[i].chars().count()).max().unwrap_or(0);
+    let widths: [usize; 8] = std::array::from_fn(width);
+    let line = |row: &[String; 8]| {
+        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}"));
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
+}

@@ -1,0 +1,123 @@
+//! The story of a frame that was late for two reasons.
+
+use super::json::as_json;
+use super::story::story;
+use serde_json::Value;
+use std::time::Duration;
+use strandcast_media::ts::FrameType;
+use strandcast_proto::time::Instant;
+use strandcast_sim::result::RunName;
+use strandcast_sim::result::meter::LossPlace;
+use strandcast_sim::simulation::{Account, FrameNote, Hop, MessageAccount, Outcome, Transmission, Wanted};
+
+const fn ms(ms: u64) -> Instant {
+    Instant::from_millis(ms)
+}
+
+/// Over link `b`: 10 ms in the queue, 4 ms of serialisation, 20 ms of propagation.
+fn packet(number: u64, sent: u64, outcome: Outcome) -> Transmission {
+    let arrived = match outcome {
+        Outcome::Arrived(at) => Some(at),
+        _ => None,
+    };
+    let hop = Hop {
+        link: "b".into(),
+        entered: ms(sent + 1),
+        started: Some(ms(sent + 11)),
+        departed: Some(ms(sent + 15)),
+        arrived,
+    };
+    let again = number > 1;
+    Transmission {
+        packet: number,
+        path: "wifi".into(),
+        sent: ms(sent),
+        len: 1000,
+        again,
+        hops: vec![hop],
+        outcome,
+    }
+}
+
+fn message(number: u64, transmissions: Vec<Transmission>, complete: u64, delivered: u64) -> MessageAccount {
+    MessageAccount {
+        number,
+        bytes: 900,
+        created: ms(1000),
+        taken: ms(1002),
+        ahead: 3,
+        transmissions,
+        complete: Some(ms(complete)),
+        delivered: Some(ms(delivered)),
+    }
+}
+
+/// Message 7 came at once and waited for message 6, which was lost and came again.
+fn account() -> Account {
+    let lost = packet(1, 1001, Outcome::Lost(LossPlace::Random));
+    let again = packet(3, 1400, Outcome::Arrived(ms(1435)));
+    Account {
+        flow: "video".into(),
+        frame: Some(FrameNote {
+            number: 4,
+            kind: Some(FrameType::P),
+            lag: Duration::from_millis(10),
+            deadline: Duration::from_millis(300),
+        }),
+        messages: vec![message(7, vec![packet(2, 1005, Outcome::Arrived(ms(1040)))], 1040, 1435)],
+        blockers: vec![message(6, vec![lost, again], 1435, 1435)],
+        origin: ms(0),
+        end: ms(9000),
+    }
+}
+
+fn run() -> RunName {
+    RunName { seed: 1, scheme: "cmt".into(), fingerprint: String::new() }
+}
+
+#[test]
+fn a_story_has_a_verdict_and_its_reasons() {
+    let text = story(&account(), &run(), Wanted::Frame(4));
+    let expected = "\
+P frame 4 of flow video (900 bytes), scheme cmt, seed 1
+It was captured at 0.9900 s, all there at 1.4350 s, 145.0 ms after it was due at 1.2900 s: late.
+  handed in at 1.0000 s, taken 2.0 ms later when the send buffer had room, sent after 5.0 ms behind 3 other messages
+  sent in one packet, none lost; longest queue 10.0 ms on link b (path wifi)
+    sent      path  host    link  queue    serial  way      then
+    1.0050 s  wifi  1.0 ms  b     10.0 ms  4.0 ms  20.0 ms  arrived at 1.0400 s
+It waited for 395.0 ms for earlier messages, last for message 6:
+  handed in at 1.0000 s, taken 2.0 ms later when the send buffer had room, sent after 1.0 ms behind 3 other messages
+  sent in 2 packets, 1 lost (at random on b); longest queue 10.0 ms on link b (path wifi)
+    sent      path  host    link  queue    serial  way      then
+    1.0010 s  wifi  1.0 ms  b     10.0 ms  4.0 ms  -        lost: at random
+    1.4000 s  wifi  1.0 ms  b     10.0 ms  4.0 ms  20.0 ms  arrived at 1.4350 s
+";
+    assert_eq!(text, expected, "{text}");
+}
+
+#[test]
+fn machines_get_the_same() {
+    let json: Value = serde_json::from_str(&as_json(&account(), &run(), Wanted::Frame(4))).expect("JSON");
+    assert_eq!(json["late_ms"], 145.0);
+    assert_eq!((&json["decisive"], &json["waited_for"]), (&7.into(), &6.into()));
+    assert_eq!(json["blockers"][0]["transmissions"][0]["outcome"], "lost-random");
+    assert_eq!(json["messages"][0]["transmissions"][0]["hops"][0]["propagation_ms"], 20.0);
+}
+
+#[test]
+fn frames_in_time_and_messages_that_never_come() {
+    let mut early = account();
+    early.frame.as_mut().expect("it is a video").deadline = Duration::from_secs(1);
+    let text = story(&early, &run(), Wanted::Frame(4));
+    assert!(text.contains("all there at 1.4350 s, 555.0 ms before it was due"), "{text}");
+    let mut never = account();
+    never.frame = None;
+    let message = &mut never.messages[0];
+    (message.complete, message.delivered, message.transmissions) = (None, None, Vec::new());
+    never.blockers.clear();
+    let text = story(&never, &run(), Wanted::Message(7));
+    assert!(text.contains("not all there when the run ended"), "{text}");
+    assert!(text.contains("behind 3 other messages, never sent"), "{text}");
+    never.messages.clear();
+    assert!(story(&never, &run(), Wanted::Message(7)).contains("not handed in"));
+}

@@ -1,0 +1,42 @@
+//! A scenario from the command line.
+
+use crate::error::CliError;
+use std::path::Path;
+use strandcast_sim::scenario::{Document, Scenario, ScenarioError, hash};
+use strandcast_sim::simulation::BuildError;
+
+/// A scenario, and where it says what.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    /// All of it.
+    pub(crate) scenario: Scenario,
+    /// What it says, as one number.
+    pub(crate) hash: String,
+    document: Document,
+}
+
+impl Loaded {
+    /// Reads a file and what `--set` changes in it.
+    ///
+    /// # Errors
+    /// The first mistake, with its line.
+    pub(crate) fn open(file: &Path, sets: &[String]) -> Result<Self, CliError> {
+        let document = Document::open(file, sets).map_err(usage)?;
+        let scenario = document.scenario().map_err(usage)?;
+        Ok(Loaded { hash: hash(&scenario), scenario, document })
+    }
+
+    /// A mistake in what a key says.
+    pub(crate) fn error(&self, key: &str, message: &str) -> CliError {
+        usage(self.document.error(&key.split('.').collect::<Vec<_>>(), message))
+    }
+
+    /// Something that was only found when it was built.
+    pub(crate) fn build_error(&self, error: &BuildError) -> CliError {
+        self.error(&error.key, &error.message)
+    }
+}
+
+fn usage(error: ScenarioError) -> CliError {
+    CliError::Usage(error.to_string())
+}

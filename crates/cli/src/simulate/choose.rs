@@ -1,0 +1,105 @@
+//! What `--scheme` says, and whom it is for.
+
+use strandcast_sim::scenario::{Flow, Scenario, Transport};
+
+/// The specs of `a,b,key=value,c`: what has a `=` belongs to the spec before it.
+///
+/// # Errors
+/// Why this is no list, in one line.
+pub(crate) fn split(list: &str) -> Result<Vec<String>, String> {
+    let wrong = |what: String| format!("--scheme {list}: {what}");
+    let mut specs: Vec<String> = Vec::new();
+    for word in list.split(',').map(str::trim) {
+        match specs.last_mut() {
+            _ if word.is_empty() => return Err(wrong("a name is missing, as in cmt,sctp".into())),
+            Some(spec) if word.contains('=') => {
+                spec.push(',');
+                spec.push_str(word);
+            }
+            None if word.contains('=') => {
+                return Err(wrong(format!("'{word}' follows no scheme, as in cmt,rtx=same")));
+            }
+            _ => specs.push(word.to_owned()),
+        }
+    }
+    match specs.iter().enumerate().find(|(i, spec)| specs[..*i].contains(spec)) {
+        Some((_, spec)) => Err(wrong(format!("{spec} is given twice"))),
+        None => Ok(specs),
+    }
+}
+
+/// No flow is marked for comparison, and it is not clear which one is meant.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Unclear {
+    /// The key that would tell.
+    pub(crate) key: String,
+    /// What is wrong, and how to mend it.
+    pub(crate) message: String,
+}
+
+/// Sees to it that some flow of `scenario` is marked for comparison: one of several paths if it is the only one of its
+/// kind, else the only one over TCP.
+///
+/// # Errors
+/// [`Unclear`].
+pub(crate) fn mark_compared(scenario: &mut Scenario) -> Result<(), Unclear> {
+    if scenario.flows.values().any(|flow| flow.compare) {
+        return Ok(());
+    }
+    let named = |kind: fn(&Flow) -> bool| {
+        let found = scenario.flows.iter().filter(|(_, flow)| kind(flow));
+        found.map(|(name, _)| name.clone()).collect::<Vec<_>>()
+    };
+    let several = named(|flow| matches!(flow.transport, Transport::Sctp { .. } | Transport::Mptcp { .. }));
+    let candidates = match several.as_slice() {
+        [] => named(|flow| matches!(flow.transport, Transport::Tcp { .. })),
+        _ => several,
+    };
+    match candidates.as_slice() {
+        [only] => {
+            scenario.flows.entry(only.clone()).and_modify(|flow| flow.compare = true);
+            Ok(())
+        }
+        [] => Err(Unclear {
+            key: "flows".into(),
+            message: "no flow has a scheme that --scheme could replace; give one transport = \"sctp\"".into(),
+        }),
+        [first, ..] => Err(Unclear {
+            key: format!("flows.{first}.compare"),
+            message: format!(
+                "--scheme may be for any of {}; say `compare = true` in those it is for",
+                candidates.join(", ")
+            ),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn specs(list: &str) -> Vec<String> {
+        split(list).expect(list)
+    }
+
+    #[test]
+    fn parameters_belong_to_the_scheme_before_them() {
+        assert_eq!(specs("cmt,rtx=cwnd,lia"), ["cmt,rtx=cwnd", "lia"]);
+        assert_eq!(specs("cmt, rtx=cwnd, dac=off ,sctp"), ["cmt,rtx=cwnd,dac=off", "sctp"]);
+        assert_eq!(specs("cmt,cmt,rtx=same"), ["cmt", "cmt,rtx=same"]);
+    }
+
+    #[test]
+    fn lists_that_are_none() {
+        for (list, word) in [
+            ("", "missing"),
+            ("cmt,,lia", "missing"),
+            ("rtx=same,cmt", "follows no scheme"),
+            ("cmt,lia,cmt", "cmt is given twice"),
+            ("cmt,rtx=same,cmt,rtx=same", "cmt,rtx=same is given twice"),
+        ] {
+            let error = split(list).expect_err(list);
+            assert!(error.contains(word) && !error.contains('\n'), "{error}");
+        }
+    }
+}

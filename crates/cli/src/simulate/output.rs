@@ -1,0 +1,94 @@
+//! What a folder of results needs beside its tables, to be explained later.
+
+use crate::error::CliError;
+use std::path::{Component, Path};
+use strandcast_sim::scenario::{
+    App, Direction, Flow, Frames, Link, LinkRate, Loss, Number, Scenario, TraceFile,
+};
+
+/// The scenario's copy in a folder of results.
+pub(crate) const COPY: &str = "scenario.toml";
+
+/// Copies the scenario's file into the folder, and with it those of its traces that lie beside or below it.
+///
+/// # Errors
+/// [`CliError::Media`].
+pub(crate) fn keep(scenario: &Scenario, file: &Path, folder: &Path) -> Result<(), CliError> {
+    let text =
+        std::fs::read(file).map_err(|e| CliError::Media(format!("cannot read {}: {e}", file.display())))?;
+    write(&folder.join(COPY), &text)?;
+    let home = file.parent().unwrap_or(Path::new(""));
+    for trace in traces(scenario) {
+        let inside = trace.path.strip_prefix(home).ok().filter(|path| {
+            path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+        });
+        if let Some(path) = inside {
+            write(&folder.join(path), trace.text.as_bytes())?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes a file that is there whole or not at all.
+fn write(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
+    let wrong = |e: std::io::Error| CliError::Media(format!("cannot write {}: {e}", path.display()));
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(wrong)?;
+    }
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    let written = std::fs::write(&part, bytes).and_then(|()| std::fs::rename(&part, path));
+    written.map_err(|e| {
+        // It says itself that it is a part.
+        let _ = std::fs::remove_file(&part);
+        wrong(e)
+    })
+}
+
+/// Every file that a scenario refers to.
+fn traces(scenario: &Scenario) -> Vec<&TraceFile> {
+    let mut found = Vec::new();
+    for Link { forward, reverse, .. } in scenario.links.values() {
+        for direction in [forward, reverse] {
+            of_direction(direction, &mut found);
+        }
+    }
+    for Flow { app, start, .. } in scenario.flows.values() {
+        of_number(start, &mut found);
+        match app {
+            App::Cbr { rate, .. } | App::Poisson { rate, .. } | App::OnOff { rate, .. } => {
+                of_number(rate, &mut found);
+            }
+            App::Video(video) => {
+                if let Frames::Trace { file, .. } = &video.frames {
+                    found.push(file);
+                }
+            }
+            App::Bulk { .. } | App::Finite { .. } => {}
+        }
+    }
+    scenario.cross.values().for_each(|cross| of_number(&cross.load, &mut found));
+    found
+}
+
+fn of_direction<'a>(direction: &'a Direction, found: &mut Vec<&'a TraceFile>) {
+    match &direction.rate {
+        LinkRate::Number(rate) => of_number(rate, found),
+        LinkRate::Opportunities { file } => found.push(file),
+        LinkRate::Infinite => {}
+    }
+    of_number(&direction.delay, found);
+    for loss in direction.loss.values() {
+        match loss {
+            Loss::Uniform { rate } => of_number(rate, found),
+            Loss::List { file, .. } => found.push(file),
+            Loss::MarkovByPacket { .. } | Loss::MarkovByTime { .. } => {}
+        }
+    }
+}
+
+fn of_number<'a>(number: &'a Number, found: &mut Vec<&'a TraceFile>) {
+    if let Number::Trace { file, .. } = number {
+        found.push(file);
+    }
+}

@@ -1,0 +1,176 @@
+//! `strandcast simulate`, from its arguments to its results.
+
+use super::choose::{mark_compared, split};
+use super::output;
+use super::progress::Progress;
+use super::runner::{Batch, Finished, Job, RunError, jobs};
+use crate::args::SimulateArgs;
+use crate::catalog::Schemes;
+use crate::error::CliError;
+use crate::loaded::Loaded;
+use crate::print;
+use crate::signals::{self, stopped};
+use std::io::{IsTerminal, stdout};
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::available_parallelism;
+use strandcast_sim::result::output::{Format, Output, OutputError};
+use strandcast_sim::result::{ScenarioName, Speed, Summary, table};
+
+/// Runs a scenario as often as asked.
+///
+/// # Errors
+/// [`CliError`].
+pub(crate) async fn run(args: SimulateArgs) -> Result<(), CliError> {
+    let plan = Plan::new(args)?;
+    let mut stop = signals::watch()?;
+    let progress = Arc::clone(&plan.progress);
+    let work = tokio::task::spawn_blocking(move || {
+        let finished = plan.run();
+        plan.progress.clear();
+        finished.map(|finished| (plan, finished))
+    });
+    tokio::pin!(work);
+    let ended = tokio::select! {
+        ended = &mut work => ended,
+        () = stopped(&mut stop) => {
+            progress.stop();
+            work.await
+        }
+    };
+    let (plan, finished) = ended.map_err(|e| CliError::Media(format!("a run failed: {e}")))??;
+    plan.tell(&finished)
+}
+
+/// Everything that is known before the first run.
+#[derive(Debug)]
+struct Plan {
+    args: SimulateArgs,
+    loaded: Loaded,
+    name: ScenarioName,
+    jobs: Vec<Job>,
+    seed: u64,
+    output: Option<Output>,
+    progress: Arc<Progress>,
+}
+
+impl Plan {
+    fn new(args: SimulateArgs) -> Result<Self, CliError> {
+        let mut loaded = Loaded::open(&args.file, &args.set)?;
+        let name = ScenarioName {
+            title: loaded.scenario.title.clone(),
+            hash: loaded.hash.clone(),
+            file: Some(absolute(&args.file)),
+            set: args.set.clone(),
+        };
+        if let Some(step) = args.series {
+            loaded.scenario.run.series = Some(step);
+        }
+        let schemes = args.scheme.as_deref().map(split).transpose().map_err(CliError::Usage)?;
+        if schemes.is_some() {
+            compared(&mut loaded)?;
+        }
+        let seed = args.seed.unwrap_or(loaded.scenario.run.seed);
+        let runs = args.runs.unwrap_or(loaded.scenario.run.runs);
+        let jobs = jobs(&schemes.unwrap_or_default(), seed, runs);
+        if args.trace.is_some() && jobs.len() > 1 {
+            let message = format!(
+                "--trace is of one run, not of {}; add --runs 1 and at most one --scheme",
+                jobs.len()
+            );
+            return Err(CliError::Usage(message));
+        }
+        if args.out.is_none() && (args.csv || args.series.is_some()) {
+            let option = if args.csv { "--csv" } else { "--series" };
+            return Err(CliError::Usage(format!("{option} needs a folder to write to; add --out FOLDER")));
+        }
+        let quiet = args.quiet || (args.json && stdout().is_terminal());
+        let progress = Arc::new(Progress::new(jobs.len(), quiet));
+        let mut plan = Plan { args, loaded, name, jobs, seed, output: None, progress };
+        plan.batch().validate(&plan.jobs).map_err(|e| plan.error(e))?;
+        plan.output = plan.open_output()?;
+        Ok(plan)
+    }
+
+    fn open_output(&self) -> Result<Option<Output>, CliError> {
+        let Some(folder) = &self.args.out else { return Ok(None) };
+        let format = if self.args.csv { Format::Csv } else { Format::Parquet };
+        let output = Output::create(folder.clone(), format).map_err(media)?;
+        output::keep(&self.loaded.scenario, &self.args.file, folder)?;
+        Ok(Some(output))
+    }
+
+    fn batch(&self) -> Batch<'_> {
+        Batch {
+            scenario: &self.loaded.scenario,
+            catalog: &Schemes,
+            output: self.output.as_ref(),
+            trace: self.args.trace.as_deref(),
+            waiting: &*self.progress,
+        }
+    }
+
+    fn run(&self) -> Result<Finished, CliError> {
+        let cores = available_parallelism().map_or(1, usize::from);
+        let threads = self.args.jobs.map_or(cores, |jobs| jobs as usize).min(self.jobs.len().max(1));
+        self.batch().run_all(&self.jobs, threads).map_err(|e| self.error(e))
+    }
+
+    fn error(&self, error: RunError) -> CliError {
+        match error {
+            // Of compared flows it is the argument that is wrong, not the file.
+            RunError::Build(Some(scheme), error) if self.is_of_scheme(&error.key) => {
+                CliError::Usage(format!("--scheme {scheme}: {}", error.message))
+            }
+            RunError::Build(_, error) => self.loaded.build_error(&error),
+            RunError::Output(error) => media(error),
+            RunError::Threads(error) => CliError::Media(error),
+        }
+    }
+
+    /// Whether a key is one that `--scheme` replaces.
+    fn is_of_scheme(&self, key: &str) -> bool {
+        let compared = self.loaded.scenario.flows.iter().filter(|(_, flow)| flow.compare);
+        compared
+            .map(|(name, _)| name)
+            .any(|name| ["scheme", "cc"].iter().any(|last| key == format!("flows.{name}.{last}")))
+    }
+
+    /// Prints and writes what the finished runs say.
+    fn tell(&self, finished: &Finished) -> Result<(), CliError> {
+        let (runs, all) = (&finished.runs, self.jobs.len());
+        if runs.is_empty() {
+            return Err(CliError::Interrupted("interrupted before a run had ended".into()));
+        }
+        let version = env!("CARGO_PKG_VERSION");
+        let mut summary = Summary::of(self.name.clone(), version, self.seed, runs);
+        let hops: u64 = runs.iter().map(|run| run.packet_hops).sum();
+        let packet_hops_per_s = hops as f64 / finished.time.as_secs_f64().max(1e-9);
+        summary.speed = Some(Speed { packet_hops_per_s });
+        if let Some(output) = &self.output {
+            output.finish(&summary, runs).map_err(media)?;
+        }
+        print::text(&if self.args.json { summary.json() } else { table(&summary) })?;
+        if runs.len() < all {
+            return Err(CliError::Interrupted(format!("interrupted after {} of {all} runs", runs.len())));
+        }
+        Ok(())
+    }
+}
+
+/// Sees to it that some flow is marked for comparison.
+///
+/// # Errors
+/// It is not clear which one is meant.
+pub(crate) fn compared(loaded: &mut Loaded) -> Result<(), CliError> {
+    mark_compared(&mut loaded.scenario).map_err(|e| loaded.error(&e.key, &e.message))
+}
+
+/// The file's place, whoever asks for it from wherever.
+fn absolute(file: &Path) -> String {
+    std::path::absolute(file).unwrap_or_else(|_| file.into()).display().to_string()
+}
+
+fn media(error: OutputError) -> CliError {
+    CliError::Media(error.to_string())
+}

@@ -1,0 +1,211 @@
+//! Many runs at once, without a terminal: the same results in the same order, however many threads there are.
+
+use super::trace;
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+use std::fmt;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+use strandcast_sim::result::output::{Output, OutputError, SeriesWriter};
+use strandcast_sim::result::{RunResult, Subject};
+use strandcast_sim::scenario::Scenario;
+use strandcast_sim::simulation::{BuildError, Catalog, Control, RunOptions, Simulation};
+
+/// A run to be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Job {
+    /// Its place among all runs.
+    pub(crate) index: usize,
+    /// Its seed.
+    pub(crate) seed: u64,
+    /// What the compared flows use, if not what the scenario says.
+    pub(crate) scheme: Option<String>,
+}
+
+/// Every scheme with every seed: the seeds of a scheme stand together. No schemes: what the scenario says.
+pub(crate) fn jobs(schemes: &[String], first_seed: u64, runs: u32) -> Vec<Job> {
+    let schemes: Vec<Option<String>> = match schemes {
+        [] => vec![None],
+        some => some.iter().cloned().map(Some).collect(),
+    };
+    let each = |scheme: Option<String>| {
+        (0..u64::from(runs)).map(move |n| (first_seed.wrapping_add(n), scheme.clone()))
+    };
+    let all = schemes.into_iter().flat_map(each).enumerate();
+    all.map(|(index, (seed, scheme))| Job { index, seed, scheme }).collect()
+}
+
+/// Whoever waits for the runs; called from all threads.
+pub(crate) trait Waiting: Sync {
+    /// So much of a run is done, 0 to 1; `Break` ends all runs that have not ended.
+    fn progress(&self, job: &Job, done: f64) -> ControlFlow<()>;
+}
+
+/// What came of the runs.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    /// Those that went to their end, in order.
+    pub(crate) runs: Vec<RunResult>,
+    /// How long all of them took, one after the other.
+    pub(crate) time: Duration,
+}
+
+/// Why runs ended early.
+#[derive(Debug)]
+pub(crate) enum RunError {
+    /// A scenario that cannot be built with a scheme.
+    Build(Option<String>, BuildError),
+    /// Time series cannot be written.
+    Output(OutputError),
+    /// No threads.
+    Threads(String),
+}
+
+impl From<OutputError> for RunError {
+    fn from(error: OutputError) -> Self {
+        RunError::Output(error)
+    }
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunError::Build(Some(scheme), error) => write!(f, "{scheme}: {error}"),
+            RunError::Build(None, error) => error.fmt(f),
+            RunError::Output(error) => error.fmt(f),
+            RunError::Threads(error) => write!(f, "cannot start threads: {error}"),
+        }
+    }
+}
+
+/// What all runs share.
+pub(crate) struct Batch<'a> {
+    /// What is run; with a step, time series are written to `output`.
+    pub(crate) scenario: &'a Scenario,
+    /// Whoever knows schemes.
+    pub(crate) catalog: &'a dyn Catalog,
+    /// Where time series go.
+    pub(crate) output: Option<&'a Output>,
+    /// Where every event of the only run goes.
+    pub(crate) trace: Option<&'a Path>,
+    /// Whoever waits.
+    pub(crate) waiting: &'a dyn Waiting,
+}
+
+impl Batch<'_> {
+    /// Builds the scenario with each scheme once, to find what is wrong before the first run.
+    ///
+    /// # Errors
+    /// [`RunError::Build`].
+    pub(crate) fn validate(&self, jobs: &[Job]) -> Result<(), RunError> {
+        jobs.chunk_by(|a, b| a.scheme == b.scheme).try_for_each(|same| self.build(&same[0]).map(drop))
+    }
+
+    /// Makes all runs on `threads` threads.
+    ///
+    /// # Errors
+    /// [`RunError`], the first one.
+    pub(crate) fn run_all(&self, jobs: &[Job], threads: usize) -> Result<Finished, RunError> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.map_err(|e| RunError::Threads(e.to_string()))?;
+        let failed = OnceLock::new();
+        let one = |job: &Job| {
+            let start = Instant::now();
+            let run = self.run(job, &failed);
+            (run, start.elapsed())
+        };
+        let ended: Vec<_> = pool.install(|| jobs.par_iter().with_max_len(1).map(one).collect());
+        if let Some(error) = failed.into_inner() {
+            return Err(error);
+        }
+        let time = ended.iter().filter(|(run, _)| run.is_some()).map(|(_, time)| *time).sum();
+        Ok(Finished { runs: ended.into_iter().filter_map(|(run, _)| run).collect(), time })
+    }
+
+    fn build(&self, job: &Job) -> Result<Simulation, RunError> {
+        let simulation = Simulation::new(self.scenario, self.catalog, job.seed, job.scheme.as_deref());
+        simulation.map_err(|error| RunError::Build(job.scheme.clone(), error))
+    }
+
+    /// Makes one run; `None` if it was ended early, or could not be made, which `failed` says.
+    fn run(&self, job: &Job, failed: &OnceLock<RunError>) -> Option<RunResult> {
+        if failed.get().is_some() || self.waiting.progress(job, 0.0).is_break() {
+            return None;
+        }
+        match self.try_run(job, failed) {
+            Ok(result) => result,
+            Err(error) => {
+                // Only the first one is told.
+                let _ = failed.set(error);
+                None
+            }
+        }
+    }
+
+    fn try_run(&self, job: &Job, failed: &OnceLock<RunError>) -> Result<Option<RunResult>, RunError> {
+        let mut simulation = self.build(job)?;
+        let step = self.scenario.run.series.filter(|_| self.output.is_some());
+        let series = match (self.output, step) {
+            (Some(output), Some(_)) => Some(output.series(simulation.scheme(), job.seed)?),
+            _ => None,
+        };
+        let recorder = self.trace.map(|path| trace::open(&simulation, path)).transpose()?;
+        let mut pen = Pen { job, waiting: self.waiting, failed, series, error: None };
+        let result = simulation.run(RunOptions { series: step, recorder }, &mut pen);
+        if let (Some(path), Some(recorder)) = (self.trace, simulation.take_recorder()) {
+            trace::close(recorder, path)?;
+        }
+        match pen {
+            Pen { error: Some(error), .. } => return Err(error.into()),
+            Pen { series: Some(series), .. } if result.is_some() => series.finish()?,
+            _ => {}
+        }
+        if result.is_some() {
+            // It has ended: it is too late to end it.
+            let _ = self.waiting.progress(job, 1.0);
+        }
+        Ok(result)
+    }
+}
+
+/// One run's ear.
+struct Pen<'a> {
+    job: &'a Job,
+    waiting: &'a dyn Waiting,
+    /// Why another run has failed.
+    failed: &'a OnceLock<RunError>,
+    series: Option<SeriesWriter>,
+    error: Option<OutputError>,
+}
+
+impl Control for Pen<'_> {
+    fn progress(&mut self, done: f64) -> ControlFlow<()> {
+        if self.error.is_some() || self.failed.get().is_some() {
+            return ControlFlow::Break(());
+        }
+        self.waiting.progress(self.job, done)
+    }
+
+    fn point(&mut self, time_s: f64, subject: &Subject, metric: &'static str, value: f64) {
+        if let Some(series) = self.series.as_mut().filter(|_| self.error.is_none()) {
+            self.error = series.push(time_s, subject, metric, value).err();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn schemes_share_seeds() {
+        let name = |job: &Job| (job.index, job.scheme.clone().unwrap_or_default(), job.seed);
+        let list = jobs(&["a".into(), "b".into()], 7, 2);
+        let names: Vec<_> = list.iter().map(name).collect();
+        let expected = [(0, "a", 7), (1, "a", 8), (2, "b", 7), (3, "b", 8)];
+        assert_eq!(names, expected.map(|(i, scheme, seed)| (i, scheme.to_owned(), seed)));
+        assert_eq!(jobs(&[], 1, 3).len(), 3);
+        assert_eq!(jobs(&[], u64::MAX, 2)[1].seed, 0);
+    }
+}

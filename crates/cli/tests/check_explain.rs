@@ -1,0 +1,141 @@
+//! `strandcast check` and `strandcast explain`.
+
+mod common;
+mod scenarios;
+
+use common::run;
+use scenarios::{TWO_PATHS, folder, scenario};
+use serde_json::Value;
+
+/// A video over one path that is a little too narrow, loses packets and has a long queue: frames are late.
+const LATE: &str = r#"title = "late"
+[run]
+time = "20 s"
+[nodes.a]
+[nodes.b]
+[links.x]
+from = "a"
+to = "b"
+rate = "1 Mbit/s"
+delay = "20 ms"
+queue = { limit = "100 packets" }
+[links.x.loss.uniform]
+rate = 0.05
+[flows.video]
+from = "a"
+to = "b"
+app = { kind = "video", rate = "0.9 Mbit/s", size = 1200, deadline = "200 ms" }
+[flows.video.paths.x]
+via = ["x"]
+"#;
+
+#[test]
+fn check_says_what_the_network_is_like() {
+    let path = scenario("check.toml", TWO_PATHS);
+    let ended = run(&format!("check {} --json", path.display()));
+    ended.succeeds();
+    let json = ended.json();
+    let of = |pointer: &str| {
+        json.pointer(pointer).and_then(Value::as_f64).unwrap_or_else(|| panic!("{pointer}: {json:#}"))
+    };
+    // A packet of 1400 bytes in 5.6 ms, 10 ms there, an acknowledgement of 28 + 12 + 16 bytes in 0.224 ms, 10 ms back.
+    let (packet, ack) = (of("/flows/data/packet_bytes"), of("/flows/data/ack_bytes"));
+    assert_eq!((packet, ack), (1400.0, 56.0));
+    let rtt_ms = 20.0 + (packet + ack) * 8.0 / 2e3;
+    assert!((of("/flows/data/paths/x/base_rtt_ms") - rtt_ms).abs() < 1e-6, "{json:#}");
+    assert!((of("/flows/data/paths/x/bdp_bytes") - 2e6 * rtt_ms / 8e3).abs() < 1.0);
+    assert_eq!(of("/flows/data/paths/x/bottleneck_bps"), 2e6);
+    assert!((of("/flows/data/paths/x/via/0/queue_ms") - 20.0 * 5.6).abs() < 1e-6);
+    assert!((of("/flows/data/paths/x/loss_ratio") - 0.01).abs() < 1e-9);
+    // At most 3 Mbit/s for 5 s.
+    assert!((500.0..1340.0).contains(&of("/packets")), "{json:#}");
+    assert!(of("/packet_hops") > of("/packets") && of("/run_time_s") > 0.0);
+    assert_eq!(json["warnings"], serde_json::json!([]));
+    let people = run(&format!("check {}", path.display()));
+    people.succeeds();
+    let text = String::from_utf8(people.out).expect("text");
+    for words in
+        ["two paths", "path x: x, back x.reverse", "BDP", "queue 112.0 ms (20 full packets)", "about"]
+    {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+}
+
+#[test]
+fn check_warns() {
+    let path = scenario("warn.toml", TWO_PATHS);
+    let warns = |set: &str, words: &[&str]| {
+        let sets: String = set.split(' ').map(|set| format!(" --set {set}")).collect();
+        let ended = run(&format!("check {}{sets}", path.display()));
+        ended.succeeds();
+        let text = String::from_utf8(ended.out).expect("text");
+        let warnings: Vec<&str> = text.lines().filter(|line| line.starts_with("warning: ")).collect();
+        assert!(
+            warnings.iter().any(|w| words.iter().all(|word| w.contains(word))),
+            "{words:?}: {warnings:?}"
+        );
+    };
+    warns("links.x.queue.limit=1000", &["link x", "5.6 s"]);
+    warns("links.x.delay=10", &["flow data", "receive buffer"]);
+    warns("links.x.loss.uniform.rate=0.2", &["path x", "20.0 %"]);
+    warns("flows.data.paths.y.via=[\"x\"] flows.data.paths.y.back=[\"y\"]", &["x, y", "share link x"]);
+    warns("flows.data.start=6", &["flow data", "begins when the run has ended"]);
+    warns("flows.data.app.kind=cbr flows.data.app.rate=4Mbit/s", &["flow data", "paths carry 3.00 Mbit/s"]);
+}
+
+#[test]
+fn a_late_frame_is_explained() {
+    let (file, out) = (scenario("late.toml", LATE), folder("late"));
+    run(&format!("simulate {} --out {}", file.display(), out.display())).succeeds();
+    // The scenario may move: the result keeps its own.
+    std::fs::remove_file(&file).expect("it is there");
+    let explain = |what: &str| run(&format!("explain {} --flow video {what}", out.display()));
+    let (mut late, mut lost, mut blocked) = (0, 0, 0);
+    for frame in (400..500).step_by(5) {
+        let ended = explain(&format!("--frame {frame} --json"));
+        ended.succeeds();
+        let json = ended.json();
+        assert_eq!((&json["frame"], &json["message"]), (&frame.into(), &Value::Null));
+        let captured = json["captured_s"].as_f64().expect("a time");
+        // A message of 1200 bytes at 0.9 Mbit/s.
+        assert!((captured - f64::from(frame) * 1200.0 * 8.0 / 0.9e6).abs() < 0.1, "{json:#}");
+        assert!((json["due_s"].as_f64().expect("a time") - captured - 0.2).abs() < 1e-6);
+        if json["late_ms"].as_f64().is_none_or(|ms| ms <= 0.0) {
+            continue;
+        }
+        late += 1;
+        lost += u32::from(transmissions(&json).any(|t| t["outcome"] == "lost-random"));
+        blocked += u32::from(json["waited_for"].is_u64());
+        let text = String::from_utf8(explain(&format!("--frame {frame}")).out).expect("text");
+        for words in [&format!("Frame {frame} of flow video") as &str, "late.", "path", "queue", "x"] {
+            assert!(text.to_lowercase().contains(&words.to_lowercase()), "{words}: {text}");
+        }
+    }
+    assert!(
+        late > 5 && lost + blocked > 0,
+        "{late} late, {lost} with losses of their own, {blocked} blocked"
+    );
+}
+
+fn transmissions(json: &Value) -> impl Iterator<Item = &Value> {
+    let messages = json["messages"].as_array().expect("a list");
+    messages.iter().flat_map(|m| m["transmissions"].as_array().expect("a list"))
+}
+
+#[test]
+fn what_cannot_be_explained() {
+    let (file, out) = (scenario("what.toml", LATE), folder("what"));
+    run(&format!("simulate {} --out {} --set run.time=2", file.display(), out.display())).succeeds();
+    let explain = |args: &str| run(&format!("explain {} {args}", out.display()));
+    explain("--flow sound --frame 1").fails(2, &["sound", "video"]);
+    explain("--flow video --frame 1 --seed 5").fails(2, &["no such run", "cmt 1"]);
+    let never = explain("--flow video --frame 100000");
+    never.succeeds();
+    assert!(String::from_utf8_lossy(&never.out).contains("not handed in"), "{never:?}");
+    // It changed, and its own copy did, too.
+    for changed in [&file, &out.join("scenario.toml")] {
+        std::fs::write(changed, LATE.replace("0.05", "0.06")).expect("it is written");
+    }
+    explain("--flow video --frame 1").fails(2, &["scenario has changed"]);
+    run("explain /nonexistent --flow video --frame 1").fails(2, &["/nonexistent", "simulate --out"]);
+}

@@ -1,0 +1,118 @@
+//! Scenarios with mistakes: one line with file, line, key and the mend, and exit code 2.
+
+mod common;
+mod scenarios;
+
+use common::{Ended, file, run};
+use scenarios::{TWO_PATHS, scenario};
+
+/// Runs `check` and `simulate` on a scenario made from the right one; both must say the same.
+#[track_caller]
+fn wrong(name: &str, text: &str, words: &[&str]) {
+    let path = scenario(name, text);
+    let said = |ended: Ended| {
+        ended.fails(2, words);
+        assert!(ended.out.is_empty(), "{ended:?}");
+        ended.err
+    };
+    let simulate = said(run(&format!("simulate {}", path.display())));
+    assert_eq!(said(run(&format!("check {}", path.display()))), simulate);
+}
+
+/// `FILE:LINE: ` of the line in `text` that contains `what`.
+fn place(name: &str, text: &str, what: &str) -> String {
+    let line = text.lines().position(|line| line.contains(what)).expect("the line is there") + 1;
+    format!("{name}:{line}: ")
+}
+
+/// The scenario with `from` replaced, and where that is.
+fn changed(name: &str, from: &str, to: &str) -> (String, String) {
+    assert!(TWO_PATHS.contains(from), "{from}");
+    let text = TWO_PATHS.replacen(from, to, 1);
+    let place = place(name, &text, to.lines().last().expect("not empty"));
+    (text, place)
+}
+
+#[test]
+fn a_loop() {
+    let (text, at) = changed("loop.toml", "via = [\"x\"]", "via = [\"x\", \"y\", \"x\"]");
+    wrong("loop.toml", &text, &[&at, "flows.data.paths.x.via", "loop"]);
+}
+
+#[test]
+fn a_dangling_link() {
+    let (text, at) = changed("dangling.toml", "to = \"b\"", "to = \"nowhere\"");
+    wrong("dangling.toml", &text, &[&at, "links.x.to", "nowhere"]);
+}
+
+#[test]
+fn a_negative_rate() {
+    let (text, at) = changed("rate.toml", "rate = \"2 Mbit/s\"", "rate = \"-2 Mbit/s\"");
+    wrong("rate.toml", &text, &[&at, "links.x.rate", "-2"]);
+}
+
+#[test]
+fn an_unknown_key() {
+    let (text, at) = changed("key.toml", "delay = \"10 ms\"", "dealy = \"10 ms\"");
+    wrong("key.toml", &text, &[&at, "links.x.dealy", "did you mean `delay`?"]);
+}
+
+#[test]
+fn an_unknown_scheme() {
+    let (text, at) = changed("scheme.toml", "compare = true", "scheme = \"cmtt\"");
+    wrong("scheme.toml", &text, &[&at, "flows.data.scheme", "cmtt", "did you mean cmt"]);
+    let (text, at) = changed("cc.toml", "compare = true", "transport = \"mptcp\"\ncc = \"liaa\"");
+    wrong("cc.toml", &text, &[&at, "flows.data.cc", "liaa", "did you mean lia"]);
+}
+
+#[test]
+fn a_bad_line_in_a_trace() {
+    let trace = file("bad.csv");
+    std::fs::write(&trace, "0,1000000\n1,fast\n").expect("it is written");
+    let name = trace.file_name().expect("it has a name").to_string_lossy().into_owned();
+    let (text, _) =
+        changed("traced.toml", "rate = \"2 Mbit/s\"", &format!("rate = {{ trace = \"{name}\" }}"));
+    wrong("traced.toml", &text, &[&format!("{name}:2: "), "links.x.rate", "fast"]);
+}
+
+#[test]
+fn an_argument_that_is_wrong() {
+    let path = scenario("set.toml", TWO_PATHS);
+    let check = |set: &str| run(&format!("check {} --set {set}", path.display()));
+    check("links.x.rat=1").fails(2, &["--set links.x.rat=1", "did you mean `rate`?"]);
+    check("links.x").fails(2, &["--set links.x", "KEY=VALUE"]);
+    check("links.x.rate=-1").fails(2, &["--set links.x.rate=-1", "links.x.rate"]);
+}
+
+#[test]
+fn schemes_of_the_command_line() {
+    let path = scenario("specs.toml", TWO_PATHS);
+    let simulate = |schemes: &str| run(&format!("simulate {} --scheme {schemes}", path.display()));
+    simulate("cmt,sctpp").fails(2, &["--scheme sctpp", "did you mean sctp"]);
+    simulate("rtx=same,cmt").fails(2, &["--scheme", "rtx=same", "follows no scheme"]);
+    simulate("cmt,cmt").fails(2, &["--scheme", "cmt is given twice"]);
+}
+
+#[test]
+fn several_flows_of_which_none_is_marked() {
+    let unmarked = TWO_PATHS.replace("compare = true\n", "");
+    let second = "[flows.more]\nfrom = \"a\"\nto = \"b\"\n";
+    let both = format!("{unmarked}{second}");
+    let path = scenario("unmarked.toml", &both);
+    let ended = run(&format!("simulate {} --scheme cmt,sctp", path.display()));
+    let at = place("unmarked.toml", &both, "[flows.data]");
+    ended.fails(2, &[&at, "flows.data.compare", "data, more", "`compare = true`"]);
+    // The only one of several paths needs no mark.
+    let tcp = format!("{unmarked}{second}transport = \"tcp\"\n");
+    let path = scenario("only.toml", &tcp);
+    let ended = run(&format!("simulate {} --scheme sctp --json", path.display()));
+    ended.succeeds();
+    assert!(ended.json()["flows"]["data"]["sctp"].is_object());
+}
+
+#[test]
+fn a_file_that_is_not_there() {
+    for command in ["simulate", "check"] {
+        run(&format!("{command} /nonexistent/x.toml")).fails(2, &["/nonexistent/x.toml", "o such file"]);
+    }
+}
