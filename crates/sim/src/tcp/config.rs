@@ -44,6 +44,8 @@ pub struct Config {
     pub recovery_burst: u32,
     /// The retransmission timer restarts with a fast retransmit (RFC 6298 §5 does not say so, BSD does).
     pub fast_retransmit_restarts_timer: bool,
+    /// The acknowledgement that ends fast recovery makes the window grow like any other.
+    pub full_ack_grows: bool,
     /// A second timeout for the same segment halves the threshold again (RFC 5681 §3.1 forbids it).
     pub backoff_cuts_ssthresh: bool,
     /// After an RTO of silence the window is at most so many segments (RFC 5681 §4.1); 0: it stays.
@@ -244,6 +246,7 @@ const KEYS: &[Key] = &[
     ("max_burst", |c| Slot::Count(&mut c.max_burst)),
     ("recovery_burst", |c| Slot::Count(&mut c.recovery_burst)),
     ("fast_retransmit_restarts_timer", |c| Slot::Switch(&mut c.fast_retransmit_restarts_timer)),
+    ("full_ack_grows", |c| Slot::Switch(&mut c.full_ack_grows)),
     ("backoff_cuts_ssthresh", |c| Slot::Switch(&mut c.backoff_cuts_ssthresh)),
     ("restart_window", |c| Slot::Count(&mut c.restart_window)),
     ("nagle", |c| Slot::Switch(&mut c.nagle)),

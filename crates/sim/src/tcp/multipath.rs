@@ -12,11 +12,11 @@ impl Sender {
     /// start after a timeout gets new data only while there is no other. `avoid` is not taken.
     pub(super) fn schedule(&self, len: u32, avoid: Option<u8>) -> Option<u8> {
         let open = || self.subflows.iter().enumerate().filter(|(_, s)| s.phase == Phase::Open);
-        let alive = self.subflows.len() == 1 || open().all(|(_, s)| s.mode == Mode::Loss);
+        let any = self.subflows.len() == 1 || open().all(|(_, s)| s.mode == Mode::Loss);
         open()
             .filter(|(id, s)| {
                 avoid != Some(*id as u8)
-                    && (alive || s.mode != Mode::Loss)
+                    && (any || s.mode != Mode::Loss)
                     && s.has_room(len, self.windows.cwnd(*id), &self.config)
             })
             .min_by_key(|(id, s)| (s.rto.srtt.unwrap_or_default(), *id))

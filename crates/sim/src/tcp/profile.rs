@@ -54,6 +54,8 @@ impl Profile {
             recovery_burst: self.of([0, 2, 0, 0]),
             // RFC 6298 (5.1): only if it is not running; ns-2: reset_rtx_timer in dupack_action; Linux: tcp_rearm_rto.
             fast_retransmit_restarts_timer: self.of([false, true, false, true]),
+            // RFC 6582 §3.2 step 3 sets the window then and no more; ns-2: recv_newack_helper calls opencwnd.
+            full_ack_grows: self.of([false, true, false, false]),
             // RFC 5681 §3.1; ns-2: slowdown at each timeout; ns-3 and Linux: not while in the loss state.
             backoff_cuts_ssthresh: self.of([false, true, false, false]),
             // RFC 5681 §4.1: the initial window; Linux: tcp_slow_start_after_idle 1.

@@ -265,7 +265,8 @@ impl Sender {
     fn tell_acked(&mut self, now: Instant, id: u8, progress: &Progress) {
         let rwnd = self.rwnd();
         let subflow = &mut self.subflows[usize::from(id)];
-        self.windows.tell_acked(now, id, &subflow.board, progress, rwnd);
+        let grows = progress.recovered && self.config.full_ack_grows;
+        self.windows.tell_acked(now, id, &subflow.board, progress, grows, rwnd);
         let cwnd = self.windows.cwnd(usize::from(id));
         subflow.cap = subflow.cap.filter(|cap| *cap < cwnd);
     }

@@ -67,6 +67,8 @@ pub(super) struct Progress {
     pub(super) taken: Taken,
     pub(super) flight_before: u64,
     pub(super) rtt: Option<Duration>,
+    /// Fast recovery ended with it.
+    pub(super) recovered: bool,
 }
 
 /// What the window must know of a loss.
@@ -198,7 +200,7 @@ impl Subflow {
 
     /// A new segment leaves.
     pub(super) fn on_sent(&mut self, now: Instant, data_seq: u64, len: u32) {
-        if self.timed.is_none() && self.mode == Mode::Open {
+        if self.timed.is_none() {
             self.timed = Some((self.board.next(), now));
         }
         if self.dupacks > 0 && self.mode == Mode::Open {
@@ -287,13 +289,15 @@ impl Subflow {
         if let Some(cap) = &mut self.cap {
             *cap += taken.bytes;
         }
+        let before = self.mode;
         let restart = self.on_progress(taken, config);
+        let recovered = before == Mode::Recovery && self.mode == Mode::Open;
         if self.board.is_empty() {
             self.timer = None;
         } else if restart {
             self.timer = Some(now + self.rto.value());
         }
-        Progress { taken, flight_before, rtt: sample.and(self.rto.latest) }
+        Progress { taken, flight_before, rtt: sample.and(self.rto.latest), recovered }
     }
 
     /// When the timed segment left, if it was acknowledged.

@@ -120,12 +120,14 @@ impl Windows {
         self.chunk = chunk;
     }
 
+    /// `grows`: fast recovery ended with this acknowledgement, which makes the window grow nevertheless.
     pub(super) fn tell_acked(
         &mut self,
         now: Instant,
         id: u8,
         board: &Scoreboard,
         progress: &Progress,
+        grows: bool,
         rwnd: u64,
     ) {
         let path = PathId(id);
@@ -153,6 +155,11 @@ impl Windows {
             paths_newly_acked: 1,
             dac_count: 1,
         };
+        if grows {
+            // An empty one ends recovery, so that the window takes the other for what comes after.
+            let empty = AckInfo { newly_acked: 0, newly_acked_chunks: 0, newly_acked_again: 0, ..info };
+            self.tell(now, rwnd, &Signal::Acked(&empty));
+        }
         self.tell(now, rwnd, &Signal::Acked(&info));
     }
 

@@ -45,6 +45,22 @@ fn newreno_repairs_a_hole_a_round_trip_until_a_full_acknowledgement() {
     assert_eq!(s.cwnd(), 5);
 }
 
+/// ns-2 grows the window with the acknowledgement that ends recovery, RFC 6582 §3.2 step 3 only sets it.
+#[test]
+fn a_key_lets_the_full_acknowledgement_grow_the_window() {
+    for full_ack_grows in [false, true] {
+        let mut s = Script::new(Config { full_ack_grows, ..config(Recovery::NewReno) }, 10);
+        s.sent();
+        for _ in 0..3 {
+            s.ack(0);
+        }
+        s.ack(12);
+        // Half of ten segments, and a fifth of one for an acknowledgement in congestion avoidance.
+        let expected = 5 * MSS + if full_ack_grows { MSS / 5 } else { 0 };
+        assert_eq!(s.sender.path(0).limit.cwnd, expected);
+    }
+}
+
 /// RFC 6582 §3.2 step 1 and §4.1: after recovery, duplicates for data sent before it begin no other one.
 #[test]
 fn newreno_recovers_once_a_window() {
