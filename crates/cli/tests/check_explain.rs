@@ -139,3 +139,19 @@ fn what_cannot_be_explained() {
     explain("--flow video --frame 1").fails(2, &["scenario has changed"]);
     run("explain /nonexistent --flow video --frame 1").fails(2, &["/nonexistent", "simulate --out"]);
 }
+
+#[test]
+fn schemes_that_were_compared_are_explained() {
+    let (file, out) = (scenario("compared.toml", TWO_PATHS), folder("compared"));
+    let schemes = "--scheme sctp,cmt,rtx=same --runs 2";
+    run(&format!("simulate {} {schemes} --out {}", file.display(), out.display())).succeeds();
+    for (run_of, scheme, seed) in
+        [("", "sctp", 1), ("--seed 2", "sctp", 2), ("--scheme cmt,rtx=same --seed 2", "cmt,rtx=same", 2)]
+    {
+        let ended = run(&format!("explain {} --flow data --message 100 --json {run_of}", out.display()));
+        ended.succeeds();
+        let json = ended.json();
+        assert_eq!((&json["scheme"], &json["seed"]), (&scheme.into(), &seed.into()));
+        assert!(json["delivered_s"].is_number() && json["due_s"].is_null(), "{json:#}");
+    }
+}

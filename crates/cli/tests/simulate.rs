@@ -124,7 +124,8 @@ fn finished(folder: &Path) -> usize {
 
 #[test]
 fn a_full_disk_is_one_line() {
-    let file = scenario("full.toml", TWO_PATHS);
+    // Ten hours: it must not go on when nothing can be written any more.
+    let file = scenario("full.toml", &TWO_PATHS.replace("5 s", "36000 s"));
     run(&format!("simulate {} --trace /dev/full", file.display())).fails(3, &["/dev/full", "No space left"]);
 }
 

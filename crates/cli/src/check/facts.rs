@@ -4,6 +4,7 @@ use super::mean::{mean, video_bps};
 use crate::catalog::Schemes;
 use std::collections::BTreeMap;
 use std::time::Duration;
+use strandcast_schemes::parse_spec;
 use strandcast_sim::link::{LinkConfig, QueueLimit};
 use strandcast_sim::scenario::{self, App, Flow, Hop, LinkRate, Scenario, Sctp, Transport};
 use strandcast_sim::simulation::{BuildError, Simulation};
@@ -55,6 +56,8 @@ pub(super) struct PathFacts {
     pub(super) base_rtt: Duration,
     /// Share of packets that loss models take on the way there.
     pub(super) loss: f64,
+    /// It carries nothing as long as the flow's primary path works.
+    pub(super) spare: bool,
 }
 
 /// A direction of a link, for packets of a flow.
@@ -68,6 +71,13 @@ pub(super) struct LinkFacts {
     pub(super) queue_packets: Option<f64>,
     /// How long a packet waits behind a full queue; `None`: there is no bound, or no rate.
     pub(super) queue: Option<Duration>,
+}
+
+impl FlowFacts {
+    /// The paths it uses as long as they work.
+    pub(super) fn used(&self) -> impl Iterator<Item = &PathFacts> {
+        self.paths.iter().filter(|path| !path.spare)
+    }
 }
 
 impl PathFacts {
@@ -145,7 +155,11 @@ impl Network<'_> {
         let run = self.scenario.run.time;
         let (offered_bps, total_bytes, size) = offered(&flow.app, run);
         let wire = Wire::of(&flow.transport, size);
-        let paths = flow.paths.iter().map(|(name, path)| self.path(name, flow, path, &wire));
+        let primary = flow.primary.as_ref().or(flow.paths.keys().next()).filter(|_| wire.one_path);
+        let paths = flow.paths.iter().map(|(name, path)| PathFacts {
+            spare: primary.is_some_and(|primary| primary != name),
+            ..self.path(name, flow, path, &wire)
+        });
         FlowFacts {
             name: name.to_owned(),
             transport: wire.transport,
@@ -168,7 +182,7 @@ impl Network<'_> {
         let (back, back_s, _) = self.way(&flow.to, &flow.from, &path.back, wire.ack);
         rtt_s += back_s;
         let base_rtt = Duration::from_secs_f64(rtt_s.clamp(0.0, 1e9));
-        PathFacts { name: name.to_owned(), out: there, back, base_rtt, loss }
+        PathFacts { name: name.to_owned(), out: there, back, base_rtt, loss, spare: false }
     }
 
     fn cross(&self, cross: &scenario::Cross) -> Option<CrossFacts> {
@@ -232,6 +246,8 @@ struct Wire {
     ack: u32,
     payload: u32,
     receive_buffer: Option<u64>,
+    /// Its scheme sends by the primary path only.
+    one_path: bool,
 }
 
 impl Wire {
@@ -251,6 +267,7 @@ impl Wire {
                     ack: header + if mptcp { config.data_ack_bytes } else { 0 },
                     payload: config.segment,
                     receive_buffer: Some(config.receive_window),
+                    one_path: false,
                 }
             }
             Transport::Udp { header } => Wire {
@@ -260,6 +277,7 @@ impl Wire {
                 ack: 0,
                 payload: size,
                 receive_buffer: None,
+                one_path: false,
             },
         }
     }
@@ -276,8 +294,16 @@ impl Wire {
             ack: u32::from(sctp.encapsulation) + SACK,
             payload,
             receive_buffer: Some(u64::from(sctp.receive_buffer)),
+            one_path: primary_only(scheme),
         }
     }
+}
+
+/// Whether a scheme has a scheduler that uses the primary path and no other.
+fn primary_only(scheme: &str) -> bool {
+    let spec = parse_spec(scheme).expect("the scheme was built");
+    let has = spec.preset.keys.iter().any(|key| key.name == "scheduler");
+    has && spec.params.word("scheduler") == "primary"
 }
 
 /// What an application offers, bit/s; what it has in all; bytes of its messages.

@@ -108,7 +108,10 @@ fn path_lines(path: &PathFacts, rate: f64) -> Vec<String> {
         words.push_str(", no link has a rate");
     }
     lines.push(format!("{words}, random loss {}", percent(path.loss)));
-    lines.push(format!("    about {} if all links are shared fairly", bits_per_s(rate)));
+    lines.push(match path.spare {
+        true => "    used when the primary path fails".to_owned(),
+        false => format!("    about {} if all links are shared fairly", bits_per_s(rate)),
+    });
     lines
 }
 
@@ -129,6 +132,7 @@ fn flow_json(flow: &FlowFacts, rates: &[f64]) -> Value {
             "bdp_bytes": path.bdp_bytes(),
             "loss_ratio": path.loss,
             "fair_bps": rate,
+            "spare": path.spare,
         });
         (path.name.clone(), value)
     });

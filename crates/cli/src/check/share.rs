@@ -28,7 +28,7 @@ pub(super) fn rates(facts: &Facts) -> Vec<Vec<f64>> {
     for (index, flow) in flows.iter().enumerate() {
         let all = flow.paths.iter().map(|path| {
             let most = most(flow, path);
-            Stream { flow: index, path, rate: 0.0, most, open: true }
+            Stream { flow: index, path, rate: 0.0, most, open: most > LEAST }
         });
         streams.extend(all);
     }
@@ -75,6 +75,9 @@ fn room(stream: &Stream<'_>, streams: &[Stream<'_>], facts: &Facts) -> f64 {
 
 /// The most that a window and losses allow on a path, bit/s at IP level.
 fn most(flow: &FlowFacts, path: &PathFacts) -> f64 {
+    if path.spare {
+        return 0.0;
+    }
     let rtt = path.base_rtt.as_secs_f64().max(1e-6);
     let (payload, packet) = (f64::from(flow.payload), f64::from(flow.packet));
     let window = flow.receive_buffer.map_or(MOST, |bytes| bytes as f64 * 8.0 / rtt * packet / payload);
@@ -84,4 +87,86 @@ fn most(flow: &FlowFacts, path: &PathFacts) -> f64 {
         _ => MOST,
     };
     window.min(losses).min(MOST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::facts::{CrossFacts, LinkFacts};
+    use std::time::Duration;
+
+    fn path(links: &[&str], loss: f64) -> PathFacts {
+        let link = |name: &&str| LinkFacts {
+            name: (*name).to_owned(),
+            rate_bps: None,
+            queue_packets: None,
+            queue: None,
+        };
+        let (name, base_rtt) = (links.join(" "), Duration::from_millis(100));
+        PathFacts {
+            name,
+            out: links.iter().map(link).collect(),
+            back: Vec::new(),
+            base_rtt,
+            loss,
+            spare: false,
+        }
+    }
+
+    /// No headers, no window.
+    fn flow(paths: Vec<PathFacts>) -> FlowFacts {
+        FlowFacts {
+            name: "f".into(),
+            transport: "sctp",
+            scheme: "cmt".into(),
+            count: 1,
+            packet: 1000,
+            ack: 0,
+            payload: 1000,
+            offered_bps: None,
+            total_bytes: None,
+            receive_buffer: None,
+            from: Duration::ZERO,
+            to: Duration::MAX,
+            paths,
+        }
+    }
+
+    fn shares(flows: Vec<FlowFacts>, cross: Vec<CrossFacts>) -> Vec<Vec<f64>> {
+        let capacity_bps = [("wide".to_owned(), 10e6), ("narrow".to_owned(), 4e6)].into();
+        let rates = rates(&Facts { flows, cross, capacity_bps });
+        rates.into_iter().map(|paths| paths.into_iter().map(f64::round).collect()).collect()
+    }
+
+    #[test]
+    fn whoever_has_least_gets_all_that_is_fair() {
+        let both = || flow(vec![path(&["wide", "narrow"], 0.0)]);
+        let (narrow, wide) = (flow(vec![path(&["narrow"], 0.0)]), flow(vec![path(&["wide"], 0.0)]));
+        assert_eq!(shares(vec![both(), narrow, wide.clone()], vec![]), [[2e6], [2e6], [8e6]]);
+        // Three alike leave a quarter each of what is left of the narrow link by background load.
+        let three = FlowFacts { count: 3, ..both() };
+        let load = CrossFacts {
+            links: vec!["narrow".into()],
+            rate_bps: 2e6,
+            packet: 500.0,
+            time: Duration::from_secs(1),
+        };
+        let narrow = flow(vec![path(&["narrow"], 0.0)]);
+        assert_eq!(shares(vec![three, narrow, wide], vec![load]), [[0.5e6], [0.5e6], [8.5e6]]);
+    }
+
+    #[test]
+    fn applications_losses_and_windows_are_bounds() {
+        let mut modest = flow(vec![path(&["wide"], 0.0), path(&["narrow"], 0.0)]);
+        modest.offered_bps = Some(3e6);
+        assert_eq!(shares(vec![modest], vec![]), [[1.5e6, 1.5e6]]);
+        // 1.22 · 8000 bit / (0.1 s · √0.01).
+        assert_eq!(shares(vec![flow(vec![path(&["wide"], 0.01)])], vec![]), [[976e3]]);
+        let mut small = flow(vec![path(&["wide"], 0.0)]);
+        small.receive_buffer = Some(25_000);
+        assert_eq!(shares(vec![small], vec![]), [[2e6]]);
+        let mut spare = flow(vec![path(&["wide"], 0.0), path(&["narrow"], 0.0)]);
+        spare.paths[0].spare = true;
+        assert_eq!(shares(vec![spare], vec![]), [[0.0, 4e6]]);
+    }
 }

@@ -44,7 +44,7 @@ fn queues(flows: &[FlowFacts]) -> Vec<String> {
 
 fn buffer(flow: &FlowFacts, found: &mut Vec<String>) {
     let Some(buffer) = flow.receive_buffer else { return };
-    let needed: f64 = flow.paths.iter().filter_map(|path| path.bdp_bytes()).sum();
+    let needed: f64 = flow.used().filter_map(|path| path.bdp_bytes()).sum();
     if (buffer as f64) < needed {
         let (name, buffer, needed) = (&flow.name, bytes(buffer), bytes(needed as u64));
         found.push(format!(
@@ -55,7 +55,7 @@ fn buffer(flow: &FlowFacts, found: &mut Vec<String>) {
 
 fn shared(flow: &FlowFacts, found: &mut Vec<String>) {
     let mut paths_of: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for path in &flow.paths {
+    for path in flow.used() {
         let links: BTreeSet<&str> = path.out.iter().map(|link| link.name.as_str()).collect();
         links.into_iter().for_each(|link| paths_of.entry(link).or_default().push(&path.name));
     }
@@ -72,7 +72,7 @@ fn losses(flow: &FlowFacts, found: &mut Vec<String>) {
 }
 
 fn demand(flow: &FlowFacts, found: &mut Vec<String>) {
-    let rates: Option<Vec<f64>> = flow.paths.iter().map(|path| path.rate_bps()).collect();
+    let rates: Option<Vec<f64>> = flow.used().map(|path| path.rate_bps()).collect();
     let (Some(offered), Some(rates)) = (flow.offered_bps, rates) else { return };
     let wire = offered * f64::from(flow.packet) / f64::from(flow.payload);
     let carried: f64 = rates.iter().sum();

@@ -9,6 +9,7 @@ use crate::error::CliError;
 use crate::print;
 use crate::simulate::compared;
 use std::any::Any;
+use strandcast_sim::result::RunName;
 use strandcast_sim::simulation::{Account, Explainer, RunOptions, Simulation, Wanted};
 
 /// Runs one run of a result again, and tells what happened to a message or frame.
@@ -18,32 +19,45 @@ use strandcast_sim::simulation::{Account, Explainer, RunOptions, Simulation, Wan
 pub(crate) fn run(args: &ExplainArgs) -> Result<(), CliError> {
     let mut kept = Kept::open(&args.result)?;
     let run = kept.run(args.seed, args.scheme.as_deref())?.clone();
-    let own = Simulation::new(&kept.loaded.scenario, &Schemes, run.seed, None);
-    let own = own.map_err(|e| kept.loaded.build_error(&e))?;
-    let mut simulation = own;
-    if simulation.scheme() != run.scheme {
-        compared(&mut kept.loaded)?;
-        let other = Simulation::new(&kept.loaded.scenario, &Schemes, run.seed, Some(&run.scheme));
-        simulation = other.map_err(|e| kept.loaded.build_error(&e))?;
-    }
     let wanted = match (args.frame, args.message) {
         (Some(frame), _) => Wanted::Frame(frame),
         (None, message) => Wanted::Message(message.unwrap_or_default()),
     };
-    let explainer = Explainer::new(&simulation, &kept.loaded.scenario, &args.flow, wanted)
-        .map_err(|e| CliError::Usage(e.to_string()))?;
-    let options = RunOptions { series: None, recorder: Some(Box::new(explainer)) };
-    let result = simulation.run(options, &mut ()).expect("nobody breaks it off");
-    if result.fingerprint.to_string() != run.fingerprint {
-        let message =
-            format!("the run of seed {} went another way than then: run the scenario again", run.seed);
-        return Err(CliError::Unmet(message));
-    }
-    let account = account(&mut simulation);
+    let account = match again(&kept, &run, None, &args.flow, wanted)? {
+        Some(account) => Some(account),
+        // Not the scenario's own scheme, or not everywhere: --scheme has set it.
+        None => match compared(&mut kept.loaded) {
+            Ok(()) => again(&kept, &run, Some(&run.scheme), &args.flow, wanted)?,
+            Err(_) => None,
+        },
+    };
+    let account = account.ok_or_else(|| {
+        let (seed, scheme) = (run.seed, &run.scheme);
+        let message = format!("the run of scheme {scheme}, seed {seed} goes another way now: simulate again");
+        CliError::Unmet(message)
+    })?;
     print::text(&if args.json { as_json(&account, &run, wanted) } else { story(&account, &run, wanted) })
 }
 
-fn account(simulation: &mut Simulation) -> Account {
+/// Makes a run again; `None` if it is another one.
+fn again(
+    kept: &Kept,
+    run: &RunName,
+    scheme: Option<&str>,
+    flow: &str,
+    wanted: Wanted,
+) -> Result<Option<Account>, CliError> {
+    let scenario = &kept.loaded.scenario;
+    let built = Simulation::new(scenario, &Schemes, run.seed, scheme);
+    let mut simulation = built.map_err(|e| kept.loaded.build_error(&e))?;
+    let explainer = Explainer::new(&simulation, scenario, flow, wanted);
+    let explainer = explainer.map_err(|e| CliError::Usage(e.to_string()))?;
+    if simulation.scheme() != run.scheme {
+        return Ok(None);
+    }
+    let options = RunOptions { series: None, recorder: Some(Box::new(explainer)) };
+    let result = simulation.run(options, &mut ()).expect("nobody breaks it off");
     let recorder: Box<dyn Any> = simulation.take_recorder().expect("the run was given one");
-    recorder.downcast::<Explainer>().expect("the recorder is the one the run was given").account()
+    let explainer = recorder.downcast::<Explainer>().expect("the recorder is the one the run was given");
+    Ok((result.fingerprint.to_string() == run.fingerprint).then(|| explainer.account()))
 }

@@ -5,7 +5,8 @@ use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIter
 use std::fmt;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use strandcast_sim::result::output::{Output, OutputError, SeriesWriter};
 use strandcast_sim::result::{RunResult, Subject};
@@ -150,8 +151,9 @@ impl Batch<'_> {
             (Some(output), Some(_)) => Some(output.series(simulation.scheme(), job.seed)?),
             _ => None,
         };
-        let recorder = self.trace.map(|path| trace::open(&simulation, path)).transpose()?;
-        let mut pen = Pen { job, waiting: self.waiting, failed, series, error: None };
+        let broken = Arc::new(AtomicBool::new(false));
+        let recorder = self.trace.map(|path| trace::open(&simulation, path, &broken)).transpose()?;
+        let mut pen = Pen { job, waiting: self.waiting, failed, series, error: None, broken };
         let result = simulation.run(RunOptions { series: step, recorder }, &mut pen);
         if let (Some(path), Some(recorder)) = (self.trace, simulation.take_recorder()) {
             trace::close(recorder, path)?;
@@ -177,11 +179,13 @@ struct Pen<'a> {
     failed: &'a OnceLock<RunError>,
     series: Option<SeriesWriter>,
     error: Option<OutputError>,
+    /// The trace cannot be written any more.
+    broken: Arc<AtomicBool>,
 }
 
 impl Control for Pen<'_> {
     fn progress(&mut self, done: f64) -> ControlFlow<()> {
-        if self.error.is_some() || self.failed.get().is_some() {
+        if self.error.is_some() || self.failed.get().is_some() || self.broken.load(Ordering::Relaxed) {
             return ControlFlow::Break(());
         }
         self.waiting.progress(self.job, done)
