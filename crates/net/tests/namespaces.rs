@@ -77,7 +77,8 @@ async fn server() {
         socket.readable().await.unwrap();
         while let Some(question) = socket.try_recv(&mut pool).unwrap() {
             let all = interfaces().unwrap();
-            let by = all.iter().find(|i| i.index == question.interface_index).unwrap();
+            // An interface may carry its first packets before it is listed as running; the client asks again.
+            let Some(by) = all.iter().find(|i| i.index == question.interface_index) else { continue };
             for datagram in question.datagrams() {
                 let answer = format!("{} {}", by.name, datagram.len());
                 let (remote, src_ip, contents) = (question.remote, question.local_ip, answer.as_bytes());

@@ -175,6 +175,21 @@ fn paths_join_and_leave() {
 }
 
 #[test]
+fn a_bulk_flow_over_a_network_that_takes_no_time_is_refused() {
+    let mut scenario = dumbbell(vec![("x", bulk(tcp("reno")))]);
+    for link in scenario.links.values_mut() {
+        for direction in [&mut link.forward, &mut link.reverse] {
+            (direction.rate, direction.delay) = (LinkRate::Infinite, Number::Constant(0.0));
+        }
+    }
+    let error = Simulation::new(&scenario, &Schemes, 1, None).unwrap_err();
+    assert_eq!(error.key, "flows.x.paths.p0");
+    scenario.links.get_mut("far").unwrap().reverse.delay = Number::Constant(0.1);
+    scenario.run.time = Duration::from_secs(11);
+    assert!(goodput(&run(&scenario, 1), "x") > 0.0);
+}
+
+#[test]
 fn wrong_names_are_told_with_their_key() {
     for (flow, key, word) in [
         (bulk(sctp("cmtt")), "flows.x.scheme", "cmt"),

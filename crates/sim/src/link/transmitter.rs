@@ -23,7 +23,7 @@ pub(super) enum Transmitter {
     },
     Varying {
         bps: Varying,
-        /// Mean, if it is drawn for each packet.
+        /// What it carries in the long run, if it is drawn for each packet.
         drawn: Option<f64>,
         owed: u128,
     },
@@ -40,10 +40,7 @@ impl Transmitter {
                 let bps = Varying::new(number, random, origin);
                 match bps.constant().map(whole).filter(|&bps| bps > 0) {
                     Some(bps) => Transmitter::Constant { bps, owed: 0 },
-                    None => {
-                        let drawn = matches!(number, Number::Uniform { every: Every::Packet, .. });
-                        Transmitter::Varying { bps, drawn: drawn.then(|| number.mean()), owed: 0 }
-                    }
+                    None => Transmitter::Varying { bps, drawn: drawn_bps(number), owed: 0 },
                 }
             }
         }
@@ -90,6 +87,18 @@ impl Transmitter {
             Transmitter::Varying { bps, .. } => Some(integral(&mut bps.clone(), from, to)),
             Transmitter::Slots(slots) => Some(slots.bytes(from, to) as f64 * 8.0),
         }
+    }
+}
+
+/// The long-run rate of a transmitter whose rate is drawn for each packet: slow packets take longer, so that it is the
+/// harmonic mean, (high - low) / ln(high / low).
+fn drawn_bps(number: &Number) -> Option<f64> {
+    match *number {
+        Number::Uniform { low, high, every: Every::Packet } if high > low => {
+            Some((high - low) / libm::log(high / low))
+        }
+        Number::Uniform { high, every: Every::Packet, .. } => Some(high),
+        _ => None,
     }
 }
 

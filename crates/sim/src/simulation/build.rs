@@ -111,7 +111,6 @@ impl Simulation {
             simulation.network.watch_mut().cross.push(meter);
         }
         simulation.measure_shares();
-        simulation.network.wake_all();
         Ok(simulation)
     }
 

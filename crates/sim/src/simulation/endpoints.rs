@@ -116,6 +116,14 @@ impl Maker<'_> {
                     &format!("via must lead from {} to {} and back", flow.from, flow.to),
                 ));
             }
+            if matches!(flow.app, App::Bulk { .. })
+                && self.plan.is_instant(&out)
+                && self.plan.is_instant(&back)
+            {
+                let what = "packets there and back take no time, so that a bulk flow would send without end at one \
+                            instant; give a link a rate or a delay";
+                return Err(BuildError::new(&key, what));
+            }
             let first = [out.first().copied(), back.first().copied()];
             let mut route = |ends, wires: Vec<WireId>, way: &str| {
                 let overhead = self.overhead(&wires);

@@ -26,6 +26,8 @@ pub(super) struct PlannedLink {
     pub wires: [WireId; 2],
     /// Nominal bit/s of each direction; `None`: infinite.
     pub rates_bps: [Option<f64>; 2],
+    /// Whether packets take no time at all in each direction.
+    pub instant: [bool; 2],
 }
 
 impl Plan {
@@ -62,6 +64,7 @@ impl Plan {
         let ends = [node(&link.to)?, node(&link.from)?];
         let mut wires = Vec::new();
         let mut rates_bps = [None; 2];
+        let mut instant = [false; 2];
         for (i, (direction, label)) in
             [(&link.forward, "forward"), (&link.reverse, "reverse")].into_iter().enumerate()
         {
@@ -69,6 +72,7 @@ impl Plan {
             let label = format!("link {name} {label}");
             let config = link_config(direction, origin, &key)?;
             rates_bps[i] = config.rate.mean_bps();
+            instant[i] = rates_bps[i].is_none() && config.delay.range().1 <= 0.0;
             let wire = network.add_wire(ends[i], config, &label);
             if link.wireless {
                 network.set_wireless(wire);
@@ -76,7 +80,7 @@ impl Plan {
             wires.push(wire);
         }
         let (from, to) = (link.from.clone(), link.to.clone());
-        Ok(PlannedLink { from, to, wires: [wires[0], wires[1]], rates_bps })
+        Ok(PlannedLink { from, to, wires: [wires[0], wires[1]], rates_bps, instant })
     }
 
     /// The links of `via` as passed from node `from`, and where they lead.
@@ -107,6 +111,13 @@ impl Plan {
         let second = self.link(second, key)?;
         let shares = |node: &String| second.from == *node || second.to == *node;
         Ok(if shares(&first.to) { first.from.clone() } else { first.to.clone() })
+    }
+
+    /// Whether packets pass all of `wires` in no time.
+    pub fn is_instant(&self, wires: &[WireId]) -> bool {
+        let instant = self.links.values().flat_map(|link| link.wires.into_iter().zip(link.instant));
+        let timed = instant.filter(|(_, instant)| !instant).map(|(wire, _)| wire);
+        !timed.into_iter().any(|wire| wires.contains(&wire))
     }
 
     /// A link by name.

@@ -89,6 +89,8 @@ impl Simulation {
     /// Runs to the end; `None` if `control` broke it off.
     pub fn run(&mut self, options: RunOptions, control: &mut impl Control) -> Option<RunResult> {
         self.network.watch_mut().recorder = options.recorder;
+        // Only now: what is sent at time 0 is recorded, too.
+        self.network.wake_all();
         let mut agenda = Agenda::new(self, options.series);
         while let Some((at, due)) = agenda.next(self.end) {
             self.network.run_until(at);
