@@ -13,7 +13,7 @@ RTX = {"asap": 0, "same": 1, "ssthresh": 2, "lossrate": 3, "cwnd": 4}
 TCP_HEADER = 40
 ACCESS_MBPS, ACCESS_MS = 100, 5
 # No run takes more than some seconds.
-PATIENCE_S = 60
+PATIENCE_S = 30
 
 # Loss in state Bad of a two-state chain that each packet moves; ns-2's own two-state model counts the packet that ends a
 # state to the next one, so that its bursts are longer than their mean says.

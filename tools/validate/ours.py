@@ -78,7 +78,7 @@ def tcp_flow(network: dict, profile: str) -> list[str]:
     return lines + [
         "[flows.flow]",
         'transport = "tcp"',
-        'cc = "reno"',
+        'cc = "reno,cut=window,when-full=off"',
         f'profile = "{profile}"',
         'from = "here"',
         'to = "there"',
