@@ -7,10 +7,12 @@ import tempfile
 
 from ns2 import ACCESS_MBPS, ACCESS_MS
 
-# What ns-2.35's agents do and the profile cannot say for every scheme: SCTP with one path halves down to 4 MTU and freezes
-# in recovery, CMT halves down to its initial window of 2 MTU and goes on growing. Both count to the letter of RFC 4960.
-SCTP_SCHEME = "sctp,strict=on,half-floor=4"
-CMT_SCHEME = "cmt,strict=on,rtx-again=off,half-floor=2,probe-interval=0,rtx={rtx},pf={pf}"
+# ns-2 halves the window (`slowdown`), not what is in flight, and lets it grow however full it is (`control_increase_ 0`).
+CC = {"ns2": "reno,cut=window,when-full=off", "ns3": "reno"}
+# What ns-2.35's SCTP agents do, read in their traces: the window begins with 4380 bytes, whatever `initialCwnd_` says; one
+# path halves down to 4 MTU (`sctp.cc`), CMT down to `initialCwnd_` = 2 MTU (`sctp-cmt.cc`).
+SCTP_SCHEME = "sctp,initial-cwnd=0,half-floor=4"
+CMT_SCHEME = "cmt,initial-cwnd=0,half-floor=2,rtx={rtx},pf={pf}"
 
 
 def summary(binary: str, name: str, network: dict, profile: str = "ns2") -> dict:
@@ -78,7 +80,7 @@ def tcp_flow(network: dict, profile: str) -> list[str]:
     return lines + [
         "[flows.flow]",
         'transport = "tcp"',
-        'cc = "reno,cut=window,when-full=off"',
+        f'cc = "{CC[profile]}"',
         f'profile = "{profile}"',
         'from = "here"',
         'to = "there"',
