@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod congestion;
+pub mod estimate;
 pub mod feedback;
 pub mod preset;
 pub mod recovery;
