@@ -1,5 +1,20 @@
-//! What schemes know of a path beyond the core's own measurements.
+//! What schemes know of a path beyond the core's own measurements: pieces that know one path and no other.
 
+mod bandwidth;
 mod deviation;
+mod effective_snr;
+mod interval;
+mod modulation;
+mod reference_rtt;
+mod snr;
+mod student;
+mod transmission_rate;
 
+pub use bandwidth::{Bandwidth, BandwidthConfig};
 pub use deviation::Deviation;
+pub use effective_snr::EffectiveSnr;
+pub use interval::{EstimationInterval, IntervalConfig};
+pub use modulation::Modulation;
+pub use reference_rtt::ReferenceRtt;
+pub use snr::{Decibel, Snr};
+pub use transmission_rate::TransmissionRate;

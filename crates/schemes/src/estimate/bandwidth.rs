@@ -1,0 +1,195 @@
+//! Bandwidth of a path from the rhythm of departures: moving averages of lengths and gaps, and a Kalman filter.
+//!
+//! | paper 000, Algorithm 1 | here |
+//! |---|---|
+//! | length_sample, interval_sample, moving averages, BW_sample | [`Bandwidth::departed`] |
+//! | time update, measurement update | [`Kalman::update`] |
+//!
+//! Constants (Table II): a = b = 0.99, Q = 0.01, R = 1, of which only Q/R matters.
+//!
+//! What it measures is the sender's own rate of departures, retransmissions included: fed with the moments at which it
+//! hands packets down it follows the window; fed with those at which the access link sent them it sees, within a burst,
+//! the link's rate.
+//!
+//! `ASSUMED`: the averages start at 0 (with a = b the bias of both cancels in their ratio; with others the first samples
+//! are too large by (1 - aᵏ)/(1 - bᵏ)); the first packet has no gap and only starts the clock; the estimate starts at the
+//! first sample, its error variance at R; as long as no time passed between packets they are gathered, but give no
+//! sample; a gap counts as `longest` at most, since an application's pause says nothing about the path.
+
+use strandcast_proto::time::{Duration, Instant};
+
+/// Algorithm 1's constants.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub struct BandwidthConfig {
+    /// Weight of the past in the average length, in `[0, 1)`.
+    pub a: f64,
+    /// Weight of the past in the average gap, in `[0, 1)`.
+    pub b: f64,
+    /// Variance of the bandwidth's own changes from sample to sample.
+    pub q: f64,
+    /// Variance of a sample's error; more than 0.
+    pub r: f64,
+}
+
+impl Default for BandwidthConfig {
+    fn default() -> Self {
+        BandwidthConfig { a: 0.99, b: 0.99, q: 0.01, r: 1.0 }
+    }
+}
+
+/// Bandwidth of one path.
+#[derive(Clone, Debug)]
+pub struct Bandwidth {
+    config: BandwidthConfig,
+    last: Option<Instant>,
+    /// Average length, bytes.
+    length: f64,
+    /// Average gap, s.
+    gap: f64,
+    filter: Option<Kalman>,
+}
+
+impl Bandwidth {
+    /// Knows nothing yet.
+    pub fn new(config: BandwidthConfig) -> Self {
+        Bandwidth { config, last: None, length: 0.0, gap: 0.0, filter: None }
+    }
+
+    /// A packet with `bytes` of DATA left at `now`; a gap longer than `longest` counts as that.
+    pub fn departed(&mut self, now: Instant, bytes: u64, longest: Duration) {
+        let Some(last) = self.last.replace(now) else { return };
+        let BandwidthConfig { a, b, q, r } = self.config;
+        self.length = a * self.length + (1.0 - a) * bytes as f64;
+        self.gap = b * self.gap + (1.0 - b) * (now - last).min(longest).as_secs_f64();
+        if self.gap <= 0.0 {
+            return;
+        }
+        let sample = self.length / self.gap;
+        match &mut self.filter {
+            Some(filter) => filter.update(sample, q, r),
+            None => self.filter = Some(Kalman { estimate: sample, variance: r }),
+        }
+    }
+
+    /// BW_e; `None` before the first sample.
+    pub fn bytes_per_second(&self) -> Option<f64> {
+        self.filter.as_ref().map(|f| f.estimate)
+    }
+}
+
+/// A random walk seen through noise.
+#[derive(Clone, Debug)]
+struct Kalman {
+    estimate: f64,
+    /// Of the estimate's error: ev.
+    variance: f64,
+}
+
+impl Kalman {
+    fn update(&mut self, sample: f64, q: f64, r: f64) {
+        let prior = self.variance + q;
+        let gain = prior / (prior + r);
+        self.estimate += gain * (sample - self.estimate);
+        self.variance = (1.0 - gain) * prior;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONGEST: Duration = Duration::from_millis(200);
+
+    fn us(us: u64) -> Instant {
+        Instant::from_nanos(us * 1000)
+    }
+
+    fn close(found: f64, expected: f64, relative: f64) {
+        assert!((found / expected - 1.0).abs() < relative, "{found}, not {expected}");
+    }
+
+    #[test]
+    fn the_first_packet_only_starts_the_clock() {
+        let mut bandwidth = Bandwidth::new(BandwidthConfig::default());
+        assert_eq!(bandwidth.bytes_per_second(), None);
+        bandwidth.departed(us(1000), 1468, LONGEST);
+        assert_eq!(bandwidth.bytes_per_second(), None);
+        bandwidth.departed(us(11_000), 1468, LONGEST);
+        close(bandwidth.bytes_per_second().unwrap(), 146_800.0, 1e-12);
+    }
+
+    /// Two gaps of 10 ms, then one of 30 ms, 1000 bytes each; a = b = 0.5, Q = 1, R = 1.
+    /// length: 500, 750, 875; gap: 5, 7.5, 18.75 ms; samples: 100 000, 100 000, 46 666.667.
+    /// ev 1; prior 2, K 2/3, ev 2/3: 100 000; prior 5/3, K 5/8: 100 000 - 5/8 · 53 333.333 = 66 666.667.
+    #[test]
+    fn algorithm_1_by_hand() {
+        let config = BandwidthConfig { a: 0.5, b: 0.5, q: 1.0, r: 1.0 };
+        let mut bandwidth = Bandwidth::new(config);
+        for (at, estimate) in [(0, None), (10, Some(1e5)), (20, Some(1e5)), (50, Some(66_666.666_666_7))] {
+            bandwidth.departed(Instant::from_millis(at), 1000, LONGEST);
+            match estimate {
+                None => assert_eq!(bandwidth.bytes_per_second(), None),
+                Some(estimate) => close(bandwidth.bytes_per_second().unwrap(), estimate, 1e-10),
+            }
+        }
+    }
+
+    /// The gain settles where v = (v + Q)(1 - K): K² = (1 - K) Q/R, K = (-q + √(q² + 4q))/2 = 0.0951 for q = 0.01.
+    #[test]
+    fn the_gain_settles() {
+        let mut filter = Kalman { estimate: 0.0, variance: 1.0 };
+        for _ in 0..1000 {
+            filter.update(0.0, 0.01, 1.0);
+        }
+        filter.update(1.0, 0.01, 1.0);
+        close(filter.estimate, 0.095_124_9, 1e-5);
+    }
+
+    #[test]
+    fn steady_departures_give_their_rate_from_the_first_sample_on() {
+        let mut bandwidth = Bandwidth::new(BandwidthConfig::default());
+        for n in 0..500 {
+            bandwidth.departed(us(n * 2000), 1500, LONGEST);
+            if n > 0 {
+                close(bandwidth.bytes_per_second().unwrap(), 750_000.0, 1e-9);
+            }
+        }
+    }
+
+    /// Ten packets at one instant, every 100 ms: 150 kB/s in the long run, whatever the instants inside.
+    #[test]
+    fn bursts_at_one_instant_count_with_their_bytes() {
+        let mut bandwidth = Bandwidth::new(BandwidthConfig::default());
+        for n in 0..20_000u64 {
+            bandwidth.departed(us(n / 10 * 100_000), 1500, LONGEST);
+            assert!(bandwidth.bytes_per_second().is_none_or(f64::is_finite));
+            assert_eq!(bandwidth.bytes_per_second().is_none(), n < 10, "no time passed in the first burst");
+        }
+        close(bandwidth.bytes_per_second().unwrap(), 150_000.0, 0.06);
+    }
+
+    #[test]
+    fn a_pause_counts_as_the_longest_gap() {
+        let feed = |pause: u64| {
+            let mut bandwidth = Bandwidth::new(BandwidthConfig::default());
+            for n in 0..100 {
+                bandwidth.departed(us(n * 1000), 1500, LONGEST);
+            }
+            bandwidth.departed(us(99_000 + pause), 1500, LONGEST);
+            bandwidth.bytes_per_second().unwrap()
+        };
+        assert_eq!(feed(200_000), feed(3_600_000_000));
+        assert!(feed(100_000) > feed(200_000));
+    }
+
+    #[test]
+    fn empty_packets_and_clocks_that_stand_still_do_no_harm() {
+        let mut bandwidth = Bandwidth::new(BandwidthConfig::default());
+        for at in [5000, 5000, 4000, 6000] {
+            bandwidth.departed(us(at), 0, Duration::ZERO);
+        }
+        assert_eq!(bandwidth.bytes_per_second(), None);
+        bandwidth.departed(us(7000), 0, LONGEST);
+        assert_eq!(bandwidth.bytes_per_second(), Some(0.0));
+    }
+}
