@@ -210,8 +210,13 @@ impl Params {
 
 /// All presets, in the order they are listed to people.
 pub fn presets() -> &'static [Preset] {
-    const ALL: &[Preset] =
-        &[preset::sctp::PRESET, preset::cmt::PRESET, preset::lia::PRESET, preset::redundant::PRESET];
+    const ALL: &[Preset] = &[
+        preset::sctp::PRESET,
+        preset::cmt::PRESET,
+        preset::lia::PRESET,
+        preset::redundant::PRESET,
+        preset::cmt_la::PRESET,
+    ];
     ALL
 }
 

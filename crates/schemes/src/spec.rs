@@ -222,6 +222,7 @@ fn distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::presets;
 
     fn error(spec: &str) -> String {
         parse_spec(spec).expect_err(spec).to_string()
@@ -248,7 +249,8 @@ mod tests {
 
     #[test]
     fn mistakes_get_one_line_that_helps() {
-        let schemes = "there are sctp, cmt, lia, redundant";
+        let known: Vec<_> = presets().iter().map(|p| p.name).collect();
+        let schemes = format!("there are {}", known.join(", "));
         assert_eq!(error("cmtt"), format!("unknown scheme 'cmtt', did you mean cmt?; {schemes}"));
         assert_eq!(error("CMT"), format!("unknown scheme 'CMT', did you mean cmt?; {schemes}"));
         assert_eq!(error("quic"), format!("unknown scheme 'quic'; {schemes}"));

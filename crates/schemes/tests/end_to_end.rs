@@ -10,6 +10,7 @@ use common::*;
 use strandcast_proto::association::SendOptions;
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::path::PathStats;
+use strandcast_proto::policy::PathId;
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Duration;
 use strandcast_schemes::{parse_spec, presets};
@@ -57,6 +58,10 @@ fn stats(w: &World, path: usize) -> PathStats {
     w.association(CLIENT).path_stats([P0, P1][path]).expect("the path exists").clone()
 }
 
+fn stats_of(w: &World, path: PathId) -> u64 {
+    w.association(CLIENT).path_stats(path).expect("the path exists").chunks_sent
+}
+
 #[test]
 fn every_preset_delivers_everything_over_bad_wires() {
     let windows = ["cmt,cc=reno", "cmt,cc=cubic", "sctp,cc=cubic"];
@@ -93,6 +98,30 @@ fn split_fast_retransmit_is_not_fooled_by_unequal_delays() {
     assert_eq!(spurious("cmt"), 0);
     assert_eq!(spurious("cmt,dac=off"), 0);
     assert!(spurious("cmt,loss=rfc") > 20, "a single path's rule sees losses everywhere");
+}
+
+/// The better a path, the more it carries; none is left out while there is enough to send.
+#[test]
+fn cmt_la_prefers_the_paths_that_lose_least() {
+    let mut w = world("cmt-la", &[20, 20, 20]);
+    for (wire, loss) in w.wires.iter_mut().zip([0.12, 0.01, 0.05]) {
+        wire.loss = loss;
+    }
+    stream(&mut w, 4000, Duration::ZERO);
+    let sent: Vec<u64> = w.association(CLIENT).paths().iter().map(|p| stats_of(&w, p.id)).collect();
+    assert!(sent[1] > sent[2] && sent[2] > sent[0] && sent[0] > 40, "{sent:?}");
+}
+
+/// One path leaves nothing to choose: packet by packet it is `cmt`.
+#[test]
+fn with_one_path_cmt_la_is_cmt() {
+    let run = |spec: &str| {
+        let mut w = world(spec, &[30]);
+        w.wires[0].loss = 0.03;
+        stream(&mut w, 500, ms(1));
+        (w.sent.clone(), w.data_log.clone(), w.now)
+    };
+    assert_eq!(run("cmt-la"), run("cmt"));
 }
 
 /// Without CUC the fast path's window follows the slow path's cumulative TSN.

@@ -44,11 +44,12 @@ presets! {
     cmt_retransmits_by_loss_rate: "cmt,rtx=lossrate",
     lia: "lia",
     redundant: "redundant",
+    cmt_la: "cmt-la",
 }
 
 #[test]
 fn no_preset_is_left_out() {
-    let covered = ["sctp", "cmt", "lia", "redundant"];
+    let covered = ["sctp", "cmt", "lia", "redundant", "cmt-la"];
     let all: Vec<&str> = strandcast_schemes::presets().iter().map(|p| p.name).collect();
     assert_eq!(all, covered);
 }

@@ -1,7 +1,9 @@
 //! Keys that all presets made of parts share, so that any scheduler goes with any congestion control.
 
 use strandcast_proto::config::TransportConfig;
-use strandcast_proto::policy::{CongestionControl, Feedback, LossPolicy, Parts, Scheduler, Scheme};
+use strandcast_proto::policy::{
+    CongestionControl, Feedback, LossPolicy, Parts, PathEstimator, Scheduler, Scheme,
+};
 use strandcast_proto::rfc::{Advance, Aimd, PrimaryPath, Reno, RfcFeedback, RfcLoss, WindowConfig};
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Duration;
@@ -9,16 +11,17 @@ use strandcast_proto::time::Duration;
 use crate::congestion::{
     Counting, Cubic, CubicConfig, CutOf, Halving, InitialWindow, Linked, TcpConfig, TcpWindows,
 };
+use crate::estimate::{LossRate, LossRateConfig, RttMin};
 use crate::feedback::DelayedAck;
 use crate::recovery::{Rtx, SfrConfig, SplitFastRetransmit};
 use crate::registry::{Key, Params};
-use crate::schedule::{LowestRtt, Redundant, RoundRobin, Turn};
+use crate::schedule::{LossOrdered, LowestRtt, Redundant, RoundRobin, Turn};
 
 /// The shared keys.
 pub(super) const KEYS: &[Key] = &[
     Key::one_of(
         "scheduler",
-        &["round-robin", "lowest-rtt", "redundant", "primary"],
+        &["round-robin", "lowest-rtt", "redundant", "primary", "loss-order"],
         "which path takes new data",
     ),
     Key::one_of(
@@ -31,6 +34,36 @@ pub(super) const KEYS: &[Key] = &[
     Key::one_of("rtx", &["cwnd", "same", "asap", "ssthresh", "lossrate"], "where lost chunks go (loss=sfr)"),
     Key::one_of("turn", &["window", "packet"], "length of a turn (scheduler=round-robin)"),
     Key::number("copies", (1, 16, ""), "16", "paths a chunk is sent on at most (scheduler=redundant)"),
+    Key::decimal("psi", (0.0, 1.0, ""), "0.875", "weight of the old round-trip time (scheduler=loss-order)"),
+    Key::decimal("c", (0.1, 10.0, ""), "1.2247", "constant of Mathis' model (scheduler=loss-order)"),
+    Key::number(
+        "mss",
+        (100, 65_535, "bytes"),
+        "1500",
+        "segment size of Mathis' model (scheduler=loss-order)",
+    ),
+    Key::number(
+        "m",
+        (1, 1000, "samples"),
+        "20",
+        "what a jitter indicator is taken over (scheduler=loss-order)",
+    ),
+    Key::one_of(
+        "rttmin",
+        &["path", "global"],
+        "least round-trip time of Vegas' goodput: the path's, or the least of all (scheduler=loss-order)",
+    ),
+    Key::decimal(
+        "tie",
+        (0.0, 1.0, ""),
+        "0.01",
+        "loss rates this near each other are equal (scheduler=loss-order)",
+    ),
+    Key::switch(
+        "demote-unreliable",
+        "off",
+        "paths whose loss rate stands out and rises come last (scheduler=loss-order)",
+    ),
     Key::switch(
         "dac",
         "on",
@@ -75,7 +108,7 @@ pub(super) const KEYS: &[Key] = &[
 pub(super) fn build(name: &str, params: &Params, seeds: &Seeds) -> Box<dyn Scheme> {
     Box::new(Parts {
         name: name.into(),
-        estimators: Vec::new(),
+        estimators: estimators(params),
         loss: loss(params, seeds),
         cc: congestion(params),
         scheduler: scheduler(params),
@@ -83,11 +116,29 @@ pub(super) fn build(name: &str, params: &Params, seeds: &Seeds) -> Box<dyn Schem
     })
 }
 
+/// What the scheduler needs to know of the paths.
+fn estimators(params: &Params) -> Vec<Box<dyn PathEstimator>> {
+    if params.word("scheduler") != "loss-order" {
+        return Vec::new();
+    }
+    vec![Box::new(LossRate::new(LossRateConfig {
+        psi: params.decimal("psi"),
+        c: params.decimal("c"),
+        samples: params.number("m") as usize,
+        mss: params.number("mss"),
+        rtt_min: if params.word("rttmin") == "global" { RttMin::Global } else { RttMin::Path },
+    }))]
+}
+
 fn scheduler(params: &Params) -> Box<dyn Scheduler> {
     match params.word("scheduler") {
         "primary" => Box::new(PrimaryPath),
         "lowest-rtt" => Box::new(LowestRtt),
         "redundant" => Box::new(Redundant::new(params.number("copies") as usize)),
+        "loss-order" => Box::new(LossOrdered {
+            tie: params.decimal("tie"),
+            demote_unreliable: params.switch("demote-unreliable"),
+        }),
         _ if params.word("turn") == "packet" => Box::new(RoundRobin::new(Turn::Packet)),
         _ => Box::new(RoundRobin::new(Turn::Window)),
     }

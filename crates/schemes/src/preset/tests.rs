@@ -23,7 +23,7 @@ fn every_preset_keeps_the_contract() {
 #[test]
 fn every_combination_keeps_the_contract() {
     let mut seed = 0;
-    for scheduler in ["round-robin", "lowest-rtt", "redundant", "primary"] {
+    for scheduler in ["round-robin", "lowest-rtt", "redundant", "primary", "loss-order"] {
         for cc in ["rfc", "lia", "reno", "cubic"] {
             for loss in ["rfc", "sfr"] {
                 for feedback in ["rfc", "dac"] {

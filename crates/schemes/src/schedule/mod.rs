@@ -1,11 +1,13 @@
 //! Which path takes new data.
 
+mod loss_ordered;
 mod lowest_rtt;
 mod redundant;
 mod round_robin;
 #[cfg(test)]
 mod tests;
 
+pub use loss_ordered::LossOrdered;
 pub use lowest_rtt::LowestRtt;
 pub use redundant::Redundant;
 pub use round_robin::{RoundRobin, Turn};

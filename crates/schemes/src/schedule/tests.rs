@@ -3,6 +3,7 @@ use strandcast_proto::policy::{Backlog, PathId, PathSet, PathState, Scheduler};
 use strandcast_proto::time::Duration;
 
 use super::*;
+use crate::estimate::{JITTER, UNRELIABLE};
 
 const BACKLOG: fn() -> Backlog = || Backlog {
     bytes: 100_000,
@@ -62,6 +63,66 @@ fn lowest_rtt_comes_first_and_unmeasured_paths_last() {
     assert_eq!(fill(&mut LowestRtt, &mut p).concat(), [1, 1, 2, 2, 2, 0, 0, 0, 0]);
 }
 
+/// Paths with windows of 4, 2 and 3 packets, these loss rates, jitters and conditions.
+fn lossy(says: [(f64, f64, bool); 3]) -> Picture {
+    let mut picture = picture();
+    for (p, (loss, jitter, unreliable)) in picture.paths.iter_mut().zip(says) {
+        p.est.loss = Some(loss);
+        p.est.set_extra(JITTER, jitter);
+        p.est.set_extra(UNRELIABLE, f64::from(u8::from(unreliable)));
+    }
+    picture
+}
+
+/// 002, Algorithm 2, steps 2, 3 and 5, lines 1-8 and 13-15: ascending loss rate, the next path when a window is full.
+#[test]
+fn loss_ordered_fills_the_least_lossy_path_first() {
+    let mut p = lossy([(0.05, 0.0, false), (0.12, -1.0, false), (0.01, 1.0, false)]);
+    let mut scheduler = LossOrdered::default();
+    assert_eq!(fill(&mut scheduler, &mut p).concat(), [2, 2, 2, 0, 0, 0, 0, 1, 1]);
+    p.paths[2].in_flight = 2000;
+    p.paths[1].in_flight = 0;
+    assert_eq!(fill(&mut scheduler, &mut p).concat(), [2, 1, 1]);
+    assert_eq!(scheduler.next(&p.view(), &BACKLOG()), None, "all windows are full");
+}
+
+/// 002, Algorithm 2, step 4, lines 9-12; within 1 % loss rates are equal.
+#[test]
+fn equal_loss_rates_are_ordered_by_jitter_then_round_trip_time() {
+    let mut scheduler = LossOrdered::default();
+    let mut order = |says| fill(&mut scheduler, &mut lossy(says)).concat();
+    let same = 0.05;
+    assert_eq!(
+        order([(same, 0.2, false), (same, 0.3, true), (same, -0.1, false)]),
+        [2, 2, 2, 0, 0, 0, 0, 1, 1]
+    );
+    assert_eq!(order([(same, 0.0, false); 3]), [1, 1, 0, 0, 0, 0, 2, 2, 2], "20, 50, 80 ms");
+    assert_eq!(order([(0.0500, 0.3, false), (0.0504, 0.2, false), (0.0506, 0.1, false)])[..4], [1, 1, 0, 0]);
+    let mut exact = LossOrdered { tie: 0.0, ..LossOrdered::default() };
+    let mut p = lossy([(0.0500, 0.3, false), (0.0504, 0.2, false), (0.0506, 0.1, false)]);
+    assert_eq!(fill(&mut exact, &mut p).concat(), [0, 0, 0, 0, 1, 1, 2, 2, 2]);
+}
+
+#[test]
+fn unreliable_paths_come_last_only_when_asked() {
+    let says = [(0.01, 0.5, true), (0.05, 0.0, false), (0.12, 0.0, false)];
+    assert_eq!(fill(&mut LossOrdered::default(), &mut lossy(says)).concat(), [0, 0, 0, 0, 1, 1, 2, 2, 2]);
+    let mut wary = LossOrdered { demote_unreliable: true, ..LossOrdered::default() };
+    assert_eq!(fill(&mut wary, &mut lossy(says)).concat(), [1, 1, 2, 2, 2, 0, 0, 0, 0]);
+    let all = [(0.12, 0.5, true), (0.05, 0.5, true), (0.01, 0.5, true)];
+    assert_eq!(fill(&mut wary, &mut lossy(all)).concat(), [2, 2, 2, 1, 1, 0, 0, 0, 0]);
+}
+
+#[test]
+fn paths_without_a_loss_rate_come_last() {
+    let mut p = lossy([(0.0, 0.0, false), (0.9, 0.0, false), (0.5, 0.0, false)]);
+    p.paths[0].est = Default::default();
+    assert_eq!(fill(&mut LossOrdered::default(), &mut p).concat(), [2, 2, 2, 1, 1, 0, 0, 0, 0]);
+    let mut unknown = picture();
+    let order = fill(&mut LossOrdered::default(), &mut unknown).concat();
+    assert_eq!(order, [1, 1, 0, 0, 0, 0, 2, 2, 2], "nothing is known: lowest round-trip time");
+}
+
 #[test]
 fn redundant_sends_on_every_path_with_room() {
     let order = fill(&mut Redundant::new(16), &mut picture());
@@ -72,10 +133,11 @@ fn redundant_sends_on_every_path_with_room() {
 
 #[test]
 fn failed_paths_are_used_only_when_nothing_else_is_left() {
-    let schedulers: [Box<dyn Scheduler>; 4] = [
+    let schedulers: [Box<dyn Scheduler>; 5] = [
         Box::new(RoundRobin::default()),
         Box::new(RoundRobin::new(Turn::Packet)),
         Box::new(LowestRtt),
+        Box::new(LossOrdered::default()),
         Box::new(Redundant::new(16)),
     ];
     for mut scheduler in schedulers {

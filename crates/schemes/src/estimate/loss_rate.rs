@@ -1,0 +1,218 @@
+//! A path's loss rate from its window and round-trip time, and how it stands out from its past (paper 002, section 3).
+//!
+//! The equations are lost from the paper's text; what stands here is recovered from its words and from the two models
+//! it names. Mathis: goodput G = C·MSS / (RTT·√PLR). Vegas: G = cwnd / RTT_min. Together
+//! PLR = (C·MSS/cwnd)² · (RTT_min/RTT)²: the loss rate at which a TCP would have this window.
+//!
+//! | paper 002 | here |
+//! |---|---|
+//! | eq 1, Mathis' goodput | inverted in [`loss_rate`] |
+//! | eq 2, RTT = ψ·RTT + (1-ψ)·(t_SACK - t_sent - δ) | [`LossRate`], once a round trip |
+//! | eq 3, PLR from goodput | [`loss_rate`] |
+//! | eq 4, Vegas' goodput | [`goodput`] |
+//! | eqs 5-7, jitter indicator of PLR over the last m | [`Deviation`] |
+//! | "unreliable transmission condition": positive and rising | [`Deviation::unreliable`] |
+//! | Algorithm 1: for each active path PLR, its jitter, a list | [`LossRate`] on `Acked`; `Estimate::loss`, extras [`JITTER`] and [`UNRELIABLE`] |
+//!
+//! Constants: MSS 1500 bytes ("1,500 MTUs" in the paper).
+//!
+//! `ASSUMED`, with the key that changes it:
+//! - ψ = 7/8 on the old value (`psi`; the paper's number is lost); δ = 0: the round-trip time is Karn's, measured by chunks
+//!   that were sent once;
+//! - C = √(3/2), without delayed acknowledgements (`c`; √(3/4) = 0.866 with);
+//! - m = 20 (`m`);
+//! - RTT_min is the path's own least round-trip time as in Vegas (`rttmin=path`), where the paper says "the minimum in all
+//!   paths" (`rttmin=global`): that makes the slower of two paths with equal windows look less lossy, and preferred;
+//! - sampled once a round trip, and with the first SACK after a loss, which shows the window that is left;
+//! - before the first round-trip time PLR = (C·MSS/cwnd)²; a path that is not active has none, and starts anew;
+//! - PLR lies in 10⁻⁶ to 1, cwnd counts as at least one MSS, RTT as at least RTT_min.
+
+use strandcast_proto::policy::{
+    AckInfo, Estimate, PathEstimator, PathId, PathState, PathView, Policy, Signal, View,
+};
+use strandcast_proto::time::{Duration, Instant};
+
+use super::Deviation;
+
+/// The extra with the jitter indicator of the loss rate, -1 to 1.
+pub const JITTER: &str = "loss-jitter";
+/// The extra that is 1 while the path is in an unreliable condition, else 0.
+pub const UNRELIABLE: &str = "loss-unreliable";
+
+/// Vegas' goodput in bytes per second (002 eq. 4): a window each least round trip. 0 where `rtt_min` is.
+pub fn goodput(cwnd: u64, rtt_min: Duration) -> f64 {
+    let seconds = rtt_min.as_secs_f64();
+    if seconds > 0.0 { cwnd as f64 / seconds } else { 0.0 }
+}
+
+/// The loss rate at which Mathis' TCP has this goodput in bytes per second (002 eq. 3): between 10⁻⁶ and 1. No goodput
+/// or no round-trip time says nothing good of a path: 1.
+pub fn loss_rate(c: f64, mss: f64, rtt: Duration, goodput: f64) -> f64 {
+    let carried = rtt.as_secs_f64() * goodput;
+    if carried <= 0.0 {
+        return 1.0;
+    }
+    let root = c * mss / carried;
+    (root * root).clamp(1e-6, 1.0)
+}
+
+/// Whose least round-trip time eq. 4 takes.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub enum RttMin {
+    /// The path's own.
+    #[default]
+    Path,
+    /// The least of all active paths.
+    Global,
+}
+
+/// What may differ.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub struct LossRateConfig {
+    /// ψ: weight of the old value in eq. 2, 0 to 1.
+    pub psi: f64,
+    /// C of eq. 1.
+    pub c: f64,
+    /// m: samples of eqs 5-7.
+    pub samples: usize,
+    /// MSS of eq. 1, bytes.
+    pub mss: u64,
+    /// RTT_min of eq. 4.
+    pub rtt_min: RttMin,
+}
+
+impl Default for LossRateConfig {
+    fn default() -> Self {
+        LossRateConfig { psi: 0.875, c: 1.2247, samples: 20, mss: 1500, rtt_min: RttMin::Path }
+    }
+}
+
+/// Algorithm 1 for all paths of an association.
+#[derive(Debug)]
+pub struct LossRate {
+    config: LossRateConfig,
+    /// By path slot; `None`: not active, or nothing was sent.
+    paths: Vec<Option<Path>>,
+}
+
+/// One path.
+#[derive(Debug)]
+struct Path {
+    /// RTT of eq. 2.
+    rtt: Option<Duration>,
+    rate: f64,
+    jitter: Deviation,
+    /// The next sample is taken then.
+    due: Instant,
+}
+
+impl LossRate {
+    /// An estimator that knows no path yet.
+    pub fn new(config: LossRateConfig) -> Self {
+        LossRate { config, paths: Vec::new() }
+    }
+
+    fn slot(&mut self, path: PathId) -> &mut Option<Path> {
+        if self.paths.len() <= path.index() {
+            self.paths.resize_with(path.index() + 1, || None);
+        }
+        &mut self.paths[path.index()]
+    }
+
+    fn window(&self, path: &PathView) -> u64 {
+        path.limit.cwnd.max(self.config.mss)
+    }
+
+    /// PLR of a path without a round-trip time: eqs 3 and 4 with RTT = RTT_min.
+    fn unmeasured(&self, path: &PathView) -> f64 {
+        let second = Duration::from_secs(1);
+        loss_rate(self.config.c, self.config.mss as f64, second, goodput(self.window(path), second))
+    }
+
+    /// PLR of `path` whose round-trip time is `rtt`: eqs 3 and 4.
+    fn measured(&self, view: &View<'_>, path: &PathView, rtt: Duration) -> f64 {
+        let least = match self.config.rtt_min {
+            RttMin::Path => path.min_rtt,
+            RttMin::Global => {
+                view.paths.iter().filter(|p| p.state == PathState::Active).filter_map(|p| p.min_rtt).min()
+            }
+        };
+        let least = least.unwrap_or(rtt).min(rtt);
+        loss_rate(self.config.c, self.config.mss as f64, rtt, goodput(self.window(path), least))
+    }
+
+    /// Eq. 2.
+    fn smooth(&self, old: Option<Duration>, sample: Duration) -> Duration {
+        old.map_or(sample, |old| {
+            let smoothed =
+                self.config.psi * old.as_secs_f64() + (1.0 - self.config.psi) * sample.as_secs_f64();
+            Duration::from_secs_f64(smoothed)
+        })
+    }
+
+    fn on_acked(&mut self, view: &View<'_>, ack: &AckInfo) {
+        let Some(path) = view.paths.get(ack.path.index()).filter(|p| p.state == PathState::Active) else {
+            return;
+        };
+        self.meet(view, path);
+        let Some(slot) = self.slot(ack.path) else { return };
+        if view.now < slot.due {
+            return;
+        }
+        let old = slot.rtt;
+        let Some(rtt) = ack.rtt.map(|sample| self.smooth(old, sample)).or(old) else { return };
+        let rate = self.measured(view, path, rtt);
+        if let Some(slot) = self.slot(ack.path) {
+            slot.rtt = Some(rtt);
+            slot.rate = rate;
+            slot.jitter.push(rate);
+            slot.due = view.now + rtt;
+        }
+    }
+
+    /// Begins with an active path, or goes on while its first round trip lasts.
+    fn meet(&mut self, view: &View<'_>, path: &PathView) {
+        if path.state != PathState::Active || matches!(self.slot(path.id), Some(Path { rtt: Some(_), .. })) {
+            return;
+        }
+        let (rate, samples) = (self.unmeasured(path), self.config.samples);
+        let fresh = || Path { rtt: None, rate, jitter: Deviation::new(samples), due: view.now };
+        self.slot(path.id).get_or_insert_with(fresh).rate = rate;
+    }
+}
+
+impl Policy for LossRate {
+    fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
+        match signal {
+            Signal::Sent(chunk) => {
+                if let Some(path) = view.paths.get(chunk.path().index()) {
+                    self.meet(view, path);
+                }
+            }
+            Signal::Acked(ack) => self.on_acked(view, ack),
+            Signal::LossEvent { path, .. } => {
+                if let Some(slot) = self.slot(*path) {
+                    slot.due = view.now;
+                }
+            }
+            Signal::PathChanged(path)
+                if view.paths.get(path.index()).is_none_or(|p| p.state != PathState::Active) =>
+            {
+                *self.slot(*path) = None;
+            }
+            _ => {}
+        }
+    }
+}
+
+impl PathEstimator for LossRate {
+    fn estimate(&self, path: PathId, out: &mut Estimate) {
+        let slot = self.paths.get(path.index()).and_then(Option::as_ref);
+        out.loss = slot.map(|s| s.rate);
+        out.set_extra(JITTER, slot.map_or(0.0, |s| s.jitter.value()));
+        out.set_extra(UNRELIABLE, slot.map_or(0.0, |s| f64::from(u8::from(s.jitter.unreliable()))));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,38 @@
+//! `cmt-la`: concurrent transfer that fills the paths in the order of their loss rates.
+//!
+//! Paper 002, "CMT-LA". Everything but the scheduler is `cmt`'s, as in the paper ("associated with existing CMT").
+//!
+//! | paper 002 | here |
+//! |---|---|
+//! | eqs 1-4, loss rate of a path | `estimate::LossRate` |
+//! | eqs 5-7, its jitter indicator; "unreliable transmission condition" | `estimate::Deviation` |
+//! | Algorithm 1 | `estimate::LossRate`, once a round trip and path |
+//! | Algorithm 2 | `schedule::LossOrdered` |
+//! | windows, SFR, CUC, DAC, RTX-CWND | as in `cmt` |
+//!
+//! Constants: MSS 1500 bytes; ψ, C, m and all equations are lost from the paper's text, see `estimate::LossRate`.
+//!
+//! `ASSUMED`: what `cmt`, `estimate::LossRate` and `schedule::LossOrdered` say. The loss rate is an inverted window:
+//! with `rttmin=path` and no queues the order is simply "largest window first", and a loss enters by halving the window,
+//! which makes the estimate four times as large. The paper's "minimum in all paths" is `rttmin=global`.
+
+use crate::preset::combine;
+use crate::registry::Preset;
+
+/// Loss-aware concurrent transfer.
+pub const PRESET: Preset = Preset {
+    name: "cmt-la",
+    paper: "002: CMT-LA, loss-aware concurrent multipath transfer",
+    summary: "all paths at once, the one that seems to lose least first",
+    parts: &[
+        ("estimators", "loss rate by Mathis' and Vegas' models, and how it stands out from its past"),
+        ("scheduler", "lowest loss rate first, the next path when its window is full"),
+        ("congestion control", "RFC 9260 window a path, growth by the path's own progress (CUC)"),
+        ("loss", "split fast retransmit (SFR), resent on the path with the largest window"),
+        ("feedback", "acks delayed across gaps (DAC)"),
+    ],
+    keys: combine::KEYS,
+    defaults: &[("scheduler", "loss-order")],
+    build: |params, seeds| combine::build("cmt-la", params, seeds),
+    tune: combine::tune,
+};

@@ -1,0 +1,60 @@
+//! The path that loses least first (paper 002, Algorithm 2).
+//!
+//! | Algorithm 2 | here |
+//! |---|---|
+//! | steps 1-2, lines 1-8: active paths in ascending order of PLR, the first is the candidate | the least `Estimate::loss` in [`LossOrdered::next`] |
+//! | step 4, lines 9-12: among paths with the smallest PLR the smallest jitter indicator | the tie break there |
+//! | step 5, lines 13-15: the next path while the candidate's window is full | only paths with room are compared |
+//!
+//! `ASSUMED`: line 9's condition is lost, step 4's words decide; loss rates are equal within `tie` (1 %), further ties go
+//! to the lowest round-trip time, then id; a path without an estimate comes last; decided anew for each packet.
+//! `demote-unreliable=on` puts paths in an unreliable condition behind all others: the paper tells how they are found and
+//! not what for.
+
+use strandcast_proto::policy::{Assignment, Backlog, PathView, Policy, Scheduler, View};
+use strandcast_proto::time::Duration;
+
+use crate::estimate::{JITTER, UNRELIABLE};
+
+/// The least loss rate first; paths are filled in this order, so that all are used while there is enough to send.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub struct LossOrdered {
+    /// Loss rates that differ by no more than this share of the smaller one are equal.
+    pub tie: f64,
+    /// Paths in an unreliable condition come last.
+    pub demote_unreliable: bool,
+}
+
+impl Default for LossOrdered {
+    fn default() -> Self {
+        LossOrdered { tie: 0.01, demote_unreliable: false }
+    }
+}
+
+impl LossOrdered {
+    fn demoted(&self, path: &PathView) -> bool {
+        self.demote_unreliable && path.est.extra(UNRELIABLE).is_some_and(|u| u > 0.0)
+    }
+}
+
+fn loss(path: &PathView) -> f64 {
+    path.est.loss.unwrap_or(1.0)
+}
+
+impl Policy for LossOrdered {}
+
+impl Scheduler for LossOrdered {
+    fn next(&mut self, view: &View<'_>, _: &Backlog) -> Option<Assignment> {
+        let with_room = || view.usable_paths().filter(|p| p.has_room());
+        let demoted = with_room().all(|p| self.demoted(p));
+        let candidates = || with_room().filter(|p| self.demoted(p) == demoted);
+        let least = candidates().map(loss).min_by(f64::total_cmp)?;
+        let ties = candidates().filter(|p| loss(p) <= least * (1.0 + self.tie));
+        let jitter = |p: &PathView| p.est.extra(JITTER).unwrap_or(0.0);
+        let order = |a: &&PathView, b: &&PathView| {
+            let rest = |p: &PathView| (p.srtt.unwrap_or(Duration::MAX), p.id);
+            jitter(a).total_cmp(&jitter(b)).then_with(|| rest(a).cmp(&rest(b)))
+        };
+        ties.min_by(order).map(|p| Assignment::on(p.id, 1))
+    }
+}
