@@ -112,15 +112,16 @@ impl CrossSink {
 impl Agent for CrossSink {
     fn handle_packet(&mut self, now: Instant, packet: Packet, out: &mut Out) {
         let head = packet.head;
-        match packet.body {
+        let (sequence, new) = match packet.body {
             Body::Tcp(segment) => {
-                self.receiver.handle_segment(now, &segment);
+                let arrival = self.receiver.handle_segment(now, &segment);
+                (Some(segment.seq as u32), arrival.is_some_and(|arrival| arrival.new))
             }
-            Body::Udp(_) => {}
+            Body::Udp(_) => (None, true),
             _ => return,
-        }
+        };
         let (path, sent, wire, payload) = (head.path, head.sent, head.len, head.payload);
-        out.notes.push(Note::Arrived { path, sent, wire, payload, sequence: None, new: true });
+        out.notes.push(Note::Arrived { path, sent, wire, payload, sequence, new });
     }
 
     fn run(&mut self, now: Instant, out: &mut Out) {

@@ -8,6 +8,6 @@ mod udp;
 
 pub use cross::{CrossSender, CrossSink};
 pub use feed::Feed;
-pub use sctp::{FlowSink, FlowSource, PathPlan, SctpFlow};
+pub use sctp::{FlowSink, FlowSource, PathPlan, SctpFlow, message_number};
 pub use tcp::{SubflowPlan, TcpReceiver, TcpSender};
 pub use udp::{UdpSender, UdpSink};

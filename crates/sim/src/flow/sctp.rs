@@ -18,6 +18,11 @@ const HEADER: usize = 16;
 /// Messages are cut from blocks of this size: one allocation for many of them.
 const BLOCK: usize = 64 * 1024;
 
+/// The number of the message that begins with `data`; `None`: it is too short to be one of a [`FlowSource`].
+pub fn message_number(data: &[u8]) -> Option<u64> {
+    data.first_chunk::<8>().map(|number| u64::from_be_bytes(*number))
+}
+
 /// A path that comes or goes while the flow lives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathPlan {
@@ -200,10 +205,10 @@ impl App for FlowSink {
     fn poll(&mut self, _: Instant, endpoint: &mut Endpoint) {
         let Some(id) = self.readable.take() else { return };
         while let Some(message) = endpoint.recv(id) {
-            let Some((number, rest)) = message.payload.split_first_chunk::<8>() else { continue };
-            let Some(submitted) = rest.first_chunk::<8>() else { continue };
+            let Some(number) = message_number(&message.payload) else { continue };
+            let Some(submitted) = message.payload[8..].first_chunk::<8>() else { continue };
             self.notes.push(Note::Delivered {
-                message: u64::from_be_bytes(*number),
+                message: number,
                 bytes: message.payload.len() as u32,
                 submitted: Instant::from_nanos(u64::from_be_bytes(*submitted)),
             });

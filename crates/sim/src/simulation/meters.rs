@@ -6,7 +6,9 @@ use core::fmt::Debug;
 use strandcast_proto::time::Instant;
 
 use super::ledger::{Done, Ledger};
-use crate::net::{AgentId, Fate, FlowId, Head, Note, Packet, Watch, WireId};
+use crate::flow::message_number;
+use crate::host::data_parts;
+use crate::net::{AgentId, Body, Fate, FlowId, Head, Note, Packet, Watch, WireId};
 use crate::result::meter::{CrossMeter, FlowMeter, LossPlace, ShareMeter};
 
 /// Writes down what happens, packet by packet.
@@ -82,6 +84,12 @@ impl Watch for Meters {
         let head = packet.head;
         if let Some(flow) = self.flows.get_mut(head.flow.0 as usize) {
             flow.meter.sent(now, head.path, head.len, head.payload, head.again);
+            if let Body::Sctp(bytes) = &packet.body {
+                let begun = data_parts(bytes).filter(|part| part.begins);
+                for message in begun.filter_map(|part| message_number(part.data)) {
+                    flow.meter.message_sent(now, message);
+                }
+            }
         }
         if let Some(recorder) = &mut self.recorder {
             recorder.sent(now, from, packet);
@@ -121,7 +129,13 @@ impl Watch for Meters {
         } else if let Some(cross) = self.cross.get_mut(index - self.flows.len()) {
             match *note {
                 Note::Submitted { bytes, .. } => cross.offered(now, bytes),
-                Note::Arrived { wire, .. } => cross.carried(now, wire),
+                Note::Arrived { wire, payload, sequence, new, .. } => {
+                    cross.carried(now, wire);
+                    // Datagrams have no sequence.
+                    if sequence.is_some() && new {
+                        cross.tcp_arrived(now, payload);
+                    }
+                }
                 _ => {}
             }
         }

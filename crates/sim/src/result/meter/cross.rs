@@ -14,12 +14,13 @@ pub struct CrossMeter {
     window: Window,
     offered_bytes: u64,
     carried_bytes: u64,
+    tcp_bytes: u64,
 }
 
 impl CrossMeter {
     /// A meter of the cross traffic `name`; `rate_bps`: mean rate of its first link.
     pub fn new(name: String, rate_bps: f64, window: Window) -> Self {
-        CrossMeter { name, rate_bps, window, offered_bytes: 0, carried_bytes: 0 }
+        CrossMeter { name, rate_bps, window, offered_bytes: 0, carried_bytes: 0, tcp_bytes: 0 }
     }
 
     /// What it is called.
@@ -37,11 +38,17 @@ impl CrossMeter {
         self.carried_bytes += if self.window.contains(now) { u64::from(bytes) } else { 0 };
     }
 
+    /// A TCP segment brought so many new bytes.
+    pub fn tcp_arrived(&mut self, now: Instant, bytes: u32) {
+        self.tcp_bytes += if self.window.contains(now) { u64::from(bytes) } else { 0 };
+    }
+
     /// What was measured.
     pub fn metrics(&self, out: &mut Vec<Metric>) {
         let mut put = sink(Subject::Cross(self.name.clone()), out);
         let share = |bytes: u64| bytes as f64 * 8.0 / self.window.seconds() / self.rate_bps;
         put("offered_load", share(self.offered_bytes));
         put("carried_load", share(self.carried_bytes));
+        put("tcp_goodput_bps", self.tcp_bytes as f64 * 8.0 / self.window.seconds());
     }
 }

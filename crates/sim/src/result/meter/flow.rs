@@ -1,6 +1,7 @@
 //! One flow.
 
 use core::time::Duration;
+use std::collections::VecDeque;
 
 use strandcast_proto::time::Instant;
 
@@ -36,8 +37,15 @@ pub struct FlowMeter {
     disorder: Disorder,
     order: InOrder,
     message_delay: Histogram,
+    /// Messages of which something was sent, and when first; from the first that is not settled on.
+    first_sent: VecDeque<(u64, Instant)>,
+    next_unsent: u64,
+    delivery_delay: Histogram,
     delivered_bytes: u64,
     gap: Gap,
+    /// By which path new data went last, and how often that changed.
+    last_path: Option<u8>,
+    path_switches: u64,
     counters: Vec<Counter>,
     video: Option<VideoMeter>,
 }
@@ -76,8 +84,13 @@ impl FlowMeter {
             disorder: Disorder::default(),
             order: InOrder::default(),
             message_delay: Histogram::default(),
+            first_sent: VecDeque::new(),
+            next_unsent: 0,
+            delivery_delay: Histogram::default(),
             delivered_bytes: 0,
             gap: Gap::default(),
+            last_path: None,
+            path_switches: 0,
             counters: Vec::new(),
         }
     }
@@ -92,9 +105,12 @@ impl FlowMeter {
             self.gap.since.get_or_insert(now);
             self.gap.sent += if again { 0 } else { u64::from(payload) };
         }
+        let new = payload > 0 && !again;
+        let switched = new && self.last_path.replace(path).is_some_and(|last| last != path);
         if !self.spec.window.contains(now) {
             return;
         }
+        self.path_switches += u64::from(switched);
         let tally = &mut self.paths[usize::from(path)];
         tally.sent_wire += u64::from(wire);
         if payload == 0 {
@@ -102,6 +118,15 @@ impl FlowMeter {
         } else {
             tally.sent += 1;
             tally.again += u64::from(again);
+        }
+    }
+
+    /// A packet that carries the first bytes of a message entered the network. Messages are sent in order, some more than
+    /// once, some never; of a transport that does not tell there is no delivery delay.
+    pub fn message_sent(&mut self, now: Instant, number: u64) {
+        if number >= self.next_unsent {
+            self.next_unsent = number + 1;
+            self.first_sent.push_back((number, now));
         }
     }
 
@@ -152,9 +177,13 @@ impl FlowMeter {
         }
         let counts = self.spec.window.contains(now);
         let (delay, video) = (&mut self.message_delay, &mut self.video);
+        let (first_sent, delivery_delay) = (&mut self.first_sent, &mut self.delivery_delay);
         self.order.deliver(message, in_order, |message| {
+            while first_sent.pop_front_if(|(sent, _)| *sent < message.number).is_some() {}
+            let sent = first_sent.pop_front_if(|(sent, _)| *sent == message.number);
             if counts {
                 delay.record((now - message.submitted).as_nanos() as u64);
+                sent.inspect(|(_, at)| delivery_delay.record((now - *at).as_nanos() as u64));
             }
             if let Some(video) = video {
                 video.in_order(now, message);
@@ -216,6 +245,7 @@ impl FlowMeter {
         put("goodput_bps", self.delivered_bytes as f64 * 8.0 / seconds);
         put("delivered_bytes", self.delivered_bytes as f64);
         flow.put(seconds, &mut put);
+        put("path_switches", self.path_switches as f64);
         self.put_messages(&mut put);
         self.jitter.put(&mut put);
         self.disorder.put(&mut put);
@@ -237,6 +267,14 @@ impl FlowMeter {
             "message_delay_max_ms",
         ];
         put_delays(&self.message_delay, names, put);
+        let names = [
+            "delivery_delay_mean_ms",
+            "delivery_delay_p50_ms",
+            "delivery_delay_p95_ms",
+            "delivery_delay_p99_ms",
+            "delivery_delay_max_ms",
+        ];
+        put_delays(&self.delivery_delay, names, put);
         if let Some(since) = self.gap.since.filter(|&since| since < self.spec.window.to) {
             // Nothing is missing from a flow that has delivered all it sent.
             let open = self.gap.sent > self.gap.delivered;

@@ -125,6 +125,46 @@ fn a_message_waits_for_those_before_it() {
     assert_has(&flow(&meter), &expected);
 }
 
+/// Sent at 20, 30 and 40 ms, the second one again at 90 ms; in order at 120, 130 and 130 ms.
+#[test]
+fn delivery_is_timed_from_the_first_sending() {
+    let mut meter = FlowMeter::new(spec(&["a"], (0, 1000), None));
+    for (at, number) in [(20, 0), (30, 1), (40, 2), (90, 1)] {
+        meter.message_sent(ms(at), number);
+    }
+    for (at, number) in [(120, 0), (125, 2), (130, 1)] {
+        meter.delivered(ms(at), number, 1000, ms(10), false);
+    }
+    let expected = [("delivery_delay_mean_ms", 290.0 / 3.0), ("delivery_delay_max_ms", 100.0)];
+    assert_has(&flow(&meter), &expected);
+    assert_has(&flow(&meter), &[("message_delay_mean_ms", 350.0 / 3.0)]);
+}
+
+/// Message 1 was given up: it is neither sent nor delivered.
+#[test]
+fn what_is_never_sent_has_no_delivery_delay() {
+    let mut meter = FlowMeter::new(spec(&["a"], (0, 1000), None));
+    meter.message_sent(ms(0), 0);
+    meter.message_sent(ms(10), 2);
+    meter.delivered(ms(50), 0, 1000, ms(0), true);
+    meter.delivered(ms(50), 2, 1000, ms(0), true);
+    assert_has(&flow(&meter), &[("delivery_delay_mean_ms", 45.0)]);
+    let unknown = FlowMeter::new(spec(&["a"], (0, 1000), None));
+    assert_eq!(flow(&unknown).get("delivery_delay_mean_ms"), None);
+}
+
+/// New data by a, b, b, a; a retransmission and an acknowledgement by b, and one switch before the window, are none.
+#[test]
+fn a_switch_is_new_data_by_another_path() {
+    let mut meter = FlowMeter::new(spec(&["a", "b"], (100, 1000), None));
+    let packets = [(50, 1, 100, false), (60, 0, 100, false), (100, 0, 100, false), (110, 1, 100, false)];
+    let more = [(120, 1, 100, false), (130, 0, 100, true), (140, 0, 0, false), (150, 0, 100, false)];
+    for (at, path, payload, again) in packets.into_iter().chain(more) {
+        meter.sent(ms(at), path, 140, payload, again);
+    }
+    assert_has(&flow(&meter), &[("path_switches", 2.0)]);
+}
+
 #[test]
 fn the_longest_gap_ends_with_the_window_only_if_something_is_missing() {
     let gap = |sent: &[u64], delivered: &[u64]| {
@@ -319,15 +359,13 @@ fn cross_traffic_is_a_share_of_the_rate() {
     for (at, offered, carried) in [(500, 9, 9), (1000, 50_000, 25_000), (1999, 12_500, 0), (2000, 9, 9)] {
         meter.offered(ms(at), offered);
         meter.carried(ms(at), carried);
+        meter.tcp_arrived(ms(at), carried / 2);
     }
     let mut metrics = Vec::new();
     meter.metrics(&mut metrics);
     let subject = Subject::Cross("x".into());
-    let expected = [("offered_load", 0.5), ("carried_load", 0.2)].map(|(name, value)| Metric {
-        subject: subject.clone(),
-        name,
-        value,
-    });
+    let expected = [("offered_load", 0.5), ("carried_load", 0.2), ("tcp_goodput_bps", 1e5)];
+    let expected = expected.map(|(name, value)| Metric { subject: subject.clone(), name, value });
     assert_eq!(metrics, expected);
 }
 
