@@ -233,6 +233,32 @@ fn three_misses_are_a_loss() {
     }
 }
 
+/// §6.3.2 R3: what is acknowledged behind the earliest outstanding chunk does not restart T3-rtx: a retransmission that is
+/// lost again is found out by the timer, however well everything else gets through.
+#[test]
+fn a_lost_retransmission_times_out_while_later_chunks_arrive() {
+    let mut l = Lone::accepted(config(), Vec::new());
+    let big = vec![7u8; 1300];
+    let (tsn, lost) = (l.tsn, l.tsn.wrapping_add(1));
+    for _ in 0..3 {
+        l.send(big.clone(), SendOptions::default());
+    }
+    l.run(ms(50));
+    l.give(&[sack(tsn, 100_000, &[])]);
+    for _ in 0..6 {
+        l.send(big.clone(), SendOptions::default());
+    }
+    let mut again = Vec::new();
+    for last in 2..32 {
+        let mut out = l.give(&[sack(tsn, 100_000, &[(2, last)])]);
+        out.extend(l.send(big.clone(), SendOptions::default()));
+        out.extend(l.run(ms(100)));
+        again.extend(sent_data(&out).iter().filter(|(_, t, _)| *t == lost).map(|(at, _, _)| *at));
+    }
+    assert!(again.len() >= 2, "by misses, then by the timer: {again:?}");
+    assert_eq!(again[1] - again[0], ms(1000), "RTO.Min after it was sent again");
+}
+
 /// §6.1 A: with the peer's window closed one chunk may be under way; it is a probe, backed off like any timeout, but
 /// answered probes are no errors (§6.1 note, §8.1).
 #[test]

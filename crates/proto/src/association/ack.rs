@@ -14,6 +14,8 @@ pub(super) struct PathAck {
     info: AckInfo,
     /// The earliest original and retransmission in flight before the SACK.
     fronts: (Option<Tsn>, Option<Tsn>),
+    /// The lowest TSN in flight before the SACK.
+    earliest: Option<Tsn>,
     /// An acknowledgement that can only be of a transmission on this path.
     alive: bool,
 }
@@ -94,6 +96,7 @@ impl Association {
                     dac_count: if self.mind.peer_reports { sack.header.flags.max(1) } else { 1 },
                 },
                 fronts: (p.originals.front().copied(), p.retransmitted.front().copied()),
+                earliest: p.retransmitted.iter().chain(p.originals.front()).copied().reduce(lower),
                 alive: false,
             });
         }
@@ -215,7 +218,7 @@ impl Association {
             if a.alive {
                 self.path_answered(now, path);
             }
-            self.update_t3(now, &a.info);
+            self.update_t3(now, a);
         }
         if newly > 0 {
             // RFC 9260 §8.1: whichever way it came, the peer answers.
@@ -227,14 +230,14 @@ impl Association {
         self.tx.acks = acks;
     }
 
-    /// RFC 9260 §6.3.2 R2, R3, for each path by its own earliest chunk: gap-acknowledged progress counts, else a path
-    /// behind another path's gap would time out.
-    fn update_t3(&mut self, now: Instant, ack: &AckInfo) {
-        let path = &mut self.paths[ack.path.index()];
-        if ack.all_acked {
-            path.t3 = None;
-        } else if ack.pseudo_cum_advanced || ack.rtx_pseudo_cum_advanced {
-            path.t3 = Some(now + self.mind.views[ack.path.index()].rto);
+    /// RFC 9260 §6.3.2 R2, R3, for each path by its own earliest chunk, sent once or again: gap-acknowledged progress
+    /// counts, else a path behind another path's gap would time out.
+    fn update_t3(&mut self, now: Instant, ack: &PathAck) {
+        let path = ack.info.path;
+        if ack.info.all_acked {
+            self.paths[path.index()].t3 = None;
+        } else if ack.earliest.is_some_and(|t| !self.in_flight_on(t, path)) {
+            self.paths[path.index()].t3 = Some(now + self.mind.views[path.index()].rto);
         }
     }
 
