@@ -11,8 +11,8 @@ from ns2 import ACCESS_MBPS, ACCESS_MS
 CC = {"ns2": "reno,cut=window,when-full=off", "ns3": "reno"}
 # What ns-2.35's SCTP agents do, read in their traces: the window begins with 4380 bytes, whatever `initialCwnd_` says; one
 # path halves down to 4 MTU (`sctp.cc`), CMT down to `initialCwnd_` = 2 MTU (`sctp-cmt.cc`).
-SCTP_SCHEME = "sctp,initial-cwnd=0,half-floor=4"
-CMT_SCHEME = "cmt,initial-cwnd=0,half-floor=2,rtx={rtx},pf={pf}"
+SCTP_SCHEME = "sctp,half-floor=4"
+CMT_SCHEME = "cmt,rtx={rtx},pf={pf}"
 
 
 def summary(binary: str, name: str, network: dict, profile: str = "ns2") -> dict:

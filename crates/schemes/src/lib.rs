@@ -15,7 +15,7 @@ mod spec;
 
 pub use congestion::{WindowSetup, congestion, congestions};
 pub use registry::{Key, Params, Preset, Values, lookup, presets};
-pub use spec::{Spec, SpecError, parse_spec};
+pub use spec::{Spec, SpecError, parse_spec, parse_spec_with};
 
 /// The guide's example is compiled and run with the documentation tests.
 #[cfg(doctest)]

@@ -148,6 +148,24 @@ pub fn parse_spec(spec: &str) -> Result<Spec, SpecError> {
     Ok(Spec { preset, params })
 }
 
+/// The same, after those of `defaults` (`key=value` between commas) that the preset has a key for and `spec` does not
+/// set: a profile's constants, some of which only some presets know.
+///
+/// # Errors
+/// As [`parse_spec`].
+pub fn parse_spec_with(spec: &str, defaults: &str) -> Result<Spec, SpecError> {
+    let (name, own) = split(spec);
+    let preset = lookup(name)?;
+    let key = |word: &str| word.split_once('=').map_or(word, |(key, _)| key).trim().to_owned();
+    let set: Vec<String> = own.into_iter().flat_map(|own| own.split(',')).map(key).collect();
+    let applies = |word: &&str| {
+        let key = key(word);
+        preset.keys.iter().any(|k| k.name == key) && !set.contains(&key)
+    };
+    let words = core::iter::once(name).chain(defaults.split(',').filter(applies)).chain(own);
+    parse_spec(&words.collect::<Vec<_>>().join(","))
+}
+
 /// The name, and what is set, if anything.
 pub(crate) fn split(spec: &str) -> (&str, Option<&str>) {
     spec.split_once(',').map_or((spec.trim(), None), |(name, rest)| (name.trim(), Some(rest)))
@@ -226,6 +244,21 @@ mod tests {
 
     fn error(spec: &str) -> String {
         parse_spec(spec).expect_err(spec).to_string()
+    }
+
+    #[test]
+    fn defaults_are_for_keys_that_are_there_and_free() {
+        for (spec, defaults, full) in [
+            ("cmt", "", "cmt"),
+            ("cmt", "half-floor=2,initial-cwnd=2", "cmt,half-floor=2,initial-cwnd=2"),
+            ("cmt,half-floor=3", "half-floor=2,initial-cwnd=2", "cmt,initial-cwnd=2,half-floor=3"),
+            ("cmt,rtx=same", "nonsense=1,pf=off", "cmt,pf=off,rtx=same"),
+        ] {
+            let with = parse_spec_with(spec, defaults).expect(spec).to_string();
+            assert_eq!(with, parse_spec(full).expect(full).to_string(), "{spec} after {defaults}");
+        }
+        assert_eq!(parse_spec_with("cmtt", "pf=off").unwrap_err(), parse_spec("cmtt").unwrap_err());
+        assert_eq!(parse_spec_with("cmt,rxt=same", "").unwrap_err(), parse_spec("cmt,rxt=same").unwrap_err());
     }
 
     #[test]

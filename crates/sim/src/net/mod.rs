@@ -5,6 +5,8 @@ mod graph;
 mod network;
 mod nic;
 mod packet;
+#[cfg(test)]
+mod tests;
 mod watch;
 
 pub use agent::{Agent, Note, Out, Outgoing};

@@ -443,9 +443,4 @@ impl<W: Watch> Network<W> {
             self.wake(frame.from);
         }
     }
-
-    /// The seeds everything in this network derives its streams from.
-    pub fn seeds(&self) -> &Seeds {
-        &self.seeds
-    }
 }

@@ -142,7 +142,6 @@ impl Simulation {
         self.network.watch_mut().flows.push(Metered {
             meter: FlowMeter::new(spec),
             ledger: made.ledger,
-            submitted: 0,
             delivered: 0,
         });
         self.flows.push(FlowInfo {

@@ -40,8 +40,7 @@ pub(super) struct Metered {
     pub meter: FlowMeter,
     /// For transports without message boundaries.
     pub ledger: Option<Ledger>,
-    /// Bytes its application handed in, and those delivered so far.
-    pub submitted: u64,
+    /// Bytes delivered so far.
     pub delivered: u64,
 }
 
@@ -49,7 +48,6 @@ impl Metered {
     fn note(&mut self, now: Instant, note: &Note) {
         match *note {
             Note::Submitted { message, bytes } => {
-                self.submitted += u64::from(bytes);
                 if let Some(ledger) = &mut self.ledger {
                     ledger.submit(now, message, bytes);
                 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use strandcast_proto::policy::CongestionControl;
 use strandcast_schemes::congestion::{WindowSetup, congestion};
-use strandcast_schemes::parse_spec;
+use strandcast_schemes::parse_spec_with;
 use strandcast_sim::result::{RunResult, Subject};
 use strandcast_sim::scenario::*;
 use strandcast_sim::simulation::{Catalog, RunOptions, SchemePlan, Simulation};
@@ -16,8 +16,8 @@ use strandcast_sim::tcp::Config;
 pub struct Schemes;
 
 impl Catalog for Schemes {
-    fn scheme(&self, spec: &str, _defaults: &str) -> Result<SchemePlan, String> {
-        let spec = Arc::new(parse_spec(spec).map_err(|error| error.to_string())?);
+    fn scheme(&self, spec: &str, defaults: &str) -> Result<SchemePlan, String> {
+        let spec = Arc::new(parse_spec_with(spec, defaults).map_err(|error| error.to_string())?);
         let tuned = Arc::clone(&spec);
         Ok(SchemePlan {
             tune: Arc::new(move |config| tuned.tune(config)),
@@ -99,24 +99,10 @@ pub fn rfc_tcp() -> Tcp {
     Tcp { profile: "rfc".into(), set: BTreeMap::new() }
 }
 
+/// Without UDP, in packets of 1500 bytes.
 pub fn sctp(scheme: &str) -> Transport {
-    let sctp = Sctp {
-        mtu: 1500,
-        encapsulation: 20,
-        receive_buffer: 1 << 20,
-        send_buffer: 1 << 20,
-        rto_initial: Duration::from_secs(1),
-        rto_min: Duration::from_secs(1),
-        rto_max: Duration::from_secs(60),
-        max_burst: 4,
-        sack_delay: Duration::from_millis(200),
-        sack_frequency: 2,
-        heartbeat_interval: Duration::from_secs(30),
-        path_max_retrans: 5,
-        association_max_retrans: 10,
-        reports: true,
-        scheme_defaults: String::new(),
-    };
+    let profile = sctp_profile("rfc").expect("there is such a profile");
+    let sctp = Sctp { mtu: 1500, encapsulation: 20, ..profile };
     Transport::Sctp { scheme: scheme.into(), sctp }
 }
 
