@@ -239,6 +239,26 @@ impl Association {
         self.mind.scheme.name()
     }
 
+    /// What the scheme has to say of the state it is in, each sentence once. See [`crate::policy::Policy::remarks`].
+    pub fn remarks(&self, now: Instant) -> Vec<&'static str> {
+        let mut all = Vec::new();
+        self.mind.scheme.remarks(&self.mind.view(now), &mut all);
+        let mut said = Vec::new();
+        all.retain(|remark| {
+            let new = !said.contains(remark);
+            said.push(*remark);
+            new
+        });
+        all
+    }
+
+    /// The scheme's own counters, in its order. See [`crate::policy::Policy::counters`].
+    pub fn scheme_counters(&self) -> Vec<(&'static str, u64)> {
+        let mut all = Vec::new();
+        self.mind.scheme.counters(&mut all);
+        all
+    }
+
     /// The largest message that fits one chunk on every path, bytes.
     pub fn max_unfragmented(&self) -> usize {
         self.tx.max_payload

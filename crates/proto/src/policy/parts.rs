@@ -103,4 +103,24 @@ impl Scheme for Parts {
         ];
         estimators.chain(parts.into_iter().flatten()).min()
     }
+
+    fn remarks(&self, view: &View<'_>, out: &mut Vec<&'static str>) {
+        for e in &self.estimators {
+            e.remarks(view, out);
+        }
+        self.loss.remarks(view, out);
+        self.cc.remarks(view, out);
+        self.scheduler.remarks(view, out);
+        self.feedback.remarks(view, out);
+    }
+
+    fn counters(&self, out: &mut Vec<(&'static str, u64)>) {
+        for e in &self.estimators {
+            e.counters(out);
+        }
+        self.loss.counters(out);
+        self.cc.counters(out);
+        self.scheduler.counters(out);
+        self.feedback.counters(out);
+    }
 }

@@ -17,6 +17,13 @@ pub trait Policy: Debug + Send {
     fn poll_timeout(&self) -> Option<Instant> {
         None
     }
+
+    /// Adds what people should know of the state it is in, a sentence each, as "the peer does not speak REPORT: …".
+    /// Asked seldom, by who shows figures.
+    fn remarks(&self, _view: &View<'_>, _out: &mut Vec<&'static str>) {}
+
+    /// Adds counters of its own: name, and count since the association began. Asked seldom, too.
+    fn counters(&self, _out: &mut Vec<(&'static str, u64)>) {}
 }
 
 /// Measures paths. Several run side by side, each writing the fields it owns.
@@ -215,4 +222,10 @@ pub trait Scheme: Debug + Send {
 
     /// The earliest wish of its parts.
     fn poll_timeout(&self) -> Option<Instant>;
+
+    /// See [`Policy::remarks`].
+    fn remarks(&self, _view: &View<'_>, _out: &mut Vec<&'static str>) {}
+
+    /// See [`Policy::counters`].
+    fn counters(&self, _out: &mut Vec<(&'static str, u64)>) {}
 }

@@ -20,6 +20,9 @@ pub fn counters(
     }
     report(None, "spurious", association.stats().spurious as f64);
     report(None, "rwnd_blocked_s", association.stats().rwnd_blocked_time(now).as_secs_f64());
+    for (name, count) in association.scheme_counters() {
+        report(None, name, count as f64);
+    }
 }
 
 /// Windows and round-trip times.

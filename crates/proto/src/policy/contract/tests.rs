@@ -79,3 +79,42 @@ fn a_scheme_that_does_not_repeat_is_refused() {
     };
     replay("fickle", 0, build);
 }
+
+/// Says what it sees, twice.
+#[derive(Debug)]
+struct Talks;
+impl Policy for Talks {
+    fn remarks(&self, view: &View<'_>, out: &mut Vec<&'static str>) {
+        if !view.peer_reports {
+            out.extend(["alone", "alone"]);
+        }
+    }
+
+    fn counters(&self, out: &mut Vec<(&'static str, u64)>) {
+        out.push(("talks", 2));
+    }
+}
+impl crate::policy::Feedback for Talks {}
+
+#[test]
+fn what_parts_say_is_what_the_scheme_says() {
+    let talks = Parts { feedback: Box::new(Talks), ..rfc::scheme() };
+    let view = View {
+        now: Instant::ZERO,
+        paths: &[],
+        rwnd: 0,
+        in_flight: 0,
+        last_path_used: None,
+        primary: PathId(0),
+        peer_reports: false,
+    };
+    let (mut said, mut counted) = (Vec::new(), Vec::new());
+    talks.remarks(&view, &mut said);
+    talks.counters(&mut counted);
+    assert_eq!(
+        (said.as_slice(), counted.as_slice()),
+        (["alone", "alone"].as_slice(), [("talks", 2)].as_slice())
+    );
+    rfc::scheme().remarks(&view, &mut said);
+    assert_eq!(said.len(), 2, "RFC 9260 has nothing to say");
+}
