@@ -37,6 +37,26 @@ fn initial_window_is_the_middle_of_three() {
 }
 
 #[test]
+fn a_scheme_may_rule_a_window_otherwise() {
+    let mut w = window(10, Some(5_000));
+    full(&mut w, 4);
+    w.cut(12_000);
+    assert_eq!((w.cwnd(), w.limit().ssthresh), (10_000, Some(12_000)), "a cut raises no window");
+    w.cut(6_000);
+    assert_eq!((w.cwnd(), w.limit().ssthresh), (6_000, Some(6_000)));
+    w.set_ssthresh(4_000);
+    w.set_cwnd(8_000);
+    assert_eq!((w.cwnd(), w.limit().ssthresh), (8_000, Some(4_000)));
+    // Congestion avoidance: the cut forgot the 4 000 bytes counted before it.
+    full(&mut w, 4);
+    assert_eq!(w.cwnd(), 8_000);
+    full(&mut w, 4);
+    assert_eq!(w.cwnd(), 9_000);
+    w.enter_recovery(Tsn(9));
+    assert!(w.in_recovery());
+}
+
+#[test]
 fn the_initial_window_follows_the_mtu_until_it_is_used() {
     let mut w = Window::new(WindowConfig::default(), 500);
     w.set_mtu(1000);

@@ -7,6 +7,7 @@
 //! | cut of §7.2.3, fast recovery of §7.2.4 | [`Window::on_fast_retransmit`] |
 //! | T3-rtx, §7.2.3 | [`Window::on_timeout`] |
 //! | idle path, §7.2.1 | [`Window::decay`] |
+//! | none: for schemes with rules of their own | [`Window::cut`], [`Window::enter_recovery`], [`Window::set_ssthresh`], [`Window::set_cwnd`] |
 //!
 //! "MTU" is the largest DATA chunk that fits a packet, PMDCS. The window counts as fully used when less than one MTU of
 //! it was free, since a sender may stop that far short of it.
@@ -205,7 +206,29 @@ impl Window {
         self.ssthresh = self.half();
         self.cwnd = self.ssthresh;
         self.acked = 0;
+        self.enter_recovery(highest);
+    }
+
+    /// The threshold is `ssthresh` and the window no larger: what a loss does to a window by other rules than §7.2.3.
+    pub fn cut(&mut self, ssthresh: u64) {
+        self.ssthresh = ssthresh;
+        self.cwnd = self.cwnd.min(ssthresh);
+        self.acked = 0;
+    }
+
+    /// Fast recovery begins, and lasts until `highest` is acknowledged.
+    pub fn enter_recovery(&mut self, highest: Tsn) {
         self.recovery = Some(highest);
+    }
+
+    /// Another threshold; the window stays.
+    pub fn set_ssthresh(&mut self, ssthresh: u64) {
+        self.ssthresh = ssthresh;
+    }
+
+    /// Another window, by rules that this one does not know; bytes counted towards its growth stay.
+    pub fn set_cwnd(&mut self, cwnd: u64) {
+        self.cwnd = cwnd;
     }
 
     /// T3-rtx expired.

@@ -17,6 +17,47 @@ use crate::recovery::{Rtx, SfrConfig, SplitFastRetransmit};
 use crate::registry::{Key, Params};
 use crate::schedule::{LossOrdered, LowestRtt, Redundant, RoundRobin, Turn};
 
+// Keys that schemes with a mind of their own have too.
+pub(super) const DAC: Key = Key::switch(
+    "dac",
+    "on",
+    "count the packets a SACK stands for as misses, and ask the receiver to delay SACKs; off overrides feedback=dac",
+);
+pub(super) const RTX_AGAIN: Key = Key::switch(
+    "rtx-again",
+    "on",
+    "notice the loss of a retransmission by later packets of its path, not by timeout only (loss=sfr)",
+);
+pub(super) const FR_FREEZE: Key =
+    Key::switch("fr-freeze", "off", "no growth and no second cut in fast recovery");
+pub(super) const INITIAL_CWND: Key = Key::number(
+    "initial-cwnd",
+    (0, 64, "MTU"),
+    "0",
+    "initial window, 0: RFC 9260's min(4·MTU, max(2·MTU, 4404))",
+);
+pub(super) const INITIAL_SSTHRESH: Key = Key::number(
+    "initial-ssthresh",
+    (0, 1 << 30, "bytes"),
+    "0",
+    "initial slow-start threshold, 0: arbitrarily high",
+);
+pub(super) const STRICT: Key = Key::switch(
+    "strict",
+    "off",
+    "RFC 9260 to the letter in slow start and Max.Burst, however many packets a SACK stands for",
+);
+pub(super) const PF: Key =
+    Key::switch("pf", "on", "doubt a path at its first timeout (potentially failed, RFC 7829)");
+pub(super) const PROBE_INTERVAL: Key = Key::number(
+    "probe-interval",
+    (0, 60_000, "ms"),
+    "500",
+    "probe failed paths at least this often, 0: RFC 9260's back-off",
+);
+pub(super) const RTO_MIN: Key =
+    Key::number("rto-min", (0, 60_000, "ms"), "0", "RTO.Min, 0: the transport's own");
+
 /// The shared keys.
 pub(super) const KEYS: &[Key] = &[
     Key::one_of(
@@ -64,44 +105,17 @@ pub(super) const KEYS: &[Key] = &[
         "off",
         "paths whose loss rate stands out and rises come last (scheduler=loss-order)",
     ),
-    Key::switch(
-        "dac",
-        "on",
-        "count the packets a SACK stands for as misses, and ask the receiver to delay SACKs; off overrides feedback=dac",
-    ),
-    Key::switch(
-        "rtx-again",
-        "on",
-        "notice the loss of a retransmission by later packets of its path, not by timeout only (loss=sfr)",
-    ),
+    DAC,
+    RTX_AGAIN,
     Key::switch("cuc", "on", "windows grow by their own path's progress, not by the cumulative TSN"),
-    Key::switch("fr-freeze", "off", "no growth and no second cut in fast recovery"),
+    FR_FREEZE,
     Key::number("half-floor", (1, 64, "MTU"), "4", "least window after a halving"),
-    Key::number(
-        "initial-cwnd",
-        (0, 64, "MTU"),
-        "0",
-        "initial window, 0: RFC 9260's min(4·MTU, max(2·MTU, 4404))",
-    ),
-    Key::number(
-        "initial-ssthresh",
-        (0, 1 << 30, "bytes"),
-        "0",
-        "initial slow-start threshold, 0: arbitrarily high",
-    ),
-    Key::switch(
-        "strict",
-        "off",
-        "RFC 9260 to the letter in slow start and Max.Burst, however many packets a SACK stands for",
-    ),
-    Key::switch("pf", "on", "doubt a path at its first timeout (potentially failed, RFC 7829)"),
-    Key::number(
-        "probe-interval",
-        (0, 60_000, "ms"),
-        "500",
-        "probe failed paths at least this often, 0: RFC 9260's back-off",
-    ),
-    Key::number("rto-min", (0, 60_000, "ms"), "0", "RTO.Min, 0: the transport's own"),
+    INITIAL_CWND,
+    INITIAL_SSTHRESH,
+    STRICT,
+    PF,
+    PROBE_INTERVAL,
+    RTO_MIN,
 ];
 
 /// Puts the chosen parts together.
