@@ -127,7 +127,7 @@ fn keys_of_other_kinds() {
     );
     assert_eq!(
         said("loss.uniform.rate = 0.01", "loss.wind.rate = 0.01"),
-        "net.toml:13: links.up.loss.wind: `wind` is no model by itself, and none is given; there are uniform, markov, list"
+        "net.toml:13: links.up.loss.wind: `wind` is no model by itself, and none is given; there are uniform, markov, snr, list"
     );
     assert_eq!(
         said("[flows.rival]", "[flows.rival]\napp = { kind = \"cbr\", rate = 1e6, bytes = 5 }"),
@@ -445,6 +445,20 @@ fn times_losses_outages_and_load() {
             "loss.markov = { good = 1, bad = 1 }",
             "loss.markov.good: the state moves by packet, so there is no `good`; say `by = \"time\"`",
         ),
+        (
+            "loss.snr = { modulation = \"qpsk\", snr = -1 }",
+            "loss.snr.snr: -1 is negative; it is a ratio as \"20 dB\", or a number of dB from 0",
+        ),
+        (
+            "loss.snr = { modulation = \"8psk\", snr = 20 }",
+            "loss.snr.modulation: there is no `8psk`; did you mean `bpsk`?",
+        ),
+        (
+            "loss.snr = { modulation = \"qpsk\", snr = \"2 %\" }",
+            "loss.snr.snr: \"2 %\" is a share, not a ratio in dB; units are dB",
+        ),
+        ("arq = {}", "arq: `retries` is missing; it is a whole number from 0 to 255"),
+        ("arq.retries = 256", "arq.retries: 256 is out of range; it can be 0 to 255"),
     ] {
         assert_eq!(said(delay, line), format!("net.toml:12: links.up.{message}"));
     }

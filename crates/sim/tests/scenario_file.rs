@@ -6,8 +6,8 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use strandcast_sim::scenario::{
-    App, Document, Every, Frames, LinkRate, Loss, Number, OnOffLaw, QueueLimit, Scenario, TcpValue,
-    Transport, hash, load, parse,
+    App, Arq, Document, Every, Frames, LinkRate, Loss, Modulation, Number, OnOffLaw, QueueLimit, Scenario,
+    TcpValue, Transport, hash, load, parse,
 };
 
 /// Two nodes, one link, one flow.
@@ -170,6 +170,23 @@ fn losses() {
     let by_time =
         Loss::MarkovByTime { mean_good: 10 * SECOND, mean_bad: SECOND / 10, loss_good: 0.0, loss_bad: 1.0 };
     assert_eq!(l.forward.loss["x"], by_time);
+}
+
+#[test]
+fn bit_errors_and_the_link_s_own_retransmission() {
+    let l = link(
+        "loss.snr = { modulation = \"16qam\", snr = \"13.5 dB\" }\n\
+         loss.fading = { model = \"snr\", modulation = \"qpsk\", snr = { uniform = [10, \"20 dB\"], every = \"1 s\" } }\n\
+         arq = { retries = 4 }\n",
+    );
+    let constant = Loss::Snr { modulation: Modulation::Qam16, snr: Number::Constant(13.5) };
+    assert_eq!(l.forward.loss["snr"], constant);
+    let snr = Number::Uniform { low: 10.0, high: 20.0, every: Every::Period(SECOND) };
+    assert_eq!(l.forward.loss["fading"], Loss::Snr { modulation: Modulation::Qpsk, snr });
+    assert_eq!((l.forward.arq, l.reverse.arq), (Some(Arq { retries: 4 }), Some(Arq { retries: 4 })));
+    let l = link("arq.retries = 3\nreverse.arq.retries = 0\n");
+    assert_eq!((l.forward.arq, l.reverse.arq), (Some(Arq { retries: 3 }), None));
+    assert_eq!(link("rate = 1e6\n").forward.arq, None);
 }
 
 #[test]

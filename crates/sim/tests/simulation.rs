@@ -266,3 +266,29 @@ fn a_wireless_access_link_tells_its_sender_about_frames() {
     assert!(departures.is_sorted_by(|a, b| a.0 < b.0));
     assert!(samples.iter().all(|s| s.path.is_some()));
 }
+
+/// A link that sends lost frames again hides their loss, but not from its own sender: each transmission is a frame.
+#[test]
+fn a_wireless_access_link_counts_each_transmission() {
+    let mut scenario = dumbbell(vec![("x", bulk(sctp("sctp")))]);
+    scenario.run.warmup = Duration::ZERO;
+    let access = scenario.links.get_mut("access").unwrap();
+    access.wireless = true;
+    access.forward.arq = Some(Arq { retries: 3 });
+    // Packets of 1400 bytes: BER 10⁻⁵ (Q(4.264891)), so that 1 - (1 - 10⁻⁵)^11200 = 10.6 % are in error.
+    let snr = Number::Constant(20.0 * libm::log10(4.264_891));
+    access.forward.loss.insert("snr".into(), Loss::Snr { modulation: Modulation::Qpsk, snr });
+    let catalog = Listening(Heard::default());
+    let mut simulation = Simulation::new(&scenario, &catalog, 1, None).unwrap();
+    let result = simulation.run(RunOptions::default(), &mut ()).unwrap();
+    let samples = catalog.0.0.lock().unwrap().clone();
+    let last = samples.last().expect("frames were sent");
+    let of_link =
+        |name| metric(&result, &Subject::Link { link: "access".into(), direction: "forward".into() }, name);
+    let error_share = (last.tx_retries + last.tx_failed) as f64 / last.tx_frames as f64;
+    assert!((error_share - 0.106).abs() < 0.015, "{last:?}");
+    assert!((last.tx_retries as f64 - of_link("repeated_packets")).abs() <= 8.0, "{last:?}");
+    assert!((last.tx_failed as f64 - of_link("lost_random_packets")).abs() <= 2.0, "{last:?}");
+    let packets = (last.tx_frames - last.tx_retries) as f64;
+    assert!(last.tx_failed as f64 / packets < 1e-3, "10.6 %⁴ are 0.013 %: {last:?}");
+}

@@ -81,6 +81,7 @@ fn of_direction<'a>(direction: &'a Direction, found: &mut Vec<&'a TraceFile>) {
     for loss in direction.loss.values() {
         match loss {
             Loss::Uniform { rate } => of_number(rate, found),
+            Loss::Snr { snr, .. } => of_number(snr, found),
             Loss::List { file, .. } => found.push(file),
             Loss::MarkovByPacket { .. } | Loss::MarkovByTime { .. } => {}
         }

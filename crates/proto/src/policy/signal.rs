@@ -169,11 +169,11 @@ pub struct LinkSample {
     pub link: LinkId,
     /// The path concerned; set by the core, one signal for each path over the link.
     pub path: Option<PathId>,
-    /// Frames sent.
+    /// Frames sent, each transmission counting.
     pub tx_frames: u64,
-    /// Frames that needed a link-layer retransmission.
+    /// Of these, those in error that the link sent again.
     pub tx_retries: u64,
-    /// Frames given up.
+    /// Of these, those in error that the link gave up: with `tx_retries` all that were in error.
     pub tx_failed: u64,
     /// Frames received.
     pub rx_frames: u64,

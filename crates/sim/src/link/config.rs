@@ -21,6 +21,9 @@ pub struct LinkConfig {
     /// Random loss behind the transmitter: a lost packet has waited and used its whole serialisation time. Every packet
     /// passes every model, also when another one has lost it already.
     pub losses: Vec<LossModel>,
+    /// How many times the link sends a packet again that random loss took (ARQ), at once, before it gives it up. Each
+    /// transmission takes its serialisation time, in which the others wait, and passes every model anew.
+    pub retries: u8,
     /// Packets that arrive behind later ones; `None`: packets keep their order.
     pub reorder: Option<Reorder>,
     /// Probability that a packet which was not lost arrives twice, at the same time.
@@ -38,6 +41,7 @@ impl Default for LinkConfig {
             delay: Number::Constant(0.0),
             queue: Queue::default(),
             losses: Vec::new(),
+            retries: 0,
             reorder: None,
             duplicate: 0.0,
             corrupt: 0.0,
@@ -52,7 +56,7 @@ impl LinkConfig {
         LinkConfig { losses: Vec::new(), ..self }
     }
 
-    /// The share of packets lost at random in the long run, all models together.
+    /// The share of transmissions lost at random in the long run, all models together.
     pub fn mean_loss(&self) -> f64 {
         1.0 - self.losses.iter().map(|model| 1.0 - model.mean_loss()).product::<f64>()
     }
@@ -191,8 +195,8 @@ pub enum LinkConfigError {
     /// The limit counts the packet in the transmitter and is 0.
     #[error("a queue whose limit counts the packet in service needs room for one")]
     NoRoom,
-    /// A probability of the model is outside `[0, 1]`, or a time too short.
-    #[error("no such loss: {0:?} has a probability outside 0..=1, or a time under 1 µs")]
+    /// A probability of the model is outside `[0, 1]`, a time too short, or a ratio below 0 dB.
+    #[error("no such loss: {0:?} has a probability outside 0..=1, a time under 1 µs or a ratio under 0 dB")]
     Loss(LossModel),
     /// The probability of reordering, duplication or corruption is outside `[0, 1]`.
     #[error("probability {0} is outside 0..=1")]

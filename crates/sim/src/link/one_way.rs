@@ -6,16 +6,16 @@ use strandcast_proto::seeds::{Random, Seeds};
 use strandcast_proto::time::{Duration, Instant};
 
 use super::transmitter::Transmitter;
-use super::{LinkConfig, LinkStats, Payload, QueueLimit};
+use super::{Count, LinkConfig, LinkStats, Payload, QueueLimit};
 use crate::loss::Loss;
 use crate::number::Varying;
 
-/// One direction of a link: drop-tail queue, transmitter, random loss, propagation.
+/// One direction of a link: drop-tail queue, transmitter, random loss, retransmission, propagation.
 ///
 /// Use: `enqueue` what is sent, `poll` until `None` whenever `poll_timeout` is due. Time must not go back.
 ///
 /// Model: a packet waits until the transmitter is free, is serialised (rounding does not add up while the transmitter
-/// is busy), passes the loss models, propagates. In a FIFO all of this is known when the packet enters, also at a rate
+/// is busy), passes the loss models, is sent again at once if they took it and the link does that, propagates. In a FIFO all of this is known when the packet enters, also at a rate
 /// that varies, so its fate is drawn then and only its arrival is an event; polling late changes nothing but the
 /// moment of delivery. Limits: the link adds no overhead (the caller gives the IP-level length), and it drops only at
 /// the tail. Validation: exact serialisation times at any course of the rate, the mean wait of M/D/1, conservation of
@@ -54,10 +54,12 @@ pub struct Link<P> {
 pub enum Fate {
     /// It waits its turn and leaves the transmitter then, unless the link goes down before.
     Taken {
-        /// When its last bit leaves the transmitter; [`Instant::MAX`] at a rate that stays 0.
+        /// When its last bit leaves the transmitter, for the last time; [`Instant::MAX`] at a rate that stays 0.
         departs: Instant,
-        /// A loss model takes it behind the transmitter.
+        /// A loss model takes it behind the transmitter, and the link doesn't send it again.
         lost: bool,
+        /// How many times the link has sent it again by then.
+        again: u8,
     },
     /// The queue was full.
     QueueFull,
@@ -87,6 +89,7 @@ struct Pending {
     departs: Instant,
     len: usize,
     lost: bool,
+    again: u8,
 }
 
 #[derive(Debug)]
@@ -149,21 +152,33 @@ impl<P: Payload> Link<P> {
             return Fate::QueueFull;
         }
         let start = self.busy_until.max(now);
-        let departs = self.transmitter.serve(now, self.busy_until, len);
-        self.busy_until = departs;
+        let pending = self.transmit(now, len);
+        let Pending { departs, lost, again, .. } = pending;
         self.busy_ns += u128::from(departs.as_nanos() - start.as_nanos());
         self.wait_ns += u128::from(start.as_nanos() - now.as_nanos());
-        // What never leaves meets no loss. `|`, not `||`: each model must see every packet.
-        let leaves = departs < Instant::MAX;
-        let lost =
-            leaves && self.losses.iter_mut().fold(false, |lost, loss| lost | loss.next_is_lost(departs));
-        self.pending.push_back(Pending { departs, len, lost });
+        self.pending.push_back(pending);
         self.pending_bytes += len as u64;
         self.stats.max_queue = self.stats.max_queue.max(self.pending.len() - 1);
-        if leaves && !lost {
+        if departs < Instant::MAX && !lost {
             self.propagate(departs, packet, len);
         }
-        Fate::Taken { departs, lost }
+        Fate::Taken { departs, lost, again }
+    }
+
+    /// Sends a packet until it is not lost or given up.
+    fn transmit(&mut self, now: Instant, len: usize) -> Pending {
+        let mut again = 0;
+        loop {
+            let departs = self.transmitter.serve(now, self.busy_until, len);
+            self.busy_until = departs;
+            // What never leaves meets no loss. `|`, not `||`: each model must see every packet.
+            let lost = departs < Instant::MAX
+                && self.losses.iter_mut().fold(false, |lost, loss| lost | loss.next_is_lost(departs, len));
+            if !lost || again == self.config.retries {
+                return Pending { departs, len, lost, again };
+            }
+            again += 1;
+        }
     }
 
     /// When to poll next; `None`: not before the next `enqueue`.
@@ -322,6 +337,8 @@ impl<P: Payload> Link<P> {
 impl Pending {
     fn leave(&self, stats: &mut LinkStats) {
         stats.served.add(self.len);
+        let again = u64::from(self.again);
+        stats.repeated += Count { packets: again, bytes: again * self.len as u64 };
         if self.lost {
             stats.dropped_loss.add(self.len);
         }

@@ -29,13 +29,16 @@ impl AddAssign for Count {
 /// Statistics of one direction from its start to a moment. What went in or was duplicated is delivered, dropped for
 /// one of four reasons, or still under way. What happened between two moments is the difference of their statistics.
 ///
-/// On a wireless link packets are frames: `served` counts them, and `dropped_loss` those in error.
+/// On a wireless link transmissions are frames: `served` and `repeated` count them, `repeated` and `dropped_loss` those in
+/// error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkStats {
     /// Given to the link.
     pub offered: Count,
     /// Left the transmitter with their last bit, whatever became of them then.
     pub served: Count,
+    /// Sent again by the link itself, each time counting; counted when the packet leaves the transmitter for good.
+    pub repeated: Count,
     /// Came out at the other end, and were fetched.
     pub delivered: Count,
     /// Found the queue full.

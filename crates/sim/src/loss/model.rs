@@ -5,17 +5,17 @@ use std::sync::Arc;
 use strandcast_proto::seeds::{Random, Seeds};
 use strandcast_proto::time::{Duration, Instant};
 
-use super::LossList;
 use super::sojourns::Sojourns;
+use super::{LossList, Modulation, frame_error_rate};
 use crate::number::{Number, Varying};
 
 /// How a link loses packets at random. A link without random loss has no model; one with several applies all of
 /// them (a packet must survive each).
 ///
 /// Models: uniform (independent) loss; the two-state chain of Gilbert and Elliott, advanced once a packet or in
-/// continuous time; a recorded list. Limits: loss does not depend on a packet's length; a burst by packet is counted in
-/// packets, so it lasts longer on a slower sender. Validation: stationary loss, its variance and mean burst length
-/// against their closed forms.
+/// continuous time; bit errors over white Gaussian noise; a recorded list. Limits: bit errors alone depend on a packet's
+/// length; a burst by packet is counted in packets, so it lasts longer on a slower sender. Validation: stationary loss,
+/// its variance and mean burst length against their closed forms.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LossModel {
     /// Each packet is lost independently.
@@ -48,6 +48,13 @@ pub enum LossModel {
         /// Probability of losing a packet in Bad.
         loss_bad: f64,
     },
+    /// A packet is lost if one of its bits is wrong, each independently.
+    Snr {
+        /// How bits become symbols.
+        modulation: Modulation,
+        /// Signal-to-noise ratio a symbol in dB, at least 0, as it is when the packet's last bit leaves.
+        snr_db: Number,
+    },
     /// Recorded.
     List {
         /// Which packets are lost.
@@ -76,7 +83,7 @@ impl LossModel {
     }
 
     /// The share of packets lost in the long run, if they come independently of the losses. A chain that never moves
-    /// stays in Good.
+    /// stays in Good; bit errors hit packets of 1500 bytes, at the mean ratio.
     pub fn mean_loss(&self) -> f64 {
         let mixed = |bad: f64, loss_good: f64, loss_bad: f64| loss_good + bad * (loss_bad - loss_good);
         match *self {
@@ -90,12 +97,15 @@ impl LossModel {
                 let (good, bad) = (mean_good.as_secs_f64(), mean_bad.as_secs_f64());
                 mixed(bad / (good + bad), loss_good, loss_bad)
             }
+            LossModel::Snr { modulation, ref snr_db } => {
+                frame_error_rate(modulation.bit_error_rate(snr_db.mean()), 1500)
+            }
             LossModel::List { repeat: false, .. } => 0.0,
             LossModel::List { ref list, repeat: true } => list.ordinals().len() as f64 / list.len() as f64,
         }
     }
 
-    /// Whether all probabilities are in `[0, 1]` and all times long enough.
+    /// Whether all probabilities are in `[0, 1]`, all times long enough and no ratio below 0 dB.
     pub fn is_valid(&self) -> bool {
         let probability = |p: f64| (0.0..=1.0).contains(&p);
         match *self {
@@ -110,6 +120,7 @@ impl LossModel {
                 let long_enough = mean_good.min(mean_bad) >= Duration::from_micros(1);
                 long_enough && probability(loss_good) && probability(loss_bad)
             }
+            LossModel::Snr { ref snr_db, .. } => snr_db.validate().is_ok() && snr_db.range().0 >= 0.0,
             LossModel::List { .. } => true,
         }
     }
@@ -127,7 +138,27 @@ enum State {
     Uniform(Varying),
     Markov { p_good_to_bad: f64, p_bad_to_good: f64, loss_good: f64, loss_bad: f64, bad: bool },
     MarkovByTime { sojourns: Sojourns, loss_good: f64, loss_bad: f64 },
+    Snr(Noise),
     List { list: Arc<LossList>, repeat: bool, seen: u64, next: usize },
+}
+
+/// Bit errors at a ratio that changes seldom.
+#[derive(Clone, Debug)]
+struct Noise {
+    modulation: Modulation,
+    snr_db: Varying,
+    /// The ratio that was asked for last, and its bit error rate.
+    last: (f64, f64),
+}
+
+impl Noise {
+    fn frame_error_rate(&mut self, at: Instant, bytes: usize) -> f64 {
+        let snr_db = self.snr_db.at(at);
+        if snr_db != self.last.0 {
+            self.last = (snr_db, self.modulation.bit_error_rate(snr_db));
+        }
+        frame_error_rate(self.last.1, bytes)
+    }
 }
 
 impl Loss {
@@ -144,6 +175,10 @@ impl Loss {
                 let sojourns = Sojourns::new(mean_good, mean_bad, in_time());
                 State::MarkovByTime { sojourns, loss_good, loss_bad }
             }
+            LossModel::Snr { modulation, ref snr_db } => {
+                let snr_db = Varying::new(snr_db, in_time(), origin);
+                State::Snr(Noise { modulation, snr_db, last: (f64::NAN, 0.0) })
+            }
             LossModel::List { ref list, repeat } => {
                 State::List { list: Arc::clone(list), repeat, seen: 0, next: 0 }
             }
@@ -151,9 +186,9 @@ impl Loss {
         Loss { state, random: seeds.stream(label) }
     }
 
-    /// Whether the next packet, whose last bit leaves the transmitter at `at`, is lost. To be asked once for every
-    /// packet, also for those lost to something else.
-    pub fn next_is_lost(&mut self, at: Instant) -> bool {
+    /// Whether the next packet, of `bytes`, whose last bit leaves the transmitter at `at`, is lost. To be asked once for
+    /// every packet, and each time it is sent again, also for those lost to something else.
+    pub fn next_is_lost(&mut self, at: Instant, bytes: usize) -> bool {
         let p = match &mut self.state {
             State::Uniform(p) => p.at(at),
             State::Markov { p_good_to_bad, p_bad_to_good, loss_good, loss_bad, bad } => {
@@ -167,6 +202,7 @@ impl Loss {
                     *loss_good
                 }
             }
+            State::Snr(noise) => noise.frame_error_rate(at, bytes),
             State::List { list, repeat, seen, next } => {
                 *seen += 1;
                 let lost = list.ordinals().get(*next) == Some(seen);

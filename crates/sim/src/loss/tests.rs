@@ -1,19 +1,24 @@
 //! Loss models against their closed forms, each over many seeds: every run within 5 standard errors, and the runs'
 //! mean within 4 of its own.
 
-use super::{Loss, LossList, LossModel};
+use super::{Loss, LossList, LossModel, Modulation, frame_error_rate};
 use crate::number::{Every, Number};
 use proptest::prelude::*;
 use std::sync::Arc;
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::{Duration, Instant};
+use strandcast_schemes::estimate;
 
 const RUNS: u64 = 20;
 const PACKETS: u32 = 50_000;
 
 fn pattern(model: LossModel, seed: u64, packets: u32) -> Vec<bool> {
+    pattern_of(1500, model, seed, packets)
+}
+
+fn pattern_of(bytes: usize, model: LossModel, seed: u64, packets: u32) -> Vec<bool> {
     let mut loss = Loss::new(&model, &Seeds::new(seed, 0), "loss", Instant::ZERO);
-    (0..packets).map(|n| loss.next_is_lost(ms(u64::from(n)))).collect()
+    (0..packets).map(|n| loss.next_is_lost(ms(u64::from(n)), bytes)).collect()
 }
 
 fn ms(ms: u64) -> Instant {
@@ -39,10 +44,15 @@ fn assert_standard_normal(what: &str, z: &[f64]) {
 
 /// Checks the share of lost packets, whose variance over `n` packets is `variance / n`.
 fn assert_loss(model: LossModel, expected: f64, variance: f64) {
+    assert_loss_of(1500, model, expected, variance);
+}
+
+fn assert_loss_of(bytes: usize, model: LossModel, expected: f64, variance: f64) {
     let error = (variance / f64::from(PACKETS)).sqrt();
     let z: Vec<f64> = (0..RUNS)
         .map(|seed| {
-            let lost = pattern(model.clone(), seed, PACKETS).into_iter().filter(|&lost| lost).count();
+            let lost =
+                pattern_of(bytes, model.clone(), seed, PACKETS).into_iter().filter(|&lost| lost).count();
             (lost as f64 / f64::from(PACKETS) - expected) / error
         })
         .collect();
@@ -128,7 +138,7 @@ fn sojourns_have_the_asked_lengths() {
         for seed in 0..RUNS {
             let mut loss = Loss::new(&model, &Seeds::new(seed, 0), "loss", Instant::ZERO);
             let samples: Vec<bool> =
-                (0..200_000).map(|us| loss.next_is_lost(Instant::from_nanos(us * 1000))).collect();
+                (0..200_000).map(|us| loss.next_is_lost(Instant::from_nanos(us * 1000), 1500)).collect();
             for (bad, mean_us) in [(false, good_us), (true, bad_us)] {
                 let runs = samples.chunk_by(|a, b| a == b).filter(|run| run[0] == bad);
                 let lengths: Vec<f64> = runs.map(|run| run.len() as f64).collect();
@@ -221,10 +231,98 @@ proptest! {
         let model = LossModel::MarkovByTime { mean_good: mean, mean_bad: mean, loss_good: 0.0, loss_bad: 1.0 };
         let new = || Loss::new(&model, &Seeds::new(seed, 0), "loss", Instant::ZERO);
         let mut all = new();
-        let states: Vec<bool> = (0..100_000).map(|us| all.next_is_lost(Instant::from_nanos(us * 1000))).collect();
+        let states: Vec<bool> = (0..100_000).map(|us| all.next_is_lost(Instant::from_nanos(us * 1000), 1500)).collect();
         let mut some = new();
         for us in times {
-            prop_assert_eq!(some.next_is_lost(Instant::from_nanos(us * 1000)), states[us as usize], "{} µs", us);
+            prop_assert_eq!(some.next_is_lost(Instant::from_nanos(us * 1000), 1500), states[us as usize], "{} µs", us);
         }
+    }
+}
+
+/// Q(3) = 1.349898e-3 and Q(4) = 3.167124e-5 (tables of the normal distribution), e⁻¹⁰/2 = 2.269996e-5; a packet of L bytes
+/// is lost with 1 - (1 - BER)^(8L).
+#[test]
+fn bit_errors_lose_packets_by_their_length() {
+    let snr = |s: f64| Number::Constant(10.0 * libm::log10(s));
+    for (modulation, s, ber) in [
+        (Modulation::Qpsk, 16.0, 3.167_124e-5),
+        (Modulation::Bpsk, 8.0, 3.167_124e-5),
+        (Modulation::Qam16, 45.0, 0.75 * 1.349_898e-3),
+        (Modulation::Qam64, 336.0, 7.0 / 12.0 * 3.167_124e-5),
+        (Modulation::Dbpsk, 10.0, 2.269_996_5e-5),
+        (Modulation::Dqpsk, 20.0, 3.658_980_4e-4),
+    ] {
+        let found = modulation.bit_error_rate(10.0 * libm::log10(s));
+        assert!((found / ber - 1.0).abs() < 1e-5, "{modulation:?}: {found}, not {ber}");
+        for bytes in [40, 1500] {
+            let p = 1.0 - (0..8 * bytes).fold(1.0, |right, _| right * (1.0 - ber));
+            assert!((frame_error_rate(ber, bytes) / p - 1.0).abs() < 1e-9, "{ber} {bytes}");
+            let model = LossModel::Snr { modulation, snr_db: snr(s) };
+            assert_loss_of(bytes, model, p, p * (1.0 - p));
+        }
+    }
+}
+
+/// A ratio that changes is that of the moment at which a packet leaves.
+#[test]
+fn bit_errors_follow_the_ratio() {
+    let steps = vec![(Duration::ZERO, 60.0), (Duration::from_millis(100), 0.0)];
+    let model = LossModel::Snr { modulation: Modulation::Qpsk, snr_db: Number::Steps(steps) };
+    assert_eq!(model.mean_loss(), 1.0);
+    let lost = pattern(model, 1, 200);
+    assert!(lost[..100].iter().all(|&lost| !lost), "no bit is wrong at 60 dB");
+    assert!(lost[100..].iter().all(|&lost| lost), "every packet has wrong bits at 0 dB");
+}
+
+#[test]
+fn degenerate_packets_and_ratios() {
+    assert_eq!(frame_error_rate(0.1, 0), 0.0);
+    assert_eq!(frame_error_rate(0.0, 1500), 0.0);
+    assert_eq!(frame_error_rate(1.0, 1500), 1.0);
+    let valid = |snr_db| LossModel::Snr { modulation: Modulation::Qpsk, snr_db }.is_valid();
+    assert!(valid(Number::Constant(0.0)) && valid(Number::Constant(200.0)));
+    assert!(!valid(Number::Constant(-0.1)) && !valid(Number::Constant(f64::NAN)));
+}
+
+const MODULATIONS: [(&str, Modulation); 6] = [
+    ("bpsk", Modulation::Bpsk),
+    ("qpsk", Modulation::Qpsk),
+    ("16qam", Modulation::Qam16),
+    ("64qam", Modulation::Qam64),
+    ("dbpsk", Modulation::Dbpsk),
+    ("dqpsk", Modulation::Dqpsk),
+];
+
+/// Schemes have the same formulas, written for themselves.
+#[test]
+fn bit_error_rates_are_those_that_schemes_reckon_with() {
+    assert_eq!(MODULATIONS.len(), estimate::Modulation::WORDS.len());
+    for (word, ours) in MODULATIONS {
+        let theirs = estimate::Modulation::from_word(word).expect("schemes know it");
+        for tenth in 0..=200 {
+            let db = f64::from(tenth) / 10.0;
+            let (a, b) = (
+                ours.bit_error_rate(db),
+                theirs.bit_error_rate(estimate::Snr::from_db(estimate::Decibel(db))),
+            );
+            assert!((a - b).abs() <= 1e-12 * a, "{word} at {db} dB: {a} and {b}");
+        }
+    }
+}
+
+/// From the ratio to frame errors, and from their count back to the ratio.
+#[test]
+fn the_effective_ratio_of_a_link_is_its_own() {
+    for (word, modulation) in MODULATIONS {
+        let theirs = estimate::Modulation::from_word(word).expect("schemes know it");
+        let ratio = theirs.snr_at(4e-6);
+        let model = LossModel::Snr { modulation, snr_db: Number::Constant(ratio.to_db().0) };
+        let frames = 200_000;
+        let errors = pattern_of(1500, model, 7, frames).into_iter().filter(|&lost| lost).count();
+        let mut esnr = estimate::EffectiveSnr::new(theirs);
+        esnr.close(u64::from(frames), errors as u64, 1500.0);
+        // 4.7 % of the frames are in error, with a standard error of 1 % of them: 0.01 dB.
+        let off = esnr.snr().to_db().0 - ratio.to_db().0;
+        assert!(off.abs() < 0.05, "{word}: {off} dB");
     }
 }

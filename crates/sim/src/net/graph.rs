@@ -48,8 +48,8 @@ pub struct Wire {
     pub(super) alarm: Option<Instant>,
     /// A wireless link's packets whose serialisation has not ended.
     pub(super) departing: VecDeque<Departing>,
-    /// Frames that left a wireless link, and those of them in error.
-    pub(super) frames: (u64, u64),
+    /// Frames that left a wireless link.
+    pub(super) frames: Frames,
 }
 
 /// A packet in front of a wireless link's transmitter, or in it.
@@ -58,7 +58,19 @@ pub(super) struct Departing {
     pub at: Instant,
     pub len: u32,
     pub lost: bool,
+    /// How many times it was sent again.
+    pub again: u8,
     pub from: AgentId,
+}
+
+/// What a wireless link has sent, each transmission counting.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Frames {
+    pub sent: u64,
+    /// Sent in error, and then again.
+    pub again: u64,
+    /// Sent in error, and given up.
+    pub failed: u64,
 }
 
 /// A way through the network, from one agent to another.

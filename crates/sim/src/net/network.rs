@@ -103,7 +103,7 @@ impl<W: Watch> Network<W> {
             wireless: false,
             alarm: None,
             departing: Default::default(),
-            frames: (0, 0),
+            frames: Default::default(),
         });
         WireId(self.wires.len() as u32 - 1)
     }
@@ -357,11 +357,11 @@ impl<W: Watch> Network<W> {
         let wire = &mut self.wires[id.index()];
         let fate = wire.link.enqueue(now, packet, head.len as usize);
         self.watch.offered(now, id, &head, fate);
-        if let Fate::Taken { departs, lost } = fate
+        if let Fate::Taken { departs, lost, again } = fate
             && wire.wireless
         {
             let from = self.routes[head.route.index()].from;
-            wire.departing.push_back(Departing { at: departs, len: head.len, lost, from });
+            wire.departing.push_back(Departing { at: departs, len: head.len, lost, again, from });
             self.engine.schedule(departs, Event::Departed(id));
         }
         self.watch_wire(id);
@@ -430,11 +430,13 @@ impl<W: Watch> Network<W> {
         loop {
             let wire = &mut self.wires[id.index()];
             let Some(frame) = wire.departing.pop_front_if(|d| d.at <= now) else { return };
-            wire.frames.0 += 1;
-            wire.frames.1 += u64::from(frame.lost);
+            wire.frames.sent += 1 + u64::from(frame.again);
+            wire.frames.again += u64::from(frame.again);
+            wire.frames.failed += u64::from(frame.lost);
             let sample = LinkSample {
-                tx_frames: wire.frames.0,
-                tx_failed: wire.frames.1,
+                tx_frames: wire.frames.sent,
+                tx_retries: wire.frames.again,
+                tx_failed: wire.frames.failed,
                 frame_bytes: Some(f64::from(frame.len)),
                 departure: Some((frame.at, u64::from(frame.len))),
                 ..LinkSample::default()

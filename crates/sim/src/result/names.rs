@@ -112,6 +112,7 @@ pub const DEFINITIONS: &[Definition] = &[
     sum("served_bps", "bits that left a link's transmitter, lost ones included"),
     sum("served_share", "a flow's part of the bits that left a link's transmitter"),
     sum("offered_packets", "packets that came to a link"),
+    sum("repeated_packets", "transmissions of packets again, by the link itself"),
     mean("queue_mean_packets", "packets that wait for a link, mean over time"),
     max("queue_max_packets", "the most that waited"),
     mean("offered_load", "cross traffic made, as a share of the link's rate"),

@@ -8,6 +8,8 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
+pub use crate::loss::Modulation;
+
 /// Named things keep the order of their names, so that a run does not depend on the order in the file.
 pub type Named<T> = BTreeMap<String, T>;
 
@@ -104,6 +106,9 @@ pub struct Direction {
     pub queue: Queue,
     /// Random loss, each model by name; all apply.
     pub loss: Named<Loss>,
+    /// Retransmission by the link itself; what it was before there was any stays what it was, and so does its hash.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arq: Option<Arq>,
     /// Packets that arrive behind later ones.
     pub reorder: Option<Reorder>,
     /// Probability that a packet arrives twice.
@@ -194,7 +199,7 @@ pub enum QueueLimit {
     Bytes(u64),
 }
 
-/// `[links.NAME.loss.NAME2]`: the name says the model (`uniform`, `markov`, `list`) unless `model` does.
+/// `[links.NAME.loss.NAME2]`: the name says the model (`uniform`, `markov`, `snr`, `list`) unless `model` does.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum Loss {
     /// Each packet is lost independently with probability `rate`.
@@ -224,6 +229,13 @@ pub enum Loss {
         /// Loss in Bad.
         loss_bad: f64,
     },
+    /// Bit errors over white Gaussian noise, at a signal-to-noise ratio.
+    Snr {
+        /// How bits become symbols.
+        modulation: Modulation,
+        /// dB a symbol.
+        snr: Number,
+    },
     /// `file = "…"`, `loop`: packets by ordinal, as recorded.
     List {
         /// The file.
@@ -231,6 +243,13 @@ pub enum Loss {
         /// Begin again behind the last.
         repeat: bool,
     },
+}
+
+/// `arq = { retries = 4 }`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Arq {
+    /// How many times a packet is sent again that a loss model took; at least 1.
+    pub retries: u8,
 }
 
 /// `reorder = { probability = 0.01, extra = "20 ms" }`

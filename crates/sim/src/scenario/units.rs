@@ -15,6 +15,8 @@ pub(super) enum Quantity {
     Share,
     /// Packets.
     Packets,
+    /// A ratio of powers in dB, from 0.
+    Decibel,
     /// A number without unit.
     Plain,
 }
@@ -52,8 +54,10 @@ const SIZE: &[Unit] = &[
 const SHARE: &[Unit] = &[("%", 1.0, 100.0)];
 const PACKETS: &[Unit] = &[("packets", 1.0, 1.0), ("packet", 1.0, 1.0)];
 
+const DECIBEL: &[Unit] = &[("dB", 1.0, 1.0)];
+
 const ALL: &[Quantity] =
-    &[Quantity::Rate, Quantity::Time, Quantity::Size, Quantity::Share, Quantity::Packets];
+    &[Quantity::Rate, Quantity::Time, Quantity::Size, Quantity::Share, Quantity::Packets, Quantity::Decibel];
 
 impl Quantity {
     const fn table(self) -> &'static [Unit] {
@@ -63,6 +67,7 @@ impl Quantity {
             Quantity::Size => SIZE,
             Quantity::Share => SHARE,
             Quantity::Packets => PACKETS,
+            Quantity::Decibel => DECIBEL,
             Quantity::Plain => &[],
         }
     }
@@ -80,6 +85,7 @@ impl Quantity {
             Quantity::Size => "a size as \"64 KiB\", or a number of bytes",
             Quantity::Share => "a share from 0 to 1, or as \"2 %\"",
             Quantity::Packets => "a number of packets",
+            Quantity::Decibel => "a ratio as \"20 dB\", or a number of dB from 0",
             Quantity::Plain => "a number without unit",
         }
     }
@@ -91,6 +97,7 @@ impl Quantity {
             Quantity::Size => "a size",
             Quantity::Share => "a share",
             Quantity::Packets => "a number of packets",
+            Quantity::Decibel => "a ratio in dB",
             Quantity::Plain => "a number without unit",
         }
     }
@@ -99,6 +106,7 @@ impl Quantity {
     pub fn most(self) -> f64 {
         match self {
             Quantity::Share => 1.0,
+            Quantity::Decibel => 200.0,
             Quantity::Time => 1e9,
             Quantity::Rate | Quantity::Size | Quantity::Packets | Quantity::Plain => 1e15,
         }

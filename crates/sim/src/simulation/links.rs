@@ -30,6 +30,7 @@ pub(super) fn link_config(
         delay: number(&direction.delay, &format!("{key}.delay"))?,
         queue: Queue { limit, in_service: direction.queue.in_service },
         losses,
+        retries: direction.arq.map_or(0, |arq| arq.retries),
         reorder: direction.reorder.map(|r| Reorder { probability: r.probability, extra: r.extra }),
         duplicate: direction.duplicate,
         corrupt: direction.corrupt,
@@ -60,6 +61,9 @@ fn loss(loss: &Loss, key: &str) -> Result<LossModel, BuildError> {
         }
         &Loss::MarkovByTime { mean_good, mean_bad, loss_good, loss_bad } => {
             LossModel::MarkovByTime { mean_good, mean_bad, loss_good, loss_bad }
+        }
+        Loss::Snr { modulation, snr } => {
+            LossModel::Snr { modulation: *modulation, snr_db: number(snr, key)? }
         }
         Loss::List { file, repeat } => {
             let list = LossList::parse(&file.text).map_err(|error| in_file(file, key, &error.to_string()))?;

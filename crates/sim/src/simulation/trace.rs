@@ -86,7 +86,7 @@ impl Recorder for Trace {
 
     fn offered(&mut self, now: Instant, wire: WireId, head: &Head, fate: Fate) {
         let (event, what) = match fate {
-            Fate::Taken { departs, lost } => {
+            Fate::Taken { departs, lost, .. } => {
                 let seconds = (departs - now).as_secs_f64();
                 (if lost { "lose" } else { "enter" }, format!("{seconds:.9}"))
             }

@@ -40,6 +40,7 @@ pub fn direction(rate: f64, delay: f64, queue: u64) -> Direction {
         delay: Number::Constant(delay),
         queue: Queue { kind: QueueKind::DropTail, limit: QueueLimit::Packets(queue), in_service: false },
         loss: BTreeMap::new(),
+        arq: None,
         reorder: None,
         duplicate: 0.0,
         corrupt: 0.0,

@@ -1,5 +1,6 @@
 //! Links against closed forms, properties and scripts.
 
+mod arq;
 mod queueing;
 mod random;
 mod rates;

@@ -59,14 +59,15 @@ fn config(reorder: bool) -> impl Strategy<Value = (u64, LinkConfig)> {
         (1..9000u64).prop_map(QueueLimit::Bytes),
     ];
     let queue = (limit, any::<bool>()).prop_map(|(limit, in_service)| Queue { limit, in_service });
-    (rate(), 0..20u64, 0..20u64, queue, losses(), 0.0..0.5f64, 0.0..0.5f64).prop_map(
-        move |(rate, min, more, queue, losses, duplicate, corrupt)| {
+    (rate(), 0..20u64, 0..20u64, queue, losses(), 0..4u8, 0.0..0.5f64, 0.0..0.5f64).prop_map(
+        move |(rate, min, more, queue, losses, retries, duplicate, corrupt)| {
             let (low, high) = (min as f64 / 1e3, (min + more) as f64 / 1e3);
             let config = LinkConfig {
                 rate,
                 delay: Number::Uniform { low, high, every: Every::Packet },
                 queue,
                 losses,
+                retries,
                 reorder: reorder.then_some(Reorder { probability: 0.3, extra: Duration::from_millis(7) }),
                 duplicate,
                 corrupt,

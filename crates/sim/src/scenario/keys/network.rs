@@ -12,6 +12,7 @@ const DELAY_DOC: &str = "propagation delay; drawn for each packet it keeps their
 const RATE_DOC: &str = "rate of the transmitter";
 const QUEUE_DOC: &str = "the queue in front of the transmitter";
 const LOSS_DOC: &str = "random loss, by name; every packet passes all models, behind the transmitter";
+const ARQ_DOC: &str = "retransmission by the link itself";
 const REORDER_DOC: &str = "some packets arrive behind later ones";
 const DUPLICATE_DOC: &str = "probability that a packet arrives twice";
 const CORRUPT_DOC: &str = "probability that a packet arrives damaged";
@@ -27,6 +28,7 @@ pub(in crate::scenario) const LINK: Keys = Keys {
         Key::new("delay", DELAY, Is("0 s"), DELAY_DOC),
         Key::new("queue", Takes::Table(&QUEUE), Else("all defaults"), QUEUE_DOC),
         Key::new("loss", Takes::Kinds(&LOSS), Else("none"), LOSS_DOC),
+        Key::new("arq", Takes::Table(&ARQ), Else("none"), ARQ_DOC),
         Key::new("reorder", Takes::Table(&REORDER), Else("none"), REORDER_DOC),
         Key::new("duplicate", SHARE, Is("0"), DUPLICATE_DOC),
         Key::new("corrupt", SHARE, Is("0"), CORRUPT_DOC),
@@ -45,7 +47,7 @@ pub(in crate::scenario) const LINK: Keys = Keys {
         Key::new(
             "reverse",
             Takes::Table(&REVERSE),
-            Else("same rate, delay, queue and outages, nothing random"),
+            Else("same rate, delay, queue, retransmission and outages, nothing random"),
             "the direction from `to` to `from`",
         ),
     ]],
@@ -59,6 +61,7 @@ const REVERSE: Keys = Keys {
         Key::new("delay", DELAY, Else("as forward"), DELAY_DOC),
         Key::new("queue", Takes::Table(&REVERSE_QUEUE), Else("as forward"), QUEUE_DOC),
         Key::new("loss", Takes::Kinds(&LOSS), Else("none"), LOSS_DOC),
+        Key::new("arq", Takes::Table(&ARQ), Else("as forward"), ARQ_DOC),
         Key::new("reorder", Takes::Table(&REORDER), Else("none"), REORDER_DOC),
         Key::new("duplicate", SHARE, Is("0"), DUPLICATE_DOC),
         Key::new("corrupt", SHARE, Is("0"), CORRUPT_DOC),
@@ -101,7 +104,7 @@ const LOSS: Kinds = Kinds {
     tag: "model",
     default: None,
     doc: "the model, if the table's name does not say it",
-    each: &[("uniform", &UNIFORM), ("markov", &MARKOV), ("list", &LIST)],
+    each: &[("uniform", &UNIFORM), ("markov", &MARKOV), ("snr", &SNR), ("list", &LIST)],
 };
 
 const UNIFORM: Keys = Keys {
@@ -156,6 +159,25 @@ const MARKOV: Keys = Keys {
     ]],
 };
 
+const SNR: Keys = Keys {
+    name: "loss_snr",
+    doc: "A packet is lost if noise makes one of its bits wrong.",
+    groups: &[&[
+        Key::new(
+            "modulation",
+            Takes::Word(&["bpsk", "qpsk", "16qam", "64qam", "dbpsk", "dqpsk"]),
+            Required,
+            "how bits become symbols",
+        ),
+        Key::new(
+            "snr",
+            Takes::Number(Quantity::Decibel, Least::Zero, Changes::Freely),
+            Required,
+            "signal-to-noise ratio a symbol",
+        ),
+    ]],
+};
+
 const LIST: Keys = Keys {
     name: "loss_list",
     doc: "Losses as they were recorded.",
@@ -163,6 +185,17 @@ const LIST: Keys = Keys {
         Key::new("file", Takes::File, Required, "which packets are lost"),
         Key::new("loop", Takes::Switch, Is("false"), "begin again behind the last"),
     ]],
+};
+
+const ARQ: Keys = Keys {
+    name: "arq",
+    doc: "The link sends packets again that random loss took, at once, while those behind them wait.",
+    groups: &[&[Key::new(
+        "retries",
+        Takes::Whole(0, 255),
+        Required,
+        "how many times a packet is sent again before it is given up",
+    )]],
 };
 
 const REORDER: Keys = Keys {

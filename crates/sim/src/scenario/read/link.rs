@@ -1,9 +1,10 @@
 //! Links.
 
+use crate::loss::Modulation;
 use crate::scenario::error::hint;
 use crate::scenario::keys::Takes;
 use crate::scenario::model::{
-    Direction, Down, DownMode, Link, LinkRate, Loss, Named, Node, Queue, QueueKind, QueueLimit, Reorder,
+    Arq, Direction, Down, DownMode, Link, LinkRate, Loss, Named, Node, Queue, QueueKind, QueueLimit, Reorder,
 };
 use crate::scenario::table::{Item, Read, Table, named};
 use crate::scenario::traces;
@@ -21,6 +22,7 @@ pub(super) fn link(table: &Table<'_>, nodes: &Named<Node>) -> Read<Link> {
         delay: table.need("delay")?.number()?,
         queue: queue(&table.inner("queue")?, None)?,
         loss: losses(table)?,
+        arq: arq(table, None)?,
         reorder: reorder(table)?,
         duplicate: table.need("duplicate")?.amount()?,
         corrupt: table.need("corrupt")?.amount()?,
@@ -47,6 +49,7 @@ fn reverse(table: &Table<'_>, forward: &Direction) -> Read<Direction> {
         delay: table.maybe("delay").map_or(Ok(forward.delay.clone()), |item| item.number())?,
         queue: queue(&table.inner("queue")?, Some(forward.queue))?,
         loss: losses(table)?,
+        arq: arq(table, forward.arq)?,
         reorder: reorder(table)?,
         duplicate: table.need("duplicate")?.amount()?,
         corrupt: table.need("corrupt")?.amount()?,
@@ -74,6 +77,16 @@ fn queue(table: &Table<'_>, like: Option<Queue>) -> Read<Queue> {
     }
 }
 
+/// Retransmission by the link; as in `like` if it isn't given.
+fn arq(table: &Table<'_>, like: Option<Arq>) -> Read<Option<Arq>> {
+    if !table.has("arq") {
+        return Ok(like);
+    }
+    let retries = table.inner("arq")?.need("retries")?.whole()?;
+    let retries = u8::try_from(retries).expect("the key takes 255 at most");
+    Ok((retries > 0).then_some(Arq { retries }))
+}
+
 fn reorder(table: &Table<'_>) -> Read<Option<Reorder>> {
     if !table.has("reorder") {
         return Ok(None);
@@ -89,10 +102,23 @@ fn losses(table: &Table<'_>) -> Read<Named<Loss>> {
     let models = table.kinds("loss")?.into_iter().map(|(name, kind, table)| (name, (kind, table))).collect();
     named(models, |(model, table)| match model {
         "uniform" => Ok(Loss::Uniform { rate: table.need("rate")?.number()? }),
+        "snr" => Ok(Loss::Snr {
+            modulation: table.need("modulation")?.word(&MODULATIONS)?,
+            snr: table.need("snr")?.number()?,
+        }),
         "list" => list(&table),
         _ => markov(&table),
     })
 }
+
+const MODULATIONS: [(&str, Modulation); 6] = [
+    ("bpsk", Modulation::Bpsk),
+    ("qpsk", Modulation::Qpsk),
+    ("16qam", Modulation::Qam16),
+    ("64qam", Modulation::Qam64),
+    ("dbpsk", Modulation::Dbpsk),
+    ("dqpsk", Modulation::Dqpsk),
+];
 
 fn list(table: &Table<'_>) -> Read<Loss> {
     let item = table.need("file")?;

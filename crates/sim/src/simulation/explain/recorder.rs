@@ -352,7 +352,7 @@ impl Recorder for Explainer {
         }
         let mut hop = Hop { link: String::new(), entered: now, started: None, departed: None, arrived: None };
         let lost = match fate {
-            Fate::Taken { departs, lost } => {
+            Fate::Taken { departs, lost, .. } => {
                 hop.started = Some(now.max(self.free[index].min(departs)));
                 hop.departed = Some(departs);
                 self.free[index] = departs;
