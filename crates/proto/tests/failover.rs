@@ -48,6 +48,29 @@ fn black_holes_stall_delivery_for_less_than_1_5_s_and_are_left_within_3_s() {
     }
 }
 
+/// An interval below the round-trip time neither floods a path that is dead nor keeps one down that answers.
+#[test]
+fn failed_paths_are_probed_no_faster_than_they_answer() {
+    let hasty = TransportConfig { failed_probe_interval: Some(ms(2)), ..quick() };
+    let mut w = World::new(&[60, 20], hasty, 3);
+    w.up();
+    let stream = |w: &mut World, n: usize| {
+        for _ in 0..n {
+            w.send(CLIENT, pattern(0, 1000), SendOptions::default());
+            w.run(ms(10));
+        }
+    };
+    stream(&mut w, 300);
+    w.wires[0].up = [false; 2];
+    stream(&mut w, 1000);
+    assert_ne!(w.states(CLIENT)[0], PathState::Active);
+    let lost = w.association(CLIENT).path_stats(P0).unwrap().heartbeats_lost;
+    assert!(lost <= 2 * 10_000 / 120, "{lost} probes in 10 s, 120 ms round trip");
+    w.wires[0].up = [true; 2];
+    stream(&mut w, 100);
+    assert_eq!(w.states(CLIENT), [PathState::Active; 2]);
+}
+
 /// RFC 9260 §8.2 with the default parameters: RTO 1 s, so INACTIVE with the sixth timeout, after 1+2+4+8+16+32 s.
 #[test]
 fn a_path_is_inactive_after_path_max_retrans_errors() {

@@ -145,12 +145,19 @@ impl Association {
             PathState::Unconfirmed | PathState::Closed => wait = Duration::MAX,
             PathState::Active | PathState::Inactive | PathState::Suspended => {}
         }
-        if let Some(limit) = self.config.failed_probe_interval
+        if let Some(limit) = self.probe_interval(path)
             && matches!(view.state, PathState::PotentiallyFailed | PathState::Inactive)
         {
             wait = wait.clamp(limit.min(view.rto), limit);
         }
         self.paths[path.index()].heartbeats.next = now + wait;
+    }
+
+    /// How often `path` is probed at least while failed, if that is configured: not before an answer can be expected,
+    /// for the next probe starts when the last one timed out.
+    fn probe_interval(&self, path: PathId) -> Option<Duration> {
+        let answer = self.mind.views[path.index()].rto_raw().unwrap_or_default();
+        self.config.failed_probe_interval.map(|limit| limit.max(answer))
     }
 
     /// A heartbeat of this path's own, with its timeout started.
@@ -163,7 +170,7 @@ impl Association {
     ) -> Heartbeat {
         let nonce = self.random.u64();
         let view = &self.mind.views[path.index()];
-        let timeout = match self.config.failed_probe_interval {
+        let timeout = match self.probe_interval(path) {
             Some(limit) if !matches!(view.state, PathState::Active | PathState::Unconfirmed) => {
                 view.rto.min(limit)
             }
