@@ -4,11 +4,17 @@
 mod adversary;
 mod common;
 
-use adversary::{Kind, Make, holds};
+use std::sync::Arc;
+
+use adversary::{Kind, holds};
+use strandcast_proto::policy::Scheme;
 use strandcast_proto::rfc;
 
-fn check(name: &str, kind: Kind, make: Make) {
-    holds(&format!("-p strandcast-proto --test properties {name}"), kind, 1000, make, |_| {});
+fn check(name: &str, kind: Kind, make: fn() -> Box<dyn Scheme>) {
+    let command = format!("cargo test -p strandcast-proto --test properties {name}");
+    let make: adversary::Make = Arc::new(make);
+    let tune: adversary::Tune = Arc::new(|_| {});
+    holds(&command, kind, 1000, &make, &tune);
 }
 
 #[test]

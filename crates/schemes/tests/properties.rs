@@ -1,55 +1,73 @@
-//! Whatever the network does, every preset delivers reliable messages once, unchanged and in order.
+//! Whatever the network does, every preset and any combination of keys delivers reliable messages once, unchanged and in
+//! order.
 
 #[path = "../../proto/tests/adversary/mod.rs"]
 mod adversary;
 #[path = "../../proto/tests/common/mod.rs"]
 mod common;
+mod specs;
+
+use std::env;
+use std::sync::Arc;
 
 use adversary::{Kind, Make, Tune, holds};
-use strandcast_proto::config::TransportConfig;
-use strandcast_proto::policy::Scheme;
 use strandcast_proto::seeds::Seeds;
-use strandcast_schemes::parse_spec;
+use strandcast_schemes::{parse_spec, presets};
 
-fn make(spec: &str) -> Box<dyn Scheme> {
-    parse_spec(spec).expect("a preset").build(&Seeds::new(1, 0))
-}
+/// Runs one spec, that of this environment variable, where it is set: how a failure is repeated.
+const ONLY: &str = "STRANDCAST_SPEC";
 
-fn tune(spec: &str, config: &mut TransportConfig) {
-    parse_spec(spec).expect("a preset").tune(config);
-}
-
-fn check(name: &str, make: Make, tune: Tune) {
-    for kind in [Kind::Plain, Kind::PotentiallyFailed, Kind::SmallBuffers] {
-        holds(&format!("-p strandcast-schemes --test properties {name}"), kind, 250, make, tune);
+/// Each of the `specs` through `cases` cases of `kind`; `name` is the test's.
+fn check(name: &str, kind: Kind, cases: u32, specs: &[String]) {
+    let only = env::var(ONLY).ok();
+    for spec in only.as_slice().iter().chain(specs.iter().filter(|_| only.is_none())) {
+        let command = format!("{ONLY}={spec} cargo test -p strandcast-schemes --test properties {name}");
+        let (built, tuned) =
+            (parse_spec(spec).expect("a spec of this test"), parse_spec(spec).expect("the same"));
+        let make: Make = Arc::new(move || built.build(&Seeds::new(1, 0)));
+        let tune: Tune = Arc::new(move |config| tuned.tune(config));
+        holds(&command, kind, cases, &make, &tune);
     }
 }
 
-/// A test for each spec.
-macro_rules! presets {
-    ($($name:ident: $spec:literal,)*) => {$(
-        #[test]
-        fn $name() {
-            check(stringify!($name), || make($spec), |config| tune($spec, config));
-        }
-    )*};
-}
-
-presets! {
-    sctp: "sctp",
-    cmt: "cmt",
-    cmt_retransmits_on_the_same_path: "cmt,rtx=same",
-    cmt_retransmits_as_soon_as_possible: "cmt,rtx=asap",
-    cmt_retransmits_by_ssthresh: "cmt,rtx=ssthresh",
-    cmt_retransmits_by_loss_rate: "cmt,rtx=lossrate",
-    lia: "lia",
-    redundant: "redundant",
-    cmt_la: "cmt-la",
+/// All presets, and what `cmt` can do with a lost chunk.
+fn named() -> Vec<String> {
+    let rtx = ["same", "asap", "ssthresh", "lossrate"].map(|rtx| format!("cmt,rtx={rtx}"));
+    presets().iter().map(|p| p.name.to_owned()).chain(rtx).collect()
 }
 
 #[test]
-fn no_preset_is_left_out() {
-    let covered = ["sctp", "cmt", "lia", "redundant", "cmt-la"];
-    let all: Vec<&str> = strandcast_schemes::presets().iter().map(|p| p.name).collect();
-    assert_eq!(all, covered);
+fn presets_deliver() {
+    check("presets_deliver", Kind::Plain, 250, &named());
+}
+
+#[test]
+fn presets_deliver_with_potentially_failed_paths() {
+    check("presets_deliver_with_potentially_failed_paths", Kind::PotentiallyFailed, 250, &named());
+}
+
+#[test]
+fn presets_deliver_into_small_buffers() {
+    check("presets_deliver_into_small_buffers", Kind::SmallBuffers, 250, &named());
+}
+
+#[test]
+fn random_combinations_deliver() {
+    let specs = specs::random();
+    for kind in [Kind::Plain, Kind::PotentiallyFailed, Kind::SmallBuffers] {
+        check("random_combinations_deliver", kind, 25, &specs);
+    }
+}
+
+#[test]
+fn random_combinations_differ_and_reach_every_preset() {
+    let specs = specs::random();
+    for preset in presets() {
+        let of = |s: &&String| s.split(',').next() == Some(preset.name);
+        assert!(specs.iter().any(|s| of(&s)), "{}: {specs:?}", preset.name);
+    }
+    let mut sorted = specs.clone();
+    sorted.sort();
+    sorted.dedup();
+    assert!(sorted.len() * 10 >= specs.len() * 9, "{specs:?}");
 }

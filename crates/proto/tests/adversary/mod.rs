@@ -25,8 +25,9 @@ fn config(default_cases: u32) -> Config {
     }
 }
 
-/// Runs cases of `kind`; a failure ends with the smallest case that fails and the line that repeats the run.
-pub fn holds(replay: &str, kind: Kind, default_cases: u32, make: Make, tune: Tune) {
+/// Runs cases of `kind`; a failure ends with the smallest case that fails and, from `command` (that runs the test
+/// alone), the line that repeats the run.
+pub fn holds(command: &str, kind: Kind, default_cases: u32, make: &Make, tune: &Tune) {
     let config = config(default_cases);
     let (seed, cases) = (config.rng_seed, config.cases);
     let result = TestRunner::new(config).run(&Case::strategy(kind), |case| {
@@ -34,6 +35,6 @@ pub fn holds(replay: &str, kind: Kind, default_cases: u32, make: Make, tune: Tun
         Ok(())
     });
     if let Err(e) = result {
-        panic!("replay: PROPTEST_RNG_SEED={seed} PROPTEST_CASES={cases} cargo test {replay}\n{e}");
+        panic!("replay: PROPTEST_RNG_SEED={seed} PROPTEST_CASES={cases} {command}\n{e}");
     }
 }

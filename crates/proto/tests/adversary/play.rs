@@ -13,17 +13,17 @@ use super::case::{Case, Kind, Op};
 use crate::common::{CLIENT, SERVER, Wire, World, ms};
 
 /// Makes a scheme.
-pub type Make = fn() -> Box<dyn Scheme>;
+pub type Make = Arc<dyn Fn() -> Box<dyn Scheme> + Send + Sync>;
 
 /// Sets what a scheme needs of the transport.
-pub type Tune = fn(&mut TransportConfig);
+pub type Tune = Arc<dyn Fn(&mut TransportConfig) + Send + Sync>;
 
 /// Steps without progress in time before a timer counts as stuck.
 const STUCK: u32 = 5000;
 
 /// Plays `case` with schemes from `make` on both sides; panics where something does not hold.
-pub fn run(case: &Case, make: Make, tune: Tune) {
-    let mut play = Play::new(case, make, tune);
+pub fn run(case: &Case, make: &Make, tune: &Tune) {
+    let mut play = Play::new(case, make.clone(), tune);
     play.open(make);
     for op in &case.ops {
         play.op(op);
@@ -72,7 +72,7 @@ fn transport(kind: Kind) -> TransportConfig {
 }
 
 impl<'a> Play<'a> {
-    fn new(case: &'a Case, make: Make, tune: Tune) -> Self {
+    fn new(case: &'a Case, make: Make, tune: &Tune) -> Self {
         let mut transport = transport(case.kind);
         tune(&mut transport);
         let transports = [transport.clone(), transport];
@@ -81,7 +81,7 @@ impl<'a> Play<'a> {
         Play { case, w, books: Default::default(), dead, moves: 0, closing: false }
     }
 
-    fn open(&mut self, make: Make) {
+    fn open(&mut self, make: &Make) {
         self.w.connect_with(make());
         if self.case.kind != Kind::Early {
             self.run(ms(3000));
