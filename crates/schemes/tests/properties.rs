@@ -55,7 +55,7 @@ fn presets_deliver_into_small_buffers() {
 fn random_combinations_deliver() {
     let specs = specs::random();
     for kind in [Kind::Plain, Kind::PotentiallyFailed, Kind::SmallBuffers] {
-        check("random_combinations_deliver", kind, 25, &specs);
+        check("random_combinations_deliver", kind, 10, &specs);
     }
 }
 
