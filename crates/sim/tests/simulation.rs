@@ -292,3 +292,31 @@ fn a_wireless_access_link_counts_each_transmission() {
     let packets = (last.tx_frames - last.tx_retries) as f64;
     assert!(last.tx_failed as f64 / packets < 1e-3, "10.6 %⁴ are 0.013 %: {last:?}");
 }
+
+/// A constant stream and background datagrams over a link that loses half of all packets, or of the flow's.
+#[test]
+fn random_loss_may_spare_background_load() {
+    let text = "
+        [nodes]
+        a = {}
+        b = {}
+        [links]
+        l = { from = 'a', to = 'b', rate = 1e6, loss.uniform.rate = 0.5, TAKES }
+        [flows]
+        f = { transport = 'udp', from = 'a', to = 'b', app = { kind = 'cbr', rate = 1e5, size = 500 } }
+        [cross]
+        c = { via = ['l'], load = 0.3, tcp_share = 0 }";
+    let run = |takes: &str| {
+        let text = text.replace("TAKES", takes);
+        let scenario = parse(&text, "net.toml", std::path::Path::new("."), &[]);
+        let result = run(&scenario.unwrap_or_else(|error| panic!("{error}")), 1);
+        let cross = |name| metric(&result, &Subject::Cross("c".into()), name);
+        let arrived = cross("carried_load") / cross("offered_load");
+        (arrived, metric(&result, &Subject::Flow("f".into()), "loss_ratio"))
+    };
+    let (arrived, lost) = run("loss_takes = 'all'");
+    assert!((arrived - 0.5).abs() < 0.06 && (lost - 0.5).abs() < 0.06, "{arrived} {lost}");
+    let (arrived, lost) = run("loss_takes = 'flows'");
+    // What was offered just before the end has not arrived yet.
+    assert!(arrived > 0.98 && (lost - 0.5).abs() < 0.06, "{arrived} {lost}");
+}

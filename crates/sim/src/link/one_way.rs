@@ -152,7 +152,7 @@ impl<P: Payload> Link<P> {
             return Fate::QueueFull;
         }
         let start = self.busy_until.max(now);
-        let pending = self.transmit(now, len);
+        let pending = self.transmit(now, len, packet.is_spared());
         let Pending { departs, lost, again, .. } = pending;
         self.busy_ns += u128::from(departs.as_nanos() - start.as_nanos());
         self.wait_ns += u128::from(start.as_nanos() - now.as_nanos());
@@ -166,7 +166,7 @@ impl<P: Payload> Link<P> {
     }
 
     /// Sends a packet until it is not lost or given up.
-    fn transmit(&mut self, now: Instant, len: usize) -> Pending {
+    fn transmit(&mut self, now: Instant, len: usize, spared: bool) -> Pending {
         let mut again = 0;
         loop {
             let departs = self.transmitter.serve(now, self.busy_until, len);
@@ -174,6 +174,7 @@ impl<P: Payload> Link<P> {
             // What never leaves meets no loss. `|`, not `||`: each model must see every packet.
             let lost = departs < Instant::MAX
                 && self.losses.iter_mut().fold(false, |lost, loss| lost | loss.next_is_lost(departs, len));
+            let lost = lost && !spared;
             if !lost || again == self.config.retries {
                 return Pending { departs, len, lost, again };
             }

@@ -7,6 +7,11 @@ use strandcast_proto::seeds::Random;
 pub trait Payload: Clone {
     /// Damages the packet, as a bit error that the lower layers missed would.
     fn corrupt(&mut self, random: &mut Random);
+
+    /// Whether random loss spares it.
+    fn is_spared(&self) -> bool {
+        false
+    }
 }
 
 /// Flips one bit; an empty packet stays as it is.

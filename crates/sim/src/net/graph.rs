@@ -45,6 +45,8 @@ pub struct Wire {
     pub to: NodeId,
     /// It counts frames and tells those who send over it first.
     pub wireless: bool,
+    /// Its random loss takes flows' packets only, not those of background load.
+    pub spares_background: bool,
     pub(super) alarm: Option<Instant>,
     /// A wireless link's packets whose serialisation has not ended.
     pub(super) departing: VecDeque<Departing>,

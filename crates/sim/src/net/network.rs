@@ -38,6 +38,7 @@ pub struct Network<W = ()> {
     wires: Vec<Wire>,
     routes: Vec<Route>,
     agents: Vec<Slot>,
+    background: FlowId,
     fingerprint: Fingerprint,
     packets: u64,
     hops: u64,
@@ -76,6 +77,7 @@ impl<W: Watch> Network<W> {
             wires: Vec::new(),
             routes: Vec::new(),
             agents: Vec::new(),
+            background: FlowId(u32::MAX),
             fingerprint: Fingerprint::new(),
             packets: 0,
             hops: 0,
@@ -101,6 +103,7 @@ impl<W: Watch> Network<W> {
             link,
             to,
             wireless: false,
+            spares_background: false,
             alarm: None,
             departing: Default::default(),
             frames: Default::default(),
@@ -111,6 +114,16 @@ impl<W: Watch> Network<W> {
     /// Makes a link count its frames for those who send over it first.
     pub fn set_wireless(&mut self, wire: WireId) {
         self.wires[wire.index()].wireless = true;
+    }
+
+    /// Makes a link's random loss spare [background load](Self::set_background).
+    pub fn set_sparing(&mut self, wire: WireId) {
+        self.wires[wire.index()].spares_background = true;
+    }
+
+    /// Flows from this number on are background load.
+    pub fn set_background(&mut self, first: FlowId) {
+        self.background = first;
     }
 
     /// Adds an agent; it runs with its first event, or when it is [woken](Self::wake).
@@ -317,6 +330,7 @@ impl<W: Watch> Network<W> {
             payload,
             again,
             sent: now,
+            spared: false,
         };
         self.packets += 1;
         let packet = Packet { head, body };
@@ -352,9 +366,10 @@ impl<W: Watch> Network<W> {
         }
     }
 
-    fn enter(&mut self, now: Instant, id: WireId, packet: Packet) {
-        let head = packet.head;
+    fn enter(&mut self, now: Instant, id: WireId, mut packet: Packet) {
         let wire = &mut self.wires[id.index()];
+        packet.head.spared = wire.spares_background && packet.head.flow >= self.background;
+        let head = packet.head;
         let fate = wire.link.enqueue(now, packet, head.len as usize);
         self.watch.offered(now, id, &head, fate);
         if let Fate::Taken { departs, lost, again } = fate

@@ -40,6 +40,8 @@ pub struct Head {
     pub again: bool,
     /// When its sender handed it to the network.
     pub sent: Instant,
+    /// Random loss of the link it is on does not take it.
+    pub spared: bool,
 }
 
 /// What agents say to each other.
@@ -87,5 +89,9 @@ impl Payload for Packet {
             Body::Tcp(segment) => segment.corrupt(random),
             body => *body = Body::Damaged,
         }
+    }
+
+    fn is_spared(&self) -> bool {
+        self.head.spared
     }
 }

@@ -93,6 +93,8 @@ pub struct Link {
     pub reverse: Direction,
     /// A wireless access link: counts frames and frame errors and tells them to the senders at its ends.
     pub wireless: bool,
+    /// Random loss spares background load.
+    pub spares_background: bool,
 }
 
 /// One direction of a link.

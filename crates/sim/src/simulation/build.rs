@@ -104,6 +104,7 @@ impl Simulation {
                 simulation.add_flow(&maker, name, flow, instance, scheme)?;
             }
         }
+        simulation.network.set_background(FlowId(simulation.flows.len() as u32));
         for (name, cross) in &scenario.cross {
             let watch = simulation.network.watch();
             let id = FlowId((watch.flows.len() + watch.cross.len()) as u32);

@@ -77,6 +77,9 @@ impl Plan {
             if link.wireless {
                 network.set_wireless(wire);
             }
+            if link.spares_background {
+                network.set_sparing(wire);
+            }
             wires.push(wire);
         }
         let (from, to) = (link.from.clone(), link.to.clone());

@@ -50,7 +50,9 @@ pub fn direction(rate: f64, delay: f64, queue: u64) -> Direction {
 
 pub fn link(from: &str, to: &str, rate: f64, delay: f64, queue: u64) -> Link {
     let d = direction(rate, delay, queue);
-    Link { from: from.into(), to: to.into(), forward: d.clone(), reverse: d, wireless: false }
+    let (forward, reverse) = (d.clone(), d);
+    let (wireless, spares_background) = (false, false);
+    Link { from: from.into(), to: to.into(), forward, reverse, wireless, spares_background }
 }
 
 pub fn flow(transport: Transport, app: App, via: &[&[&str]]) -> Flow {

@@ -45,6 +45,12 @@ pub(in crate::scenario) const LINK: Keys = Keys {
             "a wireless access link: it counts frames and frame errors and tells them to the hosts that send over it",
         ),
         Key::new(
+            "loss_takes",
+            Takes::Word(&["all", "flows"]),
+            Is("all"),
+            "whom random loss takes, in both directions: all packets, or those of flows but not of background load",
+        ),
+        Key::new(
             "reverse",
             Takes::Table(&REVERSE),
             Else("same rate, delay, queue, retransmission and outages, nothing random"),

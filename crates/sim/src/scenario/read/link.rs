@@ -29,7 +29,14 @@ pub(super) fn link(table: &Table<'_>, nodes: &Named<Node>) -> Read<Link> {
         down: outages(table)?,
     };
     let reverse = reverse(&table.inner("reverse")?, &forward)?;
-    Ok(Link { from, to, forward, reverse, wireless: table.need("wireless")?.switch()? })
+    Ok(Link {
+        from,
+        to,
+        forward,
+        reverse,
+        wireless: table.need("wireless")?.switch()?,
+        spares_background: table.need("loss_takes")?.word(&[("all", false), ("flows", true)])?,
+    })
 }
 
 /// The name of a node, which must have been declared.
