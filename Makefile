@@ -5,10 +5,11 @@
 #   make lint    formatting, clippy, the crates' walls, licences
 #   make bench   the state machines in memory, failover over sockets, bulk transfer beside others (docs/performance.md)
 #   make validate  goodput beside ns-2.35's on the networks of tools/validate (docs/models/validation.md)
+#   make figures   the papers' figures in the simulator, 30 runs each; tables into docs (docs/reproduction.md)
 #   make fuzz    each fuzz target for a minute (needs the nightly toolchain)
 #   make docs    the API's documentation, target/doc
 
-.PHONY: demo test lint bench validate fuzz docs interop
+.PHONY: demo test lint bench validate figures fuzz docs interop
 SHELL := bash
 
 demo:
@@ -46,6 +47,11 @@ validate:
 	tools/validate/run ns2
 	tools/validate/run ours target/release/strandcast
 	tools/validate/run compare
+
+figures:
+	cargo build --release --locked -p strandcast
+	tools/reproduce/run all
+	tools/reproduce/tables
 
 fuzz:
 	fuzz/run
