@@ -3,10 +3,12 @@
 
 #[path = "../../proto/tests/common/mod.rs"]
 mod common;
+mod spy;
 
 use std::sync::Arc;
 
 use common::*;
+use spy::Spy;
 use strandcast_proto::association::SendOptions;
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::path::PathStats;
@@ -107,7 +109,11 @@ fn cmt_la_prefers_the_paths_that_lose_least() {
     for (wire, loss) in w.wires.iter_mut().zip([0.12, 0.01, 0.05]) {
         wire.loss = loss;
     }
-    stream(&mut w, 4000, Duration::ZERO);
+    for i in 0..4000 {
+        w.send(CLIENT, pattern(i * 1000, 1000), SendOptions::default());
+    }
+    w.run(ms(30_000));
+    assert_eq!(w.received(SERVER), pattern(0, 4_000_000));
     let sent: Vec<u64> = w.association(CLIENT).paths().iter().map(|p| stats_of(&w, p.id)).collect();
     assert!(sent[1] > sent[2] && sent[2] > sent[0] && sent[0] > 40, "{sent:?}");
 }
@@ -122,6 +128,29 @@ fn with_one_path_cmt_la_is_cmt() {
         (w.sent.clone(), w.data_log.clone(), w.now)
     };
     assert_eq!(run("cmt-la"), run("cmt"));
+}
+
+/// The core does not look at a scheme's name: under another one it sends the same packets at the same times.
+#[test]
+fn a_scheme_is_what_it_does_not_what_it_is_called() {
+    for preset in presets() {
+        let run = |disguised: bool| {
+            let spec = parse_spec(preset.name).expect("a preset");
+            let mut transport = config();
+            spec.tune(&mut transport);
+            let build = Arc::new(move |seeds: &Seeds| match disguised {
+                true => Spy::boxed(spec.build(seeds), Default::default()),
+                false => spec.build(seeds),
+            });
+            let mut w = World::with(&[10, 30], [transport.clone(), transport], build.clone(), 7);
+            w.connect_with(build(&Seeds::new(7, 1)));
+            w.wires.iter_mut().for_each(|wire| wire.loss = 0.05);
+            w.run(ms(3000));
+            stream(&mut w, 200, ms(1));
+            (w.sent.clone(), w.data_log.clone(), w.now)
+        };
+        assert_eq!(run(true), run(false), "{}", preset.name);
+    }
 }
 
 /// Without CUC the fast path's window follows the slow path's cumulative TSN.

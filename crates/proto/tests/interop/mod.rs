@@ -2,8 +2,10 @@
 //! SCTP packets themselves are handed over. One clock, which both are told.
 #![allow(dead_code, reason = "each test uses its part of it")]
 
+pub mod dcsctp;
 pub mod journal;
 pub mod scenarios;
+pub mod sctp_proto;
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -85,8 +87,24 @@ pub struct Link {
 /// Decides over a packet beside the losses: (its sender, its bytes) → deliver it.
 pub type Filter = Box<dyn FnMut(From, &Bytes) -> bool>;
 
+/// What our side is made of.
+#[derive(Clone)]
+pub struct Ours {
+    pub scheme: SchemeFactory,
+    pub transport: TransportConfig,
+}
+
+/// RFC 9260, and room for all that a test sends at once.
+impl Default for Ours {
+    fn default() -> Self {
+        let transport = TransportConfig { send_buffer: 1 << 22, ..TransportConfig::default() };
+        Ours { scheme: Arc::new(|_| Box::new(rfc::scheme())), transport }
+    }
+}
+
 pub struct Pair<F> {
     pub now: Instant,
+    pub made_of: Ours,
     pub ours: Endpoint,
     pub id: Option<AssociationId>,
     pub events: Vec<Event>,
@@ -104,10 +122,15 @@ pub struct Pair<F> {
 
 impl<F: Foreign> Pair<F> {
     pub fn new(title: &str, seed: u64, loss: f64) -> Self {
+        Pair::with(Ours::default(), title, seed, loss)
+    }
+
+    pub fn with(made_of: Ours, title: &str, seed: u64, loss: f64) -> Self {
         let seeds = Seeds::new(seed, 0);
         Pair {
             now: START,
-            ours: Pair::<F>::endpoint(&seeds),
+            ours: Pair::<F>::endpoint(&made_of, &seeds),
+            made_of,
             id: None,
             events: Vec::new(),
             theirs: F::new(seed),
@@ -122,17 +145,16 @@ impl<F: Foreign> Pair<F> {
         }
     }
 
-    fn endpoint(seeds: &Seeds) -> Endpoint {
-        let accept: SchemeFactory = Arc::new(|_| Box::new(rfc::scheme()));
-        let transport = TransportConfig { send_buffer: 1 << 22, ..TransportConfig::default() };
+    fn endpoint(made_of: &Ours, seeds: &Seeds) -> Endpoint {
+        let Ours { scheme, transport } = made_of.clone();
         let transport = Arc::new(transport);
-        let config = EndpointConfig { transport, accept: Some(accept), ..EndpointConfig::default() };
+        let config = EndpointConfig { transport, accept: Some(scheme), ..EndpointConfig::default() };
         Endpoint::new(config, &seeds.child("ours"))
     }
 
     /// Our end without its memory. What is under way is lost.
     pub fn restart_ours(&mut self, seed: u64) {
-        self.ours = Pair::<F>::endpoint(&Seeds::new(seed, 0));
+        self.ours = Pair::<F>::endpoint(&self.made_of, &Seeds::new(seed, 0));
         self.id = None;
         self.events.clear();
         self.flying.clear();
@@ -153,7 +175,8 @@ impl<F: Foreign> Pair<F> {
             From::Us => {
                 let tuple = FourTuple { link: LinkId(0), local: OUR_ADDRESS, remote: THEIR_ADDRESS };
                 let paths = vec![(tuple, None)];
-                let connect = Connect { paths, port: 5000, scheme: Box::new(rfc::scheme()), transport: None };
+                let scheme = (self.made_of.scheme)(&Seeds::new(1, 0));
+                let connect = Connect { paths, port: 5000, scheme, transport: None };
                 self.id = Some(self.ours.connect(self.now, connect).expect("a free endpoint"));
             }
             From::Them => self.theirs.connect(self.elapsed()),

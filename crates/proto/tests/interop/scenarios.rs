@@ -89,7 +89,14 @@ pub fn disorder<F: Foreign>(by: From, seed: u64) {
     run_traffic(p, by, seed, 20_000);
 }
 
-fn run_traffic<F: Foreign>(mut p: Pair<F>, by: From, seed: u64, largest: usize) {
+/// Traffic both ways over `p`, then a graceful close by `by`.
+pub fn run_traffic<F: Foreign>(mut p: Pair<F>, by: From, seed: u64, largest: usize) {
+    exchange(&mut p, by, seed, largest);
+    close(&mut p, by);
+}
+
+/// Traffic both ways over `p`, which `by` opens.
+pub fn exchange<F: Foreign>(p: &mut Pair<F>, by: From, seed: u64, largest: usize) {
     let mut random = Seeds::new(seed, 0).stream("messages");
     let sent = BOTH.map(|_| mixture(&mut random, 60, largest));
     p.open(by);
@@ -105,10 +112,9 @@ fn run_traffic<F: Foreign>(mut p: Pair<F>, by: From, seed: u64, largest: usize) 
         assert_delivered(sent, p.got(other(*side)), *side);
     }
     p.run(ms(1000));
-    close(&mut p, by);
 }
 
-fn close<F: Foreign>(p: &mut Pair<F>, by: From) {
+pub fn close<F: Foreign>(p: &mut Pair<F>, by: From) {
     p.shutdown(by);
     let closed = p.run_until(120, |p| p.our_fate() != Fate::Open && p.theirs.fate() != Fate::Open);
     assert!(closed, "not closed: {:?}, {:?}", p.our_fate(), p.theirs.fate());
