@@ -113,7 +113,7 @@ impl Driver {
         self.call(|core, now| f(now, &mut core.endpoint)).await
     }
 
-    async fn call<T: Send + 'static>(
+    pub(super) async fn call<T: Send + 'static>(
         &self,
         f: impl FnOnce(&mut Core, Instant) -> T + Send + 'static,
     ) -> Option<T> {
@@ -127,7 +127,7 @@ impl Driver {
 
     /// An association's figures now; `None` when it has been released.
     pub async fn snapshot(&self, id: AssociationId) -> Option<Snapshot> {
-        self.call(move |core, now| Snapshot::of(&core.endpoint, id, &core.links.names.lock(), now)).await?
+        self.call(move |core, now| Snapshot::of(&core.endpoint, id, &core.links.notes.lock(), now)).await?
     }
 
     /// Opens one more path of an association that was opened here. It is kept: whenever it is lost it is opened again.

@@ -10,7 +10,7 @@ use strandcast_proto::path::FourTuple;
 use strandcast_proto::policy::LinkId;
 use strandcast_proto::time::Instant;
 
-use super::snapshot::Names;
+use super::snapshot::Notes;
 use crate::interface::{Interface, PathSpec, route_mtu};
 use crate::socket::{BindSpec, PathSocket, Received, SendOutcome, SocketError, Transmit};
 
@@ -127,6 +127,18 @@ impl Link {
         (uplink.spec.mtu.is_some() || mtu < default).then_some(mtu)
     }
 
+    /// Name and index of the interface that an uplink leaves by.
+    pub fn interface<'a>(&self, interfaces: &'a [Interface]) -> Option<(&'a str, u32)> {
+        let (uplink, _) = self.uplink.as_ref()?;
+        let ip = self.bound?.ip();
+        let is = |i: &&Interface| match &uplink.spec.interface {
+            Some(name) => i.name == *name,
+            None => i.owns(ip),
+        };
+        let found = interfaces.iter().find(is)?;
+        Some((&found.name, found.index?))
+    }
+
     /// The socket is lost; what waited for it, too.
     pub fn fail(&mut self) {
         self.socket = None;
@@ -239,13 +251,13 @@ impl Link {
 pub(super) struct Links {
     all: Vec<Link>,
     next: u32,
-    pub names: Names,
+    pub notes: Notes,
     pub tap: Option<Tap>,
 }
 
 impl Links {
     pub fn add_uplink(&mut self, uplink: Uplink, owner: Option<AssociationId>) {
-        self.names.lock().insert(LinkId(self.next), uplink.name.clone());
+        self.notes.lock().names.insert(LinkId(self.next), uplink.name.clone());
         self.all.push(Link::new(self.next, Some((uplink, owner))));
         self.next += 1;
     }
@@ -266,6 +278,10 @@ impl Links {
 
     pub fn forget(&mut self, id: LinkId) {
         self.all.retain(|l| l.id != id || l.uplink.is_none());
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Link> {
+        self.all.iter()
     }
 
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Link> {

@@ -13,7 +13,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::control::{Control, Driver};
 use super::handle::Association;
 use super::mailbox::{INBOX, Mailbox, Outgoing, Wish};
-use super::snapshot::{Names, Snapshot};
+use super::snapshot::{Notes, Snapshot};
 use crate::clock::Clock;
 
 /// One association's mailbox and what is on its way between it and the endpoint.
@@ -30,7 +30,7 @@ pub(super) struct Mailroom {
     control: Arc<Control>,
     driver: Driver,
     clock: Clock,
-    names: Names,
+    notes: Notes,
     /// Where accepted associations go; `None`: nobody accepts.
     accepted: Option<UnboundedSender<Association>>,
     served: BTreeMap<AssociationId, Served>,
@@ -44,11 +44,11 @@ impl Mailroom {
         control: Arc<Control>,
         driver: Driver,
         clock: Clock,
-        names: Names,
+        notes: Notes,
         accepted: Option<UnboundedSender<Association>>,
     ) -> Self {
         let (served, due, fresh) = (BTreeMap::new(), Vec::new(), VecDeque::new());
-        Mailroom { control, driver, clock, names, accepted, served, due, fresh }
+        Mailroom { control, driver, clock, notes, accepted, served, due, fresh }
     }
 
     /// A mailbox for an association, and the handle to it.
@@ -86,7 +86,7 @@ impl Mailroom {
             state.inbox_bytes += rest.iter().map(|m| m.payload.len()).sum::<usize>();
             state.inbox.append(&mut rest);
             drop(state);
-            served.mailbox.close(reason.clone(), Snapshot::of(endpoint, id, &self.names.lock(), now));
+            served.mailbox.close(reason.clone(), Snapshot::of(endpoint, id, &self.notes.lock(), now));
         }
         endpoint.release(id);
     }

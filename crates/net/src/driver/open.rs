@@ -19,6 +19,7 @@ use super::task::{Core, Task};
 use crate::clock::Clock;
 use crate::entropy;
 use crate::interface::PathError;
+use crate::monitor::Monitor;
 use crate::socket::{BindSpec, PathSocket, SocketError};
 
 /// Why a driver could not start.
@@ -82,8 +83,8 @@ impl Client {
     pub fn connect(self) -> Result<Association, OpenError> {
         let (parts, id) = self.open()?;
         let control = Arc::clone(&parts.control);
-        let names = parts.core.links.names.clone();
-        let mut mailroom = Mailroom::new(control, parts.driver.clone(), parts.clock, names, None);
+        let notes = parts.core.links.notes.clone();
+        let mut mailroom = Mailroom::new(control, parts.driver.clone(), parts.clock, notes, None);
         let association = mailroom.open(id);
         parts.spawn(mailroom, Some(id));
         Ok(association)
@@ -183,7 +184,8 @@ impl Parts {
         let control = Arc::new(Control::default());
         let driver = Driver::new(Arc::clone(&control), driver_locals);
         let mtu = config.transport.mtu;
-        let core = Core { endpoint: Endpoint::new(config, &seeds), links, mtu };
+        let monitor = Monitor::new();
+        let core = Core { endpoint: Endpoint::new(config, &seeds), links, monitor, mtu };
         Ok(Parts { core, control, driver, clock: Clock::start() })
     }
 

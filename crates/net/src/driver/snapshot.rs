@@ -9,6 +9,8 @@ use strandcast_proto::path::{FourTuple, PathStats};
 use strandcast_proto::policy::{LinkId, PathState, PathView};
 use strandcast_proto::time::Instant;
 
+use crate::monitor::{MonitorStats, Reading};
+
 /// An association at one moment. Counters run from its beginning.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
@@ -18,8 +20,14 @@ pub struct Snapshot {
     pub scheme: String,
     /// Counters of the association.
     pub stats: AssociationStats,
+    /// What its scheme has to say of the state it is in.
+    pub remarks: Vec<&'static str>,
+    /// Its scheme's own counters.
+    pub counters: Vec<(&'static str, u64)>,
     /// Payload bytes queued or not yet acknowledged.
     pub send_buffered: usize,
+    /// How often links were asked for their counters, and what came of it.
+    pub monitor: MonitorStats,
     /// Its paths, closed ones left out.
     pub paths: Vec<PathSnapshot>,
 }
@@ -35,39 +43,56 @@ pub struct PathSnapshot {
     pub view: PathView,
     /// Its counters.
     pub stats: PathStats,
+    /// What its link last counted; `None` if it does not.
+    pub link: Option<Reading>,
 }
 
 impl Snapshot {
     pub(super) fn of(
         endpoint: &Endpoint,
         id: AssociationId,
-        names: &BTreeMap<LinkId, String>,
+        notes: &LinkNotes,
         now: Instant,
     ) -> Option<Snapshot> {
         let association = endpoint.association(id)?;
         let path = |view: &PathView| {
             let tuple = association.tuple(view.id)?;
-            let name = names.get(&tuple.link).cloned().unwrap_or_else(|| tuple.remote.to_string());
+            let name = notes.names.get(&tuple.link).cloned().unwrap_or_else(|| tuple.remote.to_string());
             let stats = association.path_stats(view.id)?.clone();
-            Some(PathSnapshot { name, tuple, view: view.clone(), stats })
+            let link = notes.readings.get(&tuple.link).cloned();
+            Some(PathSnapshot { name, tuple, view: view.clone(), stats, link })
         };
         let open = association.paths().iter().filter(|view| view.state != PathState::Closed);
         Some(Snapshot {
             at: now,
             scheme: association.scheme_name().to_owned(),
             stats: association.stats().clone(),
+            remarks: association.remarks(now),
+            counters: association.scheme_counters(),
+            monitor: notes.monitor,
             send_buffered: association.send_buffered(),
             paths: open.filter_map(path).collect(),
         })
     }
 }
 
-/// Names of a client's links, for all who tell people of them.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Names(Arc<Mutex<BTreeMap<LinkId, String>>>);
+/// What is known of a client's links besides their paths.
+#[derive(Debug, Default)]
+pub(super) struct LinkNotes {
+    /// What people call them.
+    pub names: BTreeMap<LinkId, String>,
+    /// What they last counted.
+    pub readings: BTreeMap<LinkId, Reading>,
+    /// What came of asking them.
+    pub monitor: MonitorStats,
+}
 
-impl Names {
-    pub fn lock(&self) -> MutexGuard<'_, BTreeMap<LinkId, String>> {
+/// The notes, for all who tell people of links.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Notes(Arc<Mutex<LinkNotes>>);
+
+impl Notes {
+    pub fn lock(&self) -> MutexGuard<'_, LinkNotes> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -17,6 +17,7 @@ use tokio::time::Sleep;
 use super::control::Control;
 use super::links::{Links, Way, look};
 use crate::clock::Clock;
+use crate::monitor::Monitor;
 use crate::pool::RecvPool;
 
 /// Batches read from one socket before they are answered.
@@ -30,6 +31,7 @@ const LOOK: Duration = Duration::from_secs(1);
 pub(super) struct Core {
     pub endpoint: Endpoint,
     pub links: Links,
+    pub monitor: Monitor,
     /// IP-level MTU of paths that nothing else is known of.
     pub mtu: u16,
 }
@@ -64,6 +66,21 @@ impl Core {
                 self.endpoint.handle_input(now, Input::Mtu { tuple, mtu });
             }
         }
+        let all: Vec<_> = self.links.iter().map(|link| (link.id, link.interface(&interfaces))).collect();
+        self.monitor.watch(&all);
+    }
+
+    /// Lets schemes hear what links count; whether there was anything.
+    fn listen_to_links(&mut self, cx: &mut Context<'_>, now: Instant) -> bool {
+        let Core { endpoint, links, monitor, .. } = self;
+        let heard = monitor.poll(cx, now, |reading| {
+            endpoint.handle_input(now, Input::Link(reading.sample.clone()));
+            links.notes.lock().readings.insert(reading.sample.link, reading);
+        });
+        if heard {
+            links.notes.lock().monitor = monitor.stats;
+        }
+        heard
     }
 
     /// Sends all there is; whether there was anything.
@@ -146,6 +163,7 @@ impl<A: App> Task<A> {
                 self.core.look_after_links(now);
                 busy = true;
             }
+            busy |= self.core.listen_to_links(cx, now);
             if busy || turn == 0 {
                 self.pump(now);
             }
@@ -244,8 +262,9 @@ impl<A: App> Task<A> {
     /// Whether something is due now; if not, the timer will tell.
     fn rings(&mut self, cx: &mut Context<'_>) -> bool {
         let app = self.app.as_ref().and_then(App::poll_timeout);
-        let wishes = [self.core.endpoint.poll_timeout(), app, self.ends, Some(self.next_look)];
-        let next = wishes.into_iter().flatten().min().unwrap_or(Instant::MAX);
+        let of_core = [self.core.endpoint.poll_timeout(), self.core.monitor.poll_timeout()];
+        let wishes = of_core.into_iter().chain([app, self.ends, Some(self.next_look)]);
+        let next = wishes.flatten().min().unwrap_or(Instant::MAX);
         if next <= self.clock.now() {
             return true;
         }

@@ -2,12 +2,15 @@
 
 use super::*;
 use crate::interface::PathSpec;
+use crate::monitor::{Monitor, Source, Station};
 use bytes::Bytes;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use strandcast_proto::association::{CloseReason, SendOptions};
 use strandcast_proto::endpoint::{EndpointConfig, SchemeFactory};
+use strandcast_proto::policy::{Estimate, LinkSample, PathEstimator, PathId, Policy, Scheme, Signal, View};
+use strandcast_proto::rfc;
 
 #[path = "../../../proto/tests/common/scheme.rs"]
 mod scheme;
@@ -26,8 +29,11 @@ fn uplink(to: SocketAddr) -> Uplink {
 }
 
 fn connect(to: SocketAddr, paths: usize) -> Association {
+    connect_by(scheme::simple(), to, paths)
+}
+
+fn connect_by(scheme: Box<dyn Scheme>, to: SocketAddr, paths: usize) -> Association {
     let uplinks = vec![uplink(to); paths];
-    let scheme = scheme::simple();
     let client = Client { endpoint: EndpointConfig::default(), uplinks, port: 5000, scheme, tap: None };
     client.connect().expect("loopback can be bound")
 }
@@ -129,4 +135,66 @@ async fn nobody_accepts_after_the_listener_is_gone() {
     drop(listener);
     let client = connect(to, 1);
     assert!(matches!(client.closed().await, CloseReason::PeerAborted(_)));
+}
+
+/// Remembers what it last heard of a link.
+#[derive(Clone, Debug, Default)]
+struct Ear(Arc<Mutex<Option<LinkSample>>>);
+
+impl Policy for Ear {
+    fn on_signal(&mut self, _: &View<'_>, signal: &Signal<'_>) {
+        if let Signal::Link(sample) = signal {
+            *self.0.lock().unwrap() = Some((*sample).clone());
+        }
+    }
+
+    fn remarks(&self, _: &View<'_>, out: &mut Vec<&'static str>) {
+        if self.0.lock().unwrap().is_none() {
+            out.push("no link counts frames");
+        }
+    }
+}
+
+impl PathEstimator for Ear {
+    fn estimate(&self, _: PathId, _: &mut Estimate) {}
+}
+
+#[tokio::test]
+async fn schemes_and_people_hear_what_a_link_counts() {
+    let mut listener = listen();
+    let (ear, mut parts) = (Ear::default(), rfc::scheme());
+    parts.estimators.push(Box::new(ear.clone()));
+    let client = connect_by(Box::new(parts), listener.driver().local_addrs()[0], 1);
+    client.connected().await.unwrap();
+    let _server = listener.accept().await.unwrap();
+    let before = client.snapshot().await.unwrap();
+    assert_eq!((before.remarks, before.paths[0].link.is_none()), (vec!["no link counts frames"], true));
+    // As if the loopback were a radio that sends 7 frames, one of them twice, between two looks.
+    let (mut packets, mut retries) = (1000, 50);
+    let stations = move |_| {
+        (packets, retries) = (packets + 6, retries + 1);
+        let (tx_packets, tx_retries) = (Some(packets), Some(retries));
+        Ok(vec![Station { tx_packets, tx_retries, signal_dbm: Some(-50), ..Station::default() }])
+    };
+    let source = Source { is_wireless: |_| true, stations: Box::new(stations) };
+    let begin = |core: &mut task::Core, now| {
+        core.monitor = Monitor::of(source);
+        core.look_after_links(now);
+    };
+    client.driver().call(begin).await.unwrap();
+    let reading = loop {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        let now = client.snapshot().await.unwrap();
+        let link = now.paths[0].link.clone();
+        if let Some(link) = link.filter(|l| l.sample.tx_frames > 0) {
+            assert_eq!(now.remarks, Vec::<&str>::new());
+            assert!(now.monitor.readings >= 2 && now.monitor.refused == 0);
+            break link;
+        }
+    };
+    assert_eq!(reading.signal_dbm, Some(-50));
+    assert_eq!(reading.sample.tx_frames, 7 * reading.sample.tx_retries);
+    let heard = ear.0.lock().unwrap().clone().expect("people hear no more than schemes do");
+    assert!(heard.path.is_some() && heard.tx_frames >= reading.sample.tx_frames);
+    client.abort("done");
 }

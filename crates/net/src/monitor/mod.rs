@@ -1,0 +1,18 @@
+//! What interfaces count of their frames, for [`Signal::Link`](strandcast_proto::policy::Signal::Link): on Linux the
+//! station counters of Wi-Fi (nl80211). An interface that counts nothing gives no sample, and the scheme says that it
+//! does without.
+
+mod message;
+mod poll;
+mod reading;
+mod source;
+mod station;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use poll::Monitor;
+pub use reading::{MonitorStats, Reading, Refusal};
+#[cfg(test)]
+pub(crate) use source::Source;
+#[cfg(test)]
+pub(crate) use station::Station;
