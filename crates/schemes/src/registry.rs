@@ -216,6 +216,9 @@ pub fn presets() -> &'static [Preset] {
         preset::lia::PRESET,
         preset::redundant::PRESET,
         preset::cmt_la::PRESET,
+        preset::cmt_qa::PRESET,
+        preset::cmt_cl::PRESET,
+        preset::cmt_cl::FRIENDLY,
     ];
     ALL
 }

@@ -63,7 +63,9 @@ impl Heartbeats {
 
     pub fn sent(&mut self, now: Instant, nonce: u64, timeout: Duration, probe: bool) {
         if self.pending.len() == REMEMBERED {
-            self.pending.remove(0);
+            // The scheme's own go first: what the core waits for is how it finds out about paths.
+            let oldest = self.pending.iter().position(|p| p.probe).unwrap_or(0);
+            self.pending.remove(oldest);
         }
         self.pending.push(Pending { nonce, sent: now, deadline: Some(now + timeout), probe });
     }
@@ -119,6 +121,18 @@ mod tests {
         let rtt = Duration::from_millis(130);
         assert_eq!(h.answered(at(130), 7), Some(Answer { sent: at(0), rtt, probe: false }));
         assert_eq!(h.answered(at(131), 7), None, "a nonce answers once");
+    }
+
+    #[test]
+    fn probes_do_not_make_the_core_forget_its_own() {
+        let at = Instant::from_millis;
+        let mut h = Heartbeats::new(Instant::MAX);
+        h.sent(at(0), 1, Duration::from_secs(4), false);
+        for n in 0..20 {
+            h.sent(at(100 * n), 2 + n, Duration::from_secs(4), true);
+        }
+        assert_eq!(h.deadline(), Some(at(4000)));
+        assert_eq!(h.expire(at(4000)), Some((at(0), false)));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod choice;
 mod cubic;
+mod friendliness;
 mod hystart;
 mod lia;
 mod reno;
@@ -11,6 +12,9 @@ mod tests;
 
 pub use choice::{Congestion, WindowSetup, congestion, congestions};
 pub use cubic::{Cubic, CubicConfig};
+pub use friendliness::{
+    Balance, FAST_RETRANSMIT_COUNTS, Friendliness, Member, Members, TIMEOUT_COUNTS, penalized,
+};
 pub use lia::Linked;
 pub use reno::Halving;
 pub use tcp::{Avoidance, Counting, CutOf, InitialWindow, Progress, TcpConfig, TcpWindows};

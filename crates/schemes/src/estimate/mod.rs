@@ -11,6 +11,7 @@ mod reference_rtt;
 mod snr;
 mod student;
 mod transmission_rate;
+mod windowed_max;
 
 pub use bandwidth::{Bandwidth, BandwidthConfig};
 pub use deviation::Deviation;
@@ -21,3 +22,4 @@ pub use modulation::Modulation;
 pub use reference_rtt::ReferenceRtt;
 pub use snr::{Decibel, Snr};
 pub use transmission_rate::TransmissionRate;
+pub use windowed_max::WindowedMax;

@@ -1,9 +1,12 @@
 //! One file a paper: which policies it is, and which of its equations lives where.
 
 pub mod cmt;
+pub mod cmt_cl;
 pub mod cmt_la;
+pub mod cmt_qa;
 mod combine;
 pub mod lia;
+mod quality;
 pub mod redundant;
 pub mod sctp;
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 mod loss_ordered;
 mod lowest_rtt;
+mod quota;
 mod redundant;
 mod round_robin;
 #[cfg(test)]
@@ -9,5 +10,6 @@ mod tests;
 
 pub use loss_ordered::LossOrdered;
 pub use lowest_rtt::LowestRtt;
+pub use quota::{Allocation, Distribution, Entry, Offer, Quota, capacity, most, period, weight};
 pub use redundant::Redundant;
 pub use round_robin::{RoundRobin, Turn};

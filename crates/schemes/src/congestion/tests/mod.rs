@@ -1,5 +1,6 @@
 mod choice;
 mod cubic;
+mod friendliness;
 mod lia;
 mod play;
 mod reno;

@@ -1,0 +1,212 @@
+//! The friendliness window: a window for the whole association that behaves like TCP's, with which the sum of the paths'
+//! windows is compared.
+//!
+//! | paper 000, section V | here |
+//! |---|---|
+//! | eq. 7, Σ cwnd in [α fwnd, β fwnd] | [`Friendliness::balance`] |
+//! | Algorithm 2, fwnd = Σ cwnd(init) | [`Friendliness::path_met`] |
+//! | Algorithm 2, slow start, congestion avoidance, Δcwnd / n | [`Friendliness::grow`], [`Friendliness::acked`] |
+//! | Algorithm 2, fast retransmission, timeout | [`Friendliness::fast_retransmit`], [`Friendliness::timeout`] |
+//! | Algorithm 2, fcount | [`FAST_RETRANSMIT_COUNTS`], [`TIMEOUT_COUNTS`]; the count is [`Member::count`] |
+//! | Algorithm 3, Reward | [`Friendliness::reward`] |
+//! | Algorithm 3, Penalize | [`Friendliness::penalize`], [`penalized`] |
+//!
+//! Constants: α = 0.5, β = 1.5 (section VII).
+//!
+//! `ASSUMED`:
+//! - in slow start fwnd grows by what the path's window grows, in congestion avoidance by one MTU for each fwnd of bytes
+//!   acknowledged over all paths; bytes count if the path's window was full, as for that window itself (RFC 9260 §7.2.2):
+//!   an application that sends little must not earn a window that Reward then gives to the paths;
+//! - one update a loss event, not a lost chunk;
+//! - a path that joins brings cwnd(init), one that leaves takes it; fwnd is not scaled otherwise when n changes, and never
+//!   less than n cwnd(init);
+//! - with all counts 0, q of Algorithm 3 as printed is null when its R_e is read: the first candidate is taken whatever its
+//!   count;
+//! - Penalize may take the same path several times, as Algorithm 3 is printed (the text says "another path");
+//! - with all R_e 0, Reward gives the same to all;
+//! - a path whose last loss was a timeout, of which nothing was acknowledged since, gets nothing of Reward, which would
+//!   undo eq. 16 at once (a key turns this off);
+//! - when all paths were silent so long that their windows were reduced, fwnd is in the same proportion.
+
+use smallvec::SmallVec;
+use strandcast_proto::policy::PathId;
+
+/// What a fast retransmission adds to a path's count.
+pub const FAST_RETRANSMIT_COUNTS: u32 = 1;
+/// What a timeout adds to a path's count.
+pub const TIMEOUT_COUNTS: u32 = 2;
+
+/// An active path as Algorithm 3 sees it.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub struct Member {
+    /// Which path.
+    pub id: PathId,
+    /// Its window, bytes.
+    pub cwnd: u64,
+    /// R_e, bytes a second.
+    pub rate: f64,
+    /// fcount: losses not yet paid for.
+    pub count: u32,
+    /// A window no larger than this is not penalized, and none is reduced below it, bytes: 4 MTU in the paper.
+    pub floor: u64,
+    /// Gets nothing of Reward.
+    pub exempt: bool,
+}
+
+/// All active paths.
+pub type Members = SmallVec<[Member; 8]>;
+
+/// What Algorithm 3 finds about the sum of windows.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Balance {
+    /// Below α fwnd.
+    Reward,
+    /// Within eq. 7.
+    Fair,
+    /// Above β fwnd.
+    Penalize,
+}
+
+/// fwnd and what moves it.
+#[derive(Clone, Debug)]
+pub struct Friendliness {
+    alpha: f64,
+    beta: f64,
+    /// fwnd, bytes.
+    window: f64,
+    /// fthresh, bytes.
+    threshold: f64,
+    /// Bytes acknowledged in congestion avoidance that have not moved fwnd yet.
+    acked: f64,
+}
+
+impl Friendliness {
+    /// No path yet. `threshold` is ssthresh(init) in bytes, `None`: arbitrarily high.
+    pub fn new(alpha: f64, beta: f64, threshold: Option<u64>) -> Self {
+        let threshold = threshold.map_or(f64::INFINITY, |t| t as f64);
+        Friendliness { alpha, beta, window: 0.0, threshold, acked: 0.0 }
+    }
+
+    /// A path is there that was not, with cwnd(init) bytes.
+    pub fn path_met(&mut self, initial: u64) {
+        self.window += initial as f64;
+    }
+
+    /// A path left; cwnd(init) over the paths that are there still.
+    pub fn path_left(&mut self, initial: u64, least: u64) {
+        self.window = (self.window - initial as f64).max(least as f64);
+    }
+
+    /// fwnd, bytes.
+    pub fn window(&self) -> f64 {
+        self.window
+    }
+
+    /// fthresh, bytes; infinite until it is set.
+    pub fn threshold(&self) -> f64 {
+        self.threshold
+    }
+
+    /// A path's window would grow by `delta` bytes: takes fwnd's part in it and gives what the path's window may grow by,
+    /// with `paths` active ones.
+    pub fn grow(&mut self, delta: u64, paths: usize) -> f64 {
+        let delta = delta as f64;
+        if self.window < self.threshold {
+            self.window += delta;
+            delta
+        } else {
+            delta / paths.max(1) as f64
+        }
+    }
+
+    /// Bytes of a path whose window was full were acknowledged, before [`Friendliness::grow`] for the same SACK.
+    pub fn acked(&mut self, bytes: u64, mtu: u64) {
+        if self.window < self.threshold {
+            return;
+        }
+        self.acked += bytes as f64;
+        // Once a window as in RFC 9260 §7.2.2: what was filled is the window before the growth.
+        if self.acked >= self.window {
+            self.acked -= self.window;
+            self.window += mtu as f64;
+        }
+    }
+
+    /// A loss by congestion found by fast retransmission; `least` is n cwnd(init) in bytes.
+    pub fn fast_retransmit(&mut self, least: u64) {
+        self.threshold = self.half(least);
+        self.window = self.threshold;
+        self.acked = 0.0;
+    }
+
+    /// A timeout; `least` is n cwnd(init) in bytes.
+    pub fn timeout(&mut self, least: u64) {
+        self.threshold = self.half(least);
+        self.window = least as f64;
+        self.acked = 0.0;
+    }
+
+    fn half(&self, least: u64) -> f64 {
+        (self.window / 2.0).max(least as f64)
+    }
+
+    /// The sum of windows fell from `before` to `after` bytes because nothing was sent.
+    pub fn silent(&mut self, before: u64, after: u64, least: u64) {
+        if after < before {
+            self.window = (self.window * after as f64 / before as f64).max(least as f64);
+        }
+    }
+
+    /// What Algorithm 3 does about `sum` bytes of windows.
+    pub fn balance(&self, sum: u64) -> Balance {
+        let sum = sum as f64;
+        if sum < self.alpha * self.window {
+            Balance::Reward
+        } else if sum > self.beta * self.window {
+            Balance::Penalize
+        } else {
+            Balance::Fair
+        }
+    }
+
+    /// Lifts the windows of `members` so that their sum is fwnd, each in proportion to its rate.
+    pub fn reward(&self, members: &mut [Member]) {
+        let missing = self.window - sum(members) as f64;
+        let rates: f64 = members.iter().map(|m| m.rate).sum();
+        let equal = 1.0 / members.len().max(1) as f64;
+        for m in members.iter_mut().filter(|m| !m.exempt) {
+            let share = if rates > 0.0 { m.rate / rates } else { equal };
+            m.cwnd = m.cwnd.saturating_add((missing * share) as u64);
+        }
+    }
+
+    /// Halves windows until their sum is within β fwnd or nobody is left: who was halved, once each time.
+    pub fn penalize(&self, members: &mut [Member]) -> SmallVec<[PathId; 8]> {
+        let mut halved = SmallVec::new();
+        while self.balance(sum(members)) == Balance::Penalize {
+            let Some(q) = penalized(members) else { break };
+            let q = &mut members[q];
+            q.cwnd = (q.cwnd / 2).max(q.floor);
+            q.count = q.count.saturating_sub(1);
+            halved.push(q.id);
+        }
+        halved
+    }
+}
+
+fn sum(members: &[Member]) -> u64 {
+    members.iter().fold(0, |sum, m| sum.saturating_add(m.cwnd))
+}
+
+/// Whom Penalize takes next: of those above their floor the one with the highest count, then the lowest rate, then the
+/// first; `None` if all are at their floor.
+pub fn penalized(members: &[Member]) -> Option<usize> {
+    let mut chosen: Option<usize> = None;
+    for (i, m) in members.iter().enumerate().filter(|(_, m)| m.cwnd > m.floor) {
+        let better = |q: &Member| m.count > q.count || (m.count == q.count && m.rate < q.rate);
+        if chosen.is_none_or(|q| better(&members[q])) {
+            chosen = Some(i);
+        }
+    }
+    chosen
+}

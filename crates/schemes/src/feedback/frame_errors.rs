@@ -1,0 +1,119 @@
+//! Frame errors that the receiver's own links see, told to the sender.
+//!
+//! The receiver counts frames and frames in error of its interfaces and reports them, cumulative, beside SACKs; the
+//! sender takes them as counters of a second link of the same path. Paper 000 has only the sender's links: an ablation.
+//!
+//! Report of kind [`FRAME_ERRORS`], about a path: frames (8 bytes), frames in error (8), mean length in bytes (4), all
+//! big-endian.
+
+use std::collections::BTreeMap;
+
+use strandcast_proto::policy::{LinkSample, Occasion, PathId, Report, Signal, View};
+
+/// The report's kind.
+pub const FRAME_ERRORS: u16 = 0x120;
+
+const LEN: usize = 20;
+
+/// Both halves.
+#[derive(Debug, Default)]
+pub struct FrameErrors {
+    /// By path: frames, frames in error, mean length; and whether the peer does not know yet.
+    heard: BTreeMap<PathId, (u64, u64, u32, bool)>,
+}
+
+impl FrameErrors {
+    /// Notes what the links of this side received.
+    pub fn hear(&mut self, signal: &Signal<'_>) {
+        if let Signal::Link(LinkSample { path: Some(path), rx_frames, rx_errors, frame_bytes, .. }) = signal
+            && *rx_frames > 0
+        {
+            let entry = self.heard.entry(*path).or_default();
+            let new = (entry.0, entry.1) != (*rx_frames, *rx_errors);
+            *entry = (*rx_frames, *rx_errors, frame_bytes.unwrap_or(0.0) as u32, new || entry.3);
+        }
+    }
+
+    /// Adds what the peer does not know to a SACK.
+    pub fn reports(&mut self, view: &View<'_>, occasion: Occasion, out: &mut Vec<Report>) {
+        if !matches!(occasion, Occasion::Sack(_)) || !view.peer_reports {
+            return;
+        }
+        for (path, (frames, errors, length, new)) in &mut self.heard {
+            if core::mem::take(new) {
+                let payload = [&frames.to_be_bytes()[..], &errors.to_be_bytes(), &length.to_be_bytes()];
+                out.push(Report {
+                    kind: FRAME_ERRORS,
+                    subject: Some(*path),
+                    via: None,
+                    reliable: false,
+                    payload: payload.concat().into(),
+                });
+            }
+        }
+    }
+
+    /// What such a report says, as counters of frames that left; `None` for other reports.
+    pub fn read(&self, report: &Report) -> Option<LinkSample> {
+        let payload: &[u8; LEN] = report.payload.as_ref().try_into().ok()?;
+        if report.kind != FRAME_ERRORS {
+            return None;
+        }
+        let number = |part: &[u8]| part.iter().fold(0, |n, b| (n << 8) | u64::from(*b));
+        let (tx_frames, tx_failed) = (number(&payload[..8]), number(&payload[8..16]));
+        let length = number(&payload[16..]) as u32;
+        let frame_bytes = (length > 0).then_some(f64::from(length));
+        Some(LinkSample { path: report.subject, tx_frames, tx_failed, frame_bytes, ..LinkSample::default() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strandcast_proto::policy::contract::fixture::Picture;
+
+    use super::*;
+
+    fn sample(path: u8, rx_frames: u64, rx_errors: u64) -> LinkSample {
+        let path = Some(PathId(path));
+        LinkSample { path, rx_frames, rx_errors, frame_bytes: Some(1500.0), ..LinkSample::default() }
+    }
+
+    #[test]
+    fn what_the_receiver_saw_is_what_the_sender_reads() {
+        let (mut receiver, sender) = (FrameErrors::default(), FrameErrors::default());
+        let picture = Picture::new(2);
+        let mut out = Vec::new();
+        for s in [sample(1, 90, 1), sample(1, 100, 3), sample(0, 0, 0)] {
+            receiver.hear(&Signal::Link(&s));
+        }
+        receiver.reports(&picture.view(), Occasion::Data(PathId(0)), &mut out);
+        assert!(out.is_empty(), "beside SACKs alone");
+        receiver.reports(&picture.view(), Occasion::Sack(PathId(0)), &mut out);
+        receiver.reports(&picture.view(), Occasion::Sack(PathId(0)), &mut out);
+        assert_eq!(out.len(), 1, "once, and nothing of a link that received nothing");
+        let read = sender.read(&out[0]).expect("it was just written");
+        assert_eq!((read.path, read.tx_frames, read.tx_failed), (Some(PathId(1)), 100, 3));
+        assert_eq!(read.frame_bytes, Some(1500.0));
+    }
+
+    #[test]
+    fn other_peers_and_other_reports_are_left_alone() {
+        let mut receiver = FrameErrors::default();
+        let mut picture = Picture::new(1);
+        picture.peer_reports = false;
+        receiver.hear(&Signal::Link(&sample(0, 5, 5)));
+        let mut out = Vec::new();
+        receiver.reports(&picture.view(), Occasion::Sack(PathId(0)), &mut out);
+        assert!(out.is_empty());
+        let report = |kind, len: usize| Report {
+            kind,
+            subject: None,
+            via: None,
+            reliable: false,
+            payload: vec![0; len].into(),
+        };
+        for (kind, len) in [(FRAME_ERRORS, 19), (FRAME_ERRORS, 21), (FRAME_ERRORS, 0), (0x100, 20)] {
+            assert_eq!(receiver.read(&report(kind, len)), None);
+        }
+    }
+}

@@ -1,0 +1,394 @@
+//! `cmt-cl` and `cmt-cl-fd`: cross-layer concurrent transfer, without and with fairness-driven flow control.
+//!
+//! Paper 000: C. Xu, Z. Li, J. Li, H. Zhang, G.-M. Muntean, "Cross-Layer Fairness-Driven Concurrent Multipath Video
+//! Delivery Over Heterogeneous Wireless Networks", IEEE Transactions on Circuits and Systems for Video Technology 25(7),
+//! 2015.
+//!
+//! | paper 000 | here |
+//! |---|---|
+//! | estimation interval u | `estimate::EstimationInterval`; `quality::QualityAware` closes it |
+//! | eqs 1-4, ESNR | `estimate::{Modulation, EffectiveSnr}`; [`CrossLayer::link`] counts frames, [`CrossLayer::close`] asks |
+//! | eq. 5, RTT_ref | `estimate::ReferenceRtt` |
+//! | eq. 6, R_e | `estimate::TransmissionRate` |
+//! | Algorithm 1, BW_e | `estimate::Bandwidth`; fed by [`CrossLayer::link`] or [`CrossLayer::sent`] |
+//! | eq. 7, Algorithms 2 and 3, fcount (`cmt-cl-fd` alone) | `congestion::Friendliness`; `quality` calls it after each change of a window |
+//! | eqs 8-10, C, w, R_c | `schedule::{capacity, weight}`, [`CrossLayer::period`] |
+//! | eqs 11-13, Algorithm 4, PathList | `schedule::{Offer, Distribution}` |
+//! | cause of a loss; eqs 14, 15 | [`CrossLayer::cause`], [`CrossLayer::reduction`]; eq. 16 is RFC 9260's timeout |
+//! | resent on the path with the largest window, before all else | `quality::QualityAware` |
+//!
+//! Order inside a SACK: acknowledgements and R_e, growth of RFC 9260, Algorithm 2, Algorithm 3, losses, eqs 14-16,
+//! Algorithms 2 and 3 again, retransmissions, the period if one is due, new data.
+//!
+//! Constants (section VII): a = b = 0.99, Q = 0.01, R = 1, α = 0.5, β = 1.5.
+//!
+//! What the formulas do: BW_e is near R_e (it measures what the sender itself sends), and log₂(1 + ESNR) is 3 to 5, so
+//! that R_c is positive nearly always: `cmt-cl` takes every fast retransmission for the radio's doing, and `cmt-cl-fd`
+//! finds congestion only after three or four losses in one distribution period. The counters tell how often. More frame
+//! errors give a lower R_c, and so rather "congestion".
+//!
+//! `ASSUMED`, with the key that changes it where there is one:
+//! - w = 1 in `cmt-cl`: its terms belong to the friendliness window, which it lacks;
+//! - ESNR enters eq. 9 linearly, as in Shannon's formula (`snr=db` for the other reading), and one modulation holds for
+//!   all paths (`modulation=`); the paper names none;
+//! - BW_e is stamped with the moments at which the access link sends, where it tells them (`bw-stamp=send` for the calls
+//!   of the sender); it then includes the packets' headers;
+//! - "inactive if u ≤ RTO" puts every path aside at the paper's own loss rates, since RTO ≥ 1 s. A path is put aside if
+//!   three timeouts in a row each follow the one before within srtt + 4 rttvar, and comes back when it answers a probe
+//!   (`inactive=literal`, `off`); the last one never;
+//! - `rc=normalised` is a variant of ours, in which the sign of R_c means something: C = BW_max/w · log₂(1 + ESNR) /
+//!   log₂(1 + ESNR₀), BW_max the highest R_e in 10 s, ESNR₀ that of one frame error in a thousand;
+//! - a path without an estimate comes first in PathList, since it must be tried; its losses are congestion until a period
+//!   gave it an R_c;
+//! - the verdict is on the first loss of a window; R_c is that of the running period;
+//! - R_e and BW_e in eqs 14 and 15 are the latest, RTT_ref falls back to the smoothed round-trip time;
+//! - growth goes on in fast recovery (`fr-freeze=off`): with 2 to 10 % loss a window would hardly ever grow;
+//! - heartbeat pairs are sent while data are; unanswered ones count no path errors, the transport's own do;
+//! - frame errors of the receiver's links are not reported (`report-fer=on`);
+//! - data wait in one queue and get their TSN when they leave: a path's "buffer" is its quota;
+//! - potentially-failed is on (`pf=on`), which the paper does not know: without it a dead path holds everything up for over
+//!   a minute;
+//! - windows begin as in RFC 9260 (`initial-cwnd=2,initial-ssthresh=65536` as in the simulator of the paper), but the floor
+//!   of eqs 14 to 16 is the paper's 4 MTU whatever a profile says of other schemes' (`loss-floor=`).
+
+use strandcast_proto::policy::{Estimate, LinkSample, LossCause, Scheme, View};
+use strandcast_proto::seeds::Seeds;
+use strandcast_proto::time::{Duration, Instant};
+use strandcast_proto::units::Rate;
+
+use crate::estimate::{Bandwidth, BandwidthConfig, EffectiveSnr, Modulation, Snr, WindowedMax};
+use crate::preset::quality::{After, Config, Judge, Measured, QualityAware, Reduction, join, put, tune};
+use crate::registry::{Key, Params, Preset};
+use crate::schedule::{Quota, capacity};
+
+/// How long a rate counts as the path's best (`rc=normalised`).
+const BEST: Duration = Duration::from_secs(10);
+
+const fn weight_of_the_past(name: &'static str, summary: &'static str) -> Key {
+    Key::decimal(name, (0.0, 0.9999, ""), "0.99", summary)
+}
+
+const fn variance(name: &'static str, default: &'static str, summary: &'static str) -> Key {
+    Key::decimal(name, (1e-6, 1e6, ""), default, summary)
+}
+
+const A: Key = weight_of_the_past("a", "weight of the past in the average packet length (Algorithm 1)");
+const B: Key = weight_of_the_past("b", "weight of the past in the average gap between packets (Algorithm 1)");
+const Q: Key = variance("q", "0.01", "variance of the bandwidth's own changes (Algorithm 1)");
+const R: Key = variance("r", "1", "variance of a bandwidth sample's error (Algorithm 1)");
+const MODULATION: Key = Key::one_of(
+    "modulation",
+    Modulation::WORDS,
+    "by which frame errors are turned into a signal-to-noise ratio, on all paths",
+);
+const SNR: Key = Key::one_of("snr", &["linear", "db"], "how the effective ratio enters eq. 9");
+const STAMP: Key = Key::one_of(
+    "bw-stamp",
+    &["link", "send"],
+    "bandwidth by the moments at which the access link sends, where it tells them, or at which we do",
+);
+const RC: Key = Key::one_of(
+    "rc",
+    &["paper", "normalised"],
+    "capacity as in eq. 9, or as a share of the best rate of the last 10 s",
+);
+const REPORT_FER: Key = Key::switch("report-fer", "off", "the receiver reports the frame errors it sees");
+const ALPHA: Key = Key::decimal(
+    "alpha",
+    (0.0, 1.0, ""),
+    "0.5",
+    "windows whose sum is less than this share of fwnd are rewarded (eq. 7)",
+);
+const BETA: Key = Key::decimal(
+    "beta",
+    (1.0, 100.0, ""),
+    "1.5",
+    "windows whose sum is more than this multiple of fwnd are penalized (eq. 7), and least w of eq. 9",
+);
+const EXEMPT: Key = Key::switch(
+    "reward-exempt",
+    "on",
+    "a path that timed out is not rewarded before something of it is acknowledged",
+);
+
+const KEYS: [Key; 22] = join([A, B, Q, R, MODULATION, SNR, STAMP, RC, REPORT_FER]);
+const FRIENDLY_KEYS: [Key; 25] =
+    join([ALPHA, BETA, EXEMPT, A, B, Q, R, MODULATION, SNR, STAMP, RC, REPORT_FER]);
+
+const PAPER: &str = "000: Xu et al., Cross-Layer Fairness-Driven Concurrent Multipath Video Delivery Over \
+                     Heterogeneous Wireless Networks, IEEE TCSVT 25(7), 2015";
+
+/// Cross-layer concurrent transfer.
+pub const PRESET: Preset = Preset {
+    name: "cmt-cl",
+    paper: PAPER,
+    summary: "paths with capacity to spare first, by bandwidth and frame errors of the access links",
+    parts: &[
+        (
+            "estimators",
+            "bandwidth by departures, frame errors of the link, rate and round-trip time of each path",
+        ),
+        ("scheduler", "in periods, each path its quota, the one with the most residual capacity first"),
+        (
+            "congestion control",
+            "RFC 9260 window a path; after a loss on a path with capacity to spare it stays",
+        ),
+        ("loss", "split fast retransmit (SFR), resent on the path with the largest window"),
+        ("feedback", "acks delayed across gaps (DAC)"),
+    ],
+    keys: &KEYS,
+    defaults: &[],
+    build: |params, seeds| finish("cmt-cl", params, seeds, |scheme| scheme),
+    tune,
+};
+
+/// The same, friendly to TCP.
+pub const FRIENDLY: Preset = Preset {
+    name: "cmt-cl-fd",
+    summary: "cmt-cl, all windows together near one TCP's",
+    parts: &[
+        (
+            "estimators",
+            "bandwidth by departures, frame errors of the link, rate and round-trip time of each path",
+        ),
+        ("scheduler", "in periods, each path its quota, the one with the most residual capacity first"),
+        (
+            "congestion control",
+            "RFC 9260 window a path, their sum held near one TCP's window; after a loss on a path with capacity to spare it stays",
+        ),
+        ("loss", "split fast retransmit (SFR), resent on the path with the largest window"),
+        ("feedback", "acks delayed across gaps (DAC)"),
+    ],
+    keys: &FRIENDLY_KEYS,
+    build: |params, seeds| {
+        let (alpha, beta) = (params.decimal("alpha"), params.decimal("beta"));
+        finish("cmt-cl-fd", params, seeds, |scheme| {
+            scheme.friendly(alpha, beta, params.switch("reward-exempt"))
+        })
+    },
+    ..PRESET
+};
+
+fn finish(
+    name: &'static str,
+    params: &Params,
+    seeds: &Seeds,
+    more: impl FnOnce(QualityAware<CrossLayer>) -> QualityAware<CrossLayer>,
+) -> Box<dyn Scheme> {
+    let scheme = more(QualityAware::new(name, Config::of(params), CrossLayer::of(params), seeds));
+    Box::new(if params.switch("report-fer") { scheme.with_frame_errors() } else { scheme })
+}
+
+/// Judges paths by residual capacity.
+#[derive(Clone, Debug)]
+struct CrossLayer {
+    bandwidth: BandwidthConfig,
+    modulation: Modulation,
+    decibels: bool,
+    /// Bandwidth by the link's departures, where it tells them.
+    by_link: bool,
+    /// log₂(1 + ESNR₀), if capacity is a share of the best rate.
+    normal: Option<f64>,
+}
+
+/// What it keeps of a path.
+#[derive(Clone, Debug)]
+struct Capacity {
+    bandwidth: Bandwidth,
+    /// The link tells when packets leave.
+    stamped: bool,
+    snr: EffectiveSnr,
+    near: Frames,
+    far: Frames,
+    best: WindowedMax,
+    /// C, bytes a second.
+    capacity: Option<f64>,
+    /// R_c, bytes a second.
+    residual: Option<f64>,
+}
+
+impl CrossLayer {
+    fn of(params: &Params) -> Self {
+        let modulation = Modulation::from_word(params.word("modulation")).expect("the key takes its words");
+        let bandwidth = BandwidthConfig {
+            a: params.decimal("a"),
+            b: params.decimal("b"),
+            q: params.decimal("q"),
+            r: params.decimal("r"),
+        };
+        let mut judge = CrossLayer {
+            bandwidth,
+            modulation,
+            decibels: params.word("snr") == "db",
+            by_link: params.word("bw-stamp") == "link",
+            normal: None,
+        };
+        if params.word("rc") == "normalised" {
+            let mut best = EffectiveSnr::new(modulation);
+            // (0 + ½)/(499 + 1) = 0.001.
+            best.close(499, 0, 1500.0);
+            judge.normal = Some(libm::log2(1.0 + judge.scale(best.snr())));
+        }
+        judge
+    }
+
+    /// The ratio as eq. 9 takes it.
+    fn scale(&self, snr: Snr) -> f64 {
+        if self.decibels { snr.to_db().0.max(0.0) } else { snr.value() }
+    }
+}
+
+impl Judge for CrossLayer {
+    type Path = Capacity;
+
+    fn path(&self) -> Capacity {
+        Capacity {
+            bandwidth: Bandwidth::new(self.bandwidth),
+            stamped: false,
+            snr: EffectiveSnr::new(self.modulation),
+            near: Frames::default(),
+            far: Frames::default(),
+            best: WindowedMax::new(BEST),
+            capacity: None,
+            residual: None,
+        }
+    }
+
+    fn sent(&self, path: &mut Capacity, now: Instant, bytes: u64, longest: Duration) {
+        if !path.stamped {
+            path.bandwidth.departed(now, bytes, longest);
+        }
+    }
+
+    fn link(&self, path: &mut Capacity, sample: &LinkSample, far: bool, longest: Duration) {
+        if far {
+            path.far.hear(sample);
+            return;
+        }
+        path.near.hear(sample);
+        if let Some((at, bytes)) = sample.departure.filter(|_| self.by_link) {
+            if !path.stamped {
+                // What the calls of the sender gave is another measure.
+                path.bandwidth = Bandwidth::new(self.bandwidth);
+                path.stamped = true;
+            }
+            path.bandwidth.departed(at, bytes, longest);
+        }
+    }
+
+    fn close(&self, path: &mut Capacity, rate: f64, now: Instant) {
+        let (near, far) = (path.near.close(), path.far.close());
+        let frames = if near.frames > 0 { near.frames } else { far.frames };
+        let length = if near.frames > 0 { near.length } else { far.length };
+        path.snr.close(frames, near.errors.saturating_add(far.errors), length);
+        if rate > 0.0 {
+            path.best.push(now, rate);
+        }
+    }
+
+    /// Eqs 8 to 10.
+    fn period(&self, path: &mut Capacity, measured: &Measured<'_>) {
+        let snr = self.scale(path.snr.snr());
+        path.capacity = match self.normal {
+            None => path.bandwidth.bytes_per_second().map(|bw| capacity(bw, measured.weight, snr)),
+            Some(n) => path.best.get(measured.now).map(|best| capacity(best, measured.weight, snr) / n),
+        };
+        path.residual = path.capacity.map(|c| c - measured.rate.bytes_per_second());
+    }
+
+    fn handling_rate(&self, path: &Capacity) -> Option<f64> {
+        path.bandwidth.bytes_per_second()
+    }
+
+    fn rank(&self, path: &Capacity) -> f64 {
+        path.residual.unwrap_or(f64::INFINITY)
+    }
+
+    fn quota(&self, path: &Capacity) -> Quota {
+        path.residual.map_or(Quota::Window, Quota::Residual)
+    }
+
+    fn cause(&self, path: &Capacity, _: &Measured<'_>) -> LossCause {
+        if path.residual.is_some_and(|rc| rc > 0.0) { LossCause::Wireless } else { LossCause::Congestion }
+    }
+
+    fn reduction(&self, path: &Capacity, rate: f64, cause: LossCause) -> Reduction {
+        match cause {
+            LossCause::Wireless => Reduction { rate, window: After::Kept },
+            _ => Reduction { rate: path.bandwidth.bytes_per_second().unwrap_or(0.0), window: After::AtMost },
+        }
+    }
+
+    fn estimate(&self, path: &Capacity, index: usize, out: &mut Estimate) {
+        out.bandwidth = path.bandwidth.bytes_per_second().map(Rate::from_bytes_per_s);
+        out.effective_snr = Some(path.snr.snr().value());
+        let heard = path.near.heard() || path.far.heard();
+        out.frame_error_rate = heard.then(|| path.snr.frame_error_rate());
+        if let (Some(capacity), Some(residual)) = (path.capacity, path.residual) {
+            put(out, index, "capacity_bytes_per_s", capacity);
+            put(out, index + 1, "residual_bytes_per_s", residual);
+        }
+    }
+
+    fn remarks<'a>(
+        &self,
+        _: &View<'_>,
+        mut paths: impl Iterator<Item = &'a Capacity>,
+        out: &mut Vec<&'static str>,
+    ) {
+        if paths.all(|p| !p.near.heard() && !p.far.heard()) {
+            out.push("no link reports frame errors: runs on transport-layer estimates alone");
+        }
+    }
+}
+
+/// Counters of a link over estimation intervals.
+#[derive(Copy, Clone, Default, Debug)]
+struct Frames {
+    /// (frames, frames in error) when the interval began and now.
+    counted: Option<[(u64, u64); 2]>,
+    /// Lengths told in this interval: their sum, and how many.
+    lengths: (f64, u32),
+}
+
+/// An interval of a link.
+#[derive(Copy, Clone, PartialEq, Debug)]
+struct FrameCount {
+    frames: u64,
+    errors: u64,
+    /// Mean length in bytes, 0: not told.
+    length: f64,
+}
+
+impl Frames {
+    fn hear(&mut self, sample: &LinkSample) {
+        if sample.tx_frames == 0 {
+            return;
+        }
+        let now = (sample.tx_frames, sample.tx_retries.saturating_add(sample.tx_failed));
+        let began = self.counted.map_or(now, |c| c[0]);
+        self.counted = Some([began, now]);
+        if let Some(bytes) = sample.frame_bytes {
+            self.lengths = (self.lengths.0 + bytes, self.lengths.1.saturating_add(1));
+        }
+    }
+
+    fn heard(&self) -> bool {
+        self.counted.is_some()
+    }
+
+    fn close(&mut self) -> FrameCount {
+        let [began, now] = self.counted.unwrap_or_default();
+        let (sum, told) = core::mem::take(&mut self.lengths);
+        self.counted = self.counted.map(|_| [now; 2]);
+        FrameCount {
+            // Counters that went back, since the interface was taken down: nothing is known of this interval.
+            frames: now.0.saturating_sub(began.0),
+            errors: now.1.saturating_sub(began.1),
+            length: sum / f64::from(told.max(1)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,152 @@
+//! Distribution: periods, PathList, and which path takes the next packet.
+
+use smallvec::SmallVec;
+use strandcast_proto::policy::{Assignment, Backlog, PathId, PathSet, PathView, View};
+
+use super::judge::Judge;
+use super::mind::QualityAware;
+use crate::schedule::{Allocation, Offer, most, weight};
+
+/// What Algorithm 4 as printed sends, in packets, when it has stalled and nothing is in flight.
+const STALLED: u32 = 4;
+
+impl<J: Judge> QualityAware<J> {
+    /// The path for the next packets.
+    pub(super) fn distribute(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<Assignment> {
+        if self.distribution.is_over(view.now) {
+            self.begin_period(view);
+        }
+        let active = self.active(view);
+        self.lift_last_ban(view, active);
+        if let Some(found) = self.by_credit(view, active, backlog) {
+            return Some(found);
+        }
+        if self.distribution.allocation() == Allocation::Literal {
+            self.held = true;
+            return if view.in_flight == 0 { self.without_credit(view, active, STALLED) } else { None };
+        }
+        if !self.has_room(view, active) {
+            return self.unless_mute(view, active);
+        }
+        if self.distribution.may_restart(view.now) {
+            self.counters.early_periods += 1;
+            self.begin_period(view);
+            self.lift_last_ban(view, active);
+            if let Some(found) = self.by_credit(view, active, backlog) {
+                return Some(found);
+            }
+        }
+        self.without_credit(view, active, 1)
+    }
+
+    /// Window room of a path that takes part, as its own window has it now: Algorithm 3 may have been faster than the
+    /// view.
+    fn room(&self, path: &PathView) -> u64 {
+        let own = self.lane(path.id).map_or(0, |l| l.window.cwnd().max(path.mtu));
+        path.room().min(own.saturating_sub(path.in_flight))
+    }
+
+    fn is_banned(&self, path: PathId) -> bool {
+        self.lane(path).is_some_and(|l| l.banned)
+    }
+
+    fn has_room(&self, view: &View<'_>, active: PathSet) -> bool {
+        active.iter().any(|p| !self.is_banned(p) && self.room(&view[p]) > 0)
+    }
+
+    /// The first path of PathList that has credit and room.
+    fn by_credit(&self, view: &View<'_>, active: PathSet, backlog: &Backlog) -> Option<Assignment> {
+        let len = backlog.next_len.max(1);
+        self.distribution.list().iter().find_map(|entry| {
+            let path = entry.path;
+            if entry.credit <= 0.0 || self.is_banned(path) || !active.contains(path) {
+                return None;
+            }
+            let room = self.room(&view[path]).div_ceil(len);
+            let credit = libm::ceil(entry.credit / len as f64) as u64;
+            let chunks = u32::try_from(room.min(credit)).unwrap_or(u32::MAX);
+            (chunks > 0).then(|| Assignment::on(path, chunks))
+        })
+    }
+
+    /// Credits are used up and the next period must wait: the first path of PathList that has room, else any.
+    fn without_credit(&mut self, view: &View<'_>, active: PathSet, packets: u32) -> Option<Assignment> {
+        let open = |p: &PathId| active.contains(*p) && !self.is_banned(*p) && self.room(&view[*p]) > 0;
+        let listed = self.distribution.list().iter().map(|e| e.path).find(open);
+        let path = listed.or_else(|| active.iter().find(open))?;
+        self.counters.guards += 1;
+        Some(Assignment::on(path, packets))
+    }
+
+    /// No active path that is not banned has room: hold, unless nothing is in flight and nothing would ever happen.
+    fn unless_mute(&mut self, view: &View<'_>, active: PathSet) -> Option<Assignment> {
+        let mute = view.in_flight == 0;
+        let path = active.iter().find(|p| mute && view[*p].has_room())?;
+        self.counters.guards += 1;
+        Some(Assignment::on(path, 1))
+    }
+
+    /// If all active paths are banned, the fastest may go on.
+    fn lift_last_ban(&mut self, view: &View<'_>, active: PathSet) {
+        if active.iter().any(|p| !self.is_banned(p)) {
+            return;
+        }
+        let rate = |p: &PathId| self.lane(*p).map_or(0.0, |l| l.rate.bytes_per_second());
+        let fastest = active.iter().min_by(|a, b| rate(b).total_cmp(&rate(a)));
+        if let Some(lane) = fastest.and_then(|p| self.lane_mut(p)) {
+            lane.banned = false;
+            self.counters.guards += 1;
+            self.distribution.end();
+            self.begin_period_after_bans(view);
+        }
+    }
+
+    /// A distribution period begins: bans end, paths that do not pass Penalize sit it out.
+    fn begin_period(&mut self, view: &View<'_>) {
+        for lane in self.lanes.iter_mut().flatten() {
+            lane.banned = false;
+        }
+        self.balance(view);
+        self.begin_period_after_bans(view);
+    }
+
+    /// Eqs 9 to 13 for all active paths, PathList of those that are not banned.
+    fn begin_period_after_bans(&mut self, view: &View<'_>) {
+        let active = self.active(view);
+        let mut offers: SmallVec<[Offer; 8]> = SmallVec::new();
+        for path in active.iter() {
+            let w = self.weight(path);
+            let Some(lane) = self.lanes.get_mut(path.index()).and_then(Option::as_mut) else { continue };
+            lane.counted = 0;
+            let judged = &mut lane.judged;
+            let measured =
+                super::judge::Measured { now: view.now, rate: &lane.rate, srtt: view[path].srtt, weight: w };
+            self.judge.period(judged, &measured);
+            let offer = Offer {
+                path,
+                cwnd: lane.window.cwnd(),
+                in_flight: view[path].in_flight,
+                rate: self.judge.handling_rate(&lane.judged),
+                rank: self.judge.rank(&lane.judged),
+                quota: self.judge.quota(&lane.judged),
+                round_trip: lane.round_trip(&view[path]),
+            };
+            self.counters.guards += u64::from(offer.rate.is_none_or(|r| r <= 0.0));
+            if !lane.banned {
+                offers.push(offer);
+            }
+        }
+        let free = active.iter().map(|p| view[p].limit.cwnd.saturating_sub(view[p].in_flight));
+        let most = most(free, view.rwnd);
+        self.distribution.begin(view.now, &mut offers, most);
+        self.counters.periods += 1;
+    }
+
+    /// Eq. 9's w: 1 without a friendliness window.
+    fn weight(&self, path: PathId) -> f64 {
+        match (&self.friendliness, self.lane(path)) {
+            (Some(f), Some(lane)) => weight(lane.window.cwnd(), f.window(), lane.counted, self.beta),
+            _ => 1.0,
+        }
+    }
+}

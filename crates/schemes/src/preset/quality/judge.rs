@@ -1,0 +1,92 @@
+//! What tells one scheme of this family from another.
+
+use core::fmt::Debug;
+
+use strandcast_proto::policy::{Estimate, LinkSample, LossCause, View};
+use strandcast_proto::time::{Duration, Instant};
+
+use crate::estimate::TransmissionRate;
+use crate::schedule::Quota;
+
+/// What is known of a path when its worth or a loss is judged.
+#[derive(Copy, Clone, Debug)]
+pub(in crate::preset) struct Measured<'a> {
+    /// The time.
+    pub now: Instant,
+    /// R_e and the interval that runs.
+    pub rate: &'a TransmissionRate,
+    /// Smoothed round-trip time.
+    pub srtt: Option<Duration>,
+    /// w of eq. 9.
+    pub weight: f64,
+}
+
+/// What a loss found by fast retransmission does to a window.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub(in crate::preset) struct Reduction {
+    /// The bandwidth-delay product's bandwidth that ssthresh is at least worth, bytes a second.
+    pub rate: f64,
+    /// What becomes of the window.
+    pub window: After,
+}
+
+/// The window after a loss.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(in crate::preset) enum After {
+    /// As it was.
+    Kept,
+    /// At most ssthresh.
+    AtMost,
+    /// Ssthresh.
+    Threshold,
+}
+
+/// Judges the worth of paths and the causes of losses.
+pub(in crate::preset) trait Judge: Debug + Send {
+    /// What it keeps of a path.
+    type Path: Debug + Send;
+
+    /// A path it knows nothing of.
+    fn path(&self) -> Self::Path;
+
+    /// `bytes` of DATA left on the path; a pause longer than `longest` is none of the path's doing.
+    fn sent(&self, _path: &mut Self::Path, _now: Instant, _bytes: u64, _longest: Duration) {}
+
+    /// The path's link says something, at this end or (`far`) at the other one.
+    fn link(&self, _path: &mut Self::Path, _sample: &LinkSample, _far: bool, _longest: Duration) {}
+
+    /// An estimation interval of the path ended at `now`, with R_e in bytes a second.
+    fn close(&self, path: &mut Self::Path, rate: f64, now: Instant);
+
+    /// A distribution period begins: the path's worth is drawn up.
+    fn period(&self, _path: &mut Self::Path, _measured: &Measured<'_>) {}
+
+    /// The rate in bytes a second at which the path handles its window.
+    fn handling_rate(&self, path: &Self::Path) -> Option<f64>;
+
+    /// What paths are sorted by, highest first.
+    fn rank(&self, path: &Self::Path) -> f64;
+
+    /// How much the path may take in a period.
+    fn quota(&self, path: &Self::Path) -> Quota;
+
+    /// Why something was lost that was found missing.
+    fn cause(&self, path: &Self::Path, measured: &Measured<'_>) -> LossCause;
+
+    /// What such a loss does.
+    fn reduction(&self, path: &Self::Path, rate: f64, cause: LossCause) -> Reduction;
+
+    /// Writes what it knows of the path; its first extra is the one at `index`.
+    fn estimate(&self, path: &Self::Path, index: usize, out: &mut Estimate);
+
+    /// Says of all `paths` what people should know.
+    fn remarks<'a>(
+        &self,
+        _view: &View<'_>,
+        _paths: impl Iterator<Item = &'a Self::Path>,
+        _out: &mut Vec<&'static str>,
+    ) where
+        Self::Path: 'a,
+    {
+    }
+}

@@ -1,0 +1,110 @@
+//! All that is kept of one path.
+
+use strandcast_proto::policy::{PathState, PathView};
+use strandcast_proto::rfc::Window;
+use strandcast_proto::time::{Duration, Instant};
+
+use super::config::{Config, Inactive};
+use crate::estimate::{EstimationInterval, ReferenceRtt, TransmissionRate};
+
+/// Timeouts in a row, each within srtt + 4 rttvar of the one before, that put a path aside.
+const STRIKES: u32 = 3;
+/// A round-trip time where none is known.
+const UNKNOWN: Duration = Duration::from_secs(1);
+/// A pause up to this long says something about the path, if round trips are shorter.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// One path.
+#[derive(Debug)]
+pub(super) struct Lane<P> {
+    pub state: PathState,
+    pub window: Window,
+    /// cwnd(init), bytes.
+    pub initial: u64,
+    /// Growth that is not yet a whole byte.
+    pub carry: f64,
+    pub interval: EstimationInterval,
+    pub reference: ReferenceRtt,
+    pub rate: TransmissionRate,
+    /// u of timeouts alone.
+    timeouts: EstimationInterval,
+    strikes: u32,
+    /// Put aside by "inactive if u ≤ RTO".
+    pub inactive: bool,
+    /// Data left in this interval.
+    pub used: bool,
+    /// fcount.
+    pub count: u32,
+    /// What fcount grew by in this distribution period.
+    pub counted: u32,
+    /// Out of distribution until the period ends.
+    pub banned: bool,
+    /// The last loss was a timeout and nothing was acknowledged since.
+    pub timed_out: bool,
+    /// What the scheme thinks of it.
+    pub judged: P,
+}
+
+impl<P> Lane<P> {
+    pub fn new(config: &Config, view: &PathView, now: Instant, judged: P) -> Self {
+        let window = Window::new(config.windows, view.mtu);
+        Lane {
+            state: view.state,
+            initial: window.cwnd(),
+            window,
+            carry: 0.0,
+            interval: EstimationInterval::new(config.interval, now),
+            reference: ReferenceRtt::new(),
+            rate: TransmissionRate::new(now),
+            timeouts: EstimationInterval::new(config.interval, now),
+            strikes: 0,
+            inactive: false,
+            used: false,
+            count: 0,
+            counted: 0,
+            banned: false,
+            timed_out: false,
+            judged,
+        }
+    }
+
+    /// RTT_ref, or what comes next to it.
+    pub fn round_trip(&self, view: &PathView) -> Duration {
+        self.reference.get().or(view.srtt).unwrap_or(UNKNOWN)
+    }
+
+    /// A pause that is none of the path's doing is longer than this.
+    pub fn longest(view: &PathView) -> Duration {
+        view.srtt.unwrap_or_default().max(PAUSE)
+    }
+
+    /// fcount grows.
+    pub fn fault(&mut self, by: u32) {
+        self.count = self.count.saturating_add(by);
+        self.counted = self.counted.saturating_add(by);
+    }
+
+    /// A timeout at `now`: whether the path is to be put aside by [`Inactive::Timeouts`].
+    pub fn strike(&mut self, view: &PathView, now: Instant) -> bool {
+        self.timeouts.loss_event(now, view.srtt);
+        let often = match (self.timeouts.spacing(), view.rto_raw()) {
+            (Some(spacing), Some(rto)) => spacing <= rto,
+            _ => false,
+        };
+        self.strikes = if often { self.strikes + 1 } else { 0 };
+        self.strikes >= STRIKES
+    }
+
+    /// Whether the path is to be put aside by [`Inactive::Literal`].
+    pub fn loses_within_rto(&self, view: &PathView) -> bool {
+        self.interval.length() <= view.rto
+    }
+
+    /// The path answered a probe.
+    pub fn answered(&mut self, rule: Inactive) {
+        if rule == Inactive::Timeouts {
+            self.inactive = false;
+            self.strikes = 0;
+        }
+    }
+}

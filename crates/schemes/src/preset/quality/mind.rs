@@ -1,0 +1,395 @@
+//! The mind: signals in the order of the paper, estimates, and what is asked of a scheme.
+
+use strandcast_proto::policy::{
+    AckInfo, Assignment, Backlog, ChunkInfo, Estimate, Feedback, Limit, LinkSample, LossCause, LossPolicy,
+    LossTrigger, Occasion, PathId, PathSet, PathState, PathView, Policy, Probe, Report, Retransmit, RxInfo,
+    SackRule, Scheme, Signal, View,
+};
+use strandcast_proto::rfc::RfcFeedback;
+use strandcast_proto::seeds::Seeds;
+use strandcast_proto::time::Instant;
+use strandcast_proto::units::Rate;
+
+use super::config::{Config, Inactive};
+use super::judge::{Judge, Measured};
+use super::lane::Lane;
+use crate::congestion::Friendliness;
+use crate::feedback::{DelayedAck, FrameErrors};
+use crate::recovery::{Rtx, SfrConfig, SplitFastRetransmit};
+use crate::schedule::{Allocation, Distribution};
+
+/// What one SACK may count for: nothing real is more, and sums stay far from their bounds.
+const MOST_BYTES: u64 = 1 << 48;
+
+/// How often what happened.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Counters {
+    pub wireless: u64,
+    pub congestion: u64,
+    pub timeouts: u64,
+    pub rewards: u64,
+    pub penalties: u64,
+    pub periods: u64,
+    pub early_periods: u64,
+    pub intervals: u64,
+    pub put_aside: u64,
+    /// Handling times without a bandwidth, bans lifted, packets sent without credit.
+    pub guards: u64,
+}
+
+/// A scheme of this family.
+#[derive(Debug)]
+pub(in crate::preset) struct QualityAware<J: Judge> {
+    name: &'static str,
+    pub(super) config: Config,
+    pub(super) judge: J,
+    /// Keeps the sum of windows in bounds, where the scheme does.
+    pub(super) friendliness: Option<Friendliness>,
+    /// β of eq. 9; with no friendliness window w is 1.
+    pub(super) beta: f64,
+    /// By path slot; `None` while the slot is closed.
+    pub(super) lanes: Vec<Option<Lane<J::Path>>>,
+    pub(super) distribution: Distribution,
+    /// Algorithm 4 as printed holds everything until the period ends.
+    pub(super) held: bool,
+    pub(super) counters: Counters,
+    loss: SplitFastRetransmit,
+    acks: DelayedAck,
+    frame_errors: Option<FrameErrors>,
+    /// Paths that are to be probed with a pair of heartbeats.
+    probes: PathSet,
+}
+
+impl<J: Judge> QualityAware<J> {
+    pub fn new(name: &'static str, config: Config, judge: J, seeds: &Seeds) -> Self {
+        let sfr = SfrConfig { dac: config.dac, repeat: config.rtx_again, rtx: Rtx::Cwnd };
+        QualityAware {
+            name,
+            config,
+            judge,
+            friendliness: None,
+            beta: 1.0,
+            lanes: Vec::new(),
+            distribution: Distribution::new(config.allocation),
+            held: false,
+            counters: Counters::default(),
+            loss: SplitFastRetransmit::new(sfr, seeds.stream("scheme/retransmission ties")),
+            acks: DelayedAck::default(),
+            frame_errors: None,
+            probes: PathSet::default(),
+        }
+    }
+
+    /// With Algorithms 2 and 3: α and β, fthresh begins at the paths' ssthresh(init).
+    pub fn friendly(mut self, alpha: f64, beta: f64, exempt: bool) -> Self {
+        self.config.exempt = exempt;
+        self.friendliness = Some(Friendliness::new(alpha, beta, self.config.windows.initial_ssthresh));
+        self.beta = beta;
+        self
+    }
+
+    /// The receiver reports frame errors, the sender counts them as its own link's.
+    pub fn with_frame_errors(mut self) -> Self {
+        self.frame_errors = Some(FrameErrors::default());
+        self
+    }
+
+    pub(super) fn lane(&self, path: PathId) -> Option<&Lane<J::Path>> {
+        self.lanes.get(path.index())?.as_ref()
+    }
+
+    pub(super) fn lane_mut(&mut self, path: PathId) -> Option<&mut Lane<J::Path>> {
+        self.lanes.get_mut(path.index())?.as_mut()
+    }
+
+    /// The active paths of the paper: usable, and not put aside, if any is left then.
+    pub(super) fn active(&self, view: &View<'_>) -> PathSet {
+        let usable = view.usable();
+        let taking_part = |p: &PathId| self.lane(*p).is_some_and(|l| !l.inactive);
+        let active: PathSet = usable.iter().filter(taking_part).collect();
+        if active.is_empty() { usable } else { active }
+    }
+
+    pub(super) fn measured<'a>(
+        lane: &'a Lane<J::Path>,
+        view: &View<'_>,
+        path: PathId,
+        weight: f64,
+    ) -> Measured<'a> {
+        Measured { now: view.now, rate: &lane.rate, srtt: view[path].srtt, weight }
+    }
+
+    /// Takes the state and MTU of a path that changed, or is seen for the first time.
+    fn meet(&mut self, view: &View<'_>, path: PathId) {
+        let Some(now) = view.paths.get(path.index()) else { return };
+        if self.lanes.len() <= path.index() {
+            self.lanes.resize_with(path.index() + 1, || None);
+        }
+        self.distribution.end();
+        if now.state == PathState::Closed {
+            if let Some(lane) = self.lanes[path.index()].take() {
+                let least = self.lanes.iter().flatten().map(|l| l.initial).sum();
+                if let Some(f) = &mut self.friendliness {
+                    f.path_left(lane.initial, least);
+                }
+            }
+            return;
+        }
+        let Some(lane) = &mut self.lanes[path.index()] else {
+            let lane = Lane::new(&self.config, now, view.now, self.judge.path());
+            if let Some(f) = &mut self.friendliness {
+                f.path_met(lane.initial);
+            }
+            self.lanes[path.index()] = Some(lane);
+            return;
+        };
+        let failed = matches!(lane.state, PathState::PotentiallyFailed | PathState::Inactive);
+        lane.window.set_mtu(now.mtu);
+        if failed && now.state == PathState::Active {
+            lane.window.restart();
+        }
+        lane.state = now.state;
+    }
+
+    /// Ends the path's estimation interval: R_e, what the judge makes of it, a pair of heartbeats.
+    fn close(&mut self, view: &View<'_>, path: PathId) {
+        let others = self.active(view).iter().any(|p| p != path);
+        let (rule, now) = (self.config.inactive, view.now);
+        let picture = &view[path];
+        let Some(lane) = self.lanes.get_mut(path.index()).and_then(Option::as_mut) else { return };
+        lane.interval.close(now, picture.srtt);
+        lane.rate.close(now, picture.srtt);
+        if picture.in_flight > 0 {
+            // Its buffer did not run empty: T_e is the beginning of the interval.
+            lane.rate.queued(now);
+        }
+        self.judge.close(&mut lane.judged, lane.rate.bytes_per_second(), now);
+        self.counters.intervals += 1;
+        if core::mem::take(&mut lane.used) || view.in_flight > 0 {
+            self.probes.insert(path);
+        }
+        if rule == Inactive::Literal {
+            let aside = others && lane.loses_within_rto(picture);
+            self.counters.put_aside += u64::from(aside && !lane.inactive);
+            lane.inactive = aside;
+        }
+    }
+
+    fn close_all_due(&mut self, view: &View<'_>) {
+        for i in 0..self.lanes.len().min(view.paths.len()) {
+            if self.lanes[i].as_ref().is_some_and(|l| l.interval.ends() <= view.now) {
+                self.close(view, PathId(i as u8));
+            }
+        }
+    }
+
+    fn on_loss_event(&mut self, view: &View<'_>, path: PathId, trigger: LossTrigger) {
+        let others = self.active(view).iter().any(|p| p != path);
+        let rule = self.config.inactive;
+        let Some(lane) = self.lane_mut(path) else { return };
+        let ends = lane.interval.loss_event(view.now, view[path].srtt);
+        let mut aside = false;
+        if trigger == LossTrigger::Timeout && rule == Inactive::Timeouts {
+            aside = lane.strike(&view[path], view.now) && others && !lane.inactive;
+            lane.inactive |= aside;
+        }
+        self.counters.put_aside += u64::from(aside);
+        if ends {
+            self.close(view, path);
+        }
+    }
+}
+
+impl<J: Judge> Scheme for QualityAware<J> {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn observe(&mut self, view: &View<'_>, signal: &Signal<'_>) {
+        for i in self.lanes.len()..view.paths.len() {
+            self.meet(view, PathId(i as u8));
+        }
+        if let Some(f) = &mut self.frame_errors {
+            f.hear(signal);
+        }
+        self.loss.on_signal(view, signal);
+        self.acks.on_signal(view, signal);
+        let rule = self.config.inactive;
+        match signal {
+            Signal::Sent(chunk) => {
+                let path = chunk.path();
+                let Some(lane) = self.lanes.get_mut(path.index()).and_then(Option::as_mut) else { return };
+                lane.used = true;
+                lane.rate.sent(view.now);
+                let longest = Lane::<J::Path>::longest(&view[path]);
+                self.judge.sent(&mut lane.judged, view.now, chunk.len.min(MOST_BYTES), longest);
+            }
+            Signal::Acked(ack) => {
+                if let Some(lane) = self.lane_mut(ack.path) {
+                    lane.rate.acked(ack.newly_acked.min(MOST_BYTES));
+                    lane.timed_out = false;
+                }
+            }
+            Signal::Link(sample) => self.on_link(view, sample, false),
+            Signal::Peer(report) => {
+                if let Some(sample) = self.frame_errors.as_mut().and_then(|f| f.read(report)) {
+                    self.on_link(view, &sample, true);
+                }
+            }
+            Signal::Heartbeat(h) if h.probe => {
+                if let Some(lane) = self.lane_mut(h.path) {
+                    lane.reference.answered(h.sent, h.rtt);
+                    if h.rtt.is_some() {
+                        lane.answered(rule);
+                    }
+                }
+            }
+            Signal::LossEvent { path, trigger, .. } => self.on_loss_event(view, *path, *trigger),
+            Signal::PathChanged(path) => self.meet(view, *path),
+            Signal::Tick => self.close_all_due(view),
+            _ => {}
+        }
+    }
+
+    fn estimate(&self, path: PathId, out: &mut Estimate) {
+        let Some(lane) = self.lane(path) else { return };
+        out.delivery_rate = Some(Rate::from_bytes_per_s(lane.rate.bytes_per_second()));
+        out.reference_rtt = lane.reference.get();
+        let mut index = 0;
+        if let Some(f) = &self.friendliness {
+            put(out, 0, "fwnd_bytes", f.window());
+            put(out, 1, "fcount", f64::from(lane.count));
+            index = 2;
+        }
+        self.judge.estimate(&lane.judged, index, out);
+    }
+
+    fn react(&mut self, view: &View<'_>, signal: &Signal<'_>) {
+        match signal {
+            Signal::Sent(chunk) => {
+                let path = chunk.path();
+                if chunk.sent_once() {
+                    self.distribution.sent(path, chunk.len);
+                }
+                if let Some(lane) = self.lane_mut(path) {
+                    lane.window.on_sent(view.now, view[path].rto);
+                }
+            }
+            Signal::Queued => self.on_queued(view),
+            Signal::Acked(ack) => self.on_acked(view, ack),
+            Signal::LossEvent { path, trigger, highest, cause } => {
+                self.on_loss(view, *path, *trigger, *highest, *cause);
+            }
+            Signal::Tick => self.held = false,
+            _ => {}
+        }
+    }
+
+    fn limit(&self, path: PathId) -> Limit {
+        self.lane(path).map_or(Limit::default(), |l| l.window.limit())
+    }
+
+    fn misses(&mut self, view: &View<'_>, ack: &AckInfo, chunk: &ChunkInfo) -> u8 {
+        self.loss.misses(view, ack, chunk)
+    }
+
+    fn threshold(&self, path: PathId) -> u8 {
+        self.loss.threshold(path)
+    }
+
+    fn classify(&mut self, view: &View<'_>, chunk: &ChunkInfo, trigger: LossTrigger) -> LossCause {
+        let path = chunk.path();
+        match (trigger, self.lane(path)) {
+            (LossTrigger::Timeout, _) => LossCause::PathFailure,
+            (_, None) => LossCause::Congestion,
+            (_, Some(lane)) => self.judge.cause(&lane.judged, &Self::measured(lane, view, path, 1.0)),
+        }
+    }
+
+    /// The active path with the largest window, before new data.
+    fn retransmit(&mut self, view: &View<'_>, _: &ChunkInfo, _: LossCause) -> Retransmit {
+        let cwnd = |p: &PathId| self.lane(*p).map_or(0, |l| l.window.cwnd());
+        // The first of those with the largest one: `max_by_key` would take the last.
+        let widest = self.active(view).iter().min_by_key(|p| core::cmp::Reverse(cwnd(p)));
+        widest.map_or(Retransmit::Hold, Retransmit::On)
+    }
+
+    fn next(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<Assignment> {
+        self.distribute(view, backlog)
+    }
+
+    fn reports(&mut self, view: &View<'_>, occasion: Occasion, out: &mut Vec<Report>) {
+        if let Some(f) = &mut self.frame_errors {
+            f.reports(view, occasion, out);
+        }
+    }
+
+    fn overhead(&self) -> usize {
+        0
+    }
+
+    fn sack(&mut self, view: &View<'_>, rx: &RxInfo) -> SackRule {
+        if self.config.dac { self.acks.sack(view, rx) } else { RfcFeedback.sack(view, rx) }
+    }
+
+    fn probe(&mut self, view: &View<'_>) -> Option<Probe> {
+        loop {
+            let path = self.probes.iter().next()?;
+            self.probes.remove(path);
+            // A path that is not active is the transport's to probe.
+            let active = |p: &PathView| p.state == PathState::Active;
+            if view.paths.get(path.index()).is_some_and(active)
+                && let Some(lane) = self.lane_mut(path)
+            {
+                lane.reference.asked(view.now);
+                return Some(Probe { path, count: 2, padded: false });
+            }
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        let intervals = self.lanes.iter().flatten().map(|l| l.interval.ends());
+        let literal = self.held && self.distribution.allocation() == Allocation::Literal;
+        intervals.chain(literal.then(|| self.distribution.ends())).min()
+    }
+
+    fn remarks(&self, view: &View<'_>, out: &mut Vec<&'static str>) {
+        self.judge.remarks(view, self.lanes.iter().flatten().map(|l| &l.judged), out);
+        if self.frame_errors.is_some() && !view.peer_reports {
+            out.push("the peer does not speak REPORT: frame errors on its links stay unknown");
+        }
+    }
+
+    fn counters(&self, out: &mut Vec<(&'static str, u64)>) {
+        let c = &self.counters;
+        out.extend([
+            ("losses judged wireless", c.wireless),
+            ("losses judged congestion", c.congestion),
+            ("timeouts", c.timeouts),
+            ("distribution periods", c.periods),
+            ("distribution periods begun early", c.early_periods),
+            ("estimation intervals", c.intervals),
+            ("paths put aside", c.put_aside),
+            ("guards", c.guards),
+        ]);
+        if self.friendliness.is_some() {
+            out.extend([("rewards", c.rewards), ("penalties", c.penalties)]);
+        }
+    }
+}
+
+/// Sets the named extra, which is usually the one at `index`: this happens at every signal.
+pub(in crate::preset) fn put(out: &mut Estimate, index: usize, name: &'static str, value: f64) {
+    match out.extra.get_mut(index) {
+        Some(slot) if slot.0 == name => slot.1 = value,
+        _ => out.set_extra(name, value),
+    }
+}
+
+impl<J: Judge> QualityAware<J> {
+    fn on_link(&mut self, view: &View<'_>, sample: &LinkSample, far: bool) {
+        let Some(path) = sample.path.filter(|p| p.index() < view.paths.len()) else { return };
+        let Some(lane) = self.lanes.get_mut(path.index()).and_then(Option::as_mut) else { return };
+        self.judge.link(&mut lane.judged, sample, far, Lane::<J::Path>::longest(&view[path]));
+    }
+}

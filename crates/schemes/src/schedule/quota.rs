@@ -1,0 +1,213 @@
+//! Data distribution in periods: how long one lasts, which path comes first, and how much each may take.
+//!
+//! | paper 000, section VI | here |
+//! |---|---|
+//! | eq. 9, w | [`weight`] |
+//! | eqs 8, 9, C | [`capacity`] |
+//! | eq. 10, R_c = C - R_e | where the estimates are, in the preset |
+//! | eq. 11, T_handle | [`Offer::handling_time`] |
+//! | eq. 12, P_d | [`period`] |
+//! | eq. 13, D_max | [`most`] |
+//! | PathList; Algorithm 4, D | [`Distribution::begin`], [`Offer::quota`] |
+//! | Algorithm 4, its break | [`Allocation::Literal`] |
+//!
+//! `ASSUMED`: Algorithm 4 cannot be run as printed. It breaks off, without giving anything, at the first path whose quota
+//! is more than D_max, and with R_c > 0 a quota is more than the path's whole window while D_max is the sum of the free
+//! windows: one path alone never gets anything, two equal ones neither. So:
+//! - quotas are credits. At each opportunity a packet goes to the first path of PathList that has credit and room in its
+//!   window, as long as the receiver has room: D_max of this moment. Retransmissions need no credit;
+//! - credits are whole packets, rounded up;
+//! - when no path with room has credit left the next period begins at once, but not sooner than a quarter of the least
+//!   reference round-trip time after the last beginning; until then packets go to the first path with room;
+//! - [`Allocation::Literal`] is the printed algorithm, and shows the stall. When nothing is in flight it sends four packets
+//!   all the same, so that acknowledgements go on;
+//! - P_d is at least the least reference round-trip time and at most 1 s; ⌊P_d/T⌋ at least 1, which it is unless P_d was
+//!   cut to 1 s;
+//! - a path without a bandwidth estimate takes a round-trip time to handle its window, and has its window as quota;
+//! - ties in PathList: the lower reference round-trip time first, then the order of the paths.
+
+use smallvec::SmallVec;
+use strandcast_proto::policy::PathId;
+use strandcast_proto::time::{Duration, Instant};
+
+/// Longest distribution period, s.
+const LONGEST: f64 = 1.0;
+/// Shortest, also of no paths at all, s.
+const SHORTEST: f64 = 1e-3;
+
+/// Eq. 9: w = max {cwnd/fwnd + Δfcount, β}, with `counted` = Δfcount.
+pub fn weight(cwnd: u64, fwnd: f64, counted: u32, beta: f64) -> f64 {
+    let used = if fwnd > 0.0 { cwnd as f64 / fwnd } else { 0.0 };
+    (used + f64::from(counted)).max(beta)
+}
+
+/// Eqs 8 and 9: C = BW_e / w · log₂(1 + ESNR), bytes a second.
+pub fn capacity(bandwidth: f64, w: f64, snr: f64) -> f64 {
+    bandwidth / w * libm::log2(1.0 + snr)
+}
+
+/// Eq. 12 for these handling times in s, held between the `least` reference round-trip time and one second.
+pub fn period(times: impl Iterator<Item = f64>, least: f64) -> f64 {
+    times.fold(0.0, f64::max).min(LONGEST).max(least)
+}
+
+/// Eq. 13: what may be distributed, with the free windows of all paths and what the receiver admits, bytes.
+pub fn most(free: impl Iterator<Item = u64>, rwnd: u64) -> u64 {
+    free.fold(0, u64::saturating_add).min(rwnd)
+}
+
+/// How a path's quota follows from its window.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub enum Quota {
+    /// Nothing is known: its window, once.
+    Window,
+    /// As many windows as it handles in the period.
+    Windows,
+    /// Algorithm 4: by the sign of R_c, bytes a second.
+    Residual(f64),
+}
+
+/// A path that takes part in a distribution period.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub struct Offer {
+    /// Which path.
+    pub path: PathId,
+    /// Its window, bytes.
+    pub cwnd: u64,
+    /// Bytes in flight.
+    pub in_flight: u64,
+    /// The rate at which it handles its window, bytes a second, if that is known.
+    pub rate: Option<f64>,
+    /// What PathList is sorted by, highest first.
+    pub rank: f64,
+    /// How much it may take.
+    pub quota: Quota,
+    /// Its reference round-trip time, or what comes next to it.
+    pub round_trip: Duration,
+}
+
+impl Offer {
+    /// Eq. 11, s. A rate of zero, or none, gives a round-trip time.
+    pub fn handling_time(&self) -> f64 {
+        let by_rate = self.rate.filter(|r| *r > 0.0).map(|r| self.cwnd as f64 / r);
+        by_rate.unwrap_or(self.round_trip.as_secs_f64())
+    }
+
+    /// Algorithm 4, D in bytes for a period of `period` seconds.
+    pub fn quota(&self, period: f64) -> f64 {
+        let time = self.handling_time();
+        let turns = if time > 0.0 { libm::floor(period / time).max(1.0) } else { 1.0 };
+        match self.quota {
+            Quota::Window => self.cwnd as f64,
+            Quota::Windows => turns * self.cwnd as f64,
+            Quota::Residual(rc) if rc > 0.0 => turns * self.cwnd as f64 + rc * period,
+            Quota::Residual(_) => turns * self.cwnd.saturating_sub(self.in_flight) as f64,
+        }
+    }
+}
+
+/// What becomes of quotas.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Allocation {
+    /// Credits, used whenever there is room.
+    Credits,
+    /// Algorithm 4 as printed.
+    Literal,
+}
+
+/// A path of PathList and what it may still take, bytes.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub struct Entry {
+    /// Which path.
+    pub path: PathId,
+    /// May be overdrawn by less than a packet.
+    pub credit: f64,
+}
+
+/// The running distribution period.
+#[derive(Clone, Debug)]
+pub struct Distribution {
+    allocation: Allocation,
+    list: SmallVec<[Entry; 8]>,
+    began: Option<Instant>,
+    ends: Instant,
+    /// The next one may begin before its time, when all credits are used up.
+    restart: Instant,
+}
+
+impl Distribution {
+    /// No period has begun.
+    pub fn new(allocation: Allocation) -> Self {
+        let (ends, restart) = (Instant::ZERO, Instant::ZERO);
+        Distribution { allocation, list: SmallVec::new(), began: None, ends, restart }
+    }
+
+    /// Begins a period with these paths; `most` is D_max in bytes.
+    pub fn begin(&mut self, now: Instant, offers: &mut [Offer], most: u64) {
+        let shortest = offers.iter().map(|o| o.round_trip.as_secs_f64()).fold(f64::INFINITY, f64::min);
+        let shortest = if shortest.is_finite() { shortest } else { 0.0 };
+        let length = period(offers.iter().map(Offer::handling_time), shortest).max(SHORTEST);
+        offers.sort_by(|a, b| {
+            b.rank.total_cmp(&a.rank).then(a.round_trip.cmp(&b.round_trip)).then(a.path.cmp(&b.path))
+        });
+        self.list.clear();
+        let mut total = 0.0;
+        for offer in offers.iter() {
+            let quota = offer.quota(length);
+            total += quota;
+            let given = self.allocation == Allocation::Credits || total <= most as f64;
+            if !given {
+                break;
+            }
+            self.list.push(Entry { path: offer.path, credit: quota });
+        }
+        self.began = Some(now);
+        self.ends = now + seconds(length);
+        self.restart = now + seconds(shortest / 4.0);
+    }
+
+    /// The period is over, or none has begun.
+    pub fn is_over(&self, now: Instant) -> bool {
+        self.began.is_none() || self.ends <= now
+    }
+
+    /// Ends the period: the paths are others now.
+    pub fn end(&mut self) {
+        self.began = None;
+    }
+
+    /// When the period ends.
+    pub fn ends(&self) -> Instant {
+        self.ends
+    }
+
+    /// A period whose credits are used up may make way for the next.
+    pub fn may_restart(&self, now: Instant) -> bool {
+        self.allocation == Allocation::Credits && self.restart <= now
+    }
+
+    /// What becomes of quotas.
+    pub fn allocation(&self) -> Allocation {
+        self.allocation
+    }
+
+    /// PathList.
+    pub fn list(&self) -> &[Entry] {
+        &self.list
+    }
+
+    /// `bytes` of new data left on `path`.
+    pub fn sent(&mut self, path: PathId, bytes: u64) {
+        if let Some(entry) = self.list.iter_mut().find(|e| e.path == path) {
+            entry.credit -= bytes as f64;
+        }
+    }
+}
+
+/// A length of time in seconds as a duration; periods are shorter than a day.
+fn seconds(s: f64) -> Duration {
+    Duration::from_nanos((s.min(86_400.0) * 1e9) as u64)
+}
+
+#[cfg(test)]
+mod tests;
