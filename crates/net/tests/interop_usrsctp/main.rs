@@ -44,6 +44,7 @@ const TESTS: &[Test] = &[
     ("we_connect_and_receive", &["usrsctp"], we_connect_and_receive),
     ("they_connect_and_send", &["usrsctp"], they_connect_and_send),
     ("they_connect_and_receive", &["usrsctp"], they_connect_and_receive),
+    ("every_preset_talks_with_them", &["usrsctp"], every_preset_talks_with_them),
     ("large_messages_both_ways", &["usrsctp"], large_messages_both_ways),
     ("unordered_messages", &["usrsctp"], unordered_messages),
     ("partial_reliability", &["usrsctp", "netns"], partial_reliability),
@@ -155,6 +156,14 @@ fn they_connect_and_send() {
 fn they_connect_and_receive() {
     let ends = loopback((Us, "--send 3000001 --await-close"), (Them, "--expect 3000001"));
     assert_equal(&ends, ALL);
+}
+
+/// usrsctp knows nothing of our extensions: schemes that need them do without.
+fn every_preset_talks_with_them() {
+    for preset in strandcast_schemes::presets() {
+        let connect = format!("--scheme {} --send 400001 --expect 300001", preset.name);
+        assert_equal(&loopback((Them, "--send 300001 --await-close"), (Us, &connect)), ALL);
+    }
 }
 
 fn large_messages_both_ways() {
