@@ -333,6 +333,7 @@ def leads(a: str, b: str) -> tuple[Claim, ...]:
 FIGURE_5A = Figure(
     "5 ablated", "what loss on acknowledgements, loss of background packets and its kind do", "000/fig4.toml", ALL, FIG5A,
     flow_measures("video"), claims=(*leads(CL, QA), *leads(CL, FD)),
+    notes="Where only ours are lost, background frames count as good ones: links tell schemes of fewer errors.",
 )
 
 ACKS_9 = tuple(f"links.{link}.reverse.loss.uniform.rate=0.01" for link in ("a_in", "b_in", "tcp1_in", "tcp2_in"))

@@ -70,7 +70,8 @@ FIGURE_9 = Figure(
     (Measure(THROUGHPUT, "Mbit/s", metric("flow", FLOW, "goodput_bps", scale=1e-6), 3),
      Measure("sent", "Mbit/s", metric("flow", FLOW, "throughput_bps", scale=1e-6), 3),
      Measure(TCP, "Mbit/s", both("p1", "p2", "tcp_goodput_bps"), 3),
-     Measure("changes of path", "a minute", metric("flow", FLOW, "path_switches", scale=60 / SECONDS), 1)),
+     Measure("changes of path", "a minute", metric("flow", FLOW, "path_changes", scale=60 / SECONDS), 1),
+     Measure("switches ordered", "a minute", metric("flow", FLOW, "path_switches_ordered", scale=60 / SECONDS), 1)),
     claims=(
         *(by(effect, "%", THROUGHPUT, PLUS, other, [at], f" at {at}")
           for kib, gains in GAINS.items()

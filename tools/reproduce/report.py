@@ -14,7 +14,7 @@ Values = typing.Callable[[Point, str, Measure], dict[int, float]]
 
 NARROW = 2
 """With up to so many measures each has a table of its own, a column a scheme."""
-BETWEEN = re.compile(r"(<!-- measured: (?P<name>\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
+BETWEEN = re.compile(r"(<!-- measured: (?P<names>[^>]+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def values(store: cells.Store, paper: Paper, figure: Figure) -> Values:
@@ -141,10 +141,11 @@ def of_paper(store: cells.Store, paper: Paper) -> str:
     return "\n".join(lines)
 
 
-def of_scheme(store: cells.Store, papers: typing.Sequence[Paper], name: str) -> str:
-    """What papers say of a scheme, and what we measured, for its page."""
+def of_schemes(store: cells.Store, papers: typing.Sequence[Paper], names: list[str]) -> str:
+    """What papers say of some schemes, and what we measured, for their page."""
     def mine(scheme: str) -> bool:
-        return scheme == name or scheme.startswith(f"{name} ")
+        # Without its parameters.
+        return scheme.split(" ")[0] in names
 
     lines = []
     for paper in papers:
@@ -174,13 +175,11 @@ def runs(found: dict) -> str:
     return f"{text} run{'s' if counts[-1] > 1 else ''}"
 
 
-def fill(path: pathlib.Path, of: typing.Callable[[str], str | None]) -> bool:
-    """Puts tables between a page's markers; whether that changed it. `of` gives the text of a name, None: keep."""
+def fill(path: pathlib.Path, of: typing.Callable[[list[str]], str]) -> bool:
+    """Puts tables between a page's markers; whether that changed it. `of` gives the text of some names; none: keep."""
     def text(match: re.Match) -> str:
-        new = of(match["name"])
-        if new is None:
-            return match[0]
-        return f"{match[1]}\n{new}\n{match[3]}" if new else f"{match[1]}{match[3]}"
+        new = of(match["names"].split())
+        return f"{match[1]}\n{new}\n{match[3]}" if new else match[0]
 
     before = path.read_text(encoding="utf-8")
     after = BETWEEN.sub(text, before)

@@ -88,7 +88,7 @@ pub const DEFINITIONS: &[Definition] = &[
     max("reorder_max_tsn", "difference of the TSNs of packets that arrive one after the other, largest size"),
     mean("reorder_mean_tsn", "its mean size; 1 is perfect order"),
     sum("reorder_count", "how often it is not 1 in size"),
-    sum("path_switches", "how often a packet with new data went by another path than the one before it"),
+    sum("path_changes", "how often a packet with new data went by another path than the one before it"),
     max("longest_gap_ms", "longest time without a delivery"),
     mean("psnr_eq17_db", "20 log10(EXP / |EXP - CRT|), CRT: bytes in order 2 s after capture at the latest"),
     mean("psnr_eq17_end_db", "the same, CRT: bytes in order when sending ends"),

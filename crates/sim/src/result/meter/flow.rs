@@ -45,7 +45,7 @@ pub struct FlowMeter {
     gap: Gap,
     /// By which path new data went last, and how often that changed.
     last_path: Option<u8>,
-    path_switches: u64,
+    path_changes: u64,
     counters: Vec<Counter>,
     video: Option<VideoMeter>,
 }
@@ -90,7 +90,7 @@ impl FlowMeter {
             delivered_bytes: 0,
             gap: Gap::default(),
             last_path: None,
-            path_switches: 0,
+            path_changes: 0,
             counters: Vec::new(),
         }
     }
@@ -110,7 +110,7 @@ impl FlowMeter {
         if !self.spec.window.contains(now) {
             return;
         }
-        self.path_switches += u64::from(switched);
+        self.path_changes += u64::from(switched);
         let tally = &mut self.paths[usize::from(path)];
         tally.sent_wire += u64::from(wire);
         if payload == 0 {
@@ -245,7 +245,7 @@ impl FlowMeter {
         put("goodput_bps", self.delivered_bytes as f64 * 8.0 / seconds);
         put("delivered_bytes", self.delivered_bytes as f64);
         flow.put(seconds, &mut put);
-        put("path_switches", self.path_switches as f64);
+        put("path_changes", self.path_changes as f64);
         self.put_messages(&mut put);
         self.jitter.put(&mut put);
         self.disorder.put(&mut put);

@@ -162,7 +162,7 @@ fn a_switch_is_new_data_by_another_path() {
     for (at, path, payload, again) in packets.into_iter().chain(more) {
         meter.sent(ms(at), path, 140, payload, again);
     }
-    assert_has(&flow(&meter), &[("path_switches", 2.0)]);
+    assert_has(&flow(&meter), &[("path_changes", 2.0)]);
 }
 
 #[test]
