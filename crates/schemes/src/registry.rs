@@ -219,6 +219,8 @@ pub fn presets() -> &'static [Preset] {
         preset::cmt_qa::PRESET,
         preset::cmt_cl::PRESET,
         preset::cmt_cl::FRIENDLY,
+        preset::sctp_rev::REV,
+        preset::sctp_rev::REV_PLUS,
     ];
     ALL
 }

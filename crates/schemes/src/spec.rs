@@ -6,6 +6,7 @@ use strandcast_proto::config::TransportConfig;
 use strandcast_proto::policy::Scheme;
 use strandcast_proto::seeds::Seeds;
 
+use crate::preset;
 use crate::registry::{Key, Params, Preset, Value, lookup};
 
 /// A preset with its parameters: enough to build the scheme of any number of associations.
@@ -111,6 +112,9 @@ pub enum SpecError {
         /// A spec with a value.
         example: &'static str,
     },
+    /// Two parts that don't go together.
+    #[error("{0}")]
+    Conflict(&'static str),
     /// A key was given twice.
     #[error("{0} is given twice")]
     Twice(&'static str),
@@ -145,6 +149,9 @@ pub fn parse_spec(spec: &str) -> Result<Spec, SpecError> {
     let preset = lookup(name)?;
     let mut params = preset.params();
     set(&mut params, preset.name, preset.keys, rest, "cmt,rtx=same")?;
+    if let Some(why) = preset::combine::conflict(&params) {
+        return Err(SpecError::Conflict(why));
+    }
     Ok(Spec { preset, params })
 }
 
@@ -304,6 +311,10 @@ mod tests {
         assert_eq!(error("cmt,rtx"), "'rtx' is not key=value, as in cmt,rtx=same");
         assert_eq!(error("cmt,"), "'' is not key=value, as in cmt,rtx=same");
         assert_eq!(error("cmt,rtx=same,rtx=same"), "rtx is given twice");
+        assert_eq!(
+            error("cmt,scheduler=receiver"),
+            "scheduler=receiver needs feedback=rounds: the receiver chooses a path by rounds"
+        );
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod cubic;
 mod friendliness;
 mod hystart;
 mod lia;
+mod receiver_rate;
 mod reno;
 mod tcp;
 #[cfg(test)]
@@ -16,5 +17,6 @@ pub use friendliness::{
     Balance, FAST_RETRANSMIT_COUNTS, Friendliness, Member, Members, TIMEOUT_COUNTS, penalized,
 };
 pub use lia::Linked;
+pub use receiver_rate::ReceiverPaced;
 pub use reno::Halving;
 pub use tcp::{Avoidance, Counting, CutOf, InitialWindow, Progress, TcpConfig, TcpWindows};

@@ -9,13 +9,14 @@ use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Duration;
 
 use crate::congestion::{
-    Counting, Cubic, CubicConfig, CutOf, Halving, InitialWindow, Linked, TcpConfig, TcpWindows,
+    Counting, Cubic, CubicConfig, CutOf, Halving, InitialWindow, Linked, ReceiverPaced, TcpConfig, TcpWindows,
 };
-use crate::estimate::{LossRate, LossRateConfig, RttMin};
+use crate::estimate::{LossRate, LossRateConfig, PeerRate, RateConfig, RttMin};
 use crate::feedback::DelayedAck;
-use crate::recovery::{Rtx, SfrConfig, SplitFastRetransmit};
-use crate::registry::{Key, Params};
-use crate::schedule::{LossOrdered, LowestRtt, Redundant, RoundRobin, Turn};
+use crate::feedback::rounds::{Rounds, RoundsConfig};
+use crate::recovery::{RetransmissionAware, Rtx, SfrConfig, SplitFastRetransmit};
+use crate::registry::{Key, Params, Value};
+use crate::schedule::{LossOrdered, LowestRtt, ReceiverChoice, Redundant, RoundRobin, Turn};
 
 // Keys that schemes with a mind of their own have too.
 pub(super) const DAC: Key = Key::switch(
@@ -62,16 +63,25 @@ pub(super) const RTO_MIN: Key =
 pub(super) const KEYS: &[Key] = &[
     Key::one_of(
         "scheduler",
-        &["round-robin", "lowest-rtt", "redundant", "primary", "loss-order"],
+        &["round-robin", "lowest-rtt", "redundant", "primary", "loss-order", "receiver"],
         "which path takes new data",
     ),
     Key::one_of(
         "cc",
-        &["rfc", "lia", "reno", "cubic"],
-        "congestion control: RFC 9260's windows, coupled increases (RFC 6356), TCP's windows (RFC 5681), CUBIC (RFC 9438)",
+        &["rfc", "lia", "reno", "cubic", "receiver-rate"],
+        "congestion control: RFC 9260's windows, coupled increases (RFC 6356), TCP's windows (RFC 5681), CUBIC (RFC 9438), \
+         the rate the receiver asks for",
     ),
-    Key::one_of("loss", &["sfr", "rfc"], "loss detection: split by path, or RFC 9260 §7.2.4 over all paths"),
-    Key::one_of("feedback", &["dac", "rfc"], "acknowledgement: delayed across gaps, or RFC 9260 §6.7"),
+    Key::one_of(
+        "loss",
+        &["sfr", "rfc", "raf"],
+        "loss detection: split by path, RFC 9260 §7.2.4 over all paths, or that with two misses while losses grow",
+    ),
+    Key::one_of(
+        "feedback",
+        &["dac", "rfc", "rounds"],
+        "acknowledgement: delayed across gaps, RFC 9260 §6.7, or that with rounds and the receiver's rates",
+    ),
     Key::one_of("rtx", &["cwnd", "same", "asap", "ssthresh", "lossrate"], "where lost chunks go (loss=sfr)"),
     Key::one_of("turn", &["window", "packet"], "length of a turn (scheduler=round-robin)"),
     Key::number("copies", (1, 16, ""), "16", "paths a chunk is sent on at most (scheduler=redundant)"),
@@ -87,7 +97,7 @@ pub(super) const KEYS: &[Key] = &[
         "m",
         (1, 1000, "samples"),
         "20",
-        "what a jitter indicator is taken over (scheduler=loss-order)",
+        "what a jitter indicator is taken over (scheduler=loss-order, loss=raf)",
     ),
     Key::one_of(
         "rttmin",
@@ -104,6 +114,31 @@ pub(super) const KEYS: &[Key] = &[
         "demote-unreliable",
         "off",
         "paths whose loss rate stands out and rises come last (scheduler=loss-order)",
+    ),
+    Key::decimal(
+        "thresh",
+        (0.0, 1.0, ""),
+        "0.02",
+        "loss rate from which on a path is congested (feedback=rounds)",
+    ),
+    Key::decimal(
+        "loss-gain",
+        (0.01, 1.0, ""),
+        "0.25",
+        "weight of a round in the loss rate (feedback=rounds)",
+    ),
+    Key::number("kappa", (1, 64, "rates"), "8", "what a rate is smoothed over (feedback=rounds)"),
+    Key::decimal(
+        "hysteresis",
+        (0.0, 10.0, ""),
+        "0",
+        "lead of a path in three rounds before the receiver asks for it, as a share; 0: any, at once (feedback=rounds)",
+    ),
+    Key::number(
+        "train",
+        (10, 60_000, "ms"),
+        "100",
+        "least time between two pairs of probes on a path without data (feedback=rounds)",
     ),
     DAC,
     RTX_AGAIN,
@@ -130,18 +165,26 @@ pub(super) fn build(name: &str, params: &Params, seeds: &Seeds) -> Box<dyn Schem
     })
 }
 
-/// What the scheduler needs to know of the paths.
+/// What scheduler and congestion control need to know of the paths.
 fn estimators(params: &Params) -> Vec<Box<dyn PathEstimator>> {
-    if params.word("scheduler") != "loss-order" {
-        return Vec::new();
+    let mut all: Vec<Box<dyn PathEstimator>> = Vec::new();
+    if params.word("scheduler") == "loss-order" {
+        all.push(Box::new(loss_rate(params)));
     }
-    vec![Box::new(LossRate::new(LossRateConfig {
+    if params.word("cc") == "receiver-rate" {
+        all.push(Box::new(PeerRate::default()));
+    }
+    all
+}
+
+fn loss_rate(params: &Params) -> LossRate {
+    LossRate::new(LossRateConfig {
         psi: params.decimal("psi"),
         c: params.decimal("c"),
         samples: params.number("m") as usize,
         mss: params.number("mss"),
         rtt_min: if params.word("rttmin") == "global" { RttMin::Global } else { RttMin::Path },
-    }))]
+    })
 }
 
 fn scheduler(params: &Params) -> Box<dyn Scheduler> {
@@ -153,6 +196,7 @@ fn scheduler(params: &Params) -> Box<dyn Scheduler> {
             tie: params.decimal("tie"),
             demote_unreliable: params.switch("demote-unreliable"),
         }),
+        "receiver" => Box::new(ReceiverChoice::default()),
         _ if params.word("turn") == "packet" => Box::new(RoundRobin::new(Turn::Packet)),
         _ => Box::new(RoundRobin::new(Turn::Window)),
     }
@@ -172,6 +216,7 @@ fn congestion(params: &Params) -> Box<dyn CongestionControl> {
         "lia" => Box::new(Aimd::new(config, Linked)),
         "reno" => Box::new(TcpWindows::new(like_tcp(config), Halving)),
         "cubic" => Box::new(TcpWindows::new(like_tcp(config), Cubic::new(CubicConfig::default()))),
+        "receiver-rate" => Box::new(ReceiverPaced::new(config)),
         _ => Box::new(Aimd::new(config, Reno)),
     }
 }
@@ -194,8 +239,10 @@ fn like_tcp(config: WindowConfig) -> TcpConfig {
 }
 
 fn loss(params: &Params, seeds: &Seeds) -> Box<dyn LossPolicy> {
-    if params.word("loss") == "rfc" {
-        return Box::new(RfcLoss::default());
+    match params.word("loss") {
+        "rfc" => return Box::new(RfcLoss::default()),
+        "raf" => return Box::new(RetransmissionAware::new(params.number("m") as usize)),
+        _ => {}
     }
     let rtx = match params.word("rtx") {
         "same" => Rtx::Same,
@@ -209,11 +256,37 @@ fn loss(params: &Params, seeds: &Seeds) -> Box<dyn LossPolicy> {
 }
 
 fn feedback(params: &Params) -> Box<dyn Feedback> {
-    if params.word("feedback") == "dac" && params.switch("dac") {
-        Box::new(DelayedAck::default())
-    } else {
-        Box::new(RfcFeedback)
+    match params.word("feedback") {
+        "dac" if params.switch("dac") => Box::new(DelayedAck::default()),
+        "rounds" => Box::new(Rounds::new(RoundsConfig {
+            rates: RateConfig {
+                threshold: params.decimal("thresh"),
+                loss_gain: params.decimal("loss-gain"),
+                history: params.number("kappa") as usize,
+            },
+            hysteresis: params.decimal("hysteresis"),
+            train: Duration::from_millis(params.number("train")),
+        })),
+        _ => Box::new(RfcFeedback),
     }
+}
+
+/// Why these parts don't go together, in one line.
+pub(crate) fn conflict(params: &Params) -> Option<&'static str> {
+    let has = |key, word| params.values.get(key) == Some(&Value::Word(word));
+    let rounds = has("feedback", "rounds");
+    if has("scheduler", "receiver") && !rounds {
+        return Some("scheduler=receiver needs feedback=rounds: the receiver chooses a path by rounds");
+    }
+    if has("cc", "receiver-rate") && !rounds {
+        return Some("cc=receiver-rate needs feedback=rounds: the receiver finds its rate by rounds");
+    }
+    if rounds && !has("scheduler", "receiver") && !has("scheduler", "primary") {
+        return Some(
+            "feedback=rounds needs scheduler=receiver or scheduler=primary: rounds follow one path at a time",
+        );
+    }
+    None
 }
 
 /// Path failure, probing and timeouts.

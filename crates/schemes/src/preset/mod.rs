@@ -4,10 +4,11 @@ pub mod cmt;
 pub mod cmt_cl;
 pub mod cmt_la;
 pub mod cmt_qa;
-mod combine;
+pub(crate) mod combine;
 pub mod lia;
 mod quality;
 pub mod redundant;
 pub mod sctp;
+pub mod sctp_rev;
 #[cfg(test)]
 mod tests;

@@ -20,6 +20,41 @@ fn every_preset_keeps_the_contract() {
 }
 
 #[test]
+fn rounds_keep_the_contract_whatever_is_set() {
+    let keys = [
+        "thresh=0",
+        "thresh=1",
+        "loss-gain=1",
+        "kappa=1",
+        "kappa=64",
+        "hysteresis=0.15",
+        "train=10",
+        "pf=on",
+    ];
+    for (seed, key) in (400..).zip(keys) {
+        keeps_the_contract(&format!("sctp-rev-plus,{key},m=3"), seed..seed + 1);
+    }
+}
+
+/// One line each, and no other parts refused.
+#[test]
+fn parts_that_need_each_other_are_refused_alone() {
+    let why = |spec: &str| parse_spec(spec).err().map(|e| e.to_string());
+    let rounds =
+        "feedback=rounds needs scheduler=receiver or scheduler=primary: rounds follow one path at a time";
+    let needs =
+        |part: &str, what: &str| Some(format!("{part} needs feedback=rounds: the receiver {what} by rounds"));
+    assert_eq!(why("cmt,scheduler=receiver"), needs("scheduler=receiver", "chooses a path"));
+    assert_eq!(why("sctp-rev,feedback=dac"), needs("scheduler=receiver", "chooses a path"));
+    assert_eq!(why("sctp,cc=receiver-rate"), needs("cc=receiver-rate", "finds its rate"));
+    for scheduler in ["round-robin", "lowest-rtt", "redundant", "loss-order"] {
+        assert_eq!(why(&format!("sctp-rev,scheduler={scheduler}")).as_deref(), Some(rounds));
+    }
+    assert_eq!(why("sctp,feedback=rounds"), None);
+    assert_eq!(why("cmt,loss=raf"), None);
+}
+
+#[test]
 fn names_and_keys_are_unique_and_defaults_exist() {
     for (i, preset) in presets().iter().enumerate() {
         assert!(presets()[i + 1..].iter().all(|p| p.name != preset.name));

@@ -1,9 +1,11 @@
 //! What is lost, and where it is sent again.
 
+mod raf;
 mod retransmit;
 mod sfr;
 #[cfg(test)]
 mod tests;
 
+pub use raf::RetransmissionAware;
 pub use retransmit::{HISTORY, Rtx};
 pub use sfr::{SfrConfig, SplitFastRetransmit};

@@ -3,6 +3,7 @@
 mod loss_ordered;
 mod lowest_rtt;
 mod quota;
+mod receiver_choice;
 mod redundant;
 mod round_robin;
 #[cfg(test)]
@@ -11,5 +12,6 @@ mod tests;
 pub use loss_ordered::LossOrdered;
 pub use lowest_rtt::LowestRtt;
 pub use quota::{Allocation, Distribution, Entry, Offer, Quota, capacity, most, period, weight};
+pub use receiver_choice::ReceiverChoice;
 pub use redundant::Redundant;
 pub use round_robin::{RoundRobin, Turn};

@@ -3,4 +3,5 @@ mod cubic;
 mod friendliness;
 mod lia;
 mod play;
+mod receiver_rate;
 mod reno;

@@ -1,0 +1,116 @@
+//! Sending at the rate that the receiver asks for (the sender's half of SRE-rev, paper 001).
+//!
+//! DATA are paced at a_rdsr (`Estimate::peer_rate`). RFC 9260's windows stand in while there is none: before the receiver's
+//! first rate, and towards peers that have none to give.
+//!
+//! `ASSUMED`, where the paper says nothing: a window of twice rate · srtt, at least two packets, stays as a safety; after a
+//! timeout one packet an RTO until the receiver is heard again; the receiver counts SCTP packets, and the core paces with what
+//! IP and UDP add to them.
+
+use strandcast_proto::policy::{
+    CongestionControl, Limit, LossTrigger, PathId, PathState, PathView, Policy, Signal, View,
+};
+use strandcast_proto::rfc::{Aimd, Reno, WindowConfig};
+use strandcast_proto::units::Rate;
+
+use crate::feedback::rounds::Notice;
+
+/// SCTP's common header and what IP and UDP add to it, bytes.
+const HEADERS: (f64, f64) = (12.0, 28.0);
+/// The safety window in bandwidth-delay products.
+const PRODUCTS: f64 = 2.0;
+/// Round trip while none is known, seconds.
+const INITIAL_RTT: f64 = 1.0;
+/// No window is larger, bytes.
+const MOST: f64 = (1u64 << 32) as f64;
+
+/// A rate a path, as its receiver asks for, or RFC 9260's window.
+#[derive(Debug)]
+pub struct ReceiverPaced {
+    windows: Aimd<Reno>,
+    /// By path slot.
+    paths: Vec<Option<Paced>>,
+}
+
+#[derive(Copy, Clone, Debug)]
+struct Paced {
+    /// Of SCTP packets.
+    rate: Rate,
+    pacing: Rate,
+    cwnd: u64,
+}
+
+impl Paced {
+    fn new(rate: Rate, path: &PathView) -> Self {
+        let packet = path.mtu as f64 + HEADERS.0;
+        let pacing = Rate::from_bps(rate.bps() * (packet + HEADERS.1) / packet);
+        let mut paced = Paced { rate, pacing, cwnd: 0 };
+        paced.fit(path);
+        paced
+    }
+
+    /// The safety window follows the round-trip time.
+    fn fit(&mut self, path: &PathView) {
+        let rtt = path.srtt.map_or(INITIAL_RTT, |s| s.as_secs_f64());
+        let window = (PRODUCTS * self.rate.bytes_per_s() * rtt).min(MOST);
+        self.cwnd = (window as u64).max(2 * path.mtu);
+    }
+}
+
+impl ReceiverPaced {
+    /// With these windows before the first rate.
+    pub fn new(config: WindowConfig) -> Self {
+        ReceiverPaced { windows: Aimd::new(config, Reno), paths: Vec::new() }
+    }
+
+    fn slot(&mut self, path: PathId) -> &mut Option<Paced> {
+        if self.paths.len() <= path.index() {
+            self.paths.resize(path.index() + 1, None);
+        }
+        &mut self.paths[path.index()]
+    }
+}
+
+impl Policy for ReceiverPaced {
+    fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
+        self.windows.on_signal(view, signal);
+        match signal {
+            Signal::Peer(report) => {
+                let speaks =
+                    matches!(Notice::read(report), Some(Notice::Rate { .. } | Notice::Switch { .. }));
+                if let Some(path) = report.subject.filter(|_| speaks).and_then(|p| view.paths.get(p.index()))
+                    && let Some(rate) = path.est.peer_rate.filter(|r| r.bps() > 0.0)
+                {
+                    *self.slot(path.id) = Some(Paced::new(rate, path));
+                }
+            }
+            Signal::Acked(ack) => {
+                if let (Some(paced), Some(path)) = (self.slot(ack.path), view.paths.get(ack.path.index())) {
+                    paced.fit(path);
+                }
+            }
+            Signal::LossEvent { path, trigger: LossTrigger::Timeout, .. } => {
+                if let (Some(paced), Some(path)) = (self.slot(*path), view.paths.get(path.index()))
+                    && let Some(rate) = Rate::of(path.mtu, path.rto)
+                {
+                    *paced = Paced::new(rate, path);
+                }
+            }
+            Signal::PathChanged(path)
+                if view.paths.get(path.index()).is_some_and(|p| p.state == PathState::Closed) =>
+            {
+                *self.slot(*path) = None;
+            }
+            _ => {}
+        }
+    }
+}
+
+impl CongestionControl for ReceiverPaced {
+    fn limit(&self, path: PathId) -> Limit {
+        match self.paths.get(path.index()).copied().flatten() {
+            Some(Paced { cwnd, pacing, .. }) => Limit { cwnd, ssthresh: None, pacing: Some(pacing) },
+            None => self.windows.limit(path),
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! The numbered equations, one by one. Rates are in bytes a second, times in seconds.
+
+use std::collections::VecDeque;
+
+use strandcast_proto::time::{Duration, Instant};
+
+/// α of eq. 1: the weight of a new sample.
+const ALPHA: f64 = 1.0 / 8.0;
+/// RTO.Beta of RFC 9260 §16.
+const BETA: f64 = 1.0 / 4.0;
+/// Ξ and Φ of eq. 4: the weight of the new value.
+const HALF: f64 = 0.5;
+/// Packets that a round without congestion adds: eq. 4 halves them, so that one a round remains.
+const STEP: f64 = 2.0;
+/// How long a half of [`Most`]'s memory is.
+const MEMORY: Duration = Duration::from_secs(5);
+
+/// What the paper leaves open.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub struct RateConfig {
+    /// thresh of eq. 4: the loss rate from which on a path is congested.
+    pub threshold: f64,
+    /// Weight of a round's loss in the average that is compared with it.
+    pub loss_gain: f64,
+    /// κ of eqs 5-8: rates remembered.
+    pub history: usize,
+}
+
+impl Default for RateConfig {
+    fn default() -> Self {
+        RateConfig { threshold: 0.02, loss_gain: 0.25, history: 8 }
+    }
+}
+
+/// Round-trip time and RTO as a receiver has them from rounds.
+#[derive(Copy, Clone, PartialEq, Default, Debug)]
+pub struct RoundTrip {
+    smoothed: Option<f64>,
+    variation: f64,
+    least: f64,
+}
+
+impl RoundTrip {
+    /// Takes the time from a feedback to the first packet of its round (eq. 1).
+    pub fn sample(&mut self, sample: f64) {
+        match self.smoothed {
+            None => {
+                self.smoothed = Some(sample);
+                (self.variation, self.least) = (sample / 2.0, sample);
+            }
+            Some(before) => {
+                self.variation += BETA * ((before - sample).abs() - self.variation);
+                self.smoothed = Some(before + ALPHA * (sample - before));
+                self.least = self.least.min(sample);
+            }
+        }
+    }
+
+    /// The round-trip time, once there was a sample.
+    pub fn rtt(&self) -> Option<f64> {
+        self.smoothed
+    }
+
+    /// The least sample: RTT_min of eq. 9.
+    pub fn least(&self) -> Option<f64> {
+        self.smoothed.map(|_| self.least)
+    }
+
+    /// Eq. 2, without the bounds that RFC 9260 puts on it.
+    pub fn rto(&self) -> Option<f64> {
+        self.smoothed.map(|s| s + 4.0 * self.variation)
+    }
+}
+
+/// What a round brought.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub struct Round {
+    /// N: packets received in one round trip; what the virtual window holds on a path that carries probes only.
+    pub packets: f64,
+    /// L: their mean size.
+    pub packet_bytes: f64,
+    /// RTT, above 0.
+    pub rtt: f64,
+    /// The path is in slow start.
+    pub slow_start: bool,
+    /// The loss rate reached the threshold, or nothing came for too long.
+    pub congested: bool,
+}
+
+impl Round {
+    /// N·L/RTT.
+    pub fn received(&self) -> f64 {
+        self.packets * self.packet_bytes / self.rtt
+    }
+
+    /// Eq. 4: the rate after this round, from the rate before it.
+    pub fn rate(&self, before: f64) -> f64 {
+        let new = if self.congested {
+            // L/(N·RTT): what one packet of so many adds.
+            if self.packets > 0.0 { self.packet_bytes / (self.packets * self.rtt) } else { 0.0 }
+        } else {
+            let more = if self.slow_start { self.packets } else { STEP };
+            (self.packets + more) * self.packet_bytes / self.rtt
+        };
+        HALF * before + (1.0 - HALF) * new
+    }
+}
+
+/// Υ_s of eq. 8, s = 1 the newest of κ rates.
+pub fn weight(s: usize, kappa: usize) -> f64 {
+    let half = kappa as f64 / 2.0;
+    if s as f64 <= half { 1.0 } else { 1.0 - (s as f64 - half) / (half + 1.0) }
+}
+
+/// The last κ rates and their weighted mean (eqs 5-8).
+#[derive(Clone, PartialEq, Debug)]
+pub struct Smoothed {
+    kappa: usize,
+    /// Newest first.
+    rates: VecDeque<f64>,
+}
+
+impl Smoothed {
+    /// Over at most `kappa` rates, at least one.
+    pub fn new(kappa: usize) -> Self {
+        let kappa = kappa.max(1);
+        Smoothed { kappa, rates: VecDeque::with_capacity(kappa) }
+    }
+
+    /// Takes a rate.
+    pub fn push(&mut self, rate: f64) {
+        self.rates.truncate(self.kappa - 1);
+        self.rates.push_front(rate);
+    }
+
+    /// Forgets all rates.
+    pub fn clear(&mut self) {
+        self.rates.clear();
+    }
+
+    /// Rate_e of eq. 5, once there is a rate.
+    pub fn value(&self) -> Option<f64> {
+        let weighted = self.rates.iter().zip(1..).map(|(rate, s)| (weight(s, self.kappa), rate));
+        let (sum, weights) = weighted.fold((0.0, 0.0), |(sum, all), (w, rate)| (sum + w * rate, all + w));
+        (weights > 0.0).then(|| sum / weights)
+    }
+}
+
+/// The largest value of the last 5 to 10 seconds.
+#[derive(Copy, Clone, PartialEq, Default, Debug)]
+pub struct Most {
+    since: Option<Instant>,
+    now: f64,
+    before: f64,
+}
+
+impl Most {
+    /// Takes a value.
+    pub fn push(&mut self, now: Instant, value: f64) {
+        let since = *self.since.get_or_insert(now);
+        let age = now.saturating_since(since);
+        if age >= MEMORY {
+            self.before = if age >= 2 * MEMORY { 0.0 } else { self.now };
+            (self.now, self.since) = (0.0, Some(now));
+        }
+        self.now = self.now.max(value);
+    }
+
+    /// The largest one.
+    pub fn get(&self) -> f64 {
+        self.now.max(self.before)
+    }
+}

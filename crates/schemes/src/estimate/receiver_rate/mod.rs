@@ -1,0 +1,43 @@
+//! The rate at which a receiver wants each path to be used (SRE-rev of paper 001: Y. Cao et al., "Receiver-assisted
+//! cellular/wifi handover management for efficient multipath multimedia delivery in heterogeneous wireless networks").
+//!
+//! | paper | here |
+//! |---|---|
+//! | Definitions 1 and 2, steps 1-3: rounds | [`PathRate::label`], [`PathRate::grant`] |
+//! | eqs 1, 2: round-trip time and RTO | [`RoundTrip`] |
+//! | eqs 3, 4: AIMD on the rate | [`Round::rate`] |
+//! | eqs 5-8: weighted mean of the last κ rates | [`Smoothed`] |
+//! | delayed response timer, timeout | [`PathRate::deadline`], [`PathRate::timed_out`] |
+//!
+//! Constants of the paper: Ξ = Φ = 1/2, α = 1/8.
+//!
+//! As printed some of it can not be meant:
+//! - eq. 1 weighs the new sample with 7/8; here it has 1/8, as in RFC 9260 §6.3.1;
+//! - eq. 4 has L/(N·RTT) in both branches. That is the increment a packet of eq. 3's text, and takes any rate to one packet
+//!   a round trip within a few rounds. Without congestion it is the received rate N·L/RTT here, and what eq. 3 adds:
+//!   one packet a round trip, or as much again in slow start.
+//!
+//! `ASSUMED`, where the paper says nothing:
+//! - the loss threshold is 2 % and κ is 8; the loss rate is an average over rounds with gain 1/4 (keys `thresh`, `kappa`,
+//!   `loss-gain`);
+//! - a round is congested when that average reaches the threshold *and* something was lost in this very round: "the regular
+//!   AIMD operations" (text after eq. 4) halve once a loss, while an average stays above the threshold for many rounds.
+//!   `thresh=0` is TCP's reaction to every loss;
+//! - weights of eq. 8 begin with the newest rate;
+//! - no rate is asked for before the receiver's own slow start ends: until then the sender's does;
+//! - a round in which less than 70 % of what was asked for came, and nothing was lost, says that the application had
+//!   no more: the rate stays;
+//! - not below a packet a round trip, not above twice the most that was received in the last 5 to 10 seconds;
+//! - the sample of a round trip is shortened by half the sender's pause between two packets, at most by half: what data
+//!   wait for their turn is no part of the path, and where one packet a round trip is asked for it would double it;
+//! - feedback is repeated when the round it begins has not begun within the RTO of eq. 2, and is no sample then;
+//! - a path that carries probes only is rated by the virtual window that its probes move, at most 80 % of what two
+//!   probes sent back to back show of its capacity, and at most 1.5 times its last rate as primary path.
+
+mod equations;
+mod path;
+#[cfg(test)]
+mod tests;
+
+pub use equations::{Most, RateConfig, Round, RoundTrip, Smoothed, weight};
+pub use path::{Grant, PathRate};

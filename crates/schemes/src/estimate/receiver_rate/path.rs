@@ -1,0 +1,393 @@
+//! One path as its receiver sees it: rounds, and the rate that follows from them.
+
+use strandcast_proto::time::{Duration, Instant};
+
+use super::equations::{Most, RateConfig, Round, RoundTrip, Smoothed};
+use crate::estimate::tear::{Place, Sequence, Tear};
+
+/// Least time between two feedbacks.
+const LEAST_PAUSE: Duration = Duration::from_millis(10);
+/// Time after which a feedback without effect is repeated while no round trip is known, seconds: RTO.Initial.
+const INITIAL_RTO: f64 = 1.0;
+/// Share of what was asked for that must come, else the application had no more.
+const USED: f64 = 0.7;
+/// Share of the capacity that two probes show which a path is trusted with.
+const OF_CAPACITY: f64 = 0.8;
+/// How much more than it last carried a path is trusted with.
+const OF_FORMER: f64 = 1.5;
+/// How much more than it last received a path is asked for.
+const OF_RECEIVED: f64 = 2.0;
+/// A spacing below this is the host's, not the path's, seconds.
+const LEAST_SPACING: f64 = 1e-6;
+/// No rate is lower, bytes a second.
+const LEAST_RATE: f64 = 1.0;
+/// No round trip is shorter, seconds.
+const LEAST_RTT: f64 = 1e-6;
+
+/// What the sender is told: the rate, and that a new round begins when it uses it.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub struct Grant {
+    /// The round that begins with it.
+    pub round: u32,
+    /// Bytes a second; `None`: none yet.
+    pub rate: Option<f64>,
+}
+
+/// A grant that was given.
+#[derive(Copy, Clone, Debug)]
+struct Given {
+    round: u32,
+    at: Instant,
+    asked: Option<f64>,
+    /// The time until its round begins is a round trip.
+    sample: bool,
+}
+
+/// What came in the round so far.
+#[derive(Copy, Clone, Default, Debug)]
+struct Counts {
+    packets: u32,
+    bytes: u64,
+    missing: u32,
+    /// The delayed response timer ran out.
+    timed_out: bool,
+}
+
+/// Times between packets with data, seconds.
+#[derive(Copy, Clone, Default, Debug)]
+struct Spacing {
+    mean: f64,
+    deviation: f64,
+}
+
+impl Spacing {
+    fn push(&mut self, gap: f64) {
+        if self.mean <= 0.0 {
+            *self = Spacing { mean: gap, deviation: gap / 2.0 };
+            return;
+        }
+        self.deviation += ((gap - self.mean).abs() - self.deviation) / 4.0;
+        self.mean += (gap - self.mean) / 8.0;
+    }
+}
+
+/// The receiver's rate of one path.
+#[derive(Clone, Debug)]
+pub struct PathRate {
+    config: RateConfig,
+    /// It carries the data.
+    primary: bool,
+    sequence: Sequence,
+    tear: Tear,
+    trip: RoundTrip,
+    /// rate of eq. 4.
+    rate: Option<f64>,
+    smoothed: Smoothed,
+    most: Most,
+    /// Average loss rate.
+    loss: f64,
+    round: Option<u32>,
+    began: Instant,
+    counts: Counts,
+    /// Packets of the last round, and their mean size.
+    last_packets: u32,
+    packet_bytes: f64,
+    given: Option<Given>,
+    wanted: bool,
+    heard: Option<Instant>,
+    data_at: Option<Instant>,
+    deadline: Option<Instant>,
+    spacing: Spacing,
+    /// The sender said that it has nothing to send.
+    quiet: bool,
+    /// The delayed response timer ran out, and nothing came since.
+    silent: bool,
+    /// The number of the last packet, and when it came if it was a probe.
+    probe: (u32, Option<Instant>),
+    capacity: Option<f64>,
+    former: Option<f64>,
+}
+
+impl PathRate {
+    /// A path on which nothing came yet.
+    pub fn new(config: RateConfig) -> Self {
+        PathRate {
+            config,
+            primary: false,
+            sequence: Sequence::default(),
+            tear: Tear::default(),
+            trip: RoundTrip::default(),
+            rate: None,
+            smoothed: Smoothed::new(config.history),
+            most: Most::default(),
+            loss: 0.0,
+            round: None,
+            began: Instant::ZERO,
+            counts: Counts::default(),
+            last_packets: 1,
+            packet_bytes: 0.0,
+            given: None,
+            wanted: false,
+            heard: None,
+            data_at: None,
+            deadline: None,
+            spacing: Spacing::default(),
+            quiet: false,
+            silent: false,
+            probe: (0, None),
+            capacity: None,
+            former: None,
+        }
+    }
+
+    /// Rate_e: the smoothed rate, bytes a second.
+    pub fn rate(&self) -> Option<f64> {
+        self.smoothed.value()
+    }
+
+    /// Round-trip times by rounds.
+    pub fn trip(&self) -> &RoundTrip {
+        &self.trip
+    }
+
+    /// What the seven states make of it.
+    pub fn tear(&self) -> &Tear {
+        &self.tear
+    }
+
+    /// Mean size of the last packets, bytes.
+    pub fn packet_bytes(&self) -> f64 {
+        self.packet_bytes
+    }
+
+    /// When something with a label last came.
+    pub fn heard(&self) -> Option<Instant> {
+        self.heard
+    }
+
+    /// Nothing came for too long, and still nothing has.
+    pub fn is_silent(&self) -> bool {
+        self.silent
+    }
+
+    /// A packet with this round and number arrived; [`PathRate::arrived`] follows if it had data or padding. True
+    /// when it is the first of its round.
+    pub fn label(&mut self, now: Instant, round: u32, number: u32) -> bool {
+        let first = self.round.is_none_or(|r| round.wrapping_sub(r) as i32 > 0);
+        // What is missing before the first packet of a round was of the round before.
+        let place = self.sequence.place(number);
+        match place {
+            Place::Next => {}
+            Place::Beyond(missing) => self.counts.missing = self.counts.missing.saturating_add(missing),
+            Place::Late => self.counts.missing = self.counts.missing.saturating_sub(1),
+        }
+        if first {
+            self.begin(now, round);
+        }
+        if self.primary {
+            self.tear.arrived(place);
+        }
+        if number != self.probe.0.wrapping_add(1) || first {
+            self.probe.1 = None;
+        }
+        self.probe.0 = number;
+        self.heard = Some(now);
+        first
+    }
+
+    /// `bytes` came, padding or data.
+    pub fn arrived(&mut self, now: Instant, bytes: u64, probe: bool) {
+        self.counts.packets = self.counts.packets.saturating_add(1);
+        self.counts.bytes = self.counts.bytes.saturating_add(bytes);
+        if probe {
+            let spacing = self.probe.1.map(|t| (now - t).as_secs_f64());
+            let half_trip = self.trip.rtt().map_or(INITIAL_RTO, |r| r / 2.0);
+            if let Some(s) = spacing.filter(|s| (LEAST_SPACING..half_trip).contains(s)) {
+                let shown = bytes as f64 / s;
+                self.capacity = Some(self.capacity.map_or(shown, |c| c + (shown - c) / 4.0));
+            }
+            self.probe.1 = Some(now);
+        } else {
+            if let Some(last) = self.data_at.filter(|_| !self.quiet && !self.silent) {
+                self.spacing.push((now - last).as_secs_f64());
+            }
+            self.data_at = Some(now);
+            (self.quiet, self.silent) = (false, false);
+            self.deadline = self.patience().map(|d| now + d);
+        }
+    }
+
+    /// The first packet of a round: the one before it is over, and the way to the sender and back is measured.
+    fn begin(&mut self, now: Instant, round: u32) {
+        if let Some(given) = self.given.filter(|g| g.round == round && g.sample) {
+            let sample = (now - given.at).as_secs_f64();
+            // Data wait for their turn, half a pause on average; probes leave at once.
+            let pause = given.asked.filter(|_| self.primary).map_or(0.0, |rate| self.packet_bytes / rate);
+            self.trip.sample((sample - pause.min(sample) / 2.0).max(LEAST_RTT));
+        }
+        if self.round.is_some() {
+            self.close(now);
+        }
+        if self.primary {
+            self.tear.round();
+        }
+        self.round = Some(round);
+        self.began = now;
+        self.counts = Counts::default();
+        self.wanted = true;
+    }
+
+    fn close(&mut self, now: Instant) {
+        let Counts { packets, bytes, missing, timed_out } = self.counts;
+        if packets > 0 {
+            (self.last_packets, self.packet_bytes) = (packets, bytes as f64 / f64::from(packets));
+        }
+        let Some(rtt) = self.trip.rtt().filter(|_| packets > 0) else { return };
+        let sent = f64::from(packets) + f64::from(missing);
+        self.loss += self.config.loss_gain * (f64::from(missing) / sent - self.loss);
+        let congested = missing > 0 && self.loss >= self.config.threshold;
+        if timed_out {
+            return;
+        }
+        let (packet_bytes, slow_start) = (self.packet_bytes, self.tear.slow_start());
+        let next = if self.primary {
+            // The round may have lasted longer than a round trip: feedback waits for a SACK.
+            let lasted = (now - self.began).as_secs_f64().max(rtt / 2.0);
+            let packets = f64::from(packets) * rtt / lasted;
+            let round = Round { packets, packet_bytes, rtt, slow_start, congested };
+            self.most.push(now, round.received());
+            self.carried(&round, missing)
+        } else {
+            let round = Round { packets: self.tear.window(), packet_bytes, rtt, slow_start, congested };
+            self.tear.probed(missing == 0);
+            Some(self.trusted(self.rate.map_or(round.received(), |before| round.rate(before))))
+        };
+        if let Some(rate) = next {
+            self.push(rate.max(packet_bytes / rtt));
+        }
+    }
+
+    /// The rate after a round with data; `None`: as before.
+    fn carried(&self, round: &Round, missing: u32) -> Option<f64> {
+        let Some(before) = self.rate else {
+            return (!round.slow_start).then(|| round.received());
+        };
+        let asked = self.given.and_then(|g| g.asked).unwrap_or(0.0);
+        if missing == 0 && round.received() < USED * asked {
+            return None;
+        }
+        Some(round.rate(before).min(OF_RECEIVED * self.most.get()))
+    }
+
+    /// As much of a rate as a path that carries no data is trusted with.
+    fn trusted(&self, rate: f64) -> f64 {
+        let capacity = self.capacity.map(|c| OF_CAPACITY * c);
+        let former = self.former.map(|f| OF_FORMER * f);
+        [capacity, former].into_iter().flatten().fold(rate, f64::min)
+    }
+
+    fn push(&mut self, rate: f64) {
+        let rate = rate.max(LEAST_RATE);
+        self.rate = Some(rate);
+        self.smoothed.push(rate);
+    }
+
+    /// What to tell the sender now, if it is time for that: once a round, and again when that had no effect.
+    pub fn grant(&mut self, now: Instant) -> Option<Grant> {
+        let round = self.round?.wrapping_add(1);
+        let since = self.given.map(|g| (now - g.at).as_secs_f64());
+        let overdue = self.given.is_some_and(|g| g.round == round)
+            && since.is_some_and(|s| s > self.trip.rto().unwrap_or(INITIAL_RTO));
+        let early = since.is_some_and(|s| s < LEAST_PAUSE.as_secs_f64());
+        if early || !(self.wanted || overdue) {
+            return None;
+        }
+        let again = self.given.is_some_and(|g| g.round == round);
+        let rate = self.rate();
+        self.given = Some(Given { round, at: now, asked: rate, sample: !again });
+        self.wanted = false;
+        Some(Grant { round, rate })
+    }
+
+    /// When the silence becomes a timeout: the delayed response timer.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.deadline.filter(|_| self.primary && !self.quiet && !self.silent)
+    }
+
+    /// How long the silence after this packet may last.
+    fn patience(&self) -> Option<Duration> {
+        let window = 2.0 * f64::from(self.last_packets) * self.spacing.mean + 4.0 * self.spacing.deviation;
+        Some(seconds(window.max(self.trip.rtt()?)))
+    }
+
+    /// Until when nothing may come before the path counts as dead: two round trips.
+    pub fn dead_at(&self) -> Option<Instant> {
+        Some(self.data_at? + seconds(2.0 * self.trip.rtt()?))
+    }
+
+    /// Nothing came until [`PathRate::deadline`].
+    pub fn timed_out(&mut self) {
+        self.tear.timed_out();
+        (self.counts.timed_out, self.silent) = (true, true);
+        self.wanted = true;
+        self.spoil();
+        if let (Some(before), Some(rtt)) = (self.rate, self.trip.rtt()) {
+            let (packets, packet_bytes) = (f64::from(self.counts.packets), self.packet_bytes);
+            let round = Round { packets, packet_bytes, rtt, slow_start: false, congested: true };
+            self.push(round.rate(before).max(packet_bytes / rtt));
+        }
+    }
+
+    /// The sender has nothing to send: silence says nothing.
+    pub fn quiet(&mut self) {
+        self.quiet = true;
+        self.spoil();
+    }
+
+    fn spoil(&mut self) {
+        if let Some(given) = &mut self.given {
+            given.sample = false;
+        }
+    }
+
+    /// The path carries the data from now on, at `rate` if the sender was told one with the order to use it.
+    pub fn take_over(&mut self, rate: Option<f64>) {
+        self.primary = true;
+        (self.quiet, self.silent) = (false, false);
+        self.counts.timed_out = false;
+        (self.data_at, self.deadline) = (None, None);
+        if let Some(rate) = rate {
+            self.smoothed.clear();
+            self.push(rate);
+            if let Some(given) = &mut self.given {
+                given.asked = Some(rate);
+            }
+        }
+        if let (Some(rate), Some(rtt)) = (self.rate(), self.trip.rtt())
+            && self.packet_bytes > 0.0
+        {
+            let pause = self.packet_bytes / rate;
+            self.spacing = Spacing { mean: pause, deviation: pause / 2.0 };
+            self.last_packets = (rtt / pause.max(LEAST_SPACING)).clamp(1.0, 1e6) as u32;
+            self.tear.resume(rtt / pause.max(LEAST_SPACING));
+        }
+    }
+
+    /// The data go another way now.
+    pub fn step_down(&mut self) {
+        self.primary = false;
+        self.silent = false;
+        self.counts = Counts::default();
+        self.former = self.rate().or(self.former);
+        if let (Some(rate), Some(rtt)) = (self.rate(), self.trip.rtt())
+            && self.packet_bytes > 0.0
+        {
+            self.tear.resume(rate * rtt / self.packet_bytes);
+        }
+    }
+}
+
+/// `s` seconds; the longest duration for what is none.
+fn seconds(s: f64) -> Duration {
+    Duration::try_from_secs_f64(s).unwrap_or(Duration::MAX)
+}

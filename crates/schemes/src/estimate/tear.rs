@@ -1,0 +1,309 @@
+//! TCP's window as a receiver would keep it, from arrivals alone (TEAR: I. Rhee, V. Ozdemir, Y. Yi, "TEAR: TCP Emulation
+//! at Receivers", technical report, North Carolina State University, 2000), in the seven states that paper 001 runs.
+//!
+//! | source | here |
+//! |---|---|
+//! | seven states; 001 names six of them, the seventh is [`State::Gap`] | [`State`] |
+//! | a packet in sequence: +1 in slow start, +1/lastWindow in congestion avoidance | [`Tear::arrived`] |
+//! | a gap: held; three packets beyond it: fast recovery; filled: back | [`Tear::arrived`] |
+//! | fast recovery: half; timeout: 1; both wait for the next round | [`Tear::arrived`], [`Tear::timed_out`], [`Tear::round`] |
+//!
+//! The window is a virtual one, in packets: nobody's sending is bound by it.
+//!
+//! `ASSUMED`, as the technical report could not be had and 001 refers to it: initial window 2, initial threshold 32
+//! packets; no less than 2 packets after a halving, 1 after a timeout; losses of the round that brought fast recovery
+//! on count once.
+
+/// Threshold of slow start before any loss, packets.
+const INITIAL_THRESHOLD: f64 = 32.0;
+/// Packets beyond a gap that make it a loss: TCP's three duplicate acknowledgements.
+const BEYOND: u8 = 3;
+/// A number this far from the expected one says nothing: whoever sent it has begun anew.
+const FAR: i32 = 10_000;
+
+/// What TEAR makes of a path.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum State {
+    /// Doubling each round.
+    SlowStart,
+    /// One packet more each round.
+    CongestionAvoidance,
+    /// Packets are missing; they may be late or lost.
+    Gap,
+    /// They are lost: the window was halved.
+    FastRecovery,
+    /// Nothing came for too long: the window is one packet.
+    Timeout,
+    /// After a timeout, until the next round begins.
+    SlowStartReady,
+    /// After fast recovery, until the next round begins.
+    CongestionAvoidanceReady,
+}
+
+/// Where a packet stands in its path's sequence.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// The expected one, or the first.
+    Next,
+    /// So many before it are missing.
+    Beyond(u32),
+    /// It was missing, or came twice.
+    Late,
+}
+
+/// A path's packet numbers as they arrive.
+#[derive(Copy, Clone, Debug, Default)]
+pub struct Sequence {
+    next: Option<u32>,
+}
+
+impl Sequence {
+    /// Places packet `number`; numbers wrap around (RFC 1982).
+    pub fn place(&mut self, number: u32) -> Place {
+        let ahead = self.next.map_or(0, |next| number.wrapping_sub(next) as i32);
+        if (-FAR..0).contains(&ahead) {
+            return Place::Late;
+        }
+        self.next = Some(number.wrapping_add(1));
+        match ahead {
+            1..FAR => Place::Beyond(ahead as u32),
+            _ => Place::Next,
+        }
+    }
+}
+
+/// The virtual window of one path.
+#[derive(Clone, Debug)]
+pub struct Tear {
+    state: State,
+    /// Whence a gap was entered.
+    origin: State,
+    window: f64,
+    threshold: f64,
+    /// The window when the round began.
+    last_window: f64,
+    missing: u32,
+    beyond: u8,
+}
+
+impl Default for Tear {
+    fn default() -> Self {
+        Tear {
+            state: State::SlowStart,
+            origin: State::SlowStart,
+            window: 2.0,
+            threshold: INITIAL_THRESHOLD,
+            last_window: 2.0,
+            missing: 0,
+            beyond: 0,
+        }
+    }
+}
+
+impl Tear {
+    /// What is made of the path now.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// Whether the window grows as in slow start.
+    pub fn slow_start(&self) -> bool {
+        let state = if self.state == State::Gap { self.origin } else { self.state };
+        matches!(state, State::SlowStart | State::SlowStartReady | State::Timeout)
+    }
+
+    /// The virtual window, packets.
+    pub fn window(&self) -> f64 {
+        self.window
+    }
+
+    /// A packet of the round arrived.
+    pub fn arrived(&mut self, place: Place) {
+        match (self.state, place) {
+            (State::SlowStart, Place::Next) => {
+                self.window += 1.0;
+                self.maybe_avoid();
+            }
+            (State::CongestionAvoidance, Place::Next) => self.window += 1.0 / self.last_window.max(1.0),
+            (State::SlowStart | State::CongestionAvoidance, Place::Beyond(missing)) => {
+                (self.origin, self.state) = (self.state, State::Gap);
+                (self.missing, self.beyond) = (missing, 1);
+            }
+            (State::Gap, Place::Late) => {
+                self.missing = self.missing.saturating_sub(1);
+                if self.missing == 0 {
+                    self.state = self.origin;
+                }
+            }
+            (State::Gap, Place::Next | Place::Beyond(_)) => {
+                if let Place::Beyond(more) = place {
+                    self.missing = self.missing.saturating_add(more);
+                }
+                self.beyond += 1;
+                if self.beyond >= BEYOND {
+                    self.halve();
+                    self.state = State::FastRecovery;
+                }
+            }
+            (State::FastRecovery, _) => self.state = State::CongestionAvoidanceReady,
+            (State::Timeout, _) => self.state = State::SlowStartReady,
+            _ => {}
+        }
+    }
+
+    /// Nothing came for too long.
+    pub fn timed_out(&mut self) {
+        self.halve();
+        self.window = 1.0;
+        self.state = State::Timeout;
+    }
+
+    /// The first packet of a new round arrived; [`Tear::arrived`] follows for it.
+    pub fn round(&mut self) {
+        self.last_window = self.window;
+        match self.state {
+            State::Timeout | State::SlowStartReady => self.state = State::SlowStart,
+            State::FastRecovery | State::CongestionAvoidanceReady => self.state = State::CongestionAvoidance,
+            State::SlowStart | State::CongestionAvoidance | State::Gap => {}
+        }
+    }
+
+    /// A round of a path that carries no data, only probes: all of them arrived, or not. What as many packets as the
+    /// window holds would have done to it.
+    pub fn probed(&mut self, whole: bool) {
+        if !whole {
+            self.halve();
+            self.state = State::CongestionAvoidance;
+        } else if self.slow_start() {
+            self.window = (2.0 * self.window).min(self.threshold.max(self.window));
+            self.maybe_avoid();
+        } else {
+            self.window += 1.0;
+        }
+    }
+
+    /// The path carries, or carried, `window` packets a round trip: growth goes on from there.
+    pub fn resume(&mut self, window: f64) {
+        self.window = window.max(1.0);
+        self.last_window = self.window;
+        self.threshold = (self.window / 2.0).max(2.0);
+        self.state = State::CongestionAvoidance;
+    }
+
+    fn maybe_avoid(&mut self) {
+        if self.window >= self.threshold {
+            self.state = State::CongestionAvoidance;
+        }
+    }
+
+    fn halve(&mut self) {
+        self.threshold = (self.window / 2.0).max(2.0);
+        self.window = self.threshold;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn play(tear: &mut Tear, places: &[Place]) -> (State, f64) {
+        places.iter().for_each(|p| tear.arrived(*p));
+        (tear.state(), tear.window())
+    }
+
+    /// In congestion avoidance with a window of 10.
+    fn avoiding() -> Tear {
+        let mut tear = Tear::default();
+        tear.resume(10.0);
+        tear
+    }
+
+    #[test]
+    fn numbers_are_placed_and_wrap_around() {
+        let mut s = Sequence::default();
+        let places: Vec<Place> =
+            [u32::MAX - 1, u32::MAX, 0, 3, 1, 3, 4].into_iter().map(|n| s.place(n)).collect();
+        use Place::{Beyond, Late, Next};
+        assert_eq!(places, [Next, Next, Next, Beyond(2), Late, Late, Next]);
+        assert_eq!(s.place(1 << 30), Next, "begun anew, not a thousand million losses");
+        assert_eq!(s.place(5), Next, "and back");
+        assert_eq!(s.place(6), Next);
+    }
+
+    #[test]
+    fn slow_start_adds_a_packet_a_packet_up_to_the_threshold() {
+        let mut tear = Tear::default();
+        assert_eq!(play(&mut tear, &[Place::Next; 29]), (State::SlowStart, 31.0));
+        assert_eq!(play(&mut tear, &[Place::Next]), (State::CongestionAvoidance, 32.0));
+        tear.round();
+        let (_, window) = play(&mut tear, &[Place::Next; 32]);
+        assert!((window - 33.0).abs() < 1e-9, "32 packets of 1/32: {window}");
+    }
+
+    #[test]
+    fn a_gap_that_closes_changes_nothing() {
+        let mut tear = avoiding();
+        assert_eq!(play(&mut tear, &[Place::Beyond(2), Place::Next]), (State::Gap, 10.0));
+        assert_eq!(play(&mut tear, &[Place::Late]), (State::Gap, 10.0), "one of two");
+        assert_eq!(play(&mut tear, &[Place::Late]), (State::CongestionAvoidance, 10.0));
+    }
+
+    #[test]
+    fn three_packets_beyond_a_gap_halve_once_a_round() {
+        let mut tear = avoiding();
+        assert_eq!(play(&mut tear, &[Place::Beyond(1), Place::Next]), (State::Gap, 10.0));
+        assert_eq!(play(&mut tear, &[Place::Next]), (State::FastRecovery, 5.0));
+        assert_eq!(play(&mut tear, &[Place::Next]), (State::CongestionAvoidanceReady, 5.0));
+        let more = [Place::Beyond(1), Place::Next, Place::Next, Place::Next];
+        assert_eq!(play(&mut tear, &more), (State::CongestionAvoidanceReady, 5.0), "the same round");
+        tear.round();
+        assert_eq!(tear.state(), State::CongestionAvoidance);
+        let (state, window) = play(&mut tear, &more);
+        assert_eq!((state, window), (State::CongestionAvoidanceReady, 2.5));
+    }
+
+    #[test]
+    fn a_timeout_leaves_one_packet_and_slow_start_from_the_next_round_on() {
+        let mut tear = avoiding();
+        tear.timed_out();
+        assert_eq!((tear.state(), tear.window()), (State::Timeout, 1.0));
+        assert_eq!(play(&mut tear, &[Place::Next; 2]), (State::SlowStartReady, 1.0), "still the old round");
+        tear.round();
+        assert_eq!(play(&mut tear, &[Place::Next; 3]), (State::SlowStart, 4.0));
+        assert_eq!(play(&mut tear, &[Place::Next]), (State::CongestionAvoidance, 5.0), "half of 10");
+        tear.timed_out();
+        tear.timed_out();
+        tear.round();
+        assert_eq!(
+            play(&mut tear, &[Place::Next]),
+            (State::CongestionAvoidance, 2.0),
+            "a threshold of 2 at least"
+        );
+    }
+
+    #[test]
+    fn a_timeout_in_a_gap_is_a_timeout() {
+        let mut tear = avoiding();
+        play(&mut tear, &[Place::Beyond(1)]);
+        tear.timed_out();
+        assert_eq!((tear.state(), tear.window()), (State::Timeout, 1.0));
+    }
+
+    #[test]
+    fn probes_move_the_window_by_rounds() {
+        let mut tear = Tear::default();
+        let windows: Vec<f64> = (0..6)
+            .map(|_| {
+                tear.probed(true);
+                tear.window()
+            })
+            .collect();
+        assert_eq!(windows, [4.0, 8.0, 16.0, 32.0, 33.0, 34.0]);
+        tear.probed(false);
+        assert_eq!((tear.state(), tear.window()), (State::CongestionAvoidance, 17.0));
+        for _ in 0..9 {
+            tear.probed(false);
+        }
+        assert_eq!(tear.window(), 2.0);
+    }
+}

@@ -1,0 +1,114 @@
+//! Both halves as one policy.
+
+use strandcast_proto::policy::{Feedback, Occasion, PathState, Policy, Probe, Report, Signal, View};
+use strandcast_proto::time::{Duration, Instant};
+
+use super::notice::{LABEL_LEN, Notice};
+use super::receiver::Receiver;
+use super::sender::Sender;
+use crate::estimate::RateConfig;
+
+/// What the paper leaves open.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub struct RoundsConfig {
+    /// How rates are found.
+    pub rates: RateConfig,
+    /// The lead that a path must have before the receiver asks for a switch, as a share; 0: any.
+    pub hysteresis: f64,
+    /// Least time between two pairs of probes on a path without data.
+    pub train: Duration,
+}
+
+impl Default for RoundsConfig {
+    fn default() -> Self {
+        RoundsConfig { rates: RateConfig::default(), hysteresis: 0.0, train: Duration::from_millis(100) }
+    }
+}
+
+/// Rounds, the receiver's rates and its choice of path. Acknowledgement is RFC 9260's.
+#[derive(Debug)]
+pub struct Rounds {
+    sender: Sender,
+    receiver: Receiver,
+}
+
+impl Rounds {
+    /// Both halves of one association.
+    pub fn new(config: RoundsConfig) -> Self {
+        Rounds { sender: Sender::new(config.train), receiver: Receiver::new(config) }
+    }
+
+    fn hear(&mut self, view: &View<'_>, report: &Report) {
+        match (Notice::read(report), report.subject, report.via) {
+            (Some(Notice::Label { round, number }), _, Some(via)) => {
+                self.receiver.label(view, via, round, number);
+            }
+            (Some(Notice::Rate { round, .. }), Some(path), _) => self.sender.granted(view, path, round),
+            (Some(Notice::Quiet), Some(path), _) => self.receiver.quiet(path),
+            _ => {}
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn receiver(&self) -> &Receiver {
+        &self.receiver
+    }
+}
+
+impl Policy for Rounds {
+    fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
+        match signal {
+            Signal::Sent(chunk) => self.sender.sent(view, chunk.path()),
+            Signal::Peer(report) => self.hear(view, report),
+            Signal::Arrived(rx) => self.receiver.arrived(view, rx),
+            Signal::PathChanged(path) => {
+                self.sender.changed(view, *path);
+                if view.paths.get(path.index()).is_some_and(|p| p.state == PathState::Closed) {
+                    self.receiver.forget(*path);
+                }
+            }
+            Signal::Tick => {
+                self.receiver.tick(view);
+                self.sender.tick(view);
+            }
+            _ => {}
+        }
+    }
+
+    fn remarks(&self, view: &View<'_>, out: &mut Vec<&'static str>) {
+        if !view.peer_reports {
+            out.push("the peer does not speak REPORT: no rates and no choice of path by the receiver, as plain SCTP");
+        }
+    }
+
+    fn counters(&self, out: &mut Vec<(&'static str, u64)>) {
+        self.sender.counters(out);
+        self.receiver.counters(out);
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        [self.sender.poll_timeout(), self.receiver.poll_timeout()].into_iter().flatten().min()
+    }
+}
+
+impl Feedback for Rounds {
+    fn reports(&mut self, view: &View<'_>, occasion: Occasion, out: &mut Vec<Report>) {
+        match occasion {
+            Occasion::Data(path) | Occasion::Heartbeat(path) => out.push(self.sender.label(path)),
+            Occasion::Sack(_) => out.extend(self.receiver.rate(view, None)),
+            Occasion::HeartbeatAck(path) => out.extend(self.receiver.rate(view, Some(path))),
+            Occasion::Tick => {
+                self.receiver.take_reports(out);
+                self.sender.take_reports(out);
+            }
+        }
+    }
+
+    fn overhead(&self) -> usize {
+        LABEL_LEN
+    }
+
+    fn probe(&mut self, view: &View<'_>) -> Option<Probe> {
+        self.sender.probe(view)
+    }
+}

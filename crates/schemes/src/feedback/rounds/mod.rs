@@ -1,0 +1,40 @@
+//! Rounds between a sender and its receiver, and what follows from them (paper 001: Y. Cao et al., "Receiver-assisted
+//! cellular/wifi handover management for efficient multipath multimedia delivery in heterogeneous wireless networks").
+//!
+//! The receiver finds the rate of each path (`estimate::PathRate`), tells the sender, and says which path to use. Both
+//! halves are in one object, as an association has both.
+//!
+//! | paper | here |
+//! |---|---|
+//! | Definitions 1 and 2: a round begins when the sender uses the advertised rate; each packet has its id | `sender` |
+//! | a_rdsr in SACK and HEARTBEAT ACK (Fig. 3 a, b) | [`Notice::Rate`] |
+//! | PPSN (Fig. 3 c), on the reverse path with the lowest RTT | [`Notice::Switch`], `receiver` |
+//! | timeout: feedback at once | `receiver`, `estimate::PathRate::timed_out` |
+//! | eqs 9-12: the rate on the new path | [`new_rate`] |
+//! | Algorithm 1, lines 1-9: choose the path | `receiver`, [`Trigger`] |
+//! | Algorithm 1, line 12: go there | `schedule::ReceiverChoice`, `congestion::ReceiverPaced` |
+//!
+//! `ASSUMED`, where the paper says nothing:
+//! - rates, round ids and switches travel in REPORT items, not in a longer SACK: strict parsers refuse bytes behind it. A
+//!   rate names the round that begins with it, so that a repeated one is known;
+//! - packets have numbers on their path: TSNs do not tell which path lost what;
+//! - on paths without data the sender sends pairs of HEARTBEATs padded to the MTU, one pair a round and not more often
+//!   than every 100 ms (key `train`), while data flow;
+//! - eq. 9 can exceed the rate of the new path or be negative: it is held between half the old path's rate, or one packet a
+//!   round trip, and the new path's;
+//! - no hysteresis (the paper has none); `hysteresis=0.15` asks for a lead of 15 % in three rounds in a row and two
+//!   seconds since the last switch;
+//! - a path on which nothing came for two round trips, and whose timer ran out, is left for any other one that answers;
+//! - the sender says when it has nothing to send: silence would look like a failure.
+
+mod choice;
+mod feedback;
+mod notice;
+mod receiver;
+mod sender;
+#[cfg(test)]
+mod tests;
+
+pub use choice::{Standing, Trigger, new_rate};
+pub use feedback::{Rounds, RoundsConfig};
+pub use notice::{LABEL_LEN, Notice, Order};

@@ -1,0 +1,181 @@
+//! What the two halves say to each other, in REPORT items.
+//!
+//! | kind | said | subject | payload |
+//! |---|---|---|---|
+//! | 0x110 | the packet's round and its number on its path: in front of DATA, beside HEARTBEAT | – | round (32 bits), number (32 bits) |
+//! | 0x111 | the rate asked for and the round that begins with it: beside SACK, HEARTBEAT ACK | the path | rate in bytes/s (64 bits, 0: none yet), round (32 bits) |
+//! | 0x112 | go there: on its own, reliable | the path | rate in bytes/s (64 bits, 0: none), serial (32 bits) |
+//! | 0x113 | nothing to send: on its own | the path | – |
+
+use bytes::{Buf as _, BufMut as _, BytesMut};
+use strandcast_proto::policy::{PathId, Report};
+
+const LABEL: u16 = 0x110;
+const RATE: u16 = 0x111;
+const SWITCH: u16 = 0x112;
+const QUIET: u16 = 0x113;
+
+/// Bytes of a label on the wire: REPORT chunk header, item header, round and number.
+pub const LABEL_LEN: usize = 4 + 8 + 8;
+/// Labels are cut from blocks of so many bytes, so that none is an allocation of its own.
+const BLOCK: usize = 4096;
+
+/// One thing said.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Notice {
+    /// Of which round this packet is, and its number on its path.
+    Label {
+        /// The sender's round.
+        round: u32,
+        /// Counted from 0 on each path.
+        number: u32,
+    },
+    /// The rate at which the subject should be used.
+    Rate {
+        /// Bytes a second; `None`: none yet.
+        rate: Option<u64>,
+        /// The round that begins when the rate is used.
+        round: u32,
+    },
+    /// Send data on the subject.
+    Switch {
+        /// At this rate, bytes a second.
+        rate: Option<u64>,
+        /// Rises with each switch.
+        serial: u32,
+    },
+    /// Nothing to send on the subject.
+    Quiet,
+}
+
+impl Notice {
+    /// What a report says; `None`: nothing of these.
+    pub fn read(report: &Report) -> Option<Notice> {
+        let mut bytes = &report.payload[..];
+        let rate = |b: &mut &[u8]| Some(b.try_get_u64().ok()?).map(|r| Some(r).filter(|r| *r > 0));
+        Some(match report.kind {
+            LABEL => Notice::Label { round: bytes.try_get_u32().ok()?, number: bytes.try_get_u32().ok()? },
+            RATE => Notice::Rate { rate: rate(&mut bytes)?, round: bytes.try_get_u32().ok()? },
+            SWITCH => Notice::Switch { rate: rate(&mut bytes)?, serial: bytes.try_get_u32().ok()? },
+            QUIET => Notice::Quiet,
+            _ => return None,
+        })
+    }
+
+    /// As a report about `subject`, its bytes from `block`.
+    fn report_from(self, subject: Option<PathId>, block: &mut BytesMut) -> Report {
+        let (kind, reliable) = match self {
+            Notice::Label { round, number } => {
+                block.put_u32(round);
+                block.put_u32(number);
+                (LABEL, false)
+            }
+            Notice::Rate { rate, round } => {
+                block.put_u64(rate.unwrap_or(0));
+                block.put_u32(round);
+                (RATE, false)
+            }
+            Notice::Switch { rate, serial } => {
+                block.put_u64(rate.unwrap_or(0));
+                block.put_u32(serial);
+                (SWITCH, true)
+            }
+            Notice::Quiet => (QUIET, false),
+        };
+        Report { kind, subject, via: None, reliable, payload: block.split().freeze() }
+    }
+
+    /// As a report about `subject`.
+    pub fn report(self, subject: Option<PathId>) -> Report {
+        self.report_from(subject, &mut BytesMut::with_capacity(12))
+    }
+}
+
+/// Makes labels without an allocation each.
+#[derive(Debug, Default)]
+pub(super) struct Printer {
+    block: BytesMut,
+}
+
+impl Printer {
+    pub fn label(&mut self, round: u32, number: u32) -> Report {
+        if self.block.capacity() < 8 {
+            self.block = BytesMut::with_capacity(BLOCK);
+        }
+        Notice::Label { round, number }.report_from(None, &mut self.block)
+    }
+}
+
+/// Switches in the order they were decided: reports may overtake each other.
+#[derive(Copy, Clone, Default, Debug)]
+pub struct Order {
+    last: Option<u32>,
+}
+
+impl Order {
+    /// Whether the switch with this serial is newer than all before it.
+    pub fn follows(&mut self, serial: u32) -> bool {
+        let newer = self.last.is_none_or(|last| serial.wrapping_sub(last) as i32 > 0);
+        if newer {
+            self.last = Some(serial);
+        }
+        newer
+    }
+}
+
+/// Bytes a second for the wire: at least 1, as 0 says that there is no rate.
+pub(super) fn whole(rate: f64) -> u64 {
+    (rate as u64).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+
+    #[test]
+    fn notices_come_back_as_they_were_said() {
+        let all = [
+            (Notice::Label { round: 7, number: u32::MAX }, 8),
+            (Notice::Rate { rate: Some(u64::MAX), round: 1 }, 12),
+            (Notice::Rate { rate: None, round: 0 }, 12),
+            (Notice::Switch { rate: Some(5), serial: 3 }, 12),
+            (Notice::Quiet, 0),
+        ];
+        for (notice, len) in all {
+            let report = notice.report(Some(PathId(1)));
+            assert_eq!((Notice::read(&report), report.payload.len()), (Some(notice), len));
+            assert_eq!(report.reliable, matches!(notice, Notice::Switch { .. }), "PPSN alone is repeated");
+            if len > 0 {
+                let cut = Report { payload: report.payload.slice(..len - 1), ..report };
+                assert_eq!(Notice::read(&cut), None, "too short: {notice:?}");
+            }
+        }
+        let other = Report { kind: 0x150, ..Notice::Quiet.report(None) };
+        assert_eq!(Notice::read(&other), None);
+    }
+
+    #[test]
+    fn labels_are_cut_from_one_block() {
+        let mut printer = Printer::default();
+        let labels: Vec<Bytes> = (0..2000).map(|n| printer.label(1, n).payload).collect();
+        for (n, label) in labels.iter().enumerate() {
+            assert_eq!(label[..], [0, 0, 0, 1, 0, 0, (n >> 8) as u8, n as u8]);
+        }
+        let neighbours = labels.windows(2).filter(|w| w[1].as_ptr() == w[0].as_ptr().wrapping_add(8)).count();
+        assert!(neighbours >= 1990, "{neighbours}: a block holds 512");
+    }
+
+    #[test]
+    fn switches_are_followed_in_their_order() {
+        let mut order = Order::default();
+        let followed: Vec<bool> = [5, 5, 4, 6].into_iter().map(|s| order.follows(s)).collect();
+        assert_eq!(followed, [true, false, false, true]);
+    }
+
+    #[test]
+    fn no_rate_is_written_as_nothing() {
+        assert_eq!([whole(0.2), whole(f64::NAN), whole(1500.9), whole(1e30)], [1, 1, 1500, u64::MAX]);
+    }
+}

@@ -1,0 +1,232 @@
+//! The receiving half: a rate for each path, and the order to switch.
+
+use smallvec::SmallVec;
+use strandcast_proto::policy::{PathId, PathState, Report, RxInfo, View};
+use strandcast_proto::time::{Duration, Instant};
+use strandcast_proto::wire::Tsn;
+
+use super::choice::{Standing, Trigger, new_rate};
+use super::feedback::RoundsConfig;
+use super::notice::{Notice, whole};
+use crate::estimate::PathRate;
+
+/// A path that was not heard of for so long, or for so many round trips, is no place to go.
+const FRESH: (Duration, f64) = (Duration::from_secs(1), 4.0);
+/// An order that had no effect for so long, or for so many round trips, is forgotten.
+const PATIENCE: (Duration, f64) = (Duration::from_secs(1), 5.0);
+/// Reports waiting at once.
+const OUTBOX: usize = 8;
+
+/// A path was ordered, and its data did not come yet.
+#[derive(Copy, Clone, Debug)]
+struct Ordered {
+    path: PathId,
+    rate: f64,
+    until: Instant,
+}
+
+/// What arrives, path by path.
+#[derive(Debug)]
+pub(super) struct Receiver {
+    config: RoundsConfig,
+    /// By path slot.
+    paths: Vec<Option<Box<PathRate>>>,
+    /// d_cp: the path the newest data came by.
+    current: Option<PathId>,
+    newest: Option<Tsn>,
+    trigger: Trigger,
+    ordered: Option<Ordered>,
+    serial: u32,
+    /// The current path is silent: when it counts as dead.
+    dead_at: Option<Instant>,
+    outbox: SmallVec<[Report; 2]>,
+    orders: u64,
+    timeouts: u64,
+}
+
+impl Receiver {
+    pub fn new(config: RoundsConfig) -> Self {
+        Receiver {
+            config,
+            paths: Vec::new(),
+            current: None,
+            newest: None,
+            trigger: Trigger::new(config.hysteresis),
+            ordered: None,
+            serial: 0,
+            dead_at: None,
+            outbox: SmallVec::new(),
+            orders: 0,
+            timeouts: 0,
+        }
+    }
+
+    fn get(&self, path: PathId) -> Option<&PathRate> {
+        self.paths.get(path.index())?.as_deref()
+    }
+
+    fn path(&mut self, path: PathId) -> &mut PathRate {
+        if self.paths.len() <= path.index() {
+            self.paths.resize_with(path.index() + 1, || None);
+        }
+        let config = self.config.rates;
+        self.paths[path.index()].get_or_insert_with(|| Box::new(PathRate::new(config)))
+    }
+
+    /// The path was closed: whatever takes its slot is another one.
+    pub fn forget(&mut self, path: PathId) {
+        if let Some(slot) = self.paths.get_mut(path.index()) {
+            *slot = None;
+        }
+        if self.current == Some(path) {
+            (self.current, self.dead_at) = (None, None);
+        }
+        self.ordered = self.ordered.filter(|o| o.path != path);
+    }
+
+    /// The label of a packet that came by `path`.
+    pub fn label(&mut self, view: &View<'_>, path: PathId, round: u32, number: u32) {
+        let first = self.path(path).label(view.now, round, number);
+        let silent = self.current.and_then(|c| self.get(c)).is_some_and(PathRate::is_silent);
+        if first && (self.current == Some(path) || silent) {
+            self.compare(view);
+        }
+    }
+
+    /// A packet arrived.
+    pub fn arrived(&mut self, view: &View<'_>, rx: &RxInfo) {
+        if let Some((_, highest)) = rx.tsns
+            && self.newest.is_none_or(|t| highest.is_after(t))
+        {
+            self.newest = Some(highest);
+            if self.current != Some(rx.path) {
+                self.follow(rx.path);
+            }
+        }
+        self.path(rx.path).arrived(view.now, rx.bytes, rx.tsns.is_none());
+        if self.current == Some(rx.path) {
+            self.dead_at = None;
+        }
+    }
+
+    /// The sender uses another path.
+    fn follow(&mut self, path: PathId) {
+        if let Some(old) = self.current.replace(path) {
+            self.path(old).step_down();
+        }
+        let rate = self.ordered.filter(|o| o.path == path).map(|o| o.rate);
+        self.ordered = None;
+        self.path(path).take_over(rate);
+    }
+
+    /// The sender has nothing to send.
+    pub fn quiet(&mut self, path: PathId) {
+        self.path(path).quiet();
+        if self.current == Some(path) {
+            self.dead_at = None;
+        }
+    }
+
+    /// Algorithm 1, once a round: whether another path is better than the current one.
+    fn compare(&mut self, view: &View<'_>) {
+        self.ordered = self.ordered.filter(|o| o.until > view.now);
+        let Some(current) = self.current.filter(|_| self.ordered.is_none()) else { return };
+        let Some(cp) = self.get(current) else { return };
+        let dead = cp.is_silent() && cp.dead_at().is_none_or(|t| t <= view.now);
+        let Some((best, ap)) = self.best(view, current) else { return };
+        // Without a rate of its own the current path is in slow start still.
+        let none = Standing { rate: 0.0, ..ap };
+        let Some(cp) = Standing::of(cp).or(dead.then_some(none)) else { return };
+        if dead || self.trigger.fires(view.now, &cp, (best, &ap)) {
+            self.order(view, (current, &cp), (best, &ap), dead);
+        }
+    }
+
+    /// Eq. 10: the active path with the highest rate beside `current`.
+    fn best(&self, view: &View<'_>, current: PathId) -> Option<(PathId, Standing)> {
+        let fresh = |p: &PathRate| {
+            let age = p.heard().map(|t| (view.now - t).as_secs_f64());
+            let limit = FRESH.0.max(2 * self.config.train).as_secs_f64();
+            age.is_some_and(|age| age <= limit.max(FRESH.1 * p.trip().rtt().unwrap_or(0.0)))
+        };
+        let others = view.paths.iter().filter(|p| p.id != current && p.state == PathState::Active);
+        let standing = |id| Some((id, Standing::of(self.get(id).filter(|p| fresh(p))?)?));
+        others.filter_map(|p| standing(p.id)).reduce(|a, b| if b.1.rate > a.1.rate { b } else { a })
+    }
+
+    fn order(&mut self, view: &View<'_>, cp: (PathId, &Standing), ap: (PathId, &Standing), dead: bool) {
+        let rate = new_rate(cp.1, ap.1);
+        let patience = PATIENCE.0.as_secs_f64().max(PATIENCE.1 * ap.1.rtt);
+        let until = view.now + Duration::try_from_secs_f64(patience).unwrap_or(Duration::MAX);
+        self.ordered = Some(Ordered { path: ap.0, rate, until });
+        self.trigger.switched(view.now);
+        self.orders += 1;
+        self.serial = self.serial.wrapping_add(1);
+        let notice = Notice::Switch { rate: Some(whole(rate)), serial: self.serial };
+        let via = self.fastest_back(view, dead.then_some(cp.0));
+        self.say(Report { via, ..notice.report(Some(ap.0)) });
+    }
+
+    /// The reverse path with the lowest round-trip time.
+    fn fastest_back(&self, view: &View<'_>, not: Option<PathId>) -> Option<PathId> {
+        let rtt = |p: PathId| {
+            let by_rounds = self.get(p).and_then(|r| r.trip().rtt());
+            by_rounds.or(view[p].srtt.map(|s| s.as_secs_f64())).unwrap_or(f64::INFINITY)
+        };
+        let usable = view.usable().iter().filter(|p| Some(*p) != not);
+        usable.map(|p| (p, rtt(p))).reduce(|a, b| if b.1 < a.1 { b } else { a }).map(|(p, _)| p)
+    }
+
+    fn say(&mut self, report: Report) {
+        if self.outbox.len() < OUTBOX {
+            self.outbox.push(report);
+        }
+    }
+
+    /// What goes beside a SACK or, for `path`, beside a HEARTBEAT ACK.
+    pub fn rate(&mut self, view: &View<'_>, path: Option<PathId>) -> Option<Report> {
+        let path = path.or(self.current)?;
+        let grant = self.paths.get_mut(path.index())?.as_mut()?.grant(view.now)?;
+        let notice = Notice::Rate { rate: grant.rate.map(whole), round: grant.round };
+        Some(notice.report(Some(path)))
+    }
+
+    pub fn counters(&self, out: &mut Vec<(&'static str, u64)>) {
+        out.extend([("path_switches_ordered", self.orders), ("receiver_timeouts", self.timeouts)]);
+    }
+
+    /// What travels on its own.
+    pub fn take_reports(&mut self, out: &mut Vec<Report>) {
+        out.extend(self.outbox.drain(..));
+    }
+
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let current = self.get(self.current?)?;
+        self.dead_at.or_else(|| current.deadline())
+    }
+
+    /// The delayed response timer.
+    pub fn tick(&mut self, view: &View<'_>) {
+        let Some(path) = self.current else { return };
+        if self.dead_at.take_if(|t| *t <= view.now).is_some() {
+            self.compare(view);
+        } else if self.path(path).deadline().is_some_and(|t| t <= view.now) {
+            self.path(path).timed_out();
+            self.timeouts += 1;
+            self.dead_at = self.path(path).dead_at().filter(|t| *t > view.now);
+            let via = self.fastest_back(view, Some(path)).or(Some(path));
+            if let Some(report) = self.rate(view, Some(path)) {
+                self.say(Report { via, ..report });
+            }
+            if self.dead_at.is_none() {
+                self.compare(view);
+            }
+        }
+    }
+
+    #[cfg(test)]
+    pub fn current(&self) -> Option<(PathId, &PathRate)> {
+        let current = self.current?;
+        Some((current, self.get(current)?))
+    }
+}

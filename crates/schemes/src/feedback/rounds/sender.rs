@@ -1,0 +1,178 @@
+//! The sending half: labels on packets, probes on the paths without data, and word when there is nothing to send.
+
+use smallvec::SmallVec;
+use strandcast_proto::policy::{PathId, PathSet, PathState, Probe, Report, View};
+use strandcast_proto::time::{Duration, Instant};
+
+use super::notice::{Notice, Printer};
+
+/// A train that had no effect is followed by another one after this time.
+const UNANSWERED: Duration = Duration::from_secs(1);
+/// Trains go on for so long after the last data.
+const AFTERWARDS: Duration = Duration::from_secs(2);
+/// Probes of a train: their spacing shows the path's capacity.
+const TRAIN: u8 = 2;
+/// Silence is half a round trip, or this while none is known; no less than a millisecond.
+const SILENCE: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(1));
+
+/// One path's counters.
+#[derive(Copy, Clone, Default, Debug)]
+struct Line {
+    round: u32,
+    number: u32,
+    train: Option<Instant>,
+    last_train: Option<Instant>,
+}
+
+#[derive(Debug)]
+pub(super) struct Sender {
+    /// Least time between two trains of a path.
+    pause: Duration,
+    /// By path slot.
+    lines: SmallVec<[Line; 4]>,
+    /// Where a train is due.
+    due: PathSet,
+    /// The path new data take.
+    current: Option<PathId>,
+    last_sent: Option<Instant>,
+    /// When the silence is to be explained.
+    silence: Option<Instant>,
+    /// The path that is quiet, until that is said.
+    quiet: Option<PathId>,
+    printer: Printer,
+    trains: u64,
+}
+
+impl Sender {
+    pub fn new(pause: Duration) -> Self {
+        Sender {
+            pause,
+            lines: SmallVec::new(),
+            due: PathSet::default(),
+            current: None,
+            last_sent: None,
+            silence: None,
+            quiet: None,
+            printer: Printer::default(),
+            trains: 0,
+        }
+    }
+
+    fn line(&mut self, path: PathId) -> &mut Line {
+        if self.lines.len() <= path.index() {
+            self.lines.resize(path.index() + 1, Line::default());
+        }
+        &mut self.lines[path.index()]
+    }
+
+    /// The next packet's label.
+    pub fn label(&mut self, path: PathId) -> Report {
+        let line = self.line(path);
+        let (round, number) = (line.round, line.number);
+        line.number = number.wrapping_add(1);
+        self.printer.label(round, number)
+    }
+
+    fn flows(&self, now: Instant) -> bool {
+        self.last_sent.is_some_and(|t| now - t < AFTERWARDS)
+    }
+
+    /// Data left.
+    pub fn sent(&mut self, view: &View<'_>, path: PathId) {
+        if !view.peer_reports {
+            return;
+        }
+        if !self.flows(view.now) {
+            for p in view.paths.iter().filter(|p| p.state == PathState::Active) {
+                self.line(p.id).train = Some(view.now);
+            }
+        }
+        self.last_sent = Some(view.now);
+        let current = view.last_path_used.unwrap_or(path);
+        if let Some(old) = self.current.replace(current).filter(|old| *old != current) {
+            self.line(old).train = Some(view.now);
+        }
+        self.silence = Some(view.now + silence(view, path));
+    }
+
+    /// The receiver has a rate for `path`; a newer round begins with it.
+    pub fn granted(&mut self, view: &View<'_>, path: PathId, round: u32) {
+        let pause = self.pause;
+        let other = self.current != Some(path);
+        let line = self.line(path);
+        if round.wrapping_sub(line.round) as i32 > 0 {
+            line.round = round;
+            let next = line.last_train.map_or(view.now, |t| (t + pause).max(view.now));
+            line.train = line.train.filter(|_| !other).or(other.then_some(next));
+        }
+    }
+
+    /// A path's state changed.
+    pub fn changed(&mut self, view: &View<'_>, path: PathId) {
+        match view.paths.get(path.index()).map(|p| p.state) {
+            Some(PathState::Active) if self.flows(view.now) => self.line(path).train = Some(view.now),
+            Some(PathState::Closed) => {
+                *self.line(path) = Line::default();
+                self.due.remove(path);
+                self.quiet = self.quiet.filter(|p| *p != path);
+                self.current = self.current.filter(|p| *p != path);
+            }
+            _ => {}
+        }
+    }
+
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.lines.iter().filter_map(|l| l.train).chain(self.silence).min()
+    }
+
+    pub fn tick(&mut self, view: &View<'_>) {
+        let flows = self.flows(view.now) && view.peer_reports;
+        for (line, path) in self.lines.iter_mut().zip(view.paths) {
+            if line.train.is_some_and(|t| t <= view.now) {
+                let wanted = flows && path.state == PathState::Active && self.current != Some(path.id);
+                line.train = wanted.then_some(view.now + UNANSWERED);
+                if wanted {
+                    line.last_train = Some(view.now);
+                    self.due.insert(path.id);
+                }
+            }
+        }
+        if self.silence.is_some_and(|t| t <= view.now) {
+            self.silence = None;
+            let Some(path) = self.current.and_then(|p| view.paths.get(p.index())) else { return };
+            if path.has_room() && view.rwnd >= path.mtu {
+                // It could send, and does not.
+                self.quiet = Some(path.id);
+            } else if flows {
+                self.silence = Some(view.now + silence(view, path.id));
+            }
+        }
+    }
+
+    /// The next train that is due.
+    pub fn probe(&mut self, view: &View<'_>) -> Option<Probe> {
+        loop {
+            let path = self.due.iter().next()?;
+            self.due.remove(path);
+            if view.paths.get(path.index()).is_some_and(|p| p.state == PathState::Active) {
+                self.trains += 1;
+                return Some(Probe { path, count: TRAIN, padded: true });
+            }
+        }
+    }
+
+    pub fn counters(&self, out: &mut Vec<(&'static str, u64)>) {
+        out.push(("probe_trains", self.trains));
+    }
+
+    /// What travels on its own.
+    pub fn take_reports(&mut self, out: &mut Vec<Report>) {
+        out.extend(self.quiet.take().map(|path| Notice::Quiet.report(Some(path))));
+    }
+}
+
+/// How long nothing may be sent before that means something.
+fn silence(view: &View<'_>, path: PathId) -> Duration {
+    let srtt = view.paths.get(path.index()).and_then(|p| p.srtt);
+    srtt.map_or(SILENCE.0, |s| s / 2).max(SILENCE.1)
+}

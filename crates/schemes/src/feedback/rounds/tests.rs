@@ -1,0 +1,336 @@
+//! Both halves over wires of 50 ms there and 50 ms back, in steps of a millisecond.
+
+use std::collections::VecDeque;
+
+use strandcast_proto::policy::contract::fixture::{Picture, chunk};
+use strandcast_proto::policy::{
+    Feedback as _, Occasion, PathId, PathState, Policy as _, Report, RxInfo, Signal,
+};
+use strandcast_proto::time::{Duration, Instant};
+use strandcast_proto::wire::Tsn;
+
+use super::*;
+
+const P0: PathId = PathId(0);
+const P1: PathId = PathId(1);
+const BYTES: u64 = 1000;
+
+#[derive(Debug)]
+enum Flying {
+    Data { path: PathId, tsn: u32, reports: Vec<Report> },
+    Probe { path: PathId, reports: Vec<Report> },
+    Back { path: PathId, reports: Vec<Report> },
+}
+
+/// A sender, a receiver, and what is between them.
+struct World {
+    sender: Rounds,
+    receiver: Rounds,
+    /// What each of them sees.
+    pictures: [Picture; 2],
+    flying: VecDeque<(Instant, Flying)>,
+    /// One way, by path; `None`: nothing arrives any more.
+    delays: [Option<Duration>; 2],
+    /// The path data take, and the time between two packets; `None`: nothing to send.
+    current: PathId,
+    pause: Option<Duration>,
+    next: Instant,
+    tsn: u32,
+    unacked: u32,
+    /// Switches as they were ordered: when, where, by which path.
+    orders: Vec<(Instant, PathId, Option<PathId>)>,
+    rates: Vec<(PathId, Option<u64>)>,
+    trains: Vec<PathId>,
+    quiet: u32,
+}
+
+impl World {
+    fn new(config: RoundsConfig, delays: [u64; 2]) -> Self {
+        let mut pictures = [Picture::new(2), Picture::new(2)];
+        for path in pictures.iter_mut().flat_map(|p| &mut p.paths) {
+            path.limit.cwnd = 1 << 20;
+        }
+        World {
+            sender: Rounds::new(config),
+            receiver: Rounds::new(config),
+            pictures,
+            flying: VecDeque::new(),
+            delays: delays.map(|ms| Some(Duration::from_millis(ms))),
+            current: P0,
+            pause: Some(Duration::from_millis(10)),
+            next: Instant::from_millis(1000),
+            tsn: 1,
+            unacked: 0,
+            orders: Vec::new(),
+            rates: Vec::new(),
+            trains: Vec::new(),
+            quiet: 0,
+        }
+    }
+
+    fn now(&self) -> Instant {
+        self.pictures[0].now
+    }
+
+    fn launch(&mut self, path: PathId, what: Flying) {
+        if let Some(delay) = self.delays[path.index()] {
+            let at = self.now() + delay;
+            let after = self.flying.partition_point(|(t, _)| *t <= at);
+            self.flying.insert(after, (at, what));
+        }
+    }
+
+    fn run(&mut self, ms: u64) {
+        for _ in 0..ms {
+            for picture in &mut self.pictures {
+                picture.now += Duration::from_millis(1);
+            }
+            while self.flying.front().is_some_and(|(t, _)| *t <= self.now()) {
+                let (_, what) = self.flying.pop_front().expect("just seen");
+                self.arrive(what);
+            }
+            self.ticks();
+            self.send();
+            self.probes();
+        }
+    }
+
+    fn send(&mut self) {
+        let now = self.now();
+        let Some(pause) = self.pause.filter(|_| self.next <= now) else { return };
+        self.next = now + pause;
+        let mut reports = Vec::new();
+        self.sender.reports(&self.pictures[0].view(), Occasion::Data(self.current), &mut reports);
+        self.pictures[0].last_path_used = Some(self.current);
+        let chunk = chunk(self.tsn, &[self.current.0]);
+        self.sender.on_signal(&self.pictures[0].view(), &Signal::Sent(&chunk));
+        self.launch(self.current, Flying::Data { path: self.current, tsn: self.tsn, reports });
+        self.tsn += 1;
+    }
+
+    fn probes(&mut self) {
+        while let Some(probe) = self.sender.probe(&self.pictures[0].view()) {
+            assert!(probe.padded && probe.count == 2);
+            self.trains.push(probe.path);
+            for _ in 0..probe.count {
+                let mut reports = Vec::new();
+                let occasion = Occasion::Heartbeat(probe.path);
+                self.sender.reports(&self.pictures[0].view(), occasion, &mut reports);
+                self.launch(probe.path, Flying::Probe { path: probe.path, reports });
+            }
+        }
+    }
+
+    fn ticks(&mut self) {
+        let ends = [(&mut self.sender, 0), (&mut self.receiver, 1)];
+        for (end, i) in ends {
+            if end.poll_timeout().is_some_and(|t| t <= self.pictures[i].now) {
+                end.on_signal(&self.pictures[i].view(), &Signal::Tick);
+                assert!(end.poll_timeout().is_none_or(|t| t > self.pictures[i].now));
+            }
+        }
+        let mut alone = Vec::new();
+        self.receiver.reports(&self.pictures[1].view(), Occasion::Tick, &mut alone);
+        for report in alone {
+            if let Some(Notice::Switch { .. }) = Notice::read(&report) {
+                self.orders.push((self.now(), report.subject.expect("a path"), report.via));
+            }
+            let path = report.via.unwrap_or(P0);
+            self.launch(path, Flying::Back { path, reports: vec![report] });
+        }
+        let mut said = Vec::new();
+        self.sender.reports(&self.pictures[0].view(), Occasion::Tick, &mut said);
+        self.quiet += said.len() as u32;
+        self.hear(1, P1, said);
+    }
+
+    fn hear(&mut self, end: usize, via: PathId, reports: Vec<Report>) {
+        for mut report in reports {
+            report.via = Some(via);
+            if end == 0 {
+                match Notice::read(&report) {
+                    Some(Notice::Switch { .. }) => self.current = report.subject.expect("a path"),
+                    Some(Notice::Rate { rate, .. }) => {
+                        self.rates.push((report.subject.expect("a path"), rate));
+                    }
+                    _ => {}
+                }
+            }
+            let half = if end == 0 { &mut self.sender } else { &mut self.receiver };
+            half.on_signal(&self.pictures[end].view(), &Signal::Peer(&report));
+        }
+    }
+
+    fn arrive(&mut self, what: Flying) {
+        let (path, tsns, occasion, reports) = match what {
+            Flying::Back { path, reports } => return self.hear(0, path, reports),
+            Flying::Data { path, tsn, reports } => {
+                (path, Some((Tsn(tsn), Tsn(tsn))), Occasion::Sack(path), reports)
+            }
+            Flying::Probe { path, reports } => (path, None, Occasion::HeartbeatAck(path), reports),
+        };
+        self.hear(1, path, reports);
+        let rx = RxInfo {
+            path,
+            bytes: BYTES,
+            tsns,
+            new: true,
+            duplicate: false,
+            gap: false,
+            filled: false,
+            immediate: false,
+            packets_since_sack: 1,
+        };
+        self.receiver.on_signal(&self.pictures[1].view(), &Signal::Arrived(&rx));
+        self.unacked += u32::from(tsns.is_some());
+        if tsns.is_none() || self.unacked.is_multiple_of(2) {
+            let mut reports = Vec::new();
+            self.receiver.reports(&self.pictures[1].view(), occasion, &mut reports);
+            self.launch(path, Flying::Back { path, reports });
+        }
+    }
+
+    fn rate(&self, path: PathId) -> Option<u64> {
+        self.rates.iter().rev().find(|(p, _)| *p == path)?.1
+    }
+}
+
+/// A lead that no path gets: switches for failures alone.
+fn only_failures() -> RoundsConfig {
+    RoundsConfig { hysteresis: 10.0, ..RoundsConfig::default() }
+}
+
+#[test]
+fn each_path_has_a_rate_and_only_the_idle_one_is_probed() {
+    let mut world = World::new(only_failures(), [50, 50]);
+    world.run(3000);
+    let (path, rate) = world.receiver.receiver().current().expect("data came");
+    let rtt = rate.trip().rtt().expect("rounds");
+    assert_eq!(path, P0);
+    assert!((0.095..0.125).contains(&rtt), "100 ms, feedback at every second packet: {rtt}");
+    assert!(world.rate(P0).is_some_and(|r| r >= 90_000), "{:?}: a packet every 10 ms came", world.rate(P0));
+    assert!(world.rate(P1).is_some());
+    assert!(world.trains.iter().all(|p| *p == P1));
+    assert!((20..=30).contains(&world.trains.len()), "one a round trip: {}", world.trains.len());
+    assert!(world.orders.is_empty());
+}
+
+/// Reading of Definition 2 and the delayed response timer: within 3 round trips, where RFC 9260's failover takes a minute.
+#[test]
+fn a_failure_of_the_primary_path_is_left_within_three_round_trips() {
+    let mut world = World::new(only_failures(), [50, 50]);
+    world.run(4000);
+    world.delays[0] = None;
+    let failed = world.now();
+    world.run(1000);
+    let (when, path, via) = world.orders[0];
+    // What was under way arrives for another 50 ms.
+    assert!(when - failed <= Duration::from_millis(50 + 300), "{:?} after the failure", when - failed);
+    assert_eq!((path, via, world.current), (P1, Some(P1), P1));
+    assert_eq!(world.orders.len(), 1, "once: {:?}", world.orders);
+    assert!(world.receiver.receiver().current().is_some_and(|(p, r)| p == P1 && !r.is_silent()));
+}
+
+/// Alg. 1 line 4, with the order on the way back that is fastest.
+#[test]
+fn a_faster_path_is_ordered_by_the_way_with_the_lowest_round_trip_time() {
+    let mut world = World::new(RoundsConfig::default(), [50, 20]);
+    world.pause = Some(Duration::from_millis(40));
+    world.run(6000);
+    let (_, path, via) = world.orders[0];
+    assert_eq!((path, via), (P1, Some(P1)), "40 ms against 100");
+    assert!(world.trains.contains(&P0), "the former path is probed now");
+}
+
+#[test]
+fn a_pause_of_the_application_is_no_failure() {
+    let mut world = World::new(only_failures(), [50, 50]);
+    world.run(4000);
+    world.pause = None;
+    world.run(60_000);
+    assert_eq!((world.quiet, world.orders.len()), (1, 0));
+    let trains = world.trains.len();
+    assert!(trains < 70, "probes end with the data: {trains}");
+    world.pause = Some(Duration::from_millis(10));
+    world.run(3000);
+    assert!(world.orders.is_empty());
+    assert!(world.trains.len() > trains, "and begin with them again");
+}
+
+/// A sender that may not send is not quiet: what it sent may be lost.
+#[test]
+fn a_full_window_is_no_pause() {
+    let mut world = World::new(only_failures(), [50, 50]);
+    world.run(3000);
+    world.pause = None;
+    world.pictures[0].paths[0].in_flight = 1 << 20;
+    world.run(2000);
+    assert_eq!(world.quiet, 0);
+    assert!(world.orders.iter().all(|(_, path, _)| *path == P1) && !world.orders.is_empty(), "a failure");
+}
+
+#[test]
+fn a_path_that_does_not_answer_is_no_alternative() {
+    let mut world = World::new(only_failures(), [50, 50]);
+    world.run(4000);
+    world.delays = [Some(Duration::from_millis(50)), None];
+    world.run(5000);
+    world.delays[0] = None;
+    world.run(3000);
+    assert!(world.orders.is_empty(), "{:?}", world.orders);
+}
+
+#[test]
+fn only_active_paths_are_ordered_and_probed() {
+    let mut world = World::new(RoundsConfig::default(), [50, 20]);
+    for picture in &mut world.pictures {
+        picture.paths[1].state = PathState::PotentiallyFailed;
+    }
+    world.run(4000);
+    world.delays[0] = None;
+    world.run(2000);
+    assert!(world.orders.is_empty() && world.trains.is_empty());
+}
+
+#[test]
+fn packets_are_numbered_path_by_path() {
+    let picture = Picture::new(2);
+    let mut rounds = Rounds::new(RoundsConfig::default());
+    let mut label = |occasion| {
+        let mut out = Vec::new();
+        rounds.reports(&picture.view(), occasion, &mut out);
+        let notice = Notice::read(&out[0]);
+        match (out.len(), notice) {
+            (1, Some(Notice::Label { round: 0, number })) => number,
+            other => panic!("{other:?}"),
+        }
+    };
+    let numbers =
+        [Occasion::Data(P0), Occasion::Data(P1), Occasion::Data(P0), Occasion::Heartbeat(P1)].map(&mut label);
+    assert_eq!(numbers, [0, 0, 1, 1]);
+    let report = Notice::Label { round: u32::MAX, number: u32::MAX }.report(None);
+    assert_eq!(LABEL_LEN, 4 + 8 + report.payload.len());
+}
+
+#[test]
+fn a_peer_without_reports_is_told_of_and_not_probed() {
+    let mut world = World::new(RoundsConfig::default(), [50, 50]);
+    world.pictures[0].peer_reports = false;
+    world.run(3000);
+    assert!(world.trains.is_empty());
+    let mut remarks = Vec::new();
+    world.sender.remarks(&world.pictures[0].view(), &mut remarks);
+    world.receiver.remarks(&world.pictures[1].view(), &mut remarks);
+    assert_eq!(remarks.len(), 1, "{remarks:?}");
+    assert!(remarks[0].starts_with("the peer does not speak REPORT"));
+}
+
+#[test]
+fn a_slot_used_again_begins_anew() {
+    let mut world = World::new(only_failures(), [50, 50]);
+    world.run(3000);
+    world.pictures[1].paths[0].state = PathState::Closed;
+    world.receiver.on_signal(&world.pictures[1].view(), &Signal::PathChanged(P0));
+    assert!(world.receiver.receiver().current().is_none());
+    assert_eq!(world.receiver.poll_timeout(), None);
+}

@@ -1,0 +1,147 @@
+//! All data on the path that the receiver chose (Algorithm 1, line 12, of paper 001).
+//!
+//! `ASSUMED`: before the receiver's first choice, and when the path it chose fails or closes, RFC 9260's primary path and
+//! failover; a choice of a path that is not active is ignored.
+
+use strandcast_proto::policy::{
+    Assignment, Backlog, PathId, PathState, Policy, Report, Scheduler, Signal, View,
+};
+use strandcast_proto::rfc::PrimaryPath;
+
+use crate::feedback::rounds::{Notice, Order};
+
+/// Chunks an assignment is for: a switch takes effect at once.
+const RUN: u32 = 2;
+
+/// The receiver's choice, else the primary path.
+#[derive(Copy, Clone, Default, Debug)]
+pub struct ReceiverChoice {
+    chosen: Option<PathId>,
+    order: Order,
+    switches: u64,
+}
+
+impl ReceiverChoice {
+    fn hear(&mut self, view: &View<'_>, report: &Report) {
+        let Some(Notice::Switch { serial, .. }) = Notice::read(report) else { return };
+        let active = |p: &PathId| view.paths.get(p.index()).is_some_and(|v| v.state == PathState::Active);
+        if let Some(path) = report.subject.filter(|_| self.order.follows(serial)).filter(active) {
+            self.chosen = Some(path);
+            self.switches += 1;
+        }
+    }
+}
+
+impl Policy for ReceiverChoice {
+    fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
+        match signal {
+            Signal::Peer(report) => self.hear(view, report),
+            Signal::PathChanged(path) if self.chosen == Some(*path) => {
+                let doubted = |s| matches!(s, PathState::Active | PathState::PotentiallyFailed);
+                self.chosen =
+                    self.chosen.filter(|p| view.paths.get(p.index()).is_some_and(|v| doubted(v.state)));
+            }
+            _ => {}
+        }
+    }
+
+    fn counters(&self, out: &mut Vec<(&'static str, u64)>) {
+        out.push(("path_switches", self.switches));
+    }
+}
+
+impl Scheduler for ReceiverChoice {
+    fn next(&mut self, view: &View<'_>, _: &Backlog) -> Option<Assignment> {
+        let usable = view.usable();
+        let chosen = self.chosen.filter(|p| usable.contains(*p)).or_else(|| PrimaryPath::choose(view))?;
+        view[chosen].has_room().then(|| Assignment::on(chosen, RUN))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strandcast_proto::policy::contract::fixture::Picture;
+
+    use super::*;
+
+    fn waiting() -> Backlog {
+        Backlog {
+            bytes: 9000,
+            messages: 9,
+            next_len: 1000,
+            next_expires: None,
+            retransmission: false,
+            tried: Default::default(),
+        }
+    }
+
+    struct Stage {
+        picture: Picture,
+        choice: ReceiverChoice,
+    }
+
+    impl Stage {
+        fn new() -> Self {
+            let mut picture = Picture::new(3);
+            picture.paths.iter_mut().for_each(|p| p.limit.cwnd = 4000);
+            Stage { picture, choice: ReceiverChoice::default() }
+        }
+
+        fn next(&mut self) -> Option<u8> {
+            let assignment = self.choice.next(&self.picture.view(), &waiting())?;
+            Some(assignment.paths[0].0)
+        }
+
+        fn order(&mut self, path: u8, serial: u32) {
+            let report = Notice::Switch { rate: Some(1000), serial }.report(Some(PathId(path)));
+            self.choice.on_signal(&self.picture.view(), &Signal::Peer(&report));
+        }
+
+        fn state(&mut self, path: u8, state: PathState) {
+            self.picture.paths[usize::from(path)].state = state;
+            self.choice.on_signal(&self.picture.view(), &Signal::PathChanged(PathId(path)));
+        }
+    }
+
+    #[test]
+    fn the_receivers_last_choice_counts() {
+        let mut s = Stage::new();
+        assert_eq!(s.next(), Some(0), "the primary path");
+        s.order(2, 1);
+        assert_eq!(s.next(), Some(2));
+        s.order(1, 2);
+        s.order(2, 1);
+        assert_eq!(s.next(), Some(1), "an order that came late, or twice");
+        s.picture.paths[1].in_flight = 4000;
+        assert_eq!(s.next(), None, "no other path stands in while the window is full");
+    }
+
+    #[test]
+    fn a_path_that_is_not_active_is_not_chosen() {
+        let mut s = Stage::new();
+        s.state(2, PathState::Inactive);
+        s.order(2, 1);
+        assert_eq!(s.next(), Some(0));
+        s.state(2, PathState::Active);
+        s.order(2, 1);
+        assert_eq!(s.next(), Some(0), "the order was refused; the receiver gives another one");
+        s.order(2, 2);
+        assert_eq!(s.next(), Some(2));
+        let mut counters = Vec::new();
+        s.choice.counters(&mut counters);
+        assert_eq!(counters, [("path_switches", 1)], "those that were followed");
+    }
+
+    #[test]
+    fn a_choice_ends_with_its_path() {
+        let mut s = Stage::new();
+        s.order(1, 1);
+        s.state(1, PathState::PotentiallyFailed);
+        assert_eq!(s.next(), Some(0));
+        s.state(1, PathState::Active);
+        assert_eq!(s.next(), Some(1), "it was doubted for a moment only");
+        s.state(1, PathState::Inactive);
+        s.state(1, PathState::Active);
+        assert_eq!(s.next(), Some(0));
+    }
+}
