@@ -1,7 +1,7 @@
 //! `cmt-cl` and `cmt-cl-fd`: cross-layer concurrent transfer, without and with fairness-driven flow control.
 //!
-//! Paper 000: C. Xu, Z. Li, J. Li, H. Zhang, G.-M. Muntean, "Cross-Layer Fairness-Driven Concurrent Multipath Video
-//! Delivery Over Heterogeneous Wireless Networks", IEEE Transactions on Circuits and Systems for Video Technology 25(7),
+//! Paper 000: C. Xu, Z. Li, J. Li, H. Zhang, G.-M. Muntean, "Cross-layer Fairness-driven Concurrent Multipath Video
+//! Delivery over Heterogenous Wireless Networks", IEEE Transactions on Circuits and Systems for Video Technology 25(7),
 //! 2015.
 //!
 //! | paper 000 | here |
@@ -30,7 +30,7 @@
 //! `ASSUMED`, with the key that changes it where there is one:
 //! - w = 1 in `cmt-cl`: its terms belong to the friendliness window, which it lacks;
 //! - ESNR enters eq. 9 linearly, as in Shannon's formula (`snr=db` for the other reading), and one modulation holds for
-//!   all paths (`modulation=`); the paper names none;
+//!   all paths (`modulation=`); the paper has a table for each technology, which it does not print;
 //! - BW_e is stamped with the moments at which the access link sends, where it tells them (`bw-stamp=send` for the calls
 //!   of the sender); it then includes the packets' headers;
 //! - "inactive if u ≤ RTO" puts every path aside at the paper's own loss rates, since RTO ≥ 1 s. A path is put aside if
@@ -115,8 +115,8 @@ const KEYS: [Key; 22] = join([A, B, Q, R, MODULATION, SNR, STAMP, RC, REPORT_FER
 const FRIENDLY_KEYS: [Key; 25] =
     join([ALPHA, BETA, EXEMPT, A, B, Q, R, MODULATION, SNR, STAMP, RC, REPORT_FER]);
 
-const PAPER: &str = "000: Xu et al., Cross-Layer Fairness-Driven Concurrent Multipath Video Delivery Over \
-                     Heterogeneous Wireless Networks, IEEE TCSVT 25(7), 2015";
+const PAPER: &str = "000: Xu et al., Cross-layer Fairness-driven Concurrent Multipath Video Delivery over \
+                     Heterogenous Wireless Networks, IEEE TCSVT 25(7), 2015";
 
 /// Cross-layer concurrent transfer.
 pub const PRESET: Preset = Preset {

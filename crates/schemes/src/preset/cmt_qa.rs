@@ -138,3 +138,74 @@ impl Judge for QualityJudge {
         out.bandwidth = path.mean.map(Rate::from_bytes_per_s);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use strandcast_proto::time::Duration;
+
+    use super::*;
+    use crate::estimate::TransmissionRate;
+
+    const JUDGE: QualityJudge = QualityJudge { epsilon: 0.1, gain: 0.25 };
+    const RTT: Option<Duration> = Some(Duration::from_millis(100));
+
+    fn ms(ms: u64) -> Instant {
+        Instant::from_millis(ms)
+    }
+
+    fn after(rates: &[f64]) -> Quality {
+        let mut path = JUDGE.path();
+        rates.iter().for_each(|r| JUDGE.close(&mut path, *r, ms(0)));
+        path
+    }
+
+    /// The verdict `elapsed` ms into an interval in which `acked` bytes were acknowledged.
+    fn cause(path: &Quality, elapsed: u64, acked: u64) -> LossCause {
+        let mut rate = TransmissionRate::new(ms(0));
+        rate.acked(acked);
+        JUDGE.cause(path, &Measured { now: ms(elapsed), rate: &rate, srtt: RTT, weight: 1.0 })
+    }
+
+    /// 100, then ¾ · 100 + ¼ · 60 = 90, then ¾ · 90 + ¼ · 10 = 70.
+    #[test]
+    fn quality_is_a_moving_average() {
+        assert_eq!(after(&[]).mean, None);
+        assert_eq!(after(&[0.0]).mean, None, "an interval before the first data says nothing");
+        assert_eq!(after(&[100.0]).mean, Some(100.0));
+        assert_eq!(after(&[100.0, 60.0, 10.0]).mean, Some(70.0));
+    }
+
+    /// Q̄ before the last interval 100 kB/s: 90 kB/s are enough, 89 are not.
+    #[test]
+    fn a_rate_that_did_not_fall_means_the_radio() {
+        let path = after(&[100_000.0, 60_000.0]);
+        assert_eq!(cause(&path, 200, 18_000), LossCause::Wireless);
+        assert_eq!(cause(&path, 200, 17_800), LossCause::Congestion);
+        // Less than a round trip into the interval: the last one's 60 kB/s.
+        assert_eq!(cause(&path, 99, 18_000), LossCause::Congestion);
+        assert_eq!(cause(&after(&[100_000.0, 95_000.0]), 99, 0), LossCause::Wireless);
+    }
+
+    #[test]
+    fn fewer_than_two_intervals_mean_congestion() {
+        assert_eq!(cause(&after(&[]), 200, 1 << 20), LossCause::Congestion);
+        assert_eq!(cause(&after(&[1.0]), 200, 1 << 20), LossCause::Congestion);
+        assert_eq!(cause(&after(&[1.0, 1.0]), 200, 1 << 20), LossCause::Wireless);
+    }
+
+    #[test]
+    fn windows_after_a_loss() {
+        let path = after(&[80_000.0]);
+        let wireless = JUDGE.reduction(&path, 5.0, LossCause::Wireless);
+        assert_eq!(wireless, Reduction { rate: 80_000.0, window: After::Kept });
+        let congestion = JUDGE.reduction(&path, 5.0, LossCause::Congestion);
+        assert_eq!(congestion, Reduction { rate: 0.0, window: After::Threshold });
+    }
+
+    #[test]
+    fn unknown_paths_come_last_and_have_their_window() {
+        assert_eq!((JUDGE.rank(&after(&[])), JUDGE.quota(&after(&[]))), (f64::NEG_INFINITY, Quota::Window));
+        assert_eq!((JUDGE.rank(&after(&[7.0])), JUDGE.quota(&after(&[7.0]))), (7.0, Quota::Windows));
+        assert_eq!(JUDGE.handling_rate(&after(&[7.0])), Some(7.0));
+    }
+}
