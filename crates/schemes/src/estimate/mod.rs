@@ -14,6 +14,8 @@ mod retransmission_queue;
 mod snr;
 mod student;
 mod tear;
+#[cfg(test)]
+mod tests;
 mod transmission_rate;
 mod windowed_max;
 

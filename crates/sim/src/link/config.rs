@@ -56,9 +56,11 @@ impl LinkConfig {
         LinkConfig { losses: Vec::new(), ..self }
     }
 
-    /// The share of transmissions lost at random in the long run, all models together.
+    /// The share of packets lost at random in the long run, all models together. Retries count as if each transmission
+    /// were lost independently of the others: fades and bursts that outlast them lose more.
     pub fn mean_loss(&self) -> f64 {
-        1.0 - self.losses.iter().map(|model| 1.0 - model.mean_loss()).product::<f64>()
+        let kept: f64 = self.losses.iter().map(|model| 1.0 - model.mean_loss()).product();
+        libm::pow(1.0 - kept, f64::from(self.retries) + 1.0)
     }
 
     /// Checks numbers which came from outside.

@@ -64,6 +64,9 @@ pub enum LossModel {
     },
 }
 
+/// For the mean over ratios that are drawn.
+const MIDPOINTS: u32 = 64;
+
 impl LossModel {
     /// Each packet is lost independently with a probability that does not change.
     pub fn uniform(p: f64) -> Self {
@@ -83,7 +86,7 @@ impl LossModel {
     }
 
     /// The share of packets lost in the long run, if they come independently of the losses. A chain that never moves
-    /// stays in Good; bit errors hit packets of 1500 bytes, at the mean ratio.
+    /// stays in Good; bit errors hit packets of 1500 bytes.
     pub fn mean_loss(&self) -> f64 {
         let mixed = |bad: f64, loss_good: f64, loss_bad: f64| loss_good + bad * (loss_bad - loss_good);
         match *self {
@@ -98,7 +101,14 @@ impl LossModel {
                 mixed(bad / (good + bad), loss_good, loss_bad)
             }
             LossModel::Snr { modulation, ref snr_db } => {
-                frame_error_rate(modulation.bit_error_rate(snr_db.mean()), 1500)
+                let at = |snr_db| frame_error_rate(modulation.bit_error_rate(snr_db), 1500);
+                match *snr_db {
+                    Number::Uniform { low, high, .. } => {
+                        let each = (0..MIDPOINTS).map(|i| (f64::from(i) + 0.5) / f64::from(MIDPOINTS));
+                        each.map(|u| at(low + (high - low) * u)).sum::<f64>() / f64::from(MIDPOINTS)
+                    }
+                    ref other => at(other.mean()),
+                }
             }
             LossModel::List { repeat: false, .. } => 0.0,
             LossModel::List { ref list, repeat: true } => list.ordinals().len() as f64 / list.len() as f64,

@@ -64,6 +64,7 @@ fn residual_loss_and_transmissions_have_their_closed_forms() {
         let stats = link.stats_at(END);
         let sent: f64 = (0..=i32::from(n)).map(|k| libm::pow(p, f64::from(k))).sum();
         let lost = libm::pow(p, f64::from(n) + 1.0);
+        assert!((link.config().mean_loss() - lost).abs() < 1e-12);
         let error = (lost * (1.0 - lost) / PACKETS as f64).sqrt();
         let z = (stats.dropped_loss.packets as f64 / PACKETS as f64 - lost) / error;
         assert!(z.abs() < 4.0, "p {p}, {n} retries: residual loss {z} standard errors off");
