@@ -11,8 +11,9 @@ use common::*;
 use spy::Spy;
 use strandcast_proto::association::SendOptions;
 use strandcast_proto::config::TransportConfig;
+use strandcast_proto::endpoint::Input;
 use strandcast_proto::path::PathStats;
-use strandcast_proto::policy::PathId;
+use strandcast_proto::policy::{LinkSample, PathId};
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Duration;
 use strandcast_schemes::{parse_spec, presets};
@@ -186,17 +187,23 @@ fn delayed_acks_stay_delayed_across_gaps() {
 
 #[test]
 fn a_dead_path_holds_nothing_up_for_long() {
-    for up in [[false, true], [true, false], [false, false]] {
-        let mut w = world("cmt", &[20, 45]);
+    let dies = |spec: &str, up: [bool; 2]| {
+        let mut w = world(spec, &[20, 45]);
         stream(&mut w, 500, ms(4));
         w.wires[0].up = up;
         let gap = stream(&mut w, 800, ms(4));
-        assert!(gap < ms(1500), "{up:?}: {gap:?}");
+        assert!(gap < ms(1500), "{spec} {up:?}: {gap:?}");
         w.wires[0].up = [true; 2];
         w.run(ms(2000));
         let before = stats(&w, 0).chunks_sent;
         stream(&mut w, 250, ms(4));
-        assert!(stats(&w, 0).chunks_sent > before, "{up:?}: back in use within three seconds");
+        assert!(stats(&w, 0).chunks_sent > before, "{spec} {up:?}: back in use within three seconds");
+    };
+    for up in [[false, true], [true, false], [false, false]] {
+        dies("cmt", up);
+    }
+    for spec in ["cmt-qa", "cmt-cl", "cmt-cl-fd"] {
+        dies(spec, [false, false]);
     }
 }
 
@@ -222,4 +229,34 @@ fn same_seeds_same_packets() {
         (w.sent.clone(), w.data_log.clone(), w.now)
     };
     assert_eq!(run(), run());
+}
+
+/// One frame in five is in error on a link of one end: its own sender hears of it, the other one where both ends report.
+#[test]
+fn frame_errors_reach_the_cross_layer_schemes() {
+    let rate = |spec: &str, side: usize| {
+        let mut w = world(spec, &[20, 30]);
+        let alone = w.association(CLIENT).remarks(w.now);
+        assert!(alone[0].starts_with("no link reports frame errors"), "{alone:?}");
+        for round in 1..=10 {
+            let (frames, errors) = (100 * round, 20 * round);
+            let link = w.association(side).paths()[0].link;
+            let sample = if side == CLIENT {
+                LinkSample { link, tx_frames: frames, tx_failed: errors, ..LinkSample::default() }
+            } else {
+                LinkSample { link, rx_frames: frames, rx_errors: errors, ..LinkSample::default() }
+            };
+            w.ends[side].handle_input(w.now, Input::Link(sample));
+            stream(&mut w, 60, ms(5));
+        }
+        let heard = w.association(CLIENT).remarks(w.now).is_empty();
+        w.association(CLIENT).paths()[0].est.frame_error_rate.filter(|_| heard)
+    };
+    for spec in ["cmt-cl", "cmt-cl-fd,report-fer=on"] {
+        let near = rate(spec, CLIENT).expect("the sender's link told");
+        assert!((0.19..0.22).contains(&near), "{spec}: {near}");
+    }
+    let far = rate("cmt-cl,report-fer=on", SERVER).expect("the receiver reported");
+    assert!((0.19..0.22).contains(&far), "{far}");
+    assert_eq!(rate("cmt-cl", SERVER), None, "off in the paper");
 }

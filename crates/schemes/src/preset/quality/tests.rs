@@ -12,7 +12,7 @@ use strandcast_proto::wire::serial::Tsn;
 
 use super::judge::{After, Reduction};
 use super::windows::reduce;
-use crate::parse_spec;
+use crate::{parse_spec, parse_spec_with};
 
 const FAST: LossTrigger = LossTrigger::FastRetransmit;
 const T3: LossTrigger = LossTrigger::Timeout;
@@ -179,6 +179,19 @@ fn eq_16_at_timeouts() {
             assert_eq!((rig.cwnd(0), rig.ssthresh(0)), (1000, Some(ssthresh)), "{spec}");
         }
     }
+}
+
+/// What a profile sets for other schemes leaves the paper's floor alone.
+#[test]
+fn a_profile_sets_what_there_is_to_set() {
+    let ns2 = "initial-cwnd=2,initial-ssthresh=65536,half-floor=2,strict=on,rtx-again=off,probe-interval=0";
+    let mut rig = Rig::new("cmt-cl", 1);
+    rig.scheme =
+        parse_spec_with("cmt-cl", ns2).expect("defaults are for who has them").build(&Seeds::new(3, 0));
+    rig.tell(&Signal::Queued);
+    assert_eq!((rig.cwnd(0), rig.ssthresh(0)), (2000, Some(65_536)));
+    rig.lose(0, T3);
+    assert_eq!(rig.ssthresh(0), Some(4000));
 }
 
 /// BW_e 100 kB/s, R_e 100 kB/s, RTT_ref 400 ms: both thresholds are 40 kB; which one, R_c decides.
