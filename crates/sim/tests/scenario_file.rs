@@ -77,7 +77,7 @@ fn what_is_not_written_has_its_default() {
     let Transport::Sctp { scheme, sctp } = &flow.transport else { panic!("sctp is the default") };
     assert_eq!((scheme.as_str(), sctp.mtu, sctp.encapsulation), ("cmt", 1400, 28));
     // 1400 = 20 IP + 8 UDP + 12 SCTP + 16 DATA + 1344.
-    assert_eq!(flow.app, App::Bulk { size: 1344 });
+    assert_eq!((&flow.app, flow.fits), (&App::Bulk { size: 1344 }, true));
     assert_eq!(flow.paths["default"].via, ["l"]);
 }
 

@@ -189,6 +189,19 @@ fn a_bulk_flow_over_a_network_that_takes_no_time_is_refused() {
     assert!(goodput(&run(&scenario, 1), "x") > 0.0);
 }
 
+/// What a scheme puts in front of DATA makes messages shorter: else each would be cut in two chunks, and packets.
+#[test]
+fn messages_without_a_size_fill_packets_whatever_the_scheme() {
+    for (scheme, size) in [("sctp", 1344.0), ("cmt", 1344.0), ("sctp-rev", 1324.0)] {
+        let app = App::Bulk { size: 1344 };
+        let data = Flow { fits: true, ..flow(sctp(scheme), app, THROUGH) };
+        let result = run(&dumbbell(vec![("data", data)]), 1);
+        let of = |name| metric(&result, &Subject::Flow("data".into()), name);
+        let mean = of("delivered_bytes") / of("delivered_packets");
+        assert!((mean - size).abs() < 10.0, "{scheme}: {mean} bytes a packet");
+    }
+}
+
 #[test]
 fn wrong_names_are_told_with_their_key() {
     for (flow, key, word) in [

@@ -294,6 +294,9 @@ pub struct Flow {
     pub transport: Transport,
     /// What it sends.
     pub app: App,
+    /// The file gives messages no size: each fills a packet, together with what an SCTP flow's scheme puts in front of
+    /// DATA.
+    pub fits: bool,
     /// When it begins, seconds; drawn for each of `count`.
     pub start: Number,
     /// When it ends; `None`: with the run.
@@ -452,6 +455,23 @@ pub enum App {
     },
     /// Frames of a video.
     Video(Video),
+}
+
+impl App {
+    /// The same with messages that are `bytes` shorter, each still a multiple of 4 bytes as DATA chunks are.
+    pub fn shortened(&self, bytes: u32) -> App {
+        let mut app = self.clone();
+        let size = match &mut app {
+            App::Bulk { size }
+            | App::Finite { size, .. }
+            | App::Cbr { size, .. }
+            | App::Poisson { size, .. }
+            | App::OnOff { size, .. }
+            | App::Video(Video { size, .. }) => size,
+        };
+        *size = (size.saturating_sub(bytes) & !3).max(4);
+        app
+    }
 }
 
 /// Distribution of on and off times.

@@ -15,7 +15,7 @@ use super::ledger::Ledger;
 use super::plan::Plan;
 use super::values::{frames, seconds, varying};
 use super::video::video;
-use super::{BuildError, Catalog, Meters};
+use super::{BuildError, Catalog, Meters, SchemePlan};
 use crate::flow::{Feed, FlowSink, FlowSource, PathPlan, SctpFlow, UdpSender, UdpSink};
 use crate::host::SctpHost;
 use crate::net::{AgentId, FlowId, Network, RouteId, WireId};
@@ -71,11 +71,12 @@ impl Maker<'_> {
         let mut start = varying(&flow.start, seeds.stream("start"), self.origin, &format!("{key}.start"))?;
         let start = self.origin + seconds(start.at(self.origin));
         let end = self.origin + flow.stop.unwrap_or(self.scenario.run.time);
-        let feed = self.feed(&flow.app, &seeds, start, end, &key)?;
+        let app = self.app(flow, scheme, &key)?;
+        let feed = self.feed(&app, &seeds, start, end, &key)?;
         let paths = self.paths(network, flow, label, &key)?;
         let id = FlowId(index);
         let common = Common { id, key: &key, seeds: &seeds, start, end, feed, paths, flow };
-        let video = video(&flow.app, start, end, &key)?;
+        let video = video(&app, start, end, &key)?;
         let ledger = matches!(common.feed, Feed::Timed { .. } | Feed::Finite { .. }).then(Ledger::default);
         let (sender, receiver, ledger) = match &flow.transport {
             Transport::Sctp { scheme: own, sctp } => {
@@ -94,6 +95,22 @@ impl Maker<'_> {
             }
         };
         Ok(Made { sender, receiver, ledger, video, start, end })
+    }
+
+    /// What the flow sends: messages that are to fill a packet leave room for what the scheme puts in front of DATA.
+    fn app(&self, flow: &Flow, scheme: Option<&str>, key: &str) -> Result<App, BuildError> {
+        let Transport::Sctp { scheme: own, sctp } = &flow.transport else { return Ok(flow.app.clone()) };
+        if !flow.fits {
+            return Ok(flow.app.clone());
+        }
+        let plan = self.scheme(scheme.unwrap_or(own), sctp, key)?;
+        let overhead = (plan.build)(&self.seeds.child("overhead")).overhead();
+        Ok(flow.app.shortened(u32::try_from(overhead).unwrap_or(u32::MAX)))
+    }
+
+    fn scheme(&self, scheme: &str, sctp: &Sctp, key: &str) -> Result<SchemePlan, BuildError> {
+        let plan = self.catalog.scheme(scheme, &sctp.scheme_defaults);
+        plan.map_err(|message| BuildError::new(&format!("{key}.scheme"), &message))
     }
 
     /// The routes of a flow's paths. The two agents that are added next are its ends.
@@ -185,10 +202,7 @@ impl Maker<'_> {
         scheme: &str,
         sctp: &Sctp,
     ) -> Result<(AgentId, AgentId), BuildError> {
-        let plan = self
-            .catalog
-            .scheme(scheme, &sctp.scheme_defaults)
-            .map_err(|message| BuildError::new(&format!("{}.scheme", common.key), &message))?;
+        let plan = self.scheme(scheme, sctp, common.key)?;
         let mut config = transport(sctp);
         (plan.tune)(&mut config);
         let transport = Arc::new(config);

@@ -66,6 +66,7 @@ pub fn flow(transport: Transport, app: App, via: &[&[&str]]) -> Flow {
         to: "b".into(),
         transport,
         app,
+        fits: false,
         start: Number::Constant(0.0),
         stop: None,
         count: 1,

@@ -198,7 +198,9 @@ pub(in crate::scenario) const APP: Kinds = Kinds {
 const SIZE: Key = Key::new(
     "size",
     Takes::Size(1, MESSAGE),
-    Else("sctp: what fits one packet (rfc 1344, ns2 1452); others: 1400"),
+    Else(
+        "sctp: what fits one packet (rfc 1344, ns2 1452, less what a scheme puts in front of data); others: 1400",
+    ),
     "bytes of a message",
 );
 

@@ -8,8 +8,8 @@ use crate::scenario::traces;
 /// Bytes of a message that isn't SCTP's, if the file doesn't say.
 const MESSAGE: u32 = 1400;
 
-/// What the flow of this table sends.
-pub(super) fn app(flow: &Table<'_>, transport: &Transport) -> Read<App> {
+/// What the flow of this table sends, and whether its messages are as long as a packet of SCTP takes.
+pub(super) fn app(flow: &Table<'_>, transport: &Transport) -> Read<(App, bool)> {
     let item = flow.item_or_empty("app");
     let (kind, table) = item.kind(&APP, "bulk")?;
     let udp = matches!(transport, Transport::Udp { .. });
@@ -19,20 +19,22 @@ pub(super) fn app(flow: &Table<'_>, transport: &Transport) -> Read<App> {
         );
         return Err(flow.error_at("app", message));
     }
+    let fits = !table.has("size") && matches!(transport, Transport::Sctp { .. });
     let size = match (table.maybe("size"), transport) {
         (Some(item), _) => item.bytes()? as u32,
         (None, Transport::Sctp { sctp, .. }) => sctp.largest_payload(),
         (None, _) => MESSAGE,
     };
     let rate = || table.need("rate")?.number();
-    Ok(match kind {
+    let app = match kind {
         "bulk" => App::Bulk { size },
         "finite" => App::Finite { size, bytes: table.need("bytes")?.bytes()? },
         "cbr" => App::Cbr { size, rate: rate()? },
         "poisson" => App::Poisson { size, rate: rate()? },
         "onoff" => onoff(&table, size)?,
         _ => App::Video(video(&table, size, transport)?),
-    })
+    };
+    Ok((app, fits))
 }
 
 fn onoff(table: &Table<'_>, size: u32) -> Read<App> {

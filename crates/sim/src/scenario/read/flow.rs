@@ -23,7 +23,7 @@ pub(super) fn flow(table: &Table<'_>, kind: &str, network: &Scenario) -> Read<Fl
         );
     }
     let transport = transport(table, kind)?;
-    let app = app::app(table, &transport)?;
+    let (app, fits) = app::app(table, &transport)?;
     let start = table.need("start")?.number()?;
     let stop = table.maybe("stop").map(|item| item.time()).transpose()?;
     if let (Number::Constant(start), Some(stop)) = (&start, stop)
@@ -47,7 +47,7 @@ pub(super) fn flow(table: &Table<'_>, kind: &str, network: &Scenario) -> Read<Fl
         primary = table.maybe("primary").map(|item| primary_path(&item, &paths)).transpose()?;
     }
     let count = table.need("count")?.whole()? as u32;
-    Ok(Flow { from, to, transport, app, start, stop, count, compare, paths, primary })
+    Ok(Flow { from, to, transport, app, fits, start, stop, count, compare, paths, primary })
 }
 
 fn primary_path(item: &Item<'_>, paths: &Named<Path>) -> Read<String> {
