@@ -57,7 +57,7 @@ class Claim:
     """Something the paper says about a figure, as a mean of contrasts.
 
     kind: `effect` (the paper gives the number), `above` (more than 0), `same` (at most 5 % of `base`), `at least` (0 or
-    more, with the interval as tolerance).
+    more, with the interval as tolerance); `shift`: not the paper's, but what a part does.
     """
 
     text: str
@@ -140,6 +140,17 @@ def same(measure: str, a: str, b: str, points: typing.Sequence[str], where: str 
     return Claim(f"{measure}{where}: {a} ≈ {b}", contrasts, "same", None, base, "%")
 
 
+def shift(measure: str, a: str, b: str, points: typing.Sequence[str], where: str = "") -> Claim:
+    """What another part or value does: A - B in % of B."""
+    contrasts, base = difference(measure, a, b, points), alone(measure, b, points)
+    return Claim(f"{measure}{where}: {a} - {b}", contrasts, "shift", None, base, "%")
+
+
+def variants(specs: dict[str, str], scheme: str, parameters: typing.Iterable[str]) -> dict[str, str]:
+    """A scheme with each of these parameters alone: name to spec."""
+    return {f"{scheme} {parameter}": f"{specs[scheme]},{parameter}" for parameter in parameters}
+
+
 class Judged(typing.NamedTuple):
     """What became of a claim."""
 
@@ -162,7 +173,8 @@ def judge(claim: Claim, seeds: typing.Callable[[Term], dict[int, float]]) -> Jud
         scale = [100 / base if base else float("nan") for base in (*bases, sum(bases) / len(bases))]
     ours = scaled([sum(values[seed] for values in each) / len(each) for seed in common], scale[-1])
     parts = [scaled([values[seed] for seed in common], factor) for values, factor in zip(each, scale)]
-    holds = sum(verdict(claim, part) != "not reproduced" and (claim.kind != "above" or part.low > 0) for part in parts)
+    beyond = claim.kind in ("above", "shift")
+    holds = sum(verdict(claim, part) != "not reproduced" and (not beyond or part.low > 0) for part in parts)
     # A goal is one of every point.
     said = verdict(claim, ours) if claim.kind != "at least" or holds == len(parts) else "not reproduced"
     return Judged(ours, holds, said)
@@ -195,4 +207,6 @@ def verdict(claim: Claim, ours: stats.Summary) -> str:
             return "reproduced" if abs(mean) <= 5 else "not reproduced"
         case "at least":
             return "reproduced" if high >= 0 else "not reproduced"
+        case "shift":
+            return ""
     raise ValueError(claim.kind)

@@ -3,11 +3,22 @@
 NC-MPTCP and FMTCP are not there yet. Definitions of measures: docs/reproduction.md.
 """
 
-from figures import Claim, Figure, Measure, Paper, Point, Term, alone, by, difference, metric, more, same, value
+from figures import (
+    Claim, Figure, Measure, Paper, Point, Term, alone, by, difference, metric, more, same, shift, value, variants,
+)
 
 QA, CL, FD = "cmt-qa", "cmt-cl", "cmt-cl-fd"
 ALL = (QA, CL, FD)
 SPECS = {name: f"{name},pf=off" for name in ("cmt", *ALL)} | {"reno": "reno"}
+
+CL_PARTS = variants(SPECS, CL, (
+    "rc=normalised", "snr=db", "modulation=bpsk", "modulation=64qam", "bw-stamp=send", "inactive=literal", "inactive=off",
+    "loss-floor=1"))
+FD_PARTS = variants(SPECS, FD, (
+    "rc=normalised", "snr=db", "modulation=bpsk", "bw-stamp=send", "alpha=0", "beta=1", "reward-exempt=off", "inactive=literal",
+    "inactive=off", "loss-floor=1", "fr-freeze=on"))
+TOLD = f"{FD} report-fer=on"
+SPECS |= CL_PARTS | FD_PARTS | variants(SPECS, FD, ("report-fer=on",))
 
 THROUGHPUT = "throughput"
 PSNR = "PSNR"
@@ -137,7 +148,7 @@ DELAYS = (50, 100, 140, 150)
 LOW = [(p, delay) for p in (0.05, 0.1) for delay in DELAYS]
 
 FIGURE_8 = Figure(
-    "8", "loss on the sender's side or on both, receiver's access delay", "000/fig4.toml", (FD,),
+    "8", "loss on the sender's side or on both, receiver's access delay", "000/fig4.toml", (FD, TOLD),
     tuple(side(p, delay, two) for p in TWO_SIDES for delay in DELAYS for two in (False, True)),
     flow_measures("video"),
     claims=(
@@ -145,7 +156,9 @@ FIGURE_8 = Figure(
               base=tuple((Term(1, side_name(p, delay, True), FD, THROUGHPUT),) for p, delay in LOW), unit="%"),
         Claim("throughput at p 0.2 and 140 ms or more: one side > two sides",
               tuple(one_and_two(0.2, delay) for delay in (140, 150)), "above"),
+        shift(THROUGHPUT, TOLD, FD, [side_name(0.2, delay, True) for delay in DELAYS], " at p 0.2, two sides"),
     ),
+    notes="The paper's future work, the receiver's frame errors reported to the sender, is `report-fer=on`.",
 )
 
 # Figs 9 and 10: the bottlenecks
@@ -284,9 +297,11 @@ FIGURE_14 = Figure(
 
 FIG15 = tuple(rate(mbps, *video("sctp")) for mbps in (1.5, 1.8, 2.0, 2.1, 2.5))
 FIG15_NAMES = tuple(point.name for point in FIG15)
+FIG15_BIG = tuple(rate(mbps, *video("sctp"), BIG_BUFFER, name=", 256 KB") for mbps in (1.5, 1.8, 2.0, 2.1, 2.5))
+FIG15_BIG_NAMES = tuple(point.name for point in FIG15_BIG)
 
 FIGURE_15 = Figure(
-    "15", "1 Mbit/s of video, one path shares a bottleneck with TCP", "000/fig10.toml", ALL, FIG15,
+    "15", "1 Mbit/s of video, one path shares a bottleneck with TCP", "000/fig10.toml", ALL, (*FIG15, *FIG15_BIG),
     video_measures("sctp"),
     claims=(
         more(PSNR, CL, QA, FIG15_NAMES),
@@ -294,7 +309,12 @@ FIGURE_15 = Figure(
         by(0.37, "dB", PSNR, QA, FD, ["1.5 Mbit/s"], " at 1.5 Mbit/s"),
         by(0.11, "dB", PSNR, QA, FD, ["2 Mbit/s"], " at 2 Mbit/s"),
         shrinks(QA, "1.5 Mbit/s", "2.5 Mbit/s"),
+        more(PSNR, CL, QA, FIG15_BIG_NAMES, ", 256 KB"),
+        more(PSNR, CL, FD, FIG15_BIG_NAMES, ", 256 KB"),
+        by(0.37, "dB", PSNR, QA, FD, ["1.5 Mbit/s, 256 KB"], " at 1.5 Mbit/s, 256 KB"),
+        by(0.11, "dB", PSNR, QA, FD, ["2 Mbit/s, 256 KB"], " at 2 Mbit/s, 256 KB"),
     ),
+    notes="Receive buffer of 64 KB and, as the paper says of Fig. 13, 256 KB.",
 )
 
 # Ablations
@@ -350,7 +370,22 @@ FIGURE_9A = Figure(
     notes="There is no background load in this network: the last variant adds UDP of 0 to 50 % of the bottleneck.",
 )
 
+CORNER_NAMES = tuple(f"p_B {p_b:g}, p_C {p_c:g}" for p_b, p_c in CORNERS)
+
+FIGURE_5P = Figure(
+    "5 by parts", "cmt-cl with other parts and values, one at a time", "000/fig4.toml", ("cmt", QA, CL, *CL_PARTS),
+    tuple(losses(p_b, p_c) for p_b, p_c in CORNERS), flow_measures("video"),
+    claims=tuple(shift(THROUGHPUT, scheme, CL, CORNER_NAMES) for scheme in ("cmt", QA, *CL_PARTS)),
+)
+
+FIGURE_11P = Figure(
+    "11 by parts", "cmt-cl-fd with other parts and values, one at a time", "000/fig9.toml", ("cmt", QA, FD, *FD_PARTS),
+    (rate(1),), bottleneck_measures(("tcp1", "tcp2")),
+    claims=tuple(shift(SHARE, scheme, FD, ["1 Mbit/s"]) for scheme in ("cmt", QA, *FD_PARTS)),
+)
+
 PAPER = Paper(
     "000", "CMT-CL/FD", SPECS,
-    (FIGURE_5, FIGURE_6, FIGURE_7, FIGURE_8, FIGURE_11, FIGURE_12, FIGURE_13, FIGURE_14, FIGURE_15, FIGURE_5A, FIGURE_9A),
+    (FIGURE_5, FIGURE_6, FIGURE_7, FIGURE_8, FIGURE_11, FIGURE_12, FIGURE_13, FIGURE_14, FIGURE_15, FIGURE_5A, FIGURE_9A,
+     FIGURE_5P, FIGURE_11P),
 )

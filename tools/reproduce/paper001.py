@@ -1,10 +1,13 @@
 """Paper 001, SCTP-Rev+: Figs 6-11. Definitions of measures: docs/reproduction.md."""
 
-from figures import Figure, Measure, Paper, Point, by, metric, more
+from figures import Figure, Measure, Paper, Point, by, metric, more, shift, variants
 
 SCTP, REV, PLUS = "sctp", "sctp-rev", "sctp-rev-plus"
 ALL = (SCTP, REV, PLUS)
 SPECS = {name: name for name in ALL}
+PARTS = variants(SPECS, REV, (
+    "hysteresis=0.15", "thresh=0", "thresh=0.05", "kappa=1", "train=1000", "loss=sfr", "cc=rfc", "scheduler=primary"))
+SPECS |= PARTS
 FLOW = "data"
 SECONDS = 120
 
@@ -122,4 +125,10 @@ FIGURE_11 = Figure(
     notes="223 I, 445 P and 1332 B frames are sent. The paper's totals (1352, 1756, 1832) are not the sums of its types.",
 )
 
-PAPER = Paper("001", "SCTP-Rev and SCTP-Rev+", SPECS, (FIGURE_6, FIGURE_7, FIGURE_8, FIGURE_9, FIGURE_11))
+FIGURE_9P = Figure(
+    "9 by parts", "sctp-rev with other parts and values, one at a time", "001/fig5.toml", (SCTP, REV, *PARTS, PLUS), DEFAULT,
+    FIGURE_9.measures,
+    claims=tuple(shift(THROUGHPUT, scheme, REV, [at], f" at {at}") for at in PRIMARIES for scheme in (SCTP, *PARTS, PLUS)),
+)
+
+PAPER = Paper("001", "SCTP-Rev and SCTP-Rev+", SPECS, (FIGURE_6, FIGURE_7, FIGURE_8, FIGURE_9, FIGURE_11, FIGURE_9P))

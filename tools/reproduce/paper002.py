@@ -1,10 +1,12 @@
 """Paper 002, CMT-LA: Figs 4-9. Definitions of measures: docs/reproduction.md."""
 
-from figures import Figure, Measure, Paper, Point, by, metric, more
+from figures import Figure, Measure, Paper, Point, by, metric, more, shift, variants
 
 CMT, LA, GLOBAL = "cmt", "cmt-la", "cmt-la rttmin=global"
 ALL = (CMT, LA, GLOBAL)
 SPECS = {CMT: "cmt,pf=off", LA: "cmt-la,pf=off", GLOBAL: "cmt-la,pf=off,rttmin=global"}
+PARTS = variants(SPECS, LA, ("demote-unreliable=on", "c=0.866", "tie=0", "psi=0", "m=5", "rtx=same"))
+SPECS |= PARTS
 FLOW = "data"
 GAINS = {32: 14.0, 64: 28.4, 128: 13.8}
 
@@ -77,4 +79,10 @@ FIGURE_7 = Figure(
     ),
 )
 
-PAPER = Paper("002", "CMT-LA", SPECS, (FIGURE_4, FIGURE_5, FIGURE_6, FIGURE_7))
+FIGURE_7P = Figure(
+    "7 by parts", "cmt-la with other parts and values, one at a time", "002/fig3.toml", (*ALL, *PARTS), DEFAULT,
+    (*FIGURE_7.measures, Measure(PEAK, "TSNs", metric("flow", FLOW, "reorder_max_tsn"), 1)),
+    claims=tuple(shift(THROUGHPUT, scheme, LA, [at], f" at {at}") for at in MAIN for scheme in (CMT, GLOBAL, *PARTS)),
+)
+
+PAPER = Paper("002", "CMT-LA", SPECS, (FIGURE_4, FIGURE_5, FIGURE_6, FIGURE_7, FIGURE_7P))

@@ -12,8 +12,8 @@ from figures import Claim, Figure, Measure, Paper, Point, Term
 Values = typing.Callable[[Point, str, Measure], dict[int, float]]
 """A measure of a scheme at a point, for each seed there is."""
 
-NARROW = 2
-"""With up to so many measures each has a table of its own, a column a scheme."""
+NARROW = 2, 4
+"""With up to so many measures and schemes each measure has a table of its own, a column a scheme."""
 BETWEEN = re.compile(r"(<!-- measured: (?P<names>[^>]+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -63,7 +63,7 @@ def table(head: list[str], rows: list[list[str]]) -> list[str]:
 def grid(figure: Figure, found: dict) -> list[str]:
     """All points, all schemes, all measures."""
     lines = []
-    if len(figure.measures) <= NARROW:
+    if len(figure.measures) <= NARROW[0] and len(figure.schemes) <= NARROW[1]:
         for measure in figure.measures:
             rows = [[point.name, *(show(found.get((point.name, scheme, measure.name)), measure.digits)
                                    for scheme in figure.schemes)] for point in figure.points]
@@ -115,7 +115,7 @@ def judgement(figure: Figure, claim: Claim, judged: figures.Judged) -> list[str]
     digits = 1 if claim.unit == "%" else measure.digits
     unit = claim.unit or measure.unit
     theirs = {"effect": "" if claim.effect is None else f"{claim.effect:.{max(digits, 2)}f} {unit}".rstrip(),
-              "above": "> 0", "same": "at most 5 %", "at least": "≥ 0"}[claim.kind]
+              "above": "> 0", "same": "at most 5 %", "at least": "≥ 0", "shift": ""}[claim.kind]
     points = f"{judged.holds} of {len(claim.contrasts)}" if len(claim.contrasts) > 1 else ""
     inside = judged.ours.half is not None and judged.ours.low <= 0 <= judged.ours.high
     open_end = " (0 inside)" if claim.kind == "effect" and judged.verdict != "not reproduced" and inside else ""
