@@ -63,7 +63,7 @@ impl<J: Judge> QualityAware<J> {
                 return None;
             }
             let room = self.room(&view[path]).div_ceil(len);
-            let credit = libm::ceil(entry.credit / len as f64) as u64;
+            let credit = (entry.credit.max(1.0) as u64).div_ceil(len);
             let chunks = u32::try_from(room.min(credit)).unwrap_or(u32::MAX);
             (chunks > 0).then(|| Assignment::on(path, chunks))
         })

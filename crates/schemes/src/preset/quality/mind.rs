@@ -378,11 +378,12 @@ impl<J: Judge> Scheme for QualityAware<J> {
     }
 }
 
-/// Sets the named extra, which is usually the one at `index`: this happens at every signal.
+/// Sets the extra at `index`: the family alone writes them, in this order, and at every signal, so that nobody should
+/// look for names.
 pub(in crate::preset) fn put(out: &mut Estimate, index: usize, name: &'static str, value: f64) {
     match out.extra.get_mut(index) {
-        Some(slot) if slot.0 == name => slot.1 = value,
-        _ => out.set_extra(name, value),
+        Some(slot) => slot.1 = value,
+        None => out.extra.push((name, value)),
     }
 }
 
