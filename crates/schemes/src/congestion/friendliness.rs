@@ -20,6 +20,8 @@
 //! - one update a loss event, not a lost chunk;
 //! - a path that joins brings cwnd(init), one that leaves takes it; fwnd is not scaled otherwise when n changes, and never
 //!   less than n cwnd(init);
+//! - a loss that the radio made leaves fwnd alone, as Algorithm 2 has it; section V's text says that fwnd "decreases by half
+//!   when any retransmission is needed" (`fwnd-cut=any`);
 //! - with all counts 0, q of Algorithm 3 as printed is null when its R_e is read: the first candidate is taken whatever its
 //!   count;
 //! - Penalize may take the same path several times, as Algorithm 3 is printed (the text says "another path");
@@ -72,6 +74,8 @@ pub enum Balance {
 pub struct Friendliness {
     alpha: f64,
     beta: f64,
+    /// Any fast retransmission halves fwnd, not congestion alone.
+    any_loss: bool,
     /// fwnd, bytes.
     window: f64,
     /// fthresh, bytes.
@@ -84,7 +88,12 @@ impl Friendliness {
     /// No path yet. `threshold` is ssthresh(init) in bytes, `None`: arbitrarily high.
     pub fn new(alpha: f64, beta: f64, threshold: Option<u64>) -> Self {
         let threshold = threshold.map_or(f64::INFINITY, |t| t as f64);
-        Friendliness { alpha, beta, window: 0.0, threshold, acked: 0.0 }
+        Friendliness { alpha, beta, any_loss: false, window: 0.0, threshold, acked: 0.0 }
+    }
+
+    /// Whether any fast retransmission halves fwnd, as section V's text has it, not only one by congestion.
+    pub fn cut_by_any_loss(self, any_loss: bool) -> Self {
+        Friendliness { any_loss, ..self }
     }
 
     /// A path is there that was not, with cwnd(init) bytes.
@@ -132,8 +141,11 @@ impl Friendliness {
         }
     }
 
-    /// A loss by congestion found by fast retransmission; `least` is n cwnd(init) in bytes.
-    pub fn fast_retransmit(&mut self, least: u64) {
+    /// A loss found by fast retransmission, by congestion or by the radio; `least` is n cwnd(init) in bytes.
+    pub fn fast_retransmit(&mut self, congestion: bool, least: u64) {
+        if !congestion && !self.any_loss {
+            return;
+        }
         self.threshold = self.half(least);
         self.window = self.threshold;
         self.acked = 0.0;

@@ -42,6 +42,8 @@
 //!   gave it an R_c;
 //! - the verdict is on the first loss of a window; R_c is that of the running period;
 //! - R_e and BW_e in eqs 14 and 15 are the latest, RTT_ref falls back to the smoothed round-trip time;
+//! - fwnd is halved by fast retransmissions that congestion caused, as Algorithm 2 is printed; section V's text has any of
+//!   them do so (`fwnd-cut=any`);
 //! - growth goes on in fast recovery (`fr-freeze=off`): with 2 to 10 % loss a window would hardly ever grow;
 //! - heartbeat pairs are sent while data are; unanswered ones count no path errors, the transport's own do;
 //! - frame errors of the receiver's links are not reported (`report-fer=on`);
@@ -111,9 +113,15 @@ const EXEMPT: Key = Key::switch(
     "a path that timed out is not rewarded before something of it is acknowledged",
 );
 
+const FWND_CUT: Key = Key::one_of(
+    "fwnd-cut",
+    &["congestion", "any"],
+    "which fast retransmissions halve fwnd: those by congestion (Algorithm 2), or any (the text)",
+);
+
 const KEYS: [Key; 22] = join([A, B, Q, R, MODULATION, SNR, STAMP, RC, REPORT_FER]);
-const FRIENDLY_KEYS: [Key; 25] =
-    join([ALPHA, BETA, EXEMPT, A, B, Q, R, MODULATION, SNR, STAMP, RC, REPORT_FER]);
+const FRIENDLY_KEYS: [Key; 26] =
+    join([ALPHA, BETA, EXEMPT, FWND_CUT, A, B, Q, R, MODULATION, SNR, STAMP, RC, REPORT_FER]);
 
 const PAPER: &str = "000: Xu et al., Cross-layer Fairness-driven Concurrent Multipath Video Delivery over \
                      Heterogenous Wireless Networks, IEEE TCSVT 25(7), 2015";
@@ -163,7 +171,8 @@ pub const FRIENDLY: Preset = Preset {
     build: |params, seeds| {
         let (alpha, beta) = (params.decimal("alpha"), params.decimal("beta"));
         finish("cmt-cl-fd", params, seeds, |scheme| {
-            scheme.friendly(alpha, beta, params.switch("reward-exempt"))
+            let any_loss = params.word("fwnd-cut") == "any";
+            scheme.friendly((alpha, beta), params.switch("reward-exempt"), any_loss)
         })
     },
     ..PRESET

@@ -58,12 +58,26 @@ fn algorithm_2_congestion_avoidance_divides_the_path_s_growth() {
 #[test]
 fn algorithm_2_fast_retransmission_by_congestion() {
     let mut f = friendliness(2, 65_536, 60_000);
-    f.fast_retransmit(2 * INITIAL);
+    f.fast_retransmit(true, 2 * INITIAL);
     assert_eq!((f.window(), f.threshold()), (30_000.0, 30_000.0));
     for _ in 0..5 {
-        f.fast_retransmit(2 * INITIAL);
+        f.fast_retransmit(true, 2 * INITIAL);
     }
     assert_eq!((f.window(), f.threshold()), (5872.0, 5872.0));
+}
+
+/// As Algorithm 2 is printed the radio's losses leave fwnd alone; as section V's text has it any loss halves it.
+#[test]
+fn algorithm_2_fast_retransmission_by_the_radio() {
+    let mut printed = friendliness(2, 65_536, 60_000);
+    let mut text = printed.clone().cut_by_any_loss(true);
+    for f in [&mut printed, &mut text] {
+        f.fast_retransmit(false, 2 * INITIAL);
+    }
+    assert_eq!((printed.window(), printed.threshold()), (60_000.0, 65_536.0));
+    assert_eq!((text.window(), text.threshold()), (30_000.0, 30_000.0));
+    text.fast_retransmit(true, 2 * INITIAL);
+    assert_eq!(text.window(), 15_000.0);
 }
 
 #[test]

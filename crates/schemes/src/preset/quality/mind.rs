@@ -81,9 +81,10 @@ impl<J: Judge> QualityAware<J> {
     }
 
     /// With Algorithms 2 and 3: α and β, fthresh begins at the paths' ssthresh(init).
-    pub fn friendly(mut self, alpha: f64, beta: f64, exempt: bool) -> Self {
+    pub fn friendly(mut self, (alpha, beta): (f64, f64), exempt: bool, any_loss: bool) -> Self {
         self.config.exempt = exempt;
-        self.friendliness = Some(Friendliness::new(alpha, beta, self.config.windows.initial_ssthresh));
+        let friendliness = Friendliness::new(alpha, beta, self.config.windows.initial_ssthresh);
+        self.friendliness = Some(friendliness.cut_by_any_loss(any_loss));
         self.beta = beta;
         self
     }

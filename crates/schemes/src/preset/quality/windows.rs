@@ -97,9 +97,9 @@ impl<J: Judge> QualityAware<J> {
                 *(if congestion { &mut self.counters.congestion } else { &mut self.counters.wireless }) += 1;
                 if congestion {
                     lane.window.enter_recovery(highest);
-                    if let Some(f) = &mut self.friendliness {
-                        f.fast_retransmit(least);
-                    }
+                }
+                if let Some(f) = &mut self.friendliness {
+                    f.fast_retransmit(congestion, least);
                 }
             }
         }
