@@ -4,6 +4,9 @@ use crate::args::SchemesArgs;
 use serde_json::{Value, json};
 use strandcast_schemes::{Key, Preset, presets};
 
+/// Columns of a line.
+const WIDTH: usize = 110;
+
 /// Lists the presets.
 pub(crate) fn run(args: &SchemesArgs) {
     if args.json {
@@ -12,22 +15,48 @@ pub(crate) fn run(args: &SchemesArgs) {
         return;
     }
     for preset in presets() {
-        println!("{}: {}", preset.name, preset.summary);
-        println!("  paper: {}", preset.paper);
-        for (role, part) in preset.parts {
-            println!("  {role}: {part}");
-        }
-        for key in preset.keys {
-            println!("  {}", line(preset, key));
-        }
-        println!();
+        println!("{}", describe(preset));
     }
     println!("Parameters follow the name: --scheme cmt,rtx=ssthresh,dac=off");
 }
 
-fn line(preset: &Preset, key: &Key) -> String {
-    let (name, default) = (key.name, preset.default_of(key));
-    format!("  {name}={default:<12} {} ({})", key.summary, key.values.describe())
+/// A preset in lines of at most [`WIDTH`] columns: what it is, its parts, and its parameters in two columns.
+fn describe(preset: &Preset) -> String {
+    let mut text = String::new();
+    put(&mut text, &format!("{}: ", preset.name), 2, preset.summary);
+    put(&mut text, "  paper: ", 4, preset.paper);
+    for (role, part) in preset.parts {
+        put(&mut text, &format!("  {role}: "), 4, part);
+    }
+    let keys: Vec<_> =
+        preset.keys.iter().map(|key| (format!("{}={}", key.name, preset.default_of(key)), key)).collect();
+    let widest = keys.iter().map(|(word, _)| word.chars().count()).max().unwrap_or(0);
+    for (word, key) in keys {
+        let meaning = format!("{} ({})", key.summary, key.values.describe());
+        put(&mut text, &format!("    {word:<widest$}  "), widest + 6, &meaning);
+    }
+    text
+}
+
+/// Writes `words` behind `head`, and what does not fit below, `indent` columns in.
+fn put(text: &mut String, head: &str, indent: usize, words: &str) {
+    let mut line = head.to_owned();
+    let mut empty = true;
+    for word in words.split_whitespace() {
+        if !empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
+            text.push_str(&line);
+            text.push('\n');
+            line = " ".repeat(indent);
+            empty = true;
+        }
+        if !empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+        empty = false;
+    }
+    text.push_str(&line);
+    text.push('\n');
 }
 
 fn as_json(preset: &Preset) -> Value {
@@ -43,4 +72,32 @@ fn as_json(preset: &Preset) -> Value {
         "name": preset.name, "paper": preset.paper, "summary": preset.summary, "parts": parts,
         "parameters": preset.keys.iter().map(key).collect::<Vec<_>>(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_stand_in_columns_and_fit_a_page() {
+        for preset in presets() {
+            let text = describe(preset);
+            let too_wide = text.lines().find(|line| line.chars().count() > WIDTH);
+            assert_eq!(too_wide, None, "{}", preset.name);
+            for key in preset.keys {
+                let word = format!("    {}={}  ", key.name, preset.default_of(key));
+                assert!(text.lines().any(|line| line.starts_with(word.trim_end())), "{word}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_goes_on_below() {
+        let mut text = String::new();
+        put(&mut text, "    key=1  ", 11, &"word ".repeat(41));
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 3);
+        assert!(lines[0].starts_with("    key=1  word") && lines[1].starts_with("           word"));
+        assert_eq!(text.split_whitespace().filter(|w| *w == "word").count(), 41);
+    }
 }

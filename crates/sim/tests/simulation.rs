@@ -225,6 +225,12 @@ impl Policy for Heard {
             self.0.lock().expect("one thread").push((*sample).clone());
         }
     }
+
+    fn remarks(&self, _: &View<'_>, out: &mut Vec<&'static str>) {
+        if self.0.lock().expect("one thread").is_empty() {
+            out.push("no link tells of frames");
+        }
+    }
 }
 
 impl PathEstimator for Heard {
@@ -265,10 +271,14 @@ fn a_wireless_access_link_tells_its_sender_about_frames() {
         let heard = catalog.0.0.lock().unwrap().clone();
         (heard, result)
     };
-    assert_eq!(heard(&scenario).0, [], "a wired link tells nothing");
+    let (samples, result) = heard(&scenario);
+    assert_eq!(samples, [], "a wired link tells nothing");
+    let remark = result.remarks.iter().map(|r| (&*r.flow, &*r.text)).collect::<Vec<_>>();
+    assert_eq!(remark, [("x", "no link tells of frames")]);
     scenario.links.get_mut("access").unwrap().wireless = true;
     scenario.run.warmup = Duration::ZERO;
     let (samples, result) = heard(&scenario);
+    assert_eq!(result.remarks, []);
     let last = samples.last().expect("frames were sent");
     let of_link =
         |name| metric(&result, &Subject::Link { link: "access".into(), direction: "forward".into() }, name);

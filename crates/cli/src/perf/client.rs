@@ -4,13 +4,12 @@ use super::bulk::{Receiving, Sending};
 use super::control::{BULK, CONTROL, Control, Totals, VERSION};
 use super::result::{Interval, Outcome, Setup};
 use super::usage::Cpu;
-use crate::show::{Role, Sampler};
+use crate::show::{Remarks, Role, Sampler, Seen};
 use std::time::Duration;
 use strandcast_proto::app::App;
 use strandcast_proto::association::{Association, CloseReason, Event};
 use strandcast_proto::endpoint::{AssociationId, Endpoint};
-use strandcast_proto::path::PathStats;
-use strandcast_proto::policy::{PathState, PathView};
+use strandcast_proto::policy::PathState;
 use strandcast_proto::time::Instant;
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -26,6 +25,8 @@ pub(super) enum Progress {
     Connected,
     /// Another second is over.
     Interval(Interval),
+    /// The scheme has something to say.
+    Remark(String),
     /// The end, good or bad; in one line if bad.
     Done(Result<Box<Outcome>, String>),
 }
@@ -49,6 +50,7 @@ pub(super) struct Client {
     interval: (Instant, u64),
     deadline: Option<Instant>,
     sampler: Sampler,
+    remarks: Remarks,
     intervals: Vec<Interval>,
     progress: UnboundedSender<Progress>,
     readable: bool,
@@ -66,10 +68,16 @@ impl Client {
             interval: (Instant::ZERO, 0),
             deadline: None,
             sampler: Sampler::new(role),
+            remarks: Remarks::default(),
             intervals: Vec::new(),
             progress,
             readable: false,
         }
+    }
+
+    /// Nobody listens any more: then nobody misses it.
+    fn tell(&self, what: Progress) {
+        let _ = self.progress.send(what);
     }
 
     fn start(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId) {
@@ -77,8 +85,7 @@ impl Client {
             self.setup.message = endpoint.association(id).map_or(1200, |a| a.max_unfragmented());
         }
         self.deadline = Some(now + PATIENCE);
-        // Nobody listens any more: then nobody misses it.
-        let _ = self.progress.send(Progress::Connected);
+        self.tell(Progress::Connected);
         let start = Control::Start {
             version: VERSION,
             reverse: self.setup.reverse,
@@ -144,7 +151,10 @@ impl Client {
             local: Cpu::now() - self.begun.1,
             remote,
             retransmissions,
+            remarks: association.map_or_else(Vec::new, |a| a.remarks(now)),
+            counters: association.map_or_else(Vec::new, Association::scheme_counters),
         };
+        self.remarks.rest().into_iter().for_each(|line| self.tell(Progress::Remark(line)));
         self.finish(now, endpoint, Ok(Box::new(outcome)));
     }
 
@@ -160,8 +170,7 @@ impl Client {
                 Err(_) => endpoint.abort(id, "the measurement failed"),
             }
         }
-        // Nobody listens any more: then nobody misses it.
-        let _ = self.progress.send(Progress::Done(outcome));
+        self.tell(Progress::Done(outcome));
     }
 
     /// Payload acknowledged to us, or received.
@@ -185,10 +194,12 @@ impl Client {
             bytes: total.saturating_sub(before),
             paths: self.sampler.look(now, paths(association)),
         };
+        let lines = self.remarks.look(now, association.scheme_name(), &association.remarks(now));
+        lines.into_iter().for_each(|line| self.tell(Progress::Remark(line)));
         // The rest after the last full second is none that people want to read.
         if now - since >= INTERVAL / 10 {
             self.intervals.push(interval.clone());
-            let _ = self.progress.send(Progress::Interval(interval));
+            self.tell(Progress::Interval(interval));
         }
     }
 
@@ -267,10 +278,10 @@ impl App for Client {
 }
 
 /// The association's open paths, by their local addresses.
-fn paths(association: &Association) -> impl Iterator<Item = (String, &PathView, &PathStats)> {
+fn paths(association: &Association) -> impl Iterator<Item = Seen<'_>> {
     association.paths().iter().filter(|view| view.state != PathState::Closed).filter_map(|view| {
         let name = association.tuple(view.id)?.local.ip().to_string();
-        Some((name, view, association.path_stats(view.id)?))
+        Some(Seen { name, view, stats: association.path_stats(view.id)?, link: None })
     })
 }
 

@@ -4,6 +4,7 @@ use super::control::Totals;
 use super::usage::Cpu;
 use crate::show::{PathNow, bits_per_s, bytes};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// What was asked for.
@@ -55,6 +56,10 @@ pub(crate) struct Outcome {
     pub(crate) remote: Cpu,
     /// Chunks the client sent again.
     pub(crate) retransmissions: u64,
+    /// What the client's scheme had to say of its state at the end.
+    pub(crate) remarks: Vec<&'static str>,
+    /// Its own counters.
+    pub(crate) counters: Vec<(&'static str, u64)>,
 }
 
 fn rate(bytes: u64, seconds: f64) -> f64 {
@@ -151,6 +156,8 @@ impl Outcome {
                     "remote_user": percent(self.remote.user_s), "remote_system": percent(self.remote.system_s),
                 },
                 "cpu_seconds_per_gb": { "sender": cpu_sender, "receiver": cpu_receiver },
+                "remarks": self.remarks,
+                "counters": self.counters.iter().copied().collect::<BTreeMap<_, _>>(),
             },
         })
     }
@@ -194,6 +201,8 @@ mod tests {
             local: Cpu { user_s: 0.5, system_s: 0.5 },
             remote: Cpu { user_s: 1.0, system_s: 2.0 },
             retransmissions: 7,
+            remarks: vec!["alone"],
+            counters: vec![("probes", 3)],
         }
     }
 
@@ -209,6 +218,7 @@ mod tests {
         assert_eq!(at("/start/test_start/blksize"), Some(1344.0));
         assert_eq!(at("/end/cpu_seconds_per_gb/sender"), Some(2.0));
         assert_eq!(at("/end/cpu_seconds_per_gb/receiver"), Some(6.0));
+        assert_eq!((at("/end/counters/probes"), &json["end"]["remarks"][0]), (Some(3.0), &json!("alone")));
     }
 
     #[test]

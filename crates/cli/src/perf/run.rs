@@ -60,6 +60,7 @@ async fn client(args: PerfClientArgs) -> Result<(), CliError> {
         match next {
             Some(Progress::Connected) => patience = None,
             Some(Progress::Interval(interval)) => eprintln!("{}", interval.line()),
+            Some(Progress::Remark(line)) => eprintln!("{line}"),
             Some(Progress::Done(outcome)) => break outcome,
             None => break Err("the transport stopped".into()),
         }
@@ -112,6 +113,7 @@ async fn server(args: PerfServerArgs) -> Result<(), CliError> {
                 let (amount, rate, cpu) = (bytes(totals.bytes), bits_per_s(rate), cpu.total_s());
                 eprintln!("{amount} in {:.2} s, {rate}, processor time {cpu:.2} s", totals.seconds);
             }
+            Some(Served::Remark(line)) => eprintln!("{line}"),
             Some(Served::Left) if args.once => return Ok(()),
             Some(Served::Left) => {}
             Some(Served::Failed(why)) if args.once => return Err(CliError::Peer(why)),

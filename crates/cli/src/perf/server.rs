@@ -27,6 +27,8 @@ pub(super) enum Served {
     },
     /// A client's measurement is over: what was received by whoever received, and the processor time here.
     Done(Totals, Cpu),
+    /// What the scheme that sent has to say.
+    Remark(String),
     /// A client is gone after its measurement.
     Left,
     /// A client was turned away or lost, in one line.
@@ -132,6 +134,10 @@ impl Server {
                 let (sent, cpu) = (sending.totals(), Cpu::now() - guest.cpu);
                 self.answer(now, endpoint, &Control::Result { totals: sent, cpu });
                 self.tell(Served::Done(totals, cpu));
+                if let Some(association) = endpoint.association(id) {
+                    let line = |remark| format!("scheme {}: {remark}", association.scheme_name());
+                    association.remarks(now).into_iter().for_each(|r| self.tell(Served::Remark(line(r))));
+                }
             }
             _ => self.dismiss(endpoint, "out of turn"),
         }

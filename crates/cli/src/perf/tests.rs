@@ -7,6 +7,7 @@ use super::server::{Served, Server};
 use std::sync::Arc;
 use std::time::Duration;
 use strandcast_proto::endpoint::{EndpointConfig, SchemeFactory};
+use strandcast_proto::policy::{Estimate, PathEstimator, PathId, Policy, View};
 use strandcast_proto::rfc;
 use strandcast_proto::seeds::Seeds;
 use strandcast_sim::host::{HostId, Net, NetPath};
@@ -47,19 +48,45 @@ fn setup(reverse: bool) -> Setup {
     Setup { host: "server".into(), port: 1, scheme: "simple".into(), time, message: 0, reverse }
 }
 
+const REMARK: &str = "all is said once";
+
+/// Has something to say, again and again.
+#[derive(Debug)]
+struct Talker;
+
+impl Policy for Talker {
+    fn remarks(&self, _: &View<'_>, out: &mut Vec<&'static str>) {
+        out.push(REMARK);
+    }
+}
+
+impl PathEstimator for Talker {
+    fn estimate(&self, _: PathId, _: &mut Estimate) {}
+}
+
 /// What a client tells that begins now, with the intervals counted.
 fn measure(bed: &mut Bed, reverse: bool) -> (usize, Result<Box<Outcome>, String>) {
     let (tell, mut progress) = unbounded_channel();
     bed.net.add_app(bed.client, Client::new(setup(reverse), tell));
     let paths = bed.paths.clone();
-    bed.net.connect(bed.client, &paths, Box::new(rfc::scheme())).unwrap();
+    let mut scheme = rfc::scheme();
+    scheme.estimators.push(Box::new(Talker));
+    bed.net.connect(bed.client, &paths, Box::new(scheme)).unwrap();
     bed.net.run_for(Duration::from_secs(30));
-    let mut intervals = 0;
+    let (mut intervals, mut told) = (0, 0);
     loop {
         match progress.try_recv() {
             Ok(Progress::Connected) => {}
             Ok(Progress::Interval(_)) => intervals += 1,
-            Ok(Progress::Done(outcome)) => return (intervals, outcome),
+            Ok(Progress::Remark(line)) => {
+                told += 1;
+                assert_eq!(line, format!("scheme {}: {REMARK}", rfc::scheme().name));
+            }
+            Ok(Progress::Done(outcome)) => {
+                let remarks = outcome.as_ref().map(|o| &o.remarks[..]);
+                assert!(remarks.is_err() || (told == 1 && remarks == Ok(&[REMARK])), "told {told} times");
+                return (intervals, outcome);
+            }
             Err(_) => panic!("no outcome"),
         }
     }

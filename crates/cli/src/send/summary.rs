@@ -2,6 +2,7 @@
 
 use crate::show::{PathNow, bits_per_s, bytes, count, duration, percent};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The whole stream, as its sender knows it; `--json` prints it.
@@ -25,6 +26,11 @@ pub(super) struct Summary {
     pub(super) input_resyncs: u64,
     /// The paths of the last association.
     pub(super) paths: Vec<PathNow>,
+    /// What the scheme had to say of its state at the end.
+    pub(super) remarks: Vec<&'static str>,
+    /// The scheme's own counters, of the last association.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) counters: BTreeMap<&'static str, u64>,
 }
 
 impl Summary {

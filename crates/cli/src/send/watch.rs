@@ -152,6 +152,8 @@ impl Watch {
             input_gaps: seen.continuity.gaps,
             input_resyncs: seen.framing.sync_losses,
             paths: last.map_or_else(Vec::new, |l| l.paths.clone()),
+            remarks: last.map_or_else(Vec::new, |l| l.remarks.clone()),
+            counters: last.map_or_else(BTreeMap::new, |l| l.counters.clone()),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod monitor;
 mod numbers;
+mod remarks;
 mod screen;
 mod snapshot;
 mod stats;
@@ -9,5 +10,6 @@ mod table;
 
 pub(crate) use monitor::Monitor;
 pub(crate) use numbers::{bits_per_s, bytes, count, duration, ms, percent};
-pub(crate) use snapshot::{MediaNow, PathNow, Role, Sampler};
+pub(crate) use remarks::Remarks;
+pub(crate) use snapshot::{MediaNow, PathNow, Role, Sampler, Seen};
 pub(crate) use stats::Stats;

@@ -1,7 +1,8 @@
 //! Table and statistics of a running stream.
 
+use super::remarks::Remarks;
 use super::screen::Screen;
-use super::snapshot::{MediaNow, Role, Sampler, Snapshot};
+use super::snapshot::{LinkMonitorNow, MediaNow, Role, Sampler, Seen, Snapshot};
 use super::stats::Stats;
 use super::table::table;
 use crate::error::CliError;
@@ -22,6 +23,7 @@ pub(crate) struct Monitor {
     shown: u32,
     role: Role,
     sampler: Sampler,
+    remarks: Remarks,
     last: Option<Snapshot>,
 }
 
@@ -31,7 +33,8 @@ impl Monitor {
         let mut ticks = interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let screen = Screen::new(!stats.on_standard_error());
-        Monitor { screen, stats, ticks, shown: 0, role, sampler: Sampler::new(role), last: None }
+        let (sampler, remarks) = (Sampler::new(role), Remarks::default());
+        Monitor { screen, stats, ticks, shown: 0, role, sampler, remarks, last: None }
     }
 
     /// Waits until it is time to look.
@@ -50,14 +53,19 @@ impl Monitor {
         media: MediaNow,
         seen: &driver::Snapshot,
     ) -> Result<&Snapshot, CliError> {
-        let paths = seen.paths.iter().map(|p| (p.name.clone(), &p.view, &p.stats));
+        for line in self.remarks.look(seen.at, &seen.scheme, &seen.remarks) {
+            self.screen.line(&line);
+        }
         let snapshot = Snapshot {
             seconds,
             role: self.role,
             peer: peer.to_owned(),
             scheme: seen.scheme.clone(),
             media,
-            paths: self.sampler.look(seen.at, paths),
+            paths: self.sampler.look(seen.at, seen.paths.iter().map(Seen::from)),
+            remarks: seen.remarks.clone(),
+            counters: seen.counters.iter().copied().collect(),
+            link_monitor: LinkMonitorNow::of(&seen.monitor),
         };
         if self.screen.is_live() {
             self.screen.table(table(&snapshot, self.screen.colour()));
@@ -72,6 +80,7 @@ impl Monitor {
     /// Another association: its counters begin anew.
     pub(crate) fn restart(&mut self) {
         self.sampler = Sampler::new(self.role);
+        self.remarks.restart();
     }
 
     /// What was shown last.
@@ -84,8 +93,11 @@ impl Monitor {
         self.screen.line(text);
     }
 
-    /// Takes the table away.
+    /// Takes the table away. What the scheme had to say and was not told yet is told now.
     pub(crate) fn clear(&mut self) {
         self.screen.clear();
+        for line in self.remarks.rest() {
+            self.screen.line(&line);
+        }
     }
 }

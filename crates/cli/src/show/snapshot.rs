@@ -3,9 +3,12 @@
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
+use strandcast_net::driver::PathSnapshot;
+use strandcast_net::monitor::{MonitorStats, Reading};
 use strandcast_proto::path::PathStats;
-use strandcast_proto::policy::{PathState, PathView};
+use strandcast_proto::policy::{Estimate, PathState, PathView};
 use strandcast_proto::time::Instant;
+use strandcast_proto::units::Rate;
 
 /// Which side of a stream this is: it tells which counters mean something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -40,6 +43,53 @@ pub(crate) struct PathNow {
     pub(crate) bytes: u64,
     /// Time spent unusable.
     pub(crate) down_s: f64,
+    /// What the scheme's estimators know of it, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) estimates: BTreeMap<&'static str, f64>,
+    /// What its link has counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) link: Option<LinkNow>,
+}
+
+/// Counters of a wireless link, since the command first looked at it.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct LinkNow {
+    /// Transmissions, those that repeat others included.
+    pub(crate) tx_frames: u64,
+    /// Transmissions that had to be repeated.
+    pub(crate) tx_retries: u64,
+    /// Frames given up.
+    pub(crate) tx_failed: u64,
+    /// Frames received.
+    pub(crate) rx_frames: u64,
+    /// Frames received in error.
+    pub(crate) rx_errors: u64,
+    /// Strength of the signal.
+    pub(crate) signal_dbm: Option<i8>,
+    /// The rate of sending.
+    pub(crate) rate_bps: Option<f64>,
+}
+
+/// How often links were asked for their counters, and what came of it.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct LinkMonitorNow {
+    /// Answers with counters.
+    pub(crate) readings: u64,
+    /// Answers of interfaces without a peer.
+    pub(crate) alone: u64,
+    /// Refusals.
+    pub(crate) refused: u64,
+    /// Why the last one was refused.
+    pub(crate) why: Option<String>,
+}
+
+impl LinkMonitorNow {
+    /// `None` while nobody was asked.
+    pub(super) fn of(stats: &MonitorStats) -> Option<LinkMonitorNow> {
+        let MonitorStats { readings, alone, refused, last } = *stats;
+        let asked = readings + alone + refused > 0;
+        asked.then(|| LinkMonitorNow { readings, alone, refused, why: last.map(|why| why.to_string()) })
+    }
 }
 
 /// The media's counters on either side.
@@ -74,6 +124,29 @@ pub(crate) struct Snapshot {
     pub(crate) media: MediaNow,
     /// Every path.
     pub(crate) paths: Vec<PathNow>,
+    /// What the scheme has to say of the state it is in.
+    pub(crate) remarks: Vec<&'static str>,
+    /// The scheme's own counters.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) counters: BTreeMap<&'static str, u64>,
+    /// Present where there are wireless links.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) link_monitor: Option<LinkMonitorNow>,
+}
+
+/// What there is to see of a path.
+#[derive(Debug)]
+pub(crate) struct Seen<'a> {
+    pub(crate) name: String,
+    pub(crate) view: &'a PathView,
+    pub(crate) stats: &'a PathStats,
+    pub(crate) link: Option<&'a Reading>,
+}
+
+impl<'a> From<&'a PathSnapshot> for Seen<'a> {
+    fn from(path: &'a PathSnapshot) -> Self {
+        Seen { name: path.name.clone(), view: &path.view, stats: &path.stats, link: path.link.as_ref() }
+    }
 }
 
 /// Turns the transport's counters into rates: remembers the last look.
@@ -90,20 +163,16 @@ impl Sampler {
         Sampler { role, last: BTreeMap::new(), at: None }
     }
 
-    /// Looks at these paths: name, view, counters.
-    pub(crate) fn look<'a>(
-        &mut self,
-        now: Instant,
-        paths: impl Iterator<Item = (String, &'a PathView, &'a PathStats)>,
-    ) -> Vec<PathNow> {
+    /// Looks at these paths.
+    pub(crate) fn look<'a>(&mut self, now: Instant, paths: impl Iterator<Item = Seen<'a>>) -> Vec<PathNow> {
         let since = self.at.replace(now).map(|at| now - at);
         let mut rows = Vec::new();
-        for (name, view, stats) in paths {
-            let bytes = payload(self.role, stats);
+        for path in paths {
+            let bytes = payload(self.role, path.stats);
             // A slot that was given to a new path counts from zero.
-            let before = self.last.insert(view.id.0, bytes).unwrap_or(0);
+            let before = self.last.insert(path.view.id.0, bytes).unwrap_or(0);
             let rate_bps = rate(bytes.saturating_sub(before), since);
-            rows.push(path_now(self.role, now, view, stats, name, rate_bps));
+            rows.push(path_now(self.role, now, path, rate_bps));
         }
         rows
     }
@@ -123,14 +192,8 @@ fn rate(bytes: u64, since: Option<Duration>) -> f64 {
     }
 }
 
-fn path_now(
-    role: Role,
-    now: Instant,
-    view: &PathView,
-    stats: &PathStats,
-    name: String,
-    rate_bps: f64,
-) -> PathNow {
+fn path_now(role: Role, now: Instant, path: Seen<'_>, rate_bps: f64) -> PathNow {
+    let Seen { name, view, stats, link } = path;
     let sends = role != Role::Receive;
     PathNow {
         name,
@@ -142,6 +205,36 @@ fn path_now(
         in_flight_bytes: view.in_flight,
         bytes: payload(role, stats),
         down_s: stats.down_time(now).as_secs_f64(),
+        estimates: estimates(&view.est),
+        link: link.map(link_now),
+    }
+}
+
+fn estimates(of: &Estimate) -> BTreeMap<&'static str, f64> {
+    let known = [
+        ("bandwidth_bps", of.bandwidth.map(Rate::bps)),
+        ("delivery_rate_bps", of.delivery_rate.map(Rate::bps)),
+        ("loss", of.loss),
+        ("reference_rtt_ms", of.reference_rtt.map(|rtt| rtt.as_secs_f64() * 1e3)),
+        ("frame_error_rate", of.frame_error_rate),
+        ("effective_snr", of.effective_snr),
+        ("peer_rate_bps", of.peer_rate.map(Rate::bps)),
+    ];
+    let extra = of.extra.iter().copied();
+    let all = known.into_iter().filter_map(|(name, value)| Some((name, value?))).chain(extra);
+    all.filter(|(_, value)| value.is_finite()).collect()
+}
+
+fn link_now(reading: &Reading) -> LinkNow {
+    let sample = &reading.sample;
+    LinkNow {
+        tx_frames: sample.tx_frames,
+        tx_retries: sample.tx_retries,
+        tx_failed: sample.tx_failed,
+        rx_frames: sample.rx_frames,
+        rx_errors: sample.rx_errors,
+        signal_dbm: reading.signal_dbm,
+        rate_bps: sample.phy_rate.map(Rate::bps),
     }
 }
 

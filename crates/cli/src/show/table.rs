@@ -53,6 +53,7 @@ fn paint(text: &str, code: &str, colour: bool) -> String {
 mod tests {
     use super::*;
     use crate::show::MediaNow;
+    use std::collections::BTreeMap;
 
     fn path(name: &str, state: &'static str) -> PathNow {
         PathNow {
@@ -65,13 +66,24 @@ mod tests {
             in_flight_bytes: 11_000,
             bytes: 1_000_000,
             down_s: 0.0,
+            estimates: BTreeMap::new(),
+            link: None,
         }
     }
 
     fn snapshot(paths: Vec<PathNow>) -> Snapshot {
         let media = MediaNow { messages: 123_456, late: 12, lost: 3, ..MediaNow::default() };
-        let scheme = "cmt".to_owned();
-        Snapshot { seconds: 754.0, role: Role::Receive, peer: "192.0.2.1:9899".into(), scheme, media, paths }
+        Snapshot {
+            seconds: 754.0,
+            role: Role::Receive,
+            peer: "192.0.2.1:9899".into(),
+            scheme: "cmt".to_owned(),
+            media,
+            paths,
+            remarks: Vec::new(),
+            counters: BTreeMap::new(),
+            link_monitor: None,
+        }
     }
 
     #[test]

@@ -282,6 +282,11 @@ impl Agent for SctpHost {
         super::gauges::counters(association, now, |id| self.path_of(association, id), report);
     }
 
+    fn remarks(&self, now: Instant, report: &mut dyn FnMut(&str, &'static str)) {
+        let Some(association) = self.noted.and_then(|id| self.endpoint.association(id)) else { return };
+        association.remarks(now).into_iter().for_each(|remark| report(association.scheme_name(), remark));
+    }
+
     fn gauges(&self, _now: Instant, report: &mut dyn FnMut(Option<u8>, &'static str, f64)) {
         let Some(association) = self.noted.and_then(|id| self.endpoint.association(id)) else { return };
         super::gauges::gauges(association, |id| self.path_of(association, id), report);

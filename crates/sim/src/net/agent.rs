@@ -30,6 +30,9 @@ pub trait Agent: Any + Debug + Send {
     /// Counters since the start, a path or the whole flow: `gauge(path, name, total)`.
     fn counters(&self, _now: Instant, _report: &mut dyn FnMut(Option<u8>, &'static str, f64)) {}
 
+    /// What a scheme has to say of the state it is in: `remark(scheme, sentence)`.
+    fn remarks(&self, _now: Instant, _report: &mut dyn FnMut(&str, &'static str)) {}
+
     /// What changes all the time (window, round-trip time): `gauge(path, name, value)`.
     fn gauges(&self, _now: Instant, _report: &mut dyn FnMut(Option<u8>, &'static str, f64)) {}
 }

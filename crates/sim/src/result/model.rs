@@ -4,6 +4,8 @@ use core::time::Duration;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::names::{Across, definition};
 use crate::engine::Fingerprint;
 
@@ -83,6 +85,17 @@ impl Subject {
     }
 }
 
+/// What a scheme has to say of the state it is in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Remark {
+    /// Whose scheme.
+    pub flow: String,
+    /// The scheme's own name.
+    pub scheme: String,
+    /// A sentence.
+    pub text: String,
+}
+
 /// A finished run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunResult {
@@ -94,6 +107,8 @@ pub struct RunResult {
     pub fingerprint: Fingerprint,
     /// What was measured.
     pub metrics: Vec<Metric>,
+    /// What schemes had to say of their state at the end.
+    pub remarks: Vec<Remark>,
     /// Packets that left a link, each link counting.
     pub packet_hops: u64,
     /// How long it was, in the simulation.

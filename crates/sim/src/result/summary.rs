@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use strandcast_proto::time::Instant;
 
 use super::stat::{Stat, deviation, median};
-use super::{RunResult, Subject};
+use super::{Remark, RunResult, Subject};
 use crate::engine::Fingerprint;
 
 /// The layout of [`Summary`] as JSON.
@@ -40,6 +40,9 @@ pub struct Summary {
     pub cross: By<By<Stats>>,
     /// Differences of two schemes with the same seed, by `A-B` (A minus B), then by flow.
     pub paired: By<By<Stats>>,
+    /// What schemes had to say at the end of any run, each once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<Remark>,
     /// How fast the machine was: outside of fingerprints, and never the same twice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speed: Option<Speed>,
@@ -175,6 +178,7 @@ impl Summary {
             links: By::new(),
             cross: By::new(),
             paired: By::new(),
+            remarks: Vec::new(),
             speed: None,
         };
         let samples = samples(runs);
@@ -182,6 +186,11 @@ impl Summary {
             summary.add(sample);
         }
         summary.pair(&samples);
+        for remark in runs.iter().flat_map(|run| &run.remarks) {
+            if !summary.remarks.contains(remark) {
+                summary.remarks.push(remark.clone());
+            }
+        }
         summary
     }
 

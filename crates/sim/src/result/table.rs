@@ -48,7 +48,7 @@ type Row<'a> = (Vec<&'a str>, &'a Stats);
 
 /// The main metrics as text: a row for each flow, path, link, flow's share of a link, cross traffic and pair of schemes;
 /// mean ± half the 95 % interval. Of flows alike only what they do together, of links only directions that carried
-/// something, and shares only of those that were used to the half and served several flows.
+/// something, and shares only of those that were used to the half and served several flows. Below, what schemes had to say.
 pub fn table(summary: &Summary) -> String {
     let mut text = String::new();
     let runs = summary.runs.len();
@@ -75,6 +75,11 @@ pub fn table(summary: &Summary) -> String {
         flows.map(move |(flow, stats)| (vec![flow.as_str(), pair], stats))
     });
     block(&mut text, &["flow", "difference"], PAIRED, &paired.collect::<Vec<_>>());
+    for (i, remark) in summary.remarks.iter().enumerate() {
+        let (scheme, flow) = (&remark.scheme, &remark.flow);
+        let _ =
+            writeln!(text, "{}scheme {scheme} of {flow}: {}", if i == 0 { "\n" } else { "" }, remark.text);
+    }
     text
 }
 

@@ -21,6 +21,7 @@ pub(super) fn run(scheme: &str, seed: u64, metrics: &[(Subject, &'static str, f6
         scheme: scheme.into(),
         fingerprint,
         metrics: metrics.iter().map(metric).collect(),
+        remarks: Vec::new(),
         packet_hops: 10,
         simulated: Duration::from_secs(1),
     }
@@ -128,6 +129,26 @@ fn means_and_differences_are_over_the_runs_that_have_the_metric() {
     assert!((paired.ci95.unwrap() - 12.706_204_74).abs() < 1e-6);
     assert_eq!(summary.paired.len(), 1);
     assert!(!summary.paired["a-b"]["f"].contains_key("psnr_eq17_db"));
+}
+
+#[test]
+fn remarks_stand_once_below_the_table() {
+    let (mut first, mut second) = (run("a", 1, &[]), run("b", 1, &[]));
+    let remark = |flow: &str, scheme: &str, text: &str| Remark {
+        flow: flow.into(),
+        scheme: scheme.into(),
+        text: text.into(),
+    };
+    first.remarks = vec![remark("video", "a", "does without"), remark("rest", "c", "is alone")];
+    second.remarks = vec![remark("rest", "c", "is alone"), remark("video", "b", "does without")];
+    let summary = Summary::of(scenario(), "1", 1, &[first.clone(), first, second]);
+    let text = table(&summary);
+    let below =
+        "\nscheme a of video: does without\nscheme c of rest: is alone\nscheme b of video: does without\n";
+    assert!(text.ends_with(below), "{text}");
+    let back: Summary = serde_json::from_str(&summary.json()).unwrap();
+    assert_eq!(back.remarks.len(), 3);
+    assert!(!Summary::of(scenario(), "1", 1, &runs()).json().contains("remarks"), "as before without any");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use super::build::WireInfo;
 use super::{Recorder, Simulation};
 use crate::net::WireId;
 use crate::result::meter::{LinkReading, link_metrics};
-use crate::result::{Metric, RunResult, Subject};
+use crate::result::{Metric, Remark, RunResult, Subject};
 
 /// Simulated time between two looks at [`Control`].
 const CHUNK: Duration = Duration::from_secs(1);
@@ -159,6 +159,21 @@ impl Simulation {
         }
     }
 
+    /// What senders' schemes have to say at the end, flows of several instances with one voice.
+    fn remarks(&self) -> Vec<Remark> {
+        let mut all: Vec<Remark> = Vec::new();
+        for flow in &self.flows {
+            let name = flow.name.split_once('#').map_or(&*flow.name, |(base, _)| base);
+            self.network.any_agent(flow.sender).remarks(self.end, &mut |scheme, text| {
+                let remark = Remark { flow: name.into(), scheme: scheme.into(), text: text.into() };
+                if !all.contains(&remark) {
+                    all.push(remark);
+                }
+            });
+        }
+        all
+    }
+
     fn result(&mut self) -> RunResult {
         self.counters(self.end);
         let mut metrics: Vec<Metric> = Vec::new();
@@ -175,6 +190,7 @@ impl Simulation {
             scheme: self.scheme.clone(),
             fingerprint: self.network.fingerprint(),
             metrics,
+            remarks: self.remarks(),
             packet_hops: self.network.packet_hops(),
             simulated: self.end - self.origin,
         };
