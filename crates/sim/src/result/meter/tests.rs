@@ -323,6 +323,49 @@ fn frames_are_whole_in_time_and_have_their_references() {
     );
 }
 
+/// A header and I P B B P B B in the order of sending, 100 ms apart, times as sent; a message each.
+fn sent_in_order_of_coding() -> VideoSpec {
+    use FrameType::{B, I, P};
+    let kinds = [None, Some(I), Some(P), Some(B), Some(B), Some(P), Some(B), Some(B)];
+    let frame = |(i, kind): (usize, Option<FrameType>)| VideoFrame {
+        kind,
+        capture: ms(100 * i as u64),
+        bytes: 1000,
+        messages: i as u64..i as u64 + 1,
+    };
+    let source = VideoSource::Frames(kinds.into_iter().enumerate().map(frame).collect());
+    VideoSpec { source, deadline: Duration::from_secs(1), prebuffer: Duration::from_millis(200) }
+}
+
+/// B frames need the two references sent before them, not the one sent behind them.
+#[test]
+fn frames_are_shown_in_another_order_than_sent() {
+    let without = |lost: u64| {
+        let mut meter = FlowMeter::new(spec(&["a"], (0, 5_000), Some(sent_in_order_of_coding())));
+        (0..8).filter(|n| *n != lost).for_each(|n| meter.delivered(ms(800), n, 1000, ms(0), false));
+        flow(&meter)
+    };
+    // The second P is lost: with it the B frames behind it, but not those before it.
+    assert_has(
+        &without(5),
+        &[("frames_received", 6.0), ("frames_decodable", 4.0), ("frames_decodable_b", 2.0)],
+    );
+    assert_has(&without(2), &[("frames_decodable", 1.0)]);
+}
+
+/// The header comes at 1.05 s: before the deadline of the I frame (captured at 100 ms), or at 1.15 s: behind it.
+#[test]
+fn a_header_is_due_when_frames_need_it() {
+    let with_header_at = |at: u64| {
+        let mut meter = FlowMeter::new(spec(&["a"], (0, 5_000), Some(sent_in_order_of_coding())));
+        (1..8).for_each(|n| meter.delivered(ms(800), n, 1000, ms(0), false));
+        meter.delivered(ms(at), 0, 1000, ms(0), false);
+        flow(&meter)
+    };
+    assert_has(&with_header_at(1050), &[("frames_received", 7.0), ("frames_decodable", 7.0)]);
+    assert_has(&with_header_at(1150), &[("frames_received", 7.0), ("frames_decodable", 0.0)]);
+}
+
 #[test]
 fn frames_are_judged_where_their_deadline_is_in_the_window() {
     let mut meter = FlowMeter::new(spec(&["a"], (150, 1450), Some(gop())));

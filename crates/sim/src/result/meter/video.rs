@@ -243,13 +243,37 @@ impl VideoMeter {
         self.player.add(now, media, last);
     }
 
+    /// Frames as they are shown, with what of them is of use: what came in time; of an I frame only if the header before it came
+    /// by then, too. A header has no deadline of its own.
+    fn usable(&self, frames: &[VideoFrame], shown: &[usize]) -> Vec<(Option<FrameType>, bool)> {
+        let mut header = None;
+        let mut usable = Vec::with_capacity(shown.len());
+        for &i in shown {
+            let due = frames[i].capture + self.spec.deadline;
+            let in_time = |whole: Option<Instant>| whole.is_some_and(|at| at <= due);
+            let whole = self.frames[i].whole;
+            usable.push((
+                frames[i].kind,
+                match frames[i].kind {
+                    None => {
+                        header = Some(whole);
+                        true
+                    }
+                    Some(FrameType::I) => in_time(whole) && header.is_none_or(in_time),
+                    Some(_) => in_time(whole),
+                },
+            ));
+        }
+        usable
+    }
+
     fn put_frames(&self, frames: &[VideoFrame], put: &mut dyn FnMut(&'static str, f64)) {
         let deadline = self.spec.deadline;
-        let mut shown: Vec<usize> = (0..frames.len()).collect();
-        shown.sort_by_key(|&i| frames[i].capture);
+        let shown = order_of_display(frames);
         let in_time = |i: usize| self.frames[i].whole.map(|at| at <= frames[i].capture + deadline);
         let received: Vec<_> = shown.iter().map(|&i| (frames[i].kind, in_time(i) == Some(true))).collect();
-        let (decodable, psnr) = (decodable(&received), frozen_psnr_db(&received));
+        let usable = self.usable(frames, &shown);
+        let (decodable, psnr) = (decodable(&usable), frozen_psnr_db(&usable));
         // Counted are pictures whose deadline is inside the window; others may be their references.
         let judged = self.judged(deadline);
         let counted: Vec<usize> = (0..shown.len())
@@ -274,6 +298,32 @@ impl VideoMeter {
         let sum: f64 = counted.iter().filter_map(|&n| psnr[n]).sum();
         put("psnr_model_db", sum / counted.len() as f64);
     }
+}
+
+/// In which order frames are shown. Captures that do not ascend tell it; if they do, they may be times of sending. Then B frames
+/// behind two others are sent behind the later one of these, and shown before it.
+fn order_of_display(frames: &[VideoFrame]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..frames.len()).collect();
+    if !frames.is_sorted_by_key(|frame| frame.capture) {
+        order.sort_by_key(|&i| frames[i].capture);
+        return order;
+    }
+    let is_b = |i: &usize| frames[*i].kind == Some(FrameType::B);
+    let before_b = order.iter().take_while(|i| !is_b(i));
+    if before_b.filter(|i| frames[**i].kind.is_some()).count() < 2 {
+        return order;
+    }
+    let mut held = None;
+    let mut shown = Vec::with_capacity(order.len());
+    for i in order {
+        match frames[i].kind {
+            Some(FrameType::B) => shown.push(i),
+            None => shown.extend(held.take().into_iter().chain([i])),
+            Some(_) => shown.extend(held.replace(i)),
+        }
+    }
+    shown.extend(held);
+    shown
 }
 
 /// First capture, end of the last frame, and bit/s between them.
