@@ -119,6 +119,33 @@ fn cmt_la_prefers_the_paths_that_lose_least() {
     assert!(sent[1] > sent[2] && sent[2] > sent[0] && sent[0] > 40, "{sent:?}");
 }
 
+/// Rates come beside SACKs, in whatever way these are sent, and beside HEARTBEAT ACKs for the path without data.
+#[test]
+fn the_receiver_s_rates_reach_the_sender() {
+    for spec in ["sctp-rev", "sctp-rev,strict=on"] {
+        let mut w = world(spec, &[20, 30]);
+        stream(&mut w, 1000, ms(2));
+        let rate = |path: usize| w.association(CLIENT).paths()[path].est.peer_rate.map(|r| r.bytes_per_s());
+        assert!(rate(0).is_some_and(|r| r > 400e3), "{spec}: 1000 bytes every 2 ms came: {:?}", rate(0));
+        assert!(rate(1).is_some(), "{spec}");
+    }
+}
+
+/// The first path dies: the receiver orders the other one within three round trips of what it last heard, where failover
+/// waits for timeouts.
+#[test]
+fn the_receiver_leaves_a_dead_path_at_once() {
+    let gap = |spec: &str| {
+        let mut w = world(spec, &[20, 20]);
+        stream(&mut w, 1000, ms(2));
+        w.wires[0].up = [false; 2];
+        stream(&mut w, 1000, ms(2))
+    };
+    let (receiver, sender) = (gap("sctp-rev,hysteresis=10"), gap("sctp"));
+    assert!(sender > ms(1000), "RTO.Min: {sender:?}");
+    assert!(receiver < sender, "{receiver:?} against {sender:?}");
+}
+
 /// One path leaves nothing to choose: packet by packet it is `cmt`.
 #[test]
 fn with_one_path_cmt_la_is_cmt() {

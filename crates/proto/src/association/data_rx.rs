@@ -3,7 +3,7 @@
 use super::control::Control;
 use super::event::{CloseReason, Event};
 use super::state::{Association, State};
-use crate::policy::{PathId, PathSet, PathState, PathView, RxInfo, Signal};
+use crate::policy::{Occasion, PathId, PathSet, PathState, PathView, RxInfo, Signal};
 use crate::rx::{Arrival, Fragment};
 use crate::time::Instant;
 use crate::wire::chunk::{Data, ErrorChunk, ForwardTsn, GapBlock, Sack, SackHeader};
@@ -144,7 +144,7 @@ impl Association {
         }
         self.repeat_shutdown(on);
         if self.rx.sack_due && self.config.strict_rfc {
-            self.sack_as_control();
+            self.sack_as_control(now);
         }
     }
 
@@ -224,8 +224,9 @@ impl Association {
         self.stats.sacks_sent += 1;
     }
 
-    /// One SACK of its own for what arrived up to here (RFC 9260 as written: no sharing within a batch).
-    fn sack_as_control(&mut self) {
+    /// One SACK of its own for what arrived up to here (RFC 9260 as written: no sharing within a batch), and the scheme's
+    /// reports beside it.
+    fn sack_as_control(&mut self, now: Instant) {
         let room = 512;
         let duplicates = self.gaps_for(room);
         let header = self.sack_header();
@@ -240,6 +241,9 @@ impl Association {
             tag: None,
         });
         self.sack_sent();
+        if let Some(reports) = self.collect_reports(now, Occasion::Sack(path)) {
+            self.push_control(path, reports);
+        }
     }
 
     /// FORWARD-TSN (RFC 3758 §3.6).
