@@ -4,8 +4,8 @@
 //! first rate, and towards peers that have none to give.
 //!
 //! `ASSUMED`, where the paper says nothing: a window of twice rate · srtt, at least two packets, stays as a safety; after a
-//! timeout one packet an RTO until the receiver is heard again; the receiver counts SCTP packets, and the core paces with what
-//! IP and UDP add to them.
+//! timeout a window of one packet, so one packet an RTO, until the receiver is heard again; the receiver counts SCTP packets,
+//! and the core paces with what IP and UDP add to them.
 
 use strandcast_proto::policy::{
     CongestionControl, Limit, LossTrigger, PathId, PathState, PathView, Policy, Signal, View,
@@ -36,7 +36,8 @@ pub struct ReceiverPaced {
 struct Paced {
     /// Of SCTP packets.
     rate: Rate,
-    pacing: Rate,
+    /// `None` after a timeout.
+    pacing: Option<Rate>,
     cwnd: u64,
 }
 
@@ -44,16 +45,23 @@ impl Paced {
     fn new(rate: Rate, path: &PathView) -> Self {
         let packet = path.mtu as f64 + HEADERS.0;
         let pacing = Rate::from_bps(rate.bps() * (packet + HEADERS.1) / packet);
-        let mut paced = Paced { rate, pacing, cwnd: 0 };
+        let mut paced = Paced { rate, pacing: Some(pacing), cwnd: 0 };
         paced.fit(path);
         paced
     }
 
     /// The safety window follows the round-trip time.
     fn fit(&mut self, path: &PathView) {
-        let rtt = path.srtt.map_or(INITIAL_RTT, |s| s.as_secs_f64());
-        let window = (PRODUCTS * self.rate.bytes_per_s() * rtt).min(MOST);
-        self.cwnd = (window as u64).max(2 * path.mtu);
+        if self.pacing.is_some() {
+            let rtt = path.srtt.map_or(INITIAL_RTT, |s| s.as_secs_f64());
+            let window = (PRODUCTS * self.rate.bytes_per_s() * rtt).min(MOST);
+            self.cwnd = (window as u64).max(2 * path.mtu);
+        }
+    }
+
+    /// One packet, until the receiver is heard. Pacing at one packet an RTO would hold the next one up after that.
+    fn timed_out(&mut self, path: &PathView) {
+        (self.pacing, self.cwnd) = (None, path.mtu);
     }
 }
 
@@ -90,10 +98,8 @@ impl Policy for ReceiverPaced {
                 }
             }
             Signal::LossEvent { path, trigger: LossTrigger::Timeout, .. } => {
-                if let (Some(paced), Some(path)) = (self.slot(*path), view.paths.get(path.index()))
-                    && let Some(rate) = Rate::of(path.mtu, path.rto)
-                {
-                    *paced = Paced::new(rate, path);
+                if let (Some(paced), Some(path)) = (self.slot(*path), view.paths.get(path.index())) {
+                    paced.timed_out(path);
                 }
             }
             Signal::PathChanged(path)
@@ -109,7 +115,7 @@ impl Policy for ReceiverPaced {
 impl CongestionControl for ReceiverPaced {
     fn limit(&self, path: PathId) -> Limit {
         match self.paths.get(path.index()).copied().flatten() {
-            Some(Paced { cwnd, pacing, .. }) => Limit { cwnd, ssthresh: None, pacing: Some(pacing) },
+            Some(Paced { cwnd, pacing, .. }) => Limit { cwnd, ssthresh: None, pacing },
             None => self.windows.limit(path),
         }
     }

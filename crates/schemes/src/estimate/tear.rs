@@ -168,20 +168,6 @@ impl Tear {
         }
     }
 
-    /// A round of a path that carries no data, only probes: all of them arrived, or not. What as many packets as the
-    /// window holds would have done to it.
-    pub fn probed(&mut self, whole: bool) {
-        if !whole {
-            self.halve();
-            self.state = State::CongestionAvoidance;
-        } else if self.slow_start() {
-            self.window = (2.0 * self.window).min(self.threshold.max(self.window));
-            self.maybe_avoid();
-        } else {
-            self.window += 1.0;
-        }
-    }
-
     /// The path carries, or carried, `window` packets a round trip: growth goes on from there.
     pub fn resume(&mut self, window: f64) {
         self.window = window.max(1.0);
@@ -287,23 +273,5 @@ mod tests {
         play(&mut tear, &[Place::Beyond(1)]);
         tear.timed_out();
         assert_eq!((tear.state(), tear.window()), (State::Timeout, 1.0));
-    }
-
-    #[test]
-    fn probes_move_the_window_by_rounds() {
-        let mut tear = Tear::default();
-        let windows: Vec<f64> = (0..6)
-            .map(|_| {
-                tear.probed(true);
-                tear.window()
-            })
-            .collect();
-        assert_eq!(windows, [4.0, 8.0, 16.0, 32.0, 33.0, 34.0]);
-        tear.probed(false);
-        assert_eq!((tear.state(), tear.window()), (State::CongestionAvoidance, 17.0));
-        for _ in 0..9 {
-            tear.probed(false);
-        }
-        assert_eq!(tear.window(), 2.0);
     }
 }

@@ -10,8 +10,8 @@ const ALPHA: f64 = 1.0 / 8.0;
 const BETA: f64 = 1.0 / 4.0;
 /// Ξ and Φ of eq. 4: the weight of the new value.
 const HALF: f64 = 0.5;
-/// Packets that a round without congestion adds: eq. 4 halves them, so that one a round remains.
-const STEP: f64 = 2.0;
+/// Packets that a round in congestion avoidance adds: eq. 4 halves them, so that one a round remains.
+pub(super) const STEP: f64 = 2.0;
 /// How long a half of [`Most`]'s memory is.
 const MEMORY: Duration = Duration::from_secs(5);
 
@@ -81,8 +81,9 @@ pub struct Round {
     pub packet_bytes: f64,
     /// RTT, above 0.
     pub rtt: f64,
-    /// The path is in slow start.
-    pub slow_start: bool,
+    /// Packets that eq. 3 adds without congestion, before eq. 4 halves them: two in congestion avoidance, as many as
+    /// were received in slow start, none where the virtual window has grown already.
+    pub growth: f64,
     /// The loss rate reached the threshold, or nothing came for too long.
     pub congested: bool,
 }
@@ -99,8 +100,7 @@ impl Round {
             // L/(N·RTT): what one packet of so many adds.
             if self.packets > 0.0 { self.packet_bytes / (self.packets * self.rtt) } else { 0.0 }
         } else {
-            let more = if self.slow_start { self.packets } else { STEP };
-            (self.packets + more) * self.packet_bytes / self.rtt
+            (self.packets + self.growth) * self.packet_bytes / self.rtt
         };
         HALF * before + (1.0 - HALF) * new
     }

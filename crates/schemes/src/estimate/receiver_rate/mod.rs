@@ -31,8 +31,11 @@
 //! - the sample of a round trip is shortened by half the sender's pause between two packets, at most by half: what data
 //!   wait for their turn is no part of the path, and where one packet a round trip is asked for it would double it;
 //! - feedback is repeated when the round it begins has not begun within the RTO of eq. 2, and is no sample then;
-//! - a path that carries probes only is rated by the virtual window that its probes move, at most 80 % of what two
-//!   probes sent back to back show of its capacity, and at most 1.5 times its last rate as primary path.
+//! - a path that carries probes only is rated by its virtual window (N of eq. 4, which has grown already), which each probe
+//!   moves as one packet would. Were a pair of probes to stand for a whole window, as few as they are would rarely be
+//!   lost, and an idle path always be the better one;
+//! - at most 80 % of what two probes sent back to back show of such a path's capacity, and at most 1.5 times its last rate
+//!   as primary path.
 
 mod equations;
 mod path;

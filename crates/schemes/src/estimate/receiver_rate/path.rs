@@ -2,7 +2,7 @@
 
 use strandcast_proto::time::{Duration, Instant};
 
-use super::equations::{Most, RateConfig, Round, RoundTrip, Smoothed};
+use super::equations::{Most, RateConfig, Round, RoundTrip, STEP, Smoothed};
 use crate::estimate::tear::{Place, Sequence, Tear};
 
 /// Least time between two feedbacks.
@@ -184,9 +184,7 @@ impl PathRate {
         if first {
             self.begin(now, round);
         }
-        if self.primary {
-            self.tear.arrived(place);
-        }
+        self.tear.arrived(place);
         if number != self.probe.0.wrapping_add(1) || first {
             self.probe.1 = None;
         }
@@ -228,9 +226,7 @@ impl PathRate {
         if self.round.is_some() {
             self.close(now);
         }
-        if self.primary {
-            self.tear.round();
-        }
+        self.tear.round();
         self.round = Some(round);
         self.began = now;
         self.counts = Counts::default();
@@ -249,17 +245,17 @@ impl PathRate {
         if timed_out {
             return;
         }
-        let (packet_bytes, slow_start) = (self.packet_bytes, self.tear.slow_start());
+        let packet_bytes = self.packet_bytes;
         let next = if self.primary {
             // The round may have lasted longer than a round trip: feedback waits for a SACK.
             let lasted = (now - self.began).as_secs_f64().max(rtt / 2.0);
             let packets = f64::from(packets) * rtt / lasted;
-            let round = Round { packets, packet_bytes, rtt, slow_start, congested };
+            let growth = if self.tear.slow_start() { packets } else { STEP };
+            let round = Round { packets, packet_bytes, rtt, growth, congested };
             self.most.push(now, round.received());
             self.carried(&round, missing)
         } else {
-            let round = Round { packets: self.tear.window(), packet_bytes, rtt, slow_start, congested };
-            self.tear.probed(missing == 0);
+            let round = Round { packets: self.tear.window(), packet_bytes, rtt, growth: 0.0, congested };
             Some(self.trusted(self.rate.map_or(round.received(), |before| round.rate(before))))
         };
         if let Some(rate) = next {
@@ -270,7 +266,7 @@ impl PathRate {
     /// The rate after a round with data; `None`: as before.
     fn carried(&self, round: &Round, missing: u32) -> Option<f64> {
         let Some(before) = self.rate else {
-            return (!round.slow_start).then(|| round.received());
+            return (!self.tear.slow_start()).then(|| round.received());
         };
         let asked = self.given.and_then(|g| g.asked).unwrap_or(0.0);
         if missing == 0 && round.received() < USED * asked {
@@ -333,7 +329,7 @@ impl PathRate {
         self.spoil();
         if let (Some(before), Some(rtt)) = (self.rate, self.trip.rtt()) {
             let (packets, packet_bytes) = (f64::from(self.counts.packets), self.packet_bytes);
-            let round = Round { packets, packet_bytes, rtt, slow_start: false, congested: true };
+            let round = Round { packets, packet_bytes, rtt, growth: 0.0, congested: true };
             self.push(round.rate(before).max(packet_bytes / rtt));
         }
     }

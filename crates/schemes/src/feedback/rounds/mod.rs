@@ -25,7 +25,7 @@
 //! - no hysteresis (the paper has none); `hysteresis=0.15` asks for a lead of 15 % in three rounds in a row and two
 //!   seconds since the last switch;
 //! - a path on which nothing came for two round trips, and whose timer ran out, is left for any other one that answers;
-//! - the sender says when it has nothing to send: silence would look like a failure.
+//! - the sender says when it has nothing to send, or the peer's buffer no room: silence would look like a failure.
 
 mod choice;
 mod feedback;

@@ -15,6 +15,9 @@ const TRAIN: u8 = 2;
 /// Silence is half a round trip, or this while none is known; no less than a millisecond.
 const SILENCE: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(1));
 
+/// What may be in flight of a sender that its peer's full buffer holds up, packets: the one that it waits for.
+const FEW: u64 = 2;
+
 /// One path's counters.
 #[derive(Copy, Clone, Default, Debug)]
 struct Line {
@@ -140,8 +143,10 @@ impl Sender {
         if self.silence.is_some_and(|t| t <= view.now) {
             self.silence = None;
             let Some(path) = self.current.and_then(|p| view.paths.get(p.index())) else { return };
-            if path.has_room() && view.rwnd >= path.mtu {
-                // It could send, and does not.
+            // It could send, and does not. Or the peer's buffer is full, and not of what may be lost.
+            let idle = path.has_room() && view.rwnd >= path.mtu;
+            let full = view.rwnd < path.mtu && view.in_flight <= FEW * path.mtu;
+            if idle || full {
                 self.quiet = Some(path.id);
             } else if flows {
                 self.silence = Some(view.now + silence(view, path.id));

@@ -270,6 +270,16 @@ fn a_full_window_is_no_pause() {
 }
 
 #[test]
+fn a_full_buffer_of_the_receiver_is_no_failure() {
+    let mut world = World::new(only_failures(), [50, 50]);
+    world.run(3000);
+    world.pause = None;
+    (world.pictures[0].rwnd, world.pictures[0].paths[0].in_flight) = (0, 1000);
+    world.run(2000);
+    assert_eq!((world.quiet, world.orders.len()), (1, 0));
+}
+
+#[test]
 fn a_path_that_does_not_answer_is_no_alternative() {
     let mut world = World::new(only_failures(), [50, 50]);
     world.run(4000);
