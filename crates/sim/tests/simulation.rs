@@ -316,6 +316,31 @@ fn a_wireless_access_link_counts_each_transmission() {
     assert!(last.tx_failed as f64 / packets < 1e-3, "10.6 %⁴ are 0.013 %: {last:?}");
 }
 
+/// The ratio at which the link loses frames is the one that the scheme finds in its counters (QPSK on both sides), and it
+/// is in the time series with all that the scheme estimates.
+#[test]
+fn the_cross_layer_scheme_finds_the_link_s_ratio() {
+    let mut scenario = dumbbell(vec![("x", bulk(sctp("cmt-cl")))]);
+    let access = scenario.links.get_mut("access").unwrap();
+    access.wireless = true;
+    access.forward.arq = Some(Arq { retries: 3 });
+    let snr = Number::Constant(20.0 * libm::log10(4.264_891));
+    access.forward.loss.insert("snr".into(), Loss::Snr { modulation: Modulation::Qpsk, snr });
+    let mut points = Points::default();
+    let options = RunOptions { series: Some(Duration::from_secs(1)), ..RunOptions::default() };
+    Simulation::new(&scenario, &Schemes, 1, None).unwrap().run(options, &mut points).unwrap();
+    let mean = |metric: &str| {
+        let all: Vec<f64> = points.0.iter().filter(|p| p.2 == metric).map(|p| p.3).collect();
+        assert!(all.len() > 30, "{metric}: {} points", all.len());
+        all.iter().sum::<f64>() / all.len() as f64
+    };
+    assert!((mean("effective_snr") - 18.19).abs() < 0.5, "{}", mean("effective_snr"));
+    assert!((mean("frame_error_rate") - 0.106).abs() < 0.02, "{}", mean("frame_error_rate"));
+    let (bandwidth, rate) = (mean("bandwidth_bps"), mean("delivery_rate_bps"));
+    assert!(bandwidth > 5e6 && rate > 5e6 && rate < 11e6, "{bandwidth} {rate}");
+    assert!((40.0..120.0).contains(&mean("reference_rtt_ms")));
+}
+
 /// A constant stream and background datagrams over a link that loses half of all packets, or of the flow's.
 #[test]
 fn random_loss_may_spare_background_load() {

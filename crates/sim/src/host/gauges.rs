@@ -1,8 +1,9 @@
 //! What an association tells those who measure.
 
 use strandcast_proto::association::Association;
-use strandcast_proto::policy::{PathId, PathState};
+use strandcast_proto::policy::{Estimate, PathId, PathState};
 use strandcast_proto::time::Instant;
+use strandcast_proto::units::Rate;
 
 /// Counters since the start.
 pub fn counters(
@@ -25,7 +26,27 @@ pub fn counters(
     }
 }
 
-/// Windows and round-trip times.
+/// What the scheme knows of a path.
+fn estimates(est: &Estimate, mut report: impl FnMut(&'static str, f64)) {
+    let rates = [("bandwidth_bps", est.bandwidth), ("delivery_rate_bps", est.delivery_rate)];
+    let numbers = [
+        ("loss_estimate", est.loss),
+        ("frame_error_rate", est.frame_error_rate),
+        ("effective_snr", est.effective_snr),
+        ("reference_rtt_ms", est.reference_rtt.map(|t| t.as_secs_f64() * 1e3)),
+    ];
+    let named = rates.into_iter().map(|(name, rate)| (name, rate.map(Rate::bps))).chain(numbers);
+    for (name, value) in named {
+        if let Some(value) = value {
+            report(name, value);
+        }
+    }
+    for (name, value) in &est.extra {
+        report(name, *value);
+    }
+}
+
+/// Windows, round-trip times and the scheme's estimates.
 pub fn gauges(
     association: &Association,
     path_of: impl Fn(PathId) -> Option<u8>,
@@ -41,5 +62,6 @@ pub fn gauges(
             report(path, "srtt_ms", srtt.as_secs_f64() * 1e3);
         }
         report(path, "in_flight_bytes", view.in_flight as f64);
+        estimates(&view.est, |name, value| report(path, name, value));
     }
 }
