@@ -326,6 +326,8 @@ pub(crate) struct ExplainArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct SchemesArgs {
+    /// Presets; all unless given
+    pub(crate) names: Vec<String>,
     /// As JSON
     #[arg(long)]
     pub(crate) json: bool,

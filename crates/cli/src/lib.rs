@@ -53,10 +53,7 @@ fn dispatch(command: args::Command) -> Result<(), CliError> {
         args::Command::Receive(args) => block_on(receive::run(args)),
         args::Command::Demo(args) => block_on(demo::run(args)),
         args::Command::Perf(args) => block_on(perf::run(args)),
-        args::Command::Schemes(args) => {
-            schemes::run(&args);
-            Ok(())
-        }
+        args::Command::Schemes(args) => schemes::run(&args),
         args::Command::Simulate(args) => block_on(simulate::run(args)),
         args::Command::Check(args) => check::run(&args),
         args::Command::Explain(args) => explain::run(&args),

@@ -1,23 +1,30 @@
 //! `strandcast schemes`.
 
 use crate::args::SchemesArgs;
+use crate::error::CliError;
+use crate::print;
 use serde_json::{Value, json};
-use strandcast_schemes::{Key, Preset, presets};
+use strandcast_schemes::{Key, Preset, lookup, presets};
 
 /// Columns of a line.
 const WIDTH: usize = 110;
 
-/// Lists the presets.
-pub(crate) fn run(args: &SchemesArgs) {
+/// Lists the presets, or those asked for.
+///
+/// # Errors
+/// [`CliError::Usage`]: there is none of that name; [`CliError::Media`]: the list cannot be written.
+pub(crate) fn run(args: &SchemesArgs) -> Result<(), CliError> {
+    let named = args.names.iter().map(|name| lookup(name).map_err(|e| CliError::Usage(e.to_string())));
+    let mut list = named.collect::<Result<Vec<_>, _>>()?;
+    if list.is_empty() {
+        list.extend(presets());
+    }
     if args.json {
-        let all: Vec<Value> = presets().iter().map(as_json).collect();
-        println!("{:#}", json!({ "schemes": all }));
-        return;
+        let all: Vec<Value> = list.into_iter().map(as_json).collect();
+        return print::text(&format!("{:#}\n", json!({ "schemes": all })));
     }
-    for preset in presets() {
-        println!("{}", describe(preset));
-    }
-    println!("Parameters follow the name: --scheme cmt,rtx=ssthresh,dac=off");
+    let all: String = list.into_iter().map(|preset| describe(preset) + "\n").collect();
+    print::text(&format!("{all}Parameters follow the name: --scheme cmt,rtx=ssthresh,dac=off\n"))
 }
 
 /// A preset in lines of at most [`WIDTH`] columns: what it is, its parts, and its parameters in two columns.

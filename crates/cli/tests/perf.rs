@@ -11,10 +11,16 @@ fn results_have_iperf3s_shape_in_either_direction() {
         let port = port();
         let server = start(&format!("perf server 127.0.0.1:{port} --once"));
         server.says("listening");
-        let client = run(&format!("perf client 127.0.0.1:{port} --time 1 --message 1000 --json {flag}"));
+        let client = run(&format!(
+            "perf client 127.0.0.1:{port} --time 1 --message 1000 --scheme cmt-cl-fd --json {flag}"
+        ));
         client.succeeds();
         server.end().succeeds();
         let json = client.json();
+        let remarks: Vec<&str> = client.err.lines().filter(|l| l.starts_with("scheme cmt-cl-fd: ")).collect();
+        let in_json = json["end"]["remarks"].as_array().expect("a list");
+        assert!(remarks.len() == 1 && remarks[0].contains("frame errors"), "{}", client.err);
+        assert!(in_json.len() == 1 && json["end"]["counters"]["timeouts"].is_u64(), "{json}");
         let number = |pointer: &str| {
             json.pointer(pointer).and_then(Value::as_f64).unwrap_or_else(|| panic!("{pointer}: {json}"))
         };
@@ -48,6 +54,12 @@ fn schemes_are_listed_for_people_and_machines() {
     let schemes = json["schemes"].as_array().unwrap();
     let whole = |s: &Value| s["name"].is_string() && s["paper"].is_string() && s["parts"].is_object();
     assert!(schemes.len() >= 4 && schemes.iter().all(whole), "{json}");
+    let one = run("schemes cmt-cl-fd --json").json();
+    assert_eq!(
+        (one["schemes"].as_array().map(Vec::len), &one["schemes"][0]["name"]),
+        (Some(1), &"cmt-cl-fd".into())
+    );
+    run("schemes cmt-cl-df").fails(2, &["cmt-cl-fd"]);
 }
 
 #[test]
