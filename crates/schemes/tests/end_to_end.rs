@@ -13,7 +13,10 @@ use strandcast_proto::association::SendOptions;
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::Input;
 use strandcast_proto::path::PathStats;
-use strandcast_proto::policy::{LinkSample, PathId};
+use strandcast_proto::policy::{
+    Estimate, LinkSample, Parts, PathEstimator, PathId, Policy, Scheme, Signal, View,
+};
+use strandcast_proto::rfc;
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Duration;
 use strandcast_schemes::{parse_spec, presets};
@@ -117,6 +120,47 @@ fn cmt_la_prefers_the_paths_that_lose_least() {
     assert_eq!(w.received(SERVER), pattern(0, 4_000_000));
     let sent: Vec<u64> = w.association(CLIENT).paths().iter().map(|p| stats_of(&w, p.id)).collect();
     assert!(sent[1] > sent[2] && sent[2] > sent[0] && sent[0] > 40, "{sent:?}");
+}
+
+/// What was declared lost leaves the retransmission queue once, however it ends: sent again and arrived, or late and never
+/// lost.
+#[derive(Debug, Default)]
+struct Queue {
+    entered: u64,
+    left: u64,
+}
+
+impl Policy for Queue {
+    fn on_signal(&mut self, _: &View<'_>, signal: &Signal<'_>) {
+        match signal {
+            Signal::Lost(chunk, _) => self.entered += u64::from(chunk.losses == 1),
+            Signal::Acked(ack) => self.left += u64::from(ack.newly_acked_again),
+            _ => {}
+        }
+    }
+
+    fn counters(&self, out: &mut Vec<(&'static str, u64)>) {
+        out.extend([("entered", self.entered), ("left", self.left)]);
+    }
+}
+
+impl PathEstimator for Queue {
+    fn estimate(&self, _: PathId, _: &mut Estimate) {}
+}
+
+#[test]
+fn what_was_lost_leaves_the_retransmission_queue_once() {
+    let accept = Arc::new(|_: &Seeds| -> Box<dyn Scheme> { Box::new(rfc::scheme()) });
+    let mut w = World::with(&[20], [TransportConfig::default(), TransportConfig::default()], accept, 7);
+    w.connect_with(Box::new(Parts { estimators: vec![Box::new(Queue::default())], ..rfc::scheme() }));
+    w.run(ms(3000));
+    (w.wires[0].loss, w.wires[0].jitter) = (0.05, ms(15));
+    stream(&mut w, 1000, ms(1));
+    w.run(ms(5000));
+    let counters = w.association(CLIENT).scheme_counters();
+    let spurious = w.association(CLIENT).stats().spurious;
+    assert!(spurious > 0, "some of them were only late");
+    assert_eq!(counters[0].1, counters[1].1, "{counters:?}, {spurious} late");
 }
 
 /// Rates come beside SACKs, in whatever way these are sent, and beside HEARTBEAT ACKs for the path without data.

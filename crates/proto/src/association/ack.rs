@@ -166,7 +166,7 @@ impl Association {
             ack.newest_sent = ack.newest_sent.max(Some(t.at));
         }
         let last = chunk.info.path();
-        self.tx.acks[last.index()].info.newly_acked_again += u32::from(!chunk.info.sent_once());
+        self.tx.acks[last.index()].info.newly_acked_again += u32::from(chunk.info.losses > 0);
         let one_path = chunk.info.transmissions.iter().all(|t| t.path == last);
         if was_lost {
             let ack = &mut self.tx.acks[last.index()].info;

@@ -116,7 +116,7 @@ pub struct AckInfo {
     pub newly_acked: u64,
     /// Chunks newly acknowledged.
     pub newly_acked_chunks: u32,
-    /// Those of them that had been sent more than once: the retransmission queue shrinks by so much.
+    /// Those of them that had been declared lost, sent again or not: the retransmission queue shrinks by so much.
     pub newly_acked_again: u32,
     /// Bytes in flight on the path before this SACK.
     pub flight_before: u64,

@@ -19,12 +19,14 @@ use crate::estimate::RetransmissionQueue;
 pub struct RetransmissionAware {
     rfc: RfcLoss,
     queue: RetransmissionQueue,
+    /// SACKs that found the path unreliable.
+    unreliable: u64,
 }
 
 impl RetransmissionAware {
     /// The jitter of the queue is taken over the last `m` SACKs.
     pub fn new(m: usize) -> Self {
-        RetransmissionAware { rfc: RfcLoss::default(), queue: RetransmissionQueue::new(m) }
+        RetransmissionAware { rfc: RfcLoss::default(), queue: RetransmissionQueue::new(m), unreliable: 0 }
     }
 }
 
@@ -39,10 +41,15 @@ impl Policy for RetransmissionAware {
                 let path = view.paths.get(ack.path.index());
                 if let Some(path) = path.filter(|p| view.last_path_used.is_none_or(|last| last == p.id)) {
                     self.queue.sample(path.limit.cwnd / path.mtu.max(1));
+                    self.unreliable += u64::from(self.queue.unreliable());
                 }
             }
             _ => {}
         }
+    }
+
+    fn counters(&self, out: &mut Vec<(&'static str, u64)>) {
+        out.push(("unreliable_sacks", self.unreliable));
     }
 }
 

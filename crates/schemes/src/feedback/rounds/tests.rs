@@ -30,7 +30,7 @@ struct World {
     pictures: [Picture; 2],
     flying: VecDeque<(Instant, Flying)>,
     /// One way, by path; `None`: nothing arrives any more.
-    delays: [Option<Duration>; 2],
+    delays: Vec<Option<Duration>>,
     /// The path data take, and the time between two packets; `None`: nothing to send.
     current: PathId,
     pause: Option<Duration>,
@@ -45,8 +45,10 @@ struct World {
 }
 
 impl World {
-    fn new(config: RoundsConfig, delays: [u64; 2]) -> Self {
-        let mut pictures = [Picture::new(2), Picture::new(2)];
+    /// A path a delay, ms one way.
+    fn new(config: RoundsConfig, delays: &[u64]) -> Self {
+        let paths = delays.len() as u8;
+        let mut pictures = [Picture::new(paths), Picture::new(paths)];
         for path in pictures.iter_mut().flat_map(|p| &mut p.paths) {
             path.limit.cwnd = 1 << 20;
         }
@@ -55,7 +57,7 @@ impl World {
             receiver: Rounds::new(config),
             pictures,
             flying: VecDeque::new(),
-            delays: delays.map(|ms| Some(Duration::from_millis(ms))),
+            delays: delays.iter().map(|ms| Some(Duration::from_millis(*ms))).collect(),
             current: P0,
             pause: Some(Duration::from_millis(10)),
             next: Instant::from_millis(1000),
@@ -141,7 +143,8 @@ impl World {
         let mut said = Vec::new();
         self.sender.reports(&self.pictures[0].view(), Occasion::Tick, &mut said);
         self.quiet += said.len() as u32;
-        self.hear(1, P1, said);
+        let any = PathId(self.delays.len() as u8 - 1);
+        self.hear(1, any, said);
     }
 
     fn hear(&mut self, end: usize, via: PathId, reports: Vec<Report>) {
@@ -202,7 +205,7 @@ fn only_failures() -> RoundsConfig {
 
 #[test]
 fn each_path_has_a_rate_and_only_the_idle_one_is_probed() {
-    let mut world = World::new(only_failures(), [50, 50]);
+    let mut world = World::new(only_failures(), &[50, 50]);
     world.run(3000);
     let (path, rate) = world.receiver.receiver().current().expect("data came");
     let rtt = rate.trip().rtt().expect("rounds");
@@ -218,7 +221,7 @@ fn each_path_has_a_rate_and_only_the_idle_one_is_probed() {
 /// Reading of Definition 2 and the delayed response timer: within 3 round trips, where RFC 9260's failover takes a minute.
 #[test]
 fn a_failure_of_the_primary_path_is_left_within_three_round_trips() {
-    let mut world = World::new(only_failures(), [50, 50]);
+    let mut world = World::new(only_failures(), &[50, 50]);
     world.run(4000);
     world.delays[0] = None;
     let failed = world.now();
@@ -234,7 +237,7 @@ fn a_failure_of_the_primary_path_is_left_within_three_round_trips() {
 /// Alg. 1 line 4, with the order on the way back that is fastest.
 #[test]
 fn a_faster_path_is_ordered_by_the_way_with_the_lowest_round_trip_time() {
-    let mut world = World::new(RoundsConfig::default(), [50, 20]);
+    let mut world = World::new(RoundsConfig::default(), &[50, 20]);
     world.pause = Some(Duration::from_millis(40));
     world.run(6000);
     let (_, path, via) = world.orders[0];
@@ -242,9 +245,28 @@ fn a_faster_path_is_ordered_by_the_way_with_the_lowest_round_trip_time() {
     assert!(world.trains.contains(&P0), "the former path is probed now");
 }
 
+/// Eq. 10.
+#[test]
+fn the_fastest_of_several_paths_is_ordered() {
+    let mut world = World::new(RoundsConfig::default(), &[60, 40, 15, 40]);
+    world.pause = Some(Duration::from_millis(40));
+    world.run(6000);
+    assert_eq!(world.orders[0].1, PathId(2), "windows grow with the round trips");
+}
+
+#[test]
+fn one_path_leaves_nothing_to_choose_or_probe() {
+    let mut world = World::new(RoundsConfig::default(), &[50]);
+    world.run(3000);
+    assert!(world.rate(P0).is_some());
+    world.delays[0] = None;
+    world.run(3000);
+    assert!(world.orders.is_empty() && world.trains.is_empty());
+}
+
 #[test]
 fn a_pause_of_the_application_is_no_failure() {
-    let mut world = World::new(only_failures(), [50, 50]);
+    let mut world = World::new(only_failures(), &[50, 50]);
     world.run(4000);
     world.pause = None;
     world.run(60_000);
@@ -260,7 +282,7 @@ fn a_pause_of_the_application_is_no_failure() {
 /// A sender that may not send is not quiet: what it sent may be lost.
 #[test]
 fn a_full_window_is_no_pause() {
-    let mut world = World::new(only_failures(), [50, 50]);
+    let mut world = World::new(only_failures(), &[50, 50]);
     world.run(3000);
     world.pause = None;
     world.pictures[0].paths[0].in_flight = 1 << 20;
@@ -271,7 +293,7 @@ fn a_full_window_is_no_pause() {
 
 #[test]
 fn a_full_buffer_of_the_receiver_is_no_failure() {
-    let mut world = World::new(only_failures(), [50, 50]);
+    let mut world = World::new(only_failures(), &[50, 50]);
     world.run(3000);
     world.pause = None;
     (world.pictures[0].rwnd, world.pictures[0].paths[0].in_flight) = (0, 1000);
@@ -281,9 +303,9 @@ fn a_full_buffer_of_the_receiver_is_no_failure() {
 
 #[test]
 fn a_path_that_does_not_answer_is_no_alternative() {
-    let mut world = World::new(only_failures(), [50, 50]);
+    let mut world = World::new(only_failures(), &[50, 50]);
     world.run(4000);
-    world.delays = [Some(Duration::from_millis(50)), None];
+    world.delays[1] = None;
     world.run(5000);
     world.delays[0] = None;
     world.run(3000);
@@ -292,7 +314,7 @@ fn a_path_that_does_not_answer_is_no_alternative() {
 
 #[test]
 fn only_active_paths_are_ordered_and_probed() {
-    let mut world = World::new(RoundsConfig::default(), [50, 20]);
+    let mut world = World::new(RoundsConfig::default(), &[50, 20]);
     for picture in &mut world.pictures {
         picture.paths[1].state = PathState::PotentiallyFailed;
     }
@@ -324,7 +346,7 @@ fn packets_are_numbered_path_by_path() {
 
 #[test]
 fn a_peer_without_reports_is_told_of_and_not_probed() {
-    let mut world = World::new(RoundsConfig::default(), [50, 50]);
+    let mut world = World::new(RoundsConfig::default(), &[50, 50]);
     world.pictures[0].peer_reports = false;
     world.run(3000);
     assert!(world.trains.is_empty());
@@ -337,7 +359,7 @@ fn a_peer_without_reports_is_told_of_and_not_probed() {
 
 #[test]
 fn a_slot_used_again_begins_anew() {
-    let mut world = World::new(only_failures(), [50, 50]);
+    let mut world = World::new(only_failures(), &[50, 50]);
     world.run(3000);
     world.pictures[1].paths[0].state = PathState::Closed;
     world.receiver.on_signal(&world.pictures[1].view(), &Signal::PathChanged(P0));
