@@ -13,6 +13,7 @@ pub struct PathId(pub u8);
 
 impl PathId {
     /// Position in [`View::paths`].
+    #[inline]
     pub fn index(self) -> usize {
         usize::from(self.0)
     }
@@ -41,11 +42,13 @@ pub struct PathSet(u32);
 
 impl PathSet {
     /// The set of one path.
+    #[inline]
     pub fn one(path: PathId) -> Self {
         PathSet(1 << path.0)
     }
 
     /// Adds `path`.
+    #[inline]
     pub fn insert(&mut self, path: PathId) {
         self.0 |= 1 << path.0;
     }
@@ -56,6 +59,7 @@ impl PathSet {
     }
 
     /// Whether `path` is in the set.
+    #[inline]
     pub fn contains(self, path: PathId) -> bool {
         self.0 & (1 << path.0) != 0
     }
@@ -66,13 +70,20 @@ impl PathSet {
     }
 
     /// Whether no path is in the set.
+    #[inline]
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
     /// The paths, lowest id first.
+    #[inline]
     pub fn iter(self) -> impl Iterator<Item = PathId> {
-        (0..32u8).map(PathId).filter(move |p| self.contains(*p))
+        let mut left = self.0;
+        core::iter::from_fn(move || {
+            let lowest = left.trailing_zeros();
+            left &= left.checked_sub(1)?;
+            Some(PathId(lowest as u8))
+        })
     }
 }
 
@@ -120,11 +131,13 @@ pub struct Estimate {
 
 impl Estimate {
     /// The value of the named extra.
+    #[inline]
     pub fn extra(&self, name: &str) -> Option<f64> {
         self.extra.iter().find(|(n, _)| *n == name).map(|(_, v)| *v)
     }
 
     /// Sets the named extra.
+    #[inline]
     pub fn set_extra(&mut self, name: &'static str, value: f64) {
         match self.extra.iter_mut().find(|(n, _)| *n == name) {
             Some(slot) => slot.1 = value,
@@ -173,11 +186,13 @@ pub struct PathView {
 impl PathView {
     /// Free window in bytes, none while blocked. A sender may overshoot by less than one packet, so any free byte is
     /// room for one.
+    #[inline]
     pub fn room(&self) -> u64 {
         if self.blocked { 0 } else { self.limit.cwnd.saturating_sub(self.in_flight) }
     }
 
     /// Whether another packet may leave, as far as window, Max.Burst and pacing go.
+    #[inline]
     pub fn has_room(&self) -> bool {
         self.room() > 0
     }

@@ -208,6 +208,10 @@ impl Policy for LossRate {
 impl PathEstimator for LossRate {
     fn estimate(&self, path: PathId, out: &mut Estimate) {
         let slot = self.paths.get(path.index()).and_then(Option::as_ref);
+        // What was never written need not be taken back.
+        if slot.is_none() && out.loss.is_none() {
+            return;
+        }
         out.loss = slot.map(|s| s.rate);
         out.set_extra(JITTER, slot.map_or(0.0, |s| s.jitter.value()));
         out.set_extra(UNRELIABLE, slot.map_or(0.0, |s| f64::from(u8::from(s.jitter.unreliable()))));
