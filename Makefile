@@ -3,7 +3,7 @@
 #   make demo    a real video over three emulated links; report in target/demo/report.html (ARGS="--network paper-000")
 #   make test    everything that must pass; installs what it needs when root, else names what it skips
 #   make lint    formatting, clippy, the crates' walls, licences
-#   make bench   the state machines in memory, failover over sockets, bulk transfer beside others (docs/performance.md)
+#   make bench   the state machines in memory, what schemes cost, failover over sockets, bulk transfer beside others (docs/performance.md)
 #   make validate  goodput beside ns-2.35's on the networks of tools/validate (docs/models/validation.md)
 #   make figures   the papers' figures in the simulator, 30 runs each; tables into docs (docs/reproduction.md)
 #   make fuzz    each fuzz target for a minute (needs the nightly toolchain)
@@ -39,6 +39,7 @@ bench:
 	tools/setup
 	cargo bench --locked -p strandcast-proto
 	cargo bench --locked -p strandcast-sim
+	cargo bench --locked -p strandcast-net --bench policies
 	tools/bench/failover
 	tools/bench/bulk
 
