@@ -26,7 +26,6 @@ const MOST_BYTES: u64 = 1 << 48;
 pub(super) struct Counters {
     pub wireless: u64,
     pub congestion: u64,
-    pub timeouts: u64,
     pub rewards: u64,
     pub penalties: u64,
     pub periods: u64,
@@ -364,13 +363,12 @@ impl<J: Judge> Scheme for QualityAware<J> {
     fn counters(&self, out: &mut Vec<(&'static str, u64)>) {
         let c = &self.counters;
         out.extend([
-            ("losses judged wireless", c.wireless),
-            ("losses judged congestion", c.congestion),
-            ("timeouts", c.timeouts),
-            ("distribution periods", c.periods),
-            ("distribution periods begun early", c.early_periods),
-            ("estimation intervals", c.intervals),
-            ("paths put aside", c.put_aside),
+            ("losses_judged_wireless", c.wireless),
+            ("losses_judged_congestion", c.congestion),
+            ("distribution_periods", c.periods),
+            ("early_distribution_periods", c.early_periods),
+            ("estimation_intervals", c.intervals),
+            ("paths_put_aside", c.put_aside),
             ("guards", c.guards),
         ]);
         if self.friendliness.is_some() {

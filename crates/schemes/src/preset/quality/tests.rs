@@ -177,7 +177,6 @@ fn eq_16_at_timeouts() {
             let mut rig = Rig::new(&format!("{spec},initial-cwnd={initial}"), 2);
             assert_eq!(rig.lose(0, T3), LossCause::PathFailure);
             assert_eq!((rig.cwnd(0), rig.ssthresh(0)), (1000, Some(ssthresh)), "{spec}");
-            assert_eq!(rig.count("timeouts"), 1);
         }
     }
 }
@@ -222,7 +221,7 @@ fn a_loss_is_the_radio_s_while_there_is_residual_capacity() {
     after.next();
     assert_eq!(after.lose(0, FAST), LossCause::Wireless, "100 kB/s · 4.58 - 100 kB/s");
     assert_eq!((after.cwnd(0), after.ssthresh(0)), (60_000, Some(40_000)));
-    assert_eq!((after.count("losses judged wireless"), before.count("losses judged congestion")), (1, 1));
+    assert_eq!((after.count("losses_judged_wireless"), before.count("losses_judged_congestion")), (1, 1));
 }
 
 /// n = 2, fwnd = Σ cwnd(init) = fthresh: congestion avoidance at once. Δ = 1000 gives 500; a MTU for each fwnd of bytes.
@@ -361,8 +360,8 @@ fn without_wireless_verdicts_windows_are_those_of_cmt() {
         let windows = |rig: &Rig| [0, 1, 2].map(|p| (rig.cwnd(p), rig.ssthresh(p)));
         assert_eq!(windows(&rigs[1]), windows(&rigs[0]), "step {step}");
     }
-    assert_eq!(rigs[1].count("losses judged wireless"), 0);
-    assert!(rigs[1].count("losses judged congestion") > 20);
+    assert_eq!(rigs[1].count("losses_judged_wireless"), 0);
+    assert!(rigs[1].count("losses_judged_congestion") > 20);
 }
 
 #[test]
@@ -385,11 +384,11 @@ fn what_is_lost_goes_to_the_largest_window() {
 fn paths_with_timeouts_in_quick_succession_are_put_aside() {
     let mut rig = Rig::new("cmt-cl,initial-cwnd=4", 2);
     for n in 1..=4 {
-        assert_eq!(rig.count("paths put aside"), 0, "before timeout {n}");
+        assert_eq!(rig.count("paths_put_aside"), 0, "before timeout {n}");
         rig.lose(0, T3);
         rig.wait(120);
     }
-    assert_eq!(rig.count("paths put aside"), 1);
+    assert_eq!(rig.count("paths_put_aside"), 1);
     assert_eq!(rig.pick().map(|p| p.0), Some(1));
     rig.picture.paths[1].in_flight = 4000;
     assert_eq!(rig.pick(), None, "not even when the other one is full");
@@ -398,7 +397,7 @@ fn paths_with_timeouts_in_quick_succession_are_put_aside() {
         rig.lose(1, T3);
         rig.wait(120);
     }
-    assert_eq!(rig.count("paths put aside"), 1);
+    assert_eq!(rig.count("paths_put_aside"), 1);
     rig.picture.paths[1].state = PathState::Inactive;
     rig.tell(&Signal::PathChanged(PathId(1)));
     assert_eq!(rig.pick().map(|p| p.0), Some(0));
@@ -419,7 +418,7 @@ fn slower_timeouts_put_nothing_aside() {
             rig.lose(0, T3);
             rig.wait(pause);
         }
-        assert_eq!(rig.count("paths put aside"), 0, "{spec}");
+        assert_eq!(rig.count("paths_put_aside"), 0, "{spec}");
     }
 }
 
@@ -429,7 +428,7 @@ fn the_literal_rule_puts_aside_what_loses_within_an_rto() {
     let mut rig = Rig::new("cmt-cl,inactive=literal", 3);
     rig.wait(1000);
     rig.tell(&Signal::Tick);
-    assert_eq!(rig.count("paths put aside"), 2);
+    assert_eq!(rig.count("paths_put_aside"), 2);
     rig.picture.paths.iter_mut().for_each(|p| p.rto = MS(500));
     rig.wait(1000);
     rig.tell(&Signal::Tick);
@@ -448,11 +447,11 @@ fn intervals_end_by_time_or_loss_and_ask_for_a_pair_of_heartbeats() {
     assert_eq!(rig.scheme.poll_timeout(), Some(rig.picture.now + MS(1000)));
     rig.wait(99);
     rig.lose(0, FAST);
-    assert_eq!(rig.count("estimation intervals"), 2, "not sooner than a round trip after the last");
+    assert_eq!(rig.count("estimation_intervals"), 2, "not sooner than a round trip after the last");
     rig.wait(300);
     rig.send(0);
     rig.lose(0, FAST);
-    assert_eq!(rig.count("estimation intervals"), 3);
+    assert_eq!(rig.count("estimation_intervals"), 3);
     assert_eq!(rig.probes(), [0]);
     rig.picture.paths[0].in_flight = 1000;
     rig.wait(1000);
@@ -499,10 +498,10 @@ fn periods_begin_early_when_credits_are_used_up() {
         rig.send(0);
     }
     assert_eq!(rig.pick(), Some((0, 1)), "one by one meanwhile");
-    assert_eq!((rig.count("distribution periods"), rig.count("distribution periods begun early")), (1, 0));
+    assert_eq!((rig.count("distribution_periods"), rig.count("early_distribution_periods")), (1, 0));
     rig.wait(25);
     assert_eq!(rig.pick(), Some((0, 4)));
-    assert_eq!((rig.count("distribution periods"), rig.count("distribution periods begun early")), (2, 1));
+    assert_eq!((rig.count("distribution_periods"), rig.count("early_distribution_periods")), (2, 1));
 }
 
 /// Idle paths with capacity to spare get nothing from Algorithm 4 as printed.

@@ -38,7 +38,8 @@ impl<J: Judge> QualityAware<J> {
 
     /// Growth of RFC 9260 §7.2, of which Algorithm 2 takes its part, then Algorithm 3.
     pub(super) fn on_acked(&mut self, view: &View<'_>, ack: &AckInfo) {
-        let paths = self.active(view).len();
+        // Only Algorithm 2 wants to know.
+        let paths = if self.friendliness.is_some() { self.active(view).len() } else { 1 };
         for (i, lane) in self.lanes.iter_mut().enumerate() {
             if i != ack.path.index()
                 && let Some(lane) = lane
@@ -81,7 +82,6 @@ impl<J: Judge> QualityAware<J> {
                 lane.window.on_timeout();
                 lane.timed_out = true;
                 lane.fault(TIMEOUT_COUNTS);
-                self.counters.timeouts += 1;
                 if let Some(f) = &mut self.friendliness {
                     f.timeout(least);
                 }
