@@ -354,7 +354,10 @@ impl<J: Judge> Scheme for QualityAware<J> {
     }
 
     fn remarks(&self, view: &View<'_>, out: &mut Vec<&'static str>) {
-        self.judge.remarks(view, self.lanes.iter().flatten().map(|l| &l.judged), out);
+        // Who sends no data asks nothing of links.
+        if view.paths.iter().any(|p| p.last_sent.is_some()) {
+            self.judge.remarks(view, self.lanes.iter().flatten().map(|l| &l.judged), out);
+        }
         if self.frame_errors.is_some() && !view.peer_reports {
             out.push("the peer does not speak REPORT: frame errors on its links stay unknown");
         }

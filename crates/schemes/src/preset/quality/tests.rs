@@ -528,6 +528,8 @@ fn algorithm_4_as_printed_stalls() {
 #[test]
 fn people_are_told_once_that_no_link_reports_frame_errors() {
     let mut rig = Rig::new("cmt-cl,report-fer=on", 2);
+    assert!(rig.remarks().is_empty(), "who only receives asks nothing of links");
+    rig.picture.paths[0].last_sent = Some(rig.picture.now);
     assert_eq!(rig.remarks(), ["no link reports frame errors: runs on transport-layer estimates alone"]);
     assert_eq!(rig.estimate(0).frame_error_rate, None);
     rig.departures(1);
