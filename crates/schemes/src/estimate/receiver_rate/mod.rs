@@ -34,8 +34,8 @@
 //! - a path that carries probes only is rated by its virtual window (N of eq. 4, which has grown already), which each probe
 //!   moves as one packet would. Were a pair of probes to stand for a whole window, as few as they are would rarely be
 //!   lost, and an idle path always be the better one;
-//! - at most 80 % of what two probes sent back to back show of such a path's capacity, and at most 1.5 times its last rate
-//!   as primary path.
+//! - at most 80 % of what two probes sent back to back show of such a path's capacity, and at most 1.5 times its rate as
+//!   primary path, for ten seconds.
 
 mod equations;
 mod path;

@@ -13,8 +13,8 @@ const INITIAL_RTO: f64 = 1.0;
 const USED: f64 = 0.7;
 /// Share of the capacity that two probes show which a path is trusted with.
 const OF_CAPACITY: f64 = 0.8;
-/// How much more than it last carried a path is trusted with.
-const OF_FORMER: f64 = 1.5;
+/// How much more than it last carried a path is trusted with, and for how long that counts.
+const OF_FORMER: (f64, Duration) = (1.5, Duration::from_secs(10));
 /// How much more than it last received a path is asked for.
 const OF_RECEIVED: f64 = 2.0;
 /// A spacing below this is the host's, not the path's, seconds.
@@ -105,7 +105,8 @@ pub struct PathRate {
     /// The number of the last packet, and when it came if it was a probe.
     probe: (u32, Option<Instant>),
     capacity: Option<f64>,
-    former: Option<f64>,
+    /// Its rate when it last carried the data, and when that was.
+    former: Option<(f64, Instant)>,
 }
 
 impl PathRate {
@@ -256,7 +257,7 @@ impl PathRate {
             self.carried(&round, missing)
         } else {
             let round = Round { packets: self.tear.window(), packet_bytes, rtt, growth: 0.0, congested };
-            Some(self.trusted(self.rate.map_or(round.received(), |before| round.rate(before))))
+            Some(self.trusted(now, self.rate.map_or(round.received(), |before| round.rate(before))))
         };
         if let Some(rate) = next {
             self.push(rate.max(packet_bytes / rtt));
@@ -276,9 +277,10 @@ impl PathRate {
     }
 
     /// As much of a rate as a path that carries no data is trusted with.
-    fn trusted(&self, rate: f64) -> f64 {
+    fn trusted(&self, now: Instant, rate: f64) -> f64 {
         let capacity = self.capacity.map(|c| OF_CAPACITY * c);
-        let former = self.former.map(|f| OF_FORMER * f);
+        let recent = self.former.filter(|(_, at)| now - *at < OF_FORMER.1);
+        let former = recent.map(|(rate, _)| OF_FORMER.0 * rate);
         [capacity, former].into_iter().flatten().fold(rate, f64::min)
     }
 
@@ -370,11 +372,11 @@ impl PathRate {
     }
 
     /// The data go another way now.
-    pub fn step_down(&mut self) {
+    pub fn step_down(&mut self, now: Instant) {
         self.primary = false;
         self.silent = false;
         self.counts = Counts::default();
-        self.former = self.rate().or(self.former);
+        self.former = self.rate().map(|rate| (rate, now));
         if let (Some(rate), Some(rtt)) = (self.rate(), self.trip.rtt())
             && self.packet_bytes > 0.0
         {

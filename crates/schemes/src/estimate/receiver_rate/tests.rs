@@ -405,11 +405,16 @@ fn a_former_primary_path_is_trusted_with_half_as_much_again() {
     let mut play = Play::primary();
     play.until_a_rate(10);
     let former = play.path.rate().expect("a rate");
-    play.path.step_down();
+    play.path.step_down(play.now);
     for _ in 0..60 {
         play.train(0, true);
     }
     near(play.path.rate().expect("a rate"), 1.5 * former);
+    for _ in 0..60 {
+        play.train(0, true);
+    }
+    let later = play.path.rate().expect("a rate");
+    assert!(later > 1.5 * former, "what it carried ten seconds ago says nothing any more: {later}");
 }
 
 #[test]
@@ -422,7 +427,7 @@ fn nothing_hostile_makes_a_rate_that_is_none() {
         path.take_over((i % 2 == 0).then_some(0.0));
         let _ = path.grant(now);
         path.timed_out();
-        path.step_down();
+        path.step_down(now);
         assert!(path.rate().is_none_or(|r| r.is_finite() && r > 0.0), "{path:?}");
     }
 }

@@ -100,7 +100,7 @@ impl Receiver {
         {
             self.newest = Some(highest);
             if self.current != Some(rx.path) {
-                self.follow(rx.path);
+                self.follow(view.now, rx.path);
             }
         }
         self.path(rx.path).arrived(view.now, rx.bytes, rx.tsns.is_none());
@@ -110,9 +110,9 @@ impl Receiver {
     }
 
     /// The sender uses another path.
-    fn follow(&mut self, path: PathId) {
+    fn follow(&mut self, now: Instant, path: PathId) {
         if let Some(old) = self.current.replace(path) {
-            self.path(old).step_down();
+            self.path(old).step_down(now);
         }
         let rate = self.ordered.filter(|o| o.path == path).map(|o| o.rate);
         self.ordered = None;
