@@ -19,8 +19,8 @@ CL_PARTS = variants(SPECS, CL, (
     "rc=normalised", "snr=db", "modulation=bpsk", "modulation=64qam", "bw-stamp=send", "inactive=literal", "inactive=off",
     "loss-floor=1"))
 FD_PARTS = variants(SPECS, FD, (
-    "rc=normalised", "snr=db", "modulation=bpsk", "bw-stamp=send", "alpha=0", "beta=1", "fwnd-cut=any", "reward-exempt=off", "inactive=literal",
-    "inactive=off", "loss-floor=1", "fr-freeze=on"))
+    "rc=normalised", "snr=db", "modulation=bpsk", "bw-stamp=send", "alpha=0", "beta=1", "reward-exempt=off",
+    "inactive=literal", "inactive=off", "loss-floor=1", "fr-freeze=on"))
 TOLD = f"{FD} report-fer=on"
 SPECS |= CL_PARTS | FD_PARTS | variants(SPECS, FD, ("report-fer=on",))
 
