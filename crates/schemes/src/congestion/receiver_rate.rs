@@ -83,7 +83,8 @@ impl Policy for ReceiverPaced {
     fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
         self.windows.on_signal(view, signal);
         match signal {
-            Signal::Peer(report) => {
+            // Labels, one with each packet, have no subject.
+            Signal::Peer(report) if report.subject.is_some() => {
                 let speaks =
                     matches!(Notice::read(report), Some(Notice::Rate { .. } | Notice::Switch { .. }));
                 if let Some(path) = report.subject.filter(|_| speaks).and_then(|p| view.paths.get(p.index()))

@@ -35,7 +35,8 @@ impl ReceiverChoice {
 impl Policy for ReceiverChoice {
     fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
         match signal {
-            Signal::Peer(report) => self.hear(view, report),
+            // Labels, one with each packet, have no subject.
+            Signal::Peer(report) if report.subject.is_some() => self.hear(view, report),
             Signal::PathChanged(path) if self.chosen == Some(*path) => {
                 let doubted = |s| matches!(s, PathState::Active | PathState::PotentiallyFailed);
                 self.chosen =

@@ -156,7 +156,8 @@ impl Sender {
 
     /// The next train that is due.
     pub fn probe(&mut self, view: &View<'_>) -> Option<Probe> {
-        loop {
+        // Asked with every packet: looking through the set costs more than knowing that it is empty.
+        while !self.due.is_empty() {
             let path = self.due.iter().next()?;
             self.due.remove(path);
             if view.paths.get(path.index()).is_some_and(|p| p.state == PathState::Active) {
@@ -164,6 +165,7 @@ impl Sender {
                 return Some(Probe { path, count: TRAIN, padded: true });
             }
         }
+        None
     }
 
     pub fn counters(&self, out: &mut Vec<(&'static str, u64)>) {
