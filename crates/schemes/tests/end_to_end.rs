@@ -307,6 +307,7 @@ fn same_seeds_same_packets() {
 fn frame_errors_reach_the_cross_layer_schemes() {
     let rate = |spec: &str, side: usize| {
         let mut w = world(spec, &[20, 30]);
+        stream(&mut w, 1, ms(5)); // who only receives has nothing to say of links
         let alone = w.association(CLIENT).remarks(w.now);
         assert!(alone[0].starts_with("no link reports frame errors"), "{alone:?}");
         for round in 1..=10 {
