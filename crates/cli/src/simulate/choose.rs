@@ -1,5 +1,6 @@
 //! What `--scheme` says, and whom it is for.
 
+use strandcast_schemes::{Preset, lookup};
 use strandcast_sim::scenario::{Flow, Scenario, Transport};
 
 /// The specs of `a,b,key=value,c`: what has a `=` belongs to the spec before it.
@@ -19,6 +20,12 @@ pub(crate) fn split(list: &str) -> Result<Vec<String>, String> {
             None if word.contains('=') => {
                 return Err(wrong(format!("'{word}' follows no scheme, as in cmt,rtx=same")));
             }
+            Some(spec) if is_key_of(word, spec) => {
+                let name = spec.split(',').next().unwrap_or(spec);
+                return Err(wrong(format!(
+                    "'{word}' of {name} has no value, as in {word}=…; see `schemes {name}`"
+                )));
+            }
             _ => specs.push(word.to_owned()),
         }
     }
@@ -26,6 +33,13 @@ pub(crate) fn split(list: &str) -> Result<Vec<String>, String> {
         Some((_, spec)) => Err(wrong(format!("{spec} is given twice"))),
         None => Ok(specs),
     }
+}
+
+/// Whether `word` is a parameter of the scheme that `spec` names, and no scheme itself.
+fn is_key_of(word: &str, spec: &str) -> bool {
+    let name = spec.split(',').next().unwrap_or(spec);
+    let has_key = |preset: &Preset| preset.keys.iter().any(|key| key.name == word);
+    lookup(word).is_err() && lookup(name).is_ok_and(has_key)
 }
 
 /// No flow is marked for comparison, and it is not clear which one is meant.
@@ -94,6 +108,7 @@ mod tests {
         for (list, word) in [
             ("", "missing"),
             ("cmt,,lia", "missing"),
+            ("cmt-cl-fd,alpha", "'alpha' of cmt-cl-fd has no value"),
             ("rtx=same,cmt", "follows no scheme"),
             ("cmt,lia,cmt", "cmt is given twice"),
             ("cmt,rtx=same,cmt,rtx=same", "cmt,rtx=same is given twice"),

@@ -8,8 +8,9 @@
 //! Constants (Table II): a = b = 0.99, Q = 0.01, R = 1, of which only Q/R matters.
 //!
 //! What it measures is the sender's own rate of departures, retransmissions included: fed with the moments at which it
-//! hands packets down it follows the window; fed with those at which the access link sent them it sees, within a burst,
-//! the link's rate.
+//! hands packets down it follows the window; fed with those at which the access link sent them it would see, within a
+//! burst, the link's rate, but only with a and b small against the paper's: an average over a hundred packets spans bursts
+//! and the pauses between them.
 //!
 //! `ASSUMED`: the averages start at 0 (with a = b the bias of both cancels in their ratio; with others the first samples
 //! are too large by (1 - aᵏ)/(1 - bᵏ)); the first packet has no gap and only starts the clock; the estimate starts at the

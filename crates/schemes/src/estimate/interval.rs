@@ -18,7 +18,7 @@ use strandcast_proto::time::{Duration, Instant};
 
 use super::student;
 
-/// What the reading of the paper leaves open.
+/// What the paper leaves open.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct IntervalConfig {
     /// Before anything is known.

@@ -44,6 +44,7 @@
 //! - R_e and BW_e in eqs 14 and 15 are the latest, RTT_ref falls back to the smoothed round-trip time;
 //! - fwnd is halved by fast retransmissions that congestion caused, as Algorithm 2 is printed; section V's text has any of
 //!   them do so (`fwnd-cut=any`);
+//! - α and β may be 1, where eq. 7 has α < 1 < β: for ablations, in which the sum of windows is held at fwnd from one side;
 //! - growth goes on in fast recovery (`fr-freeze=off`): with 2 to 10 % loss a window would hardly ever grow;
 //! - heartbeat pairs are sent while data are; unanswered ones count no path errors, the transport's own do;
 //! - frame errors of the receiver's links are not reported (`report-fer=on`);
@@ -342,11 +343,14 @@ impl Judge for CrossLayer {
     fn remarks<'a>(
         &self,
         _: &View<'_>,
-        mut paths: impl Iterator<Item = &'a Capacity>,
+        paths: impl Iterator<Item = &'a Capacity>,
         out: &mut Vec<&'static str>,
     ) {
-        if paths.all(|p| !p.near.heard() && !p.far.heard()) {
+        let (heard, silent): (Vec<_>, Vec<_>) = paths.partition(|p| p.near.heard() || p.far.heard());
+        if heard.is_empty() {
             out.push("no link reports frame errors: runs on transport-layer estimates alone");
+        } else if !silent.is_empty() {
+            out.push("some links report no frame errors: their paths run on transport-layer estimates alone");
         }
     }
 }

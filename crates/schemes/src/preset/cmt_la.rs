@@ -22,7 +22,7 @@ use crate::registry::Preset;
 /// Loss-aware concurrent transfer.
 pub const PRESET: Preset = Preset {
     name: "cmt-la",
-    paper: "002: CMT-LA, loss-aware concurrent multipath transfer",
+    paper: "002: CMT-LA, loss-aware concurrent multipath transfer over lossy networks",
     summary: "all paths at once, the one that seems to lose least first",
     parts: &[
         ("estimators", "loss rate by Mathis' and Vegas' models, and how it stands out from its past"),

@@ -88,17 +88,23 @@ impl<J: Judge> QualityAware<J> {
 
     /// If all active paths are banned, the fastest may go on.
     fn lift_last_ban(&mut self, view: &View<'_>, active: PathSet) {
-        if active.iter().any(|p| !self.is_banned(p)) {
-            return;
-        }
-        let rate = |p: &PathId| self.lane(*p).map_or(0.0, |l| l.rate.bytes_per_second());
-        let fastest = active.iter().min_by(|a, b| rate(b).total_cmp(&rate(a)));
-        if let Some(lane) = fastest.and_then(|p| self.lane_mut(p)) {
-            lane.banned = false;
-            self.counters.guards += 1;
+        if self.spare_fastest(active) {
             self.distribution.end();
             self.begin_period_after_bans(view);
         }
+    }
+
+    /// Whether all active paths were banned; the fastest is not any more.
+    fn spare_fastest(&mut self, active: PathSet) -> bool {
+        if active.iter().any(|p| !self.is_banned(p)) {
+            return false;
+        }
+        let rate = |p: &PathId| self.lane(*p).map_or(0.0, |l| l.rate.bytes_per_second());
+        let fastest = active.iter().min_by(|a, b| rate(b).total_cmp(&rate(a)));
+        let Some(lane) = fastest.and_then(|p| self.lane_mut(p)) else { return false };
+        lane.banned = false;
+        self.counters.guards += 1;
+        true
     }
 
     /// A distribution period begins: bans end, paths that do not pass Penalize sit it out.
@@ -107,6 +113,8 @@ impl<J: Judge> QualityAware<J> {
             lane.banned = false;
         }
         self.balance(view);
+        // Before the period is drawn up, which uses the losses counted since the last one up.
+        self.spare_fastest(self.active(view));
         self.begin_period_after_bans(view);
     }
 

@@ -319,7 +319,7 @@ fn the_last_ban_is_lifted() {
     assert_eq!(rig.count("guards"), guards + 1);
 }
 
-/// D.12: with one path fwnd is cwnd all along, in slow start and in congestion avoidance.
+/// With one path fwnd is cwnd all along, in slow start and in congestion avoidance.
 #[test]
 fn with_one_path_the_friendliness_window_is_its_window() {
     let mut random = Seeds::new(5, 0).stream("one path");
@@ -533,6 +533,11 @@ fn people_are_told_once_that_no_link_reports_frame_errors() {
     assert_eq!(rig.remarks(), ["no link reports frame errors: runs on transport-layer estimates alone"]);
     assert_eq!(rig.estimate(0).frame_error_rate, None);
     rig.departures(1);
+    assert_eq!(
+        rig.remarks(),
+        ["some links report no frame errors: their paths run on transport-layer estimates alone"]
+    );
+    rig.departures(0);
     assert!(rig.remarks().is_empty());
     assert!(rig.estimate(1).frame_error_rate.is_some());
     rig.picture.peer_reports = false;
