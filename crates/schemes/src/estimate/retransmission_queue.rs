@@ -7,7 +7,7 @@
 //! | eq. 15: positive and rising | [`RetransmissionQueue::unreliable`] |
 //!
 //! `ASSUMED`: Q counts chunks that wait in the retransmission queue or were sent from it and are not acknowledged; a
-//! sample is taken with each SACK; m is 20 (key `raf-m`).
+//! sample is taken with each SACK; m is 20 (key `m`).
 
 use strandcast_proto::policy::ChunkInfo;
 

@@ -14,7 +14,7 @@ use crate::congestion::{
 use crate::estimate::{LossRate, LossRateConfig, PeerRate, RateConfig, RttMin};
 use crate::feedback::DelayedAck;
 use crate::feedback::rounds::{Rounds, RoundsConfig};
-use crate::recovery::{RetransmissionAware, Rtx, SfrConfig, SplitFastRetransmit};
+use crate::recovery::{OnChosenPath, RetransmissionAware, Rtx, SfrConfig, SplitFastRetransmit};
 use crate::registry::{Key, Params, Value};
 use crate::schedule::{LossOrdered, LowestRtt, ReceiverChoice, Redundant, RoundRobin, Turn};
 
@@ -239,11 +239,15 @@ fn like_tcp(config: WindowConfig) -> TcpConfig {
 }
 
 fn loss(params: &Params, seeds: &Seeds) -> Box<dyn LossPolicy> {
-    match params.word("loss") {
-        "rfc" => return Box::new(RfcLoss::default()),
-        "raf" => return Box::new(RetransmissionAware::new(params.number("m") as usize)),
-        _ => {}
-    }
+    let single: Box<dyn LossPolicy> = match params.word("loss") {
+        "rfc" => Box::new(RfcLoss::default()),
+        "raf" => Box::new(RetransmissionAware::new(params.number("m") as usize)),
+        _ => return split(params, seeds),
+    };
+    if params.word("scheduler") == "receiver" { Box::new(OnChosenPath::new(single)) } else { single }
+}
+
+fn split(params: &Params, seeds: &Seeds) -> Box<dyn LossPolicy> {
     let rtx = match params.word("rtx") {
         "same" => Rtx::Same,
         "asap" => Rtx::Asap,

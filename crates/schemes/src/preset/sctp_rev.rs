@@ -15,6 +15,7 @@
 //! | eqs 9-12: rate on the new path | `feedback::rounds::new_rate` |
 //! | Algorithm 1, receiver | `feedback::rounds` |
 //! | Algorithm 1, sender | `schedule::ReceiverChoice`, `congestion::ReceiverPaced` |
+//! | retransmissions of what the old path lost | `recovery::OnChosenPath` |
 //! | eqs 13-15, RAF-rtx (`-plus`) | `estimate::RetransmissionQueue`, `recovery::RetransmissionAware` |
 //!
 //! Constants: α = 1/8 (eq. 1), Ξ = Φ = 1/2 (eq. 4). The paper gives no table of others.
@@ -51,7 +52,7 @@ pub const REV: Preset = Preset {
     parts: &[
         ("scheduler", "the path the receiver chose"),
         ("congestion control", "paced at the receiver's rate, RFC 9260 window before the first one"),
-        ("loss", "three misses, fast retransmit on the same path, timeouts on an alternate"),
+        ("loss", "three misses; sent again on the path the receiver chose"),
         ("feedback", "rounds, a rate for each path, path switches; RFC 9260 acknowledgement"),
     ],
     keys: combine::KEYS,

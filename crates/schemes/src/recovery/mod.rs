@@ -1,11 +1,13 @@
 //! What is lost, and where it is sent again.
 
+mod chosen_path;
 mod raf;
 mod retransmit;
 mod sfr;
 #[cfg(test)]
 mod tests;
 
+pub use chosen_path::OnChosenPath;
 pub use raf::RetransmissionAware;
 pub use retransmit::{HISTORY, Rtx};
 pub use sfr::{SfrConfig, SplitFastRetransmit};

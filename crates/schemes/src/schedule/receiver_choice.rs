@@ -22,6 +22,11 @@ pub struct ReceiverChoice {
 }
 
 impl ReceiverChoice {
+    /// The path that the receiver chose, while it is usable.
+    pub fn chosen(&self, view: &View<'_>) -> Option<PathId> {
+        self.chosen.filter(|p| view.usable().contains(*p))
+    }
+
     fn hear(&mut self, view: &View<'_>, report: &Report) {
         let Some(Notice::Switch { serial, .. }) = Notice::read(report) else { return };
         let active = |p: &PathId| view.paths.get(p.index()).is_some_and(|v| v.state == PathState::Active);
@@ -53,8 +58,7 @@ impl Policy for ReceiverChoice {
 
 impl Scheduler for ReceiverChoice {
     fn next(&mut self, view: &View<'_>, _: &Backlog) -> Option<Assignment> {
-        let usable = view.usable();
-        let chosen = self.chosen.filter(|p| usable.contains(*p)).or_else(|| PrimaryPath::choose(view))?;
+        let chosen = self.chosen(view).or_else(|| PrimaryPath::choose(view))?;
         view[chosen].has_room().then(|| Assignment::on(chosen, RUN))
     }
 }

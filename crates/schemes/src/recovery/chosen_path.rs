@@ -1,0 +1,102 @@
+//! Lost chunks go where the receiver wants data (Algorithm 1, line 12, of paper 001: after a switch the old path carries
+//! HEARTBEATs alone).
+//!
+//! `ASSUMED`: once the receiver chose a path, all retransmissions take it, those after a timeout, too: RFC 9260's alternate
+//! may be the path that was left because it is dead. Before that, and while the chosen path is not usable, the rule of the
+//! loss policy beneath.
+
+use strandcast_proto::policy::{
+    AckInfo, ChunkInfo, LossCause, LossPolicy, LossTrigger, PathId, Policy, Retransmit, Signal, View,
+};
+use strandcast_proto::time::Instant;
+
+use crate::schedule::ReceiverChoice;
+
+/// A loss policy whose retransmissions follow the receiver's choice.
+#[derive(Debug)]
+pub struct OnChosenPath {
+    inner: Box<dyn LossPolicy>,
+    choice: ReceiverChoice,
+}
+
+impl OnChosenPath {
+    /// `inner` says what is lost, and where it goes as long as nothing is chosen.
+    pub fn new(inner: Box<dyn LossPolicy>) -> Self {
+        OnChosenPath { inner, choice: ReceiverChoice::default() }
+    }
+}
+
+impl Policy for OnChosenPath {
+    fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
+        self.choice.on_signal(view, signal);
+        self.inner.on_signal(view, signal);
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.inner.poll_timeout()
+    }
+
+    fn counters(&self, out: &mut Vec<(&'static str, u64)>) {
+        self.inner.counters(out);
+    }
+
+    fn remarks(&self, view: &View<'_>, out: &mut Vec<&'static str>) {
+        self.inner.remarks(view, out);
+    }
+}
+
+impl LossPolicy for OnChosenPath {
+    fn misses(&mut self, view: &View<'_>, ack: &AckInfo, chunk: &ChunkInfo) -> u8 {
+        self.inner.misses(view, ack, chunk)
+    }
+
+    fn threshold(&self, path: PathId) -> u8 {
+        self.inner.threshold(path)
+    }
+
+    fn classify(&mut self, view: &View<'_>, chunk: &ChunkInfo, trigger: LossTrigger) -> LossCause {
+        self.inner.classify(view, chunk, trigger)
+    }
+
+    fn retransmit(&mut self, view: &View<'_>, chunk: &ChunkInfo, cause: LossCause) -> Retransmit {
+        match self.choice.chosen(view) {
+            Some(path) => Retransmit::On(path),
+            None => self.inner.retransmit(view, chunk, cause),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strandcast_proto::policy::PathState;
+    use strandcast_proto::policy::contract::fixture::{Picture, chunk};
+    use strandcast_proto::rfc::RfcLoss;
+
+    use super::*;
+    use crate::feedback::rounds::Notice;
+    use crate::recovery::RetransmissionAware;
+
+    /// Where a chunk of this path goes, after three misses and after a timeout.
+    fn goes(loss: &mut OnChosenPath, picture: &Picture, path: u8) -> [Retransmit; 2] {
+        [LossCause::Congestion, LossCause::PathFailure]
+            .map(|cause| loss.retransmit(&picture.view(), &chunk(5, &[path]), cause))
+    }
+
+    #[test]
+    fn losses_of_the_old_path_go_to_the_new_one() {
+        let on = |path| Retransmit::On(PathId(path));
+        let inner: [Box<dyn LossPolicy>; 2] =
+            [Box::new(RfcLoss::default()), Box::new(RetransmissionAware::new(20))];
+        for inner in inner {
+            let (mut loss, mut picture) = (OnChosenPath::new(inner), Picture::new(3));
+            assert_eq!(goes(&mut loss, &picture, 0), [on(0), on(1)], "RFC 9260 before the first order");
+            let order = Notice::Switch { rate: Some(1000), serial: 1 }.report(Some(PathId(2)));
+            loss.on_signal(&picture.view(), &Signal::Peer(&order));
+            assert_eq!(goes(&mut loss, &picture, 0), [on(2); 2]);
+            assert_eq!(goes(&mut loss, &picture, 2), [on(2); 2], "path 0 may be dead");
+            picture.paths[2].state = PathState::Inactive;
+            loss.on_signal(&picture.view(), &Signal::PathChanged(PathId(2)));
+            assert_eq!(goes(&mut loss, &picture, 0), [on(0), on(1)]);
+        }
+    }
+}
