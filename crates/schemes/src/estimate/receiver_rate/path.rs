@@ -102,6 +102,8 @@ pub struct PathRate {
     quiet: bool,
     /// The delayed response timer ran out, and nothing came since.
     silent: bool,
+    /// It was left while it was silent, and nothing came since.
+    lost: bool,
     /// The number of the last packet, and when it came if it was a probe.
     probe: (u32, Option<Instant>),
     capacity: Option<f64>,
@@ -135,6 +137,7 @@ impl PathRate {
             spacing: Spacing::default(),
             quiet: false,
             silent: false,
+            lost: false,
             probe: (0, None),
             capacity: None,
             former: None,
@@ -171,6 +174,16 @@ impl PathRate {
         self.silent
     }
 
+    /// Whether data went elsewhere because of its silence, which lasts.
+    pub fn is_lost(&self) -> bool {
+        self.lost
+    }
+
+    /// Data go, or should go, elsewhere because nothing comes this way: it is no place to go until something does.
+    pub fn lose(&mut self) {
+        self.lost = true;
+    }
+
     /// A packet with this round and number arrived; [`PathRate::arrived`] follows if it had data or padding. True
     /// when it is the first of its round.
     pub fn label(&mut self, now: Instant, round: u32, number: u32) -> bool {
@@ -191,6 +204,7 @@ impl PathRate {
         }
         self.probe.0 = number;
         self.heard = Some(now);
+        self.lost = false;
         first
     }
 
@@ -374,6 +388,7 @@ impl PathRate {
     /// The data go another way now.
     pub fn step_down(&mut self, now: Instant) {
         self.primary = false;
+        self.lost |= self.silent;
         self.silent = false;
         self.counts = Counts::default();
         self.former = self.rate().map(|rate| (rate, now));

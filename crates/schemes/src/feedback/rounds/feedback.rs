@@ -44,7 +44,7 @@ impl Rounds {
                 self.receiver.label(view, via, round, number);
             }
             (Some(Notice::Rate { round, .. }), Some(path), _) => self.sender.granted(view, path, round),
-            (Some(Notice::Quiet), Some(path), _) => self.receiver.quiet(path),
+            (Some(Notice::Quiet), Some(path), _) => self.receiver.quiet(view.now, path),
             _ => {}
         }
     }

@@ -25,6 +25,9 @@
 //! - no hysteresis (the paper has none); `hysteresis=0.15` asks for a lead of 15 % in three rounds in a row and two
 //!   seconds since the last switch;
 //! - a path on which nothing came for two round trips, and whose timer ran out, is left for any other one that answers;
+//! - such a path is no place to go until something came by it again;
+//! - an order without effect for five round trips, or 300 ms, is taken back by a newer one that names the path it left, if
+//!   something came by that since: the order or the new path is lost;
 //! - the sender says when it has nothing to send, or the peer's buffer no room: silence would look like a failure.
 
 mod choice;

@@ -12,8 +12,8 @@ use crate::estimate::PathRate;
 
 /// A path that was not heard of for so long, or for so many round trips, is no place to go.
 const FRESH: (Duration, f64) = (Duration::from_secs(1), 4.0);
-/// An order that had no effect for so long, or for so many round trips, is forgotten.
-const PATIENCE: (Duration, f64) = (Duration::from_secs(1), 5.0);
+/// An order that had no effect for so long, or for so many round trips, is taken back.
+const PATIENCE: (Duration, f64) = (Duration::from_millis(300), 5.0);
 /// Reports waiting at once.
 const OUTBOX: usize = 8;
 
@@ -21,7 +21,9 @@ const OUTBOX: usize = 8;
 #[derive(Copy, Clone, Debug)]
 struct Ordered {
     path: PathId,
-    rate: f64,
+    /// Rate_new, bytes a second; `None`: whatever the path has.
+    rate: Option<f64>,
+    at: Instant,
     until: Instant,
 }
 
@@ -41,6 +43,7 @@ pub(super) struct Receiver {
     dead_at: Option<Instant>,
     outbox: SmallVec<[Report; 2]>,
     orders: u64,
+    recalls: u64,
     timeouts: u64,
 }
 
@@ -57,6 +60,7 @@ impl Receiver {
             dead_at: None,
             outbox: SmallVec::new(),
             orders: 0,
+            recalls: 0,
             timeouts: 0,
         }
     }
@@ -102,6 +106,7 @@ impl Receiver {
             if self.current != Some(rx.path) {
                 self.follow(view.now, rx.path);
             }
+            self.ordered = self.ordered.filter(|o| o.path != rx.path);
         }
         self.path(rx.path).arrived(view.now, rx.bytes, rx.tsns.is_none());
         if self.current == Some(rx.path) {
@@ -114,13 +119,16 @@ impl Receiver {
         if let Some(old) = self.current.replace(path) {
             self.path(old).step_down(now);
         }
-        let rate = self.ordered.filter(|o| o.path == path).map(|o| o.rate);
-        self.ordered = None;
+        let rate = self.ordered.take().filter(|o| o.path == path).and_then(|o| o.rate);
         self.path(path).take_over(rate);
     }
 
-    /// The sender has nothing to send.
-    pub fn quiet(&mut self, path: PathId) {
+    /// The sender has nothing to send. If it says so of the path it was ordered to, it went there.
+    pub fn quiet(&mut self, now: Instant, path: PathId) {
+        if self.ordered.is_some_and(|o| o.path == path) && self.current != Some(path) {
+            self.follow(now, path);
+        }
+        self.ordered = self.ordered.filter(|o| o.path != path);
         self.path(path).quiet();
         if self.current == Some(path) {
             self.dead_at = None;
@@ -129,7 +137,6 @@ impl Receiver {
 
     /// Algorithm 1, once a round: whether another path is better than the current one.
     fn compare(&mut self, view: &View<'_>) {
-        self.ordered = self.ordered.filter(|o| o.until > view.now);
         let Some(current) = self.current.filter(|_| self.ordered.is_none()) else { return };
         let Some(cp) = self.get(current) else { return };
         let dead = cp.is_silent() && cp.dead_at().is_none_or(|t| t <= view.now);
@@ -142,9 +149,13 @@ impl Receiver {
         }
     }
 
-    /// Eq. 10: the active path with the highest rate beside `current`.
+    /// Eq. 10: the active path with the highest rate beside `current`. Without one that was left for its silence: the
+    /// sender still has to find out, and is not sent back.
     fn best(&self, view: &View<'_>, current: PathId) -> Option<(PathId, Standing)> {
         let fresh = |p: &PathRate| {
+            if p.is_lost() {
+                return false;
+            }
             let age = p.heard().map(|t| (view.now - t).as_secs_f64());
             let limit = FRESH.0.max(2 * self.config.train).as_secs_f64();
             age.is_some_and(|age| age <= limit.max(FRESH.1 * p.trip().rtt().unwrap_or(0.0)))
@@ -155,26 +166,54 @@ impl Receiver {
     }
 
     fn order(&mut self, view: &View<'_>, cp: (PathId, &Standing), ap: (PathId, &Standing), dead: bool) {
-        let rate = new_rate(cp.1, ap.1);
-        let patience = PATIENCE.0.as_secs_f64().max(PATIENCE.1 * ap.1.rtt);
-        let until = view.now + Duration::try_from_secs_f64(patience).unwrap_or(Duration::MAX);
-        self.ordered = Some(Ordered { path: ap.0, rate, until });
+        if dead {
+            self.path(cp.0).lose();
+        }
         self.trigger.switched(view.now);
         self.orders += 1;
-        self.serial = self.serial.wrapping_add(1);
-        let notice = Notice::Switch { rate: Some(whole(rate)), serial: self.serial };
-        let via = self.fastest_back(view, dead.then_some(cp.0));
-        self.say(Report { via, ..notice.report(Some(ap.0)) });
+        self.command(view, ap.0, Some(new_rate(cp.1, ap.1)));
     }
 
-    /// The reverse path with the lowest round-trip time.
+    /// Tells the sender where to go; each time with a new serial, so that it counts for more than all before.
+    fn command(&mut self, view: &View<'_>, path: PathId, rate: Option<f64>) {
+        let rtt = self.get(path).and_then(|p| p.trip().rtt()).unwrap_or(0.0);
+        let patience = PATIENCE.0.as_secs_f64().max(PATIENCE.1 * rtt);
+        let until = view.now + Duration::try_from_secs_f64(patience).unwrap_or(Duration::MAX);
+        self.ordered = Some(Ordered { path, rate, at: view.now, until });
+        self.serial = self.serial.wrapping_add(1);
+        let notice = Notice::Switch { rate: rate.map(whole), serial: self.serial };
+        let via = self.fastest_back(view, None);
+        self.say(Report { via, ..notice.report(Some(path)) });
+    }
+
+    /// No data came where they were ordered to. The order may be lost, or the path that it names: whoever obeys it later,
+    /// or did and does not get through, is called back to the path that was left, if that is heard.
+    fn take_back(&mut self, view: &View<'_>, order: Ordered) {
+        let since = |p: Option<&PathRate>| p.and_then(PathRate::heard).is_some_and(|t| t > order.at);
+        if !since(self.get(order.path)) {
+            self.path(order.path).lose();
+        }
+        let Some(current) = self.current else { return };
+        if current != order.path && since(self.get(current)) {
+            self.recalls += 1;
+            let rate = self.get(current).and_then(PathRate::rate);
+            self.command(view, current, rate);
+        } else {
+            self.compare(view);
+        }
+    }
+
+    /// The reverse path with the lowest round-trip time; a silent one only if all are.
     fn fastest_back(&self, view: &View<'_>, not: Option<PathId>) -> Option<PathId> {
-        let rtt = |p: PathId| {
-            let by_rounds = self.get(p).and_then(|r| r.trip().rtt());
-            by_rounds.or(view[p].srtt.map(|s| s.as_secs_f64())).unwrap_or(f64::INFINITY)
+        let rank = |p: PathId| {
+            let path = self.get(p);
+            let silent = path.is_some_and(|r| r.is_silent() || r.is_lost());
+            let by_rounds = path.and_then(|r| r.trip().rtt());
+            let rtt = by_rounds.or(view[p].srtt.map(|s| s.as_secs_f64())).unwrap_or(f64::INFINITY);
+            (silent, rtt)
         };
         let usable = view.usable().iter().filter(|p| Some(*p) != not);
-        usable.map(|p| (p, rtt(p))).reduce(|a, b| if b.1 < a.1 { b } else { a }).map(|(p, _)| p)
+        usable.map(|p| (p, rank(p))).reduce(|a, b| if b.1 < a.1 { b } else { a }).map(|(p, _)| p)
     }
 
     fn say(&mut self, report: Report) {
@@ -192,7 +231,11 @@ impl Receiver {
     }
 
     pub fn counters(&self, out: &mut Vec<(&'static str, u64)>) {
-        out.extend([("path_switches_ordered", self.orders), ("receiver_timeouts", self.timeouts)]);
+        out.extend([
+            ("path_switches_ordered", self.orders),
+            ("path_switches_recalled", self.recalls),
+            ("receiver_timeouts", self.timeouts),
+        ]);
     }
 
     /// What travels on its own.
@@ -201,12 +244,16 @@ impl Receiver {
     }
 
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let current = self.get(self.current?)?;
-        self.dead_at.or_else(|| current.deadline())
+        let current = self.current.and_then(|c| self.get(c));
+        let silence = self.dead_at.or_else(|| current?.deadline());
+        [silence, self.ordered.map(|o| o.until)].into_iter().flatten().min()
     }
 
-    /// The delayed response timer.
+    /// The delayed response timer, and the end of an order that had no effect.
     pub fn tick(&mut self, view: &View<'_>) {
+        if let Some(order) = self.ordered.take_if(|o| o.until <= view.now) {
+            self.take_back(view, order);
+        }
         let Some(path) = self.current else { return };
         if self.dead_at.take_if(|t| *t <= view.now).is_some() {
             self.compare(view);

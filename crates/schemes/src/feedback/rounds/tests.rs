@@ -234,6 +234,58 @@ fn a_failure_of_the_primary_path_is_left_within_three_round_trips() {
     assert!(world.receiver.receiver().current().is_some_and(|(p, r)| p == P1 && !r.is_silent()));
 }
 
+/// A path that fell silent may have been heard of a moment ago, and have the better rate.
+#[test]
+fn a_path_left_for_its_silence_is_no_place_to_go_until_it_is_heard() {
+    let mut world = World::new(RoundsConfig::default(), &[20, 50]);
+    world.run(4000);
+    assert_eq!(world.current, P0, "40 ms against 100");
+    let before = world.orders.len();
+    world.delays[0] = None;
+    world.run(5000);
+    let orders = &world.orders[before..];
+    assert!(!orders.is_empty() && orders.iter().all(|(_, path, _)| *path == P1), "{orders:?}");
+    assert!(orders.iter().all(|(_, _, via)| *via == Some(P1)), "nor by it: {orders:?}");
+    let (after, left) = (world.orders.len(), world.now());
+    world.delays[0] = Some(Duration::from_millis(20));
+    world.run(20_000);
+    assert!(world.orders[after..].iter().any(|(when, path, _)| *path == P0 && *when > left), "heard again");
+}
+
+/// The path dies as the order to use it is given: what the sender has on it never comes.
+#[test]
+fn a_sender_on_a_dead_path_is_called_back() {
+    let mut world = World::new(RoundsConfig::default(), &[50, 20]);
+    while world.current == P0 {
+        world.run(1);
+        assert!(world.now() < Instant::from_millis(10_000));
+    }
+    assert_eq!(world.orders.len(), 1);
+    let died = world.now();
+    world.delays[1] = None;
+    world.run(3000);
+    let (when, path, via) = world.orders[1];
+    assert_eq!((path, via, world.current), (P0, Some(P0), P0));
+    assert!(when - died <= Duration::from_millis(500), "{:?}", when - died);
+    assert!(world.orders[1..].iter().all(|(_, path, _)| *path == P0), "{:?}", world.orders);
+}
+
+/// Serials: whatever is sent again of the first order has no effect any more.
+#[test]
+fn an_order_that_does_not_arrive_is_taken_back_by_a_newer_one() {
+    let mut world = World::new(RoundsConfig::default(), &[50, 20]);
+    while world.orders.is_empty() {
+        world.run(1);
+        assert!(world.now() < Instant::from_millis(10_000));
+    }
+    world.delays[1] = None;
+    world.flying.retain(|(_, f)| !matches!(f, Flying::Back { path: P1, .. }));
+    world.run(2000);
+    let paths: Vec<PathId> = world.orders.iter().map(|(_, path, _)| *path).collect();
+    assert_eq!((&paths[..2], world.current), (&[P1, P0][..], P0));
+    assert!(paths[1..].iter().all(|p| *p == P0), "no second attempt: {paths:?}");
+}
+
 /// Alg. 1 line 4, with the order on the way back that is fastest.
 #[test]
 fn a_faster_path_is_ordered_by_the_way_with_the_lowest_round_trip_time() {
