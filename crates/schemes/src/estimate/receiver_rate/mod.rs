@@ -31,6 +31,10 @@
 //! - the sample of a round trip is shortened by half the sender's pause between two packets, at most by half: what data
 //!   wait for their turn is no part of the path, and where one packet a round trip is asked for it would double it;
 //! - feedback is repeated when the round it begins has not begun within the RTO of eq. 2, and is no sample then;
+//! - a round on the path with data is congested by its losses alone, not by TEAR's FAST_RECOVERY state;
+//! - the delayed response timer begins anew with each packet, not with the round: it finds silence, not slowness;
+//! - a sending rate that is not the one asked for is no reason for feedback at once: the next round's comes within a round
+//!   trip;
 //! - a path that carries probes only is rated by its virtual window (N of eq. 4, which has grown already), which each probe
 //!   moves as one packet would. Were a pair of probes to stand for a whole window, as few as they are would rarely be
 //!   lost, and an idle path always be the better one;

@@ -78,6 +78,8 @@ impl Policy for Rounds {
     fn remarks(&self, view: &View<'_>, out: &mut Vec<&'static str>) {
         if !view.peer_reports {
             out.push("the peer does not speak REPORT: no rates and no choice of path by the receiver, as plain SCTP");
+        } else if self.sender.is_ignored() {
+            out.push("the peer gives no rates: as plain SCTP until it receives with the same scheme");
         }
     }
 

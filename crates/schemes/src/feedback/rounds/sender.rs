@@ -15,6 +15,8 @@ const TRAIN: u8 = 2;
 /// Silence is half a round trip, or this while none is known; no less than a millisecond.
 const SILENCE: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(1));
 
+/// Rates that did not come for so long while data left will not.
+const NO_RATES: Duration = Duration::from_secs(3);
 /// What may be in flight of a sender that its peer's full buffer holds up, packets: the one that it waits for.
 const FEW: u64 = 2;
 
@@ -37,7 +39,10 @@ pub(super) struct Sender {
     due: PathSet,
     /// The path new data take.
     current: Option<PathId>,
+    first_sent: Option<Instant>,
     last_sent: Option<Instant>,
+    /// The peer named a round: it keeps them, too.
+    granted: bool,
     /// When the silence is to be explained.
     silence: Option<Instant>,
     /// The path that is quiet, until that is said.
@@ -53,7 +58,9 @@ impl Sender {
             lines: SmallVec::new(),
             due: PathSet::default(),
             current: None,
+            first_sent: None,
             last_sent: None,
+            granted: false,
             silence: None,
             quiet: None,
             printer: Printer::default(),
@@ -90,6 +97,7 @@ impl Sender {
                 self.line(p.id).train = Some(view.now);
             }
         }
+        self.first_sent.get_or_insert(view.now);
         self.last_sent = Some(view.now);
         let current = view.last_path_used.unwrap_or(path);
         if let Some(old) = self.current.replace(current).filter(|old| *old != current) {
@@ -100,6 +108,7 @@ impl Sender {
 
     /// The receiver has a rate for `path`; a newer round begins with it.
     pub fn granted(&mut self, view: &View<'_>, path: PathId, round: u32) {
+        self.granted = true;
         let pause = self.pause;
         let other = self.current != Some(path);
         let line = self.line(path);
@@ -108,6 +117,12 @@ impl Sender {
             let next = line.last_train.map_or(view.now, |t| (t + pause).max(view.now));
             line.train = line.train.filter(|_| !other).or(other.then_some(next));
         }
+    }
+
+    /// Whether data have left for a while, and no rate ever came.
+    pub fn is_ignored(&self) -> bool {
+        let lasted = self.first_sent.zip(self.last_sent).map(|(first, last)| last - first);
+        !self.granted && lasted.is_some_and(|t| t >= NO_RATES)
     }
 
     /// A path's state changed.

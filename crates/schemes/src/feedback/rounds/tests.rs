@@ -410,6 +410,24 @@ fn a_peer_without_reports_is_told_of_and_not_probed() {
 }
 
 #[test]
+fn a_peer_that_keeps_no_rounds_is_told_of() {
+    let remarks = |world: &World| {
+        let mut remarks = Vec::new();
+        world.sender.remarks(&world.pictures[0].view(), &mut remarks);
+        remarks
+    };
+    let mut world = World::new(RoundsConfig::default(), &[50, 50]);
+    world.run(5000);
+    assert!(world.rate(P0).is_some() && remarks(&world).is_empty());
+    let mut world = World::new(RoundsConfig::default(), &[50, 50]);
+    world.delays = vec![None; 2];
+    world.run(2500);
+    assert!(remarks(&world).is_empty(), "it may still come");
+    world.run(2500);
+    assert!(remarks(&world)[0].starts_with("the peer gives no rates"), "{:?}", remarks(&world));
+}
+
+#[test]
 fn a_slot_used_again_begins_anew() {
     let mut world = World::new(only_failures(), &[50, 50]);
     world.run(3000);
