@@ -7,14 +7,14 @@
 //! | paper 000 | here |
 //! |---|---|
 //! | estimation interval u | `estimate::EstimationInterval`; `quality::QualityAware` closes it |
-//! | eqs 1-4, ESNR | `estimate::{Modulation, EffectiveSnr}`; [`CrossLayer::link`] counts frames, [`CrossLayer::close`] asks |
+//! | eqs 1-4, ESNR | `estimate::{Modulation, EffectiveSnr}`; `CrossLayer::link` counts frames, `CrossLayer::close` asks |
 //! | eq. 5, RTT_ref | `estimate::ReferenceRtt` |
 //! | eq. 6, R_e | `estimate::TransmissionRate` |
-//! | Algorithm 1, BW_e | `estimate::Bandwidth`; fed by [`CrossLayer::link`] or [`CrossLayer::sent`] |
+//! | Algorithm 1, BW_e | `estimate::Bandwidth`; fed by `CrossLayer::link` or `CrossLayer::sent` |
 //! | eq. 7, Algorithms 2 and 3, fcount (`cmt-cl-fd` alone) | `congestion::Friendliness`; `quality` calls it after each change of a window |
-//! | eqs 8-10, C, w, R_c | `schedule::{capacity, weight}`, [`CrossLayer::period`] |
+//! | eqs 8-10, C, w, R_c | `schedule::{capacity, weight}`, `CrossLayer::period` |
 //! | eqs 11-13, Algorithm 4, PathList | `schedule::{Offer, Distribution}` |
-//! | cause of a loss; eqs 14, 15 | [`CrossLayer::cause`], [`CrossLayer::reduction`]; eq. 16 is RFC 9260's timeout |
+//! | cause of a loss; eqs 14, 15 | `CrossLayer::cause`, `CrossLayer::reduction`; eq. 16 is RFC 9260's timeout |
 //! | resent on the path with the largest window, before all else | `quality::QualityAware` |
 //!
 //! Order inside a SACK: acknowledgements and R_e, growth of RFC 9260, Algorithm 2, Algorithm 3, losses, eqs 14-16,

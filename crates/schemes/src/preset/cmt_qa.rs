@@ -13,10 +13,10 @@
 //! | idea | here |
 //! |---|---|
 //! | estimation interval u, R_e (eq. 6 of paper 000), RTT_ref (its eq. 5) | `estimate::{EstimationInterval, TransmissionRate, ReferenceRtt}` |
-//! | quality Q̄ | [`QualityJudge::close`] |
+//! | quality Q̄ | `QualityJudge::close` |
 //! | handling time cwnd/Q̄, period, PathList by Q̄, quota ⌊P_d/T⌋ cwnd | `schedule::{Offer, Distribution}` |
-//! | causes of losses | [`QualityJudge::cause`] |
-//! | windows after a loss | [`QualityJudge::reduction`] |
+//! | causes of losses | `QualityJudge::cause` |
+//! | windows after a loss | `QualityJudge::reduction` |
 //! | resent on the path with the largest window, before new data | `quality::QualityAware` |
 //!
 //! Constants: none are public.
