@@ -60,7 +60,8 @@ use strandcast_proto::time::{Duration, Instant};
 use strandcast_proto::units::Rate;
 
 use crate::estimate::{Bandwidth, BandwidthConfig, EffectiveSnr, Modulation, Snr, WindowedMax};
-use crate::preset::quality::{After, Config, Judge, Measured, QualityAware, Reduction, join, put, tune};
+use crate::preset::combine;
+use crate::preset::quality::{After, Config, Judge, Measured, QualityAware, Reduction, join, put};
 use crate::registry::{Key, Params, Preset};
 use crate::schedule::{Quota, capacity};
 
@@ -148,7 +149,7 @@ pub const PRESET: Preset = Preset {
     keys: &KEYS,
     defaults: &[],
     build: |params, seeds| finish("cmt-cl", params, seeds, |scheme| scheme),
-    tune,
+    tune: combine::tune,
 };
 
 /// The same, friendly to TCP.

@@ -36,7 +36,8 @@ use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 use strandcast_proto::units::Rate;
 
-use crate::preset::quality::{After, Config, Judge, Measured, QualityAware, Reduction, join, tune};
+use crate::preset::combine;
+use crate::preset::quality::{After, Config, Judge, Measured, QualityAware, Reduction, join};
 use crate::registry::{Key, Params, Preset};
 use crate::schedule::Quota;
 
@@ -65,7 +66,7 @@ pub const PRESET: Preset = Preset {
     keys: &KEYS,
     defaults: &[],
     build,
-    tune,
+    tune: combine::tune,
 };
 
 fn build(params: &Params, seeds: &Seeds) -> Box<dyn Scheme> {

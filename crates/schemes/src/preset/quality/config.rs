@@ -1,6 +1,5 @@
 //! The keys that the family shares.
 
-use strandcast_proto::config::TransportConfig;
 use strandcast_proto::rfc::{Advance, WindowConfig};
 
 use crate::estimate::IntervalConfig;
@@ -111,9 +110,4 @@ impl Config {
             exempt: true,
         }
     }
-}
-
-/// Path failure, probing and timeouts, as for all presets.
-pub(in crate::preset) fn tune(params: &Params, config: &mut TransportConfig) {
-    combine::tune(params, config);
 }
