@@ -41,7 +41,9 @@
 //! - a path without an estimate comes first in PathList, since it must be tried; its losses are congestion until a period
 //!   gave it an R_c;
 //! - the verdict is on the first loss of a window; R_c is that of the running period;
-//! - R_e and BW_e in eqs 14 and 15 are the latest, RTT_ref falls back to the smoothed round-trip time;
+//! - a pause between packets counts as 200 ms, or a round trip if that is longer, at most: more is the application's doing;
+//! - R_e and BW_e in eqs 14 and 15 are the latest, RTT_ref falls back to the smoothed round-trip time, else to one
+//!   second;
 //! - fwnd is halved by fast retransmissions that congestion caused, as Algorithm 2 is printed; section V's text has any of
 //!   them do so (`fwnd-cut=any`);
 //! - α and β may be 1, where eq. 7 has α < 1 < β: for ablations, in which the sum of windows is held at fwnd from one side;
