@@ -8,7 +8,7 @@ use strandcast_sim::tcp::Config;
 
 /// All that `strandcast schemes` lists.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Schemes;
+pub struct Schemes;
 
 impl Catalog for Schemes {
     fn scheme(&self, spec: &str, defaults: &str) -> Result<SchemePlan, String> {

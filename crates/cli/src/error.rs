@@ -1,7 +1,5 @@
 //! What can go wrong, in one line each, and the exit code that goes with it.
 
-use std::process::ExitCode;
-
 /// Why the command did not do what it was asked to.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CliError {
@@ -40,11 +38,6 @@ impl CliError {
             CliError::Interrupted(_) | CliError::Aborted => 130,
         }
     }
-
-    /// [`CliError::code`], as `main` returns it.
-    pub(crate) fn exit_code(&self) -> ExitCode {
-        ExitCode::from(self.code())
-    }
 }
 
 /// What every `--help` ends with.
@@ -54,21 +47,21 @@ read or written, 4 this machine's network (name, interface, port), 5 the peer is
 was interrupted, or anything aborted by a second Ctrl-C or SIGTERM.";
 
 /// Prints what clap found: help and version in full on standard output, mistakes as one line.
-pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+pub(crate) fn usage(error: &clap::Error) -> u8 {
     use clap::error::ErrorKind;
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             // Nobody reads: nothing to do about it.
             let _ = error.print();
-            ExitCode::SUCCESS
+            0
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             let _ = error.print();
-            ExitCode::from(2)
+            2
         }
         _ => {
             eprintln!("strandcast: {}", one_line(&error.to_string()));
-            ExitCode::from(2)
+            2
         }
     }
 }

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+pub mod batch;
 mod capture;
 mod catalog;
 mod check;
@@ -26,6 +27,8 @@ mod signals;
 mod simulate;
 mod transport;
 
+pub use catalog::Schemes;
+
 use clap::Parser;
 use error::CliError;
 use std::ffi::OsString;
@@ -34,15 +37,20 @@ use std::process::ExitCode;
 /// Runs the command with `args` (the program's name first) and gives its exit code, as `strandcast --help` and
 /// `docs/cli.md` list them.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    ExitCode::from(run_code(args))
+}
+
+/// [`run`], with the exit code as a number.
+pub fn run_code(args: impl IntoIterator<Item = OsString>) -> u8 {
     let args = match args::Args::try_parse_from(args) {
         Ok(args) => args,
         Err(error) => return error::usage(&error),
     };
     match dispatch(args.command) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => 0,
         Err(error) => {
             eprintln!("strandcast: {error}");
-            error.exit_code()
+            error.code()
         }
     }
 }

@@ -15,3 +15,7 @@ pub mod simulation;
 pub mod tcp;
 pub mod topology;
 pub mod traffic;
+
+/// Counts the changes of results: two results of one scenario, scheme and seed are the same only if both come from the
+/// same epoch. It rises when a golden fingerprint moves (`tests/golden.rs` sees to it).
+pub const RESULTS_EPOCH: u32 = 1;

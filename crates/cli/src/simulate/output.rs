@@ -2,9 +2,7 @@
 
 use crate::error::CliError;
 use std::path::{Component, Path};
-use strandcast_sim::scenario::{
-    App, Direction, Flow, Frames, Link, LinkRate, Loss, Number, Scenario, TraceFile,
-};
+use strandcast_sim::scenario::Scenario;
 
 /// The scenario's copy in a folder of results.
 pub(crate) const COPY: &str = "scenario.toml";
@@ -18,7 +16,7 @@ pub(crate) fn keep(scenario: &Scenario, file: &Path, folder: &Path) -> Result<()
         std::fs::read(file).map_err(|e| CliError::Media(format!("cannot read {}: {e}", file.display())))?;
     write(&folder.join(COPY), &text)?;
     let home = file.parent().unwrap_or(Path::new(""));
-    for trace in traces(scenario) {
+    for trace in scenario.files() {
         let inside = trace.path.strip_prefix(home).ok().filter(|path| {
             path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
         });
@@ -43,53 +41,4 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
         let _ = std::fs::remove_file(&part);
         wrong(e)
     })
-}
-
-/// Every file that a scenario refers to.
-fn traces(scenario: &Scenario) -> Vec<&TraceFile> {
-    let mut found = Vec::new();
-    for Link { forward, reverse, .. } in scenario.links.values() {
-        for direction in [forward, reverse] {
-            of_direction(direction, &mut found);
-        }
-    }
-    for Flow { app, start, .. } in scenario.flows.values() {
-        of_number(start, &mut found);
-        match app {
-            App::Cbr { rate, .. } | App::Poisson { rate, .. } | App::OnOff { rate, .. } => {
-                of_number(rate, &mut found);
-            }
-            App::Video(video) => {
-                if let Frames::Trace { file, .. } = &video.frames {
-                    found.push(file);
-                }
-            }
-            App::Bulk { .. } | App::Finite { .. } => {}
-        }
-    }
-    scenario.cross.values().for_each(|cross| of_number(&cross.load, &mut found));
-    found
-}
-
-fn of_direction<'a>(direction: &'a Direction, found: &mut Vec<&'a TraceFile>) {
-    match &direction.rate {
-        LinkRate::Number(rate) => of_number(rate, found),
-        LinkRate::Opportunities { file } => found.push(file),
-        LinkRate::Infinite => {}
-    }
-    of_number(&direction.delay, found);
-    for loss in direction.loss.values() {
-        match loss {
-            Loss::Uniform { rate } => of_number(rate, found),
-            Loss::Snr { snr, .. } => of_number(snr, found),
-            Loss::List { file, .. } => found.push(file),
-            Loss::MarkovByPacket { .. } | Loss::MarkovByTime { .. } => {}
-        }
-    }
-}
-
-fn of_number<'a>(number: &'a Number, found: &mut Vec<&'a TraceFile>) {
-    if let Number::Trace { file, .. } = number {
-        found.push(file);
-    }
 }

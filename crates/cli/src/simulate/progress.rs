@@ -1,6 +1,6 @@
 //! What the user sees while runs go on.
 
-use super::runner::{Job, Waiting};
+use crate::batch::{Job, Waiting};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, stderr};
 use std::ops::ControlFlow;

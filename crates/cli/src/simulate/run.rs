@@ -1,10 +1,9 @@
 //! `strandcast simulate`, from its arguments to its results.
 
-use super::choose::{mark_compared, split};
 use super::output;
 use super::progress::Progress;
-use super::runner::{Batch, Finished, Job, RunError, jobs};
 use crate::args::SimulateArgs;
+use crate::batch::{Batch, Finished, Job, RunError, SeriesTo, is_of_scheme, jobs, mark_compared, split};
 use crate::catalog::Schemes;
 use crate::error::CliError;
 use crate::loaded::Loaded;
@@ -104,7 +103,7 @@ impl Plan {
         Batch {
             scenario: &self.loaded.scenario,
             catalog: &Schemes,
-            output: self.output.as_ref(),
+            series: self.output.as_ref().map_or(SeriesTo::Nowhere, SeriesTo::Folder),
             trace: self.args.trace.as_deref(),
             waiting: &*self.progress,
         }
@@ -119,21 +118,13 @@ impl Plan {
     fn error(&self, error: RunError) -> CliError {
         match error {
             // Of compared flows it is the argument that is wrong, not the file.
-            RunError::Build(Some(scheme), error) if self.is_of_scheme(&error.key) => {
+            RunError::Build(Some(scheme), error) if is_of_scheme(&self.loaded.scenario, &error.key) => {
                 CliError::Usage(format!("--scheme {scheme}: {}", error.message))
             }
             RunError::Build(_, error) => self.loaded.build_error(&error),
             RunError::Output(error) => media(error),
             RunError::Threads(error) => CliError::Media(error),
         }
-    }
-
-    /// Whether a key is one that `--scheme` replaces.
-    fn is_of_scheme(&self, key: &str) -> bool {
-        let compared = self.loaded.scenario.flows.iter().filter(|(_, flow)| flow.compare);
-        compared
-            .map(|(name, _)| name)
-            .any(|name| ["scheme", "cc"].iter().any(|last| key == format!("flows.{name}.{last}")))
     }
 
     /// Prints and writes what the finished runs say.

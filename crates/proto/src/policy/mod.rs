@@ -3,7 +3,7 @@
 //! Knowledge flows one way: signals → estimates → loss verdicts → limits → assignments. The core measures and
 //! enforces room (window, aggregate, the peer's receive window); everything else is a policy's decision.
 
-#[cfg(any(test, feature = "testing"))]
+#[cfg(any(test, feature = "contract"))]
 pub mod contract;
 mod parts;
 mod signal;

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::error::ScenarioError;
 use super::keys::ROOT;
@@ -18,6 +19,7 @@ pub struct Document {
     file: String,
     folder: PathBuf,
     root: Branch,
+    files: BTreeMap<PathBuf, Arc<str>>,
 }
 
 impl Document {
@@ -54,7 +56,14 @@ impl Document {
         for argument in sets {
             set::apply(&mut root, file, argument)?;
         }
-        Ok(Document { file: file.into(), folder: folder.into(), root })
+        Ok(Document { file: file.into(), folder: folder.into(), root, files: BTreeMap::new() })
+    }
+
+    /// Files that are known already, by path as resolved against the folder: they are not read again, so that a scenario
+    /// comes out the same where they do not lie.
+    pub fn with_files(mut self, files: impl IntoIterator<Item = (PathBuf, Arc<str>)>) -> Self {
+        self.files.extend(files);
+        self
     }
 
     /// The scenario, with all defaults filled in and everything checked that the file alone can show.
@@ -62,7 +71,8 @@ impl Document {
     /// # Errors
     /// The first mistake.
     pub fn scenario(&self) -> Result<Scenario, ScenarioError> {
-        let source = Source { file: &self.file, folder: &self.folder, files: RefCell::new(BTreeMap::new()) };
+        let source =
+            Source { file: &self.file, folder: &self.folder, files: RefCell::new(self.files.clone()) };
         read::scenario(&Table::root(&source, self.root.clone(), &ROOT)?)
     }
 

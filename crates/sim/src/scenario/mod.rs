@@ -2,6 +2,7 @@
 
 mod document;
 mod error;
+mod files;
 mod hash;
 mod keys;
 mod model;

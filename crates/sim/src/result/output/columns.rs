@@ -67,8 +67,16 @@ pub(super) struct Table {
 
 #[derive(Debug)]
 enum Sink {
-    Parquet { schema: Arc<Schema>, columns: Vec<Column>, rows: usize, writer: Box<ArrowWriter<File>> },
+    Parquet { columns: Columns, writer: Box<ArrowWriter<File>> },
     Csv(BufWriter<File>),
+}
+
+/// Rows on their way into columns.
+#[derive(Debug)]
+pub(super) struct Columns {
+    schema: Arc<Schema>,
+    columns: Vec<Column>,
+    rows: usize,
 }
 
 #[derive(Debug)]
@@ -113,6 +121,44 @@ impl Sink {
             writeln!(file, "{}", names.join(","))?;
             return Ok(Sink::Csv(file));
         }
+        let columns = Columns::new(columns);
+        let properties = WriterProperties::builder()
+            .set_created_by("strandcast".into())
+            .set_max_row_group_row_count(Some(ROW_GROUP))
+            .build();
+        let writer =
+            ArrowWriter::try_new(file, columns.schema.clone(), Some(properties)).map_err(io_error)?;
+        Ok(Sink::Parquet { columns, writer: Box::new(writer) })
+    }
+
+    fn push(&mut self, row: &[Cell<'_>]) -> io::Result<()> {
+        match self {
+            Sink::Csv(file) => write_line(file, row),
+            Sink::Parquet { columns, .. } => {
+                columns.push(row);
+                if columns.rows < BATCH { Ok(()) } else { self.encode() }
+            }
+        }
+    }
+
+    /// Hands full columns on.
+    fn encode(&mut self) -> io::Result<()> {
+        let Sink::Parquet { columns, writer } = self else { return Ok(()) };
+        writer.write(&columns.batch()).map_err(io_error)
+    }
+
+    fn finish(mut self) -> io::Result<()> {
+        self.encode()?;
+        match self {
+            Sink::Csv(mut file) => file.flush(),
+            Sink::Parquet { writer, .. } => writer.close().map(drop).map_err(io_error),
+        }
+    }
+}
+
+impl Columns {
+    /// No rows yet.
+    pub fn new(columns: &[(&str, Kind)]) -> Self {
         let field = |&(name, kind): &(&str, Kind)| match kind {
             Kind::Text => Field::new(name, DataType::Utf8, false),
             Kind::Number => Field::new(name, DataType::Float64, true),
@@ -124,58 +170,32 @@ impl Sink {
             Kind::Count => Column::Count(UInt64Builder::new()),
         };
         let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
-        let properties = WriterProperties::builder()
-            .set_created_by("strandcast".into())
-            .set_max_row_group_row_count(Some(ROW_GROUP))
-            .build();
-        let writer = ArrowWriter::try_new(file, schema.clone(), Some(properties)).map_err(io_error)?;
-        Ok(Sink::Parquet {
-            schema,
-            columns: columns.iter().map(column).collect(),
-            rows: 0,
-            writer: Box::new(writer),
-        })
+        Columns { schema, columns: columns.iter().map(column).collect(), rows: 0 }
     }
 
-    fn push(&mut self, row: &[Cell<'_>]) -> io::Result<()> {
-        match self {
-            Sink::Csv(file) => write_line(file, row),
-            Sink::Parquet { columns, rows, .. } => {
-                for (column, &cell) in columns.iter_mut().zip(row) {
-                    match (column, cell) {
-                        (Column::Text(column), Cell::Text(text)) => column.append_value(text),
-                        (Column::Number(column), Cell::Number(number)) => column.append_option(number),
-                        (Column::Count(column), Cell::Count(count)) => column.append_value(count),
-                        (column, cell) => {
-                            unreachable!("{cell:?} in {column:?}: rows are made in this module")
-                        }
-                    }
-                }
-                *rows += 1;
-                if *rows < BATCH { Ok(()) } else { self.encode() }
+    /// Adds a row.
+    pub fn push(&mut self, row: &[Cell<'_>]) {
+        for (column, &cell) in self.columns.iter_mut().zip(row) {
+            match (column, cell) {
+                (Column::Text(column), Cell::Text(text)) => column.append_value(text),
+                (Column::Number(column), Cell::Number(number)) => column.append_option(number),
+                (Column::Count(column), Cell::Count(count)) => column.append_value(count),
+                (column, cell) => unreachable!("{cell:?} in {column:?}: rows are made in this module"),
             }
         }
+        self.rows += 1;
     }
 
-    /// Hands full columns on.
-    fn encode(&mut self) -> io::Result<()> {
-        let Sink::Parquet { schema, columns, rows, writer } = self else { return Ok(()) };
-        let arrays = columns.iter_mut().map(|column| match column {
+    /// The rows so far, which are taken out.
+    pub fn batch(&mut self) -> RecordBatch {
+        self.rows = 0;
+        let arrays = self.columns.iter_mut().map(|column| match column {
             Column::Text(column) => Arc::new(column.finish()) as ArrayRef,
             Column::Number(column) => Arc::new(column.finish()),
             Column::Count(column) => Arc::new(column.finish()),
         });
-        let batch = RecordBatch::try_new(schema.clone(), arrays.collect()).map_err(io::Error::other)?;
-        *rows = 0;
-        writer.write(&batch).map_err(io_error)
-    }
-
-    fn finish(mut self) -> io::Result<()> {
-        self.encode()?;
-        match self {
-            Sink::Csv(mut file) => file.flush(),
-            Sink::Parquet { writer, .. } => writer.close().map(drop).map_err(io_error),
-        }
+        RecordBatch::try_new(self.schema.clone(), arrays.collect())
+            .expect("every row has a cell of its kind for each column")
     }
 }
 

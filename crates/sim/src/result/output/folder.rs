@@ -3,43 +3,11 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use super::columns::{Cell, Kind, Table};
+use super::columns::Table;
 use super::file::{Pending, create_folder};
+use super::rows::{RUNS, SERIES, SUMMARY, row_of_series, rows_of_runs, rows_of_summary};
 use super::{Format, OutputError};
-use crate::result::summary::samples;
 use crate::result::{RunResult, Subject, Summary};
-
-const RUNS: &[(&str, Kind)] = &[
-    ("scheme", Kind::Text),
-    ("seed", Kind::Count),
-    ("subject_kind", Kind::Text),
-    ("subject", Kind::Text),
-    ("part", Kind::Text),
-    ("metric", Kind::Text),
-    ("value", Kind::Number),
-];
-const SUMMARY: &[(&str, Kind)] = &[
-    ("scheme", Kind::Text),
-    ("subject_kind", Kind::Text),
-    ("subject", Kind::Text),
-    ("part", Kind::Text),
-    ("metric", Kind::Text),
-    ("n", Kind::Count),
-    ("mean", Kind::Number),
-    ("ci95", Kind::Number),
-    ("sd", Kind::Number),
-    ("median", Kind::Number),
-];
-const SERIES: &[(&str, Kind)] = &[
-    ("scheme", Kind::Text),
-    ("seed", Kind::Count),
-    ("time_s", Kind::Number),
-    ("subject_kind", Kind::Text),
-    ("subject", Kind::Text),
-    ("part", Kind::Text),
-    ("metric", Kind::Text),
-    ("value", Kind::Number),
-];
 
 /// A folder for results: `series/` (a file a run), and in the end `runs`, `summary` and `result.json`. Every file appears
 /// whole or not at all.
@@ -84,37 +52,13 @@ impl Output {
 
     fn write_runs(&self, runs: &[RunResult]) -> Result<(), OutputError> {
         let mut table = Table::create(&self.folder, "runs", self.format, RUNS)?;
-        for run in runs {
-            for metric in &run.metrics {
-                let words = metric.subject.words();
-                let [kind, subject, part] = words.each_ref().map(|word| Cell::Text(word));
-                let value = Cell::Number(Some(metric.value).filter(|value| value.is_finite()));
-                let (scheme, seed) = (Cell::Text(&run.scheme), Cell::Count(run.seed));
-                table.push(&[scheme, seed, kind, subject, part, Cell::Text(metric.name), value])?;
-            }
-        }
+        rows_of_runs(runs, |row| table.push(row))?;
         table.finish()
     }
 
     fn write_summary(&self, runs: &[RunResult]) -> Result<(), OutputError> {
         let mut table = Table::create(&self.folder, "summary", self.format, SUMMARY)?;
-        for sample in samples(runs) {
-            let words = sample.subject.words();
-            let [kind, subject, part] = words.each_ref().map(|word| Cell::Text(word));
-            let (stat, (sd, median)) = (sample.stat(), sample.spread());
-            table.push(&[
-                Cell::Text(sample.scheme),
-                kind,
-                subject,
-                part,
-                Cell::Text(sample.name),
-                Cell::Count(stat.n),
-                Cell::Number(Some(stat.mean)),
-                Cell::Number(stat.ci95),
-                Cell::Number(sd),
-                Cell::Number(median),
-            ])?;
-        }
+        rows_of_summary(runs, |row| table.push(row))?;
         table.finish()
     }
 }
@@ -139,11 +83,7 @@ impl SeriesWriter {
         metric: &str,
         value: f64,
     ) -> Result<(), OutputError> {
-        let words = subject.words();
-        let [kind, name, part] = words.each_ref().map(|word| Cell::Text(word));
-        let (scheme, seed) = (Cell::Text(&self.scheme), Cell::Count(self.seed));
-        let (time, value) = (Cell::Number(Some(time_s)), Cell::Number(Some(value)));
-        self.table.push(&[scheme, seed, time, kind, name, part, Cell::Text(metric), value])
+        row_of_series((&self.scheme, self.seed), (time_s, subject, metric, value), |row| self.table.push(row))
     }
 
     /// Ends the file.

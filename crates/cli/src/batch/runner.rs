@@ -8,24 +8,24 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
-use strandcast_sim::result::output::{Output, OutputError, SeriesWriter};
+use strandcast_sim::result::output::{Output, OutputError, RecordBatch, SeriesTable, SeriesWriter};
 use strandcast_sim::result::{RunResult, Subject};
 use strandcast_sim::scenario::Scenario;
 use strandcast_sim::simulation::{BuildError, Catalog, Control, RunOptions, Simulation};
 
 /// A run to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Job {
+pub struct Job {
     /// Its place among all runs.
-    pub(crate) index: usize,
+    pub index: usize,
     /// Its seed.
-    pub(crate) seed: u64,
+    pub seed: u64,
     /// What the compared flows use, if not what the scenario says.
-    pub(crate) scheme: Option<String>,
+    pub scheme: Option<String>,
 }
 
 /// Every scheme with every seed: the seeds of a scheme stand together. No schemes: what the scenario says.
-pub(crate) fn jobs(schemes: &[String], first_seed: u64, runs: u32) -> Vec<Job> {
+pub fn jobs(schemes: &[String], first_seed: u64, runs: u32) -> Vec<Job> {
     let schemes: Vec<Option<String>> = match schemes {
         [] => vec![None],
         some => some.iter().cloned().map(Some).collect(),
@@ -38,23 +38,25 @@ pub(crate) fn jobs(schemes: &[String], first_seed: u64, runs: u32) -> Vec<Job> {
 }
 
 /// Whoever waits for the runs; called from all threads.
-pub(crate) trait Waiting: Sync {
+pub trait Waiting: Sync {
     /// So much of a run is done, 0 to 1; `Break` ends all runs that have not ended.
     fn progress(&self, job: &Job, done: f64) -> ControlFlow<()>;
 }
 
 /// What came of the runs.
 #[derive(Debug)]
-pub(crate) struct Finished {
+pub struct Finished {
     /// Those that went to their end, in order.
-    pub(crate) runs: Vec<RunResult>,
+    pub runs: Vec<RunResult>,
+    /// Their time series, in the same order, if they were to be kept in memory.
+    pub series: Vec<RecordBatch>,
     /// How long all of them took, one after the other.
-    pub(crate) time: Duration,
+    pub time: Duration,
 }
 
 /// Why runs ended early.
 #[derive(Debug)]
-pub(crate) enum RunError {
+pub enum RunError {
     /// A scenario that cannot be built with a scheme.
     Build(Option<String>, BuildError),
     /// Time series cannot be written.
@@ -80,18 +82,30 @@ impl fmt::Display for RunError {
     }
 }
 
+/// Where time series go, if the scenario has a step for them.
+#[derive(Clone, Copy, Debug)]
+pub enum SeriesTo<'a> {
+    /// Nobody wants them.
+    Nowhere,
+    /// Into files, while the runs go on.
+    Folder(&'a Output),
+    /// Into [`Finished::series`].
+    Memory,
+}
+
 /// What all runs share.
-pub(crate) struct Batch<'a> {
-    /// What is run; with a step, time series are written to `output`.
-    pub(crate) scenario: &'a Scenario,
+#[derive(Clone, Copy)]
+pub struct Batch<'a> {
+    /// What is run.
+    pub scenario: &'a Scenario,
     /// Whoever knows schemes.
-    pub(crate) catalog: &'a dyn Catalog,
+    pub catalog: &'a dyn Catalog,
     /// Where time series go.
-    pub(crate) output: Option<&'a Output>,
+    pub series: SeriesTo<'a>,
     /// Where every event of the only run goes.
-    pub(crate) trace: Option<&'a Path>,
+    pub trace: Option<&'a Path>,
     /// Whoever waits.
-    pub(crate) waiting: &'a dyn Waiting,
+    pub waiting: &'a dyn Waiting,
 }
 
 impl Batch<'_> {
@@ -99,7 +113,7 @@ impl Batch<'_> {
     ///
     /// # Errors
     /// [`RunError::Build`].
-    pub(crate) fn validate(&self, jobs: &[Job]) -> Result<(), RunError> {
+    pub fn validate(&self, jobs: &[Job]) -> Result<(), RunError> {
         jobs.chunk_by(|a, b| a.scheme == b.scheme).try_for_each(|same| self.build(&same[0]).map(drop))
     }
 
@@ -107,7 +121,7 @@ impl Batch<'_> {
     ///
     /// # Errors
     /// [`RunError`], the first one.
-    pub(crate) fn run_all(&self, jobs: &[Job], threads: usize) -> Result<Finished, RunError> {
+    pub fn run_all(&self, jobs: &[Job], threads: usize) -> Result<Finished, RunError> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|e| RunError::Threads(e.to_string()))?;
         let failed = OnceLock::new();
@@ -120,8 +134,14 @@ impl Batch<'_> {
         if let Some(error) = failed.into_inner() {
             return Err(error);
         }
-        let time = ended.iter().filter(|(run, _)| run.is_some()).map(|(_, time)| *time).sum();
-        Ok(Finished { runs: ended.into_iter().filter_map(|(run, _)| run).collect(), time })
+        let mut finished = Finished { runs: Vec::new(), series: Vec::new(), time: Duration::ZERO };
+        for (run, time) in ended {
+            let Some((run, series)) = run else { continue };
+            finished.runs.push(run);
+            finished.series.extend(series);
+            finished.time += time;
+        }
+        Ok(finished)
     }
 
     fn build(&self, job: &Job) -> Result<Simulation, RunError> {
@@ -130,7 +150,7 @@ impl Batch<'_> {
     }
 
     /// Makes one run; `None` if it was ended early, or could not be made, which `failed` says.
-    fn run(&self, job: &Job, failed: &OnceLock<RunError>) -> Option<RunResult> {
+    fn run(&self, job: &Job, failed: &OnceLock<RunError>) -> Option<Run> {
         if failed.get().is_some() || self.waiting.progress(job, 0.0).is_break() {
             return None;
         }
@@ -144,12 +164,13 @@ impl Batch<'_> {
         }
     }
 
-    fn try_run(&self, job: &Job, failed: &OnceLock<RunError>) -> Result<Option<RunResult>, RunError> {
+    fn try_run(&self, job: &Job, failed: &OnceLock<RunError>) -> Result<Option<Run>, RunError> {
         let mut simulation = self.build(job)?;
-        let step = self.scenario.run.series.filter(|_| self.output.is_some());
-        let series = match (self.output, step) {
-            (Some(output), Some(_)) => Some(output.series(simulation.scheme(), job.seed)?),
-            _ => None,
+        let step = self.scenario.run.series.filter(|_| !matches!(self.series, SeriesTo::Nowhere));
+        let series = match (self.series, step) {
+            (_, None) | (SeriesTo::Nowhere, _) => Series::None,
+            (SeriesTo::Folder(output), _) => Series::File(output.series(simulation.scheme(), job.seed)?),
+            (SeriesTo::Memory, _) => Series::Memory(SeriesTable::new(simulation.scheme(), job.seed)),
         };
         let broken = Arc::new(AtomicBool::new(false));
         let recorder = self.trace.map(|path| trace::open(&simulation, path, &broken)).transpose()?;
@@ -158,16 +179,34 @@ impl Batch<'_> {
         if let (Some(path), Some(recorder)) = (self.trace, simulation.take_recorder()) {
             trace::close(recorder, path)?;
         }
-        match pen {
-            Pen { error: Some(error), .. } => return Err(error.into()),
-            Pen { series: Some(series), .. } if result.is_some() => series.finish()?,
-            _ => {}
+        if let Some(error) = pen.error {
+            return Err(error.into());
         }
-        if result.is_some() {
-            // It has ended: it is too late to end it.
-            let _ = self.waiting.progress(job, 1.0);
+        let Some(result) = result else { return Ok(None) };
+        let series = pen.series.finish()?;
+        // It has ended: it is too late to end it.
+        let _ = self.waiting.progress(job, 1.0);
+        Ok(Some((result, series)))
+    }
+}
+
+/// A run that went to its end.
+type Run = (RunResult, Option<RecordBatch>);
+
+/// Whoever writes down one run's time series.
+enum Series {
+    None,
+    File(SeriesWriter),
+    Memory(SeriesTable),
+}
+
+impl Series {
+    fn finish(self) -> Result<Option<RecordBatch>, OutputError> {
+        match self {
+            Series::None => Ok(None),
+            Series::File(file) => file.finish().map(|()| None),
+            Series::Memory(table) => Ok(Some(table.finish())),
         }
-        Ok(result)
     }
 }
 
@@ -177,7 +216,7 @@ struct Pen<'a> {
     waiting: &'a dyn Waiting,
     /// Why another run has failed.
     failed: &'a OnceLock<RunError>,
-    series: Option<SeriesWriter>,
+    series: Series,
     error: Option<OutputError>,
     /// The trace cannot be written any more.
     broken: Arc<AtomicBool>,
@@ -192,8 +231,12 @@ impl Control for Pen<'_> {
     }
 
     fn point(&mut self, time_s: f64, subject: &Subject, metric: &'static str, value: f64) {
-        if let Some(series) = self.series.as_mut().filter(|_| self.error.is_none()) {
-            self.error = series.push(time_s, subject, metric, value).err();
+        match &mut self.series {
+            Series::File(file) if self.error.is_none() => {
+                self.error = file.push(time_s, subject, metric, value).err();
+            }
+            Series::Memory(table) => table.push(time_s, subject, metric, value),
+            Series::None | Series::File(_) => {}
         }
     }
 }

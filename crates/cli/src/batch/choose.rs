@@ -7,7 +7,7 @@ use strandcast_sim::scenario::{Flow, Scenario, Transport};
 ///
 /// # Errors
 /// Why this is no list, in one line.
-pub(crate) fn split(list: &str) -> Result<Vec<String>, String> {
+pub fn split(list: &str) -> Result<Vec<String>, String> {
     let wrong = |what: String| format!("--scheme {list}: {what}");
     let mut specs: Vec<String> = Vec::new();
     for word in list.split(',').map(str::trim) {
@@ -44,11 +44,11 @@ fn is_key_of(word: &str, spec: &str) -> bool {
 
 /// No flow is marked for comparison, and it is not clear which one is meant.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Unclear {
+pub struct Unclear {
     /// The key that would tell.
-    pub(crate) key: String,
+    pub key: String,
     /// What is wrong, and how to mend it.
-    pub(crate) message: String,
+    pub message: String,
 }
 
 /// Sees to it that some flow of `scenario` is marked for comparison: one of several paths if it is the only one of its
@@ -56,7 +56,7 @@ pub(crate) struct Unclear {
 ///
 /// # Errors
 /// [`Unclear`].
-pub(crate) fn mark_compared(scenario: &mut Scenario) -> Result<(), Unclear> {
+pub fn mark_compared(scenario: &mut Scenario) -> Result<(), Unclear> {
     if scenario.flows.values().any(|flow| flow.compare) {
         return Ok(());
     }
@@ -86,6 +86,13 @@ pub(crate) fn mark_compared(scenario: &mut Scenario) -> Result<(), Unclear> {
             ),
         }),
     }
+}
+
+/// Whether a key (`flows.video.scheme`) is one that a compared flow's scheme replaces.
+pub fn is_of_scheme(scenario: &Scenario, key: &str) -> bool {
+    let compared = scenario.flows.iter().filter(|(_, flow)| flow.compare);
+    let mut names = compared.map(|(name, _)| name);
+    names.any(|name| ["scheme", "cc"].iter().any(|last| key == format!("flows.{name}.{last}")))
 }
 
 #[cfg(test)]

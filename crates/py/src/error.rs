@@ -1,0 +1,38 @@
+//! What goes wrong here, as exceptions of `strandcast.errors`.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use strandcast::batch::RunError;
+use strandcast_sim::scenario::ScenarioError;
+
+/// A mistake in a scenario: `strandcast.ScenarioError`.
+pub(crate) fn scenario(py: Python<'_>, error: &ScenarioError) -> PyErr {
+    let fields = || {
+        let fields = PyDict::new(py);
+        fields.set_item("file", &error.file)?;
+        fields.set_item("line", error.line)?;
+        fields.set_item("setting", &error.set)?;
+        fields.set_item("key", &error.key)?;
+        fields.set_item("problem", &error.message)?;
+        Ok(fields)
+    };
+    fields()
+        .and_then(|fields| raise(py, "ScenarioError", &error.to_string(), Some(&fields)))
+        .unwrap_or_else(|e| e)
+}
+
+/// A mistake in a scheme's name or parameters: `strandcast.SchemeError`.
+pub(crate) fn scheme(py: Python<'_>, message: &str) -> PyErr {
+    raise(py, "SchemeError", message, None).unwrap_or_else(|e| e)
+}
+
+/// Runs that could not be made: `strandcast.ScenarioError` where it is the scenario, `strandcast.StrandcastError` else.
+pub(crate) fn run(py: Python<'_>, error: &RunError) -> PyErr {
+    raise(py, "StrandcastError", &error.to_string(), None).unwrap_or_else(|e| e)
+}
+
+/// An exception of this name; an error if there is none.
+fn raise(py: Python<'_>, name: &str, message: &str, fields: Option<&Bound<'_, PyDict>>) -> PyResult<PyErr> {
+    let class = py.import("strandcast.errors")?.getattr(name)?;
+    Ok(PyErr::from_value(class.call((message,), fields)?))
+}

@@ -1,0 +1,27 @@
+//! `strandcast._native`: scenarios, runs, policies written in Python and the command, for the Python package, which
+//! documents and types what it hands on.
+
+mod command;
+mod error;
+mod policy;
+mod results;
+mod runs;
+mod source;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use super::command::command;
+    #[pymodule_export]
+    use super::results::{Results, Table};
+    #[pymodule_export]
+    use super::runs::run;
+    #[pymodule_export]
+    use super::source::{Source, canonical};
+    #[pymodule_export]
+    const RESULTS_EPOCH: u32 = strandcast_sim::RESULTS_EPOCH;
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+}

@@ -1,0 +1,95 @@
+//! Results, and their tables by Arrow's C data interface: whoever takes them copies nothing.
+
+use crate::source::Source;
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{RecordBatch, RecordBatchIterator};
+use arrow_schema::SchemaRef;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use strandcast::batch::Finished;
+use strandcast_sim::result::output::{SeriesTable, runs_table, summary_table};
+use strandcast_sim::result::{ScenarioName, Summary};
+
+/// What came of runs.
+#[pyclass(frozen)]
+pub(crate) struct Results {
+    finished: Finished,
+    name: ScenarioName,
+    seed: u64,
+}
+
+#[pymethods]
+impl Results {
+    /// A row for each metric of each run.
+    fn runs(&self) -> Table {
+        Table::one(runs_table(&self.finished.runs))
+    }
+
+    /// A row for each metric of each scheme.
+    fn summary(&self) -> Table {
+        Table::one(summary_table(&self.finished.runs))
+    }
+
+    /// A row for each point of time of each metric.
+    fn series(&self) -> Table {
+        match self.finished.series.as_slice() {
+            [] => Table::one(SeriesTable::new("", 0).finish()),
+            [first, ..] => Table { schema: first.schema(), batches: self.finished.series.clone() },
+        }
+    }
+
+    /// What `simulate --json` prints.
+    fn json(&self) -> String {
+        Summary::of(self.name.clone(), env!("CARGO_PKG_VERSION"), self.seed, &self.finished.runs).json()
+    }
+
+    /// Scheme, seed and the run's fingerprint, of each run.
+    fn fingerprints(&self) -> Vec<(&str, u64, String)> {
+        let runs = self.finished.runs.iter();
+        runs.map(|run| (&*run.scheme, run.seed, run.fingerprint.to_string())).collect()
+    }
+
+    /// Processor time of all runs, seconds.
+    fn time_s(&self) -> f64 {
+        self.finished.time.as_secs_f64()
+    }
+}
+
+impl Results {
+    pub(crate) fn new(source: &Source, seed: u64, finished: Finished) -> Self {
+        Results { finished, name: source.name(), seed }
+    }
+}
+
+/// A table for whoever speaks Arrow.
+#[pyclass(frozen)]
+pub(crate) struct Table {
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
+}
+
+impl Table {
+    fn one(batch: RecordBatch) -> Self {
+        Table { schema: batch.schema(), batches: vec![batch] }
+    }
+}
+
+#[pymethods]
+impl Table {
+    /// Arrow's C stream interface.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // A producer may ignore what was asked for.
+        drop(requested_schema);
+        let batches = RecordBatchIterator::new(self.batches.clone().into_iter().map(Ok), self.schema.clone());
+        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), c"arrow_array_stream")
+    }
+
+    fn __len__(&self) -> usize {
+        self.batches.iter().map(RecordBatch::num_rows).sum()
+    }
+}

@@ -1,0 +1,143 @@
+//! Runs, with the interpreter let go of while they go on.
+
+use crate::error;
+use crate::policy::{Failure, Policies};
+use crate::results::Results;
+use crate::source::Source;
+use pyo3::prelude::*;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+use strandcast::batch::{
+    Batch, Finished, Job, RunError, SeriesTo, Waiting, is_of_scheme, jobs, mark_compared,
+};
+use strandcast_sim::scenario::Scenario;
+
+/// How often signals and progress are looked at.
+const LOOK: Duration = Duration::from_millis(50);
+/// Parts of a run that progress can tell apart.
+const PARTS: f64 = 1000.0;
+
+/// Runs a scenario with each of `schemes` (none: those it names itself). `policies` are what makes policies, by the names
+/// they have in `schemes`; `progress` is called with the share that is done, 0 to 1, and the runs that are over.
+#[pyfunction]
+#[pyo3(signature = (source, schemes, policies, *, seed, runs, threads, series_s, progress))]
+#[expect(clippy::too_many_arguments, reason = "they are the keywords of one call")]
+pub(crate) fn run(
+    py: Python<'_>,
+    source: &Source,
+    schemes: Vec<String>,
+    policies: BTreeMap<String, Py<PyAny>>,
+    seed: u64,
+    runs: u32,
+    threads: usize,
+    series_s: Option<f64>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Results> {
+    let mut scenario = source.scenario.clone();
+    scenario.run.series = series_s.map(Duration::from_secs_f64).or(scenario.run.series);
+    if !schemes.is_empty() {
+        mark_compared(&mut scenario).map_err(|e| error::scenario(py, &source.error(&e.key, &e.message)))?;
+    }
+    let jobs = jobs(&schemes, seed, runs);
+    let failure = Arc::new(Failure::default());
+    let catalog = Policies { factories: policies, failure: Arc::clone(&failure) };
+    let watch = Watch::new(jobs.len(), &failure);
+    let batch = Batch {
+        scenario: &scenario,
+        catalog: &catalog,
+        series: SeriesTo::Memory,
+        trace: None,
+        waiting: &watch,
+    };
+    let made = py.detach(|| {
+        batch.validate(&jobs)?;
+        Ok(wait(&batch, &jobs, threads, &watch, progress.as_ref()))
+    });
+    let wrong = |e: RunError| failure.take().unwrap_or_else(|| run_error(py, source, &scenario, &e));
+    let finished = made.map_err(wrong)??.map_err(wrong)?;
+    match failure.take() {
+        Some(error) => Err(error),
+        None => Ok(Results::new(source, seed, finished)),
+    }
+}
+
+/// Makes the runs on other threads, and looks at signals and progress on this one.
+fn wait(
+    batch: &Batch<'_>,
+    jobs: &[Job],
+    threads: usize,
+    watch: &Watch<'_>,
+    progress: Option<&Py<PyAny>>,
+) -> PyResult<Result<Finished, RunError>> {
+    std::thread::scope(|scope| {
+        let (done, over) = channel();
+        let made = scope.spawn(move || {
+            let finished = batch.run_all(jobs, threads);
+            // Whoever waits has not gone.
+            let _ = done.send(());
+            finished
+        });
+        let mut stopped = Ok(());
+        while over.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+            if stopped.is_ok() {
+                stopped = Python::attach(|py| watch.look(py, progress));
+                watch.stop.store(stopped.is_err(), Ordering::Relaxed);
+            }
+        }
+        let finished = made.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        stopped?;
+        Python::attach(|py| watch.look(py, progress))?;
+        Ok(finished)
+    })
+}
+
+/// How far the runs are, and whether they shall end.
+struct Watch<'a> {
+    /// Parts of each run that are done.
+    parts: Vec<AtomicU32>,
+    stop: AtomicBool,
+    failure: &'a Failure,
+}
+
+impl<'a> Watch<'a> {
+    fn new(runs: usize, failure: &'a Failure) -> Self {
+        let parts = std::iter::repeat_with(AtomicU32::default).take(runs).collect();
+        Watch { parts, stop: AtomicBool::new(false), failure }
+    }
+
+    /// Lets Python act on signals and tells it how far the runs are.
+    fn look(&self, py: Python<'_>, progress: Option<&Py<PyAny>>) -> PyResult<()> {
+        py.check_signals()?;
+        let Some(progress) = progress else { return Ok(()) };
+        let parts = self.parts.iter().map(|parts| f64::from(parts.load(Ordering::Relaxed)) / PARTS);
+        let (done, over) =
+            parts.fold((0.0, 0_usize), |(sum, over), part| (sum + part, over + usize::from(part >= 1.0)));
+        progress.call1(py, (done / self.parts.len().max(1) as f64, over)).map(drop)
+    }
+}
+
+impl Waiting for Watch<'_> {
+    fn progress(&self, job: &Job, done: f64) -> ControlFlow<()> {
+        if let Some(parts) = self.parts.get(job.index) {
+            parts.store((done.clamp(0.0, 1.0) * PARTS) as u32, Ordering::Relaxed);
+        }
+        if self.stop.load(Ordering::Relaxed) || self.failure.is_set() {
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+fn run_error(py: Python<'_>, source: &Source, scenario: &Scenario, error: &RunError) -> PyErr {
+    match error {
+        RunError::Build(Some(spec), build) if is_of_scheme(scenario, &build.key) => {
+            error::scheme(py, &format!("{spec}: {}", build.message))
+        }
+        RunError::Build(_, build) => error::scenario(py, &source.build_error(build)),
+        RunError::Output(_) | RunError::Threads(_) => error::run(py, error),
+    }
+}

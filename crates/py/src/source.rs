@@ -1,0 +1,133 @@
+//! A scenario: its text, what is changed in it, and the files it refers to.
+
+use crate::error;
+use pyo3::prelude::*;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use strandcast_sim::result::ScenarioName;
+use strandcast_sim::scenario::{Document, Scenario, ScenarioError, hash};
+use strandcast_sim::simulation::BuildError;
+
+/// A scenario that has been read and checked.
+#[pyclass(frozen)]
+pub(crate) struct Source {
+    text: String,
+    file: String,
+    sets: Vec<String>,
+    document: Document,
+    pub(crate) scenario: Scenario,
+    hash: String,
+}
+
+#[pymethods]
+impl Source {
+    /// Reads a scenario. `file` is what errors call it and where files it refers to lie beside; `files` are the contents
+    /// of those that are known already, by path.
+    #[new]
+    fn new(
+        py: Python<'_>,
+        text: String,
+        file: String,
+        sets: Vec<String>,
+        files: BTreeMap<PathBuf, String>,
+    ) -> PyResult<Self> {
+        Source::read(text, file, sets, files).map_err(|e| error::scenario(py, &e))
+    }
+
+    /// What it says, defaults and the contents of its files included, as one number in hexadecimal digits.
+    #[getter]
+    fn hash(&self) -> &str {
+        &self.hash
+    }
+
+    /// Its text.
+    #[getter]
+    fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// What errors call it.
+    #[getter]
+    fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// What is changed in it.
+    #[getter]
+    fn sets(&self) -> Vec<String> {
+        self.sets.clone()
+    }
+
+    /// The files it refers to: path to contents.
+    #[getter]
+    fn files(&self) -> BTreeMap<PathBuf, &str> {
+        self.scenario.files().into_iter().map(|file| (file.path.clone(), &*file.text)).collect()
+    }
+
+    /// All that it says, defaults included, as JSON.
+    #[getter]
+    fn json(&self) -> String {
+        serde_json::to_string(&self.scenario).expect("a scenario has string keys only")
+    }
+
+    /// Its title.
+    #[getter]
+    fn title(&self) -> &str {
+        &self.scenario.title
+    }
+
+    /// Its first seed.
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.scenario.run.seed
+    }
+
+    /// How often it is run unless somebody says otherwise.
+    #[getter]
+    fn runs(&self) -> u32 {
+        self.scenario.run.runs
+    }
+}
+
+impl Source {
+    fn read(
+        text: String,
+        file: String,
+        sets: Vec<String>,
+        files: BTreeMap<PathBuf, String>,
+    ) -> Result<Self, ScenarioError> {
+        let folder = Path::new(&file).parent().unwrap_or(Path::new(""));
+        let files = files.into_iter().map(|(path, text)| (path, Arc::from(text)));
+        let document = Document::parse(&text, &file, folder, &sets)?.with_files(files);
+        let scenario = document.scenario()?;
+        Ok(Source { hash: hash(&scenario), text, file, sets, document, scenario })
+    }
+
+    /// What it is called in results.
+    pub(crate) fn name(&self) -> ScenarioName {
+        ScenarioName {
+            title: self.scenario.title.clone(),
+            hash: self.hash.clone(),
+            file: Some(self.file.clone()),
+            set: self.sets.clone(),
+        }
+    }
+
+    /// A mistake that was only found later, with its line.
+    pub(crate) fn error(&self, key: &str, message: &str) -> ScenarioError {
+        self.document.error(&key.split('.').collect::<Vec<_>>(), message)
+    }
+
+    /// Something that was only found when it was built, with its line.
+    pub(crate) fn build_error(&self, error: &BuildError) -> ScenarioError {
+        self.error(&error.key, &error.message)
+    }
+}
+
+/// A scheme as it is written shortest: `cmt,rtx=cwnd` is `cmt`.
+#[pyfunction]
+pub(crate) fn canonical(py: Python<'_>, spec: &str) -> PyResult<String> {
+    let parsed = strandcast_schemes::parse_spec(spec);
+    parsed.map(|spec| spec.to_string()).map_err(|e| error::scheme(py, &e.to_string()))
+}

@@ -1,0 +1,61 @@
+//! The same tables in memory, as Arrow's columns.
+
+use core::convert::Infallible;
+
+use arrow_array::RecordBatch;
+
+use super::columns::{Cell, Columns};
+use super::rows::{RUNS, SERIES, SUMMARY, row_of_series, rows_of_runs, rows_of_summary};
+use crate::result::{RunResult, Subject};
+
+/// What `runs.parquet` holds: a row for each metric of each run.
+pub fn runs_table(runs: &[RunResult]) -> RecordBatch {
+    let mut columns = Columns::new(RUNS);
+    never_fails(rows_of_runs(runs, |row| push(&mut columns, row)));
+    columns.batch()
+}
+
+/// What `summary.parquet` holds: a row for each metric of each scheme, over all of its runs.
+pub fn summary_table(runs: &[RunResult]) -> RecordBatch {
+    let mut columns = Columns::new(SUMMARY);
+    never_fails(rows_of_summary(runs, |row| push(&mut columns, row)));
+    columns.batch()
+}
+
+/// A run's time series in memory, as a file of `series/` holds them.
+#[derive(Debug)]
+pub struct SeriesTable {
+    columns: Columns,
+    scheme: String,
+    seed: u64,
+}
+
+impl SeriesTable {
+    /// An empty one.
+    pub fn new(scheme: &str, seed: u64) -> Self {
+        SeriesTable { columns: Columns::new(SERIES), scheme: scheme.into(), seed }
+    }
+
+    /// Adds a value at a time in seconds from the flows' time 0.
+    pub fn push(&mut self, time_s: f64, subject: &Subject, metric: &str, value: f64) {
+        let run = (&*self.scheme, self.seed);
+        row_of_series(run, (time_s, subject, metric, value), |row| self.columns.push(row));
+    }
+
+    /// All of it.
+    pub fn finish(mut self) -> RecordBatch {
+        self.columns.batch()
+    }
+}
+
+fn push(columns: &mut Columns, row: &[Cell<'_>]) -> Result<(), Infallible> {
+    columns.push(row);
+    Ok(())
+}
+
+fn never_fails(result: Result<(), Infallible>) {
+    match result {
+        Ok(()) => {}
+        Err(never) => match never {},
+    }
+}

@@ -1,0 +1,94 @@
+//! What the tables hold, row by row.
+
+use super::columns::{Cell, Kind};
+use crate::result::summary::samples;
+use crate::result::{RunResult, Subject};
+
+/// What was measured in each run.
+pub(super) const RUNS: &[(&str, Kind)] = &[
+    ("scheme", Kind::Text),
+    ("seed", Kind::Count),
+    ("subject_kind", Kind::Text),
+    ("subject", Kind::Text),
+    ("part", Kind::Text),
+    ("metric", Kind::Text),
+    ("value", Kind::Number),
+];
+/// The runs summed up.
+pub(super) const SUMMARY: &[(&str, Kind)] = &[
+    ("scheme", Kind::Text),
+    ("subject_kind", Kind::Text),
+    ("subject", Kind::Text),
+    ("part", Kind::Text),
+    ("metric", Kind::Text),
+    ("n", Kind::Count),
+    ("mean", Kind::Number),
+    ("ci95", Kind::Number),
+    ("sd", Kind::Number),
+    ("median", Kind::Number),
+];
+/// What was seen while a run went on.
+pub(super) const SERIES: &[(&str, Kind)] = &[
+    ("scheme", Kind::Text),
+    ("seed", Kind::Count),
+    ("time_s", Kind::Number),
+    ("subject_kind", Kind::Text),
+    ("subject", Kind::Text),
+    ("part", Kind::Text),
+    ("metric", Kind::Text),
+    ("value", Kind::Number),
+];
+
+/// The rows of [`RUNS`].
+pub(super) fn rows_of_runs<E>(
+    runs: &[RunResult],
+    mut push: impl FnMut(&[Cell<'_>]) -> Result<(), E>,
+) -> Result<(), E> {
+    for run in runs {
+        for metric in &run.metrics {
+            let words = metric.subject.words();
+            let [kind, subject, part] = words.each_ref().map(|word| Cell::Text(word));
+            let value = Cell::Number(Some(metric.value).filter(|value| value.is_finite()));
+            let (scheme, seed) = (Cell::Text(&run.scheme), Cell::Count(run.seed));
+            push(&[scheme, seed, kind, subject, part, Cell::Text(metric.name), value])?;
+        }
+    }
+    Ok(())
+}
+
+/// The rows of [`SUMMARY`].
+pub(super) fn rows_of_summary<E>(
+    runs: &[RunResult],
+    mut push: impl FnMut(&[Cell<'_>]) -> Result<(), E>,
+) -> Result<(), E> {
+    for sample in samples(runs) {
+        let words = sample.subject.words();
+        let [kind, subject, part] = words.each_ref().map(|word| Cell::Text(word));
+        let (stat, (sd, median)) = (sample.stat(), sample.spread());
+        push(&[
+            Cell::Text(sample.scheme),
+            kind,
+            subject,
+            part,
+            Cell::Text(sample.name),
+            Cell::Count(stat.n),
+            Cell::Number(Some(stat.mean)),
+            Cell::Number(stat.ci95),
+            Cell::Number(sd),
+            Cell::Number(median),
+        ])?;
+    }
+    Ok(())
+}
+
+/// A row of [`SERIES`], of the run with this scheme and seed.
+pub(super) fn row_of_series<T>(
+    (scheme, seed): (&str, u64),
+    (time_s, subject, metric, value): (f64, &Subject, &str, f64),
+    push: impl FnOnce(&[Cell<'_>]) -> T,
+) -> T {
+    let words = subject.words();
+    let [kind, name, part] = words.each_ref().map(|word| Cell::Text(word));
+    let (time, value) = (Cell::Number(Some(time_s)), Cell::Number(Some(value)));
+    push(&[Cell::Text(scheme), Cell::Count(seed), time, kind, name, part, Cell::Text(metric), value])
+}

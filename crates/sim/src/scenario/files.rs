@@ -1,0 +1,54 @@
+//! The files that a scenario refers to.
+
+use super::model::{App, Direction, Flow, Frames, Link, LinkRate, Loss, Number, Scenario, TraceFile};
+
+impl Scenario {
+    /// Every file that it refers to, each as often as it does.
+    pub fn files(&self) -> Vec<&TraceFile> {
+        let mut found = Vec::new();
+        for Link { forward, reverse, .. } in self.links.values() {
+            for direction in [forward, reverse] {
+                of_direction(direction, &mut found);
+            }
+        }
+        for Flow { app, start, .. } in self.flows.values() {
+            of_number(start, &mut found);
+            match app {
+                App::Cbr { rate, .. } | App::Poisson { rate, .. } | App::OnOff { rate, .. } => {
+                    of_number(rate, &mut found);
+                }
+                App::Video(video) => {
+                    if let Frames::Trace { file, .. } = &video.frames {
+                        found.push(file);
+                    }
+                }
+                App::Bulk { .. } | App::Finite { .. } => {}
+            }
+        }
+        self.cross.values().for_each(|cross| of_number(&cross.load, &mut found));
+        found
+    }
+}
+
+fn of_direction<'a>(direction: &'a Direction, found: &mut Vec<&'a TraceFile>) {
+    match &direction.rate {
+        LinkRate::Number(rate) => of_number(rate, found),
+        LinkRate::Opportunities { file } => found.push(file),
+        LinkRate::Infinite => {}
+    }
+    of_number(&direction.delay, found);
+    for loss in direction.loss.values() {
+        match loss {
+            Loss::Uniform { rate } => of_number(rate, found),
+            Loss::Snr { snr, .. } => of_number(snr, found),
+            Loss::List { file, .. } => found.push(file),
+            Loss::MarkovByPacket { .. } | Loss::MarkovByTime { .. } => {}
+        }
+    }
+}
+
+fn of_number<'a>(number: &'a Number, found: &mut Vec<&'a TraceFile>) {
+    if let Number::Trace { file, .. } = number {
+        found.push(file);
+    }
+}

@@ -1,0 +1,46 @@
+"""What can go wrong, each in one clear line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class StrandcastError(Exception):
+    """Everything that this package raises on its own."""
+
+
+class ScenarioError(StrandcastError, ValueError):
+    """A mistake in a scenario: `FILE:LINE: KEY: what is wrong; how to mend it`.
+
+    Attributes:
+        file: The scenario's file, as it was named.
+        line: The line the mistake is in, from 1; None if it is in none.
+        setting: The setting (`KEY=VALUE`) that brought it in; None if the file did.
+        key: The key it is about, with those above it (`links.b.rate`); empty if it is about none.
+        problem: What is wrong, and how to mend it.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        file: str = "",
+        line: int | None = None,
+        setting: str | None = None,
+        key: str = "",
+        problem: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.file, self.line, self.setting, self.key, self.problem = file, line, setting, key, problem
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self), str(self), self.__dict__)
+
+
+class SchemeError(StrandcastError, ValueError):
+    """A scheme that does not exist, or a parameter it can't have."""
+
+
+def _rebuild(kind: type[ScenarioError], message: str, fields: dict[str, Any]) -> ScenarioError:
+    """The error, on its way between processes."""
+    return kind(message, **fields)

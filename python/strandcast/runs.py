@@ -1,0 +1,157 @@
+"""Runs of a scenario."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+from tqdm.auto import tqdm
+
+from strandcast import _native
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from strandcast.scenario import Scenario
+
+
+def run(
+    scenario: Scenario,
+    scheme: str | Sequence[str] | None = None,
+    *,
+    runs: int | None = None,
+    seed: int | None = None,
+    threads: int | None = None,
+    series: float | None = None,
+    progress: bool | None = None,
+) -> Result:
+    """Runs a scenario, with each scheme from the same seeds.
+
+    The interpreter is free meanwhile; Ctrl-C ends all runs within a simulated second.
+
+    Args:
+        scenario: What to run.
+        scheme: A scheme with its parameters (`"cmt,rtx=same"`), or several; it replaces that of the flows with
+            `compare = true`. None: what the scenario says.
+        runs: Runs of each scheme; None: what the scenario says.
+        seed: The first run's seed, the next ones follow; None: what the scenario says.
+        threads: Runs at the same time; None: one a core.
+        series: Step of time series in seconds; None: what the scenario says.
+        progress: Whether to show a progress bar; None: if standard error is a terminal, or in a notebook.
+
+    Raises:
+        ScenarioError: The scenario can't be built.
+        SchemeError: There is no such scheme, or it has no such parameter.
+    """
+    specs = [] if scheme is None else [scheme] if isinstance(scheme, str) else list(scheme)
+    count = scenario.runs if runs is None else runs
+    if count < 1:
+        raise ValueError(f"runs={count}: at least one run is needed")
+    bar = tqdm(total=count * max(len(specs), 1), disable=None if progress is None else not progress, unit="run")
+
+    def show(done: float, over: int) -> None:
+        bar.n = round(done * bar.total, 2)
+        bar.refresh()
+
+    with bar:
+        results = _native.run(
+            scenario._source,
+            specs,
+            {},
+            seed=scenario.seed if seed is None else seed,
+            runs=count,
+            threads=threads or len(os.sched_getaffinity(0)),
+            series_s=series,
+            progress=None if bar.disable else show,
+        )
+    return Result(results)
+
+
+class Result:
+    """What came of runs: tables, a row a number.
+
+    Subjects and metrics are those of docs/results.md: `subject_kind` is `flow`, `path`, `link`, `share` or `cross`, with
+    `subject` its name and `part` a path, a link's direction, or empty; a metric's unit is the end of its name.
+    """
+
+    def __init__(self, results: _native.Results) -> None:
+        self._results = results
+
+    @functools.cached_property
+    def runs(self) -> pl.DataFrame:
+        """Each metric of each run: `scheme, seed, subject_kind, subject, part, metric, value`."""
+        return pl.DataFrame(self._results.runs())
+
+    @functools.cached_property
+    def summary(self) -> pl.DataFrame:
+        """Each metric over a scheme's runs: `scheme, …, metric, n, mean, ci95, sd, median`.
+
+        `ci95` is half of the mean's 95 % confidence interval (Student); it and `sd` are null of a single run.
+        """
+        return pl.DataFrame(self._results.summary())
+
+    @functools.cached_property
+    def series(self) -> pl.DataFrame:
+        """Time series, if a step was given: `scheme, seed, time_s, …, metric, value`."""
+        return pl.DataFrame(self._results.series())
+
+    def arrow(self, table: str = "runs") -> _native.Table:
+        """A table for whatever speaks Arrow's C stream interface, as `pyarrow.table(result.arrow("summary"))`.
+
+        Raises:
+            ValueError: There is no such table.
+        """
+        tables = {"runs": self._results.runs, "summary": self._results.summary, "series": self._results.series}
+        if table not in tables:
+            raise ValueError(f"there is no table {table!r}; there are {', '.join(tables)}")
+        return tables[table]()
+
+    def to_pandas(self, table: str = "runs") -> pd.DataFrame:
+        """A table as pandas' frame; needs `strandcast[pandas]`.
+
+        Raises:
+            ValueError: There is no such table.
+        """
+        return pl.DataFrame(self.arrow(table)).to_pandas()
+
+    def metric(self, name: str, *, kind: str = "flow", subject: str | None = None, part: str = "") -> pl.DataFrame:
+        """One metric: `scheme, seed, subject, value`.
+
+        Args:
+            name: The metric, as `goodput_bps`.
+            kind: The subject's kind.
+            subject: The subject; None: all of the kind.
+            part: The part, where subjects have parts.
+
+        Raises:
+            KeyError: No run has such a metric.
+        """
+        wanted = (pl.col("metric") == name) & (pl.col("subject_kind") == kind) & (pl.col("part") == part)
+        if subject is not None:
+            wanted &= pl.col("subject") == subject
+        found = self.runs.filter(wanted).select("scheme", "seed", "subject", "value")
+        if found.is_empty():
+            names = self.runs.filter(pl.col("subject_kind") == kind)["metric"].unique().sort().to_list()
+            of = f" of {subject}" if subject else ""
+            raise KeyError(f"no metric {name!r}{of}; a {kind} has {', '.join(names) or 'none'}")
+        return found
+
+    @property
+    def fingerprints(self) -> dict[tuple[str, int], str]:
+        """Scheme and seed to the fingerprint of the way the run went: the same on any machine."""
+        return {(scheme, seed): mark for scheme, seed, mark in self._results.fingerprints()}
+
+    @functools.cached_property
+    def json(self) -> dict[str, Any]:
+        """All of it, as `strandcast simulate --json` prints it."""
+        content: dict[str, Any] = json.loads(self._results.json())
+        return content
+
+    def __repr__(self) -> str:
+        marks = self._results.fingerprints()
+        schemes = ", ".join(dict.fromkeys(scheme for scheme, _, _ in marks))
+        return f"<Result of {len(marks)} runs: {schemes}>"
