@@ -1,10 +1,13 @@
 """Means, Student's intervals, and differences of runs with the same seed."""
 
+from __future__ import annotations
+
 import math
-import typing
+from collections.abc import Sequence
+from typing import NamedTuple
 
 
-class Summary(typing.NamedTuple):
+class Summary(NamedTuple):
     """A mean over runs."""
 
     mean: float
@@ -23,7 +26,7 @@ class Summary(typing.NamedTuple):
         return self.mean + (self.half or 0)
 
 
-def summary(values: list[float]) -> Summary:
+def summary(values: Sequence[float]) -> Summary:
     """Mean and t(0.975, n - 1) · s / √n of at least one value."""
     n, mean = len(values), math.fsum(values) / len(values)
     if n < 2:

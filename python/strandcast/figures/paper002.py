@@ -1,6 +1,8 @@
 """Paper 002, CMT-LA: Figs 4-9. Definitions of measures: docs/reproduction.md."""
 
-from figures import Figure, Measure, Paper, Point, by, metric, more, shift, variants
+from __future__ import annotations
+
+from strandcast.figures.spec import Figure, Measure, Paper, Point, by, metric, more, shift, variants
 
 CMT, LA, GLOBAL = "cmt", "cmt-la", "cmt-la rttmin=global"
 ALL = (CMT, LA, GLOBAL)
@@ -29,39 +31,59 @@ GREEDY = tuple(change for path in (1, 2, 3) for change in greedy(path))
 def buffer(kib: int, all_out: bool) -> Point:
     """A receive buffer, and competitors that are limited or greedy."""
     sets = (f'flows.data.sctp.receive_buffer="{kib} KiB"', *(GREEDY if all_out else ()))
-    return Point(f"{kib} KB{', greedy TCP' if all_out else ''}", sets)
+    load = "greedy TCP" if all_out else "limited TCP"
+    return Point(f"{kib} KB{', greedy TCP' if all_out else ''}", sets, at={"buffer": kib, "load": load})
 
 
 DEFAULT = tuple(buffer(64, all_out) for all_out in (False, True))
 MAIN = tuple(point.name for point in DEFAULT)
 
 FIGURE_4 = Figure(
-    "4", "sent and received TSNs in 120 s", "002/fig3.toml", ALL, DEFAULT,
-    (Measure(SENT, "", metric("flow", FLOW, "sent_packets"), 0),
-     Measure(RECEIVED, "", metric("flow", FLOW, "delivered_packets"), 0)),
+    "4",
+    "sent and received TSNs in 120 s",
+    "002/fig3.toml",
+    ALL,
+    DEFAULT,
+    (
+        Measure(SENT, "", metric("flow", FLOW, "sent_packets"), 0),
+        Measure(RECEIVED, "", metric("flow", FLOW, "delivered_packets"), 0),
+    ),
     claims=tuple(more(RECEIVED, scheme, CMT, [at], f" at {at}") for at in MAIN for scheme in (LA, GLOBAL)),
     notes="Sent ones with retransmissions.",
 )
 
 FIGURE_5 = Figure(
-    "5", "out-of-order TSNs", "002/fig3.toml", ALL, DEFAULT,
-    (Measure(PEAK, "TSNs", metric("flow", FLOW, "reorder_max_tsn"), 1),
-     Measure("out-of-order mean", "TSNs", metric("flow", FLOW, "reorder_mean_tsn"), 2),
-     Measure("out of order", "packets", metric("flow", FLOW, "reorder_count"), 0)),
-    claims=tuple(
-        by(-41.7, "%", PEAK, scheme, CMT, [at], f" at {at}") for at in MAIN for scheme in (LA, GLOBAL)
+    "5",
+    "out-of-order TSNs",
+    "002/fig3.toml",
+    ALL,
+    DEFAULT,
+    (
+        Measure(PEAK, "TSNs", metric("flow", FLOW, "reorder_max_tsn"), 1),
+        Measure("out-of-order mean", "TSNs", metric("flow", FLOW, "reorder_mean_tsn"), 2),
+        Measure("out of order", "packets", metric("flow", FLOW, "reorder_count"), 0),
     ),
+    claims=tuple(by(-41.7, "%", PEAK, scheme, CMT, [at], f" at {at}") for at in MAIN for scheme in (LA, GLOBAL)),
     paper={(at, scheme, PEAK): peak for at in MAIN for scheme, peak in ((CMT, 1200), (LA, 700), (GLOBAL, 700))},
-    notes="The peak is the mean of each run's largest step. The paper has about 1200 against less than 700; 64 KB are 45 packets.",
+    notes="The peak is the mean of each run's largest step. The paper has about 1200 against less than 700; 64 KB are "
+    "45 packets.",
 )
 
 FIGURE_6 = Figure(
-    "6", "end-to-end delay", "002/fig3.toml", ALL, DEFAULT,
-    (Measure(NETWORK, "ms", metric("flow", FLOW, "delay_mean_ms")),
-     Measure(DELIVERY, "ms", metric("flow", FLOW, "delivery_delay_mean_ms"))),
+    "6",
+    "end-to-end delay",
+    "002/fig3.toml",
+    ALL,
+    DEFAULT,
+    (
+        Measure(NETWORK, "ms", metric("flow", FLOW, "delay_mean_ms")),
+        Measure(DELIVERY, "ms", metric("flow", FLOW, "delivery_delay_mean_ms")),
+    ),
     claims=tuple(
         by(-5.88, "%", measure, scheme, CMT, [at], f" at {at}")
-        for measure in (NETWORK, DELIVERY) for at in MAIN for scheme in (LA, GLOBAL)
+        for measure in (NETWORK, DELIVERY)
+        for at in MAIN
+        for scheme in (LA, GLOBAL)
     ),
     paper={(at, scheme, NETWORK): ms for at in MAIN for scheme, ms in ((CMT, 51), (LA, 48), (GLOBAL, 48))},
     notes="Of a received copy, from its sending to its arrival; and from the first sending to delivery in order.",
@@ -70,17 +92,29 @@ FIGURE_6 = Figure(
 BUFFERS = tuple(buffer(kib, all_out) for all_out in (False, True) for kib in (32, 64, 128))
 
 FIGURE_7 = Figure(
-    "7, 8, 9", "throughput with receive buffers of 32, 64 and 128 KB", "002/fig3.toml", ALL, BUFFERS,
-    (Measure(THROUGHPUT, "Mbit/s", metric("flow", FLOW, "goodput_bps", scale=1e-6), 3),
-     Measure("sent", "Mbit/s", metric("flow", FLOW, "throughput_bps", scale=1e-6), 3)),
+    "7, 8, 9",
+    "throughput with receive buffers of 32, 64 and 128 KB",
+    "002/fig3.toml",
+    ALL,
+    BUFFERS,
+    (
+        Measure(THROUGHPUT, "Mbit/s", metric("flow", FLOW, "goodput_bps", scale=1e-6), 3),
+        Measure("sent", "Mbit/s", metric("flow", FLOW, "throughput_bps", scale=1e-6), 3),
+    ),
     claims=tuple(
         by(gain, "%", THROUGHPUT, scheme, CMT, [buffer(kib, all_out).name], f" at {buffer(kib, all_out).name}")
-        for all_out in (False, True) for kib, gain in GAINS.items() for scheme in (LA, GLOBAL)
+        for all_out in (False, True)
+        for kib, gain in GAINS.items()
+        for scheme in (LA, GLOBAL)
     ),
 )
 
 FIGURE_7P = Figure(
-    "7 by parts", "cmt-la with other parts and values, one at a time", "002/fig3.toml", (*ALL, *PARTS), DEFAULT,
+    "7 by parts",
+    "cmt-la with other parts and values, one at a time",
+    "002/fig3.toml",
+    (*ALL, *PARTS),
+    DEFAULT,
     (*FIGURE_7.measures, Measure(PEAK, "TSNs", metric("flow", FLOW, "reorder_max_tsn"), 1)),
     claims=tuple(shift(THROUGHPUT, scheme, LA, [at], f" at {at}") for at in MAIN for scheme in (CMT, GLOBAL, *PARTS)),
 )

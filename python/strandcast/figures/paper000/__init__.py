@@ -1,0 +1,33 @@
+"""Paper 000, CMT-CL/FD: Figs 5-8 and 11-15, and ablations of 5 and 9.
+
+NC-MPTCP and FMTCP are not there yet. Definitions of measures: docs/reproduction.md.
+"""
+
+from __future__ import annotations
+
+from strandcast.figures.paper000.bottleneck import FIGURE_11, FIGURE_12, FIGURE_13, FIGURE_14, FIGURE_15
+from strandcast.figures.paper000.common import SPECS
+from strandcast.figures.paper000.lossy import FIGURE_5, FIGURE_6, FIGURE_7, FIGURE_8
+from strandcast.figures.paper000.parts import FIGURE_5A, FIGURE_5P, FIGURE_9A, FIGURE_11P
+from strandcast.figures.spec import Paper
+
+PAPER = Paper(
+    "000",
+    "CMT-CL/FD",
+    SPECS,
+    (
+        FIGURE_5,
+        FIGURE_6,
+        FIGURE_7,
+        FIGURE_8,
+        FIGURE_11,
+        FIGURE_12,
+        FIGURE_13,
+        FIGURE_14,
+        FIGURE_15,
+        FIGURE_5A,
+        FIGURE_9A,
+        FIGURE_5P,
+        FIGURE_11P,
+    ),
+)

@@ -1,0 +1,199 @@
+"""What runs gave for a figure."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import pathlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from strandcast.figures.claims import Judged, judge
+from strandcast.figures.spec import Claim, Figure, Key, Paper, Point
+from strandcast.figures.stats import Summary, summary
+from strandcast.scenario import Scenario
+
+if TYPE_CHECKING:
+    from strandcast.store import Cell, Store
+
+SCENARIOS = pathlib.Path(__file__).resolve().parent.parent / "scenarios"
+"""The papers' networks."""
+
+QUICK_S = 60
+"""So long are runs at most, of figures drawn quickly."""
+
+SUBJECT = ["subject_kind", "subject", "part", "metric"]
+LIMITS = (
+    "rwnd_blocked_ratio",
+    "psnr_eq17_db",
+    "app_limited_s",
+    "cwnd_limited_s",
+    "lost_random_packets",
+    "lost_queue_packets",
+)
+"""Metrics that tell what keeps a flow from being faster."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Found:
+    """What runs gave for a figure.
+
+    Attributes:
+        figure: The figure; of a quick one what is left of it.
+        seeds: Each measure's number for each seed. What has no runs is not there.
+        means: Means over the runs of metrics of the compared flow, by point and scheme.
+    """
+
+    figure: Figure
+    seeds: Mapping[Key, Mapping[int, float]]
+    means: Mapping[tuple[str, str], Mapping[str, float]]
+
+    @functools.cached_property
+    def summaries(self) -> dict[Key, Summary]:
+        """Mean and 95 % interval of each measure."""
+        return {key: summary([seeds[seed] for seed in sorted(seeds)]) for key, seeds in self.seeds.items()}
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """The fewest and the most runs that a number is of; 0 if there are none."""
+        sizes = [len(seeds) for seeds in self.seeds.values()]
+        return min(sizes, default=0), max(sizes, default=0)
+
+    def judge(self, claim: Claim) -> Judged | None:
+        """What becomes of one of the figure's claims; None if a run is missing."""
+        return judge(claim, lambda term: self.seeds.get(term.key, {}))
+
+    def limit(self, point: str, scheme: str) -> str:
+        """What keeps the flow from being faster, as `strandcast simulate` says it; `-`: its metrics don't tell."""
+        means = self.means.get((point, scheme), {})
+        random, queue = means.get("lost_random_packets", 0.0), means.get("lost_queue_packets", 0.0)
+        if means.get("rwnd_blocked_ratio", 0.0) >= 0.5:
+            return "receive window"
+        if "psnr_eq17_db" in means:
+            return "-"
+        if means.get("app_limited_s", 0.0) > means.get("cwnd_limited_s", 0.0):
+            return "source"
+        if random + queue == 0:
+            return "-"
+        return "random loss" if random >= queue else "queue"
+
+
+@functools.cache
+def network(name: str) -> Scenario:
+    """The scenario of this file name."""
+    return Scenario.load(SCENARIOS / name)
+
+
+def cell(paper: Paper, figure: Figure, point: Point, scheme: str, *, quick: bool = False) -> Cell:
+    """What is run for a scheme at a point; `quick`: no longer than `QUICK_S`."""
+    from strandcast.store import Cell
+
+    scenario = network(figure.scenario).with_sets(point.sets)
+    return Cell(scenario.with_sets(cut(scenario)) if quick else scenario, paper.specs[scheme])
+
+
+def cut(scenario: Scenario) -> list[str]:
+    """Settings that make a run as short as quick ones are.
+
+    The warm-up stays as it is; but if it, or a flow's start, leaves less than half of the time, all of these shrink
+    with the run.
+    """
+    resolved = scenario.resolved()
+    time, warmup = (seconds(resolved["run"][key]) for key in ("time", "warmup"))
+    if time <= QUICK_S:
+        return []
+    starts = {name: float(flow["start"].get("Constant", 0)) for name, flow in resolved["flows"].items()}
+    sets = []
+    if max(warmup, *starts.values()) > QUICK_S / 2:
+        factor = QUICK_S / time
+        sets = [f'flows.{name}.start="{start * factor:g} s"' for name, start in starts.items() if start]
+        sets.append(f'run.warmup="{warmup * factor:g} s"')
+    # Shorter at last: no step is wrong on its own.
+    return [*sets, f'run.time="{QUICK_S} s"']
+
+
+def seconds(duration: Mapping[str, Any]) -> float:
+    """A duration of a resolved scenario."""
+    return float(duration["secs"]) + float(duration["nanos"]) * 1e-9
+
+
+def measured_s(scenario: Scenario) -> float:
+    """The time that counts."""
+    run = scenario.resolved()["run"]
+    return seconds(run["time"]) - seconds(run["warmup"])
+
+
+def shown(figure: Figure, *, quick: bool = False) -> Figure:
+    """The figure, or what is left of it if it is to be quick."""
+    return figure.thinned or figure if quick else figure
+
+
+def shortened(figure: Figure) -> str:
+    """What a quick figure's plot must say beside QUICK, as `60 s of 200 s`; empty if its runs are not shortened."""
+    scenario = network(figure.scenario).with_sets(figure.points[0].sets)
+    sets = cut(scenario)
+    if not sets:
+        return ""
+    run = scenario.resolved()["run"]
+    text = f"{QUICK_S} s of {seconds(run['time']):g} s"
+    return f"{text}, warm-up and starts shortened as much" if len(sets) > 1 else text
+
+
+def collect(store: Store, paper: Paper, figure: Figure, *, quick: bool = False, runs: int | None = None) -> Found:
+    """Looks up what the store has of a figure.
+
+    Args:
+        store: Where runs are kept.
+        paper: The figure's paper.
+        figure: The figure, whole.
+        quick: Look up short runs at fewer points.
+        runs: Only seeds from 1 to this; None: all that are there.
+
+    Raises:
+        StoreError: A file of the store can't be read.
+    """
+    figure = shown(figure, quick=quick)
+    wanted = pl.DataFrame(
+        [(measure.name, len(measure.sum), *one) for measure in figure.measures for one in measure.sum],
+        schema={"measure": pl.String, "terms": pl.UInt32} | dict.fromkeys(SUBJECT, pl.String) | {"scale": pl.Float64},
+        orient="row",
+    )
+    cells = {
+        (point.name, scheme): cell(paper, figure, point, scheme, quick=quick)
+        for point in figure.points
+        for scheme in figure.schemes_at(point)
+    }
+    seeds = None if runs is None else range(1, runs + 1)
+    frames = store.collect([store.scan(one, seeds) for one in cells.values()])
+    numbers: dict[Key, dict[int, float]] = {}
+    means: dict[tuple[str, str], dict[str, float]] = {}
+    minutely = {measure.name for measure in figure.measures if measure.per_minute}
+    for (place, one), frame in zip(cells.items(), frames, strict=True):
+        if frame.is_empty():
+            continue
+        means[place] = flow_means(frame, figure.flow)
+        minutes = measured_s(one.scenario) / 60 if minutely else 1.0
+        for measure, seed, value in sums(frame, wanted):
+            numbers.setdefault((*place, measure), {})[seed] = value / minutes if measure in minutely else value
+    return Found(figure, numbers, means)
+
+
+def sums(frame: pl.DataFrame, wanted: pl.DataFrame) -> list[tuple[str, int, float]]:
+    """Measure, seed and number of a cell's runs; runs that lack a term are left out."""
+    return (
+        frame.join(wanted, on=SUBJECT)
+        .group_by("measure", "seed")
+        .agg((pl.col("value") * pl.col("scale")).sum(), pl.len(), pl.col("terms").first())
+        .filter(pl.col("len") == pl.col("terms"))
+        .sort("measure", "seed")
+        .select("measure", "seed", "value")
+        .rows()
+    )
+
+
+def flow_means(frame: pl.DataFrame, flow: str) -> dict[str, float]:
+    """Means over a cell's runs of what tells the flow's limits."""
+    mine = (pl.col("subject_kind") == "flow") & (pl.col("subject") == flow) & pl.col("metric").is_in(LIMITS)
+    return dict(frame.filter(mine).group_by("metric").agg(pl.col("value").mean()).sort("metric").rows())

@@ -1,0 +1,204 @@
+"""What a figure is: a network, points, schemes, measures, the paper's numbers and what it claims."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+Key = tuple[str, str, str]
+"""Point, scheme and measure, by names."""
+
+
+class Metric(NamedTuple):
+    """A number of a run's results (docs/results.md), and a factor that brings it to a measure's unit."""
+
+    kind: str
+    subject: str
+    part: str
+    name: str
+    scale: float = 1.0
+
+
+Sum = tuple[Metric, ...]
+
+
+def metric(kind: str, subject: str, name: str, part: str = "", scale: float = 1.0) -> Sum:
+    """A metric of the results, times `scale`; several of these are added up by `+`."""
+    return (Metric(kind, subject, part, name, scale),)
+
+
+@dataclasses.dataclass(frozen=True)
+class Measure:
+    """A number of a run: a sum of metrics. A run that lacks one of them has no such number.
+
+    Attributes:
+        name: What tables and plots call it.
+        unit: Its unit; empty if it has none.
+        sum: The metrics that it is the sum of.
+        digits: Digits behind the point in tables.
+        per_minute: Whether the sum is divided by the minutes that were measured.
+    """
+
+    name: str
+    unit: str
+    sum: Sum
+    digits: int = 2
+    per_minute: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Point:
+    """A point of a figure.
+
+    Attributes:
+        name: What it is called.
+        sets: What is set in the scenario, as `KEY=VALUE`.
+        schemes: Who runs there, if not all of the figure's.
+        at: Where it lies on the figure's axes: numbers in the units of the name, and words where there is a choice.
+    """
+
+    name: str
+    sets: tuple[str, ...] = ()
+    schemes: tuple[str, ...] | None = None
+    at: Mapping[str, float | str] = dataclasses.field(default_factory=dict)
+
+
+class Term(NamedTuple):
+    """A measure of a scheme at a point, by names, with a factor."""
+
+    factor: float
+    point: str
+    scheme: str
+    measure: str
+
+    @property
+    def key(self) -> Key:
+        """Where its numbers are."""
+        return self.point, self.scheme, self.measure
+
+
+Contrast = tuple[Term, ...]
+"""A sum of terms; taken for each seed, so that terms see the same draws."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Claim:
+    """Something the paper says about a figure, as a mean of contrasts.
+
+    Attributes:
+        text: The claim.
+        contrasts: What it is about; of several the mean.
+        kind: `effect` (the paper gives the number), `above` (more than 0), `same` (at most 5 % of `base`), `at least`
+            (0 or more, with the interval as tolerance); `shift`: not the paper's, but what a part does.
+        effect: The paper's number, if it gives one.
+        base: The difference is given in per cent of this.
+        unit: The effect's unit; empty if it is the measure's.
+    """
+
+    text: str
+    contrasts: tuple[Contrast, ...]
+    kind: str
+    effect: float | None = None
+    base: tuple[Contrast, ...] | None = None
+    unit: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Figure:
+    """A figure or table of a paper.
+
+    Attributes:
+        name: The paper's number of it, and a word if it is ours.
+        title: What it shows.
+        scenario: The scenario's file, in `scenarios`.
+        schemes: Who is compared, by the paper's names for them.
+        points: Where.
+        measures: What is measured; the first is what the figure shows.
+        claims: What the paper says.
+        paper: The paper's numbers.
+        notes: What a reader must know beside the title.
+        thinned: The same figure with fewer points; None: it has few enough.
+    """
+
+    name: str
+    title: str
+    scenario: str
+    schemes: tuple[str, ...]
+    points: tuple[Point, ...]
+    measures: tuple[Measure, ...]
+    claims: tuple[Claim, ...] = ()
+    paper: Mapping[Key, float] = dataclasses.field(default_factory=dict)
+    notes: str = ""
+    thinned: Figure | None = None
+
+    def schemes_at(self, point: Point) -> tuple[str, ...]:
+        """Who runs at a point."""
+        return self.schemes if point.schemes is None else point.schemes
+
+    @property
+    def flow(self) -> str:
+        """The compared flow's name in the scenario."""
+        return next(one.subject for measure in self.measures for one in measure.sum if one.kind == "flow")
+
+    def point(self, name: str) -> Point:
+        """The point of this name."""
+        return next(point for point in self.points if point.name == name)
+
+    def measure(self, name: str) -> Measure:
+        """The measure of this name."""
+        return next(measure for measure in self.measures if measure.name == name)
+
+
+@dataclasses.dataclass(frozen=True)
+class Paper:
+    """A paper: its figures, and how its schemes are called on the command line."""
+
+    name: str
+    title: str
+    specs: Mapping[str, str]
+    figures: tuple[Figure, ...]
+
+
+def difference(measure: str, a: str, b: str, points: Iterable[str]) -> tuple[Contrast, ...]:
+    """A - B at each of the points."""
+    return tuple((Term(1, point, a, measure), Term(-1, point, b, measure)) for point in points)
+
+
+def alone(measure: str, scheme: str, points: Iterable[str]) -> tuple[Contrast, ...]:
+    """A scheme's measure at each of the points."""
+    return tuple((Term(1, point, scheme, measure),) for point in points)
+
+
+def more(measure: str, a: str, b: str, points: Sequence[str], where: str = "") -> Claim:
+    """A has more than B."""
+    return Claim(f"{measure}{where}: {a} > {b}", difference(measure, a, b, points), "above")
+
+
+def by(effect: float, unit: str, measure: str, a: str, b: str, points: Sequence[str], where: str = "") -> Claim:
+    """A is above B by so much; in % of B if that is the unit."""
+    base = alone(measure, b, points) if unit == "%" else None
+    contrasts = difference(measure, a, b, points)
+    return Claim(f"{measure}{where}: {a} - {b}", contrasts, "effect", effect, base, unit)
+
+
+def value(effect: float, unit: str, measure: str, scheme: str, points: Sequence[str], where: str = "") -> Claim:
+    """A scheme has so much."""
+    return Claim(f"{measure}{where}: {scheme}", alone(measure, scheme, points), "effect", effect, None, unit)
+
+
+def same(measure: str, a: str, b: str, points: Sequence[str], where: str = "") -> Claim:
+    """A has as much as B, within 5 %."""
+    contrasts, base = difference(measure, a, b, points), alone(measure, b, points)
+    return Claim(f"{measure}{where}: {a} ≈ {b}", contrasts, "same", None, base, "%")
+
+
+def shift(measure: str, a: str, b: str, points: Sequence[str], where: str = "") -> Claim:
+    """What another part or value does: A - B in % of B."""
+    contrasts, base = difference(measure, a, b, points), alone(measure, b, points)
+    return Claim(f"{measure}{where}: {a} - {b}", contrasts, "shift", None, base, "%")
+
+
+def variants(specs: Mapping[str, str], scheme: str, parameters: Iterable[str]) -> dict[str, str]:
+    """A scheme with each of these parameters alone: name to spec."""
+    return {f"{scheme} {parameter}": f"{specs[scheme]},{parameter}" for parameter in parameters}

@@ -1,0 +1,193 @@
+"""Tables in Markdown, and where they go in the documentation."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from strandcast.figures.claims import NOT_REPRODUCED, Judged
+from strandcast.figures.results import Found
+from strandcast.figures.spec import Claim, Figure, Measure, Paper
+from strandcast.figures.stats import Summary
+
+Results = Mapping[str, Found]
+"""What runs gave for a paper's figures, by their names."""
+
+NARROW = 2, 4
+"""With up to so many measures and schemes each measure has a table of its own, a column a scheme."""
+BETWEEN = re.compile(r"(<!-- measured: (?P<names>[^>]+?) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+BESIDE = ["measure", "scheme", "mean", "± 95 %", "paper", "ratio"]
+CLAIMS = ["claim", "ours, paired", "paper", "points", "verdict"]
+
+
+def show(ours: Summary | None, digits: int) -> str:
+    """Mean ± half of the interval."""
+    if ours is None:
+        return ""
+    half = "" if ours.half is None else f" ± {ours.half:.{digits}f}"
+    return f"{ours.mean:.{digits}f}{half}"
+
+
+def table(head: list[str], rows: list[list[str]]) -> list[str]:
+    """Lines of a Markdown table."""
+    return ["| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *rows)]
+
+
+def titled(measure: Measure) -> str:
+    """A measure with its unit."""
+    return f"{measure.name}, {measure.unit}" if measure.unit else measure.name
+
+
+def grid(found: Found) -> list[str]:
+    """All points, all schemes, all measures."""
+    figure = found.figure
+
+    def cells(point: str, scheme: str, measures: Sequence[Measure]) -> Iterator[str]:
+        return (show(found.summaries.get((point, scheme, one.name)), one.digits) for one in measures)
+
+    if len(figure.measures) > NARROW[0] or len(figure.schemes) > NARROW[1]:
+        rows = [
+            [point.name, scheme, *cells(point.name, scheme, figure.measures)]
+            for point in figure.points
+            for scheme in figure.schemes_at(point)
+        ]
+        return [*table(["", "scheme", *map(titled, figure.measures)], rows), ""]
+    lines = []
+    for measure in figure.measures:
+        rows = [
+            [point.name, *(text for scheme in figure.schemes for text in cells(point.name, scheme, [measure]))]
+            for point in figure.points
+        ]
+        lines += [titled(measure) + ":", "", *table(["", *figure.schemes], rows), ""]
+    return lines
+
+
+def beside(found: Found, schemes: Callable[[str], bool]) -> list[list[str]]:
+    """Ours beside the paper's numbers."""
+    rows = []
+    for (point, scheme, name), theirs in found.figure.paper.items():
+        ours, measure = found.summaries.get((point, scheme, name)), found.figure.measure(name)
+        if ours is None or not schemes(scheme):
+            continue
+        mean, half, paper = (
+            "" if number is None else f"{number:.{measure.digits}f}" for number in (ours.mean, ours.half, theirs)
+        )
+        rows.append([f"{titled(measure)}; {point}", scheme, mean, half, paper, f"{ours.mean / theirs:.3f}"])
+    return rows
+
+
+def claims(found: Found, schemes: Callable[[str], bool]) -> list[list[str]]:
+    """What became of the paper's claims."""
+    rows = []
+    for claim in found.figure.claims:
+        if not any(schemes(term.scheme) for contrast in claim.contrasts for term in contrast):
+            continue
+        judged = found.judge(claim)
+        if judged is not None:
+            rows.append([claim.text, *judgement(found.figure, claim, judged)])
+    return rows
+
+
+def judgement(figure: Figure, claim: Claim, judged: Judged) -> list[str]:
+    """Ours, the paper's effect, at how many points it holds, and the verdict."""
+    measure = figure.measure(claim.contrasts[0][0].measure)
+    digits = 1 if claim.unit == "%" else measure.digits
+    unit = claim.unit or measure.unit
+    theirs = {
+        "effect": "" if claim.effect is None else f"{claim.effect:.{max(digits, 2)}f} {unit}".rstrip(),
+        "above": "> 0",
+        "same": "at most 5 %",
+        "at least": "≥ 0",
+        "shift": "",
+    }[claim.kind]
+    points = f"{judged.holds} of {len(claim.contrasts)}" if len(claim.contrasts) > 1 else ""
+    return [f"{show(judged.ours, digits)} {unit}".rstrip(), theirs, points, judged.verdict + open_end(claim, judged)]
+
+
+def open_end(claim: Claim, judged: Judged) -> str:
+    """Says of an effect that it may yet turn out to be none."""
+    inside = judged.ours.half is not None and judged.ours.low <= 0 <= judged.ours.high
+    return " (0 inside)" if claim.kind == "effect" and judged.verdict != NOT_REPRODUCED and inside else ""
+
+
+def of_paper(paper: Paper, results: Results) -> str:
+    """All figures of a paper, for docs/reproduction.md."""
+    lines = []
+    for figure in paper.figures:
+        found = results[figure.name]
+        if not found.seeds:
+            continue
+        lines += [f"### {paper.name}, Fig. {figure.name}: {figure.title}", ""]
+        lines += [f"`scenarios/{figure.scenario}`, {runs(found)}. {figure.notes}".rstrip(), "", *grid(found)]
+        lines += section(BESIDE, beside(found, lambda _: True))
+        lines += section(CLAIMS, claims(found, lambda _: True))
+    return "\n".join(lines)
+
+
+def of_schemes(papers: Sequence[Paper], results: Mapping[str, Results], names: Sequence[str]) -> str:
+    """What papers say of some schemes, and what we measured, for their page."""
+
+    def mine(scheme: str) -> bool:
+        # Without its parameters.
+        return scheme.split(" ")[0] in names
+
+    lines = []
+    for paper in papers:
+        for figure in paper.figures:
+            found = results[paper.name][figure.name]
+            numbers, said = beside(found, mine), claims(found, mine)
+            if numbers or said:
+                lines += [f"**{paper.name}, Fig. {figure.name}**: {figure.title}; {runs(found)}", ""]
+                lines += section(BESIDE, numbers) + section(CLAIMS, said)
+    if lines:
+        lines += ["Conditions, definitions and all points: [reproduction](../reproduction.md).", ""]
+    return "\n".join(lines)
+
+
+def section(head: list[str], rows: list[list[str]]) -> list[str]:
+    """A table, if it has rows."""
+    return [*table(head, rows), ""] if rows else []
+
+
+def runs(found: Found) -> str:
+    """How many runs a number is of."""
+    fewest, most = found.counts
+    text = f"{most}" if fewest == most else f"{fewest} to {most}"
+    return f"{text} run{'s' if most > 1 else ''}"
+
+
+def fill(page: pathlib.Path, of: Callable[[list[str]], str]) -> bool:
+    """Puts tables between a page's markers; whether that changed it. `of` gives the text of some names; none: keep.
+
+    Raises:
+        OSError: The page can't be read or written.
+    """
+
+    def text(match: re.Match[str]) -> str:
+        new = of(match["names"].split())
+        return f"{match[1]}\n{new}\n{match[3]}" if new else match[0]
+
+    before = page.read_text(encoding="utf-8")
+    after = BETWEEN.sub(text, before)
+    if after != before:
+        page.write_text(after, encoding="utf-8")
+    return after != before
+
+
+def write(docs: pathlib.Path, papers: Sequence[Paper], results: Mapping[str, Results]) -> list[pathlib.Path]:
+    """Fills the tables of all pages that have any; gives those that changed.
+
+    Raises:
+        OSError: A page can't be read or written.
+    """
+
+    def text(names: list[str]) -> str:
+        for paper in papers:
+            if names == [paper.name]:
+                return of_paper(paper, results[paper.name])
+        return of_schemes(papers, results, names)
+
+    pages = (docs / "reproduction.md", *sorted((docs / "schemes").glob("*.md")))
+    return [page for page in pages if page.exists() and fill(page, text)]
