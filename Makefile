@@ -1,16 +1,19 @@
 # The only entry point.
 #
 #   make demo    a real video over three emulated links; report in target/demo/report.html (ARGS="--network paper-000")
-#   make test    everything that must pass; installs what it needs when root, else names what it skips
-#   make lint    formatting, clippy, the crates' walls, licences
+#   make test    everything that must pass, Rust and Python; installs what it needs when root, else names what it skips
+#   make lint    formatting, clippy, ruff, mypy, the crates' walls, licences
+#   make wheel   the Python package, with the command in it: target/wheels
 #   make bench   the state machines in memory, what schemes cost, failover over sockets, bulk transfer beside others (docs/performance.md)
 #   make validate  goodput beside ns-2.35's on the networks of tools/validate (docs/models/validation.md)
 #   make figures   the papers' figures in the simulator, 30 runs each; tables into docs (docs/reproduction.md)
 #   make fuzz    each fuzz target for a minute (needs the nightly toolchain)
 #   make docs    the API's documentation, target/doc
 
-.PHONY: demo test lint bench validate figures fuzz docs interop
+.PHONY: demo test pytest lint wheel bench validate figures fuzz docs interop
 SHELL := bash
+# Python with the tools that tools/requirements.txt pins; `tools/venv` makes it.
+VENV := $(CURDIR)/target/venv
 
 demo:
 	cargo run --release --locked -p strandcast -- demo $(ARGS)
@@ -27,13 +30,28 @@ test:
 			$$(grep -qx netns target/parts && echo --netns) $$(grep -qx tshark target/parts && echo --pcap); \
 	fi
 	tools/selftest
+	@if grep -qx python target/parts; then $(MAKE) --no-print-directory pytest; fi
+
+# Python's tests, of the package as it is installed.
+pytest:
+	tools/venv --package
+	$(VENV)/bin/pytest -q $(ARGS)
 
 lint:
+	tools/venv
 	cargo fmt --all --check
 	tools/check-arrows
 	tools/check-sources
 	tools/deny
+	$(VENV)/bin/ruff check --quiet
+	$(VENV)/bin/ruff format --quiet --check
+	$(VENV)/bin/mypy --no-error-summary
 	cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
+
+wheel:
+	tools/venv
+	PATH="$(VENV)/bin:$$PATH" maturin build --quiet --release --out target/wheels
+	@ls -t target/wheels/*.whl | head -1
 
 bench:
 	tools/setup

@@ -1,10 +1,12 @@
 """Video over several networks at once: simulate, sweep, draw and prototype multipath transport.
 
-    import strandcast as sc
+```python
+import strandcast as sc
 
-    scenario = sc.Scenario.load("scenarios/000/fig4.toml").set("links.b_access.loss.uniform.rate", 0.02)
-    result = sc.run(scenario, scheme=["cmt", "cmt-la"], runs=30)
-    result.summary
+scenario = sc.Scenario.load("scenarios/000/fig4.toml").set("links.b_access.loss.uniform.rate", 0.02)
+result = sc.run(scenario, scheme=["cmt", "cmt-la"], runs=30)
+result.summary
+```
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from strandcast._native import RESULTS_EPOCH
-from strandcast._native import VERSION as __version__
+from strandcast._native import VERSION as __version__  # noqa: N811
 from strandcast.errors import ScenarioError, SchemeError, StrandcastError
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import json
 import os
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -14,6 +13,8 @@ from tqdm.auto import tqdm
 from strandcast import _native
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
 
     from strandcast.scenario import Scenario
@@ -53,7 +54,7 @@ def run(
         raise ValueError(f"runs={count}: at least one run is needed")
     bar = tqdm(total=count * max(len(specs), 1), disable=None if progress is None else not progress, unit="run")
 
-    def show(done: float, over: int) -> None:
+    def show(done: float, _over: int) -> None:
         bar.n = round(done * bar.total, 2)
         bar.refresh()
 
@@ -74,8 +75,8 @@ def run(
 class Result:
     """What came of runs: tables, a row a number.
 
-    Subjects and metrics are those of docs/results.md: `subject_kind` is `flow`, `path`, `link`, `share` or `cross`, with
-    `subject` its name and `part` a path, a link's direction, or empty; a metric's unit is the end of its name.
+    Subjects and metrics are those of docs/results.md: `subject_kind` is `flow`, `path`, `link`, `share` or `cross`,
+    with `subject` its name and `part` a path, a link's direction, or empty; a metric's unit is the end of its name.
     """
 
     def __init__(self, results: _native.Results) -> None:

@@ -130,7 +130,7 @@ def _rebuild(text: str, file: str, sets: list[str], files: dict[str, str]) -> Sc
     return Scenario(_native.Source(text, file, sets, files))
 
 
-def toml(value: Value) -> str:
+def toml(value: object) -> str:
     """A value as TOML has it on one line.
 
     Raises:
@@ -139,8 +139,11 @@ def toml(value: Value) -> str:
     match value:
         case bool():
             return "true" if value else "false"
-        case int() | float():
-            return repr(value)
+        case int():
+            return repr(int(value))
+        case float():
+            # NumPy's are floats that write themselves otherwise.
+            return repr(float(value))
         case str():
             # JSON's strings are TOML's basic strings but for DEL.
             return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

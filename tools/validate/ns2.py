@@ -111,16 +111,21 @@ def link(a: str, b: str, path: dict) -> list[str]:
         lines += loss(a, b, f"[new Gilbert {path['loss']} {path['burst']}]")
     elif path["loss"] > 0:
         lines += loss(a, b, f"[new ErrorModel/Uniform {path['loss']} pkt]")
-        lines += [f"set draw_{a}{b} [new RandomVariable/Uniform]", f"$draw_{a}{b} use-rng [new RNG]",
-                  f"$loss_{a}{b} ranvar $draw_{a}{b}"]
+        lines += [
+            f"set draw_{a}{b} [new RandomVariable/Uniform]",
+            f"$draw_{a}{b} use-rng [new RNG]",
+            f"$loss_{a}{b} ranvar $draw_{a}{b}",
+        ]
     if "down" in path:
         # One loss model a direction: while the path is down its rate is 1.
         for x, y in ((a, b), (b, a)):
             if (x, y) != (a, b) or path["loss"] == 0:
                 lines += loss(x, y, "[new ErrorModel/Uniform 0 pkt]")
             before = path["loss"] if (x, y) == (a, b) else 0
-            lines += [f"$ns at {path['down'][0]} {{ $loss_{x}{y} set rate_ 1 }}",
-                      f"$ns at {path['down'][1]} {{ $loss_{x}{y} set rate_ {before} }}"]
+            lines += [
+                f"$ns at {path['down'][0]} {{ $loss_{x}{y} set rate_ 1 }}",
+                f"$ns at {path['down'][1]} {{ $loss_{x}{y} set rate_ {before} }}",
+            ]
     return lines
 
 
@@ -137,9 +142,12 @@ def tcp(network: dict, starts: random.Random, trace: pathlib.Path | None) -> lis
     sack = "/Sack1" if network["recovery"] == "sack" else ""
     for flow in range(network["flows"]):
         for end in ("left", "right"):
-            lines += [f"set {end}{flow} [$ns node]",
-                      f"$ns duplex-link ${end}{flow} ${end} {ACCESS_MBPS}Mb {ACCESS_MS}ms DropTail",
-                      f"$ns queue-limit ${end}{flow} ${end} 10000", f"$ns queue-limit ${end} ${end}{flow} 10000"]
+            lines += [
+                f"set {end}{flow} [$ns node]",
+                f"$ns duplex-link ${end}{flow} ${end} {ACCESS_MBPS}Mb {ACCESS_MS}ms DropTail",
+                f"$ns queue-limit ${end}{flow} ${end} 10000",
+                f"$ns queue-limit ${end} ${end}{flow} 10000",
+            ]
         lines += [
             f"set tcp{flow} [new Agent/TCP/{RECOVERY[network['recovery']]}]",
             f"$tcp{flow} set packetSize_ {network['segment']}",
@@ -155,11 +163,20 @@ def tcp(network: dict, starts: random.Random, trace: pathlib.Path | None) -> lis
         if network["overhead"]:
             lines.append(f"$tcp{flow} set overhead_ {table.bottleneck_s(network, network['segment'] + TCP_HEADER):.9f}")
         if trace and flow == 0:
-            lines += [f"set trace [open {{{trace}}} w]", "$tcp0 attach $trace", "$tcp0 trace cwnd_",
-                      "$tcp0 trace ssthresh_", "$tcp0 trace dupacks_", "$tcp0 trace t_seqno_", "$tcp0 trace ack_"]
+            lines += [
+                f"set trace [open {{{trace}}} w]",
+                "$tcp0 attach $trace",
+                "$tcp0 trace cwnd_",
+                "$tcp0 trace ssthresh_",
+                "$tcp0 trace dupacks_",
+                "$tcp0 trace t_seqno_",
+                "$tcp0 trace ack_",
+            ]
     total = " + ".join(f"[$sink{flow} set bytes_]" for flow in range(network["flows"]))
-    lines += [f"$ns at {network['warmup']} {{ puts [expr {total}] }}",
-              f"$ns at {network['time'] - 1e-9:.9f} {{ puts [expr {total}] }}"]
+    lines += [
+        f"$ns at {network['warmup']} {{ puts [expr {total}] }}",
+        f"$ns at {network['time'] - 1e-9:.9f} {{ puts [expr {total}] }}",
+    ]
     return lines
 
 
@@ -185,15 +202,26 @@ def sctp(network: dict, starts: random.Random, folder: str, trace: pathlib.Path 
             f"${agent} set useDelayedSacks_ 1",
         ]
         if many:
-            lines += [f"${agent} set useCmtReordering_ 1", f"${agent} set useCmtCwnd_ 1",
-                      f"${agent} set useCmtDelAck_ 1", f"${agent} set eCmtRtxPolicy_ {RTX[network['rtx']]}",
-                      f"${agent} set useCmtPF_ {int(network['pf'])}"]
+            lines += [
+                f"${agent} set useCmtReordering_ 1",
+                f"${agent} set useCmtCwnd_ 1",
+                f"${agent} set useCmtDelAck_ 1",
+                f"${agent} set eCmtRtxPolicy_ {RTX[network['rtx']]}",
+                f"${agent} set useCmtPF_ {int(network['pf'])}",
+            ]
     if trace:
-        lines += [f"set trace [open {{{trace}}} w]", "$sender set trace_all_ 1", "$sender attach $trace",
-                  "$sender trace cwnd_"]
+        lines += [
+            f"set trace [open {{{trace}}} w]",
+            "$sender set trace_all_ 1",
+            "$sender attach $trace",
+            "$sender trace cwnd_",
+        ]
     lines.append("$ns connect $sender $receiver")
     if many:
         lines.append("$sender set-primary-destination $therea")
-    lines += ["set ftp [new Application/FTP]", "$ftp attach-agent $sender",
-              f"$ns at {starts.random():.6f} {{ $ftp start }}"]
+    lines += [
+        "set ftp [new Application/FTP]",
+        "$ftp attach-agent $sender",
+        f"$ns at {starts.random():.6f} {{ $ftp start }}",
+    ]
     return lines

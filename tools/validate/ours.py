@@ -75,9 +75,16 @@ def tcp_flow(network: dict, profile: str) -> list[str]:
     """Equal flows over a dumbbell; flows of one host do not meet before the bottleneck, as access is never full."""
     lines = []
     for link, start, end in (("in", "here", "left"), ("out", "right", "there")):
-        lines += [f"[links.{link}]", f'from = "{start}"', f'to = "{end}"', f'rate = "{ACCESS_MBPS} Mbit/s"',
-                  f'delay = "{ACCESS_MS} ms"', 'queue = { limit = "10000 packets", in_service = true }']
-    return lines + [
+        lines += [
+            f"[links.{link}]",
+            f'from = "{start}"',
+            f'to = "{end}"',
+            f'rate = "{ACCESS_MBPS} Mbit/s"',
+            f'delay = "{ACCESS_MS} ms"',
+            'queue = { limit = "10000 packets", in_service = true }',
+        ]
+    return [
+        *lines,
         "[flows.flow]",
         'transport = "tcp"',
         f'cc = "{CC[profile]}"',

@@ -131,7 +131,7 @@ def of_schemes(papers: Sequence[Paper], results: Mapping[str, Results], names: S
 
     def mine(scheme: str) -> bool:
         # Without its parameters.
-        return scheme.split(" ")[0] in names
+        return scheme.split(" ", maxsplit=1)[0] in names
 
     lines = []
     for paper in papers:
