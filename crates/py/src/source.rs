@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use strandcast_schemes::{WindowSetup, congestion, congestions, lookup, parse_spec};
 use strandcast_sim::result::ScenarioName;
 use strandcast_sim::scenario::{Document, Scenario, ScenarioError, hash};
 use strandcast_sim::simulation::BuildError;
@@ -125,9 +126,17 @@ impl Source {
     }
 }
 
-/// A scheme as it is written shortest: `cmt,rtx=cwnd` is `cmt`.
+/// A scheme as it is written shortest: `cmt,rtx=cwnd` is `cmt`; a TCP flow's congestion control as it is.
 #[pyfunction]
 pub(crate) fn canonical(py: Python<'_>, spec: &str) -> PyResult<String> {
-    let parsed = strandcast_schemes::parse_spec(spec);
-    parsed.map(|spec| spec.to_string()).map_err(|e| error::scheme(py, &e.to_string()))
+    let name = spec.split(',').next().unwrap_or_default().trim();
+    let tcp = congestions().iter().any(|one| one.name == name) && lookup(name).is_err();
+    let shortest = match tcp {
+        true => {
+            let setup = WindowSetup { initial_window_bytes: 1, initial_ssthresh_bytes: None };
+            congestion(spec, setup).map(|_| spec.to_owned())
+        }
+        false => parse_spec(spec).map(|spec| spec.to_string()),
+    };
+    shortest.map_err(|e| error::scheme(py, &e.to_string()))
 }
