@@ -14,29 +14,46 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from strandcast._native import RESULTS_EPOCH
+from strandcast._native import RESULTS_EPOCH, Assignment, Backlog, Limit, Path, Signal, View
 from strandcast._native import VERSION as __version__  # noqa: N811
-from strandcast.errors import ScenarioError, SchemeError, StrandcastError
+from strandcast.errors import ContractError, PolicyError, ScenarioError, SchemeError, StrandcastError
 
 if TYPE_CHECKING:
+    from strandcast.policies import CongestionControl, Policy, Scheduler, contract
     from strandcast.runs import Result, run
     from strandcast.scenario import Scenario
 
 _LAZY = {
+    "CongestionControl": "policies",
+    "Policy": "policies",
     "Result": "runs",
     "Scenario": "scenario",
+    "Scheduler": "policies",
+    "contract": "policies",
     "run": "runs",
 }
 """Where names live that are only loaded when somebody asks for them, so that the command starts at once."""
 
 __all__ = [
     "RESULTS_EPOCH",
+    "Assignment",
+    "Backlog",
+    "CongestionControl",
+    "ContractError",
+    "Limit",
+    "Path",
+    "Policy",
+    "PolicyError",
     "Result",
     "Scenario",
     "ScenarioError",
+    "Scheduler",
     "SchemeError",
+    "Signal",
     "StrandcastError",
+    "View",
     "__version__",
+    "contract",
     "run",
 ]
 

@@ -1,5 +1,7 @@
+# ruff: noqa: PYI021 - what policies see has its documentation here.
 from collections.abc import Callable, Mapping, Sequence
-from typing import final
+from collections.abc import Set as AbstractSet
+from typing import Literal, final
 
 RESULTS_EPOCH: int
 VERSION: str
@@ -40,12 +42,512 @@ class Results:
     def fingerprints(self) -> list[tuple[str, int, str]]: ...
     def time_s(self) -> float: ...
 
+@final
+class View:
+    """A picture of all paths at one moment; it stays as it is when it is kept."""
+
+    @property
+    def now(self) -> float:
+        """Time of the call, seconds since the run or the process began."""
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """All slots, those of closed paths included: `paths[id]`."""
+
+    @property
+    def usable(self) -> tuple[Path, ...]:
+        """The paths data may go to, lowest id first: the active ones; if none is, the least bad one."""
+
+    @property
+    def rwnd(self) -> int:
+        """What the peer's receive window still admits, bytes."""
+
+    @property
+    def in_flight(self) -> int:
+        """Bytes in flight over all paths."""
+
+    @property
+    def last_path_used(self) -> int | None:
+        """The path the last new data left on."""
+
+    @property
+    def primary(self) -> int:
+        """The path the application prefers, or the first one that works."""
+
+    @property
+    def peer_reports(self) -> bool:
+        """The peer is one of ours: schemes' reports reach it."""
+
+@final
+class Path:
+    """A path, as measured by the core and judged by the scheme. What nobody estimates is None."""
+
+    @property
+    def id(self) -> int:
+        """Its number: its place in `View.paths`. It is used again after the path was closed."""
+
+    @property
+    def state(
+        self,
+    ) -> Literal["unconfirmed", "active", "potentially failed", "inactive", "suspended", "closed"]:
+        """Its reachability (RFC 9260 §8.2, RFC 7829 §4.2)."""
+
+    @property
+    def mtu(self) -> int:
+        """The largest DATA chunk that fits a packet, its header of 16 bytes included, bytes."""
+
+    @property
+    def srtt(self) -> float | None:
+        """Smoothed round-trip time, seconds; None before the first sample."""
+
+    @property
+    def rttvar(self) -> float:
+        """Round-trip time variation, seconds."""
+
+    @property
+    def latest_rtt(self) -> float | None:
+        """The latest round-trip time sample, seconds."""
+
+    @property
+    def min_rtt(self) -> float | None:
+        """The least sample, seconds."""
+
+    @property
+    def rto(self) -> float:
+        """Retransmission timeout with back-off and bounds, seconds."""
+
+    @property
+    def error_count(self) -> int:
+        """Consecutive errors (RFC 9260 §8.2)."""
+
+    @property
+    def in_flight(self) -> int:
+        """Bytes in flight: payload + 16 of each chunk."""
+
+    @property
+    def in_flight_chunks(self) -> int:
+        """Chunks in flight."""
+
+    @property
+    def last_sent(self) -> float | None:
+        """When data last left on it, by the clock of `View.now`."""
+
+    @property
+    def link(self) -> int:
+        """The number of the link it runs over."""
+
+    @property
+    def blocked(self) -> bool:
+        """Whether Max.Burst or pacing forbids another packet for the moment."""
+
+    @property
+    def room(self) -> int:
+        """Free window in bytes, 0 while blocked. Any byte is room for a packet."""
+
+    @property
+    def cwnd(self) -> int:
+        """Congestion window, bytes."""
+
+    @property
+    def ssthresh(self) -> int | None:
+        """Slow-start threshold, bytes."""
+
+    @property
+    def pacing(self) -> float | None:
+        """The rate it is paced at, bit/s."""
+
+    @property
+    def bandwidth(self) -> float | None:
+        """Available bandwidth, bit/s."""
+
+    @property
+    def delivery_rate(self) -> float | None:
+        """Rate at which data are acknowledged, bit/s."""
+
+    @property
+    def loss(self) -> float | None:
+        """Probability that a packet is lost."""
+
+    @property
+    def reference_rtt(self) -> float | None:
+        """Round-trip time of the path without its queues, seconds."""
+
+    @property
+    def frame_error_rate(self) -> float | None:
+        """Probability that a frame is in error on the access link."""
+
+    @property
+    def effective_snr(self) -> float | None:
+        """Effective signal-to-noise ratio, linear."""
+
+    @property
+    def peer_rate(self) -> float | None:
+        """The rate the receiver asks for, bit/s."""
+
+    @property
+    def extra(self) -> dict[str, float]:
+        """What else the base's estimators say, by name."""
+
+@final
+class Backlog:
+    """What waits to be sent."""
+
+    @property
+    def bytes(self) -> int:
+        """Payload bytes, those lost before and left to the scheduler included."""
+
+    @property
+    def messages(self) -> int:
+        """Messages, wholly or in part."""
+
+    @property
+    def next_len(self) -> int:
+        """Size of the next chunk in a window, bytes."""
+
+    @property
+    def next_expires(self) -> float | None:
+        """When the next chunk's message becomes worthless, by the clock of `View.now`."""
+
+    @property
+    def retransmission(self) -> bool:
+        """Whether the next chunk was lost before."""
+
+    @property
+    def tried(self) -> AbstractSet[int]:
+        """Paths the next chunk was sent on already."""
+
+@final
+class Assignment:
+    """Chunks for one or more paths.
+
+    Args:
+        paths: The path's id, or several: a copy of each chunk on every one of them that has room.
+        chunks: At most this many; the core stops when the room is used up, and asks again.
+
+    Raises:
+        PolicyError: No path, or no chunk.
+    """
+
+    def __new__(cls, paths: int | Sequence[int], chunks: int = 1) -> Assignment: ...
+    @property
+    def paths(self) -> list[int]: ...
+    @property
+    def chunks(self) -> int: ...
+
+@final
+class Limit:
+    """How much may be in flight on a path.
+
+    Args:
+        cwnd: Congestion window, bytes.
+        ssthresh: Slow-start threshold, bytes; None: the algorithm has none.
+        pacing: The rate to pace sending at, bit/s; None: none.
+
+    Raises:
+        PolicyError: A window below one byte, or a rate that is none.
+    """
+
+    def __new__(cls, cwnd: float, ssthresh: float | None = None, pacing: float | None = None) -> Limit: ...
+    @property
+    def cwnd(self) -> int: ...
+    @property
+    def ssthresh(self) -> int | None: ...
+    @property
+    def pacing(self) -> float | None: ...
+
+@final
+class Transmission:
+    """One time a chunk was sent."""
+
+    @property
+    def path(self) -> int: ...
+    @property
+    def at(self) -> float:
+        """When, by the clock of `View.now`."""
+
+    @property
+    def next_tsn(self) -> int:
+        """The next new TSN when it left."""
+
+    @property
+    def in_flight(self) -> bool:
+        """Whether it counts in the path's window: neither acknowledged nor declared lost."""
+
+    @property
+    def misses(self) -> int:
+        """Miss indications so far (RFC 9260 §7.2.4)."""
+
+@final
+class Chunk:
+    """A TSN on its way: what it is and each time it was sent."""
+
+    @property
+    def tsn(self) -> int: ...
+    @property
+    def len(self) -> int:
+        """Bytes in a window: payload + 16."""
+
+    @property
+    def stream(self) -> int: ...
+    @property
+    def expires(self) -> float | None:
+        """When its message becomes worthless, by the clock of `View.now`."""
+
+    @property
+    def transmissions(self) -> Sequence[Transmission]:
+        """Each, oldest first; a copy is a second one at the same time."""
+
+    @property
+    def losses(self) -> int:
+        """How often it was declared lost."""
+
+    @property
+    def path(self) -> int | None:
+        """The path it was last sent on."""
+
+class Signal:
+    """Something happened; its class says what. Sizes are bytes, times seconds by the clock of `View.now`."""
+
+    class Sent(Signal):
+        """A chunk left; its last transmission says where, several at one time are copies."""
+
+        @property
+        def chunk(self) -> Chunk: ...
+
+    class Queued(Signal):
+        """The application queued data while nothing was waiting."""
+
+    class Acked(Signal):
+        """What one SACK newly acknowledged of one path."""
+
+        @property
+        def path(self) -> int: ...
+        @property
+        def return_path(self) -> int:
+            """The path the SACK arrived on."""
+
+        @property
+        def newly_acked(self) -> int:
+            """Bytes newly acknowledged."""
+
+        @property
+        def newly_acked_chunks(self) -> int: ...
+        @property
+        def newly_acked_again(self) -> int:
+            """Chunks of these that had been declared lost."""
+
+        @property
+        def flight_before(self) -> int:
+            """Bytes in flight on the path before this SACK."""
+
+        @property
+        def all_acked(self) -> bool:
+            """Nothing is in flight on the path any more."""
+
+        @property
+        def rtt(self) -> float | None:
+            """Round-trip time of a chunk sent once, on one path."""
+
+        @property
+        def newest_sent(self) -> float | None:
+            """When the newest chunk acknowledged here was sent."""
+
+        @property
+        def cum_tsn(self) -> int: ...
+        @property
+        def cum_advanced(self) -> bool:
+            """The association's cumulative TSN moved."""
+
+        @property
+        def pseudo_cum_advanced(self) -> bool:
+            """The earliest outstanding TSN of this path was acknowledged."""
+
+        @property
+        def rtx_pseudo_cum_advanced(self) -> bool:
+            """The same for retransmissions sent on this path."""
+
+        @property
+        def earliest_outstanding(self) -> int | None:
+            """The earliest TSN still outstanding on this path."""
+
+        @property
+        def newly_acked_range(self) -> tuple[int, int] | None:
+            """Lowest and highest TSN newly acknowledged on this path."""
+
+        @property
+        def highest_newly_acked(self) -> int | None:
+            """Highest TSN newly acknowledged on any path."""
+
+        @property
+        def highest_reported(self) -> int:
+            """Highest TSN the SACK acknowledges."""
+
+        @property
+        def paths_newly_acked(self) -> int:
+            """Paths with something newly acknowledged by this SACK."""
+
+        @property
+        def dac_count(self) -> int:
+            """Packets this SACK stands for, where the peer says so, else 1."""
+
+    class Lost(Signal):
+        """A chunk was judged lost; once each time."""
+
+        @property
+        def chunk(self) -> Chunk: ...
+        @property
+        def cause(self) -> Literal["congestion", "wireless", "path failure"]: ...
+
+    class LossEvent(Signal):
+        """Losses of one window: once a round trip at most by fast retransmit, and at each timeout."""
+
+        @property
+        def path(self) -> int: ...
+        @property
+        def trigger(self) -> Literal["fast retransmit", "timeout"]: ...
+        @property
+        def highest(self) -> int:
+            """The highest TSN in flight on the path then: recovery ends when it is acknowledged."""
+
+        @property
+        def cause(self) -> Literal["congestion", "wireless", "path failure"]:
+            """The base's verdict on the first lost chunk."""
+
+    class Abandoned(Signal):
+        """Partial reliability gave the chunk up (RFC 3758)."""
+
+        @property
+        def chunk(self) -> Chunk: ...
+
+    class Link(Signal):
+        """Counters of a local interface, which only grow."""
+
+        @property
+        def link(self) -> int: ...
+        @property
+        def path(self) -> int | None: ...
+        @property
+        def tx_frames(self) -> int:
+            """Frames sent, each transmission counting."""
+
+        @property
+        def tx_retries(self) -> int:
+            """Of these, those in error that the link sent again."""
+
+        @property
+        def tx_failed(self) -> int:
+            """Of these, those in error that the link gave up."""
+
+        @property
+        def rx_frames(self) -> int: ...
+        @property
+        def rx_errors(self) -> int: ...
+        @property
+        def queued_bytes(self) -> int | None:
+            """Bytes waiting in the interface."""
+
+        @property
+        def frame_bytes(self) -> float | None:
+            """Mean frame length, bytes."""
+
+        @property
+        def snr_db(self) -> float | None: ...
+        @property
+        def phy_rate(self) -> float | None:
+            """Physical rate, bit/s."""
+
+        @property
+        def departure(self) -> tuple[float, int] | None:
+            """When a packet of ours left the link, and its bytes."""
+
+    class Arrived(Signal):
+        """A packet with data, or a padded heartbeat, arrived."""
+
+        @property
+        def path(self) -> int: ...
+        @property
+        def bytes(self) -> int:
+            """Bytes of the SCTP packet."""
+
+        @property
+        def tsns(self) -> tuple[int, int] | None:
+            """Lowest and highest TSN in it; None for a padded heartbeat."""
+
+        @property
+        def new(self) -> bool:
+            """Some TSN in it was new."""
+
+        @property
+        def duplicate(self) -> bool:
+            """Some TSN in it had arrived before."""
+
+        @property
+        def gap(self) -> bool:
+            """TSNs are missing below the highest one received."""
+
+        @property
+        def filled(self) -> bool:
+            """It closed a gap or part of one."""
+
+        @property
+        def immediate(self) -> bool:
+            """The sender asked for a SACK at once."""
+
+        @property
+        def packets_since_sack(self) -> int:
+            """Packets with data since the last SACK, this one included."""
+
+    class Peer(Signal):
+        """A report of the peer's scheme arrived."""
+
+        @property
+        def kind(self) -> int: ...
+        @property
+        def subject(self) -> int | None:
+            """The path it is about."""
+
+        @property
+        def via(self) -> int | None:
+            """The path it arrived on."""
+
+        @property
+        def payload(self) -> bytes: ...
+
+    class Heartbeat(Signal):
+        """A heartbeat was answered, or was not within the path's RTO."""
+
+        @property
+        def path(self) -> int: ...
+        @property
+        def rtt(self) -> float | None:
+            """Round-trip time, seconds; None: not answered."""
+
+        @property
+        def probe(self) -> bool:
+            """The scheme asked for it."""
+
+        @property
+        def sent(self) -> float:
+            """When it was sent."""
+
+    class PathChanged(Signal):
+        """State, MTU or addresses of a path changed; it may be new."""
+
+        @property
+        def path(self) -> int: ...
+
+    class Tick(Signal):
+        """A timeout of the policy, or of its base, is due."""
+
 def canonical(spec: str) -> str: ...
+def contract_case(
+    name: str, base: str, make: Callable[[int], Mapping[str, Callable[..., object]]], seed: int
+) -> tuple[str, BaseException | None] | None: ...
 def command(args: Sequence[str]) -> int: ...
 def run(
     source: Source,
     schemes: Sequence[str],
-    policies: Mapping[str, Callable[[], object]],
+    policies: Mapping[str, tuple[str, Callable[[int], Mapping[str, Callable[..., object]]]]],
     *,
     seed: int,
     runs: int,

@@ -41,6 +41,25 @@ class SchemeError(StrandcastError, ValueError):
     """A scheme that does not exist, or a parameter it can't have."""
 
 
+class PolicyError(StrandcastError, ValueError):
+    """A policy's answer that makes no sense, as a path that is closed or a window below nothing."""
+
+
+class ContractError(StrandcastError, AssertionError):
+    """A policy that breaks the contract every policy must keep.
+
+    Attributes:
+        seed: The case that shows it.
+    """
+
+    def __init__(self, message: str, seed: int) -> None:
+        super().__init__(message)
+        self.seed = seed
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.seed)
+
+
 def _rebuild(kind: type[ScenarioError], message: str, fields: dict[str, Any]) -> ScenarioError:
     """The error, on its way between processes."""
     return kind(message, **fields)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 from tqdm.auto import tqdm
 
-from strandcast import _native
+from strandcast import _native, policies
+from strandcast.errors import SchemeError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 def run(
     scenario: Scenario,
-    scheme: str | Sequence[str] | None = None,
+    scheme: policies.Scheme | Sequence[policies.Scheme] | None = None,
     *,
     runs: int | None = None,
     seed: int | None = None,
@@ -36,8 +37,8 @@ def run(
 
     Args:
         scenario: What to run.
-        scheme: A scheme with its parameters (`"cmt,rtx=same"`), or several; it replaces that of the flows with
-            `compare = true`. None: what the scenario says.
+        scheme: A scheme with its parameters (`"cmt,rtx=same"`), a policy's class, or several of them; it replaces that
+            of the flows with `compare = true`. None: what the scenario says.
         runs: Runs of each scheme; None: what the scenario says.
         seed: The first run's seed, the next ones follow; None: what the scenario says.
         threads: Runs at the same time; None: one a core.
@@ -46,9 +47,10 @@ def run(
 
     Raises:
         ScenarioError: The scenario can't be built.
-        SchemeError: There is no such scheme, or it has no such parameter.
+        SchemeError: There is no such scheme, it has no such parameter, or two have the same name.
+        PolicyError: A policy's answer makes no sense. What a policy raises is raised as it is; a note tells the run.
     """
-    specs = [] if scheme is None else [scheme] if isinstance(scheme, str) else list(scheme)
+    specs, plans = _named(scheme)
     count = scenario.runs if runs is None else runs
     if count < 1:
         raise ValueError(f"runs={count}: at least one run is needed")
@@ -62,7 +64,7 @@ def run(
         results = _native.run(
             scenario._source,
             specs,
-            {},
+            plans,
             seed=scenario.seed if seed is None else seed,
             runs=count,
             threads=threads or len(os.sched_getaffinity(0)),
@@ -70,6 +72,29 @@ def run(
             progress=None if bar.disable else show,
         )
     return Result(results)
+
+
+def _named(
+    scheme: policies.Scheme | Sequence[policies.Scheme] | None,
+) -> tuple[list[str], dict[str, policies.Plan]]:
+    """The schemes' names in results, and how to make those that are policies."""
+    schemes: Sequence[policies.Scheme] = []
+    if isinstance(scheme, str) or callable(scheme):
+        schemes = [scheme]
+    elif scheme is not None:
+        schemes = scheme
+    names: list[str] = []
+    plans: dict[str, policies.Plan] = {}
+    for one in map(policies.resolve, schemes):
+        if isinstance(one, str):
+            names.append(one)
+        else:
+            name, plans[name] = policies.plan(one)
+            names.append(name)
+    twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
+    if twice is not None:
+        raise SchemeError(f"two schemes are called {twice}: results could not tell them apart")
+    return names, plans
 
 
 class Result:

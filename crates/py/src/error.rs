@@ -26,6 +26,11 @@ pub(crate) fn scheme(py: Python<'_>, message: &str) -> PyErr {
     raise(py, "SchemeError", message, None).unwrap_or_else(|e| e)
 }
 
+/// A policy's answer that makes no sense: `strandcast.PolicyError`.
+pub(crate) fn policy(py: Python<'_>, message: &str) -> PyErr {
+    raise(py, "PolicyError", message, None).unwrap_or_else(|e| e)
+}
+
 /// Runs that could not be made: `strandcast.ScenarioError` where it is the scenario, `strandcast.StrandcastError` else.
 pub(crate) fn run(py: Python<'_>, error: &RunError) -> PyErr {
     raise(py, "StrandcastError", &error.to_string(), None).unwrap_or_else(|e| e)

@@ -15,6 +15,8 @@ mod _native {
     #[pymodule_export]
     use super::command::command;
     #[pymodule_export]
+    use super::policy::{Assignment, Backlog, Chunk, Limit, Path, Signal, Transmission, View, contract_case};
+    #[pymodule_export]
     use super::results::{Results, Table};
     #[pymodule_export]
     use super::runs::run;

@@ -1,7 +1,7 @@
 //! Runs, with the interpreter let go of while they go on.
 
 use crate::error;
-use crate::policy::{Failure, Policies};
+use crate::policy::{Failure, Policies, running};
 use crate::results::Results;
 use crate::source::Source;
 use pyo3::prelude::*;
@@ -21,8 +21,8 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Parts of a run that progress can tell apart.
 const PARTS: f64 = 1000.0;
 
-/// Runs a scenario with each of `schemes` (none: those it names itself). `policies` are what makes policies, by the names
-/// they have in `schemes`; `progress` is called with the share that is done, 0 to 1, and the runs that are over.
+/// Runs a scenario with each of `schemes` (none: those it names itself). `policies` are, by the names they have in
+/// `schemes`, the scheme a policy is based on and what makes its callbacks; `progress` is called with the share that is done, 0 to 1, and the runs that are over.
 #[pyfunction]
 #[pyo3(signature = (source, schemes, policies, *, seed, runs, threads, series_s, progress))]
 #[expect(clippy::too_many_arguments, reason = "they are the keywords of one call")]
@@ -30,7 +30,7 @@ pub(crate) fn run(
     py: Python<'_>,
     source: &Source,
     schemes: Vec<String>,
-    policies: BTreeMap<String, Py<PyAny>>,
+    policies: BTreeMap<String, (String, Py<PyAny>)>,
     seed: u64,
     runs: u32,
     threads: usize,
@@ -44,7 +44,7 @@ pub(crate) fn run(
     }
     let jobs = jobs(&schemes, seed, runs);
     let failure = Arc::new(Failure::default());
-    let catalog = Policies { factories: policies, failure: Arc::clone(&failure) };
+    let catalog = Policies::new(policies, &failure);
     let watch = Watch::new(jobs.len(), &failure);
     let batch = Batch {
         scenario: &scenario,
@@ -122,6 +122,7 @@ impl<'a> Watch<'a> {
 
 impl Waiting for Watch<'_> {
     fn progress(&self, job: &Job, done: f64) -> ControlFlow<()> {
+        running(job.seed);
         if let Some(parts) = self.parts.get(job.index) {
             parts.store((done.clamp(0.0, 1.0) * PARTS) as u32, Ordering::Relaxed);
         }

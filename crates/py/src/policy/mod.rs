@@ -1,7 +1,16 @@
 //! Policies written in Python, as schemes.
 
+mod answer;
 mod catalog;
+mod contract;
 mod failure;
+mod scheme;
+mod signal;
+mod view;
 
+pub(crate) use answer::{Assignment, Limit};
 pub(crate) use catalog::Policies;
-pub(crate) use failure::Failure;
+pub(crate) use contract::contract_case;
+pub(crate) use failure::{Failure, running};
+pub(crate) use signal::{Chunk, Signal, Transmission};
+pub(crate) use view::{Backlog, Path, View};

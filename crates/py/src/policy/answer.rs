@@ -1,0 +1,157 @@
+//! What policies answer, checked: nonsense is an exception that says what was answered.
+
+use crate::error;
+use pyo3::prelude::*;
+use strandcast_proto::policy as proto;
+use strandcast_proto::policy::{PathId, PathState};
+use strandcast_proto::time::Instant;
+use strandcast_proto::units::Rate;
+
+/// Bytes that no window needs.
+const TOO_MUCH: f64 = (1_u64 << 40) as f64;
+
+/// Chunks for one or more paths.
+#[pyclass(frozen, get_all, module = "strandcast")]
+pub(crate) struct Assignment {
+    /// Where: a copy of each chunk on every one of them that has room.
+    paths: Vec<i64>,
+    /// At most this many chunks.
+    chunks: u32,
+}
+
+#[pymethods]
+impl Assignment {
+    #[new]
+    #[pyo3(signature = (paths, chunks=1))]
+    fn new(py: Python<'_>, paths: &Bound<'_, PyAny>, chunks: i64) -> PyResult<Self> {
+        let one = paths.extract().map(|path| vec![path]);
+        let paths: Vec<i64> = one.or_else(|_| paths.extract())?;
+        if paths.is_empty() || chunks < 1 {
+            let what = format!("Assignment({paths:?}, {chunks}): at least one path and one chunk");
+            return Err(error::policy(py, &what));
+        }
+        Ok(Assignment { paths, chunks: u32::try_from(chunks).unwrap_or(u32::MAX) })
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Assignment({:?}, {})", self.paths, self.chunks)
+    }
+}
+
+/// How much may be in flight on a path.
+#[pyclass(frozen, get_all, module = "strandcast")]
+pub(crate) struct Limit {
+    /// Congestion window, bytes.
+    cwnd: u64,
+    /// Slow-start threshold, bytes.
+    ssthresh: Option<u64>,
+    /// Pace sending at this rate, bit/s.
+    pacing: Option<f64>,
+}
+
+#[pymethods]
+impl Limit {
+    #[new]
+    #[pyo3(signature = (cwnd, ssthresh=None, pacing=None))]
+    fn new(py: Python<'_>, cwnd: f64, ssthresh: Option<f64>, pacing: Option<f64>) -> PyResult<Self> {
+        if let Some(rate) = pacing.filter(|rate| !(rate.is_finite() && *rate > 0.0)) {
+            return Err(error::policy(py, &format!("pacing={rate}: a rate is above 0 bit/s, or None")));
+        }
+        let ssthresh = ssthresh.map(|bytes| window(py, "ssthresh", bytes)).transpose()?;
+        Ok(Limit { cwnd: window(py, "cwnd", cwnd)?, ssthresh, pacing })
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Limit(cwnd={}, ssthresh={:?}, pacing={:?})", self.cwnd, self.ssthresh, self.pacing)
+    }
+}
+
+/// Whole bytes of a window.
+fn window(py: Python<'_>, name: &str, bytes: f64) -> PyResult<u64> {
+    if (1.0..TOO_MUCH).contains(&bytes) {
+        return Ok(bytes as u64);
+    }
+    Err(error::policy(py, &format!("{name}={bytes}: a window has 1 byte at least, and less than 2^40")))
+}
+
+/// What `next` answered.
+pub(super) fn assignment(
+    answer: &Bound<'_, PyAny>,
+    view: &proto::View<'_>,
+) -> PyResult<Option<proto::Assignment>> {
+    if answer.is_none() {
+        return Ok(None);
+    }
+    if let Ok(given) = answer.cast::<Assignment>() {
+        let given = given.get();
+        let paths = given.paths.iter().map(|path| open(answer.py(), view, *path)).collect::<PyResult<_>>()?;
+        return Ok(Some(proto::Assignment { paths, chunks: given.chunks }));
+    }
+    let Ok(path) = answer.extract() else {
+        return Err(odd(answer, "the id of a path, an Assignment, or None"));
+    };
+    Ok(Some(proto::Assignment::on(open(answer.py(), view, path)?, 1)))
+}
+
+/// The path of this number, if it may be named.
+fn open(py: Python<'_>, view: &proto::View<'_>, path: i64) -> PyResult<PathId> {
+    let mut open = view.paths.iter().filter(|p| p.state != PathState::Closed).map(|p| p.id);
+    let known = open.clone().find(|id| i64::from(id.0) == path);
+    known.ok_or_else(|| {
+        let first = open.next().map_or_else(
+            || "none is open now: answer None".to_owned(),
+            |first| {
+                let all = open.fold(first.0.to_string(), |all, id| format!("{all}, {}", id.0));
+                format!("open ones are {all}")
+            },
+        );
+        error::policy(py, &format!("path {path} is closed or was never there; {first}"))
+    })
+}
+
+/// What `limit` answered; `None` leaves it to the base.
+pub(super) fn limit(answer: &Bound<'_, PyAny>) -> PyResult<Option<proto::Limit>> {
+    if answer.is_none() {
+        return Ok(None);
+    }
+    if let Ok(given) = answer.cast::<Limit>() {
+        let Limit { cwnd, ssthresh, pacing } = *given.get();
+        return Ok(Some(proto::Limit { cwnd, ssthresh, pacing: pacing.map(Rate::from_bps) }));
+    }
+    let Ok(bytes) = answer.extract() else {
+        return Err(odd(answer, "a window in bytes, a Limit, or None"));
+    };
+    Ok(Some(proto::Limit { cwnd: window(answer.py(), "cwnd", bytes)?, ssthresh: None, pacing: None }))
+}
+
+/// What `aggregate` answered.
+pub(super) fn aggregate(answer: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
+    if answer.is_none() {
+        return Ok(None);
+    }
+    let Ok(bytes) = answer.extract() else { return Err(odd(answer, "bytes, or None")) };
+    window(answer.py(), "aggregate", bytes).map(Some)
+}
+
+/// What `timeout` answered: never earlier than asked for, so that a policy that compares times finds its own over.
+pub(super) fn timeout(answer: &Bound<'_, PyAny>) -> PyResult<Option<Instant>> {
+    if answer.is_none() {
+        return Ok(None);
+    }
+    match answer.extract::<f64>() {
+        Ok(seconds) if seconds >= 0.0 && seconds.is_finite() => {
+            let mut at = Instant::from_nanos((seconds * 1e9).ceil() as u64);
+            if at.as_secs_f64() < seconds {
+                at = Instant::from_nanos(at.as_nanos().saturating_add(1));
+            }
+            Ok(Some(at))
+        }
+        Ok(f64::INFINITY) => Ok(None),
+        _ => Err(odd(answer, "a time in seconds by view.now's clock, or None")),
+    }
+}
+
+fn odd(answer: &Bound<'_, PyAny>, wanted: &str) -> PyErr {
+    let shown = answer.repr().map_or_else(|_| "something".to_owned(), |shown| shown.to_string());
+    error::policy(answer.py(), &format!("the answer {shown} is not {wanted}"))
+}

@@ -1,0 +1,258 @@
+//! A scheme some of whose decisions are Python's.
+
+use super::answer;
+use super::failure::Failure;
+use super::signal::Signal;
+use super::view::{Backlog, View};
+use pyo3::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use strandcast_proto::policy as proto;
+use strandcast_proto::policy::{
+    AckInfo, Assignment, ChunkInfo, Estimate, Limit, LossCause, LossTrigger, Occasion, PathId, PathState,
+    Probe, Report, Retransmit, RxInfo, SackRule, Scheme,
+};
+use strandcast_proto::seeds::Seeds;
+use strandcast_proto::time::Instant;
+
+/// How to make the policies of one class.
+#[derive(Debug)]
+pub(crate) struct Factory {
+    /// What people call it.
+    pub(crate) name: String,
+    /// The scheme whose other parts it keeps.
+    pub(crate) base: String,
+    /// Gives the callbacks of a new policy, by name, for a seed.
+    pub(crate) make: Py<PyAny>,
+}
+
+/// A base scheme, and what a policy in Python decides in its place. From the first failure on the base decides alone.
+#[derive(Debug)]
+pub(crate) struct PythonScheme {
+    base: Box<dyn Scheme>,
+    name: String,
+    calls: Calls,
+    failure: Arc<Failure>,
+    /// What the policy answered last.
+    timeout: Option<Instant>,
+    limits: Vec<Option<Limit>>,
+    aggregate: Option<Option<u64>>,
+}
+
+/// What the policy's class has of its own; the rest is never called.
+#[derive(Debug, Default)]
+struct Calls {
+    on_signal: Option<Py<PyAny>>,
+    next: Option<Py<PyAny>>,
+    limit: Option<Py<PyAny>>,
+    aggregate: Option<Py<PyAny>>,
+    timeout: Option<Py<PyAny>>,
+}
+
+impl Calls {
+    fn new(py: Python<'_>, make: &Py<PyAny>, seed: u64) -> PyResult<Self> {
+        let mut calls: BTreeMap<String, Py<PyAny>> = make.call1(py, (seed,))?.extract(py)?;
+        let mut take = |name: &str| calls.remove(name);
+        Ok(Calls {
+            on_signal: take("on_signal"),
+            next: take("next"),
+            limit: take("limit"),
+            aggregate: take("aggregate"),
+            timeout: take("timeout"),
+        })
+    }
+}
+
+impl PythonScheme {
+    /// A new policy over `base`; its own draws come from `seeds`, and shift none of the base's.
+    pub(crate) fn new(
+        factory: &Factory,
+        base: Box<dyn Scheme>,
+        seeds: &Seeds,
+        failure: &Arc<Failure>,
+    ) -> Self {
+        let mut scheme = PythonScheme {
+            base,
+            name: factory.name.clone(),
+            calls: Calls::default(),
+            failure: Arc::clone(failure),
+            timeout: None,
+            limits: Vec::new(),
+            aggregate: None,
+        };
+        let seed = seeds.stream("policy in Python").u64();
+        let made = scheme.ask(|py| Calls::new(py, &factory.make, seed), || "when it was made".to_owned());
+        scheme.calls = made.unwrap_or_default();
+        scheme
+    }
+
+    /// Asks Python; `None` if that fails, or something failed before.
+    fn ask<R>(
+        &self,
+        question: impl FnOnce(Python<'_>) -> PyResult<R>,
+        place: impl FnOnce() -> String,
+    ) -> Option<R> {
+        if self.failure.is_set() {
+            return None;
+        }
+        Python::attach(|py| {
+            let answer = question(py);
+            answer.map_err(|error| self.failure.set(py, error, &format!("{}, {}", self.name, place()))).ok()
+        })
+    }
+
+    /// Tells the policy, if it wants to hear, and asks what that changed.
+    fn tell(&mut self, view: &proto::View<'_>, signal: &proto::Signal<'_>) {
+        let ticks = matches!(signal, proto::Signal::Tick);
+        if let Some(call) = &self.calls.on_signal {
+            let told = self.ask(
+                |py| call.call1(py, (View::from(view), Signal::from(signal))).map(drop),
+                || format!("on_signal at {:?}", view.now),
+            );
+            if told.is_none() {
+                return;
+            }
+        }
+        let new = matches!(signal, proto::Signal::PathChanged(_)) || self.limits.len() < view.paths.len();
+        if self.calls.on_signal.is_some() || new {
+            self.ask_limits(view);
+        }
+        if self.calls.on_signal.is_some() || ticks {
+            self.ask_timeout(view.now, ticks);
+        }
+    }
+
+    fn ask_limits(&mut self, view: &proto::View<'_>) {
+        self.limits.resize(view.paths.len(), None);
+        if let Some(call) = &self.calls.limit {
+            let open = view.paths.iter().filter(|path| path.state != PathState::Closed);
+            let ids: Vec<PathId> = open.map(|path| path.id).collect();
+            let asked = self.ask(
+                |py| {
+                    let limit = |id: &PathId| answer::limit(&call.bind(py).call1((id.0,))?);
+                    ids.iter().map(limit).collect::<PyResult<Vec<_>>>()
+                },
+                || format!("limit at {:?}", view.now),
+            );
+            for (id, limit) in ids.iter().zip(asked.into_iter().flatten()) {
+                self.limits[id.index()] = limit;
+            }
+        }
+        if let Some(call) = &self.calls.aggregate {
+            self.aggregate = self.ask(
+                |py| answer::aggregate(&call.bind(py).call0()?),
+                || format!("aggregate at {:?}", view.now),
+            );
+        }
+    }
+
+    /// Asks when the next Tick shall come; after one it must be later, or time would stand still.
+    fn ask_timeout(&mut self, now: Instant, ticked: bool) {
+        let Some(call) = &self.calls.timeout else { return };
+        let asked = self.ask(
+            |py| {
+                let at = answer::timeout(&call.bind(py).call0()?)?;
+                match at {
+                    Some(at) if ticked && at <= now => {
+                        let what =
+                            format!("after the Tick of {now:?} comes {at:?}: it must be later, or None");
+                        Err(crate::error::policy(py, &what))
+                    }
+                    _ => Ok(at),
+                }
+            },
+            || format!("timeout at {now:?}"),
+        );
+        self.timeout = asked.flatten();
+    }
+
+    /// What the policy answered, as long as nothing failed.
+    fn works(&self) -> bool {
+        !self.failure.is_set()
+    }
+}
+
+impl Scheme for PythonScheme {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn observe(&mut self, view: &proto::View<'_>, signal: &proto::Signal<'_>) {
+        self.base.observe(view, signal);
+    }
+
+    fn estimate(&self, path: PathId, out: &mut Estimate) {
+        self.base.estimate(path, out);
+    }
+
+    fn react(&mut self, view: &proto::View<'_>, signal: &proto::Signal<'_>) {
+        self.base.react(view, signal);
+        self.tell(view, signal);
+    }
+
+    fn limit(&self, path: PathId) -> Limit {
+        let own = self.limits.get(path.index()).copied().flatten().filter(|_| self.works());
+        own.unwrap_or_else(|| self.base.limit(path))
+    }
+
+    fn aggregate(&self) -> Option<u64> {
+        self.aggregate.filter(|_| self.works()).unwrap_or_else(|| self.base.aggregate())
+    }
+
+    fn misses(&mut self, view: &proto::View<'_>, ack: &AckInfo, chunk: &ChunkInfo) -> u8 {
+        self.base.misses(view, ack, chunk)
+    }
+
+    fn threshold(&self, path: PathId) -> u8 {
+        self.base.threshold(path)
+    }
+
+    fn classify(&mut self, view: &proto::View<'_>, chunk: &ChunkInfo, trigger: LossTrigger) -> LossCause {
+        self.base.classify(view, chunk, trigger)
+    }
+
+    fn retransmit(&mut self, view: &proto::View<'_>, chunk: &ChunkInfo, cause: LossCause) -> Retransmit {
+        self.base.retransmit(view, chunk, cause)
+    }
+
+    fn next(&mut self, view: &proto::View<'_>, backlog: &proto::Backlog) -> Option<Assignment> {
+        let Some(call) = &self.calls.next else { return self.base.next(view, backlog) };
+        let answer = self.ask(
+            |py| answer::assignment(&call.bind(py).call1((View::from(view), Backlog::from(backlog)))?, view),
+            || format!("next at {:?}", view.now),
+        );
+        let Some(answer) = answer else { return self.base.next(view, backlog) };
+        self.ask_limits(view);
+        self.ask_timeout(view.now, false);
+        answer
+    }
+
+    fn reports(&mut self, view: &proto::View<'_>, occasion: Occasion, out: &mut Vec<Report>) {
+        self.base.reports(view, occasion, out);
+    }
+
+    fn overhead(&self) -> usize {
+        self.base.overhead()
+    }
+
+    fn sack(&mut self, view: &proto::View<'_>, rx: &RxInfo) -> SackRule {
+        self.base.sack(view, rx)
+    }
+
+    fn probe(&mut self, view: &proto::View<'_>) -> Option<Probe> {
+        self.base.probe(view)
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        let own = self.timeout.filter(|_| self.works());
+        own.into_iter().chain(self.base.poll_timeout()).min()
+    }
+
+    fn remarks(&self, view: &proto::View<'_>, out: &mut Vec<&'static str>) {
+        self.base.remarks(view, out);
+    }
+
+    fn counters(&self, out: &mut Vec<(&'static str, u64)>) {
+        self.base.counters(out);
+    }
+}

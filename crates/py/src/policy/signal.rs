@@ -1,0 +1,262 @@
+//! What policies hear, as Python has it: a class a kind.
+
+use super::view::{seconds, time};
+use pyo3::prelude::*;
+use strandcast_proto::policy as proto;
+use strandcast_proto::policy::{LossCause, LossTrigger, PathId};
+
+/// Something happened.
+#[pyclass(module = "strandcast")]
+pub(crate) enum Signal {
+    /// A chunk left; its last transmission says where.
+    Sent { chunk: Chunk },
+    /// The application queued data while nothing was waiting.
+    Queued {},
+    /// Once a SACK and path on which something was newly acknowledged.
+    Acked {
+        path: u8,
+        return_path: u8,
+        newly_acked: u64,
+        newly_acked_chunks: u32,
+        newly_acked_again: u32,
+        flight_before: u64,
+        all_acked: bool,
+        rtt: Option<f64>,
+        newest_sent: Option<f64>,
+        cum_tsn: u32,
+        cum_advanced: bool,
+        pseudo_cum_advanced: bool,
+        rtx_pseudo_cum_advanced: bool,
+        earliest_outstanding: Option<u32>,
+        newly_acked_range: Option<(u32, u32)>,
+        highest_newly_acked: Option<u32>,
+        highest_reported: u32,
+        paths_newly_acked: u8,
+        dac_count: u8,
+    },
+    /// A chunk was judged lost; once each time.
+    Lost { chunk: Chunk, cause: String },
+    /// Losses of one window.
+    LossEvent { path: u8, trigger: String, highest: u32, cause: String },
+    /// Partial reliability gave the chunk up.
+    Abandoned { chunk: Chunk },
+    /// Counters of a local interface.
+    Link {
+        link: u32,
+        path: Option<u8>,
+        tx_frames: u64,
+        tx_retries: u64,
+        tx_failed: u64,
+        rx_frames: u64,
+        rx_errors: u64,
+        queued_bytes: Option<u64>,
+        frame_bytes: Option<f64>,
+        snr_db: Option<f64>,
+        phy_rate: Option<f64>,
+        departure: Option<(f64, u64)>,
+    },
+    /// A packet with data, or a padded heartbeat, arrived.
+    Arrived {
+        path: u8,
+        bytes: u64,
+        tsns: Option<(u32, u32)>,
+        new: bool,
+        duplicate: bool,
+        gap: bool,
+        filled: bool,
+        immediate: bool,
+        packets_since_sack: u32,
+    },
+    /// A report of the peer's scheme arrived.
+    Peer { kind: u16, subject: Option<u8>, via: Option<u8>, payload: Vec<u8> },
+    /// A heartbeat was answered, or was not in time.
+    Heartbeat { path: u8, rtt: Option<f64>, probe: bool, sent: f64 },
+    /// State, MTU or addresses of a path changed; it may be new.
+    PathChanged { path: u8 },
+    /// A timeout is due.
+    Tick {},
+}
+
+impl From<&proto::Signal<'_>> for Signal {
+    fn from(signal: &proto::Signal<'_>) -> Self {
+        match *signal {
+            proto::Signal::Sent(chunk) => Signal::Sent { chunk: chunk.into() },
+            proto::Signal::Queued => Signal::Queued {},
+            proto::Signal::Acked(ack) => acked(ack),
+            proto::Signal::Lost(chunk, cause) => {
+                Signal::Lost { chunk: chunk.into(), cause: cause_word(cause) }
+            }
+            proto::Signal::LossEvent { path, trigger, highest, cause } => Signal::LossEvent {
+                path: path.0,
+                trigger: trigger_word(trigger),
+                highest: highest.0,
+                cause: cause_word(cause),
+            },
+            proto::Signal::Abandoned(chunk) => Signal::Abandoned { chunk: chunk.into() },
+            proto::Signal::Link(sample) => link(sample),
+            proto::Signal::Arrived(rx) => arrived(rx),
+            proto::Signal::Peer(report) => Signal::Peer {
+                kind: report.kind,
+                subject: number(report.subject),
+                via: number(report.via),
+                payload: report.payload.to_vec(),
+            },
+            proto::Signal::Heartbeat(info) => Signal::Heartbeat {
+                path: info.path.0,
+                rtt: seconds(info.rtt),
+                probe: info.probe,
+                sent: info.sent.as_secs_f64(),
+            },
+            proto::Signal::PathChanged(path) => Signal::PathChanged { path: path.0 },
+            proto::Signal::Tick => Signal::Tick {},
+        }
+    }
+}
+
+fn acked(ack: &proto::AckInfo) -> Signal {
+    Signal::Acked {
+        path: ack.path.0,
+        return_path: ack.return_path.0,
+        newly_acked: ack.newly_acked,
+        newly_acked_chunks: ack.newly_acked_chunks,
+        newly_acked_again: ack.newly_acked_again,
+        flight_before: ack.flight_before,
+        all_acked: ack.all_acked,
+        rtt: seconds(ack.rtt),
+        newest_sent: time(ack.newest_sent),
+        cum_tsn: ack.cum_tsn.0,
+        cum_advanced: ack.cum_advanced,
+        pseudo_cum_advanced: ack.pseudo_cum_advanced,
+        rtx_pseudo_cum_advanced: ack.rtx_pseudo_cum_advanced,
+        earliest_outstanding: ack.earliest_outstanding.map(|tsn| tsn.0),
+        newly_acked_range: ack.newly_acked_range.map(|(low, high)| (low.0, high.0)),
+        highest_newly_acked: ack.highest_newly_acked.map(|tsn| tsn.0),
+        highest_reported: ack.highest_reported.0,
+        paths_newly_acked: ack.paths_newly_acked,
+        dac_count: ack.dac_count,
+    }
+}
+
+fn link(sample: &proto::LinkSample) -> Signal {
+    Signal::Link {
+        link: sample.link.0,
+        path: number(sample.path),
+        tx_frames: sample.tx_frames,
+        tx_retries: sample.tx_retries,
+        tx_failed: sample.tx_failed,
+        rx_frames: sample.rx_frames,
+        rx_errors: sample.rx_errors,
+        queued_bytes: sample.queued_bytes,
+        frame_bytes: sample.frame_bytes,
+        snr_db: sample.snr_db,
+        phy_rate: sample.phy_rate.map(|rate| rate.bps()),
+        departure: sample.departure.map(|(at, bytes)| (at.as_secs_f64(), bytes)),
+    }
+}
+
+fn arrived(rx: &proto::RxInfo) -> Signal {
+    Signal::Arrived {
+        path: rx.path.0,
+        bytes: rx.bytes,
+        tsns: rx.tsns.map(|(low, high)| (low.0, high.0)),
+        new: rx.new,
+        duplicate: rx.duplicate,
+        gap: rx.gap,
+        filled: rx.filled,
+        immediate: rx.immediate,
+        packets_since_sack: rx.packets_since_sack,
+    }
+}
+
+fn number(path: Option<PathId>) -> Option<u8> {
+    path.map(|path| path.0)
+}
+
+fn cause_word(cause: LossCause) -> String {
+    let word = match cause {
+        LossCause::Congestion => "congestion",
+        LossCause::Wireless => "wireless",
+        LossCause::PathFailure => "path failure",
+    };
+    word.to_owned()
+}
+
+fn trigger_word(trigger: LossTrigger) -> String {
+    let word = match trigger {
+        LossTrigger::FastRetransmit => "fast retransmit",
+        LossTrigger::Timeout => "timeout",
+    };
+    word.to_owned()
+}
+
+/// A TSN on its way: what it is and each time it was sent.
+#[pyclass(frozen, get_all, from_py_object, module = "strandcast")]
+#[derive(Clone)]
+pub(crate) struct Chunk {
+    /// Transmission sequence number.
+    tsn: u32,
+    /// Bytes: payload + 16.
+    len: u64,
+    /// Its stream.
+    stream: u16,
+    /// When its message becomes worthless.
+    expires: Option<f64>,
+    /// Each transmission, oldest first.
+    transmissions: Vec<Transmission>,
+    /// How often it was declared lost.
+    losses: u8,
+}
+
+impl From<&proto::ChunkInfo> for Chunk {
+    fn from(chunk: &proto::ChunkInfo) -> Self {
+        Chunk {
+            tsn: chunk.tsn.0,
+            len: chunk.len,
+            stream: chunk.stream.0,
+            expires: time(chunk.expires),
+            transmissions: chunk.transmissions.iter().map(Transmission::from).collect(),
+            losses: chunk.losses,
+        }
+    }
+}
+
+#[pymethods]
+impl Chunk {
+    /// The path it was last sent on.
+    #[getter]
+    fn path(&self) -> Option<u8> {
+        self.transmissions.last().map(|last| last.path)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Chunk {} of {} bytes, sent {} times>", self.tsn, self.len, self.transmissions.len())
+    }
+}
+
+/// One time a chunk was sent.
+#[pyclass(frozen, get_all, from_py_object, module = "strandcast")]
+#[derive(Clone)]
+pub(crate) struct Transmission {
+    /// Where.
+    path: u8,
+    /// When.
+    at: f64,
+    /// The next new TSN when it left.
+    next_tsn: u32,
+    /// Counts in the path's window.
+    in_flight: bool,
+    /// Miss indications so far.
+    misses: u8,
+}
+
+impl From<&proto::Transmission> for Transmission {
+    fn from(sent: &proto::Transmission) -> Self {
+        Transmission {
+            path: sent.path.0,
+            at: sent.at.as_secs_f64(),
+            next_tsn: sent.next_tsn.0,
+            in_flight: sent.in_flight,
+            misses: sent.misses,
+        }
+    }
+}

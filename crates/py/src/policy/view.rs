@@ -1,0 +1,307 @@
+//! What policies see, as Python has it: seconds, bytes and bits a second.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+use strandcast_proto::policy as proto;
+use strandcast_proto::policy::{PathState, PathView};
+use strandcast_proto::time::Instant;
+
+/// A picture of all paths at one moment; it stays as it is when it is kept.
+#[pyclass(frozen, module = "strandcast")]
+pub(crate) struct View {
+    /// Time of the call, seconds since the run or the process began.
+    #[pyo3(get)]
+    now: f64,
+    /// What the peer's receive window still admits, bytes.
+    #[pyo3(get)]
+    rwnd: u64,
+    /// Bytes in flight over all paths.
+    #[pyo3(get)]
+    in_flight: u64,
+    /// The path the last new data left on.
+    #[pyo3(get)]
+    last_path_used: Option<u8>,
+    /// The path the application prefers, or the first one that works.
+    #[pyo3(get)]
+    primary: u8,
+    /// The peer speaks REPORT.
+    #[pyo3(get)]
+    peer_reports: bool,
+    usable: proto::PathSet,
+    paths: Arc<[PathView]>,
+}
+
+impl From<&proto::View<'_>> for View {
+    fn from(view: &proto::View<'_>) -> Self {
+        View {
+            now: view.now.as_secs_f64(),
+            rwnd: view.rwnd,
+            in_flight: view.in_flight,
+            last_path_used: view.last_path_used.map(|path| path.0),
+            primary: view.primary.0,
+            peer_reports: view.peer_reports,
+            usable: view.usable(),
+            paths: view.paths.into(),
+        }
+    }
+}
+
+#[pymethods]
+impl View {
+    /// All slots, those of closed paths included: `paths[id]`.
+    #[getter]
+    fn paths<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, (0..self.paths.len()).map(|at| self.path(at)))
+    }
+
+    /// The paths that data may go to, lowest id first.
+    #[getter]
+    fn usable<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.usable.iter().map(|id| self.path(id.index())).collect::<Vec<_>>())
+    }
+
+    fn __repr__(&self) -> String {
+        let paths: Vec<String> = (0..self.paths.len()).map(|at| self.path(at).__repr__()).collect();
+        format!("<View at {:.6} s: {} bytes in flight, {}>", self.now, self.in_flight, paths.join(", "))
+    }
+}
+
+impl View {
+    fn path(&self, at: usize) -> Path {
+        Path { paths: Arc::clone(&self.paths), at }
+    }
+}
+
+/// A path, as measured by the core and judged by the scheme.
+#[pyclass(frozen, module = "strandcast")]
+pub(crate) struct Path {
+    paths: Arc<[PathView]>,
+    at: usize,
+}
+
+impl Path {
+    fn view(&self) -> &PathView {
+        &self.paths[self.at]
+    }
+}
+
+#[pymethods]
+impl Path {
+    /// Its number.
+    #[getter]
+    fn id(&self) -> u8 {
+        self.view().id.0
+    }
+
+    /// `unconfirmed`, `active`, `potentially failed`, `inactive`, `suspended` or `closed`.
+    #[getter]
+    fn state(&self) -> &'static str {
+        match self.view().state {
+            PathState::Unconfirmed => "unconfirmed",
+            PathState::Active => "active",
+            PathState::PotentiallyFailed => "potentially failed",
+            PathState::Inactive => "inactive",
+            PathState::Suspended => "suspended",
+            PathState::Closed => "closed",
+        }
+    }
+
+    /// The largest DATA chunk that fits a packet, its header of 16 bytes included.
+    #[getter]
+    fn mtu(&self) -> u64 {
+        self.view().mtu
+    }
+
+    /// Smoothed round-trip time, seconds.
+    #[getter]
+    fn srtt(&self) -> Option<f64> {
+        seconds(self.view().srtt)
+    }
+
+    /// Round-trip time variation, seconds.
+    #[getter]
+    fn rttvar(&self) -> f64 {
+        self.view().rttvar.as_secs_f64()
+    }
+
+    /// The latest round-trip time sample, seconds.
+    #[getter]
+    fn latest_rtt(&self) -> Option<f64> {
+        seconds(self.view().latest_rtt)
+    }
+
+    /// Least round-trip time sample, seconds.
+    #[getter]
+    fn min_rtt(&self) -> Option<f64> {
+        seconds(self.view().min_rtt)
+    }
+
+    /// Retransmission timeout, seconds.
+    #[getter]
+    fn rto(&self) -> f64 {
+        self.view().rto.as_secs_f64()
+    }
+
+    /// Consecutive errors.
+    #[getter]
+    fn error_count(&self) -> u32 {
+        self.view().error_count
+    }
+
+    /// Bytes in flight.
+    #[getter]
+    fn in_flight(&self) -> u64 {
+        self.view().in_flight
+    }
+
+    /// Chunks in flight.
+    #[getter]
+    fn in_flight_chunks(&self) -> u32 {
+        self.view().in_flight_chunks
+    }
+
+    /// When data last left on it.
+    #[getter]
+    fn last_sent(&self) -> Option<f64> {
+        time(self.view().last_sent)
+    }
+
+    /// The number of the link it runs over.
+    #[getter]
+    fn link(&self) -> u32 {
+        self.view().link.0
+    }
+
+    /// Max.Burst or pacing forbids another packet for the moment.
+    #[getter]
+    fn blocked(&self) -> bool {
+        self.view().blocked
+    }
+
+    /// Free window in bytes, 0 while blocked: any byte is room for a packet.
+    #[getter]
+    fn room(&self) -> u64 {
+        self.view().room()
+    }
+
+    /// Congestion window, bytes.
+    #[getter]
+    fn cwnd(&self) -> u64 {
+        self.view().limit.cwnd
+    }
+
+    /// Slow-start threshold, bytes.
+    #[getter]
+    fn ssthresh(&self) -> Option<u64> {
+        self.view().limit.ssthresh
+    }
+
+    /// The rate it is paced at, bit/s.
+    #[getter]
+    fn pacing(&self) -> Option<f64> {
+        self.view().limit.pacing.map(|rate| rate.bps())
+    }
+
+    /// Available bandwidth, bit/s.
+    #[getter]
+    fn bandwidth(&self) -> Option<f64> {
+        self.view().est.bandwidth.map(|rate| rate.bps())
+    }
+
+    /// Rate at which data are acknowledged, bit/s.
+    #[getter]
+    fn delivery_rate(&self) -> Option<f64> {
+        self.view().est.delivery_rate.map(|rate| rate.bps())
+    }
+
+    /// Probability that a packet is lost.
+    #[getter]
+    fn loss(&self) -> Option<f64> {
+        self.view().est.loss
+    }
+
+    /// Round-trip time of the path without its queues, seconds.
+    #[getter]
+    fn reference_rtt(&self) -> Option<f64> {
+        seconds(self.view().est.reference_rtt)
+    }
+
+    /// Probability that a frame is in error on the access link.
+    #[getter]
+    fn frame_error_rate(&self) -> Option<f64> {
+        self.view().est.frame_error_rate
+    }
+
+    /// Effective signal-to-noise ratio, linear.
+    #[getter]
+    fn effective_snr(&self) -> Option<f64> {
+        self.view().est.effective_snr
+    }
+
+    /// The rate the receiver asks for, bit/s.
+    #[getter]
+    fn peer_rate(&self) -> Option<f64> {
+        self.view().est.peer_rate.map(|rate| rate.bps())
+    }
+
+    /// What else estimators say, by name.
+    #[getter]
+    fn extra<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let extra = PyDict::new(py);
+        self.view().est.extra.iter().try_for_each(|(name, value)| extra.set_item(name, value))?;
+        Ok(extra)
+    }
+
+    fn __repr__(&self) -> String {
+        let (id, state, view) = (self.id(), self.state(), self.view());
+        format!("<Path {id}, {state}, {} of {} bytes in flight>", view.in_flight, view.limit.cwnd)
+    }
+}
+
+/// What waits to be sent.
+#[pyclass(frozen, get_all, module = "strandcast")]
+pub(crate) struct Backlog {
+    /// Payload bytes.
+    bytes: u64,
+    /// Messages, wholly or in part.
+    messages: usize,
+    /// Size of the next chunk, bytes.
+    next_len: u64,
+    /// When the next chunk's message becomes worthless.
+    next_expires: Option<f64>,
+    /// The next chunk was lost before.
+    retransmission: bool,
+    /// Paths the next chunk was sent on already.
+    tried: BTreeSet<u8>,
+}
+
+impl From<&proto::Backlog> for Backlog {
+    fn from(backlog: &proto::Backlog) -> Self {
+        Backlog {
+            bytes: backlog.bytes,
+            messages: backlog.messages,
+            next_len: backlog.next_len,
+            next_expires: time(backlog.next_expires),
+            retransmission: backlog.retransmission,
+            tried: backlog.tried.iter().map(|path| path.0).collect(),
+        }
+    }
+}
+
+#[pymethods]
+impl Backlog {
+    fn __repr__(&self) -> String {
+        format!("<Backlog of {} bytes in {} messages>", self.bytes, self.messages)
+    }
+}
+
+pub(super) fn seconds(duration: Option<Duration>) -> Option<f64> {
+    duration.map(|duration| duration.as_secs_f64())
+}
+
+pub(super) fn time(at: Option<Instant>) -> Option<f64> {
+    at.map(Instant::as_secs_f64)
+}

@@ -1,0 +1,312 @@
+"""Policies written in Python: which path data take, how much may be in flight, in the simulator and on real links.
+
+A policy is a class. Times are seconds by the clock of `view.now`, sizes are bytes, rates are bit/s; paths are named by
+their ids. docs/python-policies.md is the guide.
+"""
+
+from __future__ import annotations
+
+import abc
+import hashlib
+import importlib
+import importlib.util
+import inspect
+import pathlib
+import sys
+from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import Any
+
+from strandcast import _native
+from strandcast._native import Assignment, Backlog, Limit, Signal, View
+from strandcast.errors import ContractError, SchemeError, StrandcastError
+
+
+class Policy:
+    """What every policy is: it may hear all signals and may ask to be woken.
+
+    One object is made for each association and each of its ends. What the core tells it is all it may decide by: no
+    clock, no global randomness. Then the same seed gives the same run.
+
+    Attributes:
+        base: The scheme whose other parts it keeps, with its parameters, as `"cmt,rtx=same"`.
+        name: What results call it; the class's name unless the class says otherwise.
+        seed: A number drawn from the run's seed, there before `__init__` is called: `random.Random(self.seed)`.
+    """
+
+    base: str = "cmt"
+    name: str = ""
+    seed: int = 0
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "name" not in vars(cls):
+            cls.name = cls.__name__
+
+    def on_signal(self, view: View, signal: Signal) -> None:
+        """Something happened. Not called unless the class has its own.
+
+        Args:
+            view: All paths, with estimates that know of the signal and limits that do not yet.
+            signal: What happened: `match signal: case sc.Signal.Acked(path=path): …`.
+        """
+
+    def timeout(self) -> float | None:
+        """When to be woken by `Signal.Tick`, seconds by the clock of `view.now`; None: not at all.
+
+        Asked after each of the other callbacks. After a Tick it must be later, or None.
+        """
+        return None
+
+
+class Scheduler(Policy, abc.ABC):
+    """Decides which path new data take."""
+
+    @abc.abstractmethod
+    def next(self, view: View, backlog: Backlog) -> Assignment | int | None:
+        """Asked while data wait and some path has room.
+
+        The core enforces windows, pacing and the peer's receive window: what does not fit waits.
+
+        Args:
+            view: All paths.
+            backlog: What waits.
+
+        Returns:
+            The id of a path, for one chunk; an `Assignment` for more chunks or copies on several paths; None holds
+            everything until the next signal.
+        """
+
+
+class CongestionControl(Policy, abc.ABC):
+    """Decides how much may be in flight. One object for the whole association, so that windows can be coupled."""
+
+    @abc.abstractmethod
+    def limit(self, path: int) -> float | Limit | None:
+        """The limit of a path, asked after each signal. The core never goes below one packet on an active path.
+
+        Args:
+            path: The path's id.
+
+        Returns:
+            The congestion window in bytes, or a `Limit` with slow-start threshold or pacing; None: what the base has.
+        """
+
+    def aggregate(self) -> float | None:
+        """The limit over all paths in bytes; None: there is none. Not overridden: what the base has."""
+        return None
+
+
+Scheme = str | type[Policy] | Callable[[], Policy]
+"""What stands for a scheme: its text (`"cmt,rtx=same"`), a policy's class, or whatever makes a policy."""
+
+Callbacks = Mapping[str, Callable[..., object]]
+Plan = tuple[str, Callable[[int], Callbacks]]
+
+_BASES = "sc.Scheduler or sc.CongestionControl"
+_CALLBACKS = {
+    "on_signal": Policy,
+    "timeout": Policy,
+    "next": Scheduler,
+    "limit": CongestionControl,
+    "aggregate": CongestionControl,
+}
+"""What may be called, by where it is defined: what a class leaves as it is there is never called."""
+
+
+def name_of(scheme: Scheme) -> str:
+    """What results call a scheme: its text as it is written shortest, or the policy's name.
+
+    Raises:
+        SchemeError: There is no such scheme, or what was given is none.
+    """
+    made = resolve(scheme)
+    return _native.canonical(made) if isinstance(made, str) else _named(_sample(made))
+
+
+def key_of(scheme: Scheme) -> str:
+    """What identifies a scheme in stores of results: its text as it is written shortest, or `NAME@DIGEST`.
+
+    The digest is over the sources of the class and those it is derived from, and its base scheme; functions and
+    constants that stand elsewhere are not seen.
+
+    Raises:
+        SchemeError: There is no such scheme, or what was given is none.
+        StrandcastError: The policy has no source, as one that was typed into the interpreter.
+    """
+    made = resolve(scheme)
+    if isinstance(made, str):
+        return _native.canonical(made)
+    sample = _sample(made)
+    digest = hashlib.sha256(sample.base.encode())
+    for kind in type(sample).__mro__:
+        if kind.__module__ != __name__ and issubclass(kind, Policy):
+            digest.update(_source(kind).encode())
+    if not isinstance(made, type):
+        digest.update(_source(made).encode())
+    return f"{_named(sample)}@{digest.hexdigest()[:12]}"
+
+
+def load(spec: str) -> type[Policy]:
+    """The policy's class that `FILE.py:CLASS` or `package.module:CLASS` names, with `,base=…` behind it if wanted.
+
+    `key=value` pairs after the base belong to it, and without a `base` to the class's own.
+
+    Raises:
+        SchemeError: There is no such file, module or class; what its import raises is the cause.
+    """
+    place, *pairs = spec.split(",")
+    where, _, name = place.strip().rpartition(":")
+    if not where or not name.isidentifier():
+        raise SchemeError(f"{spec}: a policy is named FILE.py:CLASS or package.module:CLASS")
+    try:
+        module = _from_file(pathlib.Path(where)) if where.endswith(".py") else importlib.import_module(where)
+    except Exception as error:
+        raise SchemeError(f"{spec}: {where} can't be imported: {type(error).__name__}: {error}") from error
+    found = getattr(module, name, None)
+    if not isinstance(found, type) or not issubclass(found, Policy) or inspect.isabstract(found):
+        names = [key for key, value in vars(module).items() if _is_policy(value)]
+        raise SchemeError(f"{spec}: {where} has no policy {name}; it has {', '.join(names) or 'none'}")
+    return _based(found, [pair.strip() for pair in pairs]) if pairs else found
+
+
+def resolve(scheme: Scheme) -> str | type[Policy] | Callable[[], Policy]:
+    """A scheme, with the name of a policy's class replaced by the class."""
+    if isinstance(scheme, str):
+        return load(scheme) if ":" in scheme.partition(",")[0] else scheme
+    if not callable(scheme):
+        raise SchemeError(f"{scheme!r} is no scheme: give its text, or a class derived from {_BASES}")
+    return scheme
+
+
+def plan(scheme: type[Policy] | Callable[[], Policy]) -> tuple[str, Plan]:
+    """A policy as the native module takes it: its name, its base and what makes its callbacks for a seed."""
+    sample = _sample(scheme)
+
+    def make(seed: int) -> Callbacks:
+        return _callbacks(_make(scheme, seed))
+
+    return _named(sample), (sample.base, make)
+
+
+def contract(scheme: type[Policy] | Callable[[], Policy] | str, cases: int = 8, *, seed: int | None = None) -> None:
+    """Tests that a policy keeps the contract all policies must keep.
+
+    A toy association whose paths lose, fail, leave, join and are put aside drives it, then everything recovers; after
+    that come signals without any sense. Data must go on and arrive in the end, same input must give same output, only
+    paths that are there may be named, windows must not be empty, and nothing may raise: docs/adding-a-scheme.md.
+
+    Args:
+        scheme: The policy's class.
+        cases: How many cases, with seeds from 0.
+        seed: The only case to run, as an error names it.
+
+    Raises:
+        ContractError: It is broken; the message names the case. What the policy raised itself is the cause.
+        SchemeError: It is no policy.
+    """
+    made = resolve(scheme)
+    if isinstance(made, str):
+        raise SchemeError(f"{made}: the contract test is for policies written in Python")
+    name, (base, make) = plan(made)
+    for case in range(cases) if seed is None else [seed]:
+        broken = _native.contract_case(name, base, make, case)
+        if broken is not None:
+            what, cause = broken
+            again = f"sc.contract({getattr(made, '__name__', name)}, seed={case})"
+            raise ContractError(f"{name} breaks the contract in case {case}: {what}; again: {again}", case) from cause
+
+
+def _make(scheme: type[Policy] | Callable[[], Policy], seed: int) -> Policy:
+    if not isinstance(scheme, type):
+        made = scheme()
+        if not isinstance(made, Scheduler | CongestionControl):
+            raise SchemeError(f"{scheme!r} makes {made!r}, which is derived from neither {_BASES}")
+        made.seed = seed
+        return made
+    policy: Policy = object.__new__(scheme)
+    policy.seed = seed
+    type(policy).__init__(policy)
+    return policy
+
+
+def _sample(scheme: type[Policy] | Callable[[], Policy]) -> Policy:
+    """A policy to look at."""
+    if isinstance(scheme, type) and not _is_policy(scheme):
+        raise SchemeError(f"{scheme.__name__} is no policy: derive it from {_BASES}, and write their methods")
+    return _make(scheme, 0)
+
+
+def _is_policy(found: object) -> bool:
+    return (
+        isinstance(found, type) and issubclass(found, Scheduler | CongestionControl) and not inspect.isabstract(found)
+    )
+
+
+def _named(policy: Policy) -> str:
+    if not policy.name.strip() or any(sign in policy.name for sign in ",:\n"):
+        wrong = f"{type(policy).__name__}.name is {policy.name!r}"
+        raise SchemeError(f"{wrong}: a name has no comma, colon or line break, and is not empty")
+    try:
+        _native.canonical(policy.name)
+    except SchemeError:
+        return policy.name
+    raise SchemeError(f"a policy is called {policy.name}, and so is a scheme: give it another name")
+
+
+def _callbacks(policy: Policy) -> Callbacks:
+    """What the policy's class has of its own."""
+    mine = type(policy)
+    own = [name for name, kind in _CALLBACKS.items() if getattr(mine, name, vars(kind)[name]) is not vars(kind)[name]]
+    return {name: getattr(policy, name) for name in own}
+
+
+def _source(made: Any) -> str:
+    try:
+        return inspect.getsource(made)
+    except (OSError, TypeError):
+        pass
+    try:
+        # A notebook's class has no file, but its methods know their cells.
+        own = {name: value for name, value in vars(made).items() if inspect.isfunction(value) or name[:2] != "__"}
+        parts = [inspect.getsource(of) if inspect.isfunction(of) else f"{name} = {of!r}" for name, of in own.items()]
+    except (OSError, TypeError):
+        parts = []
+    if not parts:
+        raise StrandcastError(f"{made!r} has no source that would tell its results from others'; write it into a file")
+    return "\n".join(parts)
+
+
+def _from_file(file: pathlib.Path) -> ModuleType:
+    """Imports a file, under a name of its own."""
+    file = file.resolve()
+    if not file.is_file():
+        raise FileNotFoundError(f"there is no file {file}")
+    name = f"strandcast_policies_{hashlib.sha256(str(file).encode()).hexdigest()[:8]}_{file.stem}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{file} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    import cloudpickle
+
+    # Other processes can't import it by its name.
+    cloudpickle.register_pickle_by_value(module)
+    return module
+
+
+def _based(found: type[Policy], pairs: list[str]) -> type[Policy]:
+    """The same policy on another base."""
+    own = [pair for pair in pairs if not pair.startswith("base=")]
+    named = [pair.removeprefix("base=") for pair in pairs if pair.startswith("base=")]
+    if len(named) > 1:
+        raise SchemeError(f"{found.name}: base is given twice")
+    base = ",".join([*(named or [found.base]), *own])
+    return type(found.__name__, (found,), {"base": base, "name": f"{found.name} on {base}".replace(",", " ")})

@@ -1,0 +1,412 @@
+"""Policies written in Python."""
+# ruff: noqa: ARG002 - a policy need not look at all that it is shown.
+
+from __future__ import annotations
+
+import functools
+import itertools
+import pathlib
+import pickle
+import random
+import traceback
+
+import pytest
+
+import strandcast as sc
+from strandcast import policies
+
+
+class Turns(sc.Scheduler):
+    """A packet a path in turn, as `cmt,turn=packet` has it."""
+
+    def next(self, view: sc.View, backlog: sc.Backlog) -> int | None:
+        """The next path with room after the one used last."""
+        room = [path.id for path in view.usable if path.room]
+        last = view.last_path_used
+        after = [path for path in room if last is not None and path > last]
+        return next(iter(after or room), None)
+
+
+class Dice(sc.Scheduler):
+    """Any path with room."""
+
+    def __init__(self) -> None:
+        self.random = random.Random(self.seed)
+
+    def next(self, view: sc.View, backlog: sc.Backlog) -> sc.Assignment | None:
+        """Up to three packets on a path drawn from the seed."""
+        room = [path.id for path in view.usable if path.room]
+        return sc.Assignment(self.random.choice(room), self.random.randint(1, 3)) if room else None
+
+
+class Halving(sc.CongestionControl):
+    """A packet more a round trip, half as many after a loss."""
+
+    def __init__(self) -> None:
+        self.cwnd: dict[int, float] = {}
+
+    def on_signal(self, view: sc.View, signal: sc.Signal) -> None:
+        """Grows and shrinks the windows."""
+        match signal:
+            case sc.Signal.PathChanged(path=path):
+                self.cwnd.setdefault(path, 4000.0)
+            case sc.Signal.Acked(path=path, newly_acked=acked):
+                cwnd = self.cwnd.setdefault(path, 4000.0)
+                self.cwnd[path] = min(cwnd + view.paths[path].mtu * acked / cwnd, 1e6)
+            case sc.Signal.LossEvent(path=path, cause="congestion"):
+                self.cwnd[path] = max(self.cwnd.get(path, 4000.0) / 2, 2000.0)
+
+    def limit(self, path: int) -> float:
+        """The window as it is."""
+        return self.cwnd.get(path, 4000.0)
+
+
+class Both(Turns, Halving):
+    """A scheduler and a congestion control in one."""
+
+
+def marks(result: sc.Result) -> set[str]:
+    """The fingerprints, whatever the schemes are called."""
+    return set(result.fingerprints.values())
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_round_robin_in_python_is_the_built_in_one(two_paths: sc.Scenario, threads: int) -> None:
+    mine = sc.run(two_paths, Turns, runs=3, seed=5, threads=threads)
+    built_in = sc.run(two_paths, "cmt,turn=packet", runs=3, seed=5, threads=threads)
+    assert list(mine.fingerprints.values()) == list(built_in.fingerprints.values())
+    assert len(marks(mine)) == 3
+
+
+def test_same_seed_same_run(two_paths: sc.Scenario) -> None:
+    for policy in (Dice, Halving, Both):
+        one, other = (sc.run(two_paths, policy, runs=2, seed=3, threads=n) for n in (1, 2))
+        assert one.fingerprints == other.fingerprints
+    assert marks(sc.run(two_paths, Dice, runs=1, seed=3)) != marks(sc.run(two_paths, Dice, runs=1, seed=4))
+
+
+def test_each_part_is_its_class_s(two_paths: sc.Scenario) -> None:
+    found = [marks(sc.run(two_paths, scheme, runs=1)) for scheme in ("cmt", Turns, Halving, Both)]
+    assert len({frozenset(one) for one in found}) == 4
+
+
+def test_schemes_stand_side_by_side(two_paths: sc.Scenario) -> None:
+    alone = sc.run(two_paths, "cmt", runs=2, seed=1)
+    result = sc.run(two_paths, ["cmt", Turns], runs=2, seed=1)
+    assert list(result.fingerprints) == [("cmt", 1), ("cmt", 2), ("Turns", 1), ("Turns", 2)]
+    assert alone.fingerprints.items() <= result.fingerprints.items()
+    assert result.summary["scheme"].unique(maintain_order=True).to_list() == ["cmt", "Turns"]
+
+
+def test_a_base_keeps_its_parameters(two_paths: sc.Scenario) -> None:
+    class OnLia(Turns):
+        base = "lia,rtx=same"
+
+    # A scheduler of its own on the base's windows and recovery: the same as the base with that scheduler.
+    built_in = sc.run(two_paths, "lia,rtx=same,scheduler=round-robin,turn=packet", runs=1)
+    assert marks(sc.run(two_paths, OnLia, runs=1)) == marks(built_in)
+
+
+def test_names(two_paths: sc.Scenario) -> None:
+    class Named(Turns):
+        name = "my turns"
+
+    class Heir(Named):
+        pass
+
+    assert [policies.name_of(scheme) for scheme in (Named, Heir, "cmt,rtx=cwnd")] == ["my turns", "Heir", "cmt"]
+    assert ("my turns", 1) in sc.run(two_paths, Named, runs=1, seed=1).fingerprints
+    for wrong in ("cmt", "lia", " ", "a,b", "a\nb"):
+        bad = type("Bad", (Turns,), {"name": wrong})
+        with pytest.raises(sc.SchemeError, match="name"):
+            sc.run(two_paths, bad)
+    with pytest.raises(sc.SchemeError, match="two schemes are called Turns"):
+        sc.run(two_paths, [Turns, type("Turns", (Turns,), {})])
+
+
+def test_what_is_no_policy(two_paths: sc.Scenario) -> None:
+    for wrong in (int, sc.Scheduler, policies.Policy, lambda: 3):
+        with pytest.raises(sc.SchemeError, match=r"sc\.Scheduler or sc\.CongestionControl"):
+            sc.run(two_paths, wrong)  # type: ignore[arg-type]
+    with pytest.raises(sc.SchemeError, match=r"Mine: base = \"cmtt\": unknown scheme .* did you mean cmt"):
+        sc.run(two_paths, type("Mine", (Turns,), {"base": "cmtt"}))
+
+
+def test_what_makes_policies_may_be_any_function(two_paths: sc.Scenario) -> None:
+    class Some(Turns):
+        def __init__(self, chunks: int) -> None:
+            self.name = f"some-{chunks}"
+            self.chunks = chunks
+
+    schemes = [functools.partial(Some, 1), functools.partial(Some, 2)]
+    assert {name for name, _ in sc.run(two_paths, schemes, runs=1).fingerprints} == {"some-1", "some-2"}
+
+
+def test_keys_tell_sources_apart() -> None:
+    keys = [policies.key_of(scheme) for scheme in (Turns, Dice, Halving, Both)]
+    assert len(set(keys)) == 4
+    assert all(key.startswith(f"{kind.__name__}@") for key, kind in zip(keys, (Turns, Dice, Halving, Both)))
+    assert policies.key_of(Turns) == keys[0]
+    assert policies.key_of(type("Turns", (Turns,), {"base": "lia", "next": Turns.next})) != keys[0]
+    assert policies.key_of("cmt,rtx=cwnd") == "cmt"
+    namespace: dict[str, object] = {"sc": sc, "__name__": "typed"}
+    exec("class Typed(sc.Scheduler):\n    def next(self, view, backlog): return None", namespace)
+    with pytest.raises(sc.StrandcastError, match="no source"):
+        policies.key_of(namespace["Typed"])  # type: ignore[arg-type]
+
+
+class Broken(Turns):
+    """Works for a while."""
+
+    calls = 0
+
+    def next(self, view: sc.View, backlog: sc.Backlog) -> int | None:
+        """Fails in the end."""
+        self.calls += 1
+        if self.calls > 100:
+            raise KeyError("no such thing")
+        return super().next(view, backlog)
+
+
+def test_an_exception_is_raised_as_it_is(two_paths: sc.Scenario, capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(KeyError, match="no such thing") as caught:
+        sc.run(two_paths, ["cmt", Broken], runs=3, seed=8, threads=2)
+    frames = traceback.extract_tb(caught.value.__traceback__)
+    assert frames[-1].name == "next"
+    assert frames[-1].filename == __file__
+    (note,) = caught.value.__notes__
+    assert "Broken, next at" in note
+    assert "seed" in note
+    assert capfd.readouterr().err == ""
+
+
+def answering(kind: type[policies.Policy], method: str, answer: object) -> type[policies.Policy]:
+    """A policy with the same answer to everything."""
+    needed = {sc.Scheduler: "next", sc.CongestionControl: "limit"}[kind]
+    methods = {needed: lambda *_: None, method: lambda *_: answer}
+    return type("Odd", (kind,), methods)
+
+
+@pytest.mark.parametrize(
+    ("kind", "method", "answer", "told"),
+    [
+        (sc.Scheduler, "next", 9, "path 9 is closed or was never there; open ones are 0, 1"),
+        (sc.Scheduler, "next", -1, "path -1 is closed"),
+        (sc.Scheduler, "next", "0", "the answer '0' is not the id of a path, an Assignment, or None"),
+        (sc.Scheduler, "timeout", float("nan"), "the answer nan is not a time"),
+        (sc.Scheduler, "timeout", 0.0, "it must be later"),
+        (sc.CongestionControl, "limit", -1, "cwnd=-1: a window"),
+        (sc.CongestionControl, "limit", 0, "cwnd=0: a window"),
+        (sc.CongestionControl, "limit", float("inf"), "cwnd=inf: a window"),
+        (sc.CongestionControl, "limit", [], "is not a window in bytes"),
+        (sc.CongestionControl, "aggregate", 0, "aggregate=0: a window"),
+    ],
+)
+def test_nonsense_is_one_clear_error(
+    two_paths: sc.Scenario, kind: type[policies.Policy], method: str, answer: object, told: str
+) -> None:
+    with pytest.raises(sc.PolicyError) as caught:
+        sc.run(two_paths, answering(kind, method, answer), runs=1)
+    assert told in str(caught.value)
+
+
+def test_answers_are_checked_where_they_are_made() -> None:
+    for wrong in (
+        lambda: sc.Assignment([]),
+        lambda: sc.Assignment(0, 0),
+        lambda: sc.Limit(0),
+        lambda: sc.Limit(1, pacing=-1),
+    ):
+        with pytest.raises(sc.PolicyError):
+            wrong()
+    assert sc.Assignment(2).paths == [2]
+    assert sc.Assignment([0, 1], 5).chunks == 5
+    assert (sc.Limit(1500.7).cwnd, sc.Limit(1, ssthresh=9).ssthresh, sc.Limit(1, pacing=2e6).pacing) == (1500, 9, 2e6)
+
+
+def test_copies_arrive_on_every_path(two_paths: sc.Scenario) -> None:
+    class Copies(sc.Scheduler):
+        def next(self, view: sc.View, backlog: sc.Backlog) -> sc.Assignment | None:
+            room = [path.id for path in view.usable if path.room]
+            return sc.Assignment(room) if room else None
+
+    goodput = {
+        scheme: result.metric("goodput_bps")["value"].item()
+        for scheme, result in ((scheme, sc.run(two_paths, scheme, runs=1)) for scheme in ("cmt", Copies))
+    }
+    assert goodput[Copies] < 0.8 * goodput["cmt"]
+
+
+def test_a_limit_binds(two_paths: sc.Scenario) -> None:
+    class Little(sc.CongestionControl):
+        def limit(self, path: int) -> sc.Limit:
+            return sc.Limit(100_000, pacing=200e3)
+
+    goodput = sc.run(two_paths, Little, runs=1).metric("goodput_bps")["value"].item()
+    assert 300e3 < goodput < 400e3
+
+    class Few(sc.CongestionControl):
+        def limit(self, path: int) -> None:
+            return None
+
+        def aggregate(self) -> int:
+            return 3000
+
+    # Two packets a round trip of some 30 to 80 ms.
+    assert sc.run(two_paths, Few, runs=1).metric("goodput_bps")["value"].item() < 3 * 1500 * 8 / 0.03
+
+
+def test_a_timeout_is_kept_to_the_nanosecond(two_paths: sc.Scenario) -> None:
+    ticks: list[float] = []
+
+    class Clock(Turns):
+        due = 1.0
+
+        def on_signal(self, view: sc.View, signal: sc.Signal) -> None:
+            if isinstance(signal, sc.Signal.Tick) and view.now >= self.due:
+                ticks.append(view.now)
+                self.due += 0.1
+
+        def timeout(self) -> float:
+            return self.due
+
+    sc.run(two_paths, Clock, runs=1, threads=1)
+    assert len(ticks) >= 78, "two ends, ten times a second"
+    assert max(abs(now - round(now, 1)) for now in ticks) < 1e-6
+
+
+def test_a_view_is_a_picture(two_paths: sc.Scenario) -> None:
+    seen: list[tuple[sc.View, sc.Backlog]] = []
+
+    class Looks(Turns):
+        def next(self, view: sc.View, backlog: sc.Backlog) -> int | None:
+            seen.append((view, backlog))
+            return super().next(view, backlog)
+
+    sc.run(two_paths, Looks, runs=1)
+    assert all(one.now <= other.now for (one, _), (other, _) in itertools.pairwise(seen))
+    view, backlog = seen[-1]
+    assert len(view.paths) == 2
+    assert [path.id for path in view.usable] == [0, 1]
+    for path in view.paths:
+        assert path.state == "active"
+        assert 0.03 < (path.min_rtt or 0) <= (path.srtt or 0) < path.rto
+        assert path.room == (0 if path.blocked else max(path.cwnd - path.in_flight, 0))
+    assert view.in_flight == sum(path.in_flight for path in view.paths)
+    assert backlog.bytes >= backlog.next_len - 16 > 0
+    assert not backlog.retransmission
+    assert not backlog.tried
+    assert "bytes in flight" in repr(view)
+
+
+def test_signals_tell_what_happened(two_paths: sc.Scenario) -> None:
+    kinds: dict[str, int] = {}
+
+    class Hears(Turns):
+        def on_signal(self, view: sc.View, signal: sc.Signal) -> None:
+            kinds[type(signal).__name__] = kinds.get(type(signal).__name__, 0) + 1
+            match signal:
+                case sc.Signal.Sent(chunk=chunk):
+                    assert chunk.path in (0, 1)
+                    assert chunk.transmissions[-1].at == view.now
+                case sc.Signal.Acked(path=path, newly_acked=acked, flight_before=flight):
+                    assert 0 < acked <= flight
+                    assert view.paths[path].id == path
+                case sc.Signal.Lost(chunk=chunk, cause=cause):
+                    assert chunk.losses >= 1
+                    assert cause in ("congestion", "wireless", "path failure")
+                case sc.Signal.LossEvent(trigger=trigger):
+                    assert trigger in ("fast retransmit", "timeout")
+
+    hearing = sc.run(two_paths, Hears, runs=1, threads=1)
+    assert {"Sent", "Acked", "Lost", "LossEvent", "Arrived"} <= set(kinds)
+    assert marks(hearing) == marks(sc.run(two_paths, Turns, runs=1)), "who only listens changes nothing"
+
+
+@pytest.mark.parametrize("policy", [Turns, Dice, Halving, Both])
+def test_the_contract_is_kept(policy: type[policies.Policy]) -> None:
+    sc.contract(policy, cases=3)
+
+
+class Mute(sc.Scheduler):
+    """Never sends."""
+
+    def next(self, view: sc.View, backlog: sc.Backlog) -> None:
+        """Holds everything."""
+
+
+class Fickle(sc.Scheduler):
+    """Decides by what it should not know."""
+
+    made = 0
+
+    def __init__(self) -> None:
+        Fickle.made += 1
+        self.turn = Fickle.made
+
+    def next(self, view: sc.View, backlog: sc.Backlog) -> sc.Assignment | None:
+        """Another run each time."""
+        room = [path.id for path in view.usable if path.room]
+        return sc.Assignment(room[self.turn % len(room)], self.turn) if room else None
+
+
+class Narrow(sc.Scheduler):
+    """Takes for granted that a path is usable."""
+
+    def next(self, view: sc.View, backlog: sc.Backlog) -> int:
+        """The quickest path."""
+        return min(view.usable, key=lambda path: path.srtt or 0).id
+
+
+@pytest.mark.parametrize(
+    ("policy", "told"),
+    [
+        (Mute, "nothing in flight, data waiting, nothing sent"),
+        (Fickle, "same input, other output"),
+        (Narrow, "ValueError: min()"),
+        (Broken, "KeyError: 'no such thing'"),
+    ],
+)
+def test_the_contract_tells_what_is_broken(
+    policy: type[policies.Policy], told: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(sc.ContractError) as caught:
+        sc.contract(policy)
+    message = str(caught.value)
+    assert told in message
+    assert "\n" not in message
+    assert f"sc.contract({policy.__name__}, seed={caught.value.seed})" in message
+    assert capfd.readouterr().err == ""
+    with pytest.raises(AssertionError) as again:
+        sc.contract(policy, seed=caught.value.seed)
+    assert str(again.value) == message
+    assert str(pickle.loads(pickle.dumps(caught.value))) == message
+
+
+MINE = """
+import strandcast as sc
+from beside import FIRST
+
+class Mine(sc.Scheduler):
+    def next(self, view, backlog):
+        return next((path.id for path in view.usable if path.room), FIRST)
+"""
+
+
+def test_policies_come_from_files(two_paths: sc.Scenario, tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(MINE.replace("from beside import FIRST", "FIRST = None"))
+    assert policies.name_of(f"{file}:Mine") == "Mine"
+    assert policies.load(f"{file}:Mine,base=lia,rtx=same").base == "lia,rtx=same"
+    assert policies.load(f"{file}:Mine,rtx=same").base == "cmt,rtx=same"
+    result = sc.run(two_paths, [f"{file}:Mine", f"{file}:Mine,base=lia"], runs=1)
+    assert {name for name, _ in result.fingerprints} == {"Mine", "Mine on lia"}
+    assert policies.key_of(f"{file}:Mine") != policies.key_of(f"{file}:Mine,base=lia")
+    for wrong, told in [
+        (f"{file}:Other", "has no policy Other; it has Mine"),
+        (f"{tmp_path}/none.py:Mine", "there is no file"),
+        ("no.such.module:Mine", "ModuleNotFoundError"),
+        (f"{file}:", "FILE.py:CLASS"),
+    ]:
+        with pytest.raises(sc.SchemeError, match=told):
+            sc.run(two_paths, wrong)
