@@ -3,6 +3,7 @@
 use crate::error::EXIT_CODES;
 use crate::place::{Listen, Place};
 use clap::{ArgGroup, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 use strandcast_net::interface::PathSpec;
@@ -36,6 +37,12 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Print the JSON Schema of scenario files
     Schema,
+    /// Draw the figures of the papers, each from runs of its scenario (Python package)
+    Figures(LabArgs),
+    /// Run a scenario over a grid of settings, on all cores or a cluster (Python package)
+    Sweep(LabArgs),
+    /// Plot traces and time series (Python package)
+    Plot(LabArgs),
 }
 
 /// What every command that speaks over the network takes.
@@ -231,6 +238,9 @@ pub(crate) struct PerfClientArgs {
     /// The server sends
     #[arg(long)]
     pub(crate) reverse: bool,
+    /// Nothing while it measures; with --json nothing but that
+    #[arg(long)]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -322,6 +332,14 @@ pub(crate) struct ExplainArgs {
     /// As JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Whatever follows a verb of the Python package.
+#[derive(Debug, clap::Args)]
+#[command(disable_help_flag = true)]
+pub(crate) struct LabArgs {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+    _rest: Vec<OsString>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -1,4 +1,4 @@
-//! The schemes and windows that scenarios can name.
+//! The schemes and windows that scenarios and `--scheme` can name.
 
 use std::sync::Arc;
 use strandcast_proto::policy::CongestionControl;
@@ -6,12 +6,22 @@ use strandcast_schemes::{WindowSetup, congestion, parse_spec_with};
 use strandcast_sim::simulation::{Catalog, SchemePlan};
 use strandcast_sim::tcp::Config;
 
+/// Whoever knows the schemes of a command, from its first argument to its last packet.
+pub type SharedCatalog = Arc<dyn Catalog + Send + Sync>;
+
+/// What is said of schemes in Python where there is no Python.
+const NEEDS_PYTHON: &str =
+    "schemes written in Python need the Python package: run `pip install .` in Strandcast's source";
+
 /// All that `strandcast schemes` lists.
 #[derive(Clone, Copy, Debug)]
 pub struct Schemes;
 
 impl Catalog for Schemes {
     fn scheme(&self, spec: &str, defaults: &str) -> Result<SchemePlan, String> {
+        if is_python(spec) {
+            return Err(NEEDS_PYTHON.into());
+        }
         let spec = Arc::new(parse_spec_with(spec, defaults).map_err(|error| error.to_string())?);
         let tuned = Arc::clone(&spec);
         Ok(SchemePlan {
@@ -29,6 +39,17 @@ impl Catalog for Schemes {
     }
 }
 
+/// Whether a spec names a class in Python: `FILE.py:CLASS` or `package.module:CLASS`, with parameters behind it or not.
+pub fn is_python(spec: &str) -> bool {
+    let name = spec.split(',').next().unwrap_or(spec).trim();
+    let is_word = |word: &str| {
+        let starts = word.starts_with(|c: char| c == '_' || c.is_alphabetic());
+        starts && word.chars().all(|c| c == '_' || c.is_alphanumeric())
+    };
+    let is_module = |place: &str| place.ends_with(".py") || place.split('.').all(is_word);
+    name.rsplit_once(':').is_some_and(|(place, class)| is_word(class) && is_module(place))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -39,5 +60,20 @@ mod tests {
         assert!(error.contains("did you mean cmt"), "{error}");
         let error = Schemes.scheme("cmt,rxt=same", "half-floor=2").err().expect("there is no such key");
         assert!(error.contains("did you mean rtx"), "{error}");
+    }
+
+    #[test]
+    fn schemes_in_python_need_the_package() {
+        for spec in
+            ["mine.py:Mine", "../a b/mine.py:Mine,base=cmt", "lab.policies:_Mine2 , base=cmt", "lab:M"]
+        {
+            let error = Schemes.scheme(spec, "").err().expect("there is no Python here");
+            assert!(error.contains("pip install .") && !error.contains('\n'), "{spec}: {error}");
+        }
+        for spec in ["mine.py", "mine.py:", ":Mine", "mine.py:2", "a b:Mine", "cmt,rtx=a.py:B", "udp://h.py"]
+        {
+            let error = Schemes.scheme(spec, "").err().expect("there is no such scheme");
+            assert!(!error.contains("Python"), "{spec}: {error}");
+        }
     }
 }

@@ -67,7 +67,7 @@ pub(crate) fn usage(error: &clap::Error) -> u8 {
 }
 
 /// clap's paragraph as a line: what is wrong and the tips, without the usage that `--help` shows.
-fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     let said = text.split("\n\nUsage:").next().unwrap_or(text);
     let said = said.split("\n\nFor more information").next().unwrap_or(said);
     let words: Vec<&str> = said.trim_start_matches("error: ").split_whitespace().collect();

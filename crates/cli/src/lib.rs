@@ -27,12 +27,14 @@ mod signals;
 mod simulate;
 mod transport;
 
-pub use catalog::Schemes;
+pub use catalog::{Schemes, SharedCatalog, is_python};
+pub use perf::perf_client;
 
 use clap::Parser;
 use error::CliError;
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 /// Runs the command with `args` (the program's name first) and gives its exit code, as `strandcast --help` and
 /// `docs/cli.md` list them.
@@ -42,11 +44,16 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// [`run`], with the exit code as a number.
 pub fn run_code(args: impl IntoIterator<Item = OsString>) -> u8 {
+    run_code_with(args, Arc::new(Schemes))
+}
+
+/// [`run_code`], with all schemes, those of scenarios and those of `--scheme`, from `catalog`.
+pub fn run_code_with(args: impl IntoIterator<Item = OsString>, catalog: SharedCatalog) -> u8 {
     let args = match args::Args::try_parse_from(args) {
         Ok(args) => args,
         Err(error) => return error::usage(&error),
     };
-    match dispatch(args.command) {
+    match dispatch(args.command, catalog) {
         Ok(()) => 0,
         Err(error) => {
             eprintln!("strandcast: {error}");
@@ -55,22 +62,31 @@ pub fn run_code(args: impl IntoIterator<Item = OsString>) -> u8 {
     }
 }
 
-fn dispatch(command: args::Command) -> Result<(), CliError> {
+fn dispatch(command: args::Command, catalog: SharedCatalog) -> Result<(), CliError> {
     match command {
-        args::Command::Send(args) => block_on(send::run(args)),
-        args::Command::Receive(args) => block_on(receive::run(args)),
-        args::Command::Demo(args) => block_on(demo::run(args)),
-        args::Command::Perf(args) => block_on(perf::run(args)),
+        args::Command::Send(args) => block_on(send::run(args, &catalog)),
+        args::Command::Receive(args) => block_on(receive::run(args, &catalog)),
+        args::Command::Demo(args) => block_on(demo::run(args, &catalog)),
+        args::Command::Perf(args) => block_on(perf::run(args, &catalog)),
         args::Command::Schemes(args) => schemes::run(&args),
-        args::Command::Simulate(args) => block_on(simulate::run(args)),
-        args::Command::Check(args) => check::run(&args),
-        args::Command::Explain(args) => explain::run(&args),
+        args::Command::Simulate(args) => block_on(simulate::run(args, catalog)),
+        args::Command::Check(args) => check::run(&args, &*catalog),
+        args::Command::Explain(args) => explain::run(&args, &*catalog),
+        args::Command::Figures(_) => needs_python("figures"),
+        args::Command::Sweep(_) => needs_python("sweep"),
+        args::Command::Plot(_) => needs_python("plot"),
         args::Command::Schema => print::text(&format!("{:#}\n", strandcast_sim::scenario::schema())),
     }
 }
 
+/// What the command says to a verb that only the Python package has; there nobody asks.
+fn needs_python(verb: &str) -> Result<(), CliError> {
+    let how = "run `pip install .` in Strandcast's source, which installs a `strandcast` that has it";
+    Err(CliError::Usage(format!("{verb} needs the Python package: {how}")))
+}
+
 /// Runs one command on one thread.
-fn block_on(command: impl Future<Output = Result<(), CliError>>) -> Result<(), CliError> {
+fn block_on<T>(command: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|e| CliError::Network(format!("cannot start: {e}")))?;
     let outcome = runtime.block_on(command);

@@ -12,7 +12,6 @@ pub(crate) type Stop = watch::Receiver<bool>;
 /// # Errors
 /// The system refuses.
 pub(crate) fn watch() -> Result<Stop, CliError> {
-    let listen = |kind| signal(kind).map_err(|e| CliError::Network(format!("cannot watch for signals: {e}")));
     let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
     let (stop, stopped) = watch::channel(false);
     tokio::spawn(async move {
@@ -24,6 +23,25 @@ pub(crate) fn watch() -> Result<Stop, CliError> {
         std::process::exit(i32::from(CliError::Aborted.code()));
     });
     Ok(stopped)
+}
+
+/// Watches for Ctrl-C in somebody else's process: whoever handled it hears of it, too, and SIGTERM goes on to end it.
+///
+/// # Errors
+/// The system refuses.
+pub(crate) fn watch_interrupt() -> Result<Stop, CliError> {
+    let mut interrupt = listen(SignalKind::interrupt())?;
+    let (stop, stopped) = watch::channel(false);
+    tokio::spawn(async move {
+        interrupt.recv().await;
+        // Nobody watches: the work is ending anyway.
+        let _ = stop.send(true);
+    });
+    Ok(stopped)
+}
+
+fn listen(kind: SignalKind) -> Result<Signal, CliError> {
+    signal(kind).map_err(|e| CliError::Network(format!("cannot watch for signals: {e}")))
 }
 
 async fn either(interrupt: &mut Signal, terminate: &mut Signal) {

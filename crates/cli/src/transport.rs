@@ -10,40 +10,38 @@ use strandcast_net::entropy;
 use strandcast_net::interface::{Interface, PathError, PathSpec, interfaces, usable_paths};
 use strandcast_net::resolve::{HostPort, resolve};
 use strandcast_proto::config::TransportConfig;
-use strandcast_proto::endpoint::{EndpointConfig, SchemeFactory};
+use strandcast_proto::endpoint::EndpointConfig;
 use strandcast_proto::policy::Scheme;
-use strandcast_schemes::{Spec, parse_spec};
+use strandcast_sim::simulation::{Catalog, SchemePlan};
 
 /// The UDP port (RFC 6951) unless another one is named.
 pub(crate) const UDP_PORT: u16 = 9899;
 
-/// Reads `--scheme`.
+/// The scheme that `--scheme` names.
 ///
 /// # Errors
 /// [`CliError::Usage`], with suggestions.
-pub(crate) fn scheme(text: &str) -> Result<Spec, CliError> {
-    parse_spec(text).map_err(|e| CliError::Usage(format!("--scheme {text}: {e}")))
+pub(crate) fn scheme(text: &str, catalog: &dyn Catalog) -> Result<SchemePlan, CliError> {
+    catalog.scheme(text, "").map_err(|e| CliError::Usage(format!("--scheme {text}: {e}")))
 }
 
 /// A scheme for an association that is opened here.
 ///
 /// # Errors
 /// [`CliError::Network`]: no randomness.
-pub(crate) fn build(spec: &Spec) -> Result<Box<dyn Scheme>, CliError> {
+pub(crate) fn build(plan: &SchemePlan) -> Result<Box<dyn Scheme>, CliError> {
     let seeds = entropy::seeds().map_err(|e| CliError::Network(OpenError::Entropy(e).to_string()))?;
-    Ok(spec.build(&seeds))
+    Ok((plan.build)(&seeds))
 }
 
 /// What the endpoint is told.
-pub(crate) fn endpoint(args: &TransportArgs, spec: &Spec, accepts: bool) -> EndpointConfig {
+pub(crate) fn endpoint(args: &TransportArgs, plan: &SchemePlan, accepts: bool) -> EndpointConfig {
     let mut transport = TransportConfig { mtu: args.mtu, outbound_streams: 2, ..TransportConfig::default() };
-    spec.tune(&mut transport);
-    let spec = spec.clone();
-    let accept: SchemeFactory = Arc::new(move |seeds| spec.build(seeds));
+    (plan.tune)(&mut transport);
     EndpointConfig {
         transport: Arc::new(transport),
         port: args.sctp_port,
-        accept: accepts.then_some(accept),
+        accept: accepts.then(|| Arc::clone(&plan.build)),
         ..EndpointConfig::default()
     }
 }

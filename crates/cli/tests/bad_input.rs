@@ -25,6 +25,23 @@ fn an_unknown_scheme_is_answered_with_a_suggestion() {
 }
 
 #[test]
+fn schemes_and_verbs_of_the_python_package() {
+    for scheme in ["mine.py:Mine", "lab.policies:Mine,base=cmt"] {
+        run(&format!("perf client 127.0.0.1 --scheme {scheme}"))
+            .fails(2, &[scheme, "Python package", "pip install ."]);
+    }
+    let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/examples/first.toml");
+    run(&format!("simulate {scenario} --scheme cmt,mine.py:Mine"))
+        .fails(2, &["mine.py:Mine", "pip install ."]);
+    for verb in
+        ["figures", "figures 000 --quick", "figures --help", "sweep x.toml --grid a=1", "plot -- --out"]
+    {
+        let name = verb.split(' ').next().unwrap();
+        run(verb).fails(2, &[name, "needs the Python package", "pip install ."]);
+    }
+}
+
+#[test]
 fn networks_that_are_not_there() {
     let send = format!("send {}", clip().display());
     run(&format!("{send} 127.0.0.1 --path if=nope0")).fails(4, &["nope0"]);

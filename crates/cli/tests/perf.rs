@@ -65,6 +65,15 @@ fn schemes_are_listed_for_people_and_machines() {
 }
 
 #[test]
+fn help_tells_what_only_the_python_package_has() {
+    let help = String::from_utf8(run("--help").out).unwrap();
+    for verb in ["figures", "sweep", "plot"] {
+        let mut lines = help.lines().filter(|line| line.trim_start().starts_with(&format!("{verb} ")));
+        assert!(lines.next().is_some_and(|line| line.ends_with("(Python package)")), "{verb}: {help}");
+    }
+}
+
+#[test]
 fn help_documents_the_exit_codes() {
     let help = run("send --help");
     help.succeeds();

@@ -108,6 +108,11 @@ mod tests {
         assert_eq!(specs("cmt,rtx=cwnd,lia"), ["cmt,rtx=cwnd", "lia"]);
         assert_eq!(specs("cmt, rtx=cwnd, dac=off ,sctp"), ["cmt,rtx=cwnd,dac=off", "sctp"]);
         assert_eq!(specs("cmt,cmt,rtx=same"), ["cmt", "cmt,rtx=same"]);
+        assert_eq!(specs("mine.py:Mine,base=cmt,cmt-la"), ["mine.py:Mine,base=cmt", "cmt-la"]);
+        assert_eq!(
+            specs("cmt,lab.m:A,lab.m:B,base=cmt,rtx=same"),
+            ["cmt", "lab.m:A", "lab.m:B,base=cmt,rtx=same"]
+        );
     }
 
     #[test]

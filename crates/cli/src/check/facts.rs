@@ -1,13 +1,12 @@
 //! Ways through the network, and what they can carry.
 
 use super::mean::{mean, video_bps};
-use crate::catalog::Schemes;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use strandcast_schemes::parse_spec;
 use strandcast_sim::link::{LinkConfig, QueueLimit};
 use strandcast_sim::scenario::{self, App, Flow, Hop, LinkRate, Scenario, Sctp, Transport};
-use strandcast_sim::simulation::{BuildError, Simulation};
+use strandcast_sim::simulation::{BuildError, Catalog, Simulation};
 use strandcast_sim::tcp::Config;
 
 /// Bytes of an SCTP packet with nothing but a SACK (RFC 9260 §3, §3.3.4), without what is in front of it.
@@ -124,8 +123,8 @@ pub(super) struct Facts {
 ///
 /// # Errors
 /// It cannot be built.
-pub(super) fn facts(scenario: &Scenario) -> Result<Facts, BuildError> {
-    let simulation = Simulation::new(scenario, &Schemes, scenario.run.seed, None)?;
+pub(super) fn facts(scenario: &Scenario, catalog: &dyn Catalog) -> Result<Facts, BuildError> {
+    let simulation = Simulation::new(scenario, catalog, scenario.run.seed, None)?;
     let network = Network { scenario, simulation: &simulation };
     let mut capacity_bps = BTreeMap::new();
     for link in scenario.links.keys() {
@@ -299,9 +298,9 @@ impl Wire {
     }
 }
 
-/// Whether a scheme has a scheduler that uses the primary path and no other.
+/// Whether a scheme has a scheduler that uses the primary path and no other. What is no preset may use all.
 fn primary_only(scheme: &str) -> bool {
-    let spec = parse_spec(scheme).expect("the scheme was built");
+    let Ok(spec) = parse_spec(scheme) else { return false };
     let has = spec.preset.keys.iter().any(|key| key.name == "scheduler");
     has && spec.params.word("scheduler") == "primary"
 }

@@ -9,14 +9,15 @@ use crate::args::CheckArgs;
 use crate::error::CliError;
 use crate::loaded::Loaded;
 use crate::print;
+use strandcast_sim::simulation::Catalog;
 
 /// Looks at a scenario and says what is known of it before it runs.
 ///
 /// # Errors
 /// [`CliError`]: mistakes in the scenario.
-pub(crate) fn run(args: &CheckArgs) -> Result<(), CliError> {
+pub(crate) fn run(args: &CheckArgs, catalog: &dyn Catalog) -> Result<(), CliError> {
     let loaded = Loaded::open(&args.file, &args.set)?;
-    let facts = facts(&loaded.scenario).map_err(|e| loaded.build_error(&e))?;
+    let facts = facts(&loaded.scenario, catalog).map_err(|e| loaded.build_error(&e))?;
     let rates = rates(&facts);
     let report = Report {
         scenario: &loaded.scenario,

@@ -3,6 +3,7 @@
 use super::stage::Stage;
 use super::verdict::{Seen, judge};
 use crate::args::DemoArgs;
+use crate::catalog::SharedCatalog;
 use crate::error::CliError;
 use crate::input::why;
 use crate::output::Output;
@@ -72,13 +73,13 @@ enum Step {
 ///
 /// # Errors
 /// [`CliError::Unmet`] if the stream did not come through well enough.
-pub(crate) async fn run(args: DemoArgs) -> Result<(), CliError> {
+pub(crate) async fn run(args: DemoArgs, catalog: &SharedCatalog) -> Result<(), CliError> {
     let folder = args.out.display();
     std::fs::create_dir_all(&args.out)
         .map_err(|e| CliError::Media(format!("cannot make {folder}: {}", why(&e))))?;
     let stop = signals::watch()?;
     let output = Output::open(&Place::File(args.out.join("received.ts"))).await?;
-    let stage = Stage::set(&args).await?;
+    let stage = Stage::set(&args, &**catalog).await?;
     let latency = Duration::from_millis(u64::from(args.latency));
     let mut pump = Pump::new(
         Ingest::paced(

@@ -14,6 +14,7 @@ use strandcast_net::interface::PathSpec;
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::policy::PathState;
 use strandcast_proto::seeds::Seeds;
+use strandcast_sim::simulation::Catalog;
 use strandcast_sim::topology::{PathNetwork, field, paper_000};
 
 const LOOPBACK: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
@@ -40,12 +41,12 @@ impl Stage {
     ///
     /// # Errors
     /// [`CliError`].
-    pub(super) async fn set(args: &DemoArgs) -> Result<Stage, CliError> {
+    pub(super) async fn set(args: &DemoArgs, catalog: &dyn Catalog) -> Result<Stage, CliError> {
         let networks = match args.network {
             NetworkName::Field => field(),
             NetworkName::Paper000 => paper_000(),
         };
-        let spec = transport::scheme(&args.scheme)?;
+        let plan = transport::scheme(&args.scheme, catalog)?;
         let capture = Capture::open(args.pcap.as_deref())?;
         let options = TransportArgs {
             sctp_port: 5000,
@@ -54,7 +55,7 @@ impl Stage {
             pcap: None,
             json: false,
         };
-        let endpoint = transport::endpoint(&options, &spec, true);
+        let endpoint = transport::endpoint(&options, &plan, true);
         let server = Server { endpoint, listen: vec![LOOPBACK], tap: None };
         let mut listener = server.listen().map_err(|e| transport::open_error(&e))?;
         let server = listener.driver().local_addrs()[0];
@@ -64,14 +65,14 @@ impl Stage {
         };
         let relays: Result<Vec<Relay>, _> = networks.iter().map(relay).collect();
         let relays = relays.map_err(|e| CliError::Network(e.to_string()))?;
-        let mut endpoint = transport::endpoint(&options, &spec, false);
+        let mut endpoint = transport::endpoint(&options, &plan, false);
         endpoint.transport =
             Arc::new(TransportConfig { send_buffer: SEND_BUFFER, ..(*endpoint.transport).clone() });
         let uplinks = networks.iter().zip(&relays).map(|(network, relay)| {
             let spec = PathSpec { address: Some(LOOPBACK.ip()), ..PathSpec::default() };
             Uplink { name: network.name.clone(), spec, remotes: vec![relay.local_addr()] }
         });
-        let (uplinks, scheme) = (uplinks.collect(), transport::build(&spec)?);
+        let (uplinks, scheme) = (uplinks.collect(), transport::build(&plan)?);
         let client = Client { endpoint, uplinks, port: options.sctp_port, scheme, tap: capture.tap() };
         let sender = client.connect().map_err(|e| transport::open_error(&e))?;
         let setup = tokio::time::timeout(SETUP, connect(&sender, &mut listener, networks.len())).await;

@@ -4,30 +4,29 @@ use super::json::as_json;
 use super::result::Kept;
 use super::story::story;
 use crate::args::ExplainArgs;
-use crate::catalog::Schemes;
 use crate::error::CliError;
 use crate::print;
 use crate::simulate::compared;
 use std::any::Any;
 use strandcast_sim::result::RunName;
-use strandcast_sim::simulation::{Account, Explainer, RunOptions, Simulation, Wanted};
+use strandcast_sim::simulation::{Account, Catalog, Explainer, RunOptions, Simulation, Wanted};
 
 /// Runs one run of a result again, and tells what happened to a message or frame.
 ///
 /// # Errors
 /// [`CliError`].
-pub(crate) fn run(args: &ExplainArgs) -> Result<(), CliError> {
+pub(crate) fn run(args: &ExplainArgs, catalog: &dyn Catalog) -> Result<(), CliError> {
     let mut kept = Kept::open(&args.result)?;
     let run = kept.run(args.seed, args.scheme.as_deref())?.clone();
     let wanted = match (args.frame, args.message) {
         (Some(frame), _) => Wanted::Frame(frame),
         (None, message) => Wanted::Message(message.unwrap_or_default()),
     };
-    let account = match again(&kept, &run, None, &args.flow, wanted)? {
+    let account = match again(&kept, &run, catalog, None, &args.flow, wanted)? {
         Some(account) => Some(account),
         // Not the scenario's own scheme, or not everywhere: --scheme has set it.
         None => match compared(&mut kept.loaded) {
-            Ok(()) => again(&kept, &run, Some(&run.scheme), &args.flow, wanted)?,
+            Ok(()) => again(&kept, &run, catalog, Some(&run.scheme), &args.flow, wanted)?,
             Err(_) => None,
         },
     };
@@ -43,12 +42,13 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), CliError> {
 fn again(
     kept: &Kept,
     run: &RunName,
+    catalog: &dyn Catalog,
     scheme: Option<&str>,
     flow: &str,
     wanted: Wanted,
 ) -> Result<Option<Account>, CliError> {
     let scenario = &kept.loaded.scenario;
-    let built = Simulation::new(scenario, &Schemes, run.seed, scheme);
+    let built = Simulation::new(scenario, catalog, run.seed, scheme);
     let mut simulation = built.map_err(|e| kept.loaded.build_error(&e))?;
     let explainer = Explainer::new(&simulation, scenario, flow, wanted);
     let explainer = explainer.map_err(|e| CliError::Usage(e.to_string()))?;

@@ -10,4 +10,5 @@ mod server;
 mod tests;
 mod usage;
 
+pub use run::perf_client;
 pub(crate) use run::run;

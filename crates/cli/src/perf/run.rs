@@ -5,12 +5,17 @@ use super::result::{Outcome, Setup};
 use super::server::{Served, Server};
 use crate::args::{PerfArgs, PerfClientArgs, PerfServerArgs, PerfSide};
 use crate::capture::Capture;
-use crate::error::CliError;
+use crate::catalog::SharedCatalog;
+use crate::error::{CliError, one_line};
+use crate::print;
 use crate::show::{bits_per_s, bytes};
-use crate::signals::{self, stopped};
-use crate::transport;
+use crate::signals::{self, Stop, stopped};
+use crate::{block_on, transport};
+use clap::Parser;
+use std::ffi::OsString;
 use std::time::Duration;
 use strandcast_net::driver;
+use strandcast_sim::simulation::Catalog;
 use tokio::sync::mpsc::unbounded_channel;
 
 /// How long the server may take to answer at all.
@@ -22,20 +27,63 @@ const FAREWELL: Duration = Duration::from_secs(2);
 ///
 /// # Errors
 /// [`CliError`].
-pub(crate) async fn run(args: PerfArgs) -> Result<(), CliError> {
+pub(crate) async fn run(args: PerfArgs, catalog: &SharedCatalog) -> Result<(), CliError> {
     match args.side {
-        PerfSide::Client(args) => client(args).await,
-        PerfSide::Server(args) => server(args).await,
+        PerfSide::Client(args) => {
+            let stop = signals::watch()?;
+            let (json, quiet) = (args.transport.json, args.quiet);
+            let outcome = client(args, &**catalog, stop).await?;
+            tell(&outcome, json, quiet)
+        }
+        PerfSide::Server(args) => server(args, catalog).await,
     }
 }
 
-async fn client(args: PerfClientArgs) -> Result<(), CliError> {
-    let spec = transport::scheme(&args.transport.scheme)?;
-    let mut stop = signals::watch()?;
+/// Measures as `strandcast perf client` does, for other programs: `args` are those behind the word `client`, schemes
+/// come from `catalog`. Gives the JSON that the command prints with `--json`. With `--quiet` nothing is said on
+/// standard error. Ctrl-C ends it; the process goes on.
+///
+/// # Errors
+/// The command's exit code, and its only line.
+pub fn perf_client(args: Vec<OsString>, catalog: SharedCatalog) -> Result<String, (u8, String)> {
+    let told = |error: CliError| (error.code(), error.to_string());
+    let words = std::iter::once(OsString::from("strandcast perf client")).chain(args);
+    let args =
+        PerfClient::try_parse_from(words).map_err(|e| told(CliError::Usage(one_line(&e.to_string()))))?;
+    let quiet = args.client.quiet;
+    let measured = block_on(async {
+        let stop = signals::watch_interrupt()?;
+        client(args.client, &*catalog, stop).await
+    });
+    let outcome = measured.map_err(told)?;
+    if !quiet {
+        outcome.lines().iter().for_each(|line| eprintln!("{line}"));
+    }
+    Ok(format!("{:#}", outcome.json()))
+}
+
+/// The command line of [`perf_client`].
+#[derive(Parser)]
+struct PerfClient {
+    #[command(flatten)]
+    client: PerfClientArgs,
+}
+
+async fn client(
+    args: PerfClientArgs,
+    catalog: &dyn Catalog,
+    mut stop: Stop,
+) -> Result<Box<Outcome>, CliError> {
+    let say = |line: &str| {
+        if !args.quiet {
+            eprintln!("{line}");
+        }
+    };
+    let plan = transport::scheme(&args.transport.scheme, catalog)?;
     let remotes = transport::remotes(&args.host).await?;
     let uplinks = transport::uplinks(&args.paths, &remotes)?;
     let capture = Capture::open(args.transport.pcap.as_deref())?;
-    eprintln!("measuring to {} over {}", args.host, transport::describe(&uplinks));
+    say(&format!("measuring to {} over {}", args.host, transport::describe(&uplinks)));
     let setup = Setup {
         host: args.host.host.clone(),
         port: args.host.port.unwrap_or(transport::UDP_PORT),
@@ -44,8 +92,8 @@ async fn client(args: PerfClientArgs) -> Result<(), CliError> {
         message: args.message.unwrap_or(0) as usize,
         reverse: args.reverse,
     };
-    let endpoint = transport::endpoint(&args.transport, &spec, false);
-    let (port, scheme) = (args.transport.sctp_port, transport::build(&spec)?);
+    let endpoint = transport::endpoint(&args.transport, &plan, false);
+    let (port, scheme) = (args.transport.sctp_port, transport::build(&plan)?);
     let client = driver::Client { endpoint, uplinks, port, scheme, tap: capture.tap() };
     let (tell, mut progress) = unbounded_channel();
     let started = client.run(|_| Client::new(setup, tell));
@@ -59,8 +107,8 @@ async fn client(args: PerfClientArgs) -> Result<(), CliError> {
         };
         match next {
             Some(Progress::Connected) => patience = None,
-            Some(Progress::Interval(interval)) => eprintln!("{}", interval.line()),
-            Some(Progress::Remark(line)) => eprintln!("{line}"),
+            Some(Progress::Interval(interval)) => say(&interval.line()),
+            Some(Progress::Remark(line)) => say(&line),
             Some(Progress::Done(outcome)) => break outcome,
             None => break Err("the transport stopped".into()),
         }
@@ -68,17 +116,15 @@ async fn client(args: PerfClientArgs) -> Result<(), CliError> {
     let outcome = outcome.map_err(CliError::Peer)?;
     // The server's last packet may come again.
     let _ = tokio::time::timeout(FAREWELL, driver.finished()).await;
-    print(&outcome, args.transport.json);
-    Ok(())
+    Ok(outcome)
 }
 
-fn print(outcome: &Outcome, json: bool) {
-    for line in outcome.lines() {
-        eprintln!("{line}");
+/// The result for people, unless only that for machines is wanted, and that.
+fn tell(outcome: &Outcome, json: bool, quiet: bool) -> Result<(), CliError> {
+    if !(json && quiet) {
+        outcome.lines().iter().for_each(|line| eprintln!("{line}"));
     }
-    if json {
-        println!("{:#}", outcome.json());
-    }
+    if json { print::text(&format!("{:#}\n", outcome.json())) } else { Ok(()) }
 }
 
 async fn sleep_until(at: Option<tokio::time::Instant>) {
@@ -88,12 +134,12 @@ async fn sleep_until(at: Option<tokio::time::Instant>) {
     }
 }
 
-async fn server(args: PerfServerArgs) -> Result<(), CliError> {
-    let spec = transport::scheme(&args.transport.scheme)?;
+async fn server(args: PerfServerArgs, catalog: &SharedCatalog) -> Result<(), CliError> {
+    let plan = transport::scheme(&args.transport.scheme, &**catalog)?;
     let mut stop = signals::watch()?;
     let listen = transport::listen(args.listen.as_ref()).await?;
     let capture = Capture::open(args.transport.pcap.as_deref())?;
-    let endpoint = transport::endpoint(&args.transport, &spec, true);
+    let endpoint = transport::endpoint(&args.transport, &plan, true);
     let server = driver::Server { endpoint, listen, tap: capture.tap() };
     let (tell, mut served) = unbounded_channel();
     let (driver, _task) = server.run(Server::new(tell)).map_err(|e| transport::open_error(&e))?;

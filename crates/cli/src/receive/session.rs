@@ -4,6 +4,7 @@ use super::guest::{Candidate, Guest, introduce};
 use super::summary::Summary;
 use crate::args::ReceiveArgs;
 use crate::capture::Capture;
+use crate::catalog::SharedCatalog;
 use crate::error::CliError;
 use crate::output::Output;
 use crate::place::Place;
@@ -52,13 +53,13 @@ enum Step {
 ///
 /// # Errors
 /// [`CliError`].
-pub(crate) async fn run(args: ReceiveArgs) -> Result<(), CliError> {
-    let spec = transport::scheme(&args.transport.scheme)?;
+pub(crate) async fn run(args: ReceiveArgs, catalog: &SharedCatalog) -> Result<(), CliError> {
+    let scheme = transport::scheme(&args.transport.scheme, &**catalog)?;
     let stop = signals::watch()?;
     let stats = Stats::open(args.stats.stats.as_ref())?;
     let addresses = transport::listen(args.listen.as_ref()).await?;
     let capture = Capture::open(args.transport.pcap.as_deref())?;
-    let endpoint = transport::endpoint(&args.transport, &spec, true);
+    let endpoint = transport::endpoint(&args.transport, &scheme, true);
     let server = Server { endpoint, listen: addresses, tap: capture.tap() };
     let listener = server.listen().map_err(|e| transport::open_error(&e))?;
     let output = Output::open(&args.output).await?;

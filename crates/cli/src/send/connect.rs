@@ -10,7 +10,7 @@ use strandcast_net::driver::{Association, Client};
 use strandcast_net::resolve::HostPort;
 use strandcast_proto::association::CloseReason;
 use strandcast_proto::config::TransportConfig;
-use strandcast_schemes::Spec;
+use strandcast_sim::simulation::SchemePlan;
 use tokio::time::Instant;
 
 /// How long one attempt may take.
@@ -21,12 +21,12 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub(crate) const REFUSED: &str = "refused: ";
 
 /// Where to connect to, and how.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Plan {
     pub(super) host: HostPort,
     pub(super) transport: TransportArgs,
     pub(super) paths: PathArgs,
-    pub(super) spec: Spec,
+    pub(super) scheme: SchemePlan,
     pub(super) capture: Capture,
 }
 
@@ -70,10 +70,10 @@ impl Plan {
     async fn open(&self) -> Result<Association, CliError> {
         let remotes = transport::remotes(&self.host).await?;
         let uplinks = transport::uplinks(&self.paths, &remotes)?;
-        let mut endpoint = transport::endpoint(&self.transport, &self.spec, false);
+        let mut endpoint = transport::endpoint(&self.transport, &self.scheme, false);
         let send_buffer = super::SEND_BUFFER;
         endpoint.transport = Arc::new(TransportConfig { send_buffer, ..(*endpoint.transport).clone() });
-        let (port, scheme) = (self.transport.sctp_port, transport::build(&self.spec)?);
+        let (port, scheme) = (self.transport.sctp_port, transport::build(&self.scheme)?);
         let client = Client { endpoint, uplinks, port, scheme, tap: self.capture.tap() };
         client.connect().map_err(|e| transport::open_error(&e))
     }

@@ -5,6 +5,7 @@ use super::pump::Pump;
 use super::watch::Watch;
 use crate::args::{Retry, SendArgs};
 use crate::capture::Capture;
+use crate::catalog::SharedCatalog;
 use crate::error::CliError;
 use crate::input::Input;
 use crate::show::{Monitor, Role, Stats};
@@ -62,8 +63,8 @@ enum Step {
 ///
 /// # Errors
 /// [`CliError`].
-pub(crate) async fn run(args: SendArgs) -> Result<(), CliError> {
-    let spec = transport::scheme(&args.transport.scheme)?;
+pub(crate) async fn run(args: SendArgs, catalog: &SharedCatalog) -> Result<(), CliError> {
+    let scheme = transport::scheme(&args.transport.scheme, &**catalog)?;
     let mut stop = signals::watch()?;
     let stats = Stats::open(args.stats.stats.as_ref())?;
     let mut monitor = Monitor::new(Role::Send, stats);
@@ -78,7 +79,7 @@ pub(crate) async fn run(args: SendArgs) -> Result<(), CliError> {
         transport::describe(&uplinks)
     ));
     monitor.line("warning: the stream is neither encrypted nor authenticated");
-    let plan = Plan { host: args.host, transport: args.transport, paths: args.paths, spec, capture };
+    let plan = Plan { host: args.host, transport: args.transport, paths: args.paths, scheme, capture };
     let first = args.retry.unwrap_or(Retry::For(RETRY));
     let association = tokio::select! {
         found = plan.connect(first) => found?,

@@ -4,7 +4,7 @@ use super::output;
 use super::progress::Progress;
 use crate::args::SimulateArgs;
 use crate::batch::{Batch, Finished, Job, RunError, SeriesTo, is_of_scheme, jobs, mark_compared, split};
-use crate::catalog::Schemes;
+use crate::catalog::SharedCatalog;
 use crate::error::CliError;
 use crate::loaded::Loaded;
 use crate::print;
@@ -20,8 +20,8 @@ use strandcast_sim::result::{ScenarioName, Speed, Summary, table};
 ///
 /// # Errors
 /// [`CliError`].
-pub(crate) async fn run(args: SimulateArgs) -> Result<(), CliError> {
-    let plan = Plan::new(args)?;
+pub(crate) async fn run(args: SimulateArgs, catalog: SharedCatalog) -> Result<(), CliError> {
+    let plan = Plan::new(args, catalog)?;
     let mut stop = signals::watch()?;
     let progress = Arc::clone(&plan.progress);
     let work = tokio::task::spawn_blocking(move || {
@@ -42,9 +42,9 @@ pub(crate) async fn run(args: SimulateArgs) -> Result<(), CliError> {
 }
 
 /// Everything that is known before the first run.
-#[derive(Debug)]
 struct Plan {
     args: SimulateArgs,
+    catalog: SharedCatalog,
     loaded: Loaded,
     name: ScenarioName,
     jobs: Vec<Job>,
@@ -54,7 +54,7 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(args: SimulateArgs) -> Result<Self, CliError> {
+    fn new(args: SimulateArgs, catalog: SharedCatalog) -> Result<Self, CliError> {
         let mut loaded = Loaded::open(&args.file, &args.set)?;
         let name = ScenarioName {
             title: loaded.scenario.title.clone(),
@@ -85,7 +85,7 @@ impl Plan {
         }
         let quiet = args.quiet || (args.json && stdout().is_terminal());
         let progress = Arc::new(Progress::new(jobs.len(), quiet));
-        let mut plan = Plan { args, loaded, name, jobs, seed, output: None, progress };
+        let mut plan = Plan { args, catalog, loaded, name, jobs, seed, output: None, progress };
         plan.batch().validate(&plan.jobs).map_err(|e| plan.error(e))?;
         plan.output = plan.open_output()?;
         Ok(plan)
@@ -102,7 +102,7 @@ impl Plan {
     fn batch(&self) -> Batch<'_> {
         Batch {
             scenario: &self.loaded.scenario,
-            catalog: &Schemes,
+            catalog: &*self.catalog,
             series: self.output.as_ref().map_or(SeriesTo::Nowhere, SeriesTo::Folder),
             trace: self.args.trace.as_deref(),
             waiting: &*self.progress,

@@ -1,0 +1,135 @@
+//! Schemes that are handed in work wherever one is named.
+
+mod common;
+
+use common::{file, port, run, start};
+use serde_json::Value;
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use strandcast::{Schemes, SharedCatalog, perf_client, run_code_with};
+use strandcast_proto::policy::CongestionControl;
+use strandcast_sim::simulation::{Catalog, SchemePlan};
+use strandcast_sim::tcp::Config;
+
+/// What `twin` is, too.
+const MODEL: &str = "cmt,rtx=same";
+
+/// One name more, and how many schemes it has made.
+#[derive(Default)]
+struct OneMore {
+    made: Arc<AtomicUsize>,
+}
+
+impl Catalog for OneMore {
+    fn scheme(&self, spec: &str, defaults: &str) -> Result<SchemePlan, String> {
+        if spec != "twin" {
+            return Schemes.scheme(spec, defaults);
+        }
+        let SchemePlan { tune, build } = Schemes.scheme(MODEL, defaults)?;
+        let made = Arc::clone(&self.made);
+        let build = move |seeds: &_| {
+            made.fetch_add(1, Ordering::Relaxed);
+            build(seeds)
+        };
+        Ok(SchemePlan { tune, build: Arc::new(build) })
+    }
+
+    fn congestion(&self, spec: &str, config: &Config) -> Result<Box<dyn CongestionControl>, String> {
+        Schemes.congestion(spec, config)
+    }
+}
+
+/// A catalog with `twin`, and its count.
+fn one_more() -> (SharedCatalog, Arc<AtomicUsize>) {
+    let catalog = OneMore::default();
+    let made = Arc::clone(&catalog.made);
+    (Arc::new(catalog), made)
+}
+
+fn words(line: &str) -> Vec<OsString> {
+    line.split_whitespace().map(OsString::from).collect()
+}
+
+fn example(name: &str) -> String {
+    format!("{}/../../scenarios/examples/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+fn result(folder: &Path) -> Value {
+    let text = std::fs::read_to_string(folder.join("result.json")).expect("simulate has written it");
+    serde_json::from_str(&text).expect("it is JSON")
+}
+
+#[test]
+fn simulations_take_them_from_the_command_line_and_from_scenarios() {
+    let (catalog, made) = one_more();
+    let folder = file("twin");
+    let line = format!(
+        "strandcast simulate {} --set run.time=3s --set run.warmup=1s --runs 1 --scheme twin,{MODEL} --quiet --out {}",
+        example("first.toml"),
+        folder.display()
+    );
+    assert_eq!(run_code_with(words(&line), Arc::clone(&catalog)), 0);
+    assert!(made.load(Ordering::Relaxed) > 0);
+    let result = result(&folder);
+    let runs = result["runs"].as_array().expect("a list");
+    let of = |i: usize| (&runs[i]["scheme"], &runs[i]["fingerprint"]);
+    assert_eq!((of(0).0, of(1).0), (&"twin".into(), &MODEL.into()));
+    assert_eq!(of(0).1, of(1).1, "another name is no other scheme");
+
+    let before = made.load(Ordering::Relaxed);
+    let explain = format!("strandcast explain {} --flow video --message 3 --scheme twin", folder.display());
+    assert_eq!(run_code_with(words(&explain), Arc::clone(&catalog)), 0);
+    assert!(made.load(Ordering::Relaxed) > before, "explain runs it again");
+
+    let check = format!("strandcast check {} --set flows.video.scheme=twin", example("first.toml"));
+    assert_eq!(run_code_with(words(&check), catalog), 0);
+    assert_eq!(strandcast::run_code(words(&check)), 2, "nobody else knows it");
+}
+
+#[test]
+fn measurements_take_them_on_either_side() {
+    let (catalog, made) = one_more();
+    let place = format!("127.0.0.1:{}", port());
+    let serve = words(&format!("strandcast perf server {place} --once --scheme twin"));
+    let server = std::thread::spawn({
+        let catalog = Arc::clone(&catalog);
+        move || run_code_with(serve, catalog)
+    });
+    let json = perf_client(words(&format!("{place} --time 0.5 --scheme twin --quiet")), catalog);
+    let json: Value = serde_json::from_str(&json.expect("it is measured")).expect("it is JSON");
+    assert_eq!(server.join().ok(), Some(0));
+    assert_eq!(json["start"]["test_start"]["scheme"], "twin");
+    let received = json["end"]["sum_received"]["bytes"].as_f64();
+    assert!(received > Some(1e5) && received == json["end"]["sum_sent"]["bytes"].as_f64(), "{received:?}");
+    assert_eq!(made.load(Ordering::Relaxed), 2, "one a side");
+}
+
+#[test]
+fn a_measurement_that_cannot_be_says_so_as_the_command_does() {
+    let (catalog, _) = one_more();
+    let client = |line: String| perf_client(words(&line), Arc::clone(&catalog)).expect_err(&line);
+    let place = format!("127.0.0.1:{}", port());
+    for (line, code, word) in [
+        (format!("{place} --scheme twni"), 2, "unknown scheme 'twni'"),
+        (format!("{place} --time soon"), 2, "soon"),
+        (format!("{place} --path if=nope0"), 4, "nope0"),
+    ] {
+        let (told, words) = client(line.clone());
+        assert!(told == code && words.contains(word) && !words.contains('\n'), "{line}: {told} {words}");
+        run(&format!("perf client {line}")).fails(i32::from(code), &[&words]);
+    }
+}
+
+#[test]
+fn quiet_measurements_print_json_alone() {
+    let place = format!("127.0.0.1:{}", port());
+    let server = start(&format!("perf server {place} --once"));
+    server.says("listening");
+    let client = run(&format!("perf client {place} --time 0.3 --quiet --json"));
+    client.succeeds();
+    server.end().succeeds();
+    assert!(client.json()["end"]["sum_received"]["bytes"].is_u64());
+    assert_eq!(client.err, "");
+}
