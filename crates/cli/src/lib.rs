@@ -11,7 +11,7 @@ mod catalog;
 mod check;
 mod demo;
 mod error;
-mod explain;
+pub mod explain;
 mod input;
 mod loaded;
 mod output;

@@ -187,6 +187,28 @@ fn a_frame_is_its_messages() {
     assert_eq!(account.frame.map(|frame| frame.number), Some(7));
 }
 
+/// The table of frames, the counters and the explainer tell the same story.
+#[test]
+fn late_frames_are_late_in_every_account() {
+    let mut scenario = one_link(sctp("cmt"), video(false), lossy(0.1));
+    scenario.run.time = 60 * SECOND;
+    let result = run(&scenario, 1);
+    let [(flow, frames)] = &result.frames[..] else { panic!("one flow has frames: {:?}", result.frames) };
+    assert_eq!(flow, "f");
+    let judged = frames.iter().filter(|frame| frame.kind.is_some() && frame.due_s <= 60.0);
+    let late = judged.filter(|frame| frame.whole_s.is_some_and(|at| at > frame.due_s)).count();
+    let counted = result.metrics.iter().find(|metric| metric.name == "late_frames").unwrap().value;
+    assert!(late > 0, "one packet in ten is lost");
+    assert_eq!(late as f64, counted);
+    for (number, frame) in (0_u32..).zip(frames).filter(|(number, _)| number % 97 == 3) {
+        let account = explain(&scenario, "f", Wanted::Frame(number));
+        let seconds = |at: Option<Instant>| at.map(|at| (at - account.origin).as_secs_f64());
+        assert_eq!(seconds(account.capture()), Some(frame.captured_s), "frame {number}");
+        assert_eq!(seconds(account.due()), Some(frame.due_s), "frame {number}");
+        assert_eq!(seconds(account.delivered()), frame.whole_s, "frame {number}");
+    }
+}
+
 #[test]
 fn what_is_given_up_is_never_delivered() {
     // 25 times 7500 bytes a 4 frames: 375 kbit/s over 250.

@@ -11,7 +11,7 @@ use strandcast_sim::simulation::{Account, Hop, MessageAccount, Outcome, Transmis
 const SCHEMA: &str = "strandcast-explain-1";
 
 /// All that is known.
-pub(super) fn as_json(account: &Account, run: &RunName, wanted: Wanted) -> String {
+pub fn as_json(account: &Account, run: &RunName, wanted: Wanted) -> String {
     let writer = Writer { origin: account.origin };
     let (frame, message) = match wanted {
         Wanted::Frame(number) => (Some(number), None),

@@ -7,4 +7,7 @@ mod story;
 #[cfg(test)]
 mod tests;
 
+pub use json::as_json;
 pub(crate) use run::run;
+pub use run::watch;
+pub use story::story;

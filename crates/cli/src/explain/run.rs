@@ -8,8 +8,11 @@ use crate::error::CliError;
 use crate::print;
 use crate::simulate::compared;
 use std::any::Any;
-use strandcast_sim::result::RunName;
-use strandcast_sim::simulation::{Account, Catalog, Explainer, RunOptions, Simulation, Wanted};
+use strandcast_sim::result::{RunName, RunResult};
+use strandcast_sim::scenario::Scenario;
+use strandcast_sim::simulation::{
+    Account, Catalog, Control, ExplainError, Explainer, RunOptions, Simulation, Wanted,
+};
 
 /// Runs one run of a result again, and tells what happened to a message or frame.
 ///
@@ -50,14 +53,31 @@ fn again(
     let scenario = &kept.loaded.scenario;
     let built = Simulation::new(scenario, catalog, run.seed, scheme);
     let mut simulation = built.map_err(|e| kept.loaded.build_error(&e))?;
-    let explainer = Explainer::new(&simulation, scenario, flow, wanted);
-    let explainer = explainer.map_err(|e| CliError::Usage(e.to_string()))?;
     if simulation.scheme() != run.scheme {
         return Ok(None);
     }
+    let watched = watch(&mut simulation, scenario, flow, wanted, &mut ());
+    let watched = watched.map_err(|e| CliError::Usage(e.to_string()))?;
+    let (result, account) = watched.expect("nobody breaks it off");
+    Ok((result.fingerprint.to_string() == run.fingerprint).then_some(account))
+}
+
+/// Runs `simulation`, which was built from `scenario`, and writes down what happens to a message or frame of a flow; `None`
+/// if `control` broke it off.
+///
+/// # Errors
+/// There is no such flow, message or frame.
+pub fn watch(
+    simulation: &mut Simulation,
+    scenario: &Scenario,
+    flow: &str,
+    wanted: Wanted,
+    control: &mut impl Control,
+) -> Result<Option<(RunResult, Account)>, ExplainError> {
+    let explainer = Explainer::new(simulation, scenario, flow, wanted)?;
     let options = RunOptions { series: None, recorder: Some(Box::new(explainer)) };
-    let result = simulation.run(options, &mut ()).expect("nobody breaks it off");
+    let Some(result) = simulation.run(options, control) else { return Ok(None) };
     let recorder: Box<dyn Any> = simulation.take_recorder().expect("the run was given one");
     let explainer = recorder.downcast::<Explainer>().expect("the recorder is the one the run was given");
-    Ok((result.fingerprint.to_string() == run.fingerprint).then(|| explainer.account()))
+    Ok(Some((result, explainer.account())))
 }

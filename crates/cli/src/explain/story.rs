@@ -8,7 +8,7 @@ use strandcast_sim::result::meter::LossPlace;
 use strandcast_sim::simulation::{Account, Hop, MessageAccount, Outcome, Transmission, Wanted};
 
 /// The story of what was asked for, and a table of its packets.
-pub(super) fn story(account: &Account, run: &RunName, wanted: Wanted) -> String {
+pub fn story(account: &Account, run: &RunName, wanted: Wanted) -> String {
     let teller = Teller { account };
     let mut lines = vec![teller.head(run, wanted)];
     let Some(message) = account.decisive() else {

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use strandcast_media::ts::FrameType;
 
 use super::names::{Across, definition};
 use crate::engine::Fingerprint;
@@ -96,6 +97,19 @@ pub struct Remark {
     pub text: String,
 }
 
+/// What became of a frame of a video.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Frame {
+    /// How it depends on others; `None`: a header.
+    pub kind: Option<FrameType>,
+    /// When it was captured, seconds since the flows' time 0.
+    pub captured_s: f64,
+    /// When it is shown.
+    pub due_s: f64,
+    /// When all of it had been delivered.
+    pub whole_s: Option<f64>,
+}
+
 /// A finished run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunResult {
@@ -107,6 +121,8 @@ pub struct RunResult {
     pub fingerprint: Fingerprint,
     /// What was measured.
     pub metrics: Vec<Metric>,
+    /// Flows with a video that has frames, and what became of these in the order of sending.
+    pub frames: Vec<(String, Vec<Frame>)>,
     /// What schemes had to say of their state at the end.
     pub remarks: Vec<Remark>,
     /// Packets that left a link, each link counting.

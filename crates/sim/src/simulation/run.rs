@@ -10,7 +10,7 @@ use super::build::WireInfo;
 use super::{Recorder, Simulation};
 use crate::net::WireId;
 use crate::result::meter::{LinkReading, link_metrics};
-use crate::result::{Metric, Remark, RunResult, Subject};
+use crate::result::{Frame, Metric, Remark, RunResult, Subject};
 
 /// Simulated time between two looks at [`Control`].
 const CHUNK: Duration = Duration::from_secs(1);
@@ -174,6 +174,13 @@ impl Simulation {
         all
     }
 
+    /// What became of the frames of flows that carry a video.
+    fn frames(&self) -> Vec<(String, Vec<Frame>)> {
+        let metered = self.flows.iter().zip(&self.network.watch().flows);
+        let frames = metered.map(|(flow, metered)| (flow.name.clone(), metered.meter.frames(self.origin)));
+        frames.filter(|(_, frames)| !frames.is_empty()).collect()
+    }
+
     fn result(&mut self) -> RunResult {
         self.counters(self.end);
         let mut metrics: Vec<Metric> = Vec::new();
@@ -190,6 +197,7 @@ impl Simulation {
             scheme: self.scheme.clone(),
             fingerprint: self.network.fingerprint(),
             metrics,
+            frames: self.frames(),
             remarks: self.remarks(),
             packet_hops: self.network.packet_hops(),
             simulated: self.end - self.origin,

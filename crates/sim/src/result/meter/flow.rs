@@ -9,6 +9,7 @@ use super::order::{InOrder, Message};
 use super::tally::{Disorder, Jitter, Tally, put_delays};
 use super::video::VideoMeter;
 use super::{LossPlace, VideoSpec, Window};
+use crate::result::Frame;
 use crate::result::histogram::Histogram;
 use crate::result::{Metric, Subject};
 
@@ -189,6 +190,11 @@ impl FlowMeter {
                 video.in_order(now, message);
             }
         });
+    }
+
+    /// What became of each frame of its video, if it carries one with frames; times are seconds since `origin`.
+    pub fn frames(&self, origin: Instant) -> Vec<Frame> {
+        self.video.as_ref().map_or_else(Vec::new, |video| video.frames(origin))
     }
 
     /// The receiving application got more bytes of a stream without message boundaries. A video's frames are found in

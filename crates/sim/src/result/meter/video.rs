@@ -10,6 +10,7 @@ use strandcast_proto::time::Instant;
 use super::Window;
 use super::order::Message;
 use super::player::Player;
+use crate::result::Frame;
 
 /// How late bytes may be in order to count for eq. 17. ASSUMED: the paper does not say when its rate is measured.
 const IN_TIME: Duration = Duration::from_secs(2);
@@ -212,6 +213,20 @@ impl VideoMeter {
         if let VideoSource::Frames(frames) = &self.spec.source {
             self.put_frames(frames, put);
         }
+    }
+
+    /// What became of each frame, in the order of sending; times are seconds since `origin`.
+    pub fn frames(&self, origin: Instant) -> Vec<Frame> {
+        let VideoSource::Frames(frames) = &self.spec.source else { return Vec::new() };
+        // Background load begins before the flows' time 0, videos don't.
+        let seconds = |at: Instant| (at - origin).as_secs_f64();
+        let of = |(frame, progress): (&VideoFrame, &Progress)| Frame {
+            kind: frame.kind,
+            captured_s: seconds(frame.capture),
+            due_s: seconds(frame.capture + self.spec.deadline),
+            whole_s: progress.whole.map(seconds),
+        };
+        frames.iter().zip(&self.frames).map(of).collect()
     }
 
     /// What of the video can be judged within the window if something has this much time to happen.

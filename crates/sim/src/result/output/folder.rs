@@ -5,11 +5,14 @@ use std::path::PathBuf;
 
 use super::columns::Table;
 use super::file::{Pending, create_folder};
-use super::rows::{RUNS, SERIES, SUMMARY, row_of_series, rows_of_runs, rows_of_summary};
+use super::rows::{
+    FRAMES, RUNS, SERIES, SUMMARY, row_of_series, rows_of_frames, rows_of_runs, rows_of_summary,
+};
 use super::{Format, OutputError};
 use crate::result::{RunResult, Subject, Summary};
 
-/// A folder for results: `series/` (a file a run), and in the end `runs`, `summary` and `result.json`. Every file appears
+/// A folder for results: `series/` (a file a run), and in the end `runs`, `summary`, of videos
+/// with frames `frames`, and `result.json`. Every file appears
 /// whole or not at all.
 #[derive(Clone, Debug)]
 pub struct Output {
@@ -45,6 +48,9 @@ impl Output {
     pub fn finish(&self, summary: &Summary, runs: &[RunResult]) -> Result<(), OutputError> {
         self.write_runs(runs)?;
         self.write_summary(runs)?;
+        if runs.iter().any(|run| !run.frames.is_empty()) {
+            self.write_frames(runs)?;
+        }
         let (pending, mut file) = Pending::create(self.folder.join("result.json"))?;
         file.write_all(summary.json().as_bytes()).map_err(|error| pending.error(error))?;
         pending.complete()
@@ -53,6 +59,12 @@ impl Output {
     fn write_runs(&self, runs: &[RunResult]) -> Result<(), OutputError> {
         let mut table = Table::create(&self.folder, "runs", self.format, RUNS)?;
         rows_of_runs(runs, |row| table.push(row))?;
+        table.finish()
+    }
+
+    fn write_frames(&self, runs: &[RunResult]) -> Result<(), OutputError> {
+        let mut table = Table::create(&self.folder, "frames", self.format, FRAMES)?;
+        rows_of_frames(runs, |row| table.push(row))?;
         table.finish()
     }
 

@@ -5,7 +5,9 @@ use core::convert::Infallible;
 use arrow_array::RecordBatch;
 
 use super::columns::{Cell, Columns};
-use super::rows::{RUNS, SERIES, SUMMARY, row_of_series, rows_of_runs, rows_of_summary};
+use super::rows::{
+    FRAMES, RUNS, SERIES, SUMMARY, row_of_series, rows_of_frames, rows_of_runs, rows_of_summary,
+};
 use crate::result::{RunResult, Subject};
 
 /// What `runs.parquet` holds: a row for each metric of each run.
@@ -19,6 +21,13 @@ pub fn runs_table(runs: &[RunResult]) -> RecordBatch {
 pub fn summary_table(runs: &[RunResult]) -> RecordBatch {
     let mut columns = Columns::new(SUMMARY);
     never_fails(rows_of_summary(runs, |row| push(&mut columns, row)));
+    columns.batch()
+}
+
+/// What `frames.parquet` holds: a row for each frame of each video of each run.
+pub fn frames_table(runs: &[RunResult]) -> RecordBatch {
+    let mut columns = Columns::new(FRAMES);
+    never_fails(rows_of_frames(runs, |row| push(&mut columns, row)));
     columns.batch()
 }
 

@@ -12,4 +12,4 @@ pub use arrow_array::RecordBatch;
 pub use columns::Format;
 pub use file::OutputError;
 pub use folder::{Output, SeriesWriter};
-pub use memory::{SeriesTable, runs_table, summary_table};
+pub use memory::{SeriesTable, frames_table, runs_table, summary_table};

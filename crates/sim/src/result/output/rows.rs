@@ -1,5 +1,7 @@
 //! What the tables hold, row by row.
 
+use strandcast_media::ts::FrameType;
+
 use super::columns::{Cell, Kind};
 use crate::result::summary::samples;
 use crate::result::{RunResult, Subject};
@@ -38,6 +40,50 @@ pub(super) const SERIES: &[(&str, Kind)] = &[
     ("metric", Kind::Text),
     ("value", Kind::Number),
 ];
+
+/// What became of the frames of videos.
+pub(super) const FRAMES: &[(&str, Kind)] = &[
+    ("scheme", Kind::Text),
+    ("seed", Kind::Count),
+    ("flow", Kind::Text),
+    ("frame", Kind::Count),
+    ("type", Kind::Text),
+    ("captured_s", Kind::Number),
+    ("due_s", Kind::Number),
+    ("whole_s", Kind::Number),
+    ("late_ms", Kind::Number),
+];
+
+/// The rows of [`FRAMES`].
+pub(super) fn rows_of_frames<E>(
+    runs: &[RunResult],
+    mut push: impl FnMut(&[Cell<'_>]) -> Result<(), E>,
+) -> Result<(), E> {
+    for run in runs {
+        for (flow, frames) in &run.frames {
+            for (number, frame) in (0..).zip(frames) {
+                let kind = match frame.kind {
+                    Some(FrameType::I) => "I",
+                    Some(FrameType::P) => "P",
+                    Some(FrameType::B) => "B",
+                    None => "H",
+                };
+                push(&[
+                    Cell::Text(&run.scheme),
+                    Cell::Count(run.seed),
+                    Cell::Text(flow),
+                    Cell::Count(number),
+                    Cell::Text(kind),
+                    Cell::Number(Some(frame.captured_s)),
+                    Cell::Number(Some(frame.due_s)),
+                    Cell::Number(frame.whole_s),
+                    Cell::Number(frame.whole_s.map(|at| (at - frame.due_s) * 1e3)),
+                ])?;
+            }
+        }
+    }
+    Ok(())
+}
 
 /// The rows of [`RUNS`].
 pub(super) fn rows_of_runs<E>(
