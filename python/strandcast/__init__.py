@@ -20,12 +20,13 @@ from strandcast.errors import ContractError, PolicyError, ScenarioError, SchemeE
 
 if TYPE_CHECKING:
     from strandcast.policies import CongestionControl, Policy, Scheduler, contract
-    from strandcast.runs import Result, run
+    from strandcast.runs import Explanation, Result, run
     from strandcast.scenario import Scenario
 
 _LAZY = {
     "CongestionControl": "policies",
     "Policy": "policies",
+    "Explanation": "runs",
     "Result": "runs",
     "Scenario": "scenario",
     "Scheduler": "policies",
@@ -40,6 +41,7 @@ __all__ = [
     "Backlog",
     "CongestionControl",
     "ContractError",
+    "Explanation",
     "Limit",
     "Path",
     "Policy",

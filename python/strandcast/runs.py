@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import json
 import os
@@ -71,7 +72,7 @@ def run(
             series_s=series,
             progress=None if bar.disable else show,
         )
-    return Result(results)
+    return Result(results, scenario._source, plans, given=bool(specs))
 
 
 def _named(
@@ -104,8 +105,10 @@ class Result:
     with `subject` its name and `part` a path, a link's direction, or empty; a metric's unit is the end of its name.
     """
 
-    def __init__(self, results: _native.Results) -> None:
-        self._results = results
+    def __init__(
+        self, results: _native.Results, source: _native.Source, plans: dict[str, policies.Plan], *, given: bool
+    ) -> None:
+        self._results, self._source, self._plans, self._given = results, source, plans, given
 
     @functools.cached_property
     def runs(self) -> pl.DataFrame:
@@ -125,13 +128,63 @@ class Result:
         """Time series, if a step was given: `scheme, seed, time_s, …, metric, value`."""
         return pl.DataFrame(self._results.series())
 
+    @functools.cached_property
+    def frames(self) -> pl.DataFrame:
+        """Frames of videos that have such: `scheme, seed, flow, frame, type, captured_s, due_s, whole_s, late_ms`.
+
+        `frame` counts from 0 in the order of sending, `type` is `I`, `P`, `B` or `H` (header); `whole_s` is when all of
+        it had been delivered, `late_ms` how long after it was due (negative: before); both are null of what never came.
+        """
+        return pl.DataFrame(self._results.frames())
+
+    def explain(
+        self,
+        flow: str,
+        *,
+        frame: int | None = None,
+        message: int | None = None,
+        scheme: str | None = None,
+        seed: int | None = None,
+    ) -> Explanation:
+        """Makes one run again and tells what happened to a frame or message: its packets, and what it waited for.
+
+        Args:
+            flow: The flow it belongs to.
+            frame: The frame, from 0 in the order of sending.
+            message: Or the message, from 0.
+            scheme: Of which scheme's run, as results call it; None: the first one's.
+            seed: Of which run; None: the first one.
+
+        Raises:
+            ValueError: There is no such run, flow, frame or message.
+        """
+        if (frame is None) == (message is None):
+            raise ValueError("explain a frame or a message: frame=N or message=N")
+        marks = self._results.fingerprints()
+        wanted = [one for one in marks if (scheme is None or one[0] == scheme) and (seed is None or one[1] == seed)]
+        if not wanted:
+            there = ", ".join(f"{name} {number}" for name, number, _ in marks)
+            raise ValueError(f"there is no run of scheme {scheme or 'any'}, seed {seed}; there are {there}")
+        name, number, _ = wanted[0]
+        text, content = _native.explain(
+            self._source,
+            name if self._given else None,
+            self._plans,
+            seed=number,
+            flow=flow,
+            frame=frame,
+            message=message,
+        )
+        return Explanation(text, json.loads(content))
+
     def arrow(self, table: str = "runs") -> _native.Table:
         """A table for whatever speaks Arrow's C stream interface, as `pyarrow.table(result.arrow("summary"))`.
 
         Raises:
             ValueError: There is no such table.
         """
-        tables = {"runs": self._results.runs, "summary": self._results.summary, "series": self._results.series}
+        mine = self._results
+        tables = {"runs": mine.runs, "summary": mine.summary, "series": mine.series, "frames": mine.frames}
         if table not in tables:
             raise ValueError(f"there is no table {table!r}; there are {', '.join(tables)}")
         return tables[table]()
@@ -181,3 +234,23 @@ class Result:
         marks = self._results.fingerprints()
         schemes = ", ".join(dict.fromkeys(scheme for scheme, _, _ in marks))
         return f"<Result of {len(marks)} runs: {schemes}>"
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Explanation:
+    """What happened to a frame or message.
+
+    Attributes:
+        text: For people; it is also what `print` and notebooks show.
+        content: The same as `strandcast explain --json` prints it (docs/cli.md): `captured_s`, `due_s`, `delivered_s`,
+            `late_ms`, `messages` with their transmissions, …
+    """
+
+    text: str
+    content: dict[str, Any]
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return self.text.rstrip()

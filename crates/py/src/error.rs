@@ -1,5 +1,6 @@
 //! What goes wrong here, as exceptions of `strandcast.errors`.
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use strandcast::batch::RunError;
@@ -29,6 +30,11 @@ pub(crate) fn scheme(py: Python<'_>, message: &str) -> PyErr {
 /// A policy's answer that makes no sense: `strandcast.PolicyError`.
 pub(crate) fn policy(py: Python<'_>, message: &str) -> PyErr {
     raise(py, "PolicyError", message, None).unwrap_or_else(|e| e)
+}
+
+/// Something that was asked for and is not there: `ValueError`.
+pub(crate) fn value(message: &str) -> PyErr {
+    PyValueError::new_err(message.to_owned())
 }
 
 /// Runs that could not be made: `strandcast.ScenarioError` where it is the scenario, `strandcast.StrandcastError` else.

@@ -29,15 +29,13 @@ pub(crate) fn explain(
     let wanted = frame.map_or(Wanted::Message(message.unwrap_or_default()), Wanted::Frame);
     let mut scenario = source.scenario.clone();
     if scheme.is_some() {
-        mark_compared(&mut scenario)
-            .map_err(|e| error::scenario(py, &source.error(&e.key, &e.message)))?;
+        mark_compared(&mut scenario).map_err(|e| error::scenario(py, &source.error(&e.key, &e.message)))?;
     }
     let failure = Arc::new(Failure::default());
     let catalog = Policies::new(policies, &failure);
     let built = Simulation::new(&scenario, &catalog, seed, scheme);
     let mut simulation = built.map_err(|e| error::scenario(py, &source.build_error(&e)))?;
-    let watched =
-        py.detach(|| watch(&mut simulation, &scenario, flow, wanted, &mut UntilFailure(&failure)));
+    let watched = py.detach(|| watch(&mut simulation, &scenario, flow, wanted, &mut UntilFailure(&failure)));
     if let Some(error) = failure.take() {
         return Err(error);
     }

@@ -3,6 +3,7 @@
 
 mod command;
 mod error;
+mod explain;
 mod policy;
 mod results;
 mod runs;
@@ -14,6 +15,8 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use super::command::command;
+    #[pymodule_export]
+    use super::explain::explain;
     #[pymodule_export]
     use super::policy::{Assignment, Backlog, Chunk, Limit, Path, Signal, Transmission, View, contract_case};
     #[pymodule_export]

@@ -7,7 +7,7 @@ use arrow_schema::SchemaRef;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use strandcast::batch::Finished;
-use strandcast_sim::result::output::{SeriesTable, runs_table, summary_table};
+use strandcast_sim::result::output::{SeriesTable, frames_table, runs_table, summary_table};
 use strandcast_sim::result::{ScenarioName, Summary};
 
 /// What came of runs.
@@ -36,6 +36,11 @@ impl Results {
             [] => Table::one(SeriesTable::new("", 0).finish()),
             [first, ..] => Table { schema: first.schema(), batches: self.finished.series.clone() },
         }
+    }
+
+    /// A row for each frame of each video of each run.
+    fn frames(&self) -> Table {
+        Table::one(frames_table(&self.finished.runs))
     }
 
     /// What `simulate --json` prints.
