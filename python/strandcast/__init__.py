@@ -16,12 +16,24 @@ from typing import TYPE_CHECKING, Any
 
 from strandcast._native import RESULTS_EPOCH, Assignment, Backlog, Limit, Path, Signal, View
 from strandcast._native import VERSION as __version__  # noqa: N811
-from strandcast.errors import ContractError, PolicyError, ScenarioError, SchemeError, StrandcastError
+from strandcast.errors import (
+    ClusterError,
+    ContractError,
+    EpochError,
+    MetricError,
+    PolicyError,
+    ScenarioError,
+    SchemeError,
+    StoreError,
+    StrandcastError,
+    SweepError,
+)
 
 if TYPE_CHECKING:
     from strandcast.policies import CongestionControl, Policy, Scheduler, contract
     from strandcast.runs import Explanation, Result, run
     from strandcast.scenario import Scenario
+    from strandcast.sweeps import Sweep, sweep
 
 _LAZY = {
     "CongestionControl": "policies",
@@ -30,8 +42,10 @@ _LAZY = {
     "Result": "runs",
     "Scenario": "scenario",
     "Scheduler": "policies",
+    "Sweep": "sweeps",
     "contract": "policies",
     "run": "runs",
+    "sweep": "sweeps",
 }
 """Where names live that are only loaded when somebody asks for them, so that the command starts at once."""
 
@@ -39,10 +53,13 @@ __all__ = [
     "RESULTS_EPOCH",
     "Assignment",
     "Backlog",
+    "ClusterError",
     "CongestionControl",
     "ContractError",
+    "EpochError",
     "Explanation",
     "Limit",
+    "MetricError",
     "Path",
     "Policy",
     "PolicyError",
@@ -52,11 +69,15 @@ __all__ = [
     "Scheduler",
     "SchemeError",
     "Signal",
+    "StoreError",
     "StrandcastError",
+    "Sweep",
+    "SweepError",
     "View",
     "__version__",
     "contract",
     "run",
+    "sweep",
 ]
 
 

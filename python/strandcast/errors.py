@@ -60,6 +60,28 @@ class ContractError(StrandcastError, AssertionError):
         return type(self), (str(self), self.seed)
 
 
+class MetricError(StrandcastError, KeyError):
+    """A metric or subject that no run has."""
+
+    __str__ = Exception.__str__
+
+
+class SweepError(StrandcastError):
+    """A sweep that can't be made as it was asked for, or that could not go on; what was finished is kept."""
+
+
+class StoreError(SweepError):
+    """Results that can't be written or read."""
+
+
+class ClusterError(SweepError):
+    """A Dask cluster that can't be reached, was lost, or has workers that are not like this process."""
+
+
+class EpochError(ClusterError):
+    """A worker whose package gives other results than this one's."""
+
+
 def _rebuild(kind: type[ScenarioError], message: str, fields: dict[str, Any]) -> ScenarioError:
     """The error, on its way between processes."""
     return kind(message, **fields)

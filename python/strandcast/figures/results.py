@@ -166,7 +166,7 @@ def collect(store: Store, paper: Paper, figure: Figure, *, quick: bool = False, 
         for scheme in figure.schemes_at(point)
     }
     seeds = None if runs is None else range(1, runs + 1)
-    frames = store.collect([store.scan(one, seeds) for one in cells.values()])
+    frames = store.frames(cells.values(), seeds)
     numbers: dict[Key, dict[int, float]] = {}
     means: dict[tuple[str, str], dict[str, float]] = {}
     minutely = {measure.name for measure in figure.measures if measure.per_minute}

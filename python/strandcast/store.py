@@ -1,0 +1,259 @@
+"""Results of runs in a folder: a Parquet file a run, in folders that say what was run.
+
+    FOLDER/epoch=E/scenario=HASH/scheme=SPEC/SEED.parquet
+    FOLDER/_scenarios/HASH/scenario.toml, point.json
+
+The first is a dataset partitioned as Hive does it, that any reader of Parquet takes; the second tells what the hash
+stands for. A run is done when its file is there.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import io
+import itertools
+import json
+import os
+import pathlib
+import threading
+import urllib.parse
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
+
+from strandcast import _native
+from strandcast.errors import StoreError
+from strandcast.policies import Scheme, key_of
+
+if TYPE_CHECKING:
+    from strandcast.runs import Result
+    from strandcast.scenario import Scenario
+
+SCHEMA = {
+    "scheme": pl.String,
+    "seed": pl.UInt64,
+    "subject_kind": pl.String,
+    "subject": pl.String,
+    "part": pl.String,
+    "metric": pl.String,
+    "value": pl.Float64,
+}
+"""What a frame of results has; in the files the scheme is missing, as their folder has it."""
+
+
+class Key(NamedTuple):
+    """What a cell's results are kept under."""
+
+    hash: str
+    """The scenario's hash."""
+    spec: str
+    """The scheme with its parameters, written as short as can be, or a policy's name and a digest of its source."""
+
+    @property
+    def name(self) -> str:
+        """What results call the scheme."""
+        return self.spec.rpartition("@")[0] or self.spec
+
+
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    """A scenario, with the scheme of its compared flows."""
+
+    scenario: Scenario
+    scheme: Scheme
+
+    @functools.cached_property
+    def key(self) -> Key:
+        """What its results are kept under.
+
+        Raises:
+            SchemeError: There is no such scheme, or it has no such parameter.
+            StrandcastError: It is a policy without a source.
+        """
+        return Key(self.scenario.hash, key_of(self.scheme))
+
+    def __str__(self) -> str:
+        return " ".join([self.scenario.file, *(f"--set {one}" for one in self.scenario.settings), self.key.spec])
+
+
+class Store:
+    """Results in a folder, those of this package's `RESULTS_EPOCH`; others are left alone.
+
+    Args:
+        folder: Where they are; it is made when the first result comes.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = pathlib.Path(folder)
+        self._described: set[str] = set()
+
+    def _epoch(self) -> pathlib.Path:
+        return self.folder / f"epoch={_native.RESULTS_EPOCH}"
+
+    def _cell(self, key: Key) -> pathlib.Path:
+        return self._epoch() / f"scenario={key.hash}" / f"scheme={urllib.parse.quote(key.spec, safe='')}"
+
+    def seeds(self, cell: Cell | Key) -> set[int]:
+        """The seeds of the runs that are there."""
+        paths = map(pathlib.PurePath, _names(self._cell(_key(cell))))
+        return {int(path.stem) for path in paths if path.suffix == ".parquet" and path.stem.isdecimal()}
+
+    def save(self, cell: Cell, seed: int, table: bytes) -> None:
+        """Keeps what `pack` made of a run: the file appears whole or not at all.
+
+        Raises:
+            StoreError: It can't be written.
+        """
+        key = cell.key
+        if key.hash not in self._described:
+            self._describe(cell.scenario)
+            self._described.add(key.hash)
+        self._write(self._cell(key) / f"{seed}.parquet", table)
+
+    def _describe(self, scenario: Scenario) -> None:
+        """Writes what the scenario's hash stands for."""
+        folder = self.folder / "_scenarios" / scenario.hash
+        about = {
+            "hash": scenario.hash,
+            "title": scenario.title,
+            "file": scenario.file,
+            "set": list(scenario.settings),
+            "traces": sorted(map(str, scenario._source.files)),
+            "version": _native.VERSION,
+        }
+        if not (folder / "point.json").exists():
+            self._write(folder / "scenario.toml", scenario._source.text.encode())
+            self._write(folder / "point.json", (json.dumps(about, indent=1) + "\n").encode())
+
+    def _write(self, path: pathlib.Path, content: bytes) -> None:
+        """Writes a file beside the others and moves it to its place, once all of it is on the disk."""
+        part = self.folder / "_part" / f"{os.getpid()}-{threading.get_ident()}"
+        try:
+            part.parent.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                _fill(part, content)
+                part.replace(path)
+            except BaseException:
+                part.unlink(missing_ok=True)
+                raise
+        except OSError as error:
+            raise StoreError(f"{path}: {error.strerror}; what was finished before is kept") from error
+
+    def frame(self, cell: Cell | Key) -> pl.DataFrame:
+        """What there is of a cell: `scheme, seed, subject_kind, subject, part, metric, value`, by seed.
+
+        Raises:
+            StoreError: A file can't be read.
+        """
+        return self.frames([cell])[0]
+
+    def frames(
+        self, cells: Iterable[Cell | Key], seeds: Iterable[int] | None = None, where: pl.Expr | None = None
+    ) -> list[pl.DataFrame]:
+        """A frame a cell, as `frame` has it; with `seeds` or `where` only these runs and rows.
+
+        Raises:
+            StoreError: A file can't be read.
+        """
+        keys = [_key(cell) for cell in cells]
+        wanted = None if seeds is None else set(seeds)
+        files = [self._files(key, wanted) for key in keys]
+        scans = [_scan(key.name, there) for key, there in zip(keys, files, strict=True)]
+        try:
+            return pl.collect_all([scan if where is None else scan.filter(where) for scan in scans])
+        except (OSError, pl.exceptions.PolarsError):
+            for file in itertools.chain(*files):
+                _probe(file)
+            raise
+
+    def _files(self, key: Key, seeds: set[int] | None) -> list[pathlib.Path]:
+        """The files of a cell's runs, by seed."""
+        there = self.seeds(key)
+        return [self._cell(key) / f"{seed}.parquet" for seed in sorted(there if seeds is None else there & seeds)]
+
+    def keys(self) -> list[Key]:
+        """The cells of which there is something."""
+        found = []
+        for scenario in _names(self._epoch()):
+            for scheme in _names(self._epoch() / scenario):
+                spec = urllib.parse.unquote(scheme.removeprefix("scheme="))
+                found.append(Key(scenario.removeprefix("scenario="), spec))
+        return sorted(found)
+
+    def about(self, scenario: str) -> dict[str, Any]:
+        """What the scenario of this hash is: `title`, `file`, `set` (`KEY=VALUE`), `traces`, `version`.
+
+        Raises:
+            StoreError: That is not told here, or can't be read.
+        """
+        path = self.folder / "_scenarios" / scenario / "point.json"
+        try:
+            content: dict[str, Any] = json.loads(path.read_bytes())
+        except OSError as error:
+            raise StoreError(f"{path}: {error.strerror}") from error
+        except ValueError as error:
+            raise StoreError(f"{path}: {error}; delete it, and it is written again with the next run") from error
+        return content
+
+    def __repr__(self) -> str:
+        return f"<Store {self.folder}>"
+
+
+def pack(result: Result, spec: str, settings: Sequence[str]) -> bytes:
+    """The table of a single run as a Parquet file.
+
+    Its metadata say what else is to be known of it: the scheme `spec`, the `settings` that were changed in the
+    scenario's file (JSON, `KEY=VALUE`), the `version` of the package, and the run's `fingerprint`.
+    """
+    (fingerprint,) = result.fingerprints.values()
+    about = {
+        "spec": spec,
+        "settings": json.dumps(list(settings)),
+        "version": _native.VERSION,
+        "fingerprint": fingerprint,
+    }
+    file = io.BytesIO()
+    result.runs.drop("scheme").write_parquet(file, metadata=about)
+    return file.getvalue()
+
+
+def _key(cell: Cell | Key) -> Key:
+    return cell.key if isinstance(cell, Cell) else cell
+
+
+def _scan(name: str, files: Sequence[pathlib.Path]) -> pl.LazyFrame:
+    """Files of one scheme, as columns of `SCHEMA`."""
+    if not files:
+        return pl.LazyFrame(schema=SCHEMA)
+    kept = pl.scan_parquet(list(files), hive_partitioning=False, glob=False)
+    return kept.select(pl.lit(name).alias("scheme"), *list(SCHEMA)[1:])
+
+
+def _probe(file: pathlib.Path) -> None:
+    """Raises a StoreError if the file can't be read."""
+    try:
+        _scan("", [file]).collect()
+    except (OSError, pl.exceptions.PolarsError) as error:
+        why = str(error).partition("\n")[0]
+        raise StoreError(f"{file}: {why}; delete it, and its run is made again") from error
+
+
+def _names(folder: pathlib.Path) -> list[str]:
+    """The names in a folder, none if there is no such."""
+    try:
+        return [path.name for path in folder.iterdir()]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise StoreError(f"{folder}: {error.strerror}") from error
+
+
+def _fill(path: pathlib.Path, content: bytes) -> None:
+    """Writes a file and has it on the disk: some disks say only then that they are full."""
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())

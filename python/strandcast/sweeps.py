@@ -1,0 +1,364 @@
+"""Sweeps: a scenario's settings in all combinations, on all cores or on a Dask cluster."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import math
+import os
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
+from tqdm.auto import tqdm
+
+from strandcast import _native
+from strandcast.cluster import compute, connected
+from strandcast.errors import MetricError, StoreError, SweepError
+from strandcast.figures.stats import t_quantile
+from strandcast.policies import Scheme
+from strandcast.scenario import Scenario, Value, toml
+from strandcast.store import Cell, Key, Store
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+
+def sweep(
+    scenario: Scenario,
+    grid: Mapping[str, Iterable[Value]],
+    schemes: Scheme | Iterable[Scheme],
+    *,
+    runs: int | None = None,
+    seed: int | None = None,
+    out: str | os.PathLike[str] = "results",
+    client: Client | str | None = None,
+    jobs: int | None = None,
+    progress: bool | None = None,
+) -> Sweep:
+    """Runs a scenario with each combination of settings and each scheme, from the same seeds.
+
+    Runs whose files are in `out` are not made again: what was interrupted goes on, and a wider grid, more schemes or
+    more runs cost only what is new. If a run fails, the others are made all the same; then its exception is raised.
+
+    Args:
+        scenario: What to run.
+        grid: Keys with their values, as `Scenario.set` takes them: `{"links.b.loss.uniform.rate": [0, 0.02]}`.
+        schemes: Schemes with their parameters (`"cmt,rtx=same"`) or policies' classes, for the flows with
+            `compare = true`.
+        runs: Runs of each scheme at each point; None: what the scenario says.
+        seed: The first run's seed, the next ones follow; None: what the scenario says.
+        out: The folder of the results, see `strandcast.store`.
+        client: A Dask cluster's client, or its scheduler's address (`"tcp://10.0.0.1:8786"`); None: this machine.
+        jobs: Runs at the same time on this machine; None: one a core.
+        progress: Whether to show a progress bar; None: if standard error is a terminal, or in a notebook.
+
+    Raises:
+        SweepError: The grid or the schemes are empty, or say something twice; or less than one run is wanted.
+        ScenarioError: There is no such key, or it can't have such a value.
+        SchemeError: There is no such scheme, or it has no such parameter.
+        ClusterError: The cluster can't be reached, or its workers have another version of this package.
+        StoreError: Results can't be written.
+    """
+    count, first = scenario.runs if runs is None else runs, scenario.seed if seed is None else seed
+    if count < 1:
+        raise SweepError(f"runs={count}: at least one run is needed")
+    seeds = range(first, first + count)
+    points = expand(scenario, grid)
+    cells = _cells(points, [schemes] if isinstance(schemes, str) or callable(schemes) else [*schemes])
+    store = Store(out)
+    complete(store, [(cell, seeds) for _, cell in cells], client=client, jobs=jobs, progress=progress)
+    return Sweep(store, [Point(values, cell.key) for values, cell in cells], seeds)
+
+
+def complete(
+    store: Store,
+    work: Sequence[tuple[Cell, Iterable[int]]],
+    *,
+    client: Client | str | None = None,
+    jobs: int | None = None,
+    progress: bool | None = None,
+) -> int:
+    """Makes those runs whose files the store lacks, and gives how many these were.
+
+    Args:
+        store: Where results are kept.
+        work: Cells, each with the seeds of its runs.
+        client: As in `sweep`.
+        jobs: As in `sweep`.
+        progress: As in `sweep`.
+
+    Raises:
+        ClusterError: The cluster can't be reached, or its workers have another version of this package.
+        StoreError: Results can't be written.
+    """
+    wanted: dict[Key, tuple[Cell, set[int]]] = {}
+    for cell, seeds in work:
+        wanted.setdefault(cell.key, (cell, set()))[1].update(seeds)
+    lacking = [(cell, seed) for cell, seeds in wanted.values() for seed in seeds - store.seeds(cell)]
+    # All cells get on together: what there is of an interrupted sweep can be compared.
+    lacking.sort(key=lambda one: one[1])
+    if not lacking:
+        return 0
+    total = sum(len(seeds) for _, seeds in wanted.values())
+    hidden = None if progress is None else not progress
+    with contextlib.ExitStack() as stack:
+        at = stack.enter_context(connected(client, min(jobs or cores(), len(lacking))))
+        bar = stack.enter_context(tqdm(total=total, initial=total - len(lacking), disable=hidden, unit="run"))
+        compute(at, store, lacking, bar)
+    return len(lacking)
+
+
+def cores() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def expand(scenario: Scenario, grid: Mapping[str, Iterable[Value]]) -> list[tuple[dict[str, Value], Scenario]]:
+    """Each combination of a grid's values, with the scenario that has them; the last key's values change fastest.
+
+    Raises:
+        SweepError: The grid or a key's list is empty, or a combination comes twice.
+        ScenarioError: There is no such key, or it can't have such a value.
+    """
+    if not grid:
+        raise SweepError("the grid is empty: give keys and values, as {'links.b.rate': ['1 Mbit/s', '2 Mbit/s']}")
+    lists = {key: _listed(key, values) for key, values in grid.items()}
+    spelled: dict[tuple[str, ...], str] = {}
+    for key in lists:
+        if other := spelled.get(_names(key)):
+            raise SweepError(f"the grid has {other} and {key}, which are the same key")
+        spelled[_names(key)] = key
+    points: dict[str, tuple[dict[str, Value], Scenario]] = {}
+    for combination in itertools.product(*lists.values()):
+        values = dict(zip(lists, combination, strict=True))
+        sets = [f"{key}={toml(value)}" for key, value in values.items()]
+        point = scenario.with_sets(sets)
+        if point.hash in points:
+            same = [f"{key}={toml(value)}" for key, value in points[point.hash][0].items()]
+            raise SweepError(f"the grid says the same twice: {' '.join(same)} and {' '.join(sets)}")
+        points[point.hash] = values, point
+    return list(points.values())
+
+
+def _listed(key: str, values: Iterable[Value]) -> list[Value]:
+    """A key's values, those of NumPy and Polars as Python's own."""
+    if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
+        raise SweepError(f"the grid's values of {key} are {values!r}; give a list, as [{values!r}]")
+    listed = [value.item() if hasattr(value, "item") else value for value in values]
+    if not listed:
+        raise SweepError(f"the grid has no values of {key}: give at least one")
+    return listed
+
+
+def _names(key: str) -> tuple[str, ...]:
+    """The names a key is made of; those of a wrong key are told by the scenario."""
+    try:
+        inner: Any = tomllib.loads(f"{key} = 0")
+    except tomllib.TOMLDecodeError:
+        return (key,)
+    names = []
+    while isinstance(inner, dict):
+        ((name, inner),) = inner.items()
+        names.append(name)
+    return tuple(names)
+
+
+def _cells(
+    points: Sequence[tuple[dict[str, Value], Scenario]], schemes: Sequence[Scheme]
+) -> list[tuple[dict[str, Value], Cell]]:
+    """Each point with each scheme."""
+    if not schemes:
+        raise SweepError("no schemes are given: name at least one, as 'cmt'")
+    given: dict[str, Scheme] = {}
+    for scheme in schemes:
+        name = Cell(points[0][1], scheme).key.name
+        if name in given:
+            raise SweepError(f"the schemes {given[name]!r} and {scheme!r} are both called {name}")
+        given[name] = scheme
+    return [(values, Cell(point, scheme)) for values, point in points for scheme in schemes]
+
+
+class Point(NamedTuple):
+    """A point of a grid, with a scheme."""
+
+    values: Mapping[str, Value]
+    """Each of the grid's keys and its value here."""
+    key: Key
+    """What results are kept under."""
+
+
+class Sweep:
+    """What came of a sweep, as frames; the grid's keys are columns of each.
+
+    Subjects, metrics and their units are those of docs/results.md.
+
+    Args:
+        store: Where the results are.
+        cells: The grid's points, each with each scheme.
+        seeds: The seeds that belong to it; None: all that are there.
+    """
+
+    def __init__(self, store: Store, cells: Sequence[Point], seeds: range | None = None) -> None:
+        self.store, self.cells, self.seeds = store, tuple(cells), seeds
+        self.keys = tuple(dict.fromkeys(key for cell in cells for key in cell.values))
+        self._columns = _columns(self.keys, self.cells)
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str]) -> Sweep:
+        """All results in a folder, as columns the settings in which its scenarios differ.
+
+        A folder with results of several scenarios also has their titles, in the column `title`.
+
+        Raises:
+            StoreError: There are none, or they can't be read.
+        """
+        store = Store(folder)
+        keys = store.keys()
+        if not keys:
+            raise StoreError(f"{folder}: there are no results of epoch {_native.RESULTS_EPOCH}")
+        about = {scenario: store.about(scenario) for scenario in {key.hash for key in keys}}
+        values = {scenario: _settings(told["set"]) for scenario, told in about.items()}
+        if len({told["title"] for told in about.values()}) > 1:
+            values = {scenario: {"title": about[scenario]["title"], **inner} for scenario, inner in values.items()}
+        texts = [{key: toml(value) for key, value in inner.items()} for inner in values.values()]
+        names = dict.fromkeys(key for inner in texts for key in inner)
+        differ = [key for key in names if len({inner.get(key) for inner in texts}) > 1]
+        cells = [Point({k: values[key.hash][k] for k in differ if k in values[key.hash]}, key) for key in keys]
+        return cls(store, sorted(cells, key=_order))
+
+    @property
+    def points(self) -> pl.DataFrame:
+        """The grid's points: its keys, and `scenario`, the hash that results are kept under."""
+        hashes = [cell.key.hash for cell in self.cells]
+        return self._columns.with_columns(pl.Series("scenario", hashes, dtype=pl.String)).unique(maintain_order=True)
+
+    def missing(self) -> pl.DataFrame:
+        """Runs that are not there: the grid's keys, `scheme`, `seed`."""
+        lacking = [sorted(set(self.seeds or ()) - self.store.seeds(cell.key)) for cell in self.cells]
+        names = pl.Series("scheme", [cell.key.name for cell in self.cells], dtype=pl.String)
+        seeds = pl.Series("seed", lacking, dtype=pl.List(pl.UInt64))
+        # A cell with all its runs is a row without a seed.
+        return self._columns.with_columns(names, seeds).explode("seed").drop_nulls("seed")
+
+    def frame(self) -> pl.DataFrame:
+        """Each metric of each run: the grid's keys, `scheme, seed, subject_kind, subject, part, metric, value`.
+
+        Raises:
+            StoreError: A file can't be read.
+        """
+        return self._collect()
+
+    def metric(self, name: str, *, kind: str = "flow", subject: str | None = None, part: str = "") -> pl.DataFrame:
+        """One metric, a row a run: the grid's keys, `scheme, seed, subject, value`.
+
+        Args:
+            name: The metric, as `goodput_bps`.
+            kind: The subject's kind: `flow`, `path`, `link`, `share` or `cross`.
+            subject: The subject; None: all of the kind.
+            part: The part, where subjects have parts.
+
+        Raises:
+            MetricError: No run has such a metric.
+            StoreError: A file can't be read.
+        """
+        wanted = (pl.col("metric") == name) & (pl.col("subject_kind") == kind) & (pl.col("part") == part)
+        if subject is not None:
+            wanted &= pl.col("subject") == subject
+        found = self._collect(wanted)
+        if found.is_empty():
+            raise MetricError(self._unknown(name, kind, subject, part))
+        return found.drop("subject_kind", "part", "metric")
+
+    def summary(self, name: str, *, kind: str = "flow", subject: str | None = None, part: str = "") -> pl.DataFrame:
+        """One metric over runs: the grid's keys, `scheme, subject, n, mean, ci95, sd, median`.
+
+        `ci95` is half of the mean's 95 % confidence interval (Student); it and `sd` are null of a single run.
+
+        Args:
+            name: The metric, as in `metric`.
+            kind: As in `metric`.
+            subject: As in `metric`.
+            part: As in `metric`.
+
+        Raises:
+            MetricError: No run has such a metric.
+            StoreError: A file can't be read.
+        """
+        value = pl.col("value")
+        runs = self.metric(name, kind=kind, subject=subject, part=part)
+        over = runs.group_by(*self.keys, "scheme", "subject", maintain_order=True).agg(
+            value.len().alias("n"), value.mean().alias("mean"), value.std().alias("sd"), value.median().alias("median")
+        )
+        half = [
+            None if sd is None else t_quantile(n - 1) * sd / math.sqrt(n) for n, sd in over.select("n", "sd").rows()
+        ]
+        return over.select(
+            *self.keys, "scheme", "subject", "n", "mean", pl.Series("ci95", half, dtype=pl.Float64), "sd", "median"
+        )
+
+    def _collect(self, where: pl.Expr | None = None) -> pl.DataFrame:
+        """What there is of all cells, or those rows of it."""
+        found = self.store.frames([cell.key for cell in self.cells], self.seeds, where)
+        values = [[pl.lit(value, column.dtype).alias(column.name) for value in column] for column in self._columns]
+        whole: pl.DataFrame = pl.concat([part.select(*point, pl.all()) for part, *point in zip(found, *values)])
+        return whole
+
+    def _unknown(self, name: str, kind: str, subject: str | None, part: str) -> str:
+        """Why there is no such metric, and what there is."""
+        there = self.frame()
+        if there.is_empty():
+            return f"no metric {name!r}: {self.store.folder} has no runs of this sweep"
+        of_kind = there.filter(pl.col("subject_kind") == kind)
+        if of_kind.is_empty():
+            return f"no subjects of kind {kind!r}; there are {_listing(there['subject_kind'])}"
+        for column, value in ("subject", subject), ("part", part):
+            if value is not None and of_kind.filter(pl.col(column) == value).is_empty():
+                return f"no {column} {value!r} of a {kind}; there are {_listing(of_kind[column])}"
+        return f"no metric {name!r} of a {kind}; there are {_listing(of_kind['metric'])}"
+
+    def __repr__(self) -> str:
+        points = len({cell.key.hash for cell in self.cells})
+        schemes = ", ".join(dict.fromkeys(cell.key.name for cell in self.cells))
+        lacking = self.missing().height
+        state = f", {lacking} runs are missing" if lacking else ""
+        return f"<Sweep of {points} points with {schemes}, in {self.store.folder}{state}>"
+
+
+def _columns(keys: Sequence[str], cells: Sequence[Point]) -> pl.DataFrame:
+    """The grid's keys as columns, a row a cell; values that are no plain numbers or texts as TOML."""
+    columns = []
+    for key in keys:
+        values = [cell.values.get(key) for cell in cells]
+        kinds = {type(value) for value in values if value is not None}
+        if kinds == {int, float}:
+            values = [float(value) if isinstance(value, int | float) else None for value in values]
+        elif len(kinds) != 1 or not kinds <= {bool, int, float, str}:
+            values = [value if value is None or isinstance(value, str) else toml(value) for value in values]
+        columns.append(pl.Series(key, values))
+    return pl.DataFrame(columns)
+
+
+def _settings(sets: Sequence[str]) -> dict[str, Value]:
+    """Settings as keys and values; what is no TOML is text, as in `--set`."""
+    return {key: parse(value) for key, _, value in (one.partition("=") for one in sets)}
+
+
+def parse(value: str) -> Value:
+    """A value as `--set` takes it: TOML, or text without quotes."""
+    try:
+        parsed: Value = tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return value
+    return parsed
+
+
+def _order(cell: Point) -> tuple[Any, ...]:
+    """Numbers by size, texts behind them."""
+    numbers = [value if isinstance(value, int | float) else math.inf for value in cell.values.values()]
+    return tuple(cell.values), numbers, list(map(str, cell.values.values())), cell.key
+
+
+def _listing(names: pl.Series) -> str:
+    return ", ".join(map(repr, names.unique().sort()))

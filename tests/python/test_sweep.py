@@ -1,0 +1,254 @@
+"""Sweeps: what is run, what comes of it as frames, and what is refused."""
+
+from __future__ import annotations
+
+import itertools
+import pathlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from distributed import Client, LocalCluster
+
+import strandcast as sc
+from strandcast.scenario import Value
+from strandcast.sweeps import expand
+
+LOSS, RATE = "links.up.loss.uniform.rate", "links.down.rate"
+GRID: dict[str, list[Value]] = {LOSS: [0, 0.02], RATE: ["1 Mbit/s", "2 Mbit/s"]}
+SCHEMES = ["cmt", "cmt-la"]
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Client]:
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address="127.0.0.1:0") as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    return tmp_path_factory.mktemp("sweep") / "results"
+
+
+@pytest.fixture
+def sweep(client: Client, out: pathlib.Path, two_paths: sc.Scenario) -> sc.Sweep:
+    return sc.sweep(two_paths, GRID, SCHEMES, runs=3, seed=4, out=out, client=client, progress=False)
+
+
+def test_each_point_has_what_a_run_there_gives(sweep: sc.Sweep, two_paths: sc.Scenario) -> None:
+    frame, rows = sweep.frame(), 0
+    assert frame.columns[:3] == [LOSS, RATE, "scheme"]
+    for loss, rate in itertools.product(*GRID.values()):
+        scenario = two_paths.copy().set(LOSS, loss).set(RATE, rate)
+        plain = sc.run(scenario, SCHEMES, runs=3, seed=4, progress=False).runs
+        here = frame.filter((pl.col(LOSS) == loss) & (pl.col(RATE) == rate)).drop(LOSS, RATE)
+        assert here.sort(here.columns).equals(plain.sort(plain.columns)), (loss, rate)
+        rows += here.height
+    assert frame.height == rows
+
+
+def test_points_tell_their_hashes(sweep: sc.Sweep, two_paths: sc.Scenario) -> None:
+    points = sweep.points
+    assert points.select(LOSS, RATE).rows() == list(itertools.product(*GRID.values()))
+    assert points["scenario"].to_list() == [
+        two_paths.copy().set(LOSS, loss).set(RATE, rate).hash for loss, rate in itertools.product(*GRID.values())
+    ]
+
+
+def test_a_summary_is_that_of_runs(sweep: sc.Sweep, two_paths: sc.Scenario) -> None:
+    summary = sweep.summary("goodput_bps")
+    assert summary.columns == [LOSS, RATE, "scheme", "subject", "n", "mean", "ci95", "sd", "median"]
+    assert summary.height == 8
+    scenario = two_paths.set(LOSS, 0.02).set(RATE, "1 Mbit/s")
+    wanted = (pl.col("metric") == "goodput_bps") & (pl.col("subject_kind") == "flow") & (pl.col("scheme") == "cmt-la")
+    expected = sc.run(scenario, SCHEMES, runs=3, seed=4, progress=False).summary.row(by_predicate=wanted, named=True)
+    at = (pl.col(LOSS) == 0.02) & (pl.col(RATE) == "1 Mbit/s") & (pl.col("scheme") == "cmt-la")
+    found = summary.row(by_predicate=at, named=True)
+    for column in ("n", "mean", "ci95", "sd", "median"):
+        assert found[column] == pytest.approx(expected[column], rel=1e-9), column
+
+
+def test_a_single_run_has_no_interval(client: Client, two_paths: sc.Scenario, tmp_path: pathlib.Path) -> None:
+    sweep = sc.sweep(two_paths, {LOSS: [0]}, "cmt", runs=1, out=tmp_path, client=client, progress=False)
+    row = sweep.summary("goodput_bps").row(0, named=True)
+    assert row["n"] == 1
+    assert row["ci95"] is None
+    assert row["sd"] is None
+
+
+def test_metrics_of_paths_and_parts(sweep: sc.Sweep) -> None:
+    both = sweep.metric("share", kind="path", part="up")
+    assert both.columns == [LOSS, RATE, "scheme", "seed", "subject", "value"]
+    assert both.height == 4 * 2 * 3
+    assert both["value"].is_between(0, 1).all()
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({"name": "goodputs"}, "no metric 'goodputs' of a flow; there are .*'goodput_bps'"),
+        ({"name": "goodput_bps", "kind": "flows"}, "no subjects of kind 'flows'; there are .*'flow'"),
+        ({"name": "goodput_bps", "subject": "x"}, "no subject 'x' of a flow; there are 'bulk'"),
+        ({"name": "goodput_bps", "kind": "path", "part": "x"}, "no part 'x' of a path; there are 'down', 'up'"),
+    ],
+)
+def test_an_unknown_metric_is_told_with_those_there_are(asked: dict[str, str], told: str, sweep: sc.Sweep) -> None:
+    for table in (sweep.metric, sweep.summary):
+        with pytest.raises(sc.MetricError, match=told) as caught:
+            table(**asked)
+        assert isinstance(caught.value, KeyError)
+        assert "\n" not in str(caught.value)
+
+
+def test_what_is_missing(sweep: sc.Sweep, two_paths: sc.Scenario, out: pathlib.Path, client: Client) -> None:
+    assert sweep.missing().is_empty()
+    hash = two_paths.copy().set(LOSS, 0.02).set(RATE, "1 Mbit/s").hash  # noqa: A001
+    (gone,) = out.glob(f"epoch=*/scenario={hash}/scheme=cmt-la/5.parquet")
+    gone.unlink()
+    assert sweep.missing().rows() == [(0.02, "1 Mbit/s", "cmt-la", 5)]
+    assert "1 runs are missing" in repr(sweep)
+    again = sc.sweep(two_paths, GRID, SCHEMES, runs=3, seed=4, out=out, client=client, progress=False)
+    assert again.missing().is_empty()
+
+
+def test_a_folder_can_be_opened(sweep: sc.Sweep, out: pathlib.Path) -> None:
+    opened = sc.Sweep.open(out)
+    assert opened.keys == (LOSS, RATE)
+    columns = sweep.frame().columns
+    assert opened.frame().select(columns).sort(columns).equals(sweep.frame().sort(columns))
+    assert opened.points.rows() == sweep.points.rows()
+
+
+def test_a_folder_of_several_scenarios_has_their_titles(
+    client: Client, two_paths: sc.Scenario, tmp_path: pathlib.Path
+) -> None:
+    for title in ("one", "two"):
+        scenario = two_paths.copy().set("title", title)
+        sc.sweep(scenario, {LOSS: [0, 0.5]}, "cmt", runs=1, out=tmp_path, client=client, progress=False)
+    opened = sc.Sweep.open(tmp_path)
+    assert sorted(opened.metric("goodput_bps").select("title", LOSS).rows()) == [
+        ("one", 0.0), ("one", 0.5), ("two", 0.0), ("two", 0.5),
+    ]  # fmt: skip
+
+
+def test_more_runs_cost_only_what_is_new(client: Client, two_paths: sc.Scenario, tmp_path: pathlib.Path) -> None:
+    def grown(**wanted: Any) -> int:
+        before = set(tmp_path.rglob("*.parquet"))
+        stamps = {file: file.stat().st_mtime_ns for file in before}
+        sc.sweep(two_paths.copy(), out=tmp_path, client=client, progress=False, **wanted)
+        assert {file: file.stat().st_mtime_ns for file in before} == stamps
+        return len(set(tmp_path.rglob("*.parquet"))) - len(before)
+
+    assert grown(grid={LOSS: [0]}, schemes=["cmt"], runs=2, seed=1) == 2
+    assert grown(grid={LOSS: [0]}, schemes=["cmt"], runs=3, seed=1) == 1
+    assert grown(grid={LOSS: [0.01, 0]}, schemes=["cmt"], runs=3, seed=1) == 3
+    assert grown(grid={LOSS: [0.01, 0]}, schemes=["cmt-la", "cmt"], runs=3, seed=2) == 6 + 2
+    # The same point, written otherwise.
+    assert grown(grid={'links."up".loss.uniform.rate': ["0 %"]}, schemes=["cmt,rtx=cwnd"], runs=4, seed=1) == 0
+
+
+def test_seeds_of_others_are_no_part_of_a_sweep(client: Client, two_paths: sc.Scenario, tmp_path: pathlib.Path) -> None:
+    for seed in (1, 11):
+        sweep = sc.sweep(two_paths, {LOSS: [0]}, "cmt", runs=2, seed=seed, out=tmp_path, client=client, progress=False)
+        assert sorted(sweep.frame()["seed"].unique()) == [seed, seed + 1]
+    assert sc.Sweep.open(tmp_path).frame()["seed"].n_unique() == 4
+
+
+def test_the_scenario_says_how_often(client: Client, two_paths: sc.Scenario, tmp_path: pathlib.Path) -> None:
+    scenario = two_paths.set("run.runs", 2).set("run.seed", 30)
+    sweep = sc.sweep(scenario, {LOSS: [0]}, "cmt", out=tmp_path, client=client, progress=False)
+    assert sorted(sweep.frame()["seed"].unique()) == [30, 31]
+
+
+def test_a_scenario_stays_as_it_is(client: Client, two_paths: sc.Scenario, tmp_path: pathlib.Path) -> None:
+    before = two_paths.hash
+    sc.sweep(two_paths, {LOSS: [0]}, "cmt", runs=1, out=tmp_path, client=client, progress=False)
+    assert two_paths.hash == before
+
+
+def test_numbers_of_numpy_and_polars_will_do(two_paths: sc.Scenario) -> None:
+    plain = [point.hash for _, point in expand(two_paths, {LOSS: [0.0, 0.1, 0.2]})]
+    for values in (np.array([0.0, 0.1, 0.2]), pl.Series([0.0, 0.1, 0.2]), (0.0, 0.1, 0.2)):
+        points = expand(two_paths, {LOSS: values})
+        assert [point.hash for _, point in points] == plain
+        assert [type(values[LOSS]) for values, _ in points] == [float] * 3
+
+
+def test_values_may_be_of_several_kinds(client: Client, two_paths: sc.Scenario, tmp_path: pathlib.Path) -> None:
+    grid: dict[str, list[Value]] = {RATE: ["1 Mbit/s", 2e6, {"steps": [[0, 1e6], ["1 s", 2e6]]}]}
+    sweep = sc.sweep(two_paths, grid, "cmt", runs=1, out=tmp_path, client=client, progress=False)
+    assert sweep.points[RATE].to_list() == ["1 Mbit/s", "2000000.0", '{"steps" = [[0, 1000000.0], ["1 s", 2000000.0]]}']
+
+
+@pytest.mark.parametrize(
+    ("wanted", "error", "told"),
+    [
+        ({"grid": {}}, sc.SweepError, "the grid is empty"),
+        ({"grid": {LOSS: [0, 0.1], RATE: []}}, sc.SweepError, f"no values of {RATE}"),
+        ({"grid": {RATE: "1 Mbit/s"}}, sc.SweepError, f"values of {RATE} are '1 Mbit/s'; give a list"),
+        ({"grid": {LOSS: 0.1}}, sc.SweepError, "give a list"),
+        ({"grid": {LOSS: [0.1, "10 %"]}}, sc.SweepError, "the same twice.*0.1.*10 %"),
+        ({"grid": {LOSS: [0], 'links."up".loss.uniform.rate': [0]}}, sc.SweepError, "the same key"),
+        ({"grid": {"links.none.rate": [1]}}, sc.ScenarioError, r"links\.none"),
+        ({"grid": {"links.up.colour": ["red"]}}, sc.ScenarioError, "colour"),
+        ({"grid": {LOSS: [0, 2]}}, sc.ScenarioError, LOSS.replace(".", r"\.")),
+        ({"grid": {"": [1]}}, sc.ScenarioError, "--set"),
+        ({"schemes": []}, sc.SweepError, "no schemes"),
+        ({"schemes": ["cmt", "none"]}, sc.SchemeError, "none"),
+        ({"schemes": ["cmt,none=1"]}, sc.SchemeError, "none"),
+        ({"schemes": ["cmt", "cmt,rtx=cwnd"]}, sc.SweepError, "both called cmt"),
+        ({"runs": 0}, sc.SweepError, "runs=0"),
+        ({"runs": -1}, sc.SweepError, "runs=-1"),
+    ],
+)
+def test_what_is_wrong_is_told_before_anything_runs(
+    wanted: dict[str, Any], error: type[Exception], told: str, two_paths: sc.Scenario, tmp_path: pathlib.Path
+) -> None:
+    asked: dict[str, Any] = {"grid": {LOSS: [0]}, "schemes": "cmt", "runs": 1} | wanted
+    with pytest.raises(error, match=told) as caught:
+        sc.sweep(two_paths, out=tmp_path / "results", client="tcp://127.0.0.1:1", progress=False, **asked)
+    assert isinstance(caught.value, sc.StrandcastError)
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_full_disk_keeps_what_is_finished(
+    client: Client, two_paths: sc.Scenario, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk takes five runs; when it takes more again, the sweep goes on."""
+    from strandcast import store
+
+    fill = store._fill
+
+    def filled(path: pathlib.Path, content: bytes) -> None:
+        fill(path, content)
+        if len(list(tmp_path.rglob("*.parquet"))) >= 5:
+            raise OSError(28, "No space left on device")
+
+    wanted: dict[str, Any] = {"grid": GRID, "schemes": SCHEMES, "runs": 3, "out": tmp_path, "client": client}
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "_fill", filled)
+        with pytest.raises(sc.StoreError, match="No space left on device") as caught:
+            sc.sweep(two_paths, **wanted, progress=False)
+    assert "\n" not in str(caught.value)
+    kept = {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*.parquet")}
+    assert len(kept) == 5
+    assert not list(tmp_path.glob("_part/*"))
+    sweep = sc.sweep(two_paths, **wanted, progress=False)
+    assert sweep.missing().is_empty()
+    assert {file: file.stat().st_mtime_ns for file in kept} == kept
+
+
+def test_progress_counts_what_is_there(
+    client: Client, two_paths: sc.Scenario, tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    wanted: dict[str, Any] = {"grid": {LOSS: [0]}, "schemes": "cmt", "seed": 1, "out": tmp_path, "client": client}
+    sc.sweep(two_paths, **wanted, runs=2, progress=False)
+    assert capfd.readouterr().err == ""
+    sc.sweep(two_paths, **wanted, runs=5, progress=True)
+    assert "5/5" in capfd.readouterr().err
