@@ -2,14 +2,61 @@
 
 from __future__ import annotations
 
+import argparse
+import importlib
 import signal
 import sys
+from typing import NoReturn
 
 from strandcast import _native
+from strandcast.errors import StrandcastError
+
+LAB = {
+    "figures": "strandcast.figures.command",
+    "plot": "strandcast.traces_command",
+    "sweep": "strandcast.sweeps_command",
+}
+"""The lab's verbs, and the modules whose `main(arguments)` they are; loaded only when they are called."""
+
+USAGE, FILES, INTERRUPTED = 2, 3, 130
+"""Exit codes, as `strandcast --help` has them."""
+
+
+class Parser(argparse.ArgumentParser):
+    """Arguments of a verb: mistakes end with one line that begins as all of the command's do."""
+
+    def error(self, message: str) -> NoReturn:
+        """Says what is wrong with the arguments and exits."""
+        self.exit(USAGE, f"strandcast: {message}; see {self.prog} --help\n")
 
 
 def main() -> int:
     """Runs the command with this process's arguments and gives its exit code."""
+    arguments = sys.argv[1:]
+    if arguments and arguments[0] in LAB:
+        return lab(arguments[0], arguments[1:])
     # The Rust command has its own handler; Python's would raise afterwards.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    return _native.command(["strandcast", *sys.argv[1:]])
+    return _native.command(["strandcast", *arguments])
+
+
+def lab(verb: str, arguments: list[str]) -> int:
+    """Runs one of the lab's verbs and gives its exit code; what goes wrong is told in one line."""
+    try:
+        run = importlib.import_module(LAB[verb]).main
+        code: int = run(arguments)
+        sys.stdout.flush()
+    except StrandcastError as error:
+        return failed(str(error), error.exit_code)
+    except OSError as error:
+        what = error.strerror or str(error)
+        return failed(f"{error.filename}: {what}" if error.filename else what, FILES)
+    except KeyboardInterrupt:
+        return failed("interrupted", INTERRUPTED)
+    return code
+
+
+def failed(message: str, code: int) -> int:
+    """Tells what went wrong, on one line, and gives the exit code back."""
+    print(f"strandcast: {' '.join(message.splitlines())}", file=sys.stderr)
+    return code

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 
 class StrandcastError(Exception):
-    """Everything that this package raises on its own."""
+    """Everything that this package raises on its own.
+
+    Attributes:
+        exit_code: The command's exit code when it ends a verb, as `strandcast --help` has them.
+    """
+
+    exit_code: ClassVar[int] = 2
 
 
 class ScenarioError(StrandcastError, ValueError):
@@ -32,6 +38,23 @@ class ScenarioError(StrandcastError, ValueError):
     ) -> None:
         super().__init__(message)
         self.file, self.line, self.setting, self.key, self.problem = file, line, setting, key, problem
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self), str(self), self.__dict__)
+
+
+class TraceError(StrandcastError, ValueError):
+    """A trace that can't be read: `FILE:LINE: what is wrong; how to mend it`.
+
+    Attributes:
+        file: The trace's file, as it was named.
+        line: The line the mistake is in, from 1; None if the file itself can't be read.
+        problem: What is wrong, and how to mend it.
+    """
+
+    def __init__(self, message: str, *, file: str = "", line: int | None = None, problem: str = "") -> None:
+        super().__init__(message)
+        self.file, self.line, self.problem = file, line, problem
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (type(self), str(self), self.__dict__)
@@ -82,6 +105,6 @@ class EpochError(ClusterError):
     """A worker whose package gives other results than this one's."""
 
 
-def _rebuild(kind: type[ScenarioError], message: str, fields: dict[str, Any]) -> ScenarioError:
+def _rebuild(kind: type[StrandcastError], message: str, fields: dict[str, Any]) -> StrandcastError:
     """The error, on its way between processes."""
     return kind(message, **fields)

@@ -106,8 +106,8 @@ class Scenario:
         return self._source.runs
 
     def resolved(self) -> dict[str, Any]:
-        """All that it says, defaults included, in SI units."""
-        resolved: dict[str, Any] = json.loads(self._source.json)
+        """All that it says, defaults included, in SI units: times are seconds, rates bit/s, sizes bytes."""
+        resolved: dict[str, Any] = json.loads(self._source.json, object_hook=_seconds)
         return resolved
 
     def __eq__(self, other: object) -> bool:
@@ -123,6 +123,11 @@ class Scenario:
     def __reduce__(self) -> tuple[Any, ...]:
         mine = self._source
         return _rebuild, (mine.text, mine.file, mine.sets, mine.files)
+
+
+def _seconds(table: dict[str, Any]) -> Any:
+    """A time as a number."""
+    return table["secs"] + table["nanos"] * 1e-9 if table.keys() == {"secs", "nanos"} else table
 
 
 def _rebuild(text: str, file: str, sets: list[str], files: dict[str, str]) -> Scenario:

@@ -1,8 +1,21 @@
-"""`sc.run`."""
+"""`sc.run`: runs, their tables, and what else goes on meanwhile."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import itertools
+import json
+import pathlib
+import signal
+import subprocess
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
 
 import strandcast as sc
 
@@ -10,10 +23,175 @@ if TYPE_CHECKING:
     from strandcast import Scenario
 
 
+def test_it_is_what_the_command_does(root: pathlib.Path) -> None:
+    path = root / "scenarios/examples/shared-bottleneck.toml"
+    arguments = ["--scheme", "cmt,sctp", "--runs", "3", "--seed", "5", "--set", "run.time=8", "--json", "--quiet"]
+    command = [sys.executable, "-m", "strandcast", "simulate", str(path), *arguments]
+    printed = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    ours = sc.run(sc.Scenario.load(path).set("run.time", 8), ["cmt", "sctp"], runs=3, seed=5).json
+    assert without_speed(ours) == without_speed(printed)
+
+
+def without_speed(content: Any) -> Any:
+    """Without what depends on the machine, and on how the file was named."""
+    if isinstance(content, dict):
+        left = {key: without_speed(inner) for key, inner in content.items() if key not in ("speed", "cpu_s", "file")}
+        return {key: inner for key, inner in left.items() if not key.endswith("_speed")}
+    return [without_speed(inner) for inner in content] if isinstance(content, list) else content
+
+
 def test_same_seed_same_run(two_paths: Scenario) -> None:
-    one = sc.run(two_paths, "cmt", runs=2, seed=7, threads=1)
-    other = sc.run(two_paths, "cmt", runs=2, seed=7, threads=2)
+    one = sc.run(two_paths, "cmt", runs=3, seed=7, threads=1)
+    other = sc.run(two_paths, "cmt", runs=3, seed=7, threads=3)
     assert one.fingerprints == other.fingerprints
     assert one.runs.equals(other.runs)
-    assert {seed for _, seed in one.fingerprints} == {7, 8}
-    assert len(set(one.fingerprints.values())) == 2
+    assert list(one.fingerprints) == [("cmt", 7), ("cmt", 8), ("cmt", 9)]
+    assert len(set(one.fingerprints.values())) == 3
+
+
+def test_the_scenario_says_what_the_call_does_not(two_paths: Scenario) -> None:
+    two_paths.set("run.seed", 11)
+    assert list(sc.run(two_paths).fingerprints) == [("cmt", 11), ("cmt", 12)]
+
+
+def test_schemes_have_the_same_seeds(two_paths: Scenario) -> None:
+    both = sc.run(two_paths, ["cmt,rtx=same", "sctp"], runs=2)
+    assert list(both.fingerprints) == [("cmt,rtx=same", 1), ("cmt,rtx=same", 2), ("sctp", 1), ("sctp", 2)]
+    alone = sc.run(two_paths, "sctp", runs=2)
+    assert both.runs.filter(scheme="sctp").equals(alone.runs)
+
+
+def test_tables(two_paths: Scenario) -> None:
+    result = sc.run(two_paths, "cmt", runs=4, series=0.5)
+    assert result.runs.schema == {
+        "scheme": pl.String,
+        "seed": pl.UInt64,
+        "subject_kind": pl.String,
+        "subject": pl.String,
+        "part": pl.String,
+        "metric": pl.String,
+        "value": pl.Float64,
+    }
+    goodput = result.metric("goodput_bps")
+    assert goodput["seed"].to_list() == [1, 2, 3, 4]
+    summed = result.summary.filter(subject_kind="flow", metric="goodput_bps").row(0, named=True)
+    assert summed["n"] == 4
+    assert summed["mean"] == pytest.approx(goodput["value"].mean())
+    assert summed["sd"] == pytest.approx(goodput["value"].std())
+    # Student's t(0.975, 3), from tables.
+    assert summed["ci95"] == pytest.approx(3.1824 * summed["sd"] / 2, rel=1e-4)
+    delivered = result.series.filter(seed=1, metric="delivered_bytes")
+    assert delivered["time_s"].to_list() == [0.5 * n for n in range(1, len(delivered) + 1)]
+    assert delivered["value"].is_sorted()
+    assert sc.run(two_paths, "cmt", runs=1).series.is_empty()
+
+
+def test_a_number_that_is_not_there(two_paths: Scenario) -> None:
+    result = sc.run(two_paths, "cmt", runs=1)
+    with pytest.raises(KeyError, match=r"no metric 'goodput'.*goodput_bps"):
+        result.metric("goodput")
+    with pytest.raises(ValueError, match="there is no table 'run'; there are runs"):
+        result.arrow("run")
+
+
+def test_tables_are_handed_on_as_they_are(two_paths: Scenario) -> None:
+    result = sc.run(two_paths, "cmt", runs=2)
+    table = result.arrow("runs")
+    first, second = pa.table(table), pa.table(table)
+    frame = pl.DataFrame(table)
+    assert frame.equals(result.runs)
+    assert len(table) == frame.height == first.num_rows
+    places = {at(column.chunk(0)) for column in (first["value"], second["value"])}
+    assert places | {at(frame["value"].to_arrow())} == places, "numbers stay where they are"
+    assert len(places) == 1
+
+
+def at(array: pa.Array) -> int:
+    """Where an array's numbers are."""
+    place: int = array.buffers()[1].address
+    return place
+
+
+def test_pandas_on_demand(two_paths: Scenario) -> None:
+    result = sc.run(two_paths, "cmt", runs=2)
+    frame = result.to_pandas("summary")
+    assert isinstance(frame, pd.DataFrame)
+    assert list(frame.columns) == result.summary.columns
+    assert frame["mean"].tolist() == result.summary["mean"].to_list()
+    code = "import sys, strandcast as sc; sc.run; sys.exit('pandas' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_mistakes(two_paths: Scenario) -> None:
+    with pytest.raises(sc.SchemeError, match=r"cmtt.*cmt"):
+        sc.run(two_paths, "cmtt")
+    with pytest.raises(sc.SchemeError, match="colour"):
+        sc.run(two_paths, ["cmt", "cmt,colour=red"])
+    with pytest.raises(ValueError, match="runs=0"):
+        sc.run(two_paths, "cmt", runs=0)
+    for wrong in ({"threads": -1}, {"threads": 0}, {"series": 0.0}, {"series": -1.0}, {"seed": -1}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            sc.run(two_paths, "cmt", runs=1, **wrong)
+
+
+def test_what_cannot_be_built_has_its_line(two_paths: Scenario) -> None:
+    text = two_paths._source.text.replace("compare = true\n", 'compare = true\nscheme = "cmt,colour=red"\n')
+    with pytest.raises(sc.ScenarioError, match="colour") as caught:
+        sc.run(sc.Scenario.parse(text), runs=1)
+    assert caught.value.line == text.splitlines().index('scheme = "cmt,colour=red"') + 1
+
+
+def test_progress(two_paths: Scenario, capsys: pytest.CaptureFixture[str]) -> None:
+    sc.run(two_paths, "cmt", runs=2)
+    assert capsys.readouterr() == ("", "")
+    sc.run(two_paths, ["cmt", "sctp"], runs=2, progress=True)
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "4/4" in shown.err.replace("4.0/4", "4/4")
+
+
+def test_other_threads_go_on(two_paths: Scenario) -> None:
+    two_paths.set("run.time", "200 s")
+    ticks: list[float] = []
+    over = threading.Event()
+
+    def tick() -> None:
+        while not over.wait(0.002):
+            ticks.append(time.monotonic())
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    begin = time.monotonic()
+    sc.run(two_paths, "cmt", runs=4, threads=1)
+    end = time.monotonic()
+    over.set()
+    thread.join()
+    times = [begin, *(at for at in ticks if begin < at < end), end]
+    longest = max(later - earlier for earlier, later in itertools.pairwise(times))
+    assert longest < (end - begin) / 2, f"nobody else could do anything for {longest:.2f} of {end - begin:.2f} s"
+
+
+def test_interrupted(two_paths: Scenario) -> None:
+    code = """
+import sys, time
+import strandcast as sc
+scenario = sc.Scenario.parse(sys.stdin.read()).set("run.time", 1e6)
+print("ready", flush=True)
+try:
+    sc.run(scenario, "cmt", runs=4)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(two_paths._source.text)
+        process.stdin.close()
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.7)
+        begin = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.read() == "interrupted\n"
+        assert process.wait(timeout=20) == 0
+        assert time.monotonic() - begin < 5

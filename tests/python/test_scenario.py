@@ -1,0 +1,164 @@
+"""`sc.Scenario`: what docs/scenarios.md says, from Python."""
+
+from __future__ import annotations
+
+import pathlib
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+
+import strandcast as sc
+
+EXAMPLE = "scenarios/examples/shared-bottleneck.toml"
+
+
+@pytest.fixture
+def example(root: pathlib.Path) -> sc.Scenario:
+    """One with two traces."""
+    return sc.Scenario.load(root / EXAMPLE)
+
+
+def test_what_it_says(example: sc.Scenario, root: pathlib.Path) -> None:
+    assert example.title == "Four uplinks, one bottleneck"
+    assert (example.runs, example.seed) == (10, 1)
+    assert example.file == str(root / EXAMPLE)
+    said = example.resolved()
+    assert said["run"] == {"time": 60, "warmup": 5, "seed": 1, "runs": 10, "series": pytest.approx(0.5)}
+    assert said["links"]["satellite"]["forward"]["delay"] == {"Constant": pytest.approx(0.28)}
+    assert said["links"]["dsl"]["forward"]["queue"]["limit"] == {"Packets": 30}
+    assert len(example.hash) == 64
+
+
+def test_a_mistake_has_its_place(tmp_path: pathlib.Path, two_paths: sc.Scenario) -> None:
+    path = tmp_path / "net.toml"
+    path.write_text(two_paths._source.text.replace('delay = "15 ms"', 'dealy = "15 ms"'), encoding="utf-8")
+    with pytest.raises(sc.ScenarioError) as caught:
+        sc.Scenario.load(path)
+    error = caught.value
+    line = path.read_text(encoding="utf-8").splitlines().index('dealy = "15 ms"') + 1
+    assert (error.file, error.line, error.key, error.setting) == (str(path), line, "links.up.dealy", None)
+    assert "did you mean `delay`" in error.problem
+    assert str(error) == f"{path}:{line}: links.up.dealy: {error.problem}"
+    assert isinstance(error, sc.StrandcastError)
+    copy = pickle.loads(pickle.dumps(error))
+    assert (type(copy), str(copy), copy.__dict__) == (type(error), str(error), error.__dict__)
+
+
+def test_a_mistake_in_a_trace_has_its_place(tmp_path: pathlib.Path, two_paths: sc.Scenario) -> None:
+    (tmp_path / "lte.csv").write_text("0,1e6\n2,2e6\n1,1e6\n", encoding="utf-8")
+    text = two_paths._source.text.replace('rate = "4 Mbit/s"', 'rate = { trace = "lte.csv" }')
+    with pytest.raises(sc.ScenarioError, match="times must ascend") as caught:
+        sc.Scenario.parse(text, tmp_path)
+    assert (caught.value.file, caught.value.line, caught.value.key) == (str(tmp_path / "lte.csv"), 3, "links.up.rate")
+
+
+@pytest.mark.parametrize("content", [None, b"\xff\xfe"])
+def test_a_file_that_is_none(tmp_path: pathlib.Path, content: bytes | None) -> None:
+    path = tmp_path / "net.toml"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(sc.ScenarioError) as caught:
+        sc.Scenario.load(path)
+    assert caught.value.file == str(path)
+    assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "same"),
+    [
+        ("links.up.rate", 2_000_000, "2 Mbit/s"),
+        ("links.up.rate", 2e6, "2 Mbit/s"),
+        ("links.up.rate", np.float64(2e6), "2 Mbit/s"),
+        ("links.up.rate", np.int32(2_000_000), "2 Mbit/s"),
+        ("links.up.rate", pl.Series([2e6])[0], "2 Mbit/s"),
+        ("links.up.delay", 0.02, "20 ms"),
+        ("links.up.loss.uniform.rate", 0.05, "5 %"),
+        ("links.up.delay", {"uniform": [0.01, "20 ms"], "every": "run"}, {"uniform": ["10 ms", 0.02]}),
+        ("links.up.rate", {"steps": [[0, 1e6], ["1 s", 2e6]]}, {"steps": ((0, "1 Mbit/s"), (1.0, "2 Mbit/s"))}),
+    ],
+)
+def test_values(two_paths: sc.Scenario, key: str, value: sc.scenario.Value, same: sc.scenario.Value) -> None:
+    other = two_paths.copy().set(key, same)
+    assert other != two_paths
+    assert two_paths.set(key, value) == other
+    assert two_paths.settings[-1].startswith(f"{key}=")
+
+
+def test_texts_are_texts(two_paths: sc.Scenario) -> None:
+    title = 'a "quoted"\tname\\ with\nlines, \x7f and ü'
+    assert two_paths.set("title", title).title == title
+    assert two_paths.set("links.up.wireless", True).resolved()["links"]["up"]["wireless"] is True
+
+
+def test_set_changes_it_and_says_so(two_paths: sc.Scenario) -> None:
+    before, copy = two_paths.hash, two_paths.copy()
+    assert two_paths.set("run.time", "7 s") is two_paths
+    assert two_paths.resolved()["run"]["time"] == 7
+    assert two_paths.hash != before
+    assert copy.hash == before
+    assert "run.time" in repr(two_paths)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "problem"),
+    [("links.upp.rate", 1, "did you mean `up`"), ("links.up.rate", "fast", "rate"), ("links.up.dealy", 1, "delay")],
+)
+def test_a_wrong_setting_changes_nothing(two_paths: sc.Scenario, key: str, value: object, problem: str) -> None:
+    before = two_paths.hash
+    with pytest.raises(sc.ScenarioError, match=problem) as caught:
+        two_paths.set(key, value)  # type: ignore[arg-type]
+    assert caught.value.setting is not None
+    assert caught.value.setting.startswith(f"{key}=")
+    assert (two_paths.hash, two_paths.settings) == (before, ())
+
+
+def test_what_no_scenario_can_say(two_paths: sc.Scenario) -> None:
+    with pytest.raises(TypeError, match="complex"):
+        two_paths.set("links.up.rate", 1j)  # type: ignore[arg-type]
+
+
+def test_with_sets_leaves_it_as_it_is(two_paths: sc.Scenario) -> None:
+    before = two_paths.hash
+    other = two_paths.with_sets(["links.up.rate=1 Mbit/s", "run.runs=9"])
+    assert (other.runs, other.settings) == (9, ("links.up.rate=1 Mbit/s", "run.runs=9"))
+    assert (two_paths.hash, two_paths.runs) == (before, 2)
+    assert two_paths.with_sets([]).hash == before
+
+
+def test_the_hash_is_of_what_it_says(tmp_path: pathlib.Path, two_paths: sc.Scenario) -> None:
+    text = two_paths._source.text
+    assert sc.Scenario.parse("# a remark\n" + text.replace('"4 Mbit/s"', "4e6")).hash == two_paths.hash
+    traced = text.replace('rate = "4 Mbit/s"', 'rate = { trace = "lte.csv", loop = true }')
+    trace = tmp_path / "lte.csv"
+    trace.write_text("0,1e6\n1,2e6\n", encoding="utf-8")
+    first = sc.Scenario.parse(traced, tmp_path)
+    trace.write_text("0,1e6\n1,3e6\n", encoding="utf-8")
+    assert sc.Scenario.parse(traced, tmp_path).hash != first.hash
+    trace.write_text("0,1e6\n1,2e6\n", encoding="utf-8")
+    assert sc.Scenario.parse(traced, tmp_path) == first
+    assert hash(sc.Scenario.parse(traced, tmp_path)) == hash(first)
+
+
+def test_it_travels_with_its_traces(tmp_path: pathlib.Path, two_paths: sc.Scenario) -> None:
+    text = two_paths._source.text.replace('rate = "4 Mbit/s"', 'rate = { trace = "up.trace" }')
+    trace = tmp_path / "up.trace"
+    trace.write_text("".join(f"{ms}\n" for ms in range(5, 2000, 5)), encoding="utf-8")
+    scenario = sc.Scenario.parse(text, tmp_path).set("links.down.rate", 1e6)
+    here = sc.run(scenario, "cmt", runs=1)
+    packed = pickle.dumps(scenario)
+    trace.unlink()
+    # In another process, where the file is gone, and with a setting on top.
+    code = """
+import pickle, sys
+import strandcast as sc
+scenario = pickle.load(sys.stdin.buffer)
+print(scenario.hash, *sc.run(scenario, "cmt", runs=1).fingerprints.values(), scenario.set("run.time", 1).hash)
+"""
+    done = subprocess.run([sys.executable, "-c", code], input=packed, capture_output=True, check=True, timeout=60)
+    there = done.stdout.decode().split()
+    assert there[:2] == [scenario.hash, *here.fingerprints.values()]
+    assert there[2] == scenario.set("run.time", 1).hash
