@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
+import math
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from strandcast.scenario import Scenario
+
+
+LAST_SEED = 2**63 - 1
+"""The last seed that a scenario may have."""
 
 
 def run(
@@ -49,12 +54,13 @@ def run(
     Raises:
         ScenarioError: The scenario can't be built.
         SchemeError: There is no such scheme, it has no such parameter, or two have the same name.
+        ValueError: A number of `runs`, `seed`, `threads` or `series` makes no sense.
         PolicyError: A policy's answer makes no sense. What a policy raises is raised as it is; a note tells the run.
     """
     specs, plans = _named(scheme)
     count = scenario.runs if runs is None else runs
-    if count < 1:
-        raise ValueError(f"runs={count}: at least one run is needed")
+    first = scenario.seed if seed is None else seed
+    _check(count, first, threads, series)
     bar = tqdm(total=count * max(len(specs), 1), disable=None if progress is None else not progress, unit="run")
 
     def show(done: float, _over: int) -> None:
@@ -66,13 +72,25 @@ def run(
             scenario._source,
             specs,
             plans,
-            seed=scenario.seed if seed is None else seed,
+            seed=first,
             runs=count,
             threads=threads or len(os.sched_getaffinity(0)),
             series_s=series,
             progress=None if bar.disable else show,
         )
     return Result(results, scenario._source, plans, given=bool(specs))
+
+
+def _check(runs: int, seed: int, threads: int | None, series: float | None) -> None:
+    """Refuses numbers that make no sense."""
+    if runs < 1:
+        raise ValueError(f"runs={runs}: at least one run is needed")
+    if not 0 <= seed <= LAST_SEED - runs:
+        raise ValueError(f"seed={seed}: seeds go from 0 to {LAST_SEED}")
+    if threads is not None and threads < 1:
+        raise ValueError(f"threads={threads}: at least one thread is needed")
+    if series is not None and not 1e-9 <= series < math.inf:
+        raise ValueError(f"series={series}: a step is longer than 0 s")
 
 
 def _named(

@@ -129,7 +129,15 @@ def test_mistakes(two_paths: Scenario) -> None:
         sc.run(two_paths, ["cmt", "cmt,colour=red"])
     with pytest.raises(ValueError, match="runs=0"):
         sc.run(two_paths, "cmt", runs=0)
-    for wrong in ({"threads": -1}, {"threads": 0}, {"series": 0.0}, {"series": -1.0}, {"seed": -1}):
+    for wrong in (
+        {"threads": -1},
+        {"threads": 0},
+        {"series": 0.0},
+        {"series": -1.0},
+        {"series": float("inf")},
+        {"seed": -1},
+        {"seed": 2**63},
+    ):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             sc.run(two_paths, "cmt", runs=1, **wrong)
 
