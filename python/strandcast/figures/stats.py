@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -35,6 +36,7 @@ def summary(values: Sequence[float]) -> Summary:
     return Summary(mean, t_quantile(n - 1) * math.sqrt(variance / n), n)
 
 
+@functools.cache
 def t_quantile(df: int, p: float = 0.975) -> float:
     """The p-quantile (p > 0.5) of Student's distribution, by bisection."""
     low, high = 0.0, 1.0

@@ -1,0 +1,496 @@
+"""Pictures of figures: ours with intervals, and the paper's numbers beside them."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import pathlib
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Picture
+from matplotlib.gridspec import SubplotSpec
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
+from matplotlib.transforms import ScaledTranslation, Transform
+
+from strandcast.figures import style
+from strandcast.figures.claims import NOT_REPRODUCED, REPRODUCED, SIGN_ONLY, Judged
+from strandcast.figures.results import Found, shortened
+from strandcast.figures.spec import Claim, Figure, Key, Measure, Paper, Point
+from strandcast.figures.stats import Summary
+from strandcast.figures.views import VIEWS, Reference, View
+
+Value = float | str
+
+ROW, DOT_ROW, CLAIM_ROW = 2.35, 0.2, 0.2
+"""Heights in inches: of a row of panels, and of a line of dots or claims."""
+COLUMNS = 4
+"""Panels side by side, at most."""
+VERDICTS = {
+    REPRODUCED: style.Look(style.GREEN, "o"),
+    SIGN_ONLY: style.Look(style.ORANGE, "^"),
+    NOT_REPRODUCED: style.Look(style.VERMILLION, "X"),
+}
+"""How verdicts look; the words stand beside them."""
+PAPER = "paper"
+
+
+@dataclasses.dataclass(frozen=True)
+class Panel:
+    """One pair of axes."""
+
+    view: View
+    found: Found
+    measures: tuple[Measure, ...]
+    points: tuple[Point, ...]
+
+    @property
+    def title(self) -> str:
+        """What stands above it."""
+        return words(self.view, self.view.title, self.points[0])
+
+    @property
+    def figure(self) -> Figure:
+        """What it is a part of."""
+        return self.found.figure
+
+    def ours(self, point: Point, scheme: str, measure: Measure) -> Summary | None:
+        """What we measured; None if nothing."""
+        return self.found.summaries.get((point.name, scheme, measure.name))
+
+    def theirs(self, point: Point, scheme: str, measure: Measure) -> float | None:
+        """The paper's number, if it gives one and we have one."""
+        if self.ours(point, scheme, measure) is None:
+            return None
+        key = point.name, scheme, measure.name
+        return self.figure.paper.get(key, said(self.figure).get(key))
+
+    def schemes(self) -> tuple[str, ...]:
+        """Who was measured here, in the figure's order."""
+        return tuple(
+            scheme
+            for scheme in self.figure.schemes
+            if any(self.ours(point, scheme, measure) for point in self.points for measure in self.measures)
+        )
+
+
+def figure(paper: Paper, figure: Figure, found: Found, folder: pathlib.Path, quick: bool) -> list[pathlib.Path]:
+    """Draws a figure of a paper into a folder, as SVG and PNG.
+
+    Lines have their 95 % interval as a band, bars and dots as whiskers; hollow diamonds are the paper's numbers.
+
+    Args:
+        paper: The paper.
+        figure: What to draw, whole.
+        found: What was measured of it.
+        folder: Where files go; it is made if need be.
+        quick: Whether runs were cut short, which the picture then says.
+
+    Returns:
+        The files; none if nothing was measured.
+
+    Raises:
+        OSError: A file can't be written.
+    """
+    with style.use():
+        picture = draw(paper, found, remark(figure) if quick else "")
+        return [] if picture is None else style.save(picture, folder, name(paper, figure))
+
+
+def name(paper: Paper, figure: Figure) -> str:
+    """What the files of a figure are called, without their ending."""
+    return f"{paper.name}-fig-{re.sub('[^0-9a-z]+', '-', figure.name.lower())}"
+
+
+def draw(paper: Paper, found: Found, quick: str = "") -> Picture | None:
+    """The picture, marked as quick if there is a remark; None if nothing was measured. Inside `style.use()`."""
+    figure = found.figure
+    rows = [row for view in VIEWS[paper.name, figure.name] for row in panels(view, found)]
+    effects = stated(found)
+    if not rows and not effects:
+        return None
+    heights = [row_height(row) for row in rows] + [0.75 + CLAIM_ROW * len(some) for some in effects]
+    picture = style.new_figure(sum(heights) + 1.0)
+    grid = picture.add_gridspec(len(heights), 1, height_ratios=heights)
+    key: dict[str, Artist] = {}
+    for i, row in enumerate(rows):
+        draw_row(picture, grid[i], row, key)
+    for i, some in enumerate(effects):
+        draw_claims(picture.add_subplot(grid[len(rows) + i]), figure, some, key)
+    if PAPER in key:
+        # It comes last.
+        key[PAPER] = key.pop(PAPER)
+    style.head(
+        picture,
+        f"{paper.name} Fig. {figure.name}: {figure.title}",
+        "\n".join(filter(None, (caption(found), quick))),
+        list(key.values()),
+    )
+    if quick:
+        style.quick(picture)
+    return picture
+
+
+def caption(found: Found) -> str:
+    """How many runs a mean is of."""
+    fewest, most = found.counts
+    runs = f"{most}" if fewest == most else f"{fewest} to {most}"
+    text = f"mean of {runs} run{'' if most == 1 else 's'}"
+    return f"{text}; bands and whiskers: its 95 % interval" if most > 1 else text
+
+
+def remark(figure: Figure) -> str:
+    """What a quick picture of a figure lacks."""
+    short = shortened(figure)
+    points = "" if figure.thinned is None else ", fewer points"
+    return f"QUICK: few runs{f', {short}' if short else ''}{points}"
+
+
+def said(figure: Figure) -> dict[Key, float]:
+    """Numbers of single schemes that the paper gives in a claim."""
+    return {
+        contrast[0].key: claim.effect
+        for claim in figure.claims
+        if claim.effect is not None and is_number(claim)
+        for contrast in claim.contrasts
+    }
+
+
+def is_number(claim: Claim) -> bool:
+    """Whether a claim is about a scheme's number, not about a difference."""
+    return claim.base is None and all(len(contrast) == 1 for contrast in claim.contrasts)
+
+
+# Panels
+
+
+def panels(view: View, found: Found) -> list[list[Panel]]:
+    """A view's panels in rows; only those where something was measured."""
+    figure = found.figure
+    measures = tuple(figure.measure(one) for one in view.measures)
+    points = [point for point in figure.points if fits(point, view)]
+    groups = list(dict.fromkeys(point.at.get(view.panel, "") for point in points)) if view.panel else [""]
+    together = view.kind == "bars" and not view.x
+    made = []
+    for some in [measures] if together else [(measure,) for measure in measures]:
+        for group in groups:
+            here = tuple(point for point in points if not view.panel or point.at.get(view.panel, "") == group)
+            panel = Panel(view, found, some, here)
+            if panel.schemes():
+                made.append(panel)
+    if len(groups) > 1:
+        rows = [[panel for panel in made if panel.measures == some] for some in dict.fromkeys(p.measures for p in made)]
+    else:
+        rows = [made]
+    return [row[i : i + COLUMNS] for row in rows for i in range(0, len(row), COLUMNS)]
+
+
+def fits(point: Point, view: View) -> bool:
+    """Whether a point is one of a view."""
+    there = view.kind != "lines" or view.x in point.at
+    return there and all(point.at.get(key, "") == value for key, value in view.where.items())
+
+
+def word(view: View, value: Value) -> str:
+    """A value as a reader sees it."""
+    return view.names.get(value) or (value if isinstance(value, str) else f"{value:g}")
+
+
+def words(view: View, text: str, point: Point) -> str:
+    """A text whose keys in braces are a point's values; a key that it lacks has the value ""."""
+    missing = word(view, "")
+    return text.format_map(
+        collections.defaultdict(lambda: missing, {key: word(view, value) for key, value in point.at.items()})
+    )
+
+
+def row_height(row: Sequence[Panel]) -> float:
+    """In inches."""
+    if row[0].view.kind == "dots":
+        return 0.75 + DOT_ROW * max(len(panel.schemes()) for panel in row)
+    return ROW
+
+
+def draw_row(picture: Picture, place: SubplotSpec, row: Sequence[Panel], key: dict[str, Artist]) -> None:
+    """Draws panels side by side; those of one measure have one scale."""
+    one = len({panel.measures for panel in row}) == 1
+    dots = row[0].view.kind == "dots"
+    grid = place.subgridspec(1, len(row))
+    made: list[Axes] = []
+    for i, panel in enumerate(row):
+        first = made[0] if made else None
+        made.append(
+            picture.add_subplot(grid[i], sharex=first if one and dots else None, sharey=first if one or dots else None)
+        )
+        if dots:
+            draw_dots(made[i], panel, i == 0, key)
+        elif panel.view.kind == "lines":
+            draw_lines(made[i], panel, 0.035 * len(row), key)
+        else:
+            draw_bars(made[i], panel, key)
+    if not dots:
+        for i, (axes, panel) in enumerate(zip(made, row, strict=True)):
+            # At last: what is drawn later would not move the scale's other end.
+            axes.set_ylim(bottom=0)
+            label_y(axes, panel, one, i == 0)
+
+
+def label_y(axes: Axes, panel: Panel, one: bool, first: bool) -> None:
+    """Says what is along the y axis, once in a row of one measure."""
+    measure = panel.measures[0]
+    text = titled(measure) if len(panel.measures) == 1 else panel.view.label
+    if one:
+        axes.set_title(panel.title)
+        axes.set_ylabel(text if first else "")
+        axes.tick_params(labelleft=first)
+    else:
+        axes.set_title(f"{measure.name}, {panel.title}" if panel.title else measure.name)
+        axes.set_ylabel(measure.unit)
+
+
+def titled(measure: Measure) -> str:
+    """A measure with its unit."""
+    return f"{measure.name}, {measure.unit}" if measure.unit else measure.name
+
+
+# Lines
+
+
+def draw_lines(axes: Axes, panel: Panel, gap: float, key: dict[str, Artist]) -> None:
+    """A line a scheme over a number, in its band; ticks keep so much of the axis between them."""
+    view, measure = panel.view, panel.measures[0]
+    looks = style.looks(panel.figure.schemes)
+    variants = list(dict.fromkeys(point.at.get(view.variant, "") for point in panel.points)) if view.variant else [""]
+    places: set[float] = set()
+    for scheme in panel.schemes():
+        for i, variant in enumerate(variants):
+            points = [point for point in panel.points if not view.variant or point.at.get(view.variant, "") == variant]
+            found = at_x(view.x, ((point, panel.ours(point, scheme, measure)) for point in points))
+            places.update(x for x, _ in found)
+            look = looks[scheme] if i == 0 else dataclasses.replace(looks[scheme], line="--", marker="s")
+            text = scheme if len(variants) == 1 else f"{scheme}, {word(view, variant)}"
+            key.setdefault(text, line(axes, found, look, text, hollow=i > 0))
+    for i, reference in enumerate(view.references):
+        if measure.name in reference.panels:
+            look = style.Look(style.BLACK, ".", (":", "-.", "--")[i % 3])
+            draw_reference(axes, panel, reference, look, key)
+    draw_papers(axes, panel, key)
+    axes.set_xlabel(view.label)
+    ticks = spaced(sorted(places), gap)
+    axes.set_xticks(ticks, [f"{x:g}" for x in ticks])
+    axes.margins(x=0.1)
+
+
+def spaced(xs: Sequence[float], gap: float) -> list[float]:
+    """Those of ascending numbers that are so far apart, as a part of the way from the first to the last; these stay."""
+    kept = list(xs[:1])
+    for x in xs[1:-1]:
+        if min(x - kept[-1], xs[-1] - x) >= gap * (xs[-1] - xs[0]):
+            kept.append(x)
+    return [*kept, *xs[1:][-1:]]
+
+
+def at_x(x: str, found: Iterable[tuple[Point, Summary | None]]) -> list[tuple[float, Summary]]:
+    """What was measured, along the axis."""
+    return sorted((float(point.at[x]), ours) for point, ours in found if ours is not None)
+
+
+def line(
+    axes: Axes, found: Sequence[tuple[float, Summary]], look: style.Look, text: str, hollow: bool = False
+) -> Line2D:
+    """Draws a line with its band; gives what stands for it in the legend."""
+    xs = [x for x, _ in found]
+    face = "white" if hollow else look.colour
+    (drawn,) = axes.plot(
+        xs,
+        [ours.mean for _, ours in found],
+        color=look.colour,
+        linestyle=look.line,
+        marker=look.marker,
+        markerfacecolor=face,
+        label=text,
+    )
+    if len(found) > 1:
+        low, high = [ours.low for _, ours in found], [ours.high for _, ours in found]
+        axes.fill_between(xs, low, high, color=look.colour, alpha=0.2, linewidth=0)
+    else:
+        axes.errorbar(xs, [ours.mean for _, ours in found], [ours.half or 0 for _, ours in found], color=look.colour)
+    return drawn
+
+
+def draw_reference(axes: Axes, panel: Panel, reference: Reference, look: style.Look, key: dict[str, Artist]) -> None:
+    """A line for what somebody else reaches."""
+    measure = panel.figure.measure(reference.measure)
+    points = (point for point in panel.figure.points if all(point.at.get(k) == v for k, v in reference.where.items()))
+    found = at_x(panel.view.x, ((point, panel.ours(point, reference.scheme, measure)) for point in points))
+    if found:
+        key.setdefault(reference.label, line(axes, found, look, reference.label))
+
+
+def draw_papers(axes: Axes, panel: Panel, key: dict[str, Artist]) -> None:
+    """The paper's numbers; those at one place stand side by side."""
+    measure, looks = panel.measures[0], style.looks(panel.figure.schemes)
+    for point in panel.points:
+        some = [(scheme, panel.theirs(point, scheme, measure)) for scheme in panel.figure.schemes]
+        stated = [(scheme, number) for scheme, number in some if number is not None]
+        for i, (scheme, number) in enumerate(stated):
+            right = (i - (len(stated) - 1) / 2) * 7 / 72
+            moved = axes.transData + ScaledTranslation(right, 0, axes.figure.dpi_scale_trans)
+            x = float(point.at[panel.view.x])
+            # The axes' scale knows of what is not moved only.
+            axes.plot([x], [number], alpha=0)
+            draw_paper(axes, (x, number), key, colour=looks[scheme].colour, moved=moved)
+
+
+def draw_paper(
+    axes: Axes,
+    at: tuple[float, float],
+    key: dict[str, Artist],
+    *,
+    colour: str = style.BLACK,
+    face: str = "white",
+    moved: Transform | None = None,
+) -> None:
+    """The mark of one of the paper's numbers."""
+    mark: dict[str, Any] = {"marker": "D", "linestyle": "none", "markeredgewidth": 1.3, "markersize": 6}
+    axes.plot(
+        [at[0]],
+        [at[1]],
+        markeredgecolor=colour,
+        markerfacecolor=face,
+        zorder=5,
+        clip_on=False,
+        transform=moved or axes.transData,
+        **mark,
+    )
+    key.setdefault(PAPER, Line2D([], [], markeredgecolor=style.BLACK, markerfacecolor="white", label=PAPER, **mark))
+
+
+# Bars
+
+
+def draw_bars(axes: Axes, panel: Panel, key: dict[str, Artist]) -> None:
+    """Bars of schemes side by side, by points or by measures."""
+    view, looks = panel.view, style.looks(panel.figure.schemes)
+    schemes = panel.schemes()
+    if view.x:
+        points = sorted(panel.points, key=lambda point: rank(view, point))
+        ticks = view.ticks or f"{{{view.x}}}"
+        places = [(words(view, ticks, point), point, panel.measures[0]) for point in points]
+    else:
+        places = [(measure.name, panel.points[0], measure) for measure in panel.measures]
+    width = 0.82 / len(schemes)
+    for i, scheme in enumerate(schemes):
+        look, shift = looks[scheme], (i - (len(schemes) - 1) / 2) * width
+        for j, (_, point, measure) in enumerate(places):
+            ours = panel.ours(point, scheme, measure)
+            if ours is None:
+                continue
+            axes.bar(
+                j + shift, ours.mean, width * 0.92, color=look.colour, edgecolor=look.ink, hatch=look.hatch, linewidth=0
+            )
+            if ours.half is not None:
+                axes.errorbar(j + shift, ours.mean, ours.half, color=style.BLACK, linewidth=1)
+            number = panel.theirs(point, scheme, measure)
+            if number is not None:
+                draw_paper(axes, (j + shift, number), key)
+        key.setdefault(
+            scheme, Patch(facecolor=look.colour, edgecolor=look.ink, hatch=look.hatch, linewidth=0, label=scheme)
+        )
+    axes.set_xticks(range(len(places)), [text for text, _, _ in places])
+    axes.set_xlabel(view.label if view.x else "")
+    axes.grid(visible=False, axis="x")
+    axes.tick_params(axis="x", length=0)
+
+
+def rank(view: View, point: Point) -> float:
+    """Where a point's bars stand: by number, or in the order of the words."""
+    value = point.at.get(view.x, "")
+    order = list(view.names)
+    return order.index(value) if value in order else 0.0 if isinstance(value, str) else value
+
+
+# Dots
+
+
+def draw_dots(axes: Axes, panel: Panel, first: bool, key: dict[str, Artist]) -> None:
+    """A row a scheme: a dot with its whisker, beside the band of the one that it is compared with."""
+    measure, point = panel.measures[0], panel.points[0]
+    schemes = panel.schemes()
+    base = panel.ours(point, panel.view.base, measure)
+    if base is not None:
+        axes.axvspan(base.low, base.high, color=style.BLUE, alpha=0.15, linewidth=0)
+        axes.axvline(base.mean, color=style.BLUE, linewidth=1)
+        key.setdefault("base", Patch(facecolor=style.BLUE, alpha=0.3, label=f"{panel.view.base}, its 95 % interval"))
+    for i, scheme in enumerate(schemes):
+        ours = panel.ours(point, scheme, measure)
+        if ours is not None:
+            colour = style.BLUE if scheme == panel.view.base else style.BLACK
+            axes.errorbar(ours.mean, i, xerr=ours.half, color=colour, marker="o", markersize=4.5, linewidth=1.2)
+    if first:
+        axes.set_yticks(range(len(schemes)), schemes)
+        axes.set_ylim(len(schemes) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0, labelleft=first)
+    axes.xaxis.set_major_locator(MaxNLocator(5))
+    axes.set_title(panel.title)
+    axes.set_xlabel(titled(measure))
+
+
+# Claims
+
+
+def stated(found: Found) -> list[list[tuple[Claim, Judged]]]:
+    """The differences that the paper gives as numbers, by unit."""
+    units: dict[str, list[tuple[Claim, Judged]]] = {}
+    for claim in found.figure.claims:
+        if claim.effect is None or is_number(claim):
+            continue
+        judged = found.judge(claim)
+        if judged is not None:
+            units.setdefault(claim_unit(found.figure, claim), []).append((claim, judged))
+    return list(units.values())
+
+
+def claim_unit(figure: Figure, claim: Claim) -> str:
+    """The unit of a claim's number."""
+    return claim.unit or figure.measure(claim.contrasts[0][0].measure).unit
+
+
+def draw_claims(axes: Axes, figure: Figure, claims: Sequence[tuple[Claim, Judged]], key: dict[str, Artist]) -> None:
+    """A row a claim: our difference with its whisker, the paper's, and the verdict in words."""
+    unit = claim_unit(figure, claims[0][0])
+    axes.axvline(0, color=style.GREY, linewidth=1)
+    for i, (claim, judged) in enumerate(claims):
+        assert claim.effect is not None, "only stated ones"
+        look = VERDICTS[judged.verdict]
+        axes.errorbar(
+            judged.ours.mean,
+            i,
+            xerr=judged.ours.half,
+            color=look.colour,
+            marker=look.marker,
+            markersize=5,
+            linewidth=1.4,
+        )
+        # One sees through it: ours may lie beneath.
+        draw_paper(axes, (claim.effect, i), key, face="none")
+        axes.annotate(
+            judged.verdict,
+            (1, i),
+            xytext=(6, 0),
+            xycoords=axes.get_yaxis_transform(),
+            textcoords="offset points",
+            size=8,
+            va="center",
+            annotation_clip=False,
+        )
+    axes.set_yticks(range(len(claims)), [claim.text for claim, _ in claims])
+    axes.set_ylim(len(claims) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
+    axes.set_title("differences that the paper gives, and ours, seed by seed", loc="left")
+    axes.set_xlabel(f"difference, {unit}" if unit else "difference")

@@ -1,0 +1,239 @@
+"""Report pages: what a paper claims, what we measured, and how to repeat it."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import functools
+import pathlib
+import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+
+import jinja2
+from markupsafe import Markup, escape
+
+from strandcast import _native
+from strandcast.figures import draw, tables
+from strandcast.figures.claims import NOT_REPRODUCED, REPRODUCED, SIGN_ONLY, Judged
+from strandcast.figures.findings import FINDINGS, Finding
+from strandcast.figures.results import Found, cell
+from strandcast.figures.spec import Claim, Figure, Paper, Term
+
+VERDICTS = (REPRODUCED, SIGN_ONLY, NOT_REPRODUCED)
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """What became of a claim, in words.
+
+    Attributes:
+        claim: What the paper says.
+        theirs: The paper's number, or what it says of it.
+        ours: Our mean.
+        half: Half of its 95 % interval.
+        points: At how many points it holds, of how many.
+        verdict: `reproduced`, `sign only`, `not reproduced`, or empty if it is no claim of the paper.
+        remark: Behind the verdict.
+        binds: What keeps the flows from being faster.
+        commands: What runs its cells.
+    """
+
+    claim: str
+    theirs: str
+    ours: str
+    half: str
+    points: str
+    verdict: str
+    remark: str
+    binds: str
+    commands: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """A figure's section."""
+
+    figure: Figure
+    anchor: str
+    picture: str
+    runs: str
+    command: str
+    rows: tuple[Row, ...]
+    numbers: Sequence[Sequence[str]]
+    findings: tuple[Finding, ...]
+
+    @property
+    def papers(self) -> bool:
+        """Whether the paper has this figure; ours have a word behind the number."""
+        return not re.search("[a-z]", self.figure.name)
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How many claims have each verdict."""
+        return collections.Counter(row.verdict for row in self.rows if row.verdict)
+
+
+def report(paper: Paper, results: Mapping[str, Found], folder: pathlib.Path, quick: bool) -> pathlib.Path:
+    """Writes a paper's page, `NAME.html`, and the index of all pages in the folder, `index.html`.
+
+    It shows the pictures that `draw.figure` put there, and needs nothing else.
+
+    Args:
+        paper: The paper.
+        results: What was measured, by figures' names; a figure without runs is left out.
+        folder: Where pages go; it is made if need be.
+        quick: Whether runs were cut short, which the page then says.
+
+    Raises:
+        OSError: A file can't be written.
+    """
+    parts = [
+        part_of(paper, figure, results[figure.name], quick)
+        for figure in paper.figures
+        if figure.name in results and results[figure.name].seeds
+    ]
+    total = collections.Counter(row.verdict for part in parts if part.papers for row in part.rows)
+    shown = {part.figure.name for part in parts}
+    text = render(
+        "report.html",
+        paper=paper,
+        quick=quick,
+        parts=parts,
+        counts={verdict: total[verdict] for verdict in VERDICTS},
+        runs=runs(results[name] for name in shown),
+        findings=[one for one in FINDINGS if one.paper == paper.name and shown.intersection(one.figures)],
+        beside=tables.BESIDE,
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    page = write(folder / f"{paper.name}.html", text)
+    index(folder, quick)
+    return page
+
+
+def index(folder: pathlib.Path, quick: bool) -> pathlib.Path:
+    """Writes `index.html`, which leads to the papers' pages and pictures that lie in the folder.
+
+    Raises:
+        OSError: The file can't be written.
+    """
+    from strandcast.figures import PAPERS
+
+    papers = []
+    for paper in PAPERS:
+        drawn = [(figure, anchor(figure), draw.name(paper, figure)) for figure in paper.figures]
+        if (folder / f"{paper.name}.html").exists():
+            papers.append((paper, [one for one in drawn if (folder / f"{one[2]}.svg").exists()]))
+    return write(folder / "index.html", render("index.html", papers=papers, quick=quick))
+
+
+def part_of(paper: Paper, figure: Figure, found: Found, quick: bool) -> Part:
+    """A figure's section; `figure` is the whole one, `found` may be of less."""
+    command = ["strandcast", "figures", paper.name, "--figure", figure.name, *(["--quick"] if quick else [])]
+    judged = [(claim, found.judge(claim)) for claim in found.figure.claims]
+    return Part(
+        figure=found.figure,
+        anchor=anchor(figure),
+        picture=draw.name(paper, figure),
+        runs=tables.runs(found),
+        command=shlex.join(command),
+        rows=tuple(row_of(paper, found, claim, one, quick) for claim, one in judged if one is not None),
+        numbers=tables.beside(found, lambda _: True),
+        findings=tuple(one for one in FINDINGS if one.paper == paper.name and one.figures[0] == figure.name),
+    )
+
+
+def row_of(paper: Paper, found: Found, claim: Claim, judged: Judged, quick: bool) -> Row:
+    """A claim's row."""
+    ours, theirs, points, verdict = tables.judgement(found.figure, claim, judged)
+    mean, _, half = ours.partition(" ± ")
+    number, _, unit = half.partition(" ")
+    return Row(
+        claim=claim.text,
+        theirs=theirs,
+        ours=f"{mean} {unit}".rstrip(),
+        half=number,
+        points=points,
+        verdict=judged.verdict,
+        remark=verdict.removeprefix(judged.verdict),
+        binds=binds(found, claim),
+        commands=tuple(dict.fromkeys(command(paper, found, term, quick) for term in claim.contrasts[0])),
+    )
+
+
+def binds(found: Found, claim: Claim) -> str:
+    """What keeps the flows of a claim from being faster, and of several points at how many."""
+    limits: dict[str, collections.Counter[str]] = {}
+    for point, scheme in dict.fromkeys((term.point, term.scheme) for one in claim.contrasts for term in one):
+        limit = found.limit(point, scheme)
+        limits.setdefault(scheme, collections.Counter())["–" if limit == "-" else limit] += 1
+    texts = {scheme: counted(limit) for scheme, limit in limits.items()}
+    if len(set(texts.values())) == 1:
+        return next(iter(texts.values()))
+    return "; ".join(f"{scheme}: {text}" for scheme, text in texts.items())
+
+
+def counted(limits: collections.Counter[str]) -> str:
+    """Words with how often they are said, the most frequent first."""
+    if len(limits) == 1:
+        return next(iter(limits))
+    return ", ".join(f"{limit} {count} of {limits.total()}" for limit, count in limits.most_common())
+
+
+def command(paper: Paper, found: Found, term: Term, quick: bool) -> str:
+    """What runs the scheme of a term at its point."""
+    figure = found.figure
+    wanted = cell(paper, figure, figure.point(term.point), term.scheme, quick=quick)
+    words = ["strandcast", "simulate", f"scenarios/{figure.scenario}"]
+    for setting in wanted.scenario.settings:
+        words += ["--set", setting]
+    count = len(found.seeds.get(term.key, {}))
+    return shlex.join([*words, "--scheme", paper.specs[term.scheme], "--runs", str(max(count, 1))])
+
+
+def runs(results: Iterable[Found]) -> str:
+    """How many runs numbers are of."""
+    counts = [found.counts for found in results]
+    fewest, most = min((few for few, _ in counts), default=0), max((many for _, many in counts), default=0)
+    return f"{most} run{'' if most == 1 else 's'}" if fewest == most else f"{fewest} to {most} runs"
+
+
+def anchor(figure: Figure) -> str:
+    """What links call a figure's section."""
+    return "fig-" + re.sub("[^0-9a-z]+", "-", figure.name.lower())
+
+
+# Text
+
+
+@functools.cache
+def environment() -> jinja2.Environment:
+    """The templates."""
+    made = jinja2.Environment(
+        loader=jinja2.PackageLoader("strandcast.figures"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+    )
+    made.filters["prose"] = prose
+    return made
+
+
+def prose(text: str) -> Markup:
+    """Text whose code stands between backticks and whose other words between stars, as HTML."""
+    code = re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text)))
+    return Markup(re.sub(r"\*([^*]+)\*", r"<em>\1</em>", code))
+
+
+def render(template: str, **values: object) -> str:
+    """A template's text with these values."""
+    common = {"version": _native.VERSION, "epoch": _native.RESULTS_EPOCH}
+    return environment().get_template(template).render(**common, **values)
+
+
+def write(path: pathlib.Path, text: str) -> pathlib.Path:
+    """Writes a file whole, or not at all."""
+    part = path.with_suffix(".part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(path)
+    return path

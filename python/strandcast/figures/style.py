@@ -1,0 +1,227 @@
+"""The house style of all pictures: sizes, colours, markers, and files that come out the same each time.
+
+Nothing here touches matplotlib's global state but inside `use()`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import pathlib
+from collections.abc import Iterator
+from typing import Any
+
+import matplotlib as mpl
+from cycler import cycler
+from matplotlib.artist import Artist
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+WIDTH = 8.4
+"""Of a picture, in inches: 806 px in a browser."""
+DPI = 160
+"""Dots per inch of PNG files."""
+MARGIN = 0.12
+"""Around a picture, in inches."""
+
+BLACK, GREY, PALE = "#000000", "#5f5f5f", "#d9d9d9"
+ORANGE, SKY, GREEN, YELLOW = "#e69f00", "#56b4e9", "#009e73", "#f0e442"
+BLUE, VERMILLION, PURPLE = "#0072b2", "#d55e00", "#cc79a7"
+"""The colours of Okabe and Ito, which colour-blind readers tell apart."""
+
+RC: dict[Any, Any] = {
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "axes.titlesize": 9,
+    "axes.labelsize": 9,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "legend.fontsize": 8.5,
+    "legend.frameon": False,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.8,
+    "axes.ymargin": 0.08,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.prop_cycle": cycler(color=[BLUE, ORANGE, GREEN, VERMILLION, PURPLE, SKY, BLACK]),
+    "axes.unicode_minus": True,
+    "grid.color": PALE,
+    "grid.linewidth": 0.6,
+    "lines.linewidth": 1.6,
+    "lines.markersize": 5,
+    "errorbar.capsize": 2.5,
+    "hatch.linewidth": 0.6,
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+    # Text as outlines: the same in every browser. Fixed names of elements: the same bytes each time.
+    "svg.fonttype": "path",
+    "svg.hashsalt": "strandcast",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Look:
+    """How a scheme looks everywhere: in colour, and by line, marker and hatch in grey, too."""
+
+    colour: str
+    marker: str
+    line: str = "-"
+    hatch: str = ""
+
+    @property
+    def ink(self) -> str:
+        """The colour of its hatch."""
+        return GREY if self.colour == YELLOW else "white"
+
+
+LOOKS = {
+    "sctp": Look(BLACK, "o"),
+    "cmt": Look(GREY, "X", hatch="---"),
+    "reno": Look(GREY, "x", ":", "xxx"),
+    "cubic": Look(BLACK, "x", ":", "xxx"),
+    "cmt-qa": Look(ORANGE, "s", hatch="///"),
+    "cmt-cl": Look(SKY, "^", hatch="..."),
+    "cmt-cl-fd": Look(BLUE, "o"),
+    "cmt-cl-fd fwnd-cut=any": Look(VERMILLION, "v", "--", "\\\\\\"),
+    "sctp-rev": Look(PURPLE, "s", hatch="///"),
+    "sctp-rev-plus": Look(GREEN, "^", hatch="..."),
+    "cmt-la": Look(GREEN, "P", hatch="///"),
+    "cmt-la rttmin=global": Look(YELLOW, "v", "--", "..."),
+    "nc-mptcp": Look(PURPLE, "D", "-.", "+++"),
+    "fmtcp": Look(YELLOW, "h", "-.", "ooo"),
+}
+"""Schemes of the papers, the same in all pictures; those that meet in one picture differ in more than colour."""
+
+SPARE = (
+    Look(BLUE, "D", "-."),
+    Look(VERMILLION, "p", "-.", "///"),
+    Look(GREEN, "h", "-.", "..."),
+    Look(PURPLE, "*", "-.", "\\\\\\"),
+    Look(SKY, "X", "-.", "xxx"),
+    Look(ORANGE, "<", "-.", "ooo"),
+    Look(GREY, ">", "-.", "+++"),
+)
+"""For schemes that no paper names, in the order in which they come."""
+
+
+def looks(schemes: tuple[str, ...] | list[str]) -> dict[str, Look]:
+    """How each of these schemes looks in a picture; one that has no look of its own takes a spare one.
+
+    Args:
+        schemes: Their names, as `"cmt-cl"` or, with parameters, `"cmt-cl rc=normalised"`.
+    """
+    others = [scheme for scheme in dict.fromkeys(schemes) if scheme not in LOOKS]
+    spare = {scheme: SPARE[i % len(SPARE)] for i, scheme in enumerate(others)}
+    return {scheme: LOOKS.get(scheme) or spare[scheme] for scheme in schemes}
+
+
+@contextlib.contextmanager
+def use() -> Iterator[None]:
+    """The house style, inside `with style.use():`; what was set before comes back."""
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(RC)
+        yield
+
+
+def new_figure(height: float, width: float = WIDTH) -> Figure:
+    """An empty picture whose axes keep off each other; to be called inside `use()`.
+
+    Args:
+        height: In inches.
+        width: In inches; the usual one fills a page of 800 px.
+    """
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def head(figure: Figure, title: str, caption: str = "", legend: list[Artist] | None = None) -> None:
+    """Puts the title, a caption and a legend on top, off the data; axes get the rest, so call it last.
+
+    Args:
+        figure: Made by `new_figure`.
+        title: One line.
+        caption: Below it, small and grey, as the number of runs.
+        legend: Artists with labels.
+    """
+    width, height = figure.get_size_inches()
+    down = MARGIN
+    for text, size, weight, colour in ((title, 11, "bold", BLACK), (caption, 8.5, "normal", GREY)):
+        if text:
+            figure.text(
+                MARGIN / width,
+                1 - down / height,
+                text,
+                size=size,
+                weight=weight,
+                color=colour,
+                va="top",
+                linespacing=1.35,
+            )
+            down += (text.count("\n") + 1) * size * 1.45 / 72 + 0.04
+    if legend:
+        down += _legend(figure, legend, down)
+    engine = figure.get_layout_engine()
+    assert isinstance(engine, ConstrainedLayoutEngine), "made by new_figure"
+    edge = MARGIN / width, MARGIN / height
+    engine.set(rect=(edge[0], edge[1], 1 - 2 * edge[0], 1 - edge[1] - (down + 0.06) / height), hspace=0.06, wspace=0.04)
+
+
+def _legend(figure: Figure, artists: list[Artist], down: float) -> float:
+    """Puts a legend so many inches from the top, in as few rows as it needs; gives its height."""
+    width, height = figure.get_size_inches()
+    tall = 0.0
+    for rows in range(1, len(artists) + 1):
+        legend = figure.legend(
+            handles=artists,
+            ncols=-(-len(artists) // rows),
+            loc="upper left",
+            bbox_to_anchor=(MARGIN / width, 1 - down / height),
+            borderaxespad=0,
+            borderpad=0,
+            columnspacing=1.4,
+            handlelength=2.4,
+            handletextpad=0.5,
+        )
+        legend.set_in_layout(False)
+        extent = legend.get_window_extent(figure.canvas.get_renderer())  # type: ignore[attr-defined]
+        tall = float(extent.height / figure.dpi) + 0.04
+        if extent.width <= (width - 2 * MARGIN) * figure.dpi or rows == len(artists):
+            break
+        legend.remove()
+    return tall
+
+
+def quick(figure: Figure) -> None:
+    """Marks a picture as one of a quick run, right across it."""
+    mark: dict[str, Any] = {
+        "size": 90,
+        "weight": "bold",
+        "color": VERMILLION,
+        "alpha": 0.13,
+        "rotation": 18,
+        "zorder": 10,
+    }
+    figure.text(0.5, 0.42, "QUICK", ha="center", va="center", **mark)
+
+
+def save(figure: Figure, folder: pathlib.Path, name: str) -> list[pathlib.Path]:
+    """Writes `NAME.svg` and `NAME.png` into a folder, made if need be; each appears whole, or not at all.
+
+    Equal pictures make equal bytes, with one version of matplotlib.
+
+    Raises:
+        OSError: A file can't be written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for kind, metadata in (("svg", {"Date": None, "Creator": "Strandcast"}), ("png", {"Software": None})):
+        path = folder / f"{name}.{kind}"
+        part = path.with_suffix(".part")
+        figure.savefig(part, format=kind, dpi=DPI, metadata=metadata)
+        part.replace(path)
+        paths.append(path)
+    return paths

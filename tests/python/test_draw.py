@@ -1,0 +1,379 @@
+"""Pictures and report pages of the papers' figures, from numbers made up."""
+
+from __future__ import annotations
+
+import collections
+import functools
+import html
+import itertools
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import zlib
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib.collections import PolyCollection
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure as Picture
+from matplotlib.image import imread
+from matplotlib.lines import Line2D
+from matplotlib.text import Text
+from matplotlib.transforms import Bbox
+
+import strandcast as sc
+from strandcast.figures import PAPERS, Figure, Found, Paper, draw, page, style
+from strandcast.figures.findings import FINDINGS
+from strandcast.figures.results import shown
+from strandcast.figures.views import VIEWS
+
+ALL = [(paper, figure) for paper in PAPERS for figure in paper.figures]
+NAMES = [f"{paper.name} {figure.name}" for paper, figure in ALL]
+SOME = ["000 5", "000 12", "001 11", "002 7 by parts"]
+each = pytest.mark.parametrize(("paper", "figure"), ALL, ids=NAMES)
+
+
+def one(paper: str, figure: str) -> tuple[Paper, Figure]:
+    """A figure by its name."""
+    return ALL[NAMES.index(f"{paper} {figure}")]
+
+
+def made_up(figure: Figure, *, runs: int = 3) -> Found:
+    """Numbers between one and two at each point, so that all that can be drawn is drawn."""
+    seeds = {}
+    means = {}
+    for point in figure.points:
+        for scheme in figure.schemes_at(point):
+            means[point.name, scheme] = {"lost_random_packets": 3.0, "lost_queue_packets": 1.0}
+            for measure in figure.measures:
+                key = point.name, scheme, measure.name
+                seeds[key] = {
+                    seed: 1 + zlib.crc32(f"{key} {seed}".encode()) % 1000 / 1000 for seed in range(1, 1 + runs)
+                }
+    return Found(figure, seeds, means)
+
+
+@functools.cache
+def drawn(paper: str, figure: str, quick: bool = False) -> Picture:
+    """A picture, laid out as when it is saved."""
+    its, whole = one(paper, figure)
+    with style.use():
+        picture = draw.draw(its, made_up(shown(whole, quick=quick)), draw.remark(whole) if quick else "")
+        assert picture is not None
+        picture.draw_without_rendering()
+    return picture
+
+
+def boxes(picture: Picture) -> dict[str, Bbox]:
+    """Where each visible text stands, by what it is."""
+    found = {}
+    for i, axes in enumerate(picture.axes):
+        (left, right), (bottom, top) = sorted(axes.get_xlim()), sorted(axes.get_ylim())
+        # There are ticks beyond the ends that nobody sees.
+        ticks = [text for text in axes.get_xticklabels() if left <= text.get_position()[0] <= right]
+        ticks += [text for text in axes.get_yticklabels() if bottom <= text.get_position()[1] <= top]
+        named = [*ticks, axes.title, axes.xaxis.label, axes.yaxis.label, *axes.texts]
+        for j, text in enumerate(named):
+            if text.get_text() and text.get_visible():
+                found[f"axes {i}, text {j} {text.get_text()!r}"] = text.get_window_extent()
+    for text in picture.texts:
+        if text.get_text() != "QUICK":
+            found[repr(text.get_text())] = text.get_window_extent()
+    for legend in picture.legends:
+        found["legend"] = legend.get_window_extent()
+    return found
+
+
+def test_every_figure_of_the_papers_has_a_picture() -> None:
+    assert set(VIEWS) == {(paper.name, figure.name) for paper, figure in ALL}
+
+
+@each
+def test_views_speak_of_what_figures_have(paper: Paper, figure: Figure) -> None:
+    for part in (figure, shown(figure, quick=True)):
+        for view in VIEWS[paper.name, figure.name]:
+            keys = {key for point in part.points for key in point.at}
+            assert {view.x, view.panel, view.variant, *view.where} - {""} <= keys
+            for measure in (*view.measures, *(one.measure for one in view.references)):
+                part.measure(measure)
+            assert not view.base or view.base in part.schemes
+
+
+@each
+def test_each_figure_says_what_it_shows(paper: Paper, figure: Figure) -> None:
+    picture = drawn(paper.name, figure.name)
+    texts = {text.get_text() for text in picture.findobj(Text)}
+    assert f"{paper.name} Fig. {figure.name}: {figure.title}" in texts
+    assert any(text.startswith("mean of 3 runs") for text in texts)
+    assert "QUICK" not in texts
+    for scheme in figure.schemes:
+        assert any(text == scheme or text.startswith(f"{scheme}, ") for text in texts), scheme
+    for view in VIEWS[paper.name, figure.name]:
+        for name in view.measures:
+            measure = figure.measure(name)
+            assert {name, measure.unit, draw.titled(measure)} & texts
+            assert any(measure.unit in text for text in texts), "its unit"
+
+
+@pytest.mark.parametrize(("paper", "figure"), [one("000", "6"), one("001", "7"), one("002", "7 by parts")])
+def test_a_figure_becomes_svg_and_png_that_fill_a_page(paper: Paper, figure: Figure, tmp_path: pathlib.Path) -> None:
+    paths = draw.figure(paper, figure, made_up(figure), tmp_path, quick=False)
+    assert sorted(tmp_path.iterdir()) == sorted(paths)
+    svg, png = paths
+    assert [svg.suffix, png.suffix] == [".svg", ".png"]
+    assert imread(png).shape[1] >= 800
+    # What stands there as outlines is said beside.
+    assert f"<!-- {paper.name} Fig. {figure.name}: {figure.title} -->" in svg.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", [*((name, False) for name in NAMES), *((name, True) for name in SOME)], ids=str)
+def test_nothing_overlaps_or_falls_off_the_picture(name: tuple[str, bool]) -> None:
+    paper, figure = ALL[NAMES.index(name[0])]
+    picture = drawn(paper.name, figure.name, name[1])
+    width, height = picture.get_size_inches() * picture.dpi
+    texts = boxes(picture)
+    for what, box in texts.items():
+        assert box.x0 >= -1, what
+        assert box.y0 >= -1, what
+        assert box.x1 <= width + 1, what
+        assert box.y1 <= height + 1, what
+    for (a, box), (b, other) in itertools.combinations(texts.items(), 2):
+        assert not box.padded(-0.5).overlaps(other.padded(-0.5)), f"{a} on {b}"
+    for axes in picture.axes:
+        for legend in picture.legends:
+            assert not legend.get_window_extent().overlaps(axes.get_window_extent())
+        assert axes.get_window_extent().width > 100, "too narrow to read"
+
+
+def diamonds(picture: Picture) -> list[tuple[float, float]]:
+    """The marks of the paper's numbers."""
+    lines = [line for axes in picture.axes for line in axes.lines]
+    hollow = [line for line in lines if line.get_marker() == "D" and line.get_markerfacecolor() in ("white", "none")]
+    return [(x, y) for line in hollow for x, y in np.asarray(line.get_xydata()).tolist()]
+
+
+@each
+def test_the_papers_numbers_stand_where_it_gives_some_and_nowhere_else(paper: Paper, figure: Figure) -> None:
+    marks = diamonds(drawn(paper.name, figure.name))
+    numbers = {round(number, 9) for number in figure.paper.values()}
+    numbers |= {round(claim.effect, 9) for claim in figure.claims if claim.effect is not None}
+    seen = {round(at, 9) for mark in marks for at in mark}
+    assert numbers <= seen
+    assert bool(marks) == bool(numbers)
+    for x, y in marks:
+        assert {round(x, 9), round(y, 9)} & numbers
+
+
+def test_bands_are_the_intervals() -> None:
+    found = made_up(one("000", "5")[1])
+    edges = {
+        round(float(y), 9)
+        for axes in drawn("000", "5").axes
+        for band in axes.collections
+        if isinstance(band, PolyCollection)
+        for path in band.get_paths()
+        for _, y in np.asarray(path.vertices).tolist()
+    }
+    wanted = [ours for (_, _, measure), ours in found.summaries.items() if measure == "throughput"]
+    for ours in wanted:
+        assert ours.half
+        assert {round(ours.mean - ours.half, 9), round(ours.mean + ours.half, 9)} <= edges
+
+
+def test_one_run_has_no_interval_and_says_so() -> None:
+    paper, figure = one("000", "12")
+    with style.use():
+        picture = draw.draw(paper, made_up(figure, runs=1))
+    assert picture is not None
+    assert "mean of 1 run" in [text.get_text() for text in picture.texts]
+
+
+@pytest.mark.parametrize("name", SOME)
+def test_quick_pictures_say_so_across_the_plot(name: str) -> None:
+    paper, figure = ALL[NAMES.index(name)]
+    picture = drawn(paper.name, figure.name, quick=True)
+    (mark,) = [text for text in picture.texts if text.get_text() == "QUICK"]
+    box = mark.get_window_extent()
+    assert box.width > 0.4 * picture.get_size_inches()[0] * picture.dpi
+    assert any("QUICK: few runs" in name for name in boxes(picture))
+
+
+def test_what_has_no_runs_is_not_drawn(tmp_path: pathlib.Path) -> None:
+    paper, figure = one("001", "8")
+    assert draw.figure(paper, figure, Found(figure, {}, {}), tmp_path / "new", quick=False) == []
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("name", ["5", "8", "11", "14", "11 by parts"])
+def test_what_is_half_done_is_drawn_as_far_as_it_is(name: str) -> None:
+    paper, figure = one("000", name)
+    whole = made_up(figure)
+    for every in (3, len(whole.seeds)):
+        some = {key: seeds for i, (key, seeds) in enumerate(whole.seeds.items()) if i % every == 0}
+        with style.use():
+            draw.draw(paper, Found(figure, some, {}))
+
+
+def test_equal_numbers_make_equal_bytes_in_any_process(tmp_path: pathlib.Path) -> None:
+    code = (
+        "import pathlib, sys; sys.path.insert(0, sys.argv[1]);"
+        "import test_draw as t; from strandcast.figures import draw;"
+        "p, f = t.one('002', '6'); draw.figure(p, f, t.made_up(f), pathlib.Path(sys.argv[2]), quick=False);"
+        "assert 'matplotlib.pyplot' not in sys.modules, 'global state'"
+    )
+    here = str(pathlib.Path(__file__).parent)
+    for seed in ("1", "2"):
+        arguments = [sys.executable, "-c", code, here, str(tmp_path / seed)]
+        subprocess.run(arguments, check=True, env={**os.environ, "PYTHONHASHSEED": seed})
+    for kind in ("svg", "png"):
+        first, second = ((tmp_path / seed / f"002-fig-6.{kind}").read_bytes() for seed in ("1", "2"))
+        assert first == second
+    text = (tmp_path / "1" / "002-fig-6.svg").read_text(encoding="utf-8")
+    assert not re.search(r"<dc:date>|\d{4}-\d\d-\d\dT", text)
+
+
+def test_drawing_leaves_the_callers_settings_alone(tmp_path: pathlib.Path) -> None:
+    before = dict(mpl.rcParams)
+    paper, figure = one("000", "12")
+    draw.figure(paper, figure, made_up(figure), tmp_path, quick=False)
+    assert dict(mpl.rcParams) == before
+
+
+@pytest.mark.parametrize("figure", [figure for _, figure in ALL], ids=NAMES)
+def test_schemes_differ_without_colour_too(figure: Figure) -> None:
+    schemes = [scheme for scheme in figure.schemes if scheme in style.LOOKS]
+    for a, b in itertools.combinations(style.looks(schemes).values(), 2):
+        assert a.colour != b.colour
+        assert a.marker != b.marker
+        red, green, blue = 0.299, 0.587, 0.114
+        grey_a, grey_b = (red * r + green * g + blue * b for r, g, b in (to_rgb(a.colour), to_rgb(b.colour)))
+        assert a.hatch != b.hatch or abs(grey_a - grey_b) > 0.2
+
+
+def test_a_scheme_looks_the_same_in_company() -> None:
+    alone, together = style.looks(("mine",)), style.looks(("cmt", "mine", "cmt-la"))
+    assert together["cmt"] == style.LOOKS["cmt"]
+    assert alone["mine"] == together["mine"]
+
+
+# Pages
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """Pages of all papers but for one figure each that has no runs; pictures are empty."""
+    folder = tmp_path_factory.mktemp("pages")
+    for paper in PAPERS:
+        results = {figure.name: made_up(figure) for figure in paper.figures}
+        results[paper.figures[-1].name] = Found(paper.figures[-1], {}, {})
+        for figure in paper.figures[:-1]:
+            (folder / f"{draw.name(paper, figure)}.svg").touch()
+        page.report(paper, results, folder, quick=False)
+    return folder
+
+
+@pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)
+def test_a_page_tells_each_claim_its_numbers_and_how_to_repeat_it(paper: Paper, pages: pathlib.Path) -> None:
+    text = (pages / f"{paper.name}.html").read_text(encoding="utf-8")
+    plain = html.unescape(re.sub("<[^>]+>", " ", text))
+    *figures, missing = paper.figures
+    assert f"Fig. {missing.name}: {missing.title}" not in plain
+    for figure in figures:
+        found = made_up(figure)
+        assert f"Fig. {figure.name}: {figure.title}" in plain
+        assert shlex.join(["strandcast", "figures", paper.name, "--figure", figure.name]) in plain
+        for claim in figure.claims:
+            judged = found.judge(claim)
+            assert judged
+            row = html.unescape(re.sub("<[^>]+>", " ", row_of(text, figure, claim.text)))
+            assert judged.verdict in row
+            digits = 1 if claim.unit == "%" else figure.measure(claim.contrasts[0][0].measure).digits
+            assert f" {judged.ours.mean:.{digits}f}" in row
+            assert "random loss" in row
+            if claim.effect is not None:
+                assert f" {claim.effect:.{max(digits, 2)}f}" in row
+
+
+def row_of(text: str, figure: Figure, claim: str) -> str:
+    """A claim's row in the table of its figure."""
+    section = text[text.index(f'<h2 id="fig-{re.sub("[^0-9a-z]+", "-", figure.name)}">') :]
+    start = section.index(f"<tr><td>{html.escape(claim)}</td>")
+    return section[start : section.index("</tr>", start)]
+
+
+@pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)
+def test_commands_of_a_page_are_right(paper: Paper, pages: pathlib.Path, root: pathlib.Path) -> None:
+    text = (pages / f"{paper.name}.html").read_text(encoding="utf-8")
+    commands = {html.unescape(one) for one in re.findall("<pre>(strandcast simulate .*?)</pre>", text)}
+    assert commands
+    for command in sorted(commands)[:20]:
+        words = shlex.split(command)
+        sets = [words[i + 1] for i, word in enumerate(words) if word == "--set"]
+        sc.Scenario.load(root / words[2]).with_sets(sets)
+        assert words[words.index("--scheme") + 1] in paper.specs.values()
+        assert words[words.index("--runs") + 1] == "3"
+
+
+@pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)
+def test_a_page_says_plainly_what_did_not_reproduce(paper: Paper, pages: pathlib.Path) -> None:
+    text = (pages / f"{paper.name}.html").read_text(encoding="utf-8")
+    top = text[: text.index("How to read this")]
+    verdicts = [
+        (claim, judged.verdict)
+        for figure in paper.figures[:-1]
+        if not re.search("[a-z]", figure.name)
+        for claim in figure.claims
+        if (judged := made_up(figure).judge(claim))
+    ]
+    for verdict in ("reproduced", "sign only", "not reproduced"):
+        count = sum(said == verdict for _, said in verdicts)
+        assert re.search(rf"<b>{count}</b><span[^>]*>{verdict}<", top)
+    failed = collections.Counter(claim.text for claim, verdict in verdicts if verdict == "not reproduced")
+    for claim, _ in verdicts:
+        assert top.count(f"<li>{html.escape(claim.text)} <span") == failed[claim.text]
+
+
+def test_pages_need_only_what_lies_beside_them(pages: pathlib.Path) -> None:
+    for path in pages.glob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        assert "http" not in text
+        assert "prefers-color-scheme: dark" in text
+        links = re.findall(r'(?:src|href)="([^"#]*)(?:#([^"]*))?"', text)
+        assert links
+        for name, anchor in links:
+            beside = pages / name if name else path
+            assert beside.exists(), name
+            assert not anchor or f'id="{anchor}"' in beside.read_text(encoding="utf-8")
+    assert {path.name for path in pages.glob("*.html")} == {"000.html", "001.html", "002.html", "index.html"}
+    index = (pages / "index.html").read_text(encoding="utf-8")
+    assert all(path.name in index for path in pages.glob("*.svg"))
+
+
+def test_quick_pages_say_so(tmp_path: pathlib.Path) -> None:
+    paper, figure = one("000", "12")
+    path = page.report(paper, {figure.name: made_up(shown(figure, quick=True))}, tmp_path, quick=True)
+    text = path.read_text(encoding="utf-8")
+    assert "QUICK" in text
+    assert "run.time=" in text
+    assert "--quick" in text
+    assert "QUICK" in (tmp_path / "index.html").read_text(encoding="utf-8")
+
+
+def test_findings_speak_of_figures_that_there_are() -> None:
+    for finding in FINDINGS:
+        for name in finding.figures:
+            one(finding.paper, name)
+
+
+def test_lines_are_drawn_in_the_schemes_looks() -> None:
+    _, figure = one("000", "5")
+    picture = drawn("000", "5")
+    for scheme in figure.schemes:
+        lines: list[Line2D] = [line for axes in picture.axes for line in axes.lines if line.get_label() == scheme]
+        assert len(lines) == 4
+        look = style.LOOKS[scheme]
+        assert {(line.get_color(), line.get_marker()) for line in lines} == {(look.colour, look.marker)}
