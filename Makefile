@@ -6,7 +6,8 @@
 #   make wheel   the Python package, with the command in it: target/wheels
 #   make bench   the state machines in memory, what schemes cost, failover over sockets, bulk transfer beside others (docs/performance.md)
 #   make validate  goodput beside ns-2.35's on the networks of tools/validate (docs/models/validation.md)
-#   make figures   the papers' figures in the simulator, 30 runs each; tables into docs (docs/reproduction.md)
+#   make figures   the papers' figures from 30 runs each into docs/figures, tables into docs; it goes on where it
+#                  stopped (ARGS=--quick: in minutes, into target/figures; docs/reproduction.md)
 #   make fuzz    each fuzz target for a minute (needs the nightly toolchain)
 #   make docs    the API's documentation, target/doc
 
@@ -68,9 +69,8 @@ validate:
 	tools/validate/run compare
 
 figures:
-	cargo build --release --locked -p strandcast
-	tools/reproduce/run all
-	tools/reproduce/tables
+	tools/venv --package
+	$(VENV)/bin/strandcast figures all $(if $(findstring --quick,$(ARGS)),,--tables docs) $(ARGS)
 
 fuzz:
 	fuzz/run

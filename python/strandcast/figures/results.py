@@ -14,9 +14,10 @@ from strandcast.figures.claims import Judged, judge
 from strandcast.figures.spec import Claim, Figure, Key, Paper, Point
 from strandcast.figures.stats import Summary, summary
 from strandcast.scenario import Scenario
+from strandcast.store import Cell
 
 if TYPE_CHECKING:
-    from strandcast.store import Cell, Store
+    from strandcast.store import Store
 
 SCENARIOS = pathlib.Path(__file__).resolve().parent.parent / "scenarios"
 """The papers' networks."""
@@ -88,8 +89,6 @@ def network(name: str) -> Scenario:
 
 def cell(paper: Paper, figure: Figure, point: Point, scheme: str, *, quick: bool = False) -> Cell:
     """What is run for a scheme at a point; `quick`: no longer than `QUICK_S`."""
-    from strandcast.store import Cell
-
     scenario = network(figure.scenario).with_sets(point.sets)
     return Cell(scenario.with_sets(cut(scenario)) if quick else scenario, paper.specs[scheme])
 
@@ -101,10 +100,10 @@ def cut(scenario: Scenario) -> list[str]:
     with the run.
     """
     resolved = scenario.resolved()
-    time, warmup = (seconds(resolved["run"][key]) for key in ("time", "warmup"))
+    time, warmup = (float(resolved["run"][key]) for key in ("time", "warmup"))
     if time <= QUICK_S:
         return []
-    starts = {name: float(flow["start"].get("Constant", 0)) for name, flow in resolved["flows"].items()}
+    starts = {name: start_s(flow) for name, flow in resolved["flows"].items()}
     sets = []
     if max(warmup, *starts.values()) > QUICK_S / 2:
         factor = QUICK_S / time
@@ -114,15 +113,21 @@ def cut(scenario: Scenario) -> list[str]:
     return [*sets, f'run.time="{QUICK_S} s"']
 
 
-def seconds(duration: Mapping[str, Any]) -> float:
-    """A duration of a resolved scenario."""
-    return float(duration["secs"]) + float(duration["nanos"]) * 1e-9
+def simulated_s(scenario: Scenario) -> float:
+    """How long a run is."""
+    return float(scenario.resolved()["run"]["time"])
 
 
-def measured_s(scenario: Scenario) -> float:
-    """The time that counts."""
-    run = scenario.resolved()["run"]
-    return seconds(run["time"]) - seconds(run["warmup"])
+def measured_s(scenario: Scenario, flow: str) -> float:
+    """The time that counts for a flow's results."""
+    resolved = scenario.resolved()
+    time, warmup = (float(resolved["run"][key]) for key in ("time", "warmup"))
+    return time - max(warmup, start_s(resolved["flows"][flow]))
+
+
+def start_s(flow: Mapping[str, Any]) -> float:
+    """When a flow of a resolved scenario begins; 0 if that is drawn."""
+    return float(flow["start"].get("Constant", 0))
 
 
 def shown(figure: Figure, *, quick: bool = False) -> Figure:
@@ -136,8 +141,7 @@ def shortened(figure: Figure) -> str:
     sets = cut(scenario)
     if not sets:
         return ""
-    run = scenario.resolved()["run"]
-    text = f"{QUICK_S} s of {seconds(run['time']):g} s"
+    text = f"{QUICK_S} s of {simulated_s(scenario):g} s"
     return f"{text}, warm-up and starts shortened as much" if len(sets) > 1 else text
 
 
@@ -166,7 +170,8 @@ def collect(store: Store, paper: Paper, figure: Figure, *, quick: bool = False, 
         for scheme in figure.schemes_at(point)
     }
     seeds = None if runs is None else range(1, runs + 1)
-    frames = store.frames(cells.values(), seeds)
+    needed = pl.col("metric").is_in([*wanted["metric"].unique(), *LIMITS])
+    frames = store.frames(cells.values(), seeds, needed)
     numbers: dict[Key, dict[int, float]] = {}
     means: dict[tuple[str, str], dict[str, float]] = {}
     minutely = {measure.name for measure in figure.measures if measure.per_minute}
@@ -174,7 +179,7 @@ def collect(store: Store, paper: Paper, figure: Figure, *, quick: bool = False, 
         if frame.is_empty():
             continue
         means[place] = flow_means(frame, figure.flow)
-        minutes = measured_s(one.scenario) / 60 if minutely else 1.0
+        minutes = measured_s(one.scenario, figure.flow) / 60 if minutely else 1.0
         for measure, seed, value in sums(frame, wanted):
             numbers.setdefault((*place, measure), {})[seed] = value / minutes if measure in minutely else value
     return Found(figure, numbers, means)

@@ -1,0 +1,293 @@
+"""`strandcast figures`: runs, draws and tells of the papers' figures."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import dataclasses
+import itertools
+import pathlib
+import time
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from strandcast.command import Parser
+from strandcast.figures import PAPERS
+from strandcast.figures.results import Found, cell, collect, shown, simulated_s
+from strandcast.figures.spec import Figure, Paper
+from strandcast.store import Cell, Store
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+RUNS, QUICK_RUNS = 30, 5
+PROBE_S = 10
+"""Simulated time of a run that is made to guess how long others take."""
+
+DESCRIPTION = """\
+Draws figures of papers 000 (CMT-CL/FD), 001 (SCTP-Rev+) and 002 (CMT-LA) beside the papers' numbers, as SVG and
+PNG, with a report page a paper. Runs that are missing are made first and kept: what was interrupted goes on."""
+EPILOG = """\
+examples:
+  strandcast figures all --plan
+  strandcast figures 000 --figure 5
+  strandcast figures all --quick
+"""
+
+
+@dataclasses.dataclass(frozen=True)
+class Wanted:
+    """What to do.
+
+    Attributes:
+        papers: The papers, each with the figures to draw.
+        schemes: Run only these, and what figures need beside their schemes; none: all.
+        runs: Runs of each cell.
+        quick: Short runs at fewer points.
+        plan: Only tell what there is to do.
+        store: Where runs are kept.
+        out: Where figures and pages go.
+        docs: Where tables are to be filled; None: nowhere.
+        jobs: Runs at the same time on this machine; None: one a core.
+        cluster: A Dask scheduler's address; None: this machine.
+    """
+
+    papers: tuple[tuple[Paper, tuple[Figure, ...]], ...]
+    schemes: frozenset[str]
+    runs: int
+    quick: bool
+    plan: bool
+    store: Store
+    out: pathlib.Path
+    docs: pathlib.Path | None
+    jobs: int | None
+    cluster: str | None
+
+    def cells(self, paper: Paper, figure: Figure) -> list[Cell]:
+        """What a figure needs."""
+        left = shown(figure, quick=self.quick)
+        return [
+            cell(paper, figure, point, scheme, quick=self.quick)
+            for point in left.points
+            for scheme in figure.schemes_at(point)
+            if not self.schemes or scheme in self.schemes or scheme not in figure.schemes
+        ]
+
+    def missing(self, cells: Iterable[Cell]) -> list[tuple[Cell, set[int]]]:
+        """Cells that lack runs, with the seeds of these."""
+        lacking = [(one, set(range(1, self.runs + 1)) - self.store.seeds(one)) for one in cells]
+        return [(one, seeds) for one, seeds in lacking if seeds]
+
+
+def main(argv: list[str]) -> int:
+    """Does what the arguments ask for and gives the exit code.
+
+    Raises:
+        StrandcastError: A run fails, or can't be kept.
+        OSError: A picture, page or table can't be written.
+    """
+    wanted = parse(argv)
+    if wanted.plan:
+        plan(wanted)
+        return 0
+    with contextlib.ExitStack() as stack:
+        cluster = Cluster(wanted, stack)
+        for paper, figures in wanted.papers:
+            for figure in figures:
+                make(wanted, paper, figure, cluster)
+            say(report(wanted, paper))
+    if wanted.docs is not None:
+        for page in tables(wanted, wanted.docs):
+            say(page)
+    return 0
+
+
+class Cluster:
+    """Who makes runs, from the first time that somebody asks."""
+
+    def __init__(self, wanted: Wanted, stack: contextlib.ExitStack) -> None:
+        self._wanted, self._stack = wanted, stack
+        self._client: Client | None = None
+
+    def client(self) -> Client:
+        """The client of the cluster, or of this machine's own.
+
+        Raises:
+            ClusterError: It can't be reached.
+        """
+        if self._client is None:
+            from strandcast.cluster import connected
+            from strandcast.sweeps import cores
+
+            workers = self._wanted.jobs or cores()
+            self._client = self._stack.enter_context(connected(self._wanted.cluster, workers))
+        return self._client
+
+
+def make(wanted: Wanted, paper: Paper, figure: Figure, cluster: Cluster) -> None:
+    """Makes a figure's missing runs, draws it, and tells of it."""
+    from strandcast.sweeps import complete
+
+    begin = time.monotonic()
+    cells = wanted.cells(paper, figure)
+    missing = wanted.missing(cells)
+    made = complete(wanted.store, missing, client=cluster.client()) if missing else 0
+    took = time.monotonic() - begin
+    print(f"{paper.name} Fig. {figure.name}: {len(cells)} cells, {made} runs made, {took:.0f} s", flush=True)
+    # Loads for a second: not before runs.
+    from strandcast.figures import draw
+
+    for path in draw.figure(paper, figure, found(wanted, paper, figure), wanted.out, wanted.quick):
+        say(path)
+
+
+def found(wanted: Wanted, paper: Paper, figure: Figure) -> Found:
+    """What the store has of a figure."""
+    return collect(wanted.store, paper, figure, quick=wanted.quick, runs=wanted.runs)
+
+
+def report(wanted: Wanted, paper: Paper) -> pathlib.Path:
+    """Writes a paper's page, about all of its figures that are drawn in the folder."""
+    from strandcast.figures import draw, page
+
+    there = [figure for figure in paper.figures if (wanted.out / f"{draw.name(paper, figure)}.svg").exists()]
+    results = {figure.name: found(wanted, paper, figure) for figure in there}
+    return page.report(paper, results, wanted.out, wanted.quick)
+
+
+def tables(wanted: Wanted, docs: pathlib.Path) -> list[pathlib.Path]:
+    """Fills the documentation's tables with all that the store has."""
+    from strandcast.figures import tables
+
+    results = {paper.name: {figure.name: found(wanted, paper, figure) for figure in paper.figures} for paper in PAPERS}
+    return tables.write(docs, PAPERS, results)
+
+
+def plan(wanted: Wanted) -> None:
+    """Tells how many runs are missing, and about how long they take; each is counted with the first that needs it."""
+    planned: set[tuple[str, str]] = set()
+    whole = 0.0
+    for paper, figures in wanted.papers:
+        for figure in figures:
+            cells = wanted.cells(paper, figure)
+            missing = wanted.missing(one for one in cells if one.key not in planned)
+            planned.update(one.key for one in cells)
+            runs = sum(len(seeds) for _, seeds in missing)
+            cost = guess(missing)
+            whole += cost
+            print(
+                f"{paper.name} Fig. {figure.name}: {len(cells)} cells, {runs} runs missing, about {cost:.0f} CPU s",
+                flush=True,
+            )
+    print(f"all: about {whole:.0f} CPU s")
+
+
+def guess(missing: list[tuple[Cell, set[int]]]) -> float:
+    """About how much processor time runs take: short ones of the first and the last of the cells are tried."""
+    from strandcast.runs import run
+
+    if not missing:
+        return 0.0
+    rates = []
+    for one, _ in {missing[0][0].key: missing[0], missing[-1][0].key: missing[-1]}.values():
+        probe = one.scenario.with_sets(['run.warmup="0 s"', f'run.time="{PROBE_S} s"'])
+        begin = time.process_time()
+        run(probe, one.scheme, runs=1, seed=1, threads=1, progress=False)
+        rates.append((time.process_time() - begin) / PROBE_S)
+    return sum(rates) / len(rates) * sum(simulated_s(one.scenario) * len(seeds) for one, seeds in missing)
+
+
+def say(path: pathlib.Path) -> None:
+    """Tells of a file that was written."""
+    print(path, flush=True)
+
+
+def parse(argv: list[str]) -> Wanted:
+    """Reads the arguments; mistakes end the process with one line."""
+    parser = arguments()
+    got = parser.parse_args(argv)
+    papers = tuple(chosen(parser, got.paper, got.figure))
+    known = list(dict.fromkeys(scheme for paper, figures in papers for one in figures for scheme in one.schemes))
+    for wrong in got.scheme:
+        if wrong not in known:
+            parser.error(f"--scheme {wrong}: these figures have {', '.join(known)}")
+    root = repository()
+    runs = got.runs or (QUICK_RUNS if got.quick else RUNS)
+    target = root / "target" if root else pathlib.Path()
+    whole = runs >= RUNS and not got.quick and not got.scheme
+    out = got.out or (root / "docs/figures" if root and whole else target / "figures")
+    if got.quick and ("docs", "figures") in pairs(out.resolve().parts):
+        parser.error(f"--out {out}: quick figures do not replace those of full runs; leave --out or --quick away")
+    for option, folder in (("--out", got.out), ("--results", got.results), ("--tables", got.tables)):
+        if folder is not None and folder.exists() and not folder.is_dir():
+            parser.error(f"{option} {folder}: that is a file; name a folder")
+    if got.tables is not None and (got.quick or not got.tables.is_dir()):
+        why = "quick runs are no results" if got.quick else "there is no such folder"
+        parser.error(f"--tables {got.tables}: {why}")
+    store = Store(got.results or target / "figures-results")
+    schemes = frozenset(got.scheme)
+    return Wanted(papers, schemes, runs, got.quick, got.plan, store, out, got.tables, got.jobs, got.cluster)
+
+
+def arguments() -> Parser:
+    """The verb's arguments."""
+    parser = Parser(
+        "strandcast figures",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("paper", metavar="PAPER", help=f"{', '.join(paper.name for paper in PAPERS)} or all")
+    add("--figure", metavar="N", action="append", default=[], help="only this figure; may be said several times")
+    add("--scheme", metavar="S", action="append", default=[], help="make runs of this scheme only; several times, too")
+    add("--runs", metavar="N", type=count, help=f"runs of each cell ({RUNS}, or {QUICK_RUNS} with --quick)")
+    add("--quick", action="store_true", help="runs of at most 60 s and fewer points, marked in each plot")
+    add("--plan", action="store_true", help="only tell which runs are missing, and about how long they take")
+    folder = pathlib.Path
+    add("--out", metavar="DIR", type=folder, help="figures and pages (docs/figures of whole ones, else target/figures)")
+    add("--results", metavar="DIR", type=folder, help="where runs are kept (target/figures-results)")
+    add("--tables", metavar="DOCS", type=folder, help="fill the documentation's tables, too")
+    add("--jobs", metavar="N", type=count, help="runs at the same time on this machine (one a core)")
+    add("--cluster", metavar="ADDRESS", help="make runs on this Dask cluster")
+    return parser
+
+
+def count(text: str) -> int:
+    """A number from 1 on."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is no whole number from 1 on")
+    return int(text)
+
+
+def chosen(parser: Parser, name: str, figures: list[str]) -> Iterator[tuple[Paper, tuple[Figure, ...]]]:
+    """The papers asked for, with the figures asked for; all if none is."""
+    papers = [paper for paper in PAPERS if name in (paper.name, "all")]
+    if not papers:
+        parser.error(f"there is no paper {name}; there are {', '.join(paper.name for paper in PAPERS)} and all")
+    there = [figure for paper in papers for figure in paper.figures]
+    for wrong in figures:
+        if not any(wrong in numbers(figure) for figure in there):
+            has = "; ".join(figure.name for figure in there)
+            parser.error(f"--figure {wrong}: {'they have' if name == 'all' else f'paper {name} has'} {has}")
+    for paper in papers:
+        mine = tuple(figure for figure in paper.figures if not figures or numbers(figure).intersection(figures))
+        if mine:
+            yield paper, mine
+
+
+def numbers(figure: Figure) -> set[str]:
+    """What a figure is called: one that stands for several is called by each of their numbers, too."""
+    return {figure.name, *figure.name.split(", ")}
+
+
+def pairs(parts: tuple[str, ...]) -> set[tuple[str, str]]:
+    """A path's names, each with the next."""
+    return set(itertools.pairwise(parts))
+
+
+def repository() -> pathlib.Path | None:
+    """This project's checkout around the working directory, if there is one."""
+    here = pathlib.Path.cwd()
+    marks = ("docs/reproduction.md", "scenarios", "Cargo.toml")
+    return next((one for one in (here, *here.parents) if all((one / mark).exists() for mark in marks)), None)

@@ -1,0 +1,218 @@
+"""The papers' figures: what they are, how claims are judged, what is looked up, and tables."""
+
+from __future__ import annotations
+
+import io
+import math
+import pathlib
+
+import polars as pl
+import pytest
+
+from strandcast.figures import PAPERS, Figure, Found, Measure, Paper, Point, cell, collect, spec, stats, tables
+from strandcast.figures.claims import judge
+from strandcast.figures.results import measured_s, network, shortened, shown
+from strandcast.store import Store
+
+FIGURES = [
+    pytest.param(paper, figure, id=f"{paper.name} {figure.name}") for paper in PAPERS for figure in paper.figures
+]
+
+
+@pytest.mark.parametrize(
+    ("df", "t"), [(1, 12.706), (2, 4.303), (4, 2.776), (9, 2.262), (29, 2.045), (99, 1.984), (999, 1.962)]
+)
+def test_quantiles_are_those_of_students_tables(df: int, t: float) -> None:
+    assert stats.t_quantile(df) == pytest.approx(t, abs=5e-4)
+
+
+def test_an_interval() -> None:
+    # s² = 5/3, t(0.975, 3) = 3.1824.
+    ours = stats.summary([1, 2, 3, 4])
+    assert ours.mean == 2.5
+    assert ours.half == pytest.approx(3.1824 * math.sqrt(5 / 3 / 4), abs=1e-4)
+    assert stats.summary([7]) == (7, None, 1)
+
+
+def judged(claim: spec.Claim, a: list[float], b: list[float]) -> tuple[float, int, str]:
+    """What becomes of a claim about the schemes a and b when these are their runs."""
+    runs = {"a": dict(enumerate(a)), "b": dict(enumerate(b))}
+    found = judge(claim, lambda term: runs[term.scheme])
+    assert found is not None
+    return round(found.ours.mean, 3), found.holds, found.verdict
+
+
+def test_orders_are_judged_by_pairs() -> None:
+    above = spec.more("m", "a", "b", ["p"])
+    # Differences of 1, although the runs themselves are far apart.
+    assert judged(above, [1, 11, 21], [0, 10, 20]) == (1, 1, "reproduced")
+    assert judged(above, [0, 3], [1, 1])[2] == "sign only"
+    assert judged(above, [0, 0], [1, 1])[2] == "not reproduced"
+    # The third seed is only one's.
+    assert judged(above, [1, 2, 99], [0, 1])[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("paper", "verdict"),
+    # 10 % of 20; half of 20 is 10, too.
+    [(7, "reproduced"), (20, "reproduced"), (21, "sign only"), (-10, "not reproduced")],
+)
+def test_effects_overlap_half_to_one_and_a_half_of_the_papers(paper: float, verdict: str) -> None:
+    holds = int(verdict != "not reproduced")
+    assert judged(spec.by(paper, "%", "m", "a", "b", ["p"]), [12, 32], [10, 30]) == (10, holds, verdict)
+
+
+@pytest.mark.parametrize(
+    ("mean", "verdict"), [(19, "reproduced"), (20.9, "reproduced"), (21.1, "not reproduced"), (18.9, "not reproduced")]
+)
+def test_nearly_the_same_is_at_most_5_per_cent(mean: float, verdict: str) -> None:
+    assert judged(spec.same("m", "a", "b", ["p"]), [mean, mean], [20, 20])[2] == verdict
+
+
+def test_a_goal_holds_at_each_point() -> None:
+    both = spec.difference("m", "a", "b", "p") + spec.difference("m", "b", "a", "p")
+    assert judged(spec.Claim("g", both, "at least"), [2, 2], [1, 1]) == (0, 1, "not reproduced")
+
+
+def test_a_claim_without_runs_is_not_judged() -> None:
+    assert judge(spec.more("m", "a", "b", ["p"]), lambda term: {1: 1.0} if term.scheme == "a" else {}) is None
+
+
+@pytest.mark.parametrize(("paper", "figure"), FIGURES)
+@pytest.mark.parametrize("quick", [False, True])
+def test_claims_are_about_what_is_in_their_figure(paper: Paper, figure: Figure, quick: bool) -> None:
+    figure = shown(figure, quick=quick)
+    terms = {
+        term.key for claim in figure.claims for contrast in (*claim.contrasts, *(claim.base or ())) for term in contrast
+    }
+    there = {
+        (point.name, scheme, measure.name)
+        for point in figure.points
+        for scheme in figure.schemes_at(point)
+        for measure in figure.measures
+    }
+    assert terms | set(figure.paper) <= there
+    for names in ([point.name for point in figure.points], figure.schemes):
+        assert len(set(names)) == len(names)
+    assert {scheme for point in figure.points for scheme in figure.schemes_at(point)} <= set(paper.specs)
+
+
+@pytest.mark.parametrize(("paper", "figure"), FIGURES)
+def test_quick_runs_take_a_minute_at_most(paper: Paper, figure: Figure) -> None:
+    for point in shown(figure, quick=True).points:
+        scheme = figure.schemes_at(point)[0]
+        whole, quick = (cell(paper, figure, point, scheme, quick=short).scenario.resolved() for short in (False, True))
+        time, warmup = quick["run"]["time"], quick["run"]["warmup"]
+        assert time == min(60, whole["run"]["time"])
+        starts = [flow["start"]["Constant"] for flow in quick["flows"].values()]
+        assert max(warmup, *starts) <= 0.9 * time, "something is left to be measured"
+        if whole["run"]["warmup"] <= 30 and max(f["start"]["Constant"] for f in whole["flows"].values()) <= 30:
+            assert warmup == whole["run"]["warmup"], "a warm-up that leaves time is kept"
+            assert [flow["start"] for flow in whole["flows"].values()] == [f["start"] for f in quick["flows"].values()]
+
+
+def test_quick_figures_say_how_much_shorter_they_are() -> None:
+    said = {(paper.name, figure.name): shortened(figure) for paper in PAPERS for figure in paper.figures}
+    assert said["000", "5"] == "60 s of 200 s"
+    assert said["000", "11"] == "60 s of 300 s, warm-up and starts shortened as much"
+    assert said["001", "8"] == ""
+
+
+def test_thinned_grids_have_the_corners() -> None:
+    (five,) = (figure for figure in PAPERS[0].figures if figure.name == "5")
+    assert {point.at["p_C"] for point in shown(five, quick=True).points} == {0, 0.03, 0.1}
+    assert len(five.points) == 24
+
+
+TINY = Figure(
+    "1",
+    "a figure",
+    "001/fig5.toml",
+    ("one", "two"),
+    (Point("here", ('run.time="30 s"',)), Point("there", ('run.time="31 s"',), ("one",))),
+    (
+        Measure("throughput", "Mbit/s", spec.metric("flow", "data", "goodput_bps", scale=1e-6)),
+        Measure("both", "", spec.metric("path", "data", "sent", "a") + spec.metric("path", "data", "sent", "b"), 1),
+        Measure("changes", "a minute", spec.metric("flow", "data", "path_changes"), 0, per_minute=True),
+    ),
+    claims=(spec.more("throughput", "one", "two", ["here"]),),
+    paper={("here", "one", "throughput"): 4.0},
+)
+TINY_PAPER = Paper("009", "nobody's", {"one": "cmt", "two": "sctp"}, (TINY,))
+
+
+def save(store: Store, point: str, scheme: str, seed: int, values: dict[tuple[str, str, str], float]) -> None:
+    """Keeps a run that gave these: (kind, part, metric) to value."""
+    rows = [(seed, kind, "data", part, metric, value) for (kind, part, metric), value in values.items()]
+    schema = ["seed", "subject_kind", "subject", "part", "metric", "value"]
+    file = io.BytesIO()
+    frame = pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col("seed").cast(pl.UInt64))
+    frame.write_parquet(file)
+    store.save(cell(TINY_PAPER, TINY, TINY.point(point), scheme), seed, file.getvalue())
+
+
+@pytest.fixture
+def tiny(tmp_path: pathlib.Path) -> Found:
+    """TINY's results: two runs here, one of them without path b, none there."""
+    store = Store(tmp_path / "store")
+    for seed, bps in ((1, 2e6), (2, 4e6)):
+        values = {
+            ("flow", "", "goodput_bps"): bps,
+            ("flow", "", "path_changes"): 8.0,
+            ("flow", "", "rwnd_blocked_ratio"): 0.3 * seed,
+            ("flow", "", "lost_queue_packets"): 4.0,
+            ("flow", "", "lost_random_packets"): 2.0,
+            ("path", "a", "sent"): 10.0,
+        }
+        save(store, "here", "one", seed, values | ({("path", "b", "sent"): 5.0} if seed == 1 else {}))
+        save(store, "here", "two", seed, {("flow", "", "goodput_bps"): bps - 1e6, ("path", "a", "goodput_bps"): 7.0})
+    return collect(store, TINY_PAPER, TINY)
+
+
+def test_what_runs_gave(tiny: Found) -> None:
+    assert tiny.seeds["here", "one", "throughput"] == {1: 2.0, 2: 4.0}
+    assert tiny.seeds["here", "two", "throughput"] == {1: 1.0, 2: 3.0}
+    assert tiny.seeds["here", "one", "both"] == {1: 15.0}, "run 2 lacks a term"
+    assert tiny.seeds["here", "one", "changes"] == {1: 16.0, 2: 16.0}, "8 in half a minute"
+    assert not any(point == "there" for point, _, _ in tiny.seeds)
+    assert tiny.summaries["here", "one", "throughput"].mean == 3.0
+    assert tiny.counts == (1, 2)
+
+
+def test_what_limits_a_flow(tiny: Found) -> None:
+    assert tiny.limit("here", "one") == "queue", "the window blocked it for 0.45 of the time"
+    assert tiny.limit("here", "two") == "-"
+    assert tiny.limit("there", "one") == "-"
+
+
+def test_only_the_seeds_asked_for(tmp_path: pathlib.Path) -> None:
+    store = Store(tmp_path)
+    for seed in (1, 2, 3):
+        save(store, "here", "one", seed, {("flow", "", "goodput_bps"): 1e6 * seed})
+    found = collect(store, TINY_PAPER, TINY, runs=2)
+    assert found.seeds["here", "one", "throughput"] == {1: 1.0, 2: 2.0}
+
+
+def test_tables(tiny: Found, tmp_path: pathlib.Path) -> None:
+    (tmp_path / "schemes").mkdir()
+    page, scheme = tmp_path / "reproduction.md", tmp_path / "schemes/one.md"
+    page.write_text("before\n<!-- measured: 009 -->\nold\n<!-- end -->\nafter\n")
+    scheme.write_text("<!-- measured: one -->\n<!-- end -->\n")
+    changed = tables.write(tmp_path, [TINY_PAPER], {"009": {"1": tiny}})
+    assert changed == [page, scheme]
+    text = page.read_text()
+    assert text.startswith(
+        "before\n<!-- measured: 009 -->\n\n### 009, Fig. 1: a figure\n\n`scenarios/001/fig5.toml`, 1 to 2 runs."
+    )
+    assert "| here | one | 3.00 ± 12.71 | 15.0 | 16 ± 0 |" in text
+    assert "| throughput, Mbit/s; here | one | 3.00 | 12.71 | 4.00 | 0.750 |" in text
+    assert "| throughput: one > two | 1.00 ± 0.00 Mbit/s | > 0 |  | reproduced |" in text
+    assert text.endswith("<!-- end -->\nafter\n")
+    assert "old" not in text
+    assert "**009, Fig. 1**" in scheme.read_text()
+    assert tables.write(tmp_path, [TINY_PAPER], {"009": {"1": tiny}}) == [], "nothing changed"
+
+
+def test_the_time_that_counts() -> None:
+    assert measured_s(network("000/fig4.toml"), "video") == 190
+    assert measured_s(network("000/fig9.toml").with_sets(['run.warmup="0 s"']), "sctp") == 250

@@ -1,0 +1,41 @@
+"""A figure a paper with two seeds: run, drawn and told of."""
+
+from __future__ import annotations
+
+import pathlib
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+
+import pytest
+
+
+def figures(*arguments: str) -> list[str]:
+    """What `strandcast figures` prints."""
+    command = [sys.executable, "-W", "error", "-m", "strandcast", "figures", *arguments]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout.splitlines()
+
+
+@pytest.mark.parametrize(("paper", "figure", "cells"), [("000", "12", 4), ("001", "8", 6), ("002", "6", 6)])
+def test_a_figure(tmp_path: pathlib.Path, paper: str, figure: str, cells: int) -> None:
+    out = tmp_path / "figures"
+    arguments = [paper, "--figure", figure, "--quick", "--runs", "2"]
+    arguments += ["--results", str(tmp_path / "results"), "--out", str(out)]
+    lines = figures(*arguments)
+    assert lines[0].startswith(f"{paper} Fig. {figure}: {cells} cells, {2 * cells} runs made")
+    written = [pathlib.Path(line) for line in lines[1:]]
+    assert sorted({path.suffix for path in written}) == [".html", ".png", ".svg"]
+    drawn = {path: path.read_bytes() for path in written}
+    for path, content in drawn.items():
+        if path.suffix == ".svg":
+            ET.fromstring(content)
+            assert b"QUICK" in content, "text is drawn as outlines, with a comment beside"
+        elif path.suffix == ".png":
+            assert content.startswith(b"\x89PNG")
+        else:
+            assert f"strandcast figures {paper}" in content.decode()
+    again = figures(*arguments)
+    assert again[0].startswith(f"{paper} Fig. {figure}: {cells} cells, 0 runs made")
+    assert {path: path.read_bytes() for path in written} == drawn, "same runs, same bytes"
