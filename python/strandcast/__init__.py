@@ -27,6 +27,7 @@ from strandcast.errors import (
     StoreError,
     StrandcastError,
     SweepError,
+    TraceError,
 )
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from strandcast.runs import Explanation, Result, run
     from strandcast.scenario import Scenario
     from strandcast.sweeps import Sweep, sweep
+    from strandcast.traces import Trace
 
 _LAZY = {
     "CongestionControl": "policies",
@@ -43,6 +45,7 @@ _LAZY = {
     "Scenario": "scenario",
     "Scheduler": "policies",
     "Sweep": "sweeps",
+    "Trace": "traces",
     "contract": "policies",
     "run": "runs",
     "sweep": "sweeps",
@@ -73,6 +76,8 @@ __all__ = [
     "StrandcastError",
     "Sweep",
     "SweepError",
+    "Trace",
+    "TraceError",
     "View",
     "__version__",
     "contract",

@@ -42,6 +42,20 @@ pub(crate) fn run(py: Python<'_>, error: &RunError) -> PyErr {
     raise(py, "StrandcastError", &error.to_string(), None).unwrap_or_else(|e| e)
 }
 
+/// A mistake in a trace: `strandcast.TraceError`.
+pub(crate) fn trace(py: Python<'_>, file: &str, line: usize, problem: &str) -> PyErr {
+    let fields = || {
+        let fields = PyDict::new(py);
+        fields.set_item("file", file)?;
+        fields.set_item("line", line)?;
+        fields.set_item("problem", problem)?;
+        Ok(fields)
+    };
+    fields()
+        .and_then(|fields| raise(py, "TraceError", &format!("{file}:{line}: {problem}"), Some(&fields)))
+        .unwrap_or_else(|e| e)
+}
+
 /// An exception of this name; an error if there is none.
 fn raise(py: Python<'_>, name: &str, message: &str, fields: Option<&Bound<'_, PyDict>>) -> PyResult<PyErr> {
     let class = py.import("strandcast.errors")?.getattr(name)?;

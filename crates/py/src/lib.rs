@@ -8,6 +8,7 @@ mod policy;
 mod results;
 mod runs;
 mod source;
+mod traces;
 
 use pyo3::prelude::*;
 
@@ -25,6 +26,8 @@ mod _native {
     use super::runs::run;
     #[pymodule_export]
     use super::source::{Source, canonical};
+    #[pymodule_export]
+    use super::traces::{csv_trace, mahimahi_trace};
     #[pymodule_export]
     const RESULTS_EPOCH: u32 = strandcast_sim::RESULTS_EPOCH;
     #[pymodule_export]

@@ -74,7 +74,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    fn one(batch: RecordBatch) -> Self {
+    pub(crate) fn one(batch: RecordBatch) -> Self {
         Table { schema: batch.schema(), batches: vec![batch] }
     }
 }

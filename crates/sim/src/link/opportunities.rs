@@ -6,8 +6,6 @@ use strandcast_proto::time::{Duration, Instant};
 
 use crate::number::TraceError;
 
-/// Bytes at IP level that may leave at each moment.
-const BYTES: u64 = 1500;
 const NANOS_PER_MS: u64 = 1_000_000;
 
 /// A mahimahi trace: the moments at which 1500 bytes could leave a link, beginning again after the last one.
@@ -24,6 +22,9 @@ pub struct Opportunities {
 }
 
 impl Opportunities {
+    /// Bytes at IP level that may leave at each moment.
+    pub const BYTES: u64 = 1500;
+
     /// Reads a trace: a whole number of milliseconds a line, not descending; the last is the length of the trace.
     ///
     /// # Errors
@@ -55,6 +56,11 @@ impl Opportunities {
         }
     }
 
+    /// The moments, from the beginning; several alike are several opportunities.
+    pub fn moments(&self) -> impl Iterator<Item = Duration> + '_ {
+        self.moments.iter().map(|&ms| Duration::from_millis(ms))
+    }
+
     /// How many there are until it begins again.
     pub fn count(&self) -> usize {
         self.moments.len()
@@ -67,7 +73,7 @@ impl Opportunities {
 
     /// bit/s, if every opportunity is used.
     pub fn mean_bps(&self) -> f64 {
-        (self.moments.len() as u64 * BYTES * 8) as f64 / self.period().as_secs_f64()
+        (self.moments.len() as u64 * Self::BYTES * 8) as f64 / self.period().as_secs_f64()
     }
 
     fn period_ms(&self) -> u64 {
@@ -107,15 +113,15 @@ impl Slots {
             return free;
         }
         let more = len - self.left;
-        let needed = more.div_ceil(BYTES);
-        self.left = needed * BYTES - more;
+        let needed = more.div_ceil(Opportunities::BYTES);
+        self.left = needed * Opportunities::BYTES - more;
         self.next = self.next.saturating_add(needed);
         self.moment(self.next - 1)
     }
 
     /// Bytes that may leave after `from` and until `to`.
     pub fn bytes(&self, from: Instant, to: Instant) -> u64 {
-        (self.first_after(to) - self.first_after(from)) * BYTES
+        (self.first_after(to) - self.first_after(from)) * Opportunities::BYTES
     }
 
     /// The number of the first opportunity after `now`.

@@ -1,0 +1,112 @@
+"""Pictures of traces and time series, in the house style."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from strandcast.errors import StrandcastError
+from strandcast.figures import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from strandcast.traces import Trace
+
+UNITS = {"bps": (1e-6, "Mbit/s"), "bytes": (1e-3, "kB"), "ms": (1, "ms"), "s": (1, "s"), "db": (1, "dB")}
+"""The end of a metric's name, to a factor and the unit it is drawn in."""
+
+HEIGHT = 2.6
+"""Of a row of axes, in inches."""
+
+
+def trace(trace: Trace, ax: Axes | None = None, bin_s: float = 0.5) -> Axes:
+    """Draws a trace over time: `Trace.plot`."""
+    with style.use():
+        ax = _axes() if ax is None else ax
+        if trace.kind == "csv":
+            factor, label = _unit(trace.quantity)
+            times, values = trace.times_s, trace.values * factor
+        else:
+            frame = trace.rate(bin_s)
+            label = "rate (Mbit/s)"
+            times, values = frame["time_s"], frame["rate_bps"] * UNITS["bps"][0]
+            # The last bin has a length, too.
+            times, values = times.extend(pl.Series([trace.duration_s])), values.extend(values.tail(1))
+        ax.plot(times, values, drawstyle="steps-post", label=trace.name)
+        ax.set_xlabel("time (s)")
+        ax.set_ylabel(label)
+        if min(values) >= 0:
+            ax.set_ylim(bottom=0)
+    return ax
+
+
+def traces(all_of_them: Sequence[Trace], bin_s: float = 0.5) -> Figure:
+    """Draws traces below each other, over the same time."""
+    with style.use():
+        figure = style.new_figure(HEIGHT * len(all_of_them))
+        rows = figure.subplots(len(all_of_them), 1, sharex=True, squeeze=False)[:, 0]
+        for one, ax in zip(all_of_them, rows, strict=True):
+            trace(one, ax, bin_s)
+            ax.set_title(f"{one.name}: mean {_told(one)}", loc="left")
+            ax.label_outer()
+    return figure
+
+
+def series(frame: pl.DataFrame, metric: str, *, subject: str | None = None) -> Figure:
+    """Draws a metric of time series over time: a row a scheme, a line a flow, path or link.
+
+    Args:
+        frame: As `Result.series` is, of one seed.
+        metric: As `cwnd_bytes`.
+        subject: The flow or link; None: all that have it.
+
+    Raises:
+        StrandcastError: There is no such metric, or subject.
+    """
+    found = frame.filter(metric=metric)
+    if found.is_empty():
+        raise StrandcastError(_missing(f"no series of {metric}", frame["metric"]))
+    if subject is not None:
+        subjects, found = found["subject"], found.filter(subject=subject)
+        if found.is_empty():
+            raise StrandcastError(_missing(f"no {metric} of {subject}", subjects))
+    factor, label = _unit(metric)
+    with style.use():
+        schemes = found["scheme"].unique(maintain_order=True)
+        figure = style.new_figure(HEIGHT * len(schemes))
+        rows = figure.subplots(len(schemes), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+        for scheme, ax in zip(schemes, rows, strict=True):
+            mine = found.filter(scheme=scheme).group_by("subject", "part", maintain_order=True)
+            for (name, part), line in mine:
+                ax.plot(line["time_s"], line["value"] * factor, label=" ".join(filter(None, (str(name), str(part)))))
+            ax.set(title=scheme, xlabel="time (s)", ylabel=label)
+            ax.label_outer()
+        style.head(figure, metric, legend=list(rows[0].get_lines()))
+    return figure
+
+
+def _axes() -> Axes:
+    axes: Axes = style.new_figure(HEIGHT).subplots()
+    return axes
+
+
+def _unit(metric: str) -> tuple[float, str]:
+    """What to multiply a metric with, and its name with the unit."""
+    name, _, end = metric.rpartition("_")
+    factor, unit = UNITS.get(end, (1, ""))
+    return (factor, f"{name.replace('_', ' ')} ({unit})") if unit and name else (1, metric.replace("_", " "))
+
+
+def _told(trace: Trace) -> str:
+    """A trace's mean, with its unit."""
+    if trace.kind == "mahimahi" or trace.quantity.endswith("_bps"):
+        return f"{trace.mean_bps / 1e6:.3g} Mbit/s"
+    return f"{trace.mean_bps:.3g}"
+
+
+def _missing(what: str, names: pl.Series) -> str:
+    return f"{what}; there is {', '.join(names.unique().sort().to_list()) or 'none'}"

@@ -1,0 +1,105 @@
+"""`strandcast plot`: pictures of traces and of time series."""
+
+from __future__ import annotations
+
+import pathlib
+from typing import TYPE_CHECKING
+
+from strandcast.command import Parser
+from strandcast.errors import StrandcastError
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure
+
+KINDS = (".svg", ".png", ".pdf")
+
+
+def main(arguments: list[str]) -> int:
+    """Runs the verb and gives its exit code."""
+    parser = Parser(prog="strandcast plot", description="Draws traces of links, or time series of simulated runs.")
+    parser.add_argument(
+        "what",
+        nargs="+",
+        type=pathlib.Path,
+        metavar="FILE|FOLDER",
+        help="traces (CSV if called .csv, else mahimahi's), or what `simulate --series STEP --out FOLDER` wrote",
+    )
+    parser.add_argument("--out", type=_picture, help=f"the picture: {', '.join(KINDS)}; named after what is drawn")
+    parser.add_argument("--bin", type=_seconds, default=0.5, metavar="SECONDS", help="of mahimahi's rates; 0.5")
+    parser.add_argument("--metric", default="cwnd_bytes", help="of a folder: what to draw; cwnd_bytes")
+    parser.add_argument("--subject", help="of a folder: the flow or link; all")
+    parser.add_argument("--seed", type=int, help="of a folder: the run; the first one")
+    wanted = parser.parse_args(arguments)
+    first: pathlib.Path = wanted.what[0]
+    if first.is_dir():
+        if len(wanted.what) > 1:
+            parser.error(f"{first} is a folder of results; give it alone")
+        figure = _series(first, wanted.metric, wanted.subject, wanted.seed)
+        out = wanted.out or first / f"{wanted.metric}.svg"
+    else:
+        figure = _traces(wanted.what, wanted.bin)
+        out = wanted.out or pathlib.Path(f"{first.stem}.svg")
+    _save(figure, out)
+    print(out)
+    return 0
+
+
+def _save(figure: Figure, out: pathlib.Path) -> None:
+    from strandcast.figures import style
+
+    with style.use():
+        figure.savefig(out, dpi=style.DPI, metadata={"Date": None} if out.suffix == ".svg" else None)
+
+
+def _traces(files: list[pathlib.Path], bin_s: float) -> Figure:
+    from strandcast import plots
+    from strandcast.traces import Trace
+
+    for file in files:
+        # So that what can't be read is an error of files.
+        file.open("rb").close()
+    return plots.traces([Trace.load(file) for file in files], bin_s)
+
+
+def _series(folder: pathlib.Path, metric: str, subject: str | None, seed: int | None) -> Figure:
+    import polars as pl
+
+    from strandcast import plots
+
+    files = sorted(folder.glob("series/*.parquet"))
+    if not files:
+        raise StrandcastError(
+            f"{folder} has no time series; `strandcast simulate FILE --series 0.1 --out {folder}` makes them"
+        )
+    return plots.series(_of_seed(pl.scan_parquet(files), seed), metric, subject=subject)
+
+
+def _of_seed(frame: pl.LazyFrame, seed: int | None) -> pl.DataFrame:
+    """One run of each scheme."""
+    import polars as pl
+
+    seeds = frame.select(pl.col("seed").unique().sort()).collect()["seed"].to_list()
+    wanted = seeds[0] if seed is None else seed
+    if wanted not in seeds:
+        raise StrandcastError(f"no series of seed {wanted}; there is {', '.join(map(str, seeds))}")
+    return frame.filter(pl.col("seed") == wanted).collect()
+
+
+def _picture(text: str) -> pathlib.Path:
+    """A file whose ending says what it is."""
+    path = pathlib.Path(text)
+    if path.suffix not in KINDS:
+        raise ValueError(text)
+    return path
+
+
+def _seconds(text: str) -> float:
+    """A time of more than 0."""
+    value = float(text)
+    if not value > 0:
+        raise ValueError(text)
+    return value
+
+
+_picture.__name__, _seconds.__name__ = f"picture ({', '.join(KINDS)})", "time"
