@@ -9,7 +9,7 @@
 #   make figures   the papers' figures from 30 runs each into docs/figures, tables into docs; it goes on where it
 #                  stopped (ARGS=--quick: in minutes, into target/figures; docs/reproduction.md)
 #   make fuzz    each fuzz target for a minute (needs the nightly toolchain)
-#   make docs    the API's documentation, target/doc
+#   make docs    the site, target/site/index.html, and the crates' documentation, target/doc
 
 .PHONY: demo test pytest lint wheel bench validate figures fuzz docs interop
 SHELL := bash
@@ -44,6 +44,7 @@ lint:
 	tools/check-arrows
 	tools/check-sources
 	tools/deny
+	$(VENV)/bin/python tools/deny-python
 	$(VENV)/bin/ruff check --quiet
 	$(VENV)/bin/ruff format --quiet --check
 	$(VENV)/bin/mypy --no-error-summary
@@ -77,6 +78,8 @@ fuzz:
 
 docs:
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --workspace --no-deps
+	tools/venv
+	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --quiet --strict
 
 # The foreign peer of the interop tests.
 interop: target/interop/usrsctp_peer

@@ -96,9 +96,13 @@ class SweepError(StrandcastError):
 class StoreError(SweepError):
     """Results that can't be written or read."""
 
+    exit_code = 3
+
 
 class ClusterError(SweepError):
     """A Dask cluster that can't be reached, was lost, or has workers that are not like this process."""
+
+    exit_code = 5
 
 
 class EpochError(ClusterError):
