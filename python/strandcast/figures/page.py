@@ -36,7 +36,8 @@ class Row:
         verdict: `reproduced`, `sign only`, `not reproduced`, or empty if it is no claim of the paper.
         remark: Behind the verdict.
         binds: What keeps the flows from being faster.
-        commands: What runs its cells.
+        contrasts: Over how many points or pairs of them the mean is.
+        commands: What runs the cells of the first of these.
     """
 
     claim: str
@@ -47,6 +48,7 @@ class Row:
     verdict: str
     remark: str
     binds: str
+    contrasts: int
     commands: tuple[str, ...]
 
 
@@ -157,6 +159,7 @@ def row_of(paper: Paper, found: Found, claim: Claim, judged: Judged, quick: bool
         verdict=judged.verdict,
         remark=verdict.removeprefix(judged.verdict),
         binds=binds(found, claim),
+        contrasts=len(claim.contrasts),
         commands=tuple(dict.fromkeys(command(paper, found, term, quick) for term in claim.contrasts[0])),
     )
 

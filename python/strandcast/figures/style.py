@@ -78,7 +78,7 @@ class Look:
 
 LOOKS = {
     "sctp": Look(BLACK, "o"),
-    "cmt": Look(GREY, "X", hatch="---"),
+    "cmt": Look(GREY, "X"),
     "reno": Look(GREY, "x", ":", "xxx"),
     "cubic": Look(BLACK, "x", ":", "xxx"),
     "cmt-qa": Look(ORANGE, "s", hatch="///"),

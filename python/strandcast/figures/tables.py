@@ -6,6 +6,7 @@ import pathlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from strandcast.figures import findings
 from strandcast.figures.claims import NOT_REPRODUCED, Judged
 from strandcast.figures.results import Found
 from strandcast.figures.spec import Claim, Figure, Measure, Paper
@@ -184,6 +185,8 @@ def write(docs: pathlib.Path, papers: Sequence[Paper], results: Mapping[str, Res
     """
 
     def text(names: list[str]) -> str:
+        if names == ["findings"]:
+            return findings.markdown()
         for paper in papers:
             if names == [paper.name]:
                 return of_paper(paper, results[paper.name])
