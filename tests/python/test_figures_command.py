@@ -66,6 +66,7 @@ def test_only_whole_figures_go_to_the_documentation(root: pathlib.Path, monkeypa
     assert parse(["all"]).store.folder == root / "target/figures-results"
     monkeypatch.chdir("/")
     assert parse(["all"]).out == pathlib.Path("figures")
+    assert parse(["all", "--quick"]).out == pathlib.Path("target/figures")
 
 
 def test_runs_are_thirty_or_quickly_five() -> None:

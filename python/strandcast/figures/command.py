@@ -213,9 +213,10 @@ def parse(argv: list[str]) -> Wanted:
             parser.error(f"--scheme {wrong}: these figures have {', '.join(known)}")
     root = repository()
     runs = got.runs or (QUICK_RUNS if got.quick else RUNS)
-    target = root / "target" if root else pathlib.Path()
+    target = (root or pathlib.Path()) / "target"
     whole = runs >= RUNS and not got.quick and not got.scheme
-    out = got.out or (root / "docs/figures" if root and whole else target / "figures")
+    lasting = root / "docs/figures" if root else pathlib.Path("figures")
+    out = got.out or (lasting if whole else target / "figures")
     if got.quick and ("docs", "figures") in pairs(out.resolve().parts):
         parser.error(f"--out {out}: quick figures do not replace those of full runs; leave --out or --quick away")
     for option, folder in (("--out", got.out), ("--results", got.results), ("--tables", got.tables)):
