@@ -21,6 +21,7 @@ from strandcast.errors import (
     ContractError,
     EpochError,
     MetricError,
+    NetworkError,
     PolicyError,
     ScenarioError,
     SchemeError,
@@ -31,6 +32,7 @@ from strandcast.errors import (
 )
 
 if TYPE_CHECKING:
+    from strandcast.live import perf
     from strandcast.policies import CongestionControl, Policy, Scheduler, contract
     from strandcast.runs import Explanation, Result, run
     from strandcast.scenario import Scenario
@@ -47,6 +49,7 @@ _LAZY = {
     "Sweep": "sweeps",
     "Trace": "traces",
     "contract": "policies",
+    "perf": "live",
     "run": "runs",
     "sweep": "sweeps",
 }
@@ -63,6 +66,7 @@ __all__ = [
     "Explanation",
     "Limit",
     "MetricError",
+    "NetworkError",
     "Path",
     "Policy",
     "PolicyError",
@@ -81,6 +85,7 @@ __all__ = [
     "View",
     "__version__",
     "contract",
+    "perf",
     "run",
     "sweep",
 ]

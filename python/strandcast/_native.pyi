@@ -557,6 +557,9 @@ def explain(
     frame: int | None,
     message: int | None,
 ) -> tuple[str, str]: ...
+def perf(
+    args: Sequence[str], policies: Mapping[str, tuple[str, Callable[[int], Mapping[str, Callable[..., object]]]]]
+) -> str: ...
 def run(
     source: Source,
     schemes: Sequence[str],

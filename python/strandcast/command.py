@@ -33,6 +33,8 @@ class Parser(argparse.ArgumentParser):
 def main() -> int:
     """Runs the command with this process's arguments and gives its exit code."""
     arguments = sys.argv[1:]
+    # Policies may be of modules that lie here, as with `python -m`.
+    sys.path.append("")
     if arguments and arguments[0] in LAB:
         return lab(arguments[0], arguments[1:])
     # The Rust command has its own handler; Python's would raise afterwards.

@@ -64,8 +64,16 @@ class SchemeError(StrandcastError, ValueError):
     """A scheme that does not exist, or a parameter it can't have."""
 
 
+class NetworkError(StrandcastError, ConnectionError):
+    """This machine's network, or a peer that is silent, gone or refuses."""
+
+    exit_code = 4
+
+
 class PolicyError(StrandcastError, ValueError):
     """A policy's answer that makes no sense, as a path that is closed or a window below nothing."""
+
+    exit_code = 1
 
 
 class ContractError(StrandcastError, AssertionError):
@@ -74,6 +82,8 @@ class ContractError(StrandcastError, AssertionError):
     Attributes:
         seed: The case that shows it.
     """
+
+    exit_code = 1
 
     def __init__(self, message: str, seed: int) -> None:
         super().__init__(message)

@@ -97,8 +97,11 @@ class CongestionControl(Policy, abc.ABC):
         return None
 
 
-Scheme = str | type[Policy] | Callable[[], Policy]
-"""What stands for a scheme: its text (`"cmt,rtx=same"`), a policy's class, or whatever makes a policy."""
+Maker = type[Policy] | Callable[[], Policy]
+"""A policy's class, or whatever makes a policy."""
+
+Scheme = str | Maker
+"""What stands for a scheme: its text (`"cmt,rtx=same"`), or what makes a policy."""
 
 Callbacks = Mapping[str, Callable[..., object]]
 Plan = tuple[str, Callable[[int], Callbacks]]
@@ -158,19 +161,19 @@ def load(spec: str) -> type[Policy]:
     place, *pairs = spec.split(",")
     where, _, name = place.strip().rpartition(":")
     if not where or not name.isidentifier():
-        raise SchemeError(f"{spec}: a policy is named FILE.py:CLASS or package.module:CLASS")
+        raise SchemeError(f"a policy is named FILE.py:CLASS or package.module:CLASS, not {place}")
     try:
         module = _from_file(pathlib.Path(where)) if where.endswith(".py") else importlib.import_module(where)
     except Exception as error:
-        raise SchemeError(f"{spec}: {where} can't be imported: {type(error).__name__}: {error}") from error
+        raise SchemeError(f"{where} can't be imported: {type(error).__name__}: {error}") from error
     found = getattr(module, name, None)
     if not isinstance(found, type) or not issubclass(found, Policy) or inspect.isabstract(found):
         names = [key for key, value in vars(module).items() if _is_policy(value)]
-        raise SchemeError(f"{spec}: {where} has no policy {name}; it has {', '.join(names) or 'none'}")
+        raise SchemeError(f"{where} has no policy {name}; it has {', '.join(names) or 'none'}")
     return _based(found, [pair.strip() for pair in pairs]) if pairs else found
 
 
-def resolve(scheme: Scheme) -> str | type[Policy] | Callable[[], Policy]:
+def resolve(scheme: Scheme) -> str | Maker:
     """A scheme, with the name of a policy's class replaced by the class."""
     if isinstance(scheme, str):
         return load(scheme) if ":" in scheme.partition(",")[0] else scheme
@@ -179,7 +182,7 @@ def resolve(scheme: Scheme) -> str | type[Policy] | Callable[[], Policy]:
     return scheme
 
 
-def plan(scheme: type[Policy] | Callable[[], Policy]) -> tuple[str, Plan]:
+def plan(scheme: Maker) -> tuple[str, Plan]:
     """A policy as the native module takes it: its name, its base and what makes its callbacks for a seed."""
     sample = _sample(scheme)
 
@@ -189,7 +192,7 @@ def plan(scheme: type[Policy] | Callable[[], Policy]) -> tuple[str, Plan]:
     return _named(sample), (sample.base, make)
 
 
-def contract(scheme: type[Policy] | Callable[[], Policy] | str, cases: int = 8, *, seed: int | None = None) -> None:
+def contract(scheme: Scheme, cases: int = 8, *, seed: int | None = None) -> None:
     """Tests that a policy keeps the contract all policies must keep.
 
     A toy association whose paths lose, fail, leave, join and are put aside drives it, then everything recovers; after
@@ -217,7 +220,7 @@ def contract(scheme: type[Policy] | Callable[[], Policy] | str, cases: int = 8, 
             raise ContractError(f"{name} breaks the contract in case {case}: {what}; again: {again}", case) from cause
 
 
-def _make(scheme: type[Policy] | Callable[[], Policy], seed: int) -> Policy:
+def _make(scheme: Maker, seed: int) -> Policy:
     if not isinstance(scheme, type):
         made = scheme()
         if not isinstance(made, Scheduler | CongestionControl):
@@ -230,7 +233,7 @@ def _make(scheme: type[Policy] | Callable[[], Policy], seed: int) -> Policy:
     return policy
 
 
-def _sample(scheme: type[Policy] | Callable[[], Policy]) -> Policy:
+def _sample(scheme: Maker) -> Policy:
     """A policy to look at."""
     if isinstance(scheme, type) and not _is_policy(scheme):
         raise SchemeError(f"{scheme.__name__} is no policy: derive it from {_BASES}, and write their methods")
@@ -278,11 +281,11 @@ def _source(made: Any) -> str:
 
 
 def _from_file(file: pathlib.Path) -> ModuleType:
-    """Imports a file, under a name of its own."""
+    """Imports a file, under a name of its own, anew when it has changed."""
     file = file.resolve()
     if not file.is_file():
         raise FileNotFoundError(f"there is no file {file}")
-    name = f"strandcast_policies_{hashlib.sha256(str(file).encode()).hexdigest()[:8]}_{file.stem}"
+    name = f"{file.stem}_{hashlib.sha256(bytes(file) + file.read_bytes()).hexdigest()[:12]}"
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, file)

@@ -3,12 +3,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import inspect
 import itertools
+import json
 import pathlib
 import pickle
 import random
+import signal
+import socket
+import subprocess
+import sys
 import traceback
+from collections.abc import Iterator
 
 import pytest
 
@@ -410,3 +418,123 @@ def test_policies_come_from_files(two_paths: sc.Scenario, tmp_path: pathlib.Path
     ]:
         with pytest.raises(sc.SchemeError, match=told):
             sc.run(two_paths, wrong)
+
+
+def strandcast(*args: str, cwd: pathlib.Path) -> subprocess.Popen[str]:
+    """The command, as the wheel installs it."""
+    code = "import sys; from strandcast.command import main; sys.exit(main())"
+    pipe = subprocess.PIPE
+    return subprocess.Popen([sys.executable, "-c", code, *args], cwd=cwd, stdout=pipe, stderr=pipe, text=True)
+
+
+@pytest.fixture
+def folder(tmp_path: pathlib.Path, two_paths: sc.Scenario) -> pathlib.Path:
+    """A folder with a scenario and policies: `Turns`, and `Broken`."""
+    (tmp_path / "two.toml").write_text(two_paths._source.text)
+    text = "import strandcast as sc\n" + inspect.getsource(Turns) + inspect.getsource(Broken)
+    (tmp_path / "mine.py").write_text("from __future__ import annotations\n" + text)
+    return tmp_path
+
+
+@pytest.mark.parametrize("spec", ["mine.py:Turns", "mine:Turns", "mine.py:Turns,base=cmt,rtx=cwnd"])
+def test_the_command_takes_policies(folder: pathlib.Path, two_paths: sc.Scenario, spec: str) -> None:
+    with strandcast("simulate", "two.toml", "--scheme", f"{spec},cmt", "--json", "--quiet", cwd=folder) as run:
+        out, err = run.communicate(timeout=60)
+    assert (run.returncode, err) == (0, "")
+    found = {(one["scheme"], one["seed"]): one["fingerprint"] for one in json.loads(out)["runs"]}
+    expected = sc.run(two_paths, ["cmt,turn=packet", "cmt"]).fingerprints
+    assert found == {(name.replace("cmt,turn=packet", spec), seed): mark for (name, seed), mark in expected.items()}
+
+
+def test_a_policy_that_fails_ends_the_command(folder: pathlib.Path) -> None:
+    with strandcast("simulate", "two.toml", "--scheme", "mine.py:Broken", "--json", "--quiet", cwd=folder) as run:
+        out, err = run.communicate(timeout=60)
+    assert run.returncode == 1
+    assert out == ""
+    assert err.count("Traceback") == 1
+    assert "in next" in err
+    last = err.splitlines()[-1]
+    assert last.startswith("strandcast: mine.py:Broken, next at ")
+    assert "seed" in last
+    assert last.endswith("KeyError: 'no such thing'")
+
+
+def test_the_command_names_what_is_missing(folder: pathlib.Path) -> None:
+    for spec, told in [("mine.py:Nobody", "it has Turns, Broken"), ("none.py:A", "there is no file")]:
+        with strandcast("simulate", "two.toml", "--scheme", spec, cwd=folder) as run:
+            _, err = run.communicate(timeout=60)
+        assert run.returncode == 2
+        assert told in err
+        assert err.count("\n") == 1
+
+
+@contextlib.contextmanager
+def perf_server(folder: pathlib.Path) -> Iterator[str]:
+    """The address of a server for one client."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    with strandcast("perf", "server", "--once", address, cwd=folder) as server:
+        try:
+            assert server.stderr is not None
+            assert "listening" in server.stderr.readline()
+            yield address
+        finally:
+            server.kill()
+
+
+LOOPBACK = ["bind=127.0.0.1", "bind=127.0.0.2"]
+
+
+def test_a_policy_decides_on_real_links(folder: pathlib.Path) -> None:
+    class Second(sc.Scheduler):
+        def next(self, view: sc.View, backlog: sc.Backlog) -> int | None:
+            return next((path.id for path in view.usable if path.room and path.id == 1), None)
+
+    with perf_server(folder) as address:
+        measured = sc.perf(address, Second, paths=LOOPBACK, time=1, message=1000)
+    assert measured["start"]["test_start"]["scheme"] == "Second"
+    assert measured["end"]["sum_received"]["bytes"] > 1_000_000
+    sent = {path["path"]: path["bytes"] for one in measured["intervals"] for path in one["streams"]}
+    assert sent["127.0.0.2"] > 1_000_000
+    assert sent["127.0.0.1"] < 10_000
+
+
+def test_a_policy_that_fails_on_real_links_leaves_the_rest_to_its_base(folder: pathlib.Path) -> None:
+    with perf_server(folder) as address, pytest.raises(KeyError, match="no such thing"):
+        sc.perf(address, Broken, paths=LOOPBACK, time=1)
+    with perf_server(folder) as address:
+        args = ["perf", "client", address, "--time", "1", "--scheme", "mine.py:Broken", "--json", "--quiet"]
+        with strandcast(*args, *(f"--path={path}" for path in LOOPBACK), cwd=folder) as client:
+            out, err = client.communicate(timeout=60)
+    assert client.returncode == 1
+    assert json.loads(out)["end"]["sum_received"]["bytes"] > 1_000_000, "the transfer goes on"
+    assert err.count("Traceback") == 1
+    assert err.splitlines()[-1].endswith("its base scheme decided alone")
+
+
+def test_mistakes_of_perf_are_one_line() -> None:
+    with pytest.raises(sc.NetworkError, match=r"203\.0\.113\.1"):
+        sc.perf("127.0.0.1:9", paths=["bind=203.0.113.1"])
+    with pytest.raises(sc.StrandcastError, match="wlan0"):
+        sc.perf("127.0.0.1:9", paths=["wlan0"])
+    with pytest.raises(sc.StrandcastError, match="did you mean cmt"):
+        sc.perf("127.0.0.1:9", "cmtt")
+
+
+def test_ctrl_c_ends_a_measurement(folder: pathlib.Path) -> None:
+    (folder / "measure.py").write_text(
+        "import sys, strandcast as sc\n"
+        "try:\n"
+        f"    sc.perf(sys.argv[1], paths={LOOPBACK}, time=60, quiet=False)\n"
+        "except KeyboardInterrupt:\n"
+        "    sys.exit(7)\n"
+    )
+    with perf_server(folder) as address:
+        pipe = subprocess.PIPE
+        with subprocess.Popen([sys.executable, folder / "measure.py", address], stderr=pipe, text=True) as client:
+            assert client.stderr is not None
+            assert "measuring" in client.stderr.readline()
+            assert "0.0-1.0" in client.stderr.readline()
+            client.send_signal(signal.SIGINT)
+            assert client.wait(timeout=20) == 7

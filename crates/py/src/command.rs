@@ -1,10 +1,44 @@
-//! The command.
+//! The command, and what of it is for programs.
 
+use crate::error;
+use crate::policy::{Failure, Plan, Policies};
 use pyo3::prelude::*;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::sync::Arc;
 
-/// Runs the command with its arguments, the program's name first, and gives its exit code.
+/// Exit code of a command whose policy failed.
+const FAILED: u8 = 1;
+
+/// Runs the command with its arguments, the program's name first, and gives its exit code. A policy that fails on
+/// real links is told at once and at the end; in between its base decides, so that a video goes on.
 #[pyfunction]
 pub(crate) fn command(py: Python<'_>, args: Vec<OsString>) -> u8 {
-    py.detach(|| strandcast::run_code(args))
+    let failure = Arc::new(Failure::printed());
+    let catalog = Arc::new(Policies::new(BTreeMap::new(), &failure));
+    let code = py.detach(|| strandcast::run_code_with(args, catalog));
+    match failure.line() {
+        Some(line) if code == 0 => {
+            eprintln!("strandcast: {line}; from then on its base scheme decided alone");
+            FAILED
+        }
+        _ => code,
+    }
+}
+
+/// Measures as `perf client` does, with its arguments, and gives its JSON.
+#[pyfunction]
+pub(crate) fn perf(
+    py: Python<'_>,
+    args: Vec<OsString>,
+    policies: BTreeMap<String, Plan>,
+) -> PyResult<String> {
+    let failure = Arc::new(Failure::default());
+    let catalog = Arc::new(Policies::new(policies, &failure));
+    let measured = py.detach(|| strandcast::perf_client(args, catalog));
+    py.check_signals()?;
+    if let Some(raised) = failure.take() {
+        return Err(raised);
+    }
+    measured.map_err(|(code, line)| error::command(py, code, &line))
 }

@@ -37,6 +37,12 @@ pub(crate) fn value(message: &str) -> PyErr {
     PyValueError::new_err(message.to_owned())
 }
 
+/// What a command says when it ends with this exit code: `strandcast.NetworkError` if it is the network or the peer.
+pub(crate) fn command(py: Python<'_>, code: u8, message: &str) -> PyErr {
+    let class = if matches!(code, 4 | 5) { "NetworkError" } else { "StrandcastError" };
+    raise(py, class, message, None).unwrap_or_else(|e| e)
+}
+
 /// Runs that could not be made: `strandcast.ScenarioError` where it is the scenario, `strandcast.StrandcastError` else.
 pub(crate) fn run(py: Python<'_>, error: &RunError) -> PyErr {
     raise(py, "StrandcastError", &error.to_string(), None).unwrap_or_else(|e| e)

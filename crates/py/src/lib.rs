@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use super::command::command;
+    use super::command::{command, perf};
     #[pymodule_export]
     use super::explain::explain;
     #[pymodule_export]

@@ -1,7 +1,7 @@
 //! Runs, with the interpreter let go of while they go on.
 
 use crate::error;
-use crate::policy::{Failure, Policies, running};
+use crate::policy::{Failure, Plan, Policies};
 use crate::results::Results;
 use crate::source::Source;
 use pyo3::prelude::*;
@@ -30,7 +30,7 @@ pub(crate) fn run(
     py: Python<'_>,
     source: &Source,
     schemes: Vec<String>,
-    policies: BTreeMap<String, (String, Py<PyAny>)>,
+    policies: BTreeMap<String, Plan>,
     seed: u64,
     runs: u32,
     threads: usize,
@@ -45,7 +45,7 @@ pub(crate) fn run(
     let jobs = jobs(&schemes, seed, runs);
     let failure = Arc::new(Failure::default());
     let catalog = Policies::new(policies, &failure);
-    let watch = Watch::new(jobs.len(), &failure);
+    let watch = Watch::new(jobs.len());
     let batch = Batch {
         scenario: &scenario,
         catalog: &catalog,
@@ -70,7 +70,7 @@ fn wait(
     batch: &Batch<'_>,
     jobs: &[Job],
     threads: usize,
-    watch: &Watch<'_>,
+    watch: &Watch,
     progress: Option<&Py<PyAny>>,
 ) -> PyResult<Result<Finished, RunError>> {
     std::thread::scope(|scope| {
@@ -96,17 +96,16 @@ fn wait(
 }
 
 /// How far the runs are, and whether they shall end.
-struct Watch<'a> {
+struct Watch {
     /// Parts of each run that are done.
     parts: Vec<AtomicU32>,
     stop: AtomicBool,
-    failure: &'a Failure,
 }
 
-impl<'a> Watch<'a> {
-    fn new(runs: usize, failure: &'a Failure) -> Self {
+impl Watch {
+    fn new(runs: usize) -> Self {
         let parts = std::iter::repeat_with(AtomicU32::default).take(runs).collect();
-        Watch { parts, stop: AtomicBool::new(false), failure }
+        Watch { parts, stop: AtomicBool::new(false) }
     }
 
     /// Lets Python act on signals and tells it how far the runs are.
@@ -120,13 +119,12 @@ impl<'a> Watch<'a> {
     }
 }
 
-impl Waiting for Watch<'_> {
+impl Waiting for Watch {
     fn progress(&self, job: &Job, done: f64) -> ControlFlow<()> {
-        running(job.seed);
         if let Some(parts) = self.parts.get(job.index) {
             parts.store((done.clamp(0.0, 1.0) * PARTS) as u32, Ordering::Relaxed);
         }
-        if self.stop.load(Ordering::Relaxed) || self.failure.is_set() {
+        if self.stop.load(Ordering::Relaxed) {
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
@@ -139,6 +137,6 @@ fn run_error(py: Python<'_>, source: &Source, scenario: &Scenario, error: &RunEr
             error::scheme(py, &format!("{spec}: {}", build.message))
         }
         RunError::Build(_, build) => error::scenario(py, &source.build_error(build)),
-        RunError::Output(_) | RunError::Threads(_) => error::run(py, error),
+        RunError::Output(_) | RunError::Threads(_) | RunError::Scheme(_) => error::run(py, error),
     }
 }

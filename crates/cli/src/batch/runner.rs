@@ -63,6 +63,8 @@ pub enum RunError {
     Output(OutputError),
     /// No threads.
     Threads(String),
+    /// A scheme failed.
+    Scheme(String),
 }
 
 impl From<OutputError> for RunError {
@@ -78,6 +80,7 @@ impl fmt::Display for RunError {
             RunError::Build(None, error) => error.fmt(f),
             RunError::Output(error) => error.fmt(f),
             RunError::Threads(error) => write!(f, "cannot start threads: {error}"),
+            RunError::Scheme(error) => f.write_str(error),
         }
     }
 }
@@ -122,15 +125,18 @@ impl Batch<'_> {
     /// # Errors
     /// [`RunError`], the first one.
     pub fn run_all(&self, jobs: &[Job], threads: usize) -> Result<Finished, RunError> {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let pool = pool.map_err(|e| RunError::Threads(e.to_string()))?;
         let failed = OnceLock::new();
         let one = |job: &Job| {
             let start = Instant::now();
             let run = self.run(job, &failed);
             (run, start.elapsed())
         };
-        let ended: Vec<_> = pool.install(|| jobs.par_iter().with_max_len(1).map(one).collect());
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        let ended = pool.build_scoped(
+            |thread| self.catalog.enter(Box::new(|| thread.run())),
+            |pool| pool.install(|| jobs.par_iter().with_max_len(1).map(one).collect::<Vec<_>>()),
+        );
+        let ended = ended.map_err(|e| RunError::Threads(e.to_string()))?;
         if let Some(error) = failed.into_inner() {
             return Err(error);
         }
@@ -165,6 +171,7 @@ impl Batch<'_> {
     }
 
     fn try_run(&self, job: &Job, failed: &OnceLock<RunError>) -> Result<Option<Run>, RunError> {
+        self.catalog.begins(job.seed);
         let mut simulation = self.build(job)?;
         let step = self.scenario.run.series.filter(|_| !matches!(self.series, SeriesTo::Nowhere));
         let series = match (self.series, step) {
@@ -174,13 +181,17 @@ impl Batch<'_> {
         };
         let broken = Arc::new(AtomicBool::new(false));
         let recorder = self.trace.map(|path| trace::open(&simulation, path, &broken)).transpose()?;
-        let mut pen = Pen { job, waiting: self.waiting, failed, series, error: None, broken };
+        let (catalog, waiting) = (self.catalog, self.waiting);
+        let mut pen = Pen { job, catalog, waiting, failed, series, error: None, broken };
         let result = simulation.run(RunOptions { series: step, recorder }, &mut pen);
         if let (Some(path), Some(recorder)) = (self.trace, simulation.take_recorder()) {
             trace::close(recorder, path)?;
         }
         if let Some(error) = pen.error {
             return Err(error.into());
+        }
+        if let Some(error) = self.catalog.failure() {
+            return Err(RunError::Scheme(error));
         }
         let Some(result) = result else { return Ok(None) };
         let series = pen.series.finish()?;
@@ -213,6 +224,7 @@ impl Series {
 /// One run's ear.
 struct Pen<'a> {
     job: &'a Job,
+    catalog: &'a dyn Catalog,
     waiting: &'a dyn Waiting,
     /// Why another run has failed.
     failed: &'a OnceLock<RunError>,
@@ -224,7 +236,8 @@ struct Pen<'a> {
 
 impl Control for Pen<'_> {
     fn progress(&mut self, done: f64) -> ControlFlow<()> {
-        if self.error.is_some() || self.failed.get().is_some() || self.broken.load(Ordering::Relaxed) {
+        let broken = self.broken.load(Ordering::Relaxed) || self.catalog.failure().is_some();
+        if broken || self.error.is_some() || self.failed.get().is_some() {
             return ControlFlow::Break(());
         }
         self.waiting.progress(self.job, done)

@@ -124,6 +124,7 @@ impl Plan {
             RunError::Build(_, error) => self.loaded.build_error(&error),
             RunError::Output(error) => media(error),
             RunError::Threads(error) => CliError::Media(error),
+            RunError::Scheme(error) => CliError::Unmet(error),
         }
     }
 

@@ -1,43 +1,83 @@
 //! Schemes by name, those written in Python among them.
 
-use super::Failure;
+use super::failure::{Failure, running};
 use super::scheme::{Factory, PythonScheme};
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use strandcast::Schemes;
+use std::sync::{Arc, Mutex};
+use strandcast::{Schemes, is_python};
 use strandcast_proto::policy::CongestionControl;
 use strandcast_sim::simulation::{Catalog, SchemePlan};
 use strandcast_sim::tcp::Config;
 
-/// All that the command knows, and policies by the names they were given.
+/// What a policy is based on, and what makes its callbacks.
+pub(crate) type Plan = (String, Py<PyAny>);
+
+/// All that the command knows, policies by the names they were given, and those that a file or module has.
 pub(crate) struct Policies {
-    factories: BTreeMap<String, Arc<Factory>>,
+    known: Mutex<BTreeMap<String, Arc<Factory>>>,
     failure: Arc<Failure>,
 }
 
 impl Policies {
-    /// `policies` are by name: the scheme it is based on, and what makes its callbacks.
-    pub(crate) fn new(policies: BTreeMap<String, (String, Py<PyAny>)>, failure: &Arc<Failure>) -> Self {
+    pub(crate) fn new(policies: BTreeMap<String, Plan>, failure: &Arc<Failure>) -> Self {
         let factory =
             |(name, (base, make)): (String, _)| (name.clone(), Arc::new(Factory { name, base, make }));
-        Policies { factories: policies.into_iter().map(factory).collect(), failure: Arc::clone(failure) }
+        let known = policies.into_iter().map(factory).collect();
+        Policies { known: Mutex::new(known), failure: Arc::clone(failure) }
     }
+
+    /// The policy that a spec names, if it names one.
+    fn find(&self, spec: &str) -> Result<Option<Arc<Factory>>, String> {
+        let known = || self.known.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(factory) = known().get(spec) {
+            return Ok(Some(Arc::clone(factory)));
+        }
+        if !is_python(spec) {
+            return Ok(None);
+        }
+        // Not while the map is locked: whoever has the interpreter may be waiting for it.
+        let (base, make) = Python::attach(|py| import(py, spec).map_err(|e| e.value(py).to_string()))?;
+        let factory = Arc::new(Factory { name: spec.to_owned(), base, make });
+        known().insert(spec.to_owned(), Arc::clone(&factory));
+        Ok(Some(factory))
+    }
+}
+
+/// Imports the class that a spec names.
+fn import(py: Python<'_>, spec: &str) -> PyResult<Plan> {
+    let policies = py.import("strandcast.policies")?;
+    let class = policies.call_method1("load", (spec,))?;
+    let (_, plan): (String, Plan) = policies.call_method1("plan", (class,))?.extract()?;
+    Ok(plan)
 }
 
 impl Catalog for Policies {
     fn scheme(&self, spec: &str, defaults: &str) -> Result<SchemePlan, String> {
-        match self.factories.get(spec) {
-            Some(factory) => plan(factory, defaults, &self.failure),
+        match self.find(spec)? {
+            Some(factory) => plan(&factory, defaults, &self.failure),
             None => Schemes.scheme(spec, defaults),
         }
     }
 
     fn congestion(&self, spec: &str, config: &Config) -> Result<Box<dyn CongestionControl>, String> {
-        if self.factories.contains_key(spec) {
-            return Err(format!("{spec} is for flows over SCTP; for TCP there are windows only"));
+        match self.find(spec)? {
+            Some(_) => Err(format!("{spec} is for flows over SCTP; for TCP there are windows only")),
+            None => Schemes.congestion(spec, config),
         }
-        Schemes.congestion(spec, config)
+    }
+
+    fn failure(&self) -> Option<String> {
+        self.failure.line()
+    }
+
+    fn begins(&self, seed: u64) {
+        running(seed);
+    }
+
+    /// A thread that is known to the interpreter asks it much quicker.
+    fn enter(&self, work: Box<dyn FnOnce() + Send + '_>) {
+        Python::attach(|py| py.detach(work));
     }
 }
 

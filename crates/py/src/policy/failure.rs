@@ -2,8 +2,8 @@
 
 use pyo3::prelude::*;
 use std::cell::Cell;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard};
 
 thread_local! {
     /// The seed of the run that this thread makes.
@@ -15,23 +15,36 @@ pub(crate) fn running(seed: u64) {
     SEED.set(Some(seed));
 }
 
-/// The first exception of any policy of a run.
+/// The first exception of any policy, and what is done with it.
 #[derive(Debug, Default)]
 pub(crate) struct Failure {
     failed: AtomicBool,
-    first: Mutex<Option<PyErr>>,
+    first: Mutex<Option<(PyErr, String)>>,
+    /// It is printed at once: nobody raises it.
+    prints: bool,
 }
 
 impl Failure {
+    /// One that is printed when it happens.
+    pub(crate) fn printed() -> Self {
+        Failure { prints: true, ..Failure::default() }
+    }
+
     /// Keeps an exception if it is the first, with a note that says where it was raised.
     pub(crate) fn set(&self, py: Python<'_>, error: PyErr, place: &str) {
         if self.failed.swap(true, Ordering::Relaxed) {
             return;
         }
         let run = SEED.get().map_or(String::new(), |seed| format!(", in the run with seed {seed}"));
+        let place = format!("{place}{run}");
         // An exception that takes no note is one all the same.
-        let _ = error.value(py).call_method1("add_note", (format!("strandcast: {place}{run}"),));
-        *self.first.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(error);
+        let _ = error.value(py).call_method1("add_note", (format!("strandcast: {place}"),));
+        if self.prints {
+            error.display(py);
+        }
+        let what = error.to_string();
+        let line = format!("{place}: {}", what.lines().next().unwrap_or(&what));
+        *self.lock() = Some((error, line));
     }
 
     /// Whether there is one.
@@ -39,8 +52,17 @@ impl Failure {
         self.failed.load(Ordering::Relaxed)
     }
 
+    /// It in one line.
+    pub(crate) fn line(&self) -> Option<String> {
+        if self.is_set() { self.lock().as_ref().map(|(_, line)| line.clone()) } else { None }
+    }
+
     /// Takes it out.
     pub(crate) fn take(&self) -> Option<PyErr> {
-        self.first.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take()
+        self.lock().take().map(|(error, _)| error)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<(PyErr, String)>> {
+        self.first.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }

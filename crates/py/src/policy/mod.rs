@@ -9,8 +9,8 @@ mod signal;
 mod view;
 
 pub(crate) use answer::{Assignment, Limit};
-pub(crate) use catalog::Policies;
+pub(crate) use catalog::{Plan, Policies};
 pub(crate) use contract::contract_case;
-pub(crate) use failure::{Failure, running};
+pub(crate) use failure::Failure;
 pub(crate) use signal::{Chunk, Signal, Transmission};
 pub(crate) use view::{Backlog, Path, View};

@@ -22,6 +22,19 @@ pub trait Catalog: Sync {
     /// # Errors
     /// What is wrong with the spec, in one line.
     fn congestion(&self, spec: &str, config: &Config) -> Result<Box<dyn CongestionControl>, String>;
+
+    /// Why no run with its schemes is worth anything any more, in one line: one of them failed.
+    fn failure(&self) -> Option<String> {
+        None
+    }
+
+    /// A run with this seed begins on this thread.
+    fn begins(&self, _seed: u64) {}
+
+    /// Does all the work of a thread that makes runs, inside of whatever its schemes need there.
+    fn enter(&self, work: Box<dyn FnOnce() + Send + '_>) {
+        work();
+    }
 }
 
 /// How to make the schemes of an association.
