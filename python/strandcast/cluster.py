@@ -149,23 +149,24 @@ def compute(client: Client, store: Store, lacking: Sequence[tuple[Cell, int]], b
     failures: list[BaseException] = []
     try:
         for future, result in as_completed(list(futures), loop=client.loop, with_results=True, raise_errors=False):
-            (cell, seed), status = futures.pop(future), future.status
+            cell, seed = futures.pop(future)
             # Let go of before its file is there: if its worker dies now, it is not made again.
             future.release()
-            if status == "finished":
-                store.save(cell, seed, result)
-                bar.update()
-            elif status == "error":
-                failures.append(_failure(cell, seed, *result[1:]))
-                bar.set_postfix_str(f"{len(failures)} failed")
-            else:
-                raise ClusterError(f"lost the cluster at {_address(client)}; what was finished is kept")
+            match result:
+                case bytes():
+                    store.save(cell, seed, result)
+                    bar.update()
+                case (_, BaseException() as error, trace):
+                    failures.append(_failure(cell, seed, error, trace))
+                    bar.set_postfix_str(f"{len(failures)} failed")
+                case _:
+                    raise ClusterError(f"lost the cluster at {_address(client)}; what was finished is kept")
     finally:
         for future in futures:
             future.release()
     if failures:
         if len(failures) > 1:
-            failures[0].add_note(f"{len(failures) - 1} more runs failed")
+            failures[0].add_note(f"other runs that failed, too: {len(failures) - 1}")
         raise failures[0]
 
 
@@ -176,7 +177,8 @@ def _failure(cell: Cell, seed: int, error: BaseException, trace: Any) -> BaseExc
     if isinstance(error, ClusterError):
         raise error
     if isinstance(error, KilledWorker):
-        return SweepError(f"{cell}, seed {seed}: its workers died, again and again, the last was {error.last_worker}")
+        last = getattr(error.last_worker, "address", "unknown")
+        return SweepError(f"{cell}, seed {seed}: its workers died, again and again, the last was {last}")
     error.add_note(f"in the run of {cell}, seed {seed}; other runs are kept")
     return error.with_traceback(trace)
 

@@ -90,9 +90,12 @@ def complete(
         progress: As in `sweep`.
 
     Raises:
+        SweepError: Less than one job is wanted.
         ClusterError: The cluster can't be reached, or its workers have another version of this package.
         StoreError: Results can't be written.
     """
+    if jobs is not None and jobs < 1:
+        raise SweepError(f"jobs={jobs}: at least one run at a time is needed")
     wanted: dict[Key, tuple[Cell, set[int]]] = {}
     for cell, seeds in work:
         wanted.setdefault(cell.key, (cell, set()))[1].update(seeds)
@@ -232,7 +235,8 @@ class Sweep:
     def points(self) -> pl.DataFrame:
         """The grid's points: its keys, and `scenario`, the hash that results are kept under."""
         hashes = [cell.key.hash for cell in self.cells]
-        return self._columns.with_columns(pl.Series("scenario", hashes, dtype=pl.String)).unique(maintain_order=True)
+        points = pl.DataFrame([*self._columns, pl.Series("scenario", hashes, dtype=pl.String)])
+        return points.unique(maintain_order=True)
 
     def missing(self) -> pl.DataFrame:
         """Runs that are not there: the grid's keys, `scheme`, `seed`."""
@@ -240,7 +244,7 @@ class Sweep:
         names = pl.Series("scheme", [cell.key.name for cell in self.cells], dtype=pl.String)
         seeds = pl.Series("seed", lacking, dtype=pl.List(pl.UInt64))
         # A cell with all its runs is a row without a seed.
-        return self._columns.with_columns(names, seeds).explode("seed").drop_nulls("seed")
+        return pl.DataFrame([*self._columns, names, seeds]).explode("seed").drop_nulls("seed")
 
     def frame(self) -> pl.DataFrame:
         """Each metric of each run: the grid's keys, `scheme, seed, subject_kind, subject, part, metric, value`.

@@ -323,6 +323,15 @@ SCRIPT = """
 """
 
 
+def alive(group: int) -> bool:
+    """Whether a process of this group is left."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_what_was_interrupted_goes_on(how: signal.Signals, two_paths: sc.Scenario, tmp_path: pathlib.Path) -> None:
     """A script without `if __name__ == "__main__"` is stopped as Ctrl-C does it, and begun again."""
@@ -344,6 +353,9 @@ def test_what_was_interrupted_goes_on(how: signal.Signals, two_paths: sc.Scenari
     if how is signal.SIGINT:
         assert said.rstrip().endswith("KeyboardInterrupt")
         assert said.count("Traceback") == 1, said
+    while alive(process.pid):
+        assert time.monotonic() - stopped < 15, "the workers end with the process that began them"
+        time.sleep(0.05)
     kept = {file: file.stat().st_mtime_ns for file in out.rglob("*.parquet")}
     assert 4 <= len(kept) < 160
     scenario = sc.Scenario.load(tmp_path / "scenario.toml").set("run.time", "60 s")

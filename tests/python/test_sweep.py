@@ -13,6 +13,7 @@ import pytest
 from distributed import Client, LocalCluster
 
 import strandcast as sc
+from strandcast.command import lab
 from strandcast.scenario import Value
 from strandcast.sweeps import expand
 
@@ -24,7 +25,9 @@ SCHEMES = ["cmt", "cmt-la"]
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
     with (
-        LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address="127.0.0.1:0") as cluster,
+        LocalCluster(
+            1, threads_per_worker=2, processes=False, protocol="tcp", dashboard_address="127.0.0.1:0"
+        ) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
         yield client
@@ -122,6 +125,17 @@ def test_a_folder_can_be_opened(sweep: sc.Sweep, out: pathlib.Path) -> None:
     columns = sweep.frame().columns
     assert opened.frame().select(columns).sort(columns).equals(sweep.frame().sort(columns))
     assert opened.points.rows() == sweep.points.rows()
+    assert repr(opened).startswith("<Sweep of 4 points with cmt, cmt-la, in")
+
+
+def test_a_folder_with_a_single_point_has_no_keys(
+    client: Client, two_paths: sc.Scenario, tmp_path: pathlib.Path
+) -> None:
+    sc.sweep(two_paths, {LOSS: [0]}, "cmt", runs=2, out=tmp_path, client=client, progress=False)
+    opened = sc.Sweep.open(tmp_path)
+    assert opened.points.columns == ["scenario"]
+    assert opened.missing().is_empty()
+    assert opened.summary("goodput_bps")["n"].to_list() == [2]
 
 
 def test_a_folder_of_several_scenarios_has_their_titles(
@@ -252,3 +266,88 @@ def test_progress_counts_what_is_there(
     assert capfd.readouterr().err == ""
     sc.sweep(two_paths, **wanted, runs=5, progress=True)
     assert "5/5" in capfd.readouterr().err
+
+
+def command(client: Client, scenario: sc.Scenario, folder: pathlib.Path, *arguments: str) -> int:
+    """The exit code of `strandcast sweep`."""
+    (folder / "scenario.toml").write_text(scenario._source.text)
+    fixed = [
+        str(folder / "scenario.toml"),
+        "--cluster",
+        client.scheduler_info()["address"],
+        "--out",
+        str(folder / "out"),
+    ]
+    return lab("sweep", [*fixed, *arguments])
+
+
+def test_the_command_prints_the_goodput_of_each_point(
+    client: Client, two_paths: sc.Scenario, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    grid = ["--grid", f"{LOSS}=0,0.02", "--grid", f"{RATE}=1 Mbit/s, 2 Mbit/s", "--set", "run.time=4 s"]
+    assert command(client, two_paths, tmp_path, *grid, "--scheme", "cmt,rtx=same,cmt-la", "--runs", "2") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split("  ")[0] == LOSS
+    assert len(lines) == 1 + 2 * 2 * 2
+    scenario = two_paths.set("run.time", "4 s").set(LOSS, 0.02).set(RATE, "2 Mbit/s")
+    summary = sc.run(scenario, "cmt,rtx=same", runs=2, seed=1, progress=False).summary
+    wanted = (pl.col("metric") == "goodput_bps") & (pl.col("subject_kind") == "flow")
+    row = summary.row(by_predicate=wanted, named=True)
+    cells = ["0.02", "2 Mbit/s", "cmt,rtx=same", "2", f"{row['mean'] / 1e3:.1f} ± {row['ci95'] / 1e3:.1f}"]
+    assert [word.strip() for word in lines[7].split("  ") if word.strip()] == cells
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["--grid", f"{LOSS}=", "--scheme", "cmt"], 2, "no values"),
+        (["--grid", "links.none.rate=1", "--scheme", "cmt"], 2, "links.none"),
+        (["--grid", f"{LOSS}=0", "--scheme", "none"], 2, "unknown scheme 'none'"),
+        (["--grid", f"{LOSS}=0", "--scheme", "cmt", "--runs", "0"], 2, "at least one run"),
+        (["--grid", f"{LOSS}=0", "--scheme", "cmt", "--cluster", "tcp://127.0.0.1:1"], 5, "no Dask cluster"),
+        (["--grid", f"{LOSS}=0", "--scheme", "cmt", "--out", "/dev/null/results"], 3, "Not a directory"),
+    ],
+)
+def test_the_command_tells_mistakes_in_a_line(
+    arguments: list[str],
+    code: int,
+    told: str,
+    client: Client,
+    two_paths: sc.Scenario,
+    tmp_path: pathlib.Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert command(client, two_paths, tmp_path, *arguments) == code
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("strandcast: ")
+    assert told in captured.err
+    assert captured.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([], "--grid"),
+        (["--grid", LOSS, "--scheme", "cmt"], "has no values"),
+        (["--grid", f"{LOSS}=0", "--scheme", "rtx=same"], "follows no scheme"),
+        (["--grid", f"{LOSS}=0", "--scheme", "cmt,,sctp"], "a name is missing"),
+        (["--grid", f"{LOSS}=0", "--grid", f"{LOSS}=1", "--scheme", "cmt"], "given twice"),
+        (["--grid", f"{LOSS}=0", "--scheme", "cmt", "--jobs", "2"], "--jobs is for this machine"),
+        (["--grid", f"{RATE}=[1,x]", "--scheme", "cmt"], "in quotes"),
+    ],
+)
+def test_a_wrong_command_line_is_told_in_a_line(
+    arguments: list[str],
+    told: str,
+    client: Client,
+    two_paths: sc.Scenario,
+    tmp_path: pathlib.Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        command(client, two_paths, tmp_path, *arguments)
+    assert caught.value.code == 2
+    error = capsys.readouterr().err
+    assert told in error
+    assert error.count("\n") == 1

@@ -1,0 +1,128 @@
+"""`strandcast sweep`: a sweep from the command line, and the goodput that came of it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tomllib
+
+import polars as pl
+
+from strandcast.command import INTERRUPTED, Parser, failed
+from strandcast.scenario import Scenario, Value
+from strandcast.sweeps import Sweep, parse, sweep
+
+ABOUT = """Run a scenario with each combination of settings and each scheme, on all cores or on a Dask cluster.
+
+Results are kept, a Parquet file a run: what was interrupted goes on with the same command, and a wider grid, more
+schemes or more runs cost only what is new. In Python, sc.Sweep.open(FOLDER) has them as tables."""
+AFTER = """Exit codes: 0 done, 2 wrong command line, scenario or scheme, or a run failed, 3 results can't be written or
+read, 5 the cluster can't be reached or was lost, 130 interrupted."""
+
+
+def main(argv: list[str]) -> int:
+    """Runs the verb with its arguments and gives its exit code."""
+    parser = _parser()
+    asked = parser.parse_args(argv)
+    if asked.cluster is not None and asked.jobs is not None:
+        parser.error("--jobs is for this machine, a cluster has as many as it has")
+    grid: dict[str, list[Value]] = {}
+    for key, values in asked.grid:
+        if key in grid:
+            parser.error(f"--grid {key} is given twice")
+        grid[key] = values
+    schemes = [spec for specs in asked.scheme for spec in specs]
+    scenario = Scenario.load(asked.scenario).with_sets(asked.set)
+    progress = False if asked.quiet else None
+    wanted = {"runs": asked.runs, "seed": asked.seed, "jobs": asked.jobs, "progress": progress}
+    try:
+        done = sweep(scenario, grid, schemes, out=asked.out, client=asked.cluster, **wanted)
+    except KeyboardInterrupt:
+        return failed(f"interrupted; what is finished is in {asked.out}, the same command goes on", INTERRUPTED)
+    print(table(done, compared(scenario)))
+    print(f"\nAll metrics are in {asked.out}: sc.Sweep.open({asked.out!r})", file=sys.stderr)
+    return 0
+
+
+def compared(scenario: Scenario) -> list[str]:
+    """The flows that schemes are for: those with `compare = true`, else that of several paths, else the only one."""
+    flows = scenario.resolved()["flows"]
+    marked = [name for name, flow in flows.items() if flow["compare"]]
+    several = [name for name, flow in flows.items() if not {"Sctp", "Mptcp"}.isdisjoint(flow["transport"])]
+    return marked or several or list(flows)
+
+
+def table(done: Sweep, flows: list[str]) -> str:
+    """The goodput of each point and scheme, for people."""
+    rows = done.summary("goodput_bps").filter(pl.col("subject").is_in(flows))
+    dropped = ["subject"] if len(flows) == 1 else []
+    names = [*done.keys, "scheme", *(["flow"] if not dropped else []), "runs", "goodput kbit/s"]
+    lines = [names]
+    for row in rows.drop(*dropped, "sd", "median").iter_rows():
+        *place, runs, mean, ci95 = row
+        interval = "" if ci95 is None else f" ± {ci95 / 1e3:.1f}"
+        lines.append([*map(str, place), str(runs), f"{mean / 1e3:.1f}{interval}"])
+    # Names to the left, numbers to the right.
+    sides = [str.ljust] * (len(names) - 2) + [str.rjust] * 2
+    widths = [max(map(len, column)) for column in zip(*lines)]
+    padded = [[side(text, width) for side, text, width in zip(sides, line, widths)] for line in lines]
+    return "\n".join("  ".join(line).rstrip() for line in padded)
+
+
+def _parser() -> Parser:
+    parser = Parser("strandcast sweep", description=ABOUT, epilog=AFTER, formatter_class=argparse.RawTextHelpFormatter)
+    add = parser.add_argument
+    add("scenario", metavar="SCENARIO", help="the scenario (TOML, see docs/scenarios.md)")
+    add(
+        "--grid",
+        metavar="KEY=V1,V2,...",
+        action="append",
+        required=True,
+        type=_axis,
+        help="a key and its values: links.b.rate='1 Mbit/s,2 Mbit/s'; repeat for more keys",
+    )
+    add(
+        "--scheme",
+        metavar="SPEC,...",
+        action="append",
+        required=True,
+        type=_specs,
+        help="schemes to compare: cmt,rtx=same,sctp (two); FILE.py:CLASS is one in Python; repeat for more",
+    )
+    add("--runs", metavar="N", type=int, help="runs of each scheme at each point; what the scenario says unless given")
+    add("--seed", metavar="S", type=int, help="seed of the first run, the next one has one more")
+    add("--out", metavar="FOLDER", default="results", help="where results are kept (default: results)")
+    add("--set", metavar="KEY=VALUE", action="append", default=[], help="change a key of the scenario; repeat for more")
+    add("--jobs", metavar="N", type=int, help="runs at a time on this machine; one a core unless given")
+    add("--cluster", metavar="ADDRESS", help="a Dask scheduler, as tcp://10.0.0.1:8786")
+    add("--quiet", action="store_true", help="show no progress")
+    return parser
+
+
+def _axis(text: str) -> tuple[str, list[Value]]:
+    """A key and its values: TOML with commas between, texts without quotes if there are neither lists nor tables."""
+    key, sign, values = text.partition("=")
+    if not sign:
+        raise argparse.ArgumentTypeError(f"{text} has no values, as {text}=1,2")
+    try:
+        listed: list[Value] = tomllib.loads(f"values = [{values}]")["values"]
+    except tomllib.TOMLDecodeError:
+        if not set(values).isdisjoint("[]{}\"'"):
+            raise argparse.ArgumentTypeError(f"{values} is no list of values in TOML; put texts in quotes") from None
+        listed = [parse(value.strip()) for value in values.split(",")]
+    return key, listed
+
+
+def _specs(text: str) -> list[str]:
+    """The schemes of a list: what has a `=` belongs to the one before it."""
+    specs: list[str] = []
+    for word in map(str.strip, text.split(",")):
+        if not word:
+            raise argparse.ArgumentTypeError(f"{text}: a name is missing, as in cmt,sctp")
+        if "=" not in word:
+            specs.append(word)
+        elif specs:
+            specs[-1] += f",{word}"
+        else:
+            raise argparse.ArgumentTypeError(f"'{word}' follows no scheme, as in cmt,rtx=same")
+    return specs
