@@ -213,6 +213,15 @@ def test_tables(tiny: Found, tmp_path: pathlib.Path) -> None:
     assert tables.write(tmp_path, [TINY_PAPER], {"009": {"1": tiny}}) == [], "nothing changed"
 
 
+def test_tables_about_what_is_not_there_stay(tiny: Found, tmp_path: pathlib.Path) -> None:
+    (tmp_path / "schemes").mkdir()
+    pages = [tmp_path / "reproduction.md", tmp_path / "schemes/one.md"]
+    for page, names in zip(pages, ("010", "one"), strict=True):
+        page.write_text(f"<!-- measured: {names} -->\nold\n<!-- end -->\n")
+    other = Paper("010", "another", {"one": "cmt"}, (TINY,))
+    assert tables.write(tmp_path, [TINY_PAPER, other], {"009": {"1": tiny}}) == []
+
+
 def test_the_time_that_counts() -> None:
     assert measured_s(network("000/fig4.toml"), "video") == 190
     assert measured_s(network("000/fig9.toml").with_sets(['run.warmup="0 s"']), "sctp") == 250

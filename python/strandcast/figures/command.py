@@ -156,10 +156,16 @@ def report(wanted: Wanted, paper: Paper) -> pathlib.Path:
 
 
 def tables(wanted: Wanted, docs: pathlib.Path) -> list[pathlib.Path]:
-    """Fills the documentation's tables with all that the store has."""
+    """Fills the documentation's tables with the papers that have all of their runs."""
     from strandcast.figures import tables
 
-    results = {paper.name: {figure.name: found(wanted, paper, figure) for figure in paper.figures} for paper in PAPERS}
+    results = {}
+    for paper in PAPERS:
+        lacking = sum(len(wanted.missing(wanted.cells(paper, figure))) for figure in paper.figures)
+        if lacking:
+            print(f"{paper.name}: tables stay as they are, {lacking} cells lack runs", flush=True)
+        else:
+            results[paper.name] = {figure.name: found(wanted, paper, figure) for figure in paper.figures}
     return tables.write(docs, PAPERS, results)
 
 
@@ -222,8 +228,8 @@ def parse(argv: list[str]) -> Wanted:
     for option, folder in (("--out", got.out), ("--results", got.results), ("--tables", got.tables)):
         if folder is not None and folder.exists() and not folder.is_dir():
             parser.error(f"{option} {folder}: that is a file; name a folder")
-    if got.tables is not None and (got.quick or not got.tables.is_dir()):
-        why = "quick runs are no results" if got.quick else "there is no such folder"
+    if got.tables is not None and (got.quick or got.scheme or not got.tables.is_dir()):
+        why = "there is no such folder" if not got.tables.is_dir() else "they have all schemes and runs of full length"
         parser.error(f"--tables {got.tables}: {why}")
     store = Store(got.results or target / "figures-results")
     schemes = frozenset(got.scheme)

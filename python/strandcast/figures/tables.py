@@ -128,14 +128,17 @@ def of_paper(paper: Paper, results: Results) -> str:
 
 
 def of_schemes(papers: Sequence[Paper], results: Mapping[str, Results], names: Sequence[str]) -> str:
-    """What papers say of some schemes, and what we measured, for their page."""
+    """What papers say of some schemes, and what we measured, for their page; nothing if a paper of theirs has none."""
 
     def mine(scheme: str) -> bool:
         # Without its parameters.
         return scheme.split(" ", maxsplit=1)[0] in names
 
+    theirs = [paper for paper in papers if any(mine(scheme) for one in paper.figures for scheme in one.schemes)]
+    if any(paper.name not in results for paper in theirs):
+        return ""
     lines = []
-    for paper in papers:
+    for paper in theirs:
         for figure in paper.figures:
             found = results[paper.name][figure.name]
             numbers, said = beside(found, mine), claims(found, mine)
@@ -180,6 +183,11 @@ def fill(page: pathlib.Path, of: Callable[[list[str]], str]) -> bool:
 def write(docs: pathlib.Path, papers: Sequence[Paper], results: Mapping[str, Results]) -> list[pathlib.Path]:
     """Fills the tables of all pages that have any; gives those that changed.
 
+    Args:
+        docs: Where the pages are.
+        papers: All papers.
+        results: What runs gave, by papers' names. Tables that are about others, too, stay as they are.
+
     Raises:
         OSError: A page can't be read or written.
     """
@@ -189,7 +197,7 @@ def write(docs: pathlib.Path, papers: Sequence[Paper], results: Mapping[str, Res
             return findings.markdown()
         for paper in papers:
             if names == [paper.name]:
-                return of_paper(paper, results[paper.name])
+                return of_paper(paper, results[paper.name]) if paper.name in results else ""
         return of_schemes(papers, results, names)
 
     pages = (docs / "reproduction.md", *sorted((docs / "schemes").glob("*.md")))
