@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{file, port, run, start};
+use common::{file, port, run, seconds, start};
 use serde_json::Value;
 use std::ffi::OsString;
 use std::path::Path;
@@ -104,6 +104,23 @@ fn measurements_take_them_on_either_side() {
     let received = json["end"]["sum_received"]["bytes"].as_f64();
     assert!(received > Some(1e5) && received == json["end"]["sum_sent"]["bytes"].as_f64(), "{received:?}");
     assert_eq!(made.load(Ordering::Relaxed), 2, "one a side");
+}
+
+#[test]
+fn streams_take_them_on_either_side() {
+    let (catalog, made) = one_more();
+    let (port, out) = (port(), file("twin.ts"));
+    let (clip, sent) = seconds(1, "twin-in.ts");
+    let receive = format!("strandcast receive 127.0.0.1:{port} {} --once --scheme twin", out.display());
+    let receiver = std::thread::spawn({
+        let catalog = Arc::clone(&catalog);
+        move || run_code_with(words(&receive), catalog)
+    });
+    let send = format!("strandcast send {} 127.0.0.1:{port} --latency 200 --scheme twin", clip.display());
+    assert_eq!(run_code_with(words(&send), catalog), 0);
+    assert_eq!(receiver.join().ok(), Some(0));
+    assert!(std::fs::read(&out).expect("it was played") == sent, "other bytes");
+    assert!(made.load(Ordering::Relaxed) >= 2, "one a side, and one a try");
 }
 
 #[test]
