@@ -125,12 +125,14 @@ def _address(client: Client) -> str:
     return str(client.scheduler.address) if client.scheduler else "its address"
 
 
-def _refuse_others(client: Client) -> None:
-    """Refuses workers that can't make our runs."""
-    for worker, answer in client.run(_stamp, on_error="return").items():
+def _refuse_others(client: Client) -> int:
+    """Refuses workers that can't make our runs; how many there are."""
+    answers = client.run(_stamp, on_error="return")
+    for worker, answer in answers.items():
         if isinstance(answer, BaseException):
             raise ClusterError(f"worker {worker} can't use strandcast: {type(answer).__name__}: {answer}")
         _check(worker, answer, _stamp())
+    return len(answers)
 
 
 def compute(client: Client, store: Store, lacking: Sequence[tuple[Cell, int]], bar: tqdm[Any]) -> None:
@@ -144,7 +146,8 @@ def compute(client: Client, store: Store, lacking: Sequence[tuple[Cell, int]], b
     """
     from distributed import as_completed
 
-    _refuse_others(client)
+    if not _refuse_others(client):
+        bar.set_postfix_str("the cluster has no workers yet")
     futures = _submitted(client, lacking)
     failures: list[BaseException] = []
     try:
@@ -158,9 +161,9 @@ def compute(client: Client, store: Store, lacking: Sequence[tuple[Cell, int]], b
                     bar.update()
                 case (_, BaseException() as error, trace):
                     failures.append(_failure(cell, seed, error, trace))
-                    bar.set_postfix_str(f"{len(failures)} failed")
                 case _:
                     raise ClusterError(f"lost the cluster at {_address(client)}; what was finished is kept")
+            bar.set_postfix_str(f"{len(failures)} failed" if failures else "")
     finally:
         for future in futures:
             future.release()

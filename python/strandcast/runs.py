@@ -13,7 +13,7 @@ import polars as pl
 from tqdm.auto import tqdm
 
 from strandcast import _native, policies
-from strandcast.errors import SchemeError
+from strandcast.errors import MetricError, SchemeError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -225,7 +225,7 @@ class Result:
             part: The part, where subjects have parts.
 
         Raises:
-            KeyError: No run has such a metric.
+            MetricError: No run has such a metric.
         """
         wanted = (pl.col("metric") == name) & (pl.col("subject_kind") == kind) & (pl.col("part") == part)
         if subject is not None:
@@ -234,7 +234,7 @@ class Result:
         if found.is_empty():
             names = self.runs.filter(pl.col("subject_kind") == kind)["metric"].unique().sort().to_list()
             of = f" of {subject}" if subject else ""
-            raise KeyError(f"no metric {name!r}{of}; a {kind} has {', '.join(names) or 'none'}")
+            raise MetricError(f"no metric {name!r}{of}; a {kind} has {', '.join(names) or 'none'}")
         return found
 
     @property
