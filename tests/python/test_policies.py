@@ -11,6 +11,7 @@ import json
 import pathlib
 import pickle
 import random
+import re
 import signal
 import socket
 import subprocess
@@ -511,6 +512,21 @@ def test_a_policy_that_fails_on_real_links_leaves_the_rest_to_its_base(folder: p
     assert json.loads(out)["end"]["sum_received"]["bytes"] > 1_000_000, "the transfer goes on"
     assert err.count("Traceback") == 1
     assert err.splitlines()[-1].endswith("its base scheme decided alone")
+
+
+def test_the_guide_is_right(folder: pathlib.Path, root: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(root)
+    text = (root / "docs/python-policies.md").read_text(encoding="utf-8")
+    known: dict[str, object] = {}
+    with perf_server(folder) as address:
+        text = text.replace("192.0.2.10", address).replace("if=wlan0", LOOPBACK[0]).replace("if=wwan0", LOOPBACK[1])
+        text = text.replace("time=10)", "time=1)")
+        for code in re.finditer(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
+            # Errors tell the page's line.
+            begin = text.count("\n", 0, code.start(1))
+            exec(compile("\n" * begin + code[1], "docs/python-policies.md", "exec"), known)
+    assert isinstance(known["result"], sc.Result)
+    assert {scheme for scheme, _ in known["result"].fingerprints} == {"cmt", "cmt-la", "Soonest"}
 
 
 def test_mistakes_of_perf_are_one_line() -> None:
