@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import signal
 import sys
 from typing import NoReturn
@@ -50,6 +51,10 @@ def lab(verb: str, arguments: list[str]) -> int:
         sys.stdout.flush()
     except StrandcastError as error:
         return failed(str(error), error.exit_code)
+    except BrokenPipeError:
+        # What is left in the buffer is not tried again at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return failed("standard output: Broken pipe", FILES)
     except OSError as error:
         what = error.strerror or str(error)
         return failed(f"{error.filename}: {what}" if error.filename else what, FILES)

@@ -70,12 +70,18 @@ def test_mistakes_are_told_in_a_line_and_a_code(arguments: tuple[str, ...], says
     assert "Traceback" not in done.stderr
 
 
-def test_a_closed_pipe_is_no_traceback() -> None:
-    with subprocess.Popen([*STRANDCAST, "schemes"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+@pytest.mark.parametrize("verb", ["schemes", "plot"])
+def test_a_closed_pipe_is_no_traceback(root: pathlib.Path, tmp_path: pathlib.Path, verb: str) -> None:
+    arguments = [str(root / "scenarios/examples/wifi.up")] if verb == "plot" else []
+    command = [*STRANDCAST, verb, *arguments]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
-        assert process.stderr is not None
         process.stdout.close()
-        assert b"Traceback" not in process.stderr.read()
+        assert process.stderr is not None
+        said = process.stderr.read().decode()
+    assert process.returncode == 3
+    assert said.startswith("strandcast: ")
+    assert said.count("\n") == 1
 
 
 def test_interrupted(root: pathlib.Path) -> None:
@@ -121,6 +127,14 @@ def test_exit_codes_of_the_labs_verbs(verb: Verb) -> None:
     assert verb(KeyboardInterrupt()) == (130, "strandcast: interrupted\n")
     with pytest.raises(ZeroDivisionError):
         verb(ZeroDivisionError())
+
+
+@pytest.mark.parametrize("name", command.LAB)
+def test_each_verb_of_the_lab_is_there(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        command.lab(name, ["--help"])
+    assert stop.value.code == 0
+    assert f"strandcast {name}" in capsys.readouterr().out
 
 
 def test_a_mistake_in_a_verbs_arguments(capsys: pytest.CaptureFixture[str]) -> None:
