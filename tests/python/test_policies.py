@@ -284,6 +284,37 @@ def test_a_timeout_is_kept_to_the_nanosecond(two_paths: sc.Scenario) -> None:
     assert max(abs(now - round(now, 1)) for now in ticks) < 1e-6
 
 
+def test_a_timeout_needs_no_other_callback(two_paths: sc.Scenario) -> None:
+    asked: list[int] = []
+
+    class Wakes(sc.CongestionControl):
+        due = 1.0
+
+        def limit(self, path: int) -> None:
+            return None
+
+        def timeout(self) -> float:
+            asked.append(1)
+            self.due += 0.5
+            return self.due
+
+    sc.run(two_paths, Wakes, runs=1, threads=1)
+    assert 2 * 7 <= len(asked) < 2 * 15
+
+
+def test_signals_can_be_read(two_paths: sc.Scenario) -> None:
+    said: list[str] = []
+
+    class Says(Turns):
+        def on_signal(self, view: sc.View, signal: sc.Signal) -> None:
+            said.append(repr(signal))
+
+    sc.run(two_paths, Says, runs=1, threads=1)
+    assert {"Signal.Tick()", "Signal.Queued()", "Signal.PathChanged(path=1)"} & set(said)
+    assert any(re.match(r"Signal\.Acked\(path=0, return_path=\d, newly_acked=\d+, .*rtt=0\.\d+", one) for one in said)
+    assert any(re.match(r"Signal\.Sent\(chunk=<Chunk \d+ of \d+ bytes, sent 1 times>\)", one) for one in said)
+
+
 def test_a_view_is_a_picture(two_paths: sc.Scenario) -> None:
     seen: list[tuple[sc.View, sc.Backlog]] = []
 
@@ -419,6 +450,30 @@ def test_policies_come_from_files(two_paths: sc.Scenario, tmp_path: pathlib.Path
     ]:
         with pytest.raises(sc.SchemeError, match=told):
             sc.run(two_paths, wrong)
+
+
+def test_policies_are_for_sctp() -> None:
+    scenario = sc.Scenario.load(pathlib.Path(__file__).parents[2] / "scenarios/examples/shared-bottleneck.toml")
+    scenario.set("flows.upload.compare", True)
+    with pytest.raises(sc.SchemeError, match="Turns is for flows over SCTP"):
+        sc.run(scenario, Turns, runs=1)
+
+
+def test_a_scenario_may_name_a_policy(two_paths: sc.Scenario, folder: pathlib.Path) -> None:
+    named = two_paths.copy().set("flows.bulk.scheme", f"{folder}/mine.py:Turns")
+    assert marks(sc.run(named, runs=1)) == marks(sc.run(two_paths, Turns, runs=1))
+
+
+def test_a_policy_of_a_file_goes_to_another_process(two_paths: sc.Scenario, folder: pathlib.Path) -> None:
+    import cloudpickle
+
+    policy = policies.load(f"{folder}/mine.py:Turns,rtx=cwnd")
+    sent = cloudpickle.dumps((two_paths, policy))
+    (folder / "mine.py").unlink()
+    run = "sc.run(*pickle.load(sys.stdin.buffer), runs=1, seed=1)"
+    code = f"import pickle, sys, strandcast as sc; print({run}.fingerprints)"
+    got = subprocess.run([sys.executable, "-c", code], input=sent, stdout=subprocess.PIPE, check=True, cwd="/").stdout
+    assert got.decode().strip() == str(sc.run(two_paths, policy, runs=1, seed=1).fingerprints)
 
 
 def strandcast(*args: str, cwd: pathlib.Path) -> subprocess.Popen[str]:

@@ -103,7 +103,6 @@ impl PythonScheme {
 
     /// Tells the policy, if it wants to hear, and asks what that changed.
     fn tell(&mut self, view: &proto::View<'_>, signal: &proto::Signal<'_>) {
-        let ticks = matches!(signal, proto::Signal::Tick);
         if let Some(call) = &self.calls.on_signal {
             let told = self.ask(
                 |py| call.call1(py, (View::from(view), Signal::from(signal))).map(drop),
@@ -114,10 +113,11 @@ impl PythonScheme {
             }
         }
         let new = matches!(signal, proto::Signal::PathChanged(_)) || self.limits.len() < view.paths.len();
+        let ticks = matches!(signal, proto::Signal::Tick);
         if self.calls.on_signal.is_some() || new {
             self.ask_limits(view);
         }
-        if self.calls.on_signal.is_some() || ticks {
+        if self.calls.on_signal.is_some() || new || ticks {
             self.ask_timeout(view.now, ticks);
         }
     }

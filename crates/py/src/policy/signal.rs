@@ -77,6 +77,20 @@ pub(crate) enum Signal {
     Tick {},
 }
 
+#[pymethods]
+impl Signal {
+    /// As Python writes it: `Signal.PathChanged(path=0)`.
+    fn __repr__(this: &Bound<'_, Self>) -> PyResult<String> {
+        let this = this.as_any();
+        let kind = this.get_type();
+        let names: Vec<String> = kind.getattr("__match_args__")?.extract()?;
+        let field =
+            |name: &String| -> PyResult<String> { Ok(format!("{name}={}", this.getattr(name)?.repr()?)) };
+        let fields = names.iter().map(field).collect::<PyResult<Vec<_>>>()?;
+        Ok(format!("Signal.{}({})", kind.name()?, fields.join(", ")))
+    }
+}
+
 impl From<&proto::Signal<'_>> for Signal {
     fn from(signal: &proto::Signal<'_>) -> Self {
         match *signal {
