@@ -14,7 +14,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from strandcast._native import RESULTS_EPOCH, Assignment, Backlog, Limit, Path, Signal, View
+from strandcast._native import RESULTS_EPOCH, Assignment, Backlog, Chunk, Limit, Path, Signal, Transmission, View
 from strandcast._native import VERSION as __version__  # noqa: N811
 from strandcast.errors import (
     ClusterError,
@@ -59,6 +59,7 @@ __all__ = [
     "RESULTS_EPOCH",
     "Assignment",
     "Backlog",
+    "Chunk",
     "ClusterError",
     "CongestionControl",
     "ContractError",
@@ -82,6 +83,7 @@ __all__ = [
     "SweepError",
     "Trace",
     "TraceError",
+    "Transmission",
     "View",
     "__version__",
     "contract",
