@@ -66,7 +66,10 @@ def connected(client: Client | str | None, workers: int) -> Iterator[Client]:
             return
         if client is None:
             stack.enter_context(_no_main())
-            here = LocalCluster(n_workers=workers, **HERE)
+            try:
+                here = LocalCluster(n_workers=workers, **HERE)
+            except Exception as error:
+                raise ClusterError(f"no workers can be started on this machine: {error}") from error
             client = stack.enter_context(here).scheduler_address
         else:
             _knock(client)
@@ -127,10 +130,15 @@ def _address(client: Client) -> str:
 
 def _refuse_others(client: Client) -> int:
     """Refuses workers that can't make our runs; how many there are."""
+    try:
+        # It runs nothing of ours, but has to read what it hands on.
+        client.run_on_scheduler(_stamp)
+    except Exception as error:
+        raise ClusterError(f"the scheduler at {_address(client)} can't use strandcast: {error}") from error
     answers = client.run(_stamp, on_error="return")
     for worker, answer in answers.items():
         if isinstance(answer, BaseException):
-            raise ClusterError(f"worker {worker} can't use strandcast: {type(answer).__name__}: {answer}")
+            raise ClusterError(f"worker {worker} can't use strandcast: {answer}")
         _check(worker, answer, _stamp())
     return len(answers)
 
@@ -147,7 +155,7 @@ def compute(client: Client, store: Store, lacking: Sequence[tuple[Cell, int]], b
     from distributed import as_completed
 
     if not _refuse_others(client):
-        bar.set_postfix_str("the cluster has no workers yet")
+        bar.write(f"the cluster at {_address(client)} has no workers yet: waiting for some", file=sys.stderr)
     futures = _submitted(client, lacking)
     failures: list[BaseException] = []
     try:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import pathlib
+import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,14 +24,18 @@ GRID: dict[str, list[Value]] = {LOSS: [0, 0.02], RATE: ["1 Mbit/s", "2 Mbit/s"]}
 SCHEMES = ["cmt", "cmt-la"]
 
 
+HERE: dict[str, Any] = {
+    "processes": False,
+    "threads_per_worker": 2,
+    "protocol": "tcp",
+    "dashboard_address": "127.0.0.1:0",
+}
+"""A cluster within this process."""
+
+
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
-    with (
-        LocalCluster(
-            1, threads_per_worker=2, processes=False, protocol="tcp", dashboard_address="127.0.0.1:0"
-        ) as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
+    with LocalCluster(n_workers=1, **HERE) as cluster, Client(cluster, set_as_default=False) as client:
         yield client
 
 
@@ -304,7 +310,7 @@ def test_the_command_prints_the_goodput_of_each_point(
         (["--grid", "links.none.rate=1", "--scheme", "cmt"], 2, "links.none"),
         (["--grid", f"{LOSS}=0", "--scheme", "none"], 2, "unknown scheme 'none'"),
         (["--grid", f"{LOSS}=0", "--scheme", "cmt", "--runs", "0"], 2, "at least one run"),
-        (["--grid", f"{LOSS}=0", "--scheme", "cmt", "--cluster", "tcp://127.0.0.1:1"], 5, "no Dask cluster"),
+        (["--grid", f"{LOSS}=0", "--scheme", "cmt", "--cluster", "nowhere"], 5, "no Dask cluster"),
         (["--grid", f"{LOSS}=0", "--scheme", "cmt", "--out", "/dev/null/results"], 3, "Not a directory"),
     ],
 )
@@ -351,3 +357,23 @@ def test_a_wrong_command_line_is_told_in_a_line(
     error = capsys.readouterr().err
     assert told in error
     assert error.count("\n") == 1
+
+
+def test_a_cluster_without_workers_is_waited_for_and_told(
+    two_paths: sc.Scenario, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with LocalCluster(n_workers=0, **HERE) as cluster, Client(cluster, set_as_default=False) as client:
+
+        def join() -> None:
+            while not cluster.scheduler.tasks:
+                time.sleep(0.005)
+            cluster.scale(1)
+
+        later = threading.Thread(target=join)
+        later.start()
+        sweep = sc.sweep(two_paths, {LOSS: [0]}, "cmt", runs=2, out=tmp_path, client=client, progress=False)
+        later.join()
+    assert sweep.missing().is_empty()
+    told = capsys.readouterr().err
+    assert "has no workers yet" in told
+    assert told.count("\n") == 1
