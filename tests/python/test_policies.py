@@ -609,3 +609,29 @@ def test_ctrl_c_ends_a_measurement(folder: pathlib.Path) -> None:
             assert "0.0-1.0" in client.stderr.readline()
             client.send_signal(signal.SIGINT)
             assert client.wait(timeout=20) == 7
+
+
+def test_a_policy_that_stops_time_can_be_stopped(two_paths: sc.Scenario) -> None:
+    class NeverLater(sc.CongestionControl):
+        now = 0.0
+
+        def on_signal(self, view: sc.View, signal: sc.Signal) -> None:
+            self.now = view.now
+
+        def limit(self, path: int) -> int:
+            return 5000
+
+        def timeout(self) -> float:
+            return self.now + 1e-9
+
+    def stop(number: int, frame: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 1)
+        with pytest.raises(TimeoutError):
+            sc.run(two_paths, NeverLater, runs=1)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -265,6 +265,11 @@ impl<W: Watch> Network<W> {
         while self.step(end) {}
     }
 
+    /// The same, but at most so many events; whether that was all.
+    pub fn run_within(&mut self, end: Instant, events: usize) -> bool {
+        !(0..events).all(|_| self.step(end))
+    }
+
     /// The next thing that happens up to and including `end`; false, with time moved there, if nothing does.
     pub fn step(&mut self, end: Instant) -> bool {
         let Some(event) = self.engine.pop_until(end) else { return false };

@@ -14,6 +14,8 @@ use crate::result::{Frame, Metric, Remark, RunResult, Subject};
 
 /// Simulated time between two looks at [`Control`].
 const CHUNK: Duration = Duration::from_secs(1);
+/// Events between two looks, however little time they take: a scheme may be slow, or ask to be woken for ever.
+const EVENTS: usize = 1 << 16;
 
 /// Whoever waits for a run.
 pub trait Control {
@@ -93,21 +95,35 @@ impl Simulation {
         self.network.wake_all();
         let mut agenda = Agenda::new(self, options.series);
         while let Some((at, due)) = agenda.next(self.end) {
-            self.network.run_until(at);
+            if self.advance(at, control).is_break() {
+                return None;
+            }
             match due {
                 Due::Warm => self.begin(at),
                 Due::Outage { wire, down, notify } => self.network.set_down(wire, down, notify),
                 Due::Point => self.points(at, control),
                 Due::Look => {
-                    let done = at.as_secs_f64() / self.end.as_secs_f64();
-                    if control.progress(done).is_break() {
+                    if self.look(at, control).is_break() {
                         return None;
                     }
                 }
             }
         }
-        self.network.run_until(self.end);
-        Some(self.result())
+        let ended = self.advance(self.end, control);
+        ended.is_continue().then(|| self.result())
+    }
+
+    /// Lets everything happen up to and including `at`.
+    fn advance(&mut self, at: Instant, control: &mut impl Control) -> ControlFlow<()> {
+        while !self.network.run_within(at, EVENTS) {
+            self.look(self.network.now(), control)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Tells how far the run is.
+    fn look(&self, now: Instant, control: &mut impl Control) -> ControlFlow<()> {
+        control.progress(now.as_secs_f64() / self.end.as_secs_f64())
     }
 
     /// Takes the recorder back.
