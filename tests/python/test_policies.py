@@ -624,7 +624,7 @@ def test_a_policy_that_stops_time_can_be_stopped(two_paths: sc.Scenario) -> None
         def timeout(self) -> float:
             return self.now + 1e-9
 
-    def stop(number: int, frame: object) -> None:
+    def stop(*_: object) -> None:
         raise TimeoutError
 
     before = signal.signal(signal.SIGALRM, stop)
