@@ -18,7 +18,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import cloudpickle
-from tqdm.auto import tqdm
 
 from strandcast import _native
 from strandcast.errors import ClusterError, EpochError, SweepError
@@ -29,6 +28,7 @@ from strandcast.store import Cell, Store, pack
 
 if TYPE_CHECKING:
     from distributed import Client, Future
+    from tqdm import tqdm
 
 CONNECT_S = 5
 """How long a cluster has to answer."""

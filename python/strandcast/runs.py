@@ -10,10 +10,10 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
-from tqdm.auto import tqdm
 
 from strandcast import _native, policies
 from strandcast.errors import MetricError, SchemeError
+from strandcast.progress import runs_bar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +61,7 @@ def run(
     count = scenario.runs if runs is None else runs
     first = scenario.seed if seed is None else seed
     _check(count, first, threads, series)
-    bar = tqdm(total=count * max(len(specs), 1), disable=None if progress is None else not progress, unit="run")
+    bar = runs_bar(count * max(len(specs), 1), shown=progress)
 
     def show(done: float, _over: int) -> None:
         bar.n = round(done * bar.total, 2)

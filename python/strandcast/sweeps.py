@@ -11,13 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
-from tqdm.auto import tqdm
 
 from strandcast import _native
 from strandcast.cluster import compute, connected
 from strandcast.errors import MetricError, StoreError, SweepError
 from strandcast.figures.stats import t_quantile
 from strandcast.policies import Scheme
+from strandcast.progress import runs_bar
 from strandcast.scenario import Scenario, Value, toml
 from strandcast.store import Cell, Key, Store
 
@@ -105,10 +105,9 @@ def complete(
     if not lacking:
         return 0
     total = sum(len(seeds) for _, seeds in wanted.values())
-    hidden = None if progress is None else not progress
     with contextlib.ExitStack() as stack:
         at = stack.enter_context(connected(client, min(jobs or cores(), len(lacking))))
-        bar = stack.enter_context(tqdm(total=total, initial=total - len(lacking), disable=hidden, unit="run"))
+        bar = stack.enter_context(runs_bar(total, initial=total - len(lacking), shown=progress))
         compute(at, store, lacking, bar)
     return len(lacking)
 
