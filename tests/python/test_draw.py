@@ -329,7 +329,7 @@ def test_a_page_says_plainly_what_did_not_reproduce(paper: Paper, pages: pathlib
         for claim in figure.claims
         if (judged := made_up(figure).judge(claim))
     ]
-    for verdict in ("reproduced", "sign only", "not reproduced"):
+    for verdict in ("reproduced", "undecided", "sign only", "not reproduced"):
         count = sum(said == verdict for _, said in verdicts)
         assert re.search(rf"<b>{count}</b><span[^>]*>{verdict}<", top)
     failed = collections.Counter(claim.text for claim, verdict in verdicts if verdict == "not reproduced")

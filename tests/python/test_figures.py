@@ -69,6 +69,28 @@ def test_nearly_the_same_is_at_most_5_per_cent(mean: float, verdict: str) -> Non
     assert judged(spec.same("m", "a", "b", ["p"]), [mean, mean], [20, 20])[2] == verdict
 
 
+@pytest.mark.parametrize(
+    ("paper", "verdict"),
+    # 10 % of 20, give or take 190 %.
+    [(10, "undecided"), (300, "undecided"), (500, "sign only"), (-10, "not reproduced")],
+)
+def test_an_effect_whose_interval_holds_none_is_undecided(paper: float, verdict: str) -> None:
+    holds = int(verdict == "sign only")
+    assert judged(spec.by(paper, "%", "m", "a", "b", ["p"]), [9, 35], [10, 30]) == (10, holds, verdict)
+
+
+@pytest.mark.parametrize(
+    ("a", "verdict"), [([20.1, 20.2], "reproduced"), ([19, 21], "undecided"), ([19, 24], "not reproduced")]
+)
+def test_nearly_the_same_is_undecided_unless_the_interval_is_within(a: list[float], verdict: str) -> None:
+    same = spec.same("m", "a", "b", ["p"])
+    assert judged(same, a, [20, 20])[1:] == (int(verdict == "reproduced"), verdict)
+
+
+def test_an_order_whose_interval_holds_none_has_the_sign_only() -> None:
+    assert judged(spec.more("m", "a", "b", ["p"]), [9, 35], [10, 30])[1:] == (0, "sign only")
+
+
 def test_a_goal_holds_at_each_point() -> None:
     both = spec.difference("m", "a", "b", "p") + spec.difference("m", "b", "a", "p")
     assert judged(spec.Claim("g", both, "at least"), [2, 2], [1, 1]) == (0, 1, "not reproduced")

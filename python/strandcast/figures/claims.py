@@ -11,7 +11,7 @@ from strandcast.figures.stats import Summary, summary
 Seeds = Callable[[Term], Mapping[int, float]]
 """A term's measure for each seed there is."""
 
-REPRODUCED, SIGN_ONLY, NOT_REPRODUCED = "reproduced", "sign only", "not reproduced"
+REPRODUCED, UNDECIDED, SIGN_ONLY, NOT_REPRODUCED = "reproduced", "undecided", "sign only", "not reproduced"
 
 
 class Judged(NamedTuple):
@@ -20,7 +20,7 @@ class Judged(NamedTuple):
     Attributes:
         ours: The mean of its contrasts, each run's with the same seed; in % of the base if the claim is.
         holds: At so many contrasts the sign is right beyond the interval; `same`, `at least`: it holds.
-        verdict: `reproduced`, `sign only` or `not reproduced`; empty of a `shift`.
+        verdict: `reproduced`, `undecided`, `sign only` or `not reproduced`; empty of a `shift`.
     """
 
     ours: Summary
@@ -44,7 +44,8 @@ def judge(claim: Claim, seeds: Seeds) -> Judged | None:
     ours = scaled([sum(values[seed] for values in each) / len(each) for seed in common], scale[-1])
     parts = [scaled([values[seed] for seed in common], factor) for values, factor in zip(each, scale, strict=False)]
     beyond = claim.kind in ("above", "shift")
-    holds = sum(verdict(claim, part) != NOT_REPRODUCED and (not beyond or part.low > 0) for part in parts)
+    fails = NOT_REPRODUCED, UNDECIDED
+    holds = sum(verdict(claim, part) not in fails and (not beyond or part.low > 0) for part in parts)
     # A goal is one of every point.
     said = verdict(claim, ours) if claim.kind != "at least" or holds == len(parts) else NOT_REPRODUCED
     return Judged(ours, holds, said)
@@ -71,11 +72,16 @@ def verdict(claim: Claim, ours: Summary) -> str:
             if mean * claim.effect <= 0:
                 return NOT_REPRODUCED
             near, far = sorted((0.5 * claim.effect, 1.5 * claim.effect))
-            return REPRODUCED if low <= far and high >= near else SIGN_ONLY
+            if low > far or high < near:
+                return SIGN_ONLY
+            # A wide interval overlaps easily: one that holds 0 says nothing of an effect.
+            return UNDECIDED if low <= 0 <= high else REPRODUCED
         case "above":
             return REPRODUCED if low > 0 else SIGN_ONLY if mean > 0 else NOT_REPRODUCED
         case "same":
-            return REPRODUCED if abs(mean) <= 5 else NOT_REPRODUCED
+            if abs(mean) > 5:
+                return NOT_REPRODUCED
+            return REPRODUCED if low >= -5 and high <= 5 else UNDECIDED
         case "at least":
             return REPRODUCED if high >= 0 else NOT_REPRODUCED
         case "shift":

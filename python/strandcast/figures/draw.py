@@ -19,7 +19,7 @@ from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import ScaledTranslation, Transform
 
 from strandcast.figures import style
-from strandcast.figures.claims import NOT_REPRODUCED, REPRODUCED, SIGN_ONLY, Judged
+from strandcast.figures.claims import NOT_REPRODUCED, REPRODUCED, SIGN_ONLY, UNDECIDED, Judged
 from strandcast.figures.results import Found, shortened
 from strandcast.figures.spec import Claim, Figure, Key, Measure, Paper, Point
 from strandcast.figures.stats import Summary
@@ -33,6 +33,7 @@ COLUMNS = 4
 """Panels side by side, at most."""
 VERDICTS = {
     REPRODUCED: style.Look(style.GREEN, "o"),
+    UNDECIDED: style.Look(style.BLUE, "s"),
     SIGN_ONLY: style.Look(style.ORANGE, "^"),
     NOT_REPRODUCED: style.Look(style.VERMILLION, "X"),
 }

@@ -15,12 +15,12 @@ from markupsafe import Markup, escape
 
 from strandcast import _native
 from strandcast.figures import draw, tables
-from strandcast.figures.claims import NOT_REPRODUCED, REPRODUCED, SIGN_ONLY, Judged
+from strandcast.figures.claims import NOT_REPRODUCED, REPRODUCED, SIGN_ONLY, UNDECIDED, Judged
 from strandcast.figures.findings import FINDINGS, Finding
 from strandcast.figures.results import Found, cell
 from strandcast.figures.spec import Claim, Figure, Paper, Term
 
-VERDICTS = (REPRODUCED, SIGN_ONLY, NOT_REPRODUCED)
+VERDICTS = (REPRODUCED, UNDECIDED, SIGN_ONLY, NOT_REPRODUCED)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Row:
         ours: Our mean.
         half: Half of its 95 % interval.
         points: At how many points it holds, of how many.
-        verdict: `reproduced`, `sign only`, `not reproduced`, or empty if it is no claim of the paper.
+        verdict: `reproduced`, `undecided`, `sign only`, `not reproduced`, or empty if it is no claim of the paper.
         remark: Behind the verdict.
         binds: What keeps the flows from being faster.
         contrasts: Over how many points or pairs of them the mean is.

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from strandcast.figures import findings
-from strandcast.figures.claims import NOT_REPRODUCED, Judged
+from strandcast.figures.claims import SIGN_ONLY, Judged
 from strandcast.figures.results import Found
 from strandcast.figures.spec import Claim, Figure, Measure, Paper
 from strandcast.figures.stats import Summary
@@ -110,7 +110,7 @@ def judgement(figure: Figure, claim: Claim, judged: Judged) -> list[str]:
 def open_end(claim: Claim, judged: Judged) -> str:
     """Says of an effect that it may yet turn out to be none."""
     inside = judged.ours.half is not None and judged.ours.low <= 0 <= judged.ours.high
-    return " (0 inside)" if claim.kind == "effect" and judged.verdict != NOT_REPRODUCED and inside else ""
+    return " (0 inside)" if claim.kind == "effect" and judged.verdict == SIGN_ONLY and inside else ""
 
 
 def of_paper(paper: Paper, results: Results) -> str:
