@@ -17,11 +17,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-import cloudpickle
-
 from strandcast import _native
 from strandcast.errors import ClusterError, EpochError, SweepError
-from strandcast.policies import Scheme, resolve
+from strandcast.policies import Scheme, packed
 from strandcast.runs import run
 from strandcast.scenario import Scenario
 from strandcast.store import Cell, Store, pack
@@ -259,7 +257,7 @@ def _submitted(client: Client, lacking: Sequence[tuple[Cell, int]]) -> dict[Futu
         for number, base in enumerate(dict.fromkeys(of_cell.values()))
     }
     schemes = {cell.key.spec: cell.scheme for cell, _ in lacking}
-    pickled = {spec: cloudpickle.dumps(resolve(scheme)) for spec, scheme in schemes.items()}
+    pickled = {spec: packed(scheme) for spec, scheme in schemes.items()}
     orders = [
         _Order(cell.key.hash, cell.scenario.settings, pickled[cell.key.spec], cell.key.spec, seed, _stamp())
         for cell, seed in lacking

@@ -7,19 +7,21 @@ their ids. docs/python-policies.md is the guide.
 from __future__ import annotations
 
 import abc
+import contextlib
 import hashlib
 import importlib
 import importlib.util
 import inspect
 import pathlib
 import sys
+import threading
 from collections.abc import Callable, Mapping
 from types import ModuleType
-from typing import Any
 
 from strandcast import _native
 from strandcast._native import Assignment, Backlog, Limit, Signal, View
-from strandcast.errors import ContractError, SchemeError, StrandcastError
+from strandcast.digests import Digest
+from strandcast.errors import ContractError, SchemeError
 
 
 class Policy:
@@ -106,6 +108,9 @@ Scheme = str | Maker
 Callbacks = Mapping[str, Callable[..., object]]
 Plan = tuple[str, Callable[[int], Callbacks]]
 
+_packing = threading.Lock()
+"""What is pickled by value is said to a whole process."""
+
 _BASES = "sc.Scheduler or sc.CongestionControl"
 _CALLBACKS = {
     "on_signal": Policy,
@@ -130,24 +135,46 @@ def name_of(scheme: Scheme) -> str:
 def key_of(scheme: Scheme) -> str:
     """What identifies a scheme in stores of results: its text as it is written shortest, or `NAME@DIGEST`.
 
-    The digest is over the sources of the class and those it is derived from, and its base scheme; functions and
-    constants that stand elsewhere are not seen.
+    The digest is over the code of the class and of all it is derived from, with their constants, and its base scheme;
+    of a function that makes policies also over what it holds: defaults, arguments, variables around it. Numbers and
+    texts of their modules count where they are named; functions that stand elsewhere are not seen. It is another for
+    another X.Y of Python.
 
     Raises:
         SchemeError: There is no such scheme, or what was given is none.
-        StrandcastError: The policy has no source, as one that was typed into the interpreter.
+        StrandcastError: The policy holds something that would be another in each process.
     """
     made = resolve(scheme)
     if isinstance(made, str):
         return _native.canonical(made)
     sample = _sample(made)
-    digest = hashlib.sha256(sample.base.encode())
-    for kind in type(sample).__mro__:
-        if kind.__module__ != __name__ and issubclass(kind, Policy):
-            digest.update(_source(kind).encode())
-    if not isinstance(made, type):
-        digest.update(_source(made).encode())
-    return f"{_named(sample)}@{digest.hexdigest()[:12]}"
+    return f"{_named(sample)}@{_digest(made, sample).hexdigest()[:12]}"
+
+
+def packed(scheme: Scheme) -> bytes:
+    """A scheme on its way to other processes: a policy with its code, so that they run just what this one has.
+
+    Raises:
+        SchemeError: There is no such scheme, or it can't be sent.
+        StrandcastError: As `key_of` has it.
+    """
+    import cloudpickle
+
+    made = resolve(scheme)
+    if isinstance(made, str):
+        return bytes(cloudpickle.dumps(made))
+    sample = _sample(made)
+    with _packing, contextlib.ExitStack() as stack:
+        # What a program itself defines is sent by value in any case.
+        for name in _digest(made, sample).modules - {"__main__"} - cloudpickle.list_registry_pickle_by_value():
+            if name in sys.modules:
+                cloudpickle.register_pickle_by_value(sys.modules[name])
+                stack.callback(cloudpickle.unregister_pickle_by_value, sys.modules[name])
+        try:
+            return bytes(cloudpickle.dumps(made))
+        except Exception as error:
+            why = f"{type(error).__name__}: {error}"
+            raise SchemeError(f"{_named(sample)} can't be sent to other processes: {why}") from error
 
 
 def load(spec: str) -> type[Policy]:
@@ -264,20 +291,13 @@ def _callbacks(policy: Policy) -> Callbacks:
     return {name: getattr(policy, name) for name in own}
 
 
-def _source(made: Any) -> str:
-    try:
-        return inspect.getsource(made)
-    except (OSError, TypeError):
-        pass
-    try:
-        # A notebook's class has no file, but its methods know their cells.
-        own = {name: value for name, value in vars(made).items() if inspect.isfunction(value) or name[:2] != "__"}
-        parts = [inspect.getsource(of) if inspect.isfunction(of) else f"{name} = {of!r}" for name, of in own.items()]
-    except (OSError, TypeError):
-        parts = []
-    if not parts:
-        raise StrandcastError(f"{made!r} has no source that would tell its results from others'; write it into a file")
-    return "\n".join(parts)
+def _digest(made: Maker, sample: Policy) -> Digest:
+    digest = Digest(_named(sample))
+    digest.add(sample.base, "base")
+    digest.policy(type(sample))
+    if not isinstance(made, type):
+        digest.add(made, "what makes it")
+    return digest
 
 
 def _from_file(file: pathlib.Path) -> ModuleType:

@@ -49,7 +49,7 @@ class Key(NamedTuple):
     hash: str
     """The scenario's hash."""
     spec: str
-    """The scheme with its parameters, written as short as can be, or a policy's name and a digest of its source."""
+    """The scheme with its parameters, written as short as can be, or a policy's name and a digest of its code."""
 
     @property
     def name(self) -> str:
@@ -70,7 +70,7 @@ class Cell:
 
         Raises:
             SchemeError: There is no such scheme, or it has no such parameter.
-            StrandcastError: It is a policy without a source.
+            StrandcastError: It is a policy that holds something that would be another in each process.
         """
         return Key(self.scenario.hash, key_of(self.scheme))
 
