@@ -4,7 +4,8 @@
 #   make test    everything that must pass, Rust and Python; installs what it needs when root, else names what it skips
 #   make lint    formatting, clippy, ruff, mypy, the crates' walls, licences
 #   make wheel   the Python package, with the command in it: target/wheels
-#   make bench   the state machines in memory, what schemes cost, failover over sockets, bulk transfer beside others (docs/performance.md)
+#   make bench   the state machines in memory, what schemes cost, failover over sockets, bulk transfer beside others, runs and
+#                sweeps from Python, policies in Python (docs/performance.md)
 #   make validate  goodput beside ns-2.35's on the networks of tools/validate (docs/models/validation.md)
 #   make figures   the papers' figures from 30 runs each into docs/figures, tables into docs; it goes on where it
 #                  stopped (ARGS=--quick: in minutes, into target/figures; docs/reproduction.md)
@@ -62,6 +63,10 @@ bench:
 	cargo bench --locked -p strandcast-net --bench policies
 	tools/bench/failover
 	tools/bench/bulk
+	tools/venv --package
+	$(VENV)/bin/python tools/bench/run
+	$(VENV)/bin/python tools/bench/sweep
+	$(VENV)/bin/python tools/bench/policies
 
 validate:
 	cargo build --release --locked -p strandcast
