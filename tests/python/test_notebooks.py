@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import re
 
 import nbclient
 import nbformat
@@ -13,6 +14,16 @@ NOTEBOOKS = sorted((pathlib.Path(__file__).parents[2] / "docs/tutorials").glob("
 
 def test_there_are_notebooks() -> None:
     assert NOTEBOOKS
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_is_kept_with_what_is_for_readers(path: pathlib.Path) -> None:
+    notebook = nbformat.read(path, as_version=4)
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    assert outputs
+    assert not [output for output in outputs if output.get("name") == "stderr"], "no bars, no warnings"
+    assert not [output for output in outputs if "widget-view" in str(output)], "widgets are gone with their kernel"
+    assert not [output for output in outputs if re.search(r"/(tmp|home|root|work)/", str(output))]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
