@@ -4,26 +4,76 @@ from __future__ import annotations
 
 import pathlib
 import re
+import subprocess
+import sys
 
 import pytest
 
 import strandcast as sc
 
-CODE = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+CODE = re.compile(r"(?P<mark>^<!-- not run: [^\n]+ -->\n\n)?^```python\n(?P<code>.*?)^```$", re.DOTALL | re.MULTILINE)
+"""A block; one that needs what a test has not is marked, with what that is."""
+PAGES = {
+    "README.md": {"runs=30": "runs=1"},
+    "docs/api/index.md": {},
+    "docs/python.md": {},
+    "docs/python-policies.md": {},
+    "docs/results.md": {},
+    # Its numbers are for people with a minute.
+    "docs/sweeps.md": {'"60 s"': '"12 s"', "runs=30": "runs=1"},
+}
+"""Pages whose code is run, from the top to the end, with what is smaller in the test."""
+MARKED = {"docs/python-policies.md": 1, "docs/sweeps.md": 1}
 
 
-def test_the_tutorial_runs(root: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(root)
-    (root / "target").mkdir(exist_ok=True)
-    text = (root / "docs/python.md").read_text(encoding="utf-8")
-    known: dict[str, object] = {}
-    for code in CODE.finditer(text):
+@pytest.fixture
+def folder(root: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
+    """A folder with the scenarios, where pages' code may leave files."""
+    (tmp_path / "scenarios").symlink_to(root / "scenarios")
+    (tmp_path / "target").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def ran(page: pathlib.Path, smaller: dict[str, str]) -> dict[str, object]:
+    """Runs what a page's blocks say and gives the names that they define."""
+    text = page.read_text(encoding="utf-8")
+    known: dict[str, object] = {"__name__": page.stem}
+    for block in CODE.finditer(text):
+        if block["mark"]:
+            continue
+        code = block["code"]
+        for old, new in smaller.items():
+            code = code.replace(old, new)
         # Errors tell the page's line.
-        begin = text.count("\n", 0, code.start(1))
-        exec(compile("\n" * begin + code[1], "docs/python.md", "exec"), known)
-    scenario = known["scenario"]
-    assert isinstance(scenario, sc.Scenario)
-    assert len(scenario.settings) == 2
+        begin = text.count("\n", 0, block.start("code"))
+        exec(compile("\n" * begin + code, str(page), "exec"), known)
+    return known
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("name", PAGES)
+def test_what_a_page_shows_runs(root: pathlib.Path, name: str) -> None:
+    page = root / name
+    text = page.read_text(encoding="utf-8")
+    assert all(old in text for old in PAGES[name])
+    assert sum(bool(block["mark"]) for block in CODE.finditer(text)) == MARKED.get(name, 0) == text.count("not run:")
+    if name == "docs/results.md":
+        # It reads what the command has left.
+        simulate = ["simulate", "scenarios/examples/first.toml", "--runs", "1", "--out", "out", "--quiet"]
+        subprocess.run([sys.executable, "-m", "strandcast", *simulate], check=True, stdout=subprocess.DEVNULL)
+    known = ran(page, PAGES[name])
+    assert known.keys() - {"__name__", "__builtins__"}, "there is code"
+    if name == "docs/python.md":
+        scenario = known["scenario"]
+        assert isinstance(scenario, sc.Scenario)
+        assert len(scenario.settings) == 2
+
+
+def test_each_page_with_code_is_run(root: pathlib.Path) -> None:
+    pages = [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
+    shown = {str(page.relative_to(root)) for page in pages if CODE.search(page.read_text(encoding="utf-8"))}
+    assert shown == PAGES.keys()
 
 
 def test_the_reference_has_every_name(root: pathlib.Path) -> None:
