@@ -7,7 +7,7 @@
 #   make bench   the state machines in memory, what schemes cost, failover over sockets, bulk transfer beside others, runs and
 #                sweeps from Python, policies in Python (docs/performance.md)
 #   make validate  goodput beside ns-2.35's on the networks of tools/validate (docs/models/validation.md)
-#   make figures   the papers' figures from 30 runs each into docs/figures, tables into docs; it goes on where it
+#   make figures   the papers' figures from 30 or 100 runs each into docs/figures, tables into docs; it goes on where it
 #                  stopped (ARGS=--quick: in minutes, into target/figures; docs/reproduction.md)
 #   make fuzz    each fuzz target for a minute (needs the nightly toolchain)
 #   make docs    the site, target/site/index.html, and the crates' documentation, target/doc
@@ -76,7 +76,7 @@ validate:
 
 figures:
 	tools/venv --package
-	$(VENV)/bin/strandcast figures all $(if $(findstring --quick,$(ARGS)),,--tables docs) $(ARGS)
+	$(VENV)/bin/strandcast figures all $(if $(filter --quick% --runs% --scheme%,$(ARGS)),,--tables docs) $(ARGS)
 
 fuzz:
 	fuzz/run

@@ -27,6 +27,7 @@ from matplotlib.transforms import Bbox
 
 import strandcast as sc
 from strandcast.figures import PAPERS, Figure, Found, Paper, draw, findings, page, style
+from strandcast.figures.made import FULL, Made, note
 from strandcast.figures.results import shown
 from strandcast.figures.views import VIEWS
 
@@ -272,7 +273,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
         results[paper.figures[-1].name] = Found(paper.figures[-1], {}, {})
         for figure in paper.figures[:-1]:
             (folder / f"{draw.name(paper, figure)}.svg").touch()
-        page.report(paper, results, folder, quick=False)
+            note(folder, draw.name(paper, figure), Made(FULL))
+        page.report(paper, results, folder, Made(FULL))
     return folder
 
 
@@ -355,7 +357,7 @@ def test_pages_need_only_what_lies_beside_them(pages: pathlib.Path) -> None:
 
 def test_quick_pages_say_so(tmp_path: pathlib.Path) -> None:
     paper, figure = one("000", "12")
-    path = page.report(paper, {figure.name: made_up(shown(figure, quick=True))}, tmp_path, quick=True)
+    path = page.report(paper, {figure.name: made_up(shown(figure, quick=True))}, tmp_path, Made(3, quick=True))
     text = path.read_text(encoding="utf-8")
     assert "QUICK" in text
     assert "run.time=" in text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import math
 import pathlib
@@ -233,6 +234,23 @@ def test_tables(tiny: Found, tmp_path: pathlib.Path) -> None:
     assert "old" not in text
     assert "**009, Fig. 1**" in scheme.read_text()
     assert tables.write(tmp_path, [TINY_PAPER], {"009": {"1": tiny}}) == [], "nothing changed"
+
+
+def test_a_full_disk_leaves_pages_whole(tiny: Found, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = tmp_path / "reproduction.md"
+    before = "before\n<!-- measured: 009 -->\nold\n<!-- end -->\nafter\n"
+    page.write_text(before)
+
+    def full(path: pathlib.Path, text: str, encoding: str) -> int:
+        with path.open("w", encoding=encoding) as file:
+            file.write(text[:10])
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr(pathlib.Path, "write_text", full)
+    with pytest.raises(OSError, match="No space"):
+        tables.write(tmp_path, [TINY_PAPER], {"009": {"1": tiny}})
+    assert page.read_text() == before
+    assert list(tmp_path.glob("*.part")) == []
 
 
 def test_tables_about_what_is_not_there_stay(tiny: Found, tmp_path: pathlib.Path) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import errno
 import os
 import pathlib
+import re
 import signal
 import socket
 import subprocess
@@ -13,10 +15,12 @@ import time
 
 import pytest
 
+import strandcast as sc
 from strandcast.command import lab
 from strandcast.errors import ClusterError
-from strandcast.figures import draw
-from strandcast.figures.command import parse
+from strandcast.figures import PAPERS, Paper, command, draw
+from strandcast.figures.command import Wanted, parse
+from strandcast.store import Store, pack
 
 
 def said(capsys: pytest.CaptureFixture[str], arguments: str, code: int) -> str:
@@ -43,9 +47,13 @@ def said(capsys: pytest.CaptureFixture[str], arguments: str, code: int) -> str:
         ("002 --out /dev/null", "--out /dev/null: that is a file"),
         ("002 --results /dev/null", "--results /dev/null: that is a file"),
         ("002 --tables /nowhere", "--tables /nowhere: there is no such folder"),
-        ("002 --quick --tables .", "they have all schemes and runs of full length"),
-        ("002 --scheme cmt --tables .", "they have all schemes and runs of full length"),
+        ("002 --quick --tables .", "they have all schemes, and at least 30 runs of full length"),
+        ("002 --scheme cmt --tables .", "they have all schemes, and at least 30 runs of full length"),
+        ("002 --runs 29 --tables .", "they have all schemes, and at least 30 runs of full length"),
         ("002 --quick --out docs/figures", "quick figures do not replace those of full runs"),
+        ("002 --runs 29 --out docs/figures", "29 runs do not replace those of full runs"),
+        ("002 --scheme cmt --out docs/figures", "figures of some schemes do not replace those of full runs"),
+        ("002 --plan --draw-only", "not allowed with argument --plan"),
         ("", "required: PAPER"),
     ],
 )
@@ -70,12 +78,129 @@ def test_only_whole_figures_go_to_the_documentation(root: pathlib.Path, monkeypa
     assert parse(["all", "--quick"]).out == pathlib.Path("target/figures")
 
 
-def test_runs_are_thirty_or_quickly_five() -> None:
-    assert (parse(["all"]).runs, parse(["all", "--quick"]).runs, parse(["all", "--quick", "--runs", "2"]).runs) == (
-        30,
-        5,
-        2,
+def test_runs_are_the_papers_or_those_said_or_quickly_five(tmp_path: pathlib.Path) -> None:
+    def runs(*arguments: str) -> list[int]:
+        wanted = parse(["all", "--results", str(tmp_path), *arguments])
+        cells = [(paper, wanted.cells(paper, figures[0])) for paper, figures in wanted.papers]
+        return [len(seeds) for paper, some in cells for _, seeds in wanted.missing(paper, some[:1])]
+
+    assert runs() == [100, 30, 30]
+    assert runs("--runs", "40") == [40, 40, 40]
+    assert runs("--quick") == [5, 5, 5]
+    assert runs("--quick", "--runs", "2") == [2, 2, 2]
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """30 runs of what Figs 4, 5 and 6 of 002 need, cut to 2 s."""
+    wanted = parse(["002", "--figure", "6", "--results", str(tmp_path_factory.mktemp("kept"))])
+    ((paper, (figure,)),) = wanted.papers
+    for one in wanted.cells(paper, figure):
+        short = one.scenario.with_sets(['run.warmup="0 s"', 'run.time="2 s"'])
+        for seed in range(1, 31):
+            result = sc.run(short, one.scheme, runs=1, seed=seed, threads=1, progress=False)
+            wanted.store.save(one, seed, pack(result, one.key.spec, one.scenario.settings))
+    return wanted.store
+
+
+def draw_only(kept: Store, out: pathlib.Path, arguments: str = "") -> list[str]:
+    """Draws what is kept of 002; gives the figures that its page shows, which are those that the index shows."""
+    folders = ["--results", str(kept.folder), "--out", str(out)]
+    assert lab("figures", ["002", "--draw-only", *folders, *arguments.split()]) == 0
+    if not out.exists():
+        return []
+    on_page, on_index = (
+        re.findall(r'<img src="002-fig-(.*?)\.svg"', (out / name).read_text()) for name in ("002.html", "index.html")
     )
+    assert on_page == on_index
+    return on_page
+
+
+def test_what_is_kept_is_drawn_and_nothing_run(
+    kept: Store, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = sorted(kept.folder.rglob("*.parquet"))
+    assert draw_only(kept, tmp_path / "out") == ["4", "5", "6"]
+    lines = capsys.readouterr().out.splitlines()
+    assert "002 Fig. 7, 8, 9: not drawn, 12 cells lack runs" in lines
+    assert sorted(kept.folder.rglob("*.parquet")) == before
+    assert draw_only(kept, tmp_path / "none", "--runs 31") == []
+
+
+def test_a_page_has_only_figures_of_its_kind(kept: Store, tmp_path: pathlib.Path) -> None:
+    def text() -> str:
+        return (tmp_path / "002.html").read_text()
+
+    known = "1200 TSNs do not fit 64 KB"
+    assert draw_only(kept, tmp_path, "--runs 2 --figure 6") == ["6"]
+    assert draw_only(kept, tmp_path, "--runs 3 --figure 4") == ["4"]
+    assert draw_only(kept, tmp_path, "--runs 2 --figure 5") == ["5", "6"]
+    assert "IN PART: 2 runs of each scheme" in text()
+    assert "--figure 6 --runs 2" in text()
+    assert known not in text(), "what full runs told is not said of others"
+    assert draw_only(kept, tmp_path, "--figure 4") == ["4"]
+    assert draw_only(kept, tmp_path) == ["4", "5", "6"]
+    assert known in text()
+    assert "IN PART" not in text()
+
+
+def test_a_page_of_full_runs_stays(kept: Store, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    draw_only(kept, tmp_path, "--figure 6")
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    for less in ("--runs 2", "--quick", "--scheme cmt"):
+        wrong = said(capsys, f"002 --figure 6 {less} --out {tmp_path}", 2)
+        assert "do not replace those of full runs" in wrong
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_figure_has_as_many_runs_as_all_its_cells_have(tmp_path: pathlib.Path) -> None:
+    wanted = parse(["002", "--figure", "6", "--results", str(tmp_path)])
+    ((paper, (figure,)),) = wanted.papers
+    hundred = dataclasses.replace(paper, runs=100)
+
+    def runs(wanted: Wanted = wanted, paper: Paper = hundred) -> int | None:
+        made = wanted.made(paper, figure)
+        return made.runs if made else None
+
+    first, *others = wanted.cells(paper, figure)
+    for seed in range(1, 34):
+        for one in others:
+            wanted.store.save(one, seed, b"")
+    assert runs() is None
+    for seed, expected in ((29, None), (30, 30), (31, 31), (34, 33)):
+        while len(wanted.store.seeds(first)) < seed:
+            wanted.store.save(first, len(wanted.store.seeds(first)) + 1, b"")
+        assert runs() == expected
+    assert runs(paper=paper) == 30, "no more than the paper's"
+    assert runs(dataclasses.replace(wanted, runs=7)) == 7
+    assert runs(dataclasses.replace(wanted, runs=34)) is None, "exactly so many"
+
+
+def test_tables_are_of_the_runs_that_there_are(
+    kept: Store, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "reproduction.md"
+    empty = "<!-- measured: 002 -->\n<!-- end -->\n"
+    page.write_text(empty)
+    draw_only(kept, tmp_path / "out", f"--figure 6 --tables {tmp_path}")
+    assert page.read_text() == empty
+    assert "002: tables stay as they are, runs are missing of Fig. 7, 8, 9; 7 by parts" in capsys.readouterr().out
+    paper = next(paper for paper in PAPERS if paper.name == "002")
+    some = dataclasses.replace(paper, figures=paper.figures[:3], runs=100)
+    monkeypatch.setattr(command, "PAPERS", (some,))
+    draw_only(kept, tmp_path / "out", f"--figure 6 --tables {tmp_path}")
+    assert page.read_text().count("`scenarios/002/fig3.toml`, 30 runs.") == 3
+
+
+def test_making_figures_of_fewer_runs_fills_no_tables(root: pathlib.Path) -> None:
+    def recipe(arguments: str) -> str:
+        words = ["make", "--dry-run", "figures", f"ARGS={arguments}"]
+        return subprocess.run(words, cwd=root, capture_output=True, text=True, check=True).stdout
+
+    assert "--tables docs" in recipe("")
+    assert "--tables docs" in recipe("--draw-only")
+    for less in ("--runs 2", "--runs=2", "--quick", "--scheme cmt"):
+        assert "--tables" not in recipe(less)
 
 
 def test_a_plan_tells_what_is_missing_and_runs_nothing(
@@ -84,7 +209,7 @@ def test_a_plan_tells_what_is_missing_and_runs_nothing(
     results = tmp_path / "results"
     assert lab("figures", ["000", "--figure", "6", "--figure", "7", "--plan", "--results", str(results)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("000 Fig. 6: 64 cells, 1920 runs missing, about ")
+    assert lines[0].startswith("000 Fig. 6: 64 cells, 6400 runs missing, about ")
     assert lines[1].startswith("000 Fig. 7: 64 cells, 0 runs missing"), "they are those of Fig. 6"
     assert not results.exists()
 

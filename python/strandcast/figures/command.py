@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from strandcast.command import Parser
 from strandcast.figures import PAPERS
+from strandcast.figures.made import FULL, Made, forget, note, noted
 from strandcast.figures.results import Found, cell, collect, shown, simulated_s
 from strandcast.figures.spec import Figure, Paper
 from strandcast.store import Cell, Store
@@ -20,7 +21,7 @@ from strandcast.store import Cell, Store
 if TYPE_CHECKING:
     from distributed import Client
 
-RUNS, QUICK_RUNS = 30, 5
+QUICK_RUNS = 5
 PROBE_S = 10
 """Simulated time of a run that is made to guess how long others take."""
 
@@ -32,6 +33,7 @@ examples:
   strandcast figures all --plan
   strandcast figures 000 --figure 5
   strandcast figures all --quick
+  strandcast figures all --draw-only --tables docs
 """
 
 
@@ -42,9 +44,10 @@ class Wanted:
     Attributes:
         papers: The papers, each with the figures to draw.
         schemes: Run only these, and what figures need beside their schemes; none: all.
-        runs: Runs of each cell.
+        runs: Runs of each cell; None: as many as the paper's figures are to be of.
         quick: Short runs at fewer points.
         plan: Only tell what there is to do.
+        draw_only: Make no runs.
         store: Where runs are kept.
         out: Where figures and pages go.
         docs: Where tables are to be filled; None: nowhere.
@@ -54,9 +57,10 @@ class Wanted:
 
     papers: tuple[tuple[Paper, tuple[Figure, ...]], ...]
     schemes: frozenset[str]
-    runs: int
+    runs: int | None
     quick: bool
     plan: bool
+    draw_only: bool
     store: Store
     out: pathlib.Path
     docs: pathlib.Path | None
@@ -73,10 +77,22 @@ class Wanted:
             if not self.schemes or scheme in self.schemes or scheme not in figure.schemes
         ]
 
-    def missing(self, cells: Iterable[Cell]) -> list[tuple[Cell, set[int]]]:
+    def missing(self, paper: Paper, cells: Iterable[Cell]) -> list[tuple[Cell, set[int]]]:
         """Cells that lack runs, with the seeds of these."""
-        lacking = [(one, set(range(1, self.runs + 1)) - self.store.seeds(one)) for one in cells]
+        all_seeds = range(1, (self.runs or paper.runs) + 1)
+        lacking = [(one, set(all_seeds) - self.store.seeds(one)) for one in cells]
         return [(one, seeds) for one, seeds in lacking if seeds]
+
+    def made(self, paper: Paper, figure: Figure) -> Made | None:
+        """What a picture of the figure would be made of; None if runs are missing.
+
+        Unless their number is said, as many as all of the figure's cells have, if these are full ones.
+        """
+        most = self.runs or paper.runs
+        firsts = [min(seeds) for _, seeds in self.missing(paper, self.cells(paper, figure))]
+        runs = min(firsts, default=most + 1) - 1
+        made = Made(runs, self.quick, tuple(sorted(self.schemes)))
+        return made if runs == most or (self.runs is None and made.full) else None
 
 
 def main(argv: list[str]) -> int:
@@ -93,9 +109,9 @@ def main(argv: list[str]) -> int:
     with contextlib.ExitStack() as stack:
         cluster = Cluster(wanted, stack)
         for paper, figures in wanted.papers:
-            for figure in figures:
-                make(wanted, paper, figure, cluster)
-            say(report(wanted, paper))
+            drawn = [made for figure in figures if (made := make(wanted, paper, figure, cluster))]
+            if drawn:
+                say(report(wanted, paper, drawn[0]))
     if wanted.docs is not None:
         for page in tables(wanted, wanted.docs):
             say(page)
@@ -124,35 +140,53 @@ class Cluster:
         return self._client
 
 
-def make(wanted: Wanted, paper: Paper, figure: Figure, cluster: Cluster) -> None:
-    """Makes a figure's missing runs, draws it, and tells of it."""
+def make(wanted: Wanted, paper: Paper, figure: Figure, cluster: Cluster) -> Made | None:
+    """Makes a figure's missing runs, draws it, and tells of it; None if it can't be drawn."""
     from strandcast.sweeps import complete
 
     begin = time.monotonic()
     cells = wanted.cells(paper, figure)
-    missing = wanted.missing(cells)
-    made = complete(wanted.store, missing, client=cluster.client()) if missing else 0
+    missing = [] if wanted.draw_only else wanted.missing(paper, cells)
+    computed = complete(wanted.store, missing, client=cluster.client()) if missing else 0
     took = time.monotonic() - begin
-    print(f"{paper.name} Fig. {figure.name}: {len(cells)} cells, {made} runs made, {took:.0f} s", flush=True)
+    print(f"{paper.name} Fig. {figure.name}: {len(cells)} cells, {computed} runs made, {took:.0f} s", flush=True)
+    made = wanted.made(paper, figure)
+    if made is None:
+        lacking = len(wanted.missing(paper, cells))
+        print(f"{paper.name} Fig. {figure.name}: not drawn, {lacking} cells lack runs", flush=True)
+        return None
     # Loads for a second: not before runs.
     from strandcast.figures import draw
 
-    for path in draw.figure(paper, figure, found(wanted, paper, figure), wanted.out, wanted.quick):
+    name = draw.name(paper, figure)
+    forget(wanted.out, name)
+    paths = draw.figure(paper, figure, found(wanted, paper, figure, made), wanted.out, wanted.quick)
+    for path in paths:
         say(path)
+    if paths:
+        note(wanted.out, name, made)
+    return made if paths else None
 
 
-def found(wanted: Wanted, paper: Paper, figure: Figure) -> Found:
-    """What the store has of a figure."""
-    return collect(wanted.store, paper, figure, quick=wanted.quick, runs=wanted.runs)
+def found(wanted: Wanted, paper: Paper, figure: Figure, made: Made) -> Found:
+    """What the store has of a figure that was made so."""
+    return collect(wanted.store, paper, figure, quick=made.quick, runs=made.runs)
 
 
-def report(wanted: Wanted, paper: Paper) -> pathlib.Path:
-    """Writes a paper's page, about all of its figures that are drawn in the folder."""
+def report(wanted: Wanted, paper: Paper, made: Made) -> pathlib.Path:
+    """Writes a paper's page, about its figures in the folder that are made of such runs, if the store has these."""
     from strandcast.figures import draw, page
 
-    there = [figure for figure in paper.figures if (wanted.out / f"{draw.name(paper, figure)}.svg").exists()]
-    results = {figure.name: found(wanted, paper, figure) for figure in there}
-    return page.report(paper, results, wanted.out, wanted.quick)
+    fewest, results = made, {}
+    for figure in paper.figures:
+        its = noted(wanted.out, draw.name(paper, figure))
+        if its is None or not made.like(its):
+            continue
+        exactly = dataclasses.replace(wanted, runs=its.runs)
+        if exactly.made(paper, figure) is not None:
+            results[figure.name] = found(wanted, paper, figure, its)
+            fewest = min(fewest, its, key=lambda one: one.runs)
+    return page.report(paper, results, wanted.out, fewest)
 
 
 def tables(wanted: Wanted, docs: pathlib.Path) -> list[pathlib.Path]:
@@ -161,11 +195,12 @@ def tables(wanted: Wanted, docs: pathlib.Path) -> list[pathlib.Path]:
 
     results = {}
     for paper in PAPERS:
-        lacking = sum(len(wanted.missing(wanted.cells(paper, figure))) for figure in paper.figures)
+        made = [(figure, wanted.made(paper, figure)) for figure in paper.figures]
+        lacking = [figure.name for figure, its in made if its is None]
         if lacking:
-            print(f"{paper.name}: tables stay as they are, {lacking} cells lack runs", flush=True)
+            print(f"{paper.name}: tables stay as they are, runs are missing of Fig. {'; '.join(lacking)}", flush=True)
         else:
-            results[paper.name] = {figure.name: found(wanted, paper, figure) for figure in paper.figures}
+            results[paper.name] = {figure.name: found(wanted, paper, figure, its) for figure, its in made if its}
     return tables.write(docs, PAPERS, results)
 
 
@@ -176,7 +211,7 @@ def plan(wanted: Wanted) -> None:
     for paper, figures in wanted.papers:
         for figure in figures:
             cells = wanted.cells(paper, figure)
-            missing = wanted.missing(one for one in cells if one.key not in planned)
+            missing = wanted.missing(paper, (one for one in cells if one.key not in planned))
             planned.update(one.key for one in cells)
             runs = sum(len(seeds) for _, seeds in missing)
             cost = guess(missing)
@@ -218,22 +253,32 @@ def parse(argv: list[str]) -> Wanted:
         if wrong not in known:
             parser.error(f"--scheme {wrong}: these figures have {', '.join(known)}")
     root = repository()
-    runs = got.runs or (QUICK_RUNS if got.quick else RUNS)
+    runs = got.runs or (QUICK_RUNS if got.quick else None)
     target = (root or pathlib.Path()) / "target"
-    whole = runs >= RUNS and not got.quick and not got.scheme
+    whole = (runs or FULL) >= FULL and not got.quick and not got.scheme
     lasting = root / "docs/figures" if root else pathlib.Path("figures")
     out = got.out or (lasting if whole else target / "figures")
-    if got.quick and ("docs", "figures") in pairs(out.resolve().parts):
-        parser.error(f"--out {out}: quick figures do not replace those of full runs; leave --out or --quick away")
+    if not whole and (("docs", "figures") in pairs(out.resolve().parts) or has_full(out)):
+        less = "quick figures" if got.quick else "figures of some schemes" if got.scheme else f"{runs} runs"
+        parser.error(f"--out {out}: {less} do not replace those of full runs; name another folder")
     for option, folder in (("--out", got.out), ("--results", got.results), ("--tables", got.tables)):
         if folder is not None and folder.exists() and not folder.is_dir():
             parser.error(f"{option} {folder}: that is a file; name a folder")
-    if got.tables is not None and (got.quick or got.scheme or not got.tables.is_dir()):
-        why = "there is no such folder" if not got.tables.is_dir() else "they have all schemes and runs of full length"
+    if got.tables is not None and not (whole and got.tables.is_dir()):
+        full = f"they have all schemes, and at least {FULL} runs of full length"
+        why = "there is no such folder" if not got.tables.is_dir() else full
         parser.error(f"--tables {got.tables}: {why}")
     store = Store(got.results or target / "figures-results")
     schemes = frozenset(got.scheme)
-    return Wanted(papers, schemes, runs, got.quick, got.plan, store, out, got.tables, got.jobs, got.cluster)
+    return Wanted(
+        papers, schemes, runs, got.quick, got.plan, got.draw_only, store, out, got.tables, got.jobs, got.cluster
+    )
+
+
+def has_full(out: pathlib.Path) -> bool:
+    """Whether a page in the folder is one of full runs."""
+    pages = [noted(out, paper.name) for paper in PAPERS]
+    return any(made.full for made in pages if made)
 
 
 def arguments() -> Parser:
@@ -248,9 +293,12 @@ def arguments() -> Parser:
     add("paper", metavar="PAPER", help=f"{', '.join(paper.name for paper in PAPERS)} or all")
     add("--figure", metavar="N", action="append", default=[], help="only this figure; may be said several times")
     add("--scheme", metavar="S", action="append", default=[], help="make runs of this scheme only; several times, too")
-    add("--runs", metavar="N", type=count, help=f"runs of each cell ({RUNS}, or {QUICK_RUNS} with --quick)")
+    whole = ", ".join(f"{paper.runs} of {paper.name}" for paper in PAPERS)
+    add("--runs", metavar="N", type=count, help=f"runs of each cell ({whole}; {QUICK_RUNS} with --quick)")
     add("--quick", action="store_true", help="runs of at most 60 s and fewer points, marked in each plot")
-    add("--plan", action="store_true", help="only tell which runs are missing, and about how long they take")
+    either = parser.add_mutually_exclusive_group().add_argument
+    either("--plan", action="store_true", help="only tell which runs are missing, and about how long they take")
+    either("--draw-only", action="store_true", help="draw what is kept; run nothing")
     folder = pathlib.Path
     add("--out", metavar="DIR", type=folder, help="figures and pages (docs/figures of whole ones, else target/figures)")
     add("--results", metavar="DIR", type=folder, help="where runs are kept (target/figures-results)")

@@ -17,6 +17,7 @@ from strandcast import _native
 from strandcast.figures import draw, tables
 from strandcast.figures.claims import NOT_REPRODUCED, REPRODUCED, SIGN_ONLY, UNDECIDED, Judged
 from strandcast.figures.findings import FINDINGS, Finding
+from strandcast.figures.made import Made, forget, note, noted, whole
 from strandcast.figures.results import Found, cell
 from strandcast.figures.spec import Claim, Figure, Paper, Term
 
@@ -76,7 +77,7 @@ class Part:
         return collections.Counter(row.verdict for row in self.rows if row.verdict)
 
 
-def report(paper: Paper, results: Mapping[str, Found], folder: pathlib.Path, quick: bool) -> pathlib.Path:
+def report(paper: Paper, results: Mapping[str, Found], folder: pathlib.Path, made: Made) -> pathlib.Path:
     """Writes a paper's page, `NAME.html`, and the index of all pages in the folder, `index.html`.
 
     It shows the pictures that `draw.figure` put there, and needs nothing else.
@@ -85,13 +86,13 @@ def report(paper: Paper, results: Mapping[str, Found], folder: pathlib.Path, qui
         paper: The paper.
         results: What was measured, by figures' names; a figure without runs is left out.
         folder: Where pages go; it is made if need be.
-        quick: Whether runs were cut short, which the page then says.
+        made: What the pictures are made of: the page says it, and explains nothing unless it is of full runs.
 
     Raises:
         OSError: A file can't be written.
     """
     parts = [
-        part_of(paper, figure, results[figure.name], quick)
+        part_of(paper, figure, results[figure.name], made)
         for figure in paper.figures
         if figure.name in results and results[figure.name].seeds
     ]
@@ -100,21 +101,28 @@ def report(paper: Paper, results: Mapping[str, Found], folder: pathlib.Path, qui
     text = render(
         "report.html",
         paper=paper,
-        quick=quick,
+        made=made,
         parts=parts,
         counts={verdict: total[verdict] for verdict in VERDICTS},
         runs=runs(results[name] for name in shown),
-        findings=[one for one in FINDINGS if one.paper == paper.name and shown.intersection(one.figures)],
+        findings=[one for one in explanations(paper, made) if shown.intersection(one.figures)],
         beside=tables.BESIDE,
     )
     folder.mkdir(parents=True, exist_ok=True)
-    page = write(folder / f"{paper.name}.html", text)
-    index(folder, quick)
+    forget(folder, paper.name)
+    page = whole(folder / f"{paper.name}.html", text)
+    note(folder, paper.name, made)
+    index(folder, made)
     return page
 
 
-def index(folder: pathlib.Path, quick: bool) -> pathlib.Path:
-    """Writes `index.html`, which leads to the papers' pages and pictures that lie in the folder.
+def explanations(paper: Paper, made: Made) -> list[Finding]:
+    """What was found of a paper: from full runs, so pages of others don't tell it."""
+    return [one for one in FINDINGS if made.full and one.paper == paper.name]
+
+
+def index(folder: pathlib.Path, made: Made) -> pathlib.Path:
+    """Writes `index.html`, which leads to the papers' pages and pictures in the folder that are made of such runs.
 
     Raises:
         OSError: The file can't be written.
@@ -124,14 +132,15 @@ def index(folder: pathlib.Path, quick: bool) -> pathlib.Path:
     papers = []
     for paper in PAPERS:
         drawn = [(figure, anchor(figure), draw.name(paper, figure)) for figure in paper.figures]
-        if (folder / f"{paper.name}.html").exists():
-            papers.append((paper, [one for one in drawn if (folder / f"{one[2]}.svg").exists()]))
-    return write(folder / "index.html", render("index.html", papers=papers, quick=quick))
+        if made.like(noted(folder, paper.name)):
+            papers.append((paper, [one for one in drawn if made.like(noted(folder, one[2]))]))
+    return whole(folder / "index.html", render("index.html", papers=papers, made=made))
 
 
-def part_of(paper: Paper, figure: Figure, found: Found, quick: bool) -> Part:
+def part_of(paper: Paper, figure: Figure, found: Found, made: Made) -> Part:
     """A figure's section; `figure` is the whole one, `found` may be of less."""
-    command = ["strandcast", "figures", paper.name, "--figure", figure.name, *(["--quick"] if quick else [])]
+    command = ["strandcast", "figures", paper.name, "--figure", figure.name, *(["--quick"] if made.quick else [])]
+    command += [] if made.full else ["--runs", str(made.runs)]
     judged = [(claim, found.judge(claim)) for claim in found.figure.claims]
     return Part(
         figure=found.figure,
@@ -139,9 +148,9 @@ def part_of(paper: Paper, figure: Figure, found: Found, quick: bool) -> Part:
         picture=draw.name(paper, figure),
         runs=tables.runs(found),
         command=shlex.join(command),
-        rows=tuple(row_of(paper, found, claim, one, quick) for claim, one in judged if one is not None),
+        rows=tuple(row_of(paper, found, claim, one, made.quick) for claim, one in judged if one is not None),
         numbers=tables.beside(found, lambda _: True),
-        findings=tuple(one for one in FINDINGS if one.paper == paper.name and one.figures[0] == figure.name),
+        findings=tuple(one for one in explanations(paper, made) if one.figures[0] == figure.name),
     )
 
 
@@ -232,11 +241,3 @@ def render(template: str, **values: object) -> str:
     """A template's text with these values."""
     common = {"version": _native.VERSION, "epoch": _native.RESULTS_EPOCH}
     return environment().get_template(template).render(**common, **values)
-
-
-def write(path: pathlib.Path, text: str) -> pathlib.Path:
-    """Writes a file whole, or not at all."""
-    part = path.with_suffix(".part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
-    return path

@@ -152,12 +152,21 @@ class Figure:
 
 @dataclasses.dataclass(frozen=True)
 class Paper:
-    """A paper: its figures, and how its schemes are called on the command line."""
+    """A paper.
+
+    Attributes:
+        name: Its number.
+        title: What it is about.
+        specs: How its schemes are called on the command line.
+        figures: Its figures.
+        runs: Runs of each cell that its figures are to be of.
+    """
 
     name: str
     title: str
     specs: Mapping[str, str]
     figures: tuple[Figure, ...]
+    runs: int = 30
 
 
 def difference(measure: str, a: str, b: str, points: Iterable[str]) -> tuple[Contrast, ...]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from strandcast.figures import findings
 from strandcast.figures.claims import SIGN_ONLY, Judged
+from strandcast.figures.made import whole
 from strandcast.figures.results import Found
 from strandcast.figures.spec import Claim, Figure, Measure, Paper
 from strandcast.figures.stats import Summary
@@ -176,7 +177,7 @@ def fill(page: pathlib.Path, of: Callable[[list[str]], str]) -> bool:
     before = page.read_text(encoding="utf-8")
     after = BETWEEN.sub(text, before)
     if after != before:
-        page.write_text(after, encoding="utf-8")
+        whole(page, after)
     return after != before
 
 

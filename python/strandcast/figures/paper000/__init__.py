@@ -30,4 +30,5 @@ PAPER = Paper(
         FIGURE_5P,
         FIGURE_11P,
     ),
+    runs=100,
 )
