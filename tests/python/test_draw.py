@@ -287,7 +287,7 @@ def test_a_page_tells_each_claim_its_numbers_and_how_to_repeat_it(paper: Paper, 
     for figure in figures:
         found = made_up(figure)
         assert f"Fig. {figure.name}: {figure.title}" in plain
-        assert shlex.join(["strandcast", "figures", paper.name, "--figure", figure.name]) in plain
+        assert shlex.join(["strandcast", "figures", paper.name, "--figure", figure.name, "--runs", "3"]) in plain
         for claim in figure.claims:
             judged = found.judge(claim)
             assert judged
@@ -353,6 +353,12 @@ def test_pages_need_only_what_lies_beside_them(pages: pathlib.Path) -> None:
     assert {path.name for path in pages.glob("*.html")} == {"000.html", "001.html", "002.html", "index.html"}
     index = (pages / "index.html").read_text(encoding="utf-8")
     assert all(path.name in index for path in pages.glob("*.svg"))
+
+
+def test_figures_of_all_runs_are_drawn_again_without_saying_how_many(tmp_path: pathlib.Path) -> None:
+    paper, figure = one("000", "12")
+    text = page.report(paper, {"12": made_up(figure, runs=100)}, tmp_path, Made(100)).read_text(encoding="utf-8")
+    assert "<pre>strandcast figures 000 --figure 12</pre>" in text
 
 
 def test_quick_pages_say_so(tmp_path: pathlib.Path) -> None:

@@ -140,7 +140,8 @@ def index(folder: pathlib.Path, made: Made) -> pathlib.Path:
 def part_of(paper: Paper, figure: Figure, found: Found, made: Made) -> Part:
     """A figure's section; `figure` is the whole one, `found` may be of less."""
     command = ["strandcast", "figures", paper.name, "--figure", figure.name, *(["--quick"] if made.quick else [])]
-    command += [] if made.full else ["--runs", str(made.runs)]
+    number = found.counts[1]
+    command += [] if number == paper.runs and made.full else ["--runs", str(number)]
     judged = [(claim, found.judge(claim)) for claim in found.figure.claims]
     return Part(
         figure=found.figure,
