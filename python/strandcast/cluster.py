@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 CONNECT_S = 5
 """How long a cluster has to answer."""
+WORKERS_S = 60
+"""How long a cluster may be without workers until the first one is there."""
 HERE = {
     "threads_per_worker": 1,
     # Dask tells nothing of its own: what matters is raised.
@@ -141,6 +143,16 @@ def _refuse_others(client: Client) -> int:
     return len(answers)
 
 
+def _wait(client: Client, bar: tqdm[Any]) -> None:
+    """Waits for the first worker. There are tasks already: clusters that grow with their work begin only then."""
+    address = _address(client)
+    bar.write(f"the cluster at {address} has no workers yet: waiting {WORKERS_S} s for some", file=sys.stderr)
+    try:
+        client.wait_for_workers(1, timeout=WORKERS_S)
+    except TimeoutError as error:
+        raise ClusterError(f"the cluster at {address} has had no workers for {WORKERS_S} s; start some") from error
+
+
 def compute(client: Client, store: Store, lacking: Sequence[tuple[Cell, int]], bar: tqdm[Any]) -> None:
     """Makes runs on a cluster and keeps their results.
 
@@ -152,11 +164,12 @@ def compute(client: Client, store: Store, lacking: Sequence[tuple[Cell, int]], b
     """
     from distributed import as_completed
 
-    if not _refuse_others(client):
-        bar.write(f"the cluster at {_address(client)} has no workers yet: waiting for some", file=sys.stderr)
+    empty = not _refuse_others(client)
     futures = _submitted(client, lacking)
     failures: list[BaseException] = []
     try:
+        if empty:
+            _wait(client, bar)
         for future, result in as_completed(list(futures), loop=client.loop, with_results=True, raise_errors=False):
             cell, seed = futures.pop(future)
             # Let go of before its file is there: if its worker dies now, it is not made again.

@@ -19,7 +19,7 @@ LAB = {
 }
 """The lab's verbs, and the modules whose `main(arguments)` they are; loaded only when they are called."""
 
-USAGE, FILES, INTERRUPTED = 2, 3, 130
+POLICY, USAGE, FILES, INTERRUPTED = 1, 2, 3, 130
 """Exit codes, as `strandcast --help` has them."""
 
 

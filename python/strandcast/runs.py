@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import json
 import math
+import operator
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 LAST_SEED = 2**63 - 1
 """The last seed that a scenario may have."""
+MOST = 2**32 - 1
+"""The most runs or threads of a call."""
 
 
 def run(
@@ -60,7 +63,7 @@ def run(
     specs, plans = _named(scheme)
     count = scenario.runs if runs is None else runs
     first = scenario.seed if seed is None else seed
-    _check(count, first, threads, series)
+    check(count, first, threads, series)
     bar = runs_bar(count * max(len(specs), 1), shown=progress)
 
     def show(done: float, _over: int) -> None:
@@ -81,8 +84,19 @@ def run(
     return Result(results, scenario._source, plans, given=bool(specs))
 
 
-def _check(runs: int, seed: int, threads: int | None, series: float | None) -> None:
-    """Refuses numbers that make no sense."""
+def check(runs: int, seed: int, threads: int | None = None, series: float | None = None) -> None:
+    """Refuses numbers that make no sense.
+
+    Raises:
+        ValueError: One is no number, too small or too large.
+    """
+    for name, number in ("runs", runs), ("seed", seed), ("threads", 1 if threads is None else threads):
+        try:
+            operator.index(number)
+        except TypeError:
+            raise ValueError(f"{name}={number!r}: a whole number is needed") from None
+        if name != "seed" and number > MOST:
+            raise ValueError(f"{name}={number}: there can be {MOST} at most")
     if runs < 1:
         raise ValueError(f"runs={runs}: at least one run is needed")
     if not 0 <= seed <= LAST_SEED - runs:
@@ -106,7 +120,7 @@ def _named(
     plans: dict[str, policies.Plan] = {}
     for one in map(policies.resolve, schemes):
         if isinstance(one, str):
-            names.append(one)
+            names.append(_native.canonical(one))
         else:
             name, plans[name] = policies.plan(one)
             names.append(name)
@@ -232,9 +246,7 @@ class Result:
             wanted &= pl.col("subject") == subject
         found = self.runs.filter(wanted).select("scheme", "seed", "subject", "value")
         if found.is_empty():
-            names = self.runs.filter(pl.col("subject_kind") == kind)["metric"].unique().sort().to_list()
-            of = f" of {subject}" if subject else ""
-            raise MetricError(f"no metric {name!r}{of}; a {kind} has {', '.join(names) or 'none'}")
+            raise MetricError(unknown(self.runs, name, kind, subject, part))
         return found
 
     @property
@@ -252,6 +264,21 @@ class Result:
         marks = self._results.fingerprints()
         schemes = ", ".join(dict.fromkeys(scheme for scheme, _, _ in marks))
         return f"<Result of {len(marks)} runs: {schemes}>"
+
+
+def unknown(runs: pl.DataFrame, name: str, kind: str, subject: str | None, part: str) -> str:
+    """Why runs have no such metric, and what they have."""
+    of_kind = runs.filter(pl.col("subject_kind") == kind)
+    if of_kind.is_empty():
+        return f"no subjects of kind {kind!r}; there are {_listing(runs['subject_kind'])}"
+    for column, value in ("subject", subject), ("part", part):
+        if value is not None and of_kind.filter(pl.col(column) == value).is_empty():
+            return f"no {column} {value!r} of a {kind}; there are {_listing(of_kind[column])}"
+    return f"no metric {name!r} of a {kind}; there are {_listing(of_kind['metric'])}"
+
+
+def _listing(names: pl.Series) -> str:
+    return ", ".join(map(repr, names.unique().sort()))
 
 
 @dataclasses.dataclass(frozen=True, repr=False)

@@ -9,6 +9,7 @@ stands for. A run is done when its file is there.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import io
@@ -16,7 +17,7 @@ import itertools
 import json
 import os
 import pathlib
-import threading
+import secrets
 import urllib.parse
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -41,6 +42,10 @@ SCHEMA = {
     "value": pl.Float64,
 }
 """What a frame of results has; in the files the scheme is missing, as their folder has it."""
+
+
+TRIES = 10
+"""How often a file is begun whose folder is gone again at once."""
 
 
 class Key(NamedTuple):
@@ -129,18 +134,31 @@ class Store:
 
     def _write(self, path: pathlib.Path, content: bytes) -> None:
         """Writes a file beside the others and moves it to its place, once all of it is on the disk."""
-        part = self.folder / "_part" / f"{os.getpid()}-{threading.get_ident()}"
+        # Folders may be shared by machines: neither processes nor threads have numbers of their own.
+        part = self.folder / "_part" / secrets.token_hex(16)
         try:
-            part.parent.mkdir(parents=True, exist_ok=True)
             path.parent.mkdir(parents=True, exist_ok=True)
             try:
-                _fill(part, content)
+                self._begin(part, content)
                 part.replace(path)
             except BaseException:
                 part.unlink(missing_ok=True)
                 raise
         except OSError as error:
             raise StoreError(f"{path}: {error.strerror}; what was finished before is kept") from error
+
+    def _begin(self, part: pathlib.Path, content: bytes) -> None:
+        for _ in range(TRIES):
+            part.parent.mkdir(parents=True, exist_ok=True)
+            # Another sweep that is over may take the empty folder away in between.
+            with contextlib.suppress(FileNotFoundError):
+                return _fill(part, content)
+        return _fill(part, content)
+
+    def tidy(self) -> None:
+        """Removes the folder of files that are being written, if none is."""
+        with contextlib.suppress(OSError):
+            (self.folder / "_part").rmdir()
 
     def frame(self, cell: Cell | Key) -> pl.DataFrame:
         """What there is of a cell: `scheme, seed, subject_kind, subject, part, metric, value`, by seed.

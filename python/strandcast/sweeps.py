@@ -18,6 +18,7 @@ from strandcast.errors import MetricError, StoreError, SweepError
 from strandcast.figures.stats import t_quantile
 from strandcast.policies import Scheme
 from strandcast.progress import runs_bar
+from strandcast.runs import check, unknown
 from strandcast.scenario import Scenario, Value, toml
 from strandcast.store import Cell, Key, Store
 
@@ -55,18 +56,21 @@ def sweep(
         progress: Whether to show a progress bar; None: if standard error is a terminal, or in a notebook.
 
     Raises:
-        SweepError: The grid or the schemes are empty, or say something twice; or less than one run is wanted.
+        SweepError: The grid or the schemes are empty, of a wrong type, or say something twice; or `runs` or `seed`
+            makes no sense.
         ScenarioError: There is no such key, or it can't have such a value.
         SchemeError: There is no such scheme, or it has no such parameter.
         ClusterError: The cluster can't be reached, or its workers have another version of this package.
         StoreError: Results can't be written.
     """
     count, first = scenario.runs if runs is None else runs, scenario.seed if seed is None else seed
-    if count < 1:
-        raise SweepError(f"runs={count}: at least one run is needed")
+    try:
+        check(count, first)
+    except ValueError as error:
+        raise SweepError(str(error)) from None
     seeds = range(first, first + count)
     points = expand(scenario, grid)
-    cells = _cells(points, [schemes] if isinstance(schemes, str) or callable(schemes) else [*schemes])
+    cells = _cells(points, schemes)
     store = Store(out)
     complete(store, [(cell, seeds) for _, cell in cells], client=client, jobs=jobs, progress=progress)
     return Sweep(store, [Point(values, cell.key) for values, cell in cells], seeds)
@@ -107,6 +111,7 @@ def complete(
     total = sum(len(seeds) for _, seeds in wanted.values())
     with contextlib.ExitStack() as stack:
         at = stack.enter_context(connected(client, min(jobs or cores(), len(lacking))))
+        stack.callback(store.tidy)
         bar = stack.enter_context(runs_bar(total, initial=total - len(lacking), shown=progress))
         compute(at, store, lacking, bar)
     return len(lacking)
@@ -124,6 +129,8 @@ def expand(scenario: Scenario, grid: Mapping[str, Iterable[Value]]) -> list[tupl
         SweepError: The grid or a key's list is empty, or a combination comes twice.
         ScenarioError: There is no such key, or it can't have such a value.
     """
+    if not isinstance(grid, Mapping):
+        raise SweepError(f"the grid is {grid!r}; give keys and values, as {{'links.b.rate': ['1 Mbit/s', '2 Mbit/s']}}")
     if not grid:
         raise SweepError("the grid is empty: give keys and values, as {'links.b.rate': ['1 Mbit/s', '2 Mbit/s']}")
     lists = {key: _listed(key, values) for key, values in grid.items()}
@@ -151,6 +158,10 @@ def _listed(key: str, values: Iterable[Value]) -> list[Value]:
     listed = [value.item() if hasattr(value, "item") else value for value in values]
     if not listed:
         raise SweepError(f"the grid has no values of {key}: give at least one")
+    try:
+        toml(listed)
+    except TypeError as error:
+        raise SweepError(f"the grid's values of {key} are {values!r}: {error}") from None
     return listed
 
 
@@ -168,9 +179,14 @@ def _names(key: str) -> tuple[str, ...]:
 
 
 def _cells(
-    points: Sequence[tuple[dict[str, Value], Scenario]], schemes: Sequence[Scheme]
+    points: Sequence[tuple[dict[str, Value], Scenario]], schemes: Scheme | Iterable[Scheme]
 ) -> list[tuple[dict[str, Value], Cell]]:
     """Each point with each scheme."""
+    if isinstance(schemes, str) or callable(schemes):
+        schemes = [schemes]
+    if not isinstance(schemes, Iterable):
+        raise SweepError(f"schemes={schemes!r}: name at least one, as 'cmt'")
+    schemes = [*schemes]
     if not schemes:
         raise SweepError("no schemes are given: name at least one, as 'cmt'")
     given: dict[str, Scheme] = {}
@@ -194,6 +210,10 @@ class Point(NamedTuple):
 class Sweep:
     """What came of a sweep, as frames; the grid's keys are columns of each.
 
+    Results that neither these columns nor the scheme's name would tell apart are never mixed: where several scenarios
+    have the same keys, `scenario`, the beginning of their hashes, is one more key; policies that differ under one name
+    are called `NAME@DIGEST`.
+
     Subjects, metrics and their units are those of docs/results.md.
 
     Args:
@@ -203,9 +223,11 @@ class Sweep:
     """
 
     def __init__(self, store: Store, cells: Sequence[Point], seeds: range | None = None) -> None:
-        self.store, self.cells, self.seeds = store, tuple(cells), seeds
-        self.keys = tuple(dict.fromkeys(key for cell in cells for key in cell.values))
+        self.store, self.cells, self.seeds = store, _apart(cells), seeds
+        self.keys = tuple(dict.fromkeys(key for cell in self.cells for key in cell.values))
         self._columns = _columns(self.keys, self.cells)
+        specs = {name: {key.spec for _, key in cells if key.name == name} for name in {key.name for _, key in cells}}
+        self._schemes = [key.name if len(specs[key.name]) == 1 else key.spec for _, key in cells]
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> Sweep:
@@ -234,13 +256,14 @@ class Sweep:
     def points(self) -> pl.DataFrame:
         """The grid's points: its keys, and `scenario`, the hash that results are kept under."""
         hashes = [cell.key.hash for cell in self.cells]
-        points = pl.DataFrame([*self._columns, pl.Series("scenario", hashes, dtype=pl.String)])
+        keys = [column for column in self._columns if column.name != "scenario"]
+        points = pl.DataFrame([*keys, pl.Series("scenario", hashes, dtype=pl.String)])
         return points.unique(maintain_order=True)
 
     def missing(self) -> pl.DataFrame:
         """Runs that are not there: the grid's keys, `scheme`, `seed`."""
         lacking = [sorted(set(self.seeds or ()) - self.store.seeds(cell.key)) for cell in self.cells]
-        names = pl.Series("scheme", [cell.key.name for cell in self.cells], dtype=pl.String)
+        names = pl.Series("scheme", self._schemes, dtype=pl.String)
         seeds = pl.Series("seed", lacking, dtype=pl.List(pl.UInt64))
         # A cell with all its runs is a row without a seed.
         return pl.DataFrame([*self._columns, names, seeds]).explode("seed").drop_nulls("seed")
@@ -305,7 +328,9 @@ class Sweep:
         """What there is of all cells, or those rows of it."""
         found = self.store.frames([cell.key for cell in self.cells], self.seeds, where)
         values = [[pl.lit(value, column.dtype).alias(column.name) for value in column] for column in self._columns]
-        whole: pl.DataFrame = pl.concat([part.select(*point, pl.all()) for part, *point in zip(found, *values)])
+        names = [pl.lit(name).alias("scheme") for name in self._schemes]
+        told = [part.with_columns(name) for part, name in zip(found, names, strict=True)]
+        whole: pl.DataFrame = pl.concat([part.select(*point, pl.all()) for part, *point in zip(told, *values)])
         return whole
 
     def _unknown(self, name: str, kind: str, subject: str | None, part: str) -> str:
@@ -313,20 +338,24 @@ class Sweep:
         there = self.frame()
         if there.is_empty():
             return f"no metric {name!r}: {self.store.folder} has no runs of this sweep"
-        of_kind = there.filter(pl.col("subject_kind") == kind)
-        if of_kind.is_empty():
-            return f"no subjects of kind {kind!r}; there are {_listing(there['subject_kind'])}"
-        for column, value in ("subject", subject), ("part", part):
-            if value is not None and of_kind.filter(pl.col(column) == value).is_empty():
-                return f"no {column} {value!r} of a {kind}; there are {_listing(of_kind[column])}"
-        return f"no metric {name!r} of a {kind}; there are {_listing(of_kind['metric'])}"
+        return unknown(there, name, kind, subject, part)
 
     def __repr__(self) -> str:
         points = len({cell.key.hash for cell in self.cells})
-        schemes = ", ".join(dict.fromkeys(cell.key.name for cell in self.cells))
+        schemes = ", ".join(dict.fromkeys(self._schemes))
         lacking = self.missing().height
         state = f", {lacking} runs are missing" if lacking else ""
         return f"<Sweep of {points} points with {schemes}, in {self.store.folder}{state}>"
+
+
+def _apart(cells: Sequence[Point]) -> tuple[Point, ...]:
+    """The points; where values alone leave several scenarios under one, with the beginning of each one's hash."""
+    keys = tuple(dict.fromkeys(key for cell in cells for key in cell.values))
+    rows = _columns(keys, cells).rows() if keys else [()] * len(cells)
+    scenarios = {(row, cell.key.hash) for row, cell in zip(rows, cells, strict=True)}
+    if len(scenarios) == len(set(rows)):
+        return tuple(cells)
+    return tuple(Point({**cell.values, "scenario": cell.key.hash[:12]}, cell.key) for cell in cells)
 
 
 def _columns(keys: Sequence[str], cells: Sequence[Point]) -> pl.DataFrame:
@@ -361,7 +390,3 @@ def _order(cell: Point) -> tuple[Any, ...]:
     """Numbers by size, texts behind them."""
     numbers = [value if isinstance(value, int | float) else math.inf for value in cell.values.values()]
     return tuple(cell.values), numbers, list(map(str, cell.values.values())), cell.key
-
-
-def _listing(names: pl.Series) -> str:
-    return ", ".join(map(repr, names.unique().sort()))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import pathlib
 import sys
 import tomllib
+import traceback
 
 import polars as pl
 
-from strandcast.command import INTERRUPTED, Parser, failed
+from strandcast.command import INTERRUPTED, POLICY, Parser, failed
+from strandcast.errors import StrandcastError
 from strandcast.scenario import Scenario, Value
 from strandcast.sweeps import Sweep, parse, sweep
 
@@ -16,8 +19,8 @@ ABOUT = """Run a scenario with each combination of settings and each scheme, on 
 
 Results are kept, a Parquet file a run: what was interrupted goes on with the same command, and a wider grid, more
 schemes or more runs cost only what is new. In Python, sc.Sweep.open(FOLDER) has them as tables."""
-AFTER = """Exit codes: 0 done, 2 wrong command line, scenario or scheme, or a run failed, 3 results can't be written or
-read, 5 the cluster can't be reached or was lost, 130 interrupted."""
+AFTER = """Exit codes: 0 done, 1 a policy failed, 2 wrong command line, scenario or scheme, or a run failed otherwise,
+3 results can't be written or read, 5 the cluster can't be reached or was lost, 130 interrupted."""
 
 
 def main(argv: list[str]) -> int:
@@ -39,9 +42,26 @@ def main(argv: list[str]) -> int:
         done = sweep(scenario, grid, schemes, out=asked.out, client=asked.cluster, **wanted)
     except KeyboardInterrupt:
         return failed(f"interrupted; what is finished is in {asked.out}, the same command goes on", INTERRUPTED)
+    except (StrandcastError, OSError):
+        raise
+    except Exception as error:
+        frames = policys(error)
+        if not frames:
+            raise
+        print(*traceback.format_list(frames), sep="", end="", file=sys.stderr)
+        notes = "".join(f"; {note}" for note in getattr(error, "__notes__", []))
+        return failed(f"a policy failed: {type(error).__name__}: {error}{notes}", POLICY)
     print(table(done, compared(scenario)))
     print(f"\nAll metrics are in {asked.out}: sc.Sweep.open({asked.out!r})", file=sys.stderr)
     return 0
+
+
+def policys(error: BaseException) -> list[traceback.FrameSummary]:
+    """Where a policy raised an error: what comes after this package called it; nothing if the error is of others."""
+    frames = traceback.extract_tb(error.__traceback__)
+    package = pathlib.Path(__file__).parent
+    ours = [at for at, frame in enumerate(frames) if pathlib.Path(frame.filename).is_relative_to(package)]
+    return frames[ours[-1] + 1 :] if ours else []
 
 
 def compared(scenario: Scenario) -> list[str]:

@@ -6,7 +6,7 @@ import pathlib
 from typing import TYPE_CHECKING
 
 from strandcast.command import Parser
-from strandcast.errors import StrandcastError
+from strandcast.errors import StoreError, StrandcastError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -72,7 +72,11 @@ def _series(folder: pathlib.Path, metric: str, subject: str | None, seed: int | 
         raise StrandcastError(
             f"{folder} has no time series; `strandcast simulate FILE --series 0.1 --out {folder}` makes them"
         )
-    return plots.series(_of_seed(pl.scan_parquet(files), seed), metric, subject=subject)
+    try:
+        frame = _of_seed(pl.scan_parquet(files), seed)
+    except pl.exceptions.PolarsError as error:
+        raise StoreError(f"{folder}/series can't be read: {str(error).partition(chr(10))[0]}") from error
+    return plots.series(frame, metric, subject=subject)
 
 
 def _of_seed(frame: pl.LazyFrame, seed: int | None) -> pl.DataFrame:

@@ -61,6 +61,12 @@ def test_schemes_have_the_same_seeds(two_paths: Scenario) -> None:
     assert both.runs.filter(scheme="sctp").equals(alone.runs)
 
 
+def test_a_scheme_has_one_name_however_it_is_written(two_paths: Scenario) -> None:
+    assert list(sc.run(two_paths, "cmt,rtx=cwnd", runs=1).fingerprints) == [("cmt", 1)]
+    with pytest.raises(sc.SchemeError, match="two schemes are called cmt:"):
+        sc.run(two_paths, ["cmt", "cmt,rtx=cwnd"])
+
+
 def test_tables(two_paths: Scenario) -> None:
     result = sc.run(two_paths, "cmt", runs=4, series=0.5)
     assert result.runs.schema == {
@@ -90,6 +96,8 @@ def test_a_number_that_is_not_there(two_paths: Scenario) -> None:
     result = sc.run(two_paths, "cmt", runs=1)
     with pytest.raises(KeyError, match=r"no metric 'goodput'.*goodput_bps"):
         result.metric("goodput")
+    with pytest.raises(sc.MetricError, match="no subject 'x' of a flow; there are 'bulk'"):
+        result.metric("goodput_bps", subject="x")
     with pytest.raises(ValueError, match="there is no table 'run'; there are runs"):
         result.arrow("run")
 
@@ -137,9 +145,12 @@ def test_mistakes(two_paths: Scenario) -> None:
         {"series": float("inf")},
         {"seed": -1},
         {"seed": 2**63},
+        {"runs": 2**33},
+        {"runs": "3"},
+        {"threads": 2**70},
     ):
         with pytest.raises(ValueError, match=next(iter(wrong))):
-            sc.run(two_paths, "cmt", runs=1, **wrong)
+            sc.run(two_paths, "cmt", **{"runs": 1, **wrong})
 
 
 def test_what_cannot_be_built_has_its_line(two_paths: Scenario) -> None:

@@ -11,6 +11,7 @@ import pyarrow.dataset
 import pytest
 
 import strandcast as sc
+from strandcast import store as store_module
 from strandcast.store import Cell, Store, pack
 
 SCENARIO = """
@@ -42,6 +43,28 @@ def test_what_is_kept_is_what_a_run_gives(tmp_path: pathlib.Path, cell: Cell) ->
     expected = sc.run(cell.scenario, cell.scheme, runs=2, seed=6, threads=1, progress=False).runs
     columns = expected.columns
     assert store.frame(cell).sort(columns).equals(expected.sort(columns))
+
+
+def test_a_folder_that_another_sweep_takes_away_is_made_again(
+    tmp_path: pathlib.Path, cell: Cell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, fill = table(cell, 4), store_module._fill
+    parts: list[str] = []
+
+    def filled(path: pathlib.Path, content: bytes) -> None:
+        if len(parts) < 2:
+            Store(tmp_path).tidy()
+        parts.append(path.name)
+        fill(path, content)
+
+    monkeypatch.setattr(store_module, "_fill", filled)
+    store = Store(tmp_path)
+    for seed in (4, 5):
+        store.save(cell, seed, made)
+    assert store.seeds(cell) == {4, 5}
+    assert len(set(parts)) > 2, "processes of several machines may have the same number"
+    store.tidy()
+    assert not (tmp_path / "_part").exists()
 
 
 def test_nothing_is_an_empty_frame(tmp_path: pathlib.Path, cell: Cell) -> None:

@@ -33,6 +33,15 @@ HERE: dict[str, Any] = {
 """A cluster within this process."""
 
 
+POLICY = """
+import strandcast as sc
+
+class Mine(sc.Scheduler):
+    def next(self, view, backlog):
+        return next((path.id for path in view.usable if path.room), None)
+"""
+
+
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
     with LocalCluster(n_workers=1, **HERE) as cluster, Client(cluster, set_as_default=False) as client:
@@ -156,6 +165,46 @@ def test_a_folder_of_several_scenarios_has_their_titles(
     ]  # fmt: skip
 
 
+def test_scenarios_that_no_setting_tells_apart_are_not_mixed(
+    client: Client, two_paths: sc.Scenario, tmp_path: pathlib.Path
+) -> None:
+    text = two_paths._source.text
+    other = sc.Scenario.parse(text.replace('rate = "4 Mbit/s"', 'rate = "1 Mbit/s"'))
+    for scenario in (two_paths, other):
+        sc.sweep(scenario, {LOSS: [0, 0.5]}, "cmt", runs=2, out=tmp_path, client=client, progress=False)
+    opened = sc.Sweep.open(tmp_path)
+    assert opened.keys == (LOSS, "scenario")
+    summary = opened.summary("goodput_bps")
+    assert summary["n"].to_list() == [2] * 4
+    for scenario in (two_paths, other):
+        point = scenario.copy().set(LOSS, 0)
+        here = (pl.col("scenario") == point.hash[:12]) & (pl.col(LOSS) == 0)
+        alone = sc.run(point, "cmt", runs=2, progress=False).metric("goodput_bps")["value"].mean()
+        assert summary.row(by_predicate=here, named=True)["mean"] == pytest.approx(alone)
+    assert opened.points.columns == [LOSS, "scenario"]
+    assert opened.points.height == opened.points["scenario"].n_unique() == 4
+
+
+def test_policies_of_one_name_are_not_mixed(client: Client, two_paths: sc.Scenario, tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "mine.py"
+    for other in ("None", "0"):
+        file.write_text(POLICY.replace("None", other))
+        schemes = [f"{file}:Mine", "cmt"]
+        sc.sweep(two_paths, {LOSS: [0]}, schemes, runs=2, out=tmp_path / "out", client=client, progress=False)
+    summary = sc.Sweep.open(tmp_path / "out").summary("goodput_bps")
+    assert summary["n"].to_list() == [2] * 3
+    first, second, plain = sorted(summary["scheme"])
+    assert plain == "cmt"
+    assert first != second
+    assert first.startswith("Mine@")
+    assert second.startswith("Mine@")
+
+
+def test_nothing_is_left_of_writing(client: Client, two_paths: sc.Scenario, tmp_path: pathlib.Path) -> None:
+    sc.sweep(two_paths, {LOSS: [0]}, "cmt", runs=1, out=tmp_path, client=client, progress=False)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["_scenarios", f"epoch={sc.RESULTS_EPOCH}"]
+
+
 def test_more_runs_cost_only_what_is_new(client: Client, two_paths: sc.Scenario, tmp_path: pathlib.Path) -> None:
     def grown(**wanted: Any) -> int:
         before = set(tmp_path.rglob("*.parquet"))
@@ -224,6 +273,15 @@ def test_values_may_be_of_several_kinds(client: Client, two_paths: sc.Scenario, 
         ({"schemes": ["cmt", "cmt,rtx=cwnd"]}, sc.SweepError, "both called cmt"),
         ({"runs": 0}, sc.SweepError, "runs=0"),
         ({"runs": -1}, sc.SweepError, "runs=-1"),
+        ({"runs": "3"}, sc.SweepError, "runs='3': a whole number"),
+        ({"runs": 2.5}, sc.SweepError, r"runs=2\.5"),
+        ({"runs": 2**33}, sc.SweepError, "runs=8589934592"),
+        ({"seed": -1}, sc.SweepError, "seed=-1"),
+        ({"seed": 2**64}, sc.SweepError, "seed=18446744073709551616"),
+        ({"schemes": None}, sc.SweepError, "schemes=None"),
+        ({"schemes": [None]}, sc.SchemeError, "None is no scheme"),
+        ({"grid": [LOSS]}, sc.SweepError, "the grid is"),
+        ({"grid": {LOSS: [0, None]}}, sc.SweepError, f"{LOSS} are .*NoneType"),
     ],
 )
 def test_what_is_wrong_is_told_before_anything_runs(
@@ -310,6 +368,7 @@ def test_the_command_prints_the_goodput_of_each_point(
         (["--grid", "links.none.rate=1", "--scheme", "cmt"], 2, "links.none"),
         (["--grid", f"{LOSS}=0", "--scheme", "none"], 2, "unknown scheme 'none'"),
         (["--grid", f"{LOSS}=0", "--scheme", "cmt", "--runs", "0"], 2, "at least one run"),
+        (["--grid", f"{LOSS}=0", "--scheme", "cmt", "--seed", "-3"], 2, "seed=-3"),
         (["--grid", f"{LOSS}=0", "--scheme", "cmt", "--cluster", "nowhere"], 5, "no Dask cluster"),
         (["--grid", f"{LOSS}=0", "--scheme", "cmt", "--out", "/dev/null/results"], 3, "Not a directory"),
     ],
@@ -329,6 +388,45 @@ def test_the_command_tells_mistakes_in_a_line(
     assert captured.err.startswith("strandcast: ")
     assert told in captured.err
     assert captured.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("return next(", "return 1 / 0\n        return next(", "in next"),
+        ("    def next", "    def __init__(self):\n        1 / 0\n\n    def next", "in __init__"),
+    ],
+)
+def test_a_policy_that_fails_ends_the_command_with_its_own_lines(
+    old: str,
+    new: str,
+    told: str,
+    client: Client,
+    two_paths: sc.Scenario,
+    tmp_path: pathlib.Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(POLICY.replace(old, new))
+    wanted = ["--grid", f"{LOSS}=0", "--scheme", f"{file}:Mine", "--runs", "1"]
+    assert command(client, two_paths, tmp_path, *wanted) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    place, _code, *_marks, last = captured.err.splitlines()
+    assert str(file) in place
+    assert place.endswith(told)
+    assert last.startswith("strandcast: a policy failed: ZeroDivisionError: division by zero")
+    assert captured.err.count("File ") == 1
+
+
+def test_an_error_of_our_own_is_no_policys(
+    client: Client, two_paths: sc.Scenario, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from strandcast import sweeps
+
+    monkeypatch.setattr(sweeps, "expand", lambda _scenario: None)
+    with pytest.raises(TypeError):
+        command(client, two_paths, tmp_path, "--grid", f"{LOSS}=0", "--scheme", "cmt")
 
 
 @pytest.mark.parametrize(
@@ -377,3 +475,16 @@ def test_a_cluster_without_workers_is_waited_for_and_told(
     told = capsys.readouterr().err
     assert "has no workers yet" in told
     assert told.count("\n") == 1
+
+
+def test_a_cluster_that_stays_without_workers_is_given_up(
+    two_paths: sc.Scenario, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from strandcast import cluster as module
+
+    monkeypatch.setattr(module, "WORKERS_S", 0.3)
+    with LocalCluster(n_workers=0, **HERE) as cluster, Client(cluster, set_as_default=False) as client:
+        with pytest.raises(sc.ClusterError, match=r"no workers for 0\.3 s") as caught:
+            sc.sweep(two_paths, {LOSS: [0]}, "cmt", runs=2, out=tmp_path, client=client, progress=False)
+        assert cluster.scheduler_address in str(caught.value)
+    assert not list(tmp_path.iterdir())

@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 
+import polars as pl
 import pytest
 from matplotlib.figure import Figure
 
@@ -180,12 +181,18 @@ def test_plot_verb_of_results(root: pathlib.Path, plot: Plot) -> None:
         (("good", "--out", "none/a.svg"), 3, "none/a.svg"),
         (("empty",), 2, "empty has no time series"),
         (("empty", "good"), 2, "give it alone"),
+        (("broken",), 3, "broken/series can't be read"),
+        (("other",), 3, "other/series can't be read"),
     ],
 )
 def test_plot_verb_says_what_is_wrong(plot: Plot, arguments: tuple[str, ...], code: int, says: str) -> None:
     write(plot.folder, "wrong", "x\n")
     write(plot.folder, "good", "1\n")
     (plot.folder / "empty").mkdir()
+    for name in ("broken", "other"):
+        (plot.folder / name / "series").mkdir(parents=True)
+    (plot.folder / "broken/series/cmt.parquet").write_bytes(b"PAR1, and then nothing of the kind")
+    pl.DataFrame({"what": [1]}).write_parquet(plot.folder / "other/series/cmt.parquet")
     assert (plot(*arguments), plot.out) == (code, "")
     assert plot.err.count("\n") == 1
     assert plot.err.startswith("strandcast: ")
