@@ -3,6 +3,8 @@ from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Literal, final
 
+from typing_extensions import disjoint_base
+
 RESULTS_EPOCH: int
 VERSION: str
 
@@ -306,18 +308,22 @@ class Chunk:
     def path(self) -> int | None:
         """The path it was last sent on."""
 
+@disjoint_base
 class Signal:
     """Something happened; its class says what. Sizes are bytes, times seconds by the clock of `View.now`."""
 
+    @final
     class Sent(Signal):
         """A chunk left; its last transmission says where, several at one time are copies."""
 
         @property
         def chunk(self) -> Chunk: ...
 
+    @final
     class Queued(Signal):
         """The application queued data while nothing was waiting."""
 
+    @final
     class Acked(Signal):
         """What one SACK newly acknowledged of one path."""
 
@@ -391,6 +397,7 @@ class Signal:
         def dac_count(self) -> int:
             """Packets this SACK stands for, where the peer says so, else 1."""
 
+    @final
     class Lost(Signal):
         """A chunk was judged lost; once each time."""
 
@@ -399,6 +406,7 @@ class Signal:
         @property
         def cause(self) -> Literal["congestion", "wireless", "path failure"]: ...
 
+    @final
     class LossEvent(Signal):
         """Losses of one window: once a round trip at most by fast retransmit, and at each timeout."""
 
@@ -414,12 +422,14 @@ class Signal:
         def cause(self) -> Literal["congestion", "wireless", "path failure"]:
             """The base's verdict on the first lost chunk."""
 
+    @final
     class Abandoned(Signal):
         """Partial reliability gave the chunk up (RFC 3758)."""
 
         @property
         def chunk(self) -> Chunk: ...
 
+    @final
     class Link(Signal):
         """Counters of a local interface, which only grow."""
 
@@ -461,6 +471,7 @@ class Signal:
         def departure(self) -> tuple[float, int] | None:
             """When a packet of ours left the link, and its bytes."""
 
+    @final
     class Arrived(Signal):
         """A packet with data, or a padded heartbeat, arrived."""
 
@@ -498,6 +509,7 @@ class Signal:
         def packets_since_sack(self) -> int:
             """Packets with data since the last SACK, this one included."""
 
+    @final
     class Peer(Signal):
         """A report of the peer's scheme arrived."""
 
@@ -514,6 +526,7 @@ class Signal:
         @property
         def payload(self) -> bytes: ...
 
+    @final
     class Heartbeat(Signal):
         """A heartbeat was answered, or was not within the path's RTO."""
 
@@ -531,12 +544,14 @@ class Signal:
         def sent(self) -> float:
             """When it was sent."""
 
+    @final
     class PathChanged(Signal):
         """State, MTU or addresses of a path changed; it may be new."""
 
         @property
         def path(self) -> int: ...
 
+    @final
     class Tick(Signal):
         """A timeout of the policy, or of its base, is due."""
 
