@@ -48,6 +48,10 @@ TRIES = 10
 """How often a file is begun whose folder is gone again at once."""
 
 
+CELLS = 16
+"""Cells that are read at the same time: each of their files takes a thread of Polars, which has some hundred."""
+
+
 class Key(NamedTuple):
     """What a cell's results are kept under."""
 
@@ -180,8 +184,11 @@ class Store:
         wanted = None if seeds is None else set(seeds)
         files = [self._files(key, wanted) for key in keys]
         scans = [_scan(key.name, there) for key, there in zip(keys, files, strict=True)]
+        if where is not None:
+            scans = [scan.filter(where) for scan in scans]
         try:
-            return pl.collect_all([scan if where is None else scan.filter(where) for scan in scans])
+            batches = (scans[at : at + CELLS] for at in range(0, len(scans), CELLS))
+            return [frame for batch in batches for frame in pl.collect_all(batch)]
         except (OSError, pl.exceptions.PolarsError):
             for file in itertools.chain(*files):
                 _probe(file)

@@ -137,7 +137,7 @@ def test_mistakes(two_paths: Scenario) -> None:
         sc.run(two_paths, ["cmt", "cmt,colour=red"])
     with pytest.raises(ValueError, match="runs=0"):
         sc.run(two_paths, "cmt", runs=0)
-    for wrong in (
+    mistakes: list[dict[str, Any]] = [
         {"threads": -1},
         {"threads": 0},
         {"series": 0.0},
@@ -148,7 +148,8 @@ def test_mistakes(two_paths: Scenario) -> None:
         {"runs": 2**33},
         {"runs": "3"},
         {"threads": 2**70},
-    ):
+    ]
+    for wrong in mistakes:
         with pytest.raises(ValueError, match=next(iter(wrong))):
             sc.run(two_paths, "cmt", **{"runs": 1, **wrong})
 
