@@ -239,7 +239,7 @@ class Assignment:
 
 @final
 class Limit:
-    """How much may be in flight on a path.
+    """How much may be in flight on a path: what `CongestionControl.limit` answers when it is asked, until it is again.
 
     Args:
         cwnd: Congestion window, bytes.

@@ -56,7 +56,8 @@ class Policy:
     def timeout(self) -> float | None:
         """When to be woken by `Signal.Tick`, seconds by the clock of `view.now`; None: not at all.
 
-        Asked after each of the other callbacks. After a Tick it must be later, or None.
+        Asked when a path is new or changes, after each `on_signal`, `next` and Tick. After a Tick it must be later, or
+        None.
         """
         return None
 
@@ -85,7 +86,9 @@ class CongestionControl(Policy, abc.ABC):
 
     @abc.abstractmethod
     def limit(self, path: int) -> float | Limit | None:
-        """The limit of a path, asked after each signal. The core never goes below one packet on an active path.
+        """The limit of a path. The core never goes below one packet on an active path.
+
+        Asked when a path is new or changes, after each `on_signal` and after each `next`: for all paths that are open.
 
         Args:
             path: The path's id.
@@ -95,7 +98,10 @@ class CongestionControl(Policy, abc.ABC):
         """
 
     def aggregate(self) -> float | None:
-        """The limit over all paths in bytes; None: there is none. Not overridden: what the base has."""
+        """The limit over all paths in bytes; None: there is none. Not overridden: what the base has.
+
+        Asked when `limit` is.
+        """
         return None
 
 

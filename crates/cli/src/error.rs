@@ -42,9 +42,9 @@ impl CliError {
 
 /// What every `--help` ends with.
 pub(crate) const EXIT_CODES: &str = "\
-Exit codes: 0 done, 1 the result misses its bar (demo), 2 wrong command line or scenario, 3 media or results cannot be
-read or written, 4 this machine's network (name, interface, port), 5 the peer is silent, gone or refuses, 130 simulate
-was interrupted, or anything aborted by a second Ctrl-C or SIGTERM.";
+Exit codes: 0 done, 1 the result misses its bar (demo) or a policy in Python failed, 2 wrong command line or scenario,
+3 media or results cannot be read or written, 4 this machine's network (name, interface, port), 5 the peer is silent,
+gone or refuses, 130 simulate was interrupted, or anything aborted by a second Ctrl-C or SIGTERM.";
 
 /// Prints what clap found: help and version in full on standard output, mistakes as one line.
 pub(crate) fn usage(error: &clap::Error) -> u8 {

@@ -1,27 +1,34 @@
 //! Ctrl-C and SIGTERM: the first asks for a graceful end, the second ends at once.
 
 use crate::error::CliError;
+use std::thread;
+use tokio::runtime::Builder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
 /// Turns true when the user wants the command to end.
 pub(crate) type Stop = watch::Receiver<bool>;
 
-/// Watches for both signals; call it inside the runtime.
+/// Watches for both signals, on a thread of its own: the command's may be held up by a policy that never answers.
 ///
 /// # Errors
 /// The system refuses.
 pub(crate) fn watch() -> Result<Stop, CliError> {
+    let runtime = Builder::new_current_thread().enable_io().build().map_err(refused)?;
+    let inside = runtime.enter();
     let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
+    drop(inside);
     let (stop, stopped) = watch::channel(false);
-    tokio::spawn(async move {
+    let watching = async move {
         either(&mut interrupt, &mut terminate).await;
         // Nobody watches: the command is ending anyway.
         let _ = stop.send(true);
         either(&mut interrupt, &mut terminate).await;
         eprintln!("strandcast: {}", CliError::Aborted);
         std::process::exit(i32::from(CliError::Aborted.code()));
-    });
+    };
+    let thread = thread::Builder::new().name("signals".to_owned());
+    thread.spawn(move || runtime.block_on(watching)).map_err(refused)?;
     Ok(stopped)
 }
 
@@ -41,7 +48,11 @@ pub(crate) fn watch_interrupt() -> Result<Stop, CliError> {
 }
 
 fn listen(kind: SignalKind) -> Result<Signal, CliError> {
-    signal(kind).map_err(|e| CliError::Network(format!("cannot watch for signals: {e}")))
+    signal(kind).map_err(refused)
+}
+
+fn refused(error: std::io::Error) -> CliError {
+    CliError::Network(format!("cannot watch for signals: {error}"))
 }
 
 async fn either(interrupt: &mut Signal, terminate: &mut Signal) {

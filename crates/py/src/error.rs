@@ -1,6 +1,6 @@
 //! What goes wrong here, as exceptions of `strandcast.errors`.
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use strandcast::batch::RunError;
@@ -35,6 +35,16 @@ pub(crate) fn policy(py: Python<'_>, message: &str) -> PyErr {
 /// Something that was asked for and is not there: `ValueError`.
 pub(crate) fn value(message: &str) -> PyErr {
     PyValueError::new_err(message.to_owned())
+}
+
+/// A whole number from 0 to `most` that was given as `name`: `ValueError` if it is another, `TypeError` if it is none.
+pub(crate) fn number(name: &str, given: &Bound<'_, PyAny>, most: u64) -> PyResult<u64> {
+    let wrong = || value(&format!("{name}={given}: it goes from 0 to {most}"));
+    match given.extract() {
+        Ok(number) if number <= most => Ok(number),
+        Err(e) if !e.is_instance_of::<PyOverflowError>(given.py()) => Err(e),
+        _ => Err(wrong()),
+    }
 }
 
 /// What a command says when it ends with this exit code: `strandcast.NetworkError` if it is the network or the peer.

@@ -2,15 +2,17 @@
 
 use crate::error;
 use crate::policy::{Failure, Policies};
+use crate::runs::LOOK;
 use crate::source::Source;
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::time::Instant;
 use strandcast::batch::mark_compared;
 use strandcast::explain::{as_json, story, watch};
 use strandcast_sim::result::RunName;
-use strandcast_sim::simulation::{Control, Simulation, Wanted};
+use strandcast_sim::simulation::{Account, Control, Simulation, Wanted};
 
 /// Runs a scenario once more and tells what happened to a message or frame of a flow: for people, and as JSON.
 #[pyfunction]
@@ -21,12 +23,16 @@ pub(crate) fn explain(
     source: &Source,
     scheme: Option<&str>,
     policies: BTreeMap<String, (String, Py<PyAny>)>,
-    seed: u64,
+    seed: &Bound<'_, PyAny>,
     flow: &str,
-    frame: Option<u32>,
-    message: Option<u64>,
+    frame: Option<&Bound<'_, PyAny>>,
+    message: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(String, String)> {
-    let wanted = frame.map_or(Wanted::Message(message.unwrap_or_default()), Wanted::Frame);
+    let seed = error::number("seed", seed, u64::MAX)?;
+    let frame = frame.map(|frame| error::number("frame", frame, u32::MAX.into())).transpose()?;
+    let message = message.map(|message| error::number("message", message, u64::MAX)).transpose()?;
+    let wanted =
+        frame.map_or(Wanted::Message(message.unwrap_or_default()), |frame| Wanted::Frame(frame as u32));
     let mut scenario = source.scenario.clone();
     if scheme.is_some() {
         mark_compared(&mut scenario).map_err(|e| error::scenario(py, &source.error(&e.key, &e.message)))?;
@@ -35,21 +41,49 @@ pub(crate) fn explain(
     let catalog = Policies::new(policies, &failure);
     let built = Simulation::new(&scenario, &catalog, seed, scheme);
     let mut simulation = built.map_err(|e| error::scenario(py, &source.build_error(&e)))?;
-    let watched = py.detach(|| watch(&mut simulation, &scenario, flow, wanted, &mut UntilFailure(&failure)));
+    let mut until = UntilFailure { failure: &failure, looked: Instant::now(), signal: Ok(()) };
+    let watched = py.detach(|| watch(&mut simulation, &scenario, flow, wanted, &mut until));
+    until.signal?;
     if let Some(error) = failure.take() {
         return Err(error);
     }
     let watched = watched.map_err(|e| error::value(&e.to_string()))?;
-    let (result, account) = watched.expect("only a failure breaks it off");
+    let (result, account) = watched.expect("only a failure or a signal breaks it off");
+    if account.messages.is_empty() {
+        return Err(error::value(&unsent(flow, wanted, &account)));
+    }
     let run = RunName { seed, scheme: result.scheme, fingerprint: result.fingerprint.to_string() };
     Ok((story(&account, &run, wanted), as_json(&account, &run, wanted)))
 }
 
-/// Breaks a run off when a policy fails.
-struct UntilFailure<'a>(&'a Failure);
+/// What to say of what the run never handed to the transport.
+fn unsent(flow: &str, wanted: Wanted, account: &Account) -> String {
+    let (what, number) = match wanted {
+        Wanted::Frame(number) => ("frame", number.into()),
+        Wanted::Message(number) => ("message", number),
+    };
+    let time = (account.end - account.origin).as_secs_f64();
+    format!("flow '{flow}' sent no {what} {number} in this run, which ended after {time} s")
+}
+
+/// Breaks a run off when a policy fails, or when a signal's handler raises.
+struct UntilFailure<'a> {
+    failure: &'a Failure,
+    /// When signals were looked at last.
+    looked: Instant,
+    /// What a handler raised.
+    signal: PyResult<()>,
+}
 
 impl Control for UntilFailure<'_> {
     fn progress(&mut self, _done: f64) -> ControlFlow<()> {
-        if self.0.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if self.looked.elapsed() >= LOOK {
+            self.signal = Python::attach(|py| py.check_signals());
+            self.looked = Instant::now();
+        }
+        match self.failure.is_set() || self.signal.is_err() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
     }
 }

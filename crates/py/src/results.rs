@@ -4,6 +4,7 @@ use crate::source::Source;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchIterator};
 use arrow_schema::SchemaRef;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use strandcast::batch::Finished;
@@ -11,7 +12,7 @@ use strandcast_sim::result::output::{SeriesTable, frames_table, runs_table, summ
 use strandcast_sim::result::{ScenarioName, Summary};
 
 /// What came of runs.
-#[pyclass(frozen)]
+#[pyclass(frozen, module = "strandcast._native")]
 pub(crate) struct Results {
     finished: Finished,
     name: ScenarioName,
@@ -54,6 +55,12 @@ impl Results {
         runs.map(|run| (&*run.scheme, run.seed, run.fingerprint.to_string())).collect()
     }
 
+    /// Nobody pickles whole runs: their tables can be.
+    fn __reduce__(&self) -> PyResult<()> {
+        let how = "pickle its tables (runs, summary, series, frames) or its json instead";
+        Err(PyTypeError::new_err(format!("results of runs are not pickled: {how}")))
+    }
+
     /// Processor time of all runs, seconds.
     fn time_s(&self) -> f64 {
         self.finished.time.as_secs_f64()
@@ -67,7 +74,7 @@ impl Results {
 }
 
 /// A table for whoever speaks Arrow.
-#[pyclass(frozen)]
+#[pyclass(frozen, module = "strandcast._native")]
 pub(crate) struct Table {
     schema: SchemaRef,
     batches: Vec<RecordBatch>,

@@ -17,7 +17,7 @@ use strandcast::batch::{
 use strandcast_sim::scenario::Scenario;
 
 /// How often signals and progress are looked at.
-const LOOK: Duration = Duration::from_millis(50);
+pub(crate) const LOOK: Duration = Duration::from_millis(50);
 /// Parts of a run that progress can tell apart.
 const PARTS: f64 = 1000.0;
 
@@ -31,14 +31,20 @@ pub(crate) fn run(
     source: &Source,
     schemes: Vec<String>,
     policies: BTreeMap<String, Plan>,
-    seed: u64,
-    runs: u32,
-    threads: usize,
+    seed: &Bound<'_, PyAny>,
+    runs: &Bound<'_, PyAny>,
+    threads: &Bound<'_, PyAny>,
     series_s: Option<f64>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Results> {
+    let seed = error::number("seed", seed, u64::MAX)?;
+    let runs = error::number("runs", runs, u32::MAX.into())? as u32;
+    let threads = error::number("threads", threads, usize::MAX as u64)? as usize;
+    let series = series_s.map(Duration::try_from_secs_f64).transpose();
+    let series =
+        series.map_err(|e| error::value(&format!("series={}: {e}", series_s.unwrap_or_default())))?;
     let mut scenario = source.scenario.clone();
-    scenario.run.series = series_s.map(Duration::from_secs_f64).or(scenario.run.series);
+    scenario.run.series = series.or(scenario.run.series);
     if !schemes.is_empty() {
         mark_compared(&mut scenario).map_err(|e| error::scenario(py, &source.error(&e.key, &e.message)))?;
     }
@@ -55,7 +61,8 @@ pub(crate) fn run(
     };
     let made = py.detach(|| {
         batch.validate(&jobs)?;
-        Ok(wait(&batch, &jobs, threads, &watch, progress.as_ref()))
+        let stop = |py: Python<'_>, why: &PyErr| catalog.interrupt(&why.get_type(py));
+        Ok(wait(&batch, &jobs, threads, &watch, progress.as_ref(), &stop))
     });
     let wrong = |e: RunError| failure.take().unwrap_or_else(|| run_error(py, source, &scenario, &e));
     let finished = made.map_err(wrong)??.map_err(wrong)?;
@@ -65,13 +72,15 @@ pub(crate) fn run(
     }
 }
 
-/// Makes the runs on other threads, and looks at signals and progress on this one.
+/// Makes the runs on other threads, and looks at signals and progress on this one. What is raised here ends the runs, and
+/// goes to `interrupt`, for callbacks that would not return; a later signal may raise again, if that was not heeded.
 fn wait(
     batch: &Batch<'_>,
     jobs: &[Job],
     threads: usize,
     watch: &Watch,
     progress: Option<&Py<PyAny>>,
+    interrupt: &dyn Fn(Python<'_>, &PyErr),
 ) -> PyResult<Result<Finished, RunError>> {
     std::thread::scope(|scope| {
         let (done, over) = channel();
@@ -83,9 +92,11 @@ fn wait(
         });
         let mut stopped = Ok(());
         while over.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
-            if stopped.is_ok() {
-                stopped = Python::attach(|py| watch.look(py, progress));
-                watch.stop.store(stopped.is_err(), Ordering::Relaxed);
+            let progress = progress.filter(|_| stopped.is_ok());
+            let looked = Python::attach(|py| watch.look(py, progress).inspect_err(|why| interrupt(py, why)));
+            if looked.is_err() {
+                watch.stop.store(true, Ordering::Relaxed);
+                stopped = stopped.and(looked);
             }
         }
         let finished = made.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));

@@ -11,7 +11,7 @@ use strandcast_sim::scenario::{Document, Scenario, ScenarioError, hash};
 use strandcast_sim::simulation::BuildError;
 
 /// A scenario that has been read and checked.
-#[pyclass(frozen)]
+#[pyclass(frozen, module = "strandcast._native")]
 pub(crate) struct Source {
     text: String,
     file: String,

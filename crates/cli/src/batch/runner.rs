@@ -120,7 +120,7 @@ impl Batch<'_> {
         jobs.chunk_by(|a, b| a.scheme == b.scheme).try_for_each(|same| self.build(&same[0]).map(drop))
     }
 
-    /// Makes all runs on `threads` threads.
+    /// Makes all runs on `threads` threads, or as many as there are runs.
     ///
     /// # Errors
     /// [`RunError`], the first one.
@@ -131,7 +131,7 @@ impl Batch<'_> {
             let run = self.run(job, &failed);
             (run, start.elapsed())
         };
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.clamp(1, jobs.len().max(1)));
         let ended = pool.build_scoped(
             |thread| self.catalog.enter(Box::new(|| thread.run())),
             |pool| pool.install(|| jobs.par_iter().with_max_len(1).map(one).collect::<Vec<_>>()),

@@ -51,6 +51,7 @@ fn again(
     wanted: Wanted,
 ) -> Result<Option<Account>, CliError> {
     let scenario = &kept.loaded.scenario;
+    catalog.begins(run.seed);
     let built = Simulation::new(scenario, catalog, run.seed, scheme);
     let mut simulation = built.map_err(|e| kept.loaded.build_error(&e))?;
     if simulation.scheme() != run.scheme {

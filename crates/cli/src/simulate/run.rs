@@ -111,7 +111,7 @@ impl Plan {
 
     fn run(&self) -> Result<Finished, CliError> {
         let cores = available_parallelism().map_or(1, usize::from);
-        let threads = self.args.jobs.map_or(cores, |jobs| jobs as usize).min(self.jobs.len().max(1));
+        let threads = self.args.jobs.map_or(cores, |jobs| jobs as usize);
         self.batch().run_all(&self.jobs, threads).map_err(|e| self.error(e))
     }
 

@@ -3,8 +3,10 @@
 use super::failure::{Failure, running};
 use super::scheme::{Factory, PythonScheme};
 use pyo3::prelude::*;
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use pyo3::types::PyType;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{c_long, c_ulong};
+use std::sync::{Arc, Mutex, MutexGuard};
 use strandcast::{Schemes, is_python};
 use strandcast_proto::policy::CongestionControl;
 use strandcast_sim::simulation::{Catalog, SchemePlan};
@@ -17,6 +19,8 @@ pub(crate) type Plan = (String, Py<PyAny>);
 pub(crate) struct Policies {
     known: Mutex<BTreeMap<String, Arc<Factory>>>,
     failure: Arc<Failure>,
+    /// The threads that make runs, as the interpreter calls them.
+    threads: Mutex<BTreeSet<c_long>>,
 }
 
 impl Policies {
@@ -24,7 +28,18 @@ impl Policies {
         let factory =
             |(name, (base, make)): (String, _)| (name.clone(), Arc::new(Factory { name, base, make }));
         let known = policies.into_iter().map(factory).collect();
-        Policies { known: Mutex::new(known), failure: Arc::clone(failure) }
+        Policies { known: Mutex::new(known), failure: Arc::clone(failure), threads: Mutex::default() }
+    }
+
+    /// Raises an exception of this class in what the policies of all threads that make runs do now, or next.
+    pub(crate) fn interrupt(&self, class: &Bound<'_, PyType>) {
+        for thread in &*self.threads() {
+            raise_in(*thread, class);
+        }
+    }
+
+    fn threads(&self) -> MutexGuard<'_, BTreeSet<c_long>> {
+        self.threads.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// The policy that a spec names, if it names one.
@@ -77,8 +92,32 @@ impl Catalog for Policies {
 
     /// A thread that is known to the interpreter asks it much quicker.
     fn enter(&self, work: Box<dyn FnOnce() + Send + '_>) {
-        Python::attach(|py| py.detach(work));
+        Python::attach(|py| {
+            let thread = this_thread(py).ok();
+            self.threads().extend(thread);
+            py.detach(work);
+            if let Some(thread) = thread {
+                self.threads().remove(&thread);
+            }
+        });
     }
+}
+
+/// This thread, as the interpreter calls it.
+fn this_thread(py: Python<'_>) -> PyResult<c_long> {
+    let known: c_ulong = py.import("threading")?.call_method0("get_ident")?.extract()?;
+    Ok(known as c_long)
+}
+
+/// Has the interpreter raise an exception of this class in a thread, as soon as that runs Python's code: the only way to
+/// end a function that does not return. A thread that is gone is no mistake.
+fn raise_in(thread: c_long, class: &Bound<'_, PyType>) {
+    // SAFETY: `class` shows that the interpreter is held, and is a class that lives; the interpreter takes a reference of
+    // its own, and looks the thread up by its number without following it anywhere.
+    #[expect(unsafe_code, reason = "Python has this in its C interface only")]
+    unsafe {
+        pyo3::ffi::PyThreadState_SetAsyncExc(thread, class.as_ptr())
+    };
 }
 
 /// How to make the schemes of a class.

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 thread_local! {
     /// The seed of the run that this thread makes.
@@ -22,12 +22,23 @@ pub(crate) struct Failure {
     first: Mutex<Option<(PyErr, String)>>,
     /// It is printed at once: nobody raises it.
     prints: bool,
+    /// The whole process's, if this is one association's.
+    whole: Option<Arc<Failure>>,
 }
 
 impl Failure {
     /// One that is printed when it happens.
     pub(crate) fn printed() -> Self {
         Failure { prints: true, ..Failure::default() }
+    }
+
+    /// That of a new association. On real links each fails for itself; where runs are made, and where the first
+    /// exception is raised, all have the same.
+    pub(crate) fn of_association(self: &Arc<Self>) -> Arc<Failure> {
+        if !self.prints || SEED.get().is_some() {
+            return Arc::clone(self);
+        }
+        Arc::new(Failure { prints: true, whole: Some(Arc::clone(self)), ..Failure::default() })
     }
 
     /// Keeps an exception if it is the first, with a note that says where it was raised.
@@ -44,6 +55,10 @@ impl Failure {
         }
         let what = error.to_string();
         let line = format!("{place}: {}", what.lines().next().unwrap_or(&what));
+        if let Some(whole) = self.whole.as_deref().filter(|whole| !whole.failed.swap(true, Ordering::Relaxed))
+        {
+            *whole.lock() = Some((error.clone_ref(py), line.clone()));
+        }
         *self.lock() = Some((error, line));
     }
 

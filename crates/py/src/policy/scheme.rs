@@ -64,7 +64,7 @@ impl Calls {
 }
 
 impl PythonScheme {
-    /// A new policy over `base`; its own draws come from `seeds`, and shift none of the base's.
+    /// A new policy over `base`, of one association's end; its own draws come from `seeds`, and shift none of the base's.
     pub(crate) fn new(
         factory: &Factory,
         base: Box<dyn Scheme>,
@@ -75,7 +75,7 @@ impl PythonScheme {
             base,
             name: factory.name.clone(),
             calls: Calls::default(),
-            failure: Arc::clone(failure),
+            failure: failure.of_association(),
             timeout: None,
             limits: Vec::new(),
             aggregate: None,
