@@ -2,11 +2,14 @@
 
 mod raw;
 
+use std::net::SocketAddr;
+
 use bytes::Bytes;
 use raw::*;
 use strandcast_proto::association::{CloseReason, Event};
 use strandcast_proto::config::TransportConfig;
-use strandcast_proto::endpoint::EndpointConfig;
+use strandcast_proto::endpoint::{EndpointConfig, SchemeFactory};
+use strandcast_proto::policy::LinkId;
 use strandcast_proto::wire::chunk::{
     Abort, CookieAck, CookieEcho, ErrorChunk, Heartbeat, HeartbeatAck, Shutdown, ShutdownAck,
     ShutdownComplete, UnknownChunk,
@@ -44,6 +47,59 @@ fn an_init_is_answered_and_forgotten() {
     assert_eq!((out.len(), out[0].tag, out[0].tuple), (1, OUR_TAG, l.tuple));
     assert!(l.events.is_empty());
     assert_eq!(l.end.poll_timeout(), None);
+}
+
+/// Nobody gains by claiming another's address: an answer is at most three times as long as what it answers, IPv4 and
+/// UDP headers (28 bytes) counted, and a bare INIT of 32 bytes connects all the same.
+#[test]
+fn answers_to_inits_are_short() {
+    let random = || Param::Random(Bytes::from_static(&[7; 32]));
+    let hmacs = || Param::HmacAlgo([3u16].into_iter().collect());
+    let unknown: Vec<Param> = (0xc100u16..0xc1f0).map(unknown_param).collect();
+    let listed = |n: u8| (0..n).map(|i| Param::Address([10, 0, 0, i].into()));
+    let many: Vec<Param> = listed(200).collect();
+    for params in [
+        vec![],
+        vec![Param::ForwardTsnSupported],
+        vec![random(), hmacs()],
+        vec![Param::Random(Bytes::from_static(b"r")), hmacs()],
+        unknown.clone(),
+        many,
+        unknown.into_iter().chain([random(), hmacs()]).chain(listed(16)).collect(),
+        vec![Param::HostNameAddress(Bytes::from_static(b"a"))],
+    ] {
+        let transport = TransportConfig { announce: true, ..config() };
+        let locals = (0..40u8).map(|i| (LinkId(0), SocketAddr::from(([192, 0, 2, i], 9899)))).collect();
+        let transport = std::sync::Arc::new(transport);
+        let accept: SchemeFactory = std::sync::Arc::new(|_| Box::new(strandcast_proto::rfc::scheme()));
+        let accept = Some(accept);
+        let mut l = Lone::with(EndpointConfig { transport, accept, locals, ..EndpointConfig::default() });
+        let asked = packet(0, &[init(params.clone()).into()]);
+        let size = asked.len();
+        let out = l.give_bytes(l.tuple, asked);
+        assert_eq!(out.len(), 1, "{params:?}");
+        assert!(out[0].len + 28 <= 3 * (size + 28), "{} for {size}: {params:?}", out[0].len);
+    }
+    let mut l = Lone::new(config());
+    assert_eq!(packet(0, &[init(vec![]).into()]).len(), 32);
+    l.shake_hands(vec![]);
+    l.give(&[data(OUR_TSN, 0, b"taken")]);
+    assert_eq!(l.messages.len(), 1);
+}
+
+/// Our INIT leaves room for an answer of 820 bytes (RFC 4820), whatever it offers.
+#[test]
+fn our_init_is_padded() {
+    for transport in [config(), TransportConfig { auth: false, partial_reliability: false, ..config() }] {
+        let mut l = Lone::new(transport);
+        l.connect();
+        let out = l.take();
+        assert_eq!(out[0].len, 256);
+        let Chunk::Init(i) = &out[0].chunks[0] else { panic!("{out:?}") };
+        let padding =
+            |p: &Param| if let Param::Padding(b) = p { Some(b.iter().all(|b| *b == 0)) } else { None };
+        assert_eq!(i.params.iter().filter_map(padding).collect::<Vec<_>>(), [true]);
+    }
 }
 
 /// §5.1.5 step 2: a cookie whose MAC is wrong is dropped without a word.

@@ -23,10 +23,15 @@ pub(crate) struct AuthParams {
 }
 
 impl AuthParams {
+    /// No AUTH.
+    pub fn none() -> Self {
+        AuthParams { random: Bytes::new(), chunks: Bytes::new(), hmacs: SmallVec::new() }
+    }
+
     /// Ours, with fresh random bytes; empty when AUTH is off.
     pub fn generate(random: &mut Random, config: &TransportConfig) -> Self {
         if !config.auth {
-            return AuthParams { random: Bytes::new(), chunks: Bytes::new(), hmacs: SmallVec::new() };
+            return AuthParams::none();
         }
         let mut bytes = [0; 32];
         random.fill(&mut bytes);
@@ -39,7 +44,8 @@ impl AuthParams {
         AuthParams { random, chunks: Bytes::from_static(&[asconf::TYPE, asconf_ack::TYPE]), hmacs }
     }
 
-    /// What a peer sent; `None` unless it is complete enough to authenticate (RFC 4895 §6.1).
+    /// What a peer sent; `None` unless it is complete enough to authenticate (RFC 4895 §6.1), or longer than anything
+    /// that makes sense: RANDOM has 32 bytes, and there are 256 chunk types.
     pub fn of_peer(params: &[Param]) -> Option<Self> {
         let random =
             params.iter().find_map(|p| if let Param::Random(b) = p { Some(b.clone()) } else { None })?;
@@ -47,7 +53,9 @@ impl AuthParams {
             params.iter().find_map(|p| if let Param::HmacAlgo(h) = p { Some(h.clone()) } else { None })?;
         let chunks =
             params.iter().find_map(|p| if let Param::Chunks(c) = p { Some(c.clone()) } else { None });
-        Some(AuthParams { random, chunks: chunks.unwrap_or_default(), hmacs })
+        let chunks = chunks.unwrap_or_default();
+        let sane = random.len() < 256 && chunks.len() < 256 && hmacs.len() < 128;
+        sane.then_some(AuthParams { random, chunks, hmacs })
     }
 
     /// As parameters of INIT or INIT ACK; none when AUTH is off.

@@ -15,11 +15,18 @@ use crate::policy::{PathId, PathState, Scheme};
 use crate::seeds::Seeds;
 use crate::time::Instant;
 use crate::wire::chunk::report::{KIND_MOVED, KIND_SUSPEND};
-use crate::wire::chunk::{self, CookieAck, CookieEcho, Init, InitAck};
+use crate::wire::chunk::{self, ChunkEncode as _, CookieAck, CookieEcho, Init, InitAck};
 use crate::wire::{Param, StreamId, Tsn, VerificationTag};
 
+/// Addresses taken from a peer's INIT or INIT ACK at most.
+const MAX_LISTED: usize = 8;
+/// The least size of our INIT, bytes of SCTP packet: answers three times as long, IP and UDP headers counted, have room
+/// for a cookie, AUTH and the addresses of a host with many (RFC 4820 pads it).
+const LEAST_INIT: usize = 256;
+static PADDING: [u8; LEAST_INIT] = [0; LEAST_INIT];
+
 /// What a peer's INIT or INIT ACK says it can do.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Capabilities {
     pub tag: VerificationTag,
     pub a_rwnd: u32,
@@ -52,7 +59,7 @@ impl Capabilities {
                 || extensions.contains(&chunk::forward_tsn::TYPE),
             reports: extensions.contains(&chunk::report::TYPE),
             auth: AuthParams::of_peer(&init.params),
-            addresses: addresses.take(crate::path::MAX_PATHS).collect(),
+            addresses: addresses.take(MAX_LISTED).collect(),
         }
     }
 
@@ -62,28 +69,40 @@ impl Capabilities {
     }
 }
 
-/// Our INIT (or, with a cookie added, INIT ACK).
+/// What INIT or INIT ACK offers; INIT ACK only what the peer could use.
+#[derive(Debug)]
+pub(crate) struct Offer<'a> {
+    /// Partial reliability.
+    pub partial: bool,
+    /// AUTH, and REPORT with it; not if empty.
+    pub auth: &'a AuthParams,
+    pub addresses: &'a [IpAddr],
+}
+
+/// Our INIT, not padded (or, with a cookie added, INIT ACK).
 pub(crate) fn init_chunk(
     config: &TransportConfig,
     tag: VerificationTag,
     initial_tsn: Tsn,
-    auth: &AuthParams,
-    addresses: &[IpAddr],
+    offer: &Offer<'_>,
 ) -> Init {
+    let auth = offer.auth;
     let mut extensions = Vec::new();
-    let mut params: Vec<Param> = addresses.iter().map(|a| Param::Address(*a)).collect();
-    if config.partial_reliability {
+    let mut params: Vec<Param> = offer.addresses.iter().map(|a| Param::Address(*a)).collect();
+    if offer.partial && config.partial_reliability {
         params.push(Param::ForwardTsnSupported);
         extensions.push(chunk::forward_tsn::TYPE);
     }
-    if config.auth {
+    if !auth.random.is_empty() {
         params.extend(auth.params());
         extensions.extend([chunk::auth::TYPE, chunk::asconf::TYPE, chunk::asconf_ack::TYPE]);
         if config.reports {
             extensions.push(chunk::report::TYPE);
         }
     }
-    params.push(Param::SupportedExtensions(extensions.into()));
+    if !extensions.is_empty() {
+        params.push(Param::SupportedExtensions(extensions.into()));
+    }
     Init {
         initiate_tag: tag,
         a_rwnd: config.receive_buffer,
@@ -91,6 +110,14 @@ pub(crate) fn init_chunk(
         inbound_streams: config.inbound_streams,
         initial_tsn,
         params,
+    }
+}
+
+/// Makes `init` as long as [`LEAST_INIT`] at least.
+fn pad(init: &mut Init) {
+    let len = crate::wire::packet::HEADER_LEN + init.encoded_len();
+    if let Some(missing) = LEAST_INIT.checked_sub(len + 4) {
+        init.params.push(Param::Padding(Bytes::from_static(&PADDING[..missing])));
     }
 }
 
@@ -184,7 +211,9 @@ impl Association {
                 }
             }
         }
-        let init = init_chunk(&self.config, self.local_tag, self.initial_tsn, &self.auth_local, &announced);
+        let offer = Offer { partial: true, auth: &self.auth_local, addresses: &announced };
+        let mut init = init_chunk(&self.config, self.local_tag, self.initial_tsn, &offer);
+        pad(&mut init);
         self.control.push_back(super::control::Control {
             path: *path,
             tuple: None,

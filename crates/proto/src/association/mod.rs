@@ -30,5 +30,5 @@ pub use stats::AssociationStats;
 pub use timers::Timer;
 
 pub(crate) use auth::AuthParams;
-pub(crate) use handshake::{Capabilities, Established, init_chunk};
+pub(crate) use handshake::{Capabilities, Established, Offer, init_chunk};
 pub(crate) use state::State;

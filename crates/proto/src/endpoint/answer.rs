@@ -2,11 +2,33 @@
 
 use std::collections::VecDeque;
 
-use crate::path::FourTuple;
+use crate::path::{FourTuple, MOST_AMPLIFIED};
 use crate::time::{Duration, Instant};
 use crate::wire::chunk::ChunkEncode;
-use crate::wire::packet::Header;
+use crate::wire::packet::{HEADER_LEN, Header, Packet};
 use crate::wire::{PacketWriter, VerificationTag};
+
+/// A packet that is to be answered, whose sender may not be who its source address says.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Asked {
+    pub tuple: FourTuple,
+    pub header: Header,
+    /// Its bytes.
+    pub len: usize,
+}
+
+impl Asked {
+    pub fn by(tuple: FourTuple, packet: &Packet) -> Self {
+        Asked { tuple, header: packet.header, len: packet.bytes().len() }
+    }
+
+    /// Whether an answer with `chunk` is at most three times as long, IP and UDP headers counted: whoever claims
+    /// another's address gains nothing by asking us.
+    pub fn admits(&self, chunk: &impl ChunkEncode) -> bool {
+        let headers = self.tuple.headers();
+        HEADER_LEN + chunk.encoded_len() + headers <= MOST_AMPLIFIED * (self.len + headers)
+    }
+}
 
 /// Packets waiting to leave, at most as many as a second admits.
 #[derive(Debug)]
@@ -40,28 +62,21 @@ impl Answers {
         true
     }
 
-    /// Answers the sender of `to` (its header) from `tuple` with one chunk under `tag`.
-    pub fn send(
-        &mut self,
-        now: Instant,
-        tuple: FourTuple,
-        to: Header,
-        tag: VerificationTag,
-        chunk: &impl ChunkEncode,
-    ) {
-        if !self.admit(now) {
+    /// Answers the sender of `asked` with one chunk under `tag`.
+    pub fn send(&mut self, now: Instant, asked: &Asked, tag: VerificationTag, chunk: &impl ChunkEncode) {
+        if !asked.admits(chunk) || !self.admit(now) {
             return;
         }
         let mut packet = Vec::new();
         let header = Header {
-            source_port: to.destination_port,
-            destination_port: to.source_port,
+            source_port: asked.header.destination_port,
+            destination_port: asked.header.source_port,
             verification_tag: tag,
         };
         let mut w = PacketWriter::new(&mut packet, header);
         w.chunk(chunk);
         w.finish();
-        self.queue.push_back((tuple, packet));
+        self.queue.push_back((asked.tuple, packet));
     }
 
     pub fn pop(&mut self) -> Option<(FourTuple, Vec<u8>)> {
@@ -82,7 +97,8 @@ mod tests {
         let mut sent = 0;
         for ms in 2000..=5000 {
             let now = Instant::from_millis(ms);
-            answers.send(now, tuple, Header::default(), VerificationTag(1), &abort);
+            let asked = Asked { tuple, header: Header::default(), len: 16 };
+            answers.send(now, &asked, VerificationTag(1), &abort);
             sent += usize::from(answers.pop().is_some());
         }
         assert_eq!(sent, 10 + 30, "one second's worth at once, then ten a second for three seconds");

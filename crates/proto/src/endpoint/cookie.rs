@@ -1,30 +1,42 @@
 //! The state cookie (RFC 9260 §5.1.3): everything an accepting endpoint must remember, signed, so that it need not.
+//! It holds what counts of the INIT and not the chunk itself: INIT ACK must stay small beside a small INIT.
 
-use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use bytes::{Buf, BufMut, Bytes, BytesMut};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
+use smallvec::SmallVec;
 
+use crate::association::{AuthParams, Capabilities};
 use crate::seeds::Random;
 use crate::time::{Duration, Instant};
 use crate::wire::{Tsn, VerificationTag};
 
 const MAC_LEN: usize = 32;
-const FIXED_LEN: usize = 8 + 4 * 5 + 2 * 2 + 32;
+
+/// Flags: what the cookie holds, or the INIT asked for.
+const PARTIAL: u8 = 1;
+const REPORTS: u8 = 2;
+const AUTH: u8 = 4;
+const TIE: u8 = 8;
+const RANDOM: u8 = 16;
 
 /// What a cookie holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Cookie {
     pub created: Instant,
+    /// Where INIT ACK goes: a COOKIE ECHO from there proves that the peer receives there (RFC 9260 §5.4).
+    pub remote: SocketAddr,
     pub local_tag: VerificationTag,
-    pub peer_tag: VerificationTag,
     pub initial_tsn: Tsn,
     /// Tags of an association that existed when the INIT came; zero without one (RFC 9260 §5.2.2).
     pub tie: (VerificationTag, VerificationTag),
     pub ports: (u16, u16),
-    /// Our RANDOM parameter.
+    /// Our RANDOM parameter; empty when INIT ACK has none.
     pub random: Bytes,
-    /// The peer's INIT chunk.
-    pub init: Bytes,
+    /// The peer's INIT.
+    pub peer: Capabilities,
 }
 
 /// Why a cookie was not taken.
@@ -54,18 +66,8 @@ impl CookieJar {
     }
 
     pub fn seal(&self, c: &Cookie) -> Bytes {
-        let mut out = BytesMut::with_capacity(FIXED_LEN + c.init.len() + MAC_LEN);
-        out.put_u64(c.created.as_nanos());
-        for tag in [c.local_tag, c.peer_tag, c.tie.0, c.tie.1] {
-            out.put_u32(tag.0);
-        }
-        out.put_u32(c.initial_tsn.0);
-        out.put_u16(c.ports.0);
-        out.put_u16(c.ports.1);
-        let mut random = [0; 32];
-        random[..c.random.len().min(32)].copy_from_slice(&c.random[..c.random.len().min(32)]);
-        out.put_slice(&random);
-        out.put_slice(&c.init);
+        let mut out = BytesMut::with_capacity(256);
+        c.write(&mut out);
         let mac = self.mac(&out).finalize().into_bytes();
         out.put_slice(&mac);
         out.freeze()
@@ -79,22 +81,126 @@ impl CookieJar {
         life: Duration,
     ) -> Result<Cookie, (Refused, Option<Cookie>)> {
         let forged = (Refused::Forged, None);
-        let Some(end) = bytes.len().checked_sub(MAC_LEN).filter(|e| *e >= FIXED_LEN) else {
-            return Err(forged);
-        };
-        if self.mac(&bytes[..end]).verify_slice(&bytes[end..]).is_err() {
+        let Some((body, mac)) = bytes.split_last_chunk::<MAC_LEN>() else { return Err(forged) };
+        if self.mac(body).verify_slice(mac).is_err() {
             return Err(forged);
         }
-        let mut b = bytes.slice(..end);
-        let created = Instant::from_nanos(b.get_u64());
-        let mut tag = || VerificationTag(b.get_u32());
-        let (local_tag, peer_tag, tie) = (tag(), tag(), (tag(), tag()));
-        let initial_tsn = Tsn(b.get_u32());
-        let ports = (b.get_u16(), b.get_u16());
-        let random = b.split_to(32);
-        let cookie = Cookie { created, local_tag, peer_tag, initial_tsn, tie, ports, random, init: b };
-        let age = now - created;
+        let Some(cookie) = Cookie::read(body) else { return Err(forged) };
+        let age = now - cookie.created;
         if age > life { Err((Refused::Stale(age - life), Some(cookie))) } else { Ok(cookie) }
+    }
+}
+
+impl Cookie {
+    fn write(&self, out: &mut BytesMut) {
+        let p = &self.peer;
+        let tied = self.tie != Default::default();
+        let flag = |on: bool, bit| if on { bit } else { 0 };
+        out.put_u8(
+            flag(p.partial, PARTIAL)
+                | flag(p.reports, REPORTS)
+                | flag(p.auth.is_some(), AUTH)
+                | flag(tied, TIE)
+                | flag(!self.random.is_empty(), RANDOM),
+        );
+        out.put_u64(self.created.as_nanos());
+        put_ip(out, self.remote.ip());
+        out.put_u16(self.remote.port());
+        for number in [self.local_tag.0, self.initial_tsn.0, p.tag.0, p.a_rwnd, p.initial_tsn.0] {
+            out.put_u32(number);
+        }
+        for number in [self.ports.0, self.ports.1, p.outbound_streams, p.inbound_streams] {
+            out.put_u16(number);
+        }
+        if tied {
+            out.put_u32(self.tie.0.0);
+            out.put_u32(self.tie.1.0);
+        }
+        if !self.random.is_empty() {
+            put_bytes(out, &self.random);
+        }
+        if let Some(auth) = &p.auth {
+            put_bytes(out, &auth.random);
+            put_bytes(out, &auth.chunks);
+            let hmacs: Vec<u8> = auth.hmacs.iter().flat_map(|h| h.to_be_bytes()).collect();
+            put_bytes(out, &hmacs);
+        }
+        p.addresses.iter().for_each(|a| put_ip(out, *a));
+    }
+
+    /// `None` if the bytes are no cookie: the MAC says that they are.
+    fn read(mut b: &[u8]) -> Option<Self> {
+        let b = &mut b;
+        let flags = b.try_get_u8().ok()?;
+        let has = |bit| flags & bit > 0;
+        let created = Instant::from_nanos(b.try_get_u64().ok()?);
+        let remote = SocketAddr::new(ip(b)?, b.try_get_u16().ok()?);
+        let mut u32 = || b.try_get_u32().ok();
+        let (local_tag, initial_tsn) = (VerificationTag(u32()?), Tsn(u32()?));
+        let (tag, a_rwnd, peer_tsn) = (VerificationTag(u32()?), u32()?, Tsn(u32()?));
+        let mut u16 = || b.try_get_u16().ok();
+        let ports = (u16()?, u16()?);
+        let (outbound_streams, inbound_streams) = (u16()?, u16()?);
+        let mut tag_of_tie = || if has(TIE) { b.try_get_u32().ok() } else { Some(0) };
+        let tie = (VerificationTag(tag_of_tie()?), VerificationTag(tag_of_tie()?));
+        let random = if has(RANDOM) { counted(b)? } else { Bytes::new() };
+        let auth = if has(AUTH) {
+            let (random, chunks, hmacs) = (counted(b)?, counted(b)?, counted(b)?);
+            let hmacs = hmacs.chunks_exact(2).map(|h| u16::from_be_bytes([h[0], h[1]])).collect();
+            Some(AuthParams { random, chunks, hmacs })
+        } else {
+            None
+        };
+        let mut addresses = SmallVec::new();
+        while !b.is_empty() {
+            addresses.push(ip(b)?);
+        }
+        let (partial, reports) = (has(PARTIAL), has(REPORTS));
+        let peer = Capabilities {
+            tag,
+            a_rwnd,
+            outbound_streams,
+            inbound_streams,
+            initial_tsn: peer_tsn,
+            partial,
+            reports,
+            auth,
+            addresses,
+        };
+        Some(Cookie { created, remote, local_tag, initial_tsn, tie, ports, random, peer })
+    }
+}
+
+/// At most 255 bytes behind their number.
+fn put_bytes(out: &mut BytesMut, bytes: &[u8]) {
+    let bytes = &bytes[..bytes.len().min(255)];
+    out.put_u8(bytes.len() as u8);
+    out.put_slice(bytes);
+}
+
+/// A copy: a slice would keep the whole datagram for as long as the association lives.
+fn counted(b: &mut &[u8]) -> Option<Bytes> {
+    let len = usize::from(b.try_get_u8().ok()?);
+    b.split_off(..len).map(Bytes::copy_from_slice)
+}
+
+fn put_ip(out: &mut BytesMut, ip: IpAddr) {
+    match ip {
+        IpAddr::V4(ip) => {
+            out.put_u8(4);
+            out.put_slice(&ip.octets());
+        }
+        IpAddr::V6(ip) => {
+            out.put_u8(16);
+            out.put_slice(&ip.octets());
+        }
+    }
+}
+
+fn ip(b: &mut &[u8]) -> Option<IpAddr> {
+    match b.try_get_u8().ok()? {
+        4 => Some(Ipv4Addr::from_bits(b.try_get_u32().ok()?).into()),
+        _ => Some(Ipv6Addr::from_bits(b.try_get_u128().ok()?).into()),
     }
 }
 
@@ -104,21 +210,36 @@ mod tests {
     use crate::seeds::Seeds;
 
     fn cookie() -> Cookie {
+        let peer = Capabilities {
+            tag: VerificationTag(2),
+            a_rwnd: 100_000,
+            outbound_streams: 10,
+            inbound_streams: 11,
+            initial_tsn: Tsn(12),
+            partial: true,
+            reports: true,
+            auth: Some(AuthParams::with_random(Bytes::from_static(&[8; 32]))),
+            addresses: [[192, 0, 2, 1].into(), Ipv6Addr::LOCALHOST.into()].into_iter().collect(),
+        };
         Cookie {
             created: Instant::from_millis(5),
+            remote: ([192, 0, 2, 1], 40_000).into(),
             local_tag: VerificationTag(1),
-            peer_tag: VerificationTag(2),
             initial_tsn: Tsn(3),
             tie: (VerificationTag(4), VerificationTag(5)),
             ports: (6, 7),
             random: Bytes::from_static(&[9; 32]),
-            init: Bytes::from_static(b"any chunk"),
+            peer,
         }
+    }
+
+    fn jar() -> CookieJar {
+        CookieJar::new(&mut Seeds::new(1, 0).stream("jar"))
     }
 
     #[test]
     fn a_cookie_survives_the_trip_and_any_changed_bit_is_noticed() {
-        let jar = CookieJar::new(&mut Seeds::new(1, 0).stream("jar"));
+        let jar = jar();
         let sealed = jar.seal(&cookie());
         let life = Duration::from_secs(60);
         assert_eq!(jar.open(Instant::from_millis(5), &sealed, life), Ok(cookie()));
@@ -130,8 +251,19 @@ mod tests {
     }
 
     #[test]
+    fn a_cookie_of_a_bare_init_is_small() {
+        let bare = Capabilities { partial: false, reports: false, auth: None, ..cookie().peer };
+        let bare = Capabilities { addresses: SmallVec::new(), ..bare };
+        let remote = (Ipv6Addr::LOCALHOST, 40_000).into();
+        let c = Cookie { peer: bare, tie: Default::default(), random: Bytes::new(), remote, ..cookie() };
+        let sealed = jar().seal(&c);
+        assert_eq!(jar().open(c.created, &sealed, Duration::ZERO), Ok(c));
+        assert!(sealed.len() <= 90, "{}", sealed.len());
+    }
+
+    #[test]
     fn a_cookie_ends_with_its_life() {
-        let jar = CookieJar::new(&mut Seeds::new(1, 0).stream("jar"));
+        let jar = jar();
         let sealed = jar.seal(&cookie());
         let life = Duration::from_secs(60);
         let end = Instant::from_millis(60_005);

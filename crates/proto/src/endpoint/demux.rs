@@ -1,5 +1,6 @@
 //! Which association a packet is for (RFC 9260 §8.5), and what is out of the blue (§8.4).
 
+use super::answer::Asked;
 use super::state::{AssociationId, Endpoint};
 use crate::path::FourTuple;
 use crate::time::Instant;
@@ -76,9 +77,8 @@ impl Endpoint {
     fn untagged(&mut self, now: Instant, tuple: FourTuple, packet: &Packet) {
         let mut chunks = packet.chunks();
         match (chunks.next(), chunks.next()) {
-            (Some(Ok((span, Chunk::Init(init)))), None) => {
-                let raw = packet.chunk_bytes(span);
-                self.on_init(now, tuple, packet.header, &init, raw);
+            (Some(Ok((_, Chunk::Init(init)))), None) => {
+                self.on_init(now, &Asked::by(tuple, packet), &init);
             }
             _ => self.dropped += 1,
         }
@@ -97,14 +97,14 @@ impl Endpoint {
                 Ok((_, Chunk::Init(_))) | Err(_) => return,
                 Ok((_, Chunk::ShutdownAck(_))) => {
                     let done = ShutdownComplete { reflected_tag: true };
-                    self.answers.send(now, tuple, packet.header, tag, &done);
+                    self.answers.send(now, &Asked::by(tuple, packet), tag, &done);
                     return;
                 }
                 Ok(_) => {}
             }
         }
         let abort = Abort { reflected_tag: true, causes: Vec::new() };
-        self.answers.send(now, tuple, packet.header, tag, &abort);
+        self.answers.send(now, &Asked::by(tuple, packet), tag, &abort);
     }
 }
 

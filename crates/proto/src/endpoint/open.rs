@@ -2,17 +2,33 @@
 
 use bytes::Bytes;
 
+use super::answer::Asked;
 use super::cookie::{Cookie, Refused};
 use super::state::{AssociationId, Endpoint};
-use crate::association::{Association, AuthParams, Capabilities, Established, State, init_chunk};
+use crate::association::{Association, AuthParams, Capabilities, Established, Offer, State, init_chunk};
 use crate::path::FourTuple;
 use crate::time::Instant;
 use crate::wire::chunk::{Abort, ErrorChunk, Init, InitAck};
-use crate::wire::packet::{Header, parse_chunk};
-use crate::wire::{Cause, Chunk, Packet, Param, Tsn, VerificationTag};
+use crate::wire::{Cause, Packet, Param, Tsn, VerificationTag};
 
-/// A longer INIT is not remembered in a cookie.
+/// A packet with a longer INIT is refused.
 const MAX_INIT: usize = 2048;
+
+/// What INIT ACK leaves out beside an INIT too small for all of it; each leaves out what those before do, too.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Trim {
+    Nothing,
+    /// Reports of unknown parameters.
+    Reports,
+    /// Addresses, ours and the peer's.
+    Addresses,
+    /// AUTH, and with it REPORT.
+    Bare,
+}
+
+impl Trim {
+    const ALL: [Trim; 4] = [Trim::Nothing, Trim::Reports, Trim::Addresses, Trim::Bare];
+}
 
 /// What RFC 9260 §5.2.4's table says to do with a good cookie when there is an association already.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -40,34 +56,17 @@ pub(super) fn collision(
 
 impl Endpoint {
     /// Answers an INIT without keeping anything (RFC 9260 §5.1 B, §5.2.1, §5.2.2).
-    pub(super) fn on_init(&mut self, now: Instant, tuple: FourTuple, from: Header, init: &Init, raw: Bytes) {
-        let peer = Capabilities::of(init);
-        let refuse = |e: &mut Self, cause: Cause| {
-            let abort = Abort { reflected_tag: false, causes: vec![cause] };
-            e.answers.send(now, tuple, from, peer.tag, &abort);
-        };
-        if !peer.valid() {
+    pub(super) fn on_init(&mut self, now: Instant, asked: &Asked, init: &Init) {
+        let mut peer = Capabilities::of(init);
+        if let Err(cause) = self.check_init(asked, init, &peer) {
             if peer.tag.0 != 0 {
-                refuse(self, Cause::InvalidMandatoryParameter);
+                let abort = Abort { reflected_tag: false, causes: vec![cause] };
+                self.answers.send(now, asked, peer.tag, &abort);
             }
             return;
         }
-        if let Some(Param::HostNameAddress(name)) =
-            init.params.iter().find(|p| matches!(p, Param::HostNameAddress(_)))
-        {
-            refuse(self, Cause::UnresolvableAddress(name.clone()));
-            return;
-        }
-        let existing = self.by_tuple.get(&(tuple, from.source_port)).copied();
-        if existing.is_none() && (self.config.accept.is_none() || self.full()) || raw.len() > MAX_INIT {
-            refuse(self, Cause::OutOfResource);
-            return;
-        }
-        let existing = existing.and_then(|id| self.entries.get(&id)).map(|e| &e.association);
-        if let Some(new) = existing.and_then(|a| unknown_address(a, &peer)) {
-            refuse(self, Cause::RestartWithNewAddresses(new));
-            return;
-        }
+        let existing = self.by_tuple.get(&(asked.tuple, asked.header.source_port));
+        let existing = existing.and_then(|id| self.entries.get(id)).map(|e| &e.association);
         let (identity, auth, tie) = match existing {
             Some(a) if matches!(a.state(), State::CookieWait | State::CookieEchoed) => {
                 ((a.tags().0, a.local_initial_tsn()), Some(a.auth_params()), Default::default())
@@ -77,36 +76,70 @@ impl Endpoint {
         };
         let identity: (VerificationTag, Tsn) = if identity.0.0 == 0 { self.new_identity() } else { identity };
         let auth = auth.unwrap_or_else(|| AuthParams::generate(&mut self.random, &self.config.transport));
+        if !self.config.transport.announce {
+            peer.addresses.clear();
+        }
+        let ports = (asked.header.destination_port, asked.header.source_port);
         let cookie = Cookie {
             created: now,
+            remote: asked.tuple.remote,
             local_tag: identity.0,
-            peer_tag: peer.tag,
             initial_tsn: identity.1,
             tie,
-            ports: (from.destination_port, from.source_port),
-            random: auth.random.clone(),
-            init: raw,
+            ports,
+            random: Bytes::new(),
+            peer,
         };
-        let ack = self.init_ack(identity, &auth, &cookie, init);
-        self.answers.send(now, tuple, from, peer.tag, &ack);
+        let tag = cookie.peer.tag;
+        let fitting = Trim::ALL.into_iter().map(|trim| self.init_ack(&auth, cookie.clone(), init, trim));
+        if let Some(ack) = fitting.into_iter().find(|ack| asked.admits(ack)) {
+            self.answers.send(now, asked, tag, &ack);
+        }
+    }
+
+    /// Why an INIT is refused.
+    fn check_init(&self, asked: &Asked, init: &Init, peer: &Capabilities) -> Result<(), Cause> {
+        if !peer.valid() {
+            return Err(Cause::InvalidMandatoryParameter);
+        }
+        if let Some(Param::HostNameAddress(name)) =
+            init.params.iter().find(|p| matches!(p, Param::HostNameAddress(_)))
+        {
+            return Err(Cause::UnresolvableAddress(name.clone()));
+        }
+        let existing = self.by_tuple.get(&(asked.tuple, asked.header.source_port));
+        let existing = existing.and_then(|id| self.entries.get(id)).map(|e| &e.association);
+        if existing.is_none() && (self.config.accept.is_none() || self.full()) || asked.len > MAX_INIT {
+            return Err(Cause::OutOfResource);
+        }
+        match existing.and_then(|a| unknown_address(a, peer)) {
+            Some(new) => Err(Cause::RestartWithNewAddresses(new)),
+            None => Ok(()),
+        }
     }
 
     fn full(&self) -> bool {
         self.entries.len() >= self.config.max_associations
     }
 
-    fn init_ack(
-        &self,
-        id: (VerificationTag, Tsn),
-        auth: &AuthParams,
-        cookie: &Cookie,
-        init: &Init,
-    ) -> InitAck {
-        let announce = self.config.transport.announce;
+    /// INIT ACK, with what the peer can use and `trim` leaves.
+    fn init_ack(&self, auth: &AuthParams, mut cookie: Cookie, init: &Init, trim: Trim) -> InitAck {
+        let transport = &self.config.transport;
+        let announce = transport.announce && trim < Trim::Addresses;
         let locals: Vec<_> = self.config.locals.iter().filter(|_| announce).map(|(_, a)| a.ip()).collect();
-        let mut ack = init_chunk(&self.config.transport, id.0, id.1, auth, &locals);
-        ack.params.push(Param::StateCookie(self.cookies.seal(cookie)));
-        for p in &init.params {
+        let none = AuthParams::none();
+        let auth = if cookie.peer.auth.is_some() && trim < Trim::Bare { auth } else { &none };
+        let offer = Offer { partial: cookie.peer.partial, auth, addresses: &locals };
+        let mut ack = init_chunk(transport, cookie.local_tag, cookie.initial_tsn, &offer);
+        cookie.random = auth.random.clone();
+        if auth.random.is_empty() {
+            cookie.peer.auth = None;
+        }
+        if trim >= Trim::Addresses {
+            cookie.peer.addresses.clear();
+        }
+        ack.params.push(Param::StateCookie(self.cookies.seal(&cookie)));
+        for p in init.params.iter().filter(|_| trim < Trim::Reports) {
             let Param::Unknown(u) = p else { continue };
             if u.action().reports() {
                 ack.params.push(Param::UnrecognizedParameter(p.to_bytes()));
@@ -143,19 +176,17 @@ impl Endpoint {
             self.dropped += 1;
             return None;
         }
-        let tags = (cookie.local_tag, cookie.peer_tag);
+        let tags = (cookie.local_tag, cookie.peer.tag);
         let same = existing.is_some_and(|id| self.entries[&id].association.tags() == tags);
         if let Some(by) = stale.filter(|_| !same) {
             // RFC 9260 §5.1.5, step 3.
             let staleness_us = u32::try_from(by.as_micros()).unwrap_or(u32::MAX);
             let error = ErrorChunk { causes: vec![Cause::StaleCookie { staleness_us }] };
-            self.answers.send(now, tuple, header, cookie.peer_tag, &error);
+            let asked = Asked::by(tuple, packet);
+            self.answers.send(now, &asked, cookie.peer.tag, &error);
             return None;
         }
-        let Some(found) = established(&cookie) else {
-            self.dropped += 1;
-            return None;
-        };
+        let found = established(&cookie);
         let id = match existing {
             None => self.accept(now, tuple, found),
             Some(id) => self.collide(now, tuple, id, &cookie, found),
@@ -207,7 +238,7 @@ impl Endpoint {
         found: Established,
     ) -> Option<AssociationId> {
         let tags = self.entries.get(&id)?.association.tags();
-        match collision((cookie.local_tag, cookie.peer_tag), cookie.tie, tags) {
+        match collision((cookie.local_tag, cookie.peer.tag), cookie.tie, tags) {
             Collision::Discard => {
                 self.dropped += 1;
                 None
@@ -234,16 +265,14 @@ impl Endpoint {
     }
 }
 
-fn established(cookie: &Cookie) -> Option<Established> {
-    let Ok(Chunk::Init(init)) = parse_chunk(&cookie.init) else { return None };
-    Some(Established {
+fn established(cookie: &Cookie) -> Established {
+    Established {
         ports: cookie.ports,
         local_tag: cookie.local_tag,
         initial_tsn: cookie.initial_tsn,
-        // A copy: a slice would keep the whole datagram for as long as the association lives.
-        random: Bytes::copy_from_slice(&cookie.random),
-        peer: Capabilities::of(&init),
-    })
+        random: cookie.random.clone(),
+        peer: cookie.peer.clone(),
+    }
 }
 
 /// An address in a restarting peer's INIT that its association does not have (RFC 9260 §5.2.2): as the cause's TLV.

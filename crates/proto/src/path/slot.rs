@@ -12,6 +12,9 @@ use crate::wire::Tsn;
 /// Paths an association may have at a time.
 pub const MAX_PATHS: usize = 16;
 
+/// Bytes sent to an address from which nobody has proven to receive, at most, for each byte that came from there.
+pub(crate) const MOST_AMPLIFIED: usize = 3;
+
 /// Where packets of a path leave from and go to: UDP addresses, and the driver's link (interface), since two modems
 /// may give out the same local address.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -25,6 +28,11 @@ pub struct FourTuple {
 }
 
 impl FourTuple {
+    /// Bytes of IP and UDP header in front of each packet.
+    pub(crate) fn headers(&self) -> usize {
+        if self.remote.is_ipv6() { 48 } else { 28 }
+    }
+
     /// Two ports of 127.0.0.1 on link 0: for tests.
     pub fn loopback(local: u16, remote: u16) -> Self {
         let at = |port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);

@@ -40,6 +40,7 @@ fn parse(param_type: u16, mut value: Cursor<'_>) -> Result<Param, ParseError> {
         types::RANDOM => Param::Random(v.rest()),
         types::CHUNKS => Param::Chunks(v.rest()),
         types::HMAC_ALGO => Param::HmacAlgo(parse_numbers(v)?),
+        types::PADDING => Param::Padding(v.rest()),
         types::SUPPORTED_EXTENSIONS => Param::SupportedExtensions(v.rest()),
         types::FORWARD_TSN_SUPPORTED => Param::ForwardTsnSupported,
         types::ADD_IP_ADDRESS => Param::AddIpAddress(AddressRequest::parse(v)?),

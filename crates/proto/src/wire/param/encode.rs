@@ -20,6 +20,7 @@ impl Param {
             Self::Random(_) => types::RANDOM,
             Self::Chunks(_) => types::CHUNKS,
             Self::HmacAlgo(_) => types::HMAC_ALGO,
+            Self::Padding(_) => types::PADDING,
             Self::SupportedExtensions(_) => types::SUPPORTED_EXTENSIONS,
             Self::ForwardTsnSupported => types::FORWARD_TSN_SUPPORTED,
             Self::AddIpAddress(_) => types::ADD_IP_ADDRESS,
@@ -54,6 +55,7 @@ impl Param {
             | Self::HostNameAddress(bytes)
             | Self::Random(bytes)
             | Self::Chunks(bytes)
+            | Self::Padding(bytes)
             | Self::SupportedExtensions(bytes) => bytes.len(),
             Self::SupportedAddressTypes(numbers) | Self::HmacAlgo(numbers) => 2 * numbers.len(),
             Self::AddIpAddress(request)
@@ -84,6 +86,7 @@ impl Param {
             | Self::HostNameAddress(bytes)
             | Self::Random(bytes)
             | Self::Chunks(bytes)
+            | Self::Padding(bytes)
             | Self::SupportedExtensions(bytes) => out.extend_from_slice(bytes),
             Self::SupportedAddressTypes(numbers) | Self::HmacAlgo(numbers) => {
                 numbers.iter().for_each(|number| out.extend_from_slice(&number.to_be_bytes()));

@@ -66,6 +66,8 @@ pub mod types {
     pub const CHUNKS: u16 = 0x8003;
     /// Requested HMAC Algorithm (RFC 4895 §3.3).
     pub const HMAC_ALGO: u16 = 0x8004;
+    /// Padding (RFC 4820 §4).
+    pub const PADDING: u16 = 0x8005;
     /// Supported Extensions (RFC 5061 §4.2.7).
     pub const SUPPORTED_EXTENSIONS: u16 = 0x8008;
     /// Forward TSN Supported (RFC 3758 §3.1).
@@ -110,6 +112,8 @@ pub enum Param {
     Chunks(Bytes),
     /// Numbers of the sender's HMAC algorithms, the best first.
     HmacAlgo(SmallVec<[u16; 4]>),
+    /// Nothing: makes an INIT longer.
+    Padding(Bytes),
     /// Chunk types of extensions that the sender has.
     SupportedExtensions(Bytes),
     /// The sender has partial reliability.

@@ -80,6 +80,7 @@ fn other_param() -> impl Strategy<Value = Param> {
         bytes(32).prop_map(Param::Random),
         bytes(9).prop_map(Param::Chunks),
         numbers().prop_map(|ids| Param::HmacAlgo(ids.into_iter().collect())),
+        bytes(9).prop_map(Param::Padding),
         bytes(9).prop_map(Param::SupportedExtensions),
         Just(Param::ForwardTsnSupported),
         request().prop_map(Param::AddIpAddress),
