@@ -197,11 +197,11 @@ class Backlog:
 
     @property
     def bytes(self) -> int:
-        """Payload bytes, those lost before and left to the scheduler included."""
+        """Payload bytes that wait for the scheduler: not yet sent, or lost and left to it."""
 
     @property
     def messages(self) -> int:
-        """Messages, wholly or in part."""
+        """Messages of which something was not sent yet."""
 
     @property
     def next_len(self) -> int:
@@ -209,11 +209,11 @@ class Backlog:
 
     @property
     def next_expires(self) -> float | None:
-        """When the next chunk's message becomes worthless, by the clock of `View.now`."""
+        """When the next chunk's message becomes worthless, be it new or lost, by the clock of `View.now`."""
 
     @property
     def retransmission(self) -> bool:
-        """Whether the next chunk was lost before."""
+        """Whether the next chunk was lost before: the answer is for it alone."""
 
     @property
     def tried(self) -> AbstractSet[int]:

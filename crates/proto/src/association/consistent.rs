@@ -2,7 +2,7 @@
 
 use super::state::{Association, State};
 use crate::policy::PathId;
-use crate::tx::ChunkState;
+use crate::tx::{ChunkState, Outgoing};
 
 impl Association {
     /// Panics when counters that are kept step by step differ from what they count, or when something waits for a
@@ -30,6 +30,11 @@ impl Association {
         }
         let acked = self.tx.outstanding.iter().filter(|c| c.acked()).count();
         assert_eq!(self.tx.outstanding.gap_acked(), acked, "gap-acknowledged");
+        let waiting: Vec<_> = self.tx.outstanding.iter().filter(|c| c.requeued == Some(true)).collect();
+        let lost = |c: &&Outgoing| matches!(c.state, ChunkState::Lost(_));
+        assert!(waiting.iter().all(lost), "only lost chunks are requeued");
+        let bytes: usize = waiting.iter().map(|c| c.payload.len()).sum();
+        assert_eq!(self.tx.outstanding.requeued(), bytes as u64, "payload left to the scheduler");
         self.assert_bounded();
     }
 

@@ -54,12 +54,21 @@ pub(super) struct Pick {
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(super) enum Source {
-    /// A lost chunk, to be sent again.
-    Lost(Tsn),
+    /// A lost chunk, to be sent again, with copies to follow on these paths.
+    Lost(Tsn, PathSet),
     /// A further copy of a chunk just sent.
     Copy(Tsn),
     /// The next chunk of the queue, with copies to follow on these paths.
     New(PathSet),
+}
+
+/// What the scheduler is asked about.
+#[derive(Copy, Clone, Debug)]
+enum Next {
+    /// The next chunk of the queue, of this book size.
+    New { book: u64 },
+    /// A lost chunk that the loss policy left to the scheduler.
+    Lost(Tsn),
 }
 
 impl Sending {
@@ -69,6 +78,7 @@ impl Sending {
         if self.lost.get(at) != Some(&tsn) {
             self.lost.insert(at, tsn);
         }
+        self.unasked = true;
     }
 }
 
@@ -163,31 +173,23 @@ impl Association {
         let mut i = 0;
         while i < self.tx.lost.len().min(LOST_LOOKED_AT) {
             let tsn = self.tx.lost[i];
-            let Some((cause, chunk)) = self.tx.outstanding.get(tsn).and_then(|c| match c.state {
-                ChunkState::Lost(cause) => Some((cause, c)),
-                _ => None,
-            }) else {
+            let Some(verdict) = self.verdict(now, tsn) else {
                 self.tx.lost.remove(i);
                 continue;
             };
-            let expired = self.peer_partial && chunk.info.expires.is_some_and(|e| e <= now);
-            let verdict =
-                if expired { Retransmit::Abandon } else { self.mind.retransmit(now, &chunk.info, cause) };
-            let len = chunk.payload.len();
+            let chunk = self.tx.outstanding.get(tsn).expect("it is lost");
+            let (len, expires) = (chunk.payload.len(), chunk.info.expires);
             match verdict {
                 Retransmit::On(path) if self.admits_again(path) => {
-                    return Some(Pick { path, source: Source::Lost(tsn), len });
+                    return Some(Pick { path, source: Source::Lost(tsn, PathSet::default()), len });
                 }
-                Retransmit::Abandon if self.peer_partial && chunk.info.expires.is_some() => {
+                Retransmit::Abandon if self.peer_partial && expires.is_some() => {
                     self.abandon(now, tsn);
                     continue;
                 }
                 Retransmit::Requeue => {
-                    let book = chunk.info.len;
-                    let tried = chunk.info.transmissions.iter().map(|t| t.path).collect();
-                    if let Some(path) = self.assigned(now, book, Some(tried)) {
-                        self.tx.assignment = None;
-                        return Some(Pick { path, source: Source::Lost(tsn), len });
+                    if let Some((path, copies)) = self.assigned_again(now, tsn) {
+                        return Some(Pick { path, source: Source::Lost(tsn, copies), len });
                     }
                 }
                 Retransmit::Abandon => self.stats.refused_assignments += 1,
@@ -196,6 +198,29 @@ impl Association {
             i += 1;
         }
         None
+    }
+
+    /// What becomes of a lost chunk, as the loss policy says now; `None`: it is lost no longer.
+    fn verdict(&mut self, now: Instant, tsn: Tsn) -> Option<Retransmit> {
+        let chunk = self.tx.outstanding.get(tsn)?;
+        let ChunkState::Lost(cause) = chunk.state else { return None };
+        let expired = self.peer_partial && chunk.info.expires.is_some_and(|e| e <= now);
+        let verdict =
+            if expired { Retransmit::Abandon } else { self.mind.retransmit(now, &chunk.info, cause) };
+        self.tx.outstanding.set_requeued(tsn, verdict == Retransmit::Requeue);
+        Some(verdict)
+    }
+
+    /// Where the scheduler sends the lost chunk `tsn`: the first path, and those that get a copy. An assignment is for
+    /// this chunk alone: the next one was on other paths, and is asked about by itself.
+    fn assigned_again(&mut self, now: Instant, tsn: Tsn) -> Option<(PathId, PathSet)> {
+        if self.mind.aggregate.is_some_and(|a| self.mind.in_flight >= a) {
+            return None;
+        }
+        let path = self.assigned(now, Next::Lost(tsn))?;
+        let copies = self.copies(path);
+        self.tx.assignment = None;
+        Some((path, copies))
     }
 
     /// Whether a lost chunk may leave on `path`: in its window, or as the one packet that a fast retransmit may send
@@ -231,18 +256,21 @@ impl Association {
         if !window || self.mind.aggregate.is_some_and(|a| self.mind.in_flight >= a) {
             return None;
         }
-        let path = self.assigned(now, book, None)?;
-        let others: PathSet = match &self.tx.assignment {
-            Some(a) => a.paths.iter().copied().filter(|p| *p != path && self.admits_new(*p)).collect(),
-            None => PathSet::default(),
-        };
-        Some(Pick { path, source: Source::New(others), len })
+        let path = self.assigned(now, Next::New { book })?;
+        Some(Pick { path, source: Source::New(self.copies(path)), len })
+    }
+
+    /// The paths of the assignment but `path` that admit a copy.
+    fn copies(&self, path: PathId) -> PathSet {
+        let paths = self.tx.assignment.iter().flat_map(|a| a.paths.iter().copied());
+        paths.filter(|p| *p != path && self.admits_new(*p)).collect()
     }
 
     /// The first path of the scheduler's assignment that admits a chunk; asks for a new assignment when the last one
-    /// is used up.
-    fn assigned(&mut self, now: Instant, book: u64, again: Option<PathSet>) -> Option<PathId> {
-        if let Some(a) = self.tx.assignment.take().filter(|a| a.chunks > 0 && again.is_none())
+    /// is used up, or was for other chunks.
+    fn assigned(&mut self, now: Instant, next: Next) -> Option<PathId> {
+        let new = matches!(next, Next::New { .. });
+        if let Some(a) = self.tx.assignment.take().filter(|a| a.chunks > 0 && new)
             && let Some(path) = a.paths.iter().copied().find(|p| self.admits_new(*p))
         {
             self.tx.assignment = Some(a);
@@ -251,14 +279,7 @@ impl Association {
         if self.mind.held || !self.mind.views.iter().any(|v| v.has_room()) {
             return None;
         }
-        let backlog = Backlog {
-            bytes: self.tx.queue.bytes() as u64,
-            messages: self.tx.queue.len(),
-            next_len: book,
-            next_expires: self.tx.queue.next_chunk(1).and_then(|(_, e)| e),
-            retransmission: again.is_some(),
-            tried: again.unwrap_or_default(),
-        };
+        let backlog = self.backlog(now, next)?;
         let Some(a) = self.mind.next(now, &backlog) else {
             self.mind.held = true;
             return None;
@@ -276,6 +297,44 @@ impl Association {
         }
     }
 
+    /// What the scheduler is told of the next chunk and of all that waits for its decision.
+    fn backlog(&mut self, now: Instant, next: Next) -> Option<Backlog> {
+        if matches!(next, Next::Lost(_)) {
+            self.ask_unasked(now);
+        }
+        let (next_len, next_expires, tried) = match next {
+            Next::New { book } => {
+                (book, self.tx.queue.next_chunk(1).and_then(|(_, e)| e), PathSet::default())
+            }
+            Next::Lost(tsn) => {
+                let info = &self.tx.outstanding.get(tsn)?.info;
+                (info.len, info.expires, info.transmissions.iter().map(|t| t.path).collect())
+            }
+        };
+        Some(Backlog {
+            bytes: self.tx.queue.bytes() as u64 + self.tx.outstanding.requeued(),
+            messages: self.tx.queue.len(),
+            next_len,
+            next_expires,
+            retransmission: matches!(next, Next::Lost(_)),
+            tried,
+        })
+    }
+
+    /// Asks the loss policy about chunks that were lost since it was asked last, so that [`Backlog::bytes`] counts all that
+    /// it leaves to the scheduler. Policies that never do are not asked here.
+    fn ask_unasked(&mut self, now: Instant) {
+        if !core::mem::take(&mut self.tx.unasked) {
+            return;
+        }
+        for i in 0..self.tx.lost.len() {
+            let tsn = self.tx.lost[i];
+            if self.tx.outstanding.get(tsn).is_some_and(|c| c.requeued.is_none()) {
+                self.verdict(now, tsn);
+            }
+        }
+    }
+
     /// Puts the picked chunk into flight; its TSN.
     pub(super) fn take_pick(&mut self, now: Instant) -> Option<Tsn> {
         let pick = self.tx.pick.take()?;
@@ -283,12 +342,13 @@ impl Association {
         let transmission =
             |next_tsn| Transmission { path: pick.path, at: now, next_tsn, in_flight: true, misses: 0 };
         let tsn = match pick.source {
-            Source::Lost(tsn) => {
+            Source::Lost(tsn, copies) => {
                 self.tx.outstanding.get_mut(tsn)?.info.transmissions.push(transmission(next_tsn));
                 self.tx.outstanding.set_state(tsn, ChunkState::InFlight);
                 self.paths[pick.path.index()].retransmitted.push_back(tsn);
                 self.paths[pick.path.index()].stats.retransmissions += 1;
                 self.paths[pick.path.index()].free_retransmit = false;
+                self.tx.copies = copies.iter().map(|p| (tsn, p)).collect();
                 // RFC 9260 §7.2.4, rule 4: the first outstanding chunk of the path gets a whole RTO again.
                 self.prune(pick.path);
                 if self.earliest_outstanding(pick.path) == Some(tsn) {
@@ -297,8 +357,16 @@ impl Association {
                 tsn
             }
             Source::Copy(tsn) => {
-                self.tx.outstanding.get_mut(tsn)?.info.transmissions.push(transmission(next_tsn));
-                self.paths[pick.path.index()].originals.push_back(tsn);
+                let info = &mut self.tx.outstanding.get_mut(tsn)?.info;
+                let again = info.transmissions.iter().any(|t| !t.in_flight);
+                info.transmissions.push(transmission(next_tsn));
+                let path = &mut self.paths[pick.path.index()];
+                if again {
+                    path.retransmitted.push_back(tsn);
+                    path.stats.retransmissions += 1;
+                } else {
+                    path.originals.push_back(tsn);
+                }
                 for p in &mut self.paths {
                     p.timed = p.timed.filter(|t| *t != tsn);
                 }
@@ -357,6 +425,7 @@ impl Association {
                 losses: 0,
             },
             state: ChunkState::InFlight,
+            requeued: None,
             payload: cut.payload,
             message: cut.message,
             ssn: cut.ssn,
@@ -381,6 +450,7 @@ impl Association {
                 losses: 0,
             },
             state: ChunkState::Abandoned,
+            requeued: None,
             payload: Bytes::new(),
             message: message.id,
             ssn: message.ssn.unwrap_or(Ssn(0)),

@@ -76,6 +76,8 @@ pub(super) struct Sending {
     pub next_ssn: Vec<u16>,
     /// Lost chunks waiting to be sent again, ascending; entries that are no longer lost are skipped.
     pub lost: VecDeque<Tsn>,
+    /// Some chunk was lost since the loss policy was last asked about all of them.
+    pub unasked: bool,
     /// Copies still to be sent of the chunk sent last.
     pub copies: SmallVec<[(Tsn, PathId); 4]>,
     /// What is left of the scheduler's last decision.
@@ -354,6 +356,7 @@ impl Sending {
             outstanding: Outstanding::new(initial_tsn),
             next_ssn: vec![0; usize::from(config.outbound_streams)],
             lost: VecDeque::new(),
+            unasked: false,
             copies: SmallVec::new(),
             assignment: None,
             pick: None,

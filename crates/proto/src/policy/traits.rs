@@ -58,7 +58,8 @@ pub enum Retransmit {
     On(PathId),
     /// Ask again at the next opportunity.
     Hold,
-    /// The scheduler decides, before new data.
+    /// The scheduler decides, before new data: [`Scheduler::next`] is asked with a [`Backlog`] that describes this chunk,
+    /// and each path of its [`Assignment`] that has room gets a copy. The assignment is for this chunk alone.
     Requeue,
     /// Give the message up; refused (and held) when the message is reliable.
     Abandon,
@@ -78,17 +79,17 @@ pub trait CongestionControl: Policy {
 /// What waits to be sent.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct Backlog {
-    /// Payload bytes waiting, requeued ones included.
+    /// Payload bytes that wait for the scheduler: not yet sent, or lost and left to it ([`Retransmit::Requeue`]).
     pub bytes: u64,
-    /// Messages waiting, wholly or in part.
+    /// Messages of which something was not sent yet.
     pub messages: usize,
-    /// Book size of the next chunk.
+    /// Book size of the next chunk: payload + 16 bytes.
     pub next_len: u64,
-    /// When the next chunk's message becomes worthless.
+    /// When the next chunk's message becomes worthless, be the chunk new or lost.
     pub next_expires: Option<Instant>,
     /// The next chunk was lost before and left to the scheduler; the paths it was on are in `tried`.
     pub retransmission: bool,
-    /// Paths the next chunk was sent on already.
+    /// Paths the next chunk was sent on already; none when it is new.
     pub tried: super::PathSet,
 }
 
@@ -97,7 +98,7 @@ pub struct Backlog {
 pub struct Assignment {
     /// Where: a copy of each chunk on every one of them that has room.
     pub paths: SmallVec<[PathId; 4]>,
-    /// At most this many chunks; the core stops when the room is used up, and asks again.
+    /// At most this many chunks; the core stops when the room is used up, and asks again. A retransmission is one.
     pub chunks: u32,
 }
 
@@ -110,7 +111,8 @@ impl Assignment {
 
 /// Decides which path new data take.
 pub trait Scheduler: Policy {
-    /// Asked while data wait and some path has room. `None` holds everything until the next signal.
+    /// Asked while data wait and some path has room. `None` holds everything until the next signal, or until pacing lets
+    /// a path send again.
     fn next(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<Assignment>;
 }
 

@@ -25,6 +25,8 @@ pub(crate) enum ChunkState {
 pub(crate) struct Outgoing {
     pub info: ChunkInfo,
     pub state: ChunkState,
+    /// While it is lost: whether the loss policy left it to the scheduler; `None`: it was not asked yet.
+    pub requeued: Option<bool>,
     pub payload: Bytes,
     pub message: u64,
     pub ssn: Ssn,
@@ -47,11 +49,13 @@ pub(crate) struct Outstanding {
     base: Tsn,
     chunks: VecDeque<Outgoing>,
     gap_acked: usize,
+    /// Payload bytes of chunks that were left to the scheduler.
+    requeued: u64,
 }
 
 impl Outstanding {
     pub fn new(initial_tsn: Tsn) -> Self {
-        Outstanding { base: initial_tsn, chunks: VecDeque::new(), gap_acked: 0 }
+        Outstanding { base: initial_tsn, chunks: VecDeque::new(), gap_acked: 0, requeued: 0 }
     }
 
     /// The TSN the next new chunk gets.
@@ -81,6 +85,7 @@ impl Outstanding {
     pub fn pop(&mut self) -> Option<Outgoing> {
         let chunk = self.chunks.pop_front()?;
         self.gap_acked -= usize::from(chunk.acked());
+        self.requeued -= waiting(&chunk);
         self.base += 1;
         Some(chunk)
     }
@@ -93,13 +98,27 @@ impl Outstanding {
         self.chunks.get_mut(tsn.0.wrapping_sub(self.base.0) as usize)
     }
 
-    /// Moves `tsn` to `state`, counting gap acknowledgements.
+    /// Moves `tsn` to `state`, counting gap acknowledgements; the loss policy has said nothing of it then.
     pub fn set_state(&mut self, tsn: Tsn, state: ChunkState) {
         let Some(chunk) = self.chunks.get_mut(tsn.0.wrapping_sub(self.base.0) as usize) else { return };
         let was = chunk.acked();
-        chunk.state = state;
+        self.requeued -= waiting(chunk);
+        (chunk.state, chunk.requeued) = (state, None);
         let is = chunk.acked();
         self.gap_acked = self.gap_acked + usize::from(is) - usize::from(was);
+    }
+
+    /// Notes whether the loss policy left the lost chunk `tsn` to the scheduler.
+    pub fn set_requeued(&mut self, tsn: Tsn, requeued: bool) {
+        let Some(chunk) = self.chunks.get_mut(tsn.0.wrapping_sub(self.base.0) as usize) else { return };
+        self.requeued -= waiting(chunk);
+        chunk.requeued = Some(requeued);
+        self.requeued += waiting(chunk);
+    }
+
+    /// Payload bytes of lost chunks that wait for the scheduler.
+    pub fn requeued(&self) -> u64 {
+        self.requeued
     }
 
     /// Chunks acknowledged by gap blocks.
@@ -119,4 +138,9 @@ impl Outstanding {
     pub fn shrink(&mut self) {
         self.chunks.shrink_to_fit();
     }
+}
+
+/// Payload bytes of `chunk` that wait for the scheduler.
+fn waiting(chunk: &Outgoing) -> u64 {
+    if chunk.requeued == Some(true) { chunk.payload.len() as u64 } else { 0 }
 }

@@ -29,7 +29,7 @@ impl Scheduler for InTurn {
 }
 
 #[derive(Debug)]
-struct Split;
+pub struct Split;
 impl Policy for Split {}
 impl LossPolicy for Split {
     fn misses(&mut self, _: &View<'_>, ack: &AckInfo, chunk: &ChunkInfo) -> u8 {
@@ -54,12 +54,17 @@ pub fn simple() -> Box<dyn Scheme> {
 }
 
 pub fn windowed(window: u64) -> Box<dyn Scheme> {
-    Box::new(Parts {
+    Box::new(parts(window))
+}
+
+/// The same in parts, some of which a test may replace.
+pub fn parts(window: u64) -> Parts {
+    Parts {
         name: "simple".into(),
         estimators: Vec::new(),
         loss: Box::new(Split),
         cc: Box::new(Fixed(window)),
         scheduler: Box::new(InTurn),
         feedback: Box::new(Plain),
-    })
+    }
 }

@@ -85,6 +85,10 @@ impl Model {
         let open: Vec<u32> =
             self.chunks.iter().filter(|(_, c)| c.fate != Fate::Acked).map(|(s, _)| *s).collect();
         let Some(&seq) = open.get(self.random.below(open.len() as u64) as usize) else { return };
+        self.abandon(seq);
+    }
+
+    pub fn abandon(&mut self, seq: u32) {
         let chunk = self.chunks.get_mut(&seq).expect("just seen");
         for t in chunk.info.transmissions.iter_mut().filter(|t| t.in_flight) {
             t.in_flight = false;

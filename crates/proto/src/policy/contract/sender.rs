@@ -1,7 +1,8 @@
 //! What leaves: lost chunks first, then new ones, where the scheme says and windows admit it.
 
 use super::model::{Chunk, Fate, Flying, Model, SENDER};
-use crate::policy::{Backlog, ChunkInfo, Occasion, PathId, PathSet, Retransmit, Signal, Transmission};
+use crate::policy::{Backlog, ChunkInfo, Occasion, PathId, Retransmit, Signal, Transmission};
+use crate::time::Instant;
 use crate::wire::serial::StreamId;
 
 /// Lost chunks asked about at one opportunity.
@@ -32,45 +33,71 @@ impl Model {
     fn send_lost(&mut self) -> bool {
         let lost: Vec<u32> = self.lost.iter().copied().take(LOST_LOOKED_AT).collect();
         for seq in lost {
-            let chunk = &self.chunks[&seq];
-            let Fate::Lost(cause) = chunk.fate else { panic!("{seq} is among the lost: {chunk:?}") };
-            let path = match self.ends[SENDER].retransmit(self.now, &chunk.info, cause) {
+            let paths = match self.verdict(seq) {
                 Retransmit::On(path) => {
                     let free =
                         self.free_retransmit[path.index()] && self.ends[SENDER].usable().contains(path);
                     let fits = self.admits(path) && self.within_aggregate();
-                    Some(path).filter(|_| free || fits)
+                    if free || fits { vec![path] } else { Vec::new() }
                 }
-                Retransmit::Requeue => {
-                    let tried = chunk.info.transmissions.iter().map(|t| t.path).collect();
-                    self.assign(chunk.info.len, Some(tried)).filter(|_| self.within_aggregate())
+                Retransmit::Requeue if self.within_aggregate() => {
+                    let path = self.assign(Some(seq));
+                    path.map_or(Vec::new(), |path| self.copies(path))
                 }
-                // Messages of the toy are reliable.
-                Retransmit::Hold | Retransmit::Abandon => None,
+                Retransmit::Abandon if self.chunks[&seq].info.expires.is_some() => {
+                    self.abandon(seq);
+                    continue;
+                }
+                // A message without lifetime is reliable.
+                Retransmit::Hold | Retransmit::Abandon | Retransmit::Requeue => Vec::new(),
             };
-            if let Some(path) = path {
+            if let Some(first) = paths.first() {
                 self.lost.remove(&seq);
-                self.free_retransmit[path.index()] = false;
+                self.free_retransmit[first.index()] = false;
                 self.chunks.get_mut(&seq).expect("just seen").fate = Fate::InFlight;
-                self.transmit(seq, path);
+                paths.iter().for_each(|path| self.transmit(seq, *path));
                 return true;
             }
         }
         false
     }
 
-    /// The first path of the scheduler's answer that admits a chunk.
-    fn assign(&mut self, len: u64, again: Option<PathSet>) -> Option<PathId> {
+    fn verdict(&mut self, seq: u32) -> Retransmit {
+        let chunk = &self.chunks[&seq];
+        let Fate::Lost(cause) = chunk.fate else { panic!("{seq} is among the lost: {chunk:?}") };
+        self.ends[SENDER].retransmit(self.now, &chunk.info, cause)
+    }
+
+    /// `path`, and the other paths of the assignment that admit a copy.
+    fn copies(&mut self, path: PathId) -> Vec<PathId> {
+        let paths = self.assignment.as_ref().map(|a| a.paths.clone()).unwrap_or_default();
+        let others: Vec<PathId> = paths.into_iter().filter(|p| *p != path && self.admits(*p)).collect();
+        core::iter::once(path).chain(others).collect()
+    }
+
+    /// Payload bytes of lost chunks that are left to the scheduler.
+    fn requeued(&mut self) -> u64 {
+        let lost: Vec<u32> = self.lost.iter().copied().collect();
+        let requeued = lost.into_iter().filter(|seq| self.verdict(*seq) == Retransmit::Requeue);
+        let requeued: Vec<u32> = requeued.collect();
+        requeued.iter().map(|seq| self.chunks[seq].info.len - 16).sum()
+    }
+
+    /// The first path of the scheduler's answer that admits the next new chunk, or the lost one `again`.
+    fn assign(&mut self, again: Option<u32>) -> Option<PathId> {
         if self.ends[SENDER].held || !self.ends[SENDER].views.iter().any(|p| p.has_room()) {
             return None;
         }
+        let requeued = if again.is_some() { self.requeued() } else { 0 };
+        let lost = again.map(|seq| self.chunks[&seq].info.clone());
+        let tried = lost.iter().flat_map(|info| info.transmissions.iter().map(|t| t.path)).collect();
         let backlog = Backlog {
-            bytes: u64::from(self.queue) * 500,
+            bytes: u64::from(self.queue) * 500 + requeued,
             messages: self.queue as usize,
-            next_len: len,
-            next_expires: None,
+            next_len: lost.as_ref().map_or(self.next_len, |info| info.len),
+            next_expires: lost.as_ref().map_or(expiry(self.next), |info| info.expires),
             retransmission: again.is_some(),
-            tried: again.unwrap_or_default(),
+            tried,
         };
         self.assignment = self.ends[SENDER].next(self.now, &backlog);
         let paths = self.assignment.as_ref().map(|a| a.paths.clone()).unwrap_or_default();
@@ -87,7 +114,7 @@ impl Model {
         }
         let paths = self.assignment.as_ref().filter(|a| a.chunks > 0).map(|a| a.paths.clone());
         let kept = paths.unwrap_or_default().into_iter().find(|p| self.admits(*p));
-        let Some(path) = kept.or_else(|| self.assign(len, None)) else { return false };
+        let Some(path) = kept.or_else(|| self.assign(None)) else { return false };
         let assignment = self.assignment.as_mut().expect("it named the path");
         assignment.chunks -= 1;
         let others: Vec<PathId> = assignment.paths.iter().copied().filter(|p| *p != path).collect();
@@ -96,7 +123,7 @@ impl Model {
             tsn: self.tsn(seq),
             len,
             stream: StreamId(0),
-            expires: None,
+            expires: expiry(seq),
             transmissions: Default::default(),
             losses: 0,
         };
@@ -129,4 +156,9 @@ impl Model {
         let reports = self.ends[SENDER].reports(at, Occasion::Data(path));
         self.launch(path, Flying::Data { seq, path, reports });
     }
+}
+
+/// When the message of chunk `seq` becomes worthless: every third has a lifetime, which nothing here outlasts.
+fn expiry(seq: u32) -> Option<Instant> {
+    seq.is_multiple_of(3).then(|| Instant::from_millis(3_600_000 + u64::from(seq)))
 }

@@ -1,8 +1,13 @@
 //! The contract test itself: it accepts what is right and refuses what is broken.
 
-use super::{check, replay};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::{CASES, Model, check, replay};
 use crate::policy::{
-    Assignment, Backlog, CongestionControl, Limit, Parts, PathId, Policy, Scheduler, Scheme, View,
+    AckInfo, Assignment, Backlog, ChunkInfo, CongestionControl, Limit, LossCause, LossPolicy, LossTrigger,
+    Parts, PathId, PathSet, Policy, Retransmit, Scheduler, Scheme, Signal, View,
 };
 use crate::rfc;
 use crate::time::Instant;
@@ -117,4 +122,79 @@ fn what_parts_say_is_what_the_scheme_says() {
     );
     rfc::scheme().remarks(&view, &mut said);
     assert_eq!(said.len(), 2, "RFC 9260 has nothing to say");
+}
+
+/// Finds losses as RFC 9260 does. Each goes to the scheduler, or is given up when its message has a lifetime.
+#[derive(Debug, Default)]
+struct Leaves {
+    rfc: rfc::RfcLoss,
+    gives_up: bool,
+}
+impl Policy for Leaves {
+    fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
+        self.rfc.on_signal(view, signal);
+    }
+}
+impl LossPolicy for Leaves {
+    fn misses(&mut self, view: &View<'_>, ack: &AckInfo, chunk: &ChunkInfo) -> u8 {
+        self.rfc.misses(view, ack, chunk)
+    }
+
+    fn classify(&mut self, view: &View<'_>, chunk: &ChunkInfo, trigger: LossTrigger) -> LossCause {
+        self.rfc.classify(view, chunk, trigger)
+    }
+
+    fn retransmit(&mut self, _: &View<'_>, chunk: &ChunkInfo, _: LossCause) -> Retransmit {
+        if self.gives_up && chunk.expires.is_some() { Retransmit::Abandon } else { Retransmit::Requeue }
+    }
+}
+
+/// Sends on all paths with room, and knows from the signals what a backlog must say of a lost chunk.
+#[derive(Debug)]
+struct Knows {
+    lost: BTreeMap<u32, ChunkInfo>,
+    asked: Arc<AtomicU32>,
+}
+impl Policy for Knows {
+    fn on_signal(&mut self, _: &View<'_>, signal: &Signal<'_>) {
+        match signal {
+            Signal::Lost(chunk, _) if chunk.transmissions.iter().all(|t| !t.in_flight) => {
+                self.lost.insert(chunk.tsn.0, (*chunk).clone());
+            }
+            Signal::Sent(chunk) | Signal::Abandoned(chunk) => drop(self.lost.remove(&chunk.tsn.0)),
+            _ => {}
+        }
+    }
+}
+impl Scheduler for Knows {
+    fn next(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<Assignment> {
+        if backlog.retransmission {
+            self.asked.fetch_add(1, Ordering::Relaxed);
+            let tried = |c: &ChunkInfo| c.transmissions.iter().map(|t| t.path).collect::<PathSet>();
+            let told = (backlog.next_len, backlog.next_expires, backlog.tried);
+            let known = self.lost.values().any(|c| (c.len, c.expires, tried(c)) == told);
+            assert!(known && backlog.bytes + 16 >= backlog.next_len, "{backlog:?} of {:?}", self.lost);
+        } else {
+            assert!(backlog.tried.is_empty(), "{backlog:?}");
+        }
+        let paths = view.usable_paths().filter(|p| p.has_room()).map(|p| p.id).collect();
+        Some(Assignment { paths, chunks: 1 }).filter(|a| !a.paths.is_empty())
+    }
+}
+
+#[test]
+fn a_backlog_describes_what_was_requeued() {
+    for gives_up in [false, true] {
+        let asked = Arc::new(AtomicU32::new(0));
+        let build = || -> Box<dyn Scheme> {
+            let loss = Leaves { gives_up, ..Leaves::default() };
+            let scheduler = Knows { lost: BTreeMap::new(), asked: Arc::clone(&asked) };
+            Box::new(Parts { loss: Box::new(loss), scheduler: Box::new(scheduler), ..rfc::scheme() })
+        };
+        // The association alone: nonsense describes chunks that nobody lost.
+        for seed in 0..CASES {
+            Model::run(seed, [build(), build()]);
+        }
+        assert!(asked.load(Ordering::Relaxed) > 100, "the contract test reaches requeued chunks");
+    }
 }
