@@ -82,7 +82,11 @@ pub(super) const KEYS: &[Key] = &[
         &["dac", "rfc", "rounds"],
         "acknowledgement: delayed across gaps, RFC 9260 §6.7, or that with rounds and the receiver's rates",
     ),
-    Key::one_of("rtx", &["cwnd", "same", "asap", "ssthresh", "lossrate"], "where lost chunks go (loss=sfr)"),
+    Key::one_of(
+        "rtx",
+        &["cwnd", "same", "asap", "ssthresh", "lossrate", "scheduler"],
+        "where lost chunks go (loss=sfr)",
+    ),
     Key::one_of("turn", &["window", "packet"], "length of a turn (scheduler=round-robin)"),
     Key::number("copies", (1, 16, ""), "16", "paths a chunk is sent on at most (scheduler=redundant)"),
     Key::decimal("psi", (0.0, 1.0, ""), "0.875", "weight of the old round-trip time (scheduler=loss-order)"),
@@ -253,6 +257,7 @@ fn split(params: &Params, seeds: &Seeds) -> Box<dyn LossPolicy> {
         "asap" => Rtx::Asap,
         "ssthresh" => Rtx::Ssthresh,
         "lossrate" => Rtx::LossRate,
+        "scheduler" => Rtx::Scheduler,
         _ => Rtx::Cwnd,
     };
     let config = SfrConfig { dac: params.switch("dac"), repeat: params.switch("rtx-again"), rtx };

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use strandcast_proto::policy::{ChunkInfo, PathId, PathState, PathView, Signal, View};
+use strandcast_proto::policy::{ChunkInfo, PathId, PathState, PathView, Retransmit, Signal, View};
 use strandcast_proto::seeds::Random;
 use strandcast_proto::time::Instant;
 use strandcast_proto::wire::Tsn;
@@ -26,6 +26,8 @@ pub enum Rtx {
     Ssthresh,
     /// RTX-LOSSRATE: the least share of the path's last [`HISTORY`] transmissions marked lost.
     LossRate,
+    /// The scheduler decides, as of new data; not one of the paper's.
+    Scheduler,
 }
 
 /// A policy with its memory. Ties are broken at random.
@@ -77,8 +79,16 @@ impl Chooser {
         self.histories.get(path.index()).map_or(0.0, History::rate)
     }
 
-    /// The path for `chunk`; the core sees to it that there is room. `None`: no path is usable.
-    pub fn choose(&mut self, view: &View<'_>, chunk: &ChunkInfo) -> Option<PathId> {
+    /// Where `chunk` goes; the core sees to it that there is room.
+    pub fn verdict(&mut self, view: &View<'_>, chunk: &ChunkInfo) -> Retransmit {
+        match self.rule {
+            Rtx::Scheduler => Retransmit::Requeue,
+            _ => self.choose(view, chunk).map_or(Retransmit::Hold, Retransmit::On),
+        }
+    }
+
+    /// The path for `chunk`. `None`: no path is usable.
+    fn choose(&mut self, view: &View<'_>, chunk: &ChunkInfo) -> Option<PathId> {
         let usable = view.usable();
         let last = chunk.path();
         match self.rule {
@@ -89,7 +99,7 @@ impl Chooser {
                 let full = !view.usable_paths().any(|p| p.has_room());
                 if full && usable.contains(last) { Some(last) } else { self.best(view, |_, p| room(p)) }
             }
-            Rtx::Same | Rtx::Cwnd => self.best(view, |_, p| p.limit.cwnd as f64),
+            Rtx::Same | Rtx::Cwnd | Rtx::Scheduler => self.best(view, |_, p| p.limit.cwnd as f64),
             Rtx::Ssthresh => self.best(view, |_, p| p.limit.ssthresh.map_or(f64::INFINITY, |s| s as f64)),
             Rtx::LossRate => self.best(view, |this, p| -this.loss_rate(p.id)),
         }

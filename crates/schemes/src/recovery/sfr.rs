@@ -77,6 +77,6 @@ impl LossPolicy for SplitFastRetransmit {
     }
 
     fn retransmit(&mut self, view: &View<'_>, chunk: &ChunkInfo, _: LossCause) -> Retransmit {
-        self.chooser.choose(view, chunk).map_or(Retransmit::Hold, Retransmit::On)
+        self.chooser.verdict(view, chunk)
     }
 }

@@ -165,3 +165,11 @@ fn the_loss_rate_is_that_of_the_last_thousand_transmissions() {
     loss.on_signal(&picture.view(), &Signal::Lost(&old, LossCause::Congestion));
     assert_eq!(goes_to(&mut loss, &picture, &chunk(5000, &[1])), 0);
 }
+
+#[test]
+fn the_scheduler_may_decide() {
+    let picture = Picture::new(2);
+    let mut loss = sfr(SfrConfig { rtx: Rtx::Scheduler, ..SfrConfig::default() });
+    let verdict = loss.retransmit(&picture.view(), &chunk(5, &[0]), LossCause::Congestion);
+    assert_eq!(verdict, Retransmit::Requeue);
+}
