@@ -82,7 +82,8 @@ pub(crate) struct SendArgs {
     /// Play out this many milliseconds after sending; what would come later is dropped
     #[arg(long, value_name = "MS", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(20..=60_000))]
     pub(crate) latency: u32,
-    /// Seconds to keep trying when no path leads to the receiver; `forever` once a live input was connected, else 30
+    /// Seconds to keep trying when no path leads to the receiver (`forever` once a live input was connected, else 30) or
+    /// it refuses (not at all unless given)
     #[arg(long, value_name = "SECONDS")]
     pub(crate) retry: Option<Retry>,
 }
@@ -104,7 +105,7 @@ pub(crate) struct ReceiveArgs {
     /// End with the first sender's stream
     #[arg(long)]
     pub(crate) once: bool,
-    /// Give a sender up that was silent for this many seconds
+    /// Give a sender up that was silent for this many seconds; others may follow it sooner (docs/cli.md)
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     pub(crate) silence: Duration,
 }

@@ -2,6 +2,7 @@
 
 use crate::error::CliError;
 use crate::input::why;
+use crate::print;
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
@@ -48,7 +49,11 @@ impl Capture {
             };
             if let Err(error) = pcap.datagram(at, from, to, payload) {
                 *writer = None;
-                eprintln!("the capture ends: cannot write {}: {}", shared.path.display(), why(&error));
+                print::line(&format!(
+                    "the capture ends: cannot write {}: {}",
+                    shared.path.display(),
+                    why(&error)
+                ));
             }
         }))
     }

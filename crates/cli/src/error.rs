@@ -1,5 +1,7 @@
 //! What can go wrong, in one line each, and the exit code that goes with it.
 
+use crate::print;
+
 /// Why the command did not do what it was asked to.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CliError {
@@ -60,9 +62,22 @@ pub(crate) fn usage(error: &clap::Error) -> u8 {
             2
         }
         _ => {
-            eprintln!("strandcast: {}", one_line(&error.to_string()));
+            print::line(&format!("strandcast: {}", mistake(error)));
             2
         }
+    }
+}
+
+/// A mistake as a line. Where a port belongs clap cannot know.
+fn mistake(error: &clap::Error) -> String {
+    use clap::error::{ContextKind, ContextValue};
+    let line = one_line(&error.to_string());
+    match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(arg)) if matches!(arg.as_str(), "--port" | "-p") => {
+            let said = line.split(" tip: ").next().unwrap_or(&line);
+            format!("{said}; a UDP port stands behind the address: HOST:PORT")
+        }
+        _ => line,
     }
 }
 

@@ -3,6 +3,7 @@
 //! Everything that decides something lives in the crates below; this one parses the command line, joins media to
 //! the transport, and says what happens in one line each on standard error.
 #![forbid(unsafe_code)]
+#![warn(clippy::print_stdout, clippy::print_stderr)]
 
 mod args;
 pub mod batch;
@@ -56,7 +57,7 @@ pub fn run_code_with(args: impl IntoIterator<Item = OsString>, catalog: SharedCa
     match dispatch(args.command, catalog) {
         Ok(()) => 0,
         Err(error) => {
-            eprintln!("strandcast: {error}");
+            print::line(&format!("strandcast: {error}"));
             error.code()
         }
     }
@@ -75,7 +76,7 @@ fn dispatch(command: args::Command, catalog: SharedCatalog) -> Result<(), CliErr
         args::Command::Figures(_) => needs_python("figures"),
         args::Command::Sweep(_) => needs_python("sweep"),
         args::Command::Plot(_) => needs_python("plot"),
-        args::Command::Schema => print::text(&format!("{:#}\n", strandcast_sim::scenario::schema())),
+        args::Command::Schema => print::json(&format!("{:#}\n", strandcast_sim::scenario::schema())),
     }
 }
 

@@ -1,14 +1,105 @@
-//! Results on standard output.
+//! All that the command says: lines on standard error, results on standard output. Whatever a peer or a file has put
+//! into them, a terminal does not obey it, and a line stays one line.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "everything is printed here")]
 
 use crate::error::CliError;
-use std::io::{Write, stdout};
+use crate::input::why;
+use std::fmt::Write as _;
+use std::io::{Write, stderr, stdout};
+use strandcast_proto::text::{needs_escape, printable};
 
-/// Prints a result.
+/// Most letters of a peer's words that are repeated.
+const MOST_SAID: usize = 200;
+
+/// A line on standard error. One that is closed or full ends nothing.
+pub(crate) fn line(text: &str) {
+    error_bytes(&format!("{}\n", printable(text)));
+}
+
+/// A line of JSON on standard error.
+pub(crate) fn json_line(json: &str) {
+    error_bytes(&format!("{}\n", json_text(json)));
+}
+
+/// What was made fit for a terminal by its writer, on standard error.
+pub(crate) fn error_bytes(text: &str) {
+    let _ = stderr().lock().write_all(text.as_bytes());
+}
+
+/// Lines of a result on standard output.
 ///
 /// # Errors
 /// [`CliError::Media`]: whoever reads has gone, or the disk is full.
 pub(crate) fn text(text: &str) -> Result<(), CliError> {
+    let lines = text.split_inclusive('\n').map(|line| match line.strip_suffix('\n') {
+        Some(line) => format!("{}\n", printable(line)),
+        None => printable(line).into_owned(),
+    });
+    output(&lines.collect::<String>())
+}
+
+/// A result as JSON on standard output.
+///
+/// # Errors
+/// As [`text`].
+pub(crate) fn json(json: &str) -> Result<(), CliError> {
+    output(&json_text(json))
+}
+
+fn output(text: &str) -> Result<(), CliError> {
     let mut out = stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    written.map_err(|e| CliError::Media(format!("cannot write to standard output: {e}")))
+    written.map_err(|e| CliError::Media(format!("cannot write to standard output: {}", why(&e))))
+}
+
+/// JSON with escapes for all that a terminal could obey. What needs one stands in strings, but for the line ends
+/// between values; JSON's writer has escaped those in strings.
+fn json_text(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c == '\n' || !needs_escape(c) {
+            out.push(c);
+        } else {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                write!(out, "\\u{unit:04x}").expect("a string takes everything");
+            }
+        }
+    }
+    out
+}
+
+/// What a peer says, to be put into a line: escaped, and not longer than a line should be.
+pub(crate) fn said(words: &str) -> String {
+    let mut text: String = printable(words).chars().take(MOST_SAID + 1).collect();
+    if text.chars().count() > MOST_SAID {
+        text.pop();
+        text.push_str(" ...");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_stays_the_same_value() {
+        let hostile = "\u{1b}[2J\u{9b}2J\u{7f}\u{202e}\n\u{e0041}größer";
+        let value = serde_json::json!({ "name": hostile, "list": [hostile, 1] });
+        for text in [format!("{value:#}\n"), value.to_string()] {
+            let escaped = json_text(&text);
+            assert!(!escaped.contains(|c| c != '\n' && needs_escape(c)), "{escaped:?}");
+            assert_eq!(serde_json::from_str::<serde_json::Value>(&escaped).unwrap(), value);
+        }
+    }
+
+    #[test]
+    fn long_speeches_are_cut() {
+        assert_eq!(said("short"), "short");
+        let long = said(&"\n".repeat(10_000));
+        assert!(
+            long.starts_with("\\n\\n") && long.ends_with(" ...") && long.len() == MOST_SAID + 4,
+            "{long}"
+        );
+    }
 }

@@ -21,7 +21,7 @@ pub(crate) fn run(args: &SchemesArgs) -> Result<(), CliError> {
     }
     if args.json {
         let all: Vec<Value> = list.into_iter().map(as_json).collect();
-        return print::text(&format!("{:#}\n", json!({ "schemes": all })));
+        return print::json(&format!("{:#}\n", json!({ "schemes": all })));
     }
     let all: String = list.into_iter().map(|preset| describe(preset) + "\n").collect();
     print::text(&format!("{all}Parameters follow the name: --scheme cmt,rtx=ssthresh,dac=off\n"))

@@ -1,6 +1,7 @@
 //! Ctrl-C and SIGTERM: the first asks for a graceful end, the second ends at once.
 
 use crate::error::CliError;
+use crate::print;
 use std::thread;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -24,7 +25,7 @@ pub(crate) fn watch() -> Result<Stop, CliError> {
         // Nobody watches: the command is ending anyway.
         let _ = stop.send(true);
         either(&mut interrupt, &mut terminate).await;
-        eprintln!("strandcast: {}", CliError::Aborted);
+        print::line(&format!("strandcast: {}", CliError::Aborted));
         std::process::exit(i32::from(CliError::Aborted.code()));
     };
     let thread = thread::Builder::new().name("signals".to_owned());

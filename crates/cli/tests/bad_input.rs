@@ -14,6 +14,14 @@ fn command_lines_that_make_no_sense() {
     run("send a.ts 127.0.0.1 --path wlan0").fails(2, &["wlan0", "if="]);
     run("receive udp://127.0.0.1").fails(2, &["port"]);
     run("demo --network moon").fails(2, &["moon", "field"]);
+    for command in [
+        "perf server --port 9877",
+        "receive --port=9877 out.ts",
+        "send --port 1 a.ts h",
+        "perf client h -p 1",
+    ] {
+        run(command).fails(2, &["HOST:PORT"]);
+    }
 }
 
 #[test]

@@ -42,6 +42,22 @@ fn results_have_iperf3s_shape_in_either_direction() {
 }
 
 #[test]
+fn clients_are_told_that_the_server_is_busy() {
+    let place = format!("127.0.0.1:{}", port());
+    let server = start(&format!("perf server {place}"));
+    server.says("listening");
+    let first = start(&format!("perf client {place} --time 30 --quiet"));
+    server.says("receiving from");
+    let others: Vec<_> = (0..24).map(|_| start(&format!("perf client {place} --time 1 --quiet"))).collect();
+    for other in others {
+        other.end().fails(5, &["the server is busy with another client"]);
+    }
+    first.signal(nix::sys::signal::Signal::SIGINT);
+    first.end().fails(1, &["interrupted"]);
+    server.until("all turned away", || server.said().matches("turned away: busy").count() == 24);
+}
+
+#[test]
 fn a_client_without_server_gives_up() {
     run(&format!("perf client 127.0.0.1:{} --time 1", port())).fails(5, &["does not answer"]);
 }

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
+use strandcast_proto::text::printable;
 
 /// Exit code of a command whose policy failed.
 const FAILED: u8 = 1;
@@ -19,7 +20,7 @@ pub(crate) fn command(py: Python<'_>, args: Vec<OsString>) -> u8 {
     let code = py.detach(|| strandcast::run_code_with(args, catalog));
     match failure.line() {
         Some(line) if code == 0 => {
-            eprintln!("strandcast: {line}; from then on its base scheme decided alone");
+            eprintln!("strandcast: {}; from then on its base scheme decided alone", printable(&line));
             FAILED
         }
         _ => code,

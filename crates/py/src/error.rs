@@ -4,6 +4,7 @@ use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use strandcast::batch::RunError;
+use strandcast_proto::text::printable;
 use strandcast_sim::scenario::ScenarioError;
 
 /// A mistake in a scenario: `strandcast.ScenarioError`.
@@ -75,5 +76,6 @@ pub(crate) fn trace(py: Python<'_>, file: &str, line: usize, problem: &str) -> P
 /// An exception of this name; an error if there is none.
 fn raise(py: Python<'_>, name: &str, message: &str, fields: Option<&Bound<'_, PyDict>>) -> PyResult<PyErr> {
     let class = py.import("strandcast.errors")?.getattr(name)?;
-    Ok(PyErr::from_value(class.call((message,), fields)?))
+    // A traceback shows it as it is, on a terminal.
+    Ok(PyErr::from_value(class.call((printable(message).as_ref(),), fields)?))
 }

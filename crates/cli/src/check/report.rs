@@ -6,6 +6,7 @@ use crate::show::{bits_per_s, bytes, percent};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::time::Duration;
+use strandcast_proto::text::printable;
 use strandcast_sim::scenario::Scenario;
 
 /// The layout of the JSON.
@@ -31,9 +32,9 @@ impl Report<'_> {
             text.push_str(&words);
             text.push('\n');
         };
-        line(self.scenario.title.clone());
+        line(printable(&self.scenario.title).into_owned());
         for (flow, rates) in self.facts.flows.iter().zip(self.rates) {
-            line(head(flow));
+            line(printable(&head(flow)).into_owned());
             for (path, rate) in flow.paths.iter().zip(rates) {
                 path_lines(path, *rate).into_iter().for_each(&mut line);
             }

@@ -27,5 +27,5 @@ pub(crate) fn run(args: &CheckArgs, catalog: &dyn Catalog) -> Result<(), CliErro
         rates: &rates,
         facts: &facts,
     };
-    print::text(&if args.json { report.json() } else { report.text() })
+    if args.json { print::json(&report.json()) } else { print::text(&report.text()) }
 }

@@ -8,6 +8,7 @@ use crate::error::CliError;
 use crate::input::why;
 use crate::output::Output;
 use crate::place::Place;
+use crate::print;
 use crate::receive::Player;
 use crate::report::{PathSample, Recording, Sample, Summary, html};
 use crate::send::Pump;
@@ -142,7 +143,7 @@ impl Demo {
                 Step::Hole => self.turn_hole(),
                 Step::Arrived => self.take(),
                 Step::Event(event) => self.path_event(event.as_ref()).await,
-                Step::Tick => self.sample().await?,
+                Step::Tick => self.sample().await,
                 Step::GiveUp => {
                     self.event("the end of the stream did not come");
                     self.over = true;
@@ -239,8 +240,8 @@ impl Demo {
         }
     }
 
-    async fn sample(&mut self) -> Result<(), CliError> {
-        let Some(seen) = self.stage.sender.snapshot().await else { return Ok(()) };
+    async fn sample(&mut self) {
+        let Some(seen) = self.stage.sender.snapshot().await else { return };
         self.pump.observe(&seen);
         let stats = self.player.as_ref().map(Player::stats).unwrap_or_default();
         let level = self.player.as_ref().map(|p| p.level(self.stage.receiver.now()).as_secs_f64() * 1e3);
@@ -253,10 +254,9 @@ impl Demo {
             buffer_bytes: 0,
         };
         let at_s = self.at();
-        self.monitor.show(at_s, "the receiver", media, &seen)?;
+        self.monitor.show(at_s, "the receiver", media, &seen);
         let paths = self.recording.names.iter().map(|name| path_sample(&seen, name)).collect();
         self.recording.samples.push(Sample { at_s, paths, buffer_ms: level });
-        Ok(())
     }
 
     /// Writes the report and judges.
@@ -283,14 +283,15 @@ impl Demo {
         for line in summary.lines() {
             self.monitor.line(&line);
         }
-        write(&args.out.join("report.html"), &html(&summary, &self.recording))?;
         let json = serde_json::to_string_pretty(&summary).expect("numbers and names always serialise") + "\n";
-        write(&args.out.join("summary.json"), &json)?;
-        self.monitor.line(&format!("report: {}", args.out.join("report.html").display()));
-        if args.json {
-            print!("{json}");
+        let printed = if args.json { print::json(&json) } else { Ok(()) };
+        // Each of them is worth having without the others.
+        let report = write(&args.out.join("report.html"), &html(&summary, &self.recording));
+        let written = write(&args.out.join("summary.json"), &json);
+        if report.is_ok() {
+            self.monitor.line(&format!("report: {}", args.out.join("report.html").display()));
         }
-        outcome(&summary)
+        outcome(&summary).and(printed).and(report).and(written)
     }
 }
 

@@ -38,7 +38,11 @@ pub(crate) fn run(args: &ExplainArgs, catalog: &dyn Catalog) -> Result<(), CliEr
         let message = format!("the run of scheme {scheme}, seed {seed} goes another way now: simulate again");
         CliError::Unmet(message)
     })?;
-    print::text(&if args.json { as_json(&account, &run, wanted) } else { story(&account, &run, wanted) })
+    if args.json {
+        print::json(&as_json(&account, &run, wanted))
+    } else {
+        print::text(&story(&account, &run, wanted))
+    }
 }
 
 /// Makes a run again; `None` if it is another one.

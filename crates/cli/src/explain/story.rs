@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::time::Duration;
+use strandcast_proto::text::printable;
 use strandcast_proto::time::Instant;
 use strandcast_sim::result::RunName;
 use strandcast_sim::result::meter::LossPlace;
@@ -51,7 +52,7 @@ impl Teller<'_> {
             1 => format!(" ({bytes} bytes)"),
             n => format!(" ({bytes} bytes in {n} messages)"),
         };
-        format!("{what} of flow {flow}{size}, scheme {}, seed {}", run.scheme, run.seed)
+        format!("{what} of flow {flow}{size}, scheme {}, seed {}", printable(&run.scheme), run.seed)
     }
 
     fn verdict(&self) -> Vec<String> {

@@ -1,13 +1,14 @@
 //! The client's side of a measurement, as an application inside the endpoint's loop.
 
 use super::bulk::{Receiving, Sending};
-use super::control::{BULK, CONTROL, Control, Totals, VERSION};
+use super::control::{BULK, BUSY, CONTROL, Control, Totals, VERSION};
 use super::result::{Interval, Outcome, Setup};
 use super::usage::Cpu;
+use crate::print::said;
 use crate::show::{Remarks, Role, Sampler, Seen};
 use std::time::Duration;
 use strandcast_proto::app::App;
-use strandcast_proto::association::{Association, CloseReason, Event};
+use strandcast_proto::association::{Association, CloseReason, Event, SendError};
 use strandcast_proto::endpoint::{AssociationId, Endpoint};
 use strandcast_proto::policy::PathState;
 use strandcast_proto::time::Instant;
@@ -92,8 +93,14 @@ impl Client {
             time_ms: self.setup.time.as_millis() as u64,
             message: self.setup.message as u32,
         };
-        if let Err(e) = endpoint.send(now, id, start.to_bytes(), Control::options()) {
-            self.finish(now, endpoint, Err(e.to_string()));
+        self.say(now, endpoint, id, &start);
+    }
+
+    /// A control message to the server. Why an association is closed is told by its end, which comes next.
+    fn say(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId, control: &Control) {
+        match endpoint.send(now, id, control.to_bytes(), Control::options()) {
+            Ok(_) | Err(SendError::Closed) => {}
+            Err(e) => self.finish(now, endpoint, Err(e.to_string())),
         }
     }
 
@@ -124,9 +131,7 @@ impl Client {
         let Phase::Receiving(receiving) = &self.phase else { return };
         if receiving.complete() && !before {
             let result = Control::Result { totals: receiving.totals(), cpu: Cpu::now() - self.begun.1 };
-            if let Err(e) = endpoint.send(now, id, result.to_bytes(), Control::options()) {
-                self.finish(now, endpoint, Err(e.to_string()));
-            }
+            self.say(now, endpoint, id, &result);
         }
     }
 
@@ -290,10 +295,13 @@ pub(super) fn closed(reason: &CloseReason) -> String {
     match reason {
         CloseReason::Shutdown => "the server closed before the result".into(),
         CloseReason::Aborted => "aborted".into(),
-        CloseReason::PeerAborted(words) => format!("the server refuses: {words}"),
+        CloseReason::PeerAborted(words) if words == BUSY => {
+            "the server is busy with another client: try again later".into()
+        }
+        CloseReason::PeerAborted(words) => format!("the server refuses: {}", said(words)),
         CloseReason::NoAnswer => "the server does not answer".into(),
         CloseReason::Unreachable => "the server is no longer there".into(),
-        CloseReason::Protocol(words) => format!("the server breaks the protocol: {words}"),
+        CloseReason::Protocol(words) => format!("the server breaks the protocol: {}", said(words)),
         _ => "the association ended".into(),
     }
 }

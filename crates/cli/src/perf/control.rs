@@ -11,6 +11,10 @@ pub(super) const BULK: u16 = 0;
 pub(super) const CONTROL: u16 = 1;
 /// Version of these messages; others are refused.
 pub(super) const VERSION: u32 = 1;
+/// What a client is told while another one is served.
+pub(super) const BUSY: &str = "busy with another client";
+/// No measurement lasts longer, seconds: what says so is no result.
+const LONGEST_S: f64 = 1e9;
 /// A control message is short.
 const LONGEST: usize = 4096;
 
@@ -64,7 +68,13 @@ impl Control {
         if bytes.len() > LONGEST {
             return None;
         }
-        serde_json::from_slice(bytes).ok()
+        let control = serde_json::from_slice(bytes).ok()?;
+        let times = match &control {
+            Control::Start { .. } | Control::Ready => [0.0; 3],
+            Control::End(totals) => [totals.seconds, 0.0, 0.0],
+            Control::Result { totals, cpu } => [totals.seconds, cpu.user_s, cpu.system_s],
+        };
+        times.iter().all(|s| (0.0..=LONGEST_S).contains(s)).then_some(control)
     }
 
     /// How control messages are sent: all of them, in order.
@@ -89,7 +99,13 @@ mod tests {
         ] {
             assert_eq!(Control::parse(&message.to_bytes()), Some(message));
         }
-        for rubbish in [&b""[..], b"{}", b"null", b"\xff\x00", b"{\"start\":{}}", &[b'['; 100_000]] {
+        let no_time = |s| Control::End(Totals { seconds: s, ..totals }).to_bytes();
+        let [negative, endless] = [-1.0, 1e300].map(no_time);
+        let times = [&negative[..], &endless];
+        for rubbish in [&b""[..], b"{}", b"null", b"\xff\x00", b"{\"start\":{}}", &[b'['; 100_000]]
+            .into_iter()
+            .chain(times)
+        {
             assert_eq!(Control::parse(rubbish), None);
         }
     }

@@ -15,6 +15,7 @@ use clap::Parser;
 use std::ffi::OsString;
 use std::time::Duration;
 use strandcast_net::driver;
+use strandcast_proto::text::printable;
 use strandcast_sim::simulation::Catalog;
 use tokio::sync::mpsc::unbounded_channel;
 
@@ -46,7 +47,7 @@ pub(crate) async fn run(args: PerfArgs, catalog: &SharedCatalog) -> Result<(), C
 /// # Errors
 /// The command's exit code, and its only line.
 pub fn perf_client(args: Vec<OsString>, catalog: SharedCatalog) -> Result<String, (u8, String)> {
-    let told = |error: CliError| (error.code(), error.to_string());
+    let told = |error: CliError| (error.code(), printable(&error.to_string()).into_owned());
     let words = std::iter::once(OsString::from("strandcast perf client")).chain(args);
     let args =
         PerfClient::try_parse_from(words).map_err(|e| told(CliError::Usage(one_line(&e.to_string()))))?;
@@ -57,7 +58,7 @@ pub fn perf_client(args: Vec<OsString>, catalog: SharedCatalog) -> Result<String
     });
     let outcome = measured.map_err(told)?;
     if !quiet {
-        outcome.lines().iter().for_each(|line| eprintln!("{line}"));
+        outcome.lines().iter().for_each(|line| print::line(line));
     }
     Ok(format!("{:#}", outcome.json()))
 }
@@ -76,7 +77,7 @@ async fn client(
 ) -> Result<Box<Outcome>, CliError> {
     let say = |line: &str| {
         if !args.quiet {
-            eprintln!("{line}");
+            print::line(line);
         }
     };
     let plan = transport::scheme(&args.transport.scheme, catalog)?;
@@ -122,9 +123,9 @@ async fn client(
 /// The result for people, unless only that for machines is wanted, and that.
 fn tell(outcome: &Outcome, json: bool, quiet: bool) -> Result<(), CliError> {
     if !(json && quiet) {
-        outcome.lines().iter().for_each(|line| eprintln!("{line}"));
+        outcome.lines().iter().for_each(|line| print::line(line));
     }
-    if json { print::text(&format!("{:#}\n", outcome.json())) } else { Ok(()) }
+    if json { print::json(&format!("{:#}\n", outcome.json())) } else { Ok(()) }
 }
 
 async fn sleep_until(at: Option<tokio::time::Instant>) {
@@ -144,7 +145,7 @@ async fn server(args: PerfServerArgs, catalog: &SharedCatalog) -> Result<(), Cli
     let (tell, mut served) = unbounded_channel();
     let (driver, _task) = server.run(Server::new(tell)).map_err(|e| transport::open_error(&e))?;
     let locals: Vec<String> = driver.local_addrs().iter().map(ToString::to_string).collect();
-    eprintln!("listening on UDP {}", locals.join(", "));
+    print::line(&format!("listening on UDP {}", locals.join(", ")));
     loop {
         let next = tokio::select! {
             next = served.recv() => next,
@@ -152,18 +153,21 @@ async fn server(args: PerfServerArgs, catalog: &SharedCatalog) -> Result<(), Cli
         };
         match next {
             Some(Served::Begun { client, reverse }) => {
-                eprintln!("{} {client}", if reverse { "sending to" } else { "receiving from" });
+                print::line(&format!("{} {client}", if reverse { "sending to" } else { "receiving from" }));
             }
             Some(Served::Done(totals, cpu)) => {
                 let rate = totals.bytes as f64 * 8.0 / totals.seconds.max(1e-3);
                 let (amount, rate, cpu) = (bytes(totals.bytes), bits_per_s(rate), cpu.total_s());
-                eprintln!("{amount} in {:.2} s, {rate}, processor time {cpu:.2} s", totals.seconds);
+                print::line(&format!(
+                    "{amount} in {:.2} s, {rate}, processor time {cpu:.2} s",
+                    totals.seconds
+                ));
             }
-            Some(Served::Remark(line)) => eprintln!("{line}"),
+            Some(Served::Remark(line)) => print::line(&line),
             Some(Served::Left) if args.once => return Ok(()),
             Some(Served::Left) => {}
             Some(Served::Failed(why)) if args.once => return Err(CliError::Peer(why)),
-            Some(Served::Failed(why)) => eprintln!("{why}"),
+            Some(Served::Failed(why)) => print::line(&why),
             None => return Err(CliError::Network("the transport stopped".into())),
         }
     }

@@ -1,8 +1,9 @@
 //! The server's side of measurements, one client at a time.
 
 use super::bulk::{Receiving, Sending};
-use super::control::{BULK, CONTROL, Control, Totals, VERSION};
+use super::control::{BULK, BUSY, CONTROL, Control, Totals, VERSION};
 use super::usage::Cpu;
+use crate::print::said;
 use std::time::Duration;
 use strandcast_proto::app::App;
 use strandcast_proto::association::{CloseReason, Event};
@@ -73,7 +74,7 @@ impl Server {
 
     fn welcome(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId) {
         if self.guest.is_some() {
-            endpoint.abort(id, "busy with another client");
+            endpoint.abort(id, BUSY);
             self.tell(Served::Failed(format!("{} turned away: busy", peer(endpoint, id))));
             return;
         }
@@ -162,8 +163,8 @@ impl Server {
 fn left(reason: &CloseReason) -> String {
     match reason {
         CloseReason::Shutdown | CloseReason::Aborted => "left before its result".into(),
-        CloseReason::PeerAborted(words) => format!("broke off: {words}"),
-        CloseReason::Protocol(words) => format!("breaks the protocol: {words}"),
+        CloseReason::PeerAborted(words) => format!("broke off: {}", said(words)),
+        CloseReason::Protocol(words) => format!("breaks the protocol: {}", said(words)),
         _ => "can no longer be reached".into(),
     }
 }

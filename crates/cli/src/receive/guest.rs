@@ -1,18 +1,23 @@
 //! Senders: those at the door, and the one that is being received.
 
 use super::player::Player;
+use crate::print::said;
 use crate::send::REFUSED;
+use std::net::IpAddr;
 use std::time::Duration;
 use strandcast_media::pack::Message;
 use strandcast_media::playout::Ended;
-use strandcast_net::driver::Association;
+use strandcast_net::driver::{Association, Snapshot};
 use strandcast_proto::association::CloseReason;
+use strandcast_proto::policy::PathState;
 use strandcast_proto::rx;
 use strandcast_proto::time::Instant;
 use tokio::sync::mpsc::UnboundedSender;
 
 /// How long a sender may take to send its first message.
 const INTRODUCTION: Duration = Duration::from_secs(10);
+/// How often an association without a confirmed path is looked at.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// A sender of which the first message is here.
 #[derive(Debug)]
@@ -21,34 +26,52 @@ pub(super) struct Candidate {
     pub(super) first: rx::Message,
     pub(super) media: Message,
     pub(super) peer: String,
+    /// Where its confirmed paths lead.
+    pub(super) addresses: Vec<IpAddr>,
+    /// When that was known.
+    pub(super) came: Instant,
+    /// It has sent everything and closed.
+    pub(super) done: bool,
 }
 
-/// Waits for a new association's first media message, to know which run of which sender it is.
+/// Waits for a new association's first media message, to know which run of which sender it is, and for a path that is
+/// known to lead to it.
 pub(super) async fn introduce(association: Association, to: UnboundedSender<Candidate>) {
-    let first = async {
+    let known = async {
         loop {
             let first = association.recv().await?;
             if let Ok(media) = Message::decode(first.payload.clone()) {
-                return Some((first, media));
+                return Some((first, media, confirmed(&association).await?));
             }
         }
     };
-    match tokio::time::timeout(INTRODUCTION, first).await {
-        Ok(Some((first, media))) => {
-            let peer = peer(&association).await;
+    match tokio::time::timeout(INTRODUCTION, known).await {
+        Ok(Some((first, media, (peer, addresses)))) => {
+            let came = association.now();
             // The command is ending if nobody waits.
-            let _ = to.send(Candidate { association, first, media, peer });
+            let _ = to.send(Candidate { association, first, media, peer, addresses, came, done: false });
         }
         Ok(None) => {}
         Err(_) => association.abort("no stream came"),
     }
 }
 
-/// The sender's addresses.
-async fn peer(association: &Association) -> String {
-    let paths = association.snapshot().await.map_or_else(Vec::new, |s| s.paths);
-    let address = paths.first().map(|p| p.tuple.remote.to_string());
-    address.unwrap_or_else(|| "an unknown address".to_owned())
+/// The sender's name for people, and its addresses, once one is confirmed; `None` if its driver has ended.
+async fn confirmed(association: &Association) -> Option<(String, Vec<IpAddr>)> {
+    loop {
+        let seen = association.snapshot().await?;
+        let addresses = addresses(&seen);
+        if let (Some(path), false) = (seen.paths.first(), addresses.is_empty()) {
+            return Some((path.tuple.remote.to_string(), addresses));
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+/// Where the confirmed paths of an association lead.
+fn addresses(seen: &Snapshot) -> Vec<IpAddr> {
+    let confirmed = seen.paths.iter().filter(|p| p.view.state != PathState::Unconfirmed);
+    confirmed.map(|p| p.tuple.remote.ip().to_canonical()).collect()
 }
 
 /// The sender that is being received.
@@ -61,6 +84,12 @@ pub(super) struct Guest {
     pub(super) player: Player,
     /// When a message last came.
     pub(super) heard: Instant,
+    /// When anything last came.
+    pub(super) seen: Instant,
+    /// Packets of its association until then.
+    packets: u64,
+    /// Where its confirmed paths lead.
+    pub(super) addresses: Vec<IpAddr>,
     /// The association has ended and everything in it is read.
     pub(super) left: bool,
     /// Why the sender will not come back, if it said so.
@@ -76,8 +105,8 @@ pub(super) struct Guest {
 impl Guest {
     /// Lets a sender in; `latency` if the user asks for one.
     pub(super) fn admit(candidate: Candidate, latency: Option<Duration>) -> Guest {
-        let Candidate { association, first, media, peer } = candidate;
-        let (session, heard) = (media.header.session, first.arrived);
+        let Candidate { association, first, media, peer, addresses, .. } = candidate;
+        let (session, now) = (media.header.session, association.now());
         let mut player = Player::new(latency, &media);
         player.push(first);
         Guest {
@@ -85,11 +114,14 @@ impl Guest {
             peer,
             session,
             player,
-            heard,
+            heard: now,
+            seen: now,
+            packets: 0,
+            addresses,
             left: false,
             farewell: None,
             ended: None,
-            begun: heard,
+            begun: now,
             reconnects: 0,
         }
     }
@@ -99,8 +131,9 @@ impl Guest {
         self.association.abort("replaced by a new association");
         self.association = candidate.association;
         self.peer = candidate.peer;
-        self.heard = candidate.first.arrived;
-        self.left = false;
+        (self.packets, self.addresses) = (0, candidate.addresses);
+        (self.heard, self.seen) = (self.association.now(), self.association.now());
+        (self.left, self.farewell) = (false, None);
         self.reconnects += 1;
         self.player.push(candidate.first);
     }
@@ -110,12 +143,25 @@ impl Guest {
         if messages.is_empty() {
             self.left = true;
             if let CloseReason::PeerAborted(words) = self.association.closed().await {
-                self.farewell = words.strip_prefix(REFUSED).map(str::to_owned);
+                self.farewell = words.strip_prefix(REFUSED).map(said);
             }
         }
         for message in messages.drain(..) {
             self.heard = self.heard.max(message.arrived);
+            self.seen = self.seen.max(message.arrived);
             self.player.push(message);
+        }
+    }
+
+    /// Notes whether anything has come since the last look.
+    pub(super) fn observe(&mut self, now: Instant, seen: &Snapshot) {
+        let packets = seen.paths.iter().map(|p| p.stats.packets_received).sum();
+        if packets != self.packets && !self.left {
+            (self.packets, self.seen) = (packets, now);
+        }
+        let addresses = addresses(seen);
+        if !addresses.is_empty() {
+            self.addresses = addresses;
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `strandcast receive`.
 
+mod door;
 mod guest;
 mod player;
 mod session;

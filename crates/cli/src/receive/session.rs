@@ -1,5 +1,6 @@
 //! Senders come and go; one at a time is played.
 
+use super::door::{Claim, Times, Verdict, judge};
 use super::guest::{Candidate, Guest, introduce};
 use super::summary::Summary;
 use crate::args::ReceiveArgs;
@@ -8,7 +9,8 @@ use crate::catalog::SharedCatalog;
 use crate::error::CliError;
 use crate::output::Output;
 use crate::place::Place;
-use crate::send::REFUSED;
+use crate::print;
+use crate::send::{BUSY, REFUSED};
 use crate::show::{MediaNow, Monitor, Role, Stats};
 use crate::signals::{self, Stop, stopped};
 use crate::transport;
@@ -21,6 +23,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 /// How long a sender may take to close after the end: its last packets may have to come again.
 const FAREWELL: Duration = Duration::from_secs(5);
+/// How long a sender may take to come back after a farewell that was not its own.
+const FORGED: Duration = Duration::from_secs(2);
 
 struct Session {
     listener: Listener,
@@ -29,13 +33,15 @@ struct Session {
     stop: Stop,
     door: (UnboundedSender<Candidate>, UnboundedReceiver<Candidate>),
     guest: Option<Guest>,
-    /// Comes next, once the guest's last messages are played.
+    /// Waits to follow the guest.
     next: Option<Candidate>,
     latency: Option<Duration>,
     silence: Duration,
     once: bool,
     /// Print summaries as JSON; on standard error if that is all there is left.
     json: Option<bool>,
+    /// A summary could not be printed.
+    unprinted: Option<CliError>,
     messages: Vec<Message>,
 }
 
@@ -44,6 +50,7 @@ enum Step {
     Stop,
     Accepted(Option<Association>),
     Introduced(Candidate),
+    NextClosed(CloseReason),
     Messages,
     Due,
     Tick,
@@ -79,11 +86,12 @@ pub(crate) async fn run(args: ReceiveArgs, catalog: &SharedCatalog) -> Result<()
         silence: args.silence,
         once: args.once,
         json: args.transport.json.then_some(args.output == Place::Pipe),
+        unprinted: None,
         messages: Vec::new(),
     };
     let outcome = session.receive().await;
     session.leave(&outcome).await;
-    outcome
+    outcome.and(session.unprinted.map_or(Ok(()), Err))
 }
 
 impl Session {
@@ -97,11 +105,13 @@ impl Session {
                     tokio::spawn(introduce(association, self.door.0.clone()));
                 }
                 Step::Introduced(candidate) => self.introduced(candidate),
+                Step::NextClosed(reason) => self.next_closed(&reason),
                 Step::Messages => self.read().await,
                 Step::Due => {}
-                Step::Tick => self.tick().await?,
+                Step::Tick => self.tick().await,
             }
             self.play().await?;
+            self.settle().await?;
             if let Some(outcome) = self.maybe_finish() {
                 return outcome;
             }
@@ -110,7 +120,7 @@ impl Session {
 
     /// Waits for whatever comes first.
     async fn step(&mut self) -> Step {
-        let Session { listener, monitor, stop, door, guest, messages, .. } = self;
+        let Session { listener, monitor, stop, door, guest, next, messages, .. } = self;
         let due = guest.as_ref().and_then(|g| Some((g, g.player.poll_timeout()?)));
         let due = due.map(|(g, at)| at - g.association.now());
         let reading = guest.as_ref().filter(|g| !g.left);
@@ -118,6 +128,7 @@ impl Session {
             () = stopped(stop) => Step::Stop,
             accepted = listener.accept() => Step::Accepted(accepted),
             Some(candidate) = door.1.recv() => Step::Introduced(candidate),
+            reason = closed(next.as_ref().filter(|n| !n.done)) => Step::NextClosed(reason),
             () = read(reading, messages) => Step::Messages,
             () = sleep(due) => Step::Due,
             () = monitor.tick() => Step::Tick,
@@ -125,21 +136,72 @@ impl Session {
     }
 
     fn introduced(&mut self, candidate: Candidate) {
-        let session = candidate.media.header.session;
-        match &mut self.guest {
-            None => self.admit(candidate),
-            Some(guest) if guest.session == session && guest.ended.is_none() => {
-                self.monitor.line(&format!("{} is back as {}", guest.peer, candidate.peer));
-                self.monitor.restart();
-                guest.again(candidate);
-            }
-            Some(guest) if guest.left && self.next.is_none() => self.next = Some(candidate),
-            Some(guest) => {
-                self.monitor
-                    .line(&format!("{} refused: already receiving from {}", candidate.peer, guest.peer));
-                candidate.association.abort(&format!("{REFUSED}already receiving from another sender"));
-            }
+        let Some(guest) = &self.guest else { return self.admit(candidate) };
+        let silence = |c: &Candidate| Claim::of(c, guest).silence(guest.left, self.silence);
+        // One waits: who has to wait less than the one that does takes its place.
+        let first = self.next.as_ref().is_none_or(|waiting| silence(&candidate) < silence(waiting));
+        let refused = if first { self.next.replace(candidate) } else { Some(candidate) };
+        if let Some(refused) = refused {
+            self.refuse(&refused);
         }
+    }
+
+    fn refuse(&mut self, candidate: &Candidate) {
+        let guest = self.guest.as_ref().map_or("another sender", |g| g.peer.as_str());
+        let line = format!("{} refused: already receiving from {guest}", candidate.peer);
+        self.monitor.line(&line);
+        candidate.association.abort(&format!("{REFUSED}{BUSY}"));
+    }
+
+    /// The sender that waits has closed its association, after everything was delivered or without.
+    fn next_closed(&mut self, reason: &CloseReason) {
+        match (&mut self.next, reason) {
+            (Some(next), CloseReason::Shutdown) => next.done = true,
+            _ => self.next = None,
+        }
+    }
+
+    /// Lets in the sender that waits, or refuses it, once it is clear whether the guest is still there.
+    async fn settle(&mut self) -> Result<(), CliError> {
+        let (Some(next), Some(guest)) = (&self.next, &self.guest) else { return Ok(()) };
+        if guest.ended.is_some() {
+            return Ok(());
+        }
+        let claim = Claim::of(next, guest);
+        let times = Times { now: guest.association.now(), came: next.came, heard: guest.seen };
+        let verdict = judge(claim, guest.left, self.silence, times);
+        let Some(next) = self.next.take_if(|_| verdict != Verdict::Waits) else { return Ok(()) };
+        match verdict {
+            Verdict::Enters if claim.same_stream => self.again(next),
+            Verdict::Enters => self.follow(next).await?,
+            Verdict::Refused | Verdict::Waits => self.refuse(&next),
+        }
+        Ok(())
+    }
+
+    /// The guest is back over a new association.
+    fn again(&mut self, candidate: Candidate) {
+        let Some(guest) = &mut self.guest else { return self.admit(candidate) };
+        self.monitor.line(&format!("{} is back as {}", guest.peer, candidate.peer));
+        self.monitor.restart();
+        guest.again(candidate);
+    }
+
+    /// The guest makes way for another stream: what there is of it is played at once.
+    async fn follow(&mut self, candidate: Candidate) -> Result<(), CliError> {
+        if let Some(guest) = &mut self.guest {
+            let silent = (guest.association.now() - guest.seen).as_secs_f64();
+            let (old, new) = (&guest.peer, &candidate.peer);
+            self.monitor.line(&format!("{new} follows {old}, of which nothing came for {silent:.1} s"));
+            guest.player.drain();
+            self.play().await?;
+            self.tell();
+        }
+        if let Some(guest) = self.guest.take() {
+            guest.association.abort("replaced by a new stream");
+        }
+        self.admit(candidate);
+        Ok(())
     }
 
     fn admit(&mut self, candidate: Candidate) {
@@ -174,9 +236,10 @@ impl Session {
         if any { self.output.flush().await } else { Ok(()) }
     }
 
-    async fn tick(&mut self) -> Result<(), CliError> {
-        let Some(guest) = &self.guest else { return Ok(()) };
-        let Some(seen) = guest.association.snapshot().await else { return Ok(()) };
+    async fn tick(&mut self) {
+        let Some(guest) = &mut self.guest else { return };
+        let Some(seen) = guest.association.snapshot().await else { return };
+        guest.observe(guest.association.now(), &seen);
         let (stats, now) = (guest.player.stats(), guest.association.now());
         let media = MediaNow {
             messages: stats.played,
@@ -186,11 +249,10 @@ impl Session {
             buffer_ms: Some(guest.player.level(now).as_secs_f64() * 1e3),
             buffer_bytes: guest.player.held_bytes() as u64,
         };
-        self.monitor.show((now - guest.begun).as_secs_f64(), &guest.peer, media, &seen)?;
+        self.monitor.show((now - guest.begun).as_secs_f64(), &guest.peer, media, &seen);
         if now - guest.heard >= self.silence && !guest.left {
             guest.association.abort("nothing heard from the sender");
         }
-        Ok(())
     }
 
     /// Ends the guest's stream if it is over; with `--once`, everything.
@@ -199,8 +261,10 @@ impl Session {
         let now = guest.association.now();
         let played = guest.player.poll_timeout().is_none();
         let silent = now - guest.heard;
-        // A sender that lost its way may come back for as long as silence is borne.
-        let lost = guest.left && played && (silent >= self.silence || guest.farewell.is_some());
+        // A sender that lost its way may come back for as long as silence is borne; one that seems to have said farewell,
+        // for a moment: others may have said it in its name.
+        let patience = if guest.farewell.is_some() { FORGED.min(self.silence) } else { self.silence };
+        let lost = guest.left && played && silent >= patience;
         if guest.ended.is_none() && !lost {
             return None;
         }
@@ -242,8 +306,11 @@ impl Session {
             self.monitor.line(&line);
         }
         match self.json {
-            Some(true) => eprintln!("{}", summary.json()),
-            Some(false) => println!("{}", summary.json()),
+            Some(true) => print::json_line(&summary.json()),
+            Some(false) => {
+                let printed = print::json(&(summary.json() + "\n"));
+                self.unprinted = self.unprinted.take().or(printed.err());
+            }
             None => {}
         }
     }
@@ -251,6 +318,9 @@ impl Session {
     /// Says goodbye to whoever is there.
     async fn leave(&mut self, outcome: &Result<(), CliError>) {
         self.monitor.clear();
+        if let Some(next) = self.next.take() {
+            next.association.abort(&format!("{REFUSED}the receiver ends"));
+        }
         let Some(guest) = &self.guest else { return };
         match outcome {
             // It closes by itself, once it knows that everything has come.
@@ -269,6 +339,14 @@ async fn read(guest: Option<&Guest>, messages: &mut Vec<Message>) {
         Some(guest) => {
             guest.association.recv_many(messages).await;
         }
+        None => std::future::pending().await,
+    }
+}
+
+/// The end of an association.
+async fn closed(candidate: Option<&Candidate>) -> CloseReason {
+    match candidate {
+        Some(candidate) => candidate.association.closed().await,
         None => std::future::pending().await,
     }
 }

@@ -3,6 +3,7 @@
 use crate::args::{PathArgs, Retry, TransportArgs};
 use crate::capture::Capture;
 use crate::error::CliError;
+use crate::print::said;
 use crate::transport;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,9 +17,11 @@ use tokio::time::Instant;
 /// How long one attempt may take.
 const ATTEMPT: Duration = Duration::from_secs(8);
 /// Pause after an attempt that failed at once.
-const PAUSE: Duration = Duration::from_secs(1);
+pub(super) const PAUSE: Duration = Duration::from_secs(1);
 /// Who breaks off and means it begins its words so: the other side need not wait or try again.
 pub(crate) const REFUSED: &str = "refused: ";
+/// What a sender is told, behind [`REFUSED`], while another one is received.
+pub(crate) const BUSY: &str = "already receiving from another sender";
 
 /// Where to connect to, and how.
 #[derive(Clone)]
@@ -31,12 +34,12 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Tries until there is an association, for `retry` at most.
+    /// Tries until there is an association, for `retry` at most. With `endures` a receiver that refuses is tried again.
     ///
     /// # Errors
     /// [`CliError::Peer`] when the time is over or the receiver refuses; [`CliError::Network`] if nothing could be
     /// tried.
-    pub(super) async fn connect(&self, retry: Retry) -> Result<Association, CliError> {
+    pub(super) async fn connect(&self, retry: Retry, endures: bool) -> Result<Association, CliError> {
         let begun = Instant::now();
         let left = || match retry {
             Retry::Forever => ATTEMPT,
@@ -48,7 +51,7 @@ impl Plan {
                 Ok(association) => return Ok(association),
                 Err(error) => error,
             };
-            if refuses(&failed) || left() <= PAUSE {
+            if refuses(&failed) && !endures || left() <= PAUSE {
                 return Err(failed.into_error(&self.host, begun.elapsed()));
             }
             tokio::time::sleep(PAUSE.saturating_sub(attempt.elapsed())).await;
@@ -106,19 +109,24 @@ pub(super) fn final_words(reason: &CloseReason) -> bool {
     matches!(reason, CloseReason::PeerAborted(words) if words.starts_with(REFUSED))
 }
 
+/// Whether the receiver refuses because it has another sender.
+pub(super) fn is_busy(reason: &CloseReason) -> bool {
+    matches!(reason, CloseReason::PeerAborted(words) if words.strip_prefix(REFUSED) == Some(BUSY))
+}
+
 /// Why an association ended, after the peer's name.
 pub(super) fn words(reason: &CloseReason) -> String {
     match reason {
         CloseReason::Shutdown => "ended the stream".into(),
         CloseReason::Aborted => "was left".into(),
         CloseReason::PeerAborted(words) => match words.strip_prefix(REFUSED) {
-            Some(words) => format!("refuses: {words}"),
+            Some(words) => format!("refuses: {}", said(words)),
             None if words.is_empty() => "broke off".into(),
-            None => format!("broke off: {words}"),
+            None => format!("broke off: {}", said(words)),
         },
         CloseReason::NoAnswer => "does not answer".into(),
         CloseReason::Unreachable => "can no longer be reached".into(),
-        CloseReason::Protocol(words) => format!("breaks the protocol: {words}"),
+        CloseReason::Protocol(words) => format!("breaks the protocol: {}", said(words)),
         _ => "is gone".into(),
     }
 }

@@ -2,10 +2,11 @@
 
 mod connect;
 mod pump;
+mod refusals;
 mod session;
 mod summary;
 mod watch;
 
-pub(crate) use connect::REFUSED;
+pub(crate) use connect::{BUSY, REFUSED};
 pub(crate) use pump::{Pump, SEND_BUFFER};
 pub(crate) use session::run;

@@ -31,8 +31,10 @@ pub(crate) struct Pump {
     pub(crate) messages: u64,
     /// Bytes of media in them.
     pub(crate) bytes: u64,
-    /// Messages that were due while there was no association, or that found no room.
+    /// Messages that were due while there was no association, that found no room, or that are in `overdue`.
     pub(crate) dropped: u64,
+    /// Messages of which the time was over before they could be handed over: this process did not run.
+    pub(crate) overdue: u64,
     /// The last message, once it is due.
     end: Option<Bytes>,
     /// The last message was handed over.
@@ -45,7 +47,18 @@ impl Pump {
     /// Messages of `ingest`, each played `latency` after it was sent and given up when it can't be.
     pub(crate) fn new(ingest: Ingest, latency: Duration) -> Self {
         let (lifetime, last) = (latency, MediaTime::ZERO);
-        Pump { ingest, latency, lifetime, messages: 0, bytes: 0, dropped: 0, end: None, ended: false, last }
+        Pump {
+            ingest,
+            latency,
+            lifetime,
+            messages: 0,
+            bytes: 0,
+            dropped: 0,
+            overdue: 0,
+            end: None,
+            ended: false,
+            last,
+        }
     }
 
     /// Learns how long packets wait in the network's queues now: what has not left that much before its time comes
@@ -118,9 +131,16 @@ impl Pump {
         message: Outgoing,
         sent: &mut impl FnMut(&Header, &Bytes),
     ) {
-        let options = SendOptions { stream: MEDIA, ..unordered(Some(self.lifetime)) };
         let payload = (message.wire.len() - strandcast_media::pack::HEADER_LEN) as u64;
         sent(&message.header, &message.wire);
+        // Its time runs from when it was due, whenever that is noticed.
+        let left = self.lifetime.saturating_sub(now.saturating_since(message.send_at));
+        if left.is_zero() {
+            self.dropped += 1;
+            self.overdue += 1;
+            return;
+        }
+        let options = SendOptions { stream: MEDIA, ..unordered(Some(left)) };
         if association.is_some_and(|a| a.try_send(message.wire, options).is_ok()) {
             self.messages += 1;
             self.bytes += payload;

@@ -1,13 +1,16 @@
 //! A stream from its first association to its end.
 
-use super::connect::{Plan, REFUSED, final_words, words};
+use super::connect::{PAUSE, Plan, REFUSED, final_words, is_busy, words};
 use super::pump::Pump;
+use super::refusals::Refusals;
 use super::watch::Watch;
 use crate::args::{Retry, SendArgs};
 use crate::capture::Capture;
 use crate::catalog::SharedCatalog;
 use crate::error::CliError;
 use crate::input::Input;
+use crate::place::Place;
+use crate::print;
 use crate::show::{Monitor, Role, Stats};
 use crate::signals::{self, Stop, stopped};
 use crate::transport;
@@ -39,7 +42,9 @@ enum Link {
 struct Session {
     plan: Plan,
     retry: Retry,
+    refusals: Refusals,
     clock: Clock,
+    place: Place,
     input: Input,
     pump: Pump,
     link: Link,
@@ -47,6 +52,8 @@ struct Session {
     stop: Stop,
     /// The input is at its end, or the user wants it to be.
     over: bool,
+    /// The receiver has let in nothing yet: a file begins anew with the next association.
+    rewind: bool,
 }
 
 /// What happened next.
@@ -82,30 +89,33 @@ pub(crate) async fn run(args: SendArgs, catalog: &SharedCatalog) -> Result<(), C
     let plan = Plan { host: args.host, transport: args.transport, paths: args.paths, scheme, capture };
     let first = args.retry.unwrap_or(Retry::For(RETRY));
     let association = tokio::select! {
-        found = plan.connect(first) => found?,
+        found = plan.connect(first, args.retry.is_some()) => found?,
         () = stopped(&mut stop) => return Ok(()),
     };
     let live = args.input.is_live();
     let retry = args.retry.unwrap_or(if live { Retry::Forever } else { first });
     let latency = Duration::from_millis(u64::from(args.latency));
     let clock = Clock::start();
-    let pump = Pump::new(ingest(live, latency)?, latency);
+    let pump = Pump::new(ingest(live, latency, MediaTime::ZERO)?, latency);
+    let refusals = Refusals::new(args.retry.is_some(), tokio::time::Instant::now());
     let watch = Watch::new(monitor, plan.host.to_string(), plan.transport.scheme.clone());
     let json = plan.transport.json;
     let link = Link::Up(association);
-    let mut session = Session { plan, retry, clock, input, pump, link, watch, stop, over: false };
+    let (place, over, rewind) = (args.input, false, false);
+    let mut session =
+        Session { plan, retry, refusals, clock, place, input, pump, link, watch, stop, over, rewind };
     let outcome = session.stream().await;
     session.leave(&outcome).await;
     session.finish(outcome, json)
 }
 
-/// The input's machine. A run of the sender is known by a number drawn at random.
-fn ingest(live: bool, latency: Duration) -> Result<Ingest, CliError> {
+/// The input's machine; a file begins at `origin`. A run of the sender is known by a number drawn at random.
+fn ingest(live: bool, latency: Duration, origin: MediaTime) -> Result<Ingest, CliError> {
     let seeds = entropy::seeds()
         .map_err(|e| CliError::Network(format!("the system gives no random numbers: {e}")))?;
     let session = seeds.stream("session").u32();
     let pack = PackConfig { lifetime: Some(latency), ..PackConfig::new(session) };
-    Ok(if live { Ingest::live(pack) } else { Ingest::paced(MediaTime::ZERO, PaceConfig::default(), pack) })
+    Ok(if live { Ingest::live(pack) } else { Ingest::paced(origin, PaceConfig::default(), pack) })
 }
 
 impl Session {
@@ -115,27 +125,31 @@ impl Session {
 
     /// Sends until the end of the stream is acknowledged.
     async fn stream(&mut self) -> Result<(), CliError> {
-        while !self.pump.ended {
-            let now = self.now();
-            self.pump.pump(now, self.link.association(), |_, _| ());
-            match self.step().await {
-                Step::Stop => self.stop(),
-                Step::Read(read) => self.read(read?)?,
-                Step::Due => {}
-                Step::Tick => self.tick().await?,
-                Step::Event(event) => self.event(event)?,
-                Step::Found(found) => self.found(found)?,
+        loop {
+            while !self.pump.ended {
+                if !self.rewind {
+                    self.pump.pump(self.now(), self.link.association(), |_, _| ());
+                }
+                match self.step().await {
+                    Step::Stop => self.stop(),
+                    Step::Read(read) => self.read(read?)?,
+                    Step::Due => {}
+                    Step::Tick => self.tick().await,
+                    Step::Event(event) => self.event(event)?,
+                    Step::Found(found) => self.found(found).await?,
+                }
+            }
+            if self.farewell().await? {
+                return Ok(());
             }
         }
-        self.farewell().await
     }
 
     /// Waits for whatever comes first.
     async fn step(&mut self) -> Step {
-        let now = self.now();
-        let due =
-            self.pump.poll_timeout().and_then(|at| self.clock.deadline(Instant::from_nanos(at.as_nanos())));
-        let wants_input = !self.over && self.pump.wants_input(now);
+        let next = self.pump.poll_timeout().filter(|_| !self.rewind);
+        let due = next.and_then(|at| self.clock.deadline(Instant::from_nanos(at.as_nanos())));
+        let wants_input = !self.over && !self.rewind && self.pump.wants_input(self.now());
         let Session { input, link, watch, stop, over, .. } = self;
         tokio::select! {
             () = stopped(stop), if !*over => Step::Stop,
@@ -161,16 +175,17 @@ impl Session {
         taken.map_err(|e| CliError::Media(format!("cannot send {name}: {e}")))
     }
 
-    async fn tick(&mut self) -> Result<(), CliError> {
+    async fn tick(&mut self) {
         let now = self.now();
-        let Link::Up(association) = &self.link else { return Ok(()) };
+        let Link::Up(association) = &self.link else { return };
         self.pump.sign_of_life(now, association);
-        let silent = self.watch.look(self.clock.now(), association, &mut self.pump).await?;
+        let silent = self.watch.look(self.clock.now(), association, &mut self.pump).await;
         if silent >= SILENCE {
             association.abort("nothing heard from the receiver");
             self.search(&format!("nothing heard from {} for {:.0} s", self.plan.host, silent.as_secs_f64()));
+        } else if self.refusals.holds(tokio::time::Instant::now()) {
+            self.watch.line(&format!("{} refuses no longer", self.plan.host));
         }
-        Ok(())
     }
 
     fn event(&mut self, event: Option<Event>) -> Result<(), CliError> {
@@ -179,9 +194,7 @@ impl Session {
             Some(Event::Closed(CloseReason::Shutdown)) => {
                 Err(CliError::Peer(format!("{} ended the stream", self.plan.host)))
             }
-            Some(Event::Closed(reason)) if final_words(&reason) => {
-                Err(CliError::Peer(format!("{} {}", self.plan.host, words(&reason))))
-            }
+            Some(Event::Closed(reason)) if final_words(&reason) => self.refused(&reason),
             Some(Event::Closed(reason)) => {
                 self.search(&format!("{} {}", self.plan.host, words(&reason)));
                 Ok(())
@@ -200,27 +213,62 @@ impl Session {
     /// Gives the association up and looks for the receiver anew.
     fn search(&mut self, why: &str) {
         self.watch.line(&format!("{why}; connecting again"));
-        self.watch.lost();
-        let (plan, retry) = (self.plan.clone(), self.retry);
-        self.link = Link::Search(tokio::spawn(async move { plan.connect(retry).await }));
+        self.search_after(Duration::ZERO);
     }
 
-    fn found(&mut self, found: Result<Association, CliError>) -> Result<(), CliError> {
-        self.link = Link::Up(found?);
-        self.watch.line(&format!("connected to {} again", self.plan.host));
+    fn search_after(&mut self, pause: Duration) {
+        self.watch.lost();
+        let (plan, retry) = (self.plan.clone(), self.retry);
+        let endures = self.refusals.endures(retry, false);
+        self.link = Link::Search(tokio::spawn(async move {
+            tokio::time::sleep(pause).await;
+            plan.connect(retry, endures).await
+        }));
+    }
+
+    /// The receiver does not want the stream: that is the end, or it is asked again.
+    fn refused(&mut self, reason: &CloseReason) -> Result<(), CliError> {
+        let why = format!("{} {}", self.plan.host, words(reason));
+        let first = self.refusals.refused(tokio::time::Instant::now(), self.retry, is_busy(reason));
+        let Some(first) = first else { return Err(CliError::Peer(why)) };
+        if first {
+            self.watch.line(&format!("{why}; trying again"));
+        }
+        self.rewind = self.may_begin_anew();
+        self.search_after(PAUSE);
         Ok(())
     }
 
-    /// Closes once everything is acknowledged or its time is over.
-    async fn farewell(&mut self) -> Result<(), CliError> {
-        let Link::Up(association) = &self.link else { return Ok(()) };
+    /// Nobody has received anything of a file.
+    fn may_begin_anew(&self) -> bool {
+        !self.refusals.let_in && !self.place.is_live()
+    }
+
+    async fn found(&mut self, found: Result<Association, CliError>) -> Result<(), CliError> {
+        self.link = Link::Up(found?);
+        if self.refusals.connected(tokio::time::Instant::now()) {
+            self.watch.line(&format!("connected to {} again", self.plan.host));
+        }
+        if std::mem::take(&mut self.rewind) {
+            self.input = Input::open(&self.place).await?;
+            let latency = self.pump.latency();
+            self.pump = Pump::new(ingest(false, latency, self.now())?, latency);
+            self.over = false;
+            self.watch.begin_anew();
+        }
+        Ok(())
+    }
+
+    /// Closes once everything is acknowledged or its time is over; false if the stream begins anew instead.
+    async fn farewell(&mut self) -> Result<bool, CliError> {
+        let Link::Up(association) = &self.link else { return Ok(true) };
         association.shutdown();
         let deadline = tokio::time::Instant::now() + self.pump.latency() + FAREWELL;
         let reason = loop {
             tokio::select! {
                 reason = association.closed() => break reason,
                 () = self.watch.tick() => {
-                    self.watch.look(self.clock.now(), association, &mut self.pump).await?;
+                    self.watch.look(self.clock.now(), association, &mut self.pump).await;
                 }
                 () = tokio::time::sleep_until(deadline) => {
                     association.abort("no answer to the end of the stream");
@@ -228,9 +276,14 @@ impl Session {
                 }
             }
         };
-        self.watch.look(self.clock.now(), association, &mut self.pump).await?;
+        self.watch.look(self.clock.now(), association, &mut self.pump).await;
         match reason {
-            CloseReason::Shutdown => Ok(()),
+            CloseReason::Shutdown => Ok(true),
+            reason if final_words(&reason) && self.may_begin_anew() => {
+                self.refused(&reason)?;
+                self.pump.ended = false;
+                Ok(false)
+            }
             reason => {
                 let words = words(&reason);
                 Err(CliError::Peer(format!("{} {words} before it had everything", self.plan.host)))
@@ -254,10 +307,8 @@ impl Session {
         for line in summary.lines() {
             self.watch.line(&line);
         }
-        if json {
-            println!("{}", summary.json());
-        }
-        outcome
+        let printed = if json { print::json(&(summary.json() + "\n")) } else { Ok(()) };
+        outcome.and(printed)
     }
 }
 

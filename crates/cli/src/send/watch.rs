@@ -2,7 +2,6 @@
 
 use super::pump::Pump;
 use super::summary::Summary;
-use crate::error::CliError;
 use crate::show::{MediaNow, Monitor, count};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -27,6 +26,8 @@ pub(super) struct Watch {
     /// Messages given up by associations that are over, and by this one.
     expired: (u64, u64),
     told: Option<Instant>,
+    /// Messages too late to be sent, when that was told.
+    overdue: u64,
     reconnects: u64,
 }
 
@@ -41,6 +42,7 @@ impl Watch {
             heard: None,
             expired: (0, 0),
             told: None,
+            overdue: 0,
             reconnects: 0,
         }
     }
@@ -56,8 +58,8 @@ impl Watch {
         now: Instant,
         association: &Association,
         pump: &mut Pump,
-    ) -> Result<Duration, CliError> {
-        let Some(seen) = association.snapshot().await else { return Ok(Duration::ZERO) };
+    ) -> Duration {
+        let Some(seen) = association.snapshot().await else { return Duration::ZERO };
         self.names = seen.paths.iter().map(|p| (p.view.id, p.name.clone())).collect();
         pump.observe(&seen);
         let packets: u64 = seen.paths.iter().map(|p| p.stats.packets_received).sum();
@@ -76,8 +78,8 @@ impl Watch {
             buffer_ms: None,
             buffer_bytes: seen.send_buffered as u64,
         };
-        self.monitor.show(now.as_secs_f64(), &self.peer, media, &seen)?;
-        Ok(now - heard)
+        self.monitor.show(now.as_secs_f64(), &self.peer, media, &seen);
+        now - heard
     }
 
     /// Messages that were not delivered, as far as we know.
@@ -91,9 +93,15 @@ impl Watch {
         if gone > self.monitor.last().map_or(0, |l| l.media.late) && due {
             self.told = Some(now);
             let messages = count(gone, "message");
-            self.line(&format!(
-                "the paths carry less than the input has: {messages} dropped, the oldest first"
-            ));
+            let late = pump.overdue > std::mem::replace(&mut self.overdue, pump.overdue);
+            self.line(&match late {
+                true => format!(
+                    "this machine stood still or is too slow: {messages} dropped, too late to be sent"
+                ),
+                false => {
+                    format!("the paths carry less than the input has: {messages} dropped, the oldest first")
+                }
+            });
         }
     }
 
@@ -116,6 +124,11 @@ impl Watch {
             self.failing.insert(*id);
         }
         self.line(&format!("{name} {text}"));
+    }
+
+    /// The stream begins anew: nobody received what was sent of it.
+    pub(super) fn begin_anew(&mut self) {
+        self.expired = (0, 0);
     }
 
     /// The association is over; its counts stay.

@@ -5,7 +5,6 @@ use super::screen::Screen;
 use super::snapshot::{LinkMonitorNow, MediaNow, Role, Sampler, Seen, Snapshot};
 use super::stats::Stats;
 use super::table::table;
-use crate::error::CliError;
 use std::time::Duration;
 use strandcast_net::driver;
 use tokio::time::{Interval, MissedTickBehavior, interval};
@@ -42,17 +41,8 @@ impl Monitor {
         self.ticks.tick().await;
     }
 
-    /// Shows what was seen `seconds` after the command began.
-    ///
-    /// # Errors
-    /// [`CliError::Media`]: the statistics cannot be written.
-    pub(crate) fn show(
-        &mut self,
-        seconds: f64,
-        peer: &str,
-        media: MediaNow,
-        seen: &driver::Snapshot,
-    ) -> Result<&Snapshot, CliError> {
+    /// Shows what was seen `seconds` after the command began. Statistics that can no longer be written end with a line.
+    pub(crate) fn show(&mut self, seconds: f64, peer: &str, media: MediaNow, seen: &driver::Snapshot) {
         for line in self.remarks.look(seen.at, &seen.scheme, &seen.remarks) {
             self.screen.line(&line);
         }
@@ -71,10 +61,11 @@ impl Monitor {
             self.screen.table(table(&snapshot, self.screen.colour()));
         }
         if self.shown.is_multiple_of(STATS_EVERY) {
-            self.stats.write(&snapshot)?;
+            let end = self.stats.write(&snapshot);
+            end.into_iter().for_each(|line| self.screen.line(&line));
         }
         self.shown += 1;
-        Ok(self.last.insert(snapshot))
+        self.last = Some(snapshot);
     }
 
     /// Another association: its counters begin anew.

@@ -1,6 +1,8 @@
 //! Standard error: lines that stay, and below them a table that is drawn over and over on a terminal.
 
-use std::io::{IsTerminal, Write, stderr};
+use crate::print;
+use std::io::{IsTerminal, stderr};
+use strandcast_proto::text::printable;
 
 /// Writes lines, and on a terminal keeps a table below them.
 #[derive(Debug)]
@@ -33,11 +35,11 @@ impl Screen {
     pub(crate) fn line(&mut self, text: &str) {
         let table = std::mem::take(&mut self.drawn);
         let mut out = erase(table.len());
-        out.push_str(text);
+        out.push_str(&printable(text));
         out.push('\n');
         append(&mut out, &table);
         self.drawn = table;
-        put(&out);
+        print::error_bytes(&out);
     }
 
     /// Draws the table anew.
@@ -48,12 +50,12 @@ impl Screen {
         let mut out = erase(self.drawn.len());
         append(&mut out, &rows);
         self.drawn = rows;
-        put(&out);
+        print::error_bytes(&out);
     }
 
     /// Takes the table away.
     pub(crate) fn clear(&mut self) {
-        put(&erase(std::mem::take(&mut self.drawn).len()));
+        print::error_bytes(&erase(std::mem::take(&mut self.drawn).len()));
     }
 }
 
@@ -70,9 +72,4 @@ fn append(out: &mut String, rows: &[String]) {
         out.push_str(row);
         out.push('\n');
     }
-}
-
-/// A closed standard error ends nothing.
-fn put(text: &str) {
-    let _ = stderr().lock().write_all(text.as_bytes());
 }

@@ -3,6 +3,7 @@
 use super::snapshot::Snapshot;
 use crate::error::CliError;
 use crate::input::why;
+use crate::print;
 use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
@@ -41,22 +42,20 @@ impl Stats {
         matches!(self, Stats::Error)
     }
 
-    /// Writes a line.
-    ///
-    /// # Errors
-    /// [`CliError::Media`]: the disk is full.
-    pub(crate) fn write(&mut self, now: &Snapshot) -> Result<(), CliError> {
-        let line = || serde_json::to_string(now).expect("numbers and names always serialise") + "\n";
+    /// Writes a line. The first that cannot be written is the last: what to say of it.
+    pub(crate) fn write(&mut self, now: &Snapshot) -> Option<String> {
+        let line = || serde_json::to_string(now).expect("numbers and names always serialise");
         match self {
-            Stats::Off => Ok(()),
+            Stats::Off => None,
             Stats::Error => {
-                // A closed standard error ends nothing.
-                let _ = std::io::stderr().write_all(line().as_bytes());
-                Ok(())
+                print::json_line(&line());
+                None
             }
             Stats::File(file, path) => {
-                let written = file.write_all(line().as_bytes());
-                written.map_err(|e| CliError::Media(format!("cannot write {}: {}", path.display(), why(&e))))
+                let error = file.write_all((line() + "\n").as_bytes()).err()?;
+                let told = format!("the statistics end: cannot write {}: {}", path.display(), why(&error));
+                *self = Stats::Off;
+                Some(told)
             }
         }
     }

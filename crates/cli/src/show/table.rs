@@ -3,6 +3,7 @@
 use super::numbers::{bits_per_s, bytes, count, duration, ms, percent};
 use super::snapshot::{PathNow, Role, Snapshot};
 use std::time::Duration;
+use strandcast_proto::text::printable;
 
 /// Rows of at most 79 columns.
 pub(crate) fn table(now: &Snapshot, colour: bool) -> Vec<String> {
@@ -24,7 +25,7 @@ fn headline(now: &Snapshot) -> String {
         Role::Receive | Role::Both => format!("{} late, {} lost", media.late, media.lost),
     };
     let messages = count(media.messages, "message");
-    format!("{elapsed}  {}  {}  {messages}, {losses}, {buffer}", now.scheme, bits_per_s(total))
+    format!("{elapsed}  {}  {}  {messages}, {losses}, {buffer}", printable(&now.scheme), bits_per_s(total))
 }
 
 fn titles() -> String {
@@ -36,7 +37,7 @@ fn row(path: &PathNow, colour: bool) -> String {
     let rtt = path.rtt_ms.map_or_else(dash, |rtt| ms(Duration::from_secs_f64(rtt / 1e3)));
     let loss = path.loss.map_or_else(dash, percent);
     let window = path.window_bytes.map_or_else(dash, bytes);
-    let name: String = path.name.chars().take(18).collect();
+    let name: String = printable(&path.name).chars().take(18).collect();
     let state = match path.state {
         "active" => paint(path.state, "32", colour),
         "suspended" | "unconfirmed" => paint(path.state, "33", colour),

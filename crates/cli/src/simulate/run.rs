@@ -142,7 +142,11 @@ impl Plan {
         if let Some(output) = &self.output {
             output.finish(&summary, runs).map_err(media)?;
         }
-        print::text(&if self.args.json { summary.json() } else { table(&summary) })?;
+        if self.args.json {
+            print::json(&summary.json())?
+        } else {
+            print::text(&table(&summary))?
+        }
         if runs.len() < all {
             return Err(CliError::Interrupted(format!("interrupted after {} of {all} runs", runs.len())));
         }

@@ -1,6 +1,8 @@
 //! Runs the built command and watches it; nothing here waits for ever.
 #![allow(dead_code, reason = "each test binary uses its part of it")]
 
+pub mod peer;
+
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::io::Read;

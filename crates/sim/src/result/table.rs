@@ -2,6 +2,8 @@
 
 use core::fmt::Write as _;
 
+use strandcast_proto::text::printable;
+
 use super::stat::Stat;
 use super::summary::{Stats, Summary};
 
@@ -55,7 +57,7 @@ pub fn table(summary: &Summary) -> String {
     let _ = writeln!(
         text,
         "{}: {runs} run{}, seed {}, fingerprint {}",
-        summary.scenario.title,
+        printable(&summary.scenario.title),
         if runs == 1 { "" } else { "s" },
         summary.seed,
         summary.fingerprint
@@ -76,7 +78,7 @@ pub fn table(summary: &Summary) -> String {
     });
     block(&mut text, &["flow", "difference"], PAIRED, &paired.collect::<Vec<_>>());
     for (i, remark) in summary.remarks.iter().enumerate() {
-        let (scheme, flow) = (&remark.scheme, &remark.flow);
+        let (scheme, flow) = (printable(&remark.scheme), printable(&remark.flow));
         let _ =
             writeln!(text, "{}scheme {scheme} of {flow}: {}", if i == 0 { "\n" } else { "" }, remark.text);
     }
@@ -161,7 +163,7 @@ fn block(text: &mut String, titles: &[&str], columns: &[Column], rows: &[Row<'_>
     lines.push(head.map(str::to_owned).collect());
     for (words, stats) in rows {
         let numbers = columns.iter().map(|column| cell(stats.get(column.0), column));
-        lines.push(words.iter().map(|&word| word.to_owned()).chain(numbers).collect());
+        lines.push(words.iter().map(|&word| printable(word).into_owned()).chain(numbers).collect());
     }
     let width = |i: usize| lines.iter().map(|line| line[i].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..lines[0].len()).map(width).collect();

@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use strandcast_proto::text::printable;
+
 /// The first mistake found in a scenario file, in an argument that changes it, or in a trace it refers to:
 /// `FILE:LINE: KEY: what is wrong; how to mend it`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,23 +23,18 @@ pub struct ScenarioError {
 impl fmt::Display for ScenarioError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.set, self.line) {
-            (Some(set), _) => write!(f, "--set {}: ", one_line(set))?,
-            (None, Some(line)) => write!(f, "{}:{line}: ", one_line(&self.file))?,
-            (None, None) => write!(f, "{}: ", one_line(&self.file))?,
+            (Some(set), _) => write!(f, "--set {}: ", printable(set))?,
+            (None, Some(line)) => write!(f, "{}:{line}: ", printable(&self.file))?,
+            (None, None) => write!(f, "{}: ", printable(&self.file))?,
         }
         if !self.key.is_empty() {
-            write!(f, "{}: ", one_line(&self.key))?;
+            write!(f, "{}: ", printable(&self.key))?;
         }
-        f.write_str(&one_line(&self.message))
+        f.write_str(&printable(&self.message))
     }
 }
 
 impl core::error::Error for ScenarioError {}
-
-/// Whatever a file has put into a message, it stays on its line.
-fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
-}
 
 /// The name that is least different from `word`, if it is near enough to be meant: up to a third of the letters.
 pub(super) fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
