@@ -1,10 +1,20 @@
-"""What the site needs beyond mkdocs: links from its pages to files of the repository that are no pages become their names."""
+"""What the site needs beyond mkdocs, done when it is built, so that its pages load nothing from elsewhere.
+
+Links to files of the repository that are no pages become their names, Mermaid's diagrams become SVG (tools/diagrams draws them),
+formulas become MathML, and the pages of figures, which mkdocs only copies, lead back to the site.
+"""
 
 from __future__ import annotations
 
+import html
+import pathlib
 import posixpath
 import re
 from typing import TYPE_CHECKING
+
+import site_diagrams
+from latex2mathml.converter import convert
+from mkdocs.exceptions import PluginError
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -12,18 +22,65 @@ if TYPE_CHECKING:
     from mkdocs.structure.pages import Page
 
 LINK = re.compile(r"(?<!!)\[(?P<text>[^\]\n]+)\]\((?P<to>\.\./[^)\s#]+)(#[^)\s]*)?\)")
+CODE = re.compile(r"(<(pre|code|script|style|svg)\b.*?</\2>)", re.DOTALL)
+BLOCK = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
+INLINE = re.compile(r"(?<![\w$\\])\$(?=\S)([^$<\n]+?)(?<=\S)\$(?![\w$])")
+LOADER = re.compile(
+    r"(?:<!-- [^>]*-->\s*)?<script\b[^>]*>(?:(?!</script>).)*(?:mermaid|MathJax)(?:(?!</script>).)*</script>", re.DOTALL
+)
+"""What notebooks come with to draw diagrams and formulas with scripts from elsewhere."""
+BACK = '<a href="../index.html">Strandcast</a><a href="../reproduction.html">How they were made</a>'
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Turns `[text](../crates/x.rs)` into `text (crates/x.rs)`: the site stands without the repository."""
-    del config, files
-    folder = posixpath.dirname(posixpath.join("docs", page.file.src_uri))
+    """Names files that are no pages, and puts drawings in place of diagrams."""
+    del files
+    return drawn(named(markdown, page.file.src_uri), page.file.src_uri, pathlib.Path(config.docs_dir))
 
-    def named(link: re.Match[str]) -> str:
+
+def named(markdown: str, path: str) -> str:
+    """Turns `[text](../crates/x.rs)` into `text (crates/x.rs)`: the site stands without the repository."""
+    folder = posixpath.dirname(posixpath.join("docs", path))
+
+    def name(link: re.Match[str]) -> str:
         path = posixpath.normpath(posixpath.join(folder, link["to"]))
         if path.startswith("docs/"):
             return link[0]
         bare = link["text"].strip("`")
         return f"`{path}`" if path.endswith(bare) else f"{link['text']} (`{path}`)"
 
-    return LINK.sub(named, markdown)
+    return LINK.sub(name, markdown)
+
+
+def drawn(markdown: str, path: str, docs: pathlib.Path) -> str:
+    """Puts drawings in place of diagrams."""
+    for found, one in reversed(site_diagrams.named(path, markdown)):
+        if not one.is_drawn(docs):
+            raise PluginError(f"{path}: its diagram {one.name} has changed: run tools/diagrams")
+        svg = one.file(docs).read_text(encoding="utf-8").strip()
+        figure = f'<figure class="diagram" role="img" aria-label="{html.escape(one.label)}">{svg}</figure>'
+        markdown = markdown[: found.start()] + figure + markdown[found.end() :]
+    return markdown
+
+
+def on_page_content(html: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Turns formulas into MathML: `$$…$$` anywhere, and `$…$` in notebooks; code stays."""
+    del config, files
+    parts = CODE.split(LOADER.sub("", html))
+    # Text, code, its element's name, text, ...
+    for i in range(0, len(parts), 3):
+        parts[i] = BLOCK.sub(lambda found: mathml(found[1], "block"), parts[i])
+        if page.file.src_uri.endswith(".ipynb"):
+            parts[i] = INLINE.sub(lambda found: mathml(found[1], "inline"), parts[i])
+    return "".join(part for i, part in enumerate(parts) if i % 3 != 2)
+
+
+def mathml(formula: str, display: str) -> str:
+    """A formula in TeX, as it stands in HTML, as MathML."""
+    return convert(html.unescape(formula.strip()), display=display)
+
+
+def on_post_build(*, config: MkDocsConfig) -> None:
+    """Gives the pages of figures their way back."""
+    for path in pathlib.Path(config.site_dir, "figures").glob("*.html"):
+        path.write_text(path.read_text(encoding="utf-8").replace("<!-- site -->", BACK), encoding="utf-8")

@@ -161,7 +161,8 @@ TINY = Figure(
     claims=(spec.more("throughput", "one", "two", ["here"]),),
     paper={("here", "one", "throughput"): 4.0},
 )
-TINY_PAPER = Paper("009", "nobody's", {"one": "cmt", "two": "sctp"}, (TINY,))
+NOWHERE = spec.Source("A. Nobody, B. Else", 1999, "Nothing", "Nowhere")
+TINY_PAPER = Paper("009", "nobody's", NOWHERE, {"one": "cmt", "two": "sctp"}, (TINY,))
 
 
 def save(store: Store, point: str, scheme: str, seed: int, values: dict[tuple[str, str, str], float]) -> None:
@@ -258,7 +259,7 @@ def test_tables_about_what_is_not_there_stay(tiny: Found, tmp_path: pathlib.Path
     pages = [tmp_path / "reproduction.md", tmp_path / "schemes/one.md"]
     for page, names in zip(pages, ("010", "one"), strict=True):
         page.write_text(f"<!-- measured: {names} -->\nold\n<!-- end -->\n")
-    other = Paper("010", "another", {"one": "cmt"}, (TINY,))
+    other = Paper("010", "another", NOWHERE, {"one": "cmt"}, (TINY,))
     assert tables.write(tmp_path, [TINY_PAPER, other], {"009": {"1": tiny}}) == []
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import collections
 import dataclasses
 import pathlib
-import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -105,7 +104,7 @@ def figure(paper: Paper, figure: Figure, found: Found, folder: pathlib.Path, qui
 
 def name(paper: Paper, figure: Figure) -> str:
     """What the files of a figure are called, without their ending."""
-    return f"{paper.name}-fig-{re.sub('[^0-9a-z]+', '-', figure.name.lower())}"
+    return f"{paper.name}-{figure.anchor}"
 
 
 def draw(paper: Paper, found: Found, quick: str = "") -> Picture | None:

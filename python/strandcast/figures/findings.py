@@ -112,7 +112,10 @@ FINDINGS = (
 
 def markdown() -> str:
     """All of them as a list, for docs/reproduction.md."""
-    items = (f"- **{one.paper}, {one.title}.** {one.text}" for one in FINDINGS)
+    from strandcast.figures import PAPERS
+
+    sources = {paper.name: paper.source.short for paper in PAPERS}
+    items = (f"- **{sources[one.paper]}, {one.title}.** {one.text}" for one in FINDINGS)
     return "".join(
         textwrap.fill(item, 130, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False) + "\n"
         for item in items

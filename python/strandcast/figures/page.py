@@ -58,7 +58,6 @@ class Part:
     """A figure's section."""
 
     figure: Figure
-    anchor: str
     picture: str
     runs: str
     command: str
@@ -131,7 +130,7 @@ def index(folder: pathlib.Path, made: Made) -> pathlib.Path:
 
     papers = []
     for paper in PAPERS:
-        drawn = [(figure, anchor(figure), draw.name(paper, figure)) for figure in paper.figures]
+        drawn = [(figure, figure.anchor, draw.name(paper, figure)) for figure in paper.figures]
         if made.like(noted(folder, paper.name)):
             papers.append((paper, [one for one in drawn if made.like(noted(folder, one[2]))]))
     return whole(folder / "index.html", render("index.html", papers=papers, made=made))
@@ -145,7 +144,6 @@ def part_of(paper: Paper, figure: Figure, found: Found, made: Made) -> Part:
     judged = [(claim, found.judge(claim)) for claim in found.figure.claims]
     return Part(
         figure=found.figure,
-        anchor=anchor(figure),
         picture=draw.name(paper, figure),
         runs=tables.runs(found),
         command=shlex.join(command),
@@ -209,11 +207,6 @@ def runs(results: Iterable[Found]) -> str:
     counts = [found.counts for found in results]
     fewest, most = min((few for few, _ in counts), default=0), max((many for _, many in counts), default=0)
     return f"{most} run{'' if most == 1 else 's'}" if fewest == most else f"{fewest} to {most} runs"
-
-
-def anchor(figure: Figure) -> str:
-    """What links call a figure's section."""
-    return "fig-" + re.sub("[^0-9a-z]+", "-", figure.name.lower())
 
 
 # Text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from strandcast.figures.spec import Figure, Measure, Paper, Point, Sum, by, metric, more, shift, variants
+from strandcast.figures.spec import Figure, Measure, Paper, Point, Source, Sum, by, metric, more, shift, variants
 
 SCTP, REV, PLUS = "sctp", "sctp-rev", "sctp-rev-plus"
 ALL = (SCTP, REV, PLUS)
@@ -187,4 +187,12 @@ FIGURE_9P = Figure(
     ),
 )
 
-PAPER = Paper("001", "SCTP-Rev and SCTP-Rev+", SPECS, (FIGURE_6, FIGURE_7, FIGURE_8, FIGURE_9, FIGURE_11, FIGURE_9P))
+SOURCE = Source(
+    authors="Y. Cao, Q. Liu, Y. Zuo, G. Luo, H. Wang, M. Huang",
+    year=2016,
+    title="Receiver-assisted cellular/wifi handover management for efficient multipath multimedia delivery in "
+    "heterogeneous wireless networks",
+    journal="EURASIP Journal on Wireless Communications and Networking, doi:10.1186/s13638-016-0728-8",
+)
+FIGURES = FIGURE_6, FIGURE_7, FIGURE_8, FIGURE_9, FIGURE_11, FIGURE_9P
+PAPER = Paper("001", "SCTP-Rev and SCTP-Rev+", SOURCE, SPECS, FIGURES)

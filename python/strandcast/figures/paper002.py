@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from strandcast.figures.spec import Figure, Measure, Paper, Point, by, metric, more, shift, variants
+from strandcast.figures.spec import Figure, Measure, Paper, Point, Source, by, metric, more, shift, variants
 
 CMT, LA, GLOBAL = "cmt", "cmt-la", "cmt-la rttmin=global"
 ALL = (CMT, LA, GLOBAL)
@@ -119,4 +119,10 @@ FIGURE_7P = Figure(
     claims=tuple(shift(THROUGHPUT, scheme, LA, [at], f" at {at}") for at in MAIN for scheme in (CMT, GLOBAL, *PARTS)),
 )
 
-PAPER = Paper("002", "CMT-LA", SPECS, (FIGURE_4, FIGURE_5, FIGURE_6, FIGURE_7, FIGURE_7P))
+SOURCE = Source(
+    authors="Q. Liu, F. Ke, Z. Liu, J. Zeng",
+    year=2019,
+    title="Loss-Aware CMT-Based Multipathing Scheme for Efficient Data Delivery to Heterogeneous Wireless Networks",
+    journal="International Journal of Digital Multimedia Broadcasting, doi:10.1155/2019/9474057",
+)
+PAPER = Paper("002", "CMT-LA", SOURCE, SPECS, (FIGURE_4, FIGURE_5, FIGURE_6, FIGURE_7, FIGURE_7P))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -141,6 +142,11 @@ class Figure:
         """The compared flow's name in the scenario."""
         return next(one.subject for measure in self.measures for one in measure.sum if one.kind == "flow")
 
+    @property
+    def anchor(self) -> str:
+        """What links call the figure's section; with the paper's name before it, its picture is called so, too."""
+        return "fig-" + re.sub("[^0-9a-z]+", "-", self.name.lower())
+
     def point(self, name: str) -> Point:
         """The point of this name."""
         return next(point for point in self.points if point.name == name)
@@ -151,12 +157,42 @@ class Figure:
 
 
 @dataclasses.dataclass(frozen=True)
+class Source:
+    """Where a paper was published.
+
+    Attributes:
+        authors: All of them, with initials, separated by commas.
+        year: When.
+        title: The paper's title.
+        journal: The journal, with what finds the paper there.
+    """
+
+    authors: str
+    year: int
+    title: str
+    journal: str
+
+    @property
+    def short(self) -> str:
+        """The first author's surname and the year."""
+        first, *others = self.authors.split(", ")
+        surname = first.rpartition(" ")[2]
+        return f"{surname}{' et al.' if others else ''} ({self.year})"
+
+    @property
+    def full(self) -> str:
+        """All that finds it."""
+        return f"{self.authors}: “{self.title}”, {self.journal}, {self.year}"
+
+
+@dataclasses.dataclass(frozen=True)
 class Paper:
     """A paper.
 
     Attributes:
         name: Its number.
         title: What it is about.
+        source: Where it was published.
         specs: How its schemes are called on the command line.
         figures: Its figures.
         runs: Runs of each cell that its figures are to be of.
@@ -164,6 +200,7 @@ class Paper:
 
     name: str
     title: str
+    source: Source
     specs: Mapping[str, str]
     figures: tuple[Figure, ...]
     runs: int = 30

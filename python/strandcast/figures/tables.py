@@ -115,17 +115,37 @@ def open_end(claim: Claim, judged: Judged) -> str:
 
 
 def of_paper(paper: Paper, results: Results) -> str:
-    """All figures of a paper, for docs/reproduction.md."""
+    """All figures of a paper with their pictures, for its page in docs/reproduction; tables are folded."""
     lines = []
     for figure in paper.figures:
         found = results[figure.name]
         if not found.seeds:
             continue
-        lines += [f"### {paper.name}, Fig. {figure.name}: {figure.title}", ""]
-        lines += [f"`scenarios/{figure.scenario}`, {runs(found)}. {figure.notes}".rstrip(), "", *grid(found)]
-        lines += section(BESIDE, beside(found, lambda _: True))
-        lines += section(CLAIMS, claims(found, lambda _: True))
+        conditions = f"`scenarios/{figure.scenario}`, {runs(found)}. {figure.notes}".rstrip()
+        every = section(BESIDE, beside(found, lambda _: True)) + section(CLAIMS, claims(found, lambda _: True))
+        lines += of_figure(paper, figure, conditions, [*grid(found), *every])
     return "\n".join(lines)
+
+
+def of_figure(paper: Paper, figure: Figure, conditions: str, its: list[str]) -> list[str]:
+    """A figure's section: its picture, which leads to its claims, its conditions and its tables."""
+    picture = f"../figures/{paper.name}-{figure.anchor}.svg"
+    alt = f"Fig. {figure.name} of {paper.source.short}: {figure.title}"
+    page = f"../figures/{paper.name}.html#{figure.anchor}"
+    return [
+        f"## Fig. {figure.name}: {figure.title}",
+        "",
+        f"[![{alt}]({picture})]({page})",
+        "",
+        f"{conditions} [Claims and commands]({page}).",
+        "",
+        *folded("Tables: all points, the paper's numbers, its claims", its),
+    ]
+
+
+def folded(summary: str, lines: list[str]) -> list[str]:
+    """Lines that are shown when a reader opens them."""
+    return ['<details markdown="1">', f"<summary>{summary}</summary>", "", *lines, "</details>", ""]
 
 
 def of_schemes(papers: Sequence[Paper], results: Mapping[str, Results], names: Sequence[str]) -> str:
@@ -144,8 +164,8 @@ def of_schemes(papers: Sequence[Paper], results: Mapping[str, Results], names: S
             found = results[paper.name][figure.name]
             numbers, said = beside(found, mine), claims(found, mine)
             if numbers or said:
-                lines += [f"**{paper.name}, Fig. {figure.name}**: {figure.title}; {runs(found)}", ""]
-                lines += section(BESIDE, numbers) + section(CLAIMS, said)
+                summary = f"{paper.source.short}, Fig. {figure.name}: {figure.title}; {runs(found)}"
+                lines += folded(summary, section(BESIDE, numbers) + section(CLAIMS, said))
     if lines:
         lines += ["Conditions, definitions and all points: [reproduction](../reproduction.md).", ""]
     return "\n".join(lines)
@@ -201,5 +221,6 @@ def write(docs: pathlib.Path, papers: Sequence[Paper], results: Mapping[str, Res
                 return of_paper(paper, results[paper.name]) if paper.name in results else ""
         return of_schemes(papers, results, names)
 
-    pages = (docs / "reproduction.md", *sorted((docs / "schemes").glob("*.md")))
+    folders = docs / "reproduction", docs / "schemes"
+    pages = (docs / "reproduction.md", *(page for folder in folders for page in sorted(folder.glob("*.md"))))
     return [page for page in pages if page.exists() and fill(page, text)]

@@ -9,11 +9,18 @@ from strandcast.figures.paper000.bottleneck import FIGURE_11, FIGURE_12, FIGURE_
 from strandcast.figures.paper000.common import SPECS
 from strandcast.figures.paper000.lossy import FIGURE_5, FIGURE_6, FIGURE_7, FIGURE_8
 from strandcast.figures.paper000.parts import FIGURE_5A, FIGURE_5P, FIGURE_9A, FIGURE_11P
-from strandcast.figures.spec import Paper
+from strandcast.figures.spec import Paper, Source
 
+SOURCE = Source(
+    authors="C. Xu, Z. Li, J. Li, H. Zhang, G.-M. Muntean",
+    year=2015,
+    title="Cross-layer Fairness-driven Concurrent Multipath Video Delivery over Heterogenous Wireless Networks",
+    journal="IEEE Transactions on Circuits and Systems for Video Technology 25(7)",
+)
 PAPER = Paper(
     "000",
     "CMT-CL/FD",
+    SOURCE,
     SPECS,
     (
         FIGURE_5,
