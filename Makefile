@@ -45,6 +45,7 @@ lint:
 	tools/check-arrows
 	tools/check-sources
 	tools/deny
+	tools/licences --check
 	$(VENV)/bin/python tools/deny-python
 	$(VENV)/bin/ruff check --quiet
 	$(VENV)/bin/ruff format --quiet --check
@@ -84,7 +85,9 @@ fuzz:
 docs:
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --workspace --no-deps
 	tools/venv
+	tools/diagrams --check
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --quiet --strict
+	tools/check-site target/site
 
 # The foreign peer of the interop tests.
 interop: target/interop/usrsctp_peer

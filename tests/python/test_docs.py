@@ -16,6 +16,7 @@ CODE = re.compile(r"(?P<mark>^<!-- not run: [^\n]+ -->\n\n)?^```python\n(?P<code
 PAGES = {
     "README.md": {"runs=30": "runs=1"},
     "docs/api/index.md": {},
+    "docs/index.md": {},
     "docs/python.md": {},
     "docs/python-policies.md": {},
     "docs/results.md": {},

@@ -26,7 +26,7 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 import strandcast as sc
-from strandcast.figures import PAPERS, Figure, Found, Paper, draw, findings, page, style
+from strandcast.figures import PAPERS, Figure, Found, Paper, draw, findings, page, spec, style, tables
 from strandcast.figures.made import FULL, Made, note
 from strandcast.figures.results import shown
 from strandcast.figures.views import VIEWS
@@ -353,6 +353,49 @@ def test_pages_need_only_what_lies_beside_them(pages: pathlib.Path) -> None:
     assert {path.name for path in pages.glob("*.html")} == {"000.html", "001.html", "002.html", "index.html"}
     index = (pages / "index.html").read_text(encoding="utf-8")
     assert all(path.name in index for path in pages.glob("*.svg"))
+
+
+@pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)
+def test_a_page_says_whose_paper_it_is_and_leads_on(paper: Paper, pages: pathlib.Path) -> None:
+    source, text = paper.source, (pages / f"{paper.name}.html").read_text(encoding="utf-8")
+    assert f"<title>{paper.title}: {source.short}, in our simulator</title>" in text
+    for word in (source.authors, source.title, source.journal, str(source.year)):
+        assert html.escape(word, quote=False) in text
+    assert html.escape(source.full, quote=False) in (pages / "index.html").read_text(encoding="utf-8")
+    shown = paper.figures[:-1]
+    for i, figure in enumerate(shown):
+        section = text[text.index(f'<h2 id="{figure.anchor}">') :]
+        back = section[: section.index("<figure>")]
+        neighbours = [other.anchor for other in shown[max(i - 1, 0) : i + 2] if other is not figure]
+        assert re.findall(r'href="#([^"]+)"', back) == ["top", *neighbours]
+
+
+def test_on_narrow_screens_each_number_of_a_claim_says_what_it_is(pages: pathlib.Path) -> None:
+    text = (pages / "000.html").read_text(encoding="utf-8")
+    assert "@media (max-width: 52rem)" in text
+    rows = re.findall(
+        r"<tr><td>.*?</tr>", "".join(re.findall(r'<table class="cards">.*?</table>', text, re.DOTALL)), re.DOTALL
+    )
+    assert rows
+    for row in rows:
+        labels = re.findall(r'data-label="([^"]+)"', row)
+        assert labels == ["paper", "ours", "± 95 %", "points", "verdict", "what binds"]
+
+
+def test_sources_are_cited_by_author_and_year() -> None:
+    assert [paper.source.short for paper in PAPERS] == ["Xu et al. (2015)", "Cao et al. (2016)", "Liu et al. (2019)"]
+    assert spec.Source("A. B. Lone", 2001, "Alone", "Somewhere").short == "Lone (2001)"
+
+
+@pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)
+def test_the_documentation_shows_each_picture(paper: Paper, root: pathlib.Path) -> None:
+    text = (root / f"docs/reproduction/{paper.name}.md").read_text(encoding="utf-8")
+    assert text.startswith(f"# {paper.title}: {paper.source.short}\n")
+    for figure in paper.figures:
+        section = "\n".join(tables.of_figure(paper, figure, "", [])[:4])
+        assert section in text
+        assert (root / f"docs/figures/{draw.name(paper, figure)}.svg").exists()
+    assert text.count("<details markdown") == len(paper.figures)
 
 
 def test_figures_of_all_runs_are_drawn_again_without_saying_how_many(tmp_path: pathlib.Path) -> None:

@@ -219,21 +219,29 @@ def test_only_the_seeds_asked_for(tmp_path: pathlib.Path) -> None:
 
 def test_tables(tiny: Found, tmp_path: pathlib.Path) -> None:
     (tmp_path / "schemes").mkdir()
-    page, scheme = tmp_path / "reproduction.md", tmp_path / "schemes/one.md"
+    (tmp_path / "reproduction").mkdir()
+    (tmp_path / "reproduction.md").write_text("<!-- measured: other -->\n<!-- end -->\n")
+    page, scheme = tmp_path / "reproduction/009.md", tmp_path / "schemes/one.md"
     page.write_text("before\n<!-- measured: 009 -->\nold\n<!-- end -->\nafter\n")
     scheme.write_text("<!-- measured: one -->\n<!-- end -->\n")
     changed = tables.write(tmp_path, [TINY_PAPER], {"009": {"1": tiny}})
     assert changed == [page, scheme]
     text = page.read_text()
     assert text.startswith(
-        "before\n<!-- measured: 009 -->\n\n### 009, Fig. 1: a figure\n\n`scenarios/001/fig5.toml`, 1 to 2 runs."
+        "before\n<!-- measured: 009 -->\n\n## Fig. 1: a figure\n\n"
+        "[![Fig. 1 of Nobody et al. (1999): a figure](../figures/009-fig-1.svg)](../figures/009.html#fig-1)\n\n"
+        "`scenarios/001/fig5.toml`, 1 to 2 runs."
     )
+    # The picture is there at once, tables when they are opened.
+    picture, _, tables_ = text.partition('<details markdown="1">\n<summary>Tables')
+    assert "|" not in picture
+    assert tables_.count("</details>") == 1
     assert "| here | one | 3.00 ± 12.71 | 15.0 | 16 ± 0 |" in text
     assert "| throughput, Mbit/s; here | one | 3.00 | 12.71 | 4.00 | 0.750 |" in text
     assert "| throughput: one > two | 1.00 ± 0.00 Mbit/s | > 0 |  | reproduced |" in text
     assert text.endswith("<!-- end -->\nafter\n")
     assert "old" not in text
-    assert "**009, Fig. 1**" in scheme.read_text()
+    assert "<summary>Nobody et al. (1999), Fig. 1: a figure; 1 to 2 runs</summary>" in scheme.read_text()
     assert tables.write(tmp_path, [TINY_PAPER], {"009": {"1": tiny}}) == [], "nothing changed"
 
 

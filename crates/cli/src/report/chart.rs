@@ -4,12 +4,27 @@ use super::axis::{label, ticks};
 use serde::Serialize;
 use std::fmt::Write;
 
-const WIDTH: f64 = 900.0;
-const HEIGHT: f64 = 240.0;
-const LEFT: f64 = 58.0;
 const RIGHT: f64 = 12.0;
 const TOP: f64 = 24.0;
 const BOTTOM: f64 = 30.0;
+
+/// A drawing's size in user units, which are about pixels: letters have the size that the style gives them.
+struct Frame {
+    /// CSS class; the style shows one of the two.
+    class: &'static str,
+    width: f64,
+    height: f64,
+    left: f64,
+    time_ticks: usize,
+}
+
+/// For desks and for telephones.
+const FRAMES: [Frame; 2] = [
+    Frame { class: "wide", width: 900.0, height: 240.0, left: 58.0, time_ticks: 10 },
+    Frame { class: "narrow", width: 340.0, height: 220.0, left: 50.0, time_ticks: 5 },
+];
+/// Half of the room that a shaded time's label takes.
+const LABEL: f64 = 75.0;
 
 /// A value over time.
 #[derive(Clone, Debug, Serialize)]
@@ -44,18 +59,31 @@ pub(super) struct Chart {
 }
 
 /// Where values are on the drawing.
-struct Scale {
+struct Scale<'a> {
+    frame: &'a Frame,
     end_s: f64,
     top: f64,
 }
 
-impl Scale {
+impl Scale<'_> {
     fn x(&self, s: f64) -> f64 {
-        LEFT + s / self.end_s * (WIDTH - LEFT - RIGHT)
+        self.frame.left + s / self.end_s * (self.right() - self.frame.left)
     }
 
     fn y(&self, value: f64) -> f64 {
-        HEIGHT - BOTTOM - (value / self.top).min(1.0) * (HEIGHT - TOP - BOTTOM)
+        self.bottom() - (value / self.top).min(1.0) * self.tall()
+    }
+
+    fn right(&self) -> f64 {
+        self.frame.width - RIGHT
+    }
+
+    fn bottom(&self) -> f64 {
+        self.frame.height - BOTTOM
+    }
+
+    fn tall(&self) -> f64 {
+        self.bottom() - TOP
     }
 }
 
@@ -68,19 +96,37 @@ impl Chart {
         let highest = values.chain(self.level.iter().map(|l| l.0)).fold(0.0, f64::max);
         let value_ticks = ticks(highest * 1.05, 4);
         let top = value_ticks.last().copied().unwrap_or(1.0);
-        let scale = Scale { end_s: self.end_s.max(1.0), top };
-        let mut svg = String::new();
-        self.grid(&scale, &value_ticks, &mut svg);
-        if self.stacked {
-            areas(&scale, series, &mut svg);
-        } else {
-            lines(&scale, series, &mut svg);
-        }
-        self.level(&scale, &mut svg);
-        self.figure(&svg, top)
+        let svgs: String = FRAMES
+            .iter()
+            .map(|frame| {
+                let scale = Scale { frame, end_s: self.end_s.max(1.0), top };
+                self.svg(&scale, series, &value_ticks)
+            })
+            .collect();
+        self.figure(&svgs, top)
     }
 
-    fn figure(&self, svg: &str, top: f64) -> String {
+    fn svg(&self, scale: &Scale, series: &[Series], value_ticks: &[f64]) -> String {
+        let Frame { class, width, height, left, .. } = scale.frame;
+        let mut svg = format!(
+            "<svg class=\"{class}\" viewBox=\"0 0 {width} {height}\" data-left=\"{left}\" data-right=\"{}\" \
+             role=\"img\" aria-label=\"{}\">",
+            scale.right(),
+            escape(&self.title),
+        );
+        self.band(scale, &mut svg);
+        self.grid(scale, value_ticks, &mut svg);
+        if self.stacked {
+            areas(scale, series, &mut svg);
+        } else {
+            lines(scale, series, &mut svg);
+        }
+        self.level(scale, &mut svg);
+        let _ = write!(svg, "<line class=\"cursor\" y1=\"{TOP}\" y2=\"{}\"/></svg>\n", scale.bottom());
+        svg
+    }
+
+    fn figure(&self, svgs: &str, top: f64) -> String {
         let mut legend = String::new();
         for s in &self.series {
             let _ = write!(legend, "<span class=\"key {}\">{}</span>", s.class, escape(&s.name));
@@ -89,52 +135,50 @@ impl Chart {
             "series": self.series.iter().map(|s| (&s.name, s.points.iter().map(|p| (round(p.0), p.1.map(round)))
                 .collect::<Vec<_>>())).collect::<Vec<_>>(),
             "unit": self.unit, "end": self.end_s.max(1.0), "top": top,
-            "box": [LEFT, TOP, WIDTH - RIGHT, HEIGHT - BOTTOM],
         });
         format!(
             "<figure class=\"chart\"><figcaption><h2>{}</h2><p>{}</p></figcaption><div class=\"legend\">{legend}\
-             <output></output></div>\n<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\">{svg}\
-             <line class=\"cursor\" y1=\"{TOP}\" y2=\"{}\"/></svg>\n\
-             <script type=\"application/json\">{}</script></figure>\n",
+             <output></output></div>\n{svgs}<script type=\"application/json\">{}</script></figure>\n",
             escape(&self.title),
             escape(&self.caption),
-            escape(&self.title),
-            HEIGHT - BOTTOM,
             // Inside a script element only its end tag has a meaning.
             data.to_string().replace("</", "<\\/"),
         )
     }
 
+    fn band(&self, scale: &Scale, svg: &mut String) {
+        let Some((from, to, text)) = &self.band else { return };
+        let (x, width) = (scale.x(*from), scale.x(*to) - scale.x(*from));
+        let middle = (x + width / 2.0).min(scale.right() - LABEL).max(scale.frame.left + LABEL);
+        let _ = write!(
+            svg,
+            "<rect class=\"band\" x=\"{x:.1}\" y=\"{TOP}\" width=\"{width:.1}\" height=\"{}\"/>\
+             <text class=\"band-label\" x=\"{middle:.1}\" y=\"{}\">{}</text>",
+            scale.tall(),
+            TOP - 8.0,
+            escape(text)
+        );
+    }
+
     fn grid(&self, scale: &Scale, value_ticks: &[f64], svg: &mut String) {
-        if let Some((from, to, text)) = &self.band {
-            let (x, width) = (scale.x(*from), scale.x(*to) - scale.x(*from));
-            let height = HEIGHT - TOP - BOTTOM;
-            let _ = write!(
-                svg,
-                "<rect class=\"band\" x=\"{x:.1}\" y=\"{TOP}\" width=\"{width:.1}\" height=\"{height}\"/>\
-                 <text class=\"band-label\" x=\"{:.1}\" y=\"{}\">{}</text>",
-                x + width / 2.0,
-                TOP - 8.0,
-                escape(text)
-            );
-        }
+        let left = scale.frame.left;
         for &value in value_ticks {
             let y = scale.y(value);
             let _ = write!(
                 svg,
-                "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\
+                "<line class=\"grid\" x1=\"{left}\" x2=\"{}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\
                  <text class=\"tick y\" x=\"{}\" y=\"{:.1}\">{}</text>",
-                WIDTH - RIGHT,
-                LEFT - 8.0,
+                scale.right(),
+                left - 8.0,
                 y + 4.0,
                 label(value)
             );
         }
-        for s in ticks(scale.end_s, 10).into_iter().filter(|s| *s <= scale.end_s) {
-            let (x, y) = (scale.x(s), HEIGHT - BOTTOM + 18.0);
+        for s in ticks(scale.end_s, scale.frame.time_ticks).into_iter().filter(|s| *s <= scale.end_s) {
+            let (x, y) = (scale.x(s), scale.bottom() + 18.0);
             let _ = write!(svg, "<text class=\"tick x\" x=\"{x:.1}\" y=\"{y}\">{} s</text>", label(s));
         }
-        let (y, unit) = (TOP + (HEIGHT - TOP - BOTTOM) / 2.0, escape(self.unit));
+        let (y, unit) = (TOP + scale.tall() / 2.0, escape(self.unit));
         let _ = write!(svg, "<text class=\"unit\" transform=\"translate(13 {y}) rotate(-90)\">{unit}</text>");
     }
 
@@ -143,10 +187,11 @@ impl Chart {
         let y = scale.y(*value);
         let _ = write!(
             svg,
-            "<line class=\"level\" x1=\"{LEFT}\" x2=\"{}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\
+            "<line class=\"level\" x1=\"{}\" x2=\"{}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\
              <text class=\"level-label\" x=\"{}\" y=\"{:.1}\">{}</text>",
-            WIDTH - RIGHT,
-            WIDTH - RIGHT - 4.0,
+            scale.frame.left,
+            scale.right(),
+            scale.right() - 4.0,
             y - 5.0,
             escape(text)
         );

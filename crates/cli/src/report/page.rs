@@ -77,34 +77,45 @@ fn tiles(summary: &Summary) -> String {
     out + "</section>\n"
 }
 
+/// What the columns of the paths' table are called.
+const COLUMNS: [&str; 9] = ["path", "link", "bytes", "share", "goodput", "lost", "resent", "RTT", "down"];
+
 fn paths(summary: &Summary) -> String {
     let mut rows = String::new();
     for (i, path) in summary.paths.iter().enumerate() {
         rows += &path_row(i, path);
     }
+    let head: String = COLUMNS.iter().map(|name| format!("<th>{name}")).collect();
     format!(
-        "<section><h2>Paths</h2><div class=\"scroll\"><table><thead><tr><th>path<th>link<th>bytes<th>share\
-         <th>goodput<th>lost<th>resent<th>RTT<th>down</tr></thead>\n\
-         <tbody>{rows}</tbody></table></div></section>\n"
+        "<section><h2>Paths</h2><table class=\"cards\"><thead><tr>{head}</tr></thead>\n\
+         <tbody>{rows}</tbody></table></section>\n"
     )
 }
 
+/// A path's row; on narrow screens each value stands beside its column's name.
 fn path_row(i: usize, path: &PathReport) -> String {
-    let rtt = path.rtt_ms.map_or("-".to_owned(), |rtt| ms(Duration::from_secs_f64(rtt / 1e3)));
-    format!(
-        "<tr><td><span class=\"key p{i}\">{}</span><td>{}, {:.0} ms, {} loss<td>{}<td>{}<td>{}<td>{}<td>{}<td>{rtt}\
-         <td>{:.1} s</tr>",
-        escape(&path.name),
-        bits_per_s(path.link_bps),
-        path.link_delay_ms,
-        percent(path.link_loss),
+    let values = [
+        format!("<span class=\"key p{i}\">{}</span>", escape(&path.name)),
+        format!(
+            "{}, {:.0} ms, {} loss",
+            bits_per_s(path.link_bps),
+            path.link_delay_ms,
+            percent(path.link_loss)
+        ),
         bytes(path.bytes),
         percent(path.share),
         bits_per_s(path.goodput_bps),
         percent(path.loss),
-        path.retransmissions,
-        path.down_s,
-    )
+        path.retransmissions.to_string(),
+        path.rtt_ms.map_or("-".to_owned(), |rtt| ms(Duration::from_secs_f64(rtt / 1e3))),
+        format!("{:.1} s", path.down_s),
+    ];
+    let cells: String = COLUMNS
+        .iter()
+        .zip(values)
+        .map(|(name, value)| format!("<td data-label=\"{name}\">{value}"))
+        .collect();
+    format!("<tr>{cells}</tr>")
 }
 
 fn events(recording: &Recording) -> String {

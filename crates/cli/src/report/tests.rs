@@ -80,7 +80,11 @@ fn the_page_is_whole_and_stands_alone() {
     assert!(
         !page.contains(">path<0>") && page.contains("path&lt;0&gt;") && page.contains("hole &amp; stays")
     );
-    assert_eq!(page.matches("class=\"band\"").count(), 5, "the black hole is in every plot");
+    assert_eq!(
+        page.matches("class=\"band\"").count(),
+        2 * 5,
+        "the black hole is in both drawings of every plot"
+    );
     assert!(!page.contains("NaN") && !page.contains("inf"));
 }
 
@@ -149,4 +153,58 @@ fn a_missing_value_breaks_the_line() {
     let html = chart.html();
     let d = html.split("<path class=\"line p0\" d=\"").nth(1).unwrap().split('"').next().unwrap();
     assert_eq!((d.matches('M').count(), d.matches('L').count()), (2, 1));
+}
+
+/// What is between each `before` and the next `after`.
+fn between<'a>(text: &'a str, before: &str, after: &str) -> Vec<&'a str> {
+    text.split(before).skip(1).map(|rest| rest.split(after).next().unwrap()).collect()
+}
+
+/// A telephone shows 390 px, 344 px of them inside of a card: letters of 12 px in a drawing 340 wide stay 12 px.
+#[test]
+fn plots_have_a_drawing_for_telephones() {
+    let page = html(&summary(3), &recording(3));
+    let narrow = between(&page, "<svg class=\"narrow\"", "</svg>");
+    assert_eq!((narrow.len(), between(&page, "<svg class=\"wide\"", "</svg>").len()), (5, 5));
+    let style = &between(&page, "<style>", "</style>")[0];
+    assert!(style.contains("svg { display: block; width: 100%; height: auto; font: 12px"));
+    let telephone = style.split("@media (max-width: 640px)").nth(1).unwrap();
+    assert!(
+        telephone.contains(".wide { display: none; }") && telephone.contains(".narrow { display: block; }")
+    );
+    for svg in narrow {
+        assert!(svg.contains("viewBox=\"0 0 340 220\""));
+        for x in between(svg, " x=\"", "\"") {
+            let x: f64 = x.parse().unwrap();
+            assert!((0.0..=340.0).contains(&x), "{x}");
+        }
+        let ticks = between(svg, "<text class=\"tick x\" x=\"", "\"");
+        let places: Vec<f64> = ticks.iter().map(|x| x.parse().unwrap()).collect();
+        assert!(places.windows(2).all(|pair| pair[1] - pair[0] >= 36.0), "labels keep apart: {places:?}");
+    }
+}
+
+/// On a telephone the row of headings is not shown: every value brings its own.
+#[test]
+fn every_value_of_a_path_has_its_columns_name() {
+    let page = html(&summary(2), &recording(2));
+    let table = &between(&page, "<table class=\"cards\">", "</table>")[0];
+    let head: Vec<_> =
+        between(table, "<th>", "<").iter().map(|name| name.trim_end_matches("</tr>")).collect();
+    assert_eq!(head.len(), 9);
+    for row in between(table.split("<tbody>").nth(1).unwrap(), "<tr>", "</tr>") {
+        assert_eq!(between(row, "<td data-label=\"", "\""), head);
+        assert_eq!(row.matches("<td").count(), 9);
+    }
+}
+
+/// The label of a time at the plot's edge stays inside of it.
+#[test]
+fn labels_stay_inside() {
+    let mut early = summary(1);
+    early.black_hole_s = (0.0, 1.0);
+    let page = html(&early, &recording(1));
+    for x in between(&page, "class=\"band-label\" x=\"", "\"") {
+        assert!(x.parse::<f64>().unwrap() >= 120.0, "{x}");
+    }
 }
