@@ -8,8 +8,9 @@ use bytes::Bytes;
 use raw::*;
 use strandcast_proto::association::{CloseReason, Event};
 use strandcast_proto::config::TransportConfig;
-use strandcast_proto::endpoint::{EndpointConfig, SchemeFactory};
+use strandcast_proto::endpoint::{AnswerRates, EndpointConfig, SchemeFactory};
 use strandcast_proto::policy::LinkId;
+use strandcast_proto::time::Instant;
 use strandcast_proto::wire::chunk::{
     Abort, CookieAck, CookieEcho, ErrorChunk, Heartbeat, HeartbeatAck, Shutdown, ShutdownAck,
     ShutdownComplete, UnknownChunk,
@@ -234,22 +235,28 @@ fn packets_for_other_ports_are_dropped() {
     }
 }
 
-/// Nobody can use us to flood others: so many answers a second and no more, whatever comes.
+/// Nobody can use us to flood others: so many answers a second and no more, whatever comes, from the first packet on. What
+/// asks for INIT ACK takes nothing from what asks for ABORT.
 #[test]
 fn answers_are_rationed() {
+    let rates = |all| AnswerRates { all, prefix: all, address: all };
+    let accept: SchemeFactory = std::sync::Arc::new(|_| Box::new(strandcast_proto::rfc::scheme()));
     let mut l = Lone::with(EndpointConfig {
-        accept: Some(std::sync::Arc::new(|_| Box::new(strandcast_proto::rfc::scheme()))),
-        answers_per_s: 50,
+        accept: Some(accept),
+        init_answers: rates(50),
+        stray_answers: rates(20),
         ..EndpointConfig::default()
     });
-    let mut answers = 0;
-    for i in 0..3000 {
+    l.now = Instant::ZERO;
+    let (mut acks, mut strays) = (0, 0);
+    for _ in 0..3000 {
         l.run(ms(1));
-        let chunk = if i % 2 == 0 { init(Vec::new()).into() } else { ShutdownAck.into() };
-        answers += l.give_tagged(if i % 2 == 0 { 0 } else { 77 }, &[chunk]).len();
+        acks += l.give_tagged(0, &[init(Vec::new()).into()]).len();
+        strays += l.give_tagged(77, &[ShutdownAck.into()]).len();
     }
-    assert!((150..=200).contains(&answers), "50 at once, then 50 a second for 3 s: {answers}");
-    assert_eq!(l.end.dropped().1 as usize, 3000 - answers);
+    assert!((190..=208).contains(&acks), "50 at once, then 50 a second for 3 s: {acks}");
+    assert!((70..=88).contains(&strays), "20 at once, then 20 a second for 3 s: {strays}");
+    assert_eq!(l.end.dropped().1 as usize, 6000 - acks - strays);
 }
 
 /// §3.3.2: no streams is an error told under the INIT's tag; tag 0 can not be answered.

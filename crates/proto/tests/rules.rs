@@ -513,14 +513,29 @@ fn the_peers_tsns_wrap() {
     assert_eq!((cum(&out), gaps(&out)), (2, vec![(3, 3)]));
 }
 
-/// §6.2.1: a SACK for what was never sent is dropped; an old one changes nothing.
+/// A cumulative TSN beyond what was sent: the peer has taken forged data or a forged FORWARD-TSN, and would take all
+/// that follows for duplicates. The association ends at once, on both sides, and may be opened anew.
+#[test]
+fn a_sack_beyond_what_was_sent_ends_the_association() {
+    for ahead in [1, 5, 1 << 23] {
+        let mut l = Lone::accepted(config(), Vec::new());
+        l.send(&b"a"[..], SendOptions::default());
+        let out = l.give(&[sack(l.tsn.wrapping_add(ahead), 100_000, &[])]);
+        let abort = out.iter().flat_map(|o| &o.chunks).find_map(|c| match c {
+            Chunk::Abort(a) => Some(a.causes.clone()),
+            _ => None,
+        });
+        assert!(matches!(abort.as_deref(), Some([Cause::ProtocolViolation(_)])), "{out:?}");
+        assert!(matches!(l.events.last(), Some(Event::Closed(CloseReason::Protocol(_)))), "{:?}", l.events);
+    }
+}
+
+/// §6.2.1: gap blocks for what was never sent are not looked at, the rest counts; an old SACK changes nothing.
 #[test]
 fn impossible_and_old_sacks() {
     let mut l = Lone::accepted(config(), Vec::new());
     l.send(&b"a"[..], SendOptions::default());
     let tsn = l.tsn;
-    l.give(&[sack(tsn.wrapping_add(5), 100_000, &[])]);
-    assert_eq!(l.association().send_buffered(), 1, "nothing is acknowledged");
     l.give(&[sack(tsn, 100_000, &[(1, 60_000)])]);
     assert_eq!(l.association().send_buffered(), 0);
     l.give(&[sack(tsn.wrapping_sub(1), 0, &[])]);

@@ -1,10 +1,12 @@
 //! Acknowledgements: what a SACK says of each chunk and path (RFC 9260 §6.2.1, §6.3.2, §7.2.4).
 
 use super::Association;
+use super::event::CloseReason;
 use crate::path;
 use crate::policy::{AckInfo, LossTrigger, PathId, PathState, Signal};
 use crate::time::{Duration, Instant};
 use crate::tx::ChunkState;
+use crate::wire::Cause;
 use crate::wire::chunk::{Sack, SackHeader};
 use crate::wire::serial::Tsn;
 
@@ -42,6 +44,12 @@ impl Association {
         }
         if sack.header.cumulative_tsn_ack.is_after(highest_sent) {
             self.stats.bad_chunks += 1;
+            if !whole {
+                return;
+            }
+            // The peer has data we never sent and takes ours for duplicates: only a new association helps.
+            let text = format!("an acknowledgement beyond TSN {highest_sent}, the last that was sent");
+            self.abort_with(Cause::ProtocolViolation(text.clone().into()), CloseReason::Protocol(text));
             return;
         }
         self.begin(sack, on, cum_before);

@@ -35,18 +35,24 @@ impl Association {
         if self.state == State::Closed {
             return;
         }
-        let path = self.path_of(&tuple).or_else(|| self.follow_port(&tuple));
-        let Some(on) = path else {
+        let len = packet.bytes().len();
+        let path = self.path_of(&tuple).or_else(|| self.candidate_of(&tuple));
+        let Some(on) = path.or_else(|| self.follow_port(now, tuple)) else {
             self.stranger(now, tuple, packet);
             return;
         };
+        self.earn(on, &tuple, len);
+        let there = self.paths[on.index()].tuple == tuple;
+        if !there {
+            self.probe_candidate(now, on);
+        }
+        let from = From { path: Some(on).filter(|_| there), tuple };
         let p = &mut self.paths[on.index()];
         p.stats.packets_received += 1;
         p.stats.bytes_received += packet.bytes().len() as u64;
         p.last_heard = Some(now);
         self.tx.pick = None;
         self.mind.held = false;
-        let from = From { path: Some(on), tuple };
         let mut reading = Reading { packet, on, from, authenticated: false, data: PacketData::default() };
         for chunk in packet.chunks() {
             match chunk {
@@ -58,7 +64,7 @@ impl Association {
                 Err(_) => self.stats.bad_chunks += 1,
             }
         }
-        self.after_packet(now, on, packet.bytes().len() as u64, &reading.data);
+        self.after_packet(now, on, len as u64, &reading.data);
         self.maybe_progress_shutdown(now);
     }
 
@@ -89,12 +95,15 @@ impl Association {
                 _ => {}
             }
         }
-        if let Some(path) = self.path_of(&tuple).filter(|_| authenticated) {
+        let path = self.path_of(&tuple).or_else(|| self.candidate_of(&tuple));
+        if let Some(path) = path.filter(|_| authenticated) {
             self.stats.bad_packets -= 1;
+            self.earn(path, &tuple, packet.bytes().len());
             self.paths[path.index()].last_heard = Some(now);
             for h in heartbeats {
-                self.on_heartbeat(now, h, path);
+                self.on_heartbeat(now, h, path, &tuple);
             }
+            self.probe_candidate(now, path);
         }
     }
 
@@ -107,7 +116,9 @@ impl Association {
                     self.on_sack(now, &sack, r.on);
                 }
             }
-            Chunk::Heartbeat(h) if self.state != State::CookieWait => self.on_heartbeat(now, h, r.on),
+            Chunk::Heartbeat(h) if self.state != State::CookieWait => {
+                self.on_heartbeat(now, h, r.on, &r.from.tuple)
+            }
             Chunk::HeartbeatAck(h) => self.on_heartbeat_ack(now, &h.info),
             Chunk::ForwardTsn(f) => self.on_forward_tsn(&f, r.on),
             Chunk::Auth(auth) => {

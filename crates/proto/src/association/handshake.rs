@@ -1,6 +1,6 @@
 //! Opening an association (RFC 9260 §5.1): INIT and COOKIE ECHO of this side, and what both sides learn from them.
 
-use core::net::IpAddr;
+use core::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -129,6 +129,8 @@ pub(crate) struct Established {
     pub initial_tsn: Tsn,
     pub random: Bytes,
     pub peer: Capabilities,
+    /// Where INIT ACK went to: whoever has the cookie receives there.
+    pub remote: SocketAddr,
 }
 
 impl Association {
@@ -162,9 +164,11 @@ impl Association {
         let identity = (found.local_tag, found.initial_tsn);
         let mut a = Association::blank(config, Role::Accepter, found.ports, identity, scheme, seeds);
         a.auth_local = AuthParams::with_random(found.random);
-        a.open_slot(now, tuple, None);
+        let path = a.open_slot(now, tuple, None);
+        // What another address may get is counted with the packet that brought the cookie.
+        a.paths[path.index()].credit = (found.remote != tuple.remote).then_some(0);
         a.learn(&found.peer);
-        a.establish(now, PathId(0));
+        a.establish(now, path);
         a.push_control(PathId(0), CookieAck);
         a
     }
@@ -178,8 +182,9 @@ impl Association {
             self.establish(now, on);
         } else if self.path_of(&tuple).is_none() && self.only_shook_hands() {
             // Our COOKIE ACK did not get through the way the first COOKIE ECHO came: answer where this one came from.
-            self.retarget(now, self.mind.primary, tuple);
-            self.paths[self.mind.primary.index()].heartbeats.want();
+            self.propose(now, self.mind.primary, tuple, None);
+            self.ack_cookie_there(self.mind.primary);
+            return;
         }
         let on = self.path_of(&tuple).unwrap_or(self.mind.primary);
         self.push_control(on, CookieAck);
@@ -280,11 +285,12 @@ impl Association {
         }
     }
 
-    /// The path of a handshake's try: the one the INIT ACK came by, then the others in turn.
+    /// The path of a handshake's try: the one the INIT ACK came by, then the others in turn whose addresses the peer did
+    /// not just claim.
     fn first_open_from(&self, tries: u32) -> PathId {
         let n = self.paths.len().max(1);
         let at = |k: usize| PathId(((self.mind.primary.index() + tries as usize + k) % n) as u8);
-        (0..n).map(at).find(|p| self.is_open(*p)).unwrap_or(self.mind.primary)
+        (0..n).map(at).find(|p| self.is_open(*p) && !self.unproven(*p)).unwrap_or(self.mind.primary)
     }
 
     pub(super) fn on_cookie_ack(&mut self, now: Instant, on: PathId) {
@@ -305,8 +311,10 @@ impl Association {
         self.mind.peer_reports = self.config.reports && peer.reports && self.auth.is_some();
     }
 
-    /// The handshake is done; its last packet came by `on`, which is thereby confirmed (RFC 9260 §5.4).
+    /// The handshake is done; its last packet came by `on`, which is thereby confirmed (RFC 9260 §5.4), unless the peer
+    /// only claims to be there.
     pub(super) fn establish(&mut self, now: Instant, on: PathId) {
+        let on = if self.role == Role::Opener && self.unproven(on) { self.mind.primary } else { on };
         self.state = State::Established;
         let cookie_repeated = self.t1_tries > 0;
         (self.t1, self.t1_tries, self.cookie) = (None, 0, None);
@@ -316,14 +324,18 @@ impl Association {
             self.paths[on.index()].wire_id = Some(0);
             self.next_wire_id = if self.role == Role::Opener { 1 } else { 0x8000 };
         }
-        self.confirm(now, on);
+        if self.unproven(on) {
+            self.paths[on.index()].heartbeats.want();
+        } else {
+            self.confirm(now, on);
+        }
         self.events.push_back(Event::Connected { ours: self.mind.peer_reports });
         if cookie_repeated && self.role == Role::Opener && self.mind.peer_reports {
             // The peer may have taken another path's COOKIE ECHO for the first: say which path this is.
             self.say(now, KIND_MOVED, on, Some(on), true);
         }
         debug_assert!(next_ssn > 0, "a valid peer admits at least one stream");
-        self.settle_other_paths(now);
+        self.settle_other_paths(now, on);
         if let Some(m) = self.tx.queue.first_beyond(StreamId(next_ssn as u16)) {
             self.close(CloseReason::Protocol(format!(
                 "the peer admits {next_ssn} streams, a message is for {m}"
@@ -333,10 +345,10 @@ impl Association {
 
     /// What becomes of the paths the handshake did not use: towards one of ours they join, towards others those with
     /// an address of their own are probed.
-    fn settle_other_paths(&mut self, now: Instant) {
+    fn settle_other_paths(&mut self, now: Instant, on: PathId) {
         for i in 0..self.paths.len() {
             let path = PathId(i as u8);
-            if self.paths[i].confirmed || !self.is_open(path) {
+            if path == on || self.paths[i].confirmed || !self.is_open(path) {
                 continue;
             }
             if self.mind.peer_reports {

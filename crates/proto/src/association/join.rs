@@ -188,17 +188,19 @@ impl Association {
             if news.is_some_and(|n| serial.wrapping_sub(n) > 1 << 31) {
                 return from.path;
             }
-            *news = Some(serial);
+            // Where a path is only counts once it has proven to be there.
+            if from.path.is_some() || !matches!(item.kind, KIND_JOIN | KIND_MOVED) {
+                *news = Some(serial);
+            }
         }
         match (item.kind, known) {
             // A path that moved and is not known here: its JOIN was refused or lost, or it was given up.
             (KIND_JOIN | KIND_MOVED, None) if from.path.is_none() => self.joined(now, wire_id, from.tuple),
             (KIND_JOIN | KIND_MOVED, Some(path)) => {
-                if from.path.is_none() {
-                    self.retarget(now, path, from.tuple);
-                    self.paths[path.index()].heartbeats.want();
+                if let (None, ReportItemFlavour::Reliable(serial)) = (from.path, item.reliability) {
+                    self.propose(now, path, from.tuple, Some(serial));
                 }
-                from.path.or(Some(path))
+                from.path
             }
             (KIND_LEAVE, Some(path)) => {
                 let last = !self.mind.views.iter().any(|v| v.id != path && v.state != PathState::Closed);
@@ -225,6 +227,8 @@ impl Association {
         self.room_for_a_path().ok()?;
         let path = self.open_slot(now, tuple, None);
         self.paths[path.index()].wire_id = Some(wire_id);
+        // What it may get is counted with the packet that named it.
+        self.paths[path.index()].credit = Some(0);
         self.paths[path.index()].heartbeats.want();
         Some(path)
     }
@@ -242,6 +246,7 @@ impl Association {
     pub(super) fn retarget(&mut self, now: Instant, path: PathId, tuple: FourTuple) {
         let i = path.index();
         self.paths[i].tuple = tuple;
+        self.paths[i].candidate = None;
         self.paths[i].confirmed = false;
         self.mind.views[i].link = tuple.link;
         self.mind.views[i].error_count = 0;
@@ -249,21 +254,6 @@ impl Association {
         self.paths_moved = true;
         self.set_path_state(now, path, PathState::Unconfirmed);
         self.events.push_back(Event::Path(path, PathChange::Moved));
-    }
-
-    /// RFC 6951 §5.4: the peer's UDP port is the one its last good packet came from.
-    pub(crate) fn follow_port(&mut self, from: &FourTuple) -> Option<PathId> {
-        if self.mind.peer_reports {
-            return None;
-        }
-        let same =
-            |t: &FourTuple| t.link == from.link && t.local == from.local && t.remote.ip() == from.remote.ip();
-        let at =
-            (0..self.paths.len()).find(|i| self.is_open(PathId(*i as u8)) && same(&self.paths[*i].tuple))?;
-        self.paths[at].tuple = *from;
-        self.paths_moved = true;
-        self.events.push_back(Event::Path(PathId(at as u8), PathChange::Moved));
-        Some(PathId(at as u8))
     }
 
     /// Towards another stack: the paths that are not the handshake's own get the peer's other addresses, those in one
@@ -287,6 +277,7 @@ impl Association {
                 };
                 if let Some(at) = left.iter().position(fits) {
                     self.paths[i].tuple.remote = SocketAddr::new(left.remove(at), port);
+                    self.distrust(PathId(i as u8));
                     paired.push(i);
                 }
             }
@@ -310,6 +301,7 @@ impl Association {
                 continue;
             }
             let path = self.open_slot(now, tuple, None);
+            self.distrust(path);
             self.paths[path.index()].heartbeats.want();
         }
     }
@@ -324,7 +316,7 @@ impl Association {
 
     /// The report that goes with a heartbeat of a path that has errors.
     pub(super) fn still_here(&mut self, path: PathId) -> Option<ReportItem> {
-        let errors = self.mind.views[path.index()].error_count > 0;
+        let errors = self.mind.views[path.index()].error_count > 0 && !self.unproven(path);
         if errors { self.moved_item(path) } else { None }
     }
 
@@ -351,6 +343,7 @@ impl Association {
 /// Where a packet came from.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct From {
+    /// `None`: from no path's address.
     pub path: Option<PathId>,
     pub tuple: FourTuple,
 }

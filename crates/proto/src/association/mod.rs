@@ -13,6 +13,7 @@ mod handshake;
 mod join;
 mod loss;
 mod mind;
+mod moving;
 mod output;
 mod packet;
 mod paths;
@@ -31,4 +32,5 @@ pub use timers::Timer;
 
 pub(crate) use auth::AuthParams;
 pub(crate) use handshake::{Capabilities, Established, Offer, init_chunk};
+pub(crate) use moving::Candidate;
 pub(crate) use state::State;

@@ -43,7 +43,7 @@ impl Association {
         limit: usize,
         buf: &mut Vec<u8>,
     ) -> usize {
-        let limit = limit.min(self.paths[path.index()].packet_size(&self.config));
+        let limit = self.room_on(path, limit);
         let alone = self.control.front().filter(|c| c.path == path);
         let (alone, tag) = alone.map_or((false, None), |c| (c.alone, c.tag));
         let header = self.header(tag);
@@ -71,6 +71,7 @@ impl Association {
     fn packet_left(&mut self, now: Instant, path: PathId, len: usize, data: bool) {
         let overhead = u64::from(self.config.encapsulation);
         let (p, v) = (&mut self.paths[path.index()], &mut self.mind.views[path.index()]);
+        p.credit = p.credit.map(|c| c.saturating_sub(len + p.tuple.headers()));
         p.stats.packets_sent += 1;
         p.stats.bytes_sent += len as u64;
         if !data {
@@ -139,10 +140,20 @@ impl Association {
         limit: usize,
         w: &mut PacketWriter<'_>,
     ) -> bool {
-        if self.paths[path.index()].heartbeats.wanted.is_empty() || w.remaining(limit) < 2 * HEARTBEAT_LEN {
+        if self.paths[path.index()].heartbeats.wanted.is_empty() {
+            return false;
+        }
+        let unproven = self.unproven(path);
+        let room = w.remaining(limit) >= if unproven { HEARTBEAT_LEN } else { 2 * HEARTBEAT_LEN };
+        if !room && (!unproven || !w.is_empty()) {
             return false;
         }
         let wanted = self.paths[path.index()].heartbeats.wanted.remove(0);
+        if !room {
+            // As if it were lost: the path is given up in its time.
+            self.make_heartbeat(now, path, wanted.probe, 0);
+            return false;
+        }
         if w.is_empty()
             && !wanted.probe
             && let Some(item) = self.still_here(path)
@@ -152,7 +163,8 @@ impl Association {
             self.write_authenticated(now, path, &report.into(), w);
             return true;
         }
-        if let Some(reports) = self.collect_reports(now, Occasion::Heartbeat(path))
+        if !unproven
+            && let Some(reports) = self.collect_reports(now, Occasion::Heartbeat(path))
             && w.remaining(limit) >= reports.encoded_len() + HEARTBEAT_LEN
         {
             w.chunk(&reports);
@@ -204,8 +216,8 @@ impl Association {
     }
 
     fn write_data(&mut self, now: Instant, path: PathId, limit: usize, w: &mut PacketWriter<'_>) {
-        let usable =
-            !matches!(self.mind.views[path.index()].state, PathState::Closed | PathState::Unconfirmed);
+        let state = self.mind.views[path.index()].state;
+        let usable = !matches!(state, PathState::Closed | PathState::Unconfirmed) && !self.unproven(path);
         let overhead = self.mind.scheme.overhead();
         let mut first = true;
 

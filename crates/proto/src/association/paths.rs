@@ -7,7 +7,7 @@ use super::state::{Association, AssociationError, State};
 use crate::path::{self, FourTuple, MAX_PATHS, Path};
 use crate::policy::{HeartbeatInfo, LossTrigger, PathId, PathState, Signal};
 use crate::time::{Duration, Instant};
-use crate::wire::chunk::{Heartbeat, HeartbeatAck};
+use crate::wire::chunk::Heartbeat;
 
 /// The least IP-level MTU a path is lowered to.
 const LEAST_MTU: u16 = 576;
@@ -88,6 +88,7 @@ impl Association {
     pub(super) fn confirm(&mut self, now: Instant, path: PathId) {
         let p = &mut self.paths[path.index()];
         p.confirmed = true;
+        p.credit = None;
         let state = if p.suspended.0 || p.suspended.1 { PathState::Suspended } else { PathState::Active };
         self.mind.views[path.index()].error_count = 0;
         self.set_path_state(now, path, state);
@@ -102,6 +103,7 @@ impl Association {
         self.lose_all(now, path, LossTrigger::Timeout);
         let i = path.index();
         self.paths[i].t3 = None;
+        self.paths[i].candidate = None;
         self.paths[i].heartbeats = path::Heartbeats::new(Instant::MAX);
         self.paths[i].free_retransmit = false;
         self.set_path_state(now, path, PathState::Closed);
@@ -184,7 +186,7 @@ impl Association {
         Heartbeat { info: info.freeze() }
     }
 
-    pub(super) fn on_heartbeat(&mut self, now: Instant, heartbeat: Heartbeat, on: PathId) {
+    pub(super) fn on_heartbeat(&mut self, now: Instant, heartbeat: Heartbeat, on: PathId, from: &FourTuple) {
         // A padded probe is an arrival of its own; echoing its padding would double the load.
         let info = heartbeat.info;
         if info.len() > 64 && self.mind.peer_reports {
@@ -200,9 +202,9 @@ impl Association {
                 packets_since_sack: self.rx.packets,
             };
             self.mind.signal(now, &Signal::Arrived(&rx));
-            self.push_control(on, HeartbeatAck { info: info.slice(..64) });
+            self.answer_heartbeat(on, from, info.slice(..64));
         } else {
-            self.push_control(on, HeartbeatAck { info });
+            self.answer_heartbeat(on, from, info);
         }
         if let Some(reports) = self.collect_reports(now, crate::policy::Occasion::HeartbeatAck(on)) {
             self.push_control(on, reports);
@@ -215,6 +217,11 @@ impl Association {
             return;
         };
         let path = PathId(slot);
+        if let Some(rtt) = self.candidate_answered(now, path, nonce) {
+            let rtt = rtt.max(Duration::from_nanos(1));
+            path::sample(&mut self.mind.views[path.index()], &self.config, rtt);
+            return;
+        }
         let answer = self.paths.get_mut(path.index()).and_then(|p| p.heartbeats.answered(now, nonce));
         let Some(answer) = answer.filter(|_| self.is_open(path)) else {
             self.stats.bad_chunks += 1;
@@ -295,6 +302,9 @@ impl Association {
             self.schedule_heartbeat(now, path);
         }
         while let Some(probe) = self.mind.probe(now).filter(|p| self.is_open(p.path)) {
+            if self.unproven(probe.path) {
+                continue;
+            }
             for _ in 0..probe.count.min(8) {
                 self.paths[probe.path.index()].heartbeats.want_probe(probe.padded);
             }

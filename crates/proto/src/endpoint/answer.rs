@@ -2,8 +2,11 @@
 
 use std::collections::VecDeque;
 
+use super::config::EndpointConfig;
+use super::limit::Limiter;
 use crate::path::{FourTuple, MOST_AMPLIFIED};
-use crate::time::{Duration, Instant};
+use crate::seeds::Random;
+use crate::time::Instant;
 use crate::wire::chunk::ChunkEncode;
 use crate::wire::packet::{HEADER_LEN, Header, Packet};
 use crate::wire::{PacketWriter, VerificationTag};
@@ -30,41 +33,44 @@ impl Asked {
     }
 }
 
+/// What is answered: each kind has its own share.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    /// INIT, COOKIE ECHO.
+    Opening,
+    /// Whatever else belongs to no association.
+    Stray,
+}
+
 /// Packets waiting to leave, at most as many as a second admits.
 #[derive(Debug)]
 pub(super) struct Answers {
     queue: VecDeque<(FourTuple, Vec<u8>)>,
-    per_s: u32,
-    /// When the bucket was full last, as if it ran over: tokens = (now - full_at) · rate, capped.
-    full_at: Instant,
-    /// Answers not given.
-    pub refused: u64,
+    opening: Limiter,
+    stray: Limiter,
 }
 
 impl Answers {
-    pub fn new(per_s: u32) -> Self {
-        Answers { queue: VecDeque::new(), per_s: per_s.max(1), full_at: Instant::ZERO, refused: 0 }
+    pub fn new(config: &EndpointConfig, random: &mut Random) -> Self {
+        let opening = Limiter::new(config.init_answers, random);
+        let stray = Limiter::new(config.stray_answers, random);
+        Answers { queue: VecDeque::new(), opening, stray }
     }
 
-    /// Takes a token, if the bucket (one second's worth) has one.
-    fn admit(&mut self, now: Instant) -> bool {
-        let token = Duration::from_secs(1) / self.per_s;
-        self.full_at = self.full_at.max(now - Duration::from_secs(1));
-        // Time zero starts with a full bucket as well.
-        if now.as_nanos() < 1_000_000_000 && self.queue.len() < self.per_s as usize {
-            return true;
-        }
-        if self.full_at + token > now {
-            self.refused += 1;
-            return false;
-        }
-        self.full_at += token;
-        true
+    /// Whether `asked` may be answered: to be asked once, before an answer is made up.
+    pub fn admit(&mut self, now: Instant, asked: &Asked, kind: Kind) -> bool {
+        let limiter = if kind == Kind::Opening { &mut self.opening } else { &mut self.stray };
+        limiter.admit(now, asked.tuple.remote.ip())
     }
 
-    /// Answers the sender of `asked` with one chunk under `tag`.
-    pub fn send(&mut self, now: Instant, asked: &Asked, tag: VerificationTag, chunk: &impl ChunkEncode) {
-        if !asked.admits(chunk) || !self.admit(now) {
+    /// Answers not given.
+    pub fn refused(&self) -> u64 {
+        self.opening.refused + self.stray.refused
+    }
+
+    /// Answers the sender of `asked`, which was admitted, with one chunk under `tag`, unless that is too long.
+    pub fn send(&mut self, asked: &Asked, tag: VerificationTag, chunk: &impl ChunkEncode) {
+        if !asked.admits(chunk) {
             return;
         }
         let mut packet = Vec::new();
@@ -81,27 +87,5 @@ impl Answers {
 
     pub fn pop(&mut self) -> Option<(FourTuple, Vec<u8>)> {
         self.queue.pop_front()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::wire::chunk::Abort;
-
-    #[test]
-    fn no_more_than_the_rate_leaves() {
-        let mut answers = Answers::new(10);
-        let tuple = FourTuple::loopback(1, 2);
-        let abort = Abort { reflected_tag: true, causes: vec![] };
-        let mut sent = 0;
-        for ms in 2000..=5000 {
-            let now = Instant::from_millis(ms);
-            let asked = Asked { tuple, header: Header::default(), len: 16 };
-            answers.send(now, &asked, VerificationTag(1), &abort);
-            sent += usize::from(answers.pop().is_some());
-        }
-        assert_eq!(sent, 10 + 30, "one second's worth at once, then ten a second for three seconds");
-        assert_eq!(answers.refused, 3001 - 40);
     }
 }

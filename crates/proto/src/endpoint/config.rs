@@ -28,8 +28,22 @@ pub struct EndpointConfig {
     pub locals: Vec<(LinkId, SocketAddr)>,
     /// Associations at a time; more are refused.
     pub max_associations: usize,
-    /// Answers a second to packets that belong to no association (INIT ACK, ABORT, …), and at once.
-    pub answers_per_s: u32,
+    /// Answers to INIT (INIT ACK, ABORT) and to a COOKIE ECHO that comes too late (ERROR).
+    pub init_answers: AnswerRates,
+    /// Answers to other packets that belong to no association: ABORT and SHUTDOWN COMPLETE (RFC 9260 §8.4).
+    pub stray_answers: AnswerRates,
+}
+
+/// Answers a second to packets that belong to no association; as many may leave at once after a quiet second. More are
+/// not given. Each answer counts against all three rates.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct AnswerRates {
+    /// To all senders.
+    pub all: u32,
+    /// To the addresses of one prefix: /24 of IPv4, /48 of IPv6.
+    pub prefix: u32,
+    /// To one address; of IPv6, to one /64.
+    pub address: u32,
 }
 
 impl Default for EndpointConfig {
@@ -40,7 +54,10 @@ impl Default for EndpointConfig {
             accept: None,
             locals: Vec::new(),
             max_associations: 1024,
-            answers_per_s: 200,
+            // More than the 20 000 INITs a second that one can expect to be flooded with: source addresses are easily
+            // made up, so that under a lower ceiling nobody else would be answered.
+            init_answers: AnswerRates { all: 25_000, prefix: 1000, address: 100 },
+            stray_answers: AnswerRates { all: 1000, prefix: 100, address: 50 },
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Which association a packet is for (RFC 9260 §8.5), and what is out of the blue (§8.4).
 
-use super::answer::Asked;
+use super::answer::{Asked, Kind};
 use super::state::{AssociationId, Endpoint};
 use crate::path::FourTuple;
 use crate::time::Instant;
@@ -87,7 +87,7 @@ impl Endpoint {
     /// RFC 9260 §8.4.
     fn out_of_the_blue(&mut self, now: Instant, tuple: FourTuple, packet: &Packet) {
         self.dropped += 1;
-        let tag = packet.header.verification_tag;
+        let (asked, tag) = (Asked::by(tuple, packet), packet.header.verification_tag);
         for chunk in packet.chunks() {
             match chunk {
                 Ok((
@@ -96,15 +96,17 @@ impl Endpoint {
                 )) => return,
                 Ok((_, Chunk::Init(_))) | Err(_) => return,
                 Ok((_, Chunk::ShutdownAck(_))) => {
-                    let done = ShutdownComplete { reflected_tag: true };
-                    self.answers.send(now, &Asked::by(tuple, packet), tag, &done);
+                    if self.answers.admit(now, &asked, Kind::Stray) {
+                        self.answers.send(&asked, tag, &ShutdownComplete { reflected_tag: true });
+                    }
                     return;
                 }
                 Ok(_) => {}
             }
         }
-        let abort = Abort { reflected_tag: true, causes: Vec::new() };
-        self.answers.send(now, &Asked::by(tuple, packet), tag, &abort);
+        if self.answers.admit(now, &asked, Kind::Stray) {
+            self.answers.send(&asked, tag, &Abort { reflected_tag: true, causes: Vec::new() });
+        }
     }
 }
 

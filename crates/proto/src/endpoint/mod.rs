@@ -4,8 +4,10 @@ mod answer;
 mod config;
 mod cookie;
 mod demux;
+mod limit;
 mod open;
 mod state;
+mod used;
 
-pub use config::{Connect, EndpointConfig, Input, SchemeFactory};
+pub use config::{AnswerRates, Connect, EndpointConfig, Input, SchemeFactory};
 pub use state::{AssociationId, ConnectError, Endpoint};

@@ -2,12 +2,13 @@
 
 use bytes::Bytes;
 
-use super::answer::Asked;
-use super::cookie::{Cookie, Refused};
+use super::answer::{Asked, Kind};
+use super::cookie::Cookie;
 use super::state::{AssociationId, Endpoint};
+use super::used::Use;
 use crate::association::{Association, AuthParams, Capabilities, Established, Offer, State, init_chunk};
 use crate::path::FourTuple;
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 use crate::wire::chunk::{Abort, ErrorChunk, Init, InitAck};
 use crate::wire::{Cause, Packet, Param, Tsn, VerificationTag};
 
@@ -20,9 +21,9 @@ enum Trim {
     Nothing,
     /// Reports of unknown parameters.
     Reports,
-    /// Addresses, ours and the peer's.
+    /// Our addresses.
     Addresses,
-    /// AUTH, and with it REPORT.
+    /// The peer's addresses in the cookie, AUTH, and with it REPORT.
     Bare,
 }
 
@@ -59,10 +60,12 @@ impl Endpoint {
     pub(super) fn on_init(&mut self, now: Instant, asked: &Asked, init: &Init) {
         let mut peer = Capabilities::of(init);
         if let Err(cause) = self.check_init(asked, init, &peer) {
-            if peer.tag.0 != 0 {
-                let abort = Abort { reflected_tag: false, causes: vec![cause] };
-                self.answers.send(now, asked, peer.tag, &abort);
+            if peer.tag.0 != 0 && self.answers.admit(now, asked, Kind::Opening) {
+                self.answers.send(asked, peer.tag, &Abort { reflected_tag: false, causes: vec![cause] });
             }
+            return;
+        }
+        if !self.answers.admit(now, asked, Kind::Opening) {
             return;
         }
         let existing = self.by_tuple.get(&(asked.tuple, asked.header.source_port));
@@ -93,7 +96,7 @@ impl Endpoint {
         let tag = cookie.peer.tag;
         let fitting = Trim::ALL.into_iter().map(|trim| self.init_ack(&auth, cookie.clone(), init, trim));
         if let Some(ack) = fitting.into_iter().find(|ack| asked.admits(ack)) {
-            self.answers.send(now, asked, tag, &ack);
+            self.answers.send(asked, tag, &ack);
         }
     }
 
@@ -135,7 +138,7 @@ impl Endpoint {
         if auth.random.is_empty() {
             cookie.peer.auth = None;
         }
-        if trim >= Trim::Addresses {
+        if trim >= Trim::Bare {
             cookie.peer.addresses.clear();
         }
         ack.params.push(Param::StateCookie(self.cookies.seal(&cookie)));
@@ -151,6 +154,7 @@ impl Endpoint {
         InitAck(ack)
     }
 
+    /// RFC 9260 §5.1.5, §5.2.4. A cookie opens one association, however often it comes and from wherever.
     pub(super) fn on_cookie_echo(
         &mut self,
         now: Instant,
@@ -159,13 +163,9 @@ impl Endpoint {
         cookie: &Bytes,
     ) -> Option<AssociationId> {
         let life = self.config.transport.cookie_life;
-        let (cookie, stale) = match self.cookies.open(now, cookie, life) {
-            Ok(cookie) => (cookie, None),
-            Err((Refused::Stale(by), Some(cookie))) => (cookie, Some(by)),
-            Err(_) => {
-                self.dropped += 1;
-                return None;
-            }
+        let Some((cookie, mut stale)) = self.cookies.open(now, cookie, life) else {
+            self.dropped += 1;
+            return None;
         };
         let header = packet.header;
         let ports = (header.destination_port, header.source_port);
@@ -178,33 +178,46 @@ impl Endpoint {
         }
         let tags = (cookie.local_tag, cookie.peer.tag);
         let same = existing.is_some_and(|id| self.entries[&id].association.tags() == tags);
+        match self.used.check(&cookie) {
+            Use::Again if !same => {
+                self.dropped += 1;
+                return None;
+            }
+            Use::Forgotten => stale = stale.or(Some(now - cookie.created)),
+            Use::First | Use::Again => {}
+        }
         if let Some(by) = stale.filter(|_| !same) {
-            // RFC 9260 §5.1.5, step 3.
-            let staleness_us = u32::try_from(by.as_micros()).unwrap_or(u32::MAX);
-            let error = ErrorChunk { causes: vec![Cause::StaleCookie { staleness_us }] };
-            let asked = Asked::by(tuple, packet);
-            self.answers.send(now, &asked, cookie.peer.tag, &error);
+            self.too_late(now, &Asked::by(tuple, packet), &cookie, by);
             return None;
         }
-        let found = established(&cookie);
         let id = match existing {
-            None => self.accept(now, tuple, found),
-            Some(id) => self.collide(now, tuple, id, &cookie, found),
+            None => self.accept(now, tuple, &cookie),
+            Some(id) => self.collide(now, tuple, id, &cookie),
         };
         // What is bundled behind the COOKIE ECHO.
         if let Some(e) = id.and_then(|id| self.entries.get_mut(&id)) {
+            self.used.remember(now, life, &cookie);
             e.association.handle_packet(now, tuple, packet);
         }
         id
     }
 
-    fn accept(&mut self, now: Instant, tuple: FourTuple, found: Established) -> Option<AssociationId> {
+    /// RFC 9260 §5.1.5, step 3.
+    fn too_late(&mut self, now: Instant, asked: &Asked, cookie: &Cookie, by: Duration) {
+        if self.answers.admit(now, asked, Kind::Opening) {
+            let staleness_us = u32::try_from(by.as_micros()).unwrap_or(u32::MAX);
+            let error = ErrorChunk { causes: vec![Cause::StaleCookie { staleness_us }] };
+            self.answers.send(asked, cookie.peer.tag, &error);
+        }
+    }
+
+    fn accept(&mut self, now: Instant, tuple: FourTuple, cookie: &Cookie) -> Option<AssociationId> {
         if self.full() {
             self.dropped += 1;
             return None;
         }
         let (id, _) = self.new_id();
-        let association = self.accepted(now, tuple, found, id)?;
+        let association = self.accepted(now, tuple, cookie, id)?;
         let port = association.peer_port();
         self.insert(id, association, port);
         Some(id)
@@ -214,17 +227,16 @@ impl Endpoint {
         &self,
         now: Instant,
         tuple: FourTuple,
-        found: Established,
+        cookie: &Cookie,
         id: AssociationId,
     ) -> Option<Association> {
         let make = self.config.accept.as_ref()?;
-        let seeds = self.seeds.child(&format!("association {} {}", id.0, found.local_tag.0));
+        let seeds = self.seeds.child(&format!("association {} {}", id.0, cookie.local_tag.0));
         let scheme = make(&seeds.child("scheme"));
-        let peer = found.peer.clone();
         let config = std::sync::Arc::clone(&self.config.transport);
-        let mut association = Association::accept(now, config, found, tuple, scheme, &seeds);
+        let mut association = Association::accept(now, config, established(cookie), tuple, scheme, &seeds);
         if self.config.transport.announce {
-            association.pair_with(now, &peer, &self.config.locals);
+            association.pair_with(now, &cookie.peer, &self.config.locals);
         }
         Some(association)
     }
@@ -235,7 +247,6 @@ impl Endpoint {
         tuple: FourTuple,
         id: AssociationId,
         cookie: &Cookie,
-        found: Established,
     ) -> Option<AssociationId> {
         let tags = self.entries.get(&id)?.association.tags();
         match collision((cookie.local_tag, cookie.peer.tag), cookie.tie, tags) {
@@ -244,6 +255,7 @@ impl Endpoint {
                 None
             }
             Collision::Same => {
+                let found = established(cookie);
                 self.entries.get_mut(&id)?.association.cookie_again(now, tuple, &found);
                 self.touch(id);
                 Some(id)
@@ -254,7 +266,7 @@ impl Endpoint {
                     self.touch(id);
                     return None;
                 }
-                let restarted = self.accepted(now, tuple, found, id)?;
+                let restarted = self.accepted(now, tuple, cookie, id)?;
                 let port = restarted.peer_port();
                 self.release(id);
                 self.insert(id, restarted, port);
@@ -272,6 +284,7 @@ fn established(cookie: &Cookie) -> Established {
         initial_tsn: cookie.initial_tsn,
         random: cookie.random.clone(),
         peer: cookie.peer.clone(),
+        remote: cookie.remote,
     }
 }
 

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use super::answer::Answers;
 use super::config::{Connect, EndpointConfig, Input};
 use super::cookie::CookieJar;
+use super::used::UsedCookies;
 use crate::association::{Association, AssociationError, Event, SendError, SendOptions, Timer, Transmit};
 use crate::path::FourTuple;
 use crate::policy::{PathId, Signal};
@@ -58,6 +59,7 @@ pub struct Endpoint {
     pub(super) seeds: Seeds,
     pub(super) random: Random,
     pub(super) cookies: CookieJar,
+    pub(super) used: UsedCookies,
     pub(super) answers: Answers,
     /// Boxed: a node of the tree has room for eleven.
     pub(super) entries: BTreeMap<AssociationId, Box<Entry>>,
@@ -78,7 +80,8 @@ impl Endpoint {
         Endpoint {
             random: seeds.stream("tags"),
             cookies: CookieJar::new(&mut seeds.stream("cookies")),
-            answers: Answers::new(config.answers_per_s),
+            used: UsedCookies::default(),
+            answers: Answers::new(&config, &mut seeds.stream("answers")),
             config,
             seeds,
             entries: BTreeMap::new(),
@@ -402,7 +405,7 @@ impl Endpoint {
 
     /// Packets dropped because they were no SCTP, or of nobody here, and answers withheld by the rate limit.
     pub fn dropped(&self) -> (u64, u64) {
-        (self.dropped, self.answers.refused)
+        (self.dropped, self.answers.refused())
     }
 }
 

@@ -235,7 +235,7 @@ impl<'a> Play<'a> {
                 }
             }
             while let Some((id, event)) = self.ends[side].poll_event() {
-                // A COOKIE ECHO that comes again after the end opens another one, of no interest here.
+                // A restart opens another one, of no interest here.
                 let ours = *self.ids[side].get_or_insert(id) == id;
                 if let Event::Closed(reason) = event
                     && ours

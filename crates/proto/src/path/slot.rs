@@ -4,6 +4,7 @@ use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::collections::VecDeque;
 
 use super::heartbeat::Heartbeats;
+use crate::association::Candidate;
 use crate::config::TransportConfig;
 use crate::policy::{Limit, LinkId, PathId, PathState, PathView};
 use crate::time::{Duration, Instant};
@@ -102,6 +103,10 @@ pub(crate) struct Path {
     pub news: (Option<u32>, Option<u32>),
     /// The peer echoed a nonce from there once.
     pub confirmed: bool,
+    /// The peer's address was only claimed so far: bytes that may still go there, headers counted.
+    pub credit: Option<usize>,
+    /// Where the path may have moved to.
+    pub candidate: Option<Candidate>,
     /// Our wish or the peer's: no data.
     pub suspended: (bool, bool),
     /// TSNs first sent here and in flight, ascending; acknowledged ones are dropped from the front lazily.
@@ -134,6 +139,8 @@ impl Path {
             news: (None, None),
             ip_mtu,
             confirmed: false,
+            credit: None,
+            candidate: None,
             suspended: (false, false),
             originals: VecDeque::new(),
             retransmitted: VecDeque::new(),

@@ -1,0 +1,162 @@
+//! How many answers strangers get: token buckets a source prefix in a table of fixed size, and one for all.
+
+use core::hash::Hasher as _;
+use core::net::IpAddr;
+use std::hash::DefaultHasher;
+
+use super::config::AnswerRates;
+use crate::seeds::Random;
+use crate::time::{Duration, Instant};
+
+/// Tables that every source is looked up in, each by a hash of its own. A source is refused only where all its buckets
+/// are empty, so that one that shares a bucket with a flood is still heard by another.
+const TABLES: usize = 2;
+/// Buckets a table: 20 000 answers/s to as many prefixes keep each 2 % busy.
+const BUCKETS: usize = 4096;
+/// What a bucket holds: answers of one second.
+const DEPTH: Duration = Duration::from_secs(1);
+
+/// The first answers of an endpoint need no tables: most endpoints never give more.
+const EARLY: u32 = 8;
+
+/// A token bucket, as the time at which it is full again.
+#[derive(Copy, Clone, Debug)]
+struct Bucket {
+    full_at: Instant,
+}
+
+impl Bucket {
+    const FULL: Bucket = Bucket { full_at: Instant::ZERO };
+
+    /// Whether `cost`, a share of [`DEPTH`], is in it.
+    fn has(&self, now: Instant, cost: Duration) -> bool {
+        self.full_at.max(now) + cost <= now + DEPTH
+    }
+
+    /// Takes `cost`, or what is there.
+    fn take(&mut self, now: Instant, cost: Duration) {
+        self.full_at = (self.full_at.max(now) + cost).min(now + DEPTH);
+    }
+}
+
+/// Admits answers of one kind.
+#[derive(Debug)]
+pub(super) struct Limiter {
+    rates: AnswerRates,
+    all: Bucket,
+    /// `TABLES` one after the other, made with the first answer but `EARLY`.
+    buckets: Box<[Bucket]>,
+    early: u32,
+    key: u64,
+    /// Answers not given.
+    pub refused: u64,
+}
+
+impl Limiter {
+    /// Which sources share buckets is drawn from `random`: nobody can choose addresses that share another's.
+    pub fn new(rates: AnswerRates, random: &mut Random) -> Self {
+        let key = random.u64();
+        Limiter { rates, all: Bucket::FULL, buckets: Box::default(), early: EARLY, key, refused: 0 }
+    }
+
+    /// Takes a token for an answer to `source` from each bucket it needs one of, if all have it.
+    pub fn admit(&mut self, now: Instant, source: IpAddr) -> bool {
+        let cost = |per_s: u32| DEPTH / per_s.max(1);
+        let all = cost(self.rates.all);
+        let wants = [
+            (self.places(prefix(source), 0), cost(self.rates.prefix)),
+            (self.places(address(source), 1), cost(self.rates.address)),
+        ];
+        if self.buckets.is_empty() {
+            if self.early > 0 && self.all.has(now, all) {
+                self.early -= 1;
+                self.all.take(now, all);
+                return true;
+            }
+            self.buckets = vec![Bucket::FULL; TABLES * BUCKETS].into();
+        }
+        let has = |(places, cost): &([usize; TABLES], Duration)| {
+            places.iter().any(|p| self.buckets[*p].has(now, *cost))
+        };
+        if !self.all.has(now, all) || !wants.iter().all(has) {
+            self.refused += 1;
+            return false;
+        }
+        self.all.take(now, all);
+        for (places, cost) in wants {
+            places.iter().for_each(|p| self.buckets[*p].take(now, cost));
+        }
+        true
+    }
+
+    /// A bucket in each table.
+    fn places(&self, source: u128, level: u8) -> [usize; TABLES] {
+        let mut hasher = DefaultHasher::new();
+        hasher.write_u64(self.key);
+        hasher.write_u8(level);
+        hasher.write_u128(source);
+        let hash = hasher.finish();
+        core::array::from_fn(|table| table * BUCKETS + (hash >> (16 * table)) as usize % BUCKETS)
+    }
+}
+
+fn prefix(a: IpAddr) -> u128 {
+    match a.to_canonical() {
+        IpAddr::V4(a) => 1 << 100 | u128::from(a.to_bits() >> 8),
+        IpAddr::V6(a) => a.to_bits() >> 80,
+    }
+}
+
+fn address(a: IpAddr) -> u128 {
+    match a.to_canonical() {
+        IpAddr::V4(a) => 1 << 100 | u128::from(a.to_bits()),
+        IpAddr::V6(a) => a.to_bits() >> 64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seeds::Seeds;
+
+    fn limiter(all: u32, prefix: u32, address: u32) -> Limiter {
+        Limiter::new(AnswerRates { all, prefix, address }, &mut Seeds::new(1, 0).stream("limiter"))
+    }
+
+    /// Answers to `of(n)`, asked for each 0.1 ms from time 0 for 3 s.
+    fn answered(l: &mut Limiter, of: impl Fn(u32) -> IpAddr) -> usize {
+        (0..30_000).filter(|n| l.admit(Instant::from_nanos(u64::from(*n) * 100_000), of(*n))).count()
+    }
+
+    #[test]
+    fn no_more_than_the_rates_leave_from_the_first_packet_on() {
+        let most = |n: usize, per_s: usize| (4 * per_s - 1..=4 * per_s + EARLY as usize).contains(&n);
+        let one = answered(&mut limiter(10_000, 200, 50), |_| [10, 0, 0, 1].into());
+        assert!(most(one, 50), "one second's worth at once, then 50 a second for three seconds: {one}");
+        let net = answered(&mut limiter(10_000, 200, 50), |n| [10, 0, 0, n as u8].into());
+        assert!(most(net, 200), "{net}");
+        let v6 =
+            |n: u32| IpAddr::V6((0x2001_0db8_0001_u128 << 80 | u128::from(n) << 64 | u128::from(n)).into());
+        let net = answered(&mut limiter(10_000, 200, 50), v6);
+        assert!(most(net, 200), "{net}");
+        let mut l = limiter(1000, 200, 50);
+        let all = answered(&mut l, |n| (n.wrapping_mul(2_654_435_761)).to_be_bytes().into());
+        assert!(most(all, 1000), "{all}");
+        assert_eq!(l.refused as usize, 30_000 - all);
+    }
+
+    /// Sources that share a bucket with one that floods are heard all the same.
+    #[test]
+    fn a_flood_from_one_prefix_takes_nothing_from_others() {
+        let mut l = limiter(10_000, 200, 50);
+        let mut refused = 0;
+        for n in 0..30_000u32 {
+            let now = Instant::from_nanos(u64::from(n) * 100_000);
+            l.admit(now, [10, 0, 0, n as u8].into());
+            if n % 10 == 0 {
+                refused += usize::from(!l.admit(now, [172, (n >> 14) as u8, (n >> 6) as u8, 7].into()));
+            }
+        }
+        assert_eq!(refused, 0);
+    }
+}
