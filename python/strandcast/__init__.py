@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from strandcast.live import perf
     from strandcast.policies import CongestionControl, Policy, Scheduler, contract
     from strandcast.runs import Explanation, Result, run
-    from strandcast.scenario import Scenario
+    from strandcast.scenario import Scenario, examples
     from strandcast.sweeps import Sweep, sweep
     from strandcast.traces import Trace
 
@@ -49,6 +49,7 @@ _LAZY = {
     "Sweep": "sweeps",
     "Trace": "traces",
     "contract": "policies",
+    "examples": "scenario",
     "perf": "live",
     "run": "runs",
     "sweep": "sweeps",
@@ -87,6 +88,7 @@ __all__ = [
     "View",
     "__version__",
     "contract",
+    "examples",
     "perf",
     "run",
     "sweep",

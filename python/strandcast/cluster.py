@@ -1,4 +1,4 @@
-"""Runs as tasks of Dask: on a cluster that is there, or on the cores of this machine.
+"""Runs as tasks of Dask, on a cluster that is there.
 
 Who runs what, how often something is tried and what becomes of dead workers is Dask's matter.
 """
@@ -9,20 +9,14 @@ import asyncio
 import concurrent.futures
 import contextlib
 import dataclasses
-import functools
-import logging
-import pickle
 import secrets
 import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from strandcast import _native
 from strandcast.errors import ClusterError, EpochError, SweepError
-from strandcast.policies import Scheme, packed
-from strandcast.runs import run
-from strandcast.scenario import Scenario
-from strandcast.store import Cell, Store, pack
+from strandcast.orders import Base, Failures, Order, orders, stamp
+from strandcast.store import Cell, Store
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -32,30 +26,19 @@ CONNECT_S = 5
 """How long a cluster has to answer."""
 WORKERS_S = 60
 """How long a cluster may be without workers until the first one is there."""
-HERE = {
-    "threads_per_worker": 1,
-    # Dask tells nothing of its own: what matters is raised.
-    "silence_logs": logging.CRITICAL,
-    # No dashboard; but its server is started all the same, at a port that others want, too, unless told otherwise.
-    "dashboard_address": None,
-    "scheduler_kwargs": {"dashboard_address": "127.0.0.1:0"},
-    # Ctrl-C comes to all processes of a terminal; the workers are ended by the one that began them.
-    "preload": "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)",
-}
-"""The cluster of this machine."""
 DASK = {"distributed.admin.large-graph-warning-threshold": "1 GB"}
 """Traces may be large, and go to the workers only once."""
 
 
 @contextlib.contextmanager
-def connected(client: Client | str | None, workers: int) -> Iterator[Client]:
-    """The client of a cluster; if none is given, of one with that many workers on this machine, which lives meanwhile.
+def connected(client: Client | str) -> Iterator[Client]:
+    """The client of a cluster, which is there or made for its scheduler's address.
 
     Raises:
         ClusterError: It can't be reached.
     """
     import dask
-    from distributed import Client, LocalCluster
+    from distributed import Client
 
     with contextlib.ExitStack() as stack:
         stack.enter_context(dask.config.set(DASK))
@@ -64,15 +47,7 @@ def connected(client: Client | str | None, workers: int) -> Iterator[Client]:
                 raise ClusterError(f"{client!r} can't be used: an open client with asynchronous=False is needed")
             yield client
             return
-        if client is None:
-            stack.enter_context(_no_main())
-            try:
-                here = LocalCluster(n_workers=workers, **HERE)
-            except Exception as error:
-                raise ClusterError(f"no workers can be started on this machine: {error}") from error
-            client = stack.enter_context(here).scheduler_address
-        else:
-            _knock(client)
+        _knock(client)
         yield stack.enter_context(Client(client, timeout=CONNECT_S, set_as_default=False))
 
 
@@ -94,29 +69,6 @@ def _knock(address: str) -> None:
         raise ClusterError(f"no Dask cluster at {address}: {why}") from error
 
 
-@contextlib.contextmanager
-def _no_main() -> Iterator[None]:
-    """Keeps worker processes from importing the program that was started, which would begin the sweep once more.
-
-    What they need of it comes to them pickled by value, so that scripts need no `if __name__ == "__main__"`.
-    """
-    main = sys.modules["__main__"]
-    kept = {name: getattr(main, name) for name in ("__file__", "__spec__") if hasattr(main, name)}
-    main.__spec__ = None
-    if "__file__" in kept:
-        del main.__file__
-    try:
-        yield
-    finally:
-        for name, value in kept.items():
-            setattr(main, name, value)
-
-
-def _stamp() -> tuple[int, str]:
-    """What two processes must have alike for their results to belong together."""
-    return _native.RESULTS_EPOCH, _native.VERSION
-
-
 def _check(worker: str, theirs: tuple[int, str], ours: tuple[int, str]) -> None:
     """Refuses a worker that is not like the client."""
     if theirs != ours:
@@ -132,14 +84,14 @@ def _refuse_others(client: Client) -> int:
     """Refuses workers that can't make our runs; how many there are."""
     try:
         # It runs nothing of ours, but has to read what it hands on.
-        client.run_on_scheduler(_stamp)
+        client.run_on_scheduler(stamp)
     except Exception as error:
         raise ClusterError(f"the scheduler at {_address(client)} can't use strandcast: {error}") from error
-    answers = client.run(_stamp, on_error="return")
+    answers = client.run(stamp, on_error="return")
     for worker, answer in answers.items():
         if isinstance(answer, BaseException):
             raise ClusterError(f"worker {worker} can't use strandcast: {answer}")
-        _check(worker, answer, _stamp())
+        _check(worker, answer, stamp())
     return len(answers)
 
 
@@ -166,7 +118,7 @@ def compute(client: Client, store: Store, lacking: Sequence[tuple[Cell, int]], b
 
     empty = not _refuse_others(client)
     futures = _submitted(client, lacking)
-    failures: list[BaseException] = []
+    failures = Failures()
     try:
         if empty:
             _wait(client, bar)
@@ -179,79 +131,40 @@ def compute(client: Client, store: Store, lacking: Sequence[tuple[Cell, int]], b
                     store.save(cell, seed, result)
                     bar.update()
                 case (_, BaseException() as error, trace):
-                    failures.append(_failure(cell, seed, error, trace))
+                    _keep(failures, cell, seed, error, trace)
                 case _:
                     raise ClusterError(f"lost the cluster at {_address(client)}; what was finished is kept")
-            bar.set_postfix_str(f"{len(failures)} failed" if failures else "")
+            bar.set_postfix_str(f"{len(failures)} failed" if failures.all else "")
     finally:
         for future in futures:
             future.release()
-    if failures:
-        if len(failures) > 1:
-            failures[0].add_note(f"other runs that failed, too: {len(failures) - 1}")
-        raise failures[0]
+    failures.raise_first()
 
 
-def _failure(cell: Cell, seed: int, error: BaseException, trace: Any) -> BaseException:
-    """What a run raised; raises it if all others would raise the same."""
+def _keep(failures: Failures, cell: Cell, seed: int, error: BaseException, trace: Any) -> None:
+    """Keeps what a run raised; raises it if all others would raise the same."""
     from distributed import KilledWorker
 
     if isinstance(error, ClusterError):
         raise error
     if isinstance(error, KilledWorker):
         last = getattr(error.last_worker, "address", "unknown")
-        return SweepError(f"{cell}, seed {seed}: its workers died, again and again, the last was {last}")
-    error.add_note(f"in the run of {cell}, seed {seed}; other runs are kept")
-    return error.with_traceback(trace)
+        told = f"{cell}, seed {seed}: its workers died, again and again, the last was {last}"
+        failures.add(cell, seed, SweepError(told), told=True)
+    else:
+        failures.add(cell, seed, error.with_traceback(trace))
 
 
 @dataclasses.dataclass(frozen=True)
-class _Base:
-    """A scenario without its settings: what many points have in common, traces above all."""
+class _Task:
+    """An order, with the refusal of workers that are not like the client."""
 
-    text: str
-    file: str
-    files: tuple[tuple[str, str], ...]
+    order: Order
 
-    @classmethod
-    def of(cls, scenario: Scenario) -> _Base:
-        source = scenario._source
-        return cls(source.text, source.file, tuple(source.files.items()))
-
-
-@functools.lru_cache(maxsize=32)
-def _point(base: _Base, settings: tuple[str, ...]) -> Scenario:
-    """The scenario with its settings."""
-    return Scenario(_native.Source(base.text, base.file, settings, dict(base.files)))
-
-
-@functools.lru_cache(maxsize=32)
-def _scheme(pickled: bytes) -> Scheme:
-    """The scheme: the same object for all its runs on a worker."""
-    scheme: Scheme = pickle.loads(pickled)
-    return scheme
-
-
-@dataclasses.dataclass(frozen=True)
-class _Order:
-    """A run, but for its scenario's text."""
-
-    hash: str
-    settings: tuple[str, ...]
-    scheme: bytes
-    """Pickled by itself, so that what a worker can't import comes to it whole."""
-    spec: str
-    seed: int
-    stamp: tuple[int, str]
-
-    def make(self, base: _Base) -> bytes:
+    def make(self, base: Base) -> bytes:
         """Makes the run, on a worker, and gives its packed table."""
-        _check(_worker(), _stamp(), self.stamp)
-        scenario = _point(base, self.settings)
-        if scenario.hash != self.hash:
-            raise EpochError(f"worker {_worker()} reads the scenario differently; install the same strandcast on both")
-        result = run(scenario, _scheme(self.scheme), runs=1, seed=self.seed, threads=1, progress=False)
-        return pack(result, self.spec, self.settings)
+        _check(_worker(), stamp(), self.order.stamp)
+        return self.order.make(base)
 
 
 def _worker() -> str:
@@ -264,17 +177,12 @@ def _worker() -> str:
 def _submitted(client: Client, lacking: Sequence[tuple[Cell, int]]) -> dict[Future[bytes], tuple[Cell, int]]:
     """A task a run. Scenarios' texts and traces are tasks of their own: they cross the network once a worker."""
     token = secrets.token_hex(4)
-    of_cell = {cell.key: _Base.of(cell.scenario) for cell, _ in lacking}
+    given = list(orders(lacking))
     bases = {
-        base: client.submit(_Base, base.text, base.file, base.files, key=("strandcast-scenario-" + token, number))
-        for number, base in enumerate(dict.fromkeys(of_cell.values()))
+        base: client.submit(Base, base.text, base.file, base.files, key=("strandcast-scenario-" + token, number))
+        for number, base in enumerate(dict.fromkeys(base for base, _ in given))
     }
-    schemes = {cell.key.spec: cell.scheme for cell, _ in lacking}
-    pickled = {spec: packed(scheme) for spec, scheme in schemes.items()}
-    orders = [
-        _Order(cell.key.hash, cell.scenario.settings, pickled[cell.key.spec], cell.key.spec, seed, _stamp())
-        for cell, seed in lacking
-    ]
-    names = [("strandcast-run-" + token, number) for number in range(len(orders))]
-    futures = client.map(_Order.make, orders, [bases[of_cell[cell.key]] for cell, _ in lacking], key=names)
+    tasks = [_Task(order) for _, order in given]
+    names = [("strandcast-run-" + token, number) for number in range(len(tasks))]
+    futures = client.map(_Task.make, tasks, [bases[base] for base, _ in given], key=names)
     return dict(zip(futures, lacking, strict=True))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import pathlib
+import tomllib
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, overload
 
 from strandcast import _native
 from strandcast.errors import ScenarioError
@@ -17,14 +19,15 @@ Value = bool | int | float | str | Sequence["Value"] | Mapping[str, "Value"]
 class Scenario:
     """A scenario that has been read and checked; docs/scenarios.md lists its keys.
 
-    It carries its text and the files it refers to, so it can be sent to another machine.
+    It never changes: `set` gives another one. So it can be a key of a dict, and two that say the same are equal. It
+    carries its text and the files it refers to, so it can be sent to another machine.
     """
 
     def __init__(self, source: _native.Source) -> None:
         self._source = source
 
     @classmethod
-    def load(cls, path: str | pathlib.Path) -> Scenario:
+    def load(cls, path: str | os.PathLike[str]) -> Scenario:
         """Reads a scenario from a file.
 
         Raises:
@@ -38,42 +41,73 @@ class Scenario:
         return cls(_native.Source(text, str(pathlib.Path(path).absolute()), [], {}))
 
     @classmethod
-    def parse(cls, text: str, folder: str | pathlib.Path = ".") -> Scenario:
-        """Reads a scenario from a text; files it refers to lie in `folder`.
-
-        Raises:
-            ScenarioError: The first mistake, with its line.
-        """
-        return cls(_native.Source(text, str(pathlib.Path(folder).absolute() / "scenario"), [], {}))
-
-    def set(self, key: str, value: Value) -> Scenario:
-        """Changes a key, as `--set` does, and gives the scenario itself.
+    def parse(cls, text: str | Mapping[str, Any], folder: str | os.PathLike[str] = ".") -> Scenario:
+        """Reads a scenario from a text, or from tables as `resolved` gives them.
 
         Args:
-            key: The key with those above it: `links.b.loss.uniform.rate`.
+            text: As in a file (TOML), or a mapping of the same tables: `{"run": {"time": "60 s"}, …}`.
+            folder: Where files it refers to lie.
+
+        Raises:
+            ScenarioError: The first mistake, with its line: in a mapping that of its key, counted from 1.
+            TypeError: It is neither text nor a mapping, or has values that TOML does not have.
+        """
+        if isinstance(text, Mapping):
+            text = "".join(f"{_quoted(key)} = {toml(value)}\n" for key, value in text.items())
+        if not isinstance(text, str):
+            raise TypeError(f"parse takes text or a mapping of tables, not {text!r}; Scenario.load(path) reads a file")
+        return cls(_native.Source(text, str(pathlib.Path(folder).absolute() / "scenario"), [], {}))
+
+    @classmethod
+    def example(cls, name: str) -> Scenario:
+        """A scenario that comes with the package; `sc.examples()` lists them.
+
+        Args:
+            name: As `"first"`.
+
+        Raises:
+            ScenarioError: There is no such example.
+        """
+        there = examples()
+        if name not in there:
+            problem = f"there are {', '.join(there)}"
+            raise ScenarioError(f"there is no example {name!r}; {problem}", problem=problem)
+        return cls.load(_example(name))
+
+    @overload
+    def set(self, key: str, value: Value, /) -> Scenario: ...
+    @overload
+    def set(self, key: Mapping[str, Value], /) -> Scenario: ...
+    def set(self, key: str | Mapping[str, Value], value: Value | None = None, /) -> Scenario:
+        """Another scenario with one key changed, or several at once; this one stays as it is.
+
+        Several are changed together: what only makes sense with all of them needs no order.
+
+        Args:
+            key: The key with those above it: `"links.b.loss.uniform.rate"`; or keys with their values:
+                `{"run.time": "5 s", "run.warmup": "1 s"}`.
             value: A number in SI units, a text as in the file (`"20 ms"`), or a list or mapping of such.
 
         Raises:
-            ScenarioError: There is no such key, or it can't have this value; nothing is changed.
+            ScenarioError: There is no such key, or it can't have this value.
+            TypeError: A value is nothing that a scenario has.
         """
-        self._source = self._changed([f"{key}={toml(value)}"])
-        return self
-
-    def copy(self) -> Scenario:
-        """Another one that says the same."""
-        return Scenario(self._source)
-
-    def _changed(self, sets: Sequence[str]) -> _native.Source:
-        mine = self._source
-        return _native.Source(mine.text, mine.file, [*mine.sets, *sets], mine.files)
+        if isinstance(key, Mapping):
+            if value is not None:
+                raise TypeError("set takes a key and its value, or a mapping of keys to values, not both")
+            return self.with_sets([f"{name}={toml(one)}" for name, one in key.items()])
+        if not isinstance(key, str):
+            raise TypeError(f"set({key!r}): a key is text, as 'links.b.rate'")
+        return self.with_sets([f"{key}={toml(value)}"])
 
     def with_sets(self, sets: Sequence[str]) -> Scenario:
-        """A scenario with `KEY=VALUE` settings applied, as `--set` has them; this one stays as it is.
+        """Another scenario with `KEY=VALUE` settings applied, as `--set` has them; this one stays as it is.
 
         Raises:
             ScenarioError: A setting is wrong.
         """
-        return Scenario(self._changed(sets)) if sets else self
+        mine = self._source
+        return Scenario(_native.Source(mine.text, mine.file, [*mine.sets, *sets], mine.files)) if sets else self
 
     @property
     def title(self) -> str:
@@ -87,7 +121,7 @@ class Scenario:
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """What was changed in the file, as `KEY=VALUE`."""
+        """What was changed in the file, as `KEY=VALUE`, in this order."""
         return tuple(self._source.sets)
 
     @property
@@ -125,6 +159,24 @@ class Scenario:
         return _rebuild, (mine.text, mine.file, mine.sets, mine.files)
 
 
+PACKAGED = pathlib.Path(__file__).parent / "scenarios"
+"""The scenarios that come with the package."""
+
+
+def examples() -> dict[str, str]:
+    """The scenarios that come with the package, for `Scenario.example`: name to title.
+
+    Those named as `000/fig4` are the networks of papers; docs/paper-networks.md tells of them.
+    """
+    files = sorted(PACKAGED.glob("*/*.toml"), key=lambda file: (file.parent.name != "examples", file))
+    names = [file.relative_to(PACKAGED).with_suffix("").as_posix().removeprefix("examples/") for file in files]
+    return {name: tomllib.loads(_example(name).read_text(encoding="utf-8")).get("title", "") for name in names}
+
+
+def _example(name: str) -> pathlib.Path:
+    return PACKAGED / f"{name if '/' in name else f'examples/{name}'}.toml"
+
+
 def _seconds(table: dict[str, Any]) -> Any:
     """A time as a number."""
     return table["secs"] + table["nanos"] * 1e-9 if table.keys() == {"secs", "nanos"} else table
@@ -150,13 +202,24 @@ def toml(value: object) -> str:
             # NumPy's are floats that write themselves otherwise.
             return repr(float(value))
         case str():
-            # JSON's strings are TOML's basic strings but for DEL.
-            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+            return _quoted(value)
         case Mapping():
-            return "{" + ", ".join(f"{json.dumps(key)} = {toml(inner)}" for key, inner in value.items()) + "}"
+            return "{" + ", ".join(f"{_quoted(key)} = {toml(inner)}" for key, inner in value.items()) + "}"
         case Sequence():
             return "[" + ", ".join(map(toml, value)) + "]"
     if hasattr(value, "item"):
         # A number of NumPy or Polars.
         return toml(value.item())
     raise TypeError(f"a scenario has no values of type {type(value).__name__}: {value!r}")
+
+
+def _quoted(text: object) -> str:
+    """A text or key in quotes.
+
+    Raises:
+        TypeError: It is no text.
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"a scenario has no keys or texts of type {type(text).__name__}: {text!r}")
+    # JSON's strings are TOML's basic strings but for DEL.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

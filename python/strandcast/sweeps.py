@@ -1,4 +1,4 @@
-"""Sweeps: a scenario's settings in all combinations, on all cores or on a Dask cluster."""
+"""Sweeps: a scenario's settings in all combinations, on the cores of this machine or on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from strandcast import _native
-from strandcast.cluster import compute, connected
+from strandcast import _native, pool
 from strandcast.errors import MetricError, StoreError, SweepError
 from strandcast.figures.stats import t_quantile
 from strandcast.policies import Scheme
@@ -51,7 +50,8 @@ def sweep(
         runs: Runs of each scheme at each point; None: what the scenario says.
         seed: The first run's seed, the next ones follow; None: what the scenario says.
         out: The folder of the results, see `strandcast.store`.
-        client: A Dask cluster's client, or its scheduler's address (`"tcp://10.0.0.1:8786"`); None: this machine.
+        client: A Dask cluster's client, or its scheduler's address (`"tcp://10.0.0.1:8786"`); None: processes of this
+            machine, which end with the sweep.
         jobs: Runs at the same time on this machine; None: one a core.
         progress: Whether to show a progress bar; None: if standard error is a terminal, or in a notebook.
 
@@ -110,10 +110,15 @@ def complete(
         return 0
     total = sum(len(seeds) for _, seeds in wanted.values())
     with contextlib.ExitStack() as stack:
-        at = stack.enter_context(connected(client, min(jobs or cores(), len(lacking))))
-        stack.callback(store.tidy)
         bar = stack.enter_context(runs_bar(total, initial=total - len(lacking), shown=progress))
-        compute(at, store, lacking, bar)
+        stack.callback(store.tidy)
+        if client is None:
+            pool.compute(store, lacking, min(jobs or cores(), len(lacking)), bar)
+        else:
+            # Dask takes longer to load than many a sweep to make.
+            from strandcast import cluster
+
+            cluster.compute(stack.enter_context(cluster.connected(client)), store, lacking, bar)
     return len(lacking)
 
 

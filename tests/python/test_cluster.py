@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import collections
-import contextlib
 import linecache
 import os
 import pathlib
 import re
 import signal
-import subprocess
-import sys
-import textwrap
 import threading
 import time
 from collections.abc import Iterator
@@ -57,7 +53,7 @@ class Executions(WorkerPlugin):
         self.path = path
 
     def setup(self, worker: Worker) -> None:  # noqa: ARG002
-        from strandcast import cluster
+        from strandcast import orders
 
         path = self.path
 
@@ -66,12 +62,12 @@ class Executions(WorkerPlugin):
                 log.write(f"{time.time()} {scenario.hash} {scheme} {seed}\n")
             return sc.run(scenario, scheme, seed=seed, **rest)
 
-        vars(cluster)["run"] = logged
+        vars(orders)["run"] = logged
 
     def teardown(self, worker: Worker) -> None:  # noqa: ARG002
-        from strandcast import cluster
+        from strandcast import orders
 
-        vars(cluster)["run"] = sc.run
+        vars(orders)["run"] = sc.run
 
     def began(self) -> list[tuple[float, tuple[str, str, int]]]:
         """When each run began, and which it was."""
@@ -97,7 +93,7 @@ def there(folder: pathlib.Path) -> set[tuple[str, str, int]]:
 
 def plain(scenario: sc.Scenario, runs: int) -> pl.DataFrame:
     """What `sc.run` gives at the points of `GRID`."""
-    points = [(value, scenario.copy().set(KEY, value)) for value in GRID[KEY]]
+    points = [(value, scenario.set(KEY, value)) for value in GRID[KEY]]
     results = [(value, sc.run(point, SCHEMES, runs=runs, seed=1, progress=False)) for value, point in points]
     return pl.concat([result.runs.select(pl.lit(float(value)).alias(KEY), pl.all()) for value, result in results])
 
@@ -148,7 +144,7 @@ def test_what_was_deleted_is_made_again_and_nothing_else(
         file.unlink()
     lost -= there(out)
     executions.path.write_text("")
-    work = [(Cell(two_paths.copy().set(KEY, value), scheme), range(1, 5)) for value in (0, 0.02) for scheme in SCHEMES]
+    work = [(Cell(two_paths.set(KEY, value), scheme), range(1, 5)) for value in (0, 0.02) for scheme in SCHEMES]
     assert complete(Store(out), work, client=client, progress=False) == len(gone) == 4
     assert collections.Counter(run for _, run in executions.began()) == collections.Counter(lost)
     assert {file: file.stat().st_mtime_ns for file in kept} == kept
@@ -158,7 +154,7 @@ def test_what_was_deleted_is_made_again_and_nothing_else(
 def test_a_cell_given_twice_is_made_once(
     client: Client, executions: Executions, two_paths: sc.Scenario, tmp_path: pathlib.Path
 ) -> None:
-    work = [(Cell(two_paths, "cmt"), [1, 2]), (Cell(two_paths.copy(), "cmt,rtx=cwnd"), [2, 3, 3])]
+    work = [(Cell(two_paths, "cmt"), [1, 2]), (Cell(two_paths, "cmt,rtx=cwnd"), [2, 3, 3])]
     assert complete(Store(tmp_path / "results"), work, client=client, progress=False) == 3
     assert len(executions.began()) == 3
 
@@ -214,7 +210,7 @@ def test_traces_need_not_be_on_the_workers(client: Client, two_paths: sc.Scenari
         (tmp_path / f"{name}.csv").write_text(f"0,{rate}\n1,{2 * rate}\n")
     scenario = sc.Scenario.parse(two_paths._source.text, tmp_path)
     values: list[Value] = [{"trace": f"{name}.csv", "loop": True} for name in ("low", "high")]
-    cells = [Cell(scenario.copy().set("links.up.rate", value), "cmt") for value in values]
+    cells = [Cell(scenario.set("links.up.rate", value), "cmt") for value in values]
     expected = [sc.run(cell.scenario, "cmt", runs=2, seed=1, progress=False).runs for cell in cells]
     for trace in tmp_path.glob("*.csv"):
         trace.unlink()
@@ -252,7 +248,7 @@ def test_policies_need_not_be_on_the_workers(
     file = tmp_path / "mine.py"
     file.write_text(POLICY)
     scheme = f"{file}:Turns" if where == "file" else cell_of_a_notebook(POLICY)["Turns"]
-    expected = sc.run(two_paths.copy().set(KEY, 0), scheme, runs=2, seed=1, progress=False).runs
+    expected = sc.run(two_paths.set(KEY, 0), scheme, runs=2, seed=1, progress=False).runs
     out = tmp_path / "results"
     sweep = sc.sweep(two_paths, {KEY: [0]}, ["cmt", scheme], runs=2, seed=1, out=out, client=client, progress=False)
     assert same(sweep.frame().filter(pl.col("scheme") == "Turns").drop(KEY), expected)
@@ -312,58 +308,3 @@ def test_a_run_that_fails_raises_what_it_raised_and_the_others_are_kept(
     assert sorted(sweep.metric("goodput_bps", subject="bulk").select(*grid, "seed").rows()) == [
         ("cmt", 1), ("cmt", 2), ("sctp", 1), ("sctp", 2),
     ]  # fmt: skip
-
-
-SCRIPT = """
-    import sys
-    import strandcast as sc
-
-    scenario = sc.Scenario.load(sys.argv[1]).set("run.time", "60 s")
-    grid = {"links.up.loss.uniform.rate": [0, 0.02]}
-    sc.sweep(scenario, grid, ["cmt", "cmt-la"], runs=40, seed=1, out=sys.argv[2])
-"""
-
-
-def alive(group: int) -> bool:
-    """Whether a process of this group runs; those that only wait for somebody to ask what became of them do not."""
-    for file in pathlib.Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            state, _, own, *_ = file.read_text().rpartition(")")[2].split()
-            if int(own) == group and state != "Z":
-                return True
-    return False
-
-
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_what_was_interrupted_goes_on(
-    how: signal.Signals, client: Client, two_paths: sc.Scenario, tmp_path: pathlib.Path
-) -> None:
-    """A script without `if __name__ == "__main__"` is stopped as Ctrl-C does it, and begun again."""
-    out = tmp_path / "results"
-    (tmp_path / "scenario.toml").write_text(two_paths._source.text)
-    (tmp_path / "script.py").write_text(textwrap.dedent(SCRIPT))
-    script = [sys.executable, str(tmp_path / "script.py"), str(tmp_path / "scenario.toml"), str(out)]
-    process = subprocess.Popen(script, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, process_group=0)
-    while len(there(out)) < 4 and process.poll() is None:
-        time.sleep(0.02)
-    if how is signal.SIGINT:
-        os.killpg(process.pid, how)
-    else:
-        process.kill()
-    stopped = time.monotonic()
-    _, said = process.communicate(timeout=20)
-    assert process.returncode == -how, said
-    assert time.monotonic() - stopped < 15
-    if how is signal.SIGINT:
-        assert said.rstrip().endswith("KeyboardInterrupt")
-        assert said.count("Traceback") == 1, said
-    while alive(process.pid):
-        assert time.monotonic() - stopped < 15, "the workers end with the process that began them"
-        time.sleep(0.05)
-    kept = {file: file.stat().st_mtime_ns for file in out.rglob("*.parquet")}
-    assert 4 <= len(kept) < 160
-    scenario = sc.Scenario.load(tmp_path / "scenario.toml").set("run.time", "60 s")
-    seeds = 1 + max(seed for _, _, seed in there(out))
-    sc.sweep(scenario, GRID, SCHEMES, runs=seeds, seed=1, out=out, client=client, progress=False)
-    assert {file: file.stat().st_mtime_ns for file in kept} == kept
-    assert same(sc.Sweep.open(out).frame(), plain(scenario, seeds))

@@ -66,9 +66,10 @@ def test_what_a_page_shows_runs(root: pathlib.Path, name: str) -> None:
     known = ran(page, PAGES[name])
     assert known.keys() - {"__name__", "__builtins__"}, "there is code"
     if name == "docs/python.md":
-        scenario = known["scenario"]
+        scenario, short = known["scenario"], known["short"]
         assert isinstance(scenario, sc.Scenario)
-        assert len(scenario.settings) == 2
+        assert isinstance(short, sc.Scenario)
+        assert (len(scenario.settings), len(short.settings)) == (0, 3)
 
 
 def test_each_page_with_code_is_run(root: pathlib.Path) -> None:

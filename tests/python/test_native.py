@@ -238,7 +238,7 @@ def test_there_are_no_more_threads_than_runs(two_paths: sc.Scenario) -> None:
     counting.start()
     time.sleep(0.05)
     before = most
-    sc.run(two_paths.copy().set("run.time", 60), "cmt", runs=2, threads=4000)
+    sc.run(two_paths.set("run.time", 60), "cmt", runs=2, threads=4000)
     over.set()
     counting.join()
     assert before < most < before + 20

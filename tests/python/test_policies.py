@@ -450,13 +450,13 @@ def test_policies_come_from_files(two_paths: sc.Scenario, tmp_path: pathlib.Path
 
 def test_policies_are_for_sctp() -> None:
     scenario = sc.Scenario.load(pathlib.Path(__file__).parents[2] / "scenarios/examples/shared-bottleneck.toml")
-    scenario.set("flows.upload.compare", True)
+    scenario = scenario.set("flows.upload.compare", True)
     with pytest.raises(sc.SchemeError, match="Turns is for flows over SCTP"):
         sc.run(scenario, Turns, runs=1)
 
 
 def test_a_scenario_may_name_a_policy(two_paths: sc.Scenario, folder: pathlib.Path) -> None:
-    named = two_paths.copy().set("flows.bulk.scheme", f"{folder}/mine.py:Turns")
+    named = two_paths.set("flows.bulk.scheme", f"{folder}/mine.py:Turns")
     assert marks(sc.run(named, runs=1)) == marks(sc.run(two_paths, Turns, runs=1))
 
 

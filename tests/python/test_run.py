@@ -50,8 +50,7 @@ def test_same_seed_same_run(two_paths: Scenario) -> None:
 
 
 def test_the_scenario_says_what_the_call_does_not(two_paths: Scenario) -> None:
-    two_paths.set("run.seed", 11)
-    assert list(sc.run(two_paths).fingerprints) == [("cmt", 11), ("cmt", 12)]
+    assert list(sc.run(two_paths.set("run.seed", 11)).fingerprints) == [("cmt", 11), ("cmt", 12)]
 
 
 def test_schemes_have_the_same_seeds(two_paths: Scenario) -> None:
@@ -171,7 +170,7 @@ def test_progress(two_paths: Scenario, capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_other_threads_go_on(two_paths: Scenario) -> None:
-    two_paths.set("run.time", "200 s")
+    two_paths = two_paths.set("run.time", "200 s")
     ticks: list[float] = []
     over = threading.Event()
 

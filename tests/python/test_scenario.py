@@ -6,6 +6,7 @@ import pathlib
 import pickle
 import subprocess
 import sys
+import tomllib
 
 import numpy as np
 import polars as pl
@@ -82,10 +83,10 @@ def test_a_file_that_is_none(tmp_path: pathlib.Path, content: bytes | None) -> N
     ],
 )
 def test_values(two_paths: sc.Scenario, key: str, value: sc.scenario.Value, same: sc.scenario.Value) -> None:
-    other = two_paths.copy().set(key, same)
+    other = two_paths.set(key, same)
     assert other != two_paths
     assert two_paths.set(key, value) == other
-    assert two_paths.settings[-1].startswith(f"{key}=")
+    assert two_paths.set(key, value).settings[-1].startswith(f"{key}=")
 
 
 def test_texts_are_texts(two_paths: sc.Scenario) -> None:
@@ -94,13 +95,61 @@ def test_texts_are_texts(two_paths: sc.Scenario) -> None:
     assert two_paths.set("links.up.wireless", True).resolved()["links"]["up"]["wireless"] is True
 
 
-def test_set_changes_it_and_says_so(two_paths: sc.Scenario) -> None:
-    before, copy = two_paths.hash, two_paths.copy()
-    assert two_paths.set("run.time", "7 s") is two_paths
-    assert two_paths.resolved()["run"]["time"] == 7
-    assert two_paths.hash != before
-    assert copy.hash == before
-    assert "run.time" in repr(two_paths)
+def test_set_gives_another_and_leaves_it_as_it_is(two_paths: sc.Scenario) -> None:
+    before, known = two_paths.hash, {two_paths: "mine"}
+    other = two_paths.set("run.time", "7 s")
+    assert other.resolved()["run"]["time"] == 7
+    assert (two_paths.hash, two_paths.settings, two_paths.resolved()["run"]["time"]) == (before, (), 5)
+    assert known[two_paths] == "mine", "a key of a dict is found again"
+    assert other not in known
+    assert other.set("run.time", "5 s") in known, "it says the same"
+    assert "run.time" in repr(other)
+    with pytest.raises(AttributeError):
+        two_paths.seed = 3  # type: ignore[misc]
+
+
+def test_several_keys_are_set_together(two_paths: sc.Scenario) -> None:
+    late = two_paths.set("run.warmup", "4 s")
+    # One after the other, the first would leave nothing to count.
+    with pytest.raises(sc.ScenarioError, match="warmup"):
+        late.set("run.time", "3 s")
+    early = late.set({"run.time": "3 s", "run.warmup": 1})
+    assert early == two_paths.set({"run.warmup": "1 s", "run.time": 3})
+    assert early.settings == ('run.warmup="4 s"', 'run.time="3 s"', "run.warmup=1")
+    assert two_paths.set({}) == two_paths
+    with pytest.raises(TypeError, match="not both"):
+        two_paths.set({"run.time": 3}, 4)  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match="NoneType"):
+        two_paths.set("run.time")  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match="a key is text"):
+        two_paths.set(3, 4)  # type: ignore[call-overload]
+
+
+def test_tables_can_be_parsed(two_paths: sc.Scenario) -> None:
+    tables = tomllib.loads(two_paths._source.text)
+    assert sc.Scenario.parse(tables) == two_paths
+    with pytest.raises(sc.ScenarioError, match="flow"):
+        sc.Scenario.parse({})
+    with pytest.raises(sc.ScenarioError, match=r"links\.up\.rate"):
+        sc.Scenario.parse({**tables, "links": {"up": {**tables["links"]["up"], "rate": "fast"}}})
+    for wrong in (None, 3, ["title"], pathlib.Path("first.toml")):
+        with pytest.raises(TypeError, match=r"text or a mapping.*Scenario\.load") as caught:
+            sc.Scenario.parse(wrong)  # type: ignore[arg-type]
+        assert "\n" not in str(caught.value)
+    with pytest.raises(TypeError, match="complex"):
+        sc.Scenario.parse({"title": 1j})
+
+
+def test_examples_come_with_the_package(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    there = sc.examples()
+    assert next(iter(there)) == "first"
+    assert {"first", "radio", "shared-bottleneck", "000/fig4"} <= there.keys()
+    for name, title in there.items():
+        assert sc.Scenario.example(name).title == title
+    for wrong in ("none", "../examples/first", "examples/first", ""):
+        with pytest.raises(sc.ScenarioError, match=r"there is no example.*there are first, "):
+            sc.Scenario.example(wrong)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +159,7 @@ def test_set_changes_it_and_says_so(two_paths: sc.Scenario) -> None:
 def test_a_wrong_setting_changes_nothing(two_paths: sc.Scenario, key: str, value: object, problem: str) -> None:
     before = two_paths.hash
     with pytest.raises(sc.ScenarioError, match=problem) as caught:
-        two_paths.set(key, value)  # type: ignore[arg-type]
+        two_paths.set(key, value)  # type: ignore[call-overload]
     assert caught.value.setting is not None
     assert caught.value.setting.startswith(f"{key}=")
     assert (two_paths.hash, two_paths.settings) == (before, ())
@@ -118,7 +167,7 @@ def test_a_wrong_setting_changes_nothing(two_paths: sc.Scenario, key: str, value
 
 def test_what_no_scenario_can_say(two_paths: sc.Scenario) -> None:
     with pytest.raises(TypeError, match="complex"):
-        two_paths.set("links.up.rate", 1j)  # type: ignore[arg-type]
+        two_paths.set("links.up.rate", 1j)  # type: ignore[call-overload]
 
 
 def test_with_sets_leaves_it_as_it_is(two_paths: sc.Scenario) -> None:

@@ -62,7 +62,7 @@ def test_each_point_has_what_a_run_there_gives(sweep: sc.Sweep, two_paths: sc.Sc
     frame, rows = sweep.frame(), 0
     assert frame.columns[:3] == [LOSS, RATE, "scheme"]
     for loss, rate in itertools.product(*GRID.values()):
-        scenario = two_paths.copy().set(LOSS, loss).set(RATE, rate)
+        scenario = two_paths.set(LOSS, loss).set(RATE, rate)
         plain = sc.run(scenario, SCHEMES, runs=3, seed=4, progress=False).runs
         here = frame.filter((pl.col(LOSS) == loss) & (pl.col(RATE) == rate)).drop(LOSS, RATE)
         assert here.sort(here.columns).equals(plain.sort(plain.columns)), (loss, rate)
@@ -74,7 +74,7 @@ def test_points_tell_their_hashes(sweep: sc.Sweep, two_paths: sc.Scenario) -> No
     points = sweep.points
     assert points.select(LOSS, RATE).rows() == list(itertools.product(*GRID.values()))
     assert points["scenario"].to_list() == [
-        two_paths.copy().set(LOSS, loss).set(RATE, rate).hash for loss, rate in itertools.product(*GRID.values())
+        two_paths.set(LOSS, loss).set(RATE, rate).hash for loss, rate in itertools.product(*GRID.values())
     ]
 
 
@@ -125,7 +125,7 @@ def test_an_unknown_metric_is_told_with_those_there_are(asked: dict[str, str], t
 
 def test_what_is_missing(sweep: sc.Sweep, two_paths: sc.Scenario, out: pathlib.Path, client: Client) -> None:
     assert sweep.missing().is_empty()
-    hash = two_paths.copy().set(LOSS, 0.02).set(RATE, "1 Mbit/s").hash  # noqa: A001
+    hash = two_paths.set(LOSS, 0.02).set(RATE, "1 Mbit/s").hash  # noqa: A001
     (gone,) = out.glob(f"epoch=*/scenario={hash}/scheme=cmt-la/5.parquet")
     gone.unlink()
     assert sweep.missing().rows() == [(0.02, "1 Mbit/s", "cmt-la", 5)]
@@ -157,7 +157,7 @@ def test_a_folder_of_several_scenarios_has_their_titles(
     client: Client, two_paths: sc.Scenario, tmp_path: pathlib.Path
 ) -> None:
     for title in ("one", "two"):
-        scenario = two_paths.copy().set("title", title)
+        scenario = two_paths.set("title", title)
         sc.sweep(scenario, {LOSS: [0, 0.5]}, "cmt", runs=1, out=tmp_path, client=client, progress=False)
     opened = sc.Sweep.open(tmp_path)
     assert sorted(opened.metric("goodput_bps").select("title", LOSS).rows()) == [
@@ -177,7 +177,7 @@ def test_scenarios_that_no_setting_tells_apart_are_not_mixed(
     summary = opened.summary("goodput_bps")
     assert summary["n"].to_list() == [2] * 4
     for scenario in (two_paths, other):
-        point = scenario.copy().set(LOSS, 0)
+        point = scenario.set(LOSS, 0)
         here = (pl.col("scenario") == point.hash[:12]) & (pl.col(LOSS) == 0)
         alone = sc.run(point, "cmt", runs=2, progress=False).metric("goodput_bps")["value"].mean()
         assert summary.row(by_predicate=here, named=True)["mean"] == pytest.approx(alone)
@@ -209,7 +209,7 @@ def test_more_runs_cost_only_what_is_new(client: Client, two_paths: sc.Scenario,
     def grown(**wanted: Any) -> int:
         before = set(tmp_path.rglob("*.parquet"))
         stamps = {file: file.stat().st_mtime_ns for file in before}
-        sc.sweep(two_paths.copy(), out=tmp_path, client=client, progress=False, **wanted)
+        sc.sweep(two_paths, out=tmp_path, client=client, progress=False, **wanted)
         assert {file: file.stat().st_mtime_ns for file in before} == stamps
         return len(set(tmp_path.rglob("*.parquet"))) - len(before)
 

@@ -125,18 +125,16 @@ class Cluster:
         self._wanted, self._stack = wanted, stack
         self._client: Client | None = None
 
-    def client(self) -> Client:
-        """The client of the cluster, or of this machine's own.
+    def client(self) -> Client | None:
+        """The client of the cluster; None: this machine makes them.
 
         Raises:
             ClusterError: It can't be reached.
         """
-        if self._client is None:
+        if self._client is None and self._wanted.cluster is not None:
             from strandcast.cluster import connected
-            from strandcast.sweeps import cores
 
-            workers = self._wanted.jobs or cores()
-            self._client = self._stack.enter_context(connected(self._wanted.cluster, workers))
+            self._client = self._stack.enter_context(connected(self._wanted.cluster))
         return self._client
 
 
@@ -147,7 +145,7 @@ def make(wanted: Wanted, paper: Paper, figure: Figure, cluster: Cluster) -> Made
     begin = time.monotonic()
     cells = wanted.cells(paper, figure)
     missing = [] if wanted.draw_only else wanted.missing(paper, cells)
-    computed = complete(wanted.store, missing, client=cluster.client()) if missing else 0
+    computed = complete(wanted.store, missing, client=cluster.client(), jobs=wanted.jobs) if missing else 0
     took = time.monotonic() - begin
     print(f"{paper.name} Fig. {figure.name}: {len(cells)} cells, {computed} runs made, {took:.0f} s", flush=True)
     made = wanted.made(paper, figure)

@@ -1,0 +1,112 @@
+"""Runs on their way to other processes, and what comes back."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import pickle
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from strandcast import _native
+from strandcast.errors import EpochError
+from strandcast.policies import Scheme, packed
+from strandcast.runs import run
+from strandcast.scenario import Scenario
+from strandcast.store import Cell, pack
+
+
+def stamp() -> tuple[int, str]:
+    """What two processes must have alike for their results to belong together."""
+    return _native.RESULTS_EPOCH, _native.VERSION
+
+
+@dataclasses.dataclass(frozen=True)
+class Base:
+    """A scenario without its settings: what many points have in common, traces above all."""
+
+    text: str
+    file: str
+    files: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> Base:
+        """What a scenario was before anything was set."""
+        source = scenario._source
+        return cls(source.text, source.file, tuple(source.files.items()))
+
+
+@functools.lru_cache(maxsize=32)
+def _point(base: Base, settings: tuple[str, ...]) -> Scenario:
+    """The scenario with its settings."""
+    return Scenario(_native.Source(base.text, base.file, settings, dict(base.files)))
+
+
+@functools.lru_cache(maxsize=32)
+def _scheme(pickled: bytes) -> Scheme:
+    """The scheme: the same object for all its runs in a process."""
+    scheme: Scheme = pickle.loads(pickled)
+    return scheme
+
+
+@dataclasses.dataclass(frozen=True)
+class Order:
+    """A run, but for its scenario's text."""
+
+    hash: str
+    settings: tuple[str, ...]
+    scheme: bytes
+    """Pickled by itself, so that what a worker can't import comes to it whole."""
+    spec: str
+    seed: int
+    stamp: tuple[int, str]
+
+    def make(self, base: Base) -> bytes:
+        """Makes the run and gives its packed table.
+
+        Raises:
+            EpochError: This process reads the scenario otherwise than the one that gave the order.
+        """
+        scenario = _point(base, self.settings)
+        if scenario.hash != self.hash:
+            raise EpochError("the scenario is read differently; install the same strandcast on both sides")
+        result = run(scenario, _scheme(self.scheme), runs=1, seed=self.seed, threads=1, progress=False)
+        return pack(result, self.spec, self.settings)
+
+
+def orders(lacking: Sequence[tuple[Cell, int]]) -> Iterator[tuple[Base, Order]]:
+    """An order for each run, with what its scenario is made from: one object for all that have the same."""
+    bases: dict[Base, Base] = {}
+    of_cell: dict[Any, Base] = {}
+    pickled: dict[str, bytes] = {}
+    for cell, seed in lacking:
+        spec = cell.key.spec
+        if cell.key not in of_cell:
+            base = Base.of(cell.scenario)
+            of_cell[cell.key] = bases.setdefault(base, base)
+        if spec not in pickled:
+            pickled[spec] = packed(cell.scheme)
+        yield of_cell[cell.key], Order(cell.key.hash, cell.scenario.settings, pickled[spec], spec, seed, stamp())
+
+
+class Failures:
+    """What runs raised: they don't stop the others, the first is raised in the end."""
+
+    def __init__(self) -> None:
+        self.all: list[BaseException] = []
+
+    def add(self, cell: Cell, seed: int, error: BaseException, *, told: bool = False) -> None:
+        """Keeps what a run raised, with a note which run it was unless the error tells that itself."""
+        if not told:
+            error.add_note(f"in the run of {cell}, seed {seed}; other runs are kept")
+        self.all.append(error)
+
+    def __len__(self) -> int:
+        return len(self.all)
+
+    def raise_first(self) -> None:
+        """Raises the first one, if there is one."""
+        if len(self.all) > 1:
+            self.all[0].add_note(f"other runs that failed, too: {len(self.all) - 1}")
+        if self.all:
+            raise self.all[0]

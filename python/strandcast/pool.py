@@ -1,0 +1,234 @@
+"""Runs in processes of this machine, which live as long as a sweep.
+
+Each process has one run at a time, so that it is known which run a process died of; another process makes that run
+again, a few times. They are processes, not threads, because policies written in Python would wait for each other in
+one process.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import os
+import pickle
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import traceback
+from collections.abc import Iterator, Sequence
+from multiprocessing.connection import Connection, Pipe, wait
+from typing import TYPE_CHECKING, Any
+
+from strandcast.errors import ClusterError, SweepError
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
+
+    from strandcast.orders import Base, Order
+    from strandcast.store import Cell, Store
+
+    Task = tuple[Base, Order, Cell]
+
+MOST_DEATHS = 3
+"""How many processes a run may cost before it is given up."""
+BEGIN = "import sys; sys.path[:] = {path!r}; from strandcast.pool import work; work({number})"
+"""What a process runs: it imports from where this one does, and not the program that was started, which would begin the
+sweep once more."""
+
+
+def compute(store: Store, lacking: Sequence[tuple[Cell, int]], workers: int, bar: tqdm[Any]) -> None:
+    """Makes runs in that many processes and keeps their results.
+
+    A run that fails does not stop the others; what it raised is raised in the end.
+
+    Raises:
+        ClusterError: No process can be started.
+        SweepError: The processes that had a run died, again and again.
+        StoreError: A result can't be written.
+    """
+    with contextlib.ExitStack() as stack:
+        # They import for as long as this process needs for the orders.
+        pool = _Pool(stack, workers)
+        from strandcast.orders import Failures, orders
+
+        waiting = collections.deque(
+            (base, order, cell) for (base, order), (cell, _) in zip(orders(lacking), lacking, strict=True)
+        )
+        deaths: collections.Counter[tuple[object, int]] = collections.Counter()
+        failures = Failures()
+        while task_answers := pool.turn(waiting):
+            for (base, order, cell), answer in task_answers:
+                if isinstance(answer, bytes):
+                    store.save(cell, order.seed, answer)
+                    bar.update()
+                elif isinstance(answer, BaseException):
+                    failures.add(cell, order.seed, answer)
+                elif deaths[cell.key, order.seed] < MOST_DEATHS:
+                    deaths[cell.key, order.seed] += 1
+                    waiting.append((base, order, cell))
+                else:
+                    died = f"its processes died, again and again, the last one {answer}"
+                    failures.add(cell, order.seed, SweepError(f"{cell}, seed {order.seed}: {died}"), told=True)
+            bar.set_postfix_str(f"{len(failures)} failed" if failures.all else "")
+        failures.raise_first()
+
+
+class _Pool:
+    """The processes."""
+
+    def __init__(self, stack: contextlib.ExitStack, workers: int) -> None:
+        self.stack = stack
+        self.workers = [self._start() for _ in range(workers)]
+
+    def _start(self) -> _Worker:
+        return self.stack.enter_context(_started())
+
+    def turn(self, waiting: collections.deque[Task]) -> list[tuple[Task, bytes | BaseException | str]]:
+        """Gives runs to those who have none, and waits for the next answers; none are left when this gives none.
+
+        An answer is a packed table, what the run raised, or how the run's process ended.
+
+        Raises:
+            ClusterError: A process ended before it could make any run.
+        """
+        answers: list[tuple[Task, bytes | BaseException | str]] = []
+        while not answers:
+            for worker in self.workers:
+                if worker.ready and worker.task is None and waiting:
+                    worker.give(waiting.popleft())
+            if not waiting and all(worker.task is None for worker in self.workers):
+                break
+            told = wait([worker.connection for worker in self.workers])
+            for worker in [worker for worker in self.workers if worker.connection in told]:
+                task, answer = worker.task, worker.answer()
+                if isinstance(answer, str):
+                    self.workers.remove(worker)
+                    if not worker.ready:
+                        raise ClusterError(f"no processes can be started on this machine: one ended {answer}")
+                    self.workers.append(self._start())
+                if task is not None and answer is not None:
+                    answers.append((task, answer))
+        return answers
+
+
+class _Worker:
+    """A process, as the one that began it sees it."""
+
+    def __init__(self, process: subprocess.Popen[bytes], connection: Connection) -> None:
+        self.process, self.connection = process, connection
+        self.ready = False
+        self.task: Task | None = None
+        self._bases: dict[Base, int] = {}
+
+    def give(self, task: Task) -> None:
+        """Has it make a run. Scenarios' texts and traces are sent once."""
+        self.task = task
+        base, order, _ = task
+        known = base in self._bases
+        number = self._bases.setdefault(base, len(self._bases))
+        # Whether it is still there shows when its answer is waited for.
+        with contextlib.suppress(OSError):
+            self.connection.send((number, None if known else base, order))
+
+    def answer(self) -> bytes | BaseException | str | None:
+        """What it says: a packed table, what a run raised, nothing if it has only become ready, or how it ended."""
+        try:
+            answer = self.connection.recv()
+        except (EOFError, OSError):
+            # It may have let go of its connection only.
+            self.process.kill()
+            code = self.process.wait()
+            return f"with signal {-code}" if code < 0 else f"with exit code {code}"
+        if answer is None:
+            self.ready = True
+            return None
+        self.task = None
+        made, content = answer
+        return bytes(content) if made else _unpacked(content)
+
+
+@contextlib.contextmanager
+def _started() -> Iterator[_Worker]:
+    """A process, which is killed in the end: it has nothing that is worth waiting for."""
+    ours, theirs = Pipe()
+    command = [sys.executable, "-c", BEGIN.format(path=sys.path, number=theirs.fileno())]
+    # All processors are taken by runs.
+    environment = os.environ | {"POLARS_MAX_THREADS": "1"}
+    # Ctrl-C comes to all processes of a terminal; until it ignores that, a new one must not hear it.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        with theirs:
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()], env=environment)
+    except OSError as error:
+        ours.close()
+        raise ClusterError(f"no processes can be started on this machine: {error}") from error
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    with ours, process:
+        try:
+            yield _Worker(process, ours)
+        finally:
+            process.kill()
+
+
+def work(number: int) -> None:
+    """What a process does: it makes one run after the other, until the process that began it is gone.
+
+    Args:
+        number: The file descriptor of its end of a pipe.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+    # Imported, all of it, before the first run is waited for.
+    from strandcast import orders
+
+    connection = Connection(number)
+    asked: queue.SimpleQueue[tuple[int, orders.Base | None, orders.Order]] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(connection, asked), daemon=True).start()
+    connection.send(None)
+    bases: dict[int, orders.Base] = {}
+    while True:
+        at, base, order = asked.get()
+        if base is not None:
+            bases[at] = base
+        try:
+            answer = True, order.make(bases[at])
+        except BaseException as error:  # noqa: BLE001 - it is raised where the sweep was called
+            answer = False, _packed(error)
+        try:
+            connection.send(answer)
+        except OSError:
+            return
+
+
+def _listen(connection: Connection, asked: queue.SimpleQueue[Any]) -> None:
+    """Hears what to do, even while a policy decides for ever; ends the process when nobody asks any more."""
+    try:
+        while True:
+            asked.put(connection.recv())
+    except (EOFError, OSError):
+        os._exit(1)
+
+
+def _packed(error: BaseException) -> bytes:
+    """What a run raised, with the lines it came from; if that can't be sent, what it says."""
+    import cloudpickle
+    from tblib import pickling_support
+
+    try:
+        pickling_support.install(error)
+        content = bytes(cloudpickle.dumps(error))
+        pickle.loads(content)
+    except Exception:  # noqa: BLE001 - whatever it holds
+        told = "".join(traceback.format_exception(error))
+        unsent = SweepError(f"{type(error).__name__}: {error}")
+        unsent.add_note(told)
+        return bytes(cloudpickle.dumps(unsent))
+    return content
+
+
+def _unpacked(content: bytes) -> BaseException:
+    error: BaseException = pickle.loads(content)
+    return error
