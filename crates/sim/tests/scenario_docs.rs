@@ -59,13 +59,100 @@ fn blocks(text: &str, fence: &str) -> Vec<String> {
     blocks
 }
 
+/// In its own words a scenario is the same again, by its hash and in all it says.
+fn is_read_as_written(scenario: &Scenario, schema: &Schema) {
+    let written = scenario::written(scenario);
+    schema.check(&written).unwrap_or_else(|wrong| panic!("{wrong}\n{written:#}"));
+    let text = toml::to_string(&written).expect("it is TOML");
+    let again = scenario::parse(&text, "written", Path::new("/"), &[]);
+    let again = again.unwrap_or_else(|error| panic!("{error}\n{text}"));
+    assert_eq!(&again, scenario, "{text}");
+    assert_eq!(scenario::hash(&again), scenario::hash(scenario), "{text}");
+}
+
+/// What the scenarios that come with the project and those of the documentation leave out.
+const RARE: &str = r#"
+title = "Rare \"words\""
+run = { time = "90.000000007 s", warmup = "0.1 s", seed = 9223372036854775807, runs = 7 }
+host.overhead = false
+nodes = { a = {}, "b c" = {}, d = {} }
+[links."x.y"]
+from = "a"
+to = "b c"
+rate = { uniform = ["1 Mbit/s", "3 Mbit/s"], every = "run" }
+delay = { steps = [[0, "10 ms"], ["0.3 s", "7 ms"]] }
+queue = { limit = "64 KiB", in_service = true }
+loss = { first = { model = "markov", by = "time", good = "3 s", bad = "7 ms", loss_good = 0.001 }, second = { model = "markov", p_good_to_bad = 0.1, p_bad_to_good = 0.3, loss_bad = 0.7 }, snr = { modulation = "16qam", snr = "21 dB" } }
+arq.retries = 3
+reorder = { probability = "1 %", extra = "3 ms" }
+duplicate = 0.01
+corrupt = "0.3 %"
+down = { one = { from = "3 s", to = "4 s" }, two = { from = "5 s", mode = "notify" } }
+wireless = true
+loss_takes = "flows"
+reverse = { rate = "infinite", arq.retries = 0, queue.limit = "unlimited", down = {}, loss.uniform.rate = { uniform = [0, 0.1], every = "packet" } }
+[links.z]
+from = "b c"
+to = "d"
+rate = "5 Mbit/s"
+[flows.video]
+from = "a"
+to = "d"
+count = 2
+compare = true
+primary = "first"
+profile = "ns2"
+sctp = { mtu = 1000, rto_min = "0.3 s", encapsulation = "udp", scheme_defaults = "initial-cwnd=2" }
+start = { uniform = [0, "1 s"] }
+stop = "80 s"
+app = { kind = "video", rate = "1 Mbit/s", size = 500, expire = true, deadline = "0.7 s" }
+paths.first = { via = ["x.y", "z"] }
+paths.later = { via = ["x.y", "z"], back = ["z", "x.y"], join = "1 s", leave = "7.3 s" }
+[flows.whole]
+from = "a"
+to = "d"
+app = { kind = "finite", bytes = "1 GB" }
+[flows.tcp]
+transport = "tcp"
+from = "d"
+to = "a"
+cc = "cubic,beta=0.7"
+profile = "linux"
+tcp = { recovery = "sack", rto_min = "0.1 s", nagle = true, initial_ssthresh = "unbounded" }
+app = { kind = "onoff", rate = "1 Mbit/s", on = "1 s", off = "2 s", law = "pareto", shape = 1.3 }
+[flows.mptcp]
+transport = "mptcp"
+from = "a"
+to = "d"
+app = { kind = "poisson", rate = "1 Mbit/s" }
+[flows.udp]
+transport = "udp"
+from = "a"
+to = "d"
+header = 40
+app = { kind = "onoff", rate = { uniform = [1000, 2000], every = "3 s" }, on = "1 s", off = "2 s", law = "exponential" }
+[cross.load]
+via = ["z"]
+load = { uniform = [0, "50 %"], every = "10 s" }
+sizes.small = { bytes = 44, share = 0.5 }
+tcp.segment = 700
+"#;
+
+#[test]
+fn rare_keys_are_read_as_written() {
+    let scenario =
+        scenario::parse(RARE, "rare", Path::new("/"), &[]).unwrap_or_else(|error| panic!("{error}"));
+    is_read_as_written(&scenario, &Schema::new(scenario::schema()));
+}
+
 #[test]
 fn every_scenario_is_read_and_fits_the_schema() {
     let schema = Schema::new(scenario::schema());
     let files = files();
     assert!(files.len() >= 7, "{files:?}");
     for file in files {
-        scenario::load(&file, &[]).unwrap_or_else(|error| panic!("{error}"));
+        let scenario = scenario::load(&file, &[]).unwrap_or_else(|error| panic!("{error}"));
+        is_read_as_written(&scenario, &schema);
         let text = fs::read_to_string(&file).expect("it was just read");
         schema.check(&as_json(&text)).unwrap_or_else(|wrong| panic!("{}: {wrong}", file.display()));
     }
@@ -84,7 +171,8 @@ fn every_example_of_the_documentation_is_read_and_fits_the_schema() {
         if text.contains("losses.txt") {
             folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/scenario");
         }
-        scenario::parse(text, "docs", &folder, &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let scenario = scenario::parse(text, "docs", &folder, &[]);
+        is_read_as_written(&scenario.unwrap_or_else(|error| panic!("{error}\n{text}")), &schema);
         schema.check(&as_json(text)).unwrap_or_else(|wrong| panic!("{wrong}\n{text}"));
     }
 }

@@ -17,6 +17,7 @@ mod table;
 mod traces;
 mod tree;
 mod units;
+mod written;
 
 pub use document::{Document, load, parse};
 pub use error::ScenarioError;
@@ -26,3 +27,5 @@ pub use profiles::sctp as sctp_profile;
 pub use reference::reference;
 pub use route::{Hop, WayError};
 pub use schema::schema;
+pub use units::amount;
+pub use written::written;

@@ -9,6 +9,7 @@ use super::error::{ScenarioError, hint};
 use super::keys::{Fallback, Key, Keys, Kinds, Takes};
 use super::model::{Named, TraceFile};
 use super::tree::{self, Branch, Node, Place, Value};
+use super::units::Quantity;
 
 /// What all parts of one file share.
 pub(super) struct Source<'a> {
@@ -340,7 +341,7 @@ pub(super) fn describe(takes: &Takes) -> String {
         Takes::Size(least, most) => format!("whole bytes from {least} to {most}"),
         Takes::Amount(quantity, _) => quantity.describe().into(),
         Takes::Number(quantity, ..) => format!("{}, or one that changes", quantity.describe()),
-        Takes::Rate => "a rate as \"10 Mbit/s\", or \"infinite\"".into(),
+        Takes::Rate => format!("{}, or one that changes, or \"infinite\"", Quantity::Rate.describe()),
         Takes::Limit => "a number of packets, bytes as \"64 KiB\", or \"unlimited\"".into(),
         Takes::Links => "a list of links as [\"a\", \"b\"]".into(),
         Takes::File => "the name of a file".into(),

@@ -1,6 +1,6 @@
 //! Numbers with units.
 
-use super::error::nearest;
+use super::error::{hint, nearest};
 
 /// What a number measures. Without a unit it is in the first one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +58,9 @@ const DECIBEL: &[Unit] = &[("dB", 1.0, 1.0)];
 
 const ALL: &[Quantity] =
     &[Quantity::Rate, Quantity::Time, Quantity::Size, Quantity::Share, Quantity::Packets, Quantity::Decibel];
+
+/// What they are called, in the same order.
+const NAMES: [&str; 6] = ["rate", "time", "size", "share", "packets", "ratio"];
 
 impl Quantity {
     const fn table(self) -> &'static [Unit] {
@@ -146,6 +149,29 @@ impl Quantity {
     }
 }
 
+/// Reads a number with or without a unit as scenario files have them: bit/s, seconds, bytes, a share of 1, packets or dB.
+/// `quantity` is `rate`, `time`, `size`, `share`, `packets` or `ratio`; `None`: what the unit says.
+///
+/// # Errors
+/// It is no number, has no such unit, or there is no such quantity: what is wrong, and how to mend it.
+pub fn amount(text: &str, quantity: Option<&str>) -> Result<f64, String> {
+    if let Some(name) = quantity {
+        let found = NAMES.iter().zip(ALL).find(|(known, _)| **known == name);
+        let (_, quantity) =
+            found.ok_or_else(|| format!("there is no quantity `{name}`{}", hint(name, NAMES)))?;
+        return quantity.parse(text);
+    }
+    let unit = split(text.trim()).map(|(_, unit)| unit).unwrap_or_default();
+    match ALL.iter().find(|quantity| quantity.units().any(|name| name == unit)) {
+        Some(quantity) => quantity.parse(text),
+        None if unit.is_empty() => Quantity::Plain.parse(text),
+        None => {
+            let units = ALL.iter().flat_map(|quantity| quantity.units());
+            Err(format!("there is no unit `{unit}`{}", hint(unit, units)))
+        }
+    }
+}
+
 /// The longest number that `text` begins with, and what follows it.
 fn split(text: &str) -> Option<(f64, &str)> {
     if !text.starts_with(|c: char| c.is_ascii_digit() || ['+', '-', '.'].contains(&c)) {
@@ -205,6 +231,22 @@ mod tests {
             said(Quantity::Time, "soon"),
             "\"soon\" is no number; it is a time as \"50 ms\", or a number of seconds"
         );
+    }
+
+    #[test]
+    fn a_unit_says_what_is_measured() {
+        for (text, value) in
+            [("50 Mbit/s", 5e7), ("20ms", 0.02), ("64 KiB", 65_536.0), ("2 %", 0.02), ("12", 12.0)]
+        {
+            assert_eq!(amount(text, None), Ok(value), "{text}");
+        }
+        assert_eq!(amount("50", Some("packets")), Ok(50.0));
+        assert_eq!(amount("20 dB", Some("ratio")), Ok(20.0));
+        let said = |text, quantity| amount(text, quantity).expect_err(text);
+        assert!(said("20 ms", Some("rate")).starts_with("\"20 ms\" is a time, not a rate"));
+        assert!(said("20 ms", Some("rat")).starts_with("there is no quantity `rat`; did you mean `rate`?"));
+        assert!(said("20 mbit", None).starts_with("there is no unit `mbit`; did you mean"));
+        assert!(said("fast", None).starts_with("\"fast\" is no number"));
     }
 
     proptest! {

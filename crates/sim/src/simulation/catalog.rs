@@ -17,6 +17,15 @@ pub trait Catalog: Sync {
     /// What is wrong with the spec, in one line.
     fn scheme(&self, spec: &str, defaults: &str) -> Result<SchemePlan, String>;
 
+    /// The same for an association whose paths have these names: path n leaves by link n (`PathView::link`).
+    ///
+    /// # Errors
+    /// As [`scheme`](Self::scheme).
+    fn scheme_over(&self, spec: &str, defaults: &str, paths: &[&str]) -> Result<SchemePlan, String> {
+        let _ = paths;
+        self.scheme(spec, defaults)
+    }
+
     /// The windows that `spec` names, for a TCP sender with these constants.
     ///
     /// # Errors

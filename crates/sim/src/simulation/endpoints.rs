@@ -103,13 +103,14 @@ impl Maker<'_> {
         if !flow.fits {
             return Ok(flow.app.clone());
         }
-        let plan = self.scheme(scheme.unwrap_or(own), sctp, key)?;
+        let plan = self.scheme(scheme.unwrap_or(own), sctp, flow, key)?;
         let overhead = (plan.build)(&self.seeds.child("overhead")).overhead();
         Ok(flow.app.shortened(u32::try_from(overhead).unwrap_or(u32::MAX)))
     }
 
-    fn scheme(&self, scheme: &str, sctp: &Sctp, key: &str) -> Result<SchemePlan, BuildError> {
-        let plan = self.catalog.scheme(scheme, &sctp.scheme_defaults);
+    fn scheme(&self, scheme: &str, sctp: &Sctp, flow: &Flow, key: &str) -> Result<SchemePlan, BuildError> {
+        let paths: Vec<&str> = flow.paths.keys().map(String::as_str).collect();
+        let plan = self.catalog.scheme_over(scheme, &sctp.scheme_defaults, &paths);
         plan.map_err(|message| BuildError::new(&format!("{key}.scheme"), &message))
     }
 
@@ -202,7 +203,7 @@ impl Maker<'_> {
         scheme: &str,
         sctp: &Sctp,
     ) -> Result<(AgentId, AgentId), BuildError> {
-        let plan = self.scheme(scheme, sctp, common.key)?;
+        let plan = self.scheme(scheme, sctp, common.flow, common.key)?;
         let mut config = transport(sctp);
         (plan.tune)(&mut config);
         let transport = Arc::new(config);

@@ -118,7 +118,7 @@ fn losses(table: &Table<'_>) -> Read<Named<Loss>> {
     })
 }
 
-const MODULATIONS: [(&str, Modulation); 6] = [
+pub(in crate::scenario) const MODULATIONS: [(&str, Modulation); 6] = [
     ("bpsk", Modulation::Bpsk),
     ("qpsk", Modulation::Qpsk),
     ("16qam", Modulation::Qam16),

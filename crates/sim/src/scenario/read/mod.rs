@@ -6,4 +6,5 @@ mod flow;
 mod link;
 mod root;
 
+pub(super) use link::MODULATIONS;
 pub(super) use root::scenario;
