@@ -3,9 +3,9 @@
 ```python
 import strandcast as sc
 
-scenario = sc.Scenario.load("scenarios/000/fig4.toml").set("links.b_access.loss.uniform.rate", 0.02)
+scenario = sc.Scenario.example("000/fig4").set("links.b_access.loss.uniform.rate", 0.02)
 result = sc.run(scenario, scheme=["cmt", "cmt-la"], runs=30)
-result.summary
+result.mean("goodput_bps")
 ```
 """
 
@@ -32,8 +32,9 @@ from strandcast.errors import (
 )
 
 if TYPE_CHECKING:
+    from strandcast import units
     from strandcast.live import perf
-    from strandcast.policies import CongestionControl, Policy, Scheduler, contract
+    from strandcast.policies import CongestionControl, Policy, Scheduler, contract, schemes
     from strandcast.runs import Explanation, Result, run
     from strandcast.scenario import Scenario, examples
     from strandcast.sweeps import Sweep, sweep
@@ -52,9 +53,12 @@ _LAZY = {
     "examples": "scenario",
     "perf": "live",
     "run": "runs",
+    "schemes": "policies",
     "sweep": "sweeps",
+    "units": "",
 }
-"""Where names live that are only loaded when somebody asks for them, so that the command starts at once."""
+"""Where names live that are only loaded when somebody asks for them, so that the command starts at once; modules live
+nowhere."""
 
 __all__ = [
     "RESULTS_EPOCH",
@@ -91,14 +95,17 @@ __all__ = [
     "examples",
     "perf",
     "run",
+    "schemes",
     "sweep",
+    "units",
 ]
 
 
 def __getattr__(name: str) -> Any:
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
+    module = importlib.import_module(f"{__name__}.{_LAZY[name] or name}")
+    value = getattr(module, name) if _LAZY[name] else module
     globals()[name] = value
     return value
 

@@ -22,7 +22,7 @@ class Source:
     @property
     def files(self) -> dict[str, str]: ...
     @property
-    def json(self) -> str: ...
+    def written(self) -> str: ...
     @property
     def title(self) -> str: ...
     @property
@@ -88,6 +88,10 @@ class Path:
     @property
     def id(self) -> int:
         """Its number: its place in `View.paths`. It is used again after the path was closed."""
+
+    @property
+    def name(self) -> str | None:
+        """Its name in the scenario; None over real links."""
 
     @property
     def state(
@@ -556,6 +560,8 @@ class Signal:
         """A timeout of the policy, or of its base, is due."""
 
 def canonical(spec: str) -> str: ...
+def parse_amount(text: str, quantity: str | None = None) -> float: ...
+def schemes() -> str: ...
 def contract_case(
     name: str, base: str, make: Callable[[int], Mapping[str, Callable[..., object]]], seed: int
 ) -> tuple[str, BaseException | None] | None: ...
@@ -585,4 +591,5 @@ def run(
     threads: int,
     series_s: float | None,
     progress: Callable[[float, int], None] | None,
+    trace: str | None = None,
 ) -> Results: ...

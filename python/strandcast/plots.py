@@ -89,6 +89,44 @@ def series(frame: pl.DataFrame, metric: str, *, subject: str | None = None) -> F
     return figure
 
 
+def metric(runs: pl.DataFrame, means: pl.DataFrame, name: str, title: str) -> Figure:
+    """Draws a metric of runs: `Result.plot`, whose frames `metric` and `mean` these are."""
+    factor, label = _unit(name)
+    names = ["subject", *(["part"] if "part" in runs.columns else [])]
+    panels = means.select(names).unique(maintain_order=True).rows()
+    schemes = means["scheme"].unique(maintain_order=True).to_list()
+    looks = style.looks(schemes)
+    with style.use():
+        columns = min(len(panels), 3)
+        down = -(-len(panels) // columns)
+        figure = style.new_figure(HEIGHT * down + 0.8)
+        axes = figure.subplots(down, columns, squeeze=False).flat
+        for panel, ax in zip(panels, axes, strict=False):
+            here = dict(zip(names, panel, strict=True))
+            for at, scheme in enumerate(schemes):
+                mine = runs.filter(scheme=scheme, **here)["value"] * factor
+                row = means.filter(scheme=scheme, **here)
+                if row.is_empty():
+                    continue
+                mean, half = row["mean"][0] * factor, (row["ci95"][0] or 0) * factor
+                look = looks[scheme]
+                # Beside each other in the order of their seeds.
+                beside = [at + 0.3 * (n / max(len(mine) - 1, 1) - 0.5) for n in range(len(mine))]
+                ax.plot(beside, mine, ".", color=style.GREY, alpha=0.5, markersize=4)
+                ax.errorbar(at, mean, half, color=look.colour, marker=look.marker, linestyle="none")
+            ax.set_xticks(range(len(schemes)), schemes)
+            ax.set_xlim(-0.5, len(schemes) - 0.5)
+            ax.set_ylabel(label)
+            ax.set_title(" ".join(filter(None, panel)), loc="left")
+            if runs["value"].min() >= 0:  # type: ignore[operator]
+                ax.set_ylim(0, 1.05 * ax.get_ylim()[1])
+        for ax in list(axes)[len(panels) :]:
+            ax.set_visible(False)
+        most = max(means["n"])
+        style.head(figure, title or name, f"mean and 95 % interval of {most} run{'s' * (most > 1)}; a dot a run")
+    return figure
+
+
 def _axes() -> Axes:
     axes: Axes = style.new_figure(HEIGHT).subplots()
     return axes

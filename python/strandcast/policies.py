@@ -12,16 +12,21 @@ import hashlib
 import importlib
 import importlib.util
 import inspect
+import json
 import pathlib
 import sys
 import threading
 from collections.abc import Callable, Mapping
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from strandcast import _native
 from strandcast._native import Assignment, Backlog, Limit, Signal, View
 from strandcast.digests import Digest
 from strandcast.errors import ContractError, SchemeError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 class Policy:
@@ -126,6 +131,40 @@ _CALLBACKS = {
     "aggregate": CongestionControl,
 }
 """What may be called, by where it is defined: what a class leaves as it is there is never called."""
+
+
+def schemes(name: str | None = None) -> pl.DataFrame:
+    """The schemes there are, or the parameters of one.
+
+    Args:
+        name: A scheme, as `"cmt"`; None: all.
+
+    Returns:
+        A row a scheme: `scheme, summary, paper, parameters` (their names) and a column a part, as `scheduler`, which is
+        null where a scheme has no such. Of one scheme a row a parameter: `parameter, default, values, meaning`.
+
+    Raises:
+        SchemeError: There is no such scheme.
+    """
+    import polars as pl
+
+    told = json.loads(_native.schemes())["schemes"]
+    if name is not None:
+        _native.canonical(name)
+        mine = next((one["parameters"] for one in told if one["name"] == name), None)
+        if mine is None:
+            raise SchemeError(f"{name} is no scheme's bare name; there are {', '.join(one['name'] for one in told)}")
+        keys = [(key["name"], key["default"], key["values"], key["summary"]) for key in mine]
+        columns = dict.fromkeys(("parameter", "default", "values", "meaning"), pl.String)
+        return pl.DataFrame(keys, schema=columns, orient="row")
+    roles = dict.fromkeys(role for one in told for role in one["parts"])
+    rows = [
+        {"scheme": one["name"], "summary": one["summary"], "paper": one["paper"]}
+        | {"parameters": [key["name"] for key in one["parameters"]]}
+        | {role: one["parts"].get(role) for role in roles}
+        for one in told
+    ]
+    return pl.DataFrame(rows)
 
 
 def name_of(scheme: Scheme) -> str:

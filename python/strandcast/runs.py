@@ -8,11 +8,14 @@ import json
 import math
 import operator
 import os
+import pathlib
+import tempfile
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from strandcast import _native, policies
+from strandcast import _native, policies, stats
 from strandcast.errors import MetricError, SchemeError
 from strandcast.progress import runs_bar
 
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pandas as pd
+    import xarray
+    from matplotlib.figure import Figure
 
     from strandcast.scenario import Scenario
 
@@ -28,6 +33,19 @@ LAST_SEED = 2**63 - 1
 """The last seed that a scenario may have."""
 MOST = 2**32 - 1
 """The most runs or threads of a call."""
+EVENTS = {
+    "time_s": pl.Float64,
+    "event": pl.String,
+    "flow": pl.String,
+    "path": pl.String,
+    "link": pl.String,
+    "packet": pl.UInt64,
+    "length": pl.UInt64,
+    "payload": pl.UInt64,
+    "again": pl.UInt8,
+    "what": pl.String,
+}
+"""The columns of a trace."""
 
 
 def run(
@@ -55,11 +73,13 @@ def run(
         progress: Whether to show a progress bar; None: if standard error is a terminal, or in a notebook.
 
     Raises:
+        TypeError: `scenario` is none.
         ScenarioError: The scenario can't be built.
-        SchemeError: There is no such scheme, it has no such parameter, or two have the same name.
+        SchemeError: There is no such scheme, it has no such parameter, two have the same name, or the list is empty.
         ValueError: A number of `runs`, `seed`, `threads` or `series` makes no sense.
         PolicyError: A policy's answer makes no sense. What a policy raises is raised as it is; a note tells the run.
     """
+    given(scenario)
     specs, plans = _named(scheme)
     count = scenario.runs if runs is None else runs
     first = scenario.seed if seed is None else seed
@@ -84,6 +104,19 @@ def run(
     return Result(results, scenario._source, plans, given=bool(specs))
 
 
+def given(scenario: object) -> None:
+    """Refuses what is no scenario.
+
+    Raises:
+        TypeError: It is none.
+    """
+    from strandcast.scenario import Scenario
+
+    if not isinstance(scenario, Scenario):
+        how = f"Scenario.load({scenario!r}) reads a file" if isinstance(scenario, str | os.PathLike) else "load one"
+        raise TypeError(f"a Scenario is needed, not {scenario!r}; {how}")
+
+
 def check(runs: int, seed: int, threads: int | None = None, series: float | None = None) -> None:
     """Refuses numbers that make no sense.
 
@@ -103,6 +136,8 @@ def check(runs: int, seed: int, threads: int | None = None, series: float | None
         raise ValueError(f"seed={seed}: seeds go from 0 to {LAST_SEED}")
     if threads is not None and threads < 1:
         raise ValueError(f"threads={threads}: at least one thread is needed")
+    if not isinstance(series, int | float | None):
+        raise ValueError(f"series={series!r}: a number of seconds is needed, as 0.5")
     if series is not None and not 1e-9 <= series < math.inf:
         raise ValueError(f"series={series}: a step is longer than 0 s")
 
@@ -111,11 +146,13 @@ def _named(
     scheme: policies.Scheme | Sequence[policies.Scheme] | None,
 ) -> tuple[list[str], dict[str, policies.Plan]]:
     """The schemes' names in results, and how to make those that are policies."""
-    schemes: Sequence[policies.Scheme] = []
-    if isinstance(scheme, str) or callable(scheme):
+    schemes: list[policies.Scheme] = []
+    if isinstance(scheme, str) or callable(scheme) or not isinstance(scheme, Iterable | None):
         schemes = [scheme]
     elif scheme is not None:
-        schemes = scheme
+        schemes = [*scheme]
+        if not schemes:
+            raise SchemeError("no schemes are given: name at least one, as 'cmt', or leave them out")
     names: list[str] = []
     plans: dict[str, policies.Plan] = {}
     for one in map(policies.resolve, schemes):
@@ -169,6 +206,52 @@ class Result:
         """
         return pl.DataFrame(self._results.frames())
 
+    def trace(self, *, scheme: str | None = None, seed: int | None = None) -> pl.DataFrame:
+        """Makes one run again and writes down every event of its packets and messages.
+
+        A second of a busy network has some ten thousand events: mind the length of the run.
+
+        Args:
+            scheme: Which scheme's run, as results call it; None: the first one's.
+            seed: Which run; None: the first one.
+
+        Returns:
+            A row an event, in their order: `time_s, event, flow, path, link, packet, length, payload, again, what`, as
+            docs/cli.md tells of `simulate --trace`; `length` and `payload` are bytes, null is what an event has not.
+
+        Raises:
+            ValueError: There is no such run.
+        """
+        name, number = self._one(scheme, seed)
+        with tempfile.TemporaryDirectory(prefix="strandcast-") as folder:
+            file = pathlib.Path(folder) / "trace.csv"
+            specs = [name] if self._given else []
+            _native.run(
+                self._source,
+                specs,
+                self._plans,
+                seed=number,
+                runs=1,
+                threads=1,
+                series_s=None,
+                progress=None,
+                trace=str(file),
+            )
+            return pl.read_csv(file, schema=EVENTS).with_columns(pl.col("again") == 1)
+
+    def _one(self, scheme: str | None, seed: int | None) -> tuple[str, int]:
+        """The first run of this scheme with this seed.
+
+        Raises:
+            ValueError: There is no such run.
+        """
+        marks = self._results.fingerprints()
+        for name, number, _ in marks:
+            if scheme in (None, name) and seed in (None, number):
+                return name, number
+        there = ", ".join(f"{name} {number}" for name, number, _ in marks)
+        raise ValueError(f"there is no run of scheme {scheme or 'any'}, seed {seed}; there are {there}")
+
     def explain(
         self,
         flow: str,
@@ -192,12 +275,7 @@ class Result:
         """
         if (frame is None) == (message is None):
             raise ValueError("explain a frame or a message: frame=N or message=N")
-        marks = self._results.fingerprints()
-        wanted = [one for one in marks if (scheme is None or one[0] == scheme) and (seed is None or one[1] == seed)]
-        if not wanted:
-            there = ", ".join(f"{name} {number}" for name, number, _ in marks)
-            raise ValueError(f"there is no run of scheme {scheme or 'any'}, seed {seed}; there are {there}")
-        name, number, _ = wanted[0]
+        name, number = self._one(scheme, seed)
         text, content = _native.explain(
             self._source,
             name if self._given else None,
@@ -229,25 +307,152 @@ class Result:
         """
         return pl.DataFrame(self.arrow(table)).to_pandas()
 
-    def metric(self, name: str, *, kind: str = "flow", subject: str | None = None, part: str = "") -> pl.DataFrame:
-        """One metric: `scheme, seed, subject, value`.
+    def metric(
+        self, name: str, *, kind: str = "flow", subject: str | None = None, part: str | None = None
+    ) -> pl.DataFrame:
+        """One metric, a row a run: `scheme, seed, subject, value`.
+
+        Where subjects have parts (paths, links, shares) and all are wanted, `part` stands behind `subject`.
 
         Args:
             name: The metric, as `goodput_bps`.
-            kind: The subject's kind.
+            kind: The subject's kind: `flow`, `path`, `link`, `share` or `cross`.
             subject: The subject; None: all of the kind.
-            part: The part, where subjects have parts.
+            part: The part, where subjects have parts; None: all.
 
         Raises:
             MetricError: No run has such a metric.
         """
-        wanted = (pl.col("metric") == name) & (pl.col("subject_kind") == kind) & (pl.col("part") == part)
-        if subject is not None:
-            wanted &= pl.col("subject") == subject
-        found = self.runs.filter(wanted).select("scheme", "seed", "subject", "value")
+        found = self.runs.filter(wanted(name, kind, subject, part))
         if found.is_empty():
             raise MetricError(unknown(self.runs, name, kind, subject, part))
-        return found
+        return found.select("scheme", "seed", "subject", *parts(found, part), "value")
+
+    def mean(
+        self, name: str, *, kind: str = "flow", subject: str | None = None, part: str | None = None
+    ) -> pl.DataFrame:
+        """One metric over each scheme's runs: `scheme, subject, n, mean, ci95, sd, median`, `part` as in `metric`.
+
+        `ci95` is half of the mean's 95 % confidence interval (Student); it and `sd` are null of a single run.
+
+        Args:
+            name: The metric, as in `metric`.
+            kind: As in `metric`.
+            subject: As in `metric`.
+            part: As in `metric`.
+
+        Raises:
+            MetricError: No run has such a metric.
+        """
+        found = self.summary.filter(wanted(name, kind, subject, part))
+        if found.is_empty():
+            raise MetricError(unknown(self.runs, name, kind, subject, part))
+        return found.select("scheme", "subject", *parts(found, part), "n", "mean", "ci95", "sd", "median")
+
+    def paired(
+        self,
+        name: str,
+        against: str | None = None,
+        *,
+        kind: str = "flow",
+        subject: str | None = None,
+        part: str | None = None,
+    ) -> pl.DataFrame:
+        """How much schemes differ, run by run: the mean of the differences of runs with the same seed.
+
+        The same draws befall runs with the same seed, so that this tells more than two means do. Zero outside of the
+        interval is a difference that is no chance (at 5 %).
+
+        Args:
+            name: The metric, as in `metric`.
+            against: The scheme that is subtracted from each other one, as results call it; None: the first one.
+            kind: As in `metric`.
+            subject: As in `metric`.
+            part: As in `metric`.
+
+        Returns:
+            `scheme, against, subject, n, mean, ci95, sd`, `part` as in `metric`: `mean` is scheme - against, in the
+            metric's unit, over `n` seeds; `ci95` is half of its 95 % interval (Student), null of a single pair.
+
+        Raises:
+            MetricError: No run has such a metric.
+            ValueError: There is no such scheme, or only one.
+        """
+        return pairs(self.metric(name, kind=kind, subject=subject, part=part), against)
+
+    def plot(
+        self,
+        name: str = "goodput_bps",
+        *,
+        kind: str = "flow",
+        subject: str | None = None,
+        part: str | None = None,
+    ) -> Figure:
+        """Draws one metric: each scheme's mean with its 95 % interval, and a dot a run; a panel a subject.
+
+        Args:
+            name: The metric, as in `metric`.
+            kind: As in `metric`.
+            subject: As in `metric`.
+            part: As in `metric`.
+
+        Returns:
+            matplotlib's figure: notebooks show it, `.savefig("goodput.svg")` keeps it.
+
+        Raises:
+            MetricError: No run has such a metric.
+        """
+        from strandcast import plots
+
+        runs = self.metric(name, kind=kind, subject=subject, part=part)
+        return plots.metric(runs, self.mean(name, kind=kind, subject=subject, part=part), name, self._title)
+
+    def plot_series(self, name: str, *, subject: str | None = None, seed: int | None = None) -> Figure:
+        """Draws time series of one run of each scheme: a panel a scheme, a line a flow, path or link.
+
+        Args:
+            name: The metric, as `cwnd_bytes`.
+            subject: The flow or link; None: all that have it.
+            seed: Of which runs; None: the first ones.
+
+        Returns:
+            matplotlib's figure.
+
+        Raises:
+            ValueError: No step of time series was given to `run`, or there is no such seed.
+            StrandcastError: There is no such metric, or subject.
+        """
+        from strandcast import plots
+
+        _, number = self._one(None, seed)
+        if self.series.is_empty():
+            raise ValueError("there are no time series: give run a step, as series=0.5")
+        return plots.series(self.series.filter(seed=number), name, subject=subject)
+
+    def to_xarray(
+        self, name: str, *, kind: str = "flow", subject: str | None = None, part: str | None = None
+    ) -> xarray.DataArray:
+        """One metric as an array over `scheme`, `seed` and `subject`, and `part` as in `metric`.
+
+        Needs `strandcast[xarray]`. What no run has is NaN.
+
+        Args:
+            name: The metric, as in `metric`.
+            kind: As in `metric`.
+            subject: As in `metric`.
+            part: As in `metric`.
+
+        Raises:
+            MetricError: No run has such a metric.
+            StrandcastError: xarray is not installed.
+        """
+        from strandcast.arrays import array
+
+        return array(self.metric(name, kind=kind, subject=subject, part=part), name)
+
+    @property
+    def _title(self) -> str:
+        return self._source.title
 
     @property
     def fingerprints(self) -> dict[tuple[str, int], str]:
@@ -266,7 +471,51 @@ class Result:
         return f"<Result of {len(marks)} runs: {schemes}>"
 
 
-def unknown(runs: pl.DataFrame, name: str, kind: str, subject: str | None, part: str) -> str:
+def wanted(name: str, kind: str, subject: str | None, part: str | None) -> pl.Expr:
+    """The rows of a metric in a frame of results."""
+    rows = (pl.col("metric") == name) & (pl.col("subject_kind") == kind)
+    if subject is not None:
+        rows &= pl.col("subject") == subject
+    return rows if part is None else rows & (pl.col("part") == part)
+
+
+def parts(found: pl.DataFrame, part: str | None) -> list[str]:
+    """The column `part`, if there are any and not one was asked for."""
+    return ["part"] if part is None and (found["part"] != "").any() else []
+
+
+def pairs(runs: pl.DataFrame, against: str | None) -> pl.DataFrame:
+    """The differences of runs with the same seed, as `Result.paired` has them, for each value of the other columns.
+
+    Raises:
+        ValueError: There is no such scheme, or only one.
+    """
+    schemes = runs["scheme"].unique(maintain_order=True).to_list()
+    if against is None:
+        against = schemes[0]
+    if against not in schemes or len(schemes) < 2:
+        there = ", ".join(schemes)
+        raise ValueError(f"no runs to compare with those of {against}: there are runs of {there}")
+    keys = [name for name in runs.columns if name not in ("scheme", "value")]
+    other = runs.filter(pl.col("scheme") == against).select(*keys, pl.col("value").alias("other"))
+    both = runs.filter(pl.col("scheme") != against).join(other, on=keys, nulls_equal=True, maintain_order="left")
+    same = [name for name in keys if name != "seed"]
+    by_pair = both.with_columns(value=pl.col("value") - pl.col("other")).group_by("scheme", *same, maintain_order=True)
+    rows = []
+    for group, pair in by_pair:
+        told = stats.summary(pair["value"].to_list())
+        sd = pair["value"].std() if told.n > 1 else None
+        rows.append((group[0], against, *group[1:], told.n, told.mean, told.half, sd))
+    columns: dict[str, Any] = {"scheme": pl.String, "against": pl.String}
+    columns |= {name: runs.schema[name] for name in same}
+    columns |= {"n": pl.UInt64, "mean": pl.Float64, "ci95": pl.Float64, "sd": pl.Float64}
+    table = pl.DataFrame(rows, schema=columns, orient="row")
+    # The grid's keys of a sweep stand in front, as in its other frames.
+    ahead = same[: same.index("subject")]
+    return table.select(*ahead, pl.exclude(ahead))
+
+
+def unknown(runs: pl.DataFrame, name: str, kind: str, subject: str | None, part: str | None) -> str:
     """Why runs have no such metric, and what they have."""
     of_kind = runs.filter(pl.col("subject_kind") == kind)
     if of_kind.is_empty():

@@ -223,6 +223,25 @@ class Store:
             raise StoreError(f"{path}: {error}; delete it, and it is written again with the next run") from error
         return content
 
+    def scenario(self, scenario: str) -> Scenario:
+        """The scenario of this hash, of the text and the settings that are kept and the traces it was read with.
+
+        Raises:
+            StoreError: That is not told here, or its traces have changed since.
+        """
+        from strandcast.errors import ScenarioError
+        from strandcast.scenario import Scenario
+
+        about = self.about(scenario)
+        path = self.folder / "_scenarios" / scenario / "scenario.toml"
+        try:
+            source = _native.Source(path.read_text(encoding="utf-8"), about["file"], about["set"], {})
+        except (OSError, ScenarioError) as error:
+            raise StoreError(f"{path}: {error}") from error
+        if source.hash != scenario:
+            raise StoreError(f"{path}: it, or a trace it refers to, has changed since the runs were made")
+        return Scenario(source)
+
     def __repr__(self) -> str:
         return f"<Store {self.folder}>"
 

@@ -14,14 +14,15 @@ import polars as pl
 
 from strandcast import _native, pool
 from strandcast.errors import MetricError, StoreError, SweepError
-from strandcast.figures.stats import t_quantile
 from strandcast.policies import Scheme
 from strandcast.progress import runs_bar
-from strandcast.runs import check, unknown
+from strandcast.runs import Explanation, Result, check, given, pairs, parts, run, unknown, wanted
 from strandcast.scenario import Scenario, Value, toml
+from strandcast.stats import t_quantile
 from strandcast.store import Cell, Key, Store
 
 if TYPE_CHECKING:
+    import xarray
     from distributed import Client
 
 
@@ -56,6 +57,7 @@ def sweep(
         progress: Whether to show a progress bar; None: if standard error is a terminal, or in a notebook.
 
     Raises:
+        TypeError: `scenario` is none.
         SweepError: The grid or the schemes are empty, of a wrong type, or say something twice; or `runs` or `seed`
             makes no sense.
         ScenarioError: There is no such key, or it can't have such a value.
@@ -63,6 +65,7 @@ def sweep(
         ClusterError: The cluster can't be reached, or its workers have another version of this package.
         StoreError: Results can't be written.
     """
+    given(scenario)
     count, first = scenario.runs if runs is None else runs, scenario.seed if seed is None else seed
     try:
         check(count, first)
@@ -73,7 +76,7 @@ def sweep(
     cells = _cells(points, schemes)
     store = Store(out)
     complete(store, [(cell, seeds) for _, cell in cells], client=client, jobs=jobs, progress=progress)
-    return Sweep(store, [Point(values, cell.key) for values, cell in cells], seeds)
+    return Sweep(store, [Point(values, cell.key) for values, cell in cells], seeds, [cell for _, cell in cells])
 
 
 def complete(
@@ -100,15 +103,15 @@ def complete(
     """
     if jobs is not None and jobs < 1:
         raise SweepError(f"jobs={jobs}: at least one run at a time is needed")
-    wanted: dict[Key, tuple[Cell, set[int]]] = {}
+    asked: dict[Key, tuple[Cell, set[int]]] = {}
     for cell, seeds in work:
-        wanted.setdefault(cell.key, (cell, set()))[1].update(seeds)
-    lacking = [(cell, seed) for cell, seeds in wanted.values() for seed in seeds - store.seeds(cell)]
+        asked.setdefault(cell.key, (cell, set()))[1].update(seeds)
+    lacking = [(cell, seed) for cell, seeds in asked.values() for seed in seeds - store.seeds(cell)]
     # All cells get on together: what there is of an interrupted sweep can be compared.
     lacking.sort(key=lambda one: one[1])
     if not lacking:
         return 0
-    total = sum(len(seeds) for _, seeds in wanted.values())
+    total = sum(len(seeds) for _, seeds in asked.values())
     with contextlib.ExitStack() as stack:
         bar = stack.enter_context(runs_bar(total, initial=total - len(lacking), shown=progress))
         stack.callback(store.tidy)
@@ -194,12 +197,12 @@ def _cells(
     schemes = [*schemes]
     if not schemes:
         raise SweepError("no schemes are given: name at least one, as 'cmt'")
-    given: dict[str, Scheme] = {}
+    named: dict[str, Scheme] = {}
     for scheme in schemes:
         name = Cell(points[0][1], scheme).key.name
-        if name in given:
-            raise SweepError(f"the schemes {given[name]!r} and {scheme!r} are both called {name}")
-        given[name] = scheme
+        if name in named:
+            raise SweepError(f"the schemes {named[name]!r} and {scheme!r} are both called {name}")
+        named[name] = scheme
     return [(values, Cell(point, scheme)) for values, point in points for scheme in schemes]
 
 
@@ -225,10 +228,14 @@ class Sweep:
         store: Where the results are.
         cells: The grid's points, each with each scheme.
         seeds: The seeds that belong to it; None: all that are there.
+        made: The scenarios and schemes themselves, where they are known; others are read from the store.
     """
 
-    def __init__(self, store: Store, cells: Sequence[Point], seeds: range | None = None) -> None:
+    def __init__(
+        self, store: Store, cells: Sequence[Point], seeds: range | None = None, made: Iterable[Cell] = ()
+    ) -> None:
         self.store, self.cells, self.seeds = store, _apart(cells), seeds
+        self._made = {cell.key: cell for cell in made}
         self.keys = tuple(dict.fromkeys(key for cell in self.cells for key in cell.values))
         self._columns = _columns(self.keys, self.cells)
         specs = {name: {key.spec for _, key in cells if key.name == name} for name in {key.name for _, key in cells}}
@@ -281,29 +288,32 @@ class Sweep:
         """
         return self._collect()
 
-    def metric(self, name: str, *, kind: str = "flow", subject: str | None = None, part: str = "") -> pl.DataFrame:
+    def metric(
+        self, name: str, *, kind: str = "flow", subject: str | None = None, part: str | None = None
+    ) -> pl.DataFrame:
         """One metric, a row a run: the grid's keys, `scheme, seed, subject, value`.
+
+        Where subjects have parts (paths, links, shares) and all are wanted, `part` stands behind `subject`.
 
         Args:
             name: The metric, as `goodput_bps`.
             kind: The subject's kind: `flow`, `path`, `link`, `share` or `cross`.
             subject: The subject; None: all of the kind.
-            part: The part, where subjects have parts.
+            part: The part, where subjects have parts; None: all.
 
         Raises:
             MetricError: No run has such a metric.
             StoreError: A file can't be read.
         """
-        wanted = (pl.col("metric") == name) & (pl.col("subject_kind") == kind) & (pl.col("part") == part)
-        if subject is not None:
-            wanted &= pl.col("subject") == subject
-        found = self._collect(wanted)
+        found = self._collect(wanted(name, kind, subject, part))
         if found.is_empty():
             raise MetricError(self._unknown(name, kind, subject, part))
-        return found.drop("subject_kind", "part", "metric")
+        return found.select(*self.keys, "scheme", "seed", "subject", *parts(found, part), "value")
 
-    def summary(self, name: str, *, kind: str = "flow", subject: str | None = None, part: str = "") -> pl.DataFrame:
-        """One metric over runs: the grid's keys, `scheme, subject, n, mean, ci95, sd, median`.
+    def summary(
+        self, name: str, *, kind: str = "flow", subject: str | None = None, part: str | None = None
+    ) -> pl.DataFrame:
+        """One metric over runs: the grid's keys, `scheme, subject, n, mean, ci95, sd, median`, `part` as in `metric`.
 
         `ci95` is half of the mean's 95 % confidence interval (Student); it and `sd` are null of a single run.
 
@@ -319,15 +329,178 @@ class Sweep:
         """
         value = pl.col("value")
         runs = self.metric(name, kind=kind, subject=subject, part=part)
-        over = runs.group_by(*self.keys, "scheme", "subject", maintain_order=True).agg(
+        keys = [column for column in runs.columns if column not in ("seed", "value")]
+        over = runs.group_by(keys, maintain_order=True).agg(
             value.len().alias("n"), value.mean().alias("mean"), value.std().alias("sd"), value.median().alias("median")
         )
         half = [
             None if sd is None else t_quantile(n - 1) * sd / math.sqrt(n) for n, sd in over.select("n", "sd").rows()
         ]
-        return over.select(
-            *self.keys, "scheme", "subject", "n", "mean", pl.Series("ci95", half, dtype=pl.Float64), "sd", "median"
-        )
+        return over.select(*keys, "n", "mean", pl.Series("ci95", half, dtype=pl.Float64), "sd", "median")
+
+    def paired(
+        self,
+        name: str,
+        against: str | None = None,
+        *,
+        kind: str = "flow",
+        subject: str | None = None,
+        part: str | None = None,
+    ) -> pl.DataFrame:
+        """How much schemes differ at each point, run by run: `Result.paired`, with the grid's keys in front.
+
+        Args:
+            name: The metric, as in `metric`.
+            against: The scheme that is subtracted from each other one; None: the first one.
+            kind: As in `metric`.
+            subject: As in `metric`.
+            part: As in `metric`.
+
+        Raises:
+            MetricError: No run has such a metric.
+            ValueError: There is no such scheme, or only one.
+            StoreError: A file can't be read.
+        """
+        return pairs(self.metric(name, kind=kind, subject=subject, part=part), against)
+
+    def to_xarray(
+        self, name: str, *, kind: str = "flow", subject: str | None = None, part: str | None = None
+    ) -> xarray.DataArray:
+        """One metric as an array over the grid's keys, `scheme`, `seed` and `subject`, and `part` as in `metric`.
+
+        Needs `strandcast[xarray]`. What no run has is NaN: `.mean("seed")` is the mean over runs at each point.
+
+        Args:
+            name: The metric, as in `metric`.
+            kind: As in `metric`.
+            subject: As in `metric`.
+            part: As in `metric`.
+
+        Raises:
+            MetricError: No run has such a metric.
+            StoreError: A file can't be read.
+            StrandcastError: xarray is not installed.
+        """
+        from strandcast.arrays import array
+
+        return array(self.metric(name, kind=kind, subject=subject, part=part), name)
+
+    def series(
+        self,
+        step: float,
+        at: Mapping[str, Value] | None = None,
+        *,
+        scheme: str | None = None,
+        seed: int | None = None,
+    ) -> pl.DataFrame:
+        """Time series: the grid's keys, then as `Result.series`. Their runs are made again, as no file has them.
+
+        Args:
+            step: Their step in seconds.
+            at: Only at the points that have these values of the grid's keys; None: at all.
+            scheme: Only of this scheme, as results call it; None: of all.
+            seed: Only of this run; None: of all that are there.
+
+        Raises:
+            ValueError: There is no such run.
+            SweepError: The scenario or scheme of a run is not known any more.
+        """
+        check(1, 0, series=step)
+        return self._beside([(cell, result.series) for cell, result in self._again(at, scheme, seed, step)])
+
+    def frames(
+        self, at: Mapping[str, Value] | None = None, *, scheme: str | None = None, seed: int | None = None
+    ) -> pl.DataFrame:
+        """Frames of videos: the grid's keys, then as `Result.frames`. Their runs are made again, as no file has them.
+
+        Args:
+            at: As in `series`.
+            scheme: As in `series`.
+            seed: As in `series`.
+
+        Raises:
+            ValueError: There is no such run.
+            SweepError: The scenario or scheme of a run is not known any more.
+        """
+        return self._beside([(cell, result.frames) for cell, result in self._again(at, scheme, seed)])
+
+    def explain(
+        self,
+        flow: str,
+        at: Mapping[str, Value],
+        *,
+        frame: int | None = None,
+        message: int | None = None,
+        scheme: str | None = None,
+        seed: int | None = None,
+    ) -> Explanation:
+        """Makes one run again and tells what happened to a frame or message, as `Result.explain`.
+
+        Args:
+            flow: The flow it belongs to.
+            at: The point: the grid's keys with their values.
+            frame: The frame, from 0 in the order of sending.
+            message: Or the message, from 0.
+            scheme: Of which scheme's run; None: the first one's.
+            seed: Of which run; None: the first one.
+
+        Raises:
+            ValueError: There is no such run, flow, frame or message.
+            SweepError: The scenario or scheme of the run is not known any more.
+        """
+        cell = self._matching(at, scheme)[0]
+        first = min(self.seeds or self.store.seeds(cell.key)) if seed is None else seed
+        result = self._rerun(cell, [first], None)
+        return result.explain(flow, frame=frame, message=message)
+
+    def _matching(self, at: Mapping[str, Value] | None, scheme: str | None) -> list[Point]:
+        """The cells at these points, of this scheme.
+
+        Raises:
+            ValueError: There is none.
+        """
+        found = [
+            cell
+            for cell, name in zip(self.cells, self._schemes, strict=True)
+            if scheme in (None, name) and all(cell.values.get(key) == value for key, value in (at or {}).items())
+        ]
+        if not found:
+            there = f"the keys are {', '.join(self.keys)}, the schemes {', '.join(dict.fromkeys(self._schemes))}"
+            raise ValueError(f"there is no point {dict(at or {})} with scheme {scheme or 'any'}; {there}")
+        return found
+
+    def _again(
+        self, at: Mapping[str, Value] | None, scheme: str | None, seed: int | None, step: float | None = None
+    ) -> list[tuple[Point, Result]]:
+        made = []
+        for cell in self._matching(at, scheme):
+            there = self.store.seeds(cell.key) & set(self.seeds or self.store.seeds(cell.key))
+            seeds = sorted(there if seed is None else there & {seed})
+            made += [(cell, self._rerun(cell, seeds, step))] if seeds else []
+        if not made:
+            raise ValueError(f"there is no run with seed {seed}")
+        return made
+
+    def _rerun(self, point: Point, seeds: Sequence[int], step: float | None) -> Result:
+        """Makes these runs of a cell again."""
+        cell = self._made.get(point.key)
+        if cell is None:
+            if "@" in point.key.spec:
+                raise SweepError(f"{point.key.spec} is a policy's code, which the folder has not: call sweep with it")
+            cell = Cell(self.store.scenario(point.key.hash), point.key.spec)
+        first, last = seeds[0], seeds[-1]
+        return run(cell.scenario, cell.scheme, runs=last - first + 1, seed=first, series=step, progress=False)
+
+    def _beside(self, told: Sequence[tuple[Point, pl.DataFrame]]) -> pl.DataFrame:
+        """Frames below each other, with the grid's keys in front."""
+        places = {cell.key: at for at, cell in enumerate(self.cells)}
+        whole = []
+        for cell, frame in told:
+            at = places[cell.key]
+            values = [pl.lit(column[at], column.dtype).alias(column.name) for column in self._columns]
+            mine = frame.filter(pl.col("seed").is_in(list(self.store.seeds(cell.key))))
+            whole.append(mine.select(*values, pl.lit(self._schemes[at]).alias("scheme"), pl.exclude("scheme")))
+        return pl.concat(whole)
 
     def _collect(self, where: pl.Expr | None = None) -> pl.DataFrame:
         """What there is of all cells, or those rows of it."""
@@ -338,7 +511,7 @@ class Sweep:
         whole: pl.DataFrame = pl.concat([part.select(*point, pl.all()) for part, *point in zip(told, *values)])
         return whole
 
-    def _unknown(self, name: str, kind: str, subject: str | None, part: str) -> str:
+    def _unknown(self, name: str, kind: str, subject: str | None, part: str | None) -> str:
         """Why there is no such metric, and what there is."""
         there = self.frame()
         if there.is_empty():

@@ -67,8 +67,8 @@ def policys(error: BaseException) -> list[traceback.FrameSummary]:
 def compared(scenario: Scenario) -> list[str]:
     """The flows that schemes are for: those with `compare = true`, else that of several paths, else the only one."""
     flows = scenario.resolved()["flows"]
-    marked = [name for name, flow in flows.items() if flow["compare"]]
-    several = [name for name, flow in flows.items() if not {"Sctp", "Mptcp"}.isdisjoint(flow["transport"])]
+    marked = [name for name, flow in flows.items() if flow.get("compare")]
+    several = [name for name, flow in flows.items() if flow["transport"] in ("sctp", "mptcp")]
     return marked or several or list(flows)
 
 

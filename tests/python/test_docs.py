@@ -72,6 +72,19 @@ def test_what_a_page_shows_runs(root: pathlib.Path, name: str) -> None:
         assert (len(scenario.settings), len(short.settings)) == (0, 3)
 
 
+def test_the_first_page_explains_a_message_that_was_late(root: pathlib.Path) -> None:
+    text = (root / "README.md").read_text(encoding="utf-8")
+    (asked,) = re.findall(r"explain target/first --flow video --message (\d+)  # why that message was late", text)
+    told = sc.run(sc.Scenario.example("first"), runs=1).explain("video", message=int(asked))
+    assert told.content["late_ms"] > 0
+
+
+def test_tables_of_the_first_page_are_seen_whole(root: pathlib.Path) -> None:
+    shown = ran(root / "README.md", {"runs=30": "runs=2"})["result"]
+    assert isinstance(shown, sc.Result)
+    assert "…" not in str(shown.mean("goodput_bps"))
+
+
 def test_each_page_with_code_is_run(root: pathlib.Path) -> None:
     pages = [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
     shown = {str(page.relative_to(root)) for page in pages if CODE.search(page.read_text(encoding="utf-8"))}

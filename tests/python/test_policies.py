@@ -455,6 +455,35 @@ def test_policies_are_for_sctp() -> None:
         sc.run(scenario, Turns, runs=1)
 
 
+class Named(sc.Scheduler):
+    """Sends by the path of one name, and looks at what both ends call theirs."""
+
+    def next(self, view: sc.View, backlog: sc.Backlog) -> int | None:
+        assert [path.name for path in view.paths] in (["down", "up"], ["up", "down"], ["down"], ["up"])
+        assert f" {view.paths[0].name}," in repr(view.paths[0])
+        return next((path.id for path in view.usable if path.room and path.name == "up"), None)
+
+
+def test_paths_have_their_names(two_paths: sc.Scenario) -> None:
+    for primary in ("up", "down"):
+        result = sc.run(two_paths.set("flows.bulk.primary", primary), Named, runs=1)
+        assert result.metric("share", kind="path", part="up")["value"].to_list() == [1.0]
+
+
+def test_schemes_are_listed() -> None:
+    listed = sc.schemes()
+    assert {"sctp", "cmt", "lia", "cmt-la"} <= set(listed["scheme"])
+    assert listed.columns[:4] == ["scheme", "summary", "paper", "parameters"]
+    assert "rtx" in listed.filter(scheme="cmt")["parameters"][0]
+    parameters = sc.schemes("cmt")
+    assert parameters.columns == ["parameter", "default", "values", "meaning"]
+    assert parameters.filter(parameter="rtx")["default"].to_list() == ["cwnd"]
+    with pytest.raises(sc.SchemeError, match=r"cmtt.*cmt"):
+        sc.schemes("cmtt")
+    with pytest.raises(sc.SchemeError, match="bare name"):
+        sc.schemes("cmt,rtx=same")
+
+
 def test_a_scenario_may_name_a_policy(two_paths: sc.Scenario, folder: pathlib.Path) -> None:
     named = two_paths.set("flows.bulk.scheme", f"{folder}/mine.py:Turns")
     assert marks(sc.run(named, runs=1)) == marks(sc.run(two_paths, Turns, runs=1))

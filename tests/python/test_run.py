@@ -101,6 +101,97 @@ def test_a_number_that_is_not_there(two_paths: Scenario) -> None:
         result.arrow("run")
 
 
+def test_a_metric_of_all_paths_has_their_names(two_paths: Scenario) -> None:
+    result = sc.run(two_paths, ["cmt", "sctp"], runs=2)
+    every = result.metric("goodput_bps", kind="path")
+    assert every.columns == ["scheme", "seed", "subject", "part", "value"]
+    assert every["part"].to_list() == ["down", "up"] * 4
+    up = result.metric("goodput_bps", kind="path", part="up")
+    assert up.equals(every.filter(part="up").drop("part"))
+    assert result.metric("goodput_bps").columns == ["scheme", "seed", "subject", "value"]
+    mean = result.mean("goodput_bps", kind="path")
+    assert mean.columns == ["scheme", "subject", "part", "n", "mean", "ci95", "sd", "median"]
+    assert mean.height == 4
+    with pytest.raises(sc.MetricError, match=r"no metric 'x' of a path; there are .*'goodput_bps'"):
+        result.mean("x", kind="path")
+
+
+def test_a_mean_is_seen_whole_when_it_is_printed(two_paths: Scenario) -> None:
+    mean = sc.run(two_paths, ["cmt", "sctp"], runs=3).mean("goodput_bps")
+    assert mean.columns == ["scheme", "subject", "n", "mean", "ci95", "sd", "median"]
+    assert "…" not in str(mean)
+    assert mean["n"].to_list() == [3, 3]
+
+
+def test_schemes_are_paired_by_their_seeds(two_paths: Scenario) -> None:
+    result = sc.run(two_paths, ["cmt", "sctp", "cmt-la"], runs=4)
+    told = result.paired("goodput_bps")
+    assert told.columns == ["scheme", "against", "subject", "n", "mean", "ci95", "sd"]
+    assert told.select("scheme", "against").rows() == [("sctp", "cmt"), ("cmt-la", "cmt")]
+    wide = result.metric("goodput_bps").pivot("scheme", index="seed", values="value")
+    # What the command prints, the other way round.
+    printed = result.json["paired"]["cmt-sctp"]["bulk"]["goodput_bps"]
+    row = told.row(0, named=True)
+    assert row["mean"] == pytest.approx((wide["sctp"] - wide["cmt"]).mean())
+    assert (row["n"], row["mean"], row["ci95"]) == (4, pytest.approx(-printed["mean"]), pytest.approx(printed["ci95"]))
+    assert result.paired("goodput_bps", "sctp")["scheme"].to_list() == ["cmt", "cmt-la"]
+    assert result.paired("share", kind="path")["part"].to_list() == ["down", "up"] * 2
+    with pytest.raises(ValueError, match="no runs to compare with those of none: there are runs of cmt, sctp, cmt-la"):
+        result.paired("goodput_bps", "none")
+    with pytest.raises(ValueError, match="there are runs of cmt"):
+        sc.run(two_paths, "cmt", runs=1).paired("goodput_bps")
+    assert sc.run(two_paths, ["cmt", "sctp"], runs=1).paired("goodput_bps")["ci95"].to_list() == [None]
+
+
+def test_every_event_of_a_run(two_paths: Scenario, tmp_path: pathlib.Path) -> None:
+    result = sc.run(two_paths, ["cmt", "sctp"], runs=2)
+    events = result.trace(scheme="sctp", seed=2)
+    assert events.columns == [
+        "time_s", "event", "flow", "path", "link", "packet", "length", "payload", "again", "what",
+    ]  # fmt: skip
+    (tmp_path / "two.toml").write_text(two_paths._source.text)
+    command = [sys.executable, "-m", "strandcast", "simulate", str(tmp_path / "two.toml"), "--quiet"]
+    file = tmp_path / "trace.csv"
+    wanted = ["--runs", "1", "--seed", "2", "--scheme", "sctp", "--trace", str(file)]
+    subprocess.run([*command, *wanted], check=True, stdout=subprocess.DEVNULL)
+    assert events.height == len(file.read_text().splitlines()) - 1
+    delivered = events.filter(event="deliver")["payload"].sum()
+    assert delivered == result.metric("delivered_bytes").filter(scheme="sctp", seed=2)["value"][0]
+    with pytest.raises(ValueError, match="there is no run of scheme lia, seed None; there are cmt 1, cmt 2"):
+        result.trace(scheme="lia")
+
+
+def test_pictures(two_paths: Scenario, tmp_path: pathlib.Path) -> None:
+    result = sc.run(two_paths, ["cmt", "sctp"], runs=3, series=0.5)
+    figure = result.plot()
+    (ax,) = figure.axes
+    assert ax.get_ylabel() == "goodput (Mbit/s)"
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["cmt", "sctp"]
+    assert figure.texts[0].get_text() == "Two paths"
+    assert "3 runs" in figure.texts[1].get_text()
+    assert [ax.get_title(loc="left") for ax in result.plot("share", kind="path").axes] == ["bulk down", "bulk up"]
+    figure.savefig(tmp_path / "goodput.svg")
+    assert [ax.get_ylabel() for ax in result.plot_series("cwnd_bytes", seed=2).axes] == ["cwnd (kB)"] * 2
+    with pytest.raises(sc.MetricError, match="goodput_bps"):
+        result.plot("goodput")
+    with pytest.raises(ValueError, match="no run of scheme any, seed 7"):
+        result.plot_series("cwnd_bytes", seed=7)
+    with pytest.raises(ValueError, match=r"series=0\.5"):
+        sc.run(two_paths, "cmt", runs=1).plot_series("cwnd_bytes")
+
+
+def test_arrays_of_xarray(two_paths: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = sc.run(two_paths, ["cmt", "sctp"], runs=2)
+    array = result.to_xarray("goodput_bps", kind="path")
+    assert array.dims == ("scheme", "seed", "subject", "part")
+    assert array.attrs == {"units": "bit/s"}
+    one = result.metric("goodput_bps", kind="path", part="up").filter(scheme="sctp", seed=2)["value"][0]
+    assert float(array.sel(scheme="sctp", seed=2, subject="bulk", part="up")) == one
+    monkeypatch.setitem(sys.modules, "xarray", None)
+    with pytest.raises(sc.StrandcastError, match=r"pip install 'strandcast\[xarray\]'"):
+        result.to_xarray("goodput_bps")
+
+
 def test_tables_are_handed_on_as_they_are(two_paths: Scenario) -> None:
     result = sc.run(two_paths, "cmt", runs=2)
     table = result.arrow("runs")
@@ -136,12 +227,19 @@ def test_mistakes(two_paths: Scenario) -> None:
         sc.run(two_paths, ["cmt", "cmt,colour=red"])
     with pytest.raises(ValueError, match="runs=0"):
         sc.run(two_paths, "cmt", runs=0)
+    with pytest.raises(TypeError, match=r"a Scenario is needed, not 'f\.toml'; Scenario\.load\('f\.toml'\) reads"):
+        sc.run("f.toml")  # type: ignore[arg-type]
+    with pytest.raises(sc.SchemeError, match="is no scheme: give its text"):
+        sc.run(two_paths, object())  # type: ignore[arg-type]
+    with pytest.raises(sc.SchemeError, match="no schemes are given"):
+        sc.run(two_paths, [])
     mistakes: list[dict[str, Any]] = [
         {"threads": -1},
         {"threads": 0},
         {"series": 0.0},
         {"series": -1.0},
         {"series": float("inf")},
+        {"series": "1"},
         {"seed": -1},
         {"seed": 2**63},
         {"runs": 2**33},

@@ -29,8 +29,11 @@ def test_what_it_says(example: sc.Scenario, root: pathlib.Path) -> None:
     assert example.file == str(root / EXAMPLE)
     said = example.resolved()
     assert said["run"] == {"time": 60, "warmup": 5, "seed": 1, "runs": 10, "series": pytest.approx(0.5)}
-    assert said["links"]["satellite"]["forward"]["delay"] == {"Constant": pytest.approx(0.28)}
-    assert said["links"]["dsl"]["forward"]["queue"]["limit"] == {"Packets": 30}
+    assert said["links"]["satellite"]["delay"] == pytest.approx(0.28)
+    assert said["links"]["satellite"]["queue"] == {"kind": "drop-tail", "limit": "65536 B", "in_service": False}
+    assert said["links"]["dsl"]["queue"]["limit"] == 30
+    assert said["links"]["wifi"]["delay"] == {"uniform": [0.005, 0.015], "every": "packet"}
+    assert said["flows"]["live"]["transport"] == "sctp"
     assert len(example.hash) == 64
 
 
@@ -138,6 +141,37 @@ def test_tables_can_be_parsed(two_paths: sc.Scenario) -> None:
         assert "\n" not in str(caught.value)
     with pytest.raises(TypeError, match="complex"):
         sc.Scenario.parse({"title": 1j})
+
+
+@pytest.mark.parametrize("name", sc.examples())
+def test_what_it_says_is_the_same_scenario_again(name: str) -> None:
+    scenario = sc.Scenario.example(name)
+    again = sc.Scenario.parse(scenario.resolved())
+    assert again == scenario
+    assert again.resolved() == scenario.resolved()
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("50 Mbit/s", 50e6), ("20 ms", 0.02), ("64 KiB", 65536), ("2 %", 0.02), ("20 dB", 20), ("5", 5)],
+)
+def test_units(text: str, value: float) -> None:
+    assert sc.units.parse(text) == pytest.approx(value, rel=1e-15)
+
+
+def test_wrong_units_are_told() -> None:
+    assert sc.units.parse("50", "packets") == 50
+    for text, quantity, told in [
+        ("20 ms", "rate", "is a time, not a rate"),
+        ("10 mbit", "rate", 'did you mean "10 Mbit/s"'),
+        ("10 parsec", None, "there is no unit `parsec`"),
+        ("soon", None, "is no number"),
+        ("1 s", "tempo", "there is no quantity `tempo`"),
+    ]:
+        with pytest.raises(ValueError, match=told):
+            sc.units.parse(text, quantity)
+    with pytest.raises(TypeError, match="a text is needed"):
+        sc.units.parse(5)  # type: ignore[arg-type]
 
 
 def test_examples_come_with_the_package(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -134,6 +134,42 @@ def test_what_is_missing(sweep: sc.Sweep, two_paths: sc.Scenario, out: pathlib.P
     assert again.missing().is_empty()
 
 
+def test_schemes_are_paired_at_each_point(sweep: sc.Sweep, two_paths: sc.Scenario) -> None:
+    told = sweep.paired("goodput_bps")
+    assert told.columns == [LOSS, RATE, "scheme", "against", "subject", "n", "mean", "ci95", "sd"]
+    assert told.height == 4
+    plain = sc.run(two_paths.set({LOSS: 0.02, RATE: "2 Mbit/s"}), SCHEMES, runs=3, seed=4, progress=False)
+    row = told.row(by_predicate=(pl.col(LOSS) == 0.02) & (pl.col(RATE) == "2 Mbit/s"))
+    assert row[2:] == plain.paired("goodput_bps").row(0)
+
+
+def test_arrays_over_the_grid(sweep: sc.Sweep) -> None:
+    array = sweep.to_xarray("share", kind="path")
+    assert array.dims == (LOSS, RATE, "scheme", "seed", "subject", "part")
+    assert array.shape == (2, 2, 2, 3, 1, 2)
+    assert np.allclose(array.sum("part"), 1)
+
+
+def test_series_frames_and_explanations_are_made_again(
+    sweep: sc.Sweep, two_paths: sc.Scenario, out: pathlib.Path
+) -> None:
+    point: dict[str, Value] = {LOSS: 0.02, RATE: "2 Mbit/s"}
+    plain = sc.run(two_paths.set(point), "cmt-la", runs=2, seed=5, series=0.5, progress=False)
+    for one in (sweep, sc.Sweep.open(out)):
+        series = one.series(0.5, point, scheme="cmt-la")
+        assert series.columns[:4] == [LOSS, RATE, "scheme", "seed"]
+        assert sorted(series["seed"].unique()) == [4, 5, 6]
+        assert series.filter(seed=5).drop(LOSS, RATE).equals(plain.series.filter(seed=5))
+        told = one.explain("bulk", point, message=3, scheme="cmt-la", seed=5)
+        assert told == plain.explain("bulk", message=3, seed=5)
+    assert sweep.frames().is_empty(), "a bulk flow has no frames"
+    assert sweep.frames().columns[:3] == [LOSS, RATE, "scheme"]
+    with pytest.raises(ValueError, match=r"there is no point .* with scheme any; the keys are"):
+        sweep.series(0.5, {LOSS: 7})
+    with pytest.raises(ValueError, match="no run with seed 9"):
+        sweep.series(0.5, seed=9)
+
+
 def test_a_folder_can_be_opened(sweep: sc.Sweep, out: pathlib.Path) -> None:
     opened = sc.Sweep.open(out)
     assert opened.keys == (LOSS, RATE)

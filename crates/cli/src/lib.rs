@@ -30,6 +30,7 @@ mod transport;
 
 pub use catalog::{Schemes, SharedCatalog, is_python};
 pub use perf::perf_client;
+pub use schemes::all_json as schemes_json;
 
 use clap::Parser;
 use error::CliError;

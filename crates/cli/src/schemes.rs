@@ -20,11 +20,20 @@ pub(crate) fn run(args: &SchemesArgs) -> Result<(), CliError> {
         list.extend(presets());
     }
     if args.json {
-        let all: Vec<Value> = list.into_iter().map(as_json).collect();
-        return print::json(&format!("{:#}\n", json!({ "schemes": all })));
+        return print::json(&json_of(&list));
     }
     let all: String = list.into_iter().map(|preset| describe(preset) + "\n").collect();
     print::text(&format!("{all}Parameters follow the name: --scheme cmt,rtx=ssthresh,dac=off\n"))
+}
+
+/// All presets as `strandcast schemes --json` prints them.
+pub fn all_json() -> String {
+    json_of(&presets().iter().collect::<Vec<_>>())
+}
+
+fn json_of(presets: &[&Preset]) -> String {
+    let all: Vec<Value> = presets.iter().map(|preset| as_json(preset)).collect();
+    format!("{:#}\n", json!({ "schemes": all }))
 }
 
 /// A preset in lines of at most [`WIDTH`] columns: what it is, its parts, and its parameters in two columns.

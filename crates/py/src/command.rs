@@ -27,6 +27,12 @@ pub(crate) fn command(py: Python<'_>, args: Vec<OsString>) -> u8 {
     }
 }
 
+/// All schemes, as `schemes --json` prints them.
+#[pyfunction]
+pub(crate) fn schemes() -> String {
+    strandcast::schemes_json()
+}
+
 /// Measures as `perf client` does, with its arguments, and gives its JSON.
 #[pyfunction]
 pub(crate) fn perf(

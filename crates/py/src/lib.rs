@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use super::command::{command, perf};
+    use super::command::{command, perf, schemes};
     #[pymodule_export]
     use super::explain::explain;
     #[pymodule_export]
@@ -25,7 +25,7 @@ mod _native {
     #[pymodule_export]
     use super::runs::run;
     #[pymodule_export]
-    use super::source::{Source, canonical};
+    use super::source::{Source, canonical, parse_amount};
     #[pymodule_export]
     use super::traces::{csv_trace, mahimahi_trace};
     #[pymodule_export]

@@ -7,6 +7,7 @@ use crate::source::Source;
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -22,9 +23,10 @@ pub(crate) const LOOK: Duration = Duration::from_millis(50);
 const PARTS: f64 = 1000.0;
 
 /// Runs a scenario with each of `schemes` (none: those it names itself). `policies` are, by the names they have in
-/// `schemes`, the scheme a policy is based on and what makes its callbacks; `progress` is called with the share that is done, 0 to 1, and the runs that are over.
+/// `schemes`, the scheme a policy is based on and what makes its callbacks; `progress` is called with the share that is done, 0 to 1, and the runs that are over;
+/// `trace` is where every event of the only run goes.
 #[pyfunction]
-#[pyo3(signature = (source, schemes, policies, *, seed, runs, threads, series_s, progress))]
+#[pyo3(signature = (source, schemes, policies, *, seed, runs, threads, series_s, progress, trace=None))]
 #[expect(clippy::too_many_arguments, reason = "they are the keywords of one call")]
 pub(crate) fn run(
     py: Python<'_>,
@@ -36,6 +38,7 @@ pub(crate) fn run(
     threads: &Bound<'_, PyAny>,
     series_s: Option<f64>,
     progress: Option<Py<PyAny>>,
+    trace: Option<PathBuf>,
 ) -> PyResult<Results> {
     let seed = error::number("seed", seed, u64::MAX)?;
     let runs = error::number("runs", runs, u32::MAX.into())? as u32;
@@ -56,7 +59,7 @@ pub(crate) fn run(
         scenario: &scenario,
         catalog: &catalog,
         series: SeriesTo::Memory,
-        trace: None,
+        trace: trace.as_deref(),
         waiting: &watch,
     };
     let made = py.detach(|| {

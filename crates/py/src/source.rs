@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use strandcast_schemes::{WindowSetup, congestion, congestions, lookup, parse_spec};
 use strandcast_sim::result::ScenarioName;
-use strandcast_sim::scenario::{Document, Scenario, ScenarioError, hash};
+use strandcast_sim::scenario::{Document, Scenario, ScenarioError, amount, hash, written};
 use strandcast_sim::simulation::BuildError;
 
 /// A scenario that has been read and checked.
@@ -66,10 +66,10 @@ impl Source {
         self.scenario.files().into_iter().map(|file| (file.path.clone(), &*file.text)).collect()
     }
 
-    /// All that it says, defaults included, as JSON.
+    /// All that it says in the words of its file, defaults included, as JSON.
     #[getter]
-    fn json(&self) -> String {
-        serde_json::to_string(&self.scenario).expect("a scenario has string keys only")
+    fn written(&self) -> String {
+        written(&self.scenario).to_string()
     }
 
     /// Its title.
@@ -124,6 +124,13 @@ impl Source {
     pub(crate) fn build_error(&self, error: &BuildError) -> ScenarioError {
         self.error(&error.key, &error.message)
     }
+}
+
+/// A number with a unit, in SI units; `quantity` is what it has to be, if it is to be something.
+#[pyfunction]
+#[pyo3(signature = (text, quantity=None))]
+pub(crate) fn parse_amount(text: &str, quantity: Option<&str>) -> PyResult<f64> {
+    amount(text, quantity).map_err(|message| error::value(&message))
 }
 
 /// A scheme as it is written shortest: `cmt,rtx=cwnd` is `cmt`; a TCP flow's congestion control as it is.

@@ -6,7 +6,7 @@ from strandcast.figures import paper000, paper001, paper002
 from strandcast.figures.claims import Judged, judge
 from strandcast.figures.results import Found, cell, collect
 from strandcast.figures.spec import Claim, Figure, Measure, Paper, Point
-from strandcast.figures.stats import Summary, summary
+from strandcast.stats import Summary, summary
 
 PAPERS: tuple[Paper, ...] = (paper000.PAPER, paper001.PAPER, paper002.PAPER)
 

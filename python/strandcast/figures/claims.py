@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from strandcast.figures.spec import Claim, Contrast, Term
-from strandcast.figures.stats import Summary, summary
+from strandcast.stats import Summary, summary
 
 Seeds = Callable[[Term], Mapping[int, float]]
 """A term's measure for each seed there is."""

@@ -21,8 +21,8 @@ from strandcast.figures import style
 from strandcast.figures.claims import NOT_REPRODUCED, REPRODUCED, SIGN_ONLY, UNDECIDED, Judged
 from strandcast.figures.results import Found, shortened
 from strandcast.figures.spec import Claim, Figure, Key, Measure, Paper, Point
-from strandcast.figures.stats import Summary
 from strandcast.figures.views import VIEWS, Reference, View
+from strandcast.stats import Summary
 
 Value = float | str
 

@@ -12,8 +12,8 @@ import polars as pl
 
 from strandcast.figures.claims import Judged, judge
 from strandcast.figures.spec import Claim, Figure, Key, Paper, Point
-from strandcast.figures.stats import Summary, summary
 from strandcast.scenario import Scenario
+from strandcast.stats import Summary, summary
 from strandcast.store import Cell
 
 if TYPE_CHECKING:
@@ -127,7 +127,8 @@ def measured_s(scenario: Scenario, flow: str) -> float:
 
 def start_s(flow: Mapping[str, Any]) -> float:
     """When a flow of a resolved scenario begins; 0 if that is drawn."""
-    return float(flow["start"].get("Constant", 0))
+    start = flow["start"]
+    return 0.0 if isinstance(start, Mapping) else float(start)
 
 
 def shown(figure: Figure, *, quick: bool = False) -> Figure:

@@ -11,7 +11,7 @@ from strandcast.figures.claims import SIGN_ONLY, Judged
 from strandcast.figures.made import whole
 from strandcast.figures.results import Found
 from strandcast.figures.spec import Claim, Figure, Measure, Paper
-from strandcast.figures.stats import Summary
+from strandcast.stats import Summary
 
 Results = Mapping[str, Found]
 """What runs gave for a paper's figures, by their names."""

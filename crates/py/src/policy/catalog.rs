@@ -69,9 +69,13 @@ fn import(py: Python<'_>, spec: &str) -> PyResult<Plan> {
 
 impl Catalog for Policies {
     fn scheme(&self, spec: &str, defaults: &str) -> Result<SchemePlan, String> {
+        self.scheme_over(spec, defaults, &[])
+    }
+
+    fn scheme_over(&self, spec: &str, defaults: &str, paths: &[&str]) -> Result<SchemePlan, String> {
         match self.find(spec)? {
-            Some(factory) => plan(&factory, defaults, &self.failure),
-            None => Schemes.scheme(spec, defaults),
+            Some(factory) => plan(&factory, defaults, paths, &self.failure),
+            None => Schemes.scheme_over(spec, defaults, paths),
         }
     }
 
@@ -124,13 +128,15 @@ fn raise_in(thread: c_long, class: &Bound<'_, PyType>) {
 pub(super) fn plan(
     factory: &Arc<Factory>,
     defaults: &str,
+    paths: &[&str],
     failure: &Arc<Failure>,
 ) -> Result<SchemePlan, String> {
     let base =
         Schemes.scheme(&factory.base, defaults).map_err(|e| format!("base = {:?}: {e}", factory.base))?;
     let (factory, failure) = (Arc::clone(factory), Arc::clone(failure));
+    let names: Arc<[String]> = paths.iter().map(|&name| name.to_owned()).collect();
     let build = move |seeds: &_| -> Box<dyn strandcast_proto::policy::Scheme> {
-        Box::new(PythonScheme::new(&factory, (base.build)(seeds), seeds, &failure))
+        Box::new(PythonScheme::new(&factory, &names, (base.build)(seeds), seeds, &failure))
     };
     Ok(SchemePlan { tune: base.tune, build: Arc::new(build) })
 }

@@ -30,7 +30,7 @@ pub(crate) fn contract_case(
 ) -> PyResult<Option<(String, Option<Py<PyAny>>)>> {
     let failure = Arc::new(Failure::default());
     let factory = Arc::new(Factory { name: name.clone(), base, make });
-    let plan = plan(&factory, "", &failure).map_err(|e| error::scheme(py, &format!("{name}: {e}")))?;
+    let plan = plan(&factory, "", &[], &failure).map_err(|e| error::scheme(py, &format!("{name}: {e}")))?;
     let seeds = Seeds::new(seed, 0);
     let kept = quietly(|| case(&name, seed, || (plan.build)(&seeds)));
     py.check_signals()?;

@@ -31,6 +31,8 @@ pub(crate) struct Factory {
 pub(crate) struct PythonScheme {
     base: Box<dyn Scheme>,
     name: String,
+    /// What the paths are called, by the links they run over.
+    names: Arc<[String]>,
     calls: Calls,
     failure: Arc<Failure>,
     /// What the policy answered last.
@@ -67,6 +69,7 @@ impl PythonScheme {
     /// A new policy over `base`, of one association's end; its own draws come from `seeds`, and shift none of the base's.
     pub(crate) fn new(
         factory: &Factory,
+        names: &Arc<[String]>,
         base: Box<dyn Scheme>,
         seeds: &Seeds,
         failure: &Arc<Failure>,
@@ -74,6 +77,7 @@ impl PythonScheme {
         let mut scheme = PythonScheme {
             base,
             name: factory.name.clone(),
+            names: Arc::clone(names),
             calls: Calls::default(),
             failure: failure.of_association(),
             timeout: None,
@@ -105,7 +109,7 @@ impl PythonScheme {
     fn tell(&mut self, view: &proto::View<'_>, signal: &proto::Signal<'_>) {
         if let Some(call) = &self.calls.on_signal {
             let told = self.ask(
-                |py| call.call1(py, (View::from(view), Signal::from(signal))).map(drop),
+                |py| call.call1(py, (View::of(view, &self.names), Signal::from(signal))).map(drop),
                 || format!("on_signal at {:?}", view.now),
             );
             if told.is_none() {
@@ -218,7 +222,12 @@ impl Scheme for PythonScheme {
     fn next(&mut self, view: &proto::View<'_>, backlog: &proto::Backlog) -> Option<Assignment> {
         let Some(call) = &self.calls.next else { return self.base.next(view, backlog) };
         let answer = self.ask(
-            |py| answer::assignment(&call.bind(py).call1((View::from(view), Backlog::from(backlog)))?, view),
+            |py| {
+                answer::assignment(
+                    &call.bind(py).call1((View::of(view, &self.names), Backlog::from(backlog)))?,
+                    view,
+                )
+            },
             || format!("next at {:?}", view.now),
         );
         let Some(answer) = answer else { return self.base.next(view, backlog) };

@@ -32,10 +32,12 @@ pub(crate) struct View {
     peer_reports: bool,
     usable: proto::PathSet,
     paths: Arc<[PathView]>,
+    names: Arc<[String]>,
 }
 
-impl From<&proto::View<'_>> for View {
-    fn from(view: &proto::View<'_>) -> Self {
+impl View {
+    /// What Python sees of a view; `names` are those of its paths, by the links they run over.
+    pub(crate) fn of(view: &proto::View<'_>, names: &Arc<[String]>) -> Self {
         View {
             now: view.now.as_secs_f64(),
             rwnd: view.rwnd,
@@ -45,6 +47,7 @@ impl From<&proto::View<'_>> for View {
             peer_reports: view.peer_reports,
             usable: view.usable(),
             paths: view.paths.into(),
+            names: Arc::clone(names),
         }
     }
 }
@@ -71,7 +74,7 @@ impl View {
 
 impl View {
     fn path(&self, at: usize) -> Path {
-        Path { paths: Arc::clone(&self.paths), at }
+        Path { paths: Arc::clone(&self.paths), names: Arc::clone(&self.names), at }
     }
 }
 
@@ -79,6 +82,7 @@ impl View {
 #[pyclass(frozen, module = "strandcast")]
 pub(crate) struct Path {
     paths: Arc<[PathView]>,
+    names: Arc<[String]>,
     at: usize,
 }
 
@@ -94,6 +98,12 @@ impl Path {
     #[getter]
     fn id(&self) -> u8 {
         self.view().id.0
+    }
+
+    /// Its name in the scenario.
+    #[getter]
+    fn name(&self) -> Option<&str> {
+        self.names.get(self.view().link.0 as usize).map(String::as_str)
     }
 
     /// `unconfirmed`, `active`, `potentially failed`, `inactive`, `suspended` or `closed`.
@@ -257,7 +267,8 @@ impl Path {
 
     fn __repr__(&self) -> String {
         let (id, state, view) = (self.id(), self.state(), self.view());
-        format!("<Path {id}, {state}, {} of {} bytes in flight>", view.in_flight, view.limit.cwnd)
+        let name = self.name().map_or(String::new(), |name| format!(" {name}"));
+        format!("<Path {id}{name}, {state}, {} of {} bytes in flight>", view.in_flight, view.limit.cwnd)
     }
 }
 

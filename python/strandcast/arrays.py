@@ -1,0 +1,43 @@
+"""Metrics as arrays of xarray."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from strandcast.errors import StrandcastError
+
+if TYPE_CHECKING:
+    import polars as pl
+    import xarray
+
+UNITS = {"bps": "bit/s", "ms": "ms", "s": "s", "bytes": "bytes", "packets": "packets", "db": "dB", "tsn": "TSN"}
+"""The end of a metric's name, to its unit."""
+
+
+def array(runs: pl.DataFrame, name: str) -> xarray.DataArray:
+    """A metric's runs as an array: all columns but `value` are its dimensions, what no run has is NaN.
+
+    Args:
+        runs: A row a run, with a column `value`.
+        name: The metric, whose end is its unit.
+
+    Raises:
+        StrandcastError: xarray is not installed.
+    """
+    try:
+        import xarray
+    except ImportError as error:
+        raise StrandcastError("to_xarray needs xarray: pip install 'strandcast[xarray]'") from error
+    dims = [column for column in runs.columns if column != "value"]
+    coords = {dim: runs[dim].unique(maintain_order=True) for dim in dims}
+    content = np.full([len(values) for values in coords.values()], np.nan)
+    places = []
+    for dim, values in coords.items():
+        place = {value: at for at, value in enumerate(values)}
+        places.append([place[value] for value in runs[dim]])
+    content[tuple(places)] = runs["value"].to_numpy()
+    _, _, end = name.rpartition("_")
+    attrs = {"units": UNITS[end]} if end in UNITS else {}
+    return xarray.DataArray(content, {dim: values.to_numpy() for dim, values in coords.items()}, dims, name, attrs)
