@@ -145,6 +145,7 @@ fn a_refusal_ends_a_sender_only_where_it_may() {
         // Whoever has seen a packet can say so in the receiver's name.
         door.accept().abort("refused: forged");
     }
+    door.accept().leaves();
     let last = door.accept();
     assert_eq!(last.first_media().header.sequence, 0, "nothing was received: the file begins anew");
     assert_eq!(patient.said().matches("refuses: forged").count(), 1, "{}", patient.said());

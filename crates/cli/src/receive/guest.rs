@@ -16,6 +16,8 @@ use tokio::sync::mpsc::UnboundedSender;
 
 /// How long a sender may take to send its first message.
 const INTRODUCTION: Duration = Duration::from_secs(10);
+/// What came before a SHUTDOWN is read by then.
+const UNREAD: Duration = Duration::from_millis(500);
 /// How often an association without a confirmed path is looked at.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -92,6 +94,10 @@ pub(super) struct Guest {
     pub(super) addresses: Vec<IpAddr>,
     /// The association has ended and everything in it is read.
     pub(super) left: bool,
+    /// When the sender said that nothing more comes.
+    pub(super) closing: Option<Instant>,
+    /// The stream's end came.
+    end_came: bool,
     /// Why the sender will not come back, if it said so.
     pub(super) farewell: Option<String>,
     /// The end of the stream was played.
@@ -108,7 +114,7 @@ impl Guest {
         let Candidate { association, first, media, peer, addresses, .. } = candidate;
         let (session, now) = (media.header.session, association.now());
         let mut player = Player::new(latency, &media);
-        player.push(first);
+        let end_came = player.push(first);
         Guest {
             association,
             peer,
@@ -119,6 +125,8 @@ impl Guest {
             packets: 0,
             addresses,
             left: false,
+            closing: None,
+            end_came,
             farewell: None,
             ended: None,
             begun: now,
@@ -133,9 +141,9 @@ impl Guest {
         self.peer = candidate.peer;
         (self.packets, self.addresses) = (0, candidate.addresses);
         (self.heard, self.seen) = (self.association.now(), self.association.now());
-        (self.left, self.farewell) = (false, None);
+        (self.left, self.closing, self.farewell) = (false, None, None);
         self.reconnects += 1;
-        self.player.push(candidate.first);
+        self.end_came |= self.player.push(candidate.first);
     }
 
     /// Takes in what came; nothing means the association's end.
@@ -149,8 +157,13 @@ impl Guest {
         for message in messages.drain(..) {
             self.heard = self.heard.max(message.arrived);
             self.seen = self.seen.max(message.arrived);
-            self.player.push(message);
+            self.end_came |= self.player.push(message);
         }
+    }
+
+    /// Whether the sender closes in the middle of its stream: somebody else has said so in its name.
+    pub(super) fn closes_too_soon(&self, now: Instant) -> bool {
+        !self.left && !self.end_came && self.closing.is_some_and(|at| now - at >= UNREAD)
     }
 
     /// Notes whether anything has come since the last look.

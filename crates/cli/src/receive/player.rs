@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 use strandcast_media::MediaTime;
-use strandcast_media::pack::{Message, Unpacker};
+use strandcast_media::pack::{Body, Message, Unpacker};
 use strandcast_media::playout::{Output, Playout, PlayoutConfig, PlayoutStats};
 use strandcast_proto::rx;
 use strandcast_proto::time::Instant;
@@ -33,13 +33,15 @@ impl Player {
         Player { unpacker: Unpacker::new(), playout: Playout::new(PlayoutConfig::new(latency)), latency }
     }
 
-    /// Takes in what came.
-    pub(crate) fn push(&mut self, message: rx::Message) {
-        if message.stream.0 == MEDIA
-            && let Some(media) = self.unpacker.unpack(message.payload)
-        {
-            self.playout.push(media_time(message.arrived), media);
+    /// Takes in what came; whether that was the stream's end.
+    pub(crate) fn push(&mut self, message: rx::Message) -> bool {
+        if message.stream.0 != MEDIA {
+            return false;
         }
+        let Some(media) = self.unpacker.unpack(message.payload) else { return false };
+        let end = matches!(media.body, Body::End(_));
+        self.playout.push(media_time(message.arrived), media);
+        end
     }
 
     /// What is due, one after the other until `None`.

@@ -17,7 +17,7 @@ use crate::transport;
 use std::time::Duration;
 use strandcast_media::playout;
 use strandcast_net::driver::{Association, Listener, Server};
-use strandcast_proto::association::CloseReason;
+use strandcast_proto::association::{CloseReason, Event};
 use strandcast_proto::rx::Message;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -51,6 +51,7 @@ enum Step {
     Accepted(Option<Association>),
     Introduced(Candidate),
     NextClosed(CloseReason),
+    Event(Option<Event>),
     Messages,
     Due,
     Tick,
@@ -106,6 +107,7 @@ impl Session {
                 }
                 Step::Introduced(candidate) => self.introduced(candidate),
                 Step::NextClosed(reason) => self.next_closed(&reason),
+                Step::Event(event) => self.event(event.as_ref()),
                 Step::Messages => self.read().await,
                 Step::Due => {}
                 Step::Tick => self.tick().await,
@@ -129,6 +131,7 @@ impl Session {
             accepted = listener.accept() => Step::Accepted(accepted),
             Some(candidate) = door.1.recv() => Step::Introduced(candidate),
             reason = closed(next.as_ref().filter(|n| !n.done)) => Step::NextClosed(reason),
+            event = event(reading.filter(|g| g.closing.is_none())) => Step::Event(event),
             () = read(reading, messages) => Step::Messages,
             () = sleep(due) => Step::Due,
             () = monitor.tick() => Step::Tick,
@@ -212,6 +215,13 @@ impl Session {
         self.guest = Some(guest);
     }
 
+    /// Of the guest's association.
+    fn event(&mut self, event: Option<&Event>) {
+        if let (Some(guest), Some(Event::PeerShutdown) | None) = (&mut self.guest, event) {
+            guest.closing = Some(guest.association.now());
+        }
+    }
+
     async fn read(&mut self) {
         if let Some(guest) = &mut self.guest {
             guest.push(&mut self.messages).await;
@@ -252,6 +262,9 @@ impl Session {
         self.monitor.show((now - guest.begun).as_secs_f64(), &guest.peer, media, &seen);
         if now - guest.heard >= self.silence && !guest.left {
             guest.association.abort("nothing heard from the sender");
+        }
+        if guest.closes_too_soon(now) {
+            guest.association.abort("closed before the stream's end");
         }
     }
 
@@ -339,6 +352,14 @@ async fn read(guest: Option<&Guest>, messages: &mut Vec<Message>) {
         Some(guest) => {
             guest.association.recv_many(messages).await;
         }
+        None => std::future::pending().await,
+    }
+}
+
+/// What happens to the guest's association.
+async fn event(guest: Option<&Guest>) -> Option<Event> {
+    match guest {
+        Some(guest) => guest.association.event().await,
         None => std::future::pending().await,
     }
 }

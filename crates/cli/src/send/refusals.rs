@@ -12,7 +12,7 @@ const LET_IN: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(super) struct Refusals {
     /// The user has said how long to try.
-    asked: bool,
+    pub(super) asked: bool,
     /// Some association was let in.
     pub(super) let_in: bool,
     /// When the association was made.

@@ -30,6 +30,8 @@ use tokio::task::JoinHandle;
 const RETRY: Duration = Duration::from_secs(30);
 /// The receiver was not heard for so long: the association is given up and opened anew.
 const SILENCE: Duration = Duration::from_secs(5);
+/// How long the receiver's closing may take: others may have begun it in its name, and it knows nothing of it.
+const CLOSING: Duration = Duration::from_millis(1500);
 /// How long everything may take to be acknowledged at the end, beyond the latency.
 const FAREWELL: Duration = Duration::from_secs(10);
 
@@ -43,6 +45,8 @@ struct Session {
     plan: Plan,
     retry: Retry,
     refusals: Refusals,
+    /// When the receiver began to close.
+    closing: Option<tokio::time::Instant>,
     clock: Clock,
     place: Place,
     input: Input,
@@ -102,8 +106,21 @@ pub(crate) async fn run(args: SendArgs, catalog: &SharedCatalog) -> Result<(), C
     let json = plan.transport.json;
     let link = Link::Up(association);
     let (place, over, rewind) = (args.input, false, false);
-    let mut session =
-        Session { plan, retry, refusals, clock, place, input, pump, link, watch, stop, over, rewind };
+    let mut session = Session {
+        plan,
+        retry,
+        refusals,
+        closing: None,
+        clock,
+        place,
+        input,
+        pump,
+        link,
+        watch,
+        stop,
+        over,
+        rewind,
+    };
     let outcome = session.stream().await;
     session.leave(&outcome).await;
     session.finish(outcome, json)
@@ -183,6 +200,9 @@ impl Session {
         if silent >= SILENCE {
             association.abort("nothing heard from the receiver");
             self.search(&format!("nothing heard from {} for {:.0} s", self.plan.host, silent.as_secs_f64()));
+        } else if self.closing.is_some_and(|at| at.elapsed() >= CLOSING) {
+            association.abort("the shutdown does not end");
+            self.search(&format!("{} began to close and did not end", self.plan.host));
         } else if self.refusals.holds(tokio::time::Instant::now()) {
             self.watch.line(&format!("{} refuses no longer", self.plan.host));
         }
@@ -190,10 +210,14 @@ impl Session {
 
     fn event(&mut self, event: Option<Event>) -> Result<(), CliError> {
         match event {
-            Some(Event::PeerShutdown) => Ok(()),
-            Some(Event::Closed(CloseReason::Shutdown)) => {
-                Err(CliError::Peer(format!("{} ended the stream", self.plan.host)))
+            Some(Event::PeerShutdown) => {
+                self.closing = Some(tokio::time::Instant::now());
+                Ok(())
             }
+            Some(Event::Closed(CloseReason::Shutdown)) if !self.refusals.asked => {
+                Err(CliError::Peer(format!("{} {}", self.plan.host, words(&CloseReason::Shutdown))))
+            }
+            Some(Event::Closed(CloseReason::Shutdown)) => self.refused(&CloseReason::Shutdown),
             Some(Event::Closed(reason)) if final_words(&reason) => self.refused(&reason),
             Some(Event::Closed(reason)) => {
                 self.search(&format!("{} {}", self.plan.host, words(&reason)));
@@ -218,6 +242,7 @@ impl Session {
 
     fn search_after(&mut self, pause: Duration) {
         self.watch.lost();
+        self.closing = None;
         let (plan, retry) = (self.plan.clone(), self.retry);
         let endures = self.refusals.endures(retry, false);
         self.link = Link::Search(tokio::spawn(async move {

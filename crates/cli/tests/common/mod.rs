@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test binary uses its part of it")]
 
 pub mod peer;
+pub mod relay;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;

@@ -142,6 +142,12 @@ impl Peer {
         self.closed();
     }
 
+    /// Closes as if that were the end.
+    pub fn leaves(&self) {
+        self.association.shutdown();
+        self.closed();
+    }
+
     /// Falls silent for good, as if the process had been killed.
     pub fn dies(&self) {
         self.association.driver().stop();
