@@ -2,6 +2,7 @@
 #
 #   make demo    a real video over three emulated links; report in target/demo/report.html (ARGS="--network paper-000")
 #   make test    everything that must pass, Rust and Python; installs what it needs when root, else names what it skips
+#   make scheme  what a new scheme or part has to pass, in one go (ARGS=NAME; docs/adding-a-scheme.md)
 #   make lint    formatting, clippy, ruff, mypy, the crates' walls, licences
 #   make wheel   the Python package, with the command in it: target/wheels
 #   make bench   the state machines in memory, what schemes cost, failover over sockets, bulk transfer beside others, runs and
@@ -12,7 +13,7 @@
 #   make fuzz    each fuzz target for a minute (needs the nightly toolchain)
 #   make docs    the site, target/site/index.html, and the crates' documentation, target/doc
 
-.PHONY: demo test pytest lint wheel bench validate figures fuzz docs interop
+.PHONY: demo test pytest scheme lint wheel bench validate figures fuzz docs interop
 SHELL := bash
 # Python with the tools that tools/requirements.txt pins; `tools/venv` makes it.
 VENV := $(CURDIR)/target/venv
@@ -38,6 +39,9 @@ test:
 pytest:
 	tools/venv --package
 	$(VENV)/bin/pytest -q $(ARGS)
+
+scheme:
+	tools/scheme $(ARGS)
 
 lint:
 	tools/venv

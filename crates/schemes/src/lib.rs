@@ -4,6 +4,7 @@
 //! `docs/adding-a-scheme.md`.
 #![forbid(unsafe_code)]
 
+pub mod combinations;
 pub mod congestion;
 pub mod estimate;
 pub mod feedback;

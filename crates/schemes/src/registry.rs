@@ -151,8 +151,8 @@ pub struct Params {
 
 impl Params {
     /// The defaults of `keys`, some of them replaced by `own`.
-    pub(crate) fn defaults(keys: &'static [Key], own: &[(&str, &'static str)]) -> Self {
-        let value = |key: &'static Key| {
+    pub(crate) fn defaults(keys: &[Key], own: &[(&str, &'static str)]) -> Self {
+        let value = |key: &Key| {
             let text = default_of(key, own);
             (key.name, key.values.parse(text).expect("defaults are values of their keys"))
         };

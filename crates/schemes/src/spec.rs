@@ -70,6 +70,16 @@ pub enum SpecError {
         /// All names.
         known: String,
     },
+    /// A window that TCP and MPTCP flows can't have.
+    #[error("'{name}' is no congestion control of a TCP or MPTCP flow: {why}; there are {known}")]
+    NotForTcp {
+        /// Its name.
+        name: &'static str,
+        /// What is in the way.
+        why: &'static str,
+        /// All names that there are.
+        known: String,
+    },
     /// No preset has this name.
     #[error("unknown scheme '{name}'{}; there are {known}", did_you_mean(suggestion))]
     UnknownScheme {
@@ -136,6 +146,16 @@ impl SpecError {
     }
 }
 
+impl SpecError {
+    pub(crate) fn not_for_tcp(
+        name: &'static str,
+        why: &'static str,
+        known: impl Iterator<Item = &'static str>,
+    ) -> Self {
+        SpecError::NotForTcp { name, why, known: join(known) }
+    }
+}
+
 fn join(names: impl Iterator<Item = &'static str>) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
@@ -182,7 +202,7 @@ pub(crate) fn split(spec: &str) -> (&str, Option<&str>) {
 pub(crate) fn set(
     params: &mut Params,
     scheme: &'static str,
-    keys: &'static [Key],
+    keys: &[Key],
     words: Option<&str>,
     example: &'static str,
 ) -> Result<(), SpecError> {

@@ -1,54 +1,13 @@
 //! Which parts go with which: what a spec refuses is what docs/schemes/combinations.md says, and all the rest keeps the
 //! contract. Parts and words follow from the registry.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::path::Path;
 use std::{env, fs};
 
 use strandcast_proto::policy::contract;
 use strandcast_proto::seeds::Seeds;
-use strandcast_schemes::{Preset, SpecError, Values, lookup, parse_spec, presets};
-
-/// The keys whose words are parts.
-const PARTS: [&str; 4] = ["scheduler", "cc", "loss", "feedback"];
-
-/// One word for each of [`PARTS`].
-type Combination = [&'static str; 4];
-
-fn words(part: &str) -> &'static [&'static str] {
-    let cmt = lookup("cmt").expect("cmt exists");
-    match cmt.keys.iter().find(|k| k.name == part).map(|k| k.values) {
-        Some(Values::OneOf(words)) => words,
-        other => panic!("{part}: {other:?}"),
-    }
-}
-
-fn combinations() -> Vec<Combination> {
-    let mut all = vec![[""; 4]];
-    for (i, part) in PARTS.iter().enumerate() {
-        let with = |c: &Combination| {
-            let c = *c;
-            words(part).iter().map(move |w| {
-                let mut c = c;
-                c[i] = w;
-                c
-            })
-        };
-        all = all.iter().flat_map(with).collect();
-    }
-    all
-}
-
-fn spec(combination: &Combination) -> String {
-    let set = PARTS.iter().zip(combination).map(|(part, word)| format!(",{part}={word}"));
-    format!("cmt{}", set.collect::<String>())
-}
-
-/// Why the combination is refused, if it is.
-fn conflict(combination: &Combination) -> Option<String> {
-    parse_spec(&spec(combination)).err().map(|e| e.to_string())
-}
+use strandcast_schemes::combinations::{PARTS, allowed, combinations, conflict, page, spec};
+use strandcast_schemes::{Preset, SpecError, Values, parse_spec, presets};
 
 fn keeps_the_contract(spec: &str, seed: u64) {
     let parsed = parse_spec(spec).expect("a spec of this test");
@@ -119,17 +78,6 @@ fn every_value_keeps_the_contract() {
     }
 }
 
-/// Pairs of (part, word) that occur together in some combination that is not refused.
-fn allowed() -> BTreeSet<[(usize, &'static str); 2]> {
-    let mut allowed = BTreeSet::new();
-    for c in combinations().iter().filter(|c| conflict(c).is_none()) {
-        for (i, a) in c.iter().enumerate() {
-            allowed.extend(c.iter().enumerate().map(|(k, b)| [(i, *a), (k, *b)]));
-        }
-    }
-    allowed
-}
-
 /// The table of pairs tells everything: what is refused holds a pair that is refused.
 #[test]
 fn conflicts_are_pairs() {
@@ -154,70 +102,11 @@ fn a_conflict_is_told_in_one_line() {
     }
 }
 
-/// For each word, what of the other parts it goes with, and why not with the rest.
-fn table() -> String {
-    let allowed = allowed();
-    let mut reasons: BTreeMap<(usize, &str), BTreeSet<String>> = BTreeMap::new();
-    for c in combinations() {
-        if let Some(why) = conflict(&c) {
-            for (i, part) in PARTS.iter().enumerate() {
-                if why.contains(&format!("{part}={}", c[i])) {
-                    reasons.entry((i, c[i])).or_default().insert(why.clone());
-                }
-            }
-        }
-    }
-    let mut out = String::from(
-        "| part | with scheduler | with cc | with loss | with feedback | why |\n|---|---|---|---|---|---|\n",
-    );
-    for (i, part) in PARTS.iter().enumerate() {
-        for word in words(part) {
-            let with = |k: usize| {
-                let all = words(PARTS[k]);
-                let some: Vec<_> = all.iter().filter(|w| allowed.contains(&[(i, *word), (k, **w)])).collect();
-                let list = || some.iter().map(|w| format!("`{w}`")).collect::<Vec<_>>().join(", ");
-                if i == k {
-                    "·".to_owned()
-                } else if some.len() == all.len() {
-                    "any".to_owned()
-                } else {
-                    list()
-                }
-            };
-            let why = reasons.get(&(i, *word)).into_iter().flatten().cloned().collect::<Vec<_>>().join("; ");
-            let row =
-                format!("| `{part}={word}` | {} | {} | {} | {} | {why}", with(0), with(1), with(2), with(3));
-            let _ = writeln!(out, "{} |", row.trim_end());
-        }
-    }
-    out
-}
-
-/// Which presets are made of these parts.
-fn made_of() -> String {
-    let (parts, minds): (Vec<&Preset>, Vec<&Preset>) =
-        presets().iter().partition(|p| PARTS.iter().all(|part| p.keys.iter().any(|k| k.name == *part)));
-    let names =
-        |presets: &[&Preset]| presets.iter().map(|p| format!("`{}`", p.name)).collect::<Vec<_>>().join(", ");
-    let mut out = format!("Made of parts that can be exchanged: {}.\n", names(&parts));
-    if !minds.is_empty() {
-        let _ = writeln!(
-            out,
-            "\nOf one mind, whose parts read each other and can't be exchanged: {}.",
-            names(&minds)
-        );
-    }
-    out
-}
-
 #[test]
 fn the_documentation_has_the_table() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schemes/combinations.md");
     let text = fs::read_to_string(&file).expect("the page is there");
-    let (begin, end) = ("<!-- generated -->\n", "<!-- end -->\n");
-    let from = text.find(begin).expect("it has the mark") + begin.len();
-    let to = text.find(end).expect("it has the end mark");
-    let wanted = format!("{}{}\n{}{}", &text[..from], made_of(), table(), &text[to..]);
+    let wanted = page(&text);
     if env::var_os("UPDATE_DOCS").is_some() {
         fs::write(&file, &wanted).expect("it can be written");
     }

@@ -1,34 +1,20 @@
-//! Additive increase, multiplicative decrease over all paths: everything of RFC 9260 §7.2 but the size of the step in
-//! congestion avoidance, which is a small strategy, so that coupled windows need no other shell.
+//! Windows of RFC 9260 §7.2 over all paths: slow start, recovery, timeout and idle decay. How far they grow in congestion
+//! avoidance and what a loss leaves is a strategy, so that coupled windows need no other shell.
 
-use core::fmt::Debug;
-
+use super::avoidance::{Avoidance, CongestionEvent, Progress};
 use super::window::{Window, WindowConfig};
 use crate::policy::{
     AckInfo, CongestionControl, Limit, LossTrigger, PathId, PathState, Policy, Signal, View,
 };
+use crate::time::{Duration, Instant};
+use crate::wire::serial::Tsn;
 
-/// How far a window grows in congestion avoidance.
-pub trait Increase: Debug + Send {
-    /// Bytes by which the window of `path` grows, now that a whole window was acknowledged there.
-    fn per_window(&self, view: &View<'_>, path: PathId) -> u64;
-}
-
-/// One MTU a window: each path for itself (RFC 9260 §7.2.2).
-#[derive(Copy, Clone, Debug, Default)]
-pub struct Reno;
-
-impl Increase for Reno {
-    fn per_window(&self, view: &View<'_>, path: PathId) -> u64 {
-        view[path].mtu
-    }
-}
-
-/// Windows of all paths, grown by `I`. Every loss counts as congestion, whatever the verdict on its cause.
+/// Windows of all paths that grow and shrink by `A` in congestion avoidance: additive increase, multiplicative decrease
+/// with [`Reno`](super::Reno). Every loss counts as congestion, whatever the verdict on its cause.
 #[derive(Debug)]
-pub struct Aimd<I> {
+pub struct Aimd<A> {
     config: WindowConfig,
-    increase: I,
+    avoidance: A,
     /// By path slot; `None` while the slot is closed.
     paths: Vec<Option<Slot>>,
 }
@@ -37,21 +23,19 @@ pub struct Aimd<I> {
 struct Slot {
     state: PathState,
     window: Window,
+    /// The last step of congestion avoidance, or when sending began after a pause.
+    clock: Option<Instant>,
 }
 
-impl<I: Increase> Aimd<I> {
-    /// Windows that follow `config` and grow by `increase`.
-    pub fn new(config: WindowConfig, increase: I) -> Self {
-        Aimd { config, increase, paths: Vec::new() }
+impl<A: Avoidance> Aimd<A> {
+    /// Windows that follow `config` and `avoidance`.
+    pub fn new(config: WindowConfig, avoidance: A) -> Self {
+        Aimd { config, avoidance, paths: Vec::new() }
     }
 
     /// The window of `path`, if it is open.
     pub fn window(&self, path: PathId) -> Option<&Window> {
         self.paths.get(path.index())?.as_ref().map(|s| &s.window)
-    }
-
-    fn window_mut(&mut self, path: PathId) -> Option<&mut Window> {
-        self.paths.get_mut(path.index())?.as_mut().map(|s| &mut s.window)
     }
 
     /// Takes the state and MTU of a path that changed, or is seen for the first time.
@@ -65,42 +49,73 @@ impl<I: Increase> Aimd<I> {
             *slot = None;
             return;
         }
-        let fresh = || Slot { state: now.state, window: Window::new(self.config, now.mtu) };
+        let fresh = || Slot { state: now.state, window: Window::new(self.config, now.mtu), clock: None };
         let slot = slot.get_or_insert_with(fresh);
         let failed = matches!(slot.state, PathState::PotentiallyFailed | PathState::Inactive);
         slot.window.set_mtu(now.mtu);
         if failed && now.state == PathState::Active {
             slot.window.restart();
+            self.avoidance.pause(path);
         }
         slot.state = now.state;
     }
 
+    fn on_sent(&mut self, view: &View<'_>, path: PathId, len: u64) {
+        let Some(slot) = self.paths.get_mut(path.index()).and_then(Option::as_mut) else { return };
+        let now = &view[path];
+        slot.window.on_sent(view.now, now.rto);
+        if now.in_flight <= len {
+            // Nothing else is in flight: the time before did not let the window grow.
+            slot.clock = Some(view.now);
+        }
+    }
+
     fn on_acked(&mut self, view: &View<'_>, ack: &AckInfo) {
-        let increase = &self.increase;
+        let avoidance = &mut self.avoidance;
         for (i, slot) in self.paths.iter_mut().enumerate() {
             let Some(slot) = slot else { continue };
-            if i == ack.path.index() {
-                slot.window.on_acked(ack, || increase.per_window(view, ack.path));
-            } else {
+            if i != ack.path.index() {
                 slot.window.on_acked_elsewhere(ack);
+                continue;
             }
+            let (path, cwnd) = (ack.path, slot.window.cwnd() as f64);
+            let passed = slot.clock.map_or(Duration::ZERO, |t| view.now - t);
+            let clock = &mut slot.clock;
+            slot.window.on_acked(ack, || {
+                *clock = Some(view.now);
+                let segment = view[path].mtu as f64;
+                avoidance.increase(&Progress { view, path, acked: cwnd, segment, cwnd, passed })
+            });
+        }
+    }
+
+    fn on_loss(&mut self, view: &View<'_>, path: PathId, trigger: LossTrigger, highest: Tsn) {
+        let Some(slot) = self.paths.get_mut(path.index()).and_then(Option::as_mut) else { return };
+        let window = &mut slot.window;
+        let timeout = trigger == LossTrigger::Timeout;
+        if !timeout && !window.counts_loss() {
+            return;
+        }
+        let (segment, cwnd) = (view[path].mtu as f64, window.cwnd() as f64);
+        let left = self.avoidance.decrease(&CongestionEvent { view, path, trigger, segment, cwnd });
+        let ssthresh = window.ssthresh_after_loss(left);
+        if timeout {
+            window.on_timeout(ssthresh);
+        } else {
+            window.on_fast_retransmit(ssthresh, highest);
         }
     }
 }
 
-impl<I: Increase> Policy for Aimd<I> {
+impl<A: Avoidance> Policy for Aimd<A> {
     fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
         for i in self.paths.len()..view.paths.len() {
             self.meet(view, PathId(i as u8));
         }
+        self.avoidance.on_signal(view, signal);
         match signal {
             Signal::PathChanged(path) => self.meet(view, *path),
-            Signal::Sent(chunk) => {
-                let path = chunk.path();
-                if let Some(window) = self.window_mut(path) {
-                    window.on_sent(view.now, view[path].rto);
-                }
-            }
+            Signal::Sent(chunk) => self.on_sent(view, chunk.path(), chunk.len),
             Signal::Queued => {
                 for (slot, path) in self.paths.iter_mut().zip(view.paths) {
                     if let Some(slot) = slot {
@@ -110,19 +125,14 @@ impl<I: Increase> Policy for Aimd<I> {
             }
             Signal::Acked(ack) => self.on_acked(view, ack),
             Signal::LossEvent { path, trigger, highest, .. } => {
-                if let Some(window) = self.window_mut(*path) {
-                    match trigger {
-                        LossTrigger::FastRetransmit => window.on_fast_retransmit(*highest),
-                        LossTrigger::Timeout => window.on_timeout(),
-                    }
-                }
+                self.on_loss(view, *path, *trigger, *highest);
             }
             _ => {}
         }
     }
 }
 
-impl<I: Increase> CongestionControl for Aimd<I> {
+impl<A: Avoidance> CongestionControl for Aimd<A> {
     fn limit(&self, path: PathId) -> Limit {
         self.window(path).map_or(Limit::default(), Window::limit)
     }

@@ -2,13 +2,15 @@
 //! differ from it in one place.
 
 mod aimd;
+mod avoidance;
 mod feedback;
 mod loss;
 mod primary;
 mod scheme;
 mod window;
 
-pub use aimd::{Aimd, Increase, Reno};
+pub use aimd::Aimd;
+pub use avoidance::{Avoidance, CongestionEvent, PerPath, Progress, Reno};
 pub use feedback::RfcFeedback;
 pub use loss::RfcLoss;
 pub use primary::{PrimaryPath, fill};

@@ -4,7 +4,7 @@ use super::*;
 use crate::policy::contract::fixture::{MTU, Picture, ack, chunk};
 use crate::policy::{
     AckInfo, Backlog, CongestionControl as _, LossCause, LossPolicy as _, LossTrigger, PathId, PathSet,
-    PathState, Policy as _, Retransmit, Scheduler as _, Signal,
+    PathState, Policy as _, Retransmit, Scheduler as _, Signal, View,
 };
 use crate::time::{Duration, Instant};
 use crate::wire::serial::Tsn;
@@ -22,10 +22,15 @@ fn window(initial_mtus: u32, ssthresh: Option<u64>) -> Window {
     Window::new(config, MTU)
 }
 
+/// A loss by miss indications that leaves half of the window.
+fn lose(window: &mut Window, highest: u32) {
+    window.on_fast_retransmit(window.ssthresh_after_loss(0.5), Tsn(highest));
+}
+
 /// Acknowledges `chunks` chunks of a flight that filled the window.
 fn full(window: &mut Window, chunks: u32) {
     let flight = window.cwnd();
-    window.on_acked(&AckInfo { all_acked: false, ..ack(0, chunks, (1, chunks), flight) }, || MTU);
+    window.on_acked(&AckInfo { all_acked: false, ..ack(0, chunks, (1, chunks), flight) }, || MTU as f64);
 }
 
 #[test]
@@ -36,24 +41,43 @@ fn initial_window_is_the_middle_of_three() {
     }
 }
 
+/// After a timeout the window is below its threshold: what is a cut elsewhere would be none there.
 #[test]
-fn a_scheme_may_rule_a_window_otherwise() {
+fn operations_on_a_window_say_what_they_change() {
+    let after = |change: fn(&mut Window, u64), value| {
+        let mut w = window(20, None);
+        w.on_timeout(10_000);
+        change(&mut w, value);
+        (w.cwnd(), w.limit().ssthresh)
+    };
+    assert_eq!(after(|_, _| (), 0), (1000, Some(10_000)));
+    assert_eq!(after(Window::set_ssthresh_and_cwnd, 4000), (4000, Some(4000)), "raised, as §7.2.3 has it");
+    assert_eq!(after(Window::cap_at_ssthresh, 4000), (1000, Some(4000)), "never raised");
+    assert_eq!(after(Window::set_ssthresh, 4000), (1000, Some(4000)));
+    assert_eq!(after(Window::set_cwnd, 4000), (4000, Some(10_000)));
+    // A fast retransmission right after a timeout: max(1000/2, 4·MTU), and the window is the threshold.
+    let fast = |w: &mut Window, _| w.on_fast_retransmit(w.ssthresh_after_loss(0.5), Tsn(9));
+    assert_eq!(after(fast, 0), (4000, Some(4000)));
+}
+
+#[test]
+fn the_cut_of_another_rule_forgets_counted_bytes_and_keeps_the_floor() {
     let mut w = window(10, Some(5_000));
     full(&mut w, 4);
-    w.cut(12_000);
-    assert_eq!((w.cwnd(), w.limit().ssthresh), (10_000, Some(12_000)), "a cut raises no window");
-    w.cut(6_000);
+    w.cap_at_ssthresh(12_000);
+    assert_eq!((w.cwnd(), w.limit().ssthresh), (10_000, Some(12_000)));
+    w.cap_at_ssthresh(6_000);
     assert_eq!((w.cwnd(), w.limit().ssthresh), (6_000, Some(6_000)));
     w.set_ssthresh(4_000);
     w.set_cwnd(8_000);
-    assert_eq!((w.cwnd(), w.limit().ssthresh), (8_000, Some(4_000)));
     // Congestion avoidance: the cut forgot the 4 000 bytes counted before it.
     full(&mut w, 4);
     assert_eq!(w.cwnd(), 8_000);
     full(&mut w, 4);
     assert_eq!(w.cwnd(), 9_000);
+    assert_eq!([0.0, 0.7, 1.5, f64::NAN].map(|left| w.ssthresh_after_loss(left)), [4000, 6300, 9000, 4000]);
     w.enter_recovery(Tsn(9));
-    assert!(w.in_recovery());
+    assert!(w.in_recovery() && !w.counts_loss());
 }
 
 #[test]
@@ -88,16 +112,16 @@ fn strict_slow_start_adds_one_mtu_a_sack() {
 #[test]
 fn less_than_one_mtu_acknowledged_adds_only_that() {
     let mut w = window(4, None);
-    w.on_acked(&AckInfo { newly_acked: 300, ..ack(0, 1, (1, 1), 4000) }, || MTU);
+    w.on_acked(&AckInfo { newly_acked: 300, ..ack(0, 1, (1, 1), 4000) }, || MTU as f64);
     assert_eq!(w.cwnd(), 4300);
 }
 
 #[test]
 fn a_window_that_was_not_filled_does_not_grow() {
     let mut w = window(4, None);
-    w.on_acked(&ack(0, 2, (1, 2), 3000), || MTU);
+    w.on_acked(&ack(0, 2, (1, 2), 3000), || MTU as f64);
     assert_eq!(w.cwnd(), 4000, "a whole MTU was free");
-    w.on_acked(&ack(0, 4, (3, 4), 3001), || MTU);
+    w.on_acked(&ack(0, 4, (3, 4), 3001), || MTU as f64);
     assert_eq!(w.cwnd(), 5000, "no room for a whole packet was left");
 }
 
@@ -105,7 +129,7 @@ fn a_window_that_was_not_filled_does_not_grow() {
 fn slow_start_needs_the_cumulative_tsn_to_move() {
     let gap_only = |config| {
         let mut w = Window::new(WindowConfig { initial_mtus: Some(4), ..config }, MTU);
-        w.on_acked(&ack(0, 0, (3, 4), 4000), || MTU);
+        w.on_acked(&ack(0, 0, (3, 4), 4000), || MTU as f64);
         w.cwnd()
     };
     assert_eq!(gap_only(WindowConfig::default()), 4000);
@@ -119,7 +143,7 @@ fn slow_start_needs_the_cumulative_tsn_to_move() {
         WindowConfig { initial_mtus: Some(4), advance: Advance::Pseudo, ..Default::default() },
         MTU,
     );
-    w.on_acked(&own, || MTU);
+    w.on_acked(&own, || MTU as f64);
     assert_eq!(w.cwnd(), 5000, "CUC: the path's own earliest TSN moved");
 }
 
@@ -146,7 +170,7 @@ fn congestion_avoidance_counts_gap_blocks_in_rfc_9260_but_not_in_4960() {
             ..WindowConfig::default()
         };
         let mut w = Window::new(config, MTU);
-        w.on_acked(&AckInfo { all_acked: false, ..ack(0, 0, (3, 6), 4000) }, || MTU);
+        w.on_acked(&AckInfo { all_acked: false, ..ack(0, 0, (3, 6), 4000) }, || MTU as f64);
         assert_eq!(w.cwnd(), cwnd, "{advance:?}");
     }
 }
@@ -155,7 +179,7 @@ fn congestion_avoidance_counts_gap_blocks_in_rfc_9260_but_not_in_4960() {
 fn bytes_of_a_window_that_was_not_filled_count_for_one_window_at_most() {
     let mut w = window(4, Some(1000));
     for _ in 0..5 {
-        w.on_acked(&AckInfo { all_acked: false, ..ack(0, 2, (1, 2), 2000) }, || MTU);
+        w.on_acked(&AckInfo { all_acked: false, ..ack(0, 2, (1, 2), 2000) }, || MTU as f64);
     }
     assert_eq!(w.cwnd(), 4000);
     full(&mut w, 1);
@@ -168,7 +192,7 @@ fn bytes_of_a_window_that_was_not_filled_count_for_one_window_at_most() {
 fn partial_bytes_are_forgotten_when_all_is_acknowledged() {
     let mut w = window(4, Some(1000));
     full(&mut w, 3);
-    w.on_acked(&AckInfo { all_acked: true, newly_acked: 0, ..ack(0, 1, (1, 1), 4000) }, || MTU);
+    w.on_acked(&AckInfo { all_acked: true, newly_acked: 0, ..ack(0, 1, (1, 1), 4000) }, || MTU as f64);
     full(&mut w, 3);
     assert_eq!(w.cwnd(), 4000);
 }
@@ -176,20 +200,20 @@ fn partial_bytes_are_forgotten_when_all_is_acknowledged() {
 #[test]
 fn a_fast_retransmit_halves_once_until_recovery_ends() {
     let mut w = window(20, None);
-    w.on_fast_retransmit(Tsn(20));
+    lose(&mut w, 20);
     assert_eq!((w.cwnd(), w.limit().ssthresh), (10_000, Some(10_000)));
     full(&mut w, 4);
     assert_eq!(w.cwnd(), 10_000, "no growth in fast recovery");
-    w.on_fast_retransmit(Tsn(25));
+    lose(&mut w, 25);
     assert_eq!(w.cwnd(), 10_000, "one cut a window");
-    w.on_acked(&ack(0, 19, (5, 19), 10_000), || MTU);
+    w.on_acked(&ack(0, 19, (5, 19), 10_000), || MTU as f64);
     assert!(w.in_recovery());
-    w.on_acked(&ack(0, 20, (20, 20), 10_000), || MTU);
+    w.on_acked(&ack(0, 20, (20, 20), 10_000), || MTU as f64);
     assert!(!w.in_recovery());
-    w.on_fast_retransmit(Tsn(30));
+    lose(&mut w, 30);
     assert_eq!(w.cwnd(), 5000);
-    w.on_acked(&ack(0, 30, (21, 30), 10_000), || MTU);
-    w.on_fast_retransmit(Tsn(40));
+    w.on_acked(&ack(0, 30, (21, 30), 10_000), || MTU as f64);
+    lose(&mut w, 40);
     assert_eq!(w.cwnd(), 4000, "the floor of 4·MTU");
 }
 
@@ -202,11 +226,11 @@ fn unfrozen_windows_grow_in_recovery_and_are_cut_at_each_event() {
         ..WindowConfig::default()
     };
     let mut w = Window::new(config, MTU);
-    w.on_fast_retransmit(Tsn(20));
+    lose(&mut w, 20);
     full(&mut w, 4);
     assert_eq!(w.cwnd(), 12_000, "slow start, as cwnd = ssthresh");
     for tsn in [30, 40, 50] {
-        w.on_fast_retransmit(Tsn(tsn));
+        lose(&mut w, tsn);
     }
     assert_eq!(w.cwnd(), 2000);
 }
@@ -215,27 +239,27 @@ fn unfrozen_windows_grow_in_recovery_and_are_cut_at_each_event() {
 fn recovery_of_one_path_is_not_held_up_by_another() {
     let config = WindowConfig { advance: Advance::Pseudo, ..WindowConfig::default() };
     let mut w = Window::new(config, MTU);
-    w.on_fast_retransmit(Tsn(20));
+    lose(&mut w, 20);
     // The cumulative TSN is stuck at 3 by a chunk of another path; here everything up to 20 arrived.
     let mut own = ack(0, 3, (15, 20), 4000);
     own.earliest_outstanding = Some(Tsn(20));
-    w.on_acked(&own, || MTU);
+    w.on_acked(&own, || MTU as f64);
     assert!(w.in_recovery());
     own.earliest_outstanding = Some(Tsn(21));
     w.on_acked_elsewhere(&own);
     assert!(w.in_recovery(), "that says nothing of this path");
-    w.on_acked(&own, || MTU);
+    w.on_acked(&own, || MTU as f64);
     assert!(!w.in_recovery());
 }
 
 #[test]
 fn a_timeout_leaves_one_mtu_and_half_the_window_as_threshold() {
     let mut w = window(20, None);
-    w.on_fast_retransmit(Tsn(9));
-    w.on_timeout();
+    lose(&mut w, 9);
+    w.on_timeout(w.ssthresh_after_loss(0.5));
     assert_eq!((w.cwnd(), w.limit().ssthresh), (1000, Some(5000)));
     assert!(!w.in_recovery());
-    w.on_timeout();
+    w.on_timeout(w.ssthresh_after_loss(0.5));
     assert_eq!((w.cwnd(), w.limit().ssthresh), (1000, Some(4000)));
 }
 
@@ -376,4 +400,79 @@ fn new_data_take_the_primary_and_come_back_to_it() {
     picture.paths[1] = Picture::new(2).paths.remove(1);
     picture.paths[1].limit.cwnd = 4000;
     assert_eq!(next(&picture), Some((P1, 4)), "back");
+}
+
+/// Grows by what it is told, and leaves a share that depends on how the loss was noticed.
+#[derive(Debug)]
+struct Told(Vec<(LossTrigger, f64)>, u32);
+impl Avoidance for Told {
+    fn on_signal(&mut self, _: &View<'_>, signal: &Signal<'_>) {
+        self.1 += u32::from(matches!(signal, Signal::Acked(_)));
+    }
+
+    fn increase(&mut self, now: &Progress<'_>) -> f64 {
+        assert_eq!((now.acked, now.segment), (now.cwnd, MTU as f64), "a whole window");
+        // It heard of the acknowledgement before, and sees the other path's window.
+        f64::from(self.1) * 100.0 - now.view[P1].limit.cwnd as f64
+    }
+
+    fn decrease(&mut self, event: &CongestionEvent<'_>) -> f64 {
+        self.0.push((event.trigger, event.cwnd));
+        if event.trigger == LossTrigger::Timeout { 0.25 } else { 0.75 }
+    }
+}
+
+#[test]
+fn a_strategy_sees_all_paths_and_says_what_a_loss_leaves() {
+    let mut picture = Picture::new(2);
+    let config =
+        WindowConfig { initial_mtus: Some(20), initial_ssthresh: Some(1000), ..WindowConfig::default() };
+    let mut cc = Aimd::new(config, Told(Vec::new(), 0));
+    picture.paths[1].limit.cwnd = 30;
+    cc.on_signal(&picture.view(), &Signal::PathChanged(P0));
+    let mut grow = |picture: &Picture| {
+        cc.on_signal(
+            &picture.view(),
+            &Signal::Acked(&AckInfo { all_acked: false, ..ack(0, 20, (1, 20), 20_000) }),
+        );
+        cc.limit(P0).cwnd
+    };
+    assert_eq!(grow(&picture), 20_070);
+    picture.paths[1].limit.cwnd = 1_000_000;
+    grow(&picture);
+    assert_eq!(grow(&picture), 1000, "shrunk, to one MTU");
+    let mut cc = Aimd::new(config, Told(Vec::new(), 0));
+    cc.on_signal(&picture.view(), &Signal::PathChanged(P0));
+    let mut lose = |trigger| {
+        let (highest, cause) = (Tsn(9), LossCause::Congestion);
+        cc.on_signal(&picture.view(), &Signal::LossEvent { path: P0, trigger, highest, cause });
+        (cc.limit(P0).cwnd, cc.limit(P0).ssthresh)
+    };
+    assert_eq!(lose(LossTrigger::FastRetransmit), (15_000, Some(15_000)));
+    assert_eq!(lose(LossTrigger::FastRetransmit), (15_000, Some(15_000)), "in recovery: it is not asked");
+    assert_eq!(lose(LossTrigger::Timeout), (1000, Some(4000)), "a quarter, the floor, one MTU");
+}
+
+/// A state for each path; a slot that was closed begins anew.
+#[test]
+fn per_path_states_do_not_mix() {
+    #[derive(Clone, Debug)]
+    struct Counts(f64);
+    impl Avoidance for Counts {
+        fn increase(&mut self, _: &Progress<'_>) -> f64 {
+            self.0 += 1.0;
+            self.0
+        }
+    }
+    let mut picture = Picture::new(2);
+    let mut counts = PerPath::new(Counts(0.0));
+    let mut step = |picture: &Picture, path| {
+        let view = picture.view();
+        let (acked, segment, cwnd, passed) = (1.0, 1.0, 1.0, Duration::ZERO);
+        counts.on_signal(&view, &Signal::PathChanged(path));
+        counts.increase(&Progress { view: &view, path, acked, segment, cwnd, passed })
+    };
+    assert_eq!([P0, P0, P1, P0].map(|p| step(&picture, p)), [1.0, 2.0, 1.0, 3.0]);
+    picture.paths[0].state = PathState::Closed;
+    assert_eq!([P0, P1].map(|p| step(&picture, p)), [1.0, 2.0]);
 }

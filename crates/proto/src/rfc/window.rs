@@ -4,10 +4,20 @@
 //! |---|---|
 //! | initial cwnd, §7.2.1 | [`Window::new`] |
 //! | slow start, §7.2.1; congestion avoidance, §7.2.2 | [`Window::on_acked`] |
-//! | cut of §7.2.3, fast recovery of §7.2.4 | [`Window::on_fast_retransmit`] |
-//! | T3-rtx, §7.2.3 | [`Window::on_timeout`] |
+//! | ssthresh = max(cwnd/2, 4·MTU), §7.2.3 | [`Window::ssthresh_after_loss`] |
+//! | ssthresh, cwnd = ssthresh, §7.2.3, and fast recovery of §7.2.4 | [`Window::on_fast_retransmit`] |
+//! | T3-rtx: ssthresh, cwnd = 1·MTU, §7.2.3 | [`Window::on_timeout`] |
 //! | idle path, §7.2.1 | [`Window::decay`] |
-//! | none: for schemes with rules of their own | [`Window::cut`], [`Window::enter_recovery`], [`Window::set_ssthresh`], [`Window::set_cwnd`] |
+//!
+//! Schemes with rules of their own say which of the two they change. After a timeout or idle time cwnd is below ssthresh, so
+//! that these differ:
+//!
+//! | ssthresh becomes | cwnd becomes | |
+//! |---|---|---|
+//! | s | s | [`Window::set_ssthresh_and_cwnd`], as §7.2.3 has it: a window below s is raised |
+//! | s | at most s | [`Window::cap_at_ssthresh`]: no window is raised |
+//! | s | what it was | [`Window::set_ssthresh`] |
+//! | what it was | w | [`Window::set_cwnd`] |
 //!
 //! "MTU" is the largest DATA chunk that fits a packet, PMDCS. The window counts as fully used when less than one MTU of
 //! it was free, since a sender may stop that far short of it.
@@ -103,8 +113,16 @@ impl Window {
         }
     }
 
-    fn half(&self) -> u64 {
-        (self.cwnd / 2).max(u64::from(self.config.half_floor_mtus) * self.mtu)
+    /// The threshold when a share `left` of the window is left by a loss, bytes: §7.2.3 with one half, and its floor.
+    pub fn ssthresh_after_loss(&self, left: f64) -> u64 {
+        let left = (self.cwnd as f64 * left.clamp(0.0, 1.0)) as u64;
+        left.max(u64::from(self.config.half_floor_mtus) * self.mtu)
+    }
+
+    /// Whether a loss by miss indications shrinks the window now: once a round trip, unless windows are not frozen in fast
+    /// recovery.
+    pub fn counts_loss(&self) -> bool {
+        !(self.config.freeze_in_recovery && self.recovery.is_some())
     }
 
     /// Congestion window, bytes.
@@ -141,10 +159,9 @@ impl Window {
     }
 
     /// Takes what a SACK acknowledged on this path. `step` gives the bytes by which congestion avoidance grows the
-    /// window once a whole window was acknowledged: one MTU in the RFC.
-    pub fn on_acked(&mut self, ack: &AckInfo, step: impl FnOnce() -> u64) {
-        let frozen = self.config.freeze_in_recovery && self.recovery.is_some();
-        if ack.newly_acked > 0 && !frozen {
+    /// window once a whole window was acknowledged: one MTU in the RFC. A negative one leaves at least one MTU.
+    pub fn on_acked(&mut self, ack: &AckInfo, step: impl FnOnce() -> f64) {
+        if ack.newly_acked > 0 && self.counts_loss() {
             self.grow(ack, step);
         }
         if ack.all_acked {
@@ -158,7 +175,7 @@ impl Window {
         self.maybe_leave_recovery(ack, false);
     }
 
-    fn grow(&mut self, ack: &AckInfo, step: impl FnOnce() -> u64) {
+    fn grow(&mut self, ack: &AckInfo, step: impl FnOnce() -> f64) {
         let full = ack.flight_before.saturating_add(self.mtu) > self.cwnd;
         let pseudo = ack.pseudo_cum_advanced || ack.rtx_pseudo_cum_advanced;
         let (start, avoid) = match self.config.advance {
@@ -169,7 +186,7 @@ impl Window {
         if self.cwnd <= self.ssthresh {
             if full && start {
                 let sacks = if self.config.strict { 1 } else { ack.newly_acked_chunks.div_ceil(2).max(1) };
-                self.raise(ack.newly_acked.min(u64::from(sacks) * self.mtu));
+                self.cwnd = self.cwnd.saturating_add(ack.newly_acked.min(u64::from(sacks) * self.mtu));
             }
         } else if avoid {
             self.acked = self.acked.saturating_add(ack.newly_acked);
@@ -178,13 +195,10 @@ impl Window {
             } else if self.acked >= self.cwnd {
                 // The window that was filled is the one before the growth.
                 self.acked -= self.cwnd;
-                self.raise(step());
+                let bytes = libm::floor(step() + 0.5) as i64;
+                self.cwnd = self.cwnd.saturating_add_signed(bytes).max(self.mtu.min(self.cwnd));
             }
         }
-    }
-
-    fn raise(&mut self, bytes: u64) {
-        self.cwnd = self.cwnd.saturating_add(bytes);
     }
 
     fn maybe_leave_recovery(&mut self, ack: &AckInfo, own: bool) {
@@ -198,27 +212,34 @@ impl Window {
         }
     }
 
-    /// A chunk of a new window was lost by miss indications; `highest` is the highest TSN in flight here.
-    pub fn on_fast_retransmit(&mut self, highest: Tsn) {
-        if self.config.freeze_in_recovery && self.recovery.is_some() {
-            return;
+    /// A chunk of a new window was lost by miss indications; `ssthresh` is usually
+    /// [`Window::ssthresh_after_loss`], `highest` the highest TSN in flight here: fast recovery lasts until it is
+    /// acknowledged. Nothing happens while losses do not count ([`Window::counts_loss`]).
+    pub fn on_fast_retransmit(&mut self, ssthresh: u64, highest: Tsn) {
+        if self.counts_loss() {
+            self.set_ssthresh_and_cwnd(ssthresh);
+            self.enter_recovery(highest);
         }
-        self.ssthresh = self.half();
-        self.cwnd = self.ssthresh;
-        self.acked = 0;
-        self.enter_recovery(highest);
     }
 
-    /// The threshold is `ssthresh` and the window no larger: what a loss does to a window by other rules than §7.2.3.
-    pub fn cut(&mut self, ssthresh: u64) {
+    /// T3-rtx expired: one MTU, and slow start to `ssthresh`, usually [`Window::ssthresh_after_loss`].
+    pub fn on_timeout(&mut self, ssthresh: u64) {
+        self.set_ssthresh_and_cwnd(ssthresh);
+        self.cwnd = self.mtu;
+        self.recovery = None;
+    }
+
+    /// Threshold and window are `ssthresh`, be the window larger or smaller before (§7.2.3). Bytes counted towards growth
+    /// are forgotten.
+    pub fn set_ssthresh_and_cwnd(&mut self, ssthresh: u64) {
+        (self.ssthresh, self.cwnd, self.acked) = (ssthresh, ssthresh, 0);
+    }
+
+    /// The threshold is `ssthresh` and the window no larger; a smaller one stays. Bytes counted towards growth are
+    /// forgotten.
+    pub fn cap_at_ssthresh(&mut self, ssthresh: u64) {
+        self.set_ssthresh_and_cwnd(ssthresh.min(self.cwnd));
         self.ssthresh = ssthresh;
-        self.cwnd = self.cwnd.min(ssthresh);
-        self.acked = 0;
-    }
-
-    /// Fast recovery begins, and lasts until `highest` is acknowledged.
-    pub fn enter_recovery(&mut self, highest: Tsn) {
-        self.recovery = Some(highest);
     }
 
     /// Another threshold; the window stays.
@@ -226,17 +247,14 @@ impl Window {
         self.ssthresh = ssthresh;
     }
 
-    /// Another window, by rules that this one does not know; bytes counted towards its growth stay.
+    /// Another window; the threshold stays, and so do bytes counted towards growth.
     pub fn set_cwnd(&mut self, cwnd: u64) {
         self.cwnd = cwnd;
     }
 
-    /// T3-rtx expired.
-    pub fn on_timeout(&mut self) {
-        self.ssthresh = self.half();
-        self.cwnd = self.mtu;
-        self.acked = 0;
-        self.recovery = None;
+    /// Fast recovery begins, and lasts until `highest` is acknowledged.
+    pub fn enter_recovery(&mut self, highest: Tsn) {
+        self.recovery = Some(highest);
     }
 
     /// The path works again after it was given up or doubted: two MTU, so that the peer acknowledges at once

@@ -16,9 +16,8 @@
 //! `ASSUMED`: the step of §4.4 is taken for each segment that an ACK covers, as §4.3 does, so that delayed ACKs leave the
 //! curve as it is (`count=ack`: for each ACK). Spurious events (§4.9) are not undone: no signal tells of them.
 
-use strandcast_proto::policy::LossTrigger;
-
-use super::tcp::{Avoidance, Progress};
+use strandcast_proto::policy::{LossTrigger, PathId};
+use strandcast_proto::rfc::{Avoidance, CongestionEvent, PerPath, Progress};
 
 /// What can be set.
 #[derive(Copy, Clone, PartialEq, Debug)]
@@ -74,6 +73,11 @@ impl Cubic {
         Cubic { config, w_max: None, prior: 0.0, stage: None }
     }
 
+    /// One for each path.
+    pub fn per_path(config: CubicConfig) -> PerPath<Self> {
+        PerPath::new(Cubic::new(config))
+    }
+
     /// A stage of congestion avoidance begins with a window of `w`.
     fn begin(&mut self, w: f64) -> Stage {
         let w_max = self.w_max.unwrap_or(w).max(w);
@@ -104,9 +108,10 @@ impl Avoidance for Cubic {
         grown.max(0.0) * now.segment
     }
 
-    fn decrease(&mut self, w: f64, trigger: LossTrigger) -> f64 {
+    fn decrease(&mut self, event: &CongestionEvent<'_>) -> f64 {
+        let w = event.cwnd / event.segment;
         let CubicConfig { beta, fast_convergence, .. } = self.config;
-        self.w_max = match (trigger, self.w_max) {
+        self.w_max = match (event.trigger, self.w_max) {
             (LossTrigger::Timeout, _) => None,
             (_, Some(before)) if fast_convergence && w < before => Some(w * (1.0 + beta) / 2.0),
             _ => Some(w),
@@ -116,7 +121,7 @@ impl Avoidance for Cubic {
         beta
     }
 
-    fn pause(&mut self) {
+    fn pause(&mut self, _: PathId) {
         self.stage = None;
     }
 }

@@ -1,22 +1,25 @@
 //! How much may be in flight.
 
-mod choice;
+mod balia;
+mod coupled;
 mod cubic;
 mod friendliness;
 mod hystart;
 mod lia;
 mod receiver_rate;
-mod reno;
+mod table;
 mod tcp;
 #[cfg(test)]
 mod tests;
 
-pub use choice::{Congestion, WindowSetup, congestion, congestions};
+pub use balia::Balia;
+pub use coupled::Coupled;
 pub use cubic::{Cubic, CubicConfig};
 pub use friendliness::{
     Balance, FAST_RETRANSMIT_COUNTS, Friendliness, Member, Members, TIMEOUT_COUNTS, penalized,
 };
 pub use lia::Linked;
 pub use receiver_rate::ReceiverPaced;
-pub use reno::Halving;
-pub use tcp::{Avoidance, Counting, CutOf, InitialWindow, Progress, TcpConfig, TcpWindows};
+pub use table::{Congestion, TCP_KEYS, WindowSetup, congestion, congestions};
+pub(crate) use table::{NAMES, sctp};
+pub use tcp::{Counting, CutOf, InitialWindow, TcpConfig, TcpWindows};

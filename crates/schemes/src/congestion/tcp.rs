@@ -1,4 +1,5 @@
-//! The windows of TCP senders (RFC 5681), one a path: everything but congestion avoidance, which is a small strategy.
+//! The windows of TCP senders (RFC 5681), one a path: everything but congestion avoidance, which is a strategy
+//! ([`Avoidance`]).
 //!
 //! | RFC | here |
 //! |---|---|
@@ -15,52 +16,14 @@
 //! out what limited transmit sent). Recovery ends when the event's `highest` is acknowledged. Every loss counts as
 //! congestion, whatever the verdict on its cause.
 
-use core::fmt::Debug;
-
 use strandcast_proto::policy::{
     AckInfo, CongestionControl, Limit, LossTrigger, PathId, PathState, PathView, Policy, Signal, View,
 };
-use strandcast_proto::rfc::Advance;
+use strandcast_proto::rfc::{Advance, Avoidance, CongestionEvent, Progress, WindowConfig};
 use strandcast_proto::time::{Duration, Instant};
 use strandcast_proto::wire::Tsn;
 
 use super::hystart::HyStart;
-
-/// How a window grows and shrinks outside of slow start. Each path has its own copy, made when the path is met.
-pub trait Avoidance: Clone + Debug + Send {
-    /// Bytes by which the window grows at this ACK.
-    fn increase(&mut self, now: &Progress<'_>) -> f64;
-
-    /// A congestion event at a window of so many segments: the share that is left.
-    fn decrease(&mut self, segments: f64, trigger: LossTrigger) -> f64;
-
-    /// Congestion avoidance is over without a loss: the next increase begins anew.
-    fn pause(&mut self) {}
-}
-
-/// An ACK in congestion avoidance.
-#[derive(Debug)]
-pub struct Progress<'a> {
-    /// All paths.
-    pub view: &'a View<'a>,
-    /// Where it came.
-    pub path: PathId,
-    /// Bytes it counts for.
-    pub acked: f64,
-    /// SMSS, bytes.
-    pub segment: f64,
-    /// The window before it, bytes.
-    pub cwnd: f64,
-    /// Time since the previous ACK, or since sending began again after a pause.
-    pub passed: Duration,
-}
-
-impl Progress<'_> {
-    /// Smoothed round-trip time of the path.
-    pub fn srtt(&self) -> Option<Duration> {
-        self.view[self.path].srtt
-    }
-}
 
 /// What an ACK counts for.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -136,23 +99,42 @@ impl Default for TcpConfig {
     }
 }
 
-/// Windows of all paths that grow by `A` in congestion avoidance.
+/// TCP's windows over SCTP's packets. A SACK may stand for many packets, and what is lost is out of flight when the
+/// window hears of it: bytes are counted, and a share of the window is what is left.
+impl From<WindowConfig> for TcpConfig {
+    fn from(sctp: WindowConfig) -> Self {
+        TcpConfig {
+            initial_window: sctp.initial_mtus.map_or(InitialWindow::Rfc, InitialWindow::Segments),
+            initial_ssthresh: sctp.initial_ssthresh,
+            slow_start_limit: sctp.strict.then_some(1),
+            counting: Counting::Bytes,
+            cut_of: CutOf::Window,
+            floor_segments: sctp.half_floor_mtus,
+            restart_after_idle: true,
+            advance: sctp.advance,
+            freeze_in_recovery: sctp.freeze_in_recovery,
+            ..TcpConfig::default()
+        }
+    }
+}
+
+/// Windows of all paths that grow and shrink by `A` in congestion avoidance.
 #[derive(Debug)]
 pub struct TcpWindows<A> {
     config: TcpConfig,
     avoidance: A,
     /// By path slot; `None` while the slot is closed.
-    paths: Vec<Option<TcpWindow<A>>>,
+    paths: Vec<Option<TcpWindow>>,
 }
 
 impl<A: Avoidance> TcpWindows<A> {
-    /// Windows that follow `config`; `avoidance` as it is on a path where nothing was sent.
+    /// Windows that follow `config` and `avoidance`.
     pub fn new(config: TcpConfig, avoidance: A) -> Self {
         TcpWindows { config, avoidance, paths: Vec::new() }
     }
 
-    fn window(&mut self, path: PathId) -> Option<&mut TcpWindow<A>> {
-        self.paths.get_mut(path.index())?.as_mut()
+    fn window(&mut self, path: PathId) -> Option<(&mut TcpWindow, &mut A)> {
+        Some((self.paths.get_mut(path.index())?.as_mut()?, &mut self.avoidance))
     }
 
     /// Takes the state and segment size of a path that changed, or is seen for the first time.
@@ -165,7 +147,7 @@ impl<A: Avoidance> TcpWindows<A> {
         if now.state == PathState::Closed {
             *slot = None;
         } else {
-            slot.get_or_insert_with(|| TcpWindow::new(self.config, self.avoidance.clone(), now)).follow(now);
+            slot.get_or_insert_with(|| TcpWindow::new(self.config, now)).follow(now, &mut self.avoidance);
         }
     }
 }
@@ -175,22 +157,23 @@ impl<A: Avoidance> Policy for TcpWindows<A> {
         for i in self.paths.len()..view.paths.len() {
             self.meet(view, PathId(i as u8));
         }
+        self.avoidance.on_signal(view, signal);
         match signal {
             Signal::PathChanged(path) => self.meet(view, *path),
             Signal::Sent(chunk) => {
                 let path = chunk.path();
-                if let Some(window) = self.window(path) {
-                    window.on_sent(view.now, &view[path], chunk.tsn, chunk.len);
+                if let Some((window, avoidance)) = self.window(path) {
+                    window.on_sent(view.now, &view[path], avoidance, chunk.tsn, chunk.len);
                 }
             }
             Signal::Acked(ack) => {
-                if let Some(window) = self.window(ack.path) {
-                    window.on_acked(view, ack);
+                if let Some((window, avoidance)) = self.window(ack.path) {
+                    window.on_acked(view, ack, avoidance);
                 }
             }
             Signal::LossEvent { path, trigger, highest, .. } => {
-                if let Some(window) = self.window(*path) {
-                    window.on_loss(view[*path].in_flight, *trigger, *highest);
+                if let Some((window, avoidance)) = self.window(*path) {
+                    window.on_loss(view, *path, *trigger, *highest, avoidance);
                 }
             }
             _ => {}
@@ -207,9 +190,8 @@ impl<A: Avoidance> CongestionControl for TcpWindows<A> {
 
 /// The window of one path, bytes.
 #[derive(Clone, Debug)]
-struct TcpWindow<A> {
+struct TcpWindow {
     config: TcpConfig,
-    avoidance: A,
     state: PathState,
     segment: f64,
     cwnd: f64,
@@ -223,11 +205,10 @@ struct TcpWindow<A> {
     hystart: Option<HyStart>,
 }
 
-impl<A: Avoidance> TcpWindow<A> {
-    fn new(config: TcpConfig, avoidance: A, path: &PathView) -> Self {
+impl TcpWindow {
+    fn new(config: TcpConfig, path: &PathView) -> Self {
         let mut window = TcpWindow {
             config,
-            avoidance,
             state: path.state,
             segment: path.mtu.max(1) as f64,
             cwnd: 0.0,
@@ -256,7 +237,7 @@ impl<A: Avoidance> TcpWindow<A> {
     }
 
     /// Takes state and segment size; a window that nothing used yet follows the latter.
-    fn follow(&mut self, path: &PathView) {
+    fn follow(&mut self, path: &PathView, avoidance: &mut impl Avoidance) {
         let failed = matches!(self.state, PathState::PotentiallyFailed | PathState::Inactive);
         self.segment = path.mtu.max(1) as f64;
         if self.last_sent.is_none() {
@@ -264,6 +245,7 @@ impl<A: Avoidance> TcpWindow<A> {
         } else if failed && path.state == PathState::Active {
             // Two segments, so that the peer acknowledges at once (RFC 7829 §4.2 leaves one or two).
             self.restart(2.0 * self.segment);
+            avoidance.pause(path.id);
         }
         self.state = path.state;
     }
@@ -271,16 +253,23 @@ impl<A: Avoidance> TcpWindow<A> {
     fn restart(&mut self, cwnd: f64) {
         self.cwnd = cwnd;
         self.recovery = None;
-        self.avoidance.pause();
     }
 
-    fn on_sent(&mut self, now: Instant, path: &PathView, sequence: Tsn, len: u64) {
+    fn on_sent(
+        &mut self,
+        now: Instant,
+        path: &PathView,
+        avoidance: &mut impl Avoidance,
+        sequence: Tsn,
+        len: u64,
+    ) {
         if path.in_flight <= len {
             // Nothing else is in flight: the time before did not let the window grow.
             self.clock = Some(now);
             let idle = self.last_sent.is_some_and(|t| now - t > path.rto);
             if idle && self.config.restart_after_idle && self.initial() < self.cwnd {
                 self.restart(self.initial());
+                avoidance.pause(path.id);
             }
         }
         self.last_sent = Some(now);
@@ -289,7 +278,7 @@ impl<A: Avoidance> TcpWindow<A> {
         }
     }
 
-    fn on_acked(&mut self, view: &View<'_>, ack: &AckInfo) {
+    fn on_acked(&mut self, view: &View<'_>, ack: &AckInfo, avoidance: &mut impl Avoidance) {
         let passed = self.clock.map_or(Duration::ZERO, |t| view.now - t);
         self.clock = Some(view.now);
         let advanced = match self.config.advance {
@@ -302,7 +291,7 @@ impl<A: Avoidance> TcpWindow<A> {
             if self.cwnd < self.ssthresh {
                 self.slow_start(ack);
             } else {
-                self.avoid(view, ack, passed);
+                self.avoid(view, ack, passed, avoidance);
             }
         }
         self.maybe_leave_recovery(ack);
@@ -321,14 +310,16 @@ impl<A: Avoidance> TcpWindow<A> {
         }
     }
 
-    fn avoid(&mut self, view: &View<'_>, ack: &AckInfo, passed: Duration) {
+    fn avoid(&mut self, view: &View<'_>, ack: &AckInfo, passed: Duration, avoidance: &mut impl Avoidance) {
         let acked = match self.config.counting {
             Counting::Acks => self.segment.min(ack.newly_acked as f64),
             // After a timeout one ACK may stand for more than the window that is left.
             Counting::Bytes => self.cwnd.min(ack.newly_acked as f64),
         };
         let (path, segment, cwnd) = (ack.path, self.segment, self.cwnd);
-        self.cwnd += self.avoidance.increase(&Progress { view, path, acked, segment, cwnd, passed });
+        let grown = cwnd + avoidance.increase(&Progress { view, path, acked, segment, cwnd, passed });
+        // A window below a segment (the segment has become larger) is not raised.
+        self.cwnd = grown.max(segment.min(cwnd));
     }
 
     fn maybe_leave_recovery(&mut self, ack: &AckInfo) {
@@ -341,15 +332,23 @@ impl<A: Avoidance> TcpWindow<A> {
         }
     }
 
-    fn on_loss(&mut self, in_flight: u64, trigger: LossTrigger, highest: Tsn) {
+    fn on_loss(
+        &mut self,
+        view: &View<'_>,
+        path: PathId,
+        trigger: LossTrigger,
+        highest: Tsn,
+        avoidance: &mut impl Avoidance,
+    ) {
+        let (segment, cwnd) = (self.segment, self.cwnd);
         let timeout = trigger == LossTrigger::Timeout;
         let basis = match self.config.cut_of {
-            CutOf::Flight => self.cwnd.min(in_flight as f64),
+            CutOf::Flight => self.cwnd.min(view[path].in_flight as f64),
             CutOf::Window => self.cwnd,
         };
         let floor = f64::from(self.config.floor_segments) * self.segment;
-        let left = self.avoidance.decrease(self.cwnd / self.segment, trigger);
-        self.ssthresh = floor.max(basis * left);
+        let left = avoidance.decrease(&CongestionEvent { view, path, trigger, segment, cwnd });
+        self.ssthresh = floor.max(basis * left.clamp(0.0, 1.0));
         self.cwnd = if timeout { self.segment } else { self.ssthresh };
         self.recovery = (!timeout).then_some(highest);
         self.hystart = None;

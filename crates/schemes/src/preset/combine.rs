@@ -4,13 +4,11 @@ use strandcast_proto::config::TransportConfig;
 use strandcast_proto::policy::{
     CongestionControl, Feedback, LossPolicy, Parts, PathEstimator, Scheduler, Scheme,
 };
-use strandcast_proto::rfc::{Advance, Aimd, PrimaryPath, Reno, RfcFeedback, RfcLoss, WindowConfig};
+use strandcast_proto::rfc::{Advance, PrimaryPath, RfcFeedback, RfcLoss, WindowConfig};
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Duration;
 
-use crate::congestion::{
-    Counting, Cubic, CubicConfig, CutOf, Halving, InitialWindow, Linked, ReceiverPaced, TcpConfig, TcpWindows,
-};
+use crate::congestion;
 use crate::estimate::{LossRate, LossRateConfig, PeerRate, RateConfig, RttMin};
 use crate::feedback::DelayedAck;
 use crate::feedback::rounds::{Rounds, RoundsConfig};
@@ -68,9 +66,8 @@ pub(super) const KEYS: &[Key] = &[
     ),
     Key::one_of(
         "cc",
-        &["rfc", "lia", "reno", "cubic", "receiver-rate"],
-        "congestion control: RFC 9260's windows, coupled increases (RFC 6356), TCP's windows (RFC 5681), CUBIC (RFC 9438), \
-         the rate the receiver asks for",
+        congestion::NAMES,
+        "congestion control: RFC 9260's windows, or others of the table of windows (docs/schemes/combinations.md)",
     ),
     Key::one_of(
         "loss",
@@ -163,7 +160,7 @@ pub(super) fn build(name: &str, params: &Params, seeds: &Seeds) -> Box<dyn Schem
         name: name.into(),
         estimators: estimators(params),
         loss: loss(params, seeds),
-        cc: congestion(params),
+        cc: windows(params),
         scheduler: scheduler(params),
         feedback: feedback(params),
     })
@@ -206,7 +203,7 @@ fn scheduler(params: &Params) -> Box<dyn Scheduler> {
     }
 }
 
-fn congestion(params: &Params) -> Box<dyn CongestionControl> {
+fn windows(params: &Params) -> Box<dyn CongestionControl> {
     let set = |key| Some(params.number(key)).filter(|n| *n > 0);
     let config = WindowConfig {
         initial_mtus: set("initial-cwnd").map(|n| n as u32),
@@ -216,30 +213,7 @@ fn congestion(params: &Params) -> Box<dyn CongestionControl> {
         freeze_in_recovery: params.switch("fr-freeze"),
         strict: params.switch("strict"),
     };
-    match params.word("cc") {
-        "lia" => Box::new(Aimd::new(config, Linked)),
-        "reno" => Box::new(TcpWindows::new(like_tcp(config), Halving)),
-        "cubic" => Box::new(TcpWindows::new(like_tcp(config), Cubic::new(CubicConfig::default()))),
-        "receiver-rate" => Box::new(ReceiverPaced::new(config)),
-        _ => Box::new(Aimd::new(config, Reno)),
-    }
-}
-
-/// TCP's windows over SCTP's packets. A SACK may stand for many packets, and what is lost is out of flight when the
-/// window hears of it: bytes are counted, and a share of the window is what is left.
-fn like_tcp(config: WindowConfig) -> TcpConfig {
-    TcpConfig {
-        initial_window: config.initial_mtus.map_or(InitialWindow::Rfc, InitialWindow::Segments),
-        initial_ssthresh: config.initial_ssthresh,
-        slow_start_limit: config.strict.then_some(1),
-        counting: Counting::Bytes,
-        cut_of: CutOf::Window,
-        floor_segments: config.half_floor_mtus,
-        restart_after_idle: true,
-        advance: config.advance,
-        freeze_in_recovery: config.freeze_in_recovery,
-        ..TcpConfig::default()
-    }
+    congestion::sctp(params.word("cc"), config)
 }
 
 fn loss(params: &Params, seeds: &Seeds) -> Box<dyn LossPolicy> {

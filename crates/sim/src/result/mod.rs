@@ -4,6 +4,7 @@ mod histogram;
 pub mod meter;
 mod model;
 mod names;
+#[cfg(feature = "tables")]
 pub mod output;
 mod stat;
 mod summary;

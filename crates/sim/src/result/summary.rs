@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use strandcast_proto::time::Instant;
 
-use super::stat::{Stat, deviation, median};
+use super::stat::Stat;
+#[cfg(feature = "tables")]
+use super::stat::{deviation, median};
 use super::{Remark, RunResult, Subject};
 use crate::engine::Fingerprint;
 
@@ -120,6 +122,7 @@ impl Sample<'_> {
     }
 
     /// Standard deviation and median.
+    #[cfg(feature = "tables")]
     pub fn spread(&self) -> (Option<f64>, Option<f64>) {
         let numbers = self.numbers();
         (deviation(&numbers), median(&numbers))

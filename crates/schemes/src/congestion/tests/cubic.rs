@@ -188,7 +188,7 @@ fn a_stage_begins_anew_after_idle_time() {
         restart_after_idle: true,
         ..TcpConfig::default()
     };
-    let cubic = Cubic::new(CubicConfig { friendly: false, ..CubicConfig::default() });
+    let cubic = Cubic::per_path(CubicConfig { friendly: false, ..CubicConfig::default() });
     let mut play = Play::with(Box::new(TcpWindows::new(config, cubic)), 1);
     (0..90).for_each(|_| play.ack(1));
     play.recover();

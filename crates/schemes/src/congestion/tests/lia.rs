@@ -3,12 +3,12 @@ use strandcast_proto::policy::contract::fixture::{MTU, Picture, ack};
 use strandcast_proto::policy::{
     AckInfo, CongestionControl, LossCause, LossTrigger, PathId, PathState, Policy, Signal,
 };
-use strandcast_proto::rfc::{Aimd, Increase as _, Reno, WindowConfig};
+use strandcast_proto::rfc::{Aimd, Avoidance as _, Progress, Reno, WindowConfig};
 use strandcast_proto::time::Duration;
 use strandcast_proto::wire::Tsn;
 
 use super::play::{Play, near};
-use crate::congestion::Linked;
+use crate::congestion::{Balia, Linked};
 
 fn picture(windows: &[(u64, u64)]) -> Picture {
     let mut picture = Picture::new(windows.len() as u8);
@@ -20,7 +20,10 @@ fn picture(windows: &[(u64, u64)]) -> Picture {
 }
 
 fn step(picture: &Picture, path: u8) -> u64 {
-    Linked.per_window(&picture.view(), PathId(path))
+    let (view, path) = (picture.view(), PathId(path));
+    let (segment, cwnd) = (view[path].mtu as f64, view[path].limit.cwnd as f64);
+    let now = Progress { view: &view, path, acked: cwnd, segment, cwnd, passed: Duration::ZERO };
+    (Linked.increase(&now) + 0.5) as u64
 }
 
 #[test]
@@ -148,7 +151,9 @@ proptest! {
     #[test]
     fn one_path_is_the_rfc_window(ops in prop::collection::vec(op(), 1..200)) {
         let config = WindowConfig::default();
-        prop_assert_eq!(windows(Aimd::new(config, Reno), &ops), windows(Aimd::new(config, Linked), &ops));
+        let reno = windows(Aimd::new(config, Reno), &ops);
+        prop_assert_eq!(&reno, &windows(Aimd::new(config, Linked), &ops));
+        prop_assert_eq!(&reno, &windows(Aimd::new(config, Balia), &ops));
     }
 
     /// RFC 6356 §3: on no path more than TCP, and together no more than one TCP on the best path: the rates' sum grows

@@ -1,7 +1,9 @@
-mod choice;
+mod balia;
 mod cubic;
 mod friendliness;
 mod lia;
+mod olia;
 mod play;
 mod receiver_rate;
 mod reno;
+mod table;

@@ -4,7 +4,8 @@ use strandcast_proto::policy::{PathId, PathState, Signal};
 use strandcast_proto::time::Duration;
 
 use super::play::{Play, near};
-use crate::congestion::{Halving, TcpConfig, TcpWindows};
+use crate::congestion::{TcpConfig, TcpWindows};
+use strandcast_proto::rfc::Reno;
 
 /// RFC 5681 eq. 2: min(N, SMSS) an ACK; RFC 3465 §2.2: min(N, L·SMSS).
 #[test]
@@ -119,7 +120,7 @@ fn only_full_windows_grow() {
 fn idle_time_brings_the_initial_window_back() {
     for (restart_after_idle, after) in [(true, 4.0), (false, 8.0)] {
         let config = TcpConfig { restart_after_idle, ..TcpConfig::default() };
-        let mut play = Play::with(Box::new(TcpWindows::new(config, Halving)), 1);
+        let mut play = Play::with(Box::new(TcpWindows::new(config, Reno)), 1);
         play.send(1, MTU);
         (0..4).for_each(|_| play.ack(1));
         assert_eq!(play.cwnd(), 8.0, "4 by RFC 3390");

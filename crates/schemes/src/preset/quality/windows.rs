@@ -49,7 +49,7 @@ impl<J: Judge> QualityAware<J> {
         }
         let Some(lane) = self.lanes.get_mut(ack.path.index()).and_then(Option::as_mut) else { return };
         let (before, mtu) = (lane.window.cwnd(), view[ack.path].mtu);
-        lane.window.on_acked(ack, || mtu);
+        lane.window.on_acked(ack, || mtu as f64);
         let Some(f) = &mut self.friendliness else { return };
         if ack.flight_before.saturating_add(mtu) > before {
             f.acked(ack.newly_acked, mtu);
@@ -73,20 +73,19 @@ impl<J: Judge> QualityAware<J> {
         cause: LossCause,
     ) {
         let least = self.least(view);
-        let frozen = self.config.windows.freeze_in_recovery;
         let floor = self.floor(view, path);
         let Some(lane) = self.lanes.get_mut(path.index()).and_then(Option::as_mut) else { return };
         match trigger {
             LossTrigger::Timeout => {
                 // Eq. 16.
-                lane.window.on_timeout();
+                lane.window.on_timeout(lane.window.ssthresh_after_loss(0.5));
                 lane.timed_out = true;
                 lane.fault(TIMEOUT_COUNTS);
                 if let Some(f) = &mut self.friendliness {
                     f.timeout(least);
                 }
             }
-            LossTrigger::FastRetransmit if frozen && lane.window.in_recovery() => return,
+            LossTrigger::FastRetransmit if !lane.window.counts_loss() => return,
             LossTrigger::FastRetransmit => {
                 let rate = lane.rate.bytes_per_second();
                 let reduction = self.judge.reduction(&lane.judged, rate, cause);
@@ -130,7 +129,7 @@ impl<J: Judge> QualityAware<J> {
         for m in members {
             let Some(lane) = self.lane_mut(m.id) else { continue };
             if halved.contains(&m.id) {
-                lane.window.cut(m.cwnd);
+                lane.window.cap_at_ssthresh(m.cwnd);
                 lane.banned = true;
                 lane.count = m.count;
             } else {
@@ -162,10 +161,7 @@ pub(super) fn reduce(window: &mut Window, reduction: Reduction, round_trip_s: f6
     let ssthresh = product.max(window.cwnd() / 2).max(floor);
     match reduction.window {
         After::Kept => window.set_ssthresh(ssthresh),
-        After::AtMost => window.cut(ssthresh),
-        After::Threshold => {
-            window.cut(ssthresh);
-            window.set_cwnd(ssthresh);
-        }
+        After::AtMost => window.cap_at_ssthresh(ssthresh),
+        After::Threshold => window.set_ssthresh_and_cwnd(ssthresh),
     }
 }

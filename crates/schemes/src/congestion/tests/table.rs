@@ -1,7 +1,9 @@
 use proptest::prelude::*;
 
+use strandcast_proto::seeds::Seeds;
+
 use super::play::Play;
-use crate::congestion::{WindowSetup, congestion, congestions};
+use crate::congestion::{TCP_KEYS, WindowSetup, congestion, congestions};
 
 fn error(spec: &str) -> String {
     let setup = WindowSetup { initial_window_bytes: 4000, initial_ssthresh_bytes: None };
@@ -10,7 +12,7 @@ fn error(spec: &str) -> String {
 
 #[test]
 fn mistakes_get_one_line_that_helps() {
-    let names = "there are reno, cubic, lia";
+    let names = "there are lia, reno, cubic, balia";
     assert_eq!(error("cubik"), format!("unknown congestion control 'cubik', did you mean cubic?; {names}"));
     assert_eq!(error("vegas"), format!("unknown congestion control 'vegas'; {names}"));
     assert_eq!(
@@ -22,6 +24,31 @@ fn mistakes_get_one_line_that_helps() {
     assert_eq!(error("cubic,beta=NaN"), "beta can't be 'NaN'; it can be 0.1 to 0.99");
     assert_eq!(error("cubic,beta"), "'beta' is not key=value, as in cubic,beta=0.7");
     assert_eq!(error("reno,l=1,l=1"), "l is given twice");
+    assert_eq!(
+        error("rfc"),
+        format!(
+            "'rfc' is no congestion control of a TCP or MPTCP flow: it is SCTP's window, TCP's is reno; {names}"
+        )
+    );
+    assert!(
+        error("receiver-rate").contains("its rate is found by a receiver with feedback=rounds; there are")
+    );
+}
+
+/// Registered once, a window is a word of `cc` for presets made of parts, and a name for TCP and MPTCP flows unless the table
+/// says why not.
+#[test]
+fn the_table_is_what_presets_and_flows_can_name() {
+    let cmt = crate::lookup("cmt").expect("cmt exists");
+    let cc = cmt.keys.iter().find(|k| k.name == "cc").expect("cmt has windows");
+    let names: Vec<_> = congestions().iter().map(|c| c.name).collect();
+    assert!(matches!(cc.values, crate::Values::OneOf(words) if words == names), "{:?}", cc.values);
+    for one in congestions() {
+        let base = if one.name == "receiver-rate" { "sctp-rev" } else { "cmt" };
+        crate::parse_spec(&format!("{base},cc={}", one.name)).expect("a word of cc").build(&Seeds::new(1, 0));
+        let setup = WindowSetup { initial_window_bytes: 4000, initial_ssthresh_bytes: None };
+        assert_eq!(congestion(one.name, setup).is_ok(), one.not_for_tcp().is_none(), "{}", one.name);
+    }
 }
 
 #[test]
@@ -35,10 +62,11 @@ fn keys_reach_the_windows() {
 
 #[test]
 fn every_default_is_a_value_of_its_key() {
-    for choice in congestions() {
+    for choice in congestions().iter().filter(|c| c.not_for_tcp().is_none()) {
         Play::new(choice.name, 1, 4, None);
         for (name, value) in choice.defaults {
-            let key = choice.keys.iter().find(|k| k.name == *name).expect("a default of a key");
+            let mut keys = TCP_KEYS.iter().chain(choice.keys);
+            let key = keys.find(|k| k.name == *name).expect("a default of a key");
             assert_ne!(key.default, *value, "{name}: says what is the default anyway");
         }
     }
@@ -86,14 +114,15 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn lia_on_one_path_is_reno(ops in prop::collection::vec(op(), 1..200)) {
+    fn coupled_windows_on_one_path_are_reno(ops in prop::collection::vec(op(), 1..200)) {
         prop_assert_eq!(windows("reno", &ops), windows("lia", &ops));
+        prop_assert_eq!(windows("reno", &ops), windows("balia", &ops));
     }
 
     /// At least a segment, at an ACK no more than one segment or half of the window, thresholds of two segments.
     #[test]
     fn windows_stay_in_bounds(ops in prop::collection::vec(op(), 1..200)) {
-        for spec in ["reno", "cubic", "reno,hystart=on"] {
+        for spec in ["reno", "cubic", "reno,hystart=on", "balia"] {
             let mut before = 4.0;
             for (cwnd, ssthresh) in windows(spec, &ops) {
                 prop_assert!((1.0..=before + f64::max(1.0, before / 2.0) + 1e-2).contains(&cwnd) || cwnd <= before);

@@ -1,0 +1,158 @@
+//! Which parts go with which: every combination that a spec can name, why some are refused, and the tables of
+//! `docs/schemes/combinations.md`. All of it follows from the registry.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use crate::congestion::congestions;
+use crate::registry::{Preset, Values, lookup, presets};
+use crate::spec::parse_spec;
+
+/// The keys whose words are parts.
+pub const PARTS: [&str; 4] = ["scheduler", "cc", "loss", "feedback"];
+
+/// One word for each of [`PARTS`].
+pub type Combination = [&'static str; 4];
+
+/// The preset that takes every part.
+const BASE: &str = "cmt";
+
+/// The words of the key `part`, in the order they are listed to people.
+///
+/// # Panics
+/// If `part` is none of [`PARTS`].
+pub fn words(part: &str) -> &'static [&'static str] {
+    let base = lookup(BASE).expect("the registry has it");
+    match base.keys.iter().find(|k| k.name == part).map(|k| k.values) {
+        Some(Values::OneOf(words)) => words,
+        other => panic!("{part}: {other:?}"),
+    }
+}
+
+/// Every combination of parts, refused or not.
+pub fn combinations() -> Vec<Combination> {
+    let mut all = vec![[""; 4]];
+    for (i, part) in PARTS.iter().enumerate() {
+        let with = |c: &Combination| {
+            let c = *c;
+            words(part).iter().map(move |w| {
+                let mut c = c;
+                c[i] = w;
+                c
+            })
+        };
+        all = all.iter().flat_map(with).collect();
+    }
+    all
+}
+
+/// The spec that puts these parts together.
+pub fn spec(combination: &Combination) -> String {
+    let set = PARTS.iter().zip(combination).map(|(part, word)| format!(",{part}={word}"));
+    format!("{BASE}{}", set.collect::<String>())
+}
+
+/// Why the combination is refused, if it is.
+pub fn conflict(combination: &Combination) -> Option<String> {
+    parse_spec(&spec(combination)).err().map(|e| e.to_string())
+}
+
+/// Pairs of (part, word) that occur together in some combination that is not refused.
+pub fn allowed() -> BTreeSet<[(usize, &'static str); 2]> {
+    let mut allowed = BTreeSet::new();
+    for c in combinations().iter().filter(|c| conflict(c).is_none()) {
+        for (i, a) in c.iter().enumerate() {
+            allowed.extend(c.iter().enumerate().map(|(k, b)| [(i, *a), (k, *b)]));
+        }
+    }
+    allowed
+}
+
+/// Whether all of the preset's parts can be exchanged.
+pub fn made_of_parts(preset: &Preset) -> bool {
+    PARTS.iter().all(|part| preset.keys.iter().any(|k| k.name == *part))
+}
+
+/// What `docs/schemes/combinations.md` says between its marks.
+pub fn documentation() -> String {
+    format!("{}\n{}\n{}", made_of(), table(), windows())
+}
+
+/// `text`, the page, with what is between its marks drawn up anew.
+///
+/// # Panics
+/// If the marks are gone.
+pub fn page(text: &str) -> String {
+    let (begin, end) = ("<!-- generated -->\n", "<!-- end -->\n");
+    let from = text.find(begin).expect("it has the mark") + begin.len();
+    let to = text.find(end).expect("it has the end mark");
+    format!("{}{}{}", &text[..from], documentation(), &text[to..])
+}
+
+/// For each word, what of the other parts it goes with, and why not with the rest.
+fn table() -> String {
+    let allowed = allowed();
+    let mut reasons: BTreeMap<(usize, &str), BTreeSet<String>> = BTreeMap::new();
+    for c in combinations() {
+        if let Some(why) = conflict(&c) {
+            for (i, part) in PARTS.iter().enumerate() {
+                if why.contains(&format!("{part}={}", c[i])) {
+                    reasons.entry((i, c[i])).or_default().insert(why.clone());
+                }
+            }
+        }
+    }
+    let mut out = String::from(
+        "| part | with scheduler | with cc | with loss | with feedback | why |\n|---|---|---|---|---|---|\n",
+    );
+    for (i, part) in PARTS.iter().enumerate() {
+        for word in words(part) {
+            let with = |k: usize| {
+                let all = words(PARTS[k]);
+                let some: Vec<_> = all.iter().filter(|w| allowed.contains(&[(i, *word), (k, **w)])).collect();
+                let list = || some.iter().map(|w| format!("`{w}`")).collect::<Vec<_>>().join(", ");
+                if i == k {
+                    "·".to_owned()
+                } else if some.len() == all.len() {
+                    "any".to_owned()
+                } else {
+                    list()
+                }
+            };
+            let why = reasons.get(&(i, *word)).into_iter().flatten().cloned().collect::<Vec<_>>().join("; ");
+            let row =
+                format!("| `{part}={word}` | {} | {} | {} | {} | {why}", with(0), with(1), with(2), with(3));
+            let _ = writeln!(out, "{} |", row.trim_end());
+        }
+    }
+    out
+}
+
+/// Which presets are made of these parts.
+fn made_of() -> String {
+    let (parts, minds): (Vec<&Preset>, Vec<&Preset>) = presets().iter().partition(|p| made_of_parts(p));
+    let names =
+        |presets: &[&Preset]| presets.iter().map(|p| format!("`{}`", p.name)).collect::<Vec<_>>().join(", ");
+    let mut out = format!("Made of parts that can be exchanged: {}.\n", names(&parts));
+    if !minds.is_empty() {
+        let _ = writeln!(
+            out,
+            "\nOf one mind, whose parts read each other and can't be exchanged: {}.",
+            names(&minds)
+        );
+    }
+    out
+}
+
+/// Where each window can be used.
+fn windows() -> String {
+    let mut out =
+        String::from("| window | what it does | where from | SCTP | TCP, MPTCP |\n|---|---|---|---|---|\n");
+    for one in congestions() {
+        let tcp =
+            one.not_for_tcp().map_or_else(|| format!("`cc = \"{}\"`", one.name), |why| format!("no: {why}"));
+        let (name, summary, paper) = (one.name, one.summary, one.paper);
+        let _ = writeln!(out, "| `{name}` | {summary} | {paper} | `cc={name}` | {tcp} |");
+    }
+    out
+}

@@ -1,0 +1,59 @@
+//! Balanced linked adaptation (Balia): coupled windows that shrink by less or more than half, by how a path's rate compares
+//! with the best one's.
+//!
+//! Q. Peng, A. Walid, J.-S. Hwang, S. H. Low, "Multipath TCP: Analysis, Design, and Implementation", IEEE/ACM Transactions on
+//! Networking 24(1), 2016; draft-walid-mptcp-congestion-control-04.
+//!
+//! | draft, §3 | here |
+//! |---|---|
+//! | x_r = w_r/rtt_r, α_r = max_k x_k / x_r | [`Coupled::rate`], [`Rates::of`] |
+//! | an ACK: w_r += x_r / (rtt_r · (Σ x_k)²) · (1 + α_r)/2 · (4 + α_r)/5 | [`Balia::increase`], in bytes: times acked·SMSS |
+//! | a loss: w_r −= w_r/2 · min(α_r, 1.5) | [`Balia::decrease`] |
+//!
+//! Constants: 1.5, the most that a loss takes in halves of the window; 1/2, 4/5 and 1/5 of the increase.
+//!
+//! With one path α is 1, the step SMSS²/w and the cut one half: Reno's. `ASSUMED`: paths that do not count ([`Coupled`]) are
+//! Reno's, too; a timeout leaves one segment, as in TCP, and α counts for the threshold then.
+
+use strandcast_proto::policy::{PathId, View};
+use strandcast_proto::rfc::{Avoidance, CongestionEvent, Progress};
+
+use super::coupled::Coupled;
+
+/// The most halves of a window that a loss takes.
+const MOST_HALVES: f64 = 1.5;
+
+/// The windows of the draft.
+#[derive(Copy, Clone, Debug, Default)]
+pub struct Balia;
+
+/// Rates of all paths, seen from one of them; bytes a second.
+#[derive(Copy, Clone, PartialEq, Debug)]
+struct Rates {
+    own: Coupled,
+    alpha: f64,
+    sum: f64,
+}
+
+impl Rates {
+    /// `None` when there is nothing to couple `path` with.
+    fn of(view: &View<'_>, path: PathId) -> Option<Self> {
+        let own = Coupled::of(view, path)?;
+        let rates = || Coupled::all(view).map(|c| c.rate());
+        let (best, sum) = (rates().fold(0.0, f64::max), rates().sum());
+        (rates().count() > 1 && own.cwnd > 0.0).then(|| Rates { own, alpha: best / own.rate(), sum })
+    }
+}
+
+impl Avoidance for Balia {
+    fn increase(&mut self, now: &Progress<'_>) -> f64 {
+        let Some(Rates { own, alpha, sum }) = Rates::of(now.view, now.path) else { return now.reno() };
+        let step = own.rate() / (own.rtt * sum * sum);
+        step * (1.0 + alpha) / 2.0 * (4.0 + alpha) / 5.0 * now.acked * now.segment
+    }
+
+    fn decrease(&mut self, event: &CongestionEvent<'_>) -> f64 {
+        let alpha = Rates::of(event.view, event.path).map_or(1.0, |r| r.alpha);
+        1.0 - alpha.min(MOST_HALVES) / 2.0
+    }
+}

@@ -1,0 +1,36 @@
+//! What coupled windows read of each other.
+
+use strandcast_proto::policy::{PathId, PathState, PathView, View};
+
+/// A path that counts in the sums of coupled windows: active, and with a round-trip time.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub struct Coupled {
+    /// Which one.
+    pub path: PathId,
+    /// Its window, bytes.
+    pub cwnd: f64,
+    /// Smoothed round-trip time, seconds, at least a microsecond.
+    pub rtt: f64,
+}
+
+impl Coupled {
+    fn new(path: &PathView) -> Option<Self> {
+        let rtt = path.srtt.filter(|_| path.state == PathState::Active)?.as_secs_f64();
+        Some(Coupled { path: path.id, cwnd: path.limit.cwnd as f64, rtt: rtt.max(1e-6) })
+    }
+
+    /// All paths that count, lowest id first.
+    pub fn all(view: &View<'_>) -> impl Iterator<Item = Coupled> + Clone {
+        view.paths.iter().filter_map(Coupled::new)
+    }
+
+    /// `path`, if it counts.
+    pub fn of(view: &View<'_>, path: PathId) -> Option<Self> {
+        view.paths.get(path.index()).and_then(Coupled::new)
+    }
+
+    /// x of most papers: window over round-trip time, bytes a second.
+    pub fn rate(&self) -> f64 {
+        self.cwnd / self.rtt
+    }
+}

@@ -1,0 +1,67 @@
+//! The contract test, of the scheme and of what it can be combined with.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use strandcast_proto::policy::contract;
+use strandcast_proto::seeds::Seeds;
+use strandcast_schemes::combinations::{self, PARTS, made_of_parts, words};
+use strandcast_schemes::{Values, parse_spec};
+
+use super::Subject;
+
+/// Cases of the scheme itself.
+const CASES: u64 = 8;
+
+/// One case; the failure's own words are on standard error.
+fn keeps(spec: &str, seed: u64) -> Result<(), String> {
+    let parsed = parse_spec(spec).map_err(|e| e.to_string())?;
+    let case = || contract::replay(spec, seed, || parsed.build(&Seeds::new(11, 0)));
+    catch_unwind(AssertUnwindSafe(case)).map_err(|_| format!("{spec} breaks it with seed {seed}, see above"))
+}
+
+/// All cases of `spec`.
+pub fn cases(spec: &str) -> Result<String, String> {
+    (0..CASES).try_for_each(|seed| keeps(spec, seed))?;
+    Ok(format!("{spec} keeps it in {CASES} cases"))
+}
+
+/// Everything that the subject can be part of: a part in all combinations, a preset with other parts, one at a time, or with
+/// every value of its keys if its parts cannot be exchanged.
+pub fn combinations(subject: &Subject) -> Result<String, String> {
+    let mut specs: Vec<String> = Vec::new();
+    for (key, word) in &subject.parts {
+        let at = PARTS.iter().position(|part| part == key).expect("it is a part");
+        let with = combinations::combinations().into_iter().filter(|c| c[at] == *word);
+        specs.extend(with.map(|c| combinations::spec(&c)));
+    }
+    if let Some(spec) = &subject.preset {
+        let parsed = parse_spec(spec).map_err(|e| e.to_string())?;
+        let given = |key: &str| spec.contains(&format!(",{key}="));
+        if made_of_parts(parsed.preset) {
+            for part in PARTS.iter().filter(|part| !given(part)) {
+                specs.extend(words(part).iter().map(|word| format!("{spec},{part}={word}")));
+            }
+        } else {
+            let keys = parsed.preset.keys.iter().filter(|key| !given(key.name));
+            specs.extend(
+                keys.flat_map(|key| {
+                    values(key.values).into_iter().map(|v| format!("{spec},{}={v}", key.name))
+                }),
+            );
+        }
+    }
+    let all = specs.len();
+    specs.retain(|spec| parse_spec(spec).is_ok());
+    specs.iter().enumerate().try_for_each(|(seed, spec)| keeps(spec, seed as u64))?;
+    Ok(format!("{} keep the contract, {} are refused", specs.len(), all - specs.len()))
+}
+
+/// What a key can be set to; of numbers the least and the most.
+fn values(values: Values) -> Vec<String> {
+    match values {
+        Values::OneOf(words) => words.iter().map(ToString::to_string).collect(),
+        Values::Switch => vec!["on".into(), "off".into()],
+        Values::Number(least, most, _) => vec![least.to_string(), most.to_string()],
+        Values::Decimal(least, most, _) => vec![least.to_string(), most.to_string()],
+    }
+}

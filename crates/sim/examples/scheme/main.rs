@@ -1,0 +1,125 @@
+//! `tools/scheme NAME`: what a scheme, or a part of schemes, has to pass, in one go and without the rest of the workspace:
+//! the contract, the combinations it is part of, the generated documentation, and five runs beside a base.
+
+mod contract;
+mod pages;
+mod runs;
+#[path = "../../tests/support/mod.rs"]
+mod support;
+
+use std::process::ExitCode;
+
+use strandcast_schemes::combinations::{PARTS, words};
+use strandcast_schemes::{parse_spec, presets};
+
+const USAGE: &str = "usage: tools/scheme NAME [--base SPEC] [--scenario FILE] [--runs N] [--check]
+  NAME        a preset or its spec (cmt, lia,scheduler=redundant), or a word of scheduler, cc, loss or feedback (balia)
+  --base      what the runs are compared with: cmt, or sctp for cmt itself
+  --scenario  where they are run, 30 s at most: scenarios/000/fig4.toml
+  --runs      how many: 5
+  --check     documentation that is out of date is an error; otherwise it is written";
+
+/// What is asked for.
+#[derive(Debug)]
+struct Arguments {
+    name: String,
+    base: Option<String>,
+    scenario: String,
+    runs: u64,
+    check: bool,
+}
+
+impl Arguments {
+    fn read(mut words: impl Iterator<Item = String>) -> Result<Self, String> {
+        let mut read = Arguments {
+            name: String::new(),
+            base: None,
+            scenario: "scenarios/000/fig4.toml".into(),
+            runs: 5,
+            check: false,
+        };
+        while let Some(word) = words.next() {
+            let mut value = || words.next().ok_or_else(|| format!("{word} needs a value"));
+            match word.as_str() {
+                "--base" => read.base = Some(value()?),
+                "--scenario" => read.scenario = value()?,
+                "--runs" => {
+                    let number = value()?.parse().ok().filter(|n| *n > 0);
+                    read.runs = number.ok_or("--runs is a number from 1 on")?;
+                }
+                "--check" => read.check = true,
+                name if read.name.is_empty() && !name.starts_with('-') => read.name = name.into(),
+                other => return Err(format!("what is {other}?")),
+            }
+        }
+        if read.name.is_empty() { Err("which scheme?".into()) } else { Ok(read) }
+    }
+}
+
+/// What a name stands for; `lia` is a preset and a window.
+#[derive(Debug)]
+struct Subject {
+    /// The spec of a preset, if it is one.
+    preset: Option<String>,
+    /// (key, word) of the parts.
+    parts: Vec<(&'static str, &'static str)>,
+}
+
+impl Subject {
+    fn find(name: &str) -> Result<Self, String> {
+        let spec = parse_spec(name);
+        let word = |part: &'static str| words(part).iter().find(|w| **w == name).map(|w| (part, *w));
+        let parts: Vec<_> = PARTS.into_iter().filter_map(word).collect();
+        match spec {
+            Err(error) if parts.is_empty() => {
+                Err(format!("{error}; nor is it a word of {}", PARTS.join(", ")))
+            }
+            spec => Ok(Subject { preset: spec.ok().map(|s| s.to_string()), parts }),
+        }
+    }
+
+    /// A scheme of it: the preset, or the first preset that takes the part.
+    fn spec(&self) -> Result<String, String> {
+        if let Some(spec) = &self.preset {
+            return Ok(spec.clone());
+        }
+        let set: String = self.parts.iter().map(|(key, word)| format!(",{key}={word}")).collect();
+        // `cmt` first: most parts go with the rest of it.
+        let names = ["cmt"].into_iter().chain(presets().iter().map(|p| p.name));
+        let mut specs = names.map(|name| format!("{name}{set}"));
+        specs.find(|spec| parse_spec(spec).is_ok()).ok_or_else(|| format!("no preset takes {set}"))
+    }
+}
+
+/// Says what came of `what`; whether it passed.
+fn step(what: &str, came: Result<String, String>) -> bool {
+    match &came {
+        Ok(text) => println!("{what}: {text}"),
+        Err(text) => println!("{what}: NOT PASSED: {text}"),
+    }
+    came.is_ok()
+}
+
+fn main() -> ExitCode {
+    let read = Arguments::read(std::env::args().skip(1));
+    let found = read.and_then(|read| {
+        let subject = Subject::find(&read.name)?;
+        let spec = subject.spec()?;
+        Ok((read, subject, spec))
+    });
+    let (read, subject, spec) = match found {
+        Ok(found) => found,
+        Err(error) => {
+            eprintln!("{error}\n{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    let base = read.base.clone().unwrap_or_else(|| if spec == "cmt" { "sctp".into() } else { "cmt".into() });
+    let passed = [
+        step("contract", contract::cases(&spec)),
+        step("combinations", contract::combinations(&subject)),
+        step("documentation", pages::check(&read.name, read.check)),
+        step("runs", runs::compare(&spec, &base, &read.scenario, read.runs)),
+    ];
+    if passed.iter().all(|passed| *passed) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
