@@ -28,7 +28,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Says what is wrong with the arguments and exits."""
-        self.exit(USAGE, f"strandcast: {message}; see {self.prog} --help\n")
+        self.exit(USAGE, f"strandcast: {printable(message)}; see {self.prog} --help\n")
 
 
 def main() -> int:
@@ -65,5 +65,11 @@ def lab(verb: str, arguments: list[str]) -> int:
 
 def failed(message: str, code: int) -> int:
     """Tells what went wrong, on one line, and gives the exit code back."""
-    print(f"strandcast: {' '.join(message.splitlines())}", file=sys.stderr)
+    print(f"strandcast: {printable(message)}", file=sys.stderr)
     return code
+
+
+def printable(text: str) -> str:
+    """The text on one line, with what a terminal could obey written out: files and arguments may hold anything."""
+    line = " ".join(text.splitlines())
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line)

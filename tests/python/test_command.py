@@ -142,3 +142,23 @@ def test_a_mistake_in_a_verbs_arguments(capsys: pytest.CaptureFixture[str]) -> N
         command.Parser(prog="strandcast sweep").parse_args(["--what"])
     assert stop.value.code == 2
     assert capsys.readouterr().err.startswith("strandcast: unrecognized arguments: --what")
+
+
+EVIL = "\x1b[2J\x07\nstrandcast: all is well\r\x9b\u202e"
+
+
+def test_no_terminal_obeys_what_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.failed(EVIL, 3) == 3
+    said = capsys.readouterr().err
+    assert said.endswith("\n")
+    assert said[:-1].isprintable()
+    assert r"\x1b[2J\x07 strandcast: all is well" in said
+
+
+def test_exceptions_repeat_files_on_one_clean_line(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "evil.toml"
+    path.write_text('"\\u001b[2J\\nstrandcast: all is well\\u009b\\u202e" = 1\n', encoding="utf-8")
+    with pytest.raises(sc.ScenarioError) as raised:
+        sc.Scenario.load(path)
+    assert str(raised.value).isprintable()
+    assert r"\u{1b}[2J\nstrandcast: all is well\u{9b}\u{202e}" in str(raised.value)

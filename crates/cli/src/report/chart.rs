@@ -122,7 +122,7 @@ impl Chart {
             lines(scale, series, &mut svg);
         }
         self.level(scale, &mut svg);
-        let _ = write!(svg, "<line class=\"cursor\" y1=\"{TOP}\" y2=\"{}\"/></svg>\n", scale.bottom());
+        let _ = writeln!(svg, "<line class=\"cursor\" y1=\"{TOP}\" y2=\"{}\"/></svg>", scale.bottom());
         svg
     }
 
