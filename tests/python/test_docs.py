@@ -85,6 +85,16 @@ def test_tables_of_the_first_page_are_seen_whole(root: pathlib.Path) -> None:
     assert "…" not in str(shown.mean("goodput_bps"))
 
 
+def test_the_home_page_installs_and_shows_the_report(root: pathlib.Path) -> None:
+    text = (root / "docs/index.md").read_text(encoding="utf-8")
+    assert "```sh\npip install .\n```" in text
+    pictures = re.findall(r"!\[([^\]]+)\]\((images/[^)#]+)#only-(light|dark)\)", text)
+    assert {shade for _, _, shade in pictures} == {"light", "dark"}
+    for words, name, _ in pictures:
+        assert len(words) > 40
+        assert (root / "docs" / name).exists()
+
+
 def test_each_page_with_code_is_run(root: pathlib.Path) -> None:
     pages = [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
     shown = {str(page.relative_to(root)) for page in pages if CODE.search(page.read_text(encoding="utf-8"))}
