@@ -31,6 +31,17 @@ fn associations() {
     replay("association", fuzzing::association);
 }
 
+/// A peer's memory is what it was granted, whatever it says: four associations with a receive buffer of 64 KiB and a send
+/// buffer of 1 MiB each.
+#[test]
+fn strangers() {
+    fn bounded(data: &[u8]) {
+        let heap = allocation_counter::measure(|| fuzzing::strangers(data)).bytes_max;
+        assert!(heap < 8 << 20, "{heap} bytes");
+    }
+    replay("strangers", bounded);
+}
+
 #[test]
 fn pairs() {
     replay("pair", fuzzing::pair);

@@ -403,6 +403,18 @@ impl Endpoint {
         });
     }
 
+    /// Panics when what strangers can make an endpoint hold grows beyond its bounds. For tests.
+    #[cfg(any(test, feature = "testing"))]
+    pub(crate) fn assert_bounded(&self) {
+        assert!(self.entries.len() <= self.config.max_associations, "{} associations", self.entries.len());
+        assert!(self.used.len() <= 8192, "{} cookies", self.used.len());
+        assert!(self.by_tuple.len() <= self.entries.len() * crate::path::MAX_PATHS, "4-tuples");
+        assert!(
+            self.by_tag.len() <= self.entries.len() && self.wakes.len() <= self.entries.len(),
+            "tags, timers"
+        );
+    }
+
     /// Packets dropped because they were no SCTP, or of nobody here, and answers withheld by the rate limit.
     pub fn dropped(&self) -> (u64, u64) {
         (self.dropped, self.answers.refused())

@@ -44,6 +44,11 @@ impl UsedCookies {
         }
     }
 
+    #[cfg(any(test, feature = "testing"))]
+    pub fn len(&self) -> usize {
+        self.used.len()
+    }
+
     /// Remembers `cookie` until it is older than `life`.
     pub fn remember(&mut self, now: Instant, life: Duration, cookie: &Cookie) {
         while self.used.first().is_some_and(|(created, ..)| *created + life < now) {

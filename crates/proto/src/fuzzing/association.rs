@@ -226,7 +226,7 @@ impl<'a> Stage<'a> {
 
 /// Makes the TSNs in `chunks`, which count from 0, count from the initial ones: the peer's in what it sends, ours in
 /// what it acknowledges.
-fn count_from(chunks: &mut [u8], theirs: u32, ours: u32) {
+pub(super) fn count_from(chunks: &mut [u8], theirs: u32, ours: u32) {
     let mut at = 0;
     while let Some(&[kind, _, a, b]) = chunks.get(at..).and_then(|c| c.first_chunk()) {
         let len = usize::from(u16::from_be_bytes([a, b]));
@@ -243,7 +243,7 @@ fn count_from(chunks: &mut [u8], theirs: u32, ours: u32) {
 }
 
 /// The AUTH chunk that signs `chunks`; nothing if the association has no keys.
-fn signature(victim: &Association, chunks: &[u8]) -> Vec<u8> {
+pub(super) fn signature(victim: &Association, chunks: &[u8]) -> Vec<u8> {
     let Some((id, hmac)) = victim.sign(&[]) else { return Vec::new() };
     let len = 8 + hmac.len();
     let mut signed = vec![auth::TYPE, 0, 0, len as u8, 0, 0];

@@ -5,7 +5,9 @@ mod association;
 mod packet;
 mod pair;
 mod script;
+mod strangers;
 
 pub use association::association;
 pub use packet::packet;
 pub use pair::pair;
+pub use strangers::strangers;
