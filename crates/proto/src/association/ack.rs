@@ -5,7 +5,7 @@ use super::event::CloseReason;
 use crate::path;
 use crate::policy::{AckInfo, LossTrigger, PathId, PathState, Signal};
 use crate::time::{Duration, Instant};
-use crate::tx::ChunkState;
+use crate::tx::{ChunkState, Outstanding};
 use crate::wire::Cause;
 use crate::wire::chunk::{Sack, SackHeader};
 use crate::wire::serial::Tsn;
@@ -53,11 +53,9 @@ impl Association {
             return;
         }
         self.begin(sack, on, cum_before);
-        let covered = self.acknowledge(now, sack, on);
+        self.acknowledge(now, sack, on);
         if whole {
-            if covered < self.tx.outstanding.gap_acked() {
-                self.doubt(sack);
-            }
+            self.tx.outstanding.remember(sack);
             self.mind.a_rwnd = u64::from(sack.header.a_rwnd);
             self.tx.probing_zero_window &= sack.header.a_rwnd == 0;
             if sack.header.a_rwnd == 0 {
@@ -74,7 +72,7 @@ impl Association {
 
     /// Starts the collection: one record a path slot.
     fn begin(&mut self, sack: &Sack, on: PathId, cum_before: Tsn) {
-        let last_gap = sack.gap_blocks().last().map_or(0, |b| b.end);
+        let last_gap = sack.ordered_gap_blocks().last().map_or(0, |b| b.end);
         let mut acks = core::mem::take(&mut self.tx.acks);
         acks.clear();
         for i in 0..self.paths.len() {
@@ -103,50 +101,34 @@ impl Association {
                     paths_newly_acked: 0,
                     dac_count: if self.mind.peer_reports { sack.header.flags.max(1) } else { 1 },
                 },
-                fronts: (p.originals.front().copied(), p.retransmitted.front().copied()),
-                earliest: p.retransmitted.iter().chain(p.originals.front()).copied().reduce(lower),
+                fronts: (p.originals.front().copied(), p.retransmitted.first().map(Outstanding::tsn)),
+                earliest: self.earliest_outstanding(path),
                 alive: false,
             });
         }
         self.tx.acks = acks;
     }
 
-    /// Credits everything the SACK covers; how many chunks its gap blocks cover.
-    fn acknowledge(&mut self, now: Instant, sack: &Sack, on: PathId) -> usize {
+    /// Credits everything the SACK covers and none before it did.
+    fn acknowledge(&mut self, now: Instant, sack: &Sack, on: PathId) {
+        let cum = sack.header.cumulative_tsn_ack;
         while let Some(first) = self.tx.outstanding.front() {
             let tsn = first.info.tsn;
-            if tsn.is_after(sack.header.cumulative_tsn_ack) {
+            if tsn.is_after(cum) {
                 break;
             }
             self.credit(now, tsn, on);
             let chunk = self.tx.outstanding.pop().expect("front was there");
             self.chunk_delivered(&chunk);
         }
-        let next = self.tx.outstanding.next_tsn();
-        let mut covered = 0;
-        for block in sack.gap_blocks().filter(|b| b.start <= b.end) {
-            for offset in block.start..=block.end {
-                let tsn = sack.header.cumulative_tsn_ack + u32::from(offset);
-                if !tsn.is_before(next) {
-                    break;
-                }
+        let last = self.tx.outstanding.next_tsn() - 1;
+        for block in sack.ordered_gap_blocks() {
+            let (mut from, to) = (cum + u32::from(block.start), lower(cum + u32::from(block.end), last));
+            while let Some(tsn) = self.tx.outstanding.next_open(from, to) {
                 self.credit(now, tsn, on);
-                covered += usize::from(self.tx.outstanding.get(tsn).is_some_and(|c| c.acked()));
+                self.tx.outstanding.cover(tsn);
+                from = tsn + 1;
             }
-        }
-        covered
-    }
-
-    /// Marks gap-acknowledged chunks that `sack` leaves out. With several paths old SACKs overtake new ones, so this
-    /// is no proof that the peer reneged; a timeout treats a doubted chunk as unacknowledged (RFC 9260 §6.2.1).
-    fn doubt(&mut self, sack: &Sack) {
-        let cum = sack.header.cumulative_tsn_ack;
-        let reported = |tsn: Tsn| {
-            let offset = tsn.0.wrapping_sub(cum.0);
-            sack.gap_blocks().any(|b| (u32::from(b.start)..=u32::from(b.end)).contains(&offset))
-        };
-        for c in self.tx.outstanding.iter_mut().filter(|c| c.acked()) {
-            c.state = ChunkState::GapAcked { doubted: !reported(c.info.tsn) };
         }
     }
 
@@ -154,17 +136,17 @@ impl Association {
     fn credit(&mut self, now: Instant, tsn: Tsn, on: PathId) {
         let Some(chunk) = self.tx.outstanding.get_mut(tsn) else { return };
         let was_lost = match chunk.state {
-            ChunkState::GapAcked { .. } => {
-                chunk.state = ChunkState::GapAcked { doubted: false };
-                return;
-            }
-            ChunkState::Abandoned => return,
+            ChunkState::GapAcked | ChunkState::Abandoned => return,
             ChunkState::Lost(_) => true,
             ChunkState::InFlight => false,
         };
         let len = chunk.info.len;
+        let again = !chunk.info.sent_once();
         for t in chunk.info.transmissions.iter_mut().filter(|t| t.in_flight) {
             t.in_flight = false;
+            if again {
+                self.paths[t.path.index()].retransmitted.leave(tsn);
+            }
             let (view, ack) = (&mut self.mind.views[t.path.index()], &mut self.tx.acks[t.path.index()].info);
             view.in_flight -= len;
             view.in_flight_chunks -= 1;
@@ -198,7 +180,7 @@ impl Association {
                 ack.info.rtt = Some(now - chunk.info.transmissions[0].at);
             }
         }
-        self.tx.outstanding.set_state(tsn, ChunkState::GapAcked { doubted: false });
+        self.tx.outstanding.set_state(tsn, ChunkState::GapAcked);
     }
 
     /// Round-trip times, error counts, timers and `Acked` signals, once everything is credited.
@@ -257,11 +239,15 @@ impl Association {
             // In fast recovery a SACK that moves the cumulative TSN speaks of everything below what it reports.
             let reported = a.info.cum_advanced.then_some(a.info.highest_reported);
             let Some(highest) = reported.or(a.info.highest_newly_acked) else { break };
+            let scope = self.mind.miss_scope(now, &a.info);
             let path = &self.paths[a.info.path.index()];
             candidates.clear();
             let original = |t: &&Tsn| self.first_in_flight_on(**t, a.info.path);
-            candidates.extend(path.originals.iter().take_while(|t| t.is_before(highest)).filter(original));
-            candidates.extend(path.retransmitted.iter().filter(|t| t.is_before(highest)));
+            let missing = |t: &&Tsn| t.is_before(highest) && scope.first.admits(**t);
+            candidates.extend(path.originals.iter().take_while(missing).filter(original));
+            // Each left at or after those in front of it.
+            let again = path.retransmitted.iter().take_while(|(_, next)| scope.again.admits(*next - 1));
+            candidates.extend(again.map(|(n, _)| Outstanding::tsn(n)).filter(|t| t.is_before(highest)));
             for &tsn in &candidates {
                 self.count_miss(now, tsn, &a.info);
             }
@@ -291,8 +277,8 @@ impl Association {
     }
 
     fn lose_by_misses(&mut self, now: Instant, tsn: Tsn, path: PathId) {
-        let highest = self.highest_in_flight(path).unwrap_or(tsn);
         let Some(cause) = self.lose(now, tsn, path, LossTrigger::FastRetransmit) else { return };
+        let highest = self.highest_in_flight(path).unwrap_or(tsn);
         let p = &mut self.paths[path.index()];
         p.stats.lost_fast += 1;
         if p.recover.is_none_or(|r| tsn.is_after(r)) {
@@ -371,21 +357,25 @@ impl Association {
             }
             self.paths[path.index()].originals.pop_front();
         }
-        if !self.paths[path.index()].retransmitted.is_empty() {
-            let mut again = core::mem::take(&mut self.paths[path.index()].retransmitted);
-            again.retain(|t| self.in_flight_on(*t, path));
-            self.paths[path.index()].retransmitted = again;
+        let left = self.paths[path.index()].retransmitted.take_left();
+        for &tsn in &left {
+            if !self.in_flight_on(tsn, path) {
+                self.paths[path.index()].retransmitted.remove(self.tx.outstanding.number(tsn));
+            }
         }
+        self.paths[path.index()].retransmitted.keep_left(left);
     }
 
     pub(super) fn earliest_outstanding(&self, path: PathId) -> Option<Tsn> {
         let p = &self.paths[path.index()];
-        p.retransmitted.iter().chain(p.originals.front()).copied().reduce(lower)
+        let again = p.retransmitted.lowest().map(Outstanding::tsn);
+        again.into_iter().chain(p.originals.front().copied()).reduce(lower)
     }
 
     pub(super) fn highest_in_flight(&self, path: PathId) -> Option<Tsn> {
         let p = &self.paths[path.index()];
-        p.retransmitted.iter().chain(p.originals.back()).copied().reduce(higher)
+        let again = p.retransmitted.highest().map(Outstanding::tsn);
+        again.into_iter().chain(p.originals.back().copied()).reduce(higher)
     }
 }
 

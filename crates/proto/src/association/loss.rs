@@ -5,7 +5,7 @@ use super::event::CloseReason;
 use crate::path;
 use crate::policy::{LossCause, LossTrigger, PathId, PathState, Signal};
 use crate::time::Instant;
-use crate::tx::{ChunkState, Outgoing};
+use crate::tx::{ChunkState, Outgoing, Outstanding};
 use crate::wire::Tsn;
 
 impl Association {
@@ -20,6 +20,9 @@ impl Association {
         let chunk = self.tx.outstanding.get_mut(tsn)?;
         let t = chunk.info.transmissions.iter_mut().find(|t| t.path == path && t.in_flight)?;
         t.in_flight = false;
+        if !chunk.info.sent_once() {
+            self.paths[path.index()].retransmitted.leave(tsn);
+        }
         chunk.info.losses = chunk.info.losses.saturating_add(1);
         self.mind.left_flight(path, chunk.info.len);
         let cause = self.mind.classify(now, &chunk.info, trigger);
@@ -66,7 +69,8 @@ impl Association {
         gone.clear();
         let p = &mut self.paths[path.index()];
         gone.extend(p.originals.drain(..));
-        gone.extend(p.retransmitted.drain(..));
+        gone.extend(p.retransmitted.iter().map(|(number, _)| Outstanding::tsn(number)));
+        p.retransmitted.clear();
         p.timed = None;
         let mut first = None;
         for &tsn in &gone {
@@ -87,10 +91,11 @@ impl Association {
             return;
         }
         let stalled = self.mind.in_flight == 0 && self.tx.lost.is_empty() && self.tx.forward_timer.is_none();
-        let renege =
-            |c: &Outgoing| c.state == ChunkState::GapAcked { doubted: true } || (stalled && c.acked());
-        let doubted: Vec<Tsn> =
-            self.tx.outstanding.iter().filter(|c| renege(c)).map(|c| c.info.tsn).collect();
+        let tsn = |c: &Outgoing| c.info.tsn;
+        let doubted: Vec<Tsn> = match stalled {
+            true => self.tx.outstanding.iter().filter(|c| c.acked()).map(tsn).collect(),
+            false => self.tx.outstanding.doubted().map(tsn).collect(),
+        };
         for tsn in doubted {
             self.tx.outstanding.set_state(tsn, ChunkState::Lost(LossCause::PathFailure));
             self.tx.mark_lost(tsn);
@@ -170,6 +175,7 @@ impl Association {
         let Some(c) = self.tx.outstanding.get_mut(tsn) else { return };
         for t in c.info.transmissions.iter_mut().filter(|t| t.in_flight) {
             t.in_flight = false;
+            self.paths[t.path.index()].retransmitted.leave(tsn);
             self.mind.left_flight(t.path, c.info.len);
         }
         self.tx.outstanding.set_state(tsn, ChunkState::Abandoned);
@@ -212,7 +218,7 @@ impl Association {
         if let Some(message) = self.tx.queue.partial().filter(late).map(|m| m.id)
             && self.peer_partial
         {
-            let sent = self.tx.outstanding.iter().find(|c| c.message == message).map(|c| c.info.tsn);
+            let sent = self.tx.outstanding.iter().rev().find(|c| c.message == message).map(|c| c.info.tsn);
             match sent {
                 Some(tsn) => self.abandon(now, tsn),
                 None => {

@@ -1,8 +1,8 @@
 //! The scheme and the picture of the paths it sees, kept together so that a signal needs nothing else.
 
 use crate::policy::{
-    AckInfo, Assignment, Backlog, ChunkInfo, LossCause, LossTrigger, Occasion, PathId, PathSet, PathState,
-    PathView, Probe, Report, Retransmit, RxInfo, SackRule, Scheme, Signal, View,
+    AckInfo, Assignment, Backlog, ChunkInfo, LossCause, LossTrigger, MissScope, Occasion, PathId, PathSet,
+    PathState, PathView, Probe, Report, Retransmit, RxInfo, SackRule, Scheme, Signal, View,
 };
 use crate::time::Instant;
 
@@ -104,6 +104,11 @@ impl Mind {
             v.limit.cwnd = v.limit.cwnd.max(v.mtu);
         }
         self.aggregate = self.scheme.aggregate();
+    }
+
+    pub fn miss_scope(&mut self, now: Instant, ack: &AckInfo) -> MissScope {
+        let (view, scheme) = self.split(now);
+        scheme.miss_scope(&view, ack)
     }
 
     pub fn misses(&mut self, now: Instant, ack: &AckInfo, chunk: &ChunkInfo) -> u8 {

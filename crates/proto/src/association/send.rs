@@ -345,7 +345,8 @@ impl Association {
             Source::Lost(tsn, copies) => {
                 self.tx.outstanding.get_mut(tsn)?.info.transmissions.push(transmission(next_tsn));
                 self.tx.outstanding.set_state(tsn, ChunkState::InFlight);
-                self.paths[pick.path.index()].retransmitted.push_back(tsn);
+                let number = self.tx.outstanding.number(tsn);
+                self.paths[pick.path.index()].retransmitted.push(number, next_tsn);
                 self.paths[pick.path.index()].stats.retransmissions += 1;
                 self.paths[pick.path.index()].free_retransmit = false;
                 self.tx.copies = copies.iter().map(|p| (tsn, p)).collect();

@@ -8,6 +8,7 @@ use crate::association::Candidate;
 use crate::config::TransportConfig;
 use crate::policy::{Limit, LinkId, PathId, PathState, PathView};
 use crate::time::{Duration, Instant};
+use crate::tx::Resent;
 use crate::wire::Tsn;
 
 /// Paths an association may have at a time.
@@ -111,8 +112,8 @@ pub(crate) struct Path {
     pub suspended: (bool, bool),
     /// TSNs first sent here and in flight, ascending; acknowledged ones are dropped from the front lazily.
     pub originals: VecDeque<Tsn>,
-    /// TSNs sent again here, in order of sending.
-    pub retransmitted: VecDeque<Tsn>,
+    /// TSNs sent again here and in flight.
+    pub retransmitted: Resent,
     /// T3-rtx.
     pub t3: Option<Instant>,
     /// The TSN whose round trip is being timed.
@@ -143,7 +144,7 @@ impl Path {
             candidate: None,
             suspended: (false, false),
             originals: VecDeque::new(),
-            retransmitted: VecDeque::new(),
+            retransmitted: Resent::default(),
             t3: None,
             timed: None,
             recover: None,

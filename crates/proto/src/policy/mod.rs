@@ -16,7 +16,7 @@ pub use signal::{
     Transmission,
 };
 pub use traits::{
-    Assignment, Backlog, CongestionControl, Feedback, LossPolicy, Occasion, PathEstimator, Policy, Probe,
-    Retransmit, SackRule, Scheduler, Scheme,
+    Assignment, Backlog, CongestionControl, Feedback, LossPolicy, MissScope, Occasion, PathEstimator, Policy,
+    Probe, Reach, Retransmit, SackRule, Scheduler, Scheme,
 };
 pub use view::{Estimate, Limit, PathId, PathSet, PathState, PathView, View};

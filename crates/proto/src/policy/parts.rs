@@ -2,8 +2,8 @@
 
 use super::signal::{AckInfo, ChunkInfo, LossCause, LossTrigger, Report, RxInfo, Signal};
 use super::traits::{
-    Assignment, Backlog, CongestionControl, Feedback, LossPolicy, Occasion, PathEstimator, Probe, Retransmit,
-    SackRule, Scheduler, Scheme,
+    Assignment, Backlog, CongestionControl, Feedback, LossPolicy, MissScope, Occasion, PathEstimator, Probe,
+    Retransmit, SackRule, Scheduler, Scheme,
 };
 use super::view::{Estimate, Limit, PathId, View};
 use crate::time::Instant;
@@ -59,6 +59,10 @@ impl Scheme for Parts {
 
     fn misses(&mut self, view: &View<'_>, ack: &AckInfo, chunk: &ChunkInfo) -> u8 {
         self.loss.misses(view, ack, chunk)
+    }
+
+    fn miss_scope(&self, view: &View<'_>, ack: &AckInfo) -> MissScope {
+        self.loss.miss_scope(view, ack)
     }
 
     fn threshold(&self, path: PathId) -> u8 {

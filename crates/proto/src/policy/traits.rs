@@ -7,6 +7,7 @@ use smallvec::{SmallVec, smallvec};
 use super::signal::{AckInfo, ChunkInfo, LossCause, LossTrigger, Report, RxInfo, Signal};
 use super::view::{Estimate, Limit, PathId, View};
 use crate::time::Instant;
+use crate::wire::serial::Tsn;
 
 /// What all policies share: they hear every signal and may ask for a [`Signal::Tick`].
 pub trait Policy: Debug + Send {
@@ -37,6 +38,12 @@ pub trait LossPolicy: Policy {
     /// Miss indications that `ack` (of the chunk's path) adds to a chunk it leaves unacknowledged.
     fn misses(&mut self, view: &View<'_>, ack: &AckInfo, chunk: &ChunkInfo) -> u8;
 
+    /// Where [`LossPolicy::misses`] may be more than 0 for `ack`: the core asks about no other chunk, so that a SACK costs
+    /// nothing for what it leaves as it is.
+    fn miss_scope(&self, _view: &View<'_>, _ack: &AckInfo) -> MissScope {
+        MissScope::ALL
+    }
+
     /// How many of them make a loss.
     fn threshold(&self, _path: PathId) -> u8 {
         3
@@ -49,6 +56,44 @@ pub trait LossPolicy: Policy {
 
     /// Where to send a lost chunk again. Asked at each opportunity until it is sent.
     fn retransmit(&mut self, view: &View<'_>, chunk: &ChunkInfo, cause: LossCause) -> Retransmit;
+}
+
+/// The chunks of one path that a SACK may add misses to.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct MissScope {
+    /// Of those first sent there, copies included: by their TSN.
+    pub first: Reach,
+    /// Of those sent again there: by the highest TSN that was sent before they left.
+    pub again: Reach,
+}
+
+/// TSNs up to somewhere.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Reach {
+    /// None.
+    Nothing,
+    /// Those before this one.
+    Before(Tsn),
+    /// All.
+    Everything,
+}
+
+impl MissScope {
+    /// Every chunk that the SACK leaves open.
+    pub const ALL: MissScope = MissScope { first: Reach::Everything, again: Reach::Everything };
+    /// None.
+    pub const NONE: MissScope = MissScope { first: Reach::Nothing, again: Reach::Nothing };
+}
+
+impl Reach {
+    /// Whether `tsn` is among them.
+    pub fn admits(self, tsn: Tsn) -> bool {
+        match self {
+            Reach::Nothing => false,
+            Reach::Before(end) => tsn.is_before(end),
+            Reach::Everything => true,
+        }
+    }
 }
 
 /// Where a lost chunk goes.
@@ -197,6 +242,11 @@ pub trait Scheme: Debug + Send {
 
     /// See [`LossPolicy::misses`].
     fn misses(&mut self, view: &View<'_>, ack: &AckInfo, chunk: &ChunkInfo) -> u8;
+
+    /// See [`LossPolicy::miss_scope`].
+    fn miss_scope(&self, _view: &View<'_>, _ack: &AckInfo) -> MissScope {
+        MissScope::ALL
+    }
 
     /// See [`LossPolicy::threshold`].
     fn threshold(&self, path: PathId) -> u8;

@@ -1,8 +1,8 @@
 //! Loss detection and retransmission of a single-path sender (RFC 9260 §7.2.4, §6.3.3, §6.4.1).
 
 use crate::policy::{
-    AckInfo, ChunkInfo, LossCause, LossPolicy, LossTrigger, PathId, PathState, Policy, Retransmit, Signal,
-    View,
+    AckInfo, ChunkInfo, LossCause, LossPolicy, LossTrigger, MissScope, PathId, PathState, Policy, Reach,
+    Retransmit, Signal, View,
 };
 use crate::wire::serial::Tsn;
 
@@ -72,6 +72,12 @@ impl LossPolicy for RfcLoss {
         let missing =
             self.in_recovery(ack.path) && ack.cum_advanced && chunk.tsn.is_before(ack.highest_reported);
         u8::from(newly || missing)
+    }
+
+    fn miss_scope(&self, _: &View<'_>, ack: &AckInfo) -> MissScope {
+        let reported = (self.in_recovery(ack.path) && ack.cum_advanced).then_some(ack.highest_reported);
+        let end = reported.or(ack.highest_newly_acked);
+        MissScope { first: end.map_or(Reach::Nothing, Reach::Before), again: Reach::Nothing }
     }
 
     fn classify(&mut self, _: &View<'_>, _: &ChunkInfo, trigger: LossTrigger) -> LossCause {

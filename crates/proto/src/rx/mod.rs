@@ -4,5 +4,6 @@ mod extend;
 mod reassembly;
 mod tsn_tracker;
 
+pub(crate) use extend::{extend, narrow, origin};
 pub use reassembly::{CHUNK_OVERHEAD, Fragment, Message, Reassembly, Violation};
 pub use tsn_tracker::{Arrival, Inserted, TsnTracker};

@@ -4,7 +4,10 @@ use std::collections::VecDeque;
 
 use bytes::Bytes;
 
+use super::bits::Bits;
 use crate::policy::{ChunkInfo, LossCause};
+use crate::rx::{extend, narrow, origin};
+use crate::wire::chunk::{GapBlock, Sack};
 use crate::wire::serial::{Ppid, Ssn, Tsn};
 
 /// Where a chunk stands.
@@ -12,8 +15,8 @@ use crate::wire::serial::{Ppid, Ssn, Tsn};
 pub(crate) enum ChunkState {
     /// At least one transmission is in flight.
     InFlight,
-    /// Acknowledged by a gap block. `doubted`: a later SACK did not repeat it (reordered, or the peer reneged).
-    GapAcked { doubted: bool },
+    /// Acknowledged by a gap block.
+    GapAcked,
     /// Lost, waits to be sent again.
     Lost(LossCause),
     /// Given up (RFC 3758): acknowledged for all purposes but the peer's cumulative TSN.
@@ -38,7 +41,7 @@ pub(crate) struct Outgoing {
 
 impl Outgoing {
     pub fn acked(&self) -> bool {
-        matches!(self.state, ChunkState::GapAcked { .. })
+        self.state == ChunkState::GapAcked
     }
 }
 
@@ -47,15 +50,39 @@ impl Outgoing {
 pub(crate) struct Outstanding {
     /// TSN of the first element.
     base: Tsn,
+    /// The same, extended to 64 bits.
+    number: u64,
     chunks: VecDeque<Outgoing>,
     gap_acked: usize,
     /// Payload bytes of chunks that were left to the scheduler.
     requeued: u64,
+    /// Chunks that need no look when a gap block covers them: all that are gap-acknowledged, and abandoned ones.
+    covered: Bits,
+    /// The last SACK's cumulative TSN and gap blocks, while anything is gap-acknowledged.
+    last: (Tsn, Vec<GapBlock>),
 }
 
 impl Outstanding {
     pub fn new(initial_tsn: Tsn) -> Self {
-        Outstanding { base: initial_tsn, chunks: VecDeque::new(), gap_acked: 0, requeued: 0 }
+        Outstanding {
+            base: initial_tsn,
+            number: origin(initial_tsn),
+            chunks: VecDeque::new(),
+            gap_acked: 0,
+            requeued: 0,
+            covered: Bits::new(initial_tsn),
+            last: (initial_tsn - 1, Vec::new()),
+        }
+    }
+
+    /// `tsn`, which is near the outstanding ones, extended to 64 bits: a key that orders like any other.
+    pub fn number(&self, tsn: Tsn) -> u64 {
+        extend(self.number, tsn)
+    }
+
+    /// The TSN that [`Outstanding::number`] extended.
+    pub fn tsn(number: u64) -> Tsn {
+        narrow(number)
     }
 
     /// The TSN the next new chunk gets.
@@ -70,6 +97,7 @@ impl Outstanding {
 
     pub fn push(&mut self, chunk: Outgoing) {
         debug_assert_eq!(chunk.info.tsn, self.next_tsn(), "TSNs are assigned in order");
+        self.covered.push(chunk.info.tsn);
         self.chunks.push_back(chunk);
     }
 
@@ -87,6 +115,8 @@ impl Outstanding {
         self.gap_acked -= usize::from(chunk.acked());
         self.requeued -= waiting(&chunk);
         self.base += 1;
+        self.number += 1;
+        self.covered.pass(self.base);
         Some(chunk)
     }
 
@@ -106,6 +136,43 @@ impl Outstanding {
         (chunk.state, chunk.requeued) = (state, None);
         let is = chunk.acked();
         self.gap_acked = self.gap_acked + usize::from(is) - usize::from(was);
+        if is {
+            self.covered.set(tsn);
+        } else if was && state != ChunkState::Abandoned {
+            self.covered.clear(tsn);
+        }
+    }
+
+    /// The first of the outstanding TSNs `from..=to` that a gap block did not cover yet. Whoever asks says
+    /// [`Outstanding::cover`] then.
+    pub fn next_open(&self, from: Tsn, to: Tsn) -> Option<Tsn> {
+        self.covered.next_clear(from, to)
+    }
+
+    /// A gap block covers `tsn`, which is gap-acknowledged or abandoned.
+    pub fn cover(&mut self, tsn: Tsn) {
+        self.covered.set(tsn);
+    }
+
+    /// Keeps the gap blocks of the SACK taken last: what they leave out is doubted.
+    pub fn remember(&mut self, sack: &Sack) {
+        self.last.0 = sack.header.cumulative_tsn_ack;
+        self.last.1.clear();
+        if self.gap_acked > 0 {
+            self.last.1.extend(sack.ordered_gap_blocks());
+        }
+    }
+
+    /// Gap-acknowledged chunks that the last SACK left out. With several paths old SACKs overtake new ones, so this is
+    /// no proof that the peer reneged.
+    pub fn doubted(&self) -> impl Iterator<Item = &Outgoing> {
+        let (cum, blocks) = (self.last.0, &self.last.1);
+        let mut blocks = blocks.iter().peekable();
+        self.chunks.iter().filter(|c| c.acked()).filter(move |c| {
+            let offset = c.info.tsn - cum;
+            while blocks.next_if(|b| i32::from(b.end) < offset).is_some() {}
+            blocks.peek().is_none_or(|b| offset < i32::from(b.start))
+        })
     }
 
     /// Notes whether the loss policy left the lost chunk `tsn` to the scheduler.
@@ -126,17 +193,15 @@ impl Outstanding {
         self.gap_acked
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &Outgoing> {
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Outgoing> {
         self.chunks.iter()
-    }
-
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Outgoing> {
-        self.chunks.iter_mut()
     }
 
     /// Gives memory back that a burst needed.
     pub fn shrink(&mut self) {
         self.chunks.shrink_to_fit();
+        self.covered.shrink();
+        self.last.1 = Vec::new();
     }
 }
 

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use strandcast_proto::policy as proto;
 use strandcast_proto::policy::{
-    AckInfo, Assignment, ChunkInfo, Estimate, Limit, LossCause, LossTrigger, Occasion, PathId, PathState,
-    Probe, Report, Retransmit, RxInfo, SackRule, Scheme,
+    AckInfo, Assignment, ChunkInfo, Estimate, Limit, LossCause, LossTrigger, MissScope, Occasion, PathId,
+    PathState, Probe, Report, Retransmit, RxInfo, SackRule, Scheme,
 };
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
@@ -205,6 +205,10 @@ impl Scheme for PythonScheme {
 
     fn misses(&mut self, view: &proto::View<'_>, ack: &AckInfo, chunk: &ChunkInfo) -> u8 {
         self.base.misses(view, ack, chunk)
+    }
+
+    fn miss_scope(&self, view: &proto::View<'_>, ack: &AckInfo) -> MissScope {
+        self.base.miss_scope(view, ack)
     }
 
     fn threshold(&self, path: PathId) -> u8 {

@@ -6,7 +6,8 @@
 //! loss policy beneath.
 
 use strandcast_proto::policy::{
-    AckInfo, ChunkInfo, LossCause, LossPolicy, LossTrigger, PathId, Policy, Retransmit, Signal, View,
+    AckInfo, ChunkInfo, LossCause, LossPolicy, LossTrigger, MissScope, PathId, Policy, Retransmit, Signal,
+    View,
 };
 use strandcast_proto::time::Instant;
 
@@ -48,6 +49,10 @@ impl Policy for OnChosenPath {
 impl LossPolicy for OnChosenPath {
     fn misses(&mut self, view: &View<'_>, ack: &AckInfo, chunk: &ChunkInfo) -> u8 {
         self.inner.misses(view, ack, chunk)
+    }
+
+    fn miss_scope(&self, view: &View<'_>, ack: &AckInfo) -> MissScope {
+        self.inner.miss_scope(view, ack)
     }
 
     fn threshold(&self, path: PathId) -> u8 {

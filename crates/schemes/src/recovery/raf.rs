@@ -8,7 +8,8 @@
 //! Everything else is RFC 9260's. `ASSUMED`: the queue is looked at with each SACK for data of the path that new data take.
 
 use strandcast_proto::policy::{
-    AckInfo, ChunkInfo, LossCause, LossPolicy, LossTrigger, PathId, Policy, Retransmit, Signal, View,
+    AckInfo, ChunkInfo, LossCause, LossPolicy, LossTrigger, MissScope, PathId, Policy, Retransmit, Signal,
+    View,
 };
 use strandcast_proto::rfc::RfcLoss;
 
@@ -60,6 +61,10 @@ impl LossPolicy for RetransmissionAware {
         // A chunk that has two already is lost by the SACK that finds the path unreliable, even if that reports nothing
         // beyond it.
         if misses == 0 && self.queue.unreliable() && waits() { 1 } else { misses }
+    }
+
+    fn miss_scope(&self, view: &View<'_>, ack: &AckInfo) -> MissScope {
+        if self.queue.unreliable() { MissScope::ALL } else { self.rfc.miss_scope(view, ack) }
     }
 
     fn threshold(&self, _: PathId) -> u8 {

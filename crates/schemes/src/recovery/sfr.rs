@@ -11,7 +11,8 @@
 //! blocks only), which is the more careful reading for DAC.
 
 use strandcast_proto::policy::{
-    AckInfo, ChunkInfo, LossCause, LossPolicy, LossTrigger, Policy, Retransmit, Signal, View,
+    AckInfo, ChunkInfo, LossCause, LossPolicy, LossTrigger, MissScope, Policy, Reach, Retransmit, Signal,
+    View,
 };
 use strandcast_proto::seeds::Random;
 
@@ -67,6 +68,12 @@ impl LossPolicy for SplitFastRetransmit {
         // Only if all that is newly acknowledged left later on this path do all packets of the SACK count.
         let all_later = ack.paths_newly_acked <= 1 && !lowest.is_before(sent.next_tsn);
         if self.config.dac && all_later { ack.dac_count.max(1) } else { 1 }
+    }
+
+    fn miss_scope(&self, _: &View<'_>, ack: &AckInfo) -> MissScope {
+        let highest = ack.newly_acked_range.map(|(_, highest)| Reach::Before(highest));
+        let first = highest.unwrap_or(Reach::Nothing);
+        MissScope { first, again: if self.config.repeat { first } else { Reach::Nothing } }
     }
 
     fn classify(&mut self, _: &View<'_>, _: &ChunkInfo, trigger: LossTrigger) -> LossCause {

@@ -15,8 +15,15 @@ impl Model {
             let threshold = self.ends[SENDER].scheme.threshold(ack.path);
             assert!(threshold > 0, "a loss without a miss");
             let chunk = self.chunks.get_mut(&seq).expect("just seen");
+            let first_sent = chunk.info.transmissions[0].at;
             let t = chunk.info.transmissions.iter_mut().find(|t| t.path == ack.path && t.in_flight);
             let t = t.expect("it is open here");
+            if misses > 0 {
+                let (scope, tsn) = (self.ends[SENDER].miss_scope(self.now, ack), chunk.info.tsn);
+                let first = t.at == first_sent;
+                let admits = if first { scope.first.admits(tsn) } else { scope.again.admits(t.next_tsn - 1) };
+                assert!(admits, "TSN {tsn} gets {misses} misses beyond {scope:?}");
+            }
             t.misses = t.misses.saturating_add(misses);
             if misses > 0 && t.misses >= threshold {
                 self.lose_by_misses(seq, ack.path);

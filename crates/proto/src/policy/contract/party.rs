@@ -1,8 +1,8 @@
 //! A scheme and the picture it is shown, with every answer checked and written down.
 
 use crate::policy::{
-    AckInfo, Assignment, Backlog, ChunkInfo, LossCause, LossTrigger, Occasion, PathId, PathState, PathView,
-    Report, Retransmit, RxInfo, SackRule, Scheme, Signal, View,
+    AckInfo, Assignment, Backlog, ChunkInfo, LossCause, LossTrigger, MissScope, Occasion, PathId, PathState,
+    PathView, Report, Retransmit, RxInfo, SackRule, Scheme, Signal, View,
 };
 use crate::time::Instant;
 
@@ -115,6 +115,11 @@ impl Party {
         assert!(all.chain(est.extra.iter().map(|e| e.1)).all(f64::is_finite), "path {i}: {est:?}");
         assert!(shares.into_iter().flatten().all(|p| (0.0..=1.0).contains(&p)), "path {i}: {est:?}");
         self.note(&est);
+    }
+
+    pub fn miss_scope(&mut self, now: Instant, ack: &AckInfo) -> MissScope {
+        let (view, scheme) = self.split(now);
+        scheme.miss_scope(&view, ack)
     }
 
     pub fn misses(&mut self, now: Instant, ack: &AckInfo, chunk: &ChunkInfo) -> u8 {

@@ -93,6 +93,17 @@ impl Sack {
         })
     }
 
+    /// The gap ack blocks up to the first that is empty, or does not lie beyond the one before: a receiver lists them
+    /// ascending and apart, so that what follows is no statement of one. Blocks that touch are fine.
+    pub fn ordered_gap_blocks(&self) -> impl Iterator<Item = GapBlock> + '_ {
+        let mut last = 0;
+        self.gap_blocks().take_while(move |b| {
+            let ordered = last < b.start && b.start <= b.end;
+            last = b.end;
+            ordered
+        })
+    }
+
     /// The TSNs that arrived again, once for each time.
     pub fn duplicates(&self) -> impl DoubleEndedIterator<Item = Tsn> + ExactSizeIterator + '_ {
         self.entries(self.gaps_end(), self.lists.len()).iter().map(|&tsn| Tsn(u32::from_be_bytes(tsn)))
@@ -191,6 +202,19 @@ mod tests {
         assert_eq!(sack.duplicates().collect::<Vec<_>>(), [Tsn(10)]);
         check(&BYTES, sack);
         assert_eq!(SackHeader::encoded_len(2, 1), BYTES.len());
+    }
+
+    #[test]
+    fn the_list_of_gap_blocks_ends_at_the_first_out_of_order() {
+        let ordered = |blocks: &[(u16, u16)]| {
+            let blocks: Vec<_> = blocks.iter().map(|&(start, end)| GapBlock { start, end }).collect();
+            Sack::new(SackHeader::default(), &blocks, &[]).ordered_gap_blocks().count()
+        };
+        assert_eq!(ordered(&[(2, 3), (5, 5), (6, 9), (u16::MAX, u16::MAX)]), 4, "5 and 6 touch");
+        assert_eq!(ordered(&[(2, 4), (4, 6), (8, 9)]), 1, "overlapping");
+        assert_eq!(ordered(&[(5, 6), (2, 3), (8, 9)]), 1, "descending");
+        assert_eq!(ordered(&[(2, 3), (9, 8), (10, 11)]), 1, "empty");
+        assert_eq!(ordered(&[(0, 3), (5, 6)]), 0, "the cumulative TSN is in no block");
     }
 
     #[test]

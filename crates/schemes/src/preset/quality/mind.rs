@@ -2,8 +2,8 @@
 
 use strandcast_proto::policy::{
     AckInfo, Assignment, Backlog, ChunkInfo, Estimate, Feedback, Limit, LinkSample, LossCause, LossPolicy,
-    LossTrigger, Occasion, PathId, PathSet, PathState, PathView, Policy, Probe, Report, Retransmit, RxInfo,
-    SackRule, Scheme, Signal, View,
+    LossTrigger, MissScope, Occasion, PathId, PathSet, PathState, PathView, Policy, Probe, Report,
+    Retransmit, RxInfo, SackRule, Scheme, Signal, View,
 };
 use strandcast_proto::rfc::RfcFeedback;
 use strandcast_proto::seeds::Seeds;
@@ -291,6 +291,10 @@ impl<J: Judge> Scheme for QualityAware<J> {
 
     fn misses(&mut self, view: &View<'_>, ack: &AckInfo, chunk: &ChunkInfo) -> u8 {
         self.loss.misses(view, ack, chunk)
+    }
+
+    fn miss_scope(&self, view: &View<'_>, ack: &AckInfo) -> MissScope {
+        self.loss.miss_scope(view, ack)
     }
 
     fn threshold(&self, path: PathId) -> u8 {

@@ -1,0 +1,124 @@
+//! A bit for each outstanding TSN.
+
+use std::collections::VecDeque;
+
+use crate::wire::serial::Tsn;
+
+/// TSNs a word holds.
+const WORD: u32 = u64::BITS;
+
+/// The outstanding TSNs that gap blocks covered: what a SACK repeats is passed over a word at a time.
+#[derive(Debug)]
+pub(super) struct Bits {
+    /// `tsn / 64` of the first word.
+    first: u32,
+    words: VecDeque<u64>,
+}
+
+impl Bits {
+    /// No TSN is outstanding; the next one is `initial`.
+    pub fn new(initial: Tsn) -> Self {
+        Bits { first: initial.0 / WORD, words: VecDeque::new() }
+    }
+
+    fn index(&self, tsn: Tsn) -> usize {
+        // TSNs wrap at a multiple of 64, their words with them.
+        ((tsn.0 / WORD).wrapping_sub(self.first) & (u32::MAX / WORD)) as usize
+    }
+
+    /// `tsn` is outstanding from now on, its bit clear.
+    pub fn push(&mut self, tsn: Tsn) {
+        if self.index(tsn) >= self.words.len() {
+            self.words.push_back(0);
+        }
+    }
+
+    /// The first outstanding TSN is `base` from now on.
+    pub fn pass(&mut self, base: Tsn) {
+        while self.first != base.0 / WORD {
+            self.words.pop_front();
+            self.first = (self.first + 1) & (u32::MAX / WORD);
+        }
+    }
+
+    pub fn set(&mut self, tsn: Tsn) {
+        let i = self.index(tsn);
+        if let Some(word) = self.words.get_mut(i) {
+            *word |= 1 << (tsn.0 % WORD);
+        }
+    }
+
+    pub fn clear(&mut self, tsn: Tsn) {
+        let i = self.index(tsn);
+        if let Some(word) = self.words.get_mut(i) {
+            *word &= !(1 << (tsn.0 % WORD));
+        }
+    }
+
+    /// The first of the outstanding TSNs `from..=to` whose bit is clear.
+    pub fn next_clear(&self, mut from: Tsn, to: Tsn) -> Option<Tsn> {
+        while !from.is_after(to) {
+            let bit = from.0 % WORD;
+            let clear = !self.words.get(self.index(from))? >> bit;
+            if clear != 0 {
+                return Some(from + clear.trailing_zeros()).filter(|t| !t.is_after(to));
+            }
+            from += WORD - bit;
+        }
+        None
+    }
+
+    /// Gives memory back that a burst needed.
+    pub fn shrink(&mut self) {
+        self.words.shrink_to_fit();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Against a plain set, also where TSNs wrap.
+        #[test]
+        fn is_a_set_of_outstanding_tsns(
+            initial in prop_oneof![any::<u32>(), Just(u32::MAX - 70), Just(0)],
+            steps in prop::collection::vec((0..4u8, 0..400u32), 1..300),
+        ) {
+            let (mut bits, mut set) = (Bits::new(Tsn(initial)), BTreeSet::new());
+            let (mut base, mut next) = (0, 0);
+            let tsn = |n: u32| Tsn(initial.wrapping_add(n));
+            for (what, n) in steps {
+                match what {
+                    0 => (0..n).for_each(|_| {
+                        bits.push(tsn(next));
+                        next += 1;
+                    }),
+                    1 => {
+                        base = (base + n / 4).min(next);
+                        bits.pass(tsn(base));
+                        set.retain(|s| *s >= base);
+                    }
+                    2 if base + n < next => {
+                        bits.set(tsn(base + n));
+                        set.insert(base + n);
+                    }
+                    3 if base + n < next => {
+                        bits.clear(tsn(base + n));
+                        set.remove(&(base + n));
+                    }
+                    _ => {}
+                }
+                let (from, to) = (base + n / 3, base + n);
+                if to < next {
+                    let clear = (from..=to).find(|s| !set.contains(s)).map(tsn);
+                    prop_assert_eq!(bits.next_clear(tsn(from), tsn(to)), clear);
+                }
+            }
+        }
+    }
+}

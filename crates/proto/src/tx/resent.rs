@@ -1,0 +1,79 @@
+//! Chunks sent again on one path.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::wire::serial::Tsn;
+
+/// Chunks sent again on a path and in flight there, in order of sending and by TSN, so that a SACK costs what it changes.
+/// TSNs are extended to 64 bits (see [`super::Outstanding::number`]).
+#[derive(Debug, Default)]
+pub(crate) struct Resent {
+    /// By order of sending: the TSN, and the next new TSN when it left.
+    sent: BTreeMap<u64, (u64, Tsn)>,
+    /// TSN and order. A chunk sent again twice may be in it twice.
+    by_tsn: BTreeSet<(u64, u64)>,
+    next: u64,
+    /// What left the flight since [`Resent::take_left`].
+    left: Vec<Tsn>,
+}
+
+impl Resent {
+    pub fn push(&mut self, number: u64, next_tsn: Tsn) {
+        self.sent.insert(self.next, (number, next_tsn));
+        self.by_tsn.insert((number, self.next));
+        self.next += 1;
+    }
+
+    /// The one sent first.
+    pub fn first(&self) -> Option<u64> {
+        self.sent.first_key_value().map(|(_, (number, _))| *number)
+    }
+
+    pub fn lowest(&self) -> Option<u64> {
+        self.by_tsn.first().map(|(number, _)| *number)
+    }
+
+    pub fn highest(&self) -> Option<u64> {
+        self.by_tsn.last().map(|(number, _)| *number)
+    }
+
+    /// In order of sending, with the next new TSN when each left.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, Tsn)> {
+        self.sent.values().copied()
+    }
+
+    /// `tsn` may no longer be in flight here.
+    pub fn leave(&mut self, tsn: Tsn) {
+        if !self.sent.is_empty() {
+            self.left.push(tsn);
+        }
+    }
+
+    /// What [`Resent::leave`] noted; [`Resent::keep_left`] takes the list back.
+    pub fn take_left(&mut self) -> Vec<Tsn> {
+        core::mem::take(&mut self.left)
+    }
+
+    pub fn keep_left(&mut self, mut list: Vec<Tsn>) {
+        list.clear();
+        self.left = list;
+    }
+
+    pub fn remove(&mut self, number: u64) {
+        while let Some(&(n, order)) = self.by_tsn.range((number, 0)..).next().filter(|e| e.0 == number) {
+            self.by_tsn.remove(&(n, order));
+            self.sent.remove(&order);
+        }
+    }
+
+    pub fn clear(&mut self) {
+        self.sent.clear();
+        self.by_tsn.clear();
+        self.left.clear();
+    }
+
+    /// Gives memory back that a burst needed.
+    pub fn shrink(&mut self) {
+        self.left.shrink_to_fit();
+    }
+}
