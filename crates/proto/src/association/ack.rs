@@ -386,3 +386,6 @@ fn lower(a: Tsn, b: Tsn) -> Tsn {
 fn higher(a: Tsn, b: Tsn) -> Tsn {
     if a.is_after(b) { a } else { b }
 }
+
+#[cfg(test)]
+mod tests;

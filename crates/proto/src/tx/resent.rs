@@ -37,6 +37,10 @@ impl Resent {
         self.by_tsn.last().map(|(number, _)| *number)
     }
 
+    pub fn contains(&self, number: u64) -> bool {
+        self.by_tsn.range((number, 0)..).next().is_some_and(|e| e.0 == number)
+    }
+
     /// In order of sending, with the next new TSN when each left.
     pub fn iter(&self) -> impl Iterator<Item = (u64, Tsn)> {
         self.sent.values().copied()
