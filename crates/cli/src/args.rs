@@ -1,6 +1,8 @@
 //! The command line.
 
 use crate::error::EXIT_CODES;
+use crate::memory::Memory;
+use crate::perf::{LARGEST, SMALLEST};
 use crate::place::{Listen, Place};
 use clap::{ArgGroup, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
@@ -108,6 +110,8 @@ pub(crate) struct ReceiveArgs {
     /// Give a sender up that was silent for this many seconds; others may follow it sooner (docs/cli.md)
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     pub(crate) silence: Duration,
+    #[command(flatten)]
+    pub(crate) limit: MemoryArgs,
 }
 
 #[derive(Clone, Debug, clap::Args)]
@@ -116,6 +120,14 @@ pub(crate) struct PathArgs {
     /// interface that is up and has a route to HOST
     #[arg(long = "path", value_name = "SPEC")]
     pub(crate) paths: Vec<PathSpec>,
+}
+
+/// What every command that serves strangers takes.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct MemoryArgs {
+    /// Use no more memory than this: senders wait or are refused when it is used up
+    #[arg(long, value_name = "SIZE", default_value = "256MiB")]
+    pub(crate) memory: Memory,
 }
 
 #[derive(Clone, Debug, clap::Args)]
@@ -234,7 +246,7 @@ pub(crate) struct PerfClientArgs {
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     pub(crate) time: Duration,
     /// Bytes a message; as much as fits one packet unless given
-    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..=262_144))]
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(i64::from(SMALLEST)..=i64::from(LARGEST)))]
     pub(crate) message: Option<u32>,
     /// The server sends
     #[arg(long)]
@@ -254,6 +266,8 @@ pub(crate) struct PerfServerArgs {
     /// End after one client
     #[arg(long)]
     pub(crate) once: bool,
+    #[command(flatten)]
+    pub(crate) limit: MemoryArgs,
 }
 
 #[derive(Debug, clap::Args)]

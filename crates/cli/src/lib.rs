@@ -15,6 +15,7 @@ mod error;
 pub mod explain;
 mod input;
 mod loaded;
+mod memory;
 mod output;
 mod perf;
 mod place;

@@ -3,7 +3,7 @@
 //! The kernel writes a batch to the front of the current arena; the batch is cut off as [`Bytes`], which the
 //! transport slices on down to the application. In steady state nothing is allocated: an arena that is full waits
 //! in a queue until all its slices are dropped and then serves again. A slice keeps its whole arena alive
-//! (256 KiB), so whoever keeps bytes for long should copy them.
+//! (256 KiB), so whoever keeps bytes for long should copy them: the transport does once [`RecvPool::is_scarce`].
 
 use bytes::{Bytes, BytesMut};
 use std::collections::VecDeque;
@@ -12,14 +12,17 @@ use std::collections::VecDeque;
 const SLOT: usize = 1 << 16;
 /// Bytes an arena: some four full batches, and little enough to stay in a core's cache.
 const ARENA: usize = 4 * SLOT;
-/// Arenas kept for reuse: 8 MiB, more than a receive window and a playout buffer hold of one stream.
+/// Arenas that slices may keep alive, 8 MiB: more than a receive window and a playout buffer hold of one stream.
 const KEPT: usize = 32;
 
 /// Buffers for one driver's receiving; sockets may share it.
 #[derive(Debug, Default)]
 pub struct RecvPool {
     current: BytesMut,
+    /// Full ones, of which slices may be held.
     retired: VecDeque<BytesMut>,
+    /// Full ones of which none is.
+    free: Vec<BytesMut>,
     allocated: u64,
 }
 
@@ -32,6 +35,11 @@ impl RecvPool {
     /// Arenas allocated so far: it stands still while slices are dropped as fast as datagrams come.
     pub fn arenas_allocated(&self) -> u64 {
         self.allocated
+    }
+
+    /// So many arenas are held that what is received should be copied if it is kept.
+    pub fn is_scarce(&self) -> bool {
+        self.retired.len() >= KEPT
     }
 
     /// Room to receive the next batch into.
@@ -59,13 +67,15 @@ impl RecvPool {
         for _ in 0..self.retired.len() {
             let mut arena = self.retired.pop_front().expect("the loop runs at most once for each");
             if arena.try_reclaim(ARENA) {
-                self.current = arena;
-                return;
+                self.free.push(arena);
+            } else {
+                self.retired.push_back(arena);
             }
-            self.retired.push_back(arena);
         }
-        if self.retired.len() > KEPT {
-            self.retired.pop_front();
+        if let Some(arena) = self.free.pop() {
+            self.free.truncate(KEPT.saturating_sub(self.retired.len()));
+            self.current = arena;
+            return;
         }
         self.allocated += 1;
         self.current = BytesMut::with_capacity(ARENA);
@@ -116,10 +126,20 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_returns_is_not_kept_for_ever() {
+    fn whoever_copies_once_arenas_are_scarce_holds_no_more_of_them() {
         let mut pool = RecvPool::new();
-        let held: Vec<Bytes> = (0..500).map(|_| receive(&mut pool, 1, SLOT)).collect();
-        assert!(pool.retired.len() <= KEPT + 1);
-        assert_eq!(held.len(), 500);
+        let mut held = Vec::new();
+        for _ in 0..100_000 {
+            let batch = receive(&mut pool, 1, 20_000);
+            let kept = batch.slice(..256);
+            held.push(if pool.is_scarce() { Bytes::copy_from_slice(&kept) } else { kept });
+        }
+        assert!(pool.arenas_allocated() <= KEPT as u64 + 2, "{}", pool.arenas_allocated());
+        drop(held);
+        for _ in 0..20 {
+            receive(&mut pool, 1, SLOT);
+        }
+        assert!(!pool.is_scarce(), "they came back");
+        assert!(pool.free.len() <= KEPT);
     }
 }

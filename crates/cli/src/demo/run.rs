@@ -204,7 +204,7 @@ impl Demo {
                 let delay = arrived.saturating_duration_since(*sent).as_secs_f64();
                 self.recording.delays.push(((*sent - self.begun).as_secs_f64(), delay));
             }
-            self.player.get_or_insert_with(|| Player::new(None, &media)).push(message);
+            self.player.get_or_insert_with(|| Player::new(None, &media, 64 << 20)).push(message);
         }
     }
 

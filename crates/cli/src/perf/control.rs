@@ -15,6 +15,10 @@ pub(super) const VERSION: u32 = 1;
 pub(super) const BUSY: &str = "busy with another client";
 /// No measurement lasts longer, seconds: what says so is no result.
 const LONGEST_S: f64 = 1e9;
+/// The smallest message measured, bytes: as each costs bookkeeping, this bounds how many wait in a send buffer.
+pub(crate) const SMALLEST: u32 = 64;
+/// The largest, bytes: a quarter of the receive buffer, which several must fit into.
+pub(crate) const LARGEST: u32 = 262_144;
 /// A control message is short.
 const LONGEST: usize = 4096;
 

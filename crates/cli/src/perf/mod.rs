@@ -10,5 +10,6 @@ mod server;
 mod tests;
 mod usage;
 
+pub(crate) use control::{LARGEST, SMALLEST};
 pub use run::perf_client;
 pub(crate) use run::run;

@@ -15,6 +15,7 @@ use clap::Parser;
 use std::ffi::OsString;
 use std::time::Duration;
 use strandcast_net::driver;
+use strandcast_proto::endpoint::EndpointConfig;
 use strandcast_proto::text::printable;
 use strandcast_sim::simulation::Catalog;
 use tokio::sync::mpsc::unbounded_channel;
@@ -140,7 +141,8 @@ async fn server(args: PerfServerArgs, catalog: &SharedCatalog) -> Result<(), Cli
     let mut stop = signals::watch()?;
     let listen = transport::listen(args.listen.as_ref()).await?;
     let capture = Capture::open(args.transport.pcap.as_deref())?;
-    let endpoint = transport::endpoint(&args.transport, &plan, true);
+    let memory = args.limit.memory.alone();
+    let endpoint = EndpointConfig { memory, ..transport::endpoint(&args.transport, &plan, true) };
     let server = driver::Server { endpoint, listen, tap: capture.tap() };
     let (tell, mut served) = unbounded_channel();
     let (driver, _task) = server.run(Server::new(tell)).map_err(|e| transport::open_error(&e))?;

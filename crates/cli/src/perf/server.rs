@@ -1,7 +1,7 @@
 //! The server's side of measurements, one client at a time.
 
 use super::bulk::{Receiving, Sending};
-use super::control::{BULK, BUSY, CONTROL, Control, Totals, VERSION};
+use super::control::{BULK, BUSY, CONTROL, Control, LARGEST, SMALLEST, Totals, VERSION};
 use super::usage::Cpu;
 use crate::print::said;
 use std::time::Duration;
@@ -116,8 +116,12 @@ impl Server {
                 let longest = endpoint.association(id).map_or(1200, |a| a.max_unfragmented());
                 let size = if message == 0 { longest } else { message as usize };
                 let time = Duration::from_millis(time_ms);
-                if version != VERSION || time > LONGEST || size > 1 << 20 {
+                if version != VERSION || time > LONGEST {
                     return self.dismiss(endpoint, "another version of strandcast perf");
+                }
+                if message != 0 && !(SMALLEST..=LARGEST).contains(&message) {
+                    let words = format!("messages of {message} bytes: {SMALLEST} to {LARGEST} are served");
+                    return self.dismiss(endpoint, &words);
                 }
                 guest.cpu = Cpu::now();
                 guest.phase = if reverse {

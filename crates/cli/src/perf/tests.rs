@@ -66,8 +66,12 @@ impl PathEstimator for Talker {
 
 /// What a client tells that begins now, with the intervals counted.
 fn measure(bed: &mut Bed, reverse: bool) -> (usize, Result<Box<Outcome>, String>) {
+    measure_as(bed, setup(reverse))
+}
+
+fn measure_as(bed: &mut Bed, setup: Setup) -> (usize, Result<Box<Outcome>, String>) {
     let (tell, mut progress) = unbounded_channel();
-    bed.net.add_app(bed.client, Client::new(setup(reverse), tell));
+    bed.net.add_app(bed.client, Client::new(setup, tell));
     let paths = bed.paths.clone();
     let mut scheme = rfc::scheme();
     scheme.estimators.push(Box::new(Talker));
@@ -130,4 +134,15 @@ fn clients_are_served_one_after_the_other() {
         matches!(told[..], [_, Served::Done(..), Served::Left, _, Served::Done(..), Served::Left]),
         "{told:?}"
     );
+}
+
+/// Each message costs bookkeeping: those of a byte would fill a server's memory.
+#[test]
+fn messages_too_small_or_too_large_are_refused() {
+    for message in [1, 63, 262_145, 4 << 20] {
+        let mut bed = bed();
+        let (_, outcome) = measure_as(&mut bed, Setup { message, ..setup(true) });
+        let words = format!("messages of {message} bytes: 64 to 262144 are served");
+        assert!(outcome.as_ref().is_err_and(|e| e.contains(&words)), "{:?}", outcome.err());
+    }
 }

@@ -109,11 +109,11 @@ pub(super) struct Guest {
 }
 
 impl Guest {
-    /// Lets a sender in; `latency` if the user asks for one.
-    pub(super) fn admit(candidate: Candidate, latency: Option<Duration>) -> Guest {
+    /// Lets a sender in; `latency` if the user asks for one, at most `bytes` of its media held.
+    pub(super) fn admit(candidate: Candidate, latency: Option<Duration>, bytes: usize) -> Guest {
         let Candidate { association, first, media, peer, addresses, .. } = candidate;
         let (session, now) = (media.header.session, association.now());
-        let mut player = Player::new(latency, &media);
+        let mut player = Player::new(latency, &media, bytes);
         let end_came = player.push(first);
         Guest {
             association,

@@ -27,10 +27,12 @@ pub(crate) struct Player {
 }
 
 impl Player {
-    /// For the stream that `first` belongs to: with `latency`, or that which the sender asks for.
-    pub(crate) fn new(latency: Option<Duration>, first: &Message) -> Self {
+    /// For the stream that `first` belongs to: with `latency`, or that which the sender asks for. At most `max_bytes` are
+    /// held.
+    pub(crate) fn new(latency: Option<Duration>, first: &Message, max_bytes: usize) -> Self {
         let latency = latency.or(first.header.lifetime).unwrap_or(LATENCY);
-        Player { unpacker: Unpacker::new(), playout: Playout::new(PlayoutConfig::new(latency)), latency }
+        let config = PlayoutConfig { latency, max_bytes };
+        Player { unpacker: Unpacker::new(), playout: Playout::new(config), latency }
     }
 
     /// Takes in what came; whether that was the stream's end.

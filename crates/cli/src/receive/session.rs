@@ -7,6 +7,7 @@ use crate::args::ReceiveArgs;
 use crate::capture::Capture;
 use crate::catalog::SharedCatalog;
 use crate::error::CliError;
+use crate::memory::Memory;
 use crate::output::Output;
 use crate::place::Place;
 use crate::print;
@@ -18,6 +19,7 @@ use std::time::Duration;
 use strandcast_media::playout;
 use strandcast_net::driver::{Association, Listener, Server};
 use strandcast_proto::association::{CloseReason, Event};
+use strandcast_proto::endpoint::EndpointConfig;
 use strandcast_proto::rx::Message;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -35,6 +37,7 @@ struct Session {
     guest: Option<Guest>,
     /// Waits to follow the guest.
     next: Option<Candidate>,
+    memory: Memory,
     latency: Option<Duration>,
     silence: Duration,
     once: bool,
@@ -67,7 +70,9 @@ pub(crate) async fn run(args: ReceiveArgs, catalog: &SharedCatalog) -> Result<()
     let stats = Stats::open(args.stats.stats.as_ref())?;
     let addresses = transport::listen(args.listen.as_ref()).await?;
     let capture = Capture::open(args.transport.pcap.as_deref())?;
+    let memory = args.limit.memory;
     let endpoint = transport::endpoint(&args.transport, &scheme, true);
+    let endpoint = EndpointConfig { memory: memory.beside_playout(), ..endpoint };
     let server = Server { endpoint, listen: addresses, tap: capture.tap() };
     let listener = server.listen().map_err(|e| transport::open_error(&e))?;
     let output = Output::open(&args.output).await?;
@@ -83,6 +88,7 @@ pub(crate) async fn run(args: ReceiveArgs, catalog: &SharedCatalog) -> Result<()
         door: unbounded_channel(),
         guest: None,
         next: None,
+        memory,
         latency: args.latency.map(|ms| Duration::from_millis(u64::from(ms))),
         silence: args.silence,
         once: args.once,
@@ -208,7 +214,7 @@ impl Session {
     }
 
     fn admit(&mut self, candidate: Candidate) {
-        let guest = Guest::admit(candidate, self.latency);
+        let guest = Guest::admit(candidate, self.latency, self.memory.playout());
         let latency = guest.player.latency.as_millis();
         self.monitor.line(&format!("receiving from {}, latency {latency} ms", guest.peer));
         self.monitor.restart();

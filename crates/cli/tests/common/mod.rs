@@ -91,6 +91,10 @@ impl Running {
         kill(Pid::from_raw(self.child.id() as i32), signal).unwrap();
     }
 
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     pub fn is_over(&mut self) -> bool {
         self.child.try_wait().unwrap().is_some()
     }

@@ -88,6 +88,11 @@ impl Session {
         Fate::Kept
     }
 
+    /// Messages in the buffer.
+    pub(super) fn held(&self) -> usize {
+        self.buffer.len()
+    }
+
     /// When the first of the buffer is due.
     pub(super) fn next_due(&self) -> Option<MediaTime> {
         let (&sequence, message) = self.buffer.first_key_value()?;

@@ -4,6 +4,7 @@ use super::session::{Fate, Session};
 use super::stats::PlayoutStats;
 use crate::MediaTime;
 use crate::pack::{Body, End, Header, Message};
+use crate::ts::PACKET_LEN;
 use bytes::Bytes;
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -13,7 +14,8 @@ use std::collections::VecDeque;
 pub struct PlayoutConfig {
     /// Time from a message's sending to its playing.
     pub latency: Duration,
-    /// Most bytes of transport packets held; what comes beyond is dropped.
+    /// Most bytes of transport packets held, and a message for each transport packet's worth of them; what comes beyond
+    /// is dropped.
     pub max_bytes: usize,
 }
 
@@ -101,7 +103,8 @@ impl Playout {
         }
         self.play_due(now);
         let len = payload_len(&message);
-        if self.held_bytes + len > self.config.max_bytes {
+        let messages = self.session.as_ref().map_or(0, Session::held) + self.ready.len();
+        if self.held_bytes + len > self.config.max_bytes || messages >= self.config.max_bytes / PACKET_LEN {
             self.stats.overflows += 1;
             return;
         }

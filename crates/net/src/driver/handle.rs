@@ -133,7 +133,7 @@ impl Association {
             |m| &m.readable,
             |state| {
                 let message = state.inbox.pop_front();
-                state.inbox_bytes -= message.as_ref().map_or(0, |m| m.payload.len());
+                state.inbox_bytes -= message.as_ref().map_or(0, State::cost);
                 match message {
                     Some(message) => Some(Some(message)),
                     None => state.closed.is_some().then_some(None),

@@ -13,10 +13,14 @@ use super::snapshot::Snapshot;
 
 /// Payload bytes that wait for the driver before senders wait.
 pub(super) const OUTBOX: usize = 256 << 10;
-/// Payload bytes that wait for the application before the driver stops reading, so that the peer's window closes.
-pub(super) const INBOX: usize = 1 << 20;
+/// Bytes that wait for the application before the driver stops reading, so that the peer's window closes.
+pub(super) const INBOX: usize = 256 << 10;
+/// Such bytes of all associations together; what each may have is the less the more there are.
+pub(super) const INBOXES: usize = 8 << 20;
+/// What a message takes there beside its payload, bytes.
+const OVERHEAD: usize = 128;
 /// Events kept for an application that does not ask for them.
-const MOST_EVENTS: usize = 1024;
+const MOST_EVENTS: usize = 128;
 
 /// A message on its way to the endpoint.
 #[derive(Debug)]
@@ -39,6 +43,7 @@ pub(super) struct State {
     pub outbox: VecDeque<Outgoing>,
     pub outbox_bytes: usize,
     pub inbox: VecDeque<Message>,
+    /// What the inbox takes, by [`State::cost`].
     pub inbox_bytes: usize,
     pub events: VecDeque<Event>,
     pub wish: Option<Wish>,
@@ -101,6 +106,11 @@ impl Mailbox {
 }
 
 impl State {
+    /// Bytes a message takes in the inbox.
+    pub fn cost(message: &Message) -> usize {
+        message.payload.len() + OVERHEAD
+    }
+
     /// The driver's end of the outbox: all of it.
     pub fn take_outbox(&mut self, into: &mut VecDeque<Outgoing>) -> bool {
         let was_full = self.outbox_bytes >= OUTBOX;

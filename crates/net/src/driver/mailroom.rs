@@ -12,7 +12,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::control::{Control, Driver};
 use super::handle::Association;
-use super::mailbox::{INBOX, Mailbox, Outgoing, Wish};
+use super::mailbox::{INBOX, INBOXES, Mailbox, Outgoing, State, Wish};
 use super::snapshot::{Notes, Snapshot};
 use crate::clock::Clock;
 
@@ -74,16 +74,17 @@ impl Mailroom {
     }
 
     fn serve(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId) {
+        let most = INBOX.min(INBOXES / self.served.len().max(1));
         let Some(served) = self.served.get_mut(&id) else { return };
         served.send(now, endpoint, id);
-        served.receive(endpoint, id, &mut self.fresh);
+        served.receive(endpoint, id, most, &mut self.fresh);
     }
 
     fn closed(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId, reason: &CloseReason) {
         if let Some(served) = self.served.remove(&id) {
             let mut rest: VecDeque<Message> = std::iter::from_fn(|| endpoint.recv(id)).collect();
             let mut state = served.mailbox.lock();
-            state.inbox_bytes += rest.iter().map(|m| m.payload.len()).sum::<usize>();
+            state.inbox_bytes += rest.iter().map(State::cost).sum::<usize>();
             state.inbox.append(&mut rest);
             drop(state);
             served.mailbox.close(reason.clone(), Snapshot::of(endpoint, id, &self.notes.lock(), now));
@@ -156,25 +157,31 @@ impl Served {
     }
 
     /// Moves messages that arrived into the inbox as far as there is room.
-    fn receive(&mut self, endpoint: &mut Endpoint, id: AssociationId, fresh: &mut VecDeque<Message>) {
+    fn receive(
+        &mut self,
+        endpoint: &mut Endpoint,
+        id: AssociationId,
+        most: usize,
+        fresh: &mut VecDeque<Message>,
+    ) {
         let (mut held, abandoned) = {
             let state = self.mailbox.lock();
             (state.inbox_bytes, state.abandoned)
         };
-        while held < INBOX {
+        while held < most {
             let Some(message) = endpoint.recv(id) else { break };
             if !abandoned {
-                held += message.payload.len();
+                held += State::cost(&message);
                 fresh.push_back(message);
             }
         }
-        if fresh.is_empty() && held < INBOX {
+        if fresh.is_empty() && held < most {
             return;
         }
         let mut state = self.mailbox.lock();
-        state.starved = held >= INBOX;
+        state.starved = held >= most;
         if !fresh.is_empty() {
-            state.inbox_bytes += fresh.iter().map(|m| m.payload.len()).sum::<usize>();
+            state.inbox_bytes += fresh.iter().map(State::cost).sum::<usize>();
             state.inbox.append(fresh);
             drop(state);
             self.mailbox.readable.notify_waiters();

@@ -215,6 +215,7 @@ impl<A: App> Task<A> {
                     received.datagrams().for_each(|datagram| tap(now, &tuple, Way::In, &datagram));
                 }
                 let (data, segment_size) = (received.contents, received.stride);
+                endpoint.copy_kept(self.pool.is_scarce());
                 endpoint.handle_input(now, Input::Datagrams { tuple, data, segment_size });
             }
             if lost {

@@ -13,6 +13,10 @@ use crate::wire::chunk::{Auth, asconf, asconf_ack, auth::HmacId};
 use crate::wire::param::{self, Param};
 use crate::wire::{Packet, Span};
 
+/// Bytes of a peer's RANDOM, CHUNKS and HMAC-ALGO that are worth keeping: RFC 4895 asks for 32 random ones, and there are
+/// 255 chunk types.
+const LONGEST_VECTOR: usize = 1024;
+
 /// One side's RANDOM, CHUNKS and HMAC-ALGO.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct AuthParams {
@@ -105,6 +109,9 @@ impl AuthKeys {
             return None;
         }
         let (a, b) = (ours.key_vector(), peer.key_vector());
+        if b.len() > LONGEST_VECTOR {
+            return None;
+        }
         // RFC 4895 §6.1: the numerically smaller vector first; a tie can't be told apart and needs no order.
         let key = if less(&a, &b) { [a, b].concat() } else { [b, a].concat() };
         Some(AuthKeys { key, hmac })

@@ -1,5 +1,6 @@
 //! Do the books agree? For tests.
 
+use super::control::MAX_CONTROL;
 use super::state::{Association, State};
 use crate::policy::PathId;
 use crate::tx::{ChunkState, Outgoing};
@@ -28,6 +29,7 @@ impl Association {
         if self.state != State::Closed {
             assert_eq!(self.tx.buffered, payload, "payload queued and outstanding");
         }
+        self.assert_listed();
         let acked = self.tx.outstanding.iter().filter(|c| c.acked()).count();
         assert_eq!(self.tx.outstanding.gap_acked(), acked, "gap-acknowledged");
         let waiting: Vec<_> = self.tx.outstanding.iter().filter(|c| c.requeued == Some(true)).collect();
@@ -38,6 +40,22 @@ impl Association {
         self.assert_bounded();
     }
 
+    /// What is in flight on a path is in one of its lists, and what SACKs pass over needs no look.
+    fn assert_listed(&self) {
+        for c in self.tx.outstanding.iter() {
+            let tsn = c.info.tsn;
+            for t in c.info.transmissions.iter().filter(|t| t.in_flight) {
+                let (path, number) = (&self.paths[t.path.index()], self.tx.outstanding.number(tsn));
+                let at = path.originals.partition_point(|o| o.is_before(tsn));
+                let listed = path.originals.get(at) == Some(&tsn) || path.retransmitted.contains(number);
+                assert!(listed, "TSN {tsn} is in flight and not listed");
+            }
+            let open = self.tx.outstanding.next_open(tsn, tsn).is_some();
+            assert!(open || c.acked() || c.state == ChunkState::Abandoned, "TSN {tsn} is passed over");
+            assert!(!open || !c.acked(), "TSN {tsn} is acknowledged and not passed over");
+        }
+    }
+
     /// The number and the HMAC of what signs `bytes` as either side would (RFC 4895), once there are keys.
     pub(crate) fn sign(&self, bytes: &[u8]) -> Option<(u16, smallvec::SmallVec<[u8; 32]>)> {
         self.auth.as_ref().map(|keys| (keys.hmac.number(), keys.sign(bytes)))
@@ -45,11 +63,10 @@ impl Association {
 
     /// What a peer can make us hold has bounds.
     fn assert_bounded(&self) {
-        let held = self.rx.reassembly.buffered_bytes();
-        let largest = 65_535;
-        // Beyond the buffer only chunks that were next in order, each with nothing readable before it.
-        assert!(held <= self.config.receive_buffer as usize + largest, "{held} bytes in reassembly");
-        assert!(self.control.len() <= 4096, "{} control chunks", self.control.len());
+        let (heap, granted) =
+            (self.rx.reassembly.heap() + self.rx.tracker.heap(), self.config.receive_buffer);
+        assert!(heap <= 2 * granted as usize + (1 << 20), "{heap} bytes for a receive buffer of {granted}");
+        assert!(self.control.len() <= MAX_CONTROL + 1, "{} control chunks", self.control.len());
         assert!(self.events.len() <= 4096, "{} events", self.events.len());
     }
 

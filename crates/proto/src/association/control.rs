@@ -19,6 +19,9 @@ const MAX_TRIES: u32 = 5;
 /// Reliable reports of a scheme under way at once.
 const MAX_RELIABLE: usize = 64;
 
+/// Control chunks that wait at once: what would come on top of them is not said. Peers ask again.
+pub(super) const MAX_CONTROL: usize = 256;
+
 /// Chunks that leave in one packet.
 #[derive(Debug)]
 pub(super) struct Control {
@@ -52,7 +55,16 @@ pub(super) struct ReliableReport {
 impl Association {
     pub(super) fn push_control(&mut self, path: PathId, chunk: impl Into<Chunk>) {
         let chunk = chunk.into();
-        self.control.push_back(Control { path, tuple: None, chunk, auth: false, alone: false, tag: None });
+        self.queue_control(Control { path, tuple: None, chunk, auth: false, alone: false, tag: None });
+    }
+
+    /// Queues a chunk, unless so many wait that a peer must have asked for them.
+    pub(super) fn queue_control(&mut self, control: Control) {
+        if self.control.len() < MAX_CONTROL {
+            self.control.push_back(control);
+        } else {
+            self.stats.answers_withheld += 1;
+        }
     }
 
     /// Control chunks for the best path.
@@ -163,7 +175,7 @@ impl Association {
             r.next = now + wait;
             let (auth, heartbeat) = (r.auth, r.heartbeat && own.is_some());
             let chunk = ReportChunk { items: smallvec::smallvec![r.item.clone()] }.into();
-            self.control.push_back(Control { path: via, tuple: None, chunk, auth, alone: false, tag: None });
+            self.queue_control(Control { path: via, tuple: None, chunk, auth, alone: false, tag: None });
             if heartbeat {
                 self.paths[via.index()].heartbeats.want();
             }

@@ -2,6 +2,7 @@
 
 use super::control::Control;
 use super::event::{CloseReason, Event};
+use super::memory::Room;
 use super::state::{Association, State};
 use crate::policy::{Occasion, PathId, PathSet, PathState, PathView, RxInfo, Signal};
 use crate::rx::{Arrival, Fragment};
@@ -56,13 +57,17 @@ impl Association {
                 self.stats.chunks_refused += 1;
                 return;
             }
-            Arrival::New if !self.has_room_for(h.tsn, data.payload.len()) => {
+            Arrival::New => {}
+        }
+        match self.room_for(&h, data.payload.len()) {
+            Room::Yes => {}
+            Room::NotNow => {
                 self.stats.chunks_refused += 1;
                 self.rx.sack_due = true;
                 self.rx.sack_via = on;
                 return;
             }
-            Arrival::New => {}
+            Room::Never => return self.overrun(),
         }
         self.rx.tracker.insert(h.tsn);
         self.stats.chunks_received += 1;
@@ -78,7 +83,7 @@ impl Association {
 
     fn reassemble(&mut self, now: Instant, data: Data) {
         let h = data.header;
-        let small = data.payload.len() < COPY_BELOW;
+        let small = self.rx.copies || data.payload.len() < COPY_BELOW;
         let payload = if small { bytes::Bytes::copy_from_slice(&data.payload) } else { data.payload };
         let fragment = Fragment {
             tsn: h.tsn,
@@ -100,12 +105,15 @@ impl Association {
         }
     }
 
-    /// Whether the receive buffer takes the chunk. The next TSN in order is taken a little beyond it, as it may be the
-    /// one that lets everything else go.
-    fn has_room_for(&self, tsn: Tsn, len: usize) -> bool {
-        let limit = self.config.receive_buffer as usize;
-        let held = self.rx.reassembly.buffered_bytes();
-        held + len <= limit || (tsn == self.rx.tracker.cum_tsn() + 1 && !self.rx.reassembly.readable())
+    /// The buffer is full of what can't be read, and what comes next fits nowhere: it ends here (RFC 9260 §3.3.10.4).
+    fn overrun(&mut self) {
+        let text = format!(
+            "the receive buffer of {} bytes is full and no message in it can be read: one is too long, or its stream \
+             lacks a message",
+            self.config.receive_buffer
+        );
+        let cause = Cause::UserInitiatedAbort(text.clone().into());
+        self.abort_with_causes(vec![Cause::OutOfResource, cause], CloseReason::Protocol(text));
     }
 
     /// Everything of a packet is in: decide on its SACK.
@@ -182,18 +190,15 @@ impl Association {
 
     /// The receive window to advertise; silly small ones count as none (RFC 9260 §6.2).
     pub(super) fn a_rwnd(&mut self) -> u32 {
-        let held = self.rx.reassembly.buffered_bytes();
-        let free = (self.config.receive_buffer as usize).saturating_sub(held) as u32;
+        let free = self.window() as u32;
         self.rx.window_closed = free < u32::from(self.config.mtu);
         if self.rx.window_closed { 0 } else { free }
     }
 
     /// The application read: a closed window may have opened (RFC 9260 §6.2).
     pub(super) fn window_may_open(&mut self) {
-        let held = self.rx.reassembly.buffered_bytes();
-        let free = (self.config.receive_buffer as usize).saturating_sub(held);
         let step = (self.config.receive_buffer as usize / 4).max(usize::from(self.config.mtu));
-        if self.rx.window_closed && free >= step {
+        if self.rx.window_closed && self.window() >= step {
             self.rx.window_closed = false;
             self.rx.sack_due = true;
         }
@@ -232,7 +237,7 @@ impl Association {
         let header = self.sack_header();
         let sack = Sack::new(header, &self.rx.gaps, &self.rx.tracker.duplicates()[..duplicates]);
         let path = self.rx.sack_via;
-        self.control.push_back(Control {
+        self.queue_control(Control {
             path,
             tuple: None,
             chunk: sack.into(),

@@ -12,6 +12,9 @@ use crate::time::Instant;
 use crate::wire::chunk::{Abort, Asconf, AsconfAck, ErrorChunk, Init, UnknownChunk};
 use crate::wire::{Cause, Chunk, Packet, Param, Span};
 
+/// Requests of an ASCONF that are answered; the answer is kept, in case it is asked for again.
+const MAX_ASCONF_PARAMS: usize = 64;
+
 /// What is known while the chunks of one packet are read.
 struct Reading<'a> {
     packet: &'a Packet,
@@ -211,6 +214,10 @@ impl Association {
             self.push_control(on, answer);
             return;
         }
+        if asconf.params.len() > MAX_ASCONF_PARAMS {
+            self.stats.bad_chunks += 1;
+            return;
+        }
         let refuse = |p: &Param| {
             let correlation_id = match p {
                 Param::AddIpAddress(r) | Param::DeleteIpAddress(r) | Param::SetPrimaryAddress(r) => {
@@ -234,6 +241,7 @@ fn words_of(cause: &Cause) -> String {
         Cause::UserInitiatedAbort(text) | Cause::ProtocolViolation(text) => {
             String::from_utf8_lossy(text).into_owned()
         }
+        Cause::OutOfResource => "out of resource".into(),
         other => format!("{other:?}"),
     }
 }

@@ -174,7 +174,7 @@ impl Association {
         if let (Some(echo), Some(path)) = (item.echo(), on.filter(|p| self.is_open(*p))) {
             let auth = item.kind < KIND_FIRST_SCHEME;
             let chunk = ReportChunk { items: smallvec::smallvec![echo] }.into();
-            self.control.push_back(Control { path, tuple: None, chunk, auth, alone: false, tag: None });
+            self.queue_control(Control { path, tuple: None, chunk, auth, alone: false, tag: None });
         }
     }
 
@@ -335,7 +335,7 @@ impl Association {
     pub(super) fn push_moved(&mut self, path: PathId) {
         if let Some(item) = self.moved_item(path) {
             let chunk = ReportChunk { items: smallvec::smallvec![item] }.into();
-            self.control.push_back(Control { path, tuple: None, chunk, auth: true, alone: false, tag: None });
+            self.queue_control(Control { path, tuple: None, chunk, auth: true, alone: false, tag: None });
         }
     }
 }

@@ -12,6 +12,7 @@ mod give_back;
 mod handshake;
 mod join;
 mod loss;
+mod memory;
 mod mind;
 mod moving;
 mod output;

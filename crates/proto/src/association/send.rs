@@ -128,7 +128,11 @@ impl Association {
     }
 
     fn full_for(&self, len: usize) -> bool {
-        self.tx.buffered > 0 && self.tx.buffered + len > self.config.send_buffer
+        let beyond = || {
+            let one = size_of::<QueuedMessage>() + size_of::<Outgoing>();
+            self.tx.buffered + len > self.config.send_buffer || self.heap() + len + one > self.rx.allowed
+        };
+        self.tx.buffered > 0 && beyond()
     }
 
     /// A send opportunity that no SACK gave: Max.Burst packets a path (RFC 9260 §6.1 D).
@@ -361,9 +365,10 @@ impl Association {
                 let info = &mut self.tx.outstanding.get_mut(tsn)?.info;
                 let again = info.transmissions.iter().any(|t| !t.in_flight);
                 info.transmissions.push(transmission(next_tsn));
+                let number = self.tx.outstanding.number(tsn);
                 let path = &mut self.paths[pick.path.index()];
                 if again {
-                    path.retransmitted.push_back(tsn);
+                    path.retransmitted.push(number, next_tsn);
                     path.stats.retransmissions += 1;
                 } else {
                     path.originals.push_back(tsn);

@@ -28,12 +28,16 @@ impl Association {
     }
 
     pub(super) fn abort_with(&mut self, cause: Cause, reason: CloseReason) {
+        self.abort_with_causes(vec![cause], reason);
+    }
+
+    pub(super) fn abort_with_causes(&mut self, causes: Vec<Cause>, reason: CloseReason) {
         if self.state == State::Closed {
             return;
         }
         self.control.clear();
         if self.peer_tag.0 != 0 {
-            self.push_control_anywhere(Abort { reflected_tag: false, causes: vec![cause] });
+            self.push_control_anywhere(Abort { reflected_tag: false, causes });
         }
         self.close(reason);
     }

@@ -126,6 +126,9 @@ pub(super) struct Receiving {
     pub repeats: u32,
     pub streams: u16,
     pub gaps: Vec<GapBlock>,
+    /// What the endpoint lets the association hold, and whether payloads are copied (see [`Association::allow`]).
+    pub allowed: usize,
+    pub copies: bool,
 }
 
 /// One association. Its verbs are [`crate::endpoint::Endpoint`]'s.
@@ -401,6 +404,8 @@ impl Receiving {
             repeats: 0,
             streams: config.inbound_streams,
             gaps: Vec::new(),
+            allowed: usize::MAX,
+            copies: false,
         }
     }
 }

@@ -39,6 +39,8 @@ pub struct AssociationStats {
     pub bad_packets: u64,
     /// Assignments and retransmissions a scheme asked for that the core refused.
     pub refused_assignments: u64,
+    /// Answers not given since too many waited to leave.
+    pub answers_withheld: u64,
     /// Error causes the peer reported.
     pub peer_errors: u64,
     /// AUTH chunks that did not verify, and reports without one.

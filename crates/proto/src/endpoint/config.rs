@@ -28,6 +28,9 @@ pub struct EndpointConfig {
     pub locals: Vec<(LinkId, SocketAddr)>,
     /// Associations at a time; more are refused.
     pub max_associations: usize,
+    /// Heap that all associations may hold together, bytes; more are refused, and windows shrink, when it is used up.
+    /// Payloads that the driver's buffers hold are not in it (see [`super::Endpoint::copy_kept`]).
+    pub memory: usize,
     /// Answers to INIT (INIT ACK, ABORT) and to a COOKIE ECHO that comes too late (ERROR).
     pub init_answers: AnswerRates,
     /// Answers to other packets that belong to no association: ABORT and SHUTDOWN COMPLETE (RFC 9260 §8.4).
@@ -54,6 +57,7 @@ impl Default for EndpointConfig {
             accept: None,
             locals: Vec::new(),
             max_associations: 1024,
+            memory: usize::MAX,
             // More than the 20 000 INITs a second that one can expect to be flooded with: source addresses are easily
             // made up, so that under a lower ceiling nobody else would be answered.
             init_answers: AnswerRates { all: 25_000, prefix: 1000, address: 100 },
@@ -70,6 +74,7 @@ impl fmt::Debug for EndpointConfig {
             .field("accepts", &self.accept.is_some());
         s.field("locals", &self.locals)
             .field("max_associations", &self.max_associations)
+            .field("memory", &self.memory)
             .finish_non_exhaustive()
     }
 }

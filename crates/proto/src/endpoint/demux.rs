@@ -39,7 +39,7 @@ impl Endpoint {
         });
         match owner.or_else(|| self.reflected(tuple, packet, &first)) {
             Some(id) if !self.answers_shutdown_ack_here(id, &first) => {
-                self.entries.get_mut(&id)?.association.handle_packet(now, tuple, packet);
+                self.allowed(id)?.handle_packet(now, tuple, packet);
                 Some(id)
             }
             // RFC 9260 §8.5: there is an association, and this is another's tag.

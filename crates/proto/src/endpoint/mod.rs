@@ -5,6 +5,7 @@ mod config;
 mod cookie;
 mod demux;
 mod limit;
+mod memory;
 mod open;
 mod state;
 mod used;

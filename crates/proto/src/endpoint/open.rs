@@ -122,7 +122,7 @@ impl Endpoint {
     }
 
     fn full(&self) -> bool {
-        self.entries.len() >= self.config.max_associations
+        self.entries.len() >= self.memory.associations
     }
 
     /// INIT ACK, with what the peer can use and `trim` leaves.
@@ -195,9 +195,9 @@ impl Endpoint {
             Some(id) => self.collide(now, tuple, id, &cookie),
         };
         // What is bundled behind the COOKIE ECHO.
-        if let Some(e) = id.and_then(|id| self.entries.get_mut(&id)) {
+        if let Some(id) = id.filter(|id| self.entries.contains_key(id)) {
             self.used.remember(now, life, &cookie);
-            e.association.handle_packet(now, tuple, packet);
+            self.allowed(id)?.handle_packet(now, tuple, packet);
         }
         id
     }

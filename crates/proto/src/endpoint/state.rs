@@ -8,6 +8,7 @@ use bytes::Bytes;
 use super::answer::Answers;
 use super::config::{Connect, EndpointConfig, Input};
 use super::cookie::CookieJar;
+use super::memory::Memory;
 use super::used::UsedCookies;
 use crate::association::{Association, AssociationError, Event, SendError, SendOptions, Timer, Transmit};
 use crate::path::FourTuple;
@@ -45,6 +46,8 @@ pub(super) struct Entry {
     pub association: Association,
     pub peer_port: u16,
     pub tuples: Vec<FourTuple>,
+    /// What it held when it was last looked at, bytes.
+    heap: usize,
     wake: Option<Instant>,
     /// In the queue of those that may have output.
     queued: bool,
@@ -65,6 +68,9 @@ pub struct Endpoint {
     pub(super) entries: BTreeMap<AssociationId, Box<Entry>>,
     pub(super) by_tag: BTreeMap<u32, AssociationId>,
     pub(super) by_tuple: BTreeMap<(FourTuple, u16), AssociationId>,
+    pub(super) memory: Memory,
+    /// Payloads are copied out of their datagrams.
+    copies: bool,
     wakes: BTreeSet<(Instant, AssociationId)>,
     ready: VecDeque<AssociationId>,
     events: VecDeque<(AssociationId, Event)>,
@@ -82,6 +88,8 @@ impl Endpoint {
             cookies: CookieJar::new(&mut seeds.stream("cookies")),
             used: UsedCookies::default(),
             answers: Answers::new(&config, &mut seeds.stream("answers")),
+            memory: Memory::new(config.memory, config.max_associations),
+            copies: false,
             config,
             seeds,
             entries: BTreeMap::new(),
@@ -106,7 +114,7 @@ impl Endpoint {
         if connect.paths.len() > crate::path::MAX_PATHS {
             return Err(ConnectError::TooManyPaths);
         }
-        if self.entries.len() >= self.config.max_associations {
+        if self.entries.len() >= self.memory.associations {
             return Err(ConnectError::TooMany);
         }
         if connect.paths.iter().any(|(t, _)| self.by_tuple.contains_key(&(*t, connect.port))) {
@@ -139,13 +147,14 @@ impl Endpoint {
 
     pub(super) fn insert(&mut self, id: AssociationId, association: Association, peer_port: u16) {
         self.by_tag.insert(association.tags().0.0, id);
-        let entry = Entry { association, peer_port, tuples: Vec::new(), wake: None, queued: false };
+        let entry = Entry { association, peer_port, tuples: Vec::new(), heap: 0, wake: None, queued: false };
         self.entries.insert(id, Box::new(entry));
         self.touch(id);
     }
 
     /// Brings the books up to date after anything happened to an association.
     pub(super) fn touch(&mut self, id: AssociationId) {
+        self.account(id);
         let Some(entry) = self.entries.get_mut(&id) else { return };
         while let Some(event) = entry.association.poll_event() {
             self.events.push_back((id, event));
@@ -163,6 +172,34 @@ impl Endpoint {
             entry.queued = true;
             self.ready.push_back(id);
         }
+    }
+
+    /// Enters what an association holds now.
+    fn account(&mut self, id: AssociationId) {
+        let Some(entry) = self.entries.get_mut(&id) else { return };
+        let heap = entry.association.heap();
+        if heap != entry.heap {
+            self.memory.change(entry.heap, heap);
+            entry.heap = heap;
+        }
+    }
+
+    /// An association that is about to get a packet or a message, told what it may hold.
+    pub(super) fn allowed(&mut self, id: AssociationId) -> Option<&mut Association> {
+        let entry = self.entries.get_mut(&id)?;
+        entry.association.allow(self.memory.room(entry.heap), self.copies);
+        Some(&mut entry.association)
+    }
+
+    /// From now on payloads that are kept are copied out of the datagrams handed in, whatever their size, or small ones
+    /// alone: for drivers whose buffers get scarce while slices of them are held.
+    pub fn copy_kept(&mut self, all: bool) {
+        self.copies = all;
+    }
+
+    /// Heap that all associations hold, but for what an idle one takes, bytes.
+    pub fn heap(&self) -> usize {
+        self.entries.values().map(|e| e.association.heap()).sum()
     }
 
     /// The peer of `id` began anew; what its old self was told is void.
@@ -322,6 +359,7 @@ impl Endpoint {
     pub fn release(&mut self, id: AssociationId) {
         self.unlist(id);
         let Some(entry) = self.entries.remove(&id) else { return };
+        self.memory.change(entry.heap, 0);
         if let Some(wake) = entry.wake {
             self.wakes.remove(&(wake, id));
         }
@@ -338,8 +376,8 @@ impl Endpoint {
         payload: Bytes,
         options: SendOptions,
     ) -> Result<u64, SendError> {
-        let entry = self.entries.get_mut(&id).ok_or(SendError::Closed)?;
-        let sent = entry.association.send(now, payload, options);
+        let association = self.allowed(id).ok_or(SendError::Closed)?;
+        let sent = association.send(now, payload, options);
         self.touch(id);
         sent
     }
@@ -350,6 +388,8 @@ impl Endpoint {
         let message = entry.association.recv()?;
         if entry.association.window_opened() {
             self.touch(id);
+        } else {
+            self.account(id);
         }
         Some(message)
     }

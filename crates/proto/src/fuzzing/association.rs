@@ -62,12 +62,13 @@ impl<'a> Stage<'a> {
     /// After the handshake; the first byte chooses the configuration.
     fn established(mut script: Script<'a>) -> Option<Self> {
         let kind = script.u8();
-        let plain = TransportConfig { receive_buffer: 1 << 16, ..TransportConfig::default() };
+        let plain = TransportConfig::default();
         let transport = Arc::new(TransportConfig {
             strict_rfc: kind & 1 > 0,
             partial_reliability: kind & 2 == 0,
             auth: kind & 4 == 0,
             pf_max_retrans: (kind & 8 > 0).then_some(0),
+            receive_buffer: if kind & 16 > 0 { 1 << 11 } else { 1 << 16 },
             ..plain
         });
         let seeds = Seeds::new(1, 0);
@@ -132,7 +133,30 @@ impl<'a> Stage<'a> {
                 let size = 64 * usize::from(self.script.u8());
                 self.ends[VICTIM].handle_input(now, Input::TooBig { tuple: tuple(what), size });
             }
+            8 => self.flood(),
             _ => self.drain(true),
+        }
+    }
+
+    /// Packets with one DATA chunk each, more than the victim has room for.
+    fn flood(&mut self) {
+        let (flags, most) = (self.script.u8(), 4 * u32::from(self.script.u8()));
+        let (first, stride) = (u32::from(self.script.u8()), 1 + u32::from(self.script.u8() % 4));
+        let (ssn, size) = (self.script.u16(), 1 + usize::from(self.script.u16()) % 1400);
+        let len = 16 + size;
+        for n in 0..most {
+            let mut chunk = vec![data::TYPE, flags & 7];
+            chunk.extend_from_slice(&(len as u16).to_be_bytes());
+            chunk.extend_from_slice(&(first + n * stride).to_be_bytes());
+            chunk.extend_from_slice(&u16::from(flags >> 6).to_be_bytes());
+            // The same message, or the next.
+            chunk
+                .extend_from_slice(&ssn.wrapping_add(if flags & 8 > 0 { 0 } else { n as u16 }).to_be_bytes());
+            chunk.resize(len, 0);
+            self.give(0, chunk);
+            if n % 64 == 0 {
+                self.drain(false);
+            }
         }
     }
 
@@ -152,7 +176,12 @@ impl<'a> Stage<'a> {
     /// A packet of the peer's that it never sent.
     fn forge(&mut self) {
         let (kind, len) = (self.script.u8(), usize::from(self.script.u16() % 2048));
-        let mut chunks = self.script.take(len).to_vec();
+        let chunks = self.script.take(len).to_vec();
+        self.give(kind, chunks);
+    }
+
+    /// Gives the victim `chunks` in a packet of the kind that `kind` chooses.
+    fn give(&mut self, kind: u8, mut chunks: Vec<u8>) {
         chunks.resize(padded(chunks.len()), 0);
         let Some(victim) = self.victim() else { return };
         let peer = self.ends[PEER].association(self.ids[PEER]);

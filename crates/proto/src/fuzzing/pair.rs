@@ -44,6 +44,8 @@ struct Sent {
 
 struct Play<'a> {
     script: Script<'a>,
+    /// The buffers hold less than a message may be long.
+    small: bool,
     now: Instant,
     ends: [Endpoint; 2],
     ids: [Option<AssociationId>; 2],
@@ -122,6 +124,7 @@ impl<'a> Play<'a> {
         let server = EndpointConfig { accept: Some(accept), ..config.clone() };
         let mut play = Play {
             script,
+            small,
             now: Instant::from_millis(10_000),
             ends: [
                 Endpoint::new(config, &seeds.child("client")),
@@ -173,6 +176,8 @@ impl<'a> Play<'a> {
 
     fn send(&mut self, side: usize) {
         let (kind, size) = (self.script.u8(), 1 + usize::from(self.script.u16()) % 8000);
+        // As long as the whole buffer, where that is larger than what every buffer has beside its size.
+        let size = if kind & 8 > 0 && !self.small { size * 131 } else { size };
         let Some(id) = self.ids[side] else { return };
         let lifetime = (kind & 2 > 0).then(|| Duration::from_millis(8 * u64::from(kind)));
         let book = &mut self.books[1 - side];

@@ -14,6 +14,15 @@ use crate::wire::serial::{Ppid, Ssn, StreamId, Tsn};
 
 /// Bytes counted for each chunk held, beside its payload (the size of a DATA chunk's header).
 pub const CHUNK_OVERHEAD: usize = 16;
+/// Heap that a whole message takes beside its payload and its place in the readable queue, bytes, allocator's share
+/// included.
+const MESSAGE_HEAP: usize = 64;
+/// Heap of a place among the messages that wait for their turn: a tree's nodes may be half empty.
+const WAITING_HEAP: usize = 192;
+/// Heap of a piece beside its fragments.
+const PIECE_HEAP: usize = 160;
+/// Heap of a fragment beside its payload: its list may have room for twice as many.
+const FRAGMENT_HEAP: usize = 96;
 /// Messages whose room is kept once all are read, so that a steady flow does not allocate: a batch of packets with many
 /// small messages each.
 const KEPT_MESSAGES: usize = 1024;
@@ -91,6 +100,10 @@ pub struct Reassembly {
     waiting: BTreeMap<(u16, u64), Message>,
     ready: VecDeque<Message>,
     buffered_bytes: usize,
+    /// Heap of payloads, and what each fragment and whole message costs beside them.
+    heap: usize,
+    /// Payload of fragments: a message that becomes whole is copied into one piece.
+    fragments: usize,
 }
 
 /// Neighbouring fragments of one message that is not complete.
@@ -126,6 +139,8 @@ impl Reassembly {
             waiting: BTreeMap::new(),
             ready: VecDeque::new(),
             buffered_bytes: 0,
+            heap: 0,
+            fragments: 0,
         }
     }
 
@@ -150,6 +165,7 @@ impl Reassembly {
     pub fn pop(&mut self) -> Option<Message> {
         let message = self.ready.pop_front()?;
         self.buffered_bytes -= message.payload.len() + CHUNK_OVERHEAD;
+        self.heap -= message.payload.len() + MESSAGE_HEAP;
         if self.ready.is_empty() && self.ready.capacity() > KEPT_MESSAGES {
             self.ready.shrink_to(KEPT_MESSAGES);
         }
@@ -175,6 +191,23 @@ impl Reassembly {
     /// Payload held, unread messages included, and [`CHUNK_OVERHEAD`] for each chunk (once for a whole message).
     pub fn buffered_bytes(&self) -> usize {
         self.buffered_bytes
+    }
+
+    /// Heap that everything takes, bookkeeping and the copy that a fragmented message ends with included, bytes; no less
+    /// than it is, provided that payloads are slices of what is counted elsewhere or copies.
+    pub fn heap(&self) -> usize {
+        self.heap_by_content() + self.ready.capacity() * size_of::<Message>()
+    }
+
+    /// [`Reassembly::heap`] without the room that only waits for messages.
+    pub fn heap_by_content(&self) -> usize {
+        self.heap + self.fragments + self.pieces.len() * PIECE_HEAP + self.waiting.len() * WAITING_HEAP
+    }
+
+    /// What one more chunk of `len` payload bytes adds to it at most, part of a message or a whole one.
+    pub fn heap_of(len: usize, whole: bool) -> usize {
+        let most = MESSAGE_HEAP + WAITING_HEAP + PIECE_HEAP + FRAGMENT_HEAP;
+        most + if whole { len } else { 2 * len }
     }
 
     /// FORWARD TSN (RFC 3758 §3.6) with the chunk's own cumulative TSN, if that was ahead of the tracker's: drops
@@ -216,10 +249,14 @@ impl Reassembly {
         with: Neighbours,
         now: Instant,
     ) -> Result<(), Violation> {
-        self.buffered_bytes += fragment.payload.len() + CHUNK_OVERHEAD;
+        let len = fragment.payload.len();
+        self.buffered_bytes += len + CHUNK_OVERHEAD;
         if fragment.begin && fragment.end {
+            self.heap += len + MESSAGE_HEAP;
             return self.deliver(Message::from_fragment(fragment, now));
         }
+        self.heap += len + FRAGMENT_HEAP;
+        self.fragments += len;
         let after = if with.after { self.pieces.remove(&(tsn + 1)) } else { None };
         let first = with.before.unwrap_or(tsn);
         let mut piece = match with.before.and_then(|first| self.pieces.remove(&first)) {
@@ -234,7 +271,11 @@ impl Reassembly {
         }
         if piece.begin && piece.end {
             self.buffered_bytes -= CHUNK_OVERHEAD * (piece.payloads.len() - 1);
-            return self.deliver(piece.into_message(narrow(first), now));
+            let fragments = piece.payloads.len();
+            let message = piece.into_message(narrow(first), now);
+            self.heap = self.heap + MESSAGE_HEAP - FRAGMENT_HEAP * fragments;
+            self.fragments -= message.payload.len();
+            return self.deliver(message);
         }
         self.pieces.insert(first, piece);
         Ok(())
@@ -286,7 +327,10 @@ impl Reassembly {
             }
             let piece = entry.remove();
             self.given_up = self.given_up.max(first + piece.payloads.len() as u64 - 1);
-            self.buffered_bytes -= piece.buffered_bytes();
+            let payload: usize = piece.payloads.iter().map(Bytes::len).sum();
+            self.buffered_bytes -= payload + CHUNK_OVERHEAD * piece.payloads.len();
+            self.heap -= payload + FRAGMENT_HEAP * piece.payloads.len();
+            self.fragments -= payload;
         }
     }
 
@@ -376,10 +420,6 @@ impl Piece {
         } else {
             self.payloads.append(&mut after.payloads);
         }
-    }
-
-    fn buffered_bytes(&self) -> usize {
-        self.payloads.iter().map(|payload| payload.len() + CHUNK_OVERHEAD).sum()
     }
 
     fn into_message(self, first_tsn: Tsn, arrived: Instant) -> Message {

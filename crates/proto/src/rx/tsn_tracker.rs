@@ -120,6 +120,11 @@ impl TsnTracker {
         self.blocks.shrink_to_fit();
     }
 
+    /// Heap it takes, bytes.
+    pub fn heap(&self) -> usize {
+        self.blocks.capacity() * size_of::<(u64, u64)>()
+    }
+
     /// FORWARD TSN (RFC 3758 §3.6): moves the cumulative TSN ack point to `new_cum` and on over what was received
     /// beyond it. False if `new_cum` is at or behind the point: then the chunk is out of date and changes nothing.
     pub fn forward(&mut self, new_cum: Tsn) -> bool {

@@ -101,6 +101,10 @@ impl Outstanding {
         self.chunks.push_back(chunk);
     }
 
+    pub fn len(&self) -> usize {
+        self.chunks.len()
+    }
+
     pub fn is_empty(&self) -> bool {
         self.chunks.is_empty()
     }

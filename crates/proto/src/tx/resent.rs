@@ -37,6 +37,7 @@ impl Resent {
         self.by_tsn.last().map(|(number, _)| *number)
     }
 
+    #[cfg(any(test, feature = "testing"))]
     pub fn contains(&self, number: u64) -> bool {
         self.by_tsn.range((number, 0)..).next().is_some_and(|e| e.0 == number)
     }

@@ -1,0 +1,81 @@
+//! What an association holds, and what a peer can make it hold.
+
+use super::Association;
+use crate::rx::Reassembly;
+use crate::tx::{Outgoing, QueuedMessage};
+use crate::wire::chunk::DataHeader;
+
+/// Received data and their bookkeeping may take this much heap beyond twice the receive buffer, bytes.
+const SLACK: usize = 640 << 10;
+/// Of what an association may hold, this much is for the next TSN alone: it may let everything else go.
+const FOR_THE_NEXT: usize = 32 << 10;
+/// Heap that is no reason to advertise less than the buffer has free: a share of what is allowed.
+const PLENTY: usize = 4;
+
+/// Whether a chunk is taken.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(super) enum Room {
+    /// It is.
+    Yes,
+    /// Not now: it is as if it had never come.
+    NotNow,
+    /// Never: no other chunk could make room for it.
+    Never,
+}
+
+impl Association {
+    /// Heap that everything takes which a peer's packets or the application's messages make it keep, bytes.
+    pub fn heap(&self) -> usize {
+        let tx = &self.tx;
+        self.received_heap()
+            + tx.buffered
+            + tx.queue.len() * size_of::<QueuedMessage>()
+            + tx.outstanding.len() * size_of::<Outgoing>()
+    }
+
+    fn received_heap(&self) -> usize {
+        self.rx.reassembly.heap() + self.rx.tracker.heap()
+    }
+
+    /// The most that received data may take, whatever the endpoint has.
+    fn most(&self) -> usize {
+        2 * self.config.receive_buffer as usize + SLACK
+    }
+
+    /// What the endpoint lets this association hold from now on ([`Association::heap`]), and whether payloads are copied
+    /// out of their datagrams whatever their size.
+    pub(crate) fn allow(&mut self, heap: usize, copy: bool) {
+        self.rx.allowed = heap;
+        self.rx.copies = copy;
+    }
+
+    /// Whether the receive buffer takes a chunk. The next TSN in order is taken beyond it, up to twice its size, as it may
+    /// be the one that lets everything else go.
+    pub(super) fn room_for(&self, h: &DataHeader, len: usize) -> Room {
+        let adds = Reassembly::heap_of(len, h.beginning && h.ending);
+        let (received, all) = (self.received_heap() + adds, self.heap() + adds);
+        let next = h.tsn == self.rx.tracker.cum_tsn() + 1 && !self.rx.reassembly.readable();
+        if next && received > self.most() {
+            return Room::Never;
+        }
+        let buffered = self.rx.reassembly.buffered_bytes() + len;
+        let fits = next || (buffered <= self.config.receive_buffer as usize && received <= self.most());
+        let kept_free = if next { 0 } else { FOR_THE_NEXT.min(self.rx.allowed / 4) };
+        if fits && all <= self.rx.allowed - kept_free { Room::Yes } else { Room::NotNow }
+    }
+
+    /// Bytes of payload that can still be taken: what the buffer has free, less where the heap it would take is scarce.
+    pub(super) fn window(&self) -> usize {
+        let rx = &self.rx;
+        let buffered = rx.reassembly.buffered_bytes();
+        let free = (self.config.receive_buffer as usize).saturating_sub(buffered);
+        let allowed = self.most().min(rx.allowed.saturating_sub(self.heap() - self.received_heap()));
+        let spare = allowed.saturating_sub(self.received_heap() + FOR_THE_NEXT.min(allowed / 4));
+        let content = rx.reassembly.heap_by_content();
+        if content < allowed / PLENTY || content < 2 * buffered {
+            return free.min(spare / 2);
+        }
+        // What comes will be of such chunks as are there.
+        free.min((spare as u128 * buffered as u128 / content as u128) as usize)
+    }
+}
