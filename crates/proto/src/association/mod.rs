@@ -10,6 +10,7 @@ mod dispatch;
 mod event;
 mod give_back;
 mod handshake;
+mod held;
 mod join;
 mod loss;
 mod memory;
@@ -25,6 +26,7 @@ mod stats;
 mod timers;
 
 pub use event::{CloseReason, Event, PathChange};
+pub use held::{HeldBack, HeldBy};
 pub use output::Transmit;
 pub use send::{SendError, SendOptions};
 pub use state::{Association, AssociationError};

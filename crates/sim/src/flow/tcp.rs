@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 
+use strandcast_proto::policy::PathView;
 use strandcast_proto::time::Instant;
 
 use super::Feed;
-use crate::net::{Agent, Body, Note, Out, Outgoing, Packet, RouteId};
+use crate::net::{Agent, Body, Held, Note, Out, Outgoing, Packet, RouteId, Standing};
 use crate::tcp::{Config, Receiver, Segment, Sender};
 
 /// A subflow that comes or goes.
@@ -144,6 +145,15 @@ impl Agent for TcpSender {
             }
             report(Some(*path), "in_flight_bytes", view.in_flight as f64);
         }
+        report(None, "rwnd_bytes", self.sender.rwnd() as f64);
+    }
+
+    fn standing(&self, _: Instant) -> Option<Standing> {
+        let subflows = || self.paths.iter().enumerate().map(|(i, path)| (*path, self.sender.path(i as u8)));
+        let full: fn(&PathView) -> bool = |view| view.in_flight + view.mtu > view.limit.cwnd;
+        let with = |want: bool| subflows().filter(|(_, v)| full(v) == want).map(|(path, _)| path).collect();
+        let held = self.sender.held_back().map(|by| Held { by, full: with(true), open: with(false) });
+        Some(Standing { held, unacknowledged: Some(self.sender.unacknowledged()) })
     }
 }
 
@@ -213,6 +223,10 @@ impl Agent for TcpReceiver {
     fn counters(&self, _: Instant, report: &mut dyn FnMut(Option<u8>, &'static str, f64)) {
         let spurious = (0..self.paths.len()).map(|s| self.receiver.stats(s as u8).duplicates);
         report(None, "spurious", spurious.sum::<u64>() as f64);
+    }
+
+    fn receive_buffered(&self) -> Option<u64> {
+        Some(self.receiver.held())
     }
 }
 

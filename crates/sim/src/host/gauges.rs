@@ -1,9 +1,17 @@
 //! What an association tells those who measure.
 
-use strandcast_proto::association::Association;
-use strandcast_proto::policy::{Estimate, PathId, PathState};
+use strandcast_proto::association::{Association, HeldBy};
+use strandcast_proto::policy::{Estimate, PathId, PathSet, PathState};
 use strandcast_proto::time::Instant;
 use strandcast_proto::units::Rate;
+
+use crate::net::{Held, Paths, Standing};
+
+/// Where a sender stands that has no association yet.
+pub(super) const UNCONNECTED: Standing = Standing {
+    held: Some(Held { by: HeldBy::Handshake, full: Paths::NONE, open: Paths::NONE }),
+    unacknowledged: None,
+};
 
 /// Counters since the start.
 pub fn counters(
@@ -46,7 +54,7 @@ fn estimates(est: &Estimate, mut report: impl FnMut(&'static str, f64)) {
     }
 }
 
-/// Windows, round-trip times and the scheme's estimates.
+/// Windows, round-trip times and the scheme's estimates of paths, and the receive window.
 pub fn gauges(
     association: &Association,
     path_of: impl Fn(PathId) -> Option<u8>,
@@ -63,5 +71,20 @@ pub fn gauges(
         }
         report(path, "in_flight_bytes", view.in_flight as f64);
         estimates(&view.est, |name, value| report(path, name, value));
+    }
+    report(None, "rwnd_bytes", association.peer_rwnd() as f64);
+}
+
+/// Where a sender stands.
+pub(super) fn standing(
+    association: &Association,
+    now: Instant,
+    path_of: impl Fn(PathId) -> Option<u8>,
+) -> Standing {
+    let paths = |set: PathSet| set.iter().filter_map(&path_of).collect();
+    let held = association.held_back(now);
+    Standing {
+        held: held.map(|held| Held { by: held.by, full: paths(held.full), open: paths(held.open) }),
+        unacknowledged: Some(u64::from(association.first_unacknowledged().0)),
     }
 }

@@ -11,7 +11,7 @@ use strandcast_proto::path::FourTuple;
 use strandcast_proto::policy::{LinkId, LinkSample, PathId};
 use strandcast_proto::time::Instant;
 
-use crate::net::{Agent, Body, Note, Out, Outgoing, Packet, RouteId, WireId};
+use crate::net::{Agent, Body, Note, Out, Outgoing, Packet, RouteId, Standing, WireId};
 
 use super::chunks::{DataChunk, data_chunks};
 
@@ -290,6 +290,17 @@ impl Agent for SctpHost {
     fn gauges(&self, _now: Instant, report: &mut dyn FnMut(Option<u8>, &'static str, f64)) {
         let Some(association) = self.noted.and_then(|id| self.endpoint.association(id)) else { return };
         super::gauges::gauges(association, |id| self.path_of(association, id), report);
+    }
+
+    fn standing(&self, now: Instant) -> Option<Standing> {
+        let Some(association) = self.noted.and_then(|id| self.endpoint.association(id)) else {
+            return Some(super::gauges::UNCONNECTED);
+        };
+        Some(super::gauges::standing(association, now, |id| self.path_of(association, id)))
+    }
+
+    fn receive_buffered(&self) -> Option<u64> {
+        self.noted.and_then(|id| self.endpoint.association(id)).map(Association::receive_buffered)
     }
 }
 

@@ -3,6 +3,7 @@
 use core::any::Any;
 use core::fmt::Debug;
 
+use strandcast_proto::association::HeldBy;
 use strandcast_proto::policy::LinkSample;
 use strandcast_proto::time::Instant;
 
@@ -35,6 +36,65 @@ pub trait Agent: Any + Debug + Send {
 
     /// What changes all the time (window, round-trip time): `gauge(path, name, value)`.
     fn gauges(&self, _now: Instant, _report: &mut dyn FnMut(Option<u8>, &'static str, f64)) {}
+
+    /// Where a sender of data stands, once it has sent all that it may; `None`: it sends no data, or keeps no windows.
+    fn standing(&self, _now: Instant) -> Option<Standing> {
+        None
+    }
+
+    /// Bytes in a receiver's buffer; `None`: it has none.
+    fn receive_buffered(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// Where a sender stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// What keeps new data from being sent; `None`: none wait.
+    pub held: Option<Held>,
+    /// The first TSN (its 32 bits), or byte of the stream, that the peer has not acknowledged cumulatively; `None`: there is
+    /// no connection.
+    pub unacknowledged: Option<u64>,
+}
+
+/// What keeps a sender's new data waiting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// The reason.
+    pub by: HeldBy,
+    /// Usable paths whose congestion window is full.
+    pub full: Paths,
+    /// Usable paths that would take another packet.
+    pub open: Paths,
+}
+
+/// Some of a flow's paths.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Paths(u64);
+
+impl Paths {
+    /// None of them.
+    pub const NONE: Paths = Paths(0);
+
+    /// Adds a path.
+    pub fn insert(&mut self, path: u8) {
+        // A transport has at most 32 paths.
+        self.0 |= 1_u64.checked_shl(u32::from(path)).unwrap_or(0);
+    }
+
+    /// The paths, in ascending order.
+    pub fn iter(self) -> impl Iterator<Item = u8> {
+        (0..64).filter(move |path| self.0 >> path & 1 == 1)
+    }
+}
+
+impl FromIterator<u8> for Paths {
+    fn from_iter<I: IntoIterator<Item = u8>>(paths: I) -> Self {
+        let mut all = Paths::default();
+        paths.into_iter().for_each(|path| all.insert(path));
+        all
+    }
 }
 
 /// What an agent has to say: packets for the network, notes for whoever measures.

@@ -9,7 +9,7 @@ mod packet;
 mod tests;
 mod watch;
 
-pub use agent::{Agent, Note, Out, Outgoing};
+pub use agent::{Agent, Held, Note, Out, Outgoing, Paths, Standing};
 pub use graph::{Forward, Hop, NodeId, Route, RouteId, Wire, WireId};
 pub use network::{AgentId, FlowId, Network};
 pub use packet::{Body, Datagram, Head, Packet};

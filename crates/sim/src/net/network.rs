@@ -300,6 +300,7 @@ impl<W: Watch> Network<W> {
         self.agents[id.0 as usize].agent.run(now, &mut out);
         self.emit(now, id, &mut out);
         self.out = out;
+        self.watch.ran(now, id, &*self.agents[id.0 as usize].agent);
         self.set_alarm(id);
     }
 

@@ -4,7 +4,7 @@ use strandcast_proto::time::Instant;
 
 pub use crate::link::Fate;
 
-use super::{AgentId, FlowId, Head, Note, Packet, WireId};
+use super::{Agent, AgentId, FlowId, Head, Note, Packet, WireId};
 
 /// Hears everything that happens in a network. Watching changes nothing: no draw, no order, no fingerprint.
 pub trait Watch {
@@ -19,6 +19,9 @@ pub trait Watch {
 
     /// An agent has something to note.
     fn note(&mut self, _now: Instant, _flow: FlowId, _from: AgentId, _note: &Note) {}
+
+    /// An agent has acted on what happened, and said all it had to say.
+    fn ran(&mut self, _now: Instant, _id: AgentId, _agent: &dyn Agent) {}
 }
 
 /// Nobody.

@@ -8,7 +8,7 @@ use strandcast_proto::time::Instant;
 use super::ledger::{Done, Ledger};
 use crate::flow::message_number;
 use crate::host::data_parts;
-use crate::net::{AgentId, Body, Fate, FlowId, Head, Note, Packet, Watch, WireId};
+use crate::net::{Agent, AgentId, Body, Fate, FlowId, Head, Note, Packet, Watch, WireId};
 use crate::result::meter::{CrossMeter, FlowMeter, LossPlace, ShareMeter};
 
 /// Writes down what happens, packet by packet.
@@ -21,6 +21,8 @@ pub trait Recorder: Any + Debug + Send {
     fn arrived(&mut self, now: Instant, wire: WireId, head: &Head);
     /// An agent has something to note.
     fn note(&mut self, now: Instant, flow: FlowId, from: AgentId, note: &Note);
+    /// An agent has acted on what happened, and said all it had to say.
+    fn ran(&mut self, _now: Instant, _id: AgentId, _agent: &dyn Agent) {}
 }
 
 /// The meters of all flows, and whoever records.
@@ -139,6 +141,12 @@ impl Watch for Meters {
         }
         if let Some(recorder) = &mut self.recorder {
             recorder.note(now, flow, from, note);
+        }
+    }
+
+    fn ran(&mut self, now: Instant, id: AgentId, agent: &dyn Agent) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.ran(now, id, agent);
         }
     }
 }

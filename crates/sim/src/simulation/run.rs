@@ -166,6 +166,9 @@ impl Simulation {
                 };
                 control.point(time_s, &subject, name, value);
             });
+            if let Some(bytes) = self.network.any_agent(flow.receiver).receive_buffered() {
+                control.point(time_s, &subject, "receive_buffered_bytes", bytes as f64);
+            }
         }
         for wire in &self.wires {
             let link = &self.network.wire(wire.id).link;

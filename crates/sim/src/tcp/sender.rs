@@ -8,6 +8,7 @@ use super::subflow::{LossEvent, Phase, Progress, Retransmission, Subflow};
 use super::window::Windows;
 use core::time::Duration;
 use std::collections::VecDeque;
+use strandcast_proto::association::HeldBy;
 use strandcast_proto::policy::{CongestionControl, LossTrigger, PathView};
 use strandcast_proto::time::Instant;
 
@@ -276,9 +277,27 @@ impl Sender {
         self.windows.measure(id, &self.subflows[usize::from(id)], &self.config);
     }
 
-    /// What the receive window still admits.
-    fn rwnd(&self) -> u64 {
+    /// The receive window: bytes from the first unacknowledged one on that the receiver takes.
+    pub fn rwnd(&self) -> u64 {
         self.edge - self.data_una
+    }
+
+    /// What keeps new data from being sent, once there is nothing more to send; `None`: none wait, or Nagle's algorithm
+    /// waits for more.
+    pub fn held_back(&self) -> Option<HeldBy> {
+        match self.limit?.0 {
+            Limit::Application => None,
+            Limit::ReceiveWindow => Some(HeldBy::ReceiveWindow),
+            Limit::CongestionWindow if self.subflows.iter().any(|s| s.phase == Phase::Open) => {
+                Some(HeldBy::CongestionWindow)
+            }
+            Limit::CongestionWindow => Some(HeldBy::Handshake),
+        }
+    }
+
+    /// The first byte that the receiver still expects.
+    pub fn unacknowledged(&self) -> u64 {
+        self.data_una
     }
 
     fn blank(&self, now: Instant, subflow: u8) -> Segment {
