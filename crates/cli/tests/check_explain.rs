@@ -129,9 +129,13 @@ fn what_cannot_be_explained() {
     let explain = |args: &str| run(&format!("explain {} {args}", out.display()));
     explain("--flow sound --frame 1").fails(2, &["sound", "video"]);
     explain("--flow video --frame 1 --seed 5").fails(2, &["no such run", "cmt 1"]);
-    let never = explain("--flow video --frame 100000");
-    never.succeeds();
-    assert!(String::from_utf8_lossy(&never.out).contains("not handed in"), "{never:?}");
+    // 0.9 Mbit/s in messages of 1200 bytes for 2 s: the last is the 188th, at 1.995 s.
+    explain("--flow video --frame 100000").fails(2, &["'video'", "no frame 100000", "frames 0 to 187"]);
+    explain("--flow video --message 99999999").fails(2, &["no message 99999999", "messages 0 to 187"]);
+    explain("--flow video --message 188 --json").fails(2, &["no message 188"]);
+    explain("--flow video --message 187").succeeds();
+    explain("--flow video --message -1").fails(2, &["-1"]);
+    explain("--flow video --frame 4294967296").fails(2, &["4294967296"]);
     // It changed, and its own copy did, too.
     for changed in [&file, &out.join("scenario.toml")] {
         std::fs::write(changed, LATE.replace("0.05", "0.06")).expect("it is written");
@@ -154,4 +158,49 @@ fn schemes_that_were_compared_are_explained() {
         assert_eq!((&json["scheme"], &json["seed"]), (&scheme.into(), &seed.into()));
         assert!(json["delivered_s"].is_number() && json["due_s"].is_null(), "{json:#}");
     }
+}
+
+/// Of the command lines in `text` those of the first `strandcast explain`, which stands behind its `simulate`: what both are
+/// given, with files of this test's own. And what follows the line.
+fn example(text: &str, out: &str) -> (String, String, String) {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let (before, after) = text.split_once("&& strandcast explain ").expect("an example of explain");
+    let (_, simulate) = before.rsplit_once("strandcast ").expect("and of simulate before it");
+    let (explain, after) = after.split_once('\n').expect("it is not the last line");
+    let explain = explain.split_once('#').map_or(explain, |(command, _)| command);
+    let folder = folder(out).display().to_string();
+    let own = |args: &str| {
+        args.replace("scenarios/", &format!("{root}/scenarios/")).replace("target/first", &folder)
+    };
+    (own(simulate), own(&format!("explain {explain}")), after.to_owned())
+}
+
+#[test]
+fn the_example_of_the_readme_is_late_and_says_why() {
+    let (simulate, explain, _) = example(include_str!("../../../README.md"), "readme");
+    run(&simulate).succeeds();
+    let ended = run(&explain);
+    ended.succeeds();
+    let text = String::from_utf8_lossy(&ended.out);
+    assert!(text.contains(" after it was due at ") && text.contains(": late."), "{text}");
+    let why =
+        text.split_once("Why, longest first:\n").expect("it has causes").1.lines().next().expect("a line");
+    for words in ["it waited for its second transmission, by lte", "lost on wifi: link down"] {
+        assert!(why.contains(words), "{words}: {text}");
+    }
+}
+
+/// What docs/cli.md shows is what comes out, word by word.
+#[test]
+fn the_example_of_the_manual_is_what_comes_out() {
+    let manual = include_str!("../../../docs/cli.md");
+    let (simulate, explain, after) = example(manual, "manual");
+    let shown = after.split_once("```text\n").expect("what it says follows").1;
+    let shown = shown.split_once("```").expect("the example ends").0;
+    run(&simulate).succeeds();
+    let ended = run(&explain);
+    ended.succeeds();
+    let text = String::from_utf8_lossy(&ended.out);
+    assert_eq!(text, shown, "it says\n{text}");
+    assert!(text.contains("the receive window was full: message"), "{text}");
 }

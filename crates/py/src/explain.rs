@@ -12,7 +12,7 @@ use std::time::Instant;
 use strandcast::batch::mark_compared;
 use strandcast::explain::{as_json, story, watch};
 use strandcast_sim::result::RunName;
-use strandcast_sim::simulation::{Account, Control, Simulation, Wanted};
+use strandcast_sim::simulation::{Control, Simulation, Wanted};
 
 /// Runs a scenario once more and tells what happened to a message or frame of a flow: for people, and as JSON.
 #[pyfunction]
@@ -49,21 +49,9 @@ pub(crate) fn explain(
     }
     let watched = watched.map_err(|e| error::value(&e.to_string()))?;
     let (result, account) = watched.expect("only a failure or a signal breaks it off");
-    if account.messages.is_empty() {
-        return Err(error::value(&unsent(flow, wanted, &account)));
-    }
+    account.check(wanted).map_err(|e| error::value(&e.to_string()))?;
     let run = RunName { seed, scheme: result.scheme, fingerprint: result.fingerprint.to_string() };
     Ok((story(&account, &run, wanted), as_json(&account, &run, wanted)))
-}
-
-/// What to say of what the run never handed to the transport.
-fn unsent(flow: &str, wanted: Wanted, account: &Account) -> String {
-    let (what, number) = match wanted {
-        Wanted::Frame(number) => ("frame", number.into()),
-        Wanted::Message(number) => ("message", number),
-    };
-    let time = (account.end - account.origin).as_secs_f64();
-    format!("flow '{flow}' sent no {what} {number} in this run, which ended after {time} s")
 }
 
 /// Breaks a run off when a policy fails, or when a signal's handler raises.

@@ -6,11 +6,14 @@ use core::any::Any;
 use core::time::Duration;
 use std::sync::Arc;
 
+use strandcast_proto::association::HeldBy;
 use strandcast_proto::time::Instant;
+use strandcast_sim::result::Subject;
 use strandcast_sim::result::meter::LossPlace;
 use strandcast_sim::scenario::*;
 use strandcast_sim::simulation::{
-    Account, ExplainError, Explainer, MessageAccount, Outcome, RunOptions, Simulation, Transmission, Wanted,
+    Account, Cause, CauseKind, Control, ExplainError, Explainer, MessageAccount, Outcome, RunOptions,
+    Simulation, Transmission, Wanted,
 };
 use support::*;
 
@@ -222,6 +225,202 @@ fn what_is_given_up_is_never_delivered() {
         let decisive = account.decisive().unwrap();
         assert!(decisive.delivered.is_none() && account.blockers.is_empty(), "{account:?}");
     }
+}
+
+/// `wifi` and `lte` of 4 Mbit/s and 1 Mbit/s; `lte` swallows everything from 2 s to `up` without a word.
+fn dark_lte(scheme: &str, receive_buffer: u32, up: u64) -> Scenario {
+    let (wifi, mut lte) = (link("a", "b", 4e6, 0.01, 50), link("a", "b", 1e6, 0.03, 50));
+    let down = Down { from: 2 * SECOND, to: Some(Duration::from_millis(up)), mode: DownMode::Silent };
+    lte.forward.down.insert("dark".into(), down);
+    lte.reverse.down.insert("dark".into(), down);
+    let transport = with(sctp(scheme), |sctp| sctp.receive_buffer = receive_buffer);
+    let mut sending = flow(transport, cbr(3e6), &[&["wifi"], &["lte"]]);
+    sending.paths = ["wifi", "lte"]
+        .into_iter()
+        .zip(sending.paths.values().cloned())
+        .map(|(n, p)| (n.into(), p))
+        .collect();
+    let mut scenario = scenario(&[("wifi", wifi), ("lte", lte)], vec![("f", sending)]);
+    (scenario.run.time, scenario.run.warmup) = (10 * SECOND, Duration::ZERO);
+    scenario
+}
+
+fn with(transport: Transport, change: impl FnOnce(&mut Sctp)) -> Transport {
+    let Transport::Sctp { scheme, mut sctp } = transport else { unreachable!() };
+    change(&mut sctp);
+    Transport::Sctp { scheme, sctp }
+}
+
+/// The cause that took longest of a message, with all that is known of the run.
+fn main_cause(scenario: &Scenario, number: u64) -> (Cause, Account) {
+    let account = message(scenario, number);
+    let causes = account.why(&account.messages[0]);
+    let main = causes.iter().max_by_key(|cause| cause.time).cloned();
+    (main.unwrap_or_else(|| panic!("no cause: {account:?}")), account)
+}
+
+/// `lte` is dark and the receive buffer small: what is in flight there holds up all that comes by `wifi`, until the timer
+/// has expired and it is sent by `wifi`.
+#[test]
+fn a_full_receive_window_names_the_message_it_waited_for() {
+    let scenario = dark_lte("cmt", 64 << 10, 4500);
+    // A message every 2.7 ms: number 780 is made 80 ms after the outage has begun.
+    let (cause, account) = main_cause(&scenario, 780);
+    assert_eq!(cause.kind, CauseKind::Held(HeldBy::ReceiveWindow), "{cause:?}");
+    let holder = cause.message.and_then(|number| account.message(number)).expect("it is kept");
+    assert!(holder.number < 780 && account.messages[0].ahead > 0, "{holder:?}");
+    let [lost, came] = &holder.transmissions[..] else { panic!("two copies: {holder:?}") };
+    assert_eq!((lost.path.as_str(), lost.outcome), ("lte", Outcome::Lost(LossPlace::Down)));
+    assert_eq!((came.path.as_str(), came.nth, Some(came)), ("wifi", 2, holder.completed_by()));
+    // The timer restarted when the last acknowledgement came by lte, at 2 s; RTO.Min is 1 s (RFC 9260 §16).
+    let expired = lost.timeout.expect("nothing else tells of the loss");
+    assert!((Instant::from_millis(2900)..Instant::from_millis(3100)).contains(&expired), "{lost:?}");
+    assert_eq!(came.sent, expired);
+    // What the timer gave up is in flight no more, so that the window has room for it.
+    assert!((expired..expired + SECOND / 10).contains(&cause.to), "{cause:?}");
+    assert!(cause.time > SECOND / 2 && cause.time <= cause.to - cause.from, "{cause:?}");
+}
+
+/// Only `lte` loses packets, and what is lost there is sent again there: whoever holds up the window for long is lost there,
+/// as often as it was sent before.
+#[test]
+fn the_third_transmission_is_counted_as_such() {
+    let mut scenario = dark_lte("cmt,rtx=same", 64 << 10, 2001);
+    lossy(0.3)(scenario.links.get_mut("lte").unwrap());
+    let mut thirds = 0;
+    for number in (200..1400).step_by(50) {
+        let (cause, account) = main_cause(&scenario, number);
+        let held = cause.kind == CauseKind::Held(HeldBy::ReceiveWindow);
+        let Some(holder) = cause.message.filter(|_| held).and_then(|n| account.message(n)) else { continue };
+        let Some(came) = holder.completed_by().filter(|came| came.nth > 1) else { continue };
+        let lost = &holder.transmissions[..came.nth as usize - 1];
+        assert!(lost.iter().all(|t| t.path == "lte" && matches!(t.outcome, Outcome::Lost(_))), "{holder:?}");
+        thirds += u32::from(came.nth == 3);
+    }
+    assert!(thirds > 0, "one in eleven of those that are lost is lost twice");
+}
+
+/// The same network with room for all that the other path can bring meanwhile: nothing waits for the window.
+#[test]
+fn a_large_window_is_not_blamed() {
+    let scenario = dark_lte("cmt", 8 << 20, 4500);
+    let (cause, account) = main_cause(&scenario, 780);
+    assert_eq!(cause.kind, CauseKind::HeadOfLine, "{cause:?}");
+    let blocker = cause.message.and_then(|number| account.message(number)).expect("it is kept");
+    let [lost, came] = &blocker.transmissions[..] else { panic!("two copies: {blocker:?}") };
+    assert_eq!((lost.path.as_str(), lost.outcome), ("lte", Outcome::Lost(LossPlace::Down)));
+    assert_eq!((came.path.as_str(), came.nth), ("wifi", 2), "{blocker:?}");
+    assert!(account.holds.iter().all(|hold| hold.by != HeldBy::ReceiveWindow), "{:?}", account.holds);
+}
+
+#[test]
+fn each_reason_for_waiting_is_told() {
+    // One bulk flow over 1 Mbit/s and 20 ms each way: 5 kB fill the path, the queue takes 75 kB more.
+    let bulk = |transport| one_link(transport, App::Bulk { size: 1000 }, |_| ());
+    let full = |cause: &Cause| (cause.kind, cause.message, cause.full.join(" "), cause.open.join(" "));
+    let window = CauseKind::Held(HeldBy::ReceiveWindow);
+    let (none, p0) = (String::new(), "p0".to_owned());
+    let small = bulk(with(sctp("cmt"), |sctp| sctp.receive_buffer = 4000));
+    assert_eq!(full(&main_cause(&small, 40).0), (window, None, none.clone(), p0.clone()));
+    let congested = CauseKind::Held(HeldBy::CongestionWindow);
+    let (cause, account) = main_cause(&bulk(sctp("cmt")), 300);
+    assert_eq!(full(&cause), (congested, None, p0.clone(), none.clone()), "{account:?}");
+    // TCP's window, too.
+    let Transport::Tcp { cc, mut tcp } = tcp("reno") else { unreachable!() };
+    tcp.set.insert("receive_window".into(), TcpValue::Number(4000.0));
+    let (cause, _) = main_cause(&one_link(Transport::Tcp { cc, tcp }, cbr(2e6), |_| ()), 200);
+    assert_eq!(full(&cause), (window, None, none.clone(), p0.clone()));
+    // One path at a time: the second has room, and is not used.
+    let mut two = bulk(sctp("sctp"));
+    let via = two.flows["f"].paths["p0"].clone();
+    two.links.insert("other".into(), link("a", "b", 1e6, 0.02, 50));
+    let other = Path { via: vec!["other".into()], back: vec!["other".into()], ..via };
+    two.flows.get_mut("f").unwrap().paths.insert("p1".into(), other);
+    let scheduler = CauseKind::Held(HeldBy::Scheduler);
+    assert_eq!(full(&main_cause(&two, 300).0), (scheduler, None, p0.clone(), "p1".to_owned()));
+    // Nothing goes before the handshake is done: four packets of 20 ms, and their hosts.
+    let (cause, _) = main_cause(&one_link(sctp("cmt"), cbr(100e3), |_| ()), 0);
+    assert_eq!(cause.kind, CauseKind::Held(HeldBy::Handshake));
+    assert!((Duration::from_millis(80)..Duration::from_millis(120)).contains(&cause.time), "{cause:?}");
+    // A send buffer of 3 kB where 5 kB fit the path.
+    let buffer = bulk(with(sctp("cmt"), |sctp| sctp.send_buffer = 3000));
+    let (_, account) = main_cause(&buffer, 300);
+    assert!(account.holds.is_empty(), "nothing waits in the transport: {:?}", account.holds);
+}
+
+/// From submission to delivery all time has a cause, but for what is too short to be told.
+#[test]
+fn causes_add_up() {
+    let scenarios = [
+        dark_lte("cmt", 64 << 10, 4500),
+        one_link(sctp("cmt"), cbr(800e3), lossy(0.01)),
+        one_link(tcp("reno"), cbr(800e3), lossy(0.01)),
+    ];
+    for scenario in scenarios {
+        for number in [0, 40, 250, 600, 601, 800] {
+            let account = message(&scenario, number);
+            let mine = &account.messages[0];
+            let took = mine.delivered.expect("all are reliable") - mine.created;
+            let causes = account.why(mine);
+            let told: Duration = causes.iter().map(|cause| cause.time).sum();
+            assert!(told <= took + Duration::from_nanos(1), "{number}: {told:?} of {took:?}: {causes:?}");
+            assert!(told >= took.mul_f64(0.9), "{number}: {told:?} of {took:?}: {causes:?}");
+            assert!(causes.iter().all(|c| c.from <= c.to && c.time <= c.to - c.from), "{causes:?}");
+        }
+    }
+}
+
+/// Notes the time series of a run.
+#[derive(Default)]
+struct Points(Vec<(f64, &'static str, f64)>);
+
+impl Control for Points {
+    fn point(&mut self, time_s: f64, subject: &Subject, metric: &'static str, value: f64) {
+        if *subject == Subject::Flow("f".into()) {
+            self.0.push((time_s, metric, value));
+        }
+    }
+}
+
+#[test]
+fn the_receive_window_has_a_series_at_both_ends() {
+    let scenario = dark_lte("cmt", 64 << 10, 4500);
+    let mut points = Points::default();
+    let options = RunOptions { series: Some(SECOND / 10), recorder: None };
+    let mut simulation = Simulation::new(&scenario, &Schemes, 1, None).unwrap();
+    simulation.run(options, &mut points).expect("nobody breaks it off");
+    let at = |metric: &str, s: f64| {
+        let point = points.0.iter().find(|(time, name, _)| *name == metric && (time - s).abs() < 0.01);
+        point.unwrap_or_else(|| panic!("no {metric} at {s} s: {:?}", points.0)).2
+    };
+    // While lte is dark nothing moves any more: what the sender has heard last is what the receiver has left.
+    for s in [2.5, 2.9] {
+        assert_eq!(at("receive_buffered_bytes", s) + at("rwnd_bytes", s), f64::from(64 << 10), "{s} s");
+    }
+    assert!(at("receive_buffered_bytes", 2.9) > 10e3);
+    // By wifi alone everything comes in order, and is read when its SACK has been sent: 16 bytes a chunk beside its data.
+    assert_eq!(
+        (at("receive_buffered_bytes", 4.2), at("rwnd_bytes", 4.2)),
+        (0.0, f64::from((64 << 10) - 1016))
+    );
+}
+
+#[test]
+fn what_was_never_sent_is_no_answer() {
+    let scenario = one_link(sctp("cmt"), cbr(100e3), |_| ());
+    let account = explain(&scenario, "f", Wanted::Message(1_000_000));
+    // 8000 bits at 100 kbit/s: one every 80 ms from 0 s to 9.92 s.
+    let error = account.check(Wanted::Message(1_000_000)).expect_err("there is none");
+    assert_eq!(error.to_string(), "flow 'f' sent no message 1000000 in this run; it sent messages 0 to 124");
+    assert_eq!(explain(&scenario, "f", Wanted::Message(124)).check(Wanted::Message(124)), Ok(()));
+    // 25 frames a second, again and again, until the run ends: no frame is looked for behind it.
+    let scenario = one_link(sctp("cmt"), video(false), |_| ());
+    let simulation = Simulation::new(&scenario, &Schemes, 1, None).unwrap();
+    let error = Explainer::new(&simulation, &scenario, "f", Wanted::Frame(u32::MAX)).expect_err("too far");
+    assert_eq!(
+        error.to_string(),
+        "the video of flow 'f' has frames 0 to 249, in messages 0 to 561 in this run"
+    );
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! What happened, for machines.
 
+use super::words;
 use serde_json::{Value, json};
 use std::time::Duration;
 use strandcast_proto::time::Instant;
 use strandcast_sim::result::RunName;
 use strandcast_sim::result::meter::LossPlace;
-use strandcast_sim::simulation::{Account, Hop, MessageAccount, Outcome, Transmission, Wanted};
+use strandcast_sim::simulation::{Account, Cause, Hop, MessageAccount, Outcome, Transmission, Wanted};
 
 /// The layout.
 const SCHEMA: &str = "strandcast-explain-1";
@@ -31,9 +32,11 @@ pub fn as_json(account: &Account, run: &RunName, wanted: Wanted) -> String {
         "delivered_s": writer.maybe(account.delivered()),
         "late_ms": late,
         "decisive": decisive.map(|message| message.number),
+        "why": decisive.map(|message| writer.why(account, message)),
         "waited_for": decisive.and_then(|m| account.blocker_of(m)).map(|message| message.number),
         "messages": account.messages.iter().map(|m| writer.message(m)).collect::<Vec<_>>(),
         "blockers": account.blockers.iter().map(|m| writer.message(m)).collect::<Vec<_>>(),
+        "holders": decisive.map(|message| writer.holders(account, message)),
     });
     format!("{value:#}\n")
 }
@@ -49,6 +52,37 @@ impl Writer {
 
     fn maybe(&self, at: Option<Instant>) -> Option<f64> {
         at.map(|at| self.at(at))
+    }
+
+    fn why(&self, account: &Account, message: &MessageAccount) -> Vec<Value> {
+        let causes = account.why(message).into_iter();
+        causes.map(|cause| self.cause(account, &cause)).collect()
+    }
+
+    fn cause(&self, account: &Account, cause: &Cause) -> Value {
+        let at_fault = cause.message.and_then(|number| account.message(number));
+        let last = at_fault.and_then(|m| m.completed_by().or(m.transmissions.last()));
+        json!({
+            "kind": words::kind(cause.kind),
+            "text": words::cause(account, cause),
+            "from_s": self.at(cause.from),
+            "to_s": self.at(cause.to),
+            "time_ms": ms(cause.time),
+            "message": cause.message,
+            "longest_ms": cause.message.map(|_| ms(cause.longest)),
+            "messages": cause.messages,
+            "transmissions": last.map(|t| t.nth),
+            "path": last.map(|t| &t.path),
+            "full": cause.full,
+            "open": cause.open,
+        })
+    }
+
+    /// The messages that held up the receive window, of those that `why` names.
+    fn holders(&self, account: &Account, message: &MessageAccount) -> Vec<Value> {
+        let causes = account.why(message);
+        let named = account.holders.iter().filter(|m| causes.iter().any(|c| c.message == Some(m.number)));
+        named.map(|m| self.message(m)).collect()
     }
 
     fn message(&self, message: &MessageAccount) -> Value {
@@ -80,6 +114,8 @@ impl Writer {
             "sent_s": self.at(packet.sent),
             "length": packet.len,
             "again": packet.again,
+            "nth": packet.nth,
+            "timeout_s": self.maybe(packet.timeout),
             "host_ms": packet.host().map(ms),
             "outcome": outcome,
             "arrived_s": self.maybe(at),

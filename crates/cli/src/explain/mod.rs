@@ -6,6 +6,7 @@ mod run;
 mod story;
 #[cfg(test)]
 mod tests;
+mod words;
 
 pub use json::as_json;
 pub(crate) use run::run;

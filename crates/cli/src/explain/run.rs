@@ -38,6 +38,7 @@ pub(crate) fn run(args: &ExplainArgs, catalog: &dyn Catalog) -> Result<(), CliEr
         let message = format!("the run of scheme {scheme}, seed {seed} goes another way now: simulate again");
         CliError::Unmet(message)
     })?;
+    account.check(wanted).map_err(|e| CliError::Usage(e.to_string()))?;
     if args.json {
         print::json(&as_json(&account, &run, wanted))
     } else {
@@ -71,7 +72,7 @@ fn again(
 /// if `control` broke it off.
 ///
 /// # Errors
-/// There is no such flow, message or frame.
+/// There is no such flow, or its video is too short. What the run did not come to, [`Account::check`] finds.
 pub fn watch(
     simulation: &mut Simulation,
     scenario: &Scenario,

@@ -1,37 +1,70 @@
 //! What happened, for people.
 
+use super::words::{self, duration, given_up, place_of};
 use std::fmt::Write as _;
 use std::time::Duration;
 use strandcast_proto::text::printable;
 use strandcast_proto::time::Instant;
 use strandcast_sim::result::RunName;
-use strandcast_sim::result::meter::LossPlace;
-use strandcast_sim::simulation::{Account, Hop, MessageAccount, Outcome, Transmission, Wanted};
+use strandcast_sim::simulation::{Account, Cause, Hop, MessageAccount, Outcome, Transmission, Wanted};
 
-/// The story of what was asked for, and a table of its packets.
+/// Of all the time a message took, reasons with a smaller share are left out of the story.
+const LEAST_SHARE: f64 = 0.05;
+
+/// The story of what was asked for: what it waited for, longest first, and tables of the packets that matter.
 pub fn story(account: &Account, run: &RunName, wanted: Wanted) -> String {
     let teller = Teller { account };
     let mut lines = vec![teller.head(run, wanted)];
     let Some(message) = account.decisive() else {
         lines.push("It was not handed in before the run ended.".into());
-        return lines.join("\n") + "\n";
+        return joined(&lines);
     };
     lines.extend(teller.verdict());
-    if account.messages.len() > 1 {
-        lines.push(format!("Message {} of it came last:", message.number));
+    let causes = main_causes(account, message);
+    if !causes.is_empty() {
+        lines.push("Why, longest first:".into());
+        lines.extend(
+            causes.iter().map(|c| format!("  {:>9}  {}", duration(c.time), words::cause(account, c))),
+        );
     }
+    let last = if account.messages.len() > 1 { ", which came last" } else { "" };
+    lines.push(format!("Message {}{last}:", message.number));
     lines.extend(teller.message(message));
-    if let Some(blocker) = account.blocker_of(message) {
-        let waited = message.blocked().map_or("to the end of the run".into(), |d| format!("for {}", ms(d)));
-        lines.push(format!("It waited {waited} for earlier messages, last for message {}:", blocker.number));
-        lines.extend(teller.message(blocker));
+    for other in others(account, message, &causes) {
+        lines.push(format!("Message {}:", other.number));
+        lines.extend(teller.message(other));
     }
     let others = account.messages.iter().filter(|m| m.number != message.number);
     let late: Vec<String> = others.filter(|m| teller.is_late(m)).map(|m| m.number.to_string()).collect();
     if !late.is_empty() {
         lines.push(format!("Late, too: message {}.", late.join(", ")));
     }
-    lines.join("\n") + "\n"
+    joined(&lines)
+}
+
+/// Lines, whatever the names in them say.
+fn joined(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("{}\n", printable(line))).collect()
+}
+
+/// What took most of a message's time, longest first.
+fn main_causes(account: &Account, message: &MessageAccount) -> Vec<Cause> {
+    let mut causes = account.why(message);
+    let all: Duration = causes.iter().map(|cause| cause.time).sum();
+    causes.sort_by_key(|cause| core::cmp::Reverse(cause.time));
+    causes.retain(|cause| cause.time.as_secs_f64() >= LEAST_SHARE * all.as_secs_f64());
+    causes
+}
+
+/// The other messages that `causes` name, each once.
+fn others<'a>(account: &'a Account, message: &MessageAccount, causes: &[Cause]) -> Vec<&'a MessageAccount> {
+    let mut named: Vec<&MessageAccount> = Vec::new();
+    for other in causes.iter().filter_map(|cause| account.message(cause.message?)) {
+        if other.number != message.number && named.iter().all(|m| m.number != other.number) {
+            named.push(other);
+        }
+    }
+    named
 }
 
 struct Teller<'a> {
@@ -52,7 +85,7 @@ impl Teller<'_> {
             1 => format!(" ({bytes} bytes)"),
             n => format!(" ({bytes} bytes in {n} messages)"),
         };
-        format!("{what} of flow {flow}{size}, scheme {}, seed {}", printable(&run.scheme), run.seed)
+        format!("{what} of flow {flow}{size}, scheme {}, seed {}", run.scheme, run.seed)
     }
 
     fn verdict(&self) -> Vec<String> {
@@ -68,7 +101,7 @@ impl Teller<'_> {
                 format!(
                     "all there at {}, {} before it was due at {}",
                     self.at(at),
-                    ms(due - at),
+                    duration(due - at),
                     self.at(due)
                 )
             }
@@ -76,11 +109,11 @@ impl Teller<'_> {
                 format!(
                     "all there at {}, {} after it was due at {}: late",
                     self.at(at),
-                    ms(at - due),
+                    duration(at - due),
                     self.at(due)
                 )
             }
-            (Some(at), None) => format!("delivered at {}, {} later", self.at(at), ms(at - since)),
+            (Some(at), None) => format!("delivered at {}, {} later", self.at(at), duration(at - since)),
             (None, Some(due)) if due <= account.end => {
                 format!("due at {}, and never all there", self.at(due))
             }
@@ -103,12 +136,12 @@ impl Teller<'_> {
         let mut words = format!("handed in at {}", self.at(message.created));
         let full = message.taken - message.created;
         if !full.is_zero() {
-            let _ = write!(words, ", taken {} later when the send buffer had room", ms(full));
+            let _ = write!(words, ", taken {} later when the send buffer had room", duration(full));
         }
         match (message.transmissions.first(), message.ahead) {
-            (Some(first), 0) => write!(words, ", sent after {}", ms(first.sent - message.created)),
+            (Some(first), 0) => write!(words, ", sent after {}", duration(first.sent - message.created)),
             (Some(first), ahead) => {
-                let after = ms(first.sent - message.created);
+                let after = duration(first.sent - message.created);
                 write!(words, ", sent after {after} behind {ahead} other message{}", plural(ahead))
             }
             (None, ahead) => write!(words, " behind {ahead} other message{}, never sent", plural(ahead)),
@@ -141,10 +174,10 @@ impl Teller<'_> {
 
     fn outcome(&self, packet: &Transmission) -> String {
         match packet.outcome {
-            Outcome::Arrived(at) => format!("arrived at {}", self.at(at)),
+            Outcome::Arrived(at) => format!("arrived at {}{}", self.at(at), given_up(packet)),
             Outcome::Duplicate(at) => format!("arrived at {}, nothing new", self.at(at)),
             Outcome::Refused(at) => format!("arrived damaged at {}", self.at(at)),
-            Outcome::Lost(place) => lost(place).to_owned(),
+            Outcome::Lost(place) => format!("lost: {}{}", place_of(place), given_up(packet)),
             Outcome::UnderWay => "under way at the end".to_owned(),
         }
     }
@@ -166,7 +199,7 @@ fn fate(message: &MessageAccount) -> String {
     let packets = if sent == 1 { "in one packet".to_owned() } else { format!("in {sent} packets") };
     let mut words = match lost {
         0 => format!("sent {packets}, none lost"),
-        _ => format!("sent {packets}, {lost} lost ({})", reasons(message)),
+        _ => format!("sent {packets}, {lost} lost"),
     };
     let arrived = message.transmissions.iter().filter(|t| matches!(t.outcome, Outcome::Arrived(_)));
     if let Some(slowest) = arrived.max_by_key(|t| t.queued()) {
@@ -174,32 +207,16 @@ fn fate(message: &MessageAccount) -> String {
         if let Some((hop, queued)) =
             hop.and_then(|hop| Some((hop, hop.queued()?))).filter(|(_, q)| !q.is_zero())
         {
-            let _ =
-                write!(words, "; longest queue {} on link {} (path {})", ms(queued), hop.link, slowest.path);
+            let _ = write!(
+                words,
+                "; longest queue {} on link {} (path {})",
+                duration(queued),
+                hop.link,
+                slowest.path
+            );
         }
     }
     words
-}
-
-fn reasons(message: &MessageAccount) -> String {
-    let each = message.transmissions.iter().filter_map(|packet| match packet.outcome {
-        Outcome::Lost(place) => {
-            let link = packet.hops.last().map_or("", |hop| hop.link.as_str());
-            Some(format!("{} on {link}", lost(place).trim_start_matches("lost: ")))
-        }
-        _ => None,
-    });
-    let mut reasons: Vec<String> = each.collect();
-    reasons.dedup();
-    reasons.join(", ")
-}
-
-fn lost(place: LossPlace) -> &'static str {
-    match place {
-        LossPlace::Queue => "lost: queue full",
-        LossPlace::Random => "lost: at random",
-        LossPlace::Down => "lost: link down",
-    }
 }
 
 /// Nothing is known of the way of a packet that was lost.
@@ -207,12 +224,8 @@ fn way(packet: &Transmission, hop: &Hop, last: bool) -> Option<Duration> {
     hop.propagation().filter(|_| !(last && matches!(packet.outcome, Outcome::Lost(_))))
 }
 
-fn ms(d: Duration) -> String {
-    format!("{:.1} ms", d.as_secs_f64() * 1e3)
-}
-
 fn maybe(d: Option<Duration>) -> String {
-    d.map_or("-".to_owned(), ms)
+    d.map_or("-".to_owned(), duration)
 }
 
 fn plural(n: u64) -> &'static str {

@@ -5,10 +5,13 @@ use super::story::story;
 use serde_json::Value;
 use std::time::Duration;
 use strandcast_media::ts::FrameType;
+use strandcast_proto::association::HeldBy;
 use strandcast_proto::time::Instant;
 use strandcast_sim::result::RunName;
 use strandcast_sim::result::meter::LossPlace;
-use strandcast_sim::simulation::{Account, FrameNote, Hop, MessageAccount, Outcome, Transmission, Wanted};
+use strandcast_sim::simulation::{
+    Account, FrameNote, Hold, Hop, MessageAccount, Outcome, Transmission, Wanted,
+};
 
 const fn ms(ms: u64) -> Instant {
     Instant::from_millis(ms)
@@ -27,13 +30,15 @@ fn packet(number: u64, sent: u64, outcome: Outcome) -> Transmission {
         departed: Some(ms(sent + 15)),
         arrived,
     };
-    let again = number > 1;
+    let again = number > 2;
     Transmission {
         packet: number,
         path: "wifi".into(),
         sent: ms(sent),
         len: 1000,
         again,
+        nth: 1 + u32::from(again),
+        timeout: None,
         hops: vec![hop],
         outcome,
     }
@@ -55,6 +60,7 @@ fn message(number: u64, transmissions: Vec<Transmission>, complete: u64, deliver
 /// Message 7 came at once and waited for message 6, which was lost and came again.
 fn account() -> Account {
     let lost = packet(1, 1001, Outcome::Lost(LossPlace::Random));
+    let lost = Transmission { timeout: Some(ms(1399)), ..lost };
     let again = packet(3, 1400, Outcome::Arrived(ms(1435)));
     Account {
         flow: "video".into(),
@@ -66,6 +72,10 @@ fn account() -> Account {
         }),
         messages: vec![message(7, vec![packet(2, 1005, Outcome::Arrived(ms(1040)))], 1040, 1435)],
         blockers: vec![message(6, vec![lost, again], 1435, 1435)],
+        holds: Vec::new(),
+        holders: Vec::new(),
+        submitted: 9,
+        frames: Some(9),
         origin: ms(0),
         end: ms(9000),
     }
@@ -81,15 +91,19 @@ fn a_story_has_a_verdict_and_its_reasons() {
     let expected = "\
 P frame 4 of flow video (900 bytes), scheme cmt, seed 1
 It was captured at 0.9900 s, all there at 1.4350 s, 145.0 ms after it was due at 1.2900 s: late.
+Why, longest first:
+   395.0 ms  it had come and was kept for its turn: message 6 waited for its second transmission, by wifi (lost on b: at random)
+    25.0 ms  on the way by wifi: host, serialisation and propagation
+Message 7:
   handed in at 1.0000 s, taken 2.0 ms later when the send buffer had room, sent after 5.0 ms behind 3 other messages
   sent in one packet, none lost; longest queue 10.0 ms on link b (path wifi)
     sent      path  host    link  queue    serial  way      then
     1.0050 s  wifi  1.0 ms  b     10.0 ms  4.0 ms  20.0 ms  arrived at 1.0400 s
-It waited for 395.0 ms for earlier messages, last for message 6:
+Message 6:
   handed in at 1.0000 s, taken 2.0 ms later when the send buffer had room, sent after 1.0 ms behind 3 other messages
-  sent in 2 packets, 1 lost (at random on b); longest queue 10.0 ms on link b (path wifi)
+  sent in 2 packets, 1 lost; longest queue 10.0 ms on link b (path wifi)
     sent      path  host    link  queue    serial  way      then
-    1.0010 s  wifi  1.0 ms  b     10.0 ms  4.0 ms  -        lost: at random
+    1.0010 s  wifi  1.0 ms  b     10.0 ms  4.0 ms  -        lost: at random, timer expired
     1.4000 s  wifi  1.0 ms  b     10.0 ms  4.0 ms  20.0 ms  arrived at 1.4350 s
 ";
     assert_eq!(text, expected, "{text}");
@@ -101,7 +115,63 @@ fn machines_get_the_same() {
     assert_eq!(json["late_ms"], 145.0);
     assert_eq!((&json["decisive"], &json["waited_for"]), (&7.into(), &6.into()));
     assert_eq!(json["blockers"][0]["transmissions"][0]["outcome"], "lost-random");
+    assert_eq!(json["blockers"][0]["transmissions"][0]["timeout_s"], 1.399);
+    let kinds: Vec<&str> =
+        json["why"].as_array().expect("a list").iter().filter_map(|c| c["kind"].as_str()).collect();
+    assert_eq!(kinds, ["send-buffer", "queue", "transit", "head-of-line"]);
+    let why = &json["why"][3];
+    assert_eq!(
+        (&why["message"], &why["path"], &why["transmissions"]),
+        (&6.into(), &"wifi".into(), &2.into())
+    );
+    assert_eq!((&why["from_s"], &why["to_s"], &why["time_ms"]), (&1.04.into(), &1.435.into(), &395.0.into()));
     assert_eq!(json["messages"][0]["transmissions"][0]["hops"][0]["propagation_ms"], 20.0);
+}
+
+/// Message 7 waited in its host: first for message 6, which kept the receive window full, then for the congestion windows.
+#[test]
+fn what_held_the_sender_back_comes_first() {
+    let mut held = account();
+    let paths = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let hold = |by, from, to, behind, full: &[&str], open: &[&str]| Hold {
+        by,
+        from: ms(from),
+        to: ms(to),
+        behind,
+        full: paths(full),
+        open: paths(open),
+    };
+    held.holds = vec![
+        hold(HeldBy::ReceiveWindow, 900, 1900, Some(6), &[], &["lte"]),
+        hold(HeldBy::ReceiveWindow, 1900, 2000, Some(5), &[], &["wifi"]),
+        hold(HeldBy::CongestionWindow, 2000, 2300, None, &["wifi", "lte"], &[]),
+        hold(HeldBy::Scheduler, 2300, 2400, None, &["wifi"], &["lte"]),
+    ];
+    held.messages = vec![message(7, vec![packet(2, 2400, Outcome::Arrived(ms(2435)))], 2435, 2435)];
+    held.holders = core::mem::take(&mut held.blockers);
+    let text = story(&held, &run(), Wanted::Frame(4));
+    let why = text
+        .split_once("first:\n")
+        .expect("it has causes")
+        .1
+        .split_once("Message 7:")
+        .expect("and a table")
+        .0;
+    let expected = "\
+1.00 s  the receive window was full, for 2 messages in turn; longest, 900.0 ms: message 6 waited for its second \
+                    transmission, by wifi (lost on b: at random)
+   300.0 ms  the congestion windows of wifi and lte were full
+   100.0 ms  the congestion window of wifi was full, and the scheduler sent nothing by lte
+";
+    assert_eq!(why.trim(), expected.trim(), "{text}");
+    assert!(text.contains("\nMessage 6:\n"), "{text}");
+    let json: Value = serde_json::from_str(&as_json(&held, &run(), Wanted::Frame(4))).expect("JSON");
+    let cause = &json["why"][0];
+    assert_eq!((&cause["kind"], &cause["message"]), (&"receive-window".into(), &6.into()));
+    assert_eq!((&cause["path"], &cause["transmissions"]), (&"wifi".into(), &2.into()));
+    assert_eq!((&cause["longest_ms"], &cause["messages"]), (&900.0.into(), &2.into()));
+    assert_eq!(json["holders"][0]["number"], 6);
+    assert_eq!(json["why"][1]["full"], serde_json::json!(["wifi", "lte"]));
 }
 
 #[test]
@@ -120,4 +190,15 @@ fn frames_in_time_and_messages_that_never_come() {
     assert!(text.contains("behind 3 other messages, never sent"), "{text}");
     never.messages.clear();
     assert!(story(&never, &run(), Wanted::Message(7)).contains("not handed in"));
+}
+
+#[test]
+fn names_from_files_are_no_orders_to_a_terminal() {
+    let mut hostile = account();
+    hostile.flow = "\u{1b}[2J\nvideo".into();
+    hostile.blockers[0].transmissions[0].path = "\u{9b}31m".into();
+    let text = story(&hostile, &run(), Wanted::Frame(4));
+    assert!(!text.contains(|c: char| c != '\n' && c.is_control()), "{text:?}");
+    assert!(text.starts_with("P frame 4 of flow \\u{1b}[2J\\nvideo (900 bytes)"), "{text}");
+    assert_eq!(text.lines().count(), story(&account(), &run(), Wanted::Frame(4)).lines().count());
 }

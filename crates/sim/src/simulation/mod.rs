@@ -18,7 +18,8 @@ mod video;
 pub use build::{BuildError, Simulation};
 pub use catalog::{Catalog, SchemePlan};
 pub use explain::{
-    Account, ExplainError, Explainer, FrameNote, Hop, MessageAccount, Outcome, Transmission, Wanted,
+    Account, Cause, CauseKind, ExplainError, Explainer, FrameNote, Hold, Hop, MessageAccount, Outcome,
+    Transmission, Wanted,
 };
 pub use meters::{Meters, Recorder};
 pub use names::Names;

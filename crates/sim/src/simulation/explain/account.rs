@@ -5,6 +5,8 @@ use core::time::Duration;
 use strandcast_media::ts::FrameType;
 use strandcast_proto::time::Instant;
 
+use super::wanted::{ExplainError, Wanted};
+use super::why::Hold;
 use crate::result::meter::LossPlace;
 
 /// What became of the messages that were asked for.
@@ -18,6 +20,14 @@ pub struct Account {
     pub messages: Vec<MessageAccount>,
     /// Earlier messages that had not come when one of [`messages`](Self::messages) had, by number: it waited for them.
     pub blockers: Vec<MessageAccount>,
+    /// What held the sender back, from the submission of the first of the messages until all were sent, in order of time.
+    pub holds: Vec<Hold>,
+    /// Earlier messages that kept the receive window full meanwhile, by number: [`Hold::behind`].
+    pub holders: Vec<MessageAccount>,
+    /// Messages that the flow handed in, in all of the run.
+    pub submitted: u64,
+    /// Frames that these are the messages of, begun ones included; `None`: the flow carries no video.
+    pub frames: Option<u64>,
     /// The flows' time 0.
     pub origin: Instant,
     /// When the run ended.
@@ -71,6 +81,10 @@ pub struct Transmission {
     pub len: u32,
     /// It carries data that were sent before.
     pub again: bool,
+    /// Which transmission it is of what it carries of the message: 1 is the first.
+    pub nth: u32,
+    /// When the retransmission timer expired for it; `None`: it did not, or not before the same was sent again.
+    pub timeout: Option<Instant>,
     /// Links in order, as far as it came.
     pub hops: Vec<Hop>,
     /// How it ended.
@@ -162,6 +176,21 @@ impl Account {
     /// When the frame was to be shown.
     pub fn due(&self) -> Option<Instant> {
         Some(self.capture()? + self.frame?.deadline)
+    }
+
+    /// Checks that what was asked for was there.
+    ///
+    /// # Errors
+    /// [`ExplainError::NotSent`].
+    pub fn check(&self, wanted: Wanted) -> Result<(), ExplainError> {
+        if !self.messages.is_empty() {
+            return Ok(());
+        }
+        let (what, number, sent) = match wanted {
+            Wanted::Message(number) => ("message", number, self.submitted),
+            Wanted::Frame(number) => ("frame", u64::from(number), self.frames.unwrap_or(0)),
+        };
+        Err(ExplainError::NotSent { flow: self.flow.clone(), what, number, sent })
     }
 
     /// When the last of the messages was delivered; `None`: one was not.

@@ -3,8 +3,11 @@
 mod account;
 mod recorder;
 mod span;
+mod waits;
 mod wanted;
+mod why;
 
 pub use account::{Account, FrameNote, Hop, MessageAccount, Outcome, Transmission};
 pub use recorder::Explainer;
 pub use wanted::{ExplainError, Wanted};
+pub use why::{Cause, CauseKind, Hold};

@@ -6,21 +6,26 @@ use strandcast_proto::time::Instant;
 
 use super::account::{Account, FrameNote, Hop, MessageAccount, Outcome, Transmission};
 use super::span::{Missing, Unwrap};
-use super::wanted::{ExplainError, Wanted, base, meant};
+use super::waits::Waits;
+use super::wanted::{ExplainError, Wanted, base, frames_in, meant};
+use super::why::Hold;
 use crate::host::data_parts;
-use crate::net::{AgentId, Body, Fate, FlowId, Head, Note, Packet, WireId};
+use crate::net::{Agent, AgentId, Body, Fate, FlowId, Head, Note, Packet, Paths, WireId};
 use crate::result::meter::LossPlace;
 use crate::scenario::{App, Scenario, Transport};
 use crate::simulation::{Names, Recorder, Simulation};
 
 /// Number and time of submission, which begin each message of our SCTP flows.
 const HEADER: usize = 16;
+/// Delivered messages that are kept because they held up the receive window; beyond it the half that did so longest is.
+const MOST_HOLDERS: usize = 4096;
 
 /// Follows messages of a flow from their submission to their delivery, and with them, where messages are delivered in
-/// order, the earlier ones that they may wait for.
+/// order, the earlier ones that they may wait for; and what holds the sender back until they are sent.
 ///
 /// Memory: what is in the sender's buffer, under way or not yet delivered, until the messages asked for are; then only
-/// those and what they waited for.
+/// those and what they waited for. Before, also some thousand messages that held up the receive window, and a few bytes
+/// for each time that the reason for waiting changed.
 #[derive(Debug)]
 pub struct Explainer {
     names: Names,
@@ -28,6 +33,7 @@ pub struct Explainer {
     label: String,
     sender: AgentId,
     frame: Option<FrameNote>,
+    app: App,
     /// The messages asked for.
     first: u64,
     last: u64,
@@ -42,6 +48,15 @@ pub struct Explainer {
     /// Bytes of a stream: handed in, and delivered.
     submitted: u64,
     delivered: u64,
+    /// Messages handed in.
+    handed_in: u64,
+    waits: Waits,
+    /// The last of those messages that are whole.
+    last_complete: Option<u64>,
+    /// The message behind the one that was delivered last: where they are delivered in order, the next.
+    next: u64,
+    /// Delivered messages that are kept because they held up the receive window.
+    holders: usize,
     /// Where each message of which nothing has been sent begins: its number, or its first byte.
     unsent: VecDeque<u64>,
     messages: BTreeMap<u64, Open>,
@@ -63,12 +78,15 @@ struct Open {
     known: bool,
     /// One that was asked for waited for it.
     blocks: bool,
+    /// It held up the receive window.
+    holds: bool,
     packets: Vec<u64>,
 }
 
 /// A packet that is followed.
 #[derive(Debug)]
 struct Flight {
+    path: u8,
     messages: Vec<u64>,
     parts: Vec<(u64, u64)>,
     transmission: Transmission,
@@ -96,7 +114,7 @@ impl Explainer {
         if stream && matches!(said.app, App::Bulk { .. } | App::Finite { .. }) {
             return Err(ExplainError::NoMessages(flow.to_owned()));
         }
-        let meant = meant(&said.app, flow, wanted)?;
+        let meant = meant(&said.app, flow, wanted, scenario.run.time)?;
         let udp = matches!(said.transport, Transport::Udp { .. });
         let expires = matches!(&said.app, App::Video(video) if video.expire);
         Ok(Explainer {
@@ -105,6 +123,7 @@ impl Explainer {
             label: flow.to_owned(),
             sender: simulation.flows[index].sender,
             frame: meant.frame,
+            app: said.app.clone(),
             first: *meant.messages.start(),
             last: *meant.messages.end(),
             ordered: !udp && !expires,
@@ -114,6 +133,11 @@ impl Explainer {
             current: 0,
             submitted: 0,
             delivered: 0,
+            handed_in: 0,
+            waits: Waits::default(),
+            last_complete: None,
+            next: 0,
+            holders: 0,
             unsent: VecDeque::new(),
             messages: BTreeMap::new(),
             parts: BTreeMap::new(),
@@ -125,24 +149,68 @@ impl Explainer {
 
     /// What was written down, when the run has ended.
     pub fn account(mut self) -> Account {
-        let flights = core::mem::take(&mut self.flights);
+        self.waits.end(self.names.end);
         let messages = core::mem::take(&mut self.messages);
-        let finish = |open: Open| {
-            let mut account = open.account;
-            account.transmissions = open.packets.iter().map(|id| self.finished(&flights[id])).collect();
-            account
-        };
         let (asked, others): (Vec<_>, Vec<_>) =
             messages.into_iter().partition(|(number, _)| (self.first..=self.last).contains(number));
-        let blockers = others.into_iter().filter(|(_, open)| open.blocks);
+        let (blockers, others): (Vec<_>, Vec<_>) = others.into_iter().partition(|(_, open)| open.blocks);
+        let all = |open: Vec<(u64, Open)>| -> Vec<MessageAccount> {
+            open.into_iter().map(|(_, open)| self.told(open)).collect()
+        };
+        let messages = all(asked);
+        let holds = self.holds(&messages);
+        let named = |number| holds.iter().any(|hold: &Hold| hold.behind == Some(number));
+        let holders = all(others.into_iter().filter(|(number, _)| named(*number)).collect());
         Account {
-            messages: asked.into_iter().map(|(_, open)| finish(open)).collect(),
-            blockers: blockers.map(|(_, open)| finish(open)).collect(),
+            blockers: all(blockers),
+            holders,
+            holds,
+            messages,
             flow: self.label.clone(),
             frame: self.frame,
+            submitted: self.handed_in,
+            frames: frames_in(&self.app, self.handed_in),
             origin: self.names.origin,
             end: self.names.end,
         }
+    }
+
+    /// All that is known of a message.
+    fn told(&self, open: Open) -> MessageAccount {
+        let mut account = open.account;
+        let flights: Vec<&Flight> = open.packets.iter().map(|id| &self.flights[id]).collect();
+        let shares = |a: &Flight, b: &Flight| a.parts.iter().any(|part| b.parts.contains(part));
+        account.transmissions = flights.iter().map(|flight| self.finished(flight)).collect();
+        for (i, flight) in flights.iter().enumerate() {
+            let told = &mut account.transmissions[i];
+            told.nth = 1 + flights[..i].iter().filter(|earlier| shares(earlier, flight)).count() as u32;
+            let next = flights[i + 1..].iter().find(|later| shares(later, flight));
+            let sent = told.sent;
+            told.timeout =
+                next.and_then(|next| self.waits.timeout(flight.path, sent, next.transmission.sent));
+        }
+        account
+    }
+
+    /// What held the sender back while one of `messages` waited in its host.
+    fn holds(&self, messages: &[MessageAccount]) -> Vec<Hold> {
+        let from = messages.iter().map(|m| m.created).min().unwrap_or(Instant::MAX);
+        let sent = |m: &MessageAccount| m.transmissions.iter().map(|t| t.sent).max();
+        let last = messages.iter().map(|m| sent(m).unwrap_or(Instant::MAX)).max();
+        let to = last.unwrap_or(Instant::ZERO);
+        let name = |paths: Paths| -> Vec<String> {
+            paths.iter().map(|path| self.names.path(self.flow, path).to_owned()).collect()
+        };
+        let spans = self.waits.spans.iter().filter(|span| span.to > from && span.from < to);
+        let hold = |span: &super::waits::Span| Hold {
+            by: span.held.by,
+            from: span.from,
+            to: span.to,
+            behind: span.behind,
+            full: name(span.held.full),
+            open: name(span.held.open),
+        };
+        spans.map(hold).collect()
     }
 
     /// A packet that has not ended was swallowed by a link that went down, or is under way, or was refused.
@@ -165,6 +233,10 @@ impl Explainer {
     fn submit(&mut self, now: Instant, number: u64, bytes: u32) {
         let from = if self.stream { self.submitted } else { number };
         self.submitted += u64::from(bytes);
+        self.handed_in += 1;
+        if self.stream {
+            self.waits.begin(from, number);
+        }
         let ahead = self.unsent.len() as u64;
         self.unsent.push_back(from);
         if number > self.last || (number < self.first && !self.ordered) {
@@ -185,6 +257,7 @@ impl Explainer {
             missing: Missing::default(),
             known: self.stream,
             blocks: false,
+            holds: false,
             packets: Vec::new(),
         };
         if self.stream {
@@ -229,6 +302,7 @@ impl Explainer {
         if begins && let Some((number, rest)) = data.split_first_chunk::<8>() {
             self.current = u64::from_be_bytes(*number);
             self.begun(self.current + 1);
+            self.waits.begin(tsn, self.current);
             if let Some(open) = self.messages.get_mut(&self.current)
                 && let Some(created) = rest.first_chunk::<8>().filter(|_| data.len() >= HEADER)
             {
@@ -272,6 +346,7 @@ impl Explainer {
             parts.iter().for_each(|&(start, end)| open.missing.remove(start, end));
             if open.known && open.missing.is_empty() && open.account.complete.is_none() {
                 open.account.complete = Some(now);
+                self.last_complete = self.last_complete.max(Some(number));
                 if number >= self.first {
                     self.mark_blockers(number);
                 }
@@ -287,10 +362,56 @@ impl Explainer {
     }
 
     fn deliver(&mut self, now: Instant, number: u64) {
+        self.next = number + 1;
         let Some(open) = self.messages.get_mut(&number) else { return };
         open.account.delivered.get_or_insert(now);
-        if number < self.first && !open.blocks {
+        if number >= self.first || open.blocks {
+            return;
+        }
+        if !open.holds {
             self.forget(number);
+            return;
+        }
+        self.holders += 1;
+        if self.holders > MOST_HOLDERS {
+            self.forget_holders();
+        }
+    }
+
+    /// Forgets the half of those that held up the receive window that did so for the shortest time.
+    fn forget_holders(&mut self) {
+        for (number, _) in self.waits.heads().into_iter().skip(MOST_HOLDERS / 2) {
+            let open = self.messages.get(&number);
+            if open.is_some_and(|open| open.holds && !open.blocks && open.account.delivered.is_some()) {
+                self.holders -= 1;
+                self.forget(number);
+            }
+        }
+    }
+
+    /// The sender has sent all that it may.
+    fn stands(&mut self, now: Instant, agent: &dyn Agent) {
+        self.waits.look_at_timers(now, agent);
+        let asked = self.messages.get(&self.last);
+        if asked.is_some_and(|open| open.account.complete.is_some()) {
+            self.waits.end(now);
+            return;
+        }
+        let Some(standing) = agent.standing(now) else { return };
+        let unacknowledged = standing.unacknowledged.map(|first| match self.stream {
+            true => first,
+            false => self.tsn.long(first as u32),
+        });
+        let (messages, last, next) = (&self.messages, self.last_complete, self.next);
+        let overtaken = |number: &u64| {
+            let open = messages.get(number);
+            last > Some(*number) && open.is_some_and(|open| open.account.complete.is_none())
+        };
+        // The first that is not acknowledged may have come, and its acknowledgement be on the way.
+        let blamed = |first| [first, next].into_iter().find(overtaken);
+        let head = self.waits.stands(now, standing.held, unacknowledged, blamed);
+        if let Some(open) = head.and_then(|head| self.messages.get_mut(&head)) {
+            open.holds = true;
         }
     }
 
@@ -339,10 +460,13 @@ impl Recorder for Explainer {
             sent: now,
             len: head.len,
             again: head.again,
+            nth: 1,
+            timeout: None,
             hops: Vec::new(),
             outcome: Outcome::UnderWay,
         };
-        self.flights.insert(head.id, Flight { messages: owners, parts, transmission, wires: Vec::new() });
+        let flight = Flight { path: head.path, messages: owners, parts, transmission, wires: Vec::new() };
+        self.flights.insert(head.id, flight);
     }
 
     fn offered(&mut self, now: Instant, wire: WireId, head: &Head, fate: Fate) {
@@ -392,6 +516,12 @@ impl Recorder for Explainer {
             Note::Delivered { message, .. } => self.deliver(now, message),
             Note::Progress { bytes } => self.progress(now, bytes),
             Note::Redrawn => {}
+        }
+    }
+
+    fn ran(&mut self, now: Instant, id: AgentId, agent: &dyn Agent) {
+        if id == self.sender {
+            self.stands(now, agent);
         }
     }
 }

@@ -38,16 +38,40 @@ pub enum ExplainError {
     /// The flow carries no video.
     #[error("flow '{0}' carries no video; ask for a message")]
     NoVideo(String),
-    /// The video is shorter.
-    #[error("the video of flow '{flow}' has {frames} frames in {messages} messages, both counted from 0")]
+    /// The video is shorter, or goes on after the run.
+    #[error("the video of flow '{flow}' has {} in this run", counted(*.frames, *.messages))]
     TooShort {
         /// The flow.
         flow: String,
-        /// Frames it has.
+        /// Frames it has until the run ends.
         frames: u64,
         /// Messages they are sent in.
         messages: u64,
     },
+    /// The run ended before.
+    #[error("flow '{flow}' sent no {what} {number} in this run; it sent {}", numbers(what, *.sent))]
+    NotSent {
+        /// The flow.
+        flow: String,
+        /// `message` or `frame`.
+        what: &'static str,
+        /// As asked for.
+        number: u64,
+        /// How many it sent.
+        sent: u64,
+    },
+}
+
+fn numbers(what: &str, count: u64) -> String {
+    match count {
+        0 => "none".to_owned(),
+        1 => format!("{what} 0 alone"),
+        _ => format!("{what}s 0 to {}", count - 1),
+    }
+}
+
+fn counted(frames: u64, messages: u64) -> String {
+    format!("{}, in {}", numbers("frame", frames), numbers("message", messages))
 }
 
 /// The messages meant, and the frame they belong to.
@@ -66,19 +90,37 @@ pub(super) fn base(scenario: &Scenario, flow: &str) -> Option<String> {
     number.parse().ok().filter(|n: &u32| (1..=count).contains(n)).map(|_| base.to_owned())
 }
 
-/// What `wanted` means in what `app` sends.
-pub(super) fn meant(app: &App, flow: &str, wanted: Wanted) -> Result<Meant, ExplainError> {
+/// What `wanted` means in what `app` sends in a run of length `time`.
+pub(super) fn meant(app: &App, flow: &str, wanted: Wanted, time: Duration) -> Result<Meant, ExplainError> {
     match (app, wanted) {
-        (App::Video(video), _) => of_video(video, flow, wanted),
+        (App::Video(video), _) => of_video(video, flow, wanted, Instant::ZERO + time),
         (_, Wanted::Message(number)) => Ok(Meant { messages: number..=number, frame: None }),
         (_, Wanted::Frame(_)) => Err(ExplainError::NoVideo(flow.to_owned())),
     }
 }
 
-fn of_video(video: &Video, flow: &str, wanted: Wanted) -> Result<Meant, ExplainError> {
+/// Frames of `app` that the first `messages` messages are of; `None`: it is no video.
+pub(super) fn frames_in(app: &App, messages: u64) -> Option<u64> {
+    let App::Video(video) = app else { return None };
+    let Some(mut source) = source(video, Instant::MAX) else { return Some(messages) };
+    let mut frames = 0;
+    for _ in 0..messages {
+        let Some(frame) = source.next().and_then(|emission| emission.frame) else { break };
+        frames = u64::from(frame.number) + 1;
+    }
+    Some(frames)
+}
+
+/// The messages of a video whose frames are of a trace; `None`: a message is a frame.
+fn source(video: &Video, stop: Instant) -> Option<TracedVideo> {
+    let Frames::Trace { file, repeat } = &video.frames else { return None };
+    let trace = FrameTrace::parse(&file.text).expect("a scenario's traces were read with it");
+    Some(TracedVideo::new(Arc::new(trace), *repeat, video.size, Instant::ZERO, stop))
+}
+
+fn of_video(video: &Video, flow: &str, wanted: Wanted, stop: Instant) -> Result<Meant, ExplainError> {
     let note = |number, kind, lag| FrameNote { number, kind, lag, deadline: video.deadline };
-    let Frames::Trace { file, repeat } = &video.frames else {
-        // A message a frame.
+    let Some(mut source) = source(video, stop) else {
         let number = match wanted {
             Wanted::Message(number) => number,
             Wanted::Frame(number) => u64::from(number),
@@ -86,9 +128,6 @@ fn of_video(video: &Video, flow: &str, wanted: Wanted) -> Result<Meant, ExplainE
         let frame = note(number as u32, None, Duration::ZERO);
         return Ok(Meant { messages: number..=number, frame: Some(frame) });
     };
-    let trace = FrameTrace::parse(&file.text).expect("a scenario's traces were read with it");
-    let (start, stop) = (Instant::ZERO, Instant::MAX);
-    let mut source = TracedVideo::new(Arc::new(trace), *repeat, video.size, start, stop);
     let (mut message, mut first, mut frames) = (0, 0, 0);
     while let Some(emission) = source.next() {
         let Some(frame) = emission.frame else { continue };

@@ -1,0 +1,199 @@
+//! From what happened to what caused it.
+
+use core::time::Duration;
+use std::collections::BTreeMap;
+
+use strandcast_proto::association::HeldBy;
+use strandcast_proto::time::Instant;
+
+use super::account::{Account, MessageAccount, Outcome, Transmission};
+
+/// Of a message's wait in its host, causes with less than this share are left out.
+const LEAST_SHARE: f64 = 0.01;
+
+/// A time in which a sender's new data waited.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hold {
+    /// What for.
+    pub by: HeldBy,
+    /// Since when.
+    pub from: Instant,
+    /// Until when.
+    pub to: Instant,
+    /// The receive window was full while data waited at the receiver for this message. `None`: all that filled it was in
+    /// flight, or something else was the reason.
+    pub behind: Option<u64>,
+    /// Usable paths whose congestion window was full.
+    pub full: Vec<String>,
+    /// Usable paths that would have taken another packet.
+    pub open: Vec<String>,
+}
+
+/// What a message spent time on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CauseKind {
+    /// Something held its sender back.
+    Held(HeldBy),
+    /// The send buffer was full of data that were sent and not acknowledged.
+    SendBuffer,
+    /// What was sent of it did not arrive, until it was sent again.
+    Retransmission,
+    /// The queues of links.
+    Queue,
+    /// Its host, serialisation and propagation.
+    Transit,
+    /// It had come, and an earlier message had not.
+    HeadOfLine,
+}
+
+/// Why a message took some of its time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cause {
+    /// The reason.
+    pub kind: CauseKind,
+    /// When it first was one.
+    pub from: Instant,
+    /// When it last was one.
+    pub to: Instant,
+    /// For how long: less than from begin to end if other reasons came in between.
+    pub time: Duration,
+    /// The message at fault: another one that this one waited for, or itself once it had been sent; of several the one that it
+    /// waited for longest.
+    pub message: Option<u64>,
+    /// For how long that one was at fault.
+    pub longest: Duration,
+    /// How many messages were at fault, one after the other.
+    pub messages: usize,
+    /// Paths whose congestion windows were full, of what held the sender back.
+    pub full: Vec<String>,
+    /// Paths that would have taken another packet.
+    pub open: Vec<String>,
+}
+
+impl Cause {
+    fn new(kind: CauseKind, from: Instant, to: Instant, message: Option<u64>) -> Self {
+        let (time, messages) = (to - from, usize::from(message.is_some()));
+        let (full, open) = (Vec::new(), Vec::new());
+        Cause { kind, from, to, time, message, longest: time, messages, full, open }
+    }
+}
+
+impl MessageAccount {
+    /// The transmission that completed it; `None`: it never was complete.
+    pub fn completed_by(&self) -> Option<&Transmission> {
+        let complete = self.complete?;
+        self.transmissions.iter().find(|t| t.outcome == Outcome::Arrived(complete))
+    }
+
+    /// When all of it had been sent for the first time.
+    fn begun(&self) -> Option<Instant> {
+        self.transmissions.iter().filter(|t| t.nth == 1).map(|t| t.sent).max()
+    }
+}
+
+impl Account {
+    /// A message of which everything is known.
+    pub fn message(&self, number: u64) -> Option<&MessageAccount> {
+        let all = self.messages.iter().chain(&self.blockers).chain(&self.holders);
+        all.into_iter().find(|message| message.number == number)
+    }
+
+    /// What `message` spent its time on, from its submission to its delivery, in order of time. Of the wait in its host,
+    /// reasons that took less than a hundredth of it are left out.
+    pub fn why(&self, message: &MessageAccount) -> Vec<Cause> {
+        // What never came is asked about until it was due, or the run's end.
+        let last = self.due().map_or(self.end, |due| due.min(self.end)).max(message.created);
+        let begun = message.begun();
+        let mut causes = self.in_host(message, begun.or(message.complete).unwrap_or(last));
+        let me = Some(message.number);
+        let mut add = |kind, from: Instant, to: Instant, of| {
+            if to > from {
+                causes.push(Cause::new(kind, from, to, of));
+            }
+        };
+        match (begun, message.completed_by(), message.complete) {
+            (Some(begun), Some(last), Some(complete)) => {
+                add(CauseKind::Retransmission, begun, last.sent, me);
+                let queued = last.sent + last.queued();
+                add(CauseKind::Queue, last.sent, queued, me);
+                add(CauseKind::Transit, queued, complete, me);
+            }
+            (Some(begun), ..) if message.losses() > 0 => {
+                add(CauseKind::Retransmission, begun, last.max(begun), me);
+            }
+            _ => {}
+        }
+        if let (Some(complete), Some(blocker)) = (message.complete, self.blocker_of(message)) {
+            let until = message.delivered.unwrap_or(self.end);
+            add(CauseKind::HeadOfLine, complete, until, Some(blocker.number));
+        }
+        causes
+    }
+
+    /// What held the sender back from the message's submission `until` all of it had been sent.
+    fn in_host(&self, message: &MessageAccount, until: Instant) -> Vec<Cause> {
+        let wait = until - message.created;
+        let mut all: Vec<Waited> = Vec::new();
+        for hold in &self.holds {
+            let (from, to) = (hold.from.max(message.created), hold.to.min(until));
+            if to > from {
+                match all.iter_mut().find(|waited| waited.is_of(hold)) {
+                    Some(waited) => waited.add(hold, to - from, to),
+                    None => all.push(Waited::new(hold, from, to)),
+                }
+            }
+        }
+        let mut causes: Vec<Cause> = all.into_iter().map(Waited::cause).collect();
+        let held: Duration = causes.iter().map(|cause| cause.time).sum();
+        // While nothing waits in the transport, and it does not take more, its buffer is full of what was sent.
+        let full = message.taken.min(until) - message.created;
+        let unheld = wait.saturating_sub(held).min(full);
+        if !unheld.is_zero() {
+            let buffer = Cause::new(CauseKind::SendBuffer, message.created, message.taken, None);
+            causes.insert(0, Cause { time: unheld, ..buffer });
+        }
+        causes.retain(|cause| cause.time.as_secs_f64() >= LEAST_SHARE * wait.as_secs_f64());
+        causes
+    }
+}
+
+/// Times of the same reason.
+struct Waited {
+    cause: Cause,
+    /// For how long which message was at fault.
+    behind: BTreeMap<u64, Duration>,
+}
+
+impl Waited {
+    fn new(hold: &Hold, from: Instant, to: Instant) -> Self {
+        let cause = Cause::new(CauseKind::Held(hold.by), from, to, None);
+        let cause = Cause { full: hold.full.clone(), open: hold.open.clone(), ..cause };
+        Waited { cause, behind: hold.behind.map(|number| (number, to - from)).into_iter().collect() }
+    }
+
+    fn is_of(&self, hold: &Hold) -> bool {
+        let Cause { kind, full, open, .. } = &self.cause;
+        let window = hold.by == HeldBy::ReceiveWindow;
+        *kind == CauseKind::Held(hold.by)
+            && self.behind.is_empty() == hold.behind.is_none()
+            && (window || (*full == hold.full && *open == hold.open))
+    }
+
+    fn add(&mut self, hold: &Hold, time: Duration, to: Instant) {
+        self.cause.to = to;
+        self.cause.time += time;
+        if let Some(number) = hold.behind {
+            *self.behind.entry(number).or_default() += time;
+        }
+        // Other paths have room at other times; it is the window that counts.
+        self.cause.open.retain(|path| hold.open.contains(path));
+        self.cause.full.retain(|path| hold.full.contains(path));
+    }
+
+    fn cause(self) -> Cause {
+        let longest = self.behind.iter().max_by_key(|(number, time)| (**time, core::cmp::Reverse(**number)));
+        let (message, time) =
+            longest.map_or((None, self.cause.time), |(number, time)| (Some(*number), *time));
+        Cause { message, longest: time, messages: self.behind.len(), ..self.cause }
+    }
+}
