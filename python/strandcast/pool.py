@@ -153,7 +153,7 @@ class _Worker:
 def _started() -> Iterator[_Worker]:
     """A process, which is killed in the end: it has nothing that is worth waiting for."""
     ours, theirs = Pipe()
-    command = [sys.executable, "-c", BEGIN.format(path=sys.path, number=theirs.fileno())]
+    command = [sys.executable, "-c", BEGIN.format(path=[*map(str, sys.path)], number=theirs.fileno())]
     # All processors are taken by runs.
     environment = os.environ | {"POLARS_MAX_THREADS": "1"}
     # Ctrl-C comes to all processes of a terminal; until it ignores that, a new one must not hear it.

@@ -166,6 +166,8 @@ def set_epoch(epoch: int) -> None:
 
 
 def test_a_worker_of_another_epoch_is_refused(client: Client, two_paths: sc.Scenario, tmp_path: pathlib.Path) -> None:
+    # One that was killed takes a while to come back.
+    client.wait_for_workers(2)
     _, other = client.scheduler_info()["workers"]
     client.run(set_epoch, sc.RESULTS_EPOCH + 1, workers=[other])
     try:
@@ -184,6 +186,8 @@ def test_a_worker_of_another_epoch_that_joins_later_is_refused(
     client: Client, slow: sc.Scenario, tmp_path: pathlib.Path
 ) -> None:
     out = tmp_path / "results"
+    # One that was killed takes a while to come back.
+    client.wait_for_workers(2)
     _, other = client.scheduler_info()["workers"]
 
     def join() -> None:

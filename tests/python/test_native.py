@@ -190,7 +190,7 @@ import strandcast as sc
 scenario = sc.Scenario.load("two.toml")
 result = sc.run(scenario, "cmt", runs=1)
 # The same run, were it much longer.
-result._source = scenario.set("run.time", 1e6)._source
+result._source = scenario.set("run.time", "1e6 s")._source
 try:
     print("ready", flush=True)
     result.explain("bulk", message=0)

@@ -292,7 +292,7 @@ def test_interrupted(two_paths: Scenario) -> None:
     code = """
 import sys, time
 import strandcast as sc
-scenario = sc.Scenario.parse(sys.stdin.read()).set("run.time", 1e6)
+scenario = sc.Scenario.parse(sys.stdin.read()).set("run.time", "1e6 s")
 print("ready", flush=True)
 try:
     sc.run(scenario, "cmt", runs=4)
