@@ -3,14 +3,16 @@
 mod common;
 mod raw;
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use common::{CLIENT, P0, SERVER, World, pattern};
 use raw::*;
-use strandcast_proto::association::{Event, SendOptions};
+use strandcast_proto::association::{CloseReason, Event, SendOptions};
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::{Connect, Endpoint, EndpointConfig, Input, SchemeFactory};
 use strandcast_proto::path::FourTuple;
@@ -18,8 +20,8 @@ use strandcast_proto::policy::{LinkId, PathState};
 use strandcast_proto::rfc;
 use strandcast_proto::seeds::{Random, Seeds};
 use strandcast_proto::time::{Duration, Instant};
-use strandcast_proto::wire::chunk::{Abort, CookieEcho, HeartbeatAck};
-use strandcast_proto::wire::{Chunk, Param};
+use strandcast_proto::wire::chunk::{Abort, CookieEcho, ForwardTsn, HeartbeatAck};
+use strandcast_proto::wire::{Chunk, Param, Tsn};
 
 /// IPv4 and UDP headers.
 const HEADERS: usize = 28;
@@ -338,4 +340,39 @@ fn a_move_that_is_confirmed_takes_a_round_trip() {
     assert!(w.run_until(ms(46), there), "MOVED, HEARTBEAT and its answer take 45 ms");
     assert_eq!(w.states(SERVER), [PathState::Active]);
     assert_eq!(w.states(CLIENT), [PathState::Active]);
+}
+
+/// A forged FORWARD-TSN makes the receiver take all that follows for duplicates. Its next SACK tells the sender, which
+/// ends the association on both sides: a round trip later a new one may be opened.
+#[test]
+fn a_forged_forward_tsn_is_noticed_within_a_round_trip() {
+    let mut w = World::new(&[15], config(), 3);
+    w.up();
+    // Tag and TSN of the last packet with data: all that somebody who looks on needs.
+    let seen = Rc::new(Cell::new((0, 0)));
+    let look = Rc::clone(&seen);
+    w.filter = Box::new(move |_, from, _, bytes| {
+        let word = |at: usize| u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        if from == CLIENT && bytes.get(12) == Some(&0) {
+            look.set((word(4), word(16)));
+        }
+        true
+    });
+    w.send(CLIENT, pattern(0, 1000), SendOptions::default());
+    w.run(ms(1000));
+    let (tag, tsn) = seen.get();
+    let new_cumulative_tsn = Tsn(tsn.wrapping_add(1 << 23));
+    let forged = packet(tag, &[ForwardTsn { new_cumulative_tsn, streams: Default::default() }.into()]);
+    let tuple = w.association(SERVER).tuple(P0).unwrap();
+    let (segment_size, data) = (forged.len(), Bytes::from(forged));
+    w.ends[SERVER].handle_input(w.now, Input::Datagrams { tuple, data, segment_size });
+    w.pump();
+    w.run(ms(30));
+    let closed = |side: usize| w.apps[side].events.iter().find(|e| matches!(e, Event::Closed(_)));
+    assert!(matches!(closed(CLIENT), Some(Event::Closed(CloseReason::Protocol(_)))), "{:?}", closed(CLIENT));
+    assert!(
+        matches!(closed(SERVER), Some(Event::Closed(CloseReason::PeerAborted(_)))),
+        "{:?}",
+        closed(SERVER)
+    );
 }
