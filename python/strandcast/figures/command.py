@@ -27,7 +27,8 @@ PROBE_S = 10
 
 DESCRIPTION = """\
 Draws figures of Xu et al. 2015 (000, CMT-CL/FD), Cao et al. 2016 (001, SCTP-Rev+) and Liu et al. 2019 (002, CMT-LA)
-beside the papers' numbers, as SVG and PNG, with a report page per paper. Runs that are missing are made first and kept: what was interrupted goes on."""
+beside the papers' numbers, as SVG and PNG, with a report page per paper. Runs that are missing are made first and
+kept: what was interrupted goes on."""
 EPILOG = """\
 examples:
   strandcast figures all --plan
