@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::batch::LAST_SEED;
 use crate::error::EXIT_CODES;
 use crate::memory::Memory;
 use crate::perf::{LARGEST, SMALLEST};
@@ -204,7 +205,7 @@ pub(crate) struct DemoArgs {
     #[arg(long, value_name = "MS", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(20..=60_000))]
     pub(crate) latency: u32,
     /// Seed of the links' random loss
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(..=LAST_SEED))]
     pub(crate) seed: u64,
     /// Where to write received.ts, report.html and summary.json
     #[arg(long, value_name = "FOLDER", default_value = "target/demo")]
@@ -285,7 +286,7 @@ pub(crate) struct SimulateArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) runs: Option<u32>,
     /// Seed of the first run, the next one has one more; what the scenario says unless given
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(..=LAST_SEED))]
     pub(crate) seed: Option<u64>,
     /// Runs at a time; as many as there are processors unless given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
@@ -339,7 +340,7 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "N")]
     pub(crate) message: Option<u64>,
     /// Of the run with this seed; the first one unless given
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(..=LAST_SEED))]
     pub(crate) seed: Option<u64>,
     /// And with this scheme; the first one unless given
     #[arg(long, value_name = "SPEC")]

@@ -9,7 +9,7 @@ mod args;
 pub mod batch;
 mod capture;
 mod catalog;
-mod check;
+pub mod check;
 mod demo;
 mod error;
 pub mod explain;

@@ -1,9 +1,10 @@
 //! A scenario from the command line.
 
+use crate::check::{Check, check};
 use crate::error::CliError;
 use std::path::Path;
-use strandcast_sim::scenario::{Document, Scenario, ScenarioError, hash};
-use strandcast_sim::simulation::BuildError;
+use strandcast_sim::scenario::{Document, Scenario, ScenarioError, Warning, hash};
+use strandcast_sim::simulation::{BuildError, Catalog};
 
 /// A scenario, and where it says what.
 #[derive(Debug)]
@@ -12,6 +13,8 @@ pub(crate) struct Loaded {
     pub(crate) scenario: Scenario,
     /// What it says, as one number.
     pub(crate) hash: String,
+    /// Which of its numbers are probably not meant.
+    noted: Vec<Warning>,
     document: Document,
 }
 
@@ -22,8 +25,16 @@ impl Loaded {
     /// The first mistake, with its line.
     pub(crate) fn open(file: &Path, sets: &[String]) -> Result<Self, CliError> {
         let document = Document::open(file, sets).map_err(usage)?;
-        let scenario = document.scenario().map_err(usage)?;
-        Ok(Loaded { hash: hash(&scenario), scenario, document })
+        let (scenario, noted) = document.read().map_err(usage)?;
+        Ok(Loaded { hash: hash(&scenario), scenario, noted, document })
+    }
+
+    /// What is known of it before it runs.
+    ///
+    /// # Errors
+    /// It cannot be built.
+    pub(crate) fn check(&self, catalog: &dyn Catalog) -> Result<Check, CliError> {
+        check(&self.scenario, &self.noted, catalog).map_err(|error| self.build_error(&error))
     }
 
     /// A mistake in what a key says.

@@ -79,8 +79,63 @@ fn check_warns() {
     warns("links.x.delay=10", &["flow data", "receive buffer"]);
     warns("links.x.loss.uniform.rate=0.2", &["path x", "20.0 %"]);
     warns("flows.data.paths.y.via=[\"x\"] flows.data.paths.y.back=[\"y\"]", &["x, y", "share link x"]);
+    warns("flows.data.sctp.send_buffer=2000", &["flow data", "send buffer of 2.00 kB", "cannot fill them"]);
+    warns("links.x.rate=50", &["links.x.rate=50: links.x.rate", "50 bit/s", "50 Mbit/s"]);
+    warns("links.x.queue.limit=100000", &["links.x.queue.limit", "100000 packets"]);
+    // 5.7 packets a burst: all but one in six behind a loss are lost, too.
+    warns("links.x.loss={markov={rate=0.187,burst=5.7}}", &["path x", "82.5 %", "stall", "by = \"time\""]);
     warns("flows.data.start=6", &["flow data", "begins when the run has ended"]);
     warns("flows.data.app.kind=cbr flows.data.app.rate=4Mbit/s", &["flow data", "paths carry 3.00 Mbit/s"]);
+}
+
+#[test]
+fn bursts_that_pass_are_no_warning() {
+    let path = scenario("bursts.toml", TWO_PATHS);
+    for chain in ["{rate=0.01,burst=3}", "{by=\"time\",good=1,bad=0.2}"] {
+        let ended = run(&format!("check {} --set links.x.loss={{markov={chain}}}", path.display()));
+        ended.succeeds();
+        let text = String::from_utf8(ended.out).expect("text");
+        assert!(!text.contains("stall"), "{chain}: {text}");
+    }
+}
+
+/// 2000 flows, each with access links of its own, over one link.
+#[test]
+fn thousands_of_flows_are_checked_in_seconds() {
+    use std::fmt::Write as _;
+    let flows = 2000;
+    let mut text = String::from(
+        "[nodes.l]\n[nodes.r]\n[links.middle]\nfrom = \"l\"\nto = \"r\"\nrate = \"1 Gbit/s\"\ndelay = \"10 ms\"\n",
+    );
+    for i in 0..flows {
+        let _ = writeln!(text, "[nodes.a{i}]\n[nodes.b{i}]");
+        for (link, from, to) in
+            [("in", format!("a{i}"), "l".to_owned()), ("out", "r".to_owned(), format!("b{i}"))]
+        {
+            let _ = writeln!(
+                text,
+                "[links.{link}{i}]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\""
+            );
+        }
+        let _ = writeln!(text, "[flows.f{i}]\ntransport = \"tcp\"\nfrom = \"a{i}\"\nto = \"b{i}\"");
+    }
+    let path = scenario("many.toml", &text);
+    let ended = run(&format!("check {} --json", path.display()));
+    ended.succeeds();
+    println!("{:?}", ended.took);
+    let json = ended.json();
+    let via: Vec<&str> = json
+        .pointer("/flows/f7/paths/default/via")
+        .and_then(Value::as_array)
+        .expect("a route")
+        .iter()
+        .map(|link| link["link"].as_str().expect("a name"))
+        .collect();
+    assert_eq!(via, ["in7", "middle", "out7"]);
+    let fair = json.pointer("/flows/f7/paths/default/fair_bps").and_then(Value::as_f64).expect("a rate");
+    assert!((fair / 0.5e6 - 1.0).abs() < 1e-3, "{fair}");
+    // Looking at every link for every node of every flow took two minutes; a busy machine gets some seconds.
+    assert!(ended.took.as_secs() < 20, "{:?}", ended.took);
 }
 
 #[test]

@@ -116,3 +116,81 @@ fn a_file_that_is_not_there() {
         run(&format!("{command} /nonexistent/x.toml")).fails(2, &["/nonexistent/x.toml", "o such file"]);
     }
 }
+
+/// What has no end, or waits for a writer, is told at once, as the scenario and as a trace that it names.
+#[test]
+fn files_that_are_none() {
+    let pipe = file("pipe.toml");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("there is mkfifo");
+    assert!(made.success());
+    let pipe = pipe.display().to_string();
+    for (path, words) in [
+        ("/dev/zero", "not a regular file; save what it gives to a file"),
+        (&pipe, "not a regular file; save what it gives to a file"),
+        (env!("CARGO_TARGET_TMPDIR"), "is a directory; name a file in it"),
+    ] {
+        for command in ["simulate", "check"] {
+            run(&format!("{command} {path}")).fails(2, &[path, words]);
+        }
+        let text = TWO_PATHS.replacen("\"2 Mbit/s\"", &format!("{{ trace = \"{path}\" }}"), 1);
+        wrong("no-trace.toml", &text, &["no-trace.toml:9: links.x.rate: ", path, words]);
+    }
+    std::fs::remove_file(&pipe).expect("it is there");
+}
+
+#[test]
+fn seeds_that_are_too_large() {
+    let path = scenario("seeds.toml", TWO_PATHS);
+    let at = path.display();
+    for seed in ["9223372036854775808", "18446744073709551615"] {
+        let words = [seed, "9223372036854775807"];
+        run(&format!("simulate {at} --seed {seed}")).fails(2, &words);
+        run(&format!("explain {at} --flow data --message 1 --seed {seed}")).fails(2, &words);
+        run(&format!("demo --seed {seed}")).fails(2, &words);
+        for command in ["simulate", "check"] {
+            run(&format!("{command} {at} --set run.seed={seed}"))
+                .fails(2, &["run.seed", seed, "9223372036854775807"]);
+        }
+        let text = TWO_PATHS.replacen("time = \"5 s\"", &format!("time = \"5 s\"\nseed = {seed}"), 1);
+        wrong("seed.toml", &text, &["seed.toml:4: ", seed, "9223372036854775807"]);
+    }
+    // The last one is fine, but nothing comes behind it.
+    let last = "--seed 9223372036854775807 --set run.time=1";
+    run(&format!("simulate {at} {last}")).succeeds();
+    run(&format!("simulate {at} {last} --runs 2")).fails(2, &["9223372036854775807", "2 runs"]);
+}
+
+#[test]
+fn what_check_warns_of_is_told_by_simulate() {
+    let text = TWO_PATHS.replacen("\"10 ms\"", "3", 1);
+    let path = scenario("odd.toml", &text);
+    let simulate = |options: &str| run(&format!("simulate {} --set run.time=1 {options}", path.display()));
+    let warnings = |text: &str| -> Vec<String> {
+        text.lines().filter(|line| line.starts_with("warning: ")).map(str::to_owned).collect()
+    };
+    let checked = run(&format!("check {} --set run.time=1", path.display()));
+    let told = warnings(&String::from_utf8_lossy(&checked.out));
+    let delay = told.iter().find(|line| line.contains("links.x.delay")).expect("3 s are rather 3 ms");
+    assert!(delay.contains("odd.toml:10: links.x.delay: 3 without a unit is \"3 s\""), "{delay}");
+    let ended = simulate("--json --runs 3");
+    ended.succeeds();
+    assert_eq!(warnings(&ended.err), told, "each once, however many runs");
+    let quiet = simulate("--json --runs 3 --quiet");
+    assert_eq!(quiet.err, "");
+    let without_speed =
+        |mut json: serde_json::Value| json.as_object_mut().and_then(|o| o.remove("speed")).map(|_| json);
+    assert_eq!(without_speed(quiet.json()), without_speed(ended.json()), "results say nothing of it");
+}
+
+#[test]
+fn an_argument_takes_a_key_away() {
+    let text = TWO_PATHS.replacen("time = \"5 s\"", "time = \"1 s\"\nseries = \"100 ms\"", 1);
+    let (path, out) = (scenario("unset.toml", &text), scenarios::folder("unset"));
+    let simulate = |set: &str| run(&format!("simulate {} --out {} {set}", path.display(), out.display()));
+    simulate("--set run.series=").succeeds();
+    assert!(!out.join("series").exists());
+    simulate("").succeeds();
+    assert!(out.join("series").exists());
+    let absent = ["--set run.warmup=: run.warmup: ", "nothing to take away"];
+    run(&format!("check {} --set run.warmup=", path.display())).fails(2, &absent);
+}

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Instant;
-use strandcast::batch::mark_compared;
+use strandcast::batch::{LAST_SEED, mark_compared};
 use strandcast::explain::{as_json, story, watch};
 use strandcast_sim::result::RunName;
 use strandcast_sim::simulation::{Control, Simulation, Wanted};
@@ -28,7 +28,7 @@ pub(crate) fn explain(
     frame: Option<&Bound<'_, PyAny>>,
     message: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(String, String)> {
-    let seed = error::number("seed", seed, u64::MAX)?;
+    let seed = error::number("seed", seed, LAST_SEED)?;
     let frame = frame.map(|frame| error::number("frame", frame, u32::MAX.into())).transpose()?;
     let message = message.map(|message| error::number("message", message, u64::MAX)).transpose()?;
     let wanted =

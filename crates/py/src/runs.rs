@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 use strandcast::batch::{
-    Batch, Finished, Job, RunError, SeriesTo, Waiting, is_of_scheme, jobs, mark_compared,
+    Batch, Finished, Job, LAST_SEED, RunError, SeriesTo, Waiting, is_of_scheme, jobs, mark_compared,
 };
 use strandcast_sim::scenario::Scenario;
 
@@ -40,7 +40,7 @@ pub(crate) fn run(
     progress: Option<Py<PyAny>>,
     trace: Option<PathBuf>,
 ) -> PyResult<Results> {
-    let seed = error::number("seed", seed, u64::MAX)?;
+    let seed = error::number("seed", seed, LAST_SEED)?;
     let runs = error::number("runs", runs, u32::MAX.into())? as u32;
     let threads = error::number("threads", threads, usize::MAX as u64)? as usize;
     let series = series_s.map(Duration::try_from_secs_f64).transpose();
@@ -51,7 +51,7 @@ pub(crate) fn run(
     if !schemes.is_empty() {
         mark_compared(&mut scenario).map_err(|e| error::scenario(py, &source.error(&e.key, &e.message)))?;
     }
-    let jobs = jobs(&schemes, seed, runs);
+    let jobs = jobs(&schemes, seed, runs).map_err(|e| error::value(&e))?;
     let failure = Arc::new(Failure::default());
     let catalog = Policies::new(policies, &failure);
     let watch = Watch::new(jobs.len());

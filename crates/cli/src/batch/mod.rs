@@ -5,4 +5,4 @@ mod runner;
 mod trace;
 
 pub use choose::{Unclear, is_of_scheme, mark_compared, split};
-pub use runner::{Batch, Finished, Job, RunError, SeriesTo, Waiting, jobs};
+pub use runner::{Batch, Finished, Job, LAST_SEED, RunError, SeriesTo, Waiting, jobs};

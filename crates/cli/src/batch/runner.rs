@@ -24,17 +24,26 @@ pub struct Job {
     pub scheme: Option<String>,
 }
 
+/// The largest seed: TOML's whole numbers have 64 bits with a sign.
+pub const LAST_SEED: u64 = i64::MAX as u64;
+
 /// Every scheme with every seed: the seeds of a scheme stand together. No schemes: what the scenario says.
-pub fn jobs(schemes: &[String], first_seed: u64, runs: u32) -> Vec<Job> {
+///
+/// # Errors
+/// A seed beyond [`LAST_SEED`], in one line.
+pub fn jobs(schemes: &[String], first_seed: u64, runs: u32) -> Result<Vec<Job>, String> {
+    let last = first_seed.checked_add(u64::from(runs.saturating_sub(1)));
+    if last.is_none_or(|last| last > LAST_SEED) {
+        let of = if runs > 1 { format!(" for {runs} runs") } else { String::new() };
+        return Err(format!("seed {first_seed} is too large{of}; the last seed is {LAST_SEED}"));
+    }
     let schemes: Vec<Option<String>> = match schemes {
         [] => vec![None],
         some => some.iter().cloned().map(Some).collect(),
     };
-    let each = |scheme: Option<String>| {
-        (0..u64::from(runs)).map(move |n| (first_seed.wrapping_add(n), scheme.clone()))
-    };
+    let each = |scheme: Option<String>| (0..u64::from(runs)).map(move |n| (first_seed + n, scheme.clone()));
     let all = schemes.into_iter().flat_map(each).enumerate();
-    all.map(|(index, (seed, scheme))| Job { index, seed, scheme }).collect()
+    Ok(all.map(|(index, (seed, scheme))| Job { index, seed, scheme }).collect())
 }
 
 /// Whoever waits for the runs; called from all threads.
@@ -261,11 +270,19 @@ mod tests {
     #[test]
     fn schemes_share_seeds() {
         let name = |job: &Job| (job.index, job.scheme.clone().unwrap_or_default(), job.seed);
-        let list = jobs(&["a".into(), "b".into()], 7, 2);
+        let list = jobs(&["a".into(), "b".into()], 7, 2).expect("seeds are small");
         let names: Vec<_> = list.iter().map(name).collect();
         let expected = [(0, "a", 7), (1, "a", 8), (2, "b", 7), (3, "b", 8)];
         assert_eq!(names, expected.map(|(i, scheme, seed)| (i, scheme.to_owned(), seed)));
-        assert_eq!(jobs(&[], 1, 3).len(), 3);
-        assert_eq!(jobs(&[], u64::MAX, 2)[1].seed, 0);
+        assert_eq!(jobs(&[], 1, 3).map(|jobs| jobs.len()), Ok(3));
+    }
+
+    #[test]
+    fn seeds_end() {
+        assert_eq!(jobs(&[], LAST_SEED, 1).map(|jobs| jobs[0].seed), Ok(LAST_SEED));
+        for (seed, runs) in [(LAST_SEED, 2), (LAST_SEED + 1, 1), (u64::MAX, 2)] {
+            let error = jobs(&[], seed, runs).expect_err("too large");
+            assert!(error.contains("last seed is 9223372036854775807"), "{error}");
+        }
     }
 }

@@ -1,13 +1,15 @@
 //! Ways through the network, and what they can carry.
 
+use super::losses::Losses;
 use super::mean::{mean, video_bps};
+use super::pftk::Repair;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use strandcast_schemes::parse_spec;
 use strandcast_sim::link::{LinkConfig, QueueLimit};
 use strandcast_sim::scenario::{self, App, Flow, Hop, LinkRate, Scenario, Sctp, Transport};
 use strandcast_sim::simulation::{BuildError, Catalog, Simulation};
-use strandcast_sim::tcp::Config;
+use strandcast_sim::tcp::{Config, Recovery};
 
 /// Bytes of an SCTP packet with nothing but a SACK (RFC 9260 §3, §3.3.4), without what is in front of it.
 const SACK: u32 = 12 + 16;
@@ -36,6 +38,16 @@ pub(super) struct FlowFacts {
     pub(super) total_bytes: Option<u64>,
     /// Receive buffer or window, bytes.
     pub(super) receive_buffer: Option<u64>,
+    /// Send buffer, bytes; `None`: it has none, as the simulator's TCP.
+    pub(super) send_buffer: Option<u64>,
+    /// Least and longest retransmission timeout, and whether the least one comes on top of the round-trip time.
+    pub(super) rto_min: Duration,
+    pub(super) rto_max: Duration,
+    pub(super) rto_above_srtt: bool,
+    /// Packets for each of which the window grows once: those that an acknowledgement of TCP stands for; SCTP counts bytes.
+    pub(super) acked: u32,
+    /// Which losses it repairs without a timeout.
+    pub(super) repair: Repair,
     /// When it runs.
     pub(super) from: Duration,
     pub(super) to: Duration,
@@ -53,8 +65,9 @@ pub(super) struct PathFacts {
     pub(super) back: Vec<LinkFacts>,
     /// Propagation of a packet and its acknowledgement, and one serialisation of each on every link.
     pub(super) base_rtt: Duration,
-    /// Share of packets that loss models take on the way there.
+    /// Share of packets that loss models take on the way there, and how.
     pub(super) loss: f64,
+    pub(super) losses: Losses,
     /// It carries nothing as long as the flow's primary path works.
     pub(super) spare: bool,
 }
@@ -170,6 +183,12 @@ impl Network<'_> {
             offered_bps,
             total_bytes,
             receive_buffer: wire.receive_buffer,
+            send_buffer: wire.send_buffer,
+            rto_min: wire.rto.0,
+            rto_max: wire.rto.1,
+            rto_above_srtt: wire.rto_above_srtt,
+            acked: wire.acked,
+            repair: wire.repair,
             from: Duration::from_secs_f64(mean(&flow.start, run).clamp(0.0, 1e9)),
             to: flow.stop.unwrap_or(run).min(run),
             paths: paths.collect(),
@@ -177,11 +196,19 @@ impl Network<'_> {
     }
 
     fn path(&self, name: &str, flow: &Flow, path: &scenario::Path, wire: &Wire) -> PathFacts {
-        let (there, mut rtt_s, loss) = self.way(&flow.from, &flow.to, &path.via, wire.packet);
+        let (there, mut rtt_s, losses) = self.way(&flow.from, &flow.to, &path.via, wire.packet);
         let (back, back_s, _) = self.way(&flow.to, &flow.from, &path.back, wire.ack);
         rtt_s += back_s;
         let base_rtt = Duration::from_secs_f64(rtt_s.clamp(0.0, 1e9));
-        PathFacts { name: name.to_owned(), out: there, back, base_rtt, loss, spare: false }
+        PathFacts {
+            name: name.to_owned(),
+            out: there,
+            back,
+            base_rtt,
+            loss: losses.mean(),
+            losses,
+            spare: false,
+        }
     }
 
     fn cross(&self, cross: &scenario::Cross) -> Option<CrossFacts> {
@@ -190,7 +217,8 @@ impl Network<'_> {
         let bytes = cross.sizes.values().map(|size| f64::from(size.bytes) * size.share);
         let run = self.scenario.run.time;
         Some(CrossFacts {
-            rate_bps: mean(&cross.load, run) * self.rate_bps(hops.first()?)?,
+            // The load is a share of the link's nominal rate, whatever that is at the time.
+            rate_bps: mean(&cross.load, run) * self.config(hops.first()?).rate.mean_bps()?,
             links: hops.iter().map(name).collect(),
             packet: (bytes.sum::<f64>() / shares).max(1.0),
             time: run + cross.lead,
@@ -209,20 +237,20 @@ impl Network<'_> {
         }
     }
 
-    /// Links, the time a packet of so many bytes takes over empty ones, and the share of packets lost.
-    fn way(&self, from: &str, to: &str, via: &[String], bytes: u32) -> (Vec<LinkFacts>, f64, f64) {
+    /// Links, the time a packet of so many bytes takes over empty ones, and how packets are lost.
+    fn way(&self, from: &str, to: &str, via: &[String], bytes: u32) -> (Vec<LinkFacts>, f64, Losses) {
         let hops = self.scenario.way(from, to, via).expect("paths are checked when a scenario is read");
-        let (mut links, mut seconds, mut kept) = (Vec::new(), 0.0, 1.0);
+        let (mut links, mut seconds, mut losses) = (Vec::new(), 0.0, Losses::default());
         for hop in hops {
             let (config, rate_bps) = (self.config(&hop), self.rate_bps(&hop));
             let direction = self.scenario.direction(&hop).expect("each link of the way is there");
             let bits = f64::from(bytes) * 8.0;
             seconds +=
                 mean(&direction.delay, self.scenario.run.time) + rate_bps.map_or(0.0, |rate| bits / rate);
-            kept *= 1.0 - config.mean_loss();
+            losses.add(config);
             links.push(link(name(&hop), config, rate_bps, bytes));
         }
-        (links, seconds, 1.0 - kept)
+        (links, seconds, losses)
     }
 }
 
@@ -245,6 +273,11 @@ struct Wire {
     ack: u32,
     payload: u32,
     receive_buffer: Option<u64>,
+    send_buffer: Option<u64>,
+    rto: (Duration, Duration),
+    rto_above_srtt: bool,
+    acked: u32,
+    repair: Repair,
     /// Its scheme sends by the primary path only.
     one_path: bool,
 }
@@ -266,6 +299,11 @@ impl Wire {
                     ack: header + if mptcp { config.data_ack_bytes } else { 0 },
                     payload: config.segment,
                     receive_buffer: Some(config.receive_window),
+                    send_buffer: None,
+                    rto: (config.rto_min, config.rto_max),
+                    rto_above_srtt: config.rto_min_above_srtt,
+                    acked: config.ack_every,
+                    repair: if config.recovery == Recovery::Sack { Repair::Sack } else { Repair::Reno },
                     one_path: false,
                 }
             }
@@ -276,6 +314,11 @@ impl Wire {
                 ack: 0,
                 payload: size,
                 receive_buffer: None,
+                send_buffer: None,
+                rto: (Duration::ZERO, Duration::ZERO),
+                rto_above_srtt: false,
+                acked: 1,
+                repair: Repair::Reno,
                 one_path: false,
             },
         }
@@ -293,6 +336,11 @@ impl Wire {
             ack: u32::from(sctp.encapsulation) + SACK,
             payload,
             receive_buffer: Some(u64::from(sctp.receive_buffer)),
+            send_buffer: Some(u64::from(sctp.send_buffer)),
+            rto: (sctp.rto_min, sctp.rto_max),
+            rto_above_srtt: false,
+            acked: 1,
+            repair: Repair::SackAgain,
             one_path: primary_only(scheme),
         }
     }

@@ -2,10 +2,14 @@
 
 mod cost;
 mod facts;
+mod losses;
 mod mean;
+mod pftk;
 mod report;
 mod run;
 mod share;
 mod warn;
 
+pub use report::{Check, check};
 pub(crate) use run::run;
+pub use warn::Warning;

@@ -1,45 +1,78 @@
 //! What `check` prints.
 
-use super::cost::Cost;
-use super::facts::{Facts, FlowFacts, LinkFacts, PathFacts};
+use super::cost::{Cost, cost};
+use super::facts::{Facts, FlowFacts, LinkFacts, PathFacts, facts};
+use super::share::rates;
+use super::warn::Warning;
 use crate::show::{bits_per_s, bytes, percent};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::time::Duration;
 use strandcast_proto::text::printable;
-use strandcast_sim::scenario::Scenario;
+use strandcast_sim::scenario::{self, Scenario, hash};
+use strandcast_sim::simulation::{BuildError, Catalog};
 
 /// The layout of the JSON.
 const SCHEMA: &str = "strandcast-check-1";
 
 /// All that is known of a scenario before it runs.
-pub(super) struct Report<'a> {
-    pub(super) scenario: &'a Scenario,
-    pub(super) hash: &'a str,
-    pub(super) facts: &'a Facts,
+#[derive(Clone, Debug)]
+pub struct Check {
+    title: String,
+    hash: String,
+    runs: u32,
+    facts: Facts,
     /// By flow and path, bit/s at IP level.
-    pub(super) rates: &'a [Vec<f64>],
+    rates: Vec<Vec<f64>>,
     /// Of one run.
-    pub(super) cost: Cost,
-    pub(super) warnings: Vec<String>,
+    cost: Cost,
+    /// What is probably not meant: numbers in the order in which they were read, then the network and its flows.
+    pub warnings: Vec<Warning>,
 }
 
-impl Report<'_> {
+/// Looks at a scenario; `noted` is what was noted when it was read ([`Document::read`]).
+///
+/// # Errors
+/// It cannot be built.
+///
+/// [`Document::read`]: strandcast_sim::scenario::Document::read
+pub fn check(
+    scenario: &Scenario,
+    noted: &[scenario::Warning],
+    catalog: &dyn Catalog,
+) -> Result<Check, BuildError> {
+    let facts = facts(scenario, catalog)?;
+    let rates = rates(&facts);
+    let mut warnings: Vec<Warning> = noted.iter().map(Warning::from).collect();
+    warnings.extend(super::warn::warnings(scenario, &facts));
+    Ok(Check {
+        title: scenario.title.clone(),
+        hash: hash(scenario),
+        runs: scenario.run.runs,
+        cost: cost(&facts, &rates),
+        facts,
+        rates,
+        warnings,
+    })
+}
+
+impl Check {
     /// For people.
-    pub(super) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let mut text = String::new();
         let mut line = |words: String| {
             text.push_str(&words);
             text.push('\n');
         };
-        line(printable(&self.scenario.title).into_owned());
-        for (flow, rates) in self.facts.flows.iter().zip(self.rates) {
+        line(printable(&self.title).into_owned());
+        for (flow, rates) in self.facts.flows.iter().zip(&self.rates) {
+            line(String::new());
             line(printable(&head(flow)).into_owned());
             for (path, rate) in flow.paths.iter().zip(rates) {
                 path_lines(path, *rate).into_iter().for_each(&mut line);
             }
         }
-        let (runs, cost) = (self.scenario.run.runs, self.cost);
+        let (runs, cost) = (self.runs, self.cost);
         let each = if runs == 1 { String::new() } else { format!(" each of {runs} runs") };
         line(format!(
             "\nabout {} data packets, {} packet-hops, {} of a processor{each}",
@@ -48,31 +81,30 @@ impl Report<'_> {
             about(cost.time)
         ));
         for warning in &self.warnings {
-            line(format!("warning: {warning}"));
+            line(printable(&format!("warning: {warning}")).into_owned());
         }
         text
     }
 
-    /// For machines.
-    pub(super) fn json(&self) -> String {
-        let flows = self.facts.flows.iter().zip(self.rates);
+    /// For machines: `strandcast-check-1`.
+    pub fn json(&self) -> Value {
+        let flows = self.facts.flows.iter().zip(&self.rates);
         let flows = flows.map(|(flow, rates)| (flow.name.clone(), flow_json(flow, rates)));
         let cost = self.cost;
-        let value = json!({
+        json!({
             "schema": SCHEMA,
-            "scenario": { "title": self.scenario.title, "hash": self.hash },
+            "scenario": { "title": self.title, "hash": self.hash },
             "flows": flows.collect::<serde_json::Map<_, _>>(),
             "packets": cost.packets.round(),
             "packet_hops": cost.packet_hops.round(),
             "run_time_s": cost.time.as_secs_f64(),
-            "warnings": self.warnings,
-        });
-        format!("{value:#}\n")
+            "warnings": self.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        })
     }
 }
 
 fn head(flow: &FlowFacts) -> String {
-    let mut words = format!("\nflow {}", flow.name);
+    let mut words = format!("flow {}", flow.name);
     if flow.count > 1 {
         let _ = write!(words, " ({} alike)", flow.count);
     }
@@ -141,6 +173,7 @@ fn flow_json(flow: &FlowFacts, rates: &[f64]) -> Value {
         "transport": flow.transport, "scheme": flow.scheme, "count": flow.count,
         "packet_bytes": flow.packet, "ack_bytes": flow.ack, "offered_bps": flow.offered_bps,
         "total_bytes": flow.total_bytes, "receive_buffer_bytes": flow.receive_buffer,
+        "send_buffer_bytes": flow.send_buffer,
         "paths": paths.collect::<serde_json::Map<_, _>>(),
     })
 }

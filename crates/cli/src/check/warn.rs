@@ -1,31 +1,61 @@
 //! What is probably not meant.
 
-use super::facts::{Facts, FlowFacts, LinkFacts};
+use super::facts::{Facts, FlowFacts, LinkFacts, PathFacts};
+use super::share::random_bps;
 use crate::show::{bits_per_s, bytes, percent};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::time::Duration;
-use strandcast_sim::scenario::Scenario;
+use strandcast_sim::scenario::{self, Scenario};
+
+/// Something that a scenario can mean, but probably does not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// Where: `net.toml:12: links.b.delay`, `--set links.b.delay=300: links.b.delay`, `link b`, `flow video`.
+    pub place: String,
+    /// What is odd, and how to mend it.
+    pub message: String,
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.message)
+    }
+}
+
+impl From<&scenario::Warning> for Warning {
+    fn from(warning: &scenario::Warning) -> Self {
+        Warning { place: warning.place(), message: warning.message() }
+    }
+}
 
 /// A queue that holds more is rather a mistake.
 const LONG_QUEUE: Duration = Duration::from_secs(1);
 /// So much loss stops most schemes; a little less than said, for rounding.
 const HEAVY_LOSS: f64 = 0.2 - 1e-9;
+/// So little is left of what independent losses would allow where bursts stall a sender.
+const STALLED: f64 = 0.5;
 
-/// One line each.
-pub(super) fn warnings(scenario: &Scenario, facts: &Facts) -> Vec<String> {
+/// What the network and its flows show: numbers alone are looked at when a scenario is read.
+pub(super) fn warnings(scenario: &Scenario, facts: &Facts) -> Vec<Warning> {
     let mut found = queues(&facts.flows);
     for flow in &facts.flows {
-        buffer(flow, &mut found);
-        shared(flow, &mut found);
-        losses(flow, &mut found);
-        demand(flow, &mut found);
-        times(scenario, flow, &mut found);
+        let mut say = |message: String| found.push(Warning { place: format!("flow {}", flow.name), message });
+        buffers(flow, &mut say);
+        shared(flow, &mut say);
+        losses(flow, &mut say);
+        stalls(flow, &mut say);
+        demand(flow, &mut say);
+        times(scenario, flow, &mut say);
     }
     found
 }
 
+/// Whoever collects what is said of a flow.
+type Say<'a> = &'a mut dyn FnMut(String);
+
 /// Once a link, however many paths pass it.
-fn queues(flows: &[FlowFacts]) -> Vec<String> {
+fn queues(flows: &[FlowFacts]) -> Vec<Warning> {
     let paths = flows.iter().flat_map(|flow| &flow.paths);
     let links: BTreeMap<&str, &LinkFacts> = paths
         .flat_map(|path| path.out.iter().chain(&path.back))
@@ -35,63 +65,79 @@ fn queues(flows: &[FlowFacts]) -> Vec<String> {
         links.values().filter_map(|link| Some((link, link.queue?))).filter(|(_, queue)| *queue > LONG_QUEUE);
     let line = |(link, queue): (&&LinkFacts, Duration)| {
         let (name, seconds) = (&link.name, queue.as_secs_f64());
-        format!(
-            "link {name}: its queue holds {seconds:.1} s of packets; nothing is lost before delays are that long"
-        )
+        let message =
+            format!("its queue holds {seconds:.1} s of packets; nothing is lost before delays are that long");
+        Warning { place: format!("link {name}"), message }
     };
     long.map(line).collect()
 }
 
-fn buffer(flow: &FlowFacts, found: &mut Vec<String>) {
-    let Some(buffer) = flow.receive_buffer else { return };
+fn buffers(flow: &FlowFacts, say: Say<'_>) {
     let needed: f64 = flow.used().filter_map(|path| path.bdp_bytes()).sum();
-    if (buffer as f64) < needed {
-        let (name, buffer, needed) = (&flow.name, bytes(buffer), bytes(needed as u64));
-        found.push(format!(
-            "flow {name}: its receive buffer of {buffer} is less than what its paths hold ({needed}): it cannot fill them"
+    for (what, buffer) in [("receive", flow.receive_buffer), ("send", flow.send_buffer)] {
+        let Some(buffer) = buffer.filter(|buffer| (*buffer as f64) < needed) else { continue };
+        let (buffer, needed) = (bytes(buffer), bytes(needed as u64));
+        say(format!(
+            "its {what} buffer of {buffer} is less than what its paths hold ({needed}): it cannot fill them"
         ));
     }
 }
 
-fn shared(flow: &FlowFacts, found: &mut Vec<String>) {
+fn shared(flow: &FlowFacts, say: Say<'_>) {
     let mut paths_of: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for path in flow.used() {
         let links: BTreeSet<&str> = path.out.iter().map(|link| link.name.as_str()).collect();
         links.into_iter().for_each(|link| paths_of.entry(link).or_default().push(&path.name));
     }
     for (link, paths) in paths_of.iter().filter(|(_, paths)| paths.len() > 1) {
-        found.push(format!("flow {}: paths {} share link {link}", flow.name, paths.join(", ")));
+        say(format!("paths {} share link {link}", paths.join(", ")));
     }
 }
 
-fn losses(flow: &FlowFacts, found: &mut Vec<String>) {
+fn losses(flow: &FlowFacts, say: Say<'_>) {
     for path in flow.paths.iter().filter(|path| path.loss >= HEAVY_LOSS) {
-        let (flow, path, loss) = (&flow.name, &path.name, percent(path.loss));
-        found.push(format!("flow {flow}: path {path} loses {loss} of its packets at random"));
+        let (path, loss) = (&path.name, percent(path.loss));
+        say(format!("path {path} loses {loss} of its packets at random"));
     }
 }
 
-fn demand(flow: &FlowFacts, found: &mut Vec<String>) {
+/// Losses whose state only packets move: each timeout sends one, and the next one comes twice as late.
+fn stalls(flow: &FlowFacts, say: Say<'_>) {
+    for path in flow.used().filter(|path| path.losses.by_packet()) {
+        let independent = PathFacts { losses: path.losses.uncorrelated(), ..path.clone() };
+        let (stalled, otherwise) = (random_bps(flow, path), random_bps(flow, &independent));
+        if stalled < otherwise * STALLED {
+            let (path, again) = (&path.name, percent(path.losses.after_loss(0.0)));
+            say(format!(
+                "path {path}: {again} of the packets behind a lost one are lost, too, and only packets move that state: \
+                 retransmission timeouts double meanwhile and stall it at about {}; `by = \"time\"` lets a burst pass",
+                bits_per_s(stalled)
+            ));
+        }
+    }
+}
+
+fn demand(flow: &FlowFacts, say: Say<'_>) {
     let rates: Option<Vec<f64>> = flow.used().map(|path| path.rate_bps()).collect();
     let (Some(offered), Some(rates)) = (flow.offered_bps, rates) else { return };
     let wire = offered * f64::from(flow.packet) / f64::from(flow.payload);
     let carried: f64 = rates.iter().sum();
     if wire > carried {
-        let (name, wire, carried) = (&flow.name, bits_per_s(wire), bits_per_s(carried));
-        found.push(format!("flow {name}: it sends {wire} with headers, and its paths carry {carried}"));
+        let (wire, carried) = (bits_per_s(wire), bits_per_s(carried));
+        say(format!("it sends {wire} with headers, and its paths carry {carried}"));
     }
 }
 
-fn times(scenario: &Scenario, flow: &FlowFacts, found: &mut Vec<String>) {
+fn times(scenario: &Scenario, flow: &FlowFacts, say: Say<'_>) {
     let (run, name) = (&scenario.run, &flow.name);
     if flow.from >= run.time {
-        found.push(format!("flow {name}: it begins when the run has ended"));
+        say("it begins when the run has ended".to_owned());
     } else if flow.to <= run.warmup {
-        found.push(format!("flow {name}: it ends before results count (run.warmup)"));
+        say("it ends before results count (run.warmup)".to_owned());
     }
     for (path, said) in &scenario.flows[name].paths {
         if said.join.is_some_and(|join| join >= flow.to) {
-            found.push(format!("flow {name}: path {path} joins when the flow has ended"));
+            say(format!("path {path} joins when the flow has ended"));
         }
     }
 }

@@ -71,7 +71,7 @@ impl Plan {
         }
         let seed = args.seed.unwrap_or(loaded.scenario.run.seed);
         let runs = args.runs.unwrap_or(loaded.scenario.run.runs);
-        let jobs = jobs(&schemes.unwrap_or_default(), seed, runs);
+        let jobs = jobs(&schemes.unwrap_or_default(), seed, runs).map_err(CliError::Usage)?;
         if args.trace.is_some() && jobs.len() > 1 {
             let message = format!(
                 "--trace is of one run, not of {}; add --runs 1 and at most one --scheme",
@@ -87,8 +87,19 @@ impl Plan {
         let progress = Arc::new(Progress::new(jobs.len(), quiet));
         let mut plan = Plan { args, catalog, loaded, name, jobs, seed, output: None, progress };
         plan.batch().validate(&plan.jobs).map_err(|e| plan.error(e))?;
+        plan.warn();
         plan.output = plan.open_output()?;
         Ok(plan)
+    }
+
+    /// Tells what is probably not meant, on standard error, so that results stay what they are.
+    fn warn(&self) {
+        // Of schemes that are compared the scenario's own need not be one that can be built.
+        let checked = self.loaded.check(&*self.catalog).ok().filter(|_| !self.args.quiet);
+        checked
+            .iter()
+            .flat_map(|checked| &checked.warnings)
+            .for_each(|w| print::line(&format!("warning: {w}")));
     }
 
     fn open_output(&self) -> Result<Option<Output>, CliError> {

@@ -234,8 +234,7 @@ impl Association {
         if !self.mind.usable().contains(path) {
             return false;
         }
-        let aggregate = self.mind.aggregate.is_none_or(|a| self.mind.in_flight < a);
-        self.paths[path.index()].free_retransmit || (v.has_room() && aggregate)
+        self.paths[path.index()].free_retransmit || (v.has_room() && !self.aggregate_full())
     }
 
     fn admits_new(&self, path: PathId) -> bool {
@@ -243,21 +242,31 @@ impl Association {
         room && self.mind.usable().contains(path)
     }
 
+    fn any_admits_new(&self) -> bool {
+        self.mind.views.iter().any(|v| self.admits_new(v.id))
+    }
+
+    fn aggregate_full(&self) -> bool {
+        self.mind.aggregate.is_some_and(|a| self.mind.in_flight >= a)
+    }
+
     fn pick_new(&mut self, now: Instant) -> Option<Pick> {
         if !self.may_send_data() {
+            self.stats.set_blocked(now, false, false);
             return None;
         }
         if self.tx.queue.head_expired(now) {
             self.expire_queued(now);
         }
         let Some((len, _)) = self.tx.queue.next_chunk(self.tx.max_payload) else {
-            self.stats.set_rwnd_blocked(now, false);
+            let refused = self.tx.was_full && !self.aggregate_full() && self.any_admits_new();
+            self.stats.set_blocked(now, false, refused);
             return None;
         };
         let book = len as u64 + 16;
         let window = book <= self.mind.rwnd() || self.mind.in_flight == 0;
-        self.stats.set_rwnd_blocked(now, !window && self.mind.views.iter().any(|v| self.admits_new(v.id)));
-        if !window || self.mind.aggregate.is_some_and(|a| self.mind.in_flight >= a) {
+        self.stats.set_blocked(now, !window && self.any_admits_new(), false);
+        if !window || self.aggregate_full() {
             return None;
         }
         let path = self.assigned(now, Next::New { book })?;

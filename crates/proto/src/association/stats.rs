@@ -49,6 +49,11 @@ pub struct AssociationStats {
     pub rwnd_blocked: Duration,
     /// Since when it does.
     pub rwnd_blocked_since: Option<Instant>,
+    /// Time during which only the full send buffer held new data back, finished spells only: a message was refused, all
+    /// that was taken has been sent, and a congestion window had room.
+    pub send_buffer_blocked: Duration,
+    /// Since when it does.
+    pub send_buffer_blocked_since: Option<Instant>,
 }
 
 impl AssociationStats {
@@ -57,14 +62,27 @@ impl AssociationStats {
         self.rwnd_blocked + self.rwnd_blocked_since.map_or(Duration::ZERO, |since| now - since)
     }
 
-    pub(super) fn set_rwnd_blocked(&mut self, now: Instant, blocked: bool) {
-        match (blocked, self.rwnd_blocked_since) {
-            (true, None) => self.rwnd_blocked_since = Some(now),
-            (false, Some(since)) => {
-                self.rwnd_blocked += now - since;
-                self.rwnd_blocked_since = None;
-            }
-            _ => {}
+    /// Time until `now` during which only the full send buffer held new data back.
+    pub fn send_buffer_blocked_time(&self, now: Instant) -> Duration {
+        let open = self.send_buffer_blocked_since.map_or(Duration::ZERO, |since| now - since);
+        self.send_buffer_blocked + open
+    }
+
+    /// Notes which buffer holds new data back from `now` on, if any does.
+    pub(super) fn set_blocked(&mut self, now: Instant, rwnd: bool, send_buffer: bool) {
+        spell(now, rwnd, &mut self.rwnd_blocked, &mut self.rwnd_blocked_since);
+        spell(now, send_buffer, &mut self.send_buffer_blocked, &mut self.send_buffer_blocked_since);
+    }
+}
+
+/// Begins or ends a spell, if `on` is something new.
+fn spell(now: Instant, on: bool, sum: &mut Duration, open: &mut Option<Instant>) {
+    match (on, *open) {
+        (true, None) => *open = Some(now),
+        (false, Some(since)) => {
+            *sum += now - since;
+            *open = None;
         }
+        _ => {}
     }
 }

@@ -29,6 +29,8 @@ pub fn counters(
     }
     report(None, "spurious", association.stats().spurious as f64);
     report(None, "rwnd_blocked_s", association.stats().rwnd_blocked_time(now).as_secs_f64());
+    let buffer = association.stats().send_buffer_blocked_time(now);
+    report(None, "send_buffer_blocked_s", buffer.as_secs_f64());
     for (name, count) in association.scheme_counters() {
         report(None, name, count as f64);
     }

@@ -214,11 +214,11 @@ impl<P: Payload> Link<P> {
 
     /// Takes the link down: what waits and what propagates is dropped, and so are new packets, until it is up again.
     /// Whoever sends learns of it from [`Fate::Down`] or not at all, as the caller likes. Poll first: what has arrived
-    /// and was not fetched is dropped, too.
-    pub fn set_down(&mut self, now: Instant, down: bool) {
+    /// and was not fetched is dropped, too. Gives those that were dropped and would have arrived, copies among them.
+    pub fn set_down(&mut self, now: Instant, down: bool) -> Vec<P> {
         self.down = down;
         if !down {
-            return;
+            return Vec::new();
         }
         self.settle(now);
         (self.busy_ns, self.wait_ns) = self.times(now);
@@ -227,12 +227,15 @@ impl<P: Payload> Link<P> {
         for pending in self.pending.drain(..).filter(nowhere) {
             self.stats.dropped_down.add(pending.len);
         }
+        let mut dropped = Vec::new();
         for flight in self.in_order.drain(..).chain(self.held_up.drain(..)) {
             self.stats.dropped_down.add(flight.len);
+            dropped.push(flight.packet);
         }
         self.pending_bytes = 0;
         self.busy_until = now.min(self.busy_until);
         self.last_arrival = Instant::ZERO;
+        dropped
     }
 
     /// How many packets wait at `now`, without the one in the transmitter.

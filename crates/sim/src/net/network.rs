@@ -243,7 +243,9 @@ impl<W: Watch> Network<W> {
     pub fn set_down(&mut self, wire: WireId, down: bool, notify: bool) {
         let now = self.engine.now();
         let w = &mut self.wires[wire.index()];
-        w.link.set_down(now, down);
+        for packet in w.link.set_down(now, down) {
+            self.watch.dropped(now, wire, &packet.head);
+        }
         if down {
             w.departing.retain(|d| d.at <= now);
         }
@@ -337,6 +339,7 @@ impl<W: Watch> Network<W> {
             again,
             sent: now,
             spared: false,
+            damaged: false,
         };
         self.packets += 1;
         let packet = Packet { head, body };
@@ -440,6 +443,7 @@ impl<W: Watch> Network<W> {
     }
 
     fn receive(&mut self, now: Instant, to: AgentId, packet: Packet) {
+        self.watch.received(now, &packet.head);
         let mut out = core::mem::take(&mut self.out);
         self.agents[to.0 as usize].agent.handle_packet(now, packet, &mut out);
         self.emit(now, to, &mut out);

@@ -42,6 +42,8 @@ pub struct Head {
     pub sent: Instant,
     /// Random loss of the link it is on does not take it.
     pub spared: bool,
+    /// A link has damaged it: its receiver's checksum refuses it.
+    pub damaged: bool,
 }
 
 /// What agents say to each other.
@@ -84,6 +86,7 @@ impl Packet {
 /// SCTP sees the damage and must find it by its own checksum; the others' packets do not get through to their agents.
 impl Payload for Packet {
     fn corrupt(&mut self, random: &mut Random) {
+        self.head.damaged = true;
         match &mut self.body {
             Body::Sctp(bytes) => bytes.corrupt(random),
             Body::Tcp(segment) => segment.corrupt(random),

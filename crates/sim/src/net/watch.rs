@@ -17,6 +17,12 @@ pub trait Watch {
     /// A packet came out of a link.
     fn arrived(&mut self, _now: Instant, _wire: WireId, _head: &Head) {}
 
+    /// A link that went down dropped a packet that waited for it or was under way.
+    fn dropped(&mut self, _now: Instant, _wire: WireId, _head: &Head) {}
+
+    /// A packet came to the agent it was sent to, which is handed it next; it may be damaged.
+    fn received(&mut self, _now: Instant, _head: &Head) {}
+
     /// An agent has something to note.
     fn note(&mut self, _now: Instant, _flow: FlowId, _from: AgentId, _note: &Note) {}
 

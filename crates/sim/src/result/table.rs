@@ -129,14 +129,15 @@ fn mean(stats: &Stats, name: &str) -> f64 {
     stats.get(name).map_or(0.0, |stat| stat.mean)
 }
 
-/// What keeps a flow from being faster, as far as its metrics tell: the receive window if it blocked the flow for half
-/// of the time; the source if that had nothing to send for longer than the congestion window was full; else what most of
+/// What keeps a flow from being faster, as far as its metrics tell: the receive window or the send buffer, whichever blocked
+/// it longer, if both did for half of the time together; the source if that had nothing to send for longer than the congestion window was full; else what most of
 /// its losses were. Of a video, whose source is slow on purpose, only the first.
 fn limit(stats: &Stats) -> &'static str {
     let mean = |name| mean(stats, name);
     let (random, queue) = (mean("lost_random_packets"), mean("lost_queue_packets"));
-    if mean("rwnd_blocked_ratio") >= 0.5 {
-        "receive window"
+    let (window, buffer) = (mean("rwnd_blocked_ratio"), mean("send_buffer_blocked_ratio"));
+    if window + buffer >= 0.5 {
+        if buffer > window { "send buffer" } else { "receive window" }
     } else if stats.contains_key("psnr_eq17_db") {
         "-"
     } else if mean("app_limited_s") > mean("cwnd_limited_s") {

@@ -243,6 +243,13 @@ fn what_limits_a_flow() {
     let losses = [("lost_random_packets", 3.0), ("lost_queue_packets", 2.0)];
     assert_eq!(limit(&[("rwnd_blocked_ratio", 0.5), losses[0], losses[1]]), "receive window");
     assert_eq!(limit(&[("rwnd_blocked_ratio", 0.4), losses[0], losses[1]]), "random loss");
+    let both = |window, buffer| {
+        limit(&[("rwnd_blocked_ratio", window), ("send_buffer_blocked_ratio", buffer), losses[1]])
+    };
+    assert_eq!(both(0.0, 0.5), "send buffer");
+    assert_eq!(both(0.2, 0.4), "send buffer");
+    assert_eq!(both(0.4, 0.2), "receive window");
+    assert_eq!(both(0.2, 0.2), "queue");
     assert_eq!(limit(&[losses[1]]), "queue");
     assert_eq!(limit(&[losses[0], ("app_limited_s", 2.0), ("cwnd_limited_s", 1.0)]), "source");
     assert_eq!(limit(&[losses[0], ("psnr_eq17_db", 60.0)]), "-");

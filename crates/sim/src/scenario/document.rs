@@ -10,7 +10,7 @@ use super::keys::ROOT;
 use super::model::Scenario;
 use super::table::{Source, Table, dotted};
 use super::tree::{self, Branch, Place, Value};
-use super::{read, set};
+use super::{LARGEST_SCENARIO, Warning, input, read, set};
 
 /// A scenario file with the arguments that change it: it knows where everything was said, so that what only its user
 /// finds wrong (a scheme that does not exist) is told with a line, too.
@@ -26,7 +26,7 @@ impl Document {
     /// Reads a file and applies `--set` arguments to it (`links.b.loss.uniform.rate=0.02`).
     ///
     /// # Errors
-    /// The file can't be read, is not TOML, or an argument is not `KEY=VALUE`.
+    /// It is no regular file of at most [`LARGEST_SCENARIO`] bytes, is not TOML, or an argument is not `KEY=VALUE`.
     pub fn open(path: &Path, sets: &[String]) -> Result<Self, ScenarioError> {
         let file = path.display().to_string();
         let wrong = |message: String| ScenarioError {
@@ -36,8 +36,7 @@ impl Document {
             key: String::new(),
             message,
         };
-        let bytes = std::fs::read(path).map_err(|why| wrong(format!("can't be read: {why}")))?;
-        let text = String::from_utf8(bytes).map_err(|_| wrong("is not text in UTF-8".into()))?;
+        let text = input::text(path, LARGEST_SCENARIO).map_err(wrong)?;
         Document::parse(&text, &file, path.parent().unwrap_or(Path::new("")), sets)
     }
 
@@ -71,9 +70,22 @@ impl Document {
     /// # Errors
     /// The first mistake.
     pub fn scenario(&self) -> Result<Scenario, ScenarioError> {
-        let source =
-            Source { file: &self.file, folder: &self.folder, files: RefCell::new(self.files.clone()) };
-        read::scenario(&Table::root(&source, self.root.clone(), &ROOT)?)
+        self.read().map(|(scenario, _)| scenario)
+    }
+
+    /// The scenario, as [`scenario`](Self::scenario) has it, and which of its numbers are probably not meant.
+    ///
+    /// # Errors
+    /// The first mistake.
+    pub fn read(&self) -> Result<(Scenario, Vec<Warning>), ScenarioError> {
+        let source = self.source(self.files.clone());
+        let scenario = read::scenario(&Table::root(&source, self.root.clone(), &ROOT)?)?;
+        Ok((scenario, source.warnings.into_inner()))
+    }
+
+    fn source(&self, files: BTreeMap<PathBuf, Arc<str>>) -> Source<'_> {
+        let (files, warnings) = (RefCell::new(files), RefCell::default());
+        Source { file: &self.file, folder: &self.folder, files, warnings }
     }
 
     /// A mistake in what a key says, with its line: the keys from the top, as `["flows", "video", "scheme"]`. A key that
@@ -90,8 +102,7 @@ impl Document {
             };
         }
         let key = keys.iter().fold(String::new(), |key, part| dotted(&key, part));
-        let source = Source { file: &self.file, folder: &self.folder, files: RefCell::new(BTreeMap::new()) };
-        source.error(at, &key, message)
+        self.source(BTreeMap::new()).error(at, &key, message)
     }
 }
 

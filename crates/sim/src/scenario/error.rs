@@ -20,17 +20,21 @@ pub struct ScenarioError {
     pub message: String,
 }
 
+impl ScenarioError {
+    /// `FILE:LINE: KEY`, as far as there are such.
+    pub(super) fn place(&self) -> String {
+        let place = match (&self.set, self.line) {
+            (Some(set), _) => format!("--set {}", printable(set)),
+            (None, Some(line)) => format!("{}:{line}", printable(&self.file)),
+            (None, None) => printable(&self.file).into_owned(),
+        };
+        if self.key.is_empty() { place } else { format!("{place}: {}", printable(&self.key)) }
+    }
+}
+
 impl fmt::Display for ScenarioError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.set, self.line) {
-            (Some(set), _) => write!(f, "--set {}: ", printable(set))?,
-            (None, Some(line)) => write!(f, "{}:{line}: ", printable(&self.file))?,
-            (None, None) => write!(f, "{}: ", printable(&self.file))?,
-        }
-        if !self.key.is_empty() {
-            write!(f, "{}: ", printable(&self.key))?;
-        }
-        f.write_str(&printable(&self.message))
+        write!(f, "{}: {}", self.place(), printable(&self.message))
     }
 }
 

@@ -20,6 +20,10 @@ impl Item<'_> {
     pub fn whole(&self) -> Read<u64> {
         match (self.takes, &self.node.value) {
             (Takes::Whole(least, most), Value::Integer(n)) => self.between(*n, (*least, *most)),
+            // An argument with a number that TOML does not have.
+            (Takes::Whole(least, most), Value::Text(text)) if is_too_long(text) => {
+                Err(self.error(format!("{text} is out of range; it can be {least} to {most}")))
+            }
             _ => Err(self.wrong(&describe(self.takes))),
         }
     }
@@ -50,9 +54,14 @@ impl Item<'_> {
     /// A number with or without unit.
     pub fn amount(&self) -> Read<f64> {
         match self.takes {
-            Takes::Amount(quantity, least) => self.within(*quantity, *least),
+            Takes::Amount(quantity, least) => self.meant(*quantity, *least),
             _ => unreachable!("{} is a key for an amount", self.key),
         }
+    }
+
+    /// The same, with a look at whether it can be meant.
+    fn meant(&self, quantity: Quantity, least: Least) -> Read<f64> {
+        self.within(quantity, least).inspect(|n| self.doubt(quantity, *n))
     }
 
     fn within(&self, quantity: Quantity, least: Least) -> Read<f64> {
@@ -104,7 +113,7 @@ impl Item<'_> {
 
     fn changing(&self, quantity: Quantity, least: Least, changes: Changes) -> Read<Number> {
         let Value::Table(branch) = &self.node.value else {
-            return self.within(quantity, least).map(Number::Constant);
+            return self.meant(quantity, least).map(Number::Constant);
         };
         let number = match self.form(branch)? {
             "uniform" => self.uniform(branch, quantity, changes)?,
@@ -146,7 +155,7 @@ impl Item<'_> {
         let [low, high] = ends.as_slice() else {
             return Err(self.error(format!("uniform has {} numbers; it has two: [a, b]", ends.len())));
         };
-        let (low, high) = (low.within(quantity, Least::Zero)?, high.within(quantity, Least::Zero)?);
+        let (low, high) = (low.within(quantity, Least::Zero)?, high.meant(quantity, Least::Zero)?);
         if low > high {
             return Err(self.error(format!("uniform begins at {low}, above its end {high}; swap them")));
         }
@@ -186,7 +195,7 @@ impl Item<'_> {
                 return Err(step.wrong(EXPECTED));
             };
             let time = Duration::from_secs_f64(time.within(Quantity::Time, Least::Zero)?);
-            let value = value.within(quantity, Least::Zero)?;
+            let value = value.meant(quantity, Least::Zero)?;
             match steps.last() {
                 None if !time.is_zero() => {
                     return Err(step.error("the first step begins later than 0 s; put [0, value] in front"));
@@ -267,13 +276,19 @@ impl Item<'_> {
         if Quantity::Size.units().any(|unit| text.ends_with(unit)) {
             return self.bytes_between((0, 1 << 50)).map(QueueLimit::Bytes);
         }
-        let n = self.within(Quantity::Packets, Least::Zero)?;
+        let n = self.meant(Quantity::Packets, Least::Zero)?;
         if n == libm::trunc(n) {
             Ok(QueueLimit::Packets(n as u64))
         } else {
             Err(self.wrong("a whole number of packets"))
         }
     }
+}
+
+/// Whether it is a whole number that 64 bits don't hold.
+fn is_too_long(text: &str) -> bool {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    digits.len() > 1 && digits.bytes().all(|b| b.is_ascii_digit()) && text.parse::<i64>().is_err()
 }
 
 /// What a number may be.

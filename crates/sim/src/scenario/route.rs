@@ -61,7 +61,7 @@ impl Scenario {
     /// The names of the links from one node to another: as few as possible, and of several such ways the first by the
     /// names of the links. `None`: there is no way.
     pub fn route(&self, from: &str, to: &str) -> Option<Vec<String>> {
-        route(&self.links, from, to)
+        Routes::of(&self.links).shortest(from, to)
     }
 
     /// The way which a list of links makes from one node to another.
@@ -108,32 +108,72 @@ fn unknown(links: &Named<Link>, link: Option<&String>) -> WayError {
     }
 }
 
-pub(super) fn route(links: &Named<Link>, from: &str, to: &str) -> Option<Vec<String>> {
-    // Distances to the end first: then the first link by name that comes nearer is always right.
-    let mut distance = BTreeMap::from([(to, 0usize)]);
-    let mut next = VecDeque::from([to]);
-    while let Some(node) = next.pop_front() {
-        let steps = distance[node] + 1;
-        for there in links.values().filter_map(|link| across(link, node)) {
-            distance.entry(there).or_insert_with(|| {
-                next.push_back(there);
-                steps
-            });
+/// Which links each node has: made once, asked for every route.
+#[derive(Debug)]
+pub(super) struct Routes<'a> {
+    nodes: BTreeMap<&'a str, usize>,
+    /// By node: its links, in the order of their names, and the node at the other end of each.
+    links: Vec<Vec<(&'a str, usize)>>,
+}
+
+/// The distance of a node that was not come to.
+const FAR: usize = usize::MAX;
+
+impl<'a> Routes<'a> {
+    pub fn of(links: &'a Named<Link>) -> Self {
+        let mut routes = Routes { nodes: BTreeMap::new(), links: Vec::new() };
+        for (name, link) in links {
+            let ends = [routes.node(&link.from), routes.node(&link.to)];
+            routes.links[ends[0]].push((name, ends[1]));
+            routes.links[ends[1]].push((name, ends[0]));
         }
+        routes
     }
-    let mut names = Vec::new();
-    let mut node = from;
-    while node != to {
-        let here = *distance.get(node)?;
-        let nearer = |(name, link)| {
-            let there = across(link, node)?;
-            (distance[there] < here).then_some((name, there))
-        };
-        let (name, there): (&String, &str) = links.iter().find_map(nearer)?;
-        names.push(name.clone());
-        node = there;
+
+    fn node(&mut self, name: &'a str) -> usize {
+        let next = self.links.len();
+        let node = *self.nodes.entry(name).or_insert(next);
+        if node == next {
+            self.links.push(Vec::new());
+        }
+        node
     }
-    Some(names)
+
+    /// The links from one node to another, see [`Scenario::route`].
+    pub fn shortest(&self, from: &str, to: &str) -> Option<Vec<String>> {
+        if from == to {
+            return Some(Vec::new());
+        }
+        let (mut node, to) = (*self.nodes.get(from)?, *self.nodes.get(to)?);
+        // Distances to the end first: then the first link by name that comes nearer is always right.
+        let distance = self.distances(node, to).0;
+        let mut names = Vec::new();
+        while node != to {
+            let nearer = |(_, there): &&(&str, usize)| distance[*there] < distance[node];
+            let (name, there) = self.links[node].iter().find(nearer)?;
+            names.push((*name).to_owned());
+            node = *there;
+        }
+        Some(names)
+    }
+
+    /// By node, how many links lead from it to `to`, as far as that is less than from `from`; and how many ends of links were
+    /// looked at.
+    fn distances(&self, from: usize, to: usize) -> (Vec<usize>, usize) {
+        let mut distance = vec![FAR; self.links.len()];
+        distance[to] = 0;
+        let (mut next, mut looked) = (VecDeque::from([to]), 0);
+        while let Some(node) = next.pop_front().filter(|_| distance[from] == FAR) {
+            looked += self.links[node].len();
+            for (_, there) in &self.links[node] {
+                if distance[*there] == FAR {
+                    distance[*there] = distance[node] + 1;
+                    next.push_back(*there);
+                }
+            }
+        }
+        (distance, looked)
+    }
 }
 
 /// The way of a list of links; an error comes with the position of the link that is wrong.
@@ -172,4 +212,82 @@ pub(super) fn source<'a>(links: &'a Named<Link>, via: &[String]) -> Option<&'a s
     let second = via.get(1).and_then(|name| links.get(name));
     let touches = |node: &str| second.is_some_and(|link| across(link, node).is_some());
     Some(if touches(&first.from) && !touches(&first.to) { &first.to } else { &first.from })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::parse;
+    use proptest::prelude::*;
+    use std::fmt::Write as _;
+    use std::path::Path;
+
+    fn network(nodes: usize, links: &[(usize, usize)]) -> Scenario {
+        let mut text = String::new();
+        for node in 0..nodes {
+            let _ = writeln!(text, "[nodes.n{node}]");
+        }
+        for (i, (from, to)) in links.iter().enumerate() {
+            // Names are not in the order of the file.
+            let name = (i * 7919) % 10_007;
+            let _ =
+                writeln!(text, "[links.l{name}]\nfrom = \"n{from}\"\nto = \"n{to}\"\nrate = \"1 Mbit/s\"");
+        }
+        let (from, to) = links[0];
+        let _ = writeln!(text, "[flows.f]\nfrom = \"n{from}\"\nto = \"n{to}\"\n");
+        parse(&text, "test.toml", Path::new(""), &[]).expect("the network is right")
+    }
+
+    /// All ways without loops, the shortest first, then by the names of their links.
+    fn all(scenario: &Scenario, node: &str, to: &str, seen: &mut Vec<String>) -> Vec<Vec<String>> {
+        if node == to {
+            return vec![Vec::new()];
+        }
+        let mut ways = Vec::new();
+        seen.push(node.to_owned());
+        for (name, link) in &scenario.links {
+            let Some(there) = across(link, node).filter(|there| !seen.iter().any(|s| s == there)) else {
+                continue;
+            };
+            let rest = all(scenario, there, to, seen);
+            ways.extend(rest.into_iter().map(|rest| [vec![name.clone()], rest].concat()));
+        }
+        seen.pop();
+        ways.sort_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
+        ways
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+        #[test]
+        fn the_route_is_the_shortest_and_the_first_by_name(
+            ends in prop::collection::vec((0usize..6, 0usize..6), 1..10),
+            from in 0usize..6,
+            to in 0usize..6,
+        ) {
+            let links: Vec<(usize, usize)> = ends.into_iter().filter(|(a, b)| a != b).collect();
+            prop_assume!(!links.is_empty());
+            let scenario = network(6, &links);
+            let (from, to) = (format!("n{from}"), format!("n{to}"));
+            let first = all(&scenario, &from, &to, &mut Vec::new()).into_iter().next();
+            prop_assert_eq!(scenario.route(&from, &to), first);
+        }
+    }
+
+    /// A dumbbell of `flows` flows with access links of their own: a route looks at each end of a link once at most.
+    #[test]
+    fn a_route_costs_no_more_than_the_network_is_large() {
+        let flows = 500;
+        let sides = (0..flows).flat_map(|i| [(2 + 2 * i, 0), (1, 3 + 2 * i)]);
+        let links: Vec<(usize, usize)> = std::iter::once((0, 1)).chain(sides).collect();
+        let scenario = network(2 + 2 * flows, &links);
+        let routes = Routes::of(&scenario.links);
+        for i in 0..flows {
+            let (from, to) = (format!("n{}", 2 + 2 * i), format!("n{}", 3 + 2 * i));
+            let looked = routes.distances(routes.nodes[&*from], routes.nodes[&*to]).1;
+            assert!(looked <= 2 * links.len(), "{looked} ends of {} links", links.len());
+            assert_eq!(routes.shortest(&from, &to).map(|links| links.len()), Some(3));
+        }
+    }
 }

@@ -3,22 +3,28 @@
 use std::sync::Arc;
 
 use super::error::ScenarioError;
+use super::table::dotted;
 use super::tree::{self, Branch, Node, Place};
 
 /// Applies one argument: a dotted key (parts that are no bare words in quotes), `=`, and a value as in the file; text
-/// needs no quotes.
+/// needs no quotes. Nothing behind `=` takes away what the file gives.
 ///
 /// # Errors
-/// The argument has no key, or no value.
+/// The argument has no key, or takes away what is not there.
 pub(super) fn apply(branch: &mut Branch, file: &str, argument: &str) -> Result<(), ScenarioError> {
-    let wrong = |message: &str| ScenarioError {
+    let wrong = |key: String, message: &str| ScenarioError {
         file: file.into(),
         line: None,
         set: Some(argument.into()),
-        key: String::new(),
+        key,
         message: message.into(),
     };
-    let (path, value) = split(argument).map_err(wrong)?;
+    let (path, value) = split(argument).map_err(|message| wrong(String::new(), message))?;
+    if value.is_empty() {
+        let key = || path.iter().fold(String::new(), |key, part| dotted(&key, part));
+        let absent = "the file does not give it, so there is nothing to take away; leave the argument out";
+        return if tree::unset(branch, &path) { Ok(()) } else { Err(wrong(key(), absent)) };
+    }
     let at = Place::Set(Arc::from(argument));
     let value = tree::value(value, &at);
     tree::set(branch, &path, Node { at, value });
@@ -37,8 +43,7 @@ fn split(argument: &str) -> Result<(Vec<String>, &str), &'static str> {
         if let Some(next) = behind.strip_prefix('.') {
             rest = next;
         } else {
-            let value = behind.strip_prefix('=').ok_or(MEND)?.trim();
-            return if value.is_empty() { Err("there is no value behind `=`") } else { Ok((path, value)) };
+            return Ok((path, behind.strip_prefix('=').ok_or(MEND)?.trim()));
         }
     }
 }

@@ -10,6 +10,7 @@ use super::keys::{Fallback, Key, Keys, Kinds, Takes};
 use super::model::{Named, TraceFile};
 use super::tree::{self, Branch, Node, Place, Value};
 use super::units::Quantity;
+use super::{LARGEST_TRACE, Warning, input, warning};
 
 /// What all parts of one file share.
 pub(super) struct Source<'a> {
@@ -19,6 +20,8 @@ pub(super) struct Source<'a> {
     pub folder: &'a Path,
     /// Contents of the files read so far.
     pub files: RefCell<BTreeMap<PathBuf, Arc<str>>>,
+    /// What is probably not meant, in the order in which it was read.
+    pub warnings: RefCell<Vec<Warning>>,
 }
 
 impl Source<'_> {
@@ -184,6 +187,23 @@ impl<'a> Item<'a> {
         self.source.error(&self.node.at, &self.key, message)
     }
 
+    /// Notes that this value is probably not meant.
+    pub fn warn(&self, message: impl Into<String>) {
+        self.source.warnings.borrow_mut().push(Warning { at: self.error(message) });
+    }
+
+    /// Notes it if this value, `n` of the quantity's first unit, has no unit and is one that nobody means.
+    pub fn doubt(&self, quantity: Quantity, n: f64) {
+        let plain = match &self.node.value {
+            Value::Integer(_) | Value::Float(_) => true,
+            Value::Text(text) => text.trim().parse::<f64>().is_ok(),
+            _ => false,
+        };
+        if let Some(message) = warning::doubt(&self.key, quantity, n).filter(|_| plain) {
+            self.warn(message);
+        }
+    }
+
     /// It should be something else.
     pub fn wrong(&self, expected: &str) -> ScenarioError {
         self.error(format!("{} is not what belongs here; it is {expected}", self.node.value.describe()))
@@ -290,14 +310,10 @@ impl<'a> Item<'a> {
         if let Some(text) = self.source.files.borrow().get(&path) {
             return Ok(TraceFile { path, text: text.clone() });
         }
-        let text: Arc<str> = match std::fs::read(&path).map(String::from_utf8) {
-            Ok(Ok(text)) => text.into(),
-            Ok(Err(_)) => return Err(self.error(format!("{} is not text", path.display()))),
-            Err(why) => {
-                let mend = "files are relative to the scenario's folder";
-                return Err(self.error(format!("can't read {}: {why}; {mend}", path.display())));
-            }
-        };
+        let text = input::text(&path, LARGEST_TRACE).map_err(|why| {
+            let mend = if path.exists() { "" } else { "; files are relative to the scenario's folder" };
+            self.error(format!("{} {why}{mend}", path.display()))
+        })?;
         self.source.files.borrow_mut().insert(path.clone(), text.clone());
         Ok(TraceFile { path, text })
     }

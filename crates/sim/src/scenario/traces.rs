@@ -6,6 +6,7 @@ use super::keys::Least;
 use super::model::TraceFile;
 use super::table::{Item, Read};
 use super::units::Quantity;
+use super::warning::{LEAST_RATE, LONG_DELAY};
 use crate::link::Opportunities;
 use crate::loss::LossList;
 use crate::number::{Trace, TraceError, content_lines};
@@ -30,12 +31,30 @@ pub(super) fn numbers(
     if least == Least::Positive && trace.points().iter().all(|(_, value)| *value == 0.0) {
         return Err(item.error("the trace is never above zero"));
     }
+    doubt(item, &trace, quantity);
     if repeat && trace.repeating().is_err() {
         return Err(
             item.error("the trace has no length to loop over; leave `loop` out, or add a line with its end")
         );
     }
     Ok(())
+}
+
+/// Notes it if all of a trace is what nobody means.
+fn doubt(item: &Item<'_>, trace: &Trace, quantity: Quantity) {
+    let values = || trace.points().iter().map(|(_, value)| *value);
+    let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+    match quantity {
+        Quantity::Rate if most < LEAST_RATE => {
+            item.warn(format!("values of a trace are in bit/s, and its largest is {most}; multiply them if they are in Mbit/s"));
+        }
+        Quantity::Time if least > LONG_DELAY => {
+            item.warn(format!(
+                "values of a trace are in seconds, and its smallest is {least}; divide them if they are in ms"
+            ));
+        }
+        _ => {}
+    }
 }
 
 /// A trace of a link's opportunities to send.

@@ -96,6 +96,18 @@ pub(super) fn set(branch: &mut Branch, path: &[String], leaf: Node) {
     }
 }
 
+/// Takes away what `path` says; false if it is not there.
+pub(super) fn unset(branch: &mut Branch, path: &[String]) -> bool {
+    match path {
+        [] => false,
+        [last] => branch.remove(last).is_some(),
+        [first, rest @ ..] => match branch.get_mut(first).map(|node| &mut node.value) {
+            Some(Value::Table(inner)) => unset(inner, rest),
+            _ => false,
+        },
+    }
+}
+
 type Wrong = (usize, String);
 
 fn branch(table: DeTable<'_>, place: &dyn Fn(usize) -> Place) -> Result<Branch, Wrong> {
@@ -112,7 +124,9 @@ fn node(value: Spanned<DeValue<'_>>, place: &dyn Fn(usize) -> Place, at: Place) 
         DeValue::String(text) => Value::Text(text.into_owned()),
         DeValue::Integer(n) => match i64::from_str_radix(n.as_str(), n.radix()) {
             Ok(n) => Value::Integer(n),
-            Err(_) => return Err((offset, format!("{n} is too large a number"))),
+            Err(_) => {
+                return Err((offset, format!("{n} is out of range; whole numbers are at most {}", i64::MAX)));
+            }
         },
         DeValue::Float(n) => match n.as_str().parse() {
             Ok(n) => Value::Float(n),

@@ -54,6 +54,8 @@ impl Metered {
                     ledger.submit(now, message, bytes);
                 }
             }
+            // Further chunks of a packet have no bytes on the wire of their own.
+            Note::Arrived { path, wire: 0, payload, new, .. } => self.meter.bundled(now, path, payload, new),
             Note::Arrived { path, sent, payload, sequence, new, .. } => {
                 self.meter.arrived(now, path, sent, payload, sequence, new);
             }
@@ -76,6 +78,13 @@ impl Metered {
         while let Some(Done { message, bytes, submitted }) = ledger.next_done() {
             self.meter.delivered(now, message, bytes, submitted, true);
         }
+    }
+}
+
+impl Meters {
+    /// The flow of a packet with data.
+    fn data_of(&mut self, head: &Head) -> Option<&mut Metered> {
+        self.flows.get_mut(head.flow.0 as usize).filter(|_| head.payload > 0)
     }
 }
 
@@ -106,13 +115,25 @@ impl Watch for Meters {
             Fate::QueueFull => Some(LossPlace::Queue),
             Fate::Down => Some(LossPlace::Down),
         };
-        if let Some(place) = place.filter(|_| head.payload > 0)
-            && let Some(flow) = self.flows.get_mut(head.flow.0 as usize)
+        if let Some(place) = place
+            && let Some(flow) = self.data_of(head)
         {
             flow.meter.lost(now, head.path, place);
         }
         if let Some(recorder) = &mut self.recorder {
             recorder.offered(now, wire, head, fate);
+        }
+    }
+
+    fn dropped(&mut self, now: Instant, _: WireId, head: &Head) {
+        if let Some(flow) = self.data_of(head) {
+            flow.meter.lost(now, head.path, LossPlace::Down);
+        }
+    }
+
+    fn received(&mut self, now: Instant, head: &Head) {
+        if let Some(flow) = self.data_of(head) {
+            flow.meter.received(now, head.path, head.damaged);
         }
     }
 

@@ -16,6 +16,8 @@ use super::{BuildError, Meters};
 pub(super) struct Plan {
     pub nodes: BTreeMap<String, NodeId>,
     pub links: BTreeMap<String, PlannedLink>,
+    /// By wire: nominal bit/s (`None`: infinite), and whether packets take no time at all.
+    wires: Vec<(Option<f64>, bool)>,
 }
 
 /// A link in both directions.
@@ -24,10 +26,6 @@ pub(super) struct PlannedLink {
     pub from: String,
     pub to: String,
     pub wires: [WireId; 2],
-    /// Nominal bit/s of each direction; `None`: infinite.
-    pub rates_bps: [Option<f64>; 2],
-    /// Whether packets take no time at all in each direction.
-    pub instant: [bool; 2],
 }
 
 impl Plan {
@@ -49,7 +47,7 @@ impl Plan {
     }
 
     fn lay_link(
-        &self,
+        &mut self,
         network: &mut Network<Meters>,
         name: &str,
         link: &Link,
@@ -63,17 +61,16 @@ impl Plan {
         };
         let ends = [node(&link.to)?, node(&link.from)?];
         let mut wires = Vec::new();
-        let mut rates_bps = [None; 2];
-        let mut instant = [false; 2];
         for (i, (direction, label)) in
             [(&link.forward, "forward"), (&link.reverse, "reverse")].into_iter().enumerate()
         {
             let key = if i == 0 { format!("links.{name}") } else { format!("links.{name}.reverse") };
             let label = format!("link {name} {label}");
             let config = link_config(direction, origin, &key)?;
-            rates_bps[i] = config.rate.mean_bps();
-            instant[i] = rates_bps[i].is_none() && config.delay.range().1 <= 0.0;
+            let rate_bps = config.rate.mean_bps();
+            self.wires.push((rate_bps, rate_bps.is_none() && config.delay.range().1 <= 0.0));
             let wire = network.add_wire(ends[i], config, &label);
+            debug_assert_eq!(wire.index() + 1, self.wires.len(), "nobody else adds links");
             if link.wireless {
                 network.set_wireless(wire);
             }
@@ -83,7 +80,7 @@ impl Plan {
             wires.push(wire);
         }
         let (from, to) = (link.from.clone(), link.to.clone());
-        Ok(PlannedLink { from, to, wires: [wires[0], wires[1]], rates_bps, instant })
+        Ok(PlannedLink { from, to, wires: [wires[0], wires[1]] })
     }
 
     /// The links of `via` as passed from node `from`, and where they lead.
@@ -118,9 +115,12 @@ impl Plan {
 
     /// Whether packets pass all of `wires` in no time.
     pub fn is_instant(&self, wires: &[WireId]) -> bool {
-        let instant = self.links.values().flat_map(|link| link.wires.into_iter().zip(link.instant));
-        let timed = instant.filter(|(_, instant)| !instant).map(|(wire, _)| wire);
-        !timed.into_iter().any(|wire| wires.contains(&wire))
+        wires.iter().all(|wire| self.wires[wire.index()].1)
+    }
+
+    /// Nominal bit/s of a wire; `None`: infinite.
+    pub fn rate_bps(&self, wire: WireId) -> Option<f64> {
+        self.wires[wire.index()].0
     }
 
     /// A link by name.
@@ -130,8 +130,7 @@ impl Plan {
 
     /// The time the slowest of `wires` takes for `bytes`; zero if none has a rate.
     pub fn slowest(&self, wires: &[WireId], bytes: f64) -> Duration {
-        let rates = self.links.values().flat_map(|link| link.wires.into_iter().zip(link.rates_bps));
-        let of_route = rates.filter(|(wire, _)| wires.contains(wire)).filter_map(|(_, rate)| rate);
+        let of_route = wires.iter().filter_map(|wire| self.wires[wire.index()].0);
         let least = of_route.filter(|rate| *rate > 0.0).fold(f64::INFINITY, f64::min);
         Duration::from_secs_f64((bytes * 8.0 / least).min(1.0))
     }

@@ -57,14 +57,11 @@ impl Maker<'_> {
     ) -> Result<CrossMeter, BuildError> {
         let key = format!("cross.{name}");
         let seeds = self.seeds.child(&key);
-        let no_link = || BuildError::new(&format!("{key}.via"), "it passes no link");
-        let first = self.plan.link(cross.via.first().ok_or_else(no_link)?, &key)?;
         let from = self.plan.start(&cross.via, &key)?;
         let (out, to) = self.plan.wires(&from, &cross.via, &key)?;
         let back: Vec<String> = cross.via.iter().rev().cloned().collect();
         let (back, _) = self.plan.wires(&to, &back, &key)?;
-        let rate = if first.from == from { first.rates_bps[0] } else { first.rates_bps[1] };
-        let rate = rate.ok_or_else(|| {
+        let rate = out.first().and_then(|wire| self.plan.rate_bps(*wire)).ok_or_else(|| {
             BuildError::new(
                 &format!("{key}.via"),
                 "its first link has no rate, of which the load could be a share",

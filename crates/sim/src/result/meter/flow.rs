@@ -160,6 +160,23 @@ impl FlowMeter {
         }
     }
 
+    /// Further data of the packet that arrived just now.
+    pub fn bundled(&mut self, now: Instant, path: u8, payload: u32, new: bool) {
+        if new && self.spec.window.contains(now) {
+            self.paths[usize::from(path)].new_payload += u64::from(payload);
+        }
+    }
+
+    /// A packet with data came to the flow's receiver, which has not looked at it: [`arrived`](Self::arrived) follows if it takes
+    /// it.
+    pub fn received(&mut self, now: Instant, path: u8, damaged: bool) {
+        if self.spec.window.contains(now) {
+            let tally = &mut self.paths[usize::from(path)];
+            tally.received += 1;
+            tally.damaged += u64::from(damaged);
+        }
+    }
+
     /// A packet with data died in the network.
     pub fn lost(&mut self, now: Instant, path: u8, place: LossPlace) {
         if self.spec.window.contains(now) {
@@ -256,8 +273,12 @@ impl FlowMeter {
         self.jitter.put(&mut put);
         self.disorder.put(&mut put);
         self.put_counters(&mut put);
-        if let Some(blocked) = self.counters.iter().find(|c| c.name == "rwnd_blocked_s" && c.path.is_none()) {
-            put("rwnd_blocked_ratio", (blocked.last - blocked.base) / seconds);
+        for (name, ratio) in
+            [("rwnd_blocked_s", "rwnd_blocked_ratio"), ("send_buffer_blocked_s", "send_buffer_blocked_ratio")]
+        {
+            if let Some(blocked) = self.counters.iter().find(|c| c.name == name && c.path.is_none()) {
+                put(ratio, (blocked.last - blocked.base) / seconds);
+            }
         }
         if let Some(video) = &self.video {
             video.put(&mut put);

@@ -12,6 +12,9 @@ pub(super) struct Tally {
     pub sent_wire: u64,
     pub control: u64,
     pub again: u64,
+    /// Handed to the receiver; those it took are counted below.
+    pub received: u64,
+    pub damaged: u64,
     pub arrived_new: u64,
     pub arrived_old: u64,
     pub new_payload: u64,
@@ -30,6 +33,8 @@ impl Tally {
         self.sent_wire += path.sent_wire;
         self.control += path.control;
         self.again += path.again;
+        self.received += path.received;
+        self.damaged += path.damaged;
         self.arrived_new += path.arrived_new;
         self.arrived_old += path.arrived_old;
         self.new_payload += path.new_payload;
@@ -45,6 +50,9 @@ impl Tally {
         put("control_packets", self.control as f64);
         put("delivered_packets", self.arrived_new as f64);
         put("duplicate_packets", self.arrived_old as f64);
+        put("damaged_packets", self.damaged as f64);
+        let taken = self.damaged + self.arrived_new + self.arrived_old;
+        put("refused_packets", self.received.saturating_sub(taken) as f64);
         put("retransmitted_packets", self.again as f64);
         let lost: u64 = self.lost.iter().sum();
         put("lost_packets", lost as f64);

@@ -57,6 +57,17 @@ fn packets_are_counted_in_the_window_only() {
     meter.arrived(ms(1050), 0, ms(1000), 1000, None, true);
     meter.arrived(ms(1600), 1, ms(1500), 500, None, true);
     meter.arrived(ms(2100), 1, ms(2000), 1000, None, false);
+    // Besides the three taken one was damaged, and one came to a full buffer.
+    for (now, path, damaged) in [
+        (1050, 0, false),
+        (1600, 1, false),
+        (1700, 1, true),
+        (2100, 1, false),
+        (2200, 0, false),
+        (3000, 0, true),
+    ] {
+        meter.received(ms(now), path, damaged);
+    }
     meter.lost(ms(1500), 0, LossPlace::Queue);
     meter.lost(ms(1500), 1, LossPlace::Random);
     meter.lost(ms(2000), 1, LossPlace::Down);
@@ -72,6 +83,8 @@ fn packets_are_counted_in_the_window_only() {
             ("retransmitted_packets", 1.0),
             ("delivered_packets", 2.0),
             ("duplicate_packets", 1.0),
+            ("damaged_packets", 1.0),
+            ("refused_packets", 1.0),
             ("lost_packets", 3.0),
             ("lost_queue_packets", 1.0),
             ("lost_random_packets", 1.0),

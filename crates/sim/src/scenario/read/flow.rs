@@ -8,14 +8,14 @@ use super::link::node;
 use crate::scenario::error::hint;
 use crate::scenario::model::{Flow, Named, Number, Path, Scenario, Sctp, Tcp, TcpValue, Transport};
 use crate::scenario::profiles;
-use crate::scenario::route::{route, way};
+use crate::scenario::route::{Routes, way};
 use crate::scenario::table::{Item, Read, Table, dotted, named};
 use crate::scenario::tree::Value;
 use crate::scenario::units::Quantity;
 use crate::tcp::{Config, ConfigError, Profile};
 
 /// A flow; the network is complete already.
-pub(super) fn flow(table: &Table<'_>, kind: &str, network: &Scenario) -> Read<Flow> {
+pub(super) fn flow(table: &Table<'_>, kind: &str, network: &Scenario, routes: &Routes<'_>) -> Read<Flow> {
     let (from, to) = (node(table, "from", &network.nodes)?, node(table, "to", &network.nodes)?);
     if from == to {
         return Err(
@@ -35,7 +35,7 @@ pub(super) fn flow(table: &Table<'_>, kind: &str, network: &Scenario) -> Read<Fl
         ));
     }
     let several = matches!(transport, Transport::Sctp { .. } | Transport::Mptcp { .. });
-    let paths = paths(table, (&from, &to), network, several)?;
+    let paths = paths(table, (&from, &to), (network, routes), several)?;
     if !several && paths.len() > 1 {
         let message =
             format!("{kind} has one path, not {}; transports sctp and mptcp have several", paths.len());
@@ -107,6 +107,9 @@ fn sctp(flow: &Table<'_>) -> Read<Sctp> {
     Ok(sctp)
 }
 
+/// Constants of TCP that are times.
+const TCP_TIMES: [&str; 5] = ["rto_initial", "rto_min", "rto_max", "granularity", "ack_delay"];
+
 /// The profile and the constants of `tcp` in a flow or in background load.
 pub(super) fn tcp(table: &Table<'_>) -> Read<Tcp> {
     let item = table.need("profile")?;
@@ -115,6 +118,9 @@ pub(super) fn tcp(table: &Table<'_>) -> Read<Tcp> {
     let mut set = BTreeMap::new();
     for (name, item) in table.item_or_empty("tcp").children()? {
         let value = constant(&item)?;
+        if let (TcpValue::Number(n), true) = (&value, TCP_TIMES.contains(&name.as_str())) {
+            item.doubt(Quantity::Time, *n);
+        }
         config.set(&name, &value).map_err(|wrong| match wrong {
             ConfigError::Value { why, .. } => item.wrong(why),
             ConfigError::Unknown { what: "tcp key", nearest, .. } => {
@@ -155,10 +161,15 @@ fn constant(item: &Item<'_>) -> Read<TcpValue> {
     })
 }
 
-fn paths(table: &Table<'_>, ends: (&str, &str), network: &Scenario, several: bool) -> Read<Named<Path>> {
+fn paths(
+    table: &Table<'_>,
+    ends: (&str, &str),
+    (network, routes): (&Scenario, &Routes<'_>),
+    several: bool,
+) -> Read<Named<Path>> {
     let given = table.each("paths")?;
     if given.is_empty() {
-        let via = route(&network.links, ends.0, ends.1).ok_or_else(|| {
+        let via = routes.shortest(ends.0, ends.1).ok_or_else(|| {
             table.error(format!("no links lead from `{}` to `{}`; add some between them", ends.0, ends.1))
         })?;
         let back = via.iter().rev().cloned().collect();

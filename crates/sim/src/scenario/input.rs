@@ -1,0 +1,63 @@
+//! Files as they come in.
+
+use std::fs::{File, metadata};
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The largest scenario file, bytes: some hundred thousand links.
+pub const LARGEST_SCENARIO: u64 = 64 << 20;
+/// The largest file that a scenario refers to, bytes: a mahimahi trace of 100 Mbit/s for two hours.
+pub const LARGEST_TRACE: u64 = 512 << 20;
+
+/// The text of a regular file of at most `most` bytes. What has no end, or waits for somebody to write, is not opened.
+///
+/// # Errors
+/// Why it is none, and what to do about it.
+pub(super) fn text(path: &Path, most: u64) -> Result<Arc<str>, String> {
+    let unread = |why: io::Error| format!("can't be read: {why}");
+    let kind = metadata(path).map_err(unread)?;
+    if kind.is_dir() {
+        return Err("is a directory; name a file in it".into());
+    }
+    if !kind.is_file() {
+        return Err(
+            "is a pipe or a device, not a regular file; save what it gives to a file and name that".into()
+        );
+    }
+    let mut bytes = Vec::new();
+    // Its size may be wrong (/proc), or grow.
+    File::open(path).and_then(|file| file.take(most + 1).read_to_end(&mut bytes)).map_err(unread)?;
+    if bytes.len() as u64 > most {
+        return Err(format!("is larger than {} MiB, the most that is read; shorten it", most >> 20));
+    }
+    String::from_utf8(bytes).map(Arc::from).map_err(|_| "is not text in UTF-8".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_regular_file_is_not_opened() {
+        let said = |path: &str| text(Path::new(path), 1 << 20).expect_err(path);
+        assert!(said("/dev/zero").contains("not a regular file"));
+        assert!(said("/").contains("is a directory"));
+        assert!(said("/nonexistent").contains("o such file"));
+    }
+
+    #[test]
+    fn too_much_is_not_read() {
+        let path = std::env::temp_dir().join(format!("strandcast-input-{}", std::process::id()));
+        std::fs::write(&path, vec![b'#'; 3 << 20]).expect("it is written");
+        let (fits, not) = (text(&path, 3 << 20), text(&path, 2 << 20));
+        // A hole of a terabyte takes no room.
+        File::create(&path).and_then(|file| file.set_len(1 << 40)).expect("holes take no room");
+        let hole = text(&path, 1 << 20);
+        std::fs::remove_file(&path).expect("it is there");
+        assert_eq!(fits.expect("it fits").len(), 3 << 20);
+        for error in [not, hole] {
+            assert!(error.expect_err("too large").contains("is larger than"));
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! What a scenario can mean, but probably does not.
+
+use core::fmt;
+
+use strandcast_proto::text::printable;
+
+use super::error::ScenarioError;
+use super::units::Quantity;
+
+/// A number of a scenario file, of an argument that changes it, or of a trace it refers to, that is probably not meant:
+/// `FILE:LINE: KEY: why; how to mend it`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// Where it stands, as in [`ScenarioError`]; its message says what is odd, and what could be meant.
+    pub at: ScenarioError,
+}
+
+impl Warning {
+    /// `FILE:LINE: KEY`, or the `--set` argument and the key.
+    pub fn place(&self) -> String {
+        self.at.place()
+    }
+
+    /// Why, and how to mend it.
+    pub fn message(&self) -> String {
+        printable(&self.at.message).into_owned()
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.at.fmt(f)
+    }
+}
+
+/// bit/s: below it a rate without a unit was rather meant in Mbit/s.
+pub(super) const LEAST_RATE: f64 = 1e3;
+/// Seconds: above it a link's delay was rather meant in ms. A geostationary satellite has 0.3 s.
+pub(super) const LONG_DELAY: f64 = 2.0;
+/// Packets: above it a queue's limit was rather meant in bytes. 1 Gbit/s and 100 ms are 8333 packets of 1500 bytes.
+const LONG_QUEUE: f64 = 10_000.0;
+
+/// Seconds above which a time without a unit was rather meant in ms, by the last part of its key.
+fn longest(key: &str) -> f64 {
+    match key.rsplit('.').next().unwrap_or(key) {
+        "delay" | "extra" | "sack_delay" | "ack_delay" | "granularity" => LONG_DELAY,
+        "deadline" | "prebuffer" | "rto_initial" | "rto_min" | "series" | "bad" => 60.0,
+        "on" | "off" | "good" | "lead" => 600.0,
+        "rto_max" | "heartbeat_interval" => 3600.0,
+        // The length of a run, and moments in it.
+        _ => 86_400.0,
+    }
+}
+
+/// What is odd about `n`, a number without a unit.
+pub(super) fn doubt(key: &str, quantity: Quantity, n: f64) -> Option<String> {
+    let (means, rather) = match quantity {
+        Quantity::Rate if n > 0.0 && n < LEAST_RATE => (format!("{n} bit/s"), format!("{n} Mbit/s")),
+        Quantity::Time if n > longest(key) => (format!("{n} s"), format!("{n} ms")),
+        Quantity::Packets if n > LONG_QUEUE => (format!("{n} packets"), format!("{n} B")),
+        _ => return None,
+    };
+    Some(format!(
+        "{n} without a unit is \"{means}\"; if \"{rather}\" is meant, write that, else write \"{means}\""
+    ))
+}
