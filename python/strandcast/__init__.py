@@ -24,6 +24,7 @@ from strandcast.errors import (
     NetworkError,
     PolicyError,
     ScenarioError,
+    ScenarioWarning,
     SchemeError,
     StoreError,
     StrandcastError,
@@ -36,11 +37,12 @@ if TYPE_CHECKING:
     from strandcast.live import perf
     from strandcast.policies import CongestionControl, Policy, Scheduler, contract, schemes
     from strandcast.runs import Explanation, Result, run
-    from strandcast.scenario import Scenario, examples
+    from strandcast.scenario import Check, Scenario, examples
     from strandcast.sweeps import Sweep, sweep
     from strandcast.traces import Trace
 
 _LAZY = {
+    "Check": "scenario",
     "CongestionControl": "policies",
     "Policy": "policies",
     "Explanation": "runs",
@@ -64,6 +66,7 @@ __all__ = [
     "RESULTS_EPOCH",
     "Assignment",
     "Backlog",
+    "Check",
     "Chunk",
     "ClusterError",
     "CongestionControl",
@@ -79,6 +82,7 @@ __all__ = [
     "Result",
     "Scenario",
     "ScenarioError",
+    "ScenarioWarning",
     "Scheduler",
     "SchemeError",
     "Signal",

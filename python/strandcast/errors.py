@@ -43,6 +43,13 @@ class ScenarioError(StrandcastError, ValueError):
         return _rebuild, (type(self), str(self), self.__dict__)
 
 
+class ScenarioWarning(UserWarning):
+    """A number without a unit that is probably not meant, as a delay of 300 s.
+
+    It says `FILE:LINE: KEY: why; how to mend it`.
+    """
+
+
 class TraceError(StrandcastError, ValueError):
     """A trace that can't be read: `FILE:LINE: what is wrong; how to mend it`.
 

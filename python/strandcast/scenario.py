@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import pathlib
+import sys
 import tomllib
+import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
+
+import polars as pl
 
 from strandcast import _native
-from strandcast.errors import ScenarioError
+from strandcast.errors import ScenarioError, ScenarioWarning
 
 Value = bool | int | float | str | Sequence["Value"] | Mapping[str, "Value"]
 """What a key can be set to: as in the file, quantities as text (`"20 ms"`) or as numbers in SI units."""
@@ -19,6 +24,7 @@ Value = bool | int | float | str | Sequence["Value"] | Mapping[str, "Value"]
 class Scenario:
     """A scenario that has been read and checked; docs/scenarios.md lists its keys.
 
+    A number without a unit that is probably not meant (`delay = 300`) is told by a `ScenarioWarning` when it is read.
     It never changes: `set` gives another one. So it can be a key of a dict, and two that say the same are equal. It
     carries its text and the files it refers to, so it can be sent to another machine.
     """
@@ -38,7 +44,7 @@ class Scenario:
         except (OSError, UnicodeDecodeError) as error:
             why = error.strerror if isinstance(error, OSError) else "is not text in UTF-8"
             raise ScenarioError(f"{path}: {why}", file=str(path), problem=str(why)) from None
-        return cls(_native.Source(text, str(pathlib.Path(path).absolute()), [], {}))
+        return cls(_noted(_native.Source(text, str(pathlib.Path(path).absolute()), [], {})))
 
     @classmethod
     def parse(cls, text: str | Mapping[str, Any], folder: str | os.PathLike[str] = ".") -> Scenario:
@@ -56,7 +62,7 @@ class Scenario:
             text = "".join(f"{_quoted(key)} = {toml(value)}\n" for key, value in text.items())
         if not isinstance(text, str):
             raise TypeError(f"parse takes text or a mapping of tables, not {text!r}; Scenario.load(path) reads a file")
-        return cls(_native.Source(text, str(pathlib.Path(folder).absolute() / "scenario"), [], {}))
+        return cls(_noted(_native.Source(text, str(pathlib.Path(folder).absolute() / "scenario"), [], {})))
 
     @classmethod
     def example(cls, name: str) -> Scenario:
@@ -107,7 +113,9 @@ class Scenario:
             ScenarioError: A setting is wrong.
         """
         mine = self._source
-        return Scenario(_native.Source(mine.text, mine.file, [*mine.sets, *sets], mine.files)) if sets else self
+        if not sets:
+            return self
+        return Scenario(_noted(_native.Source(mine.text, mine.file, [*mine.sets, *sets], mine.files), mine.noted))
 
     @property
     def title(self) -> str:
@@ -149,6 +157,15 @@ class Scenario:
         resolved: dict[str, Any] = json.loads(self._source.written)
         return resolved
 
+    def check(self) -> Check:
+        """What is known before it runs, as `strandcast check` tells it: routes, round trips, queues, what looks wrong.
+
+        Raises:
+            ScenarioError: It can't be built, as with a scheme that there is not.
+        """
+        text, content, doubts = _native.check(self._source)
+        return Check(text, json.loads(content), tuple(Doubt(*one) for one in doubts))
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scenario) and other.hash == self.hash
 
@@ -180,6 +197,73 @@ def examples() -> dict[str, str]:
 
 def _example(name: str) -> pathlib.Path:
     return PACKAGED / f"{name if '/' in name else f'examples/{name}'}.toml"
+
+
+class Doubt(NamedTuple):
+    """Something that a scenario can mean, but probably does not."""
+
+    place: str
+    """Where: `net.toml:12: links.b.delay`, `link b`, `flow video`."""
+    message: str
+    """What is odd, and how to mend it."""
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Check:
+    """What is known of a scenario before it runs.
+
+    Attributes:
+        text: For people; it is also what `print` and notebooks show.
+        content: The same as `strandcast check --json` prints it (docs/cli.md): `flows` with their `paths`, `packets`,
+            `run_time_s`, `warnings`.
+        warnings: What is probably not meant: `place` and `message` of each.
+    """
+
+    text: str
+    content: dict[str, Any]
+    warnings: tuple[Doubt, ...]
+
+    @property
+    def paths(self) -> pl.DataFrame:
+        """A row a path of a flow.
+
+        Columns `flow, path, transport, scheme`, then `base_rtt_ms` (with empty queues), `bottleneck` (the slowest
+        link), `bottleneck_bps`, `bdp_bytes` (what fills the path), `loss_ratio` (at random), `fair_bps` (if all links
+        are shared fairly) and `spare` (used when the primary path fails).
+        """
+        numbers = ("bottleneck_bps", "bdp_bytes", "loss_ratio", "fair_bps")
+        rows = [
+            {"flow": name, "path": path, "transport": flow["transport"], "scheme": flow["scheme"]}
+            | {key: facts[key] for key in ("base_rtt_ms", "bottleneck", *numbers, "spare")}
+            for name, flow in self.content["flows"].items()
+            for path, facts in flow["paths"].items()
+        ]
+        schema: dict[str, Any] = dict.fromkeys(("flow", "path", "transport", "scheme"), pl.String)
+        schema |= {"base_rtt_ms": pl.Float64, "bottleneck": pl.String}
+        return pl.DataFrame(rows, schema=schema | dict.fromkeys(numbers, pl.Float64) | {"spare": pl.Boolean})
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return self.text.rstrip()
+
+
+def _noted(source: _native.Source, before: Sequence[str] = ()) -> _native.Source:
+    """Warns of numbers that are probably not meant, but of those that somebody was warned of before."""
+    for line in source.noted:
+        if line not in before:
+            warnings.warn(line, ScenarioWarning, stacklevel=_outside())
+    return source
+
+
+def _outside() -> int:
+    """How many frames up the first one is that is not of this package."""
+    frame, level = sys._getframe(1), 1
+    package = str(pathlib.Path(__file__).parent)
+    while frame.f_back and frame.f_code.co_filename.startswith(package):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def _rebuild(text: str, file: str, sets: list[str], files: dict[str, str]) -> Scenario:

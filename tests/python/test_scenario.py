@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
 import pickle
 import subprocess
@@ -149,6 +150,34 @@ def test_what_it_says_is_the_same_scenario_again(name: str) -> None:
     again = sc.Scenario.parse(scenario.resolved())
     assert again == scenario
     assert again.resolved() == scenario.resolved()
+
+
+def test_check_tells_what_is_known_before_a_run(example: sc.Scenario, root: pathlib.Path) -> None:
+    told = example.check()
+    command = [sys.executable, "-m", "strandcast", "check", str(root / EXAMPLE)]
+    assert subprocess.run(command, check=True, capture_output=True, text=True).stdout == str(told)
+    printed = json.loads(subprocess.run([*command, "--json"], check=True, capture_output=True).stdout)
+    assert told.content == printed
+    assert [f"{place}: {message}" for place, message in told.warnings] == printed["warnings"]
+    assert {doubt.place for doubt in told.warnings} == {"flow archive", "flow live", "flow upload"}
+    paths = told.paths
+    assert paths.height == 9
+    assert paths.filter(flow="live", path="dsl").row(0, named=True)["bottleneck_bps"] == 1e6
+    with pytest.raises(sc.ScenarioError, match="nope") as caught:
+        example.set("flows.live.scheme", "nope").check()
+    assert caught.value.key == "flows.live.scheme"
+
+
+def test_numbers_that_nobody_means_are_warned_of_once(two_paths: sc.Scenario) -> None:
+    with pytest.warns(sc.ScenarioWarning, match=r"links\.up\.delay.*300 ms") as told:
+        late = two_paths.set("links.up.delay", 300)
+    assert len(told) == 1
+    assert told[0].filename == __file__
+    assert "links.up.delay" in late.check().warnings[0].place
+    # Those of before are known; text with a unit is meant.
+    assert late.set("links.down.delay", "300 s").set({}).check().warnings
+    with pytest.warns(sc.ScenarioWarning, match=r"scenario:\d+: links\.up\.rate"):
+        sc.Scenario.parse(two_paths._source.text.replace('"4 Mbit/s"', "50"))
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,12 @@
 
 use crate::error;
 use crate::policy::{Failure, Plan, Policies};
+use crate::source::Source;
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
+use strandcast::check::check as look;
 use strandcast_proto::text::printable;
 
 /// Exit code of a command whose policy failed.
@@ -25,6 +27,23 @@ pub(crate) fn command(py: Python<'_>, args: Vec<OsString>) -> u8 {
         }
         _ => code,
     }
+}
+
+/// What `check` prints, for people and as JSON, and its warnings: where, and what is odd.
+type Checked = (String, String, Vec<(String, String)>);
+
+/// What is known of a scenario before it runs.
+#[pyfunction]
+pub(crate) fn check(py: Python<'_>, source: &Source) -> PyResult<Checked> {
+    let failure = Arc::new(Failure::default());
+    let catalog = Policies::new(BTreeMap::new(), &failure);
+    let checked = py.detach(|| look(&source.scenario, &source.noted, &catalog));
+    if let Some(raised) = failure.take() {
+        return Err(raised);
+    }
+    let checked = checked.map_err(|e| error::scenario(py, &source.build_error(&e)))?;
+    let warnings = checked.warnings.iter().map(|warning| (warning.place.clone(), warning.message.clone()));
+    Ok((checked.text(), checked.json().to_string(), warnings.collect()))
 }
 
 /// All schemes, as `schemes --json` prints them.

@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use super::command::{command, perf, schemes};
+    use super::command::{check, command, perf, schemes};
     #[pymodule_export]
     use super::explain::explain;
     #[pymodule_export]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use strandcast_schemes::{WindowSetup, congestion, congestions, lookup, parse_spec};
 use strandcast_sim::result::ScenarioName;
-use strandcast_sim::scenario::{Document, Scenario, ScenarioError, amount, hash, written};
+use strandcast_sim::scenario::{Document, Scenario, ScenarioError, Warning, amount, hash, written};
 use strandcast_sim::simulation::BuildError;
 
 /// A scenario that has been read and checked.
@@ -18,6 +18,8 @@ pub(crate) struct Source {
     sets: Vec<String>,
     document: Document,
     pub(crate) scenario: Scenario,
+    /// Which of its numbers are probably not meant.
+    pub(crate) noted: Vec<Warning>,
     hash: String,
 }
 
@@ -72,6 +74,12 @@ impl Source {
         written(&self.scenario).to_string()
     }
 
+    /// Which of its numbers are probably not meant, a line each.
+    #[getter]
+    fn noted(&self) -> Vec<String> {
+        self.noted.iter().map(ToString::to_string).collect()
+    }
+
     /// Its title.
     #[getter]
     fn title(&self) -> &str {
@@ -101,8 +109,8 @@ impl Source {
         let folder = Path::new(&file).parent().unwrap_or(Path::new(""));
         let files = files.into_iter().map(|(path, text)| (path, Arc::from(text)));
         let document = Document::parse(&text, &file, folder, &sets)?.with_files(files);
-        let scenario = document.scenario()?;
-        Ok(Source { hash: hash(&scenario), text, file, sets, document, scenario })
+        let (scenario, noted) = document.read()?;
+        Ok(Source { hash: hash(&scenario), text, file, sets, document, scenario, noted })
     }
 
     /// What it is called in results.
