@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::peer::World;
 use common::{clip, file, port, run, seconds, start};
 use nix::sys::signal::Signal;
 use std::fs::File;
@@ -73,4 +74,24 @@ fn a_summary_that_cannot_be_printed_is_told_at_the_end() {
         assert!(last.starts_with("strandcast: cannot write to standard output: no space left"), "{err}");
     }
     assert!(std::fs::read(&out).unwrap() == bytes, "the stream came through");
+}
+
+/// Also when the whole file was read before the receiver was lost.
+#[test]
+fn a_sender_that_looks_for_its_receiver_ends_when_the_user_wants() {
+    let world = World::start();
+    let port = port();
+    let mut door = world.listen(port);
+    let (input, _) = seconds(1, "looking.ts");
+    let sender = start(&format!("send {} 127.0.0.1:{port} --retry forever", input.display()));
+    let receiver = door.accept();
+    receiver.first_media();
+    // It reads half a second ahead.
+    std::thread::sleep(Duration::from_millis(750));
+    receiver.abort("refused: no room");
+    receiver.dies();
+    sender.says("trying again");
+    std::thread::sleep(Duration::from_secs(2));
+    sender.signal(Signal::SIGINT);
+    sender.end().succeeds();
 }

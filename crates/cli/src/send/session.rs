@@ -56,6 +56,8 @@ struct Session {
     stop: Stop,
     /// The input is at its end, or the user wants it to be.
     over: bool,
+    /// The user wants the stream to end: no other association is looked for.
+    stopped: bool,
     /// The receiver has let in nothing yet: a file begins anew with the next association.
     rewind: bool,
 }
@@ -105,7 +107,7 @@ pub(crate) async fn run(args: SendArgs, catalog: &SharedCatalog) -> Result<(), C
     let watch = Watch::new(monitor, plan.host.to_string(), plan.transport.scheme.clone());
     let json = plan.transport.json;
     let link = Link::Up(association);
-    let (place, over, rewind) = (args.input, false, false);
+    let (place, over, stopped, rewind) = (args.input, false, false, false);
     let mut session = Session {
         plan,
         retry,
@@ -119,6 +121,7 @@ pub(crate) async fn run(args: SendArgs, catalog: &SharedCatalog) -> Result<(), C
         watch,
         stop,
         over,
+        stopped,
         rewind,
     };
     let outcome = session.stream().await;
@@ -167,9 +170,9 @@ impl Session {
         let next = self.pump.poll_timeout().filter(|_| !self.rewind);
         let due = next.and_then(|at| self.clock.deadline(Instant::from_nanos(at.as_nanos())));
         let wants_input = !self.over && !self.rewind && self.pump.wants_input(self.now());
-        let Session { input, link, watch, stop, over, .. } = self;
+        let Session { input, link, watch, stop, stopped: asked, .. } = self;
         tokio::select! {
-            () = stopped(stop), if !*over => Step::Stop,
+            () = stopped(stop), if !*asked => Step::Stop,
             read = input.read(), if wants_input => Step::Read(read),
             () = sleep_until(due) => Step::Due,
             () = watch.tick() => Step::Tick,
@@ -178,7 +181,7 @@ impl Session {
     }
 
     fn stop(&mut self) {
-        self.over = true;
+        (self.over, self.stopped) = (true, true);
         let now = self.now();
         self.pump.stop(now);
         // Without an association nobody can be told.
@@ -243,6 +246,8 @@ impl Session {
     fn search_after(&mut self, pause: Duration) {
         self.watch.lost();
         self.closing = None;
+        // As in `stop`: without an association nobody can be told.
+        self.pump.ended |= self.stopped;
         let (plan, retry) = (self.plan.clone(), self.retry);
         let endures = self.refusals.endures(retry, false);
         self.link = Link::Search(tokio::spawn(async move {
@@ -264,9 +269,9 @@ impl Session {
         Ok(())
     }
 
-    /// Nobody has received anything of a file.
+    /// Nobody has received anything of a file, and it is still to be sent.
     fn may_begin_anew(&self) -> bool {
-        !self.refusals.let_in && !self.place.is_live()
+        !self.refusals.let_in && !self.place.is_live() && !self.stopped
     }
 
     async fn found(&mut self, found: Result<Association, CliError>) -> Result<(), CliError> {
