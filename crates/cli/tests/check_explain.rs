@@ -196,6 +196,7 @@ fn what_cannot_be_explained() {
         std::fs::write(changed, LATE.replace("0.05", "0.06")).expect("it is written");
     }
     explain("--flow video --frame 1").fails(2, &["scenario has changed"]);
+    run("explain /dev/zero --flow video --frame 1").fails(2, &["/dev/zero", "simulate --out"]);
     run("explain /nonexistent --flow video --frame 1").fails(2, &["/nonexistent", "simulate --out"]);
 }
 

@@ -23,6 +23,12 @@ impl Kept {
     pub(super) fn open(place: &Path) -> Result<Self, CliError> {
         let file = if place.is_dir() { place.join("result.json") } else { place.to_owned() };
         let name = file.display();
+        // A device may never end.
+        if file.metadata().is_ok_and(|what| !what.is_file()) {
+            return Err(CliError::Usage(format!(
+                "{name}: it is no file; give a folder that simulate --out made"
+            )));
+        }
         let text = std::fs::read_to_string(&file).map_err(|e| {
             CliError::Usage(format!("cannot read {name}: {e}; give a folder that simulate --out made"))
         })?;
