@@ -16,7 +16,7 @@ use strandcast_proto::association::{CloseReason, Event, SendOptions};
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::{Connect, Endpoint, EndpointConfig, Input, SchemeFactory};
 use strandcast_proto::path::FourTuple;
-use strandcast_proto::policy::{LinkId, PathState};
+use strandcast_proto::policy::{LinkId, PathId, PathState};
 use strandcast_proto::rfc;
 use strandcast_proto::seeds::{Random, Seeds};
 use strandcast_proto::time::{Duration, Instant};
@@ -164,6 +164,41 @@ fn a_cookie_opens_one_association() {
     }
     assert_eq!(connected(&l), 1);
     l.shake_hands(Vec::new());
+}
+
+/// An association at an address that was only claimed is not in the way of who is there: neither is the owner's INIT taken
+/// for a restart of it, nor refused because it lists addresses which the other does not have (RFC 9260 §5.2.2).
+#[test]
+fn a_claimed_address_stays_its_owners() {
+    let mut l = Lone::new(config());
+    let cookie = cookie_of(&mut l);
+    let owner = from(&l, [203, 0, 113, 5]);
+    let echo = packet(l.tag, &[CookieEcho { cookie }.into()]);
+    l.give_bytes(owner, echo);
+    assert_eq!(connected(&l), 1);
+    let claimed = l.id.take();
+    l.tuple = owner;
+    l.shake_hands(vec![Param::Address([203, 0, 113, 6].into())]);
+    assert_ne!(l.id, claimed);
+    assert_eq!(connected(&l), 2);
+    assert!(!l.saw(&Event::Restarted));
+}
+
+/// A path that was only claimed is none of the peer's, suspended or not.
+#[test]
+fn suspending_a_claimed_path_confirms_nothing() {
+    let mut w = World::new(&[15, 15], config(), 3);
+    // JOIN gets through, the way back is not the client's.
+    w.wires[1].up[SERVER] = false;
+    w.connect();
+    w.run(ms(200));
+    let (now, id) = (w.now, w.apps[CLIENT].id.expect("connected"));
+    w.ends[CLIENT].with(id, |a| a.suspend_path(now, PathId(1), true)).expect("a path");
+    w.pump();
+    w.run(ms(200));
+    assert_eq!(w.states(SERVER), [PathState::Active, PathState::Suspended]);
+    let confirmed = [P0, PathId(1)].map(|p| w.association(SERVER).is_confirmed(p));
+    assert_eq!(confirmed, [true, false]);
 }
 
 /// RFC 9260 §5.4, §8.3: an address that INIT lists and that has sent nothing gets one HEARTBEAT a retransmission timeout,

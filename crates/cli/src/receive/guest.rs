@@ -9,7 +9,6 @@ use strandcast_media::pack::Message;
 use strandcast_media::playout::Ended;
 use strandcast_net::driver::{Association, Snapshot};
 use strandcast_proto::association::CloseReason;
-use strandcast_proto::policy::PathState;
 use strandcast_proto::rx;
 use strandcast_proto::time::Instant;
 use tokio::sync::mpsc::UnboundedSender;
@@ -72,7 +71,7 @@ async fn confirmed(association: &Association) -> Option<(String, Vec<IpAddr>)> {
 
 /// Where the confirmed paths of an association lead.
 fn addresses(seen: &Snapshot) -> Vec<IpAddr> {
-    let confirmed = seen.paths.iter().filter(|p| p.view.state != PathState::Unconfirmed);
+    let confirmed = seen.paths.iter().filter(|p| p.confirmed);
     confirmed.map(|p| p.tuple.remote.ip().to_canonical()).collect()
 }
 

@@ -39,6 +39,8 @@ pub struct PathSnapshot {
     pub name: String,
     /// Where it leads.
     pub tuple: FourTuple,
+    /// The peer has proven to receive there.
+    pub confirmed: bool,
     /// State, round trips, window, bytes in flight, estimates.
     pub view: PathView,
     /// Its counters.
@@ -60,7 +62,8 @@ impl Snapshot {
             let name = notes.names.get(&tuple.link).cloned().unwrap_or_else(|| tuple.remote.to_string());
             let stats = association.path_stats(view.id)?.clone();
             let link = notes.readings.get(&tuple.link).cloned();
-            Some(PathSnapshot { name, tuple, view: view.clone(), stats, link })
+            let confirmed = association.is_confirmed(view.id);
+            Some(PathSnapshot { name, tuple, confirmed, view: view.clone(), stats, link })
         };
         let open = association.paths().iter().filter(|view| view.state != PathState::Closed);
         Some(Snapshot {

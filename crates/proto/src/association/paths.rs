@@ -88,7 +88,7 @@ impl Association {
     pub(super) fn confirm(&mut self, now: Instant, path: PathId) {
         let p = &mut self.paths[path.index()];
         p.confirmed = true;
-        p.credit = None;
+        self.paths_moved |= p.credit.take().is_some();
         let state = if p.suspended.0 || p.suspended.1 { PathState::Suspended } else { PathState::Active };
         self.mind.views[path.index()].error_count = 0;
         self.set_path_state(now, path, state);

@@ -239,6 +239,12 @@ impl Association {
         self.paths.get(path.index()).map(|p| p.tuple)
     }
 
+    /// Whether the peer has proven to receive where a path leads (RFC 9260 §5.4). Its state does not tell: a suspended path
+    /// may be one that was only claimed.
+    pub fn is_confirmed(&self, path: PathId) -> bool {
+        self.paths.get(path.index()).is_some_and(|p| p.confirmed)
+    }
+
     /// The scheme's name.
     pub fn scheme_name(&self) -> &str {
         self.mind.scheme.name()
@@ -329,9 +335,17 @@ impl Association {
 
     /// The 4-tuples of the paths that are not closed.
     pub(crate) fn tuples(&self) -> impl Iterator<Item = crate::path::FourTuple> {
-        let open =
-            |(p, v): (&Path, &PathView)| (v.state != crate::policy::PathState::Closed).then_some(p.tuple);
-        self.paths.iter().zip(&self.mind.views).filter_map(open)
+        self.open_paths().map(|p| p.tuple)
+    }
+
+    /// Those that are this association's: where the peer was only claimed to be, another peer may be.
+    pub(crate) fn own_tuples(&self) -> impl Iterator<Item = crate::path::FourTuple> {
+        self.open_paths().filter(|p| p.credit.is_none()).map(|p| p.tuple)
+    }
+
+    fn open_paths(&self) -> impl Iterator<Item = &Path> {
+        let open = |(_, v): &(&Path, &PathView)| v.state != crate::policy::PathState::Closed;
+        self.paths.iter().zip(&self.mind.views).filter(open).map(|(p, _)| p)
     }
 
     pub(super) fn close(&mut self, reason: CloseReason) {

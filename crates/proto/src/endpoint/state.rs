@@ -163,7 +163,7 @@ impl Endpoint {
             for t in entry.tuples.drain(..) {
                 self.by_tuple.remove(&(t, entry.peer_port));
             }
-            entry.tuples.extend(entry.association.tuples());
+            entry.tuples.extend(entry.association.own_tuples());
             for t in &entry.tuples {
                 self.by_tuple.insert((*t, entry.peer_port), id);
             }
