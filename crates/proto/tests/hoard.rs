@@ -14,7 +14,7 @@ use strandcast_proto::path::FourTuple;
 use strandcast_proto::rfc;
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
-use strandcast_proto::wire::chunk::{Asconf, CookieEcho, DataHeader, Heartbeat, UnknownChunk};
+use strandcast_proto::wire::chunk::{Asconf, CookieEcho, DataHeader, Heartbeat, Init, UnknownChunk};
 use strandcast_proto::wire::{Chunk, Packet, Param, StreamId};
 
 const GRANTED: u32 = 1 << 20;
@@ -125,6 +125,43 @@ fn the_tiniest_messages_unread() {
     l.lazy = false;
     l.take();
     assert!(l.messages.len() > 5000, "{}", l.messages.len());
+}
+
+/// The same where the list of messages is long before it is full.
+#[test]
+fn the_tiniest_messages_unread_in_a_large_buffer() {
+    const LARGE: u32 = 4 << 20;
+    let mut l = Lone::accepted(
+        TransportConfig { receive_buffer: LARGE, auth: false, ..TransportConfig::default() },
+        Vec::new(),
+    );
+    l.lazy = true;
+    let most = attack(&mut l, 1200, 70, |n| (n, data_with(OUR_TSN, n as u16, b"x", |_| {})));
+    assert!(most <= 2 * u64::from(LARGE) + (1 << 20), "{most} bytes");
+    assert_eq!(ended(&l), None);
+}
+
+/// The next sequence number of each stream.
+#[test]
+fn sequence_numbers_of_many_streams_count() {
+    let transport = TransportConfig {
+        receive_buffer: 1 << 16,
+        inbound_streams: u16::MAX,
+        auth: false,
+        ..TransportConfig::default()
+    };
+    let mut l = Lone::new(transport);
+    let init = Init { outbound_streams: u16::MAX, ..init(Vec::new()) };
+    let out = l.give_tagged(0, &[init.into()]);
+    let Chunk::InitAck(ack) = &out[0].chunks[0] else { panic!("no INIT ACK: {out:?}") };
+    let cookie = ack.state_cookie().expect("a cookie").clone();
+    l.tag = ack.0.initiate_tag.0;
+    l.give(&[CookieEcho { cookie }.into()]);
+    let last = data_with(OUR_TSN, 0, b"x", |h| h.stream_id = StreamId(u16::MAX - 1));
+    l.give(&[last]);
+    assert_eq!(l.messages.len(), 1);
+    let heap = l.end.heap();
+    assert!(heap >= 8 * usize::from(u16::MAX), "{heap} bytes");
 }
 
 /// A message as long as the whole buffer is no attack.

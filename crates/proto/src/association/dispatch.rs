@@ -9,11 +9,12 @@ use super::state::{Association, State};
 use crate::path::FourTuple;
 use crate::policy::PathId;
 use crate::time::Instant;
-use crate::wire::chunk::{Abort, Asconf, AsconfAck, ErrorChunk, Init, UnknownChunk};
+use crate::wire::chunk::{Abort, Asconf, AsconfAck, ChunkEncode as _, ErrorChunk, Init, UnknownChunk};
 use crate::wire::{Cause, Chunk, Packet, Param, Span};
 
-/// Requests of an ASCONF that are answered; the answer is kept, in case it is asked for again.
+/// Requests of an ASCONF that are answered, and its bytes; the answer is kept, in case it is asked for again.
 const MAX_ASCONF_PARAMS: usize = 64;
+const MAX_ASCONF: usize = 2048;
 
 /// What is known while the chunks of one packet are read.
 struct Reading<'a> {
@@ -214,7 +215,7 @@ impl Association {
             self.push_control(on, answer);
             return;
         }
-        if asconf.params.len() > MAX_ASCONF_PARAMS {
+        if asconf.params.len() > MAX_ASCONF_PARAMS || asconf.encoded_len() > MAX_ASCONF {
             self.stats.bad_chunks += 1;
             return;
         }

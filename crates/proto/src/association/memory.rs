@@ -1,8 +1,8 @@
 //! What an association holds, and what a peer can make it hold.
 
 use super::Association;
-use crate::rx::Reassembly;
 use crate::tx::{Outgoing, QueuedMessage};
+use crate::wire::StreamId;
 use crate::wire::chunk::DataHeader;
 
 /// Received data and their bookkeeping may take this much heap beyond twice the receive buffer, bytes.
@@ -52,7 +52,8 @@ impl Association {
     /// Whether the receive buffer takes a chunk. The next TSN in order is taken beyond it, up to twice its size, as it may
     /// be the one that lets everything else go.
     pub(super) fn room_for(&self, h: &DataHeader, len: usize) -> Room {
-        let adds = Reassembly::heap_of(len, h.beginning && h.ending);
+        let stream = StreamId(h.stream_id.0.min(self.rx.streams.saturating_sub(1)));
+        let adds = self.rx.reassembly.heap_of(stream, len, h.beginning && h.ending);
         let (received, all) = (self.received_heap() + adds, self.heap() + adds);
         let next = h.tsn == self.rx.tracker.cum_tsn() + 1 && !self.rx.reassembly.readable();
         if next && received > self.most() {

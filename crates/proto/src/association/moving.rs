@@ -129,7 +129,7 @@ impl Association {
         let Some(candidate) = &mut self.paths[path.index()].candidate else { return };
         candidate.credit -= cost;
         let tuple = Some(candidate.tuple);
-        self.control.push_back(Control { path, tuple, chunk, auth: false, alone: false, tag: None });
+        self.queue_control(Control { path, tuple, chunk, auth: false, alone: false, tag: None });
     }
 
     /// COOKIE ACK for a COOKIE ECHO that came again, from the candidate of `path`.

@@ -196,7 +196,8 @@ impl Reassembly {
     /// Heap that everything takes, bookkeeping and the copy that a fragmented message ends with included, bytes; no less
     /// than it is, provided that payloads are slices of what is counted elsewhere or copies.
     pub fn heap(&self) -> usize {
-        self.heap_by_content() + self.ready.capacity() * size_of::<Message>()
+        let room = self.ready.capacity() * size_of::<Message>();
+        self.heap_by_content() + room + self.next_ssn.capacity() * size_of::<u64>()
     }
 
     /// [`Reassembly::heap`] without the room that only waits for messages.
@@ -204,10 +205,15 @@ impl Reassembly {
         self.heap + self.fragments + self.pieces.len() * PIECE_HEAP + self.waiting.len() * WAITING_HEAP
     }
 
-    /// What one more chunk of `len` payload bytes adds to it at most, part of a message or a whole one.
-    pub fn heap_of(len: usize, whole: bool) -> usize {
+    /// What one more chunk of `len` payload bytes on `stream` adds to it at most, part of a message or a whole one.
+    pub fn heap_of(&self, stream: StreamId, len: usize, whole: bool) -> usize {
         let most = MESSAGE_HEAP + WAITING_HEAP + PIECE_HEAP + FRAGMENT_HEAP;
-        most + if whole { len } else { 2 * len }
+        // A list that is full moves to one twice as long.
+        let (ready, streams, needed) =
+            (self.ready.capacity(), self.next_ssn.capacity(), usize::from(stream.0) + 1);
+        let places = if self.ready.len() < ready { 0 } else { 2 * ready * size_of::<Message>() };
+        let numbers = if needed <= streams { 0 } else { needed.max(2 * streams) * size_of::<u64>() };
+        most + places + numbers + if whole { len } else { 2 * len }
     }
 
     /// FORWARD TSN (RFC 3758 §3.6) with the chunk's own cumulative TSN, if that was ahead of the tracker's: drops
