@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 LAST_SEED = 2**63 - 1
-"""The last seed that a scenario may have."""
+"""The last seed that a run may have."""
 MOST = 2**32 - 1
 """The most runs or threads of a call."""
 EVENTS = {
@@ -132,8 +132,8 @@ def check(runs: int, seed: int, threads: int | None = None, series: float | None
             raise ValueError(f"{name}={number}: there can be {MOST} at most")
     if runs < 1:
         raise ValueError(f"runs={runs}: at least one run is needed")
-    if not 0 <= seed <= LAST_SEED - runs:
-        raise ValueError(f"seed={seed}: seeds go from 0 to {LAST_SEED}")
+    if not 0 <= seed <= LAST_SEED + 1 - runs:
+        raise ValueError(f"seed={seed}: the first of {runs} seeds goes from 0 to {LAST_SEED + 1 - runs}")
     if threads is not None and threads < 1:
         raise ValueError(f"threads={threads}: at least one thread is needed")
     if not isinstance(series, int | float | None):

@@ -249,6 +249,10 @@ def test_mistakes(two_paths: Scenario) -> None:
     for wrong in mistakes:
         with pytest.raises(ValueError, match=next(iter(wrong))):
             sc.run(two_paths, "cmt", **{"runs": 1, **wrong})
+    last = 2**63 - 1
+    with pytest.raises(ValueError, match=f"goes from 0 to {last - 1}$"):
+        sc.run(two_paths, "cmt", runs=2, seed=last)
+    assert list(sc.run(two_paths, "cmt", runs=1, seed=last).fingerprints) == [("cmt", last)]
 
 
 def test_what_cannot_be_built_has_its_line(two_paths: Scenario) -> None:

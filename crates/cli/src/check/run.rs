@@ -13,13 +13,5 @@ use strandcast_sim::simulation::Catalog;
 pub(crate) fn run(args: &CheckArgs, catalog: &dyn Catalog) -> Result<(), CliError> {
     let loaded = Loaded::open(&args.file, &args.set)?;
     let checked = loaded.check(catalog)?;
-    if args.json {
-        print::json(&format!(
-            "{:#}
-",
-            checked.json()
-        ))
-    } else {
-        print::text(&checked.text())
-    }
+    if args.json { print::json(&format!("{:#}\n", checked.json())) } else { print::text(&checked.text()) }
 }
