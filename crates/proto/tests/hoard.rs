@@ -40,7 +40,7 @@ fn attack(l: &mut Lone, packets: u32, each: u32, chunk: Chunks) -> u64 {
             .map(|i| {
                 let (offset, mut chunk) = chunk(p * each + i);
                 if let Chunk::Data(d) = &mut chunk {
-                    d.header.tsn = d.header.tsn + offset;
+                    d.header.tsn += offset;
                 }
                 chunk
             })
@@ -302,7 +302,7 @@ fn a_thousand_hoarders_and_one_that_is_read() {
             let hostile = crowd.peers.len() - 1;
             for n in 0..1600 {
                 // The second half of them leaves no gap, but a stream sequence number out.
-                crowd.data(hostile, n + u32::from(hostile % 2 == 0), n + 1);
+                crowd.data(hostile, n + u32::from(hostile.is_multiple_of(2)), n + 1);
                 if crowd.end.heap() > MEMORY {
                     break;
                 }

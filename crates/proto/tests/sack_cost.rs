@@ -1,4 +1,5 @@
 //! What a SACK costs a sender with much outstanding.
+#![allow(clippy::disallowed_types, reason = "what is measured is the time of this machine")]
 
 mod raw;
 #[path = "common/scheme.rs"]
