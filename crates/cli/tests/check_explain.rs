@@ -80,6 +80,10 @@ fn check_warns() {
     warns("links.x.loss.uniform.rate=0.2", &["path x", "20.0 %"]);
     warns("flows.data.paths.y.via=[\"x\"] flows.data.paths.y.back=[\"y\"]", &["x, y", "share link x"]);
     warns("flows.data.sctp.send_buffer=2000", &["flow data", "send buffer of 2.00 kB", "cannot fill them"]);
+    warns(
+        "flows.data.app.size=2000000",
+        &["flow data", "messages of 2.00 MB", "longer than its receive buffer"],
+    );
     warns("links.x.rate=50", &["links.x.rate=50: links.x.rate", "50 bit/s", "50 Mbit/s"]);
     warns("links.x.queue.limit=100000", &["links.x.queue.limit", "100000 packets"]);
     // 5.7 packets a burst: all but one in six behind a loss are lost, too.

@@ -506,5 +506,5 @@ fn arguments() {
         set("run.seed=9223372036854775808"),
         "--set run.seed=9223372036854775808: run.seed: 9223372036854775808 is out of range; it can be 0 to 9223372036854775807"
     );
-    assert_eq!(set("a\nb=1"), format!("--set a b=1: {mend}"));
+    assert_eq!(set("a\nb=1"), format!("--set a\\nb=1: {mend}"));
 }

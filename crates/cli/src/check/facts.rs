@@ -32,6 +32,8 @@ pub(super) struct FlowFacts {
     pub(super) ack: u32,
     /// Bytes of user data in a full packet.
     pub(super) payload: u32,
+    /// Bytes of a message; `None`: a stream of bytes.
+    pub(super) message: Option<u32>,
     /// What the application has to send, bit/s of messages; `None`: as much as the network takes.
     pub(super) offered_bps: Option<f64>,
     /// Bytes in all, if there is an end.
@@ -180,6 +182,7 @@ impl Network<'_> {
             packet: wire.packet,
             ack: wire.ack,
             payload: wire.payload,
+            message: (wire.transport == "sctp").then_some(size),
             offered_bps,
             total_bytes,
             receive_buffer: wire.receive_buffer,

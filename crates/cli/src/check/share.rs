@@ -170,6 +170,7 @@ mod tests {
             packet: 1000,
             ack: 0,
             payload: 1000,
+            message: None,
             offered_bps: None,
             total_bytes: None,
             receive_buffer: None,

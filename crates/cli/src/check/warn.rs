@@ -81,6 +81,15 @@ fn buffers(flow: &FlowFacts, say: Say<'_>) {
             "its {what} buffer of {buffer} is less than what its paths hold ({needed}): it cannot fill them"
         ));
     }
+    if let (Some(message), Some(buffer)) = (flow.message, flow.receive_buffer)
+        && u64::from(message) > buffer
+    {
+        let (message, buffer) = (bytes(message.into()), bytes(buffer));
+        say(format!(
+            "messages of {message} are longer than its receive buffer of {buffer}: they arrive by window probes, \
+             or their association ends"
+        ));
+    }
 }
 
 fn shared(flow: &FlowFacts, say: Say<'_>) {
