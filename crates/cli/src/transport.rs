@@ -36,7 +36,7 @@ pub(crate) fn build(plan: &SchemePlan) -> Result<Box<dyn Scheme>, CliError> {
 
 /// What the endpoint is told.
 pub(crate) fn endpoint(args: &TransportArgs, plan: &SchemePlan, accepts: bool) -> EndpointConfig {
-    let mut transport = TransportConfig { mtu: args.mtu, outbound_streams: 2, ..TransportConfig::default() };
+    let mut transport = TransportConfig { mtu: args.mtu, outbound_streams: 2, ..TransportConfig::live() };
     (plan.tune)(&mut transport);
     EndpointConfig {
         transport: Arc::new(transport),

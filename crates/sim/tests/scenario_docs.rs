@@ -245,7 +245,8 @@ fn table(heads: &[&str], rows: Vec<Vec<String>>) -> String {
 }
 
 fn sctp_profiles() -> String {
-    let [rfc, ns2] = ["rfc", "ns2"].map(|name| scenario::sctp_profile(name).expect("it is a profile"));
+    let names = ["rfc", "live", "ns2"];
+    let profiles = names.map(|name| scenario::sctp_profile(name).expect("it is a profile"));
     let cell = |value: serde_json::Value| match &value {
         serde_json::Value::Object(time) => {
             let whole = time["secs"].as_f64().unwrap_or_default();
@@ -255,14 +256,19 @@ fn sctp_profiles() -> String {
         serde_json::Value::String(text) => format!("`{text}`"),
         other => other.to_string(),
     };
-    let [rfc, ns2] = [rfc, ns2].map(|sctp| serde_json::to_value(sctp).expect("it is a table of constants"));
-    let keys = rfc.as_object().expect("it is a table").keys();
+    let profiles = profiles.map(|sctp| serde_json::to_value(sctp).expect("it is a table of constants"));
+    let keys = profiles[0].as_object().expect("it is a table").keys().filter(|key| *key != "profile");
     let cell = |key: &str, profile: &serde_json::Value| match &profile[key] {
         bytes if key == "encapsulation" => if *bytes == 28 { "`\"udp\"`" } else { "`\"none\"`" }.into(),
         value => cell(value.clone()),
     };
-    let rows = keys.map(|key| vec![format!("`{key}`"), cell(key, &rfc), cell(key, &ns2)]);
-    table(&["key", "`rfc`", "`ns2`"], rows.collect())
+    let row = |key: &String| {
+        let cells = profiles.iter().map(|profile| cell(key, profile));
+        std::iter::once(format!("`{key}`")).chain(cells).collect()
+    };
+    let heads = names.map(|name| format!("`{name}`"));
+    let heads: Vec<&str> = std::iter::once("key").chain(heads.iter().map(String::as_str)).collect();
+    table(&heads, keys.map(row).collect())
 }
 
 fn tcp_profiles() -> String {

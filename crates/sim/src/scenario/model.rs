@@ -355,9 +355,23 @@ pub enum Transport {
     },
 }
 
-/// `profile = "rfc" | "ns2"` of an SCTP flow, with single constants replaced: `sctp.rto_min = "0.2 s"`.
+/// Where the constants of an SCTP flow come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SctpProfile {
+    /// RFC 9260's.
+    Rfc,
+    /// What the commands that speak over real paths use: [`TransportConfig::live`](strandcast_proto::config::TransportConfig::live).
+    Live,
+    /// The SCTP agent of ns-2.35.
+    Ns2,
+}
+
+/// `profile = "rfc" | "live" | "ns2"` of an SCTP flow, with single constants replaced: `sctp.rto_min = "0.2 s"`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sctp {
+    /// The profile, which says what no constant here does.
+    pub profile: SctpProfile,
     /// IP-level MTU, bytes.
     pub mtu: u16,
     /// Bytes of IP (and UDP) header in front of the SCTP header: 28 in UDP, 20 without (`encapsulation = "none"`).

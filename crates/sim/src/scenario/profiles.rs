@@ -22,7 +22,7 @@
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::time::Duration;
 
-use super::model::Sctp;
+use super::model::{Sctp, SctpProfile};
 
 /// Bytes of IPv4 header.
 pub(super) const IP: u16 = 20;
@@ -33,16 +33,38 @@ const SCTP_DATA: u16 = 12 + 16;
 
 /// The constants of a profile; `None`: there is no such profile.
 pub fn sctp(profile: &str) -> Option<Sctp> {
-    match profile {
-        "rfc" => Some(rfc()),
-        "ns2" => Some(ns2()),
-        _ => None,
+    Some(match profile {
+        "rfc" => of(SctpProfile::Rfc),
+        "live" => of(SctpProfile::Live),
+        "ns2" => ns2(),
+        _ => return None,
+    })
+}
+
+impl SctpProfile {
+    /// Its name in scenarios.
+    pub fn name(self) -> &'static str {
+        match self {
+            SctpProfile::Rfc => "rfc",
+            SctpProfile::Live => "live",
+            SctpProfile::Ns2 => "ns2",
+        }
+    }
+
+    /// What the transport is told where no constant says otherwise.
+    pub fn transport(self) -> TransportConfig {
+        match self {
+            SctpProfile::Live => TransportConfig::live(),
+            SctpProfile::Rfc | SctpProfile::Ns2 => TransportConfig::default(),
+        }
     }
 }
 
-fn rfc() -> Sctp {
-    let own = TransportConfig::default();
+/// A profile all of whose constants are the transport's own.
+fn of(profile: SctpProfile) -> Sctp {
+    let own = profile.transport();
     Sctp {
+        profile,
         mtu: own.mtu,
         encapsulation: IP_UDP,
         receive_buffer: own.receive_buffer,
@@ -63,6 +85,7 @@ fn rfc() -> Sctp {
 
 fn ns2() -> Sctp {
     Sctp {
+        profile: SctpProfile::Ns2,
         mtu: 1500,
         encapsulation: IP,
         receive_buffer: 65_536,

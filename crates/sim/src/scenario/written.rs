@@ -152,7 +152,8 @@ fn flow(flow: &Flow) -> Value {
     let Flow { from, to, transport, app, fits, start, stop, count, compare, paths, primary } = flow;
     let (own, comparable) = match transport {
         Transport::Sctp { scheme, sctp } => {
-            (json!({ "transport": "sctp", "scheme": scheme, "sctp": sctp_constants(sctp) }), true)
+            let (profile, constants) = (sctp.profile.name(), sctp_constants(sctp));
+            (json!({ "transport": "sctp", "scheme": scheme, "profile": profile, "sctp": constants }), true)
         }
         Transport::Tcp { cc, tcp } => (joined(json!({ "transport": "tcp", "cc": cc }), constants(tcp)), true),
         Transport::Mptcp { cc, tcp } => {

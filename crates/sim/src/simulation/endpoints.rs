@@ -317,6 +317,6 @@ fn transport(sctp: &Sctp) -> TransportConfig {
         association_max_retrans: sctp.association_max_retrans,
         auth: sctp.reports,
         reports: sctp.reports,
-        ..TransportConfig::default()
+        ..sctp.profile.transport()
     }
 }

@@ -67,7 +67,7 @@ const SCTP: Keys = Keys {
             Key::new("primary", Takes::Text, Else("the first path by name"), "the path it prefers"),
             Key::new(
                 "profile",
-                Takes::Word(&["rfc", "ns2"]),
+                Takes::Word(&["rfc", "live", "ns2"]),
                 Is("rfc"),
                 "whose constants `sctp` begins with",
             ),

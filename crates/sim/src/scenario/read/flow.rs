@@ -72,7 +72,7 @@ fn transport(table: &Table<'_>, kind: &str) -> Read<Transport> {
 }
 
 fn sctp(flow: &Table<'_>) -> Read<Sctp> {
-    let profile = flow.need("profile")?.word(&[("rfc", "rfc"), ("ns2", "ns2")])?;
+    let profile = flow.need("profile")?.word(&[("rfc", "rfc"), ("live", "live"), ("ns2", "ns2")])?;
     let table = flow.inner("sctp")?;
     let mut sctp = profiles::sctp(profile).expect("each word is a profile");
     macro_rules! replace {
