@@ -1,0 +1,89 @@
+//! What is asked for.
+
+use core::str::FromStr;
+use std::path::PathBuf;
+
+pub const USAGE: &str = "usage: random_networks [--seed N] [--networks N] [--only N,N] [--runs N] [--scheme SPEC] [--jobs N]
+                       [--time S] [--warmup S] [--out FILE [--keep SPEC]] [--all-paths]
+       random_networks … --write DIR            only writes the networks as scenario files
+       random_networks … --path NAME --run N    only repeats a run on a path, or on all of them with `all`
+  --seed      generator seed: 1
+  --networks  how many, from number 0 on: 100
+  --only      these numbers instead
+  --runs      seeds of each, from 1 on, the same for all schemes: 10
+  --scheme    over all paths, and on each path alone beside sctp: cmt
+  --jobs      networks at once: 2
+  --time      simulated seconds: 60; --warmup: those that do not count: 10
+  --out       file of runs, JSON lines: what it has of this program is not run again; --keep SPEC: nor runs of this scheme by
+              another program (sctp, when only the other scheme was changed)
+  --all-paths also runs paths alone whose rate is below what another one carries";
+
+/// What is asked for.
+#[derive(Debug)]
+pub struct Arguments {
+    pub seed: u64,
+    pub numbers: Vec<u64>,
+    pub runs: u64,
+    pub scheme: String,
+    pub jobs: usize,
+    pub time_s: f64,
+    pub warmup_s: f64,
+    pub out: Option<PathBuf>,
+    pub keep: Vec<String>,
+    pub all_paths: bool,
+    pub write: Option<PathBuf>,
+    pub path: Option<String>,
+    pub run: u64,
+}
+
+fn number<T: FromStr>(option: &str, text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| format!("{option}: {text} is no number that fits"))
+}
+
+impl Arguments {
+    pub fn read(mut words: impl Iterator<Item = String>) -> Result<Self, String> {
+        let mut read = Arguments {
+            seed: 1,
+            numbers: (0..100).collect(),
+            runs: 10,
+            scheme: "cmt".into(),
+            jobs: 2,
+            time_s: 60.0,
+            warmup_s: 10.0,
+            out: None,
+            keep: Vec::new(),
+            all_paths: false,
+            write: None,
+            path: None,
+            run: 1,
+        };
+        while let Some(option) = words.next() {
+            if option == "--all-paths" {
+                read.all_paths = true;
+                continue;
+            }
+            let value = words.next().ok_or_else(|| format!("{option} needs a value"))?;
+            match option.as_str() {
+                "--seed" => read.seed = number(&option, &value)?,
+                "--networks" => read.numbers = (0..number(&option, &value)?).collect(),
+                "--only" => {
+                    read.numbers = value.split(',').map(|n| number(&option, n)).collect::<Result<_, _>>()?;
+                }
+                "--runs" => read.runs = number(&option, &value)?,
+                "--scheme" => read.scheme = value,
+                "--jobs" => read.jobs = number(&option, &value)?,
+                "--time" => read.time_s = number(&option, &value)?,
+                "--warmup" => read.warmup_s = number(&option, &value)?,
+                "--out" => read.out = Some(value.into()),
+                "--keep" => read.keep.push(value),
+                "--write" => read.write = Some(value.into()),
+                "--path" => read.path = Some(value),
+                "--run" => read.run = number(&option, &value)?,
+                other => return Err(format!("what is {other}?")),
+            }
+        }
+        let sound = read.runs > 0 && read.jobs > 0 && !read.numbers.is_empty();
+        let sound = sound && read.warmup_s >= 0.0 && read.time_s > read.warmup_s;
+        sound.then_some(read).ok_or_else(|| "a number is 0, or nothing is left of the time".into())
+    }
+}

@@ -1,0 +1,57 @@
+//! Random networks of a published seed (`examples/random_networks/generator.rs`).
+
+#[path = "../examples/random_networks/generator.rs"]
+mod generator;
+
+use std::path::Path;
+
+use sha2::{Digest as _, Sha256};
+use strandcast_sim::scenario::{self, LinkRate, Loss, Number, QueueLimit, Scenario};
+
+fn network(seed: u64, number: u64) -> Scenario {
+    let text = generator::network(seed, number, 60.0, 10.0);
+    scenario::parse(&text, "network", Path::new(""), &[]).unwrap_or_else(|e| panic!("{e}\n{text}"))
+}
+
+#[test]
+fn the_generator_draws_what_it_says() {
+    let (mut paths, mut lossy) = ([0; 6], 0);
+    for number in 0..200 {
+        let network = network(4, number);
+        paths[network.links.len()] += 1;
+        for (name, link) in &network.links {
+            let LinkRate::Number(Number::Constant(rate)) = link.forward.rate else { panic!("{name}") };
+            assert!((0.2e6..=50e6).contains(&rate), "network 4/{number} {name}: {rate}");
+            let Number::Constant(delay) = link.forward.delay else { panic!("{name}") };
+            assert!((0.001..=0.4).contains(&delay), "network 4/{number} {name}: {delay}");
+            let QueueLimit::Packets(limit) = link.forward.queue.limit else { panic!("{name}") };
+            assert!((5..=300).contains(&limit), "network 4/{number} {name}: {limit}");
+            assert_eq!((&link.reverse.rate, link.reverse.loss.len()), (&link.forward.rate, 0));
+            lossy += usize::from(!link.forward.loss.is_empty());
+            for loss in link.forward.loss.values() {
+                let mean = match loss {
+                    Loss::Uniform { rate: Number::Constant(rate) } => *rate,
+                    Loss::MarkovByTime { mean_good, mean_bad, loss_bad, .. } => {
+                        loss_bad * mean_bad.as_secs_f64() / (mean_good.as_secs_f64() + mean_bad.as_secs_f64())
+                    }
+                    other => panic!("network 4/{number} {name}: {other:?}"),
+                };
+                assert!((0.9e-4..=0.151).contains(&mean), "network 4/{number} {name}: {mean}");
+            }
+        }
+    }
+    assert_eq!(paths[..2], [0, 0]);
+    assert!(paths[2..].iter().all(|n| *n > 30), "{paths:?}");
+    assert!((0.7..0.8).contains(&(f64::from(lossy as u32) / 700.0)), "{lossy}");
+}
+
+/// Whoever names a seed means these networks.
+#[test]
+fn a_published_seed_stays_what_it_is() {
+    let mut hash = Sha256::new();
+    for (seed, number) in (1..=5).flat_map(|seed| (0..100).map(move |number| (seed, number))) {
+        hash.update(generator::network(seed, number, 60.0, 10.0));
+    }
+    let hash: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(hash, "6a99aa3fd7d846a1ece54f425b70a6b616c6b184fdf4fb58be3d3c3df72ccfe4");
+}
