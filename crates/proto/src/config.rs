@@ -16,6 +16,9 @@ pub struct TransportConfig {
     pub max_burst: u32,
     /// Association.Max.Retrans.
     pub association_max_retrans: u32,
+    /// How long an association endures that nothing is heard from a peer of ours on any path, from the first timeout on;
+    /// all paths are probed meanwhile. `None`, and towards other stacks: Association.Max.Retrans errors (RFC 9260 §8.1).
+    pub endured_silence: Option<Duration>,
     /// Path.Max.Retrans.
     pub path_max_retrans: u32,
     /// Max.Init.Retransmits.
@@ -66,6 +69,7 @@ impl Default for TransportConfig {
             rto_max: Duration::from_secs(60),
             max_burst: 4,
             association_max_retrans: 10,
+            endured_silence: None,
             path_max_retrans: 5,
             max_init_retrans: 8,
             heartbeat_interval: Duration::from_secs(30),
@@ -94,6 +98,6 @@ impl TransportConfig {
     /// What live media over real paths is sent with: RFC 9260's parameters but where paths differ, fail and fall silent.
     /// `strandcast send`, `receive`, `demo` and `perf` begin with it, and so does the profile `live` of simulated flows.
     pub fn live() -> Self {
-        TransportConfig::default()
+        TransportConfig { endured_silence: Some(Duration::from_secs(65)), ..TransportConfig::default() }
     }
 }

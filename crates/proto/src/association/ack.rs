@@ -68,6 +68,10 @@ impl Association {
         self.advance_peer_ack(now, sack.header.cumulative_tsn_ack);
         self.refill_bursts(now);
         self.keep_a_timer(now);
+        if let Some(path) = self.tx.acks.iter().find(|a| a.alive).map(|a| a.info.path) {
+            let trip = self.mind.views[path.index()].min_rtt.unwrap_or_default();
+            self.resume(now, path, now - trip);
+        }
     }
 
     /// Starts the collection: one record a path slot.
@@ -330,6 +334,7 @@ impl Association {
     /// Something that was sent on `path` alone arrived: it works.
     pub(super) fn path_answered(&mut self, now: Instant, path: PathId) {
         self.tx.errors = 0;
+        self.paths[path.index()].timed_out = false;
         self.mind.views[path.index()].error_count = 0;
         if matches!(self.mind.views[path.index()].state, PathState::PotentiallyFailed | PathState::Inactive) {
             self.set_path_state(now, path, PathState::Active);

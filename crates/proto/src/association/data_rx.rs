@@ -174,7 +174,8 @@ impl Association {
         };
         let heard = |p: &PathId| self.paths[p.index()].last_heard.map(|t| now - t);
         let turn = self.rx.repeats as usize;
-        if good && turn % 2 == 1 {
+        // After a total silence the paths' states here are older than what just came.
+        if turn % 2 == 1 && (good || self.config.endured_silence.is_some()) {
             return on;
         }
         let n = others().count();

@@ -55,6 +55,7 @@ impl Association {
         p.stats.packets_received += 1;
         p.stats.bytes_received += packet.bytes().len() as u64;
         p.last_heard = Some(now);
+        self.silence_ends();
         self.tx.pick = None;
         self.mind.held = false;
         let mut reading = Reading { packet, on, from, authenticated: false, data: PacketData::default() };
@@ -104,6 +105,7 @@ impl Association {
             self.stats.bad_packets -= 1;
             self.earn(path, &tuple, packet.bytes().len());
             self.paths[path.index()].last_heard = Some(now);
+            self.silence_ends();
             for h in heartbeats {
                 self.on_heartbeat(now, h, path, &tuple);
             }

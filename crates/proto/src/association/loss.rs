@@ -49,7 +49,10 @@ impl Association {
         let highest = self.highest_in_flight(path);
         let cause = self.lose_all(now, path, LossTrigger::Timeout);
         self.requeue_doubted();
-        if let (Some(highest), Some(cause), false) = (highest, cause, answered_probe) {
+        // RFC 5681 §3.1: what times out once more since nothing arrived is no further sign of congestion.
+        let again = core::mem::replace(&mut self.paths[path.index()].timed_out, true);
+        let told = answered_probe || (again && self.config.endured_silence.is_some());
+        if let (Some(highest), Some(cause), false) = (highest, cause, told) {
             self.paths[path.index()].recover = Some(highest);
             let trigger = LossTrigger::Timeout;
             self.mind.signal(now, &Signal::LossEvent { path, trigger, highest, cause });
@@ -122,7 +125,7 @@ impl Association {
         let (errors, state) = (view.error_count, view.state);
         // Only paths that carry data count against the association: one that is probed often while it is down must
         // not end an association whose other paths are merely idle.
-        if carries && self.association_error() {
+        if carries && self.association_error(now) {
             return;
         }
         if self.mind.peer_reports || state == PathState::PotentiallyFailed {
@@ -141,9 +144,9 @@ impl Association {
     }
 
     /// One more error in a row of the association (RFC 9260 §8.1); whether that was the end of it.
-    pub(super) fn association_error(&mut self) -> bool {
+    pub(super) fn association_error(&mut self, now: Instant) -> bool {
         self.tx.errors += 1;
-        let dead = self.tx.errors > self.config.association_max_retrans;
+        let dead = !self.silence_begins(now) && self.tx.errors > self.config.association_max_retrans;
         if dead {
             self.abort_for(CloseReason::Unreachable);
         }

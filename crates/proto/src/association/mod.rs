@@ -21,6 +21,7 @@ mod packet;
 mod paths;
 mod send;
 mod shutdown;
+mod silence;
 mod state;
 mod stats;
 mod timers;

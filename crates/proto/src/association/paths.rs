@@ -242,6 +242,7 @@ impl Association {
         if !answer.probe {
             self.schedule_heartbeat(now, path);
         }
+        self.resume(now, path, answer.sent);
     }
 
     /// A heartbeat was not answered within the RTO (RFC 9260 §8.3).
@@ -268,13 +269,13 @@ impl Association {
         self.mind.views[path.index()].error_count += 1;
         let mute = self.mind.usable().is_empty();
         let given_up = self.mind.views[path.index()].error_count > self.config.path_max_retrans;
-        if given_up && !(mute && self.mind.primary == path) {
+        if given_up && !(mute && self.mind.primary == path) && !self.silence.lasts() {
             self.close_path(now, path);
             return;
         }
         self.paths[path.index()].heartbeats.want();
         if mute {
-            self.association_error();
+            self.association_error(now);
         }
     }
 

@@ -12,6 +12,7 @@ use super::control::{Control, ReliableReport};
 use super::event::{CloseReason, Event};
 use super::mind::Mind;
 use super::send::Pick;
+use super::silence::Silence;
 use super::stats::AssociationStats;
 use crate::config::TransportConfig;
 use crate::path::Path;
@@ -157,6 +158,7 @@ pub struct Association {
     pub(super) report_scratch: Vec<crate::policy::Report>,
     pub(super) asconf: Option<(u32, crate::wire::chunk::AsconfAck)>,
     pub(super) cookie: Option<Bytes>,
+    pub(super) silence: Silence,
     pub(super) t1: Option<Instant>,
     pub(super) t1_tries: u32,
     pub(super) t2: Option<Instant>,
@@ -204,6 +206,7 @@ impl Association {
             report_scratch: Vec::new(),
             asconf: None,
             cookie: None,
+            silence: Silence::default(),
             t1: None,
             t1_tries: 0,
             t2: None,

@@ -51,6 +51,7 @@ impl Association {
         offer(self.t5, Timer::T5);
         offer(self.rx.sack_timer, Timer::Sack);
         if self.state != State::CookieWait && self.state != State::CookieEchoed {
+            offer(self.silence.timeout(), Timer::Heartbeat);
             offer(self.tx.forward_timer, Timer::ForwardTsn);
             offer(self.reports_timeout(), Timer::Report);
             offer(self.mind.scheme.poll_timeout(), Timer::Scheme);
@@ -100,6 +101,7 @@ impl Association {
         for i in 0..self.paths.len() {
             self.path_timers(now, PathId(i as u8));
         }
+        self.on_silence(now);
         if self.state == State::Closed || self.state == State::CookieWait || self.state == State::CookieEchoed
         {
             return;

@@ -31,6 +31,12 @@ pub(crate) fn back_off(view: &mut PathView, config: &TransportConfig) {
     view.rto = (view.rto * 2).min(config.rto_max);
 }
 
+/// The timeout without back-off: that of the last sample.
+pub(crate) fn forget_back_off(view: &mut PathView, config: &TransportConfig) {
+    let rto = view.rto_raw().unwrap_or(config.rto_initial);
+    view.rto = rto.clamp(config.rto_min, config.rto_max);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -118,6 +118,8 @@ pub(crate) struct Path {
     pub t3: Option<Instant>,
     /// The TSN whose round trip is being timed.
     pub timed: Option<Tsn>,
+    /// T3-rtx expired, and nothing sent here was acknowledged since.
+    pub timed_out: bool,
     /// Losses up to here belong to a window already reported.
     pub recover: Option<Tsn>,
     /// One retransmission may leave regardless of the window (RFC 9260 §7.2.4, rule 3).
@@ -147,6 +149,7 @@ impl Path {
             retransmitted: Resent::default(),
             t3: None,
             timed: None,
+            timed_out: false,
             recover: None,
             free_retransmit: false,
             burst: config.max_burst,
