@@ -12,7 +12,7 @@ use crate::print;
 use crate::receive::Player;
 use crate::report::{PathSample, Recording, Sample, Summary, html};
 use crate::send::Pump;
-use crate::show::{MediaNow, Monitor, Role, Stats};
+use crate::show::{Happening, MediaNow, Monitor, Role, Stats};
 use crate::signals::{self, Stop, stopped};
 use bytes::Bytes;
 use std::path::Path;
@@ -211,6 +211,7 @@ impl Demo {
     async fn release(&mut self) -> Result<(), CliError> {
         let Some(player) = &mut self.player else { return Ok(()) };
         let now = self.stage.receiver.now();
+        let mut changes = Vec::new();
         while let Some(output) = player.poll(now) {
             match output {
                 playout::Output::Data(released) => {
@@ -221,7 +222,11 @@ impl Demo {
                 }
                 playout::Output::Ended(_) => self.over = true,
                 playout::Output::Restarted(_) => {}
+                playout::Output::Clock(change) => changes.extend(Happening::of(change)),
             }
+        }
+        for change in changes {
+            self.event(&change.to_string());
         }
         self.output.flush().await
     }
@@ -243,16 +248,9 @@ impl Demo {
     async fn sample(&mut self) {
         let Some(seen) = self.stage.sender.snapshot().await else { return };
         self.pump.observe(&seen);
-        let stats = self.player.as_ref().map(Player::stats).unwrap_or_default();
-        let level = self.player.as_ref().map(|p| p.level(self.stage.receiver.now()).as_secs_f64() * 1e3);
-        let media = MediaNow {
-            messages: stats.played,
-            bytes: stats.played_bytes,
-            late: stats.late,
-            lost: stats.lost,
-            buffer_ms: level,
-            buffer_bytes: 0,
-        };
+        let now = self.stage.receiver.now();
+        let media = self.player.as_ref().map_or_else(MediaNow::default, |p| p.media_now(now));
+        let level = media.buffer_ms;
         let at_s = self.at();
         self.monitor.show(at_s, "the receiver", media, &seen);
         let paths = self.recording.names.iter().map(|name| path_sample(&seen, name)).collect();

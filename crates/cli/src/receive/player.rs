@@ -1,5 +1,6 @@
 //! From messages out of the transport to bytes at their time.
 
+use crate::show::MediaNow;
 use std::time::Duration;
 use strandcast_media::MediaTime;
 use strandcast_media::pack::{Body, Message, Unpacker};
@@ -66,14 +67,20 @@ impl Player {
         self.playout.stats()
     }
 
-    /// How long what is held lasts.
-    pub(crate) fn level(&self, now: Instant) -> Duration {
-        self.playout.level(media_time(now))
-    }
-
-    /// Bytes held.
-    pub(crate) fn held_bytes(&self) -> usize {
-        self.playout.held_bytes()
+    /// The media at `now`.
+    pub(crate) fn media_now(&self, now: Instant) -> MediaNow {
+        let stats = self.stats();
+        MediaNow {
+            messages: stats.played,
+            bytes: stats.played_bytes,
+            late: stats.late,
+            lost: stats.lost,
+            shifts: stats.shifts,
+            shift_ms: stats.shift.as_secs_f64() * 1e3,
+            clock_jumps: stats.clock_jumps,
+            buffer_ms: Some(self.playout.level(media_time(now)).as_secs_f64() * 1e3),
+            buffer_bytes: self.playout.held_bytes() as u64,
+        }
     }
 
     /// Messages that were none.

@@ -12,7 +12,7 @@ use crate::output::Output;
 use crate::place::Place;
 use crate::print;
 use crate::send::{BUSY, REFUSED};
-use crate::show::{MediaNow, Monitor, Role, Stats};
+use crate::show::{Happening, Monitor, Role, Stats};
 use crate::signals::{self, Stop, stopped};
 use crate::transport;
 use std::time::Duration;
@@ -247,6 +247,11 @@ impl Session {
                 }
                 playout::Output::Ended(ended) => guest.ended = Some(ended),
                 playout::Output::Restarted(session) => guest.session = session,
+                playout::Output::Clock(change) => {
+                    let seconds = (now - guest.begun).as_secs_f64();
+                    let what = Happening::of(change);
+                    what.iter().for_each(|what| self.monitor.tell(seconds, &guest.peer, what));
+                }
             }
         }
         if any { self.output.flush().await } else { Ok(()) }
@@ -256,15 +261,8 @@ impl Session {
         let Some(guest) = &mut self.guest else { return };
         let Some(seen) = guest.association.snapshot().await else { return };
         guest.observe(guest.association.now(), &seen);
-        let (stats, now) = (guest.player.stats(), guest.association.now());
-        let media = MediaNow {
-            messages: stats.played,
-            bytes: stats.played_bytes,
-            late: stats.late,
-            lost: stats.lost,
-            buffer_ms: Some(guest.player.level(now).as_secs_f64() * 1e3),
-            buffer_bytes: guest.player.held_bytes() as u64,
-        };
+        let now = guest.association.now();
+        let media = guest.player.media_now(now);
         self.monitor.show((now - guest.begun).as_secs_f64(), &guest.peer, media, &seen);
         if now - guest.heard >= self.silence && !guest.left {
             guest.association.abort("nothing heard from the sender");

@@ -30,6 +30,13 @@ pub(super) struct Summary {
     pub(super) longest_gap_ms: f64,
     /// Share of the time played without a gap.
     pub(super) continuity: f64,
+    /// Times that playing was moved to later than the latency asks for.
+    pub(super) shifts: u64,
+    /// How much later it is at the end, and was at most.
+    pub(super) shift_ms: f64,
+    pub(super) largest_shift_ms: f64,
+    /// Jumps of the sender's clock.
+    pub(super) clock_jumps: u64,
     /// Associations after the first.
     pub(super) reconnects: u64,
 }
@@ -51,6 +58,10 @@ impl Summary {
             underflows: stats.underflows,
             longest_gap_ms: stats.longest_gap.as_secs_f64() * 1e3,
             continuity: stats.continuity(),
+            shifts: stats.shifts,
+            shift_ms: stats.shift.as_secs_f64() * 1e3,
+            largest_shift_ms: stats.largest_shift.as_secs_f64() * 1e3,
+            clock_jumps: stats.clock_jumps,
             reconnects: guest.reconnects,
         }
     }
@@ -77,7 +88,19 @@ impl Summary {
             ms(Duration::from_secs_f64(self.longest_gap_ms / 1e3)),
             percent(self.continuity),
         );
-        vec![played, gaps]
+        let mut lines = vec![played, gaps];
+        if self.shifts > 0 {
+            let time = |of_ms: f64| ms(Duration::from_secs_f64(of_ms / 1e3));
+            let (largest, now) = (time(self.largest_shift_ms), time(self.shift_ms));
+            let shifts = count(self.shifts, "time");
+            lines.push(format!(
+                "played later than asked for {shifts}, by {largest} at most, {now} at the end"
+            ));
+        }
+        if self.clock_jumps > 0 {
+            lines.push(format!("the sender's clock jumped {}", count(self.clock_jumps, "time")));
+        }
+        lines
     }
 
     /// For machines.

@@ -74,9 +74,8 @@ impl Watch {
             messages: pump.messages,
             bytes: pump.bytes,
             late: self.gone(pump),
-            lost: 0,
-            buffer_ms: None,
             buffer_bytes: seen.send_buffered as u64,
+            ..MediaNow::default()
         };
         self.monitor.show(now.as_secs_f64(), &self.peer, media, &seen);
         now - heard

@@ -1,5 +1,6 @@
 //! What people and machines see while a stream runs.
 
+mod happening;
 mod monitor;
 mod numbers;
 mod remarks;
@@ -8,6 +9,7 @@ mod snapshot;
 mod stats;
 mod table;
 
+pub(crate) use happening::Happening;
 pub(crate) use monitor::Monitor;
 pub(crate) use numbers::{bits_per_s, bytes, count, duration, ms, percent};
 pub(crate) use remarks::Remarks;

@@ -1,5 +1,6 @@
 //! Table and statistics of a running stream.
 
+use super::happening::{Happening, HappeningNow};
 use super::remarks::Remarks;
 use super::screen::Screen;
 use super::snapshot::{LinkMonitorNow, MediaNow, Role, Sampler, Seen, Snapshot};
@@ -77,6 +78,13 @@ impl Monitor {
     /// What was shown last.
     pub(crate) fn last(&self) -> Option<&Snapshot> {
         self.last.as_ref()
+    }
+
+    /// Tells what happened to the stream, `seconds` after it or the command began: a line, and one in the statistics.
+    pub(crate) fn tell(&mut self, seconds: f64, peer: &str, what: &Happening) {
+        self.screen.line(&what.to_string());
+        let end = self.stats.write(&HappeningNow { seconds, role: self.role, peer, what });
+        end.into_iter().for_each(|line| self.screen.line(&line));
     }
 
     /// A line that stays.

@@ -103,6 +103,12 @@ pub(crate) struct MediaNow {
     pub(crate) late: u64,
     /// Receiver: messages that never came.
     pub(crate) lost: u64,
+    /// Receiver: how often playing was moved to later than the latency asks for.
+    pub(crate) shifts: u64,
+    /// Receiver: how much later it is now.
+    pub(crate) shift_ms: f64,
+    /// Receiver: how often the sender's clock jumped.
+    pub(crate) clock_jumps: u64,
     /// Media waiting: to be sent, or to be played.
     pub(crate) buffer_ms: Option<f64>,
     /// Bytes waiting to be sent or acknowledged.

@@ -1,9 +1,9 @@
 //! `--stats`: a line of JSON a second.
 
-use super::snapshot::Snapshot;
 use crate::error::CliError;
 use crate::input::why;
 use crate::print;
+use serde::Serialize;
 use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
@@ -43,7 +43,7 @@ impl Stats {
     }
 
     /// Writes a line. The first that cannot be written is the last: what to say of it.
-    pub(crate) fn write(&mut self, now: &Snapshot) -> Option<String> {
+    pub(crate) fn write(&mut self, now: &impl Serialize) -> Option<String> {
         let line = || serde_json::to_string(now).expect("numbers and names always serialise");
         match self {
             Stats::Off => None,

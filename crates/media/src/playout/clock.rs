@@ -1,69 +1,104 @@
-//! The sender's clock as the receiver sees it. All values are nanoseconds.
+//! The sender's clock as the receiver sees it, and how much later than asked for the stream is played. All values are
+//! nanoseconds.
 
+use super::late::{LateRun, Verdict};
+use super::shift::{ClockChange, ShiftCause};
+use super::window::{BUCKET, Least, Recent};
 use crate::MediaTime;
 use core::time::Duration;
 use std::collections::VecDeque;
 
-/// The least difference is taken over this long.
-const WINDOW: i64 = 30_000_000_000;
-/// Within this long one difference is kept.
-const BUCKET: i64 = 250_000_000;
-/// The offset moves by at most one part in this many: 500 ppm, several times what two crystals differ.
-const SLEW: i64 = 2_000;
-/// Arriving this long before the offset allows means that the sender's clock jumped ahead.
-const JUMP_AHEAD: i64 = 1_000_000_000;
-/// Only late messages for this long, or for the latency if that is longer, mean that it jumped back.
-const JUMP_BACK: i64 = 1_000_000_000;
+/// The offset follows drift by at most one part in this many: 500 ppm, several times what two crystals differ.
+const DRIFT: i64 = 2_000;
+/// A shift comes back at one part in this many: playing is 5 % faster.
+const RETURN: i64 = 20;
+/// The same for shifts up to [`SMALL`]: with the second before it begins, such a shift is back within 10 s.
+const RETURN_SMALL: i64 = 16;
+const SMALL: i64 = 500_000_000;
+/// Arriving this long before the offset allows means that the sender's clock was set ahead.
+const AHEAD: i64 = 1_000_000_000;
+/// What differs by less is drift, jitter or rounding, and no step.
+const STEP: i64 = 50_000_000;
+/// For how long a way must be longer to be followed.
+const SURE: i64 = 5_000_000_000;
+/// Two messages whose differences lie within this tell the same jump.
+const ALIKE: u64 = 250_000_000;
+/// While a shift comes back, what arrives is in time by at least this part of the latency.
+const MARGIN: i64 = 16;
 
 /// Relates send times to the receiver's clock.
 #[derive(Debug)]
 pub(super) struct SenderClock {
     latency: i64,
-    /// Receiver's clock less sender's, plus the shortest way, slewed.
+    /// Receiver's clock less sender's, plus the shortest way, plus what playing is shifted by.
     offset: i64,
     /// Something was played by this clock.
     playing: bool,
     slewed_at: i64,
-    /// (bucket, difference), both rising: the first is the least of the window.
-    least: VecDeque<(i64, i64)>,
-    /// Added to send times from message `since` on, and before it.
-    shift: i64,
+    /// The shortest way ever, slowly forgotten where only longer ones are left.
+    shortest: i64,
+    /// Differences of the last 30 s, and of the last second.
+    least: Least,
+    recent: Recent,
+    /// Added to send times from message `since` on, and before it: what the sender's clock jumped by.
+    jump: i64,
     since: i64,
-    shift_before: i64,
-    /// Since when only late messages came, and their least difference.
-    late: Option<(i64, i64)>,
-    jumps: u64,
+    jump_before: i64,
+    /// Send time and difference of the newest message that was believed.
+    newest: (i64, i64),
+    /// The message that first told of a clock set back, and by how much: another one has to agree.
+    set_back: Option<(i64, i64)>,
+    /// Difference of the last message in time.
+    in_time: i64,
+    late: Option<LateRun>,
+    /// How much later than `latency` after the shortest way there was, by shifts that have not come back.
+    shift: i64,
+    /// The offset is on its way down from a shift.
+    returning: bool,
+    /// Where the offset is on its way up to, as was told.
+    rising: Option<i64>,
+    /// For how long the shortest way has been longer than the offset, by more than drift.
+    longer_for: i64,
+    changes: VecDeque<ClockChange>,
 }
 
 impl SenderClock {
-    /// A clock that begins with message `sequence`, sent at `sent`, arrived at `now`.
+    /// A clock that begins with a message sent at `sent`, arrived at `now`.
     pub(super) fn new(latency: Duration, now: MediaTime, sent: MediaTime) -> Self {
+        let difference = ns(now) - ns(sent);
         SenderClock {
             latency: i64::try_from(latency.as_nanos()).unwrap_or(i64::MAX / 4),
-            offset: ns(now) - ns(sent),
+            offset: difference,
             playing: false,
             slewed_at: ns(now),
-            least: VecDeque::new(),
-            shift: 0,
+            shortest: difference,
+            least: Least::default(),
+            recent: Recent::default(),
+            jump: 0,
             since: i64::MIN,
-            shift_before: 0,
+            jump_before: 0,
+            newest: (ns(sent), difference),
+            set_back: None,
+            in_time: difference,
             late: None,
-            jumps: 0,
+            shift: 0,
+            returning: false,
+            rising: None,
+            longer_for: 0,
+            changes: VecDeque::new(),
         }
     }
 
     /// When message `sequence`, sent at `sent`, is due.
     pub(super) fn due(&self, sequence: i64, sent: MediaTime) -> MediaTime {
-        let due = ns(sent)
-            .saturating_add(self.shift_of(sequence))
-            .saturating_add(self.offset)
-            .saturating_add(self.latency);
+        let due =
+            self.translated(sequence, ns(sent)).saturating_add(self.offset).saturating_add(self.latency);
         MediaTime::from_nanos(u64::try_from(due).unwrap_or(0))
     }
 
-    /// How often the sender's clock jumped.
-    pub(super) fn jumps(&self) -> u64 {
-        self.jumps
+    /// How much later than asked for the stream is played now.
+    pub(super) fn shift(&self) -> Duration {
+        duration(self.shift)
     }
 
     /// From now on the offset moves slowly.
@@ -71,77 +106,173 @@ impl SenderClock {
         self.playing = true;
     }
 
+    /// What has changed, the oldest first.
+    pub(super) fn pop_change(&mut self) -> Option<ClockChange> {
+        self.changes.pop_front()
+    }
+
     /// Learns from a message that has arrived; `newest` if no later one has. False if it can't have come so early, and
     /// its send time means nothing.
     pub(super) fn observe(&mut self, now: MediaTime, sequence: i64, sent: MediaTime, newest: bool) -> bool {
-        let now = ns(now);
-        let mut difference = now - ns(sent).saturating_add(self.shift_of(sequence));
-        if !self.playing {
-            self.offset = self.offset.min(difference);
-        } else if newest && self.jumped(now, difference) {
-            // What was the difference before is it again: this message counts as having come the shortest way.
-            let by = self.late.take().map_or(difference, |(_, least)| least) - self.offset;
-            self.shift_before = self.shift;
-            self.since = sequence;
-            self.shift += by;
-            difference -= by;
-            self.least.clear();
-            self.jumps += 1;
-        } else if self.too_early(difference) {
+        let (now, sent) = (ns(now), ns(sent));
+        if newest {
+            self.follow_jump(now, sequence, sent);
+        }
+        let mut difference = now.saturating_sub(self.translated(sequence, sent));
+        if self.too_early(difference) {
             // It may have been sent after a jump and been overtaken by the message that told of it.
-            difference = now - ns(sent).saturating_add(self.shift);
+            difference = now.saturating_sub(sent.saturating_add(self.jump));
             if self.too_early(difference) || sequence >= self.since {
                 return false;
             }
             self.since = sequence;
         }
-        self.remember(now / BUCKET, difference);
+        if newest && self.playing {
+            difference -= self.judge(now, sequence, difference);
+        }
+        if newest && self.set_back.is_none() {
+            self.newest = (sent, difference);
+        }
+        self.shortest = self.shortest.min(difference);
+        let in_time = difference.saturating_sub(self.offset) <= self.latency;
+        // What is late says nothing of the shortest way until it is clear why it is.
+        if in_time {
+            self.least.add(now, difference);
+        }
+        self.recent.add(now, difference, in_time);
         if self.playing {
             self.slew(now);
+        } else {
+            self.offset = self.offset.min(difference);
         }
         true
     }
 
     fn too_early(&self, difference: i64) -> bool {
-        self.playing && difference - self.offset < -JUMP_AHEAD
+        self.playing && difference.saturating_sub(self.shortest) < -AHEAD
     }
 
-    fn shift_of(&self, sequence: i64) -> i64 {
-        if sequence >= self.since { self.shift } else { self.shift_before }
+    fn translated(&self, sequence: i64, sent: i64) -> i64 {
+        sent.saturating_add(if sequence >= self.since { self.jump } else { self.jump_before })
     }
 
-    /// Whether the newest message tells that the sender's clock jumped; if back, `late` holds by how much.
-    fn jumped(&mut self, now: i64, difference: i64) -> bool {
-        if difference - self.offset <= self.latency {
+    /// Whether the newest message shows that the sender's clock was set: ahead, if it comes before it can; back, if it was
+    /// sent before one with a lower number, which no network brings about.
+    fn follow_jump(&mut self, now: i64, sequence: i64, sent: i64) {
+        let difference = now.saturating_sub(self.translated(sequence, sent));
+        // A message takes about as long as the one before it.
+        let (sent_before, usual) = self.newest;
+        let by = difference.saturating_sub(usual);
+        if self.too_early(difference) {
+            self.jump(sequence, by);
+        } else if sent < sent_before - STEP {
+            match self.set_back.take() {
+                Some((first, before)) if by.abs_diff(before) <= ALIKE => self.jump(first, by.min(before)),
+                _ => self.set_back = Some((sequence, by)),
+            }
+            return;
+        }
+        self.set_back = None;
+    }
+
+    /// The sender's clock jumped before message `sequence`: differences are as they were, less `by`.
+    fn jump(&mut self, sequence: i64, by: i64) {
+        self.jump_before = self.jump;
+        self.since = sequence;
+        self.jump = self.jump.saturating_add(by);
+        self.late = None;
+        self.changes.push_back(ClockChange::Jumped { back: by > 0, by: duration(by.saturating_abs()) });
+    }
+
+    /// What messages that are all late mean; gives by how much the sender's clock stood still.
+    fn judge(&mut self, now: i64, sequence: i64, difference: i64) -> i64 {
+        if difference.saturating_sub(self.offset) <= self.latency {
             self.late = None;
-            return self.too_early(difference);
+            self.in_time = difference;
+            return 0;
         }
-        let (since, least) = self.late.unwrap_or((now, difference));
-        self.late = Some((since, least.min(difference)));
-        now - since >= self.latency.max(JUMP_BACK)
+        let run = self.late.get_or_insert_with(|| LateRun::new(now, self.in_time, difference));
+        let verdict = run.add(now, difference, self.offset, self.latency);
+        match verdict {
+            Verdict::Unclear => return 0,
+            Verdict::StoodStill(by) => {
+                self.jump(sequence, by);
+                return by;
+            }
+            Verdict::LongerWay(least) => {
+                self.least = Least::default();
+                self.recent = Recent::default();
+                self.shift_by(least - self.offset, ShiftCause::LongerWay);
+            }
+            Verdict::Congestion(worst) => {
+                let offset = worst - self.latency + self.latency / MARGIN;
+                self.shift_by(offset - self.offset, ShiftCause::Congestion);
+            }
+        }
+        self.late = None;
+        0
     }
 
-    fn remember(&mut self, bucket: i64, difference: i64) {
-        while self.least.back().is_some_and(|&(_, d)| d >= difference) {
-            self.least.pop_back();
-        }
-        if self.least.back().is_none_or(|&(b, _)| b != bucket) {
-            self.least.push_back((bucket, difference));
-        }
-        while self.least.front().is_some_and(|&(b, _)| b < bucket - WINDOW / BUCKET) {
-            self.least.pop_front();
-        }
+    /// From now on messages are played so much later.
+    fn shift_by(&mut self, by: i64, cause: ShiftCause) {
+        self.offset += by;
+        self.shift += by;
+        (self.returning, self.rising) = (false, None);
+        self.changes.push_back(ClockChange::Shifted { by: duration(by), total: duration(self.shift), cause });
     }
 
+    /// Moves the offset: quickly back from a shift, slowly along with drift.
     fn slew(&mut self, now: i64) {
-        let step = (now - self.slewed_at).max(0) / SLEW;
+        let elapsed = (now - self.slewed_at).clamp(0, BUCKET);
         // Shorter times would be rounded away.
-        if step == 0 {
+        if elapsed < DRIFT {
             return;
         }
         self.slewed_at = now;
-        if let Some(&(_, least)) = self.least.front() {
-            self.offset += (least - self.offset).clamp(-step, step);
+        // As far down as what came in the last second would still be in time.
+        let room =
+            self.recent.reach(self.latency, self.latency / MARGIN).map_or(0, |reach| self.offset - reach);
+        if self.returning || room > STEP {
+            let part = if self.shift > SMALL { RETURN } else { RETURN_SMALL };
+            let step = room.clamp(0, elapsed / part);
+            self.offset -= step;
+            self.shift = (self.shift - step).max(0);
+            self.returning = room > step;
+            if !self.returning && self.shift <= STEP {
+                self.end_shift();
+            }
+        } else if let Some(least) = self.least.get() {
+            self.follow(least, elapsed);
+        }
+    }
+
+    /// Follows the shortest way of the last 30 s.
+    fn follow(&mut self, least: i64, elapsed: i64) {
+        let most = elapsed / DRIFT;
+        self.shortest += (least - self.shortest).clamp(0, most);
+        let gap = least - self.offset;
+        self.longer_for = if gap > STEP { self.longer_for + elapsed } else { 0 };
+        if gap > STEP && self.rising.is_none() {
+            // After an outage the window may know little.
+            if self.longer_for < SURE {
+                return;
+            }
+            self.rising = Some(least);
+            let (by, total) = (duration(gap), duration(self.shift + gap));
+            self.changes.push_back(ClockChange::Shifted { by, total, cause: ShiftCause::LongerWay });
+        }
+        let told = self.rising.map_or(gap, |told| gap.min(told - self.offset));
+        let step = told.clamp(-most, most);
+        self.offset += step;
+        if self.rising.is_some() || step < 0 {
+            self.shift = (self.shift + step).max(0);
+        }
+        self.rising = self.rising.filter(|_| told > step);
+    }
+
+    fn end_shift(&mut self) {
+        if std::mem::take(&mut self.shift) > 0 {
+            self.changes.push_back(ClockChange::Returned);
         }
     }
 }
@@ -149,4 +280,8 @@ impl SenderClock {
 /// A point in time, signed. Two points of 146 years still add up without overflow.
 fn ns(t: MediaTime) -> i64 {
     i64::try_from(t.as_nanos()).unwrap_or(i64::MAX).min(i64::MAX / 4)
+}
+
+fn duration(ns: i64) -> Duration {
+    Duration::from_nanos(u64::try_from(ns).unwrap_or(0))
 }

@@ -1,6 +1,7 @@
 //! The playout's machine: messages in, transport packets out at their time.
 
 use super::session::{Fate, Session};
+use super::shift::ClockChange;
 use super::stats::PlayoutStats;
 use crate::MediaTime;
 use crate::pack::{Body, End, Header, Message};
@@ -62,6 +63,8 @@ pub enum Output {
     Ended(Ended),
     /// What follows is of a new session, with this identifier: the sender started over.
     Restarted(u32),
+    /// The clock by which the stream is played has changed.
+    Clock(ClockChange),
 }
 
 /// Plays messages at send time + latency; see the [module](super) for what that means.
@@ -75,8 +78,6 @@ pub struct Playout {
     /// Bytes in the buffer and in `ready`.
     held_bytes: usize,
     stats: PlayoutStats,
-    /// Clock jumps of sessions that were replaced.
-    jumps_before: u64,
 }
 
 impl Playout {
@@ -89,7 +90,6 @@ impl Playout {
             ready: VecDeque::new(),
             held_bytes: 0,
             stats: PlayoutStats::default(),
-            jumps_before: 0,
         }
     }
 
@@ -113,7 +113,12 @@ impl Playout {
         }
         let latency = self.config.latency;
         let session = self.session.get_or_insert_with(|| Session::new(latency, now, &message));
-        match session.insert(now, message, &mut self.stats) {
+        let fate = session.insert(now, message, &mut self.stats);
+        while let Some(change) = session.clock.pop_change() {
+            self.stats.count(change);
+            self.ready.push_back(Output::Clock(change));
+        }
+        match fate {
             Fate::Kept => self.held_bytes += len,
             Fate::Duplicate => self.stats.duplicates += 1,
             Fate::Implausible => self.stats.implausible += 1,
@@ -146,8 +151,8 @@ impl Playout {
 
     /// What was counted so far.
     pub fn stats(&self) -> PlayoutStats {
-        let jumps = self.session.as_ref().map_or(0, |s| s.clock.jumps());
-        PlayoutStats { clock_jumps: self.jumps_before + jumps, ..self.stats }
+        let shift = self.session.as_ref().map_or(Duration::ZERO, |s| s.clock.shift());
+        PlayoutStats { shift, ..self.stats }
     }
 
     /// How long what is held lasts at `now`, the messages in front of it included.
@@ -183,7 +188,6 @@ impl Playout {
         self.drain();
         if let Some(old) = self.session.take() {
             self.replaced = Some(old.id);
-            self.jumps_before += old.clock.jumps();
             self.stats.restarts += 1;
             self.ready.push_back(Output::Restarted(id));
         }

@@ -1,5 +1,6 @@
 //! What a playout counted.
 
+use super::shift::ClockChange;
 use core::time::Duration;
 
 /// Counts over all sessions of a [`Playout`](super::Playout).
@@ -38,9 +39,27 @@ pub struct PlayoutStats {
     pub restarts: u64,
     /// Jumps of the sender's clock.
     pub clock_jumps: u64,
+    /// Times that playing was moved to later than the latency asks for.
+    pub shifts: u64,
+    /// How much later than the latency asks for it is now.
+    pub shift: Duration,
+    /// The most that it was.
+    pub largest_shift: Duration,
 }
 
 impl PlayoutStats {
+    /// Counts a change of the clock.
+    pub(super) fn count(&mut self, change: ClockChange) {
+        match change {
+            ClockChange::Jumped { .. } => self.clock_jumps += 1,
+            ClockChange::Shifted { total, .. } => {
+                self.shifts += 1;
+                self.largest_shift = self.largest_shift.max(total);
+            }
+            ClockChange::Returned => {}
+        }
+    }
+
     /// The share of the time played that was without a gap, 0 to 1.
     pub fn continuity(&self) -> f64 {
         crate::quality::playout_continuity(self.play_time, self.gap_time)

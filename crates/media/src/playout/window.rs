@@ -1,0 +1,78 @@
+//! Differences between arrival and send times, over the last half minute and the last second.
+
+use std::collections::VecDeque;
+
+/// Within this long one difference is kept, in nanoseconds.
+pub(super) const BUCKET: i64 = 250_000_000;
+/// Buckets in half a minute.
+const LONG: i64 = 120;
+/// Buckets in a second.
+const SHORT: i64 = 4;
+
+/// The least difference of the last 30 s.
+#[derive(Debug, Default)]
+pub(super) struct Least {
+    /// (bucket, difference), both rising: the first is the least of the window.
+    least: VecDeque<(i64, i64)>,
+}
+
+impl Least {
+    pub(super) fn add(&mut self, now: i64, difference: i64) {
+        let bucket = now / BUCKET;
+        while self.least.back().is_some_and(|&(_, d)| d >= difference) {
+            self.least.pop_back();
+        }
+        if self.least.back().is_none_or(|&(b, _)| b != bucket) {
+            self.least.push_back((bucket, difference));
+        }
+        while self.least.front().is_some_and(|&(b, _)| b < bucket - LONG) {
+            self.least.pop_front();
+        }
+    }
+
+    pub(super) fn get(&self) -> Option<i64> {
+        self.least.front().map(|&(_, d)| d)
+    }
+}
+
+/// Differences in one bucket.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    bucket: i64,
+    least: i64,
+    /// The greatest of messages in time.
+    greatest: Option<i64>,
+}
+
+/// The differences of the last second, bucket by bucket.
+#[derive(Debug, Default)]
+pub(super) struct Recent {
+    /// The last one is still being filled.
+    spans: VecDeque<Span>,
+}
+
+impl Recent {
+    pub(super) fn add(&mut self, now: i64, difference: i64, in_time: bool) {
+        let bucket = now / BUCKET;
+        let greatest = in_time.then_some(difference);
+        match self.spans.back_mut() {
+            Some(last) if last.bucket == bucket => {
+                last.least = last.least.min(difference);
+                last.greatest = last.greatest.max(greatest);
+            }
+            _ => self.spans.push_back(Span { bucket, least: difference, greatest }),
+        }
+        while self.spans.front().is_some_and(|s| s.bucket < bucket - SHORT) {
+            self.spans.pop_front();
+        }
+    }
+
+    /// The lowest offset at which a message of every bucket came the shortest way or a longer one, and at which what was in
+    /// time would be so by `margin`.
+    pub(super) fn reach(&self, latency: i64, margin: i64) -> Option<i64> {
+        let full = self.spans.len().saturating_sub(1);
+        let shortest = self.spans.iter().take(full).map(|s| s.least).max()?;
+        let in_time = self.spans.iter().filter_map(|s| s.greatest).max();
+        Some(in_time.map_or(shortest, |d| shortest.max(d - latency + margin)))
+    }
+}
