@@ -43,6 +43,9 @@ pub struct TransportConfig {
     pub receive_buffer: u32,
     /// Send buffer, bytes: [`crate::association::SendError::Full`] beyond it.
     pub send_buffer: usize,
+    /// How far both buffers may grow beyond that, bytes, as the paths need it; `None`: not at all. They do for peers that
+    /// answered on a path and while the application reads.
+    pub buffer_limit: Option<usize>,
     /// Outbound streams asked for.
     pub outbound_streams: u16,
     /// Inbound streams admitted.
@@ -82,6 +85,7 @@ impl Default for TransportConfig {
             encapsulation: 28,
             receive_buffer: 1 << 20,
             send_buffer: 1 << 20,
+            buffer_limit: None,
             outbound_streams: 16,
             inbound_streams: 16,
             partial_reliability: true,
@@ -98,6 +102,12 @@ impl TransportConfig {
     /// What live media over real paths is sent with: RFC 9260's parameters but where paths differ, fail and fall silent.
     /// `strandcast send`, `receive`, `demo` and `perf` begin with it, and so does the profile `live` of simulated flows.
     pub fn live() -> Self {
-        TransportConfig { endured_silence: Some(Duration::from_secs(65)), ..TransportConfig::default() }
+        TransportConfig {
+            receive_buffer: 512 << 10,
+            send_buffer: 512 << 10,
+            buffer_limit: Some(16 << 20),
+            endured_silence: Some(Duration::from_secs(65)),
+            ..TransportConfig::default()
+        }
     }
 }

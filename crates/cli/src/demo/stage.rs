@@ -3,15 +3,12 @@
 use crate::args::{DemoArgs, NetworkName, TransportArgs};
 use crate::capture::Capture;
 use crate::error::CliError;
-use crate::send::SEND_BUFFER;
 use crate::transport;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
 use std::time::Duration;
 use strandcast_net::driver::{Association, Client, Listener, Server, Uplink};
 use strandcast_net::emulate::{Direction, Relay, RelayConfig};
 use strandcast_net::interface::PathSpec;
-use strandcast_proto::config::TransportConfig;
 use strandcast_proto::policy::PathState;
 use strandcast_proto::seeds::Seeds;
 use strandcast_sim::simulation::Catalog;
@@ -65,9 +62,7 @@ impl Stage {
         };
         let relays: Result<Vec<Relay>, _> = networks.iter().map(relay).collect();
         let relays = relays.map_err(|e| CliError::Network(e.to_string()))?;
-        let mut endpoint = transport::endpoint(&options, &plan, false);
-        endpoint.transport =
-            Arc::new(TransportConfig { send_buffer: SEND_BUFFER, ..(*endpoint.transport).clone() });
+        let endpoint = transport::endpoint(&options, &plan, false);
         let uplinks = networks.iter().zip(&relays).map(|(network, relay)| {
             let spec = PathSpec { address: Some(LOOPBACK.ip()), ..PathSpec::default() };
             Uplink { name: network.name.clone(), spec, remotes: vec![relay.local_addr()] }

@@ -5,12 +5,10 @@ use crate::capture::Capture;
 use crate::error::CliError;
 use crate::print::said;
 use crate::transport;
-use std::sync::Arc;
 use std::time::Duration;
 use strandcast_net::driver::{Association, Client};
 use strandcast_net::resolve::HostPort;
 use strandcast_proto::association::CloseReason;
-use strandcast_proto::config::TransportConfig;
 use strandcast_sim::simulation::SchemePlan;
 use tokio::time::Instant;
 
@@ -73,9 +71,7 @@ impl Plan {
     async fn open(&self) -> Result<Association, CliError> {
         let remotes = transport::remotes(&self.host).await?;
         let uplinks = transport::uplinks(&self.paths, &remotes)?;
-        let mut endpoint = transport::endpoint(&self.transport, &self.scheme, false);
-        let send_buffer = super::SEND_BUFFER;
-        endpoint.transport = Arc::new(TransportConfig { send_buffer, ..(*endpoint.transport).clone() });
+        let endpoint = transport::endpoint(&self.transport, &self.scheme, false);
         let (port, scheme) = (self.transport.sctp_port, transport::build(&self.scheme)?);
         let client = Client { endpoint, uplinks, port, scheme, tap: self.capture.tap() };
         client.connect().map_err(|e| transport::open_error(&e))

@@ -8,5 +8,5 @@ mod summary;
 mod watch;
 
 pub(crate) use connect::{BUSY, REFUSED};
-pub(crate) use pump::{Pump, SEND_BUFFER};
+pub(crate) use pump::Pump;
 pub(crate) use session::run;

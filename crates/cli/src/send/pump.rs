@@ -13,10 +13,6 @@ use strandcast_proto::policy::PathState;
 const MEDIA: u16 = 0;
 /// The stream of signs of life.
 const ALIVE: u16 = 1;
-/// Bytes that may wait for the paths: more than any latency's worth of what the paths could ever carry in it, so that
-/// messages leave the queue when their time is over, the oldest first.
-pub(crate) const SEND_BUFFER: usize = 64 << 20;
-
 /// Messages are given up no earlier than after this part of the latency.
 const LEAST_LIFETIME: u32 = 4;
 

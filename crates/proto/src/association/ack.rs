@@ -64,6 +64,10 @@ impl Association {
         }
         self.mind.held = false;
         self.finish(now);
+        if self.tx.was_full && self.config.buffer_limit.is_some() {
+            self.fit_send_buffer(now);
+            self.room_may_return();
+        }
         self.count_misses(now);
         self.advance_peer_ack(now, sack.header.cumulative_tsn_ack);
         self.refill_bursts(now);

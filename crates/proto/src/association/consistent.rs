@@ -63,9 +63,8 @@ impl Association {
 
     /// What a peer can make us hold has bounds.
     fn assert_bounded(&self) {
-        let (heap, granted) =
-            (self.rx.reassembly.heap() + self.rx.tracker.heap(), self.config.receive_buffer);
-        assert!(heap <= 2 * granted as usize + (1 << 20), "{heap} bytes for a receive buffer of {granted}");
+        let (heap, granted) = (self.rx.reassembly.heap() + self.rx.tracker.heap(), self.rx.size.size);
+        assert!(heap <= 2 * granted + (1 << 20), "{heap} bytes for a receive buffer of {granted}");
         assert!(self.control.len() <= MAX_CONTROL + 1, "{} control chunks", self.control.len());
         assert!(self.events.len() <= 4096, "{} events", self.events.len());
     }

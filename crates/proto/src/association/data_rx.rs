@@ -71,6 +71,7 @@ impl Association {
         }
         self.rx.tracker.insert(h.tsn);
         self.stats.chunks_received += 1;
+        self.rx.size.arrived += data.payload.len() as u64;
         seen.new = true;
         seen.filled |= check.filled;
         if h.stream_id.0 >= self.rx.streams {
@@ -96,7 +97,13 @@ impl Association {
             payload,
         };
         let readable = self.rx.reassembly.readable();
-        if let Err(violation) = self.rx.reassembly.push(fragment, now) {
+        let size = &mut self.rx.size;
+        if !readable {
+            size.held = size.held.max(self.rx.reassembly.buffered_bytes());
+        }
+        let pushed = self.rx.reassembly.push(fragment, now);
+        size.most = size.most.max(self.rx.reassembly.buffered_bytes());
+        if let Err(violation) = pushed {
             let text = violation.to_string();
             let cause = Cause::ProtocolViolation(text.clone().into());
             self.abort_with(cause, CloseReason::Protocol(text));
@@ -110,7 +117,7 @@ impl Association {
         let text = format!(
             "the receive buffer of {} bytes is full and no message in it can be read: one is too long, or its stream \
              lacks a message",
-            self.config.receive_buffer
+            self.rx.size.size
         );
         let cause = Cause::UserInitiatedAbort(text.clone().into());
         self.abort_with_causes(vec![Cause::OutOfResource, cause], CloseReason::Protocol(text));
@@ -124,6 +131,10 @@ impl Association {
         }
         self.rx.packets += 1;
         self.rx.heard.insert(on);
+        self.rx.size.heard.insert(on);
+        if now >= self.rx.size.due {
+            self.fit_receive_buffer(now);
+        }
         self.rx.repeats = if seen.new { 0 } else { self.rx.repeats + 1 };
         let rx = RxInfo {
             path: on,
@@ -198,7 +209,7 @@ impl Association {
 
     /// The application read: a closed window may have opened (RFC 9260 §6.2).
     pub(super) fn window_may_open(&mut self) {
-        let step = (self.config.receive_buffer as usize / 4).max(usize::from(self.config.mtu));
+        let step = (self.rx.size.size / 4).max(usize::from(self.config.mtu));
         if self.rx.window_closed && self.window() >= step {
             self.rx.window_closed = false;
             self.rx.sack_due = true;

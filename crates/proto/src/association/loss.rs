@@ -244,7 +244,7 @@ impl Association {
     }
 
     pub(super) fn room_may_return(&mut self) {
-        if self.tx.was_full && self.tx.buffered <= self.config.send_buffer / 4 * 3 {
+        if self.tx.was_full && self.tx.buffered <= self.tx.size.size / 4 * 3 {
             self.tx.was_full = false;
             self.events.push_back(super::Event::Writable);
         }

@@ -39,7 +39,7 @@ impl Association {
 
     /// The most that received data may take, whatever the endpoint has.
     fn most(&self) -> usize {
-        2 * self.config.receive_buffer as usize + SLACK
+        2 * self.rx.size.size + SLACK
     }
 
     /// What the endpoint lets this association hold from now on ([`Association::heap`]), and whether payloads are copied
@@ -60,7 +60,7 @@ impl Association {
             return Room::Never;
         }
         let buffered = self.rx.reassembly.buffered_bytes() + len;
-        let fits = next || (buffered <= self.config.receive_buffer as usize && received <= self.most());
+        let fits = next || (buffered <= self.rx.size.size && received <= self.most());
         let kept_free = if next { 0 } else { FOR_THE_NEXT.min(self.rx.allowed / 4) };
         if fits && all <= self.rx.allowed - kept_free { Room::Yes } else { Room::NotNow }
     }
@@ -69,7 +69,7 @@ impl Association {
     pub(super) fn window(&self) -> usize {
         let rx = &self.rx;
         let buffered = rx.reassembly.buffered_bytes();
-        let free = (self.config.receive_buffer as usize).saturating_sub(buffered);
+        let free = self.rx.size.size.saturating_sub(buffered);
         let allowed = self.most().min(rx.allowed.saturating_sub(self.heap() - self.received_heap()));
         let spare = allowed.saturating_sub(self.received_heap() + FOR_THE_NEXT.min(allowed / 4));
         let content = rx.reassembly.heap_by_content();

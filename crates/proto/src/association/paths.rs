@@ -222,6 +222,9 @@ impl Association {
             path::sample(&mut self.mind.views[path.index()], &self.config, rtt);
             return;
         }
+        if self.sounded(now, path, nonce) {
+            return;
+        }
         let answer = self.paths.get_mut(path.index()).and_then(|p| p.heartbeats.answered(now, nonce));
         let Some(answer) = answer.filter(|_| self.is_open(path)) else {
             self.stats.bad_chunks += 1;

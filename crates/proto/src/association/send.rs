@@ -32,7 +32,7 @@ pub enum SendError {
     /// There is no such association, or it is closing.
     #[error("the association is closed or closing")]
     Closed,
-    /// More than [`crate::config::TransportConfig::send_buffer`] waits; `Event::Writable` follows.
+    /// More than the send buffer holds waits ([`crate::config::TransportConfig::send_buffer`]); `Event::Writable` follows.
     #[error("the send buffer is full")]
     Full,
     /// The stream was not opened.
@@ -97,10 +97,12 @@ impl Association {
         if usize::from(options.stream) >= self.tx.next_ssn.len() {
             return Err(SendError::NoSuchStream(options.stream));
         }
-        if self.full_for(payload.len()) {
+        let expires = options.lifetime.is_some();
+        if self.full_for(payload.len(), expires) {
             self.expire_queued(now);
+            self.fit_send_buffer(now);
         }
-        if self.full_for(payload.len()) {
+        if self.full_for(payload.len(), expires) {
             self.tx.was_full = true;
             return Err(SendError::Full);
         }
@@ -109,6 +111,7 @@ impl Association {
         self.stats.messages_sent += 1;
         self.stats.bytes_sent += payload.len() as u64;
         self.tx.buffered += payload.len();
+        self.tx.size.most = self.tx.size.most.max(self.tx.buffered);
         let idle = self.tx.queue.is_empty();
         self.tx.queue.push(QueuedMessage {
             id,
@@ -127,10 +130,10 @@ impl Association {
         Ok(id)
     }
 
-    fn full_for(&self, len: usize) -> bool {
+    fn full_for(&self, len: usize, expires: bool) -> bool {
         let beyond = || {
             let one = size_of::<QueuedMessage>() + size_of::<Outgoing>();
-            self.tx.buffered + len > self.config.send_buffer || self.heap() + len + one > self.rx.allowed
+            self.tx.buffered + len > self.send_room(expires) || self.heap() + len + one > self.rx.allowed
         };
         self.tx.buffered > 0 && beyond()
     }

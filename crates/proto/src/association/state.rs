@@ -11,6 +11,7 @@ use super::auth::AuthKeys;
 use super::control::{Control, ReliableReport};
 use super::event::{CloseReason, Event};
 use super::mind::Mind;
+use super::right_sizing::{ReceiveSize, SendSize};
 use super::send::Pick;
 use super::silence::Silence;
 use super::stats::AssociationStats;
@@ -103,6 +104,8 @@ pub(super) struct Sending {
     pub was_full: bool,
     /// Payload bytes of messages not yet fully acknowledged.
     pub buffered: usize,
+    /// How many there may be.
+    pub size: SendSize,
     pub acks: Vec<PathAck>,
     pub scratch: Vec<Tsn>,
 }
@@ -112,6 +115,8 @@ pub(super) struct Sending {
 pub(super) struct Receiving {
     pub tracker: TsnTracker,
     pub reassembly: Reassembly,
+    /// How much it may hold.
+    pub size: ReceiveSize,
     /// DATA packets since the last SACK.
     pub packets: u32,
     /// Send one as soon as possible.
@@ -288,6 +293,9 @@ impl Association {
         let message = self.rx.reassembly.pop()?;
         self.stats.messages_received += 1;
         self.stats.bytes_received += message.payload.len() as u64;
+        if self.rx.size.size > self.rx.size.wanted {
+            self.shrink_receive_buffer(message.payload.len());
+        }
         self.window_may_open();
         Some(message)
     }
@@ -391,6 +399,7 @@ impl Sending {
             zero_window_answered: PathSet::default(),
             was_full: false,
             buffered: 0,
+            size: SendSize::new(config),
             acks: Vec::new(),
             scratch: Vec::new(),
         }
@@ -411,6 +420,7 @@ impl Receiving {
         Receiving {
             tracker: TsnTracker::new(peer_initial_tsn),
             reassembly: Reassembly::new(peer_initial_tsn),
+            size: ReceiveSize::new(config),
             packets: 0,
             sack_due: false,
             sack_timer: None,

@@ -4,7 +4,7 @@ use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::collections::VecDeque;
 
 use super::heartbeat::Heartbeats;
-use crate::association::Candidate;
+use crate::association::{Candidate, Sounding};
 use crate::config::TransportConfig;
 use crate::policy::{Limit, LinkId, PathId, PathState, PathView};
 use crate::time::{Duration, Instant};
@@ -129,6 +129,8 @@ pub(crate) struct Path {
     /// Pacing: no DATA before.
     pub pace: Instant,
     pub heartbeats: Heartbeats,
+    /// Its round trip as a receiver measures it.
+    pub sounding: Sounding,
     pub stats: PathStats,
     /// When anything last arrived from there.
     pub last_heard: Option<Instant>,
@@ -155,6 +157,7 @@ impl Path {
             burst: config.max_burst,
             pace: Instant::ZERO,
             heartbeats: Heartbeats::new(next_heartbeat),
+            sounding: Sounding::default(),
             stats: PathStats::default(),
             last_heard: None,
         }

@@ -380,6 +380,9 @@ pub struct Sctp {
     pub receive_buffer: u32,
     /// Send buffer, bytes.
     pub send_buffer: u32,
+    /// How far both may grow, bytes; not at all unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer_limit: Option<u32>,
     /// RTO.Initial.
     pub rto_initial: Duration,
     /// RTO.Min.

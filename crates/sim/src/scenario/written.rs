@@ -187,7 +187,7 @@ fn path(path: &Path) -> Value {
 }
 
 fn sctp_constants(sctp: &Sctp) -> Value {
-    json!({
+    let mut constants = json!({
         "mtu": sctp.mtu,
         "encapsulation": if sctp.encapsulation == profiles::IP { "none" } else { "udp" },
         "receive_buffer": sctp.receive_buffer,
@@ -203,7 +203,11 @@ fn sctp_constants(sctp: &Sctp) -> Value {
         "association_max_retrans": sctp.association_max_retrans,
         "reports": sctp.reports,
         "scheme_defaults": sctp.scheme_defaults,
-    })
+    });
+    if let Some(limit) = sctp.buffer_limit {
+        constants["buffer_limit"] = json!(limit);
+    }
+    constants
 }
 
 /// The profile of TCP, and the constants that it does not have.

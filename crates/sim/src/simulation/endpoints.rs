@@ -306,6 +306,7 @@ fn transport(sctp: &Sctp) -> TransportConfig {
         encapsulation: sctp.encapsulation,
         receive_buffer: sctp.receive_buffer,
         send_buffer: sctp.send_buffer as usize,
+        buffer_limit: sctp.buffer_limit.map(|limit| limit as usize),
         rto_initial: sctp.rto_initial,
         rto_min: sctp.rto_min,
         rto_max: sctp.rto_max,

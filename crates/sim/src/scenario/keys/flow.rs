@@ -155,6 +155,12 @@ const SCTP_CONSTANTS: Keys = Keys {
         ),
         Key::new("receive_buffer", Takes::Size(1500, 1 << 31), PROFILE, "receive buffer"),
         Key::new("send_buffer", Takes::Size(1500, 1 << 31), PROFILE, "send buffer"),
+        Key::new(
+            "buffer_limit",
+            Takes::Size(1500, 1 << 31),
+            PROFILE,
+            "how far both grow as the paths need it; in `rfc` and `ns2` they do not unless it is given",
+        ),
         Key::new("rto_initial", SPAN, PROFILE, "RTO.Initial"),
         Key::new("rto_min", SPAN, PROFILE, "RTO.Min"),
         Key::new("rto_max", SPAN, PROFILE, "RTO.Max"),

@@ -88,6 +88,7 @@ fn sctp(flow: &Table<'_>) -> Read<Sctp> {
         encapsulation = |item| item.word(&[("udp", profiles::IP_UDP), ("none", profiles::IP)]);
         receive_buffer = |item| Ok(item.bytes()? as u32);
         send_buffer = |item| Ok(item.bytes()? as u32);
+        buffer_limit = |item| Ok(Some(item.bytes()? as u32));
         rto_initial = |item| item.time();
         rto_min = |item| item.time();
         rto_max = |item| item.time();

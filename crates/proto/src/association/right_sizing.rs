@@ -1,0 +1,313 @@
+//! Buffers that grow with what the paths need: dynamic right-sizing (Fisk and Feng 2001), over several paths.
+//!
+//! The receive buffer: twice what arrives in the longest round trip of the paths by which data come, or twice what waited
+//! for a missing chunk if that is more, since a chunk that was lost is missing for another round trip. Round trips are
+//! measured with heartbeats of their own, because who only receives acknowledges and is not acknowledged. Without an answer,
+//! which only the peer itself can give (RFC 9260 §5.4), nothing grows, and no faster than the application reads.
+//!
+//! The send buffer: twice what all congestion windows carry in the longest round trip.
+//!
+//! Either shrinks when less was needed for a while, the receive buffer only as the application reads: what was offered
+//! to the peer stays so.
+
+use bytes::{BufMut as _, BytesMut};
+
+use super::state::Association;
+use crate::config::TransportConfig;
+use crate::policy::{PathId, PathSet, PathState};
+use crate::time::{Duration, Instant};
+use crate::wire::chunk::Heartbeat;
+
+/// A need is remembered for one to two of these.
+const PERIOD: Duration = Duration::from_secs(5);
+/// The least that counts as a round trip: below it timers and scheduling are what takes time.
+const LEAST_ROUND: Duration = Duration::from_millis(1);
+/// A path's round trip is measured at most this often,
+const SOUND_EVERY: Duration = Duration::from_millis(200);
+/// and no more than once for so many bytes of data, so that heartbeats stay below 0.2 % of them.
+const SOUND_BYTES: u64 = 1 << 16;
+/// A heartbeat that was not answered by then is forgotten; it says nothing of the path.
+const SOUND_LOST: Duration = Duration::from_secs(3);
+/// The buffer grows beyond what it began with by this multiple of what the application has read lately.
+const PER_READ: u64 = 2;
+/// A window is no larger than this part of what the association may hold.
+const OF_ALLOWED: usize = 4;
+
+/// One of the buffers of an association.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub struct Buffer {
+    /// Bytes it may hold now.
+    pub size: usize,
+    /// Bytes in it now.
+    pub used: usize,
+    /// The most there ever were.
+    pub most_used: usize,
+}
+
+/// Both.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub struct Buffers {
+    /// Payload of messages that were handed in and not yet acknowledged. Messages with a lifetime may go beyond its size, up
+    /// to [`TransportConfig::buffer_limit`]: they leave by themselves.
+    pub send: Buffer,
+    /// What waits for its order, for the rest of its message or for the application, 16 bytes for each chunk included.
+    pub receive: Buffer,
+}
+
+/// The largest value of the last one to two periods.
+#[derive(Copy, Clone, Debug, Default)]
+struct Peak {
+    now: u64,
+    before: u64,
+}
+
+impl Peak {
+    fn see(&mut self, value: u64) {
+        self.now = self.now.max(value);
+    }
+
+    fn get(self) -> u64 {
+        self.now.max(self.before)
+    }
+
+    /// `periods` have passed.
+    fn turn(&mut self, periods: u64) {
+        self.before = if periods == 1 { self.now } else { 0 };
+        self.now = 0;
+    }
+}
+
+/// Counts periods.
+#[derive(Copy, Clone, Debug, Default)]
+struct Periods {
+    ends: Instant,
+}
+
+impl Periods {
+    /// How many ended since last asked, two at most; `None` if none did.
+    fn ended(&mut self, now: Instant) -> Option<u64> {
+        if now < self.ends {
+            return None;
+        }
+        let periods = if now - self.ends < PERIOD { 1 } else { 2 };
+        self.ends = now + PERIOD;
+        Some(periods)
+    }
+}
+
+/// The size of the receive buffer.
+#[derive(Debug)]
+pub(super) struct ReceiveSize {
+    /// Bytes.
+    pub size: usize,
+    /// What it shrinks to while the application reads.
+    pub wanted: usize,
+    /// When it is looked at again; never if it is fixed.
+    pub due: Instant,
+    /// Payload of all new chunks.
+    pub arrived: u64,
+    /// The most that waited for a missing chunk since it was last looked at, everything else having been read.
+    pub held: usize,
+    /// The most ever held.
+    pub most: usize,
+    /// Paths by which data came in this round, and in the last one.
+    pub heard: PathSet,
+    heard_before: PathSet,
+    /// When the round began, and what had arrived.
+    since: (Instant, u64),
+    arrivals: Peak,
+    need: Peak,
+    periods: Periods,
+    /// What the application had read when this period began, and the last one.
+    read: (u64, u64),
+}
+
+impl ReceiveSize {
+    pub fn new(config: &TransportConfig) -> Self {
+        let size = config.receive_buffer as usize;
+        ReceiveSize {
+            size,
+            wanted: size,
+            due: if config.buffer_limit.is_some() { Instant::ZERO } else { Instant::MAX },
+            arrived: 0,
+            held: 0,
+            most: 0,
+            heard: PathSet::default(),
+            heard_before: PathSet::default(),
+            since: (Instant::ZERO, 0),
+            arrivals: Peak::default(),
+            need: Peak::default(),
+            periods: Periods::default(),
+            read: (0, 0),
+        }
+    }
+
+    /// A round of `length` ends `now`: what the buffer should hold, given what the application has read so far.
+    fn end_round(&mut self, now: Instant, length: Duration, read: u64) -> u64 {
+        let elapsed = (now - self.since.0).max(length);
+        let came = u128::from(self.arrived - self.since.1) * length.as_nanos() / elapsed.as_nanos().max(1);
+        let came = u64::try_from(came).unwrap_or(u64::MAX);
+        if let Some(periods) = self.periods.ended(now) {
+            self.arrivals.turn(periods);
+            self.need.turn(periods);
+            self.read = (read, if periods == 1 { self.read.0 } else { read });
+        }
+        // In slow start four times as much is in flight when the next round ends.
+        let more = came.saturating_sub(self.arrivals.get());
+        self.arrivals.see(came);
+        self.need.see(2 * came.max(self.held as u64) + 4 * more);
+        self.begin_round(now);
+        self.need.get().min(PER_READ * (read - self.read.1))
+    }
+
+    fn begin_round(&mut self, now: Instant) {
+        self.since = (now, self.arrived);
+        self.held = 0;
+        self.heard_before = self.heard;
+        self.heard = PathSet::default();
+    }
+}
+
+/// The size of the send buffer.
+#[derive(Debug)]
+pub(super) struct SendSize {
+    /// Bytes.
+    pub size: usize,
+    /// The most ever held.
+    pub most: usize,
+    need: Peak,
+    periods: Periods,
+}
+
+impl SendSize {
+    pub fn new(config: &TransportConfig) -> Self {
+        SendSize { size: config.send_buffer, most: 0, need: Peak::default(), periods: Periods::default() }
+    }
+}
+
+/// The round trip of a path by which data come, measured by whoever receives them.
+#[derive(Debug, Default)]
+pub(crate) struct Sounding {
+    /// The heartbeat that is under way.
+    pending: Option<(u64, Instant)>,
+    /// What the last ones took.
+    rtt: Option<Duration>,
+    /// When the last one left, and what had arrived by then.
+    last: (Instant, u64),
+}
+
+impl Association {
+    /// Its buffers.
+    pub fn buffers(&self) -> Buffers {
+        let (tx, rx) = (&self.tx.size, &self.rx.size);
+        Buffers {
+            send: Buffer { size: tx.size, used: self.tx.buffered, most_used: tx.most },
+            receive: Buffer { size: rx.size, used: self.rx.reassembly.buffered_bytes(), most_used: rx.most },
+        }
+    }
+
+    /// Payload that may wait for being sent and acknowledged if the next message is one with a lifetime, or is not.
+    pub(super) fn send_room(&self, expires: bool) -> usize {
+        match self.config.buffer_limit {
+            Some(limit) if expires => limit.max(self.tx.size.size),
+            _ => self.tx.size.size,
+        }
+    }
+
+    /// Fits the send buffer to the congestion windows, if it may grow.
+    pub(super) fn fit_send_buffer(&mut self, now: Instant) {
+        let Some(limit) = self.config.buffer_limit else { return };
+        let usable = self.mind.usable();
+        let views = || self.mind.views.iter().filter(|v| usable.contains(v.id));
+        let longest = views().filter_map(|v| v.srtt).max().unwrap_or_default().as_secs_f64();
+        let carried = views().map(|v| match v.srtt.map(|srtt| srtt.as_secs_f64()) {
+            Some(srtt) if srtt > 0.0 => v.limit.cwnd as f64 * longest / srtt,
+            _ => v.limit.cwnd as f64,
+        });
+        let need = 2.0 * carried.sum::<f64>();
+        let tx = &mut self.tx.size;
+        if let Some(periods) = tx.periods.ended(now) {
+            tx.need.turn(periods);
+        }
+        tx.need.see(need as u64);
+        let least = self.config.send_buffer;
+        tx.size = usize::try_from(tx.need.get()).unwrap_or(usize::MAX).clamp(least, limit.max(least));
+    }
+
+    /// Looks whether the receive buffer fits; data came.
+    pub(super) fn fit_receive_buffer(&mut self, now: Instant) {
+        let Some(limit) = self.config.buffer_limit else { return };
+        let Some(round) = self.round() else {
+            self.rx.size.due = now + SOUND_LOST;
+            self.sound(now);
+            return;
+        };
+        let ends = self.rx.size.since.0 + round;
+        if now < ends {
+            self.rx.size.due = ends;
+            return;
+        }
+        self.sound(now);
+        let least = self.config.receive_buffer as usize;
+        let most = limit.min(self.rx.allowed / OF_ALLOWED).max(least);
+        let rx = &mut self.rx.size;
+        let wanted = rx.end_round(now, round, self.stats.bytes_received);
+        rx.wanted = usize::try_from(wanted).unwrap_or(usize::MAX).saturating_add(least).min(most);
+        rx.size = rx.size.max(rx.wanted);
+        rx.due = now + round;
+    }
+
+    /// The application read `len` bytes: a buffer larger than needed shrinks by so much.
+    pub(super) fn shrink_receive_buffer(&mut self, len: usize) {
+        let size = self.rx.size.size - len.min(self.rx.size.size - self.rx.size.wanted);
+        // What is held for small chunks must not outgrow what a smaller buffer may take.
+        if self.rx.reassembly.heap() + self.rx.tracker.heap() <= size {
+            self.rx.size.size = size;
+        }
+    }
+
+    /// The longest round trip of the paths by which data come.
+    fn round(&self) -> Option<Duration> {
+        let rx = &self.rx.size;
+        let heard = rx.heard.iter().chain(rx.heard_before.iter());
+        let longest = heard.filter_map(|p| self.paths.get(p.index())?.sounding.rtt).max();
+        longest.map(|rtt| rtt.max(LEAST_ROUND))
+    }
+
+    /// Measures the round trips of paths by which data come.
+    fn sound(&mut self, now: Instant) {
+        for path in self.rx.size.heard.iter() {
+            let p = &mut self.paths[path.index()];
+            let proven = p.confirmed && self.mind.views[path.index()].state != PathState::Closed;
+            let lost = p.sounding.pending.is_some_and(|(_, sent)| now - sent >= SOUND_LOST);
+            let (last, arrived) = p.sounding.last;
+            let first = p.sounding.rtt.is_none() && p.sounding.pending.is_none();
+            let due = now - last >= SOUND_EVERY && self.rx.size.arrived - arrived >= SOUND_BYTES;
+            if !proven || !(first || lost || (due && p.sounding.pending.is_none())) {
+                continue;
+            }
+            let nonce = self.random.u64();
+            p.sounding.pending = Some((nonce, now));
+            p.sounding.last = (now, self.rx.size.arrived);
+            let mut info = BytesMut::with_capacity(12);
+            info.put_u64(nonce);
+            info.put_u32(u32::from(path.0));
+            self.push_control(path, Heartbeat { info: info.freeze() });
+        }
+    }
+
+    /// Takes the answer to one of those heartbeats; `false`: it is none.
+    pub(super) fn sounded(&mut self, now: Instant, path: PathId, nonce: u64) -> bool {
+        let Some(p) = self.paths.get_mut(path.index()) else { return false };
+        let Some((_, sent)) = p.sounding.pending.filter(|(n, _)| *n == nonce) else { return false };
+        p.sounding.pending = None;
+        let rtt = now - sent;
+        // A queue that comes and goes is needed for.
+        p.sounding.rtt = Some(p.sounding.rtt.map_or(rtt, |before| rtt.max(before * 7 / 8)));
+        if self.rx.size.since.0 == Instant::ZERO {
+            self.rx.size.since = (now, self.rx.size.arrived);
+        }
+        self.rx.size.due = self.rx.size.due.min(now);
+        true
+    }
+}
