@@ -10,10 +10,12 @@
 #   make validate  goodput beside ns-2.35's on the networks of tools/validate (docs/models/validation.md)
 #   make figures   the papers' figures from 30 or 100 runs each into docs/figures, tables into docs; it goes on where it
 #                  stopped (ARGS=--quick: in minutes, into target/figures; docs/reproduction.md)
+#   make networks  schemes on random networks and on those of docs/real-paths.md, beside the best path alone; hours, and it
+#                  goes on where it stopped (ARGS="--set live" or "--seed 5" for a part)
 #   make fuzz    each fuzz target for a minute (needs the nightly toolchain)
 #   make docs    the site, target/site/index.html, and the crates' documentation, target/doc
 
-.PHONY: demo test pytest scheme lint wheel bench validate figures fuzz docs interop
+.PHONY: demo test pytest scheme lint wheel bench validate figures networks fuzz docs interop
 SHELL := bash
 # Python with the tools that tools/requirements.txt pins; `tools/venv` makes it.
 VENV := $(CURDIR)/target/venv
@@ -84,6 +86,13 @@ validate:
 figures:
 	tools/venv --package
 	$(VENV)/bin/strandcast figures all $(if $(filter --quick% --runs% --scheme%,$(ARGS)),,--tables docs) $(ARGS)
+
+networks:
+	cargo build --release --locked -p strandcast-sim --example random_networks
+	@mkdir -p target/networks; status=0; \
+	for part in $(if $(ARGS),"$(ARGS)","--set links" "--set live" "--set traces" "--seed 4"); do \
+		target/release/examples/random_networks $$part --jobs "$$(nproc)" --out target/networks/runs.jsonl || status=1; \
+	done; exit $$status
 
 fuzz:
 	fuzz/run

@@ -6,7 +6,7 @@ mod generator;
 use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
-use strandcast_sim::scenario::{self, LinkRate, Loss, Number, QueueLimit, Scenario};
+use strandcast_sim::scenario::{self, LinkRate, Loss, Number, QueueLimit, Scenario, SctpProfile, Transport};
 
 fn network(seed: u64, number: u64) -> Scenario {
     let text = generator::network(seed, number, 60.0, 10.0);
@@ -54,4 +54,37 @@ fn a_published_seed_stays_what_it_is() {
     }
     let hash: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(hash, "6a99aa3fd7d846a1ece54f425b70a6b616c6b184fdf4fb58be3d3c3df72ccfe4");
+}
+
+/// The traces of `scenarios/real-paths` stand still for 0.3 to 1 s, several times a minute.
+#[test]
+fn rate_traces_have_stalls() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/real-paths");
+    for name in ["lte-a.csv", "lte-b.csv", "wifi.csv"] {
+        let text = std::fs::read_to_string(folder.join(name)).expect("it is committed");
+        let points: Vec<(f64, f64)> = text
+            .lines()
+            .filter_map(|line| line.split_once(','))
+            .filter_map(|(time, rate)| Some((time.parse().ok()?, rate.parse().ok()?)))
+            .collect();
+        let stalls: Vec<f64> =
+            points.windows(2).filter(|two| two[0].1 == 0.0).map(|two| two[1].0 - two[0].0).collect();
+        assert!(stalls.len() >= 5, "{name}: {stalls:?}");
+        assert!(stalls.iter().all(|s| (0.2999..=1.0001).contains(s)), "{name}: {stalls:?}");
+        assert_eq!(points.last().map(|(time, _)| *time), Some(60.0), "{name}");
+    }
+}
+
+#[test]
+fn networks_of_real_paths_can_be_read() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/real-paths");
+    let files =
+        std::fs::read_dir(folder).expect("it is there").map(|entry| entry.expect("it can be read").path());
+    let files: Vec<_> = files.filter(|path| path.extension().is_some_and(|e| e == "toml")).collect();
+    assert_eq!(files.len(), 6);
+    for file in files {
+        let scenario = scenario::load(&file, &[]).unwrap_or_else(|error| panic!("{error}"));
+        let Transport::Sctp { sctp, .. } = &scenario.flows["ours"].transport else { panic!("{file:?}") };
+        assert_eq!(sctp.profile, SctpProfile::Live, "{file:?}");
+    }
 }

@@ -3,28 +3,36 @@
 use core::str::FromStr;
 use std::path::PathBuf;
 
+use super::sets::NAMES;
+
 pub const USAGE: &str = "usage: random_networks [--seed N] [--networks N] [--only N,N] [--runs N] [--scheme SPEC] [--jobs N]
                        [--time S] [--warmup S] [--out FILE [--keep SPEC]] [--all-paths]
+       random_networks --set NAME [--only N,N] [--runs N] [--scheme SPEC] [--jobs N] [--out FILE [--keep SPEC]]
        random_networks … --write DIR            only writes the networks as scenario files
        random_networks … --path NAME --run N    only repeats a run on a path, or on all of them with `all`
   --seed      generator seed: 1
   --networks  how many, from number 0 on: 100
   --only      these numbers instead
   --runs      seeds of each, from 1 on, the same for all schemes: 10
-  --scheme    over all paths, and on each path alone beside sctp: cmt
+  --scheme    over all paths, and on each path alone beside sctp: bond
   --jobs      networks at once: 2
   --time      simulated seconds: 60; --warmup: those that do not count: 10
   --out       file of runs, JSON lines: what it has of this program is not run again; --keep SPEC: nor runs of this scheme by
               another program (sctp, when only the other scheme was changed)
+  --set       instead of random networks one of the sets traces, links, live with the schemes that have to meet its bars, or
+              only --scheme
   --all-paths also runs paths alone whose rate is below what another one carries";
 
 /// What is asked for.
 #[derive(Debug)]
 pub struct Arguments {
     pub seed: u64,
-    pub numbers: Vec<u64>,
+    /// A set's name; `None`: random networks.
+    pub set: Option<String>,
+    pub networks: u64,
+    pub only: Vec<u64>,
     pub runs: u64,
-    pub scheme: String,
+    pub scheme: Option<String>,
     pub jobs: usize,
     pub time_s: f64,
     pub warmup_s: f64,
@@ -41,12 +49,24 @@ fn number<T: FromStr>(option: &str, text: &str) -> Result<T, String> {
 }
 
 impl Arguments {
+    /// The scheme that random networks are run with.
+    pub fn scheme(&self) -> &str {
+        self.scheme.as_deref().unwrap_or("bond")
+    }
+
+    /// Which of `all` networks are meant.
+    pub fn numbers(&self, all: u64) -> Vec<u64> {
+        if self.only.is_empty() { (0..all).collect() } else { self.only.clone() }
+    }
+
     pub fn read(mut words: impl Iterator<Item = String>) -> Result<Self, String> {
         let mut read = Arguments {
             seed: 1,
-            numbers: (0..100).collect(),
+            set: None,
+            networks: 100,
+            only: Vec::new(),
             runs: 10,
-            scheme: "cmt".into(),
+            scheme: None,
             jobs: 2,
             time_s: 60.0,
             warmup_s: 10.0,
@@ -65,12 +85,13 @@ impl Arguments {
             let value = words.next().ok_or_else(|| format!("{option} needs a value"))?;
             match option.as_str() {
                 "--seed" => read.seed = number(&option, &value)?,
-                "--networks" => read.numbers = (0..number(&option, &value)?).collect(),
+                "--set" => read.set = Some(value),
+                "--networks" => read.networks = number(&option, &value)?,
                 "--only" => {
-                    read.numbers = value.split(',').map(|n| number(&option, n)).collect::<Result<_, _>>()?;
+                    read.only = value.split(',').map(|n| number(&option, n)).collect::<Result<_, _>>()?;
                 }
                 "--runs" => read.runs = number(&option, &value)?,
-                "--scheme" => read.scheme = value,
+                "--scheme" => read.scheme = Some(value),
                 "--jobs" => read.jobs = number(&option, &value)?,
                 "--time" => read.time_s = number(&option, &value)?,
                 "--warmup" => read.warmup_s = number(&option, &value)?,
@@ -82,8 +103,11 @@ impl Arguments {
                 other => return Err(format!("what is {other}?")),
             }
         }
-        let sound = read.runs > 0 && read.jobs > 0 && !read.numbers.is_empty();
+        let sound = read.runs > 0 && read.jobs > 0 && read.networks > 0;
         let sound = sound && read.warmup_s >= 0.0 && read.time_s > read.warmup_s;
+        if let Some(name) = read.set.as_ref().filter(|name| !NAMES.contains(&name.as_str())) {
+            return Err(format!("there is no set {name}; there are {}", NAMES.join(", ")));
+        }
         sound.then_some(read).ok_or_else(|| "a number is 0, or nothing is left of the time".into())
     }
 }

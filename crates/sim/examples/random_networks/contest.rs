@@ -48,6 +48,16 @@ pub struct Alone {
     pub scheme: String,
 }
 
+impl core::fmt::Display for Alone {
+    /// The path and its goodput alone in Mbit/s, `-` if it was not run.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self.goodput_bps {
+            Some(bps) => write!(f, "{} {:.3}", self.path, bps / 1e6),
+            None => write!(f, "{} -", self.path),
+        }
+    }
+}
+
 /// What came of a contest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
@@ -78,9 +88,30 @@ impl Outcome {
     }
 }
 
-/// Does runs, or remembers them: goodput in bit/s of a run on the scenario given.
+/// What flows have of a run, by `FLOW METRIC`: those of [`METRICS`].
+pub type Values = BTreeMap<String, f64>;
+/// What is kept of each flow.
+const METRICS: [&str; 3] = [GOODPUT, "frames_sent", "frames_received"];
+const GOODPUT: &str = "goodput_bps";
+
+/// The goodput of a flow, bit/s.
+pub fn goodput(values: &Values, flow: &str) -> Result<f64, String> {
+    let goodput = values.get(&format!("{flow} {GOODPUT}"));
+    goodput.copied().ok_or_else(|| format!("flow {flow} has no goodput"))
+}
+
+/// The share of a flow's frames that were not whole by their deadline.
+pub fn lost(values: &Values, flow: &str) -> Result<f64, String> {
+    let count = |what: &str| values.get(&format!("{flow} frames_{what}")).copied();
+    match (count("sent"), count("received")) {
+        (Some(sent), Some(received)) if sent > 0.0 => Ok(1.0 - received / sent),
+        _ => Err(format!("flow {flow} has no frames")),
+    }
+}
+
+/// Does runs, or remembers them.
 pub trait Runner {
-    fn goodput(&self, run: &Run, scenario: &Scenario) -> Result<f64, String>;
+    fn run(&self, run: &Run, scenario: &Scenario) -> Result<Values, String>;
 }
 
 impl Contest<'_> {
@@ -120,7 +151,18 @@ impl Contest<'_> {
         };
         let hash = scenario::hash(&on);
         let (scheme, path) = (self.scheme.into(), path.into());
-        simulate(self.flow, &Run { scenario: hash, scheme, path, seed: *self.seeds.start() }, &on)
+        let run = Run { scenario: hash, scheme, path, seed: *self.seeds.start() };
+        goodput(&simulate(self.flow, &run, &on)?, self.flow)
+    }
+
+    /// What the flows have with all paths open, by seed.
+    pub fn all(&self, runner: &impl Runner) -> Result<Vec<Values>, String> {
+        let scenario = scenario::hash(self.network);
+        let run = |seed| {
+            let run = Run { scenario: scenario.clone(), scheme: self.scheme.into(), path: ALL.into(), seed };
+            runner.run(&run, self.network)
+        };
+        self.seeds.clone().map(run).collect()
     }
 
     /// Mean over the seeds, bit/s.
@@ -129,7 +171,7 @@ impl Contest<'_> {
         let mut sum = 0.0;
         for seed in self.seeds.clone() {
             let run = Run { scenario: hash.clone(), scheme: scheme.into(), path: path.into(), seed };
-            sum += runner.goodput(&run, on)?;
+            sum += goodput(&runner.run(&run, on)?, self.flow)?;
         }
         Ok(sum / self.seeds.clone().count() as f64)
     }
@@ -155,16 +197,20 @@ impl Contest<'_> {
 }
 
 /// Runs one, whatever was run before.
-pub fn simulate(flow: &str, run: &Run, scenario: &Scenario) -> Result<f64, String> {
+pub fn simulate(flow: &str, run: &Run, scenario: &Scenario) -> Result<Values, String> {
     let mut built = scenario.clone();
-    let flows = built.flows.get_mut(flow).expect("the contest names a flow");
-    if let Transport::Sctp { scheme, .. } = &mut flows.transport {
+    let own = built.flows.get_mut(flow).ok_or_else(|| format!("no flow is called {flow}"))?;
+    if let Transport::Sctp { scheme, .. } = &mut own.transport {
         scheme.clone_from(&run.scheme);
     }
     let simulation = Simulation::new(&built, &Schemes, run.seed, None);
     let mut simulation = simulation.map_err(|error| format!("{}: {}", error.key, error.message))?;
     let result = simulation.run(RunOptions::default(), &mut ()).ok_or("a run was broken off")?;
-    let subject = Subject::Flow(flow.into());
-    let goodput = result.metrics.iter().find(|m| m.subject == subject && m.name == "goodput_bps");
-    goodput.map(|metric| metric.value).ok_or_else(|| format!("flow {flow} has no goodput"))
+    let kept = result.metrics.iter().filter(|metric| METRICS.contains(&metric.name));
+    Ok(kept
+        .filter_map(|metric| match &metric.subject {
+            Subject::Flow(flow) => Some((format!("{flow} {}", metric.name), metric.value)),
+            _ => None,
+        })
+        .collect())
 }

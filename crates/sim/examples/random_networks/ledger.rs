@@ -11,12 +11,15 @@ use sha2::{Digest as _, Sha256};
 use strandcast_sim::RESULTS_EPOCH;
 use strandcast_sim::scenario::Scenario;
 
-use super::contest::{Run, Runner, simulate};
+use super::contest::{Run, Runner, Values, simulate};
+
+/// Runs and what they gave, and the file that new ones are added to.
+type Done = (BTreeMap<Run, Values>, Option<File>);
 
 /// The runs of one tool.
 pub struct Ledger {
     build: String,
-    done: Mutex<(BTreeMap<Run, f64>, Option<File>)>,
+    done: Mutex<Done>,
 }
 
 /// Which program ran: the first digits of its SHA-256. A scheme that was changed is another program.
@@ -26,7 +29,7 @@ fn build() -> Result<String, String> {
 }
 
 /// A line of the file, if it is one of this results epoch, and of this program or of a scheme in `keep`.
-fn line(text: &str, build: &str, keep: &[String]) -> Option<(Run, f64)> {
+fn line(text: &str, build: &str, keep: &[String]) -> Option<(Run, Values)> {
     let value: Value = serde_json::from_str(text).ok()?;
     let word = |key: &str| value[key].as_str().map(str::to_owned);
     let run = Run {
@@ -36,7 +39,9 @@ fn line(text: &str, build: &str, keep: &[String]) -> Option<(Run, f64)> {
         seed: value["seed"].as_u64()?,
     };
     let ours = value["build"] == *build || keep.contains(&run.scheme);
-    (ours && value["epoch"] == RESULTS_EPOCH).then_some((run, value["goodput_bps"].as_f64()?))
+    let values = value["values"].as_object()?.iter();
+    let values = values.filter_map(|(name, value)| Some((name.clone(), value.as_f64()?))).collect();
+    (ours && value["epoch"] == RESULTS_EPOCH).then_some((run, values))
 }
 
 impl Ledger {
@@ -62,7 +67,7 @@ impl Ledger {
         self.lock().0.len()
     }
 
-    fn lock(&self) -> MutexGuard<'_, (BTreeMap<Run, f64>, Option<File>)> {
+    fn lock(&self) -> MutexGuard<'_, Done> {
         self.done.lock().expect("nobody panics with it")
     }
 }
@@ -77,22 +82,22 @@ pub struct Entry<'a> {
 }
 
 impl Runner for Entry<'_> {
-    fn goodput(&self, run: &Run, scenario: &Scenario) -> Result<f64, String> {
+    fn run(&self, run: &Run, scenario: &Scenario) -> Result<Values, String> {
         if let Some(known) = self.ledger.lock().0.get(run) {
-            return Ok(*known);
+            return Ok(known.clone());
         }
-        let goodput = simulate(self.flow, run, scenario)?;
-        let replay = format!("{} --scheme {} --run {}", self.replay, run.scheme, run.seed);
+        let values = simulate(self.flow, run, scenario)?;
+        let replay =
+            format!("{} --scheme {} --run {} --path {}", self.replay, run.scheme, run.seed, run.path);
         let entry = json!({
-            "network": self.network, "scheme": run.scheme, "path": run.path, "seed": run.seed,
-            "goodput_bps": goodput, "scenario": run.scenario, "epoch": RESULTS_EPOCH,
-            "build": self.ledger.build, "replay": format!("{replay} --path {}", run.path),
+            "network": self.network, "scheme": run.scheme, "path": run.path, "seed": run.seed, "values": values,
+            "scenario": run.scenario, "epoch": RESULTS_EPOCH, "build": self.ledger.build, "replay": replay,
         });
         let mut done = self.ledger.lock();
-        done.0.insert(run.clone(), goodput);
+        done.0.insert(run.clone(), values.clone());
         if let Some(file) = &mut done.1 {
             writeln!(file, "{entry}").map_err(|e| format!("the file of runs: {e}"))?;
         }
-        Ok(goodput)
+        Ok(values)
     }
 }

@@ -6,19 +6,22 @@
 mod arguments;
 mod contest;
 mod generator;
+mod judge;
 mod ledger;
+mod sets;
 #[path = "../../tests/support/mod.rs"]
 mod support;
+mod work;
 
+use core::ops::RangeInclusive;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use strandcast_sim::scenario::{self, Scenario};
 
 use arguments::{Arguments, USAGE};
-use contest::{Alone, Contest, Outcome};
+use contest::{Contest, Outcome};
+use generator::FLOW;
 use ledger::{Entry, Ledger};
 
 /// The least ratio to the best path of all but [`EXCEPTIONS`], and of these.
@@ -34,6 +37,12 @@ struct Network {
     scenario: Scenario,
 }
 
+impl Network {
+    fn contest<'a>(&'a self, asked: &'a Arguments, seeds: RangeInclusive<u64>) -> Contest<'a> {
+        Contest { flow: FLOW, network: &self.scenario, scheme: asked.scheme(), seeds }
+    }
+}
+
 fn network(asked: &Arguments, number: u64) -> Result<Network, String> {
     let (seed, time_s, warmup_s) = (asked.seed, asked.time_s, asked.warmup_s);
     let name = format!("{seed}/{number}");
@@ -43,15 +52,10 @@ fn network(asked: &Arguments, number: u64) -> Result<Network, String> {
     Ok(Network { name, replay, scenario })
 }
 
-/// A path and its goodput alone, `-` if it was not run.
-fn alone(alone: &Alone) -> String {
-    let goodput = alone.goodput_bps.map_or("-".into(), |bps| format!("{:.3}", bps / 1e6));
-    format!("{} {goodput}", alone.path)
-}
-
+/// A line of the table.
 fn told(name: &str, outcome: &Outcome) -> String {
     let best = outcome.best();
-    let paths: Vec<String> = outcome.alone.iter().map(alone).collect();
+    let paths: Vec<String> = outcome.alone.iter().map(ToString::to_string).collect();
     let of_sum = outcome.of_sum().map_or("-".into(), |share| format!("{share:.3}"));
     format!(
         "{name:8} {:7.3} {:7.3} {:3} {:12} {:6.3} {of_sum:>6}   {}",
@@ -69,28 +73,14 @@ fn hold(asked: &Arguments, networks: &[Network]) -> Result<Vec<f64>, String> {
     let ledger = Ledger::open(asked.out.as_ref(), &asked.keep)?;
     eprintln!("{} networks, {} seeds each; {} runs are done", networks.len(), asked.runs, ledger.len());
     println!("network  goodput    best of               ratio of sum   alone, Mbit/s");
-    let (next, ratios) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    let work = || -> Result<(), String> {
-        while let Some(network) = networks.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let contest = Contest {
-                flow: generator::FLOW,
-                network: &network.scenario,
-                scheme: &asked.scheme,
-                seeds: 1..=asked.runs,
-            };
-            let (name, replay) = (&network.name, &network.replay);
-            let entry = Entry { ledger: &ledger, network: name, flow: generator::FLOW, replay };
-            let outcome = contest.hold(&entry, !asked.all_paths).map_err(|e| format!("{name}: {e}"))?;
-            println!("{}", told(name, &outcome));
-            ratios.lock().expect("nobody panics with it").push(outcome.ratio());
-        }
-        Ok(())
-    };
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..asked.jobs).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().try_for_each(|worker| worker.join().expect("a run does not panic"))
-    })?;
-    Ok(ratios.into_inner().expect("nobody panics with it"))
+    work::each(networks, asked.jobs, |network| {
+        let (name, replay) = (&network.name, &network.replay);
+        let entry = Entry { ledger: &ledger, network: name, flow: FLOW, replay };
+        let contest = network.contest(asked, 1..=asked.runs);
+        let outcome = contest.hold(&entry, !asked.all_paths).map_err(|e| format!("{name}: {e}"))?;
+        println!("{}", told(name, &outcome));
+        Ok(outcome.ratio())
+    })
 }
 
 /// Whether the ratios are good enough, in words.
@@ -112,29 +102,56 @@ fn verdict(mut ratios: Vec<f64>) -> bool {
     good
 }
 
+/// Writes the networks as scenario files.
+fn write(asked: &Arguments, folder: &Path) -> Result<(), String> {
+    for number in asked.numbers(asked.networks) {
+        let path = folder.join(format!("network-{}-{number}.toml", asked.seed));
+        let text = generator::network(asked.seed, number, asked.time_s, asked.warmup_s);
+        std::fs::write(&path, text).map_err(|e| format!("{}: {e}", path.display()))?;
+        println!("{}", path.display());
+    }
+    Ok(())
+}
+
+/// Repeats one run of each network of a set, or of each random one.
+fn repeat(asked: &Arguments, path: &str) -> Result<(), String> {
+    let tell = |contest: Contest<'_>, name: &str| -> Result<(), String> {
+        println!(
+            "{name}, {} on {path}, seed {}: {:.0} bit/s",
+            contest.scheme,
+            asked.run,
+            contest.once(path)?
+        );
+        Ok(())
+    };
+    let seeds = asked.run..=asked.run;
+    if let Some(entries) = asked.set.as_deref().and_then(sets::set) {
+        for number in asked.numbers(entries.len() as u64) {
+            let entry = entries.get(number as usize).ok_or("the set has no such network")?;
+            let (network, scheme) = (entry.load()?, asked.scheme());
+            tell(Contest { flow: entry.flow, network: &network, scheme, seeds: seeds.clone() }, &entry.name)?;
+        }
+        return Ok(());
+    }
+    for number in asked.numbers(asked.networks) {
+        let network = network(asked, number)?;
+        tell(network.contest(asked, seeds.clone()), &network.name)?;
+    }
+    Ok(())
+}
+
 fn run(asked: &Arguments) -> Result<bool, String> {
-    let networks = asked.numbers.iter().map(|n| network(asked, *n)).collect::<Result<Vec<_>, _>>()?;
-    if let Some(folder) = &asked.write {
-        for (number, network) in asked.numbers.iter().zip(&networks) {
-            let path = folder.join(format!("network-{}-{number}.toml", asked.seed));
-            let text = generator::network(asked.seed, *number, asked.time_s, asked.warmup_s);
-            std::fs::write(&path, text).map_err(|e| format!("{}: {e}", path.display()))?;
-            println!("{}: {}", path.display(), network.scenario.title);
-        }
-        return Ok(true);
-    }
     if let Some(path) = &asked.path {
-        for network in &networks {
-            let contest = Contest {
-                flow: generator::FLOW,
-                network: &network.scenario,
-                scheme: &asked.scheme,
-                seeds: asked.run..=asked.run,
-            };
-            println!("{} {path} seed {}: {:.0} bit/s", network.name, asked.run, contest.once(path)?);
-        }
-        return Ok(true);
+        return repeat(asked, path).map(|()| true);
     }
+    if let Some(entries) = asked.set.as_deref().and_then(sets::set) {
+        return judge::set(asked, &entries);
+    }
+    if let Some(folder) = &asked.write {
+        return write(asked, folder).map(|()| true);
+    }
+    let numbers = asked.numbers(asked.networks);
+    let networks = numbers.iter().map(|n| network(asked, *n)).collect::<Result<Vec<_>, _>>()?;
     Ok(verdict(hold(asked, &networks)?))
 }
 
