@@ -46,6 +46,9 @@
 //!   second;
 //! - fwnd is halved by fast retransmissions that congestion caused, as Algorithm 2 is printed; section V's text has any of
 //!   them do so (`fwnd-cut=any`);
+//! - `cmt-cl-fd`: a loss on a path whose links count no frames is congestion, whatever R_c is. The paper has the counters
+//!   of a radio on every path; without them nothing speaks for the radio, and a positive R_c would make nearly every loss
+//!   at a full queue one that leaves fwnd alone (`without-counters=capacity`);
 //! - α and β may be 1, where eq. 7 has α < 1 < β: for ablations, in which the sum of windows is held at fwnd from one side;
 //! - growth goes on in fast recovery (`fr-freeze=off`): with 2 to 10 % loss a window would hardly ever grow;
 //! - heartbeat pairs are sent while data are; unanswered ones count no path errors, the transport's own do;
@@ -123,9 +126,29 @@ const FWND_CUT: Key = Key::one_of(
     "which fast retransmissions halve fwnd: those by congestion (Algorithm 2), or any (the text)",
 );
 
+const WITHOUT_COUNTERS: Key = Key::one_of(
+    "without-counters",
+    &["congestion", "capacity"],
+    "a loss on a path whose links count no frames is congestion, or judged by residual capacity all the same",
+);
+
 const KEYS: [Key; 22] = join([A, B, Q, R, MODULATION, SNR, STAMP, RC, REPORT_FER]);
-const FRIENDLY_KEYS: [Key; 26] =
-    join([ALPHA, BETA, EXEMPT, FWND_CUT, A, B, Q, R, MODULATION, SNR, STAMP, RC, REPORT_FER]);
+const FRIENDLY_KEYS: [Key; 27] = join([
+    ALPHA,
+    BETA,
+    EXEMPT,
+    FWND_CUT,
+    WITHOUT_COUNTERS,
+    A,
+    B,
+    Q,
+    R,
+    MODULATION,
+    SNR,
+    STAMP,
+    RC,
+    REPORT_FER,
+]);
 
 const PAPER: &str = "000: Xu et al., Cross-layer Fairness-driven Concurrent Multipath Video Delivery over \
                      Heterogenous Wireless Networks, IEEE TCSVT 25(7), 2015";
@@ -150,7 +173,7 @@ pub const PRESET: Preset = Preset {
     ],
     keys: &KEYS,
     defaults: &[],
-    build: |params, seeds| finish("cmt-cl", params, seeds, |scheme| scheme),
+    build: |params, seeds| finish("cmt-cl", CrossLayer::of(params), params, seeds, |scheme| scheme),
     tune: combine::tune,
 };
 
@@ -174,7 +197,9 @@ pub const FRIENDLY: Preset = Preset {
     keys: &FRIENDLY_KEYS,
     build: |params, seeds| {
         let (alpha, beta) = (params.decimal("alpha"), params.decimal("beta"));
-        finish("cmt-cl-fd", params, seeds, |scheme| {
+        let by_capacity = params.word("without-counters") == "capacity";
+        let judge = CrossLayer { needs_counters: !by_capacity, ..CrossLayer::of(params) };
+        finish("cmt-cl-fd", judge, params, seeds, |scheme| {
             let any_loss = params.word("fwnd-cut") == "any";
             scheme.friendly((alpha, beta), params.switch("reward-exempt"), any_loss)
         })
@@ -184,11 +209,12 @@ pub const FRIENDLY: Preset = Preset {
 
 fn finish(
     name: &'static str,
+    judge: CrossLayer,
     params: &Params,
     seeds: &Seeds,
     more: impl FnOnce(QualityAware<CrossLayer>) -> QualityAware<CrossLayer>,
 ) -> Box<dyn Scheme> {
-    let scheme = more(QualityAware::new(name, Config::of(params), CrossLayer::of(params), seeds));
+    let scheme = more(QualityAware::new(name, Config::of(params), judge, seeds));
     Box::new(if params.switch("report-fer") { scheme.with_frame_errors() } else { scheme })
 }
 
@@ -200,6 +226,8 @@ struct CrossLayer {
     decibels: bool,
     /// Bandwidth by the link's departures, where it tells them.
     by_link: bool,
+    /// A loss is the radio's only where a radio's counters were heard.
+    needs_counters: bool,
     /// log₂(1 + ESNR₀), if capacity is a share of the best rate.
     normal: Option<f64>,
 }
@@ -220,6 +248,13 @@ struct Capacity {
     residual: Option<f64>,
 }
 
+impl Capacity {
+    /// Whether a link of the path counts frames.
+    fn heard(&self) -> bool {
+        self.near.heard() || self.far.heard()
+    }
+}
+
 impl CrossLayer {
     fn of(params: &Params) -> Self {
         let modulation = Modulation::from_word(params.word("modulation")).expect("the key takes its words");
@@ -234,6 +269,7 @@ impl CrossLayer {
             modulation,
             decibels: params.word("snr") == "db",
             by_link: params.word("bw-stamp") == "link",
+            needs_counters: false,
             normal: None,
         };
         if params.word("rc") == "normalised" {
@@ -322,7 +358,12 @@ impl Judge for CrossLayer {
     }
 
     fn cause(&self, path: &Capacity, _: &Measured<'_>) -> LossCause {
-        if path.residual.is_some_and(|rc| rc > 0.0) { LossCause::Wireless } else { LossCause::Congestion }
+        let radio = path.heard() || !self.needs_counters;
+        if radio && path.residual.is_some_and(|rc| rc > 0.0) {
+            LossCause::Wireless
+        } else {
+            LossCause::Congestion
+        }
     }
 
     fn reduction(&self, path: &Capacity, rate: f64, cause: LossCause) -> Reduction {
@@ -335,8 +376,7 @@ impl Judge for CrossLayer {
     fn estimate(&self, path: &Capacity, index: usize, out: &mut Estimate) {
         out.bandwidth = path.bandwidth.bytes_per_second().map(Rate::from_bytes_per_s);
         out.effective_snr = Some(path.snr.snr().value());
-        let heard = path.near.heard() || path.far.heard();
-        out.frame_error_rate = heard.then(|| path.snr.frame_error_rate());
+        out.frame_error_rate = path.heard().then(|| path.snr.frame_error_rate());
         if let (Some(capacity), Some(residual)) = (path.capacity, path.residual) {
             put(out, index, "capacity_bytes_per_s", capacity);
             put(out, index + 1, "residual_bytes_per_s", residual);
@@ -349,7 +389,7 @@ impl Judge for CrossLayer {
         paths: impl Iterator<Item = &'a Capacity>,
         out: &mut Vec<&'static str>,
     ) {
-        let (heard, silent): (Vec<_>, Vec<_>) = paths.partition(|p| p.near.heard() || p.far.heard());
+        let (heard, silent): (Vec<_>, Vec<_>) = paths.partition(|p| p.heard());
         if heard.is_empty() {
             out.push("no link reports frame errors: runs on transport-layer estimates alone");
         } else if !silent.is_empty() {

@@ -85,6 +85,36 @@ fn nothing_known_is_congestion_and_the_first_to_be_tried() {
     assert_eq!(path.residual, None, "no bandwidth");
 }
 
+/// What is lost at a full queue looks the same as what a radio loses: without a radio's counters nothing speaks for it.
+#[test]
+fn without_frame_counters_a_loss_is_congestion_for_the_friendly_scheme() {
+    let needing = CrossLayer { needs_counters: true, ..judge("cmt-cl") };
+    let frames = |path: &mut Capacity, far| {
+        needing.link(path, &sample(10, 0, 0), far, PAUSE);
+        needing.link(path, &sample(1010, 10, 0), far, PAUSE);
+    };
+    let mut silent = steady(&needing);
+    let mut idle = steady(&needing);
+    needing.link(&mut idle, &sample(0, 0, 0), false, PAUSE);
+    let (mut near, mut far) = (steady(&needing), steady(&needing));
+    frames(&mut near, false);
+    frames(&mut far, true);
+    for (path, verdict) in [
+        (&mut silent, LossCause::Congestion),
+        (&mut idle, LossCause::Congestion),
+        (&mut near, LossCause::Wireless),
+        (&mut far, LossCause::Wireless),
+    ] {
+        assert!(residual(&needing, path, 1.0) > 0.0, "by capacity alone the radio would be blamed");
+        assert_eq!(cause(&needing, path), verdict);
+        assert_eq!(
+            cause(&judge("cmt-cl"), path),
+            LossCause::Wireless,
+            "cmt-cl and the key: by capacity alone"
+        );
+    }
+}
+
 #[test]
 fn a_bandwidth_of_zero_is_no_capacity() {
     let judge = judge("cmt-cl");
