@@ -76,11 +76,22 @@ impl Sending {
     }
 }
 
+/// The longest time in which nothing was delivered, between two messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Gap {
+    /// How long, seconds.
+    pub(crate) seconds: f64,
+    /// When it began, seconds since the first message.
+    pub(crate) at_s: f64,
+}
+
 /// Counts what comes.
 #[derive(Debug, Default)]
 pub(super) struct Receiving {
     totals: Totals,
     first: Option<Instant>,
+    last: Option<Instant>,
+    gap: Gap,
     /// What the sender says it sent.
     announced: Option<Totals>,
 }
@@ -89,6 +100,11 @@ impl Receiving {
     /// A message has come.
     pub(super) fn on_message(&mut self, now: Instant, len: usize) {
         let first = *self.first.get_or_insert(now);
+        let last = self.last.replace(now).unwrap_or(now);
+        let gap = Gap { seconds: (now - last).as_secs_f64(), at_s: (last - first).as_secs_f64() };
+        if gap.seconds > self.gap.seconds {
+            self.gap = gap;
+        }
         self.totals.bytes += len as u64;
         self.totals.messages += 1;
         self.totals.seconds = (now - first).as_secs_f64();
@@ -102,6 +118,11 @@ impl Receiving {
     /// Whether everything that was sent is here.
     pub(super) fn complete(&self) -> bool {
         self.announced.is_some_and(|a| self.totals.bytes >= a.bytes)
+    }
+
+    /// The longest gap so far. Messages come in order: one that is missing holds up all behind it.
+    pub(super) fn gap(&self) -> Gap {
+        self.gap
     }
 
     /// What has come so far.

@@ -142,6 +142,10 @@ impl Client {
             Phase::Receiving(receiving) => (theirs, receiving.totals()),
             Phase::Starting | Phase::Done => (Totals::default(), Totals::default()),
         };
+        let gap = match &self.phase {
+            Phase::Receiving(receiving) => Some(receiving.gap()),
+            _ => None,
+        };
         let association = self.id.and_then(|id| endpoint.association(id));
         let retransmissions = association.map_or(0, |a| {
             let paths = a.paths().iter().filter_map(|p| a.path_stats(p.id));
@@ -152,6 +156,7 @@ impl Client {
             intervals: std::mem::take(&mut self.intervals),
             sent,
             received,
+            gap,
             elapsed_s: (now - self.begun.0).as_secs_f64(),
             local: Cpu::now() - self.begun.1,
             remote,

@@ -1,5 +1,6 @@
 //! A measurement's results: lines for people, and `iperf3 -J`'s shape for machines.
 
+use super::bulk::Gap;
 use super::control::Totals;
 use super::usage::Cpu;
 use crate::show::{PathNow, bits_per_s, bytes};
@@ -48,6 +49,8 @@ pub(crate) struct Outcome {
     pub(crate) sent: Totals,
     /// The receiver's figures.
     pub(crate) received: Totals,
+    /// The longest gap in delivery, if the client received.
+    pub(crate) gap: Option<Gap>,
     /// From the start until the results came.
     pub(crate) elapsed_s: f64,
     /// Processor time here, over [`Outcome::elapsed_s`].
@@ -143,13 +146,18 @@ impl Outcome {
             |seconds: f64| if self.elapsed_s > 0.0 { seconds / self.elapsed_s * 100.0 } else { 0.0 };
         let mut sent = sum(0.0, self.sent.seconds, self.sent.bytes, self.sent.seconds, sender);
         sent["retransmits"] = json!(self.retransmissions);
+        let mut received =
+            sum(0.0, self.received.seconds, self.received.bytes, self.received.seconds, sender);
+        if let Some(gap) = self.gap {
+            received["longest_gap_s"] = json!(gap.seconds);
+            received["longest_gap_at_s"] = json!(gap.at_s);
+        }
         json!({
             "start": self.start(),
             "intervals": self.intervals.iter().map(|i| i.json(sender)).collect::<Vec<_>>(),
             "end": {
                 "sum_sent": sent,
-                "sum_received":
-                    sum(0.0, self.received.seconds, self.received.bytes, self.received.seconds, sender),
+                "sum_received": received,
                 "cpu_utilization_percent": {
                     "host_total": percent(self.local.total_s()), "host_user": percent(self.local.user_s),
                     "host_system": percent(self.local.system_s), "remote_total": percent(self.remote.total_s()),
@@ -197,6 +205,7 @@ mod tests {
             intervals: vec![Interval { from_s: 0.0, to_s: 1.0, bytes: 250_000_000, paths: Vec::new() }],
             sent: totals(2.0),
             received: totals(2.5),
+            gap: reverse.then_some(Gap { seconds: 0.5, at_s: 1.5 }),
             elapsed_s: 4.0,
             local: Cpu { user_s: 0.5, system_s: 0.5 },
             remote: Cpu { user_s: 1.0, system_s: 2.0 },
@@ -224,6 +233,9 @@ mod tests {
     #[test]
     fn reversed_the_server_is_the_sender() {
         assert_eq!(outcome(true).cpu_seconds_per_gb(), (6.0, 2.0));
+        let received = &outcome(true).json()["end"]["sum_received"];
+        assert_eq!((&received["longest_gap_s"], &received["longest_gap_at_s"]), (&json!(0.5), &json!(1.5)));
+        assert_eq!(outcome(false).json()["end"]["sum_received"]["longest_gap_s"], Value::Null);
     }
 
     #[test]

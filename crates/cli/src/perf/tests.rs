@@ -120,6 +120,9 @@ fn everything_sent_is_measured_on_both_sides_in_either_direction() {
         assert_eq!(intervals, outcome.intervals.len());
         assert!((3..=5).contains(&intervals), "{intervals} intervals in 3 s and the rest");
         check(&outcome, &mut bed.served, reverse);
+        // Delivery in order over two links without loss: no pause but what the handshake's end brings.
+        assert_eq!(outcome.gap.is_some(), reverse, "only who receives knows");
+        assert!(outcome.gap.is_none_or(|gap| gap.seconds < 0.5), "{:?}", outcome.gap);
     }
 }
 
