@@ -10,12 +10,13 @@ use crate::link::{LinkConfig, Opportunities, Queue, QueueLimit, Rate, Reorder};
 use crate::loss::{LossList, LossModel};
 use crate::scenario::{self, Direction, LinkRate, Loss, Number};
 
-/// One direction of a link. `key` is where the scenario says it.
-pub(super) fn link_config(
-    direction: &Direction,
-    origin: Instant,
-    key: &str,
-) -> Result<LinkConfig, BuildError> {
+/// One direction of a link as the simulator builds it, for whoever drives [`Link`](crate::link::Link)s of a scenario
+/// elsewhere. Times in numbers and traces count from `origin`; `key` is where the scenario says it (`links.NAME`). Outages
+/// (`down`) are the caller's.
+///
+/// # Errors
+/// A trace or a list that cannot be read, or numbers which no link has.
+pub fn link_config(direction: &Direction, origin: Instant, key: &str) -> Result<LinkConfig, BuildError> {
     let mut losses = Vec::new();
     for (name, model) in &direction.loss {
         losses.push(loss(model, &format!("{key}.loss.{name}"))?);

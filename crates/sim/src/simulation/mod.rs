@@ -21,6 +21,7 @@ pub use explain::{
     Account, Cause, CauseKind, ExplainError, Explainer, FrameNote, Hold, Hop, MessageAccount, Outcome,
     Transmission, Wanted,
 };
+pub use links::link_config;
 pub use meters::{Meters, Recorder};
 pub use names::Names;
 pub use run::{Control, RunOptions};
