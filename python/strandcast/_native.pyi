@@ -83,6 +83,30 @@ class View:
     def peer_reports(self) -> bool:
         """The peer is one of ours: schemes' reports reach it."""
 
+    @property
+    def blocked(self) -> Blocked | None:
+        """The chunk that keeps new data from being sent, while one does although a usable path has room."""
+
+@final
+class Blocked:
+    """New data can not be sent although a path has room."""
+
+    @property
+    def by(self) -> Literal["receive window", "send buffer"]:
+        """What is full. The send buffer: everything in it was sent, and the application has more."""
+
+    @property
+    def tsn(self) -> int:
+        """The oldest chunk that is not acknowledged: it would make room."""
+
+    @property
+    def path(self) -> int:
+        """The path it was last sent on."""
+
+    @property
+    def since(self) -> float:
+        """Since when this chunk blocks, seconds."""
+
 @final
 class Path:
     """A path, as measured by the core and judged by the scheme. What nobody estimates is None."""
@@ -414,12 +438,13 @@ class Signal:
 
     @final
     class LossEvent(Signal):
-        """Losses of one window: once a round trip at most by fast retransmit, and at each timeout."""
+        """Losses of one window: once a round trip at most by fast retransmit, and at each timeout. "head of line": nothing
+        was lost; what is in flight on the path keeps a faster one from sending, and the window should become smaller."""
 
         @property
         def path(self) -> int: ...
         @property
-        def trigger(self) -> Literal["fast retransmit", "timeout"]: ...
+        def trigger(self) -> Literal["fast retransmit", "timeout", "head of line"]: ...
         @property
         def highest(self) -> int:
             """The highest TSN in flight on the path then: recovery ends when it is acknowledged."""

@@ -46,6 +46,9 @@ pub struct TransportConfig {
     /// How far both buffers may grow beyond that, bytes, as the paths need it; `None`: not at all. They do for peers that
     /// answered on a path and while the application reads.
     pub buffer_limit: Option<usize>,
+    /// Send what holds up a buffer on a slow path on a faster one, too, and hold the slow path back (opportunistic
+    /// retransmission and penalisation; [`crate::policy::HeadOfLine`]).
+    pub opportunistic: bool,
     /// Outbound streams asked for.
     pub outbound_streams: u16,
     /// Inbound streams admitted.
@@ -86,6 +89,7 @@ impl Default for TransportConfig {
             receive_buffer: 1 << 20,
             send_buffer: 1 << 20,
             buffer_limit: None,
+            opportunistic: false,
             outbound_streams: 16,
             inbound_streams: 16,
             partial_reliability: true,
@@ -106,6 +110,7 @@ impl TransportConfig {
             receive_buffer: 512 << 10,
             send_buffer: 512 << 10,
             buffer_limit: Some(16 << 20),
+            opportunistic: true,
             endured_silence: Some(Duration::from_secs(65)),
             ..TransportConfig::default()
         }

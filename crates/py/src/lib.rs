@@ -19,7 +19,9 @@ mod _native {
     #[pymodule_export]
     use super::explain::explain;
     #[pymodule_export]
-    use super::policy::{Assignment, Backlog, Chunk, Limit, Path, Signal, Transmission, View, contract_case};
+    use super::policy::{
+        Assignment, Backlog, Blocked, Chunk, Limit, Path, Signal, Transmission, View, contract_case,
+    };
     #[pymodule_export]
     use super::results::{Results, Table};
     #[pymodule_export]

@@ -150,6 +150,8 @@ impl Association {
         };
         let len = chunk.info.len;
         let again = !chunk.info.sent_once();
+        // Nobody knows which of them arrived.
+        let any = chunk.again && chunk.only_in_flight().is_none();
         for t in chunk.info.transmissions.iter_mut().filter(|t| t.in_flight) {
             t.in_flight = false;
             if again {
@@ -159,9 +161,11 @@ impl Association {
             view.in_flight -= len;
             view.in_flight_chunks -= 1;
             self.mind.in_flight -= len;
-            ack.newly_acked += len;
-            ack.newly_acked_chunks += 1;
-            ack.newest_sent = ack.newest_sent.max(Some(t.at));
+            if !any {
+                ack.newly_acked += len;
+                ack.newly_acked_chunks += 1;
+                ack.newest_sent = ack.newest_sent.max(Some(t.at));
+            }
         }
         let last = chunk.info.path();
         self.tx.acks[last.index()].info.newly_acked_again += u32::from(chunk.info.losses > 0);

@@ -1,8 +1,8 @@
 //! The scheme and the picture of the paths it sees, kept together so that a signal needs nothing else.
 
 use crate::policy::{
-    AckInfo, Assignment, Backlog, ChunkInfo, LossCause, LossTrigger, MissScope, Occasion, PathId, PathSet,
-    PathState, PathView, Probe, Report, Retransmit, RxInfo, SackRule, Scheme, Signal, View,
+    AckInfo, Assignment, Backlog, Blocked, ChunkInfo, LossCause, LossTrigger, MissScope, Occasion, PathId,
+    PathSet, PathState, PathView, Probe, Report, Retransmit, RxInfo, SackRule, Scheme, Signal, View,
 };
 use crate::time::Instant;
 
@@ -18,6 +18,7 @@ pub(super) struct Mind {
     pub last_path_used: Option<PathId>,
     pub primary: PathId,
     pub peer_reports: bool,
+    pub blocked: Option<Blocked>,
     /// The scheduler held everything back; ask again after the next signal.
     pub held: bool,
     /// Estimates may have moved since they were last copied.
@@ -35,6 +36,7 @@ impl Mind {
             last_path_used: None,
             primary: PathId(0),
             peer_reports: false,
+            blocked: None,
             held: false,
             stale: false,
         }
@@ -55,6 +57,7 @@ impl Mind {
             last_path_used: self.last_path_used,
             primary: self.primary,
             peer_reports: self.peer_reports,
+            blocked: self.blocked,
         };
         (view, self.scheme.as_mut())
     }
@@ -68,6 +71,7 @@ impl Mind {
             last_path_used: self.last_path_used,
             primary: self.primary,
             peer_reports: self.peer_reports,
+            blocked: self.blocked,
         }
     }
 

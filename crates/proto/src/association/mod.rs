@@ -10,6 +10,7 @@ mod dispatch;
 mod event;
 mod give_back;
 mod handshake;
+mod head_of_line;
 mod held;
 mod join;
 mod loss;

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use smallvec::{SmallVec, smallvec};
 
 use super::state::{Association, Sending, State};
-use crate::policy::{Backlog, ChunkInfo, PathId, PathSet, Retransmit, Signal, Transmission};
+use crate::policy::{Backlog, BlockedBy, ChunkInfo, PathId, PathSet, Retransmit, Signal, Transmission};
 use crate::time::{Duration, Instant};
 use crate::tx::{ChunkState, Outgoing, QueuedMessage};
 use crate::wire::{Ppid, Ssn, StreamId, Tsn};
@@ -160,7 +160,7 @@ impl Association {
         matches!(self.state, Established | ShutdownPending | ShutdownReceived)
     }
 
-    fn pick_copy(&mut self) -> Option<Pick> {
+    pub(super) fn pick_copy(&mut self) -> Option<Pick> {
         while let Some((tsn, path)) = self.tx.copies.pop() {
             if let Some(c) = self.tx.outstanding.get(tsn).filter(|c| c.state == ChunkState::InFlight) {
                 return Some(Pick { path, source: Source::Copy(tsn), len: c.payload.len() });
@@ -249,26 +249,33 @@ impl Association {
         self.mind.views.iter().any(|v| self.admits_new(v.id))
     }
 
-    fn aggregate_full(&self) -> bool {
+    pub(super) fn aggregate_full(&self) -> bool {
         self.mind.aggregate.is_some_and(|a| self.mind.in_flight >= a)
     }
 
     fn pick_new(&mut self, now: Instant) -> Option<Pick> {
         if !self.may_send_data() {
             self.stats.set_blocked(now, false, false);
+            self.mind.blocked = None;
             return None;
         }
         if self.tx.queue.head_expired(now) {
             self.expire_queued(now);
         }
+        if let Some(pick) = self.opportunity(now) {
+            return Some(pick);
+        }
         let Some((len, _)) = self.tx.queue.next_chunk(self.tx.max_payload) else {
             let refused = self.tx.was_full && !self.aggregate_full() && self.any_admits_new();
             self.stats.set_blocked(now, false, refused);
+            self.note_blocked(now, refused.then_some(BlockedBy::SendBuffer));
             return None;
         };
         let book = len as u64 + 16;
         let window = book <= self.mind.rwnd() || self.mind.in_flight == 0;
-        self.stats.set_blocked(now, !window && self.any_admits_new(), false);
+        let refused = !window && self.any_admits_new();
+        self.stats.set_blocked(now, refused, false);
+        self.note_blocked(now, refused.then_some(BlockedBy::ReceiveWindow));
         if !window || self.aggregate_full() {
             return None;
         }
@@ -365,7 +372,7 @@ impl Association {
                 self.paths[pick.path.index()].retransmitted.push(number, next_tsn);
                 self.paths[pick.path.index()].stats.retransmissions += 1;
                 self.paths[pick.path.index()].free_retransmit = false;
-                self.tx.copies = copies.iter().map(|p| (tsn, p)).collect();
+                self.tx.copies.extend(copies.iter().map(|p| (tsn, p)));
                 // RFC 9260 §7.2.4, rule 4: the first outstanding chunk of the path gets a whole RTO again.
                 self.prune(pick.path);
                 if self.earliest_outstanding(pick.path) == Some(tsn) {
@@ -374,11 +381,13 @@ impl Association {
                 tsn
             }
             Source::Copy(tsn) => {
-                let info = &mut self.tx.outstanding.get_mut(tsn)?.info;
-                let again = info.transmissions.iter().any(|t| !t.in_flight);
-                info.transmissions.push(transmission(next_tsn));
-                let number = self.tx.outstanding.number(tsn);
+                let chunk = self.tx.outstanding.get_mut(tsn).filter(|c| c.state == ChunkState::InFlight)?;
                 let path = &mut self.paths[pick.path.index()];
+                // `originals` are in the order of TSNs: what was new before belongs elsewhere.
+                let newest = path.originals.back().is_none_or(|last| last.is_before(tsn));
+                let again = !newest || chunk.info.transmissions.iter().any(|t| !t.in_flight);
+                chunk.info.transmissions.push(transmission(next_tsn));
+                let number = self.tx.outstanding.number(tsn);
                 if again {
                     path.retransmitted.push(number, next_tsn);
                     path.stats.retransmissions += 1;
@@ -393,7 +402,7 @@ impl Association {
             Source::New(others) => {
                 let tsn = self.cut_chunk(transmission(next_tsn + 1))?;
                 self.paths[pick.path.index()].originals.push_back(tsn);
-                self.tx.copies = others.iter().map(|p| (tsn, p)).collect();
+                self.tx.copies.extend(others.iter().map(|p| (tsn, p)));
                 if let Some(a) = &mut self.tx.assignment {
                     a.chunks -= 1;
                 }
@@ -444,6 +453,7 @@ impl Association {
             },
             state: ChunkState::InFlight,
             requeued: None,
+            again: false,
             payload: cut.payload,
             message: cut.message,
             ssn: cut.ssn,
@@ -469,6 +479,7 @@ impl Association {
             },
             state: ChunkState::Abandoned,
             requeued: None,
+            again: false,
             payload: Bytes::new(),
             message: message.id,
             ssn: message.ssn.unwrap_or(Ssn(0)),

@@ -17,7 +17,7 @@ use super::silence::Silence;
 use super::stats::AssociationStats;
 use crate::config::TransportConfig;
 use crate::path::Path;
-use crate::policy::{Assignment, PathId, PathSet, PathView, Scheme};
+use crate::policy::{Assignment, HeadOfLine, PathId, PathSet, PathView, Rules, Scheme};
 use crate::rx::{Message, Reassembly, TsnTracker};
 use crate::seeds::{Random, Seeds};
 use crate::time::Instant;
@@ -80,7 +80,7 @@ pub(super) struct Sending {
     pub lost: VecDeque<Tsn>,
     /// Some chunk was lost since the loss policy was last asked about all of them.
     pub unasked: bool,
-    /// Copies still to be sent of the chunk sent last.
+    /// Copies still to be sent, of the chunk sent last or of older ones (see [`Association::send_again`]).
     pub copies: SmallVec<[(Tsn, PathId); 4]>,
     /// What is left of the scheduler's last decision.
     pub assignment: Option<Assignment>,
@@ -106,6 +106,8 @@ pub(super) struct Sending {
     pub buffered: usize,
     /// How many there may be.
     pub size: SendSize,
+    /// What is done about chunks on slow paths that keep others waiting.
+    pub head_of_line: HeadOfLine,
     pub acks: Vec<PathAck>,
     pub scratch: Vec<Tsn>,
 }
@@ -230,6 +232,11 @@ impl Association {
     /// All path slots, closed ones included.
     pub fn paths(&self) -> &[PathView] {
         &self.mind.views
+    }
+
+    /// The parameters it was opened with.
+    pub fn config(&self) -> &TransportConfig {
+        &self.config
     }
 
     /// Counters.
@@ -400,6 +407,7 @@ impl Sending {
             was_full: false,
             buffered: 0,
             size: SendSize::new(config),
+            head_of_line: HeadOfLine::new(Rules::Sooner),
             acks: Vec::new(),
             scratch: Vec::new(),
         }

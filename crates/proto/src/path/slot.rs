@@ -69,6 +69,10 @@ pub struct PathStats {
     pub payload_acked: u64,
     /// T3-rtx expirations.
     pub timeouts: u64,
+    /// Chunks sent here because they held up a buffer on a slower path (`TransportConfig::opportunistic`).
+    pub opportunistic: u64,
+    /// Times its window was cut since chunks in flight here held up a buffer.
+    pub penalties: u64,
     /// Heartbeats that were not answered in time.
     pub heartbeats_lost: u64,
     /// Time spent unusable (potentially failed or inactive), finished spells only.
@@ -114,6 +118,8 @@ pub(crate) struct Path {
     pub originals: VecDeque<Tsn>,
     /// TSNs sent again here and in flight.
     pub retransmitted: Resent,
+    /// Of `originals` those up to here were considered for a copy on a faster path.
+    pub copied: Option<Tsn>,
     /// T3-rtx.
     pub t3: Option<Instant>,
     /// The TSN whose round trip is being timed.
@@ -149,6 +155,7 @@ impl Path {
             suspended: (false, false),
             originals: VecDeque::new(),
             retransmitted: Resent::default(),
+            copied: None,
             t3: None,
             timed: None,
             timed_out: false,

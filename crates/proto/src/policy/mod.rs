@@ -5,11 +5,13 @@
 
 #[cfg(any(test, feature = "contract"))]
 pub mod contract;
+mod head_of_line;
 mod parts;
 mod signal;
 mod traits;
 mod view;
 
+pub use head_of_line::{Blocked, BlockedBy, HeadOfLine, Holder, Rules};
 pub use parts::Parts;
 pub use signal::{
     AckInfo, ChunkInfo, HeartbeatInfo, LinkId, LinkSample, LossCause, LossTrigger, Report, RxInfo, Signal,

@@ -19,7 +19,8 @@ pub enum Signal<'a> {
     Acked(&'a AckInfo),
     /// A chunk was judged lost; once each time.
     Lost(&'a ChunkInfo, LossCause),
-    /// Losses of one window: once a round trip at most by fast retransmit, and at each timeout.
+    /// Losses of one window: once a round trip at most by fast retransmit, and at each timeout; or a penalty
+    /// ([`LossTrigger::HeadOfLine`]), once a round trip at most.
     LossEvent {
         /// Where.
         path: PathId,
@@ -156,6 +157,10 @@ pub enum LossTrigger {
     FastRetransmit,
     /// T3-rtx expired.
     Timeout,
+    /// Nothing was lost: what is in flight on the path keeps a faster one from sending new data, since a buffer is full
+    /// ([`HeadOfLine`](super::HeadOfLine)). Comes as a [`Signal::LossEvent`] alone. The window becomes smaller, or stays
+    /// if it is small or was cut for this flight already; losses and their causes are not concerned.
+    HeadOfLine,
 }
 
 /// A link (interface) as the driver numbers them; several paths may share one.

@@ -220,6 +220,8 @@ pub struct View<'a> {
     pub primary: PathId,
     /// The peer speaks REPORT: delayed-ack counts and reports reach it.
     pub peer_reports: bool,
+    /// The chunk that keeps new data from being sent, while one does although a usable path has room.
+    pub blocked: Option<super::Blocked>,
 }
 
 impl<'a> View<'a> {

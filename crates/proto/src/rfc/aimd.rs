@@ -99,10 +99,10 @@ impl<A: Avoidance> Aimd<A> {
         let (segment, cwnd) = (view[path].mtu as f64, window.cwnd() as f64);
         let left = self.avoidance.decrease(&CongestionEvent { view, path, trigger, segment, cwnd });
         let ssthresh = window.ssthresh_after_loss(left);
-        if timeout {
-            window.on_timeout(ssthresh);
-        } else {
-            window.on_fast_retransmit(ssthresh, highest);
+        match trigger {
+            LossTrigger::Timeout => window.on_timeout(ssthresh),
+            LossTrigger::FastRetransmit => window.on_fast_retransmit(ssthresh, highest),
+            LossTrigger::HeadOfLine => window.on_penalty(ssthresh, highest),
         }
     }
 }

@@ -44,6 +44,7 @@ impl Policy for RfcLoss {
                 LossTrigger::FastRetransmit if self.in_recovery(*path) => {}
                 LossTrigger::FastRetransmit => self.set_recovery(*path, Some(*highest)),
                 LossTrigger::Timeout => self.set_recovery(*path, None),
+                LossTrigger::HeadOfLine => {}
             },
             Signal::Acked(ack) => {
                 for exit in &mut self.recovery {
@@ -82,7 +83,7 @@ impl LossPolicy for RfcLoss {
 
     fn classify(&mut self, _: &View<'_>, _: &ChunkInfo, trigger: LossTrigger) -> LossCause {
         match trigger {
-            LossTrigger::FastRetransmit => LossCause::Congestion,
+            LossTrigger::FastRetransmit | LossTrigger::HeadOfLine => LossCause::Congestion,
             LossTrigger::Timeout => LossCause::PathFailure,
         }
     }

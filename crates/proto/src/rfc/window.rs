@@ -6,6 +6,7 @@
 //! | slow start, §7.2.1; congestion avoidance, §7.2.2 | [`Window::on_acked`] |
 //! | ssthresh = max(cwnd/2, 4·MTU), §7.2.3 | [`Window::ssthresh_after_loss`] |
 //! | ssthresh, cwnd = ssthresh, §7.2.3, and fast recovery of §7.2.4 | [`Window::on_fast_retransmit`] |
+//! | a path that holds others up: no rule of the RFC | [`Window::on_penalty`] |
 //! | T3-rtx: ssthresh, cwnd = 1·MTU, §7.2.3 | [`Window::on_timeout`] |
 //! | idle path, §7.2.1 | [`Window::decay`] |
 //!
@@ -218,6 +219,16 @@ impl Window {
     pub fn on_fast_retransmit(&mut self, ssthresh: u64, highest: Tsn) {
         if self.counts_loss() {
             self.set_ssthresh_and_cwnd(ssthresh);
+            self.enter_recovery(highest);
+        }
+    }
+
+    /// What is in flight here keeps a faster path from sending: the window is at most `ssthresh`, usually
+    /// [`Window::ssthresh_after_loss`], and does not grow until the highest TSN in flight is acknowledged. Nothing happens
+    /// while losses do not count ([`Window::counts_loss`]).
+    pub fn on_penalty(&mut self, ssthresh: u64, highest: Tsn) {
+        if self.counts_loss() {
+            self.cap_at_ssthresh(ssthresh);
             self.enter_recovery(highest);
         }
     }

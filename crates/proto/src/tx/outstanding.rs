@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use bytes::Bytes;
 
 use super::bits::Bits;
-use crate::policy::{ChunkInfo, LossCause};
+use crate::policy::{ChunkInfo, LossCause, Transmission};
 use crate::rx::{extend, narrow, origin};
 use crate::wire::chunk::{GapBlock, Sack};
 use crate::wire::serial::{Ppid, Ssn, Tsn};
@@ -30,6 +30,8 @@ pub(crate) struct Outgoing {
     pub state: ChunkState,
     /// While it is lost: whether the loss policy left it to the scheduler; `None`: it was not asked yet.
     pub requeued: Option<bool>,
+    /// It was sent again without having been lost.
+    pub again: bool,
     pub payload: Bytes,
     pub message: u64,
     pub ssn: Ssn,
@@ -42,6 +44,12 @@ pub(crate) struct Outgoing {
 impl Outgoing {
     pub fn acked(&self) -> bool {
         self.state == ChunkState::GapAcked
+    }
+
+    /// The transmission in flight, if there is one and no other.
+    pub fn only_in_flight(&self) -> Option<&Transmission> {
+        let mut flying = self.info.transmissions.iter().filter(|t| t.in_flight);
+        flying.next().filter(|_| flying.next().is_none())
     }
 }
 

@@ -13,4 +13,4 @@ pub(crate) use catalog::{Plan, Policies};
 pub(crate) use contract::contract_case;
 pub(crate) use failure::Failure;
 pub(crate) use signal::{Chunk, Signal, Transmission};
-pub(crate) use view::{Backlog, Path, View};
+pub(crate) use view::{Backlog, Blocked, Path, View};

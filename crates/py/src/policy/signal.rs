@@ -199,6 +199,7 @@ fn trigger_word(trigger: LossTrigger) -> String {
     let word = match trigger {
         LossTrigger::FastRetransmit => "fast retransmit",
         LossTrigger::Timeout => "timeout",
+        LossTrigger::HeadOfLine => "head of line",
     };
     word.to_owned()
 }

@@ -30,6 +30,9 @@ pub(crate) struct View {
     /// The peer speaks REPORT.
     #[pyo3(get)]
     peer_reports: bool,
+    /// The chunk that keeps new data from being sent.
+    #[pyo3(get)]
+    blocked: Option<Blocked>,
     usable: proto::PathSet,
     paths: Arc<[PathView]>,
     names: Arc<[String]>,
@@ -45,6 +48,7 @@ impl View {
             last_path_used: view.last_path_used.map(|path| path.0),
             primary: view.primary.0,
             peer_reports: view.peer_reports,
+            blocked: view.blocked.map(Blocked::from),
             usable: view.usable(),
             paths: view.paths.into(),
             names: Arc::clone(names),
@@ -75,6 +79,41 @@ impl View {
 impl View {
     fn path(&self, at: usize) -> Path {
         Path { paths: Arc::clone(&self.paths), names: Arc::clone(&self.names), at }
+    }
+}
+
+/// New data can not be sent although a path has room.
+#[pyclass(frozen, get_all, from_py_object, module = "strandcast")]
+#[derive(Clone)]
+pub(crate) struct Blocked {
+    /// `receive window` or `send buffer`.
+    by: &'static str,
+    /// The oldest chunk that is not acknowledged.
+    tsn: u32,
+    /// The path it was last sent on.
+    path: u8,
+    /// Since when it blocks.
+    since: f64,
+}
+
+impl From<proto::Blocked> for Blocked {
+    fn from(blocked: proto::Blocked) -> Self {
+        let by = match blocked.by {
+            proto::BlockedBy::ReceiveWindow => "receive window",
+            proto::BlockedBy::SendBuffer => "send buffer",
+        };
+        let proto::Blocked { tsn, path, since, .. } = blocked;
+        Blocked { by, tsn: tsn.0, path: path.0, since: since.as_secs_f64() }
+    }
+}
+
+#[pymethods]
+impl Blocked {
+    fn __repr__(&self) -> String {
+        format!(
+            "<Blocked by the {}: TSN {} on path {} since {:.6} s>",
+            self.by, self.tsn, self.path, self.since
+        )
     }
 }
 

@@ -17,8 +17,8 @@ use crate::feedback::rounds::Notice;
 
 /// SCTP's common header and what IP and UDP add to it, bytes.
 const HEADERS: (f64, f64) = (12.0, 28.0);
-/// The safety window in bandwidth-delay products.
-const PRODUCTS: f64 = 2.0;
+/// The safety window in bandwidth-delay products, and while the path holds others up.
+const PRODUCTS: (f64, f64) = (2.0, 1.0);
 /// Round trip while none is known, seconds.
 const INITIAL_RTT: f64 = 1.0;
 /// No window is larger, bytes.
@@ -39,13 +39,15 @@ struct Paced {
     /// `None` after a timeout.
     pacing: Option<Rate>,
     cwnd: u64,
+    /// Penalised since the receiver last spoke.
+    penalised: bool,
 }
 
 impl Paced {
     fn new(rate: Rate, path: &PathView) -> Self {
         let packet = path.mtu as f64 + HEADERS.0;
         let pacing = Rate::from_bps(rate.bps() * (packet + HEADERS.1) / packet);
-        let mut paced = Paced { rate, pacing: Some(pacing), cwnd: 0 };
+        let mut paced = Paced { rate, pacing: Some(pacing), cwnd: 0, penalised: false };
         paced.fit(path);
         paced
     }
@@ -54,7 +56,8 @@ impl Paced {
     fn fit(&mut self, path: &PathView) {
         if self.pacing.is_some() {
             let rtt = path.srtt.map_or(INITIAL_RTT, |s| s.as_secs_f64());
-            let window = (PRODUCTS * self.rate.bytes_per_s() * rtt).min(MOST);
+            let products = if self.penalised { PRODUCTS.1 } else { PRODUCTS.0 };
+            let window = (products * self.rate.bytes_per_s() * rtt).min(MOST);
             self.cwnd = (window as u64).max(2 * path.mtu);
         }
     }
@@ -101,6 +104,14 @@ impl Policy for ReceiverPaced {
             Signal::LossEvent { path, trigger: LossTrigger::Timeout, .. } => {
                 if let (Some(paced), Some(path)) = (self.slot(*path), view.paths.get(path.index())) {
                     paced.timed_out(path);
+                }
+            }
+            Signal::LossEvent { path, trigger: LossTrigger::HeadOfLine, .. } => {
+                if let (Some(paced), Some(path)) = (self.slot(*path), view.paths.get(path.index())) {
+                    paced.penalised = true;
+                    let before = paced.cwnd;
+                    paced.fit(path);
+                    paced.cwnd = paced.cwnd.min(before);
                 }
             }
             Signal::PathChanged(path)

@@ -349,7 +349,11 @@ impl TcpWindow {
         let floor = f64::from(self.config.floor_segments) * self.segment;
         let left = avoidance.decrease(&CongestionEvent { view, path, trigger, segment, cwnd });
         self.ssthresh = floor.max(basis * left.clamp(0.0, 1.0));
-        self.cwnd = if timeout { self.segment } else { self.ssthresh };
+        self.cwnd = match trigger {
+            LossTrigger::Timeout => self.segment,
+            LossTrigger::FastRetransmit => self.ssthresh,
+            LossTrigger::HeadOfLine => self.cwnd.min(self.ssthresh),
+        };
         self.recovery = (!timeout).then_some(highest);
         self.hystart = None;
     }

@@ -28,7 +28,7 @@
 //! - PLR lies in 10⁻⁶ to 1, cwnd counts as at least one MSS, RTT as at least RTT_min.
 
 use strandcast_proto::policy::{
-    AckInfo, Estimate, PathEstimator, PathId, PathState, PathView, Policy, Signal, View,
+    AckInfo, Estimate, LossTrigger, PathEstimator, PathId, PathState, PathView, Policy, Signal, View,
 };
 use strandcast_proto::time::{Duration, Instant};
 
@@ -190,7 +190,7 @@ impl Policy for LossRate {
                 }
             }
             Signal::Acked(ack) => self.on_acked(view, ack),
-            Signal::LossEvent { path, .. } => {
+            Signal::LossEvent { path, trigger, .. } if *trigger != LossTrigger::HeadOfLine => {
                 if let Some(slot) = self.slot(*path) {
                     slot.due = view.now;
                 }

@@ -1,7 +1,10 @@
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::policy::contract;
+use strandcast_proto::policy::contract::fixture::{self, MTU, Picture};
+use strandcast_proto::policy::{LossCause, LossTrigger, PathId, Scheme, Signal};
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Duration;
+use strandcast_proto::wire::Tsn;
 
 use crate::{parse_spec, presets};
 
@@ -85,4 +88,45 @@ fn presets_set_what_they_need_of_the_transport() {
     assert!(!cmt.strict_rfc && tuned("cmt,strict=on").strict_rfc);
     assert_eq!(tuned("cmt,rto-min=300").rto_min, Duration::from_millis(300));
     assert_eq!(tuned("cmt,pf=off,probe-interval=0"), TransportConfig::default());
+}
+
+/// Lets the window of path 1 grow over 60 full windows of acknowledgements; the next TSN.
+fn grow(picture: &mut Picture, scheme: &mut dyn Scheme) -> u32 {
+    let mut tsn = 1;
+    for _ in 0..60 {
+        let flight = picture.paths[1].limit.cwnd;
+        let high = tsn + (flight / MTU).clamp(1, 60) as u32 - 1;
+        picture.paths[1].in_flight = flight;
+        picture.now = picture.now + Duration::from_millis(100);
+        picture.signal(scheme, &Signal::Acked(&fixture::ack(1, high, (tsn, high), flight)));
+        tsn = high + 1;
+    }
+    tsn
+}
+
+/// A path that holds others up has a smaller window afterwards in every preset and with every window, the others keep
+/// theirs, and nobody counts a loss.
+#[test]
+fn a_penalty_cuts_every_window() {
+    let windows = crate::congestion::congestions().iter().map(|c| format!("cmt,cc={}", c.name));
+    let rounds = "cmt,cc=receiver-rate,feedback=rounds,scheduler=receiver".to_owned();
+    let specs = presets().iter().map(|p| p.name.to_owned()).chain(windows).chain([rounds]);
+    for spec in specs {
+        let Ok(parsed) = parse_spec(&spec) else { continue };
+        let mut scheme = parsed.build(&Seeds::new(3, 0));
+        let mut picture = Picture::new(2);
+        for path in [0, 1] {
+            picture.signal(&mut *scheme, &Signal::PathChanged(PathId(path)));
+        }
+        let tsn = grow(&mut picture, &mut *scheme);
+        let (other, before) = (picture.paths[0].limit.cwnd, picture.paths[1].limit.cwnd);
+        assert!(before > 8 * MTU, "{spec}: {before}");
+        let (path, trigger, cause) = (PathId(1), LossTrigger::HeadOfLine, LossCause::Congestion);
+        let event = Signal::LossEvent { path, trigger, highest: Tsn(tsn), cause };
+        picture.signal(&mut *scheme, &event);
+        let after = picture.paths[1].limit.cwnd;
+        assert!(after < before && after >= before / 4, "{spec}: {after} of {before}");
+        assert_eq!(picture.paths[0].limit.cwnd, other, "{spec}: the other path");
+        assert!(picture.paths[1].est.loss.is_none_or(|loss| loss == 0.0), "{spec}");
+    }
 }

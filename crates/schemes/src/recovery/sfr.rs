@@ -78,7 +78,7 @@ impl LossPolicy for SplitFastRetransmit {
 
     fn classify(&mut self, _: &View<'_>, _: &ChunkInfo, trigger: LossTrigger) -> LossCause {
         match trigger {
-            LossTrigger::FastRetransmit => LossCause::Congestion,
+            LossTrigger::FastRetransmit | LossTrigger::HeadOfLine => LossCause::Congestion,
             LossTrigger::Timeout => LossCause::PathFailure,
         }
     }

@@ -26,6 +26,10 @@ pub fn counters(
         report(path, "retransmitted_fast", stats.lost_fast as f64);
         report(path, "retransmitted_timeout", stats.lost_timeout as f64);
         report(path, "timeouts", stats.timeouts as f64);
+        if association.config().opportunistic {
+            report(path, "opportunistic_resends", stats.opportunistic as f64);
+            report(path, "head_of_line_penalties", stats.penalties as f64);
+        }
     }
     report(None, "spurious", association.stats().spurious as f64);
     report(None, "rwnd_blocked_s", association.stats().rwnd_blocked_time(now).as_secs_f64());

@@ -68,6 +68,8 @@ pub const DEFINITIONS: &[Definition] = &[
     sum("retransmitted_timeout_packets", "data the transport took for lost after a timeout"),
     sum("spurious_packets", "retransmissions of data that had arrived, as the transport noticed"),
     sum("timeouts", "expiries of the retransmission timer"),
+    sum("opportunistic_resends", "data sent again unlost, since they held up a buffer on a slower path"),
+    sum("head_of_line_penalties", "times a window was cut since its path held up a buffer"),
     mean("rwnd_blocked_s", "time in which only the peer's receive window kept data from being sent"),
     mean("rwnd_blocked_ratio", "rwnd_blocked_s as a share of the time that counts"),
     mean("send_buffer_blocked_s", "time in which only the full send buffer kept data from being sent"),

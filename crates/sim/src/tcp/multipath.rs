@@ -3,8 +3,8 @@
 use super::scoreboard::Record;
 use super::segment::Segment;
 use super::sender::{Limit, Reinjection, Sender};
-use super::subflow::{LossEvent, Mode, Phase};
-use strandcast_proto::policy::LossTrigger;
+use super::subflow::{LossEvent, Mode, Phase, Subflow};
+use strandcast_proto::policy::{Holder, LossTrigger};
 use strandcast_proto::time::Instant;
 
 impl Sender {
@@ -55,28 +55,27 @@ impl Sender {
     }
 
     /// With the receive window full, the segment that holds it up is sent on a much faster subflow with room, too, and
-    /// the window of the subflow that holds it up is cut (the Linux implementation's mptcp_rcv_buf_optimization; the cut
-    /// is the congestion control's own answer to a loss).
+    /// the window of the subflow that holds it up is cut, as [`HeadOfLine`](strandcast_proto::policy::HeadOfLine) decides
+    /// by Linux's rules (mptcp_rcv_buf_optimization; the cut is the congestion control's own answer to a loss).
     pub(super) fn opportunity(&mut self, now: Instant, limit: Limit) -> Option<Segment> {
         if limit != Limit::ReceiveWindow || !self.config.opportunistic || self.subflows.len() < 2 {
             return None;
         }
         let fast = self.schedule(self.config.segment, None)?;
         let una = self.data_una;
-        let holder = self.subflows.iter_mut().position(|s| {
-            s.board.front_mut().is_some_and(|r| r.data_seq <= una && una < r.data_seq + u64::from(r.len))
-        })?;
-        let fast_rtt = self.subflows[usize::from(fast)].rto.srtt?;
-        let slow_rtt = self.subflows[holder].rto.srtt?;
-        if holder == usize::from(fast) || fast_rtt >= slow_rtt {
-            return None;
+        let holds = |r: &Record| r.data_seq <= una && una < r.data_seq + u64::from(r.len);
+        let front = |s: &mut Subflow| s.board.front_mut().filter(|r| holds(r)).map(|r| r.sent);
+        let (id, sent) = self.subflows.iter_mut().zip(0..).find_map(|(s, id)| front(s).map(|at| (id, at)))?;
+        let holder = usize::from(id);
+        let asks = Holder { path: self.windows.path(id), sent };
+        let intact = self.subflows[holder].mode == Mode::Open;
+        if intact && self.head_of_line.penalise(now, self.windows.path(fast), asks) {
+            self.penalise(now, id);
         }
-        if self.subflows[holder].mode == Mode::Open && self.penalised.is_none_or(|at| now - at >= fast_rtt) {
-            self.penalise(now, holder as u8);
-        }
-        let small = self.windows.cwnd(holder) <= 4 * u64::from(self.config.segment);
+        let asks = Holder { path: self.windows.path(id), sent };
+        let worth = self.head_of_line.resend(now, self.windows.path(fast), asks);
         let front = self.subflows[holder].board.front_mut()?;
-        if front.reinjected || !(small || 4 * fast_rtt < slow_rtt) {
+        if front.reinjected || !worth {
             return None;
         }
         front.reinjected = true;
@@ -88,8 +87,7 @@ impl Sender {
     fn penalise(&mut self, now: Instant, id: u8) {
         let subflow = &mut self.subflows[usize::from(id)];
         subflow.stats.penalties += 1;
-        self.penalised = Some(now);
         let event = LossEvent { flight: subflow.in_flight(&self.config), highest: subflow.board.next() - 1 };
-        self.tell_loss(now, id, event, LossTrigger::FastRetransmit);
+        self.tell_loss(now, id, event, LossTrigger::HeadOfLine);
     }
 }

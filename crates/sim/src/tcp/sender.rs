@@ -9,7 +9,7 @@ use super::window::Windows;
 use core::time::Duration;
 use std::collections::VecDeque;
 use strandcast_proto::association::HeldBy;
-use strandcast_proto::policy::{CongestionControl, LossTrigger, PathView};
+use strandcast_proto::policy::{CongestionControl, HeadOfLine, LossTrigger, PathView, Rules};
 use strandcast_proto::time::Instant;
 
 /// The sending end of a TCP or MPTCP connection.
@@ -33,8 +33,8 @@ pub struct Sender {
     /// The receiver takes bytes below it.
     edge: u64,
     pub(super) reinjections: VecDeque<Reinjection>,
-    /// The last time a subflow was penalised.
-    pub(super) penalised: Option<Instant>,
+    /// What is done about a subflow that holds up the receive window.
+    pub(super) head_of_line: HeadOfLine,
     /// Data were queued while nothing waited, which the congestion control does not know yet.
     queued: bool,
     limit: Option<(Limit, Instant)>,
@@ -69,7 +69,7 @@ impl Sender {
             // What a receiver with the same configuration will announce; by TCP's rules the handshake does.
             edge: config.receive_window,
             reinjections: VecDeque::new(),
-            penalised: None,
+            head_of_line: HeadOfLine::new(Rules::Linux),
             queued: false,
             limit: None,
             limits: Limits::default(),

@@ -186,6 +186,7 @@ impl Windows {
             last_path_used: self.last_path_used,
             primary: PathId(0),
             peer_reports: false,
+            blocked: None,
         };
         self.congestion.on_signal(&view, signal);
         for path in self.paths.iter_mut().filter(|p| p.state != PathState::Closed) {

@@ -26,6 +26,8 @@ pub struct Picture {
     pub last_path_used: Option<PathId>,
     /// The peer is one of ours.
     pub peer_reports: bool,
+    /// What keeps new data from being sent.
+    pub blocked: Option<crate::policy::Blocked>,
 }
 
 impl Picture {
@@ -38,6 +40,7 @@ impl Picture {
             primary: PathId(0),
             last_path_used: None,
             peer_reports: true,
+            blocked: None,
         }
     }
 
@@ -51,6 +54,7 @@ impl Picture {
             last_path_used: self.last_path_used,
             primary: self.primary,
             peer_reports: self.peer_reports,
+            blocked: self.blocked,
         }
     }
 

@@ -46,6 +46,15 @@ impl Model {
         self.ends[SENDER].signal(self.now, &Signal::LossEvent { path, trigger, highest, cause });
     }
 
+    /// What is in flight on `path` holds others up: its window must not become larger by that.
+    pub fn penalise(&mut self, path: PathId) {
+        let Some(highest) = self.highest_in_flight(path) else { return };
+        let before = self.ends[SENDER].views[path.index()].limit.cwnd;
+        self.loss_event(path, LossTrigger::HeadOfLine, highest, LossCause::Congestion);
+        let after = self.ends[SENDER].views[path.index()].limit.cwnd;
+        assert!(after <= before, "a penalty made the window of path {path:?} {after} of {before}");
+    }
+
     fn highest_in_flight(&self, path: PathId) -> Option<u32> {
         let here = |c: &super::model::Chunk| c.info.on(path).is_some_and(|t| t.in_flight);
         self.chunks.iter().rfind(|(_, c)| here(c)).map(|(s, _)| *s)

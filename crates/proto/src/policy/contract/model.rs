@@ -345,7 +345,7 @@ impl Model {
         let path = self.any_path();
         let open = self.ends[SENDER].is_open(path);
         let others = self.paths().filter(|p| *p != path && self.ends[SENDER].is_open(*p)).count();
-        match self.random.below(24) {
+        match self.random.below(25) {
             0 => self.wires[path.index()].works ^= true,
             1 => self.wires[path.index()].loss = self.random.uniform(0.0, 0.4),
             2 => self.wires[path.index()].delay = Duration::from_millis(1 + self.random.below(200)),
@@ -368,6 +368,7 @@ impl Model {
             }
             11 => self.give_up(),
             12 if open => self.heartbeat(SENDER, path, false),
+            13 if open => self.penalise(path),
             _ => {
                 if self.queue == 0 {
                     self.ends[SENDER].signal(self.now, &Signal::Queued);

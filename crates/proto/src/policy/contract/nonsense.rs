@@ -4,8 +4,8 @@ use smallvec::SmallVec;
 
 use super::fixture;
 use crate::policy::{
-    AckInfo, Backlog, ChunkInfo, HeartbeatInfo, LinkId, LinkSample, LossCause, LossTrigger, Occasion, PathId,
-    PathState, Report, RxInfo, Scheme, Signal, Transmission,
+    AckInfo, Backlog, Blocked, BlockedBy, ChunkInfo, HeartbeatInfo, LinkId, LinkSample, LossCause,
+    LossTrigger, Occasion, PathId, PathState, Report, RxInfo, Scheme, Signal, Transmission,
 };
 use crate::seeds::{Random, Seeds};
 use crate::time::{Duration, Instant};
@@ -79,7 +79,8 @@ impl Noise {
     }
 
     fn trigger(&mut self) -> LossTrigger {
-        if self.maybe() { LossTrigger::FastRetransmit } else { LossTrigger::Timeout }
+        use LossTrigger::{FastRetransmit, HeadOfLine, Timeout};
+        [FastRetransmit, Timeout, HeadOfLine][self.0.below(3) as usize]
     }
 
     fn state(&mut self) -> PathState {
@@ -93,6 +94,8 @@ impl Noise {
         picture.primary = self.path();
         picture.last_path_used = if self.maybe() { Some(self.path()) } else { None };
         picture.peer_reports = self.maybe();
+        let (by, tsn, path, since) = (BlockedBy::SendBuffer, self.tsn(), self.path(), self.time());
+        picture.blocked = self.maybe().then_some(Blocked { by, tsn, path, since });
         let path = self.path().index();
         let p = &mut picture.paths[path];
         p.state = self.state();

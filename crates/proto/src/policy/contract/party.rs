@@ -54,6 +54,7 @@ impl Party {
             last_path_used: self.last_path_used,
             primary: self.primary,
             peer_reports: true,
+            blocked: None,
         };
         (view, self.scheme.as_mut())
     }

@@ -112,6 +112,7 @@ fn what_parts_say_is_what_the_scheme_says() {
         last_path_used: None,
         primary: PathId(0),
         peer_reports: false,
+        blocked: None,
     };
     let (mut said, mut counted) = (Vec::new(), Vec::new());
     talks.remarks(&view, &mut said);

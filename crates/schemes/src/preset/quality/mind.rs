@@ -244,7 +244,9 @@ impl<J: Judge> Scheme for QualityAware<J> {
                     }
                 }
             }
-            Signal::LossEvent { path, trigger, .. } => self.on_loss_event(view, *path, *trigger),
+            Signal::LossEvent { path, trigger, .. } if *trigger != LossTrigger::HeadOfLine => {
+                self.on_loss_event(view, *path, *trigger);
+            }
             Signal::PathChanged(path) => self.meet(view, *path),
             Signal::Tick => self.close_all_due(view),
             _ => {}

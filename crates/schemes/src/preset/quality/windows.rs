@@ -85,6 +85,11 @@ impl<J: Judge> QualityAware<J> {
                     f.timeout(least);
                 }
             }
+            LossTrigger::HeadOfLine => {
+                // No loss: neither fcount nor fwnd nor Reward is concerned.
+                lane.window.on_penalty(lane.window.ssthresh_after_loss(0.5), highest);
+                return;
+            }
             LossTrigger::FastRetransmit if !lane.window.counts_loss() => return,
             LossTrigger::FastRetransmit => {
                 let rate = lane.rate.bytes_per_second();

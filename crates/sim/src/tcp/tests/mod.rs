@@ -60,7 +60,7 @@ impl Policy for Reno {
                 let i = path.index();
                 self.ssthresh[i] = (view[*path].in_flight / 2).max(2 * MSS);
                 match trigger {
-                    LossTrigger::FastRetransmit => {
+                    LossTrigger::FastRetransmit | LossTrigger::HeadOfLine => {
                         self.cwnd[i] = self.ssthresh[i];
                         self.recovery[i] = Some(*highest);
                     }
