@@ -2,7 +2,7 @@
 
 use crate::batch::LAST_SEED;
 use crate::error::EXIT_CODES;
-use crate::memory::Memory;
+use crate::memory::{Buffer, Memory};
 use crate::perf::{LARGEST, SMALLEST};
 use crate::place::{Listen, Place};
 use clap::{ArgGroup, Parser, Subcommand, ValueEnum};
@@ -60,6 +60,9 @@ pub(crate) struct TransportArgs {
     /// IP-level MTU in bytes of paths that name none
     #[arg(long, value_name = "BYTES", default_value_t = 1400, value_parser = clap::value_parser!(u16).range(576..))]
     pub(crate) mtu: u16,
+    /// Let the send and the receive buffer of an association grow to this size if the paths need it
+    #[arg(long, value_name = "SIZE", default_value = "16MiB")]
+    pub(crate) buffer: Buffer,
     /// Write every packet to this file, for Wireshark
     #[arg(long, value_name = "FILE")]
     pub(crate) pcap: Option<PathBuf>,

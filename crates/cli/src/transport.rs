@@ -36,7 +36,15 @@ pub(crate) fn build(plan: &SchemePlan) -> Result<Box<dyn Scheme>, CliError> {
 
 /// What the endpoint is told.
 pub(crate) fn endpoint(args: &TransportArgs, plan: &SchemePlan, accepts: bool) -> EndpointConfig {
-    let mut transport = TransportConfig { mtu: args.mtu, outbound_streams: 2, ..TransportConfig::live() };
+    let (live, limit) = (TransportConfig::live(), args.buffer.bytes());
+    let mut transport = TransportConfig {
+        mtu: args.mtu,
+        outbound_streams: 2,
+        receive_buffer: live.receive_buffer.min(u32::try_from(limit).unwrap_or(u32::MAX)),
+        send_buffer: live.send_buffer.min(limit),
+        buffer_limit: Some(limit),
+        ..live
+    };
     (plan.tune)(&mut transport);
     EndpointConfig {
         transport: Arc::new(transport),

@@ -3,6 +3,7 @@
 use crate::args::{DemoArgs, NetworkName, TransportArgs};
 use crate::capture::Capture;
 use crate::error::CliError;
+use crate::memory::Buffer;
 use crate::transport;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -49,6 +50,7 @@ impl Stage {
             sctp_port: 5000,
             scheme: args.scheme.clone(),
             mtu: 1400,
+            buffer: Buffer::default(),
             pcap: None,
             json: false,
         };

@@ -5,7 +5,7 @@ use super::control::{BULK, BUSY, CONTROL, Control, Totals, VERSION};
 use super::result::{Interval, Outcome, Setup};
 use super::usage::Cpu;
 use crate::print::said;
-use crate::show::{Remarks, Role, Sampler, Seen};
+use crate::show::{BuffersNow, Remarks, Role, Sampler, Seen};
 use std::time::Duration;
 use strandcast_proto::app::App;
 use strandcast_proto::association::{Association, CloseReason, Event, SendError};
@@ -161,6 +161,8 @@ impl Client {
             local: Cpu::now() - self.begun.1,
             remote,
             retransmissions,
+            buffers: association
+                .map_or_else(Default::default, |a| BuffersNow::of(&a.buffers(), a.stats(), now)),
             remarks: association.map_or_else(Vec::new, |a| a.remarks(now)),
             counters: association.map_or_else(Vec::new, Association::scheme_counters),
         };

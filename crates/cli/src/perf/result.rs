@@ -3,7 +3,7 @@
 use super::bulk::Gap;
 use super::control::Totals;
 use super::usage::Cpu;
-use crate::show::{PathNow, bits_per_s, bytes};
+use crate::show::{BuffersNow, PathNow, bits_per_s, bytes};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -59,6 +59,8 @@ pub(crate) struct Outcome {
     pub(crate) remote: Cpu,
     /// Chunks the client sent again.
     pub(crate) retransmissions: u64,
+    /// The client's buffers at the end.
+    pub(crate) buffers: BuffersNow,
     /// What the client's scheme had to say of its state at the end.
     pub(crate) remarks: Vec<&'static str>,
     /// Its own counters.
@@ -134,6 +136,7 @@ impl Outcome {
         vec![
             side("sent    ", &self.sent),
             side("received", &self.received),
+            if self.setup.reverse { self.buffers.received() } else { self.buffers.sent() },
             format!("processor time: sender {sender:.2}, receiver {receiver:.2} s/GB"),
         ]
     }
@@ -163,6 +166,7 @@ impl Outcome {
                     "host_system": percent(self.local.system_s), "remote_total": percent(self.remote.total_s()),
                     "remote_user": percent(self.remote.user_s), "remote_system": percent(self.remote.system_s),
                 },
+                "buffers": self.buffers,
                 "cpu_seconds_per_gb": { "sender": cpu_sender, "receiver": cpu_receiver },
                 "remarks": self.remarks,
                 "counters": self.counters.iter().copied().collect::<BTreeMap<_, _>>(),
@@ -210,6 +214,7 @@ mod tests {
             local: Cpu { user_s: 0.5, system_s: 0.5 },
             remote: Cpu { user_s: 1.0, system_s: 2.0 },
             retransmissions: 7,
+            buffers: BuffersNow { send_blocked_s: 0.25, ..BuffersNow::default() },
             remarks: vec!["alone"],
             counters: vec![("probes", 3)],
         }
@@ -220,6 +225,7 @@ mod tests {
         let json = outcome(false).json();
         let at = |pointer: &str| json.pointer(pointer).and_then(Value::as_f64);
         assert_eq!(at("/intervals/0/sum/bits_per_second"), Some(2e9));
+        assert_eq!(at("/end/buffers/send_blocked_s"), Some(0.25));
         assert_eq!(at("/end/sum_sent/bits_per_second"), Some(2e9));
         assert_eq!(at("/end/sum_received/bits_per_second"), Some(1.6e9));
         assert_eq!(at("/end/cpu_utilization_percent/host_total"), Some(25.0));

@@ -317,7 +317,8 @@ impl Session {
     /// The summary of the guest's stream.
     fn tell(&mut self) {
         let Some(guest) = &self.guest else { return };
-        let summary = Summary::of(guest, guest.association.now());
+        let buffers = self.monitor.last().map_or_else(Default::default, |seen| seen.buffers);
+        let summary = Summary::of(guest, buffers, guest.association.now());
         self.monitor.clear();
         for line in summary.lines() {
             self.monitor.line(&line);

@@ -1,7 +1,7 @@
 //! What `receive` says at the end of a stream.
 
 use super::guest::Guest;
-use crate::show::{bytes, count, duration, ms, percent};
+use crate::show::{BuffersNow, bytes, count, duration, ms, percent};
 use serde::Serialize;
 use std::time::Duration;
 use strandcast_proto::time::Instant;
@@ -39,10 +39,12 @@ pub(super) struct Summary {
     pub(super) clock_jumps: u64,
     /// Associations after the first.
     pub(super) reconnects: u64,
+    /// The transport's buffers, of the last association.
+    pub(super) buffers: BuffersNow,
 }
 
 impl Summary {
-    pub(super) fn of(guest: &Guest, now: Instant) -> Summary {
+    pub(super) fn of(guest: &Guest, buffers: BuffersNow, now: Instant) -> Summary {
         let stats = guest.player.stats();
         Summary {
             sender: guest.peer.clone(),
@@ -63,6 +65,7 @@ impl Summary {
             largest_shift_ms: stats.largest_shift.as_secs_f64() * 1e3,
             clock_jumps: stats.clock_jumps,
             reconnects: guest.reconnects,
+            buffers,
         }
     }
 
@@ -100,6 +103,7 @@ impl Summary {
         if self.clock_jumps > 0 {
             lines.push(format!("the sender's clock jumped {}", count(self.clock_jumps, "time")));
         }
+        lines.push(self.buffers.received());
         lines
     }
 

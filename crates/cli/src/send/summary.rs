@@ -1,6 +1,6 @@
 //! What `send` says at its end.
 
-use crate::show::{PathNow, bits_per_s, bytes, count, duration, percent};
+use crate::show::{BuffersNow, PathNow, bits_per_s, bytes, count, duration, percent};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -24,6 +24,8 @@ pub(super) struct Summary {
     pub(super) input_gaps: u64,
     /// Times the input lost its sync bytes.
     pub(super) input_resyncs: u64,
+    /// The transport's buffers, of the last association.
+    pub(super) buffers: BuffersNow,
     /// The paths of the last association.
     pub(super) paths: Vec<PathNow>,
     /// What the scheme had to say of its state at the end.
@@ -53,6 +55,7 @@ impl Summary {
             let (name, sent) = (&path.name, bytes(path.bytes));
             lines.push(format!("  {name}: {sent}, {rate}, {loss} lost, {:.1} s down", path.down_s));
         }
+        lines.push(self.buffers.sent());
         lines
     }
 

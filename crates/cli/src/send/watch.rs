@@ -163,6 +163,7 @@ impl Watch {
             reconnects: self.reconnects,
             input_gaps: seen.continuity.gaps,
             input_resyncs: seen.framing.sync_losses,
+            buffers: last.map_or_else(Default::default, |l| l.buffers),
             paths: last.map_or_else(Vec::new, |l| l.paths.clone()),
             remarks: last.map_or_else(Vec::new, |l| l.remarks.clone()),
             counters: last.map_or_else(BTreeMap::new, |l| l.counters.clone()),

@@ -1,5 +1,6 @@
 //! What people and machines see while a stream runs.
 
+mod buffers;
 mod happening;
 mod monitor;
 mod numbers;
@@ -9,6 +10,7 @@ mod snapshot;
 mod stats;
 mod table;
 
+pub(crate) use buffers::BuffersNow;
 pub(crate) use happening::Happening;
 pub(crate) use monitor::Monitor;
 pub(crate) use numbers::{bits_per_s, bytes, count, duration, ms, percent};

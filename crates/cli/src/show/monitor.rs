@@ -1,5 +1,6 @@
 //! Table and statistics of a running stream.
 
+use super::buffers::BuffersNow;
 use super::happening::{Happening, HappeningNow};
 use super::remarks::Remarks;
 use super::screen::Screen;
@@ -53,6 +54,7 @@ impl Monitor {
             peer: peer.to_owned(),
             scheme: seen.scheme.clone(),
             media,
+            buffers: BuffersNow::of(&seen.buffers, &seen.stats, seen.at),
             paths: self.sampler.look(seen.at, seen.paths.iter().map(Seen::from)),
             remarks: seen.remarks.clone(),
             counters: seen.counters.iter().copied().collect(),

@@ -1,5 +1,6 @@
 //! The state of a stream at one moment, from the transport's counters.
 
+use super::buffers::BuffersNow;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -128,6 +129,8 @@ pub(crate) struct Snapshot {
     pub(crate) scheme: String,
     /// The media.
     pub(crate) media: MediaNow,
+    /// The transport's buffers.
+    pub(crate) buffers: BuffersNow,
     /// Every path.
     pub(crate) paths: Vec<PathNow>,
     /// What the scheme has to say of the state it is in.

@@ -80,6 +80,7 @@ mod tests {
             peer: "192.0.2.1:9899".into(),
             scheme: "cmt".to_owned(),
             media,
+            buffers: crate::show::BuffersNow::default(),
             paths,
             remarks: Vec::new(),
             counters: BTreeMap::new(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use strandcast_proto::association::AssociationStats;
+use strandcast_proto::association::{AssociationStats, Buffers};
 use strandcast_proto::endpoint::{AssociationId, Endpoint};
 use strandcast_proto::path::{FourTuple, PathStats};
 use strandcast_proto::policy::{LinkId, PathState, PathView};
@@ -26,6 +26,8 @@ pub struct Snapshot {
     pub counters: Vec<(&'static str, u64)>,
     /// Payload bytes queued or not yet acknowledged.
     pub send_buffered: usize,
+    /// Its buffers: how large they are, and what of them was used.
+    pub buffers: Buffers,
     /// How often links were asked for their counters, and what came of it.
     pub monitor: MonitorStats,
     /// Its paths, closed ones left out.
@@ -74,6 +76,7 @@ impl Snapshot {
             counters: association.scheme_counters(),
             monitor: notes.monitor,
             send_buffered: association.send_buffered(),
+            buffers: association.buffers(),
             paths: open.filter_map(path).collect(),
         })
     }

@@ -47,6 +47,8 @@ pub struct Buffer {
 /// Both.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 pub struct Buffers {
+    /// What neither may exceed; `None`: they do not grow.
+    pub limit: Option<usize>,
     /// Payload of messages that were handed in and not yet acknowledged. Messages with a lifetime may go beyond its size, up
     /// to [`TransportConfig::buffer_limit`]: they leave by themselves.
     pub send: Buffer,
@@ -142,8 +144,9 @@ impl ReceiveSize {
         }
     }
 
-    /// A round of `length` ends `now`: what the buffer should hold, given what the application has read so far.
-    fn end_round(&mut self, now: Instant, length: Duration, read: u64) -> u64 {
+    /// A round of `length` ends `now`, and the application has read so much so far: what the buffer should hold, and how
+    /// much more than in the beginning it may.
+    fn end_round(&mut self, now: Instant, length: Duration, read: u64) -> (u64, u64) {
         let elapsed = (now - self.since.0).max(length);
         let came = u128::from(self.arrived - self.since.1) * length.as_nanos() / elapsed.as_nanos().max(1);
         let came = u64::try_from(came).unwrap_or(u64::MAX);
@@ -157,7 +160,7 @@ impl ReceiveSize {
         self.arrivals.see(came);
         self.need.see(2 * came.max(self.held as u64) + 4 * more);
         self.begin_round(now);
-        self.need.get().min(PER_READ * (read - self.read.1))
+        (self.need.get(), PER_READ * (read - self.read.1))
     }
 
     fn begin_round(&mut self, now: Instant) {
@@ -201,6 +204,7 @@ impl Association {
     pub fn buffers(&self) -> Buffers {
         let (tx, rx) = (&self.tx.size, &self.rx.size);
         Buffers {
+            limit: self.config.buffer_limit,
             send: Buffer { size: tx.size, used: self.tx.buffered, most_used: tx.most },
             receive: Buffer { size: rx.size, used: self.rx.reassembly.buffered_bytes(), most_used: rx.most },
         }
@@ -251,8 +255,9 @@ impl Association {
         let least = self.config.receive_buffer as usize;
         let most = limit.min(self.rx.allowed / OF_ALLOWED).max(least);
         let rx = &mut self.rx.size;
-        let wanted = rx.end_round(now, round, self.stats.bytes_received);
-        rx.wanted = usize::try_from(wanted).unwrap_or(usize::MAX).saturating_add(least).min(most);
+        let (need, earned) = rx.end_round(now, round, self.stats.bytes_received);
+        let wanted = need.min(least as u64 + earned);
+        rx.wanted = usize::try_from(wanted).unwrap_or(usize::MAX).clamp(least, most);
         rx.size = rx.size.max(rx.wanted);
         rx.due = now + round;
     }

@@ -35,6 +35,11 @@ pub fn counters(
     report(None, "rwnd_blocked_s", association.stats().rwnd_blocked_time(now).as_secs_f64());
     let buffer = association.stats().send_buffer_blocked_time(now);
     report(None, "send_buffer_blocked_s", buffer.as_secs_f64());
+    let buffers = association.buffers();
+    if buffers.limit.is_some() {
+        report(None, "send_buffer_most_bytes", buffers.send.most_used as f64);
+        report(None, "receive_buffer_most_bytes", buffers.receive.most_used as f64);
+    }
     for (name, count) in association.scheme_counters() {
         report(None, name, count as f64);
     }
@@ -60,7 +65,7 @@ fn estimates(est: &Estimate, mut report: impl FnMut(&'static str, f64)) {
     }
 }
 
-/// Windows, round-trip times and the scheme's estimates of paths, and the receive window.
+/// Windows, round-trip times and the scheme's estimates of paths, the receive window, and a send buffer that may grow.
 pub fn gauges(
     association: &Association,
     path_of: impl Fn(PathId) -> Option<u8>,
@@ -79,6 +84,11 @@ pub fn gauges(
         estimates(&view.est, |name, value| report(path, name, value));
     }
     report(None, "rwnd_bytes", association.peer_rwnd() as f64);
+    let buffers = association.buffers();
+    if buffers.limit.is_some() {
+        report(None, "send_buffered_bytes", buffers.send.used as f64);
+        report(None, "send_buffer_bytes", buffers.send.size as f64);
+    }
 }
 
 /// Where a sender stands.

@@ -74,6 +74,11 @@ pub const DEFINITIONS: &[Definition] = &[
     mean("rwnd_blocked_ratio", "rwnd_blocked_s as a share of the time that counts"),
     mean("send_buffer_blocked_s", "time in which only the full send buffer kept data from being sent"),
     mean("send_buffer_blocked_ratio", "send_buffer_blocked_s as a share of the time that counts"),
+    max("send_buffer_most_bytes", "the most there was in a send buffer that may grow, from the beginning on"),
+    max(
+        "receive_buffer_most_bytes",
+        "the most there was in a receive buffer that may grow, from the beginning on",
+    ),
     mean("cwnd_limited_s", "time in which only the congestion window kept data from being sent"),
     mean("app_limited_s", "time in which there was nothing to send"),
     sum("loss_events", "windows with losses"),

@@ -74,6 +74,13 @@ struct Counter {
     at: Instant,
 }
 
+impl Counter {
+    /// What was counted in the window, or what the most ever was.
+    fn in_window(&self) -> f64 {
+        if self.name.ends_with("_most_bytes") { self.last } else { self.last - self.base }
+    }
+}
+
 impl FlowMeter {
     /// A meter of a flow that has not begun.
     pub fn new(spec: FlowSpec) -> Self {
@@ -319,7 +326,7 @@ impl FlowMeter {
             let of_flow = self.counters.iter().any(|c| same(&c) && c.path.is_none());
             let first = !self.counters[..i].iter().any(|c| same(&c));
             if counter.path.is_none() {
-                put(metric_of(counter.name), counter.last - counter.base);
+                put(metric_of(counter.name), counter.in_window());
             } else if !of_flow && first {
                 let sum = self.counters.iter().filter(same).map(|c| c.last - c.base).sum();
                 put(metric_of(counter.name), sum);
