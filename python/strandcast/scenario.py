@@ -123,6 +123,11 @@ class Scenario:
         return self._source.title
 
     @property
+    def profiles(self) -> dict[str, str]:
+        """The profile of each flow of `sctp`, `tcp` and `mptcp`: whose constants its transport has, as `live` or `rfc`."""
+        return self._source.profiles
+
+    @property
     def hash(self) -> str:
         """SHA-256 of all that it says, defaults and the contents of its files included, in hexadecimal digits."""
         return self._source.hash

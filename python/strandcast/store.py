@@ -129,6 +129,7 @@ class Store:
             "title": scenario.title,
             "file": scenario.file,
             "set": list(scenario.settings),
+            "profiles": scenario.profiles,
             "traces": sorted(map(str, scenario._source.files)),
             "version": _native.VERSION,
         }
@@ -209,7 +210,8 @@ class Store:
         return sorted(found)
 
     def about(self, scenario: str) -> dict[str, Any]:
-        """What the scenario of this hash is: `title`, `file`, `set` (`KEY=VALUE`), `traces`, `version`.
+        """What the scenario of this hash is: `title`, `file`, `set` (`KEY=VALUE`), `profiles` (by flow), `traces`,
+        `version`.
 
         Raises:
             StoreError: That is not told here, or can't be read.

@@ -130,3 +130,6 @@ pub(crate) async fn listen(listen: Option<&Listen>) -> Result<Vec<SocketAddr>, C
 pub(crate) fn open_error(error: &OpenError) -> CliError {
     CliError::Network(error.to_string())
 }
+
+#[cfg(test)]
+mod tests;

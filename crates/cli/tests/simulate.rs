@@ -42,6 +42,7 @@ fn json_has_the_documented_keys() {
     assert_eq!(json["schema"], "strandcast-result-1");
     assert_eq!(json["scenario"]["title"], "two paths");
     assert_eq!(json["scenario"]["set"], serde_json::json!(["links.x.loss.uniform.rate=0.02"]));
+    assert_eq!(json["scenario"]["profiles"], serde_json::json!({ "data": "rfc" }));
     assert_eq!(json["scenario"]["hash"].as_str().map(str::len), Some(64));
     assert_eq!(json["seed"], 7);
     let runs: Vec<(&str, u64)> = json["runs"]

@@ -80,6 +80,12 @@ impl Source {
         self.noted.iter().map(ToString::to_string).collect()
     }
 
+    /// Whose constants the transport of each flow has.
+    #[getter]
+    fn profiles(&self) -> BTreeMap<String, String> {
+        self.scenario.profiles()
+    }
+
     /// Its title.
     #[getter]
     fn title(&self) -> &str {
@@ -120,6 +126,7 @@ impl Source {
             hash: self.hash.clone(),
             file: Some(self.file.clone()),
             set: self.sets.clone(),
+            profiles: self.scenario.profiles(),
         }
     }
 

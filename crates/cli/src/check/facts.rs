@@ -332,14 +332,16 @@ impl Wire {
         let most = u32::from(sctp.mtu).saturating_sub(headers).max(1);
         // Large messages are cut into full packets; the last part of each is not looked at.
         let payload = size.clamp(1, most);
+        // As large as they grow.
+        let most = |buffer: u32| u64::from(sctp.buffer_limit.map_or(buffer, |limit| limit.max(buffer)));
         Wire {
             transport: "sctp",
             scheme: scheme.to_owned(),
             packet: headers + payload.next_multiple_of(4),
             ack: u32::from(sctp.encapsulation) + SACK,
             payload,
-            receive_buffer: Some(u64::from(sctp.receive_buffer)),
-            send_buffer: Some(u64::from(sctp.send_buffer)),
+            receive_buffer: Some(most(sctp.receive_buffer)),
+            send_buffer: Some(most(sctp.send_buffer)),
             rto: (sctp.rto_min, sctp.rto_max),
             rto_above_srtt: false,
             acked: 1,

@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use std::time::Duration;
 use strandcast_media::playout::PlayoutStats;
 use strandcast_net::driver::PathSnapshot;
+use strandcast_sim::scenario::SctpProfile;
 use strandcast_sim::topology::PathNetwork;
 
 /// Most messages that may be late or lost.
@@ -43,6 +44,7 @@ pub(super) fn judge(seen: &Seen<'_>) -> Summary {
     let mut summary = Summary {
         network: seen.args.network.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned()),
         scheme: seen.args.scheme.clone(),
+        profile: SctpProfile::Live.name(),
         latency_ms: seen.args.latency,
         seed: seen.args.seed,
         duration_s: seen.seconds,

@@ -9,6 +9,8 @@ pub(crate) struct Summary {
     pub(crate) network: String,
     /// The scheme as given.
     pub(crate) scheme: String,
+    /// Whose constants the transport has, by the name that scenarios know.
+    pub(crate) profile: &'static str,
     /// Playout latency.
     pub(crate) latency_ms: u32,
     /// Seed of the links.

@@ -45,11 +45,12 @@ fn header(summary: &Summary) -> String {
     };
     format!(
         "<header><h1>One video over {} links</h1>\
-         <p>Network <b>{}</b>, scheme <b>{}</b>, latency <b>{} ms</b>, seed <b>{}</b>. \
+         <p>Network <b>{}</b>, scheme <b>{}</b>, profile <b>{}</b>, latency <b>{} ms</b>, seed <b>{}</b>. \
          The video has {} on average.</p>{verdict}</header>\n",
         summary.paths.len(),
         escape(&summary.network),
         escape(&summary.scheme),
+        escape(summary.profile),
         summary.latency_ms,
         summary.seed,
         bits_per_s(summary.media_bps),

@@ -20,6 +20,7 @@ fn summary(paths: usize) -> Summary {
     Summary {
         network: "field".into(),
         scheme: "cmt".into(),
+        profile: "live",
         latency_ms: 2000,
         seed: 1,
         duration_s: 26.0,

@@ -61,6 +61,7 @@ impl Plan {
             hash: loaded.hash.clone(),
             file: Some(absolute(&args.file)),
             set: args.set.clone(),
+            profiles: loaded.scenario.profiles(),
         };
         if let Some(step) = args.series {
             loaded.scenario.run.series = Some(step);

@@ -63,6 +63,9 @@ pub struct ScenarioName {
     /// What was changed in it, as `key=value`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub set: Vec<String>,
+    /// The profile of each flow of `sctp`, `tcp` and `mptcp`: whose constants its transport has.
+    #[serde(default, skip_serializing_if = "By::is_empty")]
+    pub profiles: By<String>,
 }
 
 /// Which run.

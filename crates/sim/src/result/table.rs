@@ -62,6 +62,13 @@ pub fn table(summary: &Summary) -> String {
         summary.seed,
         summary.fingerprint
     );
+    if !summary.scenario.profiles.is_empty() {
+        let profiles = &summary.scenario.profiles;
+        let profiles: Vec<String> =
+            profiles.iter().map(|(flow, profile)| format!("{} {profile}", printable(flow))).collect();
+        let _ =
+            writeln!(text, "profile{}: {}", if profiles.len() == 1 { "" } else { "s" }, profiles.join(", "));
+    }
     let [flows, paths] = flows(summary);
     let [links, shares] = links(summary);
     block(&mut text, &["flow", "scheme", "limit"], FLOWS, &flows);

@@ -33,7 +33,13 @@ pub(super) fn flow(name: &str) -> Subject {
 }
 
 pub(super) fn scenario() -> ScenarioName {
-    ScenarioName { title: "two paths".into(), hash: "00ff".into(), file: None, set: Vec::new() }
+    ScenarioName {
+        title: "two paths".into(),
+        hash: "00ff".into(),
+        file: None,
+        set: Vec::new(),
+        profiles: Default::default(),
+    }
 }
 
 /// What a flow has of link b.

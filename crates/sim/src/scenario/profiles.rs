@@ -22,7 +22,7 @@
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::time::Duration;
 
-use super::model::{Sctp, SctpProfile};
+use super::model::{Flow, Named, Scenario, Sctp, SctpProfile, Transport};
 
 /// Bytes of IPv4 header.
 pub(super) const IP: u16 = 20;
@@ -104,6 +104,18 @@ fn ns2() -> Sctp {
         reports: true,
         scheme_defaults: "initial-ssthresh=65536,half-floor=2,strict=on,rtx-again=off,probe-interval=0"
             .into(),
+    }
+}
+
+impl Scenario {
+    /// Whose constants the transport of each flow has, by the flow's name; UDP has none.
+    pub fn profiles(&self) -> Named<String> {
+        let of = |flow: &Flow| match &flow.transport {
+            Transport::Sctp { sctp, .. } => Some(sctp.profile.name().to_owned()),
+            Transport::Tcp { tcp, .. } | Transport::Mptcp { tcp, .. } => Some(tcp.profile.clone()),
+            Transport::Udp { .. } => None,
+        };
+        self.flows.iter().filter_map(|(name, flow)| Some((name.clone(), of(flow)?))).collect()
     }
 }
 

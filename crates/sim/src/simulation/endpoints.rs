@@ -300,7 +300,8 @@ fn tuples(path: u8) -> [FourTuple; 2] {
     [FourTuple { link, local: near, remote: far }, FourTuple { link, local: far, remote: near }]
 }
 
-fn transport(sctp: &Sctp) -> TransportConfig {
+/// What the transport of a flow with these constants is told, before its scheme sets what it needs.
+pub fn transport(sctp: &Sctp) -> TransportConfig {
     TransportConfig {
         mtu: sctp.mtu,
         encapsulation: sctp.encapsulation,

@@ -17,6 +17,7 @@ mod video;
 
 pub use build::{BuildError, Simulation};
 pub use catalog::{Catalog, SchemePlan};
+pub use endpoints::transport;
 pub use explain::{
     Account, Cause, CauseKind, ExplainError, Explainer, FrameNote, Hold, Hop, MessageAccount, Outcome,
     Transmission, Wanted,

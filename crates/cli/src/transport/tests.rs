@@ -1,0 +1,55 @@
+//! One behaviour over sockets and in the simulator: what `send` tells its transport is what a simulated flow of profile
+//! `live` tells its own, and the profiles of RFC 9260 and ns-2 know nothing of it.
+
+use super::endpoint;
+use crate::args::{Args, Command, TransportArgs};
+use crate::catalog::Schemes;
+use clap::Parser as _;
+use strandcast_proto::config::TransportConfig;
+use strandcast_schemes::presets;
+use strandcast_sim::scenario::sctp_profile;
+use strandcast_sim::simulation::{Catalog as _, transport};
+
+/// The arguments of `send` with nothing but what it must have.
+fn send() -> TransportArgs {
+    match Args::parse_from(["strandcast", "send", "in.ts", "192.0.2.1"]).command {
+        Command::Send(args) => args.transport,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What a simulated flow of this profile and scheme is told.
+fn simulated(profile: &str, scheme: &str) -> TransportConfig {
+    let sctp = sctp_profile(profile).expect("there is such a profile");
+    let mut config = transport(&sctp);
+    let plan = Schemes.scheme(scheme, &sctp.scheme_defaults).expect("a preset");
+    (plan.tune)(&mut config);
+    config
+}
+
+#[test]
+fn profile_live_is_what_send_does() {
+    for preset in presets() {
+        let plan = Schemes.scheme(preset.name, "").expect("a preset");
+        let sent = TransportConfig::clone(&endpoint(&send(), &plan, false).transport);
+        // On purpose: `send` needs two streams. Its MTU is that of `--mtu`, whose default is the profile's.
+        let told = TransportConfig { outbound_streams: 2, ..simulated("live", preset.name) };
+        assert_eq!(sent, told, "{}", preset.name);
+    }
+}
+
+#[test]
+fn profiles_of_rfc_and_ns2_know_none_of_its_mechanisms() {
+    let default = TransportConfig::default();
+    assert_eq!(transport(&sctp_profile("rfc").expect("there is such a profile")), default);
+    let ns2 = transport(&sctp_profile("ns2").expect("there is such a profile"));
+    // Constants of ns-2's agent; all the rest is RFC 9260's.
+    let rest = TransportConfig {
+        mtu: default.mtu,
+        encapsulation: default.encapsulation,
+        receive_buffer: default.receive_buffer,
+        rto_initial: default.rto_initial,
+        ..ns2
+    };
+    assert_eq!(rest, default);
+}
