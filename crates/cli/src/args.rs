@@ -54,8 +54,8 @@ pub(crate) struct TransportArgs {
     /// SCTP port, on both sides (the UDP port goes with the host)
     #[arg(long, value_name = "PORT", default_value_t = 5000, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) sctp_port: u16,
-    /// Preset and its parameters: cmt or cmt,rtx=ssthresh (see `strandcast schemes`)
-    #[arg(long, value_name = "SPEC", default_value = "cmt")]
+    /// Preset and its parameters: bond or cmt,rtx=ssthresh (see `strandcast schemes`)
+    #[arg(long, value_name = "SPEC", default_value = "bond")]
     pub(crate) scheme: String,
     /// IP-level MTU in bytes of paths that name none
     #[arg(long, value_name = "BYTES", default_value_t = 1400, value_parser = clap::value_parser!(u16).range(576..))]
@@ -202,7 +202,7 @@ pub(crate) struct DemoArgs {
     #[arg(long, value_enum, default_value_t = NetworkName::Field)]
     pub(crate) network: NetworkName,
     /// Preset and its parameters (see `strandcast schemes`)
-    #[arg(long, value_name = "SPEC", default_value = "cmt")]
+    #[arg(long, value_name = "SPEC", default_value = "bond")]
     pub(crate) scheme: String,
     /// Play out this many milliseconds after sending
     #[arg(long, value_name = "MS", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(20..=60_000))]

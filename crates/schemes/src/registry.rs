@@ -211,6 +211,7 @@ impl Params {
 /// All presets, in the order they are listed to people.
 pub fn presets() -> &'static [Preset] {
     const ALL: &[Preset] = &[
+        preset::bond::PRESET,
         preset::sctp::PRESET,
         preset::cmt::PRESET,
         preset::lia::PRESET,

@@ -6,7 +6,9 @@ mod cubic;
 mod friendliness;
 mod hystart;
 mod lia;
+mod queue_aware;
 mod receiver_rate;
+mod shared;
 mod table;
 mod tcp;
 #[cfg(test)]
@@ -19,6 +21,7 @@ pub use friendliness::{
     Balance, FAST_RETRANSMIT_COUNTS, Friendliness, Member, Members, TIMEOUT_COUNTS, penalized,
 };
 pub use lia::Linked;
+pub use queue_aware::QueueAware;
 pub use receiver_rate::ReceiverPaced;
 pub use table::{Congestion, TCP_KEYS, WindowSetup, congestion, congestions};
 pub(crate) use table::{NAMES, sctp};

@@ -5,7 +5,8 @@ use strandcast_proto::policy::CongestionControl;
 use strandcast_proto::rfc::{Aimd, Reno, WindowConfig};
 
 use super::{
-    Balia, Counting, Cubic, CubicConfig, CutOf, InitialWindow, Linked, ReceiverPaced, TcpConfig, TcpWindows,
+    Balia, Counting, Cubic, CubicConfig, CutOf, InitialWindow, Linked, QueueAware, ReceiverPaced, TcpConfig,
+    TcpWindows,
 };
 use crate::registry::{Key, Params};
 use crate::spec::{SpecError, set, split};
@@ -111,6 +112,15 @@ const ALL: &[Congestion] = &[
         defaults: &[],
         sctp: |config| Box::new(ReceiverPaced::new(config)),
         tcp: Err("its rate is found by a receiver with feedback=rounds"),
+    },
+    Congestion {
+        name: "queue-aware",
+        paper: "Veno, Westwood+, RFC 6356",
+        summary: "half at a loss when the queue is long, else the bandwidth times the least round-trip time; coupled behind one bottleneck",
+        keys: &[],
+        defaults: &[],
+        sctp: |config| Box::new(QueueAware::new(config)),
+        tcp: Err("it needs the delivery rate and queueing delay that a scheme measures"),
     },
     Congestion {
         name: "balia",

@@ -2,6 +2,7 @@
 //! estimators made of them.
 
 mod bandwidth;
+mod delivery;
 mod deviation;
 mod effective_snr;
 mod interval;
@@ -20,6 +21,7 @@ mod transmission_rate;
 mod windowed_max;
 
 pub use bandwidth::{Bandwidth, BandwidthConfig};
+pub use delivery::{Delivery, QUEUE};
 pub use deviation::Deviation;
 pub use effective_snr::EffectiveSnr;
 pub use interval::{EstimationInterval, IntervalConfig};

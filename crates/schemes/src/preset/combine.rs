@@ -9,12 +9,12 @@ use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Duration;
 
 use crate::congestion;
-use crate::estimate::{LossRate, LossRateConfig, PeerRate, RateConfig, RttMin};
+use crate::estimate::{Delivery, LossRate, LossRateConfig, PeerRate, RateConfig, RttMin};
 use crate::feedback::DelayedAck;
 use crate::feedback::rounds::{Rounds, RoundsConfig};
 use crate::recovery::{OnChosenPath, RetransmissionAware, Rtx, SfrConfig, SplitFastRetransmit};
 use crate::registry::{Key, Params, Value};
-use crate::schedule::{LossOrdered, LowestRtt, ReceiverChoice, Redundant, RoundRobin, Turn};
+use crate::schedule::{EarliestArrival, LossOrdered, LowestRtt, ReceiverChoice, Redundant, RoundRobin, Turn};
 
 // Keys that schemes with a mind of their own have too.
 pub(super) const DAC: Key = Key::switch(
@@ -61,7 +61,7 @@ pub(super) const RTO_MIN: Key =
 pub(super) const KEYS: &[Key] = &[
     Key::one_of(
         "scheduler",
-        &["round-robin", "lowest-rtt", "redundant", "primary", "loss-order", "receiver"],
+        &["round-robin", "lowest-rtt", "redundant", "primary", "loss-order", "receiver", "earliest-arrival"],
         "which path takes new data",
     ),
     Key::one_of(
@@ -169,6 +169,10 @@ pub(super) fn build(name: &str, params: &Params, seeds: &Seeds) -> Box<dyn Schem
 /// What scheduler and congestion control need to know of the paths.
 fn estimators(params: &Params) -> Vec<Box<dyn PathEstimator>> {
     let mut all: Vec<Box<dyn PathEstimator>> = Vec::new();
+    // First: what a scheduler measures by a rule of its own replaces it.
+    if params.word("cc") == "queue-aware" || params.word("scheduler") == "earliest-arrival" {
+        all.push(Box::new(Delivery::default()));
+    }
     if params.word("scheduler") == "loss-order" {
         all.push(Box::new(loss_rate(params)));
     }
@@ -198,6 +202,7 @@ fn scheduler(params: &Params) -> Box<dyn Scheduler> {
             demote_unreliable: params.switch("demote-unreliable"),
         }),
         "receiver" => Box::new(ReceiverChoice::default()),
+        "earliest-arrival" => Box::new(EarliestArrival::default()),
         _ if params.word("turn") == "packet" => Box::new(RoundRobin::new(Turn::Packet)),
         _ => Box::new(RoundRobin::new(Turn::Window)),
     }

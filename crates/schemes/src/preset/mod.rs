@@ -1,5 +1,6 @@
 //! One file a paper: which policies it is, and which of its equations lives where.
 
+pub mod bond;
 pub mod cmt;
 pub mod cmt_cl;
 pub mod cmt_la;

@@ -1,5 +1,6 @@
 //! Which path takes new data.
 
+mod earliest_arrival;
 mod loss_ordered;
 mod lowest_rtt;
 mod quota;
@@ -9,6 +10,7 @@ mod round_robin;
 #[cfg(test)]
 mod tests;
 
+pub use earliest_arrival::EarliestArrival;
 pub use loss_ordered::LossOrdered;
 pub use lowest_rtt::LowestRtt;
 pub use quota::{Allocation, Distribution, Entry, Offer, Quota, capacity, most, period, weight};

@@ -1,0 +1,310 @@
+//! A window that reads delay: a loss halves it only if the queue was long.
+//!
+//! | rule | where from | here |
+//! |---|---|---|
+//! | slow start, one MTU a window, RTO, idle time | RFC 9260 §7.2 | `rfc::Window` |
+//! | backlog N = cwnd · queue / rtt tells congestion from random loss | Veno (Fu & Liew 2003) | [`Path::congested`] |
+//! | random loss: bandwidth times least round-trip time | Westwood+ (Mascolo et al. 2001) | [`Path::on_random_loss`] |
+//! | first slow start ends when queueing delay rises | HyStart (RFC 9406) | [`Path::end_slow_start`] |
+//! | increases of paths behind one bottleneck are coupled | RFC 6356 | [`Shared`], [`Linked`] |
+//!
+//! *Congested*: the queueing delay exceeds half of the longest one seen in the last minute, and a quarter of the least
+//! round-trip time. A drop-tail queue loses when it is full, so its losses are found at the longest delays; a radio loses
+//! at any.
+//!
+//! *Random loss* leaves the bandwidth in use, cwnd/rtt, times the least round-trip time: the window less its backlog. Where the
+//! loss share exceeds what the path is known to lose by more than [`EXCESS`], a test decides: the window falls to the measured
+//! delivery rate times the least round-trip time. If the share halves, the queue was short and full: the window stays.
+//! If not, the path loses whatever is sent: the window comes back, and this share is known from now on.
+
+use strandcast_proto::policy::{
+    AckInfo, CongestionControl, Limit, LossCause, LossTrigger, PathId, PathState, PathView, Policy, Signal,
+    View,
+};
+use strandcast_proto::rfc::{Window, WindowConfig};
+use strandcast_proto::time::{Duration, Instant};
+use strandcast_proto::wire::Tsn;
+
+use super::shared::Shared;
+use crate::estimate::QUEUE;
+
+/// No queue below this is long, whatever the path.
+const LEAST_QUEUE: f64 = 0.001;
+/// The longest queueing delay is remembered for one to two of these.
+const MEMORY: Duration = Duration::from_secs(30);
+/// Loss share beyond the known one that a short queue does not explain.
+const EXCESS: f64 = 0.03;
+/// A loss share is taken over at least so many chunks, and two windows.
+const SAMPLE: u32 = 50;
+
+/// Windows of all paths.
+#[derive(Debug)]
+pub struct QueueAware {
+    config: WindowConfig,
+    shared: Shared,
+    /// By path slot; `None` while the slot is closed.
+    paths: Vec<Option<Path>>,
+}
+
+#[derive(Debug)]
+struct Path {
+    state: PathState,
+    window: Window,
+    longest: Longest,
+    losses: Losses,
+    /// The first slow start goes on.
+    starting: bool,
+}
+
+/// The longest queueing delay of late, seconds.
+#[derive(Debug, Default)]
+struct Longest {
+    since: Instant,
+    now: f64,
+    before: f64,
+}
+
+impl Longest {
+    fn push(&mut self, now: Instant, queue: f64) {
+        if now.saturating_since(self.since) > MEMORY {
+            (self.since, self.before, self.now) = (now, self.now, 0.0);
+        }
+        self.now = self.now.max(queue);
+    }
+
+    fn get(&self) -> f64 {
+        self.now.max(self.before)
+    }
+}
+
+/// What share of the path's chunks is lost, and what share is lost whatever the window.
+#[derive(Debug, Default)]
+struct Losses {
+    acked: u32,
+    lost: u32,
+    /// Of the last whole sample.
+    share: f64,
+    /// Lost by the path itself.
+    known: f64,
+    test: Option<Test>,
+}
+
+/// A window was cut to see whether losses go away.
+#[derive(Debug)]
+struct Test {
+    /// Losses count from the acknowledgement of this TSN on.
+    after: Option<Tsn>,
+    share: f64,
+    cwnd: u64,
+}
+
+impl Losses {
+    fn restart(&mut self) {
+        (self.acked, self.lost) = (0, 0);
+    }
+
+    /// The window to go back to, when a test has shown that losses do not depend on it.
+    fn on_acked(&mut self, ack: &AckInfo, window_chunks: u32) -> Option<u64> {
+        if let Some(Test { after: after @ Some(_), .. }) = &mut self.test {
+            if after.is_some_and(|t| ack.highest_newly_acked.is_some_and(|h| h.is_after(t))) {
+                *after = None;
+                self.restart();
+            }
+            return None;
+        }
+        self.acked += ack.newly_acked_chunks;
+        let total = self.acked + self.lost;
+        if total < SAMPLE.max(2 * window_chunks) {
+            return None;
+        }
+        self.share = f64::from(self.lost) / f64::from(total);
+        self.restart();
+        match self.test.take() {
+            Some(test) if self.share > test.share / 2.0 => {
+                self.known = self.share.min(test.share).max(self.known);
+                Some(test.cwnd)
+            }
+            _ => {
+                self.known = self.known.min(self.share.max(self.known * 0.9));
+                None
+            }
+        }
+    }
+}
+
+impl Path {
+    fn new(config: WindowConfig, view: &PathView) -> Self {
+        Path {
+            state: view.state,
+            window: Window::new(config, view.mtu),
+            longest: Longest::default(),
+            losses: Losses::default(),
+            starting: true,
+        }
+    }
+
+    /// Whether the queue was long when a loss was found.
+    fn congested(&self, view: &PathView) -> bool {
+        let Some((queue, least)) = queue(view) else { return true };
+        queue > (self.longest.get() / 2.0).max(least / 4.0).max(LEAST_QUEUE)
+    }
+
+    fn on_loss(&mut self, view: &PathView, trigger: LossTrigger, highest: Tsn) {
+        let congested = self.congested(view);
+        let share = if congested { 0.5 } else { without_queue(view).max(0.5) };
+        let ssthresh = self.window.ssthresh_after_loss(share);
+        match trigger {
+            LossTrigger::Timeout => self.window.on_timeout(ssthresh),
+            LossTrigger::FastRetransmit if congested => {
+                self.starting = false;
+                self.window.on_fast_retransmit(ssthresh, highest);
+            }
+            LossTrigger::FastRetransmit => self.on_random_loss(view, ssthresh, highest),
+            LossTrigger::HeadOfLine => {
+                self.window.on_penalty(self.window.ssthresh_after_loss(0.5), highest);
+            }
+        }
+    }
+
+    fn on_random_loss(&mut self, view: &PathView, ssthresh: u64, highest: Tsn) {
+        if self.losses.test.is_some() {
+            return;
+        }
+        let total = self.losses.acked + self.losses.lost;
+        let now = f64::from(self.losses.lost) / f64::from(total.max(SAMPLE));
+        let share = self.losses.share.max(now);
+        let cwnd = self.window.cwnd();
+        if share > self.losses.known * 1.5 + EXCESS {
+            let least = queue(view).map_or(0.0, |q| q.1);
+            let rate = view.est.delivery_rate.map_or(0.0, |r| r.bytes_per_s());
+            let cut = ((rate * least) as u64).max(self.window.ssthresh_after_loss(0.5)).min(cwnd);
+            self.losses.test = Some(Test { after: Some(highest), share, cwnd });
+            self.losses.restart();
+            self.window.cap_at_ssthresh(cut);
+        } else if !self.in_slow_start() {
+            self.window.cap_at_ssthresh(ssthresh.min(cwnd));
+        }
+    }
+
+    fn in_slow_start(&self) -> bool {
+        self.window.limit().ssthresh.is_none_or(|s| self.window.cwnd() <= s)
+    }
+
+    /// The pipe is full when a queue builds up: no need to fill the queue as well.
+    fn end_slow_start(&mut self, view: &PathView) {
+        if self.starting
+            && let Some((queue, least)) = queue(view)
+            && queue > (least / 4.0).max(0.01)
+            && view.in_flight_chunks >= 8
+        {
+            self.starting = false;
+            self.window.set_ssthresh(self.window.cwnd());
+        }
+    }
+}
+
+/// Queueing delay and least round-trip time, seconds.
+fn queue(view: &PathView) -> Option<(f64, f64)> {
+    let least = view.est.reference_rtt.or(view.min_rtt)?.as_secs_f64();
+    let queue = view.est.extra(QUEUE).or_else(|| view.srtt.map(|s| s.as_secs_f64() - least))?;
+    Some((queue.max(0.0), least))
+}
+
+/// The share of the window that is no backlog: least round-trip time over round-trip time.
+fn without_queue(view: &PathView) -> f64 {
+    queue(view).filter(|q| q.1 > 0.0).map_or(1.0, |(queue, least)| least / (least + queue))
+}
+
+impl QueueAware {
+    /// Windows that follow `config`.
+    pub fn new(config: WindowConfig) -> Self {
+        QueueAware { config, shared: Shared::default(), paths: Vec::new() }
+    }
+
+    /// Takes the state and MTU of a path that changed, or is seen for the first time.
+    fn meet(&mut self, view: &View<'_>, path: PathId) {
+        let Some(now) = view.paths.get(path.index()) else { return };
+        if self.paths.len() <= path.index() {
+            self.paths.resize_with(path.index() + 1, || None);
+        }
+        let slot = &mut self.paths[path.index()];
+        if now.state == PathState::Closed {
+            *slot = None;
+            self.shared.forget(path);
+            return;
+        }
+        let slot = slot.get_or_insert_with(|| Path::new(self.config, now));
+        let failed = matches!(slot.state, PathState::PotentiallyFailed | PathState::Inactive);
+        slot.window.set_mtu(now.mtu);
+        if failed && now.state == PathState::Active {
+            slot.window.restart();
+        }
+        slot.state = now.state;
+    }
+
+    fn on_acked(&mut self, view: &View<'_>, ack: &AckInfo) {
+        let shared = &mut self.shared;
+        for (i, slot) in self.paths.iter_mut().enumerate() {
+            let Some(slot) = slot else { continue };
+            if i != ack.path.index() {
+                slot.window.on_acked_elsewhere(ack);
+                continue;
+            }
+            let seen = &view[ack.path];
+            if let Some((queue, _)) = queue(seen) {
+                slot.longest.push(view.now, queue);
+                shared.seen(view.now, ack.path, queue);
+            }
+            let chunks = slot.window.cwnd() / seen.mtu.max(1);
+            if let Some(cwnd) = slot.losses.on_acked(ack, chunks as u32) {
+                slot.window.set_cwnd(cwnd.max(slot.window.cwnd()));
+            }
+            slot.end_slow_start(seen);
+            slot.window.on_acked(ack, || shared.increase(view, ack.path, seen.mtu as f64));
+        }
+    }
+}
+
+impl Policy for QueueAware {
+    fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
+        for i in self.paths.len()..view.paths.len() {
+            self.meet(view, PathId(i as u8));
+        }
+        match signal {
+            Signal::PathChanged(path) => self.meet(view, *path),
+            Signal::Sent(chunk) => {
+                if let Some(path) = self.paths.get_mut(chunk.path().index()).and_then(Option::as_mut) {
+                    path.window.on_sent(view.now, view[chunk.path()].rto);
+                }
+            }
+            Signal::Queued => {
+                for (path, seen) in self.paths.iter_mut().zip(view.paths) {
+                    if let Some(path) = path {
+                        path.window.decay(view.now, seen.rto);
+                    }
+                }
+            }
+            Signal::Acked(ack) => self.on_acked(view, ack),
+            Signal::Lost(chunk, cause) if *cause != LossCause::PathFailure => {
+                if let Some(path) = self.paths.get_mut(chunk.path().index()).and_then(Option::as_mut) {
+                    path.losses.lost += 1;
+                }
+            }
+            Signal::LossEvent { path, trigger, highest, .. } => {
+                let Some(slot) = self.paths.get_mut(path.index()).and_then(Option::as_mut) else { return };
+                let seen = &view[*path];
+                if *trigger == LossTrigger::FastRetransmit && slot.congested(seen) {
+                    self.shared.on_congestion(view, *path);
+                }
+                slot.on_loss(seen, *trigger, *highest);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl CongestionControl for QueueAware {
+    fn limit(&self, path: PathId) -> Limit {
+        self.paths.get(path.index()).and_then(Option::as_ref).map_or(Limit::default(), |p| p.window.limit())
+    }
+}

@@ -1,0 +1,97 @@
+//! Which paths share a bottleneck, judged by their queues: behind one queue packets of all paths wait equally long.
+//!
+//! At each loss of a long queue the queueing delays of the other paths are compared with that of the path: alike within an
+//! eighth or 2 ms they count one point for the pair, otherwise two against it. From [`COUPLED`] points on the increases of the
+//! two are coupled by RFC 6356. Paths behind bottlenecks of their own are alike by chance only.
+
+use smallvec::SmallVec;
+
+use strandcast_proto::policy::{PathId, PathSet, PathState, View};
+use strandcast_proto::time::{Duration, Instant};
+
+use super::Coupled;
+
+/// Points from which a pair counts as sharing a bottleneck.
+const COUPLED: u8 = 4;
+/// Points a pair may have.
+const MOST: u8 = 8;
+/// A queueing delay older than this says nothing, beside that of now.
+const FRESH: Duration = Duration::from_millis(200);
+
+/// What is known of shared bottlenecks.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    /// The latest queueing delay of each path, seconds.
+    queues: Vec<Option<(Instant, f64)>>,
+    /// Pairs, the lower path first, and their points.
+    pairs: SmallVec<[(PathId, PathId, u8); 4]>,
+}
+
+impl Shared {
+    /// The queueing delay of `path`, seconds.
+    pub fn seen(&mut self, now: Instant, path: PathId, queue: f64) {
+        if self.queues.len() <= path.index() {
+            self.queues.resize(path.index() + 1, None);
+        }
+        self.queues[path.index()] = Some((now, queue));
+    }
+
+    /// The path was closed.
+    pub fn forget(&mut self, path: PathId) {
+        if let Some(queue) = self.queues.get_mut(path.index()) {
+            *queue = None;
+        }
+        self.pairs.retain(|p| p.0 != path && p.1 != path);
+    }
+
+    /// A long queue of `path` lost something.
+    pub fn on_congestion(&mut self, view: &View<'_>, path: PathId) {
+        let Some((_, own)) = self.queues.get(path.index()).copied().flatten() else { return };
+        for other in view.paths.iter().filter(|p| p.id != path && p.state == PathState::Active) {
+            let queue = self.queues.get(other.id.index()).copied().flatten();
+            let fresh = queue.filter(|q| view.now.saturating_since(q.0) <= FRESH);
+            let Some((_, queue)) = fresh else { continue };
+            let alike = (queue - own).abs() <= (own / 8.0).max(0.002);
+            let pair = (path.min(other.id), path.max(other.id));
+            match self.pairs.iter_mut().find(|p| (p.0, p.1) == pair) {
+                Some((.., points)) if alike => *points = (*points + 1).min(MOST),
+                Some((.., points)) => *points = points.saturating_sub(2),
+                None if alike => self.pairs.push((pair.0, pair.1, 1)),
+                None => {}
+            }
+        }
+    }
+
+    /// The paths that share a bottleneck with `path`, itself among them.
+    fn group(&self, path: PathId) -> PathSet {
+        let mut group = PathSet::one(path);
+        for (a, b, points) in &self.pairs {
+            if *points >= COUPLED && (*a == path || *b == path) {
+                group.insert(*a);
+                group.insert(*b);
+            }
+        }
+        group
+    }
+
+    /// Bytes by which the window of `path` grows once a whole window was acknowledged: one `segment`, or what RFC 6356 §3
+    /// allows it among the paths that share its bottleneck.
+    pub fn increase(&self, view: &View<'_>, path: PathId, segment: f64) -> f64 {
+        let group = self.group(path);
+        if group.len() < 2 {
+            return segment;
+        }
+        let (mut total, mut best, mut rate) = (0.0, 0.0, 0.0);
+        for member in Coupled::all(view).filter(|m| group.contains(m.path)) {
+            total += member.cwnd;
+            best = f64::max(best, member.cwnd / (member.rtt * member.rtt));
+            rate += member.cwnd / member.rtt;
+        }
+        let cwnd = view[path].limit.cwnd as f64;
+        if rate <= 0.0 {
+            return segment;
+        }
+        // alpha · acked · mss / tot, a window's worth acknowledged.
+        segment.min(total * best / (rate * rate) * cwnd * segment / total)
+    }
+}

@@ -1,0 +1,190 @@
+//! What a sender learns of a path from its acknowledgements: how fast it delivers, how long its queues are, and what share
+//! of its packets it loses.
+//!
+//! - *Delivery rate*: bytes newly acknowledged over at least a round-trip time, divided by the time in which they were
+//!   acknowledged or sent, whichever is longer, so that acknowledgements that arrive in a batch don't raise it (the idea of
+//!   Cardwell et al., draft-cheng-iccrg-delivery-rate-estimation). A higher sample counts at once. A lower one counts by an
+//!   eighth, and only if the window was full or the queue long in the meantime: a source that sends little says nothing
+//!   of what the path could do.
+//! - *Least round-trip time*: a SACK may return by another path than its data took, so a least value is kept for each
+//!   return path. [`Estimate::reference_rtt`] is that of the path's own way back where it is known.
+//! - *Queueing delay* ([`QUEUE`]): the round-trip time of the newest chunk of each SACK less the least one of the same way
+//!   back; a lower value counts at once, a higher one by a quarter.
+//! - *Loss*: moving average over the last 100 or so chunks. Those of a timeout don't count: they say that the path fell
+//!   silent, which the state of the path tells.
+
+use smallvec::SmallVec;
+
+use strandcast_proto::policy::{
+    AckInfo, Estimate, LossCause, PathEstimator, PathId, PathState, Policy, Signal, View,
+};
+use strandcast_proto::time::{Duration, Instant};
+use strandcast_proto::units::Rate;
+
+/// Name of the [extra estimate](Estimate::extra): seconds that a packet of the path waits in queues.
+pub const QUEUE: &str = "queue";
+
+/// A delivery rate is taken over at least this long.
+const SHORTEST: Duration = Duration::from_millis(10);
+/// Weight of a chunk in the loss share.
+const LOSS_GAIN: f64 = 0.01;
+
+/// Delivery rate, queueing delay, least round-trip time and loss of each path.
+#[derive(Debug, Default)]
+pub struct Delivery {
+    /// By path slot; `None` while the slot is closed or unused.
+    paths: Vec<Option<Measured>>,
+}
+
+#[derive(Debug, Default)]
+struct Measured {
+    /// Bytes per second.
+    rate: Option<f64>,
+    interval: Option<Interval>,
+    /// Least round-trip time by return path.
+    least: SmallVec<[(PathId, Duration); 4]>,
+    /// Seconds.
+    queue: Option<f64>,
+    loss: f64,
+}
+
+/// What was acknowledged since a moment.
+#[derive(Debug)]
+struct Interval {
+    began: Instant,
+    /// When the newest chunk acknowledged by then was sent.
+    sent: Instant,
+    newest: Instant,
+    bytes: u64,
+    /// The path, not the source, set the pace at some time.
+    limited: bool,
+}
+
+impl Interval {
+    fn new(began: Instant, sent: Instant) -> Self {
+        Interval { began, sent, newest: sent, bytes: 0, limited: false }
+    }
+}
+
+impl Measured {
+    fn on_sent(&mut self, now: Instant, alone: bool) {
+        if alone {
+            // Nothing else is in flight: the time before was not the path's.
+            self.interval = Some(Interval::new(now, now));
+        }
+    }
+
+    fn on_acked(&mut self, view: &View<'_>, ack: &AckInfo) {
+        for _ in 0..ack.newly_acked_chunks.min(1000) {
+            self.loss -= LOSS_GAIN * self.loss;
+        }
+        if let Some(sent) = ack.newest_sent {
+            self.take_rtt(ack.return_path, view.now.saturating_since(sent));
+            self.take_bytes(view, ack, sent);
+        }
+    }
+
+    fn take_rtt(&mut self, by: PathId, rtt: Duration) {
+        let rtt = rtt.max(Duration::from_micros(1));
+        let least = match self.least.iter_mut().find(|l| l.0 == by) {
+            Some((_, least)) => {
+                *least = rtt.min(*least);
+                *least
+            }
+            None => {
+                self.least.push((by, rtt));
+                rtt
+            }
+        };
+        let sample = (rtt - least).as_secs_f64();
+        let before = self.queue.unwrap_or(sample);
+        self.queue = Some(if sample < before { sample } else { before + (sample - before) / 4.0 });
+    }
+
+    fn take_bytes(&mut self, view: &View<'_>, ack: &AckInfo, sent: Instant) {
+        let path = &view[ack.path];
+        let interval = self.interval.get_or_insert_with(|| Interval::new(sent, sent));
+        interval.bytes += ack.newly_acked;
+        interval.newest = interval.newest.max(sent);
+        interval.limited |= ack.flight_before + path.mtu > path.limit.cwnd;
+        let elapsed = view.now.saturating_since(interval.began);
+        let round_trip = path.srtt.unwrap_or(Duration::ZERO);
+        if elapsed < round_trip.max(SHORTEST) {
+            return;
+        }
+        let time = elapsed.max(interval.newest.saturating_since(interval.sent));
+        let sample = interval.bytes as f64 / time.as_secs_f64();
+        let limited = interval.limited || self.queue.unwrap_or(0.0) > 0.5 * round_trip.as_secs_f64();
+        let newest = interval.newest;
+        self.interval = Some(Interval::new(view.now, newest));
+        match &mut self.rate {
+            None => self.rate = Some(sample),
+            Some(rate) if sample >= *rate => *rate = sample,
+            Some(rate) if limited => *rate += (sample - *rate) / 8.0,
+            Some(_) => {}
+        }
+    }
+
+    /// The least round-trip time by the path's own way back, else by any.
+    fn least(&self, own: PathId) -> Option<Duration> {
+        let of_own = self.least.iter().find(|l| l.0 == own).map(|l| l.1);
+        of_own.or_else(|| self.least.iter().map(|l| l.1).min())
+    }
+}
+
+impl Delivery {
+    fn of(&mut self, path: PathId) -> &mut Measured {
+        if self.paths.len() <= path.index() {
+            self.paths.resize_with(path.index() + 1, || None);
+        }
+        self.paths[path.index()].get_or_insert_with(Measured::default)
+    }
+}
+
+impl Policy for Delivery {
+    fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
+        match signal {
+            Signal::Sent(chunk) => {
+                let path = chunk.path();
+                let alone = view.paths.get(path.index()).is_some_and(|p| p.in_flight <= chunk.len);
+                self.of(path).on_sent(view.now, alone);
+            }
+            Signal::Acked(ack) if view.paths.len() > ack.path.index() => {
+                self.of(ack.path).on_acked(view, ack);
+            }
+            Signal::Lost(chunk, cause) if *cause != LossCause::PathFailure => {
+                let loss = &mut self.of(chunk.path()).loss;
+                *loss += LOSS_GAIN * (1.0 - *loss);
+            }
+            Signal::Heartbeat(answer) => {
+                if let Some(rtt) = answer.rtt {
+                    self.of(answer.path).take_rtt(answer.path, rtt);
+                }
+            }
+            Signal::PathChanged(path)
+                if view.paths.get(path.index()).is_none_or(|p| p.state == PathState::Closed) =>
+            {
+                if let Some(slot) = self.paths.get_mut(path.index()) {
+                    *slot = None;
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl PathEstimator for Delivery {
+    fn estimate(&self, path: PathId, out: &mut Estimate) {
+        let Some(measured) = self.paths.get(path.index()).and_then(Option::as_ref) else {
+            (out.delivery_rate, out.reference_rtt, out.loss) = (None, None, None);
+            out.extra.retain(|(name, _)| *name != QUEUE);
+            return;
+        };
+        out.delivery_rate = measured.rate.map(Rate::from_bytes_per_s);
+        out.reference_rtt = measured.least(path);
+        out.loss = Some(measured.loss.clamp(0.0, 1.0));
+        if let Some(queue) = measured.queue {
+            out.set_extra(QUEUE, queue);
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! `bond`: what `send`, `receive`, `demo` and `perf` use unless told otherwise.
+//!
+//! No single paper: parts of several, each under its own name.
+//!
+//! | what | from | here |
+//! |---|---|---|
+//! | earliest arrival against the message's deadline | ECF (Lim et al. 2017), BLEST (Ferlin et al. 2016) | `schedule::EarliestArrival` |
+//! | lost chunks by the same rule | | `recovery::Rtx::Scheduler` |
+//! | a window that halves only when the queue is long | Veno (2003), Westwood+ (2001), RFC 6356 | `congestion::QueueAware` |
+//! | delivery rate, queueing delay, loss | | `estimate::Delivery` |
+//! | SFR, CUC, DAC, potentially failed paths | as in `cmt` | |
+//!
+//! `ASSUMED`, since no paper has it so: all constants, which stand in each part's file; deadlines in ECF's rule; where the queue
+//! counts as long. docs/schemes/bond.md has the equations and what was measured.
+
+use crate::preset::combine;
+use crate::registry::Preset;
+
+/// The default of the commands.
+pub const PRESET: Preset = Preset {
+    name: "bond",
+    paper: "none: ECF and BLEST's rule with deadlines, Veno's and Westwood+'s windows",
+    summary: "the path that delivers in time and first; windows that tell random loss from full queues",
+    parts: &[
+        ("estimators", "delivery rate, queueing delay and loss by acknowledgements"),
+        ("scheduler", "earliest expected arrival, in time for the message's deadline"),
+        (
+            "congestion control",
+            "RFC 9260 window a path that halves only when its queue is long, coupled behind one bottleneck",
+        ),
+        ("loss", "split fast retransmit (SFR), resent where the scheduler says"),
+        ("feedback", "acks delayed across gaps (DAC)"),
+    ],
+    keys: combine::KEYS,
+    defaults: &[
+        ("scheduler", "earliest-arrival"),
+        ("cc", "queue-aware"),
+        ("rtx", "scheduler"),
+        ("fr-freeze", "on"),
+    ],
+    build: |params, seeds| combine::build("bond", params, seeds),
+    tune: combine::tune,
+};

@@ -1,0 +1,216 @@
+//! The path on which a chunk is expected to arrive first, judged against the time at which its message becomes worthless.
+//!
+//! A path's forecast, as of a chunk of `len` bytes handed to it now:
+//!
+//! | term | is |
+//! |---|---|
+//! | one way | half of the least round-trip time |
+//! | waiting | the longer of (in flight + len - rate · least rtt)/rate and the queueing delay measured |
+//! | silence | how much longer than srtt + 4 rttvar the path has owed an answer |
+//! | resend | what a loss costs, times how often the path loses |
+//!
+//! *With a deadline*: among the paths on which the chunk would be in time, the one with room and the earliest arrival; a path on
+//! which it would be late never takes it while another one delivers it in time, though that one may have to be waited for. On
+//! no path more waits beyond the bandwidth-delay product than [`SHARE`] of the time left, so that a loss can still be
+//! repaired.
+//!
+//! *Without*: the earliest arrival, as ECF (Lim et al. 2017) and BLEST (Ferlin et al. 2016) have it. If that path has no room,
+//! a slower one takes the chunk only if enough data wait to keep the faster ones busy until it arrives there, and if the
+//! peer's receive buffer holds what they bring in the meantime.
+
+use smallvec::SmallVec;
+
+use strandcast_proto::policy::{Assignment, Backlog, PathView, Policy, Scheduler, Signal, View};
+use strandcast_proto::rfc;
+use strandcast_proto::time::{Duration, Instant};
+
+use crate::estimate::{QUEUE, WindowedMax};
+
+/// Of the time left until a message expires, what its chunks may wait in queues of their own making.
+const SHARE: f64 = 0.25;
+/// Of the peer's receive buffer, what the faster paths may fill while a slower one delivers.
+const BUFFER_SHARE: f64 = 0.75;
+/// Asked again after this long at the latest when everything is held.
+const PATIENCE: f64 = 0.01;
+/// Chunks of one decision.
+const AT_ONCE: u64 = 8;
+/// Round-trip time of a path that nobody has measured, seconds.
+const UNKNOWN: f64 = 0.25;
+
+/// Earliest arrival in time.
+#[derive(Debug)]
+pub struct EarliestArrival {
+    /// By path slot: when it last answered, or was given something while nothing was in flight.
+    answered: Vec<Instant>,
+    /// The receive window the peer offered of late, bytes.
+    offered: WindowedMax,
+    /// When to ask again.
+    again: Option<Instant>,
+}
+
+impl Default for EarliestArrival {
+    fn default() -> Self {
+        EarliestArrival {
+            answered: Vec::new(),
+            offered: WindowedMax::new(Duration::from_secs(10)),
+            again: None,
+        }
+    }
+}
+
+/// What becomes of a chunk on a path; seconds from now.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Forecast {
+    /// When it arrives, if it is not lost.
+    pub arrival: f64,
+    /// How long what is in flight beyond the bandwidth-delay product keeps it waiting.
+    pub backlog: f64,
+    /// From its loss until a resent one arrives on this path.
+    pub resend: f64,
+    /// How likely it is lost.
+    pub loss: f64,
+    /// Bytes per second.
+    pub rate: f64,
+}
+
+impl Forecast {
+    /// `silence` is for how long the path owes an answer, beyond what is usual.
+    pub fn new(path: &PathView, len: u64, silence: f64) -> Self {
+        let seconds = |d: Duration| d.as_secs_f64();
+        let least = path.est.reference_rtt.or(path.min_rtt).or(path.srtt).map_or(UNKNOWN, seconds);
+        let round_trip = path.srtt.map_or(least, seconds).max(least).max(1e-6);
+        let measured = path.est.delivery_rate.map(|r| r.bytes_per_s()).filter(|r| *r > 0.0);
+        let rate = measured.unwrap_or(path.limit.cwnd.max(path.mtu) as f64 / round_trip);
+        let flight = (path.in_flight + len) as f64;
+        let backlog = ((flight - (rate * least).max(len as f64)) / rate).max(0.0);
+        let flying = path.in_flight > 0;
+        let queue = path.est.extra(QUEUE).filter(|_| flying).unwrap_or(0.0);
+        let waiting = backlog.max(queue) + silence;
+        let loss = path.est.loss.unwrap_or(0.0).min(0.9);
+        Forecast { arrival: least / 2.0 + waiting, backlog, resend: round_trip + waiting, loss, rate }
+    }
+
+    /// When it arrives on average, counting what a loss costs.
+    fn expected(&self) -> f64 {
+        self.arrival + self.resend * self.loss / (1.0 - self.loss)
+    }
+
+    /// Of a chunk that is worthless after `left` seconds: the expected arrival, a late one counting as the whole time.
+    fn cost(&self, left: f64) -> f64 {
+        let late = if self.arrival + self.resend > left { self.loss } else { self.loss * self.loss };
+        self.arrival + late * left
+    }
+
+    /// Whether it arrives within `left` seconds.
+    pub fn in_time(&self, left: f64) -> bool {
+        self.arrival <= left
+    }
+}
+
+type Choices<'a> = SmallVec<[(&'a PathView, Forecast); 8]>;
+
+impl EarliestArrival {
+    fn silence(&self, view: &View<'_>, path: &PathView) -> f64 {
+        if path.in_flight == 0 {
+            return 0.0;
+        }
+        let Some(answered) = self.answered.get(path.id.index()) else { return 0.0 };
+        let usual = path.rto_raw().unwrap_or(path.rto);
+        view.now.saturating_since(*answered).saturating_sub(usual).as_secs_f64()
+    }
+
+    fn hold(&mut self, view: &View<'_>) -> Option<Assignment> {
+        self.again = Some(view.now + Duration::from_secs_f64(PATIENCE));
+        None
+    }
+
+    /// Of paths on which the chunk, worthless after `left` seconds, is in time; of all if there are none.
+    fn before(&mut self, view: &View<'_>, choices: &Choices<'_>, left: f64, len: u64) -> Option<Assignment> {
+        let any = choices.iter().any(|c| c.1.in_time(left));
+        let good = choices.iter().filter(|c| !any || c.1.in_time(left));
+        let ready = good.filter(|c| c.0.has_room() && (c.0.in_flight == 0 || c.1.backlog <= SHARE * left));
+        let best = ready.min_by(|a, b| a.1.cost(left).total_cmp(&b.1.cost(left)));
+        match best {
+            Some((path, _)) => Some(Assignment::on(path.id, chunks(path, len, AT_ONCE / 4))),
+            None => self.hold(view),
+        }
+    }
+
+    fn whenever(&mut self, view: &View<'_>, choices: &Choices<'_>, backlog: &Backlog) -> Option<Assignment> {
+        let by_expected = |a: &&(&PathView, Forecast), b: &&(&PathView, Forecast)| {
+            a.1.expected().total_cmp(&b.1.expected())
+        };
+        let (_, first) = choices.iter().min_by(by_expected)?;
+        let (path, slow) = choices.iter().filter(|c| c.0.has_room()).min_by(by_expected)?;
+        let ahead = slow.expected() - first.expected();
+        if ahead > 0.0 {
+            let faster = choices.iter().filter(|c| c.1.expected() < slow.expected());
+            let busy = faster.clone().any(|c| c.0.in_flight > 0);
+            let rate: f64 = faster.map(|c| c.1.rate).sum();
+            let room = self.offered.get(view.now).unwrap_or(f64::INFINITY) * BUFFER_SHARE;
+            let wait = rate * ahead > backlog.bytes as f64 || rate * ahead > room;
+            if busy && wait {
+                return self.hold(view);
+            }
+        }
+        Some(Assignment::on(path.id, chunks(path, backlog.next_len, AT_ONCE)))
+    }
+}
+
+/// As many chunks as fit, `most` at most.
+fn chunks(path: &PathView, len: u64, most: u64) -> u32 {
+    path.room().div_ceil(len.max(1)).clamp(1, most) as u32
+}
+
+impl Policy for EarliestArrival {
+    fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
+        if self.answered.len() < view.paths.len() {
+            self.answered.resize(view.paths.len(), view.now);
+        }
+        match signal {
+            Signal::Sent(chunk) => {
+                let path = chunk.path().index();
+                if view.paths.get(path).is_some_and(|p| p.in_flight <= chunk.len) {
+                    self.answered[path] = view.now;
+                }
+            }
+            Signal::Acked(ack) => {
+                if let Some(at) = self.answered.get_mut(ack.path.index()) {
+                    *at = view.now;
+                }
+                self.offered.push(view.now, (view.rwnd + view.in_flight) as f64);
+            }
+            Signal::Tick => self.again = self.again.filter(|t| *t > view.now),
+            _ => {}
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.again
+    }
+}
+
+impl Scheduler for EarliestArrival {
+    fn next(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<Assignment> {
+        self.again = None;
+        let usable = view.usable();
+        if usable.len() == 1 {
+            let path = usable.iter().next().filter(|p| view[*p].has_room())?;
+            return Some(rfc::fill(view, path, backlog));
+        }
+        let len = backlog.next_len;
+        let of = |p: &'_ PathView| Forecast::new(p, len, self.silence(view, p));
+        let choices: Choices<'_> = view.usable_paths().map(|p| (p, of(p))).collect();
+        if !choices.iter().any(|c| c.0.has_room()) {
+            return None;
+        }
+        let left = backlog.next_expires.map(|e| e.saturating_since(view.now).as_secs_f64());
+        match left.filter(|l| *l > 0.0) {
+            Some(left) => self.before(view, &choices, left, len),
+            None => self.whenever(view, &choices, backlog),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,198 @@
+use proptest::prelude::*;
+
+use strandcast_proto::policy::contract::fixture::{MTU, Picture, ack, chunk};
+use strandcast_proto::policy::{PathId, PathSet};
+use strandcast_proto::units::Rate;
+
+use super::*;
+
+fn backlog(bytes: u64, left_ms: Option<u64>, now: Instant) -> Backlog {
+    Backlog {
+        bytes,
+        messages: 1,
+        next_len: MTU,
+        next_expires: left_ms.map(|ms| now + Duration::from_millis(ms)),
+        retransmission: false,
+        tried: PathSet::default(),
+    }
+}
+
+/// What a path is like: Mbit/s, least round-trip time and queueing delay in ms, loss, packets in flight and window.
+type Like = (f64, u64, u64, f64, u64, u64);
+
+fn picture(paths: &[Like]) -> Picture {
+    let mut picture = Picture::new(paths.len() as u8);
+    for (p, (mbps, least, queue, loss, flight, window)) in picture.paths.iter_mut().zip(paths) {
+        p.est.delivery_rate = Some(Rate::from_bps(mbps * 1e6));
+        p.est.reference_rtt = Some(Duration::from_millis(*least));
+        p.est.set_extra(QUEUE, *queue as f64 / 1e3);
+        p.est.loss = Some(*loss);
+        p.srtt = Some(Duration::from_millis(least + queue));
+        p.min_rtt = Some(Duration::from_millis(*least));
+        p.in_flight = flight * MTU;
+        p.limit.cwnd = window * MTU;
+    }
+    picture
+}
+
+fn asked(scheduler: &mut EarliestArrival, picture: &Picture, backlog: &Backlog) -> Option<u8> {
+    scheduler.next(&picture.view(), backlog).map(|a| a.paths[0].0)
+}
+
+fn takes(picture: &Picture, bytes: u64, left_ms: Option<u64>) -> Option<u8> {
+    asked(&mut EarliestArrival::default(), picture, &backlog(bytes, left_ms, picture.now))
+}
+
+/// 20 Mbit/s and 10 ms beside 1 Mbit/s and 40 ms.
+const FAST: Like = (20.0, 10, 0, 0.0, 0, 100);
+const SLOW: Like = (1.0, 40, 0, 0.0, 0, 100);
+
+#[test]
+fn the_earlier_arrival_in_time_is_taken() {
+    assert_eq!(takes(&picture(&[FAST, SLOW]), 1000, Some(500)), Some(0));
+    assert_eq!(takes(&picture(&[SLOW, FAST]), 1000, Some(500)), Some(1));
+    // 100 packets beyond 25 kB wait 30 ms on the fast path: the slow one is earlier.
+    let busy = (20.0, 10, 0, 0.0, 100, 200);
+    assert_eq!(takes(&picture(&[busy, SLOW]), 1000, Some(500)), Some(1));
+}
+
+/// 41 packets beyond the 5 of the bandwidth-delay product are 328 ms at 1 Mbit/s.
+#[test]
+fn a_path_on_which_it_would_be_late_is_not_taken_though_the_other_has_no_room() {
+    let full = (20.0, 10, 5, 0.0, 40, 40);
+    let late = (1.0, 40, 0, 0.0, 45, 100);
+    let p = picture(&[full, late]);
+    let mut scheduler = EarliestArrival::default();
+    assert_eq!(asked(&mut scheduler, &p, &backlog(1000, Some(200), p.now)), None);
+    assert!(scheduler.poll_timeout().is_some_and(|t| t > p.now), "asked again without a signal");
+    assert_eq!(takes(&picture(&[late, (2.0, 300, 0, 0.0, 0, 10)]), 1000, Some(200)), Some(1), "150 ms");
+}
+
+/// A quarter of 500 ms is 125 ms, at 1 Mbit/s 15 packets of 1000 bytes beyond the 5 of the bandwidth-delay product.
+#[test]
+fn no_more_waits_on_a_path_than_a_quarter_of_the_time_left() {
+    let full = (20.0, 10, 0, 0.0, 100, 100);
+    for (flight, taken) in [(19, Some(1)), (20, None), (30, None)] {
+        let slow = (1.0, 40, 0, 0.0, flight, 100);
+        assert_eq!(takes(&picture(&[full, slow]), 1000, Some(500)), taken, "{flight} in flight");
+    }
+    let alone = picture(&[(1.0, 40, 400, 0.0, 60, 100)]);
+    assert_eq!(takes(&alone, 1000, Some(500)), Some(0), "the only path is never held");
+}
+
+#[test]
+fn a_path_that_loses_is_worth_less() {
+    let lossy = (20.0, 10, 0, 0.2, 0, 100);
+    let clean = (20.0, 20, 0, 0.0, 0, 100);
+    assert_eq!(takes(&picture(&[lossy, clean]), 1000, Some(500)), Some(1));
+    assert_eq!(takes(&picture(&[lossy, clean]), 1000, None), Some(0), "5 + 10/4 ms on average, before 10 ms");
+    let worse = (20.0, 10, 0, 0.4, 0, 100);
+    assert_eq!(takes(&picture(&[worse, clean]), 1000, None), Some(1), "5 + 10 · 2/3 ms");
+}
+
+/// Without a deadline: 5 ms on the fast path, 20 ms on the slow one. What the fast one could take in the difference
+/// is 37.5 kB.
+#[test]
+fn a_slow_path_takes_data_only_if_enough_wait() {
+    let full = (20.0, 10, 0, 0.0, 20, 20);
+    let fast = 10.0 + 4.0;
+    assert!(fast < 20.0, "the fast path is the earlier one with its queue");
+    assert_eq!(takes(&picture(&[full, SLOW]), 5000, None), None);
+    assert_eq!(takes(&picture(&[full, SLOW]), 500_000, None), Some(1));
+    assert_eq!(takes(&picture(&[FAST, SLOW]), 500_000, None), Some(0));
+}
+
+/// 1 Mbit/s with 100 packets waiting delivers after 780 ms; 20 Mbit/s bring 1.9 MB in that time.
+#[test]
+fn a_slow_path_takes_nothing_that_the_peers_buffer_would_have_to_wait_for() {
+    let slow = (1.0, 40, 0, 0.0, 100, 200);
+    for (rwnd, taken) in [(1 << 20, None), (8 << 20, Some(1))] {
+        let mut p = picture(&[(20.0, 10, 0, 0.0, 20, 20), slow]);
+        p.rwnd = rwnd;
+        let mut scheduler = EarliestArrival::default();
+        scheduler.on_signal(&p.view(), &Signal::Acked(&ack(0, 1, (1, 1), 20 * MTU)));
+        let wanted = backlog(100_000_000, None, p.now);
+        assert_eq!(asked(&mut scheduler, &p, &wanted), taken, "a window of {rwnd}");
+    }
+}
+
+/// srtt + 4 rttvar is 60 ms: after 300 ms without an answer the path counts as 240 ms slower.
+#[test]
+fn a_silent_path_falls_behind() {
+    let mut p = picture(&[(20.0, 10, 0, 0.0, 5, 100), (2.0, 100, 0, 0.0, 0, 100)]);
+    let mut scheduler = EarliestArrival::default();
+    scheduler.on_signal(&p.view(), &Signal::Acked(&ack(0, 1, (1, 1), 5 * MTU)));
+    assert_eq!(asked(&mut scheduler, &p, &backlog(1000, Some(1000), p.now)), Some(0));
+    p.now += Duration::from_millis(300);
+    assert_eq!(asked(&mut scheduler, &p, &backlog(1000, Some(1000), p.now)), Some(1));
+    scheduler.on_signal(&p.view(), &Signal::Acked(&ack(0, 2, (2, 2), 5 * MTU)));
+    assert_eq!(asked(&mut scheduler, &p, &backlog(1000, Some(1000), p.now)), Some(0));
+}
+
+#[test]
+fn a_path_that_was_idle_is_not_silent() {
+    let mut p = picture(&[(20.0, 10, 0, 0.0, 0, 100), (2.0, 100, 0, 0.0, 0, 100)]);
+    let mut scheduler = EarliestArrival::default();
+    scheduler.on_signal(&p.view(), &Signal::Queued);
+    p.now += Duration::from_secs(10);
+    p.paths[0].in_flight = MTU;
+    scheduler.on_signal(&p.view(), &Signal::Sent(&chunk(1, &[0])));
+    assert_eq!(asked(&mut scheduler, &p, &backlog(1000, Some(500), p.now)), Some(0));
+}
+
+fn like() -> impl Strategy<Value = Like> {
+    (0.2..50.0, 1..400u64, 0..2000u64, 0.0..0.3, 0..300u64, 1..300u64)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+
+    /// The rule itself, over paths of any kind: late only if late everywhere.
+    #[test]
+    fn never_late_on_one_path_while_another_is_in_time(
+        paths in prop::collection::vec(like(), 2..6), left in 1..3000u64,
+    ) {
+        let picture = picture(&paths);
+        let mut scheduler = EarliestArrival::default();
+        let wanted = backlog(100_000, Some(left), picture.now);
+        let left = left as f64 / 1e3;
+        let forecast = |p: &PathView| Forecast::new(p, MTU, 0.0);
+        let in_time = picture.paths.iter().filter(|p| forecast(p).in_time(left)).count();
+        match scheduler.next(&picture.view(), &wanted) {
+            Some(a) => {
+                let path = &picture.paths[a.paths[0].index()];
+                prop_assert!(in_time == 0 || forecast(path).in_time(left), "{:?}: {:?}", path, forecast(path));
+                prop_assert!(path.in_flight == 0 || forecast(path).backlog <= SHARE * left);
+                prop_assert!(path.has_room());
+            }
+            None if picture.paths.iter().any(PathView::has_room) => {
+                prop_assert!(scheduler.poll_timeout().is_some_and(|t| t > picture.now));
+                prop_assert!(picture.paths.iter().any(|p| p.in_flight > 0), "held with nothing in flight");
+            }
+            None => {}
+        }
+    }
+
+    /// Bulk data are held only for a path that is busy.
+    #[test]
+    fn bulk_is_held_only_for_a_busy_path(paths in prop::collection::vec(like(), 2..6), bytes in 1..1_000_000u64) {
+        let picture = picture(&paths);
+        let mut scheduler = EarliestArrival::default();
+        if scheduler.next(&picture.view(), &backlog(bytes, None, picture.now)).is_none()
+            && picture.paths.iter().any(PathView::has_room)
+        {
+            prop_assert!(picture.paths.iter().any(|p| p.in_flight > 0));
+            prop_assert!(scheduler.poll_timeout().is_some());
+        }
+    }
+}
+
+#[test]
+fn paths_that_nobody_measured_are_used() {
+    let mut p = Picture::new(2);
+    for path in &mut p.paths {
+        (path.srtt, path.min_rtt, path.limit.cwnd) = (None, None, 4 * MTU);
+    }
+    assert_eq!(takes(&p, 1000, Some(500)), Some(PathId(0).0));
+    assert_eq!(takes(&p, 1000, None), Some(0));
+}
