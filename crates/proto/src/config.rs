@@ -10,6 +10,8 @@ pub struct TransportConfig {
     pub rto_initial: Duration,
     /// RTO.Min.
     pub rto_min: Duration,
+    /// RTO.Min towards a peer of ours; `None`: the same.
+    pub rto_min_ours: Option<Duration>,
     /// RTO.Max.
     pub rto_max: Duration,
     /// Max.Burst in packets. A SACK that acknowledges n packets allows n/2 such bursts unless `strict_rfc`.
@@ -27,12 +29,20 @@ pub struct TransportConfig {
     pub heartbeat_interval: Duration,
     /// SACK.Delay.
     pub sack_delay: Duration,
+    /// SACK.Delay towards a peer of ours; `None`: the same. The peer is taken to have it, too.
+    pub sack_delay_ours: Option<Duration>,
     /// Acknowledge at least every this many DATA packets.
     pub sack_frequency: u32,
     /// Valid.Cookie.Life.
     pub cookie_life: Duration,
     /// Errors after which a path is potentially failed (RFC 7829's PFMR); `None` turns that state off.
     pub pf_max_retrans: Option<u32>,
+    /// Towards a peer of ours: send something again before T3-rtx expires, when two round trips brought nothing (RFC 8985 §7),
+    /// and take back timeouts that turn out to be spurious.
+    pub tail_probes: bool,
+    /// Towards a peer of ours: a path is potentially failed after a tail probe or three heartbeats that nothing answered,
+    /// and inactive after 40 of them and this long without an answer; `None`: by the number of errors alone.
+    pub failed_after: Option<Duration>,
     /// Probe potentially failed and inactive paths at least this often; `None`: RFC 9260's back-off.
     pub failed_probe_interval: Option<Duration>,
     /// IP-level MTU of a path unless the path says otherwise, bytes.
@@ -72,6 +82,7 @@ impl Default for TransportConfig {
         TransportConfig {
             rto_initial: Duration::from_secs(1),
             rto_min: Duration::from_secs(1),
+            rto_min_ours: None,
             rto_max: Duration::from_secs(60),
             max_burst: 4,
             association_max_retrans: 10,
@@ -80,9 +91,12 @@ impl Default for TransportConfig {
             max_init_retrans: 8,
             heartbeat_interval: Duration::from_secs(30),
             sack_delay: Duration::from_millis(200),
+            sack_delay_ours: None,
             sack_frequency: 2,
             cookie_life: Duration::from_secs(60),
             pf_max_retrans: None,
+            tail_probes: false,
+            failed_after: None,
             failed_probe_interval: None,
             mtu: 1400,
             encapsulation: 28,
@@ -111,8 +125,24 @@ impl TransportConfig {
             send_buffer: 512 << 10,
             buffer_limit: Some(16 << 20),
             opportunistic: true,
+            rto_min_ours: Some(Duration::from_millis(200)),
+            sack_delay_ours: Some(Duration::from_millis(25)),
             endured_silence: Some(Duration::from_secs(65)),
+            tail_probes: true,
+            failed_after: Some(Duration::from_secs(10)),
             ..TransportConfig::default()
         }
+    }
+
+    /// What an association goes by once it knows its peer, one of ours or not; `None`: nothing else than before.
+    pub(crate) fn towards(&self, ours: bool) -> Option<TransportConfig> {
+        let mut own = self.clone();
+        if ours {
+            own.rto_min = own.rto_min_ours.unwrap_or(own.rto_min).min(own.rto_max);
+            own.sack_delay = own.sack_delay_ours.unwrap_or(own.sack_delay);
+        } else {
+            (own.tail_probes, own.failed_after, own.endured_silence) = (false, None, None);
+        }
+        (own != *self).then_some(own)
     }
 }

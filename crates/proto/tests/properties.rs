@@ -7,8 +7,10 @@ mod common;
 use std::sync::Arc;
 
 use adversary::{Kind, holds};
+use strandcast_proto::config::TransportConfig;
 use strandcast_proto::policy::Scheme;
 use strandcast_proto::rfc;
+use strandcast_proto::time::Duration;
 
 fn check(name: &str, kind: Kind, make: fn() -> Box<dyn Scheme>) {
     let command = format!("cargo test -p strandcast-proto --test properties {name}");
@@ -50,4 +52,30 @@ fn into_a_small_buffer_over_the_primary_path() {
 #[test]
 fn from_the_first_packet_of_a_bad_network() {
     check("from_the_first_packet_of_a_bad_network", Kind::Early, common::scheme::simple);
+}
+
+/// What the commands send with: tail probes, short timeouts, verdicts on evidence.
+fn check_live(name: &str, make: impl Fn() -> Box<dyn Scheme> + Send + Sync + 'static) {
+    let command = format!("cargo test -p strandcast-proto --test properties {name}");
+    let tune: adversary::Tune = Arc::new(|transport| {
+        *transport = TransportConfig {
+            pf_max_retrans: transport.pf_max_retrans,
+            failed_probe_interval: transport.failed_probe_interval,
+            max_init_retrans: transport.max_init_retrans,
+            // It is to outlive whatever happens before the network is well again.
+            endured_silence: Some(Duration::from_secs(1_000_000)),
+            ..TransportConfig::live()
+        };
+    });
+    holds(&command, Kind::PotentiallyFailed, 1000, &(Arc::new(make) as adversary::Make), &tune);
+}
+
+#[test]
+fn with_the_parameters_for_real_paths() {
+    check_live("with_the_parameters_for_real_paths", common::scheme::simple);
+}
+
+#[test]
+fn with_the_parameters_for_real_paths_over_the_primary_path() {
+    check_live("with_the_parameters_for_real_paths_over_the_primary_path", || Box::new(rfc::scheme()));
 }

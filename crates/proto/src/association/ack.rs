@@ -20,6 +20,8 @@ pub(super) struct PathAck {
     earliest: Option<Tsn>,
     /// An acknowledgement that can only be of a transmission on this path.
     alive: bool,
+    /// The last chunk it acknowledges that a timeout took for lost although it arrived.
+    pub late: Option<Tsn>,
 }
 
 impl Association {
@@ -69,6 +71,7 @@ impl Association {
             self.room_may_return();
         }
         self.count_misses(now);
+        self.tail_answered(now, sack);
         self.advance_peer_ack(now, sack.header.cumulative_tsn_ack);
         self.refill_bursts(now);
         self.keep_a_timer(now);
@@ -112,6 +115,7 @@ impl Association {
                 fronts: (p.originals.front().copied(), p.retransmitted.first().map(Outstanding::tsn)),
                 earliest: self.earliest_outstanding(path),
                 alive: false,
+                late: None,
             });
         }
         self.tx.acks = acks;
@@ -192,6 +196,9 @@ impl Association {
                 ack.info.rtt = Some(now - chunk.info.transmissions[0].at);
             }
         }
+        if again || was_lost {
+            self.note_late(now, tsn, was_lost);
+        }
         self.tx.outstanding.set_state(tsn, ChunkState::GapAcked);
     }
 
@@ -221,6 +228,12 @@ impl Association {
                 self.path_answered(now, path);
             }
             self.update_t3(now, a);
+            if a.info.newly_acked > 0 || a.info.all_acked {
+                self.restart_tail(now, path);
+            }
+            if let Some(late) = a.late {
+                self.undo_timeout(now, path, late);
+            }
         }
         if newly > 0 {
             // RFC 9260 §8.1: whichever way it came, the peer answers.
@@ -288,7 +301,7 @@ impl Association {
         }
     }
 
-    fn lose_by_misses(&mut self, now: Instant, tsn: Tsn, path: PathId) {
+    pub(super) fn lose_by_misses(&mut self, now: Instant, tsn: Tsn, path: PathId) {
         let Some(cause) = self.lose(now, tsn, path, LossTrigger::FastRetransmit) else { return };
         let highest = self.highest_in_flight(path).unwrap_or(tsn);
         let p = &mut self.paths[path.index()];
@@ -342,7 +355,11 @@ impl Association {
     /// Something that was sent on `path` alone arrived: it works.
     pub(super) fn path_answered(&mut self, now: Instant, path: PathId) {
         self.tx.errors = 0;
-        self.paths[path.index()].timed_out = false;
+        let p = &mut self.paths[path.index()];
+        (p.timed_out, p.answered) = (false, Some(now));
+        if self.config.failed_after.is_some() && self.mind.views[path.index()].error_count > 0 {
+            path::forget_back_off(&mut self.mind.views[path.index()], &self.config);
+        }
         self.mind.views[path.index()].error_count = 0;
         if matches!(self.mind.views[path.index()].state, PathState::PotentiallyFailed | PathState::Inactive) {
             self.set_path_state(now, path, PathState::Active);

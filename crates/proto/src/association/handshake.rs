@@ -309,6 +309,9 @@ impl Association {
         self.peer_partial = self.config.partial_reliability && peer.partial;
         self.auth = peer.auth.as_ref().and_then(|p| AuthKeys::new(&self.auth_local, p));
         self.mind.peer_reports = self.config.reports && peer.reports && self.auth.is_some();
+        if let Some(config) = self.config.towards(self.mind.peer_reports) {
+            self.config = config.into();
+        }
     }
 
     /// The handshake is done; its last packet came by `on`, which is thereby confirmed (RFC 9260 §5.4), unless the peer

@@ -40,6 +40,9 @@ impl Association {
     /// T3-rtx expired on `path` (RFC 9260 §6.3.3).
     pub(super) fn on_t3(&mut self, now: Instant, path: PathId) {
         self.paths[path.index()].t3 = None;
+        if self.probes_first(now, path) {
+            return;
+        }
         let answered_probe = self.tx.probing_zero_window && self.tx.zero_window_answered.contains(path);
         self.tx.zero_window_answered.remove(path);
         if !answered_probe {
@@ -48,6 +51,7 @@ impl Association {
         path::back_off(&mut self.mind.views[path.index()], &self.config);
         let highest = self.highest_in_flight(path);
         let cause = self.lose_all(now, path, LossTrigger::Timeout);
+        self.paths[path.index()].undo = Some(now).filter(|_| self.config.tail_probes);
         self.requeue_doubted();
         // RFC 5681 §3.1: what times out once more since nothing arrived is no further sign of congestion.
         let again = core::mem::replace(&mut self.paths[path.index()].timed_out, true);
@@ -63,6 +67,7 @@ impl Association {
             self.paths[path.index()].heartbeats.excuse();
             self.path_error(now, path);
         }
+        self.paths[path.index()].tail.spent = false;
         self.keep_a_timer(now);
     }
 
@@ -75,6 +80,7 @@ impl Association {
         gone.extend(p.retransmitted.iter().map(|(number, _)| Outstanding::tsn(number)));
         p.retransmitted.clear();
         p.timed = None;
+        p.tail.at = None;
         let mut first = None;
         for &tsn in &gone {
             if let Some(cause) = self.lose(now, tsn, path, trigger) {
@@ -132,8 +138,7 @@ impl Association {
             // It may be a NAT that forgot us: the heartbeat carries our name (see `still_here`).
             self.paths[path.index()].heartbeats.want();
         }
-        let failed = errors > self.config.path_max_retrans;
-        let suspect = self.config.pf_max_retrans.is_some_and(|pf| errors > pf);
+        let (suspect, failed) = self.verdicts(now, path, errors);
         match state {
             PathState::Active | PathState::PotentiallyFailed if failed => {
                 self.set_path_state(now, path, PathState::Inactive);
@@ -191,6 +196,7 @@ impl Association {
             self.prune(PathId(i as u8));
             if self.mind.views[i].in_flight == 0 {
                 self.paths[i].t3 = None;
+                self.paths[i].tail.at = None;
             }
         }
     }

@@ -154,6 +154,14 @@ impl Mind {
         scheme.probe(&view)
     }
 
+    /// Book bytes enter the flight of `path`.
+    pub fn entered_flight(&mut self, path: PathId, len: u64) {
+        let view = &mut self.views[path.index()];
+        view.in_flight += len;
+        view.in_flight_chunks += 1;
+        self.in_flight += len;
+    }
+
     /// Book bytes leave the flight of `path`, unacknowledged.
     pub fn left_flight(&mut self, path: PathId, len: u64) {
         let view = &mut self.views[path.index()];

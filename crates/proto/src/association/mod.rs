@@ -26,7 +26,9 @@ mod shutdown;
 mod silence;
 mod state;
 mod stats;
+mod tail;
 mod timers;
+mod verdict;
 
 pub use event::{CloseReason, Event, PathChange};
 pub use held::{HeldBack, HeldBy};
@@ -42,3 +44,4 @@ pub(crate) use handshake::{Capabilities, Established, Offer, init_chunk};
 pub(crate) use moving::Candidate;
 pub(crate) use right_sizing::Sounding;
 pub(crate) use state::State;
+pub(crate) use tail::Tail;

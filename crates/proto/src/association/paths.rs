@@ -88,6 +88,7 @@ impl Association {
     pub(super) fn confirm(&mut self, now: Instant, path: PathId) {
         let p = &mut self.paths[path.index()];
         p.confirmed = true;
+        p.answered = Some(now);
         self.paths_moved |= p.credit.take().is_some();
         let state = if p.suspended.0 || p.suspended.1 { PathState::Suspended } else { PathState::Active };
         self.mind.views[path.index()].error_count = 0;
@@ -172,7 +173,9 @@ impl Association {
     ) -> Heartbeat {
         let nonce = self.random.u64();
         let view = &self.mind.views[path.index()];
+        let evidence = self.evidence_wait(path).filter(|_| self.paths[path.index()].confirmed);
         let timeout = match self.probe_interval(path) {
+            _ if evidence.is_some() => evidence.unwrap_or_default(),
             Some(limit) if !matches!(view.state, PathState::Active | PathState::Unconfirmed) => {
                 view.rto.min(limit)
             }
@@ -256,7 +259,9 @@ impl Association {
             if probe {
                 continue;
             }
-            path::back_off(&mut self.mind.views[path.index()], &self.config);
+            if self.config.failed_after.is_none() || !self.paths[path.index()].confirmed {
+                path::back_off(&mut self.mind.views[path.index()], &self.config);
+            }
             if self.mind.views[path.index()].state == PathState::Unconfirmed {
                 self.retry_unconfirmed(now, path);
             } else {

@@ -425,16 +425,15 @@ impl Association {
         let Some(chunk) = self.tx.outstanding.get(tsn) else { return };
         let len = chunk.info.len;
         self.tx.probing_zero_window |= self.mind.rwnd() < len;
+        self.mind.entered_flight(path, len);
         let view = &mut self.mind.views[path.index()];
-        view.in_flight += len;
-        view.in_flight_chunks += 1;
         view.last_sent = Some(now);
-        self.mind.in_flight += len;
         let p = &mut self.paths[path.index()];
         p.t3 = p.t3.or(Some(now + view.rto));
         p.stats.chunks_sent += 1;
         p.stats.payload_sent += chunk.payload.len() as u64;
         self.mind.sent(now, &chunk.info);
+        self.arm_tail(now, path);
     }
 
     /// Cuts the next chunk from the queue and gives it the next TSN.

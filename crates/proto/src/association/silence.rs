@@ -6,7 +6,6 @@ use super::event::CloseReason;
 use crate::path;
 use crate::policy::{LossTrigger, PathId, PathState};
 use crate::time::{Duration, Instant};
-use crate::tx::Outstanding;
 
 /// In a total silence each path is probed this often: the answer comes within a second of a path's return, at round-trip
 /// times up to 350 ms.
@@ -33,7 +32,7 @@ impl Silence {
 
 impl Association {
     fn endured(&self) -> Option<Duration> {
-        self.config.endured_silence.filter(|_| self.mind.peer_reports)
+        self.config.endured_silence
     }
 
     /// A timeout on a path that carries data: whether time decides over the end of the association, not the number of errors.
@@ -105,12 +104,7 @@ impl Association {
 
     /// What left on `path` before `sent` is lost; nobody is told of congestion.
     fn lose_older(&mut self, now: Instant, path: PathId, sent: Instant) {
-        let p = &self.paths[path.index()];
-        let again = p.retransmitted.iter().map(|(number, _)| Outstanding::tsn(number));
-        let mut old: Vec<_> = p.originals.iter().copied().chain(again).collect();
-        let left = |t: &crate::policy::Transmission| t.path == path && t.in_flight && t.at <= sent;
-        old.retain(|t| self.tx.outstanding.get(*t).is_some_and(|c| c.info.transmissions.iter().any(left)));
-        for tsn in old {
+        for tsn in self.sent_before(path, sent) {
             if self.lose(now, tsn, path, LossTrigger::Timeout).is_some() {
                 self.paths[path.index()].stats.lost_timeout += 1;
             }

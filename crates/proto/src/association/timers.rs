@@ -16,6 +16,8 @@ pub enum Timer {
     T5,
     /// T3-rtx of a path.
     T3,
+    /// Tail probe of a path.
+    Tail,
     /// Delayed acknowledgement.
     Sack,
     /// FORWARD-TSN is sent again.
@@ -60,6 +62,7 @@ impl Association {
                 self.paths.iter().zip(&self.mind.views).filter(|(_, v)| v.state != PathState::Closed)
             {
                 offer(p.t3, Timer::T3);
+                offer(p.tail.at, Timer::Tail);
                 offer(p.heartbeats.deadline(), Timer::HeartbeatTimeout);
                 if self.speaks() {
                     offer(Some(p.heartbeats.next), Timer::Heartbeat);
@@ -117,6 +120,9 @@ impl Association {
     fn path_timers(&mut self, now: Instant, path: PathId) {
         if self.state == State::Closed || !self.is_open(path) {
             return;
+        }
+        if self.paths[path.index()].tail.at.is_some_and(|t| t <= now) {
+            self.on_tail(now, path);
         }
         if self.paths[path.index()].t3.is_some_and(|t| t <= now) {
             self.on_t3(now, path);

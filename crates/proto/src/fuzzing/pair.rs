@@ -110,14 +110,16 @@ impl<'a> Play<'a> {
         let kind = script.u8();
         let seeds = Seeds::new(1, 0);
         let small = kind & 8 > 0;
+        let base = if kind & 64 > 0 { TransportConfig::live() } else { TransportConfig::default() };
         let transport = Arc::new(TransportConfig {
+            endured_silence: base.endured_silence.map(|_| Duration::from_secs(1_000_000)),
             association_max_retrans: 100_000,
             max_init_retrans: 100_000,
             strict_rfc: kind & 4 > 0,
             receive_buffer: if small { 3 * 1400 } else { 1 << 20 },
             send_buffer: if small { 6000 } else { 1 << 20 },
             pf_max_retrans: (kind & 16 > 0).then_some(0),
-            ..TransportConfig::default()
+            ..base
         });
         let accept: SchemeFactory = Arc::new(|_| Box::new(rfc::scheme()));
         let config = EndpointConfig { transport, ..EndpointConfig::default() };

@@ -4,7 +4,7 @@ use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::collections::VecDeque;
 
 use super::heartbeat::Heartbeats;
-use crate::association::{Candidate, Sounding};
+use crate::association::{Candidate, Sounding, Tail};
 use crate::config::TransportConfig;
 use crate::policy::{Limit, LinkId, PathId, PathState, PathView};
 use crate::time::{Duration, Instant};
@@ -69,6 +69,10 @@ pub struct PathStats {
     pub payload_acked: u64,
     /// T3-rtx expirations.
     pub timeouts: u64,
+    /// Of these, those after which the peer acknowledged what had been taken for lost, before it was sent again.
+    pub spurious_timeouts: u64,
+    /// Tail probes ([`TransportConfig::tail_probes`]).
+    pub tail_probes: u64,
     /// Chunks sent here because they held up a buffer on a slower path (`TransportConfig::opportunistic`).
     pub opportunistic: u64,
     /// Times its window was cut since chunks in flight here held up a buffer.
@@ -122,6 +126,12 @@ pub(crate) struct Path {
     pub copied: Option<Tsn>,
     /// T3-rtx.
     pub t3: Option<Instant>,
+    /// The tail probe.
+    pub tail: Tail,
+    /// When T3-rtx last expired, until the timeout is known to have been right.
+    pub undo: Option<Instant>,
+    /// When something last proved that the peer receives what is sent here.
+    pub answered: Option<Instant>,
     /// The TSN whose round trip is being timed.
     pub timed: Option<Tsn>,
     /// T3-rtx expired, and nothing sent here was acknowledged since.
@@ -157,6 +167,9 @@ impl Path {
             retransmitted: Resent::default(),
             copied: None,
             t3: None,
+            tail: Tail::default(),
+            undo: None,
+            answered: None,
             timed: None,
             timed_out: false,
             recover: None,

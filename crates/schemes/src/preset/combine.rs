@@ -282,7 +282,9 @@ pub(super) fn tune(params: &Params, config: &mut TransportConfig) {
     let ms = |key| Some(params.number(key)).filter(|n| *n > 0).map(Duration::from_millis);
     config.pf_max_retrans = params.switch("pf").then_some(0);
     config.failed_probe_interval = ms("probe-interval");
-    config.rto_min = ms("rto-min").unwrap_or(config.rto_min);
+    if let Some(least) = ms("rto-min") {
+        (config.rto_min, config.rto_min_ours) = (least, None);
+    }
     config.rto_max = config.rto_max.max(config.rto_min);
     config.strict_rfc |= params.switch("strict");
 }

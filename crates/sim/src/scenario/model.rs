@@ -387,12 +387,21 @@ pub struct Sctp {
     pub rto_initial: Duration,
     /// RTO.Min.
     pub rto_min: Duration,
+    /// RTO.Min between two of ours, if it is another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rto_min_ours: Option<Duration>,
     /// RTO.Max.
     pub rto_max: Duration,
     /// Max.Burst, packets.
     pub max_burst: u32,
     /// SACK.Delay.
     pub sack_delay: Duration,
+    /// SACK.Delay between two of ours, if it is another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sack_delay_ours: Option<Duration>,
+    /// Send something again before a timer expires, when nothing was acknowledged for two round trips.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub tail_probes: bool,
     /// A SACK at least every so many packets.
     pub sack_frequency: u32,
     /// HB.interval.
@@ -401,6 +410,12 @@ pub struct Sctp {
     pub path_max_retrans: u32,
     /// Association.Max.Retrans.
     pub association_max_retrans: u32,
+    /// How long silence on all paths is endured; without it Association.Max.Retrans decides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub endured_silence: Option<Duration>,
+    /// How long a path must be without an answer before it fails; without it the number of errors decides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed_after: Option<Duration>,
     /// Announce REPORT and AUTH: what schemes say to each other.
     pub reports: bool,
     /// Parameters that the profile adds to every scheme (`initial-cwnd=2,half-floor=2`), before its own.

@@ -207,6 +207,24 @@ fn sctp_constants(sctp: &Sctp) -> Value {
     if let Some(limit) = sctp.buffer_limit {
         constants["buffer_limit"] = json!(limit);
     }
+    for (key, ours) in [("rto_min_ours", sctp.rto_min_ours), ("sack_delay_ours", sctp.sack_delay_ours)] {
+        if let Some(ours) = ours {
+            constants[key] = seconds(ours);
+        }
+    }
+    let own = sctp.profile.transport();
+    if sctp.tail_probes != own.tail_probes {
+        constants["tail_probes"] = json!(sctp.tail_probes);
+    }
+    let silences = [
+        ("endured_silence", sctp.endured_silence, own.endured_silence),
+        ("failed_after", sctp.failed_after, own.failed_after),
+    ];
+    for (key, time, own) in silences {
+        if time != own {
+            constants[key] = seconds(time.unwrap_or_default());
+        }
+    }
     constants
 }
 

@@ -163,9 +163,22 @@ const SCTP_CONSTANTS: Keys = Keys {
         ),
         Key::new("rto_initial", SPAN, PROFILE, "RTO.Initial"),
         Key::new("rto_min", SPAN, PROFILE, "RTO.Min"),
+        Key::new("rto_min_ours", SPAN, PROFILE, "RTO.Min between two of ours; `rto_min` alone sets both"),
         Key::new("rto_max", SPAN, PROFILE, "RTO.Max"),
         Key::new("max_burst", Takes::Whole(1, 1_000_000), PROFILE, "Max.Burst, packets"),
         Key::new("sack_delay", TIME, PROFILE, "SACK.Delay"),
+        Key::new(
+            "sack_delay_ours",
+            TIME,
+            PROFILE,
+            "SACK.Delay between two of ours; `sack_delay` alone sets both",
+        ),
+        Key::new(
+            "tail_probes",
+            Takes::Switch,
+            PROFILE,
+            "what gets no answer is sent again before its timer expires",
+        ),
         Key::new(
             "sack_frequency",
             Takes::Whole(1, 1_000_000),
@@ -175,6 +188,18 @@ const SCTP_CONSTANTS: Keys = Keys {
         Key::new("heartbeat_interval", SPAN, PROFILE, "HB.interval"),
         Key::new("path_max_retrans", Takes::Whole(0, 1_000_000), PROFILE, "Path.Max.Retrans"),
         Key::new("association_max_retrans", Takes::Whole(0, 1_000_000), PROFILE, "Association.Max.Retrans"),
+        Key::new(
+            "endured_silence",
+            TIME,
+            PROFILE,
+            "silence on all paths that ends an association; 0: errors end it",
+        ),
+        Key::new(
+            "failed_after",
+            TIME,
+            PROFILE,
+            "least time without an answer until a path is inactive; 0: errors decide",
+        ),
         Key::new("reports", Takes::Switch, PROFILE, "REPORT and AUTH: what schemes say to each other"),
         Key::new(
             "scheme_defaults",

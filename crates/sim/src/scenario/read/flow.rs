@@ -1,6 +1,7 @@
 //! Flows.
 
 use core::str::FromStr;
+use core::time::Duration;
 use std::collections::BTreeMap;
 
 use super::app;
@@ -91,21 +92,37 @@ fn sctp(flow: &Table<'_>) -> Read<Sctp> {
         buffer_limit = |item| Ok(Some(item.bytes()? as u32));
         rto_initial = |item| item.time();
         rto_min = |item| item.time();
+        rto_min_ours = |item| item.time().map(Some);
         rto_max = |item| item.time();
         max_burst = |item| Ok(item.whole()? as u32);
         sack_delay = |item| item.time();
+        sack_delay_ours = |item| item.time().map(Some);
+        tail_probes = |item| item.switch();
         sack_frequency = |item| Ok(item.whole()? as u32);
         heartbeat_interval = |item| item.time();
         path_max_retrans = |item| Ok(item.whole()? as u32);
         association_max_retrans = |item| Ok(item.whole()? as u32);
+        endured_silence = |item| item.time().map(above_zero);
+        failed_after = |item| item.time().map(above_zero);
         reports = |item| item.switch();
         scheme_defaults = |item| item.text();
+    }
+    let alone = |others, ours| table.has(others) && !table.has(ours);
+    if alone("rto_min", "rto_min_ours") {
+        sctp.rto_min_ours = None;
+    }
+    if alone("sack_delay", "sack_delay_ours") {
+        sctp.sack_delay_ours = None;
     }
     if sctp.rto_min > sctp.rto_max {
         let message = format!("RTO.Min {:?} is above RTO.Max {:?}; swap them", sctp.rto_min, sctp.rto_max);
         return Err(table.error_at(if table.has("rto_min") { "rto_min" } else { "rto_max" }, message));
     }
     Ok(sctp)
+}
+
+fn above_zero(time: Duration) -> Option<Duration> {
+    Some(time).filter(|t| !t.is_zero())
 }
 
 /// Constants of TCP that are times.

@@ -1,0 +1,215 @@
+//! Tail probes (RFC 8985 §7, per path): when nothing sent on a path is acknowledged any more, something is sent again before
+//! its timer expires, so that the acknowledgement tells what was lost ([`crate::config::TransportConfig::tail_probes`]).
+
+use super::Association;
+use crate::policy::{LossCause, LossTrigger, PathId, PathState, Signal};
+use crate::time::{Duration, Instant};
+use crate::tx::{ChunkState, Outstanding};
+use crate::wire::chunk::Sack;
+use crate::wire::serial::Tsn;
+
+/// The tail probe of a path. One leaves after the last progress at most.
+#[derive(Debug, Default)]
+pub(crate) struct Tail {
+    /// When it is due.
+    pub at: Option<Instant>,
+    /// It left, and nothing was acknowledged on the path since.
+    pub spent: bool,
+    /// What was sent again on this path, and when, until it is answered.
+    probe: Option<(Tsn, Instant)>,
+}
+
+impl Association {
+    /// How long an acknowledgement may take: two round trips, more if they vary, and the peer's delay.
+    fn probe_timeout(&self, path: PathId) -> Option<Duration> {
+        let v = &self.mind.views[path.index()];
+        let trip = v.srtt.filter(|_| self.config.tail_probes)?;
+        Some(trip + trip.max(4 * v.rttvar) + self.config.sack_delay)
+    }
+
+    /// Data left on `path`.
+    pub(super) fn arm_tail(&mut self, now: Instant, path: PathId) {
+        if !self.config.tail_probes || self.paths[path.index()].tail.spent {
+            return;
+        }
+        if self.paths[path.index()].tail.at.is_none() {
+            self.paths[path.index()].tail.at = self.probe_timeout(path).map(|wait| now + wait);
+        }
+    }
+
+    /// Something sent on `path` was acknowledged, or nothing is in flight there any more.
+    pub(super) fn restart_tail(&mut self, now: Instant, path: PathId) {
+        let flies = self.mind.views[path.index()].in_flight > 0;
+        let wait = if flies { self.probe_timeout(path) } else { None };
+        let tail = &mut self.paths[path.index()].tail;
+        (tail.at, tail.spent) = (wait.map(|wait| now + wait), false);
+    }
+
+    /// The probe of `path` is due. The earliest chunk goes by another path if one works, for it may be this one that does not;
+    /// the latest goes here. T3-rtx waits for the answer.
+    pub(super) fn on_tail(&mut self, now: Instant, path: PathId) {
+        let i = path.index();
+        self.paths[i].tail.at = None;
+        self.prune(path);
+        let (earliest, latest) = (self.earliest_outstanding(path), self.highest_in_flight(path));
+        let (Some(earliest), Some(latest)) = (earliest, latest) else { return };
+        if self.mind.views[i].state != PathState::Active || self.mind.a_rwnd == 0 {
+            return;
+        }
+        self.paths[i].tail.spent = true;
+        self.paths[i].stats.tail_probes += 1;
+        let other = self.other_way(path);
+        if let Some(other) = other.filter(|o| !self.in_flight_on(earliest, *o)) {
+            self.send_again(earliest, other);
+        }
+        if other.is_some() && earliest == latest {
+            self.paths[i].heartbeats.want();
+        } else if self.in_flight_on(latest, path) {
+            self.paths[i].tail.probe = Some((latest, now));
+            self.send_again(latest, path);
+        }
+        let v = &self.mind.views[i];
+        let trip = v.srtt.unwrap_or_default();
+        let answer = now + trip + (trip / 4).max(4 * v.rttvar) + self.config.sack_delay;
+        self.paths[i].t3 = self.paths[i].t3.map(|t3| t3.max(answer));
+    }
+
+    /// The quickest other path on which nothing is amiss.
+    fn other_way(&self, path: PathId) -> Option<PathId> {
+        let usable = self.mind.usable();
+        let fine = |v: &&crate::policy::PathView| {
+            v.id != path
+                && usable.contains(v.id)
+                && v.error_count == 0
+                && !self.paths[v.id.index()].tail.spent
+        };
+        self.mind.views.iter().filter(fine).min_by_key(|v| (v.srtt, v.id)).map(|v| v.id)
+    }
+
+    /// T3-rtx expired before a probe left: the probe goes first, and its answer is waited for. Timeouts of a round-trip
+    /// time that rises quickly, or of a link that stalls, are told from losses by it.
+    pub(super) fn probes_first(&mut self, now: Instant, path: PathId) -> bool {
+        let i = path.index();
+        if self.paths[i].tail.spent || self.mind.views[i].state != PathState::Active {
+            return false;
+        }
+        if !self.config.tail_probes || self.mind.views[i].srtt.is_none() {
+            return false;
+        }
+        self.paths[i].t3 = Some(now);
+        self.on_tail(now, path);
+        self.paths[i].tail.spent
+    }
+
+    /// `path` goes on at other addresses: what is in flight is awaited for no longer than a tail probe would be, for it, or its
+    /// acknowledgement, may have gone to the old ones.
+    pub(super) fn leave_address(&mut self, now: Instant, path: PathId) {
+        let wait = self.probe_timeout(path);
+        let p = &mut self.paths[path.index()];
+        p.tail.at = None;
+        if let (Some(t3), Some(wait)) = (p.t3, wait) {
+            p.t3 = Some(t3.min(now + wait));
+        }
+    }
+
+    /// A SACK was read: what left well before a probe that it acknowledges, and is still missing, is lost (RFC 8985 §6.2); so
+    /// is what the probe repaired, unless it came twice (§7.4).
+    pub(super) fn tail_answered(&mut self, now: Instant, sack: &Sack) {
+        for i in 0..self.paths.len() {
+            let path = PathId(i as u8);
+            let Some((tsn, sent)) = self.paths[i].tail.probe else { continue };
+            if self.in_flight_on(tsn, path) {
+                continue;
+            }
+            self.paths[i].tail.probe = None;
+            let view = &self.mind.views[i];
+            let (least, trip) = (view.min_rtt.unwrap_or_default(), view.srtt.unwrap_or_default());
+            let acked = self.tx.outstanding.get(tsn).is_none_or(|c| c.acked());
+            if !acked || now - sent < least {
+                continue;
+            }
+            let before = sent - trip / 4;
+            for lost in self.sent_before(path, before) {
+                self.lose_by_misses(now, lost, path);
+            }
+            let twice = sack.duplicates().any(|d| d == tsn);
+            if !twice && self.paths[i].recover.is_none_or(|r| tsn.is_after(r)) {
+                let highest = self.highest_in_flight(path).unwrap_or(tsn);
+                self.paths[i].recover = Some(highest);
+                let (trigger, cause) = (LossTrigger::FastRetransmit, LossCause::Congestion);
+                self.mind.signal(now, &Signal::LossEvent { path, trigger, highest, cause });
+            }
+        }
+    }
+
+    /// What is in flight on `path` since `sent` or before, in the order of TSNs of first transmissions, then the others.
+    pub(super) fn sent_before(&self, path: PathId, sent: Instant) -> Vec<Tsn> {
+        let p = &self.paths[path.index()];
+        let again = p.retransmitted.iter().map(|(number, _)| Outstanding::tsn(number));
+        let left = |t: &crate::policy::Transmission| t.path == path && t.in_flight;
+        let old = |tsn: &Tsn| {
+            let chunk = self.tx.outstanding.get(*tsn);
+            // Of several transmissions here the last one counts.
+            let last = chunk.and_then(|c| c.info.transmissions.iter().rfind(|t| left(t)));
+            last.is_some_and(|t| t.at <= sent)
+        };
+        p.originals.iter().copied().chain(again).filter(old).collect()
+    }
+
+    /// `tsn` is acknowledged, after it was taken for lost (`was_lost`: and not sent again) or sent again. If a timeout took it for
+    /// lost and the answer can only be to its first transmission, the timeout was spurious.
+    pub(super) fn note_late(&mut self, now: Instant, tsn: Tsn, was_lost: bool) {
+        let Some(chunk) = self.tx.outstanding.get(tsn) else { return };
+        let [first, .., last] = &chunk.info.transmissions[..] else {
+            let first = chunk.info.transmissions.first().filter(|_| was_lost);
+            let late = first.filter(|t| self.paths[t.path.index()].undo.is_some_and(|at| t.at <= at));
+            if let Some(path) = late.map(|t| t.path) {
+                self.tx.acks[path.index()].late = Some(tsn);
+            }
+            return;
+        };
+        let Some(at) = self.paths[first.path.index()].undo.filter(|at| first.at <= *at) else { return };
+        let least = self.mind.views.iter().filter_map(|v| v.min_rtt).min().unwrap_or_default();
+        if last.at >= at && now - last.at < least {
+            self.tx.acks[first.path.index()].late = Some(tsn);
+        }
+    }
+
+    /// A SACK acknowledges what a timeout of `path` took for lost although it arrived: the timeout was spurious, and
+    /// what left after `late` is under way as before (RFC 5682's conclusion, without its wait). The window stays as the
+    /// timeout left it; it grows as the acknowledgements come in.
+    pub(super) fn undo_timeout(&mut self, now: Instant, path: PathId, late: Tsn) {
+        let i = path.index();
+        let Some(at) = self.paths[i].undo.take() else { return };
+        let threshold = self.mind.scheme.threshold(path).max(1);
+        let by_timeout = |tsn: &Tsn| {
+            let chunk = self.tx.outstanding.get(*tsn).filter(|c| matches!(c.state, ChunkState::Lost(_)));
+            let once = chunk.filter(|c| c.info.sent_once()).map(|c| &c.info.transmissions[0]);
+            tsn.is_after(late) && once.is_some_and(|t| t.path == path && t.at <= at && t.misses < threshold)
+        };
+        let back: Vec<Tsn> = self.tx.lost.iter().copied().filter(by_timeout).collect();
+        self.paths[i].stats.spurious_timeouts += 1;
+        for &tsn in back.iter().rev() {
+            if self.paths[i].originals.front().is_some_and(|f| !tsn.is_before(*f)) {
+                continue;
+            }
+            self.paths[i].originals.push_front(tsn);
+            self.tx.outstanding.set_state(tsn, ChunkState::InFlight);
+            let Some(chunk) = self.tx.outstanding.get_mut(tsn) else { continue };
+            chunk.info.transmissions[0].in_flight = true;
+            chunk.info.losses = chunk.info.losses.saturating_sub(1);
+            let len = chunk.info.len;
+            self.mind.entered_flight(path, len);
+            self.paths[i].stats.lost_timeout -= 1;
+        }
+        let outstanding = &self.tx.outstanding;
+        let lost = |t: &Tsn| outstanding.get(*t).is_some_and(|c| matches!(c.state, ChunkState::Lost(_)));
+        self.tx.lost.retain(lost);
+        self.tx.pick = None;
+        self.path_answered(now, path);
+        if self.mind.views[i].in_flight > 0 {
+            self.paths[i].t3 = Some(now + self.mind.views[i].rto);
+        }
+        self.restart_tail(now, path);
+    }
+}
