@@ -28,6 +28,7 @@ def test_what_it_says(example: sc.Scenario, root: pathlib.Path) -> None:
     assert example.title == "Four uplinks, one bottleneck"
     assert (example.runs, example.seed) == (10, 1)
     assert example.file == str(root / EXAMPLE)
+    assert example.profiles == {"live": "live", "upload": "rfc", "archive": "rfc"}, "UDP has none"
     said = example.resolved()
     assert said["run"] == {"time": 60, "warmup": 5, "seed": 1, "runs": 10, "series": pytest.approx(0.5)}
     assert said["links"]["satellite"]["delay"] == pytest.approx(0.28)

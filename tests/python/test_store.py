@@ -93,6 +93,7 @@ def test_the_hash_is_told(tmp_path: pathlib.Path, cell: Cell) -> None:
     folder = tmp_path / "_scenarios" / cell.scenario.hash
     about = json.loads((folder / "point.json").read_text())
     assert about["title"] == "Two links"
+    assert about["profiles"] == cell.scenario.profiles == {"bulk": "rfc"}
     assert about["set"] == ['links.x.delay="15 ms"']
     again = sc.Scenario.load(folder / "scenario.toml").with_sets(about["set"])
     assert again.hash == cell.scenario.hash

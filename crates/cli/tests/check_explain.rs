@@ -92,6 +92,20 @@ fn check_warns() {
     warns("flows.data.app.kind=cbr flows.data.app.rate=4Mbit/s", &["flow data", "paths carry 3.00 Mbit/s"]);
 }
 
+/// Buffers that grow are judged by what they can grow to: 16 MiB in profile `live`, unless a scenario says otherwise.
+#[test]
+fn buffers_that_grow_are_large_enough() {
+    let path = scenario("grow.toml", TWO_PATHS);
+    let warned = |more: &str| {
+        let sets = "--set flows.data.profile=live --set flows.data.app.size=2000000";
+        let ended = run(&format!("check {} {sets}{more}", path.display()));
+        ended.succeeds();
+        String::from_utf8(ended.out).expect("text").contains("longer than its receive buffer")
+    };
+    assert!(!warned(""));
+    assert!(warned(" --set flows.data.sctp.buffer_limit=1500000"));
+}
+
 #[test]
 fn bursts_that_pass_are_no_warning() {
     let path = scenario("bursts.toml", TWO_PATHS);

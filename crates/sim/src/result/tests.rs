@@ -139,6 +139,18 @@ fn means_and_differences_are_over_the_runs_that_have_the_metric() {
 }
 
 #[test]
+fn the_table_names_the_profiles_of_flows() {
+    let run = [run("a", 1, &[(flow("video"), "goodput_bps", 10.0)])];
+    let text = |profiles: &[(&str, &str)]| {
+        let profiles = profiles.iter().map(|(flow, of)| ((*flow).into(), (*of).into())).collect();
+        table(&Summary::of(ScenarioName { profiles, ..scenario() }, "1", 1, &run))
+    };
+    assert!(text(&[("video", "live")]).contains("\nprofile: video live\n"));
+    assert!(text(&[("tcp", "linux"), ("video", "live")]).contains("\nprofiles: tcp linux, video live\n"));
+    assert!(!text(&[]).contains("profile"));
+}
+
+#[test]
 fn remarks_stand_once_below_the_table() {
     let (mut first, mut second) = (run("a", 1, &[]), run("b", 1, &[]));
     let remark = |flow: &str, scheme: &str, text: &str| Remark {
