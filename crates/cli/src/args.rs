@@ -112,7 +112,7 @@ pub(crate) struct ReceiveArgs {
     #[arg(long)]
     pub(crate) once: bool,
     /// Give a sender up that was silent for this many seconds; others may follow it sooner (docs/cli.md)
-    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "65", value_parser = seconds)]
     pub(crate) silence: Duration,
     #[command(flatten)]
     pub(crate) limit: MemoryArgs,

@@ -25,6 +25,9 @@ pub struct TransportConfig {
     pub path_max_retrans: u32,
     /// Max.Init.Retransmits.
     pub max_init_retrans: u32,
+    /// INIT goes over every path at once, and INIT and COOKIE ECHO are repeated after this long at most. `None`: INIT takes
+    /// one path after the other, and T1 doubles up to RTO.Max (RFC 9260 §5.1, §6.3.3).
+    pub eager_handshake: Option<Duration>,
     /// HB.interval.
     pub heartbeat_interval: Duration,
     /// SACK.Delay.
@@ -89,6 +92,7 @@ impl Default for TransportConfig {
             endured_silence: None,
             path_max_retrans: 5,
             max_init_retrans: 8,
+            eager_handshake: None,
             heartbeat_interval: Duration::from_secs(30),
             sack_delay: Duration::from_millis(200),
             sack_delay_ours: None,
@@ -130,6 +134,7 @@ impl TransportConfig {
             endured_silence: Some(Duration::from_secs(65)),
             tail_probes: true,
             failed_after: Some(Duration::from_secs(10)),
+            eager_handshake: Some(Duration::from_secs(1)),
             ..TransportConfig::default()
         }
     }

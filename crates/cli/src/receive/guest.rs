@@ -3,6 +3,7 @@
 use super::player::Player;
 use crate::print::said;
 use crate::send::REFUSED;
+use crate::show::{Happening, Outages};
 use std::net::IpAddr;
 use std::time::Duration;
 use strandcast_media::pack::Message;
@@ -105,6 +106,8 @@ pub(super) struct Guest {
     pub(super) begun: Instant,
     /// Associations after the first.
     pub(super) reconnects: u64,
+    /// Times in which nothing came.
+    pub(super) outages: Outages,
 }
 
 impl Guest {
@@ -130,19 +133,23 @@ impl Guest {
             ended: None,
             begun: now,
             reconnects: 0,
+            outages: Outages::default(),
         }
     }
 
-    /// The same run of the same sender, over a new association.
-    pub(super) fn again(&mut self, candidate: Candidate) {
+    /// The same run of the same sender, over a new association; how long nothing came from it.
+    pub(super) fn again(&mut self, candidate: Candidate) -> Duration {
+        self.outages.begin(self.seen);
         self.association.abort("replaced by a new association");
         self.association = candidate.association;
         self.peer = candidate.peer;
         (self.packets, self.addresses) = (0, candidate.addresses);
         (self.heard, self.seen) = (self.association.now(), self.association.now());
+        let outage = self.outages.end(self.seen).unwrap_or_default();
         (self.left, self.closing, self.farewell) = (false, None, None);
         self.reconnects += 1;
         self.end_came |= self.player.push(candidate.first);
+        outage
     }
 
     /// Takes in what came; nothing means the association's end.
@@ -165,8 +172,8 @@ impl Guest {
         !self.left && !self.end_came && self.closing.is_some_and(|at| now - at >= UNREAD)
     }
 
-    /// Notes whether anything has come since the last look.
-    pub(super) fn observe(&mut self, now: Instant, seen: &Snapshot) {
+    /// Notes whether anything has come since the last look; what is to be told of it.
+    pub(super) fn observe(&mut self, now: Instant, seen: &Snapshot) -> Option<Happening> {
         let packets = seen.paths.iter().map(|p| p.stats.packets_received).sum();
         if packets != self.packets && !self.left {
             (self.packets, self.seen) = (packets, now);
@@ -175,5 +182,6 @@ impl Guest {
         if !addresses.is_empty() {
             self.addresses = addresses;
         }
+        self.outages.look(&self.peer, now, self.seen)
     }
 }

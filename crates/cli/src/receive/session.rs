@@ -12,7 +12,7 @@ use crate::output::Output;
 use crate::place::Place;
 use crate::print;
 use crate::send::{BUSY, REFUSED};
-use crate::show::{Happening, Monitor, Role, Stats};
+use crate::show::{Happening, Monitor, Role, Stats, duration};
 use crate::signals::{self, Stop, stopped};
 use crate::transport;
 use std::time::Duration;
@@ -191,9 +191,10 @@ impl Session {
     /// The guest is back over a new association.
     fn again(&mut self, candidate: Candidate) {
         let Some(guest) = &mut self.guest else { return self.admit(candidate) };
-        self.monitor.line(&format!("{} is back as {}", guest.peer, candidate.peer));
+        let (before, now) = (guest.peer.clone(), candidate.peer.clone());
+        let outage = duration(guest.again(candidate));
+        self.monitor.line(&format!("{before} is back as {now}, after {outage}"));
         self.monitor.restart();
-        guest.again(candidate);
     }
 
     /// The guest makes way for another stream: what there is of it is played at once.
@@ -260,8 +261,10 @@ impl Session {
     async fn tick(&mut self) {
         let Some(guest) = &mut self.guest else { return };
         let Some(seen) = guest.association.snapshot().await else { return };
-        guest.observe(guest.association.now(), &seen);
         let now = guest.association.now();
+        if let Some(what) = guest.observe(now, &seen) {
+            self.monitor.tell((now - guest.begun).as_secs_f64(), &guest.peer, &what);
+        }
         let media = guest.player.media_now(now);
         self.monitor.show((now - guest.begun).as_secs_f64(), &guest.peer, media, &seen);
         if now - guest.heard >= self.silence && !guest.left {

@@ -1,7 +1,7 @@
 //! What `receive` says at the end of a stream.
 
 use super::guest::Guest;
-use crate::show::{BuffersNow, bytes, count, duration, ms, percent};
+use crate::show::{BuffersNow, bytes, count, duration, ms, outages, percent};
 use serde::Serialize;
 use std::time::Duration;
 use strandcast_proto::time::Instant;
@@ -41,6 +41,9 @@ pub(super) struct Summary {
     pub(super) reconnects: u64,
     /// The transport's buffers, of the last association.
     pub(super) buffers: BuffersNow,
+    /// Times in which nothing came from the sender for 2 s, or its association was lost.
+    pub(super) outages: u64,
+    pub(super) longest_outage_s: f64,
 }
 
 impl Summary {
@@ -66,6 +69,8 @@ impl Summary {
             clock_jumps: stats.clock_jumps,
             reconnects: guest.reconnects,
             buffers,
+            outages: guest.outages.count(),
+            longest_outage_s: guest.outages.longest(now).as_secs_f64(),
         }
     }
 
@@ -100,6 +105,7 @@ impl Summary {
                 "played later than asked for {shifts}, by {largest} at most, {now} at the end"
             ));
         }
+        lines.extend(outages(self.outages, self.longest_outage_s));
         if self.clock_jumps > 0 {
             lines.push(format!("the sender's clock jumped {}", count(self.clock_jumps, "time")));
         }

@@ -5,13 +5,16 @@ use crate::capture::Capture;
 use crate::error::CliError;
 use crate::print::said;
 use crate::transport;
+use std::net::SocketAddr;
 use std::time::Duration;
-use strandcast_net::driver::{Association, Client};
+use strandcast_net::driver::{Association, Client, Uplink};
 use strandcast_net::resolve::HostPort;
 use strandcast_proto::association::CloseReason;
 use strandcast_sim::simulation::SchemePlan;
 use tokio::time::Instant;
 
+/// How long the receiver's name is looked for before the addresses known are taken.
+const RESOLVE: Duration = Duration::from_secs(1);
 /// How long one attempt may take.
 const ATTEMPT: Duration = Duration::from_secs(8);
 /// Pause after an attempt that failed at once.
@@ -29,6 +32,10 @@ pub(super) struct Plan {
     pub(super) paths: PathArgs,
     pub(super) scheme: SchemePlan,
     pub(super) capture: Capture,
+    /// The receiver's addresses and the ways there when the command began: in an outage no name may be found, and no
+    /// interface have a route.
+    pub(super) remotes: Vec<SocketAddr>,
+    pub(super) uplinks: Vec<Uplink>,
 }
 
 impl Plan {
@@ -69,8 +76,12 @@ impl Plan {
     }
 
     async fn open(&self) -> Result<Association, CliError> {
-        let remotes = transport::remotes(&self.host).await?;
-        let uplinks = transport::uplinks(&self.paths, &remotes)?;
+        let found = tokio::time::timeout(RESOLVE, transport::remotes(&self.host)).await;
+        let remotes = found.ok().and_then(Result::ok).unwrap_or_else(|| self.remotes.clone());
+        let mut uplinks = transport::uplinks(&self.paths, &remotes).unwrap_or_default();
+        // What has no route now may have one soon: the driver looks every second.
+        let missing = self.uplinks.iter().filter(|known| uplinks.iter().all(|u| u.name != known.name));
+        uplinks.extend(missing.cloned().collect::<Vec<_>>());
         let endpoint = transport::endpoint(&self.transport, &self.scheme, false);
         let (port, scheme) = (self.transport.sctp_port, transport::build(&self.scheme)?);
         let client = Client { endpoint, uplinks, port, scheme, tap: self.capture.tap() };

@@ -28,8 +28,8 @@ use tokio::task::JoinHandle;
 
 /// How long `send` tries to connect unless told otherwise; a live input, once connected, for ever.
 const RETRY: Duration = Duration::from_secs(30);
-/// The receiver was not heard for so long: the association is given up and opened anew.
-const SILENCE: Duration = Duration::from_secs(5);
+/// An association is not given up sooner, however short the user's patience: the path may only be slow.
+const LEAST_SILENCE: Duration = Duration::from_secs(5);
 /// How long the receiver's closing may take: others may have begun it in its name, and it knows nothing of it.
 const CLOSING: Duration = Duration::from_millis(1500);
 /// How long everything may take to be acknowledged at the end, beyond the latency.
@@ -92,7 +92,8 @@ pub(crate) async fn run(args: SendArgs, catalog: &SharedCatalog) -> Result<(), C
         transport::describe(&uplinks)
     ));
     monitor.line("warning: the stream is neither encrypted nor authenticated");
-    let plan = Plan { host: args.host, transport: args.transport, paths: args.paths, scheme, capture };
+    let (host, paths) = (args.host, args.paths);
+    let plan = Plan { host, transport: args.transport, paths, scheme, capture, remotes, uplinks };
     let first = args.retry.unwrap_or(Retry::For(RETRY));
     let association = tokio::select! {
         found = plan.connect(first, args.retry.is_some()) => found?,
@@ -199,10 +200,13 @@ impl Session {
         let now = self.now();
         let Link::Up(association) = &self.link else { return };
         self.pump.sign_of_life(now, association);
-        let silent = self.watch.look(self.clock.now(), association, &mut self.pump).await;
-        if silent >= SILENCE {
+        self.watch.look(self.clock.now(), association, &mut self.pump).await;
+        let silence = self.watch.silence(self.clock.now());
+        // Unless the user has said how long to try, the association knows itself when there is no hope.
+        let hopeless = matches!(self.retry, Retry::For(time) if self.refusals.asked && silence >= time.max(LEAST_SILENCE));
+        if hopeless {
             association.abort("nothing heard from the receiver");
-            self.search(&format!("nothing heard from {} for {:.0} s", self.plan.host, silent.as_secs_f64()));
+            self.search(&format!("nothing heard from {} for {:.0} s", self.plan.host, silence.as_secs_f64()));
         } else if self.closing.is_some_and(|at| at.elapsed() >= CLOSING) {
             association.abort("the shutdown does not end");
             self.search(&format!("{} began to close and did not end", self.plan.host));
@@ -240,6 +244,7 @@ impl Session {
     /// Gives the association up and looks for the receiver anew.
     fn search(&mut self, why: &str) {
         self.watch.line(&format!("{why}; connecting again"));
+        self.watch.broke();
         self.search_after(Duration::ZERO);
     }
 
@@ -276,9 +281,8 @@ impl Session {
 
     async fn found(&mut self, found: Result<Association, CliError>) -> Result<(), CliError> {
         self.link = Link::Up(found?);
-        if self.refusals.connected(tokio::time::Instant::now()) {
-            self.watch.line(&format!("connected to {} again", self.plan.host));
-        }
+        let tell = self.refusals.connected(tokio::time::Instant::now());
+        self.watch.found(self.clock.now(), tell);
         if std::mem::take(&mut self.rewind) {
             self.input = Input::open(&self.place).await?;
             let latency = self.pump.latency();
@@ -293,16 +297,23 @@ impl Session {
     async fn farewell(&mut self) -> Result<bool, CliError> {
         let Link::Up(association) = &self.link else { return Ok(true) };
         association.shutdown();
-        let deadline = tokio::time::Instant::now() + self.pump.latency() + FAREWELL;
+        let time = self.pump.latency() + FAREWELL;
+        let mut deadline = tokio::time::Instant::now() + time;
         let reason = loop {
             tokio::select! {
                 reason = association.closed() => break reason,
-                () = self.watch.tick() => {
-                    self.watch.look(self.clock.now(), association, &mut self.pump).await;
+                () = stopped(&mut self.stop), if !self.stopped => {
+                    self.stopped = true;
+                    deadline = tokio::time::Instant::now() + time;
                 }
-                () = tokio::time::sleep_until(deadline) => {
-                    association.abort("no answer to the end of the stream");
-                    break CloseReason::Unreachable;
+                () = self.watch.tick() => {
+                    let silent = self.watch.look(self.clock.now(), association, &mut self.pump).await;
+                    // An outage is borne for as long as the association bears it, unless the user is waiting.
+                    let bears = silent && !self.stopped;
+                    if tokio::time::Instant::now() >= deadline && !bears {
+                        association.abort("no answer to the end of the stream");
+                        break CloseReason::Unreachable;
+                    }
                 }
             }
         };
@@ -332,7 +343,7 @@ impl Session {
 
     /// Prints the summary, whatever the outcome.
     fn finish(mut self, outcome: Result<(), CliError>, json: bool) -> Result<(), CliError> {
-        let summary = self.watch.summary(&self.pump, self.input.name());
+        let summary = self.watch.summary(self.clock.now(), &self.pump, self.input.name());
         self.watch.clear();
         for line in summary.lines() {
             self.watch.line(&line);

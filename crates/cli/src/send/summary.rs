@@ -1,6 +1,6 @@
 //! What `send` says at its end.
 
-use crate::show::{BuffersNow, PathNow, bits_per_s, bytes, count, duration, percent};
+use crate::show::{BuffersNow, PathNow, bits_per_s, bytes, count, duration, outages, percent};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -20,6 +20,9 @@ pub(super) struct Summary {
     pub(super) expired: u64,
     /// Associations after the first.
     pub(super) reconnects: u64,
+    /// Times in which nothing was heard from the receiver for 2 s, or the association was lost.
+    pub(super) outages: u64,
+    pub(super) longest_outage_s: f64,
     /// Packets missing in the input itself.
     pub(super) input_gaps: u64,
     /// Times the input lost its sync bytes.
@@ -49,6 +52,7 @@ impl Summary {
             let (gaps, syncs) = (count(self.input_gaps, "gap"), self.input_resyncs);
             lines.push(format!("the input itself had {gaps} in its packets and lost sync {syncs} times"));
         }
+        lines.extend(outages(self.outages, self.longest_outage_s));
         for path in &self.paths {
             let loss = path.loss.map_or("-".to_owned(), percent);
             let rate = bits_per_s(path.bytes as f64 * 8.0 / self.seconds.max(1e-3));

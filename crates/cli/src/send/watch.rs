@@ -2,7 +2,7 @@
 
 use super::pump::Pump;
 use super::summary::Summary;
-use crate::show::{MediaNow, Monitor, count};
+use crate::show::{MediaNow, Monitor, Outages, count, duration};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use strandcast_net::driver::Association;
@@ -29,6 +29,9 @@ pub(super) struct Watch {
     /// Messages too late to be sent, when that was told.
     overdue: u64,
     reconnects: u64,
+    /// When something was last heard from any association.
+    last_heard: Instant,
+    outages: Outages,
 }
 
 impl Watch {
@@ -44,6 +47,8 @@ impl Watch {
             told: None,
             overdue: 0,
             reconnects: 0,
+            last_heard: Instant::ZERO,
+            outages: Outages::default(),
         }
     }
 
@@ -52,14 +57,9 @@ impl Watch {
         self.monitor.tick().await;
     }
 
-    /// Looks; how long nothing has been heard.
-    pub(super) async fn look(
-        &mut self,
-        now: Instant,
-        association: &Association,
-        pump: &mut Pump,
-    ) -> Duration {
-        let Some(seen) = association.snapshot().await else { return Duration::ZERO };
+    /// Looks; whether nothing has been heard for a while.
+    pub(super) async fn look(&mut self, now: Instant, association: &Association, pump: &mut Pump) -> bool {
+        let Some(seen) = association.snapshot().await else { return false };
         self.names = seen.paths.iter().map(|p| (p.view.id, p.name.clone())).collect();
         pump.observe(&seen);
         let packets: u64 = seen.paths.iter().map(|p| p.stats.packets_received).sum();
@@ -68,6 +68,10 @@ impl Watch {
             _ => now,
         };
         self.heard = Some((packets, heard));
+        self.last_heard = heard;
+        if let Some(what) = self.outages.look(&self.peer, now, heard) {
+            self.monitor.tell(now.as_secs_f64(), &self.peer, &what);
+        }
         self.expired.1 = seen.stats.messages_expired + seen.stats.messages_abandoned;
         self.tell_of_expiry(now, pump);
         let media = MediaNow {
@@ -78,7 +82,7 @@ impl Watch {
             ..MediaNow::default()
         };
         self.monitor.show(now.as_secs_f64(), &self.peer, media, &seen);
-        now - heard
+        self.outages.goes_on()
     }
 
     /// Messages that were not delivered, as far as we know.
@@ -130,6 +134,26 @@ impl Watch {
         self.expired = (0, 0);
     }
 
+    /// How long nothing has been heard.
+    pub(super) fn silence(&self, now: Instant) -> Duration {
+        now - self.last_heard
+    }
+
+    /// The association was lost, and another one is looked for.
+    pub(super) fn broke(&mut self) {
+        self.outages.begin(self.last_heard);
+    }
+
+    /// There is another one; people hear so if they should.
+    pub(super) fn found(&mut self, now: Instant, tell: bool) {
+        let after =
+            self.outages.end(now).map_or_else(String::new, |time| format!(" after {}", duration(time)));
+        self.last_heard = now;
+        if tell {
+            self.line(&format!("connected to {} again{after}", self.peer));
+        }
+    }
+
     /// The association is over; its counts stay.
     pub(super) fn lost(&mut self) {
         self.expired = (self.expired.0 + self.expired.1, 0);
@@ -149,7 +173,7 @@ impl Watch {
     }
 
     /// What there is to say at the end.
-    pub(super) fn summary(&self, pump: &Pump, input: &str) -> Summary {
+    pub(super) fn summary(&self, now: Instant, pump: &Pump, input: &str) -> Summary {
         let seen = pump.stats();
         let last = self.monitor.last();
         Summary {
@@ -161,6 +185,8 @@ impl Watch {
             bytes: pump.bytes,
             expired: self.gone(pump),
             reconnects: self.reconnects,
+            outages: self.outages.count(),
+            longest_outage_s: self.outages.longest(now).as_secs_f64(),
             input_gaps: seen.continuity.gaps,
             input_resyncs: seen.framing.sync_losses,
             buffers: last.map_or_else(Default::default, |l| l.buffers),

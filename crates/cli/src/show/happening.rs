@@ -1,6 +1,6 @@
 //! What happens to a stream, told when it happens.
 
-use super::numbers::ms;
+use super::numbers::{duration, ms};
 use super::snapshot::Role;
 use serde::Serialize;
 use std::fmt;
@@ -22,6 +22,20 @@ pub(crate) enum Happening {
     },
     /// Playing came back from all its shifts.
     ShiftReturned,
+    /// Nothing is heard from the other side any more.
+    Outage {
+        /// Its name, which each line has.
+        #[serde(skip)]
+        peer: String,
+    },
+    /// It is heard again.
+    OutageOver {
+        /// Its name, which each line has.
+        #[serde(skip)]
+        peer: String,
+        /// For how long it was not.
+        outage_s: f64,
+    },
     /// The sender's clock jumped; forward is positive.
     ClockJump {
         /// By so much.
@@ -55,6 +69,10 @@ impl fmt::Display for Happening {
                 if shift_ms > by_ms { write!(f, " ({} in all)", time(*shift_ms)) } else { Ok(()) }
             }
             Happening::ShiftReturned => f.write_str("playing with the latency asked for again"),
+            Happening::Outage { peer } => write!(f, "nothing is heard from {peer} any more; waiting for it"),
+            Happening::OutageOver { peer, outage_s } => {
+                write!(f, "{peer} is heard again after {}", duration(Duration::from_secs_f64(*outage_s)))
+            }
             Happening::ClockJump { by_ms } => {
                 let way = if *by_ms < 0.0 { "back" } else { "ahead" };
                 write!(f, "the sender's clock jumped {way} by {}; playing is not moved", time(*by_ms))

@@ -68,6 +68,13 @@ pub(crate) fn count(n: u64, what: &str) -> String {
     format!("{grouped} {what}{}", if n == 1 { "" } else { "s" })
 }
 
+/// A line of a summary on times in which nothing was heard; none without any.
+pub(crate) fn outages(times: u64, longest_s: f64) -> Option<String> {
+    let longest = duration(Duration::from_secs_f64(longest_s));
+    (times > 0)
+        .then(|| format!("{} in which nothing was heard, the longest of {longest}", count(times, "outage")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -114,7 +114,8 @@ impl Peer {
     /// goes on with it later goes on where it would be by then.
     pub fn talks(&self, session: u32, mark: u8) -> Talk {
         let association = self.association.clone();
-        let first = (self.world.begun.elapsed().as_millis() / STEP.as_millis()) as u32;
+        let begun = tokio::time::Instant::from_std(self.world.begun);
+        let first = (begun.elapsed().as_millis() / STEP.as_millis()) as u32;
         let talk = async move {
             for sequence in first.. {
                 let sent = MediaTime::from_micros(u64::from(sequence) * STEP.as_micros() as u64);
@@ -130,7 +131,8 @@ impl Peer {
                 {
                     return;
                 }
-                tokio::time::sleep(STEP).await;
+                // A send time is when a message is sent: however busy the machine is, the next one goes when its time comes.
+                tokio::time::sleep_until(begun + STEP * (sequence + 1)).await;
             }
         };
         Talk(self.world.handle.spawn(talk))

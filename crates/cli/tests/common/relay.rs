@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use strandcast_proto::wire::chunk::{ChunkEncode, SackHeader};
@@ -29,6 +30,8 @@ pub struct Relay {
     front: Arc<UdpSocket>,
     back: SocketAddr,
     sights: Arc<Mutex<Sights>>,
+    /// Nothing gets through.
+    cut: Arc<AtomicBool>,
 }
 
 impl Relay {
@@ -36,7 +39,7 @@ impl Relay {
     pub fn start(receiver: u16) -> Relay {
         let front = Arc::new(UdpSocket::bind("127.0.0.1:0").unwrap());
         let back = SocketAddr::from(([127, 0, 0, 1], receiver));
-        let relay = Relay { front, back, sights: Arc::default() };
+        let relay = Relay { front, back, sights: Arc::default(), cut: Arc::default() };
         let forth = relay.clone();
         thread::spawn(move || forth.forth());
         relay
@@ -46,11 +49,19 @@ impl Relay {
         self.front.local_addr().unwrap().port()
     }
 
+    /// Lets nothing through, either way, until it is told otherwise.
+    pub fn cut(&self, cut: bool) {
+        self.cut.store(cut, Ordering::Relaxed);
+    }
+
     fn forth(&self) {
         let mut ways: BTreeMap<SocketAddr, Arc<UdpSocket>> = BTreeMap::new();
         let mut buffer = [0; 65_536];
         loop {
             let Ok((len, from)) = self.front.recv_from(&mut buffer) else { continue };
+            if self.cut.load(Ordering::Relaxed) {
+                continue;
+            }
             let way = ways.entry(from).or_insert_with(|| {
                 let way = Arc::new(UdpSocket::bind("127.0.0.1:0").unwrap());
                 let (relay, own) = (self.clone(), Arc::clone(&way));
@@ -73,6 +84,9 @@ impl Relay {
         let mut buffer = [0; 65_536];
         loop {
             let Ok((len, _)) = way.recv_from(&mut buffer) else { continue };
+            if self.cut.load(Ordering::Relaxed) {
+                continue;
+            }
             let tsn = |chunk: &Chunk| match chunk {
                 Chunk::Sack(sack) => Some(sack.header.cumulative_tsn_ack),
                 _ => None,

@@ -204,10 +204,15 @@ impl Association {
     }
 
     fn send_init(&mut self, now: Instant) {
-        // Each try takes the next path: the first uplink may be the dead one.
-        let open: Vec<PathId> =
+        let mut open: Vec<PathId> =
             self.mind.views.iter().filter(|v| v.state != PathState::Closed).map(|v| v.id).collect();
-        let Some(path) = open.get(self.t1_tries as usize % open.len().max(1)) else { return };
+        if open.is_empty() {
+            return;
+        }
+        if self.config.eager_handshake.is_none() {
+            // Each try takes the next path: the first uplink may be the dead one.
+            open = vec![open[self.t1_tries as usize % open.len()]];
+        }
         let mut announced: Vec<IpAddr> = Vec::new();
         if self.config.announce {
             for p in &self.paths {
@@ -219,20 +224,23 @@ impl Association {
         let offer = Offer { partial: true, auth: &self.auth_local, addresses: &announced };
         let mut init = init_chunk(&self.config, self.local_tag, self.initial_tsn, &offer);
         pad(&mut init);
-        self.control.push_back(super::control::Control {
-            path: *path,
-            tuple: None,
-            chunk: init.into(),
-            auth: false,
-            alone: true,
-            tag: Some(0),
-        });
+        for path in open {
+            self.control.push_back(super::control::Control {
+                path,
+                tuple: None,
+                chunk: init.clone().into(),
+                auth: false,
+                alone: true,
+                tag: Some(0),
+            });
+        }
         self.start_t1(now);
     }
 
     fn start_t1(&mut self, now: Instant) {
         let back_off = self.config.rto_initial * (1 << self.t1_tries.min(6));
-        self.t1 = Some(now + back_off.min(self.config.rto_max));
+        let most = self.config.eager_handshake.unwrap_or(self.config.rto_max);
+        self.t1 = Some(now + back_off.min(most));
     }
 
     /// T1-init or T1-cookie expired.

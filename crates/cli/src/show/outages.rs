@@ -1,0 +1,96 @@
+//! Times in which nothing is heard from the other side.
+
+use super::happening::Happening;
+use std::time::Duration;
+use strandcast_proto::time::Instant;
+
+/// Silence that is worth a line: who sends says something once a second, and is answered.
+const SILENT: Duration = Duration::from_secs(2);
+
+/// Counts outages: silence of 2 s, or an association that is lost and found again.
+#[derive(Debug, Default)]
+pub(crate) struct Outages {
+    /// When something was last heard before the one that goes on.
+    since: Option<Instant>,
+    count: u64,
+    longest: Duration,
+}
+
+impl Outages {
+    /// At `now` the other side was last heard at `heard`. What is to be told.
+    pub(crate) fn look(&mut self, peer: &str, now: Instant, heard: Instant) -> Option<Happening> {
+        match self.since {
+            None if now - heard >= SILENT => {
+                self.begin(heard);
+                Some(Happening::Outage { peer: peer.to_owned() })
+            }
+            Some(since) if heard > since => {
+                let outage_s = self.end(heard)?.as_secs_f64();
+                Some(Happening::OutageOver { peer: peer.to_owned(), outage_s })
+            }
+            _ => None,
+        }
+    }
+
+    /// The association was lost; something was last heard at `heard`.
+    pub(crate) fn begin(&mut self, heard: Instant) {
+        if self.since.is_none() {
+            self.since = Some(heard);
+            self.count += 1;
+        }
+    }
+
+    /// Something is heard again; how long the outage was, if there was one.
+    pub(crate) fn end(&mut self, heard: Instant) -> Option<Duration> {
+        let length = heard - self.since.take()?;
+        self.longest = self.longest.max(length);
+        Some(length)
+    }
+
+    /// Whether one goes on.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.since.is_some()
+    }
+
+    /// How many there were.
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// How long the longest was, up to `now`.
+    pub(crate) fn longest(&self, now: Instant) -> Duration {
+        self.since.map_or(self.longest, |since| self.longest.max(now - since))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn silence_is_told_once_and_its_end_with_its_length() {
+        let mut outages = Outages::default();
+        let at = Instant::from_millis;
+        for now in (0..3000).step_by(250) {
+            assert_eq!(outages.look("p", at(now), at(now.saturating_sub(1000))), None);
+        }
+        let told: Vec<_> = (0..40).filter_map(|k| outages.look("p", at(3000 + 250 * k), at(2000))).collect();
+        assert_eq!(told, [Happening::Outage { peer: "p".into() }]);
+        assert_eq!((outages.count(), outages.longest(at(12_750))), (1, Duration::from_millis(10_750)));
+        let over = Happening::OutageOver { peer: "p".into(), outage_s: 8.0 };
+        assert_eq!(outages.look("p", at(10_250), at(10_000)), Some(over));
+        assert_eq!(outages.look("p", at(10_500), at(10_400)), None);
+        assert_eq!((outages.count(), outages.longest(at(90_000))), (1, Duration::from_secs(8)));
+    }
+
+    #[test]
+    fn a_lost_association_is_an_outage_until_the_next_one() {
+        let mut outages = Outages::default();
+        let at = Instant::from_millis;
+        assert_eq!(outages.end(at(100)), None);
+        outages.begin(at(1000));
+        outages.begin(at(1500));
+        assert_eq!(outages.end(at(1800)), Some(Duration::from_millis(800)));
+        assert_eq!(outages.count(), 1);
+    }
+}
