@@ -1,15 +1,24 @@
 //! Random networks of a published seed (`examples/random_networks/generator.rs`).
 
+#[allow(dead_code, reason = "the tool uses all of it")]
+#[path = "../examples/random_networks/contest.rs"]
+mod contest;
 #[path = "../examples/random_networks/generator.rs"]
 mod generator;
+mod support;
 
 use std::path::Path;
 
+use contest::{Contest, Run, Runner, Values, simulate};
 use sha2::{Digest as _, Sha256};
 use strandcast_sim::scenario::{self, LinkRate, Loss, Number, QueueLimit, Scenario, SctpProfile, Transport};
 
 fn network(seed: u64, number: u64) -> Scenario {
-    let text = generator::network(seed, number, 60.0, 10.0);
+    shorter(seed, number, 60.0, 10.0)
+}
+
+fn shorter(seed: u64, number: u64, time_s: f64, warmup_s: f64) -> Scenario {
+    let text = generator::network(seed, number, time_s, warmup_s);
     scenario::parse(&text, "network", Path::new(""), &[]).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
@@ -87,4 +96,33 @@ fn networks_of_real_paths_can_be_read() {
         let Transport::Sctp { sctp, .. } = &scenario.flows["ours"].transport else { panic!("{file:?}") };
         assert_eq!(sctp.profile, SctpProfile::Live, "{file:?}");
     }
+}
+
+/// Runs, and remembers none.
+struct Once;
+
+impl Runner for Once {
+    fn run(&self, run: &Run, scenario: &Scenario) -> Result<Values, String> {
+        simulate(generator::FLOW, run, scenario)
+    }
+}
+
+/// Ten of the networks of `random_networks --seed 1`, in a quarter of the time.
+#[test]
+fn the_default_is_never_much_worse_than_the_best_path() {
+    let (seed, time_s, warmup_s) = (1, 15.0, 5.0);
+    let ratio = |number: u64| {
+        let network = shorter(seed, number, time_s, warmup_s);
+        let contest = Contest { flow: generator::FLOW, network: &network, scheme: "bond", seeds: 1..=2 };
+        let outcome =
+            contest.hold(&Once, true).unwrap_or_else(|error| panic!("network {seed}/{number}: {error}"));
+        (number, outcome.ratio())
+    };
+    let ratios: Vec<(u64, f64)> = (0..10).map(ratio).collect();
+    let told = format!(
+        "{ratios:.3?}; replay: cargo run --release -p strandcast-sim --example random_networks -- --seed {seed} \
+         --only NUMBER --runs 2 --time {time_s} --warmup {warmup_s}"
+    );
+    assert!(ratios.iter().all(|(_, ratio)| *ratio >= 0.85), "{told}");
+    assert!(ratios.iter().filter(|(_, ratio)| *ratio < 0.95).count() <= 1, "{told}");
 }
