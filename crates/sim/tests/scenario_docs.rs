@@ -252,12 +252,14 @@ fn sctp_profiles() -> String {
             let whole = time["secs"].as_f64().unwrap_or_default();
             format!("{} s", whole + time["nanos"].as_f64().unwrap_or_default() / 1e9)
         }
+        serde_json::Value::Null => "none".into(),
         serde_json::Value::String(text) if text.is_empty() => "none".into(),
         serde_json::Value::String(text) => format!("`{text}`"),
         other => other.to_string(),
     };
     let profiles = profiles.map(|sctp| serde_json::to_value(sctp).expect("it is a table of constants"));
-    let keys = profiles[0].as_object().expect("it is a table").keys().filter(|key| *key != "profile");
+    // The profile `live` has every constant.
+    let keys = profiles[1].as_object().expect("it is a table").keys().filter(|key| *key != "profile");
     let cell = |key: &str, profile: &serde_json::Value| match &profile[key] {
         bytes if key == "encapsulation" => if *bytes == 28 { "`\"udp\"`" } else { "`\"none\"`" }.into(),
         value => cell(value.clone()),
