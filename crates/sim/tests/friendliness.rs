@@ -36,3 +36,13 @@ fn the_friendly_scheme_without_frame_counters_takes_what_a_tcp_takes() {
     let (tcp, ours) = shares("cmt-cl-fd,without-counters=capacity", 1..=2);
     assert!(ours > 1.5 * tcp, "what the key brings back: {ours:.2} Mbit/s beside {tcp:.2}");
 }
+
+/// What the commands use unless told otherwise takes no more than three tenths above the TCPs' mean, whatever the depth of the
+/// queue, and does not starve.
+#[test]
+fn the_default_takes_what_a_tcp_takes() {
+    let (tcp, ours) = shares("bond", 1..=5);
+    println!("bond: {ours:.2} Mbit/s beside {tcp:.2}: {:.2}", ours / tcp);
+    assert!(ours <= 1.3 * tcp, "{ours:.2} Mbit/s beside {tcp:.2}");
+    assert!(ours >= 0.5 * tcp, "{ours:.2} Mbit/s beside {tcp:.2}");
+}

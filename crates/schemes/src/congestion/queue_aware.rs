@@ -112,9 +112,9 @@ impl Losses {
             }
             return None;
         }
-        self.acked += ack.newly_acked_chunks;
-        let total = self.acked + self.lost;
-        if total < SAMPLE.max(2 * window_chunks) {
+        self.acked = self.acked.saturating_add(ack.newly_acked_chunks);
+        let total = self.acked.saturating_add(self.lost);
+        if total < SAMPLE.max(window_chunks.saturating_mul(2)) {
             return None;
         }
         self.share = f64::from(self.lost) / f64::from(total);
@@ -154,6 +154,8 @@ impl Path {
         let share = if congested { 0.5 } else { without_queue(view).max(0.5) };
         let ssthresh = self.window.ssthresh_after_loss(share);
         match trigger {
+            // Further timeouts say nothing new (RFC 5681 §3.1): the threshold is that of the window before the first.
+            LossTrigger::Timeout if self.window.cwnd() <= view.mtu => self.window.on_timeout(self.ssthresh()),
             LossTrigger::Timeout => self.window.on_timeout(ssthresh),
             LossTrigger::FastRetransmit if congested => {
                 self.starting = false;
@@ -161,7 +163,9 @@ impl Path {
             }
             LossTrigger::FastRetransmit => self.on_random_loss(view, ssthresh, highest),
             LossTrigger::HeadOfLine => {
+                let before = self.ssthresh();
                 self.window.on_penalty(self.window.ssthresh_after_loss(0.5), highest);
+                self.window.set_ssthresh(before);
             }
         }
     }
@@ -170,7 +174,7 @@ impl Path {
         if self.losses.test.is_some() {
             return;
         }
-        let total = self.losses.acked + self.losses.lost;
+        let total = self.losses.acked.saturating_add(self.losses.lost);
         let now = f64::from(self.losses.lost) / f64::from(total.max(SAMPLE));
         let share = self.losses.share.max(now);
         let cwnd = self.window.cwnd();
@@ -183,6 +187,21 @@ impl Path {
             self.window.cap_at_ssthresh(cut);
         } else if !self.in_slow_start() {
             self.window.cap_at_ssthresh(ssthresh.min(cwnd));
+        }
+    }
+
+    /// The threshold, or the window where that is larger or there is none.
+    fn ssthresh(&self) -> u64 {
+        self.window.limit().ssthresh.unwrap_or(0).max(self.window.cwnd())
+    }
+
+    /// Takes the time in which nothing was sent. What the window was is what slow start may go back to (RFC 2861): else a path
+    /// that was idle could take over a stream at an MTU a round trip only.
+    fn decay(&mut self, now: Instant, rto: Duration) {
+        let before = self.window.limit();
+        self.window.decay(now, rto);
+        if self.window.cwnd() < before.cwnd {
+            self.window.set_ssthresh(before.ssthresh.unwrap_or(u64::MAX).max(before.cwnd));
         }
     }
 
@@ -274,20 +293,22 @@ impl Policy for QueueAware {
             Signal::PathChanged(path) => self.meet(view, *path),
             Signal::Sent(chunk) => {
                 if let Some(path) = self.paths.get_mut(chunk.path().index()).and_then(Option::as_mut) {
-                    path.window.on_sent(view.now, view[chunk.path()].rto);
+                    let rto = view[chunk.path()].rto;
+                    path.decay(view.now, rto);
+                    path.window.on_sent(view.now, rto);
                 }
             }
             Signal::Queued => {
                 for (path, seen) in self.paths.iter_mut().zip(view.paths) {
                     if let Some(path) = path {
-                        path.window.decay(view.now, seen.rto);
+                        path.decay(view.now, seen.rto);
                     }
                 }
             }
             Signal::Acked(ack) => self.on_acked(view, ack),
             Signal::Lost(chunk, cause) if *cause != LossCause::PathFailure => {
                 if let Some(path) = self.paths.get_mut(chunk.path().index()).and_then(Option::as_mut) {
-                    path.losses.lost += 1;
+                    path.losses.lost = path.losses.lost.saturating_add(1);
                 }
             }
             Signal::LossEvent { path, trigger, highest, .. } => {

@@ -12,11 +12,13 @@
 //! *With a deadline*: among the paths on which the chunk would be in time, the one with room and the earliest arrival; a path on
 //! which it would be late never takes it while another one delivers it in time, though that one may have to be waited for. On
 //! no path more waits beyond the bandwidth-delay product than [`SHARE`] of the time left, so that a loss can still be
-//! repaired.
+//! repaired. What is late on every path leaves nevertheless, [`LATE`] of it at most in a queue: in front of the send queue it
+//! would make what follows late as well.
 //!
 //! *Without*: the earliest arrival, as ECF (Lim et al. 2017) and BLEST (Ferlin et al. 2016) have it. If that path has no room,
 //! a slower one takes the chunk only if enough data wait to keep the faster ones busy until it arrives there, and if the
-//! peer's receive buffer holds what they bring in the meantime.
+//! peer's receive buffer holds what they bring in the meantime. Two chunks at a time it takes all the same, since a receiver
+//! sizes its buffer by the round trips of the paths that data come by.
 
 use smallvec::SmallVec;
 
@@ -28,6 +30,8 @@ use crate::estimate::{QUEUE, WindowedMax};
 
 /// Of the time left until a message expires, what its chunks may wait in queues of their own making.
 const SHARE: f64 = 0.25;
+/// What chunks that are late on every path may wait in queues of their own making, seconds.
+const LATE: f64 = 0.02;
 /// Of the peer's receive buffer, what the faster paths may fill while a slower one delivers.
 const BUFFER_SHARE: f64 = 0.75;
 /// Asked again after this long at the latest when everything is held.
@@ -128,7 +132,9 @@ impl EarliestArrival {
     fn before(&mut self, view: &View<'_>, choices: &Choices<'_>, left: f64, len: u64) -> Option<Assignment> {
         let any = choices.iter().any(|c| c.1.in_time(left));
         let good = choices.iter().filter(|c| !any || c.1.in_time(left));
-        let ready = good.filter(|c| c.0.has_room() && (c.0.in_flight == 0 || c.1.backlog <= SHARE * left));
+        // What is late everywhere must not wait for its end in front of what is not.
+        let most = if any { SHARE * left } else { LATE };
+        let ready = good.filter(|c| c.0.has_room() && (c.0.in_flight == 0 || c.1.backlog <= most));
         let best = ready.min_by(|a, b| a.1.cost(left).total_cmp(&b.1.cost(left)));
         match best {
             Some((path, _)) => Some(Assignment::on(path.id, chunks(path, len, AT_ONCE / 4))),
@@ -146,10 +152,14 @@ impl EarliestArrival {
         if ahead > 0.0 {
             let faster = choices.iter().filter(|c| c.1.expected() < slow.expected());
             let busy = faster.clone().any(|c| c.0.in_flight > 0);
-            let rate: f64 = faster.map(|c| c.1.rate).sum();
+            let meanwhile = faster.map(|c| c.1.rate).sum::<f64>() * ahead;
             let room = self.offered.get(view.now).unwrap_or(f64::INFINITY) * BUFFER_SHARE;
-            let wait = rate * ahead > backlog.bytes as f64 || rate * ahead > room;
-            if busy && wait {
+            if meanwhile > room && busy {
+                // Two at a time: peers whose buffers grow must see what the path would need.
+                let alone = path.in_flight == 0 && meanwhile <= backlog.bytes as f64;
+                return if alone { Some(Assignment::on(path.id, 2)) } else { self.hold(view) };
+            }
+            if meanwhile > backlog.bytes as f64 && busy {
                 return self.hold(view);
             }
         }

@@ -4,6 +4,7 @@ mod friendliness;
 mod lia;
 mod olia;
 mod play;
+mod queue_aware;
 mod receiver_rate;
 mod reno;
 mod table;

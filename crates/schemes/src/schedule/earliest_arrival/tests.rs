@@ -80,6 +80,14 @@ fn no_more_waits_on_a_path_than_a_quarter_of_the_time_left() {
     assert_eq!(takes(&alone, 1000, Some(500)), Some(0), "the only path is never held");
 }
 
+/// Held until its time is over, a late chunk would make the next one late, and so on for ever.
+#[test]
+fn what_is_late_everywhere_leaves_before_what_is_not() {
+    let far = (6.0, 80, 0, 0.0, 60, 200);
+    let farther = (6.0, 120, 0, 0.0, 60, 200);
+    assert_eq!(takes(&picture(&[far, farther]), 100_000, Some(5)), Some(0));
+}
+
 #[test]
 fn a_path_that_loses_is_worth_less() {
     let lossy = (20.0, 10, 0, 0.2, 0, 100);
@@ -114,6 +122,19 @@ fn a_slow_path_takes_nothing_that_the_peers_buffer_would_have_to_wait_for() {
         let wanted = backlog(100_000_000, None, p.now);
         assert_eq!(asked(&mut scheduler, &p, &wanted), taken, "a window of {rwnd}");
     }
+}
+
+/// A receiver's buffer grows with the round trips of the paths that data come by.
+#[test]
+fn an_idle_slow_path_takes_two_chunks_whatever_the_peers_buffer() {
+    let mut p = picture(&[(20.0, 10, 0, 0.0, 20, 20), (20.0, 300, 0, 0.0, 0, 200)]);
+    p.rwnd = 1 << 16;
+    let mut scheduler = EarliestArrival::default();
+    scheduler.on_signal(&p.view(), &Signal::Acked(&ack(0, 1, (1, 1), 20 * MTU)));
+    let wanted = backlog(100_000_000, None, p.now);
+    assert_eq!(scheduler.next(&p.view(), &wanted), Some(Assignment::on(PathId(1), 2)));
+    p.paths[1].in_flight = 2 * MTU;
+    assert_eq!(scheduler.next(&p.view(), &wanted), None);
 }
 
 /// srtt + 4 rttvar is 60 ms: after 300 ms without an answer the path counts as 240 ms slower.
@@ -162,7 +183,8 @@ proptest! {
             Some(a) => {
                 let path = &picture.paths[a.paths[0].index()];
                 prop_assert!(in_time == 0 || forecast(path).in_time(left), "{:?}: {:?}", path, forecast(path));
-                prop_assert!(path.in_flight == 0 || forecast(path).backlog <= SHARE * left);
+                let most = if in_time == 0 { LATE } else { SHARE * left };
+                prop_assert!(path.in_flight == 0 || forecast(path).backlog <= most);
                 prop_assert!(path.has_room());
             }
             None if picture.paths.iter().any(PathView::has_room) => {

@@ -1,0 +1,192 @@
+//! The window that reads delay, at single losses: MTU 1000 bytes, least round-trip time 100 ms.
+
+use strandcast_proto::policy::contract::fixture::{MTU, chunk};
+use strandcast_proto::policy::{LossCause, LossTrigger, Signal};
+use strandcast_proto::rfc::WindowConfig;
+use strandcast_proto::time::Duration;
+use strandcast_proto::units::Rate;
+
+use super::play::{Play, near};
+use crate::congestion::QueueAware;
+use crate::estimate::QUEUE;
+
+/// Windows of `segments` on each path, in congestion avoidance.
+fn play(paths: u8, segments: u64) -> Play {
+    let config = WindowConfig {
+        initial_mtus: Some(segments as u32),
+        initial_ssthresh: Some(segments * MTU / 2),
+        ..WindowConfig::default()
+    };
+    let mut play = Play::with(Box::new(QueueAware::new(config)), paths);
+    for path in 0..usize::from(paths) {
+        queue(&mut play, path, 0);
+    }
+    play
+}
+
+fn queue(play: &mut Play, path: usize, ms: u64) {
+    let p = &mut play.picture.paths[path];
+    p.est.reference_rtt = Some(Duration::from_millis(100));
+    p.est.set_extra(QUEUE, ms as f64 / 1e3);
+    p.srtt = Some(Duration::from_millis(100 + ms));
+}
+
+/// The window of path 0 after a loss while the queue is `ms` long, and the longest of late was `longest`.
+fn after_loss(segments: u64, longest: u64, ms: u64) -> f64 {
+    let mut play = play(1, segments);
+    queue(&mut play, 0, longest);
+    play.ack(1);
+    queue(&mut play, 0, ms);
+    play.lose(LossTrigger::FastRetransmit, segments);
+    play.cwnd()
+}
+
+/// The window less its backlog, cwnd · 100/(100 + q), as long as q is at most half of the longest queueing delay or 25 ms,
+/// a quarter of the least round-trip time; half beyond.
+#[test]
+fn a_loss_halves_the_window_only_if_the_queue_is_long() {
+    for (longest, ms, left) in [
+        (0, 0, 100.0),
+        (100, 10, 100.0 / 1.1),
+        (100, 50, 100.0 / 1.5),
+        (100, 51, 50.0),
+        (100, 100, 50.0),
+        (30, 25, 100.0 / 1.25),
+        (30, 26, 50.0),
+        (400, 150, 50.0),
+    ] {
+        near(after_loss(100, longest, ms), left, 0.01);
+    }
+}
+
+/// A random loss never leaves less than half, nor less than four MTU (RFC 9260 §7.2.3).
+#[test]
+fn a_random_loss_costs_no_more_than_congestion() {
+    near(after_loss(100, 1000, 400), 100.0 / 5.0 * 2.5, 0.01);
+    near(after_loss(6, 10, 10), 6.0 / 1.1, 0.01);
+    near(after_loss(6, 200, 200), 4.0, 0.0);
+}
+
+#[test]
+fn slow_start_outlives_random_losses_and_ends_with_a_queue() {
+    let config = WindowConfig { initial_mtus: Some(10), ..WindowConfig::default() };
+    let mut play = Play::with(Box::new(QueueAware::new(config)), 1);
+    queue(&mut play, 0, 0);
+    play.lose(LossTrigger::FastRetransmit, 10);
+    assert_eq!(play.ssthresh(), None, "nothing speaks for congestion");
+    play.ack(10);
+    let before = play.cwnd();
+    assert!(before >= 15.0, "{before}");
+    queue(&mut play, 0, 40);
+    play.picture.paths[0].in_flight_chunks = 10;
+    play.ack(1);
+    assert!(play.ssthresh().is_some_and(|s| (s - before).abs() < 2.0), "{:?}", play.ssthresh());
+}
+
+#[test]
+fn a_timeout_leaves_one_mtu_and_slow_start_to_what_the_loss_leaves() {
+    let mut play = play(1, 100);
+    play.lose(LossTrigger::Timeout, 100);
+    near(play.cwnd(), 1.0, 0.0);
+    near(play.ssthresh().expect("set"), 100.0, 0.01);
+    queue(&mut play, 0, 200);
+    play.ack(1);
+    play.lose(LossTrigger::Timeout, 1);
+    near(play.ssthresh().expect("set"), 4.0, 0.01);
+}
+
+/// RFC 5681 §3.1: a timeout after a timeout, as in an outage, leaves the threshold as it is.
+#[test]
+fn an_outage_leaves_the_threshold_of_before() {
+    let mut play = play(1, 100);
+    (0..4).for_each(|_| play.lose(LossTrigger::Timeout, 1));
+    near(play.cwnd(), 1.0, 0.0);
+    near(play.ssthresh().expect("set"), 100.0, 0.01);
+}
+
+/// RFC 2861: five RTOs without a packet leave four MTU, and slow start back to what was.
+#[test]
+fn an_idle_path_may_start_up_to_the_window_that_it_had() {
+    let mut play = play(1, 64);
+    play.send(1, MTU);
+    play.wait(Duration::from_secs(6));
+    play.send(2, MTU);
+    near(play.cwnd(), 4.0, 0.0);
+    near(play.ssthresh().expect("set"), 64.0, 0.0);
+}
+
+/// A window that holds others up is halved once a flight, and may grow back fast.
+#[test]
+fn a_penalty_halves_the_window_and_leaves_the_threshold() {
+    let mut play = play(1, 64);
+    play.lose(LossTrigger::HeadOfLine, 64);
+    near(play.cwnd(), 32.0, 0.0);
+    near(play.ssthresh().expect("set"), 64.0, 0.0);
+}
+
+/// `lost` of each 100 chunks are lost, with no queue; the window after `losses` such hundreds.
+fn lossy(play: &mut Play, lost: u32, hundreds: u32) {
+    for _ in 0..hundreds {
+        for n in 0..lost {
+            let tsn = play.acked[0] + n + 1;
+            play.tell(&Signal::Lost(&chunk(tsn, &[0]), LossCause::Congestion));
+            play.lose(LossTrigger::FastRetransmit, 50);
+        }
+        for _ in 0..(100 - lost) {
+            play.ack(1);
+        }
+    }
+}
+
+/// 20 % lost whatever the window: the test lowers it to 20 of 50 MTU (200 kB/s · 100 ms), at least half of it, and takes it back.
+#[test]
+fn a_path_that_loses_whatever_is_sent_gets_its_window_back() {
+    let mut play = play(1, 50);
+    play.picture.paths[0].est.delivery_rate = Some(Rate::from_bytes_per_s(2e5));
+    let mut least: f64 = 50.0;
+    for _ in 0..12 {
+        lossy(&mut play, 20, 1);
+        least = least.min(play.cwnd());
+    }
+    near(least, 26.0, 3.0);
+    assert!(play.cwnd() >= 49.0, "{}", play.cwnd());
+}
+
+/// 20 % lost at 50 MTU and none below: a shallow queue that was full.
+#[test]
+fn a_window_that_overfills_a_shallow_queue_stays_low() {
+    let mut play = play(1, 50);
+    play.picture.paths[0].est.delivery_rate = Some(Rate::from_bytes_per_s(3e5));
+    lossy(&mut play, 20, 1);
+    let cut = play.cwnd();
+    assert!((28.0..36.0).contains(&cut), "300 kB/s · 100 ms: {cut}");
+    lossy(&mut play, 0, 4);
+    assert!(play.cwnd() < 45.0, "grows by an MTU a window, not back: {}", play.cwnd());
+}
+
+/// Losses of a long queue, at which the other path waits as long, or not.
+fn grown(alike: bool) -> f64 {
+    let mut play = play(2, 100);
+    for _ in 0..6 {
+        for path in 0..2 {
+            queue(&mut play, path, if path == 0 || alike { 80 } else { 20 });
+            play.ack_of(path as u8, 1, 100 * MTU, None);
+        }
+        play.lose(LossTrigger::FastRetransmit, 50);
+        play.wait(Duration::from_millis(100));
+    }
+    queue(&mut play, 0, 0);
+    let before = play.cwnd_of(1);
+    for _ in 0..4 {
+        let window = play.cwnd_of(1) as u32;
+        play.ack_of(1, window, play.picture.paths[1].limit.cwnd, None);
+    }
+    play.cwnd_of(1) - before
+}
+
+/// RFC 6356 behind one bottleneck, an MTU a window alone.
+#[test]
+fn increases_are_coupled_where_queues_are_alike() {
+    let (alone, coupled) = (grown(false), grown(true));
+    assert!(alone >= 3.0 && coupled < 0.9 * alone, "{alone}, {coupled}");
+}
