@@ -44,6 +44,12 @@ pub(crate) struct PathNow {
     pub(crate) bytes: u64,
     /// Time spent unusable.
     pub(crate) down_s: f64,
+    /// Chunks sent here, too, because they held up a buffer on a slower path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) opportunistic_resends: Option<u64>,
+    /// Times its window was cut since what it carried held up a buffer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) head_of_line_penalties: Option<u64>,
     /// What the scheme's estimators know of it, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) estimates: BTreeMap<&'static str, f64>,
@@ -214,6 +220,8 @@ fn path_now(role: Role, now: Instant, path: Seen<'_>, rate_bps: f64) -> PathNow 
         in_flight_bytes: view.in_flight,
         bytes: payload(role, stats),
         down_s: stats.down_time(now).as_secs_f64(),
+        opportunistic_resends: sends.then_some(stats.opportunistic),
+        head_of_line_penalties: sends.then_some(stats.penalties),
         estimates: estimates(&view.est),
         link: link.map(link_now),
     }

@@ -67,6 +67,8 @@ mod tests {
             in_flight_bytes: 11_000,
             bytes: 1_000_000,
             down_s: 0.0,
+            opportunistic_resends: None,
+            head_of_line_penalties: None,
             estimates: BTreeMap::new(),
             link: None,
         }

@@ -1,9 +1,10 @@
 //! Acknowledgements: what a SACK says of each chunk and path (RFC 9260 §6.2.1, §6.3.2, §7.2.4).
 
 use super::Association;
+use super::copies::Divided;
 use super::event::CloseReason;
 use crate::path;
-use crate::policy::{AckInfo, LossTrigger, PathId, PathState, Signal};
+use crate::policy::{AckInfo, LossTrigger, PathId, PathSet, PathState, Signal};
 use crate::time::{Duration, Instant};
 use crate::tx::{ChunkState, Outstanding};
 use crate::wire::Cause;
@@ -27,7 +28,9 @@ pub(super) struct PathAck {
 impl Association {
     /// Takes a SACK that arrived on `on`.
     pub(super) fn on_sack(&mut self, now: Instant, sack: &Sack, on: PathId) {
+        self.settle_due(now);
         self.take_ack(now, sack, on, true);
+        self.forget_arrivals();
     }
 
     /// The cumulative TSN of a SHUTDOWN: it says nothing of gaps and window.
@@ -89,23 +92,25 @@ impl Association {
         for i in 0..self.paths.len() {
             let path = PathId(i as u8);
             self.prune(path);
-            let p = &self.paths[i];
+            let earliest = self.earliest_on(path);
+            let p = &mut self.paths[i];
+            let settled = core::mem::take(&mut p.settled);
             acks.push(PathAck {
                 info: AckInfo {
                     path,
                     return_path: on,
                     cum_tsn: sack.header.cumulative_tsn_ack,
                     cum_advanced: sack.header.cumulative_tsn_ack.is_after(cum_before),
-                    pseudo_cum_advanced: false,
+                    pseudo_cum_advanced: settled.front,
                     rtx_pseudo_cum_advanced: false,
                     earliest_outstanding: None,
-                    newly_acked: 0,
-                    newly_acked_chunks: 0,
+                    newly_acked: settled.bytes,
+                    newly_acked_chunks: settled.chunks,
                     newly_acked_again: 0,
-                    flight_before: self.mind.views[i].in_flight,
+                    flight_before: self.mind.views[i].in_flight + settled.bytes,
                     all_acked: false,
                     rtt: None,
-                    newest_sent: None,
+                    newest_sent: settled.newest,
                     newly_acked_range: None,
                     highest_newly_acked: None,
                     highest_reported: sack.header.cumulative_tsn_ack + u32::from(last_gap),
@@ -113,8 +118,8 @@ impl Association {
                     dac_count: if self.mind.peer_reports { sack.header.flags.max(1) } else { 1 },
                 },
                 fronts: (p.originals.front().copied(), p.retransmitted.first().map(Outstanding::tsn)),
-                earliest: self.earliest_outstanding(path),
-                alive: false,
+                earliest,
+                alive: settled.chunks > 0,
                 late: None,
             });
         }
@@ -146,30 +151,33 @@ impl Association {
 
     /// Takes one acknowledged TSN, by cumulative TSN or gap block, once.
     fn credit(&mut self, now: Instant, tsn: Tsn, on: PathId) {
-        let Some(chunk) = self.tx.outstanding.get_mut(tsn) else { return };
+        let Some(chunk) = self.tx.outstanding.get(tsn) else { return };
         let was_lost = match chunk.state {
             ChunkState::GapAcked | ChunkState::Abandoned => return,
             ChunkState::Lost(_) => true,
             ChunkState::InFlight => false,
         };
-        let len = chunk.info.len;
-        let again = !chunk.info.sent_once();
-        // Nobody knows which of them arrived.
-        let any = chunk.again && chunk.only_in_flight().is_none();
+        let (len, again) = (chunk.info.len, !chunk.info.sent_once());
+        let divided = if again { self.divide(tsn) } else { Divided::One };
+        let chunk = self.tx.outstanding.get_mut(tsn).expect("just seen");
+        let mut credited = PathSet::default();
         for t in chunk.info.transmissions.iter_mut().filter(|t| t.in_flight) {
             t.in_flight = false;
             if again {
                 self.paths[t.path.index()].retransmitted.leave(tsn);
             }
-            let (view, ack) = (&mut self.mind.views[t.path.index()], &mut self.tx.acks[t.path.index()].info);
+            let (view, ack) = (&mut self.mind.views[t.path.index()], &mut self.tx.acks[t.path.index()]);
             view.in_flight -= len;
             view.in_flight_chunks -= 1;
             self.mind.in_flight -= len;
-            if !any {
-                ack.newly_acked += len;
-                ack.newly_acked_chunks += 1;
-                ack.newest_sent = ack.newest_sent.max(Some(t.at));
+            if divided == Divided::Unknown || credited.contains(t.path) {
+                continue;
             }
+            credited.insert(t.path);
+            ack.alive |= divided == Divided::Known;
+            ack.info.newly_acked += len;
+            ack.info.newly_acked_chunks += 1;
+            ack.info.newest_sent = ack.info.newest_sent.max(Some(t.at));
         }
         let last = chunk.info.path();
         self.tx.acks[last.index()].info.newly_acked_again += u32::from(chunk.info.losses > 0);
@@ -181,8 +189,12 @@ impl Association {
             self.stats.spurious += 1;
         }
         // Whose arrival this proves: the only path it was on, else the one the SACK came back by.
-        let proven = if one_path { Some(last) } else { chunk.info.on(on).map(|_| on) };
-        if let Some(p) = proven {
+        let proven = match divided {
+            Divided::Known => credited,
+            _ if one_path => PathSet::one(last),
+            _ => chunk.info.on(on).map(|_| on).into_iter().collect(),
+        };
+        for p in proven.iter() {
             let range = &mut self.tx.acks[p.index()].info.newly_acked_range;
             *range = Some(range.map_or((tsn, tsn), |(lo, hi)| (lower(lo, tsn), higher(hi, tsn))));
         }
@@ -210,7 +222,7 @@ impl Association {
         for a in &mut acks {
             let path = a.info.path;
             let (front_original, front_again) = a.fronts;
-            a.info.pseudo_cum_advanced = front_original.is_some_and(|t| !self.in_flight_on(t, path));
+            a.info.pseudo_cum_advanced |= front_original.is_some_and(|t| !self.in_flight_on(t, path));
             a.info.rtx_pseudo_cum_advanced = front_again.is_some_and(|t| !self.in_flight_on(t, path));
             self.prune(path);
             a.info.earliest_outstanding = self.earliest_outstanding(path);
@@ -251,7 +263,7 @@ impl Association {
         let path = ack.info.path;
         if ack.info.all_acked {
             self.paths[path.index()].t3 = None;
-        } else if ack.earliest.is_some_and(|t| !self.in_flight_on(t, path)) {
+        } else if ack.earliest.is_some_and(|t| !self.in_flight_on(t, path) && !self.is_unsettled(t, path)) {
             self.paths[path.index()].t3 = Some(now + self.mind.views[path.index()].rto);
         }
     }
@@ -405,7 +417,8 @@ impl Association {
     pub(super) fn highest_in_flight(&self, path: PathId) -> Option<Tsn> {
         let p = &self.paths[path.index()];
         let again = p.retransmitted.highest().map(Outstanding::tsn);
-        again.into_iter().chain(p.originals.back().copied()).reduce(higher)
+        let copies = p.unsettled.iter().map(|c| c.tsn);
+        again.into_iter().chain(p.originals.back().copied()).chain(copies).reduce(higher)
     }
 }
 

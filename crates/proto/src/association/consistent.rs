@@ -16,7 +16,8 @@ impl Association {
             assert!(chunks == 0 || armed || self.state == State::Closed, "no T3 on {:?}", v.id);
         }
         let sum: u64 = self.mind.views.iter().map(|v| v.in_flight).sum();
-        assert_eq!(self.mind.in_flight, sum, "in flight over all paths");
+        let acknowledged: u64 = self.paths.iter().flat_map(|p| &p.unsettled).map(|c| c.len).sum();
+        assert_eq!(self.mind.in_flight + acknowledged, sum, "in flight over all paths");
         let mut payload = self.tx.queue.bytes();
         for c in self.tx.outstanding.iter() {
             payload += c.payload.len();
@@ -70,7 +71,8 @@ impl Association {
     }
 
     fn count_in_flight(&self, path: PathId) -> (u64, u32) {
-        let mut count = (0, 0);
+        let copies = &self.paths[path.index()].unsettled;
+        let mut count = (copies.iter().map(|c| c.len).sum::<u64>(), copies.len() as u32);
         for c in self.tx.outstanding.iter() {
             let n = c.info.transmissions.iter().filter(|t| t.path == path && t.in_flight).count();
             count = (count.0 + c.info.len * n as u64, count.1 + n as u32);

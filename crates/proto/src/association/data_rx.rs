@@ -49,6 +49,7 @@ impl Association {
         match check.arrival {
             Arrival::Duplicate => {
                 self.rx.tracker.insert(h.tsn);
+                self.note_arrival(h.tsn, on);
                 self.stats.duplicates_received += 1;
                 seen.duplicate = true;
                 return;
@@ -70,6 +71,7 @@ impl Association {
             Room::Never => return self.overrun(),
         }
         self.rx.tracker.insert(h.tsn);
+        self.note_arrival(h.tsn, on);
         self.stats.chunks_received += 1;
         self.rx.size.arrived += data.payload.len() as u64;
         seen.new = true;
@@ -244,6 +246,9 @@ impl Association {
     /// One SACK of its own for what arrived up to here (RFC 9260 as written: no sharing within a batch), and the scheme's
     /// reports beside it.
     fn sack_as_control(&mut self, now: Instant) {
+        if let Some(arrivals) = self.arrival_report() {
+            self.push_control(self.rx.sack_via, arrivals);
+        }
         let room = 512;
         let duplicates = self.gaps_for(room);
         let header = self.sack_header();

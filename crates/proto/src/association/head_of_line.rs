@@ -20,8 +20,6 @@ impl Association {
     /// declared lost before, nothing is sent. No round trip is timed by the chunk from then on, and no window grows from
     /// it while transmissions on several paths are in flight.
     pub(super) fn send_again(&mut self, tsn: Tsn, path: PathId) {
-        let Some(chunk) = self.tx.outstanding.get_mut(tsn) else { return };
-        chunk.again = true;
         self.tx.copies.push((tsn, path));
         if !self.tx.pick.is_some_and(|p| matches!(p.source, Source::Copy(_))) {
             self.tx.pick = None;

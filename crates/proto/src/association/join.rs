@@ -11,7 +11,8 @@ use crate::path::FourTuple;
 use crate::policy::{LinkId, PathId, PathState, Report, Signal};
 use crate::time::Instant;
 use crate::wire::chunk::report::{
-    KIND_FIRST_SCHEME, KIND_JOIN, KIND_LEAVE, KIND_MOVED, KIND_RESUME, KIND_SUSPEND,
+    KIND_ARRIVALS, KIND_COPIES, KIND_FIRST_SCHEME, KIND_JOIN, KIND_LEAVE, KIND_MOVED, KIND_RESUME,
+    KIND_SUSPEND,
 };
 use crate::wire::chunk::{Report as ReportChunk, ReportItem, ReportItemFlavour};
 
@@ -132,6 +133,14 @@ impl Association {
             return;
         }
         for item in chunk.items {
+            if item.kind == KIND_ARRIVALS {
+                // As little authenticated as the SACK that it belongs to.
+                let path = item.path.and_then(|id| self.path_by_wire_id(id));
+                if let (Some(path), Some(_)) = (path, from.path) {
+                    self.on_arrivals(now, path, &item.payload);
+                }
+                continue;
+            }
             if item.kind < KIND_FIRST_SCHEME && !authenticated {
                 self.stats.bad_auth += 1;
                 continue;
@@ -182,6 +191,10 @@ impl Association {
     fn on_path_report(&mut self, now: Instant, item: &ReportItem, from: From) -> Option<PathId> {
         let wire_id = item.path?;
         let known = self.path_by_wire_id(wire_id);
+        if item.kind == KIND_COPIES {
+            self.rx.names_arrivals = true;
+            return from.path;
+        }
         if let (Some(path), ReportItemFlavour::Reliable(serial)) = (known, item.reliability) {
             let (place, suspension) = &mut self.paths[path.index()].news;
             let news = if matches!(item.kind, KIND_SUSPEND | KIND_RESUME) { suspension } else { place };

@@ -40,7 +40,13 @@ impl Association {
     /// T3-rtx expired on `path` (RFC 9260 §6.3.3).
     pub(super) fn on_t3(&mut self, now: Instant, path: PathId) {
         self.paths[path.index()].t3 = None;
-        if self.probes_first(now, path) {
+        let before = self.mind.views[path.index()].in_flight;
+        self.settle_due(now);
+        if before > 0 && self.mind.views[path.index()].in_flight == 0 {
+            return self.keep_a_timer(now);
+        }
+        // Copies whose TSN arrived otherwise are no reason to send anything again.
+        if self.earliest_outstanding(path).is_some() && self.probes_first(now, path) {
             return;
         }
         let answered_probe = self.tx.probing_zero_window && self.tx.zero_window_answered.contains(path);
@@ -89,7 +95,8 @@ impl Association {
             }
         }
         self.tx.scratch = gone;
-        first
+        let copies = self.lose_copies(now, path, trigger);
+        first.or(copies)
     }
 
     /// Chunks that a SACK once covered and a later one did not: after a timeout they count as never acknowledged

@@ -5,6 +5,7 @@ mod auth;
 #[cfg(any(test, feature = "testing"))]
 mod consistent;
 mod control;
+mod copies;
 mod data_rx;
 mod dispatch;
 mod event;
@@ -40,6 +41,7 @@ pub use stats::AssociationStats;
 pub use timers::Timer;
 
 pub(crate) use auth::AuthParams;
+pub(crate) use copies::{Settled, Unsettled};
 pub(crate) use handshake::{Capabilities, Established, Offer, init_chunk};
 pub(crate) use moving::Candidate;
 pub(crate) use right_sizing::Sounding;

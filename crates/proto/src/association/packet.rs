@@ -176,6 +176,12 @@ impl Association {
     }
 
     fn write_sack(&mut self, now: Instant, path: PathId, limit: usize, w: &mut PacketWriter<'_>) {
+        let arrivals = self.arrival_report();
+        if let Some(arrivals) = arrivals
+            && w.remaining(limit) >= arrivals.encoded_len() + SackHeader::encoded_len(4, 0)
+        {
+            w.chunk(&arrivals);
+        }
         let room = w.remaining(limit);
         if room < SackHeader::encoded_len(4, 0) {
             return;

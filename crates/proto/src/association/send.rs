@@ -372,7 +372,7 @@ impl Association {
                 self.paths[pick.path.index()].retransmitted.push(number, next_tsn);
                 self.paths[pick.path.index()].stats.retransmissions += 1;
                 self.paths[pick.path.index()].free_retransmit = false;
-                self.tx.copies.extend(copies.iter().map(|p| (tsn, p)));
+                self.add_copies(now, tsn, copies);
                 // RFC 9260 §7.2.4, rule 4: the first outstanding chunk of the path gets a whole RTO again.
                 self.prune(pick.path);
                 if self.earliest_outstanding(pick.path) == Some(tsn) {
@@ -402,7 +402,7 @@ impl Association {
             Source::New(others) => {
                 let tsn = self.cut_chunk(transmission(next_tsn + 1))?;
                 self.paths[pick.path.index()].originals.push_back(tsn);
-                self.tx.copies.extend(others.iter().map(|p| (tsn, p)));
+                self.add_copies(now, tsn, others);
                 if let Some(a) = &mut self.tx.assignment {
                     a.chunks -= 1;
                 }
@@ -452,7 +452,6 @@ impl Association {
             },
             state: ChunkState::InFlight,
             requeued: None,
-            again: false,
             payload: cut.payload,
             message: cut.message,
             ssn: cut.ssn,
@@ -478,7 +477,6 @@ impl Association {
             },
             state: ChunkState::Abandoned,
             requeued: None,
-            again: false,
             payload: Bytes::new(),
             message: message.id,
             ssn: message.ssn.unwrap_or(Ssn(0)),

@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 use super::ack::PathAck;
 use super::auth::AuthKeys;
 use super::control::{Control, ReliableReport};
+use super::copies::Copies;
 use super::event::{CloseReason, Event};
 use super::mind::Mind;
 use super::right_sizing::{ReceiveSize, SendSize};
@@ -82,6 +83,7 @@ pub(super) struct Sending {
     pub unasked: bool,
     /// Copies still to be sent, of the chunk sent last or of older ones (see [`Association::send_again`]).
     pub copies: SmallVec<[(Tsn, PathId); 4]>,
+    pub several: Copies,
     /// What is left of the scheduler's last decision.
     pub assignment: Option<Assignment>,
     /// The next chunk to send, once chosen.
@@ -137,6 +139,8 @@ pub(super) struct Receiving {
     /// What the endpoint lets the association hold, and whether payloads are copied (see [`Association::allow`]).
     pub allowed: usize,
     pub copies: bool,
+    /// The peer sends copies and wants to know by which path each arrived.
+    pub names_arrivals: bool,
 }
 
 /// One association. Its verbs are [`crate::endpoint::Endpoint`]'s.
@@ -379,6 +383,7 @@ impl Association {
         (self.t1, self.t2, self.t5) = (None, None, None);
         for p in &mut self.paths {
             p.t3 = None;
+            p.unsettled.clear();
         }
         self.events.push_back(Event::Closed(reason));
     }
@@ -393,6 +398,7 @@ impl Sending {
             lost: VecDeque::new(),
             unasked: false,
             copies: SmallVec::new(),
+            several: Copies::default(),
             assignment: None,
             pick: None,
             max_payload: 512 - 12 - 16,
@@ -441,6 +447,7 @@ impl Receiving {
             gaps: Vec::new(),
             allowed: usize::MAX,
             copies: false,
+            names_arrivals: false,
         }
     }
 }

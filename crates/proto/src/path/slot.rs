@@ -4,9 +4,10 @@ use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::collections::VecDeque;
 
 use super::heartbeat::Heartbeats;
-use crate::association::{Candidate, Sounding, Tail};
+use crate::association::{Candidate, Settled, Sounding, Tail, Unsettled};
 use crate::config::TransportConfig;
 use crate::policy::{Limit, LinkId, PathId, PathState, PathView};
+use crate::rx::Arrivals;
 use crate::time::{Duration, Instant};
 use crate::tx::Resent;
 use crate::wire::Tsn;
@@ -122,6 +123,11 @@ pub(crate) struct Path {
     pub originals: VecDeque<Tsn>,
     /// TSNs sent again here and in flight.
     pub retransmitted: Resent,
+    /// Copies sent here whose TSN was acknowledged by another one, in the order of that.
+    pub unsettled: VecDeque<Unsettled>,
+    pub settled: Settled,
+    /// What came by it, for a peer that wants to know.
+    pub arrivals: Arrivals,
     /// Of `originals` those up to here were considered for a copy on a faster path.
     pub copied: Option<Tsn>,
     /// T3-rtx.
@@ -165,6 +171,9 @@ impl Path {
             suspended: (false, false),
             originals: VecDeque::new(),
             retransmitted: Resent::default(),
+            unsettled: VecDeque::new(),
+            settled: Settled::default(),
+            arrivals: Arrivals::default(),
             copied: None,
             t3: None,
             tail: Tail::default(),

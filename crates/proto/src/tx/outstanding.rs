@@ -30,8 +30,6 @@ pub(crate) struct Outgoing {
     pub state: ChunkState,
     /// While it is lost: whether the loss policy left it to the scheduler; `None`: it was not asked yet.
     pub requeued: Option<bool>,
-    /// It was sent again without having been lost.
-    pub again: bool,
     pub payload: Bytes,
     pub message: u64,
     pub ssn: Ssn,

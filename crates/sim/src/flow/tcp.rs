@@ -126,6 +126,10 @@ impl Agent for TcpSender {
             report(Some(*path), "retransmitted_timeout", stats.timeout_retransmissions as f64);
             report(Some(*path), "timeouts", stats.timeouts as f64);
             report(Some(*path), "loss_events", stats.loss_events() as f64);
+            if self.paths.len() > 1 && self.sender.config().opportunistic {
+                report(Some(*path), "opportunistic_resends", stats.opportunistic as f64);
+                report(Some(*path), "head_of_line_penalties", stats.penalties as f64);
+            }
         }
         let limits = self.sender.limits(now);
         report(None, "rwnd_blocked_s", limits.receive_window.as_secs_f64());

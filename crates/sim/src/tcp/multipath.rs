@@ -80,7 +80,8 @@ impl Sender {
         }
         front.reinjected = true;
         let (data_seq, len) = (front.data_seq, front.len);
-        self.subflows[usize::from(fast)].stats.reinjections += 1;
+        let stats = &mut self.subflows[usize::from(fast)].stats;
+        (stats.reinjections, stats.opportunistic) = (stats.reinjections + 1, stats.opportunistic + 1);
         Some(self.send(now, fast, data_seq, len))
     }
 

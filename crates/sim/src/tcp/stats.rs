@@ -23,8 +23,10 @@ pub struct SubflowStats {
     pub first_timeout_total: Duration,
     /// Bytes acknowledged cumulatively.
     pub bytes_acked: u64,
-    /// Segments of the connection sent here because another subflow seemed to have lost them.
+    /// Segments of the connection sent here because another subflow seemed to have lost them, or held them up.
     pub reinjections: u64,
+    /// Of these, those sent because they held up the receive window on a slower subflow.
+    pub opportunistic: u64,
     /// Times its window was cut because it held up the receive window.
     pub penalties: u64,
 }

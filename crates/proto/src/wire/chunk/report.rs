@@ -26,6 +26,7 @@ use smallvec::SmallVec;
 
 use super::{ChunkDecode, ChunkEncode};
 use crate::wire::cursor::Cursor;
+use crate::wire::serial::Tsn;
 use crate::wire::{ParseError, tlv};
 
 /// Chunk Type of REPORT.
@@ -41,8 +42,56 @@ pub const KIND_MOVED: u16 = 3;
 pub const KIND_SUSPEND: u16 = 4;
 /// Item kind: a suspended path may be used again.
 pub const KIND_RESUME: u16 = 5;
+/// Item kind: copies are sent, so the path of each arrival is of interest.
+pub const KIND_COPIES: u16 = 6;
+/// Item kind: TSNs that came by a path.
+pub const KIND_ARRIVALS: u16 = 7;
 /// The first kind that belongs to schemes; those below are the core's.
 pub const KIND_FIRST_SCHEME: u16 = 0x100;
+
+/// Ranges in one ARRIVALS item.
+pub const MAX_RANGES: usize = 16;
+
+/// TSNs from `first` to `last`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TsnRange {
+    /// The first.
+    pub first: Tsn,
+    /// The last; not before the first.
+    pub last: Tsn,
+}
+
+impl TsnRange {
+    /// Whether `tsn` is one of them.
+    pub fn contains(self, tsn: Tsn) -> bool {
+        !tsn.is_before(self.first) && !tsn.is_after(self.last)
+    }
+
+    /// The payload of an ARRIVALS item: for each range its last TSN (32 bits) and how many come before it (16 bits). What is
+    /// longer loses its beginning.
+    pub fn encode(ranges: &[TsnRange]) -> Bytes {
+        let mut out = Vec::with_capacity(6 * ranges.len());
+        for range in ranges {
+            let before = u16::try_from(range.last - range.first).unwrap_or(u16::MAX);
+            out.extend_from_slice(&range.last.0.to_be_bytes());
+            out.extend_from_slice(&before.to_be_bytes());
+        }
+        out.into()
+    }
+
+    /// Reads such a payload; `None` if it is none, or has more than [`MAX_RANGES`].
+    pub fn decode(payload: &[u8]) -> Option<SmallVec<[TsnRange; MAX_RANGES]>> {
+        let (ranges, rest) = payload.as_chunks::<6>();
+        if !rest.is_empty() || ranges.len() > MAX_RANGES {
+            return None;
+        }
+        let range = |[a, b, c, d, e, f]: &[u8; 6]| {
+            let last = Tsn(u32::from_be_bytes([*a, *b, *c, *d]));
+            TsnRange { first: last - u32::from(u16::from_be_bytes([*e, *f])), last }
+        };
+        Some(ranges.iter().map(range).collect())
+    }
+}
 
 const RELIABLE: u8 = 0b01;
 const ECHO: u8 = 0b10;
@@ -203,6 +252,20 @@ mod tests {
         let echo = leave.echo().expect("a reliable item has an echo");
         assert_eq!(echo.echo(), None);
         check(&bytes, Report { items: smallvec![echo] });
+    }
+
+    #[test]
+    fn ranges_come_back_and_hostile_ones_do_not() {
+        let range = |first, last| TsnRange { first: Tsn(first), last: Tsn(last) };
+        let all = [range(5, 5), range(u32::MAX - 1, 3)];
+        let bytes = TsnRange::encode(&all);
+        assert_eq!(bytes[..], [0, 0, 0, 5, 0, 0, 0, 0, 0, 3, 0, 5]);
+        assert_eq!(TsnRange::decode(&bytes).expect("two ranges")[..], all);
+        let long = TsnRange::encode(&[range(0, 100_000)]);
+        assert_eq!(TsnRange::decode(&long).expect("a range")[..], [range(100_000 - 65_535, 100_000)]);
+        assert!(range(u32::MAX, 1).contains(Tsn(0)) && !range(u32::MAX, 1).contains(Tsn(2)));
+        assert_eq!(TsnRange::decode(&bytes[..11]), None, "half a range");
+        assert_eq!(TsnRange::decode(&[0; 6 * (MAX_RANGES + 1)]), None, "too many");
     }
 
     #[test]

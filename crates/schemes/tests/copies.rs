@@ -1,0 +1,182 @@
+//! One TSN on several paths: what each path's window is told of its copies, towards peers that name the path of each arrival
+//! and towards others.
+
+#[path = "../../proto/tests/common/mod.rs"]
+mod common;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use common::*;
+use strandcast_proto::association::SendOptions;
+use strandcast_proto::config::TransportConfig;
+use strandcast_proto::policy::{
+    Estimate, LossTrigger, Parts, PathEstimator, PathId, Policy, Scheme, Signal, View,
+};
+use strandcast_proto::rfc::{self, Advance, Aimd, Reno, WindowConfig};
+use strandcast_proto::seeds::Seeds;
+use strandcast_schemes::recovery::{SfrConfig, SplitFastRetransmit};
+use strandcast_schemes::schedule::Redundant;
+
+const PATHS: [PathId; 2] = [PathId(0), PathId(1)];
+
+/// What the scheme of the client was told.
+#[derive(Clone, Debug, Default)]
+struct Told {
+    /// Size and transmissions on each path, by TSN.
+    sent: BTreeMap<u32, (u64, [u32; 2])>,
+    /// Bytes acknowledged for each path.
+    acked: [u64; 2],
+    /// Fast retransmits, timeouts and penalties.
+    events: [[u32; 3]; 2],
+    /// The most that was in flight, against the window then.
+    overshoot: [i64; 2],
+}
+
+#[derive(Debug)]
+struct Listens(Arc<Mutex<Told>>);
+
+impl Policy for Listens {
+    fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
+        let mut told = self.0.lock().expect("no test panics with it");
+        match signal {
+            Signal::Sent(chunk) => {
+                let path = chunk.path();
+                let entry = told.sent.entry(chunk.tsn.0).or_insert((chunk.len, [0; 2]));
+                entry.1[path.index()] += 1;
+                let beyond = view[path].in_flight as i64 - view[path].limit.cwnd as i64;
+                told.overshoot[path.index()] = told.overshoot[path.index()].max(beyond);
+            }
+            Signal::Acked(ack) => told.acked[ack.path.index()] += ack.newly_acked,
+            Signal::LossEvent { path, trigger, .. } => {
+                let kind = match trigger {
+                    LossTrigger::FastRetransmit => 0,
+                    LossTrigger::Timeout => 1,
+                    LossTrigger::HeadOfLine => 2,
+                };
+                told.events[path.index()][kind] += 1;
+            }
+            _ => {}
+        }
+    }
+}
+
+impl PathEstimator for Listens {
+    fn estimate(&self, _: PathId, _: &mut Estimate) {}
+}
+
+impl Told {
+    /// Bytes sent on `path`, those whose TSN went nowhere else alone, if `alone`.
+    fn bytes(&self, path: usize, alone: bool) -> u64 {
+        let of = |(len, on): &(u64, [u32; 2])| len * u64::from(on[path]);
+        self.sent.values().filter(|(_, on)| !alone || on[1 - path] == 0).map(of).sum()
+    }
+}
+
+/// A REPORT with an item COPIES (docs/wire-format.md): type 0xB1, kind 6.
+fn asks_for_arrivals(bytes: &[u8]) -> bool {
+    bytes.windows(6).any(|b| b[0] == 0xb1 && b[4..] == [0, 6])
+}
+
+/// A client that sends copies on both paths to a server that names arrivals, or never learns that it should; what the client's
+/// scheme was told goes to `Told`.
+fn world(delays_ms: &[u64], names: bool) -> (World, Arc<Mutex<Told>>) {
+    let told = Arc::new(Mutex::new(Told::default()));
+    let parts = |seeds: &Seeds, told: Arc<Mutex<Told>>| -> Box<dyn Scheme> {
+        let windows = WindowConfig { advance: Advance::Pseudo, ..WindowConfig::default() };
+        Box::new(Parts {
+            estimators: vec![Box::new(Listens(told))],
+            loss: Box::new(SplitFastRetransmit::new(SfrConfig::default(), seeds.stream("loss"))),
+            cc: Box::new(Aimd::new(windows, Reno)),
+            scheduler: Box::new(Redundant::new(2)),
+            ..rfc::scheme()
+        })
+    };
+    let transport = TransportConfig { send_buffer: 8 << 20, ..TransportConfig::default() };
+    let accept = Arc::new(move |seeds: &Seeds| parts(seeds, Arc::default()));
+    let mut w = World::with(delays_ms, [transport.clone(), transport], accept, 7);
+    w.filter = Box::new(move |_, from, _, bytes| names || from != CLIENT || !asks_for_arrivals(bytes));
+    w.connect_with(parts(&Seeds::new(7, 1), Arc::clone(&told)));
+    w.run(ms(3000));
+    (w, told)
+}
+
+/// Sends `n` messages at once and runs until all are there.
+fn bulk(w: &mut World, n: usize) {
+    let before = w.apps[SERVER].messages.len();
+    for i in 0..n {
+        w.send(CLIENT, pattern(i * 1000, 1000), SendOptions::default());
+    }
+    let arrived = |w: &World| w.apps[SERVER].messages.len() - before;
+    assert!(w.run_until(ms(120_000), |w| arrived(w) >= n), "{} of {n}", arrived(w));
+    w.run(ms(3000));
+    w.association(CLIENT).assert_consistent();
+}
+
+fn windows(w: &World) -> [u64; 2] {
+    PATHS.map(|p| w.association(CLIENT).paths()[p.index()].limit.cwnd)
+}
+
+/// Each window grows by what its own path delivered, and by no more, and no path is sent more than its window.
+#[test]
+fn a_path_is_credited_with_what_came_by_it() {
+    let (mut w, told) = world(&[20, 45], true);
+    let before = windows(&w);
+    bulk(&mut w, 600);
+    let told = told.lock().expect("no test panics with it").clone();
+    for path in [0, 1] {
+        // Of the first ones the receiver did not know yet that they were copies.
+        let (acked, sent) = (told.acked[path], told.bytes(path, false));
+        assert!(
+            acked <= sent && acked + 20_000 > sent,
+            "path {path}: {acked} of {sent}, and nothing was lost"
+        );
+        assert_eq!(told.events[path], [0; 3], "path {path}");
+        assert!(told.overshoot[path] < 1400, "path {path}: {} beyond its window", told.overshoot[path]);
+    }
+    let copies = told.sent.values().filter(|(_, on)| on[0] > 0 && on[1] > 0).count();
+    assert!(copies > 5, "{copies} copies");
+    let after = windows(&w);
+    assert!(after[0] > before[0] && after[1] > before[1], "{before:?}, {after:?}");
+}
+
+/// A copy that is lost is missed on its path, at once, by what came later there; the other path and the data notice nothing.
+#[test]
+fn a_lost_copy_is_noticed_on_its_own_path() {
+    let (mut w, told) = world(&[20, 45], true);
+    bulk(&mut w, 200);
+    w.wires[1].loss = 0.05;
+    bulk(&mut w, 800);
+    let told = told.lock().expect("no test panics with it").clone();
+    assert!(told.events[1][0] > 0, "path 1 heard of {} losses", told.events[1][0]);
+    assert_eq!(told.events[0], [0; 3], "path 0 lost nothing");
+    assert!(told.acked[1] < told.bytes(1, false), "what is lost is not credited");
+    let stats = |p: usize| w.association(CLIENT).path_stats(PATHS[p]).expect("a path").clone();
+    assert!(stats(1).lost_fast > stats(1).lost_timeout, "{:?}", stats(1));
+}
+
+/// A path that died while the other brings every copy is found out by its own timer.
+#[test]
+fn a_dead_path_is_not_hidden_by_copies() {
+    let (mut w, told) = world(&[20, 45], true);
+    bulk(&mut w, 200);
+    w.wires[1].up = [false; 2];
+    bulk(&mut w, 200);
+    let told = told.lock().expect("no test panics with it").clone();
+    assert!(told.events[1][1] > 0, "no timeout on path 1");
+    assert_eq!(told.events[0][1], 0);
+}
+
+/// A peer that names no paths: no window grows from a TSN that was on both.
+#[test]
+fn towards_others_copies_let_no_window_grow() {
+    let (mut w, told) = world(&[20, 45], false);
+    bulk(&mut w, 300);
+    let told = told.lock().expect("no test panics with it").clone();
+    let copies = told.sent.values().filter(|(_, on)| on[0] > 0 && on[1] > 0).count();
+    assert!(copies > 5, "{copies} copies");
+    for path in [0, 1] {
+        assert!(told.acked[path] <= told.bytes(path, true), "path {path}: {told:?}", told = told.acked);
+        assert_eq!(told.events[path], [0; 3], "path {path}");
+    }
+}
