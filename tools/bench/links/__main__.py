@@ -32,13 +32,13 @@ OUT = netns.ROOT / "target" / "bench" / "links"
 TRIES = 3
 
 
-def programs(*, build=True):
+def programs(options):
     """The command and the emulator, built."""
-    if build:
+    if not options.no_build:
         for what in (["-p", "strandcast"], ["-p", "strandcast-net", "--example", "tun"]):
             subprocess.run(["cargo", "build", "--release", "--locked", *what], cwd=netns.ROOT, check=True)
     release = Path(os.environ.get("CARGO_TARGET_DIR", netns.ROOT / "target")) / "release"
-    return release / "strandcast", release / "examples" / "tun"
+    return options.program or release / "strandcast", release / "examples" / "tun"
 
 
 def read(path):
@@ -116,18 +116,18 @@ def work(tasks, job, built, keep):
 
 def run(options):
     """Measures what is missing."""
-    if os.geteuid():
-        sys.exit("links: network namespaces and TUN devices need root; run it as root")
     made = chosen(options)
-    if absent := contestants.missing({n for c in made for n in c.contestants if not options.only or n in options.only}):
-        sys.exit(f"links: {', '.join(absent)} not installed; apt install rist-tools srt-tools, or --only OURS")
-    OUT.mkdir(parents=True, exist_ok=True)
     path = OUT / f"{options.out}.jsonl"
     tasks, lock = plan(made, read(path), options.only), threading.Lock()
     print(f"links: {len(tasks)} runs, about {duration(tasks) / options.jobs / 60:.0f} minutes", flush=True)
     if options.dry_run:
         return 0
-    built = programs(build=not options.no_build)
+    if os.geteuid():
+        sys.exit("links: network namespaces and TUN devices need root; run it as root")
+    if absent := contestants.missing({n for c in made for n in c.contestants if not options.only or n in options.only}):
+        sys.exit(f"links: {', '.join(absent)} not installed; apt install rist-tools srt-tools, or --only OURS")
+    OUT.mkdir(parents=True, exist_ok=True)
+    built = programs(options)
     netns.sweep()
     waiting = queue.SimpleQueue()
     for task in tasks:
@@ -224,16 +224,17 @@ def check(options):
     """The emulator against what is known: round trip, goodput of TCP, share of losses."""
     if os.geteuid():
         sys.exit("links: network namespaces and TUN devices need root; run it as root")
-    _, emulator = programs(build=not options.no_build)
+    _, emulator = programs(options)
     netns.sweep()
     good = True
     with netns.Environment(emulator, "pair", 1) as env:
         for link, base in ((1, 20.0), (2, 80.0)):
-            command = ["ping", "-q", "-n", "-c", "40", "-i", "0.05", "-I", netns.client(link), netns.server(link)]
-            out = contestants.told(env.start("c", command, **contestants.PIPE), 30)
-            mean = float(out.rsplit("=", 1)[1].split("/")[1])
-            wire = 84 * 8 * 2 / (20e3 if link == 1 else 10e3)
-            good &= close(mean, base + wire, 0.02, f"round trip of link {link}, ms")
+            port = 7200 + link
+            contestants.ready(env.start("s", [*contestants.PEERS, "echo", port], **contestants.PIPE))
+            command = [*contestants.PEERS, "round-trips", netns.client(link), netns.server(link), port, 50]
+            times = json.loads(contestants.told(env.start("c", command, **contestants.PIPE), 30))["ms"]
+            wire = 100 * 8 * 2 / (20e3 if link == 1 else 10e3)
+            good &= close(times[len(times) // 2], base + wire, 0.05, f"round trip of link {link}, median, ms")
     for link, bps in ((1, 20e6), (2, 10e6)):
         with netns.Environment(emulator, "pair", 1) as env:
             found = contestants.bulk(env, None, f"tcp-cubic@{link}", 5, 20)["goodput_bps"]
@@ -252,7 +253,7 @@ def check(options):
 
 def simulate(options):
     """The bulk networks in the simulator: goodput of the same schemes, 10 seeds."""
-    command, _ = programs(build=not options.no_build)
+    command, _ = programs(options)
     for cell in [c for c in chosen(options) if c.experiment in ("bulk", "friendliness")]:
         for name in [n for n in cell.contestants if not contestants.is_tcp(n)]:
             scheme, links = contestants.parse(name)
@@ -295,6 +296,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=1, help="environments side by side")
     parser.add_argument("--out", default="results", help="name of the file of results")
     parser.add_argument("--dry-run", action="store_true", help="say what would be measured")
+    parser.add_argument("--program", type=Path, help="this strandcast instead of the one that is built")
     parser.add_argument("--no-build", action="store_true", help="take the programs as they are")
     options = parser.parse_args()
     if options.verb == "list":

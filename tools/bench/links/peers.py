@@ -146,6 +146,30 @@ def burst(address, port, bps, seconds, size=1200):
     return {"sent": n}
 
 
+def echo(port):
+    """Sends back what comes, for ever."""
+    inlet = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    inlet.bind(("0.0.0.0", port))
+    print("ready", flush=True)
+    while True:
+        data, sender = inlet.recvfrom(65536)
+        inlet.sendto(data, sender)
+
+
+def round_trips(source, address, port, count, size=100):
+    """Round-trip times in ms of so many datagrams of `size` bytes at IP level, one at a time."""
+    out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    out.bind((source, 0))
+    out.settimeout(2)
+    times = []
+    for _ in range(count):
+        begun = time.monotonic_ns()
+        out.sendto(bytes(size - 28), (address, port))
+        out.recv(65536)
+        times.append((time.monotonic_ns() - begun) / 1e6)
+    return {"ms": sorted(times)}
+
+
 def tcp_receive(address, port, connections):
     """Takes connections, and tells the bytes of each, by tenths of a second since its first byte."""
     listener = socket.create_server((address, port), backlog=8)
@@ -196,6 +220,8 @@ def tcp_send(source, address, port, algorithm, seconds):
 ROLES = {
     "send-stream": lambda a, p, bps, s: send_stream(a, int(p), int(bps), int(s)),
     "receive-stream": lambda p: receive_stream(int(p)),
+    "echo": lambda p: echo(int(p)),
+    "round-trips": lambda f, a, p, n: round_trips(f, a, int(p), int(n)),
     "burst": lambda a, p, bps, s: burst(a, int(p), int(bps), int(s)),
     "tcp-receive": lambda a, p, n: tcp_receive(a, int(p), int(n)),
     "tcp-send": lambda f, a, p, cc, s: tcp_send(f, a, int(p), cc, int(s)),

@@ -1,0 +1,170 @@
+"""Tests of the bench that need neither root nor time: streams, parsing, plans, verdicts, a dry run."""
+
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import contestants
+import experiments
+import netns
+import peers
+
+HERE = Path(__file__).resolve().parent
+
+
+def stream_reads_back():
+    """Numbers and times come out as they went in; every packet is whole, counters go on, tables have their CRC."""
+    stream, numbers, counters = peers.Stream(), [], []
+    for n in range(2 * peers.TABLES_EVERY):
+        datagram = stream.datagram(1000 * n)
+        assert len(datagram) == peers.PACKET * peers.IN_DATAGRAM
+        pieces = [datagram[i : i + peers.PACKET] for i in range(0, len(datagram), peers.PACKET)]
+        assert all(p[0] == 0x47 for p in pieces)
+        counters += [p[3] & 15 for p in pieces if (p[1] & 0x1F) << 8 | p[2] == peers.MEDIA]
+        found = list(peers.numbered(datagram))
+        assert {sent for _, sent in found} == {1000 * n}
+        numbers += [number for number, _ in found]
+    assert numbers == list(range(stream.number))
+    assert counters == [n & 15 for n in range(stream.number)]
+    assert peers.crc32(peers.PAT[1:]) == peers.crc32(peers.PMT[1:]) == 0, "a section with its CRC has CRC 0"
+
+
+def clock_in_the_stream():
+    """A PCR of 27 MHz ticks, base and extension."""
+    piece = peers.packet(peers.MEDIA, 3, b"", pcr=27_000_000 * 10 + 7)
+    base, low = struct.unpack_from("!IH", piece, 6)
+    assert ((base << 1 | low >> 15) * 300 + (low & 0x1FF)) == 27_000_000 * 10 + 7
+
+
+def losses_are_counted_behind_the_first_second():
+    """Losses, delays and gaps by hand: a packet each 100 ms, 50 ms late; three lost, one of them in the first second."""
+    sent = {"begun": 5, "sent_ns": [n * 100_000_000 for n in range(40)]}
+    came = {"came": [[n, 5 + n * 100_000_000 + 50_000_000] for n in range(40) if n not in (4, 20, 21)], "doubled": 0}
+    found = contestants.analyse(sent, came)
+    assert (found["packets"], found["lost"], found["first_lost_s"], found["last_lost_s"]) == (30, 2, 2.0, 2.1)
+    assert found["delay_ms"] == {"median": 50.0, "most": 50.0} and found["gaps_s"] == [[1.95, 2.25]]
+    assert contestants.analyse(sent, {"came": [], "doubled": 0})["delay_ms"] is None
+
+
+def back_after_an_outage():
+    """From the links' return to the first packet; a stream that went on is back at once, one that ended never."""
+    heard = {"delay_ms": {}, "gaps_s": [[3.0, 3.4], [10.02, 18.4]]}
+    assert abs(experiments.back(heard, 10, 18) - 0.4) < 1e-9
+    assert experiments.back({"delay_ms": {}, "gaps_s": [[10.5, 17.9]]}, 10, 18) == 0
+    assert experiments.back({"delay_ms": None, "gaps_s": []}, 10, 18) is None
+
+
+def names_of_contestants():
+    """A scheme may have keys; a link is a number."""
+    assert contestants.parse("cmt,rtx=same@2") == ("cmt,rtx=same", [2])
+    assert contestants.parse("cmt") == ("cmt", None)
+    assert contestants.is_tcp("mptcp-cubic") and not contestants.is_tcp("cmt")
+
+
+def goodput_is_of_the_time_behind_the_warm_up():
+    """Whole intervals only; tenths of a second of TCP."""
+    sums = [{"start": s, "end": s + 1, "seconds": 1.0, "bytes": 1000 * s} for s in range(12)]
+    result = {"intervals": [{"sum": s} for s in sums]}
+    assert contestants.our_goodput(result, 10, 12) == 8 * (10_000 + 11_000) / 2
+    tenths = [[n, 10] for n in range(30)]
+    assert contestants.tcp_goodput(tenths, 0, 1, 2) == 8 * 100
+
+
+def networks_are_scenarios():
+    """Each cell's network is there, and its changes name its links."""
+    for cell in experiments.cells(["cmt"]):
+        network = netns.network(cell.network)
+        assert {"c", "s"} == set(network["nodes"]), cell.network
+        for change in cell.sets:
+            assert change.split(".")[1] in network["links"], change
+        highest = max((contestants.parse(n)[1] or [1])[0] for n in cell.contestants)
+        assert highest <= len(network["links"]), cell.name
+
+
+def plans_go_in_turn_and_go_on():
+    """Run by run all contestants of a cell; what is done is left out."""
+    made = [c for c in experiments.cells(["cmt"], 2) if (c.experiment, c.name) == ("hole", "1 %, 500 ms")]
+    tasks = BENCH.plan(made, [])
+    assert [(n, run) for _, n, run in tasks] == [("cmt", 1), ("rist", 1), ("cmt", 2), ("rist", 2)]
+    done = {"experiment": "hole", "cell": "1 %, 500 ms", "contestant": "rist", "run": 1}
+    assert [(n, run) for _, n, run in BENCH.plan(made, [done])] == [("cmt", 1), ("cmt", 2), ("rist", 2)]
+
+
+def record(experiment, cell, contestant, result, *, sound=True):
+    """A record as a run leaves it."""
+    return {"experiment": experiment, "cell": cell, "contestant": contestant, "run": 1, "result": result, "sound": sound}
+
+
+def verdicts():
+    """Bars are met and missed; what is not sound does not count; what is missing is said."""
+    made = [c for c in experiments.cells(["cmt"]) if c.experiment == "hole"][:1]
+    cell = made[0].name
+    both = [record("hole", cell, "cmt", {"lost_share": 0.0004}), record("hole", cell, "rist", {"lost_share": 0.0003})]
+    late = record("hole", cell, "cmt", {"lost_share": 0.9}, sound=False)
+    judged = lambda records: [v[3] for v in experiments.Findings(records, ["cmt"]).verdicts(made)]  # noqa: E731
+    assert judged([*both, late]) == [True]
+    both[0]["result"]["lost_share"] = 0.0006
+    assert judged(both) == [False] and judged([]) == [None]
+
+
+def lateness_is_judged():
+    """One packet in a hundred may be 5 ms late, one in a thousand 20 ms."""
+    way = lambda late: {"delivered": {"packets": 1000}, "late": late, "worst_ms": 30.0}  # noqa: E731
+    assert netns.lateness([{"forward": way([90, 20, 2]), "reverse": way([0, 0, 0])}])["sound"]
+    assert not netns.lateness([{"forward": way([90, 20, 3]), "reverse": way([0, 0, 0])}])["sound"]
+    assert not netns.lateness([{"error": "gone"}])["sound"]
+
+
+def dry_run():
+    """The command line, without root."""
+    words = [sys.executable, HERE, "run", "hole", "--schemes", "cmt", "--runs", "1", "--out", "selftest", "--dry-run"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "18 runs" in done.stdout, done.stdout + done.stderr
+    listed = subprocess.check_output([sys.executable, HERE, "list", "outage"], text=True)
+    assert len(listed.splitlines()) == len(experiments.OUTAGES) + 1
+    refused = subprocess.run([sys.executable, HERE, "report", "nonsense"], capture_output=True, text=True, check=False)
+    assert refused.returncode == 1 and "no experiment nonsense" in refused.stderr
+
+
+def load_bench():
+    """The bench's own file, which is called __main__ there."""
+    import importlib.util
+
+    spec = importlib.util.spec_from_file_location("links_bench", HERE / "__main__.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+BENCH = load_bench()
+TESTS = [
+    stream_reads_back,
+    clock_in_the_stream,
+    losses_are_counted_behind_the_first_second,
+    back_after_an_outage,
+    names_of_contestants,
+    goodput_is_of_the_time_behind_the_warm_up,
+    networks_are_scenarios,
+    plans_go_in_turn_and_go_on,
+    verdicts,
+    lateness_is_judged,
+    dry_run,
+]
+
+
+def main():
+    """Runs all."""
+    failed = 0
+    for test in TESTS:
+        try:
+            test()
+        except AssertionError as error:
+            failed += 1
+            print(f"tools/bench/links {test.__name__} ... FAILED: {error}")
+    print(f"{len(TESTS) - failed} passed, {failed} failed")
+    return bool(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
