@@ -12,10 +12,12 @@
 #                  stopped (ARGS=--quick: in minutes, into target/figures; docs/reproduction.md)
 #   make networks  schemes on random networks and on those of docs/real-paths.md, beside the best path alone; hours, and it
 #                  goes on where it stopped (ARGS="--set live" or "--seed 5" for a part)
+#   make links     real sockets over emulated links, beside RIST, SRT and the kernel's TCP (root; an hour or two; it goes on where
+#                  it stopped; ARGS="hole --schemes bond,cmt" for a part; docs/real-paths.md)
 #   make fuzz    each fuzz target for a minute (needs the nightly toolchain)
 #   make docs    the site, target/site/index.html, and the crates' documentation, target/doc
 
-.PHONY: demo test pytest scheme lint wheel bench validate figures networks fuzz docs interop
+.PHONY: demo test pytest scheme lint wheel bench validate figures networks links fuzz docs interop
 SHELL := bash
 # Python with the tools that tools/requirements.txt pins; `tools/venv` makes it.
 VENV := $(CURDIR)/target/venv
@@ -76,6 +78,12 @@ bench:
 	$(VENV)/bin/python tools/bench/run
 	$(VENV)/bin/python tools/bench/sweep
 	$(VENV)/bin/python tools/bench/policies
+
+# Real sockets over emulated links, beside RIST, SRT and TCP: root, an hour or two. ARGS: what to measure (tools/bench/links list).
+links:
+	python3 tools/bench/links check
+	python3 tools/bench/links run $(ARGS) --jobs 4
+	python3 tools/bench/links report $(ARGS)
 
 validate:
 	cargo build --release --locked -p strandcast

@@ -3,10 +3,9 @@
     sudo python3 tools/bench/links run [EXPERIMENT...] [--schemes A,B] [--runs N] [--jobs N]
     python3 tools/bench/links report        # tables and verdicts of what was measured; 1 if a bar is missed
     sudo python3 tools/bench/links check    # the emulator itself: round trip, goodput, loss
-    python3 tools/bench/links simulate      # the bulk networks in the simulator, 10 seeds
     python3 tools/bench/links list          # experiments and how long they take
 
-The links are the simulator's own, between namespaces (networks/*.toml are scenario files). Contestants go in turn, each run of
+The links are the simulator's own, between namespaces; networks/*.toml are scenario files, which `make networks` simulates. Contestants go in turn, each run of
 a cell with the same seed for all. What was measured is kept in target/bench/links/NAME.jsonl and not measured again.
 A run in which the emulator was late is repeated, three times at most, and marked.
 
@@ -153,9 +152,8 @@ def short(result):
     for name, unit, digits in (("goodput_bps", 1e6, 2), ("cubic", 1e6, 2), ("reno", 1e6, 2)):
         if result.get(name) is not None:
             words.append(f"{name.removesuffix('_bps')} {result[name] / unit:.{digits}f}")
-    for name in ("lost", "gap_s", "back_s", "reconnects"):
-        if result.get(name) is not None:
-            words.append(f"{name} {result[name]:.3g}")
+    others = ("lost", "gap_s", "back_s", "reconnects")
+    words += [f"{name} {result[name]:.3g}" for name in others if result.get(name) is not None]
     if result.get("delay_ms"):
         words.append(f"delay {result['delay_ms']['median']:.0f}..{result['delay_ms']['most']:.0f} ms")
     return ", ".join(words)
@@ -186,11 +184,18 @@ def table(findings, made, experiment):
     mine = [c for c in made if c.experiment == experiment]
     names = list(dict.fromkeys(n for c in mine for n in c.contestants))
     what, name, factor, digits = FIGURES[experiment]
-    lines = [f"**{experiment}**: {what}", "", "| | " + " | ".join(c.name for c in mine) + " |", "|---" * (len(mine) + 1) + "|"]
+    lines = [
+        f"**{experiment}**: {what}",
+        "",
+        "| | " + " | ".join(c.name for c in mine) + " |",
+        "|---" * (len(mine) + 1) + "|",
+    ]
     for contestant in names:
         row = [spread(findings.values(experiment, c.name, contestant, name), factor, digits) for c in mine]
         if experiment == "friendliness":
-            tcps = [spread(findings.values(experiment, mine[0].name, contestant, cc), 1e-6, 2) for cc in ("cubic", "reno")]
+            tcps = [
+                spread(findings.values(experiment, mine[0].name, contestant, cc), 1e-6, 2) for cc in ("cubic", "reno")
+            ]
             row = [f"{row[0]} beside {tcps[0]} and {tcps[1]}"]
         if set(row) != {"-"}:
             lines.append(f"| `{contestant}` | " + " | ".join(row) + " |")
@@ -204,7 +209,9 @@ def report(options):
     for experiment in dict.fromkeys(c.experiment for c in made):
         print(table(findings, made, experiment), "\n")
     unsound = [r for r in records if not r["sound"]]
-    print(f"{len(records)} runs, of which {len(unsound)} count not: {sum('error' in r for r in unsound)} failed, the others' emulators were late\n")
+    print(
+        f"{len(records)} runs, of which {len(unsound)} count not: {sum('error' in r for r in unsound)} failed, the others' emulators were late\n"
+    )
     missed = False
     for what, figure, bar, met in findings.verdicts(made):
         word = {True: "met", False: "MISSED", None: "not measured"}[met]
@@ -251,34 +258,6 @@ def check(options):
     return 0 if good else 1
 
 
-def simulate(options):
-    """The bulk networks in the simulator: goodput of the same schemes, 10 seeds."""
-    command, _ = programs(options)
-    for cell in [c for c in chosen(options) if c.experiment in ("bulk", "friendliness")]:
-        for name in [n for n in cell.contestants if not contestants.is_tcp(n)]:
-            scheme, links = contestants.parse(name)
-            sets = [f"flows.ours.paths.p{3 - links[0]}="] if links else []
-            words = [w for s in (*cell.sets, *sets) for w in ("--set", s)]
-            file = netns.NETWORKS / f"{cell.network}.toml"
-            done = subprocess.run(
-                [command, "simulate", file, "--scheme", scheme, "--runs", "10", "--json", "--quiet", *words],
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            print(f"{cell.name}  {name}  {simulated(done)}", flush=True)
-    return 0
-
-
-def simulated(done):
-    """Goodput of each flow in Mbit/s, as mean and interval."""
-    if done.returncode:
-        return done.stderr.strip()
-    told = json.loads(done.stdout)
-    rows = [r for r in told["metrics"] if r["name"] == "goodput_bps" and r["subject"][0] == "flow"]
-    return ", ".join(f"{r['subject'][1]} {r['mean'] / 1e6:.2f}" for r in rows)
-
-
 def names(text):
     """A list with commas."""
     return [name for name in text.split(",") if name]
@@ -286,8 +265,10 @@ def names(text):
 
 def main():
     """The command line."""
-    parser = argparse.ArgumentParser(prog="links", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("verb", choices=("run", "report", "check", "simulate", "list"))
+    parser = argparse.ArgumentParser(
+        prog="links", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("verb", choices=("run", "report", "check", "list"))
     parser.add_argument("experiments", nargs="*", metavar="EXPERIMENT")
     parser.add_argument("--schemes", type=names, default=["cmt"], help="ours, the one that has to meet the bars first")
     parser.add_argument("--only", type=names, help="these contestants alone")
@@ -301,10 +282,12 @@ def main():
     options = parser.parse_args()
     if options.verb == "list":
         for cell in chosen(options):
-            print(f"{cell.experiment:13} {cell.name:26} {cell.runs:3} runs of {cell.seconds} s  {' '.join(cell.contestants)}")
+            print(
+                f"{cell.experiment:13} {cell.name:26} {cell.runs:3} runs of {cell.seconds} s  {' '.join(cell.contestants)}"
+            )
         return 0
     begun = time.monotonic()
-    code = {"run": run, "report": report, "check": check, "simulate": simulate}[options.verb](options)
+    code = {"run": run, "report": report, "check": check}[options.verb](options)
     if options.verb == "run":
         print(f"links: {(time.monotonic() - begun) / 60:.1f} minutes")
     return code

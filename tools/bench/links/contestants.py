@@ -1,5 +1,6 @@
 """How each contestant is started: bulk from c to s, and live streams from a UDP port in c to a UDP port in s."""
 
+import itertools
 import json
 import shutil
 import subprocess
@@ -76,7 +77,9 @@ def our_goodput(result, first_s, last_s):
 def mptcp(env):
     """Lets the kernel open one more subflow over each further link."""
     for side in (env.c, env.s):
-        subprocess.run(["ip", "-n", side, "mptcp", "limits", "set", "subflow", "4", "add_addr_accepted", "4"], check=True)
+        subprocess.run(
+            ["ip", "-n", side, "mptcp", "limits", "set", "subflow", "4", "add_addr_accepted", "4"], check=True
+        )
     for n in range(2, len(env.links) + 1):
         words = ["ip", "-n", env.c, "mptcp", "endpoint", "add", client(n), "dev", f"up{n}", "subflow"]
         subprocess.run(words, check=True)
@@ -87,7 +90,18 @@ def start_perf(env, program, scheme, links, seconds, *, reverse=False):
     quiet = ["--scheme", scheme]
     env.start("s", [program, "perf", "server", f":{PORT}", *quiet, "--once"], **NULL)
     time.sleep(0.3)
-    words = [program, "perf", "client", f"{SERVER}:{PORT}", *quiet, *paths(links), "--time", seconds, "--json", "--quiet"]
+    words = [
+        program,
+        "perf",
+        "client",
+        f"{SERVER}:{PORT}",
+        *quiet,
+        *paths(links),
+        "--time",
+        seconds,
+        "--json",
+        "--quiet",
+    ]
     return env.start("c", words + (["--reverse"] if reverse else []), **PIPE)
 
 
@@ -148,9 +162,7 @@ def live_commands(env, program, contestant, latency):
         # Weights as the rates, or with `rist-copies` everything on every link.
         rates = [link["rate"].split()[0] for link in env.description["links"].values()]
         weights = ["0" if name == "rist-copies" else rates[n - 1] for n in links]
-        there = ",".join(
-            f"rist://{server(n)}:{PORT + 1}?weight={w}&buffer={latency}" for n, w in zip(links, weights)
-        )
+        there = ",".join(f"rist://{server(n)}:{PORT + 1}?weight={w}&buffer={latency}" for n, w in zip(links, weights))
         receive = ["ristreceiver", "-p", "1", "-i", f"rist://@0.0.0.0:{PORT + 1}?buffer={latency}", "-o", sink]
         send = ["ristsender", "-p", "1", "-b", latency, "-i", f"udp://@127.0.0.1:{IN_PORT}", "-o", there]
         quiet = ["-S", "0", "-v", "3"]
@@ -194,7 +206,11 @@ def end_ours(near, far):
         sent = json.loads(told(near, 20))
         kept |= {"reconnects": sent["reconnects"], "expired": sent["expired"]}
         received = json.loads(told(far, 20))
-        kept |= {"app_lost": received["lost"], "app_late": received["late"], "longest_gap_ms": received["longest_gap_ms"]}
+        kept |= {
+            "app_lost": received["lost"],
+            "app_late": received["late"],
+            "longest_gap_ms": received["longest_gap_ms"],
+        }
     except (RunError, ValueError, KeyError) as error:
         kept["summary_error"] = str(error)
     return kept
@@ -208,7 +224,7 @@ def analyse(sent, came, skip_s=1.0):
     lost = [n for n in counted if n not in arrived]
     delays = sorted((arrived[n] - begun - times[n]) / 1e6 for n in counted if n in arrived)
     moments = sorted((t - begun) / 1e9 for t in arrived.values())
-    gaps = [(a, b) for a, b in zip(moments, moments[1:]) if b - a > 0.25]
+    gaps = [(a, b) for a, b in itertools.pairwise(moments) if b - a > 0.25]
     at = [times[n] / 1e9 for n in lost]
     return {
         "packets": len(counted),
@@ -218,5 +234,6 @@ def analyse(sent, came, skip_s=1.0):
         "last_lost_s": at[-1] if at else None,
         "delay_ms": {"median": delays[len(delays) // 2], "most": delays[-1]} if delays else None,
         "gaps_s": [[round(a, 3), round(b, 3)] for a, b in gaps],
+        "last_came_s": moments[-1] if moments else None,
         "doubled": came["doubled"],
     }

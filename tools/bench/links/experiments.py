@@ -63,7 +63,7 @@ def live(cell, env, program, contestant):
 def back(result, dark, light):
     """Seconds from the links' return until packets come again; None: never, 0: they came all along."""
     during = [(a, b) for a, b in result["gaps_s"] if b >= light and a >= dark - 0.5]
-    if result["delay_ms"] is None:
+    if result["last_came_s"] is None or result["last_came_s"] < light:
         return None
     return max((b - light for a, b in during if a < light + 0.25), default=0.0)
 
@@ -106,7 +106,9 @@ def cells(schemes, runs=None):
         everybody = (*ours, *alone, "tcp-cubic@1", "tcp-cubic@2", "mptcp-cubic")
         made.append(Cell("bulk", network, network, everybody, runs or 3, 60))
     loss = tuple(f"links.{link}{way}.loss.uniform.rate=0.01" for link in ("p1", "p2") for way in ("", ".reverse"))
-    made.append(Cell("bulk", "pair, 1 % loss", "pair", (*ours, *alone, "tcp-cubic@1", "mptcp-cubic"), runs or 3, 60, loss))
+    made.append(
+        Cell("bulk", "pair, 1 % loss", "pair", (*ours, *alone, "tcp-cubic@1", "mptcp-cubic"), runs or 3, 60, loss)
+    )
     shared = tuple(dict.fromkeys((*schemes, "lia", "cmt-qa", "cmt-cl", "cmt-cl-fd", "redundant", "sctp")))
     made.append(Cell("friendliness", "20 Mbit/s", "beside-tcp", shared, runs or 3, 40))
     for network in ("uneven-deep", "uneven-shallow"):
@@ -119,7 +121,9 @@ def cells(schemes, runs=None):
             name = f"{percent} %, {latency} ms"
             made.append(Cell("hole", name, "hole", (*schemes, "rist"), runs or 10, 30, sets, extra))
     extra = {"latency": 1000, "burst": (10, 8_000_000, 4)}
-    made.append(Cell("burst", "8 Mbit/s of UDP for 4 s", "single", (*schemes, "srt", "rist"), runs or 10, 30, (), extra))
+    made.append(
+        Cell("burst", "8 Mbit/s of UDP for 4 s", "single", (*schemes, "srt", "rist"), runs or 10, 30, (), extra)
+    )
     extra = {"outage": (10, 15, (1,))}
     made.append(Cell("gap", "5 s", "hole", tuple(schemes), runs or 5, 20, (), extra))
     for dark in (*OUTAGES, 60):
@@ -184,7 +188,12 @@ class Findings:
             tcps = [self.mean("friendliness", cell.name, scheme, cc) for cc in ("cubic", "reno")]
             ratio = None if ours is None else ours / statistics.fmean(tcps)
             if scheme != "cmt":
-                yield f"beside two TCPs: {scheme} / their mean", ratio, f"<= {bar}", None if ratio is None else ratio <= bar
+                yield (
+                    f"beside two TCPs: {scheme} / their mean",
+                    ratio,
+                    f"<= {bar}",
+                    None if ratio is None else ratio <= bar,
+                )
 
     def judge_uneven_live(self, cell):
         """Nothing lost."""

@@ -5,6 +5,7 @@ both namespaces share.
 """
 
 import array
+import contextlib
 import json
 import signal
 import socket
@@ -97,11 +98,9 @@ def send_stream(address, port, bps, seconds):
             time.sleep((due - now) / 1e9)
             now = time.monotonic_ns()
         first = stream.number
-        try:
+        # Nobody listens yet, or any more: lost, as on any socket.
+        with contextlib.suppress(OSError):
             out.sendto(stream.datagram(now), (address, port))
-        except OSError:
-            # Nobody listens yet, or any more: lost, as on any socket.
-            pass
         starts.extend([now] * (stream.number - first))
     return {"begun": begun, "sent_ns": [t - begun for t in starts]}
 
@@ -138,10 +137,8 @@ def burst(address, port, bps, seconds, size=1200):
         wait = due - time.monotonic_ns()
         if wait > 0:
             time.sleep(wait / 1e9)
-        try:
+        with contextlib.suppress(OSError):
             out.sendto(bytes(size), (address, port))
-        except OSError:
-            pass
         n += 1
     return {"sent": n}
 
