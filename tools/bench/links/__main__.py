@@ -17,6 +17,7 @@ import json
 import math
 import os
 import queue
+import signal
 import subprocess
 import sys
 import threading
@@ -141,8 +142,13 @@ def run(options):
     workers = [threading.Thread(target=work, args=(waiting, n, built, keep), daemon=True) for n in range(options.jobs)]
     for worker in workers:
         worker.start()
-    for worker in workers:
-        worker.join()
+    try:
+        for worker in workers:
+            worker.join()
+    finally:
+        # Interrupted: the workers end with this process, but not what they started.
+        for name in [f"links-{os.getpid()}-{n}-{side}" for n in range(options.jobs) for side in "cs"]:
+            netns.remove(name)
     return 0
 
 
@@ -279,13 +285,14 @@ def main():
     parser.add_argument("--dry-run", action="store_true", help="say what would be measured")
     parser.add_argument("--program", type=Path, help="this strandcast instead of the one that is built")
     parser.add_argument("--no-build", action="store_true", help="take the programs as they are")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     if options.verb == "list":
         for cell in chosen(options):
             print(
                 f"{cell.experiment:13} {cell.name:26} {cell.runs:3} runs of {cell.seconds} s  {' '.join(cell.contestants)}"
             )
         return 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("links: interrupted"))
     begun = time.monotonic()
     code = {"run": run, "report": report, "check": check}[options.verb](options)
     if options.verb == "run":

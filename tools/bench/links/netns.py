@@ -5,10 +5,12 @@ to that address; in s routes do, since each link has a subnet. s has 10.78.0.2 b
 Nothing outside the two namespaces is touched.
 """
 
+import contextlib
 import ctypes
 import fcntl
 import json
 import os
+import signal
 import struct
 import subprocess
 import tomllib
@@ -76,7 +78,16 @@ def sweep():
     for name in [entry["name"] for entry in json.loads(listed or "[]")]:
         words = name.split("-")
         if words[0] == "links" and len(words) == 4 and not Path(f"/proc/{words[1]}").exists():
-            subprocess.run(["ip", "netns", "del", name], check=False)
+            remove(name)
+
+
+def remove(namespace):
+    """Ends whatever runs in a namespace, and takes it away."""
+    inside = subprocess.run(["ip", "netns", "pids", namespace], capture_output=True, text=True, check=False).stdout
+    for pid in inside.split():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(pid), signal.SIGKILL)
+    subprocess.run(["ip", "netns", "del", namespace], check=False, capture_output=True)
 
 
 class Link:
@@ -184,7 +195,7 @@ class Environment:
                     link.process.kill()
                     self.counters.append({"error": str(error)})
         for namespace in (self.c, self.s):
-            subprocess.run(["ip", "netns", "del", namespace], check=False, capture_output=True)
+            remove(namespace)
 
 
 def lateness(counters):
