@@ -7,8 +7,10 @@ mod net;
 mod sctp;
 #[cfg(test)]
 mod tests;
+mod verdicts;
 
 pub use apps::{BulkSender, Cbr, Delivery, Sink};
 pub use chunks::{DataChunk, DataPart, chunk_types, data_chunks, data_parts};
 pub use net::{AppId, Direction, HostId, Net, NetPath};
 pub use sctp::{NotedApp, SctpHost};
+pub use verdicts::Witness;

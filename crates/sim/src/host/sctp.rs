@@ -5,15 +5,16 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use strandcast_proto::app::App;
-use strandcast_proto::association::{Association, Transmit};
+use strandcast_proto::association::{Association, Event, Transmit};
 use strandcast_proto::endpoint::{AssociationId, Endpoint, Input};
 use strandcast_proto::path::FourTuple;
 use strandcast_proto::policy::{LinkId, LinkSample, PathId};
-use strandcast_proto::time::Instant;
+use strandcast_proto::time::{Duration, Instant};
 
 use crate::net::{Agent, Body, Note, Out, Outgoing, Packet, RouteId, Standing, WireId};
 
 use super::chunks::{DataChunk, data_chunks};
+use super::verdicts::{Verdicts, Witness};
 
 /// Rounds of one host at one instant: more can only be an application that makes work for itself for ever.
 const MOST_ROUNDS: usize = 100_000;
@@ -58,6 +59,9 @@ pub struct SctpHost {
     highest: Option<u32>,
     /// The association whose arrivals are noted.
     noted: Option<AssociationId>,
+    /// What this host got, for the verdicts of the other; and its own verdicts.
+    witness: Option<Witness>,
+    verdicts: Option<Verdicts>,
     news: bool,
 }
 
@@ -75,6 +79,8 @@ impl SctpHost {
             unroutable: 0,
             highest: None,
             noted: None,
+            witness: None,
+            verdicts: None,
             news: true,
         }
     }
@@ -94,6 +100,16 @@ impl SctpHost {
     /// Tells which interface of the endpoint a link is.
     pub fn add_link(&mut self, wire: WireId, link: LinkId) {
         self.links.push((wire, link));
+    }
+
+    /// Writes down what this host gets, for the verdicts of its peer on paths.
+    pub fn testify(&mut self, witness: Witness) {
+        self.witness = Some(witness);
+    }
+
+    /// Counts the verdicts on paths of the noted association, beside what `peer` got.
+    pub fn count_verdicts(&mut self, peer: Witness, rto_min: Duration) {
+        self.verdicts = Some(Verdicts::new(peer, rto_min));
     }
 
     /// Puts an application on the host; its position.
@@ -156,9 +172,13 @@ impl SctpHost {
         for round in 0.. {
             assert!(round < MOST_ROUNDS, "a host is never done at {now:?}");
             self.news |= self.send(now, out);
-            let SctpHost { endpoint, apps, noted, .. } = self;
+            let SctpHost { endpoint, apps, noted, verdicts, ways, .. } = self;
             if let Some((id, event)) = endpoint.poll_event() {
                 noted.get_or_insert(id);
+                if let (Some(verdicts), Some(association)) = (verdicts, endpoint.association(id)) {
+                    let path = event_path(association, &event, ways);
+                    verdicts.hear(now, association, &event, path);
+                }
                 apps.iter_mut().for_each(|slot| slot.app().on_event(now, endpoint, id, &event));
                 self.news = true;
             } else if self.news || apps.iter().any(|slot| slot.poll_timeout().is_some_and(|at| at <= now)) {
@@ -221,6 +241,12 @@ impl SctpHost {
     }
 }
 
+/// Which of its flow's paths an event is about.
+fn event_path(association: &Association, event: &Event, ways: &BTreeMap<FourTuple, Way>) -> Option<u8> {
+    let Event::Path(id, _) = event else { return None };
+    association.tuple(*id).and_then(|tuple| ways.get(&tuple)).map(|way| way.path)
+}
+
 impl Agent for SctpHost {
     fn handle_packet(&mut self, now: Instant, packet: Packet, out: &mut Out) {
         let Packet { head, body: Body::Sctp(data) } = packet else { return };
@@ -228,6 +254,9 @@ impl Agent for SctpHost {
             self.unroutable += 1;
             return;
         };
+        if let Some(witness) = self.witness.as_ref().filter(|_| !head.damaged) {
+            witness.got(now, head.path);
+        }
         let before = self.taken();
         let segment_size = data.len();
         self.endpoint.handle_input(now, Input::Datagrams { tuple, data: data.clone(), segment_size });
@@ -280,6 +309,9 @@ impl Agent for SctpHost {
     fn counters(&self, now: Instant, report: &mut dyn FnMut(Option<u8>, &'static str, f64)) {
         let Some(association) = self.noted.and_then(|id| self.endpoint.association(id)) else { return };
         super::gauges::counters(association, now, |id| self.path_of(association, id), report);
+        if let Some(verdicts) = &self.verdicts {
+            verdicts.report(report);
+        }
     }
 
     fn remarks(&self, now: Instant, report: &mut dyn FnMut(&str, &'static str)) {

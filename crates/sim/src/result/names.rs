@@ -68,6 +68,13 @@ pub const DEFINITIONS: &[Definition] = &[
     sum("retransmitted_timeout_packets", "data the transport took for lost after a timeout"),
     sum("spurious_packets", "retransmissions of data that had arrived, as the transport noticed"),
     sum("timeouts", "expiries of the retransmission timer"),
+    sum("potentially_failed", "times a path was doubted (RFC 7829), where verdicts need evidence"),
+    sum("failed", "times a path was given up, where verdicts need evidence"),
+    sum(
+        "needless_pf",
+        "potentially_failed although the link delivered a packet of ours in the preceding RTO",
+    ),
+    sum("needless_failed", "failed although the link delivered a packet of ours in the preceding RTO"),
     sum("opportunistic_resends", "data sent again unlost, since they held up a buffer on a slower path"),
     sum("head_of_line_penalties", "times a window was cut since its path held up a buffer"),
     mean("rwnd_blocked_s", "time in which only the peer's receive window kept data from being sent"),

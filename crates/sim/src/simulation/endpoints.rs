@@ -17,7 +17,7 @@ use super::values::{frames, seconds, varying};
 use super::video::video;
 use super::{BuildError, Catalog, Meters, SchemePlan};
 use crate::flow::{Feed, FlowSink, FlowSource, PathPlan, SctpFlow, UdpSender, UdpSink};
-use crate::host::SctpHost;
+use crate::host::{SctpHost, Witness};
 use crate::net::{AgentId, FlowId, Network, RouteId, WireId};
 use crate::result::meter::VideoSpec;
 use crate::scenario::{App, Flow, Frames, Number, Scenario, Sctp, TraceFile, Transport, Video};
@@ -228,6 +228,11 @@ impl Maker<'_> {
         };
         let mut client = host(0, "sender", None);
         let mut server = host(1, "receiver", Some(Arc::clone(&plan.build)));
+        if sctp.failed_after.is_some() {
+            let witness = Witness::new(common.paths.len());
+            server.testify(witness.clone());
+            client.count_verdicts(witness, sctp.rto_min_ours.unwrap_or(sctp.rto_min));
+        }
         let scheme = (plan.build)(&common.seeds.child("scheme"));
         let at_start = common.order().filter(|i| common.paths[*i].join.is_none());
         let connect = Connect {

@@ -52,13 +52,22 @@ pub struct Stage {
 impl Stage {
     /// A connected pair of hosts that run `spec`, with receive windows of `window` bytes.
     pub fn new(spec: &str, networks: &[PathNetwork], window: u32, seed: u64) -> Self {
-        let seeds = Seeds::new(seed, 0);
-        let preset = parse_spec(spec).expect("a preset");
-        let mut config = TransportConfig {
+        let config = TransportConfig {
             receive_buffer: window,
             send_buffer: 2 * window as usize,
             ..Default::default()
         };
+        Stage::with(spec, networks, config, seed)
+    }
+
+    /// The same with the parameters for real paths.
+    pub fn live(spec: &str, networks: &[PathNetwork], seed: u64) -> Self {
+        Stage::with(spec, networks, TransportConfig::live(), seed)
+    }
+
+    fn with(spec: &str, networks: &[PathNetwork], mut config: TransportConfig, seed: u64) -> Self {
+        let seeds = Seeds::new(seed, 0);
+        let preset = parse_spec(spec).expect("a preset");
         preset.tune(&mut config);
         let transport = Arc::new(config);
         let mut net = Net::new(&seeds);

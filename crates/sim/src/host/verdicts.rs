@@ -1,0 +1,74 @@
+//! Verdicts on paths, beside what their links did: the simulator knows both ends.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use strandcast_proto::association::{Association, Event, PathChange};
+use strandcast_proto::policy::PathState;
+use strandcast_proto::time::{Duration, Instant};
+
+/// When the peer last got a packet by each path. Both hosts of a flow have it.
+#[derive(Clone, Debug)]
+pub struct Witness(Arc<[AtomicU64]>);
+
+impl Witness {
+    /// For a flow of so many paths.
+    pub fn new(paths: usize) -> Self {
+        Witness((0..paths).map(|_| AtomicU64::new(0)).collect())
+    }
+
+    /// A whole packet came by `path`.
+    pub(super) fn got(&self, now: Instant, path: u8) {
+        if let Some(at) = self.0.get(usize::from(path)) {
+            at.store((now - Instant::ZERO).as_nanos() as u64, Ordering::Relaxed);
+        }
+    }
+
+    fn last(&self, path: u8) -> Option<Instant> {
+        let nanos = self.0.get(usize::from(path))?.load(Ordering::Relaxed);
+        (nanos > 0).then(|| Instant::ZERO + Duration::from_nanos(nanos))
+    }
+}
+
+/// Verdicts of one sender, by path: (potentially failed, failed) in all, and needless ones: the link delivered one of
+/// our packets during the preceding RTO.
+#[derive(Debug)]
+pub(super) struct Verdicts {
+    peer: Witness,
+    rto_min: Duration,
+    counts: Vec<[u64; 4]>,
+}
+
+impl Verdicts {
+    pub fn new(peer: Witness, rto_min: Duration) -> Self {
+        let counts = vec![[0; 4]; peer.0.len()];
+        Verdicts { peer, rto_min, counts }
+    }
+
+    /// An event of the association; `path_of` names its paths.
+    pub fn hear(&mut self, now: Instant, association: &Association, event: &Event, path: Option<u8>) {
+        let Event::Path(id, PathChange::State(state)) = event else { return };
+        let kind = match state {
+            PathState::PotentiallyFailed => 0,
+            PathState::Inactive => 1,
+            _ => return,
+        };
+        let Some(path) = path else { return };
+        let raw = association.paths().get(id.index()).and_then(|v| v.rto_raw()).unwrap_or_default();
+        let rto = raw.max(self.rto_min);
+        let Some(counts) = self.counts.get_mut(usize::from(path)) else { return };
+        counts[kind] += 1;
+        if self.peer.last(path).is_some_and(|at| now - at <= rto) {
+            counts[kind + 2] += 1;
+        }
+    }
+
+    pub fn report(&self, report: &mut dyn FnMut(Option<u8>, &'static str, f64)) {
+        let names = ["potentially_failed", "failed", "needless_pf", "needless_failed"];
+        for (path, counts) in self.counts.iter().enumerate() {
+            for (name, count) in names.into_iter().zip(counts) {
+                report(Some(path as u8), name, *count as f64);
+            }
+        }
+    }
+}
