@@ -22,8 +22,15 @@ pub(crate) fn sample(view: &mut PathView, config: &TransportConfig, rtt: Duratio
     view.rttvar = view.rttvar.max(GRANULARITY);
     view.latest_rtt = Some(rtt);
     view.min_rtt = Some(view.min_rtt.map_or(rtt, |m| m.min(rtt)));
-    let rto = view.srtt.unwrap_or(rtt) + 4 * view.rttvar;
-    view.rto = rto.clamp(config.rto_min, config.rto_max);
+    view.rto = timeout(view, config);
+}
+
+/// srtt + 4·rttvar within its bounds. RTO.Min of RFC 9260 covers what the peer may delay an acknowledgement of a single packet
+/// by; a short one does not, and samples by heartbeats know nothing of that delay.
+fn timeout(view: &PathView, config: &TransportConfig) -> Duration {
+    let Some(srtt) = view.srtt else { return config.rto_initial };
+    let delays = if config.tail_probes { 2 * config.sack_delay } else { Duration::ZERO };
+    (srtt + delays.max(4 * view.rttvar)).clamp(config.rto_min, config.rto_max)
 }
 
 /// Doubles the timeout after it expired (E2).
@@ -33,8 +40,7 @@ pub(crate) fn back_off(view: &mut PathView, config: &TransportConfig) {
 
 /// The timeout without back-off: that of the last sample.
 pub(crate) fn forget_back_off(view: &mut PathView, config: &TransportConfig) {
-    let rto = view.rto_raw().unwrap_or(config.rto_initial);
-    view.rto = rto.clamp(config.rto_min, config.rto_max);
+    view.rto = timeout(view, config);
 }
 
 #[cfg(test)]
@@ -63,6 +69,18 @@ mod tests {
         assert_eq!(v.rttvar, Duration::from_nanos(53_125_000));
         assert_eq!(v.rto_raw(), Some(ms(325)));
         assert_eq!(v.rto, ms(1000), "RTO.Min");
+    }
+
+    /// Heartbeats are answered at once: their round trips alone would let each delayed acknowledgement come too late.
+    #[test]
+    fn a_delayed_acknowledgement_is_no_timeout() {
+        let live = TransportConfig::live().towards(true).expect("one of ours");
+        let mut v = view(&live);
+        (0..50).for_each(|_| sample(&mut v, &live, ms(200)));
+        assert!(v.rto >= ms(200) + live.sack_delay + ms(10), "{:?}", v.rto);
+        let mut v = view(&live);
+        (0..50).for_each(|_| sample(&mut v, &live, ms(80)));
+        assert_eq!(v.rto, ms(200), "RTO.Min");
     }
 
     #[test]
