@@ -177,7 +177,9 @@ impl Association {
             ack.alive |= divided == Divided::Known;
             ack.info.newly_acked += len;
             ack.info.newly_acked_chunks += 1;
-            ack.info.newest_sent = ack.info.newest_sent.max(Some(t.at));
+            if !again || divided == Divided::Known {
+                ack.info.newest_sent = ack.info.newest_sent.max(Some(t.at));
+            }
         }
         let last = chunk.info.path();
         self.tx.acks[last.index()].info.newly_acked_again += u32::from(chunk.info.losses > 0);

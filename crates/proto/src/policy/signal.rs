@@ -125,7 +125,7 @@ pub struct AckInfo {
     pub all_acked: bool,
     /// Round-trip time by Karn's rule: of a chunk sent once, on one path.
     pub rtt: Option<Duration>,
-    /// When the newest chunk acknowledged here was sent.
+    /// When the newest chunk acknowledged here was sent, of those of which it is known which transmission arrived (Karn).
     pub newest_sent: Option<Instant>,
     /// Lowest and highest TSN newly acknowledged on this path (SFR).
     pub newly_acked_range: Option<(Tsn, Tsn)>,

@@ -52,8 +52,22 @@ struct Path {
     window: Window,
     longest: Longest,
     losses: Losses,
-    /// The first slow start goes on.
-    starting: bool,
+    /// While the first slow start goes on.
+    start: Option<Start>,
+}
+
+/// The first slow start, a round trip at a time.
+#[derive(Debug)]
+struct Start {
+    since: Instant,
+    /// The least queueing delay seen since then, seconds.
+    least: f64,
+}
+
+impl Start {
+    fn new(since: Instant) -> Self {
+        Start { since, least: f64::INFINITY }
+    }
 }
 
 /// The longest queueing delay of late, seconds.
@@ -139,7 +153,7 @@ impl Path {
             window: Window::new(config, view.mtu),
             longest: Longest::default(),
             losses: Losses::default(),
-            starting: true,
+            start: Some(Start::new(Instant::ZERO)),
         }
     }
 
@@ -152,13 +166,17 @@ impl Path {
     fn on_loss(&mut self, view: &PathView, trigger: LossTrigger, highest: Tsn) {
         let congested = self.congested(view);
         let share = if congested { 0.5 } else { without_queue(view).max(0.5) };
-        let ssthresh = self.window.ssthresh_after_loss(share);
+        let mut ssthresh = self.window.ssthresh_after_loss(share);
+        if !congested {
+            // A window that is small because little was sent, or nothing arrived, is no measure of the path (Westwood+).
+            ssthresh = ssthresh.max(in_use(view).min(self.ssthresh()));
+        }
         match trigger {
             // Further timeouts say nothing new (RFC 5681 §3.1): the threshold is that of the window before the first.
             LossTrigger::Timeout if self.window.cwnd() <= view.mtu => self.window.on_timeout(self.ssthresh()),
             LossTrigger::Timeout => self.window.on_timeout(ssthresh),
             LossTrigger::FastRetransmit if congested => {
-                self.starting = false;
+                self.start = None;
                 self.window.on_fast_retransmit(ssthresh, highest);
             }
             LossTrigger::FastRetransmit => self.on_random_loss(view, ssthresh, highest),
@@ -179,9 +197,7 @@ impl Path {
         let share = self.losses.share.max(now);
         let cwnd = self.window.cwnd();
         if share > self.losses.known * 1.5 + EXCESS {
-            let least = queue(view).map_or(0.0, |q| q.1);
-            let rate = view.est.delivery_rate.map_or(0.0, |r| r.bytes_per_s());
-            let cut = ((rate * least) as u64).max(self.window.ssthresh_after_loss(0.5)).min(cwnd);
+            let cut = in_use(view).max(self.window.ssthresh_after_loss(0.5)).min(self.ssthresh());
             self.losses.test = Some(Test { after: Some(highest), share, cwnd });
             self.losses.restart();
             self.window.cap_at_ssthresh(cut);
@@ -190,9 +206,9 @@ impl Path {
         }
     }
 
-    /// The threshold, or the window where that is larger or there is none.
+    /// The threshold, or the window where that is larger.
     fn ssthresh(&self) -> u64 {
-        self.window.limit().ssthresh.unwrap_or(0).max(self.window.cwnd())
+        self.window.limit().ssthresh.unwrap_or(u64::MAX).max(self.window.cwnd())
     }
 
     /// Takes the time in which nothing was sent. What the window was is what slow start may go back to (RFC 2861): else a path
@@ -200,7 +216,8 @@ impl Path {
     fn decay(&mut self, now: Instant, rto: Duration) {
         let before = self.window.limit();
         self.window.decay(now, rto);
-        if self.window.cwnd() < before.cwnd {
+        let after = self.window.limit();
+        if (after.cwnd, after.ssthresh) != (before.cwnd, before.ssthresh) {
             self.window.set_ssthresh(before.ssthresh.unwrap_or(u64::MAX).max(before.cwnd));
         }
     }
@@ -209,15 +226,19 @@ impl Path {
         self.window.limit().ssthresh.is_none_or(|s| self.window.cwnd() <= s)
     }
 
-    /// The pipe is full when a queue builds up: no need to fill the queue as well.
-    fn end_slow_start(&mut self, view: &PathView) {
-        if self.starting
-            && let Some((queue, least)) = queue(view)
-            && queue > (least / 4.0).max(0.01)
-            && view.in_flight_chunks >= 8
-        {
-            self.starting = false;
+    /// The pipe is full when a queue lasts for a whole round trip: no need to fill the queue as well. A queue that comes and
+    /// goes is a burst of ours.
+    fn end_slow_start(&mut self, now: Instant, view: &PathView) {
+        let (Some(start), Some((queue, least))) = (&mut self.start, queue(view)) else { return };
+        start.least = start.least.min(queue);
+        if now.saturating_since(start.since) < view.srtt.unwrap_or_default() {
+            return;
+        }
+        if start.least > (least / 4.0).max(0.01) && view.in_flight_chunks >= 8 {
+            self.start = None;
             self.window.set_ssthresh(self.window.cwnd());
+        } else {
+            self.start = Some(Start::new(now));
         }
     }
 }
@@ -227,6 +248,12 @@ fn queue(view: &PathView) -> Option<(f64, f64)> {
     let least = view.est.reference_rtt.or(view.min_rtt)?.as_secs_f64();
     let queue = view.est.extra(QUEUE).or_else(|| view.srtt.map(|s| s.as_secs_f64() - least))?;
     Some((queue.max(0.0), least))
+}
+
+/// Measured bandwidth times least round-trip time, bytes.
+fn in_use(view: &PathView) -> u64 {
+    let least = queue(view).map_or(0.0, |q| q.1);
+    (view.est.delivery_rate.map_or(0.0, |r| r.bytes_per_s()) * least) as u64
 }
 
 /// The share of the window that is no backlog: least round-trip time over round-trip time.
@@ -278,7 +305,7 @@ impl QueueAware {
             if let Some(cwnd) = slot.losses.on_acked(ack, chunks as u32) {
                 slot.window.set_cwnd(cwnd.max(slot.window.cwnd()));
             }
-            slot.end_slow_start(seen);
+            slot.end_slow_start(view.now, seen);
             slot.window.on_acked(ack, || shared.increase(view, ack.path, seen.mtu as f64));
         }
     }

@@ -78,9 +78,16 @@ impl Measured {
         for _ in 0..ack.newly_acked_chunks.min(1000) {
             self.loss -= LOSS_GAIN * self.loss;
         }
-        if let Some(sent) = ack.newest_sent {
-            self.take_rtt(ack.return_path, view.now.saturating_since(sent));
-            self.take_bytes(view, ack, sent);
+        match ack.newest_sent {
+            Some(sent) => {
+                self.take_rtt(ack.return_path, view.now.saturating_since(sent));
+                self.take_bytes(view, ack, sent);
+            }
+            None => {
+                if let Some(interval) = &mut self.interval {
+                    interval.bytes += ack.newly_acked;
+                }
+            }
         }
     }
 

@@ -146,7 +146,7 @@ impl Model {
     fn credit(&mut self, seq: u32, via: PathId, acks: &mut [AckInfo]) {
         let tsn = self.tsn(seq);
         let chunk = self.chunks.get_mut(&seq).expect("it is outstanding");
-        let len = chunk.info.len;
+        let (len, once) = (chunk.info.len, chunk.info.sent_once());
         for t in chunk.info.transmissions.iter_mut().filter(|t| t.in_flight) {
             t.in_flight = false;
             let view = &mut self.ends[SENDER].views[t.path.index()];
@@ -155,7 +155,9 @@ impl Model {
             let ack = &mut acks[t.path.index()];
             ack.newly_acked += len;
             ack.newly_acked_chunks += 1;
-            ack.newest_sent = ack.newest_sent.max(Some(t.at));
+            if once {
+                ack.newest_sent = ack.newest_sent.max(Some(t.at));
+            }
         }
         chunk.fate = Fate::Acked;
         self.lost.remove(&seq);
