@@ -25,6 +25,20 @@ pub(super) struct PathAck {
     pub late: Option<Tsn>,
 }
 
+impl PathAck {
+    /// Counts one chunk of `len` bytes as acknowledged.
+    fn credit(&mut self, len: u64) {
+        self.info.newly_acked += len;
+        self.info.newly_acked_chunks += 1;
+    }
+
+    /// `tsn` is known to have arrived by this path.
+    fn arrived(&mut self, tsn: Tsn) {
+        let range = &mut self.info.newly_acked_range;
+        *range = Some(range.map_or((tsn, tsn), |(lo, hi)| (lower(lo, tsn), higher(hi, tsn))));
+    }
+}
+
 impl Association {
     /// Takes a SACK that arrived on `on`.
     pub(super) fn on_sack(&mut self, now: Instant, sack: &Sack, on: PathId) {
@@ -175,8 +189,7 @@ impl Association {
             }
             credited.insert(t.path);
             ack.alive |= divided == Divided::Known;
-            ack.info.newly_acked += len;
-            ack.info.newly_acked_chunks += 1;
+            ack.credit(len);
             if !again || divided == Divided::Known {
                 ack.info.newest_sent = ack.info.newest_sent.max(Some(t.at));
             }
@@ -185,9 +198,7 @@ impl Association {
         self.tx.acks[last.index()].info.newly_acked_again += u32::from(chunk.info.losses > 0);
         let one_path = chunk.info.transmissions.iter().all(|t| t.path == last);
         if was_lost {
-            let ack = &mut self.tx.acks[last.index()].info;
-            ack.newly_acked += len;
-            ack.newly_acked_chunks += 1;
+            self.tx.acks[last.index()].credit(len);
             self.stats.spurious += 1;
         }
         // Whose arrival this proves: the only path it was on, else the one the SACK came back by.
@@ -197,8 +208,7 @@ impl Association {
             _ => chunk.info.on(on).map(|_| on).into_iter().collect(),
         };
         for p in proven.iter() {
-            let range = &mut self.tx.acks[p.index()].info.newly_acked_range;
-            *range = Some(range.map_or((tsn, tsn), |(lo, hi)| (lower(lo, tsn), higher(hi, tsn))));
+            self.tx.acks[p.index()].arrived(tsn);
         }
         let ack = &mut self.tx.acks[last.index()];
         ack.alive |= one_path && !was_lost;

@@ -97,7 +97,7 @@ fn grow(picture: &mut Picture, scheme: &mut dyn Scheme) -> u32 {
         let flight = picture.paths[1].limit.cwnd;
         let high = tsn + (flight / MTU).clamp(1, 60) as u32 - 1;
         picture.paths[1].in_flight = flight;
-        picture.now = picture.now + Duration::from_millis(100);
+        picture.now += Duration::from_millis(100);
         picture.signal(scheme, &Signal::Acked(&fixture::ack(1, high, (tsn, high), flight)));
         tsn = high + 1;
     }
