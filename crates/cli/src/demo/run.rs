@@ -10,7 +10,7 @@ use crate::output::Output;
 use crate::place::Place;
 use crate::print;
 use crate::receive::Player;
-use crate::report::{PathSample, Recording, Sample, Summary, html};
+use crate::report::{PathSample, Recording, Sample, Summary, Verdicts, html};
 use crate::send::Pump;
 use crate::show::{Happening, MediaNow, Monitor, Role, Stats};
 use crate::signals::{self, Stop, stopped};
@@ -55,6 +55,8 @@ struct Demo {
     in_hole: Option<bool>,
     over: bool,
     recording: Recording,
+    /// Of each path.
+    verdicts: Vec<Verdicts>,
     arrived: Vec<rx::Message>,
 }
 
@@ -95,7 +97,8 @@ pub(crate) async fn run(args: DemoArgs, catalog: &SharedCatalog) -> Result<(), C
         .expect("the clip is a stream");
     let begun = Instant::now();
     let opens = begun + (LENGTH - BLACK_HOLE) / 2;
-    let names = stage.networks.iter().map(|n| n.name.clone()).collect();
+    let names: Vec<String> = stage.networks.iter().map(|n| n.name.clone()).collect();
+    let verdicts = vec![Verdicts::default(); names.len()];
     let mut demo = Demo {
         stage,
         pump,
@@ -111,6 +114,7 @@ pub(crate) async fn run(args: DemoArgs, catalog: &SharedCatalog) -> Result<(), C
         in_hole: None,
         over: false,
         recording: Recording { names, ..Recording::default() },
+        verdicts,
         arrived: Vec::new(),
     };
     let links = demo.recording.names.join(", ");
@@ -234,13 +238,27 @@ impl Demo {
     async fn path_event(&mut self, event: Option<&Event>) {
         self.stage.silent |= event.is_none();
         let Some(Event::Path(id, PathChange::State(state))) = event else { return };
+        // First: the links go on meanwhile.
+        let quiet = self.stage.quiet();
         let seen = self.stage.sender.snapshot().await;
-        let name = seen.and_then(|s| s.paths.into_iter().find(|p| p.view.id == *id)).map(|p| p.name);
-        let Some(name) = name else { return };
+        let Some(path) = seen.and_then(|s| s.paths.into_iter().find(|p| p.view.id == *id)) else { return };
+        let name = path.name;
+        let Some(index) = self.recording.names.iter().position(|n| *n == name) else { return };
+        let needless = self.stage.needless(quiet[index], &path.view);
+        let (verdicts, though) =
+            (&mut self.verdicts[index], if needless { ", though its link delivers" } else { "" });
         match state {
             PathState::Active => self.event(&format!("{name} is usable again")),
-            PathState::PotentiallyFailed => self.event(&format!("{name} does not answer")),
-            PathState::Inactive => self.event(&format!("{name} is given up until it answers")),
+            PathState::PotentiallyFailed => {
+                verdicts.potentially_failed += 1;
+                verdicts.needless_pf += u64::from(needless);
+                self.event(&format!("{name} does not answer{though}"));
+            }
+            PathState::Inactive => {
+                verdicts.failed += 1;
+                verdicts.needless_failed += u64::from(needless);
+                self.event(&format!("{name} is given up until it answers{though}"));
+            }
             _ => {}
         }
     }
@@ -274,6 +292,7 @@ impl Demo {
             stats: self.player.as_ref().map(Player::stats).unwrap_or_default(),
             networks: &self.stage.networks,
             paths: &paths,
+            verdicts: &self.verdicts,
             samples: &self.recording.samples,
         };
         let summary = judge(&seen);

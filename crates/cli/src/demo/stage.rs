@@ -10,7 +10,7 @@ use std::time::Duration;
 use strandcast_net::driver::{Association, Client, Listener, Server, Uplink};
 use strandcast_net::emulate::{Direction, Relay, RelayConfig};
 use strandcast_net::interface::PathSpec;
-use strandcast_proto::policy::PathState;
+use strandcast_proto::policy::{PathState, PathView};
 use strandcast_proto::seeds::Seeds;
 use strandcast_sim::simulation::Catalog;
 use strandcast_sim::topology::{PathNetwork, field, paper_000};
@@ -23,6 +23,8 @@ const SETUP: Duration = Duration::from_secs(20);
 pub(super) struct Stage {
     pub(super) networks: Vec<PathNetwork>,
     relays: Vec<Relay>,
+    /// The least RTO that the sender keeps to.
+    rto_min: Duration,
     pub(super) sender: Association,
     pub(super) receiver: Association,
     /// Which path will fall into the black hole: the one with the highest rate.
@@ -65,6 +67,7 @@ impl Stage {
         let relays: Result<Vec<Relay>, _> = networks.iter().map(relay).collect();
         let relays = relays.map_err(|e| CliError::Network(e.to_string()))?;
         let endpoint = transport::endpoint(&options, &plan, false);
+        let rto_min = endpoint.transport.rto_min_ours.unwrap_or(endpoint.transport.rto_min);
         let uplinks = networks.iter().zip(&relays).map(|(network, relay)| {
             let spec = PathSpec { address: Some(LOOPBACK.ip()), ..PathSpec::default() };
             Uplink { name: network.name.clone(), spec, remotes: vec![relay.local_addr()] }
@@ -83,6 +86,7 @@ impl Stage {
         Ok(Stage {
             networks,
             relays,
+            rto_min,
             sender,
             receiver,
             best,
@@ -90,6 +94,17 @@ impl Stage {
             silent: false,
             _listener: listener,
         })
+    }
+
+    /// How long each link has delivered nothing to the receiver.
+    pub(super) fn quiet(&self) -> Vec<Option<Duration>> {
+        self.relays.iter().map(|relay| relay.quiet(Direction::Forward)).collect()
+    }
+
+    /// Whether a verdict on a path was needless: its link, `quiet` for so long, delivered something during the last RTO.
+    pub(super) fn needless(&self, quiet: Option<Duration>, path: &PathView) -> bool {
+        let rto = path.rto_raw().unwrap_or_default().max(self.rto_min);
+        quiet.is_some_and(|quiet| quiet <= rto)
     }
 
     /// The best link swallows everything, both ways, or stops doing so.

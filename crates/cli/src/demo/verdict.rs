@@ -1,8 +1,8 @@
 //! What came of it, and whether that is good enough.
 
 use crate::args::{DemoArgs, NetworkName};
-use crate::report::{Failure, PathReport, Sample, Summary};
-use crate::show::{bits_per_s, bytes, count, ms, percent};
+use crate::report::{Failure, PathReport, Sample, Summary, Verdicts};
+use crate::show::{bits_per_s, bytes, count, ms, percent, shifts};
 use clap::ValueEnum;
 use std::time::Duration;
 use strandcast_media::playout::PlayoutStats;
@@ -32,6 +32,8 @@ pub(super) struct Seen<'a> {
     pub(super) stats: PlayoutStats,
     pub(super) networks: &'a [PathNetwork],
     pub(super) paths: &'a [PathSnapshot],
+    /// In the order of the networks.
+    pub(super) verdicts: &'a [Verdicts],
     pub(super) samples: &'a [Sample],
 }
 
@@ -58,6 +60,10 @@ pub(super) fn judge(seen: &Seen<'_>) -> Summary {
         bytes_identical: seen.damaged == 0,
         underflows: stats.underflows,
         continuity: stats.continuity(),
+        shifts: stats.shifts,
+        shift_ms: stats.shift.as_secs_f64() * 1e3,
+        largest_shift_ms: stats.largest_shift.as_secs_f64() * 1e3,
+        clock_jumps: stats.clock_jumps,
         media_bps: seen.sent.1 as f64 * 8.0 / seen.media_seconds,
         black_hole_path: seen.networks[seen.best].name.clone(),
         black_hole_s: seen.hole,
@@ -103,6 +109,7 @@ fn path_report(seen: &Seen<'_>, index: usize) -> PathReport {
         rtt_ms: (!rtts.is_empty()).then(|| rtts.iter().sum::<f64>() / rtts.len() as f64),
         down_s: stats.down_time(seen.at).as_secs_f64(),
         retransmissions: stats.retransmissions,
+        verdicts: seen.verdicts[index],
         link_bps: network.forward.rate.mean_bps().unwrap_or(0.0),
         link_delay_ms: network.forward.delay.mean() * 1e3,
         link_loss: network.forward.mean_loss(),
@@ -128,16 +135,18 @@ impl Summary {
                 count(self.underflows, "underflow")
             ),
         ];
+        lines.extend(shifts(self.shifts, self.largest_shift_ms, self.shift_ms));
         for path in &self.paths {
             let rtt = path.rtt_ms.map_or("-".to_owned(), |rtt| ms(Duration::from_secs_f64(rtt / 1e3)));
             lines.push(format!(
-                "  {:<10} {:>8} ({}), goodput {}, {} declared lost, RTT {rtt}, down {:.1} s",
+                "  {:<10} {:>8} ({}), goodput {}, {} declared lost, RTT {rtt}, down {:.1} s; doubted, given up: {}",
                 path.name,
                 bytes(path.bytes),
                 percent(path.share),
                 bits_per_s(path.goodput_bps),
                 percent(path.loss),
                 path.down_s,
+                path.verdicts.brief(),
             ));
         }
         lines

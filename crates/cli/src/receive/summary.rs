@@ -1,7 +1,7 @@
 //! What `receive` says at the end of a stream.
 
 use super::guest::Guest;
-use crate::show::{BuffersNow, bytes, count, duration, ms, outages, percent};
+use crate::show::{BuffersNow, bytes, count, duration, ms, outages, percent, shifts};
 use serde::Serialize;
 use std::time::Duration;
 use strandcast_proto::time::Instant;
@@ -97,14 +97,7 @@ impl Summary {
             percent(self.continuity),
         );
         let mut lines = vec![played, gaps];
-        if self.shifts > 0 {
-            let time = |of_ms: f64| ms(Duration::from_secs_f64(of_ms / 1e3));
-            let (largest, now) = (time(self.largest_shift_ms), time(self.shift_ms));
-            let shifts = count(self.shifts, "time");
-            lines.push(format!(
-                "played later than asked for {shifts}, by {largest} at most, {now} at the end"
-            ));
-        }
+        lines.extend(shifts(self.shifts, self.largest_shift_ms, self.shift_ms));
         lines.extend(outages(self.outages, self.longest_outage_s));
         if self.clock_jumps > 0 {
             lines.push(format!("the sender's clock jumped {}", count(self.clock_jumps, "time")));

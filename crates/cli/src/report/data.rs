@@ -37,6 +37,14 @@ pub(crate) struct Summary {
     pub(crate) underflows: u64,
     /// Share of the playing time without a gap.
     pub(crate) continuity: f64,
+    /// Times that playing was moved to later than the latency asks for.
+    pub(crate) shifts: u64,
+    /// How much later it was at the end.
+    pub(crate) shift_ms: f64,
+    /// The most that it was.
+    pub(crate) largest_shift_ms: f64,
+    /// Jumps of the sender's clock that the player saw.
+    pub(crate) clock_jumps: u64,
     /// The clip's mean rate.
     pub(crate) media_bps: f64,
     /// The path that fell into the black hole.
@@ -68,12 +76,41 @@ pub(crate) struct PathReport {
     pub(crate) down_s: f64,
     /// Chunks sent again.
     pub(crate) retransmissions: u64,
+    /// How often the sender doubted it or gave it up.
+    #[serde(flatten)]
+    pub(crate) verdicts: Verdicts,
     /// The emulated link's rate.
     pub(crate) link_bps: f64,
     /// The emulated link's delay, one way.
     pub(crate) link_delay_ms: f64,
     /// The emulated link's mean loss.
     pub(crate) link_loss: f64,
+}
+
+/// Verdicts on a path, by the names they have in results of simulations. Needless ones: the link delivered one of the
+/// sender's packets during the preceding RTO.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(crate) struct Verdicts {
+    /// Times it became potentially failed.
+    pub(crate) potentially_failed: u64,
+    /// Times it became inactive.
+    pub(crate) failed: u64,
+    /// Of the former, needless ones.
+    pub(crate) needless_pf: u64,
+    /// Of the latter, needless ones.
+    pub(crate) needless_failed: u64,
+}
+
+impl Verdicts {
+    /// How often it was doubted, and how often given up.
+    pub(crate) fn brief(&self) -> String {
+        let times = |all: u64, needless: u64| match needless {
+            0 => all.to_string(),
+            _ => format!("{all} ({needless} needlessly)"),
+        };
+        let doubted = times(self.potentially_failed, self.needless_pf);
+        format!("{doubted}, {}", times(self.failed, self.needless_failed))
+    }
 }
 
 /// A bar that was missed.

@@ -79,7 +79,8 @@ fn tiles(summary: &Summary) -> String {
 }
 
 /// What the columns of the paths' table are called.
-const COLUMNS: [&str; 9] = ["path", "link", "bytes", "share", "goodput", "lost", "resent", "RTT", "down"];
+const COLUMNS: [&str; 10] =
+    ["path", "link", "bytes", "share", "goodput", "lost", "resent", "RTT", "down", "doubted, given up"];
 
 fn paths(summary: &Summary) -> String {
     let mut rows = String::new();
@@ -110,6 +111,7 @@ fn path_row(i: usize, path: &PathReport) -> String {
         path.retransmissions.to_string(),
         path.rtt_ms.map_or("-".to_owned(), |rtt| ms(Duration::from_secs_f64(rtt / 1e3))),
         format!("{:.1} s", path.down_s),
+        path.verdicts.brief(),
     ];
     let cells: String = COLUMNS
         .iter()

@@ -13,6 +13,7 @@ fn summary(paths: usize) -> Summary {
         rtt_ms: Some(50.0),
         down_s: 0.0,
         retransmissions: 12,
+        verdicts: Verdicts { potentially_failed: 3, needless_pf: 2, ..Verdicts::default() },
         link_bps: 900_000.0,
         link_delay_ms: 15.0,
         link_loss: 0.005,
@@ -34,6 +35,10 @@ fn summary(paths: usize) -> Summary {
         bytes_identical: true,
         underflows: 1,
         continuity: 0.999,
+        shifts: 0,
+        shift_ms: 0.0,
+        largest_shift_ms: 0.0,
+        clock_jumps: 0,
         media_bps: 1e6,
         black_hole_path: "wifi".into(),
         black_hole_s: (10.0, 15.0),
@@ -190,12 +195,13 @@ fn plots_have_a_drawing_for_telephones() {
 fn every_value_of_a_path_has_its_columns_name() {
     let page = html(&summary(2), &recording(2));
     let table = &between(&page, "<table class=\"cards\">", "</table>")[0];
+    assert!(table.contains(">3 (2 needlessly), 0"));
     let head: Vec<_> =
         between(table, "<th>", "<").iter().map(|name| name.trim_end_matches("</tr>")).collect();
-    assert_eq!(head.len(), 9);
+    assert_eq!(head.len(), 10);
     for row in between(table.split("<tbody>").nth(1).unwrap(), "<tr>", "</tr>") {
         assert_eq!(between(row, "<td data-label=\"", "\""), head);
-        assert_eq!(row.matches("<td").count(), 9);
+        assert_eq!(row.matches("<td").count(), 10);
     }
 }
 

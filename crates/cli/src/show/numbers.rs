@@ -75,6 +75,14 @@ pub(crate) fn outages(times: u64, longest_s: f64) -> Option<String> {
         .then(|| format!("{} in which nothing was heard, the longest of {longest}", count(times, "outage")))
 }
 
+/// A line of a summary on playing that was moved to later than the latency asks for; none if it was not.
+pub(crate) fn shifts(times: u64, largest_ms: f64, now_ms: f64) -> Option<String> {
+    let time = |of_ms: f64| ms(Duration::from_secs_f64(of_ms / 1e3));
+    let (largest, now) = (time(largest_ms), time(now_ms));
+    let times = (times > 0).then(|| count(times, "time"))?;
+    Some(format!("played later than asked for {times}, by {largest} at most, {now} at the end"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,6 +7,7 @@ use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use strandcast_proto::seeds::Seeds;
 use strandcast_sim::link::{LinkConfigError, LinkStats};
 use strandcast_sim::topology::PathNetwork;
@@ -110,6 +111,11 @@ impl Relay {
     /// [`SocketError`]; the old ports then stay.
     pub fn rebind(&self) -> Result<(), SocketError> {
         locked(&self.state).rebind()
+    }
+
+    /// How long ago a datagram last came through the direction and left; `None` if none has.
+    pub fn quiet(&self, direction: Direction) -> Option<Duration> {
+        locked(&self.state).quiet(direction)
     }
 
     /// What has happened so far.

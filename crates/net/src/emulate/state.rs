@@ -10,6 +10,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 use strandcast_proto::seeds::{Random, Seeds};
 use strandcast_proto::time::Instant;
 use strandcast_sim::link::{Link, Payload};
@@ -32,6 +33,8 @@ pub(super) struct State {
     reverse: Link<Datagram>,
     pool: RecvPool,
     unsent: u64,
+    /// When a datagram last left: forward, reverse.
+    left: [Option<Instant>; 2],
     /// Wakes the task when sockets have changed under it.
     waker: Option<Waker>,
 }
@@ -70,6 +73,7 @@ impl State {
             reverse: Link::new(network.reverse, seeds, &label("reverse")),
             pool: RecvPool::new(),
             unsent: 0,
+            left: [None; 2],
             waker: None,
         })
     }
@@ -87,6 +91,10 @@ impl State {
             Direction::Forward => &mut self.forward,
             Direction::Reverse => &mut self.reverse,
         }
+    }
+
+    pub(super) fn quiet(&self, direction: Direction) -> Option<Duration> {
+        self.left[direction as usize].map(|at| self.clock.now() - at)
     }
 
     pub(super) fn rebind(&mut self) -> Result<(), SocketError> {
@@ -187,11 +195,20 @@ impl State {
         while let Some(Datagram { client, contents }) = self.forward.poll(now) {
             let known = self.clients.iter().find(|c| c.addr == client);
             let sent = known.is_some_and(|c| send(&c.upstream, self.server, &contents));
-            self.unsent += u64::from(!sent);
+            self.count(Direction::Forward, sent, now);
         }
         while let Some(Datagram { client, contents }) = self.reverse.poll(now) {
             let sent = send(&self.listen, client, &contents);
-            self.unsent += u64::from(!sent);
+            self.count(Direction::Reverse, sent, now);
+        }
+    }
+
+    /// A datagram came out of a link, and the system took it or not.
+    fn count(&mut self, direction: Direction, sent: bool, now: Instant) {
+        if sent {
+            self.left[direction as usize] = Some(now);
+        } else {
+            self.unsent += 1;
         }
     }
 }

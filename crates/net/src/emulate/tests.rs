@@ -75,6 +75,24 @@ async fn datagrams_cross_unchanged_and_no_earlier_than_the_delay() {
     assert_eq!((stats.forward.delivered.bytes, stats.reverse.delivered.bytes), (8 + 28, 6 + 28));
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_relay_knows_since_when_each_direction_is_quiet() {
+    let (client, server) = (socket().await, socket().await);
+    let relay = relay(&server, delay(80), 1);
+    client.send_to(b"x", relay.local_addr()).await.unwrap();
+    assert_eq!(relay.quiet(Direction::Forward), None);
+    next(&server).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let quiet = relay.quiet(Direction::Forward).unwrap();
+    assert!((300..310).contains(&quiet.as_millis()), "{quiet:?}");
+    // What a black hole swallows does not end it.
+    relay.set_black_hole(Direction::Forward, true);
+    client.send_to(b"y", relay.local_addr()).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert!(relay.quiet(Direction::Forward).unwrap() >= Duration::from_millis(600));
+    assert_eq!(relay.quiet(Direction::Reverse), None);
+}
+
 #[tokio::test]
 async fn in_real_time_the_delay_is_real_as_well() {
     let (client, server) = (socket().await, socket().await);
