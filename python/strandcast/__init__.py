@@ -14,7 +14,18 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from strandcast._native import RESULTS_EPOCH, Assignment, Backlog, Blocked, Chunk, Limit, Path, Signal, Transmission, View
+from strandcast._native import (
+    RESULTS_EPOCH,
+    Assignment,
+    Backlog,
+    Blocked,
+    Chunk,
+    Limit,
+    Path,
+    Signal,
+    Transmission,
+    View,
+)
 from strandcast._native import VERSION as __version__  # noqa: N811
 from strandcast.errors import (
     ClusterError,

@@ -440,8 +440,9 @@ class Signal:
 
     @final
     class LossEvent(Signal):
-        """Losses of one window: once a round trip at most by fast retransmit, and at each timeout. "head of line": nothing
-        was lost; what is in flight on the path keeps a faster one from sending, and the window should become smaller."""
+        """Losses of one window: once a round trip at most by fast retransmit, and at each timeout. "head of line":
+        nothing was lost; what is in flight on the path keeps a faster one from sending, and the window should
+        become smaller."""
 
         @property
         def path(self) -> int: ...

@@ -124,7 +124,7 @@ class Scenario:
 
     @property
     def profiles(self) -> dict[str, str]:
-        """The profile of each flow of `sctp`, `tcp` and `mptcp`: whose constants its transport has, as `live` or `rfc`."""
+        """The profile of each flow of `sctp`, `tcp` and `mptcp`: whose constants its transport has (`live`, `rfc`…)."""
         return self._source.profiles
 
     @property

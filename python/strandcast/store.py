@@ -210,8 +210,9 @@ class Store:
         return sorted(found)
 
     def about(self, scenario: str) -> dict[str, Any]:
-        """What the scenario of this hash is: `title`, `file`, `set` (`KEY=VALUE`), `profiles` (by flow), `traces`,
-        `version`.
+        """What the scenario of this hash is.
+
+        `title`, `file`, `set` (`KEY=VALUE`), `profiles` (by flow), `traces`, `version`.
 
         Raises:
             StoreError: That is not told here, or can't be read.
