@@ -6,7 +6,8 @@ mod common;
 
 use std::sync::Arc;
 
-use adversary::{Kind, holds};
+use adversary::case::Op;
+use adversary::{Case, Kind, holds, run};
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::policy::Scheme;
 use strandcast_proto::rfc;
@@ -55,9 +56,8 @@ fn from_the_first_packet_of_a_bad_network() {
 }
 
 /// What the commands send with: tail probes, short timeouts, verdicts on evidence.
-fn check_live(name: &str, make: impl Fn() -> Box<dyn Scheme> + Send + Sync + 'static) {
-    let command = format!("cargo test -p strandcast-proto --test properties {name}");
-    let tune: adversary::Tune = Arc::new(|transport| {
+fn live() -> adversary::Tune {
+    Arc::new(|transport| {
         *transport = TransportConfig {
             pf_max_retrans: transport.pf_max_retrans,
             failed_probe_interval: transport.failed_probe_interval,
@@ -66,8 +66,12 @@ fn check_live(name: &str, make: impl Fn() -> Box<dyn Scheme> + Send + Sync + 'st
             endured_silence: Some(Duration::from_secs(1_000_000)),
             ..TransportConfig::live()
         };
-    });
-    holds(&command, Kind::PotentiallyFailed, 1000, &(Arc::new(make) as adversary::Make), &tune);
+    })
+}
+
+fn check_live(name: &str, make: impl Fn() -> Box<dyn Scheme> + Send + Sync + 'static) {
+    let command = format!("cargo test -p strandcast-proto --test properties {name}");
+    holds(&command, Kind::PotentiallyFailed, 1000, &(Arc::new(make) as adversary::Make), &live());
 }
 
 #[test]
@@ -78,4 +82,24 @@ fn with_the_parameters_for_real_paths() {
 #[test]
 fn with_the_parameters_for_real_paths_over_the_primary_path() {
     check_live("with_the_parameters_for_real_paths_over_the_primary_path", || Box::new(rfc::scheme()));
+}
+
+/// Chunks that a timeout took for lost are acknowledged after all, once their path was taken out.
+#[test]
+fn a_spurious_timeout_of_a_path_that_is_closed_by_now() {
+    let send = |side, size, count| {
+        let (stream, unordered, lifetime_ms) = (0, false, None);
+        Op::Send { side, size, count, stream, unordered, lifetime_ms }
+    };
+    let ops = vec![
+        Op::Die { wire: 0 },
+        Op::Direction { wire: 1, from: 0, up: false },
+        send(1, 553, 11),
+        send(1, 4573, 19),
+        send(0, 1, 1),
+        Op::Remove { wire: 0 },
+    ];
+    let (kind, delays) = (Kind::PotentiallyFailed, vec![61, 0]);
+    let case = Case { kind, seed: 0, delays, first: 2, ops, closer: 0, close_early: true };
+    run(&case, &(Arc::new(common::scheme::simple) as adversary::Make), &live());
 }

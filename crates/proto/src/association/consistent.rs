@@ -2,7 +2,7 @@
 
 use super::control::MAX_CONTROL;
 use super::state::{Association, State};
-use crate::policy::PathId;
+use crate::policy::{PathId, PathState};
 use crate::tx::{ChunkState, Outgoing};
 
 impl Association {
@@ -12,7 +12,8 @@ impl Association {
         for v in &self.mind.views {
             let (bytes, chunks) = self.count_in_flight(v.id);
             assert_eq!((v.in_flight, v.in_flight_chunks), (bytes, chunks), "in flight on {:?}", v.id);
-            let armed = self.paths[v.id.index()].t3.is_some();
+            // Timers of closed paths do not run.
+            let armed = self.paths[v.id.index()].t3.is_some() && v.state != PathState::Closed;
             assert!(chunks == 0 || armed || self.state == State::Closed, "no T3 on {:?}", v.id);
         }
         let sum: u64 = self.mind.views.iter().map(|v| v.in_flight).sum();

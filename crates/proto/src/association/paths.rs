@@ -4,6 +4,7 @@ use bytes::{BufMut as _, Bytes, BytesMut};
 
 use super::event::{Event, PathChange};
 use super::state::{Association, AssociationError, State};
+use super::tail::Tail;
 use crate::path::{self, FourTuple, MAX_PATHS, Path};
 use crate::policy::{HeartbeatInfo, LossTrigger, PathId, PathState, Signal};
 use crate::time::{Duration, Instant};
@@ -104,6 +105,8 @@ impl Association {
         self.lose_all(now, path, LossTrigger::Timeout);
         let i = path.index();
         self.paths[i].t3 = None;
+        // What is acknowledged late, or again, puts nothing back in flight here: no timer would ever take it out.
+        (self.paths[i].tail, self.paths[i].undo) = (Tail::default(), None);
         self.paths[i].candidate = None;
         self.paths[i].heartbeats = path::Heartbeats::new(Instant::MAX);
         self.paths[i].free_retransmit = false;

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test uses its part of it")]
 
 mod book;
-mod case;
+pub mod case;
 mod play;
 
 use std::env;
