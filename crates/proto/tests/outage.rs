@@ -157,3 +157,25 @@ fn a_peer_that_never_answers_again_is_given_up() {
     assert!(w.run_until(ms(70_000), |w| w.association(CLIENT).is_closed()));
     assert!((ms(65_000)..ms(68_000)).contains(&(w.now - from)), "after {:?}", w.now - from);
 }
+
+/// The other path is heard all the time. A queue there makes its packets late: none of them is lost, none is sent again.
+#[test]
+fn one_dead_path_is_no_silence() {
+    for seed in 0..10 {
+        let mut w = World::new(&[10, 40], live(), seed);
+        w.up();
+        w.wires[0].delay = ms(150);
+        for i in 0..400 {
+            w.wires[1].up = [i < 200; 2];
+            for _ in 0..3 {
+                w.send(CLIENT, pattern(0, 1000), SendOptions::default());
+            }
+            w.run(ms(10));
+        }
+        w.run(ms(2000));
+        let [fine, dead] = [P0, P1].map(|p| w.association(CLIENT).path_stats(p).unwrap().clone());
+        assert!(dead.timeouts > 0, "seed {seed}");
+        assert_eq!((fine.timeouts, fine.lost_timeout, fine.lost_fast), (0, 0, 0), "seed {seed}: {fine:?}");
+        assert_eq!(w.association(SERVER).stats().duplicates_received, 0, "seed {seed}");
+    }
+}

@@ -178,3 +178,24 @@ fn timeouts_are_short_between_two_of_ours_only() {
         assert_eq!(w.association(CLIENT).paths()[0].rto, ms(least));
     }
 }
+
+/// A closed window is probed at each timeout, and answered: no path is doubted for it.
+#[test]
+fn a_window_that_stays_closed_is_no_failure_of_a_path() {
+    for seed in 0..10 {
+        let mut w = World::new(&[10, 40], TransportConfig { buffer_limit: None, ..live() }, seed);
+        w.up();
+        w.apps[SERVER].lazy = true;
+        let id = w.apps[CLIENT].id.unwrap();
+        while w.ends[CLIENT].send(w.now, id, pattern(0, 1000).into(), SendOptions::default()).is_ok() {
+            w.pump();
+            w.run(ms(1));
+        }
+        w.run(ms(30_000));
+        assert_eq!(w.states(CLIENT), [PathState::Active; 2], "seed {seed}");
+        for path in [P0, P1] {
+            let stats = w.association(CLIENT).path_stats(path).unwrap();
+            assert_eq!(stats.down, ms(0), "seed {seed}: {stats:?}");
+        }
+    }
+}

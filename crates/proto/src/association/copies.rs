@@ -70,11 +70,12 @@ pub(crate) struct Settled {
 impl Association {
     /// A chunk goes on several paths: from now on the peer should name the path of each arrival.
     fn want_arrivals(&mut self, now: Instant) {
-        if !self.mind.peer_reports || core::mem::replace(&mut self.tx.several.asked, true) {
+        if !self.mind.peer_reports || self.tx.several.asked {
             return;
         }
         let named = |p: &PathId| self.paths[p.index()].wire_id.is_some();
         if let Some(path) = self.mind.usable().iter().find(named) {
+            self.tx.several.asked = true;
             self.say(now, KIND_COPIES, path, None, false);
         }
     }
@@ -117,9 +118,11 @@ impl Association {
         };
         self.tx.several.since.get_or_insert(now);
         for range in ranges {
-            if self.tx.several.arrivals.len() < MOST_RANGES {
-                self.tx.several.arrivals.push((path, range));
+            // Whoever says more in one packet only wants us to search.
+            if self.tx.several.arrivals.len() >= MOST_RANGES {
+                return;
             }
+            self.tx.several.arrivals.push((path, range));
             self.settle(path, range);
         }
         self.miss_copies(now, path);
@@ -216,14 +219,20 @@ impl Association {
 
     /// Copies of which the peer will tell nothing, since it names no paths or did not yet, have arrived by now.
     pub(super) fn settle_due(&mut self, now: Instant) {
-        let since = self.tx.several.since;
+        let (since, mut idle) = (self.tx.several.since, false);
         for (p, view) in self.paths.iter_mut().zip(&mut self.mind.views) {
             let over = |c: &Unsettled| c.due <= now && since.is_none_or(|since| c.sent.at < since);
             while let Some(copy) = p.unsettled.front().copied().filter(over) {
                 p.unsettled.pop_front();
                 view.in_flight -= copy.len;
                 view.in_flight_chunks -= 1;
+                if view.in_flight == 0 {
+                    (p.t3, p.tail.at, idle) = (None, None, true);
+                }
             }
+        }
+        if idle {
+            self.keep_a_timer(now);
         }
     }
 

@@ -70,8 +70,9 @@ impl Association {
 
     /// The peer was heard, on whichever path.
     pub(super) fn silence_ends(&mut self) {
-        if self.silence.spell.take().is_some() {
-            self.silence.ended = true;
+        if let Some((since, probe)) = self.silence.spell.take() {
+            // Where another path is heard at once, only the one that timed out was silent.
+            self.silence.ended |= probe > since + PROBE;
             self.tx.errors = 0;
             self.probe_all(|v| v.error_count > 0);
         }

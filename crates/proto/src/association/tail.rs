@@ -98,6 +98,9 @@ impl Association {
         }
         self.paths[i].t3 = Some(now);
         self.on_tail(now, path);
+        if !self.paths[i].tail.spent {
+            self.paths[i].t3 = None;
+        }
         self.paths[i].tail.spent
     }
 
@@ -130,6 +133,11 @@ impl Association {
             }
             let before = sent - trip / 4;
             for lost in self.sent_before(path, before) {
+                // No timeout that is taken back later was the cause.
+                let chunk = self.tx.outstanding.get_mut(lost);
+                let sent = chunk
+                    .and_then(|c| c.info.transmissions.iter_mut().find(|t| t.path == path && t.in_flight));
+                sent.into_iter().for_each(|t| t.misses = u8::MAX);
                 self.lose_by_misses(now, lost, path);
             }
             let twice = sack.duplicates().any(|d| d == tsn);
@@ -161,7 +169,8 @@ impl Association {
     pub(super) fn note_late(&mut self, now: Instant, tsn: Tsn, was_lost: bool) {
         let Some(chunk) = self.tx.outstanding.get(tsn) else { return };
         let [first, .., last] = &chunk.info.transmissions[..] else {
-            let first = chunk.info.transmissions.first().filter(|_| was_lost);
+            // What was acknowledged once before says nothing of the timeout.
+            let first = chunk.info.transmissions.first().filter(|_| was_lost && chunk.info.losses > 0);
             let late = first.filter(|t| self.paths[t.path.index()].undo.is_some_and(|at| t.at <= at));
             if let Some(path) = late.map(|t| t.path) {
                 self.tx.acks[path.index()].late = Some(tsn);
@@ -180,11 +189,12 @@ impl Association {
     /// timeout left it; it grows as the acknowledgements come in.
     pub(super) fn undo_timeout(&mut self, now: Instant, path: PathId, late: Tsn) {
         let i = path.index();
-        let Some(at) = self.paths[i].undo.take() else { return };
+        let Some(at) = self.paths[i].undo.take().filter(|_| self.is_open(path)) else { return };
         let threshold = self.mind.scheme.threshold(path).max(1);
         let by_timeout = |tsn: &Tsn| {
             let chunk = self.tx.outstanding.get(*tsn).filter(|c| matches!(c.state, ChunkState::Lost(_)));
-            let once = chunk.filter(|c| c.info.sent_once()).map(|c| &c.info.transmissions[0]);
+            let once =
+                chunk.filter(|c| c.info.sent_once() && c.info.losses > 0).map(|c| &c.info.transmissions[0]);
             tsn.is_after(late) && once.is_some_and(|t| t.path == path && t.at <= at && t.misses < threshold)
         };
         let back: Vec<Tsn> = self.tx.lost.iter().copied().filter(by_timeout).collect();

@@ -51,9 +51,10 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 impl Sender {
-    fn connected() -> Self {
+    fn connected(transport: TransportConfig) -> Self {
         let (a, b) = (SocketAddr::from(([10, 0, 0, 1], 1)), SocketAddr::from(([10, 0, 0, 2], 2)));
-        let transport = TransportConfig { association_max_retrans: 1000, ..TransportConfig::default() };
+        let endured_silence = transport.endured_silence.map(|_| Duration::from_secs(1_000_000));
+        let transport = TransportConfig { association_max_retrans: 1000, endured_silence, ..transport };
         let accept: SchemeFactory = Arc::new(|_| Box::new(rfc::scheme()));
         let config = EndpointConfig {
             transport: Arc::new(transport),
@@ -165,7 +166,16 @@ proptest! {
 
     #[test]
     fn a_sack_is_read_as_if_held_against_every_chunk(steps in prop::collection::vec(step(), 1..60)) {
-        let mut sender = Sender::connected();
+        let mut sender = Sender::connected(TransportConfig::default());
+        for step in &steps {
+            sender.play(step);
+        }
+    }
+
+    /// Timeouts are taken back meanwhile.
+    #[test]
+    fn so_it_is_with_tail_probes(steps in prop::collection::vec(step(), 1..60)) {
+        let mut sender = Sender::connected(TransportConfig::live());
         for step in &steps {
             sender.play(step);
         }
