@@ -202,13 +202,12 @@ impl Association {
             self.stats.spurious += 1;
         }
         // Whose arrival this proves: the only path it was on, else the one the SACK came back by.
-        let proven = match divided {
-            Divided::Known => credited,
-            _ if one_path => PathSet::one(last),
-            _ => chunk.info.on(on).map(|_| on).into_iter().collect(),
-        };
-        for p in proven.iter() {
-            self.tx.acks[p.index()].arrived(tsn);
+        if one_path {
+            self.tx.acks[last.index()].arrived(tsn);
+        } else if divided == Divided::Known {
+            credited.iter().for_each(|p| self.tx.acks[p.index()].arrived(tsn));
+        } else if chunk.info.on(on).is_some() {
+            self.tx.acks[on.index()].arrived(tsn);
         }
         let ack = &mut self.tx.acks[last.index()];
         ack.alive |= one_path && !was_lost;
