@@ -276,3 +276,30 @@ proptest! {
         prop_assert_eq!(p.stats.played + p.stats.late, arrived);
     }
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    /// A sender may say any time. Nothing overflows, and what is held stays bounded.
+    #[test]
+    fn any_send_times_are_borne(
+        latency in prop_oneof![100_u64..1500, Just(u64::MAX / 4_000_000)],
+        start in prop_oneof![Just(0_u64), 0_u64..100_000, Just(1 << 42)],
+        pieces in prop::collection::vec((any::<bool>(), 0_u32..63, any::<u64>(), 1_u64..3000, 1_u32..400), 1..12),
+    ) {
+        let mut playout = Playout::new(PlayoutConfig::new(ms(latency)));
+        let (mut now, mut sequence) = (start, 0);
+        for (steady, shift, value, step, count) in pieces {
+            for n in 0..u64::from(count) {
+                now += step / 20;
+                sequence += 1;
+                let sent = if steady { value >> shift } else { value.rotate_left(n as u32) >> shift };
+                let sent = (sent / 1_000_000).saturating_add(n * (step / 20));
+                playout.push(at(now), data(sequence, sent.min(u64::MAX / 1_000_000)));
+                while playout.poll(at(now)).is_some() {}
+            }
+        }
+        let stats = playout.stats();
+        prop_assert!(stats.shifts + stats.clock_jumps <= u64::from(sequence));
+    }
+}

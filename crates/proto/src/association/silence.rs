@@ -69,13 +69,19 @@ impl Association {
     }
 
     /// The peer was heard, on whichever path.
+    #[inline]
     pub(super) fn silence_ends(&mut self) {
-        if let Some((since, probe)) = self.silence.spell.take() {
-            // Where another path is heard at once, only the one that timed out was silent.
-            self.silence.ended |= probe > since + PROBE;
-            self.tx.errors = 0;
-            self.probe_all(|v| v.error_count > 0);
+        if let Some(spell) = self.silence.spell.take() {
+            self.spell_ends(spell);
         }
+    }
+
+    #[cold]
+    fn spell_ends(&mut self, (since, probe): (Instant, Instant)) {
+        // Where another path is heard at once, only the one that timed out was silent.
+        self.silence.ended |= probe > since + PROBE;
+        self.tx.errors = 0;
+        self.probe_all(|v| v.error_count > 0);
     }
 
     /// The first answer on a path after a total silence. What left before `sent` is lost: on the other paths no timer of

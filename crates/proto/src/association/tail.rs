@@ -189,7 +189,7 @@ impl Association {
     /// timeout left it; it grows as the acknowledgements come in.
     pub(super) fn undo_timeout(&mut self, now: Instant, path: PathId, late: Tsn) {
         let i = path.index();
-        let Some(at) = self.paths[i].undo.take().filter(|_| self.is_open(path)) else { return };
+        let Some(at) = self.paths[i].undo.take() else { return };
         let threshold = self.mind.scheme.threshold(path).max(1);
         let by_timeout = |tsn: &Tsn| {
             let chunk = self.tx.outstanding.get(*tsn).filter(|c| matches!(c.state, ChunkState::Lost(_)));
