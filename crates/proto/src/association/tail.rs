@@ -2,7 +2,7 @@
 //! its timer expires, so that the acknowledgement tells what was lost ([`crate::config::TransportConfig::tail_probes`]).
 
 use super::Association;
-use crate::policy::{LossCause, LossTrigger, PathId, PathState, Signal};
+use crate::policy::{LossCause, LossTrigger, PathId, PathState, Signal, Transmission};
 use crate::time::{Duration, Instant};
 use crate::tx::{ChunkState, Outstanding};
 use crate::wire::chunk::Sack;
@@ -154,7 +154,7 @@ impl Association {
     pub(super) fn sent_before(&self, path: PathId, sent: Instant) -> Vec<Tsn> {
         let p = &self.paths[path.index()];
         let again = p.retransmitted.iter().map(|(number, _)| Outstanding::tsn(number));
-        let left = |t: &crate::policy::Transmission| t.path == path && t.in_flight;
+        let left = |t: &Transmission| t.path == path && t.in_flight;
         let old = |tsn: &Tsn| {
             let chunk = self.tx.outstanding.get(*tsn);
             // Of several transmissions here the last one counts.
@@ -179,7 +179,9 @@ impl Association {
         };
         let Some(at) = self.paths[first.path.index()].undo.filter(|at| first.at <= *at) else { return };
         let least = self.mind.views.iter().filter_map(|v| v.min_rtt).min().unwrap_or_default();
-        if last.at >= at && now - last.at < least {
+        // Whatever was sent again since and could be answered by now may be what this answers.
+        let answers = |t: &Transmission| t.at >= at && now - t.at >= least;
+        if last.at >= at && !chunk.info.transmissions[1..].iter().any(answers) {
             self.tx.acks[first.path.index()].late = Some(tsn);
         }
     }
