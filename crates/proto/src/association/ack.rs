@@ -184,10 +184,12 @@ impl Association {
             view.in_flight -= len;
             view.in_flight_chunks -= 1;
             self.mind.in_flight -= len;
-            if divided == Divided::Unknown || credited.contains(t.path) {
-                continue;
+            if again {
+                if divided == Divided::Unknown || credited.contains(t.path) {
+                    continue;
+                }
+                credited.insert(t.path);
             }
-            credited.insert(t.path);
             ack.alive |= divided == Divided::Known;
             ack.credit(len);
             if !again || divided == Divided::Known {
@@ -196,7 +198,7 @@ impl Association {
         }
         let last = chunk.info.path();
         self.tx.acks[last.index()].info.newly_acked_again += u32::from(chunk.info.losses > 0);
-        let one_path = chunk.info.transmissions.iter().all(|t| t.path == last);
+        let one_path = !again || chunk.info.transmissions.iter().all(|t| t.path == last);
         if was_lost {
             self.tx.acks[last.index()].credit(len);
             self.stats.spurious += 1;
@@ -212,7 +214,7 @@ impl Association {
         let ack = &mut self.tx.acks[last.index()];
         ack.alive |= one_path && !was_lost;
         let path = &mut self.paths[last.index()];
-        if chunk.info.sent_once() {
+        if !again {
             path.stats.payload_acked += len - 16;
             if path.timed == Some(tsn) {
                 path.timed = None;
