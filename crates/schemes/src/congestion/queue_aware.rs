@@ -35,7 +35,9 @@ const MEMORY: Duration = Duration::from_secs(30);
 /// Loss share beyond the known one that a short queue does not explain.
 const EXCESS: f64 = 0.03;
 /// A loss share is taken over at least so many chunks, and two windows.
-const SAMPLE: u32 = 50;
+const SAMPLE: u32 = 100;
+/// Fewer losses than these may be chance.
+const CHANCE: u32 = 4;
 
 /// Windows of all paths.
 #[derive(Debug)]
@@ -117,6 +119,12 @@ impl Losses {
         (self.acked, self.lost) = (0, 0);
     }
 
+    /// The share in a sample that is not whole yet, half a sample at least.
+    fn so_far(&self) -> f64 {
+        let total = self.acked.saturating_add(self.lost).max(SAMPLE / 2);
+        if self.lost < CHANCE { 0.0 } else { f64::from(self.lost) / f64::from(total) }
+    }
+
     /// The window to go back to, when a test has shown that losses do not depend on it.
     fn on_acked(&mut self, ack: &AckInfo, window_chunks: u32) -> Option<u64> {
         if let Some(Test { after: after @ Some(_), .. }) = &mut self.test {
@@ -192,9 +200,7 @@ impl Path {
         if self.losses.test.is_some() {
             return;
         }
-        let total = self.losses.acked.saturating_add(self.losses.lost);
-        let now = f64::from(self.losses.lost) / f64::from(total.max(SAMPLE));
-        let share = self.losses.share.max(now);
+        let share = self.losses.share.max(self.losses.so_far());
         let cwnd = self.window.cwnd();
         if share > self.losses.known * 1.5 + EXCESS {
             let cut = in_use(view).max(self.window.ssthresh_after_loss(0.5)).min(self.ssthresh());
