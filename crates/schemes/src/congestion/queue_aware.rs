@@ -56,6 +56,19 @@ struct Path {
     losses: Losses,
     /// While the first slow start goes on.
     start: Option<Start>,
+    /// Losses in slow start that may be chance.
+    doubt: Option<Doubt>,
+}
+
+/// A queue that slow start has filled loses many chunks of one window, a radio one or two: the window is cut once there are
+/// [`CHANCE`].
+#[derive(Debug)]
+struct Doubt {
+    /// The window in question ends with the acknowledgement of this TSN.
+    highest: Tsn,
+    /// What the threshold becomes.
+    ssthresh: u64,
+    lost: u32,
 }
 
 /// The first slow start, a round trip at a time.
@@ -162,6 +175,7 @@ impl Path {
             longest: Longest::default(),
             losses: Losses::default(),
             start: Some(Start::new(Instant::ZERO)),
+            doubt: None,
         }
     }
 
@@ -182,17 +196,45 @@ impl Path {
         match trigger {
             // Further timeouts say nothing new (RFC 5681 §3.1): the threshold is that of the window before the first.
             LossTrigger::Timeout if self.window.cwnd() <= view.mtu => self.window.on_timeout(self.ssthresh()),
-            LossTrigger::Timeout => self.window.on_timeout(ssthresh),
-            LossTrigger::FastRetransmit if congested => {
-                self.start = None;
-                self.window.on_fast_retransmit(ssthresh, highest);
+            LossTrigger::Timeout => {
+                self.doubt = None;
+                self.window.on_timeout(ssthresh);
             }
+            LossTrigger::FastRetransmit if congested && self.in_slow_start() => {
+                self.doubt = self.doubt.take().or(Some(Doubt { highest, ssthresh, lost: 1 }));
+            }
+            LossTrigger::FastRetransmit if congested => self.end_window(ssthresh, highest),
             LossTrigger::FastRetransmit => self.on_random_loss(view, ssthresh, highest),
             LossTrigger::HeadOfLine => {
                 let before = self.ssthresh();
                 self.window.on_penalty(self.window.ssthresh_after_loss(0.5), highest);
                 self.window.set_ssthresh(before);
             }
+        }
+    }
+
+    /// The queue is full.
+    fn end_window(&mut self, ssthresh: u64, highest: Tsn) {
+        self.start = None;
+        self.window.on_fast_retransmit(ssthresh, highest);
+    }
+
+    fn on_lost(&mut self) {
+        self.losses.lost = self.losses.lost.saturating_add(1);
+        if let Some(doubt) = &mut self.doubt {
+            doubt.lost += 1;
+        }
+    }
+
+    /// Whether the losses in question were chance shows at the end of their window, that they were not earlier.
+    fn judge_doubt(&mut self, ack: &AckInfo) {
+        let Some(doubt) = &self.doubt else { return };
+        if doubt.lost >= CHANCE {
+            let Doubt { highest, ssthresh, .. } = *doubt;
+            self.doubt = None;
+            self.end_window(ssthresh, highest);
+        } else if ack.highest_newly_acked.is_some_and(|h| h.is_after(doubt.highest)) {
+            self.doubt = None;
         }
     }
 
@@ -311,6 +353,7 @@ impl QueueAware {
             if let Some(cwnd) = slot.losses.on_acked(ack, chunks as u32) {
                 slot.window.set_cwnd(cwnd.max(slot.window.cwnd()));
             }
+            slot.judge_doubt(ack);
             slot.end_slow_start(view.now, seen);
             slot.window.on_acked(ack, || shared.increase(view, ack.path, seen.mtu as f64));
         }
@@ -341,7 +384,7 @@ impl Policy for QueueAware {
             Signal::Acked(ack) => self.on_acked(view, ack),
             Signal::Lost(chunk, cause) if *cause != LossCause::PathFailure => {
                 if let Some(path) = self.paths.get_mut(chunk.path().index()).and_then(Option::as_mut) {
-                    path.losses.lost = path.losses.lost.saturating_add(1);
+                    path.on_lost();
                 }
             }
             Signal::LossEvent { path, trigger, highest, .. } => {
