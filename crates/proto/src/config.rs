@@ -14,6 +14,8 @@ pub struct TransportConfig {
     pub rto_min_ours: Option<Duration>,
     /// RTO.Max.
     pub rto_max: Duration,
+    /// Where a scheme paces sending, what this long amounts to may leave at once: timers are coarse.
+    pub pacing_quantum: Duration,
     /// Max.Burst in packets. A SACK that acknowledges n packets allows n/2 such bursts unless `strict_rfc`.
     pub max_burst: u32,
     /// Association.Max.Retrans.
@@ -87,6 +89,7 @@ impl Default for TransportConfig {
             rto_min: Duration::from_secs(1),
             rto_min_ours: None,
             rto_max: Duration::from_secs(60),
+            pacing_quantum: Duration::ZERO,
             max_burst: 4,
             association_max_retrans: 10,
             endured_silence: None,
@@ -131,6 +134,7 @@ impl TransportConfig {
             opportunistic: true,
             rto_min_ours: Some(Duration::from_millis(200)),
             sack_delay_ours: Some(Duration::from_millis(25)),
+            pacing_quantum: Duration::from_millis(2),
             endured_silence: Some(Duration::from_secs(65)),
             tail_probes: true,
             failed_after: Some(Duration::from_secs(10)),

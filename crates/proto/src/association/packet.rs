@@ -80,8 +80,8 @@ impl Association {
         p.burst = p.burst.saturating_sub(1);
         if let Some(rate) = v.limit.pacing {
             let gap = rate.time_for(len as u64 + overhead).unwrap_or(Duration::from_secs(1));
-            // A bucket of one more packet lets a batch of two go at once; idle time is not saved up.
-            p.pace = p.pace.max(now - gap) + gap;
+            // A bucket of one more packet lets a batch of two go at once; idle time beyond that and the quantum is not saved up.
+            p.pace = p.pace.max(now - gap.max(self.config.pacing_quantum)) + gap;
         }
         v.blocked = p.burst == 0 || p.pace > now;
         if v.blocked && !self.tx.pick.is_some_and(|p| matches!(p.source, Source::Copy(_))) {

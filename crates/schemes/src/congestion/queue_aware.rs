@@ -23,6 +23,7 @@ use strandcast_proto::policy::{
 };
 use strandcast_proto::rfc::{Window, WindowConfig};
 use strandcast_proto::time::{Duration, Instant};
+use strandcast_proto::units::Rate;
 use strandcast_proto::wire::Tsn;
 
 use super::shared::Shared;
@@ -36,6 +37,9 @@ const MEMORY: Duration = Duration::from_secs(30);
 const EXCESS: f64 = 0.03;
 /// A loss share is taken over at least so many chunks, and two windows.
 const SAMPLE: u32 = 100;
+/// Windows a round trip at which data leave, and while the window doubles.
+const PACE: f64 = 1.25;
+const PACE_START: f64 = 2.5;
 /// Fewer losses than these may be chance.
 const CHANCE: u32 = 4;
 
@@ -58,6 +62,8 @@ struct Path {
     start: Option<Start>,
     /// Losses in slow start that may be chance.
     doubt: Option<Doubt>,
+    /// So fast a window leaves.
+    pace: Option<Rate>,
 }
 
 /// A queue that slow start has filled loses many chunks of one window, a radio one or two: the window is cut once there are
@@ -176,7 +182,16 @@ impl Path {
             losses: Losses::default(),
             start: Some(Start::new(Instant::ZERO)),
             doubt: None,
+            pace: None,
         }
+    }
+
+    /// A window leaves over most of a round trip, as in TCP on Linux: one that became free at once would overrun short queues.
+    fn set_pace(&mut self, view: &PathView) {
+        let ahead = if self.in_slow_start() { PACE_START } else { PACE };
+        let seconds = |srtt: Duration| srtt.max(Duration::from_micros(100)).as_secs_f64();
+        let rate = view.srtt.map(|srtt| ahead * self.window.cwnd() as f64 / seconds(srtt));
+        self.pace = rate.map(Rate::from_bytes_per_s);
     }
 
     /// Whether the queue was long when a loss was found.
@@ -356,6 +371,7 @@ impl QueueAware {
             slot.judge_doubt(ack);
             slot.end_slow_start(view.now, seen);
             slot.window.on_acked(ack, || shared.increase(view, ack.path, seen.mtu as f64));
+            slot.set_pace(seen);
         }
     }
 }
@@ -402,6 +418,7 @@ impl Policy for QueueAware {
 
 impl CongestionControl for QueueAware {
     fn limit(&self, path: PathId) -> Limit {
-        self.paths.get(path.index()).and_then(Option::as_ref).map_or(Limit::default(), |p| p.window.limit())
+        let path = self.paths.get(path.index()).and_then(Option::as_ref);
+        path.map_or(Limit::default(), |p| Limit { pacing: p.pace, ..p.window.limit() })
     }
 }
