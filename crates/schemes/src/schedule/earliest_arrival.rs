@@ -38,6 +38,8 @@ const BUFFER_SHARE: f64 = 0.75;
 const PATIENCE: f64 = 0.01;
 /// Chunks of one decision.
 const AT_ONCE: u64 = 8;
+/// A queueing delay below this part of the least round-trip time is none.
+const NO_QUEUE: f64 = 0.125;
 /// Round-trip time of a path that nobody has measured, seconds.
 const UNKNOWN: f64 = 0.25;
 
@@ -84,12 +86,15 @@ impl Forecast {
         let least = path.est.reference_rtt.or(path.min_rtt).or(path.srtt).map_or(UNKNOWN, seconds);
         let round_trip = path.srtt.map_or(least, seconds).max(least).max(1e-6);
         let measured = path.est.delivery_rate.map(|r| r.bytes_per_s()).filter(|r| *r > 0.0);
-        let rate = measured.unwrap_or(path.limit.cwnd.max(path.mtu) as f64 / round_trip);
+        let window = path.limit.cwnd.max(path.mtu) as f64 / round_trip;
+        // A path without a queue is not full, and carries what its window allows: what was measured may be what it was given.
+        let queue = path.est.extra(QUEUE).unwrap_or(0.0);
+        let open = queue < least * NO_QUEUE;
+        let rate = measured.map_or(window, |rate| if open { rate.max(window) } else { rate });
         let flight = (path.in_flight + len) as f64;
         let backlog = ((flight - (rate * least).max(len as f64)) / rate).max(0.0);
-        let flying = path.in_flight > 0;
-        let queue = path.est.extra(QUEUE).filter(|_| flying).unwrap_or(0.0);
-        let waiting = backlog.max(queue) + silence;
+        let standing = if path.in_flight > 0 { queue } else { 0.0 };
+        let waiting = backlog.max(standing) + silence;
         let loss = path.est.loss.unwrap_or(0.0).min(0.9);
         Forecast { arrival: least / 2.0 + waiting, backlog, resend: round_trip + waiting, loss, rate }
     }
