@@ -80,7 +80,39 @@ fn slow_start_outlives_random_losses_and_ends_with_a_queue() {
     queue(&mut play, 0, 40);
     play.picture.paths[0].in_flight_chunks = 10;
     play.ack(1);
-    assert!(play.ssthresh().is_some_and(|s| (s - before).abs() < 2.0), "{:?}", play.ssthresh());
+    assert_eq!(play.ssthresh(), None, "a burst of ours");
+    play.wait(Duration::from_secs(1));
+    play.ack(1);
+    play.wait(Duration::from_secs(1));
+    let now = play.cwnd();
+    play.ack(1);
+    assert!(play.ssthresh().is_some_and(|s| (s - now).abs() < 2.0), "{:?} after {before}", play.ssthresh());
+}
+
+/// Slow start that overruns a queue loses many chunks of a window; one or two are chance, whatever the queue.
+#[test]
+fn slow_start_ends_with_the_fourth_loss_of_a_window() {
+    for (further, cut) in [(2, false), (3, true)] {
+        let config = WindowConfig { initial_mtus: Some(40), ..WindowConfig::default() };
+        let mut play = Play::with(Box::new(QueueAware::new(config)), 1);
+        queue(&mut play, 0, 80);
+        play.ack(1);
+        play.lose(LossTrigger::FastRetransmit, 40);
+        let more = chunk(20, &[0]);
+        (0..further).for_each(|_| play.tell(&Signal::Lost(&more, LossCause::Congestion)));
+        play.ack(1);
+        assert_eq!(play.cwnd() < 25.0, cut, "{further} more: {}", play.cwnd());
+    }
+}
+
+/// A window leaves over 0.8 of a round trip.
+#[test]
+fn windows_are_paced() {
+    let mut play = play(1, 50);
+    play.ack(1);
+    let (limit, srtt) = (play.picture.paths[0].limit, play.picture.paths[0].srtt.expect("set").as_secs_f64());
+    let pace = limit.pacing.expect("paced").bytes_per_s();
+    near(pace * srtt / limit.cwnd as f64, 1.25, 0.01);
 }
 
 #[test]

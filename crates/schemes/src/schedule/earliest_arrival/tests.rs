@@ -45,14 +45,14 @@ fn takes(picture: &Picture, bytes: u64, left_ms: Option<u64>) -> Option<u8> {
 
 /// 20 Mbit/s and 10 ms beside 1 Mbit/s and 40 ms.
 const FAST: Like = (20.0, 10, 0, 0.0, 0, 100);
-const SLOW: Like = (1.0, 40, 0, 0.0, 0, 100);
+const SLOW: Like = (1.0, 40, 0, 0.0, 0, 5);
 
 #[test]
 fn the_earlier_arrival_in_time_is_taken() {
     assert_eq!(takes(&picture(&[FAST, SLOW]), 1000, Some(500)), Some(0));
     assert_eq!(takes(&picture(&[SLOW, FAST]), 1000, Some(500)), Some(1));
     // 100 packets beyond 25 kB wait 30 ms on the fast path: the slow one is earlier.
-    let busy = (20.0, 10, 0, 0.0, 100, 200);
+    let busy = (20.0, 10, 30, 0.0, 100, 200);
     assert_eq!(takes(&picture(&[busy, SLOW]), 1000, Some(500)), Some(1));
 }
 
@@ -60,7 +60,7 @@ fn the_earlier_arrival_in_time_is_taken() {
 #[test]
 fn a_path_on_which_it_would_be_late_is_not_taken_though_the_other_has_no_room() {
     let full = (20.0, 10, 5, 0.0, 40, 40);
-    let late = (1.0, 40, 0, 0.0, 45, 100);
+    let late = (1.0, 40, 328, 0.0, 45, 100);
     let p = picture(&[full, late]);
     let mut scheduler = EarliestArrival::default();
     assert_eq!(asked(&mut scheduler, &p, &backlog(1000, Some(200), p.now)), None);
@@ -71,9 +71,9 @@ fn a_path_on_which_it_would_be_late_is_not_taken_though_the_other_has_no_room() 
 /// A quarter of 500 ms is 125 ms, at 1 Mbit/s 15 packets of 1000 bytes beyond the 5 of the bandwidth-delay product.
 #[test]
 fn no_more_waits_on_a_path_than_a_quarter_of_the_time_left() {
-    let full = (20.0, 10, 0, 0.0, 100, 100);
+    let full = (20.0, 10, 30, 0.0, 100, 100);
     for (flight, taken) in [(19, Some(1)), (20, None), (30, None)] {
-        let slow = (1.0, 40, 0, 0.0, flight, 100);
+        let slow = (1.0, 40, 110, 0.0, flight, 100);
         assert_eq!(takes(&picture(&[full, slow]), 1000, Some(500)), taken, "{flight} in flight");
     }
     let alone = picture(&[(1.0, 40, 400, 0.0, 60, 100)]);
@@ -113,7 +113,7 @@ fn a_slow_path_takes_data_only_if_enough_wait() {
 /// 1 Mbit/s with 100 packets waiting delivers after 780 ms; 20 Mbit/s bring 1.9 MB in that time.
 #[test]
 fn a_slow_path_takes_nothing_that_the_peers_buffer_would_have_to_wait_for() {
-    let slow = (1.0, 40, 0, 0.0, 100, 200);
+    let slow = (1.0, 40, 760, 0.0, 100, 200);
     for (rwnd, taken) in [(1 << 20, None), (8 << 20, Some(1))] {
         let mut p = picture(&[(20.0, 10, 0, 0.0, 20, 20), slow]);
         p.rwnd = rwnd;
@@ -217,4 +217,14 @@ fn paths_that_nobody_measured_are_used() {
     }
     assert_eq!(takes(&p, 1000, Some(500)), Some(PathId(0).0));
     assert_eq!(takes(&p, 1000, None), Some(0));
+}
+
+/// Of 8 Mbit/s it was given 0.5: no more is measured, but without a queue its window is what it carries. With one it is full.
+#[test]
+fn a_path_that_was_given_little_is_not_slow() {
+    let other = (4.0, 100, 0, 0.0, 0, 40);
+    let at_ease = (0.5, 40, 0, 0.0, 4, 40);
+    assert_eq!(takes(&picture(&[at_ease, other]), 1000, Some(200)), Some(0));
+    let full = (0.5, 40, 60, 0.0, 4, 40);
+    assert_eq!(takes(&picture(&[full, other]), 1000, Some(200)), Some(1));
 }
