@@ -11,6 +11,9 @@ use crate::wire::Cause;
 use crate::wire::chunk::{Sack, SackHeader};
 use crate::wire::serial::Tsn;
 
+/// A SACK with more gap blocks tells of a queue that was overrun, and not of a timeout that came too early.
+const MANY_GAPS: usize = 64;
+
 /// What is collected for one path while a SACK is read.
 #[derive(Debug)]
 pub(super) struct PathAck {
@@ -73,6 +76,10 @@ impl Association {
         }
         self.begin(sack, on, cum_before);
         self.acknowledge(now, sack, on);
+        if sack.ordered_gap_blocks().nth(MANY_GAPS).is_some() {
+            // What such a list has no room for arrived long before it is reported.
+            self.tx.acks.iter_mut().for_each(|a| a.late = None);
+        }
         if whole {
             self.tx.outstanding.remember(sack);
             self.mind.a_rwnd = u64::from(sack.header.a_rwnd);
