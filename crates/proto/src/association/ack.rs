@@ -3,6 +3,7 @@
 use super::Association;
 use super::copies::Divided;
 use super::event::CloseReason;
+use super::tail::MANY_GAPS;
 use crate::path;
 use crate::policy::{AckInfo, LossTrigger, PathId, PathSet, PathState, Signal};
 use crate::time::{Duration, Instant};
@@ -10,9 +11,6 @@ use crate::tx::{ChunkState, Outstanding};
 use crate::wire::Cause;
 use crate::wire::chunk::{Sack, SackHeader};
 use crate::wire::serial::Tsn;
-
-/// A SACK with more gap blocks tells of a queue that was overrun, and not of a timeout that came too early.
-const MANY_GAPS: usize = 64;
 
 /// What is collected for one path while a SACK is read.
 #[derive(Debug)]

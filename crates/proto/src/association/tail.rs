@@ -8,6 +8,10 @@ use crate::tx::{ChunkState, Outstanding};
 use crate::wire::chunk::Sack;
 use crate::wire::serial::Tsn;
 
+/// A SACK with more gap blocks tells of a queue that was overrun, not of a lost tail or of a timeout that came too early; it has
+/// no room for all that arrived.
+pub(super) const MANY_GAPS: usize = 64;
+
 /// The tail probe of a path. One leaves after the last progress at most.
 #[derive(Debug, Default)]
 pub(crate) struct Tail {
@@ -53,7 +57,8 @@ impl Association {
         self.prune(path);
         let (earliest, latest) = (self.earliest_outstanding(path), self.highest_in_flight(path));
         let (Some(earliest), Some(latest)) = (earliest, latest) else { return };
-        if self.mind.views[i].state != PathState::Active || self.mind.a_rwnd == 0 {
+        let overrun = self.tx.outstanding.gaps_reported() > MANY_GAPS;
+        if overrun || self.mind.views[i].state != PathState::Active || self.mind.a_rwnd == 0 {
             return;
         }
         self.paths[i].tail.spent = true;
@@ -90,7 +95,8 @@ impl Association {
     /// time that rises quickly, or of a link that stalls, are told from losses by it.
     pub(super) fn probes_first(&mut self, now: Instant, path: PathId) -> bool {
         let i = path.index();
-        if self.paths[i].tail.spent || self.mind.views[i].state != PathState::Active {
+        let overrun = self.tx.outstanding.gaps_reported() > MANY_GAPS;
+        if overrun || self.paths[i].tail.spent || self.mind.views[i].state != PathState::Active {
             return false;
         }
         if !self.config.tail_probes || self.mind.views[i].srtt.is_none() {

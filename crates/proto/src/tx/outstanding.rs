@@ -173,6 +173,11 @@ impl Outstanding {
         }
     }
 
+    /// Gap blocks in the last SACK.
+    pub fn gaps_reported(&self) -> usize {
+        self.last.1.len()
+    }
+
     /// Gap-acknowledged chunks that the last SACK left out. With several paths old SACKs overtake new ones, so this is
     /// no proof that the peer reneged.
     pub fn doubted(&self) -> impl Iterator<Item = &Outgoing> {
