@@ -49,7 +49,9 @@ impl Model {
     /// What is in flight on `path` holds others up: its window must not become larger by that.
     pub fn penalise(&mut self, path: PathId) {
         let Some(highest) = self.highest_in_flight(path) else { return };
-        let before = self.ends[SENDER].views[path.index()].limit.cwnd;
+        // The view is as of the last signal but `Sent`, after which limits are not read.
+        let end = &self.ends[SENDER];
+        let before = end.views[path.index()].limit.cwnd.max(end.scheme.limit(path).cwnd);
         self.loss_event(path, LossTrigger::HeadOfLine, highest, LossCause::Congestion);
         let after = self.ends[SENDER].views[path.index()].limit.cwnd;
         assert!(after <= before, "a penalty made the window of path {path:?} {after} of {before}");
