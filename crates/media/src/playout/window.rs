@@ -73,6 +73,6 @@ impl Recent {
         let full = self.spans.len().saturating_sub(1);
         let shortest = self.spans.iter().take(full).map(|s| s.least).max()?;
         let in_time = self.spans.iter().filter_map(|s| s.greatest).max();
-        Some(in_time.map_or(shortest, |d| shortest.max(d - latency + margin)))
+        Some(in_time.map_or(shortest, |d| shortest.max(d.saturating_sub(latency).saturating_add(margin))))
     }
 }
