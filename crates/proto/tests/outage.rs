@@ -158,7 +158,8 @@ fn a_peer_that_never_answers_again_is_given_up() {
     assert!((ms(65_000)..ms(68_000)).contains(&(w.now - from)), "after {:?}", w.now - from);
 }
 
-/// The other path is heard all the time. A queue there makes its packets late: none of them is lost, none is sent again.
+/// The other path is heard all the time. A queue there makes its packets late: none of them is lost, and none is sent again
+/// but as a probe of the tail, before the path's round trips are known to take so long.
 #[test]
 fn one_dead_path_is_no_silence() {
     for seed in 0..10 {
@@ -176,6 +177,7 @@ fn one_dead_path_is_no_silence() {
         let [fine, dead] = [P0, P1].map(|p| w.association(CLIENT).path_stats(p).unwrap().clone());
         assert!(dead.timeouts > 0, "seed {seed}");
         assert_eq!((fine.timeouts, fine.lost_timeout, fine.lost_fast), (0, 0, 0), "seed {seed}: {fine:?}");
-        assert_eq!(w.association(SERVER).stats().duplicates_received, 0, "seed {seed}");
+        let twice = w.association(SERVER).stats().duplicates_received;
+        assert!(twice <= 2 && fine.tail_probes <= 1, "seed {seed}: {twice} twice; {fine:?}");
     }
 }

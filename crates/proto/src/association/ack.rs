@@ -20,6 +20,8 @@ pub(super) struct PathAck {
     fronts: (Option<Tsn>, Option<Tsn>),
     /// The lowest TSN in flight before the SACK.
     earliest: Option<Tsn>,
+    /// What was in flight earliest on the path was a copy that is settled since the last SACK.
+    settled_front: bool,
     /// An acknowledgement that can only be of a transmission on this path.
     alive: bool,
     /// The last chunk it acknowledges that a timeout took for lost although it arrived.
@@ -138,6 +140,7 @@ impl Association {
                 },
                 fronts: (p.originals.front().copied(), p.retransmitted.first().map(Outstanding::tsn)),
                 earliest,
+                settled_front: settled.front,
                 alive: settled.chunks > 0,
                 late: None,
             });
@@ -247,7 +250,7 @@ impl Association {
             a.info.all_acked = self.mind.views[path.index()].in_flight == 0;
             a.info.highest_newly_acked = highest;
             a.info.paths_newly_acked = newly;
-            if let Some(rtt) = a.info.rtt {
+            if let Some(rtt) = a.info.rtt.filter(|rtt| !self.came_late(now, a.info.return_path, path, *rtt)) {
                 path::sample(
                     &mut self.mind.views[path.index()],
                     &self.config,
@@ -257,9 +260,13 @@ impl Association {
             if a.alive {
                 self.path_answered(now, path);
             }
-            self.update_t3(now, a);
-            if a.info.newly_acked > 0 || a.info.all_acked {
-                self.restart_tail(now, path);
+            // While a probe is out, a chunk that may have arrived by another path says nothing of this one.
+            let proven = a.alive || a.info.all_acked || !self.paths[path.index()].tail.spent;
+            if proven {
+                self.update_t3(now, a);
+            }
+            if proven && (a.info.newly_acked > 0 || a.info.all_acked) {
+                self.restart_tail(now, path, a.info.newest_sent);
             }
             if let Some(late) = a.late {
                 self.undo_timeout(now, path, late);
@@ -281,8 +288,14 @@ impl Association {
         let path = ack.info.path;
         if ack.info.all_acked {
             self.paths[path.index()].t3 = None;
-        } else if ack.earliest.is_some_and(|t| !self.in_flight_on(t, path) && !self.is_unsettled(t, path)) {
-            self.paths[path.index()].t3 = Some(now + self.mind.views[path.index()].rto);
+            return;
+        }
+        let gone = |t: Tsn| !self.in_flight_on(t, path) && !self.is_unsettled(t, path);
+        if ack.settled_front || ack.earliest.is_some_and(gone) {
+            let view = &self.mind.views[path.index()];
+            let from = self.expected(now, path, ack.info.newest_sent);
+            let least = now + view.srtt.unwrap_or_default().min(view.rto);
+            self.paths[path.index()].t3 = Some((from + view.rto).max(least));
         }
     }
 

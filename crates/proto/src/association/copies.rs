@@ -10,9 +10,11 @@
 
 use smallvec::SmallVec;
 
+use super::send::{Pick, Source};
 use super::state::Association;
 use crate::policy::{ChunkInfo, LossCause, LossTrigger, PathId, PathSet, Signal, Transmission};
 use crate::time::{Duration, Instant};
+use crate::tx::ChunkState;
 use crate::wire::chunk::report::{KIND_ARRIVALS, KIND_COPIES, MAX_RANGES, TsnRange};
 use crate::wire::chunk::{Report as ReportChunk, ReportItem, ReportItemFlavour};
 use crate::wire::serial::{StreamId, Tsn};
@@ -80,12 +82,47 @@ impl Association {
         }
     }
 
-    /// The scheduler wants `tsn` on `paths` as well.
+    /// The scheduler wants `tsn` on `paths` as well: at once where there is room, later elsewhere.
     pub(super) fn add_copies(&mut self, now: Instant, tsn: Tsn, paths: PathSet) {
         if !paths.is_empty() {
             self.want_arrivals(now);
         }
-        self.tx.copies.extend(paths.iter().map(|p| (tsn, p)));
+        for path in paths.iter() {
+            if self.admits_new(path) {
+                self.tx.copies.push((tsn, path));
+            } else {
+                self.drop_settled(path);
+                self.paths[path.index()].owed.push_back(tsn);
+            }
+        }
+    }
+
+    /// Takes away the chunks in front that need no copy on `path` any more.
+    fn drop_settled(&mut self, path: PathId) {
+        let (owed, outstanding) = (&mut self.paths[path.index()].owed, &self.tx.outstanding);
+        let wanted = |tsn: &Tsn| {
+            let chunk = outstanding.get(*tsn).filter(|c| c.state == ChunkState::InFlight);
+            chunk.is_some_and(|c| c.info.on(path).is_none_or(|t| !t.in_flight))
+        };
+        while owed.front().is_some_and(|tsn| !wanted(tsn)) {
+            owed.pop_front();
+        }
+    }
+
+    /// The earliest copy that waited for room on its path.
+    pub(super) fn pick_owed(&mut self, now: Instant) -> Option<Pick> {
+        for i in 0..self.paths.len() {
+            let path = PathId(i as u8);
+            while !self.paths[i].owed.is_empty() && self.admits_new(path) && !self.aggregate_full() {
+                self.drop_settled(path);
+                let Some(tsn) = self.paths[i].owed.pop_front() else { break };
+                let chunk = self.tx.outstanding.get(tsn).expect("it is in flight");
+                if !self.peer_partial || chunk.info.expires.is_none_or(|e| e > now) {
+                    return Some(Pick { path, source: Source::Copy(tsn), len: chunk.payload.len() });
+                }
+            }
+        }
+        None
     }
 
     /// `tsn` came by `path`.
@@ -220,7 +257,10 @@ impl Association {
     /// Copies of which the peer will tell nothing, since it names no paths or did not yet, have arrived by now.
     pub(super) fn settle_due(&mut self, now: Instant) {
         let (since, mut idle) = (self.tx.several.since, false);
-        for (p, view) in self.paths.iter_mut().zip(&mut self.mind.views) {
+        for i in 0..self.paths.len() {
+            let earliest =
+                if self.paths[i].unsettled.is_empty() { None } else { self.earliest_on(PathId(i as u8)) };
+            let (p, view) = (&mut self.paths[i], &mut self.mind.views[i]);
             let over = |c: &Unsettled| c.due <= now && since.is_none_or(|since| c.sent.at < since);
             while let Some(copy) = p.unsettled.front().copied().filter(over) {
                 p.unsettled.pop_front();
@@ -228,6 +268,8 @@ impl Association {
                 view.in_flight_chunks -= 1;
                 if view.in_flight == 0 {
                     (p.t3, p.tail.at, idle) = (None, None, true);
+                } else if earliest == Some(copy.tsn) {
+                    p.t3 = Some(now + view.rto);
                 }
             }
         }

@@ -335,10 +335,13 @@ impl Association {
             self.paths[on.index()].wire_id = Some(0);
             self.next_wire_id = if self.role == Role::Opener { 1 } else { 0x8000 };
         }
-        if self.unproven(on) {
-            self.paths[on.index()].heartbeats.want();
-        } else {
+        let measure = self.config.eager_handshake.is_some() && self.paths.len() > 1;
+        if !self.unproven(on) {
             self.confirm(now, on);
+        }
+        // Schedulers compare it with paths whose round trip is measured as they join.
+        if self.unproven(on) || measure {
+            self.paths[on.index()].heartbeats.want();
         }
         self.events.push_back(Event::Connected { ours: self.mind.peer_reports });
         if cookie_repeated && self.role == Role::Opener && self.mind.peer_reports {

@@ -27,7 +27,7 @@ impl Association {
     }
 
     /// Payload bytes that were sent and are not yet acknowledged cumulatively.
-    fn outstanding_bytes(&self) -> usize {
+    pub(super) fn outstanding_bytes(&self) -> usize {
         self.tx.buffered.saturating_sub(self.tx.queue.bytes())
     }
 

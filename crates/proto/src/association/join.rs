@@ -266,6 +266,7 @@ impl Association {
         self.mind.views[i].rto = self.config.rto_initial;
         self.paths_moved = true;
         self.tx.copies.retain(|(_, p)| *p != path);
+        self.paths[i].owed.clear();
         self.leave_address(now, path);
         self.set_path_state(now, path, PathState::Unconfirmed);
         self.events.push_back(Event::Path(path, PathChange::Moved));

@@ -45,6 +45,9 @@ impl Association {
         if before > 0 && self.mind.views[path.index()].in_flight == 0 {
             return self.keep_a_timer(now);
         }
+        if self.paths[path.index()].t3.is_some() {
+            return; // Its earliest copy counts as arrived: what follows has its own time.
+        }
         // Copies whose TSN arrived otherwise are no reason to send anything again.
         if self.earliest_outstanding(path).is_some() && self.probes_first(now, path) {
             return;
@@ -234,17 +237,37 @@ impl Association {
         if let Some(message) = self.tx.queue.partial().filter(late).map(|m| m.id)
             && self.peer_partial
         {
-            let sent = self.tx.outstanding.iter().rev().find(|c| c.message == message).map(|c| c.info.tsn);
-            match sent {
-                Some(tsn) => self.abandon(now, tsn),
-                None => {
-                    self.abandon_rest(message);
-                    self.stats.messages_abandoned += 1;
-                    self.advance_peer_ack(now, self.tx.outstanding.cum_acked());
-                }
-            }
+            self.abandon_begun(now, message);
             self.room_may_return();
         }
+    }
+
+    /// Gives up `message`, of which some chunks were sent.
+    fn abandon_begun(&mut self, now: Instant, message: u64) {
+        let sent = self.tx.outstanding.iter().rev().find(|c| c.message == message).map(|c| c.info.tsn);
+        match sent {
+            Some(tsn) => self.abandon(now, tsn),
+            None => {
+                self.abandon_rest(message);
+                self.stats.messages_abandoned += 1;
+                self.advance_peer_ack(now, self.tx.outstanding.cum_acked());
+            }
+        }
+    }
+
+    /// The next message will not arrive in time, whatever becomes of it: gives it up; `false`: it has no lifetime, or was begun and
+    /// the peer has no RFC 3758.
+    pub(super) fn give_up_next(&mut self, now: Instant) -> bool {
+        if let Some(bytes) = self.tx.queue.give_up() {
+            self.stats.messages_expired += 1;
+            self.tx.buffered -= bytes;
+        } else {
+            let begun = self.tx.queue.partial().filter(|m| m.expires.is_some() && self.peer_partial);
+            let Some(message) = begun.map(|m| m.id) else { return false };
+            self.abandon_begun(now, message);
+        }
+        self.room_may_return();
+        true
     }
 
     /// A chunk left the outstanding queue for good.

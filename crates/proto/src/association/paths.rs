@@ -113,6 +113,7 @@ impl Association {
         self.set_path_state(now, path, PathState::Closed);
         self.control.retain(|c| c.path != path || c.tuple.is_some());
         self.tx.copies.retain(|(_, p)| *p != path);
+        self.paths[i].owed.clear();
         self.reliable.retain(|r| r.via != Some(path));
         self.paths_moved = true;
         self.fit_payload();

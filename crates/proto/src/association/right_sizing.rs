@@ -5,7 +5,8 @@
 //! measured with heartbeats of their own, because who only receives acknowledges and is not acknowledged. Without an answer,
 //! which only the peer itself can give (RFC 9260 §5.4), nothing grows, and no faster than the application reads.
 //!
-//! The send buffer: twice what all congestion windows carry in the longest round trip.
+//! The send buffer: twice what all congestion windows carry in the longest round trip, or twice what arrived and is kept
+//! for a missing chunk if that is more.
 //!
 //! Either shrinks when less was needed for a while, the receive buffer only as the application reads: what was offered
 //! to the peer stays so.
@@ -228,12 +229,13 @@ impl Association {
             Some(srtt) if srtt > 0.0 => v.limit.cwnd as f64 * longest / srtt,
             _ => v.limit.cwnd as f64,
         });
-        let need = 2.0 * carried.sum::<f64>();
+        let carried = carried.sum::<f64>() as u64;
+        let held = (self.outstanding_bytes() as u64).saturating_sub(self.mind.in_flight);
         let tx = &mut self.tx.size;
         if let Some(periods) = tx.periods.ended(now) {
             tx.need.turn(periods);
         }
-        tx.need.see(need as u64);
+        tx.need.see(2 * carried.max(held));
         let least = self.config.send_buffer;
         tx.size = usize::try_from(tx.need.get()).unwrap_or(usize::MAX).clamp(least, limit.max(least));
     }

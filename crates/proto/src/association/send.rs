@@ -150,7 +150,8 @@ impl Association {
     /// The next chunk and its path, remembered until it is sent or something happens.
     pub(super) fn pick(&mut self, now: Instant) -> Option<Pick> {
         if self.tx.pick.is_none() {
-            self.tx.pick = self.pick_copy().or_else(|| self.pick_lost(now)).or_else(|| self.pick_new(now));
+            let again = self.pick_copy().or_else(|| self.pick_lost(now)).or_else(|| self.pick_owed(now));
+            self.tx.pick = again.or_else(|| self.pick_new(now));
         }
         self.tx.pick
     }
@@ -198,6 +199,14 @@ impl Association {
                     if let Some((path, copies)) = self.assigned_again(now, tsn) {
                         return Some(Pick { path, source: Source::Lost(tsn, copies), len });
                     }
+                    if core::mem::take(&mut self.tx.hopeless) {
+                        if self.peer_partial && expires.is_some() {
+                            self.abandon(now, tsn);
+                            continue;
+                        }
+                        self.stats.refused_assignments += 1;
+                        self.mind.held = true;
+                    }
                 }
                 Retransmit::Abandon => self.stats.refused_assignments += 1,
                 Retransmit::On(_) | Retransmit::Hold => {}
@@ -240,7 +249,7 @@ impl Association {
         self.paths[path.index()].free_retransmit || (v.has_room() && !self.aggregate_full())
     }
 
-    fn admits_new(&self, path: PathId) -> bool {
+    pub(super) fn admits_new(&self, path: PathId) -> bool {
         let room = self.mind.views.get(path.index()).is_some_and(|v| v.has_room());
         room && self.mind.usable().contains(path)
     }
@@ -254,6 +263,20 @@ impl Association {
     }
 
     fn pick_new(&mut self, now: Instant) -> Option<Pick> {
+        loop {
+            let pick = self.pick_next(now);
+            if !core::mem::take(&mut self.tx.hopeless) {
+                return pick;
+            }
+            if !self.give_up_next(now) {
+                self.stats.refused_assignments += 1;
+                self.mind.held = true;
+                return pick;
+            }
+        }
+    }
+
+    fn pick_next(&mut self, now: Instant) -> Option<Pick> {
         if !self.may_send_data() {
             self.stats.set_blocked(now, false, false);
             self.mind.blocked = None;
@@ -283,10 +306,10 @@ impl Association {
         Some(Pick { path, source: Source::New(self.copies(path)), len })
     }
 
-    /// The paths of the assignment but `path` that admit a copy.
+    /// The paths of the assignment but `path`.
     fn copies(&self, path: PathId) -> PathSet {
         let paths = self.tx.assignment.iter().flat_map(|a| a.paths.iter().copied());
-        paths.filter(|p| *p != path && self.admits_new(*p)).collect()
+        paths.filter(|p| *p != path && self.mind.usable().contains(*p)).collect()
     }
 
     /// The first path of the scheduler's assignment that admits a chunk; asks for a new assignment when the last one
@@ -307,6 +330,10 @@ impl Association {
             self.mind.held = true;
             return None;
         };
+        if a.paths.is_empty() {
+            self.tx.hopeless = true;
+            return None;
+        }
         match a.paths.iter().copied().find(|p| self.admits_new(*p)).filter(|_| a.chunks > 0) {
             Some(path) => {
                 self.tx.assignment = Some(a);
@@ -411,7 +438,8 @@ impl Association {
                     self.tx.assignment = None;
                 }
                 self.mind.last_path_used = Some(pick.path);
-                if others.is_empty() && self.paths[pick.path.index()].timed.is_none() {
+                let alone = !self.tx.copies.iter().any(|(copy, _)| *copy == tsn);
+                if alone && self.paths[pick.path.index()].timed.is_none() {
                     self.paths[pick.path.index()].timed = Some(tsn);
                 }
                 tsn

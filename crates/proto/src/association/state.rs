@@ -81,6 +81,8 @@ pub(super) struct Sending {
     pub lost: VecDeque<Tsn>,
     /// Some chunk was lost since the loss policy was last asked about all of them.
     pub unasked: bool,
+    /// The scheduler gave the message up that it was asked about last.
+    pub hopeless: bool,
     /// Copies still to be sent, of the chunk sent last or of older ones (see [`Association::send_again`]).
     pub copies: SmallVec<[(Tsn, PathId); 4]>,
     pub several: Copies,
@@ -384,6 +386,7 @@ impl Association {
         for p in &mut self.paths {
             p.t3 = None;
             p.unsettled.clear();
+            p.owed.clear();
         }
         self.events.push_back(Event::Closed(reason));
     }
@@ -397,6 +400,7 @@ impl Sending {
             next_ssn: vec![0; usize::from(config.outbound_streams)],
             lost: VecDeque::new(),
             unasked: false,
+            hopeless: false,
             copies: SmallVec::new(),
             several: Copies::default(),
             assignment: None,

@@ -12,6 +12,9 @@ use crate::wire::serial::Tsn;
 /// no room for all that arrived.
 pub(super) const MANY_GAPS: usize = 64;
 
+/// A path that has brought no acknowledgement back for so long may have a dead way back: those that come by others count.
+const OWN_TRIP: Duration = Duration::from_secs(1);
+
 /// The tail probe of a path. One leaves after the last progress at most.
 #[derive(Debug, Default)]
 pub(crate) struct Tail {
@@ -21,14 +24,18 @@ pub(crate) struct Tail {
     pub spent: bool,
     /// What was sent again on this path, and when, until it is answered.
     probe: Option<(Tsn, Instant)>,
+    /// When an acknowledgement last came back by this path itself and gave a round trip.
+    own_trip: Option<Instant>,
 }
 
 impl Association {
-    /// How long an acknowledgement may take: two round trips, more if they vary, and the peer's delay.
+    /// How long the next acknowledgement may take: two round trips, one and a half if there is another path to go on by, more if
+    /// they vary, and the peer's delay.
     fn probe_timeout(&self, path: PathId) -> Option<Duration> {
         let v = &self.mind.views[path.index()];
         let trip = v.srtt.filter(|_| self.config.tail_probes)?;
-        Some(trip + trip.max(4 * v.rttvar) + self.config.sack_delay)
+        let more = if self.mind.usable().len() > 1 { trip / 2 } else { trip };
+        Some(trip + more.max(4 * v.rttvar) + self.config.sack_delay)
     }
 
     /// Data left on `path`.
@@ -41,12 +48,34 @@ impl Association {
         }
     }
 
-    /// Something sent on `path` was acknowledged, or nothing is in flight there any more.
-    pub(super) fn restart_tail(&mut self, now: Instant, path: PathId) {
-        let flies = self.mind.views[path.index()].in_flight > 0;
-        let wait = if flies { self.probe_timeout(path) } else { None };
+    /// Something sent on `path` was acknowledged, the newest at `newest`, or nothing is in flight there any more.
+    pub(super) fn restart_tail(&mut self, now: Instant, path: PathId, newest: Option<Instant>) {
+        let view = &self.mind.views[path.index()];
+        let wait = if view.in_flight > 0 { self.probe_timeout(path) } else { None };
+        let least = now + view.srtt.unwrap_or_default() / 2;
+        let at = wait.map(|wait| (self.expected(now, path, newest) + wait).max(least));
         let tail = &mut self.paths[path.index()].tail;
-        (tail.at, tail.spent) = (wait.map(|wait| now + wait), false);
+        (tail.at, tail.spent) = (at, false);
+    }
+
+    /// From when on the next acknowledgement of `path` is waited for, after one of what left at `newest`: from when that one
+    /// was to be expected. If it came later, those before it were lost, and the path may be why.
+    pub(super) fn expected(&self, now: Instant, path: PathId, newest: Option<Instant>) -> Instant {
+        let trip = self.mind.views[path.index()].srtt.filter(|_| self.config.tail_probes);
+        newest.zip(trip).map_or(now, |(sent, trip)| now.min(sent + trip))
+    }
+
+    /// Whether a round trip of `path` says nothing of it: the acknowledgement came back by another path, after those that this
+    /// path itself had brought until now were lost.
+    pub(super) fn came_late(&mut self, now: Instant, back: PathId, path: PathId, rtt: Duration) -> bool {
+        let p = &mut self.paths[path.index()];
+        if back == path {
+            p.tail.own_trip = Some(now);
+            return false;
+        }
+        let lately = p.tail.own_trip.is_some_and(|at| now - at < OWN_TRIP);
+        let usual = self.mind.views[path.index()].rto_raw();
+        self.config.tail_probes && lately && usual.is_some_and(|usual| rtt > usual)
     }
 
     /// The probe of `path` is due. The earliest chunk goes by another path if one works, for it may be this one that does not;
@@ -228,6 +257,6 @@ impl Association {
         if self.mind.views[i].in_flight > 0 {
             self.paths[i].t3 = Some(now + self.mind.views[i].rto);
         }
-        self.restart_tail(now, path);
+        self.restart_tail(now, path, None);
     }
 }

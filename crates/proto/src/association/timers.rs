@@ -67,7 +67,7 @@ impl Association {
                 if self.speaks() {
                     offer(Some(p.heartbeats.next), Timer::Heartbeat);
                 }
-                if v.blocked && p.burst > 0 && data_waits {
+                if v.blocked && p.burst > 0 && (data_waits || !p.owed.is_empty()) {
                     offer(Some(p.pace), Timer::Pacing);
                 }
             }

@@ -126,6 +126,8 @@ pub(crate) struct Path {
     /// Copies sent here whose TSN was acknowledged by another one, in the order of that.
     pub unsettled: VecDeque<Unsettled>,
     pub settled: Settled,
+    /// Chunks in flight elsewhere of which a copy leaves here as soon as there is room.
+    pub owed: VecDeque<Tsn>,
     /// What came by it, for a peer that wants to know.
     pub arrivals: Arrivals,
     /// Of `originals` those up to here were considered for a copy on a faster path.
@@ -173,6 +175,7 @@ impl Path {
             retransmitted: Resent::default(),
             unsettled: VecDeque::new(),
             settled: Settled::default(),
+            owed: VecDeque::new(),
             arrivals: Arrivals::default(),
             copied: None,
             t3: None,

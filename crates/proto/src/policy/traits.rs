@@ -104,7 +104,7 @@ pub enum Retransmit {
     /// Ask again at the next opportunity.
     Hold,
     /// The scheduler decides, before new data: [`Scheduler::next`] is asked with a [`Backlog`] that describes this chunk,
-    /// and each path of its [`Assignment`] that has room gets a copy. The assignment is for this chunk alone.
+    /// and each path of its [`Assignment`] gets a copy. The assignment is for this chunk alone.
     Requeue,
     /// Give the message up; refused (and held) when the message is reliable.
     Abandon,
@@ -138,10 +138,11 @@ pub struct Backlog {
     pub tried: super::PathSet,
 }
 
-/// Chunks for one or more paths.
+/// Chunks for one or more paths; for none if the next message, which has a lifetime, will be late by all of them: it is given
+/// up.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Assignment {
-    /// Where: a copy of each chunk on every one of them that has room.
+    /// Where: a copy of each chunk on every one of them, once it has room and unless the chunk arrived or was lost by then.
     pub paths: SmallVec<[PathId; 4]>,
     /// At most this many chunks; the core stops when the room is used up, and asks again. A retransmission is one.
     pub chunks: u32,
@@ -151,6 +152,11 @@ impl Assignment {
     /// Up to `chunks` chunks on `path`.
     pub fn on(path: PathId, chunks: u32) -> Self {
         Assignment { paths: smallvec![path], chunks }
+    }
+
+    /// No path: the next message is given up.
+    pub fn nowhere() -> Self {
+        Assignment { paths: SmallVec::new(), chunks: 0 }
     }
 }
 

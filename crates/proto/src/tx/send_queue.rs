@@ -133,6 +133,12 @@ impl SendQueue {
         self.messages.front().is_some_and(|m| m.expires.is_some_and(|e| e <= now))
     }
 
+    /// Removes the first message if it has a lifetime and nothing of it was sent yet; its bytes.
+    pub fn give_up(&mut self) -> Option<usize> {
+        self.messages.front().filter(|m| !m.started() && m.expires.is_some())?;
+        self.pop().map(|m| m.payload.len())
+    }
+
     /// The message of which some chunks were sent and some not.
     pub fn partial(&self) -> Option<&QueuedMessage> {
         self.messages.front().filter(|m| m.started())
@@ -174,6 +180,29 @@ fn chunk_len(rest: usize, max: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_an_unsent_message_with_a_lifetime_is_given_up() {
+        let mut queue = SendQueue::default();
+        let message = |id, expires: Option<u64>| QueuedMessage {
+            id,
+            stream: StreamId(0),
+            ssn: None,
+            ppid: Ppid(0),
+            unordered: true,
+            expires: expires.map(Instant::from_millis),
+            payload: Bytes::from_static(&[0; 1000]),
+            sent: 0,
+        };
+        queue.push(message(0, Some(50)));
+        queue.push(message(1, Some(60)));
+        queue.push(message(2, None));
+        assert_eq!(queue.give_up(), Some(1000));
+        queue.cut(600, |_| Ssn(0)).expect("the first half of the second message");
+        assert_eq!((queue.give_up(), queue.len()), (None, 2), "some of it was sent");
+        queue.drop_rest();
+        assert_eq!((queue.give_up(), queue.len(), queue.bytes()), (None, 1, 1000), "it has no lifetime");
+    }
 
     #[test]
     fn chunks_are_few_and_about_as_long() {
