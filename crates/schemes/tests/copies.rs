@@ -167,6 +167,39 @@ fn a_dead_path_is_not_hidden_by_copies() {
     assert_eq!(told.events[0][1], 0);
 }
 
+/// Copies of the slower path arrive after those of the faster one: their arrival restarts its timer nevertheless.
+#[test]
+fn a_path_that_is_always_second_does_not_time_out() {
+    for names in [true, false] {
+        let (mut w, told) = world(&[20, 45], names);
+        for _ in 0..1000 {
+            w.send(CLIENT, pattern(0, 1000), SendOptions::default());
+            w.run(ms(4));
+        }
+        w.run(ms(3000));
+        w.association(CLIENT).assert_consistent();
+        let told = told.lock().expect("no test panics with it").clone();
+        assert_eq!(told.events, [[0; 3]; 2], "the peer names paths: {names}");
+    }
+}
+
+/// A chunk for which a path has no room goes there once it has, unless it arrived by then: when the other path dies, nothing
+/// waits for its timeout, a second at least.
+#[test]
+fn a_copy_without_room_leaves_later() {
+    let (mut w, _) = world(&[20, 45], true);
+    bulk(&mut w, 200);
+    let cwnd = windows(&w);
+    assert!(cwnd[0] > cwnd[1] + 3000, "the first path has room for more: {cwnd:?}");
+    w.wires[0].up = [false; 2];
+    let before = w.apps[SERVER].messages.len();
+    for i in 0..60 {
+        w.send(CLIENT, pattern(i * 1000, 1000), SendOptions::default());
+    }
+    let all = w.run_until(ms(900), |w| w.apps[SERVER].messages.len() - before >= 60);
+    assert!(all, "{} of 60 after 900 ms", w.apps[SERVER].messages.len() - before);
+}
+
 /// A peer that names no paths: no window grows from a TSN that was on both.
 #[test]
 fn towards_others_copies_let_no_window_grow() {

@@ -37,9 +37,14 @@ const MEMORY: Duration = Duration::from_secs(30);
 const EXCESS: f64 = 0.03;
 /// A loss share is taken over at least so many chunks, and two windows.
 const SAMPLE: u32 = 100;
-/// Windows a round trip at which data leave, and while the window doubles.
+/// Windows a round trip at which data leave, and while the window is to double at least once more.
 const PACE: f64 = 1.25;
 const PACE_START: f64 = 2.5;
+/// A queueing delay below this part of the least round-trip time is none.
+const NO_QUEUE: f64 = 0.125;
+/// After so many round trips without a queue a window goes back to this part of what it was.
+const EMPTY_TRIPS: f64 = 8.0;
+const PEAK_SHARE: f64 = 0.7;
 /// Fewer losses than these may be chance.
 const CHANCE: u32 = 4;
 
@@ -56,7 +61,12 @@ pub struct QueueAware {
 struct Path {
     state: PathState,
     window: Window,
+    /// Queueing delays, seconds.
     longest: Longest,
+    /// Windows that a full queue ended, bytes.
+    peak: Longest,
+    /// Since when there has been no queue.
+    empty: Option<Instant>,
     losses: Losses,
     /// While the first slow start goes on.
     start: Option<Start>,
@@ -91,7 +101,7 @@ impl Start {
     }
 }
 
-/// The longest queueing delay of late, seconds.
+/// The largest value of the last half to whole minute.
 #[derive(Debug, Default)]
 struct Longest {
     since: Instant,
@@ -100,11 +110,11 @@ struct Longest {
 }
 
 impl Longest {
-    fn push(&mut self, now: Instant, queue: f64) {
+    fn push(&mut self, now: Instant, value: f64) {
         if now.saturating_since(self.since) > MEMORY {
             (self.since, self.before, self.now) = (now, self.now, 0.0);
         }
-        self.now = self.now.max(queue);
+        self.now = self.now.max(value);
     }
 
     fn get(&self) -> f64 {
@@ -144,6 +154,16 @@ impl Losses {
         if self.lost < CHANCE { 0.0 } else { f64::from(self.lost) / f64::from(total) }
     }
 
+    /// The share of late.
+    fn recent(&self) -> f64 {
+        self.share.max(self.so_far())
+    }
+
+    /// Whether `share` is more than the path is known to lose.
+    fn excessive(&self, share: f64) -> bool {
+        share > self.known * 1.5 + EXCESS
+    }
+
     /// The window to go back to, when a test has shown that losses do not depend on it.
     fn on_acked(&mut self, ack: &AckInfo, window_chunks: u32) -> Option<u64> {
         if let Some(Test { after: after @ Some(_), .. }) = &mut self.test {
@@ -179,6 +199,8 @@ impl Path {
             state: view.state,
             window: Window::new(config, view.mtu),
             longest: Longest::default(),
+            peak: Longest::default(),
+            empty: None,
             losses: Losses::default(),
             start: Some(Start::new(Instant::ZERO)),
             doubt: None,
@@ -188,9 +210,14 @@ impl Path {
 
     /// A window leaves over most of a round trip, as in TCP on Linux: one that became free at once would overrun short queues.
     fn set_pace(&mut self, view: &PathView) {
-        let ahead = if self.in_slow_start() { PACE_START } else { PACE };
-        let seconds = |srtt: Duration| srtt.max(Duration::from_micros(100)).as_secs_f64();
-        let rate = view.srtt.map(|srtt| ahead * self.window.cwnd() as f64 / seconds(srtt));
+        let doubles = self.window.limit().ssthresh.is_none_or(|s| self.window.cwnd() < s / 2);
+        let ahead = if doubles { PACE_START } else { PACE };
+        let own = view.est.reference_rtt.unwrap_or_default();
+        let now = view.est.extra(QUEUE).map(|queue| own + Duration::from_secs_f64(queue));
+        // A queue that is gone is in srtt for a while. Acknowledgements may come back by a shorter way than the path's own.
+        let trip = view.srtt.map(|srtt| srtt.min(now.unwrap_or(srtt)).max(Duration::from_micros(100)));
+        let trip = trip.map(|trip| own.clamp(trip, trip * 9 / 8).as_secs_f64());
+        let rate = trip.map(|trip| ahead * self.window.cwnd() as f64 / trip);
         self.pace = rate.map(Rate::from_bytes_per_s);
     }
 
@@ -257,9 +284,9 @@ impl Path {
         if self.losses.test.is_some() {
             return;
         }
-        let share = self.losses.share.max(self.losses.so_far());
+        let share = self.losses.recent();
         let cwnd = self.window.cwnd();
-        if share > self.losses.known * 1.5 + EXCESS {
+        if self.losses.excessive(share) {
             let cut = in_use(view).max(self.window.ssthresh_after_loss(0.5)).min(self.ssthresh());
             self.losses.test = Some(Test { after: Some(highest), share, cwnd });
             self.losses.restart();
@@ -287,6 +314,25 @@ impl Path {
 
     fn in_slow_start(&self) -> bool {
         self.window.limit().ssthresh.is_none_or(|s| self.window.cwnd() <= s)
+    }
+
+    /// A link on which the queue stays empty though the window is used up carries more, as it does when others have left: slow
+    /// start goes back to most of what the window was when the queue was full.
+    fn return_to_peak(&mut self, now: Instant, view: &PathView, ack: &AckInfo) {
+        let Some((_, least)) = queue(view).filter(|(queue, least)| *queue < least * NO_QUEUE) else {
+            self.empty = None;
+            return;
+        };
+        let since = *self.empty.get_or_insert(now);
+        if ack.flight_before + view.mtu <= self.window.cwnd() || self.losses.test.is_some() {
+            self.empty = None;
+        } else if now.saturating_since(since).as_secs_f64() > least * EMPTY_TRIPS {
+            let back = (PEAK_SHARE * self.peak.get()) as u64;
+            if back > self.ssthresh() {
+                self.window.set_ssthresh(back);
+            }
+            self.empty = Some(now);
+        }
     }
 
     /// The pipe is full when a queue lasts for a whole round trip: no need to fill the queue as well. A queue that comes and
@@ -370,6 +416,7 @@ impl QueueAware {
             }
             slot.judge_doubt(ack);
             slot.end_slow_start(view.now, seen);
+            slot.return_to_peak(view.now, seen, ack);
             slot.window.on_acked(ack, || shared.increase(view, ack.path, seen.mtu as f64));
             slot.set_pace(seen);
         }
@@ -408,6 +455,9 @@ impl Policy for QueueAware {
                 let seen = &view[*path];
                 if *trigger == LossTrigger::FastRetransmit && slot.congested(seen) {
                     self.shared.on_congestion(view, *path);
+                    if !slot.in_slow_start() {
+                        slot.peak.push(view.now, slot.window.cwnd() as f64);
+                    }
                 }
                 slot.on_loss(seen, *trigger, *highest);
             }

@@ -5,7 +5,7 @@
 //! what arrives on its own path. The core takes no round-trip time from copies, and a peer's list of duplicates is no
 //! sign of loss. A chunk is resent when its last copy is lost.
 //!
-//! `ASSUMED`: paths without room are left out of a chunk's copies, so the fastest path sets the pace.
+//! `ASSUMED`: a path without room gets its copy later, unless the chunk has arrived by then, so the fastest path sets the pace.
 
 use crate::preset::combine;
 use crate::registry::Preset;
@@ -14,9 +14,9 @@ use crate::registry::Preset;
 pub const PRESET: Preset = Preset {
     name: "redundant",
     paper: "none: the redundant scheduler of MPTCP implementations",
-    summary: "every chunk on all paths that have room: lowest delay, no more throughput than the best path",
+    summary: "every chunk on all paths: lowest delay, no more throughput than the best path",
     parts: &[
-        ("scheduler", "one chunk on all usable paths with room"),
+        ("scheduler", "one chunk on all usable paths, later on those without room"),
         ("congestion control", "RFC 9260 window a path, growth by the path's own progress (CUC)"),
         ("loss", "split fast retransmit (SFR), each copy by its own path"),
         ("feedback", "acks delayed across gaps (DAC)"),

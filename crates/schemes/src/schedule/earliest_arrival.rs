@@ -12,8 +12,9 @@
 //! *With a deadline*: among the paths on which the chunk would be in time, the one with room and the earliest arrival; a path on
 //! which it would be late never takes it while another one delivers it in time, though that one may have to be waited for. On
 //! no path more waits beyond the bandwidth-delay product than [`SHARE`] of the time left, so that a loss can still be
-//! repaired. What is late on every path leaves nevertheless, [`LATE`] of it at most in a queue: in front of the send queue it
-//! would make what follows late as well.
+//! repaired, unless there is only one: then the window alone says what it takes. What is late on every path is given up by
+//! queues (see [`Forecast::hopeless`]), else it leaves nevertheless, [`LATE`] of it at most in a queue: in front of the send queue
+//! it would make what follows late as well.
 //!
 //! *Without*: the earliest arrival, as ECF (Lim et al. 2017) and BLEST (Ferlin et al. 2016) have it. If that path has no room,
 //! a slower one takes the chunk only if enough data wait to keep the faster ones busy until it arrives there, and if the
@@ -69,6 +70,10 @@ impl Default for EarliestArrival {
 pub(super) struct Forecast {
     /// When it arrives, if it is not lost.
     pub arrival: f64,
+    /// Of that, the way without queues.
+    way: f64,
+    /// Mean deviation of round-trip times.
+    deviation: f64,
     /// How long what is in flight beyond the bandwidth-delay product keeps it waiting.
     pub backlog: f64,
     /// From its loss until a resent one arrives on this path.
@@ -96,7 +101,8 @@ impl Forecast {
         let standing = if path.in_flight > 0 { queue } else { 0.0 };
         let waiting = backlog.max(standing) + silence;
         let loss = path.est.loss.unwrap_or(0.0).min(0.9);
-        Forecast { arrival: least / 2.0 + waiting, backlog, resend: round_trip + waiting, loss, rate }
+        let (way, deviation, resend) = (least / 2.0, seconds(path.rttvar), round_trip + waiting);
+        Forecast { arrival: way + waiting, way, deviation, backlog, resend, loss, rate }
     }
 
     /// When it arrives on average, counting what a loss costs.
@@ -108,6 +114,13 @@ impl Forecast {
     fn cost(&self, left: f64) -> f64 {
         let late = if self.arrival + self.resend > left { self.loss } else { self.loss * self.loss };
         self.arrival + late * left
+    }
+
+    /// Whether queues make it late by so much that nothing is gained by sending it. Who plays the stream may count time from the
+    /// first packet's arrival, so that the way itself counts for half of the time left at most.
+    pub fn hopeless(&self, left: f64) -> bool {
+        let waiting = self.arrival - self.way;
+        waiting > 2.0 * self.way * NO_QUEUE && self.way.min(left / 2.0) + waiting + self.deviation > left
     }
 
     /// Whether it arrives within `left` seconds.
@@ -135,6 +148,9 @@ impl EarliestArrival {
 
     /// Of paths on which the chunk, worthless after `left` seconds, is in time; of all if there are none.
     fn before(&mut self, view: &View<'_>, choices: &Choices<'_>, left: f64, len: u64) -> Option<Assignment> {
+        if choices.iter().all(|c| c.0.in_flight > 0 && c.1.hopeless(left)) {
+            return Some(Assignment::nowhere());
+        }
         let any = choices.iter().any(|c| c.1.in_time(left));
         let good = choices.iter().filter(|c| !any || c.1.in_time(left));
         // What is late everywhere must not wait for its end in front of what is not.
@@ -208,11 +224,6 @@ impl Policy for EarliestArrival {
 impl Scheduler for EarliestArrival {
     fn next(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<Assignment> {
         self.again = None;
-        let usable = view.usable();
-        if usable.len() == 1 {
-            let path = usable.iter().next().filter(|p| view[*p].has_room())?;
-            return Some(rfc::fill(view, path, backlog));
-        }
         let len = backlog.next_len;
         let of = |p: &'_ PathView| Forecast::new(p, len, self.silence(view, p));
         let choices: Choices<'_> = view.usable_paths().map(|p| (p, of(p))).collect();
@@ -220,9 +231,14 @@ impl Scheduler for EarliestArrival {
             return None;
         }
         let left = backlog.next_expires.map(|e| e.saturating_since(view.now).as_secs_f64());
-        match left.filter(|l| *l > 0.0) {
-            Some(left) => self.before(view, &choices, left, len),
-            None => self.whenever(view, &choices, backlog),
+        match (left.filter(|l| *l > 0.0), &choices[..]) {
+            (None, [_]) => Some(rfc::fill(view, choices[0].0.id, backlog)),
+            (Some(left), [(path, forecast)]) => Some(match forecast.hopeless(left) && path.in_flight > 0 {
+                true => Assignment::nowhere(),
+                false => Assignment::on(path.id, chunks(path, len, AT_ONCE / 4)),
+            }),
+            (Some(left), _) => self.before(view, &choices, left, len),
+            (None, _) => self.whenever(view, &choices, backlog),
         }
     }
 }

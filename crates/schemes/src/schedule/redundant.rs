@@ -1,10 +1,13 @@
 //! Every chunk on several paths at once: what one path loses or delays, another brings.
 
+use smallvec::SmallVec;
+
 use strandcast_proto::policy::{Assignment, Backlog, PathView, Policy, Scheduler, View};
 use strandcast_proto::time::Duration;
 
-/// One chunk on all usable paths with room, lowest round-trip time first, on `copies` of them at most. A path without
-/// room is left out, not waited for: the slowest path must not set the pace.
+/// One chunk on all usable paths, on `copies` of them at most: first those with room, then those of the lowest round-trip
+/// time. A path without room is not waited for, since the slowest path must not set the pace: it gets its copy later,
+/// unless the chunk has arrived by then.
 #[derive(Copy, Clone, Debug)]
 pub struct Redundant {
     copies: usize,
@@ -21,9 +24,10 @@ impl Policy for Redundant {}
 
 impl Scheduler for Redundant {
     fn next(&mut self, view: &View<'_>, _: &Backlog) -> Option<Assignment> {
-        let mut paths: Vec<&PathView> = view.usable_paths().filter(|p| p.has_room()).collect();
-        paths.sort_by_key(|p| (p.srtt.unwrap_or(Duration::MAX), p.id));
-        let paths: smallvec::SmallVec<_> = paths.iter().take(self.copies).map(|p| p.id).collect();
-        (!paths.is_empty()).then_some(Assignment { paths, chunks: 1 })
+        let mut paths: SmallVec<[&PathView; 8]> = view.usable_paths().collect();
+        paths.sort_by_key(|p| (!p.has_room(), p.srtt.unwrap_or(Duration::MAX), p.id));
+        paths.first().filter(|p| p.has_room())?;
+        let paths = paths.iter().take(self.copies).map(|p| p.id).collect();
+        Some(Assignment { paths, chunks: 1 })
     }
 }

@@ -77,7 +77,11 @@ fn no_more_waits_on_a_path_than_a_quarter_of_the_time_left() {
         assert_eq!(takes(&picture(&[full, slow]), 1000, Some(500)), taken, "{flight} in flight");
     }
     let alone = picture(&[(1.0, 40, 400, 0.0, 60, 100)]);
-    assert_eq!(takes(&alone, 1000, Some(500)), Some(0), "the only path is never held");
+    assert_eq!(
+        takes(&alone, 1000, None),
+        Some(0),
+        "without a deadline the window alone says what the only path takes"
+    );
 }
 
 /// Held until its time is over, a late chunk would make the next one late, and so on for ever.
@@ -86,6 +90,23 @@ fn what_is_late_everywhere_leaves_before_what_is_not() {
     let far = (6.0, 80, 0, 0.0, 60, 200);
     let farther = (6.0, 120, 0, 0.0, 60, 200);
     assert_eq!(takes(&picture(&[far, farther]), 100_000, Some(5)), Some(0));
+}
+
+/// 20 ms of way and 400 ms in the queue are late within 400 ms: sent all the same, the message would make those behind it late.
+#[test]
+fn what_queues_make_late_on_every_path_is_given_up() {
+    let full = (1.0, 40, 400, 0.0, 55, 100);
+    let nowhere = |paths: &[Like], left| {
+        let p = picture(paths);
+        let mut scheduler = EarliestArrival::default();
+        scheduler.next(&p.view(), &backlog(100_000, Some(left), p.now)) == Some(Assignment::nowhere())
+    };
+    assert!(nowhere(&[full], 400) && nowhere(&[full, full], 400));
+    assert!(!nowhere(&[full], 600) && !nowhere(&[full, full], 600), "there is time");
+    assert!(!nowhere(&[full, FAST], 400), "not on every path");
+    let (idle, far) = ((1.0, 40, 400, 0.0, 0, 100), (1.0, 600, 0, 0.0, 55, 100));
+    assert!(!nowhere(&[idle], 400), "nothing of ours is in that queue");
+    assert!(!nowhere(&[far], 200), "a long way is no queue: who plays may count from the first arrival");
 }
 
 #[test]
@@ -176,10 +197,14 @@ proptest! {
         let picture = picture(&paths);
         let mut scheduler = EarliestArrival::default();
         let wanted = backlog(100_000, Some(left), picture.now);
-        let left = left as f64 / 1e3;
+        let left = Duration::from_millis(left).as_secs_f64();
         let forecast = |p: &PathView| Forecast::new(p, MTU, 0.0);
         let in_time = picture.paths.iter().filter(|p| forecast(p).in_time(left)).count();
         match scheduler.next(&picture.view(), &wanted) {
+            Some(a) if a.paths.is_empty() => {
+                let hopeless = |p: &PathView| p.in_flight > 0 && forecast(p).hopeless(left);
+                prop_assert!(picture.paths.iter().all(hopeless));
+            }
             Some(a) => {
                 let path = &picture.paths[a.paths[0].index()];
                 prop_assert!(in_time == 0 || forecast(path).in_time(left), "{:?}: {:?}", path, forecast(path));
