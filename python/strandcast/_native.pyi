@@ -256,7 +256,8 @@ class Assignment:
     """Chunks for one or more paths.
 
     Args:
-        paths: The path's id, or several: a copy of each chunk on every one of them that has room.
+        paths: The path's id, or several: a copy of each chunk on every one of them, once it has room and unless the
+            chunk arrived or was lost by then.
         chunks: At most this many; the core stops when the room is used up, and asks again.
 
     Raises:
@@ -264,6 +265,10 @@ class Assignment:
     """
 
     def __new__(cls, paths: int | Sequence[int], chunks: int = 1) -> Assignment: ...
+    @staticmethod
+    def nowhere() -> Assignment:
+        """For a message with a lifetime (`Backlog.next_expires`) that would be late by all paths: it is given up."""
+
     @property
     def paths(self) -> list[int]: ...
     @property

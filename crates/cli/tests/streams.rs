@@ -14,10 +14,12 @@ fn a_file_arrives_unchanged_over_two_paths() {
     let (input, bytes) = seconds(3, "whole-in.ts");
     let receiver = start(&format!("receive 127.0.0.1:{port} {} --once --json", out.display()));
     receiver.says("listening");
+    // Turn by turn: the default would do with the quicker one.
     let paths = "--path bind=127.0.0.1 --path bind=127.0.0.2,mtu=1300";
     let (input, stats_arg) = (input.display(), stats.display());
-    let sender =
-        run(&format!("send {input} 127.0.0.1:{port} {paths} --latency 300 --json --stats={stats_arg}"));
+    let sender = run(&format!(
+        "send {input} 127.0.0.1:{port} {paths} --scheme cmt --latency 300 --json --stats={stats_arg}"
+    ));
     sender.succeeds();
     let receiver = receiver.end();
     receiver.succeeds();

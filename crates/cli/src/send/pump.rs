@@ -8,6 +8,7 @@ use strandcast_media::pack::{Header, Outgoing};
 use strandcast_net::driver::{Association, Snapshot};
 use strandcast_proto::association::SendOptions;
 use strandcast_proto::policy::PathState;
+use strandcast_schemes::estimate::QUEUE;
 
 /// The stream of media messages.
 const MEDIA: u16 = 0;
@@ -57,8 +58,8 @@ impl Pump {
         }
     }
 
-    /// Learns how long packets wait in the network's queues now: what has not left that much before its time comes
-    /// too late, and would only hold up what follows.
+    /// Learns how long packets wait in the network's queues now, at most: what has not left that much before its time
+    /// comes too late, and would only hold up what follows. Schemes that estimate queues give such messages up themselves.
     pub(crate) fn observe(&mut self, seen: &Snapshot) {
         self.lifetime = self.latency.saturating_sub(queueing(seen)).max(self.latency / LEAST_LIFETIME);
     }
@@ -161,9 +162,13 @@ fn unordered(lifetime: Option<Duration>) -> SendOptions {
     SendOptions { unordered: true, lifetime, ..SendOptions::default() }
 }
 
-/// How much longer than the shortest round trip the latest ones took, on the usable path where it is least.
+/// How much longer than the shortest round trip the latest ones took, twice their mean deviation included, on the usable
+/// path where it is least.
 fn queueing(seen: &Snapshot) -> Duration {
-    let usable = seen.paths.iter().filter(|p| p.view.state == PathState::Active);
-    let waits = usable.filter_map(|p| Some(p.view.srtt?.saturating_sub(p.view.min_rtt?)));
+    let usable = || seen.paths.iter().map(|p| &p.view).filter(|v| v.state == PathState::Active);
+    if usable().any(|v| v.est.extra(QUEUE).is_some()) {
+        return Duration::ZERO;
+    }
+    let waits = usable().filter_map(|v| Some((v.srtt? + 2 * v.rttvar).saturating_sub(v.min_rtt?)));
     waits.min().unwrap_or_default()
 }

@@ -13,7 +13,7 @@ const TOO_MUCH: f64 = (1_u64 << 40) as f64;
 /// Chunks for one or more paths.
 #[pyclass(frozen, get_all, module = "strandcast")]
 pub(crate) struct Assignment {
-    /// Where: a copy of each chunk on every one of them that has room.
+    /// Where: a copy of each chunk on every one of them, once it has room.
     paths: Vec<i64>,
     /// At most this many chunks.
     chunks: u32,
@@ -33,8 +33,17 @@ impl Assignment {
         Ok(Assignment { paths, chunks: u32::try_from(chunks).unwrap_or(u32::MAX) })
     }
 
+    /// No path: the next message, which has a lifetime, would be late by all of them.
+    #[staticmethod]
+    fn nowhere() -> Self {
+        Assignment { paths: Vec::new(), chunks: 0 }
+    }
+
     fn __repr__(&self) -> String {
-        format!("Assignment({:?}, {})", self.paths, self.chunks)
+        match self.paths[..] {
+            [] => "Assignment.nowhere()".to_owned(),
+            _ => format!("Assignment({:?}, {})", self.paths, self.chunks),
+        }
     }
 }
 
