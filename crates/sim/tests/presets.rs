@@ -67,6 +67,8 @@ fn what_is_lost_may_go_where_the_scheduler_says() {
         let s = delivers(spec, 1);
         let stats = |p: &PathView| s.association().path_stats(p.id).expect("it exists").retransmissions;
         let again: Vec<u64> = s.association().paths().iter().map(stats).collect();
-        assert!(again.iter().sum::<u64>() > 50, "{spec}: {again:?}");
+        // Copies repair most losses before anything is sent again.
+        let least = if spec.starts_with("redundant") { 20 } else { 50 };
+        assert!(again.iter().sum::<u64>() > least, "{spec}: {again:?}");
     }
 }
