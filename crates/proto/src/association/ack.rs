@@ -261,7 +261,8 @@ impl Association {
                 self.path_answered(now, path);
             }
             // While a probe is out, a chunk that may have arrived by another path says nothing of this one.
-            let proven = a.alive || a.info.all_acked || !self.paths[path.index()].tail.spent;
+            let certain = a.alive || a.info.newly_acked > 0 || a.info.all_acked;
+            let proven = certain || !self.paths[path.index()].tail.spent;
             if proven {
                 self.update_t3(now, a);
             }
