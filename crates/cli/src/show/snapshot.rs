@@ -106,7 +106,7 @@ pub(crate) struct MediaNow {
     pub(crate) messages: u64,
     /// Their bytes.
     pub(crate) bytes: u64,
-    /// Sender: messages given up because their time was over; receiver: messages too late to be played.
+    /// Sender: messages given up because their time was over, or would have been when they arrived; receiver: messages too late to be played.
     pub(crate) late: u64,
     /// Receiver: messages that never came.
     pub(crate) lost: u64,

@@ -250,7 +250,8 @@ impl Association {
             a.info.all_acked = self.mind.views[path.index()].in_flight == 0;
             a.info.highest_newly_acked = highest;
             a.info.paths_newly_acked = newly;
-            if let Some(rtt) = a.info.rtt.filter(|rtt| !self.came_late(now, a.info.return_path, path, *rtt)) {
+            if let Some(rtt) = a.info.rtt.filter(|rtt| self.trip_counts(now, a.info.return_path, path, *rtt))
+            {
                 path::sample(
                     &mut self.mind.views[path.index()],
                     &self.config,
@@ -261,12 +262,11 @@ impl Association {
                 self.path_answered(now, path);
             }
             // While a probe is out, a chunk that may have arrived by another path says nothing of this one.
-            let certain = a.alive || a.info.newly_acked > 0 || a.info.all_acked;
-            let proven = certain || !self.paths[path.index()].tail.spent;
-            if proven {
+            let certain = a.info.newly_acked > 0 || a.info.all_acked;
+            if certain || !self.paths[path.index()].tail.spent {
                 self.update_t3(now, a);
             }
-            if proven && (a.info.newly_acked > 0 || a.info.all_acked) {
+            if certain {
                 self.restart_tail(now, path, a.info.newest_sent);
             }
             if let Some(late) = a.late {

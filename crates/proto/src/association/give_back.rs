@@ -14,6 +14,7 @@ impl Association {
             (tx.acks, tx.scratch) = (Vec::new(), Vec::new());
             for p in &mut self.paths {
                 p.originals.shrink_to_fit();
+                p.owed.shrink_to_fit();
                 p.retransmitted.shrink();
             }
         }

@@ -9,7 +9,7 @@ pub struct AssociationStats {
     pub messages_sent: u64,
     /// Messages of which every chunk was acknowledged.
     pub messages_acked: u64,
-    /// Messages whose lifetime ended before anything of them was sent.
+    /// Messages of which nothing was sent: their lifetime ended, or would have before they arrived.
     pub messages_expired: u64,
     /// Messages given up after some of them was sent (RFC 3758).
     pub messages_abandoned: u64,

@@ -65,17 +65,17 @@ impl Association {
         newest.zip(trip).map_or(now, |(sent, trip)| now.min(sent + trip))
     }
 
-    /// Whether a round trip of `path` says nothing of it: the acknowledgement came back by another path, after those that this
-    /// path itself had brought until now were lost.
-    pub(super) fn came_late(&mut self, now: Instant, back: PathId, path: PathId, rtt: Duration) -> bool {
+    /// Whether a round trip of `path` is a measure of it; notes when the last one came back by the path itself. One that came back
+    /// by another path and took longer than usual is none: acknowledgements that came back by this one were lost before it.
+    pub(super) fn trip_counts(&mut self, now: Instant, back: PathId, path: PathId, rtt: Duration) -> bool {
         let p = &mut self.paths[path.index()];
         if back == path {
             p.tail.own_trip = Some(now);
-            return false;
+            return true;
         }
         let lately = p.tail.own_trip.is_some_and(|at| now - at < OWN_TRIP);
         let usual = self.mind.views[path.index()].rto_raw();
-        self.config.tail_probes && lately && usual.is_some_and(|usual| rtt > usual)
+        !(self.config.tail_probes && lately && usual.is_some_and(|usual| rtt > usual))
     }
 
     /// The probe of `path` is due. The earliest chunk goes by another path if one works, for it may be this one that does not;

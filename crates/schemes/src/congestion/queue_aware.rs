@@ -6,6 +6,8 @@
 //! | backlog N = cwnd · queue / rtt tells congestion from random loss | Veno (Fu & Liew 2003) | [`Path::congested`] |
 //! | random loss: bandwidth times least round-trip time | Westwood+ (Mascolo et al. 2001) | [`Path::on_random_loss`] |
 //! | first slow start ends when queueing delay rises | HyStart (RFC 9406) | [`Path::end_slow_start`] |
+//! | a window leaves over most of a round trip | TCP pacing in Linux | [`Path::set_pace`] |
+//! | an empty queue lets a window back to most of what it was | none | [`Path::return_to_peak`] |
 //! | increases of paths behind one bottleneck are coupled | RFC 6356 | [`Shared`], [`Linked`] |
 //!
 //! *Congested*: the queueing delay exceeds half of the longest one seen in the last minute, and a quarter of the least
@@ -27,7 +29,7 @@ use strandcast_proto::units::Rate;
 use strandcast_proto::wire::Tsn;
 
 use super::shared::Shared;
-use crate::estimate::QUEUE;
+use crate::estimate::{NO_QUEUE, QUEUE};
 
 /// No queue below this is long, whatever the path.
 const LEAST_QUEUE: f64 = 0.001;
@@ -40,8 +42,6 @@ const SAMPLE: u32 = 100;
 /// Windows a round trip at which data leave, and while the window is to double at least once more.
 const PACE: f64 = 1.25;
 const PACE_START: f64 = 2.5;
-/// A queueing delay below this part of the least round-trip time is none.
-const NO_QUEUE: f64 = 0.125;
 /// After so many round trips without a queue a window goes back to this part of what it was.
 const EMPTY_TRIPS: f64 = 8.0;
 const PEAK_SHARE: f64 = 0.7;

@@ -24,6 +24,9 @@ use strandcast_proto::units::Rate;
 /// Name of the [extra estimate](Estimate::extra): seconds that a packet of the path waits in queues.
 pub const QUEUE: &str = "queue";
 
+/// A queueing delay below this part of the least round-trip time is none.
+pub const NO_QUEUE: f64 = 0.125;
+
 /// A delivery rate is taken over at least this long.
 const SHORTEST: Duration = Duration::from_millis(10);
 /// Weight of a chunk in the loss share.

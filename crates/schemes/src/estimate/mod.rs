@@ -21,7 +21,7 @@ mod transmission_rate;
 mod windowed_max;
 
 pub use bandwidth::{Bandwidth, BandwidthConfig};
-pub use delivery::{Delivery, QUEUE};
+pub use delivery::{Delivery, NO_QUEUE, QUEUE};
 pub use deviation::Deviation;
 pub use effective_snr::EffectiveSnr;
 pub use interval::{EstimationInterval, IntervalConfig};

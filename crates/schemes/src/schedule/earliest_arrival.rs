@@ -27,7 +27,7 @@ use strandcast_proto::policy::{Assignment, Backlog, PathView, Policy, Scheduler,
 use strandcast_proto::rfc;
 use strandcast_proto::time::{Duration, Instant};
 
-use crate::estimate::{QUEUE, WindowedMax};
+use crate::estimate::{NO_QUEUE, QUEUE, WindowedMax};
 
 /// Of the time left until a message expires, what its chunks may wait in queues of their own making.
 const SHARE: f64 = 0.25;
@@ -39,8 +39,6 @@ const BUFFER_SHARE: f64 = 0.75;
 const PATIENCE: f64 = 0.01;
 /// Chunks of one decision.
 const AT_ONCE: u64 = 8;
-/// A queueing delay below this part of the least round-trip time is none.
-const NO_QUEUE: f64 = 0.125;
 /// Round-trip time of a path that nobody has measured, seconds.
 const UNKNOWN: f64 = 0.25;
 
@@ -116,7 +114,7 @@ impl Forecast {
         self.arrival + late * left
     }
 
-    /// Whether queues make it late by so much that nothing is gained by sending it. Who plays the stream may count time from the
+    /// Whether queues make it late by so much that nothing is gained by sending it. Whoever plays the stream may count time from the
     /// first packet's arrival, so that the way itself counts for half of the time left at most.
     pub fn hopeless(&self, left: f64) -> bool {
         let waiting = self.arrival - self.way;
@@ -150,6 +148,9 @@ impl EarliestArrival {
     fn before(&mut self, view: &View<'_>, choices: &Choices<'_>, left: f64, len: u64) -> Option<Assignment> {
         if choices.iter().all(|c| c.0.in_flight > 0 && c.1.hopeless(left)) {
             return Some(Assignment::nowhere());
+        }
+        if let [(path, _)] = choices[..] {
+            return Some(Assignment::on(path.id, chunks(path, len, AT_ONCE / 4)));
         }
         let any = choices.iter().any(|c| c.1.in_time(left));
         let good = choices.iter().filter(|c| !any || c.1.in_time(left));
@@ -232,12 +233,8 @@ impl Scheduler for EarliestArrival {
         }
         let left = backlog.next_expires.map(|e| e.saturating_since(view.now).as_secs_f64());
         match (left.filter(|l| *l > 0.0), &choices[..]) {
-            (None, [_]) => Some(rfc::fill(view, choices[0].0.id, backlog)),
-            (Some(left), [(path, forecast)]) => Some(match forecast.hopeless(left) && path.in_flight > 0 {
-                true => Assignment::nowhere(),
-                false => Assignment::on(path.id, chunks(path, len, AT_ONCE / 4)),
-            }),
             (Some(left), _) => self.before(view, &choices, left, len),
+            (None, [(path, _)]) => Some(rfc::fill(view, path.id, backlog)),
             (None, _) => self.whenever(view, &choices, backlog),
         }
     }
