@@ -149,6 +149,29 @@ fn a_dead_path_holds_delivery_up_for_less_than_0_3_s() {
     }
 }
 
+/// With another path to go on by, silence counts from when the chunk left that is to be acknowledged next: it is sent again by the
+/// other path one and a half round trips later, without the peer's delay while two packets are on their way (RFC 8985 §7.2).
+#[test]
+fn a_dead_path_is_probed_one_and_a_half_round_trips_after_its_next_chunk_left() {
+    let mut w = World::new(&[50, 50], live(), 3);
+    w.up();
+    let probes = |w: &World| [P0, P1].map(|p| w.association(CLIENT).path_stats(p).unwrap().tail_probes);
+    let step = |w: &mut World| {
+        w.send(CLIENT, pattern(0, 1000), SendOptions::default());
+        w.run(ms(2));
+    };
+    (0..1500).for_each(|_| step(&mut w));
+    let before = probes(&w);
+    w.wires[0].up = [false; 2];
+    let from = w.now;
+    while probes(&w) == before {
+        step(&mut w);
+    }
+    let waited = w.now - from;
+    println!("probed after {waited:?}");
+    assert!((ms(150)..ms(165)).contains(&waited), "{waited:?}");
+}
+
 /// A NAT on one way gives out another port, or another address: the other path carries on, a live stream of 1 s loses
 /// nothing, and the path comes back.
 #[test]

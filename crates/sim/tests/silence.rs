@@ -50,9 +50,9 @@ fn gap(spec: &str, dead: usize, bulk: bool, seed: u64) -> Duration {
 }
 
 #[test]
-fn a_black_hole_holds_delivery_up_for_about_0_3_s_at_most() {
+fn a_black_hole_holds_delivery_up_for_0_3_s_at_most() {
     let mut worst = Vec::new();
-    for spec in ["cmt", "lia"] {
+    for spec in ["bond", "cmt", "lia"] {
         for bulk in [false, true] {
             for dead in [0, 1] {
                 let gaps: Vec<Duration> = (1..=10).map(|seed| gap(spec, dead, bulk, seed)).collect();
@@ -64,8 +64,6 @@ fn a_black_hole_holds_delivery_up_for_about_0_3_s_at_most() {
         }
     }
     for (most, spec, bulk, dead) in worst {
-        // Measured: 0.343 s with LIA, live, when the first path dies.
-        let bar = if spec == "lia" { 350 } else { 300 };
-        assert!(most <= MS(bar), "{spec}, bulk {bulk}, path {dead} dead: {most:?}");
+        assert!(most <= MS(300), "{spec}, bulk {bulk}, path {dead} dead: {most:?}");
     }
 }

@@ -29,13 +29,14 @@ pub(crate) struct Tail {
 }
 
 impl Association {
-    /// How long the next acknowledgement may take: two round trips, one and a half if there is another path to go on by, more if
-    /// they vary, and the peer's delay.
+    /// How long an acknowledgement may take: two round trips, one and a half if there is another path to go on by, more if
+    /// they vary, and the peer's delay if it has no second packet to acknowledge at once (RFC 8985 §7.2).
     fn probe_timeout(&self, path: PathId) -> Option<Duration> {
         let v = &self.mind.views[path.index()];
         let trip = v.srtt.filter(|_| self.config.tail_probes)?;
         let more = if self.mind.usable().len() > 1 { trip / 2 } else { trip };
-        Some(trip + more.max(4 * v.rttvar) + self.config.sack_delay)
+        let delay = if v.in_flight_chunks > 1 { Duration::ZERO } else { self.config.sack_delay };
+        Some(trip + more.max(4 * v.rttvar) + delay)
     }
 
     /// Data left on `path`.
@@ -53,9 +54,19 @@ impl Association {
         let view = &self.mind.views[path.index()];
         let wait = if view.in_flight > 0 { self.probe_timeout(path) } else { None };
         let least = now + view.srtt.unwrap_or_default() / 2;
-        let at = wait.map(|wait| (self.expected(now, path, newest) + wait).max(least));
+        let at = wait.map(|wait| (self.silent_since(now, path, newest) + wait).max(least));
         let tail = &mut self.paths[path.index()].tail;
         (tail.at, tail.spent) = (at, false);
+    }
+
+    /// From when on `path` is silent. If there is another path to go on by: since the chunk that is to be acknowledged next left,
+    /// unless it left before `newest` and may be lost. Else RFC 8985 counts from the last acknowledgement.
+    fn silent_since(&self, now: Instant, path: PathId, newest: Option<Instant>) -> Instant {
+        let next = self.paths[path.index()].originals.front().and_then(|tsn| self.tx.outstanding.get(*tsn));
+        let left = next.map(|chunk| chunk.info.transmissions[0].at);
+        let several = self.mind.usable().len() > 1;
+        let left = left.filter(|left| several && newest.is_some_and(|newest| *left >= newest));
+        left.unwrap_or_else(|| self.expected(now, path, newest))
     }
 
     /// From when on the next acknowledgement of `path` is waited for, after one of what left at `newest`: from when that one

@@ -287,7 +287,7 @@ impl Path {
         let share = self.losses.recent();
         let cwnd = self.window.cwnd();
         if self.losses.excessive(share) {
-            let cut = in_use(view).max(self.window.ssthresh_after_loss(0.5)).min(self.ssthresh());
+            let cut = under_way(view).max(self.window.ssthresh_after_loss(0.5)).min(self.ssthresh());
             self.losses.test = Some(Test { after: Some(highest), share, cwnd });
             self.losses.restart();
             self.window.cap_at_ssthresh(cut);
@@ -363,6 +363,15 @@ fn queue(view: &PathView) -> Option<(f64, f64)> {
 fn in_use(view: &PathView) -> u64 {
     let least = queue(view).map_or(0.0, |q| q.1);
     (view.est.delivery_rate.map_or(0.0, |r| r.bytes_per_s()) * least) as u64
+}
+
+/// What has to be under way at the measured bandwidth: less than [`in_use`] where acknowledgements come back by a shorter way than
+/// the path's own.
+fn under_way(view: &PathView) -> u64 {
+    let (Some((queue, least)), Some(srtt)) = (queue(view), view.srtt) else { return in_use(view) };
+    let shortest = view.min_rtt.map_or(least, |rtt| rtt.as_secs_f64());
+    let trip = (srtt.as_secs_f64() - queue).max(shortest).min(least);
+    (in_use(view) as f64 * trip / least) as u64
 }
 
 /// The share of the window that is no backlog: least round-trip time over round-trip time.

@@ -37,6 +37,7 @@ pub const PRESET: Preset = Preset {
         ("cc", "queue-aware"),
         ("rtx", "scheduler"),
         ("fr-freeze", "on"),
+        ("initial-cwnd", "10"),
     ],
     build: |params, seeds| combine::build("bond", params, seeds),
     tune: combine::tune,
