@@ -52,7 +52,7 @@ impl Association {
 
     /// The cumulative TSN of a SHUTDOWN: it says nothing of gaps and window.
     pub(super) fn on_cumulative_ack(&mut self, now: Instant, cum: Tsn, on: PathId) {
-        let a_rwnd = u32::try_from(self.mind.a_rwnd).unwrap_or(u32::MAX);
+        let a_rwnd = u32::try_from(self.paths.seen().a_rwnd()).unwrap_or(u32::MAX);
         let header = SackHeader { cumulative_tsn_ack: cum, a_rwnd, flags: 0 };
         self.take_ack(now, &Sack::new(header, &[], &[]), on, false);
     }
@@ -82,13 +82,13 @@ impl Association {
         }
         if whole {
             self.tx.outstanding.remember(sack);
-            self.mind.a_rwnd = u64::from(sack.header.a_rwnd);
+            self.paths.seen_mut().set_a_rwnd(u64::from(sack.header.a_rwnd));
             self.tx.probing_zero_window &= sack.header.a_rwnd == 0;
             if sack.header.a_rwnd == 0 {
                 self.tx.zero_window_answered.insert(on);
             }
         }
-        self.mind.held = false;
+        self.driver.set_held(false);
         self.finish(now);
         if self.tx.was_full && self.config.buffer_limit.is_some() {
             self.fit_send_buffer(now);
@@ -100,7 +100,7 @@ impl Association {
         self.refill_bursts(now);
         self.keep_a_timer(now);
         if let Some(path) = self.tx.acks.iter().find(|a| a.alive).map(|a| a.info.path) {
-            let trip = self.mind.views[path.index()].min_rtt.unwrap_or_default();
+            let trip = self.paths.view(path.index()).min_rtt.unwrap_or_default();
             self.resume(now, path, now - trip);
         }
     }
@@ -114,8 +114,8 @@ impl Association {
             let path = PathId(i as u8);
             self.prune(path);
             let earliest = self.earliest_on(path);
-            let p = &mut self.paths[i];
-            let settled = core::mem::take(&mut p.settled);
+            let settled = core::mem::take(&mut self.paths[i].settled);
+            let (p, view) = (&self.paths[i], self.paths.view(i));
             acks.push(PathAck {
                 info: AckInfo {
                     path,
@@ -128,7 +128,7 @@ impl Association {
                     newly_acked: settled.bytes,
                     newly_acked_chunks: settled.chunks,
                     newly_acked_again: 0,
-                    flight_before: self.mind.views[i].in_flight + settled.bytes,
+                    flight_before: view.in_flight + settled.bytes,
                     all_acked: false,
                     rtt: None,
                     newest_sent: settled.newest,
@@ -136,7 +136,7 @@ impl Association {
                     highest_newly_acked: None,
                     highest_reported: sack.header.cumulative_tsn_ack + u32::from(last_gap),
                     paths_newly_acked: 0,
-                    dac_count: if self.mind.peer_reports { sack.header.flags.max(1) } else { 1 },
+                    dac_count: if self.paths.seen().peer_reports() { sack.header.flags.max(1) } else { 1 },
                 },
                 fronts: (p.originals.front().copied(), p.retransmitted.first().map(Outstanding::tsn)),
                 earliest,
@@ -188,10 +188,8 @@ impl Association {
             if again {
                 self.paths[t.path.index()].retransmitted.leave(tsn);
             }
-            let (view, ack) = (&mut self.mind.views[t.path.index()], &mut self.tx.acks[t.path.index()]);
-            view.in_flight -= len;
-            view.in_flight_chunks -= 1;
-            self.mind.in_flight -= len;
+            self.paths.seen_mut().leave(t.path, len);
+            let ack = &mut self.tx.acks[t.path.index()];
             if again {
                 if divided == Divided::Unknown || credited.contains(t.path) {
                     continue;
@@ -247,13 +245,13 @@ impl Association {
             a.info.rtx_pseudo_cum_advanced = front_again.is_some_and(|t| !self.in_flight_on(t, path));
             self.prune(path);
             a.info.earliest_outstanding = self.earliest_outstanding(path);
-            a.info.all_acked = self.mind.views[path.index()].in_flight == 0;
+            a.info.all_acked = self.paths.view(path.index()).in_flight == 0;
             a.info.highest_newly_acked = highest;
             a.info.paths_newly_acked = newly;
             if let Some(rtt) = a.info.rtt.filter(|rtt| self.trip_counts(now, a.info.return_path, path, *rtt))
             {
                 path::sample(
-                    &mut self.mind.views[path.index()],
+                    self.paths.view_mut(path.index()),
                     &self.config,
                     rtt.max(Duration::from_nanos(1)),
                 );
@@ -278,7 +276,7 @@ impl Association {
             self.tx.errors = 0;
         }
         for a in acks.iter().filter(|a| a.info.newly_acked > 0) {
-            self.mind.signal(now, &Signal::Acked(&a.info));
+            self.driver.signal(self.paths.seen_mut(), now, &Signal::Acked(&a.info));
         }
         self.tx.acks = acks;
     }
@@ -293,7 +291,7 @@ impl Association {
         }
         let gone = |t: Tsn| !self.in_flight_on(t, path) && !self.is_unsettled(t, path);
         if ack.settled_front || ack.earliest.is_some_and(gone) {
-            let view = &self.mind.views[path.index()];
+            let view = self.paths.view(path.index());
             let from = self.expected(now, path, ack.info.newest_sent);
             let least = now + view.srtt.unwrap_or_default().min(view.rto);
             self.paths[path.index()].t3 = Some((from + view.rto).max(least));
@@ -308,7 +306,8 @@ impl Association {
             // In fast recovery a SACK that moves the cumulative TSN speaks of everything below what it reports.
             let reported = a.info.cum_advanced.then_some(a.info.highest_reported);
             let Some(highest) = reported.or(a.info.highest_newly_acked) else { break };
-            let scope = self.mind.miss_scope(now, &a.info);
+            let scope =
+                self.driver.ask(self.paths.seen(), now, |scheme, view| scheme.miss_scope(view, &a.info));
             let path = &self.paths[a.info.path.index()];
             candidates.clear();
             let original = |t: &&Tsn| self.first_in_flight_on(**t, a.info.path);
@@ -332,11 +331,12 @@ impl Association {
         if !chunk.info.transmissions.iter().any(|t| t.path == ack.path && t.in_flight) {
             return;
         }
-        let misses = self.mind.misses(now, ack, &chunk.info);
+        let misses =
+            self.driver.ask(self.paths.seen(), now, |scheme, view| scheme.misses(view, ack, &chunk.info));
         if misses == 0 {
             return;
         }
-        let threshold = self.mind.scheme.threshold(ack.path).max(1);
+        let threshold = self.driver.scheme().threshold(ack.path).max(1);
         let t = chunk.info.transmissions.iter_mut().find(|t| t.path == ack.path && t.in_flight);
         let t = t.expect("checked above");
         t.misses = t.misses.saturating_add(misses);
@@ -354,7 +354,11 @@ impl Association {
             p.recover = Some(highest);
             p.free_retransmit = true;
             let trigger = LossTrigger::FastRetransmit;
-            self.mind.signal(now, &Signal::LossEvent { path, trigger, highest, cause });
+            self.driver.signal(
+                self.paths.seen_mut(),
+                now,
+                &Signal::LossEvent { path, trigger, highest, cause },
+            );
         }
     }
 
@@ -380,7 +384,7 @@ impl Association {
             self.tx.forward_due = false;
             self.tx.forward_timer = None;
         } else if moved || self.tx.forward_timer.is_none() {
-            let rto = self.mind.views[self.mind.control_path().index()].rto;
+            let rto = self.paths.view(self.paths.seen().control_path().index()).rto;
             self.tx.forward_timer = Some(now + rto);
         }
     }
@@ -392,7 +396,7 @@ impl Association {
         for (i, a) in self.tx.acks.iter().enumerate() {
             let acked = if self.config.strict_rfc { 0 } else { a.info.newly_acked_chunks };
             self.paths[i].burst = one.max(one.saturating_mul(acked) / 2);
-            self.mind.views[i].blocked = self.paths[i].pace > now;
+            self.paths.view_mut(i).blocked = self.paths[i].pace > now;
         }
     }
 
@@ -401,11 +405,11 @@ impl Association {
         self.tx.errors = 0;
         let p = &mut self.paths[path.index()];
         (p.timed_out, p.answered) = (false, Some(now));
-        if self.config.failed_after.is_some() && self.mind.views[path.index()].error_count > 0 {
-            path::forget_back_off(&mut self.mind.views[path.index()], &self.config);
+        if self.config.failed_after.is_some() && self.paths.view(path.index()).error_count > 0 {
+            path::forget_back_off(self.paths.view_mut(path.index()), &self.config);
         }
-        self.mind.views[path.index()].error_count = 0;
-        if matches!(self.mind.views[path.index()].state, PathState::PotentiallyFailed | PathState::Inactive) {
+        self.paths.view_mut(path.index()).error_count = 0;
+        if matches!(self.paths.view(path.index()).state, PathState::PotentiallyFailed | PathState::Inactive) {
             self.set_path_state(now, path, PathState::Active);
         }
     }

@@ -9,16 +9,16 @@ impl Association {
     /// Panics when counters that are kept step by step differ from what they count, or when something waits for a
     /// timer that does not run.
     pub fn assert_consistent(&self) {
-        for v in &self.mind.views {
+        for v in self.paths.views() {
             let (bytes, chunks) = self.count_in_flight(v.id);
             assert_eq!((v.in_flight, v.in_flight_chunks), (bytes, chunks), "in flight on {:?}", v.id);
             // Timers of closed paths do not run.
             let armed = self.paths[v.id.index()].t3.is_some() && v.state != PathState::Closed;
             assert!(chunks == 0 || armed || self.state == State::Closed, "no T3 on {:?}", v.id);
         }
-        let sum: u64 = self.mind.views.iter().map(|v| v.in_flight).sum();
+        let sum: u64 = self.paths.views().iter().map(|v| v.in_flight).sum();
         let acknowledged: u64 = self.paths.iter().flat_map(|p| &p.unsettled).map(|c| c.len).sum();
-        assert_eq!(self.mind.in_flight + acknowledged, sum, "in flight over all paths");
+        assert_eq!(self.paths.seen().in_flight() + acknowledged, sum, "in flight over all paths");
         let mut payload = self.tx.queue.bytes();
         for c in self.tx.outstanding.iter() {
             payload += c.payload.len();

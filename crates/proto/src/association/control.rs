@@ -69,22 +69,23 @@ impl Association {
 
     /// Control chunks for the best path.
     pub(super) fn push_control_anywhere(&mut self, chunk: impl Into<Chunk>) {
-        self.push_control(self.mind.control_path(), chunk);
+        self.push_control(self.paths.seen().control_path(), chunk);
     }
 
     /// Turns a scheme's reports for `occasion` into items; reliable ones are kept for resending.
     pub(super) fn collect_reports(&mut self, now: Instant, occasion: Occasion) -> Option<ReportChunk> {
-        if !self.mind.peer_reports {
+        if !self.paths.seen().peer_reports() {
             return None;
         }
         let mut reports = core::mem::take(&mut self.report_scratch);
-        self.mind.reports(now, occasion, &mut reports);
+        self.driver.ask(self.paths.seen(), now, |scheme, view| scheme.reports(view, occasion, &mut reports));
         let mut chunk = ReportChunk { items: Default::default() };
         for r in reports.drain(..) {
             let via = r.via;
             match self.report_item(now, r) {
                 Some(item) if occasion == Occasion::Tick => {
-                    let path = via.filter(|p| self.is_open(*p)).unwrap_or_else(|| self.mind.control_path());
+                    let path =
+                        via.filter(|p| self.is_open(*p)).unwrap_or_else(|| self.paths.seen().control_path());
                     self.push_control(path, ReportChunk { items: smallvec::smallvec![item] });
                 }
                 Some(item) => chunk.items.push(item),
@@ -113,8 +114,8 @@ impl Association {
             }
             let serial = self.new_serial();
             item.reliability = ReportItemFlavour::Reliable(serial);
-            let path = r.via.unwrap_or_else(|| self.mind.control_path());
-            let next = now + self.mind.views[path.index()].rto;
+            let path = r.via.unwrap_or_else(|| self.paths.seen().control_path());
+            let next = now + self.paths.view(path.index()).rto;
             let (item, via) = (item.clone(), r.via);
             self.reliable.push(ReliableReport {
                 serial,
@@ -165,8 +166,8 @@ impl Association {
             }
             // A report that got no answer on its own path is repeated with the same serial over a confirmed one.
             let own = self.reliable[i].via.filter(|p| self.is_open(*p) && self.reliable[i].tries < OWN_TRIES);
-            let via = own.unwrap_or_else(|| self.mind.control_path_in_turn(self.reliable[i].tries));
-            let Some(view) = self.mind.views.get(via.index()) else { continue };
+            let via = own.unwrap_or_else(|| self.paths.seen().control_path_in_turn(self.reliable[i].tries));
+            let Some(view) = self.paths.views().get(via.index()) else { continue };
             let back_off = self.config.rto_initial * (1 << self.reliable[i].tries.min(5));
             let patient = self.reliable[i].tries >= MAX_TRIES;
             let wait = if patient { view.rto.max(back_off) } else { view.rto.min(back_off) };
@@ -192,7 +193,7 @@ impl Association {
     }
 
     pub(super) fn is_open(&self, path: PathId) -> bool {
-        self.mind.views.get(path.index()).is_some_and(|v| v.state != PathState::Closed)
+        self.paths.views().get(path.index()).is_some_and(|v| v.state != PathState::Closed)
     }
 }
 

@@ -72,11 +72,11 @@ pub(crate) struct Settled {
 impl Association {
     /// A chunk goes on several paths: from now on the peer should name the path of each arrival.
     fn want_arrivals(&mut self, now: Instant) {
-        if !self.mind.peer_reports || self.tx.several.asked {
+        if !self.paths.seen().peer_reports() || self.tx.several.asked {
             return;
         }
         let named = |p: &PathId| self.paths[p.index()].wire_id.is_some();
-        if let Some(path) = self.mind.usable().iter().find(named) {
+        if let Some(path) = self.paths.usable().iter().find(named) {
             self.tx.several.asked = true;
             self.say(now, KIND_COPIES, path, None, false);
         }
@@ -168,12 +168,11 @@ impl Association {
     /// Copies on `path` in `range` arrived.
     fn settle(&mut self, path: PathId, range: TsnRange) {
         let earliest = self.earliest_on(path);
-        let (p, view) = (&mut self.paths[path.index()], &mut self.mind.views[path.index()]);
+        let (p, seen) = self.paths.split(path.index());
         p.unsettled.retain(|copy| {
             let here = range.contains(copy.tsn);
             if here {
-                view.in_flight -= copy.len;
-                view.in_flight_chunks -= 1;
+                seen.leave_path(path, copy.len);
                 p.settled.bytes += copy.len;
                 p.settled.chunks += 1;
                 p.settled.newest = p.settled.newest.max(Some(copy.sent.at));
@@ -210,7 +209,11 @@ impl Association {
             if p.recover.is_none_or(|r| copy.tsn.is_after(r)) {
                 p.recover = Some(highest);
                 let (trigger, cause) = (LossTrigger::FastRetransmit, LossCause::Congestion);
-                self.mind.signal(now, &Signal::LossEvent { path, trigger, highest, cause });
+                self.driver.signal(
+                    self.paths.seen_mut(),
+                    now,
+                    &Signal::LossEvent { path, trigger, highest, cause },
+                );
             }
         }
     }
@@ -227,14 +230,13 @@ impl Association {
 
     /// Takes `copy`, which is in no list any more, out of its path's window; the verdict on its loss.
     fn lose_copy(&mut self, now: Instant, path: PathId, copy: Unsettled, trigger: LossTrigger) -> LossCause {
-        let view = &mut self.mind.views[path.index()];
-        view.in_flight -= copy.len;
-        view.in_flight_chunks -= 1;
+        self.paths.seen_mut().leave_path(path, copy.len);
         let transmissions = smallvec::smallvec![copy.sent];
         let Unsettled { tsn, len, stream, .. } = copy;
         let info = ChunkInfo { tsn, len, stream, expires: None, transmissions, losses: 1 };
-        let cause = self.mind.classify(now, &info, trigger);
-        self.mind.signal(now, &Signal::Lost(&info, cause));
+        let cause =
+            self.driver.ask(self.paths.seen(), now, |scheme, view| scheme.classify(view, &info, trigger));
+        self.driver.signal(self.paths.seen_mut(), now, &Signal::Lost(&info, cause));
         cause
     }
 
@@ -260,12 +262,12 @@ impl Association {
         for i in 0..self.paths.len() {
             let earliest =
                 if self.paths[i].unsettled.is_empty() { None } else { self.earliest_on(PathId(i as u8)) };
-            let (p, view) = (&mut self.paths[i], &mut self.mind.views[i]);
+            let (p, seen) = self.paths.split(i);
             let over = |c: &Unsettled| c.due <= now && since.is_none_or(|since| c.sent.at < since);
             while let Some(copy) = p.unsettled.front().copied().filter(over) {
                 p.unsettled.pop_front();
-                view.in_flight -= copy.len;
-                view.in_flight_chunks -= 1;
+                seen.leave_path(PathId(i as u8), copy.len);
+                let view = &seen.paths()[i];
                 if view.in_flight == 0 {
                     (p.t3, p.tail.at, idle) = (None, None, true);
                 } else if earliest == Some(copy.tsn) {
@@ -286,7 +288,7 @@ impl Association {
         if sent.iter().all(|t| t.path == sent[0].path) {
             return Divided::One;
         }
-        let due = |t: &Transmission| t.at + self.mind.views[t.path.index()].srtt.unwrap_or(Duration::ZERO);
+        let due = |t: &Transmission| t.at + self.paths.view(t.path.index()).srtt.unwrap_or(Duration::ZERO);
         let named = self.tx.several.since.is_some_and(|since| sent.iter().all(|t| t.at >= since));
         let first = sent.iter().map(due).min();
         let arrived =
@@ -309,7 +311,7 @@ impl Association {
         p.retransmitted.leave(tsn);
         let sent = Transmission { in_flight: false, misses: 0, ..*sent };
         p.unsettled.push_back(Unsettled { tsn, len, stream, sent, due });
-        self.mind.in_flight -= len;
+        self.paths.seen_mut().release(len);
     }
 
     /// The SACK of this packet was read: what its reports named is used up.

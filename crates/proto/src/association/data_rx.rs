@@ -149,8 +149,8 @@ impl Association {
             immediate: seen.immediate,
             packets_since_sack: self.rx.packets,
         };
-        self.mind.signal(now, &Signal::Arrived(&rx));
-        let rule = self.mind.sack(now, &rx);
+        self.driver.signal(self.paths.seen_mut(), now, &Signal::Arrived(&rx));
+        let rule = self.driver.ask(self.paths.seen(), now, |scheme, view| scheme.sack(view, &rx));
         self.rx.sack_via = rule.via.filter(|p| self.is_open(*p)).unwrap_or_else(|| self.sack_path(now, on));
         // RFC 9260 §6.2: the first DATA after the handshake, and everything while shutting down, at once.
         let first = self.stats.sacks_sent == 0 && !self.rx.sack_due;
@@ -175,14 +175,14 @@ impl Association {
     /// take the same way, which may be the one that is dead in that direction.
     fn sack_path(&self, now: Instant, on: PathId) -> PathId {
         let fine = |v: &PathView| v.state == PathState::Active && v.error_count == 0;
-        let good = fine(&self.mind.views[on.index()]);
+        let good = fine(self.paths.view(on.index()));
         if good && self.rx.repeats == 0 {
             let again = self.rx.last_sack_via == Some(on);
-            let other = self.rx.heard.iter().find(|p| *p != on && fine(&self.mind.views[p.index()]));
+            let other = self.rx.heard.iter().find(|p| *p != on && fine(self.paths.view(p.index())));
             return other.filter(|_| again).unwrap_or(on);
         }
         let others = || {
-            let active = self.mind.views.iter().filter(|v| v.id != on && v.state == PathState::Active);
+            let active = self.paths.views().iter().filter(|v| v.id != on && v.state == PathState::Active);
             active.filter(|v| v.error_count == 0).map(|v| v.id)
         };
         let heard = |p: &PathId| self.paths[p.index()].last_heard.map(|t| now - t);
@@ -228,7 +228,7 @@ impl Association {
     }
 
     pub(super) fn sack_header(&mut self) -> SackHeader {
-        let count = if self.mind.peer_reports { self.rx.packets.min(255) as u8 } else { 0 };
+        let count = if self.paths.seen().peer_reports() { self.rx.packets.min(255) as u8 } else { 0 };
         SackHeader { cumulative_tsn_ack: self.rx.tracker.cum_tsn(), a_rwnd: self.a_rwnd(), flags: count }
     }
 

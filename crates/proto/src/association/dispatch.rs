@@ -57,7 +57,7 @@ impl Association {
         p.last_heard = Some(now);
         self.silence_ends();
         self.tx.pick = None;
-        self.mind.held = false;
+        self.driver.set_held(false);
         let mut reading = Reading { packet, on, from, authenticated: false, data: PacketData::default() };
         for chunk in packet.chunks() {
             match chunk {

@@ -12,7 +12,7 @@ impl Association {
             tx.queue.shrink();
             tx.lost.shrink_to_fit();
             (tx.acks, tx.scratch) = (Vec::new(), Vec::new());
-            for p in &mut self.paths {
+            for p in self.paths.iter_mut() {
                 p.originals.shrink_to_fit();
                 p.owed.shrink_to_fit();
                 p.retransmitted.shrink();

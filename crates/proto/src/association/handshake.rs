@@ -177,23 +177,26 @@ impl Association {
     /// B, D).
     pub(crate) fn cookie_again(&mut self, now: Instant, tuple: FourTuple, found: &Established) {
         if matches!(self.state, State::CookieWait | State::CookieEchoed) {
-            let on = self.path_of(&tuple).unwrap_or(self.mind.primary);
+            let on = self.path_of(&tuple).unwrap_or(self.paths.seen().primary());
             self.learn(&found.peer);
             self.establish(now, on);
         } else if self.path_of(&tuple).is_none() && self.only_shook_hands() {
             // Our COOKIE ACK did not get through the way the first COOKIE ECHO came: answer where this one came from.
-            self.propose(now, self.mind.primary, tuple, None);
-            self.ack_cookie_there(self.mind.primary);
+            self.propose(now, self.paths.seen().primary(), tuple, None);
+            self.ack_cookie_there(self.paths.seen().primary());
             return;
         }
-        let on = self.path_of(&tuple).unwrap_or(self.mind.primary);
+        let on = self.path_of(&tuple).unwrap_or(self.paths.seen().primary());
         self.push_control(on, CookieAck);
     }
 
     /// Nothing came on the only path but the handshake.
     fn only_shook_hands(&self) -> bool {
         let silent = self.stats.chunks_received == 0 && self.stats.sacks_received == 0;
-        silent && self.mind.peer_reports && self.seen_serials.is_empty() && self.tuples().count() == 1
+        silent
+            && self.paths.seen().peer_reports()
+            && self.seen_serials.is_empty()
+            && self.tuples().count() == 1
     }
 
     /// A restart while the last step of a shutdown is under way (RFC 9260 §5.2.4 A).
@@ -205,7 +208,7 @@ impl Association {
 
     fn send_init(&mut self, now: Instant) {
         let mut open: Vec<PathId> =
-            self.mind.views.iter().filter(|v| v.state != PathState::Closed).map(|v| v.id).collect();
+            self.paths.views().iter().filter(|v| v.state != PathState::Closed).map(|v| v.id).collect();
         if open.is_empty() {
             return;
         }
@@ -215,7 +218,7 @@ impl Association {
         }
         let mut announced: Vec<IpAddr> = Vec::new();
         if self.config.announce {
-            for p in &self.paths {
+            for p in self.paths.iter() {
                 if !announced.contains(&p.tuple.local.ip()) {
                     announced.push(p.tuple.local.ip());
                 }
@@ -275,7 +278,7 @@ impl Association {
         self.learn(&peer);
         self.pair_addresses(&peer, on);
         self.state = State::CookieEchoed;
-        self.mind.primary = on;
+        self.paths.seen_mut().set_primary(on);
         self.t1_tries = 0;
         self.report_unrecognized(&ack.0);
         self.send_cookie();
@@ -297,8 +300,8 @@ impl Association {
     /// not just claim.
     fn first_open_from(&self, tries: u32) -> PathId {
         let n = self.paths.len().max(1);
-        let at = |k: usize| PathId(((self.mind.primary.index() + tries as usize + k) % n) as u8);
-        (0..n).map(at).find(|p| self.is_open(*p) && !self.unproven(*p)).unwrap_or(self.mind.primary)
+        let at = |k: usize| PathId(((self.paths.seen().primary().index() + tries as usize + k) % n) as u8);
+        (0..n).map(at).find(|p| self.is_open(*p) && !self.unproven(*p)).unwrap_or(self.paths.seen().primary())
     }
 
     pub(super) fn on_cookie_ack(&mut self, now: Instant, on: PathId) {
@@ -310,14 +313,14 @@ impl Association {
     /// Takes over what the peer announced.
     pub(super) fn learn(&mut self, peer: &Capabilities) {
         self.peer_tag = peer.tag;
-        self.mind.a_rwnd = u64::from(peer.a_rwnd);
+        self.paths.seen_mut().set_a_rwnd(u64::from(peer.a_rwnd));
         self.rx = Receiving::new(&self.config, peer.initial_tsn);
         self.rx.streams = self.config.inbound_streams.min(peer.outbound_streams);
         self.tx.next_ssn.resize(usize::from(self.config.outbound_streams.min(peer.inbound_streams)), 0);
         self.peer_partial = self.config.partial_reliability && peer.partial;
         self.auth = peer.auth.as_ref().and_then(|p| AuthKeys::new(&self.auth_local, p));
-        self.mind.peer_reports = self.config.reports && peer.reports && self.auth.is_some();
-        if let Some(config) = self.config.towards(self.mind.peer_reports) {
+        self.paths.seen_mut().set_peer_reports(self.config.reports && peer.reports && self.auth.is_some());
+        if let Some(config) = self.config.towards(self.paths.seen().peer_reports()) {
             self.config = config.into();
         }
     }
@@ -325,13 +328,14 @@ impl Association {
     /// The handshake is done; its last packet came by `on`, which is thereby confirmed (RFC 9260 §5.4), unless the peer
     /// only claims to be there.
     pub(super) fn establish(&mut self, now: Instant, on: PathId) {
-        let on = if self.role == Role::Opener && self.unproven(on) { self.mind.primary } else { on };
+        let on =
+            if self.role == Role::Opener && self.unproven(on) { self.paths.seen().primary() } else { on };
         self.state = State::Established;
         let cookie_repeated = self.t1_tries > 0;
         (self.t1, self.t1_tries, self.cookie) = (None, 0, None);
         let next_ssn = self.tx.next_ssn.len();
-        self.mind.primary = on;
-        if self.mind.peer_reports {
+        self.paths.seen_mut().set_primary(on);
+        if self.paths.seen().peer_reports() {
             self.paths[on.index()].wire_id = Some(0);
             self.next_wire_id = if self.role == Role::Opener { 1 } else { 0x8000 };
         }
@@ -343,8 +347,8 @@ impl Association {
         if self.unproven(on) || measure {
             self.paths[on.index()].heartbeats.want();
         }
-        self.events.push_back(Event::Connected { ours: self.mind.peer_reports });
-        if cookie_repeated && self.role == Role::Opener && self.mind.peer_reports {
+        self.events.push_back(Event::Connected { ours: self.paths.seen().peer_reports() });
+        if cookie_repeated && self.role == Role::Opener && self.paths.seen().peer_reports() {
             // The peer may have taken another path's COOKIE ECHO for the first: say which path this is.
             self.say(now, KIND_MOVED, on, Some(on), true);
         }
@@ -365,7 +369,7 @@ impl Association {
             if path == on || self.paths[i].confirmed || !self.is_open(path) {
                 continue;
             }
-            if self.mind.peer_reports {
+            if self.paths.seen().peer_reports() {
                 if self.role == Role::Opener {
                     self.join(now, path);
                 }
@@ -376,7 +380,8 @@ impl Association {
             }
         }
         for i in 0..self.paths.len() {
-            if self.mind.peer_reports && self.paths[i].suspended.0 && self.is_open(PathId(i as u8)) {
+            if self.paths.seen().peer_reports() && self.paths[i].suspended.0 && self.is_open(PathId(i as u8))
+            {
                 self.say(now, KIND_SUSPEND, PathId(i as u8), None, false);
             }
         }

@@ -35,7 +35,7 @@ impl Association {
     /// acknowledgement.
     fn room_left(&self) -> u64 {
         let send = self.tx.size.size.saturating_sub(self.outstanding_bytes()) as u64;
-        send.min(self.mind.rwnd())
+        send.min(self.paths.seen().rwnd())
     }
 
     /// Notes for policies which chunk keeps new data from being sent; `by`: why, `None`: nothing does.
@@ -44,21 +44,23 @@ impl Association {
             let info = &self.tx.outstanding.front()?.info;
             Some((by, info.tsn, info.path()))
         });
-        self.mind.blocked = front.map(|(by, tsn, path)| {
-            let same = self.mind.blocked.filter(|b| b.tsn == tsn);
+        let blocked = front.map(|(by, tsn, path)| {
+            let same = self.paths.seen().blocked().filter(|b| b.tsn == tsn);
             Blocked { by, tsn, path, since: same.map_or(now, |b| b.since) }
         });
+        self.paths.seen_mut().set_blocked(blocked);
     }
 
     /// A chunk to be sent again on a fast path, if less can be sent before a buffer is full than that path sends in a
     /// round trip: a copy that left only once it is full would leave the path idle until it is acknowledged.
     pub(super) fn opportunity(&mut self, now: Instant) -> Option<Pick> {
         let waits = self.tx.was_full || !self.tx.queue.is_empty();
-        if !self.config.opportunistic || !waits || self.mind.in_flight == 0 || self.aggregate_full() {
+        if !self.config.opportunistic || !waits || self.paths.seen().in_flight() == 0 || self.aggregate_full()
+        {
             return None;
         }
         let fast = self.fastest_with_room()?;
-        let ahead = self.mind.views[fast.index()].limit.cwnd;
+        let ahead = self.paths.view(fast.index()).limit.cwnd;
         let left = self.room_left();
         if left >= ahead {
             return None;
@@ -71,8 +73,8 @@ impl Association {
 
     fn fastest_with_room(&self) -> Option<PathId> {
         let room = |v: &&PathView| v.has_room() && v.srtt.is_some();
-        let fast = self.mind.views.iter().filter(room).min_by_key(|v| (v.srtt, v.id))?.id;
-        self.mind.usable().contains(fast).then_some(fast)
+        let fast = self.paths.views().iter().filter(room).min_by_key(|v| (v.srtt, v.id))?.id;
+        self.paths.usable().contains(fast).then_some(fast)
     }
 
     /// The first chunk within `reach` bytes of the cumulative TSN that is worth a copy on `fast`; its path is penalised if
@@ -101,7 +103,7 @@ impl Association {
     /// Of the chunks first sent on slower paths than `fast`, and in flight there alone, the first that was not asked about.
     fn next_not_copied(&self, fast: PathId) -> Option<(Tsn, PathId)> {
         let cum = self.tx.outstanding.cum_acked();
-        let (views, outstanding) = (&self.mind.views, &self.tx.outstanding);
+        let (views, outstanding) = (self.paths.views(), &self.tx.outstanding);
         let slower = |i: &usize| *i != fast.index() && views[*i].srtt > views[fast.index()].srtt;
         let first = |i: usize| {
             let (path, tsns) = (&self.paths[i], &self.paths[i].originals);
@@ -121,7 +123,7 @@ impl Association {
     /// Whether `tsn` is to be sent on `fast`, too; the path that has it is penalised if that is due.
     fn try_copy(&mut self, now: Instant, tsn: Tsn, fast: PathId) -> bool {
         let Some(t) = self.tx.outstanding.get(tsn).and_then(|c| c.only_in_flight()) else { return false };
-        let (quick, slow) = (&self.mind.views[fast.index()], &self.mind.views[t.path.index()]);
+        let (quick, slow) = (self.paths.view(fast.index()), self.paths.view(t.path.index()));
         let holder = Holder { path: slow, sent: t.at };
         if !self.tx.head_of_line.resend(now, quick, holder) {
             return false;
@@ -136,6 +138,6 @@ impl Association {
         let Some(highest) = self.highest_in_flight(path) else { return };
         self.paths[path.index()].stats.penalties += 1;
         let (trigger, cause) = (LossTrigger::HeadOfLine, LossCause::Congestion);
-        self.mind.signal(now, &Signal::LossEvent { path, trigger, highest, cause });
+        self.driver.signal(self.paths.seen_mut(), now, &Signal::LossEvent { path, trigger, highest, cause });
     }
 }

@@ -47,14 +47,14 @@ impl Association {
             return Some(HeldBack { by: HeldBy::Handshake, full: none, open: none });
         }
         let (len, _) = self.tx.queue.next_chunk(self.tx.max_payload)?;
-        let usable = self.mind.usable();
+        let usable = self.paths.usable();
         let paths = |take: fn(&crate::policy::PathView) -> bool| -> PathSet {
-            let views = usable.iter().filter_map(|p| self.mind.views.get(p.index()));
+            let views = usable.iter().filter_map(|p| self.paths.views().get(p.index()));
             views.filter(|v| take(v)).map(|v| v.id).collect()
         };
         let full = paths(|v| v.in_flight >= v.limit.cwnd);
         let open = paths(|v| v.has_room());
-        let window = len as u64 + 16 <= self.mind.rwnd() || self.mind.in_flight == 0;
+        let window = len as u64 + 16 <= self.paths.seen().rwnd() || self.paths.seen().in_flight() == 0;
         let paced = || usable.iter().any(|p| self.paths[p.index()].pace > now);
         let by = match () {
             () if usable.is_empty() => HeldBy::NoPath,
@@ -62,7 +62,7 @@ impl Association {
             () if open.is_empty() && paced() => HeldBy::Pacing,
             () if open.is_empty() => HeldBy::Burst,
             () if !window => HeldBy::ReceiveWindow,
-            () if self.mind.aggregate.is_some_and(|most| self.mind.in_flight >= most) => {
+            () if self.driver.aggregate().is_some_and(|most| self.paths.seen().in_flight() >= most) => {
                 HeldBy::AggregateWindow
             }
             () => HeldBy::Scheduler,
@@ -72,7 +72,7 @@ impl Association {
 
     /// The receive window that the peer advertised last (a_rwnd), bytes: what is in flight is not yet taken off.
     pub fn peer_rwnd(&self) -> u64 {
-        self.mind.a_rwnd
+        self.paths.seen().a_rwnd()
     }
 
     /// The first TSN that the peer has not acknowledged cumulatively.

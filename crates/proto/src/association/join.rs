@@ -30,7 +30,7 @@ impl Association {
         tuple: FourTuple,
         mtu: Option<u16>,
     ) -> Result<PathId, AssociationError> {
-        if !self.speaks() || !self.mind.peer_reports {
+        if !self.speaks() || !self.paths.seen().peer_reports() {
             return Err(AssociationError::NoPathChanges);
         }
         if self.path_of(&tuple).is_some() {
@@ -50,10 +50,10 @@ impl Association {
         if !self.is_open(path) {
             return Err(AssociationError::UnknownPath);
         }
-        if !self.mind.views.iter().any(|v| v.id != path && v.state != PathState::Closed) {
+        if !self.paths.views().iter().any(|v| v.id != path && v.state != PathState::Closed) {
             return Err(AssociationError::LastPath);
         }
-        let tell = self.mind.peer_reports && self.paths[path.index()].wire_id.is_some();
+        let tell = self.paths.seen().peer_reports() && self.paths[path.index()].wire_id.is_some();
         self.close_path(now, path);
         if tell {
             self.say(now, KIND_LEAVE, path, None, false);
@@ -108,7 +108,7 @@ impl Association {
     /// Whether the peer can follow news of paths now.
     fn may_report(&self) -> bool {
         use super::state::State::{Closed, CookieEchoed, CookieWait};
-        self.mind.peer_reports && !matches!(self.state, CookieWait | CookieEchoed | Closed)
+        self.paths.seen().peer_reports() && !matches!(self.state, CookieWait | CookieEchoed | Closed)
     }
 
     /// Names a path and announces it on its own 4-tuple.
@@ -121,14 +121,14 @@ impl Association {
     /// A report was resent as often as it may be.
     pub(super) fn report_given_up(&mut self, now: Instant, report: &ReliableReport) {
         let Some(path) = report.item.path.and_then(|id| self.path_by_wire_id(id)) else { return };
-        if report.item.kind == KIND_JOIN && self.mind.views[path.index()].state == PathState::Unconfirmed {
+        if report.item.kind == KIND_JOIN && self.paths.view(path.index()).state == PathState::Unconfirmed {
             self.close_path(now, path);
         }
     }
 
     /// A REPORT chunk that came on `on`, or from a 4-tuple that is no path.
     pub(super) fn on_report(&mut self, now: Instant, chunk: ReportChunk, from: From, authenticated: bool) {
-        if !self.mind.peer_reports {
+        if !self.paths.seen().peer_reports() {
             self.stats.bad_chunks += 1;
             return;
         }
@@ -168,7 +168,7 @@ impl Association {
             let kind = item.kind;
             let payload = item.payload.clone();
             let report = Report { kind, subject, via: Some(on), reliable: serial.is_some(), payload };
-            self.mind.signal(now, &Signal::Peer(&report));
+            self.driver.signal(self.paths.seen_mut(), now, &Signal::Peer(&report));
             Some(on)
         } else {
             None
@@ -216,11 +216,11 @@ impl Association {
                 from.path
             }
             (KIND_LEAVE, Some(path)) => {
-                let last = !self.mind.views.iter().any(|v| v.id != path && v.state != PathState::Closed);
+                let last = !self.paths.views().iter().any(|v| v.id != path && v.state != PathState::Closed);
                 if !last {
                     self.close_path(now, path);
                 }
-                Some(self.mind.control_path())
+                Some(self.paths.seen().control_path())
             }
             (KIND_SUSPEND | KIND_RESUME, Some(path)) => {
                 let aside = item.kind == KIND_SUSPEND;
@@ -261,9 +261,9 @@ impl Association {
         self.paths[i].tuple = tuple;
         self.paths[i].candidate = None;
         self.paths[i].confirmed = false;
-        self.mind.views[i].link = tuple.link;
-        self.mind.views[i].error_count = 0;
-        self.mind.views[i].rto = self.config.rto_initial;
+        self.paths.view_mut(i).link = tuple.link;
+        self.paths.view_mut(i).error_count = 0;
+        self.paths.view_mut(i).rto = self.config.rto_initial;
         self.paths_moved = true;
         self.tx.copies.retain(|(_, p)| *p != path);
         self.paths[i].owed.clear();
@@ -275,7 +275,7 @@ impl Association {
     /// Towards another stack: the paths that are not the handshake's own get the peer's other addresses, those in one
     /// subnet first, then in the order listed; never every pair.
     pub(super) fn pair_addresses(&mut self, peer: &Capabilities, on: PathId) {
-        if self.mind.peer_reports || peer.addresses.is_empty() {
+        if self.paths.seen().peer_reports() || peer.addresses.is_empty() {
             return;
         }
         let port = self.paths[on.index()].tuple.remote.port();
@@ -284,7 +284,7 @@ impl Association {
         let mut paired = Vec::new();
         for same_subnet in [true, false] {
             for i in (0..self.paths.len()).filter(|i| *i != on.index()) {
-                if self.mind.views[i].state != PathState::Unconfirmed || paired.contains(&i) {
+                if self.paths.view(i).state != PathState::Unconfirmed || paired.contains(&i) {
                     continue;
                 }
                 let local = self.paths[i].tuple.local.ip();
@@ -303,7 +303,7 @@ impl Association {
 
     /// An accepting endpoint's further paths towards another stack that listed several addresses.
     pub(crate) fn pair_with(&mut self, now: Instant, peer: &Capabilities, locals: &[(LinkId, SocketAddr)]) {
-        if self.mind.peer_reports {
+        if self.paths.seen().peer_reports() {
             return;
         }
         let first = self.paths[0].tuple;
@@ -324,7 +324,7 @@ impl Association {
 
     /// Whether a foreign peer can know this path: it is the one of the handshake, or its address was announced.
     pub(super) fn reachable_without_reports(&self, path: PathId) -> bool {
-        let first = &self.paths[self.mind.primary.index()].tuple;
+        let first = &self.paths[self.paths.seen().primary().index()].tuple;
         let tuple = &self.paths[path.index()].tuple;
         self.config.announce
             && (tuple.local.ip() != first.local.ip() || tuple.remote.ip() != first.remote.ip())
@@ -332,7 +332,7 @@ impl Association {
 
     /// The report that goes with a heartbeat of a path that has errors.
     pub(super) fn still_here(&mut self, path: PathId) -> Option<ReportItem> {
-        let errors = self.mind.views[path.index()].error_count > 0 && !self.unproven(path);
+        let errors = self.paths.view(path.index()).error_count > 0 && !self.unproven(path);
         if errors { self.moved_item(path) } else { None }
     }
 
@@ -340,7 +340,7 @@ impl Association {
     /// this is.
     fn moved_item(&mut self, path: PathId) -> Option<ReportItem> {
         let wire_id = self.paths[path.index()].wire_id?;
-        if self.role != Role::Opener || !self.mind.peer_reports {
+        if self.role != Role::Opener || !self.paths.seen().peer_reports() {
             return None;
         }
         let reliability = ReportItemFlavour::Reliable(self.new_serial());

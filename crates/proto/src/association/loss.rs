@@ -24,14 +24,16 @@ impl Association {
             self.paths[path.index()].retransmitted.leave(tsn);
         }
         chunk.info.losses = chunk.info.losses.saturating_add(1);
-        self.mind.left_flight(path, chunk.info.len);
-        let cause = self.mind.classify(now, &chunk.info, trigger);
+        self.paths.seen_mut().leave(path, chunk.info.len);
+        let cause = self
+            .driver
+            .ask(self.paths.seen(), now, |scheme, view| scheme.classify(view, &chunk.info, trigger));
         if !chunk.info.transmissions.iter().any(|t| t.in_flight) {
             chunk.state = ChunkState::Lost(cause);
             self.tx.mark_lost(tsn);
         }
         let chunk = self.tx.outstanding.get(tsn).expect("just seen");
-        self.mind.signal(now, &Signal::Lost(&chunk.info, cause));
+        self.driver.signal(self.paths.seen_mut(), now, &Signal::Lost(&chunk.info, cause));
         let p = &mut self.paths[path.index()];
         p.timed = p.timed.filter(|t| *t != tsn);
         Some(cause)
@@ -40,9 +42,9 @@ impl Association {
     /// T3-rtx expired on `path` (RFC 9260 §6.3.3).
     pub(super) fn on_t3(&mut self, now: Instant, path: PathId) {
         self.paths[path.index()].t3 = None;
-        let before = self.mind.views[path.index()].in_flight;
+        let before = self.paths.view(path.index()).in_flight;
         self.settle_due(now);
-        if before > 0 && self.mind.views[path.index()].in_flight == 0 {
+        if before > 0 && self.paths.view(path.index()).in_flight == 0 {
             return self.keep_a_timer(now);
         }
         if self.paths[path.index()].t3.is_some() {
@@ -57,7 +59,7 @@ impl Association {
         if !answered_probe {
             self.paths[path.index()].stats.timeouts += 1;
         }
-        path::back_off(&mut self.mind.views[path.index()], &self.config);
+        path::back_off(self.paths.view_mut(path.index()), &self.config);
         let highest = self.highest_in_flight(path);
         let cause = self.lose_all(now, path, LossTrigger::Timeout);
         self.paths[path.index()].undo = Some(now).filter(|_| self.config.tail_probes);
@@ -68,10 +70,14 @@ impl Association {
         if let (Some(highest), Some(cause), false) = (highest, cause, told) {
             self.paths[path.index()].recover = Some(highest);
             let trigger = LossTrigger::Timeout;
-            self.mind.signal(now, &Signal::LossEvent { path, trigger, highest, cause });
+            self.driver.signal(
+                self.paths.seen_mut(),
+                now,
+                &Signal::LossEvent { path, trigger, highest, cause },
+            );
         }
         self.paths[path.index()].burst = self.config.max_burst;
-        self.mind.views[path.index()].blocked = false;
+        self.paths.view_mut(path.index()).blocked = false;
         if !answered_probe {
             self.paths[path.index()].heartbeats.excuse();
             self.path_error(now, path);
@@ -109,7 +115,8 @@ impl Association {
         if self.tx.outstanding.gap_acked() == 0 {
             return;
         }
-        let stalled = self.mind.in_flight == 0 && self.tx.lost.is_empty() && self.tx.forward_timer.is_none();
+        let stalled =
+            self.paths.seen().in_flight() == 0 && self.tx.lost.is_empty() && self.tx.forward_timer.is_none();
         let tsn = |c: &Outgoing| c.info.tsn;
         let doubted: Vec<Tsn> = match stalled {
             true => self.tx.outstanding.iter().filter(|c| c.acked()).map(tsn).collect(),
@@ -125,18 +132,18 @@ impl Association {
     pub(super) fn keep_a_timer(&mut self, now: Instant) {
         let waits =
             !self.tx.outstanding.is_empty() && self.tx.lost.is_empty() && self.tx.forward_timer.is_none();
-        if waits && self.mind.in_flight == 0 && self.paths.iter().all(|p| p.t3.is_none()) {
-            let path = self.mind.control_path().index();
-            if let Some(p) = self.paths.get_mut(path) {
-                p.t3 = Some(now + self.mind.views[path].rto);
+        if waits && self.paths.seen().in_flight() == 0 && self.paths.iter().all(|p| p.t3.is_none()) {
+            let path = self.paths.seen().control_path().index();
+            if path < self.paths.len() {
+                self.paths[path].t3 = Some(now + self.paths.view(path).rto);
             }
         }
     }
 
     /// One more error in a row on `path` (RFC 9260 §8.1, §8.2, RFC 7829 §4.2).
     pub(super) fn path_error(&mut self, now: Instant, path: PathId) {
-        let carries = self.mind.usable().contains(path);
-        let view = &mut self.mind.views[path.index()];
+        let carries = self.paths.usable().contains(path);
+        let view = self.paths.view_mut(path.index());
         view.error_count += 1;
         let (errors, state) = (view.error_count, view.state);
         // Only paths that carry data count against the association: one that is probed often while it is down must
@@ -144,7 +151,7 @@ impl Association {
         if carries && self.association_error(now) {
             return;
         }
-        if self.mind.peer_reports || state == PathState::PotentiallyFailed {
+        if self.paths.seen().peer_reports() || state == PathState::PotentiallyFailed {
             // It may be a NAT that forgot us: the heartbeat carries our name (see `still_here`).
             self.paths[path.index()].heartbeats.want();
         }
@@ -194,17 +201,17 @@ impl Association {
         for t in c.info.transmissions.iter_mut().filter(|t| t.in_flight) {
             t.in_flight = false;
             self.paths[t.path.index()].retransmitted.leave(tsn);
-            self.mind.left_flight(t.path, c.info.len);
+            self.paths.seen_mut().leave(t.path, c.info.len);
         }
         self.tx.outstanding.set_state(tsn, ChunkState::Abandoned);
-        for p in &mut self.paths {
+        for p in self.paths.iter_mut() {
             p.timed = p.timed.filter(|t| *t != tsn);
         }
         let c = self.tx.outstanding.get(tsn).expect("just seen");
-        self.mind.signal(now, &Signal::Abandoned(&c.info));
+        self.driver.signal(self.paths.seen_mut(), now, &Signal::Abandoned(&c.info));
         for i in 0..self.paths.len() {
             self.prune(PathId(i as u8));
-            if self.mind.views[i].in_flight == 0 {
+            if self.paths.view(i).in_flight == 0 {
                 self.paths[i].t3 = None;
                 self.paths[i].tail.at = None;
             }

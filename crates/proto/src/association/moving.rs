@@ -67,11 +67,11 @@ impl Association {
         self.control.retain(|c| c.path != path || c.tuple.is_some() || fits(c));
         let sack = HEADER_LEN + SackHeader::encoded_len(4, 0);
         if self.rx.sack_due && self.rx.sack_via == path && room < sack {
-            let other = self.mind.control_path();
+            let other = self.paths.seen().control_path();
             self.rx.sack_due = !self.unproven(other);
             self.rx.sack_via = other;
         }
-        self.tx.forward_due &= path != self.mind.control_path_in_turn(self.tx.forward_tries);
+        self.tx.forward_due &= path != self.paths.seen().control_path_in_turn(self.tx.forward_tries);
         room
     }
 
@@ -99,7 +99,7 @@ impl Association {
 
     /// A heartbeat to the candidate of `path`, one a retransmission timeout.
     pub(super) fn probe_candidate(&mut self, now: Instant, path: PathId) {
-        let wait = self.config.rto_initial.min(self.mind.views[path.index()].rto);
+        let wait = self.config.rto_initial.min(self.paths.view(path.index()).rto);
         let cost = HEARTBEAT_PACKET as isize;
         let Some(candidate) = &mut self.paths[path.index()].candidate else { return };
         if candidate.next_probe > now || candidate.credit < cost + candidate.tuple.headers() as isize {
@@ -169,7 +169,7 @@ impl Association {
     /// RFC 6951 §5.4: the peer's UDP port is the one its last good packet came from. Once it is open, an association
     /// asks before it believes that.
     pub(super) fn follow_port(&mut self, now: Instant, from: FourTuple) -> Option<PathId> {
-        if self.mind.peer_reports {
+        if self.paths.seen().peer_reports() {
             return None;
         }
         let same =

@@ -59,7 +59,7 @@ impl Association {
 
     /// Bytes of a packet with nothing but the picked chunk.
     fn first_len(&self, pick: Pick) -> usize {
-        HEADER_LEN + self.mind.scheme.overhead() + DataHeader::encoded_len(pick.len)
+        HEADER_LEN + self.driver.scheme().overhead() + DataHeader::encoded_len(pick.len)
     }
 
     /// The path that has something to say: control first, then acknowledgements, then data.
@@ -76,7 +76,7 @@ impl Association {
             return None;
         }
         if let Some(i) = self.paths.iter().position(|p| !p.heartbeats.wanted.is_empty()) {
-            if self.mind.views[i].state == PathState::Closed {
+            if self.paths.view(i).state == PathState::Closed {
                 self.paths[i].heartbeats.wanted.clear();
                 return self.next_path(now);
             }
@@ -84,16 +84,16 @@ impl Association {
         }
         if self.rx.sack_due {
             if !self.is_open(self.rx.sack_via) {
-                self.rx.sack_via = self.mind.control_path();
+                self.rx.sack_via = self.paths.seen().control_path();
             }
             return Some(self.rx.sack_via);
         }
         if self.tx.forward_due {
-            return Some(self.mind.control_path_in_turn(self.tx.forward_tries));
+            return Some(self.paths.seen().control_path_in_turn(self.tx.forward_tries));
         }
         let path = self.pick(now).map(|p| p.path);
         // Looking for lost chunks may have found some that are too old.
-        let forward = || self.mind.control_path_in_turn(self.tx.forward_tries);
+        let forward = || self.paths.seen().control_path_in_turn(self.tx.forward_tries);
         path.or_else(|| self.tx.forward_due.then(forward))
     }
 }

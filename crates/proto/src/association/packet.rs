@@ -48,21 +48,21 @@ impl Association {
         let (alone, tag) = alone.map_or((false, None), |c| (c.alone, c.tag));
         let header = self.header(tag);
         let mut w = PacketWriter::new(buf, header);
-        let before = self.mind.views[path.index()].in_flight_chunks;
+        let before = self.paths.view(path.index()).in_flight_chunks;
         let signed = self.write_control(now, path, limit, &mut w);
         // What says goodbye says it last, or alone (RFC 9260 §3.3.7, §3.3.13).
         if !alone && !signed && self.state != State::Closed {
             if self.rx.sack_due && self.rx.sack_via == path {
                 self.write_sack(now, path, limit, &mut w);
             }
-            if self.tx.forward_due && path == self.mind.control_path_in_turn(self.tx.forward_tries) {
+            if self.tx.forward_due && path == self.paths.seen().control_path_in_turn(self.tx.forward_tries) {
                 self.write_forward(limit, &mut w);
             }
             self.write_data(now, path, limit, &mut w);
         }
         let len = w.finish();
         if len > 0 {
-            let data = self.mind.views[path.index()].in_flight_chunks > before;
+            let data = self.paths.view(path.index()).in_flight_chunks > before;
             self.packet_left(now, path, len, data);
         }
         len
@@ -70,7 +70,7 @@ impl Association {
 
     fn packet_left(&mut self, now: Instant, path: PathId, len: usize, data: bool) {
         let overhead = u64::from(self.config.encapsulation);
-        let (p, v) = (&mut self.paths[path.index()], &mut self.mind.views[path.index()]);
+        let (p, v) = self.paths.row_mut(path.index());
         p.credit = p.credit.map(|c| c.saturating_sub(len + p.tuple.headers()));
         p.stats.packets_sent += 1;
         p.stats.bytes_sent += len as u64;
@@ -222,9 +222,9 @@ impl Association {
     }
 
     fn write_data(&mut self, now: Instant, path: PathId, limit: usize, w: &mut PacketWriter<'_>) {
-        let state = self.mind.views[path.index()].state;
+        let state = self.paths.view(path.index()).state;
         let usable = !matches!(state, PathState::Closed | PathState::Unconfirmed) && !self.unproven(path);
-        let overhead = self.mind.scheme.overhead();
+        let overhead = self.driver.scheme().overhead();
         let mut first = true;
 
         while usable && let Some(pick) = self.pick(now).filter(|p| p.path == path) {

@@ -18,39 +18,31 @@ impl Association {
     pub(super) fn new_path(&mut self, now: Instant, tuple: FourTuple, mtu: Option<u16>) -> PathId {
         let ip_mtu = mtu.unwrap_or(self.config.mtu).max(LEAST_MTU);
         let path = Path::new(tuple, ip_mtu, &self.config, Instant::MAX);
-        let free = self.mind.views.iter().position(|v| v.state == PathState::Closed);
-        let i = free.unwrap_or(self.paths.len());
-        let id = PathId(i as u8);
-        let view = path::new_view(id, &tuple, &self.config, ip_mtu);
-        if i == self.paths.len() {
-            self.paths.push(path);
-            self.mind.views.push(view);
-        } else {
-            self.paths[i] = path;
-            self.mind.views[i] = view;
-        }
+        let id = self.paths.free_slot();
+        self.paths.put(path, path::new_view(id, &tuple, &self.config, ip_mtu));
         self.paths_moved = true;
         self.fit_payload();
-        self.mind.signal(now, &Signal::PathChanged(id));
+        self.driver.signal(self.paths.seen_mut(), now, &Signal::PathChanged(id));
         id
     }
 
     pub(super) fn room_for_a_path(&self) -> Result<(), AssociationError> {
-        let open = self.mind.views.iter().filter(|v| v.state != PathState::Closed).count();
+        let open = self.paths.views().iter().filter(|v| v.state != PathState::Closed).count();
         if open < MAX_PATHS { Ok(()) } else { Err(AssociationError::TooManyPaths) }
     }
 
     /// Largest payload that fits one packet on every path, room for reports included.
     pub(super) fn fit_payload(&mut self) {
-        let open = self.mind.views.iter().filter(|v| v.state != PathState::Closed);
+        let open = self.paths.views().iter().filter(|v| v.state != PathState::Closed);
         let least = open.map(|v| v.mtu).min().unwrap_or(512);
-        self.tx.max_payload = (least as usize).saturating_sub(16 + self.mind.scheme.overhead()).max(256) & !3;
+        self.tx.max_payload =
+            (least as usize).saturating_sub(16 + self.driver.scheme().overhead()).max(256) & !3;
         self.tx.pick = None;
     }
 
     /// The open path of a 4-tuple.
     pub(crate) fn path_of(&self, tuple: &FourTuple) -> Option<PathId> {
-        let open = |i: &usize| self.mind.views[*i].state != PathState::Closed;
+        let open = |i: &usize| self.paths.view(*i).state != PathState::Closed;
         (0..self.paths.len()).filter(open).find(|i| self.paths[*i].tuple == *tuple).map(|i| PathId(i as u8))
     }
 
@@ -61,10 +53,10 @@ impl Association {
 
     pub(super) fn set_path_state(&mut self, now: Instant, path: PathId, state: PathState) {
         let i = path.index();
-        if self.mind.views[i].state == state {
+        if self.paths.view(i).state == state {
             return;
         }
-        self.mind.views[i].state = state;
+        self.paths.view_mut(i).state = state;
         let down = matches!(state, PathState::PotentiallyFailed | PathState::Inactive);
         let stats = &mut self.paths[i].stats;
         match (down, stats.down_since) {
@@ -80,7 +72,7 @@ impl Association {
         }
         self.tx.assignment = None;
         self.tx.pick = None;
-        self.mind.signal(now, &Signal::PathChanged(path));
+        self.driver.signal(self.paths.seen_mut(), now, &Signal::PathChanged(path));
         self.events.push_back(Event::Path(path, PathChange::State(state)));
         self.offer_burst(now);
     }
@@ -92,7 +84,7 @@ impl Association {
         p.answered = Some(now);
         self.paths_moved |= p.credit.take().is_some();
         let state = if p.suspended.0 || p.suspended.1 { PathState::Suspended } else { PathState::Active };
-        self.mind.views[path.index()].error_count = 0;
+        self.paths.view_mut(path.index()).error_count = 0;
         self.set_path_state(now, path, state);
         self.schedule_heartbeat(now, path);
     }
@@ -118,10 +110,9 @@ impl Association {
         self.paths_moved = true;
         self.fit_payload();
         self.events.push_back(Event::Path(path, PathChange::Closed));
-        if self.mind.primary == path
-            && let Some(next) = self.mind.views.iter().find(|v| v.state != PathState::Closed)
-        {
-            self.mind.primary = next.id;
+        let next = self.paths.views().iter().find(|v| v.state != PathState::Closed).map(|v| v.id);
+        if let Some(next) = next.filter(|_| self.paths.seen().primary() == path) {
+            self.paths.seen_mut().set_primary(next);
         }
         self.keep_a_timer(now);
     }
@@ -134,16 +125,16 @@ impl Association {
         }
         let p = &mut self.paths[path.index()];
         p.ip_mtu = mtu;
-        self.mind.views[path.index()].mtu = p.packet_size(&self.config) as u64 - 12;
+        self.paths.view_mut(path.index()).mtu = p.packet_size(&self.config) as u64 - 12;
         self.fit_payload();
-        self.mind.signal(now, &Signal::PathChanged(path));
+        self.driver.signal(self.paths.seen_mut(), now, &Signal::PathChanged(path));
         self.events.push_back(Event::Path(path, PathChange::Mtu(mtu)));
     }
 
     /// When the core probes `path` by itself next (RFC 9260 §8.3): HB.interval + RTO with ±50 % jitter; failed paths
     /// at least as often as configured.
     pub(super) fn schedule_heartbeat(&mut self, now: Instant, path: PathId) {
-        let view = &self.mind.views[path.index()];
+        let view = self.paths.view(path.index());
         let jittered = view.rto.mul_f64(0.5 + self.random.unit());
         let mut wait = self.config.heartbeat_interval + jittered;
         match view.state {
@@ -163,7 +154,7 @@ impl Association {
     /// How often `path` is probed at least while failed, if that is configured: not before an answer can be expected,
     /// for the next probe starts when the last one timed out.
     fn probe_interval(&self, path: PathId) -> Option<Duration> {
-        let answer = self.mind.views[path.index()].rto_raw().unwrap_or_default();
+        let answer = self.paths.view(path.index()).rto_raw().unwrap_or_default();
         self.config.failed_probe_interval.map(|limit| limit.max(answer))
     }
 
@@ -176,7 +167,7 @@ impl Association {
         pad_to: usize,
     ) -> Heartbeat {
         let nonce = self.random.u64();
-        let view = &self.mind.views[path.index()];
+        let view = self.paths.view(path.index());
         let evidence = self.evidence_wait(path).filter(|_| self.paths[path.index()].confirmed);
         let timeout = match self.probe_interval(path) {
             _ if evidence.is_some() => evidence.unwrap_or_default(),
@@ -196,7 +187,7 @@ impl Association {
     pub(super) fn on_heartbeat(&mut self, now: Instant, heartbeat: Heartbeat, on: PathId, from: &FourTuple) {
         // A padded probe is an arrival of its own; echoing its padding would double the load.
         let info = heartbeat.info;
-        if info.len() > 64 && self.mind.peer_reports {
+        if info.len() > 64 && self.paths.seen().peer_reports() {
             let rx = crate::policy::RxInfo {
                 path: on,
                 bytes: info.len() as u64,
@@ -208,7 +199,7 @@ impl Association {
                 immediate: false,
                 packets_since_sack: self.rx.packets,
             };
-            self.mind.signal(now, &Signal::Arrived(&rx));
+            self.driver.signal(self.paths.seen_mut(), now, &Signal::Arrived(&rx));
             self.answer_heartbeat(on, from, info.slice(..64));
         } else {
             self.answer_heartbeat(on, from, info);
@@ -226,7 +217,7 @@ impl Association {
         let path = PathId(slot);
         if let Some(rtt) = self.candidate_answered(now, path, nonce) {
             let rtt = rtt.max(Duration::from_nanos(1));
-            path::sample(&mut self.mind.views[path.index()], &self.config, rtt);
+            path::sample(self.paths.view_mut(path.index()), &self.config, rtt);
             return;
         }
         if self.sounded(now, path, nonce) {
@@ -238,7 +229,7 @@ impl Association {
             return;
         };
         path::sample(
-            &mut self.mind.views[path.index()],
+            self.paths.view_mut(path.index()),
             &self.config,
             answer.rtt.max(Duration::from_nanos(1)),
         );
@@ -248,7 +239,7 @@ impl Association {
             self.confirm(now, path);
         }
         let info = HeartbeatInfo { path, rtt: Some(answer.rtt), probe: answer.probe, sent: answer.sent };
-        self.mind.signal(now, &Signal::Heartbeat(&info));
+        self.driver.signal(self.paths.seen_mut(), now, &Signal::Heartbeat(&info));
         if !answer.probe {
             self.schedule_heartbeat(now, path);
         }
@@ -259,14 +250,18 @@ impl Association {
     pub(super) fn on_heartbeat_timeout(&mut self, now: Instant, path: PathId) {
         while let Some((sent, probe)) = self.paths[path.index()].heartbeats.expire(now) {
             self.paths[path.index()].stats.heartbeats_lost += 1;
-            self.mind.signal(now, &Signal::Heartbeat(&HeartbeatInfo { path, rtt: None, probe, sent }));
+            self.driver.signal(
+                self.paths.seen_mut(),
+                now,
+                &Signal::Heartbeat(&HeartbeatInfo { path, rtt: None, probe, sent }),
+            );
             if probe {
                 continue;
             }
             if self.config.failed_after.is_none() || !self.paths[path.index()].confirmed {
-                path::back_off(&mut self.mind.views[path.index()], &self.config);
+                path::back_off(self.paths.view_mut(path.index()), &self.config);
             }
-            if self.mind.views[path.index()].state == PathState::Unconfirmed {
+            if self.paths.view(path.index()).state == PathState::Unconfirmed {
                 self.retry_unconfirmed(now, path);
             } else {
                 self.path_error(now, path);
@@ -278,10 +273,10 @@ impl Association {
     /// A path that was never confirmed, or not since it moved, is probed a few times and then dropped; the last one
     /// that could carry anything is probed as long as the association may live.
     fn retry_unconfirmed(&mut self, now: Instant, path: PathId) {
-        self.mind.views[path.index()].error_count += 1;
-        let mute = self.mind.usable().is_empty();
-        let given_up = self.mind.views[path.index()].error_count > self.config.path_max_retrans;
-        if given_up && !(mute && self.mind.primary == path) && !self.silence.lasts() {
+        self.paths.view_mut(path.index()).error_count += 1;
+        let mute = self.paths.usable().is_empty();
+        let given_up = self.paths.view(path.index()).error_count > self.config.path_max_retrans;
+        if given_up && !(mute && self.paths.seen().primary() == path) && !self.silence.lasts() {
             self.close_path(now, path);
             return;
         }
@@ -298,12 +293,12 @@ impl Association {
         }
         for i in 0..self.paths.len() {
             let path = PathId(i as u8);
-            let idle_since = self.mind.views[i].last_sent;
+            let idle_since = self.paths.view(i).last_sent;
             if self.paths[i].heartbeats.next > now || !self.is_open(path) {
                 continue;
             }
             // RFC 9260 §8.3: only idle paths are probed; one that carries data proves itself by its SACKs.
-            let busy = self.mind.views[i].state == PathState::Active
+            let busy = self.paths.view(i).state == PathState::Active
                 && self.paths[i].timed.is_some()
                 && idle_since.is_some_and(|t| now - t < self.config.heartbeat_interval);
             if !busy && !self.paths[i].heartbeats.awaiting() {
@@ -314,7 +309,11 @@ impl Association {
             }
             self.schedule_heartbeat(now, path);
         }
-        while let Some(probe) = self.mind.probe(now).filter(|p| self.is_open(p.path)) {
+        while let Some(probe) = self
+            .driver
+            .ask(self.paths.seen(), now, |scheme, view| scheme.probe(view))
+            .filter(|p| self.is_open(p.path))
+        {
             if self.unproven(probe.path) {
                 continue;
             }

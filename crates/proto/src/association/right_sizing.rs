@@ -222,15 +222,15 @@ impl Association {
     /// Fits the send buffer to the congestion windows, if it may grow.
     pub(super) fn fit_send_buffer(&mut self, now: Instant) {
         let Some(limit) = self.config.buffer_limit else { return };
-        let usable = self.mind.usable();
-        let views = || self.mind.views.iter().filter(|v| usable.contains(v.id));
+        let usable = self.paths.usable();
+        let views = || self.paths.views().iter().filter(|v| usable.contains(v.id));
         let longest = views().filter_map(|v| v.srtt).max().unwrap_or_default().as_secs_f64();
         let carried = views().map(|v| match v.srtt.map(|srtt| srtt.as_secs_f64()) {
             Some(srtt) if srtt > 0.0 => v.limit.cwnd as f64 * longest / srtt,
             _ => v.limit.cwnd as f64,
         });
         let carried = carried.sum::<f64>() as u64;
-        let held = (self.outstanding_bytes() as u64).saturating_sub(self.mind.in_flight);
+        let held = (self.outstanding_bytes() as u64).saturating_sub(self.paths.seen().in_flight());
         let tx = &mut self.tx.size;
         if let Some(periods) = tx.periods.ended(now) {
             tx.need.turn(periods);
@@ -284,8 +284,8 @@ impl Association {
     /// Measures the round trips of paths by which data come.
     fn sound(&mut self, now: Instant) {
         for path in self.rx.size.heard.iter() {
-            let p = &mut self.paths[path.index()];
-            let proven = p.confirmed && self.mind.views[path.index()].state != PathState::Closed;
+            let (p, view) = self.paths.row_mut(path.index());
+            let proven = p.confirmed && view.state != PathState::Closed;
             let lost = p.sounding.pending.is_some_and(|(_, sent)| now - sent >= SOUND_LOST);
             let (last, arrived) = p.sounding.last;
             let first = p.sounding.rtt.is_none() && p.sounding.pending.is_none();

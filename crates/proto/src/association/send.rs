@@ -124,7 +124,7 @@ impl Association {
             sent: 0,
         });
         if idle {
-            self.mind.signal(now, &Signal::Queued);
+            self.driver.signal(self.paths.seen_mut(), now, &Signal::Queued);
         }
         self.offer_burst(now);
         Ok(id)
@@ -140,11 +140,11 @@ impl Association {
 
     /// A send opportunity that no SACK gave: Max.Burst packets a path (RFC 9260 §6.1 D).
     pub(super) fn offer_burst(&mut self, now: Instant) {
-        for (p, v) in self.paths.iter_mut().zip(&mut self.mind.views) {
+        for (p, v) in self.paths.rows_mut() {
             p.burst = p.burst.max(self.config.max_burst);
             v.blocked = p.pace > now;
         }
-        self.mind.held = false;
+        self.driver.set_held(false);
     }
 
     /// The next chunk and its path, remembered until it is sent or something happens.
@@ -174,7 +174,7 @@ impl Association {
         if self.tx.lost.is_empty() || !self.may_send_data() {
             return None;
         }
-        let any_room = self.mind.views.iter().any(|v| v.has_room());
+        let any_room = self.paths.views().iter().any(|v| v.has_room());
         if !any_room && !self.paths.iter().any(|p| p.free_retransmit) {
             return None;
         }
@@ -205,7 +205,7 @@ impl Association {
                             continue;
                         }
                         self.stats.refused_assignments += 1;
-                        self.mind.held = true;
+                        self.driver.set_held(true);
                     }
                 }
                 Retransmit::Abandon => self.stats.refused_assignments += 1,
@@ -221,8 +221,12 @@ impl Association {
         let chunk = self.tx.outstanding.get(tsn)?;
         let ChunkState::Lost(cause) = chunk.state else { return None };
         let expired = self.peer_partial && chunk.info.expires.is_some_and(|e| e <= now);
-        let verdict =
-            if expired { Retransmit::Abandon } else { self.mind.retransmit(now, &chunk.info, cause) };
+        let verdict = if expired {
+            Retransmit::Abandon
+        } else {
+            self.driver
+                .ask(self.paths.seen(), now, |scheme, view| scheme.retransmit(view, &chunk.info, cause))
+        };
         self.tx.outstanding.set_requeued(tsn, verdict == Retransmit::Requeue);
         Some(verdict)
     }
@@ -230,7 +234,7 @@ impl Association {
     /// Where the scheduler sends the lost chunk `tsn`: the first path, and those that get a copy. An assignment is for
     /// this chunk alone: the next one was on other paths, and is asked about by itself.
     fn assigned_again(&mut self, now: Instant, tsn: Tsn) -> Option<(PathId, PathSet)> {
-        if self.mind.aggregate.is_some_and(|a| self.mind.in_flight >= a) {
+        if self.driver.aggregate().is_some_and(|a| self.paths.seen().in_flight() >= a) {
             return None;
         }
         let path = self.assigned(now, Next::Lost(tsn))?;
@@ -242,24 +246,24 @@ impl Association {
     /// Whether a lost chunk may leave on `path`: in its window, or as the one packet that a fast retransmit may send
     /// at once (RFC 9260 §7.2.4).
     fn admits_again(&self, path: PathId) -> bool {
-        let Some(v) = self.mind.views.get(path.index()) else { return false };
-        if !self.mind.usable().contains(path) {
+        let Some(v) = self.paths.views().get(path.index()) else { return false };
+        if !self.paths.usable().contains(path) {
             return false;
         }
         self.paths[path.index()].free_retransmit || (v.has_room() && !self.aggregate_full())
     }
 
     pub(super) fn admits_new(&self, path: PathId) -> bool {
-        let room = self.mind.views.get(path.index()).is_some_and(|v| v.has_room());
-        room && self.mind.usable().contains(path)
+        let room = self.paths.views().get(path.index()).is_some_and(|v| v.has_room());
+        room && self.paths.usable().contains(path)
     }
 
     fn any_admits_new(&self) -> bool {
-        self.mind.views.iter().any(|v| self.admits_new(v.id))
+        self.paths.views().iter().any(|v| self.admits_new(v.id))
     }
 
     pub(super) fn aggregate_full(&self) -> bool {
-        self.mind.aggregate.is_some_and(|a| self.mind.in_flight >= a)
+        self.driver.aggregate().is_some_and(|a| self.paths.seen().in_flight() >= a)
     }
 
     fn pick_new(&mut self, now: Instant) -> Option<Pick> {
@@ -270,7 +274,7 @@ impl Association {
             }
             if !self.give_up_next(now) {
                 self.stats.refused_assignments += 1;
-                self.mind.held = true;
+                self.driver.set_held(true);
                 return pick;
             }
         }
@@ -279,7 +283,7 @@ impl Association {
     fn pick_next(&mut self, now: Instant) -> Option<Pick> {
         if !self.may_send_data() {
             self.stats.set_blocked(now, false, false);
-            self.mind.blocked = None;
+            self.paths.seen_mut().set_blocked(None);
             return None;
         }
         if self.tx.queue.head_expired(now) {
@@ -295,7 +299,7 @@ impl Association {
             return None;
         };
         let book = len as u64 + 16;
-        let window = book <= self.mind.rwnd() || self.mind.in_flight == 0;
+        let window = book <= self.paths.seen().rwnd() || self.paths.seen().in_flight() == 0;
         let refused = !window && self.any_admits_new();
         self.stats.set_blocked(now, refused, false);
         self.note_blocked(now, refused.then_some(BlockedBy::ReceiveWindow));
@@ -309,7 +313,7 @@ impl Association {
     /// The paths of the assignment but `path`.
     fn copies(&self, path: PathId) -> PathSet {
         let paths = self.tx.assignment.iter().flat_map(|a| a.paths.iter().copied());
-        paths.filter(|p| *p != path && self.mind.usable().contains(*p)).collect()
+        paths.filter(|p| *p != path && self.paths.usable().contains(*p)).collect()
     }
 
     /// The first path of the scheduler's assignment that admits a chunk; asks for a new assignment when the last one
@@ -322,12 +326,12 @@ impl Association {
             self.tx.assignment = Some(a);
             return Some(path);
         }
-        if self.mind.held || !self.mind.views.iter().any(|v| v.has_room()) {
+        if self.driver.held() || !self.paths.views().iter().any(|v| v.has_room()) {
             return None;
         }
         let backlog = self.backlog(now, next)?;
-        let Some(a) = self.mind.next(now, &backlog) else {
-            self.mind.held = true;
+        let Some(a) = self.driver.next(self.paths.seen_mut(), now, &backlog) else {
+            self.driver.set_held(true);
             return None;
         };
         if a.paths.is_empty() {
@@ -341,7 +345,7 @@ impl Association {
             }
             None => {
                 self.stats.refused_assignments += 1;
-                self.mind.held = true;
+                self.driver.set_held(true);
                 None
             }
         }
@@ -421,7 +425,7 @@ impl Association {
                 } else {
                     path.originals.push_back(tsn);
                 }
-                for p in &mut self.paths {
+                for p in self.paths.iter_mut() {
                     p.timed = p.timed.filter(|t| *t != tsn);
                 }
                 tsn
@@ -437,7 +441,7 @@ impl Association {
                 if self.tx.queue.is_empty() {
                     self.tx.assignment = None;
                 }
-                self.mind.last_path_used = Some(pick.path);
+                self.paths.seen_mut().set_last_path_used(pick.path);
                 let alone = !self.tx.copies.iter().any(|(copy, _)| *copy == tsn);
                 if alone && self.paths[pick.path.index()].timed.is_none() {
                     self.paths[pick.path.index()].timed = Some(tsn);
@@ -452,15 +456,14 @@ impl Association {
     fn entered_flight(&mut self, now: Instant, path: PathId, tsn: Tsn) {
         let Some(chunk) = self.tx.outstanding.get(tsn) else { return };
         let len = chunk.info.len;
-        self.tx.probing_zero_window |= self.mind.rwnd() < len;
-        self.mind.entered_flight(path, len);
-        let view = &mut self.mind.views[path.index()];
+        self.tx.probing_zero_window |= self.paths.seen().rwnd() < len;
+        self.paths.seen_mut().enter(path, len);
+        let (p, view) = self.paths.row_mut(path.index());
         view.last_sent = Some(now);
-        let p = &mut self.paths[path.index()];
         p.t3 = p.t3.or(Some(now + view.rto));
         p.stats.chunks_sent += 1;
         p.stats.payload_sent += chunk.payload.len() as u64;
-        self.mind.sent(now, &chunk.info);
+        self.driver.sent(self.paths.seen(), now, &chunk.info);
         self.arm_tail(now, path);
     }
 

@@ -71,11 +71,11 @@ impl Association {
 
     /// SHUTDOWN or SHUTDOWN ACK, by state, with T2 running.
     fn send_shutdown(&mut self, now: Instant) {
-        let usable: Vec<PathId> = self.mind.usable().iter().collect();
+        let usable: Vec<PathId> = self.paths.usable().iter().collect();
         let turn = self.t2_tries as usize;
-        let path = usable.get(turn % usable.len().max(1)).copied().unwrap_or(self.mind.primary);
+        let path = usable.get(turn % usable.len().max(1)).copied().unwrap_or(self.paths.seen().primary());
         if self.t2_tries > 0 {
-            crate::path::back_off(&mut self.mind.views[path.index()], &self.config);
+            crate::path::back_off(self.paths.view_mut(path.index()), &self.config);
         }
         if self.state == State::ShutdownSent {
             self.push_control(path, Shutdown { cumulative_tsn_ack: self.rx.tracker.cum_tsn() });
@@ -85,7 +85,7 @@ impl Association {
         if self.t2_tries > 0 {
             self.push_moved(path);
         }
-        self.t2 = Some(now + self.mind.views[path.index()].rto);
+        self.t2 = Some(now + self.paths.view(path.index()).rto);
     }
 
     /// T2-shutdown expired.

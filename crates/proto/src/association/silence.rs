@@ -59,7 +59,7 @@ impl Association {
 
     fn probe_all(&mut self, which: impl Fn(&crate::policy::PathView) -> bool) {
         for i in 0..self.paths.len() {
-            let view = &self.mind.views[i];
+            let view = self.paths.view(i);
             // Those that were never confirmed have their own number of tries.
             let known = !matches!(view.state, PathState::Closed | PathState::Unconfirmed);
             if known && which(view) && !self.unproven(view.id) {
@@ -95,12 +95,12 @@ impl Association {
             if !self.is_open(other) {
                 continue;
             }
-            path::forget_back_off(&mut self.mind.views[i], &self.config);
+            path::forget_back_off(self.paths.view_mut(i), &self.config);
             self.lose_older(now, other, if other == path { sent } else { now });
-            let rto = self.mind.views[i].rto;
-            self.paths[i].t3 = (self.mind.views[i].in_flight > 0).then_some(now + rto);
+            let rto = self.paths.view(i).rto;
+            self.paths[i].t3 = (self.paths.view(i).in_flight > 0).then_some(now + rto);
             // It failed when this one did; whether it is back too its heartbeats tell.
-            let view = &self.mind.views[i];
+            let view = self.paths.view(i);
             if other != path && view.error_count > 0 && view.state == PathState::Active {
                 self.set_path_state(now, other, PathState::PotentiallyFailed);
             }

@@ -11,14 +11,14 @@ use super::auth::AuthKeys;
 use super::control::{Control, ReliableReport};
 use super::copies::Copies;
 use super::event::{CloseReason, Event};
-use super::mind::Mind;
+use super::path_table::PathTable;
 use super::right_sizing::{ReceiveSize, SendSize};
 use super::send::Pick;
 use super::silence::Silence;
 use super::stats::AssociationStats;
 use crate::config::TransportConfig;
 use crate::path::Path;
-use crate::policy::{Assignment, HeadOfLine, PathId, PathSet, PathView, Rules, Scheme};
+use crate::policy::{Assignment, Driver, HeadOfLine, PathId, PathSet, PathView, Rules, Scheme};
 use crate::rx::{Message, Reassembly, TsnTracker};
 use crate::seeds::{Random, Seeds};
 use crate::time::Instant;
@@ -155,8 +155,8 @@ pub struct Association {
     pub(super) local_tag: VerificationTag,
     pub(super) peer_tag: VerificationTag,
     pub(super) initial_tsn: Tsn,
-    pub(super) mind: Mind,
-    pub(super) paths: Vec<Path>,
+    pub(super) driver: Driver,
+    pub(super) paths: PathTable,
     pub(super) tx: Sending,
     pub(super) rx: Receiving,
     pub(super) auth: Option<AuthKeys>,
@@ -205,8 +205,8 @@ impl Association {
             local_tag,
             peer_tag: VerificationTag(0),
             initial_tsn,
-            mind: Mind::new(scheme),
-            paths: Vec::new(),
+            driver: Driver::new(scheme),
+            paths: PathTable::default(),
             tx: Sending::new(&config, initial_tsn),
             rx: Receiving::new(&config, Tsn(0)),
             auth: None,
@@ -237,7 +237,7 @@ impl Association {
 
     /// All path slots, closed ones included.
     pub fn paths(&self) -> &[PathView] {
-        &self.mind.views
+        self.paths.views()
     }
 
     /// The parameters it was opened with.
@@ -268,13 +268,13 @@ impl Association {
 
     /// The scheme's name.
     pub fn scheme_name(&self) -> &str {
-        self.mind.scheme.name()
+        self.driver.scheme().name()
     }
 
     /// What the scheme has to say of the state it is in, each sentence once. See [`crate::policy::Policy::remarks`].
     pub fn remarks(&self, now: Instant) -> Vec<&'static str> {
         let mut all = Vec::new();
-        self.mind.scheme.remarks(&self.mind.view(now), &mut all);
+        self.driver.scheme().remarks(&self.paths.seen().view(now), &mut all);
         let mut said = Vec::new();
         all.retain(|remark| {
             let new = !said.contains(remark);
@@ -287,7 +287,7 @@ impl Association {
     /// The scheme's own counters, in its order. See [`crate::policy::Policy::counters`].
     pub fn scheme_counters(&self) -> Vec<(&'static str, u64)> {
         let mut all = Vec::new();
-        self.mind.scheme.counters(&mut all);
+        self.driver.scheme().counters(&mut all);
         all
     }
 
@@ -345,7 +345,7 @@ impl Association {
     }
 
     pub(crate) fn signal(&mut self, now: Instant, signal: &crate::policy::Signal<'_>) {
-        self.mind.signal(now, signal);
+        self.driver.signal(self.paths.seen_mut(), now, signal);
     }
 
     pub(crate) fn local_initial_tsn(&self) -> Tsn {
@@ -369,7 +369,7 @@ impl Association {
 
     fn open_paths(&self) -> impl Iterator<Item = &Path> {
         let open = |(_, v): &(&Path, &PathView)| v.state != crate::policy::PathState::Closed;
-        self.paths.iter().zip(&self.mind.views).filter(open).map(|(p, _)| p)
+        self.paths.rows().filter(open).map(|(p, _)| p)
     }
 
     pub(super) fn close(&mut self, reason: CloseReason) {
@@ -378,12 +378,9 @@ impl Association {
         }
         self.state = State::Closed;
         self.tx.clear();
-        self.mind.in_flight = 0;
-        for v in &mut self.mind.views {
-            (v.in_flight, v.in_flight_chunks) = (0, 0);
-        }
+        self.paths.seen_mut().clear_flights();
         (self.t1, self.t2, self.t5) = (None, None, None);
-        for p in &mut self.paths {
+        for p in self.paths.iter_mut() {
             p.t3 = None;
             p.unsettled.clear();
             p.owed.clear();

@@ -32,9 +32,9 @@ impl Association {
     /// How long an acknowledgement may take: two round trips, one and a half if there is another path to go on by, more if
     /// they vary, and the peer's delay if it has no second packet to acknowledge at once (RFC 8985 §7.2).
     fn probe_timeout(&self, path: PathId) -> Option<Duration> {
-        let v = &self.mind.views[path.index()];
+        let v = self.paths.view(path.index());
         let trip = v.srtt.filter(|_| self.config.tail_probes)?;
-        let more = if self.mind.usable().len() > 1 { trip / 2 } else { trip };
+        let more = if self.paths.usable().len() > 1 { trip / 2 } else { trip };
         let delay = if v.in_flight_chunks > 1 { Duration::ZERO } else { self.config.sack_delay };
         Some(trip + more.max(4 * v.rttvar) + delay)
     }
@@ -51,7 +51,7 @@ impl Association {
 
     /// Something sent on `path` was acknowledged, the newest at `newest`, or nothing is in flight there any more.
     pub(super) fn restart_tail(&mut self, now: Instant, path: PathId, newest: Option<Instant>) {
-        let view = &self.mind.views[path.index()];
+        let view = self.paths.view(path.index());
         let wait = if view.in_flight > 0 { self.probe_timeout(path) } else { None };
         let least = now + view.srtt.unwrap_or_default() / 2;
         let at = wait.map(|wait| (self.silent_since(now, path, newest) + wait).max(least));
@@ -64,7 +64,7 @@ impl Association {
     fn silent_since(&self, now: Instant, path: PathId, newest: Option<Instant>) -> Instant {
         let next = self.paths[path.index()].originals.front().and_then(|tsn| self.tx.outstanding.get(*tsn));
         let left = next.map(|chunk| chunk.info.transmissions[0].at);
-        let several = self.mind.usable().len() > 1;
+        let several = self.paths.usable().len() > 1;
         let left = left.filter(|left| several && newest.is_some_and(|newest| *left >= newest));
         left.unwrap_or_else(|| self.expected(now, path, newest))
     }
@@ -72,7 +72,7 @@ impl Association {
     /// From when on the next acknowledgement of `path` is waited for, after one of what left at `newest`: from when that one
     /// was to be expected. If it came later, those before it were lost, and the path may be why.
     pub(super) fn expected(&self, now: Instant, path: PathId, newest: Option<Instant>) -> Instant {
-        let trip = self.mind.views[path.index()].srtt.filter(|_| self.config.tail_probes);
+        let trip = self.paths.view(path.index()).srtt.filter(|_| self.config.tail_probes);
         newest.zip(trip).map_or(now, |(sent, trip)| now.min(sent + trip))
     }
 
@@ -85,7 +85,7 @@ impl Association {
             return true;
         }
         let lately = p.tail.own_trip.is_some_and(|at| now - at < OWN_TRIP);
-        let usual = self.mind.views[path.index()].rto_raw();
+        let usual = self.paths.view(path.index()).rto_raw();
         !(self.config.tail_probes && lately && usual.is_some_and(|usual| rtt > usual))
     }
 
@@ -98,7 +98,7 @@ impl Association {
         let (earliest, latest) = (self.earliest_outstanding(path), self.highest_in_flight(path));
         let (Some(earliest), Some(latest)) = (earliest, latest) else { return };
         let overrun = self.tx.outstanding.gaps_reported() > MANY_GAPS;
-        if overrun || self.mind.views[i].state != PathState::Active || self.mind.a_rwnd == 0 {
+        if overrun || self.paths.view(i).state != PathState::Active || self.paths.seen().a_rwnd() == 0 {
             return;
         }
         self.paths[i].tail.spent = true;
@@ -113,7 +113,7 @@ impl Association {
             self.paths[i].tail.probe = Some((latest, now));
             self.send_again(latest, path);
         }
-        let v = &self.mind.views[i];
+        let v = self.paths.view(i);
         let trip = v.srtt.unwrap_or_default();
         let answer = now + trip + (trip / 4).max(4 * v.rttvar) + self.config.sack_delay;
         self.paths[i].t3 = self.paths[i].t3.map(|t3| t3.max(answer));
@@ -121,14 +121,14 @@ impl Association {
 
     /// The quickest other path on which nothing is amiss.
     fn other_way(&self, path: PathId) -> Option<PathId> {
-        let usable = self.mind.usable();
+        let usable = self.paths.usable();
         let fine = |v: &&crate::policy::PathView| {
             v.id != path
                 && usable.contains(v.id)
                 && v.error_count == 0
                 && !self.paths[v.id.index()].tail.spent
         };
-        self.mind.views.iter().filter(fine).min_by_key(|v| (v.srtt, v.id)).map(|v| v.id)
+        self.paths.views().iter().filter(fine).min_by_key(|v| (v.srtt, v.id)).map(|v| v.id)
     }
 
     /// T3-rtx expired before a probe left: the probe goes first, and its answer is waited for. Timeouts of a round-trip
@@ -136,10 +136,10 @@ impl Association {
     pub(super) fn probes_first(&mut self, now: Instant, path: PathId) -> bool {
         let i = path.index();
         let overrun = self.tx.outstanding.gaps_reported() > MANY_GAPS;
-        if overrun || self.paths[i].tail.spent || self.mind.views[i].state != PathState::Active {
+        if overrun || self.paths[i].tail.spent || self.paths.view(i).state != PathState::Active {
             return false;
         }
-        if !self.config.tail_probes || self.mind.views[i].srtt.is_none() {
+        if !self.config.tail_probes || self.paths.view(i).srtt.is_none() {
             return false;
         }
         self.paths[i].t3 = Some(now);
@@ -171,7 +171,7 @@ impl Association {
                 continue;
             }
             self.paths[i].tail.probe = None;
-            let view = &self.mind.views[i];
+            let view = self.paths.view(i);
             let (least, trip) = (view.min_rtt.unwrap_or_default(), view.srtt.unwrap_or_default());
             let acked = self.tx.outstanding.get(tsn).is_none_or(|c| c.acked());
             if !acked || now - sent < least {
@@ -191,7 +191,11 @@ impl Association {
                 let highest = self.highest_in_flight(path).unwrap_or(tsn);
                 self.paths[i].recover = Some(highest);
                 let (trigger, cause) = (LossTrigger::FastRetransmit, LossCause::Congestion);
-                self.mind.signal(now, &Signal::LossEvent { path, trigger, highest, cause });
+                self.driver.signal(
+                    self.paths.seen_mut(),
+                    now,
+                    &Signal::LossEvent { path, trigger, highest, cause },
+                );
             }
         }
     }
@@ -224,7 +228,7 @@ impl Association {
             return;
         };
         let Some(at) = self.paths[first.path.index()].undo.filter(|at| first.at <= *at) else { return };
-        let least = self.mind.views.iter().filter_map(|v| v.min_rtt).min().unwrap_or_default();
+        let least = self.paths.views().iter().filter_map(|v| v.min_rtt).min().unwrap_or_default();
         // Whatever was sent again since and could be answered by now may be what this answers.
         let answers = |t: &Transmission| t.at >= at && now - t.at >= least;
         if last.at >= at && !chunk.info.transmissions[1..].iter().any(answers) {
@@ -238,7 +242,7 @@ impl Association {
     pub(super) fn undo_timeout(&mut self, now: Instant, path: PathId, late: Tsn) {
         let i = path.index();
         let Some(at) = self.paths[i].undo.take() else { return };
-        let threshold = self.mind.scheme.threshold(path).max(1);
+        let threshold = self.driver.scheme().threshold(path).max(1);
         let by_timeout = |tsn: &Tsn| {
             let chunk = self.tx.outstanding.get(*tsn).filter(|c| matches!(c.state, ChunkState::Lost(_)));
             let once =
@@ -257,7 +261,7 @@ impl Association {
             chunk.info.transmissions[0].in_flight = true;
             chunk.info.losses = chunk.info.losses.saturating_sub(1);
             let len = chunk.info.len;
-            self.mind.entered_flight(path, len);
+            self.paths.seen_mut().enter(path, len);
             self.paths[i].stats.lost_timeout -= 1;
         }
         let outstanding = &self.tx.outstanding;
@@ -265,8 +269,8 @@ impl Association {
         self.tx.lost.retain(lost);
         self.tx.pick = None;
         self.path_answered(now, path);
-        if self.mind.views[i].in_flight > 0 {
-            self.paths[i].t3 = Some(now + self.mind.views[i].rto);
+        if self.paths.view(i).in_flight > 0 {
+            self.paths[i].t3 = Some(now + self.paths.view(i).rto);
         }
         self.restart_tail(now, path, None);
     }

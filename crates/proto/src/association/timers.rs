@@ -56,11 +56,9 @@ impl Association {
             offer(self.silence.timeout(), Timer::Heartbeat);
             offer(self.tx.forward_timer, Timer::ForwardTsn);
             offer(self.reports_timeout(), Timer::Report);
-            offer(self.mind.scheme.poll_timeout(), Timer::Scheme);
+            offer(self.driver.scheme().poll_timeout(), Timer::Scheme);
             let data_waits = !self.tx.queue.is_empty() || !self.tx.lost.is_empty();
-            for (p, v) in
-                self.paths.iter().zip(&self.mind.views).filter(|(_, v)| v.state != PathState::Closed)
-            {
+            for (p, v) in self.paths.rows().filter(|(_, v)| v.state != PathState::Closed) {
                 offer(p.t3, Timer::T3);
                 offer(p.tail.at, Timer::Tail);
                 offer(p.heartbeats.deadline(), Timer::HeartbeatTimeout);
@@ -98,7 +96,7 @@ impl Association {
         if due(self.tx.forward_timer) {
             self.tx.forward_due = true;
             self.tx.forward_tries += 1;
-            let rto = self.mind.views[self.mind.control_path().index()].rto;
+            let rto = self.paths.view(self.paths.seen().control_path().index()).rto;
             self.tx.forward_timer = Some(now + rto);
         }
         for i in 0..self.paths.len() {
@@ -110,8 +108,8 @@ impl Association {
             return;
         }
         self.resend_reports(now);
-        if due(self.mind.scheme.poll_timeout()) {
-            self.mind.signal(now, &Signal::Tick);
+        if due(self.driver.scheme().poll_timeout()) {
+            self.driver.signal(self.paths.seen_mut(), now, &Signal::Tick);
         }
         self.maybe_progress_shutdown(now);
         self.after_input(now);
@@ -130,10 +128,10 @@ impl Association {
         if self.paths[path.index()].heartbeats.deadline().is_some_and(|t| t <= now) {
             self.on_heartbeat_timeout(now, path);
         }
-        let (p, v) = (&self.paths[path.index()], &mut self.mind.views[path.index()]);
+        let (p, v) = self.paths.row_mut(path.index());
         if v.blocked && p.burst > 0 && p.pace <= now {
             v.blocked = false;
-            self.mind.held = false;
+            self.driver.set_held(false);
         }
     }
 }

@@ -16,7 +16,7 @@ const LEAST_WAIT: Duration = Duration::from_millis(250);
 impl Association {
     /// Whether error number `errors` on `path` makes it potentially failed, and failed.
     pub(super) fn verdicts(&self, now: Instant, path: PathId, errors: u32) -> (bool, bool) {
-        let (p, v) = (&self.paths[path.index()], &self.mind.views[path.index()]);
+        let (p, v) = (&self.paths[path.index()], self.paths.view(path.index()));
         let pf = self.config.pf_max_retrans;
         let Some(after) = self.config.failed_after else {
             return (pf.is_some_and(|pf| errors > pf), errors > self.config.path_max_retrans);
@@ -30,7 +30,7 @@ impl Association {
 
     /// How long a heartbeat's answer is waited for where verdicts need evidence; the next one leaves then.
     pub(super) fn evidence_wait(&self, path: PathId) -> Option<Duration> {
-        let v = &self.mind.views[path.index()];
+        let v = self.paths.view(path.index());
         let usual = v.rto_raw().unwrap_or(self.config.rto_initial).max(self.config.rto_min);
         self.config.failed_after.map(|_| usual.max(LEAST_WAIT))
     }

@@ -5,14 +5,18 @@
 
 #[cfg(any(test, feature = "contract"))]
 pub mod contract;
+mod driver;
 mod head_of_line;
 mod parts;
+mod path_views;
 mod signal;
 mod traits;
 mod view;
 
+pub(crate) use driver::Driver;
 pub use head_of_line::{Blocked, BlockedBy, HeadOfLine, Holder, Rules};
 pub use parts::Parts;
+pub(crate) use path_views::PathViews;
 pub use signal::{
     AckInfo, ChunkInfo, HeartbeatInfo, LinkId, LinkSample, LossCause, LossTrigger, Report, RxInfo, Signal,
     Transmission,

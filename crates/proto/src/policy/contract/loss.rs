@@ -12,7 +12,7 @@ impl Model {
         let missing: Vec<u32> = self.chunks.iter().filter(|(_, c)| open(c)).map(|(s, _)| *s).collect();
         for seq in missing {
             let misses = self.ends[SENDER].misses(self.now, ack, &self.chunks[&seq].info);
-            let threshold = self.ends[SENDER].scheme.threshold(ack.path);
+            let threshold = self.ends[SENDER].driver.scheme().threshold(ack.path);
             assert!(threshold > 0, "a loss without a miss");
             let chunk = self.chunks.get_mut(&seq).expect("just seen");
             let first_sent = chunk.info.transmissions[0].at;
@@ -51,9 +51,9 @@ impl Model {
         let Some(highest) = self.highest_in_flight(path) else { return };
         // The view is as of the last signal but `Sent`, after which limits are not read.
         let end = &self.ends[SENDER];
-        let before = end.views[path.index()].limit.cwnd.max(end.scheme.limit(path).cwnd);
+        let before = end.view(path).limit.cwnd.max(end.driver.scheme().limit(path).cwnd);
         self.loss_event(path, LossTrigger::HeadOfLine, highest, LossCause::Congestion);
-        let after = self.ends[SENDER].views[path.index()].limit.cwnd;
+        let after = self.ends[SENDER].view(path).limit.cwnd;
         assert!(after <= before, "a penalty made the window of path {path:?} {after} of {before}");
     }
 
@@ -68,9 +68,7 @@ impl Model {
         let t = chunk.info.transmissions.iter_mut().find(|t| t.path == path && t.in_flight)?;
         t.in_flight = false;
         chunk.info.losses = chunk.info.losses.saturating_add(1);
-        let view = &mut self.ends[SENDER].views[path.index()];
-        view.in_flight -= chunk.info.len;
-        view.in_flight_chunks -= 1;
+        self.ends[SENDER].views.leave(path, chunk.info.len);
         let cause = self.ends[SENDER].classify(self.now, &chunk.info, trigger);
         if !chunk.info.transmissions.iter().any(|t| t.in_flight) {
             chunk.fate = Fate::Lost(cause);
@@ -110,15 +108,13 @@ impl Model {
         let chunk = self.chunks.get_mut(&seq).expect("just seen");
         for t in chunk.info.transmissions.iter_mut().filter(|t| t.in_flight) {
             t.in_flight = false;
-            let view = &mut self.ends[SENDER].views[t.path.index()];
-            view.in_flight -= chunk.info.len;
-            view.in_flight_chunks -= 1;
+            self.ends[SENDER].views.leave(t.path, chunk.info.len);
         }
         chunk.fate = Fate::Acked;
         self.lost.remove(&seq);
         self.received.insert(seq);
         self.ends[SENDER].signal(self.now, &Signal::Abandoned(&chunk.info));
-        for (t3, view) in self.t3.iter_mut().zip(&self.ends[SENDER].views) {
+        for (t3, view) in self.t3.iter_mut().zip(self.ends[SENDER].views.paths()) {
             *t3 = t3.filter(|_| view.in_flight > 0);
         }
     }

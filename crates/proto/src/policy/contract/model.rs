@@ -163,7 +163,7 @@ impl Model {
                 self.set_state(path, PathState::Active);
             }
         }
-        self.ends[SENDER].rwnd = 64_000;
+        self.ends[SENDER].views.set_a_rwnd(64_000);
         if self.queue == 0 {
             self.ends[SENDER].signal(self.now, &Signal::Queued);
         }
@@ -180,7 +180,7 @@ impl Model {
 
     fn next_event(&self) -> Option<Instant> {
         let timers = self.t3.iter().copied().flatten().chain(self.sack_timer.map(|t| t.0));
-        let ticks = self.ends.iter().filter_map(|e| e.scheme.poll_timeout());
+        let ticks = self.ends.iter().filter_map(|e| e.driver.scheme().poll_timeout());
         timers.chain(ticks).chain(self.flying.keys().next().map(|k| k.0)).min().map(|t| t.max(self.now))
     }
 
@@ -239,7 +239,7 @@ impl Model {
                     return;
                 }
                 let info = HeartbeatInfo { path, rtt: Some(self.now - sent), probe, sent };
-                if end == SENDER && self.ends[end].views[path.index()].state != PathState::Suspended {
+                if end == SENDER && self.ends[end].view(path).state != PathState::Suspended {
                     self.set_state(path, PathState::Active);
                 }
                 self.ends[end].signal(self.now, &Signal::Heartbeat(&info));
@@ -281,7 +281,7 @@ impl Model {
     }
 
     pub fn set_state(&mut self, path: PathId, state: PathState) {
-        if self.ends[SENDER].views[path.index()].state == state {
+        if self.ends[SENDER].view(path).state == state {
             return;
         }
         if state == PathState::Closed {
@@ -289,9 +289,9 @@ impl Model {
             self.t3[path.index()] = None;
         }
         for end in &mut self.ends {
-            end.views[path.index()].state = state;
+            end.view_mut(path).state = state;
             if state == PathState::Active {
-                end.views[path.index()].error_count = 0;
+                end.view_mut(path).error_count = 0;
             }
             end.signal(self.now, &Signal::PathChanged(path));
         }
@@ -300,7 +300,7 @@ impl Model {
 
     /// Counts an unanswered transmission (RFC 9260 §8.2, RFC 7829 §4.2).
     pub fn error(&mut self, path: PathId) {
-        let view = &mut self.ends[SENDER].views[path.index()];
+        let view = self.ends[SENDER].view_mut(path);
         view.error_count += 1;
         view.rto = (view.rto * 2).min(Duration::from_secs(8));
         if view.error_count > 3 {
@@ -328,13 +328,12 @@ impl Model {
             self.t3.push(None);
             self.free_retransmit.push(false);
             self.recover.push(0);
-            self.ends.iter_mut().for_each(|e| e.views.push(view.clone()));
         } else {
             self.wires[path.index()] = wire;
             self.recover[path.index()] = 0;
-            self.ends.iter_mut().for_each(|e| e.views[path.index()] = view.clone());
         }
         for end in &mut self.ends {
+            end.views.put(view.clone());
             end.signal(self.now, &Signal::PathChanged(path));
         }
         self.set_state(path, PathState::Active);
@@ -355,12 +354,12 @@ impl Model {
             6 => self.join(),
             7 if open => {
                 for end in &mut self.ends {
-                    end.views[path.index()].mtu = (end.views[path.index()].mtu - 20).max(520);
+                    end.view_mut(path).mtu = (end.view(path).mtu - 20).max(520);
                     end.signal(self.now, &Signal::PathChanged(path));
                 }
             }
-            8 => self.ends[SENDER].primary = path,
-            9 => self.ends[SENDER].rwnd = 2000 + self.random.below(100_000),
+            8 => self.ends[SENDER].views.set_primary(path),
+            9 => self.ends[SENDER].views.set_a_rwnd(2000 + self.random.below(100_000)),
             10 if open => {
                 let sample =
                     LinkSample { path: Some(path), tx_frames: self.random.u64() >> 40, ..Default::default() };

@@ -1,41 +1,29 @@
 //! A scheme and the picture it is shown, with every answer checked and written down.
 
 use crate::policy::{
-    AckInfo, Assignment, Backlog, ChunkInfo, LossCause, LossTrigger, MissScope, Occasion, PathId, PathState,
-    PathView, Report, Retransmit, RxInfo, SackRule, Scheme, Signal, View,
+    AckInfo, Assignment, Backlog, ChunkInfo, Driver, LossCause, LossTrigger, MissScope, Occasion, PathId,
+    PathState, PathView, PathViews, Report, Retransmit, RxInfo, SackRule, Scheme, Signal, View,
 };
 use crate::time::Instant;
 
 /// Bytes of a REPORT chunk's header, of an item's and of a reliable item's serial (docs/wire-format.md).
 const REPORT_HEADERS: (usize, usize, usize) = (4, 8, 4);
 
-/// One side of the toy association.
+/// One side of the toy association: the driver and the views that an association has, and every answer checked.
 #[derive(Debug)]
 pub(super) struct Party {
-    pub scheme: Box<dyn Scheme>,
-    pub views: Vec<PathView>,
-    pub rwnd: u64,
-    pub primary: PathId,
-    pub last_path_used: Option<PathId>,
-    pub aggregate: Option<u64>,
-    /// The scheduler held everything; ask again after the next signal.
-    pub held: bool,
+    pub driver: Driver,
+    pub views: PathViews,
     /// A hash of every decision so far.
     pub trace: u64,
 }
 
 impl Party {
     pub fn new(scheme: Box<dyn Scheme>) -> Self {
-        Party {
-            scheme,
-            views: Vec::new(),
-            rwnd: 64_000,
-            primary: PathId(0),
-            last_path_used: None,
-            aggregate: None,
-            held: false,
-            trace: 0xcbf2_9ce4_8422_2325,
-        }
+        let mut views = PathViews::default();
+        views.set_a_rwnd(64_000);
+        views.set_peer_reports(true);
+        Party { driver: Driver::new(scheme), views, trace: 0xcbf2_9ce4_8422_2325 }
     }
 
     /// Writes a decision down (FNV-1a).
@@ -45,58 +33,47 @@ impl Party {
         }
     }
 
-    fn split(&mut self, now: Instant) -> (View<'_>, &mut dyn Scheme) {
-        let view = View {
-            now,
-            paths: &self.views,
-            rwnd: self.rwnd.saturating_sub(self.views.iter().map(|p| p.in_flight).sum()),
-            in_flight: self.views.iter().map(|p| p.in_flight).sum(),
-            last_path_used: self.last_path_used,
-            primary: self.primary,
-            peer_reports: true,
-            blocked: None,
-        };
-        (view, self.scheme.as_mut())
+    fn ask<T: core::fmt::Debug>(
+        &mut self,
+        now: Instant,
+        question: impl FnOnce(&mut dyn Scheme, &View<'_>) -> T,
+    ) -> T {
+        let answer = self.driver.ask(&self.views, now, question);
+        self.note(&answer);
+        answer
     }
 
-    pub fn in_flight(&self) -> u64 {
-        self.views.iter().map(|p| p.in_flight).sum()
+    pub fn view(&self, path: PathId) -> &PathView {
+        &self.views.paths()[path.index()]
+    }
+
+    pub fn view_mut(&mut self, path: PathId) -> &mut PathView {
+        &mut self.views.paths_mut()[path.index()]
     }
 
     pub fn is_open(&self, path: PathId) -> bool {
-        self.views.get(path.index()).is_some_and(|p| p.state != PathState::Closed)
-    }
-
-    pub fn usable(&mut self) -> super::super::PathSet {
-        self.split(Instant::ZERO).0.usable()
+        self.views.paths().get(path.index()).is_some_and(|p| p.state != PathState::Closed)
     }
 
     pub fn signal(&mut self, now: Instant, signal: &Signal<'_>) {
-        let (view, scheme) = self.split(now);
-        scheme.observe(&view, signal);
-        for i in 0..self.views.len() {
-            if self.views[i].state != PathState::Closed {
-                self.scheme.estimate(PathId(i as u8), &mut self.views[i].est);
+        self.driver.signal(&mut self.views, now, signal);
+        for i in 0..self.views.paths().len() {
+            if self.views.paths()[i].state != PathState::Closed {
                 self.check_estimate(i);
+                self.check_limit(i);
             }
         }
-        let (view, scheme) = self.split(now);
-        scheme.react(&view, signal);
-        for i in 0..self.views.len() {
-            if self.views[i].state != PathState::Closed {
-                self.refresh_limit(i);
-            }
-        }
-        self.aggregate = self.scheme.aggregate();
-        assert_ne!(self.aggregate, Some(0), "an aggregate of nothing");
-        self.held = false;
+        assert_ne!(self.driver.aggregate(), Some(0), "an aggregate of nothing");
     }
 
-    fn refresh_limit(&mut self, i: usize) {
-        let limit = self.scheme.limit(PathId(i as u8));
+    pub fn sent(&mut self, now: Instant, chunk: &ChunkInfo) {
+        self.driver.sent(&self.views, now, chunk);
+    }
+
+    fn check_limit(&mut self, i: usize) {
+        let limit = self.driver.scheme().limit(PathId(i as u8));
         self.note(&limit);
-        let v = &mut self.views[i];
-        if v.state == PathState::Active {
+        if self.views.paths()[i].state == PathState::Active {
             assert!(limit.cwnd > 0, "active path {i} has no window");
             assert!(limit.cwnd < 1 << 40, "window of path {i} has no bounds: {limit:?}");
             assert_ne!(limit.ssthresh, Some(0), "path {i}");
@@ -104,12 +81,10 @@ impl Party {
         if let Some(pacing) = limit.pacing {
             assert!(pacing.bps().is_finite() && pacing.bps() > 0.0, "pacing of path {i}: {pacing:?}");
         }
-        v.limit = limit;
-        v.limit.cwnd = v.limit.cwnd.max(v.mtu);
     }
 
     fn check_estimate(&mut self, i: usize) {
-        let est = self.views[i].est.clone();
+        let est = self.views.paths()[i].est.clone();
         let rates = [est.bandwidth, est.delivery_rate, est.peer_rate].map(|r| r.map(|r| r.bps()));
         let shares = [est.loss, est.frame_error_rate];
         let all = rates.into_iter().chain(shares).chain([est.effective_snr]).flatten();
@@ -119,28 +94,19 @@ impl Party {
     }
 
     pub fn miss_scope(&mut self, now: Instant, ack: &AckInfo) -> MissScope {
-        let (view, scheme) = self.split(now);
-        scheme.miss_scope(&view, ack)
+        self.driver.ask(&self.views, now, |scheme, view| scheme.miss_scope(view, ack))
     }
 
     pub fn misses(&mut self, now: Instant, ack: &AckInfo, chunk: &ChunkInfo) -> u8 {
-        let (view, scheme) = self.split(now);
-        let misses = scheme.misses(&view, ack, chunk);
-        self.note(&misses);
-        misses
+        self.ask(now, |scheme, view| scheme.misses(view, ack, chunk))
     }
 
     pub fn classify(&mut self, now: Instant, chunk: &ChunkInfo, trigger: LossTrigger) -> LossCause {
-        let (view, scheme) = self.split(now);
-        let cause = scheme.classify(&view, chunk, trigger);
-        self.note(&cause);
-        cause
+        self.ask(now, |scheme, view| scheme.classify(view, chunk, trigger))
     }
 
     pub fn retransmit(&mut self, now: Instant, chunk: &ChunkInfo, cause: LossCause) -> Retransmit {
-        let (view, scheme) = self.split(now);
-        let verdict = scheme.retransmit(&view, chunk, cause);
-        self.note(&verdict);
+        let verdict = self.ask(now, |scheme, view| scheme.retransmit(view, chunk, cause));
         if let Retransmit::On(path) = verdict {
             assert!(self.is_open(path), "retransmission on {path:?}, which is closed");
         }
@@ -148,8 +114,7 @@ impl Party {
     }
 
     pub fn next(&mut self, now: Instant, backlog: &Backlog) -> Option<Assignment> {
-        let (view, scheme) = self.split(now);
-        let next = scheme.next(&view, backlog);
+        let next = self.driver.next(&mut self.views, now, backlog);
         self.note(&next);
         if let Some(a) = &next {
             let gives_up = a.paths.is_empty() && backlog.next_expires.is_some();
@@ -160,9 +125,7 @@ impl Party {
     }
 
     pub fn sack(&mut self, now: Instant, rx: &RxInfo) -> SackRule {
-        let (view, scheme) = self.split(now);
-        let rule = scheme.sack(&view, rx);
-        self.note(&rule);
+        let rule = self.ask(now, |scheme, view| scheme.sack(view, rx));
         assert!(rule.via.is_none_or(|p| self.is_open(p)), "a SACK by a closed path: {rule:?}");
         rule
     }
@@ -170,8 +133,7 @@ impl Party {
     /// The reports for one occasion.
     pub fn reports(&mut self, now: Instant, occasion: Occasion) -> Vec<Report> {
         let mut out = Vec::new();
-        let (view, scheme) = self.split(now);
-        scheme.reports(&view, occasion, &mut out);
+        self.driver.ask(&self.views, now, |scheme, view| scheme.reports(view, occasion, &mut out));
         self.note(&out);
         assert!(out.len() <= 64, "{} reports at once", out.len());
         assert!(out.iter().all(|r| r.kind >= 0x100), "kinds below 0x100 are the core's: {out:?}");
@@ -181,7 +143,7 @@ impl Party {
                 (item + if r.reliable { serial } else { 0 } + r.payload.len()).next_multiple_of(4)
             };
             let size = out.iter().map(len).sum::<usize>() + if out.is_empty() { 0 } else { chunk };
-            assert!(size <= self.scheme.overhead(), "{size} bytes of reports before DATA: {out:?}");
+            assert!(size <= self.driver.scheme().overhead(), "{size} bytes of reports before DATA: {out:?}");
         }
         out
     }
@@ -190,9 +152,7 @@ impl Party {
     pub fn probes(&mut self, now: Instant) -> Vec<PathId> {
         let mut out = Vec::new();
         loop {
-            let (view, scheme) = self.split(now);
-            let Some(probe) = scheme.probe(&view) else { break };
-            self.note(&probe);
+            let Some(probe) = self.ask(now, |scheme, view| scheme.probe(view)) else { break };
             assert!(self.is_open(probe.path), "a probe of a closed path: {probe:?}");
             assert!(probe.count > 0 && out.len() < 64, "probes without end: {probe:?}");
             out.extend(core::iter::repeat_n(probe.path, usize::from(probe.count)));
@@ -202,9 +162,9 @@ impl Party {
 
     /// Ticks if that is due.
     pub fn maybe_tick(&mut self, now: Instant) {
-        if self.scheme.poll_timeout().is_some_and(|t| t <= now) {
+        if self.driver.scheme().poll_timeout().is_some_and(|t| t <= now) {
             self.signal(now, &Signal::Tick);
-            let next = self.scheme.poll_timeout();
+            let next = self.driver.scheme().poll_timeout();
             assert!(next.is_none_or(|t| t > now), "after Tick at {now:?} the timeout is {next:?}");
         }
     }

@@ -104,7 +104,7 @@ impl Model {
             ack.pseudo_cum_advanced = before.0.is_some() && before.0 != after.0;
             ack.rtx_pseudo_cum_advanced = before.1.is_some() && before.1 != after.1;
             ack.earliest_outstanding = after.0.into_iter().chain(after.1).min().map(|s| self.tsn(s));
-            ack.all_acked = self.ends[SENDER].views[ack.path.index()].in_flight == 0;
+            ack.all_acked = self.ends[SENDER].view(ack.path).in_flight == 0;
             ack.highest_newly_acked = highest;
             ack.paths_newly_acked = newly;
             self.settle_path(ack);
@@ -112,7 +112,7 @@ impl Model {
         for ack in acks.iter().filter(|a| a.newly_acked > 0) {
             self.ends[SENDER].signal(self.now, &Signal::Acked(ack));
         }
-        self.ends[SENDER].held = false;
+        self.ends[SENDER].driver.set_held(false);
         for ack in acks.iter().filter(|_| highest.is_some()) {
             self.count_misses(ack);
         }
@@ -130,7 +130,7 @@ impl Model {
             newly_acked: 0,
             newly_acked_chunks: 0,
             newly_acked_again: 0,
-            flight_before: self.ends[SENDER].views[path.index()].in_flight,
+            flight_before: self.ends[SENDER].view(path).in_flight,
             all_acked: false,
             rtt: None,
             newest_sent: None,
@@ -149,9 +149,7 @@ impl Model {
         let (len, once) = (chunk.info.len, chunk.info.sent_once());
         for t in chunk.info.transmissions.iter_mut().filter(|t| t.in_flight) {
             t.in_flight = false;
-            let view = &mut self.ends[SENDER].views[t.path.index()];
-            view.in_flight -= len;
-            view.in_flight_chunks -= 1;
+            self.ends[SENDER].views.leave(t.path, len);
             let ack = &mut acks[t.path.index()];
             ack.newly_acked += len;
             ack.newly_acked_chunks += 1;
@@ -176,7 +174,7 @@ impl Model {
 
     /// Round-trip time, T3 and errors of one path after a SACK.
     fn settle_path(&mut self, ack: &AckInfo) {
-        let view = &mut self.ends[SENDER].views[ack.path.index()];
+        let view = self.ends[SENDER].view_mut(ack.path);
         if let Some(rtt) = ack.rtt {
             view.latest_rtt = Some(rtt);
             view.min_rtt = Some(view.min_rtt.map_or(rtt, |m| m.min(rtt)));

@@ -1,7 +1,7 @@
 //! What leaves: lost chunks first, then new ones, where the scheme says and windows admit it.
 
 use super::model::{Chunk, Fate, Flying, Model, SENDER};
-use crate::policy::{Backlog, ChunkInfo, Occasion, PathId, Retransmit, Signal, Transmission};
+use crate::policy::{Backlog, ChunkInfo, Occasion, PathId, Retransmit, Transmission};
 use crate::time::Instant;
 use crate::wire::serial::StreamId;
 
@@ -17,17 +17,18 @@ impl Model {
             assert!(sent < 10_000, "sends without end: {self:#?}");
         }
         let waits = self.queue > 0 || !self.lost.is_empty();
-        let mute = waits && self.ends[SENDER].in_flight() == 0 && !self.ends[SENDER].usable().is_empty();
+        let mute =
+            waits && self.ends[SENDER].views.in_flight() == 0 && !self.ends[SENDER].views.usable().is_empty();
         self.mute_since = if mute { self.mute_since.or(Some(self.now)) } else { None };
     }
 
     fn admits(&mut self, path: PathId) -> bool {
-        let room = self.ends[SENDER].views.get(path.index()).is_some_and(|p| p.has_room());
-        room && self.ends[SENDER].usable().contains(path)
+        let room = self.ends[SENDER].views.paths().get(path.index()).is_some_and(|p| p.has_room());
+        room && self.ends[SENDER].views.usable().contains(path)
     }
 
     fn within_aggregate(&self) -> bool {
-        self.ends[SENDER].aggregate.is_none_or(|a| self.ends[SENDER].in_flight() < a)
+        !self.ends[SENDER].driver.aggregate_full(&self.ends[SENDER].views)
     }
 
     fn send_lost(&mut self) -> bool {
@@ -36,7 +37,7 @@ impl Model {
             let paths = match self.verdict(seq) {
                 Retransmit::On(path) => {
                     let free =
-                        self.free_retransmit[path.index()] && self.ends[SENDER].usable().contains(path);
+                        self.free_retransmit[path.index()] && self.ends[SENDER].views.usable().contains(path);
                     let fits = self.admits(path) && self.within_aggregate();
                     if free || fits { vec![path] } else { Vec::new() }
                 }
@@ -85,7 +86,7 @@ impl Model {
 
     /// The first path of the scheduler's answer that admits the next new chunk, or the lost one `again`.
     fn assign(&mut self, again: Option<u32>) -> Option<PathId> {
-        if self.ends[SENDER].held || !self.ends[SENDER].views.iter().any(|p| p.has_room()) {
+        if self.ends[SENDER].driver.held() || !self.ends[SENDER].views.paths().iter().any(|p| p.has_room()) {
             return None;
         }
         let requeued = if again.is_some() { self.requeued() } else { 0 };
@@ -102,14 +103,15 @@ impl Model {
         self.assignment = self.ends[SENDER].next(self.now, &backlog);
         let paths = self.assignment.as_ref().map(|a| a.paths.clone()).unwrap_or_default();
         let path = paths.into_iter().find(|p| self.admits(*p));
-        self.ends[SENDER].held = path.is_none();
+        self.ends[SENDER].driver.set_held(path.is_none());
         path
     }
 
     fn send_new(&mut self) -> bool {
         let len = self.next_len;
-        let room = len <= self.ends[SENDER].rwnd.saturating_sub(self.ends[SENDER].in_flight());
-        if self.queue == 0 || !(room || self.ends[SENDER].in_flight() == 0) || !self.within_aggregate() {
+        let room = len <= self.ends[SENDER].views.rwnd();
+        if self.queue == 0 || !(room || self.ends[SENDER].views.in_flight() == 0) || !self.within_aggregate()
+        {
             return false;
         }
         let paths = self.assignment.as_ref().filter(|a| a.chunks > 0).map(|a| a.paths.clone());
@@ -131,7 +133,7 @@ impl Model {
         self.next += 1;
         self.queue -= 1;
         self.next_len = 100 + self.random.below(400);
-        self.ends[SENDER].last_path_used = Some(path);
+        self.ends[SENDER].views.set_last_path_used(path);
         self.transmit(seq, path);
         for other in others {
             if self.admits(other) {
@@ -146,13 +148,12 @@ impl Model {
         let chunk = self.chunks.get_mut(&seq).expect("it exists");
         let at = self.now;
         chunk.info.transmissions.push(Transmission { path, at, next_tsn, in_flight: true, misses: 0 });
-        let view = &mut self.ends[SENDER].views[path.index()];
-        view.in_flight += chunk.info.len;
-        view.in_flight_chunks += 1;
+        self.ends[SENDER].views.enter(path, chunk.info.len);
+        let view = self.ends[SENDER].view_mut(path);
         view.last_sent = Some(at);
         let rto = view.rto;
         self.t3[path.index()].get_or_insert(at + rto);
-        self.ends[SENDER].signal(at, &Signal::Sent(&chunk.info));
+        self.ends[SENDER].sent(at, &chunk.info);
         let reports = self.ends[SENDER].reports(at, Occasion::Data(path));
         self.launch(path, Flying::Data { seq, path, reports });
     }

@@ -1,0 +1,110 @@
+//! The paths of an association: what the core keeps of each, and the views that policies see of them, slot by slot.
+
+use core::ops::{Index, IndexMut};
+
+use crate::path::Path;
+use crate::policy::{PathId, PathSet, PathState, PathView, PathViews};
+
+/// All path slots, closed ones included. Path and view of a slot come and go together.
+#[derive(Debug, Default)]
+pub(super) struct PathTable {
+    slots: Vec<Path>,
+    views: PathViews,
+}
+
+impl PathTable {
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// A closed slot, or the next one.
+    pub fn free_slot(&self) -> PathId {
+        let closed = self.views().iter().position(|v| v.state == PathState::Closed);
+        PathId(closed.unwrap_or(self.slots.len()) as u8)
+    }
+
+    /// Puts a path into a free slot.
+    pub fn put(&mut self, path: Path, view: PathView) {
+        let i = view.id.index();
+        if i == self.slots.len() {
+            self.slots.push(path);
+        } else {
+            self.slots[i] = path;
+        }
+        self.views.put(view);
+    }
+
+    pub fn get(&self, i: usize) -> Option<&Path> {
+        self.slots.get(i)
+    }
+
+    pub fn get_mut(&mut self, i: usize) -> Option<&mut Path> {
+        self.slots.get_mut(i)
+    }
+
+    pub fn iter(&self) -> core::slice::Iter<'_, Path> {
+        self.slots.iter()
+    }
+
+    pub fn iter_mut(&mut self) -> core::slice::IterMut<'_, Path> {
+        self.slots.iter_mut()
+    }
+
+    /// The path and the view of each slot.
+    pub fn rows(&self) -> impl Iterator<Item = (&Path, &PathView)> {
+        self.slots.iter().zip(self.views.paths())
+    }
+
+    pub fn rows_mut(&mut self) -> impl Iterator<Item = (&mut Path, &mut PathView)> {
+        self.slots.iter_mut().zip(self.views.paths_mut())
+    }
+
+    /// The path and the view of a slot.
+    pub fn row_mut(&mut self, i: usize) -> (&mut Path, &mut PathView) {
+        (&mut self.slots[i], &mut self.views.paths_mut()[i])
+    }
+
+    /// The path of a slot, and what policies see of all.
+    pub fn split(&mut self, i: usize) -> (&mut Path, &mut PathViews) {
+        (&mut self.slots[i], &mut self.views)
+    }
+
+    pub fn views(&self) -> &[PathView] {
+        self.views.paths()
+    }
+
+    pub fn view(&self, i: usize) -> &PathView {
+        &self.views.paths()[i]
+    }
+
+    pub fn view_mut(&mut self, i: usize) -> &mut PathView {
+        &mut self.views.paths_mut()[i]
+    }
+
+    /// What policies see.
+    pub fn seen(&self) -> &PathViews {
+        &self.views
+    }
+
+    pub fn seen_mut(&mut self) -> &mut PathViews {
+        &mut self.views
+    }
+
+    /// See [`crate::policy::View::usable`].
+    pub fn usable(&self) -> PathSet {
+        self.views.usable()
+    }
+}
+
+impl Index<usize> for PathTable {
+    type Output = Path;
+    fn index(&self, i: usize) -> &Path {
+        &self.slots[i]
+    }
+}
+
+impl IndexMut<usize> for PathTable {
+    fn index_mut(&mut self, i: usize) -> &mut Path {
+        &mut self.slots[i]
+    }
+}
