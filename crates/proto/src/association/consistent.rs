@@ -1,6 +1,5 @@
 //! Do the books agree? For tests.
 
-use super::control::MAX_CONTROL;
 use super::state::{Association, State};
 use crate::policy::{PathId, PathState};
 use crate::tx::{ChunkState, Outgoing};
@@ -67,7 +66,7 @@ impl Association {
     fn assert_bounded(&self) {
         let (heap, granted) = (self.rx.reassembly.heap() + self.rx.tracker.heap(), self.rx.size.size);
         assert!(heap <= 2 * granted + (1 << 20), "{heap} bytes for a receive buffer of {granted}");
-        assert!(self.control.len() <= MAX_CONTROL + 1, "{} control chunks", self.control.len());
+        self.control.assert_bounded();
         assert!(self.events.len() <= 4096, "{} events", self.events.len());
     }
 

@@ -1,68 +1,24 @@
-//! Control chunks waiting for a packet, and reports that are resent until echoed.
-
-use bytes::Bytes;
+//! What the association has to say besides data: control chunks, and reports of schemes and of paths.
 
 use super::Association;
-use crate::path::FourTuple;
-use crate::policy::{Occasion, PathId, PathState, Report};
+use super::control_queue::Control;
+use crate::policy::{Occasion, PathId, Report};
 use crate::time::Instant;
 use crate::wire::Chunk;
-use crate::wire::chunk::report::{
-    KIND_FIRST_SCHEME, KIND_JOIN, KIND_LEAVE, KIND_MOVED, KIND_RESUME, KIND_SUSPEND,
-};
+use crate::wire::chunk::report::KIND_FIRST_SCHEME;
 use crate::wire::chunk::{Report as ReportChunk, ReportItem, ReportItemFlavour};
 
 /// Tries of a report on the path it is meant for, before it goes over a confirmed one.
 const OWN_TRIES: u32 = 3;
-/// A resent report is given up after so many tries.
-const MAX_TRIES: u32 = 5;
-/// Reliable reports of a scheme under way at once.
-const MAX_RELIABLE: usize = 64;
-
-/// Control chunks that wait at once: what would come on top of them is not said. Peers ask again.
-pub(super) const MAX_CONTROL: usize = 256;
-
-/// Chunks that leave in one packet.
-#[derive(Debug)]
-pub(super) struct Control {
-    /// On this path…
-    pub path: PathId,
-    /// …or to this 4-tuple, which is no path (yet).
-    pub tuple: Option<FourTuple>,
-    pub chunk: Chunk,
-    /// Put an AUTH chunk in front of it.
-    pub auth: bool,
-    /// In a packet of its own.
-    pub alone: bool,
-    /// Not our peer's tag: INIT goes with 0, reflected ones with their own.
-    pub tag: Option<u32>,
-}
-
-/// A report that is resent until its serial is echoed.
-#[derive(Debug)]
-pub(super) struct ReliableReport {
-    pub serial: u32,
-    pub item: ReportItem,
-    /// Where it goes; `None`: any usable path.
-    pub via: Option<PathId>,
-    /// AUTH and a HEARTBEAT go with it (JOIN, MOVED), or AUTH alone.
-    pub auth: bool,
-    pub heartbeat: bool,
-    pub next: Instant,
-    pub tries: u32,
-}
 
 impl Association {
     pub(super) fn push_control(&mut self, path: PathId, chunk: impl Into<Chunk>) {
-        let chunk = chunk.into();
-        self.queue_control(Control { path, tuple: None, chunk, auth: false, alone: false, tag: None });
+        self.queue_control(Control::on(path, chunk));
     }
 
-    /// Queues a chunk, unless so many wait that a peer must have asked for them.
+    /// Queues a chunk, unless too many wait.
     pub(super) fn queue_control(&mut self, control: Control) {
-        if self.control.len() < MAX_CONTROL {
-            self.control.push_back(control);
-        } else {
+        if !self.control.push(control) {
             self.stats.answers_withheld += 1;
         }
     }
@@ -105,34 +61,15 @@ impl Association {
             self.stats.refused_assignments += 1;
             return None;
         }
-        let mut item =
+        let item =
             ReportItem { kind: r.kind, path, reliability: ReportItemFlavour::Plain, payload: r.payload };
-        if r.reliable {
-            if self.reliable.len() >= MAX_RELIABLE {
-                self.stats.refused_assignments += 1;
-                return None;
-            }
-            let serial = self.new_serial();
-            item.reliability = ReportItemFlavour::Reliable(serial);
-            let path = r.via.unwrap_or_else(|| self.paths.seen().control_path());
-            let next = now + self.paths.view(path.index()).rto;
-            let (item, via) = (item.clone(), r.via);
-            self.reliable.push(ReliableReport {
-                serial,
-                item,
-                via,
-                auth: false,
-                heartbeat: false,
-                next,
-                tries: 1,
-            });
+        if !r.reliable {
+            return Some(item);
         }
-        Some(item)
-    }
-
-    pub(super) fn new_serial(&mut self) -> u32 {
-        self.next_serial = self.next_serial.wrapping_add(1);
-        self.next_serial
+        let path = r.via.unwrap_or_else(|| self.paths.seen().control_path());
+        let kept = self.reports.keep(item, r.via, now + self.paths.view(path.index()).rto);
+        self.stats.refused_assignments += u64::from(kept.is_none());
+        kept
     }
 
     /// Says `kind` about `path` under AUTH until it is echoed.
@@ -144,70 +81,35 @@ impl Association {
         via: Option<PathId>,
         heartbeat: bool,
     ) {
-        let serial = self.new_serial();
-        let reliability = ReportItemFlavour::Reliable(serial);
-        let wire_id = self.paths[path.index()].wire_id;
-        let item = ReportItem { kind, path: wire_id, reliability, payload: Bytes::new() };
-        self.reliable.retain(|r| r.item.path != wire_id || !outdates(kind, r.item.kind));
-        if self.reliable.len() >= MAX_RELIABLE
-            && let Some(oldest) = self.reliable.iter().position(|r| r.item.kind == KIND_LEAVE)
-        {
-            self.reliable.remove(oldest);
-        }
-        self.reliable.push(ReliableReport { serial, item, via, auth: true, heartbeat, next: now, tries: 0 });
+        self.reports.say(now, kind, self.paths[path.index()].wire_id, via, heartbeat);
         self.resend_reports(now);
     }
 
     /// Sends what is due again.
     pub(super) fn resend_reports(&mut self, now: Instant) {
-        for i in 0..self.reliable.len() {
-            if self.reliable[i].next > now {
-                continue;
-            }
+        let (paths, control, withheld) =
+            (&mut self.paths, &mut self.control, &mut self.stats.answers_withheld);
+        let initial = self.config.rto_initial;
+        self.reports.resend(now, |r| {
             // A report that got no answer on its own path is repeated with the same serial over a confirmed one.
-            let own = self.reliable[i].via.filter(|p| self.is_open(*p) && self.reliable[i].tries < OWN_TRIES);
-            let via = own.unwrap_or_else(|| self.paths.seen().control_path_in_turn(self.reliable[i].tries));
-            let Some(view) = self.paths.views().get(via.index()) else { continue };
-            let back_off = self.config.rto_initial * (1 << self.reliable[i].tries.min(5));
-            let patient = self.reliable[i].tries >= MAX_TRIES;
-            let wait = if patient { view.rto.max(back_off) } else { view.rto.min(back_off) };
-            let r = &mut self.reliable[i];
-            r.tries += 1;
-            r.next = now + wait;
-            let (auth, heartbeat) = (r.auth, r.heartbeat && own.is_some());
-            let chunk = ReportChunk { items: smallvec::smallvec![r.item.clone()] }.into();
-            self.queue_control(Control { path: via, tuple: None, chunk, auth, alone: false, tag: None });
-            if heartbeat {
-                self.paths[via.index()].heartbeats.want();
+            let own = r.via.filter(|p| paths.is_open(*p) && r.tries < OWN_TRIES);
+            let path = own.unwrap_or_else(|| paths.seen().control_path_in_turn(r.tries));
+            let rto = paths.views().get(path.index())?.rto;
+            let back_off = initial * (1 << r.tries.min(5));
+            let items = smallvec::smallvec![r.item.clone()];
+            let queued = control.push(Control { auth: r.auth, ..Control::on(path, ReportChunk { items }) });
+            *withheld += u64::from(!queued);
+            if r.heartbeat && own.is_some() {
+                paths[path.index()].heartbeats.want();
             }
-        }
-        let spent = |r: &mut ReliableReport| r.tries > MAX_TRIES && !must_arrive(r.item.kind);
-        let spent: Vec<ReliableReport> = self.reliable.extract_if(.., spent).collect();
-        for r in spent {
+            Some(if r.patient() { rto.max(back_off) } else { rto.min(back_off) })
+        });
+        for r in self.reports.take_spent() {
             self.report_given_up(now, &r);
         }
     }
 
-    pub(super) fn reports_timeout(&self) -> Option<Instant> {
-        self.reliable.iter().map(|r| r.next).min()
-    }
-
     pub(super) fn is_open(&self, path: PathId) -> bool {
-        self.paths.views().get(path.index()).is_some_and(|v| v.state != PathState::Closed)
+        self.paths.is_open(path)
     }
-}
-
-/// Whether news of `kind` about a path make older news of kind `old` about it worthless.
-fn outdates(kind: u16, old: u16) -> bool {
-    let same = |kinds: [u16; 2]| kinds.contains(&kind) && kinds.contains(&old);
-    match kind {
-        KIND_LEAVE => old < KIND_FIRST_SCHEME,
-        // A path moves again, or is put aside and taken up again: only the last counts.
-        _ => kind == old || same([KIND_SUSPEND, KIND_RESUME]) || same([KIND_JOIN, KIND_MOVED]),
-    }
-}
-
-/// News that no later packet would tell: resent as long as the association lives.
-fn must_arrive(kind: u16) -> bool {
-    matches!(kind, KIND_LEAVE | KIND_SUSPEND | KIND_RESUME)
 }

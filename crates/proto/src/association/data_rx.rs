@@ -1,6 +1,5 @@
 //! DATA and FORWARD-TSN in, SACK out (RFC 9260 §6.2, §6.7; RFC 3758 §3.6).
 
-use super::control::Control;
 use super::event::{CloseReason, Event};
 use super::memory::Room;
 use super::state::{Association, State};
@@ -254,14 +253,7 @@ impl Association {
         let header = self.sack_header();
         let sack = Sack::new(header, &self.rx.gaps, &self.rx.tracker.duplicates()[..duplicates]);
         let path = self.rx.sack_via;
-        self.queue_control(Control {
-            path,
-            tuple: None,
-            chunk: sack.into(),
-            auth: false,
-            alone: false,
-            tag: None,
-        });
+        self.push_control(path, sack);
         self.sack_sent();
         if let Some(reports) = self.collect_reports(now, Occasion::Sack(path)) {
             self.push_control(path, reports);

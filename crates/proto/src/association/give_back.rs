@@ -21,7 +21,7 @@ impl Association {
         self.rx.reassembly.shrink();
         self.rx.tracker.shrink();
         self.rx.gaps = Vec::new();
-        self.control.shrink_to_fit();
+        self.control.shrink();
         self.events.shrink_to_fit();
         self.report_scratch = Vec::new();
     }

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use smallvec::SmallVec;
 
 use super::auth::{AuthKeys, AuthParams};
+use super::control_queue::Control;
 use super::event::{CloseReason, Event, PathChange};
 use super::state::{Association, Receiving, Role, State};
 use crate::config::TransportConfig;
@@ -195,7 +196,7 @@ impl Association {
         let silent = self.stats.chunks_received == 0 && self.stats.sacks_received == 0;
         silent
             && self.paths.seen().peer_reports()
-            && self.seen_serials.is_empty()
+            && self.reports.nothing_heard()
             && self.tuples().count() == 1
     }
 
@@ -228,14 +229,8 @@ impl Association {
         let mut init = init_chunk(&self.config, self.local_tag, self.initial_tsn, &offer);
         pad(&mut init);
         for path in open {
-            self.control.push_back(super::control::Control {
-                path,
-                tuple: None,
-                chunk: init.clone().into(),
-                auth: false,
-                alone: true,
-                tag: Some(0),
-            });
+            let alone = Control { alone: true, tag: Some(0), ..Control::on(path, init.clone()) };
+            self.queue_control(alone);
         }
         self.start_t1(now);
     }
@@ -288,11 +283,8 @@ impl Association {
     fn send_cookie(&mut self) {
         if let Some(cookie) = self.cookie.clone() {
             let path = self.first_open_from(self.t1_tries);
-            let chunk = CookieEcho { cookie }.into();
-            let control =
-                super::control::Control { path, tuple: None, chunk, auth: false, alone: false, tag: None };
-            // COOKIE ECHO must be the first chunk of its packet.
-            self.control.push_front(control);
+            let chunk = CookieEcho { cookie };
+            self.control.push_first(Control::on(path, chunk));
         }
     }
 

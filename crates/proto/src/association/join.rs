@@ -3,9 +3,10 @@
 
 use core::net::{IpAddr, SocketAddr};
 
-use super::control::{Control, ReliableReport};
+use super::control_queue::Control;
 use super::event::{Event, PathChange};
 use super::handshake::Capabilities;
+use super::reports::ReliableReport;
 use super::state::{Association, AssociationError, Role};
 use crate::path::FourTuple;
 use crate::policy::{LinkId, PathId, PathState, Report, Signal};
@@ -15,9 +16,6 @@ use crate::wire::chunk::report::{
     KIND_SUSPEND,
 };
 use crate::wire::chunk::{Report as ReportChunk, ReportItem, ReportItemFlavour};
-
-/// Serials remembered, so that a repeated report is not taken twice.
-const REMEMBERED_SERIALS: usize = 256;
 
 impl Association {
     /// Opens one more path to the peer; data flow once both sides' nonces came back.
@@ -152,13 +150,13 @@ impl Association {
     fn on_item(&mut self, now: Instant, item: ReportItem, from: From) {
         let serial = match item.reliability {
             ReportItemFlavour::Echo(serial) => {
-                self.reliable.retain(|r| r.serial != serial);
+                self.reports.on_echo(serial);
                 return;
             }
             ReportItemFlavour::Reliable(serial) => Some(serial),
             ReportItemFlavour::Plain => None,
         };
-        let seen = serial.is_some_and(|s| self.seen_serials.contains(&s));
+        let seen = serial.is_some_and(|s| self.reports.was_heard(s));
         let on = if seen {
             from.path
         } else if item.kind < KIND_FIRST_SCHEME {
@@ -175,15 +173,12 @@ impl Association {
         };
         // What could not be done is not echoed and not remembered: it may be done when it comes again.
         if let (Some(serial), Some(_), false) = (serial, on, seen) {
-            if self.seen_serials.len() == REMEMBERED_SERIALS {
-                self.seen_serials.pop_front();
-            }
-            self.seen_serials.push_back(serial);
+            self.reports.note_heard(serial);
         }
         if let (Some(echo), Some(path)) = (item.echo(), on.filter(|p| self.is_open(*p))) {
             let auth = item.kind < KIND_FIRST_SCHEME;
-            let chunk = ReportChunk { items: smallvec::smallvec![echo] }.into();
-            self.queue_control(Control { path, tuple: None, chunk, auth, alone: false, tag: None });
+            let chunk = ReportChunk { items: smallvec::smallvec![echo] };
+            self.queue_control(Control { auth, ..Control::on(path, chunk) });
         }
     }
 
@@ -343,15 +338,15 @@ impl Association {
         if self.role != Role::Opener || !self.paths.seen().peer_reports() {
             return None;
         }
-        let reliability = ReportItemFlavour::Reliable(self.new_serial());
+        let reliability = ReportItemFlavour::Reliable(self.reports.new_serial());
         Some(ReportItem { kind: KIND_MOVED, path: Some(wire_id), reliability, payload: Default::default() })
     }
 
     /// [`Self::moved_item`] in a packet of its own.
     pub(super) fn push_moved(&mut self, path: PathId) {
         if let Some(item) = self.moved_item(path) {
-            let chunk = ReportChunk { items: smallvec::smallvec![item] }.into();
-            self.queue_control(Control { path, tuple: None, chunk, auth: true, alone: false, tag: None });
+            let chunk = ReportChunk { items: smallvec::smallvec![item] };
+            self.queue_control(Control { auth: true, ..Control::on(path, chunk) });
         }
     }
 }

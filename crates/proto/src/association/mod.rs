@@ -5,6 +5,7 @@ mod auth;
 #[cfg(any(test, feature = "testing"))]
 mod consistent;
 mod control;
+mod control_queue;
 mod copies;
 mod data_rx;
 mod dispatch;
@@ -21,6 +22,7 @@ mod output;
 mod packet;
 mod path_table;
 mod paths;
+mod reports;
 mod right_sizing;
 mod send;
 mod shutdown;

@@ -4,7 +4,7 @@
 use bytes::Bytes;
 use smallvec::SmallVec;
 
-use super::control::Control;
+use super::control_queue::Control;
 use super::state::{Association, State};
 use crate::path::{FourTuple, MOST_AMPLIFIED};
 use crate::policy::PathId;
@@ -64,7 +64,7 @@ impl Association {
         let room = limit.min(credit.saturating_sub(self.paths[i].tuple.headers()));
         let hmac = self.auth.as_ref().map_or(0, |a| a.hmac.encoded_len() + 20);
         let fits = |c: &Control| HEADER_LEN + c.chunk.encoded_len() + if c.auth { hmac } else { 0 } <= room;
-        self.control.retain(|c| c.path != path || c.tuple.is_some() || fits(c));
+        self.control.drop_on(path, fits);
         let sack = HEADER_LEN + SackHeader::encoded_len(4, 0);
         if self.rx.sack_due && self.rx.sack_via == path && room < sack {
             let other = self.paths.seen().control_path();

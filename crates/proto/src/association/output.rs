@@ -69,7 +69,7 @@ impl Association {
             if self.is_open(path) {
                 return Some(path);
             }
-            self.control.pop_front();
+            self.control.pop();
             return self.next_path(now);
         }
         if matches!(self.state, State::Closed | State::CookieWait | State::CookieEchoed) {

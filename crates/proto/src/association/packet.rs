@@ -26,8 +26,7 @@ impl Association {
 
     /// An answer to a 4-tuple that is no path.
     pub(super) fn stray_output(&mut self, buf: &mut Vec<u8>) -> Option<Transmit> {
-        let at = self.control.iter().position(|c| c.tuple.is_some())?;
-        let control = self.control.remove(at)?;
+        let control = self.control.pop_stray()?;
         let header = self.header(control.tag);
         let mut w = PacketWriter::new(buf, header);
         w.chunk(&control.chunk);
@@ -99,7 +98,7 @@ impl Association {
             if c.path != path || c.tuple.is_some() || !fits || (c.alone && !w.is_empty()) {
                 break;
             }
-            let c = self.control.pop_front().expect("it was there");
+            let c = self.control.pop().expect("it was there");
             if c.auth {
                 self.write_authenticated(now, path, &c.chunk, w);
                 return true;

@@ -90,6 +90,10 @@ impl PathTable {
         &mut self.views
     }
 
+    pub fn is_open(&self, path: PathId) -> bool {
+        self.views().get(path.index()).is_some_and(|v| v.state != PathState::Closed)
+    }
+
     /// See [`crate::policy::View::usable`].
     pub fn usable(&self) -> PathSet {
         self.views.usable()

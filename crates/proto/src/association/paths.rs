@@ -103,10 +103,10 @@ impl Association {
         self.paths[i].heartbeats = path::Heartbeats::new(Instant::MAX);
         self.paths[i].free_retransmit = false;
         self.set_path_state(now, path, PathState::Closed);
-        self.control.retain(|c| c.path != path || c.tuple.is_some());
+        self.control.drop_on(path, |_| false);
         self.tx.copies.retain(|(_, p)| *p != path);
         self.paths[i].owed.clear();
-        self.reliable.retain(|r| r.via != Some(path));
+        self.reports.drop_via(path);
         self.paths_moved = true;
         self.fit_payload();
         self.events.push_back(Event::Path(path, PathChange::Closed));

@@ -8,10 +8,11 @@ use smallvec::SmallVec;
 
 use super::ack::PathAck;
 use super::auth::AuthKeys;
-use super::control::{Control, ReliableReport};
+use super::control_queue::ControlQueue;
 use super::copies::Copies;
 use super::event::{CloseReason, Event};
 use super::path_table::PathTable;
+use super::reports::Reports;
 use super::right_sizing::{ReceiveSize, SendSize};
 use super::send::Pick;
 use super::silence::Silence;
@@ -163,11 +164,8 @@ pub struct Association {
     /// Our RANDOM, CHUNKS and HMAC-ALGO as sent.
     pub(super) auth_local: super::auth::AuthParams,
     pub(super) peer_partial: bool,
-    pub(super) control: VecDeque<Control>,
-    pub(super) reliable: Vec<ReliableReport>,
-    pub(super) next_serial: u32,
-    /// Serials of the peer's reliable reports already handed on, newest last.
-    pub(super) seen_serials: VecDeque<u32>,
+    pub(super) control: ControlQueue,
+    pub(super) reports: Reports,
     pub(super) report_scratch: Vec<crate::policy::Report>,
     pub(super) asconf: Option<(u32, crate::wire::chunk::AsconfAck)>,
     pub(super) cookie: Option<Bytes>,
@@ -212,10 +210,8 @@ impl Association {
             auth: None,
             auth_local: super::auth::AuthParams::generate(&mut random, &config),
             peer_partial: false,
-            control: VecDeque::new(),
-            reliable: Vec::new(),
-            next_serial: random.u32(),
-            seen_serials: VecDeque::new(),
+            control: ControlQueue::default(),
+            reports: Reports::new(random.u32()),
             report_scratch: Vec::new(),
             asconf: None,
             cookie: None,

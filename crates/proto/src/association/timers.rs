@@ -55,7 +55,7 @@ impl Association {
         if self.state != State::CookieWait && self.state != State::CookieEchoed {
             offer(self.silence.timeout(), Timer::Heartbeat);
             offer(self.tx.forward_timer, Timer::ForwardTsn);
-            offer(self.reports_timeout(), Timer::Report);
+            offer(self.reports.timeout(), Timer::Report);
             offer(self.driver.scheme().poll_timeout(), Timer::Scheme);
             let data_waits = !self.tx.queue.is_empty() || !self.tx.lost.is_empty();
             for (p, v) in self.paths.rows().filter(|(_, v)| v.state != PathState::Closed) {

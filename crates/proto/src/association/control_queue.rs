@@ -1,0 +1,126 @@
+//! Control chunks that wait for a packet.
+
+use std::collections::VecDeque;
+
+use crate::path::FourTuple;
+use crate::policy::PathId;
+use crate::wire::Chunk;
+
+/// Control chunks that wait at once: what would come on top of them is not said. Peers ask again.
+const MAX_CONTROL: usize = 256;
+
+/// A chunk, and how it leaves.
+#[derive(Debug)]
+pub(super) struct Control {
+    /// On this path…
+    pub path: PathId,
+    /// …or to this 4-tuple, which is no path (yet).
+    pub tuple: Option<FourTuple>,
+    pub chunk: Chunk,
+    /// Put an AUTH chunk in front of it.
+    pub auth: bool,
+    /// In a packet of its own.
+    pub alone: bool,
+    /// Not our peer's tag: INIT goes with 0, reflected ones with their own.
+    pub tag: Option<u32>,
+}
+
+impl Control {
+    /// `chunk` on `path`, with others if they fit.
+    pub fn on(path: PathId, chunk: impl Into<Chunk>) -> Self {
+        Control { path, tuple: None, chunk: chunk.into(), auth: false, alone: false, tag: None }
+    }
+}
+
+/// First in, first out, and bounded.
+#[derive(Debug, Default)]
+pub(super) struct ControlQueue {
+    waiting: VecDeque<Control>,
+}
+
+impl ControlQueue {
+    /// Appends `control`; false if so many wait that a peer must have asked for them.
+    #[must_use]
+    pub fn push(&mut self, control: Control) -> bool {
+        let room = self.waiting.len() < MAX_CONTROL;
+        if room {
+            self.waiting.push_back(control);
+        }
+        room
+    }
+
+    /// COOKIE ECHO must be the first chunk of its packet (RFC 9260 §5.1 C).
+    pub fn push_first(&mut self, control: Control) {
+        self.waiting.push_front(control);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    pub fn front(&self) -> Option<&Control> {
+        self.waiting.front()
+    }
+
+    pub fn pop(&mut self) -> Option<Control> {
+        self.waiting.pop_front()
+    }
+
+    /// The first that goes to a 4-tuple which is no path.
+    pub fn pop_stray(&mut self) -> Option<Control> {
+        let at = self.waiting.iter().position(|c| c.tuple.is_some())?;
+        self.waiting.remove(at)
+    }
+
+    /// Drops what waits for `path`, unless `keep` says otherwise. What goes to a 4-tuple stays.
+    pub fn drop_on(&mut self, path: PathId, keep: impl Fn(&Control) -> bool) {
+        self.waiting.retain(|c| c.path != path || c.tuple.is_some() || keep(c));
+    }
+
+    pub fn clear(&mut self) {
+        self.waiting.clear();
+    }
+
+    /// Gives memory back that a burst needed.
+    pub fn shrink(&mut self) {
+        self.waiting.shrink_to_fit();
+    }
+
+    /// # Panics
+    /// When more wait than may.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn assert_bounded(&self) {
+        assert!(self.waiting.len() <= MAX_CONTROL + 1, "{} control chunks", self.waiting.len());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::chunk::CookieAck;
+
+    fn stray() -> Control {
+        Control { tuple: Some(FourTuple::loopback(1, 2)), ..Control::on(PathId(0), CookieAck) }
+    }
+
+    #[test]
+    fn what_comes_on_top_of_256_is_refused() {
+        let mut queue = ControlQueue::default();
+        assert!((0..256).all(|_| queue.push(Control::on(PathId(0), CookieAck))));
+        assert!(!queue.push(Control::on(PathId(1), CookieAck)));
+        queue.push_first(Control::on(PathId(2), CookieAck));
+        assert_eq!(queue.front().map(|c| c.path), Some(PathId(2)), "the handshake goes on all the same");
+    }
+
+    #[test]
+    fn a_path_that_goes_takes_along_what_waits_for_it() {
+        let mut queue = ControlQueue::default();
+        for control in [Control::on(PathId(0), CookieAck), Control::on(PathId(1), CookieAck), stray()] {
+            assert!(queue.push(control));
+        }
+        queue.drop_on(PathId(0), |_| false);
+        assert_eq!(queue.pop().map(|c| c.path), Some(PathId(1)));
+        assert!(queue.pop_stray().is_some(), "what goes to a 4-tuple stays");
+        assert!(queue.is_empty() && queue.pop_stray().is_none());
+    }
+}

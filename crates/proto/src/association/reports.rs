@@ -1,0 +1,210 @@
+//! Reliable reports: ours are sent again until their serials are echoed, and the peer's are taken once (docs/wire-format.md).
+
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+
+use crate::policy::PathId;
+use crate::time::{Duration, Instant};
+use crate::wire::chunk::report::{
+    KIND_FIRST_SCHEME, KIND_JOIN, KIND_LEAVE, KIND_MOVED, KIND_RESUME, KIND_SUSPEND,
+};
+use crate::wire::chunk::{ReportItem, ReportItemFlavour};
+
+/// A report is given up after so many tries, unless no later packet would tell what it does.
+const MAX_TRIES: u32 = 5;
+/// Reports under way at once.
+const MAX_RELIABLE: usize = 64;
+/// Serials of the peer's reports that are remembered.
+const REMEMBERED_SERIALS: usize = 256;
+
+/// A report that is sent again until its serial is echoed.
+#[derive(Debug)]
+pub(super) struct ReliableReport {
+    pub item: ReportItem,
+    /// Where it goes; `None`: any usable path.
+    pub via: Option<PathId>,
+    /// AUTH and a HEARTBEAT go with it (JOIN, MOVED), or AUTH alone.
+    pub auth: bool,
+    pub heartbeat: bool,
+    pub tries: u32,
+    serial: u32,
+    next: Instant,
+}
+
+impl ReliableReport {
+    /// Whether it was tried often enough for shorter waits.
+    pub fn patient(&self) -> bool {
+        self.tries >= MAX_TRIES
+    }
+}
+
+/// Reports of both directions.
+#[derive(Debug)]
+pub(super) struct Reports {
+    under_way: Vec<ReliableReport>,
+    last_serial: u32,
+    /// Serials of the peer's reports already handed on, newest last.
+    heard: VecDeque<u32>,
+}
+
+impl Reports {
+    /// Serials begin after `serial`.
+    pub fn new(serial: u32) -> Self {
+        Reports { under_way: Vec::new(), last_serial: serial, heard: VecDeque::new() }
+    }
+
+    /// The serial of a report, also of one that is not repeated.
+    pub fn new_serial(&mut self) -> u32 {
+        self.last_serial = self.last_serial.wrapping_add(1);
+        self.last_serial
+    }
+
+    /// Keeps a scheme's report, which leaves now and again at `next`; what leaves, `None` if too many are under way.
+    pub fn keep(&mut self, mut item: ReportItem, via: Option<PathId>, next: Instant) -> Option<ReportItem> {
+        if self.under_way.len() >= MAX_RELIABLE {
+            return None;
+        }
+        let serial = self.new_serial();
+        item.reliability = ReportItemFlavour::Reliable(serial);
+        let sent = item.clone();
+        self.under_way.push(ReliableReport {
+            item,
+            via,
+            auth: false,
+            heartbeat: false,
+            tries: 1,
+            serial,
+            next,
+        });
+        Some(sent)
+    }
+
+    /// Begins to say `kind` of a path under AUTH; older news of the path that it outdates are forgotten.
+    pub fn say(&mut self, now: Instant, kind: u16, path: Option<u16>, via: Option<PathId>, heartbeat: bool) {
+        let serial = self.new_serial();
+        let reliability = ReportItemFlavour::Reliable(serial);
+        let item = ReportItem { kind, path, reliability, payload: Bytes::new() };
+        self.under_way.retain(|r| r.item.path != path || !outdates(kind, r.item.kind));
+        if self.under_way.len() >= MAX_RELIABLE
+            && let Some(oldest) = self.under_way.iter().position(|r| r.item.kind == KIND_LEAVE)
+        {
+            self.under_way.remove(oldest);
+        }
+        self.under_way.push(ReliableReport { item, via, auth: true, heartbeat, tries: 0, serial, next: now });
+    }
+
+    /// Sends what is due: `send` says how long the echo may take, `None` if nothing was sent.
+    pub fn resend(&mut self, now: Instant, mut send: impl FnMut(&ReliableReport) -> Option<Duration>) {
+        for r in self.under_way.iter_mut().filter(|r| r.next <= now) {
+            let Some(wait) = send(r) else { continue };
+            r.tries += 1;
+            r.next = now + wait;
+        }
+    }
+
+    /// Takes out what was tried in vain.
+    pub fn take_spent(&mut self) -> Vec<ReliableReport> {
+        let spent = |r: &mut ReliableReport| r.tries > MAX_TRIES && !must_arrive(r.item.kind);
+        self.under_way.extract_if(.., spent).collect()
+    }
+
+    /// The peer echoes `serial`.
+    pub fn on_echo(&mut self, serial: u32) {
+        self.under_way.retain(|r| r.serial != serial);
+    }
+
+    /// What was to go by `path` alone can't go any more.
+    pub fn drop_via(&mut self, path: PathId) {
+        self.under_way.retain(|r| r.via != Some(path));
+    }
+
+    pub fn timeout(&self) -> Option<Instant> {
+        self.under_way.iter().map(|r| r.next).min()
+    }
+
+    /// Whether the peer's report `serial` was handed on before.
+    pub fn was_heard(&self, serial: u32) -> bool {
+        self.heard.contains(&serial)
+    }
+
+    /// The peer's report `serial` is handed on.
+    pub fn note_heard(&mut self, serial: u32) {
+        if self.heard.len() == REMEMBERED_SERIALS {
+            self.heard.pop_front();
+        }
+        self.heard.push_back(serial);
+    }
+
+    /// Whether none of the peer's was handed on.
+    pub fn nothing_heard(&self) -> bool {
+        self.heard.is_empty()
+    }
+}
+
+/// Whether news of `kind` about a path make older news of kind `old` about it worthless.
+fn outdates(kind: u16, old: u16) -> bool {
+    let same = |kinds: [u16; 2]| kinds.contains(&kind) && kinds.contains(&old);
+    match kind {
+        KIND_LEAVE => old < KIND_FIRST_SCHEME,
+        // A path moves again, or is put aside and taken up again: only the last counts.
+        _ => kind == old || same([KIND_SUSPEND, KIND_RESUME]) || same([KIND_JOIN, KIND_MOVED]),
+    }
+}
+
+/// News that no later packet would tell: resent as long as the association lives.
+fn must_arrive(kind: u16) -> bool {
+    matches!(kind, KIND_LEAVE | KIND_SUSPEND | KIND_RESUME)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Instant {
+        Instant::from_millis(ms)
+    }
+
+    /// Sends what is due at `ms`, 100 ms each; kinds and tries so far.
+    fn due(reports: &mut Reports, ms: u64) -> Vec<(u16, u32)> {
+        let mut sent = Vec::new();
+        reports.resend(at(ms), |r| {
+            sent.push((r.item.kind, r.tries));
+            Some(Duration::from_millis(100))
+        });
+        sent
+    }
+
+    #[test]
+    fn a_report_is_sent_until_it_is_echoed_or_six_times() {
+        let mut reports = Reports::new(7);
+        reports.say(at(0), KIND_JOIN, Some(1), None, true);
+        for round in 0..6 {
+            assert_eq!(reports.timeout(), Some(at(100 * u64::from(round))));
+            assert_eq!(due(&mut reports, 100 * u64::from(round)), [(KIND_JOIN, round)]);
+        }
+        assert_eq!(reports.take_spent().len(), 1);
+        reports.say(at(0), KIND_JOIN, Some(1), None, true);
+        reports.on_echo(9);
+        assert_eq!((due(&mut reports, 0), reports.timeout()), (vec![], None), "serials 8 and 9");
+    }
+
+    #[test]
+    fn that_a_path_left_is_said_for_ever_and_outdates_the_rest() {
+        let mut reports = Reports::new(0);
+        for kind in [KIND_JOIN, KIND_SUSPEND, KIND_RESUME] {
+            reports.say(at(0), kind, Some(1), None, false);
+        }
+        assert_eq!(due(&mut reports, 0).len(), 2, "of SUSPEND and RESUME the last counts");
+        reports.say(at(0), KIND_LEAVE, Some(1), None, false);
+        (0..20).for_each(|n| assert_eq!(due(&mut reports, 100 * n), [(KIND_LEAVE, n as u32)]));
+        assert!(reports.take_spent().is_empty());
+    }
+
+    #[test]
+    fn the_peer_s_serials_are_remembered_up_to_a_bound() {
+        let mut reports = Reports::new(0);
+        (0..=REMEMBERED_SERIALS as u32).for_each(|serial| reports.note_heard(serial));
+        assert!(!reports.was_heard(0) && reports.was_heard(1) && reports.was_heard(256));
+    }
+}
