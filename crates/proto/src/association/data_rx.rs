@@ -3,7 +3,7 @@
 use super::event::{CloseReason, Event};
 use super::memory::Room;
 use super::state::{Association, State};
-use crate::policy::{Occasion, PathId, PathSet, PathState, PathView, RxInfo, Signal};
+use crate::policy::{Occasion, PathId, RxInfo, Signal};
 use crate::rx::{Arrival, Fragment};
 use crate::time::Instant;
 use crate::wire::chunk::{Data, ErrorChunk, ForwardTsn, GapBlock, Sack, SackHeader};
@@ -63,8 +63,7 @@ impl Association {
             Room::Yes => {}
             Room::NotNow => {
                 self.stats.chunks_refused += 1;
-                self.rx.sack_due = true;
-                self.rx.sack_via = on;
+                self.rx.acks.schedule(now, on, None);
                 return;
             }
             Room::Never => return self.overrun(),
@@ -130,13 +129,11 @@ impl Association {
         if self.state == State::Closed {
             return;
         }
-        self.rx.packets += 1;
-        self.rx.heard.insert(on);
+        self.rx.acks.on_packet(on, seen.new);
         self.rx.size.heard.insert(on);
         if now >= self.rx.size.due {
             self.fit_receive_buffer(now);
         }
-        self.rx.repeats = if seen.new { 0 } else { self.rx.repeats + 1 };
         let rx = RxInfo {
             path: on,
             bytes,
@@ -146,58 +143,23 @@ impl Association {
             gap: self.rx.tracker.has_gap(),
             filled: seen.filled,
             immediate: seen.immediate,
-            packets_since_sack: self.rx.packets,
+            packets_since_sack: self.rx.acks.packets(),
         };
         self.driver.signal(self.paths.seen_mut(), now, &Signal::Arrived(&rx));
         let rule = self.driver.ask(self.paths.seen(), now, |scheme, view| scheme.sack(view, &rx));
-        self.rx.sack_via = rule.via.filter(|p| self.is_open(*p)).unwrap_or_else(|| self.sack_path(now, on));
+        let endures = self.config.endured_silence.is_some();
+        let back = || self.rx.acks.way_back(now, &self.paths, on, endures);
+        let via = rule.via.filter(|p| self.is_open(*p)).unwrap_or_else(back);
         // RFC 9260 §6.2: the first DATA after the handshake, and everything while shutting down, at once.
-        let first = self.stats.sacks_sent == 0 && !self.rx.sack_due;
+        let first = self.stats.sacks_sent == 0 && self.rx.acks.due().is_none();
         let now_due = rule.now
             || first
-            || self.rx.packets >= self.config.sack_frequency
+            || self.rx.acks.packets() >= self.config.sack_frequency
             || matches!(self.state, State::ShutdownSent);
-        if now_due {
-            self.rx.sack_due = true;
-        } else {
-            self.rx.sack_timer = self.rx.sack_timer.or(Some(now + self.config.sack_delay));
-        }
+        self.rx.acks.schedule(now, via, (!now_due).then_some(self.config.sack_delay));
         self.repeat_shutdown(on);
-        if self.rx.sack_due && self.config.strict_rfc {
-            self.sack_as_control(now);
-        }
-    }
-
-    /// Back the way the data came, unless that way seems dead: it is not active here, or the same data come again
-    /// and again, so that an earlier SACK must have been lost there. Then turn by turn over the others. Data that came
-    /// by several ways are acknowledged by another one than the last: paths in step with SACKs would have all of them
-    /// take the same way, which may be the one that is dead in that direction.
-    fn sack_path(&self, now: Instant, on: PathId) -> PathId {
-        let fine = |v: &PathView| v.state == PathState::Active && v.error_count == 0;
-        let good = fine(self.paths.view(on.index()));
-        if good && self.rx.repeats == 0 {
-            let again = self.rx.last_sack_via == Some(on);
-            let other = self.rx.heard.iter().find(|p| *p != on && fine(self.paths.view(p.index())));
-            return other.filter(|_| again).unwrap_or(on);
-        }
-        let others = || {
-            let active = self.paths.views().iter().filter(|v| v.id != on && v.state == PathState::Active);
-            active.filter(|v| v.error_count == 0).map(|v| v.id)
-        };
-        let heard = |p: &PathId| self.paths[p.index()].last_heard.map(|t| now - t);
-        let turn = self.rx.repeats as usize;
-        // After a total silence the paths' states here are older than what just came.
-        if turn % 2 == 1 && (good || self.config.endured_silence.is_some()) {
-            return on;
-        }
-        let n = others().count();
-        if n == 0 {
-            return on;
-        }
-        if good {
-            others().nth((turn / 2) % n).unwrap_or(on)
-        } else {
-            others().min_by_key(heard).unwrap_or(on)
+        if let Some(via) = self.rx.acks.due().filter(|_| self.config.strict_rfc) {
+            self.sack_as_control(now, via);
         }
     }
 
@@ -213,7 +175,7 @@ impl Association {
         let step = (self.rx.size.size / 4).max(usize::from(self.config.mtu));
         if self.rx.window_closed && self.window() >= step {
             self.rx.window_closed = false;
-            self.rx.sack_due = true;
+            self.rx.acks.want();
         }
     }
 
@@ -227,32 +189,27 @@ impl Association {
     }
 
     pub(super) fn sack_header(&mut self) -> SackHeader {
-        let count = if self.paths.seen().peer_reports() { self.rx.packets.min(255) as u8 } else { 0 };
+        let count = if self.paths.seen().peer_reports() { self.rx.acks.packets().min(255) as u8 } else { 0 };
         SackHeader { cumulative_tsn_ack: self.rx.tracker.cum_tsn(), a_rwnd: self.a_rwnd(), flags: count }
     }
 
     /// A SACK left.
     pub(super) fn sack_sent(&mut self) {
         self.rx.tracker.clear_duplicates();
-        self.rx.sack_due = false;
-        self.rx.sack_timer = None;
-        self.rx.packets = 0;
-        self.rx.last_sack_via = Some(self.rx.sack_via);
-        self.rx.heard = PathSet::default();
+        self.rx.acks.on_sent();
         self.stats.sacks_sent += 1;
     }
 
     /// One SACK of its own for what arrived up to here (RFC 9260 as written: no sharing within a batch), and the scheme's
     /// reports beside it.
-    fn sack_as_control(&mut self, now: Instant) {
+    fn sack_as_control(&mut self, now: Instant, path: PathId) {
         if let Some(arrivals) = self.arrival_report() {
-            self.push_control(self.rx.sack_via, arrivals);
+            self.push_control(path, arrivals);
         }
         let room = 512;
         let duplicates = self.gaps_for(room);
         let header = self.sack_header();
         let sack = Sack::new(header, &self.rx.gaps, &self.rx.tracker.duplicates()[..duplicates]);
-        let path = self.rx.sack_via;
         self.push_control(path, sack);
         self.sack_sent();
         if let Some(reports) = self.collect_reports(now, Occasion::Sack(path)) {
@@ -261,7 +218,7 @@ impl Association {
     }
 
     /// FORWARD-TSN (RFC 3758 §3.6).
-    pub(super) fn on_forward_tsn(&mut self, forward: &ForwardTsn, on: PathId) {
+    pub(super) fn on_forward_tsn(&mut self, now: Instant, forward: &ForwardTsn, on: PathId) {
         if !self.peer_partial {
             self.stats.bad_chunks += 1;
             return;
@@ -269,8 +226,7 @@ impl Association {
         if !self.takes_data() {
             return;
         }
-        self.rx.sack_due = true;
-        self.rx.sack_via = on;
+        self.rx.acks.schedule(now, on, None);
         // A peer can not give up more than it can have sent.
         let ahead = forward.new_cumulative_tsn.distance_from(self.rx.tracker.cum_tsn());
         if forward.streams.iter().any(|(s, _)| s.0 >= self.rx.streams) || (1 << 24..1 << 31).contains(&ahead)

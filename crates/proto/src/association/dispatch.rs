@@ -126,7 +126,7 @@ impl Association {
                 self.on_heartbeat(now, h, r.on, &r.from.tuple)
             }
             Chunk::HeartbeatAck(h) => self.on_heartbeat_ack(now, &h.info),
-            Chunk::ForwardTsn(f) => self.on_forward_tsn(&f, r.on),
+            Chunk::ForwardTsn(f) => self.on_forward_tsn(now, &f, r.on),
             Chunk::Auth(auth) => {
                 r.authenticated = self.auth.as_ref().is_some_and(|k| k.verify(r.packet, span, &auth));
                 if !r.authenticated {

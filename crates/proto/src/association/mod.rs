@@ -1,6 +1,7 @@
 //! One SCTP association over any number of paths.
 
 mod ack;
+mod acknowledger;
 mod auth;
 #[cfg(any(test, feature = "testing"))]
 mod consistent;

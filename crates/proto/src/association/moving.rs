@@ -66,10 +66,9 @@ impl Association {
         let fits = |c: &Control| HEADER_LEN + c.chunk.encoded_len() + if c.auth { hmac } else { 0 } <= room;
         self.control.drop_on(path, fits);
         let sack = HEADER_LEN + SackHeader::encoded_len(4, 0);
-        if self.rx.sack_due && self.rx.sack_via == path && room < sack {
+        if self.rx.acks.due() == Some(path) && room < sack {
             let other = self.paths.seen().control_path();
-            self.rx.sack_due = !self.unproven(other);
-            self.rx.sack_via = other;
+            self.rx.acks.redirect(other, !self.unproven(other));
         }
         self.tx.forward_due &= path != self.paths.seen().control_path_in_turn(self.tx.forward_tries);
         room

@@ -48,7 +48,7 @@ impl Association {
         for _ in 1..self.config.max_batch.max(1) {
             let more = self.state != State::Closed
                 && self.control.is_empty()
-                && !self.rx.sack_due
+                && self.rx.acks.due().is_none()
                 && self.paths[path.index()].heartbeats.wanted.is_empty()
                 && self.pick(now).is_some_and(|p| p.path == path && self.first_len(p) <= segment_size);
             if !more || self.write_packet(now, path, segment_size, buf) < segment_size {
@@ -82,11 +82,11 @@ impl Association {
             }
             return Some(PathId(i as u8));
         }
-        if self.rx.sack_due {
-            if !self.is_open(self.rx.sack_via) {
-                self.rx.sack_via = self.paths.seen().control_path();
-            }
-            return Some(self.rx.sack_via);
+        if let Some(via) = self.rx.acks.due() {
+            let open = self.is_open(via);
+            let via = if open { via } else { self.paths.seen().control_path() };
+            self.rx.acks.schedule(now, via, None);
+            return Some(via);
         }
         if self.tx.forward_due {
             return Some(self.paths.seen().control_path_in_turn(self.tx.forward_tries));

@@ -51,7 +51,7 @@ impl Association {
         let signed = self.write_control(now, path, limit, &mut w);
         // What says goodbye says it last, or alone (RFC 9260 §3.3.7, §3.3.13).
         if !alone && !signed && self.state != State::Closed {
-            if self.rx.sack_due && self.rx.sack_via == path {
+            if self.rx.acks.due() == Some(path) {
                 self.write_sack(now, path, limit, &mut w);
             }
             if self.tx.forward_due && path == self.paths.seen().control_path_in_turn(self.tx.forward_tries) {

@@ -197,7 +197,7 @@ impl Association {
                 gap: false,
                 filled: false,
                 immediate: false,
-                packets_since_sack: self.rx.packets,
+                packets_since_sack: self.rx.acks.packets(),
             };
             self.driver.signal(self.paths.seen_mut(), now, &Signal::Arrived(&rx));
             self.answer_heartbeat(on, from, info.slice(..64));

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use smallvec::SmallVec;
 
 use super::ack::PathAck;
+use super::acknowledger::Acknowledger;
 use super::auth::AuthKeys;
 use super::control_queue::ControlQueue;
 use super::copies::Copies;
@@ -124,19 +125,9 @@ pub(super) struct Receiving {
     pub reassembly: Reassembly,
     /// How much it may hold.
     pub size: ReceiveSize,
-    /// DATA packets since the last SACK.
-    pub packets: u32,
-    /// Send one as soon as possible.
-    pub sack_due: bool,
-    pub sack_timer: Option<Instant>,
-    pub sack_via: PathId,
-    /// Where the last one went, and the paths by which data came since.
-    pub last_sack_via: Option<PathId>,
-    pub heard: PathSet,
+    pub acks: Acknowledger,
     /// The last advertised window was closed; tell when it opens.
     pub window_closed: bool,
-    /// Duplicates arrived since data last were new: our SACKs don't get through the way they go.
-    pub repeats: u32,
     pub streams: u16,
     pub gaps: Vec<GapBlock>,
     /// What the endpoint lets the association hold, and whether payloads are copied (see [`Association::allow`]).
@@ -337,7 +328,7 @@ impl Association {
 
     /// Whether reading made an acknowledgement due.
     pub(crate) fn window_opened(&self) -> bool {
-        self.rx.sack_due
+        self.rx.acks.due().is_some()
     }
 
     pub(crate) fn signal(&mut self, now: Instant, signal: &crate::policy::Signal<'_>) {
@@ -432,14 +423,8 @@ impl Receiving {
             tracker: TsnTracker::new(peer_initial_tsn),
             reassembly: Reassembly::new(peer_initial_tsn),
             size: ReceiveSize::new(config),
-            packets: 0,
-            sack_due: false,
-            sack_timer: None,
-            sack_via: PathId(0),
-            last_sack_via: None,
-            heard: PathSet::default(),
+            acks: Acknowledger::new(),
             window_closed: false,
-            repeats: 0,
             streams: config.inbound_streams,
             gaps: Vec::new(),
             allowed: usize::MAX,

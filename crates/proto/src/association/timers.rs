@@ -51,7 +51,7 @@ impl Association {
         offer(self.t1, Timer::T1);
         offer(self.t2, Timer::T2);
         offer(self.t5, Timer::T5);
-        offer(self.rx.sack_timer, Timer::Sack);
+        offer(self.rx.acks.timeout(), Timer::Sack);
         if self.state != State::CookieWait && self.state != State::CookieEchoed {
             offer(self.silence.timeout(), Timer::Heartbeat);
             offer(self.tx.forward_timer, Timer::ForwardTsn);
@@ -89,9 +89,8 @@ impl Association {
         if due(self.t5) {
             self.abort_for(CloseReason::Unreachable);
         }
-        if due(self.rx.sack_timer) {
-            self.rx.sack_timer = None;
-            self.rx.sack_due = true;
+        if due(self.rx.acks.timeout()) {
+            self.rx.acks.on_timeout();
         }
         if due(self.tx.forward_timer) {
             self.tx.forward_due = true;

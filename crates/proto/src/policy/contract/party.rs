@@ -151,8 +151,7 @@ impl Party {
     /// The heartbeats the scheme wants now: (path, is probe).
     pub fn probes(&mut self, now: Instant) -> Vec<PathId> {
         let mut out = Vec::new();
-        loop {
-            let Some(probe) = self.ask(now, |scheme, view| scheme.probe(view)) else { break };
+        while let Some(probe) = self.ask(now, |scheme, view| scheme.probe(view)) {
             assert!(self.is_open(probe.path), "a probe of a closed path: {probe:?}");
             assert!(probe.count > 0 && out.len() < 64, "probes without end: {probe:?}");
             out.extend(core::iter::repeat_n(probe.path, usize::from(probe.count)));

@@ -1,0 +1,190 @@
+//! When to acknowledge, and by which path (RFC 9260 §6.2).
+
+use super::path_table::PathTable;
+use crate::policy::{PathId, PathSet, PathState, PathView};
+use crate::time::{Duration, Instant};
+
+/// What arrived since the last SACK, and when the next one leaves.
+#[derive(Debug)]
+pub(super) struct Acknowledger {
+    /// DATA packets since the last SACK.
+    packets: u32,
+    /// One leaves as soon as possible, and by which path.
+    due: bool,
+    via: PathId,
+    timer: Option<Instant>,
+    /// Where the last one went, and the paths by which data came since.
+    last_via: Option<PathId>,
+    heard: PathSet,
+    /// Packets without new data since data last were new: our SACKs don't get through the way they go.
+    repeats: u32,
+}
+
+impl Acknowledger {
+    pub fn new() -> Self {
+        Acknowledger {
+            packets: 0,
+            due: false,
+            via: PathId(0),
+            timer: None,
+            last_via: None,
+            heard: PathSet::default(),
+            repeats: 0,
+        }
+    }
+
+    /// A packet with DATA came by `on`; `new`: some of it for the first time.
+    pub fn on_packet(&mut self, on: PathId, new: bool) {
+        self.packets += 1;
+        self.heard.insert(on);
+        self.repeats = if new { 0 } else { self.repeats + 1 };
+    }
+
+    /// DATA packets since the last SACK.
+    pub fn packets(&self) -> u32 {
+        self.packets
+    }
+
+    /// A SACK leaves by `via`: at once, or within `delay`.
+    pub fn schedule(&mut self, now: Instant, via: PathId, delay: Option<Duration>) {
+        self.via = via;
+        match delay {
+            None => self.due = true,
+            Some(delay) => self.timer = self.timer.or(Some(now + delay)),
+        }
+    }
+
+    /// A SACK leaves as soon as possible, where it would have gone anyway.
+    pub fn want(&mut self) {
+        self.due = true;
+    }
+
+    /// The one that is due goes by `via` instead; not `possible`: not at all.
+    pub fn redirect(&mut self, via: PathId, possible: bool) {
+        (self.due, self.via) = (possible, via);
+    }
+
+    /// The path of the SACK that is due.
+    pub fn due(&self) -> Option<PathId> {
+        self.due.then_some(self.via)
+    }
+
+    pub fn timeout(&self) -> Option<Instant> {
+        self.timer
+    }
+
+    /// SACK.Delay is over.
+    pub fn on_timeout(&mut self) {
+        (self.timer, self.due) = (None, true);
+    }
+
+    /// A SACK left.
+    pub fn on_sent(&mut self) {
+        (self.due, self.timer, self.packets) = (false, None, 0);
+        self.last_via = Some(self.via);
+        self.heard = PathSet::default();
+    }
+
+    /// Where the SACK for data that came by `on` goes: back the way they came, unless that way seems dead: it is not active
+    /// here, or the same data come again and again, so that an earlier SACK must have been lost there. Then turn by turn over the
+    /// others. Data that came by several ways are acknowledged by another one than the last: paths in step with SACKs would have
+    /// all of them take the same way, which may be the one that is dead in that direction.
+    ///
+    /// `endures`: a total silence does not end the association, so that the paths' states may be older than what just came.
+    pub fn way_back(&self, now: Instant, paths: &PathTable, on: PathId, endures: bool) -> PathId {
+        let fine = |v: &PathView| v.state == PathState::Active && v.error_count == 0;
+        let good = fine(paths.view(on.index()));
+        if good && self.repeats == 0 {
+            let again = self.last_via == Some(on);
+            let other = self.heard.iter().find(|p| *p != on && fine(paths.view(p.index())));
+            return other.filter(|_| again).unwrap_or(on);
+        }
+        let others = || {
+            let active = paths.views().iter().filter(|v| v.id != on && v.state == PathState::Active);
+            active.filter(|v| v.error_count == 0).map(|v| v.id)
+        };
+        let heard = |p: &PathId| paths[p.index()].last_heard.map(|t| now - t);
+        let turn = self.repeats as usize;
+        if turn % 2 == 1 && (good || endures) {
+            return on;
+        }
+        let n = others().count();
+        if n == 0 {
+            return on;
+        }
+        if good {
+            others().nth((turn / 2) % n).unwrap_or(on)
+        } else {
+            others().min_by_key(heard).unwrap_or(on)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::TransportConfig;
+    use crate::path::{self, FourTuple, Path};
+
+    /// `n` active paths.
+    fn table(n: u8) -> PathTable {
+        let (mut table, config) = (PathTable::default(), TransportConfig::default());
+        for i in 0..n {
+            let tuple = FourTuple::loopback(1 + u16::from(i), 100);
+            let mut view = path::new_view(PathId(i), &tuple, &config, 1500);
+            view.state = PathState::Active;
+            table.put(Path::new(tuple, 1500, &config, Instant::MAX), view);
+        }
+        table
+    }
+
+    /// Paths of the SACKs for packets that come by `on` in turn.
+    fn ways(paths: &PathTable, packets: &[(u8, bool)]) -> Vec<u8> {
+        let mut acks = Acknowledger::new();
+        let mut went = Vec::new();
+        for &(on, new) in packets {
+            acks.on_packet(PathId(on), new);
+            let via = acks.way_back(Instant::ZERO, paths, PathId(on), false);
+            acks.schedule(Instant::ZERO, via, None);
+            assert_eq!(acks.due(), Some(via));
+            acks.on_sent();
+            went.push(via.0);
+        }
+        went
+    }
+
+    /// RFC 9260 §6.2: SACK.Delay counts from the first packet that waits.
+    #[test]
+    fn a_delayed_sack_leaves_once_and_on_time() {
+        let mut acks = Acknowledger::new();
+        let at = Instant::from_millis;
+        for ms in [0, 10] {
+            acks.on_packet(PathId(1), true);
+            acks.schedule(at(ms), PathId(1), Some(Duration::from_millis(200)));
+        }
+        assert_eq!((acks.due(), acks.timeout(), acks.packets()), (None, Some(at(200)), 2));
+        acks.on_timeout();
+        assert_eq!((acks.due(), acks.timeout()), (Some(PathId(1)), None));
+        acks.on_sent();
+        assert_eq!((acks.due(), acks.timeout(), acks.packets()), (None, None, 0));
+    }
+
+    #[test]
+    fn sacks_go_back_the_way_data_came() {
+        assert_eq!(ways(&table(3), &[(0, true), (0, true), (2, true), (1, true)]), [0, 0, 2, 1]);
+    }
+
+    #[test]
+    fn sacks_of_data_that_come_again_try_the_other_ways_in_turn() {
+        let again = [(0, false); 6];
+        assert_eq!(ways(&table(3), &again), [0, 2, 0, 1, 0, 2]);
+        assert_eq!(ways(&table(1), &again), [0; 6]);
+    }
+
+    #[test]
+    fn a_path_with_errors_is_avoided() {
+        let mut paths = table(2);
+        paths.view_mut(0).error_count = 1;
+        assert_eq!(ways(&paths, &[(0, true), (0, true), (1, true)]), [1, 1, 1]);
+    }
+}
