@@ -61,6 +61,8 @@ pub struct QueueAware {
 struct Path {
     state: PathState,
     window: Window,
+    /// What it began with, bytes.
+    initial: u64,
     /// Queueing delays, seconds.
     longest: Longest,
     /// Windows that a full queue ended, bytes.
@@ -195,9 +197,11 @@ impl Losses {
 
 impl Path {
     fn new(config: WindowConfig, view: &PathView) -> Self {
+        let window = Window::new(config, view.mtu);
         Path {
             state: view.state,
-            window: Window::new(config, view.mtu),
+            initial: window.cwnd(),
+            window,
             longest: Longest::default(),
             peak: Longest::default(),
             empty: None,
@@ -301,11 +305,15 @@ impl Path {
         self.window.limit().ssthresh.unwrap_or(u64::MAX).max(self.window.cwnd())
     }
 
-    /// Takes the time in which nothing was sent. What the window was is what slow start may go back to (RFC 2861): else a path
-    /// that was idle could take over a stream at an MTU a round trip only.
+    /// Takes the time in which nothing was sent. The initial window remains (RFC 6928 §4), and what the window was is what slow
+    /// start may go back to (RFC 2861): else a path that was idle could take over a stream at an MTU a round trip only.
     fn decay(&mut self, now: Instant, rto: Duration) {
         let before = self.window.limit();
         self.window.decay(now, rto);
+        let restart = self.initial.min(before.cwnd);
+        if self.window.cwnd() < restart {
+            self.window.set_cwnd(restart);
+        }
         let after = self.window.limit();
         if (after.cwnd, after.ssthresh) != (before.cwnd, before.ssthresh) {
             self.window.set_ssthresh(before.ssthresh.unwrap_or(u64::MAX).max(before.cwnd));

@@ -136,15 +136,21 @@ fn an_outage_leaves_the_threshold_of_before() {
     near(play.ssthresh().expect("set"), 100.0, 0.01);
 }
 
-/// RFC 2861: five RTOs without a packet leave four MTU, and slow start back to what was.
+/// RFC 2861, RFC 6928 §4: five RTOs without a packet leave the initial window, and slow start back to what was.
 #[test]
 fn an_idle_path_may_start_up_to_the_window_that_it_had() {
-    let mut play = play(1, 64);
+    let (initial_mtus, initial_ssthresh) = (Some(10), Some(40 * MTU));
+    let config = WindowConfig { initial_mtus, initial_ssthresh, ..WindowConfig::default() };
+    let mut play = Play::with(Box::new(QueueAware::new(config)), 1);
+    queue(&mut play, 0, 0);
+    (0..60).for_each(|_| play.ack(1));
+    let before = play.cwnd();
+    assert!(before > 40.0, "{before}");
     play.send(1, MTU);
     play.wait(Duration::from_secs(6));
     play.send(2, MTU);
-    near(play.cwnd(), 4.0, 0.0);
-    near(play.ssthresh().expect("set"), 64.0, 0.0);
+    near(play.cwnd(), 10.0, 0.0);
+    near(play.ssthresh().expect("set"), before, 0.0);
 }
 
 /// A window that holds others up is halved once a flight, and may grow back fast.
