@@ -39,8 +39,9 @@ def said(capsys: pytest.CaptureFixture[str], arguments: str, code: int) -> str:
 @pytest.mark.parametrize(
     ("arguments", "wrong"),
     [
-        ("003", "there is no paper 003; there are 000, 001, 002 and all"),
+        ("003", "there is no paper 003; there are xu2015, cao2016, liu2019 and all"),
         ("002 --figure 1", "--figure 1: paper 002 has 4; 5; 6; 7, 8, 9"),
+        ("liu2019 --figure 1", "--figure 1: paper liu2019 has 4; 5; 6; 7, 8, 9"),
         ("002 --runs 0", "0 is no whole number from 1 on"),
         ("002 --runs few", "few is no whole number"),
         ("002 --scheme x", "--scheme x: these figures have cmt, cmt-la"),

@@ -160,7 +160,18 @@ def test_the_build_says_that_it_compiles(root: pathlib.Path, tmp_path: pathlib.P
 def test_the_citation_is_valid(root: pathlib.Path) -> None:
     said: dict[str, Any] = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
     assert said.keys() >= {"cff-version", "message", "title", "authors"}, "what the format requires"
-    known = {"abstract", "type", "version", "license", "repository-code", "url", "keywords", "date-released", "doi"}
+    known = {
+        "abstract",
+        "type",
+        "version",
+        "license",
+        "repository-code",
+        "url",
+        "keywords",
+        "date-released",
+        "doi",
+        "references",
+    }
     assert said.keys() <= {"cff-version", "message", "title", "authors"} | known
     assert said["cff-version"] == "1.2.0"
     assert said["type"] == "software"

@@ -43,7 +43,7 @@ pub struct TransportConfig {
     /// Errors after which a path is potentially failed (RFC 7829's PFMR); `None` turns that state off.
     pub pf_max_retrans: Option<u32>,
     /// Towards a peer of ours: send something again before T3-rtx expires, when two round trips brought nothing (RFC 8985 §7),
-    /// and take back timeouts that turn out to be spurious.
+    /// or one and a half if there is another path, and take back timeouts that turn out to be spurious.
     pub tail_probes: bool,
     /// Towards a peer of ours: a path is potentially failed after a tail probe or three heartbeats that nothing answered,
     /// and inactive after 40 of them and this long without an answer; `None`: by the number of errors alone.

@@ -25,6 +25,8 @@ QUICK_RUNS = 5
 PROBE_S = 10
 """Simulated time of a run that is made to guess how long others take."""
 
+# How papers are called: see docs/papers.md.
+KEYS = ", ".join(paper.source.key for paper in PAPERS)
 DESCRIPTION = """\
 Draws figures of Xu et al. 2015 (000, CMT-CL/FD), Cao et al. 2016 (001, SCTP-Rev+) and Liu et al. 2019 (002, CMT-LA)
 beside the papers' numbers, as SVG and PNG, with a report page per paper. Runs that are missing are made first and
@@ -32,7 +34,7 @@ kept: what was interrupted goes on."""
 EPILOG = """\
 examples:
   strandcast figures all --plan
-  strandcast figures 000 --figure 5
+  strandcast figures xu2015 --figure 5
   strandcast figures all --quick
   strandcast figures all --draw-only --tables docs
 """
@@ -289,10 +291,10 @@ def arguments() -> Parser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add("paper", metavar="PAPER", help=f"{', '.join(paper.name for paper in PAPERS)} or all")
+    add("paper", metavar="PAPER", help=f"{KEYS} or all")
     add("--figure", metavar="N", action="append", default=[], help="only this figure; may be said several times")
     add("--scheme", metavar="S", action="append", default=[], help="make runs of this scheme only; several times, too")
-    whole = ", ".join(f"{paper.runs} of {paper.name}" for paper in PAPERS)
+    whole = ", ".join(f"{paper.runs} of {paper.source.key}" for paper in PAPERS)
     add("--runs", metavar="N", type=count, help=f"runs of each cell ({whole}; {QUICK_RUNS} with --quick)")
     add("--quick", action="store_true", help="runs of at most 60 s and fewer points, marked in each plot")
     either = parser.add_mutually_exclusive_group().add_argument
@@ -316,9 +318,9 @@ def count(text: str) -> int:
 
 def chosen(parser: Parser, name: str, figures: list[str]) -> Iterator[tuple[Paper, tuple[Figure, ...]]]:
     """The papers asked for, with the figures asked for; all if none is."""
-    papers = [paper for paper in PAPERS if name in (paper.name, "all")]
+    papers = [paper for paper in PAPERS if name in (paper.source.key, paper.name, "all")]
     if not papers:
-        parser.error(f"there is no paper {name}; there are {', '.join(paper.name for paper in PAPERS)} and all")
+        parser.error(f"there is no paper {name}; there are {KEYS} and all")
     there = [figure for paper in papers for figure in paper.figures]
     for wrong in figures:
         if not any(wrong in numbers(figure) for figure in there):

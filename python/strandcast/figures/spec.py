@@ -180,6 +180,11 @@ class Source:
         return f"{surname}{' et al.' if others else ''} ({self.year})"
 
     @property
+    def key(self) -> str:
+        """The first author's surname and the year, as in `xu2015`."""
+        return f"{self.authors.split(', ')[0].rpartition(' ')[2].lower()}{self.year}"
+
+    @property
     def full(self) -> str:
         """All that finds it."""
         return f"{self.authors}: “{self.title}”, {self.journal}, {self.year}"
@@ -190,7 +195,7 @@ class Paper:
     """A paper.
 
     Attributes:
-        name: Its number.
+        name: Its number, in the names of files.
         title: What it is about.
         source: Where it was published.
         specs: How its schemes are called on the command line.

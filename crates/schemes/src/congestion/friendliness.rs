@@ -1,7 +1,7 @@
 //! The friendliness window: a window for the whole association that behaves like TCP's, with which the sum of the paths'
 //! windows is compared.
 //!
-//! | paper 000, section V | here |
+//! | Xu et al. (2015), section V | here |
 //! |---|---|
 //! | eq. 7, Σ cwnd in [α fwnd, β fwnd] | [`Friendliness::balance`] |
 //! | Algorithm 2, fwnd = Σ cwnd(init) | [`Friendliness::path_met`] |

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | slow start, one MTU a window, RTO, idle time | RFC 9260 §7.2 | `rfc::Window` |
 //! | backlog N = cwnd · queue / rtt tells congestion from random loss | Veno (Fu & Liew 2003) | [`Path::congested`] |
-//! | random loss: bandwidth times least round-trip time | Westwood+ (Mascolo et al. 2001) | [`Path::on_random_loss`] |
+//! | random loss: bandwidth times least round-trip time | Westwood+ (Grieco and Mascolo 2004) | [`Path::on_random_loss`] |
 //! | first slow start ends when queueing delay rises | HyStart (RFC 9406) | [`Path::end_slow_start`] |
 //! | a window leaves over most of a round trip | TCP pacing in Linux | [`Path::set_pace`] |
 //! | an empty queue lets a window back to most of what it was | none | [`Path::return_to_peak`] |

@@ -1,4 +1,4 @@
-//! Sending at the rate that the receiver asks for (the sender's half of SRE-rev, paper 001).
+//! Sending at the rate that the receiver asks for (the sender's half of SRE-rev, Cao et al. 2016).
 //!
 //! DATA are paced at a_rdsr (`Estimate::peer_rate`). RFC 9260's windows stand in while there is none: before the receiver's
 //! first rate, and towards peers that have none to give.

@@ -106,7 +106,7 @@ const ALL: &[Congestion] = &[
     },
     Congestion {
         name: "receiver-rate",
-        paper: "001: SCTP-Rev",
+        paper: "Cao et al. 2016: SCTP-Rev",
         summary: "paced at the rate that the receiver asks for; RFC 9260's window before the first one",
         keys: &[],
         defaults: &[],

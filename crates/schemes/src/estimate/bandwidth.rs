@@ -1,6 +1,6 @@
 //! Bandwidth of a path from the rhythm of departures: moving averages of lengths and gaps, and a Kalman filter.
 //!
-//! | paper 000, Algorithm 1 | here |
+//! | Xu et al. (2015), Algorithm 1 | here |
 //! |---|---|
 //! | length_sample, interval_sample, moving averages, BW_sample | [`Bandwidth::departed`] |
 //! | time update, measurement update | [`Kalman::update`] |

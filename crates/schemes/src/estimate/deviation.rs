@@ -1,9 +1,9 @@
-//! How far a measure stands out from its own recent past: the jitter indicator of papers 001 (retransmission queue,
-//! eqs 13-15) and 002 (loss rate, eqs 5-7).
+//! How far a measure stands out from its own recent past: the jitter indicator of Cao et al.
+//! (2016; retransmission queue, eqs 13-15) and of Liu et al. (2019; loss rate, eqs 5-7).
 //!
 //! | paper | here |
 //! |---|---|
-//! | 001 eqs 13-15, 002 eqs 5-7: (current - mean) / (max - min) over the last m samples | [`Deviation::push`] |
+//! | Cao eqs 13-15, Liu eqs 5-7: (current - mean) / (max - min) over the last m samples | [`Deviation::push`] |
 //! | positive and larger than the one before: the path is in an unreliable condition | [`Deviation::unreliable`] |
 //!
 //! `ASSUMED`: the current sample is one of the m; where all are equal the deviation is 0; before the second sample
@@ -65,7 +65,7 @@ mod tests {
         assert!((got - wanted).abs() < 1e-12, "{got}, not {wanted}");
     }
 
-    /// 001 eqs 13-15, 002 eqs 5-7, worked by hand.
+    /// Cao eqs 13-15, Liu eqs 5-7, worked by hand.
     #[test]
     fn the_deviation_is_relative_to_mean_and_range() {
         let mut d = Deviation::new(3);

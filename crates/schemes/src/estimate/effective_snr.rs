@@ -1,6 +1,6 @@
 //! Effective signal-to-noise ratio: the ratio at which a link with white Gaussian noise would lose as many frames.
 //!
-//! | paper 000 | here |
+//! | Xu et al. (2015) | here |
 //! |---|---|
 //! | eqs 1, 2: BER = F(SNR), ESNR = F⁻¹(BER) | [`Modulation`] |
 //! | eq. 3: FER = error_frame / total_frame | [`EffectiveSnr::close`] |

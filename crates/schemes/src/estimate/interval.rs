@@ -1,4 +1,4 @@
-//! For how long a path is watched before its estimates are drawn up again: u of paper 000, section IV, which follows the
+//! For how long a path is watched before its estimates are drawn up again: u of Xu et al. (2015), section IV, which follows the
 //! distance between losses.
 //!
 //! The paper says that the interval is triggered by loss events and updated statistically by a confidence interval, as

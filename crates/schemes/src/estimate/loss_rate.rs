@@ -1,10 +1,10 @@
-//! A path's loss rate from its window and round-trip time, and how it stands out from its past (paper 002, section 3).
+//! A path's loss rate from its window and round-trip time, and how it stands out from its past (Liu et al. 2019, section 3).
 //!
 //! The equations are lost from the paper's text; what stands here is recovered from its words and from the two models
 //! it names. Mathis: goodput G = C·MSS / (RTT·√PLR). Vegas: G = cwnd / RTT_min. Together
 //! PLR = (C·MSS/cwnd)² · (RTT_min/RTT)²: the loss rate at which a TCP would have this window.
 //!
-//! | paper 002 | here |
+//! | Liu et al. (2019) | here |
 //! |---|---|
 //! | eq 1, Mathis' goodput | inverted in [`loss_rate`] |
 //! | eq 2, RTT = ψ·RTT + (1-ψ)·(t_SACK - t_sent - δ) | [`LossRate`], once a round trip |

@@ -1,6 +1,6 @@
 //! Bit error rates over white Gaussian noise: the mapping F between signal-to-noise ratio and bit error rate, and back.
 //!
-//! Paper 000 leaves F to the technology (eqs 1 and 2) and points to a table of 802.11a/g; s is the linear ratio a
+//! Xu et al. (2015) leave F to the technology (eqs 1 and 2) and point to a table of 802.11a/g; s is the linear ratio a
 //! symbol, Q(x) = erfc(x/√2)/2:
 //!
 //! | modulation | F(s) | where it is found |

@@ -1,6 +1,6 @@
 //! Round-trip time of a path alone, from pairs of HEARTBEATs: SACKs may come back another way, HEARTBEAT ACKs do not.
 //!
-//! | paper 000 | here |
+//! | Xu et al. (2015) | here |
 //! |---|---|
 //! | eq. 5: RTT_ref = min {RTT₁, RTT₂}, a pair each estimation interval | [`ReferenceRtt`] |
 //!

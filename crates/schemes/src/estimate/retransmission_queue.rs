@@ -1,4 +1,4 @@
-//! How the retransmission queue of the primary path moves (RAF-rtx of paper 001, section 2.3).
+//! How the retransmission queue of the primary path moves (RAF-rtx of Cao et al. 2016, section 2.3).
 //!
 //! | paper | here |
 //! |---|---|

@@ -1,16 +1,16 @@
 //! TCP's window as a receiver would keep it, from arrivals alone (TEAR: I. Rhee, V. Ozdemir, Y. Yi, "TEAR: TCP Emulation
-//! at Receivers", technical report, North Carolina State University, 2000), in the seven states that paper 001 runs.
+//! at Receivers", technical report, North Carolina State University, 2000), in the seven states that Cao et al. (2016) run.
 //!
 //! | source | here |
 //! |---|---|
-//! | seven states; 001 names six of them, the seventh is [`State::Gap`] | [`State`] |
+//! | seven states; Cao et al. name six of them, the seventh is [`State::Gap`] | [`State`] |
 //! | a packet in sequence: +1 in slow start, +1/lastWindow in congestion avoidance | [`Tear::arrived`] |
 //! | a gap: held; three packets beyond it: fast recovery; filled: back | [`Tear::arrived`] |
 //! | fast recovery: half; timeout: 1; both wait for the next round | [`Tear::arrived`], [`Tear::timed_out`], [`Tear::round`] |
 //!
 //! The window is a virtual one, in packets: nobody's sending is bound by it.
 //!
-//! `ASSUMED`, as the technical report could not be had and 001 refers to it: initial window 2, initial threshold 32
+//! `ASSUMED`, as the technical report could not be had and Cao et al. refer to it: initial window 2, initial threshold 32
 //! packets; no less than 2 packets after a halving, 1 after a timeout; losses of the round that brought fast recovery
 //! on count once.
 

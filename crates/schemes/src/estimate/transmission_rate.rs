@@ -1,6 +1,6 @@
 //! Transmission rate of a path: what arrived of it in an estimation interval, over the time in which it was sent.
 //!
-//! | paper 000 | here |
+//! | Xu et al. (2015) | here |
 //! |---|---|
 //! | eq. 6: R_e = sendsize / (T_l - T_e) | [`TransmissionRate::close`] |
 //! | T_e, when the first chunk enters the path's buffer; T_l, when the last one leaves it | [`queued`](TransmissionRate::queued), [`sent`](TransmissionRate::sent) |

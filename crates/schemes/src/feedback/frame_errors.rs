@@ -1,7 +1,7 @@
 //! Frame errors that the receiver's own links see, told to the sender.
 //!
 //! The receiver counts frames and frames in error of its interfaces and reports them, cumulative, beside SACKs; the
-//! sender takes them as counters of a second link of the same path. Paper 000 has only the sender's links: an ablation.
+//! sender takes them as counters of a second link of the same path. Xu et al. (2015) have only the sender's links: an ablation.
 //!
 //! Report of kind [`FRAME_ERRORS`], about a path: frames (8 bytes), frames in error (8), mean length in bytes (4), all
 //! big-endian.

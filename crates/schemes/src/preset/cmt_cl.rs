@@ -1,10 +1,10 @@
 //! `cmt-cl` and `cmt-cl-fd`: cross-layer concurrent transfer, without and with fairness-driven flow control.
 //!
-//! Paper 000: C. Xu, Z. Li, J. Li, H. Zhang, G.-M. Muntean, "Cross-layer Fairness-driven Concurrent Multipath Video
+//! C. Xu, Z. Li, J. Li, H. Zhang, G.-M. Muntean, "Cross-layer Fairness-driven Concurrent Multipath Video
 //! Delivery over Heterogenous Wireless Networks", IEEE Transactions on Circuits and Systems for Video Technology 25(7),
 //! 2015.
 //!
-//! | paper 000 | here |
+//! | Xu et al. (2015) | here |
 //! |---|---|
 //! | estimation interval u | `estimate::EstimationInterval`; `quality::QualityAware` closes it |
 //! | eqs 1-4, ESNR | `estimate::{Modulation, EffectiveSnr}`; `CrossLayer::link` counts frames, `CrossLayer::close` asks |
@@ -150,7 +150,7 @@ const FRIENDLY_KEYS: [Key; 27] = join([
     REPORT_FER,
 ]);
 
-const PAPER: &str = "000: Xu et al., Cross-layer Fairness-driven Concurrent Multipath Video Delivery over \
+const PAPER: &str = "Xu et al. 2015: Cross-layer Fairness-driven Concurrent Multipath Video Delivery over \
                      Heterogenous Wireless Networks, IEEE TCSVT 25(7), 2015";
 
 /// Cross-layer concurrent transfer.

@@ -1,8 +1,9 @@
 //! `cmt-la`: concurrent transfer that fills the paths in the order of their loss rates.
 //!
-//! Paper 002, "CMT-LA". Everything but the scheduler is `cmt`'s, as in the paper ("associated with existing CMT").
+//! Q. Liu, F. Ke, Z. Liu, J. Zeng, "Loss-Aware CMT-Based Multipathing Scheme for Efficient Data Delivery to Heterogeneous Wireless
+//! Networks", International Journal of Digital Multimedia Broadcasting, 2019. Everything but the scheduler is `cmt`'s, as in the paper ("associated with existing CMT").
 //!
-//! | paper 002 | here |
+//! | Liu et al. (2019) | here |
 //! |---|---|
 //! | eqs 1-4, loss rate of a path | `estimate::LossRate` |
 //! | eqs 5-7, its jitter indicator; "unreliable transmission condition" | `estimate::Deviation` |
@@ -22,7 +23,7 @@ use crate::registry::Preset;
 /// Loss-aware concurrent transfer.
 pub const PRESET: Preset = Preset {
     name: "cmt-la",
-    paper: "002: CMT-LA, loss-aware concurrent multipath transfer over lossy networks",
+    paper: "Liu et al. 2019: Loss-Aware CMT-Based Multipathing Scheme for Efficient Data Delivery to Heterogeneous Wireless Networks",
     summary: "all paths at once, the one that seems to lose least first",
     parts: &[
         ("estimators", "loss rate by Mathis' and Vegas' models, and how it stands out from its past"),

@@ -1,8 +1,8 @@
 //! `cmt-qa`: quality-aware concurrent transfer, reconstructed.
 //!
 //! C. Xu, T. Liu, J. Guan, H. Zhang, G.-M. Muntean, "CMT-QA: Quality-Aware Adaptive Concurrent Multipath Data Transfer in
-//! Heterogeneous Wireless Networks", IEEE Transactions on Mobile Computing 12(11), 2013, the baseline of paper 000. Only
-//! its abstract and what paper 000 says of it are at hand: **the scheme here is a reconstruction**, paper 000 without
+//! Heterogeneous Wireless Networks", IEEE Transactions on Mobile Computing 12(11), 2013, the baseline of Xu et al. (2015). Only
+//! its abstract and what Xu et al. (2015) say of it are at hand: **the scheme here is a reconstruction**, Xu et al. (2015) without
 //! its link layer and its friendliness window, and not the authors' own.
 //!
 //! What is public: each path's ability to handle data is watched regularly; the estimation interval follows the losses
@@ -12,7 +12,7 @@
 //!
 //! | idea | here |
 //! |---|---|
-//! | estimation interval u, R_e (eq. 6 of paper 000), RTT_ref (its eq. 5) | `estimate::{EstimationInterval, TransmissionRate, ReferenceRtt}` |
+//! | estimation interval u, R_e (eq. 6 of Xu et al. 2015), RTT_ref (its eq. 5) | `estimate::{EstimationInterval, TransmissionRate, ReferenceRtt}` |
 //! | quality Q̄ | `QualityJudge::close` |
 //! | handling time cwnd/Q̄, period, PathList by Q̄, quota ⌊P_d/T⌋ cwnd | `schedule::{Offer, Distribution}` |
 //! | causes of losses | `QualityJudge::cause` |
@@ -54,7 +54,7 @@ const KEYS: [Key; 15] = join([
 /// Quality-aware concurrent transfer.
 pub const PRESET: Preset = Preset {
     name: "cmt-qa",
-    paper: "Xu et al.: CMT-QA, IEEE TMC 12(11), 2013, reconstructed from its abstract and from paper 000",
+    paper: "Xu et al. 2013: CMT-QA, IEEE TMC 12(11), reconstructed from its abstract and from Xu et al. 2015",
     summary: "fast paths first, by what they delivered lately; losses that are not congestion cut no window",
     parts: &[
         ("estimators", "rate and round-trip time of each path in intervals that follow its losses"),

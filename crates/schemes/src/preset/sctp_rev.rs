@@ -29,7 +29,7 @@
 use crate::preset::combine;
 use crate::registry::Preset;
 
-const PAPER: &str = "001: Cao et al.: Receiver-assisted cellular/wifi handover management for efficient multipath multimedia \
+const PAPER: &str = "Cao et al. 2016: Receiver-assisted cellular/wifi handover management for efficient multipath multimedia \
                      delivery in heterogeneous wireless networks, 2016";
 
 const DEFAULTS: [(&str, &str); 9] = [

@@ -1,4 +1,4 @@
-//! Lost chunks go where the receiver wants data (Algorithm 1, line 12, of paper 001: after a switch the old path carries
+//! Lost chunks go where the receiver wants data (Algorithm 1, line 12, of Cao et al. 2016: after a switch the old path carries
 //! HEARTBEATs alone).
 //!
 //! `ASSUMED`: once the receiver chose a path, all retransmissions take it, those after a timeout, too: RFC 9260's alternate

@@ -1,4 +1,4 @@
-//! Two miss indications instead of three while losses grow (RAF-rtx of paper 001, section 2.3).
+//! Two miss indications instead of three while losses grow (RAF-rtx of Cao et al. 2016, section 2.3).
 //!
 //! | paper | here |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! The path that loses least first (paper 002, Algorithm 2).
+//! The path that loses least first (Liu et al. 2019, Algorithm 2).
 //!
 //! | Algorithm 2 | here |
 //! |---|---|

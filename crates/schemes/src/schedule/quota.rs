@@ -1,6 +1,6 @@
 //! Data distribution in periods: how long one lasts, which path comes first, and how much each may take.
 //!
-//! | paper 000, section VI | here |
+//! | Xu et al. (2015), section VI | here |
 //! |---|---|
 //! | eq. 9, w | [`weight`] |
 //! | eqs 8, 9, C | [`capacity`] |

@@ -1,4 +1,4 @@
-//! All data on the path that the receiver chose (Algorithm 1, line 12, of paper 001).
+//! All data on the path that the receiver chose (Algorithm 1, line 12, of Cao et al. 2016).
 //!
 //! `ASSUMED`: before the receiver's first choice, and when the path it chose fails or closes, RFC 9260's primary path and
 //! failover; a choice of a path that is not active is ignored.

@@ -1,4 +1,4 @@
-//! Paper 000, Algorithms 2 and 3 and eq. 7, with numbers worked by hand; MTU 1468, cwnd(init) 2936.
+//! Xu et al. (2015), Algorithms 2 and 3 and eq. 7, with numbers worked by hand; MTU 1468, cwnd(init) 2936.
 
 use strandcast_proto::policy::PathId;
 

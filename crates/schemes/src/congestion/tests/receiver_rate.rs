@@ -1,4 +1,4 @@
-//! The sender's half of paper 001's rate control, with PMDCS 1000 bytes, srtt 100 ms, RTO 1 s.
+//! The sender's half of the rate control of Cao et al. (2016), with PMDCS 1000 bytes, srtt 100 ms, RTO 1 s.
 
 use strandcast_proto::policy::contract::fixture::{MTU, Picture, ack};
 use strandcast_proto::policy::{

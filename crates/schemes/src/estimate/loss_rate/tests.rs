@@ -14,7 +14,7 @@ fn near(got: f64, wanted: f64) {
     assert!((got - wanted).abs() <= 1e-9 * wanted.abs().max(1e-3), "{got}, not {wanted}");
 }
 
-/// 002 eq. 4: 15000 bytes each 50 ms.
+/// Liu eq. 4: 15000 bytes each 50 ms.
 #[test]
 fn eq_4_goodput() {
     near(goodput(15_000, ms(50)), 300_000.0);
@@ -22,7 +22,7 @@ fn eq_4_goodput() {
     near(goodput(15_000, Duration::ZERO), 0.0);
 }
 
-/// 002 eqs 1 and 3: Mathis' goodput at PLR 1 %, RTT 100 ms, MSS 1500, C 1.2247 is 1837.05 / (0.1 · 0.1) = 183705 B/s.
+/// Liu eqs 1 and 3: Mathis' goodput at PLR 1 %, RTT 100 ms, MSS 1500, C 1.2247 is 1837.05 / (0.1 · 0.1) = 183705 B/s.
 #[test]
 fn eq_3_inverts_eq_1() {
     near(loss_rate(C, 1500.0, ms(100), 183_705.0), 0.01);

@@ -1,4 +1,4 @@
-//! The rate at which a receiver wants each path to be used (SRE-rev of paper 001: Y. Cao et al., "Receiver-assisted
+//! The rate at which a receiver wants each path to be used (SRE-rev of Y. Cao et al., "Receiver-assisted
 //! cellular/wifi handover management for efficient multipath multimedia delivery in heterogeneous wireless networks").
 //!
 //! | paper | here |

@@ -1,4 +1,4 @@
-//! Numbers worked out by hand from paper 001, with packets of 1000 bytes and a round trip of 100 ms.
+//! Numbers worked out by hand from Cao et al. (2016), with packets of 1000 bytes and a round trip of 100 ms.
 
 use strandcast_proto::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Rounds between a sender and its receiver, and what follows from them (paper 001: Y. Cao et al., "Receiver-assisted
+//! Rounds between a sender and its receiver, and what follows from them (Y. Cao et al., "Receiver-assisted
 //! cellular/wifi handover management for efficient multipath multimedia delivery in heterogeneous wireless networks").
 //!
 //! The receiver finds the rate of each path (`estimate::PathRate`), tells the sender, and says which path to use. Both

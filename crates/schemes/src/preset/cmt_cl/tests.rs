@@ -1,4 +1,4 @@
-//! Paper 000's judgement of paths with numbers worked by hand: eqs 3, 8-10 and the causes of losses.
+//! How Xu et al. (2015) judge paths, with numbers worked by hand: eqs 3, 8-10 and the causes of losses.
 
 use super::*;
 use crate::estimate::TransmissionRate;

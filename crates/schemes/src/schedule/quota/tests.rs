@@ -1,4 +1,4 @@
-//! Paper 000, eqs 8 to 13 and Algorithm 4, with numbers worked by hand.
+//! Xu et al. (2015), eqs 8 to 13 and Algorithm 4, with numbers worked by hand.
 
 use super::*;
 

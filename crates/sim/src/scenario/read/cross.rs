@@ -7,7 +7,7 @@ use crate::scenario::model::{Cross, Named, PacketSize, Scenario, TcpValue};
 use crate::scenario::route::{source, way};
 use crate::scenario::table::{Read, Table, named};
 
-/// Sizes of the packets in the Internet's core by count, as paper 000 has them.
+/// Sizes of the packets in the Internet's core by count, as Xu et al. (2015) have them.
 const SIZES: [(&str, u32, f64); 5] = [
     ("b44", 44, 0.49),
     ("b576", 576, 0.012),
