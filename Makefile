@@ -54,6 +54,7 @@ lint:
 	cargo fmt --all --check
 	tools/check-arrows
 	tools/check-sources
+	tools/check-cycles
 	tools/deny
 	tools/licences --check
 	$(VENV)/bin/python tools/deny-python

@@ -23,7 +23,7 @@
 //!
 //! With one path a is 1: Reno's window. `ASSUMED`, with the key that changes it where there is one:
 //! - paths that do not count ([`Coupled`]) are not in n and grow as Reno's;
-//! - g is the same on all paths (`gain`).
+//! - g is the same on all paths (`gain`, of TCP and MPTCP flows).
 
 use strandcast_proto::policy::{PathId, View};
 use strandcast_proto::rfc::{Avoidance, Progress};
@@ -75,7 +75,7 @@ mod example;
 pub use example::Example;
 
 // ---- congestion/table.rs: the registration, at the end of ALL; keys only if it has any of its own ----------------
-// `keys` are those of TCP and MPTCP flows. For SCTP presets add the key to KEYS in preset/combine.rs, too.
+// `keys` are those of TCP and MPTCP flows. SCTP presets build a window from a `WindowConfig` alone, without keys of its own.
 
 const EXAMPLE_KEYS: &[Key] =
     &[Key::decimal("gain", (0.01, 10.0, ""), "1", "all windows together, as a multiple of one TCP")];

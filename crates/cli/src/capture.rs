@@ -1,7 +1,7 @@
 //! `--pcap`.
 
 use crate::error::CliError;
-use crate::input::why;
+use crate::error::why;
 use crate::print;
 use std::fs::File;
 use std::io::BufWriter;

@@ -1,6 +1,6 @@
 //! What can go wrong, in one line each, and the exit code that goes with it.
 
-use crate::print;
+use std::io;
 
 /// Why the command did not do what it was asked to.
 #[derive(Debug, thiserror::Error)]
@@ -48,66 +48,9 @@ Exit codes: 0 done, 1 the result misses its bar (demo) or a policy in Python fai
 3 media or results cannot be read or written, 4 this machine's network (name, interface, port), 5 the peer is silent,
 gone or refuses, 130 simulate was interrupted, or anything aborted by a second Ctrl-C or SIGTERM.";
 
-/// Prints what clap found: help and version in full on standard output, mistakes as one line.
-pub(crate) fn usage(error: &clap::Error) -> u8 {
-    use clap::error::ErrorKind;
-    match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            // Nobody reads: nothing to do about it.
-            let _ = error.print();
-            0
-        }
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            let _ = error.print();
-            2
-        }
-        _ => {
-            print::line(&format!("strandcast: {}", mistake(error)));
-            2
-        }
-    }
-}
-
-/// A mistake as a line. Where a port belongs clap cannot know.
-fn mistake(error: &clap::Error) -> String {
-    use clap::error::{ContextKind, ContextValue};
-    let line = one_line(&error.to_string());
-    match error.get(ContextKind::InvalidArg) {
-        Some(ContextValue::String(arg)) if matches!(arg.as_str(), "--port" | "-p") => {
-            let said = line.split(" tip: ").next().unwrap_or(&line);
-            format!("{said}; a UDP port stands behind the address: HOST:PORT")
-        }
-        _ => line,
-    }
-}
-
-/// clap's paragraph as a line: what is wrong and the tips, without the usage that `--help` shows.
-pub(crate) fn one_line(text: &str) -> String {
-    let said = text.split("\n\nUsage:").next().unwrap_or(text);
-    let said = said.split("\n\nFor more information").next().unwrap_or(said);
-    let words: Vec<&str> = said.trim_start_matches("error: ").split_whitespace().collect();
-    words.join(" ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::args::Args;
-    use clap::Parser;
-
-    #[test]
-    fn every_mistake_is_one_line_that_names_it() {
-        for (args, word) in [
-            (vec!["strandcast", "send"], "INPUT"),
-            (vec!["strandcast", "sned", "a", "b"], "sned"),
-            (vec!["strandcast", "send", "a", "b", "--latency", "soon"], "soon"),
-            (vec!["strandcast", "send", "a", "b", "--path", "wlan0"], "wlan0"),
-            (vec!["strandcast", "receive"], "OUTPUT"),
-            (vec!["strandcast", "demo", "--network", "moon"], "moon"),
-        ] {
-            let error = Args::try_parse_from(&args).unwrap_err();
-            let line = one_line(&error.to_string());
-            assert!(line.contains(word) && !line.contains('\n'), "{args:?}: {line:?}");
-        }
-    }
+/// The system's words without their number.
+pub(crate) fn why(error: &io::Error) -> String {
+    let text = error.to_string();
+    let words = text.split(" (os error").next().unwrap_or(&text);
+    words.chars().next().map_or_else(String::new, |c| c.to_lowercase().chain(words.chars().skip(1)).collect())
 }

@@ -1,6 +1,6 @@
 //! Where media are read from.
 
-use crate::error::CliError;
+use crate::error::{CliError, why};
 use crate::place::{Place, UdpPlace};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
@@ -79,13 +79,6 @@ impl Input {
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
-}
-
-/// The system's words without their number.
-pub(crate) fn why(error: &io::Error) -> String {
-    let text = error.to_string();
-    let words = text.split(" (os error").next().unwrap_or(&text);
-    words.chars().next().map_or_else(String::new, |c| c.to_lowercase().chain(words.chars().skip(1)).collect())
 }
 
 /// Reads as much of the file as it takes to know that it is a transport stream with a clock.

@@ -28,6 +28,7 @@ mod show;
 mod signals;
 mod simulate;
 mod transport;
+mod usage;
 
 pub use catalog::{Schemes, SharedCatalog, is_python};
 pub use perf::perf_client;
@@ -54,7 +55,7 @@ pub fn run_code(args: impl IntoIterator<Item = OsString>) -> u8 {
 pub fn run_code_with(args: impl IntoIterator<Item = OsString>, catalog: SharedCatalog) -> u8 {
     let args = match args::Args::try_parse_from(args) {
         Ok(args) => args,
-        Err(error) => return error::usage(&error),
+        Err(error) => return usage::usage(&error),
     };
     match dispatch(args.command, catalog) {
         Ok(()) => 0,

@@ -1,7 +1,8 @@
 //! Where media are written to.
 
 use crate::error::CliError;
-use crate::input::{first, why};
+use crate::error::why;
+use crate::input::first;
 use crate::place::Place;
 use std::io;
 use std::net::SocketAddr;

@@ -2,8 +2,7 @@
 //! into them, a terminal does not obey it, and a line stays one line.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "everything is printed here")]
 
-use crate::error::CliError;
-use crate::input::why;
+use crate::error::{CliError, why};
 use std::fmt::Write as _;
 use std::io::{Write, stderr, stdout};
 use strandcast_proto::text::{needs_escape, printable};

@@ -32,7 +32,7 @@ fn delivered(w: &World) -> usize {
 }
 
 /// RFC 8985 §7: the last packets of a flight are lost, nothing follows them. The probe leaves after two round trips and
-/// the peer's delay, and what it tells is sent at once: no timeout.
+/// the peer's delay if it may wait for more, and what it tells is sent at once: no timeout.
 #[test]
 fn lost_tails_are_sent_again_without_a_timeout() {
     for lost in 1..=8 {
@@ -164,7 +164,7 @@ fn a_dead_path_is_probed_one_and_a_half_round_trips_after_its_next_chunk_left() 
     let before = probes(&w);
     w.wires[0].up = [false; 2];
     let from = w.now;
-    while probes(&w) == before {
+    while probes(&w) == before && w.now - from < ms(1000) {
         step(&mut w);
     }
     let waited = w.now - from;

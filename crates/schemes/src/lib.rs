@@ -6,6 +6,7 @@
 
 pub mod combinations;
 pub mod congestion;
+mod error;
 pub mod estimate;
 pub mod feedback;
 pub mod preset;
@@ -15,8 +16,9 @@ pub mod schedule;
 mod spec;
 
 pub use congestion::{WindowSetup, congestion, congestions};
+pub use error::SpecError;
 pub use registry::{Key, Params, Preset, Values, lookup, presets};
-pub use spec::{Spec, SpecError, parse_spec, parse_spec_with};
+pub use spec::{Spec, parse_spec, parse_spec_with};
 
 /// The guide's example is compiled and run with the documentation tests.
 #[cfg(doctest)]

@@ -6,8 +6,8 @@ use strandcast_proto::config::TransportConfig;
 use strandcast_proto::policy::Scheme;
 use strandcast_proto::seeds::Seeds;
 
+use crate::error::SpecError;
 use crate::preset;
-use crate::spec::SpecError;
 
 /// A named combination of policies: what a paper calls a scheme.
 #[derive(Copy, Clone, Debug)]

@@ -1,8 +1,8 @@
 //! Many runs at once, without a terminal: the same results in the same order, however many threads there are.
 
+use super::error::RunError;
 use super::trace;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
-use std::fmt;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use strandcast_sim::result::output::{Output, OutputError, RecordBatch, SeriesTable, SeriesWriter};
 use strandcast_sim::result::{RunResult, Subject};
 use strandcast_sim::scenario::Scenario;
-use strandcast_sim::simulation::{BuildError, Catalog, Control, RunOptions, Simulation};
+use strandcast_sim::simulation::{Catalog, Control, RunOptions, Simulation};
 
 /// A run to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,37 +61,6 @@ pub struct Finished {
     pub series: Vec<RecordBatch>,
     /// How long all of them took, one after the other.
     pub time: Duration,
-}
-
-/// Why runs ended early.
-#[derive(Debug)]
-pub enum RunError {
-    /// A scenario that cannot be built with a scheme.
-    Build(Option<String>, BuildError),
-    /// Time series cannot be written.
-    Output(OutputError),
-    /// No threads.
-    Threads(String),
-    /// A scheme failed.
-    Scheme(String),
-}
-
-impl From<OutputError> for RunError {
-    fn from(error: OutputError) -> Self {
-        RunError::Output(error)
-    }
-}
-
-impl fmt::Display for RunError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RunError::Build(Some(scheme), error) => write!(f, "{scheme}: {error}"),
-            RunError::Build(None, error) => error.fmt(f),
-            RunError::Output(error) => error.fmt(f),
-            RunError::Threads(error) => write!(f, "cannot start threads: {error}"),
-            RunError::Scheme(error) => f.write_str(error),
-        }
-    }
 }
 
 /// Where time series go, if the scenario has a step for them.

@@ -1,6 +1,6 @@
 //! `simulate --trace`.
 
-use super::runner::RunError;
+use super::error::RunError;
 use std::any::Any;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};

@@ -5,7 +5,7 @@ use super::verdict::{Seen, judge};
 use crate::args::DemoArgs;
 use crate::catalog::SharedCatalog;
 use crate::error::CliError;
-use crate::input::why;
+use crate::error::why;
 use crate::output::Output;
 use crate::place::Place;
 use crate::print;

@@ -30,11 +30,6 @@ pub(crate) fn html(summary: &Summary, recording: &Recording) -> String {
     )
 }
 
-/// What the shaded time is called.
-pub(super) fn black_hole_label(summary: &Summary) -> String {
-    format!("{} in a black hole", summary.black_hole_path)
-}
-
 fn header(summary: &Summary) -> String {
     let verdict = match summary.failures.as_slice() {
         [] => "<p class=\"verdict good\">The stream came through.</p>".to_owned(),

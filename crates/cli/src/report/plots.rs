@@ -2,7 +2,6 @@
 
 use super::chart::{Chart, Series};
 use super::data::{Recording, Sample, Summary};
-use super::page::black_hole_label;
 
 /// Rates are means over this time.
 const WINDOW_S: f64 = 1.0;
@@ -122,4 +121,9 @@ fn slowest(recording: &Recording) -> Vec<(f64, Option<f64>)> {
         *slot = Some(slot.unwrap_or(0.0).max(took_s * 1e3));
     }
     bins
+}
+
+/// What the shaded time is called.
+fn black_hole_label(summary: &Summary) -> String {
+    format!("{} in a black hole", summary.black_hole_path)
 }

@@ -1,7 +1,7 @@
 //! `--stats`: a line of JSON a second.
 
 use crate::error::CliError;
-use crate::input::why;
+use crate::error::why;
 use crate::print;
 use serde::Serialize;
 use std::fs::File;

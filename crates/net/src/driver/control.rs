@@ -11,9 +11,9 @@ use strandcast_proto::policy::PathId;
 use strandcast_proto::time::Instant;
 use tokio::sync::{Notify, oneshot};
 
+use super::core::Core;
 use super::links::Uplink;
 use super::snapshot::Snapshot;
-use super::task::Core;
 
 pub(super) type Command = Box<dyn FnOnce(&mut Core, Instant) + Send>;
 

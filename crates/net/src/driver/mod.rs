@@ -2,6 +2,7 @@
 //! and handles for applications that live in tasks of their own.
 
 mod control;
+mod core;
 mod handle;
 mod links;
 mod mailbox;

@@ -12,10 +12,11 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::control::{Control, Driver};
+use super::core::Core;
 use super::handle::{Association, Listener};
 use super::links::{Links, Tap, Uplink, look};
 use super::mailroom::Mailroom;
-use super::task::{Core, Task};
+use super::task::Task;
 use crate::clock::Clock;
 use crate::entropy;
 use crate::interface::PathError;

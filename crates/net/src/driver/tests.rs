@@ -177,7 +177,7 @@ async fn schemes_and_people_hear_what_a_link_counts() {
         Ok(vec![Station { tx_packets, tx_retries, signal_dbm: Some(-50), ..Station::default() }])
     };
     let source = Source { is_wireless: |_| true, stations: Box::new(stations) };
-    let begin = |core: &mut task::Core, now| {
+    let begin = |core: &mut core::Core, now| {
         core.monitor = Monitor::of(source);
         core.look_after_links(now);
     };

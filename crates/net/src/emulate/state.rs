@@ -1,6 +1,6 @@
 //! The relay's work: sockets into links, links into sockets.
 
-use super::relay::{Direction, EmulateError, RelayConfig, RelayStats};
+use super::config::{Direction, EmulateError, RelayConfig, RelayStats};
 use crate::clock::Clock;
 use crate::pool::RecvPool;
 use crate::socket::{BindSpec, PathSocket, Received, SendOutcome, SocketError, Transmit};

@@ -1,50 +1,12 @@
 //! Enumeration, and the test for a route.
 
+use super::address::{Interface, InterfaceAddress};
 use super::spec::PathSpec;
 use crate::socket::BindSpec;
 use if_addrs::{IfAddr, IfOperStatus};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-
-/// A network interface that has addresses.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Interface {
-    /// Its name: `eth0`, `wlan0`.
-    pub name: String,
-    /// Its index, where the system tells.
-    pub index: Option<u32>,
-    /// Switched on and with a carrier.
-    pub up: bool,
-    /// The machine's loopback.
-    pub loopback: bool,
-    /// Its addresses, in the system's order.
-    pub addresses: Vec<InterfaceAddress>,
-}
-
-/// An address of an interface.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct InterfaceAddress {
-    /// The address.
-    pub ip: IpAddr,
-    /// Bits of the network's prefix.
-    pub prefix_len: u8,
-}
-
-impl Interface {
-    /// Whether `ip` is one of its addresses; loopback owns all of 127.0.0.0/8.
-    pub fn owns(&self, ip: IpAddr) -> bool {
-        (self.loopback && ip.is_loopback()) || self.addresses.iter().any(|a| a.ip == ip)
-    }
-
-    /// The address to speak to `remote` from: of its family, and link-local only to link-local.
-    pub(super) fn address_for(&self, remote: IpAddr) -> Option<IpAddr> {
-        let fits = |a: &&InterfaceAddress| {
-            a.ip.is_ipv4() == remote.is_ipv4() && is_link_local(a.ip) == is_link_local(remote)
-        };
-        self.addresses.iter().find(fits).map(|a| a.ip)
-    }
-}
 
 /// All interfaces with at least one address, in the system's order.
 ///
@@ -160,11 +122,4 @@ pub(super) fn in_table(table: &str, interface: &str, host: Ipv4Addr) -> bool {
         };
         *name == interface && flags & (UP | REJECT) == UP && host & mask == destination
     })
-}
-
-pub(super) fn is_link_local(ip: IpAddr) -> bool {
-    match ip {
-        IpAddr::V4(v4) => v4.is_link_local(),
-        IpAddr::V6(v6) => v6.is_unicast_link_local(),
-    }
 }

@@ -1,11 +1,13 @@
 //! The machine's network interfaces, and which of them may become paths.
 
+mod address;
 mod list;
 mod spec;
 #[cfg(test)]
 mod tests;
 mod watch;
 
-pub use list::{Interface, InterfaceAddress, interfaces, route_mtu, usable_paths};
+pub use address::{Interface, InterfaceAddress};
+pub use list::{interfaces, route_mtu, usable_paths};
 pub use spec::{PathError, PathSpec, PathSpecError};
 pub use watch::{Change, Watch};

@@ -1,6 +1,6 @@
 //! A path as its user names it.
 
-use super::list::Interface;
+use super::address::Interface;
 use crate::socket::BindSpec;
 use std::fmt;
 use std::net::IpAddr;

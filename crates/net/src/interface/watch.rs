@@ -1,6 +1,7 @@
 //! What has changed since the last look.
 
-use super::list::{Interface, interfaces};
+use super::address::Interface;
+use super::list::interfaces;
 use std::io;
 use std::net::IpAddr;
 

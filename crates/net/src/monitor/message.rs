@@ -1,7 +1,7 @@
 //! Netlink messages in the machine's byte order: headers, attributes, generic netlink's requests and the ends of answers
 //! (`linux/netlink.h`, `linux/genetlink.h`).
 
-use super::reading::Refusal;
+use super::refusal::Refusal;
 
 /// Only in requests.
 const NLM_F_REQUEST: u16 = 1;

@@ -5,13 +5,15 @@
 mod message;
 mod poll;
 mod reading;
+mod refusal;
 mod source;
 mod station;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use poll::Monitor;
-pub use reading::{MonitorStats, Reading, Refusal};
+pub use reading::{MonitorStats, Reading};
+pub use refusal::Refusal;
 #[cfg(test)]
 pub(crate) use source::Source;
 #[cfg(test)]

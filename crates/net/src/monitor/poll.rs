@@ -10,7 +10,8 @@ use strandcast_proto::policy::LinkId;
 use strandcast_proto::time::Instant;
 use tokio::task::JoinHandle;
 
-use super::reading::{MonitorStats, Reading, Refusal, Tally};
+use super::reading::{MonitorStats, Reading, Tally};
+use super::refusal::Refusal;
 use super::source::Source;
 use super::station::Station;
 

@@ -1,6 +1,6 @@
 //! Where counters come from.
 
-use super::reading::Refusal;
+use super::refusal::Refusal;
 use super::station::Station;
 
 /// Asks interfaces. Behind closures, so that tests have radios, too.
@@ -35,7 +35,7 @@ mod linux {
     use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, sockopt};
 
     use super::super::message::{self, GENL_ID_CTRL, NLM_F_ACK, NLM_F_DUMP, attributes, u16_at};
-    use super::super::reading::Refusal;
+    use super::super::refusal::Refusal;
     use super::super::station::{ATTR_IFINDEX, GET_STATION, Station};
 
     const CTRL_CMD_GETFAMILY: u8 = 3;

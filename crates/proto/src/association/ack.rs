@@ -3,6 +3,7 @@
 use super::Association;
 use super::copies::Divided;
 use super::event::CloseReason;
+use super::path_ack::{PathAck, higher, lower};
 use super::tail::MANY_GAPS;
 use crate::path;
 use crate::policy::{AckInfo, LossTrigger, PathId, PathSet, PathState, Signal};
@@ -11,36 +12,6 @@ use crate::tx::{ChunkState, Outstanding};
 use crate::wire::Cause;
 use crate::wire::chunk::{Sack, SackHeader};
 use crate::wire::serial::Tsn;
-
-/// What is collected for one path while a SACK is read.
-#[derive(Debug)]
-pub(super) struct PathAck {
-    info: AckInfo,
-    /// The earliest original and retransmission in flight before the SACK.
-    fronts: (Option<Tsn>, Option<Tsn>),
-    /// The lowest TSN in flight before the SACK.
-    earliest: Option<Tsn>,
-    /// What was in flight earliest on the path was a copy that is settled since the last SACK.
-    settled_front: bool,
-    /// An acknowledgement that can only be of a transmission on this path.
-    alive: bool,
-    /// The last chunk it acknowledges that a timeout took for lost although it arrived.
-    pub late: Option<Tsn>,
-}
-
-impl PathAck {
-    /// Counts one chunk of `len` bytes as acknowledged.
-    fn credit(&mut self, len: u64) {
-        self.info.newly_acked += len;
-        self.info.newly_acked_chunks += 1;
-    }
-
-    /// `tsn` is known to have arrived by this path.
-    fn arrived(&mut self, tsn: Tsn) {
-        let range = &mut self.info.newly_acked_range;
-        *range = Some(range.map_or((tsn, tsn), |(lo, hi)| (lower(lo, tsn), higher(hi, tsn))));
-    }
-}
 
 impl Association {
     /// Takes a SACK that arrived on `on`.
@@ -456,14 +427,6 @@ impl Association {
         let copies = p.unsettled.iter().map(|c| c.tsn);
         again.into_iter().chain(p.originals.back().copied()).chain(copies).reduce(higher)
     }
-}
-
-fn lower(a: Tsn, b: Tsn) -> Tsn {
-    if a.is_before(b) { a } else { b }
-}
-
-fn higher(a: Tsn, b: Tsn) -> Tsn {
-    if a.is_after(b) { a } else { b }
 }
 
 #[cfg(test)]

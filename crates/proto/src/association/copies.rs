@@ -10,30 +10,17 @@
 
 use smallvec::SmallVec;
 
-use super::send::{Pick, Source};
+use super::pick::{Pick, Source};
 use super::state::Association;
 use crate::policy::{ChunkInfo, LossCause, LossTrigger, PathId, PathSet, Signal, Transmission};
 use crate::time::{Duration, Instant};
 use crate::tx::ChunkState;
-use crate::wire::chunk::report::{KIND_ARRIVALS, KIND_COPIES, MAX_RANGES, TsnRange};
+use crate::wire::chunk::report::{KIND_ARRIVALS, KIND_COPIES, TsnRange};
 use crate::wire::chunk::{Report as ReportChunk, ReportItem, ReportItemFlavour};
 use crate::wire::serial::{StreamId, Tsn};
 
-/// Ranges of one packet that are read: paths times [`MAX_RANGES`] at most make sense.
-const MOST_RANGES: usize = crate::path::MAX_PATHS * MAX_RANGES;
 /// A copy is lost when so many reports told of later ones on its path.
 const THRESHOLD: u8 = 3;
-
-/// What a sender knows of its copies.
-#[derive(Debug, Default)]
-pub(super) struct Copies {
-    /// We asked the peer to name paths.
-    asked: bool,
-    /// Since when it does: of copies that left before it may have told nothing.
-    since: Option<Instant>,
-    /// What it named in this packet.
-    arrivals: SmallVec<[(PathId, TsnRange); 4]>,
-}
 
 /// A copy whose TSN was acknowledged by another one.
 #[derive(Copy, Clone, Debug)]
@@ -72,12 +59,12 @@ pub(crate) struct Settled {
 impl Association {
     /// A chunk goes on several paths: from now on the peer should name the path of each arrival.
     fn want_arrivals(&mut self, now: Instant) {
-        if !self.paths.seen().peer_reports() || self.tx.several.asked {
+        if !self.paths.seen().peer_reports() || self.tx.several.asked() {
             return;
         }
         let named = |p: &PathId| self.paths[p.index()].wire_id.is_some();
         if let Some(path) = self.paths.usable().iter().find(named) {
-            self.tx.several.asked = true;
+            self.tx.several.ask();
             self.say(now, KIND_COPIES, path, None, false);
         }
     }
@@ -153,13 +140,11 @@ impl Association {
             self.stats.bad_chunks += 1;
             return;
         };
-        self.tx.several.since.get_or_insert(now);
+        self.tx.several.begin(now);
         for range in ranges {
-            // Whoever says more in one packet only wants us to search.
-            if self.tx.several.arrivals.len() >= MOST_RANGES {
+            if !self.tx.several.take(path, range) {
                 return;
             }
-            self.tx.several.arrivals.push((path, range));
             self.settle(path, range);
         }
         self.miss_copies(now, path);
@@ -182,16 +167,11 @@ impl Association {
         });
     }
 
-    /// Whether the peer named `path` for `tsn` in this packet.
-    fn arrived_by(&self, tsn: Tsn, path: PathId) -> bool {
-        self.tx.several.arrivals.iter().any(|(p, range)| *p == path && range.contains(tsn))
-    }
-
     /// Copies on `path` that left before one that arrived now: after three reports of such they are lost.
     fn miss_copies(&mut self, now: Instant, path: PathId) {
         let newest = self.newest_arrival(path);
         let Some(newest) = newest.max(self.paths[path.index()].settled.newest) else { return };
-        let since = self.tx.several.since.unwrap_or(now);
+        let since = self.tx.several.since().unwrap_or(now);
         let mut lost: SmallVec<[Unsettled; 4]> = SmallVec::new();
         self.paths[path.index()].unsettled.retain_mut(|copy| {
             copy.sent.misses += u8::from(copy.sent.at < newest && copy.sent.at >= since);
@@ -220,8 +200,7 @@ impl Association {
 
     /// When the newest copy was sent that the peer named for `path` in this packet and that a SACK did not cover yet.
     fn newest_arrival(&self, path: PathId) -> Option<Instant> {
-        let ranges = self.tx.several.arrivals.iter().filter(|(p, _)| *p == path);
-        let newest = ranges.filter_map(|(_, range)| {
+        let newest = self.tx.several.on(path).filter_map(|range| {
             let on = self.tx.outstanding.get(range.last)?.info.on(path)?;
             on.in_flight.then_some(on.at)
         });
@@ -258,7 +237,7 @@ impl Association {
 
     /// Copies of which the peer will tell nothing, since it names no paths or did not yet, have arrived by now.
     pub(super) fn settle_due(&mut self, now: Instant) {
-        let (since, mut idle) = (self.tx.several.since, false);
+        let (since, mut idle) = (self.tx.several.since(), false);
         for i in 0..self.paths.len() {
             let earliest =
                 if self.paths[i].unsettled.is_empty() { None } else { self.earliest_on(PathId(i as u8)) };
@@ -289,10 +268,10 @@ impl Association {
             return Divided::One;
         }
         let due = |t: &Transmission| t.at + self.paths.view(t.path.index()).srtt.unwrap_or(Duration::ZERO);
-        let named = self.tx.several.since.is_some_and(|since| sent.iter().all(|t| t.at >= since));
+        let named = self.tx.several.since().is_some_and(|since| sent.iter().all(|t| t.at >= since));
         let first = sent.iter().map(due).min();
         let arrived =
-            |t: &Transmission| if named { self.arrived_by(tsn, t.path) } else { Some(due(t)) == first };
+            |t: &Transmission| if named { self.tx.several.names(tsn, t.path) } else { Some(due(t)) == first };
         let stays: SmallVec<[(Transmission, Instant); 4]> =
             sent.iter().filter(|t| !arrived(t)).map(|t| (*t, due(t))).collect();
         for (t, due) in &stays {
@@ -316,7 +295,7 @@ impl Association {
 
     /// The SACK of this packet was read: what its reports named is used up.
     pub(super) fn forget_arrivals(&mut self) {
-        self.tx.several.arrivals.clear();
+        self.tx.several.forget();
     }
 
     /// Whether a copy of `tsn` on `path` is not settled.

@@ -4,7 +4,7 @@
 //!
 //! The chunk stays in flight where it is: see [`Association::send_again`].
 
-use super::send::{Pick, Source};
+use super::pick::{Pick, Source};
 use super::state::Association;
 use crate::policy::{Blocked, BlockedBy, Holder, LossCause, LossTrigger, PathId, PathView, Signal};
 use crate::time::Instant;

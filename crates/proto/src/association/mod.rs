@@ -2,7 +2,9 @@
 
 mod ack;
 mod acknowledger;
+mod arrival_reports;
 mod auth;
+mod buffer_size;
 #[cfg(any(test, feature = "testing"))]
 mod consistent;
 mod control;
@@ -21,8 +23,10 @@ mod memory;
 mod moving;
 mod output;
 mod packet;
+mod path_ack;
 mod path_table;
 mod paths;
+mod pick;
 mod reports;
 mod right_sizing;
 mod send;

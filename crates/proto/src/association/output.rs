@@ -1,6 +1,6 @@
 //! Packets out: which path the next one takes, and how many go in one batch.
 
-use super::send::Pick;
+use super::pick::Pick;
 use super::state::{Association, State};
 use crate::path::FourTuple;
 use crate::policy::{PathId, PathState};

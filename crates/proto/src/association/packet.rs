@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::output::Transmit;
-use super::send::Source;
+use super::pick::Source;
 use super::state::{Association, State};
 use crate::policy::{Occasion, PathId, PathState};
 use crate::time::{Duration, Instant};

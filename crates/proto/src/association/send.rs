@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use smallvec::{SmallVec, smallvec};
 
+use super::pick::{Pick, Source};
 use super::state::{Association, Sending, State};
 use crate::policy::{Backlog, BlockedBy, ChunkInfo, PathId, PathSet, Retransmit, Signal, Transmission};
 use crate::time::{Duration, Instant};
@@ -41,25 +42,6 @@ pub enum SendError {
     /// SCTP has no empty messages.
     #[error("a message needs at least one byte")]
     Empty,
-}
-
-/// The next chunk to leave.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub(super) struct Pick {
-    pub path: PathId,
-    pub source: Source,
-    /// Payload bytes.
-    pub len: usize,
-}
-
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub(super) enum Source {
-    /// A lost chunk, to be sent again, with copies to follow on these paths.
-    Lost(Tsn, PathSet),
-    /// A further copy of a chunk just sent.
-    Copy(Tsn),
-    /// The next chunk of the queue, with copies to follow on these paths.
-    New(PathSet),
 }
 
 /// What the scheduler is asked about.
@@ -234,7 +216,7 @@ impl Association {
     /// Where the scheduler sends the lost chunk `tsn`: the first path, and those that get a copy. An assignment is for
     /// this chunk alone: the next one was on other paths, and is asked about by itself.
     fn assigned_again(&mut self, now: Instant, tsn: Tsn) -> Option<(PathId, PathSet)> {
-        if self.driver.aggregate().is_some_and(|a| self.paths.seen().in_flight() >= a) {
+        if self.aggregate_full() {
             return None;
         }
         let path = self.assigned(now, Next::Lost(tsn))?;
@@ -263,7 +245,7 @@ impl Association {
     }
 
     pub(super) fn aggregate_full(&self) -> bool {
-        self.driver.aggregate().is_some_and(|a| self.paths.seen().in_flight() >= a)
+        self.driver.aggregate_full(self.paths.seen())
     }
 
     fn pick_new(&mut self, now: Instant) -> Option<Pick> {

@@ -6,16 +6,16 @@ use std::sync::Arc;
 use bytes::Bytes;
 use smallvec::SmallVec;
 
-use super::ack::PathAck;
 use super::acknowledger::Acknowledger;
+use super::arrival_reports::ArrivalReports;
 use super::auth::AuthKeys;
+use super::buffer_size::{ReceiveSize, SendSize};
 use super::control_queue::ControlQueue;
-use super::copies::Copies;
 use super::event::{CloseReason, Event};
+use super::path_ack::PathAck;
 use super::path_table::PathTable;
+use super::pick::Pick;
 use super::reports::Reports;
-use super::right_sizing::{ReceiveSize, SendSize};
-use super::send::Pick;
 use super::silence::Silence;
 use super::stats::AssociationStats;
 use crate::config::TransportConfig;
@@ -87,7 +87,7 @@ pub(super) struct Sending {
     pub hopeless: bool,
     /// Copies still to be sent, of the chunk sent last or of older ones (see [`Association::send_again`]).
     pub copies: SmallVec<[(Tsn, PathId); 4]>,
-    pub several: Copies,
+    pub several: ArrivalReports,
     /// What is left of the scheduler's last decision.
     pub assignment: Option<Assignment>,
     /// The next chunk to send, once chosen.
@@ -386,7 +386,7 @@ impl Sending {
             unasked: false,
             hopeless: false,
             copies: SmallVec::new(),
-            several: Copies::default(),
+            several: ArrivalReports::default(),
             assignment: None,
             pick: None,
             max_payload: 512 - 12 - 16,

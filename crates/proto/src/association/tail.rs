@@ -30,12 +30,14 @@ pub(crate) struct Tail {
 
 impl Association {
     /// How long an acknowledgement may take: two round trips, one and a half if there is another path to go on by, more if
-    /// they vary, and the peer's delay if it has no second packet to acknowledge at once (RFC 8985 §7.2).
+    /// they vary, and the peer's delay if what is in flight may be too little for it to acknowledge at once (RFC 8985 §7.2).
     fn probe_timeout(&self, path: PathId) -> Option<Duration> {
         let v = self.paths.view(path.index());
         let trip = v.srtt.filter(|_| self.config.tail_probes)?;
         let more = if self.paths.usable().len() > 1 { trip / 2 } else { trip };
-        let delay = if v.in_flight_chunks > 1 { Duration::ZERO } else { self.config.sack_delay };
+        // What fits fewer packets than the peer acknowledges at once may wait for more.
+        let waits = v.in_flight <= u64::from(self.config.sack_frequency.saturating_sub(1)) * v.mtu;
+        let delay = if waits { self.config.sack_delay } else { Duration::ZERO };
         Some(trip + more.max(4 * v.rttvar) + delay)
     }
 
@@ -63,7 +65,8 @@ impl Association {
     /// unless it left before `newest` and may be lost. Else RFC 8985 counts from the last acknowledgement.
     fn silent_since(&self, now: Instant, path: PathId, newest: Option<Instant>) -> Instant {
         let next = self.paths[path.index()].originals.front().and_then(|tsn| self.tx.outstanding.get(*tsn));
-        let left = next.map(|chunk| chunk.info.transmissions[0].at);
+        let here = next.and_then(|chunk| chunk.info.transmissions.iter().find(|t| t.path == path));
+        let left = here.map(|t| t.at);
         let several = self.paths.usable().len() > 1;
         let left = left.filter(|left| several && newest.is_some_and(|newest| *left >= newest));
         left.unwrap_or_else(|| self.expected(now, path, newest))

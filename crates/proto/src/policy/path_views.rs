@@ -3,7 +3,7 @@
 use super::{Blocked, PathId, PathSet, PathView, View};
 use crate::time::Instant;
 
-/// The owner of what a [`View`] shows. Bytes enter and leave flights here alone.
+/// The owner of what a [`View`] shows. Bytes enter and leave flights by its methods alone (`tools/check-sources` looks).
 #[derive(Debug)]
 pub(crate) struct PathViews {
     paths: Vec<PathView>,

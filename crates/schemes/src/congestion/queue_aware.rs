@@ -16,7 +16,7 @@
 //!
 //! *Random loss* leaves the bandwidth in use, cwnd/rtt, times the least round-trip time: the window less its backlog. Where the
 //! loss share exceeds what the path is known to lose by more than [`EXCESS`], a test decides: the window falls to the measured
-//! delivery rate times the least round-trip time. If the share halves, the queue was short and full: the window stays.
+//! delivery rate times the least round-trip time ([`under_way`]). If the share halves, the queue was short and full: the window stays.
 //! If not, the path loses whatever is sent: the window comes back, and this share is known from now on.
 
 use strandcast_proto::policy::{
@@ -305,7 +305,7 @@ impl Path {
         self.window.limit().ssthresh.unwrap_or(u64::MAX).max(self.window.cwnd())
     }
 
-    /// Takes the time in which nothing was sent. The initial window remains (RFC 6928 §4), and what the window was is what slow
+    /// Takes the time in which nothing was sent. The initial window remains (RFC 6928 §2), and what the window was is what slow
     /// start may go back to (RFC 2861): else a path that was idle could take over a stream at an MTU a round trip only.
     fn decay(&mut self, now: Instant, rto: Duration) {
         let before = self.window.limit();
@@ -408,6 +408,7 @@ impl QueueAware {
         let slot = slot.get_or_insert_with(|| Path::new(self.config, now));
         let failed = matches!(slot.state, PathState::PotentiallyFailed | PathState::Inactive);
         slot.window.set_mtu(now.mtu);
+        slot.initial = Window::new(self.config, now.mtu).cwnd();
         if failed && now.state == PathState::Active {
             slot.window.restart();
         }

@@ -8,8 +8,9 @@ use super::{
     Balia, Counting, Cubic, CubicConfig, CutOf, InitialWindow, Linked, QueueAware, ReceiverPaced, TcpConfig,
     TcpWindows,
 };
+use crate::error::SpecError;
 use crate::registry::{Key, Params};
-use crate::spec::{SpecError, set, split};
+use crate::spec::{set, split};
 
 /// A named congestion control.
 #[derive(Copy, Clone, Debug)]

@@ -8,7 +8,7 @@ use strandcast_proto::time::Instant;
 use super::endpoints::Maker;
 use super::meters::Metered;
 use super::plan::Plan;
-use super::run::Due;
+use super::run::{Due, WireInfo};
 use super::{Catalog, Meters};
 use crate::net::{AgentId, FlowId, Network, WireId};
 use crate::result::meter::{FlowMeter, FlowSpec, LinkReading, ShareMeter, Window};
@@ -37,14 +37,6 @@ pub(super) struct FlowInfo {
     pub paths: Vec<String>,
     pub sender: AgentId,
     pub receiver: AgentId,
-}
-
-/// A direction of a link.
-#[derive(Debug)]
-pub(super) struct WireInfo {
-    pub link: String,
-    pub direction: &'static str,
-    pub id: WireId,
 }
 
 /// Why a scenario can't be built: what only whoever knows the schemes can tell.

@@ -6,7 +6,6 @@ use std::collections::VecDeque;
 
 use strandcast_proto::time::Instant;
 
-use super::build::WireInfo;
 use super::{Recorder, Simulation};
 use crate::net::WireId;
 use crate::result::meter::{LinkReading, link_metrics};
@@ -38,6 +37,14 @@ pub struct RunOptions {
     pub series: Option<Duration>,
     /// Whoever writes down every packet.
     pub recorder: Option<Box<dyn Recorder>>,
+}
+
+/// A direction of a link.
+#[derive(Debug)]
+pub(super) struct WireInfo {
+    pub link: String,
+    pub direction: &'static str,
+    pub id: WireId,
 }
 
 /// Something the scenario has planned.

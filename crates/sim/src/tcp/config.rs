@@ -1,7 +1,6 @@
 //! Every constant of the TCP agents.
 
-use super::profile::Profile;
-use crate::scenario::{Tcp, TcpValue};
+use crate::scenario::TcpValue;
 use core::fmt;
 use core::str::FromStr;
 use core::time::Duration;
@@ -29,7 +28,7 @@ pub enum InitialSsthresh {
 }
 
 /// The constants of a TCP or MPTCP flow: of both sides, so that one value builds sender and receiver. Fields with the
-/// same name as a key of the scenario file; [`Profile`] lists the values of the standards and of other programs.
+/// same name as a key of the scenario file; [`super::Profile`] lists the values of the standards and of other programs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// How losses are repaired.
@@ -99,26 +98,7 @@ pub struct Config {
     pub opportunistic: bool,
 }
 
-impl From<Profile> for Config {
-    fn from(profile: Profile) -> Self {
-        profile.config()
-    }
-}
-
 impl Config {
-    /// The constants that a scenario asks for: a profile with single constants replaced.
-    ///
-    /// # Errors
-    /// The first thing that is wrong, with the nearest right one.
-    pub fn from_scenario(tcp: &Tcp) -> Result<Self, ConfigError> {
-        let mut config = Config::from(tcp.profile.parse::<Profile>()?);
-        for (key, value) in &tcp.set {
-            config.set(key, value)?;
-        }
-        config.validate()?;
-        Ok(config)
-    }
-
     /// The initial window in bytes.
     pub fn initial_window_bytes(&self) -> u64 {
         u64::from(self.initial_window.max(1)) * u64::from(self.segment)
@@ -364,6 +344,7 @@ impl fmt::Display for Recovery {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Profile;
     use super::*;
 
     fn rfc() -> Config {

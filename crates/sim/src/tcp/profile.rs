@@ -6,6 +6,7 @@
 //! `Documentation/networking/ip-sysctl.rst`.
 
 use super::config::{Config, ConfigError, InitialSsthresh, Recovery, by_name};
+use crate::scenario::Tcp;
 use core::fmt;
 use core::str::FromStr;
 use core::time::Duration;
@@ -104,6 +105,27 @@ impl Profile {
             // Not in RFC 8684; mptcp_rcv_buf_optimization of the Linux implementation.
             opportunistic: self.of([false, false, false, true]),
         }
+    }
+}
+
+impl From<Profile> for Config {
+    fn from(profile: Profile) -> Self {
+        profile.config()
+    }
+}
+
+impl Config {
+    /// The constants that a scenario asks for: a profile with single constants replaced.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with the nearest right one.
+    pub fn from_scenario(tcp: &Tcp) -> Result<Self, ConfigError> {
+        let mut config = Config::from(tcp.profile.parse::<Profile>()?);
+        for (key, value) in &tcp.set {
+            config.set(key, value)?;
+        }
+        config.validate()?;
+        Ok(config)
     }
 }
 

@@ -57,6 +57,10 @@ impl Party {
 
     pub fn signal(&mut self, now: Instant, signal: &Signal<'_>) {
         self.driver.signal(&mut self.views, now, signal);
+        self.check_open_paths();
+    }
+
+    fn check_open_paths(&mut self) {
         for i in 0..self.views.paths().len() {
             if self.views.paths()[i].state != PathState::Closed {
                 self.check_estimate(i);
@@ -115,6 +119,7 @@ impl Party {
 
     pub fn next(&mut self, now: Instant, backlog: &Backlog) -> Option<Assignment> {
         let next = self.driver.next(&mut self.views, now, backlog);
+        self.check_open_paths();
         self.note(&next);
         if let Some(a) = &next {
             let gives_up = a.paths.is_empty() && backlog.next_expires.is_some();

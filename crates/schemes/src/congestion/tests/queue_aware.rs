@@ -136,7 +136,7 @@ fn an_outage_leaves_the_threshold_of_before() {
     near(play.ssthresh().expect("set"), 100.0, 0.01);
 }
 
-/// RFC 2861, RFC 6928 §4: five RTOs without a packet leave the initial window, and slow start back to what was.
+/// RFC 2861, RFC 6928 §2: five RTOs without a packet leave the initial window, and slow start back to what was.
 #[test]
 fn an_idle_path_may_start_up_to_the_window_that_it_had() {
     let (initial_mtus, initial_ssthresh) = (Some(10), Some(40 * MTU));

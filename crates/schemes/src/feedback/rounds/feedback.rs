@@ -1,29 +1,12 @@
 //! Both halves as one policy.
 
 use strandcast_proto::policy::{Feedback, Occasion, PathState, Policy, Probe, Report, Signal, View};
-use strandcast_proto::time::{Duration, Instant};
+use strandcast_proto::time::Instant;
 
+use super::config::RoundsConfig;
 use super::notice::{LABEL_LEN, Notice};
 use super::receiver::Receiver;
 use super::sender::Sender;
-use crate::estimate::RateConfig;
-
-/// What the paper leaves open.
-#[derive(Copy, Clone, PartialEq, Debug)]
-pub struct RoundsConfig {
-    /// How rates are found.
-    pub rates: RateConfig,
-    /// The lead that a path must have before the receiver asks for a switch, as a share; 0: any.
-    pub hysteresis: f64,
-    /// Least time between two pairs of probes on a path without data.
-    pub train: Duration,
-}
-
-impl Default for RoundsConfig {
-    fn default() -> Self {
-        RoundsConfig { rates: RateConfig::default(), hysteresis: 0.0, train: Duration::from_millis(100) }
-    }
-}
 
 /// Rounds, the receiver's rates and its choice of path. Acknowledgement is RFC 9260's.
 #[derive(Debug)]

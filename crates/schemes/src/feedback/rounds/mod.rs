@@ -34,6 +34,7 @@
 //!   look like a failure.
 
 mod choice;
+mod config;
 mod feedback;
 mod notice;
 mod receiver;
@@ -42,5 +43,6 @@ mod sender;
 mod tests;
 
 pub use choice::{Standing, Trigger, new_rate};
-pub use feedback::{Rounds, RoundsConfig};
+pub use config::RoundsConfig;
+pub use feedback::Rounds;
 pub use notice::{LABEL_LEN, Notice, Order};

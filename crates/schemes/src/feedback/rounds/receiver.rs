@@ -6,7 +6,7 @@ use strandcast_proto::time::{Duration, Instant};
 use strandcast_proto::wire::Tsn;
 
 use super::choice::{Standing, Trigger, new_rate};
-use super::feedback::RoundsConfig;
+use super::config::RoundsConfig;
 use super::notice::{Notice, whole};
 use crate::estimate::PathRate;
 

@@ -3,11 +3,29 @@
 use core::time::Duration;
 
 use strandcast_media::ts::FrameType;
+use strandcast_proto::association::HeldBy;
 use strandcast_proto::time::Instant;
 
 use super::wanted::{ExplainError, Wanted};
-use super::why::Hold;
 use crate::result::meter::LossPlace;
+
+/// A time in which a sender's new data waited.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hold {
+    /// What for.
+    pub by: HeldBy,
+    /// Since when.
+    pub from: Instant,
+    /// Until when.
+    pub to: Instant,
+    /// The receive window was full while data waited at the receiver for this message. `None`: all that filled it was in
+    /// flight, or something else was the reason.
+    pub behind: Option<u64>,
+    /// Usable paths whose congestion window was full.
+    pub full: Vec<String>,
+    /// Usable paths that would have taken another packet.
+    pub open: Vec<String>,
+}
 
 /// What became of the messages that were asked for.
 #[derive(Clone, Debug, PartialEq)]

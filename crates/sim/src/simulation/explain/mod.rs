@@ -7,7 +7,7 @@ mod waits;
 mod wanted;
 mod why;
 
-pub use account::{Account, FrameNote, Hop, MessageAccount, Outcome, Transmission};
+pub use account::{Account, FrameNote, Hold, Hop, MessageAccount, Outcome, Transmission};
 pub use recorder::Explainer;
 pub use wanted::{ExplainError, Wanted};
-pub use why::{Cause, CauseKind, Hold};
+pub use why::{Cause, CauseKind};

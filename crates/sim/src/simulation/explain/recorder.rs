@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, VecDeque};
 
 use strandcast_proto::time::Instant;
 
+use super::account::Hold;
 use super::account::{Account, FrameNote, Hop, MessageAccount, Outcome, Transmission};
 use super::span::{Missing, Unwrap};
 use super::waits::Waits;
 use super::wanted::{ExplainError, Wanted, base, frames_in, meant};
-use super::why::Hold;
 use crate::host::data_parts;
 use crate::net::{Agent, AgentId, Body, Fate, FlowId, Head, Note, Packet, Paths, WireId};
 use crate::result::meter::LossPlace;

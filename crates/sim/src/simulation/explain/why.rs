@@ -6,28 +6,10 @@ use std::collections::BTreeMap;
 use strandcast_proto::association::HeldBy;
 use strandcast_proto::time::Instant;
 
-use super::account::{Account, MessageAccount, Outcome, Transmission};
+use super::account::{Account, Hold, MessageAccount, Outcome, Transmission};
 
 /// Of a message's wait in its host, causes with less than this share are left out.
 const LEAST_SHARE: f64 = 0.01;
-
-/// A time in which a sender's new data waited.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hold {
-    /// What for.
-    pub by: HeldBy,
-    /// Since when.
-    pub from: Instant,
-    /// Until when.
-    pub to: Instant,
-    /// The receive window was full while data waited at the receiver for this message. `None`: all that filled it was in
-    /// flight, or something else was the reason.
-    pub behind: Option<u64>,
-    /// Usable paths whose congestion window was full.
-    pub full: Vec<String>,
-    /// Usable paths that would have taken another packet.
-    pub open: Vec<String>,
-}
 
 /// What a message spent time on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
