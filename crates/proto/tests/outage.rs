@@ -159,8 +159,8 @@ fn a_peer_that_never_answers_again_is_given_up() {
 }
 
 /// The other path is heard all the time. A queue there makes its packets late: none of them is lost, and none is sent again
-/// but as a probe of the tail, before the path's round trips are known to take so long: two chunks, and one for the dead path whose
-/// acknowledgement died with it.
+/// but as a probe of the tail, before the path's round trips are known to take so long: two chunks; and one for a probe of the dead
+/// path, if its acknowledgement died with it.
 #[test]
 fn one_dead_path_is_no_silence() {
     for seed in 0..10 {
@@ -179,6 +179,7 @@ fn one_dead_path_is_no_silence() {
         assert!(dead.timeouts > 0, "seed {seed}");
         assert_eq!((fine.timeouts, fine.lost_timeout, fine.lost_fast), (0, 0, 0), "seed {seed}: {fine:?}");
         let twice = w.association(SERVER).stats().duplicates_received;
-        assert!(twice <= 3 && fine.tail_probes <= 1, "seed {seed}: {twice} twice; {fine:?}");
+        let probed = 2 * fine.tail_probes + dead.tail_probes.min(1);
+        assert!(twice <= probed && fine.tail_probes <= 1, "seed {seed}: {twice} twice; {fine:?}");
     }
 }
