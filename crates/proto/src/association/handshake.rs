@@ -1,23 +1,24 @@
 //! Opening an association (RFC 9260 §5.1): INIT and COOKIE ECHO of this side, and what both sides learn from them.
 
 use core::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
 
 use bytes::Bytes;
 use smallvec::SmallVec;
 
 use super::auth::{AuthKeys, AuthParams};
+use super::context::Context;
 use super::control_queue::Control;
-use super::event::{CloseReason, Event, PathChange};
-use super::state::{Association, Receiving, Role, State};
+use super::event::{CloseReason, Event};
+use super::lifecycle::{Role, State};
+use super::path_manager::PathManager;
+use super::receiver::Receiver;
 use crate::config::TransportConfig;
 use crate::path::FourTuple;
-use crate::policy::{PathId, PathState, Scheme};
-use crate::seeds::Seeds;
+use crate::policy::{PathId, PathState};
 use crate::time::Instant;
 use crate::wire::chunk::report::{KIND_MOVED, KIND_SUSPEND};
 use crate::wire::chunk::{self, ChunkEncode as _, CookieAck, CookieEcho, Init, InitAck};
-use crate::wire::{Param, StreamId, Tsn, VerificationTag};
+use crate::wire::{Cause, Param, Tsn, VerificationTag};
 
 /// Addresses taken from a peer's INIT or INIT ACK at most.
 const MAX_LISTED: usize = 8;
@@ -134,254 +135,268 @@ pub(crate) struct Established {
     pub remote: SocketAddr,
 }
 
-impl Association {
-    /// Opens an association over `tuples`; the first is the primary path.
-    pub(crate) fn connect(
-        now: Instant,
-        config: Arc<TransportConfig>,
-        ports: (u16, u16),
-        identity: (VerificationTag, Tsn),
-        tuples: &[(FourTuple, Option<u16>)],
-        scheme: Box<dyn Scheme>,
-        seeds: &Seeds,
-    ) -> Self {
-        let mut a = Association::blank(config, Role::Opener, ports, identity, scheme, seeds);
-        for (tuple, mtu) in tuples {
-            a.open_slot(now, *tuple, *mtu);
-        }
-        a.send_init(now);
-        a
+/// T1, the cookie, and what this side announced.
+#[derive(Debug)]
+pub(super) struct Handshake {
+    local_tag: VerificationTag,
+    initial_tsn: Tsn,
+    /// Our RANDOM, CHUNKS and HMAC-ALGO as sent.
+    auth: AuthParams,
+    cookie: Option<Bytes>,
+    t1: Option<Instant>,
+    tries: u32,
+}
+
+impl Handshake {
+    pub fn new(identity: (VerificationTag, Tsn), auth: AuthParams) -> Self {
+        let (local_tag, initial_tsn) = identity;
+        Handshake { local_tag, initial_tsn, auth, cookie: None, t1: None, tries: 0 }
     }
 
-    /// The association that a valid cookie describes; the COOKIE ECHO came from `tuple`.
-    pub(crate) fn accept(
-        now: Instant,
-        config: Arc<TransportConfig>,
-        found: Established,
-        tuple: FourTuple,
-        scheme: Box<dyn Scheme>,
-        seeds: &Seeds,
-    ) -> Self {
-        let identity = (found.local_tag, found.initial_tsn);
-        let mut a = Association::blank(config, Role::Accepter, found.ports, identity, scheme, seeds);
-        a.auth_local = AuthParams::with_random(found.random);
-        let path = a.open_slot(now, tuple, None);
-        // What another address may get is counted with the packet that brought the cookie.
-        a.paths[path.index()].credit = (found.remote != tuple.remote).then_some(0);
-        a.learn(&found.peer);
-        a.establish(now, path);
-        a.push_control(PathId(0), CookieAck);
-        a
+    pub fn local_tag(&self) -> VerificationTag {
+        self.local_tag
+    }
+
+    pub fn initial_tsn(&self) -> Tsn {
+        self.initial_tsn
+    }
+
+    /// Our RANDOM, CHUNKS and HMAC-ALGO as sent.
+    pub fn auth(&self) -> &AuthParams {
+        &self.auth
+    }
+
+    /// The accepting side sent `random` with its INIT ACK.
+    pub fn set_random(&mut self, random: Bytes) {
+        self.auth = AuthParams::with_random(random);
+    }
+
+    pub fn timeout(&self) -> Option<Instant> {
+        self.t1
+    }
+
+    /// An ERROR chunk. A stale cookie begins the handshake again with a new INIT (RFC 9260 §5.2.6).
+    pub fn on_error(&mut self, cx: &mut Context, now: Instant, error: &chunk::ErrorChunk) {
+        for cause in &error.causes {
+            if matches!(cause, Cause::StaleCookie { .. }) && cx.state == State::CookieEchoed {
+                self.cookie = None;
+                cx.state = State::CookieWait;
+                self.t1 = Some(now);
+            } else {
+                cx.stats.peer_errors += 1;
+            }
+        }
     }
 
     /// A good cookie of this very association: both sides opened at once, or our COOKIE ACK was lost (RFC 9260 §5.2.4
     /// B, D).
-    pub(crate) fn cookie_again(&mut self, now: Instant, tuple: FourTuple, found: &Established) {
-        if matches!(self.state, State::CookieWait | State::CookieEchoed) {
-            let on = self.path_of(&tuple).unwrap_or(self.paths.seen().primary());
-            self.learn(&found.peer);
-            self.establish(now, on);
-        } else if self.path_of(&tuple).is_none() && self.only_shook_hands() {
+    pub fn cookie_again(
+        &mut self,
+        m: &mut PathManager<'_>,
+        now: Instant,
+        tuple: FourTuple,
+        found: &Established,
+    ) {
+        if m.cx.state.is_opening() {
+            let on = m.cx.path_of(&tuple).unwrap_or(m.cx.paths.seen().primary());
+            self.learn(m, &found.peer);
+            self.establish(m, now, on);
+        } else if m.cx.path_of(&tuple).is_none() && Self::only_shook_hands(m) {
             // Our COOKIE ACK did not get through the way the first COOKIE ECHO came: answer where this one came from.
-            self.propose(now, self.paths.seen().primary(), tuple, None);
-            self.ack_cookie_there(self.paths.seen().primary());
+            m.cx.propose(now, m.cx.paths.seen().primary(), tuple, None);
+            m.cx.ack_cookie_there(m.cx.paths.seen().primary());
             return;
         }
-        let on = self.path_of(&tuple).unwrap_or(self.paths.seen().primary());
-        self.push_control(on, CookieAck);
+        let on = m.cx.path_of(&tuple).unwrap_or(m.cx.paths.seen().primary());
+        m.cx.push_control(on, CookieAck);
     }
 
     /// Nothing came on the only path but the handshake.
-    fn only_shook_hands(&self) -> bool {
-        let silent = self.stats.chunks_received == 0 && self.stats.sacks_received == 0;
+    fn only_shook_hands(m: &PathManager<'_>) -> bool {
+        let silent = m.cx.stats.chunks_received == 0 && m.cx.stats.sacks_received == 0;
         silent
-            && self.paths.seen().peer_reports()
-            && self.reports.nothing_heard()
-            && self.tuples().count() == 1
+            && m.cx.paths.seen().peer_reports()
+            && m.cx.reports.nothing_heard()
+            && m.cx.tuples().count() == 1
     }
 
     /// A restart while the last step of a shutdown is under way (RFC 9260 §5.2.4 A).
-    pub(crate) fn refuse_restart(&mut self) {
-        self.push_control_anywhere(chunk::ShutdownAck);
-        let causes = vec![crate::wire::Cause::CookieReceivedWhileShuttingDown];
-        self.push_control_anywhere(chunk::ErrorChunk { causes });
+    pub fn refuse_restart(cx: &mut Context) {
+        cx.push_control_anywhere(chunk::ShutdownAck);
+        let causes = vec![Cause::CookieReceivedWhileShuttingDown];
+        cx.push_control_anywhere(chunk::ErrorChunk { causes });
     }
 
-    fn send_init(&mut self, now: Instant) {
+    pub fn send_init(&mut self, m: &mut PathManager<'_>, now: Instant) {
         let mut open: Vec<PathId> =
-            self.paths.views().iter().filter(|v| v.state != PathState::Closed).map(|v| v.id).collect();
+            m.cx.paths.views().iter().filter(|v| v.state != PathState::Closed).map(|v| v.id).collect();
         if open.is_empty() {
             return;
         }
-        if self.config.eager_handshake.is_none() {
+        if m.cx.config.eager_handshake.is_none() {
             // Each try takes the next path: the first uplink may be the dead one.
-            open = vec![open[self.t1_tries as usize % open.len()]];
+            open = vec![open[self.tries as usize % open.len()]];
         }
         let mut announced: Vec<IpAddr> = Vec::new();
-        if self.config.announce {
-            for p in self.paths.iter() {
+        if m.cx.config.announce {
+            for p in m.cx.paths.iter() {
                 if !announced.contains(&p.tuple.local.ip()) {
                     announced.push(p.tuple.local.ip());
                 }
             }
         }
-        let offer = Offer { partial: true, auth: &self.auth_local, addresses: &announced };
-        let mut init = init_chunk(&self.config, self.local_tag, self.initial_tsn, &offer);
+        let offer = Offer { partial: true, auth: &self.auth, addresses: &announced };
+        let mut init = init_chunk(&m.cx.config, self.local_tag, self.initial_tsn, &offer);
         pad(&mut init);
         for path in open {
             let alone = Control { alone: true, tag: Some(0), ..Control::on(path, init.clone()) };
-            self.queue_control(alone);
+            m.cx.queue_control(alone);
         }
-        self.start_t1(now);
+        self.start_t1(m, now);
     }
 
-    fn start_t1(&mut self, now: Instant) {
-        let back_off = self.config.rto_initial * (1 << self.t1_tries.min(6));
-        let most = self.config.eager_handshake.unwrap_or(self.config.rto_max);
+    fn start_t1(&mut self, m: &mut PathManager<'_>, now: Instant) {
+        let back_off = m.cx.config.rto_initial * (1 << self.tries.min(6));
+        let most = m.cx.config.eager_handshake.unwrap_or(m.cx.config.rto_max);
         self.t1 = Some(now + back_off.min(most));
     }
 
     /// T1-init or T1-cookie expired.
-    pub(super) fn on_t1(&mut self, now: Instant) {
+    pub fn on_t1(&mut self, m: &mut PathManager<'_>, now: Instant) {
         self.t1 = None;
-        self.t1_tries += 1;
-        if self.t1_tries > self.config.max_init_retrans {
-            self.close(CloseReason::NoAnswer);
+        self.tries += 1;
+        if self.tries > m.cx.config.max_init_retrans {
+            m.cx.close(CloseReason::NoAnswer);
             return;
         }
-        match self.state {
-            State::CookieWait => self.send_init(now),
+        match m.cx.state {
+            State::CookieWait => self.send_init(m, now),
             State::CookieEchoed => {
-                self.send_cookie();
-                self.start_t1(now);
+                self.send_cookie(m);
+                self.start_t1(m, now);
             }
             _ => {}
         }
     }
 
     /// The peer's INIT ACK (RFC 9260 §5.1 C).
-    pub(super) fn on_init_ack(&mut self, now: Instant, ack: &InitAck, on: PathId) {
-        if self.state != State::CookieWait {
+    pub fn on_init_ack(&mut self, m: &mut PathManager<'_>, now: Instant, ack: &InitAck, on: PathId) {
+        if m.cx.state != State::CookieWait {
             return;
         }
         let peer = Capabilities::of(&ack.0);
         let Some(cookie) = ack.state_cookie().filter(|_| peer.valid()) else {
-            self.stats.bad_chunks += 1;
+            m.cx.stats.bad_chunks += 1;
             return;
         };
         self.cookie = Some(cookie.clone());
-        self.learn(&peer);
-        self.pair_addresses(&peer, on);
-        self.state = State::CookieEchoed;
-        self.paths.seen_mut().set_primary(on);
-        self.t1_tries = 0;
-        self.report_unrecognized(&ack.0);
-        self.send_cookie();
-        self.start_t1(now);
+        self.learn(m, &peer);
+        m.pair_addresses(&peer, on);
+        m.cx.state = State::CookieEchoed;
+        m.cx.paths.seen_mut().set_primary(on);
+        self.tries = 0;
+        m.cx.report_unrecognized(&ack.0);
+        self.send_cookie(m);
+        self.start_t1(m, now);
     }
 
-    fn send_cookie(&mut self) {
+    fn send_cookie(&mut self, m: &mut PathManager<'_>) {
         if let Some(cookie) = self.cookie.clone() {
-            let path = self.first_open_from(self.t1_tries);
+            let path = Self::first_open_from(m, self.tries);
             let chunk = CookieEcho { cookie };
-            self.control.push_first(Control::on(path, chunk));
+            m.cx.control.push_first(Control::on(path, chunk));
         }
     }
 
     /// The path of a handshake's try: the one the INIT ACK came by, then the others in turn whose addresses the peer did
     /// not just claim.
-    fn first_open_from(&self, tries: u32) -> PathId {
-        let n = self.paths.len().max(1);
-        let at = |k: usize| PathId(((self.paths.seen().primary().index() + tries as usize + k) % n) as u8);
-        (0..n).map(at).find(|p| self.is_open(*p) && !self.unproven(*p)).unwrap_or(self.paths.seen().primary())
+    fn first_open_from(m: &PathManager<'_>, tries: u32) -> PathId {
+        let n = m.cx.paths.len().max(1);
+        let at = |k: usize| PathId(((m.cx.paths.seen().primary().index() + tries as usize + k) % n) as u8);
+        (0..n).map(at).find(|p| m.cx.is_open(*p) && !m.cx.unproven(*p)).unwrap_or(m.cx.paths.seen().primary())
     }
 
-    pub(super) fn on_cookie_ack(&mut self, now: Instant, on: PathId) {
-        if self.state == State::CookieEchoed {
-            self.establish(now, on);
+    pub fn on_cookie_ack(&mut self, m: &mut PathManager<'_>, now: Instant, on: PathId) {
+        if m.cx.state == State::CookieEchoed {
+            self.establish(m, now, on);
         }
     }
 
     /// Takes over what the peer announced.
-    pub(super) fn learn(&mut self, peer: &Capabilities) {
-        self.peer_tag = peer.tag;
-        self.paths.seen_mut().set_a_rwnd(u64::from(peer.a_rwnd));
-        self.rx = Receiving::new(&self.config, peer.initial_tsn);
-        self.rx.streams = self.config.inbound_streams.min(peer.outbound_streams);
-        self.tx.next_ssn.resize(usize::from(self.config.outbound_streams.min(peer.inbound_streams)), 0);
-        self.peer_partial = self.config.partial_reliability && peer.partial;
-        self.auth = peer.auth.as_ref().and_then(|p| AuthKeys::new(&self.auth_local, p));
-        self.paths.seen_mut().set_peer_reports(self.config.reports && peer.reports && self.auth.is_some());
-        if let Some(config) = self.config.towards(self.paths.seen().peer_reports()) {
-            self.config = config.into();
+    pub fn learn(&mut self, m: &mut PathManager<'_>, peer: &Capabilities) {
+        m.cx.peer.tag = peer.tag;
+        m.cx.paths.seen_mut().set_a_rwnd(u64::from(peer.a_rwnd));
+        let streams = m.cx.config.inbound_streams.min(peer.outbound_streams);
+        *m.rx = Receiver::new(&m.cx.config, peer.initial_tsn, streams);
+        m.tx.limit_streams(m.cx.config.outbound_streams.min(peer.inbound_streams));
+        m.cx.peer.partial = m.cx.config.partial_reliability && peer.partial;
+        m.cx.peer.keys = peer.auth.as_ref().and_then(|p| AuthKeys::new(&self.auth, p));
+        m.cx.paths
+            .seen_mut()
+            .set_peer_reports(m.cx.config.reports && peer.reports && m.cx.peer.keys.is_some());
+        if let Some(config) = m.cx.config.towards(m.cx.paths.seen().peer_reports()) {
+            m.cx.config = config.into();
         }
     }
 
     /// The handshake is done; its last packet came by `on`, which is thereby confirmed (RFC 9260 §5.4), unless the peer
     /// only claims to be there.
-    pub(super) fn establish(&mut self, now: Instant, on: PathId) {
+    pub fn establish(&mut self, m: &mut PathManager<'_>, now: Instant, on: PathId) {
         let on =
-            if self.role == Role::Opener && self.unproven(on) { self.paths.seen().primary() } else { on };
-        self.state = State::Established;
-        let cookie_repeated = self.t1_tries > 0;
-        (self.t1, self.t1_tries, self.cookie) = (None, 0, None);
-        let next_ssn = self.tx.next_ssn.len();
-        self.paths.seen_mut().set_primary(on);
-        if self.paths.seen().peer_reports() {
-            self.paths[on.index()].wire_id = Some(0);
-            self.next_wire_id = if self.role == Role::Opener { 1 } else { 0x8000 };
+            if m.cx.role == Role::Opener && m.cx.unproven(on) { m.cx.paths.seen().primary() } else { on };
+        m.cx.state = State::Established;
+        let cookie_repeated = self.tries > 0;
+        (self.t1, self.tries, self.cookie) = (None, 0, None);
+        m.cx.paths.seen_mut().set_primary(on);
+        if m.cx.paths.seen().peer_reports() {
+            m.cx.paths[on.index()].wire_id = Some(0);
+            m.cx.next_wire_id = if m.cx.role == Role::Opener { 1 } else { 0x8000 };
         }
-        let measure = self.config.eager_handshake.is_some() && self.paths.len() > 1;
-        if !self.unproven(on) {
-            self.confirm(now, on);
+        let measure = m.cx.config.eager_handshake.is_some() && m.cx.paths.len() > 1;
+        if !m.cx.unproven(on) {
+            m.cx.confirm(now, on);
         }
         // Schedulers compare it with paths whose round trip is measured as they join.
-        if self.unproven(on) || measure {
-            self.paths[on.index()].heartbeats.want();
+        if m.cx.unproven(on) || measure {
+            m.cx.paths[on.index()].heartbeats.want();
         }
-        self.events.push_back(Event::Connected { ours: self.paths.seen().peer_reports() });
-        if cookie_repeated && self.role == Role::Opener && self.paths.seen().peer_reports() {
+        m.cx.events.push_back(Event::Connected { ours: m.cx.paths.seen().peer_reports() });
+        if cookie_repeated && m.cx.role == Role::Opener && m.cx.paths.seen().peer_reports() {
             // The peer may have taken another path's COOKIE ECHO for the first: say which path this is.
-            self.say(now, KIND_MOVED, on, Some(on), true);
+            m.cx.say(now, KIND_MOVED, on, Some(on), true);
         }
-        debug_assert!(next_ssn > 0, "a valid peer admits at least one stream");
-        self.settle_other_paths(now, on);
-        if let Some(m) = self.tx.queue.first_beyond(StreamId(next_ssn as u16)) {
-            self.close(CloseReason::Protocol(format!(
-                "the peer admits {next_ssn} streams, a message is for {m}"
-            )));
+        debug_assert!(m.tx.streams() > 0, "a valid peer admits at least one stream");
+        Self::settle_other_paths(m, now, on);
+        if let Some(stream) = m.tx.stream_not_admitted() {
+            let streams = m.tx.streams();
+            let text = format!("the peer admits {streams} streams, a message is for {stream}");
+            m.cx.close(CloseReason::Protocol(text));
         }
     }
 
-    /// What becomes of the paths the handshake did not use: towards one of ours they join, towards others those with
+    /// The paths the handshake did not use: towards one of ours they join, towards others those with
     /// an address of their own are probed.
-    fn settle_other_paths(&mut self, now: Instant, on: PathId) {
-        for i in 0..self.paths.len() {
+    fn settle_other_paths(m: &mut PathManager<'_>, now: Instant, on: PathId) {
+        for i in 0..m.cx.paths.len() {
             let path = PathId(i as u8);
-            if path == on || self.paths[i].confirmed || !self.is_open(path) {
+            if path == on || m.cx.paths[i].confirmed || !m.cx.is_open(path) {
                 continue;
             }
-            if self.paths.seen().peer_reports() {
-                if self.role == Role::Opener {
-                    self.join(now, path);
+            if m.cx.paths.seen().peer_reports() {
+                if m.cx.role == Role::Opener {
+                    m.cx.join(now, path);
                 }
-            } else if self.reachable_without_reports(path) {
-                self.paths[i].heartbeats.want();
+            } else if m.cx.reachable_without_reports(path) {
+                m.cx.paths[i].heartbeats.want();
             } else {
-                self.close_path(now, path);
+                m.close_path(now, path);
             }
         }
-        for i in 0..self.paths.len() {
-            if self.paths.seen().peer_reports() && self.paths[i].suspended.0 && self.is_open(PathId(i as u8))
+        for i in 0..m.cx.paths.len() {
+            if m.cx.paths.seen().peer_reports() && m.cx.paths[i].suspended.0 && m.cx.is_open(PathId(i as u8))
             {
-                self.say(now, KIND_SUSPEND, PathId(i as u8), None, false);
+                m.cx.say(now, KIND_SUSPEND, PathId(i as u8), None, false);
             }
         }
-    }
-
-    pub(super) fn open_slot(&mut self, now: Instant, tuple: FourTuple, mtu: Option<u16>) -> PathId {
-        let id = self.new_path(now, tuple, mtu);
-        self.events.push_back(Event::Path(id, PathChange::Opened));
-        id
     }
 }

@@ -10,11 +10,22 @@ use crate::policy::{PathId, PathSet, PathState, PathView, PathViews};
 pub(super) struct PathTable {
     slots: Vec<Path>,
     views: PathViews,
+    revision: u32,
 }
 
 impl PathTable {
     pub fn len(&self) -> usize {
         self.slots.len()
+    }
+
+    /// Changes whenever a path changes its state: decisions made before may not hold any more.
+    pub fn revision(&self) -> u32 {
+        self.revision
+    }
+
+    /// A path changed its state.
+    pub fn touch(&mut self) {
+        self.revision = self.revision.wrapping_add(1);
     }
 
     /// A closed slot, or the next one.

@@ -1,183 +1,46 @@
-//! What an association is made of.
+//! An association: its parts, and its verbs.
 
-use std::collections::VecDeque;
+use core::net::SocketAddr;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use smallvec::SmallVec;
 
-use super::acknowledger::Acknowledger;
-use super::arrival_reports::ArrivalReports;
-use super::auth::AuthKeys;
-use super::buffer_size::{ReceiveSize, SendSize};
-use super::control_queue::ControlQueue;
+use super::asconf::AsconfAnswer;
+use super::assembler::{Assembler, Transmit};
+use super::auth::AuthParams;
+use super::context::Context;
 use super::event::{CloseReason, Event};
-use super::path_ack::PathAck;
-use super::path_table::PathTable;
-use super::pick::Pick;
-use super::reports::Reports;
-use super::silence::Silence;
+use super::handshake::{Capabilities, Established, Handshake};
+use super::lifecycle::{AssociationError, Role, State};
+use super::path_manager::PathManager;
+use super::receiver::Receiver;
+use super::right_sizing::Buffers;
+use super::sender::{HeldBack, SendError, SendOptions, Sender};
+use super::shutdown::Closing;
 use super::stats::AssociationStats;
 use crate::config::TransportConfig;
-use crate::path::Path;
-use crate::policy::{Assignment, Driver, HeadOfLine, PathId, PathSet, PathView, Rules, Scheme};
-use crate::rx::{Message, Reassembly, TsnTracker};
-use crate::seeds::{Random, Seeds};
+use crate::path::FourTuple;
+use crate::policy::{LinkId, PathId, PathView, Scheme, Signal};
+use crate::rx::Message;
+use crate::seeds::Seeds;
 use crate::time::Instant;
-use crate::tx::{Outstanding, SendQueue};
-use crate::wire::chunk::GapBlock;
-use crate::wire::{Tsn, VerificationTag};
-
-/// RFC 9260 §4's states.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub(crate) enum State {
-    CookieWait,
-    CookieEchoed,
-    Established,
-    ShutdownPending,
-    ShutdownSent,
-    ShutdownReceived,
-    ShutdownAckSent,
-    Closed,
-}
-
-/// Which side opened the association: it numbers its paths apart from the other's.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Role {
-    Opener,
-    Accepter,
-}
-
-/// A call that makes no sense.
-#[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum AssociationError {
-    /// There is no such association (any more).
-    #[error("no such association")]
-    Unknown,
-    /// There is no such path (any more).
-    #[error("no such path")]
-    UnknownPath,
-    /// The peer doesn't speak REPORT, or the handshake isn't done: paths can't be changed.
-    #[error("the peer can not follow changes of paths")]
-    NoPathChanges,
-    /// The 4-tuple is a path already.
-    #[error("this 4-tuple is a path already")]
-    PathExists,
-    /// [`crate::path::MAX_PATHS`] are in use.
-    #[error("too many paths")]
-    TooManyPaths,
-    /// The last path can't leave.
-    #[error("the last path can not leave")]
-    LastPath,
-}
-
-/// The sending half.
-#[derive(Debug)]
-pub(super) struct Sending {
-    pub queue: SendQueue,
-    pub outstanding: Outstanding,
-    /// Next SSN of each outbound stream.
-    pub next_ssn: Vec<u16>,
-    /// Lost chunks waiting to be sent again, ascending; entries that are no longer lost are skipped.
-    pub lost: VecDeque<Tsn>,
-    /// Some chunk was lost since the loss policy was last asked about all of them.
-    pub unasked: bool,
-    /// The scheduler gave the message up that it was asked about last.
-    pub hopeless: bool,
-    /// Copies still to be sent, of the chunk sent last or of older ones (see [`Association::send_again`]).
-    pub copies: SmallVec<[(Tsn, PathId); 4]>,
-    pub several: ArrivalReports,
-    /// What is left of the scheduler's last decision.
-    pub assignment: Option<Assignment>,
-    /// The next chunk to send, once chosen.
-    pub pick: Option<Pick>,
-    /// Payload bytes a chunk may have, so that it fits every path.
-    pub max_payload: usize,
-    pub adv_peer_ack: Tsn,
-    pub forward_due: bool,
-    pub forward_timer: Option<Instant>,
-    /// FORWARD-TSNs sent since it last moved on.
-    pub forward_tries: u32,
-    /// Consecutive errors of the association (RFC 9260 §8.1).
-    pub errors: u32,
-    pub next_message: u64,
-    /// One chunk is in flight although the peer's window is closed.
-    pub probing_zero_window: bool,
-    /// Where SACKs with a closed window came since the last timeout: these paths answered a probe.
-    pub zero_window_answered: PathSet,
-    /// The application met a full buffer.
-    pub was_full: bool,
-    /// Payload bytes of messages not yet fully acknowledged.
-    pub buffered: usize,
-    /// How many there may be.
-    pub size: SendSize,
-    /// What is done about chunks on slow paths that keep others waiting.
-    pub head_of_line: HeadOfLine,
-    pub acks: Vec<PathAck>,
-    pub scratch: Vec<Tsn>,
-}
-
-/// The receiving half.
-#[derive(Debug)]
-pub(super) struct Receiving {
-    pub tracker: TsnTracker,
-    pub reassembly: Reassembly,
-    /// How much it may hold.
-    pub size: ReceiveSize,
-    pub acks: Acknowledger,
-    /// The last advertised window was closed; tell when it opens.
-    pub window_closed: bool,
-    pub streams: u16,
-    pub gaps: Vec<GapBlock>,
-    /// What the endpoint lets the association hold, and whether payloads are copied (see [`Association::allow`]).
-    pub allowed: usize,
-    pub copies: bool,
-    /// The peer sends copies and wants to know by which path each arrived.
-    pub names_arrivals: bool,
-}
+use crate::wire::chunk::CookieAck;
+use crate::wire::{Cause, Tsn, VerificationTag};
 
 /// One association. Its verbs are [`crate::endpoint::Endpoint`]'s.
 #[derive(Debug)]
 pub struct Association {
-    pub(super) config: Arc<TransportConfig>,
-    pub(super) role: Role,
-    pub(super) state: State,
-    pub(super) ports: (u16, u16),
-    pub(super) local_tag: VerificationTag,
-    pub(super) peer_tag: VerificationTag,
-    pub(super) initial_tsn: Tsn,
-    pub(super) driver: Driver,
-    pub(super) paths: PathTable,
-    pub(super) tx: Sending,
-    pub(super) rx: Receiving,
-    pub(super) auth: Option<AuthKeys>,
-    /// Our RANDOM, CHUNKS and HMAC-ALGO as sent.
-    pub(super) auth_local: super::auth::AuthParams,
-    pub(super) peer_partial: bool,
-    pub(super) control: ControlQueue,
-    pub(super) reports: Reports,
-    pub(super) report_scratch: Vec<crate::policy::Report>,
-    pub(super) asconf: Option<(u32, crate::wire::chunk::AsconfAck)>,
-    pub(super) cookie: Option<Bytes>,
-    pub(super) silence: Silence,
-    pub(super) t1: Option<Instant>,
-    pub(super) t1_tries: u32,
-    pub(super) t2: Option<Instant>,
-    pub(super) t2_tries: u32,
-    pub(super) t5: Option<Instant>,
-    pub(super) next_wire_id: u16,
-    pub(super) random: Random,
-    pub(super) events: VecDeque<Event>,
-    pub(super) stats: AssociationStats,
-    pub(super) paths_moved: bool,
-    /// Close as soon as the handshake is done and everything is delivered.
-    pub(super) shutdown_wanted: bool,
+    pub(super) cx: Context,
+    pub(super) tx: Sender,
+    pub(super) rx: Receiver,
+    pub(super) handshake: Handshake,
+    pub(super) closing: Closing,
+    pub(super) asconf: AsconfAnswer,
 }
 
 impl Association {
     /// An association that has nothing but its identity and one path's worth of memory.
-    pub(super) fn blank(
+    fn blank(
         config: Arc<TransportConfig>,
         role: Role,
         ports: (u16, u16),
@@ -185,251 +48,327 @@ impl Association {
         scheme: Box<dyn Scheme>,
         seeds: &Seeds,
     ) -> Self {
-        let (local_tag, initial_tsn) = identity;
         let mut random = seeds.stream("association");
+        let auth = AuthParams::generate(&mut random, &config);
         Association {
-            role,
-            state: State::CookieWait,
-            ports,
-            local_tag,
-            peer_tag: VerificationTag(0),
-            initial_tsn,
-            driver: Driver::new(scheme),
-            paths: PathTable::default(),
-            tx: Sending::new(&config, initial_tsn),
-            rx: Receiving::new(&config, Tsn(0)),
-            auth: None,
-            auth_local: super::auth::AuthParams::generate(&mut random, &config),
-            peer_partial: false,
-            control: ControlQueue::default(),
-            reports: Reports::new(random.u32()),
-            report_scratch: Vec::new(),
-            asconf: None,
-            cookie: None,
-            silence: Silence::default(),
-            t1: None,
-            t1_tries: 0,
-            t2: None,
-            t2_tries: 0,
-            t5: None,
-            next_wire_id: if role == Role::Opener { 0 } else { 0x8000 },
-            random,
-            events: VecDeque::new(),
-            stats: AssociationStats::default(),
-            paths_moved: false,
-            shutdown_wanted: false,
-            config,
+            tx: Sender::new(&config, identity.1),
+            rx: Receiver::new(&config, Tsn(0), config.inbound_streams),
+            handshake: Handshake::new(identity, auth),
+            closing: Closing::default(),
+            asconf: AsconfAnswer::default(),
+            cx: Context::new(config, role, ports, scheme, random),
+        }
+    }
+
+    /// Opens an association over `tuples`; the first is the primary path.
+    pub(crate) fn connect(
+        now: Instant,
+        config: Arc<TransportConfig>,
+        ports: (u16, u16),
+        identity: (VerificationTag, Tsn),
+        tuples: &[(FourTuple, Option<u16>)],
+        scheme: Box<dyn Scheme>,
+        seeds: &Seeds,
+    ) -> Self {
+        let mut a = Association::blank(config, Role::Opener, ports, identity, scheme, seeds);
+        for (tuple, mtu) in tuples {
+            a.manager().open_slot(now, *tuple, *mtu);
+        }
+        let (mut m, handshake, _) = a.split();
+        handshake.send_init(&mut m, now);
+        a
+    }
+
+    /// The association that a valid cookie describes; the COOKIE ECHO came from `tuple`.
+    pub(crate) fn accept(
+        now: Instant,
+        config: Arc<TransportConfig>,
+        found: Established,
+        tuple: FourTuple,
+        scheme: Box<dyn Scheme>,
+        seeds: &Seeds,
+    ) -> Self {
+        let identity = (found.local_tag, found.initial_tsn);
+        let mut a = Association::blank(config, Role::Accepter, found.ports, identity, scheme, seeds);
+        a.handshake.set_random(found.random);
+        let path = a.manager().open_slot(now, tuple, None);
+        // What another address may get is counted with the packet that brought the cookie.
+        a.cx.paths[path.index()].credit = (found.remote != tuple.remote).then_some(0);
+        let (mut m, handshake, _) = a.split();
+        handshake.learn(&mut m, &found.peer);
+        handshake.establish(&mut m, now, path);
+        a.cx.push_control(PathId(0), CookieAck);
+        a.let_go();
+        a
+    }
+
+    /// A good cookie of this very association (RFC 9260 §5.2.4 B, D).
+    pub(crate) fn cookie_again(&mut self, now: Instant, tuple: FourTuple, found: &Established) {
+        let (mut m, handshake, _) = self.split();
+        handshake.cookie_again(&mut m, now, tuple, found);
+        self.let_go();
+    }
+
+    /// A restart while the last step of a shutdown is under way (RFC 9260 §5.2.4 A).
+    pub(crate) fn refuse_restart(&mut self) {
+        Handshake::refuse_restart(&mut self.cx);
+    }
+
+    /// An accepting endpoint's further paths towards another stack that listed several addresses.
+    pub(crate) fn pair_with(&mut self, now: Instant, peer: &Capabilities, locals: &[(LinkId, SocketAddr)]) {
+        self.manager().pair_with(now, peer, locals);
+    }
+
+    /// The parts that a change of paths concerns, and those beside them.
+    pub(super) fn split(&mut self) -> (PathManager<'_>, &mut Handshake, &mut Closing) {
+        let manager = PathManager { cx: &mut self.cx, tx: &mut self.tx, rx: &mut self.rx };
+        (manager, &mut self.handshake, &mut self.closing)
+    }
+
+    pub(super) fn manager(&mut self) -> PathManager<'_> {
+        self.split().0
+    }
+
+    /// Once the association has ended, nothing waits to be sent or acknowledged any more.
+    pub(super) fn let_go(&mut self) {
+        if self.cx.state == State::Closed {
+            self.tx.clear();
         }
     }
 
     /// All path slots, closed ones included.
     pub fn paths(&self) -> &[PathView] {
-        self.paths.views()
+        self.cx.paths.views()
     }
 
     /// The parameters it was opened with.
     pub fn config(&self) -> &TransportConfig {
-        &self.config
+        &self.cx.config
     }
 
     /// Counters.
     pub fn stats(&self) -> &AssociationStats {
-        &self.stats
+        &self.cx.stats
     }
 
     /// Counters of a path slot.
     pub fn path_stats(&self, path: PathId) -> Option<&crate::path::PathStats> {
-        self.paths.get(path.index()).map(|p| &p.stats)
+        self.cx.paths.get(path.index()).map(|p| &p.stats)
     }
 
     /// Where a path leads.
     pub fn tuple(&self, path: PathId) -> Option<crate::path::FourTuple> {
-        self.paths.get(path.index()).map(|p| p.tuple)
+        self.cx.paths.get(path.index()).map(|p| p.tuple)
     }
 
     /// Whether the peer has proven to receive where a path leads (RFC 9260 §5.4). Its state does not tell: a suspended path
     /// may be one that was only claimed.
     pub fn is_confirmed(&self, path: PathId) -> bool {
-        self.paths.get(path.index()).is_some_and(|p| p.confirmed)
+        self.cx.paths.get(path.index()).is_some_and(|p| p.confirmed)
     }
 
     /// The scheme's name.
     pub fn scheme_name(&self) -> &str {
-        self.driver.scheme().name()
+        self.cx.driver.scheme().name()
     }
 
-    /// What the scheme has to say of the state it is in, each sentence once. See [`crate::policy::Policy::remarks`].
+    /// What the scheme remarks on the state it is in, each sentence once. See [`crate::policy::Policy::remarks`].
     pub fn remarks(&self, now: Instant) -> Vec<&'static str> {
-        let mut all = Vec::new();
-        self.driver.scheme().remarks(&self.paths.seen().view(now), &mut all);
-        let mut said = Vec::new();
-        all.retain(|remark| {
-            let new = !said.contains(remark);
-            said.push(*remark);
-            new
-        });
-        all
+        self.cx.driver.remarks(self.cx.paths.seen(), now)
     }
 
     /// The scheme's own counters, in its order. See [`crate::policy::Policy::counters`].
     pub fn scheme_counters(&self) -> Vec<(&'static str, u64)> {
-        let mut all = Vec::new();
-        self.driver.scheme().counters(&mut all);
-        all
+        self.cx.driver.counters()
     }
 
     /// The largest message that fits one chunk on every path, bytes.
     pub fn max_unfragmented(&self) -> usize {
-        self.tx.max_payload
+        self.tx.max_payload()
     }
 
     /// Payload bytes queued or not yet acknowledged.
     pub fn send_buffered(&self) -> usize {
-        self.tx.buffered
+        self.tx.buffered()
+    }
+
+    /// Its buffers.
+    pub fn buffers(&self) -> Buffers {
+        Buffers { limit: self.cx.config.buffer_limit, send: self.tx.buffer(), receive: self.rx.buffer() }
+    }
+
+    /// Bytes of the receive buffer in use: what waits for its order, for the rest of its message or for the application.
+    pub fn receive_buffered(&self) -> u64 {
+        self.rx.buffered() as u64
+    }
+
+    /// What keeps new data from being sent, once there is nothing more to send at `now`; `None` if none wait. The handshake
+    /// counts whether data wait or not.
+    pub fn held_back(&self, now: Instant) -> Option<HeldBack> {
+        self.tx.held_back(&self.cx, now)
+    }
+
+    /// The receive window that the peer advertised last (a_rwnd), bytes: what is in flight is not yet taken off.
+    pub fn peer_rwnd(&self) -> u64 {
+        self.cx.paths.seen().a_rwnd()
+    }
+
+    /// The first TSN that the peer has not acknowledged cumulatively.
+    pub fn first_unacknowledged(&self) -> Tsn {
+        self.tx.first_unacknowledged()
+    }
+
+    /// Heap that everything takes which a peer's packets or the application's messages make it keep, bytes.
+    pub fn heap(&self) -> usize {
+        self.rx.heap() + self.tx.heap()
+    }
+
+    /// What the endpoint lets this association hold from now on ([`Association::heap`]), and whether payloads are copied
+    /// out of their datagrams whatever their size.
+    pub(crate) fn allow(&mut self, heap: usize, copy: bool) {
+        self.rx.allow(heap, copy);
+    }
+
+    /// Queues a message; its number.
+    ///
+    /// # Errors
+    /// [`SendError`]; the message is not taken then.
+    pub fn send(&mut self, now: Instant, payload: Bytes, options: SendOptions) -> Result<u64, SendError> {
+        self.tx.send(&mut self.cx, now, payload, options, self.rx.spare())
     }
 
     /// The next message, in the order their streams allow.
     pub fn recv(&mut self) -> Option<Message> {
-        let message = self.rx.reassembly.pop()?;
-        self.stats.messages_received += 1;
-        self.stats.bytes_received += message.payload.len() as u64;
-        if self.rx.size.size > self.rx.size.wanted {
-            self.shrink_receive_buffer(message.payload.len());
-        }
-        self.window_may_open();
-        Some(message)
+        self.rx.recv(&mut self.cx, self.tx.heap())
+    }
+
+    /// Opens one more path to the peer; data flow once both sides' nonces came back.
+    ///
+    /// # Errors
+    /// [`AssociationError`] when the peer can't follow, or the path or too many of them exist.
+    pub fn add_path(
+        &mut self,
+        now: Instant,
+        tuple: FourTuple,
+        mtu: Option<u16>,
+    ) -> Result<PathId, AssociationError> {
+        self.manager().add_path(now, tuple, mtu)
+    }
+
+    /// Takes a path out for good, and tells the peer.
+    ///
+    /// # Errors
+    /// [`AssociationError::UnknownPath`], [`AssociationError::LastPath`].
+    pub fn remove_path(&mut self, now: Instant, path: PathId) -> Result<(), AssociationError> {
+        self.manager().remove_path(now, path)
+    }
+
+    /// Suspends a path (`true`) or takes it into use again, on both sides.
+    ///
+    /// # Errors
+    /// [`AssociationError::UnknownPath`].
+    pub fn suspend_path(
+        &mut self,
+        now: Instant,
+        path: PathId,
+        suspend: bool,
+    ) -> Result<(), AssociationError> {
+        self.manager().suspend_path(now, path, suspend)
+    }
+
+    /// This side's address of a path changed: the driver has a new socket for it.
+    ///
+    /// # Errors
+    /// [`AssociationError::UnknownPath`], [`AssociationError::NoPathChanges`], [`AssociationError::PathExists`].
+    pub fn move_path(
+        &mut self,
+        now: Instant,
+        path: PathId,
+        tuple: FourTuple,
+    ) -> Result<(), AssociationError> {
+        self.manager().move_path(now, path, tuple)
+    }
+
+    /// Packets of the path's size did not fit (EMSGSIZE): its IP-level MTU is `mtu` at most.
+    pub(crate) fn lower_mtu(&mut self, now: Instant, path: PathId, mtu: u16) {
+        self.manager().lower_mtu(now, path, mtu);
+    }
+
+    /// Closes once everything queued is delivered.
+    pub fn shutdown(&mut self, now: Instant) {
+        let (mut m, _, closing) = self.split();
+        closing.shutdown(&mut m, now);
+        self.let_go();
+    }
+
+    /// Closes at once; `words` reach the peer.
+    pub fn abort(&mut self, words: &str) {
+        let cause = Cause::UserInitiatedAbort(words.as_bytes().to_vec().into());
+        self.cx.abort_with(cause, CloseReason::Aborted);
+        self.let_go();
+    }
+
+    /// Appends the next datagrams for one path to `buf`. Call until `None`.
+    pub fn poll_output(&mut self, now: Instant, buf: &mut Vec<u8>) -> Option<Transmit> {
+        Assembler { cx: &mut self.cx, tx: &mut self.tx, rx: &mut self.rx }.poll_output(now, buf)
     }
 
     /// Whether the end has come.
     pub fn is_closed(&self) -> bool {
-        self.state == State::Closed
+        self.cx.state == State::Closed
     }
 
     /// The next event.
     pub fn poll_event(&mut self) -> Option<Event> {
-        self.events.pop_front()
+        self.cx.events.pop_front()
     }
 
     pub(crate) fn state(&self) -> State {
-        self.state
+        self.cx.state
     }
 
     pub(crate) fn tags(&self) -> (VerificationTag, VerificationTag) {
-        (self.local_tag, self.peer_tag)
+        (self.handshake.local_tag(), self.cx.peer.tag)
     }
 
-    pub(crate) fn auth_params(&self) -> super::auth::AuthParams {
-        self.auth_local.clone()
+    pub(crate) fn auth_params(&self) -> AuthParams {
+        self.handshake.auth().clone()
     }
 
     pub(crate) fn peer_port(&self) -> u16 {
-        self.ports.1
+        self.cx.ports.1
     }
 
     /// Whether reading made an acknowledgement due.
     pub(crate) fn window_opened(&self) -> bool {
-        self.rx.acks.due().is_some()
+        self.rx.sack_due().is_some()
     }
 
-    pub(crate) fn signal(&mut self, now: Instant, signal: &crate::policy::Signal<'_>) {
-        self.driver.signal(self.paths.seen_mut(), now, signal);
+    /// The open path of a 4-tuple.
+    pub(crate) fn path_of(&self, tuple: &FourTuple) -> Option<PathId> {
+        self.cx.path_of(tuple)
+    }
+
+    pub(crate) fn signal(&mut self, now: Instant, signal: &Signal<'_>) {
+        self.cx.signal(now, signal);
     }
 
     pub(crate) fn local_initial_tsn(&self) -> Tsn {
-        self.initial_tsn
+        self.handshake.initial_tsn()
     }
 
     /// Takes whether paths came, went or moved since last asked.
     pub(crate) fn take_paths_moved(&mut self) -> bool {
-        core::mem::take(&mut self.paths_moved)
+        core::mem::take(&mut self.cx.paths_moved)
     }
 
     /// The 4-tuples of the paths that are not closed.
-    pub(crate) fn tuples(&self) -> impl Iterator<Item = crate::path::FourTuple> {
-        self.open_paths().map(|p| p.tuple)
+    pub(crate) fn tuples(&self) -> impl Iterator<Item = FourTuple> {
+        self.cx.tuples()
     }
 
     /// Those that are this association's: where the peer was only claimed to be, another peer may be.
-    pub(crate) fn own_tuples(&self) -> impl Iterator<Item = crate::path::FourTuple> {
-        self.open_paths().filter(|p| p.credit.is_none()).map(|p| p.tuple)
-    }
-
-    fn open_paths(&self) -> impl Iterator<Item = &Path> {
-        let open = |(_, v): &(&Path, &PathView)| v.state != crate::policy::PathState::Closed;
-        self.paths.rows().filter(open).map(|(p, _)| p)
-    }
-
-    pub(super) fn close(&mut self, reason: CloseReason) {
-        if self.state == State::Closed {
-            return;
-        }
-        self.state = State::Closed;
-        self.tx.clear();
-        self.paths.seen_mut().clear_flights();
-        (self.t1, self.t2, self.t5) = (None, None, None);
-        for p in self.paths.iter_mut() {
-            p.t3 = None;
-            p.unsettled.clear();
-            p.owed.clear();
-        }
-        self.events.push_back(Event::Closed(reason));
-    }
-}
-
-impl Sending {
-    fn new(config: &TransportConfig, initial_tsn: Tsn) -> Self {
-        Sending {
-            queue: SendQueue::default(),
-            outstanding: Outstanding::new(initial_tsn),
-            next_ssn: vec![0; usize::from(config.outbound_streams)],
-            lost: VecDeque::new(),
-            unasked: false,
-            hopeless: false,
-            copies: SmallVec::new(),
-            several: ArrivalReports::default(),
-            assignment: None,
-            pick: None,
-            max_payload: 512 - 12 - 16,
-            adv_peer_ack: initial_tsn - 1,
-            forward_due: false,
-            forward_timer: None,
-            forward_tries: 0,
-            errors: 0,
-            next_message: 0,
-            probing_zero_window: false,
-            zero_window_answered: PathSet::default(),
-            was_full: false,
-            buffered: 0,
-            size: SendSize::new(config),
-            head_of_line: HeadOfLine::new(Rules::Sooner),
-            acks: Vec::new(),
-            scratch: Vec::new(),
-        }
-    }
-
-    fn clear(&mut self) {
-        self.queue = SendQueue::default();
-        self.outstanding = Outstanding::new(self.outstanding.next_tsn());
-        self.lost.clear();
-        self.copies.clear();
-        (self.assignment, self.pick) = (None, None);
-        (self.forward_due, self.forward_timer) = (false, None);
-    }
-}
-
-impl Receiving {
-    pub fn new(config: &TransportConfig, peer_initial_tsn: Tsn) -> Self {
-        Receiving {
-            tracker: TsnTracker::new(peer_initial_tsn),
-            reassembly: Reassembly::new(peer_initial_tsn),
-            size: ReceiveSize::new(config),
-            acks: Acknowledger::new(),
-            window_closed: false,
-            streams: config.inbound_streams,
-            gaps: Vec::new(),
-            allowed: usize::MAX,
-            copies: false,
-            names_arrivals: false,
-        }
+    pub(crate) fn own_tuples(&self) -> impl Iterator<Item = FourTuple> {
+        self.cx.own_tuples()
     }
 }

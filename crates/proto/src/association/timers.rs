@@ -1,7 +1,8 @@
 //! Every wake-up of an association, by name.
 
 use super::event::CloseReason;
-use super::state::{Association, State};
+use super::lifecycle::State;
+use super::state::Association;
 use crate::policy::{PathId, PathState, Signal};
 use crate::time::Instant;
 
@@ -37,7 +38,7 @@ pub enum Timer {
 impl Association {
     /// When [`Association::handle_timeout`] must be called, and why.
     pub fn poll_timeout(&self) -> Option<(Instant, Timer)> {
-        if self.state == State::Closed {
+        if self.cx.state == State::Closed {
             return None;
         }
         let mut first: Option<(Instant, Timer)> = None;
@@ -48,24 +49,25 @@ impl Association {
                 first = Some((at, timer));
             }
         };
-        offer(self.t1, Timer::T1);
-        offer(self.t2, Timer::T2);
-        offer(self.t5, Timer::T5);
-        offer(self.rx.acks.timeout(), Timer::Sack);
-        if self.state != State::CookieWait && self.state != State::CookieEchoed {
-            offer(self.silence.timeout(), Timer::Heartbeat);
-            offer(self.tx.forward_timer, Timer::ForwardTsn);
-            offer(self.reports.timeout(), Timer::Report);
-            offer(self.driver.scheme().poll_timeout(), Timer::Scheme);
-            let data_waits = !self.tx.queue.is_empty() || !self.tx.lost.is_empty();
-            for (p, v) in self.paths.rows().filter(|(_, v)| v.state != PathState::Closed) {
+        let (t2, t5) = self.closing.timeouts();
+        offer(self.handshake.timeout(), Timer::T1);
+        offer(t2, Timer::T2);
+        offer(t5, Timer::T5);
+        offer(self.rx.sack_timeout(), Timer::Sack);
+        if self.cx.state != State::CookieWait && self.cx.state != State::CookieEchoed {
+            offer(self.cx.silence.timeout(), Timer::Heartbeat);
+            offer(self.tx.forward_timeout(), Timer::ForwardTsn);
+            offer(self.cx.reports.timeout(), Timer::Report);
+            offer(self.cx.driver.scheme().poll_timeout(), Timer::Scheme);
+            let data_wait = self.tx.data_wait();
+            for (p, v) in self.cx.paths.rows().filter(|(_, v)| v.state != PathState::Closed) {
                 offer(p.t3, Timer::T3);
                 offer(p.tail.at, Timer::Tail);
                 offer(p.heartbeats.deadline(), Timer::HeartbeatTimeout);
-                if self.speaks() {
+                if self.cx.state.is_open() {
                     offer(Some(p.heartbeats.next), Timer::Heartbeat);
                 }
-                if v.blocked && p.burst > 0 && (data_waits || !p.owed.is_empty()) {
+                if v.blocked && p.burst > 0 && (data_wait || self.tx.owes(v.id)) {
                     offer(Some(p.pace), Timer::Pacing);
                 }
             }
@@ -75,62 +77,44 @@ impl Association {
 
     /// Runs every timer that is due.
     pub fn handle_timeout(&mut self, now: Instant) {
-        if self.state == State::Closed {
+        if self.cx.state == State::Closed {
             return;
         }
-        self.tx.pick = None;
+        self.tx.reconsider();
         let due = |t: Option<Instant>| t.is_some_and(|t| t <= now);
-        if due(self.t1) {
-            self.on_t1(now);
+        let (mut m, handshake, closing) = self.split();
+        if due(handshake.timeout()) {
+            handshake.on_t1(&mut m, now);
         }
-        if due(self.t2) {
-            self.on_t2(now);
+        if due(closing.timeouts().0) {
+            closing.on_t2(&mut m, now);
         }
-        if due(self.t5) {
-            self.abort_for(CloseReason::Unreachable);
+        if due(closing.timeouts().1) {
+            self.cx.abort_for(CloseReason::Unreachable);
         }
-        if due(self.rx.acks.timeout()) {
-            self.rx.acks.on_timeout();
+        if due(self.rx.sack_timeout()) {
+            self.rx.on_sack_timeout();
         }
-        if due(self.tx.forward_timer) {
-            self.tx.forward_due = true;
-            self.tx.forward_tries += 1;
-            let rto = self.paths.view(self.paths.seen().control_path().index()).rto;
-            self.tx.forward_timer = Some(now + rto);
+        if due(self.tx.forward_timeout()) {
+            self.tx.on_forward_timeout(&self.cx, now);
         }
-        for i in 0..self.paths.len() {
-            self.path_timers(now, PathId(i as u8));
+        for i in 0..self.cx.paths.len() {
+            self.manager().on_timers(now, PathId(i as u8));
         }
-        self.on_silence(now);
-        if self.state == State::Closed || self.state == State::CookieWait || self.state == State::CookieEchoed
+        self.cx.on_silence(now);
+        self.let_go();
+        if self.cx.state == State::Closed
+            || self.cx.state == State::CookieWait
+            || self.cx.state == State::CookieEchoed
         {
             return;
         }
-        self.resend_reports(now);
-        if due(self.driver.scheme().poll_timeout()) {
-            self.driver.signal(self.paths.seen_mut(), now, &Signal::Tick);
+        self.cx.resend_reports(now);
+        if due(self.cx.driver.scheme().poll_timeout()) {
+            self.cx.signal(now, &Signal::Tick);
         }
-        self.maybe_progress_shutdown(now);
+        self.manager().give_up_reports(now);
+        self.progress_closing(now);
         self.after_input(now);
-    }
-
-    fn path_timers(&mut self, now: Instant, path: PathId) {
-        if self.state == State::Closed || !self.is_open(path) {
-            return;
-        }
-        if self.paths[path.index()].tail.at.is_some_and(|t| t <= now) {
-            self.on_tail(now, path);
-        }
-        if self.paths[path.index()].t3.is_some_and(|t| t <= now) {
-            self.on_t3(now, path);
-        }
-        if self.paths[path.index()].heartbeats.deadline().is_some_and(|t| t <= now) {
-            self.on_heartbeat_timeout(now, path);
-        }
-        let (p, v) = self.paths.row_mut(path.index());
-        if v.blocked && p.burst > 0 && p.pace <= now {
-            v.blocked = false;
-            self.driver.set_held(false);
-        }
     }
 }

@@ -1,16 +1,13 @@
 //! One path's private state beside its public [`PathView`].
 
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::collections::VecDeque;
 
 use super::heartbeat::Heartbeats;
-use crate::association::{Candidate, Settled, Sounding, Tail, Unsettled};
+use crate::association::{Candidate, Sounding, Tail};
 use crate::config::TransportConfig;
 use crate::policy::{Limit, LinkId, PathId, PathState, PathView};
 use crate::rx::Arrivals;
 use crate::time::{Duration, Instant};
-use crate::tx::Resent;
-use crate::wire::Tsn;
 
 /// Paths an association may have at a time.
 pub const MAX_PATHS: usize = 16;
@@ -119,35 +116,16 @@ pub(crate) struct Path {
     pub candidate: Option<Candidate>,
     /// Our wish or the peer's: no data.
     pub suspended: (bool, bool),
-    /// TSNs first sent here and in flight, ascending; acknowledged ones are dropped from the front lazily.
-    pub originals: VecDeque<Tsn>,
-    /// TSNs sent again here and in flight.
-    pub retransmitted: Resent,
-    /// Copies sent here whose TSN was acknowledged by another one, in the order of that.
-    pub unsettled: VecDeque<Unsettled>,
-    pub settled: Settled,
-    /// Chunks in flight elsewhere of which a copy leaves here as soon as there is room.
-    pub owed: VecDeque<Tsn>,
     /// What came by it, for a peer that wants to know.
     pub arrivals: Arrivals,
-    /// Of `originals` those up to here were considered for a copy on a faster path.
-    pub copied: Option<Tsn>,
     /// T3-rtx.
     pub t3: Option<Instant>,
     /// The tail probe.
     pub tail: Tail,
-    /// When T3-rtx last expired, until the timeout is known to have been right.
-    pub undo: Option<Instant>,
     /// When something last proved that the peer receives what is sent here.
     pub answered: Option<Instant>,
-    /// The TSN whose round trip is being timed.
-    pub timed: Option<Tsn>,
     /// T3-rtx expired, and nothing sent here was acknowledged since.
     pub timed_out: bool,
-    /// Losses up to here belong to a window already reported.
-    pub recover: Option<Tsn>,
-    /// One retransmission may leave regardless of the window (RFC 9260 §7.2.4, rule 3).
-    pub free_retransmit: bool,
     /// Packets that may still leave in this burst.
     pub burst: u32,
     /// Pacing: no DATA before.
@@ -171,21 +149,11 @@ impl Path {
             credit: None,
             candidate: None,
             suspended: (false, false),
-            originals: VecDeque::new(),
-            retransmitted: Resent::default(),
-            unsettled: VecDeque::new(),
-            settled: Settled::default(),
-            owed: VecDeque::new(),
             arrivals: Arrivals::default(),
-            copied: None,
             t3: None,
             tail: Tail::default(),
-            undo: None,
             answered: None,
-            timed: None,
             timed_out: false,
-            recover: None,
-            free_retransmit: false,
             burst: config.max_burst,
             pace: Instant::ZERO,
             heartbeats: Heartbeats::new(next_heartbeat),

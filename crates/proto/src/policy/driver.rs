@@ -23,6 +23,25 @@ impl Driver {
         self.scheme.as_ref()
     }
 
+    /// What the scheme remarks on its state, each sentence once.
+    pub fn remarks(&self, views: &PathViews, now: Instant) -> Vec<&'static str> {
+        let (mut all, mut said) = (Vec::new(), Vec::new());
+        self.scheme.remarks(&views.view(now), &mut all);
+        all.retain(|remark| {
+            let new = !said.contains(remark);
+            said.push(*remark);
+            new
+        });
+        all
+    }
+
+    /// The scheme's own counters, in its order.
+    pub fn counters(&self) -> Vec<(&'static str, u64)> {
+        let mut all = Vec::new();
+        self.scheme.counters(&mut all);
+        all
+    }
+
     /// What may be in flight over all paths, bytes.
     pub fn aggregate(&self) -> Option<u64> {
         self.aggregate
@@ -38,8 +57,14 @@ impl Driver {
         self.held
     }
 
-    pub fn set_held(&mut self, held: bool) {
-        self.held = held;
+    /// Until the next signal, or until it is woken, the scheduler is not asked.
+    pub fn hold(&mut self) {
+        self.held = true;
+    }
+
+    /// Something happened that is no signal: the scheduler is asked again.
+    pub fn wake(&mut self) {
+        self.held = false;
     }
 
     /// Tells the scheme; estimates and limits are fresh afterwards.
@@ -84,12 +109,14 @@ impl Driver {
         question(self.scheme.as_mut(), &views.view(now))
     }
 
-    /// Where the next chunk goes.
+    /// Where the next chunk goes; if the scheduler holds everything back, it is not asked again before the next signal.
     pub fn next(&mut self, views: &mut PathViews, now: Instant, backlog: &Backlog) -> Option<Assignment> {
         if self.stale {
             self.refresh_estimates(views);
             self.refresh_limits(views);
         }
-        self.scheme.next(&views.view(now), backlog)
+        let assignment = self.scheme.next(&views.view(now), backlog);
+        self.held |= assignment.is_none();
+        assignment
     }
 }

@@ -1,10 +1,15 @@
-//! The sender's data: messages waiting, chunks on their way.
+//! The sending half's data: what waits, what is outstanding, and what SACKs mean for it.
 
+mod arrival_reports;
 mod bits;
 mod outstanding;
+mod path_ack;
 mod resent;
+mod retransmission;
 mod send_queue;
 
-pub(crate) use outstanding::{ChunkState, Outgoing, Outstanding};
-pub(crate) use resent::Resent;
-pub(crate) use send_queue::{QueuedMessage, SendQueue};
+pub(crate) use arrival_reports::ArrivalReports;
+pub(crate) use outstanding::{ChunkState, Outgoing};
+pub(crate) use path_ack::{AckOutcome, PathAck};
+pub(crate) use retransmission::{MANY_GAPS, RetransmissionQueue, Unsettled};
+pub(crate) use send_queue::{Cut, QueuedMessage, SendQueue};

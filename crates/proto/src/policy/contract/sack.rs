@@ -112,7 +112,7 @@ impl Model {
         for ack in acks.iter().filter(|a| a.newly_acked > 0) {
             self.ends[SENDER].signal(self.now, &Signal::Acked(ack));
         }
-        self.ends[SENDER].driver.set_held(false);
+        self.ends[SENDER].driver.wake();
         for ack in acks.iter().filter(|_| highest.is_some()) {
             self.count_misses(ack);
         }

@@ -103,7 +103,9 @@ impl Model {
         self.assignment = self.ends[SENDER].next(self.now, &backlog);
         let paths = self.assignment.as_ref().map(|a| a.paths.clone()).unwrap_or_default();
         let path = paths.into_iter().find(|p| self.admits(*p));
-        self.ends[SENDER].driver.set_held(path.is_none());
+        if path.is_none() {
+            self.ends[SENDER].driver.hold();
+        }
         path
     }
 

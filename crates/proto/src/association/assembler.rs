@@ -1,0 +1,237 @@
+//! One packet: control, SACK, FORWARD-TSN, reports and DATA bundled up to the path's size (RFC 9260 §6.10).
+
+mod batch;
+
+use super::context::Context;
+use super::control_queue::Control;
+use super::lifecycle::State;
+use super::receiver::Receiver;
+use super::sender::Sender;
+use crate::path::FourTuple;
+use crate::policy::{Occasion, PathId, PathState};
+use crate::time::{Duration, Instant};
+use crate::wire::chunk::report::{KIND_JOIN, KIND_MOVED};
+use crate::wire::chunk::{ChunkEncode as _, DataHeader, Report as ReportChunk, ReportItem, SackHeader};
+use crate::wire::packet::{HEADER_LEN, Header};
+use crate::wire::{Chunk, PacketWriter, VerificationTag};
+
+/// A heartbeat's own chunk with its information, unpadded.
+const HEARTBEAT_LEN: usize = 20;
+
+/// Datagrams for one path, at the end of the buffer handed to `poll_output`.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Transmit {
+    /// Where from and to.
+    pub tuple: FourTuple,
+    /// All datagrams together, bytes.
+    pub len: usize,
+    /// Each datagram but the last has this many bytes; `len` if there is one.
+    pub segment_size: usize,
+}
+
+/// The parts of an association that have something to say.
+#[derive(Debug)]
+pub(super) struct Assembler<'a> {
+    pub cx: &'a mut Context,
+    pub tx: &'a mut Sender,
+    pub rx: &'a mut Receiver,
+}
+
+impl Assembler<'_> {
+    /// An answer to a 4-tuple that is no path.
+    pub fn stray_output(&mut self, buf: &mut Vec<u8>) -> Option<Transmit> {
+        let control = self.cx.control.pop_stray()?;
+        let header = self.header(control.tag);
+        let mut w = PacketWriter::new(buf, header);
+        w.chunk(&control.chunk);
+        let len = w.finish();
+        Some(Transmit { tuple: control.tuple?, len, segment_size: len })
+    }
+
+    fn header(&self, tag: Option<u32>) -> Header {
+        let verification_tag = tag.map_or(self.cx.peer.tag, VerificationTag);
+        Header { source_port: self.cx.ports.0, destination_port: self.cx.ports.1, verification_tag }
+    }
+
+    /// Appends one packet of at most `limit` bytes for `path`; its length, 0 when there was nothing to say.
+    pub fn write_packet(&mut self, now: Instant, path: PathId, limit: usize, buf: &mut Vec<u8>) -> usize {
+        let limit = self.room_on(path, limit);
+        let alone = self.cx.control.front().filter(|c| c.path == path);
+        let (alone, tag) = alone.map_or((false, None), |c| (c.alone, c.tag));
+        let header = self.header(tag);
+        let mut w = PacketWriter::new(buf, header);
+        let before = self.cx.paths.view(path.index()).in_flight_chunks;
+        let signed = self.write_control(now, path, limit, &mut w);
+        // What says goodbye says it last, or alone (RFC 9260 §3.3.7, §3.3.13).
+        if !alone && !signed && self.cx.state != State::Closed {
+            if self.rx.sack_due() == Some(path) {
+                self.rx.write_sack(self.cx, now, path, limit, &mut w, self.tx.heap());
+            }
+            if self.tx.forward_path(self.cx) == Some(path) {
+                self.tx.write_forward(limit, &mut w);
+            }
+            self.write_data(now, path, limit, &mut w);
+        }
+        let len = w.finish();
+        if len > 0 {
+            let data = self.cx.paths.view(path.index()).in_flight_chunks > before;
+            self.packet_left(now, path, len, data);
+        }
+        len
+    }
+
+    /// Bytes that the next packet for `path` may have, at most `limit`. What an unproven address can't be sent is
+    /// dropped here: it would hold up the rest, and the peer asks again for whatever matters.
+    pub fn room_on(&mut self, path: PathId, limit: usize) -> usize {
+        let i = path.index();
+        let limit = limit.min(self.cx.paths[i].packet_size(&self.cx.config));
+        let Some(credit) = self.cx.paths[i].credit else { return limit };
+        let room = limit.min(credit.saturating_sub(self.cx.paths[i].tuple.headers()));
+        let hmac = self.cx.peer.keys.as_ref().map_or(0, |a| a.hmac.encoded_len() + 20);
+        let fits = |c: &Control| HEADER_LEN + c.chunk.encoded_len() + if c.auth { hmac } else { 0 } <= room;
+        self.cx.control.drop_on(path, fits);
+        let sack = HEADER_LEN + SackHeader::encoded_len(4, 0);
+        if self.rx.sack_due() == Some(path) && room < sack {
+            let other = self.cx.paths.seen().control_path();
+            self.rx.redirect_sack(other, !self.cx.unproven(other));
+        }
+        if self.tx.forward_path(self.cx) == Some(path) {
+            self.tx.withhold_forward();
+        }
+        room
+    }
+
+    fn packet_left(&mut self, now: Instant, path: PathId, len: usize, data: bool) {
+        let overhead = u64::from(self.cx.config.encapsulation);
+        let (p, v) = self.cx.paths.row_mut(path.index());
+        p.credit = p.credit.map(|c| c.saturating_sub(len + p.tuple.headers()));
+        p.stats.packets_sent += 1;
+        p.stats.bytes_sent += len as u64;
+        if !data {
+            return;
+        }
+        p.burst = p.burst.saturating_sub(1);
+        if let Some(rate) = v.limit.pacing {
+            let gap = rate.time_for(len as u64 + overhead).unwrap_or(Duration::from_secs(1));
+            // A bucket of one more packet lets a batch of two go at once; idle time beyond that and the quantum is not saved up.
+            p.pace = p.pace.max(now - gap.max(self.cx.config.pacing_quantum)) + gap;
+        }
+        v.blocked = p.burst == 0 || p.pace > now;
+        if v.blocked {
+            self.tx.reconsider_but_copies(self.cx);
+        }
+    }
+
+    /// True when the packet ends with an AUTH chunk and what it signs: its HMAC covers all that follows it, so that
+    /// nothing more may follow.
+    fn write_control(&mut self, now: Instant, path: PathId, limit: usize, w: &mut PacketWriter<'_>) -> bool {
+        while let Some(c) = self.cx.control.front() {
+            let auth =
+                if c.auth { self.cx.peer.keys.as_ref().map_or(0, |a| a.hmac.encoded_len()) } else { 0 };
+            let heartbeat = if c.auth { HEARTBEAT_LEN } else { 0 };
+            let fits = w.is_empty() || w.remaining(limit) >= c.chunk.encoded_len() + auth + heartbeat;
+            if c.path != path || c.tuple.is_some() || !fits || (c.alone && !w.is_empty()) {
+                break;
+            }
+            let c = self.cx.control.pop().expect("it was there");
+            if c.auth {
+                self.write_authenticated(now, path, &c.chunk, w);
+                return true;
+            }
+            w.chunk(&c.chunk);
+            if c.alone {
+                return false;
+            }
+        }
+        self.cx.state != State::Closed && self.write_heartbeats(now, path, limit, w)
+    }
+
+    /// AUTH, a report, and the heartbeat that goes with it.
+    fn write_authenticated(&mut self, now: Instant, path: PathId, chunk: &Chunk, w: &mut PacketWriter<'_>) {
+        let Some(hmac) = self.cx.peer.keys.as_ref().map(|a| a.hmac) else { return };
+        let slot = w.auth_placeholder(0, hmac);
+        w.chunk(chunk);
+        // A heartbeat goes with the path's name only: alone with other news it could come from an address that the
+        // peer does not know.
+        let names = |i: &ReportItem| matches!(i.kind, KIND_JOIN | KIND_MOVED);
+        let named = matches!(chunk, Chunk::Report(r) if r.items.iter().any(names));
+        let wanted = self.cx.paths[path.index()].heartbeats.wanted.iter().position(|h| !h.probe);
+        if let Some(at) = wanted.filter(|_| named) {
+            self.cx.paths[path.index()].heartbeats.wanted.remove(at);
+            let heartbeat = self.cx.make_heartbeat(now, path, false, 0);
+            w.chunk(&heartbeat);
+        }
+        if let Some(keys) = &self.cx.peer.keys {
+            w.fill_auth(slot, |bytes| keys.sign(bytes));
+        }
+    }
+
+    /// One wanted heartbeat; as [`Association::write_control`].
+    fn write_heartbeats(
+        &mut self,
+        now: Instant,
+        path: PathId,
+        limit: usize,
+        w: &mut PacketWriter<'_>,
+    ) -> bool {
+        if self.cx.paths[path.index()].heartbeats.wanted.is_empty() {
+            return false;
+        }
+        let unproven = self.cx.unproven(path);
+        let room = w.remaining(limit) >= if unproven { HEARTBEAT_LEN } else { 2 * HEARTBEAT_LEN };
+        if !room && (!unproven || !w.is_empty()) {
+            return false;
+        }
+        let wanted = self.cx.paths[path.index()].heartbeats.wanted.remove(0);
+        if !room {
+            // As if it were lost: the path is given up in its time.
+            self.cx.make_heartbeat(now, path, wanted.probe, 0);
+            return false;
+        }
+        if w.is_empty()
+            && !wanted.probe
+            && let Some(item) = self.cx.still_here(path)
+        {
+            self.cx.paths[path.index()].heartbeats.wanted.insert(0, wanted);
+            let report = ReportChunk { items: smallvec::smallvec![item] };
+            self.write_authenticated(now, path, &report.into(), w);
+            return true;
+        }
+        if !unproven
+            && let Some(reports) = self.cx.collect_reports(now, Occasion::Heartbeat(path))
+            && w.remaining(limit) >= reports.encoded_len() + HEARTBEAT_LEN
+        {
+            w.chunk(&reports);
+        }
+        let pad_to = if wanted.padded { w.remaining(limit).saturating_sub(8) } else { 0 };
+        let heartbeat = self.cx.make_heartbeat(now, path, wanted.probe, pad_to);
+        w.chunk(&heartbeat);
+        false
+    }
+
+    fn write_data(&mut self, now: Instant, path: PathId, limit: usize, w: &mut PacketWriter<'_>) {
+        let state = self.cx.paths.view(path.index()).state;
+        let usable = !matches!(state, PathState::Closed | PathState::Unconfirmed) && !self.cx.unproven(path);
+        let overhead = self.cx.driver.scheme().overhead();
+        let mut first = true;
+
+        while usable && let Some(pick) = self.tx.decide(self.cx, now).filter(|p| p.path == path) {
+            let reports = if first { overhead } else { 0 };
+            let fits = w.remaining(limit) >= DataHeader::encoded_len(pick.len) + reports;
+            // A chunk cut for larger packets goes alone, whatever its size: it can not be cut again.
+            if !fits && !w.is_empty() {
+                break;
+            }
+            if first
+                && overhead > 0
+                && let Some(r) = self.cx.collect_reports(now, Occasion::Data(path))
+            {
+                w.chunk(&r);
+            }
+            first = false;
+            let Some(tsn) = self.tx.commit(self.cx, now) else { break };
+            self.tx.write_chunk(tsn, w);
+            // Burst and pacing count packets: what fits this one still goes.
+        }
+    }
+}

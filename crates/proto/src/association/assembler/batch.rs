@@ -1,0 +1,90 @@
+//! Packets out: which path the next one takes, and how many go in one batch.
+
+use super::{Assembler, Transmit};
+use crate::association::lifecycle::State;
+use crate::association::sender::Pick;
+use crate::policy::{PathId, PathState};
+use crate::time::Instant;
+use crate::wire::chunk::DataHeader;
+use crate::wire::packet::HEADER_LEN;
+
+/// Packets that may turn out empty before `poll_output` gives up until the next input.
+const MAX_EMPTY: usize = 16;
+
+impl Assembler<'_> {
+    /// Appends the next datagrams for one path to `buf`. Call until `None`.
+    pub fn poll_output(&mut self, now: Instant, buf: &mut Vec<u8>) -> Option<Transmit> {
+        // Each round that writes nothing has used up a reason to write; a few in a row can only be a refusal.
+        for _ in 0..MAX_EMPTY {
+            if let Some(transmit) = self.stray_output(buf) {
+                return Some(transmit);
+            }
+            let path = self.next_path(now)?;
+            let start = buf.len();
+            let segment_size = self.write_packet(now, path, usize::MAX, buf);
+            if segment_size == 0 {
+                continue;
+            }
+            self.extend_batch(now, path, segment_size, buf);
+            let len = buf.len() - start;
+            return Some(Transmit { tuple: self.cx.paths[path.index()].tuple, len, segment_size });
+        }
+        None
+    }
+
+    /// More packets of the same size for the same path, data only.
+    fn extend_batch(&mut self, now: Instant, path: PathId, segment_size: usize, buf: &mut Vec<u8>) {
+        for _ in 1..self.cx.config.max_batch.max(1) {
+            let more = self.cx.state != State::Closed
+                && self.cx.control.is_empty()
+                && self.rx.sack_due().is_none()
+                && self.cx.paths[path.index()].heartbeats.wanted.is_empty()
+                && self
+                    .tx
+                    .decide(self.cx, now)
+                    .is_some_and(|p| p.path == path && self.first_len(p) <= segment_size);
+            if !more || self.write_packet(now, path, segment_size, buf) < segment_size {
+                break;
+            }
+        }
+    }
+
+    /// Bytes of a packet with nothing but the picked chunk.
+    fn first_len(&self, pick: Pick) -> usize {
+        HEADER_LEN + self.cx.driver.scheme().overhead() + DataHeader::encoded_len(pick.len)
+    }
+
+    /// The path that has something to say: control first, then acknowledgements, then data.
+    fn next_path(&mut self, now: Instant) -> Option<PathId> {
+        if let Some(control) = self.cx.control.front() {
+            let path = control.path;
+            if self.cx.is_open(path) {
+                return Some(path);
+            }
+            self.cx.control.pop();
+            return self.next_path(now);
+        }
+        if matches!(self.cx.state, State::Closed | State::CookieWait | State::CookieEchoed) {
+            return None;
+        }
+        if let Some(i) = self.cx.paths.iter().position(|p| !p.heartbeats.wanted.is_empty()) {
+            if self.cx.paths.view(i).state == PathState::Closed {
+                self.cx.paths[i].heartbeats.wanted.clear();
+                return self.next_path(now);
+            }
+            return Some(PathId(i as u8));
+        }
+        if let Some(via) = self.rx.sack_due() {
+            let open = self.cx.is_open(via);
+            let via = if open { via } else { self.cx.paths.seen().control_path() };
+            self.rx.sack_by(now, via);
+            return Some(via);
+        }
+        if let Some(path) = self.tx.forward_path(self.cx) {
+            return Some(path);
+        }
+        let path = self.tx.decide(self.cx, now).map(|p| p.path);
+        // Looking for lost chunks may have found some that are too old.
+        path.or_else(|| self.tx.forward_path(self.cx))
+    }
+}

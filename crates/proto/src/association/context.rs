@@ -1,0 +1,199 @@
+//! What all parts of an association share: its parameters and state, the paths and the scheme, and what waits to be said; and
+//! the management of paths (RFC 9260 §2.5.8) that needs nothing else.
+
+mod control;
+mod heartbeats;
+mod moving;
+mod silence;
+mod states;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+pub(crate) use moving::Candidate;
+use silence::Silence;
+
+use super::auth::AuthKeys;
+use super::control_queue::ControlQueue;
+use super::event::{CloseReason, Event};
+use super::lifecycle::{AssociationError, Role, State};
+use super::path_table::PathTable;
+use super::reports::Reports;
+use super::stats::AssociationStats;
+use crate::config::TransportConfig;
+use crate::path::{FourTuple, MAX_PATHS, Path};
+use crate::policy::{Driver, PathId, PathState, Report, Scheme, Signal, View};
+use crate::seeds::Random;
+use crate::time::Instant;
+use crate::wire::chunk::Abort;
+use crate::wire::{Cause, VerificationTag};
+
+/// What is known of the peer.
+#[derive(Debug, Default)]
+pub(super) struct Peer {
+    pub tag: VerificationTag,
+    /// It speaks RFC 3758.
+    pub partial: bool,
+    /// What its packets and ours are signed with (RFC 4895).
+    pub keys: Option<AuthKeys>,
+}
+
+/// See the [module](self). A bundle: each field but the plain ones guards its own state.
+#[derive(Debug)]
+pub(super) struct Context {
+    pub config: Arc<TransportConfig>,
+    pub role: Role,
+    pub state: State,
+    pub ports: (u16, u16),
+    pub peer: Peer,
+    pub driver: Driver,
+    pub paths: PathTable,
+    pub control: ControlQueue,
+    pub reports: Reports,
+    report_scratch: Vec<Report>,
+    pub silence: Silence,
+    /// Consecutive errors of the association (RFC 9260 §8.1).
+    pub errors: u32,
+    pub next_wire_id: u16,
+    pub random: Random,
+    pub events: VecDeque<Event>,
+    pub stats: AssociationStats,
+    pub paths_moved: bool,
+}
+
+impl Context {
+    pub fn new(
+        config: Arc<TransportConfig>,
+        role: Role,
+        ports: (u16, u16),
+        scheme: Box<dyn Scheme>,
+        mut random: Random,
+    ) -> Self {
+        Context {
+            role,
+            state: State::CookieWait,
+            ports,
+            peer: Peer::default(),
+            driver: Driver::new(scheme),
+            paths: PathTable::default(),
+            control: ControlQueue::default(),
+            reports: Reports::new(random.u32()),
+            report_scratch: Vec::new(),
+            silence: Silence::default(),
+            errors: 0,
+            next_wire_id: if role == Role::Opener { 0 } else { 0x8000 },
+            random,
+            events: VecDeque::new(),
+            stats: AssociationStats::default(),
+            paths_moved: false,
+            config,
+        }
+    }
+
+    /// Hands a signal to the scheme; its estimates and limits are fresh afterwards.
+    pub fn signal(&mut self, now: Instant, signal: &Signal<'_>) {
+        self.driver.signal(self.paths.seen_mut(), now, signal);
+    }
+
+    /// Asks the scheme for a decision.
+    pub fn ask<T>(&mut self, now: Instant, question: impl FnOnce(&mut dyn Scheme, &View<'_>) -> T) -> T {
+        self.driver.ask(self.paths.seen(), now, question)
+    }
+
+    pub fn is_open(&self, path: PathId) -> bool {
+        self.paths.is_open(path)
+    }
+
+    /// The open path of a 4-tuple.
+    pub fn path_of(&self, tuple: &FourTuple) -> Option<PathId> {
+        let open = |i: &usize| self.paths.view(*i).state != PathState::Closed;
+        (0..self.paths.len()).filter(open).find(|i| self.paths[*i].tuple == *tuple).map(|i| PathId(i as u8))
+    }
+
+    pub fn path_by_wire_id(&self, wire_id: u16) -> Option<PathId> {
+        let at = self.paths.iter().position(|p| p.wire_id == Some(wire_id))?;
+        Some(PathId(at as u8)).filter(|p| self.is_open(*p))
+    }
+
+    pub fn room_for_a_path(&self) -> Result<(), AssociationError> {
+        let open = self.paths.views().iter().filter(|v| v.state != PathState::Closed).count();
+        if open < MAX_PATHS { Ok(()) } else { Err(AssociationError::TooManyPaths) }
+    }
+
+    /// Whether the peer can follow news of paths now.
+    pub fn may_report(&self) -> bool {
+        use super::lifecycle::State::{Closed, CookieEchoed, CookieWait};
+        self.paths.seen().peer_reports() && !matches!(self.state, CookieWait | CookieEchoed | Closed)
+    }
+
+    pub fn admits_new(&self, path: PathId) -> bool {
+        let room = self.paths.views().get(path.index()).is_some_and(|v| v.has_room());
+        room && self.paths.usable().contains(path)
+    }
+
+    pub fn any_admits_new(&self) -> bool {
+        self.paths.views().iter().any(|v| self.admits_new(v.id))
+    }
+
+    pub fn aggregate_full(&self) -> bool {
+        self.driver.aggregate_full(self.paths.seen())
+    }
+
+    /// The 4-tuples of the paths that are not closed.
+    pub fn tuples(&self) -> impl Iterator<Item = FourTuple> {
+        self.open_paths().map(|p| p.tuple)
+    }
+
+    /// Those that are this association's: where the peer was only claimed to be, another peer may be.
+    pub fn own_tuples(&self) -> impl Iterator<Item = FourTuple> {
+        self.open_paths().filter(|p| p.credit.is_none()).map(|p| p.tuple)
+    }
+
+    fn open_paths(&self) -> impl Iterator<Item = &Path> {
+        self.paths.rows().filter(|(_, v)| v.state != PathState::Closed).map(|(p, _)| p)
+    }
+
+    /// The core refuses what the scheme asked for; the scheduler waits for the next signal.
+    pub fn refuse_assignment(&mut self) {
+        self.stats.refused_assignments += 1;
+        self.driver.hold();
+    }
+
+    /// The association ends. The sender lets go of its data once the input is dealt with.
+    pub fn close(&mut self, reason: CloseReason) {
+        if self.state == State::Closed {
+            return;
+        }
+        self.state = State::Closed;
+        self.paths.seen_mut().clear_flights();
+        self.paths.iter_mut().for_each(|p| p.t3 = None);
+        self.events.push_back(Event::Closed(reason));
+    }
+
+    pub fn abort_with(&mut self, cause: Cause, reason: CloseReason) {
+        self.abort_with_causes(vec![cause], reason);
+    }
+
+    pub fn abort_with_causes(&mut self, causes: Vec<Cause>, reason: CloseReason) {
+        if self.state == State::Closed {
+            return;
+        }
+        self.control.clear();
+        if self.peer.tag.0 != 0 {
+            self.push_control_anywhere(Abort { reflected_tag: false, causes });
+        }
+        self.close(reason);
+    }
+
+    /// Nobody answers: the peer is told all the same, in case only one direction is dead.
+    pub fn abort_for(&mut self, reason: CloseReason) {
+        self.abort_with(Cause::UserInitiatedAbort(b"no answer"[..].into()), reason);
+    }
+
+    /// Gives memory back that a burst needed.
+    pub fn shrink(&mut self) {
+        self.control.shrink();
+        self.events.shrink_to_fit();
+        self.report_scratch = Vec::new();
+    }
+}

@@ -1,0 +1,168 @@
+//! What the association has to say besides data: control chunks, and reports of schemes and of paths.
+
+use bytes::Bytes;
+
+use super::Context;
+use crate::association::control_queue::Control;
+use crate::association::lifecycle::Role;
+use crate::policy::{Occasion, PathId, Report};
+use crate::time::Instant;
+use crate::wire::chunk::report::{KIND_FIRST_SCHEME, KIND_JOIN, KIND_MOVED};
+use crate::wire::chunk::{
+    ErrorChunk, Init, Report as ReportChunk, ReportItem, ReportItemFlavour, UnknownChunk,
+};
+use crate::wire::{Cause, Chunk, Param};
+
+/// Tries of a report on the path it is meant for, before it goes over a confirmed one.
+const OWN_TRIES: u32 = 3;
+
+impl Context {
+    pub fn push_control(&mut self, path: PathId, chunk: impl Into<Chunk>) {
+        self.queue_control(Control::on(path, chunk));
+    }
+
+    /// Queues a chunk, unless too many wait.
+    pub fn queue_control(&mut self, control: Control) {
+        if !self.control.push(control) {
+            self.stats.answers_withheld += 1;
+        }
+    }
+
+    /// Control chunks for the best path.
+    pub fn push_control_anywhere(&mut self, chunk: impl Into<Chunk>) {
+        self.push_control(self.paths.seen().control_path(), chunk);
+    }
+
+    /// Turns a scheme's reports for `occasion` into items; reliable ones are kept for resending.
+    pub fn collect_reports(&mut self, now: Instant, occasion: Occasion) -> Option<ReportChunk> {
+        if !self.paths.seen().peer_reports() {
+            return None;
+        }
+        let mut reports = core::mem::take(&mut self.report_scratch);
+        self.ask(now, |scheme, view| scheme.reports(view, occasion, &mut reports));
+        let mut chunk = ReportChunk { items: Default::default() };
+        for r in reports.drain(..) {
+            let via = r.via;
+            match self.report_item(now, r) {
+                Some(item) if occasion == Occasion::Tick => {
+                    let path =
+                        via.filter(|p| self.is_open(*p)).unwrap_or_else(|| self.paths.seen().control_path());
+                    self.push_control(path, ReportChunk { items: smallvec::smallvec![item] });
+                }
+                Some(item) => chunk.items.push(item),
+                None => {}
+            }
+        }
+        self.report_scratch = reports;
+        (!chunk.items.is_empty()).then_some(chunk)
+    }
+
+    fn report_item(&mut self, now: Instant, r: Report) -> Option<ReportItem> {
+        let path = match r.subject {
+            Some(p) => Some(self.paths.get(p.index())?.wire_id?),
+            None => None,
+        };
+        if r.kind < KIND_FIRST_SCHEME {
+            self.stats.refused_assignments += 1;
+            return None;
+        }
+        let item =
+            ReportItem { kind: r.kind, path, reliability: ReportItemFlavour::Plain, payload: r.payload };
+        if !r.reliable {
+            return Some(item);
+        }
+        let path = r.via.unwrap_or_else(|| self.paths.seen().control_path());
+        let kept = self.reports.keep(item, r.via, now + self.paths.view(path.index()).rto);
+        self.stats.refused_assignments += u64::from(kept.is_none());
+        kept
+    }
+
+    /// Says `kind` about `path` under AUTH until it is echoed.
+    pub fn say(&mut self, now: Instant, kind: u16, path: PathId, via: Option<PathId>, heartbeat: bool) {
+        self.reports.say(now, kind, self.paths[path.index()].wire_id, via, heartbeat);
+        self.resend_reports(now);
+    }
+
+    /// Sends what is due again.
+    pub fn resend_reports(&mut self, now: Instant) {
+        let (paths, control, withheld) =
+            (&mut self.paths, &mut self.control, &mut self.stats.answers_withheld);
+        let initial = self.config.rto_initial;
+        self.reports.resend(now, |r| {
+            // A report that got no answer on its own path is repeated with the same serial over a confirmed one.
+            let own = r.via.filter(|p| paths.is_open(*p) && r.tries < OWN_TRIES);
+            let path = own.unwrap_or_else(|| paths.seen().control_path_in_turn(r.tries));
+            let rto = paths.views().get(path.index())?.rto;
+            let back_off = initial * (1 << r.tries.min(5));
+            let items = smallvec::smallvec![r.item.clone()];
+            let queued = control.push(Control { auth: r.auth, ..Control::on(path, ReportChunk { items }) });
+            *withheld += u64::from(!queued);
+            if r.heartbeat && own.is_some() {
+                paths[path.index()].heartbeats.want();
+            }
+            Some(if r.patient() { rto.max(back_off) } else { rto.min(back_off) })
+        });
+    }
+
+    /// Names a path and announces it on its own 4-tuple.
+    pub fn join(&mut self, now: Instant, path: PathId) {
+        self.paths[path.index()].wire_id = Some(self.next_wire_id);
+        self.next_wire_id = self.next_wire_id.wrapping_add(1);
+        self.say(now, KIND_JOIN, path, Some(path), true);
+    }
+
+    /// The report that goes with a heartbeat of a path that has errors.
+    pub fn still_here(&mut self, path: PathId) -> Option<ReportItem> {
+        let errors = self.paths.view(path.index()).error_count > 0 && !self.unproven(path);
+        if errors { self.moved_item(path) } else { None }
+    }
+
+    /// The peer may see a silent path from a new address, after a NAT on the way forgot the old one: says which path
+    /// this is.
+    fn moved_item(&mut self, path: PathId) -> Option<ReportItem> {
+        let wire_id = self.paths[path.index()].wire_id?;
+        if self.role != Role::Opener || !self.paths.seen().peer_reports() {
+            return None;
+        }
+        let reliability = ReportItemFlavour::Reliable(self.reports.new_serial());
+        Some(ReportItem { kind: KIND_MOVED, path: Some(wire_id), reliability, payload: Default::default() })
+    }
+
+    /// [`Self::moved_item`] in a packet of its own.
+    pub fn push_moved(&mut self, path: PathId) {
+        if let Some(item) = self.moved_item(path) {
+            let chunk = ReportChunk { items: smallvec::smallvec![item] };
+            self.queue_control(Control { auth: true, ..Control::on(path, chunk) });
+        }
+    }
+
+    /// Whether a foreign peer can know this path: it is the one of the handshake, or its address was announced.
+    pub fn reachable_without_reports(&self, path: PathId) -> bool {
+        let first = &self.paths[self.paths.seen().primary().index()].tuple;
+        let tuple = &self.paths[path.index()].tuple;
+        self.config.announce
+            && (tuple.local.ip() != first.local.ip() || tuple.remote.ip() != first.remote.ip())
+    }
+
+    /// Tells the peer which parameters of its INIT ACK were not understood, where they ask for it.
+    pub fn report_unrecognized(&mut self, init: &Init) {
+        for p in &init.params {
+            if let Param::Unknown(u) = p {
+                if u.action().reports() {
+                    let cause = Cause::UnrecognizedParameters(p.to_bytes());
+                    self.push_control_anywhere(ErrorChunk { causes: vec![cause] });
+                }
+                if u.action().stops() {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Tells the peer that its chunk was not understood, if it asks for that (RFC 9260 §3.2).
+    pub fn report_unknown(&mut self, chunk: &UnknownChunk, bytes: Bytes, on: PathId) {
+        if chunk.action().reports() {
+            self.push_control(on, ErrorChunk { causes: vec![Cause::UnrecognizedChunkType(bytes)] });
+        }
+    }
+}

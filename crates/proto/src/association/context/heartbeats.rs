@@ -1,0 +1,57 @@
+//! When paths are probed, and with what (RFC 9260 §8.3).
+
+use bytes::{BufMut as _, BytesMut};
+
+use super::Context;
+use crate::policy::{PathId, PathState};
+use crate::time::{Duration, Instant};
+use crate::wire::chunk::Heartbeat;
+
+impl Context {
+    /// When the core probes `path` by itself next (RFC 9260 §8.3): HB.interval + RTO with ±50 % jitter; failed paths
+    /// at least as often as configured.
+    pub fn schedule_heartbeat(&mut self, now: Instant, path: PathId) {
+        let view = self.paths.view(path.index());
+        let jittered = view.rto.mul_f64(0.5 + self.random.unit());
+        let mut wait = self.config.heartbeat_interval + jittered;
+        match view.state {
+            // RFC 7829 §4.2: a HEARTBEAT each RTO; those that time out bring the next one themselves.
+            PathState::PotentiallyFailed => wait = view.rto,
+            PathState::Unconfirmed | PathState::Closed => wait = Duration::MAX,
+            PathState::Active | PathState::Inactive | PathState::Suspended => {}
+        }
+        if let Some(limit) = self.probe_interval(path)
+            && matches!(view.state, PathState::PotentiallyFailed | PathState::Inactive)
+        {
+            wait = wait.clamp(limit.min(view.rto), limit);
+        }
+        self.paths[path.index()].heartbeats.next = now + wait;
+    }
+
+    /// How often `path` is probed at least while failed, if that is configured: not before an answer can be expected,
+    /// for the next probe starts when the last one timed out.
+    fn probe_interval(&self, path: PathId) -> Option<Duration> {
+        let answer = self.paths.view(path.index()).rto_raw().unwrap_or_default();
+        self.config.failed_probe_interval.map(|limit| limit.max(answer))
+    }
+
+    /// A heartbeat of this path's own, with its timeout started.
+    pub fn make_heartbeat(&mut self, now: Instant, path: PathId, probe: bool, pad_to: usize) -> Heartbeat {
+        let nonce = self.random.u64();
+        let view = self.paths.view(path.index());
+        let evidence = self.evidence_wait(path).filter(|_| self.paths[path.index()].confirmed);
+        let timeout = match self.probe_interval(path) {
+            _ if evidence.is_some() => evidence.unwrap_or_default(),
+            Some(limit) if !matches!(view.state, PathState::Active | PathState::Unconfirmed) => {
+                view.rto.min(limit)
+            }
+            _ => view.rto,
+        };
+        self.paths[path.index()].heartbeats.sent(now, nonce, timeout, probe);
+        let mut info = BytesMut::with_capacity(pad_to.max(12));
+        info.put_u64(nonce);
+        info.put_u32(u32::from(path.0));
+        info.resize(pad_to.max(12), 0);
+        Heartbeat { info: info.freeze() }
+    }
+}

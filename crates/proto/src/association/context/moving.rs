@@ -1,0 +1,169 @@
+//! Addresses that the peer may not be at: how little goes there until a nonce came back (RFC 9260 §5.4, §8.3), and paths
+//! that are said to have moved.
+
+use bytes::Bytes;
+use smallvec::SmallVec;
+
+use super::Context;
+use crate::association::control_queue::Control;
+use crate::association::{Event, PathChange};
+use crate::path::{FourTuple, MOST_AMPLIFIED};
+use crate::policy::PathId;
+use crate::time::Instant;
+use crate::wire::chunk::{ChunkEncode as _, CookieAck, Heartbeat, HeartbeatAck};
+use crate::wire::packet::HEADER_LEN;
+
+/// A packet with nothing but a heartbeat of ours, bytes.
+const HEARTBEAT_PACKET: usize = HEADER_LEN + 20;
+/// Heartbeats to a candidate that may still be answered.
+const PROBES: usize = 4;
+
+/// Where a path goes on if a nonce comes back from there. Until then it is where it was: whoever can say that a path
+/// has moved may not be able to receive there.
+#[derive(Debug)]
+pub(crate) struct Candidate {
+    pub tuple: FourTuple,
+    /// Bytes that may still go there, headers counted; below zero when what is answered is yet to be counted.
+    credit: isize,
+    /// The report that named it.
+    serial: Option<u32>,
+    nonces: SmallVec<[(u64, Instant); PROBES]>,
+    next_probe: Instant,
+}
+
+impl Candidate {
+    /// The report that named it.
+    pub fn serial(&self) -> Option<u32> {
+        self.serial
+    }
+
+    /// When the heartbeat with `nonce` left, if it may still be answered.
+    pub fn sent(&self, nonce: u64) -> Option<Instant> {
+        self.nonces.iter().find(|(n, _)| *n == nonce).map(|(_, at)| *at)
+    }
+}
+
+impl Context {
+    /// A nonce came back: takes the candidate of `path` away if it went there.
+    pub fn take_answered_candidate(&mut self, path: PathId, nonce: u64) -> Option<Candidate> {
+        self.paths.get_mut(path.index())?.candidate.take_if(|c| c.sent(nonce).is_some())
+    }
+
+    /// Something came from the peer's address of `path`, or of its candidate.
+    pub fn earn(&mut self, path: PathId, from: &FourTuple, len: usize) {
+        let bytes = MOST_AMPLIFIED * (len + from.headers());
+        let p = &mut self.paths[path.index()];
+        if let Some(candidate) = p.candidate.as_mut().filter(|c| c.tuple == *from) {
+            candidate.credit += bytes as isize;
+        } else if let Some(credit) = &mut p.credit {
+            *credit += bytes;
+        }
+    }
+
+    /// The path's address was only claimed: all it gets is a heartbeat, and that as often as an unanswered path is
+    /// probed, until something comes from there.
+    pub fn distrust(&mut self, path: PathId) {
+        let tries = 1 + self.config.path_max_retrans as usize;
+        let headers = self.paths[path.index()].tuple.headers();
+        self.paths[path.index()].credit = Some(tries * (HEARTBEAT_PACKET + headers));
+    }
+
+    /// Whether nothing has proven that the peer receives at `path`'s address.
+    pub fn unproven(&self, path: PathId) -> bool {
+        self.paths[path.index()].credit.is_some()
+    }
+
+    /// The path whose candidate `tuple` is.
+    pub fn candidate_of(&self, tuple: &FourTuple) -> Option<PathId> {
+        let candidate = |p: &crate::path::Path| p.candidate.as_ref().is_some_and(|c| c.tuple == *tuple);
+        let at = self.paths.iter().position(candidate)?;
+        Some(PathId(at as u8)).filter(|p| self.is_open(*p))
+    }
+
+    /// The peer says, or seems, to be at another address of `path` from now on. What it may get there is counted with
+    /// the packet that says so, and a heartbeat asked for ([`Self::earn`], [`Self::probe_candidate`]).
+    pub fn propose(&mut self, now: Instant, path: PathId, tuple: FourTuple, serial: Option<u32>) {
+        let old = self.paths[path.index()].candidate.take_if(|c| c.tuple == tuple);
+        let mut candidate = old.unwrap_or_else(|| Candidate {
+            tuple,
+            credit: 0,
+            serial: None,
+            nonces: SmallVec::new(),
+            next_probe: now,
+        });
+        candidate.serial = serial.or(candidate.serial);
+        self.paths[path.index()].candidate = Some(candidate);
+    }
+
+    /// A heartbeat to the candidate of `path`, one a retransmission timeout.
+    pub fn probe_candidate(&mut self, now: Instant, path: PathId) {
+        let wait = self.config.rto_initial.min(self.paths.view(path.index()).rto);
+        let cost = HEARTBEAT_PACKET as isize;
+        let Some(candidate) = &mut self.paths[path.index()].candidate else { return };
+        if candidate.next_probe > now || candidate.credit < cost + candidate.tuple.headers() as isize {
+            return;
+        }
+        candidate.next_probe = now + wait;
+        if candidate.nonces.len() == PROBES {
+            candidate.nonces.remove(0);
+        }
+        let nonce = self.random.u64();
+        candidate.nonces.push((nonce, now));
+        let info = [&nonce.to_be_bytes()[..], &[0, 0, 0, path.0]].concat();
+        self.answer_candidate(path, Heartbeat { info: info.into() });
+    }
+
+    /// A chunk to the candidate of `path`, if it may have it.
+    fn answer_candidate(&mut self, path: PathId, chunk: impl Into<crate::wire::Chunk>) {
+        let chunk = chunk.into();
+        let Some(candidate) = &mut self.paths[path.index()].candidate else { return };
+        let cost = (HEADER_LEN + chunk.encoded_len() + candidate.tuple.headers()) as isize;
+        if candidate.credit >= cost {
+            self.charge_candidate(path, chunk, cost);
+        }
+    }
+
+    fn charge_candidate(&mut self, path: PathId, chunk: crate::wire::Chunk, cost: isize) {
+        let Some(candidate) = &mut self.paths[path.index()].candidate else { return };
+        candidate.credit -= cost;
+        let tuple = Some(candidate.tuple);
+        self.queue_control(Control { path, tuple, chunk, auth: false, alone: false, tag: None });
+    }
+
+    /// COOKIE ACK for a COOKIE ECHO that came again, from the candidate of `path`.
+    pub fn ack_cookie_there(&mut self, path: PathId) {
+        let Some(candidate) = &self.paths[path.index()].candidate else { return };
+        let cost = HEADER_LEN + CookieAck.encoded_len() + candidate.tuple.headers();
+        self.charge_candidate(path, CookieAck.into(), cost as isize);
+    }
+
+    /// HEARTBEAT ACK, to where the heartbeat came from.
+    pub fn answer_heartbeat(&mut self, path: PathId, from: &FourTuple, info: Bytes) {
+        if self.paths[path.index()].tuple == *from {
+            self.push_control(path, HeartbeatAck { info });
+        } else {
+            self.answer_candidate(path, HeartbeatAck { info });
+        }
+    }
+
+    /// RFC 6951 §5.4: the peer's UDP port is the one its last good packet came from. Once it is open, an association
+    /// asks before it believes that.
+    pub fn follow_port(&mut self, now: Instant, from: FourTuple) -> Option<PathId> {
+        if self.paths.seen().peer_reports() {
+            return None;
+        }
+        let same =
+            |t: &FourTuple| t.link == from.link && t.local == from.local && t.remote.ip() == from.remote.ip();
+        let path = (0..self.paths.len() as u8)
+            .map(PathId)
+            .find(|p| self.is_open(*p) && same(&self.paths[p.index()].tuple))?;
+        if self.state.is_opening() {
+            self.paths[path.index()].tuple = from;
+            self.paths_moved = true;
+            self.events.push_back(Event::Path(path, PathChange::Moved));
+        } else {
+            self.propose(now, path, from, None);
+        }
+        Some(path)
+    }
+}

@@ -1,0 +1,90 @@
+//! Nothing is heard from the peer on any path: how long that is endured, how it is looked for meanwhile, and how data go
+//! on when it answers ([`crate::config::TransportConfig::endured_silence`]).
+
+use super::Context;
+use crate::association::event::CloseReason;
+use crate::policy::PathState;
+use crate::time::{Duration, Instant};
+
+/// In a total silence each path is probed this often: the answer comes within a second of a path's return, at round-trip
+/// times up to 350 ms.
+const PROBE: Duration = Duration::from_millis(300);
+
+/// A total silence.
+#[derive(Debug, Default)]
+pub(in crate::association) struct Silence {
+    /// The first timeout since the peer was last heard, and when all paths are probed next.
+    spell: Option<(Instant, Instant)>,
+    /// The peer was heard again; what was in flight meanwhile is lost once a path has answered.
+    ended: bool,
+}
+
+impl Silence {
+    pub fn timeout(&self) -> Option<Instant> {
+        self.spell.map(|(_, probe)| probe)
+    }
+
+    pub fn lasts(&self) -> bool {
+        self.spell.is_some()
+    }
+
+    /// Whether a silence ended since this was last asked.
+    pub fn take_ended(&mut self) -> bool {
+        core::mem::take(&mut self.ended)
+    }
+}
+
+impl Context {
+    fn endured(&self) -> Option<Duration> {
+        self.config.endured_silence
+    }
+
+    /// A timeout on a path that carries data: whether time decides over the end of the association, not the number of errors.
+    pub fn silence_begins(&mut self, now: Instant) -> bool {
+        let endures = self.endured().is_some();
+        if endures && self.silence.spell.is_none() {
+            self.silence.spell = Some((now, now + PROBE));
+        }
+        endures
+    }
+
+    /// All paths are probed, whatever their state; or the silence lasted too long.
+    pub fn on_silence(&mut self, now: Instant) {
+        let Some((since, _)) = self.silence.spell.filter(|(_, probe)| *probe <= now) else { return };
+        let limit = self.endured().filter(|_| self.state.is_open());
+        if limit.is_some_and(|limit| now - since >= limit) {
+            self.abort_for(CloseReason::Unreachable);
+        }
+        self.silence.spell = limit.map(|_| (since, now + PROBE));
+        if limit.is_some() {
+            self.probe_all(|_| true);
+        }
+    }
+
+    fn probe_all(&mut self, which: impl Fn(&crate::policy::PathView) -> bool) {
+        for i in 0..self.paths.len() {
+            let view = self.paths.view(i);
+            // Those that were never confirmed have their own number of tries.
+            let known = !matches!(view.state, PathState::Closed | PathState::Unconfirmed);
+            if known && which(view) && !self.unproven(view.id) {
+                self.paths[i].heartbeats.want();
+            }
+        }
+    }
+
+    /// The peer was heard, on whichever path.
+    #[inline]
+    pub fn silence_ends(&mut self) {
+        if let Some(spell) = self.silence.spell.take() {
+            self.spell_ends(spell);
+        }
+    }
+
+    #[cold]
+    fn spell_ends(&mut self, (since, probe): (Instant, Instant)) {
+        // Where another path is heard at once, only the one that timed out was silent.
+        self.silence.ended |= probe > since + PROBE;
+        self.errors = 0;
+        self.probe_all(|v| v.error_count > 0);
+    }
+}

@@ -1,0 +1,142 @@
+//! States of paths (RFC 9260 §8.2, RFC 7829): errors, answers and the verdicts on them.
+
+use super::Context;
+use crate::association::event::{CloseReason, Event, PathChange};
+use crate::path;
+use crate::policy::{PathId, PathState, Signal};
+use crate::time::{Duration, Instant};
+
+/// Heartbeats in a row that must go unanswered, without a tail probe, before a path is doubted beyond what
+/// `pf_max_retrans` asks for.
+const MORE_BEFORE_DOUBT: u32 = 2;
+/// Errors in a row before a path is given up: bursts of loss count packets, not time.
+const ERRORS_BEFORE_FAILURE: u32 = 40;
+/// A heartbeat that brings evidence waits this long at least for its answer.
+const LEAST_WAIT: Duration = Duration::from_millis(250);
+
+impl Context {
+    pub fn set_path_state(&mut self, now: Instant, path: PathId, state: PathState) {
+        let i = path.index();
+        if self.paths.view(i).state == state {
+            return;
+        }
+        self.paths.view_mut(i).state = state;
+        let down = matches!(state, PathState::PotentiallyFailed | PathState::Inactive);
+        let stats = &mut self.paths[i].stats;
+        match (down, stats.down_since) {
+            (true, None) => stats.down_since = Some(now),
+            (false, Some(since)) => {
+                stats.down += now - since;
+                stats.down_since = None;
+            }
+            _ => {}
+        }
+        if down {
+            self.paths[i].heartbeats.want();
+        }
+        self.paths.touch();
+        self.signal(now, &Signal::PathChanged(path));
+        self.events.push_back(Event::Path(path, PathChange::State(state)));
+        self.offer_burst(now);
+    }
+
+    /// The peer answered from there: data may flow (RFC 9260 §5.4).
+    pub fn confirm(&mut self, now: Instant, path: PathId) {
+        let p = &mut self.paths[path.index()];
+        p.confirmed = true;
+        p.answered = Some(now);
+        self.paths_moved |= p.credit.take().is_some();
+        let state = if p.suspended.0 || p.suspended.1 { PathState::Suspended } else { PathState::Active };
+        self.paths.view_mut(path.index()).error_count = 0;
+        self.set_path_state(now, path, state);
+        self.schedule_heartbeat(now, path);
+    }
+
+    pub fn apply_suspension(&mut self, now: Instant, path: PathId) {
+        let p = &self.paths[path.index()];
+        match (p.suspended, p.confirmed) {
+            ((false, false), true) => self.confirm(now, path),
+            ((false, false), false) => self.set_path_state(now, path, PathState::Unconfirmed),
+            _ => self.set_path_state(now, path, PathState::Suspended),
+        }
+    }
+
+    /// One more error in a row on `path` (RFC 9260 §8.1, §8.2, RFC 7829 §4.2).
+    pub fn path_error(&mut self, now: Instant, path: PathId) {
+        let carries = self.paths.usable().contains(path);
+        let view = self.paths.view_mut(path.index());
+        view.error_count += 1;
+        let (errors, state) = (view.error_count, view.state);
+        // Only paths that carry data count against the association: one that is probed often while it is down must
+        // not end an association whose other paths are merely idle.
+        if carries && self.association_error(now) {
+            return;
+        }
+        if self.paths.seen().peer_reports() || state == PathState::PotentiallyFailed {
+            // It may be a NAT that forgot us: the heartbeat carries our name (see `still_here`).
+            self.paths[path.index()].heartbeats.want();
+        }
+        let (suspect, failed) = self.verdicts(now, path, errors);
+        match state {
+            PathState::Active | PathState::PotentiallyFailed if failed => {
+                self.set_path_state(now, path, PathState::Inactive);
+            }
+            PathState::Active if suspect => self.set_path_state(now, path, PathState::PotentiallyFailed),
+            _ => {}
+        }
+    }
+
+    /// One more error in a row of the association (RFC 9260 §8.1); whether that was the end of it.
+    pub fn association_error(&mut self, now: Instant) -> bool {
+        self.errors += 1;
+        let dead = !self.silence_begins(now) && self.errors > self.config.association_max_retrans;
+        if dead {
+            self.abort_for(CloseReason::Unreachable);
+        }
+        dead
+    }
+
+    /// Something that was sent on `path` alone arrived: it works.
+    pub fn path_answered(&mut self, now: Instant, path: PathId) {
+        self.errors = 0;
+        let p = &mut self.paths[path.index()];
+        (p.timed_out, p.answered) = (false, Some(now));
+        if self.config.failed_after.is_some() && self.paths.view(path.index()).error_count > 0 {
+            path::forget_back_off(self.paths.view_mut(path.index()), &self.config);
+        }
+        self.paths.view_mut(path.index()).error_count = 0;
+        if matches!(self.paths.view(path.index()).state, PathState::PotentiallyFailed | PathState::Inactive) {
+            self.set_path_state(now, path, PathState::Active);
+        }
+    }
+
+    /// A send opportunity that no SACK gave: Max.Burst packets a path (RFC 9260 §6.1 D).
+    pub fn offer_burst(&mut self, now: Instant) {
+        for (p, v) in self.paths.rows_mut() {
+            p.burst = p.burst.max(self.config.max_burst);
+            v.blocked = p.pace > now;
+        }
+        self.driver.wake();
+    }
+
+    /// Whether error number `errors` on `path` makes it potentially failed, and failed.
+    pub fn verdicts(&self, now: Instant, path: PathId, errors: u32) -> (bool, bool) {
+        let (p, v) = (&self.paths[path.index()], self.paths.view(path.index()));
+        let pf = self.config.pf_max_retrans;
+        let Some(after) = self.config.failed_after else {
+            return (pf.is_some_and(|pf| errors > pf), errors > self.config.path_max_retrans);
+        };
+        let quiet = p.answered.map_or(Duration::MAX, |at| now - at);
+        let more = if p.tail.spent { 0 } else { MORE_BEFORE_DOUBT };
+        let doubted = pf.is_some_and(|pf| errors > pf + more) && quiet >= v.rto_raw().unwrap_or_default();
+        let enough = errors > self.config.path_max_retrans.max(ERRORS_BEFORE_FAILURE);
+        (doubted, enough && quiet >= after)
+    }
+
+    /// How long a heartbeat's answer is waited for where verdicts need evidence; the next one leaves then.
+    pub fn evidence_wait(&self, path: PathId) -> Option<Duration> {
+        let v = self.paths.view(path.index());
+        let usual = v.rto_raw().unwrap_or(self.config.rto_initial).max(self.config.rto_min);
+        self.config.failed_after.map(|_| usual.max(LEAST_WAIT))
+    }
+}

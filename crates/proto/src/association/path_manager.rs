@@ -1,0 +1,218 @@
+//! Paths that come, go, move and are probed (RFC 9260 §2.5.8, §8.3): what concerns data in flight and received data, too.
+
+mod heartbeats;
+mod pairing;
+mod reports;
+
+use super::context::Context;
+use super::event::{Event, PathChange};
+use super::lifecycle::{AssociationError, State};
+use super::receiver::Receiver;
+use super::sender::{Sender, Tail};
+use crate::path::{self, FourTuple, Path};
+use crate::policy::{LossTrigger, PathId, PathState, Signal};
+use crate::time::Instant;
+use crate::wire::chunk::report::{KIND_LEAVE, KIND_MOVED, KIND_RESUME, KIND_SUSPEND};
+
+pub(super) use reports::PacketOrigin;
+
+/// The least IP-level MTU a path is lowered to.
+const LEAST_MTU: u16 = 576;
+
+/// The parts of an association that a change of paths concerns.
+#[derive(Debug)]
+pub(super) struct PathManager<'a> {
+    pub cx: &'a mut Context,
+    pub tx: &'a mut Sender,
+    pub rx: &'a mut Receiver,
+}
+
+impl PathManager<'_> {
+    /// A slot for `tuple`: a closed one, or one more. The caller has checked that there is room.
+    fn new_path(&mut self, now: Instant, tuple: FourTuple, mtu: Option<u16>) -> PathId {
+        let ip_mtu = mtu.unwrap_or(self.cx.config.mtu).max(LEAST_MTU);
+        let path = Path::new(tuple, ip_mtu, &self.cx.config, Instant::MAX);
+        let id = self.cx.paths.free_slot();
+        self.cx.paths.put(path, path::new_view(id, &tuple, &self.cx.config, ip_mtu));
+        self.cx.paths_moved = true;
+        self.tx.open_path(self.cx, id);
+        self.cx.signal(now, &Signal::PathChanged(id));
+        id
+    }
+
+    pub fn open_slot(&mut self, now: Instant, tuple: FourTuple, mtu: Option<u16>) -> PathId {
+        let id = self.new_path(now, tuple, mtu);
+        self.cx.events.push_back(Event::Path(id, PathChange::Opened));
+        id
+    }
+
+    /// Gives memory back that bursts and backlogs needed. Called when a path was idle for a heartbeat interval.
+    fn shrink(&mut self) {
+        self.tx.shrink();
+        self.rx.shrink();
+        self.cx.shrink();
+    }
+
+    /// Runs the timers of one path.
+    pub fn on_timers(&mut self, now: Instant, path: PathId) {
+        if self.cx.state == State::Closed || !self.cx.is_open(path) {
+            return;
+        }
+        let i = path.index();
+        if self.cx.paths[i].tail.at.is_some_and(|t| t <= now) {
+            self.tx.on_tail(self.cx, now, path);
+        }
+        if self.cx.paths[i].t3.is_some_and(|t| t <= now) {
+            self.tx.on_t3(self.cx, now, path);
+        }
+        if self.cx.paths[i].heartbeats.deadline().is_some_and(|t| t <= now) {
+            self.on_heartbeat_timeout(now, path);
+        }
+        let (p, v) = self.cx.paths.row_mut(i);
+        if v.blocked && p.burst > 0 && p.pace <= now {
+            v.blocked = false;
+            self.cx.driver.wake();
+        }
+    }
+
+    /// Ends a path without telling the peer.
+    pub fn close_path(&mut self, now: Instant, path: PathId) {
+        if !self.cx.is_open(path) {
+            return;
+        }
+        self.tx.lose_all(self.cx, now, path, LossTrigger::Timeout);
+        let i = path.index();
+        self.cx.paths[i].t3 = None;
+        self.cx.paths[i].tail = Tail::default();
+        self.tx.forget_recovery(path);
+        self.cx.paths[i].candidate = None;
+        self.cx.paths[i].heartbeats = path::Heartbeats::new(Instant::MAX);
+        self.cx.set_path_state(now, path, PathState::Closed);
+        self.cx.control.drop_on(path, |_| false);
+        self.tx.drop_copies(path);
+        self.cx.reports.drop_via(path);
+        self.cx.paths_moved = true;
+        self.tx.fit_payload(self.cx);
+        self.cx.events.push_back(Event::Path(path, PathChange::Closed));
+        let next = self.cx.paths.views().iter().find(|v| v.state != PathState::Closed).map(|v| v.id);
+        if let Some(next) = next.filter(|_| self.cx.paths.seen().primary() == path) {
+            self.cx.paths.seen_mut().set_primary(next);
+        }
+        self.tx.keep_a_timer(self.cx, now);
+    }
+
+    /// Packets of the path's size did not fit (EMSGSIZE): its IP-level MTU is `mtu` at most.
+    pub fn lower_mtu(&mut self, now: Instant, path: PathId, mtu: u16) {
+        let mtu = mtu.max(LEAST_MTU);
+        if !self.cx.is_open(path) || mtu >= self.cx.paths[path.index()].ip_mtu {
+            return;
+        }
+        let p = &mut self.cx.paths[path.index()];
+        p.ip_mtu = mtu;
+        self.cx.paths.view_mut(path.index()).mtu = p.packet_size(&self.cx.config) as u64 - 12;
+        self.tx.fit_payload(self.cx);
+        self.cx.signal(now, &Signal::PathChanged(path));
+        self.cx.events.push_back(Event::Path(path, PathChange::Mtu(mtu)));
+    }
+
+    /// A path goes on between other addresses, unconfirmed until a nonce came back.
+    pub fn retarget(&mut self, now: Instant, path: PathId, tuple: FourTuple) {
+        let i = path.index();
+        self.cx.paths[i].tuple = tuple;
+        self.cx.paths[i].candidate = None;
+        self.cx.paths[i].confirmed = false;
+        self.cx.paths.view_mut(i).link = tuple.link;
+        self.cx.paths.view_mut(i).error_count = 0;
+        self.cx.paths.view_mut(i).rto = self.cx.config.rto_initial;
+        self.cx.paths_moved = true;
+        self.tx.drop_copies(path);
+        self.tx.leave_address(self.cx, now, path);
+        self.cx.set_path_state(now, path, PathState::Unconfirmed);
+        self.cx.events.push_back(Event::Path(path, PathChange::Moved));
+    }
+
+    /// Opens one more path to the peer; data flow once both sides' nonces came back.
+    ///
+    /// # Errors
+    /// [`AssociationError`] when the peer can't follow, or the path or too many of them exist.
+    pub fn add_path(
+        &mut self,
+        now: Instant,
+        tuple: FourTuple,
+        mtu: Option<u16>,
+    ) -> Result<PathId, AssociationError> {
+        if !self.cx.state.is_open() || !self.cx.paths.seen().peer_reports() {
+            return Err(AssociationError::NoPathChanges);
+        }
+        if self.cx.path_of(&tuple).is_some() {
+            return Err(AssociationError::PathExists);
+        }
+        self.cx.room_for_a_path()?;
+        let path = self.open_slot(now, tuple, mtu);
+        self.cx.join(now, path);
+        Ok(path)
+    }
+
+    /// Takes a path out for good, and tells the peer.
+    ///
+    /// # Errors
+    /// [`AssociationError::UnknownPath`], [`AssociationError::LastPath`].
+    pub fn remove_path(&mut self, now: Instant, path: PathId) -> Result<(), AssociationError> {
+        if !self.cx.is_open(path) {
+            return Err(AssociationError::UnknownPath);
+        }
+        if !self.cx.paths.views().iter().any(|v| v.id != path && v.state != PathState::Closed) {
+            return Err(AssociationError::LastPath);
+        }
+        let tell = self.cx.paths.seen().peer_reports() && self.cx.paths[path.index()].wire_id.is_some();
+        self.close_path(now, path);
+        if tell {
+            self.cx.say(now, KIND_LEAVE, path, None, false);
+        }
+        Ok(())
+    }
+
+    /// Puts a path aside (`true`) or takes it up again, on both sides.
+    ///
+    /// # Errors
+    /// [`AssociationError::UnknownPath`].
+    pub fn suspend_path(&mut self, now: Instant, path: PathId, aside: bool) -> Result<(), AssociationError> {
+        if !self.cx.is_open(path) {
+            return Err(AssociationError::UnknownPath);
+        }
+        let was = core::mem::replace(&mut self.cx.paths[path.index()].suspended.0, aside);
+        if was == aside {
+            return Ok(());
+        }
+        self.cx.apply_suspension(now, path);
+        // In the handshake nobody could follow; `settle_other_paths` says it afterwards.
+        if self.cx.may_report() {
+            self.cx.say(now, if aside { KIND_SUSPEND } else { KIND_RESUME }, path, None, false);
+        }
+        Ok(())
+    }
+
+    /// This side's address of a path changed: the driver has a new socket for it.
+    ///
+    /// # Errors
+    /// [`AssociationError::UnknownPath`], [`AssociationError::NoPathChanges`], [`AssociationError::PathExists`].
+    pub fn move_path(
+        &mut self,
+        now: Instant,
+        path: PathId,
+        tuple: FourTuple,
+    ) -> Result<(), AssociationError> {
+        if !self.cx.is_open(path) {
+            return Err(AssociationError::UnknownPath);
+        }
+        if !self.cx.may_report() {
+            return Err(AssociationError::NoPathChanges);
+        }
+        if self.cx.path_of(&tuple).is_some() {
+            return Err(AssociationError::PathExists);
+        }
+        self.retarget(now, path, tuple);
+        self.cx.say(now, KIND_MOVED, path, Some(path), true);
+        Ok(())
+    }
+}

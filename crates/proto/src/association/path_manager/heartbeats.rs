@@ -1,0 +1,165 @@
+//! HEARTBEAT and its answer (RFC 9260 §8.3).
+
+use bytes::Bytes;
+
+use super::PathManager;
+use crate::path::{self, FourTuple};
+use crate::policy::{HeartbeatInfo, Occasion, PathId, PathState, RxInfo, Signal};
+use crate::time::{Duration, Instant};
+use crate::wire::chunk::Heartbeat;
+
+impl PathManager<'_> {
+    pub fn on_heartbeat(&mut self, now: Instant, heartbeat: Heartbeat, on: PathId, from: &FourTuple) {
+        // A padded probe is an arrival of its own; echoing its padding would double the load.
+        let info = heartbeat.info;
+        if info.len() > 64 && self.cx.paths.seen().peer_reports() {
+            let rx = RxInfo {
+                path: on,
+                bytes: info.len() as u64,
+                tsns: None,
+                new: true,
+                duplicate: false,
+                gap: false,
+                filled: false,
+                immediate: false,
+                packets_since_sack: self.rx.packets_since_sack(),
+            };
+            self.cx.signal(now, &Signal::Arrived(&rx));
+            self.cx.answer_heartbeat(on, from, info.slice(..64));
+        } else {
+            self.cx.answer_heartbeat(on, from, info);
+        }
+        if let Some(reports) = self.cx.collect_reports(now, Occasion::HeartbeatAck(on)) {
+            self.cx.push_control(on, reports);
+        }
+    }
+
+    pub fn on_heartbeat_ack(&mut self, now: Instant, info: &Bytes) {
+        let Some((nonce, slot)) = info.get(..12).map(|b| (u64_at(b), b[11])) else {
+            self.cx.stats.bad_chunks += 1;
+            return;
+        };
+        let path = PathId(slot);
+        if let Some(rtt) = self.candidate_answered(now, path, nonce) {
+            let rtt = rtt.max(Duration::from_nanos(1));
+            path::sample(self.cx.paths.view_mut(path.index()), &self.cx.config, rtt);
+            return;
+        }
+        if self.rx.sounded(self.cx, now, path, nonce) {
+            return;
+        }
+        let answer = self.cx.paths.get_mut(path.index()).and_then(|p| p.heartbeats.answered(now, nonce));
+        let Some(answer) = answer.filter(|_| self.cx.is_open(path)) else {
+            self.cx.stats.bad_chunks += 1;
+            return;
+        };
+        path::sample(
+            self.cx.paths.view_mut(path.index()),
+            &self.cx.config,
+            answer.rtt.max(Duration::from_nanos(1)),
+        );
+        let confirmed = self.cx.paths[path.index()].confirmed;
+        self.cx.path_answered(now, path);
+        if !confirmed {
+            self.cx.confirm(now, path);
+        }
+        let info = HeartbeatInfo { path, rtt: Some(answer.rtt), probe: answer.probe, sent: answer.sent };
+        self.cx.signal(now, &Signal::Heartbeat(&info));
+        if !answer.probe {
+            self.cx.schedule_heartbeat(now, path);
+        }
+        self.tx.resume(self.cx, now, path, answer.sent);
+    }
+
+    /// A heartbeat was not answered within the RTO (RFC 9260 §8.3).
+    pub fn on_heartbeat_timeout(&mut self, now: Instant, path: PathId) {
+        while let Some((sent, probe)) = self.cx.paths[path.index()].heartbeats.expire(now) {
+            self.cx.paths[path.index()].stats.heartbeats_lost += 1;
+            self.cx.signal(now, &Signal::Heartbeat(&HeartbeatInfo { path, rtt: None, probe, sent }));
+            if probe {
+                continue;
+            }
+            if self.cx.config.failed_after.is_none() || !self.cx.paths[path.index()].confirmed {
+                path::back_off(self.cx.paths.view_mut(path.index()), &self.cx.config);
+            }
+            if self.cx.paths.view(path.index()).state == PathState::Unconfirmed {
+                self.retry_unconfirmed(now, path);
+            } else {
+                self.cx.path_error(now, path);
+                self.cx.schedule_heartbeat(now, path);
+            }
+        }
+    }
+
+    /// A path that was never confirmed, or not since it moved, is probed a few times and then dropped; the last one
+    /// that could carry anything is probed as long as the association may live.
+    fn retry_unconfirmed(&mut self, now: Instant, path: PathId) {
+        self.cx.paths.view_mut(path.index()).error_count += 1;
+        let mute = self.cx.paths.usable().is_empty();
+        let given_up = self.cx.paths.view(path.index()).error_count > self.cx.config.path_max_retrans;
+        if given_up && !(mute && self.cx.paths.seen().primary() == path) && !self.cx.silence.lasts() {
+            self.close_path(now, path);
+            return;
+        }
+        self.cx.paths[path.index()].heartbeats.want();
+        if mute {
+            self.cx.association_error(now);
+        }
+    }
+
+    /// Sends the heartbeats that are due, and those the scheme asks for.
+    pub fn maybe_heartbeat(&mut self, now: Instant) {
+        if !self.cx.state.is_open() {
+            return;
+        }
+        for i in 0..self.cx.paths.len() {
+            let path = PathId(i as u8);
+            let idle_since = self.cx.paths.view(i).last_sent;
+            if self.cx.paths[i].heartbeats.next > now || !self.cx.is_open(path) {
+                continue;
+            }
+            // RFC 9260 §8.3: only idle paths are probed; one that carries data proves itself by its SACKs.
+            let busy = self.cx.paths.view(i).state == PathState::Active
+                && self.tx.times(path)
+                && idle_since.is_some_and(|t| now - t < self.cx.config.heartbeat_interval);
+            if !busy && !self.cx.paths[i].heartbeats.awaiting() {
+                self.cx.paths[i].heartbeats.want();
+            }
+            if !busy {
+                self.shrink();
+            }
+            self.cx.schedule_heartbeat(now, path);
+        }
+        while let Some(probe) =
+            self.cx.ask(now, |scheme, view| scheme.probe(view)).filter(|p| self.cx.is_open(p.path))
+        {
+            if self.cx.unproven(probe.path) {
+                continue;
+            }
+            for _ in 0..probe.count.min(8) {
+                self.cx.paths[probe.path.index()].heartbeats.want_probe(probe.padded);
+            }
+        }
+    }
+
+    /// A nonce came back: whether it is one that went to the candidate of `path`, which the path moves to then.
+    pub fn candidate_answered(&mut self, now: Instant, path: PathId, nonce: u64) -> Option<Duration> {
+        let candidate = self.cx.take_answered_candidate(path, nonce)?;
+        if !self.cx.is_open(path) || self.cx.path_of(&candidate.tuple).is_some() {
+            return None;
+        }
+        if candidate.serial().is_some() {
+            self.cx.paths[path.index()].news.0 = candidate.serial();
+        }
+        let sent = candidate.sent(nonce)?;
+        self.retarget(now, path, candidate.tuple);
+        self.cx.paths[path.index()].credit = None;
+        self.cx.paths[path.index()].heartbeats.excuse();
+        self.cx.confirm(now, path);
+        Some(now - sent)
+    }
+}
+
+fn u64_at(b: &[u8]) -> u64 {
+    b.iter().take(8).fold(0, |n, x| (n << 8) | u64::from(*x))
+}

@@ -1,0 +1,156 @@
+//! Paths that join, leave, move and are suspended while the association lives: REPORTs under AUTH between two of ours.
+
+use super::PathManager;
+use crate::association::control_queue::Control;
+use crate::association::reports::ReliableReport;
+use crate::path::FourTuple;
+use crate::policy::{PathId, PathState, Report, Signal};
+use crate::time::Instant;
+use crate::wire::chunk::report::{
+    KIND_ARRIVALS, KIND_COPIES, KIND_FIRST_SCHEME, KIND_JOIN, KIND_LEAVE, KIND_MOVED, KIND_RESUME,
+    KIND_SUSPEND,
+};
+use crate::wire::chunk::{Report as ReportChunk, ReportItem, ReportItemFlavour};
+
+impl PathManager<'_> {
+    /// Paths whose JOIN nobody answered are given up.
+    pub fn give_up_reports(&mut self, now: Instant) {
+        for report in self.cx.reports.take_spent() {
+            self.report_given_up(now, &report);
+        }
+    }
+
+    /// A report was resent as often as it may be.
+    fn report_given_up(&mut self, now: Instant, report: &ReliableReport) {
+        let Some(path) = report.item.path.and_then(|id| self.cx.path_by_wire_id(id)) else { return };
+        if report.item.kind == KIND_JOIN && self.cx.paths.view(path.index()).state == PathState::Unconfirmed {
+            self.close_path(now, path);
+        }
+    }
+
+    /// A REPORT chunk that came on `on`, or from a 4-tuple that is no path.
+    pub fn on_report(&mut self, now: Instant, chunk: ReportChunk, from: PacketOrigin, authenticated: bool) {
+        if !self.cx.paths.seen().peer_reports() {
+            self.cx.stats.bad_chunks += 1;
+            return;
+        }
+        for item in chunk.items {
+            if item.kind == KIND_ARRIVALS {
+                // As little authenticated as the SACK that it belongs to.
+                let path = item.path.and_then(|id| self.cx.path_by_wire_id(id));
+                if let (Some(path), Some(_)) = (path, from.path) {
+                    self.tx.on_arrivals(self.cx, now, path, &item.payload);
+                }
+                continue;
+            }
+            if item.kind < KIND_FIRST_SCHEME && !authenticated {
+                self.cx.stats.bad_auth += 1;
+                continue;
+            }
+            self.on_item(now, item, from);
+        }
+    }
+
+    fn on_item(&mut self, now: Instant, item: ReportItem, from: PacketOrigin) {
+        let serial = match item.reliability {
+            ReportItemFlavour::Echo(serial) => {
+                self.cx.reports.on_echo(serial);
+                return;
+            }
+            ReportItemFlavour::Reliable(serial) => Some(serial),
+            ReportItemFlavour::Plain => None,
+        };
+        let seen = serial.is_some_and(|s| self.cx.reports.was_heard(s));
+        let on = if seen {
+            from.path
+        } else if item.kind < KIND_FIRST_SCHEME {
+            self.on_path_report(now, &item, from)
+        } else if let Some(on) = from.path {
+            let subject = item.path.and_then(|id| self.cx.path_by_wire_id(id));
+            let kind = item.kind;
+            let payload = item.payload.clone();
+            let report = Report { kind, subject, via: Some(on), reliable: serial.is_some(), payload };
+            self.cx.signal(now, &Signal::Peer(&report));
+            Some(on)
+        } else {
+            None
+        };
+        // What could not be done is not echoed and not remembered: it may be done when it comes again.
+        if let (Some(serial), Some(_), false) = (serial, on, seen) {
+            self.cx.reports.note_heard(serial);
+        }
+        if let (Some(echo), Some(path)) = (item.echo(), on.filter(|p| self.cx.is_open(*p))) {
+            let auth = item.kind < KIND_FIRST_SCHEME;
+            let chunk = ReportChunk { items: smallvec::smallvec![echo] };
+            self.cx.queue_control(Control { auth, ..Control::on(path, chunk) });
+        }
+    }
+
+    /// A new, authenticated report on a path; where its echo goes, `None` if nothing could be done.
+    fn on_path_report(&mut self, now: Instant, item: &ReportItem, from: PacketOrigin) -> Option<PathId> {
+        let wire_id = item.path?;
+        let known = self.cx.path_by_wire_id(wire_id);
+        if item.kind == KIND_COPIES {
+            self.rx.name_arrivals();
+            return from.path;
+        }
+        if let (Some(path), ReportItemFlavour::Reliable(serial)) = (known, item.reliability) {
+            let (place, suspension) = &mut self.cx.paths[path.index()].news;
+            let news = if matches!(item.kind, KIND_SUSPEND | KIND_RESUME) { suspension } else { place };
+            if news.is_some_and(|n| serial.wrapping_sub(n) > 1 << 31) {
+                return from.path;
+            }
+            // Where a path is only counts once it has proven to be there.
+            if from.path.is_some() || !matches!(item.kind, KIND_JOIN | KIND_MOVED) {
+                *news = Some(serial);
+            }
+        }
+        match (item.kind, known) {
+            // A path that moved and is not known here: its JOIN was refused or lost, or it was given up.
+            (KIND_JOIN | KIND_MOVED, None) if from.path.is_none() => self.joined(now, wire_id, from.tuple),
+            (KIND_JOIN | KIND_MOVED, Some(path)) => {
+                if let (None, ReportItemFlavour::Reliable(serial)) = (from.path, item.reliability) {
+                    self.cx.propose(now, path, from.tuple, Some(serial));
+                }
+                from.path
+            }
+            (KIND_LEAVE, Some(path)) => {
+                let last =
+                    !self.cx.paths.views().iter().any(|v| v.id != path && v.state != PathState::Closed);
+                if !last {
+                    self.close_path(now, path);
+                }
+                Some(self.cx.paths.seen().control_path())
+            }
+            (KIND_SUSPEND | KIND_RESUME, Some(path)) => {
+                let aside = item.kind == KIND_SUSPEND;
+                if core::mem::replace(&mut self.cx.paths[path.index()].suspended.1, aside) != aside {
+                    self.cx.apply_suspension(now, path);
+                }
+                from.path
+            }
+            // It left already.
+            (KIND_LEAVE, None) => from.path,
+            _ => None,
+        }
+    }
+
+    /// The peer opened a path: it is ours too, once our own nonce came back.
+    fn joined(&mut self, now: Instant, wire_id: u16, tuple: FourTuple) -> Option<PathId> {
+        self.cx.room_for_a_path().ok()?;
+        let path = self.open_slot(now, tuple, None);
+        self.cx.paths[path.index()].wire_id = Some(wire_id);
+        // What it may get is counted with the packet that named it.
+        self.cx.paths[path.index()].credit = Some(0);
+        self.cx.paths[path.index()].heartbeats.want();
+        Some(path)
+    }
+}
+
+/// Where a packet came from.
+#[derive(Copy, Clone, Debug)]
+pub(in crate::association) struct PacketOrigin {
+    /// `None`: from no path's address.
+    pub path: Option<PathId>,
+    pub tuple: FourTuple,
+}

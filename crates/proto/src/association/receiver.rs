@@ -1,0 +1,130 @@
+//! The receiving half: TSNs, reassembly, what may be held, and when to acknowledge (RFC 9260 §6.2, §6.7).
+
+mod arrivals;
+mod data;
+mod memory;
+mod sacks;
+mod sizing;
+
+pub(super) use data::PacketData;
+pub(crate) use sizing::Sounding;
+
+use super::acknowledger::Acknowledger;
+use super::buffer_size::ReceiveSize;
+use super::context::Context;
+use super::right_sizing::Buffer;
+use crate::config::TransportConfig;
+use crate::policy::PathId;
+use crate::rx::{Message, Reassembly, TsnTracker};
+use crate::time::Instant;
+use crate::wire::Tsn;
+use crate::wire::chunk::GapBlock;
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(super) struct Receiver {
+    tracker: TsnTracker,
+    reassembly: Reassembly,
+    /// How much it may hold.
+    size: ReceiveSize,
+    acks: Acknowledger,
+    /// The last advertised window was closed; tell when it opens.
+    window_closed: bool,
+    streams: u16,
+    gaps: Vec<GapBlock>,
+    /// What the endpoint lets the association hold, and whether payloads are copied (see [`super::Association::allow`]).
+    allowed: usize,
+    copies: bool,
+    /// The peer sends copies and wants to know by which path each arrived.
+    names_arrivals: bool,
+}
+
+impl Receiver {
+    pub fn new(config: &TransportConfig, peer_initial_tsn: Tsn, streams: u16) -> Self {
+        Receiver {
+            tracker: TsnTracker::new(peer_initial_tsn),
+            reassembly: Reassembly::new(peer_initial_tsn),
+            size: ReceiveSize::new(config),
+            acks: Acknowledger::new(),
+            window_closed: false,
+            streams,
+            gaps: Vec::new(),
+            allowed: usize::MAX,
+            copies: false,
+            names_arrivals: false,
+        }
+    }
+
+    /// The next message, in the order their streams allow. `sent`: heap of what waits to be sent and acknowledged, bytes.
+    pub fn recv(&mut self, cx: &mut Context, sent: usize) -> Option<Message> {
+        let message = self.reassembly.pop()?;
+        cx.stats.messages_received += 1;
+        cx.stats.bytes_received += message.payload.len() as u64;
+        self.shrink_size(message.payload.len());
+        self.window_may_open(cx, sent);
+        Some(message)
+    }
+
+    /// The peer wants to know by which path each copy arrives.
+    pub fn name_arrivals(&mut self) {
+        self.names_arrivals = true;
+    }
+
+    /// Gives memory back that a burst needed.
+    pub fn shrink(&mut self) {
+        self.reassembly.shrink();
+        self.tracker.shrink();
+        self.gaps = Vec::new();
+    }
+
+    /// The highest TSN below which nothing is missing.
+    pub fn cum_tsn(&self) -> Tsn {
+        self.tracker.cum_tsn()
+    }
+
+    /// Bytes of the receive buffer in use.
+    pub fn buffered(&self) -> usize {
+        self.reassembly.buffered_bytes()
+    }
+
+    /// The receive buffer, as applications see it.
+    pub fn buffer(&self) -> Buffer {
+        Buffer { size: self.size.size, used: self.buffered(), most_used: self.size.most }
+    }
+
+    /// The path of the SACK that is due.
+    pub fn sack_due(&self) -> Option<PathId> {
+        self.acks.due()
+    }
+
+    pub fn sack_timeout(&self) -> Option<Instant> {
+        self.acks.timeout()
+    }
+
+    /// SACK.Delay is over.
+    pub fn on_sack_timeout(&mut self) {
+        self.acks.on_timeout();
+    }
+
+    /// A SACK leaves by `via` as soon as possible.
+    pub fn sack_by(&mut self, now: Instant, via: PathId) {
+        self.acks.schedule(now, via, None);
+    }
+
+    /// The SACK that is due can't leave where it would: it goes by `via`; not `possible`: not at all.
+    pub fn redirect_sack(&mut self, via: PathId, possible: bool) {
+        self.acks.redirect(via, possible);
+    }
+
+    /// DATA packets since the last SACK.
+    pub fn packets_since_sack(&self) -> u32 {
+        self.acks.packets()
+    }
+
+    /// What a peer can make us hold has bounds.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn assert_bounded(&self) {
+        let (heap, granted) = (self.heap(), self.size.size);
+        assert!(heap <= 2 * granted + (1 << 20), "{heap} bytes for a receive buffer of {granted}");
+    }
+}

@@ -1,0 +1,292 @@
+//! The sending half: decides which chunk leaves next on which path, commits it, and hears what became of it.
+//!
+//! *Decide* ([`Sender::decide`]) chooses a chunk and a path and remembers both until the chunk leaves or something happens;
+//! the packet is assembled elsewhere; *commit* ([`Sender::commit`]) puts the chunk into flight.
+
+mod ack;
+mod buffer;
+mod commit;
+mod copies;
+mod decide;
+mod forward;
+mod head_of_line;
+mod held;
+mod loss;
+mod pick;
+mod tail;
+
+use bytes::Bytes;
+use smallvec::SmallVec;
+
+pub use buffer::{SendError, SendOptions};
+pub use held::{HeldBack, HeldBy};
+pub(super) use pick::Pick;
+pub(crate) use tail::Tail;
+
+use super::context::Context;
+use super::event::Event;
+use super::lifecycle::State;
+use crate::config::TransportConfig;
+use crate::policy::{Assignment, HeadOfLine, PathId, PathSet, PathState, Rules, Signal};
+use crate::time::Instant;
+use crate::tx::{ArrivalReports, Outgoing, RetransmissionQueue};
+use crate::wire::Tsn;
+use buffer::SendBuffer;
+use forward::ForwardPoint;
+use pick::Source;
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(super) struct Sender {
+    buffer: SendBuffer,
+    rq: RetransmissionQueue,
+    forward: ForwardPoint,
+    /// Copies still to be sent, of the chunk sent last or of older ones (see [`Sender::send_again`]).
+    copies: SmallVec<[(Tsn, PathId); 4]>,
+    arrivals: ArrivalReports,
+    /// What is left of the scheduler's last decision.
+    assignment: Option<Assignment>,
+    /// The next chunk to send, once chosen.
+    pick: Option<Pick>,
+    /// The states of paths for which `assignment` and `pick` hold ([`super::path_table::PathTable::revision`]).
+    revision: u32,
+    /// Payload bytes a chunk may have, so that it fits every path.
+    max_payload: usize,
+    /// One chunk is in flight although the peer's window is closed.
+    probing_zero_window: bool,
+    /// Where SACKs with a closed window came since the last timeout: these paths answered a probe.
+    zero_window_answered: PathSet,
+    /// What is done about chunks on slow paths that keep others waiting.
+    head_of_line: HeadOfLine,
+    scratch: Vec<Tsn>,
+}
+
+impl Sender {
+    pub fn new(config: &TransportConfig, initial_tsn: Tsn) -> Self {
+        Sender {
+            buffer: SendBuffer::new(config),
+            rq: RetransmissionQueue::new(initial_tsn),
+            forward: ForwardPoint::new(initial_tsn),
+            copies: SmallVec::new(),
+            arrivals: ArrivalReports::default(),
+            assignment: None,
+            pick: None,
+            revision: 0,
+            max_payload: 512 - 12 - 16,
+            probing_zero_window: false,
+            zero_window_answered: PathSet::default(),
+            head_of_line: HeadOfLine::new(Rules::Sooner),
+            scratch: Vec::new(),
+        }
+    }
+
+    /// The association has ended.
+    pub fn clear(&mut self) {
+        self.buffer.clear();
+        self.rq.clear();
+        self.forward.clear();
+        self.copies.clear();
+        (self.assignment, self.pick) = (None, None);
+    }
+
+    /// Gives memory back that bursts and backlogs needed. Queues keep their room while data flow, so that packets cost no
+    /// allocation.
+    pub fn shrink(&mut self) {
+        if self.rq.is_empty() && self.buffer.is_empty() {
+            self.rq.shrink();
+            self.buffer.shrink();
+            self.scratch = Vec::new();
+        }
+    }
+
+    /// Queues a message; its number. `spare`: the heap that all it holds may take, bytes.
+    pub fn send(
+        &mut self,
+        cx: &mut Context,
+        now: Instant,
+        payload: Bytes,
+        options: SendOptions,
+        spare: usize,
+    ) -> Result<u64, SendError> {
+        if !matches!(cx.state, State::CookieWait | State::CookieEchoed | State::Established) {
+            return Err(SendError::Closed);
+        }
+        if payload.is_empty() {
+            return Err(SendError::Empty);
+        }
+        if usize::from(options.stream) >= self.buffer.streams() {
+            return Err(SendError::NoSuchStream(options.stream));
+        }
+        let expires = options.lifetime.is_some();
+        if self.full_for(cx, payload.len(), expires, spare) {
+            self.expire_queued(cx, now);
+            self.fit_buffer(cx, now);
+        }
+        if self.full_for(cx, payload.len(), expires, spare) {
+            self.buffer.refuse();
+            return Err(SendError::Full);
+        }
+        cx.stats.messages_sent += 1;
+        cx.stats.bytes_sent += payload.len() as u64;
+        let idle = self.buffer.is_empty();
+        let id = self.buffer.push(now, payload, options);
+        if idle {
+            cx.signal(now, &Signal::Queued);
+        }
+        cx.offer_burst(now);
+        Ok(id)
+    }
+
+    fn full_for(&self, cx: &Context, len: usize, expires: bool, spare: usize) -> bool {
+        let room = match cx.config.buffer_limit {
+            Some(limit) if expires => limit.max(self.buffer.size()),
+            _ => self.buffer.size(),
+        };
+        let one = size_of::<crate::tx::QueuedMessage>() + size_of::<Outgoing>();
+        let beyond = || self.buffer.bytes() + len > room || self.heap() + len + one > spare;
+        self.buffer.bytes() > 0 && beyond()
+    }
+
+    /// Fits the send buffer to the congestion windows, if it may grow.
+    fn fit_buffer(&mut self, cx: &Context, now: Instant) {
+        let Some(limit) = cx.config.buffer_limit else { return };
+        let usable = cx.paths.usable();
+        let views = || cx.paths.views().iter().filter(|v| usable.contains(v.id));
+        let longest = views().filter_map(|v| v.srtt).max().unwrap_or_default().as_secs_f64();
+        let carried = views().map(|v| match v.srtt.map(|srtt| srtt.as_secs_f64()) {
+            Some(srtt) if srtt > 0.0 => v.limit.cwnd as f64 * longest / srtt,
+            _ => v.limit.cwnd as f64,
+        });
+        let carried = carried.sum::<f64>() as u64;
+        let held = (self.buffer.outstanding() as u64).saturating_sub(cx.paths.seen().in_flight());
+        let least = cx.config.send_buffer;
+        self.buffer.fit(now, 2 * carried.max(held), least, limit.max(least));
+    }
+
+    fn room_may_return(&mut self, cx: &mut Context) {
+        if self.buffer.room_returns() {
+            cx.events.push_back(Event::Writable);
+        }
+    }
+
+    /// Largest payload that fits one packet on every path, room for reports included.
+    pub fn fit_payload(&mut self, cx: &Context) {
+        let open = cx.paths.views().iter().filter(|v| v.state != PathState::Closed);
+        let least = open.map(|v| v.mtu).min().unwrap_or(512);
+        self.max_payload = (least as usize).saturating_sub(16 + cx.driver.scheme().overhead()).max(256) & !3;
+        self.pick = None;
+    }
+
+    /// Something happened: what leaves next is decided anew.
+    pub fn reconsider(&mut self) {
+        self.pick = None;
+    }
+
+    /// The same, but a copy that is due stays due.
+    pub fn reconsider_but_copies(&mut self, cx: &Context) {
+        self.follow_paths(cx);
+        if !self.pick.is_some_and(|p| matches!(p.source, Source::Copy(_))) {
+            self.pick = None;
+        }
+    }
+
+    /// Forgets decisions that were made before a path changed its state.
+    fn follow_paths(&mut self, cx: &Context) {
+        if self.revision != cx.paths.revision() {
+            self.revision = cx.paths.revision();
+            (self.assignment, self.pick) = (None, None);
+        }
+    }
+
+    /// A path takes slot `path`.
+    pub fn open_path(&mut self, cx: &Context, path: PathId) {
+        self.rq.open(path);
+        self.fit_payload(cx);
+    }
+
+    /// Nothing more leaves on `path`: it is closed, or goes on at other addresses.
+    pub fn drop_copies(&mut self, path: PathId) {
+        self.copies.retain(|(_, p)| *p != path);
+        self.rq.forget_owed(path);
+    }
+
+    /// What is acknowledged late, or again, puts nothing back in flight on `path`: no timer would ever take it out.
+    pub fn forget_recovery(&mut self, path: PathId) {
+        self.rq.set_timeout(path, None);
+        self.rq.free_retransmit(path, false);
+    }
+
+    /// The peer admits `streams` of ours.
+    pub fn limit_streams(&mut self, streams: u16) {
+        self.buffer.limit_streams(streams);
+    }
+
+    /// Streams that may be used.
+    pub fn streams(&self) -> usize {
+        self.buffer.streams()
+    }
+
+    /// The first stream of a queued message that the peer does not admit.
+    pub fn stream_not_admitted(&self) -> Option<crate::wire::StreamId> {
+        self.buffer.first_beyond()
+    }
+
+    /// Whether everything is delivered.
+    pub fn drained(&self) -> bool {
+        self.buffer.is_empty() && self.rq.is_empty()
+    }
+
+    /// Whether no message waits to be sent.
+    pub fn nothing_queued(&self) -> bool {
+        self.buffer.is_empty()
+    }
+
+    /// Whether data wait for a path that may send again.
+    pub fn data_wait(&self) -> bool {
+        !self.buffer.is_empty() || !self.rq.lost().is_empty()
+    }
+
+    /// Whether copies wait for room on `path`.
+    pub fn owes(&self, path: PathId) -> bool {
+        self.rq.owes(path)
+    }
+
+    /// Whether a round trip of `path` is being timed.
+    pub fn times(&self, path: PathId) -> bool {
+        self.rq.times(path)
+    }
+
+    /// The largest message that fits one chunk on every path, bytes.
+    pub fn max_payload(&self) -> usize {
+        self.max_payload
+    }
+
+    /// Payload bytes queued or not yet acknowledged.
+    pub fn buffered(&self) -> usize {
+        self.buffer.bytes()
+    }
+
+    /// The send buffer, as applications see it.
+    pub fn buffer(&self) -> super::right_sizing::Buffer {
+        self.buffer.describe()
+    }
+
+    /// The first TSN that the peer has not acknowledged cumulatively.
+    pub fn first_unacknowledged(&self) -> Tsn {
+        self.rq.cum_acked() + 1
+    }
+
+    /// Heap that the application's messages take, bytes.
+    pub fn heap(&self) -> usize {
+        self.buffer.heap() + self.rq.len() * size_of::<Outgoing>()
+    }
+
+    /// Panics when the books do not agree.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn assert_consistent(&self, cx: &Context) {
+        let payload = self.rq.assert_consistent(cx.paths.seen());
+        if cx.state != State::Closed {
+            assert_eq!(self.buffer.outstanding(), payload, "payload outstanding");
+        }
+    }
+}

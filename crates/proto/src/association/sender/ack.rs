@@ -1,0 +1,208 @@
+//! Acknowledgements: what follows from what a SACK means (RFC 9260 §6.2.1, §6.3.2, §7.2.4).
+
+use super::Sender;
+use crate::association::context::Context;
+use crate::association::event::CloseReason;
+use crate::association::sender::tail::{expected, trip_counts};
+use crate::path;
+use crate::policy::{AckInfo, LossTrigger, PathId, Signal};
+use crate::time::{Duration, Instant};
+use crate::tx::{AckOutcome, ChunkState, PathAck};
+use crate::wire::Cause;
+use crate::wire::chunk::{Sack, SackHeader};
+use crate::wire::serial::Tsn;
+
+impl Sender {
+    /// Takes a SACK that arrived on `on`.
+    pub fn on_sack(&mut self, cx: &mut Context, now: Instant, sack: &Sack, on: PathId) {
+        self.settle_due(cx, now);
+        self.take_ack(cx, now, sack, on, true);
+        self.arrivals.forget();
+    }
+
+    /// The cumulative TSN of a SHUTDOWN: it says nothing of gaps and window.
+    pub fn on_cumulative_ack(&mut self, cx: &mut Context, now: Instant, cum: Tsn, on: PathId) {
+        let a_rwnd = u32::try_from(cx.paths.seen().a_rwnd()).unwrap_or(u32::MAX);
+        let header = SackHeader { cumulative_tsn_ack: cum, a_rwnd, flags: 0 };
+        self.take_ack(cx, now, &Sack::new(header, &[], &[]), on, false);
+    }
+
+    fn take_ack(&mut self, cx: &mut Context, now: Instant, sack: &Sack, on: PathId, whole: bool) {
+        let cum_before = self.rq.cum_acked();
+        let highest_sent = self.rq.next_tsn() - 1;
+        if sack.header.cumulative_tsn_ack.is_before(cum_before) {
+            cx.stats.old_sacks += 1;
+            return;
+        }
+        if sack.header.cumulative_tsn_ack.is_after(highest_sent) {
+            cx.stats.bad_chunks += 1;
+            if !whole {
+                return;
+            }
+            // The peer has data we never sent and takes ours for duplicates: only a new association helps.
+            let text = format!("an acknowledgement beyond TSN {highest_sent}, the last that was sent");
+            cx.abort_with(Cause::ProtocolViolation(text.clone().into()), CloseReason::Protocol(text));
+            return;
+        }
+        let acked = self.rq.acknowledge(cx.paths.seen_mut(), now, sack, on, &self.arrivals);
+        self.delivered(cx, &acked);
+        self.take_outcome(cx, now, sack, on, whole, &acked);
+        self.rq.recycle(acked);
+    }
+
+    fn delivered(&mut self, cx: &mut Context, acked: &AckOutcome) {
+        cx.stats.messages_acked += acked.messages;
+        cx.stats.spurious += acked.spurious;
+        self.buffer.delivered(acked.delivered);
+        if acked.delivered > 0 {
+            self.room_may_return(cx);
+        }
+    }
+
+    /// Sender side of RFC 3758 §3.5 C1–C5.
+    pub(super) fn advance_forward(&mut self, cx: &Context, now: Instant, cum: Tsn) {
+        let rto = cx.paths.view(cx.paths.seen().control_path().index()).rto;
+        self.forward.advance(now, &self.rq, cum, rto);
+    }
+
+    fn take_outcome(
+        &mut self,
+        cx: &mut Context,
+        now: Instant,
+        sack: &Sack,
+        on: PathId,
+        whole: bool,
+        acked: &AckOutcome,
+    ) {
+        if whole {
+            self.rq.remember(sack);
+            cx.paths.seen_mut().set_a_rwnd(u64::from(sack.header.a_rwnd));
+            self.probing_zero_window &= sack.header.a_rwnd == 0;
+            if sack.header.a_rwnd == 0 {
+                self.zero_window_answered.insert(on);
+            }
+        }
+        cx.driver.wake();
+        self.finish(cx, now, acked);
+        if self.buffer.refused() && cx.config.buffer_limit.is_some() {
+            self.fit_buffer(cx, now);
+            self.room_may_return(cx);
+        }
+        self.count_misses(cx, now, acked);
+        self.tail_answered(cx, now, sack);
+        self.advance_forward(cx, now, sack.header.cumulative_tsn_ack);
+        refill_bursts(cx, now, acked);
+        self.keep_a_timer(cx, now);
+        if let Some(path) = acked.paths.iter().find(|a| a.alive).map(|a| a.info.path) {
+            let trip = cx.paths.view(path.index()).min_rtt.unwrap_or_default();
+            self.resume(cx, now, path, now - trip);
+        }
+    }
+
+    /// Round-trip times, error counts, timers and `Acked` signals, once everything is credited.
+    fn finish(&mut self, cx: &mut Context, now: Instant, acked: &AckOutcome) {
+        for a in &acked.paths {
+            let path = a.info.path;
+            cx.paths[path.index()].stats.payload_acked += a.payload;
+            let back = a.info.return_path;
+            if let Some(rtt) = a.info.rtt.filter(|rtt| trip_counts(cx, now, back, path, *rtt)) {
+                path::sample(cx.paths.view_mut(path.index()), &cx.config, rtt.max(Duration::from_nanos(1)));
+            }
+            if a.alive {
+                cx.path_answered(now, path);
+            }
+            // While a probe is out, a chunk that may have arrived by another path says nothing of this one.
+            let certain = a.info.newly_acked > 0 || a.info.all_acked;
+            if certain || !cx.paths[path.index()].tail.spent {
+                self.update_t3(cx, now, a);
+            }
+            if certain {
+                self.restart_tail(cx, now, path, a.info.newest_sent);
+            }
+            if let Some(late) = a.late {
+                self.undo_timeout(cx, now, path, late);
+            }
+        }
+        if acked.paths.iter().any(|a| a.info.newly_acked > 0) {
+            // RFC 9260 §8.1: whichever way it came, the peer answers.
+            cx.errors = 0;
+        }
+        for a in acked.paths.iter().filter(|a| a.info.newly_acked > 0) {
+            cx.signal(now, &Signal::Acked(&a.info));
+        }
+    }
+
+    /// RFC 9260 §6.3.2 R2, R3, for each path by its own earliest chunk, sent once or again: gap-acknowledged progress
+    /// counts, else a path behind another path's gap would time out.
+    fn update_t3(&mut self, cx: &mut Context, now: Instant, ack: &PathAck) {
+        let path = ack.info.path;
+        if ack.info.all_acked {
+            cx.paths[path.index()].t3 = None;
+            return;
+        }
+        let gone = |t: Tsn| !self.rq.in_flight_on(t, path) && !self.rq.is_unsettled(t, path);
+        if ack.settled_front || ack.earliest.is_some_and(gone) {
+            let view = cx.paths.view(path.index());
+            let from = expected(cx, now, path, ack.info.newest_sent);
+            let least = now + view.srtt.unwrap_or_default().min(view.rto);
+            cx.paths[path.index()].t3 = Some((from + view.rto).max(least));
+        }
+    }
+
+    /// Miss indications for what the SACK leaves open, and losses from them (RFC 9260 §7.2.4).
+    fn count_misses(&mut self, cx: &mut Context, now: Instant, acked: &AckOutcome) {
+        let mut candidates = core::mem::take(&mut self.scratch);
+        for a in &acked.paths {
+            // In fast recovery a SACK that moves the cumulative TSN speaks of everything below what it reports.
+            let reported = a.info.cum_advanced.then_some(a.info.highest_reported);
+            let Some(highest) = reported.or(a.info.highest_newly_acked) else { break };
+            let scope = cx.ask(now, |scheme, view| scheme.miss_scope(view, &a.info));
+            candidates.clear();
+            self.rq.missing(a.info.path, highest, scope, &mut candidates);
+            for &tsn in &candidates {
+                self.count_miss(cx, now, tsn, &a.info);
+            }
+        }
+        self.scratch = candidates;
+    }
+
+    fn count_miss(&mut self, cx: &mut Context, now: Instant, tsn: Tsn, ack: &AckInfo) {
+        if !self.rq.in_flight_on(tsn, ack.path) {
+            return;
+        }
+        let Some(chunk) = self.rq.get(tsn).filter(|c| c.state == ChunkState::InFlight) else { return };
+        let misses = cx.ask(now, |scheme, view| scheme.misses(view, ack, &chunk.info));
+        if misses == 0 {
+            return;
+        }
+        let threshold = cx.driver.scheme().threshold(ack.path).max(1);
+        if self.rq.count_misses(tsn, ack.path, misses, threshold) {
+            self.lose_by_misses(cx, now, tsn, ack.path);
+        }
+    }
+
+    pub fn lose_by_misses(&mut self, cx: &mut Context, now: Instant, tsn: Tsn, path: PathId) {
+        let Some(cause) = self.lose(cx, now, tsn, path, LossTrigger::FastRetransmit) else { return };
+        let highest = self.rq.highest_in_flight(path).unwrap_or(tsn);
+        cx.paths[path.index()].stats.lost_fast += 1;
+        if self.rq.begin_loss_event(path, tsn, highest) {
+            self.rq.free_retransmit(path, true);
+            let trigger = LossTrigger::FastRetransmit;
+            cx.signal(now, &Signal::LossEvent { path, trigger, highest, cause });
+        }
+    }
+}
+
+/// Max.Burst for the send opportunity that a SACK is (RFC 9260 §6.1 D). One that acknowledges a batch stands for the SACKs of
+/// every second packet which it replaces: with less, the flight could not grow in slow start.
+fn refill_bursts(cx: &mut Context, now: Instant, acked: &AckOutcome) {
+    let one = cx.config.max_burst;
+    for (i, a) in acked.paths.iter().enumerate() {
+        let acked = if cx.config.strict_rfc { 0 } else { a.info.newly_acked_chunks };
+        cx.paths[i].burst = one.max(one.saturating_mul(acked) / 2);
+        cx.paths.view_mut(i).blocked = cx.paths[i].pace > now;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,184 @@
+//! The chunk that was decided on leaves.
+
+use bytes::Bytes;
+use smallvec::{SmallVec, smallvec};
+
+use super::Sender;
+use super::pick::Source;
+use crate::association::context::Context;
+use crate::policy::{ChunkInfo, PathId, PathSet, Transmission};
+use crate::time::Instant;
+use crate::tx::{ChunkState, Cut, Outgoing, QueuedMessage};
+use crate::wire::chunk::DataHeader;
+use crate::wire::{PacketWriter, Ssn, Tsn};
+
+impl Sender {
+    /// Puts the chunk that was decided on into flight; its TSN.
+    pub fn commit(&mut self, cx: &mut Context, now: Instant) -> Option<Tsn> {
+        self.follow_paths(cx);
+        let pick = self.pick.take()?;
+        let rwnd = cx.paths.seen().rwnd();
+        let tsn = match pick.source {
+            Source::Lost(tsn, copies) => self.commit_lost(cx, now, tsn, pick.path, copies)?,
+            Source::Copy(tsn) => {
+                let sent = sent(now, pick.path, self.rq.next_tsn());
+                let again = self.rq.push_copy(cx.paths.seen_mut(), tsn, sent)?;
+                cx.paths[pick.path.index()].stats.retransmissions += u64::from(again);
+                tsn
+            }
+            Source::New(copies) => self.commit_new(cx, now, pick.path, copies)?,
+        };
+        self.entered_flight(cx, now, pick.path, tsn, rwnd);
+        Some(tsn)
+    }
+
+    fn commit_lost(
+        &mut self,
+        cx: &mut Context,
+        now: Instant,
+        tsn: Tsn,
+        path: PathId,
+        copies: PathSet,
+    ) -> Option<Tsn> {
+        let sent = sent(now, path, self.rq.next_tsn());
+        self.rq.push_again(cx.paths.seen_mut(), tsn, sent)?;
+        cx.paths[path.index()].stats.retransmissions += 1;
+        self.add_copies(cx, now, tsn, copies);
+        // RFC 9260 §7.2.4, rule 4: the first outstanding chunk of the path gets a whole RTO again.
+        self.rq.prune(path);
+        if self.rq.earliest_outstanding(path) == Some(tsn) {
+            cx.paths[path.index()].t3 = None;
+        }
+        Some(tsn)
+    }
+
+    fn commit_new(&mut self, cx: &mut Context, now: Instant, path: PathId, copies: PathSet) -> Option<Tsn> {
+        let cut = self.buffer.cut(self.max_payload)?;
+        let tsn = self.rq.next_tsn();
+        self.rq.push(cx.paths.seen_mut(), outgoing(tsn, cut, sent(now, path, tsn + 1)));
+        self.add_copies(cx, now, tsn, copies);
+        if let Some(a) = &mut self.assignment {
+            a.chunks -= 1;
+        }
+        // The opportunity is over; what comes next is decided anew.
+        if self.buffer.is_empty() {
+            self.assignment = None;
+        }
+        cx.paths.seen_mut().set_last_path_used(path);
+        if !self.copies.iter().any(|(copy, _)| *copy == tsn) {
+            self.rq.time(path, tsn);
+        }
+        Some(tsn)
+    }
+
+    /// `rwnd`: what the peer's window admitted before.
+    fn entered_flight(&mut self, cx: &mut Context, now: Instant, path: PathId, tsn: Tsn, rwnd: u64) {
+        let Some(chunk) = self.rq.get(tsn) else { return };
+        self.probing_zero_window |= rwnd < chunk.info.len;
+        let (p, view) = cx.paths.row_mut(path.index());
+        view.last_sent = Some(now);
+        p.t3 = p.t3.or(Some(now + view.rto));
+        p.stats.chunks_sent += 1;
+        p.stats.payload_sent += chunk.payload.len() as u64;
+        cx.driver.sent(cx.paths.seen(), now, &chunk.info);
+        self.arm_tail(cx, now, path);
+    }
+
+    /// The DATA chunk `tsn`, which was committed.
+    pub fn write_chunk(&self, tsn: Tsn, w: &mut PacketWriter<'_>) {
+        let Some(c) = self.rq.get(tsn) else { return };
+        let header = DataHeader {
+            tsn,
+            stream_id: c.info.stream,
+            ssn: c.ssn,
+            ppid: c.ppid,
+            immediate: false,
+            unordered: c.unordered,
+            beginning: c.begin,
+            ending: c.end,
+        };
+        w.data(&header, &c.payload);
+    }
+
+    /// The path by which a FORWARD-TSN leaves, if one is due.
+    pub fn forward_path(&self, cx: &Context) -> Option<PathId> {
+        self.forward.due().then(|| cx.paths.seen().control_path_in_turn(self.forward.tries()))
+    }
+
+    /// The FORWARD-TSN does not leave now.
+    pub fn withhold_forward(&mut self) {
+        self.forward.withhold();
+    }
+
+    pub fn forward_timeout(&self) -> Option<Instant> {
+        self.forward.timeout()
+    }
+
+    /// The FORWARD-TSN was not acknowledged.
+    pub fn on_forward_timeout(&mut self, cx: &Context, now: Instant) {
+        let rto = cx.paths.view(cx.paths.seen().control_path().index()).rto;
+        self.forward.on_timeout(now, rto);
+    }
+
+    /// The FORWARD-TSN that is due, if it fits.
+    pub fn write_forward(&mut self, limit: usize, w: &mut PacketWriter<'_>) {
+        let room = w.remaining(limit);
+        let chunk = self.forward.chunk(&self.rq, room).filter(|_| room >= 8);
+        if let Some(chunk) = &chunk {
+            w.chunk(chunk);
+        }
+        // What does not fit beside others leaves with the next packet.
+        if chunk.is_some() || w.is_empty() || room >= 8 {
+            self.forward.withhold();
+        }
+    }
+}
+
+fn sent(now: Instant, path: PathId, next_tsn: Tsn) -> Transmission {
+    Transmission { path, at: now, next_tsn, in_flight: true, misses: 0 }
+}
+
+fn outgoing(tsn: Tsn, cut: Cut, sent: Transmission) -> Outgoing {
+    Outgoing {
+        info: ChunkInfo {
+            tsn,
+            len: cut.payload.len() as u64 + 16,
+            stream: cut.stream,
+            expires: cut.expires,
+            transmissions: smallvec![sent],
+            losses: 0,
+        },
+        state: ChunkState::InFlight,
+        requeued: None,
+        payload: cut.payload,
+        message: cut.message,
+        ssn: cut.ssn,
+        ppid: cut.ppid,
+        unordered: cut.unordered,
+        begin: cut.begin,
+        end: cut.end,
+    }
+}
+
+/// An abandoned TSN that stands for the rest of `message`.
+pub(super) fn placeholder(tsn: Tsn, message: QueuedMessage) -> Outgoing {
+    Outgoing {
+        info: ChunkInfo {
+            tsn,
+            len: 16,
+            stream: message.stream,
+            expires: message.expires,
+            transmissions: SmallVec::new(),
+            losses: 0,
+        },
+        state: ChunkState::Abandoned,
+        requeued: None,
+        payload: Bytes::new(),
+        message: message.id,
+        ssn: message.ssn.unwrap_or(Ssn(0)),
+        ppid: message.ppid,
+        unordered: message.unordered,
+        begin: false,
+        end: true,
+    }
+}

@@ -1,0 +1,136 @@
+//! Copies of chunks in flight: which are wanted, and which arrived or are lost (see [`crate::tx::RetransmissionQueue`]).
+
+use super::Sender;
+use super::pick::{Pick, Source};
+use crate::association::context::Context;
+use crate::policy::{LossCause, LossTrigger, PathId, PathSet, Signal};
+use crate::time::Instant;
+use crate::tx::{RetransmissionQueue, Unsettled};
+use crate::wire::Tsn;
+use crate::wire::chunk::report::{KIND_COPIES, TsnRange};
+
+impl Sender {
+    /// A chunk goes on several paths: from now on the peer should name the path of each arrival.
+    fn want_arrivals(&mut self, cx: &mut Context, now: Instant) {
+        if !cx.paths.seen().peer_reports() || self.arrivals.asked() {
+            return;
+        }
+        let named = |p: &PathId| cx.paths[p.index()].wire_id.is_some();
+        if let Some(path) = cx.paths.usable().iter().find(named) {
+            self.arrivals.ask();
+            cx.say(now, KIND_COPIES, path, None, false);
+        }
+    }
+
+    /// The scheduler wants `tsn` on `paths` as well: at once where there is room, later elsewhere.
+    pub fn add_copies(&mut self, cx: &mut Context, now: Instant, tsn: Tsn, paths: PathSet) {
+        if !paths.is_empty() {
+            self.want_arrivals(cx, now);
+        }
+        for path in paths.iter() {
+            if cx.admits_new(path) {
+                self.copies.push((tsn, path));
+            } else {
+                self.rq.owe(path, tsn);
+            }
+        }
+    }
+
+    /// The earliest copy that waited for room on its path.
+    pub fn pick_owed(&mut self, cx: &mut Context, now: Instant) -> Option<Pick> {
+        for i in 0..cx.paths.len() {
+            let path = PathId(i as u8);
+            while self.rq.owes(path) && cx.admits_new(path) && !cx.aggregate_full() {
+                let Some(chunk) = self.rq.take_owed(path) else { break };
+                let tsn = chunk.info.tsn;
+                if !cx.peer.partial || chunk.info.expires.is_none_or(|e| e > now) {
+                    return Some(Pick { path, source: Source::Copy(tsn), len: chunk.payload.len() });
+                }
+            }
+        }
+        None
+    }
+
+    /// The peer names arrivals on `path`. Nothing but copies in flight there can be concerned.
+    pub fn on_arrivals(&mut self, cx: &mut Context, now: Instant, path: PathId, payload: &[u8]) {
+        let Some(ranges) = TsnRange::decode(payload) else {
+            cx.stats.bad_chunks += 1;
+            return;
+        };
+        self.arrivals.begin(now);
+        for range in ranges {
+            if !self.arrivals.take(path, range) {
+                return;
+            }
+            self.rq.settle(cx.paths.seen_mut(), path, range);
+        }
+        self.miss_copies(cx, now, path);
+    }
+
+    /// Copies on `path` that left before one that arrived now: after three reports of such they are lost.
+    fn miss_copies(&mut self, cx: &mut Context, now: Instant, path: PathId) {
+        for copy in self.rq.take_missed_copies(now, path, &self.arrivals) {
+            let tsn = copy.tsn();
+            self.lose_copy(cx, now, path, copy, LossTrigger::FastRetransmit);
+            cx.paths[path.index()].stats.lost_fast += 1;
+            let highest = self.rq.highest_in_flight(path).unwrap_or(tsn);
+            if self.rq.begin_loss_event(path, tsn, highest) {
+                let (trigger, cause) = (LossTrigger::FastRetransmit, LossCause::Congestion);
+                cx.signal(now, &Signal::LossEvent { path, trigger, highest, cause });
+            }
+        }
+    }
+
+    /// Takes `copy`, which is in no list any more, out of its path's window; the verdict on its loss.
+    fn lose_copy(
+        &mut self,
+        cx: &mut Context,
+        now: Instant,
+        path: PathId,
+        copy: Unsettled,
+        trigger: LossTrigger,
+    ) -> LossCause {
+        let info = RetransmissionQueue::lose_copy(cx.paths.seen_mut(), path, copy);
+        let cause = cx.ask(now, |scheme, view| scheme.classify(view, &info, trigger));
+        cx.signal(now, &Signal::Lost(&info, cause));
+        cause
+    }
+
+    /// All copies on `path` are lost: it timed out, or was closed.
+    pub fn lose_copies(
+        &mut self,
+        cx: &mut Context,
+        now: Instant,
+        path: PathId,
+        trigger: LossTrigger,
+    ) -> Option<LossCause> {
+        let mut first = None;
+        while let Some(copy) = self.rq.take_copy(path) {
+            let cause = self.lose_copy(cx, now, path, copy, trigger);
+            cx.paths[path.index()].stats.lost_timeout += 1;
+            first = first.or(Some(cause));
+        }
+        first
+    }
+
+    /// Copies of which the peer will tell nothing, since it names no paths or did not yet, have arrived by now.
+    pub fn settle_due(&mut self, cx: &mut Context, now: Instant) {
+        let mut idle = false;
+        for i in 0..cx.paths.len() {
+            let path = PathId(i as u8);
+            let earliest = if self.rq.any_unsettled(path) { self.rq.earliest_on(path) } else { None };
+            let (p, seen) = cx.paths.split(i);
+            while let Some(front) = self.rq.settle_due(seen, now, path, &self.arrivals, earliest) {
+                let view = &seen.paths()[i];
+                if view.in_flight == 0 {
+                    (p.t3, p.tail.at, idle) = (None, None, true);
+                } else if front {
+                    p.t3 = Some(now + view.rto);
+                }
+            }
+        }
+        if idle {
+            self.keep_a_timer(cx, now);
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! Which chunk leaves next, and on which path: copies first, then lost chunks as the loss policy says, then new ones as the
+//! scheduler assigns them.
+
+use super::Sender;
+use super::pick::{Pick, Source};
+use crate::association::context::Context;
+use crate::policy::{Assignment, Backlog, BlockedBy, PathId, PathSet, Retransmit};
+use crate::time::Instant;
+use crate::tx::ChunkState;
+use crate::wire::Tsn;
+
+/// Lost chunks asked about at one opportunity: the rest waits behind them.
+const LOST_LOOKED_AT: usize = 64;
+
+/// What the scheduler is asked about.
+#[derive(Copy, Clone, Debug)]
+enum Next {
+    /// The next chunk of the queue, of this book size.
+    New { book: u64 },
+    /// A lost chunk that the loss policy left to the scheduler.
+    Lost(Tsn),
+}
+
+/// What the scheduler answers.
+#[derive(Copy, Clone, Debug)]
+enum Offer {
+    /// On this path, and copies on those.
+    On(PathId, PathSet),
+    /// On no path, now or later: it would come too late.
+    Nowhere,
+    /// Nothing now.
+    None,
+}
+
+/// The scheduler gave up the message that it was asked about.
+struct Hopeless;
+
+impl Sender {
+    /// The next chunk and its path, remembered until it is sent or something happens.
+    pub fn decide(&mut self, cx: &mut Context, now: Instant) -> Option<Pick> {
+        self.follow_paths(cx);
+        if self.pick.is_none() {
+            let again =
+                self.pick_copy().or_else(|| self.pick_lost(cx, now)).or_else(|| self.pick_owed(cx, now));
+            self.pick = again.or_else(|| self.pick_new(cx, now));
+        }
+        self.pick
+    }
+
+    pub(super) fn pick_copy(&mut self) -> Option<Pick> {
+        while let Some((tsn, path)) = self.copies.pop() {
+            if let Some(c) = self.rq.get(tsn).filter(|c| c.state == ChunkState::InFlight) {
+                return Some(Pick { path, source: Source::Copy(tsn), len: c.payload.len() });
+            }
+        }
+        None
+    }
+
+    fn pick_lost(&mut self, cx: &mut Context, now: Instant) -> Option<Pick> {
+        if self.rq.lost().is_empty() || !cx.state.is_open() {
+            return None;
+        }
+        let any_room = cx.paths.views().iter().any(|v| v.has_room());
+        if !any_room && !self.rq.any_retransmit_free() {
+            return None;
+        }
+        let mut i = 0;
+        while i < self.rq.lost().len().min(LOST_LOOKED_AT) {
+            let tsn = self.rq.lost()[i];
+            let Some(verdict) = self.verdict(cx, now, tsn) else {
+                self.rq.forget_lost(i);
+                continue;
+            };
+            let chunk = self.rq.get(tsn).expect("it is lost");
+            let (len, expires) = (chunk.payload.len(), chunk.info.expires);
+            match verdict {
+                Retransmit::On(path) if self.admits_again(cx, path) => {
+                    return Some(Pick { path, source: Source::Lost(tsn, PathSet::default()), len });
+                }
+                Retransmit::Abandon if cx.peer.partial && expires.is_some() => {
+                    self.abandon(cx, now, tsn);
+                    continue;
+                }
+                Retransmit::Requeue => match self.offered_again(cx, now, tsn) {
+                    Offer::On(path, copies) => {
+                        return Some(Pick { path, source: Source::Lost(tsn, copies), len });
+                    }
+                    Offer::Nowhere if cx.peer.partial && expires.is_some() => {
+                        self.abandon(cx, now, tsn);
+                        continue;
+                    }
+                    Offer::Nowhere => cx.refuse_assignment(),
+                    Offer::None => {}
+                },
+                Retransmit::Abandon => cx.stats.refused_assignments += 1,
+                Retransmit::On(_) | Retransmit::Hold => {}
+            }
+            i += 1;
+        }
+        None
+    }
+
+    /// Where a lost chunk goes, as the loss policy says now; `None`: it is lost no longer.
+    fn verdict(&mut self, cx: &mut Context, now: Instant, tsn: Tsn) -> Option<Retransmit> {
+        let chunk = self.rq.get(tsn)?;
+        let ChunkState::Lost(cause) = chunk.state else { return None };
+        let expired = cx.peer.partial && chunk.info.expires.is_some_and(|e| e <= now);
+        let verdict = if expired {
+            Retransmit::Abandon
+        } else {
+            cx.ask(now, |scheme, view| scheme.retransmit(view, &chunk.info, cause))
+        };
+        self.rq.set_requeued(tsn, verdict == Retransmit::Requeue);
+        Some(verdict)
+    }
+
+    /// Where the scheduler sends the lost chunk `tsn`: the first path, and those that get a copy. An assignment is for
+    /// this chunk alone: the next one was on other paths, and is asked about by itself.
+    fn offered_again(&mut self, cx: &mut Context, now: Instant, tsn: Tsn) -> Offer {
+        if cx.aggregate_full() {
+            return Offer::None;
+        }
+        let offer = self.offered(cx, now, Next::Lost(tsn));
+        if matches!(offer, Offer::On(..)) {
+            self.assignment = None;
+        }
+        offer
+    }
+
+    /// Whether a lost chunk may leave on `path`: in its window, or as the one packet that a fast retransmit may send
+    /// at once (RFC 9260 §7.2.4).
+    fn admits_again(&self, cx: &Context, path: PathId) -> bool {
+        let Some(v) = cx.paths.views().get(path.index()) else { return false };
+        if !cx.paths.usable().contains(path) {
+            return false;
+        }
+        self.rq.is_retransmit_free(path) || (v.has_room() && !cx.aggregate_full())
+    }
+
+    fn pick_new(&mut self, cx: &mut Context, now: Instant) -> Option<Pick> {
+        loop {
+            match self.pick_next(cx, now) {
+                Ok(pick) => return pick,
+                Err(Hopeless) if self.give_up_next(cx, now) => {}
+                Err(Hopeless) => {
+                    cx.refuse_assignment();
+                    return None;
+                }
+            }
+        }
+    }
+
+    fn pick_next(&mut self, cx: &mut Context, now: Instant) -> Result<Option<Pick>, Hopeless> {
+        if !cx.state.is_open() {
+            cx.stats.set_blocked(now, false, false);
+            cx.paths.seen_mut().set_blocked(None);
+            return Ok(None);
+        }
+        if self.buffer.head_expired(now) {
+            self.expire_queued(cx, now);
+        }
+        if let Some(pick) = self.opportunity(cx, now) {
+            return Ok(Some(pick));
+        }
+        let Some((len, _)) = self.buffer.next_chunk(self.max_payload) else {
+            let refused = self.buffer.refused() && !cx.aggregate_full() && cx.any_admits_new();
+            cx.stats.set_blocked(now, false, refused);
+            self.note_blocked(cx, now, refused.then_some(BlockedBy::SendBuffer));
+            return Ok(None);
+        };
+        let book = len as u64 + 16;
+        let window = book <= cx.paths.seen().rwnd() || cx.paths.seen().in_flight() == 0;
+        let refused = !window && cx.any_admits_new();
+        cx.stats.set_blocked(now, refused, false);
+        self.note_blocked(cx, now, refused.then_some(BlockedBy::ReceiveWindow));
+        if !window || cx.aggregate_full() {
+            return Ok(None);
+        }
+        match self.offered(cx, now, Next::New { book }) {
+            Offer::On(path, copies) => Ok(Some(Pick { path, source: Source::New(copies), len })),
+            Offer::Nowhere => Err(Hopeless),
+            Offer::None => Ok(None),
+        }
+    }
+
+    /// The paths of the assignment but `path`.
+    fn copies(&self, cx: &Context, path: PathId) -> PathSet {
+        let paths = self.assignment.iter().flat_map(|a| a.paths.iter().copied());
+        paths.filter(|p| *p != path && cx.paths.usable().contains(*p)).collect()
+    }
+
+    /// The first path of the scheduler's assignment that admits a chunk; asks for a new assignment when the last one
+    /// is used up, or was for other chunks.
+    fn offered(&mut self, cx: &mut Context, now: Instant, next: Next) -> Offer {
+        let new = matches!(next, Next::New { .. });
+        if let Some(a) = self.assignment.take().filter(|a| a.chunks > 0 && new)
+            && let Some(path) = a.paths.iter().copied().find(|p| cx.admits_new(*p))
+        {
+            return self.take_assignment(cx, a, path);
+        }
+        if cx.driver.held() || !cx.paths.views().iter().any(|v| v.has_room()) {
+            return Offer::None;
+        }
+        let Some(backlog) = self.backlog(cx, now, next) else { return Offer::None };
+        let Some(a) = cx.driver.next(cx.paths.seen_mut(), now, &backlog) else { return Offer::None };
+        if a.paths.is_empty() {
+            return Offer::Nowhere;
+        }
+        match a.paths.iter().copied().find(|p| cx.admits_new(*p)).filter(|_| a.chunks > 0) {
+            Some(path) => self.take_assignment(cx, a, path),
+            None => {
+                cx.refuse_assignment();
+                Offer::None
+            }
+        }
+    }
+
+    fn take_assignment(&mut self, cx: &Context, a: Assignment, path: PathId) -> Offer {
+        self.assignment = Some(a);
+        Offer::On(path, self.copies(cx, path))
+    }
+
+    /// What the scheduler is told of the next chunk and of all that waits for its decision.
+    fn backlog(&mut self, cx: &mut Context, now: Instant, next: Next) -> Option<Backlog> {
+        if matches!(next, Next::Lost(_)) {
+            self.ask_unasked(cx, now);
+        }
+        let (next_len, next_expires, tried) = match next {
+            Next::New { book } => (book, self.buffer.next_chunk(1).and_then(|(_, e)| e), PathSet::default()),
+            Next::Lost(tsn) => {
+                let info = &self.rq.get(tsn)?.info;
+                (info.len, info.expires, info.transmissions.iter().map(|t| t.path).collect())
+            }
+        };
+        Some(Backlog {
+            bytes: self.buffer.queued() as u64 + self.rq.requeued(),
+            messages: self.buffer.messages(),
+            next_len,
+            next_expires,
+            retransmission: matches!(next, Next::Lost(_)),
+            tried,
+        })
+    }
+
+    /// Asks the loss policy about chunks that were lost since it was asked last, so that [`Backlog::bytes`] counts all that
+    /// it leaves to the scheduler. Policies that never do are not asked here.
+    fn ask_unasked(&mut self, cx: &mut Context, now: Instant) {
+        if !self.rq.take_unasked() {
+            return;
+        }
+        for i in 0..self.rq.lost().len() {
+            let tsn = self.rq.lost()[i];
+            if self.rq.get(tsn).is_some_and(|c| c.requeued.is_none()) {
+                self.verdict(cx, now, tsn);
+            }
+        }
+    }
+}

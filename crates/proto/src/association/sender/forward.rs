@@ -1,0 +1,181 @@
+//! Abandoned chunks: how far the peer is told to go on without them (RFC 3758 §3.5).
+
+use smallvec::SmallVec;
+
+use crate::time::{Duration, Instant};
+use crate::tx::{ChunkState, RetransmissionQueue};
+use crate::wire::chunk::ForwardTsn;
+use crate::wire::serial::{Ssn, StreamId, Tsn};
+
+/// Advanced.Peer.Ack.Point and the FORWARD-TSN that tells it.
+#[derive(Debug)]
+pub(super) struct ForwardPoint {
+    point: Tsn,
+    due: bool,
+    timer: Option<Instant>,
+    /// FORWARD-TSNs sent since the point last moved.
+    tries: u32,
+}
+
+impl ForwardPoint {
+    pub fn new(initial_tsn: Tsn) -> Self {
+        ForwardPoint { point: initial_tsn - 1, due: false, timer: None, tries: 0 }
+    }
+
+    pub fn clear(&mut self) {
+        (self.due, self.timer) = (false, None);
+    }
+
+    /// Moves the point over chunks that are abandoned, from `cum` on (C1, C2); T3 for FORWARD-TSN runs for `rto` (C5).
+    pub fn advance(&mut self, now: Instant, rq: &RetransmissionQueue, cum: Tsn, rto: Duration) {
+        if self.point.is_before(cum) {
+            self.point = cum;
+        }
+        let mut moved = false;
+        while rq.get(self.point + 1).is_some_and(|c| c.state == ChunkState::Abandoned) {
+            self.point += 1;
+            moved = true;
+        }
+        let ahead = self.point.is_after(rq.cum_acked());
+        self.due |= moved;
+        self.tries = if moved { 0 } else { self.tries };
+        if !ahead {
+            self.clear();
+        } else if moved || self.timer.is_none() {
+            self.timer = Some(now + rto);
+        }
+    }
+
+    /// Whether a FORWARD-TSN waits to leave.
+    pub fn due(&self) -> bool {
+        self.due
+    }
+
+    /// Whether one must still be acknowledged.
+    pub fn is_pending(&self) -> bool {
+        self.timer.is_some()
+    }
+
+    pub fn timeout(&self) -> Option<Instant> {
+        self.timer
+    }
+
+    /// FORWARD-TSNs sent since the point last moved.
+    pub fn tries(&self) -> u32 {
+        self.tries
+    }
+
+    /// It was not acknowledged: it leaves again.
+    pub fn on_timeout(&mut self, now: Instant, rto: Duration) {
+        self.due = true;
+        self.tries += 1;
+        self.timer = Some(now + rto);
+    }
+
+    /// It does not leave now: its timer will ask for it again.
+    pub fn withhold(&mut self) {
+        self.due = false;
+    }
+
+    /// FORWARD-TSN in `room` bytes: the point, and for each ordered stream the highest SSN given up (C3, C4); `None`: there is
+    /// nothing to tell.
+    pub fn chunk(&self, rq: &RetransmissionQueue, room: usize) -> Option<ForwardTsn> {
+        let mut streams: SmallVec<[(StreamId, Ssn); 4]> = SmallVec::new();
+        let mut cum = rq.cum_acked();
+        let most = room.saturating_sub(8) / 4;
+        for c in rq.iter().take_while(|c| !c.info.tsn.is_after(self.point)) {
+            if c.state == ChunkState::Abandoned && !c.unordered {
+                match streams.iter().position(|(s, _)| *s == c.info.stream) {
+                    Some(at) => streams[at].1 = c.ssn,
+                    None if streams.len() < most => streams.push((c.info.stream, c.ssn)),
+                    None => break,
+                }
+            }
+            cum = c.info.tsn;
+        }
+        cum.is_after(rq.cum_acked()).then_some(ForwardTsn { new_cumulative_tsn: cum, streams })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use smallvec::smallvec;
+
+    use super::*;
+    use crate::policy::{ChunkInfo, PathViews};
+    use crate::tx::Outgoing;
+    use crate::wire::Ppid;
+
+    /// Chunks from TSN 1 on; those of an ordered stream that are abandoned, with their SSN.
+    fn queue(chunks: &[(ChunkState, u16, u16)]) -> RetransmissionQueue {
+        let mut rq = RetransmissionQueue::new(Tsn(1));
+        for (state, stream, ssn) in chunks {
+            let info = ChunkInfo {
+                tsn: rq.next_tsn(),
+                len: 116,
+                stream: StreamId(*stream),
+                expires: None,
+                transmissions: smallvec![],
+                losses: 0,
+            };
+            rq.push(
+                &mut PathViews::default(),
+                Outgoing {
+                    info,
+                    state: *state,
+                    requeued: None,
+                    payload: vec![0; 100].into(),
+                    message: 0,
+                    ssn: Ssn(*ssn),
+                    ppid: Ppid(0),
+                    unordered: false,
+                    begin: true,
+                    end: true,
+                },
+            );
+        }
+        rq
+    }
+
+    /// RFC 3758 §3.5 C2: over a run of abandoned TSNs, as far as the first that is not; C3, C4: the last SSN of each stream.
+    #[test]
+    fn the_point_moves_over_abandoned_chunks_alone() {
+        use ChunkState::{Abandoned, InFlight};
+        let rq = queue(&[
+            (Abandoned, 0, 4),
+            (Abandoned, 1, 7),
+            (Abandoned, 0, 5),
+            (InFlight, 0, 6),
+            (Abandoned, 0, 7),
+        ]);
+        let mut forward = ForwardPoint::new(Tsn(1));
+        forward.advance(Instant::ZERO, &rq, Tsn(0), Duration::from_secs(1));
+        assert!(forward.due() && forward.timeout() == Some(Instant::from_millis(1000)));
+        let chunk = forward.chunk(&rq, 1000).expect("three chunks are given up");
+        assert_eq!(chunk.new_cumulative_tsn, Tsn(3));
+        assert_eq!(chunk.streams[..], [(StreamId(0), Ssn(5)), (StreamId(1), Ssn(7))]);
+        // Room for one stream: as far as that goes.
+        let short = forward.chunk(&rq, 12).expect("one chunk fits");
+        assert_eq!((short.new_cumulative_tsn, short.streams.len()), (Tsn(1), 1));
+    }
+
+    #[test]
+    fn it_is_repeated_until_the_peer_has_moved_on() {
+        let rq = queue(&[(ChunkState::Abandoned, 0, 0)]);
+        let mut forward = ForwardPoint::new(Tsn(1));
+        forward.advance(Instant::ZERO, &rq, Tsn(0), Duration::from_secs(1));
+        forward.withhold();
+        forward.on_timeout(Instant::from_millis(1000), Duration::from_secs(1));
+        assert_eq!(
+            (forward.due(), forward.tries(), forward.timeout()),
+            (true, 1, Some(Instant::from_millis(2000)))
+        );
+        forward.advance(
+            Instant::from_millis(2000),
+            &RetransmissionQueue::new(Tsn(2)),
+            Tsn(1),
+            Duration::from_secs(1),
+        );
+        assert!(!forward.due() && !forward.is_pending());
+    }
+}

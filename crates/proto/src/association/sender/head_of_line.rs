@@ -1,0 +1,116 @@
+//! No head-of-line harm: chunks in flight on slow paths that keep the cumulative TSN back are sent on a fast path, too,
+//! before the buffers are full, and the slow path is held back. What is worth it is decided in [`crate::policy::HeadOfLine`]; here is
+//! which chunks are asked about.
+//!
+//! The chunk stays in flight where it is: see [`Sender::send_again`].
+
+use super::Sender;
+use super::pick::Pick;
+use crate::association::context::Context;
+use crate::policy::{Blocked, BlockedBy, Holder, LossCause, LossTrigger, PathId, PathView, Signal};
+use crate::time::Instant;
+use crate::wire::Tsn;
+
+/// Chunks looked at for one opportunity: the rest waits for the next.
+const LOOKED_AT: usize = 32;
+
+impl Sender {
+    /// Sends the outstanding `tsn` on `path` as well, or once more, without a loss verdict: its transmissions so far stay in
+    /// flight and in their paths' windows, the new one counts in `path`'s. It leaves at the next opportunity whatever the
+    /// window says (ask [`PathView::has_room`] if that matters), before lost and new chunks; if the chunk is acknowledged or
+    /// declared lost before, nothing is sent. No round trip is timed by the chunk from then on, and no window grows from
+    /// it while transmissions on several paths are in flight.
+    pub fn send_again(&mut self, cx: &mut Context, tsn: Tsn, path: PathId) {
+        self.copies.push((tsn, path));
+        self.reconsider_but_copies(cx);
+    }
+
+    /// Bytes that may still be sent before a buffer is full: the peer's receive window, or ours for what waits for its
+    /// acknowledgement.
+    fn room_left(&self, cx: &Context) -> u64 {
+        let send = self.buffer.size().saturating_sub(self.buffer.outstanding()) as u64;
+        send.min(cx.paths.seen().rwnd())
+    }
+
+    /// Notes for policies which chunk keeps new data from being sent; `by`: why, `None`: nothing does.
+    pub fn note_blocked(&mut self, cx: &mut Context, now: Instant, by: Option<BlockedBy>) {
+        let front = by.and_then(|by| {
+            let info = &self.rq.front()?.info;
+            Some((by, info.tsn, info.path()))
+        });
+        let blocked = front.map(|(by, tsn, path)| {
+            let same = cx.paths.seen().blocked().filter(|b| b.tsn == tsn);
+            Blocked { by, tsn, path, since: same.map_or(now, |b| b.since) }
+        });
+        cx.paths.seen_mut().set_blocked(blocked);
+    }
+
+    /// A chunk to be sent again on a fast path, if less can be sent before a buffer is full than that path sends in a
+    /// round trip: a copy that left only once it is full would leave the path idle until it is acknowledged.
+    pub fn opportunity(&mut self, cx: &mut Context, now: Instant) -> Option<Pick> {
+        let waits = self.buffer.refused() || !self.buffer.is_empty();
+        if !cx.config.opportunistic || !waits || cx.paths.seen().in_flight() == 0 || cx.aggregate_full() {
+            return None;
+        }
+        let fast = self.fastest_with_room(cx)?;
+        let ahead = cx.paths.view(fast.index()).limit.cwnd;
+        let left = self.room_left(cx);
+        if left >= ahead {
+            return None;
+        }
+        let tsn = self.held_up_by(cx, now, fast, ahead - left)?;
+        cx.paths[fast.index()].stats.opportunistic += 1;
+        self.send_again(cx, tsn, fast);
+        self.pick_copy()
+    }
+
+    fn fastest_with_room(&self, cx: &Context) -> Option<PathId> {
+        let room = |v: &&PathView| v.has_room() && v.srtt.is_some();
+        let fast = cx.paths.views().iter().filter(room).min_by_key(|v| (v.srtt, v.id))?.id;
+        cx.paths.usable().contains(fast).then_some(fast)
+    }
+
+    /// The first chunk within `reach` bytes of the cumulative TSN that is worth a copy on `fast`; its path is penalised if
+    /// that is due.
+    fn held_up_by(&mut self, cx: &mut Context, now: Instant, fast: PathId, reach: u64) -> Option<Tsn> {
+        let first = self.rq.front()?.info.tsn;
+        let outstanding = self.buffer.outstanding() as u64;
+        let chunks = reach.saturating_mul(self.rq.len() as u64) / outstanding.max(1);
+        let end = first + u32::try_from(chunks).unwrap_or(u32::MAX / 2).min(u32::MAX / 2);
+        if self.try_copy(cx, now, first, fast) {
+            return Some(first);
+        }
+        for _ in 0..LOOKED_AT {
+            let (tsn, path) = self.rq.next_not_copied(cx.paths.views(), fast)?;
+            if tsn.is_after(end) {
+                return None;
+            }
+            self.rq.asked_for_copy(path, tsn);
+            if self.try_copy(cx, now, tsn, fast) {
+                return Some(tsn);
+            }
+        }
+        None
+    }
+
+    /// Whether `tsn` is to be sent on `fast`, too; the path that has it is penalised if that is due.
+    fn try_copy(&mut self, cx: &mut Context, now: Instant, tsn: Tsn, fast: PathId) -> bool {
+        let Some(t) = self.rq.get(tsn).and_then(|c| c.only_in_flight()) else { return false };
+        let (quick, slow) = (cx.paths.view(fast.index()), cx.paths.view(t.path.index()));
+        let holder = Holder { path: slow, sent: t.at };
+        if !self.head_of_line.resend(now, quick, holder) {
+            return false;
+        }
+        if self.head_of_line.penalise(now, quick, holder) {
+            self.penalise(cx, now, t.path);
+        }
+        true
+    }
+
+    fn penalise(&mut self, cx: &mut Context, now: Instant, path: PathId) {
+        let Some(highest) = self.rq.highest_in_flight(path) else { return };
+        cx.paths[path.index()].stats.penalties += 1;
+        let (trigger, cause) = (LossTrigger::HeadOfLine, LossCause::Congestion);
+        cx.signal(now, &Signal::LossEvent { path, trigger, highest, cause });
+    }
+}

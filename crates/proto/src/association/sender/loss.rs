@@ -1,0 +1,230 @@
+//! Losses by miss indications or timeout, and what partial reliability gives up.
+
+use super::Sender;
+use super::commit::placeholder;
+use crate::association::context::Context;
+use crate::association::lifecycle::State;
+use crate::path;
+use crate::policy::{LossCause, LossTrigger, PathId, PathState, Signal};
+use crate::time::Instant;
+use crate::wire::Tsn;
+
+impl Sender {
+    /// Takes one transmission of `tsn` out of flight. The chunk is lost when no other copy is under way.
+    pub fn lose(
+        &mut self,
+        cx: &mut Context,
+        now: Instant,
+        tsn: Tsn,
+        path: PathId,
+        trigger: LossTrigger,
+    ) -> Option<LossCause> {
+        if cx.state == State::Closed {
+            return None;
+        }
+        let info = self.rq.lose(cx.paths.seen_mut(), tsn, path)?;
+        let cause = cx.ask(now, |scheme, view| scheme.classify(view, info, trigger));
+        let info = self.rq.judge(tsn, path, cause)?;
+        cx.signal(now, &Signal::Lost(info, cause));
+        Some(cause)
+    }
+
+    /// T3-rtx expired on `path` (RFC 9260 §6.3.3).
+    pub fn on_t3(&mut self, cx: &mut Context, now: Instant, path: PathId) {
+        cx.paths[path.index()].t3 = None;
+        let before = cx.paths.view(path.index()).in_flight;
+        self.settle_due(cx, now);
+        if before > 0 && cx.paths.view(path.index()).in_flight == 0 {
+            return self.keep_a_timer(cx, now);
+        }
+        if cx.paths[path.index()].t3.is_some() {
+            return; // Its earliest copy counts as arrived: what follows has its own time.
+        }
+        // Copies whose TSN arrived otherwise are no reason to send anything again.
+        if self.rq.earliest_outstanding(path).is_some() && self.probes_first(cx, now, path) {
+            return;
+        }
+        let answered_probe = self.probing_zero_window && self.zero_window_answered.contains(path);
+        self.zero_window_answered.remove(path);
+        if !answered_probe {
+            cx.paths[path.index()].stats.timeouts += 1;
+        }
+        path::back_off(cx.paths.view_mut(path.index()), &cx.config);
+        let highest = self.rq.highest_in_flight(path);
+        let cause = self.lose_all(cx, now, path, LossTrigger::Timeout);
+        self.rq.set_timeout(path, Some(now).filter(|_| cx.config.tail_probes));
+        let stalled =
+            cx.paths.seen().in_flight() == 0 && self.rq.lost().is_empty() && !self.forward.is_pending();
+        self.rq.requeue_doubted(stalled);
+        // RFC 5681 §3.1: what times out once more since nothing arrived is no further sign of congestion.
+        let again = core::mem::replace(&mut cx.paths[path.index()].timed_out, true);
+        let told = answered_probe || (again && cx.config.endured_silence.is_some());
+        if let (Some(highest), Some(cause), false) = (highest, cause, told) {
+            self.rq.set_recover(path, highest);
+            let trigger = LossTrigger::Timeout;
+            cx.signal(now, &Signal::LossEvent { path, trigger, highest, cause });
+        }
+        cx.paths[path.index()].burst = cx.config.max_burst;
+        cx.paths.view_mut(path.index()).blocked = false;
+        if !answered_probe {
+            cx.paths[path.index()].heartbeats.excuse();
+            cx.path_error(now, path);
+        }
+        cx.paths[path.index()].tail.spent = false;
+        self.keep_a_timer(cx, now);
+    }
+
+    /// Everything in flight on `path` is lost; the first verdict.
+    pub fn lose_all(
+        &mut self,
+        cx: &mut Context,
+        now: Instant,
+        path: PathId,
+        trigger: LossTrigger,
+    ) -> Option<LossCause> {
+        let mut gone = core::mem::take(&mut self.scratch);
+        self.rq.take_flight(path, &mut gone);
+        cx.paths[path.index()].tail.at = None;
+        let mut first = None;
+        for &tsn in &gone {
+            if let Some(cause) = self.lose(cx, now, tsn, path, trigger) {
+                cx.paths[path.index()].stats.lost_timeout += 1;
+                first = first.or(Some(cause));
+            }
+        }
+        self.scratch = gone;
+        let copies = self.lose_copies(cx, now, path, trigger);
+        first.or(copies)
+    }
+
+    /// While anything is outstanding some timer must run, or nothing would ever happen again.
+    pub fn keep_a_timer(&mut self, cx: &mut Context, now: Instant) {
+        let waits = !self.rq.is_empty() && self.rq.lost().is_empty() && !self.forward.is_pending();
+        if waits && cx.paths.seen().in_flight() == 0 && cx.paths.iter().all(|p| p.t3.is_none()) {
+            let path = cx.paths.seen().control_path().index();
+            if path < cx.paths.len() {
+                cx.paths[path].t3 = Some(now + cx.paths.view(path).rto);
+            }
+        }
+    }
+
+    /// The first answer on a path after a total silence. What left before `sent` is lost: on the other paths no timer of
+    /// theirs, backed off as it is, is waited for. Timeouts begin with the round-trip time again.
+    pub fn resume(&mut self, cx: &mut Context, now: Instant, path: PathId, sent: Instant) {
+        if !cx.silence.take_ended() {
+            return;
+        }
+        for i in 0..cx.paths.len() {
+            let other = PathId(i as u8);
+            if !cx.is_open(other) {
+                continue;
+            }
+            path::forget_back_off(cx.paths.view_mut(i), &cx.config);
+            self.lose_older(cx, now, other, if other == path { sent } else { now });
+            let rto = cx.paths.view(i).rto;
+            cx.paths[i].t3 = (cx.paths.view(i).in_flight > 0).then_some(now + rto);
+            // It failed when this one did; whether it is back too its heartbeats tell.
+            let view = cx.paths.view(i);
+            if other != path && view.error_count > 0 && view.state == PathState::Active {
+                cx.set_path_state(now, other, PathState::PotentiallyFailed);
+            }
+        }
+        self.keep_a_timer(cx, now);
+        cx.offer_burst(now);
+    }
+
+    /// What left on `path` before `sent` is lost; nobody is told of congestion.
+    fn lose_older(&mut self, cx: &mut Context, now: Instant, path: PathId, sent: Instant) {
+        for tsn in self.rq.sent_before(path, sent) {
+            if self.lose(cx, now, tsn, path, LossTrigger::Timeout).is_some() {
+                cx.paths[path.index()].stats.lost_timeout += 1;
+            }
+        }
+        self.rq.prune(path);
+    }
+
+    /// Gives up the message of `tsn`, sent or not (RFC 3758 §3.5).
+    pub fn abandon(&mut self, cx: &mut Context, now: Instant, tsn: Tsn) {
+        let Some(message) = self.rq.get(tsn).map(|c| c.message) else { return };
+        let mut first = tsn;
+        while self.rq.get(first - 1).is_some_and(|c| c.message == message) {
+            first = first - 1;
+        }
+        let mut t = first;
+        let mut ended = false;
+        while let Some(c) = self.rq.get(t).filter(|c| c.message == message) {
+            ended = c.end;
+            self.abandon_chunk(cx, now, t);
+            t += 1;
+        }
+        if !ended {
+            self.abandon_rest(cx, message);
+        }
+        cx.stats.messages_abandoned += 1;
+        self.advance_forward(cx, now, self.rq.cum_acked());
+    }
+
+    fn abandon_chunk(&mut self, cx: &mut Context, now: Instant, tsn: Tsn) {
+        let Some(info) = self.rq.abandon(cx.paths.seen_mut(), tsn) else { return };
+        cx.signal(now, &Signal::Abandoned(info));
+        for i in 0..cx.paths.len() {
+            self.rq.prune(PathId(i as u8));
+            if cx.paths.view(i).in_flight == 0 {
+                cx.paths[i].t3 = None;
+                cx.paths[i].tail.at = None;
+            }
+        }
+    }
+
+    /// The unsent rest of a message some chunks of which were sent. If the peer has acknowledged all of those, only a
+    /// TSN of its own can tell it that the rest never comes: an empty placeholder that is abandoned from the start.
+    fn abandon_rest(&mut self, cx: &mut Context, message: u64) {
+        if let Some(rest) = self.buffer.drop_rest(message) {
+            self.pick = None;
+            self.rq.push(cx.paths.seen_mut(), placeholder(self.rq.next_tsn(), rest));
+        }
+    }
+
+    /// Drops queued messages whose lifetime is over; the first may be sent in part.
+    pub fn expire_queued(&mut self, cx: &mut Context, now: Instant) {
+        let expired = self.buffer.expire(now);
+        if expired > 0 {
+            cx.stats.messages_expired += expired;
+            self.pick = None;
+            self.room_may_return(cx);
+        }
+        if let Some(message) = self.buffer.begun_and_late(now)
+            && cx.peer.partial
+        {
+            self.abandon_begun(cx, now, message);
+            self.room_may_return(cx);
+        }
+    }
+
+    /// Gives up `message`, of which some chunks were sent.
+    fn abandon_begun(&mut self, cx: &mut Context, now: Instant, message: u64) {
+        let sent = self.rq.iter().rev().find(|c| c.message == message).map(|c| c.info.tsn);
+        match sent {
+            Some(tsn) => self.abandon(cx, now, tsn),
+            None => {
+                self.abandon_rest(cx, message);
+                cx.stats.messages_abandoned += 1;
+                self.advance_forward(cx, now, self.rq.cum_acked());
+            }
+        }
+    }
+
+    /// The next message will not arrive in time, whatever becomes of it: gives it up; `false`: it has no lifetime, or was begun and
+    /// the peer has no RFC 3758.
+    pub fn give_up_next(&mut self, cx: &mut Context, now: Instant) -> bool {
+        if self.buffer.give_up() {
+            cx.stats.messages_expired += 1;
+        } else {
+            let begun = self.buffer.begun().filter(|m| m.expires.is_some() && cx.peer.partial);
+            let Some(message) = begun.map(|m| m.id) else { return false };
+            self.abandon_begun(cx, now, message);
+        }
+        self.room_may_return(cx);
+        true
+    }
+}

@@ -1,0 +1,23 @@
+//! The next chunk to leave.
+
+use crate::policy::{PathId, PathSet};
+use crate::wire::Tsn;
+
+/// The next chunk to leave.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(in crate::association) struct Pick {
+    pub path: PathId,
+    pub source: Source,
+    /// Payload bytes.
+    pub len: usize,
+}
+
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(in crate::association) enum Source {
+    /// A lost chunk, to be sent again, with copies to follow on these paths.
+    Lost(Tsn, PathSet),
+    /// A further copy of a chunk just sent.
+    Copy(Tsn),
+    /// The next chunk of the queue, with copies to follow on these paths.
+    New(PathSet),
+}

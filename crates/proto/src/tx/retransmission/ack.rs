@@ -1,0 +1,238 @@
+//! What a SACK means for each chunk and path (RFC 9260 §6.2.1): which transmissions it credits, and what is in flight afterwards.
+
+use super::RetransmissionQueue;
+use super::copies::Divided;
+use crate::policy::{AckInfo, PathId, PathSet, PathViews, Transmission};
+use crate::time::Instant;
+use crate::tx::arrival_reports::ArrivalReports;
+use crate::tx::outstanding::{ChunkState, Outstanding};
+use crate::tx::path_ack::{AckOutcome, PathAck, higher, lower};
+use crate::wire::chunk::Sack;
+use crate::wire::serial::Tsn;
+
+/// A SACK with more gap blocks tells of a queue that was overrun, not of a lost tail or of a timeout that came too early; it has
+/// no room for all that arrived.
+pub(crate) const MANY_GAPS: usize = 64;
+
+impl RetransmissionQueue {
+    /// Takes a SACK that arrived on `on` and whose cumulative TSN is neither old nor beyond what was sent. What it acknowledges
+    /// leaves its flights; `reports` says by which paths copies arrived. Hand the outcome back to [`Self::recycle`].
+    pub fn acknowledge(
+        &mut self,
+        ledger: &mut PathViews,
+        now: Instant,
+        sack: &Sack,
+        on: PathId,
+        reports: &ArrivalReports,
+    ) -> AckOutcome {
+        let mut outcome = core::mem::take(&mut self.outcome);
+        self.begin(&mut outcome, ledger, sack, on);
+        let mut reading = Reading { ledger, now, on, reports, outcome: &mut outcome };
+        self.credit_all(&mut reading, sack);
+        if sack.ordered_gap_blocks().nth(MANY_GAPS).is_some() {
+            // What such a list has no room for arrived long before it is reported.
+            outcome.paths.iter_mut().for_each(|a| a.late = None);
+        }
+        self.complete(ledger, &mut outcome);
+        outcome
+    }
+
+    /// Keeps the memory of an outcome for the next one.
+    pub fn recycle(&mut self, outcome: AckOutcome) {
+        self.outcome = outcome;
+    }
+
+    /// Keeps the gap blocks of a SACK, to see later whether the peer reneged.
+    pub fn remember(&mut self, sack: &Sack) {
+        self.outstanding.remember(sack);
+    }
+
+    /// One record per path slot.
+    fn begin(&mut self, outcome: &mut AckOutcome, ledger: &PathViews, sack: &Sack, on: PathId) {
+        let last_gap = sack.ordered_gap_blocks().last().map_or(0, |b| b.end);
+        let cum_advanced = sack.header.cumulative_tsn_ack.is_after(self.cum_acked());
+        (outcome.delivered, outcome.messages, outcome.spurious) = (0, 0, 0);
+        outcome.paths.clear();
+        for i in 0..self.flights.len() {
+            let path = PathId(i as u8);
+            self.prune(path);
+            let earliest = self.earliest_on(path);
+            let f = &mut self.flights[i];
+            let settled = core::mem::take(&mut f.settled);
+            outcome.paths.push(PathAck {
+                info: AckInfo {
+                    path,
+                    return_path: on,
+                    cum_tsn: sack.header.cumulative_tsn_ack,
+                    cum_advanced,
+                    pseudo_cum_advanced: settled.front,
+                    rtx_pseudo_cum_advanced: false,
+                    earliest_outstanding: None,
+                    newly_acked: settled.bytes,
+                    newly_acked_chunks: settled.chunks,
+                    newly_acked_again: 0,
+                    flight_before: ledger.paths()[i].in_flight + settled.bytes,
+                    all_acked: false,
+                    rtt: None,
+                    newest_sent: settled.newest,
+                    newly_acked_range: None,
+                    highest_newly_acked: None,
+                    highest_reported: sack.header.cumulative_tsn_ack + u32::from(last_gap),
+                    paths_newly_acked: 0,
+                    dac_count: if ledger.peer_reports() { sack.header.flags.max(1) } else { 1 },
+                },
+                fronts: (f.originals.front().copied(), f.retransmitted.first().map(Outstanding::tsn)),
+                earliest,
+                settled_front: settled.front,
+                alive: settled.chunks > 0,
+                late: None,
+                payload: 0,
+            });
+        }
+    }
+
+    /// Credits everything the SACK covers and none before it did.
+    fn credit_all(&mut self, r: &mut Reading<'_>, sack: &Sack) {
+        let cum = sack.header.cumulative_tsn_ack;
+        while let Some(first) = self.outstanding.front() {
+            let tsn = first.info.tsn;
+            if tsn.is_after(cum) {
+                break;
+            }
+            self.credit(r, tsn);
+            let chunk = self.outstanding.pop().expect("front was there");
+            r.outcome.delivered += chunk.payload.len();
+            r.outcome.messages += u64::from(chunk.end && chunk.state != ChunkState::Abandoned);
+        }
+        let last = self.outstanding.next_tsn() - 1;
+        for block in sack.ordered_gap_blocks() {
+            let (mut from, to) = (cum + u32::from(block.start), lower(cum + u32::from(block.end), last));
+            while let Some(tsn) = self.outstanding.next_open(from, to) {
+                self.credit(r, tsn);
+                self.outstanding.cover(tsn);
+                from = tsn + 1;
+            }
+        }
+    }
+
+    /// Takes one acknowledged TSN, by cumulative TSN or gap block, once.
+    fn credit(&mut self, r: &mut Reading<'_>, tsn: Tsn) {
+        let Some(chunk) = self.outstanding.get(tsn) else { return };
+        let was_lost = match chunk.state {
+            ChunkState::GapAcked | ChunkState::Abandoned => return,
+            ChunkState::Lost(_) => true,
+            ChunkState::InFlight => false,
+        };
+        let (len, again) = (chunk.info.len, !chunk.info.sent_once());
+        let divided = if again { self.divide(r.ledger, tsn, r.reports) } else { Divided::One };
+        let credited = self.land(r, tsn, again, divided);
+        let info = &self.outstanding.get(tsn).expect("just seen").info;
+        let last = info.path();
+        let acks = &mut r.outcome.paths;
+        acks[last.index()].info.newly_acked_again += u32::from(info.losses > 0);
+        let one_path = !again || info.transmissions.iter().all(|t| t.path == last);
+        if was_lost {
+            acks[last.index()].credit(len);
+            r.outcome.spurious += 1;
+        }
+        // Whose arrival this proves: the only path it was on, else the one the SACK came back by.
+        if one_path {
+            acks[last.index()].arrived(tsn);
+        } else if divided == Divided::Known {
+            credited.iter().for_each(|p| acks[p.index()].arrived(tsn));
+        } else if info.on(r.on).is_some() {
+            acks[r.on.index()].arrived(tsn);
+        }
+        let ack = &mut acks[last.index()];
+        ack.alive |= one_path && !was_lost;
+        if !again {
+            ack.payload += len - 16;
+            let timed = &mut self.flights[last.index()].timed;
+            if *timed == Some(tsn) {
+                *timed = None;
+                ack.info.rtt = Some(r.now - info.transmissions[0].at);
+            }
+        }
+        if again || was_lost {
+            self.note_late(r, tsn, was_lost);
+        }
+        self.outstanding.set_state(tsn, ChunkState::GapAcked);
+    }
+
+    /// Takes the transmissions of `tsn` that arrived out of their flights; the paths that are credited with it.
+    fn land(&mut self, r: &mut Reading<'_>, tsn: Tsn, again: bool, divided: Divided) -> PathSet {
+        let mut credited = PathSet::default();
+        let Some(chunk) = self.outstanding.get_mut(tsn) else { return credited };
+        let len = chunk.info.len;
+        for t in chunk.info.transmissions.iter_mut().filter(|t| t.in_flight) {
+            t.in_flight = false;
+            if again {
+                self.flights[t.path.index()].retransmitted.leave(tsn);
+            }
+            r.ledger.leave(t.path, len);
+            let ack = &mut r.outcome.paths[t.path.index()];
+            if again {
+                if divided == Divided::Unknown || credited.contains(t.path) {
+                    continue;
+                }
+                credited.insert(t.path);
+            }
+            ack.alive |= divided == Divided::Known;
+            ack.credit(len);
+            if !again || divided == Divided::Known {
+                ack.info.newest_sent = ack.info.newest_sent.max(Some(t.at));
+            }
+        }
+        credited
+    }
+
+    /// `tsn` is acknowledged, after it was taken for lost (`was_lost`: and not sent again) or sent again. If a timeout took it for
+    /// lost and the answer can only be to its first transmission, the timeout was spurious.
+    fn note_late(&self, r: &mut Reading<'_>, tsn: Tsn, was_lost: bool) {
+        let Some(chunk) = self.outstanding.get(tsn) else { return };
+        let timeout = |path: PathId| self.flights[path.index()].timeout;
+        let [first, .., last] = &chunk.info.transmissions[..] else {
+            // What was acknowledged once before says nothing of the timeout.
+            let first = chunk.info.transmissions.first().filter(|_| was_lost && chunk.info.losses > 0);
+            let late = first.filter(|t| timeout(t.path).is_some_and(|at| t.at <= at));
+            if let Some(path) = late.map(|t| t.path) {
+                r.outcome.paths[path.index()].late = Some(tsn);
+            }
+            return;
+        };
+        let Some(at) = timeout(first.path).filter(|at| first.at <= *at) else { return };
+        let least = r.ledger.paths().iter().filter_map(|v| v.min_rtt).min().unwrap_or_default();
+        // Whatever was sent again since and could be answered by now may be what this answers.
+        let answers = |t: &Transmission| t.at >= at && r.now - t.at >= least;
+        if last.at >= at && !chunk.info.transmissions[1..].iter().any(answers) {
+            r.outcome.paths[first.path.index()].late = Some(tsn);
+        }
+    }
+
+    /// What is known once everything is credited.
+    fn complete(&mut self, ledger: &PathViews, outcome: &mut AckOutcome) {
+        let acks = &mut outcome.paths;
+        let highest = acks.iter().filter_map(|a| a.info.newly_acked_range).map(|r| r.1).reduce(higher);
+        let newly = acks.iter().filter(|a| a.info.newly_acked > 0).count() as u8;
+        for a in acks {
+            let path = a.info.path;
+            let (front_original, front_again) = a.fronts;
+            a.info.pseudo_cum_advanced |= front_original.is_some_and(|t| !self.in_flight_on(t, path));
+            a.info.rtx_pseudo_cum_advanced = front_again.is_some_and(|t| !self.in_flight_on(t, path));
+            self.prune(path);
+            a.info.earliest_outstanding = self.earliest_outstanding(path);
+            a.info.all_acked = ledger.paths()[path.index()].in_flight == 0;
+            a.info.highest_newly_acked = highest;
+            a.info.paths_newly_acked = newly;
+        }
+    }
+}
+
+/// What is known while a SACK is read.
+struct Reading<'a> {
+    ledger: &'a mut PathViews,
+    now: Instant,
+    on: PathId,
+    reports: &'a ArrivalReports,
+    outcome: &'a mut AckOutcome,
+}

@@ -1,0 +1,259 @@
+//! TSNs in flight on several paths at once.
+//!
+//! A SACK says that a TSN arrived, not which of its copies. Between two of ours the receiver, once it was asked, names the
+//! path of each arrival beside its SACKs (REPORT items COPIES and ARRIVALS, docs/wire-format.md), so that each copy leaves
+//! its own path's flight, lets its own window grow, and is missed there when it is lost. Towards other peers no window grows
+//! from such a TSN.
+//!
+//! A copy whose TSN is acknowledged while nothing is known of itself stays in its path's window as unsettled: the packet may
+//! still be in a queue there. It no longer counts in what the peer's receive window holds.
+
+use smallvec::SmallVec;
+
+use super::RetransmissionQueue;
+use crate::policy::{ChunkInfo, PathId, PathView, PathViews, Transmission};
+use crate::time::{Duration, Instant};
+use crate::tx::arrival_reports::ArrivalReports;
+use crate::tx::outstanding::{ChunkState, Outgoing};
+use crate::tx::path_ack::lower;
+use crate::wire::chunk::report::TsnRange;
+use crate::wire::serial::{StreamId, Tsn};
+
+/// A copy is lost when so many reports told of later ones on its path.
+const THRESHOLD: u8 = 3;
+
+/// A copy whose TSN was acknowledged by another one.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Unsettled {
+    pub(super) tsn: Tsn,
+    /// Book size, bytes.
+    pub(super) len: u64,
+    stream: StreamId,
+    sent: Transmission,
+    /// When it counts as arrived if the peer names no paths.
+    due: Instant,
+}
+
+impl Unsettled {
+    pub fn tsn(&self) -> Tsn {
+        self.tsn
+    }
+}
+
+/// What a SACK says of the transmissions of a TSN that are in flight.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(super) enum Divided {
+    /// They are all on one path.
+    One,
+    /// Those left in flight arrived.
+    Known,
+    /// One of them arrived, and nobody knows which.
+    Unknown,
+}
+
+/// Copies on a path of which the peer told since the last SACK.
+#[derive(Copy, Clone, Debug, Default)]
+pub(super) struct Settled {
+    pub bytes: u64,
+    pub chunks: u32,
+    /// When the newest of them was sent.
+    pub newest: Option<Instant>,
+    /// The earliest in flight on the path was among them.
+    pub front: bool,
+}
+
+impl RetransmissionQueue {
+    /// A copy of `tsn` leaves on `path` once there is room.
+    pub fn owe(&mut self, path: PathId, tsn: Tsn) {
+        self.drop_settled(path);
+        self.flights[path.index()].owed.push_back(tsn);
+    }
+
+    /// Whether copies wait for room on `path`.
+    pub fn owes(&self, path: PathId) -> bool {
+        !self.flights[path.index()].owed.is_empty()
+    }
+
+    /// The earliest copy that waited for room on `path`.
+    pub fn take_owed(&mut self, path: PathId) -> Option<&Outgoing> {
+        self.drop_settled(path);
+        let tsn = self.flights[path.index()].owed.pop_front()?;
+        self.outstanding.get(tsn)
+    }
+
+    /// No copies leave on `path` any more.
+    pub fn forget_owed(&mut self, path: PathId) {
+        self.flights[path.index()].owed.clear();
+    }
+
+    /// Takes away the chunks in front that need no copy on `path` any more.
+    fn drop_settled(&mut self, path: PathId) {
+        let (owed, outstanding) = (&mut self.flights[path.index()].owed, &self.outstanding);
+        let wanted = |tsn: &Tsn| {
+            let chunk = outstanding.get(*tsn).filter(|c| c.state == ChunkState::InFlight);
+            chunk.is_some_and(|c| c.info.on(path).is_none_or(|t| !t.in_flight))
+        };
+        while owed.front().is_some_and(|tsn| !wanted(tsn)) {
+            owed.pop_front();
+        }
+    }
+
+    /// Copies on `path` in `range` arrived.
+    pub fn settle(&mut self, ledger: &mut PathViews, path: PathId, range: TsnRange) {
+        let earliest = self.earliest_on(path);
+        let f = &mut self.flights[path.index()];
+        f.unsettled.retain(|copy| {
+            let here = range.contains(copy.tsn);
+            if here {
+                ledger.leave_path(path, copy.len);
+                f.settled.bytes += copy.len;
+                f.settled.chunks += 1;
+                f.settled.newest = f.settled.newest.max(Some(copy.sent.at));
+                f.settled.front |= Some(copy.tsn) == earliest;
+            }
+            !here
+        });
+    }
+
+    /// Counts a miss for copies on `path` that left before one that `reports` names, and takes those missed three times out of
+    /// the list; each is to be handed to [`Self::lose_copy`].
+    pub fn take_missed_copies(
+        &mut self,
+        now: Instant,
+        path: PathId,
+        reports: &ArrivalReports,
+    ) -> SmallVec<[Unsettled; 4]> {
+        let mut lost = SmallVec::new();
+        let newest = self.newest_arrival(path, reports).max(self.flights[path.index()].settled.newest);
+        let Some(newest) = newest else { return lost };
+        let since = reports.since().unwrap_or(now);
+        self.flights[path.index()].unsettled.retain_mut(|copy| {
+            copy.sent.misses += u8::from(copy.sent.at < newest && copy.sent.at >= since);
+            let gone = copy.sent.misses >= THRESHOLD;
+            if gone {
+                lost.push(*copy);
+            }
+            !gone
+        });
+        lost
+    }
+
+    /// Takes the first copy on `path` out of the list: it timed out, or the path was closed. It is to be handed to
+    /// [`Self::lose_copy`].
+    pub fn take_copy(&mut self, path: PathId) -> Option<Unsettled> {
+        self.flights[path.index()].unsettled.pop_front()
+    }
+
+    /// `copy`, which is in no list any more, leaves the flight of `path`; as policies see it.
+    pub fn lose_copy(ledger: &mut PathViews, path: PathId, copy: Unsettled) -> ChunkInfo {
+        ledger.leave_path(path, copy.len);
+        let Unsettled { tsn, len, stream, sent, .. } = copy;
+        let transmissions = smallvec::smallvec![sent];
+        ChunkInfo { tsn, len, stream, expires: None, transmissions, losses: 1 }
+    }
+
+    /// When the newest copy was sent that the peer named for `path` in this packet and that a SACK did not cover yet.
+    fn newest_arrival(&self, path: PathId, reports: &ArrivalReports) -> Option<Instant> {
+        let newest = reports.on(path).filter_map(|range| {
+            let on = self.outstanding.get(range.last)?.info.on(path)?;
+            on.in_flight.then_some(on.at)
+        });
+        newest.max()
+    }
+
+    /// Copies of `path` of which the peer will tell nothing, since it names no paths or did not yet, have arrived by now: the first
+    /// of them leaves; whether it was the earliest in flight there.
+    pub fn settle_due(
+        &mut self,
+        ledger: &mut PathViews,
+        now: Instant,
+        path: PathId,
+        reports: &ArrivalReports,
+        earliest: Option<Tsn>,
+    ) -> Option<bool> {
+        let since = reports.since();
+        let over = |c: &Unsettled| c.due <= now && since.is_none_or(|since| c.sent.at < since);
+        let unsettled = &mut self.flights[path.index()].unsettled;
+        let copy = unsettled.front().copied().filter(over)?;
+        unsettled.pop_front();
+        ledger.leave_path(path, copy.len);
+        Some(earliest == Some(copy.tsn))
+    }
+
+    /// Whether copies on `path` are not settled.
+    pub fn any_unsettled(&self, path: PathId) -> bool {
+        !self.flights[path.index()].unsettled.is_empty()
+    }
+
+    /// Whether a copy of `tsn` on `path` is not settled.
+    pub fn is_unsettled(&self, tsn: Tsn, path: PathId) -> bool {
+        self.flights[path.index()].unsettled.iter().any(|c| c.tsn == tsn)
+    }
+
+    /// The lowest TSN in flight on `path`, copies that are not settled included.
+    pub fn earliest_on(&self, path: PathId) -> Option<Tsn> {
+        let copies = self.flights[path.index()].unsettled.iter().map(|c| c.tsn);
+        copies.chain(self.earliest_outstanding(path)).reduce(lower)
+    }
+
+    /// A SACK covers `tsn`. Copies that did not arrive for certain leave it and stay in their paths' windows.
+    pub(super) fn divide(&mut self, ledger: &mut PathViews, tsn: Tsn, reports: &ArrivalReports) -> Divided {
+        let Some(chunk) = self.outstanding.get(tsn) else { return Divided::One };
+        let sent = chunk.info.transmissions.iter().filter(|t| t.in_flight);
+        let sent: SmallVec<[Transmission; 4]> = sent.copied().collect();
+        if sent.iter().all(|t| t.path == sent[0].path) {
+            return Divided::One;
+        }
+        let views = ledger.paths();
+        let due = |t: &Transmission| t.at + views[t.path.index()].srtt.unwrap_or(Duration::ZERO);
+        let named = reports.since().is_some_and(|since| sent.iter().all(|t| t.at >= since));
+        let first = sent.iter().map(due).min();
+        let arrived =
+            |t: &Transmission| if named { reports.names(tsn, t.path) } else { Some(due(t)) == first };
+        let stays: SmallVec<[(Transmission, Instant); 4]> =
+            sent.iter().filter(|t| !arrived(t)).map(|t| (*t, due(t))).collect();
+        for (t, due) in &stays {
+            self.leave_unsettled(ledger, tsn, t, *due);
+        }
+        if named { Divided::Known } else { Divided::Unknown }
+    }
+
+    fn leave_unsettled(&mut self, ledger: &mut PathViews, tsn: Tsn, sent: &Transmission, due: Instant) {
+        let Some(chunk) = self.outstanding.get_mut(tsn) else { return };
+        let same = |t: &&mut Transmission| t.path == sent.path && t.at == sent.at && t.in_flight;
+        let Some(t) = chunk.info.transmissions.iter_mut().find(same) else { return };
+        t.in_flight = false;
+        let (len, stream) = (chunk.info.len, chunk.info.stream);
+        let f = &mut self.flights[sent.path.index()];
+        f.retransmitted.leave(tsn);
+        let sent = Transmission { in_flight: false, misses: 0, ..*sent };
+        f.unsettled.push_back(Unsettled { tsn, len, stream, sent, due });
+        ledger.release(len);
+    }
+
+    /// Of the chunks first sent on slower paths than `fast`, and in flight there alone, the first that was not asked about.
+    pub fn next_not_copied(&self, views: &[PathView], fast: PathId) -> Option<(Tsn, PathId)> {
+        let cum = self.outstanding.cum_acked();
+        let slower = |i: &usize| *i != fast.index() && views[*i].srtt > views[fast.index()].srtt;
+        let first = |i: usize| {
+            let flight = &self.flights[i];
+            let asked = flight.copied.filter(|t| t.is_after(cum));
+            let at = asked.map_or(0, |asked| flight.originals.partition_point(|t| !t.is_after(asked)));
+            let alone = |t: &&Tsn| {
+                self.outstanding
+                    .get(**t)
+                    .is_some_and(|c| c.only_in_flight().is_some_and(|t| t.path.index() == i))
+            };
+            flight.originals.range(at..).find(alone).map(|t| (*t, PathId(i as u8)))
+        };
+        (0..views.len())
+            .filter(slower)
+            .filter_map(first)
+            .reduce(|a, b| if b.0.is_before(a.0) { b } else { a })
+    }
+
+    /// `tsn`, first sent on `path`, was asked about.
+    pub fn asked_for_copy(&mut self, path: PathId, tsn: Tsn) {
+        self.flights[path.index()].copied = Some(tsn);
+    }
+}

@@ -1,0 +1,338 @@
+//! Scripts from RFC 9260 §6.2.1 and §7.2.4, and any order of calls against the plain count.
+
+use proptest::prelude::*;
+use smallvec::smallvec;
+
+use super::*;
+use crate::policy::contract::fixture;
+use crate::time::Duration;
+use crate::tx::ArrivalReports;
+use crate::wire::chunk::report::TsnRange;
+use crate::wire::chunk::{GapBlock, Sack, SackHeader};
+use crate::wire::serial::{Ppid, Ssn, StreamId};
+
+const LEN: u64 = 116;
+
+/// A queue with its ledger, and a clock that moves a millisecond with each call.
+struct World {
+    rq: RetransmissionQueue,
+    ledger: PathViews,
+    reports: ArrivalReports,
+    now: Instant,
+}
+
+impl World {
+    fn new(paths: u8) -> Self {
+        let mut world = World {
+            rq: RetransmissionQueue::new(Tsn(1)),
+            ledger: PathViews::default(),
+            reports: ArrivalReports::default(),
+            now: Instant::ZERO,
+        };
+        for i in 0..paths {
+            world.ledger.put(fixture::path(i));
+            world.rq.open(PathId(i));
+        }
+        world
+    }
+
+    fn sent(&mut self, path: u8, next_tsn: Tsn) -> Transmission {
+        self.now = self.now + Duration::from_millis(1);
+        Transmission { path: PathId(path), at: self.now, next_tsn, in_flight: true, misses: 0 }
+    }
+
+    fn send(&mut self, path: u8) -> Tsn {
+        let tsn = self.rq.next_tsn();
+        let sent = self.sent(path, tsn + 1);
+        let info = ChunkInfo {
+            tsn,
+            len: LEN,
+            stream: StreamId(0),
+            expires: None,
+            transmissions: smallvec![sent],
+            losses: 0,
+        };
+        let chunk = Outgoing {
+            info,
+            state: ChunkState::InFlight,
+            requeued: None,
+            payload: vec![0; 100].into(),
+            message: u64::from(tsn.0),
+            ssn: Ssn(0),
+            ppid: Ppid(0),
+            unordered: false,
+            begin: true,
+            end: true,
+        };
+        self.rq.push(&mut self.ledger, chunk)
+    }
+
+    fn lose(&mut self, tsn: u32, path: u8) {
+        if self.rq.lose(&mut self.ledger, Tsn(tsn), PathId(path)).is_some() {
+            self.rq.judge(Tsn(tsn), PathId(path), LossCause::Congestion);
+        }
+    }
+
+    fn again(&mut self, tsn: u32, path: u8) {
+        let sent = self.sent(path, self.rq.next_tsn());
+        self.rq.push_again(&mut self.ledger, Tsn(tsn), sent).expect("it is outstanding");
+    }
+
+    fn copy(&mut self, tsn: u32, path: u8) -> Option<bool> {
+        let sent = self.sent(path, self.rq.next_tsn());
+        self.rq.push_copy(&mut self.ledger, Tsn(tsn), sent)
+    }
+
+    /// A SACK by path 0; what it means.
+    fn sack(&mut self, cum: u32, blocks: &[(u16, u16)]) -> AckOutcome {
+        let header = SackHeader { cumulative_tsn_ack: Tsn(cum), a_rwnd: 1 << 20, flags: 0 };
+        let blocks: Vec<_> =
+            blocks.iter().map(|(start, end)| GapBlock { start: *start, end: *end }).collect();
+        let sack = Sack::new(header, &blocks, &[]);
+        let outcome = self.rq.acknowledge(&mut self.ledger, self.now, &sack, PathId(0), &self.reports);
+        self.rq.remember(&sack);
+        self.reports.forget();
+        outcome
+    }
+
+    fn in_flight(&self) -> Vec<u64> {
+        self.ledger.paths().iter().map(|v| v.in_flight / LEN).collect()
+    }
+
+    fn check(&self) {
+        self.rq.assert_consistent(&self.ledger);
+    }
+}
+
+fn newly(outcome: &AckOutcome) -> Vec<u32> {
+    outcome.paths.iter().map(|a| a.info.newly_acked_chunks).collect()
+}
+
+/// RFC 9260 §6.2.1 D: what gap blocks report has left the flight, once, and stays until the cumulative TSN passes it.
+#[test]
+fn a_sack_takes_each_chunk_out_of_its_path_s_flight_once() {
+    let mut w = World::new(2);
+    for path in [0, 1, 0, 1, 0] {
+        w.send(path);
+    }
+    let first = w.sack(1, &[(2, 3)]);
+    assert_eq!((newly(&first), w.in_flight(), w.rq.len()), (vec![2, 1], vec![1, 1], 4));
+    assert_eq!((first.delivered, first.messages), (100, 1));
+    let again = w.sack(1, &[(2, 3)]);
+    assert_eq!((newly(&again), w.in_flight()), (vec![0, 0], vec![1, 1]));
+    let all = w.sack(5, &[]);
+    assert_eq!((newly(&all), w.in_flight(), w.rq.is_empty()), (vec![1, 1], vec![0, 0], true));
+    assert_eq!((all.delivered, all.messages), (400, 4));
+    assert!(all.paths.iter().all(|a| a.info.all_acked));
+    w.check();
+}
+
+/// Iyengar et al. (2006), CUC: the earliest chunk outstanding on a path moves although another path's hole keeps the
+/// cumulative TSN.
+#[test]
+fn progress_is_counted_by_path() {
+    let mut w = World::new(2);
+    for path in [0, 1, 1] {
+        w.send(path);
+    }
+    let outcome = w.sack(0, &[(2, 2)]);
+    let advanced: Vec<_> = outcome.paths.iter().map(|a| a.info.pseudo_cum_advanced).collect();
+    assert_eq!((advanced, outcome.paths[1].info.cum_advanced), (vec![false, true], false));
+    assert_eq!(outcome.paths[1].info.earliest_outstanding, Some(Tsn(3)));
+    w.check();
+}
+
+/// RFC 9260 §6.2.1 D iii: what a later SACK leaves out may have been dropped by the peer. Not before a timeout, since SACKs
+/// of several paths overtake each other.
+#[test]
+fn what_the_peer_reneges_on_is_lost_at_the_next_timeout() {
+    let mut w = World::new(1);
+    for _ in 0..3 {
+        w.send(0);
+    }
+    w.sack(0, &[(2, 3)]);
+    w.sack(0, &[(2, 2)]);
+    assert!(w.rq.get(Tsn(3)).is_some_and(Outgoing::acked), "not yet");
+    w.rq.requeue_doubted(false);
+    assert_eq!(w.rq.lost().iter().copied().collect::<Vec<_>>(), [Tsn(3)]);
+    w.rq.requeue_doubted(true);
+    assert_eq!(
+        w.rq.lost().iter().copied().collect::<Vec<_>>(),
+        [Tsn(2), Tsn(3)],
+        "nothing else is left to send"
+    );
+    w.check();
+}
+
+/// A chunk is lost when no transmission of it is under way any more; acknowledged after all, it was no loss.
+#[test]
+fn a_loss_is_of_one_transmission() {
+    let mut w = World::new(2);
+    w.send(0);
+    assert_eq!(w.copy(1, 1), Some(false), "new on its path");
+    w.lose(1, 0);
+    assert_eq!((w.rq.lost().len(), w.in_flight()), (0, vec![0, 1]));
+    w.lose(1, 1);
+    assert_eq!((w.rq.lost().len(), w.in_flight()), (1, vec![0, 0]));
+    assert_eq!(w.copy(1, 1), None, "what is lost is sent again, not copied");
+    let outcome = w.sack(1, &[]);
+    assert_eq!((outcome.spurious, w.rq.is_empty()), (1, true));
+    w.check();
+}
+
+/// Without word of which copy arrived, no window grows, the copy that seems to be under way stays in its path's flight, and
+/// the peer's window has to hold the chunk once.
+#[test]
+fn of_copies_nobody_named_the_later_one_stays_in_flight() {
+    let mut w = World::new(2);
+    w.send(0);
+    w.copy(1, 1);
+    let outcome = w.sack(1, &[]);
+    assert_eq!((newly(&outcome), w.in_flight(), w.ledger.in_flight()), (vec![0, 0], vec![0, 1], 0));
+    assert!(w.rq.is_unsettled(Tsn(1), PathId(1)));
+    w.check();
+    // The peer names it: it settles, and counts with the next SACK.
+    w.send(0);
+    w.rq.settle(&mut w.ledger, PathId(1), TsnRange { first: Tsn(1), last: Tsn(1) });
+    assert_eq!(newly(&w.sack(2, &[])), [1, 1]);
+    assert_eq!(w.in_flight(), [0, 0]);
+    w.check();
+}
+
+/// With word of it, each copy is credited to its own path.
+#[test]
+fn copies_that_are_named_count_on_their_own_paths() {
+    let mut w = World::new(2);
+    w.reports.begin(Instant::ZERO);
+    w.send(0);
+    w.copy(1, 1);
+    assert!(w.reports.take(PathId(1), TsnRange { first: Tsn(1), last: Tsn(1) }));
+    let outcome = w.sack(1, &[]);
+    assert_eq!((newly(&outcome), w.in_flight()), (vec![0, 1], vec![1, 0]));
+    // Three reports of later arrivals on path 0: its copy was lost.
+    for n in 2..=4 {
+        w.send(0);
+        assert!(w.reports.take(PathId(0), TsnRange { first: Tsn(n), last: Tsn(n) }));
+        let lost = w.rq.take_missed_copies(w.now, PathId(0), &w.reports);
+        assert_eq!(lost.len(), usize::from(n == 4), "report {}", n - 1);
+        for copy in lost {
+            RetransmissionQueue::lose_copy(&mut w.ledger, PathId(0), copy);
+        }
+        w.reports.forget();
+    }
+    assert_eq!(w.in_flight(), [3, 0]);
+    w.check();
+}
+
+/// RFC 5682's conclusion: what a spurious timeout took for lost is under way as before, from the late one on.
+#[test]
+fn a_spurious_timeout_is_undone() {
+    let mut w = World::new(1);
+    for _ in 0..4 {
+        w.send(0);
+    }
+    let mut gone = Vec::new();
+    w.rq.take_flight(PathId(0), &mut gone);
+    gone.iter().for_each(|t| w.lose(t.0, 0));
+    w.rq.set_timeout(PathId(0), Some(w.now));
+    w.again(1, 0);
+    let outcome = w.sack(2, &[]);
+    assert_eq!(outcome.paths[0].late, Some(Tsn(2)), "it was not sent again");
+    assert_eq!(w.rq.undo_timeout(&mut w.ledger, PathId(0), Tsn(2), 3), Some(2));
+    assert_eq!((w.in_flight(), w.rq.lost().len()), (vec![2], 0));
+    w.check();
+}
+
+/// RFC 6298's Karn: the round trip of a chunk that was sent twice is not taken.
+#[test]
+fn only_what_was_sent_once_is_timed() {
+    let mut w = World::new(2);
+    for (tsn, copied) in [(1, false), (2, true)] {
+        w.send(0);
+        w.rq.time(PathId(0), Tsn(tsn));
+        if copied {
+            w.copy(tsn, 1);
+        }
+        let sent = w.now;
+        w.now = w.now + Duration::from_millis(49);
+        let rtt = w.sack(tsn, &[]).paths[0].info.rtt;
+        assert_eq!(rtt, (!copied).then(|| w.now - sent));
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Send(u8),
+    Lose(u32, u8),
+    Again(u32, u8),
+    Copy(u32, u8),
+    Abandon(u32),
+    Timeout(u8),
+    Undo(u8),
+    Sack(u32, Vec<(u16, u16)>),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let (tsn, path) = (0..30u32, 0..3u8);
+    let blocks = prop::collection::vec((1..20u16, 0..6u16), 0..3);
+    prop_oneof![
+        4 => path.clone().prop_map(Step::Send),
+        2 => (tsn.clone(), path.clone()).prop_map(|(t, p)| Step::Lose(t, p)),
+        2 => (tsn.clone(), path.clone()).prop_map(|(t, p)| Step::Again(t, p)),
+        2 => (tsn.clone(), path.clone()).prop_map(|(t, p)| Step::Copy(t, p)),
+        1 => tsn.clone().prop_map(Step::Abandon),
+        1 => path.clone().prop_map(Step::Timeout),
+        1 => path.prop_map(Step::Undo),
+        3 => (0..4u32, blocks).prop_map(|(cum, blocks)| Step::Sack(cum, blocks)),
+    ]
+}
+
+proptest! {
+    /// Whatever happens in whatever order, ledger and lists agree with the chunks, and each byte that was sent is in flight,
+    /// acknowledged, lost or abandoned.
+    #[test]
+    fn the_books_agree(steps in prop::collection::vec(step(), 1..200)) {
+        let mut w = World::new(3);
+        for step in steps {
+            let base = w.rq.cum_acked().0 + 1;
+            match step {
+                Step::Send(path) => {
+                    w.send(path);
+                }
+                Step::Lose(t, path) => w.lose(base + t, path),
+                Step::Again(t, path) => {
+                    if w.rq.get(Tsn(base + t)).is_some_and(|c| matches!(c.state, ChunkState::Lost(_))) {
+                        w.again(base + t, path);
+                    }
+                }
+                Step::Copy(t, path) => drop(w.copy(base + t, path)),
+                Step::Abandon(t) => {
+                    w.rq.abandon(&mut w.ledger, Tsn(base + t));
+                    (0..3).for_each(|p| w.rq.prune(PathId(p)));
+                }
+                Step::Timeout(path) => {
+                    let mut gone = Vec::new();
+                    w.rq.take_flight(PathId(path), &mut gone);
+                    gone.iter().for_each(|t| w.lose(t.0, path));
+                    while let Some(copy) = w.rq.take_copy(PathId(path)) {
+                        RetransmissionQueue::lose_copy(&mut w.ledger, PathId(path), copy);
+                    }
+                    w.rq.set_timeout(PathId(path), Some(w.now));
+                    w.rq.requeue_doubted(false);
+                }
+                Step::Undo(path) => drop(w.rq.undo_timeout(&mut w.ledger, PathId(path), Tsn(base), 3)),
+                Step::Sack(cum, blocks) => {
+                    let highest = w.rq.next_tsn().0 - 1;
+                    let mut end = 1;
+                    let blocks: Vec<_> = blocks.iter().map(|(gap, len)| {
+                        let start = end + gap;
+                        end = start + len;
+                        (start, end)
+                    }).collect();
+                    w.sack((base - 1 + cum).min(highest), &blocks);
+                }
+            }
+            w.check();
+        }
+    }
+}
