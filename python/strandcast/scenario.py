@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, overload
 
 import polars as pl
 
-from strandcast import _native
+import strandcast._native as _native
 from strandcast.errors import ScenarioError, ScenarioWarning
 
 Value = bool | int | float | str | Sequence["Value"] | Mapping[str, "Value"]
@@ -183,7 +183,7 @@ class Scenario:
 
     def __reduce__(self) -> tuple[Any, ...]:
         mine = self._source
-        return _rebuild, (mine.text, mine.file, mine.sets, mine.files)
+        return rebuilt, (mine.text, mine.file, mine.sets, mine.files)
 
 
 PACKAGED = pathlib.Path(__file__).parent / "scenarios"
@@ -271,7 +271,7 @@ def _outside() -> int:
     return level
 
 
-def _rebuild(text: str, file: str, sets: list[str], files: dict[str, str]) -> Scenario:
+def rebuilt(text: str, file: str, sets: Sequence[str], files: dict[str, str]) -> Scenario:
     """The scenario, on its way between processes and machines: no file is read again."""
     return Scenario(_native.Source(text, file, sets, files))
 

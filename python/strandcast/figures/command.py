@@ -157,7 +157,7 @@ def make(wanted: Wanted, paper: Paper, figure: Figure, cluster: Cluster) -> Made
         print(f"{paper.name} Fig. {figure.name}: not drawn, {lacking} cells lack runs", flush=True)
         return None
     # Loads for a second: not before runs.
-    from strandcast.figures import draw
+    import strandcast.figures.draw as draw
 
     name = draw.name(paper, figure)
     forget(wanted.out, name)
@@ -176,7 +176,8 @@ def found(wanted: Wanted, paper: Paper, figure: Figure, made: Made) -> Found:
 
 def report(wanted: Wanted, paper: Paper, made: Made) -> pathlib.Path:
     """Writes a paper's page, about its figures in the folder that are made of such runs, if the store has these."""
-    from strandcast.figures import draw, page
+    import strandcast.figures.draw as draw
+    import strandcast.figures.page as page
 
     fewest, results = made, {}
     for figure in paper.figures:
@@ -192,7 +193,7 @@ def report(wanted: Wanted, paper: Paper, made: Made) -> pathlib.Path:
 
 def tables(wanted: Wanted, docs: pathlib.Path) -> list[pathlib.Path]:
     """Fills the documentation's tables with the papers that have all of their runs."""
-    from strandcast.figures import tables
+    import strandcast.figures.tables as tables
 
     results = {}
     for paper in PAPERS:

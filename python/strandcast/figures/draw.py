@@ -17,7 +17,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import ScaledTranslation, Transform
 
-from strandcast.figures import style
+import strandcast.figures.style as style
 from strandcast.figures.claims import NOT_REPRODUCED, REPRODUCED, SIGN_ONLY, UNDECIDED, Judged
 from strandcast.figures.results import Found, shortened
 from strandcast.figures.spec import Claim, Figure, Key, Measure, Paper, Point

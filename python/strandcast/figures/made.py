@@ -6,7 +6,7 @@ import dataclasses
 import json
 import pathlib
 
-from strandcast import _native
+from strandcast.version import results_epoch
 
 FULL = 30
 """So many runs of each cell are full ones at least."""
@@ -26,7 +26,7 @@ class Made:
     runs: int
     quick: bool = False
     schemes: tuple[str, ...] = ()
-    epoch: int = _native.RESULTS_EPOCH
+    epoch: int = results_epoch()
 
     @property
     def full(self) -> bool:

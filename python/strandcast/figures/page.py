@@ -13,13 +13,14 @@ from collections.abc import Iterable, Mapping, Sequence
 import jinja2
 from markupsafe import Markup, escape
 
-from strandcast import _native
-from strandcast.figures import draw, tables
+import strandcast.figures.draw as draw
+import strandcast.figures.tables as tables
 from strandcast.figures.claims import NOT_REPRODUCED, REPRODUCED, SIGN_ONLY, UNDECIDED, Judged
 from strandcast.figures.findings import FINDINGS, Finding
 from strandcast.figures.made import Made, forget, note, noted, whole
 from strandcast.figures.results import Found, cell
 from strandcast.figures.spec import Claim, Figure, Paper, Term
+from strandcast.version import VERSION, results_epoch
 
 VERDICTS = (REPRODUCED, UNDECIDED, SIGN_ONLY, NOT_REPRODUCED)
 
@@ -233,5 +234,5 @@ def prose(text: str) -> Markup:
 
 def render(template: str, **values: object) -> str:
     """A template's text with these values."""
-    common = {"version": _native.VERSION, "epoch": _native.RESULTS_EPOCH}
+    common = {"version": VERSION, "epoch": results_epoch()}
     return environment().get_template(template).render(**common, **values)

@@ -6,7 +6,7 @@ import pathlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from strandcast.figures import findings
+import strandcast.figures.findings as findings
 from strandcast.figures.claims import SIGN_ONLY, Judged
 from strandcast.figures.made import whole
 from strandcast.figures.results import Found
