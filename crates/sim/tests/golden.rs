@@ -22,14 +22,32 @@ use support::Schemes;
 const TIME: Duration = Duration::from_secs(30);
 /// Where every preset runs: three paths with losses in bursts and background load.
 const COMPARED: &str = "000/fig4.toml";
+/// The papers' experiments, and what golden lines call them.
+const CALLED: [(&str, &str); 3] = [("xu2015/", "000/"), ("cao2016/", "001/"), ("liu2019/", "002/")];
 const GOLDEN: &str = include_str!("golden.txt");
 const EPOCHS: &str = include_str!("epochs.txt");
 
-fn scenarios() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// All scenario files, by name, but those that measure profile `live`, whose mechanisms are judged by their effect
+/// All scenario files, by what golden lines call them.
+fn scenarios() -> BTreeMap<String, PathBuf> {
+    let folders = ["experiments", "scenarios"].map(|folder| root().join(folder));
+    let named = |folder: &PathBuf| {
+        let name = |path: &Path| path.strip_prefix(folder).expect("it was found there").display().to_string();
+        files(folder).into_iter().map(|path| (called(&name(&path)), path)).collect::<Vec<_>>()
+    };
+    folders.iter().flat_map(named).collect()
+}
+
+/// What golden lines call a run.
+fn called(name: &str) -> String {
+    let known = CALLED.iter().find_map(|(now, called)| Some(format!("{called}{}", name.strip_prefix(now)?)));
+    known.unwrap_or_else(|| name.to_owned())
+}
+
+/// The scenario files of a folder, but those that measure profile `live`, whose mechanisms are judged by their effect
 /// (`random_networks.rs`).
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
@@ -44,7 +62,6 @@ fn files(folder: &Path) -> Vec<PathBuf> {
             found.push(path);
         }
     }
-    found.sort();
     found
 }
 
@@ -80,10 +97,9 @@ fn metrics(result: &RunResult) -> String {
 
 #[test]
 fn scenarios_and_presets_give_what_they_gave() {
-    let root = scenarios();
-    let name = |path: &Path| path.strip_prefix(&root).expect("it was found there").display().to_string();
-    let mut lines: String = files(&root).iter().map(|path| line(&name(path), &short(path), None)).collect();
-    let compared = short(&root.join(COMPARED));
+    let scenarios = scenarios();
+    let mut lines: String = scenarios.iter().map(|(name, path)| line(name, &short(path), None)).collect();
+    let compared = short(&scenarios[COMPARED]);
     assert!(compared.flows.values().any(|flow| flow.compare), "{COMPARED} marks whom schemes are for");
     for preset in presets() {
         lines += &line(&format!("{COMPARED}:{}", preset.name), &compared, Some(preset.name));
@@ -211,7 +227,7 @@ fn epochs_that_are_none() {
 
 #[test]
 fn metrics_have_a_digest() {
-    let path = scenarios().join("examples/first.toml");
+    let path = root().join("scenarios/examples/first.toml");
     let mut simulation = Simulation::new(&short(&path), &Schemes, 1, None).expect("it was read");
     let result = simulation.run(RunOptions::default(), &mut ()).expect("nobody breaks it off");
     let with = |change: &dyn Fn(&mut Vec<Metric>)| {
@@ -235,7 +251,7 @@ fn moved_lines_are_told_from_new_ones() {
 
 #[test]
 fn schemes_share_the_draws_of_links_and_background_load() {
-    let path = scenarios().join("000/fig4.toml");
+    let path = root().join("experiments/xu2015/fig4.toml");
     let mut scenario = scenario::load(&path, &[]).unwrap_or_else(|error| panic!("{error}"));
     scenario.run.time = TIME;
     let offered = |scheme: &str| {
