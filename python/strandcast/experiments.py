@@ -52,7 +52,7 @@ def folder(given: pathlib.Path | None = None) -> pathlib.Path:
     if root is None:
         raise LookupError(
             f"the papers' experiments are not in the package: run this in a clone of {CLONE} (version {VERSION}), "
-            "or name the clone's folder by --experiments experiments"
+            "or name its folder experiments with --experiments DIR"
         )
     return root / "experiments"
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pathlib
+import re
+import subprocess
 
 import pytest
 
@@ -31,3 +33,30 @@ def test_without_a_clone_it_says_where_the_network_is(tmp_path: pathlib.Path, mo
     monkeypatch.chdir(tmp_path)
     with pytest.raises(sc.ScenarioError, match=r"it is experiments/cao2016/fig5.toml of a clone of https://"):
         sc.Scenario.example("001/fig5")
+
+
+NUMBERED = re.compile(
+    r"\b[Pp]apers?[ _-]?00[0-4]\b|scenarios/00[0-4]\b|figures 00[0-4]\b|\b00[0-4]-fig-"
+    r"|[\"`(]00[0-2](?:/|[\"`] )|\b00[0-2] (?:eq|Fig)"
+)
+KNOW = {
+    "CHANGELOG.md",
+    "crates/cli/src/args.rs",
+    "crates/cli/src/loaded.rs",
+    "docs/papers.md",
+    "python/strandcast/experiments.py",
+    "python/strandcast/scenario.py",
+    "tests/python/test_figures_command.py",
+    "tests/python/test_former_names.py",
+}
+"""Files that say what former numbers are called now."""
+
+
+def test_nobody_else_calls_papers_by_numbers(root: pathlib.Path) -> None:
+    listed = subprocess.run(["git", "ls-files"], cwd=root, check=True, capture_output=True, text=True)
+    kinds = (".md", ".rs", ".py", ".toml", ".yml", ".cff", "Makefile")
+    names = [
+        name for name in listed.stdout.splitlines() if name.endswith(kinds) and not name.endswith("tests/golden.rs")
+    ]
+    found = {name for name in names if NUMBERED.search((root / name).read_text(encoding="utf-8"))}
+    assert found <= KNOW

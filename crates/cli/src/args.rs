@@ -382,6 +382,15 @@ mod tests {
     }
 
     #[test]
+    fn a_papers_network_has_its_former_name_until_0_2() {
+        for name in ["xu2015", "paper-000"] {
+            let args = Args::try_parse_from(["strandcast", "demo", "--network", name]).unwrap();
+            let Command::Demo(demo) = args.command else { panic!("{name}: not the demo") };
+            assert_eq!(demo.network, NetworkName::Xu2015);
+        }
+    }
+
+    #[test]
     fn listen_may_be_left_out() {
         let parse = |args: &[&str]| match Args::try_parse_from(args).unwrap().command {
             Command::Receive(r) => (r.listen, r.output),
