@@ -1,6 +1,6 @@
 # The only entry point.
 #
-#   make demo    a real video over three emulated links; report in target/demo/report.html (ARGS="--network paper-000")
+#   make demo    a real video over three emulated links; report in target/demo/report.html (ARGS="--network xu2015")
 #   make test    everything that must pass, Rust and Python; installs what it needs when root, else names what it skips
 #   make scheme  what a new scheme or part has to pass, in one go (ARGS=NAME; docs/adding-a-scheme.md)
 #   make lint    formatting, clippy, ruff, mypy, the crates' walls, licences

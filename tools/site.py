@@ -1,7 +1,7 @@
 """What the site needs beyond mkdocs, done when it is built, so that its pages load nothing from elsewhere.
 
 Links to files of the repository that are no pages become their names, Mermaid's diagrams become SVG (tools/diagrams draws them),
-formulas become MathML, and the pages of figures, which mkdocs only copies, lead back to the site.
+and formulas become MathML.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ LOADER = re.compile(
     r"(?:<!-- [^>]*-->\s*)?<script\b[^>]*>(?:(?!</script>).)*(?:mermaid|MathJax)(?:(?!</script>).)*</script>", re.DOTALL
 )
 """What notebooks come with to draw diagrams and formulas with scripts from elsewhere."""
-BACK = '<a href="../index.html">Strandcast</a><a href="../reproduction.html">How they were made</a>'
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
@@ -78,9 +77,3 @@ def on_page_content(html: str, *, page: Page, config: MkDocsConfig, files: Files
 def mathml(formula: str, display: str) -> str:
     """A formula in TeX, as it stands in HTML, as MathML."""
     return convert(html.unescape(formula.strip()), display=display)
-
-
-def on_post_build(*, config: MkDocsConfig) -> None:
-    """Gives the pages of figures their way back."""
-    for path in pathlib.Path(config.site_dir, "figures").glob("*.html"):
-        path.write_text(path.read_text(encoding="utf-8").replace("<!-- site -->", BACK), encoding="utf-8")

@@ -3,7 +3,7 @@
 ```python
 import strandcast as sc
 
-scenario = sc.Scenario.example("000/fig4").set("links.b_access.loss.uniform.rate", 0.02)
+scenario = sc.Scenario.example("first").set("links.wifi.loss.uniform.rate", 0.02)
 result = sc.run(scenario, scheme=["cmt", "cmt-la"], runs=30)
 result.mean("goodput_bps")
 ```

@@ -9,7 +9,7 @@ import signal
 import sys
 from typing import NoReturn
 
-from strandcast import _native
+import strandcast._native as _native
 from strandcast.errors import StrandcastError
 
 LAB = {

@@ -6,7 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from strandcast import _native, policies
+import strandcast._native as _native
+import strandcast.policies as policies
 
 
 def perf(

@@ -8,17 +8,17 @@ import pickle
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from strandcast import _native
 from strandcast.errors import EpochError
 from strandcast.policies import Scheme, packed
 from strandcast.runs import run
-from strandcast.scenario import Scenario
+from strandcast.scenario import Scenario, rebuilt
 from strandcast.store import Cell, pack
+from strandcast.version import VERSION, results_epoch
 
 
 def stamp() -> tuple[int, str]:
     """What two processes must have alike for their results to belong together."""
-    return _native.RESULTS_EPOCH, _native.VERSION
+    return results_epoch(), VERSION
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Base:
 @functools.lru_cache(maxsize=32)
 def _point(base: Base, settings: tuple[str, ...]) -> Scenario:
     """The scenario with its settings."""
-    return Scenario(_native.Source(base.text, base.file, settings, dict(base.files)))
+    return rebuilt(base.text, base.file, settings, dict(base.files))
 
 
 @functools.lru_cache(maxsize=32)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+import strandcast.figures.style as style
 from strandcast.errors import StrandcastError
-from strandcast.figures import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from strandcast import _native
+import strandcast._native as _native
 from strandcast._native import Assignment, Backlog, Limit, Signal, View
 from strandcast.digests import Digest
 from strandcast.errors import ContractError, SchemeError

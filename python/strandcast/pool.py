@@ -182,7 +182,7 @@ def work(number: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
     # Imported, all of it, before the first run is waited for.
-    from strandcast import orders
+    import strandcast.orders as orders
 
     connection = Connection(number)
     asked: queue.SimpleQueue[tuple[int, orders.Base | None, orders.Order]] = queue.SimpleQueue()

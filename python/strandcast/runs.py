@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from strandcast import _native, policies, stats
+import strandcast._native as _native
+import strandcast.policies as policies
+import strandcast.stats as stats
 from strandcast.errors import MetricError, SchemeError
 from strandcast.progress import runs_bar
 
@@ -402,7 +404,7 @@ class Result:
         Raises:
             MetricError: No run has such a metric.
         """
-        from strandcast import plots
+        import strandcast.plots as plots
 
         runs = self.metric(name, kind=kind, subject=subject, part=part)
         return plots.metric(runs, self.mean(name, kind=kind, subject=subject, part=part), name, self._title)
@@ -422,7 +424,7 @@ class Result:
             ValueError: No step of time series was given to `run`, or there is no such seed.
             StrandcastError: There is no such metric, or subject.
         """
-        from strandcast import plots
+        import strandcast.plots as plots
 
         _, number = self._one(None, seed)
         if self.series.is_empty():

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, overload
 
 import polars as pl
 
-from strandcast import _native
+import strandcast._native as _native
 from strandcast.errors import ScenarioError, ScenarioWarning
 
 Value = bool | int | float | str | Sequence["Value"] | Mapping[str, "Value"]
@@ -75,6 +75,8 @@ class Scenario:
             ScenarioError: There is no such example.
         """
         there = examples()
+        if former := _former(name):
+            return cls.load(former)
         if name not in there:
             problem = f"there are {', '.join(there)}"
             raise ScenarioError(f"there is no example {name!r}; {problem}", problem=problem)
@@ -183,7 +185,7 @@ class Scenario:
 
     def __reduce__(self) -> tuple[Any, ...]:
         mine = self._source
-        return _rebuild, (mine.text, mine.file, mine.sets, mine.files)
+        return rebuilt, (mine.text, mine.file, mine.sets, mine.files)
 
 
 PACKAGED = pathlib.Path(__file__).parent / "scenarios"
@@ -193,7 +195,7 @@ PACKAGED = pathlib.Path(__file__).parent / "scenarios"
 def examples() -> dict[str, str]:
     """The scenarios that come with the package, for `Scenario.example`: name to title.
 
-    Those named as `000/fig4` are the networks of papers; docs/paper-networks.md tells of them.
+    The networks of papers are in the folder `experiments` of a clone (docs/paper-networks.md).
     """
     files = sorted(PACKAGED.glob("*/*.toml"), key=lambda file: (file.parent.name != "examples", file))
     names = [file.relative_to(PACKAGED).with_suffix("").as_posix().removeprefix("examples/") for file in files]
@@ -202,6 +204,28 @@ def examples() -> dict[str, str]:
 
 def _example(name: str) -> pathlib.Path:
     return PACKAGED / f"{name if '/' in name else f'examples/{name}'}.toml"
+
+
+# Until 0.2.
+def _former(name: str) -> pathlib.Path | None:
+    """The file in the clone of what was packaged as `000/fig4`; None if it is no such name.
+
+    Raises:
+        ScenarioError: No clone is around the working directory.
+    """
+    import strandcast.experiments as experiments
+
+    number, _, figure = name.partition("/")
+    if number not in experiments.FORMER:
+        return None
+    key = experiments.key(number)
+    problem = f"it is experiments/{key}/{figure}.toml of a clone of {experiments.CLONE} now"
+    root = experiments.repository()
+    if root is None:
+        raise ScenarioError(f"there is no example {name!r}; {problem}", problem=problem)
+    where = f"{name!r} is no longer packaged: use Scenario.load('experiments/{key}/{figure}.toml')"
+    warnings.warn(where, DeprecationWarning, stacklevel=_outside())
+    return root / "experiments" / key / f"{figure}.toml"
 
 
 class Doubt(NamedTuple):
@@ -271,7 +295,7 @@ def _outside() -> int:
     return level
 
 
-def _rebuild(text: str, file: str, sets: list[str], files: dict[str, str]) -> Scenario:
+def rebuilt(text: str, file: str, sets: Sequence[str], files: dict[str, str]) -> Scenario:
     """The scenario, on its way between processes and machines: no file is read again."""
     return Scenario(_native.Source(text, file, sets, files))
 

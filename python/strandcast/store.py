@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from strandcast import _native
 from strandcast.errors import StoreError
 from strandcast.policies import Scheme, key_of
+from strandcast.version import VERSION, results_epoch
 
 if TYPE_CHECKING:
     from strandcast.runs import Result
@@ -99,7 +99,7 @@ class Store:
         self._described: set[str] = set()
 
     def _epoch(self) -> pathlib.Path:
-        return self.folder / f"epoch={_native.RESULTS_EPOCH}"
+        return self.folder / f"epoch={results_epoch()}"
 
     def _cell(self, key: Key) -> pathlib.Path:
         return self._epoch() / f"scenario={key.hash}" / f"scheme={urllib.parse.quote(key.spec, safe='')}"
@@ -131,7 +131,7 @@ class Store:
             "set": list(scenario.settings),
             "profiles": scenario.profiles,
             "traces": sorted(map(str, scenario._source.files)),
-            "version": _native.VERSION,
+            "version": VERSION,
         }
         if not (folder / "point.json").exists():
             self._write(folder / "scenario.toml", scenario._source.text.encode())
@@ -233,17 +233,17 @@ class Store:
             StoreError: That is not told here, or its traces have changed since.
         """
         from strandcast.errors import ScenarioError
-        from strandcast.scenario import Scenario
+        from strandcast.scenario import rebuilt
 
         about = self.about(scenario)
         path = self.folder / "_scenarios" / scenario / "scenario.toml"
         try:
-            source = _native.Source(path.read_text(encoding="utf-8"), about["file"], about["set"], {})
+            found = rebuilt(path.read_text(encoding="utf-8"), about["file"], about["set"], {})
         except (OSError, ScenarioError) as error:
             raise StoreError(f"{path}: {error}") from error
-        if source.hash != scenario:
+        if found.hash != scenario:
             raise StoreError(f"{path}: it, or a trace it refers to, has changed since the runs were made")
-        return Scenario(source)
+        return found
 
     def __repr__(self) -> str:
         return f"<Store {self.folder}>"
@@ -259,7 +259,7 @@ def pack(result: Result, spec: str, settings: Sequence[str]) -> bytes:
     about = {
         "spec": spec,
         "settings": json.dumps(list(settings)),
-        "version": _native.VERSION,
+        "version": VERSION,
         "fingerprint": fingerprint,
     }
     file = io.BytesIO()

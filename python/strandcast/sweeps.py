@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from strandcast import _native, pool
+import strandcast.pool as pool
 from strandcast.errors import MetricError, StoreError, SweepError
 from strandcast.policies import Scheme
 from strandcast.progress import runs_bar
@@ -20,6 +20,7 @@ from strandcast.runs import Explanation, Result, check, given, pairs, parts, run
 from strandcast.scenario import Scenario, Value, toml
 from strandcast.stats import t_quantile
 from strandcast.store import Cell, Key, Store
+from strandcast.version import results_epoch
 
 if TYPE_CHECKING:
     import xarray
@@ -119,7 +120,7 @@ def complete(
             pool.compute(store, lacking, min(jobs or cores(), len(lacking)), bar)
         else:
             # Dask takes longer to load than many a sweep to make.
-            from strandcast import cluster
+            import strandcast.cluster as cluster
 
             cluster.compute(stack.enter_context(cluster.connected(client)), store, lacking, bar)
     return len(lacking)
@@ -253,7 +254,7 @@ class Sweep:
         store = Store(folder)
         keys = store.keys()
         if not keys:
-            raise StoreError(f"{folder}: there are no results of epoch {_native.RESULTS_EPOCH}")
+            raise StoreError(f"{folder}: there are no results of epoch {results_epoch()}")
         about = {scenario: store.about(scenario) for scenario in {key.hash for key in keys}}
         values = {scenario: _settings(told["set"]) for scenario, told in about.items()}
         if len({told["title"] for told in about.values()}) > 1:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from strandcast import _native
+import strandcast._native as _native
 from strandcast.errors import TraceError
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class Trace:
             ax: Where to draw; None: axes of a figure of its own (`.figure`).
             bin_s: Length of a bin in seconds.
         """
-        from strandcast import plots
+        import strandcast.plots as plots
 
         return plots.trace(self, ax, bin_s)
 

@@ -46,14 +46,14 @@ def main(arguments: list[str]) -> int:
 
 
 def _save(figure: Figure, out: pathlib.Path) -> None:
-    from strandcast.figures import style
+    import strandcast.figures.style as style
 
     with style.use():
         figure.savefig(out, dpi=style.DPI, metadata={"Date": None} if out.suffix == ".svg" else None)
 
 
 def _traces(files: list[pathlib.Path], bin_s: float) -> Figure:
-    from strandcast import plots
+    import strandcast.plots as plots
     from strandcast.traces import Trace
 
     for file in files:
@@ -65,7 +65,7 @@ def _traces(files: list[pathlib.Path], bin_s: float) -> Figure:
 def _series(folder: pathlib.Path, metric: str, subject: str | None, seed: int | None) -> Figure:
     import polars as pl
 
-    from strandcast import plots
+    import strandcast.plots as plots
 
     files = sorted(folder.glob("series/*.parquet"))
     if not files:

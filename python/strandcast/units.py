@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from strandcast import _native
+import strandcast._native as _native
 
 
 def parse(text: str, quantity: str | None = None) -> float:

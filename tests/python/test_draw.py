@@ -12,6 +12,7 @@ import re
 import shlex
 import subprocess
 import sys
+import xml.etree.ElementTree as ET
 import zlib
 
 import matplotlib as mpl
@@ -20,20 +21,23 @@ import pytest
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure as Picture
-from matplotlib.image import imread
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 import strandcast as sc
-from strandcast.figures import PAPERS, Figure, Found, Paper, draw, findings, page, spec, style, tables
-from strandcast.figures.made import FULL, Made, note
-from strandcast.figures.results import shown
-from strandcast.figures.views import VIEWS
+from strandcast import experiments
+from strandcast.figures import draw, page, spec, style, tables
+from strandcast.figures.claims import VERDICTS
+from strandcast.figures.compact import compact
+from strandcast.figures.made import FULL, Made, note, noted
+from strandcast.figures.results import Found, shown
+from strandcast.figures.spec import Figure, Paper
 
+PAPERS = experiments.papers(pathlib.Path(__file__).resolve().parents[2] / "experiments")
 ALL = [(paper, figure) for paper in PAPERS for figure in paper.figures]
 NAMES = [f"{paper.name} {figure.name}" for paper, figure in ALL]
-SOME = ["000 5", "000 12", "001 11", "002 7 by parts"]
+SOME = ["xu2015 5", "xu2015 12", "cao2016 11", "liu2019 7 by parts"]
 each = pytest.mark.parametrize(("paper", "figure"), ALL, ids=NAMES)
 
 
@@ -62,7 +66,7 @@ def drawn(paper: str, figure: str, quick: bool = False) -> Picture:
     """A picture, laid out as when it is saved."""
     its, whole = one(paper, figure)
     with style.use():
-        picture = draw.draw(its, made_up(shown(whole, quick=quick)), draw.remark(whole) if quick else "")
+        picture = draw.draw(its, made_up(shown(whole, quick=quick)), draw.remark(its, whole) if quick else "")
         assert picture is not None
         picture.draw_without_rendering()
     return picture
@@ -89,13 +93,14 @@ def boxes(picture: Picture) -> dict[str, Bbox]:
 
 
 def test_every_figure_of_the_papers_has_a_picture() -> None:
-    assert set(VIEWS) == {(paper.name, figure.name) for paper, figure in ALL}
+    for paper in PAPERS:
+        assert set(paper.views) == {figure.name for figure in paper.figures}
 
 
 @each
 def test_views_speak_of_what_figures_have(paper: Paper, figure: Figure) -> None:
     for part in (figure, shown(figure, quick=True)):
-        for view in VIEWS[paper.name, figure.name]:
+        for view in paper.views[figure.name]:
             keys = {key for point in part.points for key in point.at}
             assert {view.x, view.panel, view.variant, *view.where} - {""} <= keys
             for measure in (*view.measures, *(one.measure for one in view.references)):
@@ -107,27 +112,41 @@ def test_views_speak_of_what_figures_have(paper: Paper, figure: Figure) -> None:
 def test_each_figure_says_what_it_shows(paper: Paper, figure: Figure) -> None:
     picture = drawn(paper.name, figure.name)
     texts = {text.get_text() for text in picture.findobj(Text)}
-    assert f"{paper.name} Fig. {figure.name}: {figure.title}" in texts
-    assert any(text.startswith("mean of 3 runs") for text in texts)
+    assert f"Fig. {figure.name}: {figure.title}" in texts
+    assert any(text.startswith(f"{paper.source.short}; mean of 3 runs") for text in texts)
     assert "QUICK" not in texts
     for scheme in figure.schemes:
         assert any(text == scheme or text.startswith(f"{scheme}, ") for text in texts), scheme
-    for view in VIEWS[paper.name, figure.name]:
+    for view in paper.views[figure.name]:
         for name in view.measures:
             measure = figure.measure(name)
             assert {name, measure.unit, draw.titled(measure)} & texts
             assert any(measure.unit in text for text in texts), "its unit"
 
 
-@pytest.mark.parametrize(("paper", "figure"), [one("000", "6"), one("001", "7"), one("002", "7 by parts")])
-def test_a_figure_becomes_svg_and_png_that_fill_a_page(paper: Paper, figure: Figure, tmp_path: pathlib.Path) -> None:
-    paths = draw.figure(paper, figure, made_up(figure), tmp_path, quick=False)
-    assert sorted(tmp_path.iterdir()) == sorted(paths)
-    svg, png = paths
-    assert [svg.suffix, png.suffix] == [".svg", ".png"]
-    assert imread(png).shape[1] >= 800
-    # What stands there as outlines is said beside.
-    assert f"<!-- {paper.name} Fig. {figure.name}: {figure.title} -->" in svg.read_text(encoding="utf-8")
+@pytest.mark.parametrize(("paper", "figure"), [one("xu2015", "6"), one("cao2016", "7"), one("liu2019", "7 by parts")])
+def test_a_figure_becomes_a_small_svg_that_fills_a_page(paper: Paper, figure: Figure, tmp_path: pathlib.Path) -> None:
+    path = draw.figure(paper, figure, made_up(figure), tmp_path, quick=False)
+    assert list(tmp_path.iterdir()) == [path]
+    assert path is not None
+    text = path.read_text(encoding="utf-8")
+    assert float(re.findall('width="([0-9.]+)pt"', text)[0]) >= 600
+    assert f">Fig. {figure.name}: {figure.title}</text>" in text
+    assert len(text) < 100_000
+    assert compact(text) == text, "once is enough"
+
+
+def test_text_in_pictures_is_as_wide_as_it_was_drawn(tmp_path: pathlib.Path) -> None:
+    paper, figure = one("xu2015", "12")
+    path = draw.figure(paper, figure, made_up(figure), tmp_path, quick=False)
+    assert path is not None
+    texts = ET.fromstring(path.read_text(encoding="utf-8")).iter("{http://www.w3.org/2000/svg}text")
+    widths = {text.text: float(text.get("textLength", 0)) for text in texts}
+    picture = drawn("xu2015", "12")
+    for text in picture.texts:
+        box = text.get_window_extent()
+        # Letters on a screen are fitted to its dots.
+        assert widths[text.get_text()] == pytest.approx(box.width / picture.dpi * 72, rel=0.05)
 
 
 @pytest.mark.parametrize("name", [*((name, False) for name in NAMES), *((name, True) for name in SOME)], ids=str)
@@ -169,10 +188,10 @@ def test_the_papers_numbers_stand_where_it_gives_some_and_nowhere_else(paper: Pa
 
 
 def test_bands_are_the_intervals() -> None:
-    found = made_up(one("000", "5")[1])
+    found = made_up(one("xu2015", "5")[1])
     edges = {
         round(float(y), 9)
-        for axes in drawn("000", "5").axes
+        for axes in drawn("xu2015", "5").axes
         for band in axes.collections
         if isinstance(band, PolyCollection)
         for path in band.get_paths()
@@ -185,11 +204,11 @@ def test_bands_are_the_intervals() -> None:
 
 
 def test_one_run_has_no_interval_and_says_so() -> None:
-    paper, figure = one("000", "12")
+    paper, figure = one("xu2015", "12")
     with style.use():
         picture = draw.draw(paper, made_up(figure, runs=1))
     assert picture is not None
-    assert "mean of 1 run" in [text.get_text() for text in picture.texts]
+    assert f"{paper.source.short}; mean of 1 run" in [text.get_text() for text in picture.texts]
 
 
 @pytest.mark.parametrize("name", SOME)
@@ -203,14 +222,14 @@ def test_quick_pictures_say_so_across_the_plot(name: str) -> None:
 
 
 def test_what_has_no_runs_is_not_drawn(tmp_path: pathlib.Path) -> None:
-    paper, figure = one("001", "8")
-    assert draw.figure(paper, figure, Found(figure, {}, {}), tmp_path / "new", quick=False) == []
+    paper, figure = one("cao2016", "8")
+    assert draw.figure(paper, figure, Found(figure, {}, {}), tmp_path / "new", quick=False) is None
     assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.parametrize("name", ["5", "8", "11", "14", "11 by parts"])
 def test_what_is_half_done_is_drawn_as_far_as_it_is(name: str) -> None:
-    paper, figure = one("000", name)
+    paper, figure = one("xu2015", name)
     whole = made_up(figure)
     for every in (3, len(whole.seeds)):
         some = {key: seeds for i, (key, seeds) in enumerate(whole.seeds.items()) if i % every == 0}
@@ -222,23 +241,22 @@ def test_equal_numbers_make_equal_bytes_in_any_process(tmp_path: pathlib.Path) -
     code = (
         "import pathlib, sys; sys.path.insert(0, sys.argv[1]);"
         "import test_draw as t; from strandcast.figures import draw;"
-        "p, f = t.one('002', '6'); draw.figure(p, f, t.made_up(f), pathlib.Path(sys.argv[2]), quick=False);"
+        "p, f = t.one('liu2019', '6'); draw.figure(p, f, t.made_up(f), pathlib.Path(sys.argv[2]), quick=False);"
         "assert 'matplotlib.pyplot' not in sys.modules, 'global state'"
     )
     here = str(pathlib.Path(__file__).parent)
     for seed in ("1", "2"):
         arguments = [sys.executable, "-c", code, here, str(tmp_path / seed)]
         subprocess.run(arguments, check=True, env={**os.environ, "PYTHONHASHSEED": seed})
-    for kind in ("svg", "png"):
-        first, second = ((tmp_path / seed / f"002-fig-6.{kind}").read_bytes() for seed in ("1", "2"))
-        assert first == second
-    text = (tmp_path / "1" / "002-fig-6.svg").read_text(encoding="utf-8")
+    first, second = ((tmp_path / seed / "liu2019-fig-6.svg").read_bytes() for seed in ("1", "2"))
+    assert first == second
+    text = (tmp_path / "1" / "liu2019-fig-6.svg").read_text(encoding="utf-8")
     assert not re.search(r"<dc:date>|\d{4}-\d\d-\d\dT", text)
 
 
 def test_drawing_leaves_the_callers_settings_alone(tmp_path: pathlib.Path) -> None:
     before = dict(mpl.rcParams)
-    paper, figure = one("000", "12")
+    paper, figure = one("xu2015", "12")
     draw.figure(paper, figure, made_up(figure), tmp_path, quick=False)
     assert dict(mpl.rcParams) == before
 
@@ -246,7 +264,7 @@ def test_drawing_leaves_the_callers_settings_alone(tmp_path: pathlib.Path) -> No
 @each
 def test_schemes_differ_without_colour_too(paper: Paper, figure: Figure) -> None:
     schemes = [scheme for scheme in figure.schemes if scheme in style.LOOKS]
-    bars = any(view.kind == "bars" for view in VIEWS[paper.name, figure.name])
+    bars = any(view.kind == "bars" for view in paper.views[figure.name])
     for a, b in itertools.combinations(style.looks(schemes).values(), 2):
         assert a.colour != b.colour
         assert a.marker != b.marker
@@ -274,7 +292,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
         for figure in paper.figures[:-1]:
             (folder / f"{draw.name(paper, figure)}.svg").touch()
             note(folder, draw.name(paper, figure), Made(FULL))
-        page.report(paper, results, folder, Made(FULL))
+        page.report(paper, results, folder, Made(FULL), PAPERS)
     return folder
 
 
@@ -350,7 +368,7 @@ def test_pages_need_only_what_lies_beside_them(pages: pathlib.Path) -> None:
             beside = pages / name if name else path
             assert beside.exists(), name
             assert not anchor or f'id="{anchor}"' in beside.read_text(encoding="utf-8")
-    assert {path.name for path in pages.glob("*.html")} == {"000.html", "001.html", "002.html", "index.html"}
+    assert {path.name for path in pages.glob("*.html")} == {"xu2015.html", "cao2016.html", "liu2019.html", "index.html"}
     index = (pages / "index.html").read_text(encoding="utf-8")
     assert all(path.name in index for path in pages.glob("*.svg"))
 
@@ -371,7 +389,7 @@ def test_a_page_says_whose_paper_it_is_and_leads_on(paper: Paper, pages: pathlib
 
 
 def test_on_narrow_screens_each_number_of_a_claim_says_what_it_is(pages: pathlib.Path) -> None:
-    text = (pages / "000.html").read_text(encoding="utf-8")
+    text = (pages / "xu2015.html").read_text(encoding="utf-8")
     assert "@media (max-width: 52rem)" in text
     rows = re.findall(
         r"<tr><td>.*?</tr>", "".join(re.findall(r'<table class="cards">.*?</table>', text, re.DOTALL)), re.DOTALL
@@ -399,14 +417,16 @@ def test_the_documentation_shows_each_picture(paper: Paper, root: pathlib.Path) 
 
 
 def test_figures_of_all_runs_are_drawn_again_without_saying_how_many(tmp_path: pathlib.Path) -> None:
-    paper, figure = one("000", "12")
-    text = page.report(paper, {"12": made_up(figure, runs=100)}, tmp_path, Made(100)).read_text(encoding="utf-8")
-    assert "<pre>strandcast figures 000 --figure 12</pre>" in text
+    paper, figure = one("xu2015", "12")
+    text = page.report(paper, {"12": made_up(figure, runs=100)}, tmp_path, Made(100), PAPERS).read_text(
+        encoding="utf-8"
+    )
+    assert "<pre>strandcast figures xu2015 --figure 12</pre>" in text
 
 
 def test_quick_pages_say_so(tmp_path: pathlib.Path) -> None:
-    paper, figure = one("000", "12")
-    path = page.report(paper, {figure.name: made_up(shown(figure, quick=True))}, tmp_path, Made(3, quick=True))
+    paper, figure = one("xu2015", "12")
+    path = page.report(paper, {figure.name: made_up(shown(figure, quick=True))}, tmp_path, Made(3, quick=True), PAPERS)
     text = path.read_text(encoding="utf-8")
     assert "QUICK" in text
     assert "run.time=" in text
@@ -415,18 +435,51 @@ def test_quick_pages_say_so(tmp_path: pathlib.Path) -> None:
 
 
 def test_findings_speak_of_figures_that_there_are() -> None:
-    for finding in findings.FINDINGS:
-        for name in finding.figures:
-            one(finding.paper, name)
+    for paper in PAPERS:
+        for finding in paper.findings:
+            for name in finding.figures:
+                one(paper.name, name)
 
 
 def test_the_documentation_has_the_findings(root: pathlib.Path) -> None:
-    assert findings.markdown() in (root / "docs/reproduction.md").read_text(encoding="utf-8")
+    for paper in PAPERS:
+        assert tables.findings(paper) in (root / f"docs/reproduction/{paper.name}.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)
+def test_the_documentation_counts_the_verdicts_of_its_tables(paper: Paper, root: pathlib.Path) -> None:
+    text = (root / f"docs/reproduction/{paper.name}.md").read_text(encoding="utf-8")
+    summary = (root / "docs/reproduction.md").read_text(encoding="utf-8")
+    total = collections.Counter[str]()
+    for figure in paper.figures:
+        section = text.partition(f"## {tables.heading(figure)}\n")[2].partition("\n## ")[0]
+        said = collections.Counter(
+            re.findall(
+                r"\| (reproduced|undecided|sign only|not reproduced)(?: \(0 inside\))? \| [^|]+ \|$",
+                section,
+                re.MULTILINE,
+            )
+        )
+        row = f"| {tables.link(paper, figure)} | {figure.title} | "
+        row += " | ".join(str(said[verdict] or "") for verdict in VERDICTS) + " |"
+        assert (row in summary) == bool(figure.published and said)
+        total += said if figure.published else collections.Counter()
+    assert "| all |  | " + " | ".join(str(total[verdict]) for verdict in VERDICTS) + " |" in summary
+
+
+def test_each_committed_picture_says_what_it_is_made_of(root: pathlib.Path) -> None:
+    folder = root / "docs/figures"
+    pictures = {draw.name(paper, figure) for paper, figure in ALL}
+    assert {path.stem for path in folder.glob("*.svg")} == pictures
+    for name in (*pictures, *(paper.name for paper in PAPERS)):
+        made = noted(folder, name)
+        assert made is not None
+        assert made.full
 
 
 def test_lines_are_drawn_in_the_schemes_looks() -> None:
-    _, figure = one("000", "5")
-    picture = drawn("000", "5")
+    _, figure = one("xu2015", "5")
+    picture = drawn("xu2015", "5")
     for scheme in figure.schemes:
         lines: list[Line2D] = [line for axes in picture.axes for line in axes.lines if line.get_label() == scheme]
         assert len(lines) == 4

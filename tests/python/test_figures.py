@@ -10,12 +10,15 @@ import pathlib
 import polars as pl
 import pytest
 
-from strandcast import stats
-from strandcast.figures import PAPERS, Figure, Found, Measure, Paper, Point, cell, collect, spec, tables
+from strandcast import experiments, stats
+from strandcast.figures import spec, tables
 from strandcast.figures.claims import judge
-from strandcast.figures.results import measured_s, network, shortened, shown
+from strandcast.figures.results import Found, cell, collect, measured_s, network, shortened, shown
+from strandcast.figures.spec import Figure, Measure, Paper, Point
 from strandcast.store import Store
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAPERS = experiments.papers(ROOT / "experiments")
 FIGURES = [
     pytest.param(paper, figure, id=f"{paper.name} {figure.name}") for paper in PAPERS for figure in paper.figures
 ]
@@ -136,10 +139,10 @@ def test_quick_runs_take_a_minute_at_most(paper: Paper, figure: Figure) -> None:
 
 
 def test_quick_figures_say_how_much_shorter_they_are() -> None:
-    said = {(paper.name, figure.name): shortened(figure) for paper in PAPERS for figure in paper.figures}
-    assert said["000", "5"] == "60 s of 200 s"
-    assert said["000", "11"] == "60 s of 300 s, warm-up and starts shortened as much"
-    assert said["001", "8"] == ""
+    said = {(paper.name, figure.name): shortened(paper, figure) for paper in PAPERS for figure in paper.figures}
+    assert said["xu2015", "5"] == "60 s of 200 s"
+    assert said["xu2015", "11"] == "60 s of 300 s, warm-up and starts shortened as much"
+    assert said["cao2016", "8"] == ""
 
 
 def test_thinned_grids_have_the_corners() -> None:
@@ -151,7 +154,7 @@ def test_thinned_grids_have_the_corners() -> None:
 TINY = Figure(
     "1",
     "a figure",
-    "001/fig5.toml",
+    "fig5.toml",
     ("one", "two"),
     (Point("here", ('run.time="30 s"',)), Point("there", ('run.time="31 s"',), ("one",))),
     (
@@ -163,7 +166,7 @@ TINY = Figure(
     paper={("here", "one", "throughput"): 4.0},
 )
 NOWHERE = spec.Source("A. Nobody, B. Else", 1999, "Nothing", "Nowhere")
-TINY_PAPER = Paper("009", "nobody's", NOWHERE, {"one": "cmt", "two": "sctp"}, (TINY,))
+TINY_PAPER = Paper("nobody's", NOWHERE, {"one": "cmt", "two": "sctp"}, (TINY,), ROOT / "experiments/cao2016")
 
 
 def save(store: Store, point: str, scheme: str, seed: int, values: dict[tuple[str, str, str], float]) -> None:
@@ -222,16 +225,16 @@ def test_tables(tiny: Found, tmp_path: pathlib.Path) -> None:
     (tmp_path / "schemes").mkdir()
     (tmp_path / "reproduction").mkdir()
     (tmp_path / "reproduction.md").write_text("<!-- measured: other -->\n<!-- end -->\n")
-    page, scheme = tmp_path / "reproduction/009.md", tmp_path / "schemes/one.md"
-    page.write_text("before\n<!-- measured: 009 -->\nold\n<!-- end -->\nafter\n")
+    page, scheme = tmp_path / "reproduction/nobody1999.md", tmp_path / "schemes/one.md"
+    page.write_text("before\n<!-- measured: nobody1999 -->\nold\n<!-- end -->\nafter\n")
     scheme.write_text("<!-- measured: one -->\n<!-- end -->\n")
-    changed = tables.write(tmp_path, [TINY_PAPER], {"009": {"1": tiny}})
+    changed = tables.write(tmp_path, [TINY_PAPER], {"nobody1999": {"1": tiny}})
     assert changed == [page, scheme]
     text = page.read_text()
     assert text.startswith(
-        "before\n<!-- measured: 009 -->\n\n## Fig. 1: a figure\n\n"
-        "[![Fig. 1 of Nobody et al. (1999): a figure](../figures/009-fig-1.svg)](../figures/009.html#fig-1)\n\n"
-        "`scenarios/001/fig5.toml`, 1 to 2 runs."
+        "before\n<!-- measured: nobody1999 -->\n\n## Fig. 1: a figure\n\n"
+        "![Fig. 1 of Nobody et al. (1999): a figure](../figures/nobody1999-fig-1.svg)\n\n"
+        "`experiments/nobody1999/fig5.toml`, 1 to 2 runs.\n\n`strandcast figures nobody1999 --figure 1`\n"
     )
     # The picture is there at once, tables when they are opened.
     picture, _, tables_ = text.partition('<details markdown="1">\n<summary>Tables')
@@ -239,16 +242,29 @@ def test_tables(tiny: Found, tmp_path: pathlib.Path) -> None:
     assert tables_.count("</details>") == 1
     assert "| here | one | 3.00 ± 12.71 | 15.0 | 16 ± 0 |" in text
     assert "| throughput, Mbit/s; here | one | 3.00 | 12.71 | 4.00 | 0.750 |" in text
-    assert "| throughput: one > two | 1.00 ± 0.00 Mbit/s | > 0 |  | reproduced |" in text
+    assert "| throughput: one > two | 1.00 ± 0.00 Mbit/s | > 0 |  | reproduced | one: queue; two: – |" in text
     assert text.endswith("<!-- end -->\nafter\n")
     assert "old" not in text
     assert "<summary>Nobody et al. (1999), Fig. 1: a figure; 1 to 2 runs</summary>" in scheme.read_text()
-    assert tables.write(tmp_path, [TINY_PAPER], {"009": {"1": tiny}}) == [], "nothing changed"
+    assert tables.write(tmp_path, [TINY_PAPER], {"nobody1999": {"1": tiny}}) == [], "nothing changed"
+
+
+def test_verdicts_are_counted(tiny: Found, tmp_path: pathlib.Path) -> None:
+    page = tmp_path / "reproduction.md"
+    page.write_text("<!-- measured: verdicts nobody1999 -->\n<!-- end -->\n")
+    assert tables.write(tmp_path, [TINY_PAPER], {"nobody1999": {"1": tiny}}) == [page]
+    assert page.read_text() == (
+        "<!-- measured: verdicts nobody1999 -->\n\n"
+        "| figure |  | reproduced | undecided | sign only | not reproduced |\n"
+        "| --- | --- | --- | --- | --- | --- |\n"
+        "| [1](reproduction/nobody1999.md#fig-1-a-figure) | a figure | 1 |  |  |  |\n"
+        "| all |  | 1 | 0 | 0 | 0 |\n\n<!-- end -->\n"
+    )
 
 
 def test_a_full_disk_leaves_pages_whole(tiny: Found, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = tmp_path / "reproduction.md"
-    before = "before\n<!-- measured: 009 -->\nold\n<!-- end -->\nafter\n"
+    before = "before\n<!-- measured: nobody1999 -->\nold\n<!-- end -->\nafter\n"
     page.write_text(before)
 
     def full(path: pathlib.Path, text: str, encoding: str) -> int:
@@ -258,7 +274,7 @@ def test_a_full_disk_leaves_pages_whole(tiny: Found, tmp_path: pathlib.Path, mon
 
     monkeypatch.setattr(pathlib.Path, "write_text", full)
     with pytest.raises(OSError, match="No space"):
-        tables.write(tmp_path, [TINY_PAPER], {"009": {"1": tiny}})
+        tables.write(tmp_path, [TINY_PAPER], {"nobody1999": {"1": tiny}})
     assert page.read_text() == before
     assert list(tmp_path.glob("*.part")) == []
 
@@ -266,12 +282,13 @@ def test_a_full_disk_leaves_pages_whole(tiny: Found, tmp_path: pathlib.Path, mon
 def test_tables_about_what_is_not_there_stay(tiny: Found, tmp_path: pathlib.Path) -> None:
     (tmp_path / "schemes").mkdir()
     pages = [tmp_path / "reproduction.md", tmp_path / "schemes/one.md"]
-    for page, names in zip(pages, ("010", "one"), strict=True):
+    for page, names in zip(pages, ("other2000", "one"), strict=True):
         page.write_text(f"<!-- measured: {names} -->\nold\n<!-- end -->\n")
-    other = Paper("010", "another", NOWHERE, {"one": "cmt"}, (TINY,))
-    assert tables.write(tmp_path, [TINY_PAPER, other], {"009": {"1": tiny}}) == []
+    elsewhere = spec.Source("C. Other", 2000, "Nothing", "Nowhere")
+    other = Paper("another", elsewhere, {"one": "cmt"}, (TINY,), ROOT / "experiments/cao2016")
+    assert tables.write(tmp_path, [TINY_PAPER, other], {"nobody1999": {"1": tiny}}) == []
 
 
 def test_the_time_that_counts() -> None:
-    assert measured_s(network("000/fig4.toml"), "video") == 190
-    assert measured_s(network("000/fig9.toml").with_sets(['run.warmup="0 s"']), "sctp") == 250
+    assert measured_s(network(ROOT / "experiments/xu2015/fig4.toml"), "video") == 190
+    assert measured_s(network(ROOT / "experiments/xu2015/fig9.toml").with_sets(['run.warmup="0 s"']), "sctp") == 250

@@ -16,10 +16,12 @@ import time
 import pytest
 
 import strandcast as sc
+from strandcast import experiments
 from strandcast.command import lab
 from strandcast.errors import ClusterError
-from strandcast.figures import PAPERS, Paper, command, draw
+from strandcast.figures import draw
 from strandcast.figures.command import Wanted, parse
+from strandcast.figures.spec import Paper
 from strandcast.store import Store, pack
 
 
@@ -40,21 +42,20 @@ def said(capsys: pytest.CaptureFixture[str], arguments: str, code: int) -> str:
     ("arguments", "wrong"),
     [
         ("003", "there is no paper 003; there are xu2015, cao2016, liu2019 and all"),
-        ("002 --figure 1", "--figure 1: paper 002 has 4; 5; 6; 7, 8, 9"),
         ("liu2019 --figure 1", "--figure 1: paper liu2019 has 4; 5; 6; 7, 8, 9"),
-        ("002 --runs 0", "0 is no whole number from 1 on"),
-        ("002 --runs few", "few is no whole number"),
-        ("002 --scheme x", "--scheme x: these figures have cmt, cmt-la"),
-        ("002 --out /dev/null", "--out /dev/null: that is a file"),
-        ("002 --results /dev/null", "--results /dev/null: that is a file"),
-        ("002 --tables /nowhere", "--tables /nowhere: there is no such folder"),
-        ("002 --quick --tables .", "they have all schemes, and at least 30 runs of full length"),
-        ("002 --scheme cmt --tables .", "they have all schemes, and at least 30 runs of full length"),
-        ("002 --runs 29 --tables .", "they have all schemes, and at least 30 runs of full length"),
-        ("002 --quick --out docs/figures", "quick figures do not replace those of full runs"),
-        ("002 --runs 29 --out docs/figures", "29 runs do not replace those of full runs"),
-        ("002 --scheme cmt --out docs/figures", "figures of some schemes do not replace those of full runs"),
-        ("002 --plan --draw-only", "not allowed with argument --plan"),
+        ("liu2019 --runs 0", "0 is no whole number from 1 on"),
+        ("liu2019 --runs few", "few is no whole number"),
+        ("liu2019 --scheme x", "--scheme x: these figures have cmt, cmt-la"),
+        ("liu2019 --out /dev/null", "--out /dev/null: that is a file"),
+        ("liu2019 --results /dev/null", "--results /dev/null: that is a file"),
+        ("liu2019 --tables /nowhere", "--tables /nowhere: there is no such folder"),
+        ("liu2019 --quick --tables .", "they have all schemes, and at least 30 runs of full length"),
+        ("liu2019 --scheme cmt --tables .", "they have all schemes, and at least 30 runs of full length"),
+        ("liu2019 --runs 29 --tables .", "they have all schemes, and at least 30 runs of full length"),
+        ("liu2019 --quick --out docs/figures", "quick figures do not replace those of full runs"),
+        ("liu2019 --runs 29 --out docs/figures", "29 runs do not replace those of full runs"),
+        ("liu2019 --scheme cmt --out docs/figures", "figures of some schemes do not replace those of full runs"),
+        ("liu2019 --plan --draw-only", "not allowed with argument --plan"),
         ("", "required: PAPER"),
     ],
 )
@@ -64,7 +65,7 @@ def test_mistakes_are_one_line(capsys: pytest.CaptureFixture[str], arguments: st
 
 def test_a_figure_is_found_by_each_of_its_numbers() -> None:
     for number in ("7", "8", "9", "7, 8, 9"):
-        ((_, figures),) = parse(["002", "--figure", number]).papers
+        ((_, figures),) = parse(["liu2019", "--figure", number]).papers
         assert [figure.name for figure in figures] == ["7, 8, 9"]
 
 
@@ -75,6 +76,7 @@ def test_only_whole_figures_go_to_the_documentation(root: pathlib.Path, monkeypa
         assert parse(["all", *less.split()]).out == root / "target/figures"
     assert parse(["all"]).store.folder == root / "target/figures-results"
     monkeypatch.chdir("/")
+    monkeypatch.setenv(experiments.VARIABLE, str(root / "experiments"))
     assert parse(["all"]).out == pathlib.Path("figures")
     assert parse(["all", "--quick"]).out == pathlib.Path("target/figures")
 
@@ -93,8 +95,8 @@ def test_runs_are_the_papers_or_those_said_or_quickly_five(tmp_path: pathlib.Pat
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """30 runs of what Figs 4, 5 and 6 of 002 need, cut to 2 s."""
-    wanted = parse(["002", "--figure", "6", "--results", str(tmp_path_factory.mktemp("kept"))])
+    """30 runs of what Figs 4, 5 and 6 of liu2019 need, cut to 2 s."""
+    wanted = parse(["liu2019", "--figure", "6", "--results", str(tmp_path_factory.mktemp("kept"))])
     ((paper, (figure,)),) = wanted.papers
     for one in wanted.cells(paper, figure):
         short = one.scenario.with_sets(['run.warmup="0 s"', 'run.time="2 s"'])
@@ -105,13 +107,14 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 def draw_only(kept: Store, out: pathlib.Path, arguments: str = "") -> list[str]:
-    """Draws what is kept of 002; gives the figures that its page shows, which are those that the index shows."""
+    """Draws what is kept of liu2019; gives the figures that its page shows, which are those that the index shows."""
     folders = ["--results", str(kept.folder), "--out", str(out)]
-    assert lab("figures", ["002", "--draw-only", *folders, *arguments.split()]) == 0
+    assert lab("figures", ["liu2019", "--draw-only", *folders, *arguments.split()]) == 0
     if not out.exists():
         return []
     on_page, on_index = (
-        re.findall(r'<img src="002-fig-(.*?)\.svg"', (out / name).read_text()) for name in ("002.html", "index.html")
+        re.findall(r'<img src="liu2019-fig-(.*?)\.svg"', (out / name).read_text())
+        for name in ("liu2019.html", "index.html")
     )
     assert on_page == on_index
     return on_page
@@ -123,14 +126,14 @@ def test_what_is_kept_is_drawn_and_nothing_run(
     before = sorted(kept.folder.rglob("*.parquet"))
     assert draw_only(kept, tmp_path / "out") == ["4", "5", "6"]
     lines = capsys.readouterr().out.splitlines()
-    assert "002 Fig. 7, 8, 9: not drawn, 12 cells lack runs" in lines
+    assert "liu2019 Fig. 7, 8, 9: not drawn, 12 cells lack runs" in lines
     assert sorted(kept.folder.rglob("*.parquet")) == before
     assert draw_only(kept, tmp_path / "none", "--runs 31") == []
 
 
 def test_a_page_has_only_figures_of_its_kind(kept: Store, tmp_path: pathlib.Path) -> None:
     def text() -> str:
-        return (tmp_path / "002.html").read_text()
+        return (tmp_path / "liu2019.html").read_text()
 
     known = "1200 TSNs do not fit 64 KB"
     assert draw_only(kept, tmp_path, "--runs 2 --figure 6") == ["6"]
@@ -149,13 +152,13 @@ def test_a_page_of_full_runs_stays(kept: Store, tmp_path: pathlib.Path, capsys: 
     draw_only(kept, tmp_path, "--figure 6")
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
     for less in ("--runs 2", "--quick", "--scheme cmt"):
-        wrong = said(capsys, f"002 --figure 6 {less} --out {tmp_path}", 2)
+        wrong = said(capsys, f"liu2019 --figure 6 {less} --out {tmp_path}", 2)
         assert "do not replace those of full runs" in wrong
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 def test_a_figure_has_as_many_runs_as_all_its_cells_have(tmp_path: pathlib.Path) -> None:
-    wanted = parse(["002", "--figure", "6", "--results", str(tmp_path)])
+    wanted = parse(["liu2019", "--figure", "6", "--results", str(tmp_path)])
     ((paper, (figure,)),) = wanted.papers
     hundred = dataclasses.replace(paper, runs=100)
 
@@ -178,19 +181,23 @@ def test_a_figure_has_as_many_runs_as_all_its_cells_have(tmp_path: pathlib.Path)
 
 
 def test_tables_are_of_the_runs_that_there_are(
-    kept: Store, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    root: pathlib.Path,
+    kept: Store,
+    tmp_path: pathlib.Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     page = tmp_path / "reproduction.md"
-    empty = "<!-- measured: 002 -->\n<!-- end -->\n"
+    empty = "<!-- measured: liu2019 -->\n<!-- end -->\n"
     page.write_text(empty)
     draw_only(kept, tmp_path / "out", f"--figure 6 --tables {tmp_path}")
     assert page.read_text() == empty
-    assert "002: tables stay as they are, runs are missing of Fig. 7, 8, 9; 7 by parts" in capsys.readouterr().out
-    paper = next(paper for paper in PAPERS if paper.name == "002")
+    assert "liu2019: tables stay as they are, runs are missing of Fig. 7, 8, 9; 7 by parts" in capsys.readouterr().out
+    (*_, paper) = experiments.papers(root / "experiments")
     some = dataclasses.replace(paper, figures=paper.figures[:3], runs=100)
-    monkeypatch.setattr(command, "PAPERS", (some,))
+    monkeypatch.setattr(experiments, "papers", lambda _: (some,))
     draw_only(kept, tmp_path / "out", f"--figure 6 --tables {tmp_path}")
-    assert page.read_text().count("`scenarios/002/fig3.toml`, 30 runs.") == 3
+    assert page.read_text().count("`experiments/liu2019/fig3.toml`, 30 runs.") == 3
 
 
 def test_making_figures_of_fewer_runs_fills_no_tables(root: pathlib.Path) -> None:
@@ -208,20 +215,20 @@ def test_a_plan_tells_what_is_missing_and_runs_nothing(
     tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     results = tmp_path / "results"
-    assert lab("figures", ["000", "--figure", "6", "--figure", "7", "--plan", "--results", str(results)]) == 0
+    assert lab("figures", ["xu2015", "--figure", "6", "--figure", "7", "--plan", "--results", str(results)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("000 Fig. 6: 64 cells, 6400 runs missing, about ")
-    assert lines[1].startswith("000 Fig. 7: 64 cells, 0 runs missing"), "they are those of Fig. 6"
+    assert lines[0].startswith("xu2015 Fig. 6: 64 cells, 6400 runs missing, about ")
+    assert lines[1].startswith("xu2015 Fig. 7: 64 cells, 0 runs missing"), "they are those of Fig. 6"
     assert not results.exists()
 
 
-QUICK = ["002", "--figure", "6", "--scheme", "cmt", "--quick", "--runs", "1"]
+QUICK = ["liu2019", "--figure", "6", "--scheme", "cmt", "--quick", "--runs", "1"]
 
 
 def test_a_full_disk_is_one_line_and_runs_are_kept(
     tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: object) -> list[pathlib.Path]:
+    def full(*_: object) -> pathlib.Path:
         raise OSError(errno.ENOSPC, "No space left on device", str(tmp_path / "figure.svg"))
 
     monkeypatch.setattr(draw, "figure", full)
@@ -240,7 +247,7 @@ def test_a_cluster_that_does_not_answer_is_one_line(tmp_path: pathlib.Path, caps
 
 def start(folder: pathlib.Path) -> subprocess.Popen[str]:
     """The verb in a process of its own, with work for some seconds."""
-    arguments = ["001", "--figure", "8", "--runs", "10", "--results", str(folder / "results"), "--out", str(folder)]
+    arguments = ["cao2016", "--figure", "8", "--runs", "10", "--results", str(folder / "results"), "--out", str(folder)]
     return subprocess.Popen(
         [sys.executable, "-m", "strandcast", "figures", *arguments],
         stdout=subprocess.PIPE,

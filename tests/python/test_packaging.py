@@ -70,6 +70,8 @@ def test_the_wheel_has_our_licences_and_all_that_python_needs(
     assert {str(path.relative_to(root / "python")) for path in there} <= files
     scenarios = {str(path.relative_to(root)) for path in (root / "scenarios").glob("*/*")}
     assert {f"strandcast/{name}" for name in scenarios} <= files
+    experiments = {path.parent.name for path in (root / "experiments").glob("*/__init__.py")}
+    assert not {part for name in files for part in pathlib.PurePath(name).parts} & experiments, "they are in the clone"
     assert sum(name.startswith("strandcast/_native") and name.endswith(".so") for name in files) == 1
 
 

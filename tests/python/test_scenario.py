@@ -208,7 +208,7 @@ def test_examples_come_with_the_package(tmp_path: pathlib.Path, monkeypatch: pyt
     monkeypatch.chdir(tmp_path)
     there = sc.examples()
     assert next(iter(there)) == "first"
-    assert {"first", "radio", "shared-bottleneck", "000/fig4"} <= there.keys()
+    assert {"first", "radio", "shared-bottleneck", "real-paths/lte-wifi"} <= there.keys()
     for name, title in there.items():
         assert sc.Scenario.example(name).title == title
     for wrong in ("none", "../examples/first", "examples/first", ""):

@@ -42,7 +42,7 @@ fn schemes_and_verbs_of_the_python_package() {
     run(&format!("simulate {scenario} --scheme cmt,mine.py:Mine"))
         .fails(2, &["mine.py:Mine", "pip install ."]);
     for verb in
-        ["figures", "figures 000 --quick", "figures --help", "sweep x.toml --grid a=1", "plot -- --out"]
+        ["figures", "figures xu2015 --quick", "figures --help", "sweep x.toml --grid a=1", "plot -- --out"]
     {
         let name = verb.split(' ').next().unwrap();
         run(verb).fails(2, &[name, "needs the Python package", "pip install ."]);

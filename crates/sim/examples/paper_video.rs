@@ -1,6 +1,6 @@
-//! Writes `scenarios/001/video.txt`: the frame trace that stands for the unpublished one of SCTP-Rev⁺'s evaluation.
+//! Writes `experiments/cao2016/video.txt`: the frame trace that stands for the unpublished one of SCTP-Rev⁺'s evaluation.
 //!
-//! `cargo run -p strandcast-sim --example paper_video > scenarios/001/video.txt`
+//! `cargo run -p strandcast-sim --example paper_video > experiments/cao2016/video.txt`
 
 use strandcast_proto::seeds::Seeds;
 use strandcast_sim::traffic::synthetic_video;

@@ -7,7 +7,7 @@ use core::time::Duration;
 /// The queue of every link here, in packets.
 const QUEUE_PACKETS: usize = 50;
 /// Mean burst of the paper's Markov loss, in packets. ASSUMED: the paper gives only the rate.
-const PAPER_000_MEAN_BURST: f64 = 3.0;
+const XU2015_MEAN_BURST: f64 = 3.0;
 
 /// One path of a network: a link there and a link back.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,15 +41,15 @@ pub fn field() -> Vec<PathNetwork> {
     ]
 }
 
-/// The three paths of the CMT-CL/FD paper's Table II: `umts` (WCDMA), `wimax` (IEEE 802.16), `wlan` (IEEE 802.11),
+/// The three paths of Table II in Xu et al. (2015): `umts` (WCDMA), `wimax` (IEEE 802.16), `wlan` (IEEE 802.11),
 /// each with uniform and Markov loss.
 ///
 /// ASSUMED: access delay is the middle of the paper's 10-20 ms, on top of the core's 100 or 50 ms; of its ranges of
 /// uniform loss 1 % on `wimax` and 5 % on `wlan`; loss falls on the data's direction only, as an error model on the
 /// sender's access link gives it. Differs: the queue of `umts` is 50 packets like the others (Table II: 80).
-pub fn paper_000() -> Vec<PathNetwork> {
+pub fn xu2015() -> Vec<PathNetwork> {
     let path = |name: &str, rate_kbps, delay_ms, p| {
-        let losses = vec![LossModel::uniform(p), LossModel::bursts(0.01, PAPER_000_MEAN_BURST)];
+        let losses = vec![LossModel::uniform(p), LossModel::bursts(0.01, XU2015_MEAN_BURST)];
         let forward = link(rate_kbps, delay_ms, losses);
         PathNetwork { name: name.to_owned(), reverse: forward.clone().lossless(), forward }
     };
@@ -84,10 +84,7 @@ mod tests {
         };
         expect(field(), [("wifi", 0.005, 0.005), ("lte", 0.002, 0.002), ("lte-weak", 0.02, 0.02)]);
         let both = |p: f64| 1.0 - (1.0 - p) * 0.99;
-        expect(
-            paper_000(),
-            [("umts", both(0.02), 0.0), ("wimax", both(0.01), 0.0), ("wlan", both(0.05), 0.0)],
-        );
+        expect(xu2015(), [("umts", both(0.02), 0.0), ("wimax", both(0.01), 0.0), ("wlan", both(0.05), 0.0)]);
     }
 
     #[test]

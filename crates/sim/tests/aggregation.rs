@@ -5,7 +5,7 @@ mod common;
 
 use common::*;
 use strandcast_sim::host::BulkSender;
-use strandcast_sim::topology::{PathNetwork, paper_000};
+use strandcast_sim::topology::{PathNetwork, xu2015};
 
 /// Goodput from 5 s to 65 s as a share of what the paths can carry as payload, mean of `seeds` seeds.
 fn share(networks: &[PathNetwork], window: u32, seeds: u64) -> f64 {
@@ -35,10 +35,10 @@ fn paths_of_20_and_5_mbit() {
 
 #[test]
 fn the_papers_three_paths_without_loss() {
-    let networks: Vec<PathNetwork> = paper_000().into_iter().map(PathNetwork::lossless).collect();
+    let networks: Vec<PathNetwork> = xu2015().into_iter().map(PathNetwork::lossless).collect();
     let large = share(&networks, 4 << 20, 10);
     let small = share(&networks, 1 << 20, 10);
-    println!("paper-000 without loss: {large:.3} with a window of 4 MB, {small:.3} with 1 MB");
+    println!("xu2015 without loss: {large:.3} with a window of 4 MB, {small:.3} with 1 MB");
     assert!(large >= 0.90, "{large:.3}");
 }
 

@@ -2,6 +2,9 @@
 //! purpose is written into `golden.txt` (what this test prints) and told under *Changed results* in CHANGELOG;
 //! `RESULTS_EPOCH` rises with it, and `epochs.txt` gets lines of the new epoch for what has moved. Its lines are only ever
 //! added, never changed; `N - WORD` begins an epoch that no golden line shows.
+//!
+//! A scenario that gets another name gets a line in `renamed.txt`, former name first: its runs are then the same ones to
+//! `epochs.txt`, and no epoch begins. `tools/check-renamed` compares them with those of before.
 
 mod support;
 
@@ -21,15 +24,26 @@ use support::Schemes;
 /// Simulated time: enough for every mechanism of the files to have had its turn.
 const TIME: Duration = Duration::from_secs(30);
 /// Where every preset runs: three paths with losses in bursts and background load.
-const COMPARED: &str = "000/fig4.toml";
+const COMPARED: &str = "xu2015/fig4.toml";
 const GOLDEN: &str = include_str!("golden.txt");
 const EPOCHS: &str = include_str!("epochs.txt");
+const RENAMED: &str = include_str!("renamed.txt");
 
-fn scenarios() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// All scenario files, by name, but those that measure profile `live`, whose mechanisms are judged by their effect
+/// All scenario files, by their names in golden lines: below `experiments` or `scenarios`.
+fn scenarios() -> BTreeMap<String, PathBuf> {
+    let folders = ["experiments", "scenarios"].map(|folder| root().join(folder));
+    let named = |folder: &PathBuf| {
+        let name = |path: &Path| path.strip_prefix(folder).expect("it was found there").display().to_string();
+        files(folder).into_iter().map(|path| (name(&path), path)).collect::<Vec<_>>()
+    };
+    folders.iter().flat_map(named).collect()
+}
+
+/// The scenario files of a folder, but those that measure profile `live`, whose mechanisms are judged by their effect
 /// (`random_networks.rs`).
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
@@ -44,7 +58,6 @@ fn files(folder: &Path) -> Vec<PathBuf> {
             found.push(path);
         }
     }
-    found.sort();
     found
 }
 
@@ -80,10 +93,9 @@ fn metrics(result: &RunResult) -> String {
 
 #[test]
 fn scenarios_and_presets_give_what_they_gave() {
-    let root = scenarios();
-    let name = |path: &Path| path.strip_prefix(&root).expect("it was found there").display().to_string();
-    let mut lines: String = files(&root).iter().map(|path| line(&name(path), &short(path), None)).collect();
-    let compared = short(&root.join(COMPARED));
+    let scenarios = scenarios();
+    let mut lines: String = scenarios.iter().map(|(name, path)| line(name, &short(path), None)).collect();
+    let compared = short(&scenarios[COMPARED]);
     assert!(compared.flows.values().any(|flow| flow.compare), "{COMPARED} marks whom schemes are for");
     for preset in presets() {
         lines += &line(&format!("{COMPARED}:{}", preset.name), &compared, Some(preset.name));
@@ -112,8 +124,15 @@ fn digest(text: &str) -> String {
     Sha256::digest(text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// What a run of `epochs.txt` is called now: its scenario may have another name since.
+fn current(name: &str) -> String {
+    let (scenario, preset) = name.split_at(name.find(':').unwrap_or(name.len()));
+    let (_, now) = named(RENAMED).find(|(former, _)| *former == scenario).unwrap_or((scenario, scenario));
+    format!("{now}{preset}")
+}
+
 /// By name, the epoch in which a run's result last moved, and the digest of what it has given since.
-type Known<'a> = BTreeMap<&'a str, (u32, &'a str)>;
+type Known<'a> = BTreeMap<String, (u32, &'a str)>;
 
 /// What `epochs` says: the last epoch, and all names.
 fn read(epochs: &str) -> Result<(u32, Known<'_>), String> {
@@ -130,7 +149,7 @@ fn read(epochs: &str) -> Result<(u32, Known<'_>), String> {
         if !(last.max(1)..=last + 1).contains(&epoch) {
             return wrong(format!("epoch {epoch} follows {last}; it must be the same or one more"));
         }
-        match known.insert(name, (epoch, digest)) {
+        match known.insert(current(name), (epoch, digest)) {
             Some((before, _)) if before == epoch => {
                 return wrong(format!("{name} moves twice in epoch {epoch}: raise RESULTS_EPOCH"));
             }
@@ -149,8 +168,8 @@ fn check_epochs(epochs: &str, epoch: u32, golden: &str) -> Result<(), String> {
     let lines = |epoch: u32, names: &[(&str, &str)]| -> String {
         names.iter().map(|(name, gave)| format!("\n{epoch} {name} {}", digest(gave))).collect()
     };
-    let (old, new): (Vec<_>, Vec<_>) = named(golden).partition(|(name, _)| known.contains_key(name));
-    let moved: Vec<_> = old.into_iter().filter(|(name, gave)| known[name].1 != digest(gave)).collect();
+    let (old, new): (Vec<_>, Vec<_>) = named(golden).partition(|(name, _)| known.contains_key(*name));
+    let moved: Vec<_> = old.into_iter().filter(|(name, gave)| known[*name].1 != digest(gave)).collect();
     if !moved.is_empty() {
         let next = last + 1;
         return Err(format!(
@@ -192,6 +211,25 @@ fn within_an_epoch_lines_are_only_added() {
 }
 
 #[test]
+fn renamed_runs_go_on_where_they_were() {
+    let (_, known) = read(EPOCHS).expect("it is well formed");
+    for (former, now) in named(RENAMED) {
+        assert!(EPOCHS.contains(&format!(" {former} ")), "{former} was run");
+        assert!(known.contains_key(now) && !known.contains_key(former), "{former} is {now}");
+        assert!(named(GOLDEN).any(|(name, _)| name == now), "{now} is run");
+    }
+    assert_eq!(current("000/fig4.toml:cmt"), "xu2015/fig4.toml:cmt");
+    assert_eq!(current("examples/first.toml"), "examples/first.toml");
+    let (x, z) = (digest("x"), digest("z"));
+    let first = format!("1 000/fig4.toml {x}\n");
+    assert_eq!(check_epochs(&first, 1, "xu2015/fig4.toml x\n"), Ok(()));
+    let moved = check_epochs(&first, 1, "xu2015/fig4.toml z\n").expect_err("it moved");
+    assert!(moved.ends_with(&format!("\n2 xu2015/fig4.toml {z}")), "{moved}");
+    let twice = format!("{first}1 xu2015/fig4.toml {z}\n");
+    assert!(read(&twice).expect_err("they are one").contains("moves twice in epoch 1"));
+}
+
+#[test]
 fn epochs_that_are_none() {
     let (x, z) = (digest("x"), digest("z"));
     for (epochs, why) in [
@@ -211,7 +249,7 @@ fn epochs_that_are_none() {
 
 #[test]
 fn metrics_have_a_digest() {
-    let path = scenarios().join("examples/first.toml");
+    let path = root().join("scenarios/examples/first.toml");
     let mut simulation = Simulation::new(&short(&path), &Schemes, 1, None).expect("it was read");
     let result = simulation.run(RunOptions::default(), &mut ()).expect("nobody breaks it off");
     let with = |change: &dyn Fn(&mut Vec<Metric>)| {
@@ -235,7 +273,7 @@ fn moved_lines_are_told_from_new_ones() {
 
 #[test]
 fn schemes_share_the_draws_of_links_and_background_load() {
-    let path = scenarios().join("000/fig4.toml");
+    let path = root().join("experiments/xu2015/fig4.toml");
     let mut scenario = scenario::load(&path, &[]).unwrap_or_else(|error| panic!("{error}"));
     scenario.run.time = TIME;
     let offered = |scheme: &str| {

@@ -27,14 +27,15 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace is there")
 }
 
-/// Scenario files below `scenarios/`, in order.
+/// Scenario files below `scenarios/` and `experiments/`, in order.
 fn files() -> Vec<PathBuf> {
     let mut files = Vec::new();
-    for folder in fs::read_dir(root().join("scenarios")).expect("there are scenarios") {
-        let folder = folder.expect("it can be listed").path();
-        for file in fs::read_dir(folder).expect("it is a folder") {
-            files.push(file.expect("it can be listed").path());
-        }
+    let inside = |folder: PathBuf| {
+        let entries = fs::read_dir(folder).expect("it is a folder");
+        entries.map(|entry| entry.expect("it can be listed").path()).collect::<Vec<_>>()
+    };
+    for root in ["scenarios", "experiments"].map(|folder| root().join(folder)) {
+        files.extend(inside(root).into_iter().filter(|path| path.is_dir()).flat_map(inside));
     }
     files.retain(|file| file.extension().is_some_and(|ext| ext == "toml"));
     files.sort();
@@ -354,22 +355,26 @@ fn schema_and_reader_refuse_the_same_keys() {
 }
 
 fn scenario(name: &str) -> Scenario {
-    scenario::load(&root().join("scenarios").join(name), &[]).unwrap_or_else(|error| panic!("{error}"))
+    scenario::load(&root().join("experiments").join(name), &[]).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]
 fn the_papers_networks_are_what_the_papers_say() {
     let ms = |n: u64| scenario::Number::Constant(n as f64 / 1e3);
-    let fig4 = scenario("000/fig4.toml");
+    let fig4 = scenario("xu2015/fig4.toml");
     let core = |name: &str| fig4.links[name].forward.delay.clone();
     assert_eq!([core("a_core"), core("b_core"), core("c_core")], [ms(100), ms(50), ms(50)]);
-    let fig9 = scenario("000/fig9.toml");
+    let fig9 = scenario("xu2015/fig9.toml");
     assert_eq!(fig9.run.warmup.as_secs(), 250);
     let starts: Vec<_> = ["tcp1", "sctp", "tcp2"].map(|name| fig9.flows[name].start.clone()).into();
     assert_eq!(starts, [ms(0), ms(50_000), ms(100_000)]);
-    for scenario in
-        [fig4, fig9, scenario("000/fig10.toml"), scenario("001/fig5.toml"), scenario("002/fig3.toml")]
-    {
+    for scenario in [
+        fig4,
+        fig9,
+        scenario("xu2015/fig10.toml"),
+        scenario("cao2016/fig5.toml"),
+        scenario("liu2019/fig3.toml"),
+    ] {
         let compared: Vec<_> = scenario.flows.values().filter(|flow| flow.compare).collect();
         assert_eq!(compared.len(), 1, "{}", scenario.title);
         let scenario::Transport::Sctp { sctp, .. } = &compared[0].transport else {

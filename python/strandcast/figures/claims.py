@@ -12,6 +12,7 @@ Seeds = Callable[[Term], Mapping[int, float]]
 """A term's measure for each seed there is."""
 
 REPRODUCED, UNDECIDED, SIGN_ONLY, NOT_REPRODUCED = "reproduced", "undecided", "sign only", "not reproduced"
+VERDICTS = (REPRODUCED, UNDECIDED, SIGN_ONLY, NOT_REPRODUCED)
 
 
 class Judged(NamedTuple):

@@ -7,12 +7,13 @@ import contextlib
 import dataclasses
 import itertools
 import pathlib
+import sys
 import time
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+import strandcast.experiments as experiments
 from strandcast.command import Parser
-from strandcast.figures import PAPERS
 from strandcast.figures.made import FULL, Made, forget, note, noted
 from strandcast.figures.results import Found, cell, collect, shown, simulated_s
 from strandcast.figures.spec import Figure, Paper
@@ -25,12 +26,10 @@ QUICK_RUNS = 5
 PROBE_S = 10
 """Simulated time of a run that is made to guess how long others take."""
 
-# How papers are called: see docs/papers.md.
-KEYS = ", ".join(paper.source.key for paper in PAPERS)
 DESCRIPTION = """\
-Draws figures of Xu et al. 2015 (000, CMT-CL/FD), Cao et al. 2016 (001, SCTP-Rev+) and Liu et al. 2019 (002, CMT-LA)
-beside the papers' numbers, as SVG and PNG, with a report page per paper. Runs that are missing are made first and
-kept: what was interrupted goes on."""
+Draws figures of papers beside the papers' numbers, as SVG, with a report page per paper. Runs that are missing are made
+first and kept: what was interrupted goes on. The papers' experiments are in the folder `experiments` of a clone of
+strandcast, not in the package."""
 EPILOG = """\
 examples:
   strandcast figures all --plan
@@ -45,6 +44,7 @@ class Wanted:
     """What to do.
 
     Attributes:
+        known: All papers that there are.
         papers: The papers, each with the figures to draw.
         schemes: Run only these, and what figures need beside their schemes; none: all.
         runs: Runs of each cell; None: as many as the paper's figures are to be of.
@@ -58,6 +58,7 @@ class Wanted:
         cluster: A Dask scheduler's address; None: this machine.
     """
 
+    known: tuple[Paper, ...]
     papers: tuple[tuple[Paper, tuple[Figure, ...]], ...]
     schemes: frozenset[str]
     runs: int | None
@@ -157,16 +158,16 @@ def make(wanted: Wanted, paper: Paper, figure: Figure, cluster: Cluster) -> Made
         print(f"{paper.name} Fig. {figure.name}: not drawn, {lacking} cells lack runs", flush=True)
         return None
     # Loads for a second: not before runs.
-    from strandcast.figures import draw
+    import strandcast.figures.draw as draw
 
     name = draw.name(paper, figure)
     forget(wanted.out, name)
-    paths = draw.figure(paper, figure, found(wanted, paper, figure, made), wanted.out, wanted.quick)
-    for path in paths:
-        say(path)
-    if paths:
-        note(wanted.out, name, made)
-    return made if paths else None
+    path = draw.figure(paper, figure, found(wanted, paper, figure, made), wanted.out, wanted.quick)
+    if path is None:
+        return None
+    say(path)
+    note(wanted.out, name, made)
+    return made
 
 
 def found(wanted: Wanted, paper: Paper, figure: Figure, made: Made) -> Found:
@@ -176,7 +177,8 @@ def found(wanted: Wanted, paper: Paper, figure: Figure, made: Made) -> Found:
 
 def report(wanted: Wanted, paper: Paper, made: Made) -> pathlib.Path:
     """Writes a paper's page, about its figures in the folder that are made of such runs, if the store has these."""
-    from strandcast.figures import draw, page
+    import strandcast.figures.draw as draw
+    import strandcast.figures.page as page
 
     fewest, results = made, {}
     for figure in paper.figures:
@@ -187,22 +189,22 @@ def report(wanted: Wanted, paper: Paper, made: Made) -> pathlib.Path:
         if exactly.made(paper, figure) is not None:
             results[figure.name] = found(wanted, paper, figure, its)
             fewest = min(fewest, its, key=lambda one: one.runs)
-    return page.report(paper, results, wanted.out, fewest)
+    return page.report(paper, results, wanted.out, fewest, wanted.known)
 
 
 def tables(wanted: Wanted, docs: pathlib.Path) -> list[pathlib.Path]:
     """Fills the documentation's tables with the papers that have all of their runs."""
-    from strandcast.figures import tables
+    import strandcast.figures.tables as tables
 
     results = {}
-    for paper in PAPERS:
+    for paper in wanted.known:
         made = [(figure, wanted.made(paper, figure)) for figure in paper.figures]
         lacking = [figure.name for figure, its in made if its is None]
         if lacking:
             print(f"{paper.name}: tables stay as they are, runs are missing of Fig. {'; '.join(lacking)}", flush=True)
         else:
             results[paper.name] = {figure.name: found(wanted, paper, figure, its) for figure, its in made if its}
-    return tables.write(docs, PAPERS, results)
+    return tables.write(docs, wanted.known, results)
 
 
 def plan(wanted: Wanted) -> None:
@@ -248,18 +250,22 @@ def parse(argv: list[str]) -> Wanted:
     """Reads the arguments; mistakes end the process with one line."""
     parser = arguments()
     got = parser.parse_args(argv)
-    papers = tuple(chosen(parser, got.paper, got.figure))
-    known = list(dict.fromkeys(scheme for paper, figures in papers for one in figures for scheme in one.schemes))
+    try:
+        known = experiments.papers(experiments.folder(got.experiments))
+    except LookupError as error:
+        parser.error(str(error))
+    papers = tuple(chosen(parser, known, got.paper, got.figure))
+    schemes = list(dict.fromkeys(scheme for paper, figures in papers for one in figures for scheme in one.schemes))
     for wrong in got.scheme:
-        if wrong not in known:
-            parser.error(f"--scheme {wrong}: these figures have {', '.join(known)}")
-    root = repository()
+        if wrong not in schemes:
+            parser.error(f"--scheme {wrong}: these figures have {', '.join(schemes)}")
+    root = experiments.repository()
     runs = got.runs or (QUICK_RUNS if got.quick else None)
     target = (root or pathlib.Path()) / "target"
     whole = (runs or FULL) >= FULL and not got.quick and not got.scheme
     lasting = root / "docs/figures" if root else pathlib.Path("figures")
     out = got.out or (lasting if whole else target / "figures")
-    if not whole and (("docs", "figures") in pairs(out.resolve().parts) or has_full(out)):
+    if not whole and (("docs", "figures") in pairs(out.resolve().parts) or has_full(out, known)):
         less = "quick figures" if got.quick else "figures of some schemes" if got.scheme else f"{runs} runs"
         parser.error(f"--out {out}: {less} do not replace those of full runs; name another folder")
     for option, folder in (("--out", got.out), ("--results", got.results), ("--tables", got.tables)):
@@ -270,15 +276,32 @@ def parse(argv: list[str]) -> Wanted:
         why = "there is no such folder" if not got.tables.is_dir() else full
         parser.error(f"--tables {got.tables}: {why}")
     store = Store(got.results or target / "figures-results")
-    schemes = frozenset(got.scheme)
+    if got.paper in experiments.FORMER:
+        note_former(got.paper)
     return Wanted(
-        papers, schemes, runs, got.quick, got.plan, got.draw_only, store, out, got.tables, got.jobs, got.cluster
+        known,
+        papers,
+        frozenset(got.scheme),
+        runs,
+        got.quick,
+        got.plan,
+        got.draw_only,
+        store,
+        out,
+        got.tables,
+        got.jobs,
+        got.cluster,
     )
 
 
-def has_full(out: pathlib.Path) -> bool:
+def note_former(name: str) -> None:
+    """Says what a paper's former number is called now."""
+    print(f"strandcast: {name} is called {experiments.key(name)}; the number goes with version 0.2", file=sys.stderr)
+
+
+def has_full(out: pathlib.Path, papers: Iterable[Paper]) -> bool:
     """Whether a page in the folder is one of full runs."""
-    pages = [noted(out, paper.name) for paper in PAPERS]
+    pages = [noted(out, paper.name) for paper in papers]
     return any(made.full for made in pages if made)
 
 
@@ -291,11 +314,10 @@ def arguments() -> Parser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add("paper", metavar="PAPER", help=f"{KEYS} or all")
+    add("paper", metavar="PAPER", help="first author and year, as xu2015 (docs/papers.md), or all")
     add("--figure", metavar="N", action="append", default=[], help="only this figure; may be said several times")
     add("--scheme", metavar="S", action="append", default=[], help="make runs of this scheme only; several times, too")
-    whole = ", ".join(f"{paper.runs} of {paper.source.key}" for paper in PAPERS)
-    add("--runs", metavar="N", type=count, help=f"runs of each cell ({whole}; {QUICK_RUNS} with --quick)")
+    add("--runs", metavar="N", type=count, help=f"runs of each cell (what the paper needs; {QUICK_RUNS} with --quick)")
     add("--quick", action="store_true", help="runs of at most 60 s and fewer points, marked in each plot")
     either = parser.add_mutually_exclusive_group().add_argument
     either("--plan", action="store_true", help="only tell which runs are missing, and about how long they take")
@@ -304,6 +326,8 @@ def arguments() -> Parser:
     add("--out", metavar="DIR", type=folder, help="figures and pages (docs/figures of whole ones, else target/figures)")
     add("--results", metavar="DIR", type=folder, help="where runs are kept (target/figures-results)")
     add("--tables", metavar="DOCS", type=folder, help="fill the documentation's tables, too")
+    where = f"the papers' experiments (${experiments.VARIABLE}, else those of the clone around this folder)"
+    add("--experiments", metavar="DIR", type=folder, help=where)
     add("--jobs", metavar="N", type=count, help="runs at the same time on this machine (one a core)")
     add("--cluster", metavar="ADDRESS", help="make runs on this Dask cluster")
     return parser
@@ -316,11 +340,13 @@ def count(text: str) -> int:
     return int(text)
 
 
-def chosen(parser: Parser, name: str, figures: list[str]) -> Iterator[tuple[Paper, tuple[Figure, ...]]]:
+def chosen(
+    parser: Parser, known: tuple[Paper, ...], name: str, figures: list[str]
+) -> Iterator[tuple[Paper, tuple[Figure, ...]]]:
     """The papers asked for, with the figures asked for; all if none is."""
-    papers = [paper for paper in PAPERS if name in (paper.source.key, paper.name, "all")]
+    papers = [paper for paper in known if experiments.key(name) in (paper.name, "all")]
     if not papers:
-        parser.error(f"there is no paper {name}; there are {KEYS} and all")
+        parser.error(f"there is no paper {name}; there are {', '.join(paper.name for paper in known)} and all")
     there = [figure for paper in papers for figure in paper.figures]
     for wrong in figures:
         if not any(wrong in numbers(figure) for figure in there):
@@ -340,10 +366,3 @@ def numbers(figure: Figure) -> set[str]:
 def pairs(parts: tuple[str, ...]) -> set[tuple[str, str]]:
     """A path's names, each with the next."""
     return set(itertools.pairwise(parts))
-
-
-def repository() -> pathlib.Path | None:
-    """This project's checkout around the working directory, if there is one."""
-    here = pathlib.Path.cwd()
-    marks = ("docs/reproduction.md", "scenarios", "Cargo.toml")
-    return next((one for one in (here, *here.parents) if all((one / mark).exists() for mark in marks)), None)

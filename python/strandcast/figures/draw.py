@@ -17,11 +17,11 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import ScaledTranslation, Transform
 
-from strandcast.figures import style
+import strandcast.figures.style as style
 from strandcast.figures.claims import NOT_REPRODUCED, REPRODUCED, SIGN_ONLY, UNDECIDED, Judged
 from strandcast.figures.results import Found, shortened
 from strandcast.figures.spec import Claim, Figure, Key, Measure, Paper, Point
-from strandcast.figures.views import VIEWS, Reference, View
+from strandcast.figures.views import Reference, View
 from strandcast.stats import Summary
 
 Value = float | str
@@ -30,7 +30,7 @@ ROW, DOT_ROW, CLAIM_ROW = 2.35, 0.2, 0.2
 """Heights in inches: of a row of panels, and of a line of dots or claims."""
 COLUMNS = 4
 """Panels side by side, at most."""
-VERDICTS = {
+LOOKS = {
     REPRODUCED: style.Look(style.GREEN, "o"),
     UNDECIDED: style.Look(style.BLUE, "s"),
     SIGN_ONLY: style.Look(style.ORANGE, "^"),
@@ -79,8 +79,8 @@ class Panel:
         )
 
 
-def figure(paper: Paper, figure: Figure, found: Found, folder: pathlib.Path, quick: bool) -> list[pathlib.Path]:
-    """Draws a figure of a paper into a folder, as SVG and PNG.
+def figure(paper: Paper, figure: Figure, found: Found, folder: pathlib.Path, quick: bool) -> pathlib.Path | None:
+    """Draws a figure of a paper into a folder, as SVG.
 
     Lines have their 95 % interval as a band, bars and dots as whiskers; hollow diamonds are the paper's numbers.
 
@@ -92,14 +92,14 @@ def figure(paper: Paper, figure: Figure, found: Found, folder: pathlib.Path, qui
         quick: Whether runs were cut short, which the picture then says.
 
     Returns:
-        The files; none if nothing was measured.
+        The file; None if nothing was measured.
 
     Raises:
         OSError: A file can't be written.
     """
     with style.use():
-        picture = draw(paper, found, remark(figure) if quick else "")
-        return [] if picture is None else style.save(picture, folder, name(paper, figure))
+        picture = draw(paper, found, remark(paper, figure) if quick else "")
+        return None if picture is None else style.save(picture, folder, name(paper, figure))
 
 
 def name(paper: Paper, figure: Figure) -> str:
@@ -110,7 +110,7 @@ def name(paper: Paper, figure: Figure) -> str:
 def draw(paper: Paper, found: Found, quick: str = "") -> Picture | None:
     """The picture, marked as quick if there is a remark; None if nothing was measured. Inside `style.use()`."""
     figure = found.figure
-    rows = [row for view in VIEWS[paper.name, figure.name] for row in panels(view, found)]
+    rows = [row for view in paper.views[figure.name] for row in panels(view, found)]
     effects = stated(found)
     if not rows and not effects:
         return None
@@ -127,8 +127,8 @@ def draw(paper: Paper, found: Found, quick: str = "") -> Picture | None:
         key[PAPER] = key.pop(PAPER)
     style.head(
         picture,
-        f"{paper.name} Fig. {figure.name}: {figure.title}",
-        "\n".join(filter(None, (caption(found), quick))),
+        f"Fig. {figure.name}: {figure.title}",
+        "\n".join(filter(None, (f"{paper.source.short}; {caption(found)}", quick))),
         list(key.values()),
     )
     if quick:
@@ -144,9 +144,9 @@ def caption(found: Found) -> str:
     return f"{text}; bands and whiskers: its 95 % interval" if most > 1 else text
 
 
-def remark(figure: Figure) -> str:
+def remark(paper: Paper, figure: Figure) -> str:
     """What a quick picture of a figure lacks."""
-    short = shortened(figure)
+    short = shortened(paper, figure)
     points = "" if figure.thinned is None else ", fewer points"
     return f"QUICK: few runs{f', {short}' if short else ''}{points}"
 
@@ -467,7 +467,7 @@ def draw_claims(axes: Axes, figure: Figure, claims: Sequence[tuple[Claim, Judged
     axes.axvline(0, color=style.GREY, linewidth=1)
     for i, (claim, judged) in enumerate(claims):
         assert claim.effect is not None, "only stated ones"
-        look = VERDICTS[judged.verdict]
+        look = LOOKS[judged.verdict]
         axes.errorbar(
             judged.ours.mean,
             i,

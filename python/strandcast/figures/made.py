@@ -1,15 +1,19 @@
-"""What pictures and pages were made of: a note beside each, `NAME.json`."""
+"""What pictures and pages were made of: notes beside them, all in `made.json`."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 import pathlib
+from typing import Any
 
-from strandcast import _native
+from strandcast.version import results_epoch
 
 FULL = 30
 """So many runs of each cell are full ones at least."""
+
+NOTES = "made.json"
+"""The file with a folder's notes."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,7 +30,7 @@ class Made:
     runs: int
     quick: bool = False
     schemes: tuple[str, ...] = ()
-    epoch: int = _native.RESULTS_EPOCH
+    epoch: int = results_epoch()
 
     @property
     def full(self) -> bool:
@@ -44,15 +48,15 @@ def note(folder: pathlib.Path, name: str, made: Made) -> None:
     Raises:
         OSError: It can't be written.
     """
-    whole(folder / f"{name}.json", json.dumps(dataclasses.asdict(made)) + "\n")
+    write(folder, notes(folder) | {name: dataclasses.asdict(made)})
 
 
 def noted(folder: pathlib.Path, name: str) -> Made | None:
     """What `NAME` in the folder was made of; None if nobody knows."""
     try:
-        values = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+        values = notes(folder)[name]
         return Made(values["runs"], values["quick"], tuple(values["schemes"]), values["epoch"])
-    except (OSError, ValueError, LookupError, TypeError):
+    except (LookupError, TypeError):
         return None
 
 
@@ -62,7 +66,28 @@ def forget(folder: pathlib.Path, name: str) -> None:
     Raises:
         OSError: It can't be taken away.
     """
-    (folder / f"{name}.json").unlink(missing_ok=True)
+    left = notes(folder)
+    if left.pop(name, None) is not None:
+        write(folder, left)
+
+
+def notes(folder: pathlib.Path) -> dict[str, Any]:
+    """All notes of a folder; none if its file is not there or is no such file."""
+    try:
+        values: object = json.loads((folder / NOTES).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return values if isinstance(values, dict) else {}
+
+
+def write(folder: pathlib.Path, values: dict[str, Any]) -> None:
+    """Writes all notes of a folder, a line each.
+
+    Raises:
+        OSError: They can't be written.
+    """
+    lines = (f"{json.dumps(name)}: {json.dumps(values[name])}" for name in sorted(values))
+    whole(folder / NOTES, "{\n" + ",\n".join(lines) + "\n}\n")
 
 
 def whole(path: pathlib.Path, text: str) -> pathlib.Path:

@@ -8,20 +8,18 @@ import functools
 import pathlib
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import jinja2
 from markupsafe import Markup, escape
 
-from strandcast import _native
-from strandcast.figures import draw, tables
-from strandcast.figures.claims import NOT_REPRODUCED, REPRODUCED, SIGN_ONLY, UNDECIDED, Judged
-from strandcast.figures.findings import FINDINGS, Finding
+import strandcast.figures.draw as draw
+import strandcast.figures.tables as tables
+from strandcast.figures.claims import VERDICTS, Judged
 from strandcast.figures.made import Made, forget, note, noted, whole
 from strandcast.figures.results import Found, cell
-from strandcast.figures.spec import Claim, Figure, Paper, Term
-
-VERDICTS = (REPRODUCED, UNDECIDED, SIGN_ONLY, NOT_REPRODUCED)
+from strandcast.figures.spec import Claim, Figure, Finding, Paper, Term
+from strandcast.version import VERSION, results_epoch
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,17 +64,14 @@ class Part:
     findings: tuple[Finding, ...]
 
     @property
-    def papers(self) -> bool:
-        """Whether the paper has this figure; ours have a word behind the number."""
-        return not re.search("[a-z]", self.figure.name)
-
-    @property
     def counts(self) -> Mapping[str, int]:
         """How many claims have each verdict."""
         return collections.Counter(row.verdict for row in self.rows if row.verdict)
 
 
-def report(paper: Paper, results: Mapping[str, Found], folder: pathlib.Path, made: Made) -> pathlib.Path:
+def report(
+    paper: Paper, results: Mapping[str, Found], folder: pathlib.Path, made: Made, papers: Sequence[Paper]
+) -> pathlib.Path:
     """Writes a paper's page, `NAME.html`, and the index of all pages in the folder, `index.html`.
 
     It shows the pictures that `draw.figure` put there, and needs nothing else.
@@ -86,6 +81,7 @@ def report(paper: Paper, results: Mapping[str, Found], folder: pathlib.Path, mad
         results: What was measured, by figures' names; a figure without runs is left out.
         folder: Where pages go; it is made if need be.
         made: What the pictures are made of: the page says it, and explains nothing unless it is of full runs.
+        papers: Those that the index may have.
 
     Raises:
         OSError: A file can't be written.
@@ -95,7 +91,7 @@ def report(paper: Paper, results: Mapping[str, Found], folder: pathlib.Path, mad
         for figure in paper.figures
         if figure.name in results and results[figure.name].seeds
     ]
-    total = collections.Counter(row.verdict for part in parts if part.papers for row in part.rows)
+    total = collections.Counter(row.verdict for part in parts if part.figure.published for row in part.rows)
     shown = {part.figure.name for part in parts}
     text = render(
         "report.html",
@@ -103,7 +99,7 @@ def report(paper: Paper, results: Mapping[str, Found], folder: pathlib.Path, mad
         made=made,
         parts=parts,
         counts={verdict: total[verdict] for verdict in VERDICTS},
-        runs=runs(results[name] for name in shown),
+        runs=tables.runs(*(results[name] for name in shown)),
         findings=[one for one in explanations(paper, made) if shown.intersection(one.figures)],
         beside=tables.BESIDE,
     )
@@ -111,29 +107,27 @@ def report(paper: Paper, results: Mapping[str, Found], folder: pathlib.Path, mad
     forget(folder, paper.name)
     page = whole(folder / f"{paper.name}.html", text)
     note(folder, paper.name, made)
-    index(folder, made)
+    index(folder, made, papers)
     return page
 
 
 def explanations(paper: Paper, made: Made) -> list[Finding]:
     """What was found of a paper: from full runs, so pages of others don't tell it."""
-    return [one for one in FINDINGS if made.full and one.paper == paper.name]
+    return list(paper.findings) if made.full else []
 
 
-def index(folder: pathlib.Path, made: Made) -> pathlib.Path:
+def index(folder: pathlib.Path, made: Made, papers: Sequence[Paper]) -> pathlib.Path:
     """Writes `index.html`, which leads to the papers' pages and pictures in the folder that are made of such runs.
 
     Raises:
         OSError: The file can't be written.
     """
-    from strandcast.figures import PAPERS
-
-    papers = []
-    for paper in PAPERS:
+    shown = []
+    for paper in papers:
         drawn = [(figure, figure.anchor, draw.name(paper, figure)) for figure in paper.figures]
         if made.like(noted(folder, paper.name)):
-            papers.append((paper, [one for one in drawn if made.like(noted(folder, one[2]))]))
-    return whole(folder / "index.html", render("index.html", papers=papers, made=made))
+            shown.append((paper, [one for one in drawn if made.like(noted(folder, one[2]))]))
+    return whole(folder / "index.html", render("index.html", papers=shown, made=made))
 
 
 def part_of(paper: Paper, figure: Figure, found: Found, made: Made) -> Part:
@@ -166,47 +160,21 @@ def row_of(paper: Paper, found: Found, claim: Claim, judged: Judged, quick: bool
         points=points,
         verdict=judged.verdict,
         remark=verdict.removeprefix(judged.verdict),
-        binds=binds(found, claim),
+        binds=tables.binds(found, claim),
         contrasts=len(claim.contrasts),
         commands=tuple(dict.fromkeys(command(paper, found, term, quick) for term in claim.contrasts[0])),
     )
-
-
-def binds(found: Found, claim: Claim) -> str:
-    """What keeps the flows of a claim from being faster, and of several points at how many."""
-    limits: dict[str, collections.Counter[str]] = {}
-    for point, scheme in dict.fromkeys((term.point, term.scheme) for one in claim.contrasts for term in one):
-        limit = found.limit(point, scheme)
-        limits.setdefault(scheme, collections.Counter())["–" if limit == "-" else limit] += 1
-    texts = {scheme: counted(limit) for scheme, limit in limits.items()}
-    if len(set(texts.values())) == 1:
-        return next(iter(texts.values()))
-    return "; ".join(f"{scheme}: {text}" for scheme, text in texts.items())
-
-
-def counted(limits: collections.Counter[str]) -> str:
-    """Words with how often they are said, the most frequent first."""
-    if len(limits) == 1:
-        return next(iter(limits))
-    return ", ".join(f"{limit} {count} of {limits.total()}" for limit, count in limits.most_common())
 
 
 def command(paper: Paper, found: Found, term: Term, quick: bool) -> str:
     """What runs the scheme of a term at its point."""
     figure = found.figure
     wanted = cell(paper, figure, figure.point(term.point), term.scheme, quick=quick)
-    words = ["strandcast", "simulate", f"scenarios/{figure.scenario}"]
+    words = ["strandcast", "simulate", paper.shown(figure)]
     for setting in wanted.scenario.settings:
         words += ["--set", setting]
     count = len(found.seeds.get(term.key, {}))
     return shlex.join([*words, "--scheme", paper.specs[term.scheme], "--runs", str(max(count, 1))])
-
-
-def runs(results: Iterable[Found]) -> str:
-    """How many runs numbers are of."""
-    counts = [found.counts for found in results]
-    fewest, most = min((few for few, _ in counts), default=0), max((many for _, many in counts), default=0)
-    return f"{most} run{'' if most == 1 else 's'}" if fewest == most else f"{fewest} to {most} runs"
 
 
 # Text
@@ -233,5 +201,5 @@ def prose(text: str) -> Markup:
 
 def render(template: str, **values: object) -> str:
     """A template's text with these values."""
-    common = {"version": _native.VERSION, "epoch": _native.RESULTS_EPOCH}
+    common = {"version": VERSION, "epoch": results_epoch()}
     return environment().get_template(template).render(**common, **values)

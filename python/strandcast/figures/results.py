@@ -19,9 +19,6 @@ from strandcast.store import Cell
 if TYPE_CHECKING:
     from strandcast.store import Store
 
-SCENARIOS = pathlib.Path(__file__).resolve().parent.parent / "scenarios"
-"""The papers' networks."""
-
 QUICK_S = 60
 """So long are runs at most, of figures drawn quickly."""
 
@@ -82,14 +79,14 @@ class Found:
 
 
 @functools.cache
-def network(name: str) -> Scenario:
-    """The scenario of this file name."""
-    return Scenario.load(SCENARIOS / name)
+def network(path: pathlib.Path) -> Scenario:
+    """The scenario of this file."""
+    return Scenario.load(path)
 
 
 def cell(paper: Paper, figure: Figure, point: Point, scheme: str, *, quick: bool = False) -> Cell:
     """What is run for a scheme at a point; `quick`: no longer than `QUICK_S`."""
-    scenario = network(figure.scenario).with_sets(point.sets)
+    scenario = network(paper.folder / figure.scenario).with_sets(point.sets)
     return Cell(scenario.with_sets(cut(scenario)) if quick else scenario, paper.specs[scheme])
 
 
@@ -136,9 +133,9 @@ def shown(figure: Figure, *, quick: bool = False) -> Figure:
     return figure.thinned or figure if quick else figure
 
 
-def shortened(figure: Figure) -> str:
+def shortened(paper: Paper, figure: Figure) -> str:
     """What a quick figure's plot must say beside QUICK, as `60 s of 200 s`; empty if its runs are not shortened."""
-    scenario = network(figure.scenario).with_sets(figure.points[0].sets)
+    scenario = network(paper.folder / figure.scenario).with_sets(figure.points[0].sets)
     sets = cut(scenario)
     if not sets:
         return ""

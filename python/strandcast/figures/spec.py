@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import pathlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
+
+from strandcast.figures.views import View
 
 Key = tuple[str, str, str]
 """Point, scheme and measure, by names."""
@@ -112,7 +115,7 @@ class Figure:
     Attributes:
         name: The paper's number of it, and a word if it is ours.
         title: What it shows.
-        scenario: The scenario's file, in `scenarios`.
+        scenario: The scenario's file, in the paper's folder.
         schemes: Who is compared, by the paper's names for them.
         points: Where.
         measures: What is measured; the first is what the figure shows.
@@ -136,6 +139,11 @@ class Figure:
     def schemes_at(self, point: Point) -> tuple[str, ...]:
         """Who runs at a point."""
         return self.schemes if point.schemes is None else point.schemes
+
+    @property
+    def published(self) -> bool:
+        """Whether the paper has this figure; ours have a word behind the number."""
+        return not re.search("[a-z]", self.name)
 
     @property
     def flow(self) -> str:
@@ -191,24 +199,52 @@ class Source:
 
 
 @dataclasses.dataclass(frozen=True)
-class Paper:
-    """A paper.
+class Finding:
+    """What somebody found who looked into runs.
 
     Attributes:
-        name: Its number, in the names of files.
+        title: What it is about.
+        figures: The figures that show it, the clearest first.
+        text: What was found, in Markdown that has only code between backticks.
+    """
+
+    title: str
+    figures: tuple[str, ...]
+    text: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Paper:
+    """A paper, and the experiment that draws its figures.
+
+    Attributes:
         title: What it is about.
         source: Where it was published.
         specs: How its schemes are called on the command line.
         figures: Its figures.
+        folder: Where its scenarios are.
+        views: How each figure is drawn, by the figures' names.
+        findings: What was found in its runs.
         runs: Runs of each cell that its figures are to be of.
     """
 
-    name: str
     title: str
     source: Source
     specs: Mapping[str, str]
     figures: tuple[Figure, ...]
+    folder: pathlib.Path
+    views: Mapping[str, tuple[View, ...]] = dataclasses.field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
     runs: int = 30
+
+    @property
+    def name(self) -> str:
+        """Its key, as `xu2015`: in commands and in the names of files."""
+        return self.source.key
+
+    def shown(self, figure: Figure) -> str:
+        """A figure's scenario, as commands in a clone name it."""
+        return f"experiments/{self.name}/{figure.scenario}"
 
 
 def difference(measure: str, a: str, b: str, points: Iterable[str]) -> tuple[Contrast, ...]:

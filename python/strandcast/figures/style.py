@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import io
 import pathlib
 from collections.abc import Iterator
 from typing import Any
@@ -18,10 +19,13 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
+from strandcast.figures.compact import compact
+from strandcast.figures.made import whole
+
 WIDTH = 8.4
 """Of a picture, in inches: 806 px in a browser."""
 DPI = 160
-"""Dots per inch of PNG files."""
+"""Dots per inch of pictures that have dots."""
 MARGIN = 0.12
 """Around a picture, in inches."""
 
@@ -208,20 +212,15 @@ def quick(figure: Figure) -> None:
     figure.text(0.5, 0.42, "QUICK", ha="center", va="center", **mark)
 
 
-def save(figure: Figure, folder: pathlib.Path, name: str) -> list[pathlib.Path]:
-    """Writes `NAME.svg` and `NAME.png` into a folder, made if need be; each appears whole, or not at all.
+def save(figure: Figure, folder: pathlib.Path, name: str) -> pathlib.Path:
+    """Writes `NAME.svg` into a folder, made if need be; it appears whole, or not at all.
 
     Equal pictures make equal bytes, with one version of matplotlib.
 
     Raises:
-        OSError: A file can't be written.
+        OSError: The file can't be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    paths = []
-    for kind, metadata in (("svg", {"Date": None, "Creator": "Strandcast"}), ("png", {"Software": None})):
-        path = folder / f"{name}.{kind}"
-        part = path.with_suffix(".part")
-        figure.savefig(part, format=kind, dpi=DPI, metadata=metadata)
-        part.replace(path)
-        paths.append(path)
-    return paths
+    text = io.StringIO()
+    figure.savefig(text, format="svg", dpi=DPI, metadata={"Date": None, "Creator": None})
+    return whole(folder / f"{name}.svg", compact(text.getvalue()))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import collections
 import pathlib
 import re
+import shlex
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from strandcast.figures import findings
-from strandcast.figures.claims import SIGN_ONLY, Judged
+from strandcast.figures.claims import SIGN_ONLY, VERDICTS, Judged
 from strandcast.figures.made import whole
 from strandcast.figures.results import Found
 from strandcast.figures.spec import Claim, Figure, Measure, Paper
@@ -22,6 +24,10 @@ BETWEEN = re.compile(r"(<!-- measured: (?P<names>[^>]+?) -->\n).*?(<!-- end -->)
 
 BESIDE = ["measure", "scheme", "mean", "± 95 %", "paper", "ratio"]
 CLAIMS = ["claim", "ours, paired", "paper", "points", "verdict"]
+BINDS = "what binds"
+CONDITIONS = (
+    "Definitions: [method](../reproduction/method.md); conditions and all points: [reproduction](../reproduction.md)."
+)
 
 
 def show(ours: Summary | None, digits: int) -> str:
@@ -80,15 +86,16 @@ def beside(found: Found, schemes: Callable[[str], bool]) -> list[list[str]]:
     return rows
 
 
-def claims(found: Found, schemes: Callable[[str], bool]) -> list[list[str]]:
-    """What became of the paper's claims."""
+def claims(found: Found, schemes: Callable[[str], bool] = lambda _: True, *, bound: bool = False) -> list[list[str]]:
+    """What became of the paper's claims; `bound`: with what keeps the flows from being faster."""
     rows = []
     for claim in found.figure.claims:
         if not any(schemes(term.scheme) for contrast in claim.contrasts for term in contrast):
             continue
         judged = found.judge(claim)
         if judged is not None:
-            rows.append([claim.text, *judgement(found.figure, claim, judged)])
+            its = [claim.text, *judgement(found.figure, claim, judged)]
+            rows.append([*its, binds(found, claim)] if bound else its)
     return rows
 
 
@@ -114,6 +121,60 @@ def open_end(claim: Claim, judged: Judged) -> str:
     return " (0 inside)" if claim.kind == "effect" and judged.verdict == SIGN_ONLY and inside else ""
 
 
+def binds(found: Found, claim: Claim) -> str:
+    """What keeps the flows of a claim from being faster, and of several points at how many."""
+    limits: dict[str, collections.Counter[str]] = {}
+    for point, scheme in dict.fromkeys((term.point, term.scheme) for one in claim.contrasts for term in one):
+        limit = found.limit(point, scheme)
+        limits.setdefault(scheme, collections.Counter())["–" if limit == "-" else limit] += 1
+    texts = {scheme: counted(limit) for scheme, limit in limits.items()}
+    if len(set(texts.values())) == 1:
+        return next(iter(texts.values()))
+    return "; ".join(f"{scheme}: {text}" for scheme, text in texts.items())
+
+
+def counted(limits: collections.Counter[str]) -> str:
+    """Words with how often they are said, the most frequent first."""
+    if len(limits) == 1:
+        return next(iter(limits))
+    return ", ".join(f"{limit} {count} of {limits.total()}" for limit, count in limits.most_common())
+
+
+def verdicts(paper: Paper, results: Results) -> str:
+    """How many claims of each figure have each verdict, for docs/reproduction.md."""
+    rows, total = [], collections.Counter[str]()
+    for figure in paper.figures:
+        found = results[figure.name]
+        judged = [one for claim in figure.claims if (one := found.judge(claim)) is not None]
+        counts = collections.Counter(one.verdict for one in judged if one.verdict)
+        if not figure.published or not counts:
+            continue
+        total += counts
+        rows.append([link(paper, figure), figure.title, *(str(counts[verdict] or "") for verdict in VERDICTS)])
+    rows.append(["all", "", *(str(total[verdict]) for verdict in VERDICTS)])
+    return "\n".join([*table(["figure", "", *VERDICTS], rows), ""])
+
+
+def heading(figure: Figure) -> str:
+    """Of a figure's section on its paper's page."""
+    return f"Fig. {figure.name}: {figure.title}"
+
+
+def link(paper: Paper, figure: Figure) -> str:
+    """From docs/reproduction.md to a figure's section: its heading in lower case, without punctuation."""
+    anchor = re.sub(r"[^\w\- ]", "", heading(figure).lower()).replace(" ", "-")
+    return f"[{figure.name}](reproduction/{paper.name}.md#{anchor})"
+
+
+def findings(paper: Paper) -> str:
+    """What was found in a paper's runs, as a list for its page."""
+    items = (f"- **{one.title[:1].upper()}{one.title[1:]}.** {one.text}" for one in paper.findings)
+    return "".join(
+        textwrap.fill(item, 130, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False) + "\n"
+        for item in items
+    )
+
+
 def of_paper(paper: Paper, results: Results) -> str:
     """All figures of a paper with their pictures, for its page in docs/reproduction; tables are folded."""
     lines = []
@@ -121,23 +182,24 @@ def of_paper(paper: Paper, results: Results) -> str:
         found = results[figure.name]
         if not found.seeds:
             continue
-        conditions = f"`scenarios/{figure.scenario}`, {runs(found)}. {figure.notes}".rstrip()
-        every = section(BESIDE, beside(found, lambda _: True)) + section(CLAIMS, claims(found, lambda _: True))
+        conditions = f"`{paper.shown(figure)}`, {runs(found)}. {figure.notes}".rstrip()
+        every = section(BESIDE, beside(found, lambda _: True)) + section([*CLAIMS, BINDS], claims(found, bound=True))
         lines += of_figure(paper, figure, conditions, [*grid(found), *every])
     return "\n".join(lines)
 
 
 def of_figure(paper: Paper, figure: Figure, conditions: str, its: list[str]) -> list[str]:
-    """A figure's section: its picture, which leads to its claims, its conditions and its tables."""
+    """A figure's section: its picture, its conditions, the command that makes it, and its tables."""
     picture = f"../figures/{paper.name}-{figure.anchor}.svg"
     alt = f"Fig. {figure.name} of {paper.source.short}: {figure.title}"
-    page = f"../figures/{paper.name}.html#{figure.anchor}"
     return [
-        f"## Fig. {figure.name}: {figure.title}",
+        f"## {heading(figure)}",
         "",
-        f"[![{alt}]({picture})]({page})",
+        f"![{alt}]({picture})",
         "",
-        f"{conditions} [Claims and commands]({page}).",
+        conditions,
+        "",
+        f"`{shlex.join(['strandcast', 'figures', paper.name, '--figure', figure.name])}`",
         "",
         *folded("Tables: all points, the paper's numbers, its claims", its),
     ]
@@ -167,7 +229,7 @@ def of_schemes(papers: Sequence[Paper], results: Mapping[str, Results], names: S
                 summary = f"{paper.source.short}, Fig. {figure.name}: {figure.title}; {runs(found)}"
                 lines += folded(summary, section(BESIDE, numbers) + section(CLAIMS, said))
     if lines:
-        lines += ["Conditions, definitions and all points: [reproduction](../reproduction.md).", ""]
+        lines += [CONDITIONS, ""]
     return "\n".join(lines)
 
 
@@ -176,11 +238,12 @@ def section(head: list[str], rows: list[list[str]]) -> list[str]:
     return [*table(head, rows), ""] if rows else []
 
 
-def runs(found: Found) -> str:
-    """How many runs a number is of."""
-    fewest, most = found.counts
+def runs(*results: Found) -> str:
+    """How many runs numbers are of."""
+    counts = [found.counts for found in results]
+    fewest, most = min((few for few, _ in counts), default=0), max((many for _, many in counts), default=0)
     text = f"{most}" if fewest == most else f"{fewest} to {most}"
-    return f"{text} run{'s' if most > 1 else ''}"
+    return f"{text} run{'' if most == 1 else 's'}"
 
 
 def fill(page: pathlib.Path, of: Callable[[list[str]], str]) -> bool:
@@ -214,11 +277,12 @@ def write(docs: pathlib.Path, papers: Sequence[Paper], results: Mapping[str, Res
     """
 
     def text(names: list[str]) -> str:
-        if names == ["findings"]:
-            return findings.markdown()
         for paper in papers:
-            if names == [paper.name]:
-                return of_paper(paper, results[paper.name]) if paper.name in results else ""
+            if names == ["findings", paper.name]:
+                return findings(paper)
+            for wanted, of in ([paper.name], of_paper), (["verdicts", paper.name], verdicts):
+                if names == wanted:
+                    return of(paper, results[paper.name]) if paper.name in results else ""
         return of_schemes(papers, results, names)
 
     folders = docs / "reproduction", docs / "schemes"

@@ -2,7 +2,7 @@
 
 use crate::args::CheckArgs;
 use crate::error::CliError;
-use crate::loaded::Loaded;
+use crate::loaded::{Loaded, current};
 use crate::print;
 use strandcast_sim::simulation::Catalog;
 
@@ -11,7 +11,7 @@ use strandcast_sim::simulation::Catalog;
 /// # Errors
 /// [`CliError`]: mistakes in the scenario.
 pub(crate) fn run(args: &CheckArgs, catalog: &dyn Catalog) -> Result<(), CliError> {
-    let loaded = Loaded::open(&args.file, &args.set)?;
+    let loaded = Loaded::open(&current(args.file.clone()), &args.set)?;
     let checked = loaded.check(catalog)?;
     if args.json { print::json(&format!("{:#}\n", checked.json())) } else { print::text(&checked.text()) }
 }

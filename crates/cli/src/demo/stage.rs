@@ -13,7 +13,7 @@ use strandcast_net::interface::PathSpec;
 use strandcast_proto::policy::{PathState, PathView};
 use strandcast_proto::seeds::Seeds;
 use strandcast_sim::simulation::Catalog;
-use strandcast_sim::topology::{PathNetwork, field, paper_000};
+use strandcast_sim::topology::{PathNetwork, field, xu2015};
 
 const LOOPBACK: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 /// How long the handshake and all paths may take: a few lost packets and their timeouts.
@@ -44,7 +44,7 @@ impl Stage {
     pub(super) async fn set(args: &DemoArgs, catalog: &dyn Catalog) -> Result<Stage, CliError> {
         let networks = match args.network {
             NetworkName::Field => field(),
-            NetworkName::Paper000 => paper_000(),
+            NetworkName::Xu2015 => xu2015(),
         };
         let plan = transport::scheme(&args.scheme, catalog)?;
         let capture = Capture::open(args.pcap.as_deref())?;

@@ -6,7 +6,7 @@ use crate::args::SimulateArgs;
 use crate::batch::{Batch, Finished, Job, RunError, SeriesTo, is_of_scheme, jobs, mark_compared, split};
 use crate::catalog::SharedCatalog;
 use crate::error::CliError;
-use crate::loaded::Loaded;
+use crate::loaded::{Loaded, current};
 use crate::print;
 use crate::signals::{self, stopped};
 use std::io::{IsTerminal, stdout};
@@ -54,7 +54,8 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(args: SimulateArgs, catalog: SharedCatalog) -> Result<Self, CliError> {
+    fn new(mut args: SimulateArgs, catalog: SharedCatalog) -> Result<Self, CliError> {
+        args.file = current(args.file);
         let mut loaded = Loaded::open(&args.file, &args.set)?;
         let name = ScenarioName {
             title: loaded.scenario.title.clone(),

@@ -39,13 +39,13 @@ pub const JITTER: &str = "loss-jitter";
 /// The extra that is 1 while the path is in an unreliable condition, else 0.
 pub const UNRELIABLE: &str = "loss-unreliable";
 
-/// Vegas' goodput in bytes per second (002 eq. 4): a window each least round trip. 0 where `rtt_min` is.
+/// Vegas' goodput in bytes per second (`liu2019` eq. 4): a window each least round trip. 0 where `rtt_min` is.
 pub fn goodput(cwnd: u64, rtt_min: Duration) -> f64 {
     let seconds = rtt_min.as_secs_f64();
     if seconds > 0.0 { cwnd as f64 / seconds } else { 0.0 }
 }
 
-/// The loss rate at which Mathis' TCP has this goodput in bytes per second (002 eq. 3): between 10⁻⁶ and 1. No goodput
+/// The loss rate at which Mathis' TCP has this goodput in bytes per second (`liu2019` eq. 3): between 10⁻⁶ and 1. No goodput
 /// or no round-trip time says nothing good of a path: 1.
 pub fn loss_rate(c: f64, mss: f64, rtt: Duration, goodput: f64) -> f64 {
     let carried = rtt.as_secs_f64() * goodput;

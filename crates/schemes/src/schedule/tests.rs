@@ -74,7 +74,7 @@ fn lossy(says: [(f64, f64, bool); 3]) -> Picture {
     picture
 }
 
-/// 002, Algorithm 2, steps 2, 3 and 5, lines 1-8 and 13-15: ascending loss rate, the next path when a window is full.
+/// `liu2019`, Algorithm 2, steps 2, 3 and 5, lines 1-8 and 13-15: ascending loss rate, the next path when a window is full.
 #[test]
 fn loss_ordered_fills_the_least_lossy_path_first() {
     let mut p = lossy([(0.05, 0.0, false), (0.12, -1.0, false), (0.01, 1.0, false)]);
@@ -86,7 +86,7 @@ fn loss_ordered_fills_the_least_lossy_path_first() {
     assert_eq!(scheduler.next(&p.view(), &BACKLOG()), None, "all windows are full");
 }
 
-/// 002, Algorithm 2, step 4, lines 9-12; within 1 % loss rates are equal.
+/// `liu2019`, Algorithm 2, step 4, lines 9-12; within 1 % loss rates are equal.
 #[test]
 fn equal_loss_rates_are_ordered_by_jitter_then_round_trip_time() {
     let mut scheduler = LossOrdered::default();

@@ -15,7 +15,7 @@ use strandcast_schemes::{parse_spec, presets};
 const USAGE: &str = "usage: tools/scheme NAME [--base SPEC] [--scenario FILE] [--runs N] [--check]
   NAME        a preset or its spec (cmt, lia,scheduler=redundant), or a word of scheduler, cc, loss or feedback (balia)
   --base      what the runs are compared with: cmt, or sctp for cmt itself
-  --scenario  where they are run, 30 s at most: scenarios/000/fig4.toml
+  --scenario  where they are run, 30 s at most: experiments/xu2015/fig4.toml
   --runs      how many: 5
   --check     documentation that is out of date is an error; otherwise it is written";
 
@@ -34,7 +34,7 @@ impl Arguments {
         let mut read = Arguments {
             name: String::new(),
             base: None,
-            scenario: "scenarios/000/fig4.toml".into(),
+            scenario: "experiments/xu2015/fig4.toml".into(),
             runs: 5,
             check: false,
         };

@@ -105,6 +105,6 @@ fn the_papers_video_has_the_papers_counts() {
 /// The trace among the scenarios is what `examples/paper_video.rs` writes.
 #[test]
 fn the_scenarios_video_is_the_synthetic_one() {
-    let text = include_str!("../../../../../scenarios/001/video.txt");
+    let text = include_str!("../../../../../experiments/cao2016/video.txt");
     assert_eq!(FrameTrace::parse(text), Ok(synthetic_video(&mut Seeds::new(1, 0).stream("video"))));
 }

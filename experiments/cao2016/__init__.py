@@ -1,0 +1,211 @@
+"""Cao et al. (2016), SCTP-Rev+: Figs 6-11. Definitions of measures: docs/reproduction/method.md."""
+
+from __future__ import annotations
+
+import pathlib
+
+from strandcast.figures.spec import Figure, Measure, Paper, Point, Source, Sum, by, metric, more, shift, variants
+
+from .findings import FINDINGS
+from .views import VIEWS
+
+SCTP, REV, PLUS = "sctp", "sctp-rev", "sctp-rev-plus"
+ALL = (SCTP, REV, PLUS)
+SPECS = {name: name for name in ALL}
+PARTS = variants(
+    SPECS,
+    REV,
+    ("hysteresis=0.15", "thresh=0", "thresh=0.05", "kappa=1", "train=1000", "loss=sfr", "cc=rfc", "scheduler=primary"),
+)
+SPECS |= PARTS
+FLOW = "data"
+
+
+def both(first: str, second: str, name: str) -> Sum:
+    """The sum over both paths' background load."""
+    return metric("cross", first, name, scale=1e-6) + metric("cross", second, name, scale=1e-6)
+
+
+def point(kib: int, primary: int, *sets: str) -> Point:
+    """A receive buffer and a primary path."""
+    name = f"{kib} KB, primary path {primary}"
+    sets = (f'flows.data.sctp.receive_buffer="{kib} KiB"', f'flows.data.primary="p{primary}"', *sets)
+    return Point(name, sets, at={"buffer": kib, "primary": primary})
+
+
+BULK = tuple(point(kib, primary) for kib in (64, 32, 128) for primary in (1, 2))
+DEFAULT = tuple(point(64, primary) for primary in (1, 2))
+PRIMARIES = ("64 KB, primary path 1", "64 KB, primary path 2")
+GAINS = {64: (32.38, 5.8), 32: (37.13, 10.27), 128: (38.74, 5.63)}
+
+RECEIVED, SENT = "received TSNs", "sent TSNs"
+PEAK = "out-of-order peak"
+JITTER = "jitter"
+THROUGHPUT, TCP = "throughput", "competing TCP"
+
+FIGURE_6 = Figure(
+    "6",
+    "sent and received TSNs in 120 s",
+    "fig5.toml",
+    ALL,
+    DEFAULT,
+    (
+        Measure(SENT, "", metric("flow", FLOW, "sent_packets"), 0),
+        Measure(RECEIVED, "", metric("flow", FLOW, "delivered_packets"), 0),
+    ),
+    claims=tuple(more(RECEIVED, a, b, [at], f" at {at}") for at in PRIMARIES for a, b in ((PLUS, REV), (REV, SCTP))),
+    notes="Sent ones with retransmissions.",
+)
+
+FIGURE_7 = Figure(
+    "7",
+    "out-of-order TSNs",
+    "fig5.toml",
+    ALL,
+    DEFAULT,
+    (
+        Measure(PEAK, "TSNs", metric("flow", FLOW, "reorder_max_tsn"), 1),
+        Measure("out-of-order mean", "TSNs", metric("flow", FLOW, "reorder_mean_tsn"), 3),
+        Measure("out of order", "packets", metric("flow", FLOW, "reorder_count"), 0),
+    ),
+    claims=tuple(
+        by(effect, "TSNs", PEAK, a, b, [at], f" at {at}")
+        for at in PRIMARIES
+        for effect, a, b in ((7, SCTP, REV), (10, SCTP, PLUS), (3, REV, PLUS))
+    ),
+    paper={(at, scheme, PEAK): peak for at in PRIMARIES for scheme, peak in zip(ALL, (24, 17, 14), strict=True)},
+    notes="The peak is the mean of each run's largest step.",
+)
+
+WINDOW = ('run.time="20 s"', 'run.warmup="10 s"')
+
+FIGURE_8 = Figure(
+    "8",
+    "jitter from 10 s to 20 s",
+    "fig5.toml",
+    ALL,
+    tuple(point(64, primary, *WINDOW) for primary in (1, 2)),
+    (
+        Measure(JITTER, "ms", metric("flow", FLOW, "jitter_mean_ms"), 3),
+        Measure("jitter, RFC 3550", "ms", metric("flow", FLOW, "jitter_rfc3550_ms"), 3),
+    ),
+    claims=tuple(
+        more(JITTER, a, b, [at], f" at {at}") for at in PRIMARIES for a, b in ((SCTP, PLUS), (SCTP, REV), (REV, PLUS))
+    ),
+    notes="The paper's text says that SCTP-Rev has the least; its reason, the early fast retransmission, is "
+    "SCTP-Rev+'s.",
+)
+
+FIGURE_9 = Figure(
+    "9, 10",
+    "throughput with receive buffers of 64, 32 and 128 KB, competing TCP",
+    "fig5.toml",
+    ALL,
+    BULK,
+    (
+        Measure(THROUGHPUT, "Mbit/s", metric("flow", FLOW, "goodput_bps", scale=1e-6), 3),
+        Measure("sent", "Mbit/s", metric("flow", FLOW, "throughput_bps", scale=1e-6), 3),
+        Measure(TCP, "Mbit/s", both("p1", "p2", "tcp_goodput_bps"), 3),
+        Measure("changes of path", "a minute", metric("flow", FLOW, "path_changes"), 1, per_minute=True),
+        Measure("switches ordered", "a minute", metric("flow", FLOW, "path_switches_ordered"), 1, per_minute=True),
+    ),
+    claims=(
+        *(
+            by(effect, "%", THROUGHPUT, PLUS, other, [at], f" at {at}")
+            for kib, gains in GAINS.items()
+            for at in (f"{kib} KB, primary path 1", f"{kib} KB, primary path 2")
+            for effect, other in zip(gains, (SCTP, REV), strict=True)
+        ),
+        *(
+            by(effect, "%", TCP, PLUS, other, [at], f" at {at}")
+            for at in PRIMARIES
+            for effect, other in ((-0.83, SCTP), (-0.17, REV))
+        ),
+    ),
+)
+
+FRAMES = {"I": (165, 194, 206), "P": (305, 388, 428), "B": (880, 1172, 1220)}
+MODEL = "PSNR"
+
+
+def frames(kind: str) -> tuple[Measure, Measure]:
+    """Received and decodable frames of a type."""
+    lower = kind.lower()
+    return (
+        Measure(f"{kind} frames", "", metric("flow", FLOW, f"frames_received_{lower}"), 1),
+        Measure(f"decodable {kind} frames", "", metric("flow", FLOW, f"frames_decodable_{lower}"), 1),
+    )
+
+
+def video(deadline: str, primary: int) -> Point:
+    """The trace, with a deadline after capture."""
+    app = f'flows.data.app={{kind="video",trace="video.txt",deadline="{deadline}"}}'
+    at = point(64, primary, app, 'run.time="70 s"')
+    where = {"deadline": float(deadline.removesuffix(" s")), "primary": primary}
+    return Point(f"deadline {deadline}, primary path {primary}", at.sets, at=where)
+
+
+MAIN = tuple(f"deadline 1 s, primary path {primary}" for primary in (1, 2))
+
+FIGURE_11 = Figure(
+    "11",
+    "2000 frames of video",
+    "fig5.toml",
+    ALL,
+    tuple(video(deadline, primary) for deadline in ("0.5 s", "1 s", "2 s") for primary in (1, 2)),
+    (
+        Measure(MODEL, "dB", metric("flow", FLOW, "psnr_model_db")),
+        *(measure for kind in FRAMES for measure in frames(kind)),
+    ),
+    claims=tuple(
+        claim
+        for at in MAIN
+        for claim in (
+            by(2.9, "dB", MODEL, PLUS, SCTP, [at], f" at {at}"),
+            by(0.20, "dB", MODEL, PLUS, REV, [at], f" at {at}"),
+            *(
+                by(counts[2] - counts[other], "", f"{kind} frames", PLUS, ALL[other], [at], f" at {at}")
+                for kind, counts in FRAMES.items()
+                for other in (0, 1)
+            ),
+        )
+    ),
+    paper={
+        (at, scheme, f"{kind} frames"): count
+        for at in MAIN
+        for kind, counts in FRAMES.items()
+        for scheme, count in zip(ALL, counts, strict=True)
+    },
+    notes="223 I, 445 P and 1332 B frames are sent. The paper's totals (1352, 1756, 1832) are not the sums of its "
+    "types.",
+)
+
+FIGURE_9P = Figure(
+    "9 by parts",
+    "sctp-rev with other parts and values, one at a time",
+    "fig5.toml",
+    (SCTP, REV, *PARTS, PLUS),
+    DEFAULT,
+    FIGURE_9.measures,
+    claims=tuple(
+        shift(THROUGHPUT, scheme, REV, [at], f" at {at}") for at in PRIMARIES for scheme in (SCTP, *PARTS, PLUS)
+    ),
+)
+
+SOURCE = Source(
+    authors="Y. Cao, Q. Liu, Y. Zuo, G. Luo, H. Wang, M. Huang",
+    year=2016,
+    title="Receiver-assisted cellular/wifi handover management for efficient multipath multimedia delivery in "
+    "heterogeneous wireless networks",
+    journal="EURASIP Journal on Wireless Communications and Networking, doi:10.1186/s13638-016-0728-8",
+)
+FIGURES = FIGURE_6, FIGURE_7, FIGURE_8, FIGURE_9, FIGURE_11, FIGURE_9P
+PAPER = Paper(
+    "SCTP-Rev and SCTP-Rev+",
+    SOURCE,
+    SPECS,
+    FIGURES,
+    folder=pathlib.Path(__file__).parent,
+    views=VIEWS,
+    findings=FINDINGS,
+)

@@ -1,0 +1,48 @@
+"""Xu et al. (2015), CMT-CL/FD: Figs 5-8 and 11-15, and ablations of 5 and 9.
+
+NC-MPTCP and FMTCP are not there yet. Definitions of measures: docs/reproduction/method.md.
+"""
+
+from __future__ import annotations
+
+import pathlib
+
+from strandcast.figures.spec import Paper, Source
+
+from .bottleneck import FIGURE_11, FIGURE_12, FIGURE_13, FIGURE_14, FIGURE_15
+from .common import SPECS
+from .findings import FINDINGS
+from .lossy import FIGURE_5, FIGURE_6, FIGURE_7, FIGURE_8
+from .parts import FIGURE_5A, FIGURE_5P, FIGURE_9A, FIGURE_11P
+from .views import VIEWS
+
+SOURCE = Source(
+    authors="C. Xu, Z. Li, J. Li, H. Zhang, G.-M. Muntean",
+    year=2015,
+    title="Cross-layer Fairness-driven Concurrent Multipath Video Delivery over Heterogenous Wireless Networks",
+    journal="IEEE Transactions on Circuits and Systems for Video Technology 25(7)",
+)
+PAPER = Paper(
+    "CMT-CL/FD",
+    SOURCE,
+    SPECS,
+    (
+        FIGURE_5,
+        FIGURE_6,
+        FIGURE_7,
+        FIGURE_8,
+        FIGURE_11,
+        FIGURE_12,
+        FIGURE_13,
+        FIGURE_14,
+        FIGURE_15,
+        FIGURE_5A,
+        FIGURE_9A,
+        FIGURE_5P,
+        FIGURE_11P,
+    ),
+    folder=pathlib.Path(__file__).parent,
+    views=VIEWS,
+    findings=FINDINGS,
+    runs=100,
+)

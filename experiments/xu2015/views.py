@@ -1,0 +1,109 @@
+"""How each figure is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from strandcast.figures.views import Reference, View
+
+THROUGHPUT, PSNR = "throughput", "PSNR"
+SHARE, TCPS = "share of the bottleneck", "share of the TCP flows"
+PATH_A, PATH_B, TCP = "path A", "path B", "TCP"
+RATE = "bottleneck, Mbit/s"
+QUEUES: dict[float | str, str] = {"queue of 20": "20 packets", "": "50 packets", "queue of 100": "100 packets"}
+ABLATED: dict[float | str, str] = {"": "as in the figures"}
+
+
+def single(path: str, panels: tuple[str, ...]) -> Reference:
+    """The hatted F of eqs 18-20: a TCP flow in place of a path."""
+    where: dict[str, float | str] = {"variant": f"TCP in place of path {path}"}
+    return Reference(f"reno in place of path {path}", panels, "reno", THROUGHPUT, where)
+
+
+def bulk(*measures: str) -> View:
+    """A panel a loss ratio of path B, over that of path C."""
+    return View("lines", measures, x="p_C", label="loss ratio of path C", panel="p_B", title="$p_B$ = {p_B}")
+
+
+def corners(base: str) -> View:
+    """Three corners of Fig. 5."""
+    return View("dots", (THROUGHPUT,), panel="p_C", title="$p_B$ = {p_B}, $p_C$ = {p_C}", base=base)
+
+
+SHARES = View("lines", (SHARE, TCPS), x="rate", label=RATE, where={"variant": ""})
+
+VIEWS: Mapping[str, tuple[View, ...]] = {
+    "5": (bulk(THROUGHPUT),),
+    "6": (bulk(PSNR),),
+    "7": (bulk("underflows"),),
+    "8": (
+        View(
+            "lines",
+            (THROUGHPUT,),
+            x="delay",
+            label="delay, ms",
+            panel="p",
+            title="loss ratio {p}",
+            variant="sides",
+            names={1: "one side", 2: "two sides"},
+        ),
+    ),
+    "11": (
+        SHARES,
+        View("lines", (PATH_A, PATH_B), x="rate", label=RATE, where={"variant": ""}),
+        View(
+            "bars",
+            (SHARE, TCPS),
+            x="variant",
+            label="queue at 1 Mbit/s",
+            names=QUEUES,
+            where={"rate": 1},
+        ),
+    ),
+    "12": (View("bars", (THROUGHPUT, PATH_A, PATH_B, "sent on B"), label="Mbit/s"),),
+    "13": (View("lines", (PSNR,), x="rate", label=RATE),),
+    "14": (
+        SHARES,
+        View(
+            "lines",
+            (THROUGHPUT, PATH_A, PATH_B, TCP),
+            x="rate",
+            label=RATE,
+            where={"variant": ""},
+            references=(
+                single("A", (THROUGHPUT, PATH_A, TCP)),
+                single("B", (THROUGHPUT, PATH_B)),
+            ),
+        ),
+    ),
+    "15": (
+        View(
+            "lines",
+            (PSNR,),
+            x="rate",
+            label=RATE,
+            panel="variant",
+            title="receive buffer of {variant}",
+            names={"": "64 KB", "256 KB": "256 KB"},
+        ),
+    ),
+    "5 ablated": (
+        View(
+            "bars",
+            (THROUGHPUT,),
+            x="p_C",
+            ticks="{p_B}; {p_C}",
+            label="$p_B$; $p_C$",
+            panel="variant",
+            title="{variant}",
+            names=ABLATED,
+        ),
+    ),
+    "9 ablated": (
+        View("bars", (SHARE,), x="variant", names=ABLATED),
+        View("bars", (THROUGHPUT,), x="variant", names=ABLATED),
+    ),
+    "5 by parts": (corners("cmt-cl"),),
+    "11 by parts": (View("dots", (SHARE, THROUGHPUT), base="cmt-cl-fd"),),
+}
+"""By the figures' names."""

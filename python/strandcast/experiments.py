@@ -1,0 +1,81 @@
+"""Where the papers' experiments are: in a clone of the project, not in the package."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import os
+import pathlib
+import sys
+import zlib
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from strandcast.version import VERSION
+
+if TYPE_CHECKING:
+    from strandcast.figures.spec import Paper
+
+# Until 0.2.
+FORMER = {"000": "xu2015", "001": "cao2016", "002": "liu2019"}
+"""Numbers that papers had, and their keys."""
+
+VARIABLE = "STRANDCAST_EXPERIMENTS"
+"""The environment's name of the folder."""
+CLONE = "https://github.com/strandcast/strandcast"
+MARKS = ("experiments", "docs/reproduction.md", "Cargo.toml")
+
+
+def key(name: str) -> str:
+    """The key of a paper that somebody names: a former number has one."""
+    return FORMER.get(name, name)
+
+
+def repository() -> pathlib.Path | None:
+    """This project's clone around the working directory, if there is one."""
+    here = pathlib.Path.cwd()
+    return next((one for one in (here, *here.parents) if all((one / mark).exists() for mark in MARKS)), None)
+
+
+def folder(given: pathlib.Path | None = None) -> pathlib.Path:
+    """The folder with an experiment per subfolder: the one given, the environment's, or the clone's.
+
+    Raises:
+        LookupError: There is none; it tells which clone has them.
+    """
+    named = given or pathlib.Path(os.environ[VARIABLE]) if given or os.environ.get(VARIABLE) else None
+    if named is not None:
+        if not any(named.glob("*/__init__.py")):
+            raise LookupError(f"{named}: no experiments are there; {CLONE} has them in its folder experiments")
+        return named.resolve()
+    root = repository()
+    if root is None:
+        raise LookupError(
+            f"the papers' experiments are not in the package: run this in a clone of {CLONE} (version {VERSION}), "
+            "or name its folder experiments with --experiments DIR"
+        )
+    return root / "experiments"
+
+
+@functools.cache
+def papers(folder: pathlib.Path) -> tuple[Paper, ...]:
+    """The papers of a folder, by year: each subfolder with an `__init__.py` that defines `PAPER` is one."""
+    found: list[Paper] = [load(path.parent).PAPER for path in sorted(folder.glob("*/__init__.py"))]
+    return tuple(sorted(found, key=lambda paper: (paper.source.year, paper.name)))
+
+
+def load(path: pathlib.Path) -> ModuleType:
+    """Runs an experiment's package under a name that nobody else has; its modules import each other relatively."""
+    name = f"strandcast_experiment_{path.name}_{zlib.crc32(str(path).encode()):08x}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, path / "__init__.py", submodule_search_locations=[str(path)])
+    assert spec is not None, "it is a file of Python"
+    assert spec.loader is not None, "it is a file of Python"
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
