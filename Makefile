@@ -71,6 +71,7 @@ wheel:
 bench:
 	tools/setup
 	cargo bench --locked -p strandcast-proto
+	cargo bench --locked -p strandcast-netem
 	cargo bench --locked -p strandcast-sim
 	cargo bench --locked -p strandcast-net --bench policies
 	tools/bench/failover

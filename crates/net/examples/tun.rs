@@ -24,9 +24,9 @@ use std::time::{Duration, Instant as Wall};
 
 use bytes::Bytes;
 use serde_json::{Value, json};
+use strandcast_netem::link::{Count, Link};
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
-use strandcast_sim::link::{Count, Link};
 use strandcast_sim::scenario;
 use strandcast_sim::simulation::link_config;
 

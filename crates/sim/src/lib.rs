@@ -2,18 +2,13 @@
 //! argument and randomness comes from labelled seeds, so a run repeats bit for bit on any machine.
 #![forbid(unsafe_code)]
 
-pub mod engine;
 pub mod flow;
 pub mod host;
-pub mod link;
-pub mod loss;
 pub mod net;
-pub mod number;
 pub mod result;
 pub mod scenario;
 pub mod simulation;
 pub mod tcp;
-pub mod topology;
 pub mod traffic;
 
 /// Counts the changes of results: two results of one scenario, scheme and seed are the same only if both come from the

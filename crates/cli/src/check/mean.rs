@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 use strandcast_media::trace::FrameTrace;
-use strandcast_sim::number::{self, Trace};
+use strandcast_netem::number::{self, Trace};
 use strandcast_sim::scenario::{Frames, Number, Video};
 
 /// The mean of a number over a run of this length.

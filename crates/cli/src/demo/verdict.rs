@@ -7,8 +7,8 @@ use clap::ValueEnum;
 use std::time::Duration;
 use strandcast_media::playout::PlayoutStats;
 use strandcast_net::driver::PathSnapshot;
+use strandcast_netem::topology::PathNetwork;
 use strandcast_sim::scenario::SctpProfile;
-use strandcast_sim::topology::PathNetwork;
 
 /// Most messages that may be late or lost.
 const LATE_OR_LOST: f64 = 0.01;

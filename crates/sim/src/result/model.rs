@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use strandcast_media::ts::FrameType;
+use strandcast_netem::engine::Fingerprint;
 
 use super::names::{Across, definition};
-use crate::engine::Fingerprint;
 
 /// One number about one thing.
 #[derive(Clone, Debug, PartialEq)]

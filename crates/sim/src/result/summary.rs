@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use strandcast_netem::engine::Fingerprint;
 use strandcast_proto::time::Instant;
 
 use super::stat::Stat;
 #[cfg(feature = "tables")]
 use super::stat::{deviation, median};
 use super::{Remark, RunResult, Subject};
-use crate::engine::Fingerprint;
 
 /// The layout of [`Summary`] as JSON.
 pub const SCHEMA: &str = "strandcast-result-1";

@@ -3,10 +3,10 @@
 use core::time::Duration;
 
 use proptest::prelude::*;
+use strandcast_netem::engine::Fingerprint;
 use strandcast_proto::time::Instant;
 
 use super::*;
-use crate::engine::Fingerprint;
 
 pub(super) fn run(scheme: &str, seed: u64, metrics: &[(Subject, &'static str, f64)]) -> RunResult {
     let mut fingerprint = Fingerprint::new();

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
-pub use crate::loss::Modulation;
+pub use strandcast_netem::loss::Modulation;
 
 /// Named things keep the order of their names, so that a run does not depend on the order in the file.
 pub type Named<T> = BTreeMap<String, T>;
@@ -234,6 +234,7 @@ pub enum Loss {
     /// Bit errors over white Gaussian noise, at a signal-to-noise ratio.
     Snr {
         /// How bits become symbols.
+        #[serde(with = "ModulationWritten")]
         modulation: Modulation,
         /// dB a symbol.
         snr: Number,
@@ -245,6 +246,18 @@ pub enum Loss {
         /// Begin again behind the last.
         repeat: bool,
     },
+}
+
+/// [`Modulation`] as a scenario's hash and its written form have it.
+#[derive(Serialize)]
+#[serde(remote = "Modulation")]
+enum ModulationWritten {
+    Bpsk,
+    Qpsk,
+    Qam16,
+    Qam64,
+    Dbpsk,
+    Dqpsk,
 }
 
 /// `arq = { retries = 4 }`

@@ -1,15 +1,15 @@
 //! Files that a scenario refers to, checked when it is read: a mistake in one is told with its own line.
 
 use strandcast_media::trace::FrameTrace;
+use strandcast_netem::link::Opportunities;
+use strandcast_netem::loss::LossList;
+use strandcast_netem::number::{Trace, TraceError, content_lines};
 
 use super::keys::Least;
 use super::model::TraceFile;
 use super::table::{Item, Read};
 use super::units::Quantity;
 use super::warning::{LEAST_RATE, LONG_DELAY};
-use crate::link::Opportunities;
-use crate::loss::LossList;
-use crate::number::{Trace, TraceError, content_lines};
 
 /// A trace of numbers: lines of seconds and value.
 pub(super) fn numbers(

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
+use strandcast_netem::link::{LinkConfig, Opportunities, Queue, QueueLimit, Rate, Reorder};
+use strandcast_netem::loss::{LossList, LossModel};
 use strandcast_proto::time::Instant;
 
 use super::BuildError;
 use super::values::{in_file, number};
-use crate::link::{LinkConfig, Opportunities, Queue, QueueLimit, Rate, Reorder};
-use crate::loss::{LossList, LossModel};
 use crate::scenario::{self, Direction, LinkRate, Loss, Number};
 
-/// One direction of a link as the simulator builds it, for whoever drives [`Link`](crate::link::Link)s of a scenario
+/// One direction of a link as the simulator builds it, for whoever drives [`Link`](strandcast_netem::link::Link)s of a scenario
 /// elsewhere. Times in numbers and traces count from `origin`; `key` is where the scenario says it (`links.NAME`). Outages
 /// (`down`) are the caller's.
 ///

@@ -1,10 +1,10 @@
 //! What the numbers of a network stand for.
 
+use strandcast_netem::link::LinkConfig;
 use strandcast_proto::time::Instant;
 
 use super::Simulation;
 use super::run::Due;
-use crate::link::LinkConfig;
 use crate::net::{FlowId, WireId};
 
 /// Names of a simulation's flows, paths and links, and its times.

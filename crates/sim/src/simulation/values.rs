@@ -4,11 +4,11 @@ use core::time::Duration;
 use std::sync::Arc;
 
 use strandcast_media::trace::FrameTrace;
+use strandcast_netem::number::{self, Trace, Varying};
 use strandcast_proto::seeds::Random;
 use strandcast_proto::time::Instant;
 
 use super::BuildError;
-use crate::number::{self, Trace, Varying};
 use crate::scenario::{Every, Number, TraceFile};
 
 /// A number of the scenario.

@@ -2,12 +2,12 @@
 
 use core::time::Duration;
 
+use strandcast_netem::link::Count;
 use strandcast_proto::seeds::{Random, Seeds};
 use strandcast_proto::time::Instant;
 
 use super::Level;
 use super::law::Pareto;
-use crate::link::Count;
 use crate::scenario::Cross;
 
 const BITS_PER_BYTE: f64 = 8.0;

@@ -2,10 +2,10 @@
 
 use core::time::Duration;
 
+use strandcast_netem::link::{Count, Link, Payload};
 use strandcast_proto::time::Instant;
 
 use super::flow::sink;
-use crate::link::{Count, Link, Payload};
 use crate::result::{Metric, Subject};
 
 /// What one direction of a link has counted by some instant.

@@ -4,12 +4,12 @@ use core::time::Duration;
 use std::collections::BTreeMap;
 
 use strandcast_media::ts::FrameType;
+use strandcast_netem::link::{Link, LinkConfig, Queue, Rate};
+use strandcast_netem::number::Number;
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 
 use super::*;
-use crate::link::{Link, LinkConfig, Queue, Rate};
-use crate::number::Number;
 use crate::result::{Metric, Subject, definition};
 
 fn ms(ms: u64) -> Instant {

@@ -1,6 +1,5 @@
 //! Links.
 
-use crate::loss::Modulation;
 use crate::scenario::error::hint;
 use crate::scenario::keys::Takes;
 use crate::scenario::model::{
@@ -9,6 +8,7 @@ use crate::scenario::model::{
 use crate::scenario::table::{Item, Read, Table, named};
 use crate::scenario::traces;
 use crate::scenario::tree::Value;
+use strandcast_netem::loss::Modulation;
 
 pub(super) fn link(table: &Table<'_>, nodes: &Named<Node>) -> Read<Link> {
     let (from, to) = (node(table, "from", nodes)?, node(table, "to", nodes)?);

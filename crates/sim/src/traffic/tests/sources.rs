@@ -3,10 +3,10 @@
 use core::time::Duration;
 
 use proptest::prelude::*;
+use strandcast_netem::number;
 use strandcast_proto::time::Instant;
 
 use super::{all, assert_law, assert_mean, drawn, mean, s, steps, stream, varying};
-use crate::number;
 use crate::scenario::{App, Number, OnOffLaw};
 use crate::traffic::{Cbr, Emission, OnOff, Poisson, Source, source};
 

@@ -2,11 +2,9 @@
 
 use core::f64::consts::{PI, SQRT_2};
 
-use serde::Serialize;
-
 /// How bits become symbols: what a signal-to-noise ratio means for them. s is the linear ratio a symbol, Q the tail of
 /// the normal distribution.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Modulation {
     /// BER = Q(√(2s)).
     Bpsk,

@@ -6,7 +6,6 @@ mod trace;
 mod value;
 mod varying;
 
-pub(crate) use trace::content_lines;
-pub use trace::{Trace, TraceError};
+pub use trace::{Trace, TraceError, content_lines};
 pub use value::{Every, Number, NumberError};
 pub use varying::Varying;

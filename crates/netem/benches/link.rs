@@ -4,11 +4,11 @@ use core::time::Duration;
 use std::sync::Arc;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use strandcast_netem::link::{Link, LinkConfig, Opportunities, Payload, Queue, Rate};
+use strandcast_netem::loss::LossModel;
+use strandcast_netem::number::{Every, Number};
 use strandcast_proto::seeds::{Random, Seeds};
 use strandcast_proto::time::Instant;
-use strandcast_sim::link::{Link, LinkConfig, Opportunities, Payload, Queue, Rate};
-use strandcast_sim::loss::LossModel;
-use strandcast_sim::number::{Every, Number};
 
 #[derive(Clone)]
 struct Packet(u64);

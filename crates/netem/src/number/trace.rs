@@ -24,7 +24,7 @@ pub struct TraceError {
 
 impl TraceError {
     /// The error of a line.
-    pub(crate) fn new(line: usize, problem: impl Into<String>) -> Self {
+    pub fn new(line: usize, problem: impl Into<String>) -> Self {
         TraceError { line, problem: problem.into() }
     }
 }
@@ -104,7 +104,7 @@ impl Trace {
 }
 
 /// The lines that say something, with their numbers, without comments and surrounding space.
-pub(crate) fn content_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+pub fn content_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let content = |line: &'_ str| line.find('#').unwrap_or(line.len());
     (1..)
         .zip(text.lines())
