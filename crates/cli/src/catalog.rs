@@ -1,9 +1,9 @@
 //! The schemes and windows that scenarios and `--scheme` can name.
 
 use std::sync::Arc;
+use strandcast_lab::simulation::{Catalog, SchemePlan};
 use strandcast_proto::policy::CongestionControl;
 use strandcast_schemes::{WindowSetup, congestion, parse_spec_with};
-use strandcast_sim::simulation::{Catalog, SchemePlan};
 use strandcast_sim::tcp::Config;
 
 /// Whoever knows the schemes of a command, from its first argument to its last packet.

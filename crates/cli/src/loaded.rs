@@ -3,8 +3,8 @@
 use crate::check::{Check, check};
 use crate::error::CliError;
 use std::path::Path;
-use strandcast_sim::scenario::{Document, Scenario, ScenarioError, Warning, hash};
-use strandcast_sim::simulation::{BuildError, Catalog};
+use strandcast_lab::scenario::{Document, Scenario, ScenarioError, Warning, hash};
+use strandcast_lab::simulation::{BuildError, Catalog};
 
 /// A scenario, and where it says what.
 #[derive(Debug)]

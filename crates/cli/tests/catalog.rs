@@ -9,8 +9,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use strandcast::{Schemes, SharedCatalog, perf_client, run_code_with};
+use strandcast_lab::simulation::{Catalog, SchemePlan};
 use strandcast_proto::policy::CongestionControl;
-use strandcast_sim::simulation::{Catalog, SchemePlan};
 use strandcast_sim::tcp::Config;
 
 /// What `twin` is, too.

@@ -8,10 +8,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
-use strandcast_sim::result::output::{Output, OutputError, RecordBatch, SeriesTable, SeriesWriter};
-use strandcast_sim::result::{RunResult, Subject};
-use strandcast_sim::scenario::Scenario;
-use strandcast_sim::simulation::{Catalog, Control, RunOptions, Simulation};
+use strandcast_lab::result::output::{Output, OutputError, RecordBatch, SeriesTable, SeriesWriter};
+use strandcast_lab::result::{RunResult, Subject};
+use strandcast_lab::scenario::Scenario;
+use strandcast_lab::simulation::{Catalog, Control, RunOptions, Simulation};
 
 /// A run to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,9 +8,9 @@ use crate::error::CliError;
 use crate::print;
 use crate::simulate::compared;
 use std::any::Any;
-use strandcast_sim::result::{RunName, RunResult};
-use strandcast_sim::scenario::Scenario;
-use strandcast_sim::simulation::{
+use strandcast_lab::result::{RunName, RunResult};
+use strandcast_lab::scenario::Scenario;
+use strandcast_lab::simulation::{
     Account, Catalog, Control, ExplainError, Explainer, RunOptions, Simulation, Wanted,
 };
 

@@ -13,8 +13,8 @@ use std::io::{IsTerminal, stdout};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::available_parallelism;
-use strandcast_sim::result::output::{Format, Output, OutputError};
-use strandcast_sim::result::{ScenarioName, Speed, Summary, table};
+use strandcast_lab::result::output::{Format, Output, OutputError};
+use strandcast_lab::result::{ScenarioName, Speed, Summary, table};
 
 /// Runs a scenario as often as asked.
 ///

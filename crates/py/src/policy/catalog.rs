@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{c_long, c_ulong};
 use std::sync::{Arc, Mutex, MutexGuard};
 use strandcast::{Schemes, is_python};
+use strandcast_lab::simulation::{Catalog, SchemePlan};
 use strandcast_proto::policy::CongestionControl;
-use strandcast_sim::simulation::{Catalog, SchemePlan};
 use strandcast_sim::tcp::Config;
 
 /// What a policy is based on, and what makes its callbacks.
