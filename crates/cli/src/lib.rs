@@ -30,7 +30,7 @@ mod simulate;
 mod transport;
 mod usage;
 
-pub use catalog::{Schemes, SharedCatalog, is_python};
+pub use catalog::{SchemeProvider, Schemes, SharedCatalog, is_python};
 pub use perf::perf_client;
 pub use schemes::all_json as schemes_json;
 

@@ -4,7 +4,8 @@ use crate::check::{Check, check};
 use crate::error::CliError;
 use std::path::Path;
 use strandcast_lab::scenario::{Document, Scenario, ScenarioError, Warning, hash};
-use strandcast_lab::simulation::{BuildError, Catalog};
+use strandcast_lab::simulation::BuildError;
+use strandcast_proto::catalog::Catalog;
 
 /// A scenario, and where it says what.
 #[derive(Debug)]

@@ -20,7 +20,7 @@ use support::*;
 const SECOND: Duration = Duration::from_secs(1);
 
 fn explain(scenario: &Scenario, flow: &str, wanted: Wanted) -> Account {
-    let mut simulation = Simulation::new(scenario, &Schemes, 1, None).unwrap();
+    let mut simulation = Simulation::new(scenario, &Presets, 1, None).unwrap();
     let explainer = Explainer::new(&simulation, scenario, flow, wanted).unwrap();
     let options = RunOptions { series: None, recorder: Some(Box::new(explainer)) };
     let result = simulation.run(options, &mut ()).expect("nobody breaks it off");
@@ -387,7 +387,7 @@ fn the_receive_window_has_a_series_at_both_ends() {
     let scenario = dark_lte("cmt", 64 << 10, 4500);
     let mut points = Points::default();
     let options = RunOptions { series: Some(SECOND / 10), recorder: None };
-    let mut simulation = Simulation::new(&scenario, &Schemes, 1, None).unwrap();
+    let mut simulation = Simulation::new(&scenario, &Presets, 1, None).unwrap();
     simulation.run(options, &mut points).expect("nobody breaks it off");
     let at = |metric: &str, s: f64| {
         let point = points.0.iter().find(|(time, name, _)| *name == metric && (time - s).abs() < 0.01);
@@ -415,7 +415,7 @@ fn what_was_never_sent_is_no_answer() {
     assert_eq!(explain(&scenario, "f", Wanted::Message(124)).check(Wanted::Message(124)), Ok(()));
     // 25 frames a second, again and again, until the run ends: no frame is looked for behind it.
     let scenario = one_link(sctp("cmt"), video(false), |_| ());
-    let simulation = Simulation::new(&scenario, &Schemes, 1, None).unwrap();
+    let simulation = Simulation::new(&scenario, &Presets, 1, None).unwrap();
     let error = Explainer::new(&simulation, &scenario, "f", Wanted::Frame(u32::MAX)).expect_err("too far");
     assert_eq!(
         error.to_string(),
@@ -426,7 +426,7 @@ fn what_was_never_sent_is_no_answer() {
 #[test]
 fn questions_without_answer() {
     let ask = |scenario: &Scenario, flow: &str, wanted| {
-        let simulation = Simulation::new(scenario, &Schemes, 1, None).unwrap();
+        let simulation = Simulation::new(scenario, &Presets, 1, None).unwrap();
         Explainer::new(&simulation, scenario, flow, wanted).err()
     };
     let mut scenario = one_link(tcp("reno"), App::Bulk { size: 1000 }, |_| ());

@@ -16,7 +16,7 @@ fn shares(scheme: &str, seeds: std::ops::RangeInclusive<u64>) -> (f64, f64) {
     let mut sums = (0.0, 0.0);
     for seed in seeds {
         let mut simulation =
-            Simulation::new(&scenario, &Schemes, seed, Some(scheme)).expect("it is a network");
+            Simulation::new(&scenario, &Presets, seed, Some(scheme)).expect("it is a network");
         let result = simulation.run(RunOptions::default(), &mut ()).expect("nobody breaks it off");
         let (cubic, reno) = (goodput(&result, "cubic"), goodput(&result, "reno"));
         let ours = goodput(&result, "ours");

@@ -16,7 +16,7 @@ use strandcast_lab::result::{Metric, RunResult};
 use strandcast_lab::scenario::{self, Scenario, SctpProfile, Transport};
 use strandcast_lab::simulation::{RunOptions, Simulation};
 use strandcast_schemes::presets;
-use support::Schemes;
+use support::Presets;
 
 /// Simulated time: enough for every mechanism of the files to have had its turn.
 const TIME: Duration = Duration::from_secs(30);
@@ -65,7 +65,7 @@ fn short(path: &Path) -> Scenario {
 
 /// The golden line of a run with seed 1: its fingerprint, its packets' hops, and a digest of its metrics.
 fn line(name: &str, scenario: &Scenario, scheme: Option<&str>) -> String {
-    let built = Simulation::new(scenario, &Schemes, 1, scheme);
+    let built = Simulation::new(scenario, &Presets, 1, scheme);
     let mut simulation = built.unwrap_or_else(|error| panic!("{name}: {error:?}"));
     let result = simulation.run(RunOptions::default(), &mut ()).expect("nobody breaks it off");
     format!("{name} {} {} {}\n", result.fingerprint, result.packet_hops, metrics(&result))
@@ -212,7 +212,7 @@ fn epochs_that_are_none() {
 #[test]
 fn metrics_have_a_digest() {
     let path = scenarios().join("examples/first.toml");
-    let mut simulation = Simulation::new(&short(&path), &Schemes, 1, None).expect("it was read");
+    let mut simulation = Simulation::new(&short(&path), &Presets, 1, None).expect("it was read");
     let result = simulation.run(RunOptions::default(), &mut ()).expect("nobody breaks it off");
     let with = |change: &dyn Fn(&mut Vec<Metric>)| {
         let mut other = result.clone();
@@ -240,7 +240,7 @@ fn schemes_share_the_draws_of_links_and_background_load() {
     scenario.run.time = TIME;
     let offered = |scheme: &str| {
         let mut simulation =
-            strandcast_lab::simulation::Simulation::new(&scenario, &Schemes, 7, Some(scheme))
+            strandcast_lab::simulation::Simulation::new(&scenario, &Presets, 7, Some(scheme))
                 .expect("it was read");
         let result = simulation.run(Default::default(), &mut ()).expect("nobody breaks it off");
         let of_cross = |m: &&strandcast_lab::result::Metric| m.name == "offered_load";

@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex};
 
 use strandcast_lab::result::Subject;
 use strandcast_lab::scenario::*;
-use strandcast_lab::simulation::{Catalog, Control, RunOptions, SchemePlan, Simulation};
+use strandcast_lab::simulation::{Control, RunOptions, Simulation};
+use strandcast_proto::catalog::{Catalog, CatalogError, SchemePlan, WindowSetup};
 use strandcast_proto::policy::{
     CongestionControl, Estimate, LinkSample, PathEstimator, PathId, Policy, Scheme, Signal, View,
 };
 use strandcast_proto::rfc;
-use strandcast_sim::tcp::Config;
 use support::*;
 
 #[test]
@@ -120,7 +120,7 @@ fn watching_changes_nothing() {
     let unwatched = run(&scenario, 5);
     let mut points = Points::default();
     let options = RunOptions { series: Some(Duration::from_millis(100)), ..RunOptions::default() };
-    let watched = Simulation::new(&scenario, &Schemes, 5, None).unwrap().run(options, &mut points).unwrap();
+    let watched = Simulation::new(&scenario, &Presets, 5, None).unwrap().run(options, &mut points).unwrap();
     assert_eq!(unwatched, watched);
     let windows = points.0.iter().filter(|p| p.2 == "cwnd_bytes").count();
     assert!((1190..=1200).contains(&windows), "a point a flow and step: {windows}");
@@ -161,7 +161,7 @@ fn paths_join_and_leave() {
         let scenario = scenario(&links, vec![("x", both)]);
         let mut points = Points::default();
         let options = RunOptions { series: Some(Duration::from_secs(5)), ..RunOptions::default() };
-        Simulation::new(&scenario, &Schemes, 1, None).unwrap().run(options, &mut points).unwrap();
+        Simulation::new(&scenario, &Presets, 1, None).unwrap().run(options, &mut points).unwrap();
         let delivered = |at: f64| {
             let flow = Subject::Flow("x".into());
             points.0.iter().find(|p| p.0 == at && p.1 == flow && p.2 == "delivered_bytes").unwrap().3
@@ -182,7 +182,7 @@ fn a_bulk_flow_over_a_network_that_takes_no_time_is_refused() {
             (direction.rate, direction.delay) = (LinkRate::Infinite, Number::Constant(0.0));
         }
     }
-    let error = Simulation::new(&scenario, &Schemes, 1, None).unwrap_err();
+    let error = Simulation::new(&scenario, &Presets, 1, None).unwrap_err();
     assert_eq!(error.key, "flows.x.paths.p0");
     scenario.links.get_mut("far").unwrap().reverse.delay = Number::Constant(0.1);
     scenario.run.time = Duration::from_secs(11);
@@ -209,7 +209,7 @@ fn wrong_names_are_told_with_their_key() {
         (bulk(tcp("cubik")), "flows.x.cc", "cubic"),
         (flow(tcp("reno"), App::Bulk { size: 1 }, &[&["middle"]]), "flows.x.paths.p0", "middle"),
     ] {
-        let error = Simulation::new(&dumbbell(vec![("x", flow)]), &Schemes, 1, None).unwrap_err();
+        let error = Simulation::new(&dumbbell(vec![("x", flow)]), &Presets, 1, None).unwrap_err();
         assert_eq!(error.key, key);
         assert!(error.message.contains(word), "{error}");
     }
@@ -240,7 +240,7 @@ impl PathEstimator for Heard {
 struct Listening(Heard);
 
 impl Catalog for Listening {
-    fn scheme(&self, _: &str, _: &str) -> Result<SchemePlan, String> {
+    fn scheme(&self, _: &str, _: &str) -> Result<SchemePlan, CatalogError> {
         let heard = self.0.clone();
         let build = move |_: &_| -> Box<dyn Scheme> {
             let mut parts = rfc::scheme();
@@ -250,8 +250,8 @@ impl Catalog for Listening {
         Ok(SchemePlan { tune: Arc::new(|_| {}), build: Arc::new(build) })
     }
 
-    fn congestion(&self, spec: &str, config: &Config) -> Result<Box<dyn CongestionControl>, String> {
-        Schemes.congestion(spec, config)
+    fn congestion(&self, spec: &str, setup: WindowSetup) -> Result<Box<dyn CongestionControl>, CatalogError> {
+        Presets.congestion(spec, setup)
     }
 }
 
@@ -328,7 +328,7 @@ fn the_cross_layer_scheme_finds_the_link_s_ratio() {
     access.forward.loss.insert("snr".into(), Loss::Snr { modulation: Modulation::Qpsk, snr });
     let mut points = Points::default();
     let options = RunOptions { series: Some(Duration::from_secs(1)), ..RunOptions::default() };
-    Simulation::new(&scenario, &Schemes, 1, None).unwrap().run(options, &mut points).unwrap();
+    Simulation::new(&scenario, &Presets, 1, None).unwrap().run(options, &mut points).unwrap();
     let mean = |metric: &str| {
         let all: Vec<f64> = points.0.iter().filter(|p| p.2 == metric).map(|p| p.3).collect();
         assert!(all.len() > 30, "{metric}: {} points", all.len());

@@ -46,7 +46,7 @@ fn every_window_of_the_table_runs_in_all_three_places() {
             }
             Some(why) => {
                 for transport in [tcp(one.name), mptcp] {
-                    let refused = Simulation::new(&network(transport, 1), &Schemes, 1, None).err();
+                    let refused = Simulation::new(&network(transport, 1), &Presets, 1, None).err();
                     let said = refused.expect("it is not for them").message;
                     assert!(said.contains(why) && said.contains("there are lia, reno"), "{said}");
                 }

@@ -58,6 +58,7 @@ pub(crate) fn run(
     let batch = Batch {
         scenario: &scenario,
         catalog: &catalog,
+        hooks: &catalog,
         series: SeriesTo::Memory,
         trace: trace.as_deref(),
         waiting: &watch,

@@ -6,8 +6,9 @@ use super::pftk::Repair;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use strandcast_lab::scenario::{self, App, Flow, Hop, LinkRate, Scenario, Sctp, Transport};
-use strandcast_lab::simulation::{BuildError, Catalog, Simulation};
+use strandcast_lab::simulation::{BuildError, Simulation};
 use strandcast_netem::link::{LinkConfig, QueueLimit};
+use strandcast_proto::catalog::Catalog;
 use strandcast_schemes::parse_spec;
 use strandcast_sim::tcp::Recovery;
 

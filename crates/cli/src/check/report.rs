@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::time::Duration;
 use strandcast_lab::scenario::{self, Scenario, hash};
-use strandcast_lab::simulation::{BuildError, Catalog};
+use strandcast_lab::simulation::BuildError;
+use strandcast_proto::catalog::Catalog;
 use strandcast_proto::text::printable;
 
 /// The layout of the JSON.

@@ -7,11 +7,11 @@ use crate::memory::Buffer;
 use crate::transport;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
-use strandcast_lab::simulation::Catalog;
 use strandcast_net::driver::{Association, Client, Listener, Server, Uplink};
 use strandcast_net::emulate::{Direction, Relay, RelayConfig};
 use strandcast_net::interface::PathSpec;
 use strandcast_netem::topology::{PathNetwork, field, paper_000};
+use strandcast_proto::catalog::Catalog;
 use strandcast_proto::policy::{PathState, PathView};
 use strandcast_proto::seeds::Seeds;
 

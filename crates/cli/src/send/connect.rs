@@ -7,10 +7,10 @@ use crate::print::said;
 use crate::transport;
 use std::net::SocketAddr;
 use std::time::Duration;
-use strandcast_lab::simulation::SchemePlan;
 use strandcast_net::driver::{Association, Client, Uplink};
 use strandcast_net::resolve::HostPort;
 use strandcast_proto::association::CloseReason;
+use strandcast_proto::catalog::SchemePlan;
 use tokio::time::Instant;
 
 /// How long the receiver's name is looked for before the addresses known are taken.

@@ -115,6 +115,7 @@ impl Plan {
         Batch {
             scenario: &self.loaded.scenario,
             catalog: &*self.catalog,
+            hooks: &*self.catalog,
             series: self.output.as_ref().map_or(SeriesTo::Nowhere, SeriesTo::Folder),
             trace: self.args.trace.as_deref(),
             waiting: &*self.progress,

@@ -6,7 +6,8 @@ use crate::args::{Args, Command, TransportArgs};
 use crate::catalog::Schemes;
 use clap::Parser as _;
 use strandcast_lab::scenario::sctp_profile;
-use strandcast_lab::simulation::{Catalog as _, transport};
+use strandcast_lab::simulation::transport;
+use strandcast_proto::catalog::Catalog as _;
 use strandcast_proto::config::TransportConfig;
 use strandcast_schemes::presets;
 

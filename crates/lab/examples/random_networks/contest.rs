@@ -6,7 +6,7 @@ use strandcast_lab::result::Subject;
 use strandcast_lab::scenario::{self, LinkRate, Number, Scenario, Transport};
 use strandcast_lab::simulation::{RunOptions, Simulation};
 
-use super::support::Schemes;
+use super::support::Presets;
 
 /// The scheme that a single path is also tried with.
 pub const SINGLE: &str = "sctp";
@@ -203,7 +203,7 @@ pub fn simulate(flow: &str, run: &Run, scenario: &Scenario) -> Result<Values, St
     if let Transport::Sctp { scheme, .. } = &mut own.transport {
         scheme.clone_from(&run.scheme);
     }
-    let simulation = Simulation::new(&built, &Schemes, run.seed, None);
+    let simulation = Simulation::new(&built, &Presets, run.seed, None);
     let mut simulation = simulation.map_err(|error| format!("{}: {}", error.key, error.message))?;
     let result = simulation.run(RunOptions::default(), &mut ()).ok_or("a run was broken off")?;
     let kept = result.metrics.iter().filter(|metric| METRICS.contains(&metric.name));

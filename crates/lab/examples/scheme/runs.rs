@@ -7,7 +7,7 @@ use strandcast_lab::result::{Metric, RunResult, Stat, Subject};
 use strandcast_lab::scenario::{self, Scenario};
 use strandcast_lab::simulation::{RunOptions, Simulation};
 
-use super::support::Schemes;
+use super::support::Presets;
 
 /// Simulated time of a run at most.
 const LONGEST: Duration = Duration::from_secs(30);
@@ -19,7 +19,7 @@ const TOLD: [(&str, &str, f64); 3] = [
 ];
 
 fn run(scenario: &Scenario, spec: &str, seed: u64) -> Result<RunResult, String> {
-    let built = Simulation::new(scenario, &Schemes, seed, Some(spec));
+    let built = Simulation::new(scenario, &Presets, seed, Some(spec));
     let mut simulation = built.map_err(|error| format!("{}: {}", error.key, error.message))?;
     simulation.run(RunOptions::default(), &mut ()).ok_or_else(|| format!("seed {seed} was broken off"))
 }

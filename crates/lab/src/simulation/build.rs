@@ -2,15 +2,16 @@
 
 use core::fmt;
 
+use strandcast_proto::catalog::Catalog;
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 use strandcast_sim::net::{AgentId, FlowId, Network, WireId};
 
+use super::Meters;
 use super::endpoints::Maker;
 use super::meters::Metered;
 use super::plan::Plan;
 use super::run::{Due, WireInfo};
-use super::{Catalog, Meters};
 use crate::result::meter::{FlowMeter, FlowSpec, LinkReading, ShareMeter, Window};
 use crate::scenario::{Direction, DownMode, Flow, Scenario, Transport};
 

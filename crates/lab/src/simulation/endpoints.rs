@@ -4,6 +4,7 @@ use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use core::time::Duration;
 use std::sync::Arc;
 
+use strandcast_proto::catalog::{Catalog, SchemePlan};
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::{Connect, Endpoint, EndpointConfig};
 use strandcast_proto::path::FourTuple;
@@ -20,7 +21,7 @@ use super::plan::Plan;
 use super::source::source;
 use super::values::{frames, seconds, varying};
 use super::video::video;
-use super::{BuildError, Catalog, Meters, SchemePlan};
+use super::{BuildError, Meters};
 use crate::result::meter::VideoSpec;
 use crate::scenario::{App, Flow, Frames, Number, Scenario, Sctp, TraceFile, Transport, Video};
 
@@ -112,7 +113,7 @@ impl Maker<'_> {
     fn scheme(&self, scheme: &str, sctp: &Sctp, flow: &Flow, key: &str) -> Result<SchemePlan, BuildError> {
         let paths: Vec<&str> = flow.paths.keys().map(String::as_str).collect();
         let plan = self.catalog.scheme_over(scheme, &sctp.scheme_defaults, &paths);
-        plan.map_err(|message| BuildError::new(&format!("{key}.scheme"), &message))
+        plan.map_err(|error| BuildError::new(&format!("{key}.scheme"), &error.to_string()))
     }
 
     /// The routes of a flow's paths. The two agents that are added next are its ends.

@@ -1,7 +1,6 @@
 //! A scenario at work: its network is built, run and measured.
 
 mod build;
-mod catalog;
 mod endpoints;
 mod explain;
 mod ledger;
@@ -17,7 +16,6 @@ mod values;
 mod video;
 
 pub use build::{BuildError, Simulation};
-pub use catalog::{Catalog, SchemePlan};
 pub use endpoints::transport;
 pub use explain::{
     Account, Cause, CauseKind, ExplainError, Explainer, FrameNote, Hold, Hop, MessageAccount, Outcome,

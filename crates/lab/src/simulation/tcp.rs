@@ -1,5 +1,6 @@
 //! TCP and MPTCP flows, and background load.
 
+use strandcast_proto::catalog::WindowSetup;
 use strandcast_proto::time::Instant;
 use strandcast_sim::flow::{CrossSender, CrossSink, SubflowPlan, TcpReceiver, TcpSender};
 use strandcast_sim::net::{AgentId, FlowId, Network, RouteId};
@@ -42,8 +43,12 @@ impl Maker<'_> {
     }
 
     fn tcp_sender(&self, config: &Config, cc: &str, key: &str) -> Result<Sender, BuildError> {
-        let windows =
-            self.catalog.congestion(cc, config).map_err(|message| BuildError::new(key, &message))?;
+        let setup = WindowSetup {
+            initial_window_bytes: config.initial_window_bytes(),
+            initial_ssthresh_bytes: config.initial_ssthresh_bytes(),
+        };
+        let windows = self.catalog.congestion(cc, setup);
+        let windows = windows.map_err(|error| BuildError::new(key, &error.to_string()))?;
         Ok(Sender::new(config.clone(), windows))
     }
 

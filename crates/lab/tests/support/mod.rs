@@ -3,36 +3,11 @@
 
 use core::time::Duration;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use strandcast_lab::result::{RunResult, Subject};
 use strandcast_lab::scenario::*;
-use strandcast_lab::simulation::{Catalog, RunOptions, SchemePlan, Simulation};
-use strandcast_proto::policy::CongestionControl;
-use strandcast_schemes::congestion::{WindowSetup, congestion};
-use strandcast_schemes::parse_spec_with;
-use strandcast_sim::tcp::Config;
-
-pub struct Schemes;
-
-impl Catalog for Schemes {
-    fn scheme(&self, spec: &str, defaults: &str) -> Result<SchemePlan, String> {
-        let spec = Arc::new(parse_spec_with(spec, defaults).map_err(|error| error.to_string())?);
-        let tuned = Arc::clone(&spec);
-        Ok(SchemePlan {
-            tune: Arc::new(move |config| tuned.tune(config)),
-            build: Arc::new(move |seeds| spec.build(seeds)),
-        })
-    }
-
-    fn congestion(&self, spec: &str, config: &Config) -> Result<Box<dyn CongestionControl>, String> {
-        let setup = WindowSetup {
-            initial_window_bytes: config.initial_window_bytes(),
-            initial_ssthresh_bytes: config.initial_ssthresh_bytes(),
-        };
-        congestion(spec, setup).map_err(|error| error.to_string())
-    }
-}
+use strandcast_lab::simulation::{RunOptions, Simulation};
+pub use strandcast_schemes::Presets;
 
 pub fn direction(rate: f64, delay: f64, queue: u64) -> Direction {
     Direction {
@@ -111,7 +86,7 @@ pub fn sctp(scheme: &str) -> Transport {
 }
 
 pub fn run(scenario: &Scenario, seed: u64) -> RunResult {
-    let mut simulation = Simulation::new(scenario, &Schemes, seed, None).unwrap();
+    let mut simulation = Simulation::new(scenario, &Presets, seed, None).unwrap();
     simulation.run(RunOptions::default(), &mut ()).expect("nobody breaks it off")
 }
 

@@ -37,7 +37,7 @@ fn windows(profile: &str, segment: u32, segments: u32, rtt_ms: u32) -> Windows {
     losses.insert("once".into(), Loss::List { file, repeat: false });
     let mut windows = Windows { segment: f64::from(segment), seen: Vec::new() };
     let series = Some(Duration::from_millis(1));
-    let mut simulation = Simulation::new(&scenario, &support::Schemes, 1, None).expect("it was read");
+    let mut simulation = Simulation::new(&scenario, &support::Presets, 1, None).expect("it was read");
     simulation.run(RunOptions { series, recorder: None }, &mut windows);
     windows
 }
