@@ -10,9 +10,9 @@ use super::BuildError;
 use super::values::{in_file, number};
 use crate::scenario::{self, Direction, LinkRate, Loss, Number};
 
-/// One direction of a link as the simulator builds it, for whoever drives [`Link`](strandcast_netem::link::Link)s of a scenario
-/// elsewhere. Times in numbers and traces count from `origin`; `key` is where the scenario says it (`links.NAME`). Outages
-/// (`down`) are the caller's.
+/// One direction of a link as the simulator builds it, for programs that drive the
+/// [`Link`](strandcast_netem::link::Link)s of a scenario elsewhere. Times in numbers and traces count from `origin`; `key`
+/// is where the scenario says it (`links.NAME`). Outages (`down`) are the caller's.
 ///
 /// # Errors
 /// A trace or a list that cannot be read, or numbers which no link has.
