@@ -32,7 +32,7 @@ test:
 	STRANDCAST_PARTS="$$(paste -sd ' ' target/parts)" cargo test --quiet --locked --workspace --no-fail-fast
 	@if grep -qx musl target/parts; then \
 		env CC_$$(uname -m)_unknown_linux_musl=cc \
-			cargo test --quiet --locked -p strandcast-sim --test golden --target $$(uname -m)-unknown-linux-musl; \
+			cargo test --quiet --locked -p strandcast-lab --test golden --target $$(uname -m)-unknown-linux-musl; \
 	fi
 	@if grep -qx usrsctp target/parts; then \
 		tests/interop/selftest \
@@ -71,7 +71,9 @@ wheel:
 bench:
 	tools/setup
 	cargo bench --locked -p strandcast-proto
+	cargo bench --locked -p strandcast-netem
 	cargo bench --locked -p strandcast-sim
+	cargo bench --locked -p strandcast-lab
 	cargo bench --locked -p strandcast-net --bench policies
 	tools/bench/failover
 	tools/bench/bulk
@@ -97,7 +99,7 @@ figures:
 	$(VENV)/bin/strandcast figures all $(if $(filter --quick% --runs% --scheme%,$(ARGS)),,--tables docs) $(ARGS)
 
 networks:
-	cargo build --release --locked -p strandcast-sim --example random_networks
+	cargo build --release --locked -p strandcast-lab --example random_networks
 	@mkdir -p target/networks; status=0; \
 	for part in $(if $(ARGS),"$(ARGS)","--set links" "--set live" "--set traces" "--seed 4"); do \
 		target/release/examples/random_networks $$part --jobs "$$(nproc)" --out target/networks/runs.jsonl || status=1; \

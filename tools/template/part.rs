@@ -262,5 +262,5 @@ pub mod example;
         preset::example::PRESET,
 
 // The contract test drives it from here on (`preset/tests.rs` runs all presets). The golden test prints its lines:
-//       cargo test -p strandcast-sim --test golden
+//       cargo test -p strandcast-lab --test golden
 //       tools/scheme example

@@ -1,15 +1,20 @@
 //! The schemes and windows that scenarios and `--scheme` can name.
 
+use crate::batch::RunHooks;
 use std::sync::Arc;
+use strandcast_proto::catalog::{Catalog, CatalogError, SchemePlan, WindowSetup};
 use strandcast_proto::policy::CongestionControl;
-use strandcast_schemes::{WindowSetup, congestion, parse_spec_with};
-use strandcast_sim::simulation::{Catalog, SchemePlan};
-use strandcast_sim::tcp::Config;
+use strandcast_schemes::Presets;
 
-/// Whoever knows the schemes of a command, from its first argument to its last packet.
-pub type SharedCatalog = Arc<dyn Catalog + Send + Sync>;
+/// Schemes, and what they need around the runs that use them.
+pub trait SchemeProvider: Catalog + RunHooks + Send + Sync {}
 
-/// What is said of schemes in Python where there is no Python.
+impl<T: Catalog + RunHooks + Send + Sync> SchemeProvider for T {}
+
+/// The schemes of a command, from its first argument to its last packet.
+pub type SharedCatalog = Arc<dyn SchemeProvider>;
+
+/// The diagnostic for schemes in Python where there is no Python.
 const NEEDS_PYTHON: &str =
     "schemes written in Python need the Python package: run `pip install .` in Strandcast's source";
 
@@ -18,26 +23,19 @@ const NEEDS_PYTHON: &str =
 pub struct Schemes;
 
 impl Catalog for Schemes {
-    fn scheme(&self, spec: &str, defaults: &str) -> Result<SchemePlan, String> {
+    fn scheme(&self, spec: &str, defaults: &str) -> Result<SchemePlan, CatalogError> {
         if is_python(spec) {
-            return Err(NEEDS_PYTHON.into());
+            return Err(CatalogError::new(NEEDS_PYTHON));
         }
-        let spec = Arc::new(parse_spec_with(spec, defaults).map_err(|error| error.to_string())?);
-        let tuned = Arc::clone(&spec);
-        Ok(SchemePlan {
-            tune: Arc::new(move |config| tuned.tune(config)),
-            build: Arc::new(move |seeds| spec.build(seeds)),
-        })
+        Presets.scheme(spec, defaults)
     }
 
-    fn congestion(&self, spec: &str, config: &Config) -> Result<Box<dyn CongestionControl>, String> {
-        let setup = WindowSetup {
-            initial_window_bytes: config.initial_window_bytes(),
-            initial_ssthresh_bytes: config.initial_ssthresh_bytes(),
-        };
-        congestion(spec, setup).map_err(|error| error.to_string())
+    fn congestion(&self, spec: &str, setup: WindowSetup) -> Result<Box<dyn CongestionControl>, CatalogError> {
+        Presets.congestion(spec, setup)
     }
 }
+
+impl RunHooks for Schemes {}
 
 /// Whether a spec names a class in Python: `FILE.py:CLASS` or `package.module:CLASS`, with parameters behind it or not.
 pub fn is_python(spec: &str) -> bool {
@@ -56,9 +54,11 @@ mod tests {
 
     #[test]
     fn mistakes_keep_their_words() {
-        let error = Schemes.scheme("cmtt", "half-floor=2").err().expect("there is no such scheme");
+        let error =
+            Schemes.scheme("cmtt", "half-floor=2").err().expect("there is no such scheme").to_string();
         assert!(error.contains("did you mean cmt"), "{error}");
-        let error = Schemes.scheme("cmt,rxt=same", "half-floor=2").err().expect("there is no such key");
+        let error =
+            Schemes.scheme("cmt,rxt=same", "half-floor=2").err().expect("there is no such key").to_string();
         assert!(error.contains("did you mean rtx"), "{error}");
     }
 
@@ -67,12 +67,12 @@ mod tests {
         for spec in
             ["mine.py:Mine", "../a b/mine.py:Mine,base=cmt", "lab.policies:_Mine2 , base=cmt", "lab:M"]
         {
-            let error = Schemes.scheme(spec, "").err().expect("there is no Python here");
+            let error = Schemes.scheme(spec, "").err().expect("there is no Python here").to_string();
             assert!(error.contains("pip install .") && !error.contains('\n'), "{spec}: {error}");
         }
         for spec in ["mine.py", "mine.py:", ":Mine", "mine.py:2", "a b:Mine", "cmt,rtx=a.py:B", "udp://h.py"]
         {
-            let error = Schemes.scheme(spec, "").err().expect("there is no such scheme");
+            let error = Schemes.scheme(spec, "").err().expect("there is no such scheme").to_string();
             assert!(!error.contains("Python"), "{spec}: {error}");
         }
     }

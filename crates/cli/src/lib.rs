@@ -30,7 +30,7 @@ mod simulate;
 mod transport;
 mod usage;
 
-pub use catalog::{Schemes, SharedCatalog, is_python};
+pub use catalog::{SchemeProvider, Schemes, SharedCatalog, is_python};
 pub use perf::perf_client;
 pub use schemes::all_json as schemes_json;
 
@@ -79,7 +79,7 @@ fn dispatch(command: args::Command, catalog: SharedCatalog) -> Result<(), CliErr
         args::Command::Figures(_) => needs_python("figures"),
         args::Command::Sweep(_) => needs_python("sweep"),
         args::Command::Plot(_) => needs_python("plot"),
-        args::Command::Schema => print::json(&format!("{:#}\n", strandcast_sim::scenario::schema())),
+        args::Command::Schema => print::json(&format!("{:#}\n", strandcast_lab::scenario::schema())),
     }
 }
 

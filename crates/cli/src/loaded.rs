@@ -4,8 +4,9 @@ use crate::check::{Check, check};
 use crate::error::CliError;
 use crate::print;
 use std::path::{Path, PathBuf};
-use strandcast_sim::scenario::{Document, Scenario, ScenarioError, Warning, hash};
-use strandcast_sim::simulation::{BuildError, Catalog};
+use strandcast_lab::scenario::{Document, Scenario, ScenarioError, Warning, hash};
+use strandcast_lab::simulation::BuildError;
+use strandcast_proto::catalog::Catalog;
 
 /// Folders of papers by number, and where their scenarios are now. Until 0.2.
 const FORMER: [(&str, &str); 3] = [("000", "xu2015"), ("001", "cao2016"), ("002", "liu2019")];

@@ -9,10 +9,10 @@ use strandcast_net::driver::{OpenError, Uplink};
 use strandcast_net::entropy;
 use strandcast_net::interface::{Interface, PathError, PathSpec, interfaces, usable_paths};
 use strandcast_net::resolve::{HostPort, resolve};
+use strandcast_proto::catalog::{Catalog, SchemePlan};
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::EndpointConfig;
 use strandcast_proto::policy::Scheme;
-use strandcast_sim::simulation::{Catalog, SchemePlan};
 
 /// The UDP port (RFC 6951) unless another one is named.
 pub(crate) const UDP_PORT: u16 = 9899;

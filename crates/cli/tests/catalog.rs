@@ -6,12 +6,12 @@ use common::{file, port, run, seconds, start};
 use serde_json::Value;
 use std::ffi::OsString;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use strandcast::batch::RunHooks;
 use strandcast::{Schemes, SharedCatalog, perf_client, run_code_with};
+use strandcast_proto::catalog::{Catalog, CatalogError, SchemePlan, WindowSetup};
 use strandcast_proto::policy::CongestionControl;
-use strandcast_sim::simulation::{Catalog, SchemePlan};
-use strandcast_sim::tcp::Config;
 
 /// What `twin` is, too.
 const MODEL: &str = "cmt,rtx=same";
@@ -23,7 +23,7 @@ struct OneMore {
 }
 
 impl Catalog for OneMore {
-    fn scheme(&self, spec: &str, defaults: &str) -> Result<SchemePlan, String> {
+    fn scheme(&self, spec: &str, defaults: &str) -> Result<SchemePlan, CatalogError> {
         if spec != "twin" {
             return Schemes.scheme(spec, defaults);
         }
@@ -36,10 +36,12 @@ impl Catalog for OneMore {
         Ok(SchemePlan { tune, build: Arc::new(build) })
     }
 
-    fn congestion(&self, spec: &str, config: &Config) -> Result<Box<dyn CongestionControl>, String> {
-        Schemes.congestion(spec, config)
+    fn congestion(&self, spec: &str, setup: WindowSetup) -> Result<Box<dyn CongestionControl>, CatalogError> {
+        Schemes.congestion(spec, setup)
     }
 }
+
+impl RunHooks for OneMore {}
 
 /// A catalog with `twin`, and its count.
 fn one_more() -> (SharedCatalog, Arc<AtomicUsize>) {
@@ -149,4 +151,49 @@ fn quiet_measurements_print_json_alone() {
     server.end().succeeds();
     assert!(client.json()["end"]["sum_received"]["bytes"].is_u64());
     assert_eq!(client.err, "");
+}
+
+/// Presets whose language fails in the second run of two.
+#[derive(Default)]
+struct Failing {
+    threads: AtomicUsize,
+    seeds: Mutex<Vec<u64>>,
+}
+
+impl Catalog for Failing {
+    fn scheme(&self, spec: &str, defaults: &str) -> Result<SchemePlan, CatalogError> {
+        Schemes.scheme(spec, defaults)
+    }
+
+    fn congestion(&self, spec: &str, setup: WindowSetup) -> Result<Box<dyn CongestionControl>, CatalogError> {
+        Schemes.congestion(spec, setup)
+    }
+}
+
+impl RunHooks for Failing {
+    fn around_thread(&self, work: Box<dyn FnOnce() + Send + '_>) {
+        self.threads.fetch_add(1, Ordering::Relaxed);
+        work();
+    }
+
+    fn before_run(&self, seed: u64) {
+        self.seeds.lock().expect("no test panics with it").push(seed);
+    }
+
+    fn failure(&self) -> Option<String> {
+        let runs = self.seeds.lock().expect("no test panics with it").len();
+        (runs > 1).then(|| "mine.py, line 2".to_owned())
+    }
+}
+
+#[test]
+fn runs_are_made_within_the_hooks_of_their_schemes_which_may_end_them() {
+    let failing = Arc::new(Failing::default());
+    let line = format!(
+        "strandcast simulate {} --set run.time=2s --set run.warmup=1s --runs 4 --seed 5 --jobs 1 --quiet",
+        example("first.toml")
+    );
+    assert_eq!(run_code_with(words(&line), Arc::clone(&failing) as SharedCatalog), 1);
+    assert_eq!(failing.threads.load(Ordering::Relaxed), 1);
+    assert_eq!(*failing.seeds.lock().expect("no test panics with it"), [5, 6]);
 }

@@ -4,9 +4,9 @@
 use std::path::Path;
 use strandcast::Schemes;
 use strandcast::check::check;
-use strandcast_sim::result::Subject;
-use strandcast_sim::scenario::{Scenario, parse};
-use strandcast_sim::simulation::{RunOptions, Simulation};
+use strandcast_lab::result::Subject;
+use strandcast_lab::scenario::{Scenario, parse};
+use strandcast_lab::simulation::{RunOptions, Simulation};
 
 /// One flow over one link that only its losses keep from being fast.
 fn path(transport: &str, rtt_ms: u32, loss: &str, time_s: u32) -> Scenario {
@@ -29,7 +29,7 @@ fn sent(scenario: &Scenario) -> f64 {
     let one = |seed| {
         let mut simulation = Simulation::new(scenario, &Schemes, seed, None).expect("it can be built");
         let result = simulation.run(RunOptions::default(), &mut ()).expect("nobody breaks it off");
-        let throughput = |m: &&strandcast_sim::result::Metric| {
+        let throughput = |m: &&strandcast_lab::result::Metric| {
             m.subject == Subject::Flow("f".into()) && m.name == "throughput_bps"
         };
         result.metrics.iter().find(throughput).expect("every flow has one").value

@@ -7,10 +7,10 @@ use nix::sys::signal::Signal;
 use std::net::SocketAddr;
 use std::time::Duration;
 use strandcast_net::emulate::{Relay, RelayConfig};
+use strandcast_netem::link::{LinkConfig, Queue, Rate};
+use strandcast_netem::number::Number;
+use strandcast_netem::topology::PathNetwork;
 use strandcast_proto::seeds::Seeds;
-use strandcast_sim::link::{LinkConfig, Queue, Rate};
-use strandcast_sim::number::Number;
-use strandcast_sim::topology::PathNetwork;
 use tokio::runtime::Handle;
 
 /// A link to `server` of so many bits a second and 20 ms.

@@ -3,6 +3,7 @@
 
 pub mod app;
 pub mod association;
+pub mod catalog;
 pub mod config;
 pub mod endpoint;
 #[cfg(any(test, feature = "testing"))]

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::time::Instant;
 use strandcast::batch::{LAST_SEED, mark_compared};
 use strandcast::explain::{as_json, story, watch};
-use strandcast_sim::result::RunName;
-use strandcast_sim::simulation::{Control, Simulation, Wanted};
+use strandcast_lab::result::RunName;
+use strandcast_lab::simulation::{Control, Simulation, Wanted};
 
 /// Runs a scenario once more and tells what happened to a message or frame of a flow: for people, and as JSON.
 #[pyfunction]

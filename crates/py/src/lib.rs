@@ -31,7 +31,7 @@ mod _native {
     #[pymodule_export]
     use super::traces::{csv_trace, mahimahi_trace};
     #[pymodule_export]
-    const RESULTS_EPOCH: u32 = strandcast_sim::RESULTS_EPOCH;
+    const RESULTS_EPOCH: u32 = strandcast_lab::RESULTS_EPOCH;
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
 }

@@ -8,8 +8,8 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use strandcast::batch::Finished;
-use strandcast_sim::result::output::{SeriesTable, frames_table, runs_table, summary_table};
-use strandcast_sim::result::{ScenarioName, Summary};
+use strandcast_lab::result::output::{SeriesTable, frames_table, runs_table, summary_table};
+use strandcast_lab::result::{ScenarioName, Summary};
 
 /// What came of runs.
 #[pyclass(frozen, module = "strandcast._native")]

@@ -15,7 +15,7 @@ use std::time::Duration;
 use strandcast::batch::{
     Batch, Finished, Job, LAST_SEED, RunError, SeriesTo, Waiting, is_of_scheme, jobs, mark_compared,
 };
-use strandcast_sim::scenario::Scenario;
+use strandcast_lab::scenario::Scenario;
 
 /// How often signals and progress are looked at.
 pub(crate) const LOOK: Duration = Duration::from_millis(50);
@@ -58,6 +58,7 @@ pub(crate) fn run(
     let batch = Batch {
         scenario: &scenario,
         catalog: &catalog,
+        hooks: &catalog,
         series: SeriesTo::Memory,
         trace: trace.as_deref(),
         waiting: &watch,

@@ -5,10 +5,10 @@ use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use strandcast_lab::result::ScenarioName;
+use strandcast_lab::scenario::{Document, Scenario, ScenarioError, Warning, amount, hash, written};
+use strandcast_lab::simulation::BuildError;
 use strandcast_schemes::{WindowSetup, congestion, congestions, lookup, parse_spec};
-use strandcast_sim::result::ScenarioName;
-use strandcast_sim::scenario::{Document, Scenario, ScenarioError, Warning, amount, hash, written};
-use strandcast_sim::simulation::BuildError;
 
 /// A scenario that has been read and checked.
 #[pyclass(frozen, module = "strandcast._native")]

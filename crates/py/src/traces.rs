@@ -5,8 +5,8 @@ use crate::results::Table;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch};
 use pyo3::prelude::*;
 use std::sync::Arc;
-use strandcast_sim::link::Opportunities;
-use strandcast_sim::number::{Trace, TraceError};
+use strandcast_netem::link::Opportunities;
+use strandcast_netem::number::{Trace, TraceError};
 
 /// A trace of lines `seconds,value`: columns `time_s` and `value`. `file` is what errors call it.
 #[pyfunction]

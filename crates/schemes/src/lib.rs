@@ -4,6 +4,7 @@
 //! `docs/adding-a-scheme.md`.
 #![forbid(unsafe_code)]
 
+mod catalog;
 pub mod combinations;
 pub mod congestion;
 mod error;
@@ -15,6 +16,7 @@ mod registry;
 pub mod schedule;
 mod spec;
 
+pub use catalog::Presets;
 pub use congestion::{WindowSetup, congestion, congestions};
 pub use error::SpecError;
 pub use registry::{Key, Params, Preset, Values, lookup, presets};

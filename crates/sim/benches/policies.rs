@@ -10,6 +10,10 @@ use core::time::Duration;
 use std::sync::Arc;
 
 use shadows::Shadowed;
+use strandcast_netem::link::{LinkConfig, Queue, Rate};
+use strandcast_netem::loss::LossModel;
+use strandcast_netem::number::Number;
+use strandcast_netem::topology::PathNetwork;
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::{EndpointConfig, SchemeFactory};
 use strandcast_proto::policy::PathId;
@@ -17,10 +21,6 @@ use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 use strandcast_schemes::{Spec, parse_spec, presets};
 use strandcast_sim::host::{BulkSender, Net, Sink};
-use strandcast_sim::link::{LinkConfig, Queue, Rate};
-use strandcast_sim::loss::LossModel;
-use strandcast_sim::number::Number;
-use strandcast_sim::topology::PathNetwork;
 
 /// Most nanoseconds a DATA packet.
 const BAR_NS: f64 = 200.0;

@@ -4,8 +4,8 @@
 mod common;
 
 use common::*;
+use strandcast_netem::topology::{PathNetwork, xu2015};
 use strandcast_sim::host::BulkSender;
-use strandcast_sim::topology::{PathNetwork, xu2015};
 
 /// Goodput from 5 s to 65 s as a share of what the paths can carry as payload, mean of `seeds` seeds.
 fn share(networks: &[PathNetwork], window: u32, seeds: u64) -> f64 {
@@ -46,7 +46,7 @@ fn the_papers_three_paths_without_loss() {
 #[test]
 fn runs_repeat_bit_for_bit() {
     let run = |seed| {
-        let mut s = Stage::new("cmt", &strandcast_sim::topology::field(), 1 << 20, seed);
+        let mut s = Stage::new("cmt", &strandcast_netem::topology::field(), 1 << 20, seed);
         s.net.add_app(s.client, BulkSender::new(FULL));
         s.net.run_until(at(10.0));
         s.net.fingerprint().to_string()

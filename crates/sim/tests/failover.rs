@@ -6,9 +6,9 @@ mod common;
 use core::time::Duration;
 
 use common::*;
+use strandcast_netem::topology::{PathNetwork, field};
 use strandcast_proto::policy::{PathId, PathState};
 use strandcast_sim::host::{BulkSender, Cbr, Direction};
-use strandcast_sim::topology::{PathNetwork, field};
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Outage {

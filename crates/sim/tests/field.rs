@@ -6,10 +6,10 @@ mod common;
 use core::time::Duration;
 
 use common::*;
+use strandcast_netem::topology::field;
 use strandcast_proto::association::Event;
 use strandcast_proto::policy::PathId;
 use strandcast_sim::host::{Cbr, Direction};
-use strandcast_sim::topology::field;
 
 const LATENCY: Duration = Duration::from_secs(2);
 const INTERVAL: Duration = Duration::from_micros(10_528);

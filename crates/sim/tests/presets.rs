@@ -6,12 +6,12 @@ mod common;
 use core::time::Duration;
 
 use common::*;
+use strandcast_netem::link::{LinkConfig, Reorder};
+use strandcast_netem::loss::LossModel;
+use strandcast_netem::topology::PathNetwork;
 use strandcast_proto::policy::PathView;
 use strandcast_schemes::presets;
 use strandcast_sim::host::{BulkSender, Direction};
-use strandcast_sim::link::{LinkConfig, Reorder};
-use strandcast_sim::loss::LossModel;
-use strandcast_sim::topology::PathNetwork;
 
 const MESSAGES: u64 = 8000;
 

@@ -6,10 +6,10 @@ mod common;
 use core::time::Duration;
 
 use common::*;
+use strandcast_netem::link::{LinkConfig, Queue, Rate};
+use strandcast_netem::number::Number;
+use strandcast_netem::topology::PathNetwork;
 use strandcast_sim::host::{BulkSender, Cbr, Direction};
-use strandcast_sim::link::{LinkConfig, Queue, Rate};
-use strandcast_sim::number::Number;
-use strandcast_sim::topology::PathNetwork;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 

@@ -3,9 +3,9 @@
 mod tcp_common;
 
 use core::time::Duration;
+use strandcast_netem::link::Rate;
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
-use strandcast_sim::link::Rate;
 use strandcast_sim::tcp::{Config, Profile, Recovery};
 use tcp_common::{Connection, loses, wire};
 

@@ -1,7 +1,7 @@
 //! What `--scheme` says, and whom it is for.
 
+use strandcast_lab::scenario::{Flow, Scenario, Transport};
 use strandcast_schemes::{Preset, lookup};
-use strandcast_sim::scenario::{Flow, Scenario, Transport};
 
 /// The specs of `a,b,key=value,c`: what has a `=` belongs to the spec before it.
 ///

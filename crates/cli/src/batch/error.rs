@@ -1,8 +1,8 @@
 //! Why runs end early.
 
 use std::fmt;
-use strandcast_sim::result::output::OutputError;
-use strandcast_sim::simulation::BuildError;
+use strandcast_lab::result::output::OutputError;
+use strandcast_lab::simulation::BuildError;
 
 /// Why runs ended early.
 #[derive(Debug)]

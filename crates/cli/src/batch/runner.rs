@@ -1,6 +1,7 @@
 //! Many runs at once, without a terminal: the same results in the same order, however many threads there are.
 
 use super::error::RunError;
+use super::hooks::RunHooks;
 use super::trace;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use std::ops::ControlFlow;
@@ -8,10 +9,11 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
-use strandcast_sim::result::output::{Output, OutputError, RecordBatch, SeriesTable, SeriesWriter};
-use strandcast_sim::result::{RunResult, Subject};
-use strandcast_sim::scenario::Scenario;
-use strandcast_sim::simulation::{Catalog, Control, RunOptions, Simulation};
+use strandcast_lab::result::output::{Output, OutputError, RecordBatch, SeriesTable, SeriesWriter};
+use strandcast_lab::result::{RunResult, Subject};
+use strandcast_lab::scenario::Scenario;
+use strandcast_lab::simulation::{Control, RunOptions, Simulation};
+use strandcast_proto::catalog::Catalog;
 
 /// A run to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,8 +81,10 @@ pub enum SeriesTo<'a> {
 pub struct Batch<'a> {
     /// What is run.
     pub scenario: &'a Scenario,
-    /// Whoever knows schemes.
+    /// The schemes.
     pub catalog: &'a dyn Catalog,
+    /// What the schemes need around the runs.
+    pub hooks: &'a dyn RunHooks,
     /// Where time series go.
     pub series: SeriesTo<'a>,
     /// Where every event of the only run goes.
@@ -111,7 +115,7 @@ impl Batch<'_> {
         };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.clamp(1, jobs.len().max(1)));
         let ended = pool.build_scoped(
-            |thread| self.catalog.enter(Box::new(|| thread.run())),
+            |thread| self.hooks.around_thread(Box::new(|| thread.run())),
             |pool| pool.install(|| jobs.par_iter().with_max_len(1).map(one).collect::<Vec<_>>()),
         );
         let ended = ended.map_err(|e| RunError::Threads(e.to_string()))?;
@@ -149,7 +153,7 @@ impl Batch<'_> {
     }
 
     fn try_run(&self, job: &Job, failed: &OnceLock<RunError>) -> Result<Option<Run>, RunError> {
-        self.catalog.begins(job.seed);
+        self.hooks.before_run(job.seed);
         let mut simulation = self.build(job)?;
         let step = self.scenario.run.series.filter(|_| !matches!(self.series, SeriesTo::Nowhere));
         let series = match (self.series, step) {
@@ -159,8 +163,8 @@ impl Batch<'_> {
         };
         let broken = Arc::new(AtomicBool::new(false));
         let recorder = self.trace.map(|path| trace::open(&simulation, path, &broken)).transpose()?;
-        let (catalog, waiting) = (self.catalog, self.waiting);
-        let mut pen = Pen { job, catalog, waiting, failed, series, error: None, broken };
+        let (hooks, waiting) = (self.hooks, self.waiting);
+        let mut pen = Pen { job, hooks, waiting, failed, series, error: None, broken };
         let result = simulation.run(RunOptions { series: step, recorder }, &mut pen);
         if let (Some(path), Some(recorder)) = (self.trace, simulation.take_recorder()) {
             trace::close(recorder, path)?;
@@ -168,7 +172,7 @@ impl Batch<'_> {
         if let Some(error) = pen.error {
             return Err(error.into());
         }
-        if let Some(error) = self.catalog.failure() {
+        if let Some(error) = self.hooks.failure() {
             return Err(RunError::Scheme(error));
         }
         let Some(result) = result else { return Ok(None) };
@@ -202,7 +206,7 @@ impl Series {
 /// One run's ear.
 struct Pen<'a> {
     job: &'a Job,
-    catalog: &'a dyn Catalog,
+    hooks: &'a dyn RunHooks,
     waiting: &'a dyn Waiting,
     /// Why another run has failed.
     failed: &'a OnceLock<RunError>,
@@ -214,7 +218,7 @@ struct Pen<'a> {
 
 impl Control for Pen<'_> {
     fn progress(&mut self, done: f64) -> ControlFlow<()> {
-        let broken = self.broken.load(Ordering::Relaxed) || self.catalog.failure().is_some();
+        let broken = self.broken.load(Ordering::Relaxed) || self.hooks.failure().is_some();
         if broken || self.error.is_some() || self.failed.get().is_some() {
             return ControlFlow::Break(());
         }

@@ -7,8 +7,8 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use strandcast_sim::result::output::OutputError;
-use strandcast_sim::simulation::{Recorder, Simulation, Trace};
+use strandcast_lab::result::output::OutputError;
+use strandcast_lab::simulation::{Recorder, Simulation, Trace};
 
 /// Bytes that are written at once.
 const BUFFER: usize = 1 << 16;

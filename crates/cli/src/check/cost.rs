@@ -4,7 +4,7 @@ use super::facts::Facts;
 use std::time::Duration;
 
 /// Nanoseconds of one processor for a packet that leaves a link, and for an SCTP data packet at its ends: what `cargo bench
-/// -p strandcast-sim` gives on a machine of 2024.
+/// -p strandcast-lab` gives on a machine of 2024.
 const HOP_NS: f64 = 400.0;
 const SCTP_NS: f64 = 2500.0;
 /// Acknowledgements a data packet.

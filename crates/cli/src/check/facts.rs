@@ -5,11 +5,12 @@ use super::mean::{mean, video_bps};
 use super::pftk::Repair;
 use std::collections::BTreeMap;
 use std::time::Duration;
+use strandcast_lab::scenario::{self, App, Flow, Hop, LinkRate, Scenario, Sctp, Transport};
+use strandcast_lab::simulation::{BuildError, Simulation};
+use strandcast_netem::link::{LinkConfig, QueueLimit};
+use strandcast_proto::catalog::Catalog;
 use strandcast_schemes::parse_spec;
-use strandcast_sim::link::{LinkConfig, QueueLimit};
-use strandcast_sim::scenario::{self, App, Flow, Hop, LinkRate, Scenario, Sctp, Transport};
-use strandcast_sim::simulation::{BuildError, Catalog, Simulation};
-use strandcast_sim::tcp::{Config, Recovery};
+use strandcast_sim::tcp::Recovery;
 
 /// Bytes of an SCTP packet with nothing but a SACK (RFC 9260 §3, §3.3.4), without what is in front of it.
 const SACK: u32 = 12 + 16;
@@ -290,8 +291,7 @@ impl Wire {
         match transport {
             Transport::Sctp { scheme, sctp } => Wire::sctp(scheme, sctp, size),
             Transport::Tcp { cc, tcp } | Transport::Mptcp { cc, tcp } => {
-                let config =
-                    Config::from_scenario(tcp).expect("its constants were checked when it was built");
+                let config = tcp.config().expect("its constants were checked when it was built");
                 let options = if config.timestamps { config.timestamp_bytes } else { 0 };
                 let header = config.header + options;
                 let mptcp = matches!(transport, Transport::Mptcp { .. });

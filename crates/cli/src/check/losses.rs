@@ -1,7 +1,7 @@
 //! How a path loses packets at random: how often, and how much one loss says of the next.
 
-use strandcast_sim::link::LinkConfig;
-use strandcast_sim::loss::LossModel;
+use strandcast_netem::link::LinkConfig;
+use strandcast_netem::loss::LossModel;
 
 /// The loss models of all links of a way, independent of each other.
 #[derive(Clone, Debug, Default, PartialEq)]

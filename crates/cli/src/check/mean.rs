@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 use std::time::Duration;
+use strandcast_lab::scenario::{Frames, Number, Video};
 use strandcast_media::trace::FrameTrace;
-use strandcast_sim::number::{self, Trace};
-use strandcast_sim::scenario::{Frames, Number, Video};
+use strandcast_netem::number::{self, Trace};
 
 /// The mean of a number over a run of this length.
 pub(super) fn mean(number: &Number, run: Duration) -> f64 {

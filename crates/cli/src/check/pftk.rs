@@ -157,8 +157,8 @@ fn seconds(t0: f64, longest: f64, again: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use strandcast_sim::link::LinkConfig;
-    use strandcast_sim::loss::LossModel;
+    use strandcast_netem::link::LinkConfig;
+    use strandcast_netem::loss::LossModel;
 
     const SENDER: Sender =
         Sender { rtt: 0.1, t0: 1.0, longest: 64.0, b: 2.0, most: 1e9, least: 0.0, repair: Repair::Reno };

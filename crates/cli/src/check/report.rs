@@ -8,9 +8,10 @@ use crate::show::{bits_per_s, bytes, percent};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::time::Duration;
+use strandcast_lab::scenario::{self, Scenario, hash};
+use strandcast_lab::simulation::BuildError;
+use strandcast_proto::catalog::Catalog;
 use strandcast_proto::text::printable;
-use strandcast_sim::scenario::{self, Scenario, hash};
-use strandcast_sim::simulation::{BuildError, Catalog};
 
 /// The layout of the JSON.
 const SCHEMA: &str = "strandcast-check-1";
@@ -35,7 +36,7 @@ pub struct Check {
 /// # Errors
 /// It cannot be built.
 ///
-/// [`Document::read`]: strandcast_sim::scenario::Document::read
+/// [`Document::read`]: strandcast_lab::scenario::Document::read
 pub fn check(
     scenario: &Scenario,
     noted: &[scenario::Warning],

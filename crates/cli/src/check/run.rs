@@ -4,7 +4,7 @@ use crate::args::CheckArgs;
 use crate::error::CliError;
 use crate::loaded::{Loaded, current};
 use crate::print;
-use strandcast_sim::simulation::Catalog;
+use strandcast_proto::catalog::Catalog;
 
 /// Looks at a scenario and says what is known of it before it runs.
 ///

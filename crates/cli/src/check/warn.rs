@@ -6,7 +6,7 @@ use crate::show::{bits_per_s, bytes, percent};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::Duration;
-use strandcast_sim::scenario::{self, Scenario};
+use strandcast_lab::scenario::{self, Scenario};
 
 /// Something that a scenario can mean, but probably does not.
 #[derive(Clone, Debug, PartialEq, Eq)]

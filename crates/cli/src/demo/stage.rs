@@ -10,10 +10,10 @@ use std::time::Duration;
 use strandcast_net::driver::{Association, Client, Listener, Server, Uplink};
 use strandcast_net::emulate::{Direction, Relay, RelayConfig};
 use strandcast_net::interface::PathSpec;
+use strandcast_netem::topology::{PathNetwork, field, xu2015};
+use strandcast_proto::catalog::Catalog;
 use strandcast_proto::policy::{PathState, PathView};
 use strandcast_proto::seeds::Seeds;
-use strandcast_sim::simulation::Catalog;
-use strandcast_sim::topology::{PathNetwork, field, xu2015};
 
 const LOOPBACK: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 /// How long the handshake and all paths may take: a few lost packets and their timeouts.

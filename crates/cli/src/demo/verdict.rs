@@ -5,10 +5,10 @@ use crate::report::{Failure, PathReport, Sample, Summary, Verdicts};
 use crate::show::{bits_per_s, bytes, count, ms, percent, shifts};
 use clap::ValueEnum;
 use std::time::Duration;
+use strandcast_lab::scenario::SctpProfile;
 use strandcast_media::playout::PlayoutStats;
 use strandcast_net::driver::PathSnapshot;
-use strandcast_sim::scenario::SctpProfile;
-use strandcast_sim::topology::PathNetwork;
+use strandcast_netem::topology::PathNetwork;
 
 /// Most messages that may be late or lost.
 const LATE_OR_LOST: f64 = 0.01;

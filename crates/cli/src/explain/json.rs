@@ -3,10 +3,10 @@
 use super::words;
 use serde_json::{Value, json};
 use std::time::Duration;
+use strandcast_lab::result::RunName;
+use strandcast_lab::result::meter::LossPlace;
+use strandcast_lab::simulation::{Account, Cause, Hop, MessageAccount, Outcome, Transmission, Wanted};
 use strandcast_proto::time::Instant;
-use strandcast_sim::result::RunName;
-use strandcast_sim::result::meter::LossPlace;
-use strandcast_sim::simulation::{Account, Cause, Hop, MessageAccount, Outcome, Transmission, Wanted};
 
 /// The layout.
 const SCHEMA: &str = "strandcast-explain-1";

@@ -4,7 +4,7 @@ use crate::error::CliError;
 use crate::loaded::Loaded;
 use crate::simulate::COPY;
 use std::path::{Path, PathBuf};
-use strandcast_sim::result::{RunName, SCHEMA, Summary};
+use strandcast_lab::result::{RunName, SCHEMA, Summary};
 
 /// A result, and its scenario as it was.
 #[derive(Debug)]

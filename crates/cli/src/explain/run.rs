@@ -4,21 +4,20 @@ use super::json::as_json;
 use super::result::Kept;
 use super::story::story;
 use crate::args::ExplainArgs;
+use crate::catalog::SchemeProvider;
 use crate::error::CliError;
 use crate::print;
 use crate::simulate::compared;
 use std::any::Any;
-use strandcast_sim::result::{RunName, RunResult};
-use strandcast_sim::scenario::Scenario;
-use strandcast_sim::simulation::{
-    Account, Catalog, Control, ExplainError, Explainer, RunOptions, Simulation, Wanted,
-};
+use strandcast_lab::result::{RunName, RunResult};
+use strandcast_lab::scenario::Scenario;
+use strandcast_lab::simulation::{Account, Control, ExplainError, Explainer, RunOptions, Simulation, Wanted};
 
 /// Runs one run of a result again, and tells what happened to a message or frame.
 ///
 /// # Errors
 /// [`CliError`].
-pub(crate) fn run(args: &ExplainArgs, catalog: &dyn Catalog) -> Result<(), CliError> {
+pub(crate) fn run(args: &ExplainArgs, catalog: &dyn SchemeProvider) -> Result<(), CliError> {
     let mut kept = Kept::open(&args.result)?;
     let run = kept.run(args.seed, args.scheme.as_deref())?.clone();
     let wanted = match (args.frame, args.message) {
@@ -50,13 +49,13 @@ pub(crate) fn run(args: &ExplainArgs, catalog: &dyn Catalog) -> Result<(), CliEr
 fn again(
     kept: &Kept,
     run: &RunName,
-    catalog: &dyn Catalog,
+    catalog: &dyn SchemeProvider,
     scheme: Option<&str>,
     flow: &str,
     wanted: Wanted,
 ) -> Result<Option<Account>, CliError> {
     let scenario = &kept.loaded.scenario;
-    catalog.begins(run.seed);
+    catalog.before_run(run.seed);
     let built = Simulation::new(scenario, catalog, run.seed, scheme);
     let mut simulation = built.map_err(|e| kept.loaded.build_error(&e))?;
     if simulation.scheme() != run.scheme {

@@ -3,10 +3,10 @@
 use super::words::{self, duration, given_up, place_of};
 use std::fmt::Write as _;
 use std::time::Duration;
+use strandcast_lab::result::RunName;
+use strandcast_lab::simulation::{Account, Cause, Hop, MessageAccount, Outcome, Transmission, Wanted};
 use strandcast_proto::text::printable;
 use strandcast_proto::time::Instant;
-use strandcast_sim::result::RunName;
-use strandcast_sim::simulation::{Account, Cause, Hop, MessageAccount, Outcome, Transmission, Wanted};
 
 /// Of all the time a message took, reasons with a smaller share are left out of the story.
 const LEAST_SHARE: f64 = 0.05;

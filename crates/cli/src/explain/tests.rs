@@ -4,14 +4,14 @@ use super::json::as_json;
 use super::story::story;
 use serde_json::Value;
 use std::time::Duration;
+use strandcast_lab::result::RunName;
+use strandcast_lab::result::meter::LossPlace;
+use strandcast_lab::simulation::{
+    Account, FrameNote, Hold, Hop, MessageAccount, Outcome, Transmission, Wanted,
+};
 use strandcast_media::ts::FrameType;
 use strandcast_proto::association::HeldBy;
 use strandcast_proto::time::Instant;
-use strandcast_sim::result::RunName;
-use strandcast_sim::result::meter::LossPlace;
-use strandcast_sim::simulation::{
-    Account, FrameNote, Hold, Hop, MessageAccount, Outcome, Transmission, Wanted,
-};
 
 const fn ms(ms: u64) -> Instant {
     Instant::from_millis(ms)

@@ -1,9 +1,9 @@
 //! Causes, messages and times in words.
 
 use std::time::Duration;
+use strandcast_lab::result::meter::LossPlace;
+use strandcast_lab::simulation::{Account, Cause, CauseKind, MessageAccount, Outcome, Transmission};
 use strandcast_proto::association::HeldBy;
-use strandcast_sim::result::meter::LossPlace;
-use strandcast_sim::simulation::{Account, Cause, CauseKind, MessageAccount, Outcome, Transmission};
 
 /// The word of a cause in JSON.
 pub(super) fn kind(kind: CauseKind) -> &'static str {

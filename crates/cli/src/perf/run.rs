@@ -16,9 +16,9 @@ use clap::Parser;
 use std::ffi::OsString;
 use std::time::Duration;
 use strandcast_net::driver;
+use strandcast_proto::catalog::Catalog;
 use strandcast_proto::endpoint::EndpointConfig;
 use strandcast_proto::text::printable;
-use strandcast_sim::simulation::Catalog;
 use tokio::sync::mpsc::unbounded_channel;
 
 /// How long the server may take to answer at all.

@@ -6,14 +6,14 @@ use super::result::{Outcome, Setup};
 use super::server::{Served, Server};
 use std::sync::Arc;
 use std::time::Duration;
+use strandcast_netem::link::{LinkConfig, Queue, Rate};
+use strandcast_netem::number::Number;
+use strandcast_netem::topology::PathNetwork;
 use strandcast_proto::endpoint::{EndpointConfig, SchemeFactory};
 use strandcast_proto::policy::{Estimate, PathEstimator, PathId, Policy, View};
 use strandcast_proto::rfc;
 use strandcast_proto::seeds::Seeds;
 use strandcast_sim::host::{HostId, Net, NetPath};
-use strandcast_sim::link::{LinkConfig, Queue, Rate};
-use strandcast_sim::number::Number;
-use strandcast_sim::topology::PathNetwork;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 struct Bed {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use strandcast_net::driver::{Association, Client, Uplink};
 use strandcast_net::resolve::HostPort;
 use strandcast_proto::association::CloseReason;
-use strandcast_sim::simulation::SchemePlan;
+use strandcast_proto::catalog::SchemePlan;
 use tokio::time::Instant;
 
 /// How long the receiver's name is looked for before the addresses known are taken.

@@ -2,7 +2,7 @@
 
 use crate::error::CliError;
 use std::path::{Component, Path};
-use strandcast_sim::scenario::Scenario;
+use strandcast_lab::scenario::Scenario;
 
 /// The scenario's copy in a folder of results.
 pub(crate) const COPY: &str = "scenario.toml";

@@ -13,8 +13,8 @@ use std::io::{IsTerminal, stdout};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::available_parallelism;
-use strandcast_sim::result::output::{Format, Output, OutputError};
-use strandcast_sim::result::{ScenarioName, Speed, Summary, table};
+use strandcast_lab::result::output::{Format, Output, OutputError};
+use strandcast_lab::result::{ScenarioName, Speed, Summary, table};
 
 /// Runs a scenario as often as asked.
 ///
@@ -116,6 +116,7 @@ impl Plan {
         Batch {
             scenario: &self.loaded.scenario,
             catalog: &*self.catalog,
+            hooks: &*self.catalog,
             series: self.output.as_ref().map_or(SeriesTo::Nowhere, SeriesTo::Folder),
             trace: self.args.trace.as_deref(),
             waiting: &*self.progress,

@@ -5,10 +5,11 @@ use super::endpoint;
 use crate::args::{Args, Command, TransportArgs};
 use crate::catalog::Schemes;
 use clap::Parser as _;
+use strandcast_lab::scenario::sctp_profile;
+use strandcast_lab::simulation::transport;
+use strandcast_proto::catalog::Catalog as _;
 use strandcast_proto::config::TransportConfig;
 use strandcast_schemes::presets;
-use strandcast_sim::scenario::sctp_profile;
-use strandcast_sim::simulation::{Catalog as _, transport};
 
 /// The arguments of `send` with nothing but what it must have.
 fn send() -> TransportArgs {

@@ -2,8 +2,8 @@
 
 use crate::socket::SocketError;
 use std::net::SocketAddr;
-use strandcast_sim::link::{LinkConfigError, LinkStats};
-use strandcast_sim::topology::PathNetwork;
+use strandcast_netem::link::{LinkConfigError, LinkStats};
+use strandcast_netem::topology::PathNetwork;
 
 /// What a relay stands for.
 #[derive(Clone, Debug)]

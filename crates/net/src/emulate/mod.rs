@@ -1,5 +1,5 @@
 //! Emulated links in real time: a UDP relay before a server which drives the simulator's
-//! [`Link`](strandcast_sim::link::Link)s, without root.
+//! [`Link`](strandcast_netem::link::Link)s, without root.
 
 mod config;
 mod relay;

@@ -11,9 +11,9 @@ use std::net::SocketAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
+use strandcast_netem::link::{Link, Payload};
 use strandcast_proto::seeds::{Random, Seeds};
 use strandcast_proto::time::Instant;
-use strandcast_sim::link::{Link, Payload};
 use tokio::time::Sleep;
 
 /// IPv4 and UDP header.

@@ -5,11 +5,11 @@ use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::task::Poll;
 use std::time::Duration;
+use strandcast_netem::link::{LinkConfig, Queue, Rate, Reorder};
+use strandcast_netem::loss::LossModel;
+use strandcast_netem::number::Number;
+use strandcast_netem::topology::PathNetwork;
 use strandcast_proto::seeds::Seeds;
-use strandcast_sim::link::{LinkConfig, Queue, Rate, Reorder};
-use strandcast_sim::loss::LossModel;
-use strandcast_sim::number::Number;
-use strandcast_sim::topology::PathNetwork;
 use tokio::net::UdpSocket;
 use tokio::time::Instant;
 

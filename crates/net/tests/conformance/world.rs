@@ -3,6 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use strandcast_netem::link::{LinkConfig, Rate};
+use strandcast_netem::number::Number;
+use strandcast_netem::topology::PathNetwork;
 use strandcast_proto::association::{Event, PathChange, SendOptions};
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::{AssociationId, Endpoint, EndpointConfig};
@@ -10,9 +13,6 @@ use strandcast_proto::policy::{PathId, PathState, Scheme};
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 use strandcast_schemes::parse_spec;
-use strandcast_sim::link::{LinkConfig, Rate};
-use strandcast_sim::number::Number;
-use strandcast_sim::topology::PathNetwork;
 
 use super::log::{Line, Log};
 

@@ -7,10 +7,10 @@ use pyo3::types::PyType;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{c_long, c_ulong};
 use std::sync::{Arc, Mutex, MutexGuard};
+use strandcast::batch::RunHooks;
 use strandcast::{Schemes, is_python};
+use strandcast_proto::catalog::{Catalog, CatalogError, SchemePlan, WindowSetup};
 use strandcast_proto::policy::CongestionControl;
-use strandcast_sim::simulation::{Catalog, SchemePlan};
-use strandcast_sim::tcp::Config;
 
 /// What a policy is based on, and what makes its callbacks.
 pub(crate) type Plan = (String, Py<PyAny>);
@@ -43,7 +43,7 @@ impl Policies {
     }
 
     /// The policy that a spec names, if it names one.
-    fn find(&self, spec: &str) -> Result<Option<Arc<Factory>>, String> {
+    fn find(&self, spec: &str) -> Result<Option<Arc<Factory>>, CatalogError> {
         let known = || self.known.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if let Some(factory) = known().get(spec) {
             return Ok(Some(Arc::clone(factory)));
@@ -52,7 +52,7 @@ impl Policies {
             return Ok(None);
         }
         // Not while the map is locked: whoever has the interpreter may be waiting for it.
-        let (base, make) = Python::attach(|py| import(py, spec).map_err(|e| e.value(py).to_string()))?;
+        let (base, make) = Python::attach(|py| import(py, spec).map_err(|e| CatalogError::new(e.value(py))))?;
         let factory = Arc::new(Factory { name: spec.to_owned(), base, make });
         known().insert(spec.to_owned(), Arc::clone(&factory));
         Ok(Some(factory))
@@ -68,34 +68,30 @@ fn import(py: Python<'_>, spec: &str) -> PyResult<Plan> {
 }
 
 impl Catalog for Policies {
-    fn scheme(&self, spec: &str, defaults: &str) -> Result<SchemePlan, String> {
+    fn scheme(&self, spec: &str, defaults: &str) -> Result<SchemePlan, CatalogError> {
         self.scheme_over(spec, defaults, &[])
     }
 
-    fn scheme_over(&self, spec: &str, defaults: &str, paths: &[&str]) -> Result<SchemePlan, String> {
+    fn scheme_over(&self, spec: &str, defaults: &str, paths: &[&str]) -> Result<SchemePlan, CatalogError> {
         match self.find(spec)? {
             Some(factory) => plan(&factory, defaults, paths, &self.failure),
             None => Schemes.scheme_over(spec, defaults, paths),
         }
     }
 
-    fn congestion(&self, spec: &str, config: &Config) -> Result<Box<dyn CongestionControl>, String> {
+    fn congestion(&self, spec: &str, setup: WindowSetup) -> Result<Box<dyn CongestionControl>, CatalogError> {
         match self.find(spec)? {
-            Some(_) => Err(format!("{spec} is for flows over SCTP; for TCP there are windows only")),
-            None => Schemes.congestion(spec, config),
+            Some(_) => Err(CatalogError::new(format!(
+                "{spec} is for flows over SCTP; for TCP there are windows only"
+            ))),
+            None => Schemes.congestion(spec, setup),
         }
     }
+}
 
-    fn failure(&self) -> Option<String> {
-        self.failure.line()
-    }
-
-    fn begins(&self, seed: u64) {
-        running(seed);
-    }
-
+impl RunHooks for Policies {
     /// A thread that is known to the interpreter asks it much quicker.
-    fn enter(&self, work: Box<dyn FnOnce() + Send + '_>) {
+    fn around_thread(&self, work: Box<dyn FnOnce() + Send + '_>) {
         Python::attach(|py| {
             let thread = this_thread(py).ok();
             self.threads().extend(thread);
@@ -104,6 +100,14 @@ impl Catalog for Policies {
                 self.threads().remove(&thread);
             }
         });
+    }
+
+    fn before_run(&self, seed: u64) {
+        running(seed);
+    }
+
+    fn failure(&self) -> Option<String> {
+        self.failure.line()
     }
 }
 
@@ -130,9 +134,10 @@ pub(super) fn plan(
     defaults: &str,
     paths: &[&str],
     failure: &Arc<Failure>,
-) -> Result<SchemePlan, String> {
-    let base =
-        Schemes.scheme(&factory.base, defaults).map_err(|e| format!("base = {:?}: {e}", factory.base))?;
+) -> Result<SchemePlan, CatalogError> {
+    let base = Schemes
+        .scheme(&factory.base, defaults)
+        .map_err(|e| CatalogError::new(format!("base = {:?}: {e}", factory.base)))?;
     let (factory, failure) = (Arc::clone(factory), Arc::clone(failure));
     let names: Arc<[String]> = paths.iter().map(|&name| name.to_owned()).collect();
     let build = move |seeds: &_| -> Box<dyn strandcast_proto::policy::Scheme> {

@@ -1,6 +1,7 @@
 //! The table of windows: each is registered here, once, for SCTP presets (`cc=NAME`), for simulated TCP and MPTCP flows
 //! (`cc = "cubic,beta=0.7"`), for the documentation and for what errors say.
 
+pub use strandcast_proto::catalog::WindowSetup;
 use strandcast_proto::policy::CongestionControl;
 use strandcast_proto::rfc::{Aimd, Reno, WindowConfig};
 
@@ -31,15 +32,6 @@ pub struct Congestion {
 }
 
 type Windows = Box<dyn CongestionControl>;
-
-/// How the windows of a flow begin.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct WindowSetup {
-    /// Initial window, at least one segment.
-    pub initial_window_bytes: u64,
-    /// Initial slow-start threshold; `None`: arbitrarily high.
-    pub initial_ssthresh_bytes: Option<u64>,
-}
 
 /// What can be set of all windows of TCP and MPTCP flows.
 pub const TCP_KEYS: &[Key] = &[

@@ -3,6 +3,9 @@
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use core::time::Duration;
 
+use strandcast_netem::engine::Fingerprint;
+use strandcast_netem::link::Link;
+use strandcast_netem::topology::PathNetwork;
 use strandcast_proto::app::App;
 use strandcast_proto::endpoint::{AssociationId, Connect, ConnectError, Endpoint, EndpointConfig};
 use strandcast_proto::path::FourTuple;
@@ -11,10 +14,7 @@ use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 
 use super::SctpHost;
-use crate::engine::Fingerprint;
-use crate::link::Link;
 use crate::net::{AgentId, FlowId, Network, NodeId, Packet, RouteId, WireId};
-use crate::topology::PathNetwork;
 
 /// IPv4 and UDP header.
 const OVERHEAD: usize = 28;
@@ -103,7 +103,7 @@ impl Net {
     /// Gives `client` one more uplink, over which it can reach `server`.
     ///
     /// # Panics
-    /// If the network is none ([`crate::link::LinkConfig::validate`]), or after 2¹⁶ paths.
+    /// If the network is none ([`strandcast_netem::link::LinkConfig::validate`]), or after 2¹⁶ paths.
     pub fn add_path(&mut self, client: HostId, server: HostId, network: PathNetwork) -> NetPath {
         let n = u16::try_from(self.paths.len()).expect("addresses are numbered with 16 bits");
         let link = LinkId(self.hosts[client.0].uplinks);

@@ -1,11 +1,11 @@
 //! Hosts over links: what a transport's user can count on in a simulation.
 
 use super::*;
-use crate::link::{LinkConfig, Queue, Rate};
-use crate::number::Number;
-use crate::topology::{PathNetwork, field};
 use core::time::Duration;
 use std::sync::Arc;
+use strandcast_netem::link::{LinkConfig, Queue, Rate};
+use strandcast_netem::number::Number;
+use strandcast_netem::topology::{PathNetwork, field};
 use strandcast_proto::association::{CloseReason, Event};
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::{AssociationId, Endpoint, EndpointConfig, SchemeFactory};

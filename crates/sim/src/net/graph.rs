@@ -3,9 +3,8 @@
 use core::fmt::Debug;
 use std::collections::VecDeque;
 
+use strandcast_netem::link::Link;
 use strandcast_proto::time::Instant;
-
-use crate::link::Link;
 
 use super::nic::Nic;
 use super::{AgentId, Packet};

@@ -3,12 +3,11 @@
 use core::any::Any;
 use core::time::Duration;
 
+use strandcast_netem::engine::{Engine, Fingerprint};
+use strandcast_netem::link::{Link, LinkConfig};
 use strandcast_proto::policy::LinkSample;
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
-
-use crate::engine::{Engine, Fingerprint};
-use crate::link::{Link, LinkConfig};
 
 use super::graph::Departing;
 use super::nic::Nic;

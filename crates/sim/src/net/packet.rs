@@ -1,10 +1,9 @@
 //! What travels.
 
 use bytes::Bytes;
+use strandcast_netem::link::Payload;
 use strandcast_proto::seeds::Random;
 use strandcast_proto::time::Instant;
-
-use crate::link::Payload;
 
 use crate::tcp::Segment;
 

@@ -3,12 +3,12 @@
 use core::time::Duration;
 use std::sync::{Arc, Mutex};
 
+use strandcast_netem::link::LinkConfig;
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 
 use super::*;
 use crate::flow::{Feed, UdpSender, UdpSink};
-use crate::link::LinkConfig;
 use crate::traffic::Cbr;
 
 /// Packets of the sender, one a millisecond.

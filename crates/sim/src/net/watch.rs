@@ -2,7 +2,7 @@
 
 use strandcast_proto::time::Instant;
 
-pub use crate::link::Fate;
+pub use strandcast_netem::link::Fate;
 
 use super::{Agent, AgentId, FlowId, Head, Note, Packet, WireId};
 

@@ -1,6 +1,6 @@
 //! Every constant of the TCP agents.
 
-use crate::scenario::TcpValue;
+use super::value::TcpValue;
 use core::fmt;
 use core::str::FromStr;
 use core::time::Duration;

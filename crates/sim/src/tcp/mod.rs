@@ -14,6 +14,7 @@ mod stats;
 mod subflow;
 #[cfg(test)]
 mod tests;
+mod value;
 mod window;
 
 pub use config::{Config, ConfigError, InitialSsthresh, Recovery};
@@ -22,3 +23,4 @@ pub use receiver::{Arrival, Receiver};
 pub use segment::{SackBlocks, Segment};
 pub use sender::Sender;
 pub use stats::{Limits, ReceiverStats, SubflowStats};
+pub use value::TcpValue;

@@ -6,7 +6,7 @@
 //! `Documentation/networking/ip-sysctl.rst`.
 
 use super::config::{Config, ConfigError, InitialSsthresh, Recovery, by_name};
-use crate::scenario::Tcp;
+use super::value::TcpValue;
 use core::fmt;
 use core::str::FromStr;
 use core::time::Duration;
@@ -115,14 +115,17 @@ impl From<Profile> for Config {
 }
 
 impl Config {
-    /// The constants that a scenario asks for: a profile with single constants replaced.
+    /// The constants of the profile with this name, single ones replaced.
     ///
     /// # Errors
     /// The first thing that is wrong, with the nearest right one.
-    pub fn from_scenario(tcp: &Tcp) -> Result<Self, ConfigError> {
-        let mut config = Config::from(tcp.profile.parse::<Profile>()?);
-        for (key, value) in &tcp.set {
-            config.set(key, value)?;
+    pub fn of_profile<'a>(
+        profile: &str,
+        replaced: impl IntoIterator<Item = (&'a str, TcpValue)>,
+    ) -> Result<Self, ConfigError> {
+        let mut config = Config::from(profile.parse::<Profile>()?);
+        for (key, value) in replaced {
+            config.set(key, &value)?;
         }
         config.validate()?;
         Ok(config)

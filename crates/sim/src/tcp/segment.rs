@@ -1,7 +1,7 @@
 //! What TCP puts on the wire.
 
 use super::Config;
-use crate::link::Payload;
+use strandcast_netem::link::Payload;
 use strandcast_proto::seeds::Random;
 use strandcast_proto::time::Instant;
 

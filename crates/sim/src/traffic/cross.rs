@@ -2,16 +2,41 @@
 
 use core::time::Duration;
 
+use strandcast_netem::link::Count;
 use strandcast_proto::seeds::{Random, Seeds};
 use strandcast_proto::time::Instant;
 
 use super::Level;
 use super::law::Pareto;
-use crate::link::Count;
-use crate::scenario::Cross;
 
 const BITS_PER_BYTE: f64 = 8.0;
 const NANOS_PER_S: f64 = 1e9;
+
+/// Pareto on/off sources that share a load.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CrossLoad {
+    /// Share of packets that go by TCP; the others by UDP.
+    pub tcp_share: f64,
+    /// Packet sizes; their order decides which draw gives which.
+    pub sizes: Vec<PacketSize>,
+    /// Mean time on.
+    pub on: Duration,
+    /// Mean time off.
+    pub off: Duration,
+    /// Pareto shape.
+    pub shape: f64,
+    /// Independent sources that share the load.
+    pub sources: u32,
+}
+
+/// A packet size of background load.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PacketSize {
+    /// Bytes at IP level.
+    pub bytes: u32,
+    /// Share of packets; shares are scaled to add up to 1.
+    pub share: f64,
+}
 
 /// What background load does next.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -87,7 +112,7 @@ impl CrossSource {
     /// # Panics
     /// If the Pareto shape is not above 1.
     pub fn new(
-        cross: &Cross,
+        cross: &CrossLoad,
         load: Box<dyn Level>,
         link_rate_bps: f64,
         seeds: &Seeds,
@@ -105,7 +130,7 @@ impl CrossSource {
         CrossSource {
             load,
             peak_bps: link_rate_bps / share_on / f64::from(sources),
-            sizes: Sizes::new(cross),
+            sizes: Sizes::new(&cross.sizes),
             tcp_share: cross.tcp_share,
             bursts: (0..sources)
                 .map(|i| Burst::new(law, seeds.stream(&format!("burst/{i}")), start))
@@ -253,13 +278,13 @@ struct Sizes {
 }
 
 impl Sizes {
-    fn new(cross: &Cross) -> Self {
+    fn new(sizes: &[PacketSize]) -> Self {
         let mut total = 0.0;
-        let add = |size: &crate::scenario::PacketSize| {
+        let add = |size: &PacketSize| {
             total += size.share;
             (size.bytes, total)
         };
-        let sizes = cross.sizes.values().map(add).collect();
+        let sizes = sizes.iter().map(add).collect();
         Sizes { sizes, total }
     }
 

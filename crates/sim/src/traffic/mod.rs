@@ -16,10 +16,10 @@ mod steady;
 mod tests;
 mod video;
 
-pub use cross::{CrossEvent, CrossSource, Offered, Via};
-pub use on_off::OnOff;
+pub use cross::{CrossEvent, CrossLoad, CrossSource, Offered, PacketSize, Via};
+pub use on_off::{OnOff, OnOffLaw};
 pub use pace::Level;
 pub use paper::synthetic_video;
-pub use source::{Emission, Frame, Source, source};
+pub use source::{Emission, Frame, Source};
 pub use steady::{Cbr, Poisson};
 pub use video::{ConstantVideo, TracedVideo};

@@ -8,9 +8,22 @@ use strandcast_proto::time::Instant;
 use super::law::{Pareto, exponential};
 use super::pace::Pace;
 use super::{Emission, Level, Source};
-use crate::scenario::OnOffLaw;
 
 const BITS: f64 = 8.0;
+
+/// Distribution of on and off times.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum OnOffLaw {
+    /// Always the mean.
+    Constant,
+    /// Exponential.
+    Exponential,
+    /// Pareto with this shape; a sample is at most 100 means.
+    Pareto {
+        /// Shape, above 1.
+        shape: f64,
+    },
+}
 
 /// Bursts of messages and silence in turn, silence first. As ns-2's `Exponential` and `Pareto` applications draw them: a
 /// burst is a whole number of messages, at least one, namely the drawn time on divided by the interval between messages,

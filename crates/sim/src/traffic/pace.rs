@@ -3,9 +3,8 @@
 use core::fmt::Debug;
 use core::time::Duration;
 
+use strandcast_netem::number::Varying;
 use strandcast_proto::time::Instant;
-
-use crate::number::Varying;
 
 const NANOS_PER_S: f64 = 1e9;
 

@@ -1,15 +1,9 @@
-//! What a source says, and the source an application describes.
+//! What a source says.
 
 use core::fmt::Debug;
-use std::sync::Arc;
 
-use strandcast_media::trace::FrameTrace;
 use strandcast_media::ts::FrameType;
-use strandcast_proto::seeds::Random;
 use strandcast_proto::time::Instant;
-
-use super::{Cbr, ConstantVideo, Level, OnOff, Poisson, TracedVideo};
-use crate::scenario::{App, Frames, Number, TraceFile};
 
 /// Messages of an application.
 pub trait Source: Debug + Send {
@@ -51,31 +45,4 @@ pub struct Frame {
     pub capture: Instant,
     /// The frame ends with this message.
     pub last: bool,
-}
-
-/// The source that `app` describes, sending from `start` on and before `stop`; `None` for those that only fill their
-/// transport. `level` puts a number to work, with randomness of its own; `frames` reads a trace, or has read it
-/// already.
-pub fn source(
-    app: &App,
-    level: impl FnOnce(&Number) -> Box<dyn Level>,
-    frames: impl FnOnce(&TraceFile) -> Arc<FrameTrace>,
-    random: Random,
-    start: Instant,
-    stop: Instant,
-) -> Option<Box<dyn Source>> {
-    Some(match app {
-        App::Bulk { .. } | App::Finite { .. } => return None,
-        App::Cbr { size, rate } => Box::new(Cbr::new(*size, level(rate), start, stop)),
-        App::Poisson { size, rate } => Box::new(Poisson::new(*size, level(rate), random, start, stop)),
-        App::OnOff { size, rate, on, off, law } => {
-            Box::new(OnOff::new(*size, level(rate), *law, [*on, *off], random, start, stop))
-        }
-        App::Video(video) => match &video.frames {
-            Frames::Constant { rate } => Box::new(ConstantVideo::new(video.size, *rate, start, stop)),
-            Frames::Trace { file, repeat } => {
-                Box::new(TracedVideo::new(frames(file), *repeat, video.size, start, stop))
-            }
-        },
-    })
 }

@@ -4,6 +4,9 @@
 use core::time::Duration;
 use std::sync::Arc;
 
+use strandcast_netem::link::{LinkConfig, Queue, Rate};
+use strandcast_netem::number::Number;
+use strandcast_netem::topology::PathNetwork;
 use strandcast_proto::association::Association;
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::{AssociationId, EndpointConfig};
@@ -11,9 +14,6 @@ use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 use strandcast_schemes::parse_spec;
 use strandcast_sim::host::{AppId, HostId, Net, NetPath, Sink};
-use strandcast_sim::link::{LinkConfig, Queue, Rate};
-use strandcast_sim::number::Number;
-use strandcast_sim::topology::PathNetwork;
 
 /// Payload of a chunk that fills a packet of 1400 bytes: 1400 - 28 (IP, UDP) - 12 (SCTP) - 16 (DATA).
 pub const FULL: usize = 1344;

@@ -2,13 +2,13 @@
 #![allow(dead_code, reason = "each test uses its own part")]
 
 use core::time::Duration;
+use strandcast_netem::link::{Link, LinkConfig, Rate};
+use strandcast_netem::loss::LossModel;
+use strandcast_netem::number::Number;
 use strandcast_proto::policy::CongestionControl;
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 use strandcast_schemes::congestion::WindowSetup;
-use strandcast_sim::link::{Link, LinkConfig, Rate};
-use strandcast_sim::loss::LossModel;
-use strandcast_sim::number::Number;
 use strandcast_sim::tcp::{Config, Receiver, Segment, Sender};
 
 /// A connection and its links.

@@ -1,41 +1,35 @@
 //! Background load: the mean it offers, the draws of its load, sizes and protocols by count.
 
 use core::time::Duration;
-use std::collections::BTreeMap;
 
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 
 use super::{Level, assert_mean, drawn, mean, s, steps};
-use crate::scenario::{Cross, PacketSize, Tcp};
-use crate::traffic::{CrossEvent, CrossSource, Via};
+use crate::traffic::{CrossEvent, CrossLoad, CrossSource, PacketSize, Via};
 
 const LINK_BPS: f64 = 384e3;
 /// 49 % 44 bytes, 1.2 % 576, 2.1 % 628, 1.7 % 1300, 46 % 1500.
 const MIX: [(u32, f64); 5] = [(44, 0.49), (576, 0.012), (628, 0.021), (1300, 0.017), (1500, 0.46)];
 
-fn cross(mix: &[(u32, f64)], sources: u32) -> Cross {
-    let size = |&(bytes, share): &(u32, f64)| (format!("{bytes:05}"), PacketSize { bytes, share });
-    Cross {
-        via: Vec::new(),
-        load: crate::scenario::Number::Constant(0.25),
+fn cross(mix: &[(u32, f64)], sources: u32) -> CrossLoad {
+    let size = |&(bytes, share): &(u32, f64)| PacketSize { bytes, share };
+    CrossLoad {
         tcp_share: 0.9,
         sizes: mix.iter().map(size).collect(),
         on: Duration::from_millis(500),
         off: Duration::from_millis(500),
         shape: 1.5,
         sources,
-        lead: Duration::from_secs(10),
-        tcp: Tcp { profile: "ns2".into(), set: BTreeMap::new() },
     }
 }
 
-fn run(cross: &Cross, load: impl Level + 'static, seed: u64, stop: Instant) -> CrossSource {
+fn run(cross: &CrossLoad, load: impl Level + 'static, seed: u64, stop: Instant) -> CrossSource {
     CrossSource::new(cross, Box::new(load), LINK_BPS, &Seeds::new(seed, 0).child("cross"), s(0), stop)
 }
 
 /// Load offered in a run, as a share of the link.
-fn offered(cross: &Cross, load: impl Level + 'static, seed: u64, seconds: u64) -> f64 {
+fn offered(cross: &CrossLoad, load: impl Level + 'static, seed: u64, seconds: u64) -> f64 {
     let mut source = run(cross, load, seed, s(seconds));
     source.by_ref().for_each(drop);
     let offered = source.offered();
@@ -155,7 +149,7 @@ fn peak_rate_is_twice_the_load_for_equal_times() {
 
 #[test]
 fn without_off_times_it_is_constant() {
-    let cross = Cross { off: Duration::ZERO, ..cross(&[(1200, 1.0)], 1) };
+    let cross = CrossLoad { off: Duration::ZERO, ..cross(&[(1200, 1.0)], 1) };
     assert!((offered(&cross, 0.25, 1, 100) / 0.25 - 1.0).abs() < 0.002);
 }
 
@@ -171,19 +165,19 @@ fn nonsense_offers_nothing_and_ends() {
 
 #[test]
 fn same_seed_same_packets_and_each_draw_has_its_own_stream() {
-    let events = |cross: &Cross, seed| run(cross, 0.5, seed, s(100)).collect::<Vec<_>>();
+    let events = |cross: &CrossLoad, seed| run(cross, 0.5, seed, s(100)).collect::<Vec<_>>();
     let base = cross(&MIX, 2);
     assert_eq!(events(&base, 1), events(&base, 1));
     assert_ne!(events(&base, 1), events(&base, 2));
     // Other shares of TCP, same packets; other sizes of the same mean, same times.
-    let packets = |cross: &Cross| {
+    let packets = |cross: &CrossLoad| {
         let packet = |event| match event {
             CrossEvent::Packet { at, bytes, .. } => (at, bytes),
             CrossEvent::Redraw { at, .. } => (at, 0),
         };
         events(cross, 1).into_iter().map(packet).collect::<Vec<_>>()
     };
-    assert_eq!(packets(&base), packets(&Cross { tcp_share: 0.5, ..base.clone() }));
-    let times = |cross: &Cross| packets(cross).into_iter().map(|p| p.0).collect::<Vec<_>>();
+    assert_eq!(packets(&base), packets(&CrossLoad { tcp_share: 0.5, ..base.clone() }));
+    let times = |cross: &CrossLoad| packets(cross).into_iter().map(|p| p.0).collect::<Vec<_>>();
     assert_eq!(times(&cross(&[(500, 1.0), (1500, 1.0)], 2)), times(&cross(&[(1000, 1.0)], 2)));
 }

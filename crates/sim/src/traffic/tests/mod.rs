@@ -7,11 +7,11 @@ mod video;
 
 use core::time::Duration;
 
+use strandcast_netem::number::{Every, Number, Varying};
 use strandcast_proto::seeds::{Random, Seeds};
 use strandcast_proto::time::Instant;
 
 use super::{Emission, Level, Source};
-use crate::number::{Every, Number, Varying};
 
 fn stream(seed: u64) -> Random {
     Seeds::new(seed, 0).stream("traffic")

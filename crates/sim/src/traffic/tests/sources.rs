@@ -1,14 +1,13 @@
-//! Constant rate, Poisson, bursts, and which application has which source.
+//! Constant rate, Poisson and bursts.
 
 use core::time::Duration;
 
 use proptest::prelude::*;
+use strandcast_netem::number;
 use strandcast_proto::time::Instant;
 
-use super::{all, assert_law, assert_mean, drawn, mean, s, steps, stream, varying};
-use crate::number;
-use crate::scenario::{App, Number, OnOffLaw};
-use crate::traffic::{Cbr, Emission, OnOff, Poisson, Source, source};
+use super::{all, assert_law, assert_mean, mean, s, steps, stream, varying};
+use crate::traffic::{Cbr, Emission, OnOff, OnOffLaw, Poisson, Source};
 
 fn times(source: impl Source) -> Vec<Instant> {
     all(source).into_iter().map(|emission| emission.at).collect()
@@ -162,34 +161,6 @@ fn bursts_are_rounded_to_whole_messages() {
             assert_law(&what, silences, silence);
         }
     }
-}
-
-#[test]
-fn applications_have_their_sources() {
-    let make = |app: &App| {
-        let level = |number: &Number| match number {
-            Number::Constant(value) => Box::new(*value) as Box<dyn super::Level>,
-            _ => Box::new(drawn(2e6, Duration::from_secs(1), 3)),
-        };
-        source(app, level, |_| unreachable!("no trace is asked for"), stream(1), s(0), s(100))
-    };
-    assert!(make(&App::Bulk { size: 1000 }).is_none());
-    assert!(make(&App::Finite { size: 1000, bytes: 5000 }).is_none());
-    let count = |app: &App| {
-        let mut source = make(app).expect("has a source");
-        core::iter::from_fn(|| source.next()).count() as f64
-    };
-    let rate = Number::Constant(1e6);
-    let (on, off, law) = (Duration::from_millis(300), Duration::from_millis(700), OnOffLaw::Constant);
-    assert_eq!(count(&App::Cbr { size: 1250, rate: rate.clone() }), 10_000.0);
-    // The last message of the last burst is due when the source stops.
-    assert_eq!(count(&App::OnOff { size: 1250, rate: rate.clone(), on, off, law }), 2_999.0);
-    let poisson = count(&App::Poisson { size: 1250, rate });
-    assert!((poisson - 10_000.0).abs() < 400.0, "{poisson}");
-    let every = crate::scenario::Every::Period(Duration::from_secs(1));
-    let drawn = count(&App::Cbr { size: 1250, rate: Number::Uniform { low: 0.0, high: 2e6, every } });
-    // 100 draws of U(0, 200) messages a second.
-    assert!((drawn - 10_000.0).abs() < 4.0 * 577.4 && drawn != 10_000.0, "{drawn}");
 }
 
 #[test]

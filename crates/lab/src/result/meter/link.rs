@@ -1,0 +1,87 @@
+//! Links.
+
+use core::time::Duration;
+
+use strandcast_netem::link::{Count, Link, Payload};
+use strandcast_proto::time::Instant;
+
+use super::flow::sink;
+use crate::result::{Metric, Subject};
+
+/// What one direction of a link has counted by some instant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinkReading {
+    /// When.
+    pub at: Instant,
+    /// Packets that came to it.
+    pub offered: u64,
+    /// Packets that came out.
+    pub delivered: u64,
+    /// Packets that found the queue full.
+    pub lost_queue: u64,
+    /// Packets lost at random.
+    pub lost_random: u64,
+    /// Packets lost because it was down.
+    pub lost_down: u64,
+    /// Bytes that left the transmitter.
+    pub served_bytes: u64,
+    /// Packets and bytes that the link sent again; `None`: it sends nothing again.
+    pub repeated: Option<Count>,
+    /// Bits that could have left it; `None`: any number.
+    pub capacity_bits: Option<f64>,
+    /// For how long packets have waited, all together.
+    pub waited: Duration,
+    /// The most packets that ever waited.
+    pub queue_max: usize,
+}
+
+impl LinkReading {
+    /// Reads a link.
+    pub fn of<P: Payload>(link: &Link<P>, at: Instant) -> Self {
+        let stats = link.stats_at(at);
+        LinkReading {
+            at,
+            offered: stats.offered.packets,
+            delivered: stats.delivered.packets,
+            lost_queue: stats.dropped_queue.packets,
+            lost_random: stats.dropped_loss.packets,
+            lost_down: stats.dropped_down.packets + stats.dropped_black_hole.packets,
+            served_bytes: stats.served.bytes,
+            repeated: (link.config().retries > 0).then_some(stats.repeated),
+            capacity_bits: link.capacity_bits(Instant::ZERO, at),
+            waited: stats.queue_time,
+            queue_max: stats.max_queue,
+        }
+    }
+}
+
+/// What a link did between two readings. The longest queue is that of the whole run so far.
+pub fn link_metrics(
+    (link, direction): (&str, &str),
+    begin: &LinkReading,
+    end: &LinkReading,
+    out: &mut Vec<Metric>,
+) {
+    let seconds = (end.at - begin.at).as_secs_f64();
+    let mut put = sink(Subject::Link { link: link.to_owned(), direction: direction.to_owned() }, out);
+    let served_bits = (end.served_bytes - begin.served_bytes) as f64 * 8.0;
+    // A link whose rate was 0 all the time could have sent nothing.
+    if let (Some(before), Some(after)) = (begin.capacity_bits, end.capacity_bits)
+        && after > before
+    {
+        let repeated = |reading: &LinkReading| reading.repeated.unwrap_or_default().bytes;
+        let repeated_bits = (repeated(end) - repeated(begin)) as f64 * 8.0;
+        put("utilisation", (served_bits + repeated_bits) / (after - before));
+    }
+    put("served_bps", served_bits / seconds);
+    put("offered_packets", (end.offered - begin.offered) as f64);
+    put("delivered_packets", (end.delivered - begin.delivered) as f64);
+    put("lost_queue_packets", (end.lost_queue - begin.lost_queue) as f64);
+    put("lost_random_packets", (end.lost_random - begin.lost_random) as f64);
+    if let (Some(before), Some(after)) = (begin.repeated, end.repeated) {
+        put("repeated_packets", (after.packets - before.packets) as f64);
+    }
+    put("lost_down_packets", (end.lost_down - begin.lost_down) as f64);
+    put("queue_mean_packets", (end.waited - begin.waited).as_secs_f64() / seconds);
+    put("queue_max_packets", end.queue_max as f64);
+}

@@ -1,0 +1,165 @@
+//! What a run says about itself.
+
+use core::time::Duration;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use strandcast_media::ts::FrameType;
+use strandcast_netem::engine::Fingerprint;
+
+use super::names::{Across, definition};
+
+/// One number about one thing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Metric {
+    /// What it is about.
+    pub subject: Subject,
+    /// Which number, with its unit: [`DEFINITIONS`](super::DEFINITIONS), or a counter that a transport named itself.
+    pub name: &'static str,
+    /// The number.
+    pub value: f64,
+}
+
+/// What a metric is about.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Subject {
+    /// A flow; of several alike `NAME#1`, `NAME#2` and so on, and `NAME` all of them together.
+    Flow(String),
+    /// A path of a flow.
+    Path {
+        /// The flow.
+        flow: String,
+        /// The path.
+        path: String,
+    },
+    /// One direction of a link.
+    Link {
+        /// The link.
+        link: String,
+        /// `forward` or `reverse`.
+        direction: String,
+    },
+    /// What a flow has of one direction of a link.
+    Share {
+        /// The link.
+        link: String,
+        /// `forward` or `reverse`.
+        direction: String,
+        /// The flow.
+        flow: String,
+    },
+    /// Cross traffic.
+    Cross(String),
+}
+
+impl Subject {
+    /// The words files use: kind (`flow`, `path`, `link`, `share`, `cross`), name, and part (a path, a link's direction, or
+    /// of a share the direction and the flow; else empty).
+    pub fn words(&self) -> [Cow<'_, str>; 3] {
+        let (kind, name, part) = match self {
+            Subject::Flow(name) => ("flow", name, "".into()),
+            Subject::Path { flow, path } => ("path", flow, path.into()),
+            Subject::Link { link, direction } => ("link", link, direction.into()),
+            Subject::Share { link, direction, flow } => ("share", link, format!("{direction}/{flow}").into()),
+            Subject::Cross(name) => ("cross", name, "".into()),
+        };
+        [kind.into(), name.into(), part]
+    }
+
+    /// The flow all instances of which this subject is one of (`tcp#2`: `tcp`), or the same of a path.
+    fn together(&self) -> Option<Subject> {
+        let base = |name: &str| {
+            let (base, number) = name.rsplit_once('#')?;
+            number.parse::<u32>().ok().map(|_| base.to_owned())
+        };
+        match self {
+            Subject::Flow(name) => base(name).map(Subject::Flow),
+            Subject::Path { flow, path } => base(flow).map(|flow| Subject::Path { flow, path: path.clone() }),
+            Subject::Share { link, direction, flow } => base(flow).map(|flow| Subject::Share {
+                link: link.clone(),
+                direction: direction.clone(),
+                flow,
+            }),
+            Subject::Link { .. } | Subject::Cross(_) => None,
+        }
+    }
+}
+
+/// What a scheme has to say of the state it is in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Remark {
+    /// Whose scheme.
+    pub flow: String,
+    /// The scheme's own name.
+    pub scheme: String,
+    /// A sentence.
+    pub text: String,
+}
+
+/// What became of a frame of a video.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Frame {
+    /// How it depends on others; `None`: a header.
+    pub kind: Option<FrameType>,
+    /// When it was captured, seconds since the flows' time 0.
+    pub captured_s: f64,
+    /// When it is shown.
+    pub due_s: f64,
+    /// When all of it had been delivered.
+    pub whole_s: Option<f64>,
+}
+
+/// A finished run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunResult {
+    /// Its seed.
+    pub seed: u64,
+    /// What the compared flows used.
+    pub scheme: String,
+    /// The way it went.
+    pub fingerprint: Fingerprint,
+    /// What was measured.
+    pub metrics: Vec<Metric>,
+    /// Flows with a video that has frames, and what became of these in the order of sending.
+    pub frames: Vec<(String, Vec<Frame>)>,
+    /// What schemes had to say of their state at the end.
+    pub remarks: Vec<Remark>,
+    /// Packets that left a link, each link counting.
+    pub packet_hops: u64,
+    /// How long it was, in the simulation.
+    pub simulated: Duration,
+}
+
+impl RunResult {
+    /// Adds what flows of several instances did together: for `tcp#1`, `tcp#2` and so on each of their metrics, summed,
+    /// averaged or the largest of them as its [definition](super::DEFINITIONS) says (a transport's own counters:
+    /// summed), and `jain`, the fairness of their goodput. Call it once, when all metrics are there.
+    pub fn add_aggregates(&mut self) {
+        let mut groups: BTreeMap<(Subject, &'static str), Vec<f64>> = BTreeMap::new();
+        for metric in &self.metrics {
+            if let Some(together) = metric.subject.together() {
+                groups.entry((together, metric.name)).or_default().push(metric.value);
+            }
+        }
+        for ((subject, name), values) in groups {
+            if name == "goodput_bps" && matches!(subject, Subject::Flow(_)) {
+                self.metrics.push(Metric { subject: subject.clone(), name: "jain", value: jain(&values) });
+            }
+            let sum: f64 = values.iter().sum();
+            let value = match definition(name).map_or(Across::Sum, |definition| definition.across) {
+                Across::Sum => sum,
+                Across::Mean => sum / values.len() as f64,
+                Across::Max => values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            };
+            self.metrics.push(Metric { subject, name, value });
+        }
+    }
+}
+
+/// Jain's fairness index, (Σx)² / (n·Σx²): 1 if all get the same (also nothing), 1/n if one gets everything.
+pub fn jain(values: &[f64]) -> f64 {
+    let sum: f64 = values.iter().sum();
+    let squares: f64 = values.iter().map(|x| x * x).sum();
+    if squares == 0.0 { 1.0 } else { sum * sum / (values.len() as f64 * squares) }
+}

@@ -1,0 +1,252 @@
+//! All runs together.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use strandcast_netem::engine::Fingerprint;
+use strandcast_proto::time::Instant;
+
+use super::stat::Stat;
+#[cfg(feature = "tables")]
+use super::stat::{deviation, median};
+use super::{Remark, RunResult, Subject};
+
+/// The layout of [`Summary`] as JSON.
+pub const SCHEMA: &str = "strandcast-result-1";
+
+/// A metric's name and what runs say about it.
+pub type Stats = BTreeMap<String, Stat>;
+/// By a name: of a scheme, a link, a direction.
+pub type By<T> = BTreeMap<String, T>;
+
+/// The result of all runs of a scenario; as JSON it is what `--json` prints.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// What was run.
+    pub scenario: ScenarioName,
+    /// Strandcast's version.
+    pub version: String,
+    /// The first run's seed.
+    pub seed: u64,
+    /// Every run, in order.
+    pub runs: Vec<RunName>,
+    /// A fingerprint over all runs in order.
+    pub fingerprint: String,
+    /// By flow, then by scheme.
+    pub flows: By<By<FlowStats>>,
+    /// By link, direction, scheme.
+    pub links: By<By<By<LinkStats>>>,
+    /// By name, then by scheme.
+    pub cross: By<By<Stats>>,
+    /// Differences of two schemes with the same seed, by `A-B` (A minus B), then by flow.
+    pub paired: By<By<Stats>>,
+    /// What schemes had to say at the end of any run, each once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<Remark>,
+    /// How fast the machine was: outside of fingerprints, and never the same twice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speed: Option<Speed>,
+}
+
+/// Which scenario.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScenarioName {
+    /// Its title.
+    pub title: String,
+    /// SHA-256 over all it says.
+    pub hash: String,
+    /// Its file, if it is in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// What was changed in it, as `key=value`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub set: Vec<String>,
+    /// The profile of each flow of `sctp`, `tcp` and `mptcp`: whose constants its transport has.
+    #[serde(default, skip_serializing_if = "By::is_empty")]
+    pub profiles: By<String>,
+}
+
+/// Which run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunName {
+    /// Its seed.
+    pub seed: u64,
+    /// What the compared flows used.
+    pub scheme: String,
+    /// The way it went, 16 hexadecimal digits.
+    pub fingerprint: String,
+}
+
+/// A flow, and its paths.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FlowStats {
+    /// Of the flow.
+    #[serde(flatten)]
+    pub metrics: Stats,
+    /// Of each path.
+    pub paths: By<Stats>,
+}
+
+/// A direction of a link, and what of it flows have.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LinkStats {
+    /// Of the link.
+    #[serde(flatten)]
+    pub metrics: Stats,
+    /// Of each flow that it served.
+    pub flows: By<Stats>,
+}
+
+/// How fast runs were.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Speed {
+    /// Packets that left a link, each link counting, a second of real time.
+    pub packet_hops_per_s: f64,
+}
+
+/// One metric of one scheme in all runs that have it.
+pub(super) struct Sample<'a> {
+    pub subject: &'a Subject,
+    pub name: &'static str,
+    pub scheme: &'a str,
+    /// Seed and value, in order of the runs.
+    values: Vec<(u64, f64)>,
+}
+
+impl Sample<'_> {
+    fn numbers(&self) -> Vec<f64> {
+        self.values.iter().map(|&(_, value)| value).collect()
+    }
+
+    pub fn stat(&self) -> Stat {
+        Stat::of(&self.numbers()).expect("a sample begins with a value")
+    }
+
+    /// Standard deviation and median.
+    #[cfg(feature = "tables")]
+    pub fn spread(&self) -> (Option<f64>, Option<f64>) {
+        let numbers = self.numbers();
+        (deviation(&numbers), median(&numbers))
+    }
+}
+
+/// What runs say, by subject, metric and scheme (in order of first appearance). Numbers that are none count as absent.
+pub(super) fn samples(runs: &[RunResult]) -> Vec<Sample<'_>> {
+    let schemes = schemes(runs);
+    let mut samples: BTreeMap<(&Subject, &'static str, usize), Sample<'_>> = BTreeMap::new();
+    for run in runs {
+        let number = schemes.iter().position(|&s| s == run.scheme).expect("the list is made of the runs");
+        for metric in run.metrics.iter().filter(|metric| metric.value.is_finite()) {
+            let (subject, name, scheme) = (&metric.subject, metric.name, schemes[number]);
+            samples
+                .entry((subject, name, number))
+                .or_insert_with(|| Sample { subject, name, scheme, values: Vec::new() })
+                .values
+                .push((run.seed, metric.value));
+        }
+    }
+    samples.into_values().collect()
+}
+
+fn schemes(runs: &[RunResult]) -> Vec<&str> {
+    let mut schemes: Vec<&str> = Vec::new();
+    for run in runs {
+        if !schemes.contains(&run.scheme.as_str()) {
+            schemes.push(&run.scheme);
+        }
+    }
+    schemes
+}
+
+impl Summary {
+    /// Sums up runs, given in an order that does not depend on which of them ended first. `version`: Strandcast's; `seed`:
+    /// the first run's.
+    pub fn of(scenario: ScenarioName, version: &str, seed: u64, runs: &[RunResult]) -> Self {
+        let mut all = Fingerprint::new();
+        for run in runs {
+            all.record(Instant::ZERO, &format!("{} {}", run.scheme, run.fingerprint), &[run.seed]);
+        }
+        let name = |run: &RunResult| RunName {
+            seed: run.seed,
+            scheme: run.scheme.clone(),
+            fingerprint: run.fingerprint.to_string(),
+        };
+        let mut summary = Summary {
+            schema: SCHEMA.into(),
+            scenario,
+            version: version.into(),
+            seed,
+            runs: runs.iter().map(name).collect(),
+            fingerprint: all.to_string(),
+            flows: By::new(),
+            links: By::new(),
+            cross: By::new(),
+            paired: By::new(),
+            remarks: Vec::new(),
+            speed: None,
+        };
+        let samples = samples(runs);
+        for sample in &samples {
+            summary.add(sample);
+        }
+        summary.pair(&samples);
+        for remark in runs.iter().flat_map(|run| &run.remarks) {
+            if !summary.remarks.contains(remark) {
+                summary.remarks.push(remark.clone());
+            }
+        }
+        summary
+    }
+
+    /// As JSON, with a line break at its end. The same summary is always the same text.
+    pub fn json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect(
+            "a summary has no maps with keys other than strings, and writing to memory does not fail",
+        );
+        text.push('\n');
+        text
+    }
+
+    fn add(&mut self, sample: &Sample<'_>) {
+        let scheme = sample.scheme.to_owned();
+        let stats = match sample.subject {
+            Subject::Flow(flow) => {
+                &mut self.flows.entry(flow.clone()).or_default().entry(scheme).or_default().metrics
+            }
+            Subject::Path { flow, path } => {
+                let flow = self.flows.entry(flow.clone()).or_default().entry(scheme).or_default();
+                flow.paths.entry(path.clone()).or_default()
+            }
+            Subject::Link { link, direction } => &mut self.link(link, direction, scheme).metrics,
+            Subject::Share { link, direction, flow } => {
+                self.link(link, direction, scheme).flows.entry(flow.clone()).or_default()
+            }
+            Subject::Cross(name) => self.cross.entry(name.clone()).or_default().entry(scheme).or_default(),
+        };
+        stats.insert(sample.name.to_owned(), sample.stat());
+    }
+
+    fn link(&mut self, link: &str, direction: &str, scheme: String) -> &mut LinkStats {
+        let link = self.links.entry(link.to_owned()).or_default();
+        link.entry(direction.to_owned()).or_default().entry(scheme).or_default()
+    }
+
+    /// Differences of schemes: samples of a flow's metric stand together, in the schemes' order.
+    fn pair(&mut self, samples: &[Sample<'_>]) {
+        for same in samples.chunk_by(|a, b| (a.subject, a.name) == (b.subject, b.name)) {
+            let Subject::Flow(flow) = same[0].subject else { continue };
+            for (i, a) in same.iter().enumerate() {
+                for b in &same[i + 1..] {
+                    let of_b: BTreeMap<u64, f64> = b.values.iter().copied().collect();
+                    let differences: Vec<f64> =
+                        a.values.iter().filter_map(|(seed, x)| of_b.get(seed).map(|y| x - y)).collect();
+                    let Some(stat) = Stat::of(&differences) else { continue };
+                    let pair = self.paired.entry(format!("{}-{}", a.scheme, b.scheme)).or_default();
+                    pair.entry(flow.clone()).or_default().insert(a.name.to_owned(), stat);
+                }
+            }
+        }
+    }
+}

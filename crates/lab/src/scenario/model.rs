@@ -1,0 +1,600 @@
+//! What a scenario says: every field of the file, with defaults filled in and units turned into SI.
+
+use core::time::Duration;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::{Serialize, Serializer};
+use sha2::{Digest, Sha256};
+
+pub use strandcast_netem::loss::Modulation;
+
+/// Named things keep the order of their names, so that a run does not depend on the order in the file.
+pub type Named<T> = BTreeMap<String, T>;
+
+/// A file that a scenario refers to, as it was when the scenario was read. As part of a scenario's hash it is its
+/// contents, wherever it lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceFile {
+    /// Where it lies, as resolved against the scenario's folder.
+    pub path: PathBuf,
+    /// What is in it.
+    pub text: Arc<str>,
+}
+
+impl Serialize for TraceFile {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&hex(&Sha256::digest(self.text.as_bytes())))
+    }
+}
+
+/// Bytes as lower-case hexadecimal digits.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A whole scenario.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Scenario {
+    /// What it shows, for people.
+    pub title: String,
+    /// How long it runs, how often, and from when on results count.
+    pub run: Run,
+    /// What hosts add to the network.
+    pub host: Host,
+    /// Hosts and routers.
+    pub nodes: Named<Node>,
+    /// Links between them.
+    pub links: Named<Link>,
+    /// Whose behaviour is measured.
+    pub flows: Named<Flow>,
+    /// Background load.
+    pub cross: Named<Cross>,
+}
+
+/// `[run]`
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Run {
+    /// Simulated time from the flows' time 0.
+    pub time: Duration,
+    /// Results count what happens after this time (P0 discards 10 s).
+    pub warmup: Duration,
+    /// Seed of run 0; run n has seed + n. The command line overrides it.
+    pub seed: u64,
+    /// Runs unless the command line says otherwise.
+    pub runs: u32,
+    /// Step of time series; `None`: none are written.
+    pub series: Option<Duration>,
+}
+
+/// `[host]`
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Host {
+    /// Before each packet leaves a host it waits U(0, one serialisation time of the route's slowest link), without
+    /// reordering: a deterministic simulator locks the phases of drop-tail queues otherwise.
+    pub overhead: bool,
+}
+
+/// `[nodes.NAME]`: nothing but a name so far.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Node {}
+
+/// `[links.NAME]`
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Link {
+    /// The node it begins at.
+    pub from: String,
+    /// The node it ends at.
+    pub to: String,
+    /// From `from` to `to`.
+    pub forward: Direction,
+    /// Back: `links.NAME.reverse.*`; by default the same rate, delay and queue without loss.
+    pub reverse: Direction,
+    /// A wireless access link: counts frames and frame errors and tells them to the senders at its ends.
+    pub wireless: bool,
+    /// Random loss spares background load.
+    pub spares_background: bool,
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Direction {
+    /// bit/s.
+    pub rate: LinkRate,
+    /// Seconds.
+    pub delay: Number,
+    /// The queue in front of the transmitter.
+    pub queue: Queue,
+    /// Random loss, each model by name; all apply.
+    pub loss: Named<Loss>,
+    /// Retransmission by the link itself; what it was before there was any stays what it was, and so does its hash.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arq: Option<Arq>,
+    /// Packets that arrive behind later ones.
+    pub reorder: Option<Reorder>,
+    /// Probability that a packet arrives twice.
+    pub duplicate: f64,
+    /// Probability that a packet arrives damaged.
+    pub corrupt: f64,
+    /// Outages by name.
+    pub down: Named<Down>,
+}
+
+/// A number of a link or source that may change.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub enum Number {
+    /// Always the same.
+    Constant(f64),
+    /// `{ uniform = [low, high], every = … }`
+    Uniform {
+        /// Lower end.
+        low: f64,
+        /// Upper end.
+        high: f64,
+        /// How often it is drawn.
+        every: Every,
+    },
+    /// `{ steps = [[time, value], …] }`: from each time on.
+    Steps(Vec<(Duration, f64)>),
+    /// `{ trace = "file.csv", loop = true }`: lines of seconds and value (SI).
+    Trace {
+        /// The file.
+        file: TraceFile,
+        /// Begin again after the last line's time.
+        repeat: bool,
+    },
+}
+
+/// How often a random number is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Every {
+    /// Once a run.
+    Run,
+    /// For each packet.
+    Packet,
+    /// At each multiple of this time.
+    Period(Duration),
+}
+
+/// A link's rate.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub enum LinkRate {
+    /// Packets take no time.
+    Infinite,
+    /// bit/s.
+    Number(Number),
+    /// `{ trace = "file" }` of a mahimahi file (any name that does not end in `.csv`): milliseconds, a line each, at
+    /// which 1500 bytes may leave.
+    Opportunities {
+        /// The file.
+        file: TraceFile,
+    },
+}
+
+/// `queue = { kind = "drop-tail", limit = "50 packets", in_service = false }`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Queue {
+    /// Which discipline.
+    pub kind: QueueKind,
+    /// When it is full.
+    pub limit: QueueLimit,
+    /// Whether the packet being sent counts to the limit (as in ns-2).
+    pub in_service: bool,
+}
+
+/// Queue disciplines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum QueueKind {
+    /// What arrives at a full queue is dropped.
+    DropTail,
+}
+
+/// What fits a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum QueueLimit {
+    /// Everything.
+    Unlimited,
+    /// `"50 packets"`, or a plain number.
+    Packets(u64),
+    /// `"64 kB"`, `"64 KiB"`.
+    Bytes(u64),
+}
+
+/// `[links.NAME.loss.NAME2]`: the name says the model (`uniform`, `markov`, `snr`, `list`) unless `model` does.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub enum Loss {
+    /// Each packet is lost independently with probability `rate`.
+    Uniform {
+        /// Probability.
+        rate: Number,
+    },
+    /// Two states, moved by each packet: `rate` and `burst`, or the four probabilities.
+    MarkovByPacket {
+        /// Good to Bad, a packet.
+        p_good_to_bad: f64,
+        /// Bad to Good, a packet.
+        p_bad_to_good: f64,
+        /// Loss in Good.
+        loss_good: f64,
+        /// Loss in Bad.
+        loss_bad: f64,
+    },
+    /// Two states that last exponential times: `good = "10 s"`, `bad = "100 ms"`.
+    MarkovByTime {
+        /// Mean time in Good.
+        mean_good: Duration,
+        /// Mean time in Bad.
+        mean_bad: Duration,
+        /// Loss in Good.
+        loss_good: f64,
+        /// Loss in Bad.
+        loss_bad: f64,
+    },
+    /// Bit errors over white Gaussian noise, at a signal-to-noise ratio.
+    Snr {
+        /// How bits become symbols.
+        #[serde(with = "ModulationWritten")]
+        modulation: Modulation,
+        /// dB a symbol.
+        snr: Number,
+    },
+    /// `file = "…"`, `loop`: packets by ordinal, as recorded.
+    List {
+        /// The file.
+        file: TraceFile,
+        /// Begin again behind the last.
+        repeat: bool,
+    },
+}
+
+/// [`Modulation`] as a scenario's hash and its written form have it.
+#[derive(Serialize)]
+#[serde(remote = "Modulation")]
+enum ModulationWritten {
+    Bpsk,
+    Qpsk,
+    Qam16,
+    Qam64,
+    Dbpsk,
+    Dqpsk,
+}
+
+/// `arq = { retries = 4 }`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Arq {
+    /// How many times a packet is sent again that a loss model took; at least 1.
+    pub retries: u8,
+}
+
+/// `reorder = { probability = 0.01, extra = "20 ms" }`
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Reorder {
+    /// Probability that a packet is held up.
+    pub probability: f64,
+    /// For how long.
+    pub extra: Duration,
+}
+
+/// `down = { from = "10 s", to = "20 s", mode = "silent" }`, or several by name: `[links.NAME.down.first]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Down {
+    /// When it begins.
+    pub from: Duration,
+    /// When it ends; `None`: never.
+    pub to: Option<Duration>,
+    /// What the hosts at its ends notice.
+    pub mode: DownMode,
+}
+
+/// What an outage looks like to the hosts at the link's ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum DownMode {
+    /// Nothing.
+    Silent,
+    /// The interface is gone, and comes back.
+    Notify,
+}
+
+/// `[flows.NAME]`
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Flow {
+    /// The sending node.
+    pub from: String,
+    /// The receiving node.
+    pub to: String,
+    /// The protocol and its constants.
+    pub transport: Transport,
+    /// What it sends.
+    pub app: App,
+    /// The file gives messages no size: each fills a packet, together with what an SCTP flow's scheme puts in front of
+    /// DATA.
+    pub fits: bool,
+    /// When it begins, seconds; drawn for each of `count`.
+    pub start: Number,
+    /// When it ends; `None`: with the run.
+    pub stop: Option<Duration>,
+    /// How many alike, each with its own random draws.
+    pub count: u32,
+    /// `--scheme` replaces its scheme.
+    pub compare: bool,
+    /// Its ways through the network; none given: the route with the fewest links, named `default`.
+    pub paths: Named<Path>,
+    /// The path an SCTP flow prefers; the first by name if not given.
+    pub primary: Option<String>,
+}
+
+/// `[flows.NAME.paths.NAME2]`
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Path {
+    /// Links from sender to receiver, by name, in order.
+    pub via: Vec<String>,
+    /// Links back, in order; empty: those of `via` reversed.
+    pub back: Vec<String>,
+    /// When it joins; `None`: from the start.
+    pub join: Option<Duration>,
+    /// When it leaves; `None`: never.
+    pub leave: Option<Duration>,
+}
+
+/// A flow's protocol.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub enum Transport {
+    /// Ours.
+    Sctp {
+        /// Preset with parameters (`cmt,rtx=cwnd`).
+        scheme: String,
+        /// Constants.
+        sctp: Sctp,
+    },
+    /// One path.
+    Tcp {
+        /// Window with parameters (`cubic,beta=0.7`).
+        cc: String,
+        /// Constants.
+        tcp: Tcp,
+    },
+    /// One subflow a path.
+    Mptcp {
+        /// Window over all subflows with parameters (`lia`).
+        cc: String,
+        /// Constants.
+        tcp: Tcp,
+    },
+    /// Datagrams, never sent again.
+    Udp {
+        /// Bytes of header in front of each: IP and UDP.
+        header: u32,
+    },
+}
+
+/// Where the constants of an SCTP flow come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SctpProfile {
+    /// RFC 9260's.
+    Rfc,
+    /// What the commands that speak over real paths use: [`TransportConfig::live`](strandcast_proto::config::TransportConfig::live).
+    Live,
+    /// The SCTP agent of ns-2.35.
+    Ns2,
+}
+
+/// `profile = "rfc" | "live" | "ns2"` of an SCTP flow, with single constants replaced: `sctp.rto_min = "0.2 s"`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Sctp {
+    /// The profile, which says what no constant here does.
+    pub profile: SctpProfile,
+    /// IP-level MTU, bytes.
+    pub mtu: u16,
+    /// Bytes of IP (and UDP) header in front of the SCTP header: 28 in UDP, 20 without (`encapsulation = "none"`).
+    pub encapsulation: u16,
+    /// Receive buffer, bytes.
+    pub receive_buffer: u32,
+    /// Send buffer, bytes.
+    pub send_buffer: u32,
+    /// How far both may grow, bytes; not at all unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer_limit: Option<u32>,
+    /// RTO.Initial.
+    pub rto_initial: Duration,
+    /// RTO.Min.
+    pub rto_min: Duration,
+    /// RTO.Min between two of ours, if it is another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rto_min_ours: Option<Duration>,
+    /// RTO.Max.
+    pub rto_max: Duration,
+    /// Max.Burst, packets.
+    pub max_burst: u32,
+    /// SACK.Delay.
+    pub sack_delay: Duration,
+    /// SACK.Delay between two of ours, if it is another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sack_delay_ours: Option<Duration>,
+    /// Send something again before a timer expires, when nothing was acknowledged for two round trips.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub tail_probes: bool,
+    /// A SACK at least every so many packets.
+    pub sack_frequency: u32,
+    /// HB.interval.
+    pub heartbeat_interval: Duration,
+    /// Path.Max.Retrans.
+    pub path_max_retrans: u32,
+    /// Association.Max.Retrans.
+    pub association_max_retrans: u32,
+    /// How long silence on all paths is endured; without it Association.Max.Retrans decides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub endured_silence: Option<Duration>,
+    /// How long a path must be without an answer before it fails; without it the number of errors decides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed_after: Option<Duration>,
+    /// Announce REPORT and AUTH: what schemes say to each other.
+    pub reports: bool,
+    /// Parameters that the profile adds to every scheme (`initial-cwnd=2,half-floor=2`), before its own.
+    pub scheme_defaults: String,
+}
+
+/// `profile = "rfc" | "ns2" | "ns3" | "linux"` of a TCP or MPTCP flow, with single constants replaced:
+/// `tcp.segment = 1000`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Tcp {
+    /// The profile's name.
+    pub profile: String,
+    /// Single constants by key, as written; checked against [`strandcast_sim::tcp`]'s when the flow is built.
+    pub set: Named<TcpValue>,
+}
+
+/// A constant of TCP as the file says it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub enum TcpValue {
+    /// A number: bytes, packets, seconds (units already applied).
+    Number(f64),
+    /// A word (`recovery = "sack"`).
+    Word(String),
+    /// A switch.
+    Switch(bool),
+}
+
+/// What a flow sends: `app = { kind = "bulk" }`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub enum App {
+    /// As much as the transport takes, in messages of `size` bytes.
+    Bulk {
+        /// Bytes a message.
+        size: u32,
+    },
+    /// So many bytes, then the flow ends.
+    Finite {
+        /// Bytes a message.
+        size: u32,
+        /// Bytes in all.
+        bytes: u64,
+    },
+    /// Messages at a constant (or changing) rate.
+    Cbr {
+        /// Bytes a message.
+        size: u32,
+        /// bit/s of messages.
+        rate: Number,
+    },
+    /// Messages at exponential intervals.
+    Poisson {
+        /// Bytes a message.
+        size: u32,
+        /// Mean bit/s of messages.
+        rate: Number,
+    },
+    /// Constant rate in bursts.
+    OnOff {
+        /// Bytes a message.
+        size: u32,
+        /// bit/s while on.
+        rate: Number,
+        /// Mean time on.
+        on: Duration,
+        /// Mean time off.
+        off: Duration,
+        /// How both are distributed.
+        law: OnOffLaw,
+    },
+    /// Frames of a video.
+    Video(Video),
+}
+
+impl App {
+    /// The same with messages that are `bytes` shorter, each still a multiple of 4 bytes as DATA chunks are.
+    pub fn shortened(&self, bytes: u32) -> App {
+        let mut app = self.clone();
+        let size = match &mut app {
+            App::Bulk { size }
+            | App::Finite { size, .. }
+            | App::Cbr { size, .. }
+            | App::Poisson { size, .. }
+            | App::OnOff { size, .. }
+            | App::Video(Video { size, .. }) => size,
+        };
+        *size = (size.saturating_sub(bytes) & !3).max(4);
+        app
+    }
+}
+
+/// Distribution of on and off times.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub enum OnOffLaw {
+    /// Always the mean.
+    Constant,
+    /// Exponential.
+    Exponential,
+    /// Pareto with this shape; a sample is at most 100 means.
+    Pareto {
+        /// Shape, above 1.
+        shape: f64,
+    },
+}
+
+/// `app = { kind = "video", … }`
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Video {
+    /// Its frames.
+    pub frames: Frames,
+    /// Bytes a message at most: a frame is cut into so many.
+    pub size: u32,
+    /// From capture to playing: a frame that is not whole by then is late.
+    pub deadline: Duration,
+    /// Messages are given up after their deadline (partial reliability).
+    pub expire: bool,
+    /// Media buffered before playing begins, and again after an underflow.
+    pub prebuffer: Duration,
+}
+
+/// Where frames come from.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub enum Frames {
+    /// A message of `size` bytes every `size / rate`: no frame types.
+    Constant {
+        /// bit/s.
+        rate: f64,
+    },
+    /// `trace = "file"`: a line a frame: number, type, time in s, bytes.
+    Trace {
+        /// The file.
+        file: TraceFile,
+        /// Begin again behind the last frame.
+        repeat: bool,
+    },
+}
+
+/// `[cross.NAME]`: Pareto on/off load as the papers have it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cross {
+    /// Links it passes, by name, in order; its acknowledgements come back over them reversed.
+    pub via: Vec<String>,
+    /// Offered load as a share of the rate of the first link of `via`, in bytes; redrawn as the number says.
+    pub load: Number,
+    /// Share of packets that go by TCP (NewReno, backlog dropped at each redraw); the others by UDP.
+    pub tcp_share: f64,
+    /// Packet sizes at IP level by name, each with its share by count.
+    pub sizes: Named<PacketSize>,
+    /// Mean time on.
+    pub on: Duration,
+    /// Mean time off.
+    pub off: Duration,
+    /// Pareto shape.
+    pub shape: f64,
+    /// Independent sources that share the load.
+    pub sources: u32,
+    /// How long before the flows' time 0 it begins.
+    pub lead: Duration,
+    /// Constants of its TCP.
+    pub tcp: Tcp,
+}
+
+/// A packet size of cross traffic.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct PacketSize {
+    /// Bytes at IP level.
+    pub bytes: u32,
+    /// Share of packets; shares are scaled to add up to 1.
+    pub share: f64,
+}

@@ -1,0 +1,198 @@
+//! The file's JSON Schema, for editors.
+
+use serde_json::{Map, Value, json};
+
+use super::keys::{Changes, Fallback, Key, Keys, Kinds, Least, ROOT, Takes};
+use super::tree::{self, Place};
+use super::units::Quantity;
+use strandcast_sim::tcp::Config;
+
+/// The JSON Schema (draft 2020-12) of scenario files: which tables and keys there are, what they mean and take. It
+/// accepts every file that [`load`](super::load) accepts; what takes more than one key to see, as a way that is none,
+/// only `load` finds.
+pub fn schema() -> Value {
+    let mut schema = Schema { defs: Map::new() };
+    let Value::Object(root) = schema.keys(&ROOT, None) else { unreachable!("a table is an object") };
+    let mut all = Map::new();
+    all.insert("$schema".into(), "https://json-schema.org/draft/2020-12/schema".into());
+    all.insert("title".into(), "Strandcast scenario".into());
+    all.extend(root);
+    all.insert("$defs".into(), Value::Object(schema.defs));
+    Value::Object(all)
+}
+
+struct Schema {
+    defs: Map<String, Value>,
+}
+
+impl Schema {
+    /// A reference to a definition, which is made when it is first needed.
+    fn define(&mut self, name: &str, make: impl FnOnce(&mut Self) -> Value) -> Value {
+        if !self.defs.contains_key(name) {
+            self.defs.insert(name.into(), Value::Null);
+            let made = make(self);
+            self.defs.insert(name.into(), made);
+        }
+        json!({ "$ref": format!("#/$defs/{name}") })
+    }
+
+    /// A table, with the key that says its kind if there are several.
+    fn keys(&mut self, keys: &'static Keys, kind: Option<(&'static Kinds, &'static str)>) -> Value {
+        let mut properties = Map::new();
+        let mut required: Vec<&str> = Vec::new();
+        if let Some((kinds, name)) = kind {
+            properties.insert(kinds.tag.into(), json!({ "const": name, "description": kinds.doc }));
+            if kinds.default.is_some_and(|default| default != name) {
+                required.push(kinds.tag);
+            }
+        }
+        for key in keys.iter() {
+            properties.insert(key.name.into(), self.key(key));
+            if matches!(key.fallback, Fallback::Required) {
+                required.push(key.name);
+            }
+        }
+        json!({
+            "type": "object",
+            "description": keys.doc,
+            "properties": properties,
+            "required": required,
+            "additionalProperties": false,
+        })
+    }
+
+    fn key(&mut self, key: &'static Key) -> Value {
+        let mut value = self.takes(&key.takes);
+        let object = value.as_object_mut().expect("each schema is an object");
+        let default = match key.fallback {
+            Fallback::Else(words) => format!(" (default: {words})"),
+            _ => String::new(),
+        };
+        object.insert("description".into(), format!("{}{default}", key.doc).into());
+        if let Fallback::Is(text) = key.fallback {
+            object.insert("default".into(), plain(&tree::value(text, &Place::Line(1))));
+        }
+        value
+    }
+
+    fn takes(&mut self, takes: &'static Takes) -> Value {
+        match takes {
+            Takes::Text | Takes::File => json!({ "type": "string" }),
+            Takes::Switch => json!({ "type": "boolean" }),
+            Takes::Word(words) => json!({ "enum": words }),
+            Takes::Whole(least, most) => json!({ "type": "integer", "minimum": least, "maximum": most }),
+            Takes::Size(..) => self.amount(Quantity::Size, Least::Zero),
+            Takes::Amount(quantity, least) => self.amount(*quantity, *least),
+            Takes::Number(quantity, least, changes) => self.number(*quantity, *least, *changes),
+            Takes::Rate => {
+                let number = self.number(Quantity::Rate, Least::Positive, Changes::Freely);
+                json!({ "anyOf": [number, { "const": "infinite" }] })
+            }
+            Takes::Limit => {
+                let (packets, bytes) =
+                    (self.amount(Quantity::Packets, Least::Zero), self.amount(Quantity::Size, Least::Zero));
+                json!({ "anyOf": [packets, bytes, { "const": "unlimited" }] })
+            }
+            Takes::Links => json!({ "type": "array", "items": { "type": "string" }, "minItems": 1 }),
+            Takes::Table(keys) => self.define(keys.name, |schema| schema.keys(keys, None)),
+            Takes::Named(keys) => {
+                let table = self.define(keys.name, |schema| schema.keys(keys, None));
+                json!({ "type": "object", "additionalProperties": table })
+            }
+            Takes::Kind(kinds) => self.any_kind(kinds),
+            Takes::Kinds(kinds) => self.kinds(kinds),
+            Takes::Down(keys) => {
+                let one = self.define(keys.name, |schema| schema.keys(keys, None));
+                json!({ "anyOf": [one, { "type": "object", "additionalProperties": one }] })
+            }
+            Takes::Constants => self.define("tcp", |_| {
+                let value = json!({ "type": ["number", "string", "boolean"] });
+                let keys: Map<String, Value> =
+                    Config::keys().map(|key| (key.into(), value.clone())).collect();
+                json!({ "type": "object", "properties": keys, "additionalProperties": false })
+            }),
+        }
+    }
+
+    /// Tables of several kinds by name; if a table's name can say the kind, such a one need not.
+    fn kinds(&mut self, kinds: &'static Kinds) -> Value {
+        let any = self.any_kind(kinds);
+        if kinds.default.is_some() {
+            return json!({ "type": "object", "additionalProperties": any });
+        }
+        let mut properties = Map::new();
+        for (name, _) in kinds.each {
+            let own = json!({ "$ref": format!("#/$defs/{}_{name}", kinds.name) });
+            properties.insert((*name).into(), json!({ "anyOf": [own, any] }));
+        }
+        json!({ "type": "object", "properties": properties, "additionalProperties": any })
+    }
+
+    fn any_kind(&mut self, kinds: &'static Kinds) -> Value {
+        self.define(kinds.name, |schema| {
+            let each = kinds.each.iter().map(|(name, keys)| {
+                let table = schema.define(keys.name, |schema| schema.keys(keys, Some((kinds, name))));
+                if kinds.default.is_some() {
+                    table
+                } else {
+                    json!({ "allOf": [table], "required": [kinds.tag] })
+                }
+            });
+            json!({ "anyOf": each.collect::<Vec<_>>() })
+        })
+    }
+
+    /// A constant number, plain or with a unit.
+    fn amount(&mut self, quantity: Quantity, least: Least) -> Value {
+        let name = format!("{quantity:?}{}", if least == Least::Positive { "_positive" } else { "" });
+        self.define(&name.to_lowercase(), |_| {
+            let bound = if least == Least::Positive { "exclusiveMinimum" } else { "minimum" };
+            let number = json!({ "type": "number", bound: 0, "maximum": quantity.most() });
+            let units: Vec<_> = quantity.units().collect();
+            let pattern = format!(r"^\s*\+?[0-9.]+([eE][+-]?[0-9]+)?\s*({})?\s*$", units.join("|"));
+            json!({ "anyOf": [number, { "type": "string", "pattern": pattern }] })
+        })
+    }
+
+    /// A number that may change.
+    fn number(&mut self, quantity: Quantity, least: Least, changes: Changes) -> Value {
+        let constant = self.amount(quantity, least);
+        let (value, time) = (self.amount(quantity, Least::Zero), self.amount(Quantity::Time, Least::Zero));
+        let every = self.amount(Quantity::Time, Least::Positive);
+        let words: &[&str] = match changes {
+            Changes::Freely => &["run", "packet"],
+            Changes::InTime | Changes::EachRun => &["run"],
+        };
+        let every = match changes {
+            Changes::EachRun => json!({ "enum": words }),
+            _ => json!({ "anyOf": [{ "enum": words }, every] }),
+        };
+        let ends = json!({ "type": "array", "items": value, "minItems": 2, "maxItems": 2 });
+        let mut forms = vec![constant, object(&[("uniform", ends), ("every", every)])];
+        if changes != Changes::EachRun {
+            let step = json!({ "type": "array", "prefixItems": [time, value], "minItems": 2, "maxItems": 2 });
+            forms.push(object(&[("steps", json!({ "type": "array", "items": step, "minItems": 1 }))]));
+            let file = json!({ "type": "string" });
+            forms.push(object(&[("trace", file), ("loop", json!({ "type": "boolean" }))]));
+        }
+        json!({ "anyOf": forms })
+    }
+}
+
+/// A table whose first key must be there.
+fn object(properties: &[(&str, Value)]) -> Value {
+    let map: Map<String, Value> =
+        properties.iter().map(|(key, value)| ((*key).into(), value.clone())).collect();
+    json!({ "type": "object", "properties": map, "required": [properties[0].0], "additionalProperties": false })
+}
+
+/// A default as JSON.
+fn plain(value: &tree::Value) -> Value {
+    match value {
+        tree::Value::Switch(on) => (*on).into(),
+        tree::Value::Integer(n) => (*n).into(),
+        tree::Value::Float(n) => (*n).into(),
+        tree::Value::Text(text) => text.as_str().into(),
+        tree::Value::Date(_) | tree::Value::List(_) | tree::Value::Table(_) => Value::Null,
+    }
+}

@@ -1,0 +1,192 @@
+//! Building a simulation from a scenario.
+
+use core::fmt;
+
+use strandcast_proto::catalog::Catalog;
+use strandcast_proto::seeds::Seeds;
+use strandcast_proto::time::Instant;
+use strandcast_sim::net::{AgentId, FlowId, Network, WireId};
+
+use super::Meters;
+use super::endpoints::Maker;
+use super::meters::Metered;
+use super::plan::Plan;
+use super::run::{Due, WireInfo};
+use crate::result::meter::{FlowMeter, FlowSpec, LinkReading, ShareMeter, Window};
+use crate::scenario::{Direction, DownMode, Flow, Scenario, Transport};
+
+/// A scenario, built for one seed and one scheme.
+#[derive(Debug)]
+pub struct Simulation {
+    pub(super) network: Network<Meters>,
+    /// The flows' time 0, when results begin to count, and the end.
+    pub(super) origin: Instant,
+    pub(super) warm: Instant,
+    pub(super) end: Instant,
+    pub(super) seed: u64,
+    pub(super) scheme: String,
+    pub(super) flows: Vec<FlowInfo>,
+    pub(super) wires: Vec<WireInfo>,
+    pub(super) outages: Vec<(Instant, Due)>,
+    pub(super) first_stats: Vec<LinkReading>,
+}
+
+/// A flow instance.
+#[derive(Debug)]
+pub(super) struct FlowInfo {
+    pub name: String,
+    pub paths: Vec<String>,
+    pub sender: AgentId,
+    pub receiver: AgentId,
+}
+
+/// Why a scenario can't be built: what only whoever knows the schemes can tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BuildError {
+    /// The key in the scenario.
+    pub key: String,
+    /// What is wrong with it, and how to mend it.
+    pub message: String,
+}
+
+impl BuildError {
+    pub(super) fn new(key: &str, message: &str) -> Self {
+        BuildError { key: key.to_owned(), message: message.to_owned() }
+    }
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.key, self.message)
+    }
+}
+
+impl core::error::Error for BuildError {}
+
+impl Simulation {
+    /// Builds `scenario` for one `seed`; `scheme` replaces that of flows to be compared.
+    ///
+    /// # Errors
+    /// What the catalog says of a scheme, and numbers no link has.
+    pub fn new(
+        scenario: &Scenario,
+        catalog: &dyn Catalog,
+        seed: u64,
+        scheme: Option<&str>,
+    ) -> Result<Self, BuildError> {
+        let seeds = Seeds::new(seed, 0);
+        let lead = scenario.cross.values().map(|cross| cross.lead).max().unwrap_or_default();
+        let origin = Instant::ZERO + lead;
+        let mut network = Network::new(&seeds, Meters::default());
+        let plan = Plan::lay(&mut network, scenario, origin)?;
+        let mut simulation = Simulation {
+            wires: wires(&plan),
+            outages: outages(scenario, &plan, origin),
+            network,
+            origin,
+            warm: origin + scenario.run.warmup,
+            end: origin + scenario.run.time,
+            seed,
+            scheme: label(scenario, scheme),
+            flows: Vec::new(),
+            first_stats: Vec::new(),
+        };
+        let maker = Maker { scenario, catalog, seeds: &seeds, plan: &plan, origin };
+        for (name, flow) in &scenario.flows {
+            for instance in 0..flow.count {
+                simulation.add_flow(&maker, name, flow, instance, scheme)?;
+            }
+        }
+        simulation.network.set_background(FlowId(simulation.flows.len() as u32));
+        for (name, cross) in &scenario.cross {
+            let watch = simulation.network.watch();
+            let id = FlowId((watch.flows.len() + watch.cross.len()) as u32);
+            let meter = maker.cross(&mut simulation.network, name, cross, id)?;
+            simulation.network.watch_mut().cross.push(meter);
+        }
+        simulation.measure_shares();
+        Ok(simulation)
+    }
+
+    fn measure_shares(&mut self) {
+        let wires = self.wires.iter().map(|wire| (wire.link.clone(), wire.direction.to_owned())).collect();
+        let flows = self.flows.iter().map(|flow| flow.name.clone()).collect();
+        let window = Window { from: self.warm, to: self.end };
+        self.network.watch_mut().shares = Some(ShareMeter::new(wires, flows, window));
+    }
+
+    fn add_flow(
+        &mut self,
+        maker: &Maker<'_>,
+        name: &str,
+        flow: &Flow,
+        instance: u32,
+        scheme: Option<&str>,
+    ) -> Result<(), BuildError> {
+        let label = if flow.count > 1 { format!("{name}#{}", instance + 1) } else { name.to_owned() };
+        let scheme = scheme.filter(|_| flow.compare);
+        let index = self.flows.len() as u32;
+        let made = maker.flow(&mut self.network, (name, &label), flow, index, scheme)?;
+        let spec = FlowSpec {
+            name: label.clone(),
+            paths: flow.paths.keys().cloned().collect(),
+            window: Window { from: self.warm.max(made.start), to: self.end.min(made.end) },
+            video: made.video,
+        };
+        self.network.watch_mut().flows.push(Metered {
+            meter: FlowMeter::new(spec),
+            ledger: made.ledger,
+            delivered: 0,
+        });
+        self.flows.push(FlowInfo {
+            name: label,
+            paths: flow.paths.keys().cloned().collect(),
+            sender: made.sender,
+            receiver: made.receiver,
+        });
+        Ok(())
+    }
+}
+
+/// What the run's scheme is called: the one asked for, else that of the flow to be compared, else of the first flow.
+fn label(scenario: &Scenario, scheme: Option<&str>) -> String {
+    let flows = || scenario.flows.values();
+    let of = |flow: &Flow| match &flow.transport {
+        Transport::Sctp { scheme, .. } => scheme.clone(),
+        Transport::Tcp { cc, .. } | Transport::Mptcp { cc, .. } => cc.clone(),
+        Transport::Udp { .. } => "udp".to_owned(),
+    };
+    match scheme {
+        Some(scheme) => scheme.to_owned(),
+        None => flows().find(|flow| flow.compare).or_else(|| flows().next()).map_or_else(String::new, of),
+    }
+}
+
+fn wires(plan: &Plan) -> Vec<WireInfo> {
+    let mut wires = Vec::new();
+    for (name, link) in &plan.links {
+        for (i, direction) in ["forward", "reverse"].into_iter().enumerate() {
+            wires.push(WireInfo { link: name.clone(), direction, id: link.wires[i] });
+        }
+    }
+    wires
+}
+
+fn outages(scenario: &Scenario, plan: &Plan, origin: Instant) -> Vec<(Instant, Due)> {
+    let mut outages = Vec::new();
+    for (name, link) in &scenario.links {
+        let Some(planned) = plan.links.get(name) else { continue };
+        let mut add = |direction: &Direction, wire: WireId| {
+            for down in direction.down.values() {
+                let notify = down.mode == DownMode::Notify;
+                outages.push((origin + down.from, Due::Outage { wire, down: true, notify }));
+                if let Some(to) = down.to {
+                    outages.push((origin + to, Due::Outage { wire, down: false, notify }));
+                }
+            }
+        };
+        add(&link.forward, planned.wires[0]);
+        add(&link.reverse, planned.wires[1]);
+    }
+    outages
+}

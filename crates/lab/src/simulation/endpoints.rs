@@ -1,0 +1,336 @@
+//! Flows and links as the network has them.
+
+use core::net::{IpAddr, Ipv4Addr, SocketAddr};
+use core::time::Duration;
+use std::sync::Arc;
+
+use strandcast_proto::catalog::{Catalog, SchemePlan};
+use strandcast_proto::config::TransportConfig;
+use strandcast_proto::endpoint::{Connect, Endpoint, EndpointConfig};
+use strandcast_proto::path::FourTuple;
+use strandcast_proto::policy::LinkId;
+use strandcast_proto::seeds::Seeds;
+use strandcast_proto::time::Instant;
+use strandcast_sim::flow::{Feed, FlowSink, FlowSource, PathPlan, SctpFlow, UdpSender, UdpSink};
+use strandcast_sim::host::{SctpHost, Witness};
+use strandcast_sim::net::{AgentId, FlowId, Network, RouteId, WireId};
+use strandcast_sim::traffic::Level;
+
+use super::ledger::Ledger;
+use super::plan::Plan;
+use super::source::source;
+use super::values::{frames, seconds, varying};
+use super::video::video;
+use super::{BuildError, Meters};
+use crate::result::meter::VideoSpec;
+use crate::scenario::{App, Flow, Frames, Number, Scenario, Sctp, TraceFile, Transport, Video};
+
+/// Bytes of a full packet, of which the serialisation time bounds a host's delay.
+const FULL_PACKET: f64 = 1500.0;
+/// UDP port of the receiving side (RFC 6951).
+const PORT: u16 = 9899;
+
+/// What all flows of a scenario are made with.
+pub(super) struct Maker<'a> {
+    pub scenario: &'a Scenario,
+    pub catalog: &'a dyn Catalog,
+    pub seeds: &'a Seeds,
+    pub plan: &'a Plan,
+    pub origin: Instant,
+}
+
+/// A flow that was made.
+pub(super) struct Made {
+    pub sender: AgentId,
+    pub receiver: AgentId,
+    pub ledger: Option<Ledger>,
+    pub video: Option<VideoSpec>,
+    /// When it begins and ends.
+    pub start: Instant,
+    pub end: Instant,
+}
+
+/// A path of a flow: its routes there and back, the first links of both, and when it comes and goes.
+pub(super) struct MadePath {
+    pub routes: [RouteId; 2],
+    pub first: [Option<WireId>; 2],
+    pub join: Option<Instant>,
+    pub leave: Option<Instant>,
+}
+
+impl Maker<'_> {
+    /// Makes an instance of a flow; `label` names it and its random streams.
+    pub fn flow(
+        &self,
+        network: &mut Network<Meters>,
+        (name, label): (&str, &str),
+        flow: &Flow,
+        index: u32,
+        scheme: Option<&str>,
+    ) -> Result<Made, BuildError> {
+        let key = format!("flows.{name}");
+        let seeds = self.seeds.child(&format!("flow {label}"));
+        let mut start = varying(&flow.start, seeds.stream("start"), self.origin, &format!("{key}.start"))?;
+        let start = self.origin + seconds(start.at(self.origin));
+        let end = self.origin + flow.stop.unwrap_or(self.scenario.run.time);
+        let app = self.app(flow, scheme, &key)?;
+        let feed = self.feed(&app, &seeds, start, end, &key)?;
+        let paths = self.paths(network, flow, label, &key)?;
+        let id = FlowId(index);
+        let common = Common { id, key: &key, seeds: &seeds, start, end, feed, paths, flow };
+        let video = video(&app, start, end, &key)?;
+        let ledger = matches!(common.feed, Feed::Timed { .. } | Feed::Finite { .. }).then(Ledger::default);
+        let (sender, receiver, ledger) = match &flow.transport {
+            Transport::Sctp { scheme: own, sctp } => {
+                let (sender, receiver) = self.sctp(network, common, scheme.unwrap_or(own), sctp)?;
+                (sender, receiver, None)
+            }
+            Transport::Udp { header } => {
+                let route = common.paths[0].routes[0];
+                let sender = network.add_agent(id, UdpSender::new(common.feed, route, *header));
+                (sender, network.add_agent(id, UdpSink::default()), None)
+            }
+            Transport::Tcp { cc, tcp } | Transport::Mptcp { cc, tcp } => {
+                let multipath = matches!(flow.transport, Transport::Mptcp { .. });
+                let (sender, receiver) = self.tcp(network, common, scheme.unwrap_or(cc), tcp, multipath)?;
+                (sender, receiver, ledger)
+            }
+        };
+        Ok(Made { sender, receiver, ledger, video, start, end })
+    }
+
+    /// What the flow sends: messages that are to fill a packet leave room for what the scheme puts in front of DATA.
+    fn app(&self, flow: &Flow, scheme: Option<&str>, key: &str) -> Result<App, BuildError> {
+        let Transport::Sctp { scheme: own, sctp } = &flow.transport else { return Ok(flow.app.clone()) };
+        if !flow.fits {
+            return Ok(flow.app.clone());
+        }
+        let plan = self.scheme(scheme.unwrap_or(own), sctp, flow, key)?;
+        let overhead = (plan.build)(&self.seeds.child("overhead")).overhead();
+        Ok(flow.app.shortened(u32::try_from(overhead).unwrap_or(u32::MAX)))
+    }
+
+    fn scheme(&self, scheme: &str, sctp: &Sctp, flow: &Flow, key: &str) -> Result<SchemePlan, BuildError> {
+        let paths: Vec<&str> = flow.paths.keys().map(String::as_str).collect();
+        let plan = self.catalog.scheme_over(scheme, &sctp.scheme_defaults, &paths);
+        plan.map_err(|error| BuildError::new(&format!("{key}.scheme"), &error.to_string()))
+    }
+
+    /// The routes of a flow's paths. The two agents that are added next are its ends.
+    fn paths(
+        &self,
+        network: &mut Network<Meters>,
+        flow: &Flow,
+        label: &str,
+        key: &str,
+    ) -> Result<Vec<MadePath>, BuildError> {
+        let [sender, receiver] = network.next_agents();
+        let mut made = Vec::new();
+        for (index, (name, path)) in flow.paths.iter().enumerate() {
+            let key = format!("{key}.paths.{name}");
+            let (out, there) = self.plan.wires(&flow.from, &path.via, &key)?;
+            let (back, home) = self.plan.wires(&flow.to, &path.back, &key)?;
+            if there != flow.to || home != flow.from {
+                return Err(BuildError::new(
+                    &key,
+                    &format!("via must lead from {} to {} and back", flow.from, flow.to),
+                ));
+            }
+            if matches!(flow.app, App::Bulk { .. })
+                && self.plan.is_instant(&out)
+                && self.plan.is_instant(&back)
+            {
+                let what = "packets there and back take no time, so that a bulk flow would send without end at one \
+                            instant; give a link a rate or a delay";
+                return Err(BuildError::new(&key, what));
+            }
+            let first = [out.first().copied(), back.first().copied()];
+            let mut route = |ends, wires: Vec<WireId>, way: &str| {
+                let overhead = self.overhead(&wires);
+                let label = format!("flow {label} path {name} {way}");
+                network.add_route(ends, index as u8, wires, overhead.map(|most| (most, label.as_str())))
+            };
+            let routes = [route((sender, receiver), out, "out"), route((receiver, sender), back, "back")];
+            let at = |time: Option<Duration>| time.map(|t| self.origin + t);
+            made.push(MadePath { routes, first, join: at(path.join), leave: at(path.leave) });
+        }
+        Ok(made)
+    }
+
+    /// The longest wait of a host before it sends over `wires`.
+    pub fn overhead(&self, wires: &[WireId]) -> Option<Duration> {
+        let most = self.plan.slowest(wires, FULL_PACKET);
+        (self.scenario.host.overhead && !most.is_zero()).then_some(most)
+    }
+
+    fn feed(
+        &self,
+        app: &App,
+        seeds: &Seeds,
+        start: Instant,
+        end: Instant,
+        key: &str,
+    ) -> Result<Feed, BuildError> {
+        let mut wrong = None;
+        let level = |value: &Number| -> Box<dyn Level> {
+            match varying(value, seeds.stream("rate"), self.origin, &format!("{key}.app.rate")) {
+                Ok(level) => Box::new(level),
+                Err(error) => {
+                    wrong = Some(error);
+                    Box::new(0.0)
+                }
+            }
+        };
+        let trace = match app {
+            App::Video(Video { frames: Frames::Trace { file, .. }, .. }) => {
+                Some(frames(file, &format!("{key}.app.trace"))?)
+            }
+            _ => None,
+        };
+        let trace = |_: &TraceFile| trace.clone().expect("the trace of this video was read just now");
+        let source = source(app, level, trace, seeds.stream("app"), start, end);
+        match (wrong, app, source) {
+            (Some(error), ..) => Err(error),
+            (None, _, Some(source)) => Ok(Feed::timed(source)),
+            (None, App::Finite { size, bytes }, None) => Ok(Feed::Finite { size: *size, left: *bytes }),
+            (None, App::Bulk { size }, None) => Ok(Feed::Endless { size: *size }),
+            (None, _, None) => Err(BuildError::new(&format!("{key}.app"), "nothing says when it sends")),
+        }
+    }
+
+    fn sctp(
+        &self,
+        network: &mut Network<Meters>,
+        common: Common<'_>,
+        scheme: &str,
+        sctp: &Sctp,
+    ) -> Result<(AgentId, AgentId), BuildError> {
+        let plan = self.scheme(scheme, sctp, common.flow, common.key)?;
+        let mut config = transport(sctp);
+        (plan.tune)(&mut config);
+        let transport = Arc::new(config);
+        let headers = usize::from(sctp.encapsulation);
+        let tuples: Vec<[FourTuple; 2]> = (0..common.paths.len()).map(|i| tuples(i as u8)).collect();
+        let config = |accept| EndpointConfig {
+            transport: Arc::clone(&transport),
+            accept,
+            ..EndpointConfig::default()
+        };
+        let host = |side: usize, label: &str, accept| {
+            let endpoint = Endpoint::new(config(accept), &common.seeds.child(label));
+            let mut host = SctpHost::new(endpoint, headers);
+            for (i, path) in common.paths.iter().enumerate() {
+                let (out, back) = (path.routes[side], path.routes[1 - side]);
+                host.add_way(tuples[i][side], i as u8, out, back);
+                if let Some(wire) = path.first[side] {
+                    host.add_link(wire, tuples[i][side].link);
+                }
+            }
+            host
+        };
+        let mut client = host(0, "sender", None);
+        let mut server = host(1, "receiver", Some(Arc::clone(&plan.build)));
+        if sctp.failed_after.is_some() {
+            let witness = Witness::new(common.paths.len());
+            server.testify(witness.clone());
+            client.count_verdicts(witness, sctp.rto_min_ours.unwrap_or(sctp.rto_min));
+        }
+        let scheme = (plan.build)(&common.seeds.child("scheme"));
+        let at_start = common.order().filter(|i| common.paths[*i].join.is_none());
+        let connect = Connect {
+            paths: at_start.map(|i| (tuples[i][0], None)).collect(),
+            port: 5000,
+            scheme,
+            transport: None,
+        };
+        client.add_noted_app(FlowSource::new(SctpFlow {
+            connect,
+            start: common.start,
+            stop: common.flow.stop.map(|_| common.end),
+            lifetime: lifetime(&common.flow.app),
+            plan: changes(&common.paths, &tuples),
+            feed: common.feed,
+        }));
+        server.add_noted_app(FlowSink::default());
+        Ok((network.add_agent(common.id, client), network.add_agent(common.id, server)))
+    }
+}
+
+/// What the makers of all transports need.
+pub(super) struct Common<'a> {
+    pub id: FlowId,
+    pub key: &'a str,
+    pub seeds: &'a Seeds,
+    pub start: Instant,
+    pub end: Instant,
+    pub feed: Feed,
+    pub paths: Vec<MadePath>,
+    pub flow: &'a Flow,
+}
+
+impl Common<'_> {
+    /// Paths by position, the primary one first.
+    pub fn order(&self) -> impl Iterator<Item = usize> + use<> {
+        let primary =
+            self.flow.primary.as_ref().and_then(|name| self.flow.paths.keys().position(|path| path == name));
+        let first = primary.unwrap_or(0);
+        core::iter::once(first).chain((0..self.paths.len()).filter(move |i| *i != first))
+    }
+}
+
+fn lifetime(app: &App) -> Option<Duration> {
+    match app {
+        App::Video(video) if video.expire => Some(video.deadline),
+        _ => None,
+    }
+}
+
+fn changes(paths: &[MadePath], tuples: &[[FourTuple; 2]]) -> Vec<PathPlan> {
+    let mut plan = Vec::new();
+    for (path, tuples) in paths.iter().zip(tuples) {
+        let mut add = |at: Option<Instant>, joins| {
+            plan.extend(at.map(|at| PathPlan { tuple: tuples[0], at, joins }));
+        };
+        add(path.join, true);
+        add(path.leave, false);
+    }
+    plan.sort_by_key(|change| change.at);
+    plan
+}
+
+/// A path's addresses as the sender has them, and as the receiver does: each path an uplink of the sender's.
+fn tuples(path: u8) -> [FourTuple; 2] {
+    let ip = |last| IpAddr::V4(Ipv4Addr::new(10, 0, path, last));
+    let near = SocketAddr::new(ip(2), 40_000);
+    let far = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), PORT);
+    let link = LinkId(u32::from(path));
+    [FourTuple { link, local: near, remote: far }, FourTuple { link, local: far, remote: near }]
+}
+
+/// What the transport of a flow with these constants is told, before its scheme sets what it needs.
+pub fn transport(sctp: &Sctp) -> TransportConfig {
+    TransportConfig {
+        mtu: sctp.mtu,
+        encapsulation: sctp.encapsulation,
+        receive_buffer: sctp.receive_buffer,
+        send_buffer: sctp.send_buffer as usize,
+        buffer_limit: sctp.buffer_limit.map(|limit| limit as usize),
+        rto_initial: sctp.rto_initial,
+        rto_min: sctp.rto_min,
+        rto_min_ours: sctp.rto_min_ours,
+        rto_max: sctp.rto_max,
+        max_burst: sctp.max_burst,
+        sack_delay: sctp.sack_delay,
+        sack_delay_ours: sctp.sack_delay_ours,
+        tail_probes: sctp.tail_probes,
+        endured_silence: sctp.endured_silence,
+        failed_after: sctp.failed_after,
+        sack_frequency: sctp.sack_frequency,
+        heartbeat_interval: sctp.heartbeat_interval,
+        path_max_retrans: sctp.path_max_retrans,
+        association_max_retrans: sctp.association_max_retrans,
+        auth: sctp.reports,
+        reports: sctp.reports,
+        ..sctp.profile.transport()
+    }
+}

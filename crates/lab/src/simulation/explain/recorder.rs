@@ -1,0 +1,527 @@
+//! Writes down what concerns some messages of a flow.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use strandcast_proto::time::Instant;
+use strandcast_sim::host::data_parts;
+use strandcast_sim::net::{Agent, AgentId, Body, Fate, FlowId, Head, Note, Packet, Paths, WireId};
+
+use super::account::Hold;
+use super::account::{Account, FrameNote, Hop, MessageAccount, Outcome, Transmission};
+use super::span::{Missing, Unwrap};
+use super::waits::Waits;
+use super::wanted::{ExplainError, Wanted, base, frames_in, meant};
+use crate::result::meter::LossPlace;
+use crate::scenario::{App, Scenario, Transport};
+use crate::simulation::{Names, Recorder, Simulation};
+
+/// Number and time of submission, which begin each message of our SCTP flows.
+const HEADER: usize = 16;
+/// Delivered messages that are kept because they held up the receive window; beyond it the half that did so longest is.
+const MOST_HOLDERS: usize = 4096;
+
+/// Follows messages of a flow from their submission to their delivery, and with them, where messages are delivered in
+/// order, the earlier ones that they may wait for; and what holds the sender back until they are sent.
+///
+/// Memory: what is in the sender's buffer, under way or not yet delivered, until the messages asked for are; then only
+/// those and what they waited for. Before, also some thousand messages that held up the receive window, and a few bytes
+/// for each time that the reason for waiting changed.
+#[derive(Debug)]
+pub struct Explainer {
+    names: Names,
+    flow: FlowId,
+    label: String,
+    sender: AgentId,
+    frame: Option<FrameNote>,
+    app: App,
+    /// The messages asked for.
+    first: u64,
+    last: u64,
+    /// Messages wait for earlier ones.
+    ordered: bool,
+    /// The transport knows bytes only.
+    stream: bool,
+    /// Highest TSN sent, and the message it belongs to.
+    tsn: Unwrap,
+    highest: Option<u64>,
+    current: u64,
+    /// Bytes of a stream: handed in, and delivered.
+    submitted: u64,
+    delivered: u64,
+    /// Messages handed in.
+    handed_in: u64,
+    waits: Waits,
+    /// The last of those messages that are whole.
+    last_complete: Option<u64>,
+    /// The message behind the one that was delivered last: where they are delivered in order, the next.
+    next: u64,
+    /// Delivered messages that are kept because they held up the receive window.
+    holders: usize,
+    /// Where each message of which nothing has been sent begins: its number, or its first byte.
+    unsent: VecDeque<u64>,
+    messages: BTreeMap<u64, Open>,
+    /// Parts that were sent of each of them: where they begin, where they end, whose they are.
+    parts: BTreeMap<u64, (u64, u64)>,
+    flights: BTreeMap<u64, Flight>,
+    /// When each link's transmitter is free.
+    free: Vec<Instant>,
+    /// The packet that came out of a link last.
+    last_out: u64,
+}
+
+/// A message that is followed.
+#[derive(Debug)]
+struct Open {
+    account: MessageAccount,
+    missing: Missing,
+    /// All its parts are known.
+    known: bool,
+    /// One that was asked for waited for it.
+    blocks: bool,
+    /// It held up the receive window.
+    holds: bool,
+    packets: Vec<u64>,
+}
+
+/// A packet that is followed.
+#[derive(Debug)]
+struct Flight {
+    path: u8,
+    messages: Vec<u64>,
+    parts: Vec<(u64, u64)>,
+    transmission: Transmission,
+    wires: Vec<WireId>,
+}
+
+impl Explainer {
+    /// A recorder for a run of `simulation`, which was built from `scenario`.
+    ///
+    /// # Errors
+    /// [`ExplainError`].
+    pub fn new(
+        simulation: &Simulation,
+        scenario: &Scenario,
+        flow: &str,
+        wanted: Wanted,
+    ) -> Result<Self, ExplainError> {
+        let unknown = || ExplainError::UnknownFlow {
+            name: flow.to_owned(),
+            known: simulation.flows.iter().map(|f| f.name.as_str()).collect::<Vec<_>>().join(", "),
+        };
+        let index = simulation.flows.iter().position(|f| f.name == flow).ok_or_else(unknown)?;
+        let said = &scenario.flows[&base(scenario, flow).ok_or_else(unknown)?];
+        let stream = matches!(said.transport, Transport::Tcp { .. } | Transport::Mptcp { .. });
+        if stream && matches!(said.app, App::Bulk { .. } | App::Finite { .. }) {
+            return Err(ExplainError::NoMessages(flow.to_owned()));
+        }
+        let meant = meant(&said.app, flow, wanted, scenario.run.time)?;
+        let udp = matches!(said.transport, Transport::Udp { .. });
+        let expires = matches!(&said.app, App::Video(video) if video.expire);
+        Ok(Explainer {
+            names: simulation.names(),
+            flow: FlowId(index as u32),
+            label: flow.to_owned(),
+            sender: simulation.flows[index].sender,
+            frame: meant.frame,
+            app: said.app.clone(),
+            first: *meant.messages.start(),
+            last: *meant.messages.end(),
+            ordered: !udp && !expires,
+            stream,
+            tsn: Unwrap::default(),
+            highest: None,
+            current: 0,
+            submitted: 0,
+            delivered: 0,
+            handed_in: 0,
+            waits: Waits::default(),
+            last_complete: None,
+            next: 0,
+            holders: 0,
+            unsent: VecDeque::new(),
+            messages: BTreeMap::new(),
+            parts: BTreeMap::new(),
+            flights: BTreeMap::new(),
+            free: Vec::new(),
+            last_out: u64::MAX,
+        })
+    }
+
+    /// What was written down, when the run has ended.
+    pub fn account(mut self) -> Account {
+        self.waits.end(self.names.end);
+        let messages = core::mem::take(&mut self.messages);
+        let (asked, others): (Vec<_>, Vec<_>) =
+            messages.into_iter().partition(|(number, _)| (self.first..=self.last).contains(number));
+        let (blockers, others): (Vec<_>, Vec<_>) = others.into_iter().partition(|(_, open)| open.blocks);
+        let all = |open: Vec<(u64, Open)>| -> Vec<MessageAccount> {
+            open.into_iter().map(|(_, open)| self.told(open)).collect()
+        };
+        let messages = all(asked);
+        let holds = self.holds(&messages);
+        let named = |number| holds.iter().any(|hold: &Hold| hold.behind == Some(number));
+        let holders = all(others.into_iter().filter(|(number, _)| named(*number)).collect());
+        Account {
+            blockers: all(blockers),
+            holders,
+            holds,
+            messages,
+            flow: self.label.clone(),
+            frame: self.frame,
+            submitted: self.handed_in,
+            frames: frames_in(&self.app, self.handed_in),
+            origin: self.names.origin,
+            end: self.names.end,
+        }
+    }
+
+    /// All that is known of a message.
+    fn told(&self, open: Open) -> MessageAccount {
+        let mut account = open.account;
+        let flights: Vec<&Flight> = open.packets.iter().map(|id| &self.flights[id]).collect();
+        let shares = |a: &Flight, b: &Flight| a.parts.iter().any(|part| b.parts.contains(part));
+        account.transmissions = flights.iter().map(|flight| self.finished(flight)).collect();
+        for (i, flight) in flights.iter().enumerate() {
+            let told = &mut account.transmissions[i];
+            told.nth = 1 + flights[..i].iter().filter(|earlier| shares(earlier, flight)).count() as u32;
+            let next = flights[i + 1..].iter().find(|later| shares(later, flight));
+            let sent = told.sent;
+            told.timeout =
+                next.and_then(|next| self.waits.timeout(flight.path, sent, next.transmission.sent));
+        }
+        account
+    }
+
+    /// What held the sender back while one of `messages` waited in its host.
+    fn holds(&self, messages: &[MessageAccount]) -> Vec<Hold> {
+        let from = messages.iter().map(|m| m.created).min().unwrap_or(Instant::MAX);
+        let sent = |m: &MessageAccount| m.transmissions.iter().map(|t| t.sent).max();
+        let last = messages.iter().map(|m| sent(m).unwrap_or(Instant::MAX)).max();
+        let to = last.unwrap_or(Instant::ZERO);
+        let name = |paths: Paths| -> Vec<String> {
+            paths.iter().map(|path| self.names.path(self.flow, path).to_owned()).collect()
+        };
+        let spans = self.waits.spans.iter().filter(|span| span.to > from && span.from < to);
+        let hold = |span: &super::waits::Span| Hold {
+            by: span.held.by,
+            from: span.from,
+            to: span.to,
+            behind: span.behind,
+            full: name(span.held.full),
+            open: name(span.held.open),
+        };
+        spans.map(hold).collect()
+    }
+
+    /// A packet that has not ended was swallowed by a link that went down, or is under way, or was refused.
+    fn finished(&self, flight: &Flight) -> Transmission {
+        let mut transmission = flight.transmission.clone();
+        if transmission.outcome != Outcome::UnderWay {
+            return transmission;
+        }
+        let Some((hop, wire)) = transmission.hops.last().zip(flight.wires.last()) else {
+            return transmission;
+        };
+        transmission.outcome = match hop.arrived {
+            Some(at) => Outcome::Refused(at),
+            None if self.names.is_down_after(*wire, hop.entered) => Outcome::Lost(LossPlace::Down),
+            None => Outcome::UnderWay,
+        };
+        transmission
+    }
+
+    fn submit(&mut self, now: Instant, number: u64, bytes: u32) {
+        let from = if self.stream { self.submitted } else { number };
+        self.submitted += u64::from(bytes);
+        self.handed_in += 1;
+        if self.stream {
+            self.waits.begin(from, number);
+        }
+        let ahead = self.unsent.len() as u64;
+        self.unsent.push_back(from);
+        if number > self.last || (number < self.first && !self.ordered) {
+            return;
+        }
+        let account = MessageAccount {
+            number,
+            bytes,
+            created: now,
+            taken: now,
+            ahead,
+            transmissions: Vec::new(),
+            complete: None,
+            delivered: None,
+        };
+        let mut open = Open {
+            account,
+            missing: Missing::default(),
+            known: self.stream,
+            blocks: false,
+            holds: false,
+            packets: Vec::new(),
+        };
+        if self.stream {
+            open.missing.add(from, self.submitted);
+            self.parts.insert(from, (self.submitted, number));
+        }
+        self.messages.insert(number, open);
+    }
+
+    /// The parts of followed messages that a packet of the sender carries.
+    fn parts_of(&mut self, body: &Body) -> Vec<(u64, u64)> {
+        match body {
+            Body::Sctp(bytes) => {
+                let mut parts = Vec::new();
+                for part in data_parts(bytes) {
+                    let tsn = self.tsn.long(part.chunk.tsn);
+                    if self.highest.is_none_or(|highest| tsn > highest) {
+                        self.highest = Some(tsn);
+                        self.chunk(tsn, part.begins, part.ends, part.data);
+                    }
+                    parts.push((tsn, tsn + 1));
+                }
+                parts
+            }
+            Body::Tcp(segment) if segment.len > 0 => {
+                let end = segment.data_seq + u64::from(segment.len);
+                self.begun(end);
+                vec![(segment.data_seq, end)]
+            }
+            Body::Udp(datagram) => {
+                let number = datagram.message;
+                self.begun(number + 1);
+                self.part(number, (number, number + 1), true);
+                vec![(number, number + 1)]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// A chunk that is sent for the first time: TSNs are given in order.
+    fn chunk(&mut self, tsn: u64, begins: bool, ends: bool, data: &[u8]) {
+        if begins && let Some((number, rest)) = data.split_first_chunk::<8>() {
+            self.current = u64::from_be_bytes(*number);
+            self.begun(self.current + 1);
+            self.waits.begin(tsn, self.current);
+            if let Some(open) = self.messages.get_mut(&self.current)
+                && let Some(created) = rest.first_chunk::<8>().filter(|_| data.len() >= HEADER)
+            {
+                open.account.created = Instant::from_nanos(u64::from_be_bytes(*created));
+            }
+        }
+        self.part(self.current, (tsn, tsn + 1), ends);
+    }
+
+    fn part(&mut self, number: u64, (start, end): (u64, u64), last: bool) {
+        let Some(open) = self.messages.get_mut(&number) else { return };
+        open.missing.add(start, end);
+        open.known |= last;
+        self.parts.insert(start, (end, number));
+    }
+
+    /// Everything that begins before `end` has been sent, at least in part.
+    fn begun(&mut self, end: u64) {
+        while self.unsent.pop_front_if(|from| *from < end).is_some() {}
+    }
+
+    /// Followed messages with data in `start..end`, in order.
+    fn owners(&self, start: u64, end: u64) -> Vec<u64> {
+        let before = self.parts.range(..end).rev();
+        let mut found: Vec<u64> =
+            before.take_while(|(_, (to, _))| *to > start).map(|(_, (_, number))| *number).collect();
+        found.reverse();
+        found
+    }
+
+    /// A packet arrived where it was meant to go.
+    fn receive(&mut self, now: Instant, new: bool) {
+        let Some(flight) = self.flights.get_mut(&self.last_out) else { return };
+        if flight.transmission.outcome != Outcome::UnderWay {
+            return;
+        }
+        flight.transmission.outcome = if new { Outcome::Arrived(now) } else { Outcome::Duplicate(now) };
+        let (owners, parts) = (flight.messages.clone(), flight.parts.clone());
+        for number in owners {
+            let Some(open) = self.messages.get_mut(&number) else { continue };
+            parts.iter().for_each(|&(start, end)| open.missing.remove(start, end));
+            if open.known && open.missing.is_empty() && open.account.complete.is_none() {
+                open.account.complete = Some(now);
+                self.last_complete = self.last_complete.max(Some(number));
+                if number >= self.first {
+                    self.mark_blockers(number);
+                }
+            }
+        }
+    }
+
+    /// A message that was asked for is whole: what is not, before it, keeps it waiting.
+    fn mark_blockers(&mut self, number: u64) {
+        for (_, open) in self.messages.range_mut(..number) {
+            open.blocks |= open.account.complete.is_none();
+        }
+    }
+
+    fn deliver(&mut self, now: Instant, number: u64) {
+        self.next = number + 1;
+        let Some(open) = self.messages.get_mut(&number) else { return };
+        open.account.delivered.get_or_insert(now);
+        if number >= self.first || open.blocks {
+            return;
+        }
+        if !open.holds {
+            self.forget(number);
+            return;
+        }
+        self.holders += 1;
+        if self.holders > MOST_HOLDERS {
+            self.forget_holders();
+        }
+    }
+
+    /// Forgets the half of those that held up the receive window that did so for the shortest time.
+    fn forget_holders(&mut self) {
+        for (number, _) in self.waits.heads().into_iter().skip(MOST_HOLDERS / 2) {
+            let open = self.messages.get(&number);
+            if open.is_some_and(|open| open.holds && !open.blocks && open.account.delivered.is_some()) {
+                self.holders -= 1;
+                self.forget(number);
+            }
+        }
+    }
+
+    /// The sender has sent all that it may.
+    fn stands(&mut self, now: Instant, agent: &dyn Agent) {
+        self.waits.look_at_timers(now, agent);
+        let asked = self.messages.get(&self.last);
+        if asked.is_some_and(|open| open.account.complete.is_some()) {
+            self.waits.end(now);
+            return;
+        }
+        let Some(standing) = agent.standing(now) else { return };
+        let unacknowledged = standing.unacknowledged.map(|first| match self.stream {
+            true => first,
+            false => self.tsn.long(first as u32),
+        });
+        let (messages, last, next) = (&self.messages, self.last_complete, self.next);
+        let overtaken = |number: &u64| {
+            let open = messages.get(number);
+            last > Some(*number) && open.is_some_and(|open| open.account.complete.is_none())
+        };
+        // The first that is not acknowledged may have come, and its acknowledgement be on the way.
+        let blamed = |first| [first, next].into_iter().find(overtaken);
+        let head = self.waits.stands(now, standing.held, unacknowledged, blamed);
+        if let Some(open) = head.and_then(|head| self.messages.get_mut(&head)) {
+            open.holds = true;
+        }
+    }
+
+    /// More bytes of a stream were delivered.
+    fn progress(&mut self, now: Instant, bytes: u64) {
+        self.delivered += bytes;
+        let whole = self.parts.values().take_while(|(end, _)| *end <= self.delivered);
+        for number in whole.map(|(_, number)| *number).collect::<Vec<_>>() {
+            self.deliver(now, number);
+        }
+    }
+
+    fn forget(&mut self, number: u64) {
+        let Some(open) = self.messages.remove(&number) else { return };
+        self.parts.retain(|_, (_, owner)| *owner != number);
+        for packet in open.packets {
+            if let Some(flight) = self.flights.get_mut(&packet) {
+                flight.messages.retain(|owner| *owner != number);
+                if flight.messages.is_empty() {
+                    self.flights.remove(&packet);
+                }
+            }
+        }
+    }
+}
+
+impl Recorder for Explainer {
+    fn sent(&mut self, now: Instant, from: AgentId, packet: &Packet) {
+        let head = packet.head;
+        if from != self.sender || head.payload == 0 {
+            return;
+        }
+        let parts = self.parts_of(&packet.body);
+        let mut owners: Vec<u64> = parts.iter().flat_map(|&(start, end)| self.owners(start, end)).collect();
+        owners.dedup();
+        if owners.is_empty() {
+            return;
+        }
+        for number in &owners {
+            let open = self.messages.get_mut(number).expect("parts belong to messages that are followed");
+            open.packets.push(head.id);
+        }
+        let transmission = Transmission {
+            packet: head.id,
+            path: self.names.path(self.flow, head.path).to_owned(),
+            sent: now,
+            len: head.len,
+            again: head.again,
+            nth: 1,
+            timeout: None,
+            hops: Vec::new(),
+            outcome: Outcome::UnderWay,
+        };
+        let flight = Flight { path: head.path, messages: owners, parts, transmission, wires: Vec::new() };
+        self.flights.insert(head.id, flight);
+    }
+
+    fn offered(&mut self, now: Instant, wire: WireId, head: &Head, fate: Fate) {
+        let index = wire.index();
+        if self.free.len() <= index {
+            self.free.resize(index + 1, Instant::ZERO);
+        }
+        let mut hop = Hop { link: String::new(), entered: now, started: None, departed: None, arrived: None };
+        let lost = match fate {
+            Fate::Taken { departs, lost, .. } => {
+                hop.started = Some(now.max(self.free[index].min(departs)));
+                hop.departed = Some(departs);
+                self.free[index] = departs;
+                lost.then_some(LossPlace::Random)
+            }
+            Fate::QueueFull => Some(LossPlace::Queue),
+            Fate::Down => Some(LossPlace::Down),
+        };
+        let Some(flight) = self.flights.get_mut(&head.id) else { return };
+        // The second copy of a packet that a link has doubled is not followed.
+        if flight.wires.len() != usize::from(head.hop) {
+            return;
+        }
+        hop.link = self.names.link(wire).to_owned();
+        flight.wires.push(wire);
+        flight.transmission.hops.push(hop);
+        if let Some(place) = lost {
+            flight.transmission.outcome = Outcome::Lost(place);
+        }
+    }
+
+    fn arrived(&mut self, now: Instant, _: WireId, head: &Head) {
+        self.last_out = head.id;
+        let Some(flight) = self.flights.get_mut(&head.id) else { return };
+        if let Some(hop) = flight.transmission.hops.get_mut(usize::from(head.hop)) {
+            hop.arrived.get_or_insert(now);
+        }
+    }
+
+    fn note(&mut self, now: Instant, flow: FlowId, _: AgentId, note: &Note) {
+        if flow != self.flow {
+            return;
+        }
+        match *note {
+            Note::Submitted { message, bytes } => self.submit(now, message, bytes),
+            Note::Arrived { new, .. } => self.receive(now, new),
+            Note::Delivered { message, .. } => self.deliver(now, message),
+            Note::Progress { bytes } => self.progress(now, bytes),
+            Note::Redrawn => {}
+        }
+    }
+
+    fn ran(&mut self, now: Instant, id: AgentId, agent: &dyn Agent) {
+        if id == self.sender {
+            self.stands(now, agent);
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! What held a flow's sender back, and when.
+
+use core::time::Duration;
+use std::collections::{BTreeMap, VecDeque};
+
+use strandcast_proto::association::HeldBy;
+use strandcast_proto::time::Instant;
+use strandcast_sim::net::{Agent, Held};
+
+/// A time in which new data waited for the same reason.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span {
+    pub held: Held,
+    pub from: Instant,
+    pub to: Instant,
+    /// The message that later ones waited for in the receive buffer, while the receive window was full; `None`: none did.
+    pub behind: Option<u64>,
+}
+
+/// What has been the case since the last look.
+#[derive(Clone, Copy, Debug)]
+struct Current {
+    since: Instant,
+    held: Held,
+    behind: Option<u64>,
+}
+
+/// Follows a sender from one time it has sent all that it may to the next.
+#[derive(Debug, Default)]
+pub(super) struct Waits {
+    pub spans: Vec<Span>,
+    current: Option<Current>,
+    /// Where messages begin that are not acknowledged: TSN or byte, and number.
+    begins: VecDeque<(u64, u64)>,
+    /// Expiries of the retransmission timer by path.
+    timeouts: BTreeMap<u8, (f64, Vec<Instant>)>,
+}
+
+impl Waits {
+    /// A message begins at a TSN or byte.
+    pub fn begin(&mut self, at: u64, message: u64) {
+        self.begins.push_back((at, message));
+    }
+
+    /// `held` keeps the sender from now on, and the peer has acknowledged everything below `unacknowledged`; `blamed` says
+    /// which message others wait for, given the first that is not acknowledged. The message that keeps the receive window
+    /// full, if one does.
+    pub fn stands(
+        &mut self,
+        now: Instant,
+        held: Option<Held>,
+        unacknowledged: Option<u64>,
+        blamed: impl FnOnce(u64) -> Option<u64>,
+    ) -> Option<u64> {
+        self.end(now);
+        if let Some(first) = unacknowledged {
+            while self.begins.get(1).is_some_and(|(at, _)| *at <= first) {
+                self.begins.pop_front();
+            }
+        }
+        let held = held?;
+        let full = held.by == HeldBy::ReceiveWindow;
+        let first = self.begins.front().map(|(_, message)| *message);
+        let behind = first.filter(|_| full).and_then(blamed);
+        self.current = Some(Current { since: now, held, behind });
+        behind
+    }
+
+    /// What has been the case since the last look is over.
+    pub fn end(&mut self, now: Instant) {
+        let Some(Current { since, held, behind }) = self.current.take() else { return };
+        match self.spans.last_mut() {
+            _ if now <= since => {}
+            Some(last) if (last.to, last.held, last.behind) == (since, held, behind) => last.to = now,
+            _ => self.spans.push(Span { held, from: since, to: now, behind }),
+        }
+    }
+
+    /// Notes when retransmission timers expire.
+    pub fn look_at_timers(&mut self, now: Instant, agent: &dyn Agent) {
+        agent.counters(now, &mut |path, name, total| {
+            let Some(path) = path.filter(|_| name == "timeouts") else { return };
+            let (before, expiries) = self.timeouts.entry(path).or_default();
+            if total > *before {
+                expiries.push(now);
+            }
+            *before = total;
+        });
+    }
+
+    /// When the retransmission timer of `path` first expired after `from` and not after `to`.
+    pub fn timeout(&self, path: u8, from: Instant, to: Instant) -> Option<Instant> {
+        let (_, expiries) = self.timeouts.get(&path)?;
+        expiries.iter().copied().find(|at| *at > from && *at <= to)
+    }
+
+    /// The messages that kept the receive window full, and for how long each, longest first.
+    pub fn heads(&self) -> Vec<(u64, Duration)> {
+        let mut times = BTreeMap::<u64, Duration>::new();
+        for (head, span) in self.spans.iter().filter_map(|span| Some((span.behind?, span))) {
+            *times.entry(head).or_default() += span.to - span.from;
+        }
+        let mut times: Vec<_> = times.into_iter().collect();
+        times.sort_by_key(|(_, time)| core::cmp::Reverse(*time));
+        times
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use strandcast_sim::net::Paths;
+
+    const fn at(ms: u64) -> Instant {
+        Instant::from_millis(ms)
+    }
+
+    #[test]
+    fn equal_times_are_one_and_heads_move_with_acknowledgements() {
+        let mut waits = Waits::default();
+        for message in 0..4 {
+            waits.begin(100 + 2 * message, message);
+        }
+        let held = |by| Some(Held { by, full: Paths::NONE, open: Paths::NONE });
+        let window = held(HeldBy::ReceiveWindow);
+        let blame = |n| move |first| (first == n).then_some(n);
+        assert_eq!(waits.stands(at(0), None, Some(100), blame(0)), None);
+        assert_eq!(waits.stands(at(10), window, Some(103), blame(1)), Some(1));
+        assert_eq!(waits.stands(at(20), window, Some(103), blame(1)), Some(1));
+        assert_eq!(waits.stands(at(29), window, Some(104), blame(1)), None);
+        assert_eq!(waits.stands(at(40), window, Some(104), blame(2)), Some(2));
+        assert_eq!(waits.stands(at(50), held(HeldBy::Pacing), Some(104), blame(2)), None);
+        waits.end(at(55));
+        let spans: Vec<_> = waits.spans.iter().map(|s| (s.from, s.to, s.held.by, s.behind)).collect();
+        assert_eq!(
+            spans,
+            [
+                (at(10), at(29), HeldBy::ReceiveWindow, Some(1)),
+                (at(29), at(40), HeldBy::ReceiveWindow, None),
+                (at(40), at(50), HeldBy::ReceiveWindow, Some(2)),
+                (at(50), at(55), HeldBy::Pacing, None),
+            ]
+        );
+        let heads = [(1, Duration::from_millis(19)), (2, Duration::from_millis(10))];
+        assert_eq!(waits.heads(), heads, "longest first");
+    }
+}

@@ -1,0 +1,153 @@
+//! Which messages are meant.
+
+use core::ops::RangeInclusive;
+use core::time::Duration;
+use std::sync::Arc;
+
+use strandcast_media::trace::FrameTrace;
+use strandcast_proto::time::Instant;
+use strandcast_sim::traffic::{Source, TracedVideo};
+
+use super::FrameNote;
+use crate::scenario::{App, Frames, Scenario, Video};
+
+/// What is to be explained.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// A message of a flow, by number from 0.
+    Message(u64),
+    /// A frame of a flow's video, by number from 0 in the order of sending.
+    Frame(u32),
+}
+
+/// Why there is nothing to explain.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExplainError {
+    /// The scenario has no such flow.
+    #[error("there is no flow '{name}'; there are {known}")]
+    UnknownFlow {
+        /// As given.
+        name: String,
+        /// All flows.
+        known: String,
+    },
+    /// The flow sends a stream of bytes as fast as it can.
+    #[error("flow '{0}' sends a stream of bytes, not messages; only its packets can be traced")]
+    NoMessages(String),
+    /// The flow carries no video.
+    #[error("flow '{0}' carries no video; ask for a message")]
+    NoVideo(String),
+    /// The video is shorter, or goes on after the run.
+    #[error("the video of flow '{flow}' has {} in this run", counted(*.frames, *.messages))]
+    TooShort {
+        /// The flow.
+        flow: String,
+        /// Frames it has until the run ends.
+        frames: u64,
+        /// Messages they are sent in.
+        messages: u64,
+    },
+    /// The run ended before.
+    #[error("flow '{flow}' sent no {what} {number} in this run; it sent {}", numbers(what, *.sent))]
+    NotSent {
+        /// The flow.
+        flow: String,
+        /// `message` or `frame`.
+        what: &'static str,
+        /// As asked for.
+        number: u64,
+        /// How many it sent.
+        sent: u64,
+    },
+}
+
+fn numbers(what: &str, count: u64) -> String {
+    match count {
+        0 => "none".to_owned(),
+        1 => format!("{what} 0 alone"),
+        _ => format!("{what}s 0 to {}", count - 1),
+    }
+}
+
+fn counted(frames: u64, messages: u64) -> String {
+    format!("{}, in {}", numbers("frame", frames), numbers("message", messages))
+}
+
+/// The messages meant, and the frame they belong to.
+pub(super) struct Meant {
+    pub messages: RangeInclusive<u64>,
+    pub frame: Option<FrameNote>,
+}
+
+/// The flow of the scenario that an instance (`tcp#2`) is one of.
+pub(super) fn base(scenario: &Scenario, flow: &str) -> Option<String> {
+    if scenario.flows.contains_key(flow) {
+        return Some(flow.to_owned());
+    }
+    let (base, number) = flow.rsplit_once('#')?;
+    let count = scenario.flows.get(base)?.count;
+    number.parse().ok().filter(|n: &u32| (1..=count).contains(n)).map(|_| base.to_owned())
+}
+
+/// What `wanted` means in what `app` sends in a run of length `time`.
+pub(super) fn meant(app: &App, flow: &str, wanted: Wanted, time: Duration) -> Result<Meant, ExplainError> {
+    match (app, wanted) {
+        (App::Video(video), _) => of_video(video, flow, wanted, Instant::ZERO + time),
+        (_, Wanted::Message(number)) => Ok(Meant { messages: number..=number, frame: None }),
+        (_, Wanted::Frame(_)) => Err(ExplainError::NoVideo(flow.to_owned())),
+    }
+}
+
+/// Frames of `app` that the first `messages` messages are of; `None`: it is no video.
+pub(super) fn frames_in(app: &App, messages: u64) -> Option<u64> {
+    let App::Video(video) = app else { return None };
+    let Some(mut source) = source(video, Instant::MAX) else { return Some(messages) };
+    let mut frames = 0;
+    for _ in 0..messages {
+        let Some(frame) = source.next().and_then(|emission| emission.frame) else { break };
+        frames = u64::from(frame.number) + 1;
+    }
+    Some(frames)
+}
+
+/// The messages of a video whose frames are of a trace; `None`: a message is a frame.
+fn source(video: &Video, stop: Instant) -> Option<TracedVideo> {
+    let Frames::Trace { file, repeat } = &video.frames else { return None };
+    let trace = FrameTrace::parse(&file.text).expect("a scenario's traces were read with it");
+    Some(TracedVideo::new(Arc::new(trace), *repeat, video.size, Instant::ZERO, stop))
+}
+
+fn of_video(video: &Video, flow: &str, wanted: Wanted, stop: Instant) -> Result<Meant, ExplainError> {
+    let note = |number, kind, lag| FrameNote { number, kind, lag, deadline: video.deadline };
+    let Some(mut source) = source(video, stop) else {
+        let number = match wanted {
+            Wanted::Message(number) => number,
+            Wanted::Frame(number) => u64::from(number),
+        };
+        let frame = note(number as u32, None, Duration::ZERO);
+        return Ok(Meant { messages: number..=number, frame: Some(frame) });
+    };
+    let (mut message, mut first, mut frames) = (0, 0, 0);
+    while let Some(emission) = source.next() {
+        let Some(frame) = emission.frame else { continue };
+        frames = u64::from(frame.number) + 1;
+        let found = match wanted {
+            Wanted::Message(number) => number == message,
+            Wanted::Frame(number) => number == frame.number && frame.last,
+        };
+        if found {
+            let messages = match wanted {
+                Wanted::Message(number) => number..=number,
+                Wanted::Frame(_) => first..=message,
+            };
+            let frame = note(frame.number, frame.kind, emission.at - frame.capture);
+            return Ok(Meant { messages, frame: Some(frame) });
+        }
+        message += 1;
+        if frame.last {
+            first = message;
+        }
+    }
+    Err(ExplainError::TooShort { flow: flow.to_owned(), frames, messages: message })
+}

@@ -1,0 +1,74 @@
+//! Links as the scenario gives them.
+
+use std::sync::Arc;
+
+use strandcast_netem::link::{LinkConfig, Opportunities, Queue, QueueLimit, Rate, Reorder};
+use strandcast_netem::loss::{LossList, LossModel};
+use strandcast_proto::time::Instant;
+
+use super::BuildError;
+use super::values::{in_file, number};
+use crate::scenario::{self, Direction, LinkRate, Loss, Number};
+
+/// One direction of a link as the simulator builds it, for programs that drive the
+/// [`Link`](strandcast_netem::link::Link)s of a scenario elsewhere. Times in numbers and traces count from `origin`; `key`
+/// is where the scenario says it (`links.NAME`). Outages (`down`) are the caller's.
+///
+/// # Errors
+/// A trace or a list that cannot be read, or numbers which no link has.
+pub fn link_config(direction: &Direction, origin: Instant, key: &str) -> Result<LinkConfig, BuildError> {
+    let mut losses = Vec::new();
+    for (name, model) in &direction.loss {
+        losses.push(loss(model, &format!("{key}.loss.{name}"))?);
+    }
+    let limit = match direction.queue.limit {
+        scenario::QueueLimit::Unlimited => QueueLimit::Unlimited,
+        scenario::QueueLimit::Packets(n) => QueueLimit::Packets(n as usize),
+        scenario::QueueLimit::Bytes(n) => QueueLimit::Bytes(n),
+    };
+    let config = LinkConfig {
+        rate: rate(&direction.rate, &format!("{key}.rate"))?,
+        delay: number(&direction.delay, &format!("{key}.delay"))?,
+        queue: Queue { limit, in_service: direction.queue.in_service },
+        losses,
+        retries: direction.arq.map_or(0, |arq| arq.retries),
+        reorder: direction.reorder.map(|r| Reorder { probability: r.probability, extra: r.extra }),
+        duplicate: direction.duplicate,
+        corrupt: direction.corrupt,
+        origin,
+    };
+    config.validate().map_err(|error| BuildError::new(key, &error.to_string()))?;
+    Ok(config)
+}
+
+fn rate(rate: &LinkRate, key: &str) -> Result<Rate, BuildError> {
+    Ok(match rate {
+        LinkRate::Infinite => Rate::Infinite,
+        LinkRate::Number(Number::Constant(bps)) => Rate::Constant(libm::round(*bps) as u64),
+        LinkRate::Number(value) => Rate::Varying(number(value, key)?),
+        LinkRate::Opportunities { file } => {
+            let trace =
+                Opportunities::parse(&file.text).map_err(|error| in_file(file, key, &error.to_string()))?;
+            Rate::Opportunities(Arc::new(trace))
+        }
+    })
+}
+
+fn loss(loss: &Loss, key: &str) -> Result<LossModel, BuildError> {
+    Ok(match loss {
+        Loss::Uniform { rate } => LossModel::Uniform { p: number(rate, key)? },
+        &Loss::MarkovByPacket { p_good_to_bad, p_bad_to_good, loss_good, loss_bad } => {
+            LossModel::Markov { p_good_to_bad, p_bad_to_good, loss_good, loss_bad }
+        }
+        &Loss::MarkovByTime { mean_good, mean_bad, loss_good, loss_bad } => {
+            LossModel::MarkovByTime { mean_good, mean_bad, loss_good, loss_bad }
+        }
+        Loss::Snr { modulation, snr } => {
+            LossModel::Snr { modulation: *modulation, snr_db: number(snr, key)? }
+        }
+        Loss::List { file, repeat } => {
+            let list = LossList::parse(&file.text).map_err(|error| in_file(file, key, &error.to_string()))?;
+            LossModel::List { list: Arc::new(list), repeat: *repeat }
+        }
+    })
+}

@@ -1,0 +1,93 @@
+//! What the numbers of a network stand for.
+
+use strandcast_netem::link::LinkConfig;
+use strandcast_proto::time::Instant;
+use strandcast_sim::net::{FlowId, WireId};
+
+use super::Simulation;
+use super::run::Due;
+
+/// Names of a simulation's flows, paths and links, and its times.
+#[derive(Clone, Debug)]
+pub struct Names {
+    /// The flows' time 0.
+    pub origin: Instant,
+    /// When the run ends.
+    pub end: Instant,
+    /// By number: the flow, and its paths. Background load comes behind flows and has no paths.
+    flows: Vec<(String, Vec<String>)>,
+    /// By number: `b`, or `b.reverse`.
+    links: Vec<String>,
+    /// When links go down (true) and come up, in order of time.
+    outages: Vec<(Instant, WireId, bool)>,
+}
+
+impl Simulation {
+    /// What the flows to be compared use, or whichever flow comes first.
+    pub fn scheme(&self) -> &str {
+        &self.scheme
+    }
+
+    /// What a direction of a link is like; `None`: there is no such link.
+    pub fn link(&self, name: &str, reverse: bool) -> Option<&LinkConfig> {
+        let direction = if reverse { "reverse" } else { "forward" };
+        let wire = self.wires.iter().find(|wire| wire.link == name && wire.direction == direction)?;
+        Some(self.network.wire(wire.id).link.config())
+    }
+
+    /// What the numbers of its network stand for.
+    pub fn names(&self) -> Names {
+        let flows = self.flows.iter().map(|flow| (flow.name.clone(), flow.paths.clone()));
+        let cross = self.network.watch().cross.iter().map(|cross| (cross.name().to_owned(), Vec::new()));
+        let mut links = vec![String::new(); self.wires.len()];
+        for wire in &self.wires {
+            links[wire.id.index()] = match wire.direction {
+                "forward" => wire.link.clone(),
+                direction => format!("{}.{direction}", wire.link),
+            };
+        }
+        let outage = |(at, due): &(Instant, Due)| match due {
+            Due::Outage { wire, down, .. } => Some((*at, *wire, *down)),
+            _ => None,
+        };
+        let mut outages: Vec<_> = self.outages.iter().filter_map(outage).collect();
+        outages.sort();
+        Names { origin: self.origin, end: self.end, flows: flows.chain(cross).collect(), links, outages }
+    }
+}
+
+impl Names {
+    /// A flow's name.
+    pub fn flow(&self, flow: FlowId) -> &str {
+        self.flows.get(flow.0 as usize).map_or("", |(name, _)| name)
+    }
+
+    /// The name of a flow's path; empty for background load.
+    pub fn path(&self, flow: FlowId, path: u8) -> &str {
+        let paths = self.flows.get(flow.0 as usize).map(|(_, paths)| paths);
+        paths.and_then(|paths| paths.get(usize::from(path))).map_or("", String::as_str)
+    }
+
+    /// A link's name, with `.reverse` for that direction.
+    pub fn link(&self, wire: WireId) -> &str {
+        self.links.get(wire.index()).map_or("", String::as_str)
+    }
+
+    /// The same names as cells of a line of CSV (RFC 4180).
+    pub(super) fn escaped(mut self) -> Self {
+        let paths = self.flows.iter_mut().flat_map(|(name, paths)| core::iter::once(name).chain(paths));
+        for name in paths.chain(&mut self.links) {
+            if name.contains([',', '"', '\n', '\r']) {
+                *name = format!("\"{}\"", name.replace('"', "\"\""));
+            }
+        }
+        self
+    }
+
+    /// Whether the link is down at `from`, or goes down later in the run.
+    pub(super) fn is_down_after(&self, wire: WireId, from: Instant) -> bool {
+        let of_link = || self.outages.iter().filter(|(at, of, _)| *of == wire && *at <= self.end);
+        let before = of_link().take_while(|(at, ..)| *at <= from).last();
+        before.is_some_and(|(.., down)| *down) || of_link().any(|(at, _, down)| *at > from && *down)
+    }
+}

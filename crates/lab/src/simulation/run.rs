@@ -1,0 +1,234 @@
+//! The run of a simulation, from its start to its end, in the order of what was planned.
+
+use core::ops::ControlFlow;
+use core::time::Duration;
+use std::collections::VecDeque;
+
+use strandcast_proto::time::Instant;
+use strandcast_sim::net::WireId;
+
+use super::{Recorder, Simulation};
+use crate::result::meter::{LinkReading, link_metrics};
+use crate::result::{Frame, Metric, Remark, RunResult, Subject};
+
+/// Simulated time between two looks at [`Control`].
+const CHUNK: Duration = Duration::from_secs(1);
+/// Events between two looks, however little time they take: a scheme may be slow, or ask to be woken for ever.
+const EVENTS: usize = 1 << 16;
+
+/// Whoever waits for a run.
+pub trait Control {
+    /// So much of the run is done, 0 to 1; `Break` ends it without a result.
+    fn progress(&mut self, _done: f64) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
+    /// A point of a time series: seconds since the flows' time 0.
+    fn point(&mut self, _time_s: f64, _subject: &Subject, _metric: &'static str, _value: f64) {}
+}
+
+/// Nobody waits.
+impl Control for () {}
+
+/// What else a run does.
+#[derive(Debug, Default)]
+pub struct RunOptions {
+    /// Step of time series, if any are wanted.
+    pub series: Option<Duration>,
+    /// Whoever writes down every packet.
+    pub recorder: Option<Box<dyn Recorder>>,
+}
+
+/// A direction of a link.
+#[derive(Debug)]
+pub(super) struct WireInfo {
+    pub link: String,
+    pub direction: &'static str,
+    pub id: WireId,
+}
+
+/// Something the scenario has planned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Due {
+    /// Results count from here on.
+    Warm,
+    /// A direction of a link goes down or comes up.
+    Outage { wire: WireId, down: bool, notify: bool },
+    /// A point of all series.
+    Point,
+    /// A look at [`Control`].
+    Look,
+}
+
+/// All that is planned, in order of time. What repeats is planned a step ahead: a long run needs no more memory.
+#[derive(Debug)]
+struct Agenda {
+    once: VecDeque<(Instant, Due)>,
+    look: Instant,
+    point: Option<(Instant, Duration)>,
+}
+
+impl Agenda {
+    fn new(simulation: &Simulation, series: Option<Duration>) -> Self {
+        let mut once = simulation.outages.clone();
+        once.push((simulation.warm, Due::Warm));
+        once.sort();
+        let step = series.filter(|step| !step.is_zero());
+        let point = step.map(|step| (simulation.origin + step, step));
+        Agenda { once: once.into(), look: Instant::ZERO + CHUNK, point }
+    }
+
+    /// The next due up to and including `end`.
+    fn next(&mut self, end: Instant) -> Option<(Instant, Due)> {
+        let once = self.once.front().copied();
+        let point = self.point.map(|(at, _)| (at, Due::Point));
+        let next = once.into_iter().chain(point).chain([(self.look, Due::Look)]).min()?;
+        match next.1 {
+            Due::Look => self.look += CHUNK,
+            Due::Point => self.point = self.point.map(|(at, step)| (at + step, step)),
+            Due::Warm | Due::Outage { .. } => {
+                self.once.pop_front();
+            }
+        }
+        (next.0 <= end).then_some(next)
+    }
+}
+
+impl Simulation {
+    /// Runs to the end; `None` if `control` broke it off.
+    pub fn run(&mut self, options: RunOptions, control: &mut impl Control) -> Option<RunResult> {
+        self.network.watch_mut().recorder = options.recorder;
+        // Only now: what is sent at time 0 is recorded, too.
+        self.network.wake_all();
+        let mut agenda = Agenda::new(self, options.series);
+        while let Some((at, due)) = agenda.next(self.end) {
+            if self.advance(at, control).is_break() {
+                return None;
+            }
+            match due {
+                Due::Warm => self.begin(at),
+                Due::Outage { wire, down, notify } => self.network.set_down(wire, down, notify),
+                Due::Point => self.points(at, control),
+                Due::Look => {
+                    if self.look(at, control).is_break() {
+                        return None;
+                    }
+                }
+            }
+        }
+        let ended = self.advance(self.end, control);
+        ended.is_continue().then(|| self.result())
+    }
+
+    /// Lets everything happen up to and including `at`.
+    fn advance(&mut self, at: Instant, control: &mut impl Control) -> ControlFlow<()> {
+        while !self.network.run_within(at, EVENTS) {
+            self.look(self.network.now(), control)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Tells how far the run is.
+    fn look(&self, now: Instant, control: &mut impl Control) -> ControlFlow<()> {
+        control.progress(now.as_secs_f64() / self.end.as_secs_f64())
+    }
+
+    /// Takes the recorder back.
+    pub fn take_recorder(&mut self) -> Option<Box<dyn Recorder>> {
+        self.network.watch_mut().recorder.take()
+    }
+
+    /// Results count from now on.
+    fn begin(&mut self, now: Instant) {
+        self.counters(now);
+        let network = &self.network;
+        let read = |wire: &WireInfo| LinkReading::of(&network.wire(wire.id).link, now);
+        self.first_stats = self.wires.iter().map(read).collect();
+    }
+
+    /// Tells every meter its transport's counters.
+    fn counters(&mut self, now: Instant) {
+        for (index, flow) in self.flows.iter().enumerate() {
+            let mut told = Vec::new();
+            for agent in [flow.sender, flow.receiver] {
+                let report = &mut |path, name, total| told.push((path, name, total));
+                self.network.any_agent(agent).counters(now, report);
+            }
+            let meter = &mut self.network.watch_mut().flows[index].meter;
+            for (path, name, total) in told {
+                meter.count(now, path, name, total);
+            }
+        }
+    }
+
+    fn points(&mut self, now: Instant, control: &mut impl Control) {
+        let time_s = (now - self.origin).as_secs_f64();
+        for (flow, metered) in self.flows.iter().zip(&self.network.watch().flows) {
+            let subject = Subject::Flow(flow.name.clone());
+            control.point(time_s, &subject, "delivered_bytes", metered.delivered as f64);
+            self.network.any_agent(flow.sender).gauges(now, &mut |path, name, value| {
+                let subject = match path.and_then(|p| flow.paths.get(usize::from(p))) {
+                    Some(path) => Subject::Path { flow: flow.name.clone(), path: path.clone() },
+                    None => subject.clone(),
+                };
+                control.point(time_s, &subject, name, value);
+            });
+            if let Some(bytes) = self.network.any_agent(flow.receiver).receive_buffered() {
+                control.point(time_s, &subject, "receive_buffered_bytes", bytes as f64);
+            }
+        }
+        for wire in &self.wires {
+            let link = &self.network.wire(wire.id).link;
+            let subject = Subject::Link { link: wire.link.clone(), direction: wire.direction.to_owned() };
+            control.point(time_s, &subject, "queue_packets", link.waiting(now) as f64);
+            control.point(time_s, &subject, "served_bytes", link.stats_at(now).served.bytes as f64);
+        }
+    }
+
+    /// What senders' schemes have to say at the end, flows of several instances with one voice.
+    fn remarks(&self) -> Vec<Remark> {
+        let mut all: Vec<Remark> = Vec::new();
+        for flow in &self.flows {
+            let name = flow.name.split_once('#').map_or(&*flow.name, |(base, _)| base);
+            self.network.any_agent(flow.sender).remarks(self.end, &mut |scheme, text| {
+                let remark = Remark { flow: name.into(), scheme: scheme.into(), text: text.into() };
+                if !all.contains(&remark) {
+                    all.push(remark);
+                }
+            });
+        }
+        all
+    }
+
+    /// What became of the frames of flows that carry a video.
+    fn frames(&self) -> Vec<(String, Vec<Frame>)> {
+        let metered = self.flows.iter().zip(&self.network.watch().flows);
+        let frames = metered.map(|(flow, metered)| (flow.name.clone(), metered.meter.frames(self.origin)));
+        frames.filter(|(_, frames)| !frames.is_empty()).collect()
+    }
+
+    fn result(&mut self) -> RunResult {
+        self.counters(self.end);
+        let mut metrics: Vec<Metric> = Vec::new();
+        let watch = self.network.watch();
+        watch.flows.iter().for_each(|flow| flow.meter.metrics(&mut metrics));
+        for (wire, first) in self.wires.iter().zip(&self.first_stats) {
+            let last = LinkReading::of(&self.network.wire(wire.id).link, self.end);
+            link_metrics((&wire.link, wire.direction), first, &last, &mut metrics);
+        }
+        watch.shares.iter().for_each(|shares| shares.metrics(&mut metrics));
+        watch.cross.iter().for_each(|cross| cross.metrics(&mut metrics));
+        let mut result = RunResult {
+            seed: self.seed,
+            scheme: self.scheme.clone(),
+            fingerprint: self.network.fingerprint(),
+            metrics,
+            frames: self.frames(),
+            remarks: self.remarks(),
+            packet_hops: self.network.packet_hops(),
+            simulated: self.end - self.origin,
+        };
+        result.add_aggregates();
+        result
+    }
+}

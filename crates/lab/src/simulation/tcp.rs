@@ -1,0 +1,118 @@
+//! TCP and MPTCP flows, and background load.
+
+use strandcast_proto::catalog::WindowSetup;
+use strandcast_proto::time::Instant;
+use strandcast_sim::flow::{CrossSender, CrossSink, SubflowPlan, TcpReceiver, TcpSender};
+use strandcast_sim::net::{AgentId, FlowId, Network, RouteId};
+use strandcast_sim::tcp::{Config, Sender};
+use strandcast_sim::traffic::{CrossLoad, CrossSource, PacketSize};
+
+use super::endpoints::{Common, MadePath, Maker};
+use super::values::varying;
+use super::{BuildError, Meters};
+use crate::result::meter::{CrossMeter, Window};
+use crate::scenario::{self, Cross, Tcp};
+
+/// Windows of background TCP: NewReno.
+const CROSS_WINDOWS: &str = "reno";
+
+impl Maker<'_> {
+    pub(super) fn tcp(
+        &self,
+        network: &mut Network<Meters>,
+        common: Common<'_>,
+        cc: &str,
+        tcp: &Tcp,
+        multipath: bool,
+    ) -> Result<(AgentId, AgentId), BuildError> {
+        let config = self.tcp_config(tcp, &format!("{}.tcp", common.key), multipath)?;
+        let sender = self.tcp_sender(&config, cc, &format!("{}.cc", common.key))?;
+        let routes =
+            |side: usize| common.paths.iter().map(|path| path.routes[side]).collect::<Vec<RouteId>>();
+        let (out, back) = (routes(0), routes(1));
+        let plan = subflows(&common.paths, common.order(), common.start);
+        let stop = common.flow.stop.map(|_| common.end);
+        let sender = TcpSender::new(sender, common.feed, (common.start, stop), out, plan);
+        let sender = network.add_agent(common.id, sender);
+        Ok((sender, network.add_agent(common.id, TcpReceiver::new(config, back))))
+    }
+
+    fn tcp_config(&self, tcp: &Tcp, key: &str, multipath: bool) -> Result<Config, BuildError> {
+        let config = tcp.config().map_err(|error| BuildError::new(key, &error.to_string()))?;
+        Ok(Config { multipath, ..config })
+    }
+
+    fn tcp_sender(&self, config: &Config, cc: &str, key: &str) -> Result<Sender, BuildError> {
+        let setup = WindowSetup {
+            initial_window_bytes: config.initial_window_bytes(),
+            initial_ssthresh_bytes: config.initial_ssthresh_bytes(),
+        };
+        let windows = self.catalog.congestion(cc, setup);
+        let windows = windows.map_err(|error| BuildError::new(key, &error.to_string()))?;
+        Ok(Sender::new(config.clone(), windows))
+    }
+
+    /// Background load; `id` tells its packets from those of flows.
+    pub(super) fn cross(
+        &self,
+        network: &mut Network<Meters>,
+        name: &str,
+        cross: &Cross,
+        id: FlowId,
+    ) -> Result<CrossMeter, BuildError> {
+        let key = format!("cross.{name}");
+        let seeds = self.seeds.child(&key);
+        let from = self.plan.start(&cross.via, &key)?;
+        let (out, to) = self.plan.wires(&from, &cross.via, &key)?;
+        let back: Vec<String> = cross.via.iter().rev().cloned().collect();
+        let (back, _) = self.plan.wires(&to, &back, &key)?;
+        let rate = out.first().and_then(|wire| self.plan.rate_bps(*wire)).ok_or_else(|| {
+            BuildError::new(
+                &format!("{key}.via"),
+                "its first link has no rate, of which the load could be a share",
+            )
+        })?;
+        let [sender, sink] = network.next_agents();
+        let mut route = |ends, wires: Vec<_>, way: &str| {
+            let overhead = self.overhead(&wires);
+            let label = format!("cross {name} {way}");
+            network.add_route(ends, 0, wires, overhead.map(|most| (most, label.as_str())))
+        };
+        let (out, back) = (route((sender, sink), out, "out"), route((sink, sender), back, "back"));
+        let start = self.origin - cross.lead;
+        let end = self.origin + self.scenario.run.time;
+        let share = varying(&cross.load, seeds.stream("load"), start, &format!("{key}.load"))?;
+        let source = CrossSource::new(&load(cross), Box::new(share), rate, &seeds, start, end);
+        let config = self.tcp_config(&cross.tcp, &format!("{key}.tcp"), false)?;
+        let windows = self.tcp_sender(&config, CROSS_WINDOWS, &format!("{key}.tcp"))?;
+        network.add_agent(id, CrossSender::new(source, windows, out));
+        network.add_agent(id, CrossSink::new(config, back));
+        let window = Window { from: self.origin + self.scenario.run.warmup, to: end };
+        Ok(CrossMeter::new(name.to_owned(), rate, window))
+    }
+}
+
+/// Which subflow joins and leaves when: the primary path first, all at the start unless told otherwise.
+fn subflows(paths: &[MadePath], order: impl Iterator<Item = usize>, start: Instant) -> Vec<SubflowPlan> {
+    let mut plan = Vec::new();
+    for i in order {
+        let path = i as u8;
+        plan.push(SubflowPlan { path, at: paths[i].join.unwrap_or(start).max(start), joins: true });
+        plan.extend(paths[i].leave.map(|at| SubflowPlan { path, at, joins: false }));
+    }
+    plan.sort_by_key(|change| change.at);
+    plan
+}
+
+/// Background load as its source takes it.
+fn load(cross: &Cross) -> CrossLoad {
+    let size = |size: &scenario::PacketSize| PacketSize { bytes: size.bytes, share: size.share };
+    CrossLoad {
+        tcp_share: cross.tcp_share,
+        sizes: cross.sizes.values().map(size).collect(),
+        on: cross.on,
+        off: cross.off,
+        shape: cross.shape,
+        sources: cross.sources,
+    }
+}

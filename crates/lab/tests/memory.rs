@@ -1,0 +1,36 @@
+//! Memory does not grow with simulated time.
+
+mod support;
+
+use core::time::Duration;
+
+use allocation_counter::measure;
+use strandcast_lab::scenario::*;
+use support::*;
+
+/// The most heap that a run of so many hours holds at once.
+fn most_bytes(transport: Transport, hours: u64) -> u64 {
+    let links = [("l1", link("a", "b", 300e3, 0.02, 20)), ("l2", link("a", "b", 300e3, 0.05, 20))];
+    let mut flow = flow(transport, App::Bulk { size: 1400 }, &[&["l1"], &["l2"]]);
+    if let Transport::Tcp { .. } = flow.transport {
+        flow.paths.remove("p1");
+    }
+    let mut scenario = scenario(&links, vec![("x", flow)]);
+    for link in scenario.links.values_mut() {
+        link.forward.loss.insert("u".into(), Loss::Uniform { rate: Number::Constant(0.01) });
+    }
+    scenario.run.time = Duration::from_secs(hours * 3600);
+    let used = measure(|| {
+        run(&scenario, 1);
+    });
+    used.bytes_max
+}
+
+#[test]
+fn ten_hours_take_no_more_memory_than_one() {
+    for transport in [sctp("cmt"), tcp("cubic"), Transport::Mptcp { cc: "lia".into(), tcp: rfc_tcp() }] {
+        let (one, ten) = (most_bytes(transport.clone(), 1), most_bytes(transport.clone(), 10));
+        // A rarer run of losses may make a ring a size larger.
+        assert!(ten < one * 5 / 4 + 65_536, "{transport:?}: {one} bytes in an hour, {ten} in ten");
+    }
+}

@@ -1,0 +1,63 @@
+//! Schemes and windows by name: programs that run any scheme are handed a catalog, and depend on none.
+
+use core::fmt;
+use std::sync::Arc;
+
+use crate::config::TransportConfig;
+use crate::endpoint::SchemeFactory;
+use crate::policy::CongestionControl;
+
+/// Schemes and windows by name.
+pub trait Catalog: Sync {
+    /// The scheme that `spec` names. `defaults` are `key=value` pairs that it takes where it has such a key and `spec`
+    /// does not set it.
+    ///
+    /// # Errors
+    /// What is wrong with the spec.
+    fn scheme(&self, spec: &str, defaults: &str) -> Result<SchemePlan, CatalogError>;
+
+    /// The same for an association whose paths have these names: path n leaves by link n (`PathView::link`).
+    ///
+    /// # Errors
+    /// As [`scheme`](Self::scheme).
+    fn scheme_over(&self, spec: &str, defaults: &str, paths: &[&str]) -> Result<SchemePlan, CatalogError> {
+        let _ = paths;
+        self.scheme(spec, defaults)
+    }
+
+    /// The windows that `spec` names, for a sender of TCP.
+    ///
+    /// # Errors
+    /// What is wrong with the spec.
+    fn congestion(&self, spec: &str, setup: WindowSetup) -> Result<Box<dyn CongestionControl>, CatalogError>;
+}
+
+/// How to make the schemes of an association.
+#[derive(Clone)]
+pub struct SchemePlan {
+    /// Sets what the scheme needs of the transport.
+    pub tune: Arc<dyn Fn(&mut TransportConfig) + Send + Sync>,
+    /// Makes one.
+    pub build: SchemeFactory,
+}
+
+/// How the windows of a flow begin.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct WindowSetup {
+    /// Initial window, at least one segment.
+    pub initial_window_bytes: u64,
+    /// Initial slow-start threshold; `None`: arbitrarily high.
+    pub initial_ssthresh_bytes: Option<u64>,
+}
+
+/// Why a catalog has nothing by that name, in one line.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct CatalogError(String);
+
+impl CatalogError {
+    /// With this line.
+    pub fn new(line: impl fmt::Display) -> Self {
+        CatalogError(line.to_string())
+    }
+}

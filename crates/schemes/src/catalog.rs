@@ -1,0 +1,28 @@
+//! The catalog of all presets and windows.
+
+use std::sync::Arc;
+
+use strandcast_proto::catalog::{Catalog, CatalogError, SchemePlan, WindowSetup};
+use strandcast_proto::policy::CongestionControl;
+
+use crate::congestion::congestion;
+use crate::spec::parse_spec_with;
+
+/// All presets and windows by name.
+#[derive(Clone, Copy, Debug)]
+pub struct Presets;
+
+impl Catalog for Presets {
+    fn scheme(&self, spec: &str, defaults: &str) -> Result<SchemePlan, CatalogError> {
+        let spec = Arc::new(parse_spec_with(spec, defaults).map_err(CatalogError::new)?);
+        let tuned = Arc::clone(&spec);
+        Ok(SchemePlan {
+            tune: Arc::new(move |config| tuned.tune(config)),
+            build: Arc::new(move |seeds| spec.build(seeds)),
+        })
+    }
+
+    fn congestion(&self, spec: &str, setup: WindowSetup) -> Result<Box<dyn CongestionControl>, CatalogError> {
+        congestion(spec, setup).map_err(CatalogError::new)
+    }
+}
