@@ -91,7 +91,7 @@ pub use example::Example;
 
 // ---- congestion/table.rs: one line, at the end of windows! ------------------------------------------------------
 
-    Example = "example": example::ROW,
+    Example = "example": super::example::ROW,
 
 // ---- congestion/tests/mod.rs: one line ---------------------------------------------------------------------------
 
@@ -223,7 +223,7 @@ pub use example::{Example, ExampleConfig};
 
 // ---- shelf.rs: one line, at the end of Schedulers ----------------------------------------------------------------
 
-        Example = "example", example: ExampleConfig;
+        Example = "example", example: schedule::ExampleConfig;
 
 // ---- schedule/tests.rs -------------------------------------------------------------------------------------------
 

@@ -2,28 +2,22 @@
 
 use strandcast_keys::words;
 
-use crate::feedback::rounds::RoundsConfig;
-use crate::feedback::{DelayedAckConfig, RfcFeedbackConfig};
 use crate::part::{FeedbackPart, LossPart, SchedulerPart};
-use crate::recovery::{RafConfig, RfcLossConfig, SfrConfig};
-use crate::schedule::{
-    EarliestArrivalConfig, LossOrderedConfig, LowestRttConfig, PrimaryConfig, ReceiverConfig,
-    RedundantConfig, RoundRobinConfig,
-};
+use crate::{feedback, recovery, schedule};
 
 /// Declares the words of a role, and a struct with the configuration of every part that can play it.
 macro_rules! shelf {
     (
         $(#[$name_meta:meta])* enum $name:ident;
         $(#[$meta:meta])* struct $shelf:ident of $part:ident {
-            $($variant:ident = $word:literal, $field:ident: $config:ident;)+
+            $($variant:ident = $word:literal, $field:ident: $config:path;)+
         }
     ) => {
         words! {
             $(#[$name_meta])*
             pub enum $name {
                 $(
-                    #[doc = concat!("[`", stringify!($config), "`].")]
+                    #[doc = concat!("`", $word, "`.")]
                     $variant = $word,
                 )+
             }
@@ -66,13 +60,13 @@ shelf! {
     enum SchedulerName;
     /// What is set of the schedulers.
     struct Schedulers of SchedulerPart {
-        RoundRobin = "round-robin", round_robin: RoundRobinConfig;
-        LowestRtt = "lowest-rtt", lowest_rtt: LowestRttConfig;
-        Redundant = "redundant", redundant: RedundantConfig;
-        Primary = "primary", primary: PrimaryConfig;
-        LossOrder = "loss-order", loss_order: LossOrderedConfig;
-        Receiver = "receiver", receiver: ReceiverConfig;
-        EarliestArrival = "earliest-arrival", earliest_arrival: EarliestArrivalConfig;
+        RoundRobin = "round-robin", round_robin: schedule::RoundRobinConfig;
+        LowestRtt = "lowest-rtt", lowest_rtt: schedule::LowestRttConfig;
+        Redundant = "redundant", redundant: schedule::RedundantConfig;
+        Primary = "primary", primary: schedule::PrimaryConfig;
+        LossOrder = "loss-order", loss_order: schedule::LossOrderedConfig;
+        Receiver = "receiver", receiver: schedule::ReceiverConfig;
+        EarliestArrival = "earliest-arrival", earliest_arrival: schedule::EarliestArrivalConfig;
     }
 }
 
@@ -81,9 +75,9 @@ shelf! {
     enum LossName;
     /// What is set of the loss policies.
     struct Losses of LossPart {
-        Sfr = "sfr", sfr: SfrConfig;
-        Rfc = "rfc", rfc: RfcLossConfig;
-        Raf = "raf", raf: RafConfig;
+        Sfr = "sfr", sfr: recovery::SfrConfig;
+        Rfc = "rfc", rfc: recovery::RfcLossConfig;
+        Raf = "raf", raf: recovery::RafConfig;
     }
 }
 
@@ -92,8 +86,8 @@ shelf! {
     enum FeedbackName;
     /// What is set of the feedback policies.
     struct Feedbacks of FeedbackPart {
-        Dac = "dac", dac: DelayedAckConfig;
-        Rfc = "rfc", rfc: RfcFeedbackConfig;
-        Rounds = "rounds", rounds: RoundsConfig;
+        Dac = "dac", dac: feedback::DelayedAckConfig;
+        Rfc = "rfc", rfc: feedback::RfcFeedbackConfig;
+        Rounds = "rounds", rounds: feedback::rounds::RoundsConfig;
     }
 }

@@ -3,9 +3,9 @@
 
 use strandcast_keys::{Key, Keyed as _, words};
 
+use super::SctpConfig;
 use super::flow::{FlowConfig, WindowSetup};
 use super::window::{Row, Windows};
-use super::{SctpConfig, balia, cubic, lia, queue_aware, receiver_rate, reno, rfc};
 use crate::error::SpecError;
 use crate::pairs::{pairs, split};
 use crate::part::{Estimators, Others};
@@ -42,13 +42,13 @@ macro_rules! windows {
 
 // The first is what SCTP presets have unless they say otherwise.
 windows! {
-    Rfc = "rfc": rfc::ROW,
-    Lia = "lia": lia::ROW,
-    Reno = "reno": reno::ROW,
-    Cubic = "cubic": cubic::ROW,
-    ReceiverRate = "receiver-rate": receiver_rate::ROW,
-    QueueAware = "queue-aware": queue_aware::ROW,
-    Balia = "balia": balia::ROW,
+    Rfc = "rfc": super::rfc::ROW,
+    Lia = "lia": super::lia::ROW,
+    Reno = "reno": super::reno::ROW,
+    Cubic = "cubic": super::cubic::ROW,
+    ReceiverRate = "receiver-rate": super::receiver_rate::ROW,
+    QueueAware = "queue-aware": super::queue_aware::ROW,
+    Balia = "balia": super::balia::ROW,
 }
 
 impl Cc {
