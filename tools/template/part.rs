@@ -25,21 +25,36 @@
 //! - paths that do not count ([`Coupled`]) are not in n and grow as Reno's;
 //! - g is the same on all paths (`gain`, of TCP and MPTCP flows).
 
+use strandcast_keys::keys;
 use strandcast_proto::policy::{PathId, View};
-use strandcast_proto::rfc::{Avoidance, Progress};
+use strandcast_proto::rfc::{Aimd, Avoidance, Progress};
 
 use super::coupled::Coupled;
+use super::window::{FlowWindow, Row, Sctp, Windows};
+use super::{TcpConfig, TcpWindows};
 
-/// The increase of the paper.
-#[derive(Copy, Clone, PartialEq, Debug)]
-pub struct Example {
-    /// g of eq. 1.
-    pub gain: f64,
+/// Its row in the table. SCTP presets build a window from a `WindowConfig` alone, without keys of its own.
+pub(super) const ROW: Row = Row {
+    paper: "Author et al., year",
+    summary: "increases weighted by the number of paths, together those of one TCP",
+    sctp: Sctp::new(|config| Box::new(Aimd::new(config, Example::default()))),
+    tcp: Ok(|_| Box::new(Example::default())),
+    // Without keys: tcp: Ok(|_| plain(|config| Box::new(TcpWindows::new(config, Example)))),
+    // Or: tcp: Err("it needs what only a scheme measures"),
+};
+
+keys! {
+    /// The increase of the paper; its keys are those of TCP and MPTCP flows.
+    #[derive(Copy)]
+    pub struct Example {
+        /// all windows together, as a multiple of one TCP (g of eq. 1)
+        gain: f64 [0.01, 10.0] = 1.0,
+    }
 }
 
-impl Default for Example {
-    fn default() -> Self {
-        Example { gain: 1.0 }
+impl FlowWindow for Example {
+    fn build(&self, config: TcpConfig) -> Windows {
+        Box::new(TcpWindows::new(config, *self))
     }
 }
 
@@ -74,22 +89,9 @@ mod example;
 
 pub use example::Example;
 
-// ---- congestion/table.rs: the registration, at the end of ALL; keys only if it has any of its own ----------------
-// `keys` are those of TCP and MPTCP flows. SCTP presets build a window from a `WindowConfig` alone, without keys of its own.
+// ---- congestion/table.rs: one line, at the end of windows! ------------------------------------------------------
 
-const EXAMPLE_KEYS: &[Key] =
-    &[Key::decimal("gain", (0.01, 10.0, ""), "1", "all windows together, as a multiple of one TCP")];
-
-    Congestion {
-        name: "example",
-        paper: "Author et al., year",
-        summary: "increases weighted by the number of paths, together those of one TCP",
-        keys: EXAMPLE_KEYS,
-        defaults: &[],
-        sctp: |config| Box::new(Aimd::new(config, Example::default())),
-        tcp: Ok(|params, config| Box::new(TcpWindows::new(config, Example { gain: params.decimal("gain") }))),
-        // Or: tcp: Err("it needs what only a scheme measures"),
-    },
+    Example = "example": super::example::ROW,
 
 // ---- congestion/tests/mod.rs: one line ---------------------------------------------------------------------------
 
@@ -165,11 +167,34 @@ fn a_loss_leaves_one_half() {
 //!
 //! `ASSUMED`: fullness is compared after the next chunk; ties go to the lower path.
 
+use strandcast_keys::keys;
 use strandcast_proto::policy::{Assignment, Backlog, PathView, Policy, Scheduler, View};
 
+use crate::part::SchedulerPart;
+
+keys! {
+    /// The keys of [`Example`].
+    pub struct ExampleConfig {
+        /// packets of one decision
+        run: u32 [1, 64, "packets"] = 1,
+    }
+}
+
+impl SchedulerPart for ExampleConfig {
+    fn build(&self) -> Box<dyn Scheduler> {
+        Box::new(Example { run: self.run })
+    }
+
+    // Where it needs them: `estimators` that it reads, `paths` that it uses, and `refuses`, one line about parts that it
+    // does not go with.
+}
+
 /// The usable path with room whose window is the least full.
-#[derive(Copy, Clone, Debug, Default)]
-pub struct Example;
+#[derive(Copy, Clone, Debug)]
+pub struct Example {
+    /// Packets of one decision.
+    pub run: u32,
+}
 
 impl Example {
     /// Share of the window that is in use with `len` bytes more, in thousandths.
@@ -186,7 +211,7 @@ impl Scheduler for Example {
         // Unmeasured values are `None`. `None` from here holds everything until the next signal.
         let with_room = view.usable_paths().filter(|p| p.has_room());
         let path = with_room.min_by_key(|p| (Example::fullness(p, backlog.next_len), p.id))?;
-        Some(Assignment::on(path.id, 1))
+        Some(Assignment::on(path.id, self.run))
     }
 }
 
@@ -194,23 +219,18 @@ impl Scheduler for Example {
 
 mod example;
 
-pub use example::Example;
+pub use example::{Example, ExampleConfig};
 
-// ---- preset/combine.rs: the registration -------------------------------------------------------------------------
-// In KEYS, key `scheduler`: the word "example" at the end of its list. In `scheduler()`:
+// ---- shelf.rs: one line, at the end of Schedulers ----------------------------------------------------------------
 
-        "example" => Box::new(Example),
-
-// A key of its own goes into KEYS and names its part; `conflict()` refuses what cannot work with it, in one line:
-
-    Key::number("run", (1, 64, "packets"), "1", "packets of one decision (scheduler=example)"),
+        Example = "example", example: schedule::ExampleConfig;
 
 // ---- schedule/tests.rs -------------------------------------------------------------------------------------------
 
 /// Windows of 4, 2 and 3 packets: shares after the next packet, by hand.
 #[test]
 fn example_keeps_windows_equally_full() {
-    let order: Vec<u8> = fill(&mut Example, &mut picture()).concat();
+    let order: Vec<u8> = fill(&mut Example { run: 1 }, &mut picture()).concat();
     assert_eq!(order, [0, 2, 0, 1, 2, 0, 0, 1, 2]);
 }
 
@@ -233,8 +253,10 @@ fn example_keeps_windows_equally_full() {
 //!
 //! `ASSUMED`: loss detection and acknowledgement are those of `cmt`.
 
-use crate::preset::combine;
-use crate::registry::Preset;
+use crate::congestion::Cc;
+use crate::preset::combine::Combination;
+use crate::scheme::Preset;
+use crate::shelf::SchedulerName;
 
 /// What the paper calls it.
 pub const PRESET: Preset = Preset {
@@ -247,10 +269,11 @@ pub const PRESET: Preset = Preset {
         ("loss", "split fast retransmit (SFR), resent on the path with the largest window"),
         ("feedback", "acks delayed across gaps (DAC)"),
     ],
-    keys: combine::KEYS,
-    defaults: &[("scheduler", "example"), ("cc", "example")],
-    build: |params, seeds| combine::build("example", params, seeds),
-    tune: combine::tune,
+    settings: || {
+        Combination::default().with(|parts| {
+            (parts.roles.scheduler, parts.roles.cc) = (SchedulerName::Example, Cc::Example);
+        })
+    },
 };
 
 // ---- preset/mod.rs: one line -------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ use crate::args::SchemesArgs;
 use crate::error::CliError;
 use crate::print;
 use serde_json::{Value, json};
-use strandcast_schemes::{Key, Preset, lookup, presets};
+use strandcast_schemes::{Listed, Preset, lookup, presets};
 
 /// Columns of a line.
 const WIDTH: usize = 110;
@@ -44,11 +44,11 @@ fn describe(preset: &Preset) -> String {
     for (role, part) in preset.parts {
         put(&mut text, &format!("  {role}: "), 4, part);
     }
-    let keys: Vec<_> =
-        preset.keys.iter().map(|key| (format!("{}={}", key.name, preset.default_of(key)), key)).collect();
+    let keys = preset.keys();
+    let keys: Vec<_> = keys.iter().map(|key| (format!("{}={}", key.name, key.default), key)).collect();
     let widest = keys.iter().map(|(word, _)| word.chars().count()).max().unwrap_or(0);
     for (word, key) in keys {
-        let meaning = format!("{} ({})", key.summary, key.values.describe());
+        let meaning = format!("{} ({})", key.summary(), key.values.describe());
         put(&mut text, &format!("    {word:<widest$}  "), widest + 6, &meaning);
     }
     text
@@ -76,17 +76,17 @@ fn put(text: &mut String, head: &str, indent: usize, words: &str) {
 }
 
 fn as_json(preset: &Preset) -> Value {
-    let key = |key: &Key| {
+    let key = |key: &Listed| {
         json!({
-            "name": key.name, "default": preset.default_of(key), "values": key.values.describe(),
-            "summary": key.summary,
+            "name": key.name, "default": key.default, "values": key.values.describe(),
+            "summary": key.summary(),
         })
     };
     let parts: serde_json::Map<String, Value> =
         preset.parts.iter().map(|(role, part)| ((*role).to_owned(), json!(part))).collect();
     json!({
         "name": preset.name, "paper": preset.paper, "summary": preset.summary, "parts": parts,
-        "parameters": preset.keys.iter().map(key).collect::<Vec<_>>(),
+        "parameters": preset.keys().iter().map(key).collect::<Vec<_>>(),
     })
 }
 
@@ -100,8 +100,8 @@ mod tests {
             let text = describe(preset);
             let too_wide = text.lines().find(|line| line.chars().count() > WIDTH);
             assert_eq!(too_wide, None, "{}", preset.name);
-            for key in preset.keys {
-                let word = format!("    {}={}  ", key.name, preset.default_of(key));
+            for key in preset.keys() {
+                let word = format!("    {}={}  ", key.name, key.default);
                 assert!(text.lines().any(|line| line.starts_with(word.trim_end())), "{word}");
             }
         }

@@ -4,8 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use strandcast_keys::Values;
+
 use crate::congestion::congestions;
-use crate::registry::{Preset, Values, lookup, presets};
+use crate::registry::{lookup, presets};
+use crate::scheme::{Listed, Preset, Settings};
 use crate::spec::parse_spec;
 
 /// The keys whose words are parts.
@@ -23,7 +26,7 @@ const BASE: &str = "cmt";
 /// If `part` is none of [`PARTS`].
 pub fn words(part: &str) -> &'static [&'static str] {
     let base = lookup(BASE).expect("the registry has it");
-    match base.keys.iter().find(|k| k.name == part).map(|k| k.values) {
+    match (base.settings)().roles().iter().find(|k| k.name == part).map(|k| k.values) {
         Some(Values::OneOf(words)) => words,
         other => panic!("{part}: {other:?}"),
     }
@@ -68,9 +71,31 @@ pub fn allowed() -> BTreeSet<[(usize, &'static str); 2]> {
     allowed
 }
 
+/// The preset with `value` for `key`, and with as few other parts as it takes to have this key.
+///
+/// # Panics
+/// If `key` is not one of the preset's.
+pub fn with_key(preset: &Preset, key: &Listed, value: &str) -> String {
+    let own = (preset.settings)();
+    let mut specs: Vec<Vec<String>> = combinations().iter().map(|c| changes(&*own, c)).collect();
+    specs.sort_by_key(Vec::len);
+    let has = |spec: &String| parse_spec(spec).is_ok_and(|spec| spec.keys().contains(&key.name));
+    let specs =
+        specs.iter().map(|changes| [preset.name].into_iter().chain(changes.iter().map(String::as_str)));
+    let found = specs.map(|words| words.collect::<Vec<_>>().join(",")).find(has);
+    format!("{},{}={value}", found.expect("some parts have each of a preset's keys"), key.name)
+}
+
+/// What makes the parts of `own` those of `combination`; nothing where parts cannot be chosen.
+fn changes(own: &dyn Settings, combination: &Combination) -> Vec<String> {
+    let differs = |(part, word): &(&&str, &&str)| own.get(part).is_some_and(|chosen| chosen != **word);
+    let changed = PARTS.iter().zip(combination).filter(differs);
+    changed.map(|(part, word)| format!("{part}={word}")).collect()
+}
+
 /// Whether all of the preset's parts can be exchanged.
 pub fn made_of_parts(preset: &Preset) -> bool {
-    PARTS.iter().all(|part| preset.keys.iter().any(|k| k.name == *part))
+    !(preset.settings)().roles().is_empty()
 }
 
 /// What `docs/schemes/combinations.md` says between its marks.

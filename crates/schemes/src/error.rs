@@ -1,5 +1,7 @@
 //! What can be wrong with a scheme's name or its keys.
 
+use strandcast_keys::{BadValue, nearest};
+
 /// What is wrong with a spec, in one line.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -46,18 +48,21 @@ pub enum SpecError {
         /// All keys.
         known: String,
     },
-    /// The key can't have this value.
-    #[error("{key} can't be '{value}'{}; it can be {expected}", did_you_mean(suggestion))]
-    BadValue {
+    /// The key belongs to parts that the scheme does not have.
+    #[error("{key} is a key of {parts}; scheme {scheme} has {chosen}")]
+    UnusedKey {
         /// The key.
         key: &'static str,
-        /// As given.
-        value: String,
-        /// A value that looks like it.
-        suggestion: Option<&'static str>,
-        /// What is possible.
-        expected: String,
+        /// The parts that have it.
+        parts: String,
+        /// The scheme's name.
+        scheme: &'static str,
+        /// What the scheme has in their place.
+        chosen: String,
     },
+    /// The key can't have this value.
+    #[error(transparent)]
+    BadValue(#[from] BadValue),
     /// Something between commas is not `key=value`.
     #[error("'{word}' is not key=value, as in {example}")]
     NotKeyValue {
@@ -71,7 +76,7 @@ pub enum SpecError {
     Conflict(&'static str),
     /// A key was given twice.
     #[error("{0} is given twice")]
-    Twice(&'static str),
+    Twice(String),
 }
 
 fn did_you_mean(suggestion: &Option<&'static str>) -> String {
@@ -88,6 +93,17 @@ impl SpecError {
         let suggestion = nearest(name, known.clone());
         SpecError::UnknownCongestion { name: name.into(), suggestion, known: join(known) }
     }
+
+    /// `known` are the keys of `scheme`; `near` are those that may be meant.
+    pub(crate) fn unknown_key(
+        scheme: &'static str,
+        key: &str,
+        known: &[&'static str],
+        near: &[&'static str],
+    ) -> Self {
+        let suggestion = nearest(key, near.iter().copied());
+        SpecError::UnknownKey { scheme, key: key.into(), suggestion, known: known.join(", ") }
+    }
 }
 
 impl SpecError {
@@ -102,49 +118,4 @@ impl SpecError {
 
 pub(crate) fn join(names: impl Iterator<Item = &'static str>) -> String {
     names.collect::<Vec<_>>().join(", ")
-}
-
-/// The name that is least different from `word`, if it is near enough to be meant: up to a third of the letters.
-pub(crate) fn nearest(word: &str, names: impl Iterator<Item = &'static str>) -> Option<&'static str> {
-    let word = word.to_lowercase();
-    let scored = names.map(|n| (distance(&word, n), n));
-    let near = |(d, n): &(usize, &str)| *d <= n.len().max(word.len()).div_ceil(3);
-    scored.filter(near).min().map(|(_, n)| n)
-}
-
-/// Edits between two words: insert, delete, replace, or swap two neighbours (restricted Damerau-Levenshtein).
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
-    for i in 1..=a.len() {
-        let mut row = vec![i; b.len() + 1];
-        for j in 1..=b.len() {
-            let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            row[j] = replaced.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                row[j] = row[j].min(rows[i - 2][j - 2] + 1);
-            }
-        }
-        rows.push(row);
-    }
-    rows[a.len()][b.len()]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn edits_are_counted() {
-        for (a, b, edits) in [
-            ("", "", 0),
-            ("lia", "lia", 0),
-            ("lai", "lia", 1),
-            ("redundent", "redundant", 1),
-            ("cm", "cmt", 1),
-            ("kitten", "sitting", 3),
-        ] {
-            assert_eq!(distance(a, b), edits, "{a} {b}");
-        }
-    }
 }

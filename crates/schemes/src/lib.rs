@@ -10,17 +10,23 @@ pub mod congestion;
 mod error;
 pub mod estimate;
 pub mod feedback;
+mod pairs;
+mod part;
 pub mod preset;
 pub mod recovery;
 mod registry;
 pub mod schedule;
+mod scheme;
+mod shelf;
 mod spec;
 
 pub use catalog::Presets;
 pub use congestion::{WindowSetup, congestion, congestions};
 pub use error::SpecError;
-pub use registry::{Key, Params, Preset, Values, lookup, presets};
+pub use registry::{lookup, presets};
+pub use scheme::{Listed, PartName, Preset, Settings};
 pub use spec::{Spec, parse_spec, parse_spec_with};
+pub use strandcast_keys::{BadValue, Key, Keyed, Values, keys, words};
 
 /// The guide's example is compiled and run with the documentation tests.
 #[cfg(doctest)]

@@ -6,28 +6,39 @@ use strandcast_proto::config::TransportConfig;
 use strandcast_proto::policy::Scheme;
 use strandcast_proto::seeds::Seeds;
 
-use crate::error::{SpecError, join, nearest};
-use crate::preset;
-use crate::registry::{Key, Params, Preset, Value, lookup};
+use crate::error::SpecError;
+use crate::pairs::{pairs, split};
+use crate::registry::lookup;
+use crate::scheme::{Preset, Settings};
 
 /// A preset with its parameters: enough to build the scheme of any number of associations.
 #[derive(Clone, Debug)]
 pub struct Spec {
     /// Which preset.
     pub preset: &'static Preset,
-    /// A value for each of its keys.
-    pub params: Params,
+    /// What is set of it.
+    settings: Box<dyn Settings>,
 }
 
 impl Spec {
     /// A scheme for one association; its random draws come from `seeds`.
     pub fn build(&self, seeds: &Seeds) -> Box<dyn Scheme> {
-        (self.preset.build)(&self.params, seeds)
+        self.settings.build(self.preset.name, seeds)
     }
 
     /// Sets what the scheme needs of the transport.
     pub fn tune(&self, config: &mut TransportConfig) {
-        (self.preset.tune)(&self.params, config);
+        self.settings.tune(config);
+    }
+
+    /// The value of `key`, as a spec writes it; `None` if the parts of the scheme have no such key.
+    pub fn value(&self, key: &str) -> Option<String> {
+        self.settings.get(key)
+    }
+
+    /// The keys that the parts of the scheme have.
+    pub fn keys(&self) -> Vec<&'static str> {
+        self.settings.keys().iter().map(|key| key.name).collect()
     }
 }
 
@@ -35,25 +46,22 @@ impl Spec {
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.preset.name)?;
-        let defaults = self.preset.params();
-        for key in self.preset.keys {
-            let value = self.params.values[key.name];
-            if value != defaults.values[key.name] {
-                write!(f, ",{}={value}", key.name)?;
+        let own = (self.preset.settings)();
+        let mut defaults = own.boxed();
+        let roles = self.settings.roles();
+        for role in &roles {
+            let chosen = self.settings.get(role.name).unwrap_or_default();
+            defaults.set(role.name, &chosen).expect("it is the value of the same key");
+        }
+        for key in self.settings.keys() {
+            let chooses = roles.iter().any(|role| role.name == key.name);
+            let default = if chooses { own.get(key.name) } else { defaults.get(key.name) };
+            match self.settings.get(key.name) {
+                Some(value) if default.as_ref() != Some(&value) => write!(f, ",{}={value}", key.name)?,
+                _ => {}
             }
         }
         Ok(())
-    }
-}
-
-impl fmt::Display for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Value::Word(w) => f.write_str(w),
-            Value::Switch(on) => f.write_str(if *on { "on" } else { "off" }),
-            Value::Number(n) => n.fmt(f),
-            Value::Decimal(n) => n.fmt(f),
-        }
     }
 }
 
@@ -62,77 +70,60 @@ impl fmt::Display for Value {
 /// # Errors
 /// [`SpecError`], which says in one line what is possible instead.
 pub fn parse_spec(spec: &str) -> Result<Spec, SpecError> {
-    let (name, rest) = split(spec);
-    let preset = lookup(name)?;
-    let mut params = preset.params();
-    set(&mut params, preset.name, preset.keys, rest, "cmt,rtx=same")?;
-    if let Some(why) = preset::combine::conflict(&params) {
-        return Err(SpecError::Conflict(why));
-    }
-    Ok(Spec { preset, params })
+    parse_spec_with(spec, "")
 }
 
-/// The same, after those of `defaults` (`key=value` between commas) that the preset has a key for and `spec` does not
-/// set: a profile's constants, some of which only some presets know.
+/// The same, after those of `defaults` (`key=value` between commas) that the scheme has a key for and `spec` does not
+/// set: a profile's constants, some of which only some schemes know.
 ///
 /// # Errors
 /// As [`parse_spec`].
 pub fn parse_spec_with(spec: &str, defaults: &str) -> Result<Spec, SpecError> {
     let (name, own) = split(spec);
     let preset = lookup(name)?;
-    let key = |word: &str| word.split_once('=').map_or(word, |(key, _)| key).trim().to_owned();
-    let set: Vec<String> = own.into_iter().flat_map(|own| own.split(',')).map(key).collect();
-    let applies = |word: &&str| {
-        let key = key(word);
-        preset.keys.iter().any(|k| k.name == key) && !set.contains(&key)
-    };
-    let words = core::iter::once(name).chain(defaults.split(',').filter(applies)).chain(own);
-    parse_spec(&words.collect::<Vec<_>>().join(","))
-}
-
-/// The name, and what is set, if anything.
-pub(crate) fn split(spec: &str) -> (&str, Option<&str>) {
-    spec.split_once(',').map_or((spec.trim(), None), |(name, rest)| (name.trim(), Some(rest)))
-}
-
-/// Sets what `words` says (`key=value` between commas) on the `params` of `scheme`.
-pub(crate) fn set(
-    params: &mut Params,
-    scheme: &'static str,
-    keys: &[Key],
-    words: Option<&str>,
-    example: &'static str,
-) -> Result<(), SpecError> {
-    let mut given = Vec::new();
-    for word in words.into_iter().flat_map(|w| w.split(',')).map(str::trim) {
-        let not_key_value = || SpecError::NotKeyValue { word: word.into(), example };
-        let (name, text) = word.split_once('=').ok_or_else(not_key_value)?;
-        let (name, text) = (name.trim(), text.trim());
-        let key = keys.iter().find(|k| k.name == name).ok_or_else(|| {
-            let names = keys.iter().map(|k| k.name);
-            SpecError::UnknownKey {
-                scheme,
-                key: name.into(),
-                suggestion: nearest(name, names.clone()),
-                known: join(names),
-            }
-        })?;
-        if given.contains(&key.name) {
-            return Err(SpecError::Twice(key.name));
-        }
-        given.push(key.name);
-        let value = key.values.parse(text).ok_or_else(|| SpecError::BadValue {
-            key: key.name,
-            value: text.into(),
-            suggestion: match key.values {
-                crate::Values::OneOf(words) => nearest(text, words.iter().copied()),
-                _ => None,
-            },
-            expected: key.values.describe(),
-        })?;
-        params.values.insert(key.name, value);
+    let own = pairs(own, EXAMPLE)?;
+    let mut defaults = pairs(Some(defaults).filter(|d| !d.is_empty()), EXAMPLE)?;
+    defaults.retain(|(key, _)| own.iter().all(|(set, _)| set != key));
+    let mut settings = (preset.settings)();
+    let roles = settings.roles();
+    let chooses = |(key, _): &&(&str, &str)| roles.iter().any(|role| role.name == *key);
+    for (key, text) in defaults.iter().chain(&own).filter(chooses) {
+        settings.set(key, text)?;
     }
-    Ok(())
+    if let Some(why) = settings.conflict() {
+        return Err(SpecError::Conflict(why));
+    }
+    for (key, text) in defaults.iter().filter(|pair| !chooses(pair)) {
+        settings.set(key, text)?;
+    }
+    for (key, text) in own.iter().filter(|pair| !chooses(pair)) {
+        if !settings.set(key, text)? {
+            return Err(refusal(preset, &*settings, key));
+        }
+    }
+    Ok(Spec { preset, settings })
+}
+
+/// For those who write something that is no key and value.
+const EXAMPLE: &str = "cmt,rtx=same";
+
+/// Why `settings` have no `key`.
+fn refusal(preset: &Preset, settings: &dyn Settings, key: &str) -> SpecError {
+    let all = settings.listed();
+    let Some(found) = all.iter().find(|listed| listed.name == key) else {
+        let known: Vec<_> = settings.keys().iter().map(|key| key.name).collect();
+        let near: Vec<_> = all.iter().map(|listed| listed.name).collect();
+        return SpecError::unknown_key(preset.name, key, &known, &near);
+    };
+    let mut roles: Vec<&str> = found.parts().map(|(role, _)| role).collect();
+    roles.dedup();
+    let chosen = roles.iter().map(|role| format!("{role}={}", settings.get(role).unwrap_or_default()));
+    SpecError::UnusedKey {
+        key: found.name,
+        parts: found.parts().map(|(role, word)| format!("{role}={word}")).collect::<Vec<_>>().join(" and "),
+        scheme: preset.name,
+        chosen: chosen.collect::<Vec<_>>().join(", "),
+    }
 }
 
 #[cfg(test)]
@@ -163,7 +154,7 @@ mod tests {
     fn a_name_alone_gives_the_defaults() {
         let spec = parse_spec("cmt").expect("cmt exists");
         assert_eq!(spec.preset.name, "cmt");
-        assert_eq!((spec.params.word("rtx"), spec.params.switch("pf")), ("cwnd", true));
+        assert_eq!((spec.value("rtx").as_deref(), spec.value("pf").as_deref()), (Some("cwnd"), Some("on")));
         assert_eq!(spec.to_string(), "cmt");
     }
 
@@ -171,11 +162,13 @@ mod tests {
     fn what_is_set_is_kept_and_printed() {
         let spec =
             parse_spec("cmt, rtx = ssthresh ,dac=off,half-floor=2,pf=on").expect("all are keys of cmt");
-        assert_eq!(spec.params.word("rtx"), "ssthresh");
-        assert!(!spec.params.switch("dac"));
-        assert_eq!(spec.params.number("half-floor"), 2);
+        let value = |key: &str| spec.value(key).expect(key);
+        assert_eq!(
+            (value("rtx"), value("dac"), value("half-floor")),
+            ("ssthresh".into(), "off".into(), "2".into())
+        );
         assert_eq!(spec.to_string(), "cmt,rtx=ssthresh,dac=off,half-floor=2");
-        assert_eq!(parse_spec(&spec.to_string()).expect("it was printed").params, spec.params);
+        assert_eq!(parse_spec(&spec.to_string()).expect("it was printed").to_string(), spec.to_string());
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub fn split(list: &str) -> Result<Vec<String>, String> {
 /// Whether `word` is a parameter of the scheme that `spec` names, and no scheme itself.
 fn is_key_of(word: &str, spec: &str) -> bool {
     let name = spec.split(',').next().unwrap_or(spec);
-    let has_key = |preset: &Preset| preset.keys.iter().any(|key| key.name == word);
+    let has_key = |preset: &Preset| preset.keys().iter().any(|key| key.name == word);
     lookup(word).is_err() && lookup(name).is_ok_and(has_key)
 }
 

@@ -353,9 +353,7 @@ impl Wire {
 
 /// Whether a scheme has a scheduler that uses the primary path and no other. What is no preset may use all.
 fn primary_only(scheme: &str) -> bool {
-    let Ok(spec) = parse_spec(scheme) else { return false };
-    let has = spec.preset.keys.iter().any(|key| key.name == "scheduler");
-    has && spec.params.word("scheduler") == "primary"
+    parse_spec(scheme).is_ok_and(|spec| spec.value("scheduler").as_deref() == Some("primary"))
 }
 
 /// What an application offers, bit/s; what it has in all; bytes of its messages.

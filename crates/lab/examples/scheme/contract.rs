@@ -42,12 +42,10 @@ pub fn combinations(subject: &Subject) -> Result<String, String> {
                 specs.extend(words(part).iter().map(|word| format!("{spec},{part}={word}")));
             }
         } else {
-            let keys = parsed.preset.keys.iter().filter(|key| !given(key.name));
-            specs.extend(
-                keys.flat_map(|key| {
-                    values(key.values).into_iter().map(|v| format!("{spec},{}={v}", key.name))
-                }),
-            );
+            let keys = parsed.preset.keys().into_iter().filter(|key| !given(key.name));
+            specs.extend(keys.flat_map(|key| {
+                values(key.values).into_iter().map(move |v| format!("{spec},{}={v}", key.name))
+            }));
         }
     }
     let all = specs.len();

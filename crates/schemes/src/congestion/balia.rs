@@ -16,9 +16,19 @@
 //! Reno's, too; a timeout leaves one segment, as in TCP, and α counts for the threshold then.
 
 use strandcast_proto::policy::{PathId, View};
-use strandcast_proto::rfc::{Avoidance, CongestionEvent, Progress};
+use strandcast_proto::rfc::{Aimd, Avoidance, CongestionEvent, Progress};
 
+use super::TcpWindows;
 use super::coupled::Coupled;
+use super::window::{Row, Sctp, plain};
+
+/// Its row in the table.
+pub(super) const ROW: Row = Row {
+    paper: "draft-walid-mptcp-congestion-control-04",
+    summary: "increases and decreases coupled over all paths, between friendliness and responsiveness",
+    sctp: Sctp::new(|config| Box::new(Aimd::new(config, Balia))),
+    tcp: Ok(|_| plain(|config| Box::new(TcpWindows::new(config, Balia)))),
+};
 
 /// The most halves of a window that a loss takes.
 const MOST_HALVES: f64 = 1.5;

@@ -16,25 +16,44 @@
 //! `ASSUMED`: the step of §4.4 is taken for each segment that an ACK covers, as §4.3 does, so that delayed ACKs leave the
 //! curve as it is (`count=ack`: for each ACK). Spurious events (§4.9) are not undone: no signal tells of them.
 
+use strandcast_keys::keys;
 use strandcast_proto::policy::{LossTrigger, PathId};
 use strandcast_proto::rfc::{Avoidance, CongestionEvent, PerPath, Progress};
 
-/// What can be set.
-#[derive(Copy, Clone, PartialEq, Debug)]
-pub struct CubicConfig {
-    /// β: share of the window that is left after a loss.
-    pub beta: f64,
-    /// C, segments/s³.
-    pub c: f64,
-    /// Release capacity to newcomers: W_max is lowered when a loss comes before the old W_max was reached (§4.7).
-    pub fast_convergence: bool,
-    /// Never slower than Reno would be (§4.3).
-    pub friendly: bool,
+use super::window::{FlowWindow, Row, Sctp, Windows};
+use super::{Counting, TcpConfig, TcpWindows};
+
+/// Its row in the table.
+pub(super) const ROW: Row = Row {
+    paper: "RFC 9438",
+    summary: "a cubic function of the time since the last loss; a window a path",
+    sctp: Sctp::new(|config| {
+        Box::new(TcpWindows::new(config.into(), Cubic::per_path(CubicConfig::default())))
+    }),
+    tcp: Ok(|flow| {
+        flow.counting = Counting::Bytes;
+        Box::new(CubicConfig::default())
+    }),
+};
+
+keys! {
+    /// What can be set on TCP and MPTCP flows.
+    #[derive(Copy)]
+    pub struct CubicConfig {
+        /// share of the window that is left after a loss
+        beta: f64 [0.1, 0.99] = 0.7,
+        /// how fast the window follows the cubic curve
+        c: f64 [0.001, 100.0, "segments/s³"] = 0.4,
+        /// leave capacity to newcomers (RFC 9438 §4.7)
+        fast_convergence: bool = true,
+        /// never slower than Reno would be (RFC 9438 §4.3)
+        friendly: bool = true,
+    }
 }
 
-impl Default for CubicConfig {
-    fn default() -> Self {
-        CubicConfig { beta: 0.7, c: 0.4, fast_convergence: true, friendly: true }
+impl FlowWindow for CubicConfig {
+    fn build(&self, config: TcpConfig) -> Windows {
+        Box::new(TcpWindows::new(config, Cubic::per_path(*self)))
     }
 }
 

@@ -13,9 +13,19 @@
 //! RFC 5681.
 
 use strandcast_proto::policy::View;
-use strandcast_proto::rfc::{Avoidance, Progress};
+use strandcast_proto::rfc::{Aimd, Avoidance, Progress};
 
+use super::TcpWindows;
 use super::coupled::Coupled;
+use super::window::{Row, Sctp, plain};
+
+/// Its row in the table.
+pub(super) const ROW: Row = Row {
+    paper: "RFC 6356",
+    summary: "increases coupled over all paths, together no more than one TCP",
+    sctp: Sctp::new(|config| Box::new(Aimd::new(config, Linked))),
+    tcp: Ok(|_| plain(|config| Box::new(TcpWindows::new(config, Linked)))),
+};
 
 /// The increase of RFC 6356.
 #[derive(Copy, Clone, Debug, Default)]

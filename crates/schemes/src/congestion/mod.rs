@@ -3,26 +3,32 @@
 mod balia;
 mod coupled;
 mod cubic;
+mod flow;
 mod friendliness;
 mod hystart;
 mod lia;
 mod queue_aware;
 mod receiver_rate;
+mod reno;
+mod rfc;
+mod sctp;
 mod shared;
 mod table;
 mod tcp;
 #[cfg(test)]
 mod tests;
+mod window;
 
 pub use balia::Balia;
 pub use coupled::Coupled;
 pub use cubic::{Cubic, CubicConfig};
+pub use flow::{FlowConfig, WindowSetup};
 pub use friendliness::{
     Balance, FAST_RETRANSMIT_COUNTS, Friendliness, Member, Members, TIMEOUT_COUNTS, penalized,
 };
 pub use lia::Linked;
 pub use queue_aware::QueueAware;
 pub use receiver_rate::ReceiverPaced;
-pub use table::{Congestion, TCP_KEYS, WindowSetup, congestion, congestions};
-pub(crate) use table::{NAMES, sctp};
+pub use sctp::{SctpConfig, StartConfig};
+pub use table::{Cc, Congestion, congestion, congestions};
 pub use tcp::{Counting, CutOf, InitialWindow, TcpConfig, TcpWindows};

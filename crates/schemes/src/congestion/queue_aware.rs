@@ -29,7 +29,19 @@ use strandcast_proto::units::Rate;
 use strandcast_proto::wire::Tsn;
 
 use super::shared::Shared;
+use super::window::{Row, Sctp};
 use crate::estimate::{NO_QUEUE, QUEUE};
+
+/// Its row in the table.
+pub(super) const ROW: Row = Row {
+    paper: "Veno, Westwood+, RFC 6356",
+    summary: "half at a loss when the queue is long, else the bandwidth times the least round-trip time; coupled behind one bottleneck",
+    sctp: Sctp {
+        estimators: |estimators| estimators.delivery(),
+        ..Sctp::new(|config| Box::new(QueueAware::new(config)))
+    },
+    tcp: Err("it needs the delivery rate and queueing delay that a scheme measures"),
+};
 
 /// No queue below this is long, whatever the path.
 const LEAST_QUEUE: f64 = 0.001;

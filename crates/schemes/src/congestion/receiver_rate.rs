@@ -13,6 +13,8 @@ use strandcast_proto::policy::{
 use strandcast_proto::rfc::{Aimd, Reno, WindowConfig};
 use strandcast_proto::units::Rate;
 
+use super::window::{Row, Sctp};
+use crate::estimate::PeerRate;
 use crate::feedback::rounds::Notice;
 
 /// SCTP's common header and what IP and UDP add to it, bytes.
@@ -23,6 +25,21 @@ const PRODUCTS: (f64, f64) = (2.0, 1.0);
 const INITIAL_RTT: f64 = 1.0;
 /// No window is larger, bytes.
 const MOST: f64 = (1u64 << 32) as f64;
+
+/// Its row in the table.
+pub(super) const ROW: Row = Row {
+    paper: "Cao et al. 2016: SCTP-Rev",
+    summary: "paced at the rate that the receiver asks for; RFC 9260's window before the first one",
+    sctp: Sctp {
+        estimators: |estimators| estimators.add(PeerRate::default()),
+        refuses: |others| {
+            let refusal = "cc=receiver-rate needs feedback=rounds: the receiver finds its rate by rounds";
+            (!others.rounds).then_some(refusal)
+        },
+        ..Sctp::new(|config| Box::new(ReceiverPaced::new(config)))
+    },
+    tcp: Err("its rate is found by a receiver with feedback=rounds"),
+};
 
 /// A rate a path, as its receiver asks for, or RFC 9260's window.
 #[derive(Debug)]

@@ -16,6 +16,7 @@
 //! out what limited transmit sent). Recovery ends when the event's `highest` is acknowledged. Every loss counts as
 //! congestion, whatever the verdict on its cause.
 
+use strandcast_keys::words;
 use strandcast_proto::policy::{
     AckInfo, CongestionControl, Limit, LossTrigger, PathId, PathState, PathView, Policy, Signal, View,
 };
@@ -25,22 +26,24 @@ use strandcast_proto::wire::Tsn;
 
 use super::hystart::HyStart;
 
-/// What an ACK counts for.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Counting {
-    /// One segment, however many it acknowledges (RFC 5681 eq. 3, ns-2).
-    Acks,
-    /// The bytes it newly acknowledges (RFC 3465).
-    Bytes,
+words! {
+    /// What an ACK counts for.
+    pub enum Counting {
+        /// One segment, however many it acknowledges (RFC 5681 eq. 3, ns-2).
+        Acks = "ack",
+        /// The bytes it newly acknowledges (RFC 3465).
+        Bytes = "bytes",
+    }
 }
 
-/// Of what a share is left after a loss.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum CutOf {
-    /// FlightSize, at most the window (RFC 5681 eq. 4).
-    Flight,
-    /// The window, as in SCTP.
-    Window,
+words! {
+    /// Of what a share is left after a loss.
+    pub enum CutOf {
+        /// FlightSize, at most the window (RFC 5681 eq. 4).
+        Flight = "flight",
+        /// The window, as in SCTP.
+        Window = "window",
+    }
 }
 
 /// The first window of a path.

@@ -17,24 +17,21 @@
 //! first sample, its error variance at R; as long as no time passed between packets they are gathered, but give no
 //! sample; a gap counts as `longest` at most, since an application's pause says nothing about the path.
 
+use strandcast_keys::keys;
 use strandcast_proto::time::{Duration, Instant};
 
-/// Algorithm 1's constants.
-#[derive(Copy, Clone, PartialEq, Debug)]
-pub struct BandwidthConfig {
-    /// Weight of the past in the average length, in `[0, 1)`.
-    pub a: f64,
-    /// Weight of the past in the average gap, in `[0, 1)`.
-    pub b: f64,
-    /// Variance of the bandwidth's own changes from sample to sample.
-    pub q: f64,
-    /// Variance of a sample's error; more than 0.
-    pub r: f64,
-}
-
-impl Default for BandwidthConfig {
-    fn default() -> Self {
-        BandwidthConfig { a: 0.99, b: 0.99, q: 0.01, r: 1.0 }
+keys! {
+    /// Algorithm 1's constants.
+    #[derive(Copy)]
+    pub struct BandwidthConfig {
+        /// weight of the past in the average packet length (Algorithm 1)
+        a: f64 [0.0, 0.9999] = 0.99,
+        /// weight of the past in the average gap between packets (Algorithm 1)
+        b: f64 [0.0, 0.9999] = 0.99,
+        /// variance of the bandwidth's own changes (Algorithm 1)
+        q: f64 [1e-6, 1e6] = 0.01,
+        /// variance of a bandwidth sample's error (Algorithm 1)
+        r: f64 [1e-6, 1e6] = 1.0,
     }
 }
 

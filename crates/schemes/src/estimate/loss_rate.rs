@@ -27,6 +27,7 @@
 //! - before the first round-trip time PLR = (C·MSS/cwnd)²; a path that is not active has none, and starts anew;
 //! - PLR lies in 10⁻⁶ to 1, cwnd counts as at least one MSS, RTT as at least RTT_min.
 
+use strandcast_keys::{keys, words};
 use strandcast_proto::policy::{
     AckInfo, Estimate, LossTrigger, PathEstimator, PathId, PathState, PathView, Policy, Signal, View,
 };
@@ -56,34 +57,32 @@ pub fn loss_rate(c: f64, mss: f64, rtt: Duration, goodput: f64) -> f64 {
     (root * root).clamp(1e-6, 1.0)
 }
 
-/// Whose least round-trip time eq. 4 takes.
-#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
-pub enum RttMin {
-    /// The path's own.
-    #[default]
-    Path,
-    /// The least of all active paths.
-    Global,
+words! {
+    /// Whose least round-trip time eq. 4 takes.
+    #[derive(Default)]
+    pub enum RttMin {
+        /// The path's own.
+        #[default]
+        Path = "path",
+        /// The least of all active paths.
+        Global = "global",
+    }
 }
 
-/// What may differ.
-#[derive(Copy, Clone, PartialEq, Debug)]
-pub struct LossRateConfig {
-    /// ψ: weight of the old value in eq. 2, 0 to 1.
-    pub psi: f64,
-    /// C of eq. 1.
-    pub c: f64,
-    /// m: samples of eqs 5-7.
-    pub samples: usize,
-    /// MSS of eq. 1, bytes.
-    pub mss: u64,
-    /// RTT_min of eq. 4.
-    pub rtt_min: RttMin,
-}
-
-impl Default for LossRateConfig {
-    fn default() -> Self {
-        LossRateConfig { psi: 0.875, c: 1.2247, samples: 20, mss: 1500, rtt_min: RttMin::Path }
+keys! {
+    /// What may differ.
+    #[derive(Copy)]
+    pub struct LossRateConfig {
+        /// weight of the old round-trip time
+        psi: f64 [0.0, 1.0] = 0.875,
+        /// constant of Mathis' model
+        c: f64 [0.1, 10.0] = 1.2247,
+        /// segment size of Mathis' model
+        mss: u64 [100, 65_535, "bytes"] = 1500,
+        /// what a jitter indicator is taken over
+        samples as "m": usize [1, 1000, "samples"] = 20,
+        /// least round-trip time of Vegas' goodput: the path's, or the least of all
+        rtt_min as "rttmin": RttMin = RttMin::Path,
     }
 }
 

@@ -21,23 +21,26 @@
 
 use core::f64::consts::{PI, SQRT_2};
 
+use strandcast_keys::words;
+
 use super::Snr;
 
-/// How bits become symbols.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Modulation {
-    /// Binary phase shift keying.
-    Bpsk,
-    /// Quadrature phase shift keying.
-    Qpsk,
-    /// Quadrature amplitude modulation, 4 bits a symbol.
-    Qam16,
-    /// Quadrature amplitude modulation, 6 bits a symbol.
-    Qam64,
-    /// Differential binary phase shift keying.
-    Dbpsk,
-    /// Differential quadrature phase shift keying.
-    Dqpsk,
+words! {
+    /// How bits become symbols.
+    pub enum Modulation {
+        /// Quadrature phase shift keying.
+        Qpsk = "qpsk",
+        /// Binary phase shift keying.
+        Bpsk = "bpsk",
+        /// Quadrature amplitude modulation, 4 bits per symbol.
+        Qam16 = "16qam",
+        /// Quadrature amplitude modulation, 6 bits per symbol.
+        Qam64 = "64qam",
+        /// Differential binary phase shift keying.
+        Dbpsk = "dbpsk",
+        /// Differential quadrature phase shift keying.
+        Dqpsk = "dqpsk",
+    }
 }
 
 /// No inverse is looked for below this bit error rate: with frames of 1500 bytes one in 10⁸ is in error.
@@ -46,22 +49,6 @@ const LEAST_BER: f64 = 1e-12;
 const MOST_SNR: f64 = 2048.0;
 
 impl Modulation {
-    /// All of them, by the words that specs use.
-    pub const WORDS: &'static [&'static str] = &["qpsk", "bpsk", "16qam", "64qam", "dbpsk", "dqpsk"];
-
-    /// The modulation called `word`.
-    pub fn from_word(word: &str) -> Option<Self> {
-        Some(match word {
-            "bpsk" => Modulation::Bpsk,
-            "qpsk" => Modulation::Qpsk,
-            "16qam" => Modulation::Qam16,
-            "64qam" => Modulation::Qam64,
-            "dbpsk" => Modulation::Dbpsk,
-            "dqpsk" => Modulation::Dqpsk,
-            _ => return None,
-        })
-    }
-
     /// Eq. 1, BER = F(SNR): falls with the ratio, from [`worst_bit_error_rate`](Self::worst_bit_error_rate) on.
     pub fn bit_error_rate(self, snr: Snr) -> f64 {
         let s = snr.value();

@@ -1,8 +1,25 @@
 //! The receiver's half of the delayed-acknowledgement algorithm (DAC) of classic concurrent transfer: several paths
 //! reorder packets all the time, so a gap alone is no reason to acknowledge at once.
 
+use strandcast_keys::keys;
 use strandcast_proto::policy::{Feedback, PathId, Policy, RxInfo, SackRule, Signal, View};
 use strandcast_proto::rfc::RfcFeedback;
+
+use crate::part::FeedbackPart;
+
+keys! {
+    /// The keys of [`DelayedAck`].
+    pub struct DelayedAckConfig {
+        /// ask the receiver to delay SACKs; off: RFC 9260's acknowledgement
+        dac: bool = true,
+    }
+}
+
+impl FeedbackPart for DelayedAckConfig {
+    fn build(&self) -> Box<dyn Feedback> {
+        if self.dac { Box::new(DelayedAck::default()) } else { Box::new(RfcFeedback) }
+    }
+}
 
 /// Every second packet or after the delayed-ack time, at once for duplicates and when the sender asks for it. The SACK
 /// tells how many packets it stands for, which only one of ours understands: towards other peers RFC 9260 §6.7 holds.

@@ -2,7 +2,9 @@
 
 mod dac;
 mod frame_errors;
+mod rfc;
 pub mod rounds;
 
-pub use dac::DelayedAck;
+pub use dac::{DelayedAck, DelayedAckConfig};
 pub use frame_errors::{FRAME_ERRORS, FrameErrors};
+pub use rfc::RfcFeedbackConfig;

@@ -13,8 +13,11 @@
 //! `ASSUMED`, since no paper has it so: all constants, which stand in each part's file; deadlines in ECF's rule; where the queue
 //! counts as long. docs/schemes/bond.md has the equations and what was measured.
 
-use crate::preset::combine;
-use crate::registry::Preset;
+use crate::congestion::Cc;
+use crate::preset::combine::Combination;
+use crate::recovery::Rtx;
+use crate::scheme::Preset;
+use crate::shelf::SchedulerName;
 
 /// The default of the commands.
 pub const PRESET: Preset = Preset {
@@ -31,14 +34,12 @@ pub const PRESET: Preset = Preset {
         ("loss", "split fast retransmit (SFR), resent where the scheduler says"),
         ("feedback", "acks delayed across gaps (DAC)"),
     ],
-    keys: combine::KEYS,
-    defaults: &[
-        ("scheduler", "earliest-arrival"),
-        ("cc", "queue-aware"),
-        ("rtx", "scheduler"),
-        ("fr-freeze", "on"),
-        ("initial-cwnd", "10"),
-    ],
-    build: |params, seeds| combine::build("bond", params, seeds),
-    tune: combine::tune,
+    settings: || {
+        Combination::default().with(|parts| {
+            (parts.roles.scheduler, parts.roles.cc) = (SchedulerName::EarliestArrival, Cc::QueueAware);
+            parts.losses.sfr.rtx = Rtx::Scheduler;
+            parts.windows.fr_freeze = true;
+            parts.windows.start.initial_cwnd = Some(10);
+        })
+    },
 };

@@ -27,8 +27,8 @@
 //! - initial window, floor and thresholds are RFC 9260's (`initial-cwnd=2,half-floor=2,initial-ssthresh=65536` gives the
 //!   simulations').
 
-use crate::preset::combine;
-use crate::registry::Preset;
+use crate::preset::combine::Combination;
+use crate::scheme::Preset;
 
 /// Concurrent multipath transfer.
 pub const PRESET: Preset = Preset {
@@ -41,8 +41,5 @@ pub const PRESET: Preset = Preset {
         ("loss", "split fast retransmit (SFR), resent on the path with the largest window"),
         ("feedback", "acks delayed across gaps (DAC)"),
     ],
-    keys: combine::KEYS,
-    defaults: &[],
-    build: |params, seeds| combine::build("cmt", params, seeds),
-    tune: combine::tune,
+    settings: || Box::<Combination>::default(),
 };

@@ -59,96 +59,146 @@
 //! - windows begin as in RFC 9260 (`initial-cwnd=2,initial-ssthresh=65536` as in the simulator of the paper), but the floor
 //!   of eqs 14 to 16 is the paper's 4 MTU whatever a profile says of other schemes' (`loss-floor=`).
 
+use strandcast_keys::{keys, words};
+use strandcast_proto::config::TransportConfig;
 use strandcast_proto::policy::{Estimate, LinkSample, LossCause, Scheme, View};
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::{Duration, Instant};
 use strandcast_proto::units::Rate;
 
 use crate::estimate::{Bandwidth, BandwidthConfig, EffectiveSnr, Modulation, Snr, WindowedMax};
-use crate::preset::combine;
-use crate::preset::quality::{After, Config, Judge, Measured, QualityAware, Reduction, join, put};
-use crate::registry::{Key, Params, Preset};
+use crate::preset::quality::{After, Judge, Measured, QualityAware, QualityKeys, Reduction, put};
 use crate::schedule::{Quota, capacity};
+use crate::scheme::{Preset, Settings};
 
 /// How long a rate counts as the path's best (`rc=normalised`).
 const BEST: Duration = Duration::from_secs(10);
 
-const fn weight_of_the_past(name: &'static str, summary: &'static str) -> Key {
-    Key::decimal(name, (0.0, 0.9999, ""), "0.99", summary)
+words! {
+    /// How the effective ratio enters eq. 9.
+    enum Ratio {
+        /// As printed.
+        Linear = "linear",
+        /// In decibels.
+        Decibels = "db",
+    }
 }
 
-const fn variance(name: &'static str, default: &'static str, summary: &'static str) -> Key {
-    Key::decimal(name, (1e-6, 1e6, ""), default, summary)
+words! {
+    /// By which moments bandwidth is found.
+    enum Stamp {
+        /// When the access link sends, where it tells.
+        Link = "link",
+        /// When the sender sends.
+        Send = "send",
+    }
 }
 
-const A: Key = weight_of_the_past("a", "weight of the past in the average packet length (Algorithm 1)");
-const B: Key = weight_of_the_past("b", "weight of the past in the average gap between packets (Algorithm 1)");
-const Q: Key = variance("q", "0.01", "variance of the bandwidth's own changes (Algorithm 1)");
-const R: Key = variance("r", "1", "variance of a bandwidth sample's error (Algorithm 1)");
-const MODULATION: Key = Key::one_of(
-    "modulation",
-    Modulation::WORDS,
-    "by which frame errors are turned into a signal-to-noise ratio, on all paths",
-);
-const SNR: Key = Key::one_of("snr", &["linear", "db"], "how the effective ratio enters eq. 9");
-const STAMP: Key = Key::one_of(
-    "bw-stamp",
-    &["link", "send"],
-    "bandwidth by the moments at which the access link sends, where it tells them, or at which we do",
-);
-const RC: Key = Key::one_of(
-    "rc",
-    &["paper", "normalised"],
-    "capacity as in eq. 9, or as a share of the best rate of the last 10 s",
-);
-const REPORT_FER: Key = Key::switch("report-fer", "off", "the receiver reports the frame errors it sees");
-const ALPHA: Key = Key::decimal(
-    "alpha",
-    (0.0, 1.0, ""),
-    "0.5",
-    "windows whose sum is less than this share of fwnd are rewarded (eq. 7)",
-);
-const BETA: Key = Key::decimal(
-    "beta",
-    (1.0, 100.0, ""),
-    "1.5",
-    "windows whose sum is more than this multiple of fwnd are penalized (eq. 7), and least w of eq. 9",
-);
-const EXEMPT: Key = Key::switch(
-    "reward-exempt",
-    "on",
-    "a path that timed out is not rewarded before something of it is acknowledged",
-);
+words! {
+    /// What C is.
+    enum Rc {
+        /// Eq. 9.
+        Paper = "paper",
+        /// A share of the best rate.
+        Normalised = "normalised",
+    }
+}
 
-const FWND_CUT: Key = Key::one_of(
-    "fwnd-cut",
-    &["congestion", "any"],
-    "which fast retransmissions halve fwnd: those by congestion (Algorithm 2), or any (the text)",
-);
+words! {
+    /// Which fast retransmissions halve fwnd.
+    enum Cut {
+        /// Those by congestion.
+        Congestion = "congestion",
+        /// Any.
+        Any = "any",
+    }
+}
 
-const WITHOUT_COUNTERS: Key = Key::one_of(
-    "without-counters",
-    &["congestion", "capacity"],
-    "a loss on a path whose links count no frames is congestion, or judged by residual capacity all the same",
-);
+words! {
+    /// What a loss on a path is whose links count no frames.
+    enum WithoutCounters {
+        /// Congestion.
+        Congestion = "congestion",
+        /// What residual capacity says.
+        Capacity = "capacity",
+    }
+}
 
-const KEYS: [Key; 22] = join([A, B, Q, R, MODULATION, SNR, STAMP, RC, REPORT_FER]);
-const FRIENDLY_KEYS: [Key; 27] = join([
-    ALPHA,
-    BETA,
-    EXEMPT,
-    FWND_CUT,
-    WITHOUT_COUNTERS,
-    A,
-    B,
-    Q,
-    R,
-    MODULATION,
-    SNR,
-    STAMP,
-    RC,
-    REPORT_FER,
-]);
+keys! {
+    /// The keys of `cmt-cl`.
+    #[derive(Copy)]
+    struct ClKeys {
+        with bandwidth: BandwidthConfig,
+        /// by which frame errors are turned into a signal-to-noise ratio, on all paths
+        modulation: Modulation = Modulation::Qpsk,
+        /// how the effective ratio enters eq. 9
+        snr: Ratio = Ratio::Linear,
+        /// bandwidth by the moments at which the access link sends, where it tells them, or at which we do
+        bw_stamp: Stamp = Stamp::Link,
+        /// capacity as in eq. 9, or as a share of the best rate of the last 10 s
+        rc: Rc = Rc::Paper,
+        /// the receiver reports the frame errors it sees
+        report_fer: bool = false,
+        and common: QualityKeys,
+    }
+}
+
+keys! {
+    /// The keys of `cmt-cl-fd`.
+    #[derive(Copy)]
+    struct FriendlyKeys {
+        /// windows whose sum is less than this share of fwnd are rewarded (eq. 7)
+        alpha: f64 [0.0, 1.0] = 0.5,
+        /// windows whose sum is more than this multiple of fwnd are penalized (eq. 7), and least w of eq. 9
+        beta: f64 [1.0, 100.0] = 1.5,
+        /// a path that timed out is not rewarded before something of it is acknowledged
+        reward_exempt: bool = true,
+        /// which fast retransmissions halve fwnd: those by congestion (Algorithm 2), or any (the text)
+        fwnd_cut: Cut = Cut::Congestion,
+        /// a loss on a path whose links count no frames is congestion, or judged by residual capacity all the same
+        without_counters: WithoutCounters = WithoutCounters::Congestion,
+        and cross: ClKeys,
+    }
+}
+
+impl ClKeys {
+    /// The scheme that judges by residual capacity.
+    fn scheme(&self, name: &'static str, judge: CrossLayer, seeds: &Seeds) -> QualityAware<CrossLayer> {
+        let scheme = QualityAware::new(name, &self.common, judge, seeds);
+        if self.report_fer { scheme.with_frame_errors() } else { scheme }
+    }
+}
+
+impl Settings for ClKeys {
+    fn build(&self, name: &'static str, seeds: &Seeds) -> Box<dyn Scheme> {
+        Box::new(self.scheme(name, CrossLayer::of(self), seeds))
+    }
+
+    fn tune(&self, config: &mut TransportConfig) {
+        self.common.tune(config);
+    }
+
+    fn boxed(&self) -> Box<dyn Settings> {
+        Box::new(*self)
+    }
+}
+
+impl Settings for FriendlyKeys {
+    fn build(&self, name: &'static str, seeds: &Seeds) -> Box<dyn Scheme> {
+        let needs_counters = self.without_counters == WithoutCounters::Congestion;
+        let judge = CrossLayer { needs_counters, ..CrossLayer::of(&self.cross) };
+        let scheme = self.cross.scheme(name, judge, seeds);
+        Box::new(scheme.friendly((self.alpha, self.beta), self.reward_exempt, self.fwnd_cut == Cut::Any))
+    }
+
+    fn tune(&self, config: &mut TransportConfig) {
+        self.cross.common.tune(config);
+    }
+
+    fn boxed(&self) -> Box<dyn Settings> {
+        Box::new(*self)
+    }
+}
 
 const PAPER: &str = "Xu et al. 2015: Cross-layer Fairness-driven Concurrent Multipath Video Delivery over \
                      Heterogenous Wireless Networks, IEEE TCSVT 25(7), 2015";
@@ -171,10 +221,7 @@ pub const PRESET: Preset = Preset {
         ("loss", "split fast retransmit (SFR), resent on the path with the largest window"),
         ("feedback", "acks delayed across gaps (DAC)"),
     ],
-    keys: &KEYS,
-    defaults: &[],
-    build: |params, seeds| finish("cmt-cl", CrossLayer::of(params), params, seeds, |scheme| scheme),
-    tune: combine::tune,
+    settings: || Box::<ClKeys>::default(),
 };
 
 /// The same, friendly to TCP.
@@ -194,29 +241,9 @@ pub const FRIENDLY: Preset = Preset {
         ("loss", "split fast retransmit (SFR), resent on the path with the largest window"),
         ("feedback", "acks delayed across gaps (DAC)"),
     ],
-    keys: &FRIENDLY_KEYS,
-    build: |params, seeds| {
-        let (alpha, beta) = (params.decimal("alpha"), params.decimal("beta"));
-        let by_capacity = params.word("without-counters") == "capacity";
-        let judge = CrossLayer { needs_counters: !by_capacity, ..CrossLayer::of(params) };
-        finish("cmt-cl-fd", judge, params, seeds, |scheme| {
-            let any_loss = params.word("fwnd-cut") == "any";
-            scheme.friendly((alpha, beta), params.switch("reward-exempt"), any_loss)
-        })
-    },
+    settings: || Box::<FriendlyKeys>::default(),
     ..PRESET
 };
-
-fn finish(
-    name: &'static str,
-    judge: CrossLayer,
-    params: &Params,
-    seeds: &Seeds,
-    more: impl FnOnce(QualityAware<CrossLayer>) -> QualityAware<CrossLayer>,
-) -> Box<dyn Scheme> {
-    let scheme = more(QualityAware::new(name, Config::of(params), judge, seeds));
-    Box::new(if params.switch("report-fer") { scheme.with_frame_errors() } else { scheme })
-}
 
 /// Judges paths by residual capacity.
 #[derive(Clone, Debug)]
@@ -256,24 +283,17 @@ impl Capacity {
 }
 
 impl CrossLayer {
-    fn of(params: &Params) -> Self {
-        let modulation = Modulation::from_word(params.word("modulation")).expect("the key takes its words");
-        let bandwidth = BandwidthConfig {
-            a: params.decimal("a"),
-            b: params.decimal("b"),
-            q: params.decimal("q"),
-            r: params.decimal("r"),
-        };
+    fn of(keys: &ClKeys) -> Self {
         let mut judge = CrossLayer {
-            bandwidth,
-            modulation,
-            decibels: params.word("snr") == "db",
-            by_link: params.word("bw-stamp") == "link",
+            bandwidth: keys.bandwidth,
+            modulation: keys.modulation,
+            decibels: keys.snr == Ratio::Decibels,
+            by_link: keys.bw_stamp == Stamp::Link,
             needs_counters: false,
             normal: None,
         };
-        if params.word("rc") == "normalised" {
-            let mut best = EffectiveSnr::new(modulation);
+        if keys.rc == Rc::Normalised {
+            let mut best = EffectiveSnr::new(keys.modulation);
             // (0 + ½)/(499 + 1) = 0.001.
             best.close(499, 0, 1500.0);
             judge.normal = Some(libm::log2(1.0 + judge.scale(best.snr())));

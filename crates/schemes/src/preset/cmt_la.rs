@@ -17,8 +17,9 @@
 //! with `rttmin=path` and no queues the order is simply "largest window first", and a loss enters by halving the window,
 //! which makes the estimate four times as large. The paper's "minimum in all paths" is `rttmin=global`.
 
-use crate::preset::combine;
-use crate::registry::Preset;
+use crate::preset::combine::Combination;
+use crate::scheme::Preset;
+use crate::shelf::SchedulerName;
 
 /// Loss-aware concurrent transfer.
 pub const PRESET: Preset = Preset {
@@ -32,8 +33,5 @@ pub const PRESET: Preset = Preset {
         ("loss", "split fast retransmit (SFR), resent on the path with the largest window"),
         ("feedback", "acks delayed across gaps (DAC)"),
     ],
-    keys: combine::KEYS,
-    defaults: &[("scheduler", "loss-order")],
-    build: |params, seeds| combine::build("cmt-la", params, seeds),
-    tune: combine::tune,
+    settings: || Combination::default().with(|parts| parts.roles.scheduler = SchedulerName::LossOrder),
 };

@@ -31,25 +31,43 @@
 //! - a path of unknown quality comes last in PathList and has its window as quota;
 //! - what `quality::QualityAware`, `schedule::Distribution` and the estimators say, as for `cmt-cl`.
 
+use strandcast_keys::keys;
+use strandcast_proto::config::TransportConfig;
 use strandcast_proto::policy::{Estimate, LossCause, Scheme};
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 use strandcast_proto::units::Rate;
 
-use crate::preset::combine;
-use crate::preset::quality::{After, Config, Judge, Measured, QualityAware, Reduction, join};
-use crate::registry::{Key, Params, Preset};
+use crate::preset::quality::{After, Judge, Measured, QualityAware, QualityKeys, Reduction};
 use crate::schedule::Quota;
+use crate::scheme::{Preset, Settings};
 
-const KEYS: [Key; 15] = join([
-    Key::decimal(
-        "epsilon",
-        (0.0, 1.0, ""),
-        "0.1",
-        "by how much the rate may have fallen before a loss that is not congestion",
-    ),
-    Key::decimal("gain", (0.01, 1.0, ""), "0.25", "weight of an interval's rate in the path's quality"),
-]);
+keys! {
+    /// The keys of `cmt-qa`.
+    #[derive(Copy)]
+    struct QaKeys {
+        /// by how much the rate may have fallen before a loss that is not congestion
+        epsilon: f64 [0.0, 1.0] = 0.1,
+        /// weight of an interval's rate in the path's quality
+        gain: f64 [0.01, 1.0] = 0.25,
+        and common: QualityKeys,
+    }
+}
+
+impl Settings for QaKeys {
+    fn build(&self, name: &'static str, seeds: &Seeds) -> Box<dyn Scheme> {
+        let judge = QualityJudge { epsilon: self.epsilon, gain: self.gain };
+        Box::new(QualityAware::new(name, &self.common, judge, seeds))
+    }
+
+    fn tune(&self, config: &mut TransportConfig) {
+        self.common.tune(config);
+    }
+
+    fn boxed(&self) -> Box<dyn Settings> {
+        Box::new(*self)
+    }
+}
 
 /// Quality-aware concurrent transfer.
 pub const PRESET: Preset = Preset {
@@ -63,16 +81,8 @@ pub const PRESET: Preset = Preset {
         ("loss", "split fast retransmit (SFR), resent on the path with the largest window"),
         ("feedback", "acks delayed across gaps (DAC)"),
     ],
-    keys: &KEYS,
-    defaults: &[],
-    build,
-    tune: combine::tune,
+    settings: || Box::<QaKeys>::default(),
 };
-
-fn build(params: &Params, seeds: &Seeds) -> Box<dyn Scheme> {
-    let judge = QualityJudge { epsilon: params.decimal("epsilon"), gain: params.decimal("gain") };
-    Box::new(QualityAware::new("cmt-qa", Config::of(params), judge, seeds))
-}
 
 /// Judges paths by what they delivered.
 #[derive(Copy, Clone, Debug)]

@@ -1,290 +1,168 @@
-//! Keys that all presets made of parts share, so that any scheduler goes with any congestion control.
+//! Presets made of parts, so that any scheduler goes with any congestion control.
 
+use strandcast_keys::{BadValue, Key, Keyed, keys};
 use strandcast_proto::config::TransportConfig;
-use strandcast_proto::policy::{
-    CongestionControl, Feedback, LossPolicy, Parts, PathEstimator, Scheduler, Scheme,
-};
-use strandcast_proto::rfc::{Advance, PrimaryPath, RfcFeedback, RfcLoss, WindowConfig};
+use strandcast_proto::policy::{Parts, Scheme};
 use strandcast_proto::seeds::Seeds;
-use strandcast_proto::time::Duration;
 
-use crate::congestion;
-use crate::estimate::{Delivery, LossRate, LossRateConfig, PeerRate, RateConfig, RttMin};
-use crate::feedback::DelayedAck;
-use crate::feedback::rounds::{Rounds, RoundsConfig};
-use crate::recovery::{OnChosenPath, RetransmissionAware, Rtx, SfrConfig, SplitFastRetransmit};
-use crate::registry::{Key, Params, Value};
-use crate::schedule::{EarliestArrival, LossOrdered, LowestRtt, ReceiverChoice, Redundant, RoundRobin, Turn};
+use super::transport::TransportKeys;
+use crate::congestion::{Cc, SctpConfig};
+use crate::part::{Estimators, Others};
+use crate::scheme::{Listed, PartName, Settings};
+use crate::shelf::{FeedbackName, Feedbacks, LossName, Losses, SchedulerName, Schedulers};
 
-// Keys that schemes with a mind of their own have too.
-pub(super) const DAC: Key = Key::switch(
-    "dac",
-    "on",
-    "count the packets a SACK stands for as misses, and ask the receiver to delay SACKs; off overrides feedback=dac",
-);
-pub(super) const RTX_AGAIN: Key = Key::switch(
-    "rtx-again",
-    "on",
-    "notice the loss of a retransmission by later packets of its path, not by timeout only (loss=sfr)",
-);
-pub(super) const FR_FREEZE: Key =
-    Key::switch("fr-freeze", "off", "no growth and no second cut in fast recovery");
-pub(super) const INITIAL_CWND: Key = Key::number(
-    "initial-cwnd",
-    (0, 64, "MTU"),
-    "0",
-    "initial window, 0: RFC 9260's min(4·MTU, max(2·MTU, 4404))",
-);
-pub(super) const INITIAL_SSTHRESH: Key = Key::number(
-    "initial-ssthresh",
-    (0, 1 << 30, "bytes"),
-    "0",
-    "initial slow-start threshold, 0: arbitrarily high",
-);
-pub(super) const STRICT: Key = Key::switch(
-    "strict",
-    "off",
-    "RFC 9260 to the letter in slow start and Max.Burst, however many packets a SACK stands for",
-);
-pub(super) const PF: Key =
-    Key::switch("pf", "on", "doubt a path at its first timeout (potentially failed, RFC 7829)");
-pub(super) const PROBE_INTERVAL: Key = Key::number(
-    "probe-interval",
-    (0, 60_000, "ms"),
-    "500",
-    "probe failed paths at least this often, 0: RFC 9260's back-off",
-);
-pub(super) const RTO_MIN: Key =
-    Key::number("rto-min", (0, 60_000, "ms"), "0", "RTO.Min, 0: the transport's own");
-
-/// The shared keys.
-pub(super) const KEYS: &[Key] = &[
-    Key::one_of(
-        "scheduler",
-        &["round-robin", "lowest-rtt", "redundant", "primary", "loss-order", "receiver", "earliest-arrival"],
-        "which path takes new data",
-    ),
-    Key::one_of(
-        "cc",
-        congestion::NAMES,
-        "congestion control: RFC 9260's windows, or others of the table of windows (docs/schemes/combinations.md)",
-    ),
-    Key::one_of(
-        "loss",
-        &["sfr", "rfc", "raf"],
-        "loss detection: split by path, RFC 9260 §7.2.4 over all paths, or that with two misses while losses grow",
-    ),
-    Key::one_of(
-        "feedback",
-        &["dac", "rfc", "rounds"],
-        "acknowledgement: delayed across gaps, RFC 9260 §6.7, or that with rounds and the receiver's rates",
-    ),
-    Key::one_of(
-        "rtx",
-        &["cwnd", "same", "asap", "ssthresh", "lossrate", "scheduler"],
-        "where lost chunks go (loss=sfr)",
-    ),
-    Key::one_of("turn", &["window", "packet"], "length of a turn (scheduler=round-robin)"),
-    Key::number("copies", (1, 16, ""), "16", "paths a chunk is sent on at most (scheduler=redundant)"),
-    Key::decimal("psi", (0.0, 1.0, ""), "0.875", "weight of the old round-trip time (scheduler=loss-order)"),
-    Key::decimal("c", (0.1, 10.0, ""), "1.2247", "constant of Mathis' model (scheduler=loss-order)"),
-    Key::number(
-        "mss",
-        (100, 65_535, "bytes"),
-        "1500",
-        "segment size of Mathis' model (scheduler=loss-order)",
-    ),
-    Key::number(
-        "m",
-        (1, 1000, "samples"),
-        "20",
-        "what a jitter indicator is taken over (scheduler=loss-order, loss=raf)",
-    ),
-    Key::one_of(
-        "rttmin",
-        &["path", "global"],
-        "least round-trip time of Vegas' goodput: the path's, or the least of all (scheduler=loss-order)",
-    ),
-    Key::decimal(
-        "tie",
-        (0.0, 1.0, ""),
-        "0.01",
-        "loss rates this near each other are equal (scheduler=loss-order)",
-    ),
-    Key::switch(
-        "demote-unreliable",
-        "off",
-        "paths whose loss rate stands out and rises come last (scheduler=loss-order)",
-    ),
-    Key::decimal(
-        "thresh",
-        (0.0, 1.0, ""),
-        "0.02",
-        "loss rate from which on a path is congested (feedback=rounds)",
-    ),
-    Key::decimal(
-        "loss-gain",
-        (0.01, 1.0, ""),
-        "0.25",
-        "weight of a round in the loss rate (feedback=rounds)",
-    ),
-    Key::number("kappa", (1, 64, "rates"), "8", "what a rate is smoothed over (feedback=rounds)"),
-    Key::decimal(
-        "hysteresis",
-        (0.0, 10.0, ""),
-        "0",
-        "lead of a path in three rounds before the receiver asks for it, as a share; 0: any, at once (feedback=rounds)",
-    ),
-    Key::number(
-        "train",
-        (10, 60_000, "ms"),
-        "100",
-        "least time between two pairs of probes on a path without data (feedback=rounds)",
-    ),
-    DAC,
-    RTX_AGAIN,
-    Key::switch("cuc", "on", "windows grow by their own path's progress, not by the cumulative TSN"),
-    FR_FREEZE,
-    Key::number("half-floor", (1, 64, "MTU"), "4", "least window after a halving"),
-    INITIAL_CWND,
-    INITIAL_SSTHRESH,
-    STRICT,
-    PF,
-    PROBE_INTERVAL,
-    RTO_MIN,
-];
-
-/// Puts the chosen parts together.
-pub(super) fn build(name: &str, params: &Params, seeds: &Seeds) -> Box<dyn Scheme> {
-    Box::new(Parts {
-        name: name.into(),
-        estimators: estimators(params),
-        loss: loss(params, seeds),
-        cc: windows(params),
-        scheduler: scheduler(params),
-        feedback: feedback(params),
-    })
-}
-
-/// What scheduler and congestion control need to know of the paths.
-fn estimators(params: &Params) -> Vec<Box<dyn PathEstimator>> {
-    let mut all: Vec<Box<dyn PathEstimator>> = Vec::new();
-    // First: what a scheduler measures by a rule of its own replaces it.
-    if params.word("cc") == "queue-aware" || params.word("scheduler") == "earliest-arrival" {
-        all.push(Box::new(Delivery::default()));
-    }
-    if params.word("scheduler") == "loss-order" {
-        all.push(Box::new(loss_rate(params)));
-    }
-    if params.word("cc") == "receiver-rate" {
-        all.push(Box::new(PeerRate::default()));
-    }
-    all
-}
-
-fn loss_rate(params: &Params) -> LossRate {
-    LossRate::new(LossRateConfig {
-        psi: params.decimal("psi"),
-        c: params.decimal("c"),
-        samples: params.number("m") as usize,
-        mss: params.number("mss"),
-        rtt_min: if params.word("rttmin") == "global" { RttMin::Global } else { RttMin::Path },
-    })
-}
-
-fn scheduler(params: &Params) -> Box<dyn Scheduler> {
-    match params.word("scheduler") {
-        "primary" => Box::new(PrimaryPath),
-        "lowest-rtt" => Box::new(LowestRtt),
-        "redundant" => Box::new(Redundant::new(params.number("copies") as usize)),
-        "loss-order" => Box::new(LossOrdered {
-            tie: params.decimal("tie"),
-            demote_unreliable: params.switch("demote-unreliable"),
-        }),
-        "receiver" => Box::new(ReceiverChoice::default()),
-        "earliest-arrival" => Box::new(EarliestArrival::default()),
-        _ if params.word("turn") == "packet" => Box::new(RoundRobin::new(Turn::Packet)),
-        _ => Box::new(RoundRobin::new(Turn::Window)),
+keys! {
+    /// Which parts are chosen.
+    #[derive(Copy)]
+    pub(crate) struct Roles {
+        /// which path takes new data
+        scheduler: SchedulerName = SchedulerName::RoundRobin,
+        /// congestion control: RFC 9260's windows, or others of the table of windows (docs/schemes/combinations.md)
+        cc: Cc = Cc::Rfc,
+        /// loss detection: split by path, RFC 9260 §7.2.4 over all paths, or that with two misses while losses grow
+        loss: LossName = LossName::Sfr,
+        /// acknowledgement: delayed across gaps, RFC 9260 §6.7, or that with rounds and the receiver's rates
+        feedback: FeedbackName = FeedbackName::Dac,
     }
 }
 
-fn windows(params: &Params) -> Box<dyn CongestionControl> {
-    let set = |key| Some(params.number(key)).filter(|n| *n > 0);
-    let config = WindowConfig {
-        initial_mtus: set("initial-cwnd").map(|n| n as u32),
-        initial_ssthresh: set("initial-ssthresh"),
-        half_floor_mtus: params.number("half-floor") as u32,
-        advance: if params.switch("cuc") { Advance::Pseudo } else { Advance::Cumulative },
-        freeze_in_recovery: params.switch("fr-freeze"),
-        strict: params.switch("strict"),
-    };
-    congestion::sctp(params.word("cc"), config)
+/// A scheme made of parts: which ones, and what is set of each. What is set of the others waits for a spec that chooses them.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub(crate) struct Combination {
+    pub roles: Roles,
+    pub schedulers: Schedulers,
+    pub windows: SctpConfig,
+    pub losses: Losses,
+    pub feedbacks: Feedbacks,
+    pub transport: TransportKeys,
 }
 
-fn loss(params: &Params, seeds: &Seeds) -> Box<dyn LossPolicy> {
-    let single: Box<dyn LossPolicy> = match params.word("loss") {
-        "rfc" => Box::new(RfcLoss::default()),
-        "raf" => Box::new(RetransmissionAware::new(params.number("m") as usize)),
-        _ => return split(params, seeds),
-    };
-    if params.word("scheduler") == "receiver" { Box::new(OnChosenPath::new(single)) } else { single }
-}
-
-fn split(params: &Params, seeds: &Seeds) -> Box<dyn LossPolicy> {
-    let rtx = match params.word("rtx") {
-        "same" => Rtx::Same,
-        "asap" => Rtx::Asap,
-        "ssthresh" => Rtx::Ssthresh,
-        "lossrate" => Rtx::LossRate,
-        "scheduler" => Rtx::Scheduler,
-        _ => Rtx::Cwnd,
-    };
-    let config = SfrConfig { dac: params.switch("dac"), repeat: params.switch("rtx-again"), rtx };
-    Box::new(SplitFastRetransmit::new(config, seeds.stream("scheme/retransmission ties")))
-}
-
-fn feedback(params: &Params) -> Box<dyn Feedback> {
-    match params.word("feedback") {
-        "dac" if params.switch("dac") => Box::new(DelayedAck::default()),
-        "rounds" => Box::new(Rounds::new(RoundsConfig {
-            rates: RateConfig {
-                threshold: params.decimal("thresh"),
-                loss_gain: params.decimal("loss-gain"),
-                history: params.number("kappa") as usize,
-            },
-            hysteresis: params.decimal("hysteresis"),
-            train: Duration::from_millis(params.number("train")),
-        })),
-        _ => Box::new(RfcFeedback),
+impl Combination {
+    /// What presets of one path at a time have in common: all but the scheduler as in RFC 9260.
+    pub fn rfc() -> Self {
+        let mut parts = Combination::default();
+        (parts.roles.loss, parts.roles.feedback) = (LossName::Rfc, FeedbackName::Rfc);
+        (parts.losses.sfr.dac, parts.feedbacks.dac.dac) = (false, false);
+        (parts.windows.cuc, parts.windows.fr_freeze) = (false, true);
+        (parts.transport.pf, parts.transport.probe_interval) = (false, None);
+        parts
     }
-}
 
-/// Why these parts don't go together, in one line.
-pub(crate) fn conflict(params: &Params) -> Option<&'static str> {
-    let has = |key, word| params.values.get(key) == Some(&Value::Word(word));
-    let rounds = has("feedback", "rounds");
-    if has("scheduler", "receiver") && !rounds {
-        return Some("scheduler=receiver needs feedback=rounds: the receiver chooses a path by rounds");
+    /// These parts after `change`, as the settings of a preset.
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Box<dyn Settings> {
+        change(&mut self);
+        Box::new(self)
     }
-    if has("cc", "receiver-rate") && !rounds {
-        return Some("cc=receiver-rate needs feedback=rounds: the receiver finds its rate by rounds");
+
+    fn others(&self) -> Others {
+        Others {
+            paths: self.schedulers.part(self.roles.scheduler).paths(),
+            rounds: self.feedbacks.part(self.roles.feedback).rounds(),
+        }
     }
-    if rounds && !has("scheduler", "receiver") && !has("scheduler", "primary") {
-        return Some(
-            "feedback=rounds needs scheduler=receiver or scheduler=primary: rounds follow one path at a time",
+
+    /// Everything that has keys, in the order they are listed, with the part that it is.
+    fn groups(&self) -> Vec<(Option<PartName>, &dyn Keyed)> {
+        let mut all: Vec<(Option<PartName>, &dyn Keyed)> = vec![(None, &self.roles)];
+        all.extend(
+            self.losses.all().into_iter().map(|(word, part)| (Some(("loss", word)), part as &dyn Keyed)),
         );
+        let schedulers = self.schedulers.all().into_iter();
+        all.extend(schedulers.map(|(word, part)| (Some(("scheduler", word)), part as &dyn Keyed)));
+        let feedbacks = self.feedbacks.all().into_iter();
+        all.extend(feedbacks.map(|(word, part)| (Some(("feedback", word)), part as &dyn Keyed)));
+        all.push((None, &self.windows));
+        all.push((None, &self.transport));
+        all
     }
-    None
+
+    /// The same of what is chosen.
+    fn chosen(&self) -> impl Iterator<Item = &dyn Keyed> {
+        let plays = |(role, word): PartName| self.roles.get(role).is_some_and(|chosen| chosen == word);
+        self.groups().into_iter().filter(move |(part, _)| part.is_none_or(plays)).map(|(_, keyed)| keyed)
+    }
 }
 
-/// Path failure, probing and timeouts.
-pub(super) fn tune(params: &Params, config: &mut TransportConfig) {
-    let ms = |key| Some(params.number(key)).filter(|n| *n > 0).map(Duration::from_millis);
-    config.pf_max_retrans = params.switch("pf").then_some(0);
-    config.failed_probe_interval = ms("probe-interval");
-    if let Some(least) = ms("rto-min") {
-        (config.rto_min, config.rto_min_ours) = (least, None);
+impl Keyed for Combination {
+    fn keys(&self) -> Vec<Key> {
+        let mut all: Vec<Key> = Vec::new();
+        for key in self.chosen().flat_map(Keyed::keys) {
+            if all.iter().all(|other| other.name != key.name) {
+                all.push(key);
+            }
+        }
+        all
     }
-    config.rto_max = config.rto_max.max(config.rto_min);
-    config.strict_rfc |= params.switch("strict");
+
+    /// In all chosen parts that have it.
+    fn set(&mut self, key: &str, text: &str) -> Result<bool, BadValue> {
+        let found = [
+            self.roles.set(key, text)?,
+            self.losses.part_mut(self.roles.loss).set(key, text)?,
+            self.schedulers.part_mut(self.roles.scheduler).set(key, text)?,
+            self.feedbacks.part_mut(self.roles.feedback).set(key, text)?,
+            self.windows.set(key, text)?,
+            self.transport.set(key, text)?,
+        ];
+        Ok(found.contains(&true))
+    }
+
+    fn get(&self, key: &str) -> Option<String> {
+        self.chosen().find_map(|keyed| keyed.get(key))
+    }
+}
+
+impl Settings for Combination {
+    fn build(&self, name: &'static str, seeds: &Seeds) -> Box<dyn Scheme> {
+        let (roles, others) = (&self.roles, self.others());
+        let scheduler = self.schedulers.part(roles.scheduler);
+        let mut estimators = Estimators::default();
+        scheduler.estimators(&mut estimators);
+        roles.cc.estimators(&mut estimators);
+        Box::new(Parts {
+            name: name.into(),
+            estimators: estimators.finish(),
+            loss: self.losses.part(roles.loss).build(&others, seeds),
+            cc: roles.cc.build(self.windows),
+            scheduler: scheduler.build(),
+            feedback: self.feedbacks.part(roles.feedback).build(),
+        })
+    }
+
+    fn tune(&self, config: &mut TransportConfig) {
+        self.transport.tune(self.windows.start.strict, config);
+    }
+
+    fn boxed(&self) -> Box<dyn Settings> {
+        Box::new(self.clone())
+    }
+
+    fn roles(&self) -> Vec<Key> {
+        self.roles.keys()
+    }
+
+    fn conflict(&self) -> Option<&'static str> {
+        let (roles, others) = (&self.roles, self.others());
+        let refusals = [
+            self.schedulers.part(roles.scheduler).refuses(&others),
+            roles.cc.refuses(&others),
+            self.losses.part(roles.loss).refuses(&others),
+            self.feedbacks.part(roles.feedback).refuses(&others),
+        ];
+        refusals.into_iter().flatten().next()
+    }
+
+    fn listed(&self) -> Vec<Listed> {
+        let mut all: Vec<Listed> = Vec::new();
+        for (part, keyed) in self.groups() {
+            for key in keyed.keys() {
+                let listed = Listed::new(&key, part, keyed.get(key.name));
+                match all.iter_mut().find(|other| other.name == key.name) {
+                    Some(other) => other.merge(listed),
+                    None => all.push(listed),
+                }
+            }
+        }
+        all
+    }
 }

@@ -12,8 +12,10 @@
 //! `ASSUMED`: alpha is taken from the current windows and round-trip times at each increase, not kept for a round trip;
 //! the growth of a window's worth of acknowledgements comes in one step; the floor of a halving stays 4·MTU.
 
-use crate::preset::combine;
-use crate::registry::Preset;
+use crate::congestion::Cc;
+use crate::preset::combine::Combination;
+use crate::scheme::Preset;
+use crate::shelf::SchedulerName;
 
 /// Coupled windows.
 pub const PRESET: Preset = Preset {
@@ -26,8 +28,9 @@ pub const PRESET: Preset = Preset {
         ("loss", "split fast retransmit (SFR), resent on the path with the largest window"),
         ("feedback", "acks delayed across gaps (DAC)"),
     ],
-    keys: combine::KEYS,
-    defaults: &[("scheduler", "lowest-rtt"), ("cc", "lia")],
-    build: |params, seeds| combine::build("lia", params, seeds),
-    tune: combine::tune,
+    settings: || {
+        Combination::default().with(|parts| {
+            (parts.roles.scheduler, parts.roles.cc) = (SchedulerName::LowestRtt, Cc::Lia);
+        })
+    },
 };

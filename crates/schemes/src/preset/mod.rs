@@ -13,3 +13,4 @@ pub mod sctp;
 pub mod sctp_rev;
 #[cfg(test)]
 mod tests;
+mod transport;

@@ -7,8 +7,9 @@
 //!
 //! `ASSUMED`: a path without room gets its copy later, unless the chunk has arrived by then, so the fastest path sets the pace.
 
-use crate::preset::combine;
-use crate::registry::Preset;
+use crate::preset::combine::Combination;
+use crate::scheme::Preset;
+use crate::shelf::SchedulerName;
 
 /// Copies on all paths.
 pub const PRESET: Preset = Preset {
@@ -21,8 +22,5 @@ pub const PRESET: Preset = Preset {
         ("loss", "split fast retransmit (SFR), each copy by its own path"),
         ("feedback", "acks delayed across gaps (DAC)"),
     ],
-    keys: combine::KEYS,
-    defaults: &[("scheduler", "redundant")],
-    build: |params, seeds| combine::build("redundant", params, seeds),
-    tune: combine::tune,
+    settings: || Combination::default().with(|parts| parts.roles.scheduler = SchedulerName::Redundant),
 };

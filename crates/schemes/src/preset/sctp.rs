@@ -13,8 +13,9 @@
 //! `ASSUMED`: L of §7.2.1 is larger than 1 when one SACK stands for several packets (`strict=on`: L = 1); a path that was
 //! given up restarts with two MTU.
 
-use crate::preset::combine;
-use crate::registry::Preset;
+use crate::preset::combine::Combination;
+use crate::scheme::Preset;
+use crate::shelf::SchedulerName;
 
 /// RFC 9260.
 pub const PRESET: Preset = Preset {
@@ -27,17 +28,5 @@ pub const PRESET: Preset = Preset {
         ("loss", "three misses, fast retransmit on the same path, timeouts on an alternate"),
         ("feedback", "RFC 9260 acknowledgement"),
     ],
-    keys: combine::KEYS,
-    defaults: &[
-        ("scheduler", "primary"),
-        ("loss", "rfc"),
-        ("feedback", "rfc"),
-        ("dac", "off"),
-        ("cuc", "off"),
-        ("fr-freeze", "on"),
-        ("pf", "off"),
-        ("probe-interval", "0"),
-    ],
-    build: |params, seeds| combine::build("sctp", params, seeds),
-    tune: combine::tune,
+    settings: || Combination::rfc().with(|parts| parts.roles.scheduler = SchedulerName::Primary),
 };

@@ -26,23 +26,24 @@
 //! a faster path can look like loss (`loss=sfr` tells them apart); acknowledgement is RFC 9260's; a failed path is noticed by
 //! the receiver, `pf=on` adds the sender's doubt.
 
-use crate::preset::combine;
-use crate::registry::Preset;
+use crate::congestion::Cc;
+use crate::preset::combine::{Combination, Roles};
+use crate::scheme::{Preset, Settings};
+use crate::shelf::{FeedbackName, LossName, SchedulerName};
 
 const PAPER: &str = "Cao et al. 2016: Receiver-assisted cellular/wifi handover management for efficient multipath multimedia \
                      delivery in heterogeneous wireless networks, 2016";
 
-const DEFAULTS: [(&str, &str); 9] = [
-    ("scheduler", "receiver"),
-    ("cc", "receiver-rate"),
-    ("loss", "rfc"),
-    ("feedback", "rounds"),
-    ("dac", "off"),
-    ("cuc", "off"),
-    ("fr-freeze", "on"),
-    ("pf", "off"),
-    ("probe-interval", "0"),
-];
+fn rev(loss: LossName) -> Box<dyn Settings> {
+    Combination::rfc().with(|parts| {
+        parts.roles = Roles {
+            scheduler: SchedulerName::Receiver,
+            cc: Cc::ReceiverRate,
+            loss,
+            feedback: FeedbackName::Rounds,
+        };
+    })
+}
 
 /// SCTP-Rev.
 pub const REV: Preset = Preset {
@@ -55,10 +56,7 @@ pub const REV: Preset = Preset {
         ("loss", "three misses; sent again on the path the receiver chose"),
         ("feedback", "rounds, a rate for each path, path switches; RFC 9260 acknowledgement"),
     ],
-    keys: combine::KEYS,
-    defaults: &DEFAULTS,
-    build: |params, seeds| combine::build("sctp-rev", params, seeds),
-    tune: combine::tune,
+    settings: || rev(LossName::Rfc),
 };
 
 /// SCTP-Rev+.
@@ -71,11 +69,6 @@ pub const REV_PLUS: Preset = Preset {
         ("loss", "two or three misses by the retransmission queue's jitter (RAF-rtx), else RFC 9260"),
         ("feedback", "rounds, a rate for each path, path switches; RFC 9260 acknowledgement"),
     ],
-    defaults: &{
-        let mut own = DEFAULTS;
-        own[2].1 = "raf";
-        own
-    },
-    build: |params, seeds| combine::build("sctp-rev-plus", params, seeds),
+    settings: || rev(LossName::Raf),
     ..REV
 };

@@ -61,14 +61,19 @@ fn parts_that_need_each_other_are_refused_alone() {
 fn names_and_keys_are_unique_and_defaults_exist() {
     for (i, preset) in presets().iter().enumerate() {
         assert!(presets()[i + 1..].iter().all(|p| p.name != preset.name));
-        for (k, key) in preset.keys.iter().enumerate() {
-            assert!(preset.keys[k + 1..].iter().all(|o| o.name != key.name), "{}", key.name);
+        let (keys, mut settings) = (preset.keys(), (preset.settings)());
+        for (k, key) in keys.iter().enumerate() {
+            assert!(keys[k + 1..].iter().all(|o| o.name != key.name), "{}", key.name);
         }
-        for (name, value) in preset.defaults {
-            let key = preset.keys.iter().find(|k| k.name == *name).expect("a default of a key");
-            assert_ne!(key.default, *value, "{name}: says what is the default anyway");
+        for key in settings.keys() {
+            let default = settings.get(key.name).expect("a key has a value");
+            assert_eq!(
+                settings.set(key.name, &default),
+                Ok(true),
+                "{}: the default is in its range",
+                key.name
+            );
         }
-        assert_eq!(preset.params().values.len(), preset.keys.len());
     }
 }
 

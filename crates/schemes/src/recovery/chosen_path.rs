@@ -11,6 +11,7 @@ use strandcast_proto::policy::{
 };
 use strandcast_proto::time::Instant;
 
+use crate::part::{Others, Paths};
 use crate::schedule::ReceiverChoice;
 
 /// A loss policy whose retransmissions follow the receiver's choice.
@@ -24,6 +25,14 @@ impl OnChosenPath {
     /// `inner` says what is lost, and where it goes as long as nothing is chosen.
     pub fn new(inner: Box<dyn LossPolicy>) -> Self {
         OnChosenPath { inner, choice: ReceiverChoice::default() }
+    }
+}
+
+/// `inner`, on the path that the receiver chose if it chooses one.
+pub(super) fn followed(others: &Others, inner: impl LossPolicy + 'static) -> Box<dyn LossPolicy> {
+    match others.paths {
+        Paths::Chosen => Box::new(OnChosenPath::new(Box::new(inner))),
+        Paths::All | Paths::Primary => Box::new(inner),
     }
 }
 

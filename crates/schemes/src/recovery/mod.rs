@@ -3,11 +3,13 @@
 mod chosen_path;
 mod raf;
 mod retransmit;
+mod rfc;
 mod sfr;
 #[cfg(test)]
 mod tests;
 
 pub use chosen_path::OnChosenPath;
-pub use raf::RetransmissionAware;
+pub use raf::{RafConfig, RetransmissionAware};
 pub use retransmit::{HISTORY, Rtx};
+pub use rfc::RfcLossConfig;
 pub use sfr::{SfrConfig, SplitFastRetransmit};

@@ -7,13 +7,31 @@
 //!
 //! Everything else is RFC 9260's. `ASSUMED`: the queue is looked at with each SACK for data of the path that new data take.
 
+use strandcast_keys::keys;
 use strandcast_proto::policy::{
     AckInfo, ChunkInfo, LossCause, LossPolicy, LossTrigger, MissScope, PathId, Policy, Retransmit, Signal,
     View,
 };
 use strandcast_proto::rfc::RfcLoss;
+use strandcast_proto::seeds::Seeds;
 
+use super::chosen_path::followed;
 use crate::estimate::RetransmissionQueue;
+use crate::part::{LossPart, Others};
+
+keys! {
+    /// The keys of [`RetransmissionAware`].
+    pub struct RafConfig {
+        /// what a jitter indicator is taken over
+        samples as "m": usize [1, 1000, "samples"] = 20,
+    }
+}
+
+impl LossPart for RafConfig {
+    fn build(&self, others: &Others, _: &Seeds) -> Box<dyn LossPolicy> {
+        followed(others, RetransmissionAware::new(self.samples))
+    }
+}
 
 /// RFC 9260's loss policy with a threshold that follows the retransmission queue.
 #[derive(Debug)]

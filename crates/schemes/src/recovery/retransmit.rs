@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use strandcast_keys::words;
 use strandcast_proto::policy::{ChunkInfo, PathId, PathState, PathView, Retransmit, Signal, View};
 use strandcast_proto::seeds::Random;
 use strandcast_proto::time::Instant;
@@ -11,23 +12,25 @@ use strandcast_proto::wire::Tsn;
 /// Transmissions a path's loss rate is taken over.
 pub const HISTORY: usize = 1000;
 
-/// The retransmission policies. All choose among usable paths; except for ASAP the chunk waits for room on the path
-/// chosen, there is no second best.
-#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
-pub enum Rtx {
-    /// RTX-SAME: the path it was lost on, while that is usable.
-    Same,
-    /// RTX-ASAP: any path with room, at random.
-    Asap,
-    /// RTX-CWND: the largest congestion window.
-    #[default]
-    Cwnd,
-    /// RTX-SSTHRESH: the largest slow-start threshold.
-    Ssthresh,
-    /// RTX-LOSSRATE: the least share of the path's last [`HISTORY`] transmissions marked lost.
-    LossRate,
-    /// The scheduler decides, as of new data; not one of the paper's.
-    Scheduler,
+words! {
+    /// The retransmission policies. All choose among usable paths; except for ASAP the chunk waits for room on the path
+    /// chosen, there is no second best.
+    #[derive(Default)]
+    pub enum Rtx {
+        /// RTX-CWND: the largest congestion window.
+        #[default]
+        Cwnd = "cwnd",
+        /// RTX-SAME: the path it was lost on, while that is usable.
+        Same = "same",
+        /// RTX-ASAP: any path with room, at random.
+        Asap = "asap",
+        /// RTX-SSTHRESH: the largest slow-start threshold.
+        Ssthresh = "ssthresh",
+        /// RTX-LOSSRATE: the least share of the path's last [`HISTORY`] transmissions marked lost.
+        LossRate = "lossrate",
+        /// The scheduler decides, as of new data; not one of the paper's.
+        Scheduler = "scheduler",
+    }
 }
 
 /// A policy with its memory. Ties are broken at random.

@@ -10,29 +10,32 @@
 //! `ASSUMED`: a cumulatively acknowledged TSN counts as newly acknowledged on its path (the published code counts gap
 //! blocks only), which is the more careful reading for DAC.
 
+use strandcast_keys::keys;
 use strandcast_proto::policy::{
     AckInfo, ChunkInfo, LossCause, LossPolicy, LossTrigger, MissScope, Policy, Reach, Retransmit, Signal,
     View,
 };
-use strandcast_proto::seeds::Random;
+use strandcast_proto::seeds::{Random, Seeds};
 
 use super::retransmit::{Chooser, Rtx};
+use crate::part::{LossPart, Others};
 
-/// What may differ.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct SfrConfig {
-    /// A SACK counts as many misses as packets it stands for, where that is sure.
-    pub dac: bool,
-    /// A retransmission may be found lost again, by chunks that left after it on its path. Off: by T3 alone, as
-    /// RFC 9260 §7.2.4 has it.
-    pub repeat: bool,
-    /// Where lost chunks go.
-    pub rtx: Rtx,
+keys! {
+    /// What may differ.
+    #[derive(Copy, Eq)]
+    pub struct SfrConfig {
+        /// where lost chunks go
+        rtx: Rtx = Rtx::Cwnd,
+        /// count the packets that a SACK stands for as misses
+        dac: bool = true,
+        /// notice the loss of a retransmission by later packets of its path, not by timeout only
+        repeat as "rtx-again": bool = true,
+    }
 }
 
-impl Default for SfrConfig {
-    fn default() -> Self {
-        SfrConfig { dac: true, repeat: true, rtx: Rtx::default() }
+impl LossPart for SfrConfig {
+    fn build(&self, _: &Others, seeds: &Seeds) -> Box<dyn LossPolicy> {
+        Box::new(SplitFastRetransmit::new(*self, seeds.stream("scheme/retransmission ties")))
     }
 }
 

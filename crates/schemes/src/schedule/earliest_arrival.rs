@@ -23,11 +23,13 @@
 
 use smallvec::SmallVec;
 
+use strandcast_keys::keys;
 use strandcast_proto::policy::{Assignment, Backlog, PathView, Policy, Scheduler, Signal, View};
 use strandcast_proto::rfc;
 use strandcast_proto::time::{Duration, Instant};
 
 use crate::estimate::{NO_QUEUE, QUEUE, WindowedMax};
+use crate::part::{Estimators, SchedulerPart};
 
 /// Of the time left until a message expires, what its chunks may wait in queues of their own making.
 const SHARE: f64 = 0.25;
@@ -41,6 +43,21 @@ const PATIENCE: f64 = 0.01;
 const AT_ONCE: u64 = 8;
 /// Round-trip time of a path that nobody has measured, seconds.
 const UNKNOWN: f64 = 0.25;
+
+keys! {
+    /// [`EarliestArrival`] has no keys.
+    pub struct EarliestArrivalConfig {}
+}
+
+impl SchedulerPart for EarliestArrivalConfig {
+    fn build(&self) -> Box<dyn Scheduler> {
+        Box::new(EarliestArrival::default())
+    }
+
+    fn estimators(&self, estimators: &mut Estimators) {
+        estimators.delivery();
+    }
+}
 
 /// Earliest arrival in time.
 #[derive(Debug)]

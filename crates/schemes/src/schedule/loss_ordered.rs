@@ -12,10 +12,33 @@
 //! not what for.
 
 use smallvec::SmallVec;
+use strandcast_keys::keys;
 use strandcast_proto::policy::{Assignment, Backlog, PathView, Policy, Scheduler, View};
 use strandcast_proto::time::Duration;
 
-use crate::estimate::{JITTER, UNRELIABLE};
+use crate::estimate::{JITTER, LossRate, LossRateConfig, UNRELIABLE};
+use crate::part::{Estimators, SchedulerPart};
+
+keys! {
+    /// The keys of [`LossOrdered`] and of the loss rate that it reads.
+    pub struct LossOrderedConfig {
+        with rate: LossRateConfig,
+        /// loss rates this near each other are equal
+        tie: f64 [0.0, 1.0] = 0.01,
+        /// paths whose loss rate stands out and rises come last
+        demote_unreliable: bool = false,
+    }
+}
+
+impl SchedulerPart for LossOrderedConfig {
+    fn build(&self) -> Box<dyn Scheduler> {
+        Box::new(LossOrdered { tie: self.tie, demote_unreliable: self.demote_unreliable })
+    }
+
+    fn estimators(&self, estimators: &mut Estimators) {
+        estimators.add(LossRate::new(self.rate));
+    }
+}
 
 /// The least loss rate first; paths are filled in this order, so that all are used while there is enough to send.
 #[derive(Copy, Clone, PartialEq, Debug)]

@@ -1,7 +1,21 @@
 //! The fastest path first, as MPTCP's default scheduler does.
 
+use strandcast_keys::keys;
 use strandcast_proto::policy::{Assignment, Backlog, Policy, Scheduler, View};
 use strandcast_proto::time::Duration;
+
+use crate::part::SchedulerPart;
+
+keys! {
+    /// [`LowestRtt`] has no keys.
+    pub struct LowestRttConfig {}
+}
+
+impl SchedulerPart for LowestRttConfig {
+    fn build(&self) -> Box<dyn Scheduler> {
+        Box::new(LowestRtt)
+    }
+}
 
 /// The usable path with room that has the lowest smoothed round-trip time; paths without a sample last, ties by id.
 /// Asked again for each packet, so that data return to the fast path as soon as it has room.

@@ -3,6 +3,7 @@
 mod earliest_arrival;
 mod loss_ordered;
 mod lowest_rtt;
+mod primary;
 mod quota;
 mod receiver_choice;
 mod redundant;
@@ -10,10 +11,11 @@ mod round_robin;
 #[cfg(test)]
 mod tests;
 
-pub use earliest_arrival::EarliestArrival;
-pub use loss_ordered::LossOrdered;
-pub use lowest_rtt::LowestRtt;
+pub use earliest_arrival::{EarliestArrival, EarliestArrivalConfig};
+pub use loss_ordered::{LossOrdered, LossOrderedConfig};
+pub use lowest_rtt::{LowestRtt, LowestRttConfig};
+pub use primary::PrimaryConfig;
 pub use quota::{Allocation, Distribution, Entry, Offer, Quota, capacity, most, period, weight};
-pub use receiver_choice::ReceiverChoice;
-pub use redundant::Redundant;
-pub use round_robin::{RoundRobin, Turn};
+pub use receiver_choice::{ReceiverChoice, ReceiverConfig};
+pub use redundant::{Redundant, RedundantConfig};
+pub use round_robin::{RoundRobin, RoundRobinConfig, Turn};

@@ -27,6 +27,7 @@
 //! - ties in PathList: the lower reference round-trip time first, then the order of the paths.
 
 use smallvec::SmallVec;
+use strandcast_keys::words;
 use strandcast_proto::policy::PathId;
 use strandcast_proto::time::{Duration, Instant};
 
@@ -106,13 +107,14 @@ impl Offer {
     }
 }
 
-/// What becomes of quotas.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Allocation {
-    /// Credits, used whenever there is room.
-    Credits,
-    /// Algorithm 4 as printed.
-    Literal,
+words! {
+    /// How quotas are used.
+    pub enum Allocation {
+        /// Credits, used whenever there is room.
+        Credits = "credits",
+        /// Algorithm 4 as printed.
+        Literal = "literal",
+    }
 }
 
 /// A path of PathList and what it may still take, bytes.

@@ -3,15 +3,37 @@
 //! `ASSUMED`: before the receiver's first choice, and when the path it chose fails or closes, RFC 9260's primary path and
 //! failover; a choice of a path that is not active is ignored.
 
+use strandcast_keys::keys;
 use strandcast_proto::policy::{
     Assignment, Backlog, PathId, PathState, Policy, Report, Scheduler, Signal, View,
 };
 use strandcast_proto::rfc::PrimaryPath;
 
 use crate::feedback::rounds::{Notice, Order};
+use crate::part::{Others, Paths, SchedulerPart};
 
 /// Chunks an assignment is for: a switch takes effect at once.
 const RUN: u32 = 2;
+
+keys! {
+    /// [`ReceiverChoice`] has no keys.
+    pub struct ReceiverConfig {}
+}
+
+impl SchedulerPart for ReceiverConfig {
+    fn build(&self) -> Box<dyn Scheduler> {
+        Box::new(ReceiverChoice::default())
+    }
+
+    fn paths(&self) -> Paths {
+        Paths::Chosen
+    }
+
+    fn refuses(&self, others: &Others) -> Option<&'static str> {
+        let refusal = "scheduler=receiver needs feedback=rounds: the receiver chooses a path by rounds";
+        (!others.rounds).then_some(refusal)
+    }
+}
 
 /// The receiver's choice, else the primary path.
 #[derive(Copy, Clone, Default, Debug)]

@@ -2,8 +2,25 @@
 
 use smallvec::SmallVec;
 
+use strandcast_keys::keys;
 use strandcast_proto::policy::{Assignment, Backlog, PathView, Policy, Scheduler, View};
 use strandcast_proto::time::Duration;
+
+use crate::part::SchedulerPart;
+
+keys! {
+    /// The keys of [`Redundant`].
+    pub struct RedundantConfig {
+        /// paths a chunk is sent on at most
+        copies: usize [1, 16] = 16,
+    }
+}
+
+impl SchedulerPart for RedundantConfig {
+    fn build(&self) -> Box<dyn Scheduler> {
+        Box::new(Redundant::new(self.copies))
+    }
+}
 
 /// One chunk on all usable paths, on `copies` of them at most: first those with room, then those of the lowest round-trip
 /// time. A path without room is not waited for, since the slowest path must not set the pace: it gets its copy later,

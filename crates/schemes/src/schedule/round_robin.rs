@@ -1,17 +1,36 @@
 //! Paths in turn, as classic concurrent transfer distributes data (Iyengar, Amer, Stewart, "Concurrent Multipath
 //! Transfer Using SCTP Multihoming Over Independent End-to-End Paths", IEEE/ACM ToN 14(5), 2006).
 
+use strandcast_keys::{keys, words};
 use strandcast_proto::policy::{Assignment, Backlog, Policy, Scheduler, View};
 use strandcast_proto::rfc;
 
-/// How long a path's turn is.
-#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
-pub enum Turn {
-    /// Until its window is full: TSNs run in sequences of several packets a path.
-    #[default]
-    Window,
-    /// One packet.
-    Packet,
+use crate::part::SchedulerPart;
+
+words! {
+    /// How long a path's turn is.
+    #[derive(Default)]
+    pub enum Turn {
+        /// Until its window is full: TSNs run in sequences of several packets per path.
+        #[default]
+        Window = "window",
+        /// One packet.
+        Packet = "packet",
+    }
+}
+
+keys! {
+    /// The keys of [`RoundRobin`].
+    pub struct RoundRobinConfig {
+        /// length of a turn
+        turn: Turn = Turn::Window,
+    }
+}
+
+impl SchedulerPart for RoundRobinConfig {
+    fn build(&self) -> Box<dyn Scheduler> {
+        Box::new(RoundRobin::new(self.turn))
+    }
 }
 
 /// The next usable path with room after the one used last.

@@ -3,7 +3,8 @@
 use std::env;
 
 use strandcast_proto::seeds::{Random, Seeds};
-use strandcast_schemes::{Key, SpecError, Values, parse_spec, presets};
+use strandcast_schemes::combinations::PARTS;
+use strandcast_schemes::{Listed, SpecError, Values, parse_spec, presets};
 
 /// `STRANDCAST_COMBINATIONS` (50) specs drawn from `STRANDCAST_COMBINATIONS_SEED` (1), each preset in turn. What can't be
 /// combined is drawn again.
@@ -15,13 +16,19 @@ pub fn random() -> Vec<String> {
     (0..count as usize).map(|i| draw(&mut random, i % presets().len())).collect()
 }
 
-fn draw(random: &mut Random, preset: usize) -> String {
+/// A spec of the preset at this place of the list, as it is printed.
+pub fn draw(random: &mut Random, preset: usize) -> String {
     let preset = &presets()[preset];
     for _ in 0..1000 {
         let mut spec = preset.name.to_owned();
-        for key in preset.keys {
-            if random.below(4) == 0 {
-                spec += &format!(",{}={}", key.name, value(random, key));
+        // The keys that choose parts come first in the list; which others there are depends on them.
+        let mut here: Option<Vec<&str>> = None;
+        for key in preset.keys() {
+            if !PARTS.contains(&key.name) && here.is_none() {
+                here = Some(parse_spec(&spec).map_or(Vec::new(), |parsed| parsed.keys()));
+            }
+            if here.as_ref().is_none_or(|here| here.contains(&key.name)) && random.below(4) == 0 {
+                spec += &format!(",{}={}", key.name, value(random, &key));
             }
         }
         match parse_spec(&spec) {
@@ -29,7 +36,8 @@ fn draw(random: &mut Random, preset: usize) -> String {
             Err(
                 e @ (SpecError::UnknownScheme { .. }
                 | SpecError::UnknownKey { .. }
-                | SpecError::BadValue { .. }),
+                | SpecError::UnusedKey { .. }
+                | SpecError::BadValue(_)),
             ) => {
                 panic!("{spec}: {e}")
             }
@@ -40,7 +48,7 @@ fn draw(random: &mut Random, preset: usize) -> String {
 }
 
 /// A word, a switch, or a number: the least, the most or between, small ones as likely as large ones.
-fn value(random: &mut Random, key: &Key) -> String {
+fn value(random: &mut Random, key: &Listed) -> String {
     match key.values {
         Values::OneOf(words) => words[random.below(words.len() as u64) as usize].to_owned(),
         Values::Switch => ["on", "off"][random.below(2) as usize].to_owned(),

@@ -4,16 +4,18 @@ use super::value::TcpValue;
 use core::fmt;
 use core::str::FromStr;
 use core::time::Duration;
+use strandcast_keys::{closest, words};
 
-/// What the sender does about losses, beside its window.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Recovery {
-    /// Fast retransmit and fast recovery until the first new acknowledgement (RFC 5681 §3.2).
-    Reno,
-    /// Until everything sent before the loss is acknowledged (RFC 6582).
-    NewReno,
-    /// By selective acknowledgements (RFC 2018, RFC 6675).
-    Sack,
+words! {
+    /// What the sender does about losses, beside its window.
+    pub enum Recovery {
+        /// Fast retransmit and fast recovery until the first new acknowledgement (RFC 5681 §3.2).
+        Reno = "reno",
+        /// Until everything sent before the loss is acknowledged (RFC 6582).
+        NewReno = "newreno",
+        /// By selective acknowledgements (RFC 2018, RFC 6675).
+        Sack = "sack",
+    }
 }
 
 /// The slow-start threshold a connection begins with.
@@ -261,8 +263,12 @@ fn whole(n: f64, most: u64) -> Option<u64> {
 impl FromStr for Recovery {
     type Err = ConfigError;
     fn from_str(word: &str) -> Result<Self, ConfigError> {
-        let all = [("reno", Recovery::Reno), ("newreno", Recovery::NewReno), ("sack", Recovery::Sack)];
-        by_name("recovery", word, &all)
+        let unknown = || ConfigError::Unknown {
+            what: "recovery",
+            word: word.into(),
+            nearest: nearest(word, Recovery::WORDS.iter().copied()),
+        };
+        Recovery::from_word(word).ok_or_else(unknown)
     }
 }
 
@@ -290,22 +296,7 @@ pub(super) fn by_name<T: Copy>(
 
 /// The name with the fewest single-letter changes from `word`.
 fn nearest(word: &str, names: impl Iterator<Item = &'static str>) -> &'static str {
-    names.min_by_key(|name| distance(word, name)).unwrap_or_default()
-}
-
-/// Levenshtein's distance.
-fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.bytes().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.bytes().enumerate() {
-            let change = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
+    closest(word, names).unwrap_or_default()
 }
 
 /// Why constants of TCP are refused.
@@ -334,11 +325,7 @@ pub enum ConfigError {
 
 impl fmt::Display for Recovery {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Recovery::Reno => "reno",
-            Recovery::NewReno => "newreno",
-            Recovery::Sack => "sack",
-        })
+        f.write_str(self.word())
     }
 }
 

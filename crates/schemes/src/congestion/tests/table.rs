@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use strandcast_proto::seeds::Seeds;
 
 use super::play::Play;
-use crate::congestion::{TCP_KEYS, WindowSetup, congestion, congestions};
+use crate::congestion::{WindowSetup, congestion, congestions};
 
 fn error(spec: &str) -> String {
     let setup = WindowSetup { initial_window_bytes: 4000, initial_ssthresh_bytes: None };
@@ -40,7 +40,8 @@ fn mistakes_get_one_line_that_helps() {
 #[test]
 fn the_table_is_what_presets_and_flows_can_name() {
     let cmt = crate::lookup("cmt").expect("cmt exists");
-    let cc = cmt.keys.iter().find(|k| k.name == "cc").expect("cmt has windows");
+    let keys = cmt.keys();
+    let cc = keys.iter().find(|k| k.name == "cc").expect("cmt has windows");
     let names: Vec<_> = congestions().iter().map(|c| c.name).collect();
     assert!(matches!(cc.values, crate::Values::OneOf(words) if words == names), "{:?}", cc.values);
     for one in congestions() {
@@ -62,14 +63,15 @@ fn keys_reach_the_windows() {
 
 #[test]
 fn every_default_is_a_value_of_its_key() {
-    for choice in congestions().iter().filter(|c| c.not_for_tcp().is_none()) {
-        Play::new(choice.name, 1, 4, None);
-        for (name, value) in choice.defaults {
-            let mut keys = TCP_KEYS.iter().chain(choice.keys);
-            let key = keys.find(|k| k.name == *name).expect("a default of a key");
-            assert_ne!(key.default, *value, "{name}: says what is the default anyway");
+    for choice in congestions() {
+        assert_eq!(choice.keys().is_empty(), choice.not_for_tcp().is_some(), "{}", choice.name);
+        for (key, default) in choice.keys() {
+            Play::new(&format!("{},{}={default}", choice.name, key.name), 1, 4, None);
         }
     }
+    let cubic = congestions().iter().find(|c| c.name == "cubic").expect("it is in the table").keys();
+    let of = |name| cubic.iter().find(|(key, _)| key.name == name).map(|(_, default)| default.as_str());
+    assert_eq!((of("count"), of("beta"), of("floor")), (Some("bytes"), Some("0.7"), Some("2")));
 }
 
 #[derive(Clone, Debug)]

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use strandcast_keys::keys;
 use strandcast_proto::time::{Duration, Instant};
 
 /// α of eq. 1: the weight of a new sample.
@@ -15,20 +16,16 @@ pub(super) const STEP: f64 = 2.0;
 /// How long a half of [`Most`]'s memory is.
 const MEMORY: Duration = Duration::from_secs(5);
 
-/// What the paper leaves open.
-#[derive(Copy, Clone, PartialEq, Debug)]
-pub struct RateConfig {
-    /// thresh of eq. 4: the loss rate from which on a path is congested.
-    pub threshold: f64,
-    /// Weight of a round's loss in the average that is compared with it.
-    pub loss_gain: f64,
-    /// κ of eqs 5-8: rates remembered.
-    pub history: usize,
-}
-
-impl Default for RateConfig {
-    fn default() -> Self {
-        RateConfig { threshold: 0.02, loss_gain: 0.25, history: 8 }
+keys! {
+    /// What the paper leaves open.
+    #[derive(Copy)]
+    pub struct RateConfig {
+        /// loss rate from which on a path is congested
+        threshold as "thresh": f64 [0.0, 1.0] = 0.02,
+        /// weight of a round in the loss rate
+        loss_gain: f64 [0.01, 1.0] = 0.25,
+        /// what a rate is smoothed over
+        history as "kappa": usize [1, 64, "rates"] = 8,
     }
 }
 

@@ -1,22 +1,18 @@
 //! What Cao et al. (2016) leave open.
 
+use strandcast_keys::keys;
 use strandcast_proto::time::Duration;
 
 use crate::estimate::RateConfig;
 
-/// What the paper leaves open.
-#[derive(Copy, Clone, PartialEq, Debug)]
-pub struct RoundsConfig {
-    /// How rates are found.
-    pub rates: RateConfig,
-    /// The lead that a path must have before the receiver asks for a switch, as a share; 0: any.
-    pub hysteresis: f64,
-    /// Least time between two pairs of probes on a path without data.
-    pub train: Duration,
-}
-
-impl Default for RoundsConfig {
-    fn default() -> Self {
-        RoundsConfig { rates: RateConfig::default(), hysteresis: 0.0, train: Duration::from_millis(100) }
+keys! {
+    /// What the paper leaves open.
+    #[derive(Copy)]
+    pub struct RoundsConfig {
+        with rates: RateConfig,
+        /// lead of a path in three rounds before the receiver asks for it, as a share; 0: any, at once
+        hysteresis: f64 [0.0, 10.0] = 0.0,
+        /// least time between two pairs of probes on a path without data
+        train: Duration [10, 60_000, "ms"] = Duration::from_millis(100),
     }
 }

@@ -7,6 +7,23 @@ use super::config::RoundsConfig;
 use super::notice::{LABEL_LEN, Notice};
 use super::receiver::Receiver;
 use super::sender::Sender;
+use crate::part::{FeedbackPart, Others, Paths};
+
+impl FeedbackPart for RoundsConfig {
+    fn build(&self) -> Box<dyn Feedback> {
+        Box::new(Rounds::new(*self))
+    }
+
+    fn rounds(&self) -> bool {
+        true
+    }
+
+    fn refuses(&self, others: &Others) -> Option<&'static str> {
+        let refusal =
+            "feedback=rounds needs scheduler=receiver or scheduler=primary: rounds follow one path at a time";
+        (others.paths == Paths::All).then_some(refusal)
+    }
+}
 
 /// Rounds, the receiver's rates and its choice of path. Acknowledgement is RFC 9260's.
 #[derive(Debug)]

@@ -1,14 +1,19 @@
 //! How Xu et al. (2015) judge paths, with numbers worked by hand: eqs 3, 8-10 and the causes of losses.
 
+use strandcast_keys::Keyed as _;
+
 use super::*;
 use crate::estimate::TransmissionRate;
-use crate::parse_spec;
 
 const RTT: Option<Duration> = Some(Duration::from_millis(100));
 const PAUSE: Duration = Duration::from_millis(200);
 
 fn judge(spec: &str) -> CrossLayer {
-    CrossLayer::of(&parse_spec(spec).expect("a spec of this test").params)
+    let mut keys = ClKeys::default();
+    for (key, text) in spec.split(',').skip(1).filter_map(|word| word.split_once('=')) {
+        assert_eq!(keys.set(key, text), Ok(true), "{spec}");
+    }
+    CrossLayer::of(&keys)
 }
 
 fn ms(ms: u64) -> Instant {

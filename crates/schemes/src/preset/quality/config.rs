@@ -1,72 +1,57 @@
 //! The keys that the family shares.
 
+use strandcast_keys::{keys, words};
+use strandcast_proto::config::TransportConfig;
 use strandcast_proto::rfc::{Advance, WindowConfig};
 
+use crate::congestion::StartConfig;
 use crate::estimate::IntervalConfig;
-use crate::preset::combine;
-use crate::registry::{Key, Params};
+use crate::preset::transport::TransportKeys;
 use crate::schedule::Allocation;
 
-const LOSS_FLOOR: Key =
-    Key::number("loss-floor", (1, 64, "MTU"), "4", "least threshold that a loss leaves (eqs 14 to 16)");
-const INACTIVE: Key = Key::one_of(
-    "inactive",
-    &["timeouts", "literal", "off"],
-    "which paths are put aside: where timeouts follow each other within an RTO; where losses do, as printed; none",
-);
-const CONFIDENCE: Key = Key::decimal(
-    "confidence",
-    (0.5, 0.999, ""),
-    "0.95",
-    "level of the confidence interval in which the estimation interval follows the losses",
-);
-const ALLOCATION: Key = Key::one_of(
-    "alg4",
-    &["credits", "literal"],
-    "quotas are credits, used whenever there is room; or Algorithm 4 as printed, which stalls",
-);
-
-/// The shared keys.
-pub(in crate::preset) const COMMON: [Key; 13] = [
-    LOSS_FLOOR,
-    INACTIVE,
-    CONFIDENCE,
-    ALLOCATION,
-    combine::DAC,
-    combine::RTX_AGAIN,
-    combine::FR_FREEZE,
-    combine::INITIAL_CWND,
-    combine::INITIAL_SSTHRESH,
-    combine::STRICT,
-    combine::PF,
-    combine::PROBE_INTERVAL,
-    combine::RTO_MIN,
-];
-
-/// `own` keys, then the shared ones: `N` is the sum of their numbers.
-pub(in crate::preset) const fn join<const A: usize, const N: usize>(own: [Key; A]) -> [Key; N] {
-    assert!(A + COMMON.len() == N, "all keys and no more");
-    let mut all = [COMMON[0]; N];
-    let mut i = 0;
-    while i < N {
-        all[i] = if i < A { own[i] } else { COMMON[i - A] };
-        i += 1;
+words! {
+    /// When a path takes no part although the transport thinks it works.
+    pub(in crate::preset) enum Inactive {
+        /// Three timeouts in a row that follow each other within srtt + 4 rttvar.
+        Timeouts = "timeouts",
+        /// u ≤ RTO.
+        Literal = "literal",
+        /// Never.
+        Off = "off",
     }
-    all
 }
 
-/// When a path takes no part although the transport thinks it works.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub(in crate::preset) enum Inactive {
-    /// Three timeouts in a row that follow each other within srtt + 4 rttvar.
-    Timeouts,
-    /// u ≤ RTO.
-    Literal,
-    /// Never.
-    Off,
+keys! {
+    /// The shared keys.
+    #[derive(Copy)]
+    pub(in crate::preset) struct QualityKeys {
+        /// least threshold that a loss leaves (eqs 14 to 16)
+        loss_floor: u32 [1, 64, "MTU"] = 4,
+        /// which paths are put aside: where timeouts follow each other within an RTO; where losses do, as printed; none
+        inactive: Inactive = Inactive::Timeouts,
+        /// level of the confidence interval in which the estimation interval follows the losses
+        confidence: f64 [0.5, 0.999] = 0.95,
+        /// quotas are credits, used whenever there is room; or Algorithm 4 as printed, which stalls
+        allocation as "alg4": Allocation = Allocation::Credits,
+        /// count the packets that a SACK stands for as misses, and ask the receiver to delay SACKs
+        dac: bool = true,
+        /// notice the loss of a retransmission by later packets of its path, not by timeout only
+        rtx_again: bool = true,
+        /// no growth and no second cut in fast recovery
+        fr_freeze: bool = false,
+        and start: StartConfig,
+        and transport: TransportKeys,
+    }
 }
 
-/// The values of the shared keys.
+impl QualityKeys {
+    /// Sets what the family needs of the transport.
+    pub fn tune(&self, config: &mut TransportConfig) {
+        self.transport.tune(self.start.strict, config);
+    }
+}
+
+/// What follows from the shared keys.
 #[derive(Copy, Clone, Debug)]
 pub(in crate::preset) struct Config {
     pub windows: WindowConfig,
@@ -79,34 +64,22 @@ pub(in crate::preset) struct Config {
     pub exempt: bool,
 }
 
-impl Config {
-    pub fn of(params: &Params) -> Self {
-        let set = |key| Some(params.number(key)).filter(|n| *n > 0);
+impl From<&QualityKeys> for Config {
+    fn from(keys: &QualityKeys) -> Self {
         Config {
             windows: WindowConfig {
-                initial_mtus: set("initial-cwnd").map(|n| n as u32),
-                initial_ssthresh: set("initial-ssthresh"),
-                half_floor_mtus: params.number("loss-floor") as u32,
+                initial_mtus: keys.start.initial_cwnd,
+                initial_ssthresh: keys.start.initial_ssthresh,
+                half_floor_mtus: keys.loss_floor,
                 advance: Advance::Pseudo,
-                freeze_in_recovery: params.switch("fr-freeze"),
-                strict: params.switch("strict"),
+                freeze_in_recovery: keys.fr_freeze,
+                strict: keys.start.strict,
             },
-            interval: IntervalConfig {
-                confidence: params.decimal("confidence"),
-                ..IntervalConfig::default()
-            },
-            inactive: match params.word("inactive") {
-                "literal" => Inactive::Literal,
-                "off" => Inactive::Off,
-                _ => Inactive::Timeouts,
-            },
-            allocation: if params.word("alg4") == "literal" {
-                Allocation::Literal
-            } else {
-                Allocation::Credits
-            },
-            dac: params.switch("dac"),
-            rtx_again: params.switch("rtx-again"),
+            interval: IntervalConfig { confidence: keys.confidence, ..IntervalConfig::default() },
+            inactive: keys.inactive,
+            allocation: keys.allocation,
+            dac: keys.dac,
+            rtx_again: keys.rtx_again,
             exempt: true,
         }
     }

@@ -10,7 +10,7 @@ use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 use strandcast_proto::units::Rate;
 
-use super::config::{Config, Inactive};
+use super::config::{Config, Inactive, QualityKeys};
 use super::judge::{Judge, Measured};
 use super::lane::Lane;
 use crate::congestion::Friendliness;
@@ -60,7 +60,8 @@ pub(in crate::preset) struct QualityAware<J: Judge> {
 }
 
 impl<J: Judge> QualityAware<J> {
-    pub fn new(name: &'static str, config: Config, judge: J, seeds: &Seeds) -> Self {
+    pub fn new(name: &'static str, keys: &QualityKeys, judge: J, seeds: &Seeds) -> Self {
+        let config = Config::from(keys);
         let sfr = SfrConfig { dac: config.dac, repeat: config.rtx_again, rtx: Rtx::Cwnd };
         QualityAware {
             name,

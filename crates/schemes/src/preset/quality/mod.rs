@@ -11,6 +11,6 @@ mod mind;
 mod tests;
 mod windows;
 
-pub(super) use config::{Config, join};
+pub(super) use config::QualityKeys;
 pub(super) use judge::{After, Judge, Measured, Reduction};
 pub(super) use mind::{QualityAware, put};

@@ -1,0 +1,17 @@
+//! The name that was probably meant.
+
+use strsim::osa_distance;
+
+/// The name that is least different from `word`, if it is near enough to be meant: up to a third of the letters. An edit inserts,
+/// deletes or replaces a letter, or swaps two neighbours.
+pub fn nearest(word: &str, names: impl IntoIterator<Item = &'static str>) -> Option<&'static str> {
+    let word = word.to_lowercase();
+    let scored = names.into_iter().map(|name| (osa_distance(&word, name), name));
+    let near = |(edits, name): &(usize, &str)| *edits <= name.len().max(word.len()).div_ceil(3);
+    scored.filter(near).min().map(|(_, name)| name)
+}
+
+/// The name that is least different from `word`, however different; the first of several.
+pub fn closest(word: &str, names: impl IntoIterator<Item = &'static str>) -> Option<&'static str> {
+    names.into_iter().min_by_key(|name| strsim::levenshtein(word, name))
+}

@@ -1,0 +1,111 @@
+use strandcast_proto::time::Duration;
+
+use crate::{Keyed, Values, closest, keys, nearest, words};
+
+words! {
+    /// Where to.
+    #[derive(Default)]
+    enum Place {
+        /// Here.
+        #[default]
+        Here = "here",
+        /// There.
+        There = "over-there",
+    }
+}
+
+keys! {
+    /// What several share.
+    struct Shared {
+        /// which place
+        place: Place = Place::Here,
+    }
+}
+
+keys! {
+    /// Nothing.
+    struct Nothing {}
+}
+
+keys! {
+    /// Every type.
+    struct All {
+        with nothing: Nothing,
+        /// a share of
+        /// the whole
+        loss_gain: f64 [0.01, 1.0, "of it"] = 0.25,
+        /// rates
+        history as "kappa": usize [1, 64, "rates"] = 8,
+        /// first window
+        first: Option<u32> [0, 64, "MTU"] = None,
+        /// pause
+        train: Duration [10, 1000, "ms"] = Duration::from_millis(100),
+        /// timeout
+        timeout: Option<Duration> [0, 1000, "ms"] = None,
+        /// as a switch
+        frozen: bool = false,
+        and shared: Shared,
+    }
+}
+
+fn wrong(key: &str, text: &str) -> String {
+    All::default().set(key, text).expect_err(text).to_string()
+}
+
+#[test]
+fn keys_are_listed_in_the_order_of_their_declaration() {
+    let keys = All::default().keys();
+    let names: Vec<_> = keys.iter().map(|k| k.name).collect();
+    assert_eq!(names, ["loss-gain", "kappa", "first", "train", "timeout", "frozen", "place"]);
+    assert_eq!(keys[0].summary, "a share of the whole");
+    assert_eq!(keys[0].values.describe(), "0.01 to 1 of it");
+    assert_eq!(keys[5].values, Values::Switch);
+    assert_eq!(Nothing::default().keys(), []);
+}
+
+#[test]
+fn values_are_read_and_written() {
+    let mut all = All::default();
+    for (key, default, text) in [
+        ("loss-gain", "0.25", "0.5"),
+        ("kappa", "8", "64"),
+        ("first", "0", "10"),
+        ("train", "100", "20"),
+        ("timeout", "0", "300"),
+        ("frozen", "off", "on"),
+        ("place", "here", "over-there"),
+    ] {
+        assert_eq!(all.get(key).as_deref(), Some(default));
+        assert_eq!(all.set(key, text), Ok(true));
+        assert_eq!(all.get(key).as_deref(), Some(text));
+    }
+    let timeout = Some(Duration::from_millis(300));
+    assert_eq!((all.first, all.timeout, all.shared.place), (Some(10), timeout, Place::There));
+    assert_eq!((all.set("history", "8"), all.get("history")), (Ok(false), None));
+}
+
+#[test]
+fn what_cannot_be_is_told_in_one_line() {
+    assert_eq!(wrong("frozen", "yes"), "frozen can't be 'yes'; it can be on, off");
+    assert_eq!(wrong("kappa", "0"), "kappa can't be '0'; it can be 1 to 64 rates");
+    assert_eq!(wrong("loss-gain", "NaN"), "loss-gain can't be 'NaN'; it can be 0.01 to 1 of it");
+    assert_eq!(wrong("train", "1.5"), "train can't be '1.5'; it can be 10 to 1000 ms");
+    assert_eq!(
+        wrong("place", "over-theer"),
+        "place can't be 'over-theer', did you mean over-there?; it can be here, over-there"
+    );
+}
+
+#[test]
+fn near_names_are_found() {
+    for (word, names, meant) in [
+        ("lai", ["lia", "cubic"], Some("lia")),
+        ("LIA", ["lia", "cubic"], Some("lia")),
+        ("redundent", ["round-robin", "redundant"], Some("redundant")),
+        ("quic", ["lia", "sctp"], None),
+    ] {
+        assert_eq!(nearest(word, names), meant);
+    }
+    assert_eq!(closest("quic", ["lia", "sctp"]), Some("lia"));
+    assert_eq!(closest("quic", []), None);
+}

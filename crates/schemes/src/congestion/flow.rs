@@ -1,0 +1,41 @@
+//! What can be set of all windows of TCP and MPTCP flows.
+
+use strandcast_keys::keys;
+pub use strandcast_proto::catalog::WindowSetup;
+
+use super::{Counting, CutOf, InitialWindow, TcpConfig};
+
+keys! {
+    /// The keys of all windows of TCP and MPTCP flows.
+    pub struct FlowConfig {
+        /// what an ACK adds at most in slow start (RFC 3465), 0: all that it acknowledges
+        slow_start_limit as "l": Option<u32> [0, 1000, "segments"] = Some(1),
+        /// an ACK counts as one segment, or for what it acknowledges (RFC 3465)
+        counting as "count": Counting = Counting::Acks,
+        /// of what a share is left after a loss
+        cut_of as "cut": CutOf = CutOf::Flight,
+        /// least threshold after a loss
+        floor: u32 [1, 64, "segments"] = 2,
+        /// only windows that were full grow
+        when_full: bool = true,
+        /// leave the first slow start when round-trip times rise (RFC 9406)
+        hystart: bool = false,
+    }
+}
+
+impl FlowConfig {
+    /// The windows that follow.
+    pub(super) fn config(&self, setup: WindowSetup) -> TcpConfig {
+        TcpConfig {
+            initial_window: InitialWindow::Bytes(setup.initial_window_bytes),
+            initial_ssthresh: setup.initial_ssthresh_bytes,
+            slow_start_limit: self.slow_start_limit,
+            counting: self.counting,
+            cut_of: self.cut_of,
+            floor_segments: self.floor,
+            when_full: self.when_full,
+            hystart: self.hystart,
+            ..TcpConfig::default()
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! Acknowledgement as RFC 9260 §6.2 and §6.7 have it: `rfc::RfcFeedback` of the core.
+
+use strandcast_keys::keys;
+use strandcast_proto::policy::Feedback;
+use strandcast_proto::rfc::RfcFeedback;
+
+use crate::part::FeedbackPart;
+
+keys! {
+    /// [`RfcFeedback`] has no keys.
+    pub struct RfcFeedbackConfig {}
+}
+
+impl FeedbackPart for RfcFeedbackConfig {
+    fn build(&self) -> Box<dyn Feedback> {
+        Box::new(RfcFeedback)
+    }
+}

@@ -1,0 +1,26 @@
+//! `NAME[,key=value]...`, taken apart.
+
+use crate::error::SpecError;
+
+/// The name, and what is set, if anything.
+pub(crate) fn split(spec: &str) -> (&str, Option<&str>) {
+    spec.split_once(',').map_or((spec.trim(), None), |(name, rest)| (name.trim(), Some(rest)))
+}
+
+/// The keys and values of `words` (`key=value` between commas), each key once. `example` is a spec for those who write
+/// something else.
+pub(crate) fn pairs<'a>(
+    words: Option<&'a str>,
+    example: &'static str,
+) -> Result<Vec<(&'a str, &'a str)>, SpecError> {
+    let mut pairs: Vec<(&str, &str)> = Vec::new();
+    for word in words.into_iter().flat_map(|w| w.split(',')).map(str::trim) {
+        let (key, text) =
+            word.split_once('=').ok_or_else(|| SpecError::NotKeyValue { word: word.into(), example })?;
+        if pairs.iter().any(|(other, _)| *other == key.trim()) {
+            return Err(SpecError::Twice(key.trim().into()));
+        }
+        pairs.push((key.trim(), text.trim()));
+    }
+    Ok(pairs)
+}

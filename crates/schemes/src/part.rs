@@ -1,0 +1,107 @@
+//! What a part is to those that put a scheme together: its keys, what it needs of the other parts, and how it is built.
+//!
+//! A part implements one of these traits for its configuration, in its own file, and has a line in [`crate::shelf`]. Windows
+//! have rows of their own ([`crate::congestion`]).
+
+use core::fmt::Debug;
+
+use strandcast_keys::Keyed;
+use strandcast_proto::policy::{Feedback, LossPolicy, PathEstimator, Scheduler};
+use strandcast_proto::seeds::Seeds;
+
+use crate::estimate::Delivery;
+
+/// Which paths a scheduler uses.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Paths {
+    /// Several at a time.
+    All,
+    /// The primary path, or an alternate while it fails.
+    Primary,
+    /// The one that the receiver chose.
+    Chosen,
+}
+
+/// What a part may ask about the others.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Others {
+    /// Which paths the scheduler uses.
+    pub paths: Paths,
+    /// Sender and receiver follow rounds.
+    pub rounds: bool,
+}
+
+/// The configuration of a scheduler.
+pub trait SchedulerPart: Keyed + Debug {
+    /// The scheduler of one association.
+    fn build(&self) -> Box<dyn Scheduler>;
+
+    /// Adds what it reads of paths beyond the core's own measurements.
+    fn estimators(&self, _: &mut Estimators) {}
+
+    /// Which paths it uses.
+    fn paths(&self) -> Paths {
+        Paths::All
+    }
+
+    /// Why it does not go with the other parts, in one line.
+    fn refuses(&self, _: &Others) -> Option<&'static str> {
+        None
+    }
+}
+
+/// The configuration of a loss policy.
+pub trait LossPart: Keyed + Debug {
+    /// The loss policy of one association; random draws come from `seeds`.
+    fn build(&self, others: &Others, seeds: &Seeds) -> Box<dyn LossPolicy>;
+
+    /// Why it does not go with the other parts, in one line.
+    fn refuses(&self, _: &Others) -> Option<&'static str> {
+        None
+    }
+}
+
+/// The configuration of a feedback policy.
+pub trait FeedbackPart: Keyed + Debug {
+    /// The feedback policy of one association.
+    fn build(&self) -> Box<dyn Feedback>;
+
+    /// Whether it makes sender and receiver follow rounds.
+    fn rounds(&self) -> bool {
+        false
+    }
+
+    /// Why it does not go with the other parts, in one line.
+    fn refuses(&self, _: &Others) -> Option<&'static str> {
+        None
+    }
+}
+
+/// The estimators that the parts of a scheme read.
+#[derive(Default, Debug)]
+pub struct Estimators {
+    delivery: bool,
+    own: Vec<Box<dyn PathEstimator>>,
+}
+
+impl Estimators {
+    /// Delivery rate, queueing delay and loss, once for all parts that read them.
+    pub fn delivery(&mut self) {
+        self.delivery = true;
+    }
+
+    /// An estimator that one part reads.
+    pub fn add(&mut self, estimator: impl PathEstimator + 'static) {
+        self.own.push(Box::new(estimator));
+    }
+
+    /// All of them. Delivery comes first, so that what a part measures by a rule of its own replaces it.
+    pub fn finish(self) -> Vec<Box<dyn PathEstimator>> {
+        let mut all: Vec<Box<dyn PathEstimator>> = Vec::new();
+        if self.delivery {
+            all.push(Box::new(Delivery::default()));
+        }
+        all.extend(self.own);
+        all
+    }
+}

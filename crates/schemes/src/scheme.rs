@@ -1,0 +1,114 @@
+//! Presets, and what can be set of them.
+
+use core::fmt::Debug;
+
+use strandcast_keys::{Key, Keyed, Values};
+use strandcast_proto::config::TransportConfig;
+use strandcast_proto::policy::Scheme;
+use strandcast_proto::seeds::Seeds;
+
+/// A named combination of policies: what a paper calls a scheme.
+#[derive(Copy, Clone, Debug)]
+pub struct Preset {
+    /// The name in specs.
+    pub name: &'static str,
+    /// Where it is described.
+    pub paper: &'static str,
+    /// One sentence for people.
+    pub summary: &'static str,
+    /// (role, what plays it) with the defaults.
+    pub parts: &'static [(&'static str, &'static str)],
+    /// What can be set, with the preset's defaults.
+    pub settings: fn() -> Box<dyn Settings>,
+}
+
+impl Preset {
+    /// Every key that some choice of parts has, in the order they are listed.
+    pub fn keys(&self) -> Vec<Listed> {
+        (self.settings)().listed()
+    }
+}
+
+/// What is set of a scheme, and the scheme that follows.
+pub trait Settings: Keyed + Debug + Send + Sync {
+    /// A scheme for one association; its random draws come from `seeds`.
+    fn build(&self, name: &'static str, seeds: &Seeds) -> Box<dyn Scheme>;
+
+    /// Sets what the scheme needs of the transport.
+    fn tune(&self, config: &mut TransportConfig);
+
+    /// The same once more.
+    fn boxed(&self) -> Box<dyn Settings>;
+
+    /// The keys that choose parts. They are set before all others, since the parts decide which others there are.
+    fn roles(&self) -> Vec<Key> {
+        Vec::new()
+    }
+
+    /// Why the chosen parts don't go together, in one line.
+    fn conflict(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Every key that some choice of parts has.
+    fn listed(&self) -> Vec<Listed> {
+        self.keys().iter().map(|key| Listed::new(key, None, self.get(key.name))).collect()
+    }
+}
+
+impl Clone for Box<dyn Settings> {
+    fn clone(&self) -> Self {
+        self.boxed()
+    }
+}
+
+/// A role and the word for what plays it: `scheduler`, `loss-order`.
+pub type PartName = (&'static str, &'static str);
+
+/// A key as it is listed.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Listed {
+    /// Its name.
+    pub name: &'static str,
+    /// What it can be.
+    pub values: Values,
+    /// What it is unless a spec sets it.
+    pub default: String,
+    /// What it does, in the parts that have it. `None`: it is there whatever parts are chosen.
+    uses: Vec<(Option<PartName>, &'static str)>,
+}
+
+impl Listed {
+    /// `key` of `part`; its value is `default`.
+    pub fn new(key: &Key, part: Option<PartName>, default: Option<String>) -> Self {
+        let default = default.unwrap_or_default();
+        Listed { name: key.name, values: key.values, default, uses: vec![(part, key.summary)] }
+    }
+
+    /// The parts that have it; none if it is there whatever parts are chosen.
+    pub fn parts(&self) -> impl Iterator<Item = PartName> {
+        self.uses.iter().filter_map(|(part, _)| *part)
+    }
+
+    /// What it does, with the parts that have it in brackets.
+    pub fn summary(&self) -> String {
+        let mut told: Vec<(&str, Vec<String>)> = Vec::new();
+        for (part, summary) in &self.uses {
+            let part = part.map(|(role, word)| format!("{role}={word}"));
+            match told.iter_mut().find(|(other, _)| other == summary) {
+                Some((_, parts)) => parts.extend(part),
+                None => told.push((summary, part.into_iter().collect())),
+            }
+        }
+        let one = |(summary, parts): &(&str, Vec<String>)| match parts.as_slice() {
+            [] => (*summary).to_owned(),
+            parts => format!("{summary} ({})", parts.join(", ")),
+        };
+        told.iter().map(one).collect::<Vec<_>>().join("; ")
+    }
+
+    /// Adds the parts of `more`, a key of the same name.
+    pub fn merge(&mut self, more: Listed) {
+        self.uses.extend(more.uses);
+    }
+}

@@ -1,0 +1,93 @@
+//! The parts by the words that specs use: one line per part. Windows are in the table of [`crate::congestion`].
+
+use strandcast_keys::words;
+
+use crate::part::{FeedbackPart, LossPart, SchedulerPart};
+use crate::{feedback, recovery, schedule};
+
+/// Declares the words of a role, and a struct with the configuration of every part that can play it.
+macro_rules! shelf {
+    (
+        $(#[$name_meta:meta])* enum $name:ident;
+        $(#[$meta:meta])* struct $shelf:ident of $part:ident {
+            $($variant:ident = $word:literal, $field:ident: $config:path;)+
+        }
+    ) => {
+        words! {
+            $(#[$name_meta])*
+            pub enum $name {
+                $(
+                    #[doc = concat!("`", $word, "`.")]
+                    $variant = $word,
+                )+
+            }
+        }
+
+        $(#[$meta])*
+        #[derive(Clone, PartialEq, Debug, Default)]
+        pub struct $shelf {
+            $(
+                #[doc = concat!("`", $word, "`.")]
+                pub $field: $config,
+            )+
+        }
+
+        impl $shelf {
+            /// The configuration of the part called `name`.
+            pub fn part(&self, name: $name) -> &dyn $part {
+                match name {
+                    $($name::$variant => &self.$field,)+
+                }
+            }
+
+            /// The configuration of the part called `name`, to be set.
+            pub fn part_mut(&mut self, name: $name) -> &mut dyn $part {
+                match name {
+                    $($name::$variant => &mut self.$field,)+
+                }
+            }
+
+            /// All parts with their words.
+            pub fn all(&self) -> Vec<(&'static str, &dyn $part)> {
+                vec![$(($word, &self.$field),)+]
+            }
+        }
+    };
+}
+
+shelf! {
+    /// The schedulers.
+    enum SchedulerName;
+    /// What is set of the schedulers.
+    struct Schedulers of SchedulerPart {
+        RoundRobin = "round-robin", round_robin: schedule::RoundRobinConfig;
+        LowestRtt = "lowest-rtt", lowest_rtt: schedule::LowestRttConfig;
+        Redundant = "redundant", redundant: schedule::RedundantConfig;
+        Primary = "primary", primary: schedule::PrimaryConfig;
+        LossOrder = "loss-order", loss_order: schedule::LossOrderedConfig;
+        Receiver = "receiver", receiver: schedule::ReceiverConfig;
+        EarliestArrival = "earliest-arrival", earliest_arrival: schedule::EarliestArrivalConfig;
+    }
+}
+
+shelf! {
+    /// The loss policies.
+    enum LossName;
+    /// What is set of the loss policies.
+    struct Losses of LossPart {
+        Sfr = "sfr", sfr: recovery::SfrConfig;
+        Rfc = "rfc", rfc: recovery::RfcLossConfig;
+        Raf = "raf", raf: recovery::RafConfig;
+    }
+}
+
+shelf! {
+    /// The feedback policies.
+    enum FeedbackName;
+    /// What is set of the feedback policies.
+    struct Feedbacks of FeedbackPart {
+        Dac = "dac", dac: feedback::DelayedAckConfig;
+        Rfc = "rfc", rfc: feedback::RfcFeedbackConfig;
+        Rounds = "rounds", rounds: feedback::rounds::RoundsConfig;
+    }
+}
