@@ -6,8 +6,8 @@ use std::cell::RefCell;
 use std::hint::black_box;
 
 use strandcast_proto::policy::{
-    AckInfo, Assignment, Backlog, ChunkInfo, Estimate, Limit, LossCause, LossTrigger, Occasion, PathId,
-    Probe, Report, Retransmit, RxInfo, SackRule, Scheme, Signal, View,
+    AckInfo, Assignment, Backlog, ChunkInfo, Estimate, Limit, LossCause, LossTrigger, MissScope, Occasion,
+    PathId, Probe, Report, Retransmit, RxInfo, SackRule, Scheme, Signal, View,
 };
 use strandcast_proto::time::Instant;
 
@@ -75,6 +75,10 @@ impl Scheme for Shadowed {
 
     fn misses(&mut self, view: &View<'_>, ack: &AckInfo, chunk: &ChunkInfo) -> u8 {
         self.also(|s| s.misses(view, ack, chunk))
+    }
+
+    fn miss_scope(&self, view: &View<'_>, ack: &AckInfo) -> MissScope {
+        self.also_ask(|s| s.miss_scope(view, ack))
     }
 
     fn threshold(&self, path: PathId) -> u8 {
