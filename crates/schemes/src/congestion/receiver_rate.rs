@@ -122,6 +122,10 @@ impl Policy for ReceiverPaced {
             _ => {}
         }
     }
+
+    fn sent_is_local(&self) -> bool {
+        true
+    }
 }
 
 impl CongestionControl for ReceiverPaced {

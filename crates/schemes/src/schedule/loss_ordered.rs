@@ -47,6 +47,9 @@ impl Policy for LossOrdered {}
 impl Scheduler for LossOrdered {
     fn next(&mut self, view: &View<'_>, _: &Backlog) -> Option<Assignment> {
         let with_room: SmallVec<[&PathView; 8]> = view.usable_paths().filter(|p| p.has_room()).collect();
+        if let [only] = with_room[..] {
+            return Some(Assignment::on(only.id, 1));
+        }
         let demoted = with_room.iter().all(|p| self.demoted(p));
         let candidates = || with_room.iter().filter(|p| self.demoted(p) == demoted);
         let least = candidates().map(|p| loss(p)).min_by(f64::total_cmp)?;

@@ -117,6 +117,10 @@ impl Scheme for Shadowed {
         self.also(|s| s.probe(view))
     }
 
+    fn sent_is_local(&self) -> bool {
+        self.also_ask(|s| s.sent_is_local())
+    }
+
     fn poll_timeout(&self) -> Option<Instant> {
         self.also_ask(|s| s.poll_timeout())
     }

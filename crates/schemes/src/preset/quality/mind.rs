@@ -105,8 +105,12 @@ impl<J: Judge> QualityAware<J> {
     /// The active paths of the paper: usable, and not put aside, if any is left then.
     pub(super) fn active(&self, view: &View<'_>) -> PathSet {
         let usable = view.usable();
-        let taking_part = |p: &PathId| self.lane(*p).is_some_and(|l| !l.inactive);
-        let active: PathSet = usable.iter().filter(taking_part).collect();
+        let mut active = usable;
+        for path in usable.iter() {
+            if self.lane(path).is_none_or(|l| l.inactive) {
+                active.remove(path);
+            }
+        }
         if active.is_empty() { usable } else { active }
     }
 
@@ -314,10 +318,16 @@ impl<J: Judge> Scheme for QualityAware<J> {
 
     /// The active path with the largest window, before new data.
     fn retransmit(&mut self, view: &View<'_>, _: &ChunkInfo, _: LossCause) -> Retransmit {
-        let cwnd = |p: &PathId| self.lane(*p).map_or(0, |l| l.window.cwnd());
-        // The first of those with the largest one: `max_by_key` would take the last.
-        let widest = self.active(view).iter().min_by_key(|p| core::cmp::Reverse(cwnd(p)));
-        widest.map_or(Retransmit::Hold, Retransmit::On)
+        let cwnd = |path| self.lane(path).map_or(0, |l| l.window.cwnd());
+        // The first of those with the largest one. A lost chunk is asked about at each opportunity: plain loops.
+        let mut widest: Option<(PathId, u64)> = None;
+        for path in self.active(view).iter() {
+            let cwnd = cwnd(path);
+            if widest.is_none_or(|(_, most)| cwnd > most) {
+                widest = Some((path, cwnd));
+            }
+        }
+        widest.map_or(Retransmit::Hold, |(path, _)| Retransmit::On(path))
     }
 
     fn next(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<Assignment> {
