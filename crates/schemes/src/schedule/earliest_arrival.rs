@@ -135,8 +135,12 @@ impl EarliestArrival {
             return 0.0;
         }
         let Some(answered) = self.answered.get(path.id.index()) else { return 0.0 };
+        let since = view.now.saturating_since(*answered);
+        if path.srtt.is_some_and(|srtt| since <= srtt) {
+            return 0.0;
+        }
         let usual = path.rto_raw().unwrap_or(path.rto);
-        view.now.saturating_since(*answered).saturating_sub(usual).as_secs_f64()
+        since.saturating_sub(usual).as_secs_f64()
     }
 
     fn hold(&mut self, view: &View<'_>) -> Option<Assignment> {

@@ -57,6 +57,8 @@ pub(in crate::preset) struct QualityAware<J: Judge> {
     frame_errors: Option<FrameErrors>,
     /// Paths that are to be probed with a pair of heartbeats.
     probes: PathSet,
+    /// Where lost chunks go, until the next signal or period changes windows or paths.
+    widest: Option<PathId>,
 }
 
 impl<J: Judge> QualityAware<J> {
@@ -76,6 +78,7 @@ impl<J: Judge> QualityAware<J> {
             acks: DelayedAck::default(),
             frame_errors: None,
             probes: PathSet::default(),
+            widest: None,
         }
     }
 
@@ -210,6 +213,7 @@ impl<J: Judge> Scheme for QualityAware<J> {
     }
 
     fn observe(&mut self, view: &View<'_>, signal: &Signal<'_>) {
+        self.widest = None;
         for i in self.lanes.len()..view.paths.len() {
             self.meet(view, PathId(i as u8));
         }
@@ -271,6 +275,7 @@ impl<J: Judge> Scheme for QualityAware<J> {
     }
 
     fn react(&mut self, view: &View<'_>, signal: &Signal<'_>) {
+        self.widest = None;
         match signal {
             Signal::Sent(chunk) => {
                 let path = chunk.path();
@@ -318,8 +323,12 @@ impl<J: Judge> Scheme for QualityAware<J> {
 
     /// The active path with the largest window, before new data.
     fn retransmit(&mut self, view: &View<'_>, _: &ChunkInfo, _: LossCause) -> Retransmit {
+        // Each lost chunk is asked about at each opportunity.
+        if let Some(path) = self.widest {
+            return Retransmit::On(path);
+        }
         let cwnd = |path| self.lane(path).map_or(0, |l| l.window.cwnd());
-        // The first of those with the largest one. A lost chunk is asked about at each opportunity: plain loops.
+        // The first of those with the largest one.
         let mut widest: Option<(PathId, u64)> = None;
         for path in self.active(view).iter() {
             let cwnd = cwnd(path);
@@ -327,10 +336,14 @@ impl<J: Judge> Scheme for QualityAware<J> {
                 widest = Some((path, cwnd));
             }
         }
-        widest.map_or(Retransmit::Hold, |(path, _)| Retransmit::On(path))
+        let path = widest.map(|(path, _)| path);
+        // While no path is active, errors that are counted without a signal choose among the others.
+        self.widest = path.filter(|p| view[*p].state == PathState::Active);
+        path.map_or(Retransmit::Hold, Retransmit::On)
     }
 
     fn next(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<Assignment> {
+        self.widest = None;
         self.distribute(view, backlog)
     }
 
