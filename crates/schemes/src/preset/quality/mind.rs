@@ -323,8 +323,9 @@ impl<J: Judge> Scheme for QualityAware<J> {
 
     /// The active path with the largest window, before new data.
     fn retransmit(&mut self, view: &View<'_>, _: &ChunkInfo, _: LossCause) -> Retransmit {
+        let active = |p: &PathId| view[*p].state == PathState::Active;
         // Each lost chunk is asked about at each opportunity.
-        if let Some(path) = self.widest {
+        if let Some(path) = self.widest.filter(active) {
             return Retransmit::On(path);
         }
         let cwnd = |path| self.lane(path).map_or(0, |l| l.window.cwnd());
@@ -338,7 +339,7 @@ impl<J: Judge> Scheme for QualityAware<J> {
         }
         let path = widest.map(|(path, _)| path);
         // While no path is active, errors that are counted without a signal choose among the others.
-        self.widest = path.filter(|p| view[*p].state == PathState::Active);
+        self.widest = path.filter(active);
         path.map_or(Retransmit::Hold, Retransmit::On)
     }
 
