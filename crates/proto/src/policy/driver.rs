@@ -1,6 +1,6 @@
 //! Drives a scheme: signals, then estimates, then limits, then decisions.
 
-use super::{Assignment, Backlog, ChunkInfo, PathState, PathViews, Scheme, Signal, View};
+use super::{Assignment, Backlog, ChunkInfo, PathSet, PathState, PathView, PathViews, Scheme, Signal, View};
 use crate::time::Instant;
 
 /// A scheme, and whether what was copied of it into the views is fresh.
@@ -10,13 +10,15 @@ pub(crate) struct Driver {
     aggregate: Option<u64>,
     /// The scheduler held everything back: it is asked again after the next signal.
     held: bool,
-    /// Estimates may have moved since they were last copied.
-    stale: bool,
+    /// Paths whose estimates and limits may have moved since they were last copied.
+    stale: PathSet,
+    /// Path slots that the scheme has seen.
+    slots: usize,
 }
 
 impl Driver {
     pub fn new(scheme: Box<dyn Scheme>) -> Self {
-        Driver { scheme, aggregate: None, held: false, stale: false }
+        Driver { scheme, aggregate: None, held: false, stale: PathSet::default(), slots: 0 }
     }
 
     pub fn scheme(&self) -> &dyn Scheme {
@@ -69,30 +71,39 @@ impl Driver {
 
     /// Tells the scheme; estimates and limits are fresh afterwards.
     pub fn signal(&mut self, views: &mut PathViews, now: Instant, signal: &Signal<'_>) {
+        let all = PathSet::ALL;
         self.scheme.observe(&views.view(now), signal);
-        self.refresh_estimates(views);
+        self.refresh_estimates(views, all);
         self.scheme.react(&views.view(now), signal);
-        self.refresh_limits(views);
+        self.refresh_limits(views, all);
+        (self.stale, self.slots) = (PathSet::default(), views.paths().len());
         self.held = false;
     }
 
-    /// [`Signal::Sent`], the one signal per packet that moves no limit: estimates are copied when next needed.
+    /// [`Signal::Sent`], for which nothing is decided but by [`Driver::next`]: estimates and limits are copied when next needed,
+    /// of the chunk's path alone if the scheme says that no other path is concerned.
     pub fn sent(&mut self, views: &PathViews, now: Instant, chunk: &ChunkInfo) {
         let (view, signal) = (views.view(now), Signal::Sent(chunk));
         self.scheme.observe(&view, &signal);
         self.scheme.react(&view, &signal);
-        self.stale = true;
+        let (path, slots) = (chunk.path(), view.paths.len());
+        if self.slots == slots && path.index() < slots && self.scheme.sent_is_local() {
+            self.stale.insert(path);
+        } else {
+            self.stale = PathSet::ALL;
+        }
     }
 
-    fn refresh_estimates(&mut self, views: &mut PathViews) {
-        self.stale = false;
-        for v in views.paths_mut().iter_mut().filter(|v| v.state != PathState::Closed) {
+    fn refresh_estimates(&mut self, views: &mut PathViews, of: PathSet) {
+        let open = |v: &&mut PathView| of.contains(v.id) && v.state != PathState::Closed;
+        for v in views.paths_mut().iter_mut().filter(open) {
             self.scheme.estimate(v.id, &mut v.est);
         }
     }
 
-    fn refresh_limits(&mut self, views: &mut PathViews) {
-        for v in views.paths_mut().iter_mut().filter(|v| v.state != PathState::Closed) {
+    fn refresh_limits(&mut self, views: &mut PathViews, of: PathSet) {
+        let open = |v: &&mut PathView| of.contains(v.id) && v.state != PathState::Closed;
+        for v in views.paths_mut().iter_mut().filter(open) {
             v.limit = self.scheme.limit(v.id);
             v.limit.cwnd = v.limit.cwnd.max(v.mtu);
         }
@@ -111,9 +122,10 @@ impl Driver {
 
     /// Where the next chunk goes; if the scheduler holds everything back, it is not asked again before the next signal.
     pub fn next(&mut self, views: &mut PathViews, now: Instant, backlog: &Backlog) -> Option<Assignment> {
-        if self.stale {
-            self.refresh_estimates(views);
-            self.refresh_limits(views);
+        let stale = core::mem::take(&mut self.stale);
+        if !stale.is_empty() {
+            self.refresh_estimates(views, stale);
+            self.refresh_limits(views, stale);
         }
         let assignment = self.scheme.next(&views.view(now), backlog);
         self.held |= assignment.is_none();

@@ -66,16 +66,19 @@ pub struct ChunkInfo {
 
 impl ChunkInfo {
     /// The path it was last sent on.
+    #[inline]
     pub fn path(&self) -> PathId {
         self.transmissions.last().map_or(PathId(0), |t| t.path)
     }
 
     /// Whether it was sent once and only once.
+    #[inline]
     pub fn sent_once(&self) -> bool {
         self.transmissions.len() == 1
     }
 
     /// The transmission that is or was in flight on `path`, newest first.
+    #[inline]
     pub fn on(&self, path: PathId) -> Option<&Transmission> {
         self.transmissions.iter().rev().find(|t| t.path == path)
     }

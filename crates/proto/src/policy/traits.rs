@@ -19,6 +19,12 @@ pub trait Policy: Debug + Send {
         None
     }
 
+    /// Whether [`Signal::Sent`] changes what is estimated and allowed of the chunk's own path alone. The core then asks again
+    /// about no other path before its next question to the scheduler.
+    fn sent_is_local(&self) -> bool {
+        false
+    }
+
     /// Adds what people should know of the state it is in, a sentence each, as "the peer does not speak REPORT: …".
     /// Asked seldom, by who shows figures.
     fn remarks(&self, _view: &View<'_>, _out: &mut Vec<&'static str>) {}
@@ -150,6 +156,7 @@ pub struct Assignment {
 
 impl Assignment {
     /// Up to `chunks` chunks on `path`.
+    #[inline]
     pub fn on(path: PathId, chunks: u32) -> Self {
         Assignment { paths: smallvec![path], chunks }
     }
@@ -280,6 +287,11 @@ pub trait Scheme: Debug + Send {
 
     /// The earliest wish of its parts.
     fn poll_timeout(&self) -> Option<Instant>;
+
+    /// See [`Policy::sent_is_local`], of estimators and congestion control.
+    fn sent_is_local(&self) -> bool {
+        false
+    }
 
     /// See [`Policy::remarks`].
     fn remarks(&self, _view: &View<'_>, _out: &mut Vec<&'static str>) {}

@@ -41,6 +41,9 @@ pub enum PathState {
 pub struct PathSet(u32);
 
 impl PathSet {
+    /// Every path.
+    pub(crate) const ALL: PathSet = PathSet(u32::MAX);
+
     /// The set of one path.
     #[inline]
     pub fn one(path: PathId) -> Self {
@@ -133,17 +136,23 @@ impl Estimate {
     /// The value of the named extra.
     #[inline]
     pub fn extra(&self, name: &str) -> Option<f64> {
-        self.extra.iter().find(|(n, _)| *n == name).map(|(_, v)| *v)
+        self.extra.iter().find(|(n, _)| same(n, name)).map(|(_, v)| *v)
     }
 
     /// Sets the named extra.
     #[inline]
     pub fn set_extra(&mut self, name: &'static str, value: f64) {
-        match self.extra.iter_mut().find(|(n, _)| *n == name) {
+        match self.extra.iter_mut().find(|(n, _)| same(n, name)) {
             Some(slot) => slot.1 = value,
             None => self.extra.push((name, value)),
         }
     }
+}
+
+/// Whether two names are the same: most often they are one constant.
+#[inline]
+fn same(a: &str, b: &str) -> bool {
+    core::ptr::eq(a, b) || a == b
 }
 
 /// One path, as measured by the core and judged by the scheme.
@@ -227,12 +236,20 @@ pub struct View<'a> {
 impl<'a> View<'a> {
     /// Paths data may go to: the active ones; if none, the potentially failed; if none, the inactive one with the
     /// fewest errors, so that a sender is never mute while it has a path (RFC 9260 §8.2, RFC 7829 §4.2).
+    #[inline]
     pub fn usable(&self) -> PathSet {
-        let in_state = |s| self.paths.iter().filter(move |p| p.state == s).map(|p| p.id).collect::<PathSet>();
-        let active = in_state(PathState::Active);
-        if !active.is_empty() {
-            return active;
+        let mut active = PathSet::default();
+        for path in self.paths {
+            if path.state == PathState::Active {
+                active.insert(path.id);
+            }
         }
+        if active.is_empty() { self.least_bad() } else { active }
+    }
+
+    /// The one usable path while none is active.
+    #[cold]
+    fn least_bad(&self) -> PathSet {
         // RFC 7829 §4.2: the potentially failed destination with the least error count, else any dormant one.
         let least = |s| {
             let of = self.paths.iter().filter(move |p| p.state == s);
@@ -242,6 +259,7 @@ impl<'a> View<'a> {
     }
 
     /// The views of [`View::usable`] paths, lowest id first.
+    #[inline]
     pub fn usable_paths(&self) -> impl Iterator<Item = &'a PathView> + use<'a> {
         let set = self.usable();
         self.paths.iter().filter(move |p| set.contains(p.id))
@@ -250,6 +268,7 @@ impl<'a> View<'a> {
 
 impl Index<PathId> for View<'_> {
     type Output = PathView;
+    #[inline]
     fn index(&self, id: PathId) -> &PathView {
         &self.paths[id.index()]
     }

@@ -130,6 +130,10 @@ impl<A: Avoidance> Policy for Aimd<A> {
             _ => {}
         }
     }
+
+    fn sent_is_local(&self) -> bool {
+        true
+    }
 }
 
 impl<A: Avoidance> CongestionControl for Aimd<A> {

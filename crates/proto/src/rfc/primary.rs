@@ -12,6 +12,9 @@ impl PrimaryPath {
     /// the same while nothing changes.
     pub fn choose(view: &View<'_>) -> Option<PathId> {
         let usable = view.usable();
+        if usable.contains(view.primary) {
+            return Some(view.primary);
+        }
         let after = |p: &PathId| *p >= view.primary;
         usable.iter().find(after).or_else(|| usable.iter().next())
     }

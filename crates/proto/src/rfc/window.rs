@@ -122,22 +122,26 @@ impl Window {
 
     /// Whether a loss by miss indications shrinks the window now: once a round trip, unless windows are not frozen in fast
     /// recovery.
+    #[inline]
     pub fn counts_loss(&self) -> bool {
         !(self.config.freeze_in_recovery && self.recovery.is_some())
     }
 
     /// Congestion window, bytes.
+    #[inline]
     pub fn cwnd(&self) -> u64 {
         self.cwnd
     }
 
     /// As policies and the core see it.
+    #[inline]
     pub fn limit(&self) -> Limit {
         let ssthresh = Some(self.ssthresh).filter(|s| *s != NO_SSTHRESH);
         Limit { cwnd: self.cwnd, ssthresh, pacing: None }
     }
 
     /// Whether it is in fast recovery.
+    #[inline]
     pub fn in_recovery(&self) -> bool {
         self.recovery.is_some()
     }
@@ -153,6 +157,7 @@ impl Window {
     }
 
     /// A packet left.
+    #[inline]
     pub fn on_sent(&mut self, now: Instant, rto: Duration) {
         self.decay(now, rto);
         self.quiet_since = Some(now);
@@ -172,6 +177,7 @@ impl Window {
     }
 
     /// Takes what a SACK acknowledged on another path: it may end fast recovery here.
+    #[inline]
     pub fn on_acked_elsewhere(&mut self, ack: &AckInfo) {
         self.maybe_leave_recovery(ack, false);
     }
@@ -277,12 +283,16 @@ impl Window {
     }
 
     /// Halves the window for each RTO in which nothing was sent, down to 4 MTU (RFC 9260 §7.2.1).
+    #[inline]
     pub fn decay(&mut self, now: Instant, rto: Duration) {
-        let Some(since) = self.quiet_since else { return };
         let rto = rto.max(Duration::from_millis(1));
-        if now - since < rto {
-            return;
+        if let Some(since) = self.quiet_since.filter(|since| now - *since >= rto) {
+            self.halve(now, since, rto);
         }
+    }
+
+    /// Nothing was sent for one `rto` or more.
+    fn halve(&mut self, now: Instant, since: Instant, rto: Duration) {
         let silences = ((now - since).as_nanos() / rto.as_nanos()).min(64) as u32;
         if !self.decaying {
             self.ssthresh = self.cwnd;

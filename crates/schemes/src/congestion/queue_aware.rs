@@ -494,6 +494,10 @@ impl Policy for QueueAware {
             _ => {}
         }
     }
+
+    fn sent_is_local(&self) -> bool {
+        true
+    }
 }
 
 impl CongestionControl for QueueAware {

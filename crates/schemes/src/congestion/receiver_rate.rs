@@ -139,6 +139,10 @@ impl Policy for ReceiverPaced {
             _ => {}
         }
     }
+
+    fn sent_is_local(&self) -> bool {
+        true
+    }
 }
 
 impl CongestionControl for ReceiverPaced {

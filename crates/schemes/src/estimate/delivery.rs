@@ -181,6 +181,10 @@ impl Policy for Delivery {
             _ => {}
         }
     }
+
+    fn sent_is_local(&self) -> bool {
+        true
+    }
 }
 
 impl PathEstimator for Delivery {

@@ -35,9 +35,13 @@ impl Deviation {
         }
         self.samples.push_back(x);
         // Summed anew each time: a running sum would keep the rounding errors of samples long forgotten.
-        let mean = self.samples.iter().sum::<f64>() / self.samples.len() as f64;
-        let most = self.samples.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let least = self.samples.iter().copied().fold(f64::INFINITY, f64::min);
+        let (mut sum, mut most, mut least) = (-0.0, f64::NEG_INFINITY, f64::INFINITY);
+        for &sample in &self.samples {
+            sum += sample;
+            most = if sample > most { sample } else { most };
+            least = if sample < least { sample } else { least };
+        }
+        let mean = sum / self.samples.len() as f64;
         let value = if most > least { (x - mean) / (most - least) } else { 0.0 };
         self.last = (self.last.1, value);
         value

@@ -202,6 +202,10 @@ impl Policy for LossRate {
             _ => {}
         }
     }
+
+    fn sent_is_local(&self) -> bool {
+        true
+    }
 }
 
 impl PathEstimator for LossRate {

@@ -63,6 +63,10 @@ impl Policy for PeerRate {
             _ => {}
         }
     }
+
+    fn sent_is_local(&self) -> bool {
+        true
+    }
 }
 
 impl PathEstimator for PeerRate {

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use strandcast_keys::words;
-use strandcast_proto::policy::{ChunkInfo, PathId, PathState, PathView, Retransmit, Signal, View};
+use strandcast_proto::policy::{ChunkInfo, PathId, PathSet, PathState, PathView, Retransmit, Signal, View};
 use strandcast_proto::seeds::Random;
 use strandcast_proto::time::Instant;
 use strandcast_proto::wire::Tsn;
@@ -110,13 +110,20 @@ impl Chooser {
 
     /// The usable path with the highest score, one of them at random when several have it.
     fn best(&mut self, view: &View<'_>, score: impl Fn(&Self, &PathView) -> f64) -> Option<PathId> {
-        let scores: Vec<(PathId, f64)> = view.usable_paths().map(|p| (p.id, score(self, p))).collect();
-        let highest = scores.iter().map(|s| s.1).fold(f64::NEG_INFINITY, f64::max);
-        let ties: Vec<PathId> = scores.iter().filter(|s| s.1 >= highest).map(|s| s.0).collect();
-        match ties[..] {
-            [] => None,
-            [only] => Some(only),
-            _ => Some(ties[self.random.below(ties.len() as u64) as usize]),
+        let (mut highest, mut ties) = (f64::NEG_INFINITY, PathSet::default());
+        for path in view.usable_paths() {
+            let score = score(self, path);
+            if score > highest {
+                (highest, ties) = (score, PathSet::default());
+            }
+            if score >= highest {
+                ties.insert(path.id);
+            }
+        }
+        match ties.len() {
+            0 => None,
+            1 => ties.iter().next(),
+            many => ties.iter().nth(self.random.below(many as u64) as usize),
         }
     }
 }

@@ -152,8 +152,12 @@ impl EarliestArrival {
             return 0.0;
         }
         let Some(answered) = self.answered.get(path.id.index()) else { return 0.0 };
+        let since = view.now.saturating_since(*answered);
+        if path.srtt.is_some_and(|srtt| since <= srtt) {
+            return 0.0;
+        }
         let usual = path.rto_raw().unwrap_or(path.rto);
-        view.now.saturating_since(*answered).saturating_sub(usual).as_secs_f64()
+        since.saturating_sub(usual).as_secs_f64()
     }
 
     fn hold(&mut self, view: &View<'_>) -> Option<Assignment> {
@@ -182,14 +186,21 @@ impl EarliestArrival {
     }
 
     fn whenever(&mut self, view: &View<'_>, choices: &Choices<'_>, backlog: &Backlog) -> Option<Assignment> {
-        let by_expected = |a: &&(&PathView, Forecast), b: &&(&PathView, Forecast)| {
-            a.1.expected().total_cmp(&b.1.expected())
-        };
-        let (_, first) = choices.iter().min_by(by_expected)?;
-        let (path, slow) = choices.iter().filter(|c| c.0.has_room()).min_by(by_expected)?;
-        let ahead = slow.expected() - first.expected();
+        // The first of those with the least.
+        let (mut first, mut slow) = (f64::INFINITY, f64::INFINITY);
+        let (mut path, mut expected) = (None, SmallVec::<[f64; 8]>::new());
+        for (p, forecast) in choices {
+            let at = forecast.expected();
+            first = first.min(at);
+            if p.has_room() && (path.is_none() || at < slow) {
+                (path, slow) = (Some(*p), at);
+            }
+            expected.push(at);
+        }
+        let path = path?;
+        let ahead = slow - first;
         if ahead > 0.0 {
-            let faster = choices.iter().filter(|c| c.1.expected() < slow.expected());
+            let faster = choices.iter().zip(&expected).filter(|(_, at)| **at < slow).map(|(c, _)| c);
             let busy = faster.clone().any(|c| c.0.in_flight > 0);
             let meanwhile = faster.map(|c| c.1.rate).sum::<f64>() * ahead;
             let room = self.offered.get(view.now).unwrap_or(f64::INFINITY) * BUFFER_SHARE;

@@ -11,7 +11,6 @@
 //! `demote-unreliable=on` puts paths in an unreliable condition behind all others: the paper tells how they are found and
 //! not what for.
 
-use smallvec::SmallVec;
 use strandcast_keys::keys;
 use strandcast_proto::policy::{Assignment, Backlog, PathView, Policy, Scheduler, View};
 use strandcast_proto::time::Duration;
@@ -69,13 +68,26 @@ impl Policy for LossOrdered {}
 
 impl Scheduler for LossOrdered {
     fn next(&mut self, view: &View<'_>, _: &Backlog) -> Option<Assignment> {
-        let with_room: SmallVec<[&PathView; 8]> = view.usable_paths().filter(|p| p.has_room()).collect();
-        let demoted = with_room.iter().all(|p| self.demoted(p));
-        let candidates = || with_room.iter().filter(|p| self.demoted(p) == demoted);
-        let least = candidates().map(|p| loss(p)).min_by(f64::total_cmp)?;
+        // Asked for each packet: looking at a few paths again is cheaper than collecting them.
+        let usable = view.usable();
+        let with_room = || view.paths.iter().filter(|p| usable.contains(p.id) && p.has_room());
+        let demoted = self.demote_unreliable && with_room().all(|p| self.demoted(p));
+        let candidates = || with_room().filter(|p| self.demoted(p) == demoted);
+        let mut losses = candidates().map(|p| (p, loss(p)));
+        let (first, mut least) = losses.next()?;
+        let mut alone = true;
+        for (_, other) in losses {
+            alone = false;
+            if other.total_cmp(&least).is_lt() {
+                least = other;
+            }
+        }
+        if alone {
+            return Some(Assignment::on(first.id, 1));
+        }
         let ties = candidates().filter(|p| loss(p) <= least * (1.0 + self.tie));
         let jitter = |p: &PathView| p.est.extra(JITTER).unwrap_or(0.0);
-        let order = |a: &&&PathView, b: &&&PathView| {
+        let order = |a: &&PathView, b: &&PathView| {
             let rest = |p: &PathView| (p.srtt.unwrap_or(Duration::MAX), p.id);
             jitter(a).total_cmp(&jitter(b)).then_with(|| rest(a).cmp(&rest(b)))
         };

@@ -6,8 +6,8 @@ use std::cell::RefCell;
 use std::hint::black_box;
 
 use strandcast_proto::policy::{
-    AckInfo, Assignment, Backlog, ChunkInfo, Estimate, Limit, LossCause, LossTrigger, Occasion, PathId,
-    Probe, Report, Retransmit, RxInfo, SackRule, Scheme, Signal, View,
+    AckInfo, Assignment, Backlog, ChunkInfo, Estimate, Limit, LossCause, LossTrigger, MissScope, Occasion,
+    PathId, Probe, Report, Retransmit, RxInfo, SackRule, Scheme, Signal, View,
 };
 use strandcast_proto::time::Instant;
 
@@ -77,6 +77,10 @@ impl Scheme for Shadowed {
         self.also(|s| s.misses(view, ack, chunk))
     }
 
+    fn miss_scope(&self, view: &View<'_>, ack: &AckInfo) -> MissScope {
+        self.also_ask(|s| s.miss_scope(view, ack))
+    }
+
     fn threshold(&self, path: PathId) -> u8 {
         self.also_ask(|s| s.threshold(path))
     }
@@ -111,6 +115,10 @@ impl Scheme for Shadowed {
 
     fn probe(&mut self, view: &View<'_>) -> Option<Probe> {
         self.also(|s| s.probe(view))
+    }
+
+    fn sent_is_local(&self) -> bool {
+        self.also_ask(|s| s.sent_is_local())
     }
 
     fn poll_timeout(&self) -> Option<Instant> {

@@ -1,8 +1,9 @@
 //! A scheme and the picture it is shown, with every answer checked and written down.
 
 use crate::policy::{
-    AckInfo, Assignment, Backlog, ChunkInfo, Driver, LossCause, LossTrigger, MissScope, Occasion, PathId,
-    PathState, PathView, PathViews, Report, Retransmit, RxInfo, SackRule, Scheme, Signal, View,
+    AckInfo, Assignment, Backlog, ChunkInfo, Driver, Estimate, Limit, LossCause, LossTrigger, MissScope,
+    Occasion, PathId, PathState, PathView, PathViews, Report, Retransmit, RxInfo, SackRule, Scheme, Signal,
+    View,
 };
 use crate::time::Instant;
 
@@ -71,7 +72,22 @@ impl Party {
     }
 
     pub fn sent(&mut self, now: Instant, chunk: &ChunkInfo) {
+        let before = self.others(chunk.path());
         self.driver.sent(&self.views, now, chunk);
+        let same = !self.driver.scheme().sent_is_local() || before == self.others(chunk.path());
+        assert!(same, "a chunk on path {} moved another path, against `sent_is_local`", chunk.path().0);
+    }
+
+    /// What the scheme says of the open paths but `path`.
+    fn others(&self, path: PathId) -> Vec<(Estimate, Limit)> {
+        let scheme = self.driver.scheme();
+        let said = |v: &PathView| {
+            let mut estimate = Estimate::default();
+            scheme.estimate(v.id, &mut estimate);
+            (estimate, scheme.limit(v.id))
+        };
+        let others = self.views.paths().iter().filter(|v| v.id != path && v.state != PathState::Closed);
+        others.map(said).collect()
     }
 
     fn check_limit(&mut self, i: usize) {

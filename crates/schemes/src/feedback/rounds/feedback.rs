@@ -7,6 +7,7 @@ use super::config::RoundsConfig;
 use super::notice::{LABEL_LEN, Notice};
 use super::receiver::Receiver;
 use super::sender::Sender;
+use super::timeout::earlier;
 use crate::part::{FeedbackPart, Others, Paths};
 
 impl FeedbackPart for RoundsConfig {
@@ -89,7 +90,7 @@ impl Policy for Rounds {
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        [self.sender.poll_timeout(), self.receiver.poll_timeout()].into_iter().flatten().min()
+        earlier(self.sender.poll_timeout(), self.receiver.poll_timeout())
     }
 }
 
@@ -97,8 +98,12 @@ impl Feedback for Rounds {
     fn reports(&mut self, view: &View<'_>, occasion: Occasion, out: &mut Vec<Report>) {
         match occasion {
             Occasion::Data(path) | Occasion::Heartbeat(path) => out.push(self.sender.label(path)),
-            Occasion::Sack(_) => out.extend(self.receiver.rate(view, None)),
-            Occasion::HeartbeatAck(path) => out.extend(self.receiver.rate(view, Some(path))),
+            Occasion::Sack(_) | Occasion::HeartbeatAck(_) => {
+                let path = if let Occasion::HeartbeatAck(path) = occasion { Some(path) } else { None };
+                if let Some(report) = self.receiver.rate(view, path) {
+                    out.push(report);
+                }
+            }
             Occasion::Tick => {
                 self.receiver.take_reports(out);
                 self.sender.take_reports(out);

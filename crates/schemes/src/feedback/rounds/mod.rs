@@ -41,6 +41,7 @@ mod receiver;
 mod sender;
 #[cfg(test)]
 mod tests;
+mod timeout;
 
 pub use choice::{Standing, Trigger, new_rate};
 pub use config::RoundsConfig;

@@ -7,7 +7,7 @@
 //! | 0x112 | go there: on its own, reliable | the path | rate in bytes/s (64 bits, 0: none), serial (32 bits) |
 //! | 0x113 | nothing to send: on its own | the path | – |
 
-use bytes::{Buf as _, BufMut as _, BytesMut};
+use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use strandcast_proto::policy::{PathId, Report};
 
 const LABEL: u16 = 0x110;
@@ -17,8 +17,12 @@ const QUIET: u16 = 0x113;
 
 /// Bytes of a label on the wire: REPORT chunk header, item header, round and number.
 pub const LABEL_LEN: usize = 4 + 8 + 8;
+/// Bytes of round and number.
+const LABEL_PAYLOAD: usize = 8;
 /// Labels are cut from blocks of so many bytes, so that none is an allocation of its own.
 const BLOCK: usize = 4096;
+/// Labels written at once: packets of one path and round follow each other.
+const AHEAD: u32 = 16;
 
 /// One thing said.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -62,8 +66,9 @@ impl Notice {
         })
     }
 
-    /// As a report about `subject`, its bytes from `block`.
-    fn report_from(self, subject: Option<PathId>, block: &mut BytesMut) -> Report {
+    /// As a report about `subject`.
+    pub fn report(self, subject: Option<PathId>) -> Report {
+        let mut block = BytesMut::with_capacity(12);
         let (kind, reliable) = match self {
             Notice::Label { round, number } => {
                 block.put_u32(round);
@@ -82,12 +87,7 @@ impl Notice {
             }
             Notice::Quiet => (QUIET, false),
         };
-        Report { kind, subject, via: None, reliable, payload: block.split().freeze() }
-    }
-
-    /// As a report about `subject`.
-    pub fn report(self, subject: Option<PathId>) -> Report {
-        self.report_from(subject, &mut BytesMut::with_capacity(12))
+        Report { kind, subject, via: None, reliable, payload: block.freeze() }
     }
 }
 
@@ -95,14 +95,32 @@ impl Notice {
 #[derive(Debug, Default)]
 pub(super) struct Printer {
     block: BytesMut,
+    /// Labels of the round and of the numbers that follow.
+    ready: Bytes,
+    round: u32,
+    number: u32,
 }
 
 impl Printer {
     pub fn label(&mut self, round: u32, number: u32) -> Report {
-        if self.block.capacity() < 8 {
+        if self.ready.is_empty() || (self.round, self.number) != (round, number) {
+            self.print(round, number);
+        }
+        self.number = number.wrapping_add(1);
+        let payload = self.ready.split_to(LABEL_PAYLOAD);
+        Report { kind: LABEL, subject: None, via: None, reliable: false, payload }
+    }
+
+    fn print(&mut self, round: u32, number: u32) {
+        if self.block.capacity() < LABEL_PAYLOAD * AHEAD as usize {
             self.block = BytesMut::with_capacity(BLOCK);
         }
-        Notice::Label { round, number }.report_from(None, &mut self.block)
+        for ahead in 0..AHEAD {
+            let label = u64::from(round) << 32 | u64::from(number.wrapping_add(ahead));
+            self.block.put_u64(label);
+        }
+        self.ready = self.block.split().freeze();
+        self.round = round;
     }
 }
 
@@ -130,8 +148,6 @@ pub(super) fn whole(rate: f64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use bytes::Bytes;
-
     use super::*;
 
     #[test]

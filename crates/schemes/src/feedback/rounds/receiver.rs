@@ -8,6 +8,7 @@ use strandcast_proto::wire::Tsn;
 use super::choice::{Standing, Trigger, new_rate};
 use super::config::RoundsConfig;
 use super::notice::{Notice, whole};
+use super::timeout::earlier;
 use crate::estimate::PathRate;
 
 /// A path that was not heard of for so long, or for so many round trips, is no place to go.
@@ -240,13 +241,16 @@ impl Receiver {
 
     /// What travels on its own.
     pub fn take_reports(&mut self, out: &mut Vec<Report>) {
-        out.extend(self.outbox.drain(..));
+        // Asked with every packet: draining what is empty costs more than looking.
+        if !self.outbox.is_empty() {
+            out.extend(self.outbox.drain(..));
+        }
     }
 
     pub fn poll_timeout(&self) -> Option<Instant> {
         let current = self.current.and_then(|c| self.get(c));
         let silence = self.dead_at.or_else(|| current?.deadline());
-        [silence, self.ordered.map(|o| o.until)].into_iter().flatten().min()
+        earlier(silence, self.ordered.map(|o| o.until))
     }
 
     /// The delayed response timer, and the end of an order that had no effect.

@@ -5,6 +5,7 @@ use strandcast_proto::policy::{PathId, PathSet, PathState, Probe, Report, View};
 use strandcast_proto::time::{Duration, Instant};
 
 use super::notice::{Notice, Printer};
+use super::timeout::earlier;
 
 /// A train that had no effect is followed by another one after this time.
 const UNANSWERED: Duration = Duration::from_secs(1);
@@ -140,7 +141,13 @@ impl Sender {
     }
 
     pub fn poll_timeout(&self) -> Option<Instant> {
-        self.lines.iter().filter_map(|l| l.train).chain(self.silence).min()
+        let mut first = self.silence;
+        for line in &self.lines {
+            if line.train.is_some() {
+                first = earlier(line.train, first);
+            }
+        }
+        first
     }
 
     pub fn tick(&mut self, view: &View<'_>) {
@@ -189,7 +196,9 @@ impl Sender {
 
     /// What travels on its own.
     pub fn take_reports(&mut self, out: &mut Vec<Report>) {
-        out.extend(self.quiet.take().map(|path| Notice::Quiet.report(Some(path))));
+        if let Some(path) = self.quiet.take() {
+            out.push(Notice::Quiet.report(Some(path)));
+        }
     }
 }
 

@@ -57,6 +57,8 @@ pub(in crate::preset) struct QualityAware<J: Judge> {
     frame_errors: Option<FrameErrors>,
     /// Paths that are to be probed with a pair of heartbeats.
     probes: PathSet,
+    /// Where lost chunks go, until the next signal or period changes windows or paths.
+    widest: Option<PathId>,
 }
 
 impl<J: Judge> QualityAware<J> {
@@ -77,6 +79,7 @@ impl<J: Judge> QualityAware<J> {
             acks: DelayedAck::default(),
             frame_errors: None,
             probes: PathSet::default(),
+            widest: None,
         }
     }
 
@@ -106,8 +109,12 @@ impl<J: Judge> QualityAware<J> {
     /// The active paths of the paper: usable, and not put aside, if any is left then.
     pub(super) fn active(&self, view: &View<'_>) -> PathSet {
         let usable = view.usable();
-        let taking_part = |p: &PathId| self.lane(*p).is_some_and(|l| !l.inactive);
-        let active: PathSet = usable.iter().filter(taking_part).collect();
+        let mut active = usable;
+        for path in usable.iter() {
+            if self.lane(path).is_none_or(|l| l.inactive) {
+                active.remove(path);
+            }
+        }
         if active.is_empty() { usable } else { active }
     }
 
@@ -207,6 +214,7 @@ impl<J: Judge> Scheme for QualityAware<J> {
     }
 
     fn observe(&mut self, view: &View<'_>, signal: &Signal<'_>) {
+        self.widest = None;
         for i in self.lanes.len()..view.paths.len() {
             self.meet(view, PathId(i as u8));
         }
@@ -268,6 +276,7 @@ impl<J: Judge> Scheme for QualityAware<J> {
     }
 
     fn react(&mut self, view: &View<'_>, signal: &Signal<'_>) {
+        self.widest = None;
         match signal {
             Signal::Sent(chunk) => {
                 let path = chunk.path();
@@ -315,13 +324,28 @@ impl<J: Judge> Scheme for QualityAware<J> {
 
     /// The active path with the largest window, before new data.
     fn retransmit(&mut self, view: &View<'_>, _: &ChunkInfo, _: LossCause) -> Retransmit {
-        let cwnd = |p: &PathId| self.lane(*p).map_or(0, |l| l.window.cwnd());
-        // The first of those with the largest one: `max_by_key` would take the last.
-        let widest = self.active(view).iter().min_by_key(|p| core::cmp::Reverse(cwnd(p)));
-        widest.map_or(Retransmit::Hold, Retransmit::On)
+        let active = |p: &PathId| view[*p].state == PathState::Active;
+        // Each lost chunk is asked about at each opportunity.
+        if let Some(path) = self.widest.filter(active) {
+            return Retransmit::On(path);
+        }
+        let cwnd = |path| self.lane(path).map_or(0, |l| l.window.cwnd());
+        // The first of those with the largest one.
+        let mut widest: Option<(PathId, u64)> = None;
+        for path in self.active(view).iter() {
+            let cwnd = cwnd(path);
+            if widest.is_none_or(|(_, most)| cwnd > most) {
+                widest = Some((path, cwnd));
+            }
+        }
+        let path = widest.map(|(path, _)| path);
+        // While no path is active, errors that are counted without a signal choose among the others.
+        self.widest = path.filter(active);
+        path.map_or(Retransmit::Hold, Retransmit::On)
     }
 
     fn next(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<Assignment> {
+        self.widest = None;
         self.distribute(view, backlog)
     }
 
