@@ -8,7 +8,7 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
-use strandcast_net::driver::{Tap, Way};
+use strandcast_net::driver::{PacketDirection, PacketTap};
 use strandcast_net::pcap::PcapWriter;
 
 /// A capture file that all associations of a command write to; none if none was asked for.
@@ -36,7 +36,7 @@ impl Capture {
     }
 
     /// What a driver shows its datagrams to.
-    pub(crate) fn tap(&self) -> Option<Tap> {
+    pub(crate) fn tap(&self) -> Option<PacketTap> {
         let shared = self.0.clone()?;
         Some(Box::new(move |_, tuple, way, payload| {
             let mut writer = shared.writer.lock().unwrap_or_else(PoisonError::into_inner);
@@ -44,8 +44,8 @@ impl Capture {
             // Several drivers may write here, each with a clock of its own.
             let at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             let (from, to) = match way {
-                Way::Out => (tuple.local, tuple.remote),
-                Way::In => (tuple.remote, tuple.local),
+                PacketDirection::Sent => (tuple.local, tuple.remote),
+                PacketDirection::Received => (tuple.remote, tuple.local),
             };
             if let Err(error) = pcap.datagram(at, from, to, payload) {
                 *writer = None;

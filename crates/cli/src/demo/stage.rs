@@ -7,7 +7,7 @@ use crate::memory::Buffer;
 use crate::transport;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
-use strandcast_net::driver::{Association, Client, Listener, Server, Uplink};
+use strandcast_net::driver::{AssociationHandle, Client, Listener, Server, Uplink};
 use strandcast_net::emulate::{Direction, Relay, RelayConfig};
 use strandcast_net::interface::PathSpec;
 use strandcast_proto::policy::{PathState, PathView};
@@ -25,8 +25,8 @@ pub(super) struct Stage {
     relays: Vec<Relay>,
     /// The least RTO that the sender keeps to.
     rto_min: Duration,
-    pub(super) sender: Association,
-    pub(super) receiver: Association,
+    pub(super) sender: AssociationHandle,
+    pub(super) receiver: AssociationHandle,
     /// Which path will fall into the black hole: the one with the highest rate.
     pub(super) best: usize,
     /// The receiver's association has ended and everything in it is read.
@@ -116,10 +116,10 @@ impl Stage {
 
 /// Waits for both ends and for all paths. What happens to the paths meanwhile is no event of the demo's.
 async fn connect(
-    sender: &Association,
+    sender: &AssociationHandle,
     listener: &mut Listener,
     paths: usize,
-) -> Result<Association, CliError> {
+) -> Result<AssociationHandle, CliError> {
     let gone = |what: String| CliError::Peer(format!("no association: {what}"));
     sender.connected().await.map_err(|reason| gone(format!("{reason:?}")))?;
     let receiver = listener.accept().await.ok_or_else(|| gone("the transport stopped".into()))?;
@@ -131,7 +131,7 @@ async fn connect(
     }
 }
 
-async fn all_active(sender: &Association, paths: usize) -> Result<(), CliError> {
+async fn all_active(sender: &AssociationHandle, paths: usize) -> Result<(), CliError> {
     loop {
         let gone = || CliError::Peer("no association: it ended".into());
         let seen = sender.snapshot().await.ok_or_else(gone)?;

@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 use strandcast_media::pack::Message;
 use strandcast_media::playout::Ended;
-use strandcast_net::driver::{Association, Snapshot};
+use strandcast_net::driver::{AssociationHandle, Snapshot};
 use strandcast_proto::association::CloseReason;
 use strandcast_proto::rx;
 use strandcast_proto::time::Instant;
@@ -24,7 +24,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// A sender of which the first message is here.
 #[derive(Debug)]
 pub(super) struct Candidate {
-    pub(super) association: Association,
+    pub(super) association: AssociationHandle,
     pub(super) first: rx::Message,
     pub(super) media: Message,
     pub(super) peer: String,
@@ -38,7 +38,7 @@ pub(super) struct Candidate {
 
 /// Waits for a new association's first media message, to know which run of which sender it is, and for a path that is
 /// known to lead to it.
-pub(super) async fn introduce(association: Association, to: UnboundedSender<Candidate>) {
+pub(super) async fn introduce(association: AssociationHandle, to: UnboundedSender<Candidate>) {
     let known = async {
         loop {
             let first = association.recv().await?;
@@ -59,7 +59,7 @@ pub(super) async fn introduce(association: Association, to: UnboundedSender<Cand
 }
 
 /// The sender's name for people, and its addresses, once one is confirmed; `None` if its driver has ended.
-async fn confirmed(association: &Association) -> Option<(String, Vec<IpAddr>)> {
+async fn confirmed(association: &AssociationHandle) -> Option<(String, Vec<IpAddr>)> {
     loop {
         let seen = association.snapshot().await?;
         let addresses = addresses(&seen);
@@ -79,7 +79,7 @@ fn addresses(seen: &Snapshot) -> Vec<IpAddr> {
 /// The sender that is being received.
 #[derive(Debug)]
 pub(super) struct Guest {
-    pub(super) association: Association,
+    pub(super) association: AssociationHandle,
     pub(super) peer: String,
     /// Which run of the sender.
     pub(super) session: u32,

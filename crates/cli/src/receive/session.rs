@@ -17,7 +17,7 @@ use crate::signals::{self, Stop, stopped};
 use crate::transport;
 use std::time::Duration;
 use strandcast_media::playout;
-use strandcast_net::driver::{Association, Listener, Server};
+use strandcast_net::driver::{AssociationHandle, Listener, Server};
 use strandcast_proto::association::{CloseReason, Event};
 use strandcast_proto::endpoint::EndpointConfig;
 use strandcast_proto::rx::Message;
@@ -51,7 +51,7 @@ struct Session {
 /// What happened next.
 enum Step {
     Stop,
-    Accepted(Option<Association>),
+    Accepted(Option<AssociationHandle>),
     Introduced(Candidate),
     NextClosed(CloseReason),
     Event(Option<Event>),

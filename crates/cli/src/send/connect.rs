@@ -7,7 +7,7 @@ use crate::print::said;
 use crate::transport;
 use std::net::SocketAddr;
 use std::time::Duration;
-use strandcast_net::driver::{Association, Client, Uplink};
+use strandcast_net::driver::{AssociationHandle, Client, Uplink};
 use strandcast_net::resolve::HostPort;
 use strandcast_proto::association::CloseReason;
 use strandcast_sim::simulation::SchemePlan;
@@ -44,7 +44,7 @@ impl Plan {
     /// # Errors
     /// [`CliError::Peer`] when the time is over or the receiver refuses; [`CliError::Network`] if nothing could be
     /// tried.
-    pub(super) async fn connect(&self, retry: Retry, endures: bool) -> Result<Association, CliError> {
+    pub(super) async fn connect(&self, retry: Retry, endures: bool) -> Result<AssociationHandle, CliError> {
         let begun = Instant::now();
         let left = || match retry {
             Retry::Forever => ATTEMPT,
@@ -63,7 +63,7 @@ impl Plan {
         }
     }
 
-    async fn attempt(&self, time: Duration) -> Result<Association, Failed> {
+    async fn attempt(&self, time: Duration) -> Result<AssociationHandle, Failed> {
         let association = self.open().await.map_err(Failed::Here)?;
         match tokio::time::timeout(time, association.connected()).await {
             Ok(Ok(_)) => Ok(association),
@@ -75,7 +75,7 @@ impl Plan {
         }
     }
 
-    async fn open(&self) -> Result<Association, CliError> {
+    async fn open(&self) -> Result<AssociationHandle, CliError> {
         let found = tokio::time::timeout(RESOLVE, transport::remotes(&self.host)).await;
         let remotes = found.ok().and_then(Result::ok).unwrap_or_else(|| self.remotes.clone());
         let mut uplinks = transport::uplinks(&self.paths, &remotes).unwrap_or_default();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use strandcast_media::MediaTime;
 use strandcast_media::ingest::{Ingest, IngestError, IngestStats};
 use strandcast_media::pack::{Header, Outgoing};
-use strandcast_net::driver::{Association, Snapshot};
+use strandcast_net::driver::{AssociationHandle, Snapshot};
 use strandcast_proto::association::SendOptions;
 use strandcast_proto::policy::PathState;
 use strandcast_schemes::estimate::QUEUE;
@@ -101,7 +101,7 @@ impl Pump {
     pub(crate) fn pump(
         &mut self,
         now: MediaTime,
-        association: Option<&Association>,
+        association: Option<&AssociationHandle>,
         mut sent: impl FnMut(&Header, &Bytes),
     ) {
         self.ingest.handle_timeout(now);
@@ -124,7 +124,7 @@ impl Pump {
     fn hand_over(
         &mut self,
         now: MediaTime,
-        association: Option<&Association>,
+        association: Option<&AssociationHandle>,
         message: Outgoing,
         sent: &mut impl FnMut(&Header, &Bytes),
     ) {
@@ -148,7 +148,7 @@ impl Pump {
     }
 
     /// Lets the receiver know that we are there, if nothing else has for a second.
-    pub(crate) fn sign_of_life(&mut self, now: MediaTime, association: &Association) {
+    pub(crate) fn sign_of_life(&mut self, now: MediaTime, association: &AssociationHandle) {
         if now - self.last >= Duration::from_secs(1) {
             let options = SendOptions { stream: ALIVE, ..unordered(Some(Duration::from_secs(2))) };
             // What finds no room is not needed: others are on their way.

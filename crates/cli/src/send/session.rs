@@ -20,7 +20,7 @@ use strandcast_media::ingest::Ingest;
 use strandcast_media::pace::PaceConfig;
 use strandcast_media::pack::PackConfig;
 use strandcast_net::clock::Clock;
-use strandcast_net::driver::Association;
+use strandcast_net::driver::AssociationHandle;
 use strandcast_net::entropy;
 use strandcast_proto::association::{CloseReason, Event};
 use strandcast_proto::time::Instant;
@@ -37,8 +37,8 @@ const FAREWELL: Duration = Duration::from_secs(10);
 
 /// The association, or the search for one.
 enum Link {
-    Up(Association),
-    Search(JoinHandle<Result<Association, CliError>>),
+    Up(AssociationHandle),
+    Search(JoinHandle<Result<AssociationHandle, CliError>>),
 }
 
 struct Session {
@@ -69,7 +69,7 @@ enum Step {
     Due,
     Tick,
     Event(Option<Event>),
-    Found(Result<Association, CliError>),
+    Found(Result<AssociationHandle, CliError>),
 }
 
 /// Sends a stream.
@@ -279,7 +279,7 @@ impl Session {
         !self.refusals.let_in && !self.place.is_live() && !self.stopped
     }
 
-    async fn found(&mut self, found: Result<Association, CliError>) -> Result<(), CliError> {
+    async fn found(&mut self, found: Result<AssociationHandle, CliError>) -> Result<(), CliError> {
         self.link = Link::Up(found?);
         let tell = self.refusals.connected(tokio::time::Instant::now());
         self.watch.found(self.clock.now(), tell);
@@ -354,7 +354,7 @@ impl Session {
 }
 
 impl Link {
-    fn association(&self) -> Option<&Association> {
+    fn association(&self) -> Option<&AssociationHandle> {
         match self {
             Link::Up(association) => Some(association),
             Link::Search(_) => None,

@@ -5,7 +5,7 @@ use super::summary::Summary;
 use crate::show::{MediaNow, Monitor, Outages, count, duration};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
-use strandcast_net::driver::Association;
+use strandcast_net::driver::AssociationHandle;
 use strandcast_proto::association::{Event, PathChange};
 use strandcast_proto::policy::{PathId, PathState};
 use strandcast_proto::time::Instant;
@@ -58,7 +58,12 @@ impl Watch {
     }
 
     /// Looks; whether nothing has been heard for a while.
-    pub(super) async fn look(&mut self, now: Instant, association: &Association, pump: &mut Pump) -> bool {
+    pub(super) async fn look(
+        &mut self,
+        now: Instant,
+        association: &AssociationHandle,
+        pump: &mut Pump,
+    ) -> bool {
         let Some(seen) = association.snapshot().await else { return false };
         self.names = seen.paths.iter().map(|p| (p.view.id, p.name.clone())).collect();
         pump.observe(&seen);

@@ -93,7 +93,7 @@ pub(crate) struct LinkMonitorNow {
 impl LinkMonitorNow {
     /// `None` while nobody was asked.
     pub(super) fn of(stats: &MonitorStats) -> Option<LinkMonitorNow> {
-        let MonitorStats { readings, alone, refused, last } = *stats;
+        let MonitorStats { readings, unassociated: alone, refused, last } = *stats;
         let asked = readings + alone + refused > 0;
         asked.then(|| LinkMonitorNow { readings, alone, refused, why: last.map(|why| why.to_string()) })
     }

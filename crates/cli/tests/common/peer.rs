@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use strandcast_media::MediaTime;
 use strandcast_media::pack::{Body, Header, Message};
-use strandcast_net::driver::{Association, Client, Listener, Server, Uplink};
+use strandcast_net::driver::{AssociationHandle, Client, Listener, Server, Uplink};
 use strandcast_net::interface::PathSpec;
 use strandcast_proto::association::{CloseReason, SendOptions};
 use strandcast_proto::endpoint::{EndpointConfig, SchemeFactory};
@@ -88,7 +88,7 @@ impl Door {
 /// An association with a command.
 pub struct Peer {
     world: World,
-    association: Association,
+    association: AssociationHandle,
 }
 
 impl Peer {
