@@ -6,14 +6,14 @@ use strandcast_schemes::{WindowSetup, congestion, parse_spec_with};
 use strandcast_sim::simulation::{Catalog, SchemePlan};
 use strandcast_sim::tcp::Config;
 
-/// Whoever knows the schemes of a command, from its first argument to its last packet.
+/// The catalog of schemes for a whole command.
 pub type SharedCatalog = Arc<dyn Catalog + Send + Sync>;
 
-/// What is said of schemes in Python where there is no Python.
+/// Diagnostic for Python schemes without the Python package.
 const NEEDS_PYTHON: &str =
     "schemes written in Python need the Python package: run `pip install .` in Strandcast's source";
 
-/// All that `strandcast schemes` lists.
+/// The schemes that `strandcast schemes` lists.
 #[derive(Clone, Copy, Debug)]
 pub struct Schemes;
 
@@ -39,7 +39,7 @@ impl Catalog for Schemes {
     }
 }
 
-/// Whether a spec names a class in Python: `FILE.py:CLASS` or `package.module:CLASS`, with parameters behind it or not.
+/// Whether a spec names a Python class: `FILE.py:CLASS` or `package.module:CLASS`, with or without parameters.
 pub fn is_python(spec: &str) -> bool {
     let name = spec.split(',').next().unwrap_or(spec).trim();
     let is_word = |word: &str| {
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mistakes_keep_their_words() {
+    fn diagnostics_are_kept() {
         let error = Schemes.scheme("cmtt", "half-floor=2").err().expect("there is no such scheme");
         assert!(error.contains("did you mean cmt"), "{error}");
         let error = Schemes.scheme("cmt,rxt=same", "half-floor=2").err().expect("there is no such key");

@@ -2,16 +2,16 @@
 
 use crate::args::CheckArgs;
 use crate::error::CliError;
-use crate::loaded::Loaded;
+use crate::loaded::LoadedScenario;
 use crate::print;
 use strandcast_sim::simulation::Catalog;
 
-/// Looks at a scenario and says what is known of it before it runs.
+/// Analyses a scenario and prints the result.
 ///
 /// # Errors
-/// [`CliError`]: mistakes in the scenario.
+/// [`CliError`]: errors in the scenario.
 pub(crate) fn run(args: &CheckArgs, catalog: &dyn Catalog) -> Result<(), CliError> {
-    let loaded = Loaded::open(&args.file, &args.set)?;
+    let loaded = LoadedScenario::open(&args.file, &args.set)?;
     let checked = loaded.check(catalog)?;
     if args.json { print::json(&format!("{:#}\n", checked.json())) } else { print::text(&checked.text()) }
 }

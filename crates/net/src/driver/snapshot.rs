@@ -21,7 +21,7 @@ pub struct Snapshot {
     /// Counters of the association.
     pub stats: AssociationStats,
     /// The scheme's diagnostics of its own state.
-    pub remarks: Vec<&'static str>,
+    pub diagnostics: Vec<&'static str>,
     /// The scheme's own counters.
     pub counters: Vec<(&'static str, u64)>,
     /// Payload bytes queued or not yet acknowledged.
@@ -73,7 +73,7 @@ impl Snapshot {
             at: now,
             scheme: association.scheme_name().to_owned(),
             stats: association.stats().clone(),
-            remarks: association.remarks(now),
+            diagnostics: association.remarks(now),
             counters: association.scheme_counters(),
             monitor: link_metadata.monitor,
             send_buffered: association.send_buffered(),

@@ -168,7 +168,7 @@ async fn a_links_counters_reach_schemes_and_snapshots() {
     client.connected().await.unwrap();
     let _server = listener.accept().await.unwrap();
     let before = client.snapshot().await.unwrap();
-    assert_eq!((before.remarks, before.paths[0].link.is_none()), (vec!["no link counts frames"], true));
+    assert_eq!((before.diagnostics, before.paths[0].link.is_none()), (vec!["no link counts frames"], true));
     // A source that treats the loopback as a radio: 7 frames between two queries, one of them sent twice.
     let (mut packets, mut retries) = (1000, 50);
     let stations = move |_| {
@@ -187,7 +187,7 @@ async fn a_links_counters_reach_schemes_and_snapshots() {
         let now = client.snapshot().await.unwrap();
         let link = now.paths[0].link.clone();
         if let Some(link) = link.filter(|l| l.sample.tx_frames > 0) {
-            assert_eq!(now.remarks, Vec::<&str>::new());
+            assert_eq!(now.diagnostics, Vec::<&str>::new());
             assert!(now.monitor.readings >= 2 && now.monitor.refused == 0);
             break link;
         }
