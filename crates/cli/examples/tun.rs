@@ -2,13 +2,13 @@
 //!
 //! Standard input is the TUN device at the link's `from`, standard output the one at its `to` (both opened with
 //! `IFF_TUN | IFF_NO_PI`; `tools/bench/links` does that). Whole IP packets cross the simulator's own link in both
-//! directions: the same queue, rate, losses and delay, drawn from the same random streams, as in `strandcast simulate FILE`
-//! with this seed; KEY=VALUE changes the file as `--set` does there. IPv4 only: what else an interface says is dropped.
+//! directions: the same queue, rate, losses and delay, drawn from the same random streams, as in `strandcast simulate
+//! FILE` with this seed; KEY=VALUE changes the file as `--set` does there. IPv4 only: other packets are dropped.
 //!
-//! CONTROL is a file or pipe with a command a line: `hole on`, `hole off`, `down on`, `down off`, each with `forward`,
-//! `reverse` or `both` behind it. At its end the counters of both directions are printed to standard error, as one
-//! line of JSON: packets and bytes by what became of them, and `late`: how many packets were handed on more than 1, 5
-//! and 20 ms after they were due, and `worst_ms`. Runs in which the emulator was late are worth nothing.
+//! CONTROL is a file or pipe with one command per line: `hole on`, `hole off`, `down on`, `down off`, each followed by
+//! `forward`, `reverse` or `both`. At its end the counters of both directions are printed to standard error, as one
+//! line of JSON: packets and bytes by outcome, `late` (packets delivered more than 1, 5 and 20 ms after they were due),
+//! and `worst_ms`. Discard runs in which the emulator was late.
 //!
 //! A direction has two threads, one that reads and one that waits; timers are the system's (some 50 µs late).
 
@@ -31,36 +31,36 @@ use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 
 /// The largest packet of an interface.
-const LARGEST: usize = 65_535;
-/// Hands on later than this count as late.
+const MAX_PACKET: usize = 65_535;
+/// Delays beyond which a packet counts as late.
 const LATE_MS: [u64; 3] = [1, 5, 20];
 
 /// One direction.
-struct Way {
+struct LinkDirection {
     state: Mutex<State>,
-    /// A packet came, or the end of an outage.
+    /// Signals a packet or the end of an outage.
     changed: Condvar,
     begun: Wall,
 }
 
 struct State {
     link: Link<Bytes>,
-    /// Handed on later than [`LATE_MS`], each.
+    /// Packets delivered later than each of [`LATE_MS`].
     late: [u64; 3],
     worst: Duration,
-    /// Not IPv4.
+    /// Packets other than IPv4.
     strange: u64,
-    /// The interface did not take it.
+    /// Packets that the interface did not accept.
     unsent: u64,
 }
 
-impl Way {
-    fn new(link: Link<Bytes>, begun: Wall) -> Arc<Way> {
+impl LinkDirection {
+    fn new(link: Link<Bytes>, begun: Wall) -> Arc<LinkDirection> {
         let state = State { link, late: [0; 3], worst: Duration::ZERO, strange: 0, unsent: 0 };
-        Arc::new(Way { state: Mutex::new(state), changed: Condvar::new(), begun })
+        Arc::new(LinkDirection { state: Mutex::new(state), changed: Condvar::new(), begun })
     }
 
-    /// Counters and links are whole after every step.
+    /// Counters and links are consistent after every step.
     fn locked(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -69,9 +69,9 @@ impl Way {
         Instant::ZERO + self.begun.elapsed()
     }
 
-    /// Reads packets into the link for ever.
+    /// Reads packets into the link, forever.
     fn take(&self, mut from: File) -> io::Result<()> {
-        let mut buffer = vec![0; LARGEST];
+        let mut buffer = vec![0; MAX_PACKET];
         loop {
             let len = from.read(&mut buffer)?;
             let packet = &buffer[..len];
@@ -80,14 +80,14 @@ impl Way {
                 state.strange += 1;
                 continue;
             }
-            // What becomes of it the counters tell.
+            // The counters record the outcome.
             let _ = state.link.enqueue(self.now(), Bytes::copy_from_slice(packet), len);
             drop(state);
             self.changed.notify_one();
         }
     }
 
-    /// Hands on what is due, for ever.
+    /// Delivers packets when they are due, forever.
     fn give(&self, mut to: File) {
         let mut state = self.locked();
         loop {
@@ -140,56 +140,59 @@ impl Way {
 }
 
 /// Both directions of the link, and the devices at its ends.
-fn open(words: &[String]) -> Result<[Arc<Way>; 2], Box<dyn Error>> {
+fn open(words: &[String]) -> Result<[Arc<LinkDirection>; 2], Box<dyn Error>> {
     let [file, name, seed, _, sets @ ..] = words else {
         return Err("usage: tun FILE LINK SEED CONTROL [KEY=VALUE...]".into());
     };
     let scenario = scenario::load(Path::new(file), sets)?;
     let link = scenario.links.get(name).ok_or_else(|| format!("{file}: no link {name}"))?;
     let (seeds, begun) = (Seeds::new(seed.parse()?, 0), Wall::now());
-    let mut ways = Vec::new();
+    let mut directions = Vec::new();
     for (direction, label) in [(&link.forward, "forward"), (&link.reverse, "reverse")] {
         let config = link_config(direction, Instant::ZERO, &format!("links.{name}"))?;
-        ways.push(Way::new(Link::new(config, &seeds, &format!("link {name} {label}")), begun));
+        directions
+            .push(LinkDirection::new(Link::new(config, &seeds, &format!("link {name} {label}")), begun));
     }
-    let ways: [Arc<Way>; 2] = ways.try_into().map_err(|_| "a link has two directions")?;
+    let directions: [Arc<LinkDirection>; 2] =
+        directions.try_into().map_err(|_| "a link has two directions")?;
     let near = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let far = File::from(io::stdout().as_fd().try_clone_to_owned()?);
-    for (way, from, to) in
-        [(&ways[0], near.try_clone()?, far.try_clone()?), (&ways[1], far.try_clone()?, near.try_clone()?)]
-    {
-        let (reads, gives) = (Arc::clone(way), Arc::clone(way));
-        // A device that is gone ends the direction; the counters tell.
+    for (direction, from, to) in [
+        (&directions[0], near.try_clone()?, far.try_clone()?),
+        (&directions[1], far.try_clone()?, near.try_clone()?),
+    ] {
+        let (reads, gives) = (Arc::clone(direction), Arc::clone(direction));
+        // A device that has gone ends the direction; the counters show it.
         thread::spawn(move || drop(reads.take(from)));
         thread::spawn(move || gives.give(to));
     }
-    Ok(ways)
+    Ok(directions)
 }
 
-/// Obeys one line.
-fn obey(ways: &[Arc<Way>; 2], line: &str) -> Result<(), String> {
+/// Applies one line of commands.
+fn apply_command(directions: &[Arc<LinkDirection>; 2], line: &str) -> Result<(), String> {
     let mut words = line.split_whitespace();
     let (Some(what), Some(state), Some(which)) = (words.next(), words.next(), words.next()) else {
         return Err(format!("control: '{line}' is no command"));
     };
     let on = state == "on";
     let concerned = match which {
-        "forward" => &ways[..1],
-        "reverse" => &ways[1..],
-        _ => &ways[..],
+        "forward" => &directions[..1],
+        "reverse" => &directions[1..],
+        _ => &directions[..],
     };
-    match concerned.iter().all(|way| way.set(what, on)) {
+    match concerned.iter().all(|direction| direction.set(what, on)) {
         true => Ok(()),
         false => Err(format!("control: '{what}' is neither hole nor down")),
     }
 }
 
 fn run(words: &[String]) -> Result<(), Box<dyn Error>> {
-    let ways = open(words)?;
+    let directions = open(words)?;
     for line in BufReader::new(File::open(&words[3])?).lines() {
-        obey(&ways, &line?)?;
+        apply_command(&directions, &line?)?;
     }
-    eprintln!("{}", json!({ "forward": ways[0].counters(), "reverse": ways[1].counters() }));
+    eprintln!("{}", json!({ "forward": directions[0].counters(), "reverse": directions[1].counters() }));
     Ok(())
 }
 

@@ -2,9 +2,9 @@
 
 use crate::batch::LAST_SEED;
 use crate::error::EXIT_CODES;
+use crate::media_url::{Listen, MediaUrl};
 use crate::memory::{Buffer, Memory};
-use crate::perf::{LARGEST, SMALLEST};
-use crate::place::{Listen, Place};
+use crate::perf::{MAX_MESSAGE, MIN_MESSAGE};
 use clap::{ArgGroup, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -22,11 +22,11 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Send an MPEG transport stream to a receiver, over every network there is
+    /// Send an MPEG transport stream to a receiver over all available networks
     Send(SendArgs),
-    /// Receive a stream and play it out, `latency` after it was sent
+    /// Receive a stream and play it out at send time + `latency`
     Receive(ReceiveArgs),
-    /// Watch a clip cross three emulated links that none could carry alone
+    /// Send a clip over three emulated links, none of which could carry it alone
     Demo(DemoArgs),
     /// Measure bulk transfer
     Perf(PerfArgs),
@@ -34,13 +34,13 @@ pub(crate) enum Command {
     Schemes(SchemesArgs),
     /// Run a scenario in the simulator
     Simulate(SimulateArgs),
-    /// Say what a scenario's network is like before it is run
+    /// Analyse a scenario's network before running it
     Check(CheckArgs),
-    /// Say why a message or frame of a simulated flow was late
+    /// Explain why a message or frame of a simulated flow was late
     Explain(ExplainArgs),
     /// Print the JSON Schema of scenario files
     Schema,
-    /// Draw the figures of the papers, each from runs of its scenario (Python package)
+    /// Draw the figures of the papers from runs of their scenarios (Python package)
     Figures(LabArgs),
     /// Run a scenario over a grid of settings, on all cores or a cluster (Python package)
     Sweep(LabArgs),
@@ -48,25 +48,25 @@ pub(crate) enum Command {
     Plot(LabArgs),
 }
 
-/// What every command that speaks over the network takes.
+/// Options of every command that uses the network.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct TransportArgs {
-    /// SCTP port, on both sides (the UDP port goes with the host)
+    /// SCTP port on both sides (the UDP port is part of HOST)
     #[arg(long, value_name = "PORT", default_value_t = 5000, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) sctp_port: u16,
     /// Preset and its parameters: bond or cmt,rtx=ssthresh (see `strandcast schemes`)
     #[arg(long, value_name = "SPEC", default_value = "bond")]
     pub(crate) scheme: String,
-    /// IP-level MTU in bytes of paths that name none
+    /// IP-level MTU in bytes of paths without an mtu= of their own
     #[arg(long, value_name = "BYTES", default_value_t = 1400, value_parser = clap::value_parser!(u16).range(576..))]
     pub(crate) mtu: u16,
-    /// Let the send and the receive buffer of an association grow to this size if the paths need it
+    /// Maximum size to which the send and the receive buffer of an association may grow
     #[arg(long, value_name = "SIZE", default_value = "16MiB")]
     pub(crate) buffer: Buffer,
-    /// Write every packet to this file, for Wireshark
+    /// Capture every packet in this pcap file
     #[arg(long, value_name = "FILE")]
     pub(crate) pcap: Option<PathBuf>,
-    /// Print the final summary as JSON on standard output (standard error if that carries media)
+    /// Print the final summary as JSON on standard output (on standard error if standard output carries media)
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -74,9 +74,9 @@ pub(crate) struct TransportArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct SendArgs {
-    /// FILE (sent at its own pace), - (standard input) or udp://[GROUP@]HOST:PORT
-    pub(crate) input: Place,
-    /// The receiver: HOST[:PORT], a UDP port, 9899 unless given
+    /// FILE (sent at the pace of its clock), - (standard input) or udp://[GROUP@]HOST:PORT
+    pub(crate) input: MediaUrl,
+    /// The receiver: HOST[:PORT] with a UDP port, default 9899
     #[arg(value_name = "HOST[:PORT]")]
     pub(crate) host: HostPort,
     #[command(flatten)]
@@ -85,11 +85,11 @@ pub(crate) struct SendArgs {
     pub(crate) paths: PathArgs,
     #[command(flatten)]
     pub(crate) stats: StatsArgs,
-    /// Play out this many milliseconds after sending; what would come later is dropped
+    /// Playout latency in milliseconds after sending; later messages are dropped
     #[arg(long, value_name = "MS", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(20..=60_000))]
     pub(crate) latency: u32,
-    /// Seconds to keep trying when no path leads to the receiver (`forever` once a live input was connected, else 30) or
-    /// it refuses (not at all unless given)
+    /// Seconds to keep trying when no path leads to the receiver (default 30, or `forever` once a live input was
+    /// connected) or when it refuses (default: not at all)
     #[arg(long, value_name = "SECONDS")]
     pub(crate) retry: Option<Retry>,
 }
@@ -97,21 +97,21 @@ pub(crate) struct SendArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_CODES, allow_missing_positional = true)]
 pub(crate) struct ReceiveArgs {
-    /// [HOST][:PORT] to listen on; all addresses and UDP port 9899 unless given
+    /// [HOST][:PORT] to listen on; default: all addresses, UDP port 9899
     pub(crate) listen: Option<Listen>,
     /// FILE, - (standard output) or udp://HOST:PORT
-    pub(crate) output: Place,
+    pub(crate) output: MediaUrl,
     #[command(flatten)]
     pub(crate) transport: TransportArgs,
     #[command(flatten)]
     pub(crate) stats: StatsArgs,
-    /// Play out this many milliseconds after sending; what the sender says unless given
+    /// Playout latency in milliseconds after sending; default: the sender's
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u32).range(20..=60_000))]
     pub(crate) latency: Option<u32>,
-    /// End with the first sender's stream
+    /// Exit after the first sender's stream
     #[arg(long)]
     pub(crate) once: bool,
-    /// Give a sender up that was silent for this many seconds; others may follow it sooner (docs/cli.md)
+    /// Give up a sender after this many seconds of silence; another one may replace it sooner (docs/cli.md)
     #[arg(long, value_name = "SECONDS", default_value = "65", value_parser = seconds)]
     pub(crate) silence: Duration,
     #[command(flatten)]
@@ -120,32 +120,32 @@ pub(crate) struct ReceiveArgs {
 
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct PathArgs {
-    /// A path: if=wlan0, bind=192.0.2.7 or both, with mtu=1400 if need be; repeat for more. Without any: every
-    /// interface that is up and has a route to HOST
+    /// A path: if=wlan0, bind=192.0.2.7 or both, optionally with mtu=1400; repeatable. Default: every interface that is
+    /// up and has a route to HOST
     #[arg(long = "path", value_name = "SPEC")]
     pub(crate) paths: Vec<PathSpec>,
 }
 
-/// What every command that serves strangers takes.
+/// Options of every command that accepts untrusted peers.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct MemoryArgs {
-    /// Use no more memory than this: senders wait or are refused when it is used up
+    /// Memory limit: senders wait or are refused when it is reached
     #[arg(long, value_name = "SIZE", default_value = "256MiB")]
     pub(crate) memory: Memory,
 }
 
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct StatsArgs {
-    /// Write a line of JSON a second to FILE, or to standard error
+    /// Write one line of JSON per second to FILE, or to standard error
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
-    #[expect(clippy::option_option, reason = "clap's way to say --stats, --stats=FILE or nothing")]
+    #[expect(clippy::option_option, reason = "clap's representation of --stats, --stats=FILE or neither")]
     pub(crate) stats: Option<Option<PathBuf>>,
 }
 
 /// How long to try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Retry {
-    /// So long.
+    /// For this long.
     For(Duration),
     /// Until stopped.
     Forever,
@@ -168,7 +168,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
     parsed.map(Duration::from_secs_f64).ok_or_else(|| format!("{text:?} is not a number of seconds"))
 }
 
-/// A time above nothing, with a unit or in seconds.
+/// A positive duration, with a unit or in seconds.
 fn step(text: &str) -> Result<Duration, String> {
     let unit = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(unit);
@@ -177,15 +177,15 @@ fn step(text: &str) -> Result<Duration, String> {
         "ms" => 1e-3,
         "us" => 1e-6,
         "min" => 60.0,
-        _ => return Err(format!("{text:?} is no time, as in 100ms or 0.5s")),
+        _ => return Err(format!("{text:?} is not a duration, as in 100ms or 0.5s")),
     };
     let parsed = number.trim().parse().ok().map(|n: f64| n * factor).filter(|s| (1e-6..=1e9).contains(s));
     parsed
         .map(Duration::from_secs_f64)
-        .ok_or_else(|| format!("{text:?} is no time of at least 1us, as in 100ms"))
+        .ok_or_else(|| format!("{text:?} is not a duration of at least 1us, as in 100ms"))
 }
 
-/// Which links the demo emulates.
+/// The links that the demo emulates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum NetworkName {
     /// Wi-Fi 0.9 Mbit/s, LTE 0.8 Mbit/s, weak LTE 0.5 Mbit/s
@@ -205,16 +205,16 @@ pub(crate) struct DemoArgs {
     /// Preset and its parameters (see `strandcast schemes`)
     #[arg(long, value_name = "SPEC", default_value = "bond")]
     pub(crate) scheme: String,
-    /// Play out this many milliseconds after sending
+    /// Playout latency in milliseconds after sending
     #[arg(long, value_name = "MS", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(20..=60_000))]
     pub(crate) latency: u32,
     /// Seed of the links' random loss
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(..=LAST_SEED))]
     pub(crate) seed: u64,
-    /// Where to write received.ts, report.html and summary.json
+    /// Folder for received.ts, report.html and summary.json
     #[arg(long, value_name = "FOLDER", default_value = "target/demo")]
     pub(crate) out: PathBuf,
-    /// Write every packet of the sender to this file, for Wireshark
+    /// Capture every packet of the sender in this pcap file
     #[arg(long, value_name = "FILE")]
     pub(crate) pcap: Option<PathBuf>,
     /// Print summary.json on standard output
@@ -231,16 +231,16 @@ pub(crate) struct PerfArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PerfSide {
-    /// Measure towards a server
+    /// Measure transfer to or from a server
     Client(PerfClientArgs),
-    /// Wait for clients, one at a time
+    /// Serve clients, one at a time
     Server(PerfServerArgs),
 }
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct PerfClientArgs {
-    /// The server: HOST[:PORT], a UDP port, 9899 unless given
+    /// The server: HOST[:PORT] with a UDP port, default 9899
     #[arg(value_name = "HOST[:PORT]")]
     pub(crate) host: HostPort,
     #[command(flatten)]
@@ -250,13 +250,13 @@ pub(crate) struct PerfClientArgs {
     /// Seconds to send
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     pub(crate) time: Duration,
-    /// Bytes a message; as much as fits one packet unless given
-    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(i64::from(SMALLEST)..=i64::from(LARGEST)))]
+    /// Bytes per message; default: as many as fit in one packet
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(i64::from(MIN_MESSAGE)..=i64::from(MAX_MESSAGE)))]
     pub(crate) message: Option<u32>,
-    /// The server sends
+    /// Let the server send
     #[arg(long)]
     pub(crate) reverse: bool,
-    /// Nothing while it measures; with --json nothing but that
+    /// Print nothing during the measurement; with --json only the JSON
     #[arg(long)]
     pub(crate) quiet: bool,
 }
@@ -264,11 +264,11 @@ pub(crate) struct PerfClientArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct PerfServerArgs {
-    /// [HOST][:PORT] to listen on; all addresses and UDP port 9899 unless given
+    /// [HOST][:PORT] to listen on; default: all addresses, UDP port 9899
     pub(crate) listen: Option<Listen>,
     #[command(flatten)]
     pub(crate) transport: TransportArgs,
-    /// End after one client
+    /// Exit after one client
     #[arg(long)]
     pub(crate) once: bool,
     #[command(flatten)]
@@ -280,37 +280,37 @@ pub(crate) struct PerfServerArgs {
 pub(crate) struct SimulateArgs {
     /// The scenario (TOML, see docs/scenarios.md)
     pub(crate) file: PathBuf,
-    /// Change a key of the scenario: links.b.loss.uniform.rate=0.02; repeat for more
+    /// Set a key of the scenario: links.b.loss.uniform.rate=0.02; repeatable
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Schemes to compare: cmt,rtx=same,sctp (two); each replaces that of flows with `compare = true`
+    /// Schemes to compare, such as cmt,rtx=same,sctp (two); each replaces the scheme of flows with `compare = true`
     #[arg(long, value_name = "SPEC,...")]
     pub(crate) scheme: Option<String>,
-    /// Runs of each scheme; what the scenario says unless given
+    /// Runs per scheme; default: as in the scenario
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) runs: Option<u32>,
-    /// Seed of the first run, the next one has one more; what the scenario says unless given
+    /// Seed of the first run, incremented for each further run; default: as in the scenario
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(..=LAST_SEED))]
     pub(crate) seed: Option<u64>,
-    /// Runs at a time; as many as there are processors unless given
+    /// Concurrent runs; default: one per processor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) jobs: Option<u32>,
     /// Write result.json and tables of all results to this folder
     #[arg(long, value_name = "FOLDER")]
     pub(crate) out: Option<PathBuf>,
-    /// Tables in CSV instead of Parquet
+    /// Write tables as CSV instead of Parquet
     #[arg(long)]
     pub(crate) csv: bool,
     /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// Write windows, round-trip times, rates and queues to the folder, so often: 100ms, "0.5 s"
+    /// Sample windows, round-trip times, rates and queues into the folder at this interval: 100ms, "0.5 s"
     #[arg(long, value_name = "STEP", value_parser = step)]
     pub(crate) series: Option<Duration>,
-    /// Write every event of the only run to this file, as CSV
+    /// Write every event of a single run to this CSV file
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
-    /// Show no progress
+    /// Do not show progress
     #[arg(long)]
     pub(crate) quiet: bool,
 }
@@ -320,10 +320,10 @@ pub(crate) struct SimulateArgs {
 pub(crate) struct CheckArgs {
     /// The scenario
     pub(crate) file: PathBuf,
-    /// Change a key of the scenario; repeat for more
+    /// Set a key of the scenario; repeatable
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -332,29 +332,29 @@ pub(crate) struct CheckArgs {
 #[command(after_help = EXIT_CODES)]
 #[command(group = ArgGroup::new("what").required(true).args(["frame", "message"]))]
 pub(crate) struct ExplainArgs {
-    /// A folder that simulate has written, or the result.json in it
+    /// A folder written by simulate, or the result.json in it
     pub(crate) result: PathBuf,
-    /// The flow; of several alike, one of them: tcp#2
+    /// The flow; for one of several identical flows: tcp#2
     #[arg(long, value_name = "NAME")]
     pub(crate) flow: String,
-    /// The frame of its video, counted from 0 as they are sent
+    /// The frame of its video, counted from 0 in sending order
     #[arg(long, value_name = "N")]
     pub(crate) frame: Option<u32>,
     /// The message, counted from 0
     #[arg(long, value_name = "N")]
     pub(crate) message: Option<u64>,
-    /// Of the run with this seed; the first one unless given
+    /// Seed of the run; default: the first run
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(..=LAST_SEED))]
     pub(crate) seed: Option<u64>,
-    /// And with this scheme; the first one unless given
+    /// Scheme of the run; default: the first run
     #[arg(long, value_name = "SPEC")]
     pub(crate) scheme: Option<String>,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Whatever follows a verb of the Python package.
+/// The arguments of a subcommand that the Python package implements.
 #[derive(Debug, clap::Args)]
 #[command(disable_help_flag = true)]
 pub(crate) struct LabArgs {
@@ -364,9 +364,9 @@ pub(crate) struct LabArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct SchemesArgs {
-    /// Presets; all unless given
+    /// Presets to list; default: all
     pub(crate) names: Vec<String>,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -391,15 +391,15 @@ mod tests {
     }
 
     #[test]
-    fn listen_may_be_left_out() {
+    fn listen_is_optional() {
         let parse = |args: &[&str]| match Args::try_parse_from(args).unwrap().command {
             Command::Receive(r) => (r.listen, r.output),
             other => panic!("{other:?}"),
         };
         let (listen, output) = parse(&["strandcast", "receive", "out.ts"]);
-        assert_eq!((listen, output), (None, Place::File("out.ts".into())));
+        assert_eq!((listen, output), (None, MediaUrl::File("out.ts".into())));
         let (listen, output) = parse(&["strandcast", "receive", ":7000", "-"]);
-        assert_eq!((listen.unwrap().port, output), (Some(7000), Place::Pipe));
+        assert_eq!((listen.unwrap().port, output), (Some(7000), MediaUrl::Pipe));
     }
 
     #[test]
@@ -436,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn one_thing_is_explained() {
+    fn explain_takes_a_frame_or_a_message() {
         let parse = |args: &str| {
             Args::try_parse_from(format!("strandcast explain out --flow v {args}").split_whitespace())
         };

@@ -8,25 +8,25 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
-use strandcast_net::driver::{Tap, Way};
+use strandcast_net::driver::{PacketDirection, PacketTap};
 use strandcast_net::pcap::PcapWriter;
 
-/// A capture file that all associations of a command write to; none if none was asked for.
+/// A capture file shared by all associations of a command, if requested.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Capture(Option<Shared>);
 
 #[derive(Clone, Debug)]
 struct Shared {
-    /// Nothing after the first error.
+    /// `None` after the first error.
     writer: Arc<Mutex<Option<PcapWriter<BufWriter<File>>>>>,
     path: PathBuf,
 }
 
 impl Capture {
-    /// As `--pcap` says.
+    /// Opens the file given by `--pcap`.
     ///
     /// # Errors
-    /// [`CliError::Media`]: the file cannot be made.
+    /// [`CliError::Media`]: the file cannot be created.
     pub(crate) fn open(path: Option<&Path>) -> Result<Capture, CliError> {
         let Some(path) = path else { return Ok(Capture(None)) };
         let writer = File::create(path).and_then(|file| PcapWriter::new(BufWriter::new(file)));
@@ -35,8 +35,8 @@ impl Capture {
         Ok(Capture(Some(Shared { writer: Arc::new(Mutex::new(Some(writer))), path: path.to_owned() })))
     }
 
-    /// What a driver shows its datagrams to.
-    pub(crate) fn tap(&self) -> Option<Tap> {
+    /// The tap for a driver.
+    pub(crate) fn tap(&self) -> Option<PacketTap> {
         let shared = self.0.clone()?;
         Some(Box::new(move |_, tuple, way, payload| {
             let mut writer = shared.writer.lock().unwrap_or_else(PoisonError::into_inner);
@@ -44,13 +44,13 @@ impl Capture {
             // Several drivers may write here, each with a clock of its own.
             let at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             let (from, to) = match way {
-                Way::Out => (tuple.local, tuple.remote),
-                Way::In => (tuple.remote, tuple.local),
+                PacketDirection::Sent => (tuple.local, tuple.remote),
+                PacketDirection::Received => (tuple.remote, tuple.local),
             };
             if let Err(error) = pcap.datagram(at, from, to, payload) {
                 *writer = None;
                 print::line(&format!(
-                    "the capture ends: cannot write {}: {}",
+                    "capture stopped: cannot write {}: {}",
                     shared.path.display(),
                     why(&error)
                 ));

@@ -11,14 +11,14 @@ pub trait SchemeProvider: Catalog + RunHooks + Send + Sync {}
 
 impl<T: Catalog + RunHooks + Send + Sync> SchemeProvider for T {}
 
-/// The schemes of a command, from its first argument to its last packet.
+/// The catalog of schemes for a whole command.
 pub type SharedCatalog = Arc<dyn SchemeProvider>;
 
-/// The diagnostic for schemes in Python where there is no Python.
+/// Diagnostic for Python schemes without the Python package.
 const NEEDS_PYTHON: &str =
     "schemes written in Python need the Python package: run `pip install .` in Strandcast's source";
 
-/// All that `strandcast schemes` lists.
+/// The schemes that `strandcast schemes` lists.
 #[derive(Clone, Copy, Debug)]
 pub struct Schemes;
 
@@ -37,7 +37,7 @@ impl Catalog for Schemes {
 
 impl RunHooks for Schemes {}
 
-/// Whether a spec names a class in Python: `FILE.py:CLASS` or `package.module:CLASS`, with parameters behind it or not.
+/// Whether a spec names a Python class: `FILE.py:CLASS` or `package.module:CLASS`, with or without parameters.
 pub fn is_python(spec: &str) -> bool {
     let name = spec.split(',').next().unwrap_or(spec).trim();
     let is_word = |word: &str| {
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mistakes_keep_their_words() {
+    fn diagnostics_are_kept() {
         let error =
             Schemes.scheme("cmtt", "half-floor=2").err().expect("there is no such scheme").to_string();
         assert!(error.contains("did you mean cmt"), "{error}");

@@ -1,26 +1,26 @@
-//! What can go wrong, in one line each, and the exit code that goes with it.
+//! Errors, reported in one line each, and their exit codes.
 
 use std::io;
 
-/// Why the command did not do what it was asked to.
+/// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CliError {
-    /// The run went through, and its result is not good enough.
+    /// The run completed, but its result misses a target.
     #[error("{0}")]
     Unmet(String),
-    /// The command line, or a scenario, makes no sense.
+    /// The command line or a scenario is invalid.
     #[error("{0}")]
     Usage(String),
     /// A file, pipe or stream of media, or results, cannot be read or written.
     #[error("{0}")]
     Media(String),
-    /// This machine's network or the names in it.
+    /// This machine's network or name resolution failed.
     #[error("{0}")]
     Network(String),
-    /// The other side: silent, gone, or unwilling.
+    /// The peer is silent, has gone, or refuses.
     #[error("{0}")]
     Peer(String),
-    /// Ended early by Ctrl-C or SIGTERM; what was done by then is kept.
+    /// Ended early by Ctrl-C or SIGTERM; earlier results are kept.
     #[error("{0}")]
     Interrupted(String),
     /// A second Ctrl-C or SIGTERM.
@@ -42,13 +42,13 @@ impl CliError {
     }
 }
 
-/// What every `--help` ends with.
+/// The last paragraph of every `--help`.
 pub(crate) const EXIT_CODES: &str = "\
-Exit codes: 0 done, 1 the result misses its bar (demo) or a policy in Python failed, 2 wrong command line or scenario,
+Exit codes: 0 done, 1 the result misses its target (demo) or a policy in Python failed, 2 wrong command line or scenario,
 3 media or results cannot be read or written, 4 this machine's network (name, interface, port), 5 the peer is silent,
 gone or refuses, 130 simulate was interrupted, or anything aborted by a second Ctrl-C or SIGTERM.";
 
-/// The system's words without their number.
+/// The system's error message without its number.
 pub(crate) fn why(error: &io::Error) -> String {
     let text = error.to_string();
     let words = text.split(" (os error").next().unwrap_or(&text);

@@ -1,7 +1,7 @@
-//! Where media are read from.
+//! Media inputs.
 
 use crate::error::{CliError, why};
-use crate::place::{Place, UdpPlace};
+use crate::media_url::{MediaUrl, UdpUrl};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -33,25 +33,25 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Opens `place`. A file is looked into: what is no transport stream is refused at once.
+    /// Opens `place`. A file is probed: one that is not a transport stream is refused at once.
     ///
     /// # Errors
     /// [`CliError::Media`], [`CliError::Network`].
-    pub(crate) async fn open(place: &Place) -> Result<Input, CliError> {
+    pub(crate) async fn open(place: &MediaUrl) -> Result<Input, CliError> {
         let source = match place {
-            Place::Pipe => Source::Pipe(tokio::io::stdin()),
-            Place::Udp(udp) => Source::Udp(listen(udp).await?),
-            Place::File(path) => {
+            MediaUrl::Pipe => Source::Pipe(tokio::io::stdin()),
+            MediaUrl::Udp(udp) => Source::Udp(listen(udp).await?),
+            MediaUrl::File(path) => {
                 let failed = |e: io::Error| CliError::Media(format!("cannot read {place}: {}", why(&e)));
                 look_into(place, std::fs::File::open(path).map_err(failed)?)?;
                 Source::File(tokio::fs::File::open(path).await.map_err(failed)?)
             }
         };
-        let name = if *place == Place::Pipe { "standard input".to_owned() } else { place.to_string() };
+        let name = if *place == MediaUrl::Pipe { "standard input".to_owned() } else { place.to_string() };
         Ok(Input { source, name, buffer: vec![0; CHUNK] })
     }
 
-    /// How many bytes come next, for [`Input::bytes`]; none at the end. Nothing is lost if it is not waited for.
+    /// Reads the next bytes, for [`Input::bytes`]; 0 at the end. Cancel safe.
     ///
     /// # Errors
     /// [`CliError::Media`].
@@ -70,19 +70,19 @@ impl Input {
         read.map_err(|e| CliError::Media(format!("cannot read {}: {}", self.name, why(&e))))
     }
 
-    /// What was read last.
+    /// The bytes of the last read.
     pub(crate) fn bytes(&self, len: usize) -> &[u8] {
         &self.buffer[..len]
     }
 
-    /// Its name, for people.
+    /// Its display name.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 }
 
-/// Reads as much of the file as it takes to know that it is a transport stream with a clock.
-fn look_into(place: &Place, mut file: std::fs::File) -> Result<(), CliError> {
+/// Reads enough of the file to recognise a transport stream with a clock.
+fn look_into(place: &MediaUrl, mut file: std::fs::File) -> Result<(), CliError> {
     use std::io::Read;
     let refuse = |why: String| CliError::Media(format!("cannot send {place}: {why}"));
     let mut ingest = Ingest::paced(MediaTime::ZERO, PaceConfig::default(), PackConfig::new(0));
@@ -102,8 +102,8 @@ fn look_into(place: &Place, mut file: std::fs::File) -> Result<(), CliError> {
     }
 }
 
-async fn listen(udp: &UdpPlace) -> Result<UdpSocket, CliError> {
-    let (place, group) = (Place::Udp(udp.clone()), udp.group.as_deref());
+async fn listen(udp: &UdpUrl) -> Result<UdpSocket, CliError> {
+    let (place, group) = (MediaUrl::Udp(udp.clone()), udp.group.as_deref());
     let refuse = |why: String| CliError::Network(format!("cannot listen on {place}: {why}"));
     let host = first(&udp.host, udp.port).await?;
     let group = match group {
@@ -126,10 +126,10 @@ pub(crate) async fn first(host: &str, port: u16) -> Result<SocketAddr, CliError>
 fn open(local: SocketAddr, group: Option<IpAddr>, interface: Option<IpAddr>) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
     if group.is_some() {
-        // Several programs of a machine may listen to one group.
+        // Several programs on one machine may listen to the same group.
         socket.set_reuse_address(true)?;
     }
-    // Less buffer than asked for may cost packets, which the continuity counters tell.
+    // A smaller buffer than requested may lose packets, which the continuity counters detect.
     let _ = socket.set_recv_buffer_size(4 << 20);
     socket.bind(&local.into())?;
     match (group, interface) {

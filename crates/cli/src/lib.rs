@@ -1,7 +1,7 @@
 //! The `strandcast` command: live video over several networks at once, from the command line.
 //!
-//! Everything that decides something lives in the crates below; this one parses the command line, joins media to
-//! the transport, and says what happens in one line each on standard error.
+//! All decisions are made in the crates below; this one parses the command line, connects media to the transport, and
+//! reports events in one line each on standard error.
 #![forbid(unsafe_code)]
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
@@ -15,10 +15,10 @@ mod error;
 pub mod explain;
 mod input;
 mod loaded;
+mod media_url;
 mod memory;
 mod output;
 mod perf;
-mod place;
 mod print;
 mod receive;
 mod report;
@@ -40,7 +40,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Runs the command with `args` (the program's name first) and gives its exit code, as `strandcast --help` and
+/// Runs the command with `args` (the program's name first) and returns its exit code, as `strandcast --help` and
 /// `docs/cli.md` list them.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     ExitCode::from(run_code(args))
@@ -83,9 +83,9 @@ fn dispatch(command: args::Command, catalog: SharedCatalog) -> Result<(), CliErr
     }
 }
 
-/// What the command says to a verb that only the Python package has; there nobody asks.
+/// The diagnostic for a subcommand that only the Python package implements.
 fn needs_python(verb: &str) -> Result<(), CliError> {
-    let how = "run `pip install .` in Strandcast's source, which installs a `strandcast` that has it";
+    let how = "run `pip install .` in Strandcast's source, which installs a `strandcast` that includes it";
     Err(CliError::Usage(format!("{verb} needs the Python package: {how}")))
 }
 

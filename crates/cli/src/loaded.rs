@@ -11,7 +11,7 @@ use strandcast_proto::catalog::Catalog;
 /// Folders of papers by number, and where their scenarios are now. Until 0.2.
 const FORMER: [(&str, &str); 3] = [("000", "xu2015"), ("001", "cao2016"), ("002", "liu2019")];
 
-/// Where a scenario's file is now: `scenarios/000/fig4.toml` is `experiments/xu2015/fig4.toml`, which is told.
+/// Where a scenario's file is now: `scenarios/000/fig4.toml` is `experiments/xu2015/fig4.toml`, which a warning says.
 pub(crate) fn current(file: PathBuf) -> PathBuf {
     let moved = moved(&file).filter(|moved| !file.exists() && moved.exists());
     let Some(moved) = moved else { return file };
@@ -30,43 +30,43 @@ fn moved(file: &Path) -> Option<PathBuf> {
     Some(named.join(key).join(file.file_name()?))
 }
 
-/// A scenario, and where it says what.
+/// A scenario with the positions of its keys.
 #[derive(Debug)]
-pub(crate) struct Loaded {
-    /// All of it.
+pub(crate) struct LoadedScenario {
+    /// The scenario.
     pub(crate) scenario: Scenario,
-    /// What it says, as one number.
+    /// Hash of its content.
     pub(crate) hash: String,
-    /// Which of its numbers are probably not meant.
-    noted: Vec<Warning>,
+    /// Warnings about its numbers.
+    warnings: Vec<Warning>,
     document: Document,
 }
 
-impl Loaded {
-    /// Reads a file and what `--set` changes in it.
+impl LoadedScenario {
+    /// Reads a file and applies `--set`.
     ///
     /// # Errors
-    /// The first mistake, with its line.
+    /// The first error, with its line.
     pub(crate) fn open(file: &Path, sets: &[String]) -> Result<Self, CliError> {
         let document = Document::open(file, sets).map_err(usage)?;
-        let (scenario, noted) = document.read().map_err(usage)?;
-        Ok(Loaded { hash: hash(&scenario), scenario, noted, document })
+        let (scenario, warnings) = document.read().map_err(usage)?;
+        Ok(LoadedScenario { hash: hash(&scenario), scenario, warnings, document })
     }
 
-    /// What is known of it before it runs.
+    /// Its analysis before a run.
     ///
     /// # Errors
-    /// It cannot be built.
+    /// The scenario cannot be built.
     pub(crate) fn check(&self, catalog: &dyn Catalog) -> Result<Check, CliError> {
-        check(&self.scenario, &self.noted, catalog).map_err(|error| self.build_error(&error))
+        check(&self.scenario, &self.warnings, catalog).map_err(|error| self.build_error(&error))
     }
 
-    /// A mistake in what a key says.
+    /// An error in the value of a key.
     pub(crate) fn error(&self, key: &str, message: &str) -> CliError {
         usage(self.document.error(&key.split('.').collect::<Vec<_>>(), message))
     }
 
-    /// Something that was only found when it was built.
+    /// An error found while building the scenario.
     pub(crate) fn build_error(&self, error: &BuildError) -> CliError {
         self.error(&error.key, &error.message)
     }

@@ -1,9 +1,9 @@
-//! Where media are written to.
+//! Media outputs.
 
 use crate::error::CliError;
 use crate::error::why;
 use crate::input::first;
-use crate::place::Place;
+use crate::media_url::MediaUrl;
 use std::io;
 use std::net::SocketAddr;
 use tokio::io::{AsyncWriteExt, BufWriter};
@@ -25,19 +25,19 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Opens `place`; a file is made anew.
+    /// Opens `place`; an existing file is overwritten.
     ///
     /// # Errors
     /// [`CliError::Media`], [`CliError::Network`].
-    pub(crate) async fn open(place: &Place) -> Result<Output, CliError> {
+    pub(crate) async fn open(place: &MediaUrl) -> Result<Output, CliError> {
         let (sink, name) = match place {
-            Place::Pipe => (Sink::Pipe(BufWriter::new(tokio::io::stdout())), "standard output".to_owned()),
-            Place::File(path) => {
+            MediaUrl::Pipe => (Sink::Pipe(BufWriter::new(tokio::io::stdout())), "standard output".to_owned()),
+            MediaUrl::File(path) => {
                 let file = tokio::fs::File::create(path).await;
                 let file = file.map_err(|e| CliError::Media(format!("cannot write {place}: {}", why(&e))))?;
                 (Sink::File(BufWriter::new(file)), place.to_string())
             }
-            Place::Udp(udp) => {
+            MediaUrl::Udp(udp) => {
                 let to = first(udp.group.as_deref().unwrap_or(&udp.host), udp.port).await?;
                 let any: SocketAddr = if to.is_ipv4() { ([0; 4], 0).into() } else { ([0u16; 8], 0).into() };
                 let socket = UdpSocket::bind(any).await;
@@ -48,24 +48,24 @@ impl Output {
         Ok(Output { sink, name })
     }
 
-    /// Writes a message's transport packets; they are on their way after [`Output::flush`].
+    /// Writes a message's transport packets. [`Output::flush`] passes them to the system.
     ///
     /// # Errors
-    /// [`CliError::Media`]: the disk is full, nobody reads the pipe.
+    /// [`CliError::Media`]: the disk is full, or the pipe has no reader.
     pub(crate) async fn write(&mut self, bytes: &[u8]) -> Result<(), CliError> {
         let written = match &mut self.sink {
             Sink::File(file) => file.write_all(bytes).await,
             Sink::Pipe(pipe) => pipe.write_all(bytes).await,
             Sink::Udp(socket, to) => {
-                // Nobody has to listen yet.
+                // A missing listener is not an error.
                 let _ = socket.send_to(bytes, *to).await;
                 Ok(())
             }
         };
-        self.told(written)
+        self.checked(written)
     }
 
-    /// Hands to the system what was written.
+    /// Passes written data to the system.
     ///
     /// # Errors
     /// As [`Output::write`].
@@ -75,10 +75,10 @@ impl Output {
             Sink::Pipe(pipe) => pipe.flush().await,
             Sink::Udp(..) => Ok(()),
         };
-        self.told(flushed)
+        self.checked(flushed)
     }
 
-    fn told(&self, result: io::Result<()>) -> Result<(), CliError> {
+    fn checked(&self, result: io::Result<()>) -> Result<(), CliError> {
         result.map_err(|e| CliError::Media(format!("cannot write {}: {}", self.name, why(&e))))
     }
 }

@@ -1,5 +1,5 @@
-//! All that the command says: lines on standard error, results on standard output. Whatever a peer or a file has put
-//! into them, a terminal does not obey it, and a line stays one line.
+//! All output: lines on standard error, results on standard output. Text from peers and files is escaped, so that it
+//! cannot control the terminal or break lines.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "everything is printed here")]
 
 use crate::error::{CliError, why};
@@ -7,10 +7,10 @@ use std::fmt::Write as _;
 use std::io::{Write, stderr, stdout};
 use strandcast_proto::text::{needs_escape, printable};
 
-/// Most letters of a peer's words that are repeated.
-const MOST_SAID: usize = 200;
+/// Maximum length of quoted peer text, characters.
+const MAX_QUOTED: usize = 200;
 
-/// A line on standard error. One that is closed or full ends nothing.
+/// A line on standard error. Write errors are ignored.
 pub(crate) fn line(text: &str) {
     error_bytes(&format!("{}\n", printable(text)));
 }
@@ -20,7 +20,7 @@ pub(crate) fn json_line(json: &str) {
     error_bytes(&format!("{}\n", json_text(json)));
 }
 
-/// What was made fit for a terminal by its writer, on standard error.
+/// Writes escaped text to standard error.
 pub(crate) fn error_bytes(text: &str) {
     let _ = stderr().lock().write_all(text.as_bytes());
 }
@@ -28,7 +28,7 @@ pub(crate) fn error_bytes(text: &str) {
 /// Lines of a result on standard output.
 ///
 /// # Errors
-/// [`CliError::Media`]: whoever reads has gone, or the disk is full.
+/// [`CliError::Media`]: the reader has gone, or the disk is full.
 pub(crate) fn text(text: &str) -> Result<(), CliError> {
     let lines = text.split_inclusive('\n').map(|line| match line.strip_suffix('\n') {
         Some(line) => format!("{}\n", printable(line)),
@@ -51,8 +51,8 @@ fn output(text: &str) -> Result<(), CliError> {
     written.map_err(|e| CliError::Media(format!("cannot write to standard output: {}", why(&e))))
 }
 
-/// JSON with escapes for all that a terminal could obey. What needs one stands in strings, but for the line ends
-/// between values; JSON's writer has escaped those in strings.
+/// JSON with all terminal control characters escaped. They only occur in strings, except line ends between values; the
+/// JSON writer has escaped line ends in strings.
 fn json_text(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
@@ -67,10 +67,10 @@ fn json_text(json: &str) -> String {
     out
 }
 
-/// What a peer says, to be put into a line: escaped, and not longer than a line should be.
-pub(crate) fn said(words: &str) -> String {
-    let mut text: String = printable(words).chars().take(MOST_SAID + 1).collect();
-    if text.chars().count() > MOST_SAID {
+/// Text from a peer for use in a line: escaped and truncated.
+pub(crate) fn quoted(words: &str) -> String {
+    let mut text: String = printable(words).chars().take(MAX_QUOTED + 1).collect();
+    if text.chars().count() > MAX_QUOTED {
         text.pop();
         text.push_str(" ...");
     }
@@ -93,11 +93,11 @@ mod tests {
     }
 
     #[test]
-    fn long_speeches_are_cut() {
-        assert_eq!(said("short"), "short");
-        let long = said(&"\n".repeat(10_000));
+    fn long_texts_are_truncated() {
+        assert_eq!(quoted("short"), "short");
+        let long = quoted(&"\n".repeat(10_000));
         assert!(
-            long.starts_with("\\n\\n") && long.ends_with(" ...") && long.len() == MOST_SAID + 4,
+            long.starts_with("\\n\\n") && long.ends_with(" ...") && long.len() == MAX_QUOTED + 4,
             "{long}"
         );
     }

@@ -9,7 +9,7 @@ use strandcast_schemes::{Listed, Preset, lookup, presets};
 /// Columns of a line.
 const WIDTH: usize = 110;
 
-/// Lists the presets, or those asked for.
+/// Lists all presets, or the named ones.
 ///
 /// # Errors
 /// [`CliError::Usage`]: there is none of that name; [`CliError::Media`]: the list cannot be written.
@@ -36,7 +36,7 @@ fn json_of(presets: &[&Preset]) -> String {
     format!("{:#}\n", json!({ "schemes": all }))
 }
 
-/// A preset in lines of at most [`WIDTH`] columns: what it is, its parts, and its parameters in two columns.
+/// A preset in lines of at most [`WIDTH`] columns: summary, parts, and parameters in two columns.
 fn describe(preset: &Preset) -> String {
     let mut text = String::new();
     put(&mut text, &format!("{}: ", preset.name), 2, preset.summary);
@@ -54,7 +54,7 @@ fn describe(preset: &Preset) -> String {
     text
 }
 
-/// Writes `words` behind `head`, and what does not fit below, `indent` columns in.
+/// Writes `words` after `head`, wrapped with an indent of `indent` columns.
 fn put(text: &mut String, head: &str, indent: usize, words: &str) {
     let mut line = head.to_owned();
     let mut empty = true;
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_goes_on_below() {
+    fn long_lines_are_wrapped() {
         let mut text = String::new();
         put(&mut text, "    key=1  ", 11, &"word ".repeat(41));
         let lines: Vec<&str> = text.lines().collect();

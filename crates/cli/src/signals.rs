@@ -7,13 +7,13 @@ use tokio::runtime::Builder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
-/// Turns true when the user wants the command to end.
+/// Turns true when the user requests the end of the command.
 pub(crate) type Stop = watch::Receiver<bool>;
 
-/// Watches for both signals, on a thread of its own: the command's may be held up by a policy that never answers.
+/// Watches for both signals on a thread of its own, because a policy may block the command's thread.
 ///
 /// # Errors
-/// The system refuses.
+/// The system refuses to register the signals.
 pub(crate) fn watch() -> Result<Stop, CliError> {
     let runtime = Builder::new_current_thread().enable_io().build().map_err(refused)?;
     let inside = runtime.enter();
@@ -22,7 +22,7 @@ pub(crate) fn watch() -> Result<Stop, CliError> {
     let (stop, stopped) = watch::channel(false);
     let watching = async move {
         either(&mut interrupt, &mut terminate).await;
-        // Nobody watches: the command is ending anyway.
+        // Without a receiver the command is ending anyway.
         let _ = stop.send(true);
         either(&mut interrupt, &mut terminate).await;
         print::line(&format!("strandcast: {}", CliError::Aborted));
@@ -33,16 +33,16 @@ pub(crate) fn watch() -> Result<Stop, CliError> {
     Ok(stopped)
 }
 
-/// Watches for Ctrl-C in somebody else's process: whoever handled it hears of it, too, and SIGTERM goes on to end it.
+/// Watches for Ctrl-C in another program's process: its own handler is still called, and SIGTERM still ends it.
 ///
 /// # Errors
-/// The system refuses.
+/// The system refuses to register the signals.
 pub(crate) fn watch_interrupt() -> Result<Stop, CliError> {
     let mut interrupt = listen(SignalKind::interrupt())?;
     let (stop, stopped) = watch::channel(false);
     tokio::spawn(async move {
         interrupt.recv().await;
-        // Nobody watches: the work is ending anyway.
+        // Without a receiver the work is ending anyway.
         let _ = stop.send(true);
     });
     Ok(stopped)
@@ -63,7 +63,7 @@ async fn either(interrupt: &mut Signal, terminate: &mut Signal) {
     }
 }
 
-/// Waits until the user wants the command to end.
+/// Waits until the user requests the end.
 pub(crate) async fn stopped(stop: &mut Stop) {
     if stop.wait_for(|stop| *stop).await.is_err() {
         std::future::pending::<()>().await;

@@ -2,7 +2,7 @@
 
 use crate::args::{PathArgs, TransportArgs};
 use crate::error::CliError;
-use crate::place::Listen;
+use crate::media_url::Listen;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use strandcast_net::driver::{OpenError, Uplink};
@@ -14,7 +14,7 @@ use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::EndpointConfig;
 use strandcast_proto::policy::Scheme;
 
-/// The UDP port (RFC 6951) unless another one is named.
+/// The default UDP port (RFC 6951).
 pub(crate) const UDP_PORT: u16 = 9899;
 
 /// The scheme that `--scheme` names.
@@ -25,7 +25,7 @@ pub(crate) fn scheme(text: &str, catalog: &dyn Catalog) -> Result<SchemePlan, Cl
     catalog.scheme(text, "").map_err(|e| CliError::Usage(format!("--scheme {text}: {e}")))
 }
 
-/// A scheme for an association that is opened here.
+/// Builds a scheme for an association opened here.
 ///
 /// # Errors
 /// [`CliError::Network`]: no randomness.
@@ -34,7 +34,7 @@ pub(crate) fn build(plan: &SchemePlan) -> Result<Box<dyn Scheme>, CliError> {
     Ok((plan.build)(&seeds))
 }
 
-/// What the endpoint is told.
+/// The endpoint's configuration.
 pub(crate) fn endpoint(args: &TransportArgs, plan: &SchemePlan, accepts: bool) -> EndpointConfig {
     let (live, limit) = (TransportConfig::live(), args.buffer.bytes());
     let mut transport = TransportConfig {
@@ -63,10 +63,10 @@ pub(crate) async fn remotes(host: &HostPort) -> Result<Vec<SocketAddr>, CliError
     resolve(&host.host, port).await.map_err(|e| CliError::Network(e.to_string()))
 }
 
-/// The paths to `remotes`: those asked for, else one for each interface that leads there.
+/// The paths to `remotes`: the configured ones, or else one per interface with a route.
 ///
 /// # Errors
-/// [`CliError::Network`] if a path that was asked for has no interface here, or no path is left.
+/// [`CliError::Network`] if a configured path has no interface here, or no path is left.
 pub(crate) fn uplinks(args: &PathArgs, remotes: &[SocketAddr]) -> Result<Vec<Uplink>, CliError> {
     let here =
         interfaces().map_err(|e| CliError::Network(format!("cannot list the network interfaces: {e}")))?;
@@ -92,7 +92,7 @@ fn uplink(spec: PathSpec, remote: SocketAddr) -> Uplink {
     if inside { Uplink { name: "loopback".into(), ..uplink } } else { uplink }
 }
 
-/// A path that may only be down for the moment is tried again later; one that cannot be is a mistake.
+/// A path that is only down is retried later; one that cannot exist is an error.
 fn check(spec: &PathSpec, here: &[Interface], remotes: &[SocketAddr]) -> Result<(), CliError> {
     let mut mistake = None;
     for remote in remotes {
@@ -104,7 +104,7 @@ fn check(spec: &PathSpec, here: &[Interface], remotes: &[SocketAddr]) -> Result<
     mistake.map_or(Ok(()), |e| Err(CliError::Network(format!("path {spec}: {e}"))))
 }
 
-/// The paths as people read them: `wlan0 (192.0.2.7), wwan0`.
+/// Text of the paths: `wlan0 (192.0.2.7), wwan0`.
 pub(crate) fn describe(uplinks: &[Uplink]) -> String {
     let one = |u: &Uplink| match u.spec.address.map(|a| a.to_string()).filter(|a| *a != u.name) {
         Some(address) => format!("{} ({address})", u.name),
@@ -126,7 +126,7 @@ pub(crate) async fn listen(listen: Option<&Listen>) -> Result<Vec<SocketAddr>, C
     }
 }
 
-/// Why nothing could be opened.
+/// Converts the error of a failed start.
 pub(crate) fn open_error(error: &OpenError) -> CliError {
     CliError::Network(error.to_string())
 }

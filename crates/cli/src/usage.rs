@@ -1,13 +1,13 @@
-//! Mistakes on the command line, in one line each.
+//! One-line diagnostics of command-line errors.
 
 use crate::print;
 
-/// Prints what clap found: help and version in full on standard output, mistakes as one line.
+/// Prints clap's result: help and version in full on standard output, errors as one line.
 pub(crate) fn usage(error: &clap::Error) -> u8 {
     use clap::error::ErrorKind;
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            // Nobody reads: nothing to do about it.
+            // A closed output is ignored.
             let _ = error.print();
             0
         }
@@ -22,20 +22,20 @@ pub(crate) fn usage(error: &clap::Error) -> u8 {
     }
 }
 
-/// A mistake as a line. Where a port belongs clap cannot know.
+/// A one-line diagnostic. clap does not know where a port belongs.
 fn mistake(error: &clap::Error) -> String {
     use clap::error::{ContextKind, ContextValue};
     let line = one_line(&error.to_string());
     match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(arg)) if matches!(arg.as_str(), "--port" | "-p") => {
             let said = line.split(" tip: ").next().unwrap_or(&line);
-            format!("{said}; a UDP port stands behind the address: HOST:PORT")
+            format!("{said}; a UDP port follows the address: HOST:PORT")
         }
         _ => line,
     }
 }
 
-/// clap's paragraph as a line: what is wrong and the tips, without the usage that `--help` shows.
+/// clap's paragraph as a line: the error and tips, without the usage that `--help` shows.
 pub(crate) fn one_line(text: &str) -> String {
     let said = text.split("\n\nUsage:").next().unwrap_or(text);
     let said = said.split("\n\nFor more information").next().unwrap_or(said);

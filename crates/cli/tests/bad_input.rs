@@ -1,4 +1,4 @@
-//! Whatever is wrong: one clear line, an exit code, and no waiting.
+//! Every error gives one clear line and an exit code, without waiting.
 
 mod common;
 
@@ -8,7 +8,7 @@ use std::net::UdpSocket;
 use std::time::Duration;
 
 #[test]
-fn command_lines_that_make_no_sense() {
+fn invalid_command_lines() {
     run("send").fails(2, &["INPUT"]);
     run("send a.ts 127.0.0.1:0").fails(2, &["port"]);
     run("send a.ts 127.0.0.1 --path wlan0").fails(2, &["wlan0", "if="]);
@@ -50,11 +50,11 @@ fn schemes_and_verbs_of_the_python_package() {
 }
 
 #[test]
-fn networks_that_are_not_there() {
+fn missing_networks() {
     let send = format!("send {}", clip().display());
     run(&format!("{send} 127.0.0.1 --path if=nope0")).fails(4, &["nope0"]);
     run(&format!("{send} 127.0.0.1 --path bind=192.0.2.1")).fails(4, &["192.0.2.1"]);
-    // RFC 1035 §2.3.4: a label has at most 63 octets, so that no server need be asked.
+    // RFC 1035 §2.3.4: a label has at most 63 octets, so no server is queried.
     let host = "x".repeat(64);
     run(&format!("{send} {host}")).fails(4, &["cannot resolve", &host]);
 }
@@ -69,11 +69,11 @@ fn a_port_in_use() {
     {
         run(&command).fails(4, &[&port.to_string(), "in use"]);
     }
-    assert!(!out.exists(), "an output is not touched for nothing");
+    assert!(!out.exists(), "an output is not touched without need");
 }
 
 #[test]
-fn inputs_that_are_no_stream() {
+fn inputs_without_a_stream() {
     let send = |path: &std::path::Path| run(&format!("send {} 127.0.0.1", path.display()));
     send(&file("missing.ts")).fails(3, &["missing.ts", "no such file"]);
     send(std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))).fails(3, &["directory"]);
@@ -106,12 +106,12 @@ fn a_full_disk_ends_both_sides() {
 }
 
 #[test]
-fn an_output_that_cannot_be_made() {
+fn an_output_that_cannot_be_created() {
     run(&format!("receive 127.0.0.1:{} /nonexistent/out.ts", port())).fails(3, &["/nonexistent/out.ts"]);
 }
 
 #[test]
-fn a_sender_that_dies_leaves_what_it_sent() {
+fn the_output_of_a_sender_that_dies_is_kept() {
     let (port, out) = (port(), file("torn.ts"));
     let command = format!("receive 127.0.0.1:{port} {} --once --silence 1.5", out.display());
     let receiver = start(&command);
@@ -126,7 +126,7 @@ fn a_sender_that_dies_leaves_what_it_sent() {
 }
 
 #[test]
-fn a_receiver_that_dies_is_missed() {
+fn the_death_of_a_receiver_is_noticed() {
     let port = port();
     let receiver = start(&format!("receive 127.0.0.1:{port} {}", file("dead.ts").display()));
     receiver.says("listening");
@@ -139,7 +139,7 @@ fn a_receiver_that_dies_is_missed() {
 }
 
 #[test]
-fn a_pipe_that_turns_out_to_be_no_stream() {
+fn a_pipe_without_a_stream() {
     let port = port();
     let receiver = start(&format!("receive 127.0.0.1:{port} {} --once", file("broken.ts").display()));
     receiver.says("listening");

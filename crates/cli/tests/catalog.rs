@@ -1,4 +1,4 @@
-//! Schemes that are handed in work wherever one is named.
+//! Schemes from a custom catalog work wherever a scheme is named.
 
 mod common;
 
@@ -13,10 +13,10 @@ use strandcast::{Schemes, SharedCatalog, perf_client, run_code_with};
 use strandcast_proto::catalog::{Catalog, CatalogError, SchemePlan, WindowSetup};
 use strandcast_proto::policy::CongestionControl;
 
-/// What `twin` is, too.
+/// The spec that `twin` stands for.
 const MODEL: &str = "cmt,rtx=same";
 
-/// One name more, and how many schemes it has made.
+/// A catalog with one more name, and the number of schemes that it has built.
 #[derive(Default)]
 struct OneMore {
     made: Arc<AtomicUsize>,
@@ -78,7 +78,7 @@ fn simulations_take_them_from_the_command_line_and_from_scenarios() {
     let runs = result["runs"].as_array().expect("a list");
     let of = |i: usize| (&runs[i]["scheme"], &runs[i]["fingerprint"]);
     assert_eq!((of(0).0, of(1).0), (&"twin".into(), &MODEL.into()));
-    assert_eq!(of(0).1, of(1).1, "another name is no other scheme");
+    assert_eq!(of(0).1, of(1).1, "a new name for the same scheme");
 
     let before = made.load(Ordering::Relaxed);
     let explain = format!("strandcast explain {} --flow video --message 3 --scheme twin", folder.display());
@@ -87,7 +87,7 @@ fn simulations_take_them_from_the_command_line_and_from_scenarios() {
 
     let check = format!("strandcast check {} --set flows.video.scheme=twin", example("first.toml"));
     assert_eq!(run_code_with(words(&check), catalog), 0);
-    assert_eq!(strandcast::run_code(words(&check)), 2, "nobody else knows it");
+    assert_eq!(strandcast::run_code(words(&check)), 2, "no other catalog has it");
 }
 
 #[test]
@@ -122,11 +122,11 @@ fn streams_take_them_on_either_side() {
     assert_eq!(run_code_with(words(&send), catalog), 0);
     assert_eq!(receiver.join().ok(), Some(0));
     assert!(std::fs::read(&out).expect("it was played") == sent, "other bytes");
-    assert!(made.load(Ordering::Relaxed) >= 2, "one a side, and one a try");
+    assert!(made.load(Ordering::Relaxed) >= 2, "one per side, and one per attempt");
 }
 
 #[test]
-fn a_measurement_that_cannot_be_says_so_as_the_command_does() {
+fn a_failed_measurement_returns_the_commands_diagnostic() {
     let (catalog, _) = one_more();
     let client = |line: String| perf_client(words(&line), Arc::clone(&catalog)).expect_err(&line);
     let place = format!("127.0.0.1:{}", port());

@@ -30,7 +30,7 @@ via = ["x"]
 "#;
 
 #[test]
-fn check_says_what_the_network_is_like() {
+fn check_analyses_the_network() {
     let path = scenario("check.toml", TWO_PATHS);
     let ended = run(&format!("check {} --json", path.display()));
     ended.succeeds();
@@ -86,13 +86,13 @@ fn check_warns() {
     );
     warns("links.x.rate=50", &["links.x.rate=50: links.x.rate", "50 bit/s", "50 Mbit/s"]);
     warns("links.x.queue.limit=100000", &["links.x.queue.limit", "100000 packets"]);
-    // 5.7 packets a burst: all but one in six behind a loss are lost, too.
+    // 5.7 packets per burst: five in six packets after a loss are lost as well.
     warns("links.x.loss={markov={rate=0.187,burst=5.7}}", &["path x", "82.5 %", "stall", "by = \"time\""]);
-    warns("flows.data.start=6", &["flow data", "begins when the run has ended"]);
+    warns("flows.data.start=6", &["flow data", "starts after the end of the run"]);
     warns("flows.data.app.kind=cbr flows.data.app.rate=4Mbit/s", &["flow data", "paths carry 3.00 Mbit/s"]);
 }
 
-/// Buffers that grow are judged by what they can grow to: 16 MiB in profile `live`, unless a scenario says otherwise.
+/// Growing buffers are judged by their maximum: 16 MiB in profile `live`, unless a scenario says otherwise.
 #[test]
 fn buffers_that_grow_are_large_enough() {
     let path = scenario("grow.toml", TWO_PATHS);
@@ -107,7 +107,7 @@ fn buffers_that_grow_are_large_enough() {
 }
 
 #[test]
-fn bursts_that_pass_are_no_warning() {
+fn bursts_that_pass_give_no_warning() {
     let path = scenario("bursts.toml", TWO_PATHS);
     for chain in ["{rate=0.01,burst=3}", "{by=\"time\",good=1,bad=0.2}"] {
         let ended = run(&format!("check {} --set links.x.loss={{markov={chain}}}", path.display()));
@@ -117,7 +117,7 @@ fn bursts_that_pass_are_no_warning() {
     }
 }
 
-/// 2000 flows, each with access links of its own, over one link.
+/// 2000 flows, each with separate access links, over one link.
 #[test]
 fn thousands_of_flows_are_checked_in_seconds() {
     use std::fmt::Write as _;
@@ -152,7 +152,7 @@ fn thousands_of_flows_are_checked_in_seconds() {
     assert_eq!(via, ["in7", "middle", "out7"]);
     let fair = json.pointer("/flows/f7/paths/default/fair_bps").and_then(Value::as_f64).expect("a rate");
     assert!((fair / 0.5e6 - 1.0).abs() < 1e-3, "{fair}");
-    // Looking at every link for every node of every flow took two minutes; a busy machine gets some seconds.
+    // A quadratic algorithm took two minutes; a busy machine gets some seconds.
     assert!(ended.took.as_secs() < 20, "{:?}", ended.took);
 }
 
@@ -160,7 +160,7 @@ fn thousands_of_flows_are_checked_in_seconds() {
 fn a_late_frame_is_explained() {
     let (file, out) = (scenario("late.toml", LATE), folder("late"));
     run(&format!("simulate {} --out {}", file.display(), out.display())).succeeds();
-    // The scenario may move: the result keeps its own.
+    // The scenario may be moved: the result keeps its own copy.
     std::fs::remove_file(&file).expect("it is there");
     let explain = |what: &str| run(&format!("explain {} --flow video {what}", out.display()));
     let (mut late, mut lost, mut blocked) = (0, 0, 0);
@@ -209,7 +209,7 @@ fn what_cannot_be_explained() {
     explain("--flow video --message 187").succeeds();
     explain("--flow video --message -1").fails(2, &["-1"]);
     explain("--flow video --frame 4294967296").fails(2, &["4294967296"]);
-    // It changed, and its own copy did, too.
+    // The scenario and the copy changed.
     for changed in [&file, &out.join("scenario.toml")] {
         std::fs::write(changed, LATE.replace("0.05", "0.06")).expect("it is written");
     }
@@ -234,8 +234,8 @@ fn schemes_that_were_compared_are_explained() {
     }
 }
 
-/// Of the command lines in `text` those of the first `strandcast explain`, which stands behind its `simulate`: what both are
-/// given, with files of this test's own. And what follows the line.
+/// Extracts the first `strandcast explain` in `text` and the preceding `simulate`: the arguments of both with this
+/// test's own files, and the text after the line.
 fn example(text: &str, out: &str) -> (String, String, String) {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
     let (before, after) = text.split_once("&& strandcast explain ").expect("an example of explain");
@@ -250,7 +250,7 @@ fn example(text: &str, out: &str) -> (String, String, String) {
 }
 
 #[test]
-fn the_example_of_the_readme_is_late_and_says_why() {
+fn the_example_of_the_readme_is_late_and_explained() {
     let (simulate, explain, _) = example(include_str!("../../../README.md"), "readme");
     run(&simulate).succeeds();
     let ended = run(&explain);
@@ -259,14 +259,14 @@ fn the_example_of_the_readme_is_late_and_says_why() {
     assert!(text.contains(" after it was due at ") && text.contains(": late."), "{text}");
     let why =
         text.split_once("Why, longest first:\n").expect("it has causes").1.lines().next().expect("a line");
-    for words in ["it waited for its second transmission, by lte", "lost on wifi: link down"] {
+    for words in ["it waited for its second transmission, over lte", "lost on wifi: link down"] {
         assert!(why.contains(words), "{words}: {text}");
     }
 }
 
-/// What docs/cli.md shows is what comes out, word by word.
+/// The example in docs/cli.md matches the output exactly.
 #[test]
-fn the_example_of_the_manual_is_what_comes_out() {
+fn the_example_of_the_manual_matches_the_output() {
     let manual = include_str!("../../../docs/cli.md");
     let (simulate, explain, after) = example(manual, "manual");
     let shown = after.split_once("```text\n").expect("what it says follows").1;

@@ -1,5 +1,5 @@
-//! What `check` says that losses leave a path, beside what flows of one path send in the simulator.
-//! `cargo test -p strandcast --test check_rates -- --nocapture` prints each path.
+//! The rates under losses that `check` predicts, compared with single-path flows in the simulator. `cargo test -p
+//! strandcast --test check_rates -- --nocapture` prints each path.
 
 use std::path::Path;
 use strandcast::Schemes;
@@ -8,7 +8,7 @@ use strandcast_lab::result::Subject;
 use strandcast_lab::scenario::{Scenario, parse};
 use strandcast_lab::simulation::{RunOptions, Simulation};
 
-/// One flow over one link that only its losses keep from being fast.
+/// One flow over one link that is limited only by its losses.
 fn path(transport: &str, rtt_ms: u32, loss: &str, time_s: u32) -> Scenario {
     let delay = rtt_ms / 2;
     let text = format!(
@@ -24,11 +24,11 @@ fn expected(scenario: &Scenario) -> f64 {
     checked.json().pointer("/flows/f/paths/default/fair_bps").and_then(|v| v.as_f64()).expect("one path")
 }
 
-/// The same, as sent: the mean of three seeds.
+/// The same in the simulator: the mean of three seeds.
 fn sent(scenario: &Scenario) -> f64 {
     let one = |seed| {
         let mut simulation = Simulation::new(scenario, &Schemes, seed, None).expect("it can be built");
-        let result = simulation.run(RunOptions::default(), &mut ()).expect("nobody breaks it off");
+        let result = simulation.run(RunOptions::default(), &mut ()).expect("the run is never interrupted");
         let throughput = |m: &&strandcast_lab::result::Metric| {
             m.subject == Subject::Flow("f".into()) && m.name == "throughput_bps"
         };
@@ -37,7 +37,7 @@ fn sent(scenario: &Scenario) -> f64 {
     (1..=3).map(one).sum::<f64>() / 3.0
 }
 
-/// What is sent over what was expected. The run is so long that about 5000 packets are expected, and at most an hour.
+/// The ratio of simulated to predicted rate. The run is long enough for about 5000 packets, and at most an hour.
 fn ratio(transport: &str, rtt_ms: u32, loss: &str) -> f64 {
     let rate = expected(&path(transport, rtt_ms, loss, 60));
     let time_s = (5000.0 * 1400.0 * 8.0 / rate).clamp(30.0, 3600.0) as u32;
@@ -54,9 +54,9 @@ const TRANSPORTS: [&str; 4] = [
     "transport = \"tcp\"\nprofile = \"linux\"\ncc = \"reno\"",
 ];
 
-/// Independent losses. Reno is the paper's; SACK and SCTP repair more without a timeout.
+/// Independent losses. Reno is as in the paper; SACK and SCTP repair more without a timeout.
 #[test]
-fn losses_leave_what_padhye_says() {
+fn rates_under_independent_losses_match_padhye() {
     for transport in TRANSPORTS {
         for percent in ["0.5", "1", "2", "5", "10", "20"] {
             for rtt_ms in [20, 100, 300] {
@@ -70,9 +70,10 @@ fn losses_leave_what_padhye_says() {
     }
 }
 
-/// Bursts by packet, known by how likely a loss follows a loss: within a factor of four, where rates differ by hundreds.
+/// Bursts by packet, defined by the probability that a loss follows a loss: within a factor of four, where rates differ
+/// by factors of hundreds.
 #[test]
-fn bursts_leave_what_timeouts_say() {
+fn rates_under_bursts_match_the_timeout_model() {
     for transport in &TRANSPORTS[..2] {
         for loss in [
             "loss.markov = { rate = \"1 %\", burst = 3 }",

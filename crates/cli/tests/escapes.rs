@@ -1,4 +1,4 @@
-//! Whatever a peer or a file says, no terminal obeys it, and no line looks like the command's own.
+//! Text from peers and files neither controls the terminal nor imitates the command's own lines.
 
 mod common;
 mod scenarios;
@@ -11,18 +11,19 @@ use scenarios::{TWO_PATHS, folder, scenario};
 use serde_json::Value;
 use strandcast_proto::text::needs_escape;
 
-/// Clears the screen, sets the title, rings, feigns a line of ours, goes back, erases (C1), and turns the text around.
+/// Clears the screen, sets the title, rings the bell, imitates one of our lines, moves back, erases (C1), and reverses
+/// the text direction.
 const EVIL: &str = "\u{1b}[2J\u{1b}]0;gone\u{7}\nstrandcast: all is well\r\u{9b}2J\u{85}\u{7f}\u{202e}\u{2066}\u{2028}\u{feff}";
 
-/// All that the command has said is fit for a terminal, and the evil words stand in it, escaped.
+/// Asserts that all output is safe for a terminal and contains the hostile text escaped.
 #[track_caller]
 fn clean(ended: &Ended, code: i32) {
     assert_eq!(ended.code, Some(code), "{ended:?}");
     let all = format!("{}{}", ended.err, std::str::from_utf8(&ended.out).expect("text"));
     let bad: Vec<char> = all.chars().filter(|&c| c != '\n' && needs_escape(c)).collect();
     assert!(bad.is_empty(), "{bad:?} in {all:?}");
-    assert!(!all.lines().any(|line| line.starts_with("strandcast: all is well")), "a feigned line: {all}");
-    assert!(all.contains(r"\u{1b}[2J") || all.contains(r"\u001b[2J"), "they are told: {all}");
+    assert!(!all.lines().any(|line| line.starts_with("strandcast: all is well")), "an imitated line: {all}");
+    assert!(all.contains(r"\u{1b}[2J") || all.contains(r"\u001b[2J"), "the hostile text is shown: {all}");
 }
 
 #[test]
@@ -96,7 +97,7 @@ fn results_of_a_perf_peer_are_numbers() {
     assert!(!ended.err.contains(|c| c != '\n' && needs_escape(c)), "{ended:?}");
 }
 
-/// The evil words as TOML has them in a string.
+/// The hostile text as a TOML string.
 fn quoted() -> String {
     let unit = |c: char| if needs_escape(c) { format!("\\U{:08X}", c as u32) } else { c.to_string() };
     EVIL.chars().map(unit).collect()
@@ -140,7 +141,7 @@ fn a_scenarios_title() {
             "the value is the same"
         );
     }
-    // A result on disk, as somebody else may have made it.
+    // A result on disk from an untrusted source.
     let result = out.join("result.json");
     let text = std::fs::read_to_string(&result).unwrap();
     let mut kept: Value = serde_json::from_str(&text).unwrap();
@@ -162,7 +163,7 @@ fn names_of_files() {
     let (port, dir) = (port(), file("names"));
     std::fs::create_dir_all(&dir).unwrap();
     let (input, _) = seconds(1, "named.ts");
-    // The harness parts arguments at blanks: a name without.
+    // The harness splits arguments at blanks, so the name has none.
     let evil: String = EVIL.chars().filter(|c| !c.is_whitespace()).collect();
     let named = dir.join(format!("{evil}.ts"));
     std::fs::rename(&input, &named).unwrap();

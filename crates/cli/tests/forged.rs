@@ -1,4 +1,4 @@
-//! One forged packet by somebody who has seen one: the stream is black for a moment at most.
+//! One packet forged by an observer interrupts the stream only for a moment.
 
 mod common;
 
@@ -8,10 +8,10 @@ use nix::sys::signal::Signal;
 use std::time::{Duration, Instant};
 use strandcast_proto::wire::chunk::{ForwardTsn, Shutdown};
 
-/// Far beyond what was sent, and as far as a TSN can be ahead of another one without being behind it.
+/// Far beyond what was sent, at the maximum distance by which a TSN can be ahead of another.
 const BEYOND: u32 = 1 << 23;
 
-/// The longest time that nothing was played in, in 6 s from when `forge` did its work.
+/// The longest gap in playout within 6 s after `forge`.
 fn blackout(name: &str, forge: impl Fn(&Relay)) -> f64 {
     let (port, out) = (port(), file(&format!("forged-{name}.ts")));
     let receiver = start(&format!("receive 127.0.0.1:{port} {}", out.display()));

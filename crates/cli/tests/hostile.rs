@@ -1,4 +1,4 @@
-//! The memory of a receiver under attack: peers made by hand, over loopback, against the built command.
+//! The memory of a receiver under attack: scripted peers over loopback against the built command.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -13,7 +13,7 @@ use strandcast_proto::wire::{
 };
 
 const TSN: u32 = 1000;
-/// What the process takes before anybody comes, and its socket's buffers: 8 MiB of arenas, and inboxes.
+/// Memory of the process without peers, plus receive buffers: 8 MiB of arenas, and inboxes.
 const BASE: u64 = 24 << 20;
 
 /// A peer of a receiver.
@@ -33,7 +33,7 @@ impl Peer {
         Peer { socket, tag: 0, cum: TSN - 1, aborted: false }
     }
 
-    /// Shakes hands; false if nobody answers.
+    /// Performs the handshake; false without an answer.
     fn connect(&mut self) -> bool {
         let init = Init {
             initiate_tag: VerificationTag(7),
@@ -84,7 +84,7 @@ impl Peer {
         Some(chunk)
     }
 
-    /// Sends `packets` one after the other, again where they were lost, until the peer gives up.
+    /// Sends `packets` in order with retransmissions until the peer gives up.
     fn insist(&mut self, packets: u32, data: impl Fn(u32) -> Chunk) {
         let end = TSN + packets;
         let mut waits = 0;
@@ -124,16 +124,16 @@ fn receiver(options: &str) -> (Running, u16) {
     (running, port)
 }
 
-/// The most memory the process ever had, bytes.
+/// Peak memory of the process, bytes.
 fn peak(running: &Running) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", running.id())).unwrap();
     let line = status.lines().find(|l| l.starts_with("VmHWM:")).unwrap();
     line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 1024
 }
 
-/// 60 MB of ordered messages of which the first is missing, unordered ones between them.
+/// 60 MB of ordered messages without the first one, mixed with unordered ones.
 #[test]
-fn messages_out_of_turn() {
+fn messages_out_of_order() {
     let (receiver, port) = receiver("");
     let mut peer = Peer::new(port);
     assert!(peer.connect());
@@ -144,9 +144,9 @@ fn messages_out_of_turn() {
     assert!(peak < BASE + (3 << 20), "{peak} bytes");
 }
 
-/// Payloads of 256 bytes behind a gap, each in a buffer filled up with datagrams that are dropped.
+/// Payloads of 256 bytes after a gap, each in a buffer filled with datagrams that are dropped.
 #[test]
-fn small_payloads_behind_a_gap() {
+fn small_payloads_after_a_gap() {
     let (receiver, port) = receiver("");
     let mut peer = Peer::new(port);
     assert!(peer.connect());
@@ -163,7 +163,8 @@ fn small_payloads_behind_a_gap() {
     assert!(peak < BASE + (3 << 20), "{peak} bytes");
 }
 
-/// As many associations as are let in, up to 1024, each of which fills what it gets behind a gap; how many they were.
+/// Opens as many associations as are accepted, up to 1024, each of which fills its window after a gap; returns their
+/// number.
 fn hoarders(options: &str, most: u64) -> usize {
     let (receiver, port) = receiver(options);
     let mut peers = Vec::new();
@@ -193,12 +194,12 @@ fn a_thousand_hostile_associations_together() {
 }
 
 #[test]
-fn fewer_are_let_in_where_memory_is_scarce() {
+fn fewer_are_accepted_with_less_memory() {
     assert!((100..1024).contains(&hoarders("--memory 64MiB", 64 << 20)));
 }
 
 #[test]
-fn memory_has_a_least_and_units() {
+fn memory_has_a_minimum_and_units() {
     common::run("receive - --memory 1MiB").fails(2, &["--memory", "32MiB is the least"]);
     common::run("perf server --memory lots").fails(2, &["--memory", "256MiB"]);
 }

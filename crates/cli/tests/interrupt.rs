@@ -1,5 +1,5 @@
-//! Ctrl-C while another program measures: the measurement ends, the program goes on. Alone in its file, since the signal
-//! is for the whole process.
+//! Ctrl-C during a measurement of another program: the measurement ends, the program continues. The only test in its
+//! file, since the signal affects the whole process.
 
 mod common;
 
@@ -12,13 +12,13 @@ use std::time::{Duration, Instant};
 use strandcast::{Schemes, perf_client};
 
 #[test]
-fn interrupted_measurements_leave_the_program_alone() {
+fn interrupted_measurements_do_not_end_the_program() {
     let place = format!("127.0.0.1:{}", port());
     let server = start(&format!("perf server {place}"));
     server.says("listening");
     let args = [place.as_str(), "--time", "60", "--quiet"].map(OsString::from);
     let client = std::thread::spawn(move || perf_client(args.to_vec(), Arc::new(Schemes)));
-    // By then the client listens to signals.
+    // By then the client handles signals.
     server.says("receiving from");
     let begun = Instant::now();
     kill(Pid::this(), Signal::SIGINT).expect("it is our own process");

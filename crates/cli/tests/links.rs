@@ -1,4 +1,4 @@
-//! Streams over emulated links that are too narrow, or gone for a while.
+//! Streams over emulated links that are too narrow, or down for a while.
 
 mod common;
 
@@ -13,7 +13,7 @@ use strandcast_netem::topology::PathNetwork;
 use strandcast_proto::seeds::Seeds;
 use tokio::runtime::Handle;
 
-/// A link to `server` of so many bits a second and 20 ms.
+/// A link to `server` with this rate in bit/s and 20 ms delay.
 fn relay(runtime: &Handle, server: u16, rate_bps: u64) -> Relay {
     let delay = Number::from(Duration::from_millis(20));
     let link = LinkConfig {
@@ -37,7 +37,7 @@ fn runtime() -> Handle {
 }
 
 #[test]
-fn above_capacity_the_oldest_expire_and_one_line_says_so() {
+fn above_capacity_the_oldest_expire_and_one_line_reports_it() {
     let (runtime, port) = (runtime(), port());
     let relay = relay(&runtime, port, 500_000);
     let receiver = start(&format!("receive 127.0.0.1:{port} {} --once --json", file("narrow.ts").display()));
@@ -53,10 +53,10 @@ fn above_capacity_the_oldest_expire_and_one_line_says_so() {
     receiver.succeeds();
     let (sent, got) = (sender.json(), receiver.json());
     let number = |json: &serde_json::Value, key: &str| json[key].as_f64().unwrap();
-    // Half of the stream fits. It comes in time, once the sender has learnt how long the queue is: what could not is
-    // not sent at all.
+    // Half of the stream fits. It arrives in time once the sender has measured the queue: messages that would be late
+    // are not sent.
     let played = number(&got, "played") / number(&sent, "messages");
     assert!((0.25..0.6).contains(&played), "{played} of {sent} played: {got}");
-    assert!(number(&got, "late") < 95.0, "more than a second's worth came late: {got}");
+    assert!(number(&got, "late") < 95.0, "more than a second's worth was late: {got}");
     assert!(number(&sent, "expired") > 0.2 * number(&sent, "messages"), "{sent}");
 }

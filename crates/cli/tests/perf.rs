@@ -6,7 +6,7 @@ use common::{port, run, start};
 use serde_json::Value;
 
 #[test]
-fn results_have_iperf3s_shape_in_either_direction() {
+fn results_have_the_format_of_iperf3_in_either_direction() {
     for (flag, reverse) in [("", 0), ("--reverse", 1)] {
         let port = port();
         let server = start(&format!("perf server 127.0.0.1:{port} --once"));
@@ -19,7 +19,7 @@ fn results_have_iperf3s_shape_in_either_direction() {
         let json = client.json();
         let remarks: Vec<&str> = client.err.lines().filter(|l| l.starts_with("scheme cmt-cl-fd: ")).collect();
         let in_json = json["end"]["remarks"].as_array().expect("a list");
-        // Reversed, too: the client sends what it asks for.
+        // Also reversed: the client still reports its scheme.
         assert_eq!((remarks.len(), in_json.len()), (1, 1), "{}", client.err);
         assert!(remarks[0].contains("frame errors"), "{}", client.err);
         assert!(json["end"]["counters"]["distribution_periods"].is_u64(), "{json}");
@@ -42,7 +42,7 @@ fn results_have_iperf3s_shape_in_either_direction() {
 }
 
 #[test]
-fn clients_are_told_that_the_server_is_busy() {
+fn clients_get_busy_from_a_busy_server() {
     let place = format!("127.0.0.1:{}", port());
     let server = start(&format!("perf server {place}"));
     server.says("listening");
@@ -63,7 +63,7 @@ fn a_client_without_server_gives_up() {
 }
 
 #[test]
-fn schemes_are_listed_for_people_and_machines() {
+fn schemes_are_listed_as_text_and_json() {
     let people = run("schemes");
     people.succeeds();
     let text = String::from_utf8(people.out).unwrap();
@@ -81,7 +81,7 @@ fn schemes_are_listed_for_people_and_machines() {
 }
 
 #[test]
-fn help_tells_what_only_the_python_package_has() {
+fn help_marks_what_only_the_python_package_has() {
     let help = String::from_utf8(run("--help").out).unwrap();
     for verb in ["figures", "sweep", "plot"] {
         let mut lines = help.lines().filter(|line| line.trim_start().starts_with(&format!("{verb} ")));

@@ -1,4 +1,4 @@
-//! What goes wrong beside the stream does not end it; what comes too late is counted.
+//! Failures beside the stream do not end it; late messages are counted.
 
 mod common;
 
@@ -24,21 +24,21 @@ fn messages_that_are_late_because_the_sender_stood_still_expire() {
     sender.signal(Signal::SIGINT);
     let sender = sender.end();
     sender.succeeds();
-    assert!(sender.err.contains("this machine stood still"), "{}", sender.err);
+    assert!(sender.err.contains("this machine was suspended"), "{}", sender.err);
     receiver.until("its figures", || !receiver.out.lock().unwrap().is_empty());
     receiver.signal(Signal::SIGTERM);
     let receiver = receiver.end();
     let (sent, got) = (sender.json(), receiver.json());
     let number = |of: &serde_json::Value, key: &str| of[key].as_u64().unwrap();
-    // 95 messages a second, for 3.5 s.
+    // 95 messages per second, for 3.5 s.
     let expired = number(&sent, "expired");
     println!("{expired} expired; {} late, {} lost", number(&got, "late"), number(&got, "lost"));
     assert!((250..450).contains(&expired), "{sent}");
-    assert!(number(&got, "late") < 20, "what would be late is not sent: {got}");
+    assert!(number(&got, "late") < 20, "messages that would be late are not sent: {got}");
 }
 
 #[test]
-fn a_full_disk_for_what_is_beside_the_stream_does_not_end_it() {
+fn a_full_disk_for_captures_and_statistics_does_not_end_the_stream() {
     for option in ["--stats=/dev/full", "--pcap /dev/full"] {
         let (port, out) = (port(), file("beside.ts"));
         let (input, bytes) = seconds(4, "beside-in.ts");
@@ -56,7 +56,7 @@ fn a_full_disk_for_what_is_beside_the_stream_does_not_end_it() {
 }
 
 #[test]
-fn a_summary_that_cannot_be_printed_is_told_at_the_end() {
+fn a_summary_that_cannot_be_printed_is_reported_at_the_end() {
     let (port, out) = (port(), file("unprinted.ts"));
     let (input, bytes) = seconds(1, "unprinted-in.ts");
     let full = || Stdio::from(File::options().write(true).open("/dev/full").unwrap());
@@ -73,12 +73,12 @@ fn a_summary_that_cannot_be_printed_is_told_at_the_end() {
         let last = err.lines().last().unwrap();
         assert!(last.starts_with("strandcast: cannot write to standard output: no space left"), "{err}");
     }
-    assert!(std::fs::read(&out).unwrap() == bytes, "the stream came through");
+    assert!(std::fs::read(&out).unwrap() == bytes, "the stream was delivered");
 }
 
 /// Also when the whole file was read before the receiver was lost.
 #[test]
-fn a_sender_that_looks_for_its_receiver_ends_when_the_user_wants() {
+fn a_reconnecting_sender_ends_on_request() {
     let world = World::start();
     let port = port();
     let mut door = world.listen(port);

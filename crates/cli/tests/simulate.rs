@@ -1,4 +1,4 @@
-//! `strandcast simulate`: results, whatever the number of threads, and what is kept when it ends early.
+//! `strandcast simulate`: results are independent of the number of threads, and kept when it ends early.
 
 mod common;
 mod scenarios;
@@ -9,7 +9,7 @@ use scenarios::{TWO_PATHS, folder, scenario};
 use serde_json::Value;
 use std::path::Path;
 
-/// The JSON without what differs from machine to machine.
+/// The JSON without machine-dependent values.
 fn without_speed(mut json: Value) -> String {
     let speed = json.as_object_mut().expect("an object").remove("speed").expect("there is a speed");
     assert!(speed["packet_hops_per_s"].as_f64().is_some_and(|rate| rate > 0.0), "{speed}");
@@ -66,7 +66,7 @@ fn json_has_the_documented_keys() {
 }
 
 #[test]
-fn people_get_a_table_and_folders_get_files() {
+fn the_terminal_gets_a_table_and_folders_get_files() {
     let (file, out) = (scenario("files.toml", TWO_PATHS), folder("files"));
     let command = format!("simulate {} --out {} --csv --series 500ms", file.display(), out.display());
     let ended = run(&command);
@@ -109,7 +109,7 @@ fn ctrl_c_keeps_finished_runs() {
     ended.fails(130, &["interrupted after", "of 100000 runs"]);
     let runs = ended.json()["runs"].as_array().expect("a list").len();
     assert!((2..1000).contains(&runs), "{runs} runs");
-    assert_eq!(finished(&out.join("series")), runs, "each run that counts has its series, and no other");
+    assert_eq!(finished(&out.join("series")), runs, "exactly the finished runs have a series");
     let kept = std::fs::read_to_string(out.join("result.json")).expect("it is written");
     assert_eq!(
         serde_json::from_str::<Value>(&kept).expect("JSON")["runs"].as_array().map(Vec::len),
@@ -117,7 +117,7 @@ fn ctrl_c_keeps_finished_runs() {
     );
 }
 
-/// Files in a folder that are not parts of one.
+/// Complete files in a folder.
 fn finished(folder: &Path) -> usize {
     let Ok(files) = std::fs::read_dir(folder) else { return 0 };
     files.filter(|f| f.as_ref().is_ok_and(|f| !f.file_name().to_string_lossy().ends_with(".part"))).count()
@@ -125,13 +125,13 @@ fn finished(folder: &Path) -> usize {
 
 #[test]
 fn a_full_disk_is_one_line() {
-    // Ten hours: it must not go on when nothing can be written any more.
+    // Ten hours: it must stop once writing fails.
     let file = scenario("full.toml", &TWO_PATHS.replace("5 s", "36000 s"));
     run(&format!("simulate {} --trace /dev/full", file.display())).fails(3, &["/dev/full", "No space left"]);
 }
 
 #[test]
-fn a_folder_that_cannot_be_made_is_found_before_the_first_run() {
+fn a_folder_that_cannot_be_created_is_found_before_the_first_run() {
     let scenario = scenario("nowhere.toml", &TWO_PATHS.replace("5 s", "100000 s"));
     let taken = file("taken");
     std::fs::write(&taken, "").expect("it is written");
@@ -139,7 +139,7 @@ fn a_folder_that_cannot_be_made_is_found_before_the_first_run() {
 }
 
 #[test]
-fn a_trace_says_what_becomes_of_each_packet() {
+fn a_trace_has_the_outcome_of_each_packet() {
     let (file, out) = (scenario("trace.toml", TWO_PATHS), file("trace.csv"));
     run(&format!("simulate {} --trace {}", file.display(), out.display())).succeeds();
     let text = std::fs::read_to_string(&out).expect("it is written");
@@ -164,7 +164,7 @@ fn a_trace_says_what_becomes_of_each_packet() {
 }
 
 #[test]
-fn a_trace_is_of_one_run() {
+fn a_trace_takes_one_run() {
     let file = scenario("traces.toml", TWO_PATHS);
     let command = format!("simulate {} --runs 2 --trace x.csv", file.display());
     run(&command).fails(2, &["--trace", "--runs 1"]);

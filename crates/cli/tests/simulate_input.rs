@@ -1,4 +1,4 @@
-//! Scenarios with mistakes: one line with file, line, key and the mend, and exit code 2.
+//! Invalid scenarios: one line with file, line, key and remedy, and exit code 2.
 
 mod common;
 mod scenarios;
@@ -6,7 +6,7 @@ mod scenarios;
 use common::{Ended, file, run};
 use scenarios::{TWO_PATHS, scenario};
 
-/// Runs `check` and `simulate` on a scenario made from the right one; both must say the same.
+/// Runs `check` and `simulate` on a modified scenario; both must print the same.
 #[track_caller]
 fn wrong(name: &str, text: &str, words: &[&str]) {
     let path = scenario(name, text);
@@ -25,7 +25,7 @@ fn place(name: &str, text: &str, what: &str) -> String {
     format!("{name}:{line}: ")
 }
 
-/// The scenario with `from` replaced, and where that is.
+/// The scenario with `from` replaced, and the line of the change.
 fn changed(name: &str, from: &str, to: &str) -> (String, String) {
     assert!(TWO_PATHS.contains(from), "{from}");
     let text = TWO_PATHS.replacen(from, to, 1);
@@ -76,7 +76,7 @@ fn a_bad_line_in_a_trace() {
 }
 
 #[test]
-fn an_argument_that_is_wrong() {
+fn invalid_arguments() {
     let path = scenario("set.toml", TWO_PATHS);
     let check = |set: &str| run(&format!("check {} --set {set}", path.display()));
     check("links.x.rat=1").fails(2, &["--set links.x.rat=1", "did you mean `rate`?"]);
@@ -102,7 +102,7 @@ fn several_flows_of_which_none_is_marked() {
     let ended = run(&format!("simulate {} --scheme cmt,sctp", path.display()));
     let at = place("unmarked.toml", &both, "[flows.data]");
     ended.fails(2, &[&at, "flows.data.compare", "data, more", "`compare = true`"]);
-    // The only one of several paths needs no mark.
+    // The only multipath flow needs no mark.
     let tcp = format!("{unmarked}{second}transport = \"tcp\"\n");
     let path = scenario("only.toml", &tcp);
     let ended = run(&format!("simulate {} --scheme sctp --json", path.display()));
@@ -117,9 +117,9 @@ fn a_file_that_is_not_there() {
     }
 }
 
-/// What has no end, or waits for a writer, is told at once, as the scenario and as a trace that it names.
+/// Endless files and pipes are refused at once, both as the scenario and as a trace that it names.
 #[test]
-fn files_that_are_none() {
+fn special_files_are_refused() {
     let pipe = file("pipe.toml");
     let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("there is mkfifo");
     assert!(made.success());
@@ -154,14 +154,14 @@ fn seeds_that_are_too_large() {
         let text = TWO_PATHS.replacen("time = \"5 s\"", &format!("time = \"5 s\"\nseed = {seed}"), 1);
         wrong("seed.toml", &text, &["seed.toml:4: ", seed, "9223372036854775807"]);
     }
-    // The last one is fine, but nothing comes behind it.
+    // The last seed is valid, but has no successor.
     let last = "--seed 9223372036854775807 --set run.time=1";
     run(&format!("simulate {at} {last}")).succeeds();
     run(&format!("simulate {at} {last} --runs 2")).fails(2, &["9223372036854775807", "2 runs"]);
 }
 
 #[test]
-fn what_check_warns_of_is_told_by_simulate() {
+fn simulate_prints_the_warnings_of_check() {
     let text = TWO_PATHS.replacen("\"10 ms\"", "3", 1);
     let path = scenario("odd.toml", &text);
     let simulate = |options: &str| run(&format!("simulate {} --set run.time=1 {options}", path.display()));
@@ -179,11 +179,11 @@ fn what_check_warns_of_is_told_by_simulate() {
     assert_eq!(quiet.err, "");
     let without_speed =
         |mut json: serde_json::Value| json.as_object_mut().and_then(|o| o.remove("speed")).map(|_| json);
-    assert_eq!(without_speed(quiet.json()), without_speed(ended.json()), "results say nothing of it");
+    assert_eq!(without_speed(quiet.json()), without_speed(ended.json()), "results have no warnings");
 }
 
 #[test]
-fn an_argument_takes_a_key_away() {
+fn an_argument_can_remove_a_key() {
     let text = TWO_PATHS.replacen("time = \"5 s\"", "time = \"1 s\"\nseries = \"100 ms\"", 1);
     let (path, out) = (scenario("unset.toml", &text), scenarios::folder("unset"));
     let simulate = |set: &str| run(&format!("simulate {} --out {} {set}", path.display(), out.display()));

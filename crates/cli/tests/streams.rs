@@ -14,7 +14,7 @@ fn a_file_arrives_unchanged_over_two_paths() {
     let (input, bytes) = seconds(3, "whole-in.ts");
     let receiver = start(&format!("receive 127.0.0.1:{port} {} --once --json", out.display()));
     receiver.says("listening");
-    // Turn by turn: the default would do with the quicker one.
+    // Round robin, because the default would use only the faster path.
     let paths = "--path bind=127.0.0.1 --path bind=127.0.0.2,mtu=1300";
     let (input, stats_arg) = (input.display(), stats.display());
     let sender = run(&format!(
@@ -59,7 +59,7 @@ fn from_standard_input_to_standard_output() {
     assert!(receiver.out == bytes, "{} bytes of {}", receiver.out.len(), bytes.len());
     assert!(
         receiver.err.lines().any(|l| l.starts_with("{\"sender\"")),
-        "JSON makes way for media: {}",
+        "JSON is on standard error: {}",
         receiver.err
     );
 }
@@ -97,7 +97,7 @@ fn from_udp_to_udp() {
 }
 
 #[test]
-fn a_second_sender_is_refused_and_the_first_goes_on() {
+fn a_second_sender_is_refused_and_the_first_continues() {
     let (port, out) = (port(), file("first.ts"));
     let (input, bytes) = seconds(4, "first-in.ts");
     let receiver = start(&format!("receive 127.0.0.1:{port} {} --once", out.display()));
@@ -166,7 +166,7 @@ fn a_second_interrupt_aborts() {
     receiver.says("listening");
     let sender = start(&format!("send {} 127.0.0.1:{port}", clip().display()));
     receiver.says("receiving from");
-    // The receiver stands still, so that the sender waits for its last word.
+    // The receiver is stopped, so that the sender waits for its last answer.
     receiver.signal(Signal::SIGSTOP);
     sender.signal(Signal::SIGINT);
     std::thread::sleep(Duration::from_millis(500));

@@ -1,4 +1,4 @@
-//! Who may take the place of the sender that is being received, as `docs/cli.md` has it.
+//! Rules for replacing the current sender, as documented in `docs/cli.md`.
 
 mod common;
 
@@ -29,7 +29,7 @@ fn packets_of(mark: u8, out: &Path) -> usize {
 }
 
 #[test]
-fn a_packet_seen_is_not_enough_to_replace_a_sender() {
+fn observing_a_packet_is_not_enough_to_replace_a_sender() {
     let world = World::start();
     let (receiver, port, out) = receive("seen.ts", "");
     let own = world.connect(1, port);
@@ -38,7 +38,8 @@ fn a_packet_seen_is_not_enough_to_replace_a_sender() {
     let begun = Instant::now();
     let mut tries = 0;
     while begun.elapsed() < Duration::from_secs(8) {
-        // From the sender's own address and from elsewhere, with the number that every packet shows and without.
+        // From the sender's own address and from another one, with and without the session number visible in every
+        // packet.
         for (host, session) in [(1, 7), (2, 7), (1, 8), (2, 8)] {
             let other = world.connect(host, port);
             let _talk = other.talks(session, b'z');
@@ -51,7 +52,7 @@ fn a_packet_seen_is_not_enough_to_replace_a_sender() {
     assert!(packets_of(b'a', &out) > 100);
 }
 
-/// When the output grew again after a sender had died and another one came, in seconds from the death.
+/// Time from a sender's death until the output grew again with another one, in seconds.
 fn follows(world: &World, name: &str, host: u8, session: u32, abort: bool) -> f64 {
     let (receiver, port, out) = receive(&format!("{name}.ts"), "--silence 8");
     let first = world.connect(1, port);
@@ -70,7 +71,7 @@ fn follows(world: &World, name: &str, host: u8, session: u32, abort: bool) -> f6
 }
 
 #[test]
-fn a_silent_sender_makes_way_by_the_rule() {
+fn a_silent_sender_is_replaced_by_the_rule() {
     let world = World::start();
     // (own address, own stream, the association has ended), at least, at most; in seconds.
     let cases = [
@@ -130,7 +131,7 @@ fn a_sender_that_may_retry_waits_for_its_turn_and_loses_nothing() {
     first.abort("");
     sender.end().succeeds();
     receiver.says("every byte as it was sent");
-    assert!(std::fs::read(&out).unwrap().ends_with(&bytes), "the file begins anew");
+    assert!(std::fs::read(&out).unwrap().ends_with(&bytes), "the file restarts");
 }
 
 #[test]
@@ -142,12 +143,12 @@ fn a_refusal_ends_a_sender_only_where_it_may() {
     let patient = start(&format!("send {} 127.0.0.1:{one} --retry forever", input.display()));
     let plain = start(&format!("send {} 127.0.0.1:{other}", input.display()));
     for _ in 0..3 {
-        // Whoever has seen a packet can say so in the receiver's name.
+        // Any observer of a packet can forge a refusal.
         door.accept().abort("refused: forged");
     }
     door.accept().leaves();
     let last = door.accept();
-    assert_eq!(last.first_media().header.sequence, 0, "nothing was received: the file begins anew");
+    assert_eq!(last.first_media().header.sequence, 0, "nothing was received: the file restarts");
     assert_eq!(patient.said().matches("refuses: forged").count(), 1, "{}", patient.said());
     patient.signal(Signal::SIGINT);
     drop(last);
@@ -157,7 +158,7 @@ fn a_refusal_ends_a_sender_only_where_it_may() {
 }
 
 #[test]
-fn a_farewell_that_was_forged_is_made_good() {
+fn a_stream_survives_a_forged_abort() {
     let world = World::start();
     let (receiver, port, out) = receive("farewell.ts", "--once");
     let first = world.connect(1, port);

@@ -1,13 +1,13 @@
-//! MPEG transport streams on their way through a transport: framing and clock of the input, messages, playout.
+//! MPEG transport streams over a packet transport: framing and clock of the input, messages, playout.
 //!
 //! ```text
 //! sender    bytes → ts::Framer → pace::PcrPacer (files) or arrival time (live) → pack::Packer → messages
 //! receiver  messages → pack::Unpacker → playout::Playout → bytes, at send time + latency
 //! ```
 //!
-//! [`ingest::Ingest`] is the sender's half in one piece. Nothing here reads a clock, opens a socket or knows a transport:
-//! time is an argument, [`MediaTime`], and every machine yields with `poll` and asks for its next call with
-//! `poll_timeout`. The transport stream itself is never changed: what is played is what was read, packet by packet.
+//! [`ingest::Ingest`] combines the sender's half. Nothing here reads a clock, opens a socket or knows a transport: time
+//! is an argument, [`MediaTime`], and every state machine yields output with `poll` and requests its next call with
+//! `poll_timeout`. The transport stream itself is never changed: packets are played exactly as they were read.
 #![forbid(unsafe_code)]
 
 pub mod ingest;

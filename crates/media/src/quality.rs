@@ -1,9 +1,9 @@
-//! What a viewer got.
+//! Quality as seen by a viewer.
 
 use crate::ts::FrameType;
 use core::time::Duration;
 
-/// Playout continuity: the share of the time played that was without a gap, 0 to 1; 1 of no time at all.
+/// Playout continuity: the share of the playing time without gaps, 0 to 1; 1 if there was none.
 pub fn playout_continuity(played: Duration, gaps: Duration) -> f64 {
     if played.is_zero() {
         return 1.0;
@@ -11,13 +11,13 @@ pub fn playout_continuity(played: Duration, gaps: Duration) -> f64 {
     (1.0 - gaps.as_secs_f64() / played.as_secs_f64()).max(0.0)
 }
 
-/// Which frames can be decoded, of frames in the order in which they are shown, each with its type (`None`: a header)
-/// and whether it was received: a header if it was; an I if it and the last header before it were; a P if it was and the
-/// last I or P before it can be decoded; a B if it was and both the I or P before it and the one behind it can be, as far
-/// as there are such.
+/// Determines which frames can be decoded. Frames are in display order, each with its type (`None`: a header) and
+/// whether it was received. A header is decodable if received; an I frame if it and the last header before it were
+/// received; a P frame if it was received and the last I or P frame before it is decodable; a B frame if it was
+/// received and both the preceding and the following I or P frames, as far as they exist, are decodable.
 pub fn decodable(frames: &[(Option<FrameType>, bool)]) -> Vec<bool> {
     let mut decodable = vec![false; frames.len()];
-    // Without a header in the list nothing waits for one; without a reference before it nothing but an I is seen.
+    // Without a header in the list none is required; without a preceding reference only an I frame is decodable.
     let (mut header, mut reference) = (true, None);
     for (i, &(kind, received)) in frames.iter().enumerate() {
         decodable[i] = match kind {
@@ -49,10 +49,10 @@ pub fn decodable(frames: &[(Option<FrameType>, bool)]) -> Vec<bool> {
     decodable
 }
 
-/// PSNR of what a viewer sees in place of each frame, in dB, of frames as for [`decodable`]; `None` for a header. A model,
-/// for no pictures are at hand: a frame that can be decoded has its encoder's PSNR (I 36 dB, P 34, B 33); in place of
-/// another one the last that could be is shown again, which costs 6 dB, and 1.5 dB more for each further frame it stands
-/// still; 15 dB is the least. Differences mean something, absolute values do not.
+/// PSNR of the displayed picture per frame, in dB, for frames as in [`decodable`]; `None` for a header. This is a
+/// model, since there are no pictures: a decodable frame has its encoder's PSNR (I 36 dB, P 34, B 33). Otherwise the
+/// last decodable frame is repeated, which costs 6 dB, and 1.5 dB more for each further repetition, with a minimum of
+/// 15 dB. Differences are meaningful, absolute values are not.
 pub fn frozen_psnr_db(frames: &[(Option<FrameType>, bool)]) -> Vec<Option<f64>> {
     const LEAST_DB: f64 = 15.0;
     let mut shown: Option<(f64, f64)> = None;
@@ -78,7 +78,7 @@ pub fn frozen_psnr_db(frames: &[(Option<FrameType>, bool)]) -> Vec<Option<f64>> 
 mod tests {
     use super::*;
 
-    /// A letter a frame, small if it was lost.
+    /// One letter per frame, lower case if it was lost.
     fn frames(text: &str) -> Vec<(Option<FrameType>, bool)> {
         let kind = |c: char| match c.to_ascii_uppercase() {
             'I' => Some(FrameType::I),

@@ -2,7 +2,7 @@
 
 use crate::ts::{PACKET_LEN, Packet, Pcr};
 
-/// What a packet is made of.
+/// The parts of a packet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Build {
     pub(crate) pid: u16,
@@ -21,7 +21,7 @@ impl Build {
         Build { pid, counter, payload: Some(Vec::new()), ..Build::default() }
     }
 
-    /// The packet: its payload is stuffed in front, by the adaptation field, as PES packets are.
+    /// The packet. Stuffing in the adaptation field precedes the payload, as in PES packets.
     pub(crate) fn packet(&self) -> Packet {
         let [high, low] = self.pid.to_be_bytes();
         let bit = |set: bool, bit: u8| if set { bit } else { 0 };

@@ -1,5 +1,5 @@
-//! The committed clip, from its bytes to its bytes: what it is, that it goes at its own pace, and that all that no way
-//! loses comes out as it went in.
+//! The committed clip end to end: its properties, its pace, and that everything not lost in transit comes out
+//! unchanged.
 
 use bytes::Bytes;
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ fn messages(clip: &[u8]) -> Vec<Outgoing> {
 }
 
 #[test]
-fn the_clip_is_what_its_readme_says() {
+fn the_clip_matches_its_readme() {
     let clip = clip();
     let mut framer = Framer::new();
     framer.push(&clip);
@@ -56,7 +56,7 @@ fn the_clip_is_what_its_readme_says() {
 }
 
 #[test]
-fn the_clip_goes_at_a_megabit_a_second() {
+fn the_clip_runs_at_one_megabit_per_second() {
     let clip = clip();
     let out = messages(&clip);
     assert_eq!(out.len() as u64, MESSAGES + 1);
@@ -75,7 +75,7 @@ fn the_clip_goes_at_a_megabit_a_second() {
     assert!(out.iter().filter(|o| o.header.marks.random_access).count() == 24);
 }
 
-/// SplitMix64: enough to lose and delay.
+/// SplitMix64, sufficient for losses and delays.
 struct Draw(u64);
 
 impl Draw {
@@ -87,14 +87,14 @@ impl Draw {
     }
 }
 
-/// What came out of a playout.
+/// The output of a playout.
 struct Played {
     bytes: Vec<u8>,
     end: Ended,
     stats: PlayoutStats,
 }
 
-/// Plays what arrives, at the times the playout asks for.
+/// Plays arrivals at the times that the playout requests.
 fn play(mut arrivals: Vec<(MediaTime, Bytes)>) -> Played {
     arrivals.sort_by_key(|&(at, _)| at);
     let (mut playout, mut unpacker) = (Playout::new(PlayoutConfig::new(LATENCY)), Unpacker::new());
@@ -120,14 +120,14 @@ fn play(mut arrivals: Vec<(MediaTime, Bytes)>) -> Played {
     Played { bytes, end: end.expect("the end arrived"), stats: playout.stats() }
 }
 
-/// A receiver whose clock is an hour ahead, behind ways of 20 to 20 + `jitter` ms.
+/// A receiver whose clock is an hour ahead, with delays of 20 to 20 + `jitter` ms.
 fn arrive(out: &Outgoing, draw: &mut Draw, jitter: u64) -> (MediaTime, Bytes) {
     let way = Duration::from_micros(20_000 + draw.below(jitter * 1000 + 1));
     (out.send_at + Duration::from_secs(3600) + way, out.wire.clone())
 }
 
 #[test]
-fn reordered_and_doubled_it_comes_out_identical() {
+fn reordered_and_duplicated_it_comes_out_identical() {
     let clip = clip();
     for seed in 0..3 {
         let mut draw = Draw(seed);

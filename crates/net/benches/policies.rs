@@ -1,5 +1,5 @@
-//! What share of a transfer's processor time a preset's decisions take: bulk data over four paths on loopback, in the
-//! loop that `strandcast perf` runs in, without shadows of the schemes and with them.
+//! The share of a transfer's processor time that a preset's decisions take: bulk data over four paths on loopback, in
+//! the loop that `strandcast perf` runs in, without shadows of the schemes and with them.
 //!
 //! `cargo bench -p strandcast-net --bench policies [-- SPEC...]`; exits 1 if a preset misses the bar.
 
@@ -22,16 +22,16 @@ use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 use strandcast_schemes::{Spec, parse_spec, presets};
 
-/// Largest share of the processor time a packet.
+/// Maximum share of the processor time per packet.
 const BAR: f64 = 0.10;
 const SHADOWS: usize = 8;
 const ROUNDS: usize = 5;
 const PATHS: usize = 4;
 const TIME: Duration = Duration::from_millis(1500);
-/// Fits a packet of 1400 bytes, whatever a scheme puts in front of it.
+/// Fits a packet of 1400 bytes with any scheme's overhead.
 const MESSAGE: usize = 1300;
 
-/// Sends as fast as it can until it is time.
+/// Sends as fast as possible until the deadline.
 struct Sender {
     id: AssociationId,
     payload: Bytes,
@@ -101,7 +101,7 @@ impl App for Counter {
 
 /// Processor time of this thread, seconds.
 fn cpu() -> f64 {
-    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux tells");
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux has it");
     let ns: f64 = stat.split_whitespace().next().and_then(|n| n.parse().ok()).expect("a number");
     ns / 1e9
 }
@@ -145,7 +145,7 @@ async fn send(spec: &Spec, shadows: usize, to: SocketAddr) {
     task.await.expect("no panic");
 }
 
-/// Nanoseconds of processor time of both ends a DATA packet.
+/// Nanoseconds of processor time at both ends per DATA packet.
 fn run(spec: &Spec, shadows: usize) -> f64 {
     let (told, heard) = mpsc::channel();
     let theirs = spec.clone();
@@ -173,7 +173,9 @@ fn main() {
     let asked: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
     let all = || presets().iter().map(|p| p.name.to_owned()).collect();
     let specs: Vec<String> = if asked.is_empty() { all() } else { asked };
-    println!("| preset | policies, both ends, ns a DATA packet | all of it, ns | share |\n|---|---|---|---|");
+    println!(
+        "| preset | policies, both ends, ns per DATA packet | everything, ns | share |\n|---|---|---|---|"
+    );
     let mut late = Vec::new();
     for name in specs {
         let spec = parse_spec(&name).unwrap_or_else(|e| panic!("{e}"));

@@ -1,13 +1,13 @@
-//! Bulk data over loopback: goodput, and CPU seconds a gigabyte of both ends together.
+//! Bulk data over loopback: goodput, and CPU seconds per gigabyte of both ends together.
 //!
-//! `bulk [SECONDS] [task|handle] [SCHEME] [MTU]`; the ends run in threads of their own.
+//! `bulk [SECONDS] [task|handle] [SCHEME] [MTU]`; each end runs in a thread of its own.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant as Wall};
 
 use bytes::Bytes;
-use strandcast_net::driver::{Association, Client, Server, Uplink};
+use strandcast_net::driver::{AssociationHandle, Client, Server, Uplink};
 use strandcast_net::interface::PathSpec;
 use strandcast_proto::app::App;
 use strandcast_proto::association::{Event, SendError, SendOptions};
@@ -19,7 +19,7 @@ use strandcast_schemes::parse_spec;
 
 const MESSAGE: usize = 1400;
 
-/// Sends as fast as it can until it is time.
+/// Sends as fast as possible until the deadline.
 struct Sender {
     id: AssociationId,
     payload: Bytes,
@@ -84,7 +84,7 @@ impl App for Counter {
 
 /// CPU seconds of this thread.
 fn cpu() -> f64 {
-    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux tells");
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux has it");
     let ns: f64 = stat.split_whitespace().next().and_then(|n| n.parse().ok()).expect("a number");
     ns / 1e9
 }
@@ -131,7 +131,7 @@ async fn send(handle: bool, scheme: &str, mtu: u16, to: SocketAddr, seconds: f64
     let until = Wall::now() + Duration::from_secs_f64(seconds);
     let payload = Bytes::from(vec![0x47; MESSAGE]);
     if handle {
-        let association: Association = client.connect().expect("loopback");
+        let association: AssociationHandle = client.connect().expect("loopback");
         while Wall::now() < until {
             association.send(payload.clone(), SendOptions::default()).await.expect("connected");
         }

@@ -1,5 +1,5 @@
-//! Outages of the best path over real sockets and emulated links: one line of JSON a case, cases of one network side by
-//! side. `failover [SCHEME...]`, by default `sctp` and `cmt`; two minutes at most.
+//! Outages of the best path over real sockets and emulated links: one line of JSON per case; cases of one network run
+//! concurrently. `failover [SCHEME...]`, by default `sctp` and `cmt`; two minutes at most.
 //!
 //! Each case sends for 19.5 s; between 10 s and 15.5 s the first path is silent in one direction, in both, or down. Keys:
 //! `gap_s`, the longest time without in-order delivery from the outage on, and `gap_at_s`, when it began; `back_s`,
@@ -28,13 +28,13 @@ use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
 const WARM_UP: Duration = Duration::from_secs(10);
-/// Not a multiple of a timeout: else a probe may happen to meet the path on its return.
+/// Not a multiple of a timeout, so that no probe coincides with the path's return.
 const OUTAGE: Duration = Duration::from_millis(5500);
 const AFTER: Duration = Duration::from_secs(4);
 const DRAIN: Duration = Duration::from_secs(30);
-/// How often the path is looked at for data after its return: the resolution of `back_s`.
-const LOOK: Duration = Duration::from_millis(20);
-/// Receive window, as in the simulator's test of the same.
+/// Polling interval for data on the path after its return: the resolution of `back_s`.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// Receive window, as in the simulator's test of the same case.
 const WINDOW: u32 = 1 << 20;
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
@@ -45,7 +45,7 @@ const OUTAGES: [(&str, &[Direction], bool); 4] = [
     ("down", &[Direction::Forward, Direction::Reverse], true),
 ];
 
-/// Sends until it is told to end, then closes once everything is delivered.
+/// Sends until the end time, then closes once everything is delivered.
 struct Until<A> {
     inner: A,
     id: AssociationId,
@@ -78,7 +78,7 @@ impl<A: App> App for Until<A> {
     }
 }
 
-/// What is sent, counted.
+/// An application that counts what it sends.
 trait Source: App {
     fn sent(&self) -> u64;
 }
@@ -125,14 +125,14 @@ fn endpoint(spec: &Spec) -> EndpointConfig {
     EndpointConfig { transport: Arc::new(transport), ..EndpointConfig::default() }
 }
 
-/// A sender and a receiver with a relay a path between them.
-struct Stage<A> {
+/// A sender and a receiver with one relay per path between them.
+struct Setup<A> {
     relays: Vec<Relay>,
     server: (Driver, JoinHandle<Sink>),
     client: (Driver, JoinHandle<Until<A>>),
 }
 
-impl<A: Source> Stage<A> {
+impl<A: Source> Setup<A> {
     fn new(spec: &Spec, networks: Vec<PathNetwork>, source: A) -> Self {
         let factory = spec.clone();
         let accept: strandcast_proto::endpoint::SchemeFactory = Arc::new(move |seeds| factory.build(seeds));
@@ -157,7 +157,7 @@ impl<A: Source> Stage<A> {
         let client = client
             .run(|id| Until { inner: source, id, end: None, ended: false })
             .expect("loopback has no reason to refuse");
-        Stage { relays, server, client }
+        Setup { relays, server, client }
     }
 
     fn set(&self, (_, directions, down): (&str, &[Direction], bool), on: bool) {
@@ -169,19 +169,19 @@ impl<A: Source> Stage<A> {
         }
     }
 
-    /// Chunks sent on the first path; `None` when the association is gone.
+    /// Chunks sent on the first path; `None` once the association has ended.
     async fn sent_on_first(&self) -> Option<u64> {
         let to = self.relays[0].local_addr();
         let all = self.client.0.snapshot(AssociationId(0)).await?;
         all.paths.iter().find(|p| p.tuple.remote == to).map(|p| p.stats.chunks_sent)
     }
 
-    /// How long until data are sent on the first path again, by the end of sending.
+    /// Time until data are sent on the first path again; `None` if not before the end of sending.
     async fn back(&self) -> Option<Duration> {
         let start = tokio::time::Instant::now();
         let before = self.sent_on_first().await?;
         while start.elapsed() < AFTER {
-            sleep(LOOK).await;
+            sleep(POLL_INTERVAL).await;
             if self.sent_on_first().await? > before {
                 return Some(start.elapsed());
             }
@@ -189,11 +189,11 @@ impl<A: Source> Stage<A> {
         None
     }
 
-    /// Waits until everything is delivered, or for as long as that may take.
+    /// Waits until everything is delivered, or until the time limit.
     async fn end(self) -> (u64, Sink) {
         let _ = timeout(DRAIN, async {
             while self.sent_on_first().await.is_some() && !self.client.1.is_finished() {
-                sleep(LOOK).await;
+                sleep(POLL_INTERVAL).await;
             }
         })
         .await;
@@ -205,17 +205,17 @@ impl<A: Source> Stage<A> {
 }
 
 async fn play<A: Source>(spec: &Spec, networks: Vec<PathNetwork>, outage: usize, source: A) -> String {
-    let stage = Stage::new(spec, networks, source);
+    let setup = Setup::new(spec, networks, source);
     let outage = OUTAGES[outage];
     sleep(WARM_UP).await;
-    let from = stage.server.0.with_endpoint(|now, _| now).await.expect("runs");
-    stage.set(outage, true);
+    let from = setup.server.0.with_endpoint(|now, _| now).await.expect("runs");
+    setup.set(outage, true);
     sleep(OUTAGE).await;
-    stage.set(outage, false);
+    setup.set(outage, false);
     let returned = tokio::time::Instant::now();
-    let back = stage.back().await;
+    let back = setup.back().await;
     sleep(AFTER.saturating_sub(returned.elapsed())).await;
-    let (sent, sink) = stage.end().await;
+    let (sent, sink) = setup.end().await;
     let last = sink.deliveries.last().map_or(from, |d| d.at);
     let (begins, gap) = sink.longest_gap(from, last);
     let delivered = sink.deliveries.len() as u64;

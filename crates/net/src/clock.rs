@@ -19,7 +19,7 @@ impl Clock {
         Instant::ZERO + self.origin.elapsed()
     }
 
-    /// When `at` comes on tokio's clock; `None` for an unset deadline ([`Instant::MAX`]) or one too far to express.
+    /// `at` on tokio's clock; `None` for an unset deadline ([`Instant::MAX`]) or one beyond the clock's range.
     pub fn deadline(&self, at: Instant) -> Option<tokio::time::Instant> {
         if at == Instant::MAX {
             return None;
@@ -34,7 +34,7 @@ mod tests {
     use std::time::Duration;
 
     #[tokio::test(start_paused = true)]
-    async fn reads_what_has_passed_and_deadlines_come_then() {
+    async fn reads_elapsed_time_and_reaches_deadlines() {
         let clock = Clock::start();
         assert_eq!(clock.now(), Instant::ZERO);
         let at = Instant::from_millis(1500);
@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_unset_deadline_never_comes() {
+    async fn an_unset_deadline_is_never_reached() {
         assert_eq!(Clock::start().deadline(Instant::MAX), None);
     }
 }

@@ -1,8 +1,8 @@
-//! Randomness nobody can predict: where tags, cookie keys and nonces of real associations come from.
+//! Unpredictable randomness for the tags, cookie keys and nonces of real associations.
 
 use strandcast_proto::seeds::Seeds;
 
-/// Random streams from 32 bytes of the operating system's generator. Take them once, at the start.
+/// Random streams from 32 bytes of the operating system's generator. Call this once, at the start.
 ///
 /// # Errors
 /// The system has no source of randomness (a kernel without `getrandom`, no `/dev/urandom`).

@@ -1,6 +1,6 @@
-//! Strandcast in real time: the clock, the operating system's randomness, a UDP socket a path, the machine's
-//! network interfaces and what they count, and links emulated on one machine. What happens in a protocol is decided elsewhere; this
-//! crate moves bytes and knows what time it is.
+//! Strandcast in real time: the clock, the operating system's randomness, one UDP socket per path, the machine's
+//! network interfaces and their counters, and links emulated on one machine. Protocol decisions are made elsewhere;
+//! this crate moves bytes and keeps time.
 #![forbid(unsafe_code)]
 
 pub mod clock;

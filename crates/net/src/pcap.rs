@@ -1,4 +1,4 @@
-//! Captures: datagrams with the IP and UDP headers they had, or must have had, as a pcap file that Wireshark reads.
+//! Captures: datagrams with reconstructed IP and UDP headers, as a pcap file for Wireshark.
 
 use std::io::{self, Write};
 use std::net::{IpAddr, SocketAddr};
@@ -7,16 +7,16 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use strandcast_proto::path::FourTuple;
 use strandcast_proto::time::Instant;
 
-use crate::driver::{Tap, Way};
+use crate::driver::{PacketDirection, PacketTap};
 
-/// A classic pcap file with nanoseconds.
+/// Classic pcap with nanosecond time stamps.
 const MAGIC: u32 = 0xa1b2_3c4d;
 /// LINKTYPE_RAW: packets begin with their IPv4 or IPv6 header.
 const LINKTYPE_RAW: u32 = 101;
 const UDP: u8 = 17;
 const UDP_HEADER: usize = 8;
 
-/// Writes a capture. Headers are synthetic: TTL 64, no fragments, right lengths and checksums.
+/// Writes a capture. Headers are synthetic: TTL 64, no fragments, correct lengths and checksums.
 #[derive(Debug)]
 pub struct PcapWriter<W> {
     to: W,
@@ -24,10 +24,10 @@ pub struct PcapWriter<W> {
 }
 
 impl<W: Write> PcapWriter<W> {
-    /// Begins a capture.
+    /// Starts a capture by writing the file header.
     ///
     /// # Errors
-    /// The file's.
+    /// The writer's error.
     pub fn new(mut to: W) -> io::Result<Self> {
         let mut header = Vec::with_capacity(24);
         header.extend_from_slice(&MAGIC.to_le_bytes());
@@ -40,10 +40,10 @@ impl<W: Write> PcapWriter<W> {
         Ok(PcapWriter { to, packet: Vec::new() })
     }
 
-    /// Adds a datagram, seen `at` (since 1970).
+    /// Adds a datagram with the time stamp `at` (since 1970).
     ///
     /// # Errors
-    /// The file's.
+    /// The writer's error.
     pub fn datagram(
         &mut self,
         at: Duration,
@@ -67,29 +67,29 @@ impl<W: Write> PcapWriter<W> {
         self.to.write_all(&self.packet)
     }
 
-    /// Writes out what is buffered.
+    /// Flushes the writer.
     ///
     /// # Errors
-    /// The file's.
+    /// The writer's error.
     pub fn flush(&mut self) -> io::Result<()> {
         self.to.flush()
     }
 }
 
 impl<W: Write + Send + 'static> PcapWriter<W> {
-    /// A driver's tap that writes everything here; the first error ends the capture, and goes to `failed`.
-    pub fn into_tap(self, failed: impl FnOnce(io::Error) + Send + 'static) -> Tap {
+    /// A driver's tap that writes to this capture. The first error ends the capture and is passed to `failed`.
+    pub fn into_tap(self, failed: impl FnOnce(io::Error) + Send + 'static) -> PacketTap {
         let mut writer = Some((self, failed));
-        // The driver's clock begins anywhere; its first instant is now.
+        // The driver's clock has an arbitrary origin; its first instant is mapped to now.
         let mut origin = None;
-        Box::new(move |now: Instant, tuple: &FourTuple, way: Way, payload: &[u8]| {
+        Box::new(move |now: Instant, tuple: &FourTuple, way: PacketDirection, payload: &[u8]| {
             let Some((pcap, _)) = &mut writer else { return };
             let since = now - Instant::ZERO;
             let wall = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             let origin = *origin.get_or_insert_with(|| wall().saturating_sub(since));
             let (from, to) = match way {
-                Way::Out => (tuple.local, tuple.remote),
-                Way::In => (tuple.remote, tuple.local),
+                PacketDirection::Sent => (tuple.local, tuple.remote),
+                PacketDirection::Received => (tuple.remote, tuple.local),
             };
             if let Err(error) = pcap.datagram(origin + since, from, to, payload)
                 && let Some((_, failed)) = writer.take()
@@ -100,7 +100,7 @@ impl<W: Write + Send + 'static> PcapWriter<W> {
     }
 }
 
-/// IP version and addresses are `to`'s, since a socket bound to no address has none of its own.
+/// The IP version is that of `to`, since a wildcard socket has no address of its own.
 fn write_ip(out: &mut Vec<u8>, from: IpAddr, to: IpAddr, payload_len: usize) {
     match (from, to) {
         (IpAddr::V6(from), IpAddr::V6(to)) => {
@@ -124,7 +124,7 @@ fn write_ip(out: &mut Vec<u8>, from: IpAddr, to: IpAddr, payload_len: usize) {
     }
 }
 
-/// An IPv6 address stands for none beside an IPv4 one: the unspecified address.
+/// An IPv6 address beside an IPv4 one becomes the unspecified address.
 fn v4(ip: IpAddr) -> [u8; 4] {
     match ip.to_canonical() {
         IpAddr::V4(v4) => v4.octets(),
@@ -132,7 +132,7 @@ fn v4(ip: IpAddr) -> [u8; 4] {
     }
 }
 
-/// RFC 768, RFC 8200 §8.1: over the pseudo-header, too; 0 is sent as all ones.
+/// RFC 768, RFC 8200 §8.1: includes the pseudo-header; 0 is sent as all ones.
 fn udp_checksum(from: IpAddr, to: IpAddr, segment: &[u8]) -> u16 {
     let addresses = match (from, to) {
         (IpAddr::V6(from), IpAddr::V6(to)) => sum(&from.octets()) + sum(&to.octets()),
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_say_what_and_how_long() {
+    fn headers_have_types_and_lengths() {
         let file = capture("10.0.0.1:40000", "192.0.2.1:9899", b"hello");
         assert_eq!(file[..4], [0x4d, 0x3c, 0xb2, 0xa1]);
         assert_eq!(file[20..24], [101, 0, 0, 0]);
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_ends_the_capture_and_is_told_once() {
+    fn an_error_ends_the_capture_and_is_reported_once() {
         struct Full;
         impl Write for Full {
             fn write(&mut self, _: &[u8]) -> io::Result<usize> {
@@ -210,11 +210,11 @@ mod tests {
                 Ok(())
             }
         }
-        let (told, heard) = std::sync::mpsc::channel();
+        let (report, heard) = std::sync::mpsc::channel();
         let pcap = PcapWriter { to: Full, packet: Vec::new() };
-        let mut tap = pcap.into_tap(move |e| told.send(e.kind()).unwrap());
+        let mut tap = pcap.into_tap(move |e| report.send(e.kind()).unwrap());
         for _ in 0..2 {
-            tap(Instant::ZERO, &FourTuple::loopback(1, 2), Way::Out, b"x");
+            tap(Instant::ZERO, &FourTuple::loopback(1, 2), PacketDirection::Sent, b"x");
         }
         assert_eq!(heard.iter().collect::<Vec<_>>(), [io::ErrorKind::StorageFull]);
     }

@@ -1,27 +1,27 @@
-//! Receive buffers: arenas that datagrams are cut from without copying, and reused when the last slice is gone.
+//! Receive buffers: arenas from which datagrams are sliced without copying, reused once the last slice is dropped.
 //!
-//! The kernel writes a batch to the front of the current arena; the batch is cut off as [`Bytes`], which the
-//! transport slices on down to the application. In steady state nothing is allocated: an arena that is full waits
-//! in a queue until all its slices are dropped and then serves again. A slice keeps its whole arena alive
-//! (256 KiB), so whoever keeps bytes for long should copy them: the transport does once [`RecvPool::is_scarce`].
+//! The kernel writes a batch to the front of the current arena; the batch is split off as [`Bytes`], which the
+//! transport slices further for the application. In steady state nothing is allocated: a full arena is queued until all
+//! its slices are dropped, and then reused. A slice keeps its whole arena alive (256 KiB), so a caller that keeps bytes
+//! for long should copy them; the transport does so while [`RecvPool::is_scarce`].
 
 use bytes::{Bytes, BytesMut};
 use std::collections::VecDeque;
 
 /// Room for the longest batch: UDP's length field is 16 bits, and generic receive offload keeps to it.
 const SLOT: usize = 1 << 16;
-/// Bytes an arena: some four full batches, and little enough to stay in a core's cache.
+/// Bytes per arena: four full batches, small enough to stay in a core's cache.
 const ARENA: usize = 4 * SLOT;
-/// Arenas that slices may keep alive, 8 MiB: more than a receive window and a playout buffer hold of one stream.
-const KEPT: usize = 32;
+/// Arenas that slices may keep alive, 8 MiB: more than one stream's receive window and playout buffer hold.
+const MAX_RETAINED_ARENAS: usize = 32;
 
-/// Buffers for one driver's receiving; sockets may share it.
+/// Receive buffers of one driver; sockets may share them.
 #[derive(Debug, Default)]
 pub struct RecvPool {
     current: BytesMut,
-    /// Full ones, of which slices may be held.
+    /// Full arenas that slices may still keep alive.
     retired: VecDeque<BytesMut>,
-    /// Full ones of which none is.
+    /// Full arenas without slices.
     free: Vec<BytesMut>,
     allocated: u64,
 }
@@ -32,32 +32,32 @@ impl RecvPool {
         RecvPool::default()
     }
 
-    /// Arenas allocated so far: it stands still while slices are dropped as fast as datagrams come.
+    /// Arenas allocated so far. The number stays constant while slices are dropped as fast as datagrams arrive.
     pub fn arenas_allocated(&self) -> u64 {
         self.allocated
     }
 
-    /// So many arenas are held that what is received should be copied if it is kept.
+    /// Whether so many arenas are held that received data should be copied if kept.
     pub fn is_scarce(&self) -> bool {
-        self.retired.len() >= KEPT
+        self.retired.len() >= MAX_RETAINED_ARENAS
     }
 
-    /// Room to receive the next batch into.
+    /// Room for the next batch.
     pub(crate) fn slot(&mut self) -> &mut [u8] {
         if self.current.capacity() < SLOT {
             self.next_arena();
         }
-        // Zeroes only what the last batch took: the front is already initialised and still empty.
+        // Zeroes only what the last batch used: the front is already initialised and still empty.
         self.current.resize(SLOT, 0);
         &mut self.current
     }
 
-    /// Cuts off the first `len` bytes of the slot just filled.
+    /// Splits off the first `len` bytes of the slot just filled.
     pub(crate) fn take(&mut self, len: usize) -> Bytes {
         self.current.split_to(len).freeze()
     }
 
-    /// Puts the current arena aside and goes on with one that nobody reads any more, or a new one.
+    /// Retires the current arena and continues with a free one, or a new one.
     fn next_arena(&mut self) {
         if self.allocated > 0 {
             let mut full = std::mem::take(&mut self.current);
@@ -73,7 +73,7 @@ impl RecvPool {
             }
         }
         if let Some(arena) = self.free.pop() {
-            self.free.truncate(KEPT.saturating_sub(self.retired.len()));
+            self.free.truncate(MAX_RETAINED_ARENAS.saturating_sub(self.retired.len()));
             self.current = arena;
             return;
         }
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn batches_keep_their_bytes_while_later_ones_come() {
+    fn batches_keep_their_bytes_while_later_ones_arrive() {
         let mut pool = RecvPool::new();
         let kept: Vec<Bytes> = (0..200).map(|i| receive(&mut pool, i, 20_000)).collect();
         for (i, batch) in kept.iter().enumerate() {
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn arenas_are_reused_once_their_slices_are_gone() {
+    fn arenas_are_reused_once_their_slices_are_dropped() {
         let mut pool = RecvPool::new();
         let mut held = VecDeque::new();
         for i in 0..10_000u32 {
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_copies_once_arenas_are_scarce_holds_no_more_of_them() {
+    fn copying_once_arenas_are_scarce_bounds_their_number() {
         let mut pool = RecvPool::new();
         let mut held = Vec::new();
         for _ in 0..100_000 {
@@ -134,12 +134,12 @@ mod tests {
             let kept = batch.slice(..256);
             held.push(if pool.is_scarce() { Bytes::copy_from_slice(&kept) } else { kept });
         }
-        assert!(pool.arenas_allocated() <= KEPT as u64 + 2, "{}", pool.arenas_allocated());
+        assert!(pool.arenas_allocated() <= MAX_RETAINED_ARENAS as u64 + 2, "{}", pool.arenas_allocated());
         drop(held);
         for _ in 0..20 {
             receive(&mut pool, 1, SLOT);
         }
-        assert!(!pool.is_scarce(), "they came back");
-        assert!(pool.free.len() <= KEPT);
+        assert!(!pool.is_scarce(), "the arenas were reclaimed");
+        assert!(pool.free.len() <= MAX_RETAINED_ARENAS);
     }
 }

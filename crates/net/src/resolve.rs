@@ -9,22 +9,22 @@ use std::time::Duration;
 /// How long the system's resolver may take.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Why a host has no address for us.
+/// Why a host has no usable address.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResolveError {
-    /// The system's resolver says no.
+    /// The system's resolver failed.
     #[error("cannot resolve {host}: {source}")]
     Failed {
-        /// What was asked for.
+        /// The name to resolve.
         host: String,
-        /// The resolver's words.
+        /// The resolver's error.
         source: io::Error,
     },
-    /// It resolves to nothing.
+    /// The name has no address.
     #[error("{0} has no address")]
     NoAddress(String),
-    /// The resolver does not answer.
+    /// The resolver did not answer in time.
     #[error("cannot resolve {0}: no answer within 10 s")]
     TimedOut(String),
 }
@@ -33,7 +33,7 @@ pub enum ResolveError {
 /// system's order of preference, each once, with `port`.
 ///
 /// # Errors
-/// [`ResolveError`], one line.
+/// [`ResolveError`], a one-line diagnostic.
 pub async fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, ResolveError> {
     let bare = unbracketed(host);
     if let Ok(ip) = bare.parse::<IpAddr>() {
@@ -58,7 +58,7 @@ fn unbracketed(host: &str) -> &str {
     host.strip_prefix('[').and_then(|h| h.strip_suffix(']')).unwrap_or(host)
 }
 
-/// `HOST[:PORT]` as people write it: `example.org`, `example.org:9899`, `192.0.2.1:9899`, `[2001:db8::1]:9899`,
+/// `HOST[:PORT]` in its usual notations: `example.org`, `example.org:9899`, `192.0.2.1:9899`, `[2001:db8::1]:9899`,
 /// `2001:db8::1`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostPort {
@@ -68,17 +68,17 @@ pub struct HostPort {
     pub port: Option<u16>,
 }
 
-/// What is wrong with a `HOST[:PORT]`.
+/// Why a `HOST[:PORT]` is invalid.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HostPortError {
-    /// Nothing before the port.
+    /// There is no host before the port.
     #[error("{0:?} names no host")]
     NoHost(String),
     /// The port is not a number from 1 to 65535.
     #[error("{0:?} is not a UDP port (1 to 65535)")]
     BadPort(String),
-    /// An opening bracket without its closing one, or text behind it.
+    /// An unmatched bracket, or text after the closing one.
     #[error("{0:?}: an IPv6 address with a port is written [ADDRESS]:PORT")]
     BadBrackets(String),
 }
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_notation_is_told_apart() {
+    fn each_wrong_notation_has_its_own_error() {
         let error = |text: &str| text.parse::<HostPort>().unwrap_err();
         assert_eq!(error(":9899"), HostPortError::NoHost(":9899".into()));
         assert_eq!(error(""), HostPortError::NoHost(String::new()));
@@ -185,8 +185,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_has_no_address_is_one_line() {
-        // RFC 1035 §2.3.4: a label has at most 63 octets, so that no server need be asked.
+    async fn an_unresolvable_name_gives_one_line() {
+        // RFC 1035 §2.3.4: a label has at most 63 octets, so no server is queried.
         let name = "x".repeat(64);
         let error = resolve(&name, 1).await.unwrap_err().to_string();
         assert!(error.contains(&name) && !error.contains('\n'), "{error}");

@@ -1,4 +1,4 @@
-//! Sockets allocate nothing a packet, and nothing a batch, once they run.
+//! In steady state sockets allocate nothing per packet and nothing per batch.
 
 use strandcast_net::pool::RecvPool;
 use strandcast_net::socket::{BindSpec, PathSocket, SendOutcome, Transmit};

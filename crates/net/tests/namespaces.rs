@@ -6,7 +6,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::process::Command;
 use std::time::Duration;
-use strandcast_net::interface::{Change, PathSpec, Watch, interfaces, usable_paths};
+use strandcast_net::interface::{Change, InterfaceWatch, PathSpec, interfaces, usable_paths};
 use strandcast_net::pool::RecvPool;
 use strandcast_net::socket::{BindSpec, Bound, PathSocket, SendOutcome, Transmit};
 
@@ -39,7 +39,7 @@ ROLE=server nsenter --preserve-credentials -t $server -n "$PROGRAM" &
 ROLE=client "$PROGRAM"
 "#;
 
-/// Not under the test harness: the same program plays three parts.
+/// No test harness: the same program plays three roles.
 fn main() {
     match std::env::var("ROLE").as_deref() {
         Ok("server") => run(server()),
@@ -62,7 +62,7 @@ fn two_uplinks_without_policy_routing() {
         return;
     }
     let program = std::env::current_exe().unwrap();
-    // A process namespace as well, so that nothing survives its shell; unshare itself heeds only SIGKILL.
+    // A process namespace as well, so that nothing survives its shell; unshare itself reacts only to SIGKILL.
     let shell = ["-sKILL", "30", "unshare", "-rnpf", "--mount-proc", "--kill-child", "sh", "-c", NETWORK];
     let done = Command::new("timeout").args(shell).env("PROGRAM", program).status();
     assert!(done.is_ok_and(|status| status.success()), "the client failed");
@@ -98,7 +98,7 @@ async fn client() {
     let sockets: Vec<PathSocket> = specs.iter().map(open).collect();
     assert!(sockets.iter().all(|socket| socket.bound() == Bound::Interface));
     wait_for_server(&sockets[0]).await;
-    // The routing table alone would send both ways over up1.
+    // By the routing table alone, both would leave over up1.
     assert_eq!(ask(&sockets[0], 100).await.as_deref(), Some("down1 100"));
     assert_eq!(ask(&sockets[1], 100).await.as_deref(), Some("down2 100"));
     mtu(&sockets[1]).await;
@@ -106,7 +106,7 @@ async fn client() {
     assert_eq!(ask(&sockets[0], 100).await.as_deref(), Some("down1 100"));
 }
 
-/// Datagrams are never fragmented: what the link's 1400 bytes can't hold is refused, alone and in a batch.
+/// Datagrams are never fragmented: a datagram beyond the link's 1400 bytes is refused, alone and in a batch.
 async fn mtu(socket: &PathSocket) {
     assert_eq!(ask(socket, 1372).await.as_deref(), Some("down2 1372"));
     assert!(matches!(send(socket, 1373, 1), SendOutcome::TooBig));
@@ -117,14 +117,15 @@ async fn mtu(socket: &PathSocket) {
     }
 }
 
-/// The interface goes down and comes back: sending says so, the watch says so, the same socket goes on.
+/// The interface goes down and comes back: sending fails, the watch reports it, and the same socket continues
+/// afterwards.
 async fn fall_and_rise(socket: &PathSocket) {
     let ip = |args: &str| {
         let done = Command::new("ip").args(args.split(' ')).status();
         assert!(done.is_ok_and(|status| status.success()), "ip {args}");
     };
     let address: IpAddr = "10.78.2.2".parse().unwrap();
-    let mut watch = Watch::start().unwrap();
+    let mut watch = InterfaceWatch::start().unwrap();
     ip("link set up2 down");
     assert!(matches!(send(socket, 100, 1), SendOutcome::Unreachable));
     let vanished = Change::Vanished { interface: "up2".into(), ip: address };

@@ -1,12 +1,12 @@
-//! Every preset over real sockets: three paths on loopback, two of them through links that delay, lose and reorder, carry
-//! a stream each way unchanged.
+//! Every preset over real sockets: three paths on loopback, two of them through links that delay, lose and reorder,
+//! carry one stream in each direction unchanged.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use strandcast_net::driver::{Association, Client, Listener, Server, Uplink};
+use strandcast_net::driver::{AssociationHandle, Client, Listener, Server, Uplink};
 use strandcast_net::emulate::{Relay, RelayConfig};
 use strandcast_net::interface::PathSpec;
 use strandcast_netem::link::{LinkConfig, Queue, Rate, Reorder};
@@ -21,7 +21,7 @@ use strandcast_schemes::{Spec, parse_spec, presets};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-/// What all of it may take on a busy machine.
+/// Time limit on a busy machine.
 const LIMIT: Duration = Duration::from_secs(60);
 const MESSAGES: u64 = 300;
 
@@ -51,7 +51,7 @@ fn bad(name: &str, ms: u64, loss: f64, server: SocketAddr) -> Relay {
     Relay::start(RelayConfig { listen: any_port(), server, network }, &Seeds::new(5, 0)).expect("a relay")
 }
 
-async fn connect(spec: &Spec, relays: &[Relay], server: SocketAddr) -> Association {
+async fn connect(spec: &Spec, relays: &[Relay], server: SocketAddr) -> AssociationHandle {
     let to = relays.iter().map(Relay::local_addr).chain([server]);
     let path = PathSpec { address: Some(any_port().ip()), ..PathSpec::default() };
     let uplinks = to.map(|to| Uplink::new(path.clone(), &[to])).collect();
@@ -62,22 +62,22 @@ async fn connect(spec: &Spec, relays: &[Relay], server: SocketAddr) -> Associati
     association
 }
 
-/// Message `n`: up to three packets long, its bytes its own.
+/// Message `n`: up to three packets long, with a pattern of its own.
 fn message(n: u64) -> Bytes {
     let len = 1 + n * 7919 % 4000;
     (0..len).map(|i| (n * 131 + i * 7) as u8).collect::<Vec<u8>>().into()
 }
 
-async fn write(association: &Association) {
+async fn write(association: &AssociationHandle) {
     for n in 0..MESSAGES {
         association.send(message(n), SendOptions::default()).await.expect("open");
     }
 }
 
-async fn read(association: &Association, who: &str) {
+async fn read(association: &AssociationHandle, who: &str) {
     for n in 0..MESSAGES {
         let got = association.recv().await.unwrap_or_else(|| panic!("{who}: closed before message {n}"));
-        assert!(got.payload == message(n), "{who}: message {n} is another one");
+        assert!(got.payload == message(n), "{who}: message {n} differs");
     }
 }
 
@@ -99,7 +99,7 @@ async fn delivers(spec: Spec) {
     assert_eq!(closed.ok(), Some(CloseReason::Shutdown), "{name}");
 }
 
-/// All at once: most of the time is spent waiting.
+/// All concurrently: most of the time is spent waiting.
 #[tokio::test]
 async fn every_preset_delivers_both_ways() {
     let mut all = JoinSet::new();

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use strandcast_net::driver::{Association, Client, Server, Uplink};
+use strandcast_net::driver::{AssociationHandle, Client, Server, Uplink};
 use strandcast_proto::association::{CloseReason, SendOptions};
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::EndpointConfig;
@@ -16,7 +16,7 @@ use strandcast_schemes::parse_spec;
 
 /// The server's address: behind both links, on neither's subnet.
 const SERVER: &str = "203.0.113.1:9899";
-/// What a change may take to be noticed: a look a second, and a busy machine.
+/// Time for a change to be noticed: one poll per second, and a busy machine.
 const SOON: Duration = Duration::from_secs(8);
 
 const NETWORK: &str = r#"
@@ -40,7 +40,7 @@ ROLE=server nsenter --preserve-credentials -t $server -n "$PROGRAM" &
 ROLE=client "$PROGRAM"
 "#;
 
-/// Not under the test harness: the same program plays three parts.
+/// No test harness: the same program plays three roles.
 fn main() {
     match std::env::var("ROLE").as_deref() {
         Ok("server") => run(server()),
@@ -61,7 +61,7 @@ fn uplinks_come_and_go() {
         return;
     }
     let program = std::env::current_exe().expect("a running program");
-    // A process namespace as well, so that nothing survives its shell; unshare itself heeds only SIGKILL.
+    // A process namespace as well, so that nothing survives its shell; unshare itself reacts only to SIGKILL.
     let shell = ["-sKILL", "50", "unshare", "-rnpf", "--mount-proc", "--kill-child", "sh", "-c", NETWORK];
     let done = Command::new("timeout").args(shell).env("PROGRAM", program).status();
     assert!(done.is_ok_and(|status| status.success()), "the client failed");
@@ -78,7 +78,7 @@ fn config() -> EndpointConfig {
     EndpointConfig { transport: Arc::new(transport), ..EndpointConfig::default() }
 }
 
-/// Sends every message back.
+/// Echoes every message.
 async fn server() {
     let endpoint = EndpointConfig { accept: Some(Arc::new(scheme)), ..config() };
     let listen = vec![SocketAddr::new([0, 0, 0, 0].into(), 9899)];
@@ -98,7 +98,7 @@ async fn client() {
         let (uplinks, scheme) = (uplinks.clone(), scheme(&Seeds::new(1, 0)));
         let client = Client { endpoint: config(), uplinks, port: 5000, scheme, tap: None };
         let association = client.connect().expect("both are up");
-        // The server may be later than we are.
+        // The server may start later.
         if association.connected().await.is_ok() {
             break association;
         }
@@ -121,7 +121,7 @@ async fn client() {
 
     ip("addr add 10.79.2.9/24 dev up2");
     ip("addr del 10.79.2.2/24 dev up2");
-    // The system takes the second address, and the routes, along with the first.
+    // Removing the first address also removes the second one and the routes.
     let _ = Command::new("ip").args("addr add 10.79.2.9/24 dev up2".split(' ')).output();
     let _ = Command::new("ip").args("route add default via 10.79.2.1 dev up2 metric 200".split(' ')).output();
     paths(a, "another address", |p| p == ["up1 10.79.1.2", "up2 10.79.2.9"]).await;
@@ -148,7 +148,7 @@ async fn client() {
 }
 
 /// Waits until the active paths, by name and local address, are as `wanted`.
-async fn paths(association: &Association, when: &str, wanted: impl Fn(&[String]) -> bool) {
+async fn paths(association: &AssociationHandle, when: &str, wanted: impl Fn(&[String]) -> bool) {
     let end = tokio::time::Instant::now() + SOON;
     loop {
         let all = association.snapshot().await.expect("open");
@@ -164,7 +164,7 @@ async fn paths(association: &Association, when: &str, wanted: impl Fn(&[String])
 }
 
 /// Sends a hundred messages and expects them back, in order.
-async fn echo(association: &Association, round: u8) {
+async fn echo(association: &AssociationHandle, round: u8) {
     for n in 0..100 {
         let payload = [round, n].repeat(2000).into();
         association.send(payload, SendOptions::default()).await.expect("open");

@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Instant;
 use strandcast::batch::{LAST_SEED, mark_compared};
-use strandcast::explain::{as_json, story, watch};
+use strandcast::explain::{as_json, report, trace_message};
 use strandcast_lab::result::RunName;
 use strandcast_lab::simulation::{Control, Simulation, Wanted};
 
@@ -42,7 +42,7 @@ pub(crate) fn explain(
     let built = Simulation::new(&scenario, &catalog, seed, scheme);
     let mut simulation = built.map_err(|e| error::scenario(py, &source.build_error(&e)))?;
     let mut until = UntilFailure { failure: &failure, looked: Instant::now(), signal: Ok(()) };
-    let watched = py.detach(|| watch(&mut simulation, &scenario, flow, wanted, &mut until));
+    let watched = py.detach(|| trace_message(&mut simulation, &scenario, flow, wanted, &mut until));
     until.signal?;
     if let Some(error) = failure.take() {
         return Err(error);
@@ -51,7 +51,7 @@ pub(crate) fn explain(
     let (result, account) = watched.expect("only a failure or a signal breaks it off");
     account.check(wanted).map_err(|e| error::value(&e.to_string()))?;
     let run = RunName { seed, scheme: result.scheme, fingerprint: result.fingerprint.to_string() };
-    Ok((story(&account, &run, wanted), as_json(&account, &run, wanted)))
+    Ok((report(&account, &run, wanted), as_json(&account, &run, wanted)))
 }
 
 /// Breaks a run off when a policy fails, or when a signal's handler raises.

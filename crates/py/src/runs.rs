@@ -13,7 +13,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 use strandcast::batch::{
-    Batch, Finished, Job, LAST_SEED, RunError, SeriesTo, Waiting, is_of_scheme, jobs, mark_compared,
+    Batch, Finished, Job, LAST_SEED, ProgressObserver, RunError, SeriesSink, is_of_scheme, jobs,
+    mark_compared,
 };
 use strandcast_lab::scenario::Scenario;
 
@@ -59,9 +60,9 @@ pub(crate) fn run(
         scenario: &scenario,
         catalog: &catalog,
         hooks: &catalog,
-        series: SeriesTo::Memory,
+        series: SeriesSink::Memory,
         trace: trace.as_deref(),
-        waiting: &watch,
+        progress: &watch,
     };
     let made = py.detach(|| {
         batch.validate(&jobs)?;
@@ -134,7 +135,7 @@ impl Watch {
     }
 }
 
-impl Waiting for Watch {
+impl ProgressObserver for Watch {
     fn progress(&self, job: &Job, done: f64) -> ControlFlow<()> {
         if let Some(parts) = self.parts.get(job.index) {
             parts.store((done.clamp(0.0, 1.0) * PARTS) as u32, Ordering::Relaxed);

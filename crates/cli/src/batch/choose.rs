@@ -1,12 +1,12 @@
-//! What `--scheme` says, and whom it is for.
+//! Parsing of `--scheme`, and the flows that it applies to.
 
 use strandcast_lab::scenario::{Flow, Scenario, Transport};
 use strandcast_schemes::{Preset, lookup};
 
-/// The specs of `a,b,key=value,c`: what has a `=` belongs to the spec before it.
+/// The specs of `a,b,key=value,c`: a word with `=` belongs to the spec before it.
 ///
 /// # Errors
-/// Why this is no list, in one line.
+/// A one-line diagnostic.
 pub fn split(list: &str) -> Result<Vec<String>, String> {
     let wrong = |what: String| format!("--scheme {list}: {what}");
     let mut specs: Vec<String> = Vec::new();
@@ -35,28 +35,27 @@ pub fn split(list: &str) -> Result<Vec<String>, String> {
     }
 }
 
-/// Whether `word` is a parameter of the scheme that `spec` names, and no scheme itself.
+/// Whether `word` is a parameter of the scheme that `spec` names rather than a scheme itself.
 fn is_key_of(word: &str, spec: &str) -> bool {
     let name = spec.split(',').next().unwrap_or(spec);
     let has_key = |preset: &Preset| preset.keys().iter().any(|key| key.name == word);
     lookup(word).is_err() && lookup(name).is_ok_and(has_key)
 }
 
-/// No flow is marked for comparison, and it is not clear which one is meant.
+/// No flow is marked for comparison, and the choice is ambiguous.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Unclear {
-    /// The key that would tell.
+pub struct AmbiguousFlow {
+    /// The key that would resolve the ambiguity.
     pub key: String,
-    /// What is wrong, and how to mend it.
+    /// The mistake and its remedy.
     pub message: String,
 }
 
-/// Sees to it that some flow of `scenario` is marked for comparison: one of several paths if it is the only one of its
-/// kind, else the only one over TCP.
+/// Ensures that a flow of `scenario` is marked for comparison: the only multipath flow, or else the only flow over TCP.
 ///
 /// # Errors
-/// [`Unclear`].
-pub fn mark_compared(scenario: &mut Scenario) -> Result<(), Unclear> {
+/// [`AmbiguousFlow`].
+pub fn mark_compared(scenario: &mut Scenario) -> Result<(), AmbiguousFlow> {
     if scenario.flows.values().any(|flow| flow.compare) {
         return Ok(());
     }
@@ -74,21 +73,21 @@ pub fn mark_compared(scenario: &mut Scenario) -> Result<(), Unclear> {
             scenario.flows.entry(only.clone()).and_modify(|flow| flow.compare = true);
             Ok(())
         }
-        [] => Err(Unclear {
+        [] => Err(AmbiguousFlow {
             key: "flows".into(),
             message: "no flow has a scheme that --scheme could replace; give one transport = \"sctp\"".into(),
         }),
-        [first, ..] => Err(Unclear {
+        [first, ..] => Err(AmbiguousFlow {
             key: format!("flows.{first}.compare"),
             message: format!(
-                "--scheme may be for any of {}; say `compare = true` in those it is for",
+                "--scheme may apply to any of {}; set `compare = true` in those that it applies to",
                 candidates.join(", ")
             ),
         }),
     }
 }
 
-/// Whether a key (`flows.video.scheme`) is one that a compared flow's scheme replaces.
+/// Whether `key` (such as `flows.video.scheme`) holds the scheme of a compared flow.
 pub fn is_of_scheme(scenario: &Scenario, key: &str) -> bool {
     let compared = scenario.flows.iter().filter(|(_, flow)| flow.compare);
     let mut names = compared.map(|(name, _)| name);
@@ -116,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_that_are_none() {
+    fn invalid_lists_are_refused() {
         for (list, word) in [
             ("", "missing"),
             ("cmt,,lia", "missing"),

@@ -7,11 +7,11 @@ use strandcast_lab::simulation::BuildError;
 /// Why runs ended early.
 #[derive(Debug)]
 pub enum RunError {
-    /// A scenario that cannot be built with a scheme.
+    /// The scenario cannot be built with a scheme.
     Build(Option<String>, BuildError),
     /// Time series cannot be written.
     Output(OutputError),
-    /// No threads.
+    /// Threads cannot be started.
     Threads(String),
     /// A scheme failed.
     Scheme(String),

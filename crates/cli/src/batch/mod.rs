@@ -1,4 +1,4 @@
-//! Runs of a scenario, as many as wanted: what `strandcast simulate` and the Python package share.
+//! Batches of runs of a scenario, shared by `strandcast simulate` and the Python package.
 
 mod choose;
 mod error;
@@ -6,7 +6,7 @@ mod hooks;
 mod runner;
 mod trace;
 
-pub use choose::{Unclear, is_of_scheme, mark_compared, split};
+pub use choose::{AmbiguousFlow, is_of_scheme, mark_compared, split};
 pub use error::RunError;
 pub use hooks::RunHooks;
-pub use runner::{Batch, Finished, Job, LAST_SEED, SeriesTo, Waiting, jobs};
+pub use runner::{Batch, Finished, Job, LAST_SEED, ProgressObserver, SeriesSink, jobs};

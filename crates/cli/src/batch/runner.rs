@@ -1,4 +1,4 @@
-//! Many runs at once, without a terminal: the same results in the same order, however many threads there are.
+//! Concurrent runs without a terminal. Results and their order do not depend on the number of threads.
 
 use super::error::RunError;
 use super::hooks::RunHooks;
@@ -15,24 +15,24 @@ use strandcast_lab::scenario::Scenario;
 use strandcast_lab::simulation::{Control, RunOptions, Simulation};
 use strandcast_proto::catalog::Catalog;
 
-/// A run to be made.
+/// A run to execute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
-    /// Its place among all runs.
+    /// Its index among all runs.
     pub index: usize,
     /// Its seed.
     pub seed: u64,
-    /// What the compared flows use, if not what the scenario says.
+    /// The scheme of the compared flows, if different from the scenario's.
     pub scheme: Option<String>,
 }
 
-/// The largest seed: TOML's whole numbers have 64 bits with a sign.
+/// The largest seed: TOML integers are signed 64-bit numbers.
 pub const LAST_SEED: u64 = i64::MAX as u64;
 
-/// Every scheme with every seed: the seeds of a scheme stand together. No schemes: what the scenario says.
+/// Every scheme with every seed, grouped by scheme. Without schemes, those of the scenario.
 ///
 /// # Errors
-/// A seed beyond [`LAST_SEED`], in one line.
+/// A one-line diagnostic for a seed beyond [`LAST_SEED`].
 pub fn jobs(schemes: &[String], first_seed: u64, runs: u32) -> Result<Vec<Job>, String> {
     let last = first_seed.checked_add(u64::from(runs.saturating_sub(1)));
     if last.is_none_or(|last| last > LAST_SEED) {
@@ -48,53 +48,53 @@ pub fn jobs(schemes: &[String], first_seed: u64, runs: u32) -> Result<Vec<Job>, 
     Ok(all.map(|(index, (seed, scheme))| Job { index, seed, scheme }).collect())
 }
 
-/// Whoever waits for the runs; called from all threads.
-pub trait Waiting: Sync {
-    /// So much of a run is done, 0 to 1; `Break` ends all runs that have not ended.
+/// Observes the progress of runs; called from all threads.
+pub trait ProgressObserver: Sync {
+    /// Reports that the fraction `done` of a run is complete, 0 to 1; `Break` ends all unfinished runs.
     fn progress(&self, job: &Job, done: f64) -> ControlFlow<()>;
 }
 
-/// What came of the runs.
+/// The outcome of the runs.
 #[derive(Debug)]
 pub struct Finished {
-    /// Those that went to their end, in order.
+    /// The completed runs, in order.
     pub runs: Vec<RunResult>,
-    /// Their time series, in the same order, if they were to be kept in memory.
+    /// Their time series in the same order, if kept in memory.
     pub series: Vec<RecordBatch>,
-    /// How long all of them took, one after the other.
+    /// The sum of their execution times.
     pub time: Duration,
 }
 
-/// Where time series go, if the scenario has a step for them.
+/// The destination of time series, if the scenario has a step for them.
 #[derive(Clone, Copy, Debug)]
-pub enum SeriesTo<'a> {
-    /// Nobody wants them.
-    Nowhere,
-    /// Into files, while the runs go on.
+pub enum SeriesSink<'a> {
+    /// Discarded.
+    None,
+    /// Written to files during the runs.
     Folder(&'a Output),
-    /// Into [`Finished::series`].
+    /// Collected in [`Finished::series`].
     Memory,
 }
 
-/// What all runs share.
+/// The common settings of all runs.
 #[derive(Clone, Copy)]
 pub struct Batch<'a> {
-    /// What is run.
+    /// The scenario.
     pub scenario: &'a Scenario,
-    /// The schemes.
+    /// Resolves names of schemes.
     pub catalog: &'a dyn Catalog,
     /// What the schemes need around the runs.
     pub hooks: &'a dyn RunHooks,
-    /// Where time series go.
-    pub series: SeriesTo<'a>,
-    /// Where every event of the only run goes.
+    /// Destination of time series.
+    pub series: SeriesSink<'a>,
+    /// Destination of the event trace of a single run.
     pub trace: Option<&'a Path>,
-    /// Whoever waits.
-    pub waiting: &'a dyn Waiting,
+    /// Observes progress.
+    pub progress: &'a dyn ProgressObserver,
 }
 
 impl Batch<'_> {
-    /// Builds the scenario with each scheme once, to find what is wrong before the first run.
+    /// Builds the scenario once with each scheme, to find errors before the first run.
     ///
     /// # Errors
     /// [`RunError::Build`].
@@ -102,10 +102,10 @@ impl Batch<'_> {
         jobs.chunk_by(|a, b| a.scheme == b.scheme).try_for_each(|same| self.build(&same[0]).map(drop))
     }
 
-    /// Makes all runs on `threads` threads, or as many as there are runs.
+    /// Executes all runs on `threads` threads, or fewer if there are fewer runs.
     ///
     /// # Errors
-    /// [`RunError`], the first one.
+    /// The first [`RunError`].
     pub fn run_all(&self, jobs: &[Job], threads: usize) -> Result<Finished, RunError> {
         let failed = OnceLock::new();
         let one = |job: &Job| {
@@ -137,15 +137,15 @@ impl Batch<'_> {
         simulation.map_err(|error| RunError::Build(job.scheme.clone(), error))
     }
 
-    /// Makes one run; `None` if it was ended early, or could not be made, which `failed` says.
+    /// Executes one run; `None` if it was ended early or failed, which is recorded in `failed`.
     fn run(&self, job: &Job, failed: &OnceLock<RunError>) -> Option<Run> {
-        if failed.get().is_some() || self.waiting.progress(job, 0.0).is_break() {
+        if failed.get().is_some() || self.progress.progress(job, 0.0).is_break() {
             return None;
         }
         match self.try_run(job, failed) {
             Ok(result) => result,
             Err(error) => {
-                // Only the first one is told.
+                // Only the first error is reported.
                 let _ = failed.set(error);
                 None
             }
@@ -155,38 +155,38 @@ impl Batch<'_> {
     fn try_run(&self, job: &Job, failed: &OnceLock<RunError>) -> Result<Option<Run>, RunError> {
         self.hooks.before_run(job.seed);
         let mut simulation = self.build(job)?;
-        let step = self.scenario.run.series.filter(|_| !matches!(self.series, SeriesTo::Nowhere));
+        let step = self.scenario.run.series.filter(|_| !matches!(self.series, SeriesSink::None));
         let series = match (self.series, step) {
-            (_, None) | (SeriesTo::Nowhere, _) => Series::None,
-            (SeriesTo::Folder(output), _) => Series::File(output.series(simulation.scheme(), job.seed)?),
-            (SeriesTo::Memory, _) => Series::Memory(SeriesTable::new(simulation.scheme(), job.seed)),
+            (_, None) | (SeriesSink::None, _) => Series::None,
+            (SeriesSink::Folder(output), _) => Series::File(output.series(simulation.scheme(), job.seed)?),
+            (SeriesSink::Memory, _) => Series::Memory(SeriesTable::new(simulation.scheme(), job.seed)),
         };
         let broken = Arc::new(AtomicBool::new(false));
         let recorder = self.trace.map(|path| trace::open(&simulation, path, &broken)).transpose()?;
-        let (hooks, waiting) = (self.hooks, self.waiting);
-        let mut pen = Pen { job, hooks, waiting, failed, series, error: None, broken };
-        let result = simulation.run(RunOptions { series: step, recorder }, &mut pen);
+        let (hooks, progress) = (self.hooks, self.progress);
+        let mut control = RunControl { job, hooks, progress, failed, series, error: None, broken };
+        let result = simulation.run(RunOptions { series: step, recorder }, &mut control);
         if let (Some(path), Some(recorder)) = (self.trace, simulation.take_recorder()) {
             trace::close(recorder, path)?;
         }
-        if let Some(error) = pen.error {
+        if let Some(error) = control.error {
             return Err(error.into());
         }
         if let Some(error) = self.hooks.failure() {
             return Err(RunError::Scheme(error));
         }
         let Some(result) = result else { return Ok(None) };
-        let series = pen.series.finish()?;
-        // It has ended: it is too late to end it.
-        let _ = self.waiting.progress(job, 1.0);
+        let series = control.series.finish()?;
+        // The run has already ended.
+        let _ = self.progress.progress(job, 1.0);
         Ok(Some((result, series)))
     }
 }
 
-/// A run that went to its end.
+/// A completed run.
 type Run = (RunResult, Option<RecordBatch>);
 
-/// Whoever writes down one run's time series.
+/// The writer of one run's time series.
 enum Series {
     None,
     File(SeriesWriter),
@@ -203,11 +203,11 @@ impl Series {
     }
 }
 
-/// One run's ear.
-struct Pen<'a> {
+/// Controls one run.
+struct RunControl<'a> {
     job: &'a Job,
     hooks: &'a dyn RunHooks,
-    waiting: &'a dyn Waiting,
+    progress: &'a dyn ProgressObserver,
     /// Why another run has failed.
     failed: &'a OnceLock<RunError>,
     series: Series,
@@ -216,13 +216,13 @@ struct Pen<'a> {
     broken: Arc<AtomicBool>,
 }
 
-impl Control for Pen<'_> {
+impl Control for RunControl<'_> {
     fn progress(&mut self, done: f64) -> ControlFlow<()> {
         let broken = self.broken.load(Ordering::Relaxed) || self.hooks.failure().is_some();
         if broken || self.error.is_some() || self.failed.get().is_some() {
             return ControlFlow::Break(());
         }
-        self.waiting.progress(self.job, done)
+        self.progress.progress(self.job, done)
     }
 
     fn point(&mut self, time_s: f64, subject: &Subject, metric: &'static str, value: f64) {

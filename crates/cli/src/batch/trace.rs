@@ -10,34 +10,34 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use strandcast_lab::result::output::OutputError;
 use strandcast_lab::simulation::{Recorder, Simulation, Trace};
 
-/// Bytes that are written at once.
+/// Write buffer in bytes.
 const BUFFER: usize = 1 << 16;
 
-/// Begins the trace of a run; `broken` turns true when it cannot be written any more.
+/// Starts the trace of a run; `broken` turns true when writing fails.
 ///
 /// # Errors
-/// The file cannot be made.
+/// The file cannot be created.
 pub(super) fn open(
     simulation: &Simulation,
     path: &Path,
     broken: &Arc<AtomicBool>,
 ) -> Result<Box<dyn Recorder>, RunError> {
     let file = File::create(path).map_err(|source| cannot_write(path, source))?;
-    let file = Telling { file, broken: Arc::clone(broken) };
+    let file = MonitoredFile { file, broken: Arc::clone(broken) };
     Ok(Box::new(Trace::new(simulation, Box::new(BufWriter::with_capacity(BUFFER, file)))))
 }
 
-/// A file that tells when it is broken.
+/// A file that records write errors.
 #[derive(Debug)]
-struct Telling {
+struct MonitoredFile {
     file: File,
     broken: Arc<AtomicBool>,
 }
 
-impl Write for Telling {
+impl Write for MonitoredFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.file.write(bytes);
-        // The writer above tries again when it was only interrupted.
+        // The buffered writer retries after interruptions.
         if written.as_ref().is_err_and(|error| error.kind() != io::ErrorKind::Interrupted) {
             self.broken.store(true, Ordering::Relaxed);
         }
@@ -49,7 +49,7 @@ impl Write for Telling {
     }
 }
 
-/// Ends it.
+/// Finishes the trace.
 ///
 /// # Errors
 /// A line could not be written.

@@ -1,27 +1,27 @@
-//! About how much there is to simulate.
+//! Estimate of a run's cost.
 
 use super::facts::Facts;
 use std::time::Duration;
 
-/// Nanoseconds of one processor for a packet that leaves a link, and for an SCTP data packet at its ends: what `cargo bench
-/// -p strandcast-lab` gives on a machine of 2024.
+/// Nanoseconds of one processor per packet that leaves a link, and per SCTP data packet at its ends, as measured by
+/// `cargo bench -p strandcast-lab` on a machine of 2024.
 const HOP_NS: f64 = 400.0;
 const SCTP_NS: f64 = 2500.0;
-/// Acknowledgements a data packet.
+/// Acknowledgements per data packet.
 const ACKS: f64 = 0.5;
 
-/// What a run is expected to take.
+/// The expected cost of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Cost {
     /// Data packets of flows and background load.
     pub(super) packets: f64,
-    /// Packets that leave a link, acknowledgements too.
+    /// Packets that leave a link, including acknowledgements.
     pub(super) packet_hops: f64,
-    /// On one processor.
+    /// Time on one processor.
     pub(super) time: Duration,
 }
 
-/// The cost of one run in which each path of each flow (of one of several alike) has this IP-level rate.
+/// The cost of one run with these IP-level rates of each path of each flow (of one flow of several identical ones).
 pub(super) fn cost(facts: &Facts, rates: &[Vec<f64>]) -> Cost {
     let mut cost = Cost::default();
     let mut nanos = 0.0;
@@ -39,7 +39,7 @@ pub(super) fn cost(facts: &Facts, rates: &[Vec<f64>]) -> Cost {
             nanos += hops * HOP_NS + if flow.transport == "sctp" { packets * SCTP_NS } else { 0.0 };
         }
     }
-    for cross in &facts.cross {
+    for cross in &facts.background {
         let packets = cross.rate_bps * cross.time.as_secs_f64() / 8.0 / cross.packet;
         let hops = packets * (1.0 + ACKS) * cross.links.len() as f64;
         cost.packets += packets;

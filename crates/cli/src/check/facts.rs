@@ -1,4 +1,4 @@
-//! Ways through the network, and what they can carry.
+//! Routes through the network and their capacities.
 
 use super::losses::Losses;
 use super::mean::{mean, video_bps};
@@ -12,12 +12,12 @@ use strandcast_proto::catalog::Catalog;
 use strandcast_schemes::parse_spec;
 use strandcast_sim::tcp::Recovery;
 
-/// Bytes of an SCTP packet with nothing but a SACK (RFC 9260 §3, §3.3.4), without what is in front of it.
+/// Bytes of an SCTP packet with only a SACK (RFC 9260 §3, §3.3.4), without outer headers.
 const SACK: u32 = 12 + 16;
-/// Bytes of an SCTP packet in front of the user data of its only chunk (RFC 9260 §3, §3.3.1).
+/// Bytes of SCTP headers before the user data of a packet's only chunk (RFC 9260 §3, §3.3.1).
 const DATA: u32 = 12 + 16;
 
-/// A flow as far as it is known beforehand.
+/// The properties of a flow that are known before a run.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct FlowFacts {
     /// Its name.
@@ -26,7 +26,7 @@ pub(super) struct FlowFacts {
     pub(super) transport: &'static str,
     /// Scheme or congestion control; empty: none.
     pub(super) scheme: String,
-    /// How many alike.
+    /// Number of identical flows.
     pub(super) count: u32,
     /// Bytes at IP level of a full data packet, and of an acknowledgement.
     pub(super) packet: u32,
@@ -35,23 +35,23 @@ pub(super) struct FlowFacts {
     pub(super) payload: u32,
     /// Bytes of a message; `None`: a stream of bytes.
     pub(super) message: Option<u32>,
-    /// What the application has to send, bit/s of messages; `None`: as much as the network takes.
+    /// The application's offered load, bit/s of messages; `None`: as much as the network takes.
     pub(super) offered_bps: Option<f64>,
-    /// Bytes in all, if there is an end.
+    /// Total bytes, if bounded.
     pub(super) total_bytes: Option<u64>,
     /// Receive buffer or window, bytes.
     pub(super) receive_buffer: Option<u64>,
-    /// Send buffer, bytes; `None`: it has none, as the simulator's TCP.
+    /// Send buffer, bytes; `None` for the simulator's TCP, which has none.
     pub(super) send_buffer: Option<u64>,
-    /// Least and longest retransmission timeout, and whether the least one comes on top of the round-trip time.
+    /// Minimum and maximum retransmission timeout, and whether the minimum is added to the round-trip time.
     pub(super) rto_min: Duration,
     pub(super) rto_max: Duration,
     pub(super) rto_above_srtt: bool,
-    /// Packets for each of which the window grows once: those that an acknowledgement of TCP stands for; SCTP counts bytes.
+    /// Packets per window increase: those covered by one TCP acknowledgement; SCTP counts bytes.
     pub(super) acked: u32,
-    /// Which losses it repairs without a timeout.
+    /// The losses that it repairs without a timeout.
     pub(super) repair: Repair,
-    /// When it runs.
+    /// Start and end.
     pub(super) from: Duration,
     pub(super) to: Duration,
     /// Its paths.
@@ -63,15 +63,15 @@ pub(super) struct FlowFacts {
 pub(super) struct PathFacts {
     /// Its name.
     pub(super) name: String,
-    /// Links there and back, in order.
+    /// Links in forward and reverse direction, in order.
     pub(super) out: Vec<LinkFacts>,
     pub(super) back: Vec<LinkFacts>,
-    /// Propagation of a packet and its acknowledgement, and one serialisation of each on every link.
+    /// Propagation delay of a packet and its acknowledgement, plus the serialisation of each on every link.
     pub(super) base_rtt: Duration,
-    /// Share of packets that loss models take on the way there, and how.
+    /// Share of packets lost to loss models in the forward direction, and the models.
     pub(super) loss: f64,
     pub(super) losses: Losses,
-    /// It carries nothing as long as the flow's primary path works.
+    /// It is idle while the flow's primary path works.
     pub(super) spare: bool,
 }
 
@@ -84,12 +84,12 @@ pub(super) struct LinkFacts {
     pub(super) rate_bps: Option<f64>,
     /// Full packets that fit its queue; `None`: all.
     pub(super) queue_packets: Option<f64>,
-    /// How long a packet waits behind a full queue; `None`: there is no bound, or no rate.
+    /// Waiting time behind a full queue; `None` if the queue is unbounded or the rate infinite.
     pub(super) queue: Option<Duration>,
 }
 
 impl FlowFacts {
-    /// The paths it uses as long as they work.
+    /// The paths in use while all work.
     pub(super) fn used(&self) -> impl Iterator<Item = &PathFacts> {
         self.paths.iter().filter(|path| !path.spare)
     }
@@ -115,30 +115,30 @@ impl PathFacts {
 
 /// Background load.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct CrossFacts {
-    /// Names of the links it passes.
+pub(super) struct BackgroundFacts {
+    /// Names of its links.
     pub(super) links: Vec<String>,
-    /// What it offers, bit/s at IP level.
+    /// Offered load, bit/s at IP level.
     pub(super) rate_bps: f64,
     /// Mean size of its packets, bytes.
     pub(super) packet: f64,
-    /// How long it runs.
+    /// Duration.
     pub(super) time: Duration,
 }
 
-/// What is known of a scenario before it runs.
+/// The properties of a scenario that are known before a run.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Facts {
     pub(super) flows: Vec<FlowFacts>,
-    pub(super) cross: Vec<CrossFacts>,
-    /// Mean rates of all directions of links that have one, bit/s.
+    pub(super) background: Vec<BackgroundFacts>,
+    /// Mean rates of all link directions with a finite rate, bit/s.
     pub(super) capacity_bps: BTreeMap<String, f64>,
 }
 
-/// Looks at a scenario.
+/// Analyses a scenario.
 ///
 /// # Errors
-/// It cannot be built.
+/// The scenario cannot be built.
 pub(super) fn facts(scenario: &Scenario, catalog: &dyn Catalog) -> Result<Facts, BuildError> {
     let simulation = Simulation::new(scenario, catalog, scenario.run.seed, None)?;
     let network = Network { scenario, simulation: &simulation };
@@ -151,7 +151,7 @@ pub(super) fn facts(scenario: &Scenario, catalog: &dyn Catalog) -> Result<Facts,
     }
     Ok(Facts {
         flows: scenario.flows.iter().map(|(name, flow)| network.flow(name, flow)).collect(),
-        cross: scenario.cross.values().filter_map(|cross| network.cross(cross)).collect(),
+        background: scenario.cross.values().filter_map(|cross| network.background(cross)).collect(),
         capacity_bps,
     })
 }
@@ -200,8 +200,8 @@ impl Network<'_> {
     }
 
     fn path(&self, name: &str, flow: &Flow, path: &scenario::Path, wire: &Wire) -> PathFacts {
-        let (there, mut rtt_s, losses) = self.way(&flow.from, &flow.to, &path.via, wire.packet);
-        let (back, back_s, _) = self.way(&flow.to, &flow.from, &path.back, wire.ack);
+        let (there, mut rtt_s, losses) = self.route(&flow.from, &flow.to, &path.via, wire.packet);
+        let (back, back_s, _) = self.route(&flow.to, &flow.from, &path.back, wire.ack);
         rtt_s += back_s;
         let base_rtt = Duration::from_secs_f64(rtt_s.clamp(0.0, 1e9));
         PathFacts {
@@ -215,13 +215,13 @@ impl Network<'_> {
         }
     }
 
-    fn cross(&self, cross: &scenario::Cross) -> Option<CrossFacts> {
+    fn background(&self, cross: &scenario::Cross) -> Option<BackgroundFacts> {
         let (_, hops) = self.scenario.cross_way(cross).ok()?;
         let shares: f64 = cross.sizes.values().map(|size| size.share).sum();
         let bytes = cross.sizes.values().map(|size| f64::from(size.bytes) * size.share);
         let run = self.scenario.run.time;
-        Some(CrossFacts {
-            // The load is a share of the link's nominal rate, whatever that is at the time.
+        Some(BackgroundFacts {
+            // The load is a share of the link's current nominal rate.
             rate_bps: mean(&cross.load, run) * self.config(hops.first()?).rate.mean_bps()?,
             links: hops.iter().map(name).collect(),
             packet: (bytes.sum::<f64>() / shares).max(1.0),
@@ -241,8 +241,8 @@ impl Network<'_> {
         }
     }
 
-    /// Links, the time a packet of so many bytes takes over empty ones, and how packets are lost.
-    fn way(&self, from: &str, to: &str, via: &[String], bytes: u32) -> (Vec<LinkFacts>, f64, Losses) {
+    /// The links, the transit time of a packet over empty queues, and the loss models.
+    fn route(&self, from: &str, to: &str, via: &[String], bytes: u32) -> (Vec<LinkFacts>, f64, Losses) {
         let hops = self.scenario.way(from, to, via).expect("paths are checked when a scenario is read");
         let (mut links, mut seconds, mut losses) = (Vec::new(), 0.0, Losses::default());
         for hop in hops {
@@ -269,7 +269,7 @@ fn link(name: String, config: &LinkConfig, rate_bps: Option<f64>, bytes: u32) ->
     LinkFacts { name, rate_bps, queue_packets, queue }
 }
 
-/// What a transport puts on the wire.
+/// Packet sizes and constants of a transport.
 struct Wire {
     transport: &'static str,
     scheme: String,
@@ -282,7 +282,7 @@ struct Wire {
     rto_above_srtt: bool,
     acked: u32,
     repair: Repair,
-    /// Its scheme sends by the primary path only.
+    /// Its scheme uses only the primary path.
     one_path: bool,
 }
 
@@ -330,9 +330,9 @@ impl Wire {
     fn sctp(scheme: &str, sctp: &Sctp, size: u32) -> Self {
         let headers = u32::from(sctp.encapsulation) + DATA;
         let most = u32::from(sctp.mtu).saturating_sub(headers).max(1);
-        // Large messages are cut into full packets; the last part of each is not looked at.
+        // Large messages are cut into full packets; the last part of each is ignored.
         let payload = size.clamp(1, most);
-        // As large as they grow.
+        // The maximum of a growing buffer.
         let most = |buffer: u32| u64::from(sctp.buffer_limit.map_or(buffer, |limit| limit.max(buffer)));
         Wire {
             transport: "sctp",
@@ -351,12 +351,12 @@ impl Wire {
     }
 }
 
-/// Whether a scheme has a scheduler that uses the primary path and no other. What is no preset may use all.
+/// Whether a scheme's scheduler uses only the primary path. Schemes that are not presets may use all.
 fn primary_only(scheme: &str) -> bool {
     parse_spec(scheme).is_ok_and(|spec| spec.value("scheduler").as_deref() == Some("primary"))
 }
 
-/// What an application offers, bit/s; what it has in all; bytes of its messages.
+/// An application's offered load in bit/s, total bytes, and message size.
 fn offered(app: &App, run: Duration) -> (Option<f64>, Option<u64>, u32) {
     match app {
         App::Bulk { size } => (None, None, *size),

@@ -1,13 +1,13 @@
-//! How a path loses packets at random: how often, and how much one loss says of the next.
+//! Random losses of a path: their probability and correlation.
 
 use strandcast_netem::link::LinkConfig;
 use strandcast_netem::loss::LossModel;
 
-/// The loss models of all links of a way, independent of each other.
+/// The loss models of all links of a route, independent of each other.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Losses(Vec<Process>);
 
-/// One model: what it loses in the long run, and how it is correlated.
+/// One model: its long-term loss rate and correlation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Process {
     mean: f64,
@@ -16,17 +16,17 @@ struct Process {
     moves: Moves,
 }
 
-/// How fast the state of one packet is forgotten.
+/// Decay of the correlation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Moves {
     /// By this factor from packet to packet.
     ByPacket(f64),
-    /// By exp(-rate · time), rate a second.
+    /// By exp(-rate · time), rate per second.
     ByTime(f64),
 }
 
 impl Losses {
-    /// Adds the models of a link. Those of a link that sends packets again count as one without correlation.
+    /// Adds the models of a link. Those of a link with retransmission count as one model without correlation.
     pub(super) fn add(&mut self, link: &LinkConfig) {
         if link.retries > 0 {
             self.0.push(Process::independent(link.mean_loss()));
@@ -46,13 +46,13 @@ impl Losses {
         1.0 - self.kept()
     }
 
-    /// How likely a packet is lost, if the one `gap` seconds before it was not: the probability of a loss that begins.
+    /// Probability that a packet is lost if the one `gap` seconds before it was not: the start of a burst.
     pub(super) fn after_success(&self, gap: f64) -> f64 {
         let kept = self.kept();
         if kept > 0.0 { (1.0 - self.both_kept(gap) / kept).clamp(0.0, 1.0) } else { 1.0 }
     }
 
-    /// How likely a packet is lost, if the one `gap` seconds before it was.
+    /// Probability that a packet is lost if the one `gap` seconds before it was.
     pub(super) fn after_loss(&self, gap: f64) -> f64 {
         let kept = self.kept();
         if kept < 1.0 {
@@ -62,12 +62,12 @@ impl Losses {
         }
     }
 
-    /// The same paths, if every packet were lost independently of the others.
+    /// The same path with independent losses.
     pub(super) fn uncorrelated(&self) -> Self {
         Losses(self.0.iter().map(|process| Process { variance: 0.0, ..*process }).collect())
     }
 
-    /// Whether packets alone move the state of a model: time heals nothing.
+    /// Whether the state of a model changes only with packets, not with time.
     pub(super) fn by_packet(&self) -> bool {
         self.0.iter().any(|process| process.variance > 0.0 && matches!(process.moves, Moves::ByPacket(_)))
     }
@@ -134,8 +134,8 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_by_packet_stays_where_it_is_however_long_one_waits() {
-        // 20 % in bursts of 5: a loss follows a loss with 4/5, and begins with 0.2 / 0.8 / 5.
+    fn a_chain_by_packet_does_not_change_with_time() {
+        // 20 % in bursts of 5: a loss follows a loss with probability 4/5 and starts with 0.2 / 0.8 / 5.
         let losses = of(vec![LossModel::bursts(0.2, 5.0)]);
         for gap in [0.0, 1.0, 60.0] {
             near(losses.after_loss(gap), 0.8);
@@ -161,14 +161,14 @@ mod tests {
     }
 
     #[test]
-    fn models_of_a_way_add_up() {
+    fn models_of_a_route_add_up() {
         let losses = of(vec![LossModel::uniform(0.1), LossModel::uniform(0.2)]);
         for p in [losses.mean(), losses.after_loss(0.0), losses.after_success(0.0)] {
             near(p, 1.0 - 0.9 * 0.8);
         }
         near(of(vec![LossModel::uniform(1.0)]).after_success(0.0), 1.0);
         near(of(Vec::new()).after_loss(0.0), 0.0);
-        // Three transmissions, each lost with a half.
+        // Three transmissions, each lost with probability 1/2.
         let mut again = Losses::default();
         again.add(&LinkConfig {
             losses: vec![LossModel::bursts(0.5, 3.0)],

@@ -1,4 +1,4 @@
-//! What changing numbers are on the average.
+//! Means of numbers that change over time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +22,7 @@ pub(super) fn mean(number: &Number, run: Duration) -> f64 {
     }
 }
 
-/// The mean over `run` of what changes at the times of `points`; the first value holds before its time, too.
+/// The mean over `run` of a step function with these `points`; the first value also holds before its time.
 fn over(points: &[(Duration, f64)], run: Duration) -> f64 {
     let starts =
         points.iter().enumerate().map(|(i, (at, value))| (if i == 0 { Duration::ZERO } else { *at }, value));
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_count_for_as_long_as_they_last() {
+    fn steps_are_weighted_by_their_duration() {
         let s = Duration::from_secs;
         let steps = Number::Steps(vec![(s(0), 10.0), (s(2), 20.0), (s(8), 0.0)]);
         // 2 s of 10, 6 s of 20, 2 s of 0.

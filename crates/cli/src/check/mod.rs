@@ -1,4 +1,4 @@
-//! `strandcast check`: what a scenario's network is like, before it is run.
+//! `strandcast check`: analysis of a scenario's network before a run.
 
 mod cost;
 mod facts;

@@ -1,8 +1,8 @@
-//! What a sender with a congestion window gets where packets are lost at random.
+//! Throughput of a sender with a congestion window under random losses.
 
 use super::losses::Losses;
 
-/// What the formula is told of a sender.
+/// The formula's parameters of a sender.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Sender {
     /// Round-trip time in seconds.
@@ -10,28 +10,29 @@ pub(super) struct Sender {
     /// The first retransmission timeout and the longest one, in seconds.
     pub(super) t0: f64,
     pub(super) longest: f64,
-    /// Packets for each of which the window grows once.
+    /// Packets per window increase.
     pub(super) b: f64,
-    /// The most packets that the peer's receive window holds.
+    /// The peer's receive window in packets.
     pub(super) most: f64,
-    /// The least packets that a loss leaves of the window, but for a timeout (RFC 9260 §7.2.3: 4); 0: none.
+    /// Minimum window after a loss other than a timeout, in packets (RFC 9260 §7.2.3: 4); 0: none.
     pub(super) least: f64,
-    /// How it repairs losses.
+    /// Its loss recovery.
     pub(super) repair: Repair,
 }
 
-/// Which losses end in a timeout.
+/// The losses that lead to a timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Repair {
-    /// As the paper says of Reno: a second loss in a window, or fewer than three packets behind one.
+    /// As the paper models Reno: a second loss in a window, or fewer than three packets after one.
     Reno,
-    /// Selective acknowledgements repair all losses of a window: too few packets behind them, or a retransmission that is lost.
+    /// Selective acknowledgements repair all losses of a window: only too few packets after them, or a lost
+    /// retransmission.
     Sack,
-    /// And retransmissions that are lost: too few packets.
+    /// Lost retransmissions are repaired, too: only too few packets.
     SackAgain,
 }
 
-/// How losses come: probabilities of a loss behind a packet that was not lost, of one behind a packet that was, and of any.
+/// Probabilities of a loss after a packet that was not lost, after one that was, and of any loss.
 #[derive(Clone, Copy, Debug)]
 struct Chain {
     begins: f64,
@@ -39,22 +40,22 @@ struct Chain {
     mean: f64,
 }
 
-/// Rounds of the search for the rate at which losses that depend on time come as often as the rate assumes.
+/// Iterations of the fixed-point search for the rate under time-dependent losses.
 const ROUNDS: usize = 40;
-/// Later acknowledgements that declare a loss (RFC 5681 §3.2, RFC 9260 §7.2.4).
+/// Number of later acknowledgements that declare a loss (RFC 5681 §3.2, RFC 9260 §7.2.4).
 const NEEDED: usize = 3;
-/// Packets behind a loss that are looked at.
+/// Number of packets after a loss that are considered.
 const LOOKED_AT: f64 = 5000.0;
 
-/// Packets a second that `sender` sends over a path with these losses; infinite if neither losses nor the receive window bound
-/// it.
+/// Packets per second of `sender` over a path with these losses; infinite if neither losses nor the receive window
+/// bound them.
 ///
 /// J. Padhye, V. Firoiu, D. Towsley, J. Kurose, "Modeling TCP Reno performance: a simple model and its empirical
 /// validation" (IEEE/ACM Transactions on Networking 8(2), 2000), the full model with timeouts and the receive window
-/// (equations 13, 24, 28, 30 and 32). Where ours differ from its Reno so does the formula: selective acknowledgements leave
-/// fewer losses to timeouts, SCTP's window does not fall below four packets, timeouts double until RTO.Max and not six
-/// times, and a packet sent after a timeout is lost with the probability that the path has behind a loss (for independent
-/// losses it is that of any packet).
+/// (equations 13, 24, 28, 30 and 32). The formula follows our transports where they differ from its Reno: selective
+/// acknowledgements leave fewer losses to timeouts, SCTP's window does not fall below four packets, timeouts double up
+/// to RTO.Max instead of six times, and a packet sent after a timeout is lost with the path's probability after a loss
+/// (for independent losses that of any packet).
 pub(super) fn packets_per_s(sender: &Sender, losses: &Losses) -> f64 {
     let mean = losses.mean();
     if mean <= 0.0 {
@@ -66,7 +67,7 @@ pub(super) fn packets_per_s(sender: &Sender, losses: &Losses) -> f64 {
         let (begins, goes_on) = (losses.after_success(gap), losses.after_loss(gap));
         formula(sender, Chain { begins, goes_on, mean }, silence)
     };
-    // How often a loss begins may depend on how close packets follow each other.
+    // The probability of a new loss may depend on the spacing of packets.
     let independent = Chain { begins: mean, goes_on: mean, mean };
     let mut rate: f64 = formula(sender, independent, silence).max(f64::MIN_POSITIVE);
     for _ in 0..ROUNDS {
@@ -75,7 +76,7 @@ pub(super) fn packets_per_s(sender: &Sender, losses: &Losses) -> f64 {
     at(rate)
 }
 
-/// `silence`: how many packets a sequence of timeouts sends, and how many seconds it lasts.
+/// `silence`: packets sent in a sequence of timeouts, and its duration in seconds.
 fn formula(sender: &Sender, chain: Chain, silence: (f64, f64)) -> f64 {
     if chain.begins <= 0.0 {
         return sender.most / sender.rtt;
@@ -92,15 +93,14 @@ fn formula(sender: &Sender, chain: Chain, silence: (f64, f64)) -> f64 {
     packets / (sender.rtt * rounds + timeout * silence.1)
 }
 
-/// How large the window is on average when a loss begins, in packets, and how many round trips there are from one such loss to
-/// the next.
+/// Mean window at the start of a loss, in packets, and round trips from one such loss to the next.
 fn window(&Sender { b, most, least, .. }: &Sender, p: f64) -> (f64, f64) {
     let third = (2.0 + b) / (3.0 * b);
     let free = third + (8.0 * (1.0 - p) / (3.0 * b * p) + third * third).sqrt();
     let (window, rounds) = if free / 2.0 >= least {
         (free, b / 2.0 * free + 1.0)
     } else {
-        // It begins with `least` and grows by 1/b a round trip until (1 - p)/p packets and a window more are sent.
+        // It starts at `least` and grows by 1/b per round trip until (1 - p)/p packets plus one window are sent.
         let (grows, all) = (1.0 / b, (1.0 - p) / p + least);
         let slope = least - grows;
         let rounds = ((slope * slope + 2.0 * grows * all).sqrt() - slope) / grows;
@@ -112,16 +112,16 @@ fn window(&Sender { b, most, least, .. }: &Sender, p: f64) -> (f64, f64) {
     }
 }
 
-/// How likely a loss is a timeout for Reno (equation 24).
+/// Probability that a loss is a timeout for Reno (equation 24).
 fn reno(window: f64, p: f64) -> f64 {
     let kept = |packets: f64| (1.0 - p).powf(packets);
     let timeout = (1.0 - kept(3.0)) * (1.0 + kept(3.0) * (1.0 - kept(window - 3.0))) / (1.0 - kept(window));
     timeout.clamp(0.0, 1.0)
 }
 
-/// How likely fewer packets arrive of `behind` that follow a loss than declare it.
+/// Probability that fewer of the `behind` packets after a loss arrive than are needed to declare it.
 fn too_few(behind: f64, chain: Chain) -> f64 {
-    // By how many have arrived: probabilities if the last one was lost, and if it was not.
+    // Indexed by the number of arrivals: probabilities if the last packet was lost, and if it was not.
     let (mut lost, mut kept) = ([0.0; NEEDED], [0.0; NEEDED]);
     lost[0] = 1.0;
     for _ in 0..behind.round().clamp(0.0, LOOKED_AT) as u32 {
@@ -136,13 +136,13 @@ fn too_few(behind: f64, chain: Chain) -> f64 {
     lost.iter().chain(&kept).sum()
 }
 
-/// How many packets a sequence of timeouts sends on average, and how many seconds it lasts.
+/// Mean number of packets in a sequence of timeouts, and its mean duration in seconds.
 fn silence(sender: &Sender, again: f64) -> (f64, f64) {
     let again = again.min(1.0 - 1e-9);
     (1.0 / (1.0 - again), seconds(sender.t0, sender.longest, again))
 }
 
-/// How long a sequence of timeouts lasts on average, seconds: each is twice the one before until `longest`, and another one
+/// Mean duration of a sequence of timeouts in seconds: each is twice the one before up to `longest`, and another one
 /// follows with probability `again`.
 fn seconds(t0: f64, longest: f64, again: f64) -> f64 {
     let (mut timeout, mut likely, mut sum) = (t0, 1.0, 0.0);
@@ -163,7 +163,7 @@ mod tests {
     const SENDER: Sender =
         Sender { rtt: 0.1, t0: 1.0, longest: 64.0, b: 2.0, most: 1e9, least: 0.0, repair: Repair::Reno };
 
-    /// The formula as the paper writes it, with f(p) = 1 + p + 2p² + 4p³ + 8p⁴ + 16p⁵ + 32p⁶.
+    /// The formula of the paper, with f(p) = 1 + p + 2p² + 4p³ + 8p⁴ + 16p⁵ + 32p⁶.
     fn paper(p: f64, b: f64) -> f64 {
         let w = (2.0 + b) / (3.0 * b)
             + (8.0 * (1.0 - p) / (3.0 * b * p) + ((2.0 + b) / (3.0 * b)).powi(2)).sqrt();
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn independent_losses_are_the_papers() {
+    fn independent_losses_match_the_paper() {
         for b in [1.0, 2.0] {
             for p in [0.001, 0.01, 0.05, 0.2, 0.5] {
                 let (ours, theirs) =
@@ -197,7 +197,7 @@ mod tests {
         let small = Sender { most: 10.0, ..SENDER };
         assert_eq!(packets_per_s(&small, &Losses::default()), 100.0);
         assert!(packets_per_s(&Sender { most: f64::INFINITY, ..SENDER }, &Losses::default()).is_infinite());
-        // Few losses: what the window allows; many: what the losses allow.
+        // Few losses: bounded by the window; many: bounded by losses.
         let rate = |sender: &Sender, p| packets_per_s(sender, &Losses::uniform(p));
         assert!((80.0..100.0).contains(&rate(&small, 1e-4)), "{}", rate(&small, 1e-4));
         assert_eq!(rate(&small, 0.1), rate(&SENDER, 0.1));
@@ -212,7 +212,8 @@ mod tests {
             losses.add(&LinkConfig { losses: losses_of, ..LinkConfig::default() });
             losses
         };
-        // Independent: 1/(1 - p) packets a burst. Bursts of 6 packets last until the sixth timeout, 63 s on average or more.
+        // Independent: 1/(1 - p) packets per burst. Bursts of 6 packets last until the sixth timeout, 63 s on average
+        // or more.
         let (short, long) = (packets_per_s(&SENDER, &losses(1.25)), packets_per_s(&SENDER, &losses(6.0)));
         let uniform = packets_per_s(&SENDER, &Losses::uniform(0.2));
         assert!((short / uniform - 1.0).abs() < 1e-6, "{short} {uniform}");
@@ -231,11 +232,12 @@ mod tests {
     fn a_loss_needs_three_packets_behind_it() {
         let independent = |p| Chain { begins: p, goes_on: p, mean: p };
         assert_eq!(too_few(2.0, independent(0.1)), 1.0);
-        // Of three all must arrive; of five three: binomial.
+        // Of three packets all must arrive; of five, three: binomial.
         assert!((too_few(3.0, independent(0.1)) - (1.0 - 0.729)).abs() < 1e-12);
         let of_five = 0.1_f64.powi(5) + 5.0 * 0.9 * 0.1_f64.powi(4) + 10.0 * 0.81 * 0.001;
         assert!((too_few(5.0, independent(0.1)) - of_five).abs() < 1e-12);
-        // Bursts of ten: of five all are lost with 0.9⁵, and two at most arrive unless the burst ends within two packets.
+        // Bursts of ten: all five are lost with probability 0.9⁵, and at most two arrive unless the burst ends within
+        // two packets.
         let few = too_few(5.0, Chain { begins: 0.0, goes_on: 0.9, mean: 0.1 });
         assert!((few - 0.9_f64.powi(3)).abs() < 1e-12, "{few}");
     }

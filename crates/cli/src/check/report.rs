@@ -1,4 +1,4 @@
-//! What `check` prints.
+//! The output of `check`.
 
 use super::cost::{Cost, cost};
 use super::facts::{Facts, FlowFacts, LinkFacts, PathFacts, facts};
@@ -13,28 +13,28 @@ use strandcast_lab::simulation::BuildError;
 use strandcast_proto::catalog::Catalog;
 use strandcast_proto::text::printable;
 
-/// The layout of the JSON.
+/// Schema of the JSON.
 const SCHEMA: &str = "strandcast-check-1";
 
-/// All that is known of a scenario before it runs.
+/// The analysis of a scenario before a run.
 #[derive(Clone, Debug)]
 pub struct Check {
     title: String,
     hash: String,
     runs: u32,
     facts: Facts,
-    /// By flow and path, bit/s at IP level.
+    /// Rates by flow and path, bit/s at IP level.
     rates: Vec<Vec<f64>>,
-    /// Of one run.
+    /// Cost of one run.
     cost: Cost,
-    /// What is probably not meant: numbers in the order in which they were read, then the network and its flows.
+    /// Warnings: numbers in the order in which they were read, then the network and its flows.
     pub warnings: Vec<Warning>,
 }
 
-/// Looks at a scenario; `noted` is what was noted when it was read ([`Document::read`]).
+/// Analyses a scenario; `noted` are the warnings of [`Document::read`].
 ///
 /// # Errors
-/// It cannot be built.
+/// The scenario cannot be built.
 ///
 /// [`Document::read`]: strandcast_lab::scenario::Document::read
 pub fn check(
@@ -58,7 +58,7 @@ pub fn check(
 }
 
 impl Check {
-    /// For people.
+    /// The text output.
     pub fn text(&self) -> String {
         let mut text = String::new();
         let mut line = |words: String| {
@@ -74,9 +74,9 @@ impl Check {
             }
         }
         let (runs, cost) = (self.runs, self.cost);
-        let each = if runs == 1 { String::new() } else { format!(" each of {runs} runs") };
+        let each = if runs == 1 { String::new() } else { format!(" for each of {runs} runs") };
         line(format!(
-            "\nabout {} data packets, {} packet-hops, {} of a processor{each}",
+            "\nabout {} data packets, {} packet-hops, {} of processor time{each}",
             round(cost.packets),
             round(cost.packet_hops),
             about(cost.time)
@@ -87,7 +87,7 @@ impl Check {
         text
     }
 
-    /// For machines: `strandcast-check-1`.
+    /// The JSON output: `strandcast-check-1`.
     pub fn json(&self) -> Value {
         let flows = self.facts.flows.iter().zip(&self.rates);
         let flows = flows.map(|(flow, rates)| (flow.name.clone(), flow_json(flow, rates)));
@@ -107,7 +107,7 @@ impl Check {
 fn head(flow: &FlowFacts) -> String {
     let mut words = format!("flow {}", flow.name);
     if flow.count > 1 {
-        let _ = write!(words, " ({} alike)", flow.count);
+        let _ = write!(words, " ({} identical)", flow.count);
     }
     let _ = write!(words, ": {}", flow.transport);
     if !flow.scheme.is_empty() {
@@ -115,8 +115,8 @@ fn head(flow: &FlowFacts) -> String {
     }
     match (flow.offered_bps, flow.total_bytes) {
         (Some(rate), _) => write!(words, ", {} offered", bits_per_s(rate)),
-        (None, Some(all)) => write!(words, ", {} in all", bytes(all)),
-        (None, None) => write!(words, ", as much as goes"),
+        (None, Some(all)) => write!(words, ", {} in total", bytes(all)),
+        (None, None) => write!(words, ", unlimited"),
     }
     .expect("memory takes any text");
     if let Some(buffer) = flow.receive_buffer {
@@ -136,10 +136,10 @@ fn path_lines(path: &PathFacts, rate: f64) -> Vec<String> {
             (Some(queue), Some(packets)) => {
                 let _ = write!(words, ", queue {} ({packets:.0} full packets)", ms(queue));
             }
-            _ => words.push_str(", queue without end"),
+            _ => words.push_str(", unbounded queue"),
         }
     } else {
-        words.push_str(", no link has a rate");
+        words.push_str(", no link has a finite rate");
     }
     lines.push(format!("{words}, random loss {}", percent(path.loss)));
     lines.push(match path.spare {
@@ -184,7 +184,7 @@ fn ms(d: Duration) -> String {
     format!("{:.1} ms", d.as_secs_f64() * 1e3)
 }
 
-/// Two figures: nobody can know more.
+/// Two significant figures, the precision of the estimate.
 fn round(number: f64) -> String {
     match number {
         n if n >= 1e9 => format!("{:.1} billion", n / 1e9),

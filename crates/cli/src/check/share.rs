@@ -1,58 +1,57 @@
-//! How flows would share the network if all were fair: about what each gets at most.
+//! Max-min fair shares of the network: approximate upper bounds per flow.
 
 use super::facts::{Facts, FlowFacts, PathFacts};
 use super::pftk::{Sender, packets_per_s};
 use std::collections::BTreeMap;
 
-/// The least packets that a loss leaves of SCTP's window (RFC 9260 §7.2.3).
-const SCTP_LEAST: f64 = 4.0;
-/// What nothing else bounds, bit/s.
-const MOST: f64 = 1e11;
-/// Less than this is nothing, bit/s.
-const LEAST: f64 = 1.0;
+/// SCTP's minimum window after a loss, in packets (RFC 9260 §7.2.3).
+const SCTP_MIN_WINDOW: f64 = 4.0;
+/// Rate of a path without any other bound, bit/s.
+const UNBOUNDED: f64 = 1e11;
+/// Rates below this count as zero, bit/s.
+const NEGLIGIBLE: f64 = 1.0;
 
-/// A path's rate while links are filled.
+/// A path's rate while capacity is distributed.
 struct Stream {
     rate: f64,
     most: f64,
     open: bool,
-    /// Which bounds hold it.
+    /// The bounds that limit it.
     bounds: Vec<usize>,
 }
 
-/// What several streams share: a link, or what their application has to send.
+/// A shared bound: a link, or an application's offered load.
 struct Bound {
-    /// bit/s that are left.
+    /// Remaining bit/s.
     left: f64,
-    /// Streams, and how often each counts.
+    /// Streams with their weights.
     members: Vec<(usize, f64)>,
 }
 
-/// The IP-level rate in bit/s of each path of each flow (of one of several alike): max-min fair over links of these
-/// capacities, and none faster than its window, its losses and its application allow.
-/// Background load comes first.
+/// The IP-level rate in bit/s of each path of each flow (of one flow of several identical ones): max-min fair over
+/// links of these capacities, limited by window, losses and application. Background load takes precedence.
 pub(super) fn rates(facts: &Facts) -> Vec<Vec<f64>> {
-    let (mut streams, mut bounds) = lay(facts);
-    // Each round closes what has filled a link, its flow or itself.
+    let (mut streams, mut bounds) = streams_and_bounds(facts);
+    // Each round closes the streams that have reached a bound.
     while streams.iter().any(|stream| stream.open) {
         let rooms = rooms(&streams, &bounds);
         let open = || streams.iter().enumerate().filter(|(_, stream)| stream.open);
-        let step = open().map(|(i, _)| rooms[i]).fold(MOST, f64::min);
+        let step = open().map(|(i, _)| rooms[i]).fold(UNBOUNDED, f64::min);
         for bound in &mut bounds {
             bound.left -= step * bound.growing(&streams);
         }
         streams.iter_mut().filter(|stream| stream.open).for_each(|stream| stream.rate += step);
         let rooms = self::rooms(&streams, &bounds);
         for (room, stream) in rooms.into_iter().zip(&mut streams) {
-            stream.open &= room > LEAST;
+            stream.open &= room > NEGLIGIBLE;
         }
     }
     let mut rates = streams.into_iter().map(|stream| stream.rate);
     facts.flows.iter().map(|flow| rates.by_ref().take(flow.paths.len()).collect()).collect()
 }
 
-/// All streams, flow by flow, and what bounds them.
-fn lay(facts: &Facts) -> (Vec<Stream>, Vec<Bound>) {
+/// All streams, flow by flow, and their bounds.
+fn streams_and_bounds(facts: &Facts) -> (Vec<Stream>, Vec<Bound>) {
     let (mut streams, mut bounds): (Vec<Stream>, Vec<Bound>) = (Vec::new(), Vec::new());
     let mut links: BTreeMap<&str, usize> = BTreeMap::new();
     for flow in &facts.flows {
@@ -62,8 +61,8 @@ fn lay(facts: &Facts) -> (Vec<Stream>, Vec<Bound>) {
             bounds.len() - 1
         });
         for path in &flow.paths {
-            let most = most(flow, path);
-            let mut stream = Stream { rate: 0.0, most, open: most > LEAST, bounds: Vec::new() };
+            let most = max_rate(flow, path);
+            let mut stream = Stream { rate: 0.0, most, open: most > NEGLIGIBLE, bounds: Vec::new() };
             let mut hold = |bound: usize, bounds: &mut Vec<Bound>, weight: f64| {
                 stream.bounds.push(bound);
                 bounds[bound].members.push((streams.len(), weight));
@@ -84,20 +83,20 @@ fn lay(facts: &Facts) -> (Vec<Stream>, Vec<Bound>) {
     (streams, bounds)
 }
 
-/// What background load offers to a link, bit/s.
+/// Background load on a link, bit/s.
 fn background(facts: &Facts, link: &str) -> f64 {
-    let cross = facts.cross.iter().filter(|cross| cross.links.iter().any(|name| name == link));
+    let cross = facts.background.iter().filter(|cross| cross.links.iter().any(|name| name == link));
     cross.map(|cross| cross.rate_bps).sum()
 }
 
 impl Bound {
-    /// How much faster it fills than one of its open streams grows.
+    /// Total weight of its open streams.
     fn growing(&self, streams: &[Stream]) -> f64 {
         self.members.iter().filter(|(stream, _)| streams[*stream].open).map(|(_, weight)| weight).sum()
     }
 }
 
-/// By how much all open streams can grow together until one thing that holds the stream is full, by stream.
+/// Per stream, how much all open streams can grow together until one of its bounds is reached.
 fn rooms(streams: &[Stream], bounds: &[Bound]) -> Vec<f64> {
     let of_bounds: Vec<f64> =
         bounds.iter().map(|bound| bound.left / bound.growing(streams).max(1.0)).collect();
@@ -108,15 +107,15 @@ fn rooms(streams: &[Stream], bounds: &[Bound]) -> Vec<f64> {
     streams.iter().map(room).collect()
 }
 
-/// The most that a path carries of a flow, bit/s at IP level, whatever its links can.
-fn most(flow: &FlowFacts, path: &PathFacts) -> f64 {
+/// Maximum rate of a flow on a path regardless of link rates, bit/s at IP level.
+fn max_rate(flow: &FlowFacts, path: &PathFacts) -> f64 {
     if path.spare { 0.0 } else { random_bps(flow, path) }
 }
 
-/// What the peer's receive window and random losses allow on a path, bit/s at IP level.
+/// Maximum rate under the peer's receive window and random losses, bit/s at IP level.
 pub(super) fn random_bps(flow: &FlowFacts, path: &PathFacts) -> f64 {
     if flow.transport == "udp" {
-        return MOST;
+        return UNBOUNDED;
     }
     let rtt = path.base_rtt.as_secs_f64().max(1e-6);
     let least = flow.rto_min.as_secs_f64();
@@ -125,17 +124,17 @@ pub(super) fn random_bps(flow: &FlowFacts, path: &PathFacts) -> f64 {
         t0: if flow.rto_above_srtt { rtt + least } else { rtt.max(least) },
         longest: flow.rto_max.as_secs_f64(),
         b: f64::from(flow.acked),
-        least: if flow.transport == "sctp" { SCTP_LEAST } else { 0.0 },
+        least: if flow.transport == "sctp" { SCTP_MIN_WINDOW } else { 0.0 },
         repair: flow.repair,
         most: flow.receive_buffer.map_or(f64::INFINITY, |bytes| bytes as f64 / f64::from(flow.payload)),
     };
-    (packets_per_s(&sender, &path.losses) * f64::from(flow.packet) * 8.0).min(MOST)
+    (packets_per_s(&sender, &path.losses) * f64::from(flow.packet) * 8.0).min(UNBOUNDED)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::facts::{CrossFacts, LinkFacts};
+    use crate::check::facts::{BackgroundFacts, LinkFacts};
     use crate::check::losses::Losses;
     use crate::check::pftk::Repair;
     use std::time::Duration;
@@ -186,20 +185,20 @@ mod tests {
         }
     }
 
-    fn shares(flows: Vec<FlowFacts>, cross: Vec<CrossFacts>) -> Vec<Vec<f64>> {
+    fn shares(flows: Vec<FlowFacts>, background: Vec<BackgroundFacts>) -> Vec<Vec<f64>> {
         let capacity_bps = [("wide".to_owned(), 10e6), ("narrow".to_owned(), 4e6)].into();
-        let rates = rates(&Facts { flows, cross, capacity_bps });
+        let rates = rates(&Facts { flows, background, capacity_bps });
         rates.into_iter().map(|paths| paths.into_iter().map(f64::round).collect()).collect()
     }
 
     #[test]
-    fn whoever_has_least_gets_all_that_is_fair() {
+    fn the_smallest_share_is_maximised() {
         let both = || flow(vec![path(&["wide", "narrow"], 0.0)]);
         let (narrow, wide) = (flow(vec![path(&["narrow"], 0.0)]), flow(vec![path(&["wide"], 0.0)]));
         assert_eq!(shares(vec![both(), narrow, wide.clone()], vec![]), [[2e6], [2e6], [8e6]]);
-        // Three alike leave a quarter each of what is left of the narrow link by background load.
+        // Three identical flows take a quarter each of what background load leaves of the narrow link.
         let three = FlowFacts { count: 3, ..both() };
-        let load = CrossFacts {
+        let load = BackgroundFacts {
             links: vec!["narrow".into()],
             rate_bps: 2e6,
             packet: 500.0,
@@ -214,7 +213,8 @@ mod tests {
         let mut modest = flow(vec![path(&["wide"], 0.0), path(&["narrow"], 0.0)]);
         modest.offered_bps = Some(3e6);
         assert_eq!(shares(vec![modest], vec![]), [[1.5e6, 1.5e6]]);
-        // 1 %: W = 17.3, a loss is a timeout with probability 0.21: (99 + 17.3 + 0.21) / (0.1 · 9.6 + 0.21) packets a second.
+        // 1 %: W = 17.3, a loss is a timeout with probability 0.21: (99 + 17.3 + 0.21) / (0.1 · 9.6 + 0.21) packets per
+        // second.
         let lossy = shares(vec![flow(vec![path(&["wide"], 0.01)])], vec![])[0][0];
         assert!((780e3..800e3).contains(&lossy), "{lossy}");
         let mut small = flow(vec![path(&["wide"], 0.0)]);
@@ -225,19 +225,19 @@ mod tests {
         assert_eq!(shares(vec![spare], vec![]), [[0.0, 4e6]]);
     }
 
-    /// 2000 flows with access links of their own over one link: the cost is that of looking at each link of each path, for
-    /// each rate at which a stream stops.
+    /// 2000 flows with separate access links over one link: the cost is one visit of each link of each path per rate at
+    /// which a stream stops.
     #[test]
     fn many_flows_share_a_link() {
         let flows = 2000;
         let names: Vec<String> = (0..flows).map(|i| format!("access {i}")).collect();
         let all = names.iter().map(|name| flow(vec![path(&[name, "wide"], 0.0)])).collect();
         let mut capacity_bps: BTreeMap<String, f64> = [("wide".to_owned(), 10e6)].into();
-        // Each of the first thousand has less than its share, and each another rate.
+        // Each of the first thousand has less than its share, and a different rate.
         capacity_bps.extend(names.iter().enumerate().map(|(i, name)| (name.clone(), 1e3 + 3.0 * i as f64)));
         let start = std::time::Instant::now();
-        let rates = rates(&Facts { flows: all, cross: Vec::new(), capacity_bps });
-        // Some thousand rounds; looking at every stream for every stream took minutes.
+        let rates = rates(&Facts { flows: all, background: Vec::new(), capacity_bps });
+        // Some thousand rounds; a quadratic algorithm took minutes.
         assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
         let sum: f64 = rates.iter().flatten().sum();
         assert!((rates[0][0] - 1e3).abs() < 2.0 && sum <= 10e6 + 1e3, "{sum}");

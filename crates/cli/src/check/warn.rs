@@ -1,4 +1,4 @@
-//! What is probably not meant.
+//! Warnings about probable mistakes.
 
 use super::facts::{Facts, FlowFacts, LinkFacts, PathFacts};
 use super::share::random_bps;
@@ -8,12 +8,12 @@ use std::fmt;
 use std::time::Duration;
 use strandcast_lab::scenario::{self, Scenario};
 
-/// Something that a scenario can mean, but probably does not.
+/// A setting that is valid but probably a mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// Where: `net.toml:12: links.b.delay`, `--set links.b.delay=300: links.b.delay`, `link b`, `flow video`.
+    /// The place: `net.toml:12: links.b.delay`, `--set links.b.delay=300: links.b.delay`, `link b`, `flow video`.
     pub place: String,
-    /// What is odd, and how to mend it.
+    /// The problem and its remedy.
     pub message: String,
 }
 
@@ -29,14 +29,14 @@ impl From<&scenario::Warning> for Warning {
     }
 }
 
-/// A queue that holds more is rather a mistake.
+/// A longer queue is probably a mistake.
 const LONG_QUEUE: Duration = Duration::from_secs(1);
-/// So much loss stops most schemes; a little less than said, for rounding.
+/// Loss that stops most schemes, with a margin for rounding.
 const HEAVY_LOSS: f64 = 0.2 - 1e-9;
-/// So little is left of what independent losses would allow where bursts stall a sender.
+/// Fraction of the rate under independent losses below which bursts count as stalling a sender.
 const STALLED: f64 = 0.5;
 
-/// What the network and its flows show: numbers alone are looked at when a scenario is read.
+/// Warnings about the network and its flows. Single numbers are checked when a scenario is read.
 pub(super) fn warnings(scenario: &Scenario, facts: &Facts) -> Vec<Warning> {
     let mut found = queues(&facts.flows);
     for flow in &facts.flows {
@@ -51,10 +51,10 @@ pub(super) fn warnings(scenario: &Scenario, facts: &Facts) -> Vec<Warning> {
     found
 }
 
-/// Whoever collects what is said of a flow.
+/// Collects warnings about a flow.
 type Say<'a> = &'a mut dyn FnMut(String);
 
-/// Once a link, however many paths pass it.
+/// One warning per link, regardless of the number of paths.
 fn queues(flows: &[FlowFacts]) -> Vec<Warning> {
     let paths = flows.iter().flat_map(|flow| &flow.paths);
     let links: BTreeMap<&str, &LinkFacts> = paths
@@ -65,8 +65,9 @@ fn queues(flows: &[FlowFacts]) -> Vec<Warning> {
         links.values().filter_map(|link| Some((link, link.queue?))).filter(|(_, queue)| *queue > LONG_QUEUE);
     let line = |(link, queue): (&&LinkFacts, Duration)| {
         let (name, seconds) = (&link.name, queue.as_secs_f64());
-        let message =
-            format!("its queue holds {seconds:.1} s of packets; nothing is lost before delays are that long");
+        let message = format!(
+            "its queue holds {seconds:.1} s of packets; no packet is dropped before delays reach that"
+        );
         Warning { place: format!("link {name}"), message }
     };
     long.map(line).collect()
@@ -78,7 +79,7 @@ fn buffers(flow: &FlowFacts, say: Say<'_>) {
         let Some(buffer) = buffer.filter(|buffer| (*buffer as f64) < needed) else { continue };
         let (buffer, needed) = (bytes(buffer), bytes(needed as u64));
         say(format!(
-            "its {what} buffer of {buffer} is less than what its paths hold ({needed}): it cannot fill them"
+            "its {what} buffer of {buffer} is less than the bandwidth-delay product of its paths ({needed}): it cannot fill them"
         ));
     }
     if let (Some(message), Some(buffer)) = (flow.message, flow.receive_buffer)
@@ -110,7 +111,7 @@ fn losses(flow: &FlowFacts, say: Say<'_>) {
     }
 }
 
-/// Losses whose state only packets move: each timeout sends one, and the next one comes twice as late.
+/// Losses whose state changes only with packets: each timeout sends one packet, and the next timeout is twice as long.
 fn stalls(flow: &FlowFacts, say: Say<'_>) {
     for path in flow.used().filter(|path| path.losses.by_packet()) {
         let independent = PathFacts { losses: path.losses.uncorrelated(), ..path.clone() };
@@ -118,8 +119,8 @@ fn stalls(flow: &FlowFacts, say: Say<'_>) {
         if stalled < otherwise * STALLED {
             let (path, again) = (&path.name, percent(path.losses.after_loss(0.0)));
             say(format!(
-                "path {path}: {again} of the packets behind a lost one are lost, too, and only packets move that state: \
-                 retransmission timeouts double meanwhile and stall it at about {}; `by = \"time\"` lets a burst pass",
+                "path {path}: {again} of the packets after a lost one are lost as well, and only packets change that state: \
+                 retransmission timeouts double meanwhile and stall the path at about {}; `by = \"time\"` lets a burst pass",
                 bits_per_s(stalled)
             ));
         }
@@ -140,13 +141,13 @@ fn demand(flow: &FlowFacts, say: Say<'_>) {
 fn times(scenario: &Scenario, flow: &FlowFacts, say: Say<'_>) {
     let (run, name) = (&scenario.run, &flow.name);
     if flow.from >= run.time {
-        say("it begins when the run has ended".to_owned());
+        say("it starts after the end of the run".to_owned());
     } else if flow.to <= run.warmup {
-        say("it ends before results count (run.warmup)".to_owned());
+        say("it ends before results are counted (run.warmup)".to_owned());
     }
     for (path, said) in &scenario.flows[name].paths {
         if said.join.is_some_and(|join| join >= flow.to) {
-            say(format!("path {path} joins when the flow has ended"));
+            say(format!("path {path} joins after the end of the flow"));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `strandcast demo`: sender, receiver and three emulated links in one process.
 
 mod run;
-mod stage;
+mod setup;
 mod verdict;
 
 pub(crate) use run::run;

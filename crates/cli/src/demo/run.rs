@@ -1,18 +1,18 @@
-//! The clip crosses the links.
+//! The run of the demo.
 
-use super::stage::Stage;
-use super::verdict::{Seen, judge};
+use super::setup::DemoSetup;
+use super::verdict::{Observations, summarize};
 use crate::args::DemoArgs;
 use crate::catalog::SharedCatalog;
 use crate::error::CliError;
 use crate::error::why;
+use crate::media_url::MediaUrl;
 use crate::output::Output;
-use crate::place::Place;
 use crate::print;
 use crate::receive::Player;
 use crate::report::{PathSample, Recording, Sample, Summary, Verdicts, html};
 use crate::send::Pump;
-use crate::show::{Happening, MediaNow, Monitor, Role, Stats};
+use crate::show::{MediaNow, Monitor, Role, Stats, StreamEvent};
 use crate::signals::{self, Stop, stopped};
 use bytes::Bytes;
 use std::path::Path;
@@ -28,17 +28,17 @@ use strandcast_proto::policy::PathState;
 use strandcast_proto::rx;
 use tokio::time::Instant;
 
-/// What is sent.
+/// The clip.
 const CLIP: &[u8] = include_bytes!("../../../../media/clip.ts");
-/// How long the best link is a black hole.
+/// Duration of the black hole on the best link.
 const BLACK_HOLE: Duration = Duration::from_secs(5);
 /// The clip's length.
 const LENGTH: Duration = Duration::from_secs(24);
-/// How long playout may take beyond the clip and the latency.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Time limit of playout beyond the clip and the latency.
+const RESULT_TIMEOUT: Duration = Duration::from_secs(10);
 
 struct Demo {
-    stage: Stage,
+    setup: DemoSetup,
     pump: Pump,
     player: Option<Player>,
     latency: Duration,
@@ -46,21 +46,21 @@ struct Demo {
     monitor: Monitor,
     stop: Stop,
     begun: Instant,
-    /// When each message was sent, and its bytes.
+    /// Send time and bytes of each message.
     sent: Vec<(Instant, Bytes)>,
-    /// Delivered bytes that are not those sent.
+    /// Delivered bytes that differ from those sent.
     damaged: u64,
     /// When the black hole opens, and when it closes.
     hole: (Instant, Instant),
     in_hole: Option<bool>,
     over: bool,
     recording: Recording,
-    /// Of each path.
+    /// Verdicts per path.
     verdicts: Vec<Verdicts>,
     arrived: Vec<rx::Message>,
 }
 
-/// What happened next.
+/// The next event.
 enum Step {
     Stop,
     SendDue,
@@ -75,14 +75,14 @@ enum Step {
 /// Runs the demo.
 ///
 /// # Errors
-/// [`CliError::Unmet`] if the stream did not come through well enough.
+/// [`CliError::Unmet`] if the stream missed a target.
 pub(crate) async fn run(args: DemoArgs, catalog: &SharedCatalog) -> Result<(), CliError> {
     let folder = args.out.display();
     std::fs::create_dir_all(&args.out)
-        .map_err(|e| CliError::Media(format!("cannot make {folder}: {}", why(&e))))?;
+        .map_err(|e| CliError::Media(format!("cannot create {folder}: {}", why(&e))))?;
     let stop = signals::watch()?;
-    let output = Output::open(&Place::File(args.out.join("received.ts"))).await?;
-    let stage = Stage::set(&args, &**catalog).await?;
+    let output = Output::open(&MediaUrl::File(args.out.join("received.ts"))).await?;
+    let setup = DemoSetup::set(&args, &**catalog).await?;
     let latency = Duration::from_millis(u64::from(args.latency));
     let mut pump = Pump::new(
         Ingest::paced(
@@ -97,10 +97,10 @@ pub(crate) async fn run(args: DemoArgs, catalog: &SharedCatalog) -> Result<(), C
         .expect("the clip is a stream");
     let begun = Instant::now();
     let opens = begun + (LENGTH - BLACK_HOLE) / 2;
-    let names: Vec<String> = stage.networks.iter().map(|n| n.name.clone()).collect();
+    let names: Vec<String> = setup.networks.iter().map(|n| n.name.clone()).collect();
     let verdicts = vec![Verdicts::default(); names.len()];
     let mut demo = Demo {
-        stage,
+        setup,
         pump,
         player: None,
         latency,
@@ -119,7 +119,7 @@ pub(crate) async fn run(args: DemoArgs, catalog: &SharedCatalog) -> Result<(), C
     };
     let links = demo.recording.names.join(", ");
     demo.event(&format!(
-        "a video of 1 Mbit/s sets out over {links}, scheme {}, latency {latency:?}",
+        "sending a video of 1 Mbit/s over {links}, scheme {}, latency {latency:?}",
         args.scheme
     ));
     demo.play().await?;
@@ -131,7 +131,7 @@ impl Demo {
         self.begun.elapsed().as_secs_f64()
     }
 
-    /// Tells people and the report.
+    /// Reports on the terminal and in the report.
     fn event(&mut self, text: &str) {
         let at = self.at();
         self.monitor.line(&format!("{at:6.2} s  {text}"));
@@ -149,7 +149,7 @@ impl Demo {
                 Step::Event(event) => self.path_event(event.as_ref()).await,
                 Step::Tick => self.sample().await,
                 Step::GiveUp => {
-                    self.event("the end of the stream did not come");
+                    self.event("the end of the stream did not arrive");
                     self.over = true;
                 }
             }
@@ -160,21 +160,21 @@ impl Demo {
     async fn step(&mut self) -> Step {
         let send_at = self.pump.poll_timeout().map(|at| self.begun + (at - MediaTime::ZERO));
         let play_at = self.player.as_ref().and_then(Player::poll_timeout);
-        let play_in = play_at.map(|at| at - self.stage.receiver.now());
+        let play_in = play_at.map(|at| at - self.setup.receiver.now());
         let hole = match self.in_hole {
             None => Some(self.hole.0),
             Some(true) => Some(self.hole.1),
             Some(false) => None,
         };
-        let give_up = self.begun + LENGTH + self.latency + PATIENCE;
-        let Demo { stage, monitor, stop, arrived, .. } = self;
+        let give_up = self.begun + LENGTH + self.latency + RESULT_TIMEOUT;
+        let Demo { setup, monitor, stop, arrived, .. } = self;
         tokio::select! {
             () = stopped(stop) => Step::Stop,
             () = until(send_at) => Step::SendDue,
             () = until(play_in.map(|t| Instant::now() + t)) => Step::PlayDue,
             () = until(hole) => Step::Hole,
-            n = stage.receiver.recv_many(arrived), if !stage.done => { stage.done = n == 0; Step::Arrived }
-            event = stage.sender.event(), if !stage.silent => Step::Event(event),
+            n = setup.receiver.recv_many(arrived), if !setup.done => { setup.done = n == 0; Step::Arrived }
+            event = setup.sender.event(), if !setup.silent => Step::Event(event),
             () = monitor.tick() => Step::Tick,
             () = tokio::time::sleep_until(give_up) => Step::GiveUp,
         }
@@ -183,24 +183,27 @@ impl Demo {
     fn send(&mut self) {
         let (now, sent) = (Instant::now(), &mut self.sent);
         let media_now = MediaTime::ZERO + (now - self.begun);
-        self.pump.pump(media_now, Some(&self.stage.sender), |_, wire| sent.push((now, wire.clone())));
+        self.pump.pump(media_now, Some(&self.setup.sender), |_, wire| sent.push((now, wire.clone())));
         if self.pump.ended {
-            self.stage.sender.shutdown();
+            self.setup.sender.shutdown();
         }
     }
 
     fn turn_hole(&mut self) {
         let open = self.in_hole.is_none();
         self.in_hole = Some(open);
-        self.stage.set_black_hole(open);
-        let name = &self.recording.names[self.stage.best];
-        let text =
-            if open { format!("{name} falls into a black hole") } else { format!("{name} is out of it") };
+        self.setup.set_black_hole(open);
+        let name = &self.recording.names[self.setup.best];
+        let text = if open {
+            format!("{name} enters a black hole")
+        } else {
+            format!("{name} leaves the black hole")
+        };
         self.event(&text);
     }
 
     fn take(&mut self) {
-        let now = (Instant::now(), self.stage.receiver.now());
+        let now = (Instant::now(), self.setup.receiver.now());
         for message in std::mem::take(&mut self.arrived) {
             let Ok(media) = Message::decode(message.payload.clone()) else { continue };
             let arrived = now.0 - (now.1 - message.arrived);
@@ -214,7 +217,7 @@ impl Demo {
 
     async fn release(&mut self) -> Result<(), CliError> {
         let Some(player) = &mut self.player else { return Ok(()) };
-        let now = self.stage.receiver.now();
+        let now = self.setup.receiver.now();
         let mut changes = Vec::new();
         while let Some(output) = player.poll(now) {
             match output {
@@ -226,7 +229,7 @@ impl Demo {
                 }
                 playout::Output::Ended(_) => self.over = true,
                 playout::Output::Restarted(_) => {}
-                playout::Output::Clock(change) => changes.extend(Happening::of(change)),
+                playout::Output::Clock(change) => changes.extend(StreamEvent::of(change)),
             }
         }
         for change in changes {
@@ -236,15 +239,15 @@ impl Demo {
     }
 
     async fn path_event(&mut self, event: Option<&Event>) {
-        self.stage.silent |= event.is_none();
+        self.setup.silent |= event.is_none();
         let Some(Event::Path(id, PathChange::State(state))) = event else { return };
-        // First: the links go on meanwhile.
-        let quiet = self.stage.quiet();
-        let seen = self.stage.sender.snapshot().await;
+        // First, because the links continue meanwhile.
+        let quiet = self.setup.quiet();
+        let seen = self.setup.sender.snapshot().await;
         let Some(path) = seen.and_then(|s| s.paths.into_iter().find(|p| p.view.id == *id)) else { return };
         let name = path.name;
         let Some(index) = self.recording.names.iter().position(|n| *n == name) else { return };
-        let needless = self.stage.needless(quiet[index], &path.view);
+        let needless = self.setup.needless(quiet[index], &path.view);
         let (verdicts, though) =
             (&mut self.verdicts[index], if needless { ", though its link delivers" } else { "" });
         match state {
@@ -264,9 +267,9 @@ impl Demo {
     }
 
     async fn sample(&mut self) {
-        let Some(seen) = self.stage.sender.snapshot().await else { return };
+        let Some(seen) = self.setup.sender.snapshot().await else { return };
         self.pump.observe(&seen);
-        let now = self.stage.receiver.now();
+        let now = self.setup.receiver.now();
         let media = self.player.as_ref().map_or_else(MediaNow::default, |p| p.media_now(now));
         let level = media.buffer_ms;
         let at_s = self.at();
@@ -275,34 +278,34 @@ impl Demo {
         self.recording.samples.push(Sample { at_s, paths, buffer_ms: level });
     }
 
-    /// Writes the report and judges.
+    /// Writes the report and returns the verdict.
     async fn finish(mut self, args: &DemoArgs) -> Result<(), CliError> {
-        let last = self.stage.sender.snapshot().await;
+        let last = self.setup.sender.snapshot().await;
         let (at, paths) = last.map_or_else(Default::default, |s| (s.at, s.paths));
         let since = |at: Instant| (at - self.begun).as_secs_f64();
-        let seen = Seen {
+        let seen = Observations {
             args,
             seconds: self.at(),
             media_seconds: LENGTH.as_secs_f64(),
             at,
             hole: (since(self.hole.0), since(self.hole.1)),
-            best: self.stage.best,
+            best: self.setup.best,
             sent: (self.sent.len() as u64, CLIP.len() as u64),
             damaged: self.damaged,
             stats: self.player.as_ref().map(Player::stats).unwrap_or_default(),
-            networks: &self.stage.networks,
+            networks: &self.setup.networks,
             paths: &paths,
             verdicts: &self.verdicts,
             samples: &self.recording.samples,
         };
-        let summary = judge(&seen);
+        let summary = summarize(&seen);
         self.monitor.clear();
         for line in summary.lines() {
             self.monitor.line(&line);
         }
         let json = serde_json::to_string_pretty(&summary).expect("numbers and names always serialise") + "\n";
         let printed = if args.json { print::json(&json) } else { Ok(()) };
-        // Each of them is worth having without the others.
+        // Each of them is useful without the others.
         let report = write(&args.out.join("report.html"), &html(&summary, &self.recording));
         let written = write(&args.out.join("summary.json"), &json);
         if report.is_ok() {

@@ -1,4 +1,4 @@
-//! What came of it, and whether that is good enough.
+//! The demo's results and verdict.
 
 use crate::args::{DemoArgs, NetworkName};
 use crate::report::{Failure, PathReport, Sample, Summary, Verdicts};
@@ -10,24 +10,24 @@ use strandcast_media::playout::PlayoutStats;
 use strandcast_net::driver::PathSnapshot;
 use strandcast_netem::topology::PathNetwork;
 
-/// Most messages that may be late or lost.
+/// Maximum share of late or lost messages.
 const LATE_OR_LOST: f64 = 0.01;
-/// Least share of the bytes that every path of `field` carries.
+/// Minimum share of the bytes for every path of `field`.
 const SHARE: f64 = 0.05;
 
-/// Everything that was seen.
-pub(super) struct Seen<'a> {
+/// All observations.
+pub(super) struct Observations<'a> {
     pub(super) args: &'a DemoArgs,
     /// From the first message to the end of playout.
     pub(super) seconds: f64,
     pub(super) media_seconds: f64,
-    /// When the paths were looked at.
+    /// When the paths were sampled.
     pub(super) at: strandcast_proto::time::Instant,
     pub(super) hole: (f64, f64),
     pub(super) best: usize,
     /// Messages and bytes.
     pub(super) sent: (u64, u64),
-    /// Delivered bytes that are not those sent.
+    /// Delivered bytes that differ from those sent.
     pub(super) damaged: u64,
     pub(super) stats: PlayoutStats,
     pub(super) networks: &'a [PathNetwork],
@@ -37,10 +37,10 @@ pub(super) struct Seen<'a> {
     pub(super) samples: &'a [Sample],
 }
 
-/// The summary, with what misses its bar.
-pub(super) fn judge(seen: &Seen<'_>) -> Summary {
+/// The summary, with missed targets.
+pub(super) fn summarize(seen: &Observations<'_>) -> Summary {
     let (sent, stats) = (seen.sent.0, &seen.stats);
-    // What the playout has not heard of is lost as well.
+    // Messages unknown to the playout are lost as well.
     let lost = sent.saturating_sub(stats.played + stats.late);
     let reports: Vec<PathReport> = (0..seen.networks.len()).map(|i| path_report(seen, i)).collect();
     let mut summary = Summary {
@@ -94,7 +94,7 @@ fn failures(summary: &Summary, network: NetworkName) -> Vec<Failure> {
     failures
 }
 
-fn path_report(seen: &Seen<'_>, index: usize) -> PathReport {
+fn path_report(seen: &Observations<'_>, index: usize) -> PathReport {
     let network = &seen.networks[index];
     let path = seen.paths.iter().find(|p| p.name == network.name);
     let stats = path.map(|p| p.stats.clone()).unwrap_or_default();
@@ -117,7 +117,7 @@ fn path_report(seen: &Seen<'_>, index: usize) -> PathReport {
 }
 
 impl Summary {
-    /// Lines for people.
+    /// Text lines.
     pub(super) fn lines(&self) -> Vec<String> {
         let same = if self.bytes_identical { "every byte as it was sent" } else { "with wrong bytes" };
         let mut lines = vec![
@@ -130,7 +130,7 @@ impl Summary {
                 self.messages_lost,
             ),
             format!(
-                "playout: {} of the time without gap, {}",
+                "playout: {} of the time without gaps, {}",
                 percent(self.continuity),
                 count(self.underflows, "underflow")
             ),
@@ -139,7 +139,7 @@ impl Summary {
         for path in &self.paths {
             let rtt = path.rtt_ms.map_or("-".to_owned(), |rtt| ms(Duration::from_secs_f64(rtt / 1e3)));
             lines.push(format!(
-                "  {:<10} {:>8} ({}), goodput {}, {} declared lost, RTT {rtt}, down {:.1} s; doubted, given up: {}",
+                "  {:<10} {:>8} ({}), goodput {}, {} declared lost, RTT {rtt}, down {:.1} s; suspected, failed: {}",
                 path.name,
                 bytes(path.bytes),
                 percent(path.share),

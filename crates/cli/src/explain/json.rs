@@ -1,4 +1,4 @@
-//! What happened, for machines.
+//! The explanation as JSON.
 
 use super::words;
 use serde_json::{Value, json};
@@ -8,10 +8,10 @@ use strandcast_lab::result::meter::LossPlace;
 use strandcast_lab::simulation::{Account, Cause, Hop, MessageAccount, Outcome, Transmission, Wanted};
 use strandcast_proto::time::Instant;
 
-/// The layout.
+/// The schema.
 const SCHEMA: &str = "strandcast-explain-1";
 
-/// All that is known.
+/// The whole trace of a message or frame.
 pub fn as_json(account: &Account, run: &RunName, wanted: Wanted) -> String {
     let writer = Writer { origin: account.origin };
     let (frame, message) = match wanted {
@@ -78,7 +78,7 @@ impl Writer {
         })
     }
 
-    /// The messages that held up the receive window, of those that `why` names.
+    /// The messages that blocked the receive window, among those that `why` names.
     fn holders(&self, account: &Account, message: &MessageAccount) -> Vec<Value> {
         let causes = account.why(message);
         let named = account.holders.iter().filter(|m| causes.iter().any(|c| c.message == Some(m.number)));

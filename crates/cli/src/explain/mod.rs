@@ -3,12 +3,12 @@
 mod json;
 mod result;
 mod run;
-mod story;
 #[cfg(test)]
 mod tests;
+mod text;
 mod words;
 
 pub use json::as_json;
 pub(crate) use run::run;
-pub use run::watch;
-pub use story::story;
+pub use run::trace_message;
+pub use text::report;

@@ -1,8 +1,8 @@
 //! `strandcast explain`.
 
 use super::json::as_json;
-use super::result::Kept;
-use super::story::story;
+use super::result::StoredResult;
+use super::text::report;
 use crate::args::ExplainArgs;
 use crate::catalog::SchemeProvider;
 use crate::error::CliError;
@@ -13,41 +13,43 @@ use strandcast_lab::result::{RunName, RunResult};
 use strandcast_lab::scenario::Scenario;
 use strandcast_lab::simulation::{Account, Control, ExplainError, Explainer, RunOptions, Simulation, Wanted};
 
-/// Runs one run of a result again, and tells what happened to a message or frame.
+/// Repeats one run of a result and explains a message or frame.
 ///
 /// # Errors
 /// [`CliError`].
 pub(crate) fn run(args: &ExplainArgs, catalog: &dyn SchemeProvider) -> Result<(), CliError> {
-    let mut kept = Kept::open(&args.result)?;
+    let mut kept = StoredResult::open(&args.result)?;
     let run = kept.run(args.seed, args.scheme.as_deref())?.clone();
     let wanted = match (args.frame, args.message) {
         (Some(frame), _) => Wanted::Frame(frame),
         (None, message) => Wanted::Message(message.unwrap_or_default()),
     };
-    let account = match again(&kept, &run, catalog, None, &args.flow, wanted)? {
+    let account = match rerun(&kept, &run, catalog, None, &args.flow, wanted)? {
         Some(account) => Some(account),
-        // Not the scenario's own scheme, or not everywhere: --scheme has set it.
+        // The scheme is not the scenario's own, or not everywhere: --scheme has set it.
         None => match compared(&mut kept.loaded) {
-            Ok(()) => again(&kept, &run, catalog, Some(&run.scheme), &args.flow, wanted)?,
+            Ok(()) => rerun(&kept, &run, catalog, Some(&run.scheme), &args.flow, wanted)?,
             Err(_) => None,
         },
     };
     let account = account.ok_or_else(|| {
         let (seed, scheme) = (run.seed, &run.scheme);
-        let message = format!("the run of scheme {scheme}, seed {seed} goes another way now: simulate again");
+        let message = format!(
+            "the run with scheme {scheme}, seed {seed} is not reproducible with this version: simulate again"
+        );
         CliError::Unmet(message)
     })?;
     account.check(wanted).map_err(|e| CliError::Usage(e.to_string()))?;
     if args.json {
         print::json(&as_json(&account, &run, wanted))
     } else {
-        print::text(&story(&account, &run, wanted))
+        print::text(&report(&account, &run, wanted))
     }
 }
 
-/// Makes a run again; `None` if it is another one.
-fn again(
-    kept: &Kept,
+/// Repeats a run; `None` if its result differs.
+fn rerun(
+    kept: &StoredResult,
     run: &RunName,
     catalog: &dyn SchemeProvider,
     scheme: Option<&str>,
@@ -61,18 +63,18 @@ fn again(
     if simulation.scheme() != run.scheme {
         return Ok(None);
     }
-    let watched = watch(&mut simulation, scenario, flow, wanted, &mut ());
+    let watched = trace_message(&mut simulation, scenario, flow, wanted, &mut ());
     let watched = watched.map_err(|e| CliError::Usage(e.to_string()))?;
-    let (result, account) = watched.expect("nobody breaks it off");
+    let (result, account) = watched.expect("the run is never interrupted");
     Ok((result.fingerprint.to_string() == run.fingerprint).then_some(account))
 }
 
-/// Runs `simulation`, which was built from `scenario`, and writes down what happens to a message or frame of a flow; `None`
-/// if `control` broke it off.
+/// Runs `simulation`, which was built from `scenario`, and traces a message or frame of a flow; `None` if `control`
+/// interrupted it.
 ///
 /// # Errors
-/// There is no such flow, or its video is too short. What the run did not come to, [`Account::check`] finds.
-pub fn watch(
+/// There is no such flow, or its video is too short. [`Account::check`] finds what the run did not reach.
+pub fn trace_message(
     simulation: &mut Simulation,
     scenario: &Scenario,
     flow: &str,

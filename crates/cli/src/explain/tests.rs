@@ -1,7 +1,7 @@
-//! The story of a frame that was late for two reasons.
+//! The report of a frame that was late for two reasons.
 
 use super::json::as_json;
-use super::story::story;
+use super::text::report;
 use serde_json::Value;
 use std::time::Duration;
 use strandcast_lab::result::RunName;
@@ -57,7 +57,7 @@ fn message(number: u64, transmissions: Vec<Transmission>, complete: u64, deliver
     }
 }
 
-/// Message 7 came at once and waited for message 6, which was lost and came again.
+/// Message 7 arrived at once and waited for message 6, which was lost and retransmitted.
 fn account() -> Account {
     let lost = packet(1, 1001, Outcome::Lost(LossPlace::Random));
     let lost = Transmission { timeout: Some(ms(1399)), ..lost };
@@ -86,23 +86,23 @@ fn run() -> RunName {
 }
 
 #[test]
-fn a_story_has_a_verdict_and_its_reasons() {
-    let text = story(&account(), &run(), Wanted::Frame(4));
+fn a_report_has_a_verdict_and_its_causes() {
+    let text = report(&account(), &run(), Wanted::Frame(4));
     let expected = "\
 P frame 4 of flow video (900 bytes), scheme cmt, seed 1
-It was captured at 0.9900 s, all there at 1.4350 s, 145.0 ms after it was due at 1.2900 s: late.
+It was captured at 0.9900 s, complete at 1.4350 s, 145.0 ms after it was due at 1.2900 s: late.
 Why, longest first:
-   395.0 ms  it had come and was kept for its turn: message 6 waited for its second transmission, by wifi (lost on b: at random)
-    25.0 ms  on the way by wifi: host, serialisation and propagation
+   395.0 ms  it had arrived and waited for its turn: message 6 waited for its second transmission, over wifi (lost on b: at random)
+    25.0 ms  in transit over wifi: host, serialisation and propagation
 Message 7:
-  handed in at 1.0000 s, taken 2.0 ms later when the send buffer had room, sent after 5.0 ms behind 3 other messages
+  submitted at 1.0000 s, accepted 2.0 ms later, when the send buffer had room, sent after 5.0 ms behind 3 other messages
   sent in one packet, none lost; longest queue 10.0 ms on link b (path wifi)
-    sent      path  host    link  queue    serial  way      then
+    sent      path  host    link  queue    serial  prop     outcome
     1.0050 s  wifi  1.0 ms  b     10.0 ms  4.0 ms  20.0 ms  arrived at 1.0400 s
 Message 6:
-  handed in at 1.0000 s, taken 2.0 ms later when the send buffer had room, sent after 1.0 ms behind 3 other messages
+  submitted at 1.0000 s, accepted 2.0 ms later, when the send buffer had room, sent after 1.0 ms behind 3 other messages
   sent in 2 packets, 1 lost; longest queue 10.0 ms on link b (path wifi)
-    sent      path  host    link  queue    serial  way      then
+    sent      path  host    link  queue    serial  prop     outcome
     1.0010 s  wifi  1.0 ms  b     10.0 ms  4.0 ms  -        lost: at random, timer expired
     1.4000 s  wifi  1.0 ms  b     10.0 ms  4.0 ms  20.0 ms  arrived at 1.4350 s
 ";
@@ -110,7 +110,7 @@ Message 6:
 }
 
 #[test]
-fn machines_get_the_same() {
+fn json_has_the_same_content() {
     let json: Value = serde_json::from_str(&as_json(&account(), &run(), Wanted::Frame(4))).expect("JSON");
     assert_eq!(json["late_ms"], 145.0);
     assert_eq!((&json["decisive"], &json["waited_for"]), (&7.into(), &6.into()));
@@ -128,9 +128,10 @@ fn machines_get_the_same() {
     assert_eq!(json["messages"][0]["transmissions"][0]["hops"][0]["propagation_ms"], 20.0);
 }
 
-/// Message 7 waited in its host: first for message 6, which kept the receive window full, then for the congestion windows.
+/// Message 7 waited at the sender: first for message 6, which kept the receive window full, then for the congestion
+/// windows.
 #[test]
-fn what_held_the_sender_back_comes_first() {
+fn the_longest_hold_comes_first() {
     let mut held = account();
     let paths = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     let hold = |by, from, to, behind, full: &[&str], open: &[&str]| Hold {
@@ -149,7 +150,7 @@ fn what_held_the_sender_back_comes_first() {
     ];
     held.messages = vec![message(7, vec![packet(2, 2400, Outcome::Arrived(ms(2435)))], 2435, 2435)];
     held.holders = core::mem::take(&mut held.blockers);
-    let text = story(&held, &run(), Wanted::Frame(4));
+    let text = report(&held, &run(), Wanted::Frame(4));
     let why = text
         .split_once("first:\n")
         .expect("it has causes")
@@ -159,9 +160,9 @@ fn what_held_the_sender_back_comes_first() {
         .0;
     let expected = "\
 1.00 s  the receive window was full, for 2 messages in turn; longest, 900.0 ms: message 6 waited for its second \
-                    transmission, by wifi (lost on b: at random)
+                    transmission, over wifi (lost on b: at random)
    300.0 ms  the congestion windows of wifi and lte were full
-   100.0 ms  the congestion window of wifi was full, and the scheduler sent nothing by lte
+   100.0 ms  the congestion window of wifi was full, and the scheduler sent nothing over lte
 ";
     assert_eq!(why.trim(), expected.trim(), "{text}");
     assert!(text.contains("\nMessage 6:\n"), "{text}");
@@ -175,30 +176,30 @@ fn what_held_the_sender_back_comes_first() {
 }
 
 #[test]
-fn frames_in_time_and_messages_that_never_come() {
+fn frames_in_time_and_messages_that_never_arrive() {
     let mut early = account();
     early.frame.as_mut().expect("it is a video").deadline = Duration::from_secs(1);
-    let text = story(&early, &run(), Wanted::Frame(4));
-    assert!(text.contains("all there at 1.4350 s, 555.0 ms before it was due"), "{text}");
+    let text = report(&early, &run(), Wanted::Frame(4));
+    assert!(text.contains("complete at 1.4350 s, 555.0 ms before it was due"), "{text}");
     let mut never = account();
     never.frame = None;
     let message = &mut never.messages[0];
     (message.complete, message.delivered, message.transmissions) = (None, None, Vec::new());
     never.blockers.clear();
-    let text = story(&never, &run(), Wanted::Message(7));
-    assert!(text.contains("not all there when the run ended"), "{text}");
+    let text = report(&never, &run(), Wanted::Message(7));
+    assert!(text.contains("not complete when the run ended"), "{text}");
     assert!(text.contains("behind 3 other messages, never sent"), "{text}");
     never.messages.clear();
-    assert!(story(&never, &run(), Wanted::Message(7)).contains("not handed in"));
+    assert!(report(&never, &run(), Wanted::Message(7)).contains("not submitted"));
 }
 
 #[test]
-fn names_from_files_are_no_orders_to_a_terminal() {
+fn names_from_files_are_escaped_for_the_terminal() {
     let mut hostile = account();
     hostile.flow = "\u{1b}[2J\nvideo".into();
     hostile.blockers[0].transmissions[0].path = "\u{9b}31m".into();
-    let text = story(&hostile, &run(), Wanted::Frame(4));
+    let text = report(&hostile, &run(), Wanted::Frame(4));
     assert!(!text.contains(|c: char| c != '\n' && c.is_control()), "{text:?}");
     assert!(text.starts_with("P frame 4 of flow \\u{1b}[2J\\nvideo (900 bytes)"), "{text}");
-    assert_eq!(text.lines().count(), story(&account(), &run(), Wanted::Frame(4)).lines().count());
+    assert_eq!(text.lines().count(), report(&account(), &run(), Wanted::Frame(4)).lines().count());
 }

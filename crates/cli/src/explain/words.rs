@@ -5,7 +5,7 @@ use strandcast_lab::result::meter::LossPlace;
 use strandcast_lab::simulation::{Account, Cause, CauseKind, MessageAccount, Outcome, Transmission};
 use strandcast_proto::association::HeldBy;
 
-/// The word of a cause in JSON.
+/// The name of a cause in JSON.
 pub(super) fn kind(kind: CauseKind) -> &'static str {
     match kind {
         CauseKind::Held(HeldBy::Handshake) => "handshake",
@@ -44,9 +44,10 @@ pub(super) fn cause(account: &Account, cause: &Cause) -> String {
             duration(cause.longest)
         )),
         CauseKind::Held(HeldBy::ReceiveWindow) => {
-            "the receive window was full of data in flight: it is smaller than what the paths hold".into()
+            "the receive window was full of data in flight: it is smaller than the capacity of the paths"
+                .into()
         }
-        CauseKind::Held(HeldBy::Handshake) => "the handshake was not done".into(),
+        CauseKind::Held(HeldBy::Handshake) => "the handshake was not complete".into(),
         CauseKind::Held(HeldBy::CongestionWindow) => format!("{full} full"),
         CauseKind::Held(HeldBy::AggregateWindow) => "the scheme's limit over all paths was reached".into(),
         CauseKind::Held(HeldBy::Pacing) => "pacing: it was not yet time for the next packet".into(),
@@ -58,40 +59,40 @@ pub(super) fn cause(account: &Account, cause: &Cause) -> String {
             format!("the scheduler sent nothing, though there was room on {}", list(&cause.open))
         }
         CauseKind::Held(_) => {
-            format!("{full} full, and the scheduler sent nothing by {}", list(&cause.open))
+            format!("{full} full, and the scheduler sent nothing over {}", list(&cause.open))
         }
-        CauseKind::SendBuffer => "the send buffer was full of data that were not acknowledged yet".into(),
+        CauseKind::SendBuffer => "the send buffer was full of unacknowledged data".into(),
         CauseKind::Retransmission => own(|message| format!("it {}", waited_for(message))),
         CauseKind::Queue => own(queues),
         CauseKind::Transit => own(|message| {
             let path = message.completed_by().map_or("", |t| t.path.as_str());
-            format!("on the way by {path}: host, serialisation and propagation")
+            format!("in transit over {path}: host, serialisation and propagation")
         }),
-        CauseKind::HeadOfLine => waited("it had come and was kept for its turn:"),
+        CauseKind::HeadOfLine => waited("it had arrived and waited for its turn:"),
     }
 }
 
-/// One message is at fault for more than nine tenths of the time.
+/// Whether one message accounts for more than nine tenths of the time.
 fn one_is_to_blame(cause: &Cause) -> bool {
     cause.messages > 0 && 10 * cause.longest > 9 * cause.time
 }
 
-/// What a message waited for that held up others.
+/// Why a message that blocked others took so long.
 fn waited_for(message: &MessageAccount) -> String {
     let Some(last) = message.completed_by() else {
         return match message.transmissions.last() {
             Some(last) => {
                 let nth = message.transmissions.iter().map(|t| t.nth).max().unwrap_or(1);
-                format!("never came, sent {}, last by {}", times(nth), last.path)
+                format!("never arrived, sent {}, last over {}", times(nth), last.path)
             }
             None => "was never sent".into(),
         };
     };
     if last.nth == 1 {
         let took = message.complete.map_or(Duration::ZERO, |at| at - last.sent);
-        return format!("was {} on the way, by {}", duration(took), last.path);
+        return format!("was in transit for {}, over {}", duration(took), last.path);
     }
-    let words = format!("waited for its {} transmission, by {}", ordinal(last.nth), last.path);
+    let words = format!("waited for its {} transmission, over {}", ordinal(last.nth), last.path);
     let reasons = reasons(message);
     if reasons.is_empty() { words } else { format!("{words} ({reasons})") }
 }
@@ -101,10 +102,10 @@ fn queues(message: &MessageAccount) -> String {
     let waits = packet.hops.iter().filter(|hop| hop.queued().is_some_and(|queued| !queued.is_zero()));
     let links: Vec<String> = waits.map(|hop| hop.link.clone()).collect();
     let word = if links.len() == 1 { "queue" } else { "queues" };
-    format!("in the {word} of {}, by path {}", list(&links), packet.path)
+    format!("in the {word} of {}, over path {}", list(&links), packet.path)
 }
 
-/// Why copies of a message were sent again, each once: `lost at random on lte; timer expired on wifi`.
+/// Why parts of a message were retransmitted, each reason once: `lost at random on lte; timer expired on wifi`.
 pub(super) fn reasons(message: &MessageAccount) -> String {
     let mut all: Vec<String> = Vec::new();
     for packet in &message.transmissions {
@@ -132,7 +133,7 @@ pub(super) fn place_of(place: LossPlace) -> &'static str {
     }
 }
 
-/// How a copy that was sent again was given up.
+/// The reason for a retransmission, if its timer expired.
 pub(super) fn given_up(packet: &Transmission) -> &'static str {
     if packet.timeout.is_some() { ", timer expired" } else { "" }
 }
@@ -180,7 +181,7 @@ fn times(n: u32) -> String {
 
 /// `12.3 ms` below a second, `12.34 s` from there on.
 pub(super) fn duration(d: Duration) -> String {
-    // What would be rounded to 1000.0 ms is a second.
+    // Values that would round to 1000.0 ms are shown in seconds.
     if d < Duration::from_micros(999_950) {
         format!("{:.1} ms", d.as_secs_f64() * 1e3)
     } else {

@@ -7,7 +7,7 @@ use strandcast_proto::association::{SendError, SendOptions};
 use strandcast_proto::endpoint::{AssociationId, Endpoint};
 use strandcast_proto::time::Instant;
 
-/// Sends as fast as the association takes it, until time is up; then says so.
+/// Sends as fast as the association accepts data until time is up, then announces the end.
 #[derive(Debug)]
 pub(super) struct Sending {
     message: Bytes,
@@ -22,7 +22,7 @@ pub(super) struct Sending {
 }
 
 impl Sending {
-    /// Messages of `size` bytes for `time` from now on.
+    /// Sends messages of `size` bytes for `time` from `now` on.
     pub(super) fn new(now: Instant, size: usize, time: Duration) -> Self {
         let message: Bytes = (0..size).map(|i| (i as u32).wrapping_mul(131) as u8).collect();
         Sending {
@@ -59,45 +59,45 @@ impl Sending {
             }
         }
         if self.up && !self.ended {
-            // A full buffer has no room for it yet: it is tried again when it has.
+            // A full buffer has no room for it yet; it is retried when there is room.
             let end = Control::End(self.totals).to_bytes();
             self.ended = endpoint.send(now, id, end, Control::options()).is_ok();
         }
     }
 
-    /// When time is up; from then on only room in the buffer matters.
+    /// The end of sending; afterwards only room in the buffer matters.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         (!self.up).then_some(self.until)
     }
 
-    /// What was handed to the transport.
+    /// Totals submitted to the transport.
     pub(super) fn totals(&self) -> Totals {
         self.totals
     }
 }
 
-/// The longest time in which nothing was delivered, between two messages.
+/// The longest gap in delivery between two messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Gap {
-    /// How long, seconds.
+    /// Duration, seconds.
     pub(crate) seconds: f64,
-    /// When it began, seconds since the first message.
+    /// Start, seconds since the first message.
     pub(crate) at_s: f64,
 }
 
-/// Counts what comes.
+/// Counts received messages.
 #[derive(Debug, Default)]
 pub(super) struct Receiving {
     totals: Totals,
     first: Option<Instant>,
     last: Option<Instant>,
     gap: Gap,
-    /// What the sender says it sent.
+    /// The sender's totals.
     announced: Option<Totals>,
 }
 
 impl Receiving {
-    /// A message has come.
+    /// Counts a received message.
     pub(super) fn on_message(&mut self, now: Instant, len: usize) {
         let first = *self.first.get_or_insert(now);
         let last = self.last.replace(now).unwrap_or(now);
@@ -110,22 +110,22 @@ impl Receiving {
         self.totals.seconds = (now - first).as_secs_f64();
     }
 
-    /// The sender's last word.
+    /// The sender's final totals.
     pub(super) fn on_end(&mut self, totals: Totals) {
         self.announced = Some(totals);
     }
 
-    /// Whether everything that was sent is here.
+    /// Whether everything sent has been received.
     pub(super) fn complete(&self) -> bool {
         self.announced.is_some_and(|a| self.totals.bytes >= a.bytes)
     }
 
-    /// The longest gap so far. Messages come in order: one that is missing holds up all behind it.
+    /// The longest gap so far. Messages arrive in order: a missing one blocks all later ones.
     pub(super) fn gap(&self) -> Gap {
         self.gap
     }
 
-    /// What has come so far.
+    /// Totals received so far.
     pub(super) fn totals(&self) -> Totals {
         self.totals
     }

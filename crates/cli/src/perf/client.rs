@@ -4,8 +4,8 @@ use super::bulk::{Receiving, Sending};
 use super::control::{BULK, BUSY, CONTROL, Control, Totals, VERSION};
 use super::result::{Interval, Outcome, Setup};
 use super::usage::Cpu;
-use crate::print::said;
-use crate::show::{BuffersNow, Remarks, Role, Sampler, Seen};
+use crate::print::quoted;
+use crate::show::{BuffersNow, Diagnostics, PathCounters, Role, Sampler};
 use std::time::Duration;
 use strandcast_proto::app::App;
 use strandcast_proto::association::{Association, CloseReason, Event, SendError};
@@ -16,25 +16,25 @@ use tokio::sync::mpsc::UnboundedSender;
 
 /// Length of an interval.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// How long the rest may take once time is up, and the server to say that it is ready.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Timeout for the remaining data once time is up, and for the server's readiness.
+const RESULT_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// What the client tells while it runs.
+/// Progress reports of a running client.
 #[derive(Debug)]
 pub(super) enum Progress {
-    /// The server answers.
+    /// The association is established.
     Connected,
-    /// Another second is over.
+    /// Another interval has ended.
     Interval(Interval),
-    /// The scheme has something to say.
+    /// A diagnostic of the scheme.
     Remark(String),
-    /// The end, good or bad; in one line if bad.
+    /// The end: the outcome, or a one-line diagnostic.
     Done(Result<Box<Outcome>, String>),
 }
 
 #[derive(Debug)]
 enum Phase {
-    /// Waits for the association, then for the server's word.
+    /// Waits for the association, then for the server.
     Starting,
     Sending(Sending),
     Receiving(Receiving),
@@ -46,19 +46,19 @@ pub(super) struct Client {
     setup: Setup,
     id: Option<AssociationId>,
     phase: Phase,
-    /// The measurement's start, and what was used until then.
+    /// The measurement's start, and the processor time at that moment.
     begun: (Instant, Cpu),
     interval: (Instant, u64),
     deadline: Option<Instant>,
     sampler: Sampler,
-    remarks: Remarks,
+    diagnostics: Diagnostics,
     intervals: Vec<Interval>,
     progress: UnboundedSender<Progress>,
     readable: bool,
 }
 
 impl Client {
-    /// A client that measures as soon as an association is there.
+    /// A client that starts measuring once the association is established.
     pub(super) fn new(setup: Setup, progress: UnboundedSender<Progress>) -> Self {
         let role = if setup.reverse { Role::Receive } else { Role::Send };
         Client {
@@ -69,15 +69,15 @@ impl Client {
             interval: (Instant::ZERO, 0),
             deadline: None,
             sampler: Sampler::new(role),
-            remarks: Remarks::default(),
+            diagnostics: Diagnostics::default(),
             intervals: Vec::new(),
             progress,
             readable: false,
         }
     }
 
-    /// Nobody listens any more: then nobody misses it.
-    fn tell(&self, what: Progress) {
+    /// Sends a report; a dropped receiver is ignored.
+    fn report(&self, what: Progress) {
         let _ = self.progress.send(what);
     }
 
@@ -85,19 +85,19 @@ impl Client {
         if self.setup.message == 0 {
             self.setup.message = endpoint.association(id).map_or(1200, |a| a.max_unfragmented());
         }
-        self.deadline = Some(now + PATIENCE);
-        self.tell(Progress::Connected);
+        self.deadline = Some(now + RESULT_TIMEOUT);
+        self.report(Progress::Connected);
         let start = Control::Start {
             version: VERSION,
             reverse: self.setup.reverse,
             time_ms: self.setup.time.as_millis() as u64,
             message: self.setup.message as u32,
         };
-        self.say(now, endpoint, id, &start);
+        self.send_control(now, endpoint, id, &start);
     }
 
-    /// A control message to the server. Why an association is closed is told by its end, which comes next.
-    fn say(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId, control: &Control) {
+    /// A control message to the server. A closed association is reported by its `Closed` event.
+    fn send_control(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId, control: &Control) {
         match endpoint.send(now, id, control.to_bytes(), Control::options()) {
             Ok(_) | Err(SendError::Closed) => {}
             Err(e) => self.finish(now, endpoint, Err(e.to_string())),
@@ -110,10 +110,10 @@ impl Client {
                 self.begun = (now, Cpu::now());
                 self.interval = (now, self.bytes(endpoint));
                 if let Some(association) = self.id.and_then(|id| endpoint.association(id)) {
-                    // Rates count from here.
-                    self.sampler.look(now, paths(association));
+                    // Rates start here.
+                    self.sampler.sample(now, paths(association));
                 }
-                self.deadline = Some(now + self.setup.time + PATIENCE);
+                self.deadline = Some(now + self.setup.time + RESULT_TIMEOUT);
                 self.phase = if self.setup.reverse {
                     Phase::Receiving(Receiving::default())
                 } else {
@@ -122,16 +122,16 @@ impl Client {
             }
             (Control::End(totals), Phase::Receiving(receiving)) => receiving.on_end(totals),
             (Control::Result { totals, cpu }, _) => self.result(now, endpoint, totals, cpu),
-            _ => self.finish(now, endpoint, Err("the server answers out of turn".into())),
+            _ => self.finish(now, endpoint, Err("the server sent an unexpected answer".into())),
         }
     }
 
-    /// Our figures to the server, once everything has come.
+    /// Sends our result to the server once everything is received.
     fn maybe_answer(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId, before: bool) {
         let Phase::Receiving(receiving) = &self.phase else { return };
         if receiving.complete() && !before {
             let result = Control::Result { totals: receiving.totals(), cpu: Cpu::now() - self.begun.1 };
-            self.say(now, endpoint, id, &result);
+            self.send_control(now, endpoint, id, &result);
         }
     }
 
@@ -166,7 +166,7 @@ impl Client {
             remarks: association.map_or_else(Vec::new, |a| a.remarks(now)),
             counters: association.map_or_else(Vec::new, Association::scheme_counters),
         };
-        self.remarks.rest().into_iter().for_each(|line| self.tell(Progress::Remark(line)));
+        self.diagnostics.rest().into_iter().for_each(|line| self.report(Progress::Remark(line)));
         self.finish(now, endpoint, Ok(Box::new(outcome)));
     }
 
@@ -182,10 +182,10 @@ impl Client {
                 Err(_) => endpoint.abort(id, "the measurement failed"),
             }
         }
-        self.tell(Progress::Done(outcome));
+        self.report(Progress::Done(outcome));
     }
 
-    /// Payload acknowledged to us, or received.
+    /// Acknowledged or received payload.
     fn bytes(&self, endpoint: &Endpoint) -> u64 {
         match &self.phase {
             Phase::Receiving(receiving) => receiving.totals().bytes,
@@ -204,14 +204,14 @@ impl Client {
             from_s: (since - self.begun.0).as_secs_f64(),
             to_s: (now - self.begun.0).as_secs_f64(),
             bytes: total.saturating_sub(before),
-            paths: self.sampler.look(now, paths(association)),
+            paths: self.sampler.sample(now, paths(association)),
         };
-        let lines = self.remarks.look(now, association.scheme_name(), &association.remarks(now));
-        lines.into_iter().for_each(|line| self.tell(Progress::Remark(line)));
-        // The rest after the last full second is none that people want to read.
+        let lines = self.diagnostics.update(now, association.scheme_name(), &association.remarks(now));
+        lines.into_iter().for_each(|line| self.report(Progress::Remark(line)));
+        // A short remainder after the last full second is not shown.
         if now - since >= INTERVAL / 10 {
             self.intervals.push(interval.clone());
-            self.tell(Progress::Interval(interval));
+            self.report(Progress::Interval(interval));
         }
     }
 
@@ -230,7 +230,9 @@ impl Client {
                 (BULK, Phase::Receiving(receiving)) => receiving.on_message(now, message.payload.len()),
                 (CONTROL, _) => match Control::parse(&message.payload) {
                     Some(control) => self.on_control(now, endpoint, control),
-                    None => self.finish(now, endpoint, Err("the server is no strandcast perf server".into())),
+                    None => {
+                        self.finish(now, endpoint, Err("the server is not a strandcast perf server".into()))
+                    }
                 },
                 _ => {}
             }
@@ -274,7 +276,7 @@ impl App for Client {
             self.close_interval(now, endpoint);
         }
         if self.deadline.is_some_and(|d| now >= d) {
-            let late = format!("the server is {} s late", PATIENCE.as_secs());
+            let late = format!("the server is {} s late", RESULT_TIMEOUT.as_secs());
             self.finish(now, endpoint, Err(late));
         }
     }
@@ -290,10 +292,10 @@ impl App for Client {
 }
 
 /// The association's open paths, by their local addresses.
-fn paths(association: &Association) -> impl Iterator<Item = Seen<'_>> {
+fn paths(association: &Association) -> impl Iterator<Item = PathCounters<'_>> {
     association.paths().iter().filter(|view| view.state != PathState::Closed).filter_map(|view| {
         let name = association.tuple(view.id)?.local.ip().to_string();
-        Some(Seen { name, view, stats: association.path_stats(view.id)?, link: None })
+        Some(PathCounters { name, view, stats: association.path_stats(view.id)?, link: None })
     })
 }
 
@@ -305,10 +307,10 @@ pub(super) fn closed(reason: &CloseReason) -> String {
         CloseReason::PeerAborted(words) if words == BUSY => {
             "the server is busy with another client: try again later".into()
         }
-        CloseReason::PeerAborted(words) => format!("the server refuses: {}", said(words)),
+        CloseReason::PeerAborted(words) => format!("the server refuses: {}", quoted(words)),
         CloseReason::NoAnswer => "the server does not answer".into(),
-        CloseReason::Unreachable => "the server is no longer there".into(),
-        CloseReason::Protocol(words) => format!("the server breaks the protocol: {}", said(words)),
+        CloseReason::Unreachable => "the server can no longer be reached".into(),
+        CloseReason::Protocol(words) => format!("the server breaks the protocol: {}", quoted(words)),
         _ => "the association ended".into(),
     }
 }

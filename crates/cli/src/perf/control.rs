@@ -1,4 +1,4 @@
-//! What the two sides of a measurement say to each other, as JSON on a stream of its own.
+//! The control protocol of a measurement: JSON on a stream of its own.
 
 use super::usage::Cpu;
 use bytes::Bytes;
@@ -7,20 +7,20 @@ use strandcast_proto::association::SendOptions;
 
 /// The stream that carries the measured messages.
 pub(super) const BULK: u16 = 0;
-/// The stream that carries these.
+/// The stream that carries control messages.
 pub(super) const CONTROL: u16 = 1;
 /// Version of these messages; others are refused.
 pub(super) const VERSION: u32 = 1;
-/// What a client is told while another one is served.
+/// The abort reason while another client is served.
 pub(super) const BUSY: &str = "busy with another client";
-/// No measurement lasts longer, seconds: what says so is no result.
-const LONGEST_S: f64 = 1e9;
-/// The smallest message measured, bytes: as each costs bookkeeping, this bounds how many wait in a send buffer.
-pub(crate) const SMALLEST: u32 = 64;
-/// The largest, bytes: a quarter of the receive buffer, which several must fit into.
-pub(crate) const LARGEST: u32 = 262_144;
-/// A control message is short.
-const LONGEST: usize = 4096;
+/// Maximum duration in a valid result, seconds.
+const MAX_SECONDS: f64 = 1e9;
+/// Minimum message size, bytes. It bounds the number of messages in a send buffer and their bookkeeping.
+pub(crate) const MIN_MESSAGE: u32 = 64;
+/// Maximum message size, bytes: a quarter of the receive buffer, so that several fit.
+pub(crate) const MAX_MESSAGE: u32 = 262_144;
+/// Maximum size of a control message, bytes.
+const MAX_CONTROL: usize = 4096;
 
 /// A control message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -30,27 +30,27 @@ pub(super) enum Control {
     Start {
         /// [`VERSION`].
         version: u32,
-        /// The server sends.
+        /// Whether the server sends.
         reverse: bool,
-        /// How long to send.
+        /// Sending time.
         time_ms: u64,
-        /// Bytes a message; 0 for as much as fits one packet.
+        /// Bytes per message; 0 for as many as fit in one packet.
         message: u32,
     },
-    /// Server to client: go on.
+    /// Server to client: start now.
     Ready,
-    /// The sender to the receiver: that was all.
+    /// Sender to receiver: the final totals.
     End(Totals),
-    /// The receiver to the sender once it has all, and the sender in answer: what it took here.
+    /// Receiver to sender once everything has arrived, and the sender's answer: totals and processor time of this side.
     Result {
-        /// What was received or sent.
+        /// Received or sent totals.
         totals: Totals,
         /// Processor time, from `Start` to now.
         cpu: Cpu,
     },
 }
 
-/// What was sent or received.
+/// Sent or received totals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Totals {
     /// Bytes of messages.
@@ -67,9 +67,9 @@ impl Control {
         serde_json::to_vec(self).expect("numbers and names always serialise").into()
     }
 
-    /// From a message; `None` if it is none.
+    /// Parses a message; `None` if it is invalid.
     pub(super) fn parse(bytes: &[u8]) -> Option<Control> {
-        if bytes.len() > LONGEST {
+        if bytes.len() > MAX_CONTROL {
             return None;
         }
         let control = serde_json::from_slice(bytes).ok()?;
@@ -78,10 +78,10 @@ impl Control {
             Control::End(totals) => [totals.seconds, 0.0, 0.0],
             Control::Result { totals, cpu } => [totals.seconds, cpu.user_s, cpu.system_s],
         };
-        times.iter().all(|s| (0.0..=LONGEST_S).contains(s)).then_some(control)
+        times.iter().all(|s| (0.0..=MAX_SECONDS).contains(s)).then_some(control)
     }
 
-    /// How control messages are sent: all of them, in order.
+    /// Control messages are sent reliably and in order.
     pub(super) fn options() -> SendOptions {
         SendOptions { stream: CONTROL, ..SendOptions::default() }
     }
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_survive_and_rubbish_does_not() {
+    fn valid_messages_parse_and_garbage_does_not() {
         let totals = Totals { bytes: u64::MAX, messages: 3, seconds: 1.5 };
         let cpu = Cpu { user_s: 0.25, system_s: 0.5 };
         for message in [

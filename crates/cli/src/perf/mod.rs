@@ -10,6 +10,6 @@ mod server;
 mod tests;
 mod usage;
 
-pub(crate) use control::{LARGEST, SMALLEST};
+pub(crate) use control::{MAX_MESSAGE, MIN_MESSAGE};
 pub use run::perf_client;
 pub(crate) use run::run;

@@ -1,4 +1,4 @@
-//! A measurement's results: lines for people, and `iperf3 -J`'s shape for machines.
+//! A measurement's results: text lines, and JSON in the format of `iperf3 -J`.
 
 use super::bulk::Gap;
 use super::control::Totals;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// What was asked for.
+/// The parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Setup {
     /// The server.
@@ -17,53 +17,53 @@ pub(crate) struct Setup {
     pub(crate) port: u16,
     /// The scheme as given.
     pub(crate) scheme: String,
-    /// How long to send.
+    /// Sending time.
     pub(crate) time: Duration,
-    /// Bytes a message.
+    /// Bytes per message.
     pub(crate) message: usize,
-    /// The server sends.
+    /// Whether the server sends.
     pub(crate) reverse: bool,
 }
 
-/// A part of the measurement, about a second.
+/// An interval of the measurement, about a second.
 #[derive(Clone, Debug)]
 pub(crate) struct Interval {
     /// Since the start, seconds.
     pub(crate) from_s: f64,
     /// Since the start, seconds.
     pub(crate) to_s: f64,
-    /// Payload that was acknowledged to the client, or that it received.
+    /// Payload acknowledged to the client, or received by it.
     pub(crate) bytes: u64,
-    /// The paths at its end; rates are its own.
+    /// The paths at its end; rates are means over the interval.
     pub(crate) paths: Vec<PathNow>,
 }
 
-/// The whole measurement as the client knows it.
+/// The whole measurement as seen by the client.
 #[derive(Clone, Debug)]
 pub(crate) struct Outcome {
-    /// What was asked for.
+    /// The parameters.
     pub(crate) setup: Setup,
-    /// The parts.
+    /// The intervals.
     pub(crate) intervals: Vec<Interval>,
-    /// The sender's figures.
+    /// The sender's totals.
     pub(crate) sent: Totals,
-    /// The receiver's figures.
+    /// The receiver's totals.
     pub(crate) received: Totals,
     /// The longest gap in delivery, if the client received.
     pub(crate) gap: Option<Gap>,
-    /// From the start until the results came.
+    /// Time from the start to the results.
     pub(crate) elapsed_s: f64,
     /// Processor time here, over [`Outcome::elapsed_s`].
     pub(crate) local: Cpu,
     /// Processor time at the server.
     pub(crate) remote: Cpu,
-    /// Chunks the client sent again.
+    /// Chunks retransmitted by the client.
     pub(crate) retransmissions: u64,
     /// The client's buffers at the end.
     pub(crate) buffers: BuffersNow,
-    /// What the client's scheme had to say of its state at the end.
+    /// Diagnostics of the client's scheme at the end.
     pub(crate) remarks: Vec<&'static str>,
-    /// Its own counters.
+    /// The scheme's own counters.
     pub(crate) counters: Vec<(&'static str, u64)>,
 }
 
@@ -72,7 +72,7 @@ fn rate(bytes: u64, seconds: f64) -> f64 {
 }
 
 impl Interval {
-    /// A line for people.
+    /// A text line.
     pub(crate) fn line(&self) -> String {
         let paths: Vec<String> = self
             .paths
@@ -114,7 +114,7 @@ fn sum(from_s: f64, to_s: f64, bytes: u64, seconds: f64, sender: bool) -> Value 
 }
 
 impl Outcome {
-    /// Processor seconds a gigabyte (10⁹ bytes of payload): sender, receiver.
+    /// Processor seconds per gigabyte (10⁹ bytes of payload): sender, receiver.
     pub(crate) fn cpu_seconds_per_gb(&self) -> (f64, f64) {
         let gb = self.received.bytes as f64 / 1e9;
         let per_gb = |cpu: &Cpu| if gb > 0.0 { cpu.total_s() / gb } else { 0.0 };
@@ -122,7 +122,7 @@ impl Outcome {
         if self.setup.reverse { (remote, local) } else { (local, remote) }
     }
 
-    /// Lines for people.
+    /// Text lines.
     pub(crate) fn lines(&self) -> Vec<String> {
         let side = |name: &str, t: &Totals| {
             format!(
@@ -141,7 +141,7 @@ impl Outcome {
         ]
     }
 
-    /// In the shape of `iperf3 -J`.
+    /// In the format of `iperf3 -J`.
     pub(crate) fn json(&self) -> Value {
         let sender = !self.setup.reverse;
         let (cpu_sender, cpu_receiver) = self.cpu_seconds_per_gb();
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_and_figures_of_iperf3() {
+    fn keys_and_values_of_iperf3() {
         let json = outcome(false).json();
         let at = |pointer: &str| json.pointer(pointer).and_then(Value::as_f64);
         assert_eq!(at("/intervals/0/sum/bits_per_second"), Some(2e9));

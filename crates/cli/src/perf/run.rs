@@ -2,7 +2,7 @@
 
 use super::client::{Client, Progress};
 use super::result::{Outcome, Setup};
-use super::server::{Served, Server};
+use super::server::{Server, ServerEvent};
 use crate::args::{PerfArgs, PerfClientArgs, PerfServerArgs, PerfSide};
 use crate::capture::Capture;
 use crate::catalog::SharedCatalog;
@@ -21,12 +21,12 @@ use strandcast_proto::endpoint::EndpointConfig;
 use strandcast_proto::text::printable;
 use tokio::sync::mpsc::unbounded_channel;
 
-/// How long the server may take to answer at all.
+/// Timeout for the server's first answer.
 const CONNECT: Duration = Duration::from_secs(8);
-/// How long the last packets of an association may take.
+/// Time limit for the last packets of an association.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// Measures, or serves measurements.
+/// Runs a measurement, or serves measurements.
 ///
 /// # Errors
 /// [`CliError`].
@@ -36,18 +36,18 @@ pub(crate) async fn run(args: PerfArgs, catalog: &SharedCatalog) -> Result<(), C
             let stop = signals::watch()?;
             let (json, quiet) = (args.transport.json, args.quiet);
             let outcome = client(args, &**catalog, stop).await?;
-            tell(&outcome, json, quiet)
+            report(&outcome, json, quiet)
         }
         PerfSide::Server(args) => server(args, catalog).await,
     }
 }
 
-/// Measures as `strandcast perf client` does, for other programs: `args` are those behind the word `client`, schemes
-/// come from `catalog`. Gives the JSON that the command prints with `--json`. With `--quiet` nothing is said on
-/// standard error. Ctrl-C ends it; the process goes on.
+/// Measures like `strandcast perf client`, for other programs: `args` are those after `client`, schemes come from
+/// `catalog`. Returns the JSON that the command prints with `--json`. With `--quiet` nothing is printed on standard
+/// error. Ctrl-C ends the measurement; the process continues.
 ///
 /// # Errors
-/// The command's exit code, and its only line.
+/// The command's exit code and diagnostic.
 pub fn perf_client(args: Vec<OsString>, catalog: SharedCatalog) -> Result<String, (u8, String)> {
     let told = |error: CliError| (error.code(), printable(&error.to_string()).into_owned());
     let words = std::iter::once(OsString::from("strandcast perf client")).chain(args);
@@ -98,8 +98,8 @@ async fn client(
     let endpoint = transport::endpoint(&args.transport, &plan, false);
     let (port, scheme) = (args.transport.sctp_port, transport::build(&plan)?);
     let client = driver::Client { endpoint, uplinks, port, scheme, tap: capture.tap() };
-    let (tell, mut progress) = unbounded_channel();
-    let started = client.run(|_| Client::new(setup, tell));
+    let (report, mut progress) = unbounded_channel();
+    let started = client.run(|_| Client::new(setup, report));
     let (driver, _task) = started.map_err(|e| transport::open_error(&e))?;
     let mut patience = Some(tokio::time::Instant::now() + CONNECT);
     let outcome = loop {
@@ -117,13 +117,13 @@ async fn client(
         }
     };
     let outcome = outcome.map_err(CliError::Peer)?;
-    // The server's last packet may come again.
+    // The server's last packet may be retransmitted.
     let _ = tokio::time::timeout(FAREWELL, driver.finished()).await;
     Ok(outcome)
 }
 
-/// The result for people, unless only that for machines is wanted, and that.
-fn tell(outcome: &Outcome, json: bool, quiet: bool) -> Result<(), CliError> {
+/// Prints the text result, unless only JSON is requested, and the JSON.
+fn report(outcome: &Outcome, json: bool, quiet: bool) -> Result<(), CliError> {
     if !(json && quiet) {
         outcome.lines().iter().for_each(|line| print::line(line));
     }
@@ -142,11 +142,11 @@ async fn server(args: PerfServerArgs, catalog: &SharedCatalog) -> Result<(), Cli
     let mut stop = signals::watch()?;
     let listen = transport::listen(args.listen.as_ref()).await?;
     let capture = Capture::open(args.transport.pcap.as_deref())?;
-    let memory = args.limit.memory.alone();
+    let memory = args.limit.memory.for_transfers();
     let endpoint = EndpointConfig { memory, ..transport::endpoint(&args.transport, &plan, true) };
     let server = driver::Server { endpoint, listen, tap: capture.tap() };
-    let (tell, mut served) = unbounded_channel();
-    let (driver, _task) = server.run(Server::new(tell)).map_err(|e| transport::open_error(&e))?;
+    let (report, mut served) = unbounded_channel();
+    let (driver, _task) = server.run(Server::new(report)).map_err(|e| transport::open_error(&e))?;
     let locals: Vec<String> = driver.local_addrs().iter().map(ToString::to_string).collect();
     print::line(&format!("listening on UDP {}", locals.join(", ")));
     loop {
@@ -155,10 +155,10 @@ async fn server(args: PerfServerArgs, catalog: &SharedCatalog) -> Result<(), Cli
             () = stopped(&mut stop) => return Ok(()),
         };
         match next {
-            Some(Served::Begun { client, reverse }) => {
+            Some(ServerEvent::Begun { client, reverse }) => {
                 print::line(&format!("{} {client}", if reverse { "sending to" } else { "receiving from" }));
             }
-            Some(Served::Done(totals, cpu)) => {
+            Some(ServerEvent::Done(totals, cpu)) => {
                 let rate = totals.bytes as f64 * 8.0 / totals.seconds.max(1e-3);
                 let (amount, rate, cpu) = (bytes(totals.bytes), bits_per_s(rate), cpu.total_s());
                 print::line(&format!(
@@ -166,11 +166,11 @@ async fn server(args: PerfServerArgs, catalog: &SharedCatalog) -> Result<(), Cli
                     totals.seconds
                 ));
             }
-            Some(Served::Remark(line)) => print::line(&line),
-            Some(Served::Left) if args.once => return Ok(()),
-            Some(Served::Left) => {}
-            Some(Served::Failed(why)) if args.once => return Err(CliError::Peer(why)),
-            Some(Served::Failed(why)) => print::line(&why),
+            Some(ServerEvent::Remark(line)) => print::line(&line),
+            Some(ServerEvent::Left) if args.once => return Ok(()),
+            Some(ServerEvent::Left) => {}
+            Some(ServerEvent::Failed(why)) if args.once => return Err(CliError::Peer(why)),
+            Some(ServerEvent::Failed(why)) => print::line(&why),
             None => return Err(CliError::Network("the transport stopped".into())),
         }
     }

@@ -3,7 +3,7 @@
 use super::client::{Client, Progress};
 use super::control::Totals;
 use super::result::{Outcome, Setup};
-use super::server::{Served, Server};
+use super::server::{Server, ServerEvent};
 use std::sync::Arc;
 use std::time::Duration;
 use strandcast_netem::link::{LinkConfig, Queue, Rate};
@@ -20,7 +20,7 @@ struct Bed {
     net: Net,
     client: HostId,
     paths: Vec<NetPath>,
-    served: UnboundedReceiver<Served>,
+    served: UnboundedReceiver<ServerEvent>,
 }
 
 /// Two links of 10 Mbit/s and 20 ms to a server.
@@ -38,8 +38,8 @@ fn bed() -> Bed {
     };
     let network = PathNetwork { name: "link".into(), forward: link.clone(), reverse: link };
     let paths = vec![net.add_path(client, server, network.clone()), net.add_path(client, server, network)];
-    let (tell, served) = unbounded_channel();
-    net.add_app(server, Server::new(tell));
+    let (report, served) = unbounded_channel();
+    net.add_app(server, Server::new(report));
     Bed { net, client, paths, served }
 }
 
@@ -48,9 +48,9 @@ fn setup(reverse: bool) -> Setup {
     Setup { host: "server".into(), port: 1, scheme: "simple".into(), time, message: 0, reverse }
 }
 
-const REMARK: &str = "all is said once";
+const REMARK: &str = "every event is reported once";
 
-/// Has something to say, again and again.
+/// Repeats a diagnostic.
 #[derive(Debug)]
 struct Talker;
 
@@ -64,14 +64,14 @@ impl PathEstimator for Talker {
     fn estimate(&self, _: PathId, _: &mut Estimate) {}
 }
 
-/// What a client tells that begins now, with the intervals counted.
+/// The outcome of a client that starts now, and the number of intervals.
 fn measure(bed: &mut Bed, reverse: bool) -> (usize, Result<Box<Outcome>, String>) {
     measure_as(bed, setup(reverse))
 }
 
 fn measure_as(bed: &mut Bed, setup: Setup) -> (usize, Result<Box<Outcome>, String>) {
-    let (tell, mut progress) = unbounded_channel();
-    bed.net.add_app(bed.client, Client::new(setup, tell));
+    let (report, mut progress) = unbounded_channel();
+    bed.net.add_app(bed.client, Client::new(setup, report));
     let paths = bed.paths.clone();
     let mut scheme = rfc::scheme();
     scheme.estimators.push(Box::new(Talker));
@@ -96,7 +96,7 @@ fn measure_as(bed: &mut Bed, setup: Setup) -> (usize, Result<Box<Outcome>, Strin
     }
 }
 
-fn check(outcome: &Outcome, served: &mut UnboundedReceiver<Served>, reversed: bool) {
+fn check(outcome: &Outcome, served: &mut UnboundedReceiver<ServerEvent>, reversed: bool) {
     let Totals { bytes, messages, .. } = outcome.sent;
     assert_eq!((outcome.received.bytes, outcome.received.messages), (bytes, messages));
     let rate = bytes as f64 * 8.0 / outcome.received.seconds;
@@ -107,8 +107,8 @@ fn check(outcome: &Outcome, served: &mut UnboundedReceiver<Served>, reversed: bo
         bytes.abs_diff(counted) < 50_000,
         "the intervals add up to {bytes} and control messages: {counted}"
     );
-    assert!(matches!(served.try_recv(), Ok(Served::Begun { reverse, .. }) if reverse == reversed));
-    assert!(matches!(served.try_recv(), Ok(Served::Done(totals, _)) if totals.bytes == bytes));
+    assert!(matches!(served.try_recv(), Ok(ServerEvent::Begun { reverse, .. }) if reverse == reversed));
+    assert!(matches!(served.try_recv(), Ok(ServerEvent::Done(totals, _)) if totals.bytes == bytes));
 }
 
 #[test]
@@ -120,26 +120,29 @@ fn everything_sent_is_measured_on_both_sides_in_either_direction() {
         assert_eq!(intervals, outcome.intervals.len());
         assert!((3..=5).contains(&intervals), "{intervals} intervals in 3 s and the rest");
         check(&outcome, &mut bed.served, reverse);
-        // Delivery in order over two links without loss: no pause but what the handshake's end brings.
-        assert_eq!(outcome.gap.is_some(), reverse, "only who receives knows");
+        // In-order delivery over two links without loss: no gap except at the end of the handshake.
+        assert_eq!(outcome.gap.is_some(), reverse, "only the receiver knows");
         assert!(outcome.gap.is_none_or(|gap| gap.seconds < 0.5), "{:?}", outcome.gap);
     }
 }
 
 #[test]
-fn clients_are_served_one_after_the_other() {
+fn clients_are_served_in_turn() {
     let mut bed = bed();
     for _ in 0..2 {
         measure(&mut bed, false).1.unwrap();
     }
-    let told: Vec<Served> = std::iter::from_fn(|| bed.served.try_recv().ok()).collect();
+    let told: Vec<ServerEvent> = std::iter::from_fn(|| bed.served.try_recv().ok()).collect();
     assert!(
-        matches!(told[..], [_, Served::Done(..), Served::Left, _, Served::Done(..), Served::Left]),
+        matches!(
+            told[..],
+            [_, ServerEvent::Done(..), ServerEvent::Left, _, ServerEvent::Done(..), ServerEvent::Left]
+        ),
         "{told:?}"
     );
 }
 
-/// Each message costs bookkeeping: those of a byte would fill a server's memory.
+/// Each message needs bookkeeping: one-byte messages would fill a server's memory.
 #[test]
 fn messages_too_small_or_too_large_are_refused() {
     for message in [1, 63, 262_145, 4 << 20] {

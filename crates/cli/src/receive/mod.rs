@@ -1,10 +1,10 @@
 //! `strandcast receive`.
 
-mod door;
-mod guest;
+mod incoming;
 mod player;
 mod session;
 mod summary;
+mod takeover;
 
 pub(crate) use player::Player;
 pub(crate) use session::run;

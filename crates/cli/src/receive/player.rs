@@ -1,4 +1,4 @@
-//! From messages out of the transport to bytes at their time.
+//! Playout of messages from the transport.
 
 use crate::show::MediaNow;
 use std::time::Duration;
@@ -10,10 +10,10 @@ use strandcast_proto::time::Instant;
 
 /// The stream of media messages.
 const MEDIA: u16 = 0;
-/// Latency of a sender that does not say what it wants.
+/// Latency for a sender that requests none.
 const LATENCY: Duration = Duration::from_secs(1);
 
-/// A point in time of the transport as one of the media.
+/// Converts a time of the transport to media time.
 pub(crate) fn media_time(at: Instant) -> MediaTime {
     MediaTime::from_nanos(at.as_nanos())
 }
@@ -28,15 +28,15 @@ pub(crate) struct Player {
 }
 
 impl Player {
-    /// For the stream that `first` belongs to: with `latency`, or that which the sender asks for. At most `max_bytes` are
-    /// held.
+    /// A player for the stream of `first`, with `latency` or the one that the sender requests. At most `max_bytes` are
+    /// buffered.
     pub(crate) fn new(latency: Option<Duration>, first: &Message, max_bytes: usize) -> Self {
         let latency = latency.or(first.header.lifetime).unwrap_or(LATENCY);
         let config = PlayoutConfig { latency, max_bytes };
         Player { unpacker: Unpacker::new(), playout: Playout::new(config), latency }
     }
 
-    /// Takes in what came; whether that was the stream's end.
+    /// Processes a message; whether it was the stream's end.
     pub(crate) fn push(&mut self, message: rx::Message) -> bool {
         if message.stream.0 != MEDIA {
             return false;
@@ -47,12 +47,12 @@ impl Player {
         end
     }
 
-    /// What is due, one after the other until `None`.
+    /// The next due output; call it until `None`.
     pub(crate) fn poll(&mut self, now: Instant) -> Option<Output> {
         self.playout.poll(media_time(now))
     }
 
-    /// When something is due.
+    /// When the next output is due.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         self.playout.poll_timeout().map(|at| Instant::from_nanos(at.as_nanos()))
     }
@@ -62,7 +62,7 @@ impl Player {
         self.playout.drain();
     }
 
-    /// What was counted.
+    /// The statistics.
     pub(crate) fn stats(&self) -> PlayoutStats {
         self.playout.stats()
     }
@@ -83,7 +83,7 @@ impl Player {
         }
     }
 
-    /// Messages that were none.
+    /// Number of malformed messages.
     pub(crate) fn malformed(&self) -> u64 {
         self.unpacker.malformed()
     }

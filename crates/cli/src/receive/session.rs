@@ -1,58 +1,58 @@
-//! Senders come and go; one at a time is played.
+//! The session: senders come and go, and one at a time is played.
 
-use super::door::{Claim, Times, Verdict, judge};
-use super::guest::{Candidate, Guest, introduce};
+use super::incoming::{IncomingStream, PendingSender, handshake};
 use super::summary::Summary;
+use super::takeover::{Claim, Times, Verdict, decide};
 use crate::args::ReceiveArgs;
 use crate::capture::Capture;
 use crate::catalog::SharedCatalog;
 use crate::error::CliError;
+use crate::media_url::MediaUrl;
 use crate::memory::Memory;
 use crate::output::Output;
-use crate::place::Place;
 use crate::print;
 use crate::send::{BUSY, REFUSED};
-use crate::show::{Happening, Monitor, Role, Stats, duration};
+use crate::show::{Monitor, Role, Stats, StreamEvent, duration};
 use crate::signals::{self, Stop, stopped};
 use crate::transport;
 use std::time::Duration;
 use strandcast_media::playout;
-use strandcast_net::driver::{Association, Listener, Server};
+use strandcast_net::driver::{AssociationHandle, Listener, Server};
 use strandcast_proto::association::{CloseReason, Event};
 use strandcast_proto::endpoint::EndpointConfig;
 use strandcast_proto::rx::Message;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-/// How long a sender may take to close after the end: its last packets may have to come again.
-const FAREWELL: Duration = Duration::from_secs(5);
-/// How long a sender may take to come back after a farewell that was not its own.
-const FORGED: Duration = Duration::from_secs(2);
+/// Timeout for a sender to close after the end, including retransmissions.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long to wait for a sender whose abort may have been forged.
+const FORGED_ABORT_GRACE: Duration = Duration::from_secs(2);
 
 struct Session {
     listener: Listener,
     output: Output,
     monitor: Monitor,
     stop: Stop,
-    door: (UnboundedSender<Candidate>, UnboundedReceiver<Candidate>),
-    guest: Option<Guest>,
-    /// Waits to follow the guest.
-    next: Option<Candidate>,
+    ready: (UnboundedSender<PendingSender>, UnboundedReceiver<PendingSender>),
+    stream: Option<IncomingStream>,
+    /// The sender that waits to replace the stream.
+    next: Option<PendingSender>,
     memory: Memory,
     latency: Option<Duration>,
     silence: Duration,
     once: bool,
-    /// Print summaries as JSON; on standard error if that is all there is left.
+    /// Print summaries as JSON; `true`: on standard error, because standard output carries media.
     json: Option<bool>,
     /// A summary could not be printed.
     unprinted: Option<CliError>,
     messages: Vec<Message>,
 }
 
-/// What happened next.
+/// The next event.
 enum Step {
     Stop,
-    Accepted(Option<Association>),
-    Introduced(Candidate),
+    Accepted(Option<AssociationHandle>),
+    Ready(PendingSender),
     NextClosed(CloseReason),
     Event(Option<Event>),
     Messages,
@@ -85,33 +85,33 @@ pub(crate) async fn run(args: ReceiveArgs, catalog: &SharedCatalog) -> Result<()
         output,
         monitor,
         stop,
-        door: unbounded_channel(),
-        guest: None,
+        ready: unbounded_channel(),
+        stream: None,
         next: None,
         memory,
         latency: args.latency.map(|ms| Duration::from_millis(u64::from(ms))),
         silence: args.silence,
         once: args.once,
-        json: args.transport.json.then_some(args.output == Place::Pipe),
+        json: args.transport.json.then_some(args.output == MediaUrl::Pipe),
         unprinted: None,
         messages: Vec::new(),
     };
     let outcome = session.receive().await;
-    session.leave(&outcome).await;
+    session.close(&outcome).await;
     outcome.and(session.unprinted.map_or(Ok(()), Err))
 }
 
 impl Session {
-    /// Until the user or `--once` ends it.
+    /// Runs until the user or `--once` ends it.
     async fn receive(&mut self) -> Result<(), CliError> {
         loop {
             match self.step().await {
                 Step::Stop => return self.stop().await,
                 Step::Accepted(None) => return Err(CliError::Network("the transport stopped".into())),
                 Step::Accepted(Some(association)) => {
-                    tokio::spawn(introduce(association, self.door.0.clone()));
+                    tokio::spawn(handshake(association, self.ready.0.clone()));
                 }
-                Step::Introduced(candidate) => self.introduced(candidate),
+                Step::Ready(sender) => self.on_ready(sender),
                 Step::NextClosed(reason) => self.next_closed(&reason),
                 Step::Event(event) => self.event(event.as_ref()),
                 Step::Messages => self.read().await,
@@ -119,23 +119,23 @@ impl Session {
                 Step::Tick => self.tick().await,
             }
             self.play().await?;
-            self.settle().await?;
+            self.decide_takeover().await?;
             if let Some(outcome) = self.maybe_finish() {
                 return outcome;
             }
         }
     }
 
-    /// Waits for whatever comes first.
+    /// Waits for the next event.
     async fn step(&mut self) -> Step {
-        let Session { listener, monitor, stop, door, guest, next, messages, .. } = self;
-        let due = guest.as_ref().and_then(|g| Some((g, g.player.poll_timeout()?)));
+        let Session { listener, monitor, stop, ready, stream, next, messages, .. } = self;
+        let due = stream.as_ref().and_then(|g| Some((g, g.player.poll_timeout()?)));
         let due = due.map(|(g, at)| at - g.association.now());
-        let reading = guest.as_ref().filter(|g| !g.left);
+        let reading = stream.as_ref().filter(|g| !g.left);
         tokio::select! {
             () = stopped(stop) => Step::Stop,
             accepted = listener.accept() => Step::Accepted(accepted),
-            Some(candidate) = door.1.recv() => Step::Introduced(candidate),
+            Some(sender) = ready.1.recv() => Step::Ready(sender),
             reason = closed(next.as_ref().filter(|n| !n.done)) => Step::NextClosed(reason),
             event = event(reading.filter(|g| g.closing.is_none())) => Step::Event(event),
             () = read(reading, messages) => Step::Messages,
@@ -144,25 +144,25 @@ impl Session {
         }
     }
 
-    fn introduced(&mut self, candidate: Candidate) {
-        let Some(guest) = &self.guest else { return self.admit(candidate) };
-        let silence = |c: &Candidate| Claim::of(c, guest).silence(guest.left, self.silence);
-        // One waits: who has to wait less than the one that does takes its place.
-        let first = self.next.as_ref().is_none_or(|waiting| silence(&candidate) < silence(waiting));
-        let refused = if first { self.next.replace(candidate) } else { Some(candidate) };
+    fn on_ready(&mut self, sender: PendingSender) {
+        let Some(stream) = &self.stream else { return self.admit(sender) };
+        let silence = |c: &PendingSender| Claim::of(c, stream).silence(stream.left, self.silence);
+        // Only one sender waits: the one with the shorter required silence.
+        let first = self.next.as_ref().is_none_or(|waiting| silence(&sender) < silence(waiting));
+        let refused = if first { self.next.replace(sender) } else { Some(sender) };
         if let Some(refused) = refused {
             self.refuse(&refused);
         }
     }
 
-    fn refuse(&mut self, candidate: &Candidate) {
-        let guest = self.guest.as_ref().map_or("another sender", |g| g.peer.as_str());
-        let line = format!("{} refused: already receiving from {guest}", candidate.peer);
+    fn refuse(&mut self, sender: &PendingSender) {
+        let stream = self.stream.as_ref().map_or("another sender", |g| g.peer.as_str());
+        let line = format!("{} refused: already receiving from {stream}", sender.peer);
         self.monitor.line(&line);
-        candidate.association.abort(&format!("{REFUSED}{BUSY}"));
+        sender.association.abort(&format!("{REFUSED}{BUSY}"));
     }
 
-    /// The sender that waits has closed its association, after everything was delivered or without.
+    /// The waiting sender has closed its association, gracefully or not.
     fn next_closed(&mut self, reason: &CloseReason) {
         match (&mut self.next, reason) {
             (Some(next), CloseReason::Shutdown) => next.done = true,
@@ -170,88 +170,88 @@ impl Session {
         }
     }
 
-    /// Lets in the sender that waits, or refuses it, once it is clear whether the guest is still there.
-    async fn settle(&mut self) -> Result<(), CliError> {
-        let (Some(next), Some(guest)) = (&self.next, &self.guest) else { return Ok(()) };
-        if guest.ended.is_some() {
+    /// Accepts or refuses the waiting sender once it is clear whether the current one is active.
+    async fn decide_takeover(&mut self) -> Result<(), CliError> {
+        let (Some(next), Some(stream)) = (&self.next, &self.stream) else { return Ok(()) };
+        if stream.ended.is_some() {
             return Ok(());
         }
-        let claim = Claim::of(next, guest);
-        let times = Times { now: guest.association.now(), came: next.came, heard: guest.seen };
-        let verdict = judge(claim, guest.left, self.silence, times);
+        let claim = Claim::of(next, stream);
+        let times = Times { now: stream.association.now(), came: next.came, heard: stream.seen };
+        let verdict = decide(claim, stream.left, self.silence, times);
         let Some(next) = self.next.take_if(|_| verdict != Verdict::Waits) else { return Ok(()) };
         match verdict {
-            Verdict::Enters if claim.same_stream => self.again(next),
-            Verdict::Enters => self.follow(next).await?,
+            Verdict::Replaces if claim.same_stream => self.resume(next),
+            Verdict::Replaces => self.replace(next).await?,
             Verdict::Refused | Verdict::Waits => self.refuse(&next),
         }
         Ok(())
     }
 
-    /// The guest is back over a new association.
-    fn again(&mut self, candidate: Candidate) {
-        let Some(guest) = &mut self.guest else { return self.admit(candidate) };
-        let (before, now) = (guest.peer.clone(), candidate.peer.clone());
-        let outage = duration(guest.again(candidate));
+    /// Continues the stream over a new association.
+    fn resume(&mut self, sender: PendingSender) {
+        let Some(stream) = &mut self.stream else { return self.admit(sender) };
+        let (before, now) = (stream.peer.clone(), sender.peer.clone());
+        let outage = duration(stream.resume(sender));
         self.monitor.line(&format!("{before} is back as {now}, after {outage}"));
         self.monitor.restart();
     }
 
-    /// The guest makes way for another stream: what there is of it is played at once.
-    async fn follow(&mut self, candidate: Candidate) -> Result<(), CliError> {
-        if let Some(guest) = &mut self.guest {
-            let silent = (guest.association.now() - guest.seen).as_secs_f64();
-            let (old, new) = (&guest.peer, &candidate.peer);
-            self.monitor.line(&format!("{new} follows {old}, of which nothing came for {silent:.1} s"));
-            guest.player.drain();
+    /// Replaces the stream by another one: its buffered rest is played at once.
+    async fn replace(&mut self, sender: PendingSender) -> Result<(), CliError> {
+        if let Some(stream) = &mut self.stream {
+            let silent = (stream.association.now() - stream.seen).as_secs_f64();
+            let (old, new) = (&stream.peer, &sender.peer);
+            self.monitor.line(&format!("{new} replaces {old}, which was silent for {silent:.1} s"));
+            stream.player.drain();
             self.play().await?;
-            self.tell();
+            self.report();
         }
-        if let Some(guest) = self.guest.take() {
-            guest.association.abort("replaced by a new stream");
+        if let Some(stream) = self.stream.take() {
+            stream.association.abort("replaced by a new stream");
         }
-        self.admit(candidate);
+        self.admit(sender);
         Ok(())
     }
 
-    fn admit(&mut self, candidate: Candidate) {
-        let guest = Guest::admit(candidate, self.latency, self.memory.playout());
-        let latency = guest.player.latency.as_millis();
-        self.monitor.line(&format!("receiving from {}, latency {latency} ms", guest.peer));
+    fn admit(&mut self, sender: PendingSender) {
+        let stream = IncomingStream::admit(sender, self.latency, self.memory.playout());
+        let latency = stream.player.latency.as_millis();
+        self.monitor.line(&format!("receiving from {}, latency {latency} ms", stream.peer));
         self.monitor.restart();
-        self.guest = Some(guest);
+        self.stream = Some(stream);
     }
 
-    /// Of the guest's association.
+    /// Handles an event of the stream's association.
     fn event(&mut self, event: Option<&Event>) {
-        if let (Some(guest), Some(Event::PeerShutdown) | None) = (&mut self.guest, event) {
-            guest.closing = Some(guest.association.now());
+        if let (Some(stream), Some(Event::PeerShutdown) | None) = (&mut self.stream, event) {
+            stream.closing = Some(stream.association.now());
         }
     }
 
     async fn read(&mut self) {
-        if let Some(guest) = &mut self.guest {
-            guest.push(&mut self.messages).await;
+        if let Some(stream) = &mut self.stream {
+            stream.push(&mut self.messages).await;
         }
     }
 
-    /// Writes what is due.
+    /// Writes due output.
     async fn play(&mut self) -> Result<(), CliError> {
-        let Some(guest) = &mut self.guest else { return Ok(()) };
-        let now = guest.association.now();
+        let Some(stream) = &mut self.stream else { return Ok(()) };
+        let now = stream.association.now();
         let mut any = false;
-        while let Some(output) = guest.player.poll(now) {
+        while let Some(output) = stream.player.poll(now) {
             match output {
                 playout::Output::Data(released) => {
                     self.output.write(&released.payload).await?;
                     any = true;
                 }
-                playout::Output::Ended(ended) => guest.ended = Some(ended),
-                playout::Output::Restarted(session) => guest.session = session,
+                playout::Output::Ended(ended) => stream.ended = Some(ended),
+                playout::Output::Restarted(session) => stream.session = session,
                 playout::Output::Clock(change) => {
-                    let seconds = (now - guest.begun).as_secs_f64();
-                    let what = Happening::of(change);
-                    what.iter().for_each(|what| self.monitor.tell(seconds, &guest.peer, what));
+                    let seconds = (now - stream.begun).as_secs_f64();
+                    let what = StreamEvent::of(change);
+                    what.iter().for_each(|what| self.monitor.report(seconds, &stream.peer, what));
                 }
             }
         }
@@ -259,69 +259,72 @@ impl Session {
     }
 
     async fn tick(&mut self) {
-        let Some(guest) = &mut self.guest else { return };
-        let Some(seen) = guest.association.snapshot().await else { return };
-        let now = guest.association.now();
-        if let Some(what) = guest.observe(now, &seen) {
-            self.monitor.tell((now - guest.begun).as_secs_f64(), &guest.peer, &what);
+        let Some(stream) = &mut self.stream else { return };
+        let Some(seen) = stream.association.snapshot().await else { return };
+        let now = stream.association.now();
+        if let Some(what) = stream.observe(now, &seen) {
+            self.monitor.report((now - stream.begun).as_secs_f64(), &stream.peer, &what);
         }
-        let media = guest.player.media_now(now);
-        self.monitor.show((now - guest.begun).as_secs_f64(), &guest.peer, media, &seen);
-        if now - guest.heard >= self.silence && !guest.left {
-            guest.association.abort("nothing heard from the sender");
+        let media = stream.player.media_now(now);
+        self.monitor.show((now - stream.begun).as_secs_f64(), &stream.peer, media, &seen);
+        if now - stream.heard >= self.silence && !stream.left {
+            stream.association.abort("nothing heard from the sender");
         }
-        if guest.closes_too_soon(now) {
-            guest.association.abort("closed before the stream's end");
+        if stream.closes_too_soon(now) {
+            stream.association.abort("closed before the stream's end");
         }
     }
 
-    /// Ends the guest's stream if it is over; with `--once`, everything.
+    /// Ends the stream if it is over; with `--once`, the session.
     fn maybe_finish(&mut self) -> Option<Result<(), CliError>> {
-        let guest = self.guest.as_ref()?;
-        let now = guest.association.now();
-        let played = guest.player.poll_timeout().is_none();
-        let silent = now - guest.heard;
-        // A sender that lost its way may come back for as long as silence is borne; one that seems to have said farewell,
-        // for a moment: others may have said it in its name.
-        let patience = if guest.farewell.is_some() { FORGED.min(self.silence) } else { self.silence };
-        let lost = guest.left && played && silent >= patience;
-        if guest.ended.is_none() && !lost {
+        let stream = self.stream.as_ref()?;
+        let now = stream.association.now();
+        let played = stream.player.poll_timeout().is_none();
+        let silent = now - stream.heard;
+        // A sender that lost its connection may return within the silence limit; one that seems to have aborted, for a
+        // moment: the abort may have been forged.
+        let patience =
+            if stream.refusal.is_some() { FORGED_ABORT_GRACE.min(self.silence) } else { self.silence };
+        let lost = stream.left && played && silent >= patience;
+        if stream.ended.is_none() && !lost {
             return None;
         }
-        let complete = guest.ended.is_some();
-        let why = match &guest.farewell {
-            Some(words) => format!("sender {} broke off: {words}", guest.peer),
-            None => format!("sender {} was lost: nothing came for {:.0} s", guest.peer, silent.as_secs_f64()),
+        let complete = stream.ended.is_some();
+        let why = match &stream.refusal {
+            Some(words) => format!("sender {} broke off: {words}", stream.peer),
+            None => {
+                format!("sender {} was lost: silent for {:.0} s", stream.peer, silent.as_secs_f64())
+            }
         };
-        self.tell();
+        self.report();
         match (self.once, complete) {
             (true, true) => return Some(Ok(())),
             (true, false) => return Some(Err(CliError::Peer(why))),
             (false, true) => {}
             (false, false) => self.monitor.line(&why),
         }
-        self.guest = None;
+        self.stream = None;
         if let Some(next) = self.next.take() {
             self.admit(next);
         }
         None
     }
 
-    /// Plays what is there and ends.
+    /// Plays the buffered rest and ends.
     async fn stop(&mut self) -> Result<(), CliError> {
-        if let Some(guest) = &mut self.guest {
-            guest.player.drain();
+        if let Some(stream) = &mut self.stream {
+            stream.player.drain();
         }
         self.play().await?;
-        self.tell();
+        self.report();
         Ok(())
     }
 
-    /// The summary of the guest's stream.
-    fn tell(&mut self) {
-        let Some(guest) = &self.guest else { return };
+    /// Prints the summary of the stream.
+    fn report(&mut self) {
+        let Some(stream) = &self.stream else { return };
         let buffers = self.monitor.last().map_or_else(Default::default, |seen| seen.buffers);
-        let summary = Summary::of(guest, buffers, guest.association.now());
+        let summary = Summary::of(stream, buffers, stream.association.now());
         self.monitor.clear();
         for line in summary.lines() {
             self.monitor.line(&line);
@@ -336,46 +339,47 @@ impl Session {
         }
     }
 
-    /// Says goodbye to whoever is there.
-    async fn leave(&mut self, outcome: &Result<(), CliError>) {
+    /// Closes the associations.
+    async fn close(&mut self, outcome: &Result<(), CliError>) {
         self.monitor.clear();
         if let Some(next) = self.next.take() {
             next.association.abort(&format!("{REFUSED}the receiver ends"));
         }
-        let Some(guest) = &self.guest else { return };
+        let Some(stream) = &self.stream else { return };
         match outcome {
-            // It closes by itself, once it knows that everything has come.
-            Ok(()) if guest.ended.is_some() => {}
-            Ok(()) => guest.association.shutdown(),
-            Err(_) => guest.association.abort(&format!("{REFUSED}the receiver cannot write what it plays")),
+            // The sender closes once everything is acknowledged.
+            Ok(()) if stream.ended.is_some() => {}
+            Ok(()) => stream.association.shutdown(),
+            Err(_) => stream.association.abort(&format!("{REFUSED}the receiver cannot write what it plays")),
         }
-        // A sender that does not answer is not waited for.
-        let _: Result<CloseReason, _> = tokio::time::timeout(FAREWELL, guest.association.closed()).await;
+        // Does not wait for a sender that does not answer.
+        let _: Result<CloseReason, _> =
+            tokio::time::timeout(CLOSE_TIMEOUT, stream.association.closed()).await;
     }
 }
 
-/// All messages there are; none, and nothing in `messages`, at the association's end.
-async fn read(guest: Option<&Guest>, messages: &mut Vec<Message>) {
-    match guest {
-        Some(guest) => {
-            guest.association.recv_many(messages).await;
+/// Reads all available messages; `messages` stays empty at the association's end.
+async fn read(stream: Option<&IncomingStream>, messages: &mut Vec<Message>) {
+    match stream {
+        Some(stream) => {
+            stream.association.recv_many(messages).await;
         }
         None => std::future::pending().await,
     }
 }
 
-/// What happens to the guest's association.
-async fn event(guest: Option<&Guest>) -> Option<Event> {
-    match guest {
-        Some(guest) => guest.association.event().await,
+/// The next event of the stream's association.
+async fn event(stream: Option<&IncomingStream>) -> Option<Event> {
+    match stream {
+        Some(stream) => stream.association.event().await,
         None => std::future::pending().await,
     }
 }
 
 /// The end of an association.
-async fn closed(candidate: Option<&Candidate>) -> CloseReason {
-    match candidate {
-        Some(candidate) => candidate.association.closed().await,
+async fn closed(sender: Option<&PendingSender>) -> CloseReason {
+    match sender {
+        Some(sender) => sender.association.closed().await,
         None => std::future::pending().await,
     }
 }

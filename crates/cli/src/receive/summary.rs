@@ -1,12 +1,12 @@
-//! What `receive` says at the end of a stream.
+//! The summary of `receive` at the end of a stream.
 
-use super::guest::Guest;
+use super::incoming::IncomingStream;
 use crate::show::{BuffersNow, bytes, count, duration, ms, outages, percent, shifts};
 use serde::Serialize;
 use std::time::Duration;
 use strandcast_proto::time::Instant;
 
-/// A stream as its receiver knows it; `--json` prints it.
+/// A stream as seen by its receiver; `--json` prints it.
 #[derive(Debug, Serialize)]
 pub(super) struct Summary {
     pub(super) sender: String,
@@ -16,23 +16,23 @@ pub(super) struct Summary {
     pub(super) played: u64,
     /// Bytes of media in them.
     pub(super) bytes: u64,
-    /// Messages that came after their time.
+    /// Messages that arrived late.
     pub(super) late: u64,
-    /// Messages that never came.
+    /// Messages that never arrived.
     pub(super) lost: u64,
-    /// Messages that made no sense.
+    /// Malformed messages.
     pub(super) malformed: u64,
-    /// Whether what was played is all that was sent, unchanged; unknown without the sender's last word.
+    /// Whether everything sent was played unchanged; unknown without the end of the stream.
     pub(super) identical: Option<bool>,
-    /// Whether the sender said that it was at the end.
+    /// Whether the end of the stream arrived.
     pub(super) complete: bool,
     pub(super) underflows: u64,
     pub(super) longest_gap_ms: f64,
-    /// Share of the time played without a gap.
+    /// Share of the playing time without gaps.
     pub(super) continuity: f64,
-    /// Times that playing was moved to later than the latency asks for.
+    /// Shifts of playout beyond the latency.
     pub(super) shifts: u64,
-    /// How much later it is at the end, and was at most.
+    /// The shift at the end, and the largest one.
     pub(super) shift_ms: f64,
     pub(super) largest_shift_ms: f64,
     /// Jumps of the sender's clock.
@@ -41,25 +41,25 @@ pub(super) struct Summary {
     pub(super) reconnects: u64,
     /// The transport's buffers, of the last association.
     pub(super) buffers: BuffersNow,
-    /// Times in which nothing came from the sender for 2 s, or its association was lost.
+    /// Outages: no packets from the sender for 2 s, or a lost association.
     pub(super) outages: u64,
     pub(super) longest_outage_s: f64,
 }
 
 impl Summary {
-    pub(super) fn of(guest: &Guest, buffers: BuffersNow, now: Instant) -> Summary {
-        let stats = guest.player.stats();
+    pub(super) fn of(stream: &IncomingStream, buffers: BuffersNow, now: Instant) -> Summary {
+        let stats = stream.player.stats();
         Summary {
-            sender: guest.peer.clone(),
-            seconds: (now - guest.begun).as_secs_f64(),
-            latency_ms: guest.player.latency.as_millis() as u64,
+            sender: stream.peer.clone(),
+            seconds: (now - stream.begun).as_secs_f64(),
+            latency_ms: stream.player.latency.as_millis() as u64,
             played: stats.played,
             bytes: stats.played_bytes,
             late: stats.late,
             lost: stats.lost,
-            malformed: guest.player.malformed(),
-            identical: guest.ended.map(|e| e.identical()),
-            complete: guest.ended.is_some(),
+            malformed: stream.player.malformed(),
+            identical: stream.ended.map(|e| e.identical()),
+            complete: stream.ended.is_some(),
             underflows: stats.underflows,
             longest_gap_ms: stats.longest_gap.as_secs_f64() * 1e3,
             continuity: stats.continuity(),
@@ -67,19 +67,19 @@ impl Summary {
             shift_ms: stats.shift.as_secs_f64() * 1e3,
             largest_shift_ms: stats.largest_shift.as_secs_f64() * 1e3,
             clock_jumps: stats.clock_jumps,
-            reconnects: guest.reconnects,
+            reconnects: stream.reconnects,
             buffers,
-            outages: guest.outages.count(),
-            longest_outage_s: guest.outages.longest(now).as_secs_f64(),
+            outages: stream.outages.count(),
+            longest_outage_s: stream.outages.longest(now).as_secs_f64(),
         }
     }
 
-    /// Lines for people.
+    /// Text lines.
     pub(super) fn lines(&self) -> Vec<String> {
         let same = match self.identical {
             Some(true) => "every byte as it was sent",
-            Some(false) => "not all that was sent",
-            None => "the sender did not say that it was at its end",
+            Some(false) => "not everything that was sent",
+            None => "the sender's end of stream did not arrive",
         };
         let played = format!(
             "played {} ({}) from {} in {}: {same}",
@@ -89,7 +89,7 @@ impl Summary {
             duration(Duration::from_secs_f64(self.seconds)),
         );
         let gaps = format!(
-            "{} late, {} lost, {}, longest gap {}, {} of the time without gap",
+            "{} late, {} lost, {}, longest gap {}, {} of the time without gaps",
             self.late,
             self.lost,
             count(self.underflows, "underflow"),
@@ -106,7 +106,7 @@ impl Summary {
         lines
     }
 
-    /// For machines.
+    /// The JSON output.
     pub(super) fn json(&self) -> String {
         serde_json::to_string(self).expect("numbers and names always serialise")
     }

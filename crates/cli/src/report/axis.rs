@@ -18,7 +18,7 @@ fn nice_step(rough: f64) -> f64 {
     }
 }
 
-/// A tick's number without needless digits.
+/// A tick label without trailing zeros.
 pub(super) fn label(value: f64) -> String {
     let text = format!("{value:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

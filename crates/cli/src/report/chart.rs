@@ -8,7 +8,7 @@ const RIGHT: f64 = 12.0;
 const TOP: f64 = 24.0;
 const BOTTOM: f64 = 30.0;
 
-/// A drawing's size in user units, which are about pixels: letters have the size that the style gives them.
+/// A drawing's size in user units, approximately pixels: the style sets the font size.
 struct Frame {
     /// CSS class; the style shows one of the two.
     class: &'static str,
@@ -18,18 +18,18 @@ struct Frame {
     time_ticks: usize,
 }
 
-/// For desks and for telephones.
+/// Layouts for wide and narrow screens.
 const FRAMES: [Frame; 2] = [
     Frame { class: "wide", width: 900.0, height: 240.0, left: 58.0, time_ticks: 10 },
     Frame { class: "narrow", width: 340.0, height: 220.0, left: 50.0, time_ticks: 5 },
 ];
-/// Half of the room that a shaded time's label takes.
+/// Half the width of a band label.
 const LABEL: f64 = 75.0;
 
 /// A value over time.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Series {
-    /// What it is called in the legend.
+    /// Its name in the legend.
     pub(super) name: String,
     /// CSS class: `p0`, `p1`, … for paths, or one of its own.
     pub(super) class: String,
@@ -40,17 +40,17 @@ pub(super) struct Series {
 /// A chart over time.
 #[derive(Clone, Debug)]
 pub(super) struct Chart {
-    /// Above it.
+    /// The title.
     pub(super) title: String,
-    /// One sentence: what to see.
+    /// One sentence of explanation.
     pub(super) caption: String,
     /// Unit of the values.
     pub(super) unit: &'static str,
-    /// The values; if `stacked`, each on top of the ones before.
+    /// The series; if `stacked`, each on top of the previous ones.
     pub(super) series: Vec<Series>,
-    /// Areas one on top of the other, instead of lines.
+    /// Stacked areas instead of lines.
     pub(super) stacked: bool,
-    /// Shaded time with its label.
+    /// A shaded band with its label.
     pub(super) band: Option<(f64, f64, String)>,
     /// A level with its label.
     pub(super) level: Option<(f64, String)>,
@@ -58,7 +58,7 @@ pub(super) struct Chart {
     pub(super) end_s: f64,
 }
 
-/// Where values are on the drawing.
+/// The mapping of values to coordinates.
 struct Scale<'a> {
     frame: &'a Frame,
     end_s: f64,

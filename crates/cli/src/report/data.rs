@@ -1,4 +1,4 @@
-//! What a report tells, and `summary.json`.
+//! The data of a report, and `summary.json`.
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ pub(crate) struct Summary {
     pub(crate) network: String,
     /// The scheme as given.
     pub(crate) scheme: String,
-    /// Whose constants the transport has, by the name that scenarios know.
+    /// The profile of the transport's constants, named as in scenarios.
     pub(crate) profile: &'static str,
     /// Playout latency.
     pub(crate) latency_ms: u32,
@@ -21,9 +21,9 @@ pub(crate) struct Summary {
     pub(crate) messages_sent: u64,
     /// Messages played out in time.
     pub(crate) messages_delivered: u64,
-    /// Messages that came after their playout time.
+    /// Messages that arrived after their playout time.
     pub(crate) messages_late: u64,
-    /// Messages that never came.
+    /// Messages that never arrived.
     pub(crate) messages_lost: u64,
     /// (late + lost) / sent.
     pub(crate) late_or_lost: f64,
@@ -31,29 +31,29 @@ pub(crate) struct Summary {
     pub(crate) bytes_sent: u64,
     /// Bytes of media played out.
     pub(crate) bytes_delivered: u64,
-    /// Whether every delivered byte is the one that was sent.
+    /// Whether every delivered byte is as sent.
     pub(crate) bytes_identical: bool,
     /// Times that playout ran dry.
     pub(crate) underflows: u64,
-    /// Share of the playing time without a gap.
+    /// Share of the playing time without gaps.
     pub(crate) continuity: f64,
-    /// Times that playing was moved to later than the latency asks for.
+    /// Shifts of playout beyond the latency.
     pub(crate) shifts: u64,
-    /// How much later it was at the end.
+    /// The shift at the end.
     pub(crate) shift_ms: f64,
-    /// The most that it was.
+    /// The largest shift.
     pub(crate) largest_shift_ms: f64,
-    /// Jumps of the sender's clock that the player saw.
+    /// Jumps of the sender's clock, as seen by the player.
     pub(crate) clock_jumps: u64,
     /// The clip's mean rate.
     pub(crate) media_bps: f64,
-    /// The path that fell into the black hole.
+    /// The path of the black hole.
     pub(crate) black_hole_path: String,
-    /// When, since the start.
+    /// Start and end of the black hole since the start, seconds.
     pub(crate) black_hole_s: (f64, f64),
     /// Every path.
     pub(crate) paths: Vec<PathReport>,
-    /// What misses its bar; empty if the demo did what it should.
+    /// Missed targets; empty if the demo passed.
     pub(crate) failures: Vec<Failure>,
 }
 
@@ -72,11 +72,11 @@ pub(crate) struct PathReport {
     pub(crate) loss: f64,
     /// Mean of the smoothed round-trip time.
     pub(crate) rtt_ms: Option<f64>,
-    /// Time the sender held it for unusable.
+    /// Time in which the sender considered it unusable.
     pub(crate) down_s: f64,
-    /// Chunks sent again.
+    /// Retransmitted chunks.
     pub(crate) retransmissions: u64,
-    /// How often the sender doubted it or gave it up.
+    /// The sender's verdicts on the path.
     #[serde(flatten)]
     pub(crate) verdicts: Verdicts,
     /// The emulated link's rate.
@@ -87,33 +87,33 @@ pub(crate) struct PathReport {
     pub(crate) link_loss: f64,
 }
 
-/// Verdicts on a path, by the names they have in results of simulations. Needless ones: the link delivered one of the
-/// sender's packets during the preceding RTO.
+/// Verdicts on a path, named as in simulation results. A verdict is needless if the link delivered one of the sender's
+/// packets during the preceding RTO.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(crate) struct Verdicts {
     /// Times it became potentially failed.
     pub(crate) potentially_failed: u64,
     /// Times it became inactive.
     pub(crate) failed: u64,
-    /// Of the former, needless ones.
+    /// Needless verdicts of `potentially_failed`.
     pub(crate) needless_pf: u64,
-    /// Of the latter, needless ones.
+    /// Needless verdicts of `failed`.
     pub(crate) needless_failed: u64,
 }
 
 impl Verdicts {
-    /// How often it was doubted, and how often given up.
+    /// Counts of suspicions and failures.
     pub(crate) fn brief(&self) -> String {
         let times = |all: u64, needless: u64| match needless {
             0 => all.to_string(),
             _ => format!("{all} ({needless} needlessly)"),
         };
-        let doubted = times(self.potentially_failed, self.needless_pf);
-        format!("{doubted}, {}", times(self.failed, self.needless_failed))
+        let suspected = times(self.potentially_failed, self.needless_pf);
+        format!("{suspected}, {}", times(self.failed, self.needless_failed))
     }
 }
 
-/// A bar that was missed.
+/// A missed target.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Failure(pub(crate) String);
 
@@ -124,9 +124,9 @@ pub(crate) struct Recording {
     pub(crate) names: Vec<String>,
     /// Taken at even intervals.
     pub(crate) samples: Vec<Sample>,
-    /// What happened: seconds since the start, and words.
+    /// Events: seconds since the start, and text.
     pub(crate) events: Vec<(f64, String)>,
-    /// Messages: seconds since the start at which each was sent, and what it took to arrive.
+    /// Messages: send time in seconds since the start, and delay.
     pub(crate) delays: Vec<(f64, f64)>,
 }
 

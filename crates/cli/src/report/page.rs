@@ -32,10 +32,10 @@ pub(crate) fn html(summary: &Summary, recording: &Recording) -> String {
 
 fn header(summary: &Summary) -> String {
     let verdict = match summary.failures.as_slice() {
-        [] => "<p class=\"verdict good\">The stream came through.</p>".to_owned(),
+        [] => "<p class=\"verdict good\">The stream was delivered.</p>".to_owned(),
         failures => {
             let list: String = failures.iter().map(|f| format!("<li>{}</li>", escape(&f.0))).collect();
-            format!("<div class=\"verdict bad\">Not good enough:<ul>{list}</ul></div>")
+            format!("<div class=\"verdict bad\">Targets missed:<ul>{list}</ul></div>")
         }
     };
     format!(
@@ -55,7 +55,7 @@ fn header(summary: &Summary) -> String {
 fn tiles(summary: &Summary) -> String {
     let share = |n: u64| n as f64 / summary.messages_sent.max(1) as f64;
     let same =
-        if summary.bytes_identical { "every byte as it was sent" } else { "bytes differ from what was sent" };
+        if summary.bytes_identical { "every byte as it was sent" } else { "bytes differ from those sent" };
     let tiles = [
         ("delivered in time", percent(share(summary.messages_delivered)), {
             let of = count(summary.messages_sent, "message");
@@ -73,9 +73,9 @@ fn tiles(summary: &Summary) -> String {
     out + "</section>\n"
 }
 
-/// What the columns of the paths' table are called.
+/// Column titles of the paths' table.
 const COLUMNS: [&str; 10] =
-    ["path", "link", "bytes", "share", "goodput", "lost", "resent", "RTT", "down", "doubted, given up"];
+    ["path", "link", "bytes", "share", "goodput", "lost", "resent", "RTT", "down", "suspected, failed"];
 
 fn paths(summary: &Summary) -> String {
     let mut rows = String::new();
@@ -89,7 +89,7 @@ fn paths(summary: &Summary) -> String {
     )
 }
 
-/// A path's row; on narrow screens each value stands beside its column's name.
+/// A path's row; on narrow screens each value is shown beside its column's name.
 fn path_row(i: usize, path: &PathReport) -> String {
     let values = [
         format!("<span class=\"key p{i}\">{}</span>", escape(&path.name)),
@@ -121,7 +121,5 @@ fn events(recording: &Recording) -> String {
     for (at, text) in &recording.events {
         let _ = write!(rows, "<tr><td>{at:.2} s<td>{}</tr>", escape(text));
     }
-    format!(
-        "<section><h2>What happened</h2><table class=\"events\"><tbody>{rows}</tbody></table></section>\n"
-    )
+    format!("<section><h2>Events</h2><table class=\"events\"><tbody>{rows}</tbody></table></section>\n")
 }

@@ -1,9 +1,9 @@
-//! Which plots the demo has.
+//! The plots of the demo.
 
 use super::chart::{Chart, Series};
 use super::data::{Recording, Sample, Summary};
 
-/// Rates are means over this time.
+/// Averaging time of rates.
 const WINDOW_S: f64 = 1.0;
 /// Width of a bin of message delays.
 const BIN_S: f64 = 0.25;
@@ -49,8 +49,9 @@ fn transport(summary: &Summary, recording: &Recording, blank: &Chart) -> [Chart;
     };
     let window = Chart {
         title: "Congestion window".into(),
-        caption: "What each path may have in flight. It opens with acknowledgements and closes with losses."
-            .into(),
+        caption:
+            "Data that each path may have in flight. It opens with acknowledgements and closes with losses."
+                .into(),
         unit: "kB",
         series: of_paths(recording, |s, i| s.paths.get(i).map(|p| p.window_bytes as f64 / 1e3)),
         ..blank.clone()
@@ -61,9 +62,9 @@ fn transport(summary: &Summary, recording: &Recording, blank: &Chart) -> [Chart;
 fn playout(summary: &Summary, recording: &Recording, blank: &Chart) -> [Chart; 2] {
     let latency = f64::from(summary.latency_ms);
     let delay = Chart {
-        title: "What a message takes".into(),
-        caption: "The slowest message of every quarter second, from the sender's hand to the receiver's; above the \
-                  line it comes too late to be played."
+        title: "Message delay".into(),
+        caption: "The slowest message of every quarter second, from sender to receiver; above the \
+                  line it arrives too late to be played."
             .into(),
         unit: "ms",
         series: vec![series("slowest message", "c0", slowest(recording))],
@@ -73,7 +74,7 @@ fn playout(summary: &Summary, recording: &Recording, blank: &Chart) -> [Chart; 2
     let points = recording.samples.iter().map(|s| (s.at_s, s.buffer_ms)).collect();
     let buffer = Chart {
         title: "Playout buffer".into(),
-        caption: "Media that wait at the receiver for their moment. At zero the picture would freeze.".into(),
+        caption: "Media waiting at the receiver for playout. At zero the picture would freeze.".into(),
         unit: "ms",
         series: vec![series("buffer", "c1", points)],
         ..blank.clone()
@@ -93,7 +94,7 @@ fn of_paths(recording: &Recording, value: impl Fn(&Sample, usize) -> Option<f64>
     recording.names.iter().enumerate().map(one).collect()
 }
 
-/// Mbit/s over the second that ends at each sample.
+/// Mbit/s averaged over the second before each sample.
 fn rates(recording: &Recording) -> Vec<Series> {
     let samples = &recording.samples;
     let bytes = |s: &Sample, i: usize| s.paths.get(i).map_or(0, |p| p.bytes);
@@ -109,7 +110,7 @@ fn rates(recording: &Recording) -> Vec<Series> {
     recording.names.iter().enumerate().map(one).collect()
 }
 
-/// Milliseconds of the slowest message of each bin of sending times.
+/// Delay in milliseconds of the slowest message per bin of sending times.
 fn slowest(recording: &Recording) -> Vec<(f64, Option<f64>)> {
     let mut bins: Vec<(f64, Option<f64>)> = Vec::new();
     for (sent_s, took_s) in &recording.delays {
@@ -123,7 +124,7 @@ fn slowest(recording: &Recording) -> Vec<(f64, Option<f64>)> {
     bins
 }
 
-/// What the shaded time is called.
+/// Label of the shaded band.
 fn black_hole_label(summary: &Summary) -> String {
     format!("{} in a black hole", summary.black_hole_path)
 }

@@ -60,7 +60,7 @@ fn recording(paths: usize) -> Recording {
     Recording {
         names: (0..paths).map(|i| format!("path<{i}>")).collect(),
         samples: samples.collect(),
-        events: vec![(10.0, "wifi falls into a black hole & stays".into())],
+        events: vec![(10.0, "wifi enters a black hole & stays".into())],
         delays: (0..250).map(|n| (f64::from(n) * 0.1, 0.08)).collect(),
     }
 }
@@ -105,7 +105,7 @@ fn failures_are_told() {
     let mut failed = summary(3);
     failed.failures.push(Failure("lte carried 3.0 % of the bytes, less than 5 %".into()));
     let page = html(&failed, &recording(3));
-    assert!(page.contains("lte carried 3.0 %") && !page.contains("came through"));
+    assert!(page.contains("lte carried 3.0 %") && !page.contains("was delivered"));
 }
 
 /// Corners of the path with `class` in user units.

@@ -1,30 +1,30 @@
-//! Finding the receiver, again and again if need be.
+//! Connecting to the receiver, with retries.
 
 use crate::args::{PathArgs, Retry, TransportArgs};
 use crate::capture::Capture;
 use crate::error::CliError;
-use crate::print::said;
+use crate::print::quoted;
 use crate::transport;
 use std::net::SocketAddr;
 use std::time::Duration;
-use strandcast_net::driver::{Association, Client, Uplink};
+use strandcast_net::driver::{AssociationHandle, Client, Uplink};
 use strandcast_net::resolve::HostPort;
 use strandcast_proto::association::CloseReason;
 use strandcast_proto::catalog::SchemePlan;
 use tokio::time::Instant;
 
-/// How long the receiver's name is looked for before the addresses known are taken.
+/// Timeout for resolving the receiver's name; known addresses are used afterwards.
 const RESOLVE: Duration = Duration::from_secs(1);
-/// How long one attempt may take.
+/// Timeout of one attempt.
 const ATTEMPT: Duration = Duration::from_secs(8);
-/// Pause after an attempt that failed at once.
+/// Pause after an attempt that failed immediately.
 pub(super) const PAUSE: Duration = Duration::from_secs(1);
-/// Who breaks off and means it begins its words so: the other side need not wait or try again.
+/// Prefix of the reason of a deliberate abort: the peer need not wait or retry.
 pub(crate) const REFUSED: &str = "refused: ";
-/// What a sender is told, behind [`REFUSED`], while another one is received.
+/// The reason after [`REFUSED`] while another sender is received.
 pub(crate) const BUSY: &str = "already receiving from another sender";
 
-/// Where to connect to, and how.
+/// The target of a connection and its settings.
 #[derive(Clone)]
 pub(super) struct Plan {
     pub(super) host: HostPort,
@@ -32,19 +32,19 @@ pub(super) struct Plan {
     pub(super) paths: PathArgs,
     pub(super) scheme: SchemePlan,
     pub(super) capture: Capture,
-    /// The receiver's addresses and the ways there when the command began: in an outage no name may be found, and no
-    /// interface have a route.
+    /// The receiver's addresses and uplinks at the start of the command: during an outage names may not resolve, and no
+    /// interface may have a route.
     pub(super) remotes: Vec<SocketAddr>,
     pub(super) uplinks: Vec<Uplink>,
 }
 
 impl Plan {
-    /// Tries until there is an association, for `retry` at most. With `endures` a receiver that refuses is tried again.
+    /// Retries until connected, for `retry` at most. With `endures`, refusals are retried as well.
     ///
     /// # Errors
-    /// [`CliError::Peer`] when the time is over or the receiver refuses; [`CliError::Network`] if nothing could be
-    /// tried.
-    pub(super) async fn connect(&self, retry: Retry, endures: bool) -> Result<Association, CliError> {
+    /// [`CliError::Peer`] when the time is over or the receiver refuses; [`CliError::Network`] if no attempt was
+    /// possible.
+    pub(super) async fn connect(&self, retry: Retry, endures: bool) -> Result<AssociationHandle, CliError> {
         let begun = Instant::now();
         let left = || match retry {
             Retry::Forever => ATTEMPT,
@@ -63,7 +63,7 @@ impl Plan {
         }
     }
 
-    async fn attempt(&self, time: Duration) -> Result<Association, Failed> {
+    async fn attempt(&self, time: Duration) -> Result<AssociationHandle, Failed> {
         let association = self.open().await.map_err(Failed::Here)?;
         match tokio::time::timeout(time, association.connected()).await {
             Ok(Ok(_)) => Ok(association),
@@ -75,11 +75,11 @@ impl Plan {
         }
     }
 
-    async fn open(&self) -> Result<Association, CliError> {
+    async fn open(&self) -> Result<AssociationHandle, CliError> {
         let found = tokio::time::timeout(RESOLVE, transport::remotes(&self.host)).await;
         let remotes = found.ok().and_then(Result::ok).unwrap_or_else(|| self.remotes.clone());
         let mut uplinks = transport::uplinks(&self.paths, &remotes).unwrap_or_default();
-        // What has no route now may have one soon: the driver looks every second.
+        // An uplink without a route may get one soon: the driver polls every second.
         let missing = self.uplinks.iter().filter(|known| uplinks.iter().all(|u| u.name != known.name));
         uplinks.extend(missing.cloned().collect::<Vec<_>>());
         let endpoint = transport::endpoint(&self.transport, &self.scheme, false);
@@ -111,7 +111,7 @@ fn refuses(failed: &Failed) -> bool {
     matches!(failed, Failed::There(reason) if final_words(reason))
 }
 
-/// Whether the peer means it: trying again would not help.
+/// Whether the peer's abort is deliberate: a retry would not help.
 pub(super) fn final_words(reason: &CloseReason) -> bool {
     matches!(reason, CloseReason::PeerAborted(words) if words.starts_with(REFUSED))
 }
@@ -125,15 +125,15 @@ pub(super) fn is_busy(reason: &CloseReason) -> bool {
 pub(super) fn words(reason: &CloseReason) -> String {
     match reason {
         CloseReason::Shutdown => "ended the stream".into(),
-        CloseReason::Aborted => "was left".into(),
+        CloseReason::Aborted => "was disconnected".into(),
         CloseReason::PeerAborted(words) => match words.strip_prefix(REFUSED) {
-            Some(words) => format!("refuses: {}", said(words)),
+            Some(words) => format!("refuses: {}", quoted(words)),
             None if words.is_empty() => "broke off".into(),
-            None => format!("broke off: {}", said(words)),
+            None => format!("broke off: {}", quoted(words)),
         },
         CloseReason::NoAnswer => "does not answer".into(),
         CloseReason::Unreachable => "can no longer be reached".into(),
-        CloseReason::Protocol(words) => format!("breaks the protocol: {}", said(words)),
-        _ => "is gone".into(),
+        CloseReason::Protocol(words) => format!("breaks the protocol: {}", quoted(words)),
+        _ => "ended the association".into(),
     }
 }

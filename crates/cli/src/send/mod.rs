@@ -1,11 +1,11 @@
 //! `strandcast send`.
 
 mod connect;
+mod monitor;
 mod pump;
 mod refusals;
 mod session;
 mod summary;
-mod watch;
 
 pub(crate) use connect::{BUSY, REFUSED};
 pub(crate) use pump::Pump;

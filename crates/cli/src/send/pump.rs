@@ -1,47 +1,48 @@
-//! From the input's bytes to messages in the transport's hands.
+//! Submits messages of the input to the transport.
 
 use bytes::Bytes;
 use std::time::Duration;
 use strandcast_media::MediaTime;
 use strandcast_media::ingest::{Ingest, IngestError, IngestStats};
 use strandcast_media::pack::{Header, Outgoing};
-use strandcast_net::driver::{Association, Snapshot};
+use strandcast_net::driver::{AssociationHandle, Snapshot};
 use strandcast_proto::association::SendOptions;
 use strandcast_proto::policy::PathState;
 use strandcast_schemes::estimate::QUEUE;
 
 /// The stream of media messages.
 const MEDIA: u16 = 0;
-/// The stream of signs of life.
+/// The stream of keep-alive messages.
 const ALIVE: u16 = 1;
-/// Messages are given up no earlier than after this part of the latency.
+/// Minimum lifetime of messages as a fraction of the latency.
 const LEAST_LIFETIME: u32 = 4;
 
-/// Hands messages to an association when they are due.
+/// Submits messages to an association when they are due.
 #[derive(Debug)]
 pub(crate) struct Pump {
     ingest: Ingest,
     latency: Duration,
-    /// How long a message may wait and be sent again.
+    /// How long a message may wait and be retransmitted.
     lifetime: Duration,
-    /// Messages handed to the transport.
+    /// Messages submitted to the transport.
     pub(crate) messages: u64,
     /// Bytes of media in them.
     pub(crate) bytes: u64,
-    /// Messages that were due while there was no association, that found no room, or that are in `overdue`.
+    /// Dropped messages: due without an association, without room in the buffer, or counted in `overdue`.
     pub(crate) dropped: u64,
-    /// Messages of which the time was over before they could be handed over: this process did not run.
+    /// Messages that expired before submission, because this process was not running.
     pub(crate) overdue: u64,
     /// The last message, once it is due.
     end: Option<Bytes>,
-    /// The last message was handed over.
+    /// The last message was submitted.
     pub(crate) ended: bool,
-    /// When something was last handed over.
+    /// When a message was last submitted.
     pub(crate) last: MediaTime,
 }
 
 impl Pump {
-    /// Messages of `ingest`, each played `latency` after it was sent and given up when it can't be.
+    /// A pump for the messages of `ingest`, which are played `latency` after sending and abandoned when they would be
+    /// late.
     pub(crate) fn new(ingest: Ingest, latency: Duration) -> Self {
         let (lifetime, last) = (latency, MediaTime::ZERO);
         Pump {
@@ -58,21 +59,22 @@ impl Pump {
         }
     }
 
-    /// Learns how long packets wait in the network's queues now, at most: what has not left that much before its time
-    /// comes too late, and would only hold up what follows. Schemes that estimate queues give such messages up themselves.
+    /// Updates the lifetime from the current queueing delay of the network: a message that has not been sent that long
+    /// before its deadline would be late and only delay later ones. Schemes that estimate queues abandon such messages
+    /// themselves.
     pub(crate) fn observe(&mut self, seen: &Snapshot) {
         self.lifetime = self.latency.saturating_sub(queueing(seen)).max(self.latency / LEAST_LIFETIME);
     }
 
-    /// Takes in what was read; nothing means the input's end.
+    /// Processes input bytes; none means the input's end.
     ///
     /// # Errors
-    /// What makes the input unfit to be sent.
+    /// The input cannot be sent.
     pub(crate) fn push(&mut self, now: MediaTime, bytes: &[u8]) -> Result<(), IngestError> {
         if bytes.is_empty() { self.ingest.finish(now) } else { self.ingest.push(now, bytes) }
     }
 
-    /// Ends the stream here and now.
+    /// Ends the stream immediately.
     pub(crate) fn stop(&mut self, now: MediaTime) {
         self.ingest.stop(now);
     }
@@ -87,21 +89,21 @@ impl Pump {
         self.ingest.poll_timeout()
     }
 
-    /// From sending to playing.
+    /// The playout latency.
     pub(crate) fn latency(&self) -> Duration {
         self.latency
     }
 
-    /// What was seen of the input.
+    /// Statistics of the input.
     pub(crate) fn stats(&self) -> IngestStats {
         self.ingest.stats()
     }
 
-    /// Hands over what is due; `sent` sees each message's header and bytes.
+    /// Submits due messages; `sent` receives each message's header and bytes.
     pub(crate) fn pump(
         &mut self,
         now: MediaTime,
-        association: Option<&Association>,
+        association: Option<&AssociationHandle>,
         mut sent: impl FnMut(&Header, &Bytes),
     ) {
         self.ingest.handle_timeout(now);
@@ -112,7 +114,7 @@ impl Pump {
                 self.hand_over(now, association, message, &mut sent);
             }
         }
-        // The end goes reliably, and waits for an association if it must.
+        // The end is sent reliably and waits for an association.
         if let (Some(end), Some(association)) = (&self.end, association)
             && association.try_send(end.clone(), SendOptions { stream: MEDIA, ..unordered(None) }).is_ok()
         {
@@ -124,13 +126,13 @@ impl Pump {
     fn hand_over(
         &mut self,
         now: MediaTime,
-        association: Option<&Association>,
+        association: Option<&AssociationHandle>,
         message: Outgoing,
         sent: &mut impl FnMut(&Header, &Bytes),
     ) {
         let payload = (message.wire.len() - strandcast_media::pack::HEADER_LEN) as u64;
         sent(&message.header, &message.wire);
-        // Its time runs from when it was due, whenever that is noticed.
+        // Its lifetime starts at its due time.
         let left = self.lifetime.saturating_sub(now.saturating_since(message.send_at));
         if left.is_zero() {
             self.dropped += 1;
@@ -147,11 +149,11 @@ impl Pump {
         }
     }
 
-    /// Lets the receiver know that we are there, if nothing else has for a second.
-    pub(crate) fn sign_of_life(&mut self, now: MediaTime, association: &Association) {
+    /// Sends a keep-alive message after a second without other messages.
+    pub(crate) fn keep_alive(&mut self, now: MediaTime, association: &AssociationHandle) {
         if now - self.last >= Duration::from_secs(1) {
             let options = SendOptions { stream: ALIVE, ..unordered(Some(Duration::from_secs(2))) };
-            // What finds no room is not needed: others are on their way.
+            // Without room it is not needed: other messages are queued.
             let _ = association.try_send(Bytes::from_static(&[0]), options);
             self.last = now;
         }
@@ -162,8 +164,8 @@ fn unordered(lifetime: Option<Duration>) -> SendOptions {
     SendOptions { unordered: true, lifetime, ..SendOptions::default() }
 }
 
-/// How much longer than the shortest round trip the latest ones took, twice their mean deviation included, on the usable
-/// path where it is least.
+/// Queueing delay: smoothed round-trip time plus twice its mean deviation, less the minimum, on the usable path with
+/// the smallest value.
 fn queueing(seen: &Snapshot) -> Duration {
     let usable = || seen.paths.iter().map(|p| &p.view).filter(|v| v.state == PathState::Active);
     if usable().any(|v| v.est.extra(QUEUE).is_some()) {

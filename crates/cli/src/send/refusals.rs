@@ -1,51 +1,50 @@
-//! What a sender makes of a receiver that refuses it.
+//! A sender's reaction to refusals.
 
 use crate::args::Retry;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// An association that has lasted so long was let in: at the receiver's door the wait is shorter.
+/// An association that lasts this long was accepted: the receiver's decision takes less time.
 const LET_IN: Duration = Duration::from_secs(5);
 
-/// Remembers refusals, and whether there was anything else. A refusal need not be the receiver's own word: whoever has
-/// seen a packet can say it in its name.
+/// Tracks refusals and acceptance. A refusal need not be the receiver's own: any observer of a packet can forge it.
 #[derive(Debug)]
 pub(super) struct Refusals {
-    /// The user has said how long to try.
+    /// The user has set the retry time.
     pub(super) asked: bool,
-    /// Some association was let in.
+    /// An association was accepted.
     pub(super) let_in: bool,
-    /// When the association was made.
+    /// When the association was established.
     up: Instant,
-    /// When the first refusal came of those since the stream was last received.
+    /// The first refusal since the stream was last received.
     since: Option<Instant>,
 }
 
 impl Refusals {
-    /// An association was made `now`; `asked`: the user has said how long to try.
+    /// An association was established `now`; `asked`: the user has set the retry time.
     pub(super) fn new(asked: bool, now: Instant) -> Self {
         Refusals { asked, let_in: false, up: now, since: None }
     }
 
-    /// Another association was made; whether people should hear of it. Among refusals they need not.
+    /// Another association was established; whether to report it, which is not the case between refusals.
     pub(super) fn connected(&mut self, now: Instant) -> bool {
         self.up = now;
         self.since.is_none()
     }
 
-    /// The association is there, still; whether people should hear that it is received again.
+    /// The association still holds; whether to report that the stream is received again.
     pub(super) fn holds(&mut self, now: Instant) -> bool {
         let holds = now - self.up >= LET_IN;
         self.let_in |= holds;
         holds && self.since.take().is_some()
     }
 
-    /// Whether a refusal is no reason to end.
+    /// Whether to continue after a refusal.
     pub(super) fn endures(&self, retry: Retry, busy: bool) -> bool {
         self.asked || self.let_in && (busy || retry == Retry::Forever)
     }
 
-    /// The association was refused. `None`: that is the end. Else whether it is the first refusal of several.
+    /// The association was refused. `None`: give up. Otherwise, whether it is the first refusal in a row.
     pub(super) fn refused(&mut self, now: Instant, retry: Retry, busy: bool) -> Option<bool> {
         self.holds(now);
         let first = self.since.is_none();
@@ -62,7 +61,7 @@ mod tests {
     const MINUTE: Retry = Retry::For(Duration::from_secs(60));
 
     #[test]
-    fn for_as_long_as_asked() {
+    fn retries_for_the_requested_time() {
         let begun = Instant::now();
         let at = |s: u64| begun + Duration::from_secs(s);
         let mut refusals = Refusals::new(true, begun);
@@ -80,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn unasked_only_what_was_received_before_is_tried_again() {
+    fn by_default_only_accepted_streams_are_retried() {
         let begun = Instant::now();
         let at = |s: u64| begun + Duration::from_secs(s);
         for (retry, busy, goes_on) in

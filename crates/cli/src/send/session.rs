@@ -1,15 +1,15 @@
 //! A stream from its first association to its end.
 
 use super::connect::{PAUSE, Plan, REFUSED, final_words, is_busy, words};
+use super::monitor::AssociationMonitor;
 use super::pump::Pump;
 use super::refusals::Refusals;
-use super::watch::Watch;
 use crate::args::{Retry, SendArgs};
 use crate::capture::Capture;
 use crate::catalog::SharedCatalog;
 use crate::error::CliError;
 use crate::input::Input;
-use crate::place::Place;
+use crate::media_url::MediaUrl;
 use crate::print;
 use crate::show::{Monitor, Role, Stats};
 use crate::signals::{self, Stop, stopped};
@@ -20,56 +20,56 @@ use strandcast_media::ingest::Ingest;
 use strandcast_media::pace::PaceConfig;
 use strandcast_media::pack::PackConfig;
 use strandcast_net::clock::Clock;
-use strandcast_net::driver::Association;
+use strandcast_net::driver::AssociationHandle;
 use strandcast_net::entropy;
 use strandcast_proto::association::{CloseReason, Event};
 use strandcast_proto::time::Instant;
 use tokio::task::JoinHandle;
 
-/// How long `send` tries to connect unless told otherwise; a live input, once connected, for ever.
+/// Default time to try to connect; a live input, once connected, retries forever.
 const RETRY: Duration = Duration::from_secs(30);
-/// An association is not given up sooner, however short the user's patience: the path may only be slow.
+/// Minimum silence before an association is given up, even with a shorter retry time: the path may only be slow.
 const LEAST_SILENCE: Duration = Duration::from_secs(5);
-/// How long the receiver's closing may take: others may have begun it in its name, and it knows nothing of it.
+/// Timeout of a close by the receiver, which may have been forged.
 const CLOSING: Duration = Duration::from_millis(1500);
-/// How long everything may take to be acknowledged at the end, beyond the latency.
-const FAREWELL: Duration = Duration::from_secs(10);
+/// Time limit for the last acknowledgements at the end, in addition to the latency.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The association, or the search for one.
-enum Link {
-    Up(Association),
-    Search(JoinHandle<Result<Association, CliError>>),
+/// The association, or the attempt to connect.
+enum Connection {
+    Up(AssociationHandle),
+    Search(JoinHandle<Result<AssociationHandle, CliError>>),
 }
 
 struct Session {
     plan: Plan,
     retry: Retry,
     refusals: Refusals,
-    /// When the receiver began to close.
+    /// When the receiver started to close.
     closing: Option<tokio::time::Instant>,
     clock: Clock,
-    place: Place,
+    place: MediaUrl,
     input: Input,
     pump: Pump,
-    link: Link,
-    watch: Watch,
+    connection: Connection,
+    watch: AssociationMonitor,
     stop: Stop,
-    /// The input is at its end, or the user wants it to be.
+    /// The input has ended, or the user has stopped it.
     over: bool,
-    /// The user wants the stream to end: no other association is looked for.
+    /// The user has ended the stream: no further connection attempts.
     stopped: bool,
-    /// The receiver has let in nothing yet: a file begins anew with the next association.
+    /// The receiver has accepted nothing yet: a file restarts with the next association.
     rewind: bool,
 }
 
-/// What happened next.
+/// The next event.
 enum Step {
     Stop,
     Read(Result<usize, CliError>),
     Due,
     Tick,
     Event(Option<Event>),
-    Found(Result<Association, CliError>),
+    Found(Result<AssociationHandle, CliError>),
 }
 
 /// Sends a stream.
@@ -105,9 +105,9 @@ pub(crate) async fn run(args: SendArgs, catalog: &SharedCatalog) -> Result<(), C
     let clock = Clock::start();
     let pump = Pump::new(ingest(live, latency, MediaTime::ZERO)?, latency);
     let refusals = Refusals::new(args.retry.is_some(), tokio::time::Instant::now());
-    let watch = Watch::new(monitor, plan.host.to_string(), plan.transport.scheme.clone());
+    let watch = AssociationMonitor::new(monitor, plan.host.to_string(), plan.transport.scheme.clone());
     let json = plan.transport.json;
-    let link = Link::Up(association);
+    let connection = Connection::Up(association);
     let (place, over, stopped, rewind) = (args.input, false, false, false);
     let mut session = Session {
         plan,
@@ -118,7 +118,7 @@ pub(crate) async fn run(args: SendArgs, catalog: &SharedCatalog) -> Result<(), C
         place,
         input,
         pump,
-        link,
+        connection,
         watch,
         stop,
         over,
@@ -130,10 +130,10 @@ pub(crate) async fn run(args: SendArgs, catalog: &SharedCatalog) -> Result<(), C
     session.finish(outcome, json)
 }
 
-/// The input's machine; a file begins at `origin`. A run of the sender is known by a number drawn at random.
+/// The input's state machine; a file starts at `origin`. A random number identifies the run of the sender.
 fn ingest(live: bool, latency: Duration, origin: MediaTime) -> Result<Ingest, CliError> {
     let seeds = entropy::seeds()
-        .map_err(|e| CliError::Network(format!("the system gives no random numbers: {e}")))?;
+        .map_err(|e| CliError::Network(format!("the system provides no random numbers: {e}")))?;
     let session = seeds.stream("session").u32();
     let pack = PackConfig { lifetime: Some(latency), ..PackConfig::new(session) };
     Ok(if live { Ingest::live(pack) } else { Ingest::paced(origin, PaceConfig::default(), pack) })
@@ -149,7 +149,7 @@ impl Session {
         loop {
             while !self.pump.ended {
                 if !self.rewind {
-                    self.pump.pump(self.now(), self.link.association(), |_, _| ());
+                    self.pump.pump(self.now(), self.connection.association(), |_, _| ());
                 }
                 match self.step().await {
                     Step::Stop => self.stop(),
@@ -160,24 +160,24 @@ impl Session {
                     Step::Found(found) => self.found(found).await?,
                 }
             }
-            if self.farewell().await? {
+            if self.finish_stream().await? {
                 return Ok(());
             }
         }
     }
 
-    /// Waits for whatever comes first.
+    /// Waits for the next event.
     async fn step(&mut self) -> Step {
         let next = self.pump.poll_timeout().filter(|_| !self.rewind);
         let due = next.and_then(|at| self.clock.deadline(Instant::from_nanos(at.as_nanos())));
         let wants_input = !self.over && !self.rewind && self.pump.wants_input(self.now());
-        let Session { input, link, watch, stop, stopped: asked, .. } = self;
+        let Session { input, connection, watch, stop, stopped: asked, .. } = self;
         tokio::select! {
             () = stopped(stop), if !*asked => Step::Stop,
             read = input.read(), if wants_input => Step::Read(read),
             () = sleep_until(due) => Step::Due,
             () = watch.tick() => Step::Tick,
-            step = link.news() => step,
+            step = connection.next_step() => step,
         }
     }
 
@@ -185,8 +185,8 @@ impl Session {
         (self.over, self.stopped) = (true, true);
         let now = self.now();
         self.pump.stop(now);
-        // Without an association nobody can be told.
-        self.pump.ended |= self.link.association().is_none();
+        // Without an association the end cannot be sent.
+        self.pump.ended |= self.connection.association().is_none();
     }
 
     fn read(&mut self, len: usize) -> Result<(), CliError> {
@@ -198,20 +198,20 @@ impl Session {
 
     async fn tick(&mut self) {
         let now = self.now();
-        let Link::Up(association) = &self.link else { return };
-        self.pump.sign_of_life(now, association);
-        self.watch.look(self.clock.now(), association, &mut self.pump).await;
+        let Connection::Up(association) = &self.connection else { return };
+        self.pump.keep_alive(now, association);
+        self.watch.poll(self.clock.now(), association, &mut self.pump).await;
         let silence = self.watch.silence(self.clock.now());
-        // Unless the user has said how long to try, the association knows itself when there is no hope.
+        // Without a retry time set by the user, the association itself detects failure.
         let hopeless = matches!(self.retry, Retry::For(time) if self.refusals.asked && silence >= time.max(LEAST_SILENCE));
         if hopeless {
             association.abort("nothing heard from the receiver");
-            self.search(&format!("nothing heard from {} for {:.0} s", self.plan.host, silence.as_secs_f64()));
+            self.search(&format!("{} was silent for {:.0} s", self.plan.host, silence.as_secs_f64()));
         } else if self.closing.is_some_and(|at| at.elapsed() >= CLOSING) {
-            association.abort("the shutdown does not end");
-            self.search(&format!("{} began to close and did not end", self.plan.host));
+            association.abort("the shutdown did not finish");
+            self.search(&format!("{} started to close and did not finish", self.plan.host));
         } else if self.refusals.holds(tokio::time::Instant::now()) {
-            self.watch.line(&format!("{} refuses no longer", self.plan.host));
+            self.watch.line(&format!("{} no longer refuses", self.plan.host));
         }
     }
 
@@ -241,7 +241,7 @@ impl Session {
         }
     }
 
-    /// Gives the association up and looks for the receiver anew.
+    /// Gives up the association and reconnects.
     fn search(&mut self, why: &str) {
         self.watch.line(&format!("{why}; connecting again"));
         self.watch.broke();
@@ -251,17 +251,17 @@ impl Session {
     fn search_after(&mut self, pause: Duration) {
         self.watch.lost();
         self.closing = None;
-        // As in `stop`: without an association nobody can be told.
+        // As in `stop`: without an association the end cannot be sent.
         self.pump.ended |= self.stopped;
         let (plan, retry) = (self.plan.clone(), self.retry);
         let endures = self.refusals.endures(retry, false);
-        self.link = Link::Search(tokio::spawn(async move {
+        self.connection = Connection::Search(tokio::spawn(async move {
             tokio::time::sleep(pause).await;
             plan.connect(retry, endures).await
         }));
     }
 
-    /// The receiver does not want the stream: that is the end, or it is asked again.
+    /// The receiver refuses the stream: ends, or retries.
     fn refused(&mut self, reason: &CloseReason) -> Result<(), CliError> {
         let why = format!("{} {}", self.plan.host, words(reason));
         let first = self.refusals.refused(tokio::time::Instant::now(), self.retry, is_busy(reason));
@@ -269,35 +269,35 @@ impl Session {
         if first {
             self.watch.line(&format!("{why}; trying again"));
         }
-        self.rewind = self.may_begin_anew();
+        self.rewind = self.may_restart();
         self.search_after(PAUSE);
         Ok(())
     }
 
-    /// Nobody has received anything of a file, and it is still to be sent.
-    fn may_begin_anew(&self) -> bool {
+    /// Whether a file can restart, because nothing of it has been received.
+    fn may_restart(&self) -> bool {
         !self.refusals.let_in && !self.place.is_live() && !self.stopped
     }
 
-    async fn found(&mut self, found: Result<Association, CliError>) -> Result<(), CliError> {
-        self.link = Link::Up(found?);
-        let tell = self.refusals.connected(tokio::time::Instant::now());
-        self.watch.found(self.clock.now(), tell);
+    async fn found(&mut self, found: Result<AssociationHandle, CliError>) -> Result<(), CliError> {
+        self.connection = Connection::Up(found?);
+        let report = self.refusals.connected(tokio::time::Instant::now());
+        self.watch.found(self.clock.now(), report);
         if std::mem::take(&mut self.rewind) {
             self.input = Input::open(&self.place).await?;
             let latency = self.pump.latency();
             self.pump = Pump::new(ingest(false, latency, self.now())?, latency);
             self.over = false;
-            self.watch.begin_anew();
+            self.watch.restart();
         }
         Ok(())
     }
 
-    /// Closes once everything is acknowledged or its time is over; false if the stream begins anew instead.
-    async fn farewell(&mut self) -> Result<bool, CliError> {
-        let Link::Up(association) = &self.link else { return Ok(true) };
+    /// Closes once everything is acknowledged or expired; false if the stream restarts instead.
+    async fn finish_stream(&mut self) -> Result<bool, CliError> {
+        let Connection::Up(association) = &self.connection else { return Ok(true) };
         association.shutdown();
-        let time = self.pump.latency() + FAREWELL;
+        let time = self.pump.latency() + CLOSE_TIMEOUT;
         let mut deadline = tokio::time::Instant::now() + time;
         let reason = loop {
             tokio::select! {
@@ -307,8 +307,8 @@ impl Session {
                     deadline = tokio::time::Instant::now() + time;
                 }
                 () = self.watch.tick() => {
-                    let silent = self.watch.look(self.clock.now(), association, &mut self.pump).await;
-                    // An outage is borne for as long as the association bears it, unless the user is waiting.
+                    let silent = self.watch.poll(self.clock.now(), association, &mut self.pump).await;
+                    // An outage is tolerated as long as the association survives, unless the user is waiting.
                     let bears = silent && !self.stopped;
                     if tokio::time::Instant::now() >= deadline && !bears {
                         association.abort("no answer to the end of the stream");
@@ -317,10 +317,10 @@ impl Session {
                 }
             }
         };
-        self.watch.look(self.clock.now(), association, &mut self.pump).await;
+        self.watch.poll(self.clock.now(), association, &mut self.pump).await;
         match reason {
             CloseReason::Shutdown => Ok(true),
-            reason if final_words(&reason) && self.may_begin_anew() => {
+            reason if final_words(&reason) && self.may_restart() => {
                 self.refused(&reason)?;
                 self.pump.ended = false;
                 Ok(false)
@@ -332,16 +332,16 @@ impl Session {
         }
     }
 
-    /// Tells the receiver if there will be no end of the stream.
+    /// Aborts if there will be no end of the stream.
     async fn leave(&mut self, outcome: &Result<(), CliError>) {
-        if let (Err(CliError::Media(_)), Link::Up(association)) = (outcome, &self.link) {
+        if let (Err(CliError::Media(_)), Connection::Up(association)) = (outcome, &self.connection) {
             association.abort(&format!("{REFUSED}the sender cannot read its input"));
-            // What is on its way is sent before the end is told.
+            // Waits until the abort is sent.
             association.closed().await;
         }
     }
 
-    /// Prints the summary, whatever the outcome.
+    /// Prints the summary, regardless of the outcome.
     fn finish(mut self, outcome: Result<(), CliError>, json: bool) -> Result<(), CliError> {
         let summary = self.watch.summary(self.clock.now(), &self.pump, self.input.name());
         self.watch.clear();
@@ -353,25 +353,25 @@ impl Session {
     }
 }
 
-impl Link {
-    fn association(&self) -> Option<&Association> {
+impl Connection {
+    fn association(&self) -> Option<&AssociationHandle> {
         match self {
-            Link::Up(association) => Some(association),
-            Link::Search(_) => None,
+            Connection::Up(association) => Some(association),
+            Connection::Search(_) => None,
         }
     }
 
-    async fn news(&mut self) -> Step {
+    async fn next_step(&mut self) -> Step {
         match self {
-            Link::Up(association) => Step::Event(association.event().await),
-            Link::Search(search) => Step::Found(search.await.unwrap_or(Err(CliError::Aborted))),
+            Connection::Up(association) => Step::Event(association.event().await),
+            Connection::Search(search) => Step::Found(search.await.unwrap_or(Err(CliError::Aborted))),
         }
     }
 }
 
-impl Drop for Link {
+impl Drop for Connection {
     fn drop(&mut self) {
-        if let Link::Search(search) = self {
+        if let Connection::Search(search) = self {
             search.abort();
         }
     }

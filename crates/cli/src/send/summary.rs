@@ -1,37 +1,37 @@
-//! What `send` says at its end.
+//! The final summary of `send`.
 
 use crate::show::{BuffersNow, PathNow, bits_per_s, bytes, count, duration, outages, percent};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The whole stream, as its sender knows it; `--json` prints it.
+/// The whole stream as seen by its sender; `--json` prints it.
 #[derive(Debug, Serialize)]
 pub(super) struct Summary {
     pub(super) input: String,
     pub(super) peer: String,
     pub(super) scheme: String,
     pub(super) seconds: f64,
-    /// Messages handed to the transport.
+    /// Messages submitted to the transport.
     pub(super) messages: u64,
     /// Bytes of media in them.
     pub(super) bytes: u64,
-    /// Messages whose time was over before they were delivered, as far as the sender knows.
+    /// Messages that expired before delivery, as far as the sender knows.
     pub(super) expired: u64,
     /// Associations after the first.
     pub(super) reconnects: u64,
-    /// Times in which nothing was heard from the receiver for 2 s, or the association was lost.
+    /// Outages: no packets from the receiver for 2 s, or a lost association.
     pub(super) outages: u64,
     pub(super) longest_outage_s: f64,
     /// Packets missing in the input itself.
     pub(super) input_gaps: u64,
-    /// Times the input lost its sync bytes.
+    /// Losses of sync in the input.
     pub(super) input_resyncs: u64,
     /// The transport's buffers, of the last association.
     pub(super) buffers: BuffersNow,
     /// The paths of the last association.
     pub(super) paths: Vec<PathNow>,
-    /// What the scheme had to say of its state at the end.
+    /// The scheme's diagnostics at the end.
     pub(super) remarks: Vec<&'static str>,
     /// The scheme's own counters, of the last association.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -39,7 +39,7 @@ pub(super) struct Summary {
 }
 
 impl Summary {
-    /// Lines for people.
+    /// Text lines.
     pub(super) fn lines(&self) -> Vec<String> {
         let mut lines = vec![format!(
             "sent {} ({}) in {}, {} expired",
@@ -50,7 +50,7 @@ impl Summary {
         )];
         if self.input_gaps + self.input_resyncs > 0 {
             let (gaps, syncs) = (count(self.input_gaps, "gap"), self.input_resyncs);
-            lines.push(format!("the input itself had {gaps} in its packets and lost sync {syncs} times"));
+            lines.push(format!("the input itself had {gaps} and lost sync {syncs} times"));
         }
         lines.extend(outages(self.outages, self.longest_outage_s));
         for path in &self.paths {
@@ -63,7 +63,7 @@ impl Summary {
         lines
     }
 
-    /// For machines.
+    /// The JSON output.
     pub(super) fn json(&self) -> String {
         serde_json::to_string(self).expect("numbers and names always serialise")
     }

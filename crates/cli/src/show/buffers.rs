@@ -1,4 +1,4 @@
-//! What of the transport's buffers was used, and how long they held data back.
+//! Use of the transport's buffers, and how long they blocked sending.
 
 use super::numbers::{bytes, duration};
 use serde::Serialize;
@@ -10,30 +10,30 @@ use strandcast_proto::time::Instant;
 pub(crate) struct BufferNow {
     /// Bytes in it.
     pub(crate) used_bytes: u64,
-    /// The most there ever were.
+    /// The maximum so far.
     pub(crate) most_used_bytes: u64,
-    /// Bytes it may hold at present.
+    /// Its current size.
     pub(crate) size_bytes: u64,
 }
 
-/// Both of an association, and what they and the peer's kept waiting.
+/// Both buffers of an association, and the time that they and the peer's blocked sending.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct BuffersNow {
-    /// What neither may exceed (`--buffer`).
+    /// The limit of either (`--buffer`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) limit_bytes: Option<u64>,
-    /// What was handed in and is not yet acknowledged.
+    /// Submitted and not yet acknowledged data.
     pub(crate) send: BufferNow,
-    /// What waits for its order or for the command.
+    /// Data waiting for reordering or for the command.
     pub(crate) receive: BufferNow,
-    /// Time in which only the full send buffer kept data from being sent.
+    /// Time in which only the full send buffer blocked sending.
     pub(crate) send_blocked_s: f64,
-    /// Time in which only the peer's full receive buffer kept data from being sent.
+    /// Time in which only the peer's full receive buffer blocked sending.
     pub(crate) peer_blocked_s: f64,
 }
 
 impl BuffersNow {
-    /// As they are `now`.
+    /// The state at `now`.
     pub(crate) fn of(buffers: &Buffers, stats: &AssociationStats, now: Instant) -> BuffersNow {
         let one = |buffer: Buffer| BufferNow {
             used_bytes: buffer.used as u64,
@@ -53,16 +53,16 @@ impl BuffersNow {
     pub(crate) fn sent(&self) -> String {
         let seconds = |s: f64| duration(std::time::Duration::from_secs_f64(s));
         format!(
-            "send buffer: {} used at most, held data back for {}; the receiver's for {}",
+            "send buffer: peak use {}, blocked sending for {}; the receiver's for {}",
             bytes(self.send.most_used_bytes),
             seconds(self.send_blocked_s),
             seconds(self.peer_blocked_s),
         )
     }
 
-    /// A line of a receiver's.
+    /// A line of a receiver's summary.
     pub(crate) fn received(&self) -> String {
         let (most, size) = (bytes(self.receive.most_used_bytes), bytes(self.receive.size_bytes));
-        format!("receive buffer: {most} used at most, {size} large at the end")
+        format!("receive buffer: peak use {most}, size {size} at the end")
     }
 }

@@ -1,21 +1,21 @@
-//! What people and machines see while a stream runs.
+//! The display and statistics of a running stream.
 
 mod buffers;
-mod happening;
+mod diagnostics;
+mod event;
 mod monitor;
 mod numbers;
 mod outages;
-mod remarks;
 mod screen;
 mod snapshot;
 mod stats;
 mod table;
 
 pub(crate) use buffers::BuffersNow;
-pub(crate) use happening::Happening;
+pub(crate) use diagnostics::Diagnostics;
+pub(crate) use event::StreamEvent;
 pub(crate) use monitor::Monitor;
 pub(crate) use numbers::{bits_per_s, bytes, count, duration, ms, outages, percent, shifts};
 pub(crate) use outages::Outages;
-pub(crate) use remarks::Remarks;
-pub(crate) use snapshot::{MediaNow, PathNow, Role, Sampler, Seen};
+pub(crate) use snapshot::{MediaNow, PathCounters, PathNow, Role, Sampler};
 pub(crate) use stats::Stats;

@@ -1,22 +1,22 @@
 //! Table and statistics of a running stream.
 
 use super::buffers::BuffersNow;
-use super::happening::{Happening, HappeningNow};
-use super::remarks::Remarks;
+use super::diagnostics::Diagnostics;
+use super::event::{EventLine, StreamEvent};
 use super::screen::Screen;
-use super::snapshot::{LinkMonitorNow, MediaNow, Role, Sampler, Seen, Snapshot};
+use super::snapshot::{LinkMonitorNow, MediaNow, PathCounters, Role, Sampler, Snapshot};
 use super::stats::Stats;
 use super::table::table;
 use std::time::Duration;
 use strandcast_net::driver;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
-/// How often there is something new to see.
+/// Refresh interval.
 const TICK: Duration = Duration::from_millis(250);
-/// A line of statistics every so many ticks.
+/// Ticks per line of statistics.
 const STATS_EVERY: u32 = 4;
 
-/// Shows a stream while it runs, and keeps what was shown last.
+/// Shows a running stream, and keeps the last snapshot.
 pub(crate) struct Monitor {
     screen: Screen,
     stats: Stats,
@@ -24,7 +24,7 @@ pub(crate) struct Monitor {
     shown: u32,
     role: Role,
     sampler: Sampler,
-    remarks: Remarks,
+    diagnostics: Diagnostics,
     last: Option<Snapshot>,
 }
 
@@ -34,18 +34,19 @@ impl Monitor {
         let mut ticks = interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let screen = Screen::new(!stats.on_standard_error());
-        let (sampler, remarks) = (Sampler::new(role), Remarks::default());
-        Monitor { screen, stats, ticks, shown: 0, role, sampler, remarks, last: None }
+        let (sampler, diagnostics) = (Sampler::new(role), Diagnostics::default());
+        Monitor { screen, stats, ticks, shown: 0, role, sampler, diagnostics, last: None }
     }
 
-    /// Waits until it is time to look.
+    /// Waits for the next tick.
     pub(crate) async fn tick(&mut self) {
         self.ticks.tick().await;
     }
 
-    /// Shows what was seen `seconds` after the command began. Statistics that can no longer be written end with a line.
+    /// Shows a snapshot taken `seconds` after the start of the command. Statistics that can no longer be written end
+    /// with a line.
     pub(crate) fn show(&mut self, seconds: f64, peer: &str, media: MediaNow, seen: &driver::Snapshot) {
-        for line in self.remarks.look(seen.at, &seen.scheme, &seen.remarks) {
+        for line in self.diagnostics.update(seen.at, &seen.scheme, &seen.diagnostics) {
             self.screen.line(&line);
         }
         let snapshot = Snapshot {
@@ -55,8 +56,8 @@ impl Monitor {
             scheme: seen.scheme.clone(),
             media,
             buffers: BuffersNow::of(&seen.buffers, &seen.stats, seen.at),
-            paths: self.sampler.look(seen.at, seen.paths.iter().map(Seen::from)),
-            remarks: seen.remarks.clone(),
+            paths: self.sampler.sample(seen.at, seen.paths.iter().map(PathCounters::from)),
+            remarks: seen.diagnostics.clone(),
             counters: seen.counters.iter().copied().collect(),
             link_monitor: LinkMonitorNow::of(&seen.monitor),
         };
@@ -71,33 +72,34 @@ impl Monitor {
         self.last = Some(snapshot);
     }
 
-    /// Another association: its counters begin anew.
+    /// Resets for another association, whose counters start at zero.
     pub(crate) fn restart(&mut self) {
         self.sampler = Sampler::new(self.role);
-        self.remarks.restart();
+        self.diagnostics.restart();
     }
 
-    /// What was shown last.
+    /// The last snapshot.
     pub(crate) fn last(&self) -> Option<&Snapshot> {
         self.last.as_ref()
     }
 
-    /// Tells what happened to the stream, `seconds` after it or the command began: a line, and one in the statistics.
-    pub(crate) fn tell(&mut self, seconds: f64, peer: &str, what: &Happening) {
+    /// Reports an event of the stream, `seconds` after the start of the stream or command: a line, and one in the
+    /// statistics.
+    pub(crate) fn report(&mut self, seconds: f64, peer: &str, what: &StreamEvent) {
         self.screen.line(&what.to_string());
-        let end = self.stats.write(&HappeningNow { seconds, role: self.role, peer, what });
+        let end = self.stats.write(&EventLine { seconds, role: self.role, peer, what });
         end.into_iter().for_each(|line| self.screen.line(&line));
     }
 
-    /// A line that stays.
+    /// Prints a permanent line.
     pub(crate) fn line(&mut self, text: &str) {
         self.screen.line(text);
     }
 
-    /// Takes the table away. What the scheme had to say and was not told yet is told now.
+    /// Removes the table and reports the scheme's pending diagnostics.
     pub(crate) fn clear(&mut self) {
         self.screen.clear();
-        for line in self.remarks.rest() {
+        for line in self.diagnostics.rest() {
             self.screen.line(&line);
         }
     }

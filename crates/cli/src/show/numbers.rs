@@ -1,4 +1,4 @@
-//! Numbers as people read them: at most four figures and a unit.
+//! Human-readable numbers: at most four digits and a unit.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ fn scaled(value: f64, units: &[&str]) -> String {
     format!("{value:.digits$} {}", units[unit])
 }
 
-/// `1.6 %`; what is more than nothing never reads as nothing.
+/// `1.6 %`; a positive value is never shown as zero.
 pub(crate) fn percent(share: f64) -> String {
     match share * 100.0 {
         p if p > 0.0 && p < 0.01 => "< 0.01 %".to_owned(),
@@ -68,19 +68,18 @@ pub(crate) fn count(n: u64, what: &str) -> String {
     format!("{grouped} {what}{}", if n == 1 { "" } else { "s" })
 }
 
-/// A line of a summary on times in which nothing was heard; none without any.
+/// A summary line on outages; `None` without any.
 pub(crate) fn outages(times: u64, longest_s: f64) -> Option<String> {
     let longest = duration(Duration::from_secs_f64(longest_s));
-    (times > 0)
-        .then(|| format!("{} in which nothing was heard, the longest of {longest}", count(times, "outage")))
+    (times > 0).then(|| format!("{}, the longest of {longest}", count(times, "outage")))
 }
 
-/// A line of a summary on playing that was moved to later than the latency asks for; none if it was not.
+/// A summary line on shifts of playout; `None` without any.
 pub(crate) fn shifts(times: u64, largest_ms: f64, now_ms: f64) -> Option<String> {
     let time = |of_ms: f64| ms(Duration::from_secs_f64(of_ms / 1e3));
     let (largest, now) = (time(largest_ms), time(now_ms));
     let times = (times > 0).then(|| count(times, "time"))?;
-    Some(format!("played later than asked for {times}, by {largest} at most, {now} at the end"))
+    Some(format!("playout shifted {times}, by {largest} at most, {now} at the end"))
 }
 
 #[cfg(test)]

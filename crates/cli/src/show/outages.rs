@@ -1,38 +1,38 @@
-//! Times in which nothing is heard from the other side.
+//! Outages: times without packets from the peer.
 
-use super::happening::Happening;
+use super::event::StreamEvent;
 use std::time::Duration;
 use strandcast_proto::time::Instant;
 
-/// Silence that is worth a line: who sends says something once a second, and is answered.
-const SILENT: Duration = Duration::from_secs(2);
+/// Silence that is reported: a sender sends at least once per second and is answered.
+const SILENCE: Duration = Duration::from_secs(2);
 
 /// Counts outages: silence of 2 s, or an association that is lost and found again.
 #[derive(Debug, Default)]
 pub(crate) struct Outages {
-    /// When something was last heard before the one that goes on.
+    /// The last activity before the current outage.
     since: Option<Instant>,
     count: u64,
     longest: Duration,
 }
 
 impl Outages {
-    /// At `now` the other side was last heard at `heard`. What is to be told.
-    pub(crate) fn look(&mut self, peer: &str, now: Instant, heard: Instant) -> Option<Happening> {
+    /// Updates with the peer's last activity `heard` at `now`; returns an event to report.
+    pub(crate) fn update(&mut self, peer: &str, now: Instant, heard: Instant) -> Option<StreamEvent> {
         match self.since {
-            None if now - heard >= SILENT => {
+            None if now - heard >= SILENCE => {
                 self.begin(heard);
-                Some(Happening::Outage { peer: peer.to_owned() })
+                Some(StreamEvent::Outage { peer: peer.to_owned() })
             }
             Some(since) if heard > since => {
                 let outage_s = self.end(heard)?.as_secs_f64();
-                Some(Happening::OutageOver { peer: peer.to_owned(), outage_s })
+                Some(StreamEvent::OutageOver { peer: peer.to_owned(), outage_s })
             }
             _ => None,
         }
     }
 
-    /// The association was lost; something was last heard at `heard`.
+    /// The association was lost; the last activity was at `heard`.
     pub(crate) fn begin(&mut self, heard: Instant) {
         if self.since.is_none() {
             self.since = Some(heard);
@@ -40,24 +40,24 @@ impl Outages {
         }
     }
 
-    /// Something is heard again; how long the outage was, if there was one.
+    /// The peer is active again; returns the duration of the outage, if there was one.
     pub(crate) fn end(&mut self, heard: Instant) -> Option<Duration> {
         let length = heard - self.since.take()?;
         self.longest = self.longest.max(length);
         Some(length)
     }
 
-    /// Whether one goes on.
+    /// Whether an outage is in progress.
     pub(crate) fn goes_on(&self) -> bool {
         self.since.is_some()
     }
 
-    /// How many there were.
+    /// Number of outages.
     pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
-    /// How long the longest was, up to `now`.
+    /// Duration of the longest one, up to `now`.
     pub(crate) fn longest(&self, now: Instant) -> Duration {
         self.since.map_or(self.longest, |since| self.longest.max(now - since))
     }
@@ -68,18 +68,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn silence_is_told_once_and_its_end_with_its_length() {
+    fn silence_is_reported_once_and_its_end_with_its_duration() {
         let mut outages = Outages::default();
         let at = Instant::from_millis;
         for now in (0..3000).step_by(250) {
-            assert_eq!(outages.look("p", at(now), at(now.saturating_sub(1000))), None);
+            assert_eq!(outages.update("p", at(now), at(now.saturating_sub(1000))), None);
         }
-        let told: Vec<_> = (0..40).filter_map(|k| outages.look("p", at(3000 + 250 * k), at(2000))).collect();
-        assert_eq!(told, [Happening::Outage { peer: "p".into() }]);
+        let told: Vec<_> =
+            (0..40).filter_map(|k| outages.update("p", at(3000 + 250 * k), at(2000))).collect();
+        assert_eq!(told, [StreamEvent::Outage { peer: "p".into() }]);
         assert_eq!((outages.count(), outages.longest(at(12_750))), (1, Duration::from_millis(10_750)));
-        let over = Happening::OutageOver { peer: "p".into(), outage_s: 8.0 };
-        assert_eq!(outages.look("p", at(10_250), at(10_000)), Some(over));
-        assert_eq!(outages.look("p", at(10_500), at(10_400)), None);
+        let over = StreamEvent::OutageOver { peer: "p".into(), outage_s: 8.0 };
+        assert_eq!(outages.update("p", at(10_250), at(10_000)), Some(over));
+        assert_eq!(outages.update("p", at(10_500), at(10_400)), None);
         assert_eq!((outages.count(), outages.longest(at(90_000))), (1, Duration::from_secs(8)));
     }
 

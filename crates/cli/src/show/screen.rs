@@ -1,4 +1,4 @@
-//! Standard error: lines that stay, and below them a table that is drawn over and over on a terminal.
+//! Standard error: permanent lines, and on a terminal a table below them that is redrawn.
 
 use crate::print;
 use std::io::{IsTerminal, stderr};
@@ -9,19 +9,19 @@ use strandcast_proto::text::printable;
 pub(crate) struct Screen {
     live: bool,
     colour: bool,
-    /// The table as it stands on the terminal.
+    /// The table currently on the terminal.
     drawn: Vec<String>,
 }
 
 impl Screen {
-    /// Standard error; `live` asks for the table, which only a terminal gets.
+    /// A screen on standard error; `live` requests the table, which only a terminal gets.
     pub(crate) fn new(live: bool) -> Self {
         let terminal = stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|t| t != "dumb");
         let colour = terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
         Screen { live: live && terminal, colour, drawn: Vec::new() }
     }
 
-    /// Whether a table will be seen.
+    /// Whether tables are drawn.
     pub(crate) fn is_live(&self) -> bool {
         self.live
     }
@@ -31,7 +31,7 @@ impl Screen {
         self.colour
     }
 
-    /// A line that stays.
+    /// Prints a permanent line.
     pub(crate) fn line(&mut self, text: &str) {
         let table = std::mem::take(&mut self.drawn);
         let mut out = erase(table.len());
@@ -42,7 +42,7 @@ impl Screen {
         print::error_bytes(&out);
     }
 
-    /// Draws the table anew.
+    /// Redraws the table.
     pub(crate) fn table(&mut self, rows: Vec<String>) {
         if !self.live {
             return;
@@ -53,7 +53,7 @@ impl Screen {
         print::error_bytes(&out);
     }
 
-    /// Takes the table away.
+    /// Removes the table.
     pub(crate) fn clear(&mut self) {
         print::error_bytes(&erase(std::mem::take(&mut self.drawn).len()));
     }

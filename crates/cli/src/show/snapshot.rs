@@ -11,7 +11,7 @@ use strandcast_proto::policy::{Estimate, PathState, PathView};
 use strandcast_proto::time::Instant;
 use strandcast_proto::units::Rate;
 
-/// Which side of a stream this is: it tells which counters mean something.
+/// The side of a stream, which determines the meaningful counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Role {
@@ -19,7 +19,7 @@ pub(crate) enum Role {
     Send,
     /// It receives them.
     Receive,
-    /// It has both ends: counters of paths are the sender's, those of media the receiver's.
+    /// Both ends: path counters are the sender's, media counters the receiver's.
     Both,
 }
 
@@ -30,70 +30,70 @@ pub(crate) struct PathNow {
     pub(crate) name: String,
     /// `active`, `potentially-failed`, `inactive`, `unconfirmed`, `suspended` or `closed`.
     pub(crate) state: &'static str,
-    /// Payload since the sample before, copies and retransmissions included.
+    /// Payload rate since the previous sample, including copies and retransmissions.
     pub(crate) rate_bps: f64,
     /// Smoothed round-trip time.
     pub(crate) rtt_ms: Option<f64>,
-    /// Share of the chunks sent since the beginning that were declared lost; a receiver does not know.
+    /// Share of the sent chunks that were declared lost; unknown to a receiver.
     pub(crate) loss: Option<f64>,
-    /// Congestion window; a receiver has none to speak of.
+    /// Congestion window; not shown for a receiver.
     pub(crate) window_bytes: Option<u64>,
     /// Bytes in flight.
     pub(crate) in_flight_bytes: u64,
-    /// Payload since the beginning.
+    /// Payload since the start.
     pub(crate) bytes: u64,
     /// Time spent unusable.
     pub(crate) down_s: f64,
-    /// Chunks sent here, too, because they held up a buffer on a slower path.
+    /// Chunks also sent here because they blocked a buffer on a slower path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) opportunistic_resends: Option<u64>,
-    /// Times its window was cut since what it carried held up a buffer.
+    /// Reductions of its window because its data blocked a buffer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) head_of_line_penalties: Option<u64>,
-    /// What the scheme's estimators know of it, by name.
+    /// Values of the scheme's estimators, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) estimates: BTreeMap<&'static str, f64>,
-    /// What its link has counted.
+    /// Counters of its link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) link: Option<LinkNow>,
 }
 
-/// Counters of a wireless link, since the command first looked at it.
+/// Counters of a wireless link since its first query.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct LinkNow {
-    /// Transmissions, those that repeat others included.
+    /// Transmissions, including retransmissions.
     pub(crate) tx_frames: u64,
-    /// Transmissions that had to be repeated.
+    /// Retransmissions.
     pub(crate) tx_retries: u64,
-    /// Frames given up.
+    /// Abandoned frames.
     pub(crate) tx_failed: u64,
     /// Frames received.
     pub(crate) rx_frames: u64,
     /// Frames received in error.
     pub(crate) rx_errors: u64,
-    /// Strength of the signal.
+    /// Signal strength.
     pub(crate) signal_dbm: Option<i8>,
-    /// The rate of sending.
+    /// Transmit rate.
     pub(crate) rate_bps: Option<f64>,
 }
 
-/// How often links were asked for their counters, and what came of it.
+/// Queries of the links' counters, by outcome.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct LinkMonitorNow {
     /// Answers with counters.
     pub(crate) readings: u64,
-    /// Answers of interfaces without a peer.
+    /// Answers without a station.
     pub(crate) alone: u64,
     /// Refusals.
     pub(crate) refused: u64,
-    /// Why the last one was refused.
+    /// The reason of the last refusal.
     pub(crate) why: Option<String>,
 }
 
 impl LinkMonitorNow {
-    /// `None` while nobody was asked.
+    /// `None` before the first query.
     pub(super) fn of(stats: &MonitorStats) -> Option<LinkMonitorNow> {
-        let MonitorStats { readings, alone, refused, last } = *stats;
+        let MonitorStats { readings, unassociated: alone, refused, last } = *stats;
         let asked = readings + alone + refused > 0;
         asked.then(|| LinkMonitorNow { readings, alone, refused, why: last.map(|why| why.to_string()) })
     }
@@ -102,21 +102,22 @@ impl LinkMonitorNow {
 /// The media's counters on either side.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct MediaNow {
-    /// Messages handed to the transport, or received.
+    /// Messages submitted to the transport, or received.
     pub(crate) messages: u64,
     /// Their bytes.
     pub(crate) bytes: u64,
-    /// Sender: messages given up because their time was over, or would have been when they arrived; receiver: messages too late to be played.
+    /// Sender: messages abandoned because they had expired or would have arrived late; receiver: messages too late to
+    /// be played.
     pub(crate) late: u64,
-    /// Receiver: messages that never came.
+    /// Receiver: messages that never arrived.
     pub(crate) lost: u64,
-    /// Receiver: how often playing was moved to later than the latency asks for.
+    /// Receiver: number of playout shifts.
     pub(crate) shifts: u64,
-    /// Receiver: how much later it is now.
+    /// Receiver: the current shift.
     pub(crate) shift_ms: f64,
-    /// Receiver: how often the sender's clock jumped.
+    /// Receiver: jumps of the sender's clock.
     pub(crate) clock_jumps: u64,
-    /// Media waiting: to be sent, or to be played.
+    /// Media waiting to be sent or played.
     pub(crate) buffer_ms: Option<f64>,
     /// Bytes waiting to be sent or acknowledged.
     pub(crate) buffer_bytes: u64,
@@ -125,11 +126,11 @@ pub(crate) struct MediaNow {
 /// A stream at one moment; a line of `--stats`.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Snapshot {
-    /// Since the command began.
+    /// Since the start of the command.
     pub(crate) seconds: f64,
-    /// Sender or receiver.
+    /// The side.
     pub(crate) role: Role,
-    /// The other side.
+    /// The peer.
     pub(crate) peer: String,
     /// The scheme.
     pub(crate) scheme: String,
@@ -139,7 +140,7 @@ pub(crate) struct Snapshot {
     pub(crate) buffers: BuffersNow,
     /// Every path.
     pub(crate) paths: Vec<PathNow>,
-    /// What the scheme has to say of the state it is in.
+    /// The scheme's diagnostics of its own state.
     pub(crate) remarks: Vec<&'static str>,
     /// The scheme's own counters.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -149,22 +150,27 @@ pub(crate) struct Snapshot {
     pub(crate) link_monitor: Option<LinkMonitorNow>,
 }
 
-/// What there is to see of a path.
+/// The counters of a path.
 #[derive(Debug)]
-pub(crate) struct Seen<'a> {
+pub(crate) struct PathCounters<'a> {
     pub(crate) name: String,
     pub(crate) view: &'a PathView,
     pub(crate) stats: &'a PathStats,
     pub(crate) link: Option<&'a Reading>,
 }
 
-impl<'a> From<&'a PathSnapshot> for Seen<'a> {
+impl<'a> From<&'a PathSnapshot> for PathCounters<'a> {
     fn from(path: &'a PathSnapshot) -> Self {
-        Seen { name: path.name.clone(), view: &path.view, stats: &path.stats, link: path.link.as_ref() }
+        PathCounters {
+            name: path.name.clone(),
+            view: &path.view,
+            stats: &path.stats,
+            link: path.link.as_ref(),
+        }
     }
 }
 
-/// Turns the transport's counters into rates: remembers the last look.
+/// Turns the transport's counters into rates by remembering the last sample.
 #[derive(Debug)]
 pub(crate) struct Sampler {
     role: Role,
@@ -173,18 +179,22 @@ pub(crate) struct Sampler {
 }
 
 impl Sampler {
-    /// A sampler that has seen nothing.
+    /// A sampler without samples.
     pub(crate) fn new(role: Role) -> Self {
         Sampler { role, last: BTreeMap::new(), at: None }
     }
 
-    /// Looks at these paths.
-    pub(crate) fn look<'a>(&mut self, now: Instant, paths: impl Iterator<Item = Seen<'a>>) -> Vec<PathNow> {
+    /// Samples these paths.
+    pub(crate) fn sample<'a>(
+        &mut self,
+        now: Instant,
+        paths: impl Iterator<Item = PathCounters<'a>>,
+    ) -> Vec<PathNow> {
         let since = self.at.replace(now).map(|at| now - at);
         let mut rows = Vec::new();
         for path in paths {
             let bytes = payload(self.role, path.stats);
-            // A slot that was given to a new path counts from zero.
+            // A slot reused for a new path counts from zero.
             let before = self.last.insert(path.view.id.0, bytes).unwrap_or(0);
             let rate_bps = rate(bytes.saturating_sub(before), since);
             rows.push(path_now(self.role, now, path, rate_bps));
@@ -207,8 +217,8 @@ fn rate(bytes: u64, since: Option<Duration>) -> f64 {
     }
 }
 
-fn path_now(role: Role, now: Instant, path: Seen<'_>, rate_bps: f64) -> PathNow {
-    let Seen { name, view, stats, link } = path;
+fn path_now(role: Role, now: Instant, path: PathCounters<'_>, rate_bps: f64) -> PathNow {
+    let PathCounters { name, view, stats, link } = path;
     let sends = role != Role::Receive;
     PathNow {
         name,

@@ -1,4 +1,4 @@
-//! `--stats`: a line of JSON a second.
+//! `--stats`: one line of JSON per second.
 
 use crate::error::CliError;
 use crate::error::why;
@@ -8,10 +8,10 @@ use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Where the lines go.
+/// The destination of the lines.
 #[derive(Debug)]
 pub(crate) enum Stats {
-    /// Nobody asked.
+    /// No statistics.
     Off,
     /// To standard error.
     Error,
@@ -20,10 +20,10 @@ pub(crate) enum Stats {
 }
 
 impl Stats {
-    /// As `--stats` says.
+    /// Opens the destination given by `--stats`.
     ///
     /// # Errors
-    /// [`CliError::Media`]: the file cannot be made.
+    /// [`CliError::Media`]: the file cannot be created.
     pub(crate) fn open(asked: Option<&Option<PathBuf>>) -> Result<Stats, CliError> {
         match asked {
             None => Ok(Stats::Off),
@@ -37,12 +37,12 @@ impl Stats {
         }
     }
 
-    /// Whether standard error is for these lines.
+    /// Whether these lines use standard error.
     pub(crate) fn on_standard_error(&self) -> bool {
         matches!(self, Stats::Error)
     }
 
-    /// Writes a line. The first that cannot be written is the last: what to say of it.
+    /// Writes a line. The first write error ends the statistics and is returned as a line to report.
     pub(crate) fn write(&mut self, now: &impl Serialize) -> Option<String> {
         let line = || serde_json::to_string(now).expect("numbers and names always serialise");
         match self {
@@ -53,7 +53,7 @@ impl Stats {
             }
             Stats::File(file, path) => {
                 let error = file.write_all((line() + "\n").as_bytes()).err()?;
-                let told = format!("the statistics end: cannot write {}: {}", path.display(), why(&error));
+                let told = format!("statistics stopped: cannot write {}: {}", path.display(), why(&error));
                 *self = Stats::Off;
                 Some(told)
             }

@@ -1,4 +1,4 @@
-//! The live table: a line for the stream, a line for each path.
+//! The live table: one line for the stream and one per path.
 
 use super::numbers::{bits_per_s, bytes, count, duration, ms, percent};
 use super::snapshot::{PathNow, Role, Snapshot};
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_side_does_not_know_is_a_dash_and_closed_paths_are_gone() {
+    fn unknown_values_are_dashes_and_closed_paths_are_hidden() {
         let mut unknown = path("wifi", "active");
         (unknown.rtt_ms, unknown.loss, unknown.window_bytes) = (None, None, None);
         let rows = table(&snapshot(vec![unknown, path("gone", "closed")]), false);

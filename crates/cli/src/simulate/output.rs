@@ -1,4 +1,4 @@
-//! What a folder of results needs beside its tables, to be explained later.
+//! Files that a folder of results needs besides its tables, for `explain`.
 
 use crate::error::CliError;
 use std::path::{Component, Path};
@@ -7,7 +7,7 @@ use strandcast_lab::scenario::Scenario;
 /// The scenario's copy in a folder of results.
 pub(crate) const COPY: &str = "scenario.toml";
 
-/// Copies the scenario's file into the folder, and with it those of its traces that lie beside or below it.
+/// Copies the scenario's file into the folder, and its traces from the same folder or below.
 ///
 /// # Errors
 /// [`CliError::Media`].
@@ -27,7 +27,7 @@ pub(crate) fn keep(scenario: &Scenario, file: &Path, folder: &Path) -> Result<()
     Ok(())
 }
 
-/// Writes a file that is there whole or not at all.
+/// Writes a file atomically.
 fn write(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
     let wrong = |e: std::io::Error| CliError::Media(format!("cannot write {}: {e}", path.display()));
     if let Some(folder) = path.parent() {
@@ -37,7 +37,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
     part.push(".part");
     let written = std::fs::write(&part, bytes).and_then(|()| std::fs::rename(&part, path));
     written.map_err(|e| {
-        // It says itself that it is a part.
+        // Its name marks it as partial.
         let _ = std::fs::remove_file(&part);
         wrong(e)
     })

@@ -1,32 +1,32 @@
-//! What the user sees while runs go on.
+//! The progress bar.
 
-use crate::batch::{Job, Waiting};
+use crate::batch::{Job, ProgressObserver};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, stderr};
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Parts of a run that the bar can tell apart.
+/// Resolution of the bar per run.
 const PARTS: f64 = 1000.0;
 
-/// A bar over all runs, and the user's wish to end them.
+/// A bar over all runs, and the user's request to end them.
 #[derive(Debug)]
 pub(crate) struct Progress {
     bar: ProgressBar,
-    /// Parts of each run that are done.
+    /// Completed parts of each run.
     done: Mutex<Vec<u64>>,
     stop: AtomicBool,
 }
 
 impl Progress {
-    /// A bar for so many runs, if standard error is a terminal and nobody wants quiet.
+    /// A bar for `runs` runs, shown if standard error is a terminal and `quiet` is off.
     pub(crate) fn new(runs: usize, quiet: bool) -> Self {
         let bar = ProgressBar::new(runs as u64 * PARTS as u64);
         let shown = stderr().is_terminal() && !quiet;
         bar.set_draw_target(if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() });
         let style = ProgressStyle::with_template("{wide_bar} {msg} {percent} %, {eta} left");
-        bar.set_style(style.expect("the template is right"));
+        bar.set_style(style.expect("the template is valid"));
         bar.set_message(format!("0/{runs}"));
         Progress { bar, done: Mutex::new(vec![0; runs]), stop: AtomicBool::new(false) }
     }
@@ -36,13 +36,13 @@ impl Progress {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(crate) fn clear(&self) {
         self.bar.finish_and_clear();
     }
 }
 
-impl Waiting for Progress {
+impl ProgressObserver for Progress {
     fn progress(&self, job: &Job, done: f64) -> ControlFlow<()> {
         if self.stop.load(Ordering::Relaxed) {
             return ControlFlow::Break(());

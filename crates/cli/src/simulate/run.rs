@@ -3,10 +3,10 @@
 use super::output;
 use super::progress::Progress;
 use crate::args::SimulateArgs;
-use crate::batch::{Batch, Finished, Job, RunError, SeriesTo, is_of_scheme, jobs, mark_compared, split};
+use crate::batch::{Batch, Finished, Job, RunError, SeriesSink, is_of_scheme, jobs, mark_compared, split};
 use crate::catalog::SharedCatalog;
 use crate::error::CliError;
-use crate::loaded::{Loaded, current};
+use crate::loaded::{LoadedScenario, current};
 use crate::print;
 use crate::signals::{self, stopped};
 use std::io::{IsTerminal, stdout};
@@ -16,7 +16,7 @@ use std::thread::available_parallelism;
 use strandcast_lab::result::output::{Format, Output, OutputError};
 use strandcast_lab::result::{ScenarioName, Speed, Summary, table};
 
-/// Runs a scenario as often as asked.
+/// Runs a scenario as often as requested.
 ///
 /// # Errors
 /// [`CliError`].
@@ -41,11 +41,11 @@ pub(crate) async fn run(args: SimulateArgs, catalog: SharedCatalog) -> Result<()
     plan.tell(&finished)
 }
 
-/// Everything that is known before the first run.
+/// The settings of all runs.
 struct Plan {
     args: SimulateArgs,
     catalog: SharedCatalog,
-    loaded: Loaded,
+    loaded: LoadedScenario,
     name: ScenarioName,
     jobs: Vec<Job>,
     seed: u64,
@@ -56,7 +56,7 @@ struct Plan {
 impl Plan {
     fn new(mut args: SimulateArgs, catalog: SharedCatalog) -> Result<Self, CliError> {
         args.file = current(args.file);
-        let mut loaded = Loaded::open(&args.file, &args.set)?;
+        let mut loaded = LoadedScenario::open(&args.file, &args.set)?;
         let name = ScenarioName {
             title: loaded.scenario.title.clone(),
             hash: loaded.hash.clone(),
@@ -75,10 +75,8 @@ impl Plan {
         let runs = args.runs.unwrap_or(loaded.scenario.run.runs);
         let jobs = jobs(&schemes.unwrap_or_default(), seed, runs).map_err(CliError::Usage)?;
         if args.trace.is_some() && jobs.len() > 1 {
-            let message = format!(
-                "--trace is of one run, not of {}; add --runs 1 and at most one --scheme",
-                jobs.len()
-            );
+            let message =
+                format!("--trace takes one run, not {}; add --runs 1 and at most one --scheme", jobs.len());
             return Err(CliError::Usage(message));
         }
         if args.out.is_none() && (args.csv || args.series.is_some()) {
@@ -94,9 +92,9 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Tells what is probably not meant, on standard error, so that results stay what they are.
+    /// Prints warnings on standard error, so that results are unchanged.
     fn warn(&self) {
-        // Of schemes that are compared the scenario's own need not be one that can be built.
+        // With compared schemes, the scenario's own scheme need not be valid.
         let checked = self.loaded.check(&*self.catalog).ok().filter(|_| !self.args.quiet);
         checked
             .iter()
@@ -117,9 +115,9 @@ impl Plan {
             scenario: &self.loaded.scenario,
             catalog: &*self.catalog,
             hooks: &*self.catalog,
-            series: self.output.as_ref().map_or(SeriesTo::Nowhere, SeriesTo::Folder),
+            series: self.output.as_ref().map_or(SeriesSink::None, SeriesSink::Folder),
             trace: self.args.trace.as_deref(),
-            waiting: &*self.progress,
+            progress: &*self.progress,
         }
     }
 
@@ -131,7 +129,7 @@ impl Plan {
 
     fn error(&self, error: RunError) -> CliError {
         match error {
-            // Of compared flows it is the argument that is wrong, not the file.
+            // For compared flows the argument is wrong, not the file.
             RunError::Build(Some(scheme), error) if is_of_scheme(&self.loaded.scenario, &error.key) => {
                 CliError::Usage(format!("--scheme {scheme}: {}", error.message))
             }
@@ -142,7 +140,7 @@ impl Plan {
         }
     }
 
-    /// Prints and writes what the finished runs say.
+    /// Prints and writes the results of the finished runs.
     fn tell(&self, finished: &Finished) -> Result<(), CliError> {
         let (runs, all) = (&finished.runs, self.jobs.len());
         if runs.is_empty() {
@@ -168,15 +166,15 @@ impl Plan {
     }
 }
 
-/// Sees to it that some flow is marked for comparison.
+/// Ensures that a flow is marked for comparison.
 ///
 /// # Errors
-/// It is not clear which one is meant.
-pub(crate) fn compared(loaded: &mut Loaded) -> Result<(), CliError> {
+/// The choice is ambiguous.
+pub(crate) fn compared(loaded: &mut LoadedScenario) -> Result<(), CliError> {
     mark_compared(&mut loaded.scenario).map_err(|e| loaded.error(&e.key, &e.message))
 }
 
-/// The file's place, whoever asks for it from wherever.
+/// The file's absolute path.
 fn absolute(file: &Path) -> String {
     std::path::absolute(file).unwrap_or_else(|_| file.into()).display().to_string()
 }

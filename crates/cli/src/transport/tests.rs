@@ -1,5 +1,5 @@
-//! One behaviour over sockets and in the simulator: what `send` tells its transport is what a simulated flow of profile
-//! `live` tells its own, and the profiles of RFC 9260 and ns-2 know nothing of it.
+//! Equal configuration over sockets and in the simulator: `send` configures its transport like a simulated flow of
+//! profile `live`, and the profiles of RFC 9260 and ns-2 have none of its mechanisms.
 
 use super::endpoint;
 use crate::args::{Args, Command, TransportArgs};
@@ -11,7 +11,7 @@ use strandcast_proto::catalog::Catalog as _;
 use strandcast_proto::config::TransportConfig;
 use strandcast_schemes::presets;
 
-/// The arguments of `send` with nothing but what it must have.
+/// The minimal arguments of `send`.
 fn send() -> TransportArgs {
     match Args::parse_from(["strandcast", "send", "in.ts", "192.0.2.1"]).command {
         Command::Send(args) => args.transport,
@@ -19,7 +19,7 @@ fn send() -> TransportArgs {
     }
 }
 
-/// What a simulated flow of this profile and scheme is told.
+/// The configuration of a simulated flow with this profile and scheme.
 fn simulated(profile: &str, scheme: &str) -> TransportConfig {
     let sctp = sctp_profile(profile).expect("there is such a profile");
     let mut config = transport(&sctp);
@@ -29,18 +29,18 @@ fn simulated(profile: &str, scheme: &str) -> TransportConfig {
 }
 
 #[test]
-fn profile_live_is_what_send_does() {
+fn send_uses_profile_live() {
     for preset in presets() {
         let plan = Schemes.scheme(preset.name, "").expect("a preset");
         let sent = TransportConfig::clone(&endpoint(&send(), &plan, false).transport);
-        // On purpose: `send` needs two streams. Its MTU is that of `--mtu`, whose default is the profile's.
+        // Intended difference: `send` needs two streams. Its MTU is `--mtu`, whose default is the profile's.
         let told = TransportConfig { outbound_streams: 2, ..simulated("live", preset.name) };
         assert_eq!(sent, told, "{}", preset.name);
     }
 }
 
 #[test]
-fn profiles_of_rfc_and_ns2_know_none_of_its_mechanisms() {
+fn profiles_of_rfc_and_ns2_have_none_of_its_mechanisms() {
     let default = TransportConfig::default();
     assert_eq!(transport(&sctp_profile("rfc").expect("there is such a profile")), default);
     let ns2 = transport(&sctp_profile("ns2").expect("there is such a profile"));

@@ -1,4 +1,4 @@
-//! Runs the built command and watches it; nothing here waits for ever.
+//! Runs the built command and watches it, with timeouts everywhere.
 #![allow(dead_code, reason = "each test binary uses its part of it")]
 
 pub mod peer;
@@ -13,10 +13,10 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// Longer than anything here may take on a busy machine.
+/// Time limit of any step on a busy machine.
 pub const LONG: Duration = Duration::from_secs(40);
 
-/// A command that runs, and what it has said so far.
+/// A running command and its output so far.
 pub struct Running {
     child: Child,
     pub out: Arc<Mutex<Vec<u8>>>,
@@ -38,7 +38,7 @@ pub fn start(args: &str) -> Running {
     start_with(args, Stdio::null())
 }
 
-/// The same, with something to read from.
+/// The same, with an input to read from.
 pub fn start_with(args: &str, input: Stdio) -> Running {
     let mut command = Command::new(env!("CARGO_BIN_EXE_strandcast"));
     command.args(args.split_whitespace()).stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -60,18 +60,18 @@ fn collect(mut from: impl Read + Send + 'static, into: Arc<Mutex<Vec<u8>>>) -> s
     })
 }
 
-/// Runs `strandcast` to its end.
+/// Runs `strandcast` to completion.
 pub fn run(args: &str) -> Ended {
     start(args).end()
 }
 
 impl Running {
-    /// What it has said on standard error.
+    /// Its output on standard error.
     pub fn said(&self) -> String {
         String::from_utf8_lossy(&self.err.lock().unwrap()).into_owned()
     }
 
-    /// Waits until it says `text`.
+    /// Waits until it prints `text`.
     #[track_caller]
     pub fn says(&self, text: &str) {
         self.until(text, || self.said().contains(text));
@@ -126,7 +126,7 @@ impl Drop for Running {
 }
 
 impl Ended {
-    /// It failed with this code, and its last line, which is its only complaint, has these words.
+    /// Asserts that it failed with this code and that its last line, the only diagnostic, contains these words.
     #[track_caller]
     pub fn fails(&self, code: i32, words: &[&str]) {
         assert_eq!(self.code, Some(code), "{self:?}");
@@ -137,7 +137,7 @@ impl Ended {
         assert!(!self.err.contains("panicked"), "{self:?}");
     }
 
-    /// It did what it should.
+    /// Asserts success.
     #[track_caller]
     pub fn succeeds(&self) {
         assert_eq!(self.code, Some(0), "{self:?}");
@@ -155,7 +155,7 @@ pub fn port() -> u16 {
     UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// A place of a file of this test's own.
+/// A path for a file of this test.
 pub fn file(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{name}", std::process::id()))
 }

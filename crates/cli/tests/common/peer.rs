@@ -1,4 +1,4 @@
-//! The other side of a command, made by hand: associations that say what a test wants.
+//! A scripted peer of a command: associations with contents chosen by a test.
 
 use bytes::Bytes;
 use std::future::Future;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use strandcast_media::MediaTime;
 use strandcast_media::pack::{Body, Header, Message};
-use strandcast_net::driver::{Association, Client, Listener, Server, Uplink};
+use strandcast_net::driver::{AssociationHandle, Client, Listener, Server, Uplink};
 use strandcast_net::interface::PathSpec;
 use strandcast_proto::association::{CloseReason, SendOptions};
 use strandcast_proto::endpoint::{EndpointConfig, SchemeFactory};
@@ -16,9 +16,9 @@ use tokio::runtime::Handle;
 
 use super::LONG;
 
-/// The SCTP port that commands use unless told otherwise.
+/// The default SCTP port of commands.
 const SCTP_PORT: u16 = 5000;
-/// Time between two messages of a sender that talks.
+/// Time between two messages of an active sender.
 const STEP: Duration = Duration::from_millis(50);
 
 /// A thread on which all associations of a test run.
@@ -71,7 +71,7 @@ impl World {
     }
 }
 
-/// Where commands connect to.
+/// The address that commands connect to.
 pub struct Door {
     world: World,
     listener: Listener,
@@ -88,11 +88,11 @@ impl Door {
 /// An association with a command.
 pub struct Peer {
     world: World,
-    association: Association,
+    association: AssociationHandle,
 }
 
 impl Peer {
-    /// The first media message there is.
+    /// The first media message.
     pub fn first_media(&self) -> Message {
         self.world.wait("media", async {
             loop {
@@ -110,8 +110,8 @@ impl Peer {
         self.world.wait("room", self.association.send(payload, options)).unwrap();
     }
 
-    /// Sends a stream of this number, one transport packet full of `mark` at a time, until it is dropped or closed. Who
-    /// goes on with it later goes on where it would be by then.
+    /// Sends a stream with this session number, one transport packet filled with `mark` at a time, until it is dropped
+    /// or closed. A later continuation starts where the stream would be by then.
     pub fn talks(&self, session: u32, mark: u8) -> Talk {
         let association = self.association.clone();
         let begun = tokio::time::Instant::from_std(self.world.begun);
@@ -131,26 +131,26 @@ impl Peer {
                 {
                     return;
                 }
-                // A send time is when a message is sent: however busy the machine is, the next one goes when its time comes.
+                // Send times are actual: on a busy machine the next message is still sent at its own time.
                 tokio::time::sleep_until(begun + STEP * (sequence + 1)).await;
             }
         };
         Talk(self.world.handle.spawn(talk))
     }
 
-    /// Breaks off; the command hears these words.
+    /// Aborts; the command receives these words.
     pub fn abort(&self, words: &str) {
         self.association.abort(words);
         self.closed();
     }
 
-    /// Closes as if that were the end.
+    /// Closes gracefully, as if the stream had ended.
     pub fn leaves(&self) {
         self.association.shutdown();
         self.closed();
     }
 
-    /// Falls silent for good, as if the process had been killed.
+    /// Falls silent permanently, as if the process had been killed.
     pub fn dies(&self) {
         self.association.driver().stop();
         self.world.wait("end", self.association.driver().finished());
@@ -161,7 +161,7 @@ impl Peer {
         self.world.wait("close", self.association.closed())
     }
 
-    /// Whether it has ended within `time`, and why.
+    /// Why it ended, if it did within `time`.
     pub fn closes_within(&self, time: Duration) -> Option<CloseReason> {
         let closed = async { tokio::time::timeout(time, self.association.closed()).await.ok() };
         self.world.handle.block_on(closed)

@@ -1,4 +1,4 @@
-//! A relay between a sender and its receiver that sees all packets, and can forge some of its own.
+//! A relay between a sender and its receiver that sees all packets and can forge packets.
 
 use bytes::Bytes;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::thread;
 use strandcast_proto::wire::chunk::{ChunkEncode, SackHeader};
 use strandcast_proto::wire::{Chunk, Header, Packet, PacketWriter, Tsn};
 
-/// What was seen last of a way.
+/// The last packet seen in a direction.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
     pub header: Header,
@@ -21,7 +21,7 @@ pub struct Seen {
 struct Sights {
     to_sender: Option<Seen>,
     to_receiver: Option<Seen>,
-    /// The sender's address, and the socket by which the receiver knows it.
+    /// The sender's address, and the socket that the receiver sees.
     last: Option<(SocketAddr, Arc<UdpSocket>)>,
 }
 
@@ -30,12 +30,12 @@ pub struct Relay {
     front: Arc<UdpSocket>,
     back: SocketAddr,
     sights: Arc<Mutex<Sights>>,
-    /// Nothing gets through.
+    /// Whether all packets are dropped.
     cut: Arc<AtomicBool>,
 }
 
 impl Relay {
-    /// Relays to a receiver on this port; each address of a sender gets a socket of its own. It runs to the test's end.
+    /// Relays to a receiver on this port; each sender address gets its own socket. Runs until the end of the test.
     pub fn start(receiver: u16) -> Relay {
         let front = Arc::new(UdpSocket::bind("127.0.0.1:0").unwrap());
         let back = SocketAddr::from(([127, 0, 0, 1], receiver));
@@ -49,7 +49,7 @@ impl Relay {
         self.front.local_addr().unwrap().port()
     }
 
-    /// Lets nothing through, either way, until it is told otherwise.
+    /// Drops all packets in both directions while on.
     pub fn cut(&self, cut: bool) {
         self.cut.store(cut, Ordering::Relaxed);
     }
@@ -75,7 +75,7 @@ impl Relay {
                 sights.to_receiver = Some(seen);
                 sights.last = Some((from, Arc::clone(way)));
             }
-            // A receiver that is not there yet, or no more.
+            // The receiver has not started yet, or has ended.
             let _ = way.send_to(&buffer[..len], self.back);
         }
     }
@@ -98,7 +98,7 @@ impl Relay {
         }
     }
 
-    /// Sends the sender a chunk in the receiver's name, once there is a SACK to learn from.
+    /// Sends the sender a chunk in the receiver's name, once a SACK has been seen.
     pub fn forge_to_sender<C: ChunkEncode>(&self, chunk: impl Fn(Seen) -> C) {
         let seen = self.learn(|sights| sights.to_sender);
         let (sender, _) = self.learn(|sights| sights.last.clone());

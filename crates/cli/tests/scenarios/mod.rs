@@ -1,4 +1,4 @@
-//! Small scenarios, written to files of their own.
+//! Small scenarios in separate files.
 #![allow(dead_code, reason = "each test binary uses its part of it")]
 
 use super::common::file;
@@ -34,17 +34,17 @@ via = ["x"]
 via = ["y"]
 "#;
 
-/// Writes a scenario; its file.
+/// Writes a scenario and returns its file.
 pub fn scenario(name: &str, text: &str) -> PathBuf {
     let path = file(name);
     std::fs::write(&path, text).expect("the scenario is written");
     path
 }
 
-/// A folder of this test's own, not there yet.
+/// A folder of this test that does not exist yet.
 pub fn folder(name: &str) -> PathBuf {
     let path = file(&format!("{name}-out"));
-    // It is there if an earlier process had this one's number.
+    // It exists if an earlier process had the same id.
     let _ = std::fs::remove_dir_all(&path);
     path
 }

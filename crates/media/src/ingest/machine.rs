@@ -1,4 +1,4 @@
-//! Framer, continuity check, marks, clock and packer in a row.
+//! Framer, continuity check, marks, clock and packer in sequence.
 
 use crate::MediaTime;
 use crate::pace::{PaceConfig, PaceError, PcrPacer};
@@ -9,25 +9,25 @@ use crate::ts::{
 use core::time::Duration;
 use std::collections::VecDeque;
 
-/// How much of a stored input is kept ready.
+/// Duration of a stored input that is kept ready.
 const READ_AHEAD: Duration = Duration::from_millis(500);
 
-/// Why an input can't be sent.
+/// Why an input cannot be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IngestError {
-    /// It is no transport stream.
+    /// It is not a transport stream.
     #[error(transparent)]
     Ts(#[from] TsError),
-    /// It has no clock to be paced by.
+    /// It has no clock for pacing.
     #[error(transparent)]
     Pace(#[from] PaceError),
 }
 
-/// What was seen of an input.
+/// Statistics of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IngestStats {
-    /// Packets, bytes that are none, losses of sync.
+    /// Packets, stray bytes, losses of sync.
     pub framing: FramerCounts,
     /// Gaps and duplicates in the input itself.
     pub continuity: ContinuityCounts,
@@ -50,7 +50,7 @@ enum Clock {
     Arrival,
     Pcr {
         pacer: PcrPacer,
-        /// Marks of the packets that the pacer holds.
+        /// Marks of the packets that the pacer buffers.
         marks: VecDeque<Marks>,
         origin: MediaTime,
         last: MediaTime,
@@ -79,19 +79,19 @@ impl Ingest {
         }
     }
 
-    /// Takes in bytes that arrived at `now`; a stored input may be read ahead as far as one likes.
+    /// Accepts bytes that arrived at `now`; a stored input may be read arbitrarily far ahead.
     ///
     /// # Errors
-    /// [`IngestError`] if the input can't be sent; nothing more comes of it then.
+    /// [`IngestError`] if the input cannot be sent; it yields nothing more then.
     pub fn push(&mut self, now: MediaTime, bytes: &[u8]) -> Result<(), IngestError> {
         self.framer.push(bytes);
         self.drain(now)
     }
 
-    /// Says that the input ended at `now`: what is held is let go, then the message that ends the stream.
+    /// Ends the input at `now`: buffered messages are released, then the message that ends the stream.
     ///
     /// # Errors
-    /// [`IngestError`] if the input held no stream, or no clock.
+    /// [`IngestError`] if the input had no stream or no clock.
     pub fn finish(&mut self, now: MediaTime) -> Result<(), IngestError> {
         self.framer.finish();
         self.drain(now)?;
@@ -107,7 +107,7 @@ impl Ingest {
         Ok(())
     }
 
-    /// Says that the sender stops at `now`: what has not been polled is dropped, and the stream's end is due.
+    /// Stops the sender at `now`: messages not yet polled are dropped, and the stream's end is due.
     pub fn stop(&mut self, now: MediaTime) {
         self.packer.stop(now);
     }
@@ -128,14 +128,14 @@ impl Ingest {
         self.packer.next_at().into_iter().chain(held).min()
     }
 
-    /// Lets go what a live input has held long enough at `now`.
+    /// Releases messages of a live input whose holding time has passed at `now`.
     pub fn handle_timeout(&mut self, now: MediaTime) {
         if matches!(self.clock, Clock::Arrival) {
             self.packer.handle_timeout(now);
         }
     }
 
-    /// What was seen so far.
+    /// Statistics so far.
     pub fn stats(&self) -> IngestStats {
         IngestStats {
             framing: self.framer.counts(),
@@ -144,7 +144,7 @@ impl Ingest {
         }
     }
 
-    /// The input's first program, once its map has passed.
+    /// The input's first program, once its map has been read.
     pub fn program(&self) -> Option<Program> {
         self.marker.program()
     }
@@ -173,7 +173,7 @@ impl Ingest {
         Ok(())
     }
 
-    /// Packs what the pacer has given its time.
+    /// Packs the packets that the pacer has timed.
     fn pack_paced(&mut self) {
         let Clock::Pcr { pacer, marks, origin, last } = &mut self.clock else { return };
         while let Some(paced) = pacer.poll() {

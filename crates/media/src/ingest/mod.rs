@@ -1,4 +1,4 @@
-//! The sender's half in one piece: bytes of a transport stream in, messages with their send times out.
+//! The sender's half: bytes of a transport stream in, messages with their send times out.
 
 mod machine;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Live and stored inputs, and inputs that are none.
+//! Live, stored and invalid inputs.
 
 use super::*;
 use crate::MediaTime;
@@ -11,7 +11,7 @@ fn at(ms: u64) -> MediaTime {
     MediaTime::from_millis(ms)
 }
 
-/// 1 ms a packet, a reference every 10.
+/// 1 ms per packet, a reference every 10.
 fn stream(packets: u64) -> Vec<u8> {
     let packet = |n: u64| {
         let pcr = n.is_multiple_of(10).then(|| Pcr::from_ticks(n * Pcr::HZ / 1000));
@@ -42,7 +42,7 @@ fn a_stored_input_goes_at_its_own_pace() {
 }
 
 #[test]
-fn a_live_input_is_stamped_as_it_comes_and_not_held() {
+fn a_live_input_is_stamped_on_arrival_and_not_held() {
     let mut ingest = Ingest::live(PackConfig::new(1));
     let input = stream(30);
     ingest.push(at(500), &input[..188 * 16]).expect("a stream");
@@ -58,7 +58,7 @@ fn a_live_input_is_stamped_as_it_comes_and_not_held() {
 }
 
 #[test]
-fn inputs_that_cannot_be_sent_say_why() {
+fn inputs_that_cannot_be_sent_give_a_reason() {
     let mut text = Ingest::live(PackConfig::new(1));
     let error = text.push(at(0), &b"not video. ".repeat(2000)).expect_err("text");
     assert!(matches!(error, IngestError::Ts(TsError::NotTransportStream { .. })), "{error}");
@@ -66,6 +66,6 @@ fn inputs_that_cannot_be_sent_say_why() {
     assert_eq!(empty.finish(at(0)), Err(IngestError::Ts(TsError::Empty)));
     let mut timeless = Ingest::paced(at(0), PaceConfig::default(), PackConfig::new(1));
     timeless.push(at(0), &stream(10)).expect("it may still have a clock");
-    let error = timeless.finish(at(0)).expect_err("one reference is no pace");
+    let error = timeless.finish(at(0)).expect_err("one reference does not determine a pace");
     assert_eq!(error, IngestError::Pace(PaceError::NoPcr { pid: None, looked_at: 1880 }));
 }

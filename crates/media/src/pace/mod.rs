@@ -1,4 +1,5 @@
-//! When a file's packets are due: its own clock, the PCR, between whose values time runs evenly over the bytes.
+//! Due times of a file's packets from its own clock, the PCR, with linear interpolation over the bytes between
+//! references.
 
 mod pacer;
 #[cfg(test)]

@@ -4,15 +4,15 @@ use crate::ts::{PACKET_LEN, Packet, Pcr};
 use core::time::Duration;
 use std::collections::VecDeque;
 
-/// A larger step than this between two references is a new time base. (The standard allows 100 ms between them.)
+/// A larger step between two references starts a new time base. (The standard allows 100 ms between them.)
 const MAX_STEP: u64 = 2 * Pcr::HZ;
 
 /// How a [`PcrPacer`] treats a stream that has no clock.
 #[derive(Debug, Clone, Copy)]
 pub struct PaceConfig {
-    /// How many bytes are held while waiting for a reference.
+    /// Bytes buffered while waiting for a reference.
     pub look_ahead: usize,
-    /// Bit rate to go by if no two references come within `look_ahead`; without it that is an error.
+    /// Bit rate to use if `look_ahead` holds fewer than two references; without it that is an error.
     pub fallback_bps: Option<u64>,
 }
 
@@ -23,16 +23,16 @@ impl Default for PaceConfig {
     }
 }
 
-/// Why a stream has no pace.
+/// Why a stream cannot be paced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PaceError {
-    /// Fewer than two references in what was looked at.
+    /// Fewer than two references in the bytes examined.
     #[error("no pace: fewer than two PCRs{} in the first {looked_at} bytes; give the bit rate instead", on(*pid))]
     NoPcr {
-        /// The PID the program map names for the PCR, if it was seen.
+        /// The PID that the program map names for the PCR, if it was read.
         pid: Option<u16>,
-        /// Bytes looked at.
+        /// Bytes examined.
         looked_at: usize,
     },
 }
@@ -41,7 +41,7 @@ fn on(pid: Option<u16>) -> String {
     pid.map(|pid| format!(" on PID {pid}")).unwrap_or_default()
 }
 
-/// A packet and when it is due.
+/// A packet and its due time.
 #[derive(Debug, Clone, Copy)]
 pub struct Paced {
     /// Time since the stream's first packet.
@@ -50,18 +50,18 @@ pub struct Paced {
     pub packet: Packet,
 }
 
-/// Gives each packet of a stored stream its time: packets are held until the next reference of the program's clock is
-/// seen, then placed between the two by their position.
+/// Times each packet of a stored stream: packets are buffered until the next reference of the program's clock, then
+/// interpolated between the two by their position.
 ///
-/// What lies before the first reference and after the last goes at the rate beside it. At a new time base
-/// (`discontinuity_indicator`, a step back or of more than two seconds) time goes on at the last rate; so it does when the
-/// references cease.
+/// Packets before the first and after the last reference have the adjacent rate. At a new time base
+/// (`discontinuity_indicator`, a step back, or a step of more than two seconds) time continues at the last rate, as it
+/// does when the references stop.
 #[derive(Debug)]
 pub struct PcrPacer {
     config: PaceConfig,
     /// The PID the references are taken from.
     pid: Option<u16>,
-    /// `pid` is the program map's word, not the first PID with a reference.
+    /// `pid` is from the program map, not the first PID with a reference.
     named: bool,
     pending: VecDeque<Packet>,
     /// Position of the first pending packet, in packets.
@@ -73,9 +73,9 @@ pub struct PcrPacer {
 /// Positions count packets, times ticks of 27 MHz since the first packet.
 #[derive(Debug, Clone, Copy)]
 enum State {
-    /// Not two references of one time base yet; the last one and its position.
+    /// Fewer than two references of one time base so far; the last one and its position.
     Starting(Option<(u64, Pcr)>),
-    /// The packet at `position` is due at `ticks`; from there it goes at `rate`.
+    /// The packet at `position` is due at `ticks`; later ones follow at `rate`.
     Running { position: u64, ticks: u64, pcr: Option<Pcr>, rate: Rate },
 }
 
@@ -108,7 +108,7 @@ impl PcrPacer {
         }
     }
 
-    /// Says on which PID the program map puts the clock. Without this it is the first PID with a reference.
+    /// Sets the clock's PID from the program map. The default is the first PID with a reference.
     pub fn set_pcr_pid(&mut self, pid: u16) {
         if self.pid != Some(pid) {
             self.forget_reference();
@@ -117,10 +117,10 @@ impl PcrPacer {
         self.named = true;
     }
 
-    /// Takes in the next packet.
+    /// Accepts the next packet.
     ///
     /// # Errors
-    /// [`PaceError::NoPcr`] when the look-ahead is full and there is no rate to go by.
+    /// [`PaceError::NoPcr`] when the look-ahead is full and no rate is known.
     pub fn push(&mut self, packet: Packet) -> Result<(), PaceError> {
         let position = self.first + self.pending.len() as u64;
         self.pending.push_back(packet);
@@ -136,15 +136,15 @@ impl PcrPacer {
         Ok(())
     }
 
-    /// Says that the stream has ended: all packets get their time.
+    /// Ends the stream: all packets are timed.
     ///
     /// # Errors
-    /// [`PaceError::NoPcr`] if packets are held and there is no rate to go by.
+    /// [`PaceError::NoPcr`] if packets are buffered and no rate is known.
     pub fn finish(&mut self) -> Result<(), PaceError> {
         if self.pending.is_empty() { Ok(()) } else { self.run_on() }
     }
 
-    /// The next packet that has its time.
+    /// The next timed packet.
     pub fn poll(&mut self) -> Option<Paced> {
         self.ready.pop_front()
     }
@@ -154,7 +154,7 @@ impl PcrPacer {
         self.state = match self.state {
             State::Starting(None) => State::Starting(Some((position, pcr))),
             State::Starting(Some((at, last))) => match step(last) {
-                // A repeated packet has the clock stand still for its length: the next reference will tell.
+                // A repeated packet stops the clock for its length; the next reference corrects that.
                 Some(0) => return,
                 Some(ticks) => {
                     let rate = Rate { ticks, packets: position - at };
@@ -183,7 +183,7 @@ impl PcrPacer {
         };
     }
 
-    /// Gives what is held its time by the last rate, or the fallback.
+    /// Times the buffered packets by the last rate, or the fallback.
     fn run_on(&mut self) -> Result<(), PaceError> {
         let looked_at = self.pending.len() * PACKET_LEN;
         let (at, ticks, rate) = match (self.state, self.config.fallback_bps) {
@@ -207,7 +207,7 @@ impl PcrPacer {
         Ok(())
     }
 
-    /// What comes next is placed by the last rate, not by the last reference.
+    /// Later packets are placed by the last rate, not by the last reference.
     fn forget_reference(&mut self) {
         match &mut self.state {
             State::Starting(reference) => *reference = None,
@@ -215,7 +215,7 @@ impl PcrPacer {
         }
     }
 
-    /// All that is held, from the packet at position `at`, due at `ticks`, onwards.
+    /// Releases all buffered packets from position `at`, due at `ticks`, onwards.
     fn release(&mut self, at: u64, ticks: u64, rate: Rate) {
         for packet in self.pending.drain(..) {
             let due = ticks.saturating_add(rate.over(self.first - at));

@@ -1,4 +1,4 @@
-//! The clock is linear between references; what happens where there are none.
+//! The clock is linear between references; behaviour without references.
 
 use super::*;
 use crate::testing::Build;
@@ -43,7 +43,7 @@ fn time_runs_evenly_between_references_and_on_at_both_ends() {
         clock(530 * MS),
         plain(),
     ];
-    // 5 ms a packet up to the second reference, first packets too; 5 ms a packet after it as well: 20 ms over 4.
+    // 5 ms per packet up to the second reference, including the first packets, and after it: 20 ms over 4.
     assert_eq!(paced(stream), [0, 5_000, 10_000, 15_000, 20_000, 25_000, 30_000, 35_000, 40_000]);
     let faster = [clock(0), plain(), clock(10 * MS), plain(), plain(), plain(), clock(14 * MS), plain()];
     assert_eq!(paced(faster), [0, 5_000, 10_000, 11_000, 12_000, 13_000, 14_000, 15_000]);
@@ -56,7 +56,7 @@ fn the_clock_may_wrap() {
 }
 
 #[test]
-fn a_new_time_base_goes_on_at_the_last_rate() {
+fn a_new_time_base_continues_at_the_last_rate() {
     for second in [jump(11 * MS), clock(3_000 * MS), clock(5)] {
         let base = second.adaptation().and_then(|a| a.pcr).expect("it has a reference").ticks();
         let stream = [clock(MS), clock(10 * MS), plain(), second, plain(), clock(base + 4 * MS)];
@@ -71,14 +71,14 @@ fn a_jump_before_any_rate_waits_for_one() {
 }
 
 #[test]
-fn the_named_pid_alone_is_the_clock() {
+fn only_the_named_pid_is_the_clock() {
     let other = Build { pcr: Some(Pcr::from_ticks(77)), ..Build::new(0x200, 0) }.packet();
     let stream = [other, clock(0), other, clock(10 * MS), clock(20 * MS)];
     let mut pacer = PcrPacer::new(PaceConfig::default());
     pacer.set_pcr_pid(0x100);
     stream.into_iter().for_each(|p| pacer.push(p).expect("it is short"));
     let times: Vec<_> = core::iter::from_fn(|| pacer.poll()).map(|p| p.at.as_millis()).collect();
-    assert_eq!(times, [0, 5, 10, 15, 25], "5 ms a packet, then 10 ms over one");
+    assert_eq!(times, [0, 5, 10, 15, 25], "5 ms per packet, then 10 ms over one");
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn a_stream_without_clock_is_refused_within_bounds() {
     let error = short.finish().expect_err("no reference came");
     assert_eq!(error, PaceError::NoPcr { pid: Some(0x123), looked_at: 188 });
     assert!(error.to_string().contains("on PID 291"), "{error}");
-    assert_eq!(PcrPacer::new(config).finish(), Ok(()), "nothing needs no pace");
+    assert_eq!(PcrPacer::new(config).finish(), Ok(()), "an empty stream needs no pace");
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn a_given_rate_paces_a_stream_without_clock() {
 }
 
 #[test]
-fn references_that_cease_and_return_leave_no_step() {
+fn references_that_stop_and_return_leave_no_step() {
     let mut pacer = PcrPacer::new(PaceConfig { look_ahead: 188 * 10, fallback_bps: None });
     pacer.push(clock(0)).expect("fits");
     pacer.push(clock(MS)).expect("fits");

@@ -1,4 +1,4 @@
-//! The message's bytes.
+//! The wire format of messages.
 
 use crate::MediaTime;
 use crate::ts::{FrameType, Marks, PACKET_LEN, SYNC_BYTE};
@@ -7,14 +7,14 @@ use core::time::Duration;
 
 /// First byte of every message.
 pub const VERSION: u8 = 1;
-/// Bytes in front of the transport packets.
+/// Bytes of the header before the transport packets.
 pub const HEADER_LEN: usize = 20;
-/// Most transport packets in a message.
+/// Maximum number of transport packets in a message.
 pub const MAX_PACKETS: usize = 7;
 
-/// Bytes behind the header of the message that ends a stream.
+/// Payload bytes of the message that ends a stream.
 const END_LEN: usize = 20;
-/// Latest send time, in microseconds (71 years): larger ones are nonsense, and would overflow in nanoseconds.
+/// Latest send time, in microseconds (71 years): larger values are invalid and would overflow in nanoseconds.
 const MAX_SENT_US: u64 = 1 << 51;
 
 const FLAG_END: u8 = 0x01;
@@ -22,38 +22,38 @@ const FLAG_RANDOM_ACCESS: u8 = 0x02;
 const FLAG_FRAME_START: u8 = 0x04;
 const TYPE_SHIFT: u32 = 4;
 
-/// What stands in front of the transport packets.
+/// The header before the transport packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Header {
-    /// Which run of a sender the message belongs to.
+    /// The run of the sender that the message belongs to.
     pub session: u32,
-    /// Place in the stream; wraps.
+    /// Sequence number in the stream; wraps.
     pub sequence: u32,
     /// The sender's send time since the session's first message, in whole microseconds.
     pub sent: MediaTime,
-    /// How long after its send time the message is of use, in whole milliseconds, at most 65.5 s.
+    /// How long after its send time the message is useful, in whole milliseconds, at most 65.5 s.
     pub lifetime: Option<Duration>,
-    /// What the message means to the video.
+    /// The message's role in the video.
     pub marks: Marks,
 }
 
-/// What the stream held, said at its end.
+/// Totals of the stream, sent at its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct End {
     /// Data messages.
     pub messages: u64,
     /// Bytes of their transport packets.
     pub bytes: u64,
-    /// CRC32c over these bytes in order. It finds accidents, not forgeries.
+    /// CRC32c over these bytes in order. It detects accidental damage, not forgery.
     pub crc32c: u32,
 }
 
-/// What a message carries.
+/// The body of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Body {
     /// One to seven transport packets.
     Data(Bytes),
-    /// The stream ended, after this.
+    /// The stream has ended, with these totals.
     End(End),
 }
 
@@ -62,11 +62,11 @@ pub enum Body {
 pub struct Message {
     /// Its header.
     pub header: Header,
-    /// What it carries.
+    /// Its body.
     pub body: Body,
 }
 
-/// Why bytes are no message.
+/// Why bytes are not a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Malformed {
@@ -79,7 +79,7 @@ pub enum Malformed {
     /// A send time beyond any session's length.
     #[error("send time out of range")]
     SendTime,
-    /// The payload is not one to seven transport packets, or the end's totals are cut.
+    /// The payload is not one to seven transport packets, or the end's totals are truncated.
     #[error("payload of wrong length or without sync bytes")]
     Payload,
 }
@@ -88,7 +88,7 @@ impl Message {
     /// Reads a message; its payload shares `wire`'s memory.
     ///
     /// # Errors
-    /// [`Malformed`] if the bytes are no message of this version.
+    /// [`Malformed`] if the bytes are not a message of this version.
     pub fn decode(mut wire: Bytes) -> Result<Self, Malformed> {
         let head: [u8; HEADER_LEN] = *wire.first_chunk().ok_or(Malformed::Short)?;
         if head[0] != VERSION {
@@ -152,7 +152,7 @@ impl Header {
     }
 }
 
-/// Whole milliseconds from 1 (0 stands for none) to what 16 bits hold.
+/// Whole milliseconds from 1 (0 means none) to the maximum of 16 bits.
 fn lifetime_ms(lifetime: Duration) -> u16 {
     u16::try_from(lifetime.as_millis().max(1)).unwrap_or(u16::MAX)
 }

@@ -1,4 +1,4 @@
-//! Messages: up to seven transport packets behind a header of 20 bytes, and one message that ends the stream.
+//! Messages: up to seven transport packets after a header of 20 bytes, and one message that ends the stream.
 //!
 //! ```text
 //!  0                   1                   2                   3
@@ -19,11 +19,12 @@
 //! ```
 //!
 //! Integers are big-endian. `typ` is the frame type (0 unknown, 1 I, 2 P, 3 B), F says that a frame begins in the
-//! message, R that decoding may start in it, E that it ends the stream; zeros are sent as zeros and ignored. The session
-//! identifier is drawn by the sender when it starts. Sequence numbers begin at 0, go up by one a message, the end
-//! included, and wrap. The totals of the end count the data messages of the session and their transport packets' bytes;
-//! the checksum runs over these bytes in order. A message is 1336 bytes at most, which leaves it whole in one SCTP
-//! packet over UDP and IPv4 of 1400 bytes; over IPv6 that takes six packets a message, or 1412 bytes.
+//! message, R that decoding may start in it, E that it ends the stream; reserved bits are sent as zero and ignored. The
+//! sender draws the session identifier when it starts. Sequence numbers start at 0, increase by one per message,
+//! including the end, and wrap. The totals of the end count the data messages of the session and their transport
+//! packets' bytes; the checksum covers these bytes in order. A message has at most 1336 bytes, so that it fits
+//! unfragmented in an SCTP packet of 1400 bytes over UDP and IPv4; over IPv6 it fits with six packets per message, or
+//! in 1412 bytes.
 
 mod message;
 mod packer;

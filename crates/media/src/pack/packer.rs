@@ -7,21 +7,21 @@ use bytes::{Bytes, BytesMut};
 use core::time::Duration;
 use std::collections::VecDeque;
 
-/// How packets are put into messages.
+/// How packets are packed into messages.
 #[derive(Debug, Clone, Copy)]
 pub struct PackConfig {
-    /// Which run of the sender this is: drawn at random, so that a receiver can tell a new one.
+    /// Identifier of this run of the sender, drawn at random so that a receiver recognises a new run.
     pub session: u32,
-    /// Transport packets a message, 1 to 7.
+    /// Transport packets per message, 1 to 7.
     pub packets_per_message: usize,
-    /// Longest time between a message's first and last packet: how long a slow stream is held back.
+    /// Longest time between a message's first and last packet: the maximum delay of a slow stream.
     pub hold: Duration,
-    /// How long after its send time a message is of use.
+    /// How long after its send time a message is useful.
     pub lifetime: Option<Duration>,
 }
 
 impl PackConfig {
-    /// Seven packets a message, held for 20 ms at most, without a lifetime.
+    /// Seven packets per message, held for 20 ms at most, without a lifetime.
     pub fn new(session: u32) -> Self {
         PackConfig {
             session,
@@ -35,11 +35,11 @@ impl PackConfig {
 /// A message to send.
 #[derive(Debug, Clone)]
 pub struct Outgoing {
-    /// When it is due, in the clock that the packets were stamped with: the time of its first packet.
+    /// Its due time, on the clock of the packets' time stamps: the time of its first packet.
     pub send_at: MediaTime,
     /// Its header, as written into `wire`.
     pub header: Header,
-    /// It ends the stream: worth more care than others.
+    /// It ends the stream and should be sent reliably.
     pub end: bool,
     /// Its bytes.
     pub wire: Bytes,
@@ -51,11 +51,11 @@ pub struct Packer {
     config: PackConfig,
     /// Time of the session's first packet.
     origin: Option<MediaTime>,
-    /// Header's room and packets of the message being filled, and its first packet's time.
+    /// Space for the header, packets of the message being filled, and its first packet's time.
     filling: Option<(MediaTime, Marks, BytesMut)>,
-    /// Messages without their header: it is written when they go, so that the totals count what went.
+    /// Messages without header: it is written when they are sent, so that the totals count sent messages.
     ready: VecDeque<(MediaTime, Marks, BytesMut)>,
-    /// The stream ends then, behind what is ready.
+    /// The time of the stream's end, which follows the ready messages.
     ending: Option<MediaTime>,
     sequence: u32,
     totals: End,
@@ -76,7 +76,7 @@ impl Packer {
         }
     }
 
-    /// Takes in a packet that is due, or arrived, at `at`; times never go back.
+    /// Accepts a packet that is due, or arrived, at `at`; times never decrease.
     pub fn push(&mut self, at: MediaTime, packet: &Packet, marks: Marks) {
         self.handle_timeout(at);
         let full = HEADER_LEN + self.config.packets_per_message * PACKET_LEN;
@@ -92,25 +92,25 @@ impl Packer {
         }
     }
 
-    /// When a message that is not full has been held long enough; then call [`Packer::handle_timeout`].
+    /// When to release a message that is not full, by calling [`Packer::handle_timeout`].
     pub fn poll_timeout(&self) -> Option<MediaTime> {
         self.filling.as_ref().map(|(since, ..)| *since + self.config.hold)
     }
 
-    /// Lets go a message that has been held long enough at `now`.
+    /// Releases a message whose holding time has passed at `now`.
     pub fn handle_timeout(&mut self, now: MediaTime) {
         if self.poll_timeout().is_some_and(|due| due <= now) {
             self.flush();
         }
     }
 
-    /// Ends the stream at `now`: lets go what is held, then the message that says so.
+    /// Ends the stream at `now`: releases the pending message, then the end.
     pub fn finish(&mut self, now: MediaTime) {
         self.flush();
         self.ending = Some(now);
     }
 
-    /// Ends the stream at `now`, dropping what has not been polled.
+    /// Ends the stream at `now` and drops messages not yet polled.
     pub fn stop(&mut self, now: MediaTime) {
         self.filling = None;
         self.ready.clear();
@@ -122,7 +122,7 @@ impl Packer {
         self.ready.front().map(|&(at, ..)| at).or(self.ending)
     }
 
-    /// When the last message that is complete is due.
+    /// When the last complete message is due.
     pub fn last_at(&self) -> Option<MediaTime> {
         self.ready.back().map(|&(at, ..)| at)
     }
@@ -141,7 +141,7 @@ impl Packer {
         Some(Outgoing { send_at, header, end: false, wire: wire.freeze() })
     }
 
-    /// What was polled so far.
+    /// Totals of the messages polled so far.
     pub fn totals(&self) -> End {
         self.totals
     }
@@ -170,7 +170,7 @@ impl Packer {
     }
 }
 
-/// Reads messages and counts what is none.
+/// Decodes messages and counts malformed ones.
 #[derive(Debug, Default)]
 pub struct Unpacker {
     malformed: u64,
@@ -182,14 +182,14 @@ impl Unpacker {
         Self::default()
     }
 
-    /// Reads a message; `None`, and one more malformed, if it is none.
+    /// Decodes a message; `None` if it is malformed, which is counted.
     pub fn unpack(&mut self, wire: Bytes) -> Option<Message> {
         let message = Message::decode(wire).ok();
         self.malformed += u64::from(message.is_none());
         message
     }
 
-    /// How many messages were none.
+    /// Number of malformed messages.
     pub fn malformed(&self) -> u64 {
         self.malformed
     }

@@ -1,4 +1,4 @@
-//! The format of messages and the packer's promises.
+//! The format of messages and the packer's guarantees.
 
 use super::*;
 use crate::MediaTime;
@@ -24,7 +24,7 @@ fn data(message: &Message) -> &Bytes {
 }
 
 #[test]
-fn the_bytes_are_those_of_the_diagram() {
+fn the_bytes_match_the_diagram() {
     let marks = Marks { random_access: true, frame_start: true, frame_type: Some(FrameType::B) };
     let header = Header {
         session: 0x0102_0304,
@@ -63,7 +63,7 @@ fn malformed_messages_are_named() {
     assert_eq!(Message::decode(good.slice(..207)), Err(Malformed::Payload));
     let eight = [&good[..20], &good[20..].repeat(8)].concat();
     assert_eq!(Message::decode(eight.into()), Err(Malformed::Payload));
-    // What is reserved is ignored.
+    // Reserved bits are ignored.
     assert_eq!(change(1, 0b1100_1000), Message::decode(good.clone()));
     let mut unpacker = Unpacker::new();
     assert!(unpacker.unpack(good.slice(..19)).is_none() && unpacker.unpack(good).is_some());
@@ -71,7 +71,7 @@ fn malformed_messages_are_named() {
 }
 
 #[test]
-fn seven_packets_a_message_and_totals_at_the_end() {
+fn seven_packets_per_message_and_totals_at_the_end() {
     let mut packer = Packer::new(PackConfig { lifetime: Some(Duration::from_secs(2)), ..PackConfig::new(9) });
     let start = MediaTime::from_millis(1000);
     let mut all = Vec::new();
@@ -121,7 +121,7 @@ fn a_slow_stream_is_held_no_longer_than_promised() {
 }
 
 #[test]
-fn a_stop_counts_what_went_only() {
+fn a_stop_counts_only_sent_messages() {
     let mut packer = Packer::new(PackConfig::new(1));
     for n in 0..30 {
         packer.push(MediaTime::from_millis(n), &packet(n), Marks::default());
@@ -162,7 +162,7 @@ fn any_message() -> impl Strategy<Value = Message> {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read(message in any_message()) {
+    fn encoded_messages_decode_to_themselves(message in any_message()) {
         prop_assert_eq!(Message::decode(message.encode()), Ok(message));
     }
 

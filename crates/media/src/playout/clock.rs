@@ -1,69 +1,69 @@
-//! The sender's clock as the receiver sees it, and how much later than asked for the stream is played. All values are
+//! The sender's clock as seen by the receiver, and the shift of playout beyond the configured latency. All values are
 //! nanoseconds.
 
 use super::late::{LateRun, Verdict};
 use super::shift::{ClockChange, ShiftCause};
-use super::window::{BUCKET, Least, Recent};
+use super::window::{BUCKET, Recent, WindowMinimum};
 use crate::MediaTime;
 use core::time::Duration;
 use std::collections::VecDeque;
 
-/// The offset follows drift by at most one part in this many: 500 ppm, several times what two crystals differ.
+/// The offset follows drift by at most one part in this many: 500 ppm, several times the difference of two crystals.
 const DRIFT: i64 = 2_000;
-/// A shift comes back at one part in this many: playing is 5 % faster.
+/// A shift recovers at one part in this many: playout is 5 % faster.
 const RETURN: i64 = 20;
-/// The same for shifts up to [`SMALL`]: with the second before it begins, such a shift is back within 10 s.
+/// The same for shifts up to [`SMALL`]: including the second before recovery starts, such a shift is gone within 10 s.
 const RETURN_SMALL: i64 = 16;
 const SMALL: i64 = 500_000_000;
-/// Arriving this long before the offset allows means that the sender's clock was set ahead.
+/// An arrival this long before the offset allows means that the sender's clock was set ahead.
 const AHEAD: i64 = 1_000_000_000;
-/// What differs by less is drift, jitter or rounding, and no step.
+/// Smaller differences are drift, jitter or rounding rather than a step.
 const STEP: i64 = 50_000_000;
-/// For how long a way must be longer to be followed.
+/// How long a delay must be longer before it is followed.
 const SURE: i64 = 5_000_000_000;
-/// Two messages whose differences lie within this tell the same jump.
+/// Two messages whose differences lie within this indicate the same jump.
 const ALIKE: u64 = 250_000_000;
-/// While a shift comes back, what arrives is in time by at least this part of the latency.
+/// While a shift recovers, arrivals are in time by at least this fraction of the latency.
 const MARGIN: i64 = 16;
 
 /// Relates send times to the receiver's clock.
 #[derive(Debug)]
 pub(super) struct SenderClock {
     latency: i64,
-    /// Receiver's clock less sender's, plus the shortest way, plus what playing is shifted by.
+    /// Receiver's clock less sender's, plus the minimum delay, plus the shift.
     offset: i64,
-    /// Something was played by this clock.
+    /// Whether a message was played by this clock.
     playing: bool,
     slewed_at: i64,
-    /// The shortest way ever, slowly forgotten where only longer ones are left.
+    /// The minimum delay ever, slowly forgotten where only longer ones remain.
     shortest: i64,
     /// Differences of the last 30 s, and of the last second.
-    least: Least,
+    least: WindowMinimum,
     recent: Recent,
-    /// Added to send times from message `since` on, and before it: what the sender's clock jumped by.
+    /// Corrections of send times from message `since` on, and before it: the jumps of the sender's clock.
     jump: i64,
     since: i64,
     jump_before: i64,
-    /// Send time and difference of the newest message that was believed.
+    /// Send time and difference of the newest accepted message.
     newest: (i64, i64),
-    /// The message that first told of a clock set back, and by how much: another one has to agree.
+    /// The first message that indicated a clock set back, and by how much: a second one has to confirm it.
     set_back: Option<(i64, i64)>,
     /// Difference of the last message in time.
     in_time: i64,
     late: Option<LateRun>,
-    /// How much later than `latency` after the shortest way there was, by shifts that have not come back.
+    /// The shift: how much later than `latency` after the minimum delay messages are played.
     shift: i64,
-    /// The offset is on its way down from a shift.
+    /// The offset is decreasing after a shift.
     returning: bool,
-    /// Where the offset is on its way up to, as was told.
+    /// The target of an increasing offset, as reported.
     rising: Option<i64>,
-    /// For how long the shortest way has been longer than the offset, by more than drift.
+    /// How long the minimum delay has exceeded the offset by more than drift.
     longer_for: i64,
     changes: VecDeque<ClockChange>,
 }
 
 impl SenderClock {
-    /// A clock that begins with a message sent at `sent`, arrived at `now`.
+    /// A clock that starts with a message sent at `sent` and received at `now`.
     pub(super) fn new(latency: Duration, now: MediaTime, sent: MediaTime) -> Self {
         let difference = ns(now) - ns(sent);
         SenderClock {
@@ -72,7 +72,7 @@ impl SenderClock {
             playing: false,
             slewed_at: ns(now),
             shortest: difference,
-            least: Least::default(),
+            least: WindowMinimum::default(),
             recent: Recent::default(),
             jump: 0,
             since: i64::MIN,
@@ -96,7 +96,7 @@ impl SenderClock {
         MediaTime::from_nanos(u64::try_from(due).unwrap_or(0))
     }
 
-    /// How much later than asked for the stream is played now.
+    /// The current shift.
     pub(super) fn shift(&self) -> Duration {
         duration(self.shift)
     }
@@ -106,13 +106,13 @@ impl SenderClock {
         self.playing = true;
     }
 
-    /// What has changed, the oldest first.
+    /// The changes, oldest first.
     pub(super) fn pop_change(&mut self) -> Option<ClockChange> {
         self.changes.pop_front()
     }
 
-    /// Learns from a message that has arrived; `newest` if no later one has. False if it can't have come so early, and
-    /// its send time means nothing.
+    /// Updates the clock from an arrival; `newest` if no later message has arrived. False if the message is impossibly
+    /// early and its send time invalid.
     pub(super) fn observe(&mut self, now: MediaTime, sequence: i64, sent: MediaTime, newest: bool) -> bool {
         let (now, sent) = (ns(now), ns(sent));
         if newest {
@@ -135,7 +135,7 @@ impl SenderClock {
         }
         self.shortest = self.shortest.min(difference);
         let in_time = difference.saturating_sub(self.offset) <= self.latency;
-        // What is late says nothing of the shortest way until it is clear why it is.
+        // Late messages say nothing about the minimum delay until their cause is clear.
         if in_time {
             self.least.add(now, difference);
         }
@@ -156,8 +156,8 @@ impl SenderClock {
         sent.saturating_add(if sequence >= self.since { self.jump } else { self.jump_before })
     }
 
-    /// Whether the newest message shows that the sender's clock was set: ahead, if it comes before it can; back, if it was
-    /// sent before one with a lower number, which no network brings about.
+    /// Whether the newest message shows that the sender's clock was set: ahead, if it is impossibly early; back, if it
+    /// was sent before one with a lower number, which no network causes.
     fn follow_jump(&mut self, now: i64, sequence: i64, sent: i64) {
         let difference = now.saturating_sub(self.translated(sequence, sent));
         // A message takes about as long as the one before it.
@@ -184,7 +184,7 @@ impl SenderClock {
         self.changes.push_back(ClockChange::Jumped { back: by > 0, by: duration(by.saturating_abs()) });
     }
 
-    /// What messages that are all late mean; gives by how much the sender's clock stood still.
+    /// Evaluates a run of late messages; returns how long the sender's clock stood still.
     fn judge(&mut self, now: i64, sequence: i64, difference: i64) -> i64 {
         if difference.saturating_sub(self.offset) <= self.latency {
             self.late = None;
@@ -199,10 +199,10 @@ impl SenderClock {
                 self.jump(sequence, by);
                 return by;
             }
-            Verdict::LongerWay(least) => {
-                self.least = Least::default();
+            Verdict::LongerDelay(least) => {
+                self.least = WindowMinimum::default();
                 self.recent = Recent::default();
-                self.shift_by(least - self.offset, ShiftCause::LongerWay);
+                self.shift_by(least - self.offset, ShiftCause::LongerDelay);
             }
             Verdict::Congestion(worst) => {
                 let offset = worst - self.latency + self.latency / MARGIN;
@@ -213,7 +213,7 @@ impl SenderClock {
         0
     }
 
-    /// From now on messages are played so much later.
+    /// Shifts playout by this much from now on.
     fn shift_by(&mut self, by: i64, cause: ShiftCause) {
         self.offset += by;
         self.shift += by;
@@ -229,7 +229,7 @@ impl SenderClock {
             return;
         }
         self.slewed_at = now;
-        // As far down as what came in the last second would still be in time.
+        // Down to where the arrivals of the last second would still be in time.
         let room =
             self.recent.reach(self.latency, self.latency / MARGIN).map_or(0, |reach| self.offset - reach);
         if self.returning || room > STEP {
@@ -246,20 +246,20 @@ impl SenderClock {
         }
     }
 
-    /// Follows the shortest way of the last 30 s.
+    /// Follows the minimum delay of the last 30 s.
     fn follow(&mut self, least: i64, elapsed: i64) {
         let most = elapsed / DRIFT;
         self.shortest += (least - self.shortest).clamp(0, most);
         let gap = least - self.offset;
         self.longer_for = if gap > STEP { self.longer_for + elapsed } else { 0 };
         if gap > STEP && self.rising.is_none() {
-            // After an outage the window may know little.
+            // After an outage the window may hold few samples.
             if self.longer_for < SURE {
                 return;
             }
             self.rising = Some(least);
             let (by, total) = (duration(gap), duration(self.shift + gap));
-            self.changes.push_back(ClockChange::Shifted { by, total, cause: ShiftCause::LongerWay });
+            self.changes.push_back(ClockChange::Shifted { by, total, cause: ShiftCause::LongerDelay });
         }
         let told = self.rising.map_or(gap, |told| gap.min(told - self.offset));
         let step = told.clamp(-most, most);
@@ -277,7 +277,7 @@ impl SenderClock {
     }
 }
 
-/// A point in time, signed. Two points of 146 years still add up without overflow.
+/// A point in time, signed. Two points of 146 years add up without overflow.
 fn ns(t: MediaTime) -> i64 {
     i64::try_from(t.as_nanos()).unwrap_or(i64::MAX).min(i64::MAX / 4)
 }

@@ -1,41 +1,41 @@
-//! What it means if nothing but late messages come. All values are nanoseconds.
+//! Diagnosis of runs of late messages. All values are nanoseconds.
 
-/// Only late messages for this long, or for the latency if that is longer, are looked into.
+/// Minimum duration of a run of late messages to be evaluated; the latency if that is longer.
 const LOOK: i64 = 1_000_000_000;
-/// Congestion is borne for this long, or for the latency if that is longer, before playing waits for it.
+/// Congestion is tolerated for this long, or for the latency if that is longer, before playout shifts.
 const PATIENCE: i64 = 10_000_000_000;
 /// A longer gap between two messages counts as this long: in an outage nothing is late.
 const GAP: i64 = 250_000_000;
-/// No way becomes longer by more at one go: the sender's clock stood still.
+/// The maximum increase of a delay in one step: beyond it the sender's clock stood still.
 const STILL: i64 = 5_000_000_000;
-/// Jitter of a way that is steady, whatever the latency.
+/// Jitter of a steady delay, regardless of the latency.
 const JITTER: i64 = 50_000_000;
 
-/// What a run of late messages comes from.
+/// The cause of a run of late messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// That remains to be seen: congestion, or what piled up in an outage.
+    /// Not yet known: congestion, or a backlog from an outage.
     Unclear,
-    /// The way has become longer: the least difference.
-    LongerWay(i64),
+    /// The delay has become longer: the minimum difference.
+    LongerDelay(i64),
     /// The sender's clock stood still for so long.
     StoodStill(i64),
-    /// Congestion that does not end: the greatest difference of the last second or two.
+    /// Persistent congestion: the maximum difference of the last second or two.
     Congestion(i64),
 }
 
 /// Late messages without one in time between them.
 #[derive(Debug)]
 pub(super) struct LateRun {
-    /// The difference of the last message in time, and by how much the first one here came later.
+    /// The difference of the last message in time, and how much later the first one of this run was.
     in_time: i64,
     step: i64,
-    /// When the last one came, and for how long they have been coming.
+    /// Arrival of the last message, and duration of the run.
     at: i64,
     lasted: i64,
-    /// The newest of them, those that differ by little.
+    /// The newest messages that differ by little.
     steady: Steady,
-    /// The greatest difference of the second that runs, since when it runs, and that of the second before.
+    /// The maximum difference of the current second, the start of that second, and the maximum of the second before.
     worst: i64,
     worst_since: i64,
     worst_before: i64,
@@ -56,7 +56,7 @@ impl Steady {
 }
 
 impl LateRun {
-    /// Begins with a message of this difference; that of the last one in time was `in_time`.
+    /// Starts a run with this difference; that of the last message in time was `in_time`.
     pub(super) fn new(now: i64, in_time: i64, difference: i64) -> Self {
         LateRun {
             in_time,
@@ -70,7 +70,7 @@ impl LateRun {
         }
     }
 
-    /// Takes in a late message.
+    /// Adds a late message.
     pub(super) fn add(&mut self, now: i64, difference: i64, offset: i64, latency: i64) -> Verdict {
         let elapsed = (now - self.at).clamp(0, GAP);
         self.at = now;
@@ -86,15 +86,15 @@ impl LateRun {
             steady.lasted += elapsed;
         }
         let rise = steady.least.saturating_sub(offset);
-        // A queue that fills makes each message a little later than the one before; a way that is longer, or a clock that
-        // stood still, makes one much later and leaves the others at that. What falls is a queue that empties.
+        // A filling queue makes each message a little later than the one before. A longer delay, or a clock that stood
+        // still, makes one message much later and leaves the others at that. Falling differences are a draining queue.
         let sudden = self.step >= rise / 4 * 3;
         let falling = steady.first.saturating_sub(difference) > jitter / 2;
         if sudden && !falling && steady.lasted >= latency.max(LOOK) {
             let least = steady.least;
             return match rise > STILL {
                 true => Verdict::StoodStill(least.saturating_sub(self.in_time)),
-                false => Verdict::LongerWay(least),
+                false => Verdict::LongerDelay(least),
             };
         }
         match self.lasted >= latency.max(PATIENCE) {

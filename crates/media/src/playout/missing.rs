@@ -1,8 +1,8 @@
-//! Which messages are missing, as ranges.
+//! Ranges of missing messages.
 
 use std::collections::BTreeMap;
 
-/// Ranges kept; the oldest are forgotten beyond.
+/// Maximum number of ranges; the oldest are forgotten.
 const MAX_RANGES: usize = 4096;
 
 /// Sequence numbers of messages whose turn passed without them.
@@ -13,7 +13,7 @@ pub(super) struct Missing {
 }
 
 impl Missing {
-    /// Adds `from..to`, which lies behind everything added before.
+    /// Adds `from..to`, which follows everything added before.
     pub(super) fn add(&mut self, from: i64, to: i64) {
         if from < to {
             self.ranges.insert(from, to);
@@ -23,7 +23,7 @@ impl Missing {
         }
     }
 
-    /// Takes one out; false if it is not missing (or forgotten).
+    /// Removes one; false if it is not missing (or forgotten).
     pub(super) fn remove(&mut self, sequence: i64) -> bool {
         let Some((&from, &to)) = self.ranges.range(..=sequence).next_back() else { return false };
         if sequence >= to {

@@ -1,48 +1,49 @@
-//! The receiver's end: every message is played at its send time + latency, in the receiver's clock.
+//! The receiver's half: every message is played at its send time + latency, on the receiver's clock.
 //!
 //! # Model
-//! A message that was sent at `s` (sender's clock) and arrives at `a` (receiver's clock) was under way for `a - s` less the
-//! difference of the clocks. The least `a - s` of the last 30 s is the difference plus the shortest way, and is called
-//! the offset; a message is due at `s + offset + latency`. Latency thus counts from the shortest way: it is what a message
-//! may take longer than the fastest.
+//! A message that was sent at `s` (sender's clock) and arrives at `a` (receiver's clock) was in transit for `a - s`
+//! less the difference of the clocks. The minimum of `a - s` over the last 30 s is this difference plus the minimum
+//! delay, and is called the offset; a message is due at `s + offset + latency`. Latency is thus relative to the minimum
+//! delay: it is how much longer than the fastest message a message may take.
 //!
-//! - Until the first message is played the offset falls as shorter ways are seen. From then on it follows drift, both
-//!   ways, at no more than 500 ppm, so that playout stays even.
-//! - A message is **late** if it arrives after it was due, and is dropped; **lost** if it has not come when its turn was
-//!   (and, so far, not since); everything else is played, once, in order, whatever order it came in.
-//! - A **gap** is a run of messages not played; it lasts from when the first of them was due, taken to be spread evenly
-//!   between those around them. It is an **underflow** if nothing later had arrived either when it began: the buffer was
-//!   empty. Neither start nor end of the stream counts.
-//! - A receiver that hears of a session within `latency` of its beginning is taken to have been there: what it misses from
-//!   before is lost. One that comes later begins where it comes in.
-//! - A new session identifier starts over; what the old session left is played at once.
+//! - Until the first message is played the offset falls as shorter delays are seen. From then on it follows drift in
+//!   both directions at no more than 500 ppm, so that playout stays even.
+//! - A message is **late** if it arrives after it was due, and is dropped; **lost** if it has not arrived by its turn
+//!   (and has not arrived since); everything else is played, once, in order, whatever the order of arrival.
+//! - A **gap** is a run of messages not played; it starts when the first of them was due, with due times interpolated
+//!   between the adjacent messages. It is an **underflow** if no later message had arrived when it began: the buffer
+//!   was empty. Neither start nor end of the stream counts.
+//! - A receiver that learns of a session within `latency` of its start is assumed to have been present: earlier
+//!   messages that it missed are lost. A receiver that joins later starts with the first message that it receives.
+//! - A new session identifier starts over; the rest of the old session is played at once.
 //!
-//! # When everything comes late, or early
-//! Latency never grows unsaid. Each **shift** of playing to later is an output ([`ClockChange`]) and is counted. What the messages
-//! tell, taken in the order of their sequence numbers:
+//! # When all messages are late, or early
+//! Latency never grows silently. Each **shift** of playout to a later time is an output ([`ClockChange`]) and is
+//! counted. Messages are evaluated in the order of their sequence numbers:
 //!
-//! | differences `a - s` | taken for | what is done |
+//! | differences `a - s` | interpretation | action |
 //! |---|---|---|
-//! | a message was sent over 50 ms before one with a lower number, and the next one agrees | the sender's clock was set back: no network turns send times round | followed at once; playing does not move |
+//! | a message was sent over 50 ms before one with a lower number, and the next one agrees | the sender's clock was set back: no network reverses send times | followed at once; playout does not move |
 //! | more than a second less than possible | the sender's clock was set ahead | the same |
-//! | one much later than that before it, all others as late, none in time for 1 s (for the latency, if longer) | up to 5 s: a longer way, because a path is gone | shift: the longer way counts as the shortest |
+//! | one much later than the one before, all others as late, none in time for 1 s (for the latency, if longer) | up to 5 s: a longer delay, because a path has failed | shift: the longer delay becomes the minimum |
 //! | the same by more than 5 s | the sender's clock stood still | as if it had been set back |
-//! | growing or changing, all late | congestion | what is late is dropped. After 10 s of nothing else (the latency, if longer) a shift, as short as will do |
-//! | falling, all late | what piled up in an outage | what is late is dropped; the next ones are in time |
-//! | the least of 30 s is over 50 ms longer, nothing is late | a longer way | shift, by 500 ppm |
-//! | for a second over 50 ms shorter than played for | the congestion is over, or a shorter way is there | playing comes back |
+//! | growing or changing, all late | congestion | late messages are dropped. After 10 s of nothing else (the latency, if longer) a minimal shift |
+//! | falling, all late | a backlog from an outage | late messages are dropped; the next ones are in time |
+//! | the minimum over 30 s is over 50 ms longer, nothing is late | a longer delay | shift, by 500 ppm |
+//! | for a second over 50 ms shorter than assumed | the congestion is over, or a shorter path is available | playout recovers |
 //!
-//! *Much later* is three quarters of what the messages are later in all, *as late* within half the latency. Under congestion a
-//! difference grows at most as fast as time passes, from message to message; a step by more than that has another reason. The time in
-//! which nothing comes at all does not count: an outage is no congestion. Playing **comes back** by going 5 % faster (6.25 % up to
-//! 500 ms, which takes 9 s), as far as what came in the last second is still in time; nothing is dropped for it, and nothing changes its
-//! place.
+//! *Much later* means three quarters of the total increase, *as late* means within half the latency. Under congestion a
+//! difference grows at most as fast as time passes, from message to message; a larger step has another cause. Times
+//! without any arrival do not count: an outage is not congestion. Playout **recovers** by playing 5 % faster (6.25 % up
+//! to 500 ms, which takes 9 s), as far as the arrivals of the last second remain in time; nothing is dropped or
+//! reordered.
 //!
-//! A receiver cannot tell a way that is 2 s longer from a sender that stood still for 2 s. It need not: playing is as late for both,
-//! and the user hears of it. The message's header thus needs no other clock than the send time.
+//! A receiver cannot distinguish a delay that is 2 s longer from a sender that was suspended for 2 s. It need not:
+//! playout is equally late in both cases, and the user gets a report. The message's header thus needs no clock other
+//! than the send time.
 //!
 //! # Scope
-//! All messages are from one sender; who that is, is the transport's business. What is buffered is bounded in bytes.
+//! All messages are from one sender; identifying it is the transport's task. The buffer is bounded in bytes.
 
 mod clock;
 mod late;

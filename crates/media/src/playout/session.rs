@@ -1,4 +1,4 @@
-//! One session of a sender: what is buffered, what was played, what is missing.
+//! One session of a sender: its buffered, played and missing messages.
 
 use super::clock::SenderClock;
 use super::missing::Missing;
@@ -8,37 +8,37 @@ use crate::pack::{Body, End, Message};
 use core::time::Duration;
 use std::collections::BTreeMap;
 
-/// What becomes of a message that has arrived.
-pub(super) enum Fate {
+/// Classification of an arrived message.
+pub(super) enum Arrival {
     Kept,
     Late(Duration),
     Duplicate,
     Implausible,
 }
 
-/// Sequence numbers are counted on from the wire's 32 bits, so they never wrap.
+/// Sequence numbers are extended from the wire's 32 bits, so they never wrap.
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) id: u32,
     pub(super) clock: SenderClock,
     latency: Duration,
     buffer: BTreeMap<i64, Message>,
-    /// When the buffer was last filled after having been empty.
+    /// When the buffer last became non-empty.
     filled_at: MediaTime,
     /// The latest message that has arrived.
     newest: i64,
-    /// The first message whose turn has not come; `None` until one has.
+    /// The first message whose turn has not come; `None` until the first turn.
     next: Option<i64>,
     missing: Missing,
-    /// The last message played and when it was due.
+    /// The last message played and its due time.
     last: Option<(i64, MediaTime)>,
-    /// What was played.
+    /// Totals of the played messages.
     played: End,
     pub(super) ended: bool,
 }
 
 impl Session {
-    /// A session that is first heard of with `message`.
+    /// A session whose first received message is `message`.
     pub(super) fn new(latency: Duration, now: MediaTime, message: &Message) -> Self {
         let header = &message.header;
         Session {
@@ -56,36 +56,36 @@ impl Session {
         }
     }
 
-    /// Takes in a message. Everything due before `now` must have been taken out.
-    pub(super) fn insert(&mut self, now: MediaTime, message: Message, stats: &mut PlayoutStats) -> Fate {
+    /// Adds a message. Everything due before `now` must have been removed.
+    pub(super) fn insert(&mut self, now: MediaTime, message: Message, stats: &mut PlayoutStats) -> Arrival {
         let sequence = self.count_on(message.header.sequence);
         let sent = message.header.sent;
         if !self.clock.observe(now, sequence, sent, sequence > self.newest) {
-            return Fate::Implausible;
+            return Arrival::Implausible;
         }
         self.newest = self.newest.max(sequence);
         let lateness = now.saturating_since(self.clock.due(sequence, sent));
         if self.next.is_some_and(|next| sequence < next) {
             if !self.missing.remove(sequence) {
-                return Fate::Duplicate;
+                return Arrival::Duplicate;
             }
             stats.lost -= 1;
-            return Fate::Late(lateness);
+            return Arrival::Late(lateness);
         }
         if self.buffer.contains_key(&sequence) {
-            return Fate::Duplicate;
+            return Arrival::Duplicate;
         }
-        // Its turn is over unless something before it still waits for its own.
+        // Its turn is over unless an earlier message still waits for its own.
         let first = self.buffer.first_key_value().is_none_or(|(&k, _)| sequence < k);
         if first && !lateness.is_zero() && matches!(message.body, Body::Data(_)) {
             self.pass(sequence, sent, stats);
-            return Fate::Late(lateness);
+            return Arrival::Late(lateness);
         }
         if self.buffer.is_empty() {
             self.filled_at = now;
         }
         self.buffer.insert(sequence, message);
-        Fate::Kept
+        Arrival::Kept
     }
 
     /// Messages in the buffer.
@@ -93,27 +93,27 @@ impl Session {
         self.buffer.len()
     }
 
-    /// When the first of the buffer is due.
+    /// When the first message of the buffer is due.
     pub(super) fn next_due(&self) -> Option<MediaTime> {
         let (&sequence, message) = self.buffer.first_key_value()?;
         Some(self.clock.due(sequence, message.header.sent))
     }
 
-    /// When the last of the buffer is due.
+    /// When the last message of the buffer is due.
     pub(super) fn last_due(&self) -> Option<MediaTime> {
         let (&sequence, message) = self.buffer.last_key_value()?;
         Some(self.clock.due(sequence, message.header.sent))
     }
 
-    /// What was played so far.
+    /// Totals of the messages played so far.
     pub(super) fn played(&self) -> End {
         self.played
     }
 
-    /// Plays the first of the buffer.
+    /// Plays the first message of the buffer.
     pub(super) fn play(&mut self, stats: &mut PlayoutStats) -> Option<(MediaTime, Message)> {
         let due = self.next_due()?;
-        // A clock that jumped back must not take the messages in front of the jump with it.
+        // A clock that jumped back must not affect the messages before the jump.
         let due = self.last.map_or(due, |(_, last)| due.max(last));
         let (sequence, message) = self.buffer.pop_first()?;
         self.pass(sequence, message.header.sent, stats);
@@ -134,14 +134,14 @@ impl Session {
         Some((due, message))
     }
 
-    /// The sequence number nearest to the newest one that ends in these 32 bits.
+    /// The sequence number with these low 32 bits that is nearest to the newest one.
     fn count_on(&self, wire: u32) -> i64 {
-        // Truncation is meant: the lower 32 bits are what the wire has.
+        // Intended truncation: the wire carries the lower 32 bits.
         let ahead = wire.wrapping_sub(self.newest as u32) as i32;
         self.newest + i64::from(ahead)
     }
 
-    /// The turn of `sequence`, sent at `sent`, has come: what is before it and not here is lost so far.
+    /// Reaches the turn of `sequence`, sent at `sent`: earlier messages that have not arrived are lost so far.
     fn pass(&mut self, sequence: i64, sent: MediaTime, stats: &mut PlayoutStats) {
         let from_start = sent.saturating_since(MediaTime::ZERO) <= self.latency && sequence >= 0;
         let next = self.next.unwrap_or(if from_start { 0 } else { sequence });
@@ -150,7 +150,7 @@ impl Session {
         self.next = Some(sequence + 1);
     }
 
-    /// Counts what was not played between the message played before and this one.
+    /// Counts messages not played between the previously played one and this one.
     fn count_gap(&self, sequence: i64, due: MediaTime, stats: &mut PlayoutStats) {
         let Some((before, from)) = self.last else { return };
         let span = due.saturating_since(from);

@@ -1,23 +1,23 @@
-//! What happens to the time from sending to playing.
+//! Changes of the time from sending to playing.
 
 use core::time::Duration;
 
-/// Why the stream is played later than the latency asks for.
+/// Why the stream is played later than the configured latency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ShiftCause {
-    /// The shortest way has become longer, as when a path with a short delay is gone.
-    LongerWay,
-    /// For 10 s, or for the latency if that is longer, everything came too late.
+    /// The minimum delay has increased, for example because a path with a short delay has failed.
+    LongerDelay,
+    /// Every message was late for 10 s, or for the latency if that is longer.
     Congestion,
 }
 
 impl core::fmt::Display for ShiftCause {
-    /// As in lines for people.
+    /// The text of user-facing lines.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str(match self {
-            ShiftCause::LongerWay => "the way has become longer",
-            ShiftCause::Congestion => "everything came too late",
+            ShiftCause::LongerDelay => "the path delay has increased",
+            ShiftCause::Congestion => "every message arrived late",
         })
     }
 }
@@ -26,22 +26,22 @@ impl core::fmt::Display for ShiftCause {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ClockChange {
-    /// The sender's clock jumped, back (or stood still) or ahead; playing is not moved by it.
+    /// The sender's clock jumped back (or stood still) or ahead; playout does not move.
     Jumped {
         /// Back, not ahead.
         back: bool,
         /// How far.
         by: Duration,
     },
-    /// Messages are played later than before: at once, or slowly if none of them is late.
+    /// Messages are played later than before: at once, or gradually if none of them is late.
     Shifted {
-        /// By so much.
+        /// The amount.
         by: Duration,
-        /// All that playing is shifted by now, this included.
+        /// The total shift, including this one.
         total: Duration,
-        /// Why.
+        /// The cause.
         cause: ShiftCause,
     },
-    /// What playing was shifted by has come back: the latency is as asked for.
+    /// The shift is gone: the latency is as configured.
     Returned,
 }

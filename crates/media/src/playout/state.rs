@@ -1,6 +1,6 @@
-//! The playout's machine: messages in, transport packets out at their time.
+//! The playout's state machine: messages in, transport packets out at their time.
 
-use super::session::{Fate, Session};
+use super::session::{Arrival, Session};
 use super::shift::ClockChange;
 use super::stats::PlayoutStats;
 use crate::MediaTime;
@@ -10,13 +10,13 @@ use bytes::Bytes;
 use core::time::Duration;
 use std::collections::VecDeque;
 
-/// How a [`Playout`] plays.
+/// Configuration of a [`Playout`].
 #[derive(Debug, Clone, Copy)]
 pub struct PlayoutConfig {
-    /// Time from a message's sending to its playing.
+    /// Time from sending a message to playing it.
     pub latency: Duration,
-    /// Most bytes of transport packets held, and a message for each transport packet's worth of them; what comes beyond
-    /// is dropped.
+    /// Maximum bytes of transport packets held, and one message per transport packet's worth of them; messages beyond
+    /// are dropped.
     pub max_bytes: usize,
 }
 
@@ -30,7 +30,7 @@ impl PlayoutConfig {
 /// One message, played.
 #[derive(Debug, Clone)]
 pub struct Released {
-    /// When it was due, in the receiver's clock.
+    /// Its due time, on the receiver's clock.
     pub due: MediaTime,
     /// Its header.
     pub header: Header,
@@ -41,9 +41,9 @@ pub struct Released {
 /// A stream's end, played at its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ended {
-    /// What the sender sent.
+    /// Totals of the sent messages.
     pub sent: End,
-    /// What was played of this session.
+    /// Totals of the messages played in this session.
     pub played: End,
 }
 
@@ -54,25 +54,25 @@ impl Ended {
     }
 }
 
-/// What a [`Playout`] gives out.
+/// An output of a [`Playout`].
 #[derive(Debug, Clone)]
 pub enum Output {
     /// A message is due.
     Data(Released),
     /// The stream ended.
     Ended(Ended),
-    /// What follows is of a new session, with this identifier: the sender started over.
+    /// The following output belongs to a new session with this identifier: the sender started over.
     Restarted(u32),
     /// The clock by which the stream is played has changed.
     Clock(ClockChange),
 }
 
-/// Plays messages at send time + latency; see the [module](super) for what that means.
+/// Plays messages at send time + latency, as defined in the [module](super).
 #[derive(Debug)]
 pub struct Playout {
     config: PlayoutConfig,
     session: Option<Session>,
-    /// The session before.
+    /// The previous session.
     replaced: Option<u32>,
     ready: VecDeque<Output>,
     /// Bytes in the buffer and in `ready`.
@@ -81,7 +81,7 @@ pub struct Playout {
 }
 
 impl Playout {
-    /// A playout that has seen nothing.
+    /// A playout without any message.
     pub fn new(config: PlayoutConfig) -> Self {
         Playout {
             config,
@@ -93,7 +93,7 @@ impl Playout {
         }
     }
 
-    /// Takes in a message that arrived at `now`.
+    /// Accepts a message that arrived at `now`.
     pub fn push(&mut self, now: MediaTime, message: Message) {
         let id = message.header.session;
         let over = self.session.as_ref().is_some_and(|s| s.id == id && s.ended);
@@ -119,17 +119,17 @@ impl Playout {
             self.ready.push_back(Output::Clock(change));
         }
         match fate {
-            Fate::Kept => self.held_bytes += len,
-            Fate::Duplicate => self.stats.duplicates += 1,
-            Fate::Implausible => self.stats.implausible += 1,
-            Fate::Late(by) => {
+            Arrival::Kept => self.held_bytes += len,
+            Arrival::Duplicate => self.stats.duplicates += 1,
+            Arrival::Implausible => self.stats.implausible += 1,
+            Arrival::Late(by) => {
                 self.stats.late += 1;
                 self.stats.largest_lateness = self.stats.largest_lateness.max(by);
             }
         }
     }
 
-    /// What is due at `now`, one after the other until `None`.
+    /// The next output due at `now`; call it until `None`.
     pub fn poll(&mut self, now: MediaTime) -> Option<Output> {
         self.play_due(now);
         let output = self.ready.pop_front();
@@ -139,23 +139,23 @@ impl Playout {
         output
     }
 
-    /// When [`Playout::poll`] has something next; `None` while nothing is held.
+    /// When [`Playout::poll`] has its next output; `None` while nothing is held.
     pub fn poll_timeout(&self) -> Option<MediaTime> {
         if self.ready.is_empty() { self.session.as_ref()?.next_due() } else { Some(MediaTime::ZERO) }
     }
 
-    /// Plays everything held without waiting for its time: the receiver stops.
+    /// Plays everything held without waiting for due times, because the receiver stops.
     pub fn drain(&mut self) {
         while self.play_one() {}
     }
 
-    /// What was counted so far.
+    /// Statistics so far.
     pub fn stats(&self) -> PlayoutStats {
         let shift = self.session.as_ref().map_or(Duration::ZERO, |s| s.clock.shift());
         PlayoutStats { shift, ..self.stats }
     }
 
-    /// How long what is held lasts at `now`, the messages in front of it included.
+    /// Duration of the buffer at `now`, including missing messages before it.
     pub fn level(&self, now: MediaTime) -> Duration {
         let last = self.session.as_ref().and_then(Session::last_due);
         last.map_or(Duration::ZERO, |due| due.saturating_since(now))
@@ -183,7 +183,7 @@ impl Playout {
         true
     }
 
-    /// A new session takes the old one's place.
+    /// A new session replaces the old one.
     fn replace(&mut self, id: u32) {
         self.drain();
         if let Some(old) = self.session.take() {

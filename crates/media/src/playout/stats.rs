@@ -1,4 +1,4 @@
-//! What a playout counted.
+//! Statistics of a playout.
 
 use super::shift::ClockChange;
 use core::time::Duration;
@@ -11,27 +11,27 @@ pub struct PlayoutStats {
     pub played: u64,
     /// Bytes of transport packets in them.
     pub played_bytes: u64,
-    /// Messages that arrived after they were due, and were dropped.
+    /// Messages that arrived after their due time and were dropped.
     pub late: u64,
-    /// Messages whose turn passed without them and that have not arrived since. One that does moves to `late`.
+    /// Messages that had not arrived by their turn and have not arrived since. One that still arrives moves to `late`.
     pub lost: u64,
-    /// Messages that came again, or so late that they are no longer known to be missing.
+    /// Duplicates, or messages so late that they are no longer known to be missing.
     pub duplicates: u64,
     /// Messages dropped because the buffer was full. Each is also lost, once its turn passes.
     pub overflows: u64,
     /// Messages of a session that had been replaced or had ended.
     pub stale: u64,
-    /// Messages dropped because their send time lies more than a second ahead of what can be.
+    /// Messages dropped because their send time is impossible by more than a second.
     pub implausible: u64,
-    /// Gaps in what was played.
+    /// Gaps in playout.
     pub gaps: u64,
     /// Gaps that began with an empty buffer.
     pub underflows: u64,
-    /// How long all gaps were.
+    /// Total duration of all gaps.
     pub gap_time: Duration,
-    /// How long the longest gap was.
+    /// Duration of the longest gap.
     pub longest_gap: Duration,
-    /// How long after it was due the latest message came.
+    /// Lateness of the latest message.
     pub largest_lateness: Duration,
     /// Time played, gaps included: from the first message's due time to the last one's, or to the end of the stream.
     pub play_time: Duration,
@@ -39,11 +39,11 @@ pub struct PlayoutStats {
     pub restarts: u64,
     /// Jumps of the sender's clock.
     pub clock_jumps: u64,
-    /// Times that playing was moved to later than the latency asks for.
+    /// Shifts of playout beyond the configured latency.
     pub shifts: u64,
-    /// How much later than the latency asks for it is now.
+    /// The current shift.
     pub shift: Duration,
-    /// The most that it was.
+    /// The largest shift.
     pub largest_shift: Duration,
 }
 
@@ -60,7 +60,7 @@ impl PlayoutStats {
         }
     }
 
-    /// The share of the time played that was without a gap, 0 to 1.
+    /// The share of the playing time without gaps, 0 to 1.
     pub fn continuity(&self) -> f64 {
         crate::quality::playout_continuity(self.play_time, self.gap_time)
     }

@@ -1,4 +1,4 @@
-//! The playout model as the module's words give it. Times are in milliseconds unless they say otherwise.
+//! The playout model as the module's documentation defines it. Times are in milliseconds unless stated otherwise.
 
 use super::*;
 use crate::MediaTime;
@@ -43,7 +43,7 @@ fn playout() -> Playout {
     Playout::new(PlayoutConfig::new(ms(LATENCY)))
 }
 
-/// Sequence numbers and due times of what plays up to `now`, each polled when it asks for it.
+/// Sequence numbers and due times of messages played up to `now`, each polled at its timeout.
 fn play(playout: &mut Playout, now: MediaTime) -> Vec<(u32, MediaTime)> {
     let outputs = core::iter::from_fn(|| playout.poll(now));
     outputs
@@ -68,13 +68,13 @@ fn feed(playout: &mut Playout, n: core::ops::Range<u32>, missing: impl Fn(u32) -
 }
 
 #[test]
-fn due_at_send_time_and_latency_from_the_shortest_way() {
+fn due_at_send_time_plus_minimum_delay_plus_latency() {
     let mut p = playout();
-    // The receiver's clock is 1000 ahead. The first way takes 50 ms, the next 30 ms, the third 90 ms.
+    // The receiver's clock is 1000 ahead. The first delay is 50 ms, the next 30 ms, the third 90 ms.
     p.push(at(1050), data(0, 0));
     assert_eq!(p.poll_timeout(), Some(at(1250)));
     p.push(at(1040), data(1, 10));
-    assert_eq!(p.poll_timeout(), Some(at(1230)), "a shorter way was seen");
+    assert_eq!(p.poll_timeout(), Some(at(1230)), "a shorter delay was seen");
     p.push(at(1110), data(2, 20));
     assert_eq!(play(&mut p, at(1229)), []);
     assert_eq!(play(&mut p, at(1250)), [(0, at(1230)), (1, at(1240)), (2, at(1250))]);
@@ -100,7 +100,7 @@ fn played_in_order_and_once() {
 }
 
 #[test]
-fn what_comes_after_it_was_due_is_late() {
+fn messages_after_their_due_time_are_late() {
     let mut p = playout();
     feed(&mut p, 0..10, |n| n == 4 || n == 9);
     // Message 4 was due at 270: its turn is over when 5 plays at 280.
@@ -110,7 +110,7 @@ fn what_comes_after_it_was_due_is_late() {
     assert_eq!((p.stats().lost, p.stats().late, p.stats().largest_lateness), (0, 1, ms(15)));
     p.push(at(286), data(4, 40));
     assert_eq!(p.stats().duplicates, 1);
-    // Message 9 was due at 320; nothing later has come, but it is late all the same.
+    // Message 9 was due at 320; nothing later has arrived, but it is late anyway.
     assert_eq!(sequences(&mut p, 330), [6, 7, 8]);
     p.push(at(330), data(9, 90));
     assert_eq!(sequences(&mut p, 400), []);
@@ -147,7 +147,7 @@ fn an_empty_buffer_when_the_next_is_due_is_an_underflow() {
     play(&mut p, at(3000));
     let stats = p.stats();
     assert_eq!((stats.gaps, stats.underflows, stats.gap_time), (1, 1, ms(500)));
-    // Nothing for 150 ms: later ones are there when the first is missed.
+    // Nothing for 150 ms: later ones have arrived when the first is missed.
     let mut q = playout();
     feed(&mut q, 0..100, |n| (30..45).contains(&n));
     play(&mut q, at(3000));
@@ -158,7 +158,7 @@ fn an_empty_buffer_when_the_next_is_due_is_an_underflow() {
 fn an_outage_that_delays_everything_is_an_underflow_too() {
     let mut p = playout();
     feed(&mut p, 0..30, |_| false);
-    // Messages 30 to 79 all come at 830: those sent before 600 are late, the rest are played.
+    // Messages 30 to 79 all arrive at 830: those sent before 600 are late, the rest are played.
     play(&mut p, at(830));
     for n in 30..80 {
         p.push(at(830), data(n, u64::from(n) * 10));
@@ -172,11 +172,11 @@ fn an_outage_that_delays_everything_is_an_underflow_too() {
 }
 
 #[test]
-fn a_receiver_from_the_start_misses_what_came_before() {
+fn a_receiver_present_from_the_start_misses_earlier_messages() {
     let mut p = playout();
     p.push(at(50), data(3, 30));
     assert_eq!(sequences(&mut p, 250), [3]);
-    assert_eq!((p.stats().lost, p.stats().gaps), (3, 0), "the start is no gap");
+    assert_eq!((p.stats().lost, p.stats().gaps), (3, 0), "the start is not a gap");
     p.push(at(260), data(1, 10));
     assert_eq!((p.stats().lost, p.stats().late), (2, 1));
 
@@ -206,7 +206,7 @@ fn the_end_says_whether_all_was_played() {
 }
 
 #[test]
-fn the_end_waits_for_its_time_and_comes_even_late() {
+fn the_end_waits_for_its_time_and_is_played_even_if_late() {
     let mut p = playout();
     feed(&mut p, 0..3, |_| false);
     play(&mut p, at(1000));
@@ -224,7 +224,7 @@ fn a_new_session_starts_over() {
     fresh.header.session = 8;
     p.push(at(130), fresh.clone());
     let outputs: Vec<_> = core::iter::from_fn(|| p.poll(at(130))).collect();
-    assert_eq!(outputs.len(), 11, "what the old session left is not thrown away");
+    assert_eq!(outputs.len(), 11, "the rest of the old session is not discarded");
     assert!(matches!(outputs[10], Output::Restarted(8)));
     assert_eq!(p.poll_timeout(), Some(at(330)));
     p.push(at(131), data(10, 100));
@@ -252,7 +252,7 @@ fn memory_is_bounded() {
         p.push(at(30), data(n, u64::from(n)));
     }
     assert_eq!((p.held_bytes(), p.stats().overflows), (1880, 5));
-    // What is played but not fetched counts.
+    // Messages that are due but not polled count as played.
     p.push(at(1000), data(20, 970));
     assert_eq!(p.stats().overflows, 6);
     assert_eq!(sequences(&mut p, 1000).len(), 10);
@@ -270,8 +270,9 @@ fn drain_leaves_nothing() {
     assert_eq!(sequences(&mut p, 0), (0..10).collect::<Vec<_>>());
 }
 
-/// Plays an hour of a message every 20 ms from a sender whose clock runs `ppm` fast, over ways of 30 to 50 ms. Gives the
-/// largest distance from true send time + 30 ms + latency, in microseconds, and the largest change of playing speed.
+/// Plays an hour of a message every 20 ms from a sender whose clock runs `ppm` fast, over delays of 30 to 50 ms.
+/// Returns the largest distance from true send time + 30 ms + latency, in microseconds, and the largest change of
+/// playing speed.
 fn drifting(ppm: i64) -> (u64, f64) {
     let mut p = playout();
     let (mut off, mut speed, mut last) = (0, 0.0_f64, None);
@@ -283,7 +284,7 @@ fn drifting(ppm: i64) -> (u64, f64) {
         p.push(now, message(n, MediaTime::from_micros(sent)));
         for (sequence, due) in play(&mut p, now) {
             let ideal = u64::from(sequence) * 20_000 + 30_000 + LATENCY * 1000;
-            // The first second has not seen the shortest way.
+            // The first second has not seen the minimum delay.
             if sequence > 50 {
                 off = off.max(due.as_micros().abs_diff(ideal));
                 let step = last.map_or(0.02, |l: MediaTime| (due - l).as_secs_f64());
@@ -301,30 +302,30 @@ fn drifting(ppm: i64) -> (u64, f64) {
 fn drift_is_followed_evenly() {
     for ppm in [-200, -100, 0, 100, 200] {
         let (off_us, speed) = drifting(ppm);
-        // A window of 30 s holds 6 ms of drift at 200 ppm; a bucket and the ways' jitter come on top.
+        // A window of 30 s holds 6 ms of drift at 200 ppm; one bucket and the jitter come on top.
         assert!(off_us < 8_000, "{ppm} ppm: {off_us} us off");
-        // 500 ppm in the mean; a step covers what came since the last arrival, 40 ms at most, and the drift itself.
+        // 500 ppm on average; a step covers the time since the last arrival, 40 ms at most, plus the drift itself.
         assert!(speed < 0.0015, "{ppm} ppm: speed changes by {speed}");
     }
 }
 
 #[test]
-fn losing_the_shortest_way_for_seconds_changes_nothing() {
+fn losing_the_shortest_path_for_seconds_changes_nothing() {
     let mut p = playout();
     let mut dues = Vec::new();
     for n in 0..2000_u32 {
         let sent = u64::from(n) * 10;
-        let way = if (500..1000).contains(&n) { 120 } else { 30 };
-        dues.extend(play(&mut p, at(sent + way)));
-        p.push(at(sent + way), data(n, sent));
+        let delay = if (500..1000).contains(&n) { 120 } else { 30 };
+        dues.extend(play(&mut p, at(sent + delay)));
+        p.push(at(sent + delay), data(n, sent));
     }
     dues.extend(play(&mut p, at(60_000)));
     assert_eq!(dues.len(), 2000);
     assert!(dues.iter().all(|&(n, due)| due == at(u64::from(n) * 10 + 30 + LATENCY)));
 }
 
-/// A stream of a message every 10 ms over ways of 30 ms, whose clock is ahead by `jump` ms from message 100 on; messages
-/// 100 and 101 change places. Gives the due times of what was played.
+/// A stream of a message every 10 ms over delays of 30 ms, whose clock is ahead by `jump` ms from message 100 on;
+/// messages 100 and 101 are swapped. Returns the due times of the played messages.
 fn jumping(jump: i64) -> (Vec<(u32, MediaTime)>, PlayoutStats) {
     let mut p = playout();
     let mut played = Vec::new();
@@ -345,7 +346,8 @@ fn a_clock_that_jumps_ahead_is_followed_at_once() {
     let (played, stats) = jumping(3_600_000);
     assert_eq!(played.iter().map(|p| p.0).collect::<Vec<_>>(), (0..600).collect::<Vec<_>>());
     assert_eq!((stats.clock_jumps, stats.implausible, stats.late), (1, 0, 0));
-    // The message that told of the jump came 10 ms early in its stream; the offset is that much smaller from there.
+    // The message that indicated the jump came 10 ms early in its stream; the offset is that much smaller from there
+    // on.
     assert!(
         played.iter().all(|&(n, due)| due.saturating_since(at(u64::from(n) * 10 + 210)) <= ms(20)),
         "{played:?}"
@@ -377,7 +379,7 @@ fn one_wild_send_time_does_not_stop_the_stream() {
             p.push(now, data(k, if k == n { wild } else { sent }));
         }
         played.extend(play(&mut p, at(100_000)));
-        // At worst what was wild is taken for a jump, and the way back takes a second.
+        // At worst the outlier is taken for a jump, and recovery takes a second.
         assert!(played.len() >= 600 - 130, "message {n} at {wild}: {} played, {:?}", played.len(), p.stats());
         let (last, due) = played.last().expect("many were played");
         assert!(*last == 599 && *due <= at(599 * 10 + 30 + LATENCY + 1000), "due {due:?}");
@@ -391,21 +393,21 @@ fn a_playout_can_be_sent_to_a_thread() {
     is_send::<crate::ingest::Ingest>();
 }
 
-/// One message: how long its way takes, or lost; whether it comes twice.
-fn any_ways() -> impl Strategy<Value = Vec<(Option<u64>, bool)>> {
-    let way =
+/// One message: its delay, or lost; whether it is duplicated.
+fn any_delays() -> impl Strategy<Value = Vec<(Option<u64>, bool)>> {
+    let delay =
         prop_oneof![8 => (30_u64..150).prop_map(Some), 2 => (150_u64..500).prop_map(Some), 1 => Just(None)];
-    prop::collection::vec((way, prop::bool::weighted(0.1)), 1..150)
+    prop::collection::vec((delay, prop::bool::weighted(0.1)), 1..150)
 }
 
 proptest! {
     #[test]
-    fn played_is_what_arrived_in_time(ways in any_ways()) {
-        // Message 0 takes the shortest way, so the offset is known; message n is sent at 10 n.
-        let way = |n: usize| if n == 0 { Some(30) } else { ways[n].0 };
-        let mut arrivals: Vec<_> = (0..ways.len())
-            .filter_map(|n| Some((n as u64 * 10 + way(n)?, n)))
-            .flat_map(|(now, n)| [Some((now, n)), ways[n].1.then_some((now + 17, n))])
+    fn played_is_what_arrived_in_time(delays in any_delays()) {
+        // Message 0 has the minimum delay, so the offset is known; message n is sent at 10 n.
+        let delay = |n: usize| if n == 0 { Some(30) } else { delays[n].0 };
+        let mut arrivals: Vec<_> = (0..delays.len())
+            .filter_map(|n| Some((n as u64 * 10 + delay(n)?, n)))
+            .flat_map(|(now, n)| [Some((now, n)), delays[n].1.then_some((now + 17, n))])
             .flatten()
             .collect();
         arrivals.sort_unstable();
@@ -417,16 +419,16 @@ proptest! {
             }
             p.push(at(now), data(u32::try_from(n).expect("few"), n as u64 * 10));
         }
-        let messages = u32::try_from(ways.len()).expect("few");
+        let messages = u32::try_from(delays.len()).expect("few");
         p.push(at(5000), end(messages, u64::from(messages) * 10));
         played.extend(play(&mut p, at(5000)));
-        let in_time = |&n: &u32| way(n as usize).is_some_and(|way| way <= 30 + LATENCY);
+        let in_time = |&n: &u32| delay(n as usize).is_some_and(|delay| delay <= 30 + LATENCY);
         let expected: Vec<_> = (0..messages).filter(in_time).map(|n| (n, at(u64::from(n) * 10 + 30 + LATENCY))).collect();
         prop_assert_eq!(&played, &expected);
         let stats = p.stats();
-        let lost = (0..ways.len()).filter(|&n| way(n).is_none()).count() as u64;
+        let lost = (0..delays.len()).filter(|&n| delay(n).is_none()).count() as u64;
         prop_assert_eq!(stats.lost, lost);
-        prop_assert_eq!(stats.late, ways.len() as u64 - lost - expected.len() as u64);
+        prop_assert_eq!(stats.late, delays.len() as u64 - lost - expected.len() as u64);
         prop_assert_eq!(stats.duplicates, arrivals.len() as u64 - stats.played - stats.late);
     }
 

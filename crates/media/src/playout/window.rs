@@ -2,21 +2,21 @@
 
 use std::collections::VecDeque;
 
-/// Within this long one difference is kept, in nanoseconds.
+/// Bucket length in nanoseconds; one difference is kept per bucket.
 pub(super) const BUCKET: i64 = 250_000_000;
 /// Buckets in half a minute.
 const LONG: i64 = 120;
 /// Buckets in a second.
 const SHORT: i64 = 4;
 
-/// The least difference of the last 30 s.
+/// The minimum difference of the last 30 s.
 #[derive(Debug, Default)]
-pub(super) struct Least {
-    /// (bucket, difference), both rising: the first is the least of the window.
+pub(super) struct WindowMinimum {
+    /// (bucket, difference), both increasing: the first is the minimum of the window.
     least: VecDeque<(i64, i64)>,
 }
 
-impl Least {
+impl WindowMinimum {
     pub(super) fn add(&mut self, now: i64, difference: i64) {
         let bucket = now / BUCKET;
         while self.least.back().is_some_and(|&(_, d)| d >= difference) {
@@ -40,14 +40,14 @@ impl Least {
 struct Span {
     bucket: i64,
     least: i64,
-    /// The greatest of messages in time.
+    /// The maximum among messages in time.
     greatest: Option<i64>,
 }
 
 /// The differences of the last second, bucket by bucket.
 #[derive(Debug, Default)]
 pub(super) struct Recent {
-    /// The last one is still being filled.
+    /// The last bucket is still being filled.
     spans: VecDeque<Span>,
 }
 
@@ -67,8 +67,8 @@ impl Recent {
         }
     }
 
-    /// The lowest offset at which a message of every bucket came the shortest way or a longer one, and at which what was in
-    /// time would be so by `margin`.
+    /// The lowest offset that no bucket's minimum falls below and that keeps messages that were in time in time by
+    /// `margin`.
     pub(super) fn reach(&self, latency: i64, margin: i64) -> Option<i64> {
         let full = self.spans.len().saturating_sub(1);
         let shortest = self.spans.iter().take(full).map(|s| s.least).max()?;

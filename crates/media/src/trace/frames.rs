@@ -7,11 +7,11 @@ use core::time::Duration;
 /// One frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TracedFrame {
-    /// Its number, as the trace gives it.
+    /// Its number in the trace.
     pub number: u32,
-    /// How it depends on others; `None`: no picture (a header).
+    /// Its type; `None` for a header, which has no picture.
     pub kind: Option<FrameType>,
-    /// When it is captured, and shown: since the trace's time 0.
+    /// Capture and display time since the trace's time 0.
     pub time: Duration,
     /// Its size; 0 for a frame that the encoder skipped.
     pub bytes: u32,
@@ -41,18 +41,19 @@ impl FrameTrace {
         self.frames.iter().map(|f| u64::from(f.bytes)).sum()
     }
 
-    /// The earliest time in the trace. It need not be the first frame's where an encoder's order is not that of capture.
+    /// The earliest time in the trace. It may differ from the first frame's time where the coding order is not the
+    /// capture order.
     pub fn begin(&self) -> Duration {
         self.frames.iter().map(|f| f.time).min().expect("a trace has at least one frame")
     }
 
-    /// How long the video lasts: from the earliest frame to the latest, and a mean interval between frames for the last
-    /// one. `None` if all frames are of one instant, so that the trace does not say.
+    /// Duration of the video: from the earliest frame to the latest, plus one mean frame interval. `None` if all frames
+    /// have the same time.
     pub fn duration(&self) -> Option<Duration> {
         let end = self.frames.iter().map(|f| f.time).max().expect("a trace has at least one frame");
         let span = (end - self.begin()).as_nanos();
         let n = self.frames.len() as u128;
-        // A span above zero takes two frames, so n - 1 is not zero.
+        // A span above zero requires two frames, so n - 1 is not zero.
         (span > 0).then(|| Duration::from_nanos(u64::try_from(span * n / (n - 1)).unwrap_or(u64::MAX)))
     }
 }

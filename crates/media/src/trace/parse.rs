@@ -4,37 +4,37 @@ use super::{FrameTrace, TracedFrame};
 use crate::ts::FrameType;
 use core::time::Duration;
 
-/// Frames farther apart than this on average are taken for a trace in milliseconds that does not say so.
+/// A larger mean interval between frames suggests an undeclared trace in milliseconds.
 const MAX_MEAN_INTERVAL: Duration = Duration::from_secs(10);
 /// Latest time of a frame in seconds (31 years).
 const MAX_TIME_S: f64 = 1e9;
 
-/// A line that is not what a frame trace has there.
+/// An invalid line of a frame trace.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {message}")]
 pub struct TraceError {
-    /// Which line, counted from 1.
+    /// The line number, counted from 1.
     pub line: usize,
-    /// What is wrong, and how to mend it.
+    /// The mistake and its remedy.
     pub message: String,
 }
 
 impl FrameTrace {
-    /// Reads a line a frame: number, type, time, bytes, in the order in which the frames are sent. This is the form of
-    /// the public libraries of video traces (verbose traces of MPEG-4 and H.264 videos), and what ns-3's
+    /// Reads one line per frame: number, type, time, bytes, in the order in which the frames are sent. This is the form
+    /// of the public libraries of video traces (verbose traces of MPEG-4 and H.264 videos), and what ns-3's
     /// `UdpTraceClient` reads.
     ///
-    /// - Columns are set apart by blanks, tabs, commas or semicolons; more than four are allowed and skipped.
+    /// - Columns are separated by blanks, tabs, commas or semicolons; columns after the fourth are ignored.
     /// - Types are `I` (or `IDR`), `P`, `B`, and `H` for a header, in either case.
-    /// - Times are in seconds; in milliseconds if a comment or heading above the first frame has both the words `time`
-    ///   and `ms` in it (`# number type time [ms] bytes`). They need not ascend: encoders send a P frame before the B
-    ///   frames that are shown before it.
-    /// - Empty lines, lines that begin with `#` or `%`, and lines above the first frame that don't begin with a digit
-    ///   are no frames.
+    /// - Times are in seconds, or in milliseconds if a comment or heading above the first frame contains both words
+    ///   `time` and `ms` (`# number type time [ms] bytes`). They need not be ascending: encoders send a P frame before
+    ///   the B frames that are shown before it.
+    /// - Empty lines, lines that begin with `#` or `%`, and lines above the first frame that do not begin with a digit
+    ///   are ignored.
     ///
     /// # Errors
-    /// The first line that is none of this; the last one if there is no frame, or if frames lie so far apart that their
-    /// times must be in milliseconds.
+    /// The first invalid line; the last line if there is no frame, or if the intervals show that times must be in
+    /// milliseconds.
     pub fn parse(text: &str) -> Result<Self, TraceError> {
         let mut frames = Vec::new();
         let mut unit = 1.0;
@@ -53,7 +53,7 @@ impl FrameTrace {
         let Some(trace) = FrameTrace::new(frames) else {
             return Err(TraceError {
                 line: last_line,
-                message: "no frame; a line each: number type time bytes".into(),
+                message: "no frame; expected one line per frame: number type time bytes".into(),
             });
         };
         match trace.duration() {
@@ -79,7 +79,7 @@ fn names_milliseconds(heading: &str) -> bool {
     has(["time", "times"]) && has(["ms", "milliseconds"])
 }
 
-/// One frame, or what is wrong with it.
+/// One frame, or a diagnostic.
 fn frame(line: &str, unit: f64) -> Result<TracedFrame, String> {
     let mut columns = line.split([' ', '\t', ',', ';']).filter(|c| !c.is_empty());
     let mut column =

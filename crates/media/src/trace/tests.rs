@@ -1,4 +1,4 @@
-//! Frame traces: the format as libraries publish it, every bad line by its number, and back to text.
+//! Frame traces: the format as libraries publish it, diagnostics with line numbers, and conversion back to text.
 
 use super::{FrameTrace, TracedFrame};
 use crate::ts::FrameType;
@@ -10,7 +10,7 @@ fn error(text: &str) -> String {
 }
 
 #[test]
-fn a_line_a_frame_with_comments_headings_and_more_columns() {
+fn one_line_per_frame_with_comments_headings_and_more_columns() {
     let text = "\u{feff}Frame No.\tFrametype\tTime[s]\tLength [byte]\n# a comment\n\n0 H 0.033 29\n1,IDR,0.066,1508\n\
                 % another\n2;p;0.099;254;38.2;40.1\n\t3 b 0.132 223\r\n";
     let trace = FrameTrace::parse(text).expect("well-formed");
@@ -36,9 +36,12 @@ fn milliseconds_are_named_in_the_heading() {
 }
 
 #[test]
-fn a_bad_line_is_named() {
-    assert_eq!(error(""), "line 1: no frame; a line each: number type time bytes");
-    assert_eq!(error("# only\n# words\n"), "line 2: no frame; a line each: number type time bytes");
+fn a_bad_line_is_reported_with_its_number() {
+    assert_eq!(error(""), "line 1: no frame; expected one line per frame: number type time bytes");
+    assert_eq!(
+        error("# only\n# words\n"),
+        "line 2: no frame; expected one line per frame: number type time bytes"
+    );
     assert_eq!(
         error("0 I 0 9\n\n1 P 0.04\n"),
         "line 3: bytes is missing; a frame is: number type time bytes"
@@ -62,7 +65,7 @@ fn a_single_frame_has_no_duration() {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read(frames in prop::collection::vec((any::<u32>(), 0..4usize, 0..10_000_000_000u64, any::<u32>()), 1..50)) {
+    fn written_traces_parse_to_themselves(frames in prop::collection::vec((any::<u32>(), 0..4usize, 0..10_000_000_000u64, any::<u32>()), 1..50)) {
         let kind = |i: usize| [None, Some(FrameType::I), Some(FrameType::P), Some(FrameType::B)][i];
         let frames = frames.into_iter().map(|(number, k, ns, bytes)| {
             TracedFrame { number, kind: kind(k), time: Duration::from_nanos(ns), bytes }

@@ -3,12 +3,12 @@
 use super::packet::{NULL_PID, Packet};
 use std::collections::BTreeMap;
 
-/// What a packet's continuity counter says.
+/// The result of checking a packet's continuity counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Continuity {
-    /// Nothing is missing, as far as four bits can tell; or the packet is not checked.
+    /// Nothing is missing, as far as four bits show; or the packet is not checked.
     Fine,
-    /// The packet before was sent a second time, which is allowed once.
+    /// A repetition of the previous packet, which is allowed once.
     Duplicate,
     /// Packets of this PID are missing.
     Gap {
@@ -17,23 +17,23 @@ pub enum Continuity {
     },
 }
 
-/// What a [`ContinuityChecker`] counted.
+/// Counters of a [`ContinuityChecker`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ContinuityCounts {
     /// Gaps, each of one or more packets.
     pub gaps: u64,
-    /// Packets missing in these gaps, modulo 16 a gap.
+    /// Packets missing in these gaps, modulo 16 per gap.
     pub missing_packets: u64,
-    /// Packets that came twice.
+    /// Repeated packets.
     pub duplicates: u64,
 }
 
 /// Follows the continuity counter of every PID.
 ///
-/// The counter goes up by one with each packet of its PID that has a payload and stands still without one. A packet with
-/// payload may be sent twice, and only twice, with the same bytes but for its PCR. `discontinuity_indicator` allows any
-/// counter. Null packets, packets marked as damaged and those with the reserved `adaptation_field_control` 0 are not
-/// checked.
+/// The counter increases by one with each packet of its PID that has a payload, and stays the same without one. A
+/// packet with payload may be sent twice, and only twice, with the same bytes except for its PCR.
+/// `discontinuity_indicator` allows any counter. Null packets, packets marked as damaged and those with the reserved
+/// `adaptation_field_control` 0 are not checked.
 #[derive(Debug, Default)]
 pub struct ContinuityChecker {
     last: BTreeMap<u16, Last>,
@@ -43,7 +43,7 @@ pub struct ContinuityChecker {
 #[derive(Debug)]
 struct Last {
     counter: u8,
-    /// Checksum of the payload while the packet may come a second time.
+    /// Checksum of the payload while the packet may be repeated.
     repeatable: Option<u32>,
 }
 
@@ -53,7 +53,7 @@ impl ContinuityChecker {
         Self::default()
     }
 
-    /// What was counted so far.
+    /// Counters so far.
     pub fn counts(&self) -> ContinuityCounts {
         self.counts
     }

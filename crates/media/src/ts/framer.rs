@@ -1,15 +1,15 @@
-//! Packets out of a stream of bytes: finds the sync bytes, keeps them, finds them again.
+//! Splits a byte stream into packets: acquires, keeps and re-acquires synchronisation.
 
 use super::packet::{PACKET_LEN, Packet, SYNC_BYTE};
 use bytes::{Buf, BytesMut};
 
-/// How many bytes are searched for the first packets before the input is called no transport stream.
+/// Bytes searched for the first packets before the input is rejected.
 pub const SEARCH_LIMIT: usize = 16 * 1024;
 
-/// Sync bytes in a row, 188 bytes apart, that are taken for a transport stream. Random bytes pass once in 2^40.
+/// Consecutive sync bytes, 188 bytes apart, that identify a transport stream. Random bytes match once in 2^40.
 const LOCK: usize = 5;
 
-/// Why an input can't be read.
+/// Why an input cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TsError {
@@ -26,21 +26,21 @@ pub enum TsError {
     Empty,
 }
 
-/// What a [`Framer`] counted.
+/// Counters of a [`Framer`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FramerCounts {
     /// Packets found.
     pub packets: u64,
-    /// Bytes that belong to no packet: before the first, after a loss of sync, and a piece at the end.
+    /// Bytes outside packets: before the first, after a loss of sync, and a remainder at the end.
     pub skipped_bytes: u64,
-    /// How often a packet did not begin with the sync byte, and the search began anew.
+    /// Losses of sync: a packet did not begin with the sync byte, and the search started again.
     pub sync_losses: u64,
 }
 
-/// Cuts a stream of bytes into transport packets (188 bytes; the variants of 192 and 204 bytes are not taken).
+/// Splits a byte stream into transport packets (188 bytes; the variants of 192 and 204 bytes are not supported).
 ///
-/// Five sync bytes in a row begin a stream, or as many as the input holds when it ends sooner. From there each packet is
-/// given out as soon as it is complete, until one does not begin with the sync byte; then the search begins anew.
+/// Five consecutive sync bytes start a stream, or fewer if the input ends sooner. Then each packet is returned as soon
+/// as it is complete, until one does not begin with the sync byte and the search starts again.
 #[derive(Debug, Default)]
 pub struct Framer {
     buffer: BytesMut,
@@ -49,11 +49,11 @@ pub struct Framer {
     counts: FramerCounts,
 }
 
-/// Whether a stream begins at some byte.
-enum Begins {
+/// Whether a stream starts at a byte.
+enum SyncCheck {
     Yes,
     No,
-    /// It takes more bytes to say.
+    /// More bytes are needed.
     Unknown,
 }
 
@@ -63,17 +63,17 @@ impl Framer {
         Self::default()
     }
 
-    /// Takes in the next bytes of the input, cut anywhere.
+    /// Accepts the next bytes of the input, split anywhere.
     pub fn push(&mut self, bytes: &[u8]) {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// Says that the input has ended: what remains is given out by [`Framer::poll`] as far as it makes packets.
+    /// Ends the input: [`Framer::poll`] returns the remaining complete packets.
     pub fn finish(&mut self) {
         self.finished = true;
     }
 
-    /// What was counted so far.
+    /// Counters so far.
     pub fn counts(&self) -> FramerCounts {
         self.counts
     }
@@ -115,9 +115,9 @@ impl Framer {
                 Some(ahead) => at += ahead,
             }
             match self.begins(at) {
-                Begins::Yes => break true,
-                Begins::Unknown => break false,
-                Begins::No => at += 1,
+                SyncCheck::Yes => break true,
+                SyncCheck::Unknown => break false,
+                SyncCheck::No => at += 1,
             }
         };
         self.skip(at);
@@ -142,17 +142,17 @@ impl Framer {
     }
 
     /// Whether packets begin at byte `at`, which is a sync byte.
-    fn begins(&self, at: usize) -> Begins {
+    fn begins(&self, at: usize) -> SyncCheck {
         for k in 1..LOCK {
             match self.buffer.get(at + k * PACKET_LEN) {
                 Some(&SYNC_BYTE) => {}
-                Some(_) => return Begins::No,
-                None if !self.finished => return Begins::Unknown,
-                None if self.buffer.len() >= at + PACKET_LEN => return Begins::Yes,
-                None => return Begins::No,
+                Some(_) => return SyncCheck::No,
+                None if !self.finished => return SyncCheck::Unknown,
+                None if self.buffer.len() >= at + PACKET_LEN => return SyncCheck::Yes,
+                None => return SyncCheck::No,
             }
         }
-        Begins::Yes
+        SyncCheck::Yes
     }
 
     fn skip(&mut self, bytes: usize) {

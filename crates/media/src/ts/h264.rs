@@ -7,7 +7,7 @@ pub enum FrameType {
     B,
     /// Predicted from frames before it.
     P,
-    /// Stands alone.
+    /// Independent of other frames.
     I,
 }
 
@@ -15,8 +15,8 @@ const NAL_SLICE: u8 = 1;
 const NAL_IDR_SLICE: u8 = 5;
 const NAL_DELIMITER: u8 = 9;
 
-/// The type of the frame that begins `data` (byte stream format, Annex B), if its first slice header or its access unit
-/// delimiter is in there. The slice is trusted more: a delimiter names all that the frame may hold.
+/// The type of the frame that begins `data` (byte stream format, Annex B), if it includes the first slice header or the
+/// access unit delimiter. The slice takes precedence: a delimiter names all types that the frame may contain.
 pub fn frame_type(data: &[u8]) -> Option<FrameType> {
     let mut delimited = None;
     let mut rest = data;

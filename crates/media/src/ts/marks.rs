@@ -1,18 +1,18 @@
-//! What a packet means to the video: where frames begin, of which type they are, where decoding may start.
+//! A packet's role in the video: where frames begin, their types, and where decoding may start.
 
 use super::h264::{FrameType, frame_type};
 use super::packet::Packet;
 use super::pes::PesHeader;
 use super::psi::{Program, ProgramTable};
 
-/// What one packet, or all packets of a message, mean to the video.
+/// The role of one packet, or of all packets of a message, in the video.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Marks {
     /// Decoding may start here (`random_access_indicator`).
     pub random_access: bool,
     /// A frame begins here.
     pub frame_start: bool,
-    /// Type of the frame that these bytes belong to, where known; of several, the one that most depends on.
+    /// Type of the frame that these bytes belong to, where known; of several, the one that most others depend on.
     pub frame_type: Option<FrameType>,
 }
 
@@ -40,12 +40,12 @@ impl Marker {
         Self::default()
     }
 
-    /// The first program, once its map has passed.
+    /// The first program, once its map has been read.
     pub fn program(&self) -> Option<Program> {
         self.table.program()
     }
 
-    /// Marks the next packet of the stream; nothing is marked before the tables have passed.
+    /// Marks the next packet of the stream; nothing is marked before the tables have been read.
     pub fn mark(&mut self, packet: &Packet) -> Marks {
         self.table.observe(packet);
         let Some(video) = self.table.program().and_then(|p| p.video) else { return Marks::default() };

@@ -1,5 +1,5 @@
 //! MPEG-2 transport streams (ISO/IEC 13818-1, Rec. ITU-T H.222.0): framing, packet headers, continuity, program tables,
-//! and as much of the video as tells where frames begin and of which type they are.
+//! and enough of the video to find frames and their types.
 
 mod continuity;
 mod framer;

@@ -9,7 +9,8 @@ pub const SYNC_BYTE: u8 = 0x47;
 /// PID of null packets, which only fill a constant rate.
 pub const NULL_PID: u16 = 0x1fff;
 
-/// One transport packet. Only its first byte is known to be right: every field is read as far as the packet holds it.
+/// One transport packet. Only its first byte is known to be valid: every field is read as far as the packet contains
+/// it.
 ///
 /// ```text
 /// sync byte 0x47 | TEI | PUSI | prio | PID (13) | TSC (2) | AFC (2) | CC (4) | [adaptation field] | [payload]
@@ -85,7 +86,7 @@ impl fmt::Debug for Packet {
     }
 }
 
-/// What is read of an adaptation field.
+/// The parsed part of an adaptation field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Adaptation {
     /// `discontinuity_indicator`: the time base or the continuity counter may jump here.
@@ -101,7 +102,7 @@ pub struct Adaptation {
 pub struct Pcr(u64);
 
 impl Pcr {
-    /// Ticks a second.
+    /// Ticks per second.
     pub const HZ: u64 = 27_000_000;
     /// Where the clock wraps: a base of 33 bits counts 90 kHz, an extension counts 300 ticks in each of its steps.
     pub const WRAP: u64 = (1 << 33) * 300;
@@ -116,7 +117,7 @@ impl Pcr {
         self.0
     }
 
-    /// Ticks from `earlier` to here, modulo [`Pcr::WRAP`]: a small step back is a huge one forward.
+    /// Ticks from `earlier` to here, modulo [`Pcr::WRAP`]: a small step back appears as a huge one forward.
     pub const fn since(self, earlier: Pcr) -> u64 {
         (self.0 + Self::WRAP - earlier.0) % Self::WRAP
     }

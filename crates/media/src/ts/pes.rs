@@ -1,6 +1,6 @@
 //! The header of a PES packet (§2.4.3.6).
 
-/// What is read of a PES packet's header. Times count 90 kHz in 33 bits.
+/// The parsed part of a PES packet's header. Times are 33-bit counts of 90 kHz.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PesHeader {
     /// `stream_id`: 0xe0 to 0xef for video.
@@ -14,8 +14,8 @@ pub struct PesHeader {
 }
 
 impl PesHeader {
-    /// Reads the header at the beginning of `payload`; `None` if that is no PES packet with time stamps' flags, or cut
-    /// short.
+    /// Reads the header at the beginning of `payload`; `None` if that is not a PES packet with time stamp flags, or
+    /// truncated.
     pub fn parse(payload: &[u8]) -> Option<Self> {
         let head = payload.first_chunk::<9>()?;
         // Only streams with the optional header have '10' here (others: padding, private 2, ECM, EMM, ...).

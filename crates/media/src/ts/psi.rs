@@ -1,4 +1,4 @@
-//! Program association and program map tables (§2.4.4), as far as they name the clock and the video.
+//! Program association and program map tables (§2.4.4), limited to the clock and the video.
 
 use super::packet::{NULL_PID, Packet};
 
@@ -29,7 +29,7 @@ impl Video {
     }
 }
 
-/// What the program map says of the stream's first program.
+/// The stream's first program, from the program map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Program {
     /// `program_number`.
@@ -40,7 +40,7 @@ pub struct Program {
     pub video: Option<Video>,
 }
 
-/// Reads the tables of a stream's first program as its packets pass, and follows their changes.
+/// Reads the tables of a stream's first program from its packets and follows their changes.
 #[derive(Debug, Default)]
 pub struct ProgramTable {
     pat: Sections,
@@ -51,17 +51,17 @@ pub struct ProgramTable {
 }
 
 impl ProgramTable {
-    /// A table of which nothing is known.
+    /// An empty table.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The program, once its map has passed.
+    /// The program, once its map has been read.
     pub fn program(&self) -> Option<Program> {
         self.program
     }
 
-    /// Looks at the next packet of the stream.
+    /// Processes the next packet of the stream.
     pub fn observe(&mut self, packet: &Packet) {
         if packet.pid() == PAT_PID {
             let first = &mut self.first;
@@ -127,8 +127,8 @@ impl Sections {
     }
 }
 
-/// The body between the 8 bytes of the long section header and the checksum, if the section is of this table, in force
-/// and undamaged; with `table_id_extension`.
+/// The body between the 8 bytes of the long section header and the checksum, if the section belongs to this table, is
+/// in force and undamaged; with `table_id_extension`.
 fn body(section: &[u8], table: u8) -> Option<(u16, &[u8])> {
     let header = section.first_chunk::<8>()?;
     let current = header[5] & 1 != 0;

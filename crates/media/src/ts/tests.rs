@@ -1,4 +1,4 @@
-//! Rules of ISO/IEC 13818-1 in the words of its sections, and bytes that keep none of them.
+//! Rules of ISO/IEC 13818-1, section by section, and bytes that follow none of them.
 
 use super::psi::crc32_mpeg2;
 use super::*;
@@ -65,7 +65,7 @@ fn the_counter_stands_still_without_payload() {
 }
 
 #[test]
-fn a_packet_may_come_twice_but_not_three_times() {
+fn a_packet_may_be_sent_twice_but_not_three_times() {
     let mut checker = ContinuityChecker::new();
     let at = |ticks| {
         let pcr = Some(Pcr::from_ticks(ticks));
@@ -197,7 +197,7 @@ fn observe(table: &mut ProgramTable, packets: &[Packet]) {
 fn tables_name_clock_and_video() {
     let mut table = ProgramTable::new();
     observe(&mut table, &carry(0x1000, &pmt(0x101)));
-    assert_eq!(table.program(), None, "nobody has said yet what PID 0x1000 is");
+    assert_eq!(table.program(), None, "PID 0x1000 is unknown so far");
     observe(&mut table, &carry(0, &pat()));
     observe(&mut table, &carry(0x1000, &pmt(0x101)));
     let video = Some(Video { pid: 0x101, stream_type: 0x1b });

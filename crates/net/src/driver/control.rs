@@ -1,4 +1,4 @@
-//! Reaching the driver's task from elsewhere.
+//! Access to the driver's task from other tasks.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -12,12 +12,12 @@ use strandcast_proto::time::Instant;
 use tokio::sync::{Notify, oneshot};
 
 use super::core::Core;
-use super::links::Uplink;
 use super::snapshot::Snapshot;
+use super::sockets::Uplink;
 
 pub(super) type Command = Box<dyn FnOnce(&mut Core, Instant) + Send>;
 
-/// What others leave for the task to find.
+/// Requests to the task.
 #[derive(Default)]
 pub(super) struct Control {
     state: Mutex<State>,
@@ -28,7 +28,7 @@ pub(super) struct Control {
 struct State {
     waker: Option<Waker>,
     commands: VecDeque<Command>,
-    /// Associations whose mailbox wants a look.
+    /// Associations whose mailbox needs service.
     flagged: Vec<AssociationId>,
     stop: bool,
     over: bool,
@@ -39,7 +39,7 @@ impl Control {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The task registers before it looks, so that nothing left behind its back is missed.
+    /// The task registers its waker before it checks for requests, so that none is missed.
     pub fn register(&self, waker: &Waker) {
         let mut state = self.lock();
         if !state.waker.as_ref().is_some_and(|w| w.will_wake(waker)) {
@@ -67,7 +67,7 @@ impl Control {
         self.lock().stop
     }
 
-    /// The task is no more: whoever waits for an answer gets none.
+    /// The task has ended: pending calls get no answer.
     pub fn end(&self) {
         let mut state = self.lock();
         state.over = true;
@@ -88,7 +88,7 @@ impl Control {
     }
 }
 
-/// A running driver. Clones speak to the same one; it runs on when all are gone.
+/// A running driver. Clones refer to the same one; it keeps running when all are dropped.
 #[derive(Clone)]
 pub struct Driver {
     control: Arc<Control>,
@@ -100,12 +100,12 @@ impl Driver {
         Driver { control, locals: locals.into() }
     }
 
-    /// The addresses its sockets were bound to at the start.
+    /// The addresses that its sockets were bound to at the start.
     pub fn local_addrs(&self) -> &[SocketAddr] {
         &self.locals
     }
 
-    /// Calls `f` inside the driver's loop; `None` if that has ended.
+    /// Calls `f` inside the driver's loop; `None` if the loop has ended.
     pub async fn with_endpoint<T: Send + 'static>(
         &self,
         f: impl FnOnce(Instant, &mut Endpoint) -> T + Send + 'static,
@@ -119,19 +119,20 @@ impl Driver {
     ) -> Option<T> {
         let (answer, answered) = oneshot::channel();
         self.control.command(Box::new(move |core, now| {
-            // Whoever asked may have gone away meanwhile.
+            // The caller may have been dropped meanwhile.
             let _ = answer.send(f(core, now));
         }));
         answered.await.ok()
     }
 
-    /// An association's figures now; `None` when it has been released.
+    /// An association's current statistics; `None` once it has been released.
     pub async fn snapshot(&self, id: AssociationId) -> Option<Snapshot> {
-        self.call(move |core, now| Snapshot::of(&core.endpoint, id, &core.links.notes.lock(), now)).await?
+        self.call(move |core, now| Snapshot::of(&core.endpoint, id, &core.sockets.link_metadata.lock(), now))
+            .await?
     }
 
-    /// Opens one more path of an association that was opened here. It is kept: whenever it is lost it is opened again.
-    /// An error of the system's means that it is tried again every second.
+    /// Adds a path to an association that was opened here. The driver reopens the path whenever it is lost, and retries
+    /// every second after a system error.
     ///
     /// # Errors
     /// [`AssociationError`].
@@ -141,8 +142,8 @@ impl Driver {
             if known.is_closed() {
                 return Err(AssociationError::Unknown);
             }
-            core.links.add_uplink(uplink, Some(id));
-            core.look_after_links(now);
+            core.sockets.add_uplink(uplink, Some(id));
+            core.reconcile_interfaces(now);
             Ok(())
         };
         self.call(add).await.unwrap_or(Err(AssociationError::Unknown))
@@ -157,14 +158,14 @@ impl Driver {
             let tuple = core.endpoint.association(id).and_then(|a| a.tuple(path));
             core.endpoint.with(id, |a| a.remove_path(now, path))?;
             if let Some(tuple) = tuple {
-                core.links.forget(tuple.link);
+                core.sockets.forget(tuple.link);
             }
             Ok(())
         };
         self.call(remove).await.unwrap_or(Err(AssociationError::Unknown))
     }
 
-    /// Puts a path aside (`true`) or takes it up again, on both sides.
+    /// Suspends a path (`true`) or resumes it, on both sides.
     ///
     /// # Errors
     /// [`AssociationError`].
@@ -172,14 +173,14 @@ impl Driver {
         &self,
         id: AssociationId,
         path: PathId,
-        aside: bool,
+        suspended: bool,
     ) -> Result<(), AssociationError> {
         let suspend =
-            move |now, endpoint: &mut Endpoint| endpoint.with(id, |a| a.suspend_path(now, path, aside));
+            move |now, endpoint: &mut Endpoint| endpoint.with(id, |a| a.suspend_path(now, path, suspended));
         self.with_endpoint(suspend).await.unwrap_or(Err(AssociationError::Unknown))
     }
 
-    /// Ends the driver at once, whatever its associations do; peers are told nothing.
+    /// Ends the driver at once, whatever its associations do; peers get no notice.
     pub fn stop(&self) {
         let mut state = self.control.lock();
         state.stop = true;
@@ -188,8 +189,8 @@ impl Driver {
         }
     }
 
-    /// Waits until the driver has ended: a client's does so by itself a little after its association was released, so
-    /// that a peer which has not heard the last word can ask for it again.
+    /// Waits until the driver has ended. A client's driver ends by itself shortly after its association was released,
+    /// so that a peer that missed the last chunk can ask for it again.
     pub async fn finished(&self) {
         let ended = self.control.ended.notified();
         let mut ended = std::pin::pin!(ended);

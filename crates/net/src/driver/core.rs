@@ -1,4 +1,4 @@
-//! The endpoint with its links: what a driver's task turns, and what commands from elsewhere change.
+//! The endpoint with its sockets and link monitor: the state of a driver's task that commands can change.
 
 use std::task::Context;
 
@@ -7,37 +7,38 @@ use strandcast_proto::path::FourTuple;
 use strandcast_proto::policy::PathState;
 use strandcast_proto::time::Instant;
 
-use super::links::{Links, look};
+use super::sockets::{PathSockets, current_interfaces};
 use crate::monitor::Monitor;
 
-/// The endpoint and what it needs to reach the world.
+/// The endpoint, its sockets and its link monitor.
 pub(super) struct Core {
     pub endpoint: Endpoint,
-    pub links: Links,
+    pub sockets: PathSockets,
     pub monitor: Monitor,
-    /// IP-level MTU of paths that nothing else is known of.
+    /// Default IP-level MTU of a path.
     pub mtu: u16,
 }
 
 impl Core {
-    /// Closes paths whose address is gone, moves those whose address has changed, opens those that can be (again).
-    pub fn look_after_links(&mut self, now: Instant) {
-        if self.links.iter_mut().all(|link| link.uplink.is_none()) {
+    /// Brings the paths in line with the interfaces: closes those whose address has gone, moves those whose address has
+    /// changed, and (re)opens those that can be.
+    pub fn reconcile_interfaces(&mut self, now: Instant) {
+        if self.sockets.iter_mut().all(|slot| slot.uplink.is_none()) {
             return;
         }
-        let interfaces = look();
-        for link in self.links.iter_mut() {
-            let Some(owner) = link.uplink.as_ref().and_then(|(_, owner)| *owner) else { continue };
+        let interfaces = current_interfaces();
+        for slot in self.sockets.iter_mut() {
+            let Some(owner) = slot.uplink.as_ref().and_then(|(_, owner)| *owner) else { continue };
             let Some(association) = self.endpoint.association(owner) else { continue };
-            let id = link.id;
-            // A socket that can't be opened now is tried again with the next look.
-            let _ = link.refresh(&interfaces);
-            let mtu = link.mtu(self.mtu);
+            let id = slot.id;
+            // A socket that cannot be opened now is retried at the next interface poll.
+            let _ = slot.refresh(&interfaces);
+            let mtu = slot.mtu(self.mtu);
             let open = |p: &&strandcast_proto::policy::PathView| p.link == id && p.state != PathState::Closed;
             let path = association.paths().iter().find(open).map(|p| p.id);
             let at = path.and_then(|p| association.tuple(p));
-            // What a peer that can't follow refuses stays as it is and is tried again with the next look.
-            let _ = match (path, link.tuple()) {
+            // A change that the peer refuses is retried at the next interface poll.
+            let _ = match (path, slot.tuple()) {
                 (Some(path), Some(tuple)) if at != Some(tuple) => {
                     self.endpoint.with(owner, |a| a.move_path(now, path, tuple))
                 }
@@ -45,34 +46,34 @@ impl Core {
                 (None, Some(tuple)) => self.endpoint.add_path(now, owner, tuple, mtu).map(|_| ()),
                 _ => Ok(()),
             };
-            if let (Some(tuple), Some(mtu)) = (link.tuple(), mtu) {
+            if let (Some(tuple), Some(mtu)) = (slot.tuple(), mtu) {
                 self.endpoint.handle_input(now, Input::Mtu { tuple, mtu });
             }
         }
-        let all: Vec<_> = self.links.iter().map(|link| (link.id, link.interface(&interfaces))).collect();
+        let all: Vec<_> = self.sockets.iter().map(|slot| (slot.id, slot.interface(&interfaces))).collect();
         self.monitor.watch(&all);
     }
 
-    /// Lets schemes hear what links count; whether there was anything.
-    pub fn listen_to_links(&mut self, cx: &mut Context<'_>, now: Instant) -> bool {
-        let Core { endpoint, links, monitor, .. } = self;
+    /// Passes the links' new counters to the schemes; whether there were any.
+    pub fn poll_link_monitor(&mut self, cx: &mut Context<'_>, now: Instant) -> bool {
+        let Core { endpoint, sockets, monitor, .. } = self;
         let heard = monitor.poll(cx, now, |reading| {
             endpoint.handle_input(now, Input::Link(reading.sample.clone()));
-            links.notes.lock().readings.insert(reading.sample.link, reading);
+            sockets.link_metadata.lock().readings.insert(reading.sample.link, reading);
         });
         if heard {
-            links.notes.lock().monitor = monitor.stats;
+            sockets.link_metadata.lock().monitor = monitor.stats;
         }
         heard
     }
 
-    /// Sends all there is; whether there was anything.
+    /// Sends all pending datagrams; whether there were any.
     pub fn send(&mut self, now: Instant, buffer: &mut Vec<u8>) -> bool {
         let mut any = false;
         while let Some(transmit) = self.endpoint.poll_output(now, buffer) {
             any = true;
             let tuple: FourTuple = transmit.tuple;
-            if let Err(size) = self.links.send(now, &tuple, transmit.segment_size, buffer) {
+            if let Err(size) = self.sockets.send(now, &tuple, transmit.segment_size, buffer) {
                 self.endpoint.handle_input(now, Input::TooBig { tuple, size });
             }
             buffer.clear();

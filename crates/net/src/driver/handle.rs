@@ -1,4 +1,4 @@
-//! Handles: an association, and a server's queue of them, as a task of the application's holds them.
+//! Handles for an application's tasks: one association, and a server's queue of accepted associations.
 
 use std::sync::Arc;
 
@@ -12,30 +12,30 @@ use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::control::{Control, Driver};
-use super::links::Uplink;
-use super::mailbox::{INBOX, Mailbox, OUTBOX, Outgoing, State, Wish};
+use super::mailbox::{CloseRequest, INBOX, Mailbox, OUTBOX, Outgoing, State};
 use super::snapshot::Snapshot;
+use super::sockets::Uplink;
 use crate::clock::Clock;
 
-/// Why a message was not taken. It comes back.
+/// Why a message was not accepted. The error returns it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendFailed {
     /// The association is closed or closing.
     #[error("the association is closed")]
     Closed(Bytes),
-    /// Too much waits to be sent; [`Association::send`] waits until there is room.
-    #[error("too much waits to be sent")]
+    /// The send queue is full; [`AssociationHandle::send`] waits until there is room.
+    #[error("the send queue is full")]
     Full(Bytes),
-    /// SCTP has no empty messages.
+    /// SCTP does not carry empty messages.
     #[error("a message needs at least one byte")]
     Empty,
 }
 
-/// An association that a driver runs. Clones speak of the same one; when all are gone it is closed as soon as
-/// everything is delivered.
+/// A handle to an association that a driver runs. Clones refer to the same one; when all are dropped, the association
+/// closes as soon as everything is delivered.
 #[derive(Clone, Debug)]
-pub struct Association(Arc<Inner>);
+pub struct AssociationHandle(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
@@ -46,7 +46,7 @@ struct Inner {
     clock: Clock,
 }
 
-impl Association {
+impl AssociationHandle {
     pub(super) fn new(
         id: AssociationId,
         mailbox: Arc<Mailbox>,
@@ -54,15 +54,15 @@ impl Association {
         driver: Driver,
         clock: Clock,
     ) -> Self {
-        Association(Arc::new(Inner { id, mailbox, control, driver, clock }))
+        AssociationHandle(Arc::new(Inner { id, mailbox, control, driver, clock }))
     }
 
-    /// Its name at its endpoint.
+    /// The association's id at its endpoint.
     pub fn id(&self) -> AssociationId {
         self.0.id
     }
 
-    /// The driver it runs in.
+    /// The driver that runs it.
     pub fn driver(&self) -> &Driver {
         &self.0.driver
     }
@@ -72,23 +72,23 @@ impl Association {
         self.0.clock.now()
     }
 
-    /// Waits for the handshake; whether the peer is another Strandcast, so that paths may join and leave.
+    /// Waits for the handshake. `true` if the peer is Strandcast, so that paths may join and leave.
     ///
     /// # Errors
-    /// Why there is no association.
+    /// The reason why the handshake failed.
     pub async fn connected(&self) -> Result<bool, CloseReason> {
         let answer = |state: &mut State| match (state.connected, &state.closed) {
             (Some(ours), _) => Some(Ok(ours)),
             (None, Some(reason)) => Some(Err(reason.clone())),
             (None, None) => None,
         };
-        self.wait(|m| &m.news, answer).await
+        self.wait(|m| &m.state_changed, answer).await
     }
 
-    /// Sends a message; waits while too much waits to be sent. Done does not mean delivered.
+    /// Sends a message; waits while the send queue is full. Completion does not mean delivery.
     ///
     /// # Errors
-    /// [`SendFailed`], not `Full`.
+    /// [`SendFailed`], except `Full`.
     pub async fn send(&self, payload: Bytes, options: SendOptions) -> Result<(), SendFailed> {
         let mut payload = payload;
         loop {
@@ -111,7 +111,7 @@ impl Association {
         }
         let at = if options.lifetime.is_some() { self.now() } else { Instant::MAX };
         let mut state = self.0.mailbox.lock();
-        if state.closed.is_some() || state.wish.is_some() {
+        if state.closed.is_some() || state.close_request.is_some() {
             return Err(SendFailed::Closed(payload));
         }
         if state.outbox_bytes >= OUTBOX {
@@ -127,7 +127,7 @@ impl Association {
         Ok(())
     }
 
-    /// The next message; `None` when the association is closed and everything read.
+    /// The next message; `None` once the association is closed and everything is read.
     pub async fn recv(&self) -> Option<Message> {
         self.wait(
             |m| &m.readable,
@@ -143,8 +143,8 @@ impl Association {
         .await
     }
 
-    /// Appends all messages there are to `into`, waiting for the first; their number, 0 when the association is closed
-    /// and everything read. Cheaper than one at a time.
+    /// Appends all available messages to `into`, waiting for the first. Returns their number: 0 once the association is
+    /// closed and everything is read. Cheaper than one at a time.
     pub async fn recv_many(&self, into: &mut Vec<Message>) -> usize {
         self.wait(
             |m| &m.readable,
@@ -158,21 +158,21 @@ impl Association {
         .await
     }
 
-    /// The next event, but for those of reading and writing; `None` after the last, [`Event::Closed`].
+    /// The next event other than `Readable` and `Writable`; `None` after the last one, [`Event::Closed`].
     pub async fn event(&self) -> Option<Event> {
         let next = |state: &mut State| match state.events.pop_front() {
             Some(event) => Some(Some(event)),
             None => state.closed.is_some().then_some(None),
         };
-        self.wait(|m| &m.news, next).await
+        self.wait(|m| &m.state_changed, next).await
     }
 
-    /// Waits for the end. What has been received can still be read afterwards.
+    /// Waits for the end. Received messages can still be read afterwards.
     pub async fn closed(&self) -> CloseReason {
-        self.wait(|m| &m.news, |state| state.closed.clone()).await
+        self.wait(|m| &m.state_changed, |state| state.closed.clone()).await
     }
 
-    /// Its figures, those at its end if it has ended; `None` if its driver was stopped.
+    /// Its statistics, or the final ones if it has ended; `None` if its driver was stopped.
     pub async fn snapshot(&self) -> Option<Snapshot> {
         if let Some(now) = self.0.driver.snapshot(self.0.id).await {
             return Some(now);
@@ -182,12 +182,12 @@ impl Association {
 
     /// Closes once everything is delivered; nothing more can be sent.
     pub fn shutdown(&self) {
-        self.wish(Wish::Shutdown);
+        self.close_request(CloseRequest::Shutdown);
     }
 
-    /// Closes at once; `words` reach the peer.
+    /// Closes at once; `words` are sent to the peer as the reason.
     pub fn abort(&self, words: &str) {
-        self.wish(Wish::Abort(words.to_owned()));
+        self.close_request(CloseRequest::Abort(words.to_owned()));
     }
 
     /// See [`Driver::add_path`].
@@ -210,15 +210,15 @@ impl Association {
     ///
     /// # Errors
     /// [`AssociationError`].
-    pub async fn suspend_path(&self, path: PathId, aside: bool) -> Result<(), AssociationError> {
-        self.0.driver.suspend_path(self.0.id, path, aside).await
+    pub async fn suspend_path(&self, path: PathId, suspended: bool) -> Result<(), AssociationError> {
+        self.0.driver.suspend_path(self.0.id, path, suspended).await
     }
 
-    fn wish(&self, wish: Wish) {
-        self.0.wish(wish);
+    fn close_request(&self, close_request: CloseRequest) {
+        self.0.close_request(close_request);
     }
 
-    /// Waits until `look` finds something in the mailbox.
+    /// Waits until `look` finds a result in the mailbox.
     async fn wait<T>(
         &self,
         of: impl Fn(&Mailbox) -> &Notify,
@@ -229,7 +229,7 @@ impl Association {
         }
         loop {
             let mut notified = std::pin::pin!(of(&self.0.mailbox).notified());
-            // Before looking, so that nothing comes unnoticed between the look and the wait.
+            // Enabled before the check, so that no notification between check and wait is missed.
             notified.as_mut().enable();
             if let Some(found) = self.0.look(&mut look) {
                 return found;
@@ -243,8 +243,8 @@ impl Inner {
     fn look<T>(&self, look: &mut impl FnMut(&mut State) -> Option<T>) -> Option<T> {
         let mut state = self.mailbox.lock();
         let found = look(&mut state);
-        let hungry = state.starved && state.inbox_bytes < INBOX / 2;
-        state.starved &= !hungry;
+        let hungry = state.inbox_was_full && state.inbox_bytes < INBOX / 2;
+        state.inbox_was_full &= !hungry;
         drop(state);
         if hungry {
             self.control.flag(self.id);
@@ -252,13 +252,13 @@ impl Inner {
         found
     }
 
-    fn wish(&self, wish: Wish) {
+    fn close_request(&self, close_request: CloseRequest) {
         let mut state = self.mailbox.lock();
-        let weaker = state.wish.is_some() && wish == Wish::Shutdown;
+        let weaker = state.close_request.is_some() && close_request == CloseRequest::Shutdown;
         if state.closed.is_some() || weaker {
             return;
         }
-        state.wish = Some(wish);
+        state.close_request = Some(close_request);
         drop(state);
         self.control.flag(self.id);
     }
@@ -267,20 +267,20 @@ impl Inner {
 impl Drop for Inner {
     fn drop(&mut self) {
         self.mailbox.lock().abandoned = true;
-        self.wish(Wish::Shutdown);
+        self.close_request(CloseRequest::Shutdown);
     }
 }
 
-/// A server's queue of associations that peers have opened. When it is dropped, no more are accepted.
+/// A server's queue of associations that peers have opened. Once it is dropped, no more are accepted.
 #[derive(Debug)]
 pub struct Listener {
-    pub(super) accepted: UnboundedReceiver<Association>,
+    pub(super) accepted: UnboundedReceiver<AssociationHandle>,
     pub(super) driver: Driver,
 }
 
 impl Listener {
-    /// The next association, connected; `None` when the driver was stopped.
-    pub async fn accept(&mut self) -> Option<Association> {
+    /// The next association, already connected; `None` when the driver was stopped.
+    pub async fn accept(&mut self) -> Option<AssociationHandle> {
         self.accepted.recv().await
     }
 

@@ -1,4 +1,5 @@
-//! What passes between the driver's task and an application's: batches under one lock, and a wake-up when it matters.
+//! Traffic between the driver's task and an application's task: batches under one lock, and a wake-up only when it
+//! matters.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,29 +12,29 @@ use tokio::sync::Notify;
 
 use super::snapshot::Snapshot;
 
-/// Payload bytes that wait for the driver before senders wait.
+/// Payload bytes queued for the driver before senders block.
 pub(super) const OUTBOX: usize = 256 << 10;
-/// Bytes that wait for the application before the driver stops reading, so that the peer's window closes.
+/// Bytes queued for the application before the driver stops reading and the peer's window closes.
 pub(super) const INBOX: usize = 256 << 10;
-/// Such bytes of all associations together; what each may have is the less the more there are.
+/// The same for all associations together; each one gets an equal share.
 pub(super) const INBOXES: usize = 8 << 20;
-/// What a message takes there beside its payload, bytes.
+/// Bookkeeping bytes per message on top of its payload.
 const OVERHEAD: usize = 128;
-/// Events kept for an application that does not ask for them.
-const MOST_EVENTS: usize = 128;
+/// Events kept for an application that does not read them.
+const MAX_EVENTS: usize = 128;
 
-/// A message on its way to the endpoint.
+/// A message queued for the endpoint.
 #[derive(Debug)]
 pub(super) struct Outgoing {
     pub payload: Bytes,
     pub options: SendOptions,
-    /// When the application handed it over: its lifetime counts from there.
+    /// When the application submitted it; its lifetime starts then.
     pub at: Instant,
 }
 
-/// How the application wants the association to end.
+/// The application's request to end the association.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Wish {
+pub(super) enum CloseRequest {
     Shutdown,
     Abort(String),
 }
@@ -43,20 +44,20 @@ pub(super) struct State {
     pub outbox: VecDeque<Outgoing>,
     pub outbox_bytes: usize,
     pub inbox: VecDeque<Message>,
-    /// What the inbox takes, by [`State::cost`].
+    /// Bytes in the inbox, counted by [`State::cost`].
     pub inbox_bytes: usize,
     pub events: VecDeque<Event>,
-    pub wish: Option<Wish>,
-    /// Nobody holds a handle any more: what arrives is dropped.
+    pub close_request: Option<CloseRequest>,
+    /// All handles are dropped: messages that arrive are discarded.
     pub abandoned: bool,
     pub connected: Option<bool>,
     pub closed: Option<CloseReason>,
-    /// The figures at the end.
+    /// Statistics at the end of the association.
     pub last: Option<Snapshot>,
-    /// The driver will look into the outbox without being told.
+    /// The driver will check the outbox without a further wake-up.
     pub flagged: bool,
     /// The driver left messages unread because the inbox was full.
-    pub starved: bool,
+    pub inbox_was_full: bool,
 }
 
 #[derive(Debug, Default)]
@@ -64,12 +65,12 @@ pub(super) struct Mailbox {
     state: Mutex<State>,
     pub readable: Notify,
     pub writable: Notify,
-    /// Events, connection, end.
-    pub news: Notify,
+    /// Signals events, the connection, and the end.
+    pub state_changed: Notify,
 }
 
 impl Mailbox {
-    /// State is whole after every step, so a panic elsewhere while locked does no harm.
+    /// The state is consistent after every step, so a poisoned lock is harmless.
     pub fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -81,15 +82,15 @@ impl Mailbox {
             Event::Readable | Event::Writable => return,
             _ => {}
         }
-        if state.events.len() == MOST_EVENTS {
+        if state.events.len() == MAX_EVENTS {
             state.events.pop_front();
         }
         state.events.push_back(event.clone());
         drop(state);
-        self.news.notify_waiters();
+        self.state_changed.notify_waiters();
     }
 
-    /// The end: nothing more comes.
+    /// Marks the end: no more messages or events follow.
     pub fn close(&self, reason: CloseReason, last: Option<Snapshot>) {
         let mut state = self.lock();
         if state.closed.is_none() {
@@ -99,19 +100,19 @@ impl Mailbox {
         state.outbox.clear();
         state.outbox_bytes = 0;
         drop(state);
-        for notify in [&self.readable, &self.writable, &self.news] {
+        for notify in [&self.readable, &self.writable, &self.state_changed] {
             notify.notify_waiters();
         }
     }
 }
 
 impl State {
-    /// Bytes a message takes in the inbox.
+    /// Bytes that a message occupies in the inbox.
     pub fn cost(message: &Message) -> usize {
         message.payload.len() + OVERHEAD
     }
 
-    /// The driver's end of the outbox: all of it.
+    /// Moves the whole outbox to the driver; whether it was full.
     pub fn take_outbox(&mut self, into: &mut VecDeque<Outgoing>) -> bool {
         let was_full = self.outbox_bytes >= OUTBOX;
         self.outbox_bytes = 0;

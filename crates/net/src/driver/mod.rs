@@ -1,20 +1,20 @@
-//! The loop that joins an [`Endpoint`](strandcast_proto::endpoint::Endpoint), its sockets, the clock and an application,
-//! and handles for applications that live in tasks of their own.
+//! The loop that drives an [`Endpoint`](strandcast_proto::endpoint::Endpoint) with sockets, the clock and an
+//! application, and handles for applications that run in tasks of their own.
 
 mod control;
 mod core;
 mod handle;
-mod links;
 mod mailbox;
-mod mailroom;
+mod mux;
 mod open;
 mod snapshot;
+mod sockets;
 mod task;
 #[cfg(test)]
 mod tests;
 
 pub use control::Driver;
-pub use handle::{Association, Listener, SendFailed};
-pub use links::{Tap, Uplink, Way};
+pub use handle::{AssociationHandle, Listener, SendFailed};
 pub use open::{Client, OpenError, Server};
 pub use snapshot::{PathSnapshot, Snapshot};
+pub use sockets::{PacketDirection, PacketTap, Uplink};

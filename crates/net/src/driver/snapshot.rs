@@ -1,4 +1,4 @@
-//! Figures of an association for people and logs.
+//! Statistics of an association for displays and logs.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,43 +11,43 @@ use strandcast_proto::time::Instant;
 
 use crate::monitor::{MonitorStats, Reading};
 
-/// An association at one moment. Counters run from its beginning.
+/// An association at one moment. Counters start with the association.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
-    /// When, on the driver's clock.
+    /// Time on the driver's clock.
     pub at: Instant,
-    /// Name of its scheme.
+    /// Name of the scheme.
     pub scheme: String,
     /// Counters of the association.
     pub stats: AssociationStats,
-    /// What its scheme has to say of the state it is in.
-    pub remarks: Vec<&'static str>,
-    /// Its scheme's own counters.
+    /// The scheme's diagnostics of its own state.
+    pub diagnostics: Vec<&'static str>,
+    /// The scheme's own counters.
     pub counters: Vec<(&'static str, u64)>,
     /// Payload bytes queued or not yet acknowledged.
     pub send_buffered: usize,
-    /// Its buffers: how large they are, and what of them was used.
+    /// Sizes and use of its buffers.
     pub buffers: Buffers,
-    /// How often links were asked for their counters, and what came of it.
+    /// Queries of the links' counters, by outcome.
     pub monitor: MonitorStats,
-    /// Its paths, closed ones left out.
+    /// Its paths, except closed ones.
     pub paths: Vec<PathSnapshot>,
 }
 
 /// A path at one moment.
 #[derive(Clone, Debug)]
 pub struct PathSnapshot {
-    /// What people call it: the uplink's name, or the peer's address.
+    /// Display name: the uplink's name, or the peer's address.
     pub name: String,
-    /// Where it leads.
+    /// Its 4-tuple.
     pub tuple: FourTuple,
-    /// The peer has proven to receive there.
+    /// The peer has proven reachability at this address.
     pub confirmed: bool,
     /// State, round trips, window, bytes in flight, estimates.
     pub view: PathView,
     /// Its counters.
     pub stats: PathStats,
-    /// What its link last counted; `None` if it does not.
+    /// The link's latest counters; `None` if it has none.
     pub link: Option<Reading>,
 }
 
@@ -55,15 +55,16 @@ impl Snapshot {
     pub(super) fn of(
         endpoint: &Endpoint,
         id: AssociationId,
-        notes: &LinkNotes,
+        link_metadata: &LinkMetadata,
         now: Instant,
     ) -> Option<Snapshot> {
         let association = endpoint.association(id)?;
         let path = |view: &PathView| {
             let tuple = association.tuple(view.id)?;
-            let name = notes.names.get(&tuple.link).cloned().unwrap_or_else(|| tuple.remote.to_string());
+            let name =
+                link_metadata.names.get(&tuple.link).cloned().unwrap_or_else(|| tuple.remote.to_string());
             let stats = association.path_stats(view.id)?.clone();
-            let link = notes.readings.get(&tuple.link).cloned();
+            let link = link_metadata.readings.get(&tuple.link).cloned();
             let confirmed = association.is_confirmed(view.id);
             Some(PathSnapshot { name, tuple, confirmed, view: view.clone(), stats, link })
         };
@@ -72,9 +73,9 @@ impl Snapshot {
             at: now,
             scheme: association.scheme_name().to_owned(),
             stats: association.stats().clone(),
-            remarks: association.remarks(now),
+            diagnostics: association.remarks(now),
             counters: association.scheme_counters(),
-            monitor: notes.monitor,
+            monitor: link_metadata.monitor,
             send_buffered: association.send_buffered(),
             buffers: association.buffers(),
             paths: open.filter_map(path).collect(),
@@ -82,23 +83,23 @@ impl Snapshot {
     }
 }
 
-/// What is known of a client's links besides their paths.
+/// Names and counters of a client's links.
 #[derive(Debug, Default)]
-pub(super) struct LinkNotes {
-    /// What people call them.
+pub(super) struct LinkMetadata {
+    /// Display names.
     pub names: BTreeMap<LinkId, String>,
-    /// What they last counted.
+    /// Latest counters.
     pub readings: BTreeMap<LinkId, Reading>,
-    /// What came of asking them.
+    /// Queries of their counters, by outcome.
     pub monitor: MonitorStats,
 }
 
-/// The notes, for all who tell people of links.
+/// Link metadata shared by the driver and its handles.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Notes(Arc<Mutex<LinkNotes>>);
+pub(super) struct SharedLinkMetadata(Arc<Mutex<LinkMetadata>>);
 
-impl Notes {
-    pub fn lock(&self) -> MutexGuard<'_, LinkNotes> {
+impl SharedLinkMetadata {
+    pub fn lock(&self) -> MutexGuard<'_, LinkMetadata> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

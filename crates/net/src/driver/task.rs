@@ -1,4 +1,4 @@
-//! The loop itself.
+//! The driver's event loop.
 
 use std::future::{Future as _, poll_fn};
 use std::pin::Pin;
@@ -14,32 +14,32 @@ use tokio::time::Sleep;
 
 use super::control::Control;
 use super::core::Core;
-use super::links::Way;
+use super::sockets::PacketDirection;
 use crate::clock::Clock;
 use crate::pool::RecvPool;
 
-/// Batches read from one socket before they are answered.
-const BATCHES_A_TURN: usize = 4;
-/// Turns before other tasks of the thread get theirs.
+/// Batches read from one socket before the endpoint answers.
+const BATCHES_PER_TURN: usize = 4;
+/// Iterations before the task yields to others.
 const TURNS: usize = 32;
-/// How often interfaces are looked at and lost paths tried again.
-const LOOK: Duration = Duration::from_secs(1);
+/// Interval between interface polls and retries of lost paths.
+const INTERFACE_POLL: Duration = Duration::from_secs(1);
 
-/// A driver at work.
+/// The state of a running driver.
 pub(super) struct Task<A> {
     pub core: Core,
     pub app: Option<A>,
     pub control: Arc<Control>,
-    /// The one association of a client: the task ends some time after it was released.
+    /// A client's only association: the task ends shortly after its release.
     pub client: Option<AssociationId>,
     clock: Clock,
     pool: RecvPool,
     buffer: Vec<u8>,
     timer: Pin<Box<Sleep>>,
-    /// When the timer rings; it may be early.
+    /// When the timer fires; it may be early.
     armed: Instant,
-    next_look: Instant,
-    /// How long a peer may take to ask again for the last word.
+    next_interface_poll: Instant,
+    /// How long to stay available for a peer that missed the last chunk.
     linger: Duration,
     ends: Option<Instant>,
 }
@@ -62,13 +62,13 @@ impl<A: App> Task<A> {
             buffer: Vec::new(),
             timer: Box::pin(tokio::time::sleep(Duration::ZERO)),
             armed: Instant::MAX,
-            next_look: clock.now() + LOOK,
+            next_interface_poll: clock.now() + INTERFACE_POLL,
             linger: Duration::ZERO,
             ends: None,
         }
     }
 
-    /// Runs to its end and gives the application back.
+    /// Runs to the end and returns the application.
     pub async fn run(mut self) -> A {
         poll_fn(|cx| self.poll(cx)).await;
         self.app.take().expect("taken only here, where the task is moved in")
@@ -77,27 +77,27 @@ impl<A: App> Task<A> {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         self.control.register(cx.waker());
         for turn in 0..TURNS {
-            let mut busy = self.obey();
-            busy |= self.core.links.flush(cx);
+            let mut busy = self.run_commands();
+            busy |= self.core.sockets.flush(cx);
             busy |= self.receive(cx);
             let now = self.clock.now();
             if self.core.endpoint.poll_timeout().is_some_and(|at| at <= now) {
                 self.core.endpoint.handle_timeout(now);
                 busy = true;
             }
-            if now >= self.next_look {
-                self.next_look = now + LOOK;
-                self.core.look_after_links(now);
+            if now >= self.next_interface_poll {
+                self.next_interface_poll = now + INTERFACE_POLL;
+                self.core.reconcile_interfaces(now);
                 busy = true;
             }
-            busy |= self.core.listen_to_links(cx, now);
+            busy |= self.core.poll_link_monitor(cx, now);
             if busy || turn == 0 {
                 self.pump(now);
             }
             if self.is_over(now) {
                 return Poll::Ready(());
             }
-            if !busy && !self.rings(cx) {
+            if !busy && !self.arm_timer(cx) {
                 return Poll::Pending;
             }
         }
@@ -105,8 +105,8 @@ impl<A: App> Task<A> {
         Poll::Pending
     }
 
-    /// Runs what others want done; whether there was anything.
-    fn obey(&mut self) -> bool {
+    /// Runs queued commands; whether there were any.
+    fn run_commands(&mut self) -> bool {
         let mut any = false;
         while let Some(command) = self.control.next_command() {
             command(&mut self.core, self.clock.now());
@@ -115,19 +115,19 @@ impl<A: App> Task<A> {
         any
     }
 
-    /// Hands in what has come; whether any socket was ready.
+    /// Passes received datagrams to the endpoint; whether any socket was ready.
     fn receive(&mut self, cx: &mut Context<'_>) -> bool {
-        let Core { endpoint, links, .. } = &mut self.core;
+        let Core { endpoint, sockets, .. } = &mut self.core;
         let mut any = false;
-        let mut tap = links.tap.take();
-        for link in links.iter_mut() {
-            let Some(socket) = &link.socket else { continue };
+        let mut tap = sockets.tap.take();
+        for slot in sockets.iter_mut() {
+            let Some(socket) = &slot.socket else { continue };
             let mut lost = match socket.poll_readable(cx) {
                 Poll::Pending => continue,
                 Poll::Ready(ready) => ready.is_err(),
             };
             any = true;
-            for _ in 0..BATCHES_A_TURN {
+            for _ in 0..BATCHES_PER_TURN {
                 let received = match socket.try_recv(&mut self.pool) {
                     Ok(Some(received)) => received,
                     Ok(None) => break,
@@ -136,41 +136,43 @@ impl<A: App> Task<A> {
                         break;
                     }
                 };
-                let Some(tuple) = link.tuple_of(&received) else { continue };
+                let Some(tuple) = slot.tuple_of(&received) else { continue };
                 let now = self.clock.now();
                 if let Some(tap) = &mut tap {
-                    received.datagrams().for_each(|datagram| tap(now, &tuple, Way::In, &datagram));
+                    received
+                        .datagrams()
+                        .for_each(|datagram| tap(now, &tuple, PacketDirection::Received, &datagram));
                 }
                 let (data, segment_size) = (received.contents, received.stride);
                 endpoint.copy_kept(self.pool.is_scarce());
                 endpoint.handle_input(now, Input::Datagrams { tuple, data, segment_size });
             }
             if lost {
-                link.fail();
+                slot.fail();
             }
         }
-        links.tap = tap;
+        sockets.tap = tap;
         any
     }
 
-    /// Lets endpoint and application act until neither has anything more to say.
+    /// Runs endpoint and application until neither has output.
     fn pump(&mut self, now: Instant) {
         let Some(app) = &mut self.app else { return };
-        // Something happened since the application was last polled.
-        let mut news = true;
+        // Set when anything has happened since the application was last polled.
+        let mut app_is_due = true;
         loop {
-            news |= self.core.send(now, &mut self.buffer);
+            app_is_due |= self.core.send(now, &mut self.buffer);
             if let Some((id, event)) = self.core.endpoint.poll_event() {
                 if self.client == Some(id) && matches!(event, Event::Connected { .. }) {
-                    // Uplinks that the handshake did without.
-                    self.next_look = now;
+                    // Now open the uplinks that the handshake did not use.
+                    self.next_interface_poll = now;
                 }
                 self.linger = self.linger.max(longest_rto(&self.core.endpoint, id, &event));
                 app.on_event(now, &mut self.core.endpoint, id, &event);
-                news = true;
-            } else if news {
+                app_is_due = true;
+            } else if app_is_due {
                 app.poll(now, &mut self.core.endpoint);
-                news = false;
+                app_is_due = false;
             } else {
                 return;
             }
@@ -187,12 +189,12 @@ impl<A: App> Task<A> {
         now >= *self.ends.get_or_insert(now + self.linger)
     }
 
-    /// Whether something is due now; if not, the timer will tell.
-    fn rings(&mut self, cx: &mut Context<'_>) -> bool {
+    /// Whether something is due now; if not, arms the timer.
+    fn arm_timer(&mut self, cx: &mut Context<'_>) -> bool {
         let app = self.app.as_ref().and_then(App::poll_timeout);
         let of_core = [self.core.endpoint.poll_timeout(), self.core.monitor.poll_timeout()];
-        let wishes = of_core.into_iter().chain([app, self.ends, Some(self.next_look)]);
-        let next = wishes.flatten().min().unwrap_or(Instant::MAX);
+        let deadlines = of_core.into_iter().chain([app, self.ends, Some(self.next_interface_poll)]);
+        let next = deadlines.flatten().min().unwrap_or(Instant::MAX);
         if next <= self.clock.now() {
             return true;
         }
@@ -210,7 +212,7 @@ impl<A: App> Task<A> {
     }
 }
 
-/// After a graceful close the peer may have missed our last word, and asks again within its retransmission timeout.
+/// After a graceful close the peer may have missed our last chunk, and asks again within its retransmission timeout.
 fn longest_rto(endpoint: &Endpoint, id: AssociationId, event: &Event) -> Duration {
     use strandcast_proto::association::CloseReason::Shutdown;
     let closed = if *event == Event::Closed(Shutdown) { endpoint.association(id) } else { None };

@@ -1,4 +1,4 @@
-//! Handles over loopback sockets.
+//! Association handles over loopback sockets.
 
 use super::*;
 use crate::interface::PathSpec;
@@ -28,17 +28,17 @@ fn uplink(to: SocketAddr) -> Uplink {
     Uplink::new(spec, &[to])
 }
 
-fn connect(to: SocketAddr, paths: usize) -> Association {
+fn connect(to: SocketAddr, paths: usize) -> AssociationHandle {
     connect_by(scheme::simple(), to, paths)
 }
 
-fn connect_by(scheme: Box<dyn Scheme>, to: SocketAddr, paths: usize) -> Association {
+fn connect_by(scheme: Box<dyn Scheme>, to: SocketAddr, paths: usize) -> AssociationHandle {
     let uplinks = vec![uplink(to); paths];
     let client = Client { endpoint: EndpointConfig::default(), uplinks, port: 5000, scheme, tap: None };
     client.connect().expect("loopback can be bound")
 }
 
-async fn pair(paths: usize) -> (Association, Association, Listener) {
+async fn pair(paths: usize) -> (AssociationHandle, AssociationHandle, Listener) {
     let mut listener = listen();
     let client = connect(listener.driver().local_addrs()[0], paths);
     assert_eq!(client.connected().await, Ok(true));
@@ -47,7 +47,7 @@ async fn pair(paths: usize) -> (Association, Association, Listener) {
 }
 
 #[tokio::test]
-async fn messages_go_both_ways_and_the_last_arrive_before_the_end() {
+async fn messages_go_both_ways_and_the_last_arrive_before_closing() {
     let (client, server, _listener) = pair(2).await;
     let big = Bytes::from(vec![7; 100_000]);
     client.send(big.clone(), SendOptions::default()).await.unwrap();
@@ -65,12 +65,12 @@ async fn messages_go_both_ways_and_the_last_arrive_before_the_end() {
         (client.closed().await, server.closed().await),
         (CloseReason::Shutdown, CloseReason::Shutdown)
     );
-    let last = server.snapshot().await.expect("the figures at the end are kept");
+    let last = server.snapshot().await.expect("the final statistics are kept");
     assert_eq!((last.stats.messages_sent, last.stats.messages_acked), (1000, 1000));
 }
 
 #[tokio::test]
-async fn who_does_not_read_makes_the_other_wait_and_loses_nothing() {
+async fn a_slow_reader_blocks_the_sender_and_loses_nothing() {
     let (client, server, _listener) = pair(1).await;
     let sender = client.clone();
     let sending = tokio::spawn(async move {
@@ -80,7 +80,7 @@ async fn who_does_not_read_makes_the_other_wait_and_loses_nothing() {
         }
         sender.shutdown();
     });
-    // Eight megabytes do not fit in send buffer, receive buffer, inbox and outbox.
+    // Eight megabytes exceed send buffer, receive buffer, inbox and outbox together.
     tokio::time::sleep(Duration::from_millis(700)).await;
     assert!(!sending.is_finished());
     let (mut messages, mut next) = (Vec::new(), 0u64);
@@ -95,7 +95,7 @@ async fn who_does_not_read_makes_the_other_wait_and_loses_nothing() {
 }
 
 #[tokio::test]
-async fn without_handles_it_closes_once_everything_is_delivered() {
+async fn dropping_all_handles_closes_after_delivery() {
     let (client, server, _listener) = pair(1).await;
     for _ in 0..100 {
         client.send(Bytes::from_static(&[1; 1000]), SendOptions::default()).await.unwrap();
@@ -109,7 +109,7 @@ async fn without_handles_it_closes_once_everything_is_delivered() {
 }
 
 #[tokio::test]
-async fn words_of_an_abort_reach_the_peer() {
+async fn the_reason_of_an_abort_reaches_the_peer() {
     let (client, server, _listener) = pair(1).await;
     client.abort("enough");
     assert_eq!(client.closed().await, CloseReason::Aborted);
@@ -129,7 +129,7 @@ async fn a_stopped_driver_ends_everything() {
 }
 
 #[tokio::test]
-async fn nobody_accepts_after_the_listener_is_gone() {
+async fn associations_are_refused_after_the_listener_is_dropped() {
     let listener = listen();
     let to = listener.driver().local_addrs()[0];
     drop(listener);
@@ -137,11 +137,11 @@ async fn nobody_accepts_after_the_listener_is_gone() {
     assert!(matches!(client.closed().await, CloseReason::PeerAborted(_)));
 }
 
-/// Remembers what it last heard of a link.
+/// Remembers the latest sample of a link.
 #[derive(Clone, Debug, Default)]
-struct Ear(Arc<Mutex<Option<LinkSample>>>);
+struct LinkProbe(Arc<Mutex<Option<LinkSample>>>);
 
-impl Policy for Ear {
+impl Policy for LinkProbe {
     fn on_signal(&mut self, _: &View<'_>, signal: &Signal<'_>) {
         if let Signal::Link(sample) = signal {
             *self.0.lock().unwrap() = Some((*sample).clone());
@@ -155,21 +155,21 @@ impl Policy for Ear {
     }
 }
 
-impl PathEstimator for Ear {
+impl PathEstimator for LinkProbe {
     fn estimate(&self, _: PathId, _: &mut Estimate) {}
 }
 
 #[tokio::test]
-async fn schemes_and_people_hear_what_a_link_counts() {
+async fn a_links_counters_reach_schemes_and_snapshots() {
     let mut listener = listen();
-    let (ear, mut parts) = (Ear::default(), rfc::scheme());
-    parts.estimators.push(Box::new(ear.clone()));
+    let (probe, mut parts) = (LinkProbe::default(), rfc::scheme());
+    parts.estimators.push(Box::new(probe.clone()));
     let client = connect_by(Box::new(parts), listener.driver().local_addrs()[0], 1);
     client.connected().await.unwrap();
     let _server = listener.accept().await.unwrap();
     let before = client.snapshot().await.unwrap();
-    assert_eq!((before.remarks, before.paths[0].link.is_none()), (vec!["no link counts frames"], true));
-    // As if the loopback were a radio that sends 7 frames, one of them twice, between two looks.
+    assert_eq!((before.diagnostics, before.paths[0].link.is_none()), (vec!["no link counts frames"], true));
+    // A source that treats the loopback as a radio: 7 frames between two queries, one of them sent twice.
     let (mut packets, mut retries) = (1000, 50);
     let stations = move |_| {
         (packets, retries) = (packets + 6, retries + 1);
@@ -179,7 +179,7 @@ async fn schemes_and_people_hear_what_a_link_counts() {
     let source = Source { is_wireless: |_| true, stations: Box::new(stations) };
     let begin = |core: &mut core::Core, now| {
         core.monitor = Monitor::of(source);
-        core.look_after_links(now);
+        core.reconcile_interfaces(now);
     };
     client.driver().call(begin).await.unwrap();
     let reading = loop {
@@ -187,14 +187,14 @@ async fn schemes_and_people_hear_what_a_link_counts() {
         let now = client.snapshot().await.unwrap();
         let link = now.paths[0].link.clone();
         if let Some(link) = link.filter(|l| l.sample.tx_frames > 0) {
-            assert_eq!(now.remarks, Vec::<&str>::new());
+            assert_eq!(now.diagnostics, Vec::<&str>::new());
             assert!(now.monitor.readings >= 2 && now.monitor.refused == 0);
             break link;
         }
     };
     assert_eq!(reading.signal_dbm, Some(-50));
     assert_eq!(reading.sample.tx_frames, 7 * reading.sample.tx_retries);
-    let heard = ear.0.lock().unwrap().clone().expect("people hear no more than schemes do");
+    let heard = probe.0.lock().unwrap().clone().expect("a snapshot has no more than the scheme got");
     assert!(heard.path.is_some() && heard.tx_frames >= reading.sample.tx_frames);
     client.abort("done");
 }

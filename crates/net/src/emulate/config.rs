@@ -1,18 +1,18 @@
-//! What a relay stands for, and what it tells.
+//! Configuration and statistics of a relay.
 
 use crate::socket::SocketError;
 use std::net::SocketAddr;
 use strandcast_netem::link::{LinkConfigError, LinkStats};
 use strandcast_netem::topology::PathNetwork;
 
-/// What a relay stands for.
+/// Configuration of a relay.
 #[derive(Clone, Debug)]
 pub struct RelayConfig {
-    /// Where clients send to instead of the server; port 0 lets the system choose.
+    /// The address that clients use instead of the server's; port 0 lets the system choose.
     pub listen: SocketAddr,
-    /// The server.
+    /// The server's address.
     pub server: SocketAddr,
-    /// The links there (`forward`) and back (`reverse`). Its name labels their random streams.
+    /// The links to the server (`forward`) and back (`reverse`). The network's name labels their random streams.
     pub network: PathNetwork,
 }
 
@@ -34,7 +34,7 @@ pub struct RelayStats {
     pub reverse: LinkStats,
     /// Clients known (by address and port).
     pub clients: usize,
-    /// Datagrams that came out of a link and that the system did not take.
+    /// Datagrams that a link delivered and the system did not accept.
     pub unsent: u64,
 }
 
@@ -42,10 +42,10 @@ pub struct RelayStats {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EmulateError {
-    /// No such link.
+    /// The link's configuration is invalid.
     #[error("emulated path {0}: {1}")]
     Link(String, #[source] LinkConfigError),
-    /// The socket.
+    /// The socket could not be opened.
     #[error(transparent)]
     Socket(#[from] SocketError),
 }

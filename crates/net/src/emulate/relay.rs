@@ -1,4 +1,4 @@
-//! The relay as its user holds it.
+//! The public handle of a relay.
 
 use super::config::{Direction, EmulateError, RelayConfig, RelayStats};
 use super::state::State;
@@ -12,12 +12,13 @@ use std::time::Duration;
 use strandcast_proto::seeds::Seeds;
 use tokio::task::JoinHandle;
 
-/// A path emulated in real time: whatever is sent to it comes to the server through one link, and the server's
-/// answers come back through another. Each client address has its own port towards the server, as behind a NAT.
+/// A path emulated in real time. Datagrams from clients reach the server through one link, and the server's answers
+/// return through another. Each client address has its own port towards the server, as behind a NAT.
 ///
-/// All clients share the two links. A datagram counts with 28 bytes of IPv4 and UDP header. Datagrams leave at most a
-/// millisecond (tokio's timer) and the machine's scheduling late; lateness does not add up, because the links reckon
-/// with due times. Which packets are lost depends on seed, name and packet number alone. Runs until it is dropped.
+/// All clients share the two links. The size of a datagram includes 28 bytes of IPv4 and UDP headers. Datagrams leave
+/// up to a millisecond (tokio's timer) plus the machine's scheduling delay late; the lateness does not accumulate,
+/// because the links work with due times. Packet loss depends only on seed, name and packet number. The relay runs
+/// until it is dropped.
 #[derive(Debug)]
 pub struct Relay {
     state: Arc<Mutex<State>>,
@@ -26,10 +27,10 @@ pub struct Relay {
 }
 
 impl Relay {
-    /// Starts relaying; call it inside a tokio runtime.
+    /// Starts relaying. Call it inside a tokio runtime.
     ///
     /// # Errors
-    /// [`EmulateError`], one line.
+    /// [`EmulateError`], a one-line diagnostic.
     pub fn start(config: RelayConfig, seeds: &Seeds) -> Result<Relay, EmulateError> {
         for link in [&config.network.forward, &config.network.reverse] {
             link.validate().map_err(|e| EmulateError::Link(config.network.name.clone(), e))?;
@@ -41,38 +42,38 @@ impl Relay {
         Ok(Relay { state, local, task })
     }
 
-    /// Where clients send to.
+    /// The address that clients send to.
     pub fn local_addr(&self) -> SocketAddr {
         self.local
     }
 
-    /// While on, the direction swallows everything, also what is under way.
+    /// While on, the direction drops every packet, including those in transit.
     pub fn set_black_hole(&self, direction: Direction, on: bool) {
         locked(&self.state).link(direction).set_black_hole(on);
     }
 
-    /// Takes the direction down, with all that is under way, or up again.
+    /// Takes the direction down, dropping packets in transit, or up again.
     pub fn set_down(&self, direction: Direction, down: bool) {
         let mut state = locked(&self.state);
         let now = state.now();
         state.link(direction).set_down(now, down);
     }
 
-    /// Gives every client another port towards the server, as a NAT does that has forgotten them; what the server
-    /// still sends to the old ports is lost. Call it inside the runtime.
+    /// Gives every client another port towards the server, as a NAT does that has lost its mappings. Datagrams that the
+    /// server sends to the old ports are lost. Call it inside the runtime.
     ///
     /// # Errors
-    /// [`SocketError`]; the old ports then stay.
+    /// [`SocketError`]; the old ports then remain.
     pub fn rebind(&self) -> Result<(), SocketError> {
         locked(&self.state).rebind()
     }
 
-    /// How long ago a datagram last came through the direction and left; `None` if none has.
+    /// Time since a datagram was last delivered in this direction; `None` if none has been.
     pub fn quiet(&self, direction: Direction) -> Option<Duration> {
         locked(&self.state).quiet(direction)
     }
 
-    /// What has happened so far.
+    /// Counters so far.
     pub fn stats(&self) -> RelayStats {
         locked(&self.state).stats()
     }
@@ -89,7 +90,7 @@ async fn run(state: Arc<Mutex<State>>) {
     poll_fn(|cx| locked(&state).poll(cx, timer.as_mut())).await;
 }
 
-/// Counters and links are whole after every step, so a panic elsewhere while locked does no harm.
+/// Counters and links are consistent after every step, so a poisoned lock is harmless.
 fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }

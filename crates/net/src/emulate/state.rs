@@ -1,4 +1,4 @@
-//! The relay's work: sockets into links, links into sockets.
+//! Relaying: from sockets into links, from links into sockets.
 
 use super::config::{Direction, EmulateError, RelayConfig, RelayStats};
 use crate::clock::Clock;
@@ -16,12 +16,12 @@ use strandcast_proto::seeds::{Random, Seeds};
 use strandcast_proto::time::Instant;
 use tokio::time::Sleep;
 
-/// IPv4 and UDP header.
+/// Bytes of IPv4 and UDP headers.
 const OVERHEAD: usize = 20 + 8;
-/// Clients known at a time; a new one takes the place of the one that came first.
-const MOST_CLIENTS: usize = 64;
-/// Batches read from one socket before anything else gets its turn.
-const BATCHES_A_TURN: usize = 64;
+/// Maximum number of clients; a new one replaces the oldest.
+const MAX_CLIENTS: usize = 64;
+/// Batches read from one socket before other work.
+const BATCHES_PER_TURN: usize = 64;
 
 #[derive(Debug)]
 pub(super) struct State {
@@ -33,9 +33,9 @@ pub(super) struct State {
     reverse: Link<Datagram>,
     pool: RecvPool,
     unsent: u64,
-    /// When a datagram last left: forward, reverse.
+    /// When a datagram was last delivered: forward, reverse.
     left: [Option<Instant>; 2],
-    /// Wakes the task when sockets have changed under it.
+    /// Wakes the task when its sockets have changed.
     waker: Option<Waker>,
 }
 
@@ -45,7 +45,7 @@ struct Client {
     upstream: PathSocket,
 }
 
-/// A datagram on its way from or to a client.
+/// A datagram in transit from or to a client.
 #[derive(Clone, Debug)]
 pub(super) struct Datagram {
     client: SocketAddr,
@@ -117,10 +117,10 @@ impl State {
         }
     }
 
-    /// Relays until there is nothing to do; ready only if the listening socket is lost.
+    /// Relays until there is nothing to do. Ready only if the listening socket has failed.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>, mut timer: Pin<&mut Sleep>) -> Poll<()> {
         loop {
-            // Sockets are read a bounded while at a time, so that a flood does not hold up what is due.
+            // Reads per socket are bounded, so that a flood does not delay due datagrams.
             let mut more = false;
             if let Poll::Ready(ready) = self.listen.poll_readable(cx) {
                 if ready.and_then(|()| self.receive_from_clients()).is_err() {
@@ -147,10 +147,10 @@ impl State {
 
     /// Reads the listening socket into the link to the server.
     fn receive_from_clients(&mut self) -> io::Result<()> {
-        for _ in 0..BATCHES_A_TURN {
+        for _ in 0..BATCHES_PER_TURN {
             let Some(received) = self.listen.try_recv(&mut self.pool)? else { break };
             let client = received.remote;
-            if self.clients.iter().any(|c| c.addr == client) || self.welcome(client) {
+            if self.clients.iter().any(|c| c.addr == client) || self.add_client(client) {
                 offer(&mut self.forward, self.clock.now(), client, &received);
             }
         }
@@ -158,9 +158,9 @@ impl State {
     }
 
     /// Opens a port towards the server for a new client.
-    fn welcome(&mut self, addr: SocketAddr) -> bool {
+    fn add_client(&mut self, addr: SocketAddr) -> bool {
         let Ok(upstream) = open_upstream() else { return false };
-        if self.clients.len() == MOST_CLIENTS {
+        if self.clients.len() == MAX_CLIENTS {
             self.clients.pop_front();
         }
         self.clients.push_back(Client { addr, upstream });
@@ -175,7 +175,7 @@ impl State {
             let Poll::Ready(ready) = client.upstream.poll_readable(cx) else { return Ok(()) };
             ready?;
             more = true;
-            for _ in 0..BATCHES_A_TURN {
+            for _ in 0..BATCHES_PER_TURN {
                 let Some(received) = client.upstream.try_recv(pool)? else { break };
                 // Like a NAT that filters by address and port (RFC 4787 §5).
                 if (received.remote.ip(), received.remote.port()) == (server.ip(), server.port()) {
@@ -184,12 +184,12 @@ impl State {
             }
             Ok(())
         };
-        // A client whose socket is lost is forgotten, and known again when it speaks.
+        // A client whose socket has failed is forgotten until its next datagram.
         clients.retain(|client| read(client).is_ok());
         more
     }
 
-    /// Sends on what has come through the links by now.
+    /// Forwards the datagrams that the links have delivered by now.
     fn deliver(&mut self) {
         let now = self.clock.now();
         while let Some(Datagram { client, contents }) = self.forward.poll(now) {
@@ -203,7 +203,7 @@ impl State {
         }
     }
 
-    /// A datagram came out of a link, and the system took it or not.
+    /// Counts a datagram that a link delivered; `sent`: the system accepted it.
     fn count(&mut self, direction: Direction, sent: bool, now: Instant) {
         if sent {
             self.left[direction as usize] = Some(now);
@@ -216,7 +216,7 @@ impl State {
 fn offer(link: &mut Link<Datagram>, now: Instant, client: SocketAddr, received: &Received) {
     for contents in received.datagrams() {
         let len = contents.len() + OVERHEAD;
-        // What becomes of it the statistics tell.
+        // The outcome is in the link's statistics.
         let _ = link.enqueue(now, Datagram { client, contents }, len);
     }
 }

@@ -25,7 +25,7 @@ fn relay(server: &UdpSocket, link: LinkConfig, seed: u64) -> Relay {
     Relay::start(config, &Seeds::new(seed, 0)).unwrap()
 }
 
-/// The next datagram and who sent it; `None` if none comes for 10 s.
+/// The next datagram and its sender; `None` if none arrives within 10 s.
 async fn next(socket: &UdpSocket) -> Option<(Vec<u8>, SocketAddr)> {
     let mut buf = [0; 2000];
     let got = tokio::time::timeout(Duration::from_secs(10), socket.recv_from(&mut buf)).await;
@@ -35,7 +35,7 @@ async fn next(socket: &UdpSocket) -> Option<(Vec<u8>, SocketAddr)> {
     })
 }
 
-/// Numbers of the datagrams that come until nothing does.
+/// Numbers of the datagrams that arrive until none does.
 async fn numbers(socket: &UdpSocket) -> Vec<u32> {
     let mut all = Vec::new();
     while let Some((datagram, _)) = next(socket).await {
@@ -76,7 +76,7 @@ async fn datagrams_cross_unchanged_and_no_earlier_than_the_delay() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_relay_knows_since_when_each_direction_is_quiet() {
+async fn a_relay_measures_how_long_each_direction_is_quiet() {
     let (client, server) = (socket().await, socket().await);
     let relay = relay(&server, delay(80), 1);
     client.send_to(b"x", relay.local_addr()).await.unwrap();
@@ -85,7 +85,7 @@ async fn a_relay_knows_since_when_each_direction_is_quiet() {
     tokio::time::sleep(Duration::from_millis(300)).await;
     let quiet = relay.quiet(Direction::Forward).unwrap();
     assert!((300..310).contains(&quiet.as_millis()), "{quiet:?}");
-    // What a black hole swallows does not end it.
+    // A datagram dropped by a black hole does not end the silence.
     relay.set_black_hole(Direction::Forward, true);
     client.send_to(b"y", relay.local_addr()).await.unwrap();
     tokio::time::sleep(Duration::from_millis(300)).await;
@@ -94,7 +94,7 @@ async fn a_relay_knows_since_when_each_direction_is_quiet() {
 }
 
 #[tokio::test]
-async fn in_real_time_the_delay_is_real_as_well() {
+async fn in_real_time_the_delay_is_real() {
     let (client, server) = (socket().await, socket().await);
     let relay = relay(&server, delay(50), 1);
     let start = std::time::Instant::now();
@@ -118,7 +118,7 @@ async fn throughput_is_the_links_rate() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_exceeds_the_queue_is_dropped_and_counted() {
+async fn packets_beyond_the_queue_are_dropped_and_counted() {
     let (client, server) = (socket().await, socket().await);
     let link =
         LinkConfig { rate: Rate::Constant(1_000_000), queue: Queue::packets(9), ..LinkConfig::default() };
@@ -131,7 +131,7 @@ async fn what_exceeds_the_queue_is_dropped_and_counted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_black_hole_swallows_one_direction_also_what_is_under_way() {
+async fn a_black_hole_drops_one_direction_including_packets_in_transit() {
     let (client, server) = (socket().await, socket().await);
     let relay = relay(&server, delay(10), 1);
     send_numbered(&client, relay.local_addr(), 0..1, 100).await;
@@ -184,15 +184,15 @@ async fn rebinding_gives_another_port_and_closes_the_old_one() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_client_has_its_port_and_strangers_are_not_let_in() {
-    let (a, b, server, stranger) = (socket().await, socket().await, socket().await, socket().await);
+async fn each_client_has_its_port_and_unknown_sources_are_dropped() {
+    let (a, b, server, outsider) = (socket().await, socket().await, socket().await, socket().await);
     let relay = relay(&server, delay(10), 1);
     let mut ports = Vec::new();
     for (client, word) in [(&a, b"a"), (&b, b"b")] {
         client.send_to(word, relay.local_addr()).await.unwrap();
         let (heard, port) = next(&server).await.unwrap();
         assert_eq!(heard, word);
-        stranger.send_to(b"spam", port).await.unwrap();
+        outsider.send_to(b"spam", port).await.unwrap();
         ports.push(port);
     }
     for (port, word) in ports.iter().zip([b"A", b"B"]) {
@@ -217,7 +217,7 @@ async fn survivors(seed: u64, batch: u32) -> Vec<u32> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn which_packets_are_lost_depends_on_the_seed_and_their_number_alone() {
+async fn losses_depend_only_on_the_seed_and_packet_number() {
     let first = survivors(7, 100).await;
     assert!(first.len() > 700 && first.len() < 950, "{}", first.len());
     assert_eq!(survivors(7, 50).await, first);
@@ -256,7 +256,7 @@ async fn dropping_the_relay_ends_it() {
 }
 
 #[tokio::test]
-async fn links_that_cannot_be_are_one_line() {
+async fn invalid_links_are_reported_in_one_line() {
     let server = socket().await;
     let reorder = Some(Reorder { probability: 2.0, extra: Duration::ZERO });
     for link in [LinkConfig { rate: Rate::Constant(0), ..delay(1) }, LinkConfig { reorder, ..delay(1) }] {

@@ -7,11 +7,11 @@ use std::net::IpAddr;
 pub struct Interface {
     /// Its name: `eth0`, `wlan0`.
     pub name: String,
-    /// Its index, where the system tells.
+    /// Its index, where the system reports it.
     pub index: Option<u32>,
-    /// Switched on and with a carrier.
+    /// Administratively up and with a carrier.
     pub up: bool,
-    /// The machine's loopback.
+    /// Whether it is the loopback interface.
     pub loopback: bool,
     /// Its addresses, in the system's order.
     pub addresses: Vec<InterfaceAddress>,
@@ -32,7 +32,7 @@ impl Interface {
         (self.loopback && ip.is_loopback()) || self.addresses.iter().any(|a| a.ip == ip)
     }
 
-    /// The address to speak to `remote` from: of its family, and link-local only to link-local.
+    /// The source address for `remote`: of the same family, and link-local only for a link-local remote.
     pub(super) fn address_for(&self, remote: IpAddr) -> Option<IpAddr> {
         let fits = |a: &&InterfaceAddress| {
             a.ip.is_ipv4() == remote.is_ipv4() && is_link_local(a.ip) == is_link_local(remote)

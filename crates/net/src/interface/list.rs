@@ -1,4 +1,4 @@
-//! Enumeration, and the test for a route.
+//! Enumeration of interfaces, and route look-ups.
 
 use super::address::{Interface, InterfaceAddress};
 use super::spec::PathSpec;
@@ -11,7 +11,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 /// All interfaces with at least one address, in the system's order.
 ///
 /// # Errors
-/// The system's.
+/// The system's error.
 pub fn interfaces() -> io::Result<Vec<Interface>> {
     let mut all: Vec<Interface> = Vec::new();
     for entry in if_addrs::get_if_addrs()? {
@@ -37,15 +37,15 @@ pub fn interfaces() -> io::Result<Vec<Interface>> {
     Ok(all)
 }
 
-/// The IP-level MTU to `remote` from a socket bound like this, as far as the system knows: the interface's, the route's,
-/// or what routers on the way have reported (RFC 1191, RFC 8201). Nothing is sent.
+/// The IP-level MTU from a socket with this binding to `remote`, as far as the system knows: the interface's, the
+/// route's, or a value reported by routers (RFC 1191, RFC 8201). Nothing is sent.
 pub fn route_mtu(bind: &BindSpec, remote: SocketAddr) -> Option<u16> {
     #[cfg(target_os = "linux")]
     {
         use rustix::net::sockopt;
         let socket = Socket::new(Domain::for_address(remote), Type::DGRAM, Some(Protocol::UDP)).ok()?;
         if let Some(interface) = &bind.interface {
-            // Without leave the routing table decides, as it does for the path's socket.
+            // Without permission the routing table decides, as it does for the path's socket.
             let _ = socket.bind_device(Some(interface.as_bytes()));
         }
         if let Some(address) = bind.address.filter(|a| a.is_ipv4() == remote.is_ipv4()) {
@@ -62,12 +62,11 @@ pub fn route_mtu(bind: &BindSpec, remote: SocketAddr) -> Option<u16> {
     }
 }
 
-/// A path for every interface that is up, not loopback, and has a route to `host`; for a host that is this very
-/// machine, the one path inside it.
+/// One path per interface that is up, not loopback, and has a route to `host`. If `host` is this machine, the only path
+/// is internal.
 ///
-/// Linux, asked for an IPv4 route through one interface alone, assumes every destination to be its neighbour; so
-/// the main routing table is read as well. Interfaces whose routes are in other tables are left out here and must
-/// be named.
+/// When asked for an IPv4 route through one interface, Linux assumes that every destination is on-link, so the main
+/// routing table is read as well. Interfaces whose routes are in other tables are not listed and must be named.
 pub fn usable_paths(interfaces: &[Interface], host: IpAddr) -> Vec<PathSpec> {
     if host.is_loopback() || interfaces.iter().any(|i| i.owns(host)) {
         return vec![PathSpec { address: Some(host), ..PathSpec::default() }];
@@ -86,8 +85,8 @@ pub fn usable_paths(interfaces: &[Interface], host: IpAddr) -> Vec<PathSpec> {
     paths.collect()
 }
 
-/// The address the kernel would speak to `host` from over `interface`, if it has a route. Nothing is sent:
-/// connecting a UDP socket only looks the route up.
+/// The kernel's source address for `host` over `interface`, if it has a route. Nothing is sent: connecting a UDP socket
+/// only looks up the route.
 fn source_address(interface: &Interface, host: IpAddr) -> Option<IpAddr> {
     let remote = SocketAddr::new(host, 9);
     let socket = || Socket::new(Domain::for_address(remote), Type::DGRAM, Some(Protocol::UDP)).ok();
@@ -97,7 +96,7 @@ fn source_address(interface: &Interface, host: IpAddr) -> Option<IpAddr> {
         by_interface.connect(&remote.into()).ok()?;
         return Some(by_interface.local_addr().ok()?.as_socket()?.ip());
     }
-    // Without leave to bind to interfaces: from the interface's address, wherever the routing table then leads.
+    // Without permission to bind to interfaces: from the interface's address, by the routing table.
     drop(by_interface);
     let address = interface.address_for(host)?;
     let by_address = socket()?;

@@ -1,4 +1,4 @@
-//! The machine's network interfaces, and which of them may become paths.
+//! The machine's network interfaces, and the paths that they offer.
 
 mod address;
 mod list;
@@ -10,4 +10,4 @@ mod watch;
 pub use address::{Interface, InterfaceAddress};
 pub use list::{interfaces, route_mtu, usable_paths};
 pub use spec::{PathError, PathSpec, PathSpecError};
-pub use watch::{Change, Watch};
+pub use watch::{Change, InterfaceWatch};

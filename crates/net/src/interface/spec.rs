@@ -1,4 +1,4 @@
-//! A path as its user names it.
+//! A path specification as users write it.
 
 use super::address::Interface;
 use crate::socket::BindSpec;
@@ -6,23 +6,23 @@ use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-/// Least IP-level MTU that a path may have: RFC 8200 §5 gives IPv6 1280 bytes; IPv4 links go lower, but with less
-/// than 576 (RFC 791 §3.1) hardly any payload is left beside the headers.
-const LEAST_MTU: u16 = 576;
+/// Minimum IP-level MTU of a path. RFC 8200 §5 guarantees 1280 bytes for IPv6; IPv4 links go lower, but below 576 (RFC
+/// 791 §3.1) headers leave hardly any room for payload.
+const MIN_MTU: u16 = 576;
 
-/// Which interface and address a path shall use, written `if=wlan0`, `bind=192.0.2.7` or both, with an optional
-/// `mtu=1400`, separated by commas. At least one of `if` and `bind` is there when it was parsed.
+/// The interface and address of a path, written `if=wlan0`, `bind=192.0.2.7` or both, with an optional `mtu=1400`,
+/// separated by commas. A parsed specification has at least one of `if` and `bind`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PathSpec {
     /// Name of the interface.
     pub interface: Option<String>,
     /// The local address.
     pub address: Option<IpAddr>,
-    /// IP-level MTU in bytes; the transport's default when none is given.
+    /// IP-level MTU in bytes; the transport's default if `None`.
     pub mtu: Option<u16>,
 }
 
-/// What is wrong with a path's text.
+/// Why a path specification is invalid.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PathSpecError {
@@ -31,7 +31,7 @@ pub enum PathSpecError {
     Unknown(String),
     /// A key is given twice.
     #[error("path: {0}= is given twice")]
-    Twice(&'static str),
+    Duplicate(&'static str),
     /// An empty interface name.
     #[error("path: if= needs an interface's name")]
     NoName,
@@ -39,14 +39,14 @@ pub enum PathSpecError {
     #[error("path: {0:?} is not an IP address")]
     BadAddress(String),
     /// Not an MTU.
-    #[error("path: mtu={0}: expected {LEAST_MTU} to 65535 bytes")]
+    #[error("path: mtu={0}: expected {MIN_MTU} to 65535 bytes")]
     BadMtu(String),
-    /// Only an MTU.
+    /// Neither interface nor address.
     #[error("path {0:?} names neither an interface (if=) nor an address (bind=)")]
-    Nowhere(String),
+    Unbound(String),
 }
 
-/// Why a path cannot be opened on this machine as it is now.
+/// Why a path cannot be opened on this machine at present.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PathError {
@@ -59,23 +59,23 @@ pub enum PathError {
     /// The interface has no address of the remote's family.
     #[error("interface {0} has no address to reach {1} from")]
     NoAddress(String, IpAddr),
-    /// The address is nobody's here.
+    /// No interface of this machine has the address.
     #[error("no interface has the address {0}")]
-    NotOurs(IpAddr),
-    /// The address is another interface's.
+    NotLocal(IpAddr),
+    /// The address belongs to another interface.
     #[error("address {0} belongs to interface {1}, not {2}")]
-    Elsewhere(IpAddr, String, String),
-    /// The address cannot speak to the remote.
+    OtherInterface(IpAddr, String, String),
+    /// The address and the remote are of different families.
     #[error("address {0} cannot reach {1}: one is IPv4, the other IPv6")]
     OtherFamily(IpAddr, IpAddr),
 }
 
 impl PathSpec {
-    /// What to bind for a path to `remote`: interface and address both, whichever was named, so that the path stays
-    /// on its network. A remote on this machine itself is reached without an interface.
+    /// The interface and address to bind for a path to `remote`. Both are bound even if only one is named, so that the
+    /// path stays on its network. A remote on this machine is reached without an interface.
     ///
     /// # Errors
-    /// [`PathError`]; try again when the interfaces have changed.
+    /// [`PathError`]; retry when the interfaces have changed.
     pub fn bind_spec(&self, interfaces: &[Interface], remote: IpAddr) -> Result<BindSpec, PathError> {
         let owner = self.owner(interfaces)?;
         if let Some(owner) = owner.filter(|i| !i.up) {
@@ -97,10 +97,10 @@ impl PathSpec {
         Ok(BindSpec { address, interface, port: 0 })
     }
 
-    /// The interface meant: the one named, or the one that has the address.
+    /// The named interface, or the one that has the address.
     fn owner<'a>(&self, interfaces: &'a [Interface]) -> Result<Option<&'a Interface>, PathError> {
         let by_address = match self.address {
-            Some(ip) => Some(interfaces.iter().find(|i| i.owns(ip)).ok_or(PathError::NotOurs(ip))?),
+            Some(ip) => Some(interfaces.iter().find(|i| i.owns(ip)).ok_or(PathError::NotLocal(ip))?),
             None => None,
         };
         let Some(name) = &self.interface else { return Ok(by_address) };
@@ -109,7 +109,7 @@ impl PathSpec {
         match (self.address, by_address) {
             // The same address may be on several interfaces (link-local ones often are).
             (Some(ip), Some(other)) if !named.owns(ip) => {
-                Err(PathError::Elsewhere(ip, other.name.clone(), name.clone()))
+                Err(PathError::OtherInterface(ip, other.name.clone(), name.clone()))
             }
             _ => Ok(Some(named)),
         }
@@ -131,7 +131,7 @@ impl FromStr for PathSpec {
             }
         }
         match spec.interface.is_none() && spec.address.is_none() {
-            true => Err(PathSpecError::Nowhere(text.to_owned())),
+            true => Err(PathSpecError::Unbound(text.to_owned())),
             false => Ok(spec),
         }
     }
@@ -151,7 +151,7 @@ impl fmt::Display for PathSpec {
 
 fn set<T>(field: &mut Option<T>, value: T, key: &'static str) -> Result<(), PathSpecError> {
     match field.replace(value) {
-        Some(_) => Err(PathSpecError::Twice(key)),
+        Some(_) => Err(PathSpecError::Duplicate(key)),
         None => Ok(()),
     }
 }
@@ -162,6 +162,6 @@ fn parse_address(text: &str) -> Result<IpAddr, PathSpecError> {
 }
 
 fn parse_mtu(text: &str) -> Result<u16, PathSpecError> {
-    let mtu = text.parse().ok().filter(|&mtu: &u16| mtu >= LEAST_MTU);
+    let mtu = text.parse().ok().filter(|&mtu: &u16| mtu >= MIN_MTU);
     mtu.ok_or_else(|| PathSpecError::BadMtu(text.to_owned()))
 }

@@ -45,7 +45,7 @@ fn paths_parse_and_print() {
 }
 
 #[test]
-fn each_mistake_has_its_own_line() {
+fn each_mistake_has_its_own_error() {
     use PathSpecError as E;
     let cases = [
         ("", E::Unknown("".into())),
@@ -58,9 +58,9 @@ fn each_mistake_has_its_own_line() {
         ("if=a,mtu=575", E::BadMtu("575".into())),
         ("if=a,mtu=65536", E::BadMtu("65536".into())),
         ("if=a,mtu=big", E::BadMtu("big".into())),
-        ("if=a,if=b", E::Twice("if")),
-        ("bind=::1,bind=::1", E::Twice("bind")),
-        ("mtu=1400", E::Nowhere("mtu=1400".into())),
+        ("if=a,if=b", E::Duplicate("if")),
+        ("bind=::1,bind=::1", E::Duplicate("bind")),
+        ("mtu=1400", E::Unbound("mtu=1400".into())),
     ];
     for (text, expected) in cases {
         let error = text.parse::<PathSpec>().unwrap_err();
@@ -102,7 +102,7 @@ fn inside_the_machine_no_interface_is_bound() {
 }
 
 #[test]
-fn paths_this_machine_has_not_are_refused() {
+fn paths_that_this_machine_lacks_are_refused() {
     use PathError as E;
     let error = |spec: &str, remote: &str| {
         spec.parse::<PathSpec>().unwrap().bind_spec(&machine(), ip(remote)).unwrap_err()
@@ -111,8 +111,8 @@ fn paths_this_machine_has_not_are_refused() {
     assert_eq!(error("if=eth9", far), E::NoInterface("eth9".into()));
     assert_eq!(error("if=wwan1", far), E::Down("wwan1".into()));
     assert_eq!(error("if=wwan0", "2001:db8::1"), E::NoAddress("wwan0".into(), ip("2001:db8::1")));
-    assert_eq!(error("bind=192.0.2.8", far), E::NotOurs(ip("192.0.2.8")));
-    let elsewhere = E::Elsewhere(ip("192.0.2.7"), "wlan0".into(), "wwan0".into());
+    assert_eq!(error("bind=192.0.2.8", far), E::NotLocal(ip("192.0.2.8")));
+    let elsewhere = E::OtherInterface(ip("192.0.2.7"), "wlan0".into(), "wwan0".into());
     assert_eq!(error("if=wwan0,bind=192.0.2.7", far), elsewhere);
     assert_eq!(error("bind=2001:db8::7", far), E::OtherFamily(ip("2001:db8::7"), ip(far)));
 }
@@ -127,7 +127,7 @@ fn this_machine_has_a_loopback_with_its_prefix() {
 }
 
 #[test]
-fn the_way_to_a_host_on_this_machine_is_one_path_inside_it() {
+fn a_host_on_this_machine_has_one_internal_path() {
     let own = PathSpec { address: Some(ip("127.0.0.1")), ..PathSpec::default() };
     assert_eq!(usable_paths(&interfaces().unwrap(), ip("127.0.0.1")), [own]);
     let own = PathSpec { address: Some(ip("192.0.2.7")), ..PathSpec::default() };
@@ -135,13 +135,13 @@ fn the_way_to_a_host_on_this_machine_is_one_path_inside_it() {
 }
 
 #[test]
-fn interfaces_that_do_not_exist_or_are_down_are_no_paths() {
+fn missing_interfaces_and_interfaces_that_are_down_give_no_paths() {
     let absent: Vec<_> =
         machine().into_iter().map(|i| Interface { name: format!("no-{}", i.name), ..i }).collect();
     assert_eq!(usable_paths(&absent, ip("203.0.113.1")), []);
 }
 
-/// The kernel's own words for: default by wlan0, 10/8 by wwan0, 192.0.2.0/24 rejected on eth0.
+/// The kernel's text for: default via wlan0, 10/8 via wwan0, 192.0.2.0/24 rejected on eth0.
 #[cfg(target_endian = "little")]
 const TABLE: &str = "\
 Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT
@@ -161,8 +161,8 @@ fn routes_are_found_by_prefix_and_interface() {
 }
 
 #[test]
-fn a_watch_tells_what_came_and_went() {
-    let mut watch = Watch::default();
+fn a_watch_reports_what_appeared_and_vanished() {
+    let mut watch = InterfaceWatch::default();
     assert_eq!(watch.update(machine()).len(), 6);
     assert_eq!(watch.update(machine()), []);
     let mut now = machine();

@@ -1,21 +1,21 @@
-//! What has changed since the last look.
+//! Changes of interfaces since the last poll.
 
 use super::address::Interface;
 use super::list::interfaces;
 use std::io;
 use std::net::IpAddr;
 
-/// An address that came into use or went out of it.
+/// An address that appeared or vanished.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// The interface came up or was given the address.
+    /// The interface came up, or the address was added.
     Appeared {
         /// Name of the interface.
         interface: String,
         /// The address.
         ip: IpAddr,
     },
-    /// The interface went down, or lost the address.
+    /// The interface went down, or the address was removed.
     Vanished {
         /// Name of the interface.
         interface: String,
@@ -24,35 +24,36 @@ pub enum Change {
     },
 }
 
-/// Compares the interfaces with what they were. Enumerating takes some tens of microseconds: once a second is fine.
+/// Compares the interfaces with their previous state. An enumeration takes some tens of microseconds; one per second is
+/// affordable.
 #[derive(Debug, Default)]
-pub struct Watch {
+pub struct InterfaceWatch {
     known: Vec<Interface>,
 }
 
-impl Watch {
-    /// A watch that takes the interfaces as they are now for known.
+impl InterfaceWatch {
+    /// A watch that starts from the current interfaces.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's error.
     pub fn start() -> io::Result<Self> {
-        Ok(Watch { known: interfaces()? })
+        Ok(InterfaceWatch { known: interfaces()? })
     }
 
-    /// The interfaces at the last look.
+    /// The interfaces at the last poll.
     pub fn interfaces(&self) -> &[Interface] {
         &self.known
     }
 
-    /// Looks again.
+    /// The changes since the last poll.
     ///
     /// # Errors
-    /// The system's; what was known stays known.
+    /// The system's error; the known state is kept.
     pub fn poll(&mut self) -> io::Result<Vec<Change>> {
         Ok(self.update(interfaces()?))
     }
 
-    /// Takes `now` for known and says what differs, what vanished first.
+    /// Makes `now` the known state and returns the differences, vanished addresses first.
     pub(super) fn update(&mut self, now: Vec<Interface>) -> Vec<Change> {
         let gone = in_use(&self.known).filter(|a| !in_use(&now).any(|b| *a == b));
         let come = in_use(&now).filter(|a| !in_use(&self.known).any(|b| *a == b));

@@ -1,28 +1,28 @@
-//! Netlink messages in the machine's byte order: headers, attributes, generic netlink's requests and the ends of answers
+//! Netlink messages in the machine's byte order: headers, attributes, generic netlink requests and ends of answers
 //! (`linux/netlink.h`, `linux/genetlink.h`).
 
 use super::refusal::Refusal;
 
-/// Only in requests.
+/// Marks a request.
 const NLM_F_REQUEST: u16 = 1;
-/// An acknowledgement is to follow the answer.
+/// Requests an acknowledgement after the answer.
 pub(super) const NLM_F_ACK: u16 = 4;
-/// All there are.
+/// Requests all entries.
 pub(super) const NLM_F_DUMP: u16 = 0x300;
 
 const NLMSG_ERROR: u16 = 2;
 const NLMSG_DONE: u16 = 3;
 const NLMSG_OVERRUN: u16 = 4;
 
-/// The family that knows the others.
+/// The controller family, which resolves the names of the others.
 pub(super) const GENL_ID_CTRL: u16 = 0x10;
 
 /// Bytes of `struct nlmsghdr` and of `struct genlmsghdr`.
 const HEADER: usize = 16;
 const GENERIC_HEADER: usize = 4;
-/// Bytes of `struct nlattr`; attributes and messages begin at multiples of as many.
+/// Bytes of `struct nlattr`; attributes and messages are aligned to it.
 const ALIGN: usize = 4;
-/// The rest of an attribute's type tells of nesting and byte order.
+/// The rest of an attribute's type are flags for nesting and byte order.
 const TYPE: u16 = 0x3fff;
 
 /// A generic netlink request with one attribute.
@@ -42,7 +42,7 @@ pub(super) fn request(
     all.extend(family.to_ne_bytes());
     all.extend((flags | NLM_F_REQUEST).to_ne_bytes());
     all.extend(sequence.to_ne_bytes());
-    // The kernel knows who asks.
+    // Port id: the kernel fills in the sender.
     all.extend(0u32.to_ne_bytes());
     all.extend([command, 1, 0, 0]);
     all.extend(short(attribute).to_ne_bytes());
@@ -52,7 +52,7 @@ pub(super) fn request(
     all
 }
 
-/// An attribute's type and value, and so on; what is broken ends it.
+/// Types and values of attributes, up to the first malformed one.
 pub(super) fn attributes(mut rest: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     std::iter::from_fn(move || {
         let length = usize::from(u16_at(rest, 0)?);
@@ -63,12 +63,12 @@ pub(super) fn attributes(mut rest: &[u8]) -> impl Iterator<Item = (u16, &[u8])> 
     })
 }
 
-/// Takes in a datagram of the answer to the request `sequence`: hands on the command and the attributes of `family`'s
-/// messages. Whether the answer is complete.
+/// Parses a datagram of the answer to the request `sequence` and passes on the command and attributes of `family`'s
+/// messages. Returns whether the answer is complete.
 ///
 /// # Errors
-/// What the kernel refuses with, or [`Refusal::Malformed`].
-pub(super) fn hear(
+/// The kernel's refusal, or [`Refusal::Malformed`].
+pub(super) fn parse_answer(
     datagram: &[u8],
     sequence: u32,
     family: u16,
@@ -82,7 +82,7 @@ pub(super) fn hear(
             continue;
         }
         match message.kind {
-            // With the code 0 it is the acknowledgement; the end of a dump has one, too.
+            // Code 0 is the acknowledgement; the end of a dump carries a code, too.
             NLMSG_ERROR | NLMSG_DONE => return end(&message),
             NLMSG_OVERRUN => return Err(Refusal::Malformed),
             kind if kind == family => {
@@ -101,7 +101,7 @@ struct Message<'a> {
     payload: &'a [u8],
 }
 
-/// The first message and what follows it.
+/// The first message, and the rest.
 fn split(all: &[u8]) -> Option<(Message<'_>, &[u8])> {
     let length = usize::try_from(u32_at(all, 0)?).ok()?;
     let payload = all.get(HEADER..length)?;
@@ -112,7 +112,7 @@ fn split(all: &[u8]) -> Option<(Message<'_>, &[u8])> {
 fn end(message: &Message<'_>) -> Result<bool, Refusal> {
     match u32_at(message.payload, 0).map(u32::cast_signed) {
         Some(0) => Ok(true),
-        // Old kernels' dumps end without a code.
+        // Dumps of old kernels end without a code.
         None if message.kind == NLMSG_DONE => Ok(true),
         Some(code) if code < 0 => Err(Refusal::of(code.saturating_neg())),
         _ => Err(Refusal::Malformed),

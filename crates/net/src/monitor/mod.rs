@@ -1,6 +1,6 @@
-//! What interfaces count of their frames, for [`Signal::Link`](strandcast_proto::policy::Signal::Link): on Linux the
-//! station counters of Wi-Fi (nl80211). An interface that counts nothing gives no sample, and the scheme says that it
-//! does without.
+//! Frame counters of interfaces, for [`Signal::Link`](strandcast_proto::policy::Signal::Link): on Linux the station
+//! counters of Wi-Fi (nl80211). An interface without counters gives no samples, and the scheme reports that it works
+//! without them.
 
 mod message;
 mod poll;

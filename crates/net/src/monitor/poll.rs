@@ -1,4 +1,4 @@
-//! Asking again and again, beside the driver's loop.
+//! Periodic queries beside the driver's loop.
 
 use std::collections::BTreeMap;
 use std::future::Future as _;
@@ -10,92 +10,95 @@ use strandcast_proto::policy::LinkId;
 use strandcast_proto::time::Instant;
 use tokio::task::JoinHandle;
 
-use super::reading::{MonitorStats, Reading, Tally};
+use super::reading::{LinkCounters, MonitorStats, Reading};
 use super::refusal::Refusal;
 use super::source::Source;
 use super::station::Station;
 
-/// Between two looks at an interface: several in an estimation interval, few enough to cost nothing.
+/// Interval between two queries of an interface: several per estimation interval, at negligible cost.
 const INTERVAL: Duration = Duration::from_millis(200);
-/// Until an interface that refused is asked again: it may have become another's.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Pause before an interface that refused is queried again; its index may by then belong to another one.
+const RETRY_INTERVAL: Duration = Duration::from_secs(5);
 
-/// What each interface answered, and the way to ask again.
+/// The answer of each interface, and the source for the next query.
 type Answers = (Source, Vec<(u32, Result<Vec<Station>, Refusal>)>);
 
-/// Polls the wireless interfaces among a driver's. Drivers of radios may take milliseconds for an answer, some ask
-/// their firmware: that happens on a thread for what blocks, one round at a time. Without such interfaces nothing
-/// happens at all.
+/// Polls the wireless interfaces of a driver. Radio drivers may take milliseconds to answer because some query their
+/// firmware, so queries run on a blocking thread, one round at a time. Without wireless interfaces nothing is queried.
 pub(crate) struct Monitor {
-    /// Not here while a round is under way.
+    /// `None` while a round is in progress.
     source: Option<Source>,
     is_wireless: fn(&str) -> bool,
     round: Option<JoinHandle<Answers>>,
     /// Links and their interfaces' indices.
     watched: Vec<(LinkId, u32)>,
-    tallies: BTreeMap<LinkId, Tally>,
-    /// When interfaces that refused are asked again.
+    counters: BTreeMap<LinkId, LinkCounters>,
+    /// When to query again the interfaces that refused.
     refused: BTreeMap<u32, Instant>,
     next: Instant,
-    /// What came of it so far.
+    /// Queries so far, by outcome.
     pub(crate) stats: MonitorStats,
 }
 
 impl Monitor {
-    /// A monitor that asks the kernel.
+    /// A monitor that queries the kernel.
     pub(crate) fn new() -> Self {
         Monitor::of(Source::kernel())
     }
 
-    /// A monitor that asks `source`.
+    /// A monitor that queries `source`.
     pub(crate) fn of(source: Source) -> Self {
         Monitor {
             is_wireless: source.is_wireless,
             source: Some(source),
             round: None,
             watched: Vec::new(),
-            tallies: BTreeMap::new(),
+            counters: BTreeMap::new(),
             refused: BTreeMap::new(),
             next: Instant::ZERO,
             stats: MonitorStats::default(),
         }
     }
 
-    /// Takes these links for all there are, and their interfaces (name and index) for those to watch, as far as they are
-    /// wireless.
+    /// Replaces the set of links; those on a wireless interface (name and index) are watched.
     pub(crate) fn watch(&mut self, links: &[(LinkId, Option<(&str, u32)>)]) {
         let wireless = |(link, of): &(LinkId, Option<(&str, u32)>)| {
             let (name, index) = (*of)?;
             (self.is_wireless)(name).then_some((*link, index))
         };
         self.watched = links.iter().filter_map(wireless).collect();
-        self.tallies.retain(|link, _| links.iter().any(|(known, _)| known == link));
+        self.counters.retain(|link, _| links.iter().any(|(known, _)| known == link));
         self.refused.retain(|index, _| self.watched.iter().any(|(_, of)| of == index));
     }
 
-    /// Asks when it is time to; hands on what was answered. Whether anything was.
-    pub(crate) fn poll(&mut self, cx: &mut Context<'_>, now: Instant, mut tell: impl FnMut(Reading)) -> bool {
+    /// Queries when due and passes on the answers; whether there were any.
+    pub(crate) fn poll(
+        &mut self,
+        cx: &mut Context<'_>,
+        now: Instant,
+        mut report: impl FnMut(Reading),
+    ) -> bool {
         if self.poll_timeout().is_some_and(|at| at <= now) {
-            self.ask(now);
+            self.query(now);
         }
         let Some(round) = &mut self.round else { return false };
         let Poll::Ready(answered) = Pin::new(round).poll(cx) else { return false };
         self.round = None;
-        // A round that was cut short by the end of the runtime, or by a fault of its own, is the last one.
+        // A round cut short by the end of the runtime or by a panic is the last one.
         let Ok((source, answers)) = answered else { return false };
         self.source = Some(source);
         for (index, answer) in answers {
-            self.take(now, index, answer, &mut tell);
+            self.take(now, index, answer, &mut report);
         }
         true
     }
 
-    /// When to ask again.
+    /// When the next query is due.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         (self.source.is_some() && !self.watched.is_empty()).then_some(self.next)
     }
 
-    fn ask(&mut self, now: Instant) {
+    fn query(&mut self, now: Instant) {
         self.next = now + INTERVAL;
         let mut indices: Vec<u32> = self.watched.iter().map(|(_, index)| *index).collect();
         indices.sort_unstable();
@@ -116,22 +119,22 @@ impl Monitor {
         now: Instant,
         index: u32,
         answer: Result<Vec<Station>, Refusal>,
-        tell: &mut impl FnMut(Reading),
+        report: &mut impl FnMut(Reading),
     ) {
         for (link, _) in self.watched.iter().filter(|(_, of)| *of == index) {
-            let tally = self.tallies.entry(*link).or_default();
+            let counters = self.counters.entry(*link).or_default();
             let answer = answer.as_ref().map_err(|refusal| *refusal);
-            match answer.and_then(|stations| tally.update(stations)) {
+            match answer.and_then(|stations| counters.update(stations)) {
                 Ok(Some(mut reading)) => {
                     self.stats.readings += 1;
                     reading.sample.link = *link;
-                    tell(reading);
+                    report(reading);
                 }
-                Ok(None) => self.stats.alone += 1,
+                Ok(None) => self.stats.unassociated += 1,
                 Err(refusal) => {
                     self.stats.refused += 1;
                     self.stats.last = Some(refusal);
-                    self.refused.insert(index, now + PATIENCE);
+                    self.refused.insert(index, now + RETRY_INTERVAL);
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! What becomes of answers: cumulative counters of a link, and why there are none.
+//! Answers turned into cumulative counters of a link.
 
 use std::collections::BTreeMap;
 
@@ -7,42 +7,42 @@ use strandcast_proto::policy::LinkSample;
 use super::refusal::Refusal;
 use super::station::Station;
 
-/// How often interfaces were asked, and what came of it.
+/// Queries of interfaces, by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MonitorStats {
     /// Answers with counters.
     pub readings: u64,
-    /// Answers that told of no station: not connected.
-    pub alone: u64,
+    /// Answers without a station: the interface is not associated.
+    pub unassociated: u64,
     /// Refusals.
     pub refused: u64,
-    /// Why the last one was refused.
+    /// The reason of the last refusal.
     pub last: Option<Refusal>,
 }
 
 /// A link's counters at one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reading {
-    /// For the transport.
+    /// The sample for the transport.
     pub sample: LinkSample,
-    /// Strength of the signal, where there is one station alone. The noise is not known, and so is no SNR.
+    /// Signal strength, if there is exactly one station. The noise, and so the SNR, is unknown.
     pub signal_dbm: Option<i8>,
 }
 
-/// More frames than any radio sends between two looks: a counter that seems to have gone so far began anew.
-const MOST: u32 = 1 << 24;
+/// More frames than any radio sends between two queries: a larger step means that the counter was reset.
+const MAX_STEP: u32 = 1 << 24;
 
-/// Sums over a link's stations that only grow, whatever joins, leaves, begins anew or wraps. They begin at zero with the
-/// first look.
+/// Monotonic sums over a link's stations, robust against stations that join or leave and counters that reset or wrap.
+/// They start at zero with the first query.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
-    /// At the last look; `None` before the first.
+pub(super) struct LinkCounters {
+    /// The stations of the last query; `None` before the first.
     stations: Option<BTreeMap<[u8; 6], Station>>,
     total: LinkSample,
 }
 
-impl Tally {
-    /// Takes in what the stations say now; `None` without any.
+impl LinkCounters {
+    /// Adds the stations' current counters; `None` without a station.
     ///
     /// # Errors
     /// [`Refusal::NoCounters`].
@@ -53,13 +53,13 @@ impl Tally {
         }
         let (mut packets, mut bytes) = (0, 0);
         for station in now {
-            // What was sent to a station that was not there at the last look was sent since then.
+            // Everything sent to a station that is new since the last query was sent since then.
             let before =
                 self.stations.as_ref().map(|all| all.get(&station.address).cloned().unwrap_or_default());
             let before = before.unwrap_or_else(|| station.clone());
             let step = |of: fn(&Station) -> Option<u32>| step(of(&before), of(station));
             let (sent, again) = (step(|s| s.tx_packets), step(|s| s.tx_retries));
-            // A frame that is sent again is sent: errors are a share of what was on the air.
+            // A retransmitted frame counts as sent: errors are a share of all transmissions.
             self.total.tx_frames += sent + again;
             self.total.tx_retries += again;
             self.total.tx_failed += step(|s| s.tx_failed);
@@ -83,9 +83,9 @@ impl Tally {
     }
 }
 
-/// How far a counter of 32 bits has come.
+/// Progress of a 32-bit counter.
 fn step(before: Option<u32>, now: Option<u32>) -> u64 {
     let (before, now) = (before.unwrap_or(0), now.unwrap_or(before.unwrap_or(0)));
     let step = now.wrapping_sub(before);
-    u64::from(if step < MOST { step } else { now })
+    u64::from(if step < MAX_STEP { step } else { now })
 }

@@ -5,24 +5,24 @@
 #[non_exhaustive]
 pub enum Refusal {
     /// The kernel does not speak nl80211.
-    #[error("the system knows no Wi-Fi")]
+    #[error("the system has no Wi-Fi support")]
     NoFamily,
-    /// Not for this user.
+    /// This user has no permission.
     #[error("not permitted")]
     NotPermitted,
-    /// The interface is gone, no Wi-Fi, or its driver does not tell.
-    #[error("the interface tells nothing of stations")]
+    /// The interface has gone, is not Wi-Fi, or its driver does not report stations.
+    #[error("the interface reports no stations")]
     NotWireless,
-    /// There are stations, but their frames are not counted, or not those in error.
+    /// There are stations, but the driver does not count their frames or frame errors.
     #[error("the interface does not count frame errors")]
     NoCounters,
     /// No answer in time.
     #[error("no answer")]
     Late,
-    /// An answer that is none.
+    /// A malformed answer.
     #[error("the answer cannot be read")]
     Malformed,
-    /// Anything else; the system's error number.
+    /// Any other error; the system's error number.
     #[error("system error {0}")]
     System(i32),
 }

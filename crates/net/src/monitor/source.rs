@@ -1,25 +1,25 @@
-//! Where counters come from.
+//! Sources of link counters.
 
 use super::refusal::Refusal;
 use super::station::Station;
 
-/// Asks interfaces. Behind closures, so that tests have radios, too.
+/// A source of counters, behind closures so that tests can emulate radios.
 pub(crate) struct Source {
-    /// Whether it makes sense to ask the interface of this name.
+    /// Whether the interface of this name may have counters.
     pub(crate) is_wireless: fn(&str) -> bool,
-    /// The stations of the interface with this index. It may take its time.
+    /// The stations of the interface with this index. May block.
     pub(crate) stations: Box<dyn FnMut(u32) -> Result<Vec<Station>, Refusal> + Send>,
 }
 
 impl Source {
-    /// The kernel.
+    /// The kernel's counters.
     #[cfg(target_os = "linux")]
     pub(super) fn kernel() -> Source {
         let mut kernel = linux::Kernel::default();
         Source { is_wireless: linux::is_wireless, stations: Box::new(move |index| kernel.stations(index)) }
     }
 
-    /// Nobody.
+    /// No counters on other systems.
     #[cfg(not(target_os = "linux"))]
     pub(super) fn kernel() -> Source {
         Source { is_wireless: |_| false, stations: Box::new(|_| Err(Refusal::NoFamily)) }
@@ -42,20 +42,20 @@ mod linux {
     const CTRL_ATTR_FAMILY_ID: u16 = 1;
     const CTRL_ATTR_FAMILY_NAME: u16 = 2;
 
-    /// The kernel's longest datagrams of a dump.
+    /// The longest datagram of a kernel dump.
     const DATAGRAM: usize = 32 << 10;
-    /// Datagrams of one answer; 64 hold some thousand stations.
-    const MOST_DATAGRAMS: usize = 64;
+    /// Datagrams per answer; 64 hold some thousand stations.
+    const MAX_DATAGRAMS: usize = 64;
     /// How long an answer may take.
-    const PATIENCE: Duration = Duration::from_millis(500);
+    const ANSWER_TIMEOUT: Duration = Duration::from_millis(500);
 
-    /// Only devices of cfg80211 have it. Asking the kernel instead might have it look for modules each time.
+    /// Only cfg80211 devices have this entry. A netlink query might make the kernel search for modules each time.
     pub(super) fn is_wireless(interface: &str) -> bool {
         !interface.contains('/')
             && std::fs::exists(format!("/sys/class/net/{interface}/phy80211")).unwrap_or(false)
     }
 
-    /// A way to ask nl80211; opened when first needed, and anew after anything went wrong.
+    /// A connection to nl80211, opened on first use and reopened after an error.
     #[derive(Debug, Default)]
     pub(in super::super) struct Kernel(Option<Open>);
 
@@ -72,7 +72,7 @@ mod linux {
             let mut found = Vec::new();
             let (family, attribute) = (open.nl80211, (ATTR_IFINDEX, &index.to_ne_bytes()[..]));
             let take = |command, payload: &[u8]| found.extend(Station::parse(command, payload));
-            open.ask(family, NLM_F_DUMP, GET_STATION, attribute, take)?;
+            open.query(family, NLM_F_DUMP, GET_STATION, attribute, take)?;
             self.0 = Some(open);
             Ok(found)
         }
@@ -91,9 +91,10 @@ mod linux {
             let (family, flags) = (AddressFamily::NETLINK, SocketFlags::CLOEXEC);
             let socket =
                 net::socket_with(family, SocketType::RAW, flags, Some(netlink::GENERIC)).map_err(refusal)?;
-            // To the kernel, and from it alone.
+            // Exchanges messages with the kernel only.
             net::connect(&socket, &netlink::SocketAddrNetlink::new(0, 0)).map_err(refusal)?;
-            sockopt::set_socket_timeout(&socket, sockopt::Timeout::Recv, Some(PATIENCE)).map_err(refusal)?;
+            sockopt::set_socket_timeout(&socket, sockopt::Timeout::Recv, Some(ANSWER_TIMEOUT))
+                .map_err(refusal)?;
             Ok(Open { socket, nl80211: 0, sequence: 0, buffer: vec![0; DATAGRAM] })
         }
 
@@ -110,11 +111,11 @@ mod linux {
                 let value = attributes(payload).find(|(kind, _)| *kind == CTRL_ATTR_FAMILY_ID);
                 id = value.and_then(|(_, id)| u16_at(id, 0));
             };
-            self.ask(GENL_ID_CTRL, NLM_F_ACK, CTRL_CMD_GETFAMILY, (CTRL_ATTR_FAMILY_NAME, name), take)?;
+            self.query(GENL_ID_CTRL, NLM_F_ACK, CTRL_CMD_GETFAMILY, (CTRL_ATTR_FAMILY_NAME, name), take)?;
             id.ok_or(Refusal::NoFamily)
         }
 
-        fn ask(
+        fn query(
             &mut self,
             family: u16,
             flags: u16,
@@ -125,11 +126,11 @@ mod linux {
             self.sequence = self.sequence.wrapping_add(1);
             let request = message::request(family, flags, self.sequence, command, attribute);
             net::send(&self.socket, &request, SendFlags::empty()).map_err(refusal)?;
-            for _ in 0..MOST_DATAGRAMS {
+            for _ in 0..MAX_DATAGRAMS {
                 let (_, length) =
                     net::recv(&self.socket, &mut self.buffer[..], RecvFlags::TRUNC).map_err(refusal)?;
                 let datagram = self.buffer.get(..length).ok_or(Refusal::Malformed)?;
-                if message::hear(datagram, self.sequence, family, &mut take)? {
+                if message::parse_answer(datagram, self.sequence, family, &mut take)? {
                     return Ok(());
                 }
             }
@@ -141,11 +142,11 @@ mod linux {
         Refusal::of(errno.raw_os_error())
     }
 
-    /// The controller of families is one itself, and always there.
+    /// The controller is a family itself and always exists.
     #[cfg(test)]
     #[test]
     fn the_kernel_answers_questions_of_this_form() {
-        // Where processes may not speak netlink there is nobody to ask.
+        // Skipped where processes may not open netlink sockets.
         let Ok(mut open) = Open::new() else { return };
         for _ in 0..3 {
             assert_eq!(open.family(b"nlctrl\0"), Ok(GENL_ID_CTRL));

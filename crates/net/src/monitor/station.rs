@@ -4,7 +4,7 @@ use strandcast_proto::units::Rate;
 
 use super::message::{attributes, u16_at, u32_at};
 
-/// "Tell of all stations of an interface", and each of the answers.
+/// The request for all stations of an interface, and each answer.
 pub(super) const GET_STATION: u8 = 17;
 const NEW_STATION: u8 = 19;
 
@@ -26,31 +26,33 @@ const STA_INFO_FCS_ERROR_COUNT: u16 = 37;
 const RATE_INFO_BITRATE: u16 = 1;
 const RATE_INFO_BITRATE32: u16 = 5;
 
-/// A station that an interface talks to (a client's access point) as the driver counts it. `None`: it does not.
+/// The driver's counters for one station that an interface talks to (for a client, its access point). `None`: not
+/// counted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Station {
     /// Its address.
     pub(crate) address: [u8; 6],
-    /// Packets sent to it, those given up included.
+    /// Packets sent to it, including abandoned ones.
     pub(crate) tx_packets: Option<u32>,
-    /// Transmissions that had to be repeated.
+    /// Retransmissions.
     pub(crate) tx_retries: Option<u32>,
-    /// Packets given up.
+    /// Abandoned packets.
     pub(crate) tx_failed: Option<u32>,
     /// Bytes sent to it.
     pub(crate) tx_bytes: Option<u64>,
-    /// Frames received from it: on the air, or else packets. What it dropped (duplicates above all) is no error.
+    /// Frames received from it, or packets where frames are not counted. Dropped ones (mostly duplicates) are not
+    /// errors.
     pub(crate) rx_frames: Option<u32>,
     /// Frames received with a wrong checksum.
     pub(crate) rx_errors: Option<u32>,
-    /// Strength of the last signal received.
+    /// Signal strength of the last received frame.
     pub(crate) signal_dbm: Option<i8>,
-    /// The rate of sending.
+    /// The transmit rate.
     pub(crate) tx_rate: Option<Rate>,
 }
 
 impl Station {
-    /// Reads the attributes of an answer; `None` if it is no station's.
+    /// Reads the attributes of an answer; `None` if it describes no station.
     pub(super) fn parse(command: u8, payload: &[u8]) -> Option<Station> {
         if command != NEW_STATION {
             return None;
@@ -88,13 +90,13 @@ impl Station {
         it
     }
 
-    /// Whether its counters tell how many frames were in error.
+    /// Whether its counters include frame errors.
     pub(super) fn counts_errors(&self) -> bool {
         self.tx_packets.is_some() && (self.tx_retries.is_some() || self.tx_failed.is_some())
     }
 }
 
-/// Units of 100 kbit/s; the wider number where there are both.
+/// Units of 100 kbit/s; the wider attribute where both are present.
 fn rate(info: &[u8]) -> Option<Rate> {
     let (mut narrow, mut wide) = (None, None);
     for (kind, value) in attributes(info) {

@@ -7,8 +7,8 @@ use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 use strandcast_proto::units::Rate;
 
-use super::message::{self, NLM_F_ACK, NLM_F_DUMP, hear};
-use super::reading::Tally;
+use super::message::{self, NLM_F_ACK, NLM_F_DUMP, parse_answer};
+use super::reading::LinkCounters;
 use super::station::{ATTR_IFINDEX, GET_STATION};
 use super::*;
 
@@ -16,7 +16,7 @@ use super::*;
 const FAMILY: u16 = 0x1c;
 const SEQUENCE: u32 = 4242;
 
-/// A station as the kernel would tell of it, and the end of its dump. Packed field by field after the structures of
+/// A station as the kernel would report it, and the end of its dump. Packed field by field after the structures of
 /// linux/netlink.h and linux/genetlink.h and the numbers of linux/nl80211.h: header (length 196, type 0x1c, flags
 /// NLM_F_MULTI, sequence 4242); command 19; IFINDEX 4; MAC; GENERATION; nested STA_INFO of INACTIVE_TIME, RX_BYTES,
 /// TX_BYTES, RX_BYTES64, TX_BYTES64, SIGNAL -61 dBm, SIGNAL_AVG -60, nested TX_BITRATE (BITRATE32 and BITRATE 173.3
@@ -39,7 +39,7 @@ fn bytes(hex: &str) -> Vec<u8> {
 
 fn stations(datagram: &[u8]) -> (Result<bool, Refusal>, Vec<Station>) {
     let mut found = Vec::new();
-    let complete = hear(datagram, SEQUENCE, FAMILY, |command, payload| {
+    let complete = parse_answer(datagram, SEQUENCE, FAMILY, |command, payload| {
         found.extend(Station::parse(command, payload));
     });
     (complete, found)
@@ -157,14 +157,14 @@ mod messages {
             datagram.truncate(random.below(datagram.len() as u64 + 1) as usize);
             let (complete, found) = stations(&datagram);
             assert!(found.len() <= 2 || complete.is_err(), "seed {seed}: {found:?}");
-            let mut tally = Tally::default();
-            let _ = (tally.update(&[]), tally.update(&found), tally.update(&found));
+            let mut counters = LinkCounters::default();
+            let _ = (counters.update(&[]), counters.update(&found), counters.update(&found));
         }
     }
 }
 
 #[test]
-fn what_the_kernel_refuses_has_a_meaning() {
+fn kernel_errors_map_to_refusals() {
     let of = |errno| stations(&refused(errno)).0;
     assert_eq!(of(0), Ok(true), "an acknowledgement");
     assert_eq!(of(libc::ENOENT), Err(Refusal::NoFamily));
@@ -181,22 +181,22 @@ fn what_the_kernel_refuses_has_a_meaning() {
 }
 
 #[test]
-fn sums_begin_with_the_first_look_and_only_grow() {
-    let mut tally = Tally::default();
+fn sums_start_with_the_first_query_and_only_grow() {
+    let mut counters = LinkCounters::default();
     let mut look = |stations: &[Station]| {
-        let reading = tally.update(stations).unwrap()?;
+        let reading = counters.update(stations).unwrap()?;
         let sample = reading.sample;
         Some((sample.tx_frames, sample.tx_retries, sample.tx_failed))
     };
-    assert_eq!(look(&[station(1, 1000, 50, 2)]), Some((0, 0, 0)), "what was before is not ours");
-    // 100 packets, 10 of which went out twice and one of which was given up.
+    assert_eq!(look(&[station(1, 1000, 50, 2)]), Some((0, 0, 0)), "earlier traffic is not counted");
+    // 100 packets: 10 were sent twice, and one was abandoned.
     assert_eq!(look(&[station(1, 1100, 60, 3)]), Some((110, 10, 1)));
-    // Another joins: all it was sent was sent since.
+    // Another station joins: everything sent to it was sent since.
     assert_eq!(look(&[station(1, 1100, 60, 3), station(2, 10, 5, 0)]), Some((125, 15, 1)));
-    // The first leaves and comes back: its counters began anew.
+    // The first one leaves and comes back: its counters were reset.
     assert_eq!(look(&[station(2, 10, 5, 0)]), Some((125, 15, 1)));
     assert_eq!(look(&[station(1, 5, 0, 0), station(2, 10, 5, 0)]), Some((130, 15, 1)));
-    // Nobody is there, then the same again, so soon that it was not seen to have left.
+    // No station, then the same one again without a noticed departure.
     assert_eq!(look(&[]), None);
     assert_eq!(look(&[station(1, 7, 0, 0)]), Some((137, 15, 1)));
     assert_eq!(look(&[station(1, 2, 1, 0)]), Some((140, 16, 1)));
@@ -204,15 +204,15 @@ fn sums_begin_with_the_first_look_and_only_grow() {
 
 #[test]
 fn counters_of_32_bits_wrap() {
-    let mut tally = Tally::default();
-    tally.update(&[station(1, u32::MAX - 9, u32::MAX, 0)]).unwrap();
-    let sample = tally.update(&[station(1, 10, 4, 0)]).unwrap().unwrap().sample;
+    let mut counters = LinkCounters::default();
+    counters.update(&[station(1, u32::MAX - 9, u32::MAX, 0)]).unwrap();
+    let sample = counters.update(&[station(1, 10, 4, 0)]).unwrap().unwrap().sample;
     assert_eq!((sample.tx_frames, sample.tx_retries), (20 + 5, 5));
 }
 
 #[test]
 fn lengths_signal_and_rate_are_those_of_the_only_station() {
-    let mut tally = Tally::default();
+    let mut counters = LinkCounters::default();
     let rate = Some(Rate::from_bps(6e6));
     let at = |packets, bytes| Station {
         tx_bytes: Some(bytes),
@@ -222,33 +222,33 @@ fn lengths_signal_and_rate_are_those_of_the_only_station() {
         rx_errors: Some(packets / 10),
         ..station(1, packets, 0, 0)
     };
-    let first = tally.update(&[at(10, 20_000)]).unwrap().unwrap();
+    let first = counters.update(&[at(10, 20_000)]).unwrap().unwrap();
     assert_eq!((first.sample.frame_bytes, first.signal_dbm), (None, Some(-70)));
-    let second = tally.update(&[at(20, 35_000)]).unwrap().unwrap();
+    let second = counters.update(&[at(20, 35_000)]).unwrap().unwrap();
     assert_eq!((second.sample.frame_bytes, second.sample.phy_rate), (Some(1500.0), rate));
     assert_eq!((second.sample.rx_frames, second.sample.rx_errors), (10, 1));
     assert_eq!(second.sample.snr_db, None, "the noise is not known");
-    // Nothing sent: the last length stays. Of two stations neither's signal is the link's.
-    let third = tally.update(&[at(20, 35_000), station(2, 0, 0, 0)]).unwrap().unwrap();
+    // Nothing sent: the last length stays. With two stations the link has no signal strength.
+    let third = counters.update(&[at(20, 35_000), station(2, 0, 0, 0)]).unwrap().unwrap();
     assert_eq!((third.sample.frame_bytes, third.sample.phy_rate), (Some(1500.0), None));
     assert_eq!(third.signal_dbm, None);
 }
 
 #[test]
-fn without_counters_of_errors_there_is_no_reading() {
-    let mut tally = Tally::default();
+fn without_error_counters_there_is_no_reading() {
+    let mut counters = LinkCounters::default();
     let mute = Station { tx_retries: None, tx_failed: None, ..station(1, 5, 0, 0) };
-    assert_eq!(tally.update(std::slice::from_ref(&mute)), Err(Refusal::NoCounters));
+    assert_eq!(counters.update(std::slice::from_ref(&mute)), Err(Refusal::NoCounters));
     assert_eq!(
-        tally.update(&[Station { tx_packets: None, ..station(1, 0, 5, 5) }]),
+        counters.update(&[Station { tx_packets: None, ..station(1, 0, 5, 5) }]),
         Err(Refusal::NoCounters)
     );
     // One kind is enough.
     let enough = Station { tx_failed: Some(0), ..mute };
-    assert!(tally.update(&[enough]).unwrap().is_some());
+    assert!(counters.update(&[enough]).unwrap().is_some());
 }
 
-/// A radio that sends 100 packets between two looks, and who was asked; interface 9 refuses.
+/// A radio that sends 100 packets between two queries, and the log of queries; interface 9 refuses.
 fn radio() -> (Source, Arc<Mutex<Vec<u32>>>) {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let (log, mut packets) = (Arc::clone(&asked), 0);
@@ -260,23 +260,23 @@ fn radio() -> (Source, Arc<Mutex<Vec<u32>>>) {
     (Source { is_wireless: |name| name.starts_with("wlan"), stations: Box::new(stations) }, asked)
 }
 
-/// Polls a round to its end.
+/// Polls until a round is complete.
 async fn round(monitor: &mut Monitor, now: Instant) -> Vec<(u32, u64)> {
     let mut heard = Vec::new();
     poll_fn(|cx| {
-        let tell = |reading: Reading| heard.push((reading.sample.link.0, reading.sample.tx_frames));
-        if monitor.poll(cx, now, tell) { Poll::Ready(()) } else { Poll::Pending }
+        let report = |reading: Reading| heard.push((reading.sample.link.0, reading.sample.tx_frames));
+        if monitor.poll(cx, now, report) { Poll::Ready(()) } else { Poll::Pending }
     })
     .await;
     heard
 }
 
 #[tokio::test]
-async fn wireless_interfaces_are_asked_and_no_others() {
+async fn only_wireless_interfaces_are_queried() {
     let (source, asked) = radio();
     let mut monitor = Monitor::of(source);
     monitor.watch(&[(LinkId(0), Some(("eth0", 2))), (LinkId(1), None)]);
-    assert_eq!(monitor.poll_timeout(), None, "nothing to do on a machine of wires");
+    assert_eq!(monitor.poll_timeout(), None, "nothing to do without wireless interfaces");
     // Two paths over one radio, and one that refuses.
     let links = [
         (LinkId(0), Some(("eth0", 2))),
@@ -289,17 +289,17 @@ async fn wireless_interfaces_are_asked_and_no_others() {
     assert_eq!(round(&mut monitor, now).await, [(1, 0), (3, 0)]);
     now = monitor.poll_timeout().unwrap();
     assert_eq!(now, Instant::from_millis(200));
-    // The one that refused is left alone for five seconds.
+    // The one that refused is not queried again for five seconds.
     assert_eq!(round(&mut monitor, now).await, [(1, 200), (3, 200)]);
     assert_eq!(*asked.lock().unwrap(), [4, 9, 4]);
     round(&mut monitor, Instant::from_millis(5000)).await;
     assert_eq!(*asked.lock().unwrap(), [4, 9, 4, 4, 9]);
-    let stats = MonitorStats { readings: 6, alone: 0, refused: 2, last: Some(Refusal::NotWireless) };
+    let stats = MonitorStats { readings: 6, unassociated: 0, refused: 2, last: Some(Refusal::NotWireless) };
     assert_eq!(monitor.stats, stats);
 }
 
 #[tokio::test]
-async fn counters_of_a_link_go_on_when_its_interface_was_away() {
+async fn counters_of_a_link_continue_after_its_interface_was_away() {
     let (source, _asked) = radio();
     let mut monitor = Monitor::of(source);
     let (here, away) = ([(LinkId(0), Some(("wlan0", 4)))], [(LinkId(0), None)]);
@@ -312,7 +312,7 @@ async fn counters_of_a_link_go_on_when_its_interface_was_away() {
     assert_eq!(round(&mut monitor, Instant::from_millis(2000)).await, [(0, 200)]);
 }
 
-/// Whatever this machine is: the loopback is no radio, and to be told so breaks nothing.
+/// On any machine the loopback is not a radio, and a refusal breaks nothing.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_kernel_refuses_where_there_is_no_radio() {

@@ -6,29 +6,29 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use tokio::net::UdpSocket;
 
-/// Bytes of kernel buffer asked for in each direction; the kernel gives at most `net.core.{r,w}mem_max`.
+/// Kernel buffer requested per direction, bytes; the kernel grants at most `net.core.{r,w}mem_max`.
 const KERNEL_BUFFER: usize = 4 << 20;
 
-/// Where a socket shall be bound.
+/// The binding of a socket.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BindSpec {
-    /// The local address; none means any address, IPv6 and IPv4 alike where the machine has both.
+    /// The local address; `None` means any address, IPv6 and IPv4 alike where the machine has both.
     pub address: Option<IpAddr>,
-    /// The interface that everything must leave and come by.
+    /// The interface for all traffic in both directions.
     pub interface: Option<String>,
     /// The local UDP port; 0 lets the system choose.
     pub port: u16,
 }
 
-/// What keeps a socket's datagrams on their network.
+/// How a socket is tied to its network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// The interface: the kernel uses its routes alone.
+    /// To the interface: the kernel uses only its routes.
     Interface,
-    /// The address only: the kernel's routing table chooses the interface (as asked, or for want of permission:
-    /// Linux before 5.7 lets only root bind to an interface).
+    /// To the address only: the kernel's routing table chooses the interface. Either as requested, or for lack of
+    /// permission: before Linux 5.7 only root may bind to an interface.
     Address,
-    /// Nothing: a server's socket on all addresses.
+    /// Not at all: a server's socket on all addresses.
     Nothing,
 }
 
@@ -39,16 +39,16 @@ pub enum SocketError {
     /// No interface of that name.
     #[error("no network interface is called {0}")]
     NoInterface(String),
-    /// The system refuses to bind to the interface, and no address was given to bind to instead.
+    /// The system refuses to bind to the interface, and no address was given as an alternative.
     #[error("this user may not bind to interface {0}: give its address instead")]
     InterfaceRefused(String),
-    /// Another socket has the port.
+    /// The port is in use.
     #[error("UDP port {} is in use on {}", .0.port(), .0.ip())]
     PortInUse(SocketAddr),
     /// The address is not one of this machine's.
     #[error("{0} is not an address of this machine")]
     NoAddress(IpAddr),
-    /// Anything else.
+    /// Any other error.
     #[error("cannot open a UDP socket on {0}: {1}")]
     Other(SocketAddr, #[source] io::Error),
 }
@@ -66,12 +66,12 @@ impl PathSocket {
     /// Opens a socket; call it inside a tokio runtime.
     ///
     /// # Errors
-    /// [`SocketError`], one line each.
+    /// [`SocketError`], a one-line diagnostic.
     pub fn bind(spec: &BindSpec) -> Result<PathSocket, SocketError> {
         match spec.address {
             Some(address) => bind_to(spec, SocketAddr::new(address, spec.port)),
             None => {
-                // One IPv6 socket speaks IPv4 too, except where IPv6 is switched off.
+                // One IPv6 socket serves IPv4 too, except where IPv6 is disabled.
                 let any = SocketAddr::new(Ipv6Addr::UNSPECIFIED.into(), spec.port);
                 match bind_to(spec, any) {
                     Err(SocketError::Other(..) | SocketError::NoAddress(_)) => {
@@ -88,15 +88,15 @@ impl PathSocket {
         self.local
     }
 
-    /// What keeps its datagrams on their network.
+    /// How it is tied to its network.
     pub fn bound(&self) -> Bound {
         self.bound
     }
 
-    /// Bytes of kernel buffer it was given: (receive, send).
+    /// Sizes of its kernel buffers in bytes: (receive, send).
     ///
     /// # Errors
-    /// The system's.
+    /// The system's error.
     pub fn kernel_buffers(&self) -> io::Result<(usize, usize)> {
         let socket = (&self.io).into();
         let receive = self.state.recv_buffer_size(socket)?;
@@ -114,7 +114,7 @@ fn bind_to(spec: &BindSpec, local: SocketAddr) -> Result<PathSocket, SocketError
     if local.is_ipv6() {
         socket.set_only_v6(!local.ip().is_unspecified()).map_err(failed)?;
     }
-    // Less buffer than asked for costs speed, nothing else.
+    // A smaller buffer than requested only costs speed.
     let _ = socket.set_recv_buffer_size(KERNEL_BUFFER);
     let _ = socket.set_send_buffer_size(KERNEL_BUFFER);
     let bound = match &spec.interface {

@@ -9,52 +9,52 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::task::{Context, Poll};
 use tokio::io::Interest;
 
-/// The longest UDP payload the kernel takes in one call (65535 less an IPv6 and a UDP header).
-const LONGEST_BATCH: usize = 65_535 - 40 - 8;
+/// The longest UDP payload per system call (65535 less an IPv6 and a UDP header).
+const MAX_BATCH: usize = 65_535 - 40 - 8;
 
 /// Datagrams to send: all but the last have `segment_size` bytes, the last has the rest.
 #[derive(Clone, Copy, Debug)]
 pub struct Transmit<'a> {
-    /// Where to.
+    /// The destination.
     pub remote: SocketAddr,
     /// The local address to send from, for a socket that is bound to none.
     pub src_ip: Option<IpAddr>,
-    /// Bytes a datagram; the contents' length (or more) for a single one.
+    /// Bytes per datagram; at least the contents' length for a single one.
     pub segment_size: usize,
-    /// The datagrams' payloads, one after the other.
+    /// The datagrams' payloads, concatenated.
     pub contents: &'a [u8],
 }
 
-/// What became of a [`Transmit`].
+/// The outcome of a [`Transmit`].
 #[derive(Debug)]
 #[must_use]
 pub enum SendOutcome {
     /// The kernel took it all.
     Sent,
-    /// The kernel's buffer is full: it took only this many bytes (whole datagrams); send the rest when the socket
-    /// is writable.
+    /// The kernel's buffer is full. It took only this many bytes (whole datagrams); send the rest when the socket is
+    /// writable.
     Blocked(usize),
-    /// A datagram is longer than the interface's MTU allows; it and what followed were not sent.
+    /// A datagram exceeds the interface's MTU; it and the following ones were not sent.
     TooBig,
-    /// The network cannot be reached this way now (down, no route, refused, address gone): the path has failed
-    /// for the moment, the socket may recover.
+    /// The network is unreachable over this socket now (down, no route, refused, address gone). The path has failed for
+    /// the moment; the socket may recover.
     Unreachable,
-    /// The socket is of no use any more.
+    /// The socket is unusable.
     Fatal(io::Error),
 }
 
 /// A batch of datagrams from one peer.
 #[derive(Clone, Debug)]
 pub struct Received {
-    /// Who sent it.
+    /// The sender.
     pub remote: SocketAddr,
-    /// The local address it was sent to, where the system tells: answers should leave from it.
+    /// The local address it was sent to, where the system reports it; answers should leave from it.
     pub local_ip: Option<IpAddr>,
-    /// Index of the interface it came by, where the system tells.
+    /// Index of the receiving interface, where the system reports it.
     pub interface_index: Option<u32>,
-    /// Bytes a datagram (the last may be shorter).
+    /// Bytes per datagram (the last may be shorter).
     pub stride: usize,
-    /// The datagrams, one after the other.
+    /// The datagrams, concatenated.
     pub contents: Bytes,
 }
 
@@ -68,7 +68,7 @@ impl Received {
 }
 
 impl PathSocket {
-    /// Most datagrams one system call sends; 1 where the kernel or driver has no segmentation offload.
+    /// Maximum number of datagrams per system call; 1 where the kernel or driver has no segmentation offload.
     pub fn max_gso_segments(&self) -> usize {
         self.state.max_gso_segments()
     }
@@ -105,11 +105,11 @@ impl PathSocket {
         self.io.poll_send_ready(cx)
     }
 
-    /// Takes the next batch from the kernel; `None` when there is none now. Call it until then, or come back after
-    /// [`PathSocket::readable`]. What a network reports (unreachable, refused) is not an error here: sending tells.
+    /// Takes the next batch from the kernel; `None` if there is none now. Call it until then, or again after
+    /// [`PathSocket::readable`]. Network errors (unreachable, refused) are not reported here but when sending.
     ///
     /// # Errors
-    /// The socket is of no use any more.
+    /// The socket is unusable.
     pub fn try_recv(&self, pool: &mut RecvPool) -> io::Result<Option<Received>> {
         loop {
             let mut meta = [RecvMeta::default()];
@@ -130,13 +130,13 @@ impl PathSocket {
         let segment = transmit.segment_size.max(1);
         let mut sent = 0;
         while sent < transmit.contents.len() {
-            let most = self.max_gso_segments().min(LONGEST_BATCH / segment).max(1).saturating_mul(segment);
+            let most = self.max_gso_segments().min(MAX_BATCH / segment).max(1).saturating_mul(segment);
             let rest = &transmit.contents[sent..];
             let batch = &rest[..rest.len().min(most)];
             match self.send_batch(transmit, batch) {
                 Ok(()) => sent += batch.len(),
                 Err(e) if e.kind() == ErrorKind::WouldBlock => return SendOutcome::Blocked(sent),
-                // The network card cannot segment: from now on one datagram a call.
+                // The network card cannot segment: from now on one datagram per call.
                 Err(e) if batch.len() > segment && self.max_gso_segments() == 1 && is_gso_refusal(&e) => {}
                 Err(e) => return classify(e),
             }
@@ -144,8 +144,8 @@ impl PathSocket {
         SendOutcome::Sent
     }
 
-    /// Sends datagrams that are longer than the interface's MTU one by one, in fragments (RFC 9260 §6.9: what was cut
-    /// for a larger MTU can not be cut again). Where the system can't, they are lost.
+    /// Sends datagrams that exceed the interface's MTU one by one, in IP fragments (RFC 9260 §6.9: chunks cut for a
+    /// larger MTU cannot be cut again). Where the system cannot fragment, they are lost.
     pub fn send_fragmented(&self, transmit: &Transmit<'_>) {
         #[cfg(target_os = "linux")]
         {
@@ -157,7 +157,7 @@ impl PathSocket {
             };
             discover(V4::DONT, V6::DONT);
             for datagram in transmit.contents.chunks(transmit.segment_size.max(1)) {
-                // Whatever becomes of it, loss is the transport's business.
+                // The transport recovers from loss.
                 let _ = self.send_batch(&Transmit { segment_size: datagram.len(), ..*transmit }, datagram);
             }
             discover(V4::PROBE, V6::PROBE);
@@ -175,7 +175,7 @@ impl PathSocket {
             src_ip: transmit.src_ip,
         };
         match self.state.try_send(self.sock(), &datagram) {
-            // Asked again through the runtime, which notes that the socket is not writable and will wake us.
+            // Retried through the runtime, which notes that the socket is not writable and wakes the task later.
             Err(e) if e.kind() == ErrorKind::WouldBlock => {
                 self.io.try_io(Interest::WRITABLE, || self.state.try_send(self.sock(), &datagram))
             }
@@ -231,7 +231,7 @@ fn classify(e: io::Error) -> SendOutcome {
     }
 }
 
-/// Errors that speak of the network, not of the socket.
+/// Errors of the network rather than of the socket.
 fn is_unreachable(e: &io::Error) -> bool {
     use libc::{
         EACCES, EADDRNOTAVAIL, ECONNREFUSED, ECONNRESET, EHOSTDOWN, EHOSTUNREACH, ENETDOWN, ENETUNREACH,

@@ -1,6 +1,6 @@
-//! One UDP socket a path (RFC 6951): bound to the address and the network interface the path uses, so that no
-//! policy routing is needed, with batches (GSO, GRO), no fragmentation, and the kernel's errors sorted by what
-//! the transport can do about them.
+//! One UDP socket per path (RFC 6951), bound to the path's address and network interface, so that no policy routing is
+//! needed. Batched (GSO, GRO), without fragmentation, and with the kernel's errors classified by what the transport can
+//! do about them.
 
 mod bind;
 mod io;

@@ -7,7 +7,7 @@ fn on(address: &str) -> PathSocket {
     PathSocket::bind(&spec).unwrap()
 }
 
-/// Whether this machine has IPv6 at all; says so where it has not.
+/// Whether this machine has IPv6; prints a line where it has not.
 fn has_ipv6() -> bool {
     let has = std::net::UdpSocket::bind("[::1]:0").is_ok();
     if !has {
@@ -20,7 +20,7 @@ fn transmit(remote: SocketAddr, contents: &[u8]) -> Transmit<'_> {
     Transmit { remote, src_ip: None, segment_size: contents.len(), contents }
 }
 
-/// Sends all of it, waiting where the kernel's buffer is full.
+/// Sends everything, waiting while the kernel's buffer is full.
 async fn send(socket: &PathSocket, transmit: Transmit<'_>) {
     let mut rest = transmit;
     loop {
@@ -48,7 +48,7 @@ fn numbered(count: usize, size: usize, last: usize) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_batch_arrives_as_the_datagrams_it_was() {
+async fn a_batch_arrives_as_separate_datagrams() {
     let families = if has_ipv6() { ["127.0.0.1", "::1"] } else { ["127.0.0.1"; 2] };
     for address in families {
         let (a, b, mut pool) = (on(address), on(address), RecvPool::new());
@@ -89,11 +89,11 @@ async fn batches_longer_than_the_kernel_takes_are_split() {
 }
 
 #[tokio::test]
-async fn a_wildcard_socket_answers_from_the_address_that_was_asked() {
+async fn a_wildcard_socket_answers_from_the_address_it_was_sent_to() {
     let server = PathSocket::bind(&BindSpec::default()).unwrap();
     assert_eq!(server.bound(), Bound::Nothing);
     let (client, mut pool) = (on("127.0.0.1"), RecvPool::new());
-    // All of 127.0.0.0/8 is this machine; left to itself the kernel would answer from 127.0.0.1.
+    // All of 127.0.0.0/8 is local; by default the kernel would answer from 127.0.0.1.
     let asked: IpAddr = "127.0.0.5".parse().unwrap();
     let remote = SocketAddr::new(asked, server.local_addr().port());
     send(&client, transmit(remote, b"question")).await;
@@ -132,7 +132,7 @@ async fn an_empty_datagram_is_received_as_nothing() {
 }
 
 #[tokio::test]
-async fn too_long_a_datagram_is_told_apart() {
+async fn a_datagram_that_is_too_long_is_reported() {
     let a = on("127.0.0.1");
     let outcome = a.try_send(&transmit(a.local_addr(), &[0; 65_508]));
     assert!(matches!(outcome, SendOutcome::TooBig), "{outcome:?}");
@@ -141,7 +141,7 @@ async fn too_long_a_datagram_is_told_apart() {
 #[tokio::test]
 async fn unreachable_networks_do_not_break_the_socket() {
     let (a, mut pool) = (on("127.0.0.1"), RecvPool::new());
-    // Loopback's address may not leave the machine, and broadcasting needs leave.
+    // The loopback address may not leave the machine, and broadcasting needs permission.
     for remote in ["203.0.113.1:9", "255.255.255.255:9"] {
         let outcome = a.try_send(&transmit(remote.parse().unwrap(), b"x"));
         assert!(matches!(outcome, SendOutcome::Unreachable), "{outcome:?}");
@@ -155,7 +155,7 @@ async fn unreachable_networks_do_not_break_the_socket() {
 }
 
 #[tokio::test]
-async fn each_failure_to_bind_has_its_own_line() {
+async fn each_failure_to_bind_has_its_own_message() {
     let spec = |address: &str, interface: Option<&str>, port| BindSpec {
         address: Some(address.parse().unwrap()),
         interface: interface.map(str::to_owned),
@@ -180,7 +180,7 @@ async fn each_failure_to_bind_has_its_own_line() {
 
 #[tokio::test]
 #[cfg(target_os = "linux")]
-async fn a_socket_bound_to_an_interface_hears_that_interface_alone() {
+async fn a_socket_bound_to_an_interface_receives_from_it_alone() {
     let spec = BindSpec { interface: Some("lo".into()), ..BindSpec::default() };
     let (a, mut pool) = (PathSocket::bind(&spec).unwrap(), RecvPool::new());
     assert_eq!(a.bound(), Bound::Interface);
@@ -188,7 +188,7 @@ async fn a_socket_bound_to_an_interface_hears_that_interface_alone() {
     let remote = SocketAddr::new("127.0.0.1".parse().unwrap(), a.local_addr().port());
     send(&b, transmit(remote, b"x")).await;
     assert_eq!(receive(&a, &mut pool).await.remote, b.local_addr());
-    // Beyond loopback there is nothing by this interface.
+    // Nothing beyond the machine is reachable over loopback.
     let outcome = a.try_send(&transmit("[2001:db8::1]:9".parse().unwrap(), b"x"));
     assert!(matches!(outcome, SendOutcome::Unreachable), "{outcome:?}");
 }

@@ -1,4 +1,4 @@
-//! What applications saw.
+//! Logs of the applications.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -15,10 +15,10 @@ pub enum Line {
     Message(Message),
 }
 
-/// A host's, in order.
+/// A host's log, in order.
 pub type Log = Vec<(AssociationId, Line)>;
 
-/// Writes down every event but those of reading and writing, and reads every message.
+/// Records every event except `Readable` and `Writable`, and reads every message.
 #[derive(Default)]
 pub struct Recorder {
     pub log: Arc<Mutex<Log>>,
@@ -42,7 +42,7 @@ impl App for Recorder {
             Event::Readable => self.readable.push(id),
             Event::Writable => {}
             event => {
-                // What came before is read before.
+                // Earlier messages are read first.
                 self.read(endpoint, id);
                 self.log.lock().expect("no panic under the lock").push((id, Line::Event(event.clone())));
             }
@@ -56,8 +56,8 @@ impl App for Recorder {
     }
 }
 
-/// Splits logs into what has an order of its own: each association's beginning and end, each of its paths, each of its
-/// streams. Paths do not wait for each other, nor do streams.
+/// Splits logs into independently ordered parts: each association's beginning and end, each of its paths, each of its
+/// streams. Neither paths nor streams wait for each other.
 pub fn by_subject(logs: &[Log]) -> BTreeMap<String, Vec<String>> {
     let mut subjects: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (host, log) in logs.iter().enumerate() {

@@ -1,15 +1,15 @@
-//! One set of scripts on the simulator's hosts and on loopback sockets through emulated links: what applications see is
-//! the same, in the same order. Times are not compared.
+//! One set of scripts on the simulator's hosts and on loopback sockets through emulated links: applications see the
+//! same events in the same order. Times are not compared.
 
 mod log;
 mod real;
 mod scripts;
 mod simulated;
-mod world;
+mod testbed;
 
-use world::World as _;
+use testbed::Testbed as _;
 
-/// Runs a script in both worlds and compares what all hosts saw.
+/// Runs a script on both test beds and compares the logs of all hosts.
 macro_rules! conforms {
     ($($script:ident($clients:expr, $delays:expr);)*) => {
         $(#[test]
@@ -31,10 +31,10 @@ conforms! {
     is_aborted_by_the_server(1, [2, 60]);
     streams_keep_their_order(1, [2]);
     a_full_server_refuses(2, [2]);
-    nobody_answers(1, [2]);
+    a_silent_server_fails_the_handshake(1, [2]);
     a_path_leaves_and_another_joins(1, [2, 60]);
-    a_path_is_put_aside_and_taken_up_again(1, [2, 60]);
+    a_path_is_suspended_and_resumed(1, [2, 60]);
     a_nat_forgets(1, [2, 60]);
     a_path_dies_and_returns(1, [2, 60]);
-    what_is_late_is_given_up(1, [2]);
+    expired_messages_are_abandoned(1, [2]);
 }

@@ -1,4 +1,4 @@
-//! Drivers over loopback sockets; each path of each client is a relay's.
+//! Drivers over loopback sockets; each path of each client leads through a relay.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
@@ -14,13 +14,13 @@ use strandcast_proto::time::Instant;
 use tokio::runtime::Runtime;
 
 use super::log::{Log, Recorder};
-use super::world::{FIRST, SERVER, World, client_config, network, scheme, server_config};
+use super::testbed::{FIRST, SERVER, Testbed, client_config, network, scheme, server_config};
 
 const LOOPBACK: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 pub struct Real {
     runtime: Runtime,
-    /// Started when they connect.
+    /// Clients' drivers are started when they connect.
     drivers: Vec<Option<Driver>>,
     relays: Vec<Vec<Relay>>,
     logs: Vec<Arc<Mutex<Log>>>,
@@ -59,7 +59,7 @@ impl Real {
     }
 }
 
-impl World for Real {
+impl Testbed for Real {
     fn connect(&mut self, client: usize, paths: usize) {
         let uplinks = (0..paths.min(self.relays[client].len())).map(|n| self.uplink(client, n)).collect();
         let open = Client { endpoint: client_config(), uplinks, port: 5000, scheme: scheme(), tap: None };
@@ -117,6 +117,6 @@ impl Drop for Real {
     fn drop(&mut self) {
         let _inside = self.runtime.enter();
         self.relays.clear();
-        self.drivers[SERVER].as_ref().expect("started with the world").stop();
+        self.drivers[SERVER].as_ref().expect("started with the test bed").stop();
     }
 }

@@ -1,4 +1,4 @@
-//! What happens. Everything a script says itself holds in both worlds; what it doesn't, is compared.
+//! The scripts. Their own assertions hold on both test beds; everything else is compared.
 
 use std::time::Duration;
 
@@ -6,21 +6,21 @@ use strandcast_proto::association::{CloseReason, Event, PathChange, SendOptions}
 use strandcast_proto::policy::{PathId, PathState};
 
 use super::log::{Line, Log};
-use super::world::{CLIENT, FIRST, LONG, OTHER, SERVER, World};
+use super::testbed::{CLIENT, FIRST, LONG, OTHER, SERVER, Testbed};
 
 const PLAIN: SendOptions = SendOptions { stream: 0, ppid: 0, unordered: false, lifetime: None };
 
-fn both_close(w: &mut impl World, client: CloseReason, server: CloseReason) {
+fn both_close(w: &mut impl Testbed, client: CloseReason, server: CloseReason) {
     w.see(CLIENT, Event::Closed(client));
     w.see(SERVER, Event::Closed(server));
 }
 
-fn close(w: &mut impl World, host: usize) {
+fn close(w: &mut impl Testbed, host: usize) {
     w.with(host, |now, e| e.shutdown(now, FIRST));
     both_close(w, CloseReason::Shutdown, CloseReason::Shutdown);
 }
 
-pub fn talks_and_is_closed_by_the_client(w: &mut impl World) {
+pub fn talks_and_is_closed_by_the_client(w: &mut impl Testbed) {
     w.connect(CLIENT, 2);
     w.see(CLIENT, Event::Connected { ours: true });
     w.see(SERVER, Event::Connected { ours: true });
@@ -34,7 +34,7 @@ pub fn talks_and_is_closed_by_the_client(w: &mut impl World) {
     close(w, CLIENT);
 }
 
-pub fn is_closed_by_the_server_behind_its_data(w: &mut impl World) {
+pub fn is_closed_by_the_server_behind_its_data(w: &mut impl Testbed) {
     w.connect(CLIENT, 1);
     w.up(1);
     for n in 0..50 {
@@ -48,21 +48,21 @@ pub fn is_closed_by_the_server_behind_its_data(w: &mut impl World) {
     w.receive(CLIENT, 50);
 }
 
-pub fn is_aborted_by_the_client(w: &mut impl World) {
+pub fn is_aborted_by_the_client(w: &mut impl Testbed) {
     w.connect(CLIENT, 1);
     w.up(1);
     w.with(CLIENT, |_, e| e.abort(FIRST, "enough"));
     both_close(w, CloseReason::Aborted, CloseReason::PeerAborted("enough".into()));
 }
 
-pub fn is_aborted_by_the_server(w: &mut impl World) {
+pub fn is_aborted_by_the_server(w: &mut impl Testbed) {
     w.connect(CLIENT, 2);
     w.up(2);
     w.with(SERVER, |_, e| e.abort(FIRST, "full"));
     both_close(w, CloseReason::PeerAborted("full".into()), CloseReason::Aborted);
 }
 
-pub fn streams_keep_their_order(w: &mut impl World) {
+pub fn streams_keep_their_order(w: &mut impl Testbed) {
     w.connect(CLIENT, 1);
     w.up(1);
     for n in 0..40u16 {
@@ -73,7 +73,7 @@ pub fn streams_keep_their_order(w: &mut impl World) {
     close(w, CLIENT);
 }
 
-pub fn a_full_server_refuses(w: &mut impl World) {
+pub fn a_full_server_refuses(w: &mut impl Testbed) {
     w.connect(CLIENT, 1);
     w.up(1);
     w.connect(OTHER, 1);
@@ -84,13 +84,13 @@ pub fn a_full_server_refuses(w: &mut impl World) {
     close(w, CLIENT);
 }
 
-pub fn nobody_answers(w: &mut impl World) {
+pub fn a_silent_server_fails_the_handshake(w: &mut impl Testbed) {
     w.black_hole(CLIENT, 0, true);
     w.connect(CLIENT, 1);
     w.see(CLIENT, Event::Closed(CloseReason::NoAnswer));
 }
 
-pub fn a_path_leaves_and_another_joins(w: &mut impl World) {
+pub fn a_path_leaves_and_another_joins(w: &mut impl Testbed) {
     w.connect(CLIENT, 1);
     w.up(1);
     w.add_path(CLIENT, 1);
@@ -106,7 +106,7 @@ pub fn a_path_leaves_and_another_joins(w: &mut impl World) {
     close(w, CLIENT);
 }
 
-pub fn a_path_is_put_aside_and_taken_up_again(w: &mut impl World) {
+pub fn a_path_is_suspended_and_resumed(w: &mut impl Testbed) {
     w.connect(CLIENT, 2);
     w.up(2);
     let state = |state| Event::Path(PathId(0), PathChange::State(state));
@@ -119,7 +119,7 @@ pub fn a_path_is_put_aside_and_taken_up_again(w: &mut impl World) {
     close(w, CLIENT);
 }
 
-pub fn a_nat_forgets(w: &mut impl World) {
+pub fn a_nat_forgets(w: &mut impl Testbed) {
     w.connect(CLIENT, 2);
     w.up(2);
     w.rebind(CLIENT, 0);
@@ -131,7 +131,7 @@ pub fn a_nat_forgets(w: &mut impl World) {
     close(w, CLIENT);
 }
 
-pub fn a_path_dies_and_returns(w: &mut impl World) {
+pub fn a_path_dies_and_returns(w: &mut impl Testbed) {
     w.connect(CLIENT, 2);
     w.up(2);
     w.black_hole(CLIENT, 0, true);
@@ -143,7 +143,7 @@ pub fn a_path_dies_and_returns(w: &mut impl World) {
     close(w, CLIENT);
 }
 
-pub fn what_is_late_is_given_up(w: &mut impl World) {
+pub fn expired_messages_are_abandoned(w: &mut impl Testbed) {
     w.connect(CLIENT, 1);
     w.up(1);
     w.black_hole(CLIENT, 0, true);

@@ -10,12 +10,12 @@ use strandcast_proto::time::Instant;
 use strandcast_sim::host::{Direction, HostId, Net, NetPath};
 
 use super::log::{Log, Recorder};
-use super::world::{FIRST, SERVER, World, client_config, network, scheme, server_config};
+use super::testbed::{FIRST, SERVER, Testbed, client_config, network, scheme, server_config};
 
 pub struct Simulated {
     net: Net,
     hosts: Vec<HostId>,
-    /// Of each client (the server has none).
+    /// Per client (the server has none).
     paths: Vec<Vec<NetPath>>,
     logs: Vec<Arc<Mutex<Log>>>,
 }
@@ -46,7 +46,7 @@ impl Simulated {
     }
 }
 
-impl World for Simulated {
+impl Testbed for Simulated {
     fn connect(&mut self, client: usize, paths: usize) {
         let tuple = |p: &NetPath| (self.net.tuple(*p, Direction::Forward), None);
         let paths = self.paths[client].iter().take(paths).map(tuple).collect();

@@ -1,7 +1,7 @@
 //! Against usrsctp, FreeBSD's SCTP, over UDP: on loopback, and over two links between network namespaces.
 //!
-//! What the tests need beside cargo is built and named by `make test`; see `tests/interop/README.md`. This program is
-//! both the tests and, started again with `peer` as its first argument, our side of an association.
+//! `make test` builds and names what the tests need besides cargo; see `tests/interop/README.md`. This program is both
+//! the tests and, started again with `peer` as its first argument, our side of an association.
 
 mod peer;
 mod stream;
@@ -158,7 +158,7 @@ fn they_connect_and_receive() {
     assert_equal(&ends, ALL);
 }
 
-/// usrsctp knows nothing of our extensions: schemes that need them do without.
+/// usrsctp does not know our extensions: schemes that need them work without.
 fn every_preset_talks_with_them() {
     for preset in strandcast_schemes::presets() {
         let connect = format!("--scheme {} --send 400001 --expect 300001", preset.name);
@@ -219,12 +219,12 @@ impl Drop for Hosts {
     }
 }
 
-/// What makes an end use both links at once.
+/// The option that makes an end use both links concurrently.
 fn concurrent(side: Side) -> &'static str {
     if side == Us { "--scheme cmt" } else { "--cmt 1" }
 }
 
-/// Both links carry their share in either direction, whoever opens.
+/// Both links carry their share in either direction, whichever side opens.
 fn two_links() {
     for (listener, connector) in [(Us, Them), (Them, Us)] {
         for (receiver, listen, connect) in

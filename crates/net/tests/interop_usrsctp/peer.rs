@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use strandcast_net::driver::{Association, Client, Server, Snapshot, Tap, Uplink};
+use strandcast_net::driver::{AssociationHandle, Client, PacketTap, Server, Snapshot, Uplink};
 use strandcast_net::interface::PathSpec;
 use strandcast_net::pcap::PcapWriter;
 use strandcast_proto::association::{CloseReason, SendOptions};
@@ -21,7 +21,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::stream::{Half, Places, pattern};
 
-/// Bytes with a lifetime handed over and not yet acknowledged, at most: more would expire before any of it is sent.
+/// Maximum of unacknowledged bytes with a lifetime: more would expire before being sent.
 const AHEAD: usize = 20_000;
 
 /// The options of `usrsctp_peer`; `--scheme NAME` is its `--cmt`, `--pcap FILE` captures what this side sees. An end
@@ -69,13 +69,13 @@ impl Options {
         EndpointConfig { transport: Arc::new(transport), accept: Some(accept), ..EndpointConfig::default() }
     }
 
-    fn tap(&self) -> Option<Tap> {
+    fn tap(&self) -> Option<PacketTap> {
         let file = File::create(self.text("pcap")?).expect("a capture file");
         let pcap = PcapWriter::new(BufWriter::new(file)).expect("room on the disk");
         Some(pcap.into_tap(|error| panic!("the capture: {error}")))
     }
 
-    fn connect(&self) -> Association {
+    fn connect(&self) -> AssociationHandle {
         let port = self.number("remote-udp", 9899) as u16;
         let remotes: Vec<SocketAddr> =
             self.addresses("connect").into_iter().map(|a| SocketAddr::new(a, port)).collect();
@@ -91,7 +91,7 @@ impl Options {
         client.connect().expect("a client")
     }
 
-    async fn listen(&self) -> Association {
+    async fn listen(&self) -> AssociationHandle {
         let port = self.number("udp-port", 9899) as u16;
         let listen = self.addresses("bind").into_iter().map(|a| SocketAddr::new(a, port)).collect();
         let server = Server { endpoint: self.endpoint(), listen, tap: self.tap() };
@@ -109,7 +109,7 @@ struct Tally {
     closing: bool,
 }
 
-/// Runs an association to its end; what became of it.
+/// Runs an association to its end and returns the report.
 pub async fn run(options: &Options) -> Value {
     let tally = RefCell::default();
     let limit = Duration::from_secs(options.number("timeout", 30));
@@ -121,7 +121,7 @@ pub async fn run(options: &Options) -> Value {
             read(&association, options, &tally)
         );
         let reason = association.closed().await;
-        // Stays a little, in case the last word was lost.
+        // Stays a little, in case the last chunk was lost.
         sleep(Duration::from_millis(200)).await;
         (reason, association.snapshot().await)
     });
@@ -129,7 +129,7 @@ pub async fn run(options: &Options) -> Value {
     report(options, &tally.borrow(), reason, snapshot)
 }
 
-async fn write(association: &Association, options: &Options, tally: &RefCell<Tally>) {
+async fn write(association: &AssociationHandle, options: &Options, tally: &RefCell<Tally>) {
     let (total, size) = (options.number("send", 0), options.number("size", 1400));
     let how = SendOptions {
         unordered: options.flag("unordered"),
@@ -151,13 +151,13 @@ async fn write(association: &Association, options: &Options, tally: &RefCell<Tal
     close_when_done(association, options, tally);
 }
 
-async fn room(association: &Association) {
+async fn room(association: &AssociationHandle) {
     while association.snapshot().await.is_some_and(|s| s.send_buffered > AHEAD) {
         sleep(Duration::from_millis(1)).await;
     }
 }
 
-async fn read(association: &Association, options: &Options, tally: &RefCell<Tally>) {
+async fn read(association: &AssociationHandle, options: &Options, tally: &RefCell<Tally>) {
     let size = options.number("size", 1400);
     while let Some(message) = association.recv().await {
         let mut state = tally.borrow_mut();
@@ -168,7 +168,7 @@ async fn read(association: &Association, options: &Options, tally: &RefCell<Tall
     }
 }
 
-fn close_when_done(association: &Association, options: &Options, tally: &RefCell<Tally>) {
+fn close_when_done(association: &AssociationHandle, options: &Options, tally: &RefCell<Tally>) {
     let (send, expect) = (options.number("send", 0), options.number("expect", 0));
     let mine = (send > 0 || expect > 0) && !options.flag("await-close");
     let mut tally = tally.borrow_mut();

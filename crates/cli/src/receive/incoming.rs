@@ -1,44 +1,43 @@
-//! Senders: those at the door, and the one that is being received.
+//! Senders: those waiting, and the stream being received.
 
 use super::player::Player;
-use crate::print::said;
+use crate::print::quoted;
 use crate::send::REFUSED;
-use crate::show::{Happening, Outages};
+use crate::show::{Outages, StreamEvent};
 use std::net::IpAddr;
 use std::time::Duration;
 use strandcast_media::pack::Message;
 use strandcast_media::playout::Ended;
-use strandcast_net::driver::{Association, Snapshot};
+use strandcast_net::driver::{AssociationHandle, Snapshot};
 use strandcast_proto::association::CloseReason;
 use strandcast_proto::rx;
 use strandcast_proto::time::Instant;
 use tokio::sync::mpsc::UnboundedSender;
 
-/// How long a sender may take to send its first message.
-const INTRODUCTION: Duration = Duration::from_secs(10);
-/// What came before a SHUTDOWN is read by then.
+/// Timeout for a sender's first message.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+/// Time to read messages that arrived before a SHUTDOWN.
 const UNREAD: Duration = Duration::from_millis(500);
-/// How often an association without a confirmed path is looked at.
-const LOOK: Duration = Duration::from_millis(50);
+/// Polling interval for an association without a confirmed path.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// A sender of which the first message is here.
+/// A sender whose first message has arrived.
 #[derive(Debug)]
-pub(super) struct Candidate {
-    pub(super) association: Association,
+pub(super) struct PendingSender {
+    pub(super) association: AssociationHandle,
     pub(super) first: rx::Message,
     pub(super) media: Message,
     pub(super) peer: String,
-    /// Where its confirmed paths lead.
+    /// Remote addresses of its confirmed paths.
     pub(super) addresses: Vec<IpAddr>,
-    /// When that was known.
+    /// When they were known.
     pub(super) came: Instant,
     /// It has sent everything and closed.
     pub(super) done: bool,
 }
 
-/// Waits for a new association's first media message, to know which run of which sender it is, and for a path that is
-/// known to lead to it.
-pub(super) async fn introduce(association: Association, to: UnboundedSender<Candidate>) {
+/// Waits for a new association's first media message, which identifies the run of the sender, and for a confirmed path.
+pub(super) async fn handshake(association: AssociationHandle, to: UnboundedSender<PendingSender>) {
     let known = async {
         loop {
             let first = association.recv().await?;
@@ -47,77 +46,77 @@ pub(super) async fn introduce(association: Association, to: UnboundedSender<Cand
             }
         }
     };
-    match tokio::time::timeout(INTRODUCTION, known).await {
+    match tokio::time::timeout(HANDSHAKE_TIMEOUT, known).await {
         Ok(Some((first, media, (peer, addresses)))) => {
             let came = association.now();
-            // The command is ending if nobody waits.
-            let _ = to.send(Candidate { association, first, media, peer, addresses, came, done: false });
+            // A dropped receiver means that the command is ending.
+            let _ = to.send(PendingSender { association, first, media, peer, addresses, came, done: false });
         }
         Ok(None) => {}
-        Err(_) => association.abort("no stream came"),
+        Err(_) => association.abort("no stream arrived"),
     }
 }
 
-/// The sender's name for people, and its addresses, once one is confirmed; `None` if its driver has ended.
-async fn confirmed(association: &Association) -> Option<(String, Vec<IpAddr>)> {
+/// The sender's display name and addresses once one is confirmed; `None` if its driver has ended.
+async fn confirmed(association: &AssociationHandle) -> Option<(String, Vec<IpAddr>)> {
     loop {
         let seen = association.snapshot().await?;
         let addresses = addresses(&seen);
         if let (Some(path), false) = (seen.paths.first(), addresses.is_empty()) {
             return Some((path.tuple.remote.to_string(), addresses));
         }
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 
-/// Where the confirmed paths of an association lead.
+/// Remote addresses of the confirmed paths of an association.
 fn addresses(seen: &Snapshot) -> Vec<IpAddr> {
     let confirmed = seen.paths.iter().filter(|p| p.confirmed);
     confirmed.map(|p| p.tuple.remote.ip().to_canonical()).collect()
 }
 
-/// The sender that is being received.
+/// The stream being received.
 #[derive(Debug)]
-pub(super) struct Guest {
-    pub(super) association: Association,
+pub(super) struct IncomingStream {
+    pub(super) association: AssociationHandle,
     pub(super) peer: String,
-    /// Which run of the sender.
+    /// The run of the sender.
     pub(super) session: u32,
     pub(super) player: Player,
-    /// When a message last came.
+    /// When the last message arrived.
     pub(super) heard: Instant,
-    /// When anything last came.
+    /// When the last packet arrived.
     pub(super) seen: Instant,
     /// Packets of its association until then.
     packets: u64,
-    /// Where its confirmed paths lead.
+    /// Remote addresses of its confirmed paths.
     pub(super) addresses: Vec<IpAddr>,
     /// The association has ended and everything in it is read.
     pub(super) left: bool,
-    /// When the sender said that nothing more comes.
+    /// When the sender started to close.
     pub(super) closing: Option<Instant>,
-    /// The stream's end came.
+    /// The end of the stream has arrived.
     end_came: bool,
-    /// Why the sender will not come back, if it said so.
-    pub(super) farewell: Option<String>,
-    /// The end of the stream was played.
+    /// Why the sender will not return, if it said so.
+    pub(super) refusal: Option<String>,
+    /// The end of the stream, once played.
     pub(super) ended: Option<Ended>,
-    /// When its first message came.
+    /// When its first message arrived.
     pub(super) begun: Instant,
     /// Associations after the first.
     pub(super) reconnects: u64,
-    /// Times in which nothing came.
+    /// Outages of the sender.
     pub(super) outages: Outages,
 }
 
-impl Guest {
-    /// Lets a sender in; `latency` if the user asks for one, at most `bytes` of its media held.
-    pub(super) fn admit(candidate: Candidate, latency: Option<Duration>, bytes: usize) -> Guest {
-        let Candidate { association, first, media, peer, addresses, .. } = candidate;
+impl IncomingStream {
+    /// Starts receiving a sender; `latency` overrides the sender's, and at most `bytes` of media are buffered.
+    pub(super) fn admit(sender: PendingSender, latency: Option<Duration>, bytes: usize) -> IncomingStream {
+        let PendingSender { association, first, media, peer, addresses, .. } = sender;
         let (session, now) = (media.header.session, association.now());
         let mut player = Player::new(latency, &media, bytes);
         let end_came = player.push(first);
-        Guest {
+        IncomingStream {
             association,
             peer,
             session,
@@ -129,7 +128,7 @@ impl Guest {
             left: false,
             closing: None,
             end_came,
-            farewell: None,
+            refusal: None,
             ended: None,
             begun: now,
             reconnects: 0,
@@ -137,27 +136,27 @@ impl Guest {
         }
     }
 
-    /// The same run of the same sender, over a new association; how long nothing came from it.
-    pub(super) fn again(&mut self, candidate: Candidate) -> Duration {
+    /// Continues the same run of the same sender over a new association; returns the duration of the outage.
+    pub(super) fn resume(&mut self, sender: PendingSender) -> Duration {
         self.outages.begin(self.seen);
         self.association.abort("replaced by a new association");
-        self.association = candidate.association;
-        self.peer = candidate.peer;
-        (self.packets, self.addresses) = (0, candidate.addresses);
+        self.association = sender.association;
+        self.peer = sender.peer;
+        (self.packets, self.addresses) = (0, sender.addresses);
         (self.heard, self.seen) = (self.association.now(), self.association.now());
         let outage = self.outages.end(self.seen).unwrap_or_default();
-        (self.left, self.closing, self.farewell) = (false, None, None);
+        (self.left, self.closing, self.refusal) = (false, None, None);
         self.reconnects += 1;
-        self.end_came |= self.player.push(candidate.first);
+        self.end_came |= self.player.push(sender.first);
         outage
     }
 
-    /// Takes in what came; nothing means the association's end.
+    /// Processes received messages; none means the association's end.
     pub(super) async fn push(&mut self, messages: &mut Vec<rx::Message>) {
         if messages.is_empty() {
             self.left = true;
             if let CloseReason::PeerAborted(words) = self.association.closed().await {
-                self.farewell = words.strip_prefix(REFUSED).map(said);
+                self.refusal = words.strip_prefix(REFUSED).map(quoted);
             }
         }
         for message in messages.drain(..) {
@@ -167,13 +166,13 @@ impl Guest {
         }
     }
 
-    /// Whether the sender closes in the middle of its stream: somebody else has said so in its name.
+    /// Whether the sender closes in the middle of its stream, which means that the SHUTDOWN was forged.
     pub(super) fn closes_too_soon(&self, now: Instant) -> bool {
         !self.left && !self.end_came && self.closing.is_some_and(|at| now - at >= UNREAD)
     }
 
-    /// Notes whether anything has come since the last look; what is to be told of it.
-    pub(super) fn observe(&mut self, now: Instant, seen: &Snapshot) -> Option<Happening> {
+    /// Checks for packets since the last poll; returns an event to report.
+    pub(super) fn observe(&mut self, now: Instant, seen: &Snapshot) -> Option<StreamEvent> {
         let packets = seen.paths.iter().map(|p| p.stats.packets_received).sum();
         if packets != self.packets && !self.left {
             (self.packets, self.seen) = (packets, now);
@@ -182,6 +181,6 @@ impl Guest {
         if !addresses.is_empty() {
             self.addresses = addresses;
         }
-        self.outages.look(&self.peer, now, self.seen)
+        self.outages.update(&self.peer, now, self.seen)
     }
 }

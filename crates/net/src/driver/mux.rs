@@ -1,4 +1,4 @@
-//! The application that serves all mailboxes of one driver.
+//! Multiplexes all associations of one driver onto their mailboxes.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -11,56 +11,60 @@ use strandcast_proto::time::Instant;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::control::{Control, Driver};
-use super::handle::Association;
-use super::mailbox::{INBOX, INBOXES, Mailbox, Outgoing, State, Wish};
-use super::snapshot::{Notes, Snapshot};
+use super::handle::AssociationHandle;
+use super::mailbox::{CloseRequest, INBOX, INBOXES, Mailbox, Outgoing, State};
+use super::snapshot::{SharedLinkMetadata, Snapshot};
 use crate::clock::Clock;
 
-/// One association's mailbox and what is on its way between it and the endpoint.
-struct Served {
+/// One association's mailbox, and the messages in transit between it and the endpoint.
+struct Session {
     mailbox: Arc<Mailbox>,
-    /// Taken from the outbox, not yet by the endpoint.
+    /// Taken from the outbox, not yet accepted by the endpoint.
     staged: VecDeque<Outgoing>,
-    /// The endpoint has no room; it will say when it does.
+    /// The endpoint has no room; it reports when it does.
     full: bool,
-    wish: Option<Wish>,
+    close_request: Option<CloseRequest>,
 }
 
-pub(super) struct Mailroom {
+pub(super) struct AssociationMux {
     control: Arc<Control>,
     driver: Driver,
     clock: Clock,
-    notes: Notes,
-    /// Where accepted associations go; `None`: nobody accepts.
-    accepted: Option<UnboundedSender<Association>>,
-    served: BTreeMap<AssociationId, Served>,
-    /// Those to look after with the next poll.
+    link_metadata: SharedLinkMetadata,
+    /// Receives accepted associations; `None` on a client.
+    accepted: Option<UnboundedSender<AssociationHandle>>,
+    session: BTreeMap<AssociationId, Session>,
+    /// Associations to serve with the next poll.
     due: Vec<AssociationId>,
     fresh: VecDeque<Message>,
 }
 
-impl Mailroom {
+impl AssociationMux {
     pub fn new(
         control: Arc<Control>,
         driver: Driver,
         clock: Clock,
-        notes: Notes,
-        accepted: Option<UnboundedSender<Association>>,
+        link_metadata: SharedLinkMetadata,
+        accepted: Option<UnboundedSender<AssociationHandle>>,
     ) -> Self {
-        let (served, due, fresh) = (BTreeMap::new(), Vec::new(), VecDeque::new());
-        Mailroom { control, driver, clock, notes, accepted, served, due, fresh }
+        let (session, due, fresh) = (BTreeMap::new(), Vec::new(), VecDeque::new());
+        AssociationMux { control, driver, clock, link_metadata, accepted, session, due, fresh }
     }
 
-    /// A mailbox for an association, and the handle to it.
-    pub fn open(&mut self, id: AssociationId) -> Association {
+    /// Creates a mailbox for an association and returns its handle.
+    pub fn open(&mut self, id: AssociationId) -> AssociationHandle {
         let mailbox = Arc::new(Mailbox::default());
-        let served =
-            Served { mailbox: Arc::clone(&mailbox), staged: VecDeque::new(), full: false, wish: None };
-        self.served.insert(id, served);
-        Association::new(id, mailbox, Arc::clone(&self.control), self.driver.clone(), self.clock)
+        let session = Session {
+            mailbox: Arc::clone(&mailbox),
+            staged: VecDeque::new(),
+            full: false,
+            close_request: None,
+        };
+        self.session.insert(id, session);
+        AssociationHandle::new(id, mailbox, Arc::clone(&self.control), self.driver.clone(), self.clock)
     }
 
-    /// A peer has opened an association.
+    /// Accepts an association that a peer has opened.
     fn accept(&mut self, endpoint: &mut Endpoint, id: AssociationId) {
         let association = self.open(id);
         let refused = match &self.accepted {
@@ -68,39 +72,41 @@ impl Mailroom {
             None => true,
         };
         if refused {
-            self.served.remove(&id);
-            endpoint.abort(id, "nobody accepts");
+            self.session.remove(&id);
+            endpoint.abort(id, "the server no longer accepts associations");
         }
     }
 
     fn serve(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId) {
-        let most = INBOX.min(INBOXES / self.served.len().max(1));
-        let Some(served) = self.served.get_mut(&id) else { return };
-        served.send(now, endpoint, id);
-        served.receive(endpoint, id, most, &mut self.fresh);
+        let most = INBOX.min(INBOXES / self.session.len().max(1));
+        let Some(session) = self.session.get_mut(&id) else { return };
+        session.send(now, endpoint, id);
+        session.receive(endpoint, id, most, &mut self.fresh);
     }
 
     fn closed(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId, reason: &CloseReason) {
-        if let Some(served) = self.served.remove(&id) {
+        if let Some(session) = self.session.remove(&id) {
             let mut rest: VecDeque<Message> = std::iter::from_fn(|| endpoint.recv(id)).collect();
-            let mut state = served.mailbox.lock();
+            let mut state = session.mailbox.lock();
             state.inbox_bytes += rest.iter().map(State::cost).sum::<usize>();
             state.inbox.append(&mut rest);
             drop(state);
-            served.mailbox.close(reason.clone(), Snapshot::of(endpoint, id, &self.notes.lock(), now));
+            session
+                .mailbox
+                .close(reason.clone(), Snapshot::of(endpoint, id, &self.link_metadata.lock(), now));
         }
         endpoint.release(id);
     }
 }
 
-impl App for Mailroom {
+impl App for AssociationMux {
     fn on_event(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId, event: &Event) {
-        if matches!(event, Event::Connected { .. }) && !self.served.contains_key(&id) {
+        if matches!(event, Event::Connected { .. }) && !self.session.contains_key(&id) {
             self.accept(endpoint, id);
         }
-        if let Some(served) = self.served.get_mut(&id) {
-            served.full &= *event != Event::Writable;
-            served.mailbox.event(event);
+        if let Some(session) = self.session.get_mut(&id) {
+            session.full &= *event != Event::Writable;
+            session.mailbox.event(event);
             self.due.push(id);
         }
         if let Event::Closed(reason) = event {
@@ -116,8 +122,8 @@ impl App for Mailroom {
     }
 }
 
-impl Served {
-    /// Moves messages from the outbox into the endpoint as far as there is room, and then obeys.
+impl Session {
+    /// Moves messages from the outbox into the endpoint as far as there is room, then carries out a close request.
     fn send(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId) {
         loop {
             while let Some(message) = self.staged.front().filter(|_| !self.full) {
@@ -127,15 +133,15 @@ impl Served {
                 let options = SendOptions { lifetime, ..*options };
                 match endpoint.send(now, id, payload.clone(), options) {
                     Err(SendError::Full) => self.full = true,
-                    // Nothing to be done for a message that the endpoint will never take.
+                    // A message that the endpoint will never take is dropped.
                     _ => drop(self.staged.pop_front()),
                 }
             }
             let mut state = self.mailbox.lock();
-            if let Some(wish) = state.wish.take() {
-                self.wish = Some(wish);
+            if let Some(close_request) = state.close_request.take() {
+                self.close_request = Some(close_request);
             }
-            // Room in the endpoint will be the reason to look again.
+            // The endpoint's `Writable` event triggers the next attempt.
             state.flagged = self.full;
             if self.full {
                 break;
@@ -149,14 +155,14 @@ impl Served {
                 break;
             }
         }
-        match self.wish.take() {
-            Some(Wish::Abort(words)) => endpoint.abort(id, &words),
-            Some(Wish::Shutdown) if self.staged.is_empty() => endpoint.shutdown(now, id),
-            later => self.wish = later,
+        match self.close_request.take() {
+            Some(CloseRequest::Abort(words)) => endpoint.abort(id, &words),
+            Some(CloseRequest::Shutdown) if self.staged.is_empty() => endpoint.shutdown(now, id),
+            later => self.close_request = later,
         }
     }
 
-    /// Moves messages that arrived into the inbox as far as there is room.
+    /// Moves received messages into the inbox as far as there is room.
     fn receive(
         &mut self,
         endpoint: &mut Endpoint,
@@ -179,7 +185,7 @@ impl Served {
             return;
         }
         let mut state = self.mailbox.lock();
-        state.starved = held >= most;
+        state.inbox_was_full = held >= most;
         if !fresh.is_empty() {
             state.inbox_bytes += fresh.iter().map(State::cost).sum::<usize>();
             state.inbox.append(fresh);
@@ -189,10 +195,10 @@ impl Served {
     }
 }
 
-impl Drop for Mailroom {
+impl Drop for AssociationMux {
     fn drop(&mut self) {
-        for served in self.served.values() {
-            served.mailbox.close(CloseReason::Aborted, None);
+        for session in self.session.values() {
+            session.mailbox.close(CloseReason::Aborted, None);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The links, and an association over all of them.
+//! The setup of the demo: emulated links, and an association over all of them.
 
 use crate::args::{DemoArgs, NetworkName, TransportArgs};
 use crate::capture::Capture;
@@ -7,7 +7,7 @@ use crate::memory::Buffer;
 use crate::transport;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
-use strandcast_net::driver::{Association, Client, Listener, Server, Uplink};
+use strandcast_net::driver::{AssociationHandle, Client, Listener, Server, Uplink};
 use strandcast_net::emulate::{Direction, Relay, RelayConfig};
 use strandcast_net::interface::PathSpec;
 use strandcast_netem::topology::{PathNetwork, field, xu2015};
@@ -16,18 +16,18 @@ use strandcast_proto::policy::{PathState, PathView};
 use strandcast_proto::seeds::Seeds;
 
 const LOOPBACK: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
-/// How long the handshake and all paths may take: a few lost packets and their timeouts.
+/// Time limit for the handshake and all paths: a few lost packets and their timeouts.
 const SETUP: Duration = Duration::from_secs(20);
 
-/// Everything that is there before the first message.
-pub(super) struct Stage {
+/// The state before the first message.
+pub(super) struct DemoSetup {
     pub(super) networks: Vec<PathNetwork>,
     relays: Vec<Relay>,
-    /// The least RTO that the sender keeps to.
+    /// The sender's minimum RTO.
     rto_min: Duration,
-    pub(super) sender: Association,
-    pub(super) receiver: Association,
-    /// Which path will fall into the black hole: the one with the highest rate.
+    pub(super) sender: AssociationHandle,
+    pub(super) receiver: AssociationHandle,
+    /// The path that enters the black hole: the one with the highest rate.
     pub(super) best: usize,
     /// The receiver's association has ended and everything in it is read.
     pub(super) done: bool,
@@ -36,12 +36,12 @@ pub(super) struct Stage {
     _listener: Listener,
 }
 
-impl Stage {
+impl DemoSetup {
     /// Sets up links and association; returns when every path carries packets.
     ///
     /// # Errors
     /// [`CliError`].
-    pub(super) async fn set(args: &DemoArgs, catalog: &dyn Catalog) -> Result<Stage, CliError> {
+    pub(super) async fn set(args: &DemoArgs, catalog: &dyn Catalog) -> Result<DemoSetup, CliError> {
         let networks = match args.network {
             NetworkName::Field => field(),
             NetworkName::Xu2015 => xu2015(),
@@ -76,14 +76,15 @@ impl Stage {
         let client = Client { endpoint, uplinks, port: options.sctp_port, scheme, tap: capture.tap() };
         let sender = client.connect().map_err(|e| transport::open_error(&e))?;
         let setup = tokio::time::timeout(SETUP, connect(&sender, &mut listener, networks.len())).await;
-        let receiver =
-            setup.unwrap_or_else(|_| Err(CliError::Peer("the links let no association through".into())))?;
+        let receiver = setup.unwrap_or_else(|_| {
+            Err(CliError::Peer("no association could be set up over the links".into()))
+        })?;
         let rates = networks
             .iter()
             .enumerate()
             .map(|(i, n)| (n.forward.rate.mean_bps().map_or(u64::MAX, |bps| bps as u64), i));
         let best = rates.max().map_or(0, |(_, i)| i);
-        Ok(Stage {
+        Ok(DemoSetup {
             networks,
             relays,
             rto_min,
@@ -101,25 +102,26 @@ impl Stage {
         self.relays.iter().map(|relay| relay.quiet(Direction::Forward)).collect()
     }
 
-    /// Whether a verdict on a path was needless: its link, `quiet` for so long, delivered something during the last RTO.
+    /// Whether a verdict on a path was needless: its link, `quiet` for this long, delivered a packet during the last
+    /// RTO.
     pub(super) fn needless(&self, quiet: Option<Duration>, path: &PathView) -> bool {
         let rto = path.rto_raw().unwrap_or_default().max(self.rto_min);
         quiet.is_some_and(|quiet| quiet <= rto)
     }
 
-    /// The best link swallows everything, both ways, or stops doing so.
+    /// Turns the black hole of the best link on or off, in both directions.
     pub(super) fn set_black_hole(&self, on: bool) {
         self.relays[self.best].set_black_hole(Direction::Forward, on);
         self.relays[self.best].set_black_hole(Direction::Reverse, on);
     }
 }
 
-/// Waits for both ends and for all paths. What happens to the paths meanwhile is no event of the demo's.
+/// Waits for both ends and for all paths. Path events meanwhile are not shown.
 async fn connect(
-    sender: &Association,
+    sender: &AssociationHandle,
     listener: &mut Listener,
     paths: usize,
-) -> Result<Association, CliError> {
+) -> Result<AssociationHandle, CliError> {
     let gone = |what: String| CliError::Peer(format!("no association: {what}"));
     sender.connected().await.map_err(|reason| gone(format!("{reason:?}")))?;
     let receiver = listener.accept().await.ok_or_else(|| gone("the transport stopped".into()))?;
@@ -131,7 +133,7 @@ async fn connect(
     }
 }
 
-async fn all_active(sender: &Association, paths: usize) -> Result<(), CliError> {
+async fn all_active(sender: &AssociationHandle, paths: usize) -> Result<(), CliError> {
     loop {
         let gone = || CliError::Peer("no association: it ended".into());
         let seen = sender.snapshot().await.ok_or_else(gone)?;

@@ -1,4 +1,4 @@
-//! What happened, for people.
+//! The explanation as text.
 
 use super::words::{self, duration, given_up, place_of};
 use std::fmt::Write as _;
@@ -8,18 +8,18 @@ use strandcast_lab::simulation::{Account, Cause, Hop, MessageAccount, Outcome, T
 use strandcast_proto::text::printable;
 use strandcast_proto::time::Instant;
 
-/// Of all the time a message took, reasons with a smaller share are left out of the story.
-const LEAST_SHARE: f64 = 0.05;
+/// Minimum share of a message's total time for a cause to be listed.
+const MIN_SHARE: f64 = 0.05;
 
-/// The story of what was asked for: what it waited for, longest first, and tables of the packets that matter.
-pub fn story(account: &Account, run: &RunName, wanted: Wanted) -> String {
-    let teller = Teller { account };
-    let mut lines = vec![teller.head(run, wanted)];
+/// The report on a message or frame: its causes of delay, longest first, and tables of the relevant packets.
+pub fn report(account: &Account, run: &RunName, wanted: Wanted) -> String {
+    let formatter = Formatter { account };
+    let mut lines = vec![formatter.head(run, wanted)];
     let Some(message) = account.decisive() else {
-        lines.push("It was not handed in before the run ended.".into());
+        lines.push("It was not submitted before the run ended.".into());
         return joined(&lines);
     };
-    lines.extend(teller.verdict());
+    lines.extend(formatter.verdict());
     let causes = main_causes(account, message);
     if !causes.is_empty() {
         lines.push("Why, longest first:".into());
@@ -27,36 +27,36 @@ pub fn story(account: &Account, run: &RunName, wanted: Wanted) -> String {
             causes.iter().map(|c| format!("  {:>9}  {}", duration(c.time), words::cause(account, c))),
         );
     }
-    let last = if account.messages.len() > 1 { ", which came last" } else { "" };
+    let last = if account.messages.len() > 1 { ", which arrived last" } else { "" };
     lines.push(format!("Message {}{last}:", message.number));
-    lines.extend(teller.message(message));
+    lines.extend(formatter.message(message));
     for other in others(account, message, &causes) {
         lines.push(format!("Message {}:", other.number));
-        lines.extend(teller.message(other));
+        lines.extend(formatter.message(other));
     }
     let others = account.messages.iter().filter(|m| m.number != message.number);
-    let late: Vec<String> = others.filter(|m| teller.is_late(m)).map(|m| m.number.to_string()).collect();
+    let late: Vec<String> = others.filter(|m| formatter.is_late(m)).map(|m| m.number.to_string()).collect();
     if !late.is_empty() {
-        lines.push(format!("Late, too: message {}.", late.join(", ")));
+        lines.push(format!("Also late: message {}.", late.join(", ")));
     }
     joined(&lines)
 }
 
-/// Lines, whatever the names in them say.
+/// Joins lines, with control characters escaped.
 fn joined(lines: &[String]) -> String {
     lines.iter().map(|line| format!("{}\n", printable(line))).collect()
 }
 
-/// What took most of a message's time, longest first.
+/// The main causes of a message's delay, longest first.
 fn main_causes(account: &Account, message: &MessageAccount) -> Vec<Cause> {
     let mut causes = account.why(message);
     let all: Duration = causes.iter().map(|cause| cause.time).sum();
     causes.sort_by_key(|cause| core::cmp::Reverse(cause.time));
-    causes.retain(|cause| cause.time.as_secs_f64() >= LEAST_SHARE * all.as_secs_f64());
+    causes.retain(|cause| cause.time.as_secs_f64() >= MIN_SHARE * all.as_secs_f64());
     causes
 }
 
-/// The other messages that `causes` name, each once.
+/// The other messages named in `causes`, each once.
 fn others<'a>(account: &'a Account, message: &MessageAccount, causes: &[Cause]) -> Vec<&'a MessageAccount> {
     let mut named: Vec<&MessageAccount> = Vec::new();
     for other in causes.iter().filter_map(|cause| account.message(cause.message?)) {
@@ -67,11 +67,11 @@ fn others<'a>(account: &'a Account, message: &MessageAccount, causes: &[Cause]) 
     named
 }
 
-struct Teller<'a> {
+struct Formatter<'a> {
     account: &'a Account,
 }
 
-impl Teller<'_> {
+impl Formatter<'_> {
     fn head(&self, run: &RunName, wanted: Wanted) -> String {
         let Account { flow, frame, messages, .. } = self.account;
         let what = match (wanted, frame.and_then(|frame| frame.kind)) {
@@ -93,13 +93,13 @@ impl Teller<'_> {
         let Some(first) = account.messages.first() else { return Vec::new() };
         let begun = match account.capture() {
             Some(capture) => format!("It was captured at {}", self.at(capture)),
-            None => format!("It was handed in at {}", self.at(first.created)),
+            None => format!("It was submitted at {}", self.at(first.created)),
         };
         let since = account.capture().unwrap_or(first.created);
         let ended = match (account.delivered(), account.due()) {
             (Some(at), Some(due)) if at <= due => {
                 format!(
-                    "all there at {}, {} before it was due at {}",
+                    "complete at {}, {} before it was due at {}",
                     self.at(at),
                     duration(due - at),
                     self.at(due)
@@ -107,7 +107,7 @@ impl Teller<'_> {
             }
             (Some(at), Some(due)) => {
                 format!(
-                    "all there at {}, {} after it was due at {}: late",
+                    "complete at {}, {} after it was due at {}: late",
                     self.at(at),
                     duration(at - due),
                     self.at(due)
@@ -115,9 +115,9 @@ impl Teller<'_> {
             }
             (Some(at), None) => format!("delivered at {}, {} later", self.at(at), duration(at - since)),
             (None, Some(due)) if due <= account.end => {
-                format!("due at {}, and never all there", self.at(due))
+                format!("due at {}, but never complete", self.at(due))
             }
-            (None, _) => "not all there when the run ended".into(),
+            (None, _) => "not complete when the run ended".into(),
         };
         vec![format!("{begun}, {ended}.")]
     }
@@ -125,18 +125,18 @@ impl Teller<'_> {
     fn message(&self, message: &MessageAccount) -> Vec<String> {
         let mut lines = vec![format!("  {}", self.waiting(message))];
         if !message.transmissions.is_empty() {
-            lines.push(format!("  {}", fate(message)));
+            lines.push(format!("  {}", outcomes(message)));
             lines.extend(self.table(message).into_iter().map(|row| format!("    {row}")));
         }
         lines
     }
 
-    /// What happened before it was sent.
+    /// The time before transmission.
     fn waiting(&self, message: &MessageAccount) -> String {
-        let mut words = format!("handed in at {}", self.at(message.created));
+        let mut words = format!("submitted at {}", self.at(message.created));
         let full = message.taken - message.created;
         if !full.is_zero() {
-            let _ = write!(words, ", taken {} later when the send buffer had room", duration(full));
+            let _ = write!(words, ", accepted {} later, when the send buffer had room", duration(full));
         }
         match (message.transmissions.first(), message.ahead) {
             (Some(first), 0) => write!(words, ", sent after {}", duration(first.sent - message.created)),
@@ -151,7 +151,7 @@ impl Teller<'_> {
     }
 
     fn table(&self, message: &MessageAccount) -> Vec<String> {
-        let head = ["sent", "path", "host", "link", "queue", "serial", "way", "then"];
+        let head = ["sent", "path", "host", "link", "queue", "serial", "prop", "outcome"];
         let mut rows: Vec<[String; 8]> = vec![head.map(str::to_owned)];
         for packet in &message.transmissions {
             let first = [self.at(packet.sent), packet.path.clone(), maybe(packet.host())];
@@ -161,7 +161,7 @@ impl Teller<'_> {
                 let [sent, path, host] = cells.take().unwrap_or_default();
                 let then = if last { self.outcome(packet) } else { String::new() };
                 let (queue, serial, way) =
-                    (maybe(hop.queued()), maybe(hop.serialisation()), maybe(way(packet, hop, last)));
+                    (maybe(hop.queued()), maybe(hop.serialisation()), maybe(propagation(packet, hop, last)));
                 rows.push([sent, path, host, hop.link.clone(), queue, serial, way, then]);
             }
             if let Some([sent, path, host]) = cells {
@@ -175,10 +175,10 @@ impl Teller<'_> {
     fn outcome(&self, packet: &Transmission) -> String {
         match packet.outcome {
             Outcome::Arrived(at) => format!("arrived at {}{}", self.at(at), given_up(packet)),
-            Outcome::Duplicate(at) => format!("arrived at {}, nothing new", self.at(at)),
+            Outcome::Duplicate(at) => format!("arrived at {}, duplicate", self.at(at)),
             Outcome::Refused(at) => format!("arrived damaged at {}", self.at(at)),
             Outcome::Lost(place) => format!("lost: {}{}", place_of(place), given_up(packet)),
-            Outcome::UnderWay => "under way at the end".to_owned(),
+            Outcome::UnderWay => "in transit at the end".to_owned(),
         }
     }
 
@@ -193,8 +193,8 @@ impl Teller<'_> {
     }
 }
 
-/// What became of a message's packets, in a sentence.
-fn fate(message: &MessageAccount) -> String {
+/// The outcome of a message's packets, in a sentence.
+fn outcomes(message: &MessageAccount) -> String {
     let (sent, lost) = (message.transmissions.len(), message.losses());
     let packets = if sent == 1 { "in one packet".to_owned() } else { format!("in {sent} packets") };
     let mut words = match lost {
@@ -219,8 +219,8 @@ fn fate(message: &MessageAccount) -> String {
     words
 }
 
-/// Nothing is known of the way of a packet that was lost.
-fn way(packet: &Transmission, hop: &Hop, last: bool) -> Option<Duration> {
+/// The propagation delay of a lost packet is unknown.
+fn propagation(packet: &Transmission, hop: &Hop, last: bool) -> Option<Duration> {
     hop.propagation().filter(|_| !(last && matches!(packet.outcome, Outcome::Lost(_))))
 }
 

@@ -1,4 +1,4 @@
-//! What a script can do in either world.
+//! Operations of a script on either test bed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,18 +22,18 @@ pub const CLIENT: usize = 1;
 pub const OTHER: usize = 2;
 /// The first association of any host.
 pub const FIRST: AssociationId = AssociationId(0);
-/// The longest that anything here takes, on a busy machine, too.
+/// Time limit of any step, even on a busy machine.
 pub const LONG: Duration = Duration::from_secs(20);
 
-pub trait World {
-    /// Begins to connect a client over the paths there are, or over the first few.
+pub trait Testbed {
+    /// Starts connecting a client over its first `paths` paths.
     fn connect(&mut self, client: usize, paths: usize);
     /// Opens path `n` of a connected client.
     fn add_path(&mut self, client: usize, n: usize);
     fn remove_path(&mut self, client: usize, path: PathId);
-    /// The NAT on path `n` of a client forgets it.
+    /// The NAT on path `n` of a client loses its mapping.
     fn rebind(&mut self, client: usize, n: usize);
-    /// Path `n` of a client swallows everything in both directions.
+    /// Path `n` of a client drops everything in both directions.
     fn black_hole(&mut self, client: usize, n: usize, on: bool);
     fn with<T: Send + 'static>(
         &mut self,
@@ -41,7 +41,7 @@ pub trait World {
         f: impl FnOnce(Instant, &mut Endpoint) -> T + Send + 'static,
     ) -> T;
     fn logs(&self) -> Vec<Log>;
-    /// Lets time pass until `done`; whether that came.
+    /// Advances time until `done`; whether that was reached.
     fn run_until(&mut self, limit: Duration, done: impl FnMut(&[Log]) -> bool) -> bool;
 
     fn send(&mut self, host: usize, text: &str, size: usize, options: SendOptions) {
@@ -84,7 +84,7 @@ pub fn network(delay_ms: u64) -> PathNetwork {
     PathNetwork { name: format!("{delay_ms} ms"), forward: link.clone(), reverse: link }
 }
 
-/// Quick to notice, but not so quick that a busy machine makes a difference.
+/// Fast detection, but slow enough for a busy machine.
 fn transport() -> TransportConfig {
     TransportConfig {
         rto_initial: Duration::from_millis(600),

@@ -1,24 +1,24 @@
-//! Where media come from and go to, as the command line names it.
+//! Sources and destinations of media on the command line.
 
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 use strandcast_net::resolve::HostPort;
 
-/// A file, a pipe, or a UDP address.
+/// A file, a pipe, or a UDP address of media.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum MediaUrl {
     /// `-`: standard input or output.
     Pipe,
     /// `udp://[GROUP@]HOST:PORT`.
-    Udp(UdpPlace),
+    Udp(UdpUrl),
     /// Anything else.
     File(PathBuf),
 }
 
-/// Where UDP media come from or go to.
+/// A UDP source or destination.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct UdpPlace {
+pub(crate) struct UdpUrl {
     /// The multicast group to join on HOST's interface; only input has one.
     pub(crate) group: Option<String>,
     /// Input: the address to listen on, or the group itself. Output: the receiver.
@@ -27,32 +27,32 @@ pub(crate) struct UdpPlace {
     pub(crate) port: u16,
 }
 
-impl Place {
-    /// Whether media come as they are made: nothing waits for us there.
+impl MediaUrl {
+    /// Whether media arrive live: the source does not wait.
     pub(crate) fn is_live(&self) -> bool {
-        !matches!(self, Place::File(_))
+        !matches!(self, MediaUrl::File(_))
     }
 }
 
-impl FromStr for Place {
+impl FromStr for MediaUrl {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         if text == "-" {
-            return Ok(Place::Pipe);
+            return Ok(MediaUrl::Pipe);
         }
         if let Some(rest) = text.strip_prefix("udp://") {
-            return parse_udp(rest).map(Place::Udp).map_err(|e| format!("{text}: {e}"));
+            return parse_udp(rest).map(MediaUrl::Udp).map_err(|e| format!("{text}: {e}"));
         }
         match text.split_once("://") {
             Some((scheme, _)) => Err(format!("{scheme}:// is not supported: expected a file, - or udp://")),
             None if text.is_empty() => Err("a file's name cannot be empty".to_owned()),
-            None => Ok(Place::File(PathBuf::from(text))),
+            None => Ok(MediaUrl::File(PathBuf::from(text))),
         }
     }
 }
 
-fn parse_udp(text: &str) -> Result<UdpPlace, String> {
+fn parse_udp(text: &str) -> Result<UdpUrl, String> {
     let (group, host) = match text.split_once('@') {
         Some(("", host)) => (None, host),
         Some((group, host)) => (Some(group.to_owned()), host),
@@ -62,15 +62,15 @@ fn parse_udp(text: &str) -> Result<UdpPlace, String> {
     let host = if host.starts_with(':') { format!("0.0.0.0{host}") } else { host.to_owned() };
     let HostPort { host, port } = host.parse().map_err(|e| format!("{e}"))?;
     let port = port.ok_or("needs a port: udp://HOST:PORT")?;
-    Ok(UdpPlace { group, host, port })
+    Ok(UdpUrl { group, host, port })
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for MediaUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Pipe => f.write_str("-"),
-            Place::File(path) => path.display().fmt(f),
-            Place::Udp(udp) => {
+            MediaUrl::Pipe => f.write_str("-"),
+            MediaUrl::File(path) => path.display().fmt(f),
+            MediaUrl::Udp(udp) => {
                 let group = udp.group.as_ref().map(|g| format!("{g}@")).unwrap_or_default();
                 let host = HostPort { host: udp.host.clone(), port: Some(udp.port) };
                 write!(f, "udp://{group}{host}")
@@ -108,15 +108,15 @@ impl FromStr for Listen {
 mod tests {
     use super::*;
 
-    fn udp(group: Option<&str>, host: &str, port: u16) -> Place {
-        Place::Udp(UdpPlace { group: group.map(str::to_owned), host: host.to_owned(), port })
+    fn udp(group: Option<&str>, host: &str, port: u16) -> MediaUrl {
+        MediaUrl::Udp(UdpUrl { group: group.map(str::to_owned), host: host.to_owned(), port })
     }
 
     #[test]
-    fn places_in_all_notations() {
-        let parsed = |text: &str| text.parse::<Place>().unwrap();
-        assert_eq!(parsed("-"), Place::Pipe);
-        assert_eq!(parsed("a/b.ts"), Place::File("a/b.ts".into()));
+    fn urls_in_all_notations() {
+        let parsed = |text: &str| text.parse::<MediaUrl>().unwrap();
+        assert_eq!(parsed("-"), MediaUrl::Pipe);
+        assert_eq!(parsed("a/b.ts"), MediaUrl::File("a/b.ts".into()));
         assert_eq!(parsed("udp://127.0.0.1:5004"), udp(None, "127.0.0.1", 5004));
         assert_eq!(parsed("udp://:5004"), udp(None, "0.0.0.0", 5004));
         assert_eq!(parsed("udp://@239.1.1.1:5004"), udp(None, "239.1.1.1", 5004));
@@ -128,20 +128,20 @@ mod tests {
     }
 
     #[test]
-    fn wrong_places_are_told() {
+    fn invalid_urls_are_reported() {
         for (text, word) in [
             ("udp://127.0.0.1", "port"),
             ("udp://h:0", "port"),
             ("rtp://127.0.0.1:1", "rtp://"),
             ("", "empty"),
         ] {
-            let error = text.parse::<Place>().unwrap_err();
+            let error = text.parse::<MediaUrl>().unwrap_err();
             assert!(error.contains(word) && !error.contains('\n'), "{text}: {error}");
         }
     }
 
     #[test]
-    fn listening_places() {
+    fn listening_addresses() {
         let parsed = |text: &str| text.parse::<Listen>().map(|l| (l.host, l.port));
         assert_eq!(parsed("9899"), Ok((None, Some(9899))));
         assert_eq!(parsed(":9899"), Ok((None, Some(9899))));

@@ -1,4 +1,4 @@
-//! The driver's sockets: one an uplink or listening address, opened again whenever they can be.
+//! The driver's sockets: one per uplink or listening address, reopened whenever possible.
 
 use std::collections::VecDeque;
 use std::io;
@@ -10,33 +10,33 @@ use strandcast_proto::path::FourTuple;
 use strandcast_proto::policy::LinkId;
 use strandcast_proto::time::Instant;
 
-use super::snapshot::Notes;
+use super::snapshot::SharedLinkMetadata;
 use crate::interface::{Interface, PathSpec, route_mtu};
 use crate::socket::{BindSpec, PathSocket, Received, SendOutcome, SocketError, Transmit};
 
-/// Bytes that wait for a socket whose kernel buffer is full; more is dropped, as any queue on the way would.
-const MOST_WAITING: usize = 1 << 20;
+/// Bytes queued for a socket whose kernel buffer is full; more are dropped, as in any queue on the way.
+const MAX_WAITING: usize = 1 << 20;
 
-/// Where a client's path leaves by, and where to.
+/// The local interface and the remote addresses of a client's path.
 #[derive(Clone, Debug)]
 pub struct Uplink {
-    /// What people call it.
+    /// Display name.
     pub name: String,
     /// Interface, address and MTU.
     pub spec: PathSpec,
-    /// Addresses of the peer; the first that can be reached from here is used, one in the uplink's own subnet before.
+    /// Addresses of the peer. The first reachable one is used; one in the uplink's own subnet takes precedence.
     pub remotes: Vec<SocketAddr>,
 }
 
 impl Uplink {
-    /// An uplink called by its interface or address.
+    /// An uplink named after its interface or address.
     pub fn new(spec: PathSpec, remotes: &[SocketAddr]) -> Self {
         let address = spec.address.map(|a| a.to_string());
         let name = spec.interface.clone().or(address).unwrap_or_else(|| "default".into());
         Uplink { name, spec, remotes: remotes.to_vec() }
     }
 
-    /// What to bind, and where to send to.
+    /// The address to bind and the address to send to.
     fn target(&self, interfaces: &[Interface]) -> Option<(BindSpec, SocketAddr)> {
         let usable = |r: &SocketAddr| Some((self.spec.bind_spec(interfaces, r.ip()).ok()?, *r));
         let all: Vec<_> = self.remotes.iter().filter_map(usable).collect();
@@ -59,37 +59,37 @@ fn in_one_subnet(interfaces: &[Interface], bind: &BindSpec, remote: &SocketAddr)
     })
 }
 
-/// Which way a datagram went.
+/// Direction of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum PacketDirection {
     /// Received.
-    In,
+    Received,
     /// Sent.
-    Out,
+    Sent,
 }
 
-/// Sees every datagram (UDP payload): for captures.
-pub type Tap = Box<dyn FnMut(Instant, &FourTuple, Way, &[u8]) + Send>;
+/// Receives every datagram (UDP payload), for captures.
+pub type PacketTap = Box<dyn FnMut(Instant, &FourTuple, PacketDirection, &[u8]) + Send>;
 
-/// A socket, or the place of one.
-pub(super) struct Link {
+/// A slot for one path's socket, which may be closed for the moment.
+pub(super) struct SocketSlot {
     pub id: LinkId,
     pub socket: Option<PathSocket>,
-    /// Where the socket was last bound, with its port: tried first the next time.
+    /// The address and port last bound, tried first when the socket is reopened.
     bound: Option<SocketAddr>,
-    /// The local port to try when it was not bound here before; 0 leaves the choice to the system.
+    /// The local port to try on the first bind; 0 leaves the choice to the system.
     pub port: u16,
-    /// A client's path; a listening socket has none.
+    /// The uplink and its association; `None` for a listening socket.
     pub uplink: Option<(Uplink, Option<AssociationId>)>,
-    /// Where an uplink sends to, once it was bound.
+    /// The remote address of an uplink, once bound.
     pub remote: Option<SocketAddr>,
-    /// IP-level MTU to there as the system knows it.
+    /// IP-level MTU to `remote` as the system knows it.
     route_mtu: Option<u16>,
     waiting: VecDeque<Waiting>,
     waiting_bytes: usize,
 }
 
-/// Datagrams the kernel had no room for.
+/// Datagrams that the kernel had no room for.
 struct Waiting {
     remote: SocketAddr,
     src_ip: Option<std::net::IpAddr>,
@@ -97,14 +97,14 @@ struct Waiting {
     contents: Vec<u8>,
 }
 
-impl Link {
+impl SocketSlot {
     fn new(id: u32, uplink: Option<(Uplink, Option<AssociationId>)>) -> Self {
         let (waiting, waiting_bytes) = (VecDeque::new(), 0);
         let (socket, bound, port, remote, route_mtu) = (None, None, 0, None, None);
-        Link { id: LinkId(id), socket, bound, port, uplink, remote, route_mtu, waiting, waiting_bytes }
+        SocketSlot { id: LinkId(id), socket, bound, port, uplink, remote, route_mtu, waiting, waiting_bytes }
     }
 
-    /// The 4-tuple of what came in.
+    /// The 4-tuple of a received batch.
     pub fn tuple_of(&self, received: &Received) -> Option<FourTuple> {
         let mut local = self.bound?;
         if let Some(ip) = received.local_ip.filter(|_| local.ip().is_unspecified() && self.uplink.is_none()) {
@@ -119,7 +119,7 @@ impl Link {
         Some(FourTuple { link: self.id, local: self.bound?, remote: self.remote? })
     }
 
-    /// IP-level MTU of an uplink's path, if less than `default` or asked for.
+    /// IP-level MTU of an uplink's path, if configured or less than `default`.
     pub fn mtu(&self, default: u16) -> Option<u16> {
         let (uplink, _) = self.uplink.as_ref()?;
         let asked = uplink.spec.mtu.unwrap_or(default);
@@ -127,7 +127,7 @@ impl Link {
         (uplink.spec.mtu.is_some() || mtu < default).then_some(mtu)
     }
 
-    /// Name and index of the interface that an uplink leaves by.
+    /// Name and index of an uplink's interface.
     pub fn interface<'a>(&self, interfaces: &'a [Interface]) -> Option<(&'a str, u32)> {
         let (uplink, _) = self.uplink.as_ref()?;
         let ip = self.bound?.ip();
@@ -139,14 +139,14 @@ impl Link {
         Some((&found.name, found.index?))
     }
 
-    /// The socket is lost; what waited for it, too.
+    /// Drops the socket and the datagrams queued for it.
     pub fn fail(&mut self) {
         self.socket = None;
         self.waiting.clear();
         self.waiting_bytes = 0;
     }
 
-    /// Brings the socket in line with the interfaces; why it could not be opened, if it was to be.
+    /// Brings the socket in line with the interfaces. Returns the error if it should be open but could not be opened.
     pub fn refresh(&mut self, interfaces: &[Interface]) -> Option<SocketError> {
         let (uplink, _) = self.uplink.as_ref()?;
         let Some((bind, remote)) = uplink.target(interfaces) else {
@@ -159,7 +159,7 @@ impl Link {
             return None;
         }
         self.fail();
-        // The port it had keeps the path where it was.
+        // The same port keeps the path's 4-tuple.
         let had = self.bound.filter(|b| same(*b) && self.remote == Some(remote));
         let port = had.map_or(self.port, |b| b.port());
         let again = PathSocket::bind(&BindSpec { port, ..bind.clone() });
@@ -178,7 +178,7 @@ impl Link {
     }
 
     fn wait(&mut self, transmit: &Transmit<'_>) {
-        if self.waiting_bytes + transmit.contents.len() > MOST_WAITING {
+        if self.waiting_bytes + transmit.contents.len() > MAX_WAITING {
             return;
         }
         self.waiting_bytes += transmit.contents.len();
@@ -186,7 +186,7 @@ impl Link {
         self.waiting.push_back(Waiting { remote, src_ip, segment_size, contents: contents.to_vec() });
     }
 
-    /// Sends, or keeps for later. `Err`: datagrams of this size are too big.
+    /// Sends, or queues for later. `Err`: datagrams of this size are too big.
     fn send(&mut self, tuple: &FourTuple, segment_size: usize, contents: &[u8]) -> Result<(), usize> {
         let Some(socket) = &self.socket else { return Ok(()) };
         let any = self.bound.is_some_and(|b| b.ip().is_unspecified()) && self.uplink.is_none();
@@ -211,7 +211,7 @@ impl Link {
         Ok(())
     }
 
-    /// Sends what waits, as far as the kernel takes it; whether anything left.
+    /// Sends queued datagrams as far as the kernel takes them; whether any were sent.
     fn flush(&mut self, cx: &mut Context<'_>) -> bool {
         let mut any = false;
         while let Some(waiting) = self.waiting.front_mut() {
@@ -248,21 +248,21 @@ impl Link {
 
 /// All sockets of one driver.
 #[derive(Default)]
-pub(super) struct Links {
-    all: Vec<Link>,
+pub(super) struct PathSockets {
+    all: Vec<SocketSlot>,
     next: u32,
-    pub notes: Notes,
-    pub tap: Option<Tap>,
+    pub link_metadata: SharedLinkMetadata,
+    pub tap: Option<PacketTap>,
 }
 
-impl Links {
+impl PathSockets {
     pub fn add_uplink(&mut self, uplink: Uplink, owner: Option<AssociationId>) {
-        self.notes.lock().names.insert(LinkId(self.next), uplink.name.clone());
-        self.all.push(Link::new(self.next, Some((uplink, owner))));
+        self.link_metadata.lock().names.insert(LinkId(self.next), uplink.name.clone());
+        self.all.push(SocketSlot::new(self.next, Some((uplink, owner))));
         self.next += 1;
     }
 
-    /// Names the association that all uplinks so far are of.
+    /// Sets the association of all uplinks added so far.
     pub fn set_owner(&mut self, owner: AssociationId) {
         for (_, of) in self.all.iter_mut().filter_map(|l| l.uplink.as_mut()) {
             *of = Some(owner);
@@ -270,9 +270,9 @@ impl Links {
     }
 
     pub fn add_listening(&mut self, socket: PathSocket) {
-        let mut link = Link::new(self.next, None);
-        link.take(socket);
-        self.all.push(link);
+        let mut slot = SocketSlot::new(self.next, None);
+        slot.take(socket);
+        self.all.push(slot);
         self.next += 1;
     }
 
@@ -280,11 +280,11 @@ impl Links {
         self.all.retain(|l| l.id != id || l.uplink.is_none());
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &Link> {
+    pub fn iter(&self) -> impl Iterator<Item = &SocketSlot> {
         self.all.iter()
     }
 
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Link> {
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut SocketSlot> {
         self.all.iter_mut()
     }
 
@@ -293,12 +293,12 @@ impl Links {
         self.all.iter().filter_map(|l| Some((l.id, l.socket.as_ref()?.local_addr()))).collect()
     }
 
-    /// Whether anything that waited has left.
+    /// Sends queued datagrams; whether any were sent.
     pub fn flush(&mut self, cx: &mut Context<'_>) -> bool {
-        self.all.iter_mut().fold(false, |any, link| link.flush(cx) | any)
+        self.all.iter_mut().fold(false, |any, slot| slot.flush(cx) | any)
     }
 
-    /// Sends datagrams. `Err`: those of this size are too big.
+    /// Sends datagrams. `Err`: datagrams of this size are too big.
     pub fn send(
         &mut self,
         now: Instant,
@@ -306,15 +306,17 @@ impl Links {
         segment_size: usize,
         contents: &[u8],
     ) -> Result<(), usize> {
-        let Some(link) = self.all.iter_mut().find(|l| l.id == tuple.link) else { return Ok(()) };
+        let Some(slot) = self.all.iter_mut().find(|l| l.id == tuple.link) else { return Ok(()) };
         if let Some(tap) = &mut self.tap {
-            contents.chunks(segment_size.max(1)).for_each(|datagram| tap(now, tuple, Way::Out, datagram));
+            contents
+                .chunks(segment_size.max(1))
+                .for_each(|datagram| tap(now, tuple, PacketDirection::Sent, datagram));
         }
-        link.send(tuple, segment_size, contents)
+        slot.send(tuple, segment_size, contents)
     }
 }
 
-/// The interfaces now, or none known.
-pub(super) fn look() -> Vec<Interface> {
+/// The current interfaces; none if the system does not list them.
+pub(super) fn current_interfaces() -> Vec<Interface> {
     crate::interface::interfaces().unwrap_or_else(|_: io::Error| Vec::new())
 }

@@ -1,36 +1,36 @@
-//! Who may take the place of the sender that is being received.
+//! Rules for replacing the current sender.
 
-use super::guest::{Candidate, Guest};
+use super::incoming::{IncomingStream, PendingSender};
 use std::time::Duration;
 use strandcast_proto::time::Instant;
 
-/// The running sender must have been silent for so long before one from an address of its own may follow it.
+/// Required silence of the current sender before one from the same address may replace it.
 const SAME_ADDRESS: Duration = Duration::from_secs(2);
-/// The same for one from elsewhere that names the running stream: a sender gives an association up that was silent for
-/// so long, and comes back over whatever uplink it has by then.
+/// The same for a sender from another address that names the current stream: a sender gives up an association after
+/// this silence and returns over any uplink.
 const SAME_STREAM: Duration = Duration::from_secs(5);
-/// What the running sender sent before it fell silent may arrive as much later.
+/// Maximum delay of packets that the current sender sent before it fell silent.
 const STRAGGLERS: Duration = Duration::from_secs(1);
 
-/// What a sender at the door has in common with the one being received.
+/// What a waiting sender has in common with the current one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Claim {
-    /// It names the running stream. The number is sent in clear: whoever sees a packet knows it.
+    /// It names the current stream. The number is sent in the clear: any observer of a packet knows it.
     pub(super) same_stream: bool,
-    /// A confirmed path of it leads to an IP address that the running sender uses, too.
+    /// One of its confirmed paths leads to an IP address of the current sender.
     pub(super) same_address: bool,
 }
 
 impl Claim {
-    pub(super) fn of(candidate: &Candidate, guest: &Guest) -> Claim {
+    pub(super) fn of(sender: &PendingSender, stream: &IncomingStream) -> Claim {
         Claim {
-            same_stream: candidate.media.header.session == guest.session && guest.ended.is_none(),
-            same_address: candidate.addresses.iter().any(|a| guest.addresses.contains(a)),
+            same_stream: sender.media.header.session == stream.session && stream.ended.is_none(),
+            same_address: sender.addresses.iter().any(|a| stream.addresses.contains(a)),
         }
     }
 
-    /// How long the running sender must have been silent. `left`: its association has ended; `limit`: a sender is given
-    /// up when it has been silent for so long.
+    /// Required silence of the current sender. `left`: its association has ended; `limit`: silence after which a sender
+    /// is given up.
     pub(super) fn silence(self, left: bool, limit: Duration) -> Duration {
         let needed = match (self.same_stream, self.same_address) {
             (true, true) if left => Duration::ZERO,
@@ -42,22 +42,22 @@ impl Claim {
     }
 }
 
-/// What becomes of a sender at the door.
+/// The decision about a waiting sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It takes the running sender's place.
-    Enters,
-    /// The running sender may be gone: that remains to be seen.
+    /// It replaces the current sender.
+    Replaces,
+    /// Undecided: the current sender may have gone.
     Waits,
-    /// The running sender is there.
+    /// The current sender is active.
     Refused,
 }
 
-/// Judges at `now` a sender that came at `came`, while the running one was last heard at `heard`.
-pub(super) fn judge(claim: Claim, left: bool, limit: Duration, times: Times) -> Verdict {
+/// Decides at `now` about a sender that arrived at `came`, while the current one was last active at `heard`.
+pub(super) fn decide(claim: Claim, left: bool, limit: Duration, times: Times) -> Verdict {
     let Times { now, came, heard } = times;
     if now - heard >= claim.silence(left, limit) {
-        Verdict::Enters
+        Verdict::Replaces
     } else if !left && heard > came + STRAGGLERS {
         Verdict::Refused
     } else {
@@ -65,13 +65,13 @@ pub(super) fn judge(claim: Claim, left: bool, limit: Duration, times: Times) -> 
     }
 }
 
-/// When what happened.
+/// Times of events.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Times {
     pub(super) now: Instant,
-    /// The sender at the door came.
+    /// When the waiting sender arrived.
     pub(super) came: Instant,
-    /// Anything came from the running sender.
+    /// When the last packet of the current sender arrived.
     pub(super) heard: Instant,
 }
 
@@ -85,11 +85,11 @@ mod tests {
         Claim { same_stream, same_address }
     }
 
-    /// The first tenth of a second, after the running sender's last packet, at which a sender enters.
+    /// The time after the current sender's last packet at which a sender replaces it, in steps of 0.1 s.
     fn enters(claim: Claim, left: bool, limit: Duration) -> Duration {
         let at = |tenths: u64| Instant::from_millis(5000 + 100 * tenths);
-        let judged = |t: &u64| judge(claim, left, limit, Times { now: at(*t), came: at(0), heard: at(0) });
-        let first = (0..1000).find(|t| judged(t) == Verdict::Enters).expect("everybody, in the end");
+        let judged = |t: &u64| decide(claim, left, limit, Times { now: at(*t), came: at(0), heard: at(0) });
+        let first = (0..1000).find(|t| judged(t) == Verdict::Replaces).expect("every sender eventually");
         assert!((0..first).all(|t| judged(&t) == Verdict::Waits), "a silent sender is not preferred");
         Duration::from_millis(100 * first)
     }
@@ -105,7 +105,7 @@ mod tests {
         ] {
             assert_eq!((enters(who, false, LIMIT), enters(who, true, LIMIT)), (running, ended), "{who:?}");
         }
-        // Nobody waits longer than for a sender to be given up.
+        // The limit is the longest wait.
         let short = Duration::from_millis(500);
         for who in [claim(true, false), claim(false, true), claim(false, false)] {
             assert_eq!(enters(who, false, short), short, "{who:?}");
@@ -116,10 +116,10 @@ mod tests {
     fn a_sender_that_talks_is_never_replaced() {
         let at = Instant::from_millis;
         for who in [claim(true, true), claim(false, true), claim(true, false), claim(false, false)] {
-            // It is heard once a second, as a sender without input is.
+            // A sender without input is active once per second.
             for now in (0..60_000).step_by(250) {
                 let times = Times { now: at(now), came: at(100), heard: at(now / 1000 * 1000) };
-                let verdict = judge(who, false, LIMIT, times);
+                let verdict = decide(who, false, LIMIT, times);
                 let expected = if now < 2000 { Verdict::Waits } else { Verdict::Refused };
                 assert_eq!(verdict, expected, "{who:?} at {now} ms");
             }

@@ -1,42 +1,42 @@
-//! What is seen of the transport while it sends, and told.
+//! Monitoring of the transport while it sends.
 
 use super::pump::Pump;
 use super::summary::Summary;
 use crate::show::{MediaNow, Monitor, Outages, count, duration};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
-use strandcast_net::driver::Association;
+use strandcast_net::driver::AssociationHandle;
 use strandcast_proto::association::{Event, PathChange};
 use strandcast_proto::policy::{PathId, PathState};
 use strandcast_proto::time::Instant;
 
-/// Least time between two lines that say the same.
+/// Minimum time between two lines with the same report.
 const REPEAT: Duration = Duration::from_secs(30);
 
-/// Looks at the association every so often.
-pub(super) struct Watch {
+/// Polls the association periodically and reports changes.
+pub(super) struct AssociationMonitor {
     monitor: Monitor,
     peer: String,
     scheme: String,
     names: BTreeMap<PathId, String>,
     /// Paths that do not answer.
     failing: BTreeSet<PathId>,
-    /// Packets received when something was last heard, and when that was.
+    /// Received packets at the last activity, and its time.
     heard: Option<(u64, Instant)>,
-    /// Messages given up by associations that are over, and by this one.
+    /// Messages abandoned by previous associations, and by this one.
     expired: (u64, u64),
     told: Option<Instant>,
-    /// Messages too late to be sent, when that was told.
+    /// Overdue messages at the last report.
     overdue: u64,
     reconnects: u64,
-    /// When something was last heard from any association.
+    /// When the last packet arrived on any association.
     last_heard: Instant,
     outages: Outages,
 }
 
-impl Watch {
+impl AssociationMonitor {
     pub(super) fn new(monitor: Monitor, peer: String, scheme: String) -> Self {
-        Watch {
+        AssociationMonitor {
             monitor,
             peer,
             scheme,
@@ -52,13 +52,18 @@ impl Watch {
         }
     }
 
-    /// Waits until it is time to look.
+    /// Waits for the next tick.
     pub(super) async fn tick(&mut self) {
         self.monitor.tick().await;
     }
 
-    /// Looks; whether nothing has been heard for a while.
-    pub(super) async fn look(&mut self, now: Instant, association: &Association, pump: &mut Pump) -> bool {
+    /// Polls the association; whether there is an outage.
+    pub(super) async fn poll(
+        &mut self,
+        now: Instant,
+        association: &AssociationHandle,
+        pump: &mut Pump,
+    ) -> bool {
         let Some(seen) = association.snapshot().await else { return false };
         self.names = seen.paths.iter().map(|p| (p.view.id, p.name.clone())).collect();
         pump.observe(&seen);
@@ -69,11 +74,11 @@ impl Watch {
         };
         self.heard = Some((packets, heard));
         self.last_heard = heard;
-        if let Some(what) = self.outages.look(&self.peer, now, heard) {
-            self.monitor.tell(now.as_secs_f64(), &self.peer, &what);
+        if let Some(what) = self.outages.update(&self.peer, now, heard) {
+            self.monitor.report(now.as_secs_f64(), &self.peer, &what);
         }
         self.expired.1 = seen.stats.messages_expired + seen.stats.messages_abandoned;
-        self.tell_of_expiry(now, pump);
+        self.report_expiry(now, pump);
         let media = MediaNow {
             messages: pump.messages,
             bytes: pump.bytes,
@@ -90,7 +95,7 @@ impl Watch {
         self.expired.0 + self.expired.1 + pump.dropped
     }
 
-    fn tell_of_expiry(&mut self, now: Instant, pump: &Pump) {
+    fn report_expiry(&mut self, now: Instant, pump: &Pump) {
         let gone = self.gone(pump);
         let due = self.told.is_none_or(|at| now - at >= REPEAT);
         if gone > self.monitor.last().map_or(0, |l| l.media.late) && due {
@@ -99,16 +104,16 @@ impl Watch {
             let late = pump.overdue > std::mem::replace(&mut self.overdue, pump.overdue);
             self.line(&match late {
                 true => format!(
-                    "this machine stood still or is too slow: {messages} dropped, too late to be sent"
+                    "this machine was suspended or is too slow: {messages} dropped, too late to be sent"
                 ),
                 false => {
-                    format!("the paths carry less than the input has: {messages} dropped, the oldest first")
+                    format!("the paths carry less than the input rate: {messages} dropped, the oldest first")
                 }
             });
         }
     }
 
-    /// Tells what happened to a path.
+    /// Reports a change of a path.
     pub(super) fn event(&mut self, event: &Event) {
         let Event::Path(id, change) = event else { return };
         let PathChange::State(state) = change else { return };
@@ -129,32 +134,32 @@ impl Watch {
         self.line(&format!("{name} {text}"));
     }
 
-    /// The stream begins anew: nobody received what was sent of it.
-    pub(super) fn begin_anew(&mut self) {
+    /// The stream restarts: nothing sent of it was received.
+    pub(super) fn restart(&mut self) {
         self.expired = (0, 0);
     }
 
-    /// How long nothing has been heard.
+    /// Time since the last packet.
     pub(super) fn silence(&self, now: Instant) -> Duration {
         now - self.last_heard
     }
 
-    /// The association was lost, and another one is looked for.
+    /// The association was lost; reconnecting starts.
     pub(super) fn broke(&mut self) {
         self.outages.begin(self.last_heard);
     }
 
-    /// There is another one; people hear so if they should.
-    pub(super) fn found(&mut self, now: Instant, tell: bool) {
+    /// Connected again; reported if `tell`.
+    pub(super) fn found(&mut self, now: Instant, report: bool) {
         let after =
             self.outages.end(now).map_or_else(String::new, |time| format!(" after {}", duration(time)));
         self.last_heard = now;
-        if tell {
+        if report {
             self.line(&format!("connected to {} again{after}", self.peer));
         }
     }
 
-    /// The association is over; its counts stay.
+    /// The association has ended; its counts are kept.
     pub(super) fn lost(&mut self) {
         self.expired = (self.expired.0 + self.expired.1, 0);
         self.heard = None;
@@ -167,12 +172,12 @@ impl Watch {
         self.monitor.line(text);
     }
 
-    /// Takes the table away.
+    /// Removes the table.
     pub(super) fn clear(&mut self) {
         self.monitor.clear();
     }
 
-    /// What there is to say at the end.
+    /// The final summary.
     pub(super) fn summary(&self, now: Instant, pump: &Pump, input: &str) -> Summary {
         let seen = pump.stats();
         let last = self.monitor.last();
