@@ -163,21 +163,18 @@ impl Config {
         let wrong = || ConfigError::Value { key: key.name, why: takes(&key.values) };
         let text = match (key.values, value) {
             (Values::Switch, TcpValue::Switch(on)) => if *on { "on" } else { "off" }.into(),
-            (Values::OneOf(_), TcpValue::Word(word)) => word.clone(),
+            (Values::OneOf(words), TcpValue::Word(word)) if words.contains(&word.as_str()) => word.clone(),
+            (Values::OneOf(words), TcpValue::Word(word)) => {
+                let nearest = nearest(word, words.iter().copied());
+                return Err(ConfigError::Unknown { what: key.name, word: word.clone(), nearest });
+            }
             // A zero without its sign.
             (Values::Number(..) | Values::Decimal(..) | Values::OneOf(_), TcpValue::Number(n)) => {
                 (n + 0.0).to_string()
             }
             (_, TcpValue::Switch(_) | TcpValue::Word(_) | TcpValue::Number(_)) => return Err(wrong()),
         };
-        let set = Keyed::set(self, name, &text);
-        set.map(|_| ()).map_err(|_| match (key.values, value) {
-            (Values::OneOf(words), TcpValue::Word(word)) => {
-                let nearest = nearest(word, words.iter().copied());
-                ConfigError::Unknown { what: key.name, word: word.clone(), nearest }
-            }
-            _ => wrong(),
-        })
+        Keyed::set(self, name, &text).map(|_| ()).map_err(|_| wrong())
     }
 
     /// All keys with their values as people write them, times in seconds.
@@ -319,7 +316,21 @@ mod tests {
             said("segmnt", TcpValue::Number(1.0)),
             "unknown tcp key `segmnt`; did you mean `segment`?"
         );
-        let word = TcpValue::Word("newrenno".into());
+        let word = |word: &str| TcpValue::Word(word.into());
+        let start = "tcp.initial_ssthresh: unbounded, receive-window or bytes";
+        assert_eq!(said("initial_ssthresh", word("bytes")), start);
+        assert_eq!(said("initial_ssthresh", TcpValue::Number(-1.0)), start);
+        assert_eq!(
+            said("initial_ssthresh", word("unbound")),
+            "unknown initial_ssthresh `unbound`; did you mean `unbounded`?"
+        );
+        assert_eq!(said("nagle", word("on")), "tcp.nagle: true or false");
+        assert_eq!(said("segment", word("1460")), "tcp.segment: a whole number");
+        assert_eq!(
+            said("receive_window", TcpValue::Number(0.5)),
+            "tcp.receive_window: bytes, a whole number"
+        );
+        let word = word("newrenno");
         assert_eq!(said("recovery", word), "unknown recovery `newrenno`; did you mean `newreno`?");
         assert_eq!(said("segment", TcpValue::Number(1.5)), "tcp.segment: a whole number");
         assert_eq!(said("rto_min", TcpValue::Number(-1.0)), "tcp.rto_min: a time, as \"200 ms\"");
