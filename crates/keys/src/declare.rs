@@ -16,6 +16,9 @@
 /// The types are those that implement [`Setting`](crate::Setting): `bool`, `f64`, whole numbers, durations in milliseconds,
 /// options of these whose `None` is 0, and enums by [`words!`](crate::words). Keys of another such struct are taken in with
 /// `with NAME: TYPE,` in front of the first field and `and NAME: TYPE,` behind the last.
+///
+/// `struct NAME in snake_case { ... } and { ... }` declares a struct without defaults whose keys are the names of its fields as
+/// they stand; the fields in the second braces are no keys.
 #[macro_export]
 macro_rules! keys {
     (
@@ -56,10 +59,52 @@ macro_rules! keys {
             }
         }
 
+        $crate::keyed! {
+            $name { $($before)* } { $($field ($($key)?) $ty [$($($range)+)?] ($doc $($more)*);)* } { $($after)* }
+        }
+    };
+
+    (
+        $(#[$meta:meta])*
+        $vis:vis struct $name:ident in snake_case {
+            $(
+                #[doc = $doc:literal] $(#[doc = $more:literal])*
+                $field:ident: $ty:ty $([$($range:tt)+])?,
+            )*
+        } and {
+            $($(#[$plain_meta:meta])* $plain:ident: $plain_ty:ty,)*
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, PartialEq, Debug)]
+        $vis struct $name {
+            $(
+                #[doc = $doc] $(#[doc = $more])*
+                pub $field: $ty,
+            )*
+            $($(#[$plain_meta])* pub $plain: $plain_ty,)*
+        }
+
+        $crate::keyed! {
+            $name {} { $($field (snake_case) $ty [$($($range)+)?] ($doc $($more)*);)* } {}
+        }
+    };
+}
+
+/// Implements [`Keyed`](crate::Keyed).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! keyed {
+    (
+        $name:ident
+        { $($before:ident)* }
+        { $($field:ident ($($key:tt)?) $ty:ty [$($range:tt)*] ($($doc:literal)+);)* }
+        { $($after:ident)* }
+    ) => {
         impl $crate::Keyed for $name {
             fn keys(&self) -> ::std::vec::Vec<$crate::Key> {
                 let own: ::std::vec::Vec<$crate::Key> =
-                    ::std::vec![$($crate::key!($field $($key)?: $ty [$($($range)+)?] $doc $($more)*)),*];
+                    ::std::vec![$($crate::key!($field ($($key)?) $ty [$($range)*] $($doc)+)),*];
                 let all: ::std::vec::Vec<::std::vec::Vec<$crate::Key>> = ::std::vec![
                     $($crate::Keyed::keys(&self.$before),)*
                     own,
@@ -75,7 +120,7 @@ macro_rules! keys {
                     $(
                         $crate::assign(
                             &mut self.$field,
-                            &$crate::key!($field $($key)?: $ty [$($($range)+)?] $doc $($more)*),
+                            &$crate::key!($field ($($key)?) $ty [$($range)*] $($doc)+),
                             key,
                             text,
                         )?,
@@ -90,8 +135,11 @@ macro_rules! keys {
                 let found: ::std::vec::Vec<::core::option::Option<::std::string::String>> = ::std::vec![
                     $($crate::Keyed::get(&self.$before, key),)*
                     $(
-                        (key == $crate::key_name!($field $($key)?))
-                            .then(|| $crate::Setting::write(&self.$field)),
+                        $crate::written(
+                            &self.$field,
+                            &$crate::key!($field ($($key)?) $ty [$($range)*] $($doc)+),
+                            key,
+                        ),
                     )*
                     $($crate::Keyed::get(&self.$after, key),)*
                 ];
@@ -105,10 +153,10 @@ macro_rules! keys {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! key {
-    ($field:ident $($key:literal)?: $ty:ty [$($range:tt)*] $($doc:literal)+) => {{
+    ($field:ident ($($key:tt)?) $ty:ty [$($range:tt)*] $($doc:literal)+) => {{
         const SUMMARY: &str = concat!($($doc),+).trim_ascii();
         $crate::Key {
-            name: $crate::key_name!($field $($key)?),
+            name: $crate::key_name!($field ($($key)?)),
             summary: SUMMARY,
             values: <$ty as $crate::Setting>::values($crate::range!($($range)*)),
         }
@@ -119,10 +167,13 @@ macro_rules! key {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! key_name {
-    ($field:ident $key:literal) => {
+    ($field:ident (snake_case)) => {
+        stringify!($field)
+    };
+    ($field:ident ($key:literal)) => {
         $key
     };
-    ($field:ident) => {{
+    ($field:ident ()) => {{
         const FIELD: &str = stringify!($field);
         const BYTES: [u8; FIELD.len()] = $crate::hyphens(FIELD);
         const NAME: &str = match ::core::str::from_utf8(&BYTES) {
@@ -183,6 +234,12 @@ macro_rules! words {
             }
         }
 
+        impl ::core::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.write_str(self.word())
+            }
+        }
+
         impl $crate::Setting for $name {
             type Range = ();
             fn values((): ()) -> $crate::Values {
@@ -191,7 +248,7 @@ macro_rules! words {
             fn read(text: &str, _: &$crate::Values) -> ::core::option::Option<Self> {
                 $name::from_word(text)
             }
-            fn write(&self) -> ::std::string::String {
+            fn write(&self, _: &$crate::Values) -> ::std::string::String {
                 self.word().into()
             }
         }

@@ -48,4 +48,4 @@ mod tests;
 
 pub use key::{BadValue, Key, Keyed, Values};
 pub use nearest::{closest, nearest};
-pub use setting::{Setting, assign, hyphens};
+pub use setting::{Setting, assign, hyphens, written};

@@ -1,6 +1,6 @@
 //! Types that a key can have, and how they are written.
 
-use strandcast_proto::time::Duration;
+use core::time::Duration;
 
 use crate::key::{BadValue, Key, Values};
 use crate::nearest::nearest;
@@ -17,7 +17,7 @@ pub trait Setting: Sized {
     fn read(text: &str, values: &Values) -> Option<Self>;
 
     /// The text that stands for the value.
-    fn write(&self) -> String;
+    fn write(&self, values: &Values) -> String;
 }
 
 /// Least, most, unit.
@@ -39,7 +39,7 @@ macro_rules! whole_numbers {
             fn read(text: &str, values: &Values) -> Option<Self> {
                 whole(text, values)?.try_into().ok()
             }
-            fn write(&self) -> String {
+            fn write(&self, _: &Values) -> String {
                 self.to_string()
             }
         }
@@ -54,7 +54,7 @@ macro_rules! whole_numbers {
                 let n = <$ty>::try_from(whole(text, values)?).ok()?;
                 Some(Some(n).filter(|n| *n > 0))
             }
-            fn write(&self) -> String {
+            fn write(&self, _: &Values) -> String {
                 self.unwrap_or_default().to_string()
             }
         }
@@ -63,31 +63,42 @@ macro_rules! whole_numbers {
 
 whole_numbers!(u32, u64, usize);
 
-/// Milliseconds.
+/// Milliseconds, or seconds with decimals if the unit is `s`.
 impl Setting for Duration {
     type Range = Whole;
     fn values((least, most, unit): Whole) -> Values {
-        Values::Number(least, most, unit)
+        match unit {
+            "s" => Values::Decimal(least as f64, most as f64, unit),
+            _ => Values::Number(least, most, unit),
+        }
     }
     fn read(text: &str, values: &Values) -> Option<Self> {
-        whole(text, values).map(Duration::from_millis)
+        match values {
+            Values::Decimal(..) => Duration::try_from_secs_f64(f64::read(text, values)?).ok(),
+            Values::Number(..) | Values::OneOf(_) | Values::Switch => {
+                whole(text, values).map(Duration::from_millis)
+            }
+        }
     }
-    fn write(&self) -> String {
-        self.as_millis().to_string()
+    fn write(&self, values: &Values) -> String {
+        match values {
+            Values::Decimal(..) => self.as_secs_f64().to_string(),
+            Values::Number(..) | Values::OneOf(_) | Values::Switch => self.as_millis().to_string(),
+        }
     }
 }
 
-/// Milliseconds; 0 stands for `None`.
+/// 0 stands for `None`.
 impl Setting for Option<Duration> {
     type Range = Whole;
-    fn values((least, most, unit): Whole) -> Values {
-        Values::Number(least, most, unit)
+    fn values(range: Whole) -> Values {
+        Duration::values(range)
     }
     fn read(text: &str, values: &Values) -> Option<Self> {
         Duration::read(text, values).map(|time| Some(time).filter(|t| !t.is_zero()))
     }
-    fn write(&self) -> String {
-        self.map_or(0, |time| time.as_millis()).to_string()
+    fn write(&self, values: &Values) -> String {
+        self.unwrap_or_default().write(values)
     }
 }
 
@@ -100,7 +111,7 @@ impl Setting for f64 {
         let Values::Decimal(least, most, _) = values else { return None };
         text.parse().ok().filter(|n| (least..=most).contains(&n))
     }
-    fn write(&self) -> String {
+    fn write(&self, _: &Values) -> String {
         self.to_string()
     }
 }
@@ -117,7 +128,7 @@ impl Setting for bool {
             _ => None,
         }
     }
-    fn write(&self) -> String {
+    fn write(&self, _: &Values) -> String {
         if *self { "on" } else { "off" }.into()
     }
 }
@@ -141,6 +152,11 @@ pub fn assign<T: Setting>(field: &mut T, key: &Key, name: &str, text: &str) -> R
     };
     *field = T::read(text, &key.values).ok_or_else(wrong)?;
     Ok(true)
+}
+
+/// The text of `field` if `name` names `key`.
+pub fn written<T: Setting>(field: &T, key: &Key, name: &str) -> Option<String> {
+    (key.name == name).then(|| field.write(&key.values))
 }
 
 /// The bytes of `name`, of `N` letters, with hyphens for underscores: `loss_gain` is the key `loss-gain`.

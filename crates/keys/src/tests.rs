@@ -1,4 +1,4 @@
-use strandcast_proto::time::Duration;
+use core::time::Duration;
 
 use crate::{Keyed, Values, closest, keys, nearest, words};
 
@@ -46,6 +46,29 @@ keys! {
         frozen: bool = false,
         and shared: Shared,
     }
+}
+
+keys! {
+    /// Without defaults.
+    struct Bare in snake_case {
+        /// a time
+        rto_min: Duration [0, 60, "s"],
+        /// a switch
+        nagle: bool,
+    } and {
+        /// Not a key.
+        hidden: u8,
+    }
+}
+
+#[test]
+fn keys_may_be_the_names_of_their_fields() {
+    let mut bare = Bare { rto_min: Duration::from_millis(200), nagle: false, hidden: 7 };
+    assert_eq!(bare.keys().iter().map(|k| k.name).collect::<Vec<_>>(), ["rto_min", "nagle"]);
+    assert_eq!(bare.get("rto_min").as_deref(), Some("0.2"));
+    assert_eq!((bare.set("rto_min", "0.5"), bare.set("hidden", "1")), (Ok(true), Ok(false)));
+    assert_eq!((bare.rto_min.as_millis(), bare.hidden), (500, 7));
+    assert!(bare.set("rto_min", "-1").is_err() && bare.set("rto_min", "61").is_err());
 }
 
 fn wrong(key: &str, text: &str) -> String {

@@ -1,10 +1,8 @@
 //! Every constant of the TCP agents.
 
 use super::value::TcpValue;
-use core::fmt;
-use core::str::FromStr;
 use core::time::Duration;
-use strandcast_keys::{closest, words};
+use strandcast_keys::{Key, Keyed, Setting, Values, closest, keys, words};
 
 words! {
     /// What the sender does about losses, beside its window.
@@ -29,75 +27,82 @@ pub enum InitialSsthresh {
     Bytes(u64),
 }
 
-/// The constants of a TCP or MPTCP flow: of both sides, so that one value builds sender and receiver. Fields with the
-/// same name as a key of the scenario file; [`super::Profile`] lists the values of the standards and of other programs.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Config {
-    /// How losses are repaired.
-    pub recovery: Recovery,
-    /// Send a new segment for each of the first two duplicate acknowledgements (RFC 3042).
-    pub limited_transmit: bool,
-    /// Duplicate acknowledgements that make a loss (DupThresh).
-    pub dup_threshold: u32,
-    /// Segments sent in answer to one acknowledgement at most; 0: no limit.
-    pub max_burst: u32,
-    /// The same during fast recovery.
-    pub recovery_burst: u32,
-    /// The retransmission timer restarts with a fast retransmit (RFC 6298 §5 does not say so, BSD does).
-    pub fast_retransmit_restarts_timer: bool,
-    /// The acknowledgement that ends fast recovery makes the window grow like any other.
-    pub full_ack_grows: bool,
-    /// A second timeout for the same segment halves the threshold again (RFC 5681 §3.1 forbids it).
-    pub backoff_cuts_ssthresh: bool,
-    /// After an RTO of silence the window is at most so many segments (RFC 5681 §4.1); 0: it stays.
-    pub restart_window: u32,
-    /// Hold back a segment that is not full while anything is unacknowledged (RFC 9293 §3.7.4).
-    pub nagle: bool,
-    /// Bytes of data in a full segment (SMSS).
-    pub segment: u32,
-    /// Initial window, segments. The congestion control is built with it.
-    pub initial_window: u32,
-    /// Initial slow-start threshold. The congestion control is built with it.
-    pub initial_ssthresh: InitialSsthresh,
-    /// RTO before the first round-trip time.
-    pub rto_initial: Duration,
-    /// Least RTO.
-    pub rto_min: Duration,
-    /// The least RTO is a bound on what is added to the smoothed round-trip time, not on the sum.
-    pub rto_min_above_srtt: bool,
-    /// Largest RTO.
-    pub rto_max: Duration,
-    /// Tick of the clock that measures round-trip times (G of RFC 6298).
-    pub granularity: Duration,
-    /// A round trip opens a subflow before data flow; without, the sender begins at once.
-    pub handshake: bool,
-    /// Timestamps option: a round-trip time with each acknowledgement (RFC 7323); without, once a round trip.
-    pub timestamps: bool,
-    /// The receiver acknowledges every so many segments (RFC 5681 §4.2: at least every second).
-    pub ack_every: u32,
-    /// And at the latest after this time.
-    pub ack_delay: Duration,
-    /// Bytes the receiver takes beyond those it delivered.
-    pub receive_window: u64,
-    /// SACK blocks in an acknowledgement, at most 4.
-    pub sack_blocks: u32,
-    /// Bytes of IP and TCP header.
-    pub header: u32,
-    /// Bytes of the timestamps option with its padding.
-    pub timestamp_bytes: u32,
-    /// Bytes of the SACK option without blocks, with its padding.
-    pub sack_header_bytes: u32,
-    /// Bytes of a SACK block; 0: the option costs nothing.
-    pub sack_block_bytes: u32,
-    /// Several subflows make one connection (RFC 8684). Set by whoever builds the flow, not a key.
-    pub multipath: bool,
-    /// MPTCP: bytes of the Data Sequence Mapping option in each segment of data, padded.
-    pub mapping_bytes: u32,
-    /// MPTCP: bytes of the Data ACK option in each acknowledgement, padded.
-    pub data_ack_bytes: u32,
-    /// MPTCP: when the receive window is full, the segment that holds it up is sent on a much faster subflow, too, and
-    /// the slow one's window is cut.
-    pub opportunistic: bool,
+/// The largest count of packets or of bytes in one.
+const MOST_COUNT: u64 = u32::MAX as u64;
+/// The largest number of bytes: from here on not every whole number is one of TOML's.
+const MOST_BYTES: u64 = 1 << 53;
+
+keys! {
+    /// The constants of a TCP or MPTCP flow: of both sides, so that one value builds sender and receiver. Fields with the
+    /// same name as a key of the scenario file; [`super::Profile`] lists the values of the standards and of other programs.
+    pub struct Config in snake_case {
+        /// How losses are repaired.
+        recovery: Recovery,
+        /// Send a new segment for each of the first two duplicate acknowledgements (RFC 3042).
+        limited_transmit: bool,
+        /// Duplicate acknowledgements that make a loss (DupThresh).
+        dup_threshold: u32 [0, MOST_COUNT],
+        /// Segments sent in answer to one acknowledgement at most; 0: no limit.
+        max_burst: u32 [0, MOST_COUNT],
+        /// The same during fast recovery.
+        recovery_burst: u32 [0, MOST_COUNT],
+        /// The retransmission timer restarts with a fast retransmit (RFC 6298 §5 does not say so, BSD does).
+        fast_retransmit_restarts_timer: bool,
+        /// The acknowledgement that ends fast recovery makes the window grow like any other.
+        full_ack_grows: bool,
+        /// A second timeout for the same segment halves the threshold again (RFC 5681 §3.1 forbids it).
+        backoff_cuts_ssthresh: bool,
+        /// After an RTO of silence the window is at most so many segments (RFC 5681 §4.1); 0: it stays.
+        restart_window: u32 [0, MOST_COUNT],
+        /// Hold back a segment that is not full while anything is unacknowledged (RFC 9293 §3.7.4).
+        nagle: bool,
+        /// Bytes of data in a full segment (SMSS).
+        segment: u32 [0, MOST_COUNT],
+        /// Initial window, segments. The congestion control is built with it.
+        initial_window: u32 [0, MOST_COUNT],
+        /// Initial slow-start threshold. The congestion control is built with it.
+        initial_ssthresh: InitialSsthresh,
+        /// RTO before the first round-trip time.
+        rto_initial: Duration [0, u64::MAX, "s"],
+        /// Least RTO.
+        rto_min: Duration [0, u64::MAX, "s"],
+        /// The least RTO is a bound on what is added to the smoothed round-trip time, not on the sum.
+        rto_min_above_srtt: bool,
+        /// Largest RTO.
+        rto_max: Duration [0, u64::MAX, "s"],
+        /// Tick of the clock that measures round-trip times (G of RFC 6298).
+        granularity: Duration [0, u64::MAX, "s"],
+        /// A round trip opens a subflow before data flow; without, the sender begins at once.
+        handshake: bool,
+        /// Timestamps option: a round-trip time with each acknowledgement (RFC 7323); without, once a round trip.
+        timestamps: bool,
+        /// The receiver acknowledges every so many segments (RFC 5681 §4.2: at least every second).
+        ack_every: u32 [0, MOST_COUNT],
+        /// And at the latest after this time.
+        ack_delay: Duration [0, u64::MAX, "s"],
+        /// Bytes the receiver takes beyond those it delivered.
+        receive_window: u64 [0, MOST_BYTES, "bytes"],
+        /// SACK blocks in an acknowledgement, at most 4.
+        sack_blocks: u32 [0, MOST_COUNT],
+        /// Bytes of IP and TCP header.
+        header: u32 [0, MOST_COUNT],
+        /// Bytes of the timestamps option with its padding.
+        timestamp_bytes: u32 [0, MOST_COUNT],
+        /// Bytes of the SACK option without blocks, with its padding.
+        sack_header_bytes: u32 [0, MOST_COUNT],
+        /// Bytes of a SACK block; 0: the option costs nothing.
+        sack_block_bytes: u32 [0, MOST_COUNT],
+        /// MPTCP: bytes of the Data Sequence Mapping option in each segment of data, padded.
+        mapping_bytes: u32 [0, MOST_COUNT],
+        /// MPTCP: bytes of the Data ACK option in each acknowledgement, padded.
+        data_ack_bytes: u32 [0, MOST_COUNT],
+        /// MPTCP: when the receive window is full, the segment that holds it up is sent on a much faster subflow, too, and
+        /// the slow one's window is cut.
+        opportunistic: bool,
+    } and {
+        /// Several subflows make one connection (RFC 8684). Set by whoever builds the flow, not a key.
+        multipath: bool,
+    }
 }
 
 impl Config {
@@ -120,7 +125,7 @@ impl Config {
     /// # Errors
     /// A constant, or two together, with which no data would flow.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        let wrong = |key, why| Err(ConfigError::Value { key, why });
+        let wrong = |key, why: &str| Err(ConfigError::Value { key, why: why.into() });
         if self.segment == 0 {
             return wrong("segment", "a segment has at least 1 byte");
         }
@@ -145,139 +150,79 @@ impl Config {
         Ok(())
     }
 
-    /// Replaces the constant named `key`.
+    /// Replaces the constant named `name`.
     ///
     /// # Errors
     /// No such key, or not such a value.
-    pub fn set(&mut self, key: &str, value: &TcpValue) -> Result<(), ConfigError> {
-        let Some((name, slot)) = KEYS.iter().find(|(name, _)| *name == key) else {
-            let nearest = nearest(key, KEYS.iter().map(|(name, _)| *name));
-            return Err(ConfigError::Unknown { what: "tcp key", word: key.into(), nearest });
+    pub fn set(&mut self, name: &str, value: &TcpValue) -> Result<(), ConfigError> {
+        let keys = Keyed::keys(self);
+        let Some(key) = keys.iter().find(|key| key.name == name) else {
+            let nearest = nearest(name, keys.iter().map(|key| key.name));
+            return Err(ConfigError::Unknown { what: "tcp key", word: name.into(), nearest });
         };
-        let wrong = |why| ConfigError::Value { key: name, why };
-        match (slot(self), value) {
-            (Slot::Switch(slot), TcpValue::Switch(on)) => *slot = *on,
-            (Slot::Switch(_), _) => return Err(wrong("true or false")),
-            (Slot::Count(slot), TcpValue::Number(n)) => {
-                *slot = whole(*n, u64::from(u32::MAX)).ok_or(wrong("a whole number"))? as u32;
+        let wrong = || ConfigError::Value { key: key.name, why: takes(&key.values) };
+        let text = match (key.values, value) {
+            (Values::Switch, TcpValue::Switch(on)) => if *on { "on" } else { "off" }.into(),
+            (Values::OneOf(words), TcpValue::Word(word)) if words.contains(&word.as_str()) => word.clone(),
+            (Values::OneOf(words), TcpValue::Word(word)) => {
+                let nearest = nearest(word, words.iter().copied());
+                return Err(ConfigError::Unknown { what: key.name, word: word.clone(), nearest });
             }
-            (Slot::Count(_), _) => return Err(wrong("a whole number")),
-            (Slot::Bytes(slot), TcpValue::Number(n)) => {
-                *slot = whole(*n, 1 << 53).ok_or(wrong("bytes, a whole number"))?;
+            // A zero without its sign.
+            (Values::Number(..) | Values::Decimal(..) | Values::OneOf(_), TcpValue::Number(n)) => {
+                (n + 0.0).to_string()
             }
-            (Slot::Bytes(_), _) => return Err(wrong("bytes, a whole number")),
-            (Slot::Time(slot), TcpValue::Number(s)) => {
-                *slot = Duration::try_from_secs_f64(*s).map_err(|_| wrong("a time, as \"200 ms\""))?;
-            }
-            (Slot::Time(_), _) => return Err(wrong("a time, as \"200 ms\"")),
-            (Slot::Recovery(slot), TcpValue::Word(word)) => *slot = word.parse()?,
-            (Slot::Recovery(_), _) => return Err(wrong("reno, newreno or sack")),
-            (Slot::Ssthresh(slot), TcpValue::Word(word)) => *slot = word.parse()?,
-            (Slot::Ssthresh(slot), TcpValue::Number(n)) => {
-                *slot = InitialSsthresh::Bytes(whole(*n, 1 << 53).ok_or(wrong("bytes, a whole number"))?);
-            }
-            (Slot::Ssthresh(_), _) => return Err(wrong("unbounded, receive-window or bytes")),
-        }
-        Ok(())
-    }
-
-    /// All keys.
-    pub fn keys() -> impl Iterator<Item = &'static str> {
-        KEYS.iter().map(|(name, _)| *name)
+            (_, TcpValue::Switch(_) | TcpValue::Word(_) | TcpValue::Number(_)) => return Err(wrong()),
+        };
+        Keyed::set(self, name, &text).map(|_| ()).map_err(|_| wrong())
     }
 
     /// All keys with their values as people write them, times in seconds.
     pub fn values(&self) -> impl Iterator<Item = (&'static str, String)> {
-        let mut config = self.clone();
-        KEYS.iter().map(move |(name, slot)| (*name, slot(&mut config).to_string()))
+        let value = |key: &Key| match (key.values, self.get(key.name)) {
+            (Values::Switch, Some(on)) => (on == "on").to_string(),
+            (_, value) => value.unwrap_or_default(),
+        };
+        Keyed::keys(self).into_iter().map(move |key| (key.name, value(&key)))
     }
 }
 
-/// A constant that a key may replace.
-enum Slot<'a> {
-    Switch(&'a mut bool),
-    Count(&'a mut u32),
-    Bytes(&'a mut u64),
-    Time(&'a mut Duration),
-    Recovery(&'a mut Recovery),
-    Ssthresh(&'a mut InitialSsthresh),
+/// What a key takes, for people.
+fn takes(values: &Values) -> String {
+    match values {
+        Values::Switch => "true or false".into(),
+        Values::Number(.., "bytes") => "bytes, a whole number".into(),
+        Values::Number(..) => "a whole number".into(),
+        Values::Decimal(..) => "a time, as \"200 ms\"".into(),
+        Values::OneOf(words) => match words {
+            [others @ .., last] => format!("{} or {last}", others.join(", ")),
+            [] => String::new(),
+        },
+    }
 }
 
-impl fmt::Display for Slot<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Slot::Switch(on) => on.fmt(f),
-            Slot::Count(n) => n.fmt(f),
-            Slot::Bytes(n) => n.fmt(f),
-            Slot::Time(time) => time.as_secs_f64().fmt(f),
-            Slot::Recovery(recovery) => recovery.fmt(f),
-            Slot::Ssthresh(InitialSsthresh::Bytes(n)) => n.fmt(f),
-            Slot::Ssthresh(InitialSsthresh::Unbounded) => f.write_str("unbounded"),
-            Slot::Ssthresh(InitialSsthresh::ReceiveWindow) => f.write_str("receive-window"),
+/// A word, or bytes.
+impl Setting for InitialSsthresh {
+    type Range = ();
+
+    fn values((): ()) -> Values {
+        Values::OneOf(&["unbounded", "receive-window", "bytes"])
+    }
+
+    fn read(text: &str, _: &Values) -> Option<Self> {
+        match text {
+            "unbounded" => Some(InitialSsthresh::Unbounded),
+            "receive-window" => Some(InitialSsthresh::ReceiveWindow),
+            bytes => bytes.parse().ok().filter(|n| *n <= MOST_BYTES).map(InitialSsthresh::Bytes),
         }
     }
-}
 
-/// Where the constant of a key is kept.
-type Key = (&'static str, fn(&mut Config) -> Slot<'_>);
-
-const KEYS: &[Key] = &[
-    ("recovery", |c| Slot::Recovery(&mut c.recovery)),
-    ("limited_transmit", |c| Slot::Switch(&mut c.limited_transmit)),
-    ("dup_threshold", |c| Slot::Count(&mut c.dup_threshold)),
-    ("max_burst", |c| Slot::Count(&mut c.max_burst)),
-    ("recovery_burst", |c| Slot::Count(&mut c.recovery_burst)),
-    ("fast_retransmit_restarts_timer", |c| Slot::Switch(&mut c.fast_retransmit_restarts_timer)),
-    ("full_ack_grows", |c| Slot::Switch(&mut c.full_ack_grows)),
-    ("backoff_cuts_ssthresh", |c| Slot::Switch(&mut c.backoff_cuts_ssthresh)),
-    ("restart_window", |c| Slot::Count(&mut c.restart_window)),
-    ("nagle", |c| Slot::Switch(&mut c.nagle)),
-    ("segment", |c| Slot::Count(&mut c.segment)),
-    ("initial_window", |c| Slot::Count(&mut c.initial_window)),
-    ("initial_ssthresh", |c| Slot::Ssthresh(&mut c.initial_ssthresh)),
-    ("rto_initial", |c| Slot::Time(&mut c.rto_initial)),
-    ("rto_min", |c| Slot::Time(&mut c.rto_min)),
-    ("rto_min_above_srtt", |c| Slot::Switch(&mut c.rto_min_above_srtt)),
-    ("rto_max", |c| Slot::Time(&mut c.rto_max)),
-    ("granularity", |c| Slot::Time(&mut c.granularity)),
-    ("handshake", |c| Slot::Switch(&mut c.handshake)),
-    ("timestamps", |c| Slot::Switch(&mut c.timestamps)),
-    ("ack_every", |c| Slot::Count(&mut c.ack_every)),
-    ("ack_delay", |c| Slot::Time(&mut c.ack_delay)),
-    ("receive_window", |c| Slot::Bytes(&mut c.receive_window)),
-    ("sack_blocks", |c| Slot::Count(&mut c.sack_blocks)),
-    ("header", |c| Slot::Count(&mut c.header)),
-    ("timestamp_bytes", |c| Slot::Count(&mut c.timestamp_bytes)),
-    ("sack_header_bytes", |c| Slot::Count(&mut c.sack_header_bytes)),
-    ("sack_block_bytes", |c| Slot::Count(&mut c.sack_block_bytes)),
-    ("mapping_bytes", |c| Slot::Count(&mut c.mapping_bytes)),
-    ("data_ack_bytes", |c| Slot::Count(&mut c.data_ack_bytes)),
-    ("opportunistic", |c| Slot::Switch(&mut c.opportunistic)),
-];
-
-/// A number that is whole, not negative and not above `most`.
-fn whole(n: f64, most: u64) -> Option<u64> {
-    (n >= 0.0 && n <= most as f64 && n == n.trunc()).then_some(n as u64)
-}
-
-impl FromStr for Recovery {
-    type Err = ConfigError;
-    fn from_str(word: &str) -> Result<Self, ConfigError> {
-        let unknown = || ConfigError::Unknown {
-            what: "recovery",
-            word: word.into(),
-            nearest: nearest(word, Recovery::WORDS.iter().copied()),
-        };
-        Recovery::from_word(word).ok_or_else(unknown)
-    }
-}
-
-impl FromStr for InitialSsthresh {
-    type Err = ConfigError;
-    fn from_str(word: &str) -> Result<Self, ConfigError> {
-        let all =
-            [("unbounded", InitialSsthresh::Unbounded), ("receive-window", InitialSsthresh::ReceiveWindow)];
-        by_name("initial_ssthresh", word, &all)
+    fn write(&self, _: &Values) -> String {
+        match self {
+            InitialSsthresh::Unbounded => "unbounded".into(),
+            InitialSsthresh::ReceiveWindow => "receive-window".into(),
+            InitialSsthresh::Bytes(bytes) => bytes.to_string(),
+        }
     }
 }
 
@@ -319,14 +264,8 @@ pub enum ConfigError {
         /// The key.
         key: &'static str,
         /// What it takes.
-        why: &'static str,
+        why: String,
     },
-}
-
-impl fmt::Display for Recovery {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
-    }
 }
 
 #[cfg(test)]
@@ -377,7 +316,21 @@ mod tests {
             said("segmnt", TcpValue::Number(1.0)),
             "unknown tcp key `segmnt`; did you mean `segment`?"
         );
-        let word = TcpValue::Word("newrenno".into());
+        let word = |word: &str| TcpValue::Word(word.into());
+        let start = "tcp.initial_ssthresh: unbounded, receive-window or bytes";
+        assert_eq!(said("initial_ssthresh", word("bytes")), start);
+        assert_eq!(said("initial_ssthresh", TcpValue::Number(-1.0)), start);
+        assert_eq!(
+            said("initial_ssthresh", word("unbound")),
+            "unknown initial_ssthresh `unbound`; did you mean `unbounded`?"
+        );
+        assert_eq!(said("nagle", word("on")), "tcp.nagle: true or false");
+        assert_eq!(said("segment", word("1460")), "tcp.segment: a whole number");
+        assert_eq!(
+            said("receive_window", TcpValue::Number(0.5)),
+            "tcp.receive_window: bytes, a whole number"
+        );
+        let word = word("newrenno");
         assert_eq!(said("recovery", word), "unknown recovery `newrenno`; did you mean `newreno`?");
         assert_eq!(said("segment", TcpValue::Number(1.5)), "tcp.segment: a whole number");
         assert_eq!(said("rto_min", TcpValue::Number(-1.0)), "tcp.rto_min: a time, as \"200 ms\"");

@@ -10,6 +10,7 @@ use super::value::TcpValue;
 use core::fmt;
 use core::str::FromStr;
 use core::time::Duration;
+use strandcast_keys::Keyed;
 
 /// Whose constants a flow begins with.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -129,6 +130,11 @@ impl Config {
         }
         config.validate()?;
         Ok(config)
+    }
+
+    /// All keys.
+    pub fn keys() -> impl Iterator<Item = &'static str> {
+        Keyed::keys(&Config::from(Profile::Rfc)).into_iter().map(|key| key.name)
     }
 }
 

@@ -140,7 +140,7 @@ pub(super) fn tcp(table: &Table<'_>) -> Read<Tcp> {
             item.doubt(Quantity::Time, *n);
         }
         config.set(&name, &(&value).into()).map_err(|wrong| match wrong {
-            ConfigError::Value { why, .. } => item.wrong(why),
+            ConfigError::Value { why, .. } => item.wrong(&why),
             ConfigError::Unknown { what: "tcp key", nearest, .. } => {
                 item.error(format!("unknown key; did you mean `{nearest}`?"))
             }
