@@ -211,13 +211,17 @@ impl Policy for LossRate {
 impl PathEstimator for LossRate {
     fn estimate(&self, path: PathId, out: &mut Estimate) {
         let slot = self.paths.get(path.index()).and_then(Option::as_ref);
-        // What was never written need not be taken back.
-        if slot.is_none() && out.loss.is_none() {
+        let Some(slot) = slot else {
+            // What was never written need not be taken back.
+            if out.loss.take().is_some() {
+                out.set_extra(JITTER, 0.0);
+                out.set_extra(UNRELIABLE, 0.0);
+            }
             return;
-        }
-        out.loss = slot.map(|s| s.rate);
-        out.set_extra(JITTER, slot.map_or(0.0, |s| s.jitter.value()));
-        out.set_extra(UNRELIABLE, slot.map_or(0.0, |s| f64::from(u8::from(s.jitter.unreliable()))));
+        };
+        out.loss = Some(slot.rate);
+        out.set_extra(JITTER, slot.jitter.value());
+        out.set_extra(UNRELIABLE, if slot.jitter.unreliable() { 1.0 } else { 0.0 });
     }
 }
 

@@ -47,10 +47,14 @@ impl Chooser {
         Chooser { rule, random, histories: Vec::new() }
     }
 
+    #[inline]
     pub fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
-        if self.rule != Rtx::LossRate {
-            return;
+        if self.rule == Rtx::LossRate {
+            self.remember(view, signal);
         }
+    }
+
+    fn remember(&mut self, view: &View<'_>, signal: &Signal<'_>) {
         match signal {
             Signal::Sent(chunk) => {
                 if let Some(t) = chunk.transmissions.last() {
