@@ -105,7 +105,7 @@ fn a_killed_sender_that_starts_again_is_played_within_four_seconds() {
         let killed = Instant::now();
         first.end();
         let second = start(&send);
-        receiver.says("follows");
+        receiver.says("replaces");
         let before = played(&out);
         receiver.until("its video", || played(&out) > before + 20_000);
         let took = killed.elapsed();
