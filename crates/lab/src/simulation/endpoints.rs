@@ -106,7 +106,7 @@ impl Maker<'_> {
             return Ok(flow.app.clone());
         }
         let plan = self.scheme(scheme.unwrap_or(own), sctp, flow, key)?;
-        let overhead = (plan.build)(&self.seeds.child("overhead")).overhead();
+        let overhead = (plan.build)(&self.seeds.child("overhead")).feedback().overhead();
         Ok(flow.app.shortened(u32::try_from(overhead).unwrap_or(u32::MAX)))
     }
 

@@ -212,7 +212,7 @@ impl Assembler<'_> {
     fn write_data(&mut self, now: Instant, path: PathId, limit: usize, w: &mut PacketWriter<'_>) {
         let state = self.cx.paths.view(path.index()).state;
         let usable = !matches!(state, PathState::Closed | PathState::Unconfirmed) && !self.cx.unproven(path);
-        let overhead = self.cx.driver.scheme().overhead();
+        let overhead = self.cx.driver.overhead();
         let mut first = true;
 
         while usable && let Some(pick) = self.tx.decide(self.cx, now).filter(|p| p.path == path) {

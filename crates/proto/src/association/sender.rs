@@ -170,10 +170,10 @@ impl Sender {
     }
 
     /// Largest payload that fits one packet on every path, room for reports included.
-    pub fn fit_payload(&mut self, cx: &Context) {
+    pub fn fit_payload(&mut self, cx: &mut Context) {
         let open = cx.paths.views().iter().filter(|v| v.state != PathState::Closed);
         let least = open.map(|v| v.mtu).min().unwrap_or(512);
-        self.max_payload = (least as usize).saturating_sub(16 + cx.driver.scheme().overhead()).max(256) & !3;
+        self.max_payload = (least as usize).saturating_sub(16 + cx.driver.overhead()).max(256) & !3;
         self.pick = None;
     }
 
@@ -199,7 +199,7 @@ impl Sender {
     }
 
     /// A path takes slot `path`.
-    pub fn open_path(&mut self, cx: &Context, path: PathId) {
+    pub fn open_path(&mut self, cx: &mut Context, path: PathId) {
         self.rq.open(path);
         self.fit_payload(cx);
     }

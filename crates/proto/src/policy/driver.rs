@@ -1,6 +1,8 @@
 //! Drives a scheme: signals, then estimates, then limits, then decisions.
 
-use super::{Assignment, Backlog, ChunkInfo, PathSet, PathState, PathView, PathViews, Scheme, Signal, View};
+use super::{
+    Assignment, Backlog, ChunkInfo, PathId, PathSet, PathState, PathView, PathViews, Scheme, Signal, View,
+};
 use crate::time::Instant;
 
 /// A scheme, and whether what was copied of it into the views is fresh.
@@ -59,6 +61,16 @@ impl Driver {
         self.held
     }
 
+    /// Misses after which a transmission on `path` is lost.
+    pub fn threshold(&mut self, path: PathId) -> u8 {
+        self.scheme.loss().threshold(path).max(1)
+    }
+
+    /// Bytes reserved in each DATA packet for reports.
+    pub fn overhead(&mut self) -> usize {
+        self.scheme.feedback().overhead()
+    }
+
     /// Until the next signal, or until it is woken, the scheduler is not asked.
     pub fn hold(&mut self) {
         self.held = true;
@@ -103,11 +115,12 @@ impl Driver {
 
     fn refresh_limits(&mut self, views: &mut PathViews, of: PathSet) {
         let open = |v: &&mut PathView| of.contains(v.id) && v.state != PathState::Closed;
+        let cc = self.scheme.congestion();
         for v in views.paths_mut().iter_mut().filter(open) {
-            v.limit = self.scheme.limit(v.id);
+            v.limit = cc.limit(v.id);
             v.limit.cwnd = v.limit.cwnd.max(v.mtu);
         }
-        self.aggregate = self.scheme.aggregate();
+        self.aggregate = cc.aggregate();
     }
 
     /// Asks for a decision for which estimates need not be fresher than the last signal.
@@ -127,7 +140,7 @@ impl Driver {
             self.refresh_estimates(views, stale);
             self.refresh_limits(views, stale);
         }
-        let assignment = self.scheme.next(&views.view(now), backlog);
+        let assignment = self.scheme.scheduler().next(&views.view(now), backlog);
         self.held |= assignment.is_none();
         assignment
     }

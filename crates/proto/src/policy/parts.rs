@@ -1,11 +1,8 @@
 //! A scheme put together from parts, called in a fixed order.
 
-use super::signal::{AckInfo, ChunkInfo, LossCause, LossTrigger, Report, RxInfo, Signal};
-use super::traits::{
-    Assignment, Backlog, CongestionControl, Feedback, LossPolicy, MissScope, Occasion, PathEstimator, Probe,
-    Retransmit, SackRule, Scheduler, Scheme,
-};
-use super::view::{Estimate, Limit, PathId, View};
+use super::signal::Signal;
+use super::traits::{CongestionControl, Feedback, LossPolicy, PathEstimator, Policy, Scheduler, Scheme};
+use super::view::{Estimate, PathId, View};
 use crate::time::Instant;
 
 /// Any estimators, loss policy, congestion control, scheduler and feedback, as one scheme.
@@ -58,54 +55,24 @@ impl Scheme for Parts {
         self.feedback.on_signal(view, signal);
     }
 
-    fn limit(&self, path: PathId) -> Limit {
-        self.cc.limit(path)
+    fn loss(&mut self) -> &mut dyn LossPolicy {
+        self.loss.as_mut()
     }
 
-    fn aggregate(&self) -> Option<u64> {
-        self.cc.aggregate()
+    fn congestion(&self) -> &dyn CongestionControl {
+        self.cc.as_ref()
     }
 
-    fn misses(&mut self, view: &View<'_>, ack: &AckInfo, chunk: &ChunkInfo) -> u8 {
-        self.loss.misses(view, ack, chunk)
+    fn scheduler(&mut self) -> &mut dyn Scheduler {
+        self.scheduler.as_mut()
     }
 
-    fn miss_scope(&self, view: &View<'_>, ack: &AckInfo) -> MissScope {
-        self.loss.miss_scope(view, ack)
+    fn feedback(&mut self) -> &mut dyn Feedback {
+        self.feedback.as_mut()
     }
+}
 
-    fn threshold(&self, path: PathId) -> u8 {
-        self.loss.threshold(path)
-    }
-
-    fn classify(&mut self, view: &View<'_>, chunk: &ChunkInfo, trigger: LossTrigger) -> LossCause {
-        self.loss.classify(view, chunk, trigger)
-    }
-
-    fn retransmit(&mut self, view: &View<'_>, chunk: &ChunkInfo, cause: LossCause) -> Retransmit {
-        self.loss.retransmit(view, chunk, cause)
-    }
-
-    fn next(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<Assignment> {
-        self.scheduler.next(view, backlog)
-    }
-
-    fn reports(&mut self, view: &View<'_>, occasion: Occasion, out: &mut Vec<Report>) {
-        self.feedback.reports(view, occasion, out);
-    }
-
-    fn overhead(&self) -> usize {
-        self.feedback.overhead()
-    }
-
-    fn sack(&mut self, view: &View<'_>, rx: &RxInfo) -> SackRule {
-        self.feedback.sack(view, rx)
-    }
-
-    fn probe(&mut self, view: &View<'_>) -> Option<Probe> {
-        self.feedback.probe(view)
-    }
-
+impl Policy for Parts {
     fn poll_timeout(&self) -> Option<Instant> {
         // Asked with every packet: a chain of iterators costs several times as much.
         let mut first = self.loss.poll_timeout();

@@ -230,9 +230,11 @@ pub trait Feedback: Policy {
     }
 }
 
-/// The whole mind of an association: what the core calls. Most schemes are [`super::Parts`]; one whose parts read
-/// each other's state implements this itself.
-pub trait Scheme: Debug + Send {
+/// All policies of an association: what the core calls. Most schemes are [`super::Parts`]; one whose parts read each other's
+/// state implements this and the traits of its parts itself, and hands itself out for them.
+///
+/// The core calls [`observe`](Self::observe) and [`react`](Self::react) in place of [`Policy::on_signal`].
+pub trait Scheme: Policy {
     /// The preset's name, for people.
     fn name(&self) -> &str;
 
@@ -245,57 +247,15 @@ pub trait Scheme: Debug + Send {
     /// Second half: congestion control, scheduler, feedback. The core then refreshes every `PathView::limit`.
     fn react(&mut self, view: &View<'_>, signal: &Signal<'_>);
 
-    /// See [`CongestionControl::limit`].
-    fn limit(&self, path: PathId) -> Limit;
+    /// Which chunks are lost, why, and where they are sent again.
+    fn loss(&mut self) -> &mut dyn LossPolicy;
 
-    /// See [`CongestionControl::aggregate`].
-    fn aggregate(&self) -> Option<u64> {
-        None
-    }
+    /// How much may be in flight.
+    fn congestion(&self) -> &dyn CongestionControl;
 
-    /// See [`LossPolicy::misses`].
-    fn misses(&mut self, view: &View<'_>, ack: &AckInfo, chunk: &ChunkInfo) -> u8;
+    /// Which path takes new data.
+    fn scheduler(&mut self) -> &mut dyn Scheduler;
 
-    /// See [`LossPolicy::miss_scope`].
-    fn miss_scope(&self, _view: &View<'_>, _ack: &AckInfo) -> MissScope {
-        MissScope::ALL
-    }
-
-    /// See [`LossPolicy::threshold`].
-    fn threshold(&self, path: PathId) -> u8;
-
-    /// See [`LossPolicy::classify`].
-    fn classify(&mut self, view: &View<'_>, chunk: &ChunkInfo, trigger: LossTrigger) -> LossCause;
-
-    /// See [`LossPolicy::retransmit`].
-    fn retransmit(&mut self, view: &View<'_>, chunk: &ChunkInfo, cause: LossCause) -> Retransmit;
-
-    /// See [`Scheduler::next`].
-    fn next(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<Assignment>;
-
-    /// See [`Feedback::reports`].
-    fn reports(&mut self, view: &View<'_>, occasion: Occasion, out: &mut Vec<Report>);
-
-    /// See [`Feedback::overhead`].
-    fn overhead(&self) -> usize;
-
-    /// See [`Feedback::sack`].
-    fn sack(&mut self, view: &View<'_>, rx: &RxInfo) -> SackRule;
-
-    /// See [`Feedback::probe`].
-    fn probe(&mut self, view: &View<'_>) -> Option<Probe>;
-
-    /// The earliest wish of its parts.
-    fn poll_timeout(&self) -> Option<Instant>;
-
-    /// See [`Policy::sent_is_local`], of estimators and congestion control.
-    fn sent_is_local(&self) -> bool {
-        false
-    }
-
-    /// See [`Policy::remarks`].
-    fn remarks(&self, _view: &View<'_>, _out: &mut Vec<&'static str>) {}
-
-    /// See [`Policy::counters`].
-    fn counters(&self, _out: &mut Vec<(&'static str, u64)>) {}
+    /// When to acknowledge, and what to report to the peer.
+    fn feedback(&mut self) -> &mut dyn Feedback;
 }

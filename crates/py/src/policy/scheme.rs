@@ -9,8 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use strandcast_proto::policy as proto;
 use strandcast_proto::policy::{
-    AckInfo, Assignment, ChunkInfo, Estimate, Limit, LossCause, LossTrigger, MissScope, Occasion, PathId,
-    PathState, Probe, Report, Retransmit, RxInfo, SackRule, Scheme,
+    Assignment, CongestionControl, Estimate, Limit, PathId, PathState, Policy, Scheduler, Scheme,
 };
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
@@ -194,37 +193,37 @@ impl Scheme for PythonScheme {
         self.tell(view, signal);
     }
 
+    fn loss(&mut self) -> &mut dyn proto::LossPolicy {
+        self.base.loss()
+    }
+
+    fn congestion(&self) -> &dyn CongestionControl {
+        self
+    }
+
+    fn scheduler(&mut self) -> &mut dyn Scheduler {
+        self
+    }
+
+    fn feedback(&mut self) -> &mut dyn proto::Feedback {
+        self.base.feedback()
+    }
+}
+
+impl CongestionControl for PythonScheme {
     fn limit(&self, path: PathId) -> Limit {
         let own = self.limits.get(path.index()).copied().flatten().filter(|_| self.works());
-        own.unwrap_or_else(|| self.base.limit(path))
+        own.unwrap_or_else(|| self.base.congestion().limit(path))
     }
 
     fn aggregate(&self) -> Option<u64> {
-        self.aggregate.filter(|_| self.works()).unwrap_or_else(|| self.base.aggregate())
+        self.aggregate.filter(|_| self.works()).unwrap_or_else(|| self.base.congestion().aggregate())
     }
+}
 
-    fn misses(&mut self, view: &proto::View<'_>, ack: &AckInfo, chunk: &ChunkInfo) -> u8 {
-        self.base.misses(view, ack, chunk)
-    }
-
-    fn miss_scope(&self, view: &proto::View<'_>, ack: &AckInfo) -> MissScope {
-        self.base.miss_scope(view, ack)
-    }
-
-    fn threshold(&self, path: PathId) -> u8 {
-        self.base.threshold(path)
-    }
-
-    fn classify(&mut self, view: &proto::View<'_>, chunk: &ChunkInfo, trigger: LossTrigger) -> LossCause {
-        self.base.classify(view, chunk, trigger)
-    }
-
-    fn retransmit(&mut self, view: &proto::View<'_>, chunk: &ChunkInfo, cause: LossCause) -> Retransmit {
-        self.base.retransmit(view, chunk, cause)
-    }
-
+impl Scheduler for PythonScheme {
     fn next(&mut self, view: &proto::View<'_>, backlog: &proto::Backlog) -> Option<Assignment> {
-        let Some(call) = &self.calls.next else { return self.base.next(view, backlog) };
+        let Some(call) = &self.calls.next else { return self.base.scheduler().next(view, backlog) };
         let answer = self.ask(
             |py| {
                 answer::assignment(
@@ -234,28 +233,14 @@ impl Scheme for PythonScheme {
             },
             || format!("next at {:?}", view.now),
         );
-        let Some(answer) = answer else { return self.base.next(view, backlog) };
+        let Some(answer) = answer else { return self.base.scheduler().next(view, backlog) };
         self.ask_limits(view);
         self.ask_timeout(view.now, false);
         answer
     }
+}
 
-    fn reports(&mut self, view: &proto::View<'_>, occasion: Occasion, out: &mut Vec<Report>) {
-        self.base.reports(view, occasion, out);
-    }
-
-    fn overhead(&self) -> usize {
-        self.base.overhead()
-    }
-
-    fn sack(&mut self, view: &proto::View<'_>, rx: &RxInfo) -> SackRule {
-        self.base.sack(view, rx)
-    }
-
-    fn probe(&mut self, view: &proto::View<'_>) -> Option<Probe> {
-        self.base.probe(view)
-    }
-
+impl Policy for PythonScheme {
     fn poll_timeout(&self) -> Option<Instant> {
         let own = self.timeout.filter(|_| self.works());
         own.into_iter().chain(self.base.poll_timeout()).min()

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use strandcast_proto::policy::{
-    AckInfo, Assignment, Backlog, ChunkInfo, Estimate, Limit, LossCause, LossTrigger, Occasion, PathId,
-    Probe, Report, Retransmit, RxInfo, SackRule, Scheme, Signal, View,
+    CongestionControl, Estimate, Feedback, LossPolicy, Occasion, PathId, Policy, Probe, Report, RxInfo,
+    SackRule, Scheduler, Scheme, Signal, View,
 };
 use strandcast_proto::time::Instant;
 
@@ -27,11 +27,13 @@ impl Tally {
 pub struct Spy {
     scheme: Box<dyn Scheme>,
     tally: Tally,
+    overhead: usize,
 }
 
 impl Spy {
-    pub fn boxed(scheme: Box<dyn Scheme>, tally: Tally) -> Box<dyn Scheme> {
-        Box::new(Spy { scheme, tally })
+    pub fn boxed(mut scheme: Box<dyn Scheme>, tally: Tally) -> Box<dyn Scheme> {
+        let overhead = scheme.feedback().overhead();
+        Box::new(Spy { scheme, tally, overhead })
     }
 }
 
@@ -52,52 +54,44 @@ impl Scheme for Spy {
         self.scheme.react(view, signal);
     }
 
-    fn limit(&self, path: PathId) -> Limit {
-        self.scheme.limit(path)
+    fn loss(&mut self) -> &mut dyn LossPolicy {
+        self.scheme.loss()
     }
 
-    fn aggregate(&self) -> Option<u64> {
-        self.scheme.aggregate()
+    fn congestion(&self) -> &dyn CongestionControl {
+        self.scheme.congestion()
     }
 
-    fn misses(&mut self, view: &View<'_>, ack: &AckInfo, chunk: &ChunkInfo) -> u8 {
-        self.scheme.misses(view, ack, chunk)
+    fn scheduler(&mut self) -> &mut dyn Scheduler {
+        self.scheme.scheduler()
     }
 
-    fn threshold(&self, path: PathId) -> u8 {
-        self.scheme.threshold(path)
+    fn feedback(&mut self) -> &mut dyn Feedback {
+        self
     }
+}
 
-    fn classify(&mut self, view: &View<'_>, chunk: &ChunkInfo, trigger: LossTrigger) -> LossCause {
-        self.scheme.classify(view, chunk, trigger)
-    }
-
-    fn retransmit(&mut self, view: &View<'_>, chunk: &ChunkInfo, cause: LossCause) -> Retransmit {
-        self.scheme.retransmit(view, chunk, cause)
-    }
-
-    fn next(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<Assignment> {
-        self.scheme.next(view, backlog)
-    }
-
+impl Feedback for Spy {
     fn reports(&mut self, view: &View<'_>, occasion: Occasion, out: &mut Vec<Report>) {
         let before = out.len();
-        self.scheme.reports(view, occasion, out);
+        self.scheme.feedback().reports(view, occasion, out);
         self.tally.0.fetch_add((out.len() - before) as u64, Ordering::Relaxed);
     }
 
     fn overhead(&self) -> usize {
-        self.scheme.overhead()
+        self.overhead
     }
 
     fn sack(&mut self, view: &View<'_>, rx: &RxInfo) -> SackRule {
-        self.scheme.sack(view, rx)
+        self.scheme.feedback().sack(view, rx)
     }
 
     fn probe(&mut self, view: &View<'_>) -> Option<Probe> {
-        self.scheme.probe(view)
+        self.scheme.feedback().probe(view)
     }
+}
 
+impl Policy for Spy {
     fn poll_timeout(&self) -> Option<Instant> {
         self.scheme.poll_timeout()
     }
@@ -108,5 +102,9 @@ impl Scheme for Spy {
 
     fn counters(&self, out: &mut Vec<(&'static str, u64)>) {
         self.scheme.counters(out);
+    }
+
+    fn sent_is_local(&self) -> bool {
+        self.scheme.sent_is_local()
     }
 }

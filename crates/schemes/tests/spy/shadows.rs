@@ -6,15 +6,17 @@ use std::cell::RefCell;
 use std::hint::black_box;
 
 use strandcast_proto::policy::{
-    AckInfo, Assignment, Backlog, ChunkInfo, Estimate, Limit, LossCause, LossTrigger, MissScope, Occasion,
-    PathId, Probe, Report, Retransmit, RxInfo, SackRule, Scheme, Signal, View,
+    AckInfo, Assignment, Backlog, ChunkInfo, CongestionControl, Estimate, Feedback, Limit, LossCause,
+    LossPolicy, LossTrigger, MissScope, Occasion, PathId, Policy, Probe, Report, Retransmit, RxInfo,
+    SackRule, Scheduler, Scheme, Signal, View,
 };
 use strandcast_proto::time::Instant;
 
 #[derive(Debug)]
 pub struct Shadowed {
-    scheme: Box<dyn Scheme>,
-    shadows: Vec<Box<dyn Scheme>>,
+    name: String,
+    /// The scheme first, then its shadows.
+    all: RefCell<Vec<Box<dyn Scheme>>>,
     /// Where shadows write their estimates, by path: it is filled anew each time, as the core's is.
     estimates: RefCell<Vec<Estimate>>,
     reports: Vec<Report>,
@@ -23,105 +25,128 @@ pub struct Shadowed {
 impl Shadowed {
     /// One scheme and `shadows` more of `build`'s.
     pub fn boxed(build: impl Fn() -> Box<dyn Scheme>, shadows: usize) -> Box<dyn Scheme> {
-        let scheme = build();
-        let shadows = (0..shadows).map(|_| build()).collect();
+        let all: Vec<_> = (0..=shadows).map(|_| build()).collect();
         let estimates = RefCell::new(vec![Estimate::default(); 32]);
-        Box::new(Shadowed { scheme, shadows, estimates, reports: Vec::new() })
+        let name = all[0].name().to_owned();
+        Box::new(Shadowed { name, all: RefCell::new(all), estimates, reports: Vec::new() })
     }
 
-    fn also<T>(&mut self, call: impl Fn(&mut dyn Scheme) -> T) -> T {
-        for shadow in &mut self.shadows {
+    /// The answer of the scheme, after its shadows gave theirs.
+    fn ask<T>(&self, call: impl Fn(&mut dyn Scheme) -> T) -> T {
+        let mut all = self.all.borrow_mut();
+        let (scheme, shadows) = all.split_first_mut().expect("the scheme is there");
+        for shadow in shadows {
             black_box(call(shadow.as_mut()));
         }
-        call(self.scheme.as_mut())
-    }
-
-    fn also_ask<T>(&self, call: impl Fn(&dyn Scheme) -> T) -> T {
-        for shadow in &self.shadows {
-            black_box(call(shadow.as_ref()));
-        }
-        call(self.scheme.as_ref())
+        call(scheme.as_mut())
     }
 }
 
 impl Scheme for Shadowed {
     fn name(&self) -> &str {
-        self.scheme.name()
+        &self.name
     }
 
     fn observe(&mut self, view: &View<'_>, signal: &Signal<'_>) {
-        self.also(|s| s.observe(view, signal));
+        self.ask(|s| s.observe(view, signal));
     }
 
     fn estimate(&self, path: PathId, out: &mut Estimate) {
-        let mut scratch = self.estimates.borrow_mut();
-        for shadow in &self.shadows {
+        let (all, mut scratch) = (self.all.borrow(), self.estimates.borrow_mut());
+        for shadow in &all[1..] {
             shadow.estimate(path, &mut scratch[path.index()]);
         }
-        self.scheme.estimate(path, out);
+        all[0].estimate(path, out);
     }
 
     fn react(&mut self, view: &View<'_>, signal: &Signal<'_>) {
-        self.also(|s| s.react(view, signal));
+        self.ask(|s| s.react(view, signal));
     }
 
+    fn loss(&mut self) -> &mut dyn LossPolicy {
+        self
+    }
+
+    fn congestion(&self) -> &dyn CongestionControl {
+        self
+    }
+
+    fn scheduler(&mut self) -> &mut dyn Scheduler {
+        self
+    }
+
+    fn feedback(&mut self) -> &mut dyn Feedback {
+        self
+    }
+}
+
+impl CongestionControl for Shadowed {
     fn limit(&self, path: PathId) -> Limit {
-        self.also_ask(|s| s.limit(path))
+        self.ask(|s| s.congestion().limit(path))
     }
 
     fn aggregate(&self) -> Option<u64> {
-        self.also_ask(|s| s.aggregate())
+        self.ask(|s| s.congestion().aggregate())
     }
+}
 
+impl LossPolicy for Shadowed {
     fn misses(&mut self, view: &View<'_>, ack: &AckInfo, chunk: &ChunkInfo) -> u8 {
-        self.also(|s| s.misses(view, ack, chunk))
+        self.ask(|s| s.loss().misses(view, ack, chunk))
     }
 
     fn miss_scope(&self, view: &View<'_>, ack: &AckInfo) -> MissScope {
-        self.also_ask(|s| s.miss_scope(view, ack))
+        self.ask(|s| s.loss().miss_scope(view, ack))
     }
 
     fn threshold(&self, path: PathId) -> u8 {
-        self.also_ask(|s| s.threshold(path))
+        self.ask(|s| s.loss().threshold(path))
     }
 
     fn classify(&mut self, view: &View<'_>, chunk: &ChunkInfo, trigger: LossTrigger) -> LossCause {
-        self.also(|s| s.classify(view, chunk, trigger))
+        self.ask(|s| s.loss().classify(view, chunk, trigger))
     }
 
     fn retransmit(&mut self, view: &View<'_>, chunk: &ChunkInfo, cause: LossCause) -> Retransmit {
-        self.also(|s| s.retransmit(view, chunk, cause))
+        self.ask(|s| s.loss().retransmit(view, chunk, cause))
     }
+}
 
+impl Scheduler for Shadowed {
     fn next(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<Assignment> {
-        self.also(|s| s.next(view, backlog))
+        self.ask(|s| s.scheduler().next(view, backlog))
     }
+}
 
+impl Feedback for Shadowed {
     fn reports(&mut self, view: &View<'_>, occasion: Occasion, out: &mut Vec<Report>) {
-        for shadow in &mut self.shadows {
+        let all = self.all.get_mut();
+        for shadow in &mut all[1..] {
             self.reports.clear();
-            shadow.reports(view, occasion, &mut self.reports);
+            shadow.feedback().reports(view, occasion, &mut self.reports);
         }
-        self.scheme.reports(view, occasion, out);
+        all[0].feedback().reports(view, occasion, out);
     }
 
     fn overhead(&self) -> usize {
-        self.also_ask(|s| s.overhead())
+        self.ask(|s| s.feedback().overhead())
     }
 
     fn sack(&mut self, view: &View<'_>, rx: &RxInfo) -> SackRule {
-        self.also(|s| s.sack(view, rx))
+        self.ask(|s| s.feedback().sack(view, rx))
     }
 
     fn probe(&mut self, view: &View<'_>) -> Option<Probe> {
-        self.also(|s| s.probe(view))
+        self.ask(|s| s.feedback().probe(view))
     }
+}
 
+impl Policy for Shadowed {
     fn sent_is_local(&self) -> bool {
-        self.also_ask(|s| s.sent_is_local())
+        self.ask(|s| s.sent_is_local())
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        self.also_ask(|s| s.poll_timeout())
+        self.ask(|s| s.poll_timeout())
     }
 }

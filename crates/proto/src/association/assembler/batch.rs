@@ -50,8 +50,8 @@ impl Assembler<'_> {
     }
 
     /// Bytes of a packet with nothing but the picked chunk.
-    fn first_len(&self, pick: Pick) -> usize {
-        HEADER_LEN + self.cx.driver.scheme().overhead() + DataHeader::encoded_len(pick.len)
+    fn first_len(&mut self, pick: Pick) -> usize {
+        HEADER_LEN + self.cx.driver.overhead() + DataHeader::encoded_len(pick.len)
     }
 
     /// The path that has something to say: control first, then acknowledgements, then data.

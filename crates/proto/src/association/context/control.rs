@@ -39,7 +39,7 @@ impl Context {
             return None;
         }
         let mut reports = core::mem::take(&mut self.report_scratch);
-        self.ask(now, |scheme, view| scheme.reports(view, occasion, &mut reports));
+        self.ask(now, |scheme, view| scheme.feedback().reports(view, occasion, &mut reports));
         let mut chunk = ReportChunk { items: Default::default() };
         for r in reports.drain(..) {
             let via = r.via;

@@ -131,7 +131,7 @@ impl PathManager<'_> {
             self.cx.schedule_heartbeat(now, path);
         }
         while let Some(probe) =
-            self.cx.ask(now, |scheme, view| scheme.probe(view)).filter(|p| self.cx.is_open(p.path))
+            self.cx.ask(now, |scheme, view| scheme.feedback().probe(view)).filter(|p| self.cx.is_open(p.path))
         {
             if self.cx.unproven(probe.path) {
                 continue;

@@ -41,7 +41,7 @@ impl Receiver {
             packets_since_sack: self.acks.packets(),
         };
         cx.signal(now, &Signal::Arrived(&rx));
-        let rule = cx.ask(now, |scheme, view| scheme.sack(view, &rx));
+        let rule = cx.ask(now, |scheme, view| scheme.feedback().sack(view, &rx));
         let endures = cx.config.endured_silence.is_some();
         let back = || self.acks.way_back(now, &cx.paths, on, endures);
         let via = rule.via.filter(|p| cx.is_open(*p)).unwrap_or_else(back);

@@ -156,7 +156,7 @@ impl Sender {
             // In fast recovery a SACK that moves the cumulative TSN speaks of everything below what it reports.
             let reported = a.info.cum_advanced.then_some(a.info.highest_reported);
             let Some(highest) = reported.or(a.info.highest_newly_acked) else { break };
-            let scope = cx.ask(now, |scheme, view| scheme.miss_scope(view, &a.info));
+            let scope = cx.ask(now, |scheme, view| scheme.loss().miss_scope(view, &a.info));
             candidates.clear();
             self.rq.missing(a.info.path, highest, scope, &mut candidates);
             for &tsn in &candidates {
@@ -171,11 +171,11 @@ impl Sender {
             return;
         }
         let Some(chunk) = self.rq.get(tsn).filter(|c| c.state == ChunkState::InFlight) else { return };
-        let misses = cx.ask(now, |scheme, view| scheme.misses(view, ack, &chunk.info));
+        let misses = cx.ask(now, |scheme, view| scheme.loss().misses(view, ack, &chunk.info));
         if misses == 0 {
             return;
         }
-        let threshold = cx.driver.scheme().threshold(ack.path).max(1);
+        let threshold = cx.driver.threshold(ack.path);
         if self.rq.count_misses(tsn, ack.path, misses, threshold) {
             self.lose_by_misses(cx, now, tsn, ack.path);
         }

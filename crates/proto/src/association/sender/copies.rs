@@ -91,7 +91,7 @@ impl Sender {
         trigger: LossTrigger,
     ) -> LossCause {
         let info = RetransmissionQueue::lose_copy(cx.paths.seen_mut(), path, copy);
-        let cause = cx.ask(now, |scheme, view| scheme.classify(view, &info, trigger));
+        let cause = cx.ask(now, |scheme, view| scheme.loss().classify(view, &info, trigger));
         cx.signal(now, &Signal::Lost(&info, cause));
         cause
     }

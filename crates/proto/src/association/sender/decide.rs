@@ -108,7 +108,7 @@ impl Sender {
         let verdict = if expired {
             Retransmit::Abandon
         } else {
-            cx.ask(now, |scheme, view| scheme.retransmit(view, &chunk.info, cause))
+            cx.ask(now, |scheme, view| scheme.loss().retransmit(view, &chunk.info, cause))
         };
         self.rq.set_requeued(tsn, verdict == Retransmit::Requeue);
         Some(verdict)

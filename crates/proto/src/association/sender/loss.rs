@@ -23,7 +23,7 @@ impl Sender {
             return None;
         }
         let info = self.rq.lose(cx.paths.seen_mut(), tsn, path)?;
-        let cause = cx.ask(now, |scheme, view| scheme.classify(view, info, trigger));
+        let cause = cx.ask(now, |scheme, view| scheme.loss().classify(view, info, trigger));
         let info = self.rq.judge(tsn, path, cause)?;
         cx.signal(now, &Signal::Lost(info, cause));
         Some(cause)

@@ -172,7 +172,7 @@ impl Sender {
     /// timeout left it; it grows as the acknowledgements come in.
     pub fn undo_timeout(&mut self, cx: &mut Context, now: Instant, path: PathId, late: Tsn) {
         let i = path.index();
-        let threshold = cx.driver.scheme().threshold(path).max(1);
+        let threshold = cx.driver.threshold(path);
         let Some(undone) = self.rq.undo_timeout(cx.paths.seen_mut(), path, late, threshold) else { return };
         let stats = &mut cx.paths[i].stats;
         stats.spurious_timeouts += 1;

@@ -66,7 +66,7 @@ impl Picture {
         }
         scheme.react(&self.view(), signal);
         for p in &mut self.paths {
-            p.limit = scheme.limit(p.id);
+            p.limit = scheme.congestion().limit(p.id);
             p.limit.cwnd = p.limit.cwnd.max(p.mtu);
         }
     }

@@ -12,7 +12,7 @@ impl Model {
         let missing: Vec<u32> = self.chunks.iter().filter(|(_, c)| open(c)).map(|(s, _)| *s).collect();
         for seq in missing {
             let misses = self.ends[SENDER].misses(self.now, ack, &self.chunks[&seq].info);
-            let threshold = self.ends[SENDER].driver.scheme().threshold(ack.path);
+            let threshold = self.ends[SENDER].threshold(ack.path);
             assert!(threshold > 0, "a loss without a miss");
             let chunk = self.chunks.get_mut(&seq).expect("just seen");
             let first_sent = chunk.info.transmissions[0].at;
@@ -51,7 +51,7 @@ impl Model {
         let Some(highest) = self.highest_in_flight(path) else { return };
         // The view is as of the last signal but `Sent`, after which limits are not read.
         let end = &self.ends[SENDER];
-        let before = end.view(path).limit.cwnd.max(end.driver.scheme().limit(path).cwnd);
+        let before = end.view(path).limit.cwnd.max(end.driver.scheme().congestion().limit(path).cwnd);
         self.loss_event(path, LossTrigger::HeadOfLine, highest, LossCause::Congestion);
         let after = self.ends[SENDER].view(path).limit.cwnd;
         assert!(after <= before, "a penalty made the window of path {path:?} {after} of {before}");

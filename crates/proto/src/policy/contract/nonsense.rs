@@ -26,22 +26,22 @@ pub(super) fn run(seed: u64, scheme: &mut dyn Scheme) {
         noise.tell(scheme, &mut picture);
         let view = picture.view();
         let (ack, chunk, cause) = (noise.ack(), noise.chunk(), noise.cause());
-        scheme.misses(&view, &ack, &chunk);
-        scheme.threshold(noise.path());
-        scheme.classify(&view, &chunk, noise.trigger());
-        scheme.retransmit(&view, &chunk, cause);
-        scheme.next(&view, &noise.backlog());
-        scheme.sack(&view, &noise.arrival());
+        scheme.loss().misses(&view, &ack, &chunk);
+        scheme.loss().threshold(noise.path());
+        scheme.loss().classify(&view, &chunk, noise.trigger());
+        scheme.loss().retransmit(&view, &chunk, cause);
+        scheme.scheduler().next(&view, &noise.backlog());
+        scheme.feedback().sack(&view, &noise.arrival());
         let path = noise.path();
         for occasion in
             [Occasion::Data(path), Occasion::Sack(path), Occasion::HeartbeatAck(path), Occasion::Tick]
         {
-            scheme.reports(&view, occasion, &mut reports);
+            scheme.feedback().reports(&view, occasion, &mut reports);
         }
         reports.clear();
-        scheme.probe(&view);
+        scheme.feedback().probe(&view);
         scheme.poll_timeout();
-        scheme.limit(PathId(noise.0.below(32) as u8));
+        scheme.congestion().limit(PathId(noise.0.below(32) as u8));
     }
 }
 

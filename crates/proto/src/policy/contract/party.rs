@@ -84,14 +84,14 @@ impl Party {
         let said = |v: &PathView| {
             let mut estimate = Estimate::default();
             scheme.estimate(v.id, &mut estimate);
-            (estimate, scheme.limit(v.id))
+            (estimate, scheme.congestion().limit(v.id))
         };
         let others = self.views.paths().iter().filter(|v| v.id != path && v.state != PathState::Closed);
         others.map(said).collect()
     }
 
     fn check_limit(&mut self, i: usize) {
-        let limit = self.driver.scheme().limit(PathId(i as u8));
+        let limit = self.driver.scheme().congestion().limit(PathId(i as u8));
         self.note(&limit);
         if self.views.paths()[i].state == PathState::Active {
             assert!(limit.cwnd > 0, "active path {i} has no window");
@@ -114,23 +114,28 @@ impl Party {
     }
 
     pub fn miss_scope(&mut self, now: Instant, ack: &AckInfo) -> MissScope {
-        self.driver.ask(&self.views, now, |scheme, view| scheme.miss_scope(view, ack))
+        self.driver.ask(&self.views, now, |scheme, view| scheme.loss().miss_scope(view, ack))
     }
 
     pub fn misses(&mut self, now: Instant, ack: &AckInfo, chunk: &ChunkInfo) -> u8 {
-        self.ask(now, |scheme, view| scheme.misses(view, ack, chunk))
+        self.ask(now, |scheme, view| scheme.loss().misses(view, ack, chunk))
     }
 
     pub fn classify(&mut self, now: Instant, chunk: &ChunkInfo, trigger: LossTrigger) -> LossCause {
-        self.ask(now, |scheme, view| scheme.classify(view, chunk, trigger))
+        self.ask(now, |scheme, view| scheme.loss().classify(view, chunk, trigger))
     }
 
     pub fn retransmit(&mut self, now: Instant, chunk: &ChunkInfo, cause: LossCause) -> Retransmit {
-        let verdict = self.ask(now, |scheme, view| scheme.retransmit(view, chunk, cause));
+        let verdict = self.ask(now, |scheme, view| scheme.loss().retransmit(view, chunk, cause));
         if let Retransmit::On(path) = verdict {
             assert!(self.is_open(path), "retransmission on {path:?}, which is closed");
         }
         verdict
+    }
+
+    /// As the scheme says it: zero is an error.
+    pub fn threshold(&mut self, path: PathId) -> u8 {
+        self.ask(Instant::ZERO, |scheme, _| scheme.loss().threshold(path))
     }
 
     pub fn next(&mut self, now: Instant, backlog: &Backlog) -> Option<Assignment> {
@@ -146,7 +151,7 @@ impl Party {
     }
 
     pub fn sack(&mut self, now: Instant, rx: &RxInfo) -> SackRule {
-        let rule = self.ask(now, |scheme, view| scheme.sack(view, rx));
+        let rule = self.ask(now, |scheme, view| scheme.feedback().sack(view, rx));
         assert!(rule.via.is_none_or(|p| self.is_open(p)), "a SACK by a closed path: {rule:?}");
         rule
     }
@@ -154,7 +159,7 @@ impl Party {
     /// The reports for one occasion.
     pub fn reports(&mut self, now: Instant, occasion: Occasion) -> Vec<Report> {
         let mut out = Vec::new();
-        self.driver.ask(&self.views, now, |scheme, view| scheme.reports(view, occasion, &mut out));
+        self.driver.ask(&self.views, now, |scheme, view| scheme.feedback().reports(view, occasion, &mut out));
         self.note(&out);
         assert!(out.len() <= 64, "{} reports at once", out.len());
         assert!(out.iter().all(|r| r.kind >= 0x100), "kinds below 0x100 are the core's: {out:?}");
@@ -164,7 +169,7 @@ impl Party {
                 (item + if r.reliable { serial } else { 0 } + r.payload.len()).next_multiple_of(4)
             };
             let size = out.iter().map(len).sum::<usize>() + if out.is_empty() { 0 } else { chunk };
-            assert!(size <= self.driver.scheme().overhead(), "{size} bytes of reports before DATA: {out:?}");
+            assert!(size <= self.driver.overhead(), "{size} bytes of reports before DATA: {out:?}");
         }
         out
     }
@@ -172,7 +177,7 @@ impl Party {
     /// The heartbeats the scheme wants now: (path, is probe).
     pub fn probes(&mut self, now: Instant) -> Vec<PathId> {
         let mut out = Vec::new();
-        while let Some(probe) = self.ask(now, |scheme, view| scheme.probe(view)) {
+        while let Some(probe) = self.ask(now, |scheme, view| scheme.feedback().probe(view)) {
             assert!(self.is_open(probe.path), "a probe of a closed path: {probe:?}");
             assert!(probe.count > 0 && out.len() < 64, "probes without end: {probe:?}");
             out.extend(core::iter::repeat_n(probe.path, usize::from(probe.count)));

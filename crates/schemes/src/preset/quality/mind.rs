@@ -1,9 +1,9 @@
 //! The mind: signals in the order of the paper, estimates, and what is asked of a scheme.
 
 use strandcast_proto::policy::{
-    AckInfo, Assignment, Backlog, ChunkInfo, Estimate, Feedback, Limit, LinkSample, LossCause, LossPolicy,
-    LossTrigger, MissScope, Occasion, PathId, PathSet, PathState, PathView, Policy, Probe, Report,
-    Retransmit, RxInfo, SackRule, Scheme, Signal, View,
+    AckInfo, Assignment, Backlog, ChunkInfo, CongestionControl, Estimate, Feedback, Limit, LinkSample,
+    LossCause, LossPolicy, LossTrigger, MissScope, Occasion, PathId, PathSet, PathState, PathView, Policy,
+    Probe, Report, Retransmit, RxInfo, SackRule, Scheduler, Scheme, Signal, View,
 };
 use strandcast_proto::rfc::RfcFeedback;
 use strandcast_proto::seeds::Seeds;
@@ -297,10 +297,30 @@ impl<J: Judge> Scheme for QualityAware<J> {
         }
     }
 
+    fn loss(&mut self) -> &mut dyn LossPolicy {
+        self
+    }
+
+    fn congestion(&self) -> &dyn CongestionControl {
+        self
+    }
+
+    fn scheduler(&mut self) -> &mut dyn Scheduler {
+        self
+    }
+
+    fn feedback(&mut self) -> &mut dyn Feedback {
+        self
+    }
+}
+
+impl<J: Judge> CongestionControl for QualityAware<J> {
     fn limit(&self, path: PathId) -> Limit {
         self.lane(path).map_or(Limit::default(), |l| l.window.limit())
     }
+}
 
+impl<J: Judge> LossPolicy for QualityAware<J> {
     fn misses(&mut self, view: &View<'_>, ack: &AckInfo, chunk: &ChunkInfo) -> u8 {
         self.loss.misses(view, ack, chunk)
     }
@@ -343,20 +363,20 @@ impl<J: Judge> Scheme for QualityAware<J> {
         self.widest = path.filter(active);
         path.map_or(Retransmit::Hold, Retransmit::On)
     }
+}
 
+impl<J: Judge> Scheduler for QualityAware<J> {
     fn next(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<Assignment> {
         self.widest = None;
         self.distribute(view, backlog)
     }
+}
 
+impl<J: Judge> Feedback for QualityAware<J> {
     fn reports(&mut self, view: &View<'_>, occasion: Occasion, out: &mut Vec<Report>) {
         if let Some(f) = &mut self.frame_errors {
             f.reports(view, occasion, out);
         }
-    }
-
-    fn overhead(&self) -> usize {
-        0
     }
 
     fn sack(&mut self, view: &View<'_>, rx: &RxInfo) -> SackRule {
@@ -377,7 +397,9 @@ impl<J: Judge> Scheme for QualityAware<J> {
             }
         }
     }
+}
 
+impl<J: Judge> Policy for QualityAware<J> {
     fn poll_timeout(&self) -> Option<Instant> {
         let intervals = self.lanes.iter().flatten().map(|l| l.interval.ends());
         let literal = self.held && self.distribution.allocation() == Allocation::Literal;

@@ -42,11 +42,11 @@ impl Rig {
     }
 
     fn cwnd(&self, path: u8) -> u64 {
-        self.scheme.limit(PathId(path)).cwnd
+        self.scheme.congestion().limit(PathId(path)).cwnd
     }
 
     fn ssthresh(&self, path: u8) -> Option<u64> {
-        self.scheme.limit(PathId(path)).ssthresh
+        self.scheme.congestion().limit(PathId(path)).ssthresh
     }
 
     fn estimate(&self, path: u8) -> Estimate {
@@ -75,7 +75,7 @@ impl Rig {
     }
 
     fn cause(&mut self, path: u8, trigger: LossTrigger) -> LossCause {
-        self.scheme.classify(&self.picture.view(), &fixture::chunk(1, &[path]), trigger)
+        self.scheme.loss().classify(&self.picture.view(), &fixture::chunk(1, &[path]), trigger)
     }
 
     fn lose(&mut self, path: u8, trigger: LossTrigger) -> LossCause {
@@ -101,7 +101,7 @@ impl Rig {
             retransmission: false,
             tried: PathSet::default(),
         };
-        self.scheme.next(&self.picture.view(), &backlog)
+        self.scheme.scheduler().next(&self.picture.view(), &backlog)
     }
 
     /// The path and the number of packets of the next assignment.
@@ -129,7 +129,7 @@ impl Rig {
 
     fn probes(&mut self) -> Vec<u8> {
         let mut out = Vec::new();
-        while let Some(p) = self.scheme.probe(&self.picture.view()) {
+        while let Some(p) = self.scheme.feedback().probe(&self.picture.view()) {
             assert!(!p.padded && p.count == 2, "a pair");
             out.push(p.path.0);
         }
@@ -368,7 +368,7 @@ fn without_wireless_verdicts_windows_are_those_of_cmt() {
 fn what_is_lost_goes_to_the_largest_window() {
     let mut rig = Rig::new("cmt-cl,initial-cwnd=4", 3);
     let target = |rig: &mut Rig| {
-        rig.scheme.retransmit(&rig.picture.view(), &fixture::chunk(1, &[0]), LossCause::Congestion)
+        rig.scheme.loss().retransmit(&rig.picture.view(), &fixture::chunk(1, &[0]), LossCause::Congestion)
     };
     assert_eq!(target(&mut rig), Retransmit::On(PathId(0)), "the first of equals");
     rig.ack(2, 2);
