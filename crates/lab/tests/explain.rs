@@ -10,8 +10,8 @@ use strandcast_lab::result::Subject;
 use strandcast_lab::result::meter::LossPlace;
 use strandcast_lab::scenario::*;
 use strandcast_lab::simulation::{
-    Account, Cause, CauseKind, Control, ExplainError, Explainer, MessageAccount, Outcome, RunOptions,
-    Simulation, Transmission, Wanted,
+    Cause, CauseKind, Control, ExplainError, Explainer, Explanation, MessageTrace, Outcome, Query,
+    RunOptions, Simulation, Transmission,
 };
 use strandcast_proto::association::HeldBy;
 use strandcast_proto::time::Instant;
@@ -19,20 +19,20 @@ use support::*;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-fn explain(scenario: &Scenario, flow: &str, wanted: Wanted) -> Account {
+fn explain(scenario: &Scenario, flow: &str, query: Query) -> Explanation {
     let mut simulation = Simulation::new(scenario, &Presets, 1, None).unwrap();
-    let explainer = Explainer::new(&simulation, scenario, flow, wanted).unwrap();
+    let explainer = Explainer::new(&simulation, scenario, flow, query).unwrap();
     let options = RunOptions { series: None, recorder: Some(Box::new(explainer)) };
     let result = simulation.run(options, &mut ()).expect("nobody breaks it off");
     assert_eq!(result.fingerprint, run(scenario, 1).fingerprint, "who is watched goes the same way");
     let recorder: Box<dyn Any> = simulation.take_recorder().unwrap();
-    recorder.downcast::<Explainer>().unwrap().account()
+    recorder.downcast::<Explainer>().unwrap().explanation()
 }
 
-fn message(scenario: &Scenario, number: u64) -> Account {
-    let account = explain(scenario, "f", Wanted::Message(number));
-    assert_eq!(account.messages.iter().map(|m| m.number).collect::<Vec<_>>(), [number]);
-    account
+fn message(scenario: &Scenario, number: u64) -> Explanation {
+    let explanation = explain(scenario, "f", Query::Message(number));
+    assert_eq!(explanation.messages.iter().map(|m| m.number).collect::<Vec<_>>(), [number]);
+    explanation
 }
 
 /// Ten seconds of one flow from `a` to `b` over one link: 1 Mbit/s, 20 ms.
@@ -68,18 +68,18 @@ fn adds_up(packet: &Transmission) {
 fn a_datagram_alone_takes_serialisation_and_propagation() {
     let mut scenario = one_link(Transport::Udp { header: 28 }, cbr(100e3), |_| ());
     scenario.host.overhead = false;
-    let account = message(&scenario, 7);
-    let [packet] = &account.messages[0].transmissions[..] else { panic!("{account:?}") };
+    let explanation = message(&scenario, 7);
+    let [packet] = &explanation.messages[0].transmissions[..] else { panic!("{explanation:?}") };
     let hop = &packet.hops[0];
     // 8000 bits at 100 kbit/s: the eighth message at 0.56 s. 1028 bytes at 1 Mbit/s: 8.224 ms.
-    assert_eq!(account.messages[0].created, Instant::from_millis(560));
+    assert_eq!(explanation.messages[0].created, Instant::from_millis(560));
     assert_eq!((hop.link.as_str(), packet.len), ("only", 1028));
     assert_eq!(
         [packet.host(), hop.queued(), hop.serialisation(), hop.propagation()],
         [0, 0, 8_224_000, 20_000_000].map(|ns| Some(Duration::from_nanos(ns)))
     );
-    assert_eq!(account.messages[0].delivered, Some(Instant::from_nanos(560_000_000 + 28_224_000)));
-    assert_eq!(account.blockers, []);
+    assert_eq!(explanation.messages[0].delivered, Some(Instant::from_nanos(560_000_000 + 28_224_000)));
+    assert_eq!(explanation.blockers, []);
 }
 
 #[test]
@@ -89,8 +89,8 @@ fn a_queue_grows_by_what_comes_too_fast() {
         link.forward.queue.limit = QueueLimit::Packets(20);
     });
     scenario.host.overhead = false;
-    let account = message(&scenario, 100);
-    assert_eq!(account.messages[0].transmissions[0].queued(), Duration::from_micros(22_400));
+    let explanation = message(&scenario, 100);
+    assert_eq!(explanation.messages[0].transmissions[0].queued(), Duration::from_micros(22_400));
     // 20 packets wait at most, beside the one that is sent: 21 too many have come after 21 · 8.224 / 0.224 messages.
     let full = (760..800).map(|n| message(&scenario, n)).find(|a| a.messages[0].delivered.is_none());
     let full = full.expect("one in 37 is too many");
@@ -110,18 +110,18 @@ fn whoever_is_delivered_in_order_waits_for_the_last_of_those_before() {
         let mut waited = 0;
         let scenario = one_link(transport, cbr(400e3), lossy(0.05));
         for number in (100..160).step_by(3) {
-            let account = message(&scenario, number);
-            let mine = &account.messages[0];
+            let explanation = message(&scenario, number);
+            let mine = &explanation.messages[0];
             let (complete, delivered) = (mine.complete.unwrap(), mine.delivered.unwrap());
-            let last = account.blockers.iter().map(|b| b.complete.expect("it was delivered")).max();
-            assert_eq!(delivered, last.unwrap_or(complete).max(complete), "{name} {number}: {account:?}");
+            let last = explanation.blockers.iter().map(|b| b.complete.expect("it was delivered")).max();
+            assert_eq!(delivered, last.unwrap_or(complete).max(complete), "{name} {number}: {explanation:?}");
             assert!(
-                account.blockers.iter().all(|b| b.number < number && b.losses() > 0),
-                "{name} {account:?}"
+                explanation.blockers.iter().all(|b| b.number < number && b.losses() > 0),
+                "{name} {explanation:?}"
             );
-            assert_eq!(account.blocker_of(mine).and_then(|b| b.complete), last);
+            assert_eq!(explanation.blocker_of(mine).and_then(|b| b.complete), last);
             waited += u32::from(delivered > complete);
-            let packets = account.blockers.iter().chain([mine]).flat_map(|m| &m.transmissions);
+            let packets = explanation.blockers.iter().chain([mine]).flat_map(|m| &m.transmissions);
             packets.for_each(adds_up);
             assert!(mine.taken >= mine.created && mine.transmissions[0].sent >= mine.taken, "{mine:?}");
         }
@@ -132,13 +132,16 @@ fn whoever_is_delivered_in_order_waits_for_the_last_of_those_before() {
 #[test]
 fn lost_copies_are_told_with_their_link() {
     let scenario = one_link(sctp("cmt"), cbr(400e3), lossy(0.2));
-    let accounts = (50..80).map(|n| message(&scenario, n));
-    let again = accounts.map(|a| a.messages[0].clone()).find(|m| m.losses() > 0);
-    let MessageAccount { transmissions, complete, .. } = again.expect("a fifth is lost");
+    let explanations = (50..80).map(|n| message(&scenario, n));
+    let retransmission = explanations.map(|a| a.messages[0].clone()).find(|m| m.losses() > 0);
+    let MessageTrace { transmissions, complete, .. } = retransmission.expect("a fifth is lost");
     let (last, lost) = transmissions.split_last().unwrap();
     assert!(lost.iter().any(|t| t.outcome == Outcome::Lost(LossPlace::Random)), "{lost:?}");
     assert!(lost.iter().all(|t| t.hops[0].arrived.is_none() || !matches!(t.outcome, Outcome::Lost(_))));
-    assert!(last.again && matches!(last.outcome, Outcome::Arrived(at) if Some(at) == complete), "{last:?}");
+    assert!(
+        last.retransmission && matches!(last.outcome, Outcome::Arrived(at) if Some(at) == complete),
+        "{last:?}"
+    );
 }
 
 #[test]
@@ -150,13 +153,13 @@ fn what_was_in_a_link_that_goes_down_is_lost_there() {
     });
     // A message every 20 ms: number 99 is at 1.98 s and under way at 2 s, number 120 comes in the outage.
     for number in [99, 120] {
-        let account = message(&scenario, number);
+        let explanation = message(&scenario, number);
         assert_eq!(
-            account.messages[0].transmissions[0].outcome,
+            explanation.messages[0].transmissions[0].outcome,
             Outcome::Lost(LossPlace::Down),
-            "{account:?}"
+            "{explanation:?}"
         );
-        assert_eq!((account.messages[0].complete, account.messages[0].delivered), (None, None));
+        assert_eq!((explanation.messages[0].complete, explanation.messages[0].delivered), (None, None));
     }
     assert!(message(&scenario, 160).messages[0].delivered.is_some());
 }
@@ -178,16 +181,16 @@ fn a_frame_is_its_messages() {
     let scenario = one_link(sctp("cmt"), video(false), |_| ());
     // 3, 1, 1 and 4 messages, again and again: frame 5 is message 12, frame 7 messages 14 to 17.
     for (frame, messages) in [(0, 0..=2), (5, 12..=12), (7, 14..=17)] {
-        let account = explain(&scenario, "f", Wanted::Frame(frame));
-        let numbers: Vec<u64> = account.messages.iter().map(|m| m.number).collect();
+        let explanation = explain(&scenario, "f", Query::Frame(frame));
+        let numbers: Vec<u64> = explanation.messages.iter().map(|m| m.number).collect();
         assert_eq!(numbers, messages.collect::<Vec<_>>());
-        let note = account.frame.unwrap();
-        assert_eq!((note.number, note.deadline), (frame, Duration::from_millis(300)));
-        assert_eq!(account.capture(), account.messages.first().map(|m| m.created));
-        assert!(account.delivered() <= account.due(), "nothing is in its way: {account:?}");
+        let event = explanation.frame.unwrap();
+        assert_eq!((event.number, event.deadline), (frame, Duration::from_millis(300)));
+        assert_eq!(explanation.capture(), explanation.messages.first().map(|m| m.created));
+        assert!(explanation.delivered() <= explanation.due(), "nothing is in its way: {explanation:?}");
     }
-    let account = message(&scenario, 15);
-    assert_eq!(account.frame.map(|frame| frame.number), Some(7));
+    let explanation = message(&scenario, 15);
+    assert_eq!(explanation.frame.map(|frame| frame.number), Some(7));
 }
 
 /// The table of frames, the counters and the explainer tell the same story.
@@ -204,11 +207,11 @@ fn late_frames_are_late_in_every_account() {
     assert!(late > 0, "one packet in ten is lost");
     assert_eq!(late as f64, counted);
     for (number, frame) in (0_u32..).zip(frames).filter(|(number, _)| number % 97 == 3) {
-        let account = explain(&scenario, "f", Wanted::Frame(number));
-        let seconds = |at: Option<Instant>| at.map(|at| (at - account.origin).as_secs_f64());
-        assert_eq!(seconds(account.capture()), Some(frame.captured_s), "frame {number}");
-        assert_eq!(seconds(account.due()), Some(frame.due_s), "frame {number}");
-        assert_eq!(seconds(account.delivered()), frame.whole_s, "frame {number}");
+        let explanation = explain(&scenario, "f", Query::Frame(number));
+        let seconds = |at: Option<Instant>| at.map(|at| (at - explanation.origin).as_secs_f64());
+        assert_eq!(seconds(explanation.capture()), Some(frame.captured_s), "frame {number}");
+        assert_eq!(seconds(explanation.due()), Some(frame.due_s), "frame {number}");
+        assert_eq!(seconds(explanation.delivered()), frame.whole_s, "frame {number}");
     }
 }
 
@@ -218,12 +221,12 @@ fn what_is_given_up_is_never_delivered() {
     let scenario = one_link(sctp("cmt"), video(true), |link| {
         link.forward.rate = LinkRate::Number(Number::Constant(250e3));
     });
-    let accounts = (60..90).map(|frame| explain(&scenario, "f", Wanted::Frame(frame)));
-    let given_up: Vec<_> = accounts.filter(|account| account.delivered().is_none()).collect();
+    let explanations = (60..90).map(|frame| explain(&scenario, "f", Query::Frame(frame)));
+    let given_up: Vec<_> = explanations.filter(|explanation| explanation.delivered().is_none()).collect();
     assert!(!given_up.is_empty());
-    for account in given_up {
-        let decisive = account.decisive().unwrap();
-        assert!(decisive.delivered.is_none() && account.blockers.is_empty(), "{account:?}");
+    for explanation in given_up {
+        let decisive = explanation.decisive().unwrap();
+        assert!(decisive.delivered.is_none() && explanation.blockers.is_empty(), "{explanation:?}");
     }
 }
 
@@ -252,11 +255,11 @@ fn with(transport: Transport, change: impl FnOnce(&mut Sctp)) -> Transport {
 }
 
 /// The cause that took longest of a message, with all that is known of the run.
-fn main_cause(scenario: &Scenario, number: u64) -> (Cause, Account) {
-    let account = message(scenario, number);
-    let causes = account.why(&account.messages[0]);
+fn main_cause(scenario: &Scenario, number: u64) -> (Cause, Explanation) {
+    let explanation = message(scenario, number);
+    let causes = explanation.why(&explanation.messages[0]);
     let main = causes.iter().max_by_key(|cause| cause.time).cloned();
-    (main.unwrap_or_else(|| panic!("no cause: {account:?}")), account)
+    (main.unwrap_or_else(|| panic!("no cause: {explanation:?}")), explanation)
 }
 
 /// `lte` is dark and the receive buffer small: what is in flight there holds up all that comes by `wifi`, until the timer
@@ -265,10 +268,10 @@ fn main_cause(scenario: &Scenario, number: u64) -> (Cause, Account) {
 fn a_full_receive_window_names_the_message_it_waited_for() {
     let scenario = dark_lte("cmt", 64 << 10, 4500);
     // A message every 2.7 ms: number 780 is made 80 ms after the outage has begun.
-    let (cause, account) = main_cause(&scenario, 780);
+    let (cause, explanation) = main_cause(&scenario, 780);
     assert_eq!(cause.kind, CauseKind::Held(HeldBy::ReceiveWindow), "{cause:?}");
-    let holder = cause.message.and_then(|number| account.message(number)).expect("it is kept");
-    assert!(holder.number < 780 && account.messages[0].ahead > 0, "{holder:?}");
+    let holder = cause.message.and_then(|number| explanation.message(number)).expect("it is kept");
+    assert!(holder.number < 780 && explanation.messages[0].ahead > 0, "{holder:?}");
     let [lost, came] = &holder.transmissions[..] else { panic!("two copies: {holder:?}") };
     assert_eq!((lost.path.as_str(), lost.outcome), ("lte", Outcome::Lost(LossPlace::Down)));
     assert_eq!((came.path.as_str(), came.nth, Some(came)), ("wifi", 2, holder.completed_by()));
@@ -289,9 +292,11 @@ fn the_third_transmission_is_counted_as_such() {
     lossy(0.3)(scenario.links.get_mut("lte").unwrap());
     let mut thirds = 0;
     for number in (200..1400).step_by(50) {
-        let (cause, account) = main_cause(&scenario, number);
+        let (cause, explanation) = main_cause(&scenario, number);
         let held = cause.kind == CauseKind::Held(HeldBy::ReceiveWindow);
-        let Some(holder) = cause.message.filter(|_| held).and_then(|n| account.message(n)) else { continue };
+        let Some(holder) = cause.message.filter(|_| held).and_then(|n| explanation.message(n)) else {
+            continue;
+        };
         let Some(came) = holder.completed_by().filter(|came| came.nth > 1) else { continue };
         let lost = &holder.transmissions[..came.nth as usize - 1];
         assert!(lost.iter().all(|t| t.path == "lte" && matches!(t.outcome, Outcome::Lost(_))), "{holder:?}");
@@ -304,13 +309,13 @@ fn the_third_transmission_is_counted_as_such() {
 #[test]
 fn a_large_window_is_not_blamed() {
     let scenario = dark_lte("cmt", 8 << 20, 4500);
-    let (cause, account) = main_cause(&scenario, 780);
+    let (cause, explanation) = main_cause(&scenario, 780);
     assert_eq!(cause.kind, CauseKind::HeadOfLine, "{cause:?}");
-    let blocker = cause.message.and_then(|number| account.message(number)).expect("it is kept");
+    let blocker = cause.message.and_then(|number| explanation.message(number)).expect("it is kept");
     let [lost, came] = &blocker.transmissions[..] else { panic!("two copies: {blocker:?}") };
     assert_eq!((lost.path.as_str(), lost.outcome), ("lte", Outcome::Lost(LossPlace::Down)));
     assert_eq!((came.path.as_str(), came.nth), ("wifi", 2), "{blocker:?}");
-    assert!(account.holds.iter().all(|hold| hold.by != HeldBy::ReceiveWindow), "{:?}", account.holds);
+    assert!(explanation.holds.iter().all(|hold| hold.by != HeldBy::ReceiveWindow), "{:?}", explanation.holds);
 }
 
 #[test]
@@ -323,8 +328,8 @@ fn each_reason_for_waiting_is_told() {
     let small = bulk(with(sctp("cmt"), |sctp| sctp.receive_buffer = 4000));
     assert_eq!(full(&main_cause(&small, 40).0), (window, None, none.clone(), p0.clone()));
     let congested = CauseKind::Held(HeldBy::CongestionWindow);
-    let (cause, account) = main_cause(&bulk(sctp("cmt")), 300);
-    assert_eq!(full(&cause), (congested, None, p0.clone(), none.clone()), "{account:?}");
+    let (cause, explanation) = main_cause(&bulk(sctp("cmt")), 300);
+    assert_eq!(full(&cause), (congested, None, p0.clone(), none.clone()), "{explanation:?}");
     // TCP's window, too.
     let Transport::Tcp { cc, mut tcp } = tcp("reno") else { unreachable!() };
     tcp.set.insert("receive_window".into(), TcpValue::Number(4000.0));
@@ -344,8 +349,8 @@ fn each_reason_for_waiting_is_told() {
     assert!((Duration::from_millis(80)..Duration::from_millis(120)).contains(&cause.time), "{cause:?}");
     // A send buffer of 3 kB where 5 kB fit the path.
     let buffer = bulk(with(sctp("cmt"), |sctp| sctp.send_buffer = 3000));
-    let (_, account) = main_cause(&buffer, 300);
-    assert!(account.holds.is_empty(), "nothing waits in the transport: {:?}", account.holds);
+    let (_, explanation) = main_cause(&buffer, 300);
+    assert!(explanation.holds.is_empty(), "nothing waits in the transport: {:?}", explanation.holds);
 }
 
 /// From submission to delivery all time has a cause, but for what is too short to be told.
@@ -358,10 +363,10 @@ fn causes_add_up() {
     ];
     for scenario in scenarios {
         for number in [0, 40, 250, 600, 601, 800] {
-            let account = message(&scenario, number);
-            let mine = &account.messages[0];
+            let explanation = message(&scenario, number);
+            let mine = &explanation.messages[0];
             let took = mine.delivered.expect("all are reliable") - mine.created;
-            let causes = account.why(mine);
+            let causes = explanation.why(mine);
             let told: Duration = causes.iter().map(|cause| cause.time).sum();
             assert!(told <= took + Duration::from_nanos(1), "{number}: {told:?} of {took:?}: {causes:?}");
             assert!(told >= took.mul_f64(0.9), "{number}: {told:?} of {took:?}: {causes:?}");
@@ -408,15 +413,15 @@ fn the_receive_window_has_a_series_at_both_ends() {
 #[test]
 fn what_was_never_sent_is_no_answer() {
     let scenario = one_link(sctp("cmt"), cbr(100e3), |_| ());
-    let account = explain(&scenario, "f", Wanted::Message(1_000_000));
+    let explanation = explain(&scenario, "f", Query::Message(1_000_000));
     // 8000 bits at 100 kbit/s: one every 80 ms from 0 s to 9.92 s.
-    let error = account.check(Wanted::Message(1_000_000)).expect_err("there is none");
+    let error = explanation.check(Query::Message(1_000_000)).expect_err("there is none");
     assert_eq!(error.to_string(), "flow 'f' sent no message 1000000 in this run; it sent messages 0 to 124");
-    assert_eq!(explain(&scenario, "f", Wanted::Message(124)).check(Wanted::Message(124)), Ok(()));
+    assert_eq!(explain(&scenario, "f", Query::Message(124)).check(Query::Message(124)), Ok(()));
     // 25 frames a second, again and again, until the run ends: no frame is looked for behind it.
     let scenario = one_link(sctp("cmt"), video(false), |_| ());
     let simulation = Simulation::new(&scenario, &Presets, 1, None).unwrap();
-    let error = Explainer::new(&simulation, &scenario, "f", Wanted::Frame(u32::MAX)).expect_err("too far");
+    let error = Explainer::new(&simulation, &scenario, "f", Query::Frame(u32::MAX)).expect_err("too far");
     assert_eq!(
         error.to_string(),
         "the video of flow 'f' has frames 0 to 249, in messages 0 to 561 in this run"
@@ -425,24 +430,24 @@ fn what_was_never_sent_is_no_answer() {
 
 #[test]
 fn questions_without_answer() {
-    let ask = |scenario: &Scenario, flow: &str, wanted| {
+    let ask = |scenario: &Scenario, flow: &str, query| {
         let simulation = Simulation::new(scenario, &Presets, 1, None).unwrap();
-        Explainer::new(&simulation, scenario, flow, wanted).err()
+        Explainer::new(&simulation, scenario, flow, query).err()
     };
     let mut scenario = one_link(tcp("reno"), App::Bulk { size: 1000 }, |_| ());
     let unknown = ExplainError::UnknownFlow { name: "g".into(), known: "f".into() };
-    assert_eq!(ask(&scenario, "g", Wanted::Message(1)), Some(unknown));
-    assert_eq!(ask(&scenario, "f", Wanted::Message(1)), Some(ExplainError::NoMessages("f".into())));
+    assert_eq!(ask(&scenario, "g", Query::Message(1)), Some(unknown));
+    assert_eq!(ask(&scenario, "f", Query::Message(1)), Some(ExplainError::NoMessages("f".into())));
     scenario.flows.get_mut("f").unwrap().app = cbr(1e5);
-    assert_eq!(ask(&scenario, "f", Wanted::Frame(1)), Some(ExplainError::NoVideo("f".into())));
+    assert_eq!(ask(&scenario, "f", Query::Frame(1)), Some(ExplainError::NoVideo("f".into())));
     let App::Video(mut once) = video(false) else { unreachable!() };
     if let Frames::Trace { repeat, .. } = &mut once.frames {
         *repeat = false;
     }
     scenario.flows.get_mut("f").unwrap().app = App::Video(once);
     let short = ExplainError::TooShort { flow: "f".into(), frames: 4, messages: 9 };
-    assert_eq!(ask(&scenario, "f", Wanted::Frame(4)), Some(short));
+    assert_eq!(ask(&scenario, "f", Query::Frame(4)), Some(short));
     scenario.flows.get_mut("f").unwrap().count = 2;
-    assert_eq!(ask(&scenario, "f#2", Wanted::Frame(3)), None);
-    assert!(matches!(ask(&scenario, "f", Wanted::Frame(3)), Some(ExplainError::UnknownFlow { .. })));
+    assert_eq!(ask(&scenario, "f#2", Query::Frame(3)), None);
+    assert!(matches!(ask(&scenario, "f", Query::Frame(3)), Some(ExplainError::UnknownFlow { .. })));
 }

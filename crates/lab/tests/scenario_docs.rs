@@ -239,7 +239,7 @@ fn expand(text: &str, mut content: impl FnMut(&str, &str) -> String) -> String {
 
 fn table(heads: &[&str], rows: Vec<Vec<String>>) -> String {
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
-    let mut text = line(&heads.iter().map(|head| head.to_string()).collect::<Vec<_>>());
+    let mut text = line(&heads.iter().map(|meta| meta.to_string()).collect::<Vec<_>>());
     text += &format!("|{}\n", "---|".repeat(heads.len()));
     rows.iter().for_each(|row| text += &line(row));
     text

@@ -39,11 +39,11 @@ fn hop(c: &mut Criterion, name: &str, config: LinkConfig) {
         b.iter(|| {
             now += Duration::from_nanos(1_263_158);
             id += 1;
-            let fate = link.enqueue(now, Packet(id), 1500);
+            let outcome = link.enqueue(now, Packet(id), 1500);
             while link.poll_timeout().is_some_and(|at| at <= now) {
                 core::hint::black_box(link.poll(now));
             }
-            fate
+            outcome
         });
     });
     group.finish();

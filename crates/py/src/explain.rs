@@ -12,7 +12,7 @@ use std::time::Instant;
 use strandcast::batch::{LAST_SEED, mark_compared};
 use strandcast::explain::{as_json, report, trace_message};
 use strandcast_lab::result::RunName;
-use strandcast_lab::simulation::{Control, Simulation, Wanted};
+use strandcast_lab::simulation::{Control, Query, Simulation};
 
 /// Runs a scenario once more and tells what happened to a message or frame of a flow: for people, and as JSON.
 #[pyfunction]
@@ -31,8 +31,7 @@ pub(crate) fn explain(
     let seed = error::number("seed", seed, LAST_SEED)?;
     let frame = frame.map(|frame| error::number("frame", frame, u32::MAX.into())).transpose()?;
     let message = message.map(|message| error::number("message", message, u64::MAX)).transpose()?;
-    let wanted =
-        frame.map_or(Wanted::Message(message.unwrap_or_default()), |frame| Wanted::Frame(frame as u32));
+    let query = frame.map_or(Query::Message(message.unwrap_or_default()), |frame| Query::Frame(frame as u32));
     let mut scenario = source.scenario.clone();
     if scheme.is_some() {
         mark_compared(&mut scenario).map_err(|e| error::scenario(py, &source.error(&e.key, &e.message)))?;
@@ -42,16 +41,16 @@ pub(crate) fn explain(
     let built = Simulation::new(&scenario, &catalog, seed, scheme);
     let mut simulation = built.map_err(|e| error::scenario(py, &source.build_error(&e)))?;
     let mut until = UntilFailure { failure: &failure, looked: Instant::now(), signal: Ok(()) };
-    let watched = py.detach(|| trace_message(&mut simulation, &scenario, flow, wanted, &mut until));
+    let watched = py.detach(|| trace_message(&mut simulation, &scenario, flow, query, &mut until));
     until.signal?;
     if let Some(error) = failure.take() {
         return Err(error);
     }
     let watched = watched.map_err(|e| error::value(&e.to_string()))?;
-    let (result, account) = watched.expect("only a failure or a signal breaks it off");
-    account.check(wanted).map_err(|e| error::value(&e.to_string()))?;
+    let (result, explanation) = watched.expect("only a failure or a signal breaks it off");
+    explanation.check(query).map_err(|e| error::value(&e.to_string()))?;
     let run = RunName { seed, scheme: result.scheme, fingerprint: result.fingerprint.to_string() };
-    Ok((report(&account, &run, wanted), as_json(&account, &run, wanted)))
+    Ok((report(&explanation, &run, query), as_json(&explanation, &run, query)))
 }
 
 /// Breaks a run off when a policy fails, or when a signal's handler raises.

@@ -5,38 +5,38 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use strandcast_lab::result::RunName;
 use strandcast_lab::result::meter::LossPlace;
-use strandcast_lab::simulation::{Account, Cause, Hop, MessageAccount, Outcome, Transmission, Wanted};
+use strandcast_lab::simulation::{Cause, Explanation, Hop, MessageTrace, Outcome, Query, Transmission};
 use strandcast_proto::time::Instant;
 
 /// The schema.
 const SCHEMA: &str = "strandcast-explain-1";
 
 /// The whole trace of a message or frame.
-pub fn as_json(account: &Account, run: &RunName, wanted: Wanted) -> String {
-    let writer = Writer { origin: account.origin };
-    let (frame, message) = match wanted {
-        Wanted::Frame(number) => (Some(number), None),
-        Wanted::Message(number) => (account.frame.map(|frame| frame.number), Some(number)),
+pub fn as_json(explanation: &Explanation, run: &RunName, query: Query) -> String {
+    let writer = Writer { origin: explanation.origin };
+    let (frame, message) = match query {
+        Query::Frame(number) => (Some(number), None),
+        Query::Message(number) => (explanation.frame.map(|frame| frame.number), Some(number)),
     };
-    let decisive = account.decisive();
-    let late = account.due().zip(account.delivered()).map(|(due, at)| ms(at - due) - ms(due - at));
+    let decisive = explanation.decisive();
+    let late = explanation.due().zip(explanation.delivered()).map(|(due, at)| ms(at - due) - ms(due - at));
     let value = json!({
         "schema": SCHEMA,
-        "flow": account.flow,
+        "flow": explanation.flow,
         "scheme": run.scheme,
         "seed": run.seed,
         "frame": frame,
         "message": message,
-        "captured_s": writer.maybe(account.capture()),
-        "due_s": writer.maybe(account.due()),
-        "delivered_s": writer.maybe(account.delivered()),
+        "captured_s": writer.maybe(explanation.capture()),
+        "due_s": writer.maybe(explanation.due()),
+        "delivered_s": writer.maybe(explanation.delivered()),
         "late_ms": late,
         "decisive": decisive.map(|message| message.number),
-        "why": decisive.map(|message| writer.why(account, message)),
-        "waited_for": decisive.and_then(|m| account.blocker_of(m)).map(|message| message.number),
-        "messages": account.messages.iter().map(|m| writer.message(m)).collect::<Vec<_>>(),
-        "blockers": account.blockers.iter().map(|m| writer.message(m)).collect::<Vec<_>>(),
-        "holders": decisive.map(|message| writer.holders(account, message)),
+        "why": decisive.map(|message| writer.why(explanation, message)),
+        "waited_for": decisive.and_then(|m| explanation.blocker_of(m)).map(|message| message.number),
+        "messages": explanation.messages.iter().map(|m| writer.message(m)).collect::<Vec<_>>(),
+        "blockers": explanation.blockers.iter().map(|m| writer.message(m)).collect::<Vec<_>>(),
+        "holders": decisive.map(|message| writer.holders(explanation, message)),
     });
     format!("{value:#}\n")
 }
@@ -54,17 +54,17 @@ impl Writer {
         at.map(|at| self.at(at))
     }
 
-    fn why(&self, account: &Account, message: &MessageAccount) -> Vec<Value> {
-        let causes = account.why(message).into_iter();
-        causes.map(|cause| self.cause(account, &cause)).collect()
+    fn why(&self, explanation: &Explanation, message: &MessageTrace) -> Vec<Value> {
+        let causes = explanation.why(message).into_iter();
+        causes.map(|cause| self.cause(explanation, &cause)).collect()
     }
 
-    fn cause(&self, account: &Account, cause: &Cause) -> Value {
-        let at_fault = cause.message.and_then(|number| account.message(number));
+    fn cause(&self, explanation: &Explanation, cause: &Cause) -> Value {
+        let at_fault = cause.message.and_then(|number| explanation.message(number));
         let last = at_fault.and_then(|m| m.completed_by().or(m.transmissions.last()));
         json!({
             "kind": words::kind(cause.kind),
-            "text": words::cause(account, cause),
+            "text": words::cause(explanation, cause),
             "from_s": self.at(cause.from),
             "to_s": self.at(cause.to),
             "time_ms": ms(cause.time),
@@ -79,13 +79,13 @@ impl Writer {
     }
 
     /// The messages that blocked the receive window, among those that `why` names.
-    fn holders(&self, account: &Account, message: &MessageAccount) -> Vec<Value> {
-        let causes = account.why(message);
-        let named = account.holders.iter().filter(|m| causes.iter().any(|c| c.message == Some(m.number)));
+    fn holders(&self, explanation: &Explanation, message: &MessageTrace) -> Vec<Value> {
+        let causes = explanation.why(message);
+        let named = explanation.holders.iter().filter(|m| causes.iter().any(|c| c.message == Some(m.number)));
         named.map(|m| self.message(m)).collect()
     }
 
-    fn message(&self, message: &MessageAccount) -> Value {
+    fn message(&self, message: &MessageTrace) -> Value {
         json!({
             "number": message.number,
             "bytes": message.bytes,
@@ -113,7 +113,7 @@ impl Writer {
             "path": packet.path,
             "sent_s": self.at(packet.sent),
             "length": packet.len,
-            "again": packet.again,
+            "again": packet.retransmission,
             "nth": packet.nth,
             "timeout_s": self.maybe(packet.timeout),
             "host_ms": packet.host().map(ms),

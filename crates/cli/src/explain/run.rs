@@ -11,7 +11,9 @@ use crate::simulate::compared;
 use std::any::Any;
 use strandcast_lab::result::{RunName, RunResult};
 use strandcast_lab::scenario::Scenario;
-use strandcast_lab::simulation::{Account, Control, ExplainError, Explainer, RunOptions, Simulation, Wanted};
+use strandcast_lab::simulation::{
+    Control, ExplainError, Explainer, Explanation, Query, RunOptions, Simulation,
+};
 
 /// Repeats one run of a result and explains a message or frame.
 ///
@@ -20,30 +22,30 @@ use strandcast_lab::simulation::{Account, Control, ExplainError, Explainer, RunO
 pub(crate) fn run(args: &ExplainArgs, catalog: &dyn SchemeProvider) -> Result<(), CliError> {
     let mut kept = StoredResult::open(&args.result)?;
     let run = kept.run(args.seed, args.scheme.as_deref())?.clone();
-    let wanted = match (args.frame, args.message) {
-        (Some(frame), _) => Wanted::Frame(frame),
-        (None, message) => Wanted::Message(message.unwrap_or_default()),
+    let query = match (args.frame, args.message) {
+        (Some(frame), _) => Query::Frame(frame),
+        (None, message) => Query::Message(message.unwrap_or_default()),
     };
-    let account = match rerun(&kept, &run, catalog, None, &args.flow, wanted)? {
-        Some(account) => Some(account),
+    let explanation = match rerun(&kept, &run, catalog, None, &args.flow, query)? {
+        Some(explanation) => Some(explanation),
         // The scheme is not the scenario's own, or not everywhere: --scheme has set it.
         None => match compared(&mut kept.loaded) {
-            Ok(()) => rerun(&kept, &run, catalog, Some(&run.scheme), &args.flow, wanted)?,
+            Ok(()) => rerun(&kept, &run, catalog, Some(&run.scheme), &args.flow, query)?,
             Err(_) => None,
         },
     };
-    let account = account.ok_or_else(|| {
+    let explanation = explanation.ok_or_else(|| {
         let (seed, scheme) = (run.seed, &run.scheme);
         let message = format!(
             "the run with scheme {scheme}, seed {seed} is not reproducible with this version: simulate again"
         );
         CliError::Unmet(message)
     })?;
-    account.check(wanted).map_err(|e| CliError::Usage(e.to_string()))?;
+    explanation.check(query).map_err(|e| CliError::Usage(e.to_string()))?;
     if args.json {
-        print::json(&as_json(&account, &run, wanted))
+        print::json(&as_json(&explanation, &run, query))
     } else {
-        print::text(&report(&account, &run, wanted))
+        print::text(&report(&explanation, &run, query))
     }
 }
 
@@ -54,8 +56,8 @@ fn rerun(
     catalog: &dyn SchemeProvider,
     scheme: Option<&str>,
     flow: &str,
-    wanted: Wanted,
-) -> Result<Option<Account>, CliError> {
+    query: Query,
+) -> Result<Option<Explanation>, CliError> {
     let scenario = &kept.loaded.scenario;
     catalog.before_run(run.seed);
     let built = Simulation::new(scenario, catalog, run.seed, scheme);
@@ -63,28 +65,28 @@ fn rerun(
     if simulation.scheme() != run.scheme {
         return Ok(None);
     }
-    let watched = trace_message(&mut simulation, scenario, flow, wanted, &mut ());
+    let watched = trace_message(&mut simulation, scenario, flow, query, &mut ());
     let watched = watched.map_err(|e| CliError::Usage(e.to_string()))?;
-    let (result, account) = watched.expect("the run is never interrupted");
-    Ok((result.fingerprint.to_string() == run.fingerprint).then_some(account))
+    let (result, explanation) = watched.expect("the run is never interrupted");
+    Ok((result.fingerprint.to_string() == run.fingerprint).then_some(explanation))
 }
 
 /// Runs `simulation`, which was built from `scenario`, and traces a message or frame of a flow; `None` if `control`
 /// interrupted it.
 ///
 /// # Errors
-/// There is no such flow, or its video is too short. [`Account::check`] finds what the run did not reach.
+/// There is no such flow, or its video is too short. [`Explanation::check`] finds what the run did not reach.
 pub fn trace_message(
     simulation: &mut Simulation,
     scenario: &Scenario,
     flow: &str,
-    wanted: Wanted,
+    query: Query,
     control: &mut impl Control,
-) -> Result<Option<(RunResult, Account)>, ExplainError> {
-    let explainer = Explainer::new(simulation, scenario, flow, wanted)?;
+) -> Result<Option<(RunResult, Explanation)>, ExplainError> {
+    let explainer = Explainer::new(simulation, scenario, flow, query)?;
     let options = RunOptions { series: None, recorder: Some(Box::new(explainer)) };
     let Some(result) = simulation.run(options, control) else { return Ok(None) };
     let recorder: Box<dyn Any> = simulation.take_recorder().expect("the run was given one");
     let explainer = recorder.downcast::<Explainer>().expect("the recorder is the one the run was given");
-    Ok(Some((result, explainer.account())))
+    Ok(Some((result, explainer.explanation())))
 }

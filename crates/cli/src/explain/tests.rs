@@ -7,7 +7,7 @@ use std::time::Duration;
 use strandcast_lab::result::RunName;
 use strandcast_lab::result::meter::LossPlace;
 use strandcast_lab::simulation::{
-    Account, FrameNote, Hold, Hop, MessageAccount, Outcome, Transmission, Wanted,
+    Explanation, FrameInfo, Hold, Hop, MessageTrace, Outcome, Query, Transmission,
 };
 use strandcast_media::ts::FrameType;
 use strandcast_proto::association::HeldBy;
@@ -30,22 +30,22 @@ fn packet(number: u64, sent: u64, outcome: Outcome) -> Transmission {
         departed: Some(ms(sent + 15)),
         arrived,
     };
-    let again = number > 2;
+    let retransmission = number > 2;
     Transmission {
         packet: number,
         path: "wifi".into(),
         sent: ms(sent),
         len: 1000,
-        again,
-        nth: 1 + u32::from(again),
+        retransmission,
+        nth: 1 + u32::from(retransmission),
         timeout: None,
         hops: vec![hop],
         outcome,
     }
 }
 
-fn message(number: u64, transmissions: Vec<Transmission>, complete: u64, delivered: u64) -> MessageAccount {
-    MessageAccount {
+fn message(number: u64, transmissions: Vec<Transmission>, complete: u64, delivered: u64) -> MessageTrace {
+    MessageTrace {
         number,
         bytes: 900,
         created: ms(1000),
@@ -58,20 +58,20 @@ fn message(number: u64, transmissions: Vec<Transmission>, complete: u64, deliver
 }
 
 /// Message 7 arrived at once and waited for message 6, which was lost and retransmitted.
-fn account() -> Account {
+fn explanation() -> Explanation {
     let lost = packet(1, 1001, Outcome::Lost(LossPlace::Random));
     let lost = Transmission { timeout: Some(ms(1399)), ..lost };
-    let again = packet(3, 1400, Outcome::Arrived(ms(1435)));
-    Account {
+    let retransmission = packet(3, 1400, Outcome::Arrived(ms(1435)));
+    Explanation {
         flow: "video".into(),
-        frame: Some(FrameNote {
+        frame: Some(FrameInfo {
             number: 4,
             kind: Some(FrameType::P),
             lag: Duration::from_millis(10),
             deadline: Duration::from_millis(300),
         }),
         messages: vec![message(7, vec![packet(2, 1005, Outcome::Arrived(ms(1040)))], 1040, 1435)],
-        blockers: vec![message(6, vec![lost, again], 1435, 1435)],
+        blockers: vec![message(6, vec![lost, retransmission], 1435, 1435)],
         holds: Vec::new(),
         holders: Vec::new(),
         submitted: 9,
@@ -87,7 +87,7 @@ fn run() -> RunName {
 
 #[test]
 fn a_report_has_a_verdict_and_its_causes() {
-    let text = report(&account(), &run(), Wanted::Frame(4));
+    let text = report(&explanation(), &run(), Query::Frame(4));
     let expected = "\
 P frame 4 of flow video (900 bytes), scheme cmt, seed 1
 It was captured at 0.9900 s, complete at 1.4350 s, 145.0 ms after it was due at 1.2900 s: late.
@@ -111,7 +111,7 @@ Message 6:
 
 #[test]
 fn json_has_the_same_content() {
-    let json: Value = serde_json::from_str(&as_json(&account(), &run(), Wanted::Frame(4))).expect("JSON");
+    let json: Value = serde_json::from_str(&as_json(&explanation(), &run(), Query::Frame(4))).expect("JSON");
     assert_eq!(json["late_ms"], 145.0);
     assert_eq!((&json["decisive"], &json["waited_for"]), (&7.into(), &6.into()));
     assert_eq!(json["blockers"][0]["transmissions"][0]["outcome"], "lost-random");
@@ -132,7 +132,7 @@ fn json_has_the_same_content() {
 /// windows.
 #[test]
 fn the_longest_hold_comes_first() {
-    let mut held = account();
+    let mut held = explanation();
     let paths = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     let hold = |by, from, to, behind, full: &[&str], open: &[&str]| Hold {
         by,
@@ -150,7 +150,7 @@ fn the_longest_hold_comes_first() {
     ];
     held.messages = vec![message(7, vec![packet(2, 2400, Outcome::Arrived(ms(2435)))], 2435, 2435)];
     held.holders = core::mem::take(&mut held.blockers);
-    let text = report(&held, &run(), Wanted::Frame(4));
+    let text = report(&held, &run(), Query::Frame(4));
     let why = text
         .split_once("first:\n")
         .expect("it has causes")
@@ -166,7 +166,7 @@ fn the_longest_hold_comes_first() {
 ";
     assert_eq!(why.trim(), expected.trim(), "{text}");
     assert!(text.contains("\nMessage 6:\n"), "{text}");
-    let json: Value = serde_json::from_str(&as_json(&held, &run(), Wanted::Frame(4))).expect("JSON");
+    let json: Value = serde_json::from_str(&as_json(&held, &run(), Query::Frame(4))).expect("JSON");
     let cause = &json["why"][0];
     assert_eq!((&cause["kind"], &cause["message"]), (&"receive-window".into(), &6.into()));
     assert_eq!((&cause["path"], &cause["transmissions"]), (&"wifi".into(), &2.into()));
@@ -177,29 +177,29 @@ fn the_longest_hold_comes_first() {
 
 #[test]
 fn frames_in_time_and_messages_that_never_arrive() {
-    let mut early = account();
+    let mut early = explanation();
     early.frame.as_mut().expect("it is a video").deadline = Duration::from_secs(1);
-    let text = report(&early, &run(), Wanted::Frame(4));
+    let text = report(&early, &run(), Query::Frame(4));
     assert!(text.contains("complete at 1.4350 s, 555.0 ms before it was due"), "{text}");
-    let mut never = account();
+    let mut never = explanation();
     never.frame = None;
     let message = &mut never.messages[0];
     (message.complete, message.delivered, message.transmissions) = (None, None, Vec::new());
     never.blockers.clear();
-    let text = report(&never, &run(), Wanted::Message(7));
+    let text = report(&never, &run(), Query::Message(7));
     assert!(text.contains("not complete when the run ended"), "{text}");
     assert!(text.contains("behind 3 other messages, never sent"), "{text}");
     never.messages.clear();
-    assert!(report(&never, &run(), Wanted::Message(7)).contains("not submitted"));
+    assert!(report(&never, &run(), Query::Message(7)).contains("not submitted"));
 }
 
 #[test]
 fn names_from_files_are_escaped_for_the_terminal() {
-    let mut hostile = account();
+    let mut hostile = explanation();
     hostile.flow = "\u{1b}[2J\nvideo".into();
     hostile.blockers[0].transmissions[0].path = "\u{9b}31m".into();
-    let text = report(&hostile, &run(), Wanted::Frame(4));
+    let text = report(&hostile, &run(), Query::Frame(4));
     assert!(!text.contains(|c: char| c != '\n' && c.is_control()), "{text:?}");
     assert!(text.starts_with("P frame 4 of flow \\u{1b}[2J\\nvideo (900 bytes)"), "{text}");
-    assert_eq!(text.lines().count(), report(&account(), &run(), Wanted::Frame(4)).lines().count());
+    assert_eq!(text.lines().count(), report(&explanation(), &run(), Query::Frame(4)).lines().count());
 }

@@ -4,7 +4,7 @@ use super::words::{self, duration, given_up, place_of};
 use std::fmt::Write as _;
 use std::time::Duration;
 use strandcast_lab::result::RunName;
-use strandcast_lab::simulation::{Account, Cause, Hop, MessageAccount, Outcome, Transmission, Wanted};
+use strandcast_lab::simulation::{Cause, Explanation, Hop, MessageTrace, Outcome, Query, Transmission};
 use strandcast_proto::text::printable;
 use strandcast_proto::time::Instant;
 
@@ -12,29 +12,29 @@ use strandcast_proto::time::Instant;
 const MIN_SHARE: f64 = 0.05;
 
 /// The report on a message or frame: its causes of delay, longest first, and tables of the relevant packets.
-pub fn report(account: &Account, run: &RunName, wanted: Wanted) -> String {
-    let formatter = Formatter { account };
-    let mut lines = vec![formatter.head(run, wanted)];
-    let Some(message) = account.decisive() else {
+pub fn report(explanation: &Explanation, run: &RunName, query: Query) -> String {
+    let formatter = Formatter { explanation };
+    let mut lines = vec![formatter.head(run, query)];
+    let Some(message) = explanation.decisive() else {
         lines.push("It was not submitted before the run ended.".into());
         return joined(&lines);
     };
     lines.extend(formatter.verdict());
-    let causes = main_causes(account, message);
+    let causes = main_causes(explanation, message);
     if !causes.is_empty() {
         lines.push("Why, longest first:".into());
         lines.extend(
-            causes.iter().map(|c| format!("  {:>9}  {}", duration(c.time), words::cause(account, c))),
+            causes.iter().map(|c| format!("  {:>9}  {}", duration(c.time), words::cause(explanation, c))),
         );
     }
-    let last = if account.messages.len() > 1 { ", which arrived last" } else { "" };
+    let last = if explanation.messages.len() > 1 { ", which arrived last" } else { "" };
     lines.push(format!("Message {}{last}:", message.number));
     lines.extend(formatter.message(message));
-    for other in others(account, message, &causes) {
+    for other in others(explanation, message, &causes) {
         lines.push(format!("Message {}:", other.number));
         lines.extend(formatter.message(other));
     }
-    let others = account.messages.iter().filter(|m| m.number != message.number);
+    let others = explanation.messages.iter().filter(|m| m.number != message.number);
     let late: Vec<String> = others.filter(|m| formatter.is_late(m)).map(|m| m.number.to_string()).collect();
     if !late.is_empty() {
         lines.push(format!("Also late: message {}.", late.join(", ")));
@@ -48,8 +48,8 @@ fn joined(lines: &[String]) -> String {
 }
 
 /// The main causes of a message's delay, longest first.
-fn main_causes(account: &Account, message: &MessageAccount) -> Vec<Cause> {
-    let mut causes = account.why(message);
+fn main_causes(explanation: &Explanation, message: &MessageTrace) -> Vec<Cause> {
+    let mut causes = explanation.why(message);
     let all: Duration = causes.iter().map(|cause| cause.time).sum();
     causes.sort_by_key(|cause| core::cmp::Reverse(cause.time));
     causes.retain(|cause| cause.time.as_secs_f64() >= MIN_SHARE * all.as_secs_f64());
@@ -57,9 +57,13 @@ fn main_causes(account: &Account, message: &MessageAccount) -> Vec<Cause> {
 }
 
 /// The other messages named in `causes`, each once.
-fn others<'a>(account: &'a Account, message: &MessageAccount, causes: &[Cause]) -> Vec<&'a MessageAccount> {
-    let mut named: Vec<&MessageAccount> = Vec::new();
-    for other in causes.iter().filter_map(|cause| account.message(cause.message?)) {
+fn others<'a>(
+    explanation: &'a Explanation,
+    message: &MessageTrace,
+    causes: &[Cause],
+) -> Vec<&'a MessageTrace> {
+    let mut named: Vec<&MessageTrace> = Vec::new();
+    for other in causes.iter().filter_map(|cause| explanation.message(cause.message?)) {
         if other.number != message.number && named.iter().all(|m| m.number != other.number) {
             named.push(other);
         }
@@ -68,16 +72,16 @@ fn others<'a>(account: &'a Account, message: &MessageAccount, causes: &[Cause]) 
 }
 
 struct Formatter<'a> {
-    account: &'a Account,
+    explanation: &'a Explanation,
 }
 
 impl Formatter<'_> {
-    fn head(&self, run: &RunName, wanted: Wanted) -> String {
-        let Account { flow, frame, messages, .. } = self.account;
-        let what = match (wanted, frame.and_then(|frame| frame.kind)) {
-            (Wanted::Message(number), _) => format!("Message {number}"),
-            (Wanted::Frame(number), None) => format!("Frame {number}"),
-            (Wanted::Frame(number), Some(kind)) => format!("{kind:?} frame {number}"),
+    fn head(&self, run: &RunName, query: Query) -> String {
+        let Explanation { flow, frame, messages, .. } = self.explanation;
+        let what = match (query, frame.and_then(|frame| frame.kind)) {
+            (Query::Message(number), _) => format!("Message {number}"),
+            (Query::Frame(number), None) => format!("Frame {number}"),
+            (Query::Frame(number), Some(kind)) => format!("{kind:?} frame {number}"),
         };
         let bytes: u64 = messages.iter().map(|m| u64::from(m.bytes)).sum();
         let size = match messages.len() {
@@ -89,14 +93,14 @@ impl Formatter<'_> {
     }
 
     fn verdict(&self) -> Vec<String> {
-        let account = self.account;
-        let Some(first) = account.messages.first() else { return Vec::new() };
-        let begun = match account.capture() {
+        let explanation = self.explanation;
+        let Some(first) = explanation.messages.first() else { return Vec::new() };
+        let begun = match explanation.capture() {
             Some(capture) => format!("It was captured at {}", self.at(capture)),
             None => format!("It was submitted at {}", self.at(first.created)),
         };
-        let since = account.capture().unwrap_or(first.created);
-        let ended = match (account.delivered(), account.due()) {
+        let since = explanation.capture().unwrap_or(first.created);
+        let ended = match (explanation.delivered(), explanation.due()) {
             (Some(at), Some(due)) if at <= due => {
                 format!(
                     "complete at {}, {} before it was due at {}",
@@ -114,7 +118,7 @@ impl Formatter<'_> {
                 )
             }
             (Some(at), None) => format!("delivered at {}, {} later", self.at(at), duration(at - since)),
-            (None, Some(due)) if due <= account.end => {
+            (None, Some(due)) if due <= explanation.end => {
                 format!("due at {}, but never complete", self.at(due))
             }
             (None, _) => "not complete when the run ended".into(),
@@ -122,7 +126,7 @@ impl Formatter<'_> {
         vec![format!("{begun}, {ended}.")]
     }
 
-    fn message(&self, message: &MessageAccount) -> Vec<String> {
+    fn message(&self, message: &MessageTrace) -> Vec<String> {
         let mut lines = vec![format!("  {}", self.waiting(message))];
         if !message.transmissions.is_empty() {
             lines.push(format!("  {}", outcomes(message)));
@@ -132,7 +136,7 @@ impl Formatter<'_> {
     }
 
     /// The time before transmission.
-    fn waiting(&self, message: &MessageAccount) -> String {
+    fn waiting(&self, message: &MessageTrace) -> String {
         let mut words = format!("submitted at {}", self.at(message.created));
         let full = message.taken - message.created;
         if !full.is_zero() {
@@ -150,7 +154,7 @@ impl Formatter<'_> {
         words
     }
 
-    fn table(&self, message: &MessageAccount) -> Vec<String> {
+    fn table(&self, message: &MessageTrace) -> Vec<String> {
         let head = ["sent", "path", "host", "link", "queue", "serial", "prop", "outcome"];
         let mut rows: Vec<[String; 8]> = vec![head.map(str::to_owned)];
         for packet in &message.transmissions {
@@ -182,19 +186,19 @@ impl Formatter<'_> {
         }
     }
 
-    fn is_late(&self, message: &MessageAccount) -> bool {
-        let due = self.account.due();
+    fn is_late(&self, message: &MessageTrace) -> bool {
+        let due = self.explanation.due();
         due.is_some_and(|due| message.delivered.is_none_or(|at| at > due))
     }
 
     /// Seconds since the flows' time 0.
     fn at(&self, at: Instant) -> String {
-        format!("{:.4} s", (at - self.account.origin).as_secs_f64())
+        format!("{:.4} s", (at - self.explanation.origin).as_secs_f64())
     }
 }
 
 /// The outcome of a message's packets, in a sentence.
-fn outcomes(message: &MessageAccount) -> String {
+fn outcomes(message: &MessageTrace) -> String {
     let (sent, lost) = (message.transmissions.len(), message.losses());
     let packets = if sent == 1 { "in one packet".to_owned() } else { format!("in {sent} packets") };
     let mut words = match lost {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 use strandcast_lab::result::meter::LossPlace;
-use strandcast_lab::simulation::{Account, Cause, CauseKind, MessageAccount, Outcome, Transmission};
+use strandcast_lab::simulation::{Cause, CauseKind, Explanation, MessageTrace, Outcome, Transmission};
 use strandcast_proto::association::HeldBy;
 
 /// The name of a cause in JSON.
@@ -25,14 +25,14 @@ pub(super) fn kind(kind: CauseKind) -> &'static str {
 }
 
 /// A cause in words.
-pub(super) fn cause(account: &Account, cause: &Cause) -> String {
-    let other = cause.message.and_then(|number| account.message(number));
+pub(super) fn cause(explanation: &Explanation, cause: &Cause) -> String {
+    let other = cause.message.and_then(|number| explanation.message(number));
     let waited = |how: &str| {
         let number = cause.message.unwrap_or_default();
         let fate = other.map_or(String::new(), |message| format!(" {}", waited_for(message)));
         format!("{how} message {number}{fate}")
     };
-    let own = |how: fn(&MessageAccount) -> String| other.map_or(String::new(), how);
+    let own = |how: fn(&MessageTrace) -> String| other.map_or(String::new(), how);
     let full = windows(&cause.full);
     match cause.kind {
         CauseKind::Held(HeldBy::ReceiveWindow) if one_is_to_blame(cause) => {
@@ -78,7 +78,7 @@ fn one_is_to_blame(cause: &Cause) -> bool {
 }
 
 /// Why a message that blocked others took so long.
-fn waited_for(message: &MessageAccount) -> String {
+fn waited_for(message: &MessageTrace) -> String {
     let Some(last) = message.completed_by() else {
         return match message.transmissions.last() {
             Some(last) => {
@@ -97,7 +97,7 @@ fn waited_for(message: &MessageAccount) -> String {
     if reasons.is_empty() { words } else { format!("{words} ({reasons})") }
 }
 
-fn queues(message: &MessageAccount) -> String {
+fn queues(message: &MessageTrace) -> String {
     let Some(packet) = message.completed_by() else { return String::new() };
     let waits = packet.hops.iter().filter(|hop| hop.queued().is_some_and(|queued| !queued.is_zero()));
     let links: Vec<String> = waits.map(|hop| hop.link.clone()).collect();
@@ -106,7 +106,7 @@ fn queues(message: &MessageAccount) -> String {
 }
 
 /// Why parts of a message were retransmitted, each reason once: `lost at random on lte; timer expired on wifi`.
-pub(super) fn reasons(message: &MessageAccount) -> String {
+pub(super) fn reasons(message: &MessageTrace) -> String {
     let mut all: Vec<String> = Vec::new();
     for packet in &message.transmissions {
         let reason = match packet.outcome {

@@ -5,20 +5,20 @@ use core::fmt;
 use strandcast_proto::catalog::Catalog;
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
-use strandcast_sim::net::{AgentId, FlowId, Network, WireId};
+use strandcast_sim::net::{AgentId, DirectedLinkId, FlowId, Network};
 
-use super::Meters;
-use super::endpoints::Maker;
-use super::meters::Metered;
+use super::Metrics;
+use super::endpoints::FlowBuilder;
+use super::metrics::Metered;
 use super::plan::Plan;
-use super::run::{Due, WireInfo};
+use super::run::{DirectedLinkInfo, ScheduledEvent};
 use crate::result::meter::{FlowMeter, FlowSpec, LinkReading, ShareMeter, Window};
 use crate::scenario::{Direction, DownMode, Flow, Scenario, Transport};
 
 /// A scenario, built for one seed and one scheme.
 #[derive(Debug)]
 pub struct Simulation {
-    pub(super) network: Network<Meters>,
+    pub(super) network: Network<Metrics>,
     /// The flows' time 0, when results begin to count, and the end.
     pub(super) origin: Instant,
     pub(super) warm: Instant,
@@ -26,8 +26,8 @@ pub struct Simulation {
     pub(super) seed: u64,
     pub(super) scheme: String,
     pub(super) flows: Vec<FlowInfo>,
-    pub(super) wires: Vec<WireInfo>,
-    pub(super) outages: Vec<(Instant, Due)>,
+    pub(super) wires: Vec<DirectedLinkInfo>,
+    pub(super) outages: Vec<(Instant, ScheduledEvent)>,
     pub(super) first_stats: Vec<LinkReading>,
 }
 
@@ -77,8 +77,8 @@ impl Simulation {
         let seeds = Seeds::new(seed, 0);
         let lead = scenario.cross.values().map(|cross| cross.lead).max().unwrap_or_default();
         let origin = Instant::ZERO + lead;
-        let mut network = Network::new(&seeds, Meters::default());
-        let plan = Plan::lay(&mut network, scenario, origin)?;
+        let mut network = Network::new(&seeds, Metrics::default());
+        let plan = Plan::build_links(&mut network, scenario, origin)?;
         let mut simulation = Simulation {
             wires: wires(&plan),
             outages: outages(scenario, &plan, origin),
@@ -91,18 +91,18 @@ impl Simulation {
             flows: Vec::new(),
             first_stats: Vec::new(),
         };
-        let maker = Maker { scenario, catalog, seeds: &seeds, plan: &plan, origin };
+        let builder = FlowBuilder { scenario, catalog, seeds: &seeds, plan: &plan, origin };
         for (name, flow) in &scenario.flows {
             for instance in 0..flow.count {
-                simulation.add_flow(&maker, name, flow, instance, scheme)?;
+                simulation.add_flow(&builder, name, flow, instance, scheme)?;
             }
         }
         simulation.network.set_background(FlowId(simulation.flows.len() as u32));
         for (name, cross) in &scenario.cross {
-            let watch = simulation.network.watch();
-            let id = FlowId((watch.flows.len() + watch.cross.len()) as u32);
-            let meter = maker.cross(&mut simulation.network, name, cross, id)?;
-            simulation.network.watch_mut().cross.push(meter);
+            let observer = simulation.network.observer();
+            let id = FlowId((observer.flows.len() + observer.background.len()) as u32);
+            let meter = builder.background(&mut simulation.network, name, cross, id)?;
+            simulation.network.observer_mut().background.push(meter);
         }
         simulation.measure_shares();
         Ok(simulation)
@@ -112,12 +112,12 @@ impl Simulation {
         let wires = self.wires.iter().map(|wire| (wire.link.clone(), wire.direction.to_owned())).collect();
         let flows = self.flows.iter().map(|flow| flow.name.clone()).collect();
         let window = Window { from: self.warm, to: self.end };
-        self.network.watch_mut().shares = Some(ShareMeter::new(wires, flows, window));
+        self.network.observer_mut().shares = Some(ShareMeter::new(wires, flows, window));
     }
 
     fn add_flow(
         &mut self,
-        maker: &Maker<'_>,
+        builder: &FlowBuilder<'_>,
         name: &str,
         flow: &Flow,
         instance: u32,
@@ -126,14 +126,14 @@ impl Simulation {
         let label = if flow.count > 1 { format!("{name}#{}", instance + 1) } else { name.to_owned() };
         let scheme = scheme.filter(|_| flow.compare);
         let index = self.flows.len() as u32;
-        let made = maker.flow(&mut self.network, (name, &label), flow, index, scheme)?;
+        let made = builder.flow(&mut self.network, (name, &label), flow, index, scheme)?;
         let spec = FlowSpec {
             name: label.clone(),
             paths: flow.paths.keys().cloned().collect(),
             window: Window { from: self.warm.max(made.start), to: self.end.min(made.end) },
             video: made.video,
         };
-        self.network.watch_mut().flows.push(Metered {
+        self.network.observer_mut().flows.push(Metered {
             meter: FlowMeter::new(spec),
             ledger: made.ledger,
             delivered: 0,
@@ -162,26 +162,26 @@ fn label(scenario: &Scenario, scheme: Option<&str>) -> String {
     }
 }
 
-fn wires(plan: &Plan) -> Vec<WireInfo> {
+fn wires(plan: &Plan) -> Vec<DirectedLinkInfo> {
     let mut wires = Vec::new();
     for (name, link) in &plan.links {
         for (i, direction) in ["forward", "reverse"].into_iter().enumerate() {
-            wires.push(WireInfo { link: name.clone(), direction, id: link.wires[i] });
+            wires.push(DirectedLinkInfo { link: name.clone(), direction, id: link.wires[i] });
         }
     }
     wires
 }
 
-fn outages(scenario: &Scenario, plan: &Plan, origin: Instant) -> Vec<(Instant, Due)> {
+fn outages(scenario: &Scenario, plan: &Plan, origin: Instant) -> Vec<(Instant, ScheduledEvent)> {
     let mut outages = Vec::new();
     for (name, link) in &scenario.links {
         let Some(planned) = plan.links.get(name) else { continue };
-        let mut add = |direction: &Direction, wire: WireId| {
+        let mut add = |direction: &Direction, wire: DirectedLinkId| {
             for down in direction.down.values() {
                 let notify = down.mode == DownMode::Notify;
-                outages.push((origin + down.from, Due::Outage { wire, down: true, notify }));
+                outages.push((origin + down.from, ScheduledEvent::Outage { wire, down: true, notify }));
                 if let Some(to) = down.to {
-                    outages.push((origin + to, Due::Outage { wire, down: false, notify }));
+                    outages.push((origin + to, ScheduledEvent::Outage { wire, down: false, notify }));
                 }
             }
         };

@@ -13,15 +13,15 @@ use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 use strandcast_sim::flow::{Feed, FlowSink, FlowSource, PathPlan, SctpFlow, UdpSender, UdpSink};
 use strandcast_sim::host::{SctpHost, Witness};
-use strandcast_sim::net::{AgentId, FlowId, Network, RouteId, WireId};
+use strandcast_sim::net::{AgentId, DirectedLinkId, FlowId, Network, RouteId};
 use strandcast_sim::traffic::Level;
 
-use super::ledger::Ledger;
+use super::byte_ledger::ByteLedger;
 use super::plan::Plan;
 use super::source::source;
 use super::values::{frames, seconds, varying};
 use super::video::video;
-use super::{BuildError, Meters};
+use super::{BuildError, Metrics};
 use crate::result::meter::VideoSpec;
 use crate::scenario::{App, Flow, Frames, Number, Scenario, Sctp, TraceFile, Transport, Video};
 
@@ -31,7 +31,7 @@ const FULL_PACKET: f64 = 1500.0;
 const PORT: u16 = 9899;
 
 /// What all flows of a scenario are made with.
-pub(super) struct Maker<'a> {
+pub(super) struct FlowBuilder<'a> {
     pub scenario: &'a Scenario,
     pub catalog: &'a dyn Catalog,
     pub seeds: &'a Seeds,
@@ -40,10 +40,10 @@ pub(super) struct Maker<'a> {
 }
 
 /// A flow that was made.
-pub(super) struct Made {
+pub(super) struct BuiltFlow {
     pub sender: AgentId,
     pub receiver: AgentId,
-    pub ledger: Option<Ledger>,
+    pub ledger: Option<ByteLedger>,
     pub video: Option<VideoSpec>,
     /// When it begins and ends.
     pub start: Instant,
@@ -51,23 +51,23 @@ pub(super) struct Made {
 }
 
 /// A path of a flow: its routes there and back, the first links of both, and when it comes and goes.
-pub(super) struct MadePath {
+pub(super) struct BuiltPath {
     pub routes: [RouteId; 2],
-    pub first: [Option<WireId>; 2],
+    pub first: [Option<DirectedLinkId>; 2],
     pub join: Option<Instant>,
     pub leave: Option<Instant>,
 }
 
-impl Maker<'_> {
+impl FlowBuilder<'_> {
     /// Makes an instance of a flow; `label` names it and its random streams.
     pub fn flow(
         &self,
-        network: &mut Network<Meters>,
+        network: &mut Network<Metrics>,
         (name, label): (&str, &str),
         flow: &Flow,
         index: u32,
         scheme: Option<&str>,
-    ) -> Result<Made, BuildError> {
+    ) -> Result<BuiltFlow, BuildError> {
         let key = format!("flows.{name}");
         let seeds = self.seeds.child(&format!("flow {label}"));
         let mut start = varying(&flow.start, seeds.stream("start"), self.origin, &format!("{key}.start"))?;
@@ -79,7 +79,8 @@ impl Maker<'_> {
         let id = FlowId(index);
         let common = Common { id, key: &key, seeds: &seeds, start, end, feed, paths, flow };
         let video = video(&app, start, end, &key)?;
-        let ledger = matches!(common.feed, Feed::Timed { .. } | Feed::Finite { .. }).then(Ledger::default);
+        let ledger =
+            matches!(common.feed, Feed::Timed { .. } | Feed::Finite { .. }).then(ByteLedger::default);
         let (sender, receiver, ledger) = match &flow.transport {
             Transport::Sctp { scheme: own, sctp } => {
                 let (sender, receiver) = self.sctp(network, common, scheme.unwrap_or(own), sctp)?;
@@ -96,7 +97,7 @@ impl Maker<'_> {
                 (sender, receiver, ledger)
             }
         };
-        Ok(Made { sender, receiver, ledger, video, start, end })
+        Ok(BuiltFlow { sender, receiver, ledger, video, start, end })
     }
 
     /// What the flow sends: messages that are to fill a packet leave room for what the scheme puts in front of DATA.
@@ -119,11 +120,11 @@ impl Maker<'_> {
     /// The routes of a flow's paths. The two agents that are added next are its ends.
     fn paths(
         &self,
-        network: &mut Network<Meters>,
+        network: &mut Network<Metrics>,
         flow: &Flow,
         label: &str,
         key: &str,
-    ) -> Result<Vec<MadePath>, BuildError> {
+    ) -> Result<Vec<BuiltPath>, BuildError> {
         let [sender, receiver] = network.next_agents();
         let mut made = Vec::new();
         for (index, (name, path)) in flow.paths.iter().enumerate() {
@@ -145,20 +146,20 @@ impl Maker<'_> {
                 return Err(BuildError::new(&key, what));
             }
             let first = [out.first().copied(), back.first().copied()];
-            let mut route = |ends, wires: Vec<WireId>, way: &str| {
+            let mut route = |ends, wires: Vec<DirectedLinkId>, way: &str| {
                 let overhead = self.overhead(&wires);
                 let label = format!("flow {label} path {name} {way}");
                 network.add_route(ends, index as u8, wires, overhead.map(|most| (most, label.as_str())))
             };
             let routes = [route((sender, receiver), out, "out"), route((receiver, sender), back, "back")];
             let at = |time: Option<Duration>| time.map(|t| self.origin + t);
-            made.push(MadePath { routes, first, join: at(path.join), leave: at(path.leave) });
+            made.push(BuiltPath { routes, first, join: at(path.join), leave: at(path.leave) });
         }
         Ok(made)
     }
 
     /// The longest wait of a host before it sends over `wires`.
-    pub fn overhead(&self, wires: &[WireId]) -> Option<Duration> {
+    pub fn overhead(&self, wires: &[DirectedLinkId]) -> Option<Duration> {
         let most = self.plan.slowest(wires, FULL_PACKET);
         (self.scenario.host.overhead && !most.is_zero()).then_some(most)
     }
@@ -200,7 +201,7 @@ impl Maker<'_> {
 
     fn sctp(
         &self,
-        network: &mut Network<Meters>,
+        network: &mut Network<Metrics>,
         common: Common<'_>,
         scheme: &str,
         sctp: &Sctp,
@@ -221,7 +222,7 @@ impl Maker<'_> {
             let mut host = SctpHost::new(endpoint, headers);
             for (i, path) in common.paths.iter().enumerate() {
                 let (out, back) = (path.routes[side], path.routes[1 - side]);
-                host.add_way(tuples[i][side], i as u8, out, back);
+                host.add_route(tuples[i][side], i as u8, out, back);
                 if let Some(wire) = path.first[side] {
                     host.add_link(wire, tuples[i][side].link);
                 }
@@ -243,7 +244,7 @@ impl Maker<'_> {
             scheme,
             transport: None,
         };
-        client.add_noted_app(FlowSource::new(SctpFlow {
+        client.add_traced_app(FlowSource::new(SctpFlow {
             connect,
             start: common.start,
             stop: common.flow.stop.map(|_| common.end),
@@ -251,7 +252,7 @@ impl Maker<'_> {
             plan: changes(&common.paths, &tuples),
             feed: common.feed,
         }));
-        server.add_noted_app(FlowSink::default());
+        server.add_traced_app(FlowSink::default());
         Ok((network.add_agent(common.id, client), network.add_agent(common.id, server)))
     }
 }
@@ -264,7 +265,7 @@ pub(super) struct Common<'a> {
     pub start: Instant,
     pub end: Instant,
     pub feed: Feed,
-    pub paths: Vec<MadePath>,
+    pub paths: Vec<BuiltPath>,
     pub flow: &'a Flow,
 }
 
@@ -285,7 +286,7 @@ fn lifetime(app: &App) -> Option<Duration> {
     }
 }
 
-fn changes(paths: &[MadePath], tuples: &[[FourTuple; 2]]) -> Vec<PathPlan> {
+fn changes(paths: &[BuiltPath], tuples: &[[FourTuple; 2]]) -> Vec<PathPlan> {
     let mut plan = Vec::new();
     for (path, tuples) in paths.iter().zip(tuples) {
         let mut add = |at: Option<Instant>, joins| {

@@ -1,11 +1,11 @@
 //! A scenario at work: its network is built, run and measured.
 
 mod build;
+mod byte_ledger;
 mod endpoints;
 mod explain;
-mod ledger;
 mod links;
-mod meters;
+mod metrics;
 mod names;
 mod plan;
 mod run;
@@ -18,11 +18,11 @@ mod video;
 pub use build::{BuildError, Simulation};
 pub use endpoints::transport;
 pub use explain::{
-    Account, Cause, CauseKind, ExplainError, Explainer, FrameNote, Hold, Hop, MessageAccount, Outcome,
-    Transmission, Wanted,
+    Cause, CauseKind, ExplainError, Explainer, Explanation, FrameInfo, Hold, Hop, MessageTrace, Outcome,
+    Query, Transmission,
 };
 pub use links::link_config;
-pub use meters::{Meters, Recorder};
+pub use metrics::{Metrics, Recorder};
 pub use names::Names;
 pub use run::{Control, RunOptions};
 pub use trace::Trace;

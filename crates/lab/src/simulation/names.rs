@@ -2,10 +2,10 @@
 
 use strandcast_netem::link::LinkConfig;
 use strandcast_proto::time::Instant;
-use strandcast_sim::net::{FlowId, WireId};
+use strandcast_sim::net::{DirectedLinkId, FlowId};
 
 use super::Simulation;
-use super::run::Due;
+use super::run::ScheduledEvent;
 
 /// Names of a simulation's flows, paths and links, and its times.
 #[derive(Clone, Debug)]
@@ -19,7 +19,7 @@ pub struct Names {
     /// By number: `b`, or `b.reverse`.
     links: Vec<String>,
     /// When links go down (true) and come up, in order of time.
-    outages: Vec<(Instant, WireId, bool)>,
+    outages: Vec<(Instant, DirectedLinkId, bool)>,
 }
 
 impl Simulation {
@@ -38,7 +38,12 @@ impl Simulation {
     /// What the numbers of its network stand for.
     pub fn names(&self) -> Names {
         let flows = self.flows.iter().map(|flow| (flow.name.clone(), flow.paths.clone()));
-        let cross = self.network.watch().cross.iter().map(|cross| (cross.name().to_owned(), Vec::new()));
+        let background = self
+            .network
+            .observer()
+            .background
+            .iter()
+            .map(|background| (background.name().to_owned(), Vec::new()));
         let mut links = vec![String::new(); self.wires.len()];
         for wire in &self.wires {
             links[wire.id.index()] = match wire.direction {
@@ -46,13 +51,13 @@ impl Simulation {
                 direction => format!("{}.{direction}", wire.link),
             };
         }
-        let outage = |(at, due): &(Instant, Due)| match due {
-            Due::Outage { wire, down, .. } => Some((*at, *wire, *down)),
+        let outage = |(at, due): &(Instant, ScheduledEvent)| match due {
+            ScheduledEvent::Outage { wire, down, .. } => Some((*at, *wire, *down)),
             _ => None,
         };
         let mut outages: Vec<_> = self.outages.iter().filter_map(outage).collect();
         outages.sort();
-        Names { origin: self.origin, end: self.end, flows: flows.chain(cross).collect(), links, outages }
+        Names { origin: self.origin, end: self.end, flows: flows.chain(background).collect(), links, outages }
     }
 }
 
@@ -69,7 +74,7 @@ impl Names {
     }
 
     /// A link's name, with `.reverse` for that direction.
-    pub fn link(&self, wire: WireId) -> &str {
+    pub fn link(&self, wire: DirectedLinkId) -> &str {
         self.links.get(wire.index()).map_or("", String::as_str)
     }
 
@@ -85,7 +90,7 @@ impl Names {
     }
 
     /// Whether the link is down at `from`, or goes down later in the run.
-    pub(super) fn is_down_after(&self, wire: WireId, from: Instant) -> bool {
+    pub(super) fn is_down_after(&self, wire: DirectedLinkId, from: Instant) -> bool {
         let of_link = || self.outages.iter().filter(|(at, of, _)| *of == wire && *at <= self.end);
         let before = of_link().take_while(|(at, ..)| *at <= from).last();
         before.is_some_and(|(.., down)| *down) || of_link().any(|(at, _, down)| *at > from && *down)

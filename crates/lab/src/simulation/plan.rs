@@ -4,12 +4,12 @@ use core::time::Duration;
 use std::collections::BTreeMap;
 
 use strandcast_proto::time::Instant;
-use strandcast_sim::net::{Network, NodeId, WireId};
+use strandcast_sim::net::{DirectedLinkId, Network, NodeId};
 
 use crate::scenario::{Link, Scenario};
 
 use super::links::link_config;
-use super::{BuildError, Meters};
+use super::{BuildError, Metrics};
 
 /// Links by name, and what is known of them.
 #[derive(Debug, Default)]
@@ -25,13 +25,13 @@ pub(super) struct Plan {
 pub(super) struct PlannedLink {
     pub from: String,
     pub to: String,
-    pub wires: [WireId; 2],
+    pub wires: [DirectedLinkId; 2],
 }
 
 impl Plan {
     /// Adds all nodes and links to `network`.
-    pub fn lay(
-        network: &mut Network<Meters>,
+    pub fn build_links(
+        network: &mut Network<Metrics>,
         scenario: &Scenario,
         origin: Instant,
     ) -> Result<Self, BuildError> {
@@ -48,7 +48,7 @@ impl Plan {
 
     fn lay_link(
         &mut self,
-        network: &mut Network<Meters>,
+        network: &mut Network<Metrics>,
         name: &str,
         link: &Link,
         origin: Instant,
@@ -84,7 +84,12 @@ impl Plan {
     }
 
     /// The links of `via` as passed from node `from`, and where they lead.
-    pub fn wires(&self, from: &str, via: &[String], key: &str) -> Result<(Vec<WireId>, String), BuildError> {
+    pub fn wires(
+        &self,
+        from: &str,
+        via: &[String],
+        key: &str,
+    ) -> Result<(Vec<DirectedLinkId>, String), BuildError> {
         let mut at = from.to_owned();
         let mut wires = Vec::new();
         for name in via {
@@ -114,12 +119,12 @@ impl Plan {
     }
 
     /// Whether packets pass all of `wires` in no time.
-    pub fn is_instant(&self, wires: &[WireId]) -> bool {
+    pub fn is_instant(&self, wires: &[DirectedLinkId]) -> bool {
         wires.iter().all(|wire| self.wires[wire.index()].1)
     }
 
     /// Nominal bit/s of a wire; `None`: infinite.
-    pub fn rate_bps(&self, wire: WireId) -> Option<f64> {
+    pub fn rate_bps(&self, wire: DirectedLinkId) -> Option<f64> {
         self.wires[wire.index()].0
     }
 
@@ -129,7 +134,7 @@ impl Plan {
     }
 
     /// The time the slowest of `wires` takes for `bytes`; zero if none has a rate.
-    pub fn slowest(&self, wires: &[WireId], bytes: f64) -> Duration {
+    pub fn slowest(&self, wires: &[DirectedLinkId], bytes: f64) -> Duration {
         let of_route = wires.iter().filter_map(|wire| self.wires[wire.index()].0);
         let least = of_route.filter(|rate| *rate > 0.0).fold(f64::INFINITY, f64::min);
         Duration::from_secs_f64((bytes * 8.0 / least).min(1.0))

@@ -5,7 +5,7 @@ use core::time::Duration;
 use std::collections::VecDeque;
 
 use strandcast_proto::time::Instant;
-use strandcast_sim::net::WireId;
+use strandcast_sim::net::DirectedLinkId;
 
 use super::{Recorder, Simulation};
 use crate::result::meter::{LinkReading, link_metrics};
@@ -41,52 +41,56 @@ pub struct RunOptions {
 
 /// A direction of a link.
 #[derive(Debug)]
-pub(super) struct WireInfo {
+pub(super) struct DirectedLinkInfo {
     pub link: String,
     pub direction: &'static str,
-    pub id: WireId,
+    pub id: DirectedLinkId,
 }
 
 /// Something the scenario has planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Due {
+pub(super) enum ScheduledEvent {
     /// Results count from here on.
     Warm,
     /// A direction of a link goes down or comes up.
-    Outage { wire: WireId, down: bool, notify: bool },
+    Outage { wire: DirectedLinkId, down: bool, notify: bool },
     /// A point of all series.
     Point,
     /// A look at [`Control`].
-    Look,
+    ProgressCheck,
 }
 
 /// All that is planned, in order of time. What repeats is planned a step ahead: a long run needs no more memory.
 #[derive(Debug)]
-struct Agenda {
-    once: VecDeque<(Instant, Due)>,
-    look: Instant,
+struct Timeline {
+    once: VecDeque<(Instant, ScheduledEvent)>,
+    progress_check: Instant,
     point: Option<(Instant, Duration)>,
 }
 
-impl Agenda {
+impl Timeline {
     fn new(simulation: &Simulation, series: Option<Duration>) -> Self {
         let mut once = simulation.outages.clone();
-        once.push((simulation.warm, Due::Warm));
+        once.push((simulation.warm, ScheduledEvent::Warm));
         once.sort();
         let step = series.filter(|step| !step.is_zero());
         let point = step.map(|step| (simulation.origin + step, step));
-        Agenda { once: once.into(), look: Instant::ZERO + CHUNK, point }
+        Timeline { once: once.into(), progress_check: Instant::ZERO + CHUNK, point }
     }
 
     /// The next due up to and including `end`.
-    fn next(&mut self, end: Instant) -> Option<(Instant, Due)> {
+    fn next(&mut self, end: Instant) -> Option<(Instant, ScheduledEvent)> {
         let once = self.once.front().copied();
-        let point = self.point.map(|(at, _)| (at, Due::Point));
-        let next = once.into_iter().chain(point).chain([(self.look, Due::Look)]).min()?;
+        let point = self.point.map(|(at, _)| (at, ScheduledEvent::Point));
+        let next = once
+            .into_iter()
+            .chain(point)
+            .chain([(self.progress_check, ScheduledEvent::ProgressCheck)])
+            .min()?;
         match next.1 {
-            Due::Look => self.look += CHUNK,
-            Due::Point => self.point = self.point.map(|(at, step)| (at + step, step)),
-            Due::Warm | Due::Outage { .. } => {
+            ScheduledEvent::ProgressCheck => self.progress_check += CHUNK,
+            ScheduledEvent::Point => self.point = self.point.map(|(at, step)| (at + step, step)),
+            ScheduledEvent::Warm | ScheduledEvent::Outage { .. } => {
                 self.once.pop_front();
             }
         }
@@ -97,20 +101,20 @@ impl Agenda {
 impl Simulation {
     /// Runs to the end; `None` if `control` broke it off.
     pub fn run(&mut self, options: RunOptions, control: &mut impl Control) -> Option<RunResult> {
-        self.network.watch_mut().recorder = options.recorder;
+        self.network.observer_mut().recorder = options.recorder;
         // Only now: what is sent at time 0 is recorded, too.
         self.network.wake_all();
-        let mut agenda = Agenda::new(self, options.series);
-        while let Some((at, due)) = agenda.next(self.end) {
+        let mut timeline = Timeline::new(self, options.series);
+        while let Some((at, due)) = timeline.next(self.end) {
             if self.advance(at, control).is_break() {
                 return None;
             }
             match due {
-                Due::Warm => self.begin(at),
-                Due::Outage { wire, down, notify } => self.network.set_down(wire, down, notify),
-                Due::Point => self.points(at, control),
-                Due::Look => {
-                    if self.look(at, control).is_break() {
+                ScheduledEvent::Warm => self.begin(at),
+                ScheduledEvent::Outage { wire, down, notify } => self.network.set_down(wire, down, notify),
+                ScheduledEvent::Point => self.points(at, control),
+                ScheduledEvent::ProgressCheck => {
+                    if self.progress_check(at, control).is_break() {
                         return None;
                     }
                 }
@@ -123,26 +127,26 @@ impl Simulation {
     /// Lets everything happen up to and including `at`.
     fn advance(&mut self, at: Instant, control: &mut impl Control) -> ControlFlow<()> {
         while !self.network.run_within(at, EVENTS) {
-            self.look(self.network.now(), control)?;
+            self.progress_check(self.network.now(), control)?;
         }
         ControlFlow::Continue(())
     }
 
     /// Tells how far the run is.
-    fn look(&self, now: Instant, control: &mut impl Control) -> ControlFlow<()> {
+    fn progress_check(&self, now: Instant, control: &mut impl Control) -> ControlFlow<()> {
         control.progress(now.as_secs_f64() / self.end.as_secs_f64())
     }
 
     /// Takes the recorder back.
     pub fn take_recorder(&mut self) -> Option<Box<dyn Recorder>> {
-        self.network.watch_mut().recorder.take()
+        self.network.observer_mut().recorder.take()
     }
 
     /// Results count from now on.
     fn begin(&mut self, now: Instant) {
         self.counters(now);
         let network = &self.network;
-        let read = |wire: &WireInfo| LinkReading::of(&network.wire(wire.id).link, now);
+        let read = |wire: &DirectedLinkInfo| LinkReading::of(&network.wire(wire.id).link, now);
         self.first_stats = self.wires.iter().map(read).collect();
     }
 
@@ -154,7 +158,7 @@ impl Simulation {
                 let report = &mut |path, name, total| told.push((path, name, total));
                 self.network.any_agent(agent).counters(now, report);
             }
-            let meter = &mut self.network.watch_mut().flows[index].meter;
+            let meter = &mut self.network.observer_mut().flows[index].meter;
             for (path, name, total) in told {
                 meter.count(now, path, name, total);
             }
@@ -163,7 +167,7 @@ impl Simulation {
 
     fn points(&mut self, now: Instant, control: &mut impl Control) {
         let time_s = (now - self.origin).as_secs_f64();
-        for (flow, metered) in self.flows.iter().zip(&self.network.watch().flows) {
+        for (flow, metered) in self.flows.iter().zip(&self.network.observer().flows) {
             let subject = Subject::Flow(flow.name.clone());
             control.point(time_s, &subject, "delivered_bytes", metered.delivered as f64);
             self.network.any_agent(flow.sender).gauges(now, &mut |path, name, value| {
@@ -202,7 +206,7 @@ impl Simulation {
 
     /// What became of the frames of flows that carry a video.
     fn frames(&self) -> Vec<(String, Vec<Frame>)> {
-        let metered = self.flows.iter().zip(&self.network.watch().flows);
+        let metered = self.flows.iter().zip(&self.network.observer().flows);
         let frames = metered.map(|(flow, metered)| (flow.name.clone(), metered.meter.frames(self.origin)));
         frames.filter(|(_, frames)| !frames.is_empty()).collect()
     }
@@ -210,14 +214,14 @@ impl Simulation {
     fn result(&mut self) -> RunResult {
         self.counters(self.end);
         let mut metrics: Vec<Metric> = Vec::new();
-        let watch = self.network.watch();
-        watch.flows.iter().for_each(|flow| flow.meter.metrics(&mut metrics));
+        let observer = self.network.observer();
+        observer.flows.iter().for_each(|flow| flow.meter.metrics(&mut metrics));
         for (wire, first) in self.wires.iter().zip(&self.first_stats) {
             let last = LinkReading::of(&self.network.wire(wire.id).link, self.end);
             link_metrics((&wire.link, wire.direction), first, &last, &mut metrics);
         }
-        watch.shares.iter().for_each(|shares| shares.metrics(&mut metrics));
-        watch.cross.iter().for_each(|cross| cross.metrics(&mut metrics));
+        observer.shares.iter().for_each(|shares| shares.metrics(&mut metrics));
+        observer.background.iter().for_each(|background| background.metrics(&mut metrics));
         let mut result = RunResult {
             seed: self.seed,
             scheme: self.scheme.clone(),

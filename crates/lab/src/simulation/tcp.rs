@@ -2,24 +2,24 @@
 
 use strandcast_proto::catalog::WindowSetup;
 use strandcast_proto::time::Instant;
-use strandcast_sim::flow::{CrossSender, CrossSink, SubflowPlan, TcpReceiver, TcpSender};
+use strandcast_sim::flow::{BackgroundSender, BackgroundSink, SubflowPlan, TcpReceiver, TcpSender};
 use strandcast_sim::net::{AgentId, FlowId, Network, RouteId};
 use strandcast_sim::tcp::{Config, Sender};
-use strandcast_sim::traffic::{CrossLoad, CrossSource, PacketSize};
+use strandcast_sim::traffic::{BackgroundLoad, BackgroundSource, PacketSize};
 
-use super::endpoints::{Common, MadePath, Maker};
+use super::endpoints::{BuiltPath, Common, FlowBuilder};
 use super::values::varying;
-use super::{BuildError, Meters};
-use crate::result::meter::{CrossMeter, Window};
+use super::{BuildError, Metrics};
+use crate::result::meter::{BackgroundMeter, Window};
 use crate::scenario::{self, Cross, Tcp};
 
 /// Windows of background TCP: NewReno.
 const CROSS_WINDOWS: &str = "reno";
 
-impl Maker<'_> {
+impl FlowBuilder<'_> {
     pub(super) fn tcp(
         &self,
-        network: &mut Network<Meters>,
+        network: &mut Network<Metrics>,
         common: Common<'_>,
         cc: &str,
         tcp: &Tcp,
@@ -53,13 +53,13 @@ impl Maker<'_> {
     }
 
     /// Background load; `id` tells its packets from those of flows.
-    pub(super) fn cross(
+    pub(super) fn background(
         &self,
-        network: &mut Network<Meters>,
+        network: &mut Network<Metrics>,
         name: &str,
         cross: &Cross,
         id: FlowId,
-    ) -> Result<CrossMeter, BuildError> {
+    ) -> Result<BackgroundMeter, BuildError> {
         let key = format!("cross.{name}");
         let seeds = self.seeds.child(&key);
         let from = self.plan.start(&cross.via, &key)?;
@@ -82,18 +82,18 @@ impl Maker<'_> {
         let start = self.origin - cross.lead;
         let end = self.origin + self.scenario.run.time;
         let share = varying(&cross.load, seeds.stream("load"), start, &format!("{key}.load"))?;
-        let source = CrossSource::new(&load(cross), Box::new(share), rate, &seeds, start, end);
+        let source = BackgroundSource::new(&load(cross), Box::new(share), rate, &seeds, start, end);
         let config = self.tcp_config(&cross.tcp, &format!("{key}.tcp"), false)?;
         let windows = self.tcp_sender(&config, CROSS_WINDOWS, &format!("{key}.tcp"))?;
-        network.add_agent(id, CrossSender::new(source, windows, out));
-        network.add_agent(id, CrossSink::new(config, back));
+        network.add_agent(id, BackgroundSender::new(source, windows, out));
+        network.add_agent(id, BackgroundSink::new(config, back));
         let window = Window { from: self.origin + self.scenario.run.warmup, to: end };
-        Ok(CrossMeter::new(name.to_owned(), rate, window))
+        Ok(BackgroundMeter::new(name.to_owned(), rate, window))
     }
 }
 
 /// Which subflow joins and leaves when: the primary path first, all at the start unless told otherwise.
-fn subflows(paths: &[MadePath], order: impl Iterator<Item = usize>, start: Instant) -> Vec<SubflowPlan> {
+fn subflows(paths: &[BuiltPath], order: impl Iterator<Item = usize>, start: Instant) -> Vec<SubflowPlan> {
     let mut plan = Vec::new();
     for i in order {
         let path = i as u8;
@@ -105,9 +105,9 @@ fn subflows(paths: &[MadePath], order: impl Iterator<Item = usize>, start: Insta
 }
 
 /// Background load as its source takes it.
-fn load(cross: &Cross) -> CrossLoad {
+fn load(cross: &Cross) -> BackgroundLoad {
     let size = |size: &scenario::PacketSize| PacketSize { bytes: size.bytes, share: size.share };
-    CrossLoad {
+    BackgroundLoad {
         tcp_share: cross.tcp_share,
         sizes: cross.sizes.values().map(size).collect(),
         on: cross.on,

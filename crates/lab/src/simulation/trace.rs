@@ -5,7 +5,9 @@ use std::io::{self, Write};
 
 use strandcast_proto::time::Instant;
 use strandcast_sim::host::{chunk_types, data_chunks};
-use strandcast_sim::net::{AgentId, Body, Fate, FlowId, Head, Note, Packet, WireId};
+use strandcast_sim::net::{
+    AgentId, Body, DirectedLinkId, EnqueueOutcome, FlowId, Packet, PacketMeta, TraceEvent,
+};
 
 use super::{Names, Recorder, Simulation};
 
@@ -66,66 +68,67 @@ impl Trace {
     }
 
     /// Columns `flow` to `again`, of a packet.
-    fn packet(&mut self, head: &Head, wire: Option<WireId>) {
+    fn packet(&mut self, meta: &PacketMeta, wire: Option<DirectedLinkId>) {
         let Trace { names, line, .. } = self;
-        let (flow, path) = (names.flow(head.flow), names.path(head.flow, head.path));
+        let (flow, path) = (names.flow(meta.flow), names.path(meta.flow, meta.path));
         let link = wire.map_or("", |wire| names.link(wire));
-        let again = u8::from(head.again);
-        let Head { id, len, payload, .. } = head;
-        write!(line, "{flow},{path},{link},{id},{len},{payload},{again},").expect("memory takes any text");
+        let retransmission = u8::from(meta.retransmission);
+        let PacketMeta { id, len, payload, .. } = meta;
+        write!(line, "{flow},{path},{link},{id},{len},{payload},{retransmission},")
+            .expect("memory takes any text");
     }
 }
 
 impl Recorder for Trace {
     fn sent(&mut self, now: Instant, _: AgentId, packet: &Packet) {
         self.begin(now, "send");
-        self.packet(&packet.head, None);
+        self.packet(&packet.meta, None);
         self.put(format_args!("{}", Contents(&packet.body)));
         self.end();
     }
 
-    fn offered(&mut self, now: Instant, wire: WireId, head: &Head, fate: Fate) {
-        let (event, what) = match fate {
-            Fate::Taken { departs, lost, .. } => {
+    fn offered(&mut self, now: Instant, wire: DirectedLinkId, meta: &PacketMeta, outcome: EnqueueOutcome) {
+        let (event, what) = match outcome {
+            EnqueueOutcome::Taken { departs, lost, .. } => {
                 let seconds = (departs - now).as_secs_f64();
                 (if lost { "lose" } else { "enter" }, format!("{seconds:.9}"))
             }
-            Fate::QueueFull => ("drop", "queue full".to_owned()),
-            Fate::Down => ("drop", "down".to_owned()),
+            EnqueueOutcome::QueueFull => ("drop", "queue full".to_owned()),
+            EnqueueOutcome::Down => ("drop", "down".to_owned()),
         };
         self.begin(now, event);
-        self.packet(head, Some(wire));
+        self.packet(meta, Some(wire));
         self.put(format_args!("{what}"));
         self.end();
     }
 
-    fn arrived(&mut self, now: Instant, wire: WireId, head: &Head) {
+    fn arrived(&mut self, now: Instant, wire: DirectedLinkId, meta: &PacketMeta) {
         self.begin(now, "leave");
-        self.packet(head, Some(wire));
+        self.packet(meta, Some(wire));
         self.end();
     }
 
-    fn note(&mut self, now: Instant, flow: FlowId, _: AgentId, note: &Note) {
-        let event = match note {
-            Note::Submitted { .. } => "submit",
-            Note::Arrived { .. } => "arrive",
-            Note::Delivered { .. } | Note::Progress { .. } => "deliver",
-            Note::Redrawn => "redraw",
+    fn event(&mut self, now: Instant, flow: FlowId, _: AgentId, event: &TraceEvent) {
+        let kind = match event {
+            TraceEvent::Submitted { .. } => "submit",
+            TraceEvent::Arrived { .. } => "arrive",
+            TraceEvent::Delivered { .. } | TraceEvent::Progress { .. } => "deliver",
+            TraceEvent::Redrawn => "redraw",
         };
-        self.begin(now, event);
+        self.begin(now, kind);
         let name = self.names.flow(flow).to_owned();
-        match *note {
-            Note::Submitted { message, bytes } | Note::Delivered { message, bytes, .. } => {
+        match *event {
+            TraceEvent::Submitted { message, bytes } | TraceEvent::Delivered { message, bytes, .. } => {
                 self.put(format_args!("{name},,,,,{bytes},,message {message}"));
             }
-            Note::Arrived { path, wire, payload, sequence, new, .. } => {
+            TraceEvent::Arrived { path, wire, payload, sequence, new, .. } => {
                 let path = self.names.path(flow, path).to_owned();
                 let news = if new { "new" } else { "known" };
                 let sequence = sequence.map_or(String::new(), |sequence| format!(" {sequence}"));
                 self.put(format_args!("{name},{path},,,{wire},{payload},,{news}{sequence}"));
             }
-            Note::Progress { bytes } => self.put(format_args!("{name},,,,,{bytes},,")),
-            Note::Redrawn => self.put(format_args!("{name},,,,,,,")),
+            TraceEvent::Progress { bytes } => self.put(format_args!("{name},,,,,{bytes},,")),
+            TraceEvent::Redrawn => self.put(format_args!("{name},,,,,,,")),
         }
         self.end();
     }

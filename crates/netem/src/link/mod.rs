@@ -10,7 +10,7 @@ mod tests;
 mod transmitter;
 
 pub use config::{LinkConfig, LinkConfigError, Queue, QueueLimit, Rate, Reorder};
-pub use one_way::{Fate, Link};
+pub use one_way::{EnqueueOutcome, Link};
 pub use opportunities::Opportunities;
 pub use payload::Payload;
 pub use stats::{Count, LinkStats};

@@ -51,7 +51,7 @@ pub struct Link<P> {
 
 /// What becomes of a packet that comes to a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum EnqueueOutcome {
     /// It waits its turn and leaves the transmitter then, unless the link goes down before.
     Taken {
         /// When its last bit leaves the transmitter, for the last time; [`Instant::MAX`] at a rate that stays 0.
@@ -59,7 +59,7 @@ pub enum Fate {
         /// A loss model takes it behind the transmitter, and the link doesn't send it again.
         lost: bool,
         /// How many times the link has sent it again by then.
-        again: u8,
+        retransmissions: u8,
     },
     /// The queue was full.
     QueueFull,
@@ -89,7 +89,7 @@ struct Pending {
     departs: Instant,
     len: usize,
     lost: bool,
-    again: u8,
+    retransmissions: u8,
 }
 
 #[derive(Debug)]
@@ -140,20 +140,20 @@ impl<P: Payload> Link<P> {
     }
 
     /// Gives the link a packet of `len` bytes at IP level, and says what becomes of it.
-    pub fn enqueue(&mut self, now: Instant, packet: P, len: usize) -> Fate {
+    pub fn enqueue(&mut self, now: Instant, packet: P, len: usize) -> EnqueueOutcome {
         self.stats.offered.add(len);
         if self.down {
             self.stats.dropped_down.add(len);
-            return Fate::Down;
+            return EnqueueOutcome::Down;
         }
         self.settle(now);
         if !self.has_room(len) {
             self.stats.dropped_queue.add(len);
-            return Fate::QueueFull;
+            return EnqueueOutcome::QueueFull;
         }
         let start = self.busy_until.max(now);
         let pending = self.transmit(now, len, packet.is_spared());
-        let Pending { departs, lost, again, .. } = pending;
+        let Pending { departs, lost, retransmissions, .. } = pending;
         self.busy_ns += u128::from(departs.as_nanos() - start.as_nanos());
         self.wait_ns += u128::from(start.as_nanos() - now.as_nanos());
         self.pending.push_back(pending);
@@ -162,12 +162,12 @@ impl<P: Payload> Link<P> {
         if departs < Instant::MAX && !lost {
             self.propagate(departs, packet, len);
         }
-        Fate::Taken { departs, lost, again }
+        EnqueueOutcome::Taken { departs, lost, retransmissions }
     }
 
     /// Sends a packet until it is not lost or given up.
     fn transmit(&mut self, now: Instant, len: usize, spared: bool) -> Pending {
-        let mut again = 0;
+        let mut retransmissions = 0;
         loop {
             let departs = self.transmitter.serve(now, self.busy_until, len);
             self.busy_until = departs;
@@ -175,10 +175,10 @@ impl<P: Payload> Link<P> {
             let lost = departs < Instant::MAX
                 && self.losses.iter_mut().fold(false, |lost, loss| lost | loss.next_is_lost(departs, len));
             let lost = lost && !spared;
-            if !lost || again == self.config.retries {
-                return Pending { departs, len, lost, again };
+            if !lost || retransmissions == self.config.retries {
+                return Pending { departs, len, lost, retransmissions };
             }
-            again += 1;
+            retransmissions += 1;
         }
     }
 
@@ -213,7 +213,7 @@ impl<P: Payload> Link<P> {
     }
 
     /// Takes the link down: what waits and what propagates is dropped, and so are new packets, until it is up again.
-    /// Whoever sends learns of it from [`Fate::Down`] or not at all, as the caller likes. Poll first: what has arrived
+    /// Whoever sends learns of it from [`EnqueueOutcome::Down`] or not at all, as the caller likes. Poll first: what has arrived
     /// and was not fetched is dropped, too. Gives those that were dropped and would have arrived, copies among them.
     pub fn set_down(&mut self, now: Instant, down: bool) -> Vec<P> {
         self.down = down;
@@ -341,8 +341,8 @@ impl<P: Payload> Link<P> {
 impl Pending {
     fn leave(&self, stats: &mut LinkStats) {
         stats.served.add(self.len);
-        let again = u64::from(self.again);
-        stats.repeated += Count { packets: again, bytes: again * self.len as u64 };
+        let retransmissions = u64::from(self.retransmissions);
+        stats.repeated += Count { packets: retransmissions, bytes: retransmissions * self.len as u64 };
         if self.lost {
             stats.dropped_loss.add(self.len);
         }

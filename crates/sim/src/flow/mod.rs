@@ -1,12 +1,12 @@
 //! Flows: what sits at the two ends of one, for each transport.
 
-mod cross;
+mod background;
 mod feed;
 mod sctp;
 mod tcp;
 mod udp;
 
-pub use cross::{CrossSender, CrossSink};
+pub use background::{BackgroundSender, BackgroundSink};
 pub use feed::Feed;
 pub use sctp::{FlowSink, FlowSource, PathPlan, SctpFlow, message_number};
 pub use tcp::{SubflowPlan, TcpReceiver, TcpSender};

@@ -10,8 +10,8 @@ use strandcast_proto::path::FourTuple;
 use strandcast_proto::time::Instant;
 
 use super::Feed;
-use crate::host::NotedApp;
-use crate::net::Note;
+use crate::host::TracedApp;
+use crate::net::TraceEvent;
 
 /// Number and time of submission, at the head of every message.
 const HEADER: usize = 16;
@@ -66,7 +66,7 @@ pub struct FlowSource {
     ended: bool,
     message: u64,
     block: BytesMut,
-    notes: Vec<Note>,
+    events: Vec<TraceEvent>,
 }
 
 impl FlowSource {
@@ -86,7 +86,7 @@ impl FlowSource {
             ended: false,
             message: 0,
             block: BytesMut::new(),
-            notes: Vec::new(),
+            events: Vec::new(),
         }
     }
 
@@ -127,7 +127,7 @@ impl FlowSource {
             let bytes = payload.len() as u32;
             match endpoint.send(now, id, payload, options) {
                 Ok(_) => {
-                    self.notes.push(Note::Submitted { message: self.message, bytes });
+                    self.events.push(TraceEvent::Submitted { message: self.message, bytes });
                     self.message += 1;
                     self.feed.take();
                 }
@@ -182,9 +182,9 @@ impl App for FlowSource {
     }
 }
 
-impl NotedApp for FlowSource {
-    fn take_notes(&mut self, out: &mut Vec<Note>) {
-        out.append(&mut self.notes);
+impl TracedApp for FlowSource {
+    fn take_events(&mut self, out: &mut Vec<TraceEvent>) {
+        out.append(&mut self.events);
     }
 }
 
@@ -192,7 +192,7 @@ impl NotedApp for FlowSource {
 #[derive(Debug, Default)]
 pub struct FlowSink {
     readable: Option<AssociationId>,
-    notes: Vec<Note>,
+    events: Vec<TraceEvent>,
 }
 
 impl App for FlowSink {
@@ -207,7 +207,7 @@ impl App for FlowSink {
         while let Some(message) = endpoint.recv(id) {
             let Some(number) = message_number(&message.payload) else { continue };
             let Some(submitted) = message.payload[8..].first_chunk::<8>() else { continue };
-            self.notes.push(Note::Delivered {
+            self.events.push(TraceEvent::Delivered {
                 message: number,
                 bytes: message.payload.len() as u32,
                 submitted: Instant::from_nanos(u64::from_be_bytes(*submitted)),
@@ -216,8 +216,8 @@ impl App for FlowSink {
     }
 }
 
-impl NotedApp for FlowSink {
-    fn take_notes(&mut self, out: &mut Vec<Note>) {
-        out.append(&mut self.notes);
+impl TracedApp for FlowSink {
+    fn take_events(&mut self, out: &mut Vec<TraceEvent>) {
+        out.append(&mut self.events);
     }
 }

@@ -6,7 +6,7 @@ use strandcast_proto::policy::PathView;
 use strandcast_proto::time::Instant;
 
 use super::Feed;
-use crate::net::{Agent, Body, Held, Note, Out, Outgoing, Packet, RouteId, Standing};
+use crate::net::{Agent, AgentOutput, Body, Held, Outgoing, Packet, RouteId, Standing, TraceEvent};
 use crate::tcp::{Config, Receiver, Segment, Sender};
 
 /// A subflow that comes or goes.
@@ -65,7 +65,7 @@ impl TcpSender {
         }
     }
 
-    fn write(&mut self, now: Instant, out: &mut Out) {
+    fn write(&mut self, now: Instant, out: &mut AgentOutput) {
         if !core::mem::replace(&mut self.begun, true) {
             match self.feed {
                 Feed::Endless { .. } => self.sender.write_endless(),
@@ -75,7 +75,7 @@ impl TcpSender {
         }
         let Feed::Timed { .. } = self.feed else { return };
         while let Some(emission) = self.feed.peek(now) {
-            out.notes.push(Note::Submitted { message: self.message, bytes: emission.bytes });
+            out.events.push(TraceEvent::Submitted { message: self.message, bytes: emission.bytes });
             self.sender.write(u64::from(emission.bytes));
             self.message += 1;
             self.feed.take();
@@ -84,13 +84,13 @@ impl TcpSender {
 }
 
 impl Agent for TcpSender {
-    fn handle_packet(&mut self, now: Instant, packet: Packet, _: &mut Out) {
+    fn handle_packet(&mut self, now: Instant, packet: Packet, _: &mut AgentOutput) {
         if let Body::Tcp(segment) = packet.body {
             self.sender.handle_segment(now, &segment);
         }
     }
 
-    fn run(&mut self, now: Instant, out: &mut Out) {
+    fn run(&mut self, now: Instant, out: &mut AgentOutput) {
         if now < self.start {
             return;
         }
@@ -187,30 +187,30 @@ impl TcpReceiver {
 }
 
 impl Agent for TcpReceiver {
-    fn handle_packet(&mut self, now: Instant, packet: Packet, out: &mut Out) {
-        let Packet { head, body: Body::Tcp(segment) } = packet else { return };
+    fn handle_packet(&mut self, now: Instant, packet: Packet, out: &mut AgentOutput) {
+        let Packet { meta, body: Body::Tcp(segment) } = packet else { return };
         let subflow = usize::from(segment.subflow);
         if self.paths.len() <= subflow {
-            self.paths.resize(subflow + 1, head.path);
+            self.paths.resize(subflow + 1, meta.path);
         }
-        self.paths[subflow] = head.path;
+        self.paths[subflow] = meta.path;
         let Some(arrival) = self.receiver.handle_segment(now, &segment) else { return };
-        out.notes.push(Note::Arrived {
-            path: head.path,
-            sent: head.sent,
-            wire: head.len,
+        out.events.push(TraceEvent::Arrived {
+            path: meta.path,
+            sent: meta.sent,
+            wire: meta.len,
             payload: arrival.len,
             sequence: Some((arrival.data_seq / u64::from(self.config.segment.max(1))) as u32),
             new: arrival.new,
         });
         let delivered = self.receiver.delivered();
         if delivered > self.delivered {
-            out.notes.push(Note::Progress { bytes: delivered - self.delivered });
+            out.events.push(TraceEvent::Progress { bytes: delivered - self.delivered });
             self.delivered = delivered;
         }
     }
 
-    fn run(&mut self, now: Instant, out: &mut Out) {
+    fn run(&mut self, now: Instant, out: &mut AgentOutput) {
         if self.receiver.poll_timeout().is_some_and(|at| at <= now) {
             self.receiver.handle_timeout(now);
         }
@@ -239,7 +239,7 @@ pub(super) fn outgoing(route: RouteId, segment: Segment, config: &Config) -> Out
         route,
         len: segment.wire_len(config),
         payload: segment.len,
-        again: segment.retransmission,
+        retransmission: segment.retransmission,
         body: Body::Tcp(segment),
     }
 }

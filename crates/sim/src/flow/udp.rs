@@ -3,7 +3,7 @@
 use strandcast_proto::time::Instant;
 
 use super::Feed;
-use crate::net::{Agent, Body, Datagram, Note, Out, Outgoing, Packet, RouteId};
+use crate::net::{Agent, AgentOutput, Body, Datagram, Outgoing, Packet, RouteId, TraceEvent};
 
 /// Sends what its source gives, and does not look back.
 #[derive(Debug)]
@@ -23,17 +23,17 @@ impl UdpSender {
 }
 
 impl Agent for UdpSender {
-    fn handle_packet(&mut self, _: Instant, _: Packet, _: &mut Out) {}
+    fn handle_packet(&mut self, _: Instant, _: Packet, _: &mut AgentOutput) {}
 
-    fn run(&mut self, now: Instant, out: &mut Out) {
+    fn run(&mut self, now: Instant, out: &mut AgentOutput) {
         while let Some(emission) = self.feed.peek(now) {
             let datagram = Datagram { message: self.message, submitted: emission.at };
-            out.notes.push(Note::Submitted { message: self.message, bytes: emission.bytes });
+            out.events.push(TraceEvent::Submitted { message: self.message, bytes: emission.bytes });
             out.packets.push(Outgoing {
                 route: self.route,
                 len: emission.bytes + self.header,
                 payload: emission.bytes,
-                again: false,
+                retransmission: false,
                 body: Body::Udp(datagram),
             });
             self.message += 1;
@@ -53,23 +53,23 @@ pub struct UdpSink {
 }
 
 impl Agent for UdpSink {
-    fn handle_packet(&mut self, _: Instant, packet: Packet, out: &mut Out) {
+    fn handle_packet(&mut self, _: Instant, packet: Packet, out: &mut AgentOutput) {
         let Body::Udp(Datagram { message, submitted }) = packet.body else { return };
-        let head = packet.head;
-        out.notes.push(Note::Arrived {
-            path: head.path,
-            sent: head.sent,
-            wire: head.len,
-            payload: head.payload,
+        let meta = packet.meta;
+        out.events.push(TraceEvent::Arrived {
+            path: meta.path,
+            sent: meta.sent,
+            wire: meta.len,
+            payload: meta.payload,
             sequence: Some(message as u32),
             // Only links duplicate datagrams, and a copy follows its original at once.
             new: message >= self.seen,
         });
         self.seen = self.seen.max(message + 1);
-        out.notes.push(Note::Delivered { message, bytes: head.payload, submitted });
+        out.events.push(TraceEvent::Delivered { message, bytes: meta.payload, submitted });
     }
 
-    fn run(&mut self, _: Instant, _: &mut Out) {}
+    fn run(&mut self, _: Instant, _: &mut AgentOutput) {}
 
     fn poll_timeout(&self) -> Option<Instant> {
         None

@@ -12,5 +12,5 @@ mod verdicts;
 pub use apps::{BulkSender, Cbr, Delivery, Sink};
 pub use chunks::{DataChunk, DataPart, chunk_types, data_chunks, data_parts};
 pub use net::{AppId, Direction, HostId, Net, NetPath};
-pub use sctp::{NotedApp, SctpHost};
+pub use sctp::{SctpHost, TracedApp};
 pub use verdicts::Witness;

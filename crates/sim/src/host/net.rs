@@ -14,7 +14,7 @@ use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 
 use super::SctpHost;
-use crate::net::{AgentId, FlowId, Network, NodeId, Packet, RouteId, WireId};
+use crate::net::{AgentId, DirectedLinkId, FlowId, Network, NodeId, Packet, RouteId};
 
 /// IPv4 and UDP header.
 const OVERHEAD: usize = 28;
@@ -74,7 +74,7 @@ struct Path {
     tuples: [FourTuple; 2],
     /// Ports the NAT has given out, and addresses the client has had.
     rebound: u16,
-    wires: [WireId; 2],
+    wires: [DirectedLinkId; 2],
     routes: [RouteId; 2],
 }
 
@@ -133,8 +133,8 @@ impl Net {
         let p = &self.paths[id.0];
         let [out, back] = p.routes;
         let (client, server, [near, far]) = (p.client, p.server, p.tuples);
-        self.host_mut(client).add_way(near, 0, out, back);
-        self.host_mut(server).add_way(far, 0, back, out);
+        self.host_mut(client).add_route(near, 0, out, back);
+        self.host_mut(server).add_route(far, 0, back, out);
     }
 
     fn unroute(&mut self, id: NetPath) {
@@ -211,7 +211,7 @@ impl Net {
         &self.network.wire(self.wire(path, direction)).link
     }
 
-    fn wire(&self, path: NetPath, direction: Direction) -> WireId {
+    fn wire(&self, path: NetPath, direction: Direction) -> DirectedLinkId {
         self.paths[path.0].wires[direction as usize]
     }
 

@@ -11,7 +11,7 @@ use strandcast_proto::path::FourTuple;
 use strandcast_proto::policy::{LinkId, LinkSample, PathId};
 use strandcast_proto::time::{Duration, Instant};
 
-use crate::net::{Agent, Body, Note, Out, Outgoing, Packet, RouteId, Standing, WireId};
+use crate::net::{Agent, AgentOutput, Body, DirectedLinkId, Outgoing, Packet, RouteId, Standing, TraceEvent};
 
 use super::chunks::{DataChunk, data_chunks};
 use super::verdicts::{Verdicts, Witness};
@@ -22,21 +22,21 @@ const MOST_ROUNDS: usize = 100_000;
 const IPV6_MORE: usize = 20;
 
 /// An application that tells what it hands in and gets.
-pub trait NotedApp: App {
+pub trait TracedApp: App {
     /// Moves what was noted since the last call to `out`.
-    fn take_notes(&mut self, out: &mut Vec<Note>);
+    fn take_events(&mut self, out: &mut Vec<TraceEvent>);
 }
 
 #[derive(Debug)]
 enum Slot<P, N> {
     Plain(P),
-    Noted(N),
+    Traced(N),
 }
 
-type AppSlot = Slot<Box<dyn App>, Box<dyn NotedApp>>;
+type AppSlot = Slot<Box<dyn App>, Box<dyn TracedApp>>;
 
 #[derive(Clone, Copy, Debug)]
-struct Way {
+struct PathRoute {
     route: RouteId,
     /// Which of its flow's paths it is.
     path: u8,
@@ -47,10 +47,10 @@ pub struct SctpHost {
     endpoint: Endpoint,
     apps: Vec<AppSlot>,
     /// Which way packets with a 4-tuple go, and which 4-tuple what comes by a route has here.
-    ways: BTreeMap<FourTuple, Way>,
+    routes: BTreeMap<FourTuple, PathRoute>,
     tuples: BTreeMap<RouteId, FourTuple>,
     /// The number each link that routes begin with has at the endpoint.
-    links: Vec<(WireId, LinkId)>,
+    links: Vec<(DirectedLinkId, LinkId)>,
     /// Bytes of IPv4 (and UDP) header in front of each packet.
     headers: usize,
     buffer: Vec<u8>,
@@ -71,7 +71,7 @@ impl SctpHost {
         SctpHost {
             endpoint,
             apps: Vec::new(),
-            ways: BTreeMap::new(),
+            routes: BTreeMap::new(),
             tuples: BTreeMap::new(),
             links: Vec::new(),
             headers,
@@ -86,19 +86,19 @@ impl SctpHost {
     }
 
     /// Packets with this 4-tuple go by `out`, as the flow's path `path`; what comes by `back` has it.
-    pub fn add_way(&mut self, tuple: FourTuple, path: u8, out: RouteId, back: RouteId) {
-        self.ways.insert(tuple, Way { route: out, path });
+    pub fn add_route(&mut self, tuple: FourTuple, path: u8, out: RouteId, back: RouteId) {
+        self.routes.insert(tuple, PathRoute { route: out, path });
         self.tuples.insert(back, tuple);
     }
 
     /// Nothing is sent with this 4-tuple, and nothing comes with it, any more.
     pub fn remove_way(&mut self, tuple: &FourTuple) {
-        self.ways.remove(tuple);
+        self.routes.remove(tuple);
         self.tuples.retain(|_, t| t != tuple);
     }
 
     /// Tells which interface of the endpoint a link is.
-    pub fn add_link(&mut self, wire: WireId, link: LinkId) {
+    pub fn add_link(&mut self, wire: DirectedLinkId, link: LinkId) {
         self.links.push((wire, link));
     }
 
@@ -121,8 +121,8 @@ impl SctpHost {
 
     /// Puts an application on the host whose notes are taken, with the arrivals of the first association; its
     /// position.
-    pub fn add_noted_app(&mut self, app: impl NotedApp) -> usize {
-        self.apps.push(Slot::Noted(Box::new(app)));
+    pub fn add_traced_app(&mut self, app: impl TracedApp) -> usize {
+        self.apps.push(Slot::Traced(Box::new(app)));
         self.news = true;
         self.apps.len() - 1
     }
@@ -150,7 +150,7 @@ impl SctpHost {
     pub fn app<A: App>(&self, index: usize) -> &A {
         let app: &dyn Any = match &self.apps[index] {
             Slot::Plain(app) => &**app,
-            Slot::Noted(app) => &**app,
+            Slot::Traced(app) => &**app,
         };
         app.downcast_ref().expect("the application is of the type it was added with")
     }
@@ -162,21 +162,21 @@ impl SctpHost {
     pub fn app_mut<A: App>(&mut self, index: usize) -> &mut A {
         let app: &mut dyn Any = match &mut self.apps[index] {
             Slot::Plain(app) => &mut **app,
-            Slot::Noted(app) => &mut **app,
+            Slot::Traced(app) => &mut **app,
         };
         app.downcast_mut().expect("the application is of the type it was added with")
     }
 
     /// Runs until there is nothing more to say at this instant.
-    fn pump(&mut self, now: Instant, out: &mut Out) {
+    fn pump(&mut self, now: Instant, out: &mut AgentOutput) {
         for round in 0.. {
             assert!(round < MOST_ROUNDS, "a host is never done at {now:?}");
             self.news |= self.send(now, out);
-            let SctpHost { endpoint, apps, noted, verdicts, ways, .. } = self;
+            let SctpHost { endpoint, apps, noted, verdicts, routes, .. } = self;
             if let Some((id, event)) = endpoint.poll_event() {
                 noted.get_or_insert(id);
                 if let (Some(verdicts), Some(association)) = (verdicts, endpoint.association(id)) {
-                    let path = event_path(association, &event, ways);
+                    let path = event_path(association, &event, routes);
                     verdicts.hear(now, association, &event, path);
                 }
                 apps.iter_mut().for_each(|slot| slot.app().on_event(now, endpoint, id, &event));
@@ -189,14 +189,14 @@ impl SctpHost {
             }
         }
         for slot in &mut self.apps {
-            if let Slot::Noted(app) = slot {
-                app.take_notes(&mut out.notes);
+            if let Slot::Traced(app) = slot {
+                app.take_events(&mut out.events);
             }
         }
     }
 
     /// Sends all that the endpoint has; whether it had anything.
-    fn send(&mut self, now: Instant, out: &mut Out) -> bool {
+    fn send(&mut self, now: Instant, out: &mut AgentOutput) -> bool {
         let mut any = false;
         while let Some(transmit) = self.endpoint.poll_output(now, &mut self.buffer) {
             any = true;
@@ -207,31 +207,31 @@ impl SctpHost {
         any
     }
 
-    fn launch(&mut self, transmit: &Transmit, batch: &Bytes, out: &mut Out) {
-        let Some(&Way { route, .. }) = self.ways.get(&transmit.tuple) else {
+    fn launch(&mut self, transmit: &Transmit, batch: &Bytes, out: &mut AgentOutput) {
+        let Some(&PathRoute { route, .. }) = self.routes.get(&transmit.tuple) else {
             self.unroutable += 1;
             return;
         };
         let headers = self.headers + if transmit.tuple.remote.is_ipv6() { IPV6_MORE } else { 0 };
         for start in (0..batch.len()).step_by(transmit.segment_size) {
             let datagram = batch.slice(start..batch.len().min(start + transmit.segment_size));
-            let (mut payload, mut again) = (0, false);
+            let (mut payload, mut retransmission) = (0, false);
             for DataChunk { tsn, bytes } in data_chunks(&datagram) {
                 payload += bytes;
                 if self.highest.is_none_or(|highest| (tsn.wrapping_sub(highest) as i32) > 0) {
                     self.highest = Some(tsn);
                 } else {
-                    again = true;
+                    retransmission = true;
                 }
             }
             let len = (datagram.len() + headers) as u32;
-            out.packets.push(Outgoing { route, len, payload, again, body: Body::Sctp(datagram) });
+            out.packets.push(Outgoing { route, len, payload, retransmission, body: Body::Sctp(datagram) });
         }
     }
 
     /// Which of its flow's paths a path of the association is.
     fn path_of(&self, association: &Association, id: PathId) -> Option<u8> {
-        association.tuple(id).and_then(|tuple| self.ways.get(&tuple)).map(|way| way.path)
+        association.tuple(id).and_then(|tuple| self.routes.get(&tuple)).map(|way| way.path)
     }
 
     /// New and repeated DATA chunks that the noted association has taken.
@@ -242,39 +242,50 @@ impl SctpHost {
 }
 
 /// Which of its flow's paths an event is about.
-fn event_path(association: &Association, event: &Event, ways: &BTreeMap<FourTuple, Way>) -> Option<u8> {
+fn event_path(
+    association: &Association,
+    event: &Event,
+    routes: &BTreeMap<FourTuple, PathRoute>,
+) -> Option<u8> {
     let Event::Path(id, _) = event else { return None };
-    association.tuple(*id).and_then(|tuple| ways.get(&tuple)).map(|way| way.path)
+    association.tuple(*id).and_then(|tuple| routes.get(&tuple)).map(|way| way.path)
 }
 
 impl Agent for SctpHost {
-    fn handle_packet(&mut self, now: Instant, packet: Packet, out: &mut Out) {
-        let Packet { head, body: Body::Sctp(data) } = packet else { return };
-        let Some(&tuple) = self.tuples.get(&head.route) else {
+    fn handle_packet(&mut self, now: Instant, packet: Packet, out: &mut AgentOutput) {
+        let Packet { meta, body: Body::Sctp(data) } = packet else { return };
+        let Some(&tuple) = self.tuples.get(&meta.route) else {
             self.unroutable += 1;
             return;
         };
-        if let Some(witness) = self.witness.as_ref().filter(|_| !head.damaged) {
-            witness.got(now, head.path);
+        if let Some(witness) = self.witness.as_ref().filter(|_| !meta.damaged) {
+            witness.got(now, meta.path);
         }
         let before = self.taken();
         let segment_size = data.len();
         self.endpoint.handle_input(now, Input::Datagrams { tuple, data: data.clone(), segment_size });
         self.news = true;
         let after = self.taken();
-        if head.payload == 0 || before == after {
+        if meta.payload == 0 || before == after {
             return;
         }
-        let mut wire = head.len;
+        let mut wire = meta.len;
         for DataChunk { tsn, bytes } in data_chunks(&data) {
             let new = after.0 > before.0;
-            let (path, sent) = (head.path, head.sent);
-            out.notes.push(Note::Arrived { path, sent, wire, payload: bytes, sequence: Some(tsn), new });
+            let (path, sent) = (meta.path, meta.sent);
+            out.events.push(TraceEvent::Arrived {
+                path,
+                sent,
+                wire,
+                payload: bytes,
+                sequence: Some(tsn),
+                new,
+            });
             wire = 0;
         }
     }
 
-    fn run(&mut self, now: Instant, out: &mut Out) {
+    fn run(&mut self, now: Instant, out: &mut AgentOutput) {
         if self.endpoint.poll_timeout().is_some_and(|at| at <= now) {
             self.endpoint.handle_timeout(now);
         }
@@ -286,13 +297,13 @@ impl Agent for SctpHost {
         apps.chain(self.endpoint.poll_timeout()).min()
     }
 
-    fn handle_link(&mut self, now: Instant, wire: WireId, sample: LinkSample) {
+    fn handle_link(&mut self, now: Instant, wire: DirectedLinkId, sample: LinkSample) {
         if let Some((_, link)) = self.links.iter().find(|(w, _)| *w == wire) {
             self.endpoint.handle_input(now, Input::Link(LinkSample { link: *link, ..sample }));
         }
     }
 
-    fn handle_interface(&mut self, now: Instant, wire: WireId, up: bool) {
+    fn handle_interface(&mut self, now: Instant, wire: DirectedLinkId, up: bool) {
         let Some((_, link)) = self.links.iter().find(|(w, _)| *w == wire).copied() else { return };
         let Some(id) = self.noted else { return };
         // What is refused (the handshake is not done, the path is not there) the transport finds out by itself.
@@ -340,20 +351,20 @@ impl AppSlot {
     fn app(&mut self) -> &mut dyn App {
         match self {
             Slot::Plain(app) => &mut **app,
-            Slot::Noted(app) => &mut **app,
+            Slot::Traced(app) => &mut **app,
         }
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
         match self {
             Slot::Plain(app) => app.poll_timeout(),
-            Slot::Noted(app) => app.poll_timeout(),
+            Slot::Traced(app) => app.poll_timeout(),
         }
     }
 }
 
 impl core::fmt::Debug for SctpHost {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("SctpHost").field("ways", &self.ways.len()).field("apps", &self.apps.len()).finish()
+        f.debug_struct("SctpHost").field("ways", &self.routes.len()).field("apps", &self.apps.len()).finish()
     }
 }

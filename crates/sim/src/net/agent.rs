@@ -7,26 +7,26 @@ use strandcast_proto::association::HeldBy;
 use strandcast_proto::policy::LinkSample;
 use strandcast_proto::time::Instant;
 
-use super::{Body, Packet, RouteId, WireId};
+use super::{Body, DirectedLinkId, Packet, RouteId};
 
 /// One end of a flow, on a host of its own as far as the others are concerned.
 ///
 /// The network calls `handle_…` and then `run`, which sends all there is to send at this instant.
 pub trait Agent: Any + Debug + Send {
     /// A packet arrived.
-    fn handle_packet(&mut self, now: Instant, packet: Packet, out: &mut Out);
+    fn handle_packet(&mut self, now: Instant, packet: Packet, out: &mut AgentOutput);
 
     /// Acts on what is due at `now` and says all it has to say.
-    fn run(&mut self, now: Instant, out: &mut Out);
+    fn run(&mut self, now: Instant, out: &mut AgentOutput);
 
     /// When to run even if nothing arrives; must move on with each run that was due.
     fn poll_timeout(&self) -> Option<Instant>;
 
     /// Counters of a wireless access link that this agent sends over.
-    fn handle_link(&mut self, _now: Instant, _wire: WireId, _sample: LinkSample) {}
+    fn handle_link(&mut self, _now: Instant, _wire: DirectedLinkId, _sample: LinkSample) {}
 
     /// A link that this agent sends over went down, or came up again, with notice.
-    fn handle_interface(&mut self, _now: Instant, _wire: WireId, _up: bool) {}
+    fn handle_interface(&mut self, _now: Instant, _wire: DirectedLinkId, _up: bool) {}
 
     /// Counters since the start, a path or the whole flow: `gauge(path, name, total)`.
     fn counters(&self, _now: Instant, _report: &mut dyn FnMut(Option<u8>, &'static str, f64)) {}
@@ -99,11 +99,11 @@ impl FromIterator<u8> for Paths {
 
 /// What an agent has to say: packets for the network, notes for whoever measures.
 #[derive(Debug, Default)]
-pub struct Out {
+pub struct AgentOutput {
     /// Packets to send, in order.
     pub packets: Vec<Outgoing>,
     /// What happened, in order.
-    pub notes: Vec<Note>,
+    pub events: Vec<TraceEvent>,
 }
 
 /// A packet to be sent.
@@ -116,14 +116,14 @@ pub struct Outgoing {
     /// Bytes of application data in it.
     pub payload: u32,
     /// It carries data that were sent before.
-    pub again: bool,
+    pub retransmission: bool,
     /// What it says.
     pub body: Body,
 }
 
 /// What happened at an end of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Note {
+pub enum TraceEvent {
     /// The application handed in a message.
     Submitted {
         /// Its number.

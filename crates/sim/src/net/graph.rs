@@ -15,13 +15,13 @@ pub struct NodeId(pub u32);
 
 /// Names one direction of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct WireId(pub u32);
+pub struct DirectedLinkId(pub u32);
 
 /// Names a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RouteId(pub u32);
 
-impl WireId {
+impl DirectedLinkId {
     /// Position in order of creation.
     pub fn index(self) -> usize {
         self.0 as usize
@@ -37,7 +37,7 @@ impl RouteId {
 
 /// One direction of a link, and where it ends.
 #[derive(Debug)]
-pub struct Wire {
+pub struct DirectedLink {
     /// The link itself.
     pub link: Link<Packet>,
     /// Where what comes out of it is.
@@ -60,7 +60,7 @@ pub(super) struct Departing {
     pub len: u32,
     pub lost: bool,
     /// How many times it was sent again.
-    pub again: u8,
+    pub retransmissions: u8,
     pub from: AgentId,
 }
 
@@ -69,7 +69,7 @@ pub(super) struct Departing {
 pub(super) struct Frames {
     pub sent: u64,
     /// Sent in error, and then again.
-    pub again: u64,
+    pub retransmissions: u64,
     /// Sent in error, and given up.
     pub failed: u64,
 }
@@ -84,7 +84,7 @@ pub struct Route {
     /// Which of its flow's paths it is.
     pub path: u8,
     /// Links in order.
-    pub wires: Vec<WireId>,
+    pub wires: Vec<DirectedLinkId>,
     /// The sending host's own delay.
     pub(super) nic: Option<Nic>,
 }
@@ -93,7 +93,7 @@ pub struct Route {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hop {
     /// Over this link, which begins at the node.
-    Over(WireId),
+    Over(DirectedLinkId),
     /// It has arrived.
     Here,
     /// There is no way for it.

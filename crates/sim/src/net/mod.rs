@@ -4,13 +4,13 @@ mod agent;
 mod graph;
 mod network;
 mod nic;
+mod observer;
 mod packet;
 #[cfg(test)]
 mod tests;
-mod watch;
 
-pub use agent::{Agent, Held, Note, Out, Outgoing, Paths, Standing};
-pub use graph::{Forward, Hop, NodeId, Route, RouteId, Wire, WireId};
+pub use agent::{Agent, AgentOutput, Held, Outgoing, Paths, Standing, TraceEvent};
+pub use graph::{DirectedLink, DirectedLinkId, Forward, Hop, NodeId, Route, RouteId};
 pub use network::{AgentId, FlowId, Network};
-pub use packet::{Body, Datagram, Head, Packet};
-pub use watch::{Fate, Watch};
+pub use observer::{EnqueueOutcome, Observer};
+pub use packet::{Body, Datagram, Packet, PacketMeta};

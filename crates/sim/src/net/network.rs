@@ -12,7 +12,8 @@ use strandcast_proto::time::Instant;
 use super::graph::Departing;
 use super::nic::Nic;
 use super::{
-    Agent, Fate, Forward, Head, Hop, NodeId, Out, Outgoing, Packet, Route, RouteId, Watch, Wire, WireId,
+    Agent, AgentOutput, DirectedLink, DirectedLinkId, EnqueueOutcome, Forward, Hop, NodeId, Observer,
+    Outgoing, Packet, PacketMeta, Route, RouteId,
 };
 
 /// Names an agent.
@@ -34,28 +35,28 @@ pub struct Network<W = ()> {
     engine: Engine<Event>,
     seeds: Seeds,
     nodes: Vec<Option<Box<dyn Forward>>>,
-    wires: Vec<Wire>,
+    wires: Vec<DirectedLink>,
     routes: Vec<Route>,
     agents: Vec<Slot>,
     background: FlowId,
     fingerprint: Fingerprint,
     packets: u64,
     hops: u64,
-    astray: u64,
-    out: Out,
-    watch: W,
+    unroutable: u64,
+    out: AgentOutput,
+    observer: W,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Event {
     /// Something may come out of a link.
-    Wire(WireId),
+    DirectedLink(DirectedLinkId),
     /// A host's own delay is over.
     Leave(RouteId),
     /// An agent wanted to be called.
     Agent(AgentId),
     /// A packet's last bit leaves a wireless link.
-    Departed(WireId),
+    Departed(DirectedLinkId),
 }
 
 #[derive(Debug)]
@@ -66,9 +67,9 @@ struct Slot {
     alarm: Option<Instant>,
 }
 
-impl<W: Watch> Network<W> {
+impl<W: Observer> Network<W> {
     /// An empty network at [`Instant::ZERO`].
-    pub fn new(seeds: &Seeds, watch: W) -> Self {
+    pub fn new(seeds: &Seeds, observer: W) -> Self {
         Network {
             engine: Engine::new(),
             seeds: seeds.clone(),
@@ -80,9 +81,9 @@ impl<W: Watch> Network<W> {
             fingerprint: Fingerprint::new(),
             packets: 0,
             hops: 0,
-            astray: 0,
-            out: Out::default(),
-            watch,
+            unroutable: 0,
+            out: AgentOutput::default(),
+            observer,
         }
     }
 
@@ -96,9 +97,9 @@ impl<W: Watch> Network<W> {
     ///
     /// # Panics
     /// If [`LinkConfig::validate`] refuses `config`.
-    pub fn add_wire(&mut self, to: NodeId, config: LinkConfig, label: &str) -> WireId {
+    pub fn add_wire(&mut self, to: NodeId, config: LinkConfig, label: &str) -> DirectedLinkId {
         let link = Link::new(config, &self.seeds, label);
-        self.wires.push(Wire {
+        self.wires.push(DirectedLink {
             link,
             to,
             wireless: false,
@@ -107,16 +108,16 @@ impl<W: Watch> Network<W> {
             departing: Default::default(),
             frames: Default::default(),
         });
-        WireId(self.wires.len() as u32 - 1)
+        DirectedLinkId(self.wires.len() as u32 - 1)
     }
 
     /// Makes a link count its frames for those who send over it first.
-    pub fn set_wireless(&mut self, wire: WireId) {
+    pub fn set_wireless(&mut self, wire: DirectedLinkId) {
         self.wires[wire.index()].wireless = true;
     }
 
     /// Makes a link's random loss spare [background load](Self::set_background).
-    pub fn set_sparing(&mut self, wire: WireId) {
+    pub fn set_sparing(&mut self, wire: DirectedLinkId) {
         self.wires[wire.index()].spares_background = true;
     }
 
@@ -149,7 +150,7 @@ impl<W: Watch> Network<W> {
         &mut self,
         (from, to): (AgentId, AgentId),
         path: u8,
-        wires: Vec<WireId>,
+        wires: Vec<DirectedLinkId>,
         overhead: Option<(Duration, &str)>,
     ) -> RouteId {
         let nic = overhead.map(|(most, label)| Nic::new(most, self.seeds.child(label).stream("overhead")));
@@ -193,7 +194,7 @@ impl<W: Watch> Network<W> {
     }
 
     /// A link, to look at.
-    pub fn wire(&self, wire: WireId) -> &Wire {
+    pub fn wire(&self, wire: DirectedLinkId) -> &DirectedLink {
         &self.wires[wire.index()]
     }
 
@@ -203,13 +204,13 @@ impl<W: Watch> Network<W> {
     }
 
     /// Whoever measures.
-    pub fn watch(&self) -> &W {
-        &self.watch
+    pub fn observer(&self) -> &W {
+        &self.observer
     }
 
     /// Whoever measures, to change.
-    pub fn watch_mut(&mut self) -> &mut W {
-        &mut self.watch
+    pub fn observer_mut(&mut self) -> &mut W {
+        &mut self.observer
     }
 
     /// Simulated time.
@@ -228,22 +229,22 @@ impl<W: Watch> Network<W> {
     }
 
     /// Packets that had no way to go.
-    pub fn astray(&self) -> u64 {
-        self.astray
+    pub fn unroutable(&self) -> u64 {
+        self.unroutable
     }
 
     /// While on, the link swallows everything, also what is under way.
-    pub fn set_black_hole(&mut self, wire: WireId, on: bool) {
+    pub fn set_black_hole(&mut self, wire: DirectedLinkId, on: bool) {
         self.wires[wire.index()].link.set_black_hole(on);
         self.fingerprint.record(self.engine.now(), "black hole", &[u64::from(wire.0), u64::from(on)]);
     }
 
     /// Takes the link down, with all that is under way, or up again; `notify`: those who send over it first are told.
-    pub fn set_down(&mut self, wire: WireId, down: bool, notify: bool) {
+    pub fn set_down(&mut self, wire: DirectedLinkId, down: bool, notify: bool) {
         let now = self.engine.now();
         let w = &mut self.wires[wire.index()];
         for packet in w.link.set_down(now, down) {
-            self.watch.dropped(now, wire, &packet.head);
+            self.observer.dropped(now, wire, &packet.meta);
         }
         if down {
             w.departing.retain(|d| d.at <= now);
@@ -276,7 +277,7 @@ impl<W: Watch> Network<W> {
         let Some(event) = self.engine.pop_until(end) else { return false };
         let now = self.engine.now();
         match event {
-            Event::Wire(wire) => self.deliver(now, wire),
+            Event::DirectedLink(wire) => self.deliver(now, wire),
             Event::Leave(route) => self.leave(now, route),
             Event::Departed(wire) => self.departed(now, wire),
             Event::Agent(id) => {
@@ -301,7 +302,7 @@ impl<W: Watch> Network<W> {
         self.agents[id.0 as usize].agent.run(now, &mut out);
         self.emit(now, id, &mut out);
         self.out = out;
-        self.watch.ran(now, id, &*self.agents[id.0 as usize].agent);
+        self.observer.ran(now, id, &*self.agents[id.0 as usize].agent);
         self.set_alarm(id);
     }
 
@@ -314,10 +315,10 @@ impl<W: Watch> Network<W> {
         }
     }
 
-    fn emit(&mut self, now: Instant, from: AgentId, out: &mut Out) {
+    fn emit(&mut self, now: Instant, from: AgentId, out: &mut AgentOutput) {
         let flow = self.agents[from.0 as usize].flow;
-        for note in out.notes.drain(..) {
-            self.watch.note(now, flow, from, &note);
+        for event in out.events.drain(..) {
+            self.observer.event(now, flow, from, &event);
         }
         for outgoing in out.packets.drain(..) {
             self.launch(now, from, flow, outgoing);
@@ -325,9 +326,9 @@ impl<W: Watch> Network<W> {
     }
 
     fn launch(&mut self, now: Instant, from: AgentId, flow: FlowId, outgoing: Outgoing) {
-        let Outgoing { route: id, len, payload, again, body } = outgoing;
+        let Outgoing { route: id, len, payload, retransmission, body } = outgoing;
         let route = &mut self.routes[id.index()];
-        let head = Head {
+        let meta = PacketMeta {
             id: self.packets,
             flow,
             route: id,
@@ -335,14 +336,14 @@ impl<W: Watch> Network<W> {
             path: route.path,
             len,
             payload,
-            again,
+            retransmission,
             sent: now,
             spared: false,
             damaged: false,
         };
         self.packets += 1;
-        let packet = Packet { head, body };
-        self.watch.sent(now, from, &packet);
+        let packet = Packet { meta, body };
+        self.observer.sent(now, from, &packet);
         match &mut route.nic {
             Some(nic) => {
                 if let Some(at) = nic.hold(now, packet) {
@@ -368,39 +369,39 @@ impl<W: Watch> Network<W> {
     }
 
     fn forward_from_host(&mut self, now: Instant, packet: Packet) {
-        match self.routes[packet.head.route.index()].wires.first() {
+        match self.routes[packet.meta.route.index()].wires.first() {
             Some(&wire) => self.enter(now, wire, packet),
-            None => self.astray += 1,
+            None => self.unroutable += 1,
         }
     }
 
-    fn enter(&mut self, now: Instant, id: WireId, mut packet: Packet) {
+    fn enter(&mut self, now: Instant, id: DirectedLinkId, mut packet: Packet) {
         let wire = &mut self.wires[id.index()];
-        packet.head.spared = wire.spares_background && packet.head.flow >= self.background;
-        let head = packet.head;
-        let fate = wire.link.enqueue(now, packet, head.len as usize);
-        self.watch.offered(now, id, &head, fate);
-        if let Fate::Taken { departs, lost, again } = fate
+        packet.meta.spared = wire.spares_background && packet.meta.flow >= self.background;
+        let meta = packet.meta;
+        let outcome = wire.link.enqueue(now, packet, meta.len as usize);
+        self.observer.offered(now, id, &meta, outcome);
+        if let EnqueueOutcome::Taken { departs, lost, retransmissions } = outcome
             && wire.wireless
         {
-            let from = self.routes[head.route.index()].from;
-            wire.departing.push_back(Departing { at: departs, len: head.len, lost, again, from });
+            let from = self.routes[meta.route.index()].from;
+            wire.departing.push_back(Departing { at: departs, len: meta.len, lost, retransmissions, from });
             self.engine.schedule(departs, Event::Departed(id));
         }
         self.watch_wire(id);
     }
 
-    fn watch_wire(&mut self, id: WireId) {
+    fn watch_wire(&mut self, id: DirectedLinkId) {
         let wire = &mut self.wires[id.index()];
         let Some(at) = wire.link.poll_timeout() else { return };
         if wire.alarm.is_none_or(|set| at < set) {
             wire.alarm = Some(at);
-            self.engine.schedule(at, Event::Wire(id));
+            self.engine.schedule(at, Event::DirectedLink(id));
         }
     }
 
     /// Hands over what has come out of a link.
-    fn deliver(&mut self, now: Instant, id: WireId) {
+    fn deliver(&mut self, now: Instant, id: DirectedLinkId) {
         let wire = &mut self.wires[id.index()];
         if wire.alarm.is_some_and(|at| at <= now) {
             wire.alarm = None;
@@ -410,13 +411,13 @@ impl<W: Watch> Network<W> {
             self.hops += 1;
             self.fingerprint.add_word(now.as_nanos());
             self.fingerprint.add_word(packet.digest() ^ u64::from(id.0) << 56);
-            self.watch.arrived(now, id, &packet.head);
-            packet.head.hop += 1;
+            self.observer.arrived(now, id, &packet.meta);
+            packet.meta.hop += 1;
             match self.hop(now, id, &packet) {
                 Hop::Over(next) => self.enter(now, next, packet),
-                Hop::Nowhere => self.astray += 1,
+                Hop::Nowhere => self.unroutable += 1,
                 Hop::Here => {
-                    let to = self.routes[packet.head.route.index()].to;
+                    let to = self.routes[packet.meta.route.index()].to;
                     if let Some(waiting) = pending.replace(to).filter(|waiting| *waiting != to) {
                         self.wake(waiting);
                     }
@@ -430,11 +431,11 @@ impl<W: Watch> Network<W> {
         }
     }
 
-    fn hop(&mut self, now: Instant, id: WireId, packet: &Packet) -> Hop {
-        let route = &self.routes[packet.head.route.index()];
+    fn hop(&mut self, now: Instant, id: DirectedLinkId, packet: &Packet) -> Hop {
+        let route = &self.routes[packet.meta.route.index()];
         match &mut self.nodes[self.wires[id.index()].to.0 as usize] {
             Some(forward) => forward.forward(now, packet, route),
-            None => match route.wires.get(usize::from(packet.head.hop)) {
+            None => match route.wires.get(usize::from(packet.meta.hop)) {
                 Some(&next) => Hop::Over(next),
                 None => Hop::Here,
             },
@@ -442,7 +443,7 @@ impl<W: Watch> Network<W> {
     }
 
     fn receive(&mut self, now: Instant, to: AgentId, packet: Packet) {
-        self.watch.received(now, &packet.head);
+        self.observer.received(now, &packet.meta);
         let mut out = core::mem::take(&mut self.out);
         self.agents[to.0 as usize].agent.handle_packet(now, packet, &mut out);
         self.emit(now, to, &mut out);
@@ -450,16 +451,16 @@ impl<W: Watch> Network<W> {
     }
 
     /// Packets' last bits left a wireless link: their senders hear the link's counters.
-    fn departed(&mut self, now: Instant, id: WireId) {
+    fn departed(&mut self, now: Instant, id: DirectedLinkId) {
         loop {
             let wire = &mut self.wires[id.index()];
             let Some(frame) = wire.departing.pop_front_if(|d| d.at <= now) else { return };
-            wire.frames.sent += 1 + u64::from(frame.again);
-            wire.frames.again += u64::from(frame.again);
+            wire.frames.sent += 1 + u64::from(frame.retransmissions);
+            wire.frames.retransmissions += u64::from(frame.retransmissions);
             wire.frames.failed += u64::from(frame.lost);
             let sample = LinkSample {
                 tx_frames: wire.frames.sent,
-                tx_retries: wire.frames.again,
+                tx_retries: wire.frames.retransmissions,
                 tx_failed: wire.frames.failed,
                 frame_bytes: Some(f64::from(frame.len)),
                 departure: Some((frame.at, u64::from(frame.len))),

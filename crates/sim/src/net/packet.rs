@@ -13,14 +13,14 @@ use super::{FlowId, RouteId};
 #[derive(Clone, Debug)]
 pub struct Packet {
     /// What the network knows of it.
-    pub head: Head,
+    pub meta: PacketMeta,
     /// What its agents say to each other.
     pub body: Body,
 }
 
 /// What the network knows of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Head {
+pub struct PacketMeta {
     /// Its number among all packets of the run, in order of sending.
     pub id: u64,
     /// Whose it is.
@@ -36,7 +36,7 @@ pub struct Head {
     /// Bytes of application data in it; 0 for acknowledgements and control.
     pub payload: u32,
     /// It carries data that were sent before.
-    pub again: bool,
+    pub retransmission: bool,
     /// When its sender handed it to the network.
     pub sent: Instant,
     /// Random loss of the link it is on does not take it.
@@ -78,14 +78,14 @@ impl Packet {
             Body::Udp(datagram) => datagram.message,
             Body::Damaged => u64::MAX,
         };
-        content ^ u64::from(self.head.len) << 40
+        content ^ u64::from(self.meta.len) << 40
     }
 }
 
 /// SCTP sees the damage and must find it by its own checksum; the others' packets do not get through to their agents.
 impl Payload for Packet {
     fn corrupt(&mut self, random: &mut Random) {
-        self.head.damaged = true;
+        self.meta.damaged = true;
         match &mut self.body {
             Body::Sctp(bytes) => bytes.corrupt(random),
             Body::Tcp(segment) => segment.corrupt(random),
@@ -94,6 +94,6 @@ impl Payload for Packet {
     }
 
     fn is_spared(&self) -> bool {
-        self.head.spared
+        self.meta.spared
     }
 }

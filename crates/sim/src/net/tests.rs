@@ -16,22 +16,22 @@ const PACKETS: u64 = 1000;
 
 /// Hears when packets enter and leave links.
 #[derive(Clone, Debug, Default)]
-struct Log(Arc<Mutex<Vec<(Instant, WireId, u64)>>>);
+struct Log(Arc<Mutex<Vec<(Instant, DirectedLinkId, u64)>>>);
 
-impl Watch for Log {
-    fn offered(&mut self, now: Instant, wire: WireId, head: &Head, _: Fate) {
-        self.0.lock().expect("one thread").push((now, wire, head.id));
+impl Observer for Log {
+    fn offered(&mut self, now: Instant, wire: DirectedLinkId, meta: &PacketMeta, _: EnqueueOutcome) {
+        self.0.lock().expect("one thread").push((now, wire, meta.id));
     }
 }
 
 /// Sends everything over one link.
 #[derive(Debug)]
-struct Detour(Option<WireId>);
+struct Detour(Option<DirectedLinkId>);
 
 impl Forward for Detour {
     fn forward(&mut self, _: Instant, packet: &Packet, route: &Route) -> Hop {
         match self.0 {
-            _ if usize::from(packet.head.hop) == route.wires.len() => Hop::Here,
+            _ if usize::from(packet.meta.hop) == route.wires.len() => Hop::Here,
             Some(wire) => Hop::Over(wire),
             None => Hop::Nowhere,
         }
@@ -42,7 +42,7 @@ impl Forward for Detour {
 fn diamond(log: &Log, forward: Option<Box<dyn Forward>>, overhead: Option<(Duration, &str)>) -> Network<Log> {
     let mut network = Network::new(&Seeds::new(1, 0), log.clone());
     let (router, sink) = (network.add_node(forward), network.add_node(None));
-    let wires: Vec<WireId> = [("up", router), ("left", sink), ("right", sink)]
+    let wires: Vec<DirectedLinkId> = [("up", router), ("left", sink), ("right", sink)]
         .map(|(label, to)| network.add_wire(to, LinkConfig::default(), label))
         .into();
     let [from, to] = network.next_agents();
@@ -57,7 +57,7 @@ fn diamond(log: &Log, forward: Option<Box<dyn Forward>>, overhead: Option<(Durat
 }
 
 fn over(log: &Log, wire: u32) -> u64 {
-    log.0.lock().expect("one thread").iter().filter(|(_, w, _)| *w == WireId(wire)).count() as u64
+    log.0.lock().expect("one thread").iter().filter(|(_, w, _)| *w == DirectedLinkId(wire)).count() as u64
 }
 
 #[test]
@@ -65,18 +65,18 @@ fn packets_follow_their_route() {
     let log = Log::default();
     let network = diamond(&log, None, None);
     assert_eq!([0, 1, 2].map(|wire| over(&log, wire)), [PACKETS, PACKETS, 0]);
-    assert_eq!((network.packet_hops(), network.astray()), (2 * PACKETS, 0));
+    assert_eq!((network.packet_hops(), network.unroutable()), (2 * PACKETS, 0));
 }
 
 #[test]
 fn a_node_may_forward_on_its_own() {
     let log = Log::default();
-    let network = diamond(&log, Some(Box::new(Detour(Some(WireId(2))))), None);
+    let network = diamond(&log, Some(Box::new(Detour(Some(DirectedLinkId(2))))), None);
     assert_eq!([0, 1, 2].map(|wire| over(&log, wire)), [PACKETS, 0, PACKETS]);
-    assert_eq!(network.astray(), 0);
+    assert_eq!(network.unroutable(), 0);
     let log = Log::default();
     let network = diamond(&log, Some(Box::new(Detour(None))), None);
-    assert_eq!((network.packet_hops(), network.astray()), (PACKETS, PACKETS));
+    assert_eq!((network.packet_hops(), network.unroutable()), (PACKETS, PACKETS));
 }
 
 /// U(0, 400 µs) before packets that are 1 ms apart never makes one wait for another: waits are uniform.
@@ -87,7 +87,7 @@ fn a_hosts_overhead_is_uniform() {
     let entered = log.0.lock().expect("one thread").clone();
     let waits: Vec<f64> = entered
         .iter()
-        .filter(|(_, wire, _)| *wire == WireId(0))
+        .filter(|(_, wire, _)| *wire == DirectedLinkId(0))
         .map(|(at, _, id)| (at.as_nanos() - id * 1_000_000) as f64 / 400_000.0)
         .collect();
     assert_eq!(waits.len() as u64, PACKETS);
@@ -103,6 +103,6 @@ fn a_hosts_overhead_keeps_the_order() {
     diamond(&log, None, Some((Duration::from_millis(20), "host")));
     let entered = log.0.lock().expect("one thread").clone();
     let ids: Vec<u64> =
-        entered.iter().filter(|(_, wire, _)| *wire == WireId(0)).map(|(_, _, id)| *id).collect();
+        entered.iter().filter(|(_, wire, _)| *wire == DirectedLinkId(0)).map(|(_, _, id)| *id).collect();
     assert_eq!(ids, (0..PACKETS).collect::<Vec<_>>());
 }

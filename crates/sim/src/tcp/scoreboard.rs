@@ -41,7 +41,7 @@ pub(super) struct Taken {
     pub(super) bytes: u64,
     pub(super) segments: u32,
     /// Of these, sent more than once.
-    pub(super) again: u32,
+    pub(super) retransmissions: u32,
     /// When the latest of them left.
     pub(super) newest_sent: Option<Instant>,
 }
@@ -129,7 +129,7 @@ impl Scoreboard {
             self.pipe -= record.pipe();
             taken.bytes += u64::from(record.len);
             taken.segments += 1;
-            taken.again += u32::from(record.transmissions > 1);
+            taken.retransmissions += u32::from(record.transmissions > 1);
             taken.newest_sent = taken.newest_sent.max(Some(record.sent));
             self.una = record.end();
             self.ring.pop_front();

@@ -5,7 +5,7 @@
 //!
 //! The models, their limits and what they were held to: `docs/models/traffic.md`.
 
-mod cross;
+mod background;
 mod law;
 mod on_off;
 mod pace;
@@ -16,7 +16,7 @@ mod steady;
 mod tests;
 mod video;
 
-pub use cross::{CrossEvent, CrossLoad, CrossSource, Offered, PacketSize, Via};
+pub use background::{BackgroundEvent, BackgroundLoad, BackgroundSource, Offered, PacketSize, Via};
 pub use on_off::{OnOff, OnOffLaw};
 pub use pace::Level;
 pub use paper::synthetic_video;

@@ -52,8 +52,8 @@ impl Connection {
         self.links.push([Link::new(forward, &seeds, "forward"), Link::new(reverse, &seeds, "reverse")]);
     }
 
-    /// Runs until `end`, and calls `watch` after each event.
-    pub fn run(&mut self, end: Instant, mut watch: impl FnMut(&mut Connection)) {
+    /// Runs until `end`, and calls `observer` after each event.
+    pub fn run(&mut self, end: Instant, mut observer: impl FnMut(&mut Connection)) {
         loop {
             while let Some(segment) = self.sender.poll_output(self.now) {
                 self.enqueue(0, segment);
@@ -70,7 +70,7 @@ impl Connection {
             };
             self.now = next;
             self.deliver();
-            watch(self);
+            observer(self);
         }
     }
 

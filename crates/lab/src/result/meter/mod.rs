@@ -1,6 +1,6 @@
 //! Meters: driven by what happens, asked for metrics in the end.
 
-mod cross;
+mod background;
 mod flow;
 mod link;
 mod order;
@@ -12,7 +12,7 @@ mod tests;
 mod video;
 mod window;
 
-pub use cross::CrossMeter;
+pub use background::BackgroundMeter;
 pub use flow::{FlowMeter, FlowSpec};
 pub use link::{LinkReading, link_metrics};
 pub use share::ShareMeter;

@@ -411,7 +411,7 @@ fn frames_are_found_in_a_stream() {
 
 #[test]
 fn cross_traffic_is_a_share_of_the_rate() {
-    let mut meter = CrossMeter::new("x".into(), 1e6, Window { from: ms(1000), to: ms(2000) });
+    let mut meter = BackgroundMeter::new("x".into(), 1e6, Window { from: ms(1000), to: ms(2000) });
     for (at, offered, carried) in [(500, 9, 9), (1000, 50_000, 25_000), (1999, 12_500, 0), (2000, 9, 9)] {
         meter.offered(ms(at), offered);
         meter.carried(ms(at), carried);

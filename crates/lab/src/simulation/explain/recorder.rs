@@ -4,13 +4,15 @@ use std::collections::{BTreeMap, VecDeque};
 
 use strandcast_proto::time::Instant;
 use strandcast_sim::host::data_parts;
-use strandcast_sim::net::{Agent, AgentId, Body, Fate, FlowId, Head, Note, Packet, Paths, WireId};
+use strandcast_sim::net::{
+    Agent, AgentId, Body, DirectedLinkId, EnqueueOutcome, FlowId, Packet, PacketMeta, Paths, TraceEvent,
+};
 
-use super::account::Hold;
-use super::account::{Account, FrameNote, Hop, MessageAccount, Outcome, Transmission};
+use super::explanation::Hold;
+use super::explanation::{Explanation, FrameInfo, Hop, MessageTrace, Outcome, Transmission};
+use super::query::{ExplainError, Query, base, frames_in, meant};
 use super::span::{Missing, Unwrap};
 use super::waits::Waits;
-use super::wanted::{ExplainError, Wanted, base, frames_in, meant};
 use crate::result::meter::LossPlace;
 use crate::scenario::{App, Scenario, Transport};
 use crate::simulation::{Names, Recorder, Simulation};
@@ -32,7 +34,7 @@ pub struct Explainer {
     flow: FlowId,
     label: String,
     sender: AgentId,
-    frame: Option<FrameNote>,
+    frame: Option<FrameInfo>,
     app: App,
     /// The messages asked for.
     first: u64,
@@ -72,7 +74,7 @@ pub struct Explainer {
 /// A message that is followed.
 #[derive(Debug)]
 struct Open {
-    account: MessageAccount,
+    explanation: MessageTrace,
     missing: Missing,
     /// All its parts are known.
     known: bool,
@@ -90,7 +92,7 @@ struct Flight {
     messages: Vec<u64>,
     parts: Vec<(u64, u64)>,
     transmission: Transmission,
-    wires: Vec<WireId>,
+    wires: Vec<DirectedLinkId>,
 }
 
 impl Explainer {
@@ -102,7 +104,7 @@ impl Explainer {
         simulation: &Simulation,
         scenario: &Scenario,
         flow: &str,
-        wanted: Wanted,
+        query: Query,
     ) -> Result<Self, ExplainError> {
         let unknown = || ExplainError::UnknownFlow {
             name: flow.to_owned(),
@@ -114,7 +116,7 @@ impl Explainer {
         if stream && matches!(said.app, App::Bulk { .. } | App::Finite { .. }) {
             return Err(ExplainError::NoMessages(flow.to_owned()));
         }
-        let meant = meant(&said.app, flow, wanted, scenario.run.time)?;
+        let meant = meant(&said.app, flow, query, scenario.run.time)?;
         let udp = matches!(said.transport, Transport::Udp { .. });
         let expires = matches!(&said.app, App::Video(video) if video.expire);
         Ok(Explainer {
@@ -148,20 +150,20 @@ impl Explainer {
     }
 
     /// What was written down, when the run has ended.
-    pub fn account(mut self) -> Account {
+    pub fn explanation(mut self) -> Explanation {
         self.waits.end(self.names.end);
         let messages = core::mem::take(&mut self.messages);
         let (asked, others): (Vec<_>, Vec<_>) =
             messages.into_iter().partition(|(number, _)| (self.first..=self.last).contains(number));
         let (blockers, others): (Vec<_>, Vec<_>) = others.into_iter().partition(|(_, open)| open.blocks);
-        let all = |open: Vec<(u64, Open)>| -> Vec<MessageAccount> {
+        let all = |open: Vec<(u64, Open)>| -> Vec<MessageTrace> {
             open.into_iter().map(|(_, open)| self.told(open)).collect()
         };
         let messages = all(asked);
         let holds = self.holds(&messages);
         let named = |number| holds.iter().any(|hold: &Hold| hold.behind == Some(number));
         let holders = all(others.into_iter().filter(|(number, _)| named(*number)).collect());
-        Account {
+        Explanation {
             blockers: all(blockers),
             holders,
             holds,
@@ -176,26 +178,26 @@ impl Explainer {
     }
 
     /// All that is known of a message.
-    fn told(&self, open: Open) -> MessageAccount {
-        let mut account = open.account;
+    fn told(&self, open: Open) -> MessageTrace {
+        let mut explanation = open.explanation;
         let flights: Vec<&Flight> = open.packets.iter().map(|id| &self.flights[id]).collect();
         let shares = |a: &Flight, b: &Flight| a.parts.iter().any(|part| b.parts.contains(part));
-        account.transmissions = flights.iter().map(|flight| self.finished(flight)).collect();
+        explanation.transmissions = flights.iter().map(|flight| self.finished(flight)).collect();
         for (i, flight) in flights.iter().enumerate() {
-            let told = &mut account.transmissions[i];
+            let told = &mut explanation.transmissions[i];
             told.nth = 1 + flights[..i].iter().filter(|earlier| shares(earlier, flight)).count() as u32;
             let next = flights[i + 1..].iter().find(|later| shares(later, flight));
             let sent = told.sent;
             told.timeout =
                 next.and_then(|next| self.waits.timeout(flight.path, sent, next.transmission.sent));
         }
-        account
+        explanation
     }
 
     /// What held the sender back while one of `messages` waited in its host.
-    fn holds(&self, messages: &[MessageAccount]) -> Vec<Hold> {
+    fn holds(&self, messages: &[MessageTrace]) -> Vec<Hold> {
         let from = messages.iter().map(|m| m.created).min().unwrap_or(Instant::MAX);
-        let sent = |m: &MessageAccount| m.transmissions.iter().map(|t| t.sent).max();
+        let sent = |m: &MessageTrace| m.transmissions.iter().map(|t| t.sent).max();
         let last = messages.iter().map(|m| sent(m).unwrap_or(Instant::MAX)).max();
         let to = last.unwrap_or(Instant::ZERO);
         let name = |paths: Paths| -> Vec<String> {
@@ -242,7 +244,7 @@ impl Explainer {
         if number > self.last || (number < self.first && !self.ordered) {
             return;
         }
-        let account = MessageAccount {
+        let explanation = MessageTrace {
             number,
             bytes,
             created: now,
@@ -253,7 +255,7 @@ impl Explainer {
             delivered: None,
         };
         let mut open = Open {
-            account,
+            explanation,
             missing: Missing::default(),
             known: self.stream,
             blocks: false,
@@ -306,7 +308,7 @@ impl Explainer {
             if let Some(open) = self.messages.get_mut(&self.current)
                 && let Some(created) = rest.first_chunk::<8>().filter(|_| data.len() >= HEADER)
             {
-                open.account.created = Instant::from_nanos(u64::from_be_bytes(*created));
+                open.explanation.created = Instant::from_nanos(u64::from_be_bytes(*created));
             }
         }
         self.part(self.current, (tsn, tsn + 1), ends);
@@ -344,8 +346,8 @@ impl Explainer {
         for number in owners {
             let Some(open) = self.messages.get_mut(&number) else { continue };
             parts.iter().for_each(|&(start, end)| open.missing.remove(start, end));
-            if open.known && open.missing.is_empty() && open.account.complete.is_none() {
-                open.account.complete = Some(now);
+            if open.known && open.missing.is_empty() && open.explanation.complete.is_none() {
+                open.explanation.complete = Some(now);
                 self.last_complete = self.last_complete.max(Some(number));
                 if number >= self.first {
                     self.mark_blockers(number);
@@ -357,14 +359,14 @@ impl Explainer {
     /// A message that was asked for is whole: what is not, before it, keeps it waiting.
     fn mark_blockers(&mut self, number: u64) {
         for (_, open) in self.messages.range_mut(..number) {
-            open.blocks |= open.account.complete.is_none();
+            open.blocks |= open.explanation.complete.is_none();
         }
     }
 
     fn deliver(&mut self, now: Instant, number: u64) {
         self.next = number + 1;
         let Some(open) = self.messages.get_mut(&number) else { return };
-        open.account.delivered.get_or_insert(now);
+        open.explanation.delivered.get_or_insert(now);
         if number >= self.first || open.blocks {
             return;
         }
@@ -382,7 +384,7 @@ impl Explainer {
     fn forget_holders(&mut self) {
         for (number, _) in self.waits.heads().into_iter().skip(MOST_HOLDERS / 2) {
             let open = self.messages.get(&number);
-            if open.is_some_and(|open| open.holds && !open.blocks && open.account.delivered.is_some()) {
+            if open.is_some_and(|open| open.holds && !open.blocks && open.explanation.delivered.is_some()) {
                 self.holders -= 1;
                 self.forget(number);
             }
@@ -393,7 +395,7 @@ impl Explainer {
     fn stands(&mut self, now: Instant, agent: &dyn Agent) {
         self.waits.look_at_timers(now, agent);
         let asked = self.messages.get(&self.last);
-        if asked.is_some_and(|open| open.account.complete.is_some()) {
+        if asked.is_some_and(|open| open.explanation.complete.is_some()) {
             self.waits.end(now);
             return;
         }
@@ -405,12 +407,12 @@ impl Explainer {
         let (messages, last, next) = (&self.messages, self.last_complete, self.next);
         let overtaken = |number: &u64| {
             let open = messages.get(number);
-            last > Some(*number) && open.is_some_and(|open| open.account.complete.is_none())
+            last > Some(*number) && open.is_some_and(|open| open.explanation.complete.is_none())
         };
         // The first that is not acknowledged may have come, and its acknowledgement be on the way.
         let blamed = |first| [first, next].into_iter().find(overtaken);
-        let head = self.waits.stands(now, standing.held, unacknowledged, blamed);
-        if let Some(open) = head.and_then(|head| self.messages.get_mut(&head)) {
+        let meta = self.waits.stands(now, standing.held, unacknowledged, blamed);
+        if let Some(open) = meta.and_then(|meta| self.messages.get_mut(&meta)) {
             open.holds = true;
         }
     }
@@ -440,8 +442,8 @@ impl Explainer {
 
 impl Recorder for Explainer {
     fn sent(&mut self, now: Instant, from: AgentId, packet: &Packet) {
-        let head = packet.head;
-        if from != self.sender || head.payload == 0 {
+        let meta = packet.meta;
+        if from != self.sender || meta.payload == 0 {
             return;
         }
         let parts = self.parts_of(&packet.body);
@@ -452,42 +454,42 @@ impl Recorder for Explainer {
         }
         for number in &owners {
             let open = self.messages.get_mut(number).expect("parts belong to messages that are followed");
-            open.packets.push(head.id);
+            open.packets.push(meta.id);
         }
         let transmission = Transmission {
-            packet: head.id,
-            path: self.names.path(self.flow, head.path).to_owned(),
+            packet: meta.id,
+            path: self.names.path(self.flow, meta.path).to_owned(),
             sent: now,
-            len: head.len,
-            again: head.again,
+            len: meta.len,
+            retransmission: meta.retransmission,
             nth: 1,
             timeout: None,
             hops: Vec::new(),
             outcome: Outcome::UnderWay,
         };
-        let flight = Flight { path: head.path, messages: owners, parts, transmission, wires: Vec::new() };
-        self.flights.insert(head.id, flight);
+        let flight = Flight { path: meta.path, messages: owners, parts, transmission, wires: Vec::new() };
+        self.flights.insert(meta.id, flight);
     }
 
-    fn offered(&mut self, now: Instant, wire: WireId, head: &Head, fate: Fate) {
+    fn offered(&mut self, now: Instant, wire: DirectedLinkId, meta: &PacketMeta, outcome: EnqueueOutcome) {
         let index = wire.index();
         if self.free.len() <= index {
             self.free.resize(index + 1, Instant::ZERO);
         }
         let mut hop = Hop { link: String::new(), entered: now, started: None, departed: None, arrived: None };
-        let lost = match fate {
-            Fate::Taken { departs, lost, .. } => {
+        let lost = match outcome {
+            EnqueueOutcome::Taken { departs, lost, .. } => {
                 hop.started = Some(now.max(self.free[index].min(departs)));
                 hop.departed = Some(departs);
                 self.free[index] = departs;
                 lost.then_some(LossPlace::Random)
             }
-            Fate::QueueFull => Some(LossPlace::Queue),
-            Fate::Down => Some(LossPlace::Down),
+            EnqueueOutcome::QueueFull => Some(LossPlace::Queue),
+            EnqueueOutcome::Down => Some(LossPlace::Down),
         };
-        let Some(flight) = self.flights.get_mut(&head.id) else { return };
+        let Some(flight) = self.flights.get_mut(&meta.id) else { return };
         // The second copy of a packet that a link has doubled is not followed.
-        if flight.wires.len() != usize::from(head.hop) {
+        if flight.wires.len() != usize::from(meta.hop) {
             return;
         }
         hop.link = self.names.link(wire).to_owned();
@@ -498,24 +500,24 @@ impl Recorder for Explainer {
         }
     }
 
-    fn arrived(&mut self, now: Instant, _: WireId, head: &Head) {
-        self.last_out = head.id;
-        let Some(flight) = self.flights.get_mut(&head.id) else { return };
-        if let Some(hop) = flight.transmission.hops.get_mut(usize::from(head.hop)) {
+    fn arrived(&mut self, now: Instant, _: DirectedLinkId, meta: &PacketMeta) {
+        self.last_out = meta.id;
+        let Some(flight) = self.flights.get_mut(&meta.id) else { return };
+        if let Some(hop) = flight.transmission.hops.get_mut(usize::from(meta.hop)) {
             hop.arrived.get_or_insert(now);
         }
     }
 
-    fn note(&mut self, now: Instant, flow: FlowId, _: AgentId, note: &Note) {
+    fn event(&mut self, now: Instant, flow: FlowId, _: AgentId, event: &TraceEvent) {
         if flow != self.flow {
             return;
         }
-        match *note {
-            Note::Submitted { message, bytes } => self.submit(now, message, bytes),
-            Note::Arrived { new, .. } => self.receive(now, new),
-            Note::Delivered { message, .. } => self.deliver(now, message),
-            Note::Progress { bytes } => self.progress(now, bytes),
-            Note::Redrawn => {}
+        match *event {
+            TraceEvent::Submitted { message, bytes } => self.submit(now, message, bytes),
+            TraceEvent::Arrived { new, .. } => self.receive(now, new),
+            TraceEvent::Delivered { message, .. } => self.deliver(now, message),
+            TraceEvent::Progress { bytes } => self.progress(now, bytes),
+            TraceEvent::Redrawn => {}
         }
     }
 

@@ -97,8 +97,8 @@ impl Waits {
     /// The messages that kept the receive window full, and for how long each, longest first.
     pub fn heads(&self) -> Vec<(u64, Duration)> {
         let mut times = BTreeMap::<u64, Duration>::new();
-        for (head, span) in self.spans.iter().filter_map(|span| Some((span.behind?, span))) {
-            *times.entry(head).or_default() += span.to - span.from;
+        for (meta, span) in self.spans.iter().filter_map(|span| Some((span.behind?, span))) {
+            *times.entry(meta).or_default() += span.to - span.from;
         }
         let mut times: Vec<_> = times.into_iter().collect();
         times.sort_by_key(|(_, time)| core::cmp::Reverse(*time));

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use strandcast_proto::association::HeldBy;
 use strandcast_proto::time::Instant;
 
-use super::account::{Account, Hold, MessageAccount, Outcome, Transmission};
+use super::explanation::{Explanation, Hold, MessageTrace, Outcome, Transmission};
 
 /// Of a message's wait in its host, causes with less than this share are left out.
 const LEAST_SHARE: f64 = 0.01;
@@ -60,7 +60,7 @@ impl Cause {
     }
 }
 
-impl MessageAccount {
+impl MessageTrace {
     /// The transmission that completed it; `None`: it never was complete.
     pub fn completed_by(&self) -> Option<&Transmission> {
         let complete = self.complete?;
@@ -73,16 +73,16 @@ impl MessageAccount {
     }
 }
 
-impl Account {
+impl Explanation {
     /// A message of which everything is known.
-    pub fn message(&self, number: u64) -> Option<&MessageAccount> {
+    pub fn message(&self, number: u64) -> Option<&MessageTrace> {
         let all = self.messages.iter().chain(&self.blockers).chain(&self.holders);
         all.into_iter().find(|message| message.number == number)
     }
 
     /// What `message` spent its time on, from its submission to its delivery, in order of time. Of the wait in its host,
     /// reasons that took less than a hundredth of it are left out.
-    pub fn why(&self, message: &MessageAccount) -> Vec<Cause> {
+    pub fn why(&self, message: &MessageTrace) -> Vec<Cause> {
         // What never came is asked about until it was due, or the run's end.
         let last = self.due().map_or(self.end, |due| due.min(self.end)).max(message.created);
         let begun = message.begun();
@@ -113,7 +113,7 @@ impl Account {
     }
 
     /// What held the sender back from the message's submission `until` all of it had been sent.
-    fn in_host(&self, message: &MessageAccount, until: Instant) -> Vec<Cause> {
+    fn in_host(&self, message: &MessageTrace, until: Instant) -> Vec<Cause> {
         let wait = until - message.created;
         let mut all: Vec<Waited> = Vec::new();
         for hold in &self.holds {

@@ -17,8 +17,8 @@ fn losing(text: &str, retries: u8) -> Link<Packet> {
 #[test]
 fn a_retransmission_takes_its_time_and_the_others_wait() {
     let mut link = losing("1\n3\n4\n", 2);
-    let fates: Vec<Fate> = (0..3).map(|id| link.enqueue(ms(0), packet(id), 1000)).collect();
-    let taken = |at, again| Fate::Taken { departs: ms(at), lost: false, again };
+    let fates: Vec<EnqueueOutcome> = (0..3).map(|id| link.enqueue(ms(0), packet(id), 1000)).collect();
+    let taken = |at, retransmissions| EnqueueOutcome::Taken { departs: ms(at), lost: false, retransmissions };
     assert_eq!(fates, [taken(2, 1), taken(5, 2), taken(6, 0)]);
     assert_eq!(link.waiting(ms(3)), 1, "one is being sent again");
     let arrived: Vec<(Instant, usize)> = drain(&mut link).into_iter().map(|(at, p)| (at, p.id)).collect();
@@ -34,8 +34,14 @@ fn a_retransmission_takes_its_time_and_the_others_wait() {
 #[test]
 fn a_packet_is_given_up_after_its_retries() {
     let mut link = losing("1\n2\n3\n", 2);
-    assert_eq!(link.enqueue(ms(0), packet(0), 1000), Fate::Taken { departs: ms(3), lost: true, again: 2 });
-    assert_eq!(link.enqueue(ms(0), packet(1), 1000), Fate::Taken { departs: ms(4), lost: false, again: 0 });
+    assert_eq!(
+        link.enqueue(ms(0), packet(0), 1000),
+        EnqueueOutcome::Taken { departs: ms(3), lost: true, retransmissions: 2 }
+    );
+    assert_eq!(
+        link.enqueue(ms(0), packet(1), 1000),
+        EnqueueOutcome::Taken { departs: ms(4), lost: false, retransmissions: 0 }
+    );
     assert_eq!(ids(&drain(&mut link)), [1]);
     let stats = link.stats_at(END);
     assert_eq!((stats.dropped_loss.packets, stats.repeated.packets), (1, 2));

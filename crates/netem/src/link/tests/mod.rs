@@ -5,7 +5,9 @@ mod queueing;
 mod random;
 mod rates;
 
-use super::{Count, Fate, Link, LinkConfig, LinkConfigError, Payload, Queue, QueueLimit, Rate, Reorder};
+use super::{
+    Count, EnqueueOutcome, Link, LinkConfig, LinkConfigError, Payload, Queue, QueueLimit, Rate, Reorder,
+};
 use crate::loss::LossModel;
 use crate::number::{Every, Number, NumberError};
 use bytes::Bytes;
@@ -53,7 +55,7 @@ const END: Instant = Instant::from_millis(1 << 40);
 
 /// Whether the link took the packet.
 fn take(link: &mut Link<Packet>, now: Instant, id: usize, len: usize) -> bool {
-    matches!(link.enqueue(now, packet(id), len), Fate::Taken { .. })
+    matches!(link.enqueue(now, packet(id), len), EnqueueOutcome::Taken { .. })
 }
 
 /// Everything still to arrive, each at the moment it does.
@@ -209,7 +211,7 @@ fn a_link_going_down_drops_what_is_inside_and_refuses_more() {
     assert_eq!(link.stats_at(ms(2)).served.packets, 2);
     link.set_down(ms(2), true);
     assert_eq!((link.poll_timeout(), link.waiting(ms(2))), (None, 0));
-    assert_eq!(link.enqueue(ms(3), packet(5), 1000), Fate::Down);
+    assert_eq!(link.enqueue(ms(3), packet(5), 1000), EnqueueOutcome::Down);
     assert_eq!(link.stats_at(END).dropped_down, Count { packets: 5, bytes: 5000 });
     link.set_down(ms(3), false);
     assert!(take(&mut link, ms(3), 6, 1000));

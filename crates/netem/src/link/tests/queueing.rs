@@ -33,7 +33,9 @@ fn mean_wait(rho: f64, service: f64, seed: u64, packets: usize) -> f64 {
         clock -= libm::log(1.0 - random.unit()) * service / rho;
         let now = Instant::from_secs_f64(clock);
         while link.poll(now).is_some() {}
-        let Fate::Taken { departs, .. } = link.enqueue(now, packet(id), 1000) else { panic!("no limit") };
+        let EnqueueOutcome::Taken { departs, .. } = link.enqueue(now, packet(id), 1000) else {
+            panic!("no limit")
+        };
         if id >= warm_up {
             waits += (departs - now).as_secs_f64() - service;
         }
@@ -114,7 +116,7 @@ proptest! {
             }
             now += after;
             offered += 1;
-            if let Fate::Taken { departs, .. } = link.enqueue(Instant::from_nanos(now), packet(0), len) {
+            if let EnqueueOutcome::Taken { departs, .. } = link.enqueue(Instant::from_nanos(now), packet(0), len) {
                 stays.push((now, free.max(now), departs.as_nanos()));
                 free = departs.as_nanos();
             }

@@ -16,8 +16,8 @@ fn steps(steps: &[(u64, f64)]) -> Number {
 /// When a packet's last bit leaves, in nanoseconds.
 fn departs(link: &mut Link<Packet>, now: Instant, len: usize) -> u64 {
     match link.enqueue(now, packet(0), len) {
-        Fate::Taken { departs, .. } => departs.as_nanos(),
-        fate => panic!("{fate:?}"),
+        EnqueueOutcome::Taken { departs, .. } => departs.as_nanos(),
+        outcome => panic!("{outcome:?}"),
     }
 }
 

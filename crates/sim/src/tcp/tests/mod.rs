@@ -171,4 +171,4 @@ fn range(numbers: core::ops::Range<u64>) -> Vec<u64> {
 }
 
 /// Segments of one direction of a network that a test decides about.
-type Wire = VecDeque<(Instant, Segment)>;
+type DirectedLink = VecDeque<(Instant, Segment)>;

@@ -9,12 +9,12 @@ struct Chaos {
     random: Random,
     rate: f64,
     calm: Instant,
-    wire: Wire,
+    wire: DirectedLink,
 }
 
 impl Chaos {
     fn new(random: Random, rate: f64) -> Self {
-        Chaos { random, rate, calm: ms(20_000), wire: Wire::new() }
+        Chaos { random, rate, calm: ms(20_000), wire: DirectedLink::new() }
     }
 
     fn send(&mut self, now: Instant, segment: Segment) {

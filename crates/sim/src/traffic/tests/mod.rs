@@ -1,6 +1,6 @@
 //! Sources against their laws. Random draws have fixed seeds; bounds are in standard errors of the law.
 
-mod cross;
+mod background;
 mod laws;
 mod sources;
 mod video;

@@ -6,7 +6,7 @@ use strandcast_proto::time::Instant;
 
 /// Messages of a transport without message boundaries, by the byte they end with.
 #[derive(Debug, Default)]
-pub(super) struct Ledger {
+pub(super) struct ByteLedger {
     submitted: u64,
     delivered: u64,
     open: VecDeque<Entry>,
@@ -28,7 +28,7 @@ pub(super) struct Done {
     pub submitted: Instant,
 }
 
-impl Ledger {
+impl ByteLedger {
     /// A message was handed in.
     pub fn submit(&mut self, now: Instant, message: u64, bytes: u32) {
         self.submitted += u64::from(bytes);
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn a_message_is_done_with_its_last_byte() {
-        let mut ledger = Ledger::default();
+        let mut ledger = ByteLedger::default();
         ledger.submit(Instant::from_millis(1), 0, 100);
         ledger.submit(Instant::from_millis(2), 1, 50);
         ledger.deliver(99);

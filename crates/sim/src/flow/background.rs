@@ -3,52 +3,52 @@
 use strandcast_proto::time::Instant;
 
 use super::tcp::outgoing;
-use crate::net::{Agent, Body, Datagram, Note, Out, Outgoing, Packet, RouteId};
+use crate::net::{Agent, AgentOutput, Body, Datagram, Outgoing, Packet, RouteId, TraceEvent};
 use crate::tcp::{Config, Receiver, Sender};
-use crate::traffic::{CrossEvent, CrossSource, Via};
+use crate::traffic::{BackgroundEvent, BackgroundSource, Via};
 
 /// Sends what the source offers: by TCP into a connection whose unsent backlog is dropped at each draw of the load, by
 /// UDP at once.
 #[derive(Debug)]
-pub struct CrossSender {
-    source: CrossSource,
-    next: Option<CrossEvent>,
+pub struct BackgroundSender {
+    source: BackgroundSource,
+    next: Option<BackgroundEvent>,
     sender: Sender,
     route: RouteId,
     datagrams: u64,
     begun: bool,
 }
 
-impl CrossSender {
+impl BackgroundSender {
     /// A sender over one route.
-    pub fn new(mut source: CrossSource, sender: Sender, route: RouteId) -> Self {
+    pub fn new(mut source: BackgroundSource, sender: Sender, route: RouteId) -> Self {
         let next = source.next();
-        CrossSender { source, next, sender, route, datagrams: 0, begun: false }
+        BackgroundSender { source, next, sender, route, datagrams: 0, begun: false }
     }
 
     fn next_at(&self) -> Option<Instant> {
         self.next.map(|event| match event {
-            CrossEvent::Packet { at, .. } | CrossEvent::Redraw { at, .. } => at,
+            BackgroundEvent::Packet { at, .. } | BackgroundEvent::Redraw { at, .. } => at,
         })
     }
 
-    fn offer(&mut self, now: Instant, out: &mut Out) {
+    fn offer(&mut self, now: Instant, out: &mut AgentOutput) {
         while self.next_at().is_some_and(|at| at <= now) {
             match core::mem::replace(&mut self.next, self.source.next()) {
-                Some(CrossEvent::Packet { bytes, via, .. }) => {
-                    out.notes.push(Note::Submitted { message: 0, bytes });
+                Some(BackgroundEvent::Packet { bytes, via, .. }) => {
+                    out.events.push(TraceEvent::Submitted { message: 0, bytes });
                     self.send(now, bytes, via, out);
                 }
-                Some(CrossEvent::Redraw { .. }) => {
+                Some(BackgroundEvent::Redraw { .. }) => {
                     self.sender.drop_backlog();
-                    out.notes.push(Note::Redrawn);
+                    out.events.push(TraceEvent::Redrawn);
                 }
                 None => {}
             }
         }
     }
 
-    fn send(&mut self, now: Instant, bytes: u32, via: Via, out: &mut Out) {
+    fn send(&mut self, now: Instant, bytes: u32, via: Via, out: &mut AgentOutput) {
         match via {
             // Its header is on top again when it is sent; what is smaller than a header still is a byte.
             Via::Tcp => {
@@ -61,7 +61,7 @@ impl CrossSender {
                     route: self.route,
                     len: bytes,
                     payload: bytes,
-                    again: false,
+                    retransmission: false,
                     body,
                 });
             }
@@ -69,14 +69,14 @@ impl CrossSender {
     }
 }
 
-impl Agent for CrossSender {
-    fn handle_packet(&mut self, now: Instant, packet: Packet, _: &mut Out) {
+impl Agent for BackgroundSender {
+    fn handle_packet(&mut self, now: Instant, packet: Packet, _: &mut AgentOutput) {
         if let Body::Tcp(segment) = packet.body {
             self.sender.handle_segment(now, &segment);
         }
     }
 
-    fn run(&mut self, now: Instant, out: &mut Out) {
+    fn run(&mut self, now: Instant, out: &mut AgentOutput) {
         if !core::mem::replace(&mut self.begun, true) {
             self.sender.add_subflow(now);
         }
@@ -96,22 +96,22 @@ impl Agent for CrossSender {
 
 /// Takes what arrives, and acknowledges what came by TCP.
 #[derive(Debug)]
-pub struct CrossSink {
+pub struct BackgroundSink {
     receiver: Receiver,
     config: Config,
     route: RouteId,
 }
 
-impl CrossSink {
+impl BackgroundSink {
     /// A sink that acknowledges over one route.
     pub fn new(config: Config, route: RouteId) -> Self {
-        CrossSink { receiver: Receiver::new(config.clone()), config, route }
+        BackgroundSink { receiver: Receiver::new(config.clone()), config, route }
     }
 }
 
-impl Agent for CrossSink {
-    fn handle_packet(&mut self, now: Instant, packet: Packet, out: &mut Out) {
-        let head = packet.head;
+impl Agent for BackgroundSink {
+    fn handle_packet(&mut self, now: Instant, packet: Packet, out: &mut AgentOutput) {
+        let meta = packet.meta;
         let (sequence, new) = match packet.body {
             Body::Tcp(segment) => {
                 let arrival = self.receiver.handle_segment(now, &segment);
@@ -120,11 +120,11 @@ impl Agent for CrossSink {
             Body::Udp(_) => (None, true),
             _ => return,
         };
-        let (path, sent, wire, payload) = (head.path, head.sent, head.len, head.payload);
-        out.notes.push(Note::Arrived { path, sent, wire, payload, sequence, new });
+        let (path, sent, wire, payload) = (meta.path, meta.sent, meta.len, meta.payload);
+        out.events.push(TraceEvent::Arrived { path, sent, wire, payload, sequence, new });
     }
 
-    fn run(&mut self, now: Instant, out: &mut Out) {
+    fn run(&mut self, now: Instant, out: &mut AgentOutput) {
         if self.receiver.poll_timeout().is_some_and(|at| at <= now) {
             self.receiver.handle_timeout(now);
         }

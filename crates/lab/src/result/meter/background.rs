@@ -8,7 +8,7 @@ use crate::result::{Metric, Subject};
 
 /// Measures cross traffic against the rate of the link it is a share of.
 #[derive(Clone, Debug)]
-pub struct CrossMeter {
+pub struct BackgroundMeter {
     name: String,
     rate_bps: f64,
     window: Window,
@@ -17,10 +17,10 @@ pub struct CrossMeter {
     tcp_bytes: u64,
 }
 
-impl CrossMeter {
+impl BackgroundMeter {
     /// A meter of the cross traffic `name`; `rate_bps`: mean rate of its first link.
     pub fn new(name: String, rate_bps: f64, window: Window) -> Self {
-        CrossMeter { name, rate_bps, window, offered_bytes: 0, carried_bytes: 0, tcp_bytes: 0 }
+        BackgroundMeter { name, rate_bps, window, offered_bytes: 0, carried_bytes: 0, tcp_bytes: 0 }
     }
 
     /// What it is called.

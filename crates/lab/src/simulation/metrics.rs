@@ -6,31 +6,33 @@ use core::fmt::Debug;
 use strandcast_proto::time::Instant;
 use strandcast_sim::flow::message_number;
 use strandcast_sim::host::data_parts;
-use strandcast_sim::net::{Agent, AgentId, Body, Fate, FlowId, Head, Note, Packet, Watch, WireId};
+use strandcast_sim::net::{
+    Agent, AgentId, Body, DirectedLinkId, EnqueueOutcome, FlowId, Observer, Packet, PacketMeta, TraceEvent,
+};
 
-use super::ledger::{Done, Ledger};
-use crate::result::meter::{CrossMeter, FlowMeter, LossPlace, ShareMeter};
+use super::byte_ledger::{ByteLedger, Done};
+use crate::result::meter::{BackgroundMeter, FlowMeter, LossPlace, ShareMeter};
 
 /// Writes down what happens, packet by packet.
 pub trait Recorder: Any + Debug + Send {
     /// An agent handed a packet to the network.
     fn sent(&mut self, now: Instant, from: AgentId, packet: &Packet);
     /// A packet came to a link.
-    fn offered(&mut self, now: Instant, wire: WireId, head: &Head, fate: Fate);
+    fn offered(&mut self, now: Instant, wire: DirectedLinkId, meta: &PacketMeta, outcome: EnqueueOutcome);
     /// A packet came out of a link.
-    fn arrived(&mut self, now: Instant, wire: WireId, head: &Head);
+    fn arrived(&mut self, now: Instant, wire: DirectedLinkId, meta: &PacketMeta);
     /// An agent has something to note.
-    fn note(&mut self, now: Instant, flow: FlowId, from: AgentId, note: &Note);
+    fn event(&mut self, now: Instant, flow: FlowId, from: AgentId, event: &TraceEvent);
     /// An agent has acted on what happened, and said all it had to say.
     fn ran(&mut self, _now: Instant, _id: AgentId, _agent: &dyn Agent) {}
 }
 
 /// The meters of all flows, and whoever records.
 #[derive(Debug, Default)]
-pub struct Meters {
+pub struct Metrics {
     pub(super) flows: Vec<Metered>,
     /// Of background loads, whose flow numbers come behind those of flows.
-    pub(super) cross: Vec<CrossMeter>,
+    pub(super) background: Vec<BackgroundMeter>,
     /// Who has how much of each link, once all flows are there.
     pub(super) shares: Option<ShareMeter>,
     pub(super) recorder: Option<Box<dyn Recorder>>,
@@ -41,30 +43,32 @@ pub struct Meters {
 pub(super) struct Metered {
     pub meter: FlowMeter,
     /// For transports without message boundaries.
-    pub ledger: Option<Ledger>,
+    pub ledger: Option<ByteLedger>,
     /// Bytes delivered so far.
     pub delivered: u64,
 }
 
 impl Metered {
-    fn note(&mut self, now: Instant, note: &Note) {
-        match *note {
-            Note::Submitted { message, bytes } => {
+    fn event(&mut self, now: Instant, event: &TraceEvent) {
+        match *event {
+            TraceEvent::Submitted { message, bytes } => {
                 if let Some(ledger) = &mut self.ledger {
                     ledger.submit(now, message, bytes);
                 }
             }
             // Further chunks of a packet have no bytes on the wire of their own.
-            Note::Arrived { path, wire: 0, payload, new, .. } => self.meter.bundled(now, path, payload, new),
-            Note::Arrived { path, sent, payload, sequence, new, .. } => {
+            TraceEvent::Arrived { path, wire: 0, payload, new, .. } => {
+                self.meter.bundled(now, path, payload, new)
+            }
+            TraceEvent::Arrived { path, sent, payload, sequence, new, .. } => {
                 self.meter.arrived(now, path, sent, payload, sequence, new);
             }
-            Note::Delivered { message, bytes, submitted } => {
+            TraceEvent::Delivered { message, bytes, submitted } => {
                 self.delivered += u64::from(bytes);
                 self.meter.delivered(now, message, bytes, submitted, true);
             }
-            Note::Progress { bytes } => self.progress(now, bytes),
-            Note::Redrawn => {}
+            TraceEvent::Progress { bytes } => self.progress(now, bytes),
+            TraceEvent::Redrawn => {}
         }
     }
 
@@ -81,18 +85,18 @@ impl Metered {
     }
 }
 
-impl Meters {
+impl Metrics {
     /// The flow of a packet with data.
-    fn data_of(&mut self, head: &Head) -> Option<&mut Metered> {
-        self.flows.get_mut(head.flow.0 as usize).filter(|_| head.payload > 0)
+    fn data_of(&mut self, meta: &PacketMeta) -> Option<&mut Metered> {
+        self.flows.get_mut(meta.flow.0 as usize).filter(|_| meta.payload > 0)
     }
 }
 
-impl Watch for Meters {
+impl Observer for Metrics {
     fn sent(&mut self, now: Instant, from: AgentId, packet: &Packet) {
-        let head = packet.head;
-        if let Some(flow) = self.flows.get_mut(head.flow.0 as usize) {
-            flow.meter.sent(now, head.path, head.len, head.payload, head.again);
+        let meta = packet.meta;
+        if let Some(flow) = self.flows.get_mut(meta.flow.0 as usize) {
+            flow.meter.sent(now, meta.path, meta.len, meta.payload, meta.retransmission);
             if let Body::Sctp(bytes) = &packet.body {
                 let begun = data_parts(bytes).filter(|part| part.begins);
                 for message in begun.filter_map(|part| message_number(part.data)) {
@@ -105,63 +109,63 @@ impl Watch for Meters {
         }
     }
 
-    fn offered(&mut self, now: Instant, wire: WireId, head: &Head, fate: Fate) {
-        if let (Fate::Taken { departs, .. }, Some(shares)) = (fate, &mut self.shares) {
-            shares.departs(departs, wire.index(), head.flow.0 as usize, head.len);
+    fn offered(&mut self, now: Instant, wire: DirectedLinkId, meta: &PacketMeta, outcome: EnqueueOutcome) {
+        if let (EnqueueOutcome::Taken { departs, .. }, Some(shares)) = (outcome, &mut self.shares) {
+            shares.departs(departs, wire.index(), meta.flow.0 as usize, meta.len);
         }
-        let place = match fate {
-            Fate::Taken { lost: false, .. } => None,
-            Fate::Taken { lost: true, .. } => Some(LossPlace::Random),
-            Fate::QueueFull => Some(LossPlace::Queue),
-            Fate::Down => Some(LossPlace::Down),
+        let place = match outcome {
+            EnqueueOutcome::Taken { lost: false, .. } => None,
+            EnqueueOutcome::Taken { lost: true, .. } => Some(LossPlace::Random),
+            EnqueueOutcome::QueueFull => Some(LossPlace::Queue),
+            EnqueueOutcome::Down => Some(LossPlace::Down),
         };
         if let Some(place) = place
-            && let Some(flow) = self.data_of(head)
+            && let Some(flow) = self.data_of(meta)
         {
-            flow.meter.lost(now, head.path, place);
+            flow.meter.lost(now, meta.path, place);
         }
         if let Some(recorder) = &mut self.recorder {
-            recorder.offered(now, wire, head, fate);
+            recorder.offered(now, wire, meta, outcome);
         }
     }
 
-    fn dropped(&mut self, now: Instant, _: WireId, head: &Head) {
-        if let Some(flow) = self.data_of(head) {
-            flow.meter.lost(now, head.path, LossPlace::Down);
+    fn dropped(&mut self, now: Instant, _: DirectedLinkId, meta: &PacketMeta) {
+        if let Some(flow) = self.data_of(meta) {
+            flow.meter.lost(now, meta.path, LossPlace::Down);
         }
     }
 
-    fn received(&mut self, now: Instant, head: &Head) {
-        if let Some(flow) = self.data_of(head) {
-            flow.meter.received(now, head.path, head.damaged);
+    fn received(&mut self, now: Instant, meta: &PacketMeta) {
+        if let Some(flow) = self.data_of(meta) {
+            flow.meter.received(now, meta.path, meta.damaged);
         }
     }
 
-    fn arrived(&mut self, now: Instant, wire: WireId, head: &Head) {
+    fn arrived(&mut self, now: Instant, wire: DirectedLinkId, meta: &PacketMeta) {
         if let Some(recorder) = &mut self.recorder {
-            recorder.arrived(now, wire, head);
+            recorder.arrived(now, wire, meta);
         }
     }
 
-    fn note(&mut self, now: Instant, flow: FlowId, from: AgentId, note: &Note) {
+    fn event(&mut self, now: Instant, flow: FlowId, from: AgentId, event: &TraceEvent) {
         let index = flow.0 as usize;
         if let Some(metered) = self.flows.get_mut(index) {
-            metered.note(now, note);
-        } else if let Some(cross) = self.cross.get_mut(index - self.flows.len()) {
-            match *note {
-                Note::Submitted { bytes, .. } => cross.offered(now, bytes),
-                Note::Arrived { wire, payload, sequence, new, .. } => {
-                    cross.carried(now, wire);
+            metered.event(now, event);
+        } else if let Some(background) = self.background.get_mut(index - self.flows.len()) {
+            match *event {
+                TraceEvent::Submitted { bytes, .. } => background.offered(now, bytes),
+                TraceEvent::Arrived { wire, payload, sequence, new, .. } => {
+                    background.carried(now, wire);
                     // Datagrams have no sequence.
                     if sequence.is_some() && new {
-                        cross.tcp_arrived(now, payload);
+                        background.tcp_arrived(now, payload);
                     }
                 }
                 _ => {}
             }
         }
         if let Some(recorder) = &mut self.recorder {
-            recorder.note(now, flow, from, note);
+            recorder.event(now, flow, from, event);
         }
     }
 

@@ -14,7 +14,7 @@ const NANOS_PER_S: f64 = 1e9;
 
 /// Pareto on/off sources that share a load.
 #[derive(Clone, Debug, PartialEq)]
-pub struct CrossLoad {
+pub struct BackgroundLoad {
     /// Share of packets that go by TCP; the others by UDP.
     pub tcp_share: f64,
     /// Packet sizes; their order decides which draw gives which.
@@ -40,7 +40,7 @@ pub struct PacketSize {
 
 /// What background load does next.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum CrossEvent {
+pub enum BackgroundEvent {
     /// A packet is offered.
     Packet {
         /// When.
@@ -86,7 +86,7 @@ pub struct Offered {
 /// bytes between any two points of time are exactly the load's, be it small or large: no burst is rounded to whole
 /// packets, the cut of long times is made up for in their distribution, and there is no run-in.
 #[derive(Debug)]
-pub struct CrossSource {
+pub struct BackgroundSource {
     load: Box<dyn Level>,
     /// Bit/s of one source while on, for a load of 1.
     peak_bps: f64,
@@ -105,33 +105,33 @@ pub struct CrossSource {
     offered: Offered,
 }
 
-impl CrossSource {
-    /// The load that `cross` describes, on a link of `link_rate_bps`, from `start` on, before `stop`. `load` is its share
+impl BackgroundSource {
+    /// The load that `background` describes, on a link of `link_rate_bps`, from `start` on, before `stop`. `load` is its share
     /// of the link, asked for at the start and whenever it changes; everything else is drawn from streams of `seeds`.
     ///
     /// # Panics
     /// If the Pareto shape is not above 1.
     pub fn new(
-        cross: &CrossLoad,
+        background: &BackgroundLoad,
         load: Box<dyn Level>,
         link_rate_bps: f64,
         seeds: &Seeds,
         start: Instant,
         stop: Instant,
     ) -> Self {
-        let (on, off) = (cross.on.as_nanos() as f64, cross.off.as_nanos() as f64);
-        let sources = cross.sources.max(1);
+        let (on, off) = (background.on.as_nanos() as f64, background.off.as_nanos() as f64);
+        let sources = background.sources.max(1);
         // Without times on or off there is no turn: such sources are always on.
         let law = (on > 0.0 && off > 0.0).then(|| {
-            let [on_law, off_law] = [on, off].map(|mean| Pareto::new(mean, cross.shape));
+            let [on_law, off_law] = [on, off].map(|mean| Pareto::new(mean, background.shape));
             OnOffLaw { on: on_law, off: off_law, share: on / (on + off) }
         });
         let share_on = law.map_or(1.0, |law| law.share);
-        CrossSource {
+        BackgroundSource {
             load,
             peak_bps: link_rate_bps / share_on / f64::from(sources),
-            sizes: Sizes::new(&cross.sizes),
-            tcp_share: cross.tcp_share,
+            sizes: Sizes::new(&background.sizes),
+            tcp_share: background.tcp_share,
             bursts: (0..sources)
                 .map(|i| Burst::new(law, seeds.stream(&format!("burst/{i}")), start))
                 .collect(),
@@ -150,7 +150,7 @@ impl CrossSource {
         self.offered
     }
 
-    fn redraw(&mut self) -> CrossEvent {
+    fn redraw(&mut self) -> BackgroundEvent {
         let at = self.until;
         let load = self.load.at(at);
         let packet_bits = BITS_PER_BYTE * self.sizes.mean();
@@ -163,10 +163,10 @@ impl CrossSource {
             burst.advance(self.interval_ns, self.until);
         }
         self.redraw = false;
-        CrossEvent::Redraw { at, load }
+        BackgroundEvent::Redraw { at, load }
     }
 
-    fn packet(&mut self, at: Instant) -> CrossEvent {
+    fn packet(&mut self, at: Instant) -> BackgroundEvent {
         let bytes = self.sizes.sample(&mut self.size_draws);
         let via = if self.via_draws.chance(self.tcp_share) { Via::Tcp } else { Via::Udp };
         let count = match via {
@@ -174,14 +174,14 @@ impl CrossSource {
             Via::Udp => &mut self.offered.udp,
         };
         *count += Count { packets: 1, bytes: u64::from(bytes) };
-        CrossEvent::Packet { at, bytes, via }
+        BackgroundEvent::Packet { at, bytes, via }
     }
 }
 
-impl Iterator for CrossSource {
-    type Item = CrossEvent;
+impl Iterator for BackgroundSource {
+    type Item = BackgroundEvent;
 
-    fn next(&mut self) -> Option<CrossEvent> {
+    fn next(&mut self) -> Option<BackgroundEvent> {
         if self.redraw {
             return (self.until < self.stop).then(|| self.redraw());
         }

@@ -8,12 +8,12 @@ use strandcast_media::trace::FrameTrace;
 use strandcast_proto::time::Instant;
 use strandcast_sim::traffic::{Source, TracedVideo};
 
-use super::FrameNote;
+use super::FrameInfo;
 use crate::scenario::{App, Frames, Scenario, Video};
 
 /// What is to be explained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum Query {
     /// A message of a flow, by number from 0.
     Message(u64),
     /// A frame of a flow's video, by number from 0 in the order of sending.
@@ -77,7 +77,7 @@ fn counted(frames: u64, messages: u64) -> String {
 /// The messages meant, and the frame they belong to.
 pub(super) struct Meant {
     pub messages: RangeInclusive<u64>,
-    pub frame: Option<FrameNote>,
+    pub frame: Option<FrameInfo>,
 }
 
 /// The flow of the scenario that an instance (`tcp#2`) is one of.
@@ -90,12 +90,12 @@ pub(super) fn base(scenario: &Scenario, flow: &str) -> Option<String> {
     number.parse().ok().filter(|n: &u32| (1..=count).contains(n)).map(|_| base.to_owned())
 }
 
-/// What `wanted` means in what `app` sends in a run of length `time`.
-pub(super) fn meant(app: &App, flow: &str, wanted: Wanted, time: Duration) -> Result<Meant, ExplainError> {
-    match (app, wanted) {
-        (App::Video(video), _) => of_video(video, flow, wanted, Instant::ZERO + time),
-        (_, Wanted::Message(number)) => Ok(Meant { messages: number..=number, frame: None }),
-        (_, Wanted::Frame(_)) => Err(ExplainError::NoVideo(flow.to_owned())),
+/// What `query` means in what `app` sends in a run of length `time`.
+pub(super) fn meant(app: &App, flow: &str, query: Query, time: Duration) -> Result<Meant, ExplainError> {
+    match (app, query) {
+        (App::Video(video), _) => of_video(video, flow, query, Instant::ZERO + time),
+        (_, Query::Message(number)) => Ok(Meant { messages: number..=number, frame: None }),
+        (_, Query::Frame(_)) => Err(ExplainError::NoVideo(flow.to_owned())),
     }
 }
 
@@ -118,12 +118,12 @@ fn source(video: &Video, stop: Instant) -> Option<TracedVideo> {
     Some(TracedVideo::new(Arc::new(trace), *repeat, video.size, Instant::ZERO, stop))
 }
 
-fn of_video(video: &Video, flow: &str, wanted: Wanted, stop: Instant) -> Result<Meant, ExplainError> {
-    let note = |number, kind, lag| FrameNote { number, kind, lag, deadline: video.deadline };
+fn of_video(video: &Video, flow: &str, query: Query, stop: Instant) -> Result<Meant, ExplainError> {
+    let note = |number, kind, lag| FrameInfo { number, kind, lag, deadline: video.deadline };
     let Some(mut source) = source(video, stop) else {
-        let number = match wanted {
-            Wanted::Message(number) => number,
-            Wanted::Frame(number) => u64::from(number),
+        let number = match query {
+            Query::Message(number) => number,
+            Query::Frame(number) => u64::from(number),
         };
         let frame = note(number as u32, None, Duration::ZERO);
         return Ok(Meant { messages: number..=number, frame: Some(frame) });
@@ -132,14 +132,14 @@ fn of_video(video: &Video, flow: &str, wanted: Wanted, stop: Instant) -> Result<
     while let Some(emission) = source.next() {
         let Some(frame) = emission.frame else { continue };
         frames = u64::from(frame.number) + 1;
-        let found = match wanted {
-            Wanted::Message(number) => number == message,
-            Wanted::Frame(number) => number == frame.number && frame.last,
+        let found = match query {
+            Query::Message(number) => number == message,
+            Query::Frame(number) => number == frame.number && frame.last,
         };
         if found {
-            let messages = match wanted {
-                Wanted::Message(number) => number..=number,
-                Wanted::Frame(_) => first..=message,
+            let messages = match query {
+                Query::Message(number) => number..=number,
+                Query::Frame(_) => first..=message,
             };
             let frame = note(frame.number, frame.kind, emission.at - frame.capture);
             return Ok(Meant { messages, frame: Some(frame) });

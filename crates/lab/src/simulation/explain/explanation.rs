@@ -6,7 +6,7 @@ use strandcast_media::ts::FrameType;
 use strandcast_proto::association::HeldBy;
 use strandcast_proto::time::Instant;
 
-use super::wanted::{ExplainError, Wanted};
+use super::query::{ExplainError, Query};
 use crate::result::meter::LossPlace;
 
 /// A time in which a sender's new data waited.
@@ -29,19 +29,19 @@ pub struct Hold {
 
 /// What became of the messages that were asked for.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Account {
+pub struct Explanation {
     /// The flow's name.
     pub flow: String,
     /// The frame of a video that they are, or that the message asked for is a part of.
-    pub frame: Option<FrameNote>,
+    pub frame: Option<FrameInfo>,
     /// The messages, by number.
-    pub messages: Vec<MessageAccount>,
+    pub messages: Vec<MessageTrace>,
     /// Earlier messages that had not come when one of [`messages`](Self::messages) had, by number: it waited for them.
-    pub blockers: Vec<MessageAccount>,
+    pub blockers: Vec<MessageTrace>,
     /// What held the sender back, from the submission of the first of the messages until all were sent, in order of time.
     pub holds: Vec<Hold>,
     /// Earlier messages that kept the receive window full meanwhile, by number: [`Hold::behind`].
-    pub holders: Vec<MessageAccount>,
+    pub holders: Vec<MessageTrace>,
     /// Messages that the flow handed in, in all of the run.
     pub submitted: u64,
     /// Frames that these are the messages of, begun ones included; `None`: the flow carries no video.
@@ -54,7 +54,7 @@ pub struct Account {
 
 /// A frame of a video.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FrameNote {
+pub struct FrameInfo {
     /// Frames that were sent before it.
     pub number: u32,
     /// How it depends on others; `None`: no picture, or not known.
@@ -67,7 +67,7 @@ pub struct FrameNote {
 
 /// What became of a message.
 #[derive(Clone, Debug, PartialEq)]
-pub struct MessageAccount {
+pub struct MessageTrace {
     /// Its number: messages of a flow count from 0.
     pub number: u64,
     /// Its bytes.
@@ -98,7 +98,7 @@ pub struct Transmission {
     /// Bytes at IP level.
     pub len: u32,
     /// It carries data that were sent before.
-    pub again: bool,
+    pub retransmission: bool,
     /// Which transmission it is of what it carries of the message: 1 is the first.
     pub nth: u32,
     /// When the retransmission timer expired for it; `None`: it did not, or not before the same was sent again.
@@ -168,7 +168,7 @@ impl Transmission {
     }
 }
 
-impl MessageAccount {
+impl MessageTrace {
     /// How long it waited in its host before it was first sent.
     pub fn waited(&self) -> Option<Duration> {
         self.transmissions.first().map(|first| first.sent - self.created)
@@ -185,7 +185,7 @@ impl MessageAccount {
     }
 }
 
-impl Account {
+impl Explanation {
     /// When the frame was captured.
     pub fn capture(&self) -> Option<Instant> {
         Some(self.messages.first()?.created - self.frame?.lag)
@@ -200,13 +200,13 @@ impl Account {
     ///
     /// # Errors
     /// [`ExplainError::NotSent`].
-    pub fn check(&self, wanted: Wanted) -> Result<(), ExplainError> {
+    pub fn check(&self, query: Query) -> Result<(), ExplainError> {
         if !self.messages.is_empty() {
             return Ok(());
         }
-        let (what, number, sent) = match wanted {
-            Wanted::Message(number) => ("message", number, self.submitted),
-            Wanted::Frame(number) => ("frame", u64::from(number), self.frames.unwrap_or(0)),
+        let (what, number, sent) = match query {
+            Query::Message(number) => ("message", number, self.submitted),
+            Query::Frame(number) => ("frame", u64::from(number), self.frames.unwrap_or(0)),
         };
         Err(ExplainError::NotSent { flow: self.flow.clone(), what, number, sent })
     }
@@ -218,14 +218,14 @@ impl Account {
 
     /// The message that decided when all were there: the one that was not delivered, or the last that was, of several the
     /// one that was whole last.
-    pub fn decisive(&self) -> Option<&MessageAccount> {
+    pub fn decisive(&self) -> Option<&MessageTrace> {
         let last =
-            |m: &&MessageAccount| (m.delivered.unwrap_or(Instant::MAX), m.complete.unwrap_or(Instant::MAX));
+            |m: &&MessageTrace| (m.delivered.unwrap_or(Instant::MAX), m.complete.unwrap_or(Instant::MAX));
         self.messages.iter().rev().max_by_key(last)
     }
 
     /// Of the messages that `message` waited for, the one that came last.
-    pub fn blocker_of(&self, message: &MessageAccount) -> Option<&MessageAccount> {
+    pub fn blocker_of(&self, message: &MessageTrace) -> Option<&MessageTrace> {
         let complete = message.complete?;
         let earlier = self.blockers.iter().filter(|m| m.number < message.number);
         let open = earlier.filter(|m| m.complete.is_none_or(|at| at > complete));

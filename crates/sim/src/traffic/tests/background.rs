@@ -6,15 +6,15 @@ use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 
 use super::{Level, assert_mean, drawn, mean, s, steps};
-use crate::traffic::{CrossEvent, CrossLoad, CrossSource, PacketSize, Via};
+use crate::traffic::{BackgroundEvent, BackgroundLoad, BackgroundSource, PacketSize, Via};
 
 const LINK_BPS: f64 = 384e3;
 /// 49 % 44 bytes, 1.2 % 576, 2.1 % 628, 1.7 % 1300, 46 % 1500.
 const MIX: [(u32, f64); 5] = [(44, 0.49), (576, 0.012), (628, 0.021), (1300, 0.017), (1500, 0.46)];
 
-fn cross(mix: &[(u32, f64)], sources: u32) -> CrossLoad {
+fn background(mix: &[(u32, f64)], sources: u32) -> BackgroundLoad {
     let size = |&(bytes, share): &(u32, f64)| PacketSize { bytes, share };
-    CrossLoad {
+    BackgroundLoad {
         tcp_share: 0.9,
         sizes: mix.iter().map(size).collect(),
         on: Duration::from_millis(500),
@@ -24,13 +24,25 @@ fn cross(mix: &[(u32, f64)], sources: u32) -> CrossLoad {
     }
 }
 
-fn run(cross: &CrossLoad, load: impl Level + 'static, seed: u64, stop: Instant) -> CrossSource {
-    CrossSource::new(cross, Box::new(load), LINK_BPS, &Seeds::new(seed, 0).child("cross"), s(0), stop)
+fn run(
+    background: &BackgroundLoad,
+    load: impl Level + 'static,
+    seed: u64,
+    stop: Instant,
+) -> BackgroundSource {
+    BackgroundSource::new(
+        background,
+        Box::new(load),
+        LINK_BPS,
+        &Seeds::new(seed, 0).child("cross"),
+        s(0),
+        stop,
+    )
 }
 
 /// Load offered in a run, as a share of the link.
-fn offered(cross: &CrossLoad, load: impl Level + 'static, seed: u64, seconds: u64) -> f64 {
-    let mut source = run(cross, load, seed, s(seconds));
+fn offered(background: &BackgroundLoad, load: impl Level + 'static, seed: u64, seconds: u64) -> f64 {
+    let mut source = run(background, load, seed, s(seconds));
     source.by_ref().for_each(drop);
     let offered = source.offered();
     8.0 * (offered.tcp.bytes + offered.udp.bytes) as f64 / LINK_BPS / seconds as f64
@@ -43,8 +55,8 @@ fn what_is_offered_is_the_load() {
     for (load, sources, runs, seconds) in
         [(0.5, 1, 5000, 50), (0.25, 4, 2500, 50), (0.01, 2, 5000, 120), (0.002, 1, 2500, 300)]
     {
-        let cross = cross(&MIX, sources);
-        let loads: Vec<_> = (0..runs).map(|seed| offered(&cross, load, seed, seconds)).collect();
+        let background = background(&MIX, sources);
+        let loads: Vec<_> = (0..runs).map(|seed| offered(&background, load, seed, seconds)).collect();
         let off = mean(&loads) / load - 1.0;
         let square: Vec<_> = loads.iter().map(|l| (l - mean(&loads)) * (l - mean(&loads))).collect();
         let error = (mean(&square) / runs as f64).sqrt() / load;
@@ -59,9 +71,9 @@ fn a_changing_load_is_offered_in_the_mean() {
     let period = Duration::from_secs(10);
     for sources in [1, 2] {
         let load = drawn(0.5, period, 2);
-        let (mut loads, mut source) = (Vec::new(), run(&cross(&MIX, sources), load, 2, s(400_000)));
+        let (mut loads, mut source) = (Vec::new(), run(&background(&MIX, sources), load, 2, s(400_000)));
         for event in source.by_ref() {
-            if let CrossEvent::Redraw { at, load } = event {
+            if let BackgroundEvent::Redraw { at, load } = event {
                 assert_eq!(at, s(0) + period * loads.len() as u32);
                 loads.push(load);
             }
@@ -82,20 +94,20 @@ fn a_changing_load_is_offered_in_the_mean() {
 #[test]
 fn a_new_load_holds_at_once() {
     let load = steps(&[(0, 0.5), (20, 0.0), (40, 0.25)]);
-    let share = |events: &[CrossEvent], from: Instant, to: Instant| -> f64 {
+    let share = |events: &[BackgroundEvent], from: Instant, to: Instant| -> f64 {
         let bytes = events.iter().map(|event| match event {
-            CrossEvent::Packet { at, bytes, .. } if (from..to).contains(at) => f64::from(*bytes),
+            BackgroundEvent::Packet { at, bytes, .. } if (from..to).contains(at) => f64::from(*bytes),
             _ => 0.0,
         });
         8.0 * bytes.sum::<f64>() / LINK_BPS / (to - from).as_secs_f64()
     };
     let (mut high, mut low) = (Vec::new(), Vec::new());
     for seed in 0..1000 {
-        let events: Vec<_> = run(&cross(&MIX, 4), load.clone(), seed, s(60)).collect();
+        let events: Vec<_> = run(&background(&MIX, 4), load.clone(), seed, s(60)).collect();
         let redraws: Vec<_> =
-            events.iter().filter(|event| matches!(event, CrossEvent::Redraw { .. })).collect();
+            events.iter().filter(|event| matches!(event, BackgroundEvent::Redraw { .. })).collect();
         let expected =
-            [(s(0), 0.5), (s(20), 0.0), (s(40), 0.25)].map(|(at, load)| CrossEvent::Redraw { at, load });
+            [(s(0), 0.5), (s(20), 0.0), (s(40), 0.25)].map(|(at, load)| BackgroundEvent::Redraw { at, load });
         assert_eq!(redraws, expected.iter().collect::<Vec<_>>());
         assert_eq!(share(&events, s(20), s(40)), 0.0);
         high.push(share(&events, s(0), s(20)));
@@ -112,10 +124,10 @@ fn sizes_and_protocols_are_drawn_by_count() {
     // The other paper's mix, in shares that don't add up to 1.
     let mix = [(44, 2.0), (576, 1.0), (1500, 1.0)];
     for (mix, seed) in [(&MIX[..], 1), (&mix[..], 2)] {
-        let packets: Vec<_> = run(&cross(mix, 1), 0.5, seed, s(8000))
+        let packets: Vec<_> = run(&background(mix, 1), 0.5, seed, s(8000))
             .filter_map(|event| match event {
-                CrossEvent::Packet { bytes, via, .. } => Some((bytes, via)),
-                CrossEvent::Redraw { .. } => None,
+                BackgroundEvent::Packet { bytes, via, .. } => Some((bytes, via)),
+                BackgroundEvent::Redraw { .. } => None,
             })
             .collect();
         let total: f64 = mix.iter().map(|size| size.1).sum();
@@ -135,8 +147,8 @@ fn sizes_and_protocols_are_drawn_by_count() {
 /// While on, a source sends at load·(on + off)/on: packets at equal intervals.
 #[test]
 fn peak_rate_is_twice_the_load_for_equal_times() {
-    let times: Vec<_> = run(&cross(&[(1200, 1.0)], 1), 0.25, 1, s(1000))
-        .filter_map(|event| if let CrossEvent::Packet { at, .. } = event { Some(at) } else { None })
+    let times: Vec<_> = run(&background(&[(1200, 1.0)], 1), 0.25, 1, s(1000))
+        .filter_map(|event| if let BackgroundEvent::Packet { at, .. } = event { Some(at) } else { None })
         .collect();
     // 9600 bits at 192 kbit/s.
     let peak = Duration::from_millis(50);
@@ -149,35 +161,36 @@ fn peak_rate_is_twice_the_load_for_equal_times() {
 
 #[test]
 fn without_off_times_it_is_constant() {
-    let cross = CrossLoad { off: Duration::ZERO, ..cross(&[(1200, 1.0)], 1) };
-    assert!((offered(&cross, 0.25, 1, 100) / 0.25 - 1.0).abs() < 0.002);
+    let background = BackgroundLoad { off: Duration::ZERO, ..background(&[(1200, 1.0)], 1) };
+    assert!((offered(&background, 0.25, 1, 100) / 0.25 - 1.0).abs() < 0.002);
 }
 
 #[test]
 fn nonsense_offers_nothing_and_ends() {
     for load in [0.0, -1.0, f64::NAN] {
-        assert_eq!(run(&cross(&MIX, 2), load, 1, s(1000)).count(), 1, "{load}");
-        assert_eq!(offered(&cross(&MIX, 2), load, 1, 1000), 0.0);
+        assert_eq!(run(&background(&MIX, 2), load, 1, s(1000)).count(), 1, "{load}");
+        assert_eq!(offered(&background(&MIX, 2), load, 1, 1000), 0.0);
     }
-    assert_eq!(run(&cross(&[], 2), 0.5, 1, s(1000)).count(), 1);
-    assert_eq!(run(&cross(&MIX, 2), 0.5, 1, s(0)).count(), 0);
+    assert_eq!(run(&background(&[], 2), 0.5, 1, s(1000)).count(), 1);
+    assert_eq!(run(&background(&MIX, 2), 0.5, 1, s(0)).count(), 0);
 }
 
 #[test]
 fn same_seed_same_packets_and_each_draw_has_its_own_stream() {
-    let events = |cross: &CrossLoad, seed| run(cross, 0.5, seed, s(100)).collect::<Vec<_>>();
-    let base = cross(&MIX, 2);
+    let events = |background: &BackgroundLoad, seed| run(background, 0.5, seed, s(100)).collect::<Vec<_>>();
+    let base = background(&MIX, 2);
     assert_eq!(events(&base, 1), events(&base, 1));
     assert_ne!(events(&base, 1), events(&base, 2));
     // Other shares of TCP, same packets; other sizes of the same mean, same times.
-    let packets = |cross: &CrossLoad| {
+    let packets = |background: &BackgroundLoad| {
         let packet = |event| match event {
-            CrossEvent::Packet { at, bytes, .. } => (at, bytes),
-            CrossEvent::Redraw { at, .. } => (at, 0),
+            BackgroundEvent::Packet { at, bytes, .. } => (at, bytes),
+            BackgroundEvent::Redraw { at, .. } => (at, 0),
         };
-        events(cross, 1).into_iter().map(packet).collect::<Vec<_>>()
+        events(background, 1).into_iter().map(packet).collect::<Vec<_>>()
     };
-    assert_eq!(packets(&base), packets(&CrossLoad { tcp_share: 0.5, ..base.clone() }));
-    let times = |cross: &CrossLoad| packets(cross).into_iter().map(|p| p.0).collect::<Vec<_>>();
-    assert_eq!(times(&cross(&[(500, 1.0), (1500, 1.0)], 2)), times(&cross(&[(1000, 1.0)], 2)));
+    assert_eq!(packets(&base), packets(&BackgroundLoad { tcp_share: 0.5, ..base.clone() }));
+    let times =
+        |background: &BackgroundLoad| packets(background).into_iter().map(|p| p.0).collect::<Vec<_>>();
+    assert_eq!(times(&background(&[(500, 1.0), (1500, 1.0)], 2)), times(&background(&[(1000, 1.0)], 2)));
 }
