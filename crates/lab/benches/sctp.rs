@@ -1,4 +1,4 @@
-//! DATA packets a second of one core: our SCTP over two one-hop paths that lose 1 %, encoded, decoded, checksums written
+//! DATA packets per second of one core: our SCTP over two one-hop paths that lose 1 %, encoded, decoded, checksums written
 //! and checked.
 
 #[path = "../tests/support/mod.rs"]

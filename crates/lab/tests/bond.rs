@@ -25,7 +25,7 @@ fn play(links: &[(f64, f64, u64, f64, &str)], flows: &str, time: f64, seed: u64)
     let scenario =
         scenario::parse(&text, "test", Path::new(""), &[]).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let mut simulation = Simulation::new(&scenario, &Presets, seed, None).expect("it is a network");
-    simulation.run(RunOptions::default(), &mut ()).expect("nobody breaks it off")
+    simulation.run(RunOptions::default(), &mut ()).expect("the run is not interrupted")
 }
 
 /// A flow over the first `paths` links.

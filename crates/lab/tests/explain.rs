@@ -23,7 +23,7 @@ fn explain(scenario: &Scenario, flow: &str, query: Query) -> Explanation {
     let mut simulation = Simulation::new(scenario, &Presets, 1, None).unwrap();
     let explainer = Explainer::new(&simulation, scenario, flow, query).unwrap();
     let options = RunOptions { series: None, recorder: Some(Box::new(explainer)) };
-    let result = simulation.run(options, &mut ()).expect("nobody breaks it off");
+    let result = simulation.run(options, &mut ()).expect("the run is not interrupted");
     assert_eq!(result.fingerprint, run(scenario, 1).fingerprint, "who is watched goes the same way");
     let recorder: Box<dyn Any> = simulation.take_recorder().unwrap();
     recorder.downcast::<Explainer>().unwrap().explanation()
@@ -284,7 +284,7 @@ fn a_full_receive_window_names_the_message_it_waited_for() {
     assert!(cause.time > SECOND / 2 && cause.time <= cause.to - cause.from, "{cause:?}");
 }
 
-/// Only `lte` loses packets, and what is lost there is sent again there: whoever holds up the window for long is lost there,
+/// Only `lte` loses packets, and its losses are retransmitted there: a packet that holds up the window for long was lost there,
 /// as often as it was sent before.
 #[test]
 fn the_third_transmission_is_counted_as_such() {
@@ -353,7 +353,7 @@ fn each_reason_for_waiting_is_told() {
     assert!(explanation.holds.is_empty(), "nothing waits in the transport: {:?}", explanation.holds);
 }
 
-/// From submission to delivery all time has a cause, but for what is too short to be told.
+/// From submission to delivery all time has a cause, except intervals too short to report.
 #[test]
 fn causes_add_up() {
     let scenarios = [
@@ -393,7 +393,7 @@ fn the_receive_window_has_a_series_at_both_ends() {
     let mut points = Points::default();
     let options = RunOptions { series: Some(SECOND / 10), recorder: None };
     let mut simulation = Simulation::new(&scenario, &Presets, 1, None).unwrap();
-    simulation.run(options, &mut points).expect("nobody breaks it off");
+    simulation.run(options, &mut points).expect("the run is not interrupted");
     let at = |metric: &str, s: f64| {
         let point = points.0.iter().find(|(time, name, _)| *name == metric && (time - s).abs() < 0.01);
         point.unwrap_or_else(|| panic!("no {metric} at {s} s: {:?}", points.0)).2
@@ -403,7 +403,7 @@ fn the_receive_window_has_a_series_at_both_ends() {
         assert_eq!(at("receive_buffered_bytes", s) + at("rwnd_bytes", s), f64::from(64 << 10), "{s} s");
     }
     assert!(at("receive_buffered_bytes", 2.9) > 10e3);
-    // By wifi alone everything comes in order, and is read when its SACK has been sent: 16 bytes a chunk beside its data.
+    // By wifi alone everything comes in order, and is read when its SACK has been sent: 16 bytes per chunk beside its data.
     assert_eq!(
         (at("receive_buffered_bytes", 4.2), at("rwnd_bytes", 4.2)),
         (0.0, f64::from((64 << 10) - 1016))
@@ -418,7 +418,7 @@ fn what_was_never_sent_is_no_answer() {
     let error = explanation.check(Query::Message(1_000_000)).expect_err("there is none");
     assert_eq!(error.to_string(), "flow 'f' sent no message 1000000 in this run; it sent messages 0 to 124");
     assert_eq!(explain(&scenario, "f", Query::Message(124)).check(Query::Message(124)), Ok(()));
-    // 25 frames a second, again and again, until the run ends: no frame is looked for behind it.
+    // 25 frames per second, again and again, until the run ends: no frame is looked for behind it.
     let scenario = one_link(sctp("cmt"), video(false), |_| ());
     let simulation = Simulation::new(&scenario, &Presets, 1, None).unwrap();
     let error = Explainer::new(&simulation, &scenario, "f", Query::Frame(u32::MAX)).expect_err("too far");

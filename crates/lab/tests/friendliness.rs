@@ -17,7 +17,7 @@ fn shares(scheme: &str, seeds: std::ops::RangeInclusive<u64>) -> (f64, f64) {
     for seed in seeds {
         let mut simulation =
             Simulation::new(&scenario, &Presets, seed, Some(scheme)).expect("it is a network");
-        let result = simulation.run(RunOptions::default(), &mut ()).expect("nobody breaks it off");
+        let result = simulation.run(RunOptions::default(), &mut ()).expect("the run is not interrupted");
         let (cubic, reno) = (goodput(&result, "cubic"), goodput(&result, "reno"));
         let ours = goodput(&result, "ours");
         println!("{scheme}, seed {seed}: cubic {cubic:.0}, reno {reno:.0}, {scheme} {ours:.0} bit/s");

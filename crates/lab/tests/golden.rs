@@ -80,7 +80,7 @@ fn short(path: &Path) -> Scenario {
 fn line(name: &str, scenario: &Scenario, scheme: Option<&str>) -> String {
     let built = Simulation::new(scenario, &Presets, 1, scheme);
     let mut simulation = built.unwrap_or_else(|error| panic!("{name}: {error:?}"));
-    let result = simulation.run(RunOptions::default(), &mut ()).expect("nobody breaks it off");
+    let result = simulation.run(RunOptions::default(), &mut ()).expect("the run is not interrupted");
     format!("{name} {} {} {}\n", result.fingerprint, result.packet_hops, metrics(&result))
 }
 
@@ -251,7 +251,7 @@ fn epochs_that_are_none() {
 fn metrics_have_a_digest() {
     let path = root().join("scenarios/examples/first.toml");
     let mut simulation = Simulation::new(&short(&path), &Presets, 1, None).expect("it was read");
-    let result = simulation.run(RunOptions::default(), &mut ()).expect("nobody breaks it off");
+    let result = simulation.run(RunOptions::default(), &mut ()).expect("the run is not interrupted");
     let with = |change: &dyn Fn(&mut Vec<Metric>)| {
         let mut other = result.clone();
         change(&mut other.metrics);
@@ -280,7 +280,7 @@ fn schemes_share_the_draws_of_links_and_background_load() {
         let mut simulation =
             strandcast_lab::simulation::Simulation::new(&scenario, &Presets, 7, Some(scheme))
                 .expect("it was read");
-        let result = simulation.run(Default::default(), &mut ()).expect("nobody breaks it off");
+        let result = simulation.run(Default::default(), &mut ()).expect("the run is not interrupted");
         let of_cross = |m: &&strandcast_lab::result::Metric| m.name == "offered_load";
         result.metrics.iter().filter(of_cross).map(|m| m.value).collect::<Vec<f64>>()
     };

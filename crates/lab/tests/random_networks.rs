@@ -54,7 +54,7 @@ fn the_generator_draws_what_it_says() {
     assert!((0.7..0.8).contains(&(f64::from(lossy as u32) / 700.0)), "{lossy}");
 }
 
-/// Whoever names a seed means these networks.
+/// A seed determines its networks.
 #[test]
 fn a_published_seed_stays_what_it_is() {
     let mut hash = Sha256::new();
@@ -65,7 +65,7 @@ fn a_published_seed_stays_what_it_is() {
     assert_eq!(hash, "6a99aa3fd7d846a1ece54f425b70a6b616c6b184fdf4fb58be3d3c3df72ccfe4");
 }
 
-/// The traces of `scenarios/real-paths` stand still for 0.3 to 1 s, several times a minute.
+/// The traces of `scenarios/real-paths` stand still for 0.3 to 1 s, several times per minute.
 #[test]
 fn rate_traces_have_stalls() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/real-paths");

@@ -198,7 +198,7 @@ fn messages_without_a_size_fill_packets_whatever_the_scheme() {
         let result = run(&dumbbell(vec![("data", data)]), 1);
         let of = |name| metric(&result, &Subject::Flow("data".into()), name);
         let mean = of("delivered_bytes") / of("delivered_packets");
-        assert!((mean - size).abs() < 10.0, "{scheme}: {mean} bytes a packet");
+        assert!((mean - size).abs() < 10.0, "{scheme}: {mean} bytes per packet");
     }
 }
 

@@ -10,20 +10,20 @@ mod scheme;
 use std::sync::Arc;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use raw::{Lone, packet, sack};
+use raw::{RawPeer, packet, sack};
 use strandcast_proto::association::SendOptions;
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::EndpointConfig;
 
 /// A sender with `chunks` chunks of one byte in flight, TSNs from `tsn + 1`.
-fn sender(chunks: u32) -> Lone {
+fn sender(chunks: u32) -> RawPeer {
     let transport = TransportConfig { send_buffer: 64 << 20, auth: false, ..TransportConfig::default() };
     let config = EndpointConfig {
         transport: Arc::new(transport),
         accept: Some(Arc::new(|_| scheme::windowed(1 << 30))),
         ..EndpointConfig::default()
     };
-    let mut l = Lone::with(config);
+    let mut l = RawPeer::with(config);
     l.shake_hands(Vec::new());
     l.send(&b"x"[..], SendOptions::default());
     l.give(&[sack(l.tsn, 1 << 30, &[])]);

@@ -9,7 +9,7 @@ use crate::time::Instant;
 /// What runs on top of an [`Endpoint`], inside the loop that drives it: nothing is waited for, nothing is locked.
 ///
 /// The loop sends what the endpoint has, hands over one event, and so on until there is none; then it polls, and
-/// begins again as long as that made the endpoint do something. Whoever opened or accepted an association releases it
+/// begins again as long as that made the endpoint do something. The application that opened or accepted an association releases it
 /// ([`Endpoint::release`]) when its [`Event::Closed`] has come and what was received is read.
 pub trait App: Any + Send {
     /// Something happened to an association; what had to be sent before has been sent.

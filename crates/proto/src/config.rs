@@ -1,4 +1,4 @@
-//! What an endpoint and its associations are told at construction.
+//! Configuration of an endpoint and its associations.
 
 use core::time::Duration;
 
@@ -143,10 +143,10 @@ impl TransportConfig {
         }
     }
 
-    /// What an association goes by once it knows its peer, one of ours or not; `None`: nothing else than before.
-    pub(crate) fn towards(&self, ours: bool) -> Option<TransportConfig> {
+    /// The configuration once the peer is known, Strandcast or not; `None`: unchanged.
+    pub(crate) fn towards(&self, peer_is_strandcast: bool) -> Option<TransportConfig> {
         let mut own = self.clone();
-        if ours {
+        if peer_is_strandcast {
             own.rto_min = own.rto_min_ours.unwrap_or(own.rto_min).min(own.rto_max);
             own.sack_delay = own.sack_delay_ours.unwrap_or(own.sack_delay);
         } else {

@@ -20,7 +20,7 @@ impl Seeds {
         Seeds { key }
     }
 
-    /// Streams nobody can predict, from 32 bytes of the operating system's randomness.
+    /// Unpredictable streams, from 32 bytes of the operating system's randomness.
     pub fn from_entropy(key: [u8; 32]) -> Self {
         Seeds { key }
     }

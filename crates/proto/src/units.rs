@@ -3,17 +3,17 @@
 use core::fmt;
 use core::time::Duration;
 
-/// A data rate in bits a second.
+/// A data rate in bits per second.
 #[derive(Copy, Clone, PartialEq, PartialOrd, Debug, Default)]
 pub struct Rate(f64);
 
 impl Rate {
-    /// `bps` bits a second; negative and NaN count as zero.
+    /// `bps` bits per second; negative and NaN count as zero.
     pub fn from_bps(bps: f64) -> Self {
         Rate(bps.max(0.0))
     }
 
-    /// `bytes` bytes a second.
+    /// `bytes` bytes per second.
     pub fn from_bytes_per_s(bytes: f64) -> Self {
         Rate::from_bps(bytes * 8.0)
     }
@@ -23,12 +23,12 @@ impl Rate {
         (!time.is_zero()).then(|| Rate::from_bytes_per_s(bytes as f64 / time.as_secs_f64()))
     }
 
-    /// Bits a second.
+    /// Bits per second.
     pub fn bps(self) -> f64 {
         self.0
     }
 
-    /// Bytes a second.
+    /// Bytes per second.
     pub fn bytes_per_s(self) -> f64 {
         self.0 / 8.0
     }

@@ -1,4 +1,4 @@
-//! What becomes of packets for an association that is closed here and not there.
+//! Packets for an association that is closed at one end only.
 
 mod common;
 
@@ -16,8 +16,8 @@ const SHUTDOWN_COMPLETE: u8 = 14;
 const HEARTBEAT_ACK: u8 = 5;
 
 /// An association that the client closed; the server did not hear the last word.
-fn half_closed() -> World {
-    let mut w = World::new(&[10], config(), 1);
+fn half_closed() -> TestPair {
+    let mut w = TestPair::new(&[10], config(), 1);
     w.up();
     let mut lost = false;
     w.filter = Box::new(move |_, _, _, bytes| {
@@ -34,7 +34,7 @@ fn half_closed() -> World {
     w
 }
 
-/// RFC 9260 §8.5.1 E: a SHUTDOWN ACK for nobody is answered by SHUTDOWN COMPLETE.
+/// RFC 9260 §8.5.1 E: a SHUTDOWN ACK for no association is answered by SHUTDOWN COMPLETE.
 #[test]
 fn a_lost_shutdown_complete_is_said_again() {
     let mut w = half_closed();
@@ -45,7 +45,7 @@ fn a_lost_shutdown_complete_is_said_again() {
 /// RFC 9260 §8.4: what is out of the blue is not answered as if the association lived.
 #[test]
 fn a_closed_association_answers_no_heartbeat() {
-    let mut w = World::new(&[10], config(), 1);
+    let mut w = TestPair::new(&[10], config(), 1);
     w.up();
     let id = w.apps[CLIENT].id.expect("connected");
     w.ends[CLIENT].abort(id, "enough");
@@ -76,7 +76,7 @@ fn its_addresses_are_free_again() {
 /// RFC 9260 §3.3.7: a chunk behind an ABORT would be ignored.
 #[test]
 fn nothing_follows_an_abort() {
-    let mut w = World::new(&[10], config(), 1);
+    let mut w = TestPair::new(&[10], config(), 1);
     w.up();
     let (taken, packets) = channel();
     w.filter = Box::new(move |_, from, _, bytes| from == SERVER || taken.send(bytes.to_vec()).is_err());

@@ -8,10 +8,10 @@ use strandcast_proto::policy::PathState;
 
 #[test]
 fn handshake_joins_and_a_message_each_way() {
-    let mut w = World::new(&[10, 30], config(), 1);
+    let mut w = TestPair::new(&[10, 30], config(), 1);
     w.up();
-    assert!(w.saw(CLIENT, &Event::Connected { ours: true }));
-    assert!(w.saw(SERVER, &Event::Connected { ours: true }));
+    assert!(w.saw(CLIENT, &Event::Connected { peer_is_strandcast: true }));
+    assert!(w.saw(SERVER, &Event::Connected { peer_is_strandcast: true }));
     assert_eq!(w.states(CLIENT), [PathState::Active; 2]);
     assert_eq!(w.states(SERVER), [PathState::Active; 2]);
     w.send(CLIENT, &b"ping"[..], SendOptions::default());
@@ -25,7 +25,7 @@ fn handshake_joins_and_a_message_each_way() {
 
 #[test]
 fn a_large_message_is_cut_and_put_together_again() {
-    let mut w = World::new(&[10, 30], config(), 1);
+    let mut w = TestPair::new(&[10, 30], config(), 1);
     w.up();
     let message = pattern(0, 300_000);
     w.send(CLIENT, message.clone(), SendOptions::default());
@@ -37,7 +37,7 @@ fn a_large_message_is_cut_and_put_together_again() {
 
 #[test]
 fn loss_on_both_wires_loses_nothing() {
-    let mut w = World::new(&[10, 30], config(), 1);
+    let mut w = TestPair::new(&[10, 30], config(), 1);
     w.up();
     for wire in &mut w.wires {
         (wire.loss, wire.jitter) = (0.1, ms(15));
@@ -61,7 +61,7 @@ fn loss_on_both_wires_loses_nothing() {
 
 #[test]
 fn graceful_close_delivers_what_is_queued() {
-    let mut w = World::new(&[10], config(), 1);
+    let mut w = TestPair::new(&[10], config(), 1);
     w.up();
     for i in 0..100 {
         w.send(CLIENT, pattern(i * 1000, 1000), SendOptions::default());
@@ -78,7 +78,7 @@ fn graceful_close_delivers_what_is_queued() {
 
 #[test]
 fn an_abort_reaches_the_peer() {
-    let mut w = World::new(&[10], config(), 1);
+    let mut w = TestPair::new(&[10], config(), 1);
     w.up();
     let id = w.apps[CLIENT].id.unwrap();
     w.ends[CLIENT].abort(id, "enough");

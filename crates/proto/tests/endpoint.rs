@@ -25,13 +25,13 @@ fn config() -> TransportConfig {
     TransportConfig::default()
 }
 
-fn cookie_of(l: &mut Lone) -> Bytes {
+fn cookie_of(l: &mut RawPeer) -> Bytes {
     let ack = l.init(Vec::new());
     (l.tag, l.tsn) = (ack.0.initiate_tag.0, ack.0.initial_tsn.0);
     ack.state_cookie().expect("a cookie").clone()
 }
 
-fn causes(out: &[Out]) -> Vec<Cause> {
+fn causes(out: &[SentPacket]) -> Vec<Cause> {
     let of = |c: &Chunk| match c {
         Chunk::Abort(a) => a.causes.clone(),
         Chunk::Error(e) => e.causes.clone(),
@@ -43,14 +43,14 @@ fn causes(out: &[Out]) -> Vec<Cause> {
 /// §5.1 B: INIT is answered under its Initiate Tag, and nothing is kept.
 #[test]
 fn an_init_is_answered_and_forgotten() {
-    let mut l = Lone::new(config());
+    let mut l = RawPeer::new(config());
     let out = l.give_tagged(0, &[init(Vec::new()).into()]);
     assert_eq!((out.len(), out[0].tag, out[0].tuple), (1, OUR_TAG, l.tuple));
     assert!(l.events.is_empty());
     assert_eq!(l.end.poll_timeout(), None);
 }
 
-/// Nobody gains by claiming another's address: an answer is at most three times as long as what it answers, IPv4 and
+/// Spoofing another's address gains nothing: an answer is at most three times as long as what it answers, IPv4 and
 /// UDP headers (28 bytes) counted, and a bare INIT of 32 bytes connects all the same.
 #[test]
 fn answers_to_inits_are_short() {
@@ -74,14 +74,14 @@ fn answers_to_inits_are_short() {
         let transport = std::sync::Arc::new(transport);
         let accept: SchemeFactory = std::sync::Arc::new(|_| Box::new(strandcast_proto::rfc::scheme()));
         let accept = Some(accept);
-        let mut l = Lone::with(EndpointConfig { transport, accept, locals, ..EndpointConfig::default() });
+        let mut l = RawPeer::with(EndpointConfig { transport, accept, locals, ..EndpointConfig::default() });
         let asked = packet(0, &[init(params.clone()).into()]);
         let size = asked.len();
         let out = l.give_bytes(l.tuple, asked);
         assert_eq!(out.len(), 1, "{params:?}");
         assert!(out[0].len + 28 <= 3 * (size + 28), "{} for {size}: {params:?}", out[0].len);
     }
-    let mut l = Lone::new(config());
+    let mut l = RawPeer::new(config());
     assert_eq!(packet(0, &[init(vec![]).into()]).len(), 32);
     l.shake_hands(vec![]);
     l.give(&[data(OUR_TSN, 0, b"taken")]);
@@ -92,7 +92,7 @@ fn answers_to_inits_are_short() {
 #[test]
 fn our_init_is_padded() {
     for transport in [config(), TransportConfig { auth: false, partial_reliability: false, ..config() }] {
-        let mut l = Lone::new(transport);
+        let mut l = RawPeer::new(transport);
         l.connect();
         let out = l.take();
         assert_eq!(out[0].len, 256);
@@ -106,7 +106,7 @@ fn our_init_is_padded() {
 /// §5.1.5 step 2: a cookie whose MAC is wrong is dropped without a word.
 #[test]
 fn a_forged_cookie_is_dropped() {
-    let mut l = Lone::new(config());
+    let mut l = RawPeer::new(config());
     let cookie = cookie_of(&mut l);
     for at in (0..cookie.len()).step_by(7) {
         let mut forged = cookie.to_vec();
@@ -121,7 +121,7 @@ fn a_forged_cookie_is_dropped() {
 /// §5.1.5 step 3: Valid.Cookie.Life is 60 s; the ERROR says by how much it is too old, in microseconds.
 #[test]
 fn a_stale_cookie_is_reported_with_its_age() {
-    let mut l = Lone::new(config());
+    let mut l = RawPeer::new(config());
     let cookie = cookie_of(&mut l);
     l.run(ms(60_000) + ms(3));
     let out = l.give(&[CookieEcho { cookie }.into()]);
@@ -131,13 +131,13 @@ fn a_stale_cookie_is_reported_with_its_age() {
     let fresh = cookie_of(&mut l);
     l.run(ms(60_000));
     l.give(&[CookieEcho { cookie: fresh }.into()]);
-    assert!(l.saw(&Event::Connected { ours: false }), "a cookie lives 60 s");
+    assert!(l.saw(&Event::Connected { peer_is_strandcast: false }), "a cookie lives 60 s");
 }
 
 /// §5.1.5 step 1, §8.5.1 D: the cookie belongs to the tag and the ports it was made for.
 #[test]
 fn a_cookie_under_another_tag_is_dropped() {
-    let mut l = Lone::new(config());
+    let mut l = RawPeer::new(config());
     let cookie = cookie_of(&mut l);
     let tag = l.tag;
     assert!(l.give_tagged(tag ^ 1, &[CookieEcho { cookie: cookie.clone() }.into()]).is_empty());
@@ -151,7 +151,7 @@ fn a_cookie_under_another_tag_is_dropped() {
 /// §5.2.4 D: the COOKIE ECHO came again, since the COOKIE ACK was lost.
 #[test]
 fn a_second_cookie_echo_is_acknowledged_again() {
-    let mut l = Lone::new(config());
+    let mut l = RawPeer::new(config());
     let cookie = cookie_of(&mut l);
     l.give(&[CookieEcho { cookie: cookie.clone() }.into()]);
     let events = l.events.len();
@@ -163,7 +163,7 @@ fn a_second_cookie_echo_is_acknowledged_again() {
 /// §5.1: DATA may be bundled behind COOKIE ECHO.
 #[test]
 fn data_behind_a_cookie_echo_is_taken() {
-    let mut l = Lone::new(config());
+    let mut l = RawPeer::new(config());
     let cookie = cookie_of(&mut l);
     l.give(&[CookieEcho { cookie }.into(), data(OUR_TSN, 0, b"early")]);
     assert_eq!(l.messages[0].payload, &b"early"[..]);
@@ -190,7 +190,7 @@ fn out_of_the_blue() {
         (Shutdown { cumulative_tsn_ack: Tsn(1) }.into(), Some(ABORT)),
     ];
     for (chunk, answer) in rows {
-        let mut l = Lone::new(config());
+        let mut l = RawPeer::new(config());
         let out = l.give_tagged(77, std::slice::from_ref(&chunk));
         let wanted: Vec<Vec<u8>> = answer.into_iter().map(|t| vec![t]).collect();
         assert_eq!(types(&out), wanted, "{chunk:?}");
@@ -209,7 +209,7 @@ fn out_of_the_blue() {
 /// §8.4 (2): an ABORT anywhere in the packet silences us.
 #[test]
 fn out_of_the_blue_with_an_abort_behind() {
-    let mut l = Lone::new(config());
+    let mut l = RawPeer::new(config());
     let abort = Abort { reflected_tag: false, causes: vec![] };
     assert!(l.give_tagged(77, &[data(1, 0, b"x"), abort.into()]).is_empty());
 }
@@ -217,7 +217,7 @@ fn out_of_the_blue_with_an_abort_behind() {
 /// §8.5.1 A: INIT comes alone and under tag 0.
 #[test]
 fn an_init_in_company_is_dropped() {
-    let mut l = Lone::new(config());
+    let mut l = RawPeer::new(config());
     assert!(l.give_tagged(0, &[init(Vec::new()).into(), data(1, 0, b"x")]).is_empty());
     assert!(l.give_tagged(0, &[data(1, 0, b"x")]).is_empty());
 }
@@ -225,7 +225,7 @@ fn an_init_in_company_is_dropped() {
 #[test]
 fn packets_for_other_ports_are_dropped() {
     for (source, destination) in [(0, PORT), (PORT, PORT + 1)] {
-        let mut l = Lone::new(config());
+        let mut l = RawPeer::new(config());
         let mut bytes = packet(77, &[data(1, 0, b"x")]);
         bytes[..2].copy_from_slice(&source.to_be_bytes());
         bytes[2..4].copy_from_slice(&u16::to_be_bytes(destination));
@@ -235,16 +235,16 @@ fn packets_for_other_ports_are_dropped() {
     }
 }
 
-/// Nobody can use us to flood others: so many answers a second and no more, whatever comes, from the first packet on. What
+/// The endpoint cannot be used to flood others: answers per second are limited, whatever arrives, from the first packet on. What
 /// asks for INIT ACK takes nothing from what asks for ABORT.
 #[test]
 fn answers_are_rationed() {
     let rates = |all| AnswerRates { all, prefix: all, address: all };
     let accept: SchemeFactory = std::sync::Arc::new(|_| Box::new(strandcast_proto::rfc::scheme()));
-    let mut l = Lone::with(EndpointConfig {
+    let mut l = RawPeer::with(EndpointConfig {
         accept: Some(accept),
         init_answers: rates(50),
-        stray_answers: rates(20),
+        unmatched_answers: rates(20),
         ..EndpointConfig::default()
     });
     l.now = Instant::ZERO;
@@ -263,14 +263,14 @@ fn answers_are_rationed() {
 #[test]
 fn an_init_with_bad_values() {
     for (out_streams, in_streams) in [(0, 1), (1, 0)] {
-        let mut l = Lone::new(config());
+        let mut l = RawPeer::new(config());
         let mut bad = init(Vec::new());
         (bad.outbound_streams, bad.inbound_streams) = (out_streams, in_streams);
         let out = l.give_tagged(0, &[bad.into()]);
         assert_eq!((types(&out), out[0].tag), (vec![vec![ABORT]], OUR_TAG));
         assert_eq!(causes(&out), [Cause::InvalidMandatoryParameter]);
     }
-    let mut l = Lone::new(config());
+    let mut l = RawPeer::new(config());
     let mut bad = init(Vec::new());
     bad.initiate_tag.0 = 0;
     assert!(l.give_tagged(0, &[bad.into()]).is_empty());
@@ -279,7 +279,7 @@ fn an_init_with_bad_values() {
 /// §5.1.2: names are not looked up.
 #[test]
 fn an_init_with_a_host_name_is_refused() {
-    let mut l = Lone::new(config());
+    let mut l = RawPeer::new(config());
     let name = Bytes::from_static(b"example.org\0");
     let out = l.give_tagged(0, &[init(vec![Param::HostNameAddress(name.clone())]).into()]);
     assert_eq!((types(&out), out[0].tag), (vec![vec![ABORT]], OUR_TAG));
@@ -288,7 +288,7 @@ fn an_init_with_a_host_name_is_refused() {
 
 #[test]
 fn an_endpoint_that_accepts_nothing_says_so() {
-    let mut l = Lone::with(EndpointConfig::default());
+    let mut l = RawPeer::with(EndpointConfig::default());
     let out = l.give_tagged(0, &[init(Vec::new()).into()]);
     assert_eq!((types(&out), out[0].tag), (vec![vec![ABORT]], OUR_TAG));
 }
@@ -303,7 +303,7 @@ fn unknown_parameters() {
     let rows: [(u16, bool, bool); 4] =
         [(0x3abc, true, false), (0x7abc, true, true), (0xbabc, false, false), (0xfabc, false, true)];
     for (kind, stops, reports) in rows {
-        let mut l = Lone::new(config());
+        let mut l = RawPeer::new(config());
         let ack = l.init(vec![unknown_param(kind), unknown_param(0xffff)]);
         let reported = ack.0.params.iter().filter(|p| matches!(p, Param::UnrecognizedParameter(_))).count();
         let wanted = usize::from(reports) + usize::from(!stops);
@@ -317,7 +317,7 @@ fn unknown_chunks() {
     for (chunk_type, stops, reports) in
         [(0x3eu8, true, false), (0x7e, true, true), (0xbe, false, false), (0xfe, false, true)]
     {
-        let mut l = Lone::accepted(config(), Vec::new());
+        let mut l = RawPeer::accepted(config(), Vec::new());
         let unknown = UnknownChunk { chunk_type, flags: 0, body: Bytes::from_static(b"body") };
         let heartbeat = Heartbeat { info: Bytes::from_static(b"still there?") };
         let out = l.give(&[Chunk::Unknown(unknown), heartbeat.into()]);
@@ -331,7 +331,7 @@ fn unknown_chunks() {
 /// §8.3: HEARTBEAT ACK with the information as it came, to where it came from.
 #[test]
 fn a_heartbeat_is_answered() {
-    let mut l = Lone::accepted(config(), Vec::new());
+    let mut l = RawPeer::accepted(config(), Vec::new());
     let info = Bytes::from_static(b"anything at all");
     let out = l.give(&[Heartbeat { info: info.clone() }.into()]);
     assert_eq!(out[0].chunks, [HeartbeatAck { info }.into()]);
@@ -341,7 +341,7 @@ fn a_heartbeat_is_answered() {
 /// §8.5: another tag is not for us: dropped without a word, nothing happens to the association.
 #[test]
 fn a_wrong_tag_is_dropped() {
-    let mut l = Lone::accepted(config(), Vec::new());
+    let mut l = RawPeer::accepted(config(), Vec::new());
     let tag = l.tag;
     let abort = Abort { reflected_tag: false, causes: vec![] };
     for chunk in [data(OUR_TSN, 0, b"x"), abort.into(), Shutdown { cumulative_tsn_ack: Tsn(1) }.into()] {
@@ -355,7 +355,7 @@ fn a_wrong_tag_is_dropped() {
 #[test]
 fn the_t_bit() {
     let closed = |reflected_tag, own: bool| {
-        let mut l = Lone::accepted(config(), Vec::new());
+        let mut l = RawPeer::accepted(config(), Vec::new());
         let tag = if own { l.tag } else { OUR_TAG };
         let abort = Abort { reflected_tag, causes: vec![] };
         let out = l.give_tagged(tag, &[abort.into()]);
@@ -375,7 +375,7 @@ fn chunks_of_another_state_are_dropped() {
         strandcast_proto::wire::chunk::InitAck(init(vec![Param::StateCookie(Bytes::from_static(b"c"))]));
     let done = ShutdownComplete { reflected_tag: false };
     for chunk in [ack.into(), CookieAck.into(), done.into(), ShutdownAck.into()] {
-        let mut l = Lone::accepted(config(), Vec::new());
+        let mut l = RawPeer::accepted(config(), Vec::new());
         let events = l.events.len();
         let out = l.give(std::slice::from_ref(&chunk));
         assert!(out.is_empty() && l.events.len() == events, "{chunk:?}: {out:?}");
@@ -387,7 +387,7 @@ fn chunks_of_another_state_are_dropped() {
 /// §8.5.1 E: a SHUTDOWN ACK that meets a handshake is answered by SHUTDOWN COMPLETE under its own tag.
 #[test]
 fn a_shutdown_ack_in_the_handshake() {
-    let mut l = Lone::new(config());
+    let mut l = RawPeer::new(config());
     l.connect();
     let out = l.take();
     let Chunk::Init(i) = &out[0].chunks[0] else { panic!("{out:?}") };
@@ -399,7 +399,7 @@ fn a_shutdown_ack_in_the_handshake() {
 /// §5.2.6: a stale cookie begins again with INIT.
 #[test]
 fn a_stale_cookie_error_begins_again() {
-    let mut l = Lone::new(config());
+    let mut l = RawPeer::new(config());
     l.connect();
     let out = l.take();
     let Chunk::Init(i) = &out[0].chunks[0] else { panic!("{out:?}") };
@@ -414,7 +414,7 @@ fn a_stale_cookie_error_begins_again() {
 /// §4, §5.1.6, table 16: INIT again after 1, 2, 4, ... s; Max.Init.Retransmits (8) times, then the end.
 #[test]
 fn a_peer_that_never_answers() {
-    let mut l = Lone::new(config());
+    let mut l = RawPeer::new(config());
     l.connect();
     let begin = l.now;
     let out = l.run(ms(600_000));
@@ -427,7 +427,7 @@ fn a_peer_that_never_answers() {
 /// §9.2: SHUTDOWN, SHUTDOWN ACK, SHUTDOWN COMPLETE; each repeated by T2 until answered.
 #[test]
 fn a_close_from_this_side() {
-    let mut l = Lone::accepted(config(), Vec::new());
+    let mut l = RawPeer::accepted(config(), Vec::new());
     let id = l.id.unwrap();
     l.end.shutdown(l.now, id);
     let out = l.take();
@@ -443,7 +443,7 @@ fn a_close_from_this_side() {
 
 #[test]
 fn a_close_from_the_other_side() {
-    let mut l = Lone::accepted(config(), Vec::new());
+    let mut l = RawPeer::accepted(config(), Vec::new());
     let cum = Tsn(l.tsn - 1);
     let out = l.give(&[Shutdown { cumulative_tsn_ack: cum }.into()]);
     assert_eq!(out[0].chunks, [ShutdownAck.into()]);
@@ -455,11 +455,11 @@ fn a_close_from_the_other_side() {
     assert_eq!(l.events.last(), Some(&Event::Closed(CloseReason::Shutdown)));
 }
 
-/// §9.2: SHUTDOWN is repeated Association.Max.Retrans (10) times or until T5 (five RTO.Max) ends it, then the peer is
-/// told by ABORT.
+/// §9.2: SHUTDOWN is repeated Association.Max.Retrans (10) times or until T5 (five RTO.Max) ends it, then ABORT
+/// notifies the peer.
 #[test]
 fn a_close_that_is_never_answered() {
-    let mut l = Lone::accepted(config(), Vec::new());
+    let mut l = RawPeer::accepted(config(), Vec::new());
     let id = l.id.unwrap();
     l.end.shutdown(l.now, id);
     let begin = l.now;
@@ -473,7 +473,7 @@ fn a_close_that_is_never_answered() {
 /// §9.2: DATA that meet SHUTDOWN-SENT are taken, and answered by SACK and SHUTDOWN.
 #[test]
 fn data_while_we_close() {
-    let mut l = Lone::accepted(config(), Vec::new());
+    let mut l = RawPeer::accepted(config(), Vec::new());
     let id = l.id.unwrap();
     l.end.shutdown(l.now, id);
     l.take();

@@ -17,7 +17,7 @@ fn quick() -> TransportConfig {
 /// 12 s. Returns (last data that got through on it before, longest gap between deliveries after that, first data on
 /// it after its return).
 fn outage(dead: [bool; 2]) -> (Duration, Duration) {
-    let mut w = World::new(&[15, 40], quick(), 3);
+    let mut w = TestPair::new(&[15, 40], quick(), 3);
     w.up();
     let begin = w.now;
     let (from, to) = (begin + ms(5000), begin + ms(12_000));
@@ -52,9 +52,9 @@ fn black_holes_stall_delivery_for_less_than_1_5_s_and_are_left_within_3_s() {
 #[test]
 fn failed_paths_are_probed_no_faster_than_they_answer() {
     let hasty = TransportConfig { failed_probe_interval: Some(ms(2)), ..quick() };
-    let mut w = World::new(&[60, 20], hasty, 3);
+    let mut w = TestPair::new(&[60, 20], hasty, 3);
     w.up();
-    let stream = |w: &mut World, n: usize| {
+    let stream = |w: &mut TestPair, n: usize| {
         for _ in 0..n {
             w.send(CLIENT, pattern(0, 1000), SendOptions::default());
             w.run(ms(10));
@@ -74,7 +74,7 @@ fn failed_paths_are_probed_no_faster_than_they_answer() {
 /// RFC 9260 §8.2 with the default parameters: RTO 1 s, so INACTIVE with the sixth timeout, after 1+2+4+8+16+32 s.
 #[test]
 fn a_path_is_inactive_after_path_max_retrans_errors() {
-    let mut w = World::new(&[15, 40], config(), 3);
+    let mut w = TestPair::new(&[15, 40], config(), 3);
     w.up();
     w.wires[0].up = [false; 2];
     let mut gone = None;
@@ -94,7 +94,7 @@ fn a_path_is_inactive_after_path_max_retrans_errors() {
 /// The NAT on the only way forgets its mapping: the path goes on from the new address, nothing is lost.
 #[test]
 fn a_path_survives_a_new_outside_address() {
-    let mut w = World::new(&[15], config(), 3);
+    let mut w = TestPair::new(&[15], config(), 3);
     w.up();
     for i in 0..1000 {
         if i == 300 {

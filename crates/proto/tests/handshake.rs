@@ -8,13 +8,13 @@ use strandcast_proto::config::TransportConfig;
 use strandcast_proto::time::Duration;
 
 /// How many associations a side has seen come up.
-fn up(w: &World, side: usize) -> usize {
+fn up(w: &TestPair, side: usize) -> usize {
     w.apps[side].events.iter().filter(|e| matches!(e, Event::Connected { .. })).count()
 }
 
 /// From the first try to the association, over paths of 10, 40 and 120 ms of which `up` work, from `dead` on.
 fn connects(transport: TransportConfig, up: [bool; 3], dead: Duration, seed: u64) -> Option<Duration> {
-    let mut w = World::new(&[10, 40, 120], transport, seed);
+    let mut w = TestPair::new(&[10, 40, 120], transport, seed);
     w.wires.iter_mut().for_each(|wire| wire.up = [false; 2]);
     w.connect();
     let begun = w.now;
@@ -45,7 +45,7 @@ fn the_first_path_that_answers_opens_it() {
 #[test]
 fn answers_by_all_paths_make_one_association() {
     for seed in 0..20 {
-        let mut w = World::new(&[10, 11, 12], TransportConfig::live(), seed);
+        let mut w = TestPair::new(&[10, 11, 12], TransportConfig::live(), seed);
         w.wires.iter_mut().for_each(|wire| (wire.loss, wire.jitter) = (0.2, ms(20)));
         w.connect();
         assert!(w.run_until(ms(9000), |w| up(w, CLIENT) > 0), "seed {seed}");
@@ -61,7 +61,7 @@ fn answers_by_all_paths_make_one_association() {
 #[test]
 fn rfc_parameters_send_one_init_at_a_time() {
     for (transport, inits) in [(TransportConfig::default(), 1), (TransportConfig::live(), 3)] {
-        let mut w = World::new(&[10, 40, 120], transport, 1);
+        let mut w = TestPair::new(&[10, 40, 120], transport, 1);
         w.connect();
         let sent: u64 = (0..3).filter_map(|wire| w.sent.get(&(CLIENT, wire))).sum();
         assert_eq!(sent, inits);

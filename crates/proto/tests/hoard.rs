@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use allocation_counter::measure;
-use raw::{Lone, OUR_TSN, data_with, init, ms, packet, sack};
+use raw::{OUR_TSN, RawPeer, data_with, init, ms, packet, sack};
 use strandcast_proto::association::{CloseReason, Event, SendOptions};
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::{AnswerRates, AssociationId, Endpoint, EndpointConfig, Input};
@@ -20,8 +20,8 @@ use strandcast_proto::wire::{Chunk, Packet, Param, StreamId};
 const GRANTED: u32 = 1 << 20;
 const BOUND: u64 = 2 * GRANTED as u64 + (1 << 20);
 
-fn victim() -> Lone {
-    let mut l = Lone::accepted(
+fn victim() -> RawPeer {
+    let mut l = RawPeer::accepted(
         TransportConfig { receive_buffer: GRANTED, auth: false, ..TransportConfig::default() },
         Vec::new(),
     );
@@ -34,7 +34,7 @@ fn victim() -> Lone {
 type Chunks = fn(u32) -> (u32, Chunk);
 
 /// Sends `packets` packets of `each` chunks; the most heap that took, bytes.
-fn attack(l: &mut Lone, packets: u32, each: u32, chunk: Chunks) -> u64 {
+fn attack(l: &mut RawPeer, packets: u32, each: u32, chunk: Chunks) -> u64 {
     let mut give = |p: u32| {
         let chunks: Vec<Chunk> = (0..each)
             .map(|i| {
@@ -53,7 +53,7 @@ fn attack(l: &mut Lone, packets: u32, each: u32, chunk: Chunks) -> u64 {
     most
 }
 
-fn ended(l: &Lone) -> Option<&str> {
+fn ended(l: &RawPeer) -> Option<&str> {
     l.events.iter().find_map(|e| match e {
         Event::Closed(CloseReason::Protocol(words)) => Some(&words[..]),
         _ => None,
@@ -131,7 +131,7 @@ fn the_tiniest_messages_unread() {
 #[test]
 fn the_tiniest_messages_unread_in_a_large_buffer() {
     const LARGE: u32 = 4 << 20;
-    let mut l = Lone::accepted(
+    let mut l = RawPeer::accepted(
         TransportConfig { receive_buffer: LARGE, auth: false, ..TransportConfig::default() },
         Vec::new(),
     );
@@ -150,7 +150,7 @@ fn sequence_numbers_of_many_streams_count() {
         auth: false,
         ..TransportConfig::default()
     };
-    let mut l = Lone::new(transport);
+    let mut l = RawPeer::new(transport);
     let init = Init { outbound_streams: u16::MAX, ..init(Vec::new()) };
     let out = l.give_tagged(0, &[init.into()]);
     let Chunk::InitAck(ack) = &out[0].chunks[0] else { panic!("no INIT ACK: {out:?}") };

@@ -4,11 +4,11 @@ mod common;
 mod interop;
 
 use interop::dcsctp::Dcsctp;
-use interop::journal::From;
+use interop::journal::PacketOrigin;
 use interop::scenarios::{self, BOTH, Outage};
 
 /// Without and with losses, several seeds.
-fn runs() -> impl Iterator<Item = (From, u64, f64)> {
+fn runs() -> impl Iterator<Item = (PacketOrigin, u64, f64)> {
     let of = |by| (1..=8).map(move |seed| (by, seed, if seed == 1 { 0.0 } else { 0.05 }));
     BOTH.into_iter().flat_map(of)
 }
@@ -29,7 +29,7 @@ fn traffic_both_ways() {
 
 #[test]
 fn messages_of_a_quarter_of_a_megabyte() {
-    scenarios::traffic::<Dcsctp>(From::Us, 11, 0.05, 250_000);
+    scenarios::traffic::<Dcsctp>(PacketOrigin::Us, 11, 0.05, 250_000);
 }
 
 #[test]
@@ -43,12 +43,12 @@ fn packets_overtake_each_other_and_come_twice() {
 fn partial_reliability_both_ways() {
     for (by, seed, loss) in runs() {
         // When dcsctp gives up a message that it has sent in part, it takes a TSN for its end out of the midst of the
-        // message it is sending then, which nobody can put together (RFC 9260 §6.9): let it cut none, and don't let
+        // message it is sending then, which no receiver can reassemble (RFC 9260 §6.9): let it cut none, and don't let
         // its window collapse, which makes it cut.
         let (outage, large) = match (by, loss) {
-            (From::Us, _) => (Outage::Everything, 3_000),
-            (From::Them, 0.0) => (Outage::Mortal, 1_000),
-            (From::Them, _) => (Outage::None, 1_000),
+            (PacketOrigin::Us, _) => (Outage::Everything, 3_000),
+            (PacketOrigin::Them, 0.0) => (Outage::Mortal, 1_000),
+            (PacketOrigin::Them, _) => (Outage::None, 1_000),
         };
         scenarios::partial_reliability::<Dcsctp>(by, seed, loss, outage, large);
     }
@@ -57,7 +57,7 @@ fn partial_reliability_both_ways() {
 #[test]
 fn a_close_delivers_what_is_queued() {
     // With losses dcsctp may send SHUTDOWN while chunks wait to be sent again.
-    for (by, seed, loss) in runs().filter(|(by, _, loss)| *by == From::Us || *loss == 0.0) {
+    for (by, seed, loss) in runs().filter(|(by, _, loss)| *by == PacketOrigin::Us || *loss == 0.0) {
         scenarios::close_with_data_queued::<Dcsctp>(by, seed, loss);
     }
 }

@@ -7,7 +7,7 @@ mod interop;
 
 use std::sync::Arc;
 
-use interop::journal::From;
+use interop::journal::PacketOrigin;
 use interop::scenarios::{self, BOTH, Outage};
 use interop::sctp_proto::SctpProto;
 use interop::{How, Note, Pair};
@@ -16,7 +16,7 @@ use strandcast_proto::association::{CloseReason, Event};
 use strandcast_proto::time::Duration;
 
 /// Without and with losses, several runs.
-fn runs() -> impl Iterator<Item = (From, u64, f64)> {
+fn runs() -> impl Iterator<Item = (PacketOrigin, u64, f64)> {
     let of = |by| (1..=8).map(move |seed| (by, seed, if seed == 1 { 0.0 } else { 0.05 }));
     BOTH.into_iter().flat_map(of)
 }
@@ -52,14 +52,14 @@ fn partial_reliability_both_ways() {
 #[test]
 fn a_close_delivers_what_is_queued() {
     // The crate itself sends SHUTDOWN before what it has queued.
-    for (by, seed, loss) in runs().filter(|(by, ..)| *by == From::Us) {
+    for (by, seed, loss) in runs().filter(|(by, ..)| *by == PacketOrigin::Us) {
         scenarios::close_with_data_queued::<SctpProto>(by, seed, loss);
     }
 }
 
 #[test]
 fn our_abort() {
-    scenarios::abort::<SctpProto>(From::Us, 1);
+    scenarios::abort::<SctpProto>(PacketOrigin::Us, 1);
 }
 
 /// It aborts when a message does not fit its buffer.
@@ -69,8 +69,8 @@ fn their_abort() {
     let mut config = ServerConfig::default();
     config.transport = Arc::new(TransportConfig::default().with_max_receive_buffer_size(20_000));
     p.theirs = SctpProto::with(config);
-    p.open(From::Us);
-    p.send(From::Us, &Note { stream: 0, ppid: 53, payload: vec![1; 60_000].into() }, How::default());
+    p.open(PacketOrigin::Us);
+    p.send(PacketOrigin::Us, &Note { stream: 0, ppid: 53, payload: vec![1; 60_000].into() }, How::default());
     p.run(Duration::from_secs(30));
     assert!(matches!(p.events.last(), Some(Event::Closed(CloseReason::PeerAborted(_)))), "{:?}", p.events);
 }

@@ -10,7 +10,7 @@ use strandcast_proto::time::{Duration, Instant};
 
 const LIFETIME: Duration = Duration::from_millis(500);
 
-/// As the presets for several paths do: doubted after one error, probed each half second.
+/// As the presets for several paths do: potentially failed after one error, probed twice per second.
 fn live() -> TransportConfig {
     TransportConfig {
         pf_max_retrans: Some(0),
@@ -49,7 +49,7 @@ impl Outage {
 
     /// From the first path's return to the first delivery of what was sent after it.
     fn gap(&self) -> Duration {
-        let mut w = World::new(&[10, 40], self.transport.clone(), self.seed);
+        let mut w = TestPair::new(&[10, 40], self.transport.clone(), self.seed);
         w.up();
         let from = w.now + ms(3000 + 37 * self.seed);
         let back = from + self.length;
@@ -67,7 +67,7 @@ impl Outage {
                 let mut message = pattern(0, 1000);
                 message[..8].copy_from_slice(&number.to_be_bytes());
                 let id = w.apps[CLIENT].id.expect("connected");
-                // A full buffer refuses what nobody could send.
+                // A full buffer refuses what cannot be sent.
                 let _ = w.ends[CLIENT].send(w.now, id, message.into(), options);
                 sent.push(w.now);
                 number += 1;
@@ -145,7 +145,7 @@ fn rfc_path_management_is_enough() {
 /// What is endured has an end.
 #[test]
 fn a_peer_that_never_answers_again_is_given_up() {
-    let mut w = World::new(&[10, 40], live(), 1);
+    let mut w = TestPair::new(&[10, 40], live(), 1);
     w.up();
     w.send(CLIENT, pattern(0, 1000), SendOptions::default());
     w.run(ms(1000));
@@ -164,7 +164,7 @@ fn a_peer_that_never_answers_again_is_given_up() {
 #[test]
 fn one_dead_path_is_no_silence() {
     for seed in 0..10 {
-        let mut w = World::new(&[10, 40], live(), seed);
+        let mut w = TestPair::new(&[10, 40], live(), seed);
         w.up();
         w.wires[0].delay = ms(150);
         for i in 0..400 {

@@ -1,4 +1,4 @@
-//! Lost chunks that the loss policy leaves to the scheduler: what it is told of them, and where they go.
+//! Lost chunks that the loss policy leaves to the scheduler: what is reported to it, and where they go.
 
 mod common;
 
@@ -47,7 +47,7 @@ impl Scheduler for Notes {
     }
 }
 
-/// A window a path, and a bound over all of them, which the first loss halves.
+/// One window per path, and a bound over all of them, which the first loss halves.
 #[derive(Debug)]
 struct Bounded(u64);
 impl Policy for Bounded {
@@ -68,12 +68,12 @@ impl CongestionControl for Bounded {
 }
 
 /// A connected world whose client requeues, on these paths in windows of `window` bytes; what its scheduler is asked.
-fn world(delays_ms: &[u64], window: u64, paths: &[PathId], bounded: bool) -> (World, Asked) {
+fn world(delays_ms: &[u64], window: u64, paths: &[PathId], bounded: bool) -> (TestPair, Asked) {
     let asked = Asked::default();
     let scheduler = Notes { paths: paths.to_vec(), asked: Arc::clone(&asked) };
     let parts = scheme::parts(window);
     let cc = if bounded { Box::new(Bounded(AGGREGATE)) } else { parts.cc };
-    let mut w = World::new(delays_ms, config(), 5);
+    let mut w = TestPair::new(delays_ms, config(), 5);
     w.connect_with(Box::new(Parts {
         loss: Box::new(Leaves(scheme::Split)),
         scheduler: Box::new(scheduler),
@@ -85,7 +85,7 @@ fn world(delays_ms: &[u64], window: u64, paths: &[PathId], bounded: bool) -> (Wo
 }
 
 /// Loses the client's DATA packets whose numbers, from 0 on, are in `lost`.
-fn lose(w: &mut World, lost: impl Fn(usize) -> bool + 'static) {
+fn lose(w: &mut TestPair, lost: impl Fn(usize) -> bool + 'static) {
     let mut seen = 0;
     w.filter = Box::new(move |_, from, _, bytes| {
         if from != CLIENT || bytes.get(12) != Some(&0) {
@@ -96,13 +96,13 @@ fn lose(w: &mut World, lost: impl Fn(usize) -> bool + 'static) {
     });
 }
 
-fn message(w: &mut World, n: usize, lifetime: Duration) -> Instant {
+fn message(w: &mut TestPair, n: usize, lifetime: Duration) -> Instant {
     let options = SendOptions { lifetime: Some(lifetime), ..SendOptions::default() };
     w.send(CLIENT, pattern(n * 1000, 1000), options);
     w.now + lifetime
 }
 
-fn messages(w: &mut World, count: usize) {
+fn messages(w: &mut TestPair, count: usize) {
     for n in 0..count {
         message(w, n, Duration::from_secs(100));
     }
@@ -113,12 +113,12 @@ fn again(asked: &Asked) -> Vec<Backlog> {
     asked.iter().map(|(b, _)| *b).filter(|b| b.retransmission).collect()
 }
 
-fn consistent(w: &World) {
+fn consistent(w: &TestPair) {
     [CLIENT, SERVER].into_iter().for_each(|side| w.association(side).assert_consistent());
 }
 
-/// The first of eight messages is lost and expires before those that wait behind it: the scheduler is told of the lost
-/// one, and its bytes are among those that wait.
+/// The first of eight messages is lost and expires before those that wait behind it: the lost one is offered
+/// to the scheduler, and its bytes are among those that wait.
 #[test]
 fn the_backlog_describes_the_requeued_chunk_not_the_head_of_the_queue() {
     let (mut w, asked) = world(&[20], 5000, &[P0], false);

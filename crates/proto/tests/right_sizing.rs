@@ -4,7 +4,7 @@ mod raw;
 
 use std::sync::Arc;
 
-use raw::{Lone, OUR_TSN, data_with, first_sack, ms};
+use raw::{OUR_TSN, RawPeer, data_with, first_sack, ms};
 use strandcast_proto::association::SendOptions;
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::EndpointConfig;
@@ -28,7 +28,7 @@ fn growing() -> TransportConfig {
 
 /// A sender of whole messages, `rtt` away: as many packets as come in that time, then the answers to what it was asked.
 struct Source {
-    l: Lone,
+    l: RawPeer,
     next: u32,
     rtt: u64,
     /// HEARTBEATs are answered.
@@ -38,7 +38,7 @@ struct Source {
 }
 
 impl Source {
-    fn new(l: Lone) -> Self {
+    fn new(l: RawPeer) -> Self {
         Source { l, next: 0, rtt: 100, answers: true, asked: Vec::new() }
     }
 
@@ -77,7 +77,7 @@ impl Source {
 
 #[test]
 fn the_window_follows_what_comes_in_a_round_trip() {
-    let mut s = Source::new(Lone::accepted(growing(), Vec::new()));
+    let mut s = Source::new(RawPeer::accepted(growing(), Vec::new()));
     for packets in [10, 15, 20] {
         s.round(packets, None);
     }
@@ -102,7 +102,7 @@ fn the_window_follows_what_comes_in_a_round_trip() {
 
 #[test]
 fn what_is_not_read_makes_nothing_grow() {
-    let mut s = Source::new(Lone::accepted(growing(), Vec::new()));
+    let mut s = Source::new(RawPeer::accepted(growing(), Vec::new()));
     s.round(10, None);
     s.l.lazy = true;
     for _ in 0..20 {
@@ -115,7 +115,7 @@ fn what_is_not_read_makes_nothing_grow() {
 /// One that never fills its gap reads nothing out, however much it sends.
 #[test]
 fn what_cannot_be_read_makes_nothing_grow() {
-    let mut s = Source::new(Lone::accepted(growing(), Vec::new()));
+    let mut s = Source::new(RawPeer::accepted(growing(), Vec::new()));
     s.round(10, None);
     s.round(10, Some(0));
     for _ in 0..200 {
@@ -126,10 +126,10 @@ fn what_cannot_be_read_makes_nothing_grow() {
     assert!(heap <= 2 * s.size() + (640 << 10), "{heap} bytes");
 }
 
-/// Heartbeats unanswered: nobody has proven to be there (RFC 9260 §5.4), and no round trip is known.
+/// Heartbeats unanswered: no peer has proven its address (RFC 9260 §5.4), and no round trip is known.
 #[test]
 fn without_an_answer_nothing_grows() {
-    let mut s = Source::new(Lone::accepted(growing(), Vec::new()));
+    let mut s = Source::new(RawPeer::accepted(growing(), Vec::new()));
     s.answers = false;
     for _ in 0..50 {
         s.round(60, None);
@@ -145,7 +145,7 @@ fn without_an_answer_nothing_grows() {
 #[test]
 fn fixed_buffers_stay_and_ask_nothing() {
     let fixed = TransportConfig { buffer_limit: None, ..growing() };
-    let mut s = Source::new(Lone::accepted(fixed, Vec::new()));
+    let mut s = Source::new(RawPeer::accepted(fixed, Vec::new()));
     for _ in 0..20 {
         s.round(60, None);
     }
@@ -156,7 +156,7 @@ fn fixed_buffers_stay_and_ask_nothing() {
 /// RFC 9260 §6.2: what was offered stays so; a buffer no longer needed shrinks with what is read.
 #[test]
 fn a_buffer_no_longer_needed_shrinks_without_taking_back_what_it_offered() {
-    let mut s = Source::new(Lone::accepted(growing(), Vec::new()));
+    let mut s = Source::new(RawPeer::accepted(growing(), Vec::new()));
     for packets in [40, 80, 160, 320, 640, 1280] {
         s.round(packets, None);
     }
@@ -184,7 +184,7 @@ fn growth_stays_within_the_memory_of_the_endpoint() {
         ..EndpointConfig::default()
     };
     for memory in [4 << 20, 16 << 20, 256 << 20] {
-        let mut l = Lone::with(config(memory));
+        let mut l = RawPeer::with(config(memory));
         l.shake_hands(Vec::new());
         let mut s = Source::new(l);
         for packets in [60, 120, 240, 480, 960, 1920, 3000, 3000] {
@@ -204,9 +204,9 @@ fn growth_stays_within_the_memory_of_the_endpoint() {
 /// What has a lifetime leaves by itself: such a stream waits up to the limit, and no longer than that.
 #[test]
 fn a_live_stream_waits_as_long_as_its_messages_live() {
-    let mut l = Lone::accepted(growing(), Vec::new());
+    let mut l = RawPeer::accepted(growing(), Vec::new());
     let id = l.id.expect("connected");
-    let send = |l: &mut Lone, lifetime| {
+    let send = |l: &mut RawPeer, lifetime| {
         let options = SendOptions { lifetime, ..SendOptions::default() };
         l.end.send(l.now, id, vec![7; LEN].into(), options).is_ok()
     };

@@ -16,18 +16,18 @@ fn config() -> TransportConfig {
 }
 
 /// Established, with the first DATA (which is acknowledged at once) behind it.
-fn receiving(transport: TransportConfig) -> Lone {
-    let mut l = Lone::accepted(transport, Vec::new());
+fn receiving(transport: TransportConfig) -> RawPeer {
+    let mut l = RawPeer::accepted(transport, Vec::new());
     let out = l.give(&[data(OUR_TSN, 0, b"first")]);
     assert_eq!(first_sack(&out).expect("§6.2: the first DATA is acknowledged at once").1.header.flags, 0);
     l
 }
 
-fn gaps(out: &[Out]) -> Vec<(u16, u16)> {
+fn gaps(out: &[SentPacket]) -> Vec<(u16, u16)> {
     first_sack(out).expect("a SACK").1.gap_blocks().map(|b| (b.start, b.end)).collect()
 }
 
-fn cum(out: &[Out]) -> u32 {
+fn cum(out: &[SentPacket]) -> u32 {
     first_sack(out).expect("a SACK").1.header.cumulative_tsn_ack.0
 }
 
@@ -60,7 +60,7 @@ fn two_chunks_in_one_packet_are_one_packet() {
     assert!(l.give(&[data(OUR_TSN + 1, 1, b"x"), data(OUR_TSN + 2, 2, b"y")]).is_empty());
 }
 
-/// §6.7: a gap, and what fills it, are told at once.
+/// §6.7: a gap, and what fills it, are reported at once.
 #[test]
 fn gaps_are_told_at_once() {
     let mut l = receiving(config());
@@ -81,8 +81,9 @@ fn gaps_are_told_at_once() {
 fn duplicates_are_told_at_once() {
     let mut l = receiving(config());
     let out = l.give(&[data(OUR_TSN, 0, b"first")]);
-    let duplicates =
-        |out: &[Out]| -> Vec<u32> { first_sack(out).expect("a SACK").1.duplicates().map(|t| t.0).collect() };
+    let duplicates = |out: &[SentPacket]| -> Vec<u32> {
+        first_sack(out).expect("a SACK").1.duplicates().map(|t| t.0).collect()
+    };
     assert_eq!(duplicates(&out), [OUR_TSN]);
     let out = l.give(&[data(OUR_TSN, 0, b"first"), data(OUR_TSN, 0, b"first")]);
     assert_eq!(duplicates(&out), [OUR_TSN, OUR_TSN], "only those since the last SACK");
@@ -99,7 +100,7 @@ fn the_i_bit_asks_for_a_sack() {
 /// §6.9: fragments in one run of TSNs under one SSN, B on the first, E on the last.
 #[test]
 fn a_long_message_is_cut() {
-    let mut l = Lone::accepted(config(), Vec::new());
+    let mut l = RawPeer::accepted(config(), Vec::new());
     let message: Vec<u8> = (0..4000u32).map(|i| (i / 3) as u8).collect();
     let out = l.send(message.clone(), SendOptions { stream: 2, ..SendOptions::default() });
     let mut whole = Vec::new();
@@ -121,7 +122,7 @@ fn a_long_message_is_cut() {
 /// §6.10: small messages share a packet.
 #[test]
 fn small_messages_are_bundled() {
-    let mut l = Lone::accepted(config(), Vec::new());
+    let mut l = RawPeer::accepted(config(), Vec::new());
     let id = l.id.unwrap();
     for _ in 0..5 {
         l.end.send(l.now, id, Bytes::from_static(b"small"), SendOptions::default()).unwrap();
@@ -131,10 +132,10 @@ fn small_messages_are_bundled() {
 }
 
 /// §6.3.2, §6.3.3, §8.2 with the default parameters: the chunk again after 1, 2, 4, 8, 16, 32, 60, ... s, the path
-/// inactive with the sixth timeout, the association dead with the eleventh; the peer is told.
+/// inactive with the sixth timeout, the association dead with the eleventh; the peer is notified.
 #[test]
 fn nobody_acknowledges() {
-    let mut l = Lone::accepted(config(), Vec::new());
+    let mut l = RawPeer::accepted(config(), Vec::new());
     let begin = l.now;
     l.send(&b"hello?"[..], SendOptions::default());
     let tsn = l.tsn;
@@ -161,7 +162,7 @@ fn common_path() -> strandcast_proto::policy::PathId {
 /// RFC 7829 §4.2: more than PFMR errors make a path potentially failed, and it is probed by HEARTBEAT at once.
 #[test]
 fn a_path_is_potentially_failed_first() {
-    let mut l = Lone::accepted(TransportConfig { pf_max_retrans: Some(0), ..config() }, Vec::new());
+    let mut l = RawPeer::accepted(TransportConfig { pf_max_retrans: Some(0), ..config() }, Vec::new());
     l.send(&b"hello?"[..], SendOptions::default());
     let out = l.run(ms(1000));
     let state = PathChange::State(PathState::PotentiallyFailed);
@@ -178,7 +179,7 @@ fn a_path_is_potentially_failed_first() {
 /// RFC 7829 §4.2: while potentially failed, HEARTBEATs follow the RTO's back-off; time goes on.
 #[test]
 fn a_potentially_failed_path_is_probed_each_rto() {
-    let mut l = Lone::accepted(TransportConfig { pf_max_retrans: Some(0), ..config() }, Vec::new());
+    let mut l = RawPeer::accepted(TransportConfig { pf_max_retrans: Some(0), ..config() }, Vec::new());
     l.send(&b"hello?"[..], SendOptions::default());
     let out = l.run(ms(62_000));
     let heartbeats = out.iter().flat_map(|o| &o.chunks).filter(|c| matches!(c, Chunk::Heartbeat(_))).count();
@@ -188,7 +189,7 @@ fn a_potentially_failed_path_is_probed_each_rto() {
 /// §6.3.1 C4: SRTT = R, RTTVAR = R/2, RTO = SRTT + 4 * RTTVAR = 1.2 s for R = 400 ms.
 #[test]
 fn the_rto_follows_the_round_trip() {
-    let mut l = Lone::accepted(config(), Vec::new());
+    let mut l = RawPeer::accepted(config(), Vec::new());
     l.send(&b"a"[..], SendOptions::default());
     l.run(ms(400));
     let tsn = l.tsn;
@@ -202,7 +203,7 @@ fn the_rto_follows_the_round_trip() {
 /// Karn (§6.3.1 C5): the acknowledgement of a chunk sent twice is no measurement.
 #[test]
 fn a_retransmission_is_not_timed() {
-    let mut l = Lone::accepted(config(), Vec::new());
+    let mut l = RawPeer::accepted(config(), Vec::new());
     l.send(&b"a"[..], SendOptions::default());
     l.run(ms(1100));
     let tsn = l.tsn;
@@ -213,7 +214,7 @@ fn a_retransmission_is_not_timed() {
 /// §7.2.4: three miss indications and the chunk is sent again, once, without waiting for the timer.
 #[test]
 fn three_misses_are_a_loss() {
-    let mut l = Lone::accepted(config(), Vec::new());
+    let mut l = RawPeer::accepted(config(), Vec::new());
     let big = vec![7u8; 1300];
     let tsn = l.tsn;
     let mut all = Vec::new();
@@ -237,7 +238,7 @@ fn three_misses_are_a_loss() {
 /// lost again is found out by the timer, however well everything else gets through.
 #[test]
 fn a_lost_retransmission_times_out_while_later_chunks_arrive() {
-    let mut l = Lone::accepted(config(), Vec::new());
+    let mut l = RawPeer::accepted(config(), Vec::new());
     let big = vec![7u8; 1300];
     let (tsn, lost) = (l.tsn, l.tsn.wrapping_add(1));
     for _ in 0..3 {
@@ -263,7 +264,7 @@ fn a_lost_retransmission_times_out_while_later_chunks_arrive() {
 /// answered probes are no errors (§6.1 note, §8.1).
 #[test]
 fn a_closed_window_is_probed() {
-    let mut l = Lone::accepted(config(), Vec::new());
+    let mut l = RawPeer::accepted(config(), Vec::new());
     l.send(&b"a"[..], SendOptions::default());
     let tsn = l.tsn;
     l.give(&[sack(tsn, 0, &[])]);
@@ -287,7 +288,7 @@ fn a_closed_window_is_probed() {
     assert_eq!(sent_data(&out).len(), 1, "the window is open");
 }
 
-/// §6.2: what does not fit is refused and answered at once; the window's opening is told without being asked; silly
+/// §6.2: what does not fit is refused and answered at once; the window's opening is reported without being asked; silly
 /// little openings are not (§6.2, receiver side of silly window avoidance).
 #[test]
 fn a_full_receive_buffer() {
@@ -318,7 +319,7 @@ fn a_full_receive_buffer() {
 /// §6.2: DATA with no user data ends the association with the cause and the TSN.
 #[test]
 fn empty_data_are_an_error() {
-    let mut l = Lone::accepted(config(), Vec::new());
+    let mut l = RawPeer::accepted(config(), Vec::new());
     let out = l.give(&[data(OUR_TSN, 0, b"")]);
     let Some(Chunk::Abort(a)) = out.iter().flat_map(|o| &o.chunks).next_back() else { panic!("{out:?}") };
     assert_eq!(a.causes, [Cause::NoUserData(Tsn(OUR_TSN))]);
@@ -340,7 +341,7 @@ fn data_for_no_stream() {
 
 #[test]
 fn what_the_application_may_not_send() {
-    let mut l = Lone::accepted(TransportConfig { send_buffer: 3000, ..config() }, Vec::new());
+    let mut l = RawPeer::accepted(TransportConfig { send_buffer: 3000, ..config() }, Vec::new());
     let id = l.id.unwrap();
     let mut send = |payload: Vec<u8>, stream| {
         let options = SendOptions { stream, ..SendOptions::default() };
@@ -359,15 +360,15 @@ fn what_the_application_may_not_send() {
     assert!(l.events[events..].contains(&Event::Writable));
 }
 
-fn partial() -> Lone {
-    Lone::accepted(config(), vec![Param::ForwardTsnSupported])
+fn partial() -> RawPeer {
+    RawPeer::accepted(config(), vec![Param::ForwardTsnSupported])
 }
 
 fn short() -> SendOptions {
     SendOptions { lifetime: Some(ms(100)), stream: 3, ..SendOptions::default() }
 }
 
-fn forwards(out: &[Out]) -> Vec<(u128, ForwardTsn)> {
+fn forwards(out: &[SentPacket]) -> Vec<(u128, ForwardTsn)> {
     let mut all = Vec::new();
     for o in out {
         for c in &o.chunks {
@@ -450,7 +451,7 @@ fn a_message_given_up_in_the_middle() {
 /// Without RFC 3758 at the peer nothing that was begun may be given up.
 #[test]
 fn a_peer_without_partial_reliability_gets_everything() {
-    let mut l = Lone::accepted(config(), Vec::new());
+    let mut l = RawPeer::accepted(config(), Vec::new());
     l.send(&b"kept"[..], short());
     let out = l.run(ms(1000));
     assert_eq!(sent_data(&out).len(), 1);
@@ -497,7 +498,7 @@ fn round_trips_are_measured_after_an_abandoned_message() {
 /// RFC 9260 §1.6: TSNs wrap.
 #[test]
 fn the_peers_tsns_wrap() {
-    let mut l = Lone::new(config());
+    let mut l = RawPeer::new(config());
     let mut chunk = init(Vec::new());
     chunk.initial_tsn = Tsn(u32::MAX - 2);
     let out = l.give_tagged(0, &[chunk.into()]);
@@ -518,7 +519,7 @@ fn the_peers_tsns_wrap() {
 #[test]
 fn a_sack_beyond_what_was_sent_ends_the_association() {
     for ahead in [1, 5, 1 << 23] {
-        let mut l = Lone::accepted(config(), Vec::new());
+        let mut l = RawPeer::accepted(config(), Vec::new());
         l.send(&b"a"[..], SendOptions::default());
         let out = l.give(&[sack(l.tsn.wrapping_add(ahead), 100_000, &[])]);
         let abort = out.iter().flat_map(|o| &o.chunks).find_map(|c| match c {
@@ -533,7 +534,7 @@ fn a_sack_beyond_what_was_sent_ends_the_association() {
 /// §6.2.1: gap blocks for what was never sent are not looked at, the rest counts; an old SACK changes nothing.
 #[test]
 fn impossible_and_old_sacks() {
-    let mut l = Lone::accepted(config(), Vec::new());
+    let mut l = RawPeer::accepted(config(), Vec::new());
     l.send(&b"a"[..], SendOptions::default());
     let tsn = l.tsn;
     l.give(&[sack(tsn, 100_000, &[(1, 60_000)])]);
@@ -546,7 +547,7 @@ fn impossible_and_old_sacks() {
 /// §6.2.1 D iii: what a SACK no longer covers was reneged: it is sent again after a timeout.
 #[test]
 fn a_peer_that_reneges() {
-    let mut l = Lone::accepted(config(), Vec::new());
+    let mut l = RawPeer::accepted(config(), Vec::new());
     let id = l.id.unwrap();
     for _ in 0..3 {
         l.end.send(l.now, id, vec![3; 1000].into(), SendOptions::default()).unwrap();

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use raw::{Lone, sack};
+use raw::{RawPeer, sack};
 use strandcast_proto::association::SendOptions;
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::EndpointConfig;
@@ -48,7 +48,7 @@ impl LossPolicy for Asked {
 }
 
 /// A sender with [`OUTSTANDING`] chunks of one byte in flight, TSNs from `tsn + 1`.
-fn sender(asked: &Arc<AtomicUsize>) -> Lone {
+fn sender(asked: &Arc<AtomicUsize>) -> RawPeer {
     let asked = Arc::clone(asked);
     let make = move || -> Box<dyn Scheme> {
         let loss = Box::new(Asked(RfcLoss::default(), Arc::clone(&asked)));
@@ -60,7 +60,7 @@ fn sender(asked: &Arc<AtomicUsize>) -> Lone {
         accept: Some(Arc::new(move |_| make())),
         ..EndpointConfig::default()
     };
-    let mut l = Lone::with(config);
+    let mut l = RawPeer::with(config);
     l.shake_hands(Vec::new());
     l.send(&b"x"[..], SendOptions::default());
     l.give(&[sack(l.tsn, 1 << 30, &[])]);

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use common::{CLIENT, P0, SERVER, World, pattern};
+use common::{CLIENT, P0, SERVER, TestPair, pattern};
 use raw::*;
 use strandcast_proto::association::{CloseReason, Event, SendOptions};
 use strandcast_proto::config::TransportConfig;
@@ -37,17 +37,17 @@ fn accepting(transport: TransportConfig) -> EndpointConfig {
     EndpointConfig { transport: Arc::new(transport), accept: Some(accept), ..EndpointConfig::default() }
 }
 
-fn cookie_of(l: &mut Lone) -> Bytes {
+fn cookie_of(l: &mut RawPeer) -> Bytes {
     let ack = l.init(Vec::new());
     (l.tag, l.tsn) = (ack.0.initiate_tag.0, ack.0.initial_tsn.0);
     ack.state_cookie().expect("a cookie").clone()
 }
 
-fn from(l: &Lone, ip: [u8; 4]) -> FourTuple {
+fn from(l: &RawPeer, ip: [u8; 4]) -> FourTuple {
     FourTuple { remote: SocketAddr::from((ip, 40_000)), ..l.tuple }
 }
 
-fn connected(l: &Lone) -> usize {
+fn connected(l: &RawPeer) -> usize {
     l.events.iter().filter(|e| matches!(e, Event::Connected { .. })).count()
 }
 
@@ -59,7 +59,7 @@ struct Account {
 }
 
 impl Account {
-    fn give(&mut self, l: &mut Lone, victim: FourTuple, chunks: &[Chunk]) -> Vec<Out> {
+    fn give(&mut self, l: &mut RawPeer, victim: FourTuple, chunks: &[Chunk]) -> Vec<SentPacket> {
         let bytes = packet(l.tag, chunks);
         self.given += bytes.len() + HEADERS;
         let out = l.give_bytes(victim, bytes);
@@ -67,7 +67,7 @@ impl Account {
         out
     }
 
-    fn took(&mut self, out: &[Out], victim: FourTuple) {
+    fn took(&mut self, out: &[SentPacket], victim: FourTuple) {
         self.got += out.iter().filter(|o| o.tuple == victim).map(|o| o.len + HEADERS).sum::<usize>();
         assert!(self.got <= 3 * self.given, "{} bytes out for {} in", self.got, self.given);
     }
@@ -77,7 +77,7 @@ impl Account {
 /// and heartbeats, no data, and never more than three times what came from there.
 #[test]
 fn a_cookie_echoed_from_elsewhere_opens_no_tap() {
-    let mut l = Lone::new(config());
+    let mut l = RawPeer::new(config());
     let cookie = cookie_of(&mut l);
     let victim = from(&l, [203, 0, 113, 5]);
     let mut account = Account::default();
@@ -105,7 +105,7 @@ fn a_cookie_echoed_from_elsewhere_opens_no_tap() {
 /// … until a nonce came back from there.
 #[test]
 fn a_nonce_from_elsewhere_opens_it() {
-    let mut l = Lone::new(config());
+    let mut l = RawPeer::new(config());
     let cookie = cookie_of(&mut l);
     let victim = from(&l, [203, 0, 113, 5]);
     let echo = packet(l.tag, &[CookieEcho { cookie }.into()]);
@@ -124,10 +124,10 @@ fn a_nonce_from_elsewhere_opens_it() {
 /// From where INIT ACK went, COOKIE ECHO is proof enough.
 #[test]
 fn a_cookie_echoed_from_its_address_confirms_it() {
-    let mut l = Lone::accepted(config(), Vec::new());
+    let mut l = RawPeer::accepted(config(), Vec::new());
     let out = l.send(vec![0; 1000], SendOptions::default());
     assert_eq!(sent_data(&out).len(), 1);
-    let mut l = Lone::new(config());
+    let mut l = RawPeer::new(config());
     let cookie = cookie_of(&mut l);
     let mut port = l.tuple;
     port.remote.set_port(40_001);
@@ -141,7 +141,7 @@ fn a_cookie_echoed_from_its_address_confirms_it() {
 /// from.
 #[test]
 fn a_cookie_opens_one_association() {
-    let mut l = Lone::new(config());
+    let mut l = RawPeer::new(config());
     let cookie = cookie_of(&mut l);
     let echo = packet(l.tag, &[CookieEcho { cookie }.into()]);
     for ip in [[198, 51, 100, 7], [198, 51, 100, 7], [203, 0, 113, 5], [203, 0, 113, 6]] {
@@ -170,7 +170,7 @@ fn a_cookie_opens_one_association() {
 /// for a restart of it, nor refused because it lists addresses which the other does not have (RFC 9260 §5.2.2).
 #[test]
 fn a_claimed_address_stays_its_owners() {
-    let mut l = Lone::new(config());
+    let mut l = RawPeer::new(config());
     let cookie = cookie_of(&mut l);
     let owner = from(&l, [203, 0, 113, 5]);
     let echo = packet(l.tag, &[CookieEcho { cookie }.into()]);
@@ -187,7 +187,7 @@ fn a_claimed_address_stays_its_owners() {
 /// A path that was only claimed is none of the peer's, suspended or not.
 #[test]
 fn suspending_a_claimed_path_confirms_nothing() {
-    let mut w = World::new(&[15, 15], config(), 3);
+    let mut w = TestPair::new(&[15, 15], config(), 3);
     // JOIN gets through, the way back is not the client's.
     w.wires[1].up[SERVER] = false;
     w.connect();
@@ -207,7 +207,7 @@ fn suspending_a_claimed_path_confirms_nothing() {
 fn listed_addresses_get_few_heartbeats() {
     let transport = TransportConfig { announce: true, ..config() };
     let locals = (1..=20).map(|i| (LinkId(i), SocketAddr::from(([192, 0, i as u8, 1], 9899)))).collect();
-    let mut l = Lone::with(EndpointConfig { locals, ..accepting(transport) });
+    let mut l = RawPeer::with(EndpointConfig { locals, ..accepting(transport) });
     let ack = l.init((1..=12).map(|i| Param::Address([203, 0, i, 9].into())).collect());
     l.tag = ack.0.initiate_tag.0;
     let cookie = ack.state_cookie().expect("a cookie").clone();
@@ -225,7 +225,7 @@ fn listed_addresses_get_few_heartbeats() {
     }
 }
 
-/// What strangers ask for meanwhile.
+/// Requests of unknown sources meanwhile.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 enum Junk {
     /// INITs from all addresses of one prefix.
@@ -256,7 +256,7 @@ impl Junk {
     }
 }
 
-/// An honest sender whose round trip takes 50 ms, while `Junk` comes 20 000 times a second; how long it took to connect,
+/// An honest sender whose round trip takes 50 ms, while `Junk` comes 20 000 times per second; how long it took to connect,
 /// and the answers that junk got, at most, a prefix.
 fn flooded(junk: Junk) -> (Option<Duration>, usize) {
     let (seeds, begin) = (Seeds::new(5, 0), Instant::from_millis(7));
@@ -328,17 +328,17 @@ fn an_honest_sender_connects_beside_20_000_packets_of_junk_a_second() {
     }
 }
 
-/// A path that is said to have moved stays where it is until a nonce came back from the new address: whoever only saw the
-/// handshake and can't receive there stops nothing.
+/// A path that is said to have moved stays where it is until a nonce came back from the new address: an observer of the
+/// handshake that cannot receive there stops nothing.
 #[test]
 fn a_move_that_nobody_confirms_stops_nothing() {
-    let mut w = World::new(&[15], config(), 3);
+    let mut w = TestPair::new(&[15], config(), 3);
     w.up();
     let (real, mut heard) = (w.wires[0].outside, vec![w.now]);
     let elsewhere = SocketAddr::from(([203, 0, 113, 5], 50_000));
     for i in 0..500u16 {
         if i % 10 == 0 {
-            // The move comes from an address where nobody answers, all that follows from the old one.
+            // The move comes from an address that does not answer, all that follows from the old one.
             w.wires[0].outside = elsewhere;
             w.wires[0].inside.set_port(41_000 + i);
             let (tuple, now, id) = (w.wires[0].client_tuple(0), w.now, w.apps[CLIENT].id.unwrap());
@@ -363,7 +363,7 @@ fn a_move_that_nobody_confirms_stops_nothing() {
 /// The same with a path that did move: data are on it one round trip later.
 #[test]
 fn a_move_that_is_confirmed_takes_a_round_trip() {
-    let mut w = World::new(&[15], config(), 3);
+    let mut w = TestPair::new(&[15], config(), 3);
     w.up();
     w.wires[0].inside.set_port(41_000);
     w.wires[0].outside.set_port(51_000);
@@ -371,7 +371,7 @@ fn a_move_that_is_confirmed_takes_a_round_trip() {
     w.ends[CLIENT].with(id, |a| a.move_path(now, P0, tuple)).expect("it may move");
     w.pump();
     let outside = w.wires[0].outside;
-    let there = |w: &World| w.association(SERVER).tuple(P0).unwrap().remote == outside;
+    let there = |w: &TestPair| w.association(SERVER).tuple(P0).unwrap().remote == outside;
     assert!(w.run_until(ms(46), there), "MOVED, HEARTBEAT and its answer take 45 ms");
     assert_eq!(w.states(SERVER), [PathState::Active]);
     assert_eq!(w.states(CLIENT), [PathState::Active]);
@@ -381,7 +381,7 @@ fn a_move_that_is_confirmed_takes_a_round_trip() {
 /// ends the association on both sides: a round trip later a new one may be opened.
 #[test]
 fn a_forged_forward_tsn_is_noticed_within_a_round_trip() {
-    let mut w = World::new(&[15], config(), 3);
+    let mut w = TestPair::new(&[15], config(), 3);
     w.up();
     // Tag and TSN of the last packet with data: all that somebody who looks on needs.
     let seen = Rc::new(Cell::new((0, 0)));

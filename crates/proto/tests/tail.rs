@@ -18,7 +18,7 @@ fn live() -> TransportConfig {
 }
 
 /// Four messages every 20 ms.
-fn stream(w: &mut World, rounds: usize) {
+fn stream(w: &mut TestPair, rounds: usize) {
     for _ in 0..rounds {
         for _ in 0..4 {
             w.send(CLIENT, pattern(0, 1000), SendOptions::default());
@@ -27,7 +27,7 @@ fn stream(w: &mut World, rounds: usize) {
     }
 }
 
-fn delivered(w: &World) -> usize {
+fn delivered(w: &TestPair) -> usize {
     w.apps[SERVER].messages.len()
 }
 
@@ -36,7 +36,7 @@ fn delivered(w: &World) -> usize {
 #[test]
 fn lost_tails_are_sent_again_without_a_timeout() {
     for lost in 1..=8 {
-        let mut w = World::new(&[30], live(), 5);
+        let mut w = TestPair::new(&[30], live(), 5);
         w.up();
         stream(&mut w, 50);
         w.run(ms(500));
@@ -63,7 +63,7 @@ fn lost_tails_are_sent_again_without_a_timeout() {
 #[test]
 fn clean_paths_see_no_needless_probes() {
     for (seed, jitter) in [(1, 0), (2, 5), (3, 15), (4, 30)] {
-        let mut w = World::new(&[10, 40], live(), seed);
+        let mut w = TestPair::new(&[10, 40], live(), seed);
         for wire in &mut w.wires {
             wire.jitter = ms(jitter);
         }
@@ -87,7 +87,7 @@ fn clean_paths_see_no_needless_probes() {
 #[test]
 fn a_stall_of_the_link_is_no_loss() {
     for (stall, most) in [(150, 1), (300, 8), (600, 16), (1000, 16)] {
-        let mut w = World::new(&[30], live(), 5);
+        let mut w = TestPair::new(&[30], live(), 5);
         w.connect_with(Box::new(strandcast_proto::rfc::scheme()));
         w.run(ms(1000));
         stream(&mut w, 100);
@@ -111,9 +111,9 @@ fn a_stall_of_the_link_is_no_loss() {
 fn longest_gap(
     seed: u64,
     latency: Option<Duration>,
-    change: impl Fn(&mut World),
-) -> (Duration, usize, World) {
-    let mut w = World::new(&[10, 40], live(), seed);
+    change: impl Fn(&mut TestPair),
+) -> (Duration, usize, TestPair) {
+    let mut w = TestPair::new(&[10, 40], live(), seed);
     w.up();
     let mut sent = 0;
     let mut last: Option<Instant> = None;
@@ -153,10 +153,10 @@ fn a_dead_path_holds_delivery_up_for_less_than_0_3_s() {
 /// other path one and a half round trips later, without the peer's delay while two packets are on their way (RFC 8985 §7.2).
 #[test]
 fn a_dead_path_is_probed_one_and_a_half_round_trips_after_its_next_chunk_left() {
-    let mut w = World::new(&[50, 50], live(), 3);
+    let mut w = TestPair::new(&[50, 50], live(), 3);
     w.up();
-    let probes = |w: &World| [P0, P1].map(|p| w.association(CLIENT).path_stats(p).unwrap().tail_probes);
-    let step = |w: &mut World| {
+    let probes = |w: &TestPair| [P0, P1].map(|p| w.association(CLIENT).path_stats(p).unwrap().tail_probes);
+    let step = |w: &mut TestPair| {
         w.send(CLIENT, pattern(0, 1000), SendOptions::default());
         w.run(ms(2));
     };
@@ -195,18 +195,18 @@ fn timeouts_are_short_between_two_of_ours_only() {
     for (reports, least) in [(true, 200), (false, 1000)] {
         let other = TransportConfig { reports, ..TransportConfig::default() };
         let accept = std::sync::Arc::new(|_: &_| scheme::simple());
-        let mut w = World::with(&[10], [live(), other], accept, 1);
+        let mut w = TestPair::with(&[10], [live(), other], accept, 1);
         w.up();
         stream(&mut w, 20);
         assert_eq!(w.association(CLIENT).paths()[0].rto, ms(least));
     }
 }
 
-/// A closed window is probed at each timeout, and answered: no path is doubted for it.
+/// A closed window is probed at each timeout, and answered: no path potentially fails for it.
 #[test]
 fn a_window_that_stays_closed_is_no_failure_of_a_path() {
     for seed in 0..10 {
-        let mut w = World::new(&[10, 40], TransportConfig { buffer_limit: None, ..live() }, seed);
+        let mut w = TestPair::new(&[10, 40], TransportConfig { buffer_limit: None, ..live() }, seed);
         w.up();
         w.apps[SERVER].lazy = true;
         let id = w.apps[CLIENT].id.unwrap();

@@ -14,7 +14,8 @@ use strandcast_proto::text::printable;
 const FAILED: u8 = 1;
 
 /// Runs the command with its arguments, the program's name first, and gives its exit code. A policy that fails on
-/// real links is told at once and at the end; in between its base decides for that association, so that a video goes on.
+/// real links is reported at once and at the end; in between its base decides for that association, so that the video
+/// continues.
 #[pyfunction]
 pub(crate) fn command(py: Python<'_>, args: Vec<OsString>) -> u8 {
     let failure = Arc::new(Failure::printed());

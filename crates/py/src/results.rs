@@ -1,4 +1,4 @@
-//! Results, and their tables by Arrow's C data interface: whoever takes them copies nothing.
+//! Results, and their tables by Arrow's C data interface: consumers copy nothing.
 
 use crate::source::Source;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
@@ -55,7 +55,7 @@ impl Results {
         runs.map(|run| (&*run.scheme, run.seed, run.fingerprint.to_string())).collect()
     }
 
-    /// Nobody pickles whole runs: their tables can be.
+    /// Whole runs are not picklable; their tables are.
     fn __reduce__(&self) -> PyResult<()> {
         let how = "pickle its tables (runs, summary, series, frames) or its json instead";
         Err(PyTypeError::new_err(format!("results of runs are not pickled: {how}")))
@@ -73,7 +73,7 @@ impl Results {
     }
 }
 
-/// A table for whoever speaks Arrow.
+/// A table for consumers of the Arrow C data interface.
 #[pyclass(frozen, module = "strandcast._native")]
 pub(crate) struct Table {
     schema: SchemaRef,

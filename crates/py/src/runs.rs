@@ -91,7 +91,7 @@ fn wait(
         let (done, over) = channel();
         let made = scope.spawn(move || {
             let finished = batch.run_all(jobs, threads);
-            // Whoever waits has not gone.
+            // The receiver outlives this thread.
             let _ = done.send(());
             finished
         });

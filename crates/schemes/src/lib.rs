@@ -1,7 +1,7 @@
 //! Congestion control, scheduling, loss recovery and feedback for multipath SCTP, and the presets that combine them.
 //!
-//! [`parse_spec`] turns `cmt,rtx=ssthresh` into a scheme for one association. How to add a scheme in one file is told in
-//! `docs/adding-a-scheme.md`.
+//! [`parse_spec`] turns `cmt,rtx=ssthresh` into a scheme for one association. `docs/adding-a-scheme.md` describes how to add a
+//! scheme in one file.
 #![forbid(unsafe_code)]
 
 mod catalog;

@@ -46,7 +46,7 @@ shares! {
     every_combination_keeps_the_contract_8: 7,
 }
 
-/// Whether two presets can be told the same things.
+/// Whether two presets accept the same keys.
 fn same_keys(a: &Preset, b: &Preset) -> bool {
     a.keys().iter().map(|k| k.name).eq(b.keys().iter().map(|k| k.name))
 }

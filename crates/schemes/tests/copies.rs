@@ -1,4 +1,4 @@
-//! One TSN on several paths: what each path's window is told of its copies, towards peers that name the path of each arrival
+//! One TSN on several paths: what is reported to each path's window of its copies, towards peers that name the path of each arrival
 //! and towards others.
 
 #[path = "../../proto/tests/common/mod.rs"]
@@ -20,7 +20,7 @@ use strandcast_schemes::schedule::Redundant;
 
 const PATHS: [PathId; 2] = [PathId(0), PathId(1)];
 
-/// What the scheme of the client was told.
+/// What was reported to the client's scheme.
 #[derive(Clone, Debug, Default)]
 struct Told {
     /// Size and transmissions on each path, by TSN.
@@ -78,9 +78,9 @@ fn asks_for_arrivals(bytes: &[u8]) -> bool {
     bytes.windows(6).any(|b| b[0] == 0xb1 && b[4..] == [0, 6])
 }
 
-/// A client that sends copies on both paths to a server that names arrivals, or never learns that it should; what the client's
-/// scheme was told goes to `Told`.
-fn world(delays_ms: &[u64], names: bool) -> (World, Arc<Mutex<Told>>) {
+/// A client that sends copies on both paths to a server that names arrivals, or never learns that it should; reports to the
+/// client's scheme go to `Told`.
+fn world(delays_ms: &[u64], names: bool) -> (TestPair, Arc<Mutex<Told>>) {
     let told = Arc::new(Mutex::new(Told::default()));
     let parts = |seeds: &Seeds, told: Arc<Mutex<Told>>| -> Box<dyn Scheme> {
         let windows = WindowConfig { advance: Advance::Pseudo, ..WindowConfig::default() };
@@ -94,7 +94,7 @@ fn world(delays_ms: &[u64], names: bool) -> (World, Arc<Mutex<Told>>) {
     };
     let transport = TransportConfig { send_buffer: 8 << 20, ..TransportConfig::default() };
     let accept = Arc::new(move |seeds: &Seeds| parts(seeds, Arc::default()));
-    let mut w = World::with(delays_ms, [transport.clone(), transport], accept, 7);
+    let mut w = TestPair::with(delays_ms, [transport.clone(), transport], accept, 7);
     w.filter = Box::new(move |_, from, _, bytes| names || from != CLIENT || !asks_for_arrivals(bytes));
     w.connect_with(parts(&Seeds::new(7, 1), Arc::clone(&told)));
     w.run(ms(3000));
@@ -102,18 +102,18 @@ fn world(delays_ms: &[u64], names: bool) -> (World, Arc<Mutex<Told>>) {
 }
 
 /// Sends `n` messages at once and runs until all are there.
-fn bulk(w: &mut World, n: usize) {
+fn bulk(w: &mut TestPair, n: usize) {
     let before = w.apps[SERVER].messages.len();
     for i in 0..n {
         w.send(CLIENT, pattern(i * 1000, 1000), SendOptions::default());
     }
-    let arrived = |w: &World| w.apps[SERVER].messages.len() - before;
+    let arrived = |w: &TestPair| w.apps[SERVER].messages.len() - before;
     assert!(w.run_until(ms(120_000), |w| arrived(w) >= n), "{} of {n}", arrived(w));
     w.run(ms(3000));
     w.association(CLIENT).assert_consistent();
 }
 
-fn windows(w: &World) -> [u64; 2] {
+fn windows(w: &TestPair) -> [u64; 2] {
     PATHS.map(|p| w.association(CLIENT).paths()[p.index()].limit.cwnd)
 }
 

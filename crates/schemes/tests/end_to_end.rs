@@ -22,20 +22,20 @@ use strandcast_proto::time::Duration;
 use strandcast_schemes::{parse_spec, presets};
 
 /// Client and server with this scheme, connected.
-fn world(spec: &str, delays_ms: &[u64]) -> World {
+fn world(spec: &str, delays_ms: &[u64]) -> TestPair {
     let spec = parse_spec(spec).expect("a spec of this test");
     let mut transport = TransportConfig { send_buffer: 8 << 20, ..TransportConfig::default() };
     spec.tune(&mut transport);
     let accepted = spec.clone();
     let accept = Arc::new(move |seeds: &Seeds| accepted.build(seeds));
-    let mut w = World::with(delays_ms, [transport.clone(), transport], accept, 7);
+    let mut w = TestPair::with(delays_ms, [transport.clone(), transport], accept, 7);
     w.connect_with(spec.build(&Seeds::new(7, 1)));
     w.run(ms(3000));
     w
 }
 
 /// Sends `messages` of 1000 bytes, `apart` from each other, and runs until all are there; the longest time without one.
-fn stream(w: &mut World, messages: usize, apart: Duration) -> Duration {
+fn stream(w: &mut TestPair, messages: usize, apart: Duration) -> Duration {
     let before = w.received(SERVER).len();
     let (mut longest, mut last, mut seen) = (Duration::ZERO, w.now, w.apps[SERVER].messages.len());
     for i in 0..messages {
@@ -60,11 +60,11 @@ fn stream(w: &mut World, messages: usize, apart: Duration) -> Duration {
     longest.max(w.now - last)
 }
 
-fn stats(w: &World, path: usize) -> PathStats {
+fn stats(w: &TestPair, path: usize) -> PathStats {
     w.association(CLIENT).path_stats([P0, P1][path]).expect("the path exists").clone()
 }
 
-fn stats_of(w: &World, path: PathId) -> u64 {
+fn stats_of(w: &TestPair, path: PathId) -> u64 {
     w.association(CLIENT).path_stats(path).expect("the path exists").chunks_sent
 }
 
@@ -151,7 +151,7 @@ impl PathEstimator for Queue {
 #[test]
 fn what_was_lost_leaves_the_retransmission_queue_once() {
     let accept = Arc::new(|_: &Seeds| -> Box<dyn Scheme> { Box::new(rfc::scheme()) });
-    let mut w = World::with(&[20], [TransportConfig::default(), TransportConfig::default()], accept, 7);
+    let mut w = TestPair::with(&[20], [TransportConfig::default(), TransportConfig::default()], accept, 7);
     w.connect_with(Box::new(Parts { estimators: vec![Box::new(Queue::default())], ..rfc::scheme() }));
     w.run(ms(3000));
     (w.wires[0].loss, w.wires[0].jitter) = (0.05, ms(15));
@@ -221,7 +221,7 @@ fn a_scheme_is_what_it_does_not_what_it_is_called() {
                 true => Spy::boxed(spec.build(seeds), Default::default()),
                 false => spec.build(seeds),
             });
-            let mut w = World::with(&[10, 30], [transport.clone(), transport], build.clone(), 7);
+            let mut w = TestPair::with(&[10, 30], [transport.clone(), transport], build.clone(), 7);
             w.connect_with(build(&Seeds::new(7, 1)));
             w.wires.iter_mut().for_each(|wire| wire.loss = 0.05);
             w.run(ms(3000));

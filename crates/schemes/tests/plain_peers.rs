@@ -9,7 +9,7 @@ mod spy;
 
 use std::sync::Arc;
 
-use common::{CLIENT, World, ms, pattern};
+use common::{CLIENT, TestPair, ms, pattern};
 use interop::dcsctp::Dcsctp;
 use interop::scenarios::{BOTH, close, exchange};
 use interop::sctp_proto::SctpProto;
@@ -39,7 +39,7 @@ fn needs_reports(spec: &Spec) -> bool {
     let accept = Arc::new(move |seeds: &Seeds| Spy::boxed(spied.build(seeds), tally.clone()));
     let mut transport = common::config();
     spec.tune(&mut transport);
-    let mut w = World::with(&[10, 20], [transport.clone(), transport], accept, 3);
+    let mut w = TestPair::with(&[10, 20], [transport.clone(), transport], accept, 3);
     w.connect_with(Spy::boxed(spec.build(&Seeds::new(3, 0)), said.clone()));
     w.run(ms(2000));
     for i in 0..100 {
@@ -77,7 +77,7 @@ fn every_preset_talks_with_sctp_proto() {
     delivers_both_ways::<SctpProto>();
 }
 
-/// Between two of ours nobody misses REPORT.
+/// Two Strandcast peers never miss REPORT.
 #[test]
 fn nothing_is_said_of_reports_to_one_of_ours() {
     for preset in presets() {
@@ -86,7 +86,7 @@ fn nothing_is_said_of_reports_to_one_of_ours() {
         spec.tune(&mut transport);
         let accepted = spec.clone();
         let accept = Arc::new(move |seeds: &Seeds| accepted.build(seeds));
-        let mut w = World::with(&[10, 20], [transport.clone(), transport], accept, 3);
+        let mut w = TestPair::with(&[10, 20], [transport.clone(), transport], accept, 3);
         w.connect_with(spec.build(&Seeds::new(3, 0)));
         w.run(ms(2000));
         let says = w.association(CLIENT).remarks(w.now);

@@ -9,7 +9,7 @@ use strandcast_proto::time::Instant;
 use strandcast_sim::tcp::{Config, Profile, Recovery};
 use tcp_common::{Connection, loses, wire};
 
-/// Packets a second by the full model without a window limit (eqs. 13, 24, 28, 30): `b` segments an acknowledgement,
+/// Packets per second by the full model without a window limit (eqs. 13, 24, 28, 30): `b` segments an acknowledgement,
 /// loss probability `p`, round-trip time and mean first timeout in seconds.
 fn padhye(p: f64, rtt: f64, t0: f64, b: f64) -> f64 {
     let third = (2.0 + b) / (3.0 * b);
@@ -24,7 +24,7 @@ fn padhye(p: f64, rtt: f64, t0: f64, b: f64) -> f64 {
 
 /// What one long transfer measured.
 struct Measured {
-    /// Segments a second, retransmissions included, as the formula counts.
+    /// Segments per second, retransmissions included, as the formula counts.
     rate: f64,
     losses: u64,
     /// Mean first timeout and round-trip time, seconds.

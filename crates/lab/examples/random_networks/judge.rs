@@ -45,7 +45,7 @@ pub fn set(asked: &Arguments, entries: &[Entry]) -> Result<bool, String> {
         let before = tasks.len();
         tasks.extend(entry.bars.iter().filter(wanted).map(task));
         if let (Some(scheme), true) = (&asked.scheme, tasks.len() == before) {
-            // A scheme without a bar is told of all the same.
+            // A scheme without a bar is reported all the same.
             let measure = entry.bars[0].1.unbarred();
             tasks.push(Task { entry: number as usize, scheme: scheme.clone(), measure });
         }

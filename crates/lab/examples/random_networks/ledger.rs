@@ -68,7 +68,7 @@ impl Ledger {
     }
 
     fn lock(&self) -> MutexGuard<'_, Done> {
-        self.done.lock().expect("nobody panics with it")
+        self.done.lock().expect("no thread panics with it")
     }
 }
 

@@ -16,14 +16,14 @@ pub fn each<T: Sync, R: Send>(
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(task) = tasks.get(number) else { return Ok(()) };
             let came = work(task)?;
-            done.lock().expect("nobody panics with it").push((number, came));
+            done.lock().expect("no thread panics with it").push((number, came));
         }
     };
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(worker)).collect();
         workers.into_iter().try_for_each(|worker| worker.join().expect("a run does not panic"))
     })?;
-    let mut done = done.into_inner().expect("nobody panics with it");
+    let mut done = done.into_inner().expect("no thread panics with it");
     done.sort_by_key(|(number, _)| *number);
     Ok(done.into_iter().map(|(_, came)| came).collect())
 }

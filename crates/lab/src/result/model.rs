@@ -97,7 +97,7 @@ pub struct Remark {
     pub text: String,
 }
 
-/// What became of a frame of a video.
+/// The outcome of a frame of a video.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frame {
     /// How it depends on others; `None`: a header.
@@ -121,7 +121,7 @@ pub struct RunResult {
     pub fingerprint: Fingerprint,
     /// What was measured.
     pub metrics: Vec<Metric>,
-    /// Flows with a video that has frames, and what became of these in the order of sending.
+    /// Flows with a video that has frames, and their outcomes in the order of sending.
     pub frames: Vec<(String, Vec<Frame>)>,
     /// What schemes had to say of their state at the end.
     pub remarks: Vec<Remark>,

@@ -1,6 +1,6 @@
 //! Every metric there is.
 
-/// What becomes of a metric of several flows alike when they are taken together.
+/// How a metric of several equal flows is aggregated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Across {
     /// Rates and counts add up.

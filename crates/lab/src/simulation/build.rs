@@ -40,7 +40,7 @@ pub(super) struct FlowInfo {
     pub receiver: AgentId,
 }
 
-/// Why a scenario can't be built: what only whoever knows the schemes can tell.
+/// Why a scenario cannot be built, as far as only the catalog of schemes can tell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildError {
     /// The key in the scenario.

@@ -30,7 +30,7 @@ const FULL_PACKET: f64 = 1500.0;
 /// UDP port of the receiving side (RFC 6951).
 const PORT: u16 = 9899;
 
-/// What all flows of a scenario are made with.
+/// What all flows of a scenario are built from.
 pub(super) struct FlowBuilder<'a> {
     pub scenario: &'a Scenario,
     pub catalog: &'a dyn Catalog,
@@ -39,7 +39,7 @@ pub(super) struct FlowBuilder<'a> {
     pub origin: Instant,
 }
 
-/// A flow that was made.
+/// A flow that was built.
 pub(super) struct BuiltFlow {
     pub sender: AgentId,
     pub receiver: AgentId,
@@ -257,7 +257,7 @@ impl FlowBuilder<'_> {
     }
 }
 
-/// What the makers of all transports need.
+/// What the builders of all transports need.
 pub(super) struct Common<'a> {
     pub id: FlowId,
     pub key: &'a str,
@@ -308,7 +308,7 @@ fn tuples(path: u8) -> [FourTuple; 2] {
     [FourTuple { link, local: near, remote: far }, FourTuple { link, local: far, remote: near }]
 }
 
-/// What the transport of a flow with these constants is told, before its scheme sets what it needs.
+/// The transport configuration of a flow with these constants, before its scheme adjusts it.
 pub fn transport(sctp: &Sctp) -> TransportConfig {
     TransportConfig {
         mtu: sctp.mtu,

@@ -21,13 +21,13 @@ pub trait Recorder: Any + Debug + Send {
     fn offered(&mut self, now: Instant, wire: DirectedLinkId, meta: &PacketMeta, outcome: EnqueueOutcome);
     /// A packet came out of a link.
     fn arrived(&mut self, now: Instant, wire: DirectedLinkId, meta: &PacketMeta);
-    /// An agent has something to note.
+    /// An agent reports an event.
     fn event(&mut self, now: Instant, flow: FlowId, from: AgentId, event: &TraceEvent);
-    /// An agent has acted on what happened, and said all it had to say.
+    /// An agent has acted on an event and emitted its output.
     fn ran(&mut self, _now: Instant, _id: AgentId, _agent: &dyn Agent) {}
 }
 
-/// The meters of all flows, and whoever records.
+/// The meters of all flows, and the recorder.
 #[derive(Debug, Default)]
 pub struct Metrics {
     pub(super) flows: Vec<Metered>,

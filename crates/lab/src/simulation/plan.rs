@@ -70,7 +70,7 @@ impl Plan {
             let rate_bps = config.rate.mean_bps();
             self.wires.push((rate_bps, rate_bps.is_none() && config.delay.range().1 <= 0.0));
             let wire = network.add_wire(ends[i], config, &label);
-            debug_assert_eq!(wire.index() + 1, self.wires.len(), "nobody else adds links");
+            debug_assert_eq!(wire.index() + 1, self.wires.len(), "links are added here alone");
             if link.wireless {
                 network.set_wireless(wire);
             }

@@ -11,12 +11,12 @@ use super::{Recorder, Simulation};
 use crate::result::meter::{LinkReading, link_metrics};
 use crate::result::{Frame, Metric, Remark, RunResult, Subject};
 
-/// Simulated time between two looks at [`Control`].
+/// Simulated time between two calls of [`Control::progress`].
 const CHUNK: Duration = Duration::from_secs(1);
-/// Events between two looks, however little time they take: a scheme may be slow, or ask to be woken for ever.
+/// Events between two calls, however little time they take: a scheme may be slow, or ask to be woken for ever.
 const EVENTS: usize = 1 << 16;
 
-/// Whoever waits for a run.
+/// The caller that waits for a run.
 pub trait Control {
     /// So much of the run is done, 0 to 1; `Break` ends it without a result.
     fn progress(&mut self, _done: f64) -> ControlFlow<()> {
@@ -27,7 +27,7 @@ pub trait Control {
     fn point(&mut self, _time_s: f64, _subject: &Subject, _metric: &'static str, _value: f64) {}
 }
 
-/// Nobody waits.
+/// Ignores progress.
 impl Control for () {}
 
 /// What else a run does.
@@ -35,7 +35,7 @@ impl Control for () {}
 pub struct RunOptions {
     /// Step of time series, if any are wanted.
     pub series: Option<Duration>,
-    /// Whoever writes down every packet.
+    /// Records every packet.
     pub recorder: Option<Box<dyn Recorder>>,
 }
 
@@ -56,7 +56,7 @@ pub(super) enum ScheduledEvent {
     Outage { wire: DirectedLinkId, down: bool, notify: bool },
     /// A point of all series.
     Point,
-    /// A look at [`Control`].
+    /// A call of [`Control::progress`].
     ProgressCheck,
 }
 
@@ -204,7 +204,7 @@ impl Simulation {
         all
     }
 
-    /// What became of the frames of flows that carry a video.
+    /// The outcome of the frames of flows that carry a video.
     fn frames(&self) -> Vec<(String, Vec<Frame>)> {
         let metered = self.flows.iter().zip(&self.network.observer().flows);
         let frames = metered.map(|(flow, metered)| (flow.name.clone(), metered.meter.frames(self.origin)));

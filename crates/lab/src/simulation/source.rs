@@ -97,7 +97,7 @@ mod tests {
         assert!((poisson - 10_000.0).abs() < 400.0, "{poisson}");
         let every = Every::Period(Duration::from_secs(1));
         let drawn = count(&App::Cbr { size: 1250, rate: Number::Uniform { low: 0.0, high: 2e6, every } });
-        // 100 draws of U(0, 200) messages a second.
+        // 100 draws of U(0, 200) messages per second.
         assert!((drawn - 10_000.0).abs() < 4.0 * 577.4 && drawn != 10_000.0, "{drawn}");
     }
 }

@@ -87,7 +87,7 @@ pub fn sctp(scheme: &str) -> Transport {
 
 pub fn run(scenario: &Scenario, seed: u64) -> RunResult {
     let mut simulation = Simulation::new(scenario, &Presets, seed, None).unwrap();
-    simulation.run(RunOptions::default(), &mut ()).expect("nobody breaks it off")
+    simulation.run(RunOptions::default(), &mut ()).expect("the run is not interrupted")
 }
 
 pub fn metric(result: &RunResult, subject: &Subject, name: &str) -> f64 {

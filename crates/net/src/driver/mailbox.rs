@@ -78,7 +78,7 @@ impl Mailbox {
     pub fn event(&self, event: &Event) {
         let mut state = self.lock();
         match event {
-            Event::Connected { ours } => state.connected = Some(*ours),
+            Event::Connected { peer_is_strandcast } => state.connected = Some(*peer_is_strandcast),
             Event::Readable | Event::Writable => return,
             _ => {}
         }

@@ -22,8 +22,8 @@ fn close(w: &mut impl Testbed, host: usize) {
 
 pub fn talks_and_is_closed_by_the_client(w: &mut impl Testbed) {
     w.connect(CLIENT, 2);
-    w.see(CLIENT, Event::Connected { ours: true });
-    w.see(SERVER, Event::Connected { ours: true });
+    w.see(CLIENT, Event::Connected { peer_is_strandcast: true });
+    w.see(SERVER, Event::Connected { peer_is_strandcast: true });
     w.up(2);
     w.send(CLIENT, "hello", 5, SendOptions { ppid: 47, ..PLAIN });
     w.receive(SERVER, 1);

@@ -49,7 +49,7 @@ pub struct Link<P> {
     wait_ns: u128,
 }
 
-/// What becomes of a packet that comes to a link.
+/// The outcome of offering a packet to a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EnqueueOutcome {
     /// It waits its turn and leaves the transmitter then, unless the link goes down before.
@@ -75,7 +75,7 @@ enum Delay {
     Varying(Varying),
 }
 
-/// A random stream a purpose, so that switching one on leaves the others' draws alone.
+/// One random stream per purpose, so that enabling one does not change the draws of the others.
 #[derive(Debug)]
 struct Streams {
     reorder: Random,
@@ -139,7 +139,7 @@ impl<P: Payload> Link<P> {
         }
     }
 
-    /// Gives the link a packet of `len` bytes at IP level, and says what becomes of it.
+    /// Offers the link a packet of `len` bytes at IP level and returns the outcome.
     pub fn enqueue(&mut self, now: Instant, packet: P, len: usize) -> EnqueueOutcome {
         self.stats.offered.add(len);
         if self.down {
@@ -213,7 +213,7 @@ impl<P: Payload> Link<P> {
     }
 
     /// Takes the link down: what waits and what propagates is dropped, and so are new packets, until it is up again.
-    /// Whoever sends learns of it from [`EnqueueOutcome::Down`] or not at all, as the caller likes. Poll first: what has arrived
+    /// The sender learns of it from [`EnqueueOutcome::Down`] or not at all, as the caller chooses. Poll first: what has arrived
     /// and was not fetched is dropped, too. Gives those that were dropped and would have arrived, copies among them.
     pub fn set_down(&mut self, now: Instant, down: bool) -> Vec<P> {
         self.down = down;

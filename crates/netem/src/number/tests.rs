@@ -81,7 +81,7 @@ fn draws_come_as_often_as_asked() {
 }
 
 proptest! {
-    /// A value drawn each period is the period's, whoever asked when for others; it is drawn from the range.
+    /// A value drawn per period depends on the period alone, not on earlier queries; it is drawn from the range.
     #[test]
     fn draws_of_periods_depend_on_time_alone(
         times in prop::collection::vec(0..2_000u64, 1..100), period in 1..200u64, origin in 0..100u64

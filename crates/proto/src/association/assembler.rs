@@ -190,7 +190,7 @@ impl Assembler<'_> {
         }
         if w.is_empty()
             && !wanted.probe
-            && let Some(item) = self.cx.still_here(path)
+            && let Some(item) = self.cx.path_announcement(path)
         {
             self.cx.paths[path.index()].heartbeats.wanted.insert(0, wanted);
             let report = ReportChunk { items: smallvec::smallvec![item] };
@@ -215,9 +215,9 @@ impl Assembler<'_> {
         let overhead = self.cx.driver.overhead();
         let mut first = true;
 
-        while usable && let Some(pick) = self.tx.decide(self.cx, now).filter(|p| p.path == path) {
+        while usable && let Some(pending) = self.tx.decide(self.cx, now).filter(|p| p.path == path) {
             let reports = if first { overhead } else { 0 };
-            let fits = w.remaining(limit) >= DataHeader::encoded_len(pick.len) + reports;
+            let fits = w.remaining(limit) >= DataHeader::encoded_len(pending.len) + reports;
             // A chunk cut for larger packets goes alone, whatever its size: it can not be cut again.
             if !fits && !w.is_empty() {
                 break;

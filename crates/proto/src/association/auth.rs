@@ -112,7 +112,7 @@ impl AuthKeys {
         if b.len() > LONGEST_VECTOR {
             return None;
         }
-        // RFC 4895 §6.1: the numerically smaller vector first; a tie can't be told apart and needs no order.
+        // RFC 4895 §6.1: the numerically smaller vector first; a tie needs no order.
         let key = if less(&a, &b) { [a, b].concat() } else { [b, a].concat() };
         Some(AuthKeys { key, hmac })
     }

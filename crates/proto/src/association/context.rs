@@ -185,7 +185,7 @@ impl Context {
         self.close(reason);
     }
 
-    /// Nobody answers: the peer is told all the same, in case only one direction is dead.
+    /// The peer does not answer: it is still notified, in case only one direction is dead.
     pub fn abort_for(&mut self, reason: CloseReason) {
         self.abort_with(Cause::UserInitiatedAbort(b"no answer"[..].into()), reason);
     }

@@ -99,7 +99,7 @@ mod tests {
     use super::*;
     use crate::wire::chunk::CookieAck;
 
-    fn stray() -> Control {
+    fn unroutable() -> Control {
         Control { tuple: Some(FourTuple::loopback(1, 2)), ..Control::on(PathId(0), CookieAck) }
     }
 
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn a_path_that_goes_takes_along_what_waits_for_it() {
         let mut queue = ControlQueue::default();
-        for control in [Control::on(PathId(0), CookieAck), Control::on(PathId(1), CookieAck), stray()] {
+        for control in [Control::on(PathId(0), CookieAck), Control::on(PathId(1), CookieAck), unroutable()] {
             assert!(queue.push(control));
         }
         queue.drop_on(PathId(0), |_| false);

@@ -11,7 +11,7 @@ use crate::time::Instant;
 use crate::wire::{Chunk, Packet, Span};
 
 /// What is known while the chunks of one packet are read.
-struct Reading<'a> {
+struct ParseContext<'a> {
     packet: &'a Packet,
     on: PathId,
     from: PacketOrigin,
@@ -52,7 +52,8 @@ impl Association {
         self.cx.silence_ends();
         self.tx.reconsider();
         self.cx.driver.wake();
-        let mut reading = Reading { packet, on, from, authenticated: false, data: PacketData::default() };
+        let mut reading =
+            ParseContext { packet, on, from, authenticated: false, data: PacketData::default() };
         for chunk in packet.chunks() {
             match chunk {
                 Ok((span, chunk)) => {
@@ -117,7 +118,7 @@ impl Association {
         closing.progress(&mut m, now);
     }
 
-    fn on_chunk(&mut self, now: Instant, span: Span, chunk: Chunk, r: &mut Reading<'_>) -> Flow {
+    fn on_chunk(&mut self, now: Instant, span: Span, chunk: Chunk, r: &mut ParseContext<'_>) -> Flow {
         match chunk {
             Chunk::Data(data) => self.rx.on_data(&mut self.cx, now, data, r.on, &mut r.data, self.tx.heap()),
             Chunk::Sack(sack) => {

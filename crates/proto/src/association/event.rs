@@ -6,10 +6,10 @@ use crate::policy::{PathId, PathState};
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// The handshake is done; `ours`: the peer announced REPORT, so paths may join and leave.
+    /// The handshake is done; `peer_is_strandcast`: the peer announced REPORT, so paths may join and leave.
     Connected {
         /// The peer is another Strandcast.
-        ours: bool,
+        peer_is_strandcast: bool,
     },
     /// The peer lost its state and began anew (RFC 9260 §5.2): whatever was in flight is gone.
     Restarted,

@@ -131,7 +131,7 @@ pub(crate) struct Established {
     pub initial_tsn: Tsn,
     pub random: Bytes,
     pub peer: Capabilities,
-    /// Where INIT ACK went to: whoever has the cookie receives there.
+    /// Where INIT ACK went to: the holder of the cookie receives there.
     pub remote: SocketAddr,
 }
 
@@ -360,7 +360,7 @@ impl Handshake {
         if m.cx.unproven(on) || measure {
             m.cx.paths[on.index()].heartbeats.want();
         }
-        m.cx.events.push_back(Event::Connected { ours: m.cx.paths.seen().peer_reports() });
+        m.cx.events.push_back(Event::Connected { peer_is_strandcast: m.cx.paths.seen().peer_reports() });
         if cookie_repeated && m.cx.role == Role::Opener && m.cx.paths.seen().peer_reports() {
             // The peer may have taken another path's COOKIE ECHO for the first: say which path this is.
             m.cx.say(now, KIND_MOVED, on, Some(on), true);

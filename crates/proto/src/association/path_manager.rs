@@ -185,7 +185,7 @@ impl PathManager<'_> {
             return Ok(());
         }
         self.cx.apply_suspension(now, path);
-        // In the handshake nobody could follow; `settle_other_paths` says it afterwards.
+        // During the handshake the peer cannot act on it; `settle_other_paths` reports it afterwards.
         if self.cx.may_report() {
             self.cx.say(now, if aside { KIND_SUSPEND } else { KIND_RESUME }, path, None, false);
         }

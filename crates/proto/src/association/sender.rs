@@ -1,4 +1,4 @@
-//! The sending half: decides which chunk leaves next on which path, commits it, and hears what became of it.
+//! The sending half: decides which chunk leaves next on which path, commits it, and processes its acknowledgement or loss.
 //!
 //! *Decide* ([`Sender::decide`]) chooses a chunk and a path and remembers both until the chunk leaves or something happens;
 //! the packet is assembled elsewhere; *commit* ([`Sender::commit`]) puts the chunk into flight.
@@ -12,7 +12,7 @@ mod forward;
 mod head_of_line;
 mod held;
 mod loss;
-mod pick;
+mod pending_chunk;
 mod tail;
 
 use bytes::Bytes;
@@ -20,7 +20,7 @@ use smallvec::SmallVec;
 
 pub use buffer::{SendError, SendOptions};
 pub use held::{HeldBack, HeldBy};
-pub(super) use pick::Pick;
+pub(super) use pending_chunk::PendingChunk;
 pub(crate) use tail::Tail;
 
 use super::context::Context;
@@ -33,7 +33,7 @@ use crate::tx::{ArrivalReports, Outgoing, RetransmissionQueue};
 use crate::wire::Tsn;
 use buffer::SendBuffer;
 use forward::ForwardPoint;
-use pick::Source;
+use pending_chunk::ChunkSource;
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -47,10 +47,10 @@ pub(super) struct Sender {
     /// What is left of the scheduler's last decision.
     assignment: Option<Assignment>,
     /// The next chunk to send, once chosen.
-    pick: Option<Pick>,
-    /// The states of paths for which `assignment` and `pick` hold ([`super::path_table::PathTable::revision`]).
+    pending_chunk: Option<PendingChunk>,
+    /// The states of paths for which `assignment` and `pending_chunk` hold ([`super::path_table::PathTable::revision`]).
     revision: u32,
-    /// Payload bytes a chunk may have, so that it fits every path.
+    /// Most payload bytes of a chunk that fits every path.
     max_payload: usize,
     /// One chunk is in flight although the peer's window is closed.
     probing_zero_window: bool,
@@ -70,7 +70,7 @@ impl Sender {
             copies: SmallVec::new(),
             arrivals: ArrivalReports::default(),
             assignment: None,
-            pick: None,
+            pending_chunk: None,
             revision: 0,
             max_payload: 512 - 12 - 16,
             probing_zero_window: false,
@@ -86,7 +86,7 @@ impl Sender {
         self.rq.clear();
         self.forward.clear();
         self.copies.clear();
-        (self.assignment, self.pick) = (None, None);
+        (self.assignment, self.pending_chunk) = (None, None);
     }
 
     /// Gives memory back that bursts and backlogs needed. Queues keep their room while data flow, so that packets cost no
@@ -174,19 +174,19 @@ impl Sender {
         let open = cx.paths.views().iter().filter(|v| v.state != PathState::Closed);
         let least = open.map(|v| v.mtu).min().unwrap_or(512);
         self.max_payload = (least as usize).saturating_sub(16 + cx.driver.overhead()).max(256) & !3;
-        self.pick = None;
+        self.pending_chunk = None;
     }
 
     /// Something happened: what leaves next is decided anew.
     pub fn reconsider(&mut self) {
-        self.pick = None;
+        self.pending_chunk = None;
     }
 
     /// The same, but a copy that is due stays due.
     pub fn reconsider_but_copies(&mut self, cx: &Context) {
         self.follow_paths(cx);
-        if !self.pick.is_some_and(|p| matches!(p.source, Source::Copy(_))) {
-            self.pick = None;
+        if !self.pending_chunk.is_some_and(|p| matches!(p.source, ChunkSource::Copy(_))) {
+            self.pending_chunk = None;
         }
     }
 
@@ -194,7 +194,7 @@ impl Sender {
     fn follow_paths(&mut self, cx: &Context) {
         if self.revision != cx.paths.revision() {
             self.revision = cx.paths.revision();
-            (self.assignment, self.pick) = (None, None);
+            (self.assignment, self.pending_chunk) = (None, None);
         }
     }
 

@@ -1,4 +1,4 @@
-//! Answers to packets that belong to no association, so few that nobody can use us to flood others.
+//! Answers to packets that belong to no association, limited so that the endpoint cannot be used to flood others.
 
 use std::collections::VecDeque;
 
@@ -25,8 +25,8 @@ impl Asked {
         Asked { tuple, header: packet.header, len: packet.bytes().len() }
     }
 
-    /// Whether an answer with `chunk` is at most three times as long, IP and UDP headers counted: whoever claims
-    /// another's address gains nothing by asking us.
+    /// Whether an answer with `chunk` is at most three times as long, IP and UDP headers counted: a source
+    /// that spoofs another's address gains no amplification.
     pub fn admits(&self, chunk: &impl ChunkEncode) -> bool {
         let headers = self.tuple.headers();
         HEADER_LEN + chunk.encoded_len() + headers <= MOST_AMPLIFIED * (self.len + headers)
@@ -47,25 +47,25 @@ pub(super) enum Kind {
 pub(super) struct Answers {
     queue: VecDeque<(FourTuple, Vec<u8>)>,
     opening: Limiter,
-    stray: Limiter,
+    unmatched: Limiter,
 }
 
 impl Answers {
     pub fn new(config: &EndpointConfig, random: &mut Random) -> Self {
         let opening = Limiter::new(config.init_answers, random);
-        let stray = Limiter::new(config.stray_answers, random);
-        Answers { queue: VecDeque::new(), opening, stray }
+        let unmatched = Limiter::new(config.unmatched_answers, random);
+        Answers { queue: VecDeque::new(), opening, unmatched }
     }
 
     /// Whether `asked` may be answered: to be asked once, before an answer is made up.
     pub fn admit(&mut self, now: Instant, asked: &Asked, kind: Kind) -> bool {
-        let limiter = if kind == Kind::Opening { &mut self.opening } else { &mut self.stray };
+        let limiter = if kind == Kind::Opening { &mut self.opening } else { &mut self.unmatched };
         limiter.admit(now, asked.tuple.remote.ip())
     }
 
     /// Answers not given.
     pub fn refused(&self) -> u64 {
-        self.opening.refused + self.stray.refused
+        self.opening.refused + self.unmatched.refused
     }
 
     /// Answers the sender of `asked`, which was admitted, with one chunk under `tag`, unless that is too long.

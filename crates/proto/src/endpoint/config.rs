@@ -1,4 +1,4 @@
-//! What an endpoint is told, at construction and with each call.
+//! Configuration of an endpoint, and the arguments of its calls.
 
 use core::fmt;
 use core::net::SocketAddr;
@@ -34,7 +34,7 @@ pub struct EndpointConfig {
     /// Answers to INIT (INIT ACK, ABORT) and to a COOKIE ECHO that comes too late (ERROR).
     pub init_answers: AnswerRates,
     /// Answers to other packets that belong to no association: ABORT and SHUTDOWN COMPLETE (RFC 9260 §8.4).
-    pub stray_answers: AnswerRates,
+    pub unmatched_answers: AnswerRates,
 }
 
 /// Answers a second to packets that belong to no association; as many may leave at once after a quiet second. More are
@@ -58,10 +58,10 @@ impl Default for EndpointConfig {
             locals: Vec::new(),
             max_associations: 1024,
             memory: usize::MAX,
-            // More than the 20 000 INITs a second that one can expect to be flooded with: source addresses are easily
-            // made up, so that under a lower ceiling nobody else would be answered.
+            // More than the 20 000 INITs per second of a flood to expect: source addresses are easily
+            // spoofed, so that under a lower ceiling no other source would be answered.
             init_answers: AnswerRates { all: 25_000, prefix: 1000, address: 100 },
-            stray_answers: AnswerRates { all: 1000, prefix: 100, address: 50 },
+            unmatched_answers: AnswerRates { all: 1000, prefix: 100, address: 50 },
         }
     }
 }

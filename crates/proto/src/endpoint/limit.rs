@@ -1,4 +1,4 @@
-//! How many answers strangers get: token buckets a source prefix in a table of fixed size, and one for all.
+//! Rate limits of answers to unknown sources: token buckets per source prefix in a table of fixed size, and one for all.
 
 use core::hash::Hasher as _;
 use core::net::IpAddr;
@@ -53,7 +53,7 @@ pub(super) struct Limiter {
 }
 
 impl Limiter {
-    /// Which sources share buckets is drawn from `random`: nobody can choose addresses that share another's.
+    /// Which sources share buckets is drawn from `random`: an attacker cannot choose addresses that share another's.
     pub fn new(rates: AnswerRates, random: &mut Random) -> Self {
         let key = random.u64();
         Limiter { rates, all: Bucket::FULL, buckets: Box::default(), early: EARLY, key, refused: 0 }

@@ -6,7 +6,7 @@ const IDLE: usize = 24 << 10;
 const LEAST: usize = 32 << 10;
 
 /// Half of the memory is shared out in advance, a part for each association that may come, so that one that reads what it
-/// receives goes on beside any number that don't; whoever comes first takes what more it needs from the other half.
+/// receives goes on beside any number that don't; associations take what more they need from the other half, first come, first served.
 #[derive(Debug)]
 pub(super) struct Memory {
     /// What each association may hold in any case.

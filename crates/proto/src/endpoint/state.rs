@@ -75,7 +75,7 @@ pub struct Endpoint {
     ready: VecDeque<AssociationId>,
     events: VecDeque<(AssociationId, Event)>,
     next_id: u64,
-    /// Packets that were no SCTP, or of nobody here.
+    /// Packets that were no SCTP, or belong to no association.
     pub(super) dropped: u64,
 }
 
@@ -202,7 +202,7 @@ impl Endpoint {
         self.entries.values().map(|e| e.association.heap()).sum()
     }
 
-    /// The peer of `id` began anew; what its old self was told is void.
+    /// The peer of `id` restarted; what its previous instance received is void.
     pub(super) fn restarted(&mut self, id: AssociationId) {
         self.events.retain(|(i, _)| *i != id);
         self.events.push_back((id, Event::Restarted));
@@ -443,7 +443,7 @@ impl Endpoint {
         });
     }
 
-    /// Panics when what strangers can make an endpoint hold grows beyond its bounds. For tests.
+    /// Panics when the state that unknown sources can create exceeds its bounds. For tests.
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn assert_bounded(&self) {
         assert!(self.entries.len() <= self.config.max_associations, "{} associations", self.entries.len());
@@ -455,7 +455,7 @@ impl Endpoint {
         );
     }
 
-    /// Packets dropped because they were no SCTP, or of nobody here, and answers withheld by the rate limit.
+    /// Packets dropped because they were no SCTP or belong to no association, and answers withheld by the rate limit.
     pub fn dropped(&self) -> (u64, u64) {
         (self.dropped, self.answers.refused())
     }

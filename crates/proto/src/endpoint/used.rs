@@ -15,7 +15,7 @@ pub(super) enum Use {
     First,
     /// It did.
     Again,
-    /// It is older than what is remembered: nobody knows.
+    /// It is older than what is remembered: unknown.
     Forgotten,
 }
 

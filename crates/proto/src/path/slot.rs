@@ -12,7 +12,7 @@ use crate::time::{Duration, Instant};
 /// Paths an association may have at a time.
 pub const MAX_PATHS: usize = 16;
 
-/// Bytes sent to an address from which nobody has proven to receive, at most, for each byte that came from there.
+/// Most bytes sent to an unproven address per byte that came from it.
 pub(crate) const MOST_AMPLIFIED: usize = 3;
 
 /// Where packets of a path leave from and go to: UDP addresses, and the driver's link (interface), since two modems

@@ -14,10 +14,10 @@
 //! A failure prints the seed and the line that runs this case alone.
 
 pub mod fixture;
+mod harness;
 mod loss;
 mod model;
 mod nonsense;
-mod party;
 mod sack;
 mod sender;
 #[cfg(test)]

@@ -21,7 +21,7 @@ const SMALL_WINDOW: u64 = 4;
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Rules {
     /// Linux's `mptcp_rcv_buf_optimization`: a copy if the fast path's round-trip time is less than a quarter of the slow
-    /// one's, or the slow one's window is small; one penalty a round trip of the fast path, whoever gets it.
+    /// one's, or the slow one's window is small; one penalty per round trip of the fast path, on whichever path.
     Linux,
     /// A copy if it would be acknowledged sooner than the transmission that is under way, or if that one is overdue; one
     /// penalty a round trip of the slow path for each slow path. A window cut faster than acknowledgements return would
@@ -47,7 +47,7 @@ pub struct HeadOfLine {
 }
 
 impl HeadOfLine {
-    /// Nobody was penalised yet.
+    /// No path is penalised yet.
     pub fn new(rules: Rules) -> Self {
         HeadOfLine { rules, penalised: Vec::new() }
     }

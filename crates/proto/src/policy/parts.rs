@@ -18,7 +18,7 @@ pub struct Parts {
     pub cc: Box<dyn CongestionControl>,
     /// Which path takes new data.
     pub scheduler: Box<dyn Scheduler>,
-    /// What the peer is told.
+    /// What is reported to the peer.
     pub feedback: Box<dyn Feedback>,
 }
 

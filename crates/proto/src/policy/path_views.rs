@@ -86,7 +86,7 @@ impl PathViews {
         self.in_flight
     }
 
-    /// A chunk of `len` book bytes enters the flight of `path`.
+    /// A chunk of `len` chunk bytes enters the flight of `path`.
     pub fn enter(&mut self, path: PathId, len: u64) {
         let view = &mut self.paths[path.index()];
         view.in_flight += len;

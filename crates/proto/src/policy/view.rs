@@ -111,7 +111,7 @@ pub struct Limit {
     pub pacing: Option<Rate>,
 }
 
-/// What estimators say of a path. `None` = nobody on this association estimates it.
+/// Estimates of a path. `None`: no part of this association estimates it.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Estimate {
     /// Available bandwidth.
@@ -176,7 +176,7 @@ pub struct PathView {
     pub rto: Duration,
     /// Consecutive errors (RFC 9260 §8.2).
     pub error_count: u32,
-    /// Bytes of DATA chunks in flight: book size, payload + 16 each, without padding.
+    /// Bytes of DATA chunks in flight: chunk bytes, payload + 16 each, without padding.
     pub in_flight: u64,
     /// Chunks in flight.
     pub in_flight_chunks: u32,

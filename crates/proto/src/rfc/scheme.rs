@@ -3,7 +3,7 @@
 use super::{Aimd, PrimaryPath, Reno, RfcFeedback, RfcLoss, WindowConfig};
 use crate::policy::Parts;
 
-/// SCTP as the RFC has it: a window a path, all data on the primary path with failover, three misses.
+/// SCTP as the RFC has it: one window per path, all data on the primary path with failover, three misses.
 pub fn scheme() -> Parts {
     Parts {
         name: "sctp".into(),

@@ -402,7 +402,7 @@ fn new_data_take_the_primary_and_come_back_to_it() {
     assert_eq!(next(&picture), Some((P1, 4)), "back");
 }
 
-/// Grows by what it is told, and leaves a share that depends on how the loss was noticed.
+/// Grows by what it is given, and keeps a share that depends on how the loss was detected.
 #[derive(Debug)]
 struct Told(Vec<(LossTrigger, f64)>, u32);
 impl Avoidance for Told {

@@ -274,7 +274,7 @@ impl Window {
         self.recovery = Some(highest);
     }
 
-    /// The path works again after it was given up or doubted: two MTU, so that the peer acknowledges at once
+    /// The path works again after it was given up or potentially failed: two MTU, so that the peer acknowledges at once
     /// (RFC 7829 §4.2 leaves one or two).
     pub fn restart(&mut self) {
         self.cwnd = 2 * self.mtu;

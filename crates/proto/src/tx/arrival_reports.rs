@@ -41,7 +41,7 @@ impl ArrivalReports {
         self.since.get_or_insert(now);
     }
 
-    /// Takes one range; false if there were too many: whoever says more in one packet only wants us to search.
+    /// Takes one range; false if there were too many: more in one packet can only be an attempt to make the receiver search.
     pub fn take(&mut self, path: PathId, range: TsnRange) -> bool {
         let room = self.named.len() < MOST_RANGES;
         if room {

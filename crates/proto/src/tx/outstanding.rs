@@ -153,8 +153,8 @@ impl Outstanding {
         }
     }
 
-    /// The first of the outstanding TSNs `from..=to` that a gap block did not cover yet. Whoever asks says
-    /// [`Outstanding::cover`] then.
+    /// The first of the outstanding TSNs `from..=to` that a gap block did not cover yet. The caller
+    /// then calls [`Outstanding::cover`].
     pub fn next_open(&self, from: Tsn, to: Tsn) -> Option<Tsn> {
         self.covered.next_clear(from, to)
     }
@@ -164,7 +164,7 @@ impl Outstanding {
         self.covered.set(tsn);
     }
 
-    /// Keeps the gap blocks of the SACK taken last: what they leave out is doubted.
+    /// Keeps the gap blocks of the SACK taken last: what they leave out is suspected of reneging.
     pub fn remember(&mut self, sack: &Sack) {
         self.last.0 = sack.header.cumulative_tsn_ack;
         self.last.1.clear();
@@ -180,7 +180,7 @@ impl Outstanding {
 
     /// Gap-acknowledged chunks that the last SACK left out. With several paths old SACKs overtake new ones, so this is
     /// no proof that the peer reneged.
-    pub fn doubted(&self) -> impl Iterator<Item = &Outgoing> {
+    pub fn reneging_suspects(&self) -> impl Iterator<Item = &Outgoing> {
         let (cum, blocks) = (self.last.0, &self.last.1);
         let mut blocks = blocks.iter().peekable();
         self.chunks.iter().filter(|c| c.acked()).filter(move |c| {

@@ -268,16 +268,16 @@ impl RetransmissionQueue {
     /// Chunks that a SACK once covered and a later one did not: after a timeout they count as never acknowledged
     /// (RFC 9260 §6.2.1 D iii). `stalled`: nothing else is left to send, and any gap-acknowledged chunk does, so that a peer
     /// can't stall us with a gap it never closes.
-    pub fn requeue_doubted(&mut self, stalled: bool) {
+    pub fn requeue_suspects(&mut self, stalled: bool) {
         if self.outstanding.gap_acked() == 0 {
             return;
         }
         let tsn = |c: &Outgoing| c.info.tsn;
-        let doubted: Vec<Tsn> = match stalled {
+        let reneging_suspects: Vec<Tsn> = match stalled {
             true => self.outstanding.iter().filter(|c| c.acked()).map(tsn).collect(),
-            false => self.outstanding.doubted().map(tsn).collect(),
+            false => self.outstanding.reneging_suspects().map(tsn).collect(),
         };
-        for tsn in doubted {
+        for tsn in reneging_suspects {
             self.outstanding.set_state(tsn, ChunkState::Lost(LossCause::PathFailure));
             self.mark_lost(tsn);
         }
@@ -285,8 +285,8 @@ impl RetransmissionQueue {
 
     /// Chunks that a SACK once covered and the last one left out.
     #[cfg(test)]
-    pub fn doubted(&self) -> impl Iterator<Item = &Outgoing> {
-        self.outstanding.doubted()
+    pub fn reneging_suspects(&self) -> impl Iterator<Item = &Outgoing> {
+        self.outstanding.reneging_suspects()
     }
 
     /// Gives `tsn` up (RFC 3758 §3.5 A3).

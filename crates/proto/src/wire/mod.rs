@@ -85,7 +85,7 @@ impl UnknownAction {
         matches!(self, Self::Stop | Self::StopAndReport)
     }
 
-    /// Whether the sender is told.
+    /// Whether it is reported to the sender.
     pub const fn reports(self) -> bool {
         matches!(self, Self::StopAndReport | Self::SkipAndReport)
     }

@@ -10,7 +10,7 @@ use strandcast_proto::time::{Duration, Instant};
 
 use super::book::{Book, Sent};
 use super::case::{Case, Kind, Op};
-use crate::common::{CLIENT, SERVER, Wire, World, ms};
+use crate::common::{CLIENT, SERVER, TestPair, Wire, ms};
 
 /// Makes a scheme.
 pub type Make = Arc<dyn Fn() -> Box<dyn Scheme> + Send + Sync>;
@@ -42,7 +42,7 @@ pub fn run(case: &Case, make: &Make, tune: &Tune) {
 
 struct Play<'a> {
     case: &'a Case,
-    w: World,
+    w: TestPair,
     /// By receiver.
     books: [Book; 2],
     dead: Vec<bool>,
@@ -76,7 +76,7 @@ impl<'a> Play<'a> {
         let mut transport = transport(case.kind);
         tune(&mut transport);
         let transports = [transport.clone(), transport];
-        let w = World::with(&case.delays[..case.first], transports, Arc::new(move |_| make()), case.seed);
+        let w = TestPair::with(&case.delays[..case.first], transports, Arc::new(move |_| make()), case.seed);
         let dead = vec![false; case.delays.len()];
         Play { case, w, books: Default::default(), dead, moves: 0, closing: false }
     }
@@ -322,7 +322,7 @@ impl<'a> Play<'a> {
     }
 
     fn end(&mut self) {
-        let closed = |w: &World, s: usize| {
+        let closed = |w: &TestPair, s: usize| {
             let is_end = |e: &&Event| matches!(e, Event::Closed(_));
             w.apps[s].events.iter().find(is_end).cloned()
         };

@@ -85,7 +85,7 @@ pub struct App {
     pub lazy: bool,
 }
 
-pub struct World {
+pub struct TestPair {
     pub now: Instant,
     pub ends: [Endpoint; 2],
     pub apps: [App; 2],
@@ -104,10 +104,10 @@ pub fn config() -> TransportConfig {
     TransportConfig::default()
 }
 
-impl World {
+impl TestPair {
     pub fn new(delays_ms: &[u64], transport: TransportConfig, seed: u64) -> Self {
         let factory: SchemeFactory = Arc::new(|_| scheme::simple());
-        World::with(delays_ms, [transport.clone(), transport], factory, seed)
+        TestPair::with(delays_ms, [transport.clone(), transport], factory, seed)
     }
 
     pub fn with(
@@ -120,7 +120,7 @@ impl World {
         let [client, server] = transports.map(Arc::new);
         let client = EndpointConfig { transport: client, ..EndpointConfig::default() };
         let server = EndpointConfig { transport: server, accept: Some(accept), ..EndpointConfig::default() };
-        World {
+        TestPair {
             now: Instant::from_millis(10_000),
             ends: [
                 Endpoint::new(client, &seeds.child("client")),
@@ -268,7 +268,7 @@ impl World {
     }
 
     /// Runs until `done` or for `limit`; whether it was done.
-    pub fn run_until(&mut self, limit: Duration, mut done: impl FnMut(&World) -> bool) -> bool {
+    pub fn run_until(&mut self, limit: Duration, mut done: impl FnMut(&TestPair) -> bool) -> bool {
         let end = self.now + limit;
         while !done(self) {
             if !self.step(end) {

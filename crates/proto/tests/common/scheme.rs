@@ -1,4 +1,4 @@
-//! The least scheme that works: a fixed window a path, paths in turn, split fast retransmit.
+//! The least scheme that works: a fixed window per path, paths in turn, split fast retransmit.
 
 use strandcast_proto::policy::{
     AckInfo, Assignment, Backlog, ChunkInfo, CongestionControl, Feedback, Limit, LossCause, LossPolicy,

@@ -8,7 +8,7 @@ use strandcast_proto::wire::{Chunk, Packet};
 
 /// Which end sent a packet.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum From {
+pub enum PacketOrigin {
     Us,
     Them,
 }
@@ -16,7 +16,7 @@ pub enum From {
 #[derive(Debug)]
 pub struct Entry {
     pub at: Instant,
-    pub from: From,
+    pub from: PacketOrigin,
     pub lost: bool,
     pub packet: Bytes,
 }
@@ -32,7 +32,7 @@ const SHOWN: usize = 150;
 
 impl Journal {
     /// Packets of one end of which some chunk is as `wanted`.
-    pub fn count(&self, from: From, wanted: impl Fn(&Chunk) -> bool) -> usize {
+    pub fn count(&self, from: PacketOrigin, wanted: impl Fn(&Chunk) -> bool) -> usize {
         let sent = self.entries.iter().filter(|e| e.from == from);
         sent.filter(|e| chunks(&e.packet).iter().any(|c| c.as_ref().is_ok_and(&wanted))).count()
     }
@@ -75,7 +75,7 @@ impl Drop for Journal {
             if i >= SHOWN && i + SHOWN < self.entries.len() {
                 continue;
             }
-            let arrow = if e.from == From::Us { "us ->" } else { "<- they" };
+            let arrow = if e.from == PacketOrigin::Us { "us ->" } else { "<- they" };
             let lost = if e.lost { " LOST" } else { "" };
             let mut line = describe(&e.packet);
             line.truncate(line.char_indices().nth(400).map_or(line.len(), |(at, _)| at));

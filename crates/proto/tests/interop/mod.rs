@@ -1,5 +1,5 @@
 //! Our endpoint and another implementation's, with a link between them that delays and loses packets. No UDP: the
-//! SCTP packets themselves are handed over. One clock, which both are told.
+//! SCTP packets themselves are handed over. Both share one clock.
 #![allow(dead_code, reason = "each test uses its part of it")]
 
 pub mod dcsctp;
@@ -23,7 +23,7 @@ use strandcast_proto::time::{Duration, Instant};
 use strandcast_proto::wire::chunk::shutdown_complete;
 
 use super::common::ms;
-use journal::{Entry, From, Journal};
+use journal::{Entry, Journal, PacketOrigin};
 
 pub const OUR_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 9899);
 pub const THEIR_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2)), 9899);
@@ -45,7 +45,7 @@ pub struct How {
     pub lifetime: Option<Duration>,
 }
 
-/// What became of an association.
+/// The end state of an association.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Fate {
     Opening,
@@ -85,7 +85,7 @@ pub struct Link {
 }
 
 /// Decides over a packet beside the losses: (its sender, its bytes) → deliver it.
-pub type Filter = Box<dyn FnMut(From, &Bytes) -> bool>;
+pub type Filter = Box<dyn FnMut(PacketOrigin, &Bytes) -> bool>;
 
 /// What our side is made of.
 #[derive(Clone)]
@@ -115,7 +115,7 @@ pub struct Pair<F> {
     /// What each side's application read.
     pub we_got: Vec<Note>,
     pub they_got: Vec<Note>,
-    flying: BTreeMap<(Instant, u64), (From, Bytes)>,
+    flying: BTreeMap<(Instant, u64), (PacketOrigin, Bytes)>,
     sequence: u64,
     random: Random,
 }
@@ -170,31 +170,31 @@ impl<F: Foreign> Pair<F> {
         self.now - START
     }
 
-    pub fn connect(&mut self, by: From) {
+    pub fn connect(&mut self, by: PacketOrigin) {
         match by {
-            From::Us => {
+            PacketOrigin::Us => {
                 let tuple = FourTuple { link: LinkId(0), local: OUR_ADDRESS, remote: THEIR_ADDRESS };
                 let paths = vec![(tuple, None)];
                 let scheme = (self.made_of.scheme)(&Seeds::new(1, 0));
                 let connect = Connect { paths, port: 5000, scheme, transport: None };
                 self.id = Some(self.ours.connect(self.now, connect).expect("a free endpoint"));
             }
-            From::Them => self.theirs.connect(self.elapsed()),
+            PacketOrigin::Them => self.theirs.connect(self.elapsed()),
         }
         self.pump();
     }
 
     /// Connects and waits for it.
-    pub fn open(&mut self, by: From) {
+    pub fn open(&mut self, by: PacketOrigin) {
         self.connect(by);
         let open = self.run_until(60, |p| p.theirs.fate() == Fate::Open && p.our_fate() == Fate::Open);
         assert!(open, "no association: {:?} {:?}", self.events, self.theirs.fate());
-        assert!(self.events.contains(&Event::Connected { ours: false }), "{:?}", self.events);
+        assert!(self.events.contains(&Event::Connected { peer_is_strandcast: false }), "{:?}", self.events);
     }
 
-    pub fn send(&mut self, by: From, note: &Note, how: How) {
+    pub fn send(&mut self, by: PacketOrigin, note: &Note, how: How) {
         match by {
-            From::Us => {
+            PacketOrigin::Us => {
                 let options = SendOptions {
                     stream: note.stream,
                     ppid: note.ppid,
@@ -204,23 +204,23 @@ impl<F: Foreign> Pair<F> {
                 let id = self.id.expect("connected");
                 self.ours.send(self.now, id, note.payload.clone(), options).expect("room to send");
             }
-            From::Them => self.theirs.send(self.elapsed(), note, how),
+            PacketOrigin::Them => self.theirs.send(self.elapsed(), note, how),
         }
         self.pump();
     }
 
-    pub fn shutdown(&mut self, by: From) {
+    pub fn shutdown(&mut self, by: PacketOrigin) {
         match by {
-            From::Us => self.ours.shutdown(self.now, self.id.expect("connected")),
-            From::Them => self.theirs.shutdown(self.elapsed()),
+            PacketOrigin::Us => self.ours.shutdown(self.now, self.id.expect("connected")),
+            PacketOrigin::Them => self.theirs.shutdown(self.elapsed()),
         }
         self.pump();
     }
 
-    pub fn abort(&mut self, by: From) {
+    pub fn abort(&mut self, by: PacketOrigin) {
         match by {
-            From::Us => self.ours.abort(self.id.expect("connected"), "enough"),
-            From::Them => self.theirs.abort(self.elapsed()),
+            PacketOrigin::Us => self.ours.abort(self.id.expect("connected"), "enough"),
+            PacketOrigin::Them => self.theirs.abort(self.elapsed()),
         }
         self.pump();
     }
@@ -235,11 +235,11 @@ impl<F: Foreign> Pair<F> {
         }
     }
 
-    pub fn got(&self, by: From) -> &[Note] {
-        if by == From::Us { &self.we_got } else { &self.they_got }
+    pub fn got(&self, by: PacketOrigin) -> &[Note] {
+        if by == PacketOrigin::Us { &self.we_got } else { &self.they_got }
     }
 
-    fn launch(&mut self, from: From, packet: Bytes) {
+    fn launch(&mut self, from: PacketOrigin, packet: Bytes) {
         let spared = !F::KNOWS_T_BIT && packet[12] == shutdown_complete::TYPE;
         let lost = self.random.chance(self.link.loss) && !spared || !(self.filter)(from, &packet);
         self.journal.entries.push(Entry { at: self.now, from, lost, packet: packet.clone() });
@@ -257,7 +257,7 @@ impl<F: Foreign> Pair<F> {
         let mut buf = Vec::new();
         while let Some(Transmit { segment_size, .. }) = self.ours.poll_output(self.now, &mut buf) {
             for packet in buf.chunks(segment_size) {
-                self.launch(From::Us, Bytes::copy_from_slice(packet));
+                self.launch(PacketOrigin::Us, Bytes::copy_from_slice(packet));
             }
             buf.clear();
         }
@@ -270,7 +270,7 @@ impl<F: Foreign> Pair<F> {
             self.we_got.push(Note { stream, ppid, payload: message.payload });
         }
         while let Some(packet) = self.theirs.output(self.elapsed()) {
-            self.launch(From::Them, packet);
+            self.launch(PacketOrigin::Them, packet);
         }
         self.they_got.extend(self.theirs.received());
     }
@@ -284,7 +284,7 @@ impl<F: Foreign> Pair<F> {
         self.now = self.now.max(at);
         if arrival == Some(at) {
             let (_, (from, data)) = self.flying.pop_first().expect("an arrival");
-            if from == From::Us {
+            if from == PacketOrigin::Us {
                 self.theirs.input(self.elapsed(), data);
             } else {
                 let tuple = FourTuple { link: LinkId(0), local: OUR_ADDRESS, remote: THEIR_ADDRESS };

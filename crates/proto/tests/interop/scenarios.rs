@@ -9,22 +9,22 @@ use strandcast_proto::seeds::{Random, Seeds};
 use strandcast_proto::time::Duration;
 use strandcast_proto::wire::{Chunk, Packet};
 
-use super::journal::From;
+use super::journal::PacketOrigin;
 use super::{Fate, Foreign, How, Note, Pair};
 use crate::common::{ms, pattern};
 
-pub const BOTH: [From; 2] = [From::Us, From::Them];
+pub const BOTH: [PacketOrigin; 2] = [PacketOrigin::Us, PacketOrigin::Them];
 /// Known to everybody: WebRTC's string and binary.
 const PPIDS: [u32; 2] = [51, 53];
 /// The stream whose messages are sent unordered.
 const UNORDERED: u16 = 3;
 
-pub fn other(side: From) -> From {
-    if side == From::Us { From::Them } else { From::Us }
+pub fn other(side: PacketOrigin) -> PacketOrigin {
+    if side == PacketOrigin::Us { PacketOrigin::Them } else { PacketOrigin::Us }
 }
 
 /// Opens the association and says hello both ways.
-pub fn handshake<F: Foreign>(by: From, seed: u64, loss: f64) -> Pair<F> {
+pub fn handshake<F: Foreign>(by: PacketOrigin, seed: u64, loss: f64) -> Pair<F> {
     let mut p = Pair::<F>::new(&format!("handshake by {by:?}"), seed, loss);
     p.open(by);
     for side in BOTH {
@@ -58,7 +58,7 @@ fn of_stream(notes: &[Note], stream: u16) -> Vec<Note> {
 }
 
 /// Everything arrived, and in order where an order was asked for.
-fn assert_delivered(sent: &[Note], got: &[Note], by: From) {
+fn assert_delivered(sent: &[Note], got: &[Note], by: PacketOrigin) {
     for stream in 0..=UNORDERED {
         let (mut sent, mut got) = (of_stream(sent, stream), of_stream(got, stream));
         if stream == UNORDERED {
@@ -76,13 +76,13 @@ fn how(note: &Note) -> How {
 }
 
 /// Traffic both ways at once, then a graceful close by `by`.
-pub fn traffic<F: Foreign>(by: From, seed: u64, loss: f64, largest: usize) {
+pub fn traffic<F: Foreign>(by: PacketOrigin, seed: u64, loss: f64, largest: usize) {
     let p = Pair::<F>::new(&format!("traffic opened and closed by {by:?}"), seed, loss);
     run_traffic(p, by, seed, largest);
 }
 
 /// The same where packets overtake each other and come twice.
-pub fn disorder<F: Foreign>(by: From, seed: u64) {
+pub fn disorder<F: Foreign>(by: PacketOrigin, seed: u64) {
     let mut p = Pair::<F>::new(&format!("disorder, opened by {by:?}"), seed, 0.01);
     p.link.jitter = ms(10);
     p.link.duplicate = 0.05;
@@ -90,13 +90,13 @@ pub fn disorder<F: Foreign>(by: From, seed: u64) {
 }
 
 /// Traffic both ways over `p`, then a graceful close by `by`.
-pub fn run_traffic<F: Foreign>(mut p: Pair<F>, by: From, seed: u64, largest: usize) {
+pub fn run_traffic<F: Foreign>(mut p: Pair<F>, by: PacketOrigin, seed: u64, largest: usize) {
     exchange(&mut p, by, seed, largest);
     close(&mut p, by);
 }
 
 /// Traffic both ways over `p`, which `by` opens.
-pub fn exchange<F: Foreign>(p: &mut Pair<F>, by: From, seed: u64, largest: usize) {
+pub fn exchange<F: Foreign>(p: &mut Pair<F>, by: PacketOrigin, seed: u64, largest: usize) {
     let mut random = Seeds::new(seed, 0).stream("messages");
     let sent = BOTH.map(|_| mixture(&mut random, 60, largest));
     p.open(by);
@@ -114,7 +114,7 @@ pub fn exchange<F: Foreign>(p: &mut Pair<F>, by: From, seed: u64, largest: usize
     p.run(ms(1000));
 }
 
-pub fn close<F: Foreign>(p: &mut Pair<F>, by: From) {
+pub fn close<F: Foreign>(p: &mut Pair<F>, by: PacketOrigin) {
     p.shutdown(by);
     let closed = p.run_until(120, |p| p.our_fate() != Fate::Open && p.theirs.fate() != Fate::Open);
     assert!(closed, "not closed: {:?}, {:?}", p.our_fate(), p.theirs.fate());
@@ -122,11 +122,11 @@ pub fn close<F: Foreign>(p: &mut Pair<F>, by: From) {
 }
 
 /// `by` closes while its messages are still queued: they are delivered first (RFC 9260 §9.2).
-pub fn close_with_data_queued<F: Foreign>(by: From, seed: u64, loss: f64) {
+pub fn close_with_data_queued<F: Foreign>(by: PacketOrigin, seed: u64, loss: f64) {
     let mut p = Pair::<F>::new(&format!("close by {by:?} with data queued"), seed, loss);
     let mut random = Seeds::new(seed, 0).stream("messages");
     let sent = mixture(&mut random, 60, 20_000);
-    p.open(From::Us);
+    p.open(PacketOrigin::Us);
     for note in &sent {
         p.send(by, note, how(note));
     }
@@ -134,13 +134,13 @@ pub fn close_with_data_queued<F: Foreign>(by: From, seed: u64, loss: f64) {
     assert_delivered(&sent, p.got(other(by)), by);
 }
 
-pub fn abort<F: Foreign>(by: From, seed: u64) {
-    let mut p = handshake::<F>(From::Us, seed, 0.0);
+pub fn abort<F: Foreign>(by: PacketOrigin, seed: u64) {
+    let mut p = handshake::<F>(PacketOrigin::Us, seed, 0.0);
     p.abort(by);
     p.run(ms(200));
     assert_ne!(p.our_fate(), Fate::Open);
     assert_ne!(p.theirs.fate(), Fate::Open);
-    if by == From::Them {
+    if by == PacketOrigin::Them {
         assert_eq!(p.our_fate(), Fate::Aborted);
     }
     assert!(p.journal.count(by, |c| matches!(c, Chunk::Abort(_))) > 0);
@@ -162,9 +162,9 @@ fn has_mortal(packet: &Bytes) -> bool {
 }
 
 /// `by` sends messages with a lifetime beside reliable ones, some of `large` bytes, through an outage.
-pub fn partial_reliability<F: Foreign>(by: From, seed: u64, loss: f64, outage: Outage, large: usize) {
+pub fn partial_reliability<F: Foreign>(by: PacketOrigin, seed: u64, loss: f64, outage: Outage, large: usize) {
     let mut p = Pair::<F>::new(&format!("partial reliability by {by:?}"), seed, loss);
-    p.open(From::Us);
+    p.open(PacketOrigin::Us);
     let mut sent = Vec::new();
     let mut over = 0;
     let (lifetime, least) = if outage == Outage::None { (ms(100), 1) } else { (ms(300), 10) };
@@ -228,11 +228,11 @@ fn assert_subsequence(part: &[Note], whole: &[Note]) {
 
 /// Two minutes without traffic, then a message each way.
 pub fn idle<F: Foreign>(seed: u64) {
-    let mut p = handshake::<F>(From::Them, seed, 0.0);
+    let mut p = handshake::<F>(PacketOrigin::Them, seed, 0.0);
     p.run(Duration::from_secs(130));
     assert_eq!((p.our_fate(), p.theirs.fate()), (Fate::Open, Fate::Open));
-    let asked = p.journal.count(From::Us, |c| matches!(c, Chunk::Heartbeat(_)));
-    let answered = p.journal.count(From::Them, |c| matches!(c, Chunk::HeartbeatAck(_)));
+    let asked = p.journal.count(PacketOrigin::Us, |c| matches!(c, Chunk::Heartbeat(_)));
+    let answered = p.journal.count(PacketOrigin::Them, |c| matches!(c, Chunk::HeartbeatAck(_)));
     assert!(asked >= 3 && answered == asked, "{asked} heartbeats, {answered} answers");
     let id = p.id.expect("connected");
     assert_eq!(p.ours.association(id).expect("open").paths()[0].state, PathState::Active);
@@ -256,32 +256,32 @@ fn hello<F: Foreign>(p: &mut Pair<F>) {
 /// Both sides open at the same time (RFC 9260 §5.2.1, §5.2.4 B and D).
 pub fn collision<F: Foreign>(seed: u64, loss: f64) {
     let mut p = Pair::<F>::new("both open", seed, loss);
-    p.connect(From::Us);
-    p.open(From::Them);
+    p.connect(PacketOrigin::Us);
+    p.open(PacketOrigin::Them);
     hello(&mut p);
     p.run(ms(5000));
     assert_eq!(p.events.iter().filter(|e| matches!(e, Event::Connected { .. })).count(), 1, "{:?}", p.events);
-    close(&mut p, From::Us);
+    close(&mut p, PacketOrigin::Us);
 }
 
 /// They lose their state and open anew (RFC 9260 §5.2.4 A).
 pub fn restart_of_theirs<F: Foreign>(seed: u64, loss: f64) {
-    let mut p = handshake::<F>(From::Us, seed, loss);
+    let mut p = handshake::<F>(PacketOrigin::Us, seed, loss);
     p.journal.title = format!("they restart, seed {seed}, loss {loss}");
     p.restart_theirs(seed + 100);
-    p.connect(From::Them);
+    p.connect(PacketOrigin::Them);
     let again = p.run_until(60, |p| p.theirs.fate() == Fate::Open && p.events.contains(&Event::Restarted));
     assert!(again, "{:?}", p.events);
     hello(&mut p);
-    close(&mut p, From::Them);
+    close(&mut p, PacketOrigin::Them);
 }
 
 /// We lose our state and open anew.
 pub fn restart_of_ours<F: Foreign>(seed: u64, loss: f64) -> Pair<F> {
-    let mut p = handshake::<F>(From::Us, seed, loss);
+    let mut p = handshake::<F>(PacketOrigin::Us, seed, loss);
     p.journal.title = format!("we restart, seed {seed}, loss {loss}");
     p.restart_ours(seed + 100);
-    p.connect(From::Us);
+    p.connect(PacketOrigin::Us);
     let again = p.run_until(60, |p| p.our_fate() == Fate::Open);
     assert!(again, "{:?}", p.events);
     hello(&mut p);

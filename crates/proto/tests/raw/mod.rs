@@ -32,7 +32,7 @@ pub fn ms(ms: u64) -> Duration {
 
 /// A packet that left.
 #[derive(Clone, Debug)]
-pub struct Out {
+pub struct SentPacket {
     pub at: Instant,
     pub tuple: FourTuple,
     pub tag: u32,
@@ -40,7 +40,7 @@ pub struct Out {
     pub chunks: Vec<Chunk>,
 }
 
-pub struct Lone {
+pub struct RawPeer {
     pub now: Instant,
     pub end: Endpoint,
     pub tuple: FourTuple,
@@ -54,20 +54,20 @@ pub struct Lone {
     pub messages: Vec<Message>,
 }
 
-impl Lone {
+impl RawPeer {
     pub fn new(transport: TransportConfig) -> Self {
         let config = EndpointConfig {
             transport: Arc::new(transport),
             accept: Some(Arc::new(|_| Box::new(rfc::scheme()))),
             ..EndpointConfig::default()
         };
-        Lone::with(config)
+        RawPeer::with(config)
     }
 
     pub fn with(config: EndpointConfig) -> Self {
         let local = SocketAddr::from(([192, 0, 2, 1], 9899));
         let remote = SocketAddr::from(([198, 51, 100, 7], 40_000));
-        Lone {
+        RawPeer {
             now: Instant::from_millis(100_000),
             end: Endpoint::new(config, &Seeds::new(7, 0)),
             tuple: FourTuple { link: LinkId(0), local, remote },
@@ -82,7 +82,7 @@ impl Lone {
 
     /// An established association that the test opened, with these parameters in its INIT.
     pub fn accepted(transport: TransportConfig, params: Vec<Param>) -> Self {
-        let mut l = Lone::new(transport);
+        let mut l = RawPeer::new(transport);
         l.shake_hands(params);
         l
     }
@@ -107,7 +107,7 @@ impl Lone {
 
     /// An established association that the endpoint opened.
     pub fn opened(transport: TransportConfig) -> Self {
-        let mut l = Lone::new(transport);
+        let mut l = RawPeer::new(transport);
         l.connect();
         let out = l.take();
         let Chunk::Init(init_chunk) = &out[0].chunks[0] else { panic!("no INIT: {out:?}") };
@@ -127,16 +127,16 @@ impl Lone {
     }
 
     /// Gives a packet with the endpoint's own tag; what leaves at once.
-    pub fn give(&mut self, chunks: &[Chunk]) -> Vec<Out> {
+    pub fn give(&mut self, chunks: &[Chunk]) -> Vec<SentPacket> {
         self.give_tagged(self.tag, chunks)
     }
 
-    pub fn give_tagged(&mut self, tag: u32, chunks: &[Chunk]) -> Vec<Out> {
+    pub fn give_tagged(&mut self, tag: u32, chunks: &[Chunk]) -> Vec<SentPacket> {
         let bytes = packet(tag, chunks);
         self.give_bytes(self.tuple, bytes)
     }
 
-    pub fn give_bytes(&mut self, tuple: FourTuple, data: Vec<u8>) -> Vec<Out> {
+    pub fn give_bytes(&mut self, tuple: FourTuple, data: Vec<u8>) -> Vec<SentPacket> {
         let segment_size = data.len();
         let data = data.into();
         self.end.handle_input(self.now, Input::Datagrams { tuple, data, segment_size });
@@ -144,7 +144,7 @@ impl Lone {
     }
 
     /// Whatever leaves now.
-    pub fn take(&mut self) -> Vec<Out> {
+    pub fn take(&mut self) -> Vec<SentPacket> {
         let mut out = Vec::new();
         let mut buf = Vec::new();
         while let Some(t) = self.end.poll_output(self.now, &mut buf) {
@@ -152,7 +152,7 @@ impl Lone {
                 let p = Packet::parse(Bytes::copy_from_slice(datagram)).expect("what we send is SCTP");
                 let chunks = p.chunks().map(|c| c.expect("and well-formed").1).collect();
                 let tag = p.header.verification_tag.0;
-                out.push(Out { at: self.now, tuple: t.tuple, tag, len: datagram.len(), chunks });
+                out.push(SentPacket { at: self.now, tuple: t.tuple, tag, len: datagram.len(), chunks });
             }
             buf.clear();
         }
@@ -173,7 +173,7 @@ impl Lone {
     }
 
     /// Lets time pass; what leaves meanwhile.
-    pub fn run(&mut self, time: Duration) -> Vec<Out> {
+    pub fn run(&mut self, time: Duration) -> Vec<SentPacket> {
         let end = self.now + time;
         let mut out = self.take();
         while let Some(at) = self.end.poll_timeout().filter(|at| *at <= end) {
@@ -185,7 +185,7 @@ impl Lone {
         out
     }
 
-    pub fn send(&mut self, payload: impl Into<Bytes>, options: SendOptions) -> Vec<Out> {
+    pub fn send(&mut self, payload: impl Into<Bytes>, options: SendOptions) -> Vec<SentPacket> {
         let id = self.id.expect("connected");
         self.end.send(self.now, id, payload.into(), options).expect("room");
         self.take()
@@ -248,8 +248,8 @@ pub fn sack(cum: u32, a_rwnd: u32, gaps: &[(u16, u16)]) -> Chunk {
 }
 
 /// The first SACK among `out`.
-pub fn first_sack(out: &[Out]) -> Option<(Instant, Sack)> {
-    let of = |o: &Out| {
+pub fn first_sack(out: &[SentPacket]) -> Option<(Instant, Sack)> {
+    let of = |o: &SentPacket| {
         let sacks =
             o.chunks.iter().filter_map(|c| if let Chunk::Sack(s) = c { Some(s.clone()) } else { None });
         sacks.map(|s| (o.at, s)).next()
@@ -258,7 +258,7 @@ pub fn first_sack(out: &[Out]) -> Option<(Instant, Sack)> {
 }
 
 /// (when, TSN, payload length) of every DATA chunk in `out`.
-pub fn sent_data(out: &[Out]) -> Vec<(Instant, u32, usize)> {
+pub fn sent_data(out: &[SentPacket]) -> Vec<(Instant, u32, usize)> {
     let mut all = Vec::new();
     for o in out {
         for c in &o.chunks {
@@ -271,7 +271,7 @@ pub fn sent_data(out: &[Out]) -> Vec<(Instant, u32, usize)> {
 }
 
 /// The chunk types of all packets.
-pub fn types(out: &[Out]) -> Vec<Vec<u8>> {
+pub fn types(out: &[SentPacket]) -> Vec<Vec<u8>> {
     use strandcast_proto::wire::ChunkEncode as _;
     out.iter().map(|o| o.chunks.iter().map(|c| c.chunk_type()).collect()).collect()
 }

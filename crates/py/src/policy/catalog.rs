@@ -51,7 +51,7 @@ impl Policies {
         if !is_python(spec) {
             return Ok(None);
         }
-        // Not while the map is locked: whoever has the interpreter may be waiting for it.
+        // Not while the map is locked: the thread that holds the interpreter may be waiting for it.
         let (base, make) = Python::attach(|py| import(py, spec).map_err(|e| CatalogError::new(e.value(py))))?;
         let factory = Arc::new(Factory { name: spec.to_owned(), base, make });
         known().insert(spec.to_owned(), Arc::clone(&factory));

@@ -14,7 +14,7 @@ use strandcast_proto::policy::contract::case;
 use strandcast_proto::seeds::Seeds;
 
 thread_local! {
-    /// This thread's panics are told as exceptions.
+    /// This thread's panics are reported as exceptions.
     static QUIET: Cell<bool> = const { Cell::new(false) };
 }
 

@@ -20,7 +20,7 @@ pub(crate) fn running(seed: u64) {
 pub(crate) struct Failure {
     failed: AtomicBool,
     first: Mutex<Option<(PyErr, String)>>,
-    /// It is printed at once: nobody raises it.
+    /// It is printed at once, since no caller raises it.
     prints: bool,
     /// The whole process's, if this is one association's.
     whole: Option<Arc<Failure>>,

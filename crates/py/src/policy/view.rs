@@ -1,4 +1,4 @@
-//! What policies see, as Python has it: seconds, bytes and bits a second.
+//! What policies see, as Python has it: seconds, bytes and bits per second.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};

@@ -37,7 +37,7 @@ const MOST_HALVES: f64 = 1.5;
 #[derive(Copy, Clone, Debug, Default)]
 pub struct Balia;
 
-/// Rates of all paths, seen from one of them; bytes a second.
+/// Rates of all paths, seen from one of them; bytes per second.
 #[derive(Copy, Clone, PartialEq, Debug)]
 struct Rates {
     own: Coupled,

@@ -29,7 +29,7 @@ impl Coupled {
         view.paths.get(path.index()).and_then(Coupled::new)
     }
 
-    /// x of most papers: window over round-trip time, bytes a second.
+    /// x of most papers: window over round-trip time, bytes per second.
     pub fn rate(&self) -> f64 {
         self.cwnd / self.rtt
     }

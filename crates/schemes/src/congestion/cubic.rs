@@ -26,7 +26,7 @@ use super::{Counting, TcpConfig, TcpWindows};
 /// Its row in the table.
 pub(super) const ROW: Row = Row {
     paper: "RFC 9438",
-    summary: "a cubic function of the time since the last loss; a window a path",
+    summary: "a cubic function of the time since the last loss; one window per path",
     sctp: Sctp::new(|config| {
         Box::new(TcpWindows::new(config.into(), Cubic::per_path(CubicConfig::default())))
     }),

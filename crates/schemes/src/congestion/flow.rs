@@ -3,7 +3,7 @@
 use strandcast_keys::keys;
 pub use strandcast_proto::catalog::WindowSetup;
 
-use super::{Counting, CutOf, InitialWindow, TcpConfig};
+use super::{Counting, DecreaseBase, InitialWindow, TcpConfig};
 
 keys! {
     /// The keys of all windows of TCP and MPTCP flows.
@@ -13,7 +13,7 @@ keys! {
         /// an ACK counts as one segment, or for what it acknowledges (RFC 3465)
         counting as "count": Counting = Counting::Acks,
         /// of what a share is left after a loss
-        cut_of as "cut": CutOf = CutOf::Flight,
+        decrease_base as "cut": DecreaseBase = DecreaseBase::Flight,
         /// least threshold after a loss
         floor: u32 [1, 64, "segments"] = 2,
         /// only windows that were full grow
@@ -31,7 +31,7 @@ impl FlowConfig {
             initial_ssthresh: setup.initial_ssthresh_bytes,
             slow_start_limit: self.slow_start_limit,
             counting: self.counting,
-            cut_of: self.cut_of,
+            decrease_base: self.decrease_base,
             floor_segments: self.floor,
             when_full: self.when_full,
             hystart: self.hystart,

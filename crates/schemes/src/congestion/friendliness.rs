@@ -45,7 +45,7 @@ pub struct Member {
     pub id: PathId,
     /// Its window, bytes.
     pub cwnd: u64,
-    /// R_e, bytes a second.
+    /// R_e, bytes per second.
     pub rate: f64,
     /// fcount: losses not yet paid for.
     pub count: u32,
@@ -192,7 +192,7 @@ impl Friendliness {
         }
     }
 
-    /// Halves windows until their sum is within β fwnd or nobody is left: who was halved, once each time.
+    /// Halves windows until their sum is within β fwnd or no member is left; returns the halved paths, once per halving.
     pub fn penalize(&self, members: &mut [Member]) -> SmallVec<[PathId; 8]> {
         let mut halved = SmallVec::new();
         while self.balance(sum(members)) == Balance::Penalize {

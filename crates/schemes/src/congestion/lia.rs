@@ -2,8 +2,8 @@
 //!
 //! | RFC 6356 | here |
 //! |---|---|
-//! | §4 alpha = tot · max(cwnd_i/rtt_i²) / (Σ cwnd_i/rtt_i)² | [`Linked::alpha`] |
-//! | §3 increase min(alpha·acked·mss/tot, acked·mss/cwnd_i) | [`Linked::increase`] |
+//! | §4 alpha = tot · max(cwnd_i/rtt_i²) / (Σ cwnd_i/rtt_i)² | [`Lia::alpha`] |
+//! | §3 increase min(alpha·acked·mss/tot, acked·mss/cwnd_i) | [`Lia::increase`] |
 //! | §3 slow start and decrease as in TCP, here as in SCTP | the shells, `rfc::Aimd` and [`TcpWindows`](super::TcpWindows) |
 //!
 //! In SCTP the step is taken for a whole window acknowledged, by the shell's partial_bytes_acked; in TCP for what an ACK
@@ -23,15 +23,15 @@ use super::window::{Row, Sctp, plain};
 pub(super) const ROW: Row = Row {
     paper: "RFC 6356",
     summary: "increases coupled over all paths, together no more than one TCP",
-    sctp: Sctp::new(|config| Box::new(Aimd::new(config, Linked))),
-    tcp: Ok(|_| plain(|config| Box::new(TcpWindows::new(config, Linked)))),
+    sctp: Sctp::new(|config| Box::new(Aimd::new(config, Lia))),
+    tcp: Ok(|_| plain(|config| Box::new(TcpWindows::new(config, Lia)))),
 };
 
 /// The increase of RFC 6356.
 #[derive(Copy, Clone, Debug, Default)]
-pub struct Linked;
+pub struct Lia;
 
-impl Linked {
+impl Lia {
     /// How aggressive all windows together are, and their sum in bytes; `None` while no path counts.
     pub fn alpha(view: &View<'_>) -> Option<(f64, f64)> {
         let (mut paths, mut total, mut best, mut rate) = (0, 0.0, 0.0, 0.0);
@@ -47,9 +47,9 @@ impl Linked {
     }
 }
 
-impl Avoidance for Linked {
+impl Avoidance for Lia {
     fn increase(&mut self, now: &Progress<'_>) -> f64 {
-        let coupled = Coupled::of(now.view, now.path).and_then(|_| Linked::alpha(now.view));
+        let coupled = Coupled::of(now.view, now.path).and_then(|_| Lia::alpha(now.view));
         let alone = now.reno();
         coupled.map_or(alone, |(alpha, total)| alone.min(alpha * now.acked * now.segment / total))
     }

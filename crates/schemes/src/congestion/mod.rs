@@ -26,9 +26,9 @@ pub use flow::{FlowConfig, WindowSetup};
 pub use friendliness::{
     Balance, FAST_RETRANSMIT_COUNTS, Friendliness, Member, Members, TIMEOUT_COUNTS, penalized,
 };
-pub use lia::Linked;
+pub use lia::Lia;
 pub use queue_aware::QueueAware;
 pub use receiver_rate::ReceiverPaced;
 pub use sctp::{SctpConfig, StartConfig};
 pub use table::{Cc, Congestion, congestion, congestions};
-pub use tcp::{Counting, CutOf, InitialWindow, TcpConfig, TcpWindows};
+pub use tcp::{Counting, DecreaseBase, InitialWindow, TcpConfig, TcpWindows};

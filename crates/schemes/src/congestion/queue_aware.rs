@@ -8,7 +8,7 @@
 //! | first slow start ends when queueing delay rises | HyStart (RFC 9406) | [`Path::end_slow_start`] |
 //! | a window leaves over most of a round trip | TCP pacing in Linux | [`Path::set_pace`] |
 //! | an empty queue lets a window back to most of what it was | none | [`Path::return_to_peak`] |
-//! | increases of paths behind one bottleneck are coupled | RFC 6356 | [`Shared`], [`Linked`] |
+//! | increases of paths behind one bottleneck are coupled | RFC 6356 | [`Shared`], [`Lia`] |
 //!
 //! *Congested*: the queueing delay exceeds half of the longest one seen in the last minute, and a quarter of the least
 //! round-trip time. A drop-tail queue loses when it is full, so its losses are found at the longest delays; a radio loses
@@ -85,7 +85,7 @@ struct Path {
     /// While the first slow start goes on.
     start: Option<Start>,
     /// Losses in slow start that may be chance.
-    doubt: Option<Doubt>,
+    suspicion: Option<Suspicion>,
     /// So fast a window leaves.
     pace: Option<Rate>,
 }
@@ -93,7 +93,7 @@ struct Path {
 /// A queue that slow start has filled loses many chunks of one window, a radio one or two: the window is cut once there are
 /// [`CHANCE`].
 #[derive(Debug)]
-struct Doubt {
+struct Suspicion {
     /// The window in question ends with the acknowledgement of this TSN.
     highest: Tsn,
     /// What the threshold becomes.
@@ -219,7 +219,7 @@ impl Path {
             empty: None,
             losses: Losses::default(),
             start: Some(Start::new(Instant::ZERO)),
-            doubt: None,
+            suspicion: None,
             pace: None,
         }
     }
@@ -255,11 +255,11 @@ impl Path {
             // Further timeouts say nothing new (RFC 5681 §3.1): the threshold is that of the window before the first.
             LossTrigger::Timeout if self.window.cwnd() <= view.mtu => self.window.on_timeout(self.ssthresh()),
             LossTrigger::Timeout => {
-                self.doubt = None;
+                self.suspicion = None;
                 self.window.on_timeout(ssthresh);
             }
             LossTrigger::FastRetransmit if congested && self.in_slow_start() => {
-                self.doubt = self.doubt.take().or(Some(Doubt { highest, ssthresh, lost: 1 }));
+                self.suspicion = self.suspicion.take().or(Some(Suspicion { highest, ssthresh, lost: 1 }));
             }
             LossTrigger::FastRetransmit if congested => self.end_window(ssthresh, highest),
             LossTrigger::FastRetransmit => self.on_random_loss(view, ssthresh, highest),
@@ -279,20 +279,20 @@ impl Path {
 
     fn on_lost(&mut self) {
         self.losses.lost = self.losses.lost.saturating_add(1);
-        if let Some(doubt) = &mut self.doubt {
-            doubt.lost += 1;
+        if let Some(suspicion) = &mut self.suspicion {
+            suspicion.lost += 1;
         }
     }
 
     /// Whether the losses in question were chance shows at the end of their window, that they were not earlier.
     fn judge_doubt(&mut self, ack: &AckInfo) {
-        let Some(doubt) = &self.doubt else { return };
-        if doubt.lost >= CHANCE {
-            let Doubt { highest, ssthresh, .. } = *doubt;
-            self.doubt = None;
+        let Some(suspicion) = &self.suspicion else { return };
+        if suspicion.lost >= CHANCE {
+            let Suspicion { highest, ssthresh, .. } = *suspicion;
+            self.suspicion = None;
             self.end_window(ssthresh, highest);
-        } else if ack.highest_newly_acked.is_some_and(|h| h.is_after(doubt.highest)) {
-            self.doubt = None;
+        } else if ack.highest_newly_acked.is_some_and(|h| h.is_after(suspicion.highest)) {
+            self.suspicion = None;
         }
     }
 

@@ -8,7 +8,7 @@ use super::window::{Row, Sctp, plain};
 /// Its row in the table.
 pub(super) const ROW: Row = Row {
     paper: "RFC 5681",
-    summary: "a segment a round trip more, half at a loss; a window a path",
+    summary: "one segment more per round trip, half at a loss; one window per path",
     sctp: Sctp::new(|config| Box::new(TcpWindows::new(config.into(), Reno))),
     tcp: Ok(|_| plain(|config| Box::new(TcpWindows::new(config, Reno)))),
 };

@@ -7,7 +7,7 @@ use super::window::{Row, Sctp};
 /// Its row in the table.
 pub(super) const ROW: Row = Row {
     paper: "RFC 9260",
-    summary: "an MTU a round trip more, half at a loss, counted in bytes; a window a path",
+    summary: "one MTU more per round trip, half at a loss, counted in bytes; one window per path",
     sctp: Sctp::new(|config| Box::new(Aimd::new(config, Reno))),
     tcp: Err("it is SCTP's window, TCP's is reno"),
 };

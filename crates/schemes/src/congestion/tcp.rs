@@ -38,7 +38,7 @@ words! {
 
 words! {
     /// Of what a share is left after a loss.
-    pub enum CutOf {
+    pub enum DecreaseBase {
         /// FlightSize, at most the window (RFC 5681 eq. 4).
         Flight = "flight",
         /// The window, as in SCTP.
@@ -69,7 +69,7 @@ pub struct TcpConfig {
     /// What an ACK counts for in congestion avoidance.
     pub counting: Counting,
     /// Of what a share is left after a loss.
-    pub cut_of: CutOf,
+    pub decrease_base: DecreaseBase,
     /// Least ssthresh after a loss, segments.
     pub floor_segments: u32,
     /// Only windows that were full grow.
@@ -91,7 +91,7 @@ impl Default for TcpConfig {
             initial_ssthresh: None,
             slow_start_limit: Some(1),
             counting: Counting::Acks,
-            cut_of: CutOf::Flight,
+            decrease_base: DecreaseBase::Flight,
             floor_segments: 2,
             when_full: true,
             restart_after_idle: false,
@@ -111,7 +111,7 @@ impl From<WindowConfig> for TcpConfig {
             initial_ssthresh: sctp.initial_ssthresh,
             slow_start_limit: sctp.strict.then_some(1),
             counting: Counting::Bytes,
-            cut_of: CutOf::Window,
+            decrease_base: DecreaseBase::Window,
             floor_segments: sctp.half_floor_mtus,
             restart_after_idle: true,
             advance: sctp.advance,
@@ -345,9 +345,9 @@ impl TcpWindow {
     ) {
         let (segment, cwnd) = (self.segment, self.cwnd);
         let timeout = trigger == LossTrigger::Timeout;
-        let basis = match self.config.cut_of {
-            CutOf::Flight => self.cwnd.min(view[path].in_flight as f64),
-            CutOf::Window => self.cwnd,
+        let basis = match self.config.decrease_base {
+            DecreaseBase::Flight => self.cwnd.min(view[path].in_flight as f64),
+            DecreaseBase::Window => self.cwnd,
         };
         let floor = f64::from(self.config.floor_segments) * self.segment;
         let left = avoidance.decrease(&CongestionEvent { view, path, trigger, segment, cwnd });

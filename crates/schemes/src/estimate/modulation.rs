@@ -73,7 +73,7 @@ impl Modulation {
         }
         let ber = ber.max(LEAST_BER);
         let (mut low, mut high) = (0.0, MOST_SNR);
-        // Asked a few times a second at most, so that halving, which needs no other form of F, is good enough.
+        // Asked a few times per second at most, so that halving, which needs no other form of F, is good enough.
         for _ in 0..64 {
             let middle = 0.5 * (low + high);
             if self.bit_error_rate(Snr::new(middle)) > ber {

@@ -5,7 +5,7 @@ use strandcast_proto::units::Rate;
 
 use crate::feedback::rounds::{Notice, Order};
 
-/// A rate beyond this one is nonsense, bytes a second.
+/// A rate beyond this one is nonsense, bytes per second.
 const MOST: u64 = 1 << 40;
 
 /// Writes the rate that the receiver last asked for on each path.

@@ -8,7 +8,7 @@
 //! | a gap: held; three packets beyond it: fast recovery; filled: back | [`Tear::arrived`] |
 //! | fast recovery: half; timeout: 1; both wait for the next round | [`Tear::arrived`], [`Tear::timed_out`], [`Tear::round`] |
 //!
-//! The window is a virtual one, in packets: nobody's sending is bound by it.
+//! The window is a virtual one, in packets: it limits no sender.
 //!
 //! `ASSUMED`, as the technical report could not be had and Cao et al. refer to it: initial window 2, initial threshold 32
 //! packets; no less than 2 packets after a halving, 1 after a timeout; losses of the round that brought fast recovery
@@ -18,7 +18,7 @@
 const INITIAL_THRESHOLD: f64 = 32.0;
 /// Packets beyond a gap that make it a loss: TCP's three duplicate acknowledgements.
 const BEYOND: u8 = 3;
-/// A number this far from the expected one says nothing: whoever sent it has begun anew.
+/// A number this far from the expected one says nothing: its sender has restarted.
 const FAR: i32 = 10_000;
 
 /// What TEAR makes of a path.

@@ -29,7 +29,7 @@ pub const PRESET: Preset = Preset {
         ("scheduler", "earliest expected arrival, in time for the message's deadline"),
         (
             "congestion control",
-            "RFC 9260 window a path that halves only when its queue is long, coupled behind one bottleneck",
+            "one RFC 9260 window per path that halves only when its queue is long, coupled behind one bottleneck",
         ),
         ("loss", "split fast retransmit (SFR), resent where the scheduler says"),
         ("feedback", "acks delayed across gaps (DAC)"),

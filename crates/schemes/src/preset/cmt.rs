@@ -12,7 +12,7 @@
 //! | DAC, delayed acks across gaps | receiver `feedback::DelayedAck`, sender `SplitFastRetransmit` (count of the SACK) |
 //! | RTX-SAME, -ASAP, -CWND, -SSTHRESH, -LOSSRATE | `recovery::Rtx` |
 //! | round robin that fills windows | `schedule::RoundRobin` |
-//! | a window a path, uncoupled | `rfc::Aimd` with `rfc::Reno` |
+//! | one window per path, uncoupled | `rfc::Aimd` with `rfc::Reno` |
 //!
 //! Constants: three misses; windows of RFC 9260; `probe-interval` 500 ms: a radio that loses in bursts is asked often enough to be found out of its burst.
 //!
@@ -23,7 +23,7 @@
 //! - a retransmission that is lost again is noticed by later packets of its path (`rtx-again=on`), where the papers wait
 //!   for T3;
 //! - the loss rate of RTX-LOSSRATE is the share of the path's last 1000 transmissions marked lost, where the
-//!   simulations were told it from outside;
+//!   simulations had it as a parameter;
 //! - initial window, floor and thresholds are RFC 9260's (`initial-cwnd=2,half-floor=2,initial-ssthresh=65536` gives the
 //!   simulations').
 
@@ -37,7 +37,7 @@ pub const PRESET: Preset = Preset {
     summary: "all paths at once, each with its own window",
     parts: &[
         ("scheduler", "round robin that fills each path's window"),
-        ("congestion control", "RFC 9260 window a path, growth by the path's own progress (CUC)"),
+        ("congestion control", "one RFC 9260 window per path, growth by the path's own progress (CUC)"),
         ("loss", "split fast retransmit (SFR), resent on the path with the largest window"),
         ("feedback", "acks delayed across gaps (DAC)"),
     ],

@@ -216,7 +216,7 @@ pub const PRESET: Preset = Preset {
         ("scheduler", "in periods, each path its quota, the one with the most residual capacity first"),
         (
             "congestion control",
-            "RFC 9260 window a path; after a loss on a path with capacity to spare it stays",
+            "one RFC 9260 window per path; after a loss on a path with capacity to spare it stays",
         ),
         ("loss", "split fast retransmit (SFR), resent on the path with the largest window"),
         ("feedback", "acks delayed across gaps (DAC)"),
@@ -236,7 +236,7 @@ pub const FRIENDLY: Preset = Preset {
         ("scheduler", "in periods, each path its quota, the one with the most residual capacity first"),
         (
             "congestion control",
-            "RFC 9260 window a path, their sum held near one TCP's window; after a loss on a path with capacity to spare it stays",
+            "one RFC 9260 window per path, their sum held near one TCP's window; after a loss on a path with capacity to spare it stays",
         ),
         ("loss", "split fast retransmit (SFR), resent on the path with the largest window"),
         ("feedback", "acks delayed across gaps (DAC)"),
@@ -269,9 +269,9 @@ struct Capacity {
     near: Frames,
     far: Frames,
     best: WindowedMax,
-    /// C, bytes a second.
+    /// C, bytes per second.
     capacity: Option<f64>,
-    /// R_c, bytes a second.
+    /// R_c, bytes per second.
     residual: Option<f64>,
 }
 

@@ -29,7 +29,7 @@ pub const PRESET: Preset = Preset {
     parts: &[
         ("estimators", "loss rate by Mathis' and Vegas' models, and how it stands out from its past"),
         ("scheduler", "lowest loss rate first, the next path when its window is full"),
-        ("congestion control", "RFC 9260 window a path, growth by the path's own progress (CUC)"),
+        ("congestion control", "one RFC 9260 window per path, growth by the path's own progress (CUC)"),
         ("loss", "split fast retransmit (SFR), resent on the path with the largest window"),
         ("feedback", "acks delayed across gaps (DAC)"),
     ],

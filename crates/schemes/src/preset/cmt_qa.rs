@@ -7,7 +7,7 @@
 //!
 //! What is public: each path's ability to handle data is watched regularly; the estimation interval follows the losses
 //! and a confidence interval; a distribution period is the longest handling time; data go to qualified paths so that
-//! they arrive in order; kinds of losses are told apart and windows are not cut without need; nothing is done for
+//! they arrive in order; kinds of losses are distinguished and windows are not cut without need; nothing is done for
 //! fairness, nothing is heard from the link layer.
 //!
 //! | idea | here |
@@ -77,7 +77,7 @@ pub const PRESET: Preset = Preset {
     parts: &[
         ("estimators", "rate and round-trip time of each path in intervals that follow its losses"),
         ("scheduler", "in periods, each path its share, the one with the highest rate first"),
-        ("congestion control", "RFC 9260 window a path; after a loss without congestion it stays"),
+        ("congestion control", "one RFC 9260 window per path; after a loss without congestion it stays"),
         ("loss", "split fast retransmit (SFR), resent on the path with the largest window"),
         ("feedback", "acks delayed across gaps (DAC)"),
     ],
@@ -91,7 +91,7 @@ struct QualityJudge {
     gain: f64,
 }
 
-/// What it keeps of a path, all in bytes a second.
+/// What it keeps of a path, all in bytes per second.
 #[derive(Copy, Clone, Default, Debug)]
 struct Quality {
     /// Q̄.

@@ -4,7 +4,7 @@
 //!
 //! | RFC 6356 | here |
 //! |---|---|
-//! | §3 increase, §4 alpha | `congestion::Linked` |
+//! | §3 increase, §4 alpha | `congestion::Lia` |
 //! | slow start, halving, timeout | `rfc::Aimd`, the shell of the RFC 9260 window |
 //!
 //! Lowest round-trip time first, as MPTCP's default scheduler; everything else is `cmt`'s.

@@ -18,7 +18,7 @@ pub const PRESET: Preset = Preset {
     summary: "every chunk on all paths: lowest delay, no more throughput than the best path",
     parts: &[
         ("scheduler", "one chunk on all usable paths, later on those without room"),
-        ("congestion control", "RFC 9260 window a path, growth by the path's own progress (CUC)"),
+        ("congestion control", "one RFC 9260 window per path, growth by the path's own progress (CUC)"),
         ("loss", "split fast retransmit (SFR), each copy by its own path"),
         ("feedback", "acks delayed across gaps (DAC)"),
     ],

@@ -110,7 +110,7 @@ fn grow(picture: &mut Picture, scheme: &mut dyn Scheme) -> u32 {
 }
 
 /// A path that holds others up has a smaller window afterwards in every preset and with every window, the others keep
-/// theirs, and nobody counts a loss.
+/// theirs, and no part counts a loss.
 #[test]
 fn a_penalty_cuts_every_window() {
     let windows = crate::congestion::congestions().iter().map(|c| format!("cmt,cc={}", c.name));

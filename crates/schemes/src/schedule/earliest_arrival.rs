@@ -41,7 +41,7 @@ const BUFFER_SHARE: f64 = 0.75;
 const PATIENCE: f64 = 0.01;
 /// Chunks of one decision.
 const AT_ONCE: u64 = 8;
-/// Round-trip time of a path that nobody has measured, seconds.
+/// Round-trip time of an unmeasured path, seconds.
 const UNKNOWN: f64 = 0.25;
 
 keys! {
@@ -80,7 +80,7 @@ impl Default for EarliestArrival {
     }
 }
 
-/// What becomes of a chunk on a path; seconds from now.
+/// The forecast of a chunk on a path; seconds from now.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Forecast {
     /// When it arrives, if it is not lost.
@@ -131,7 +131,7 @@ impl Forecast {
         self.arrival + late * left
     }
 
-    /// Whether queues make it late by so much that nothing is gained by sending it. Whoever plays the stream may count time from the
+    /// Whether queues make it late by so much that nothing is gained by sending it. The player may count time from the
     /// first packet's arrival, so that the way itself counts for half of the time left at most.
     pub fn hopeless(&self, left: f64) -> bool {
         let waiting = self.arrival - self.way;

@@ -42,7 +42,7 @@ pub fn weight(cwnd: u64, fwnd: f64, counted: u32, beta: f64) -> f64 {
     (used + f64::from(counted)).max(beta)
 }
 
-/// Eqs 8 and 9: C = BW_e / w · log₂(1 + ESNR), bytes a second.
+/// Eqs 8 and 9: C = BW_e / w · log₂(1 + ESNR), bytes per second.
 pub fn capacity(bandwidth: f64, w: f64, snr: f64) -> f64 {
     bandwidth / w * libm::log2(1.0 + snr)
 }
@@ -64,7 +64,7 @@ pub enum Quota {
     Window,
     /// As many windows as it handles in the period.
     Windows,
-    /// Algorithm 4: by the sign of R_c, bytes a second.
+    /// Algorithm 4: by the sign of R_c, bytes per second.
     Residual(f64),
 }
 
@@ -77,7 +77,7 @@ pub struct Offer {
     pub cwnd: u64,
     /// Bytes in flight.
     pub in_flight: u64,
-    /// The rate at which it handles its window, bytes a second, if that is known.
+    /// The rate at which it handles its window, bytes per second, if that is known.
     pub rate: Option<f64>,
     /// What PathList is sorted by, highest first.
     pub rank: f64,
@@ -188,7 +188,7 @@ impl Distribution {
         self.allocation == Allocation::Credits && self.restart <= now
     }
 
-    /// What becomes of quotas.
+    /// How quotas are allocated.
     pub fn allocation(&self) -> Allocation {
         self.allocation
     }

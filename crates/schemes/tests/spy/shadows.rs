@@ -1,4 +1,4 @@
-//! A scheme with shadows: schemes built alike that get every call it gets, and whose answers nobody hears. Same input,
+//! A scheme with shadows: schemes built alike that get every call it gets, and whose answers are discarded. Same input,
 //! same output: each does the work of the first one, in the place where it is done, with the same caches. What a run
 //! costs more with `n` of them, divided by `n`, is what a scheme costs.
 

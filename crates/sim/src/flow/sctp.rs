@@ -34,7 +34,7 @@ pub struct PathPlan {
     pub joins: bool,
 }
 
-/// What an SCTP flow is told at construction.
+/// Configuration of an SCTP flow.
 #[derive(Debug)]
 pub struct SctpFlow {
     /// Opens the association.

@@ -220,7 +220,7 @@ impl Net {
         self.network.set_black_hole(self.wire(path, direction), on);
     }
 
-    /// Takes the direction down, with all that is under way, or up again; nobody is told.
+    /// Takes the direction down, with all that is under way, or up again, without notice.
     pub fn set_down(&mut self, path: NetPath, direction: Direction, down: bool) {
         self.network.set_down(self.wire(path, direction), down, false);
     }

@@ -1,4 +1,4 @@
-//! What sits at the ends of routes.
+//! The agents at the ends of routes.
 
 use core::any::Any;
 use core::fmt::Debug;
@@ -16,7 +16,7 @@ pub trait Agent: Any + Debug + Send {
     /// A packet arrived.
     fn handle_packet(&mut self, now: Instant, packet: Packet, out: &mut AgentOutput);
 
-    /// Acts on what is due at `now` and says all it has to say.
+    /// Acts on what is due at `now` and emits all its output.
     fn run(&mut self, now: Instant, out: &mut AgentOutput);
 
     /// When to run even if nothing arrives; must move on with each run that was due.
@@ -28,10 +28,10 @@ pub trait Agent: Any + Debug + Send {
     /// A link that this agent sends over went down, or came up again, with notice.
     fn handle_interface(&mut self, _now: Instant, _wire: DirectedLinkId, _up: bool) {}
 
-    /// Counters since the start, a path or the whole flow: `gauge(path, name, total)`.
+    /// Counters since the start, per path or of the whole flow: `gauge(path, name, total)`.
     fn counters(&self, _now: Instant, _report: &mut dyn FnMut(Option<u8>, &'static str, f64)) {}
 
-    /// What a scheme has to say of the state it is in: `remark(scheme, sentence)`.
+    /// Diagnostics of the scheme in use: `report(scheme, sentence)`.
     fn remarks(&self, _now: Instant, _report: &mut dyn FnMut(&str, &'static str)) {}
 
     /// What changes all the time (window, round-trip time): `gauge(path, name, value)`.
@@ -97,7 +97,7 @@ impl FromIterator<u8> for Paths {
     }
 }
 
-/// What an agent has to say: packets for the network, notes for whoever measures.
+/// The output of an agent: packets for the network, events for the observer.
 #[derive(Debug, Default)]
 pub struct AgentOutput {
     /// Packets to send, in order.
@@ -115,7 +115,7 @@ pub struct Outgoing {
     pub len: u32,
     /// Bytes of application data in it.
     pub payload: u32,
-    /// It carries data that were sent before.
+    /// It carries a retransmission.
     pub retransmission: bool,
     /// What it says.
     pub body: Body,
@@ -160,6 +160,6 @@ pub enum TraceEvent {
         /// Bytes.
         bytes: u64,
     },
-    /// The load of cross traffic was drawn anew: what is not yet sent is dropped.
+    /// The load of background traffic was redrawn: what is not yet sent is dropped.
     Redrawn,
 }

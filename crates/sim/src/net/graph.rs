@@ -35,14 +35,14 @@ impl RouteId {
     }
 }
 
-/// One direction of a link, and where it ends.
+/// One direction of a link, and the node it leads to.
 #[derive(Debug)]
 pub struct DirectedLink {
     /// The link itself.
     pub link: Link<Packet>,
-    /// Where what comes out of it is.
+    /// The node it leads to.
     pub to: NodeId,
-    /// It counts frames and tells those who send over it first.
+    /// It counts frames and reports them to the agents that send over it first.
     pub wireless: bool,
     /// Its random loss takes flows' packets only, not those of background load.
     pub spares_background: bool,
@@ -59,7 +59,7 @@ pub(super) struct Departing {
     pub at: Instant,
     pub len: u32,
     pub lost: bool,
-    /// How many times it was sent again.
+    /// Retransmissions by the link.
     pub retransmissions: u8,
     pub from: AgentId,
 }
@@ -74,12 +74,12 @@ pub(super) struct Frames {
     pub failed: u64,
 }
 
-/// A way through the network, from one agent to another.
+/// A route through the network, from one agent to another.
 #[derive(Debug)]
 pub struct Route {
-    /// Whose packets take it.
+    /// The agent whose packets take it.
     pub from: AgentId,
-    /// Who gets them.
+    /// The agent that receives them.
     pub to: AgentId,
     /// Which of its flow's paths it is.
     pub path: u8,

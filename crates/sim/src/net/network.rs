@@ -29,7 +29,7 @@ pub struct FlowId(pub u32);
 /// Model: packets follow their route link by link (or as a node's own [`Forward`] says); nodes take no time; agents
 /// answer at the instant something arrives, after the host's own random delay if the route has one. Limits: no
 /// fragmentation, no routing protocol, no ARP; a link's queue is the only one on a way. Same seeds and same calls give
-/// the same [`Network::fingerprint`], whoever watches.
+/// the same [`Network::fingerprint`], with any observer.
 #[derive(Debug)]
 pub struct Network<W = ()> {
     engine: Engine<Event>,
@@ -203,12 +203,12 @@ impl<W: Observer> Network<W> {
         &self.routes[route.index()]
     }
 
-    /// Whoever measures.
+    /// The observer.
     pub fn observer(&self) -> &W {
         &self.observer
     }
 
-    /// Whoever measures, to change.
+    /// The observer, mutably.
     pub fn observer_mut(&mut self) -> &mut W {
         &mut self.observer
     }
@@ -239,7 +239,7 @@ impl<W: Observer> Network<W> {
         self.fingerprint.record(self.engine.now(), "black hole", &[u64::from(wire.0), u64::from(on)]);
     }
 
-    /// Takes the link down, with all that is under way, or up again; `notify`: those who send over it first are told.
+    /// Takes the link down, with all that is under way, or up again; `notify`: agents that send over it first are notified.
     pub fn set_down(&mut self, wire: DirectedLinkId, down: bool, notify: bool) {
         let now = self.engine.now();
         let w = &mut self.wires[wire.index()];

@@ -1,4 +1,4 @@
-//! Whoever measures.
+//! Observation of a network.
 
 use strandcast_proto::time::Instant;
 
@@ -6,7 +6,7 @@ pub use strandcast_netem::link::EnqueueOutcome;
 
 use super::{Agent, AgentId, DirectedLinkId, FlowId, Packet, PacketMeta, TraceEvent};
 
-/// Hears everything that happens in a network. Watching changes nothing: no draw, no order, no fingerprint.
+/// Is called for everything that happens in a network. Observation changes nothing: no draw, no order, no fingerprint.
 pub trait Observer {
     /// An agent handed a packet to the network.
     fn sent(&mut self, _now: Instant, _from: AgentId, _packet: &Packet) {}
@@ -23,12 +23,12 @@ pub trait Observer {
     /// A packet came to the agent it was sent to, which is handed it next; it may be damaged.
     fn received(&mut self, _now: Instant, _head: &PacketMeta) {}
 
-    /// An agent has something to note.
+    /// An agent reports an event.
     fn event(&mut self, _now: Instant, _flow: FlowId, _from: AgentId, _note: &TraceEvent) {}
 
-    /// An agent has acted on what happened, and said all it had to say.
+    /// An agent has acted on an event and emitted its output.
     fn ran(&mut self, _now: Instant, _id: AgentId, _agent: &dyn Agent) {}
 }
 
-/// Nobody.
+/// Observes nothing.
 impl Observer for () {}

@@ -1,4 +1,4 @@
-//! What travels.
+//! Packets.
 
 use bytes::Bytes;
 use strandcast_netem::link::Payload;
@@ -23,7 +23,7 @@ pub struct Packet {
 pub struct PacketMeta {
     /// Its number among all packets of the run, in order of sending.
     pub id: u64,
-    /// Whose it is.
+    /// Its flow.
     pub flow: FlowId,
     /// Which way it goes.
     pub route: RouteId,
@@ -35,7 +35,7 @@ pub struct PacketMeta {
     pub len: u32,
     /// Bytes of application data in it; 0 for acknowledgements and control.
     pub payload: u32,
-    /// It carries data that were sent before.
+    /// It carries a retransmission.
     pub retransmission: bool,
     /// When its sender handed it to the network.
     pub sent: Instant,
@@ -52,13 +52,13 @@ pub enum Body {
     Sctp(Bytes),
     /// A TCP segment.
     Tcp(Segment),
-    /// A datagram that is never sent again.
+    /// A datagram that is never retransmitted.
     Udp(Datagram),
     /// Whatever it was, it arrives damaged: checksums of IP, TCP and UDP refuse it.
     Damaged,
 }
 
-/// A datagram of a constant-rate source or cross traffic.
+/// A datagram of a constant-rate source or of background traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Datagram {
     /// The message's number in its flow.

@@ -100,7 +100,7 @@ keys! {
         /// the slow one's window is cut.
         opportunistic: bool,
     } and {
-        /// Several subflows make one connection (RFC 8684). Set by whoever builds the flow, not a key.
+        /// Several subflows make one connection (RFC 8684). Set by the builder of the flow, not a key.
         multipath: bool,
     }
 }

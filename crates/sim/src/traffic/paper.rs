@@ -28,7 +28,7 @@ const FRAMES_PER_S: u32 = 30;
 /// A packet holds at least 1400 and at most 1452 bytes of a frame: sizes keep out of what lies between.
 const PACKET: (f64, f64) = (1400.0, 1452.0);
 
-/// A video like that of SCTP-Rev⁺'s evaluation (QCIF, 30 frames a second, groups of 9), whose trace is not published: the
+/// A video like that of SCTP-Rev⁺'s evaluation (QCIF, 30 frames per second, groups of 9), whose trace is not published: the
 /// frames that the paper prints, and all its counts. These are 223 I, 445 P and 1332 B frames behind a header, and
 /// 463 + 453 + 1334 packets of 1400 to 1452 bytes.
 ///

@@ -216,7 +216,7 @@ impl FlowMeter {
         });
     }
 
-    /// What became of each frame of its video, if it carries one with frames; times are seconds since `origin`.
+    /// The outcome of each frame of its video, if it carries one with frames; times are seconds since `origin`.
     pub fn frames(&self, origin: Instant) -> Vec<Frame> {
         self.video.as_ref().map_or_else(Vec::new, |video| video.frames(origin))
     }

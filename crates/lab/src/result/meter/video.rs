@@ -215,7 +215,7 @@ impl VideoMeter {
         }
     }
 
-    /// What became of each frame, in the order of sending; times are seconds since `origin`.
+    /// The outcome of each frame, in the order of sending; times are seconds since `origin`.
     pub fn frames(&self, origin: Instant) -> Vec<Frame> {
         let VideoSource::Frames(frames) = &self.spec.source else { return Vec::new() };
         // Background load begins before the flows' time 0, videos don't.

@@ -50,7 +50,7 @@ impl Pending {
 impl Drop for Pending {
     fn drop(&mut self) {
         if !self.complete {
-            // There is nobody left to tell, and the name says that it is a part.
+            // No caller is left to report to, and the name marks it as partial.
             let _ = std::fs::remove_file(&self.part);
         }
     }

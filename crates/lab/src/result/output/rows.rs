@@ -41,7 +41,7 @@ pub(super) const SERIES: &[(&str, Kind)] = &[
     ("value", Kind::Number),
 ];
 
-/// What became of the frames of videos.
+/// Outcomes of the frames of videos.
 pub(super) const FRAMES: &[(&str, Kind)] = &[
     ("scheme", Kind::Text),
     ("seed", Kind::Count),

@@ -1,4 +1,4 @@
-//! What became of messages.
+//! The traces of messages.
 
 use core::time::Duration;
 
@@ -27,7 +27,7 @@ pub struct Hold {
     pub open: Vec<String>,
 }
 
-/// What became of the messages that were asked for.
+/// The answer to a query: the traces of the messages asked for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
     /// The flow's name.
@@ -65,7 +65,7 @@ pub struct FrameInfo {
     pub deadline: Duration,
 }
 
-/// What became of a message.
+/// The trace of a message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MessageTrace {
     /// Its number: messages of a flow count from 0.

@@ -140,7 +140,7 @@ proptest! {
         }
     }
 
-    /// The same in bits, for whoever computes utilisation.
+    /// The same in bits, for computing utilisation.
     #[test]
     fn capacity_is_the_integral_of_the_rate(number in numbers(), seed: u64, from in 0..300u64, more in 0..300u64) {
         let link = link(varying(number.clone()), seed);

@@ -2,7 +2,7 @@
 
 use super::{Assembler, Transmit};
 use crate::association::lifecycle::State;
-use crate::association::sender::Pick;
+use crate::association::sender::PendingChunk;
 use crate::policy::{PathId, PathState};
 use crate::time::Instant;
 use crate::wire::chunk::DataHeader;
@@ -50,8 +50,8 @@ impl Assembler<'_> {
     }
 
     /// Bytes of a packet with nothing but the picked chunk.
-    fn first_len(&mut self, pick: Pick) -> usize {
-        HEADER_LEN + self.cx.driver.overhead() + DataHeader::encoded_len(pick.len)
+    fn first_len(&mut self, pending: PendingChunk) -> usize {
+        HEADER_LEN + self.cx.driver.overhead() + DataHeader::encoded_len(pending.len)
     }
 
     /// The path that has something to say: control first, then acknowledgements, then data.

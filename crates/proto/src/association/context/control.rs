@@ -112,7 +112,7 @@ impl Context {
     }
 
     /// The report that goes with a heartbeat of a path that has errors.
-    pub fn still_here(&mut self, path: PathId) -> Option<ReportItem> {
+    pub fn path_announcement(&mut self, path: PathId) -> Option<ReportItem> {
         let errors = self.paths.view(path.index()).error_count > 0 && !self.unproven(path);
         if errors { self.moved_item(path) } else { None }
     }

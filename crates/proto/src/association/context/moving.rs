@@ -18,8 +18,8 @@ const HEARTBEAT_PACKET: usize = HEADER_LEN + 20;
 /// Heartbeats to a candidate that may still be answered.
 const PROBES: usize = 4;
 
-/// Where a path goes on if a nonce comes back from there. Until then it is where it was: whoever can say that a path
-/// has moved may not be able to receive there.
+/// Where a path goes on if a nonce comes back from there. Until then it is where it was: a peer that reports a
+/// move may be unable to receive there.
 #[derive(Debug)]
 pub(crate) struct Candidate {
     pub tuple: FourTuple,

@@ -73,7 +73,7 @@ impl Context {
             return;
         }
         if self.paths.seen().peer_reports() || state == PathState::PotentiallyFailed {
-            // It may be a NAT that forgot us: the heartbeat carries our name (see `still_here`).
+            // It may be a NAT that forgot us: the heartbeat carries our name (see `path_announcement`).
             self.paths[path.index()].heartbeats.want();
         }
         let (suspect, failed) = self.verdicts(now, path, errors);
@@ -110,7 +110,7 @@ impl Context {
         }
     }
 
-    /// A send opportunity that no SACK gave: Max.Burst packets a path (RFC 9260 §6.1 D).
+    /// A send opportunity that no SACK gave: Max.Burst packets per path (RFC 9260 §6.1 D).
     pub fn offer_burst(&mut self, now: Instant) {
         for (p, v) in self.paths.rows_mut() {
             p.burst = p.burst.max(self.config.max_burst);

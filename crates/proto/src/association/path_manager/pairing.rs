@@ -60,7 +60,7 @@ impl PathManager<'_> {
     }
 }
 
-/// The network an address is taken to be in when nobody says: /24, /64.
+/// The network that an address is assumed to be in without configuration: /24, /64.
 fn subnet(a: IpAddr) -> u128 {
     match a {
         IpAddr::V4(a) => u128::from(u32::from(a) >> 8),

@@ -13,7 +13,7 @@ use crate::wire::chunk::report::{
 use crate::wire::chunk::{Report as ReportChunk, ReportItem, ReportItemFlavour};
 
 impl PathManager<'_> {
-    /// Paths whose JOIN nobody answered are given up.
+    /// Gives up paths whose JOIN was not answered.
     pub fn give_up_reports(&mut self, now: Instant) {
         for report in self.cx.reports.take_spent() {
             self.report_given_up(now, &report);

@@ -19,7 +19,7 @@ const SOUND_LOST: Duration = Duration::from_secs(3);
 /// A window is no larger than this part of what the association may hold.
 const OF_ALLOWED: usize = 4;
 
-/// The round trip of a path by which data come, measured by whoever receives them.
+/// The round trip of a path by which data arrive, measured by the receiver.
 #[derive(Debug, Default)]
 pub(crate) struct Sounding {
     /// The heartbeat that is under way.

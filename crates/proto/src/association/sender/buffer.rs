@@ -158,7 +158,7 @@ impl SendBuffer {
         self.refused
     }
 
-    /// Whether the application is to be told now that there is room again.
+    /// Whether to notify the application now that there is room again.
     pub fn room_returns(&mut self) -> bool {
         let returns = self.refused && self.bytes <= self.size.size / 4 * 3;
         self.refused &= !returns;
@@ -242,7 +242,7 @@ mod tests {
         let mut b = buffer(4000);
         b.push(Instant::ZERO, Bytes::from_static(&[0; 4000]), SendOptions::default());
         b.cut(4000).expect("a message waits");
-        assert!(!b.room_returns(), "nobody was refused");
+        assert!(!b.room_returns(), "no message was refused");
         b.refuse();
         b.delivered(999);
         assert!(!b.room_returns() && b.refused(), "less than a quarter is free");

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use smallvec::{SmallVec, smallvec};
 
 use super::Sender;
-use super::pick::Source;
+use super::pending_chunk::ChunkSource;
 use crate::association::context::Context;
 use crate::policy::{ChunkInfo, PathId, PathSet, Transmission};
 use crate::time::Instant;
@@ -16,19 +16,19 @@ impl Sender {
     /// Puts the chunk that was decided on into flight; its TSN.
     pub fn commit(&mut self, cx: &mut Context, now: Instant) -> Option<Tsn> {
         self.follow_paths(cx);
-        let pick = self.pick.take()?;
+        let pending_chunk = self.pending_chunk.take()?;
         let rwnd = cx.paths.seen().rwnd();
-        let tsn = match pick.source {
-            Source::Lost(tsn, copies) => self.commit_lost(cx, now, tsn, pick.path, copies)?,
-            Source::Copy(tsn) => {
-                let sent = sent(now, pick.path, self.rq.next_tsn());
+        let tsn = match pending_chunk.source {
+            ChunkSource::Lost(tsn, copies) => self.commit_lost(cx, now, tsn, pending_chunk.path, copies)?,
+            ChunkSource::Copy(tsn) => {
+                let sent = sent(now, pending_chunk.path, self.rq.next_tsn());
                 let again = self.rq.push_copy(cx.paths.seen_mut(), tsn, sent)?;
-                cx.paths[pick.path.index()].stats.retransmissions += u64::from(again);
+                cx.paths[pending_chunk.path.index()].stats.retransmissions += u64::from(again);
                 tsn
             }
-            Source::New(copies) => self.commit_new(cx, now, pick.path, copies)?,
+            ChunkSource::New(copies) => self.commit_new(cx, now, pending_chunk.path, copies)?,
         };
-        self.entered_flight(cx, now, pick.path, tsn, rwnd);
+        self.entered_flight(cx, now, pending_chunk.path, tsn, rwnd);
         Some(tsn)
     }
 

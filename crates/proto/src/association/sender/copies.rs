@@ -1,7 +1,7 @@
 //! Copies of chunks in flight: which are wanted, and which arrived or are lost (see [`crate::tx::RetransmissionQueue`]).
 
 use super::Sender;
-use super::pick::{Pick, Source};
+use super::pending_chunk::{ChunkSource, PendingChunk};
 use crate::association::context::Context;
 use crate::policy::{LossCause, LossTrigger, PathId, PathSet, Signal};
 use crate::time::Instant;
@@ -37,14 +37,18 @@ impl Sender {
     }
 
     /// The earliest copy that waited for room on its path.
-    pub fn pick_owed(&mut self, cx: &mut Context, now: Instant) -> Option<Pick> {
+    pub fn pick_owed(&mut self, cx: &mut Context, now: Instant) -> Option<PendingChunk> {
         for i in 0..cx.paths.len() {
             let path = PathId(i as u8);
             while self.rq.owes(path) && cx.admits_new(path) && !cx.aggregate_full() {
                 let Some(chunk) = self.rq.take_owed(path) else { break };
                 let tsn = chunk.info.tsn;
                 if !cx.peer.partial || chunk.info.expires.is_none_or(|e| e > now) {
-                    return Some(Pick { path, source: Source::Copy(tsn), len: chunk.payload.len() });
+                    return Some(PendingChunk {
+                        path,
+                        source: ChunkSource::Copy(tsn),
+                        len: chunk.payload.len(),
+                    });
                 }
             }
         }

@@ -2,7 +2,7 @@
 //! scheduler assigns them.
 
 use super::Sender;
-use super::pick::{Pick, Source};
+use super::pending_chunk::{ChunkSource, PendingChunk};
 use crate::association::context::Context;
 use crate::policy::{Assignment, Backlog, BlockedBy, PathId, PathSet, Retransmit};
 use crate::time::Instant;
@@ -16,7 +16,7 @@ const LOST_LOOKED_AT: usize = 64;
 #[derive(Copy, Clone, Debug)]
 enum Next {
     /// The next chunk of the queue, of this book size.
-    New { book: u64 },
+    New { chunk_bytes: u64 },
     /// A lost chunk that the loss policy left to the scheduler.
     Lost(Tsn),
 }
@@ -37,26 +37,26 @@ struct Hopeless;
 
 impl Sender {
     /// The next chunk and its path, remembered until it is sent or something happens.
-    pub fn decide(&mut self, cx: &mut Context, now: Instant) -> Option<Pick> {
+    pub fn decide(&mut self, cx: &mut Context, now: Instant) -> Option<PendingChunk> {
         self.follow_paths(cx);
-        if self.pick.is_none() {
+        if self.pending_chunk.is_none() {
             let again =
                 self.pick_copy().or_else(|| self.pick_lost(cx, now)).or_else(|| self.pick_owed(cx, now));
-            self.pick = again.or_else(|| self.pick_new(cx, now));
+            self.pending_chunk = again.or_else(|| self.pick_new(cx, now));
         }
-        self.pick
+        self.pending_chunk
     }
 
-    pub(super) fn pick_copy(&mut self) -> Option<Pick> {
+    pub(super) fn pick_copy(&mut self) -> Option<PendingChunk> {
         while let Some((tsn, path)) = self.copies.pop() {
             if let Some(c) = self.rq.get(tsn).filter(|c| c.state == ChunkState::InFlight) {
-                return Some(Pick { path, source: Source::Copy(tsn), len: c.payload.len() });
+                return Some(PendingChunk { path, source: ChunkSource::Copy(tsn), len: c.payload.len() });
             }
         }
         None
     }
 
-    fn pick_lost(&mut self, cx: &mut Context, now: Instant) -> Option<Pick> {
+    fn pick_lost(&mut self, cx: &mut Context, now: Instant) -> Option<PendingChunk> {
         if self.rq.lost().is_empty() || !cx.state.is_open() {
             return None;
         }
@@ -75,7 +75,11 @@ impl Sender {
             let (len, expires) = (chunk.payload.len(), chunk.info.expires);
             match verdict {
                 Retransmit::On(path) if self.admits_again(cx, path) => {
-                    return Some(Pick { path, source: Source::Lost(tsn, PathSet::default()), len });
+                    return Some(PendingChunk {
+                        path,
+                        source: ChunkSource::Lost(tsn, PathSet::default()),
+                        len,
+                    });
                 }
                 Retransmit::Abandon if cx.peer.partial && expires.is_some() => {
                     self.abandon(cx, now, tsn);
@@ -83,7 +87,7 @@ impl Sender {
                 }
                 Retransmit::Requeue => match self.offered_again(cx, now, tsn) {
                     Offer::On(path, copies) => {
-                        return Some(Pick { path, source: Source::Lost(tsn, copies), len });
+                        return Some(PendingChunk { path, source: ChunkSource::Lost(tsn, copies), len });
                     }
                     Offer::Nowhere if cx.peer.partial && expires.is_some() => {
                         self.abandon(cx, now, tsn);
@@ -137,10 +141,10 @@ impl Sender {
         self.rq.is_retransmit_free(path) || (v.has_room() && !cx.aggregate_full())
     }
 
-    fn pick_new(&mut self, cx: &mut Context, now: Instant) -> Option<Pick> {
+    fn pick_new(&mut self, cx: &mut Context, now: Instant) -> Option<PendingChunk> {
         loop {
             match self.pick_next(cx, now) {
-                Ok(pick) => return pick,
+                Ok(pending_chunk) => return pending_chunk,
                 Err(Hopeless) if self.give_up_next(cx, now) => {}
                 Err(Hopeless) => {
                     cx.refuse_assignment();
@@ -150,7 +154,7 @@ impl Sender {
         }
     }
 
-    fn pick_next(&mut self, cx: &mut Context, now: Instant) -> Result<Option<Pick>, Hopeless> {
+    fn pick_next(&mut self, cx: &mut Context, now: Instant) -> Result<Option<PendingChunk>, Hopeless> {
         if !cx.state.is_open() {
             cx.stats.set_blocked(now, false, false);
             cx.paths.seen_mut().set_blocked(None);
@@ -159,8 +163,8 @@ impl Sender {
         if self.buffer.head_expired(now) {
             self.expire_queued(cx, now);
         }
-        if let Some(pick) = self.opportunity(cx, now) {
-            return Ok(Some(pick));
+        if let Some(pending_chunk) = self.opportunity(cx, now) {
+            return Ok(Some(pending_chunk));
         }
         let Some((len, _)) = self.buffer.next_chunk(self.max_payload) else {
             let refused = self.buffer.refused() && !cx.aggregate_full() && cx.any_admits_new();
@@ -168,16 +172,16 @@ impl Sender {
             self.note_blocked(cx, now, refused.then_some(BlockedBy::SendBuffer));
             return Ok(None);
         };
-        let book = len as u64 + 16;
-        let window = book <= cx.paths.seen().rwnd() || cx.paths.seen().in_flight() == 0;
+        let chunk_bytes = len as u64 + 16;
+        let window = chunk_bytes <= cx.paths.seen().rwnd() || cx.paths.seen().in_flight() == 0;
         let refused = !window && cx.any_admits_new();
         cx.stats.set_blocked(now, refused, false);
         self.note_blocked(cx, now, refused.then_some(BlockedBy::ReceiveWindow));
         if !window || cx.aggregate_full() {
             return Ok(None);
         }
-        match self.offered(cx, now, Next::New { book }) {
-            Offer::On(path, copies) => Ok(Some(Pick { path, source: Source::New(copies), len })),
+        match self.offered(cx, now, Next::New { chunk_bytes }) {
+            Offer::On(path, copies) => Ok(Some(PendingChunk { path, source: ChunkSource::New(copies), len })),
             Offer::Nowhere => Err(Hopeless),
             Offer::None => Ok(None),
         }
@@ -220,13 +224,15 @@ impl Sender {
         Offer::On(path, self.copies(cx, path))
     }
 
-    /// What the scheduler is told of the next chunk and of all that waits for its decision.
+    /// The next chunk and all other data that wait for the scheduler's decision.
     fn backlog(&mut self, cx: &mut Context, now: Instant, next: Next) -> Option<Backlog> {
         if matches!(next, Next::Lost(_)) {
             self.ask_unasked(cx, now);
         }
         let (next_len, next_expires, tried) = match next {
-            Next::New { book } => (book, self.buffer.next_chunk(1).and_then(|(_, e)| e), PathSet::default()),
+            Next::New { chunk_bytes } => {
+                (chunk_bytes, self.buffer.next_chunk(1).and_then(|(_, e)| e), PathSet::default())
+            }
             Next::Lost(tsn) => {
                 let info = &self.rq.get(tsn)?.info;
                 (info.len, info.expires, info.transmissions.iter().map(|t| t.path).collect())

@@ -1,4 +1,4 @@
-//! Abandoned chunks: how far the peer is told to go on without them (RFC 3758 §3.5).
+//! Abandoned chunks: the TSN up to which the peer skips them (RFC 3758 §3.5).
 
 use smallvec::SmallVec;
 

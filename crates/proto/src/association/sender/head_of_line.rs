@@ -5,7 +5,7 @@
 //! The chunk stays in flight where it is: see [`Sender::send_again`].
 
 use super::Sender;
-use super::pick::Pick;
+use super::pending_chunk::PendingChunk;
 use crate::association::context::Context;
 use crate::policy::{Blocked, BlockedBy, Holder, LossCause, LossTrigger, PathId, PathView, Signal};
 use crate::time::Instant;
@@ -47,7 +47,7 @@ impl Sender {
 
     /// A chunk to be sent again on a fast path, if less can be sent before a buffer is full than that path sends in a
     /// round trip: a copy that left only once it is full would leave the path idle until it is acknowledged.
-    pub fn opportunity(&mut self, cx: &mut Context, now: Instant) -> Option<Pick> {
+    pub fn opportunity(&mut self, cx: &mut Context, now: Instant) -> Option<PendingChunk> {
         let waits = self.buffer.refused() || !self.buffer.is_empty();
         if !cx.config.opportunistic || !waits || cx.paths.seen().in_flight() == 0 || cx.aggregate_full() {
             return None;

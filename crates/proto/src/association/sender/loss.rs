@@ -55,7 +55,7 @@ impl Sender {
         self.rq.set_timeout(path, Some(now).filter(|_| cx.config.tail_probes));
         let stalled =
             cx.paths.seen().in_flight() == 0 && self.rq.lost().is_empty() && !self.forward.is_pending();
-        self.rq.requeue_doubted(stalled);
+        self.rq.requeue_suspects(stalled);
         // RFC 5681 §3.1: what times out once more since nothing arrived is no further sign of congestion.
         let again = core::mem::replace(&mut cx.paths[path.index()].timed_out, true);
         let told = answered_probe || (again && cx.config.endured_silence.is_some());
@@ -133,7 +133,7 @@ impl Sender {
         cx.offer_burst(now);
     }
 
-    /// What left on `path` before `sent` is lost; nobody is told of congestion.
+    /// Declares lost what left on `path` before `sent`, without signalling congestion.
     fn lose_older(&mut self, cx: &mut Context, now: Instant, path: PathId, sent: Instant) {
         for tsn in self.rq.sent_before(path, sent) {
             if self.lose(cx, now, tsn, path, LossTrigger::Timeout).is_some() {
@@ -180,7 +180,7 @@ impl Sender {
     /// TSN of its own can tell it that the rest never comes: an empty placeholder that is abandoned from the start.
     fn abandon_rest(&mut self, cx: &mut Context, message: u64) {
         if let Some(rest) = self.buffer.drop_rest(message) {
-            self.pick = None;
+            self.pending_chunk = None;
             self.rq.push(cx.paths.seen_mut(), placeholder(self.rq.next_tsn(), rest));
         }
     }
@@ -190,7 +190,7 @@ impl Sender {
         let expired = self.buffer.expire(now);
         if expired > 0 {
             cx.stats.messages_expired += expired;
-            self.pick = None;
+            self.pending_chunk = None;
             self.room_may_return(cx);
         }
         if let Some(message) = self.buffer.begun_and_late(now)

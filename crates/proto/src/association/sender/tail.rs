@@ -107,7 +107,7 @@ impl Sender {
     }
 
     /// T3-rtx expired before a probe left: the probe goes first, and its answer is waited for. Timeouts of a round-trip
-    /// time that rises quickly, or of a link that stalls, are told from losses by it.
+    /// time that rises quickly, or of a link that stalls, are distinguished from losses by it.
     pub fn probes_first(&mut self, cx: &mut Context, now: Instant, path: PathId) -> bool {
         let i = path.index();
         let overrun = self.rq.gaps_reported() > MANY_GAPS;
@@ -177,7 +177,7 @@ impl Sender {
         let stats = &mut cx.paths[i].stats;
         stats.spurious_timeouts += 1;
         stats.lost_timeout -= undone;
-        self.pick = None;
+        self.pending_chunk = None;
         cx.path_answered(now, path);
         if cx.paths.view(i).in_flight > 0 {
             cx.paths[i].t3 = Some(now + cx.paths.view(i).rto);

@@ -1,6 +1,6 @@
 //! Losses: by misses, by timeout, and what is given up.
 
-use super::model::{Fate, Model, SENDER};
+use super::model::{Delivery, Model, SENDER};
 use crate::policy::{AckInfo, LossCause, LossTrigger, PathId, Signal};
 
 impl Model {
@@ -71,7 +71,7 @@ impl Model {
         self.ends[SENDER].views.leave(path, chunk.info.len);
         let cause = self.ends[SENDER].classify(self.now, &chunk.info, trigger);
         if !chunk.info.transmissions.iter().any(|t| t.in_flight) {
-            chunk.fate = Fate::Lost(cause);
+            chunk.fate = Delivery::Lost(cause);
             self.lost.insert(seq);
         }
         self.ends[SENDER].signal(self.now, &Signal::Lost(&chunk.info, cause));
@@ -96,10 +96,10 @@ impl Model {
         self.error(path);
     }
 
-    /// Partial reliability gives one outstanding chunk up; the receiver is told at once.
+    /// Partial reliability gives one outstanding chunk up; the receiver is notified at once.
     pub fn give_up(&mut self) {
         let open: Vec<u32> =
-            self.chunks.iter().filter(|(_, c)| c.fate != Fate::Acked).map(|(s, _)| *s).collect();
+            self.chunks.iter().filter(|(_, c)| c.fate != Delivery::Acked).map(|(s, _)| *s).collect();
         let Some(&seq) = open.get(self.random.below(open.len() as u64) as usize) else { return };
         self.abandon(seq);
     }
@@ -110,7 +110,7 @@ impl Model {
             t.in_flight = false;
             self.ends[SENDER].views.leave(t.path, chunk.info.len);
         }
-        chunk.fate = Fate::Acked;
+        chunk.fate = Delivery::Acked;
         self.lost.remove(&seq);
         self.received.insert(seq);
         self.ends[SENDER].signal(self.now, &Signal::Abandoned(&chunk.info));

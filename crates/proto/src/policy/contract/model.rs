@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::fixture;
-use super::party::Party;
+use super::harness::SchemeHarness;
 use crate::policy::{
     Assignment, ChunkInfo, HeartbeatInfo, LinkSample, LossCause, LossTrigger, Occasion, PathId, PathState,
     Report, Scheme, Signal,
@@ -33,7 +33,7 @@ pub(super) struct Wire {
 }
 
 #[derive(Copy, Clone, PartialEq, Debug)]
-pub(super) enum Fate {
+pub(super) enum Delivery {
     InFlight,
     Acked,
     Lost(LossCause),
@@ -42,7 +42,7 @@ pub(super) enum Fate {
 #[derive(Debug)]
 pub(super) struct Chunk {
     pub info: ChunkInfo,
-    pub fate: Fate,
+    pub fate: Delivery,
 }
 
 /// What is under way.
@@ -60,7 +60,7 @@ pub(super) enum Flying {
 pub(super) struct Model {
     pub random: Random,
     pub now: Instant,
-    pub ends: [Party; 2],
+    pub ends: [SchemeHarness; 2],
     pub wires: Vec<Wire>,
     pub base: Tsn,
     pub chunks: BTreeMap<u32, Chunk>,
@@ -91,7 +91,7 @@ impl Model {
         let base = if random.chance(0.5) { Tsn(u32::MAX - 50) } else { Tsn(random.u32()) };
         let mut model = Model {
             now: Instant::from_millis(5000),
-            ends: schemes.map(Party::new),
+            ends: schemes.map(SchemeHarness::new),
             wires: Vec::new(),
             base,
             chunks: BTreeMap::new(),

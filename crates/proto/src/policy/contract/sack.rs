@@ -1,6 +1,6 @@
 //! What arrives, how it is acknowledged, and what the sender makes of it.
 
-use super::model::{Fate, Flying, Model, RECEIVER, SENDER};
+use super::model::{Delivery, Flying, Model, RECEIVER, SENDER};
 use crate::policy::{AckInfo, Occasion, PathId, PathState, RxInfo, Signal};
 use crate::time::Duration;
 use crate::wire::serial::Tsn;
@@ -89,7 +89,7 @@ impl Model {
         let newly: Vec<u32> = self
             .chunks
             .iter()
-            .filter(|(s, c)| sack.covers(**s) && c.fate != Fate::Acked)
+            .filter(|(s, c)| sack.covers(**s) && c.fate != Delivery::Acked)
             .map(|(s, _)| *s)
             .collect();
         for seq in newly {
@@ -157,7 +157,7 @@ impl Model {
                 ack.newest_sent = ack.newest_sent.max(Some(t.at));
             }
         }
-        chunk.fate = Fate::Acked;
+        chunk.fate = Delivery::Acked;
         self.lost.remove(&seq);
         let last = chunk.info.path();
         if chunk.info.sent_once() {

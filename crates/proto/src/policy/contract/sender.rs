@@ -1,6 +1,6 @@
 //! What leaves: lost chunks first, then new ones, where the scheme says and windows admit it.
 
-use super::model::{Chunk, Fate, Flying, Model, SENDER};
+use super::model::{Chunk, Delivery, Flying, Model, SENDER};
 use crate::policy::{Backlog, ChunkInfo, Occasion, PathId, Retransmit, Transmission};
 use crate::time::Instant;
 use crate::wire::serial::StreamId;
@@ -55,7 +55,7 @@ impl Model {
             if let Some(first) = paths.first() {
                 self.lost.remove(&seq);
                 self.free_retransmit[first.index()] = false;
-                self.chunks.get_mut(&seq).expect("just seen").fate = Fate::InFlight;
+                self.chunks.get_mut(&seq).expect("just seen").fate = Delivery::InFlight;
                 paths.iter().for_each(|path| self.transmit(seq, *path));
                 return true;
             }
@@ -65,7 +65,7 @@ impl Model {
 
     fn verdict(&mut self, seq: u32) -> Retransmit {
         let chunk = &self.chunks[&seq];
-        let Fate::Lost(cause) = chunk.fate else { panic!("{seq} is among the lost: {chunk:?}") };
+        let Delivery::Lost(cause) = chunk.fate else { panic!("{seq} is among the lost: {chunk:?}") };
         self.ends[SENDER].retransmit(self.now, &chunk.info, cause)
     }
 
@@ -131,7 +131,7 @@ impl Model {
             transmissions: Default::default(),
             losses: 0,
         };
-        self.chunks.insert(seq, Chunk { info, fate: Fate::InFlight });
+        self.chunks.insert(seq, Chunk { info, fate: Delivery::InFlight });
         self.next += 1;
         self.queue -= 1;
         self.next_len = 100 + self.random.below(400);

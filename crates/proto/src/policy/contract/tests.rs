@@ -192,7 +192,7 @@ fn a_backlog_describes_what_was_requeued() {
             let scheduler = Knows { lost: BTreeMap::new(), asked: Arc::clone(&asked) };
             Box::new(Parts { loss: Box::new(loss), scheduler: Box::new(scheduler), ..rfc::scheme() })
         };
-        // The association alone: nonsense describes chunks that nobody lost.
+        // The association alone: nonsense describes chunks that were not lost.
         for seed in 0..CASES {
             Model::run(seed, [build(), build()]);
         }

@@ -192,7 +192,7 @@ fn contradicting_fragments_are_violations() {
     assert_eq!(violation([whole(2, 1), whole(3, 1)]), Some(SsnReused(Tsn(3))));
 }
 
-/// What is held takes its payload and 16 bytes a chunk from the receive window until it is read or given up.
+/// What is held takes its payload and 16 bytes per chunk from the receive window until it is read or given up.
 #[test]
 fn buffered_bytes_follow_what_is_held() {
     let mut r = fresh();

@@ -27,7 +27,7 @@ impl RetransmissionQueue {
     ) -> AckOutcome {
         let mut outcome = core::mem::take(&mut self.outcome);
         self.begin(&mut outcome, ledger, sack, on);
-        let mut reading = Reading { ledger, now, on, reports, outcome: &mut outcome };
+        let mut reading = SackContext { ledger, now, on, reports, outcome: &mut outcome };
         self.credit_all(&mut reading, sack);
         if sack.ordered_gap_blocks().nth(MANY_GAPS).is_some() {
             // What such a list has no room for arrived long before it is reported.
@@ -92,7 +92,7 @@ impl RetransmissionQueue {
     }
 
     /// Credits everything the SACK covers and none before it did.
-    fn credit_all(&mut self, r: &mut Reading<'_>, sack: &Sack) {
+    fn credit_all(&mut self, r: &mut SackContext<'_>, sack: &Sack) {
         let cum = sack.header.cumulative_tsn_ack;
         while let Some(first) = self.outstanding.front() {
             let tsn = first.info.tsn;
@@ -116,7 +116,7 @@ impl RetransmissionQueue {
     }
 
     /// Takes one acknowledged TSN, by cumulative TSN or gap block, once.
-    fn credit(&mut self, r: &mut Reading<'_>, tsn: Tsn) {
+    fn credit(&mut self, r: &mut SackContext<'_>, tsn: Tsn) {
         let Some(chunk) = self.outstanding.get(tsn) else { return };
         let was_lost = match chunk.state {
             ChunkState::GapAcked | ChunkState::Abandoned => return,
@@ -160,7 +160,7 @@ impl RetransmissionQueue {
     }
 
     /// Takes the transmissions of `tsn` that arrived out of their flights; the paths that are credited with it.
-    fn land(&mut self, r: &mut Reading<'_>, tsn: Tsn, again: bool, divided: Divided) -> PathSet {
+    fn land(&mut self, r: &mut SackContext<'_>, tsn: Tsn, again: bool, divided: Divided) -> PathSet {
         let mut credited = PathSet::default();
         let Some(chunk) = self.outstanding.get_mut(tsn) else { return credited };
         let len = chunk.info.len;
@@ -188,7 +188,7 @@ impl RetransmissionQueue {
 
     /// `tsn` is acknowledged, after it was taken for lost (`was_lost`: and not sent again) or sent again. If a timeout took it for
     /// lost and the answer can only be to its first transmission, the timeout was spurious.
-    fn note_late(&self, r: &mut Reading<'_>, tsn: Tsn, was_lost: bool) {
+    fn note_late(&self, r: &mut SackContext<'_>, tsn: Tsn, was_lost: bool) {
         let Some(chunk) = self.outstanding.get(tsn) else { return };
         let timeout = |path: PathId| self.flights[path.index()].timeout;
         let [first, .., last] = &chunk.info.transmissions[..] else {
@@ -229,7 +229,7 @@ impl RetransmissionQueue {
 }
 
 /// What is known while a SACK is read.
-struct Reading<'a> {
+struct SackContext<'a> {
     ledger: &'a mut PathViews,
     now: Instant,
     on: PathId,

@@ -47,7 +47,7 @@ pub(super) enum Divided {
     One,
     /// Those left in flight arrived.
     Known,
-    /// One of them arrived, and nobody knows which.
+    /// One of them arrived; which one is unknown.
     Unknown,
 }
 

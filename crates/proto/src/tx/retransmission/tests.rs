@@ -153,9 +153,9 @@ fn what_the_peer_reneges_on_is_lost_at_the_next_timeout() {
     w.sack(0, &[(2, 3)]);
     w.sack(0, &[(2, 2)]);
     assert!(w.rq.get(Tsn(3)).is_some_and(Outgoing::acked), "not yet");
-    w.rq.requeue_doubted(false);
+    w.rq.requeue_suspects(false);
     assert_eq!(w.rq.lost().iter().copied().collect::<Vec<_>>(), [Tsn(3)]);
-    w.rq.requeue_doubted(true);
+    w.rq.requeue_suspects(true);
     assert_eq!(
         w.rq.lost().iter().copied().collect::<Vec<_>>(),
         [Tsn(2), Tsn(3)],
@@ -318,7 +318,7 @@ proptest! {
                         RetransmissionQueue::lose_copy(&mut w.ledger, PathId(path), copy);
                     }
                     w.rq.set_timeout(PathId(path), Some(w.now));
-                    w.rq.requeue_doubted(false);
+                    w.rq.requeue_suspects(false);
                 }
                 Step::Undo(path) => drop(w.rq.undo_timeout(&mut w.ledger, PathId(path), Tsn(base), 3)),
                 Step::Sack(cum, blocks) => {

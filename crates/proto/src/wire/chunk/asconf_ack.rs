@@ -24,7 +24,7 @@ pub const TYPE: u8 = 128;
 pub struct AsconfAck {
     /// The ASCONF's serial number.
     pub serial: u32,
-    /// What became of the requests; one that is not named succeeded.
+    /// Results of the requests; one that is not named succeeded.
     pub params: Vec<Param>,
 }
 

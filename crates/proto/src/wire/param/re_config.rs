@@ -58,7 +58,7 @@ pub struct IncomingSsnReset {
     pub streams: SmallVec<[StreamId; 4]>,
 }
 
-/// What became of a request.
+/// The result of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReConfigResponse {
     /// The request's number.

@@ -24,7 +24,7 @@ fn sctp(paths: &[(u64, u64)]) -> Play {
     spread(Play::with(Box::new(Aimd::new(config, Balia)), paths.len() as u8), paths)
 }
 
-/// All windows begin at 100 segments; the view is told what a test wants of the others' windows.
+/// All windows begin at 100 segments; the view is given the other windows that a test needs.
 fn spread(mut play: Play, paths: &[(u64, u64)]) -> Play {
     for (p, (window, rtt_ms)) in play.picture.paths.iter_mut().zip(paths) {
         p.limit.cwnd = window * MTU;

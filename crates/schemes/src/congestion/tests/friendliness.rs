@@ -146,7 +146,7 @@ fn algorithm_3_reward_without_rates_is_equal_and_skips_who_timed_out() {
     assert_eq!(members.map(|m| m.cwnd), [34_000, 26_000]);
     let mut members = [member(0, 16_000, 3e5, 0), Member { exempt: true, ..member(1, 8_000, 1e5, 0) }];
     f.reward(&mut members);
-    assert_eq!(members.map(|m| m.cwnd), [43_000, 8_000], "its share goes to nobody");
+    assert_eq!(members.map(|m| m.cwnd), [43_000, 8_000], "its share goes to no path");
     f.reward(&mut []);
 }
 

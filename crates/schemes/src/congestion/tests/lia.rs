@@ -8,7 +8,7 @@ use strandcast_proto::time::Duration;
 use strandcast_proto::wire::Tsn;
 
 use super::play::{Play, near};
-use crate::congestion::{Balia, Linked};
+use crate::congestion::{Balia, Lia};
 
 fn picture(windows: &[(u64, u64)]) -> Picture {
     let mut picture = Picture::new(windows.len() as u8);
@@ -23,7 +23,7 @@ fn step(picture: &Picture, path: u8) -> u64 {
     let (view, path) = (picture.view(), PathId(path));
     let (segment, cwnd) = (view[path].mtu as f64, view[path].limit.cwnd as f64);
     let now = Progress { view: &view, path, acked: cwnd, segment, cwnd, passed: Duration::ZERO };
-    (Linked.increase(&now) + 0.5) as u64
+    (Lia.increase(&now) + 0.5) as u64
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn equal_paths_share_one_increase() {
     // n equal windows: alpha = 1/n, so each grows by MTU/n² a window, all by MTU/n a round trip.
     for n in 1..=4 {
         let p = picture(&vec![(20, 50); n]);
-        let (alpha, total) = Linked::alpha(&p.view()).expect("all paths count");
+        let (alpha, total) = Lia::alpha(&p.view()).expect("all paths count");
         assert!((alpha - 1.0 / n as f64).abs() < 1e-12 && total == 20_000.0 * n as f64);
         assert!(step(&p, 0).abs_diff(1000 / (n * n) as u64) <= 1, "to the byte");
     }
@@ -41,7 +41,7 @@ fn equal_paths_share_one_increase() {
 fn alpha_of_unequal_paths_by_hand() {
     // 10 packets at 10 ms and 40 at 100 ms: alpha = 50·(10/0.01²)/((10/0.01)+(40/0.1))² = 5·10⁶/1400² = 2.5510…
     let p = picture(&[(10, 10), (40, 100)]);
-    let (alpha, _) = Linked::alpha(&p.view()).expect("both count");
+    let (alpha, _) = Lia::alpha(&p.view()).expect("both count");
     assert!((alpha - 5e6 / 1.96e6).abs() < 1e-9, "{alpha}");
     assert_eq!(step(&p, 0), 510, "1000·2.551·10/50");
     assert_eq!(step(&p, 1), 1000, "the bound: no more than TCP on that path");
@@ -152,7 +152,7 @@ proptest! {
     fn one_path_is_the_rfc_window(ops in prop::collection::vec(op(), 1..200)) {
         let config = WindowConfig::default();
         let reno = windows(Aimd::new(config, Reno), &ops);
-        prop_assert_eq!(&reno, &windows(Aimd::new(config, Linked), &ops));
+        prop_assert_eq!(&reno, &windows(Aimd::new(config, Lia), &ops));
         prop_assert_eq!(&reno, &windows(Aimd::new(config, Balia), &ops));
     }
 

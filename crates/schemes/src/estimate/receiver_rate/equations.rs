@@ -1,4 +1,4 @@
-//! The numbered equations, one by one. Rates are in bytes a second, times in seconds.
+//! The numbered equations, one by one. Rates are in bytes per second, times in seconds.
 
 use std::collections::VecDeque;
 

@@ -19,17 +19,17 @@ const OF_FORMER: (f64, Duration) = (1.5, Duration::from_secs(10));
 const OF_RECEIVED: f64 = 2.0;
 /// A spacing below this is the host's, not the path's, seconds.
 const LEAST_SPACING: f64 = 1e-6;
-/// No rate is lower, bytes a second.
+/// No rate is lower, bytes per second.
 const LEAST_RATE: f64 = 1.0;
 /// No round trip is shorter, seconds.
 const LEAST_RTT: f64 = 1e-6;
 
-/// What the sender is told: the rate, and that a new round begins when it uses it.
+/// What is reported to the sender: the rate, and that a new round begins when it uses it.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct Grant {
     /// The round that begins with it.
     pub round: u32,
-    /// Bytes a second; `None`: none yet.
+    /// Bytes per second; `None`: none yet.
     pub rate: Option<f64>,
 }
 
@@ -144,7 +144,7 @@ impl PathRate {
         }
     }
 
-    /// Rate_e: the smoothed rate, bytes a second.
+    /// Rate_e: the smoothed rate, bytes per second.
     pub fn rate(&self) -> Option<f64> {
         self.smoothed.value()
     }
@@ -362,7 +362,7 @@ impl PathRate {
         }
     }
 
-    /// The path carries the data from now on, at `rate` if the sender was told one with the order to use it.
+    /// The path carries the data from now on, at `rate` if one was reported to the sender with the order to use it.
     pub fn take_over(&mut self, rate: Option<f64>) {
         self.primary = true;
         (self.quiet, self.silent) = (false, false);

@@ -229,7 +229,7 @@ fn no_rate_before_the_end_of_slow_start_then_what_is_received() {
     );
 }
 
-/// Eqs 4 and 5: +1 packet a round trip for `rate`, of which the smoothed one follows; the sender does as it is told.
+/// Eqs 4 and 5: +1 packet per round trip for `rate`, of which the smoothed one follows; the sender follows it.
 #[test]
 fn rates_grow_and_the_smoothed_one_follows() {
     let mut play = Play::primary();

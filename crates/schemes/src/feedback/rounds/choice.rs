@@ -1,4 +1,4 @@
-//! Which path is the better one, and the rate to begin with there (PST-rev, section 2.2). Rates in bytes a second, times
+//! Which path is the better one, and the rate to begin with there (PST-rev, section 2.2). Rates in bytes per second, times
 //! in seconds.
 
 use strandcast_proto::policy::PathId;

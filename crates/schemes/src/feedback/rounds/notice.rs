@@ -36,14 +36,14 @@ pub enum Notice {
     },
     /// The rate at which the subject should be used.
     Rate {
-        /// Bytes a second; `None`: none yet.
+        /// Bytes per second; `None`: none yet.
         rate: Option<u64>,
         /// The round that begins when the rate is used.
         round: u32,
     },
     /// Send data on the subject.
     Switch {
-        /// At this rate, bytes a second.
+        /// At this rate, bytes per second.
         rate: Option<u64>,
         /// Rises with each switch.
         serial: u32,
@@ -141,7 +141,7 @@ impl Order {
     }
 }
 
-/// Bytes a second for the wire: at least 1, as 0 says that there is no rate.
+/// Bytes per second for the wire: at least 1, as 0 says that there is no rate.
 pub(super) fn whole(rate: f64) -> u64 {
     (rate as u64).max(1)
 }

@@ -22,7 +22,7 @@ const OUTBOX: usize = 8;
 #[derive(Copy, Clone, Debug)]
 struct Ordered {
     path: PathId,
-    /// Rate_new, bytes a second; `None`: whatever the path has.
+    /// Rate_new, bytes per second; `None`: whatever the path has.
     rate: Option<f64>,
     at: Instant,
     until: Instant,
@@ -187,7 +187,7 @@ impl Receiver {
         self.say(Report { via, ..notice.report(Some(path)) });
     }
 
-    /// No data came where they were ordered to. The order may be lost, or the path that it names: whoever obeys it later,
+    /// No data came where they were ordered to. The order may be lost, or the path that it names: a sender that obeys it later,
     /// or did and does not get through, is called back to the path that was left, if that is heard.
     fn take_back(&mut self, view: &View<'_>, order: Ordered) {
         let since = |p: Option<&PathRate>| p.and_then(PathRate::heard).is_some_and(|t| t > order.at);

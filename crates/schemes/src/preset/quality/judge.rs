@@ -24,9 +24,9 @@ pub(in crate::preset) struct Measured<'a> {
 /// What a loss found by fast retransmission does to a window.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub(in crate::preset) struct Reduction {
-    /// The bandwidth-delay product's bandwidth that ssthresh is at least worth, bytes a second.
+    /// The bandwidth-delay product's bandwidth that ssthresh is at least worth, bytes per second.
     pub rate: f64,
-    /// What becomes of the window.
+    /// The effect on the window.
     pub window: After,
 }
 
@@ -55,13 +55,13 @@ pub(in crate::preset) trait Judge: Debug + Send {
     /// The path's link says something, at this end or (`far`) at the other one.
     fn link(&self, _path: &mut Self::Path, _sample: &LinkSample, _far: bool, _longest: Duration) {}
 
-    /// An estimation interval of the path ended at `now`, with R_e in bytes a second.
+    /// An estimation interval of the path ended at `now`, with R_e in bytes per second.
     fn close(&self, path: &mut Self::Path, rate: f64, now: Instant);
 
     /// A distribution period begins: the path's worth is drawn up.
     fn period(&self, _path: &mut Self::Path, _measured: &Measured<'_>) {}
 
-    /// The rate in bytes a second at which the path handles its window.
+    /// The rate in bytes per second at which the path handles its window.
     fn handling_rate(&self, path: &Self::Path) -> Option<f64>;
 
     /// What paths are sorted by, highest first.

@@ -1,4 +1,4 @@
-//! All that is kept of one path.
+//! The state of one path.
 
 use strandcast_proto::policy::{PathState, PathView};
 use strandcast_proto::rfc::Window;
@@ -41,7 +41,7 @@ pub(super) struct Lane<P> {
     pub banned: bool,
     /// The last loss was a timeout and nothing was acknowledged since.
     pub timed_out: bool,
-    /// What the scheme thinks of it.
+    /// The state that the quality model keeps of it.
     pub judged: P,
 }
 

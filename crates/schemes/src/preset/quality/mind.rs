@@ -433,8 +433,8 @@ impl<J: Judge> Policy for QualityAware<J> {
     }
 }
 
-/// Sets the extra at `index`: the family alone writes them, in this order, and at every signal, so that nobody should
-/// look for names.
+/// Sets the extra at `index`: the family alone writes them, in this order, and at every signal, so no lookup by
+/// name is needed.
 pub(in crate::preset) fn put(out: &mut Estimate, index: usize, name: &'static str, value: f64) {
     match out.extra.get_mut(index) {
         Some(slot) => slot.1 = value,

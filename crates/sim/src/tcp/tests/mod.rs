@@ -14,7 +14,7 @@ use strandcast_proto::policy::{CongestionControl, Limit, LossTrigger, PathId, Po
 use strandcast_proto::time::Instant;
 use strandcast_proto::wire::serial::Tsn;
 
-/// Bytes a segment, so that sequence numbers are easy to read.
+/// Bytes per segment, so that sequence numbers are easy to read.
 const MSS: u64 = 1000;
 
 fn ms(ms: u64) -> Instant {

@@ -26,7 +26,7 @@ struct Sender {
     ends: [Endpoint; 2],
     id: AssociationId,
     /// Gap-acknowledged TSNs that the last SACK left out.
-    doubted: BTreeSet<u32>,
+    reneging_suspects: BTreeSet<u32>,
 }
 
 #[derive(Clone, Debug)]
@@ -67,7 +67,7 @@ impl Sender {
         let paths = vec![(FourTuple { link: LinkId(0), local: a, remote: b }, None)];
         let connect = Connect { paths, port: 5000, scheme: Box::new(rfc::scheme()), transport: None };
         let id = ends[0].connect(now, connect).expect("a free endpoint");
-        let mut sender = Sender { now, ends, id, doubted: BTreeSet::new() };
+        let mut sender = Sender { now, ends, id, reneging_suspects: BTreeSet::new() };
         let mut buf = Vec::new();
         for from in [0, 1, 0, 1, 0, 1] {
             while let Some(t) = sender.ends[from].poll_output(now, &mut buf) {
@@ -126,9 +126,10 @@ impl Sender {
             let newly = possible.intersection(&reported).copied();
             let acked: BTreeSet<u32> = before.iter().copied().chain(newly).filter(open).collect();
             assert_eq!(self.of(|s| s == ChunkState::GapAcked), acked, "gap-acknowledged");
-            self.doubted = acked.difference(&reported).copied().collect();
-            let doubted: BTreeSet<u32> = self.association().tx.rq.doubted().map(|c| c.info.tsn.0).collect();
-            assert_eq!(doubted, self.doubted, "doubted");
+            self.reneging_suspects = acked.difference(&reported).copied().collect();
+            let reneging_suspects: BTreeSet<u32> =
+                self.association().tx.rq.reneging_suspects().map(|c| c.info.tsn.0).collect();
+            assert_eq!(reneging_suspects, self.reneging_suspects, "doubted");
         }
         self.drain();
     }

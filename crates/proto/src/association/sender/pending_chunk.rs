@@ -5,16 +5,16 @@ use crate::wire::Tsn;
 
 /// The next chunk to leave.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub(in crate::association) struct Pick {
+pub(in crate::association) struct PendingChunk {
     pub path: PathId,
-    pub source: Source,
+    pub source: ChunkSource,
     /// Payload bytes.
     pub len: usize,
 }
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub(in crate::association) enum Source {
-    /// A lost chunk, to be sent again, with copies to follow on these paths.
+pub(in crate::association) enum ChunkSource {
+    /// A lost chunk, to be retransmitted, with copies to follow on these paths.
     Lost(Tsn, PathSet),
     /// A further copy of a chunk just sent.
     Copy(Tsn),

@@ -12,19 +12,19 @@ const REPORT_HEADERS: (usize, usize, usize) = (4, 8, 4);
 
 /// One side of the toy association: the driver and the views that an association has, and every answer checked.
 #[derive(Debug)]
-pub(super) struct Party {
+pub(super) struct SchemeHarness {
     pub driver: Driver,
     pub views: PathViews,
     /// A hash of every decision so far.
     pub trace: u64,
 }
 
-impl Party {
+impl SchemeHarness {
     pub fn new(scheme: Box<dyn Scheme>) -> Self {
         let mut views = PathViews::default();
         views.set_a_rwnd(64_000);
         views.set_peer_reports(true);
-        Party { driver: Driver::new(scheme), views, trace: 0xcbf2_9ce4_8422_2325 }
+        SchemeHarness { driver: Driver::new(scheme), views, trace: 0xcbf2_9ce4_8422_2325 }
     }
 
     /// Writes a decision down (FNV-1a).
