@@ -8,7 +8,7 @@ mod spy;
 use std::sync::Arc;
 
 use common::*;
-use spy::Spy;
+use spy::RecordingScheme;
 use strandcast_proto::association::SendOptions;
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::Input;
@@ -218,7 +218,7 @@ fn a_scheme_is_what_it_does_not_what_it_is_called() {
             let mut transport = config();
             spec.tune(&mut transport);
             let build = Arc::new(move |seeds: &Seeds| match disguised {
-                true => Spy::boxed(spec.build(seeds), Default::default()),
+                true => RecordingScheme::boxed(spec.build(seeds), Default::default()),
                 false => spec.build(seeds),
             });
             let mut w = TestPair::with(&[10, 30], [transport.clone(), transport], build.clone(), 7);

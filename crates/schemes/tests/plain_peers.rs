@@ -14,7 +14,7 @@ use interop::dcsctp::Dcsctp;
 use interop::scenarios::{BOTH, close, exchange};
 use interop::sctp_proto::SctpProto;
 use interop::{Foreign, Ours, Pair};
-use spy::Spy;
+use spy::RecordingScheme;
 use strandcast_proto::association::SendOptions;
 use strandcast_proto::seeds::Seeds;
 use strandcast_schemes::{Spec, parse_spec, presets};
@@ -36,11 +36,11 @@ fn remarks<F: Foreign>(p: &Pair<F>) -> Vec<&'static str> {
 fn needs_reports(spec: &Spec) -> bool {
     let (said, spied) = (spy::Tally::default(), spec.clone());
     let tally = said.clone();
-    let accept = Arc::new(move |seeds: &Seeds| Spy::boxed(spied.build(seeds), tally.clone()));
+    let accept = Arc::new(move |seeds: &Seeds| RecordingScheme::boxed(spied.build(seeds), tally.clone()));
     let mut transport = common::config();
     spec.tune(&mut transport);
     let mut w = TestPair::with(&[10, 20], [transport.clone(), transport], accept, 3);
-    w.connect_with(Spy::boxed(spec.build(&Seeds::new(3, 0)), said.clone()));
+    w.connect_with(RecordingScheme::boxed(spec.build(&Seeds::new(3, 0)), said.clone()));
     w.run(ms(2000));
     for i in 0..100 {
         w.send(CLIENT, pattern(i * 1000, 1000), SendOptions::default());

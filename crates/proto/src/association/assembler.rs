@@ -8,7 +8,7 @@ use super::lifecycle::State;
 use super::receiver::Receiver;
 use super::sender::Sender;
 use crate::path::FourTuple;
-use crate::policy::{Occasion, PathId, PathState};
+use crate::policy::{PathId, PathState, ReportTrigger};
 use crate::time::{Duration, Instant};
 use crate::wire::chunk::report::{KIND_JOIN, KIND_MOVED};
 use crate::wire::chunk::{ChunkEncode as _, DataHeader, Report as ReportChunk, ReportItem, SackHeader};
@@ -198,7 +198,7 @@ impl Assembler<'_> {
             return true;
         }
         if !unproven
-            && let Some(reports) = self.cx.collect_reports(now, Occasion::Heartbeat(path))
+            && let Some(reports) = self.cx.collect_reports(now, ReportTrigger::Heartbeat(path))
             && w.remaining(limit) >= reports.encoded_len() + HEARTBEAT_LEN
         {
             w.chunk(&reports);
@@ -224,7 +224,7 @@ impl Assembler<'_> {
             }
             if first
                 && overhead > 0
-                && let Some(r) = self.cx.collect_reports(now, Occasion::Data(path))
+                && let Some(r) = self.cx.collect_reports(now, ReportTrigger::Data(path))
             {
                 w.chunk(&r);
             }

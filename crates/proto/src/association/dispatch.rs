@@ -6,7 +6,7 @@ use super::receiver::PacketData;
 use super::shutdown::Closing;
 use super::state::Association;
 use crate::path::FourTuple;
-use crate::policy::{Occasion, PathId};
+use crate::policy::{PathId, ReportTrigger};
 use crate::time::Instant;
 use crate::wire::{Chunk, Packet, Span};
 
@@ -72,7 +72,7 @@ impl Association {
     /// What follows a batch of input or a timeout: reports that travel on their own, heartbeats the scheme asks for.
     pub(crate) fn after_input(&mut self, now: Instant) {
         if self.cx.state.is_open() {
-            if let Some(reports) = self.cx.collect_reports(now, Occasion::Tick) {
+            if let Some(reports) = self.cx.collect_reports(now, ReportTrigger::Tick) {
                 self.cx.push_control_anywhere(reports);
             }
             self.manager().maybe_heartbeat(now);

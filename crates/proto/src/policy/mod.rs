@@ -22,7 +22,7 @@ pub use signal::{
     Transmission,
 };
 pub use traits::{
-    Assignment, Backlog, CongestionControl, Feedback, LossPolicy, MissScope, Occasion, PathEstimator, Policy,
-    Probe, Reach, Retransmit, SackRule, Scheduler, Scheme,
+    AckDecision, Assignment, Backlog, CongestionControl, Feedback, LossPolicy, MissScope, PathEstimator,
+    Policy, Probe, Reach, ReportTrigger, Retransmit, Scheduler, Scheme,
 };
 pub use view::{Estimate, Limit, PathId, PathSet, PathState, PathView, View};

@@ -176,7 +176,7 @@ pub trait Scheduler: Policy {
 
 /// When a feedback policy may add reports to a packet.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Occasion {
+pub enum ReportTrigger {
     /// In front of DATA on this path; must fit [`Feedback::overhead`].
     Data(PathId),
     /// Beside a SACK leaving on this path.
@@ -191,7 +191,7 @@ pub enum Occasion {
 
 /// When and where to acknowledge.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct SackRule {
+pub struct AckDecision {
     /// Send at once; else at every second packet or after the delayed-ack time.
     pub now: bool,
     /// Where; `None`: the path the data came by, or another one when that seems dead.
@@ -211,17 +211,17 @@ pub struct Probe {
 
 /// Both sides: what to tell the peer's scheme, and when to acknowledge.
 pub trait Feedback: Policy {
-    /// Adds reports for `occasion` to `out`.
-    fn reports(&mut self, _view: &View<'_>, _occasion: Occasion, _out: &mut Vec<Report>) {}
+    /// Adds reports for `trigger` to `out`.
+    fn reports(&mut self, _view: &View<'_>, _occasion: ReportTrigger, _out: &mut Vec<Report>) {}
 
-    /// Bytes reserved in each DATA packet for `Occasion::Data` reports: REPORT chunk header and items.
+    /// Bytes reserved in each DATA packet for `ReportTrigger::Data` reports: REPORT chunk header and items.
     fn overhead(&self) -> usize {
         0
     }
 
     /// When to acknowledge `rx`. The default is RFC 9260 §6.7 and §6.2.
-    fn sack(&mut self, _view: &View<'_>, rx: &RxInfo) -> SackRule {
-        SackRule { now: rx.gap || rx.filled || rx.duplicate || rx.immediate, via: None }
+    fn sack(&mut self, _view: &View<'_>, rx: &RxInfo) -> AckDecision {
+        AckDecision { now: rx.gap || rx.filled || rx.duplicate || rx.immediate, via: None }
     }
 
     /// Heartbeats to send now, beyond the core's own.

@@ -2,7 +2,7 @@
 //! reorder packets all the time, so a gap alone is no reason to acknowledge at once.
 
 use strandcast_keys::keys;
-use strandcast_proto::policy::{Feedback, PathId, Policy, RxInfo, SackRule, Signal, View};
+use strandcast_proto::policy::{AckDecision, Feedback, PathId, Policy, RxInfo, Signal, View};
 use strandcast_proto::rfc::RfcFeedback;
 
 use crate::part::FeedbackPart;
@@ -45,7 +45,7 @@ impl Policy for DelayedAck {
 }
 
 impl Feedback for DelayedAck {
-    fn sack(&mut self, view: &View<'_>, rx: &RxInfo) -> SackRule {
+    fn sack(&mut self, view: &View<'_>, rx: &RxInfo) -> AckDecision {
         if !view.peer_reports {
             return RfcFeedback.sack(view, rx);
         }
@@ -56,7 +56,7 @@ impl Feedback for DelayedAck {
             }
             self.varied = !self.varied;
         }
-        SackRule { now: rx.duplicate || rx.immediate, via }
+        AckDecision { now: rx.duplicate || rx.immediate, via }
     }
 }
 

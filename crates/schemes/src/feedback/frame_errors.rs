@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use strandcast_proto::policy::{LinkSample, Occasion, PathId, Report, Signal, View};
+use strandcast_proto::policy::{LinkSample, PathId, Report, ReportTrigger, Signal, View};
 
 /// The report's kind.
 pub const FRAME_ERRORS: u16 = 0x120;
@@ -35,8 +35,8 @@ impl FrameErrors {
     }
 
     /// Adds what the peer does not know to a SACK.
-    pub fn reports(&mut self, view: &View<'_>, occasion: Occasion, out: &mut Vec<Report>) {
-        if !matches!(occasion, Occasion::Sack(_)) || !view.peer_reports {
+    pub fn reports(&mut self, view: &View<'_>, trigger: ReportTrigger, out: &mut Vec<Report>) {
+        if !matches!(trigger, ReportTrigger::Sack(_)) || !view.peer_reports {
             return;
         }
         for (path, (frames, errors, length, new)) in &mut self.heard {
@@ -86,10 +86,10 @@ mod tests {
         for s in [sample(1, 90, 1), sample(1, 100, 3), sample(0, 0, 0)] {
             receiver.hear(&Signal::Link(&s));
         }
-        receiver.reports(&picture.view(), Occasion::Data(PathId(0)), &mut out);
+        receiver.reports(&picture.view(), ReportTrigger::Data(PathId(0)), &mut out);
         assert!(out.is_empty(), "beside SACKs alone");
-        receiver.reports(&picture.view(), Occasion::Sack(PathId(0)), &mut out);
-        receiver.reports(&picture.view(), Occasion::Sack(PathId(0)), &mut out);
+        receiver.reports(&picture.view(), ReportTrigger::Sack(PathId(0)), &mut out);
+        receiver.reports(&picture.view(), ReportTrigger::Sack(PathId(0)), &mut out);
         assert_eq!(out.len(), 1, "once, and nothing of a link that received nothing");
         let read = sender.read(&out[0]).expect("it was just written");
         assert_eq!((read.path, read.tx_frames, read.tx_failed), (Some(PathId(1)), 100, 3));
@@ -103,7 +103,7 @@ mod tests {
         picture.peer_reports = false;
         receiver.hear(&Signal::Link(&sample(0, 5, 5)));
         let mut out = Vec::new();
-        receiver.reports(&picture.view(), Occasion::Sack(PathId(0)), &mut out);
+        receiver.reports(&picture.view(), ReportTrigger::Sack(PathId(0)), &mut out);
         assert!(out.is_empty());
         let report = |kind, len: usize| Report {
             kind,

@@ -67,7 +67,7 @@ use strandcast_proto::time::{Duration, Instant};
 use strandcast_proto::units::Rate;
 
 use crate::estimate::{Bandwidth, BandwidthConfig, EffectiveSnr, Modulation, Snr, WindowedMax};
-use crate::preset::quality::{After, Judge, Measured, QualityAware, QualityKeys, Reduction, put};
+use crate::preset::quality::{After, Measured, QualityAware, QualityKeys, QualityModel, Reduction, put};
 use crate::schedule::{Quota, capacity};
 use crate::scheme::{Preset, Settings};
 
@@ -163,8 +163,8 @@ keys! {
 
 impl ClKeys {
     /// The scheme that judges by residual capacity.
-    fn scheme(&self, name: &'static str, judge: CrossLayer, seeds: &Seeds) -> QualityAware<CrossLayer> {
-        let scheme = QualityAware::new(name, &self.common, judge, seeds);
+    fn scheme(&self, name: &'static str, model: CrossLayer, seeds: &Seeds) -> QualityAware<CrossLayer> {
+        let scheme = QualityAware::new(name, &self.common, model, seeds);
         if self.report_fer { scheme.with_frame_errors() } else { scheme }
     }
 }
@@ -186,8 +186,8 @@ impl Settings for ClKeys {
 impl Settings for FriendlyKeys {
     fn build(&self, name: &'static str, seeds: &Seeds) -> Box<dyn Scheme> {
         let needs_counters = self.without_counters == WithoutCounters::Congestion;
-        let judge = CrossLayer { needs_counters, ..CrossLayer::of(&self.cross) };
-        let scheme = self.cross.scheme(name, judge, seeds);
+        let model = CrossLayer { needs_counters, ..CrossLayer::of(&self.cross) };
+        let scheme = self.cross.scheme(name, model, seeds);
         Box::new(scheme.friendly((self.alpha, self.beta), self.reward_exempt, self.fwnd_cut == Cut::Any))
     }
 
@@ -284,7 +284,7 @@ impl Capacity {
 
 impl CrossLayer {
     fn of(keys: &ClKeys) -> Self {
-        let mut judge = CrossLayer {
+        let mut model = CrossLayer {
             bandwidth: keys.bandwidth,
             modulation: keys.modulation,
             decibels: keys.snr == Ratio::Decibels,
@@ -296,9 +296,9 @@ impl CrossLayer {
             let mut best = EffectiveSnr::new(keys.modulation);
             // (0 + ½)/(499 + 1) = 0.001.
             best.close(499, 0, 1500.0);
-            judge.normal = Some(libm::log2(1.0 + judge.scale(best.snr())));
+            model.normal = Some(libm::log2(1.0 + model.scale(best.snr())));
         }
-        judge
+        model
     }
 
     /// The ratio as eq. 9 takes it.
@@ -307,7 +307,7 @@ impl CrossLayer {
     }
 }
 
-impl Judge for CrossLayer {
+impl QualityModel for CrossLayer {
     type Path = Capacity;
 
     fn path(&self) -> Capacity {

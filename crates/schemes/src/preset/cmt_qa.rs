@@ -13,10 +13,10 @@
 //! | idea | here |
 //! |---|---|
 //! | estimation interval u, R_e (eq. 6 of Xu et al. 2015), RTT_ref (its eq. 5) | `estimate::{EstimationInterval, TransmissionRate, ReferenceRtt}` |
-//! | quality Q̄ | `QualityJudge::close` |
+//! | quality Q̄ | `CmtQaModel::close` |
 //! | handling time cwnd/Q̄, period, PathList by Q̄, quota ⌊P_d/T⌋ cwnd | `schedule::{Offer, Distribution}` |
-//! | causes of losses | `QualityJudge::cause` |
-//! | windows after a loss | `QualityJudge::reduction` |
+//! | causes of losses | `CmtQaModel::cause` |
+//! | windows after a loss | `CmtQaModel::reduction` |
 //! | resent on the path with the largest window, before new data | `quality::QualityAware` |
 //!
 //! Constants: none are public.
@@ -38,7 +38,7 @@ use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 use strandcast_proto::units::Rate;
 
-use crate::preset::quality::{After, Judge, Measured, QualityAware, QualityKeys, Reduction};
+use crate::preset::quality::{After, Measured, QualityAware, QualityKeys, QualityModel, Reduction};
 use crate::schedule::Quota;
 use crate::scheme::{Preset, Settings};
 
@@ -56,8 +56,8 @@ keys! {
 
 impl Settings for QaKeys {
     fn build(&self, name: &'static str, seeds: &Seeds) -> Box<dyn Scheme> {
-        let judge = QualityJudge { epsilon: self.epsilon, gain: self.gain };
-        Box::new(QualityAware::new(name, &self.common, judge, seeds))
+        let model = CmtQaModel { epsilon: self.epsilon, gain: self.gain };
+        Box::new(QualityAware::new(name, &self.common, model, seeds))
     }
 
     fn tune(&self, config: &mut TransportConfig) {
@@ -86,7 +86,7 @@ pub const PRESET: Preset = Preset {
 
 /// Judges paths by what they delivered.
 #[derive(Copy, Clone, Debug)]
-struct QualityJudge {
+struct CmtQaModel {
     epsilon: f64,
     gain: f64,
 }
@@ -102,7 +102,7 @@ struct Quality {
     last: f64,
 }
 
-impl Judge for QualityJudge {
+impl QualityModel for CmtQaModel {
     type Path = Quality;
 
     fn path(&self) -> Quality {
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
     use crate::estimate::TransmissionRate;
 
-    const JUDGE: QualityJudge = QualityJudge { epsilon: 0.1, gain: 0.25 };
+    const JUDGE: CmtQaModel = CmtQaModel { epsilon: 0.1, gain: 0.25 };
     const RTT: Option<Duration> = Some(Duration::from_millis(100));
 
     fn ms(ms: u64) -> Instant {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use strandcast_proto::policy::{
-    CongestionControl, Estimate, Feedback, LossPolicy, Occasion, PathId, Policy, Probe, Report, RxInfo,
-    SackRule, Scheduler, Scheme, Signal, View,
+    AckDecision, CongestionControl, Estimate, Feedback, LossPolicy, PathId, Policy, Probe, Report,
+    ReportTrigger, RxInfo, Scheduler, Scheme, Signal, View,
 };
 use strandcast_proto::time::Instant;
 
@@ -24,20 +24,20 @@ impl Tally {
 
 /// The scheme in disguise.
 #[derive(Debug)]
-pub struct Spy {
+pub struct RecordingScheme {
     scheme: Box<dyn Scheme>,
     tally: Tally,
     overhead: usize,
 }
 
-impl Spy {
+impl RecordingScheme {
     pub fn boxed(mut scheme: Box<dyn Scheme>, tally: Tally) -> Box<dyn Scheme> {
         let overhead = scheme.feedback().overhead();
-        Box::new(Spy { scheme, tally, overhead })
+        Box::new(RecordingScheme { scheme, tally, overhead })
     }
 }
 
-impl Scheme for Spy {
+impl Scheme for RecordingScheme {
     fn name(&self) -> &str {
         "spy"
     }
@@ -71,10 +71,10 @@ impl Scheme for Spy {
     }
 }
 
-impl Feedback for Spy {
-    fn reports(&mut self, view: &View<'_>, occasion: Occasion, out: &mut Vec<Report>) {
+impl Feedback for RecordingScheme {
+    fn reports(&mut self, view: &View<'_>, trigger: ReportTrigger, out: &mut Vec<Report>) {
         let before = out.len();
-        self.scheme.feedback().reports(view, occasion, out);
+        self.scheme.feedback().reports(view, trigger, out);
         self.tally.0.fetch_add((out.len() - before) as u64, Ordering::Relaxed);
     }
 
@@ -82,7 +82,7 @@ impl Feedback for Spy {
         self.overhead
     }
 
-    fn sack(&mut self, view: &View<'_>, rx: &RxInfo) -> SackRule {
+    fn sack(&mut self, view: &View<'_>, rx: &RxInfo) -> AckDecision {
         self.scheme.feedback().sack(view, rx)
     }
 
@@ -91,7 +91,7 @@ impl Feedback for Spy {
     }
 }
 
-impl Policy for Spy {
+impl Policy for RecordingScheme {
     fn poll_timeout(&self) -> Option<Instant> {
         self.scheme.poll_timeout()
     }

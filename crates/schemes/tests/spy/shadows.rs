@@ -6,9 +6,9 @@ use std::cell::RefCell;
 use std::hint::black_box;
 
 use strandcast_proto::policy::{
-    AckInfo, Assignment, Backlog, ChunkInfo, CongestionControl, Estimate, Feedback, Limit, LossCause,
-    LossPolicy, LossTrigger, MissScope, Occasion, PathId, Policy, Probe, Report, Retransmit, RxInfo,
-    SackRule, Scheduler, Scheme, Signal, View,
+    AckDecision, AckInfo, Assignment, Backlog, ChunkInfo, CongestionControl, Estimate, Feedback, Limit,
+    LossCause, LossPolicy, LossTrigger, MissScope, PathId, Policy, Probe, Report, ReportTrigger, Retransmit,
+    RxInfo, Scheduler, Scheme, Signal, View,
 };
 use strandcast_proto::time::Instant;
 
@@ -119,20 +119,20 @@ impl Scheduler for Shadowed {
 }
 
 impl Feedback for Shadowed {
-    fn reports(&mut self, view: &View<'_>, occasion: Occasion, out: &mut Vec<Report>) {
+    fn reports(&mut self, view: &View<'_>, trigger: ReportTrigger, out: &mut Vec<Report>) {
         let all = self.all.get_mut();
         for shadow in &mut all[1..] {
             self.reports.clear();
-            shadow.feedback().reports(view, occasion, &mut self.reports);
+            shadow.feedback().reports(view, trigger, &mut self.reports);
         }
-        all[0].feedback().reports(view, occasion, out);
+        all[0].feedback().reports(view, trigger, out);
     }
 
     fn overhead(&self) -> usize {
         self.ask(|s| s.feedback().overhead())
     }
 
-    fn sack(&mut self, view: &View<'_>, rx: &RxInfo) -> SackRule {
+    fn sack(&mut self, view: &View<'_>, rx: &RxInfo) -> AckDecision {
         self.ask(|s| s.feedback().sack(view, rx))
     }
 

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::Context;
 use crate::association::control_queue::Control;
 use crate::association::lifecycle::Role;
-use crate::policy::{Occasion, PathId, Report};
+use crate::policy::{PathId, Report, ReportTrigger};
 use crate::time::Instant;
 use crate::wire::chunk::report::{KIND_FIRST_SCHEME, KIND_JOIN, KIND_MOVED};
 use crate::wire::chunk::{
@@ -33,18 +33,18 @@ impl Context {
         self.push_control(self.paths.seen().control_path(), chunk);
     }
 
-    /// Turns a scheme's reports for `occasion` into items; reliable ones are kept for resending.
-    pub fn collect_reports(&mut self, now: Instant, occasion: Occasion) -> Option<ReportChunk> {
+    /// Turns a scheme's reports for `trigger` into items; reliable ones are kept for resending.
+    pub fn collect_reports(&mut self, now: Instant, trigger: ReportTrigger) -> Option<ReportChunk> {
         if !self.paths.seen().peer_reports() {
             return None;
         }
         let mut reports = core::mem::take(&mut self.report_scratch);
-        self.ask(now, |scheme, view| scheme.feedback().reports(view, occasion, &mut reports));
+        self.ask(now, |scheme, view| scheme.feedback().reports(view, trigger, &mut reports));
         let mut chunk = ReportChunk { items: Default::default() };
         for r in reports.drain(..) {
             let via = r.via;
             match self.report_item(now, r) {
-                Some(item) if occasion == Occasion::Tick => {
+                Some(item) if trigger == ReportTrigger::Tick => {
                     let path =
                         via.filter(|p| self.is_open(*p)).unwrap_or_else(|| self.paths.seen().control_path());
                     self.push_control(path, ReportChunk { items: smallvec::smallvec![item] });

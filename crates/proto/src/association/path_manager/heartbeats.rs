@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::PathManager;
 use crate::path::{self, FourTuple};
-use crate::policy::{HeartbeatInfo, Occasion, PathId, PathState, RxInfo, Signal};
+use crate::policy::{HeartbeatInfo, PathId, PathState, ReportTrigger, RxInfo, Signal};
 use crate::time::{Duration, Instant};
 use crate::wire::chunk::Heartbeat;
 
@@ -29,7 +29,7 @@ impl PathManager<'_> {
         } else {
             self.cx.answer_heartbeat(on, from, info);
         }
-        if let Some(reports) = self.cx.collect_reports(now, Occasion::HeartbeatAck(on)) {
+        if let Some(reports) = self.cx.collect_reports(now, ReportTrigger::HeartbeatAck(on)) {
             self.cx.push_control(on, reports);
         }
     }

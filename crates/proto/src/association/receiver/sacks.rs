@@ -4,7 +4,7 @@ use super::Receiver;
 use super::data::PacketData;
 use crate::association::context::Context;
 use crate::association::lifecycle::State;
-use crate::policy::{Occasion, PathId, RxInfo, Signal};
+use crate::policy::{PathId, ReportTrigger, RxInfo, Signal};
 use crate::time::Instant;
 use crate::wire::PacketWriter;
 use crate::wire::chunk::{ChunkEncode as _, GapBlock, Sack, SackHeader, Shutdown};
@@ -110,7 +110,7 @@ impl Receiver {
         let sack = Sack::new(header, &self.gaps, &self.tracker.duplicates()[..duplicates]);
         cx.push_control(path, sack);
         self.sack_sent(cx);
-        if let Some(reports) = cx.collect_reports(now, Occasion::Sack(path)) {
+        if let Some(reports) = cx.collect_reports(now, ReportTrigger::Sack(path)) {
             cx.push_control(path, reports);
         }
     }
@@ -138,7 +138,7 @@ impl Receiver {
         let header = self.sack_header(cx, sent);
         w.sack(&header, &self.gaps, &self.tracker.duplicates()[..duplicates]);
         self.sack_sent(cx);
-        if let Some(reports) = cx.collect_reports(now, Occasion::Sack(path))
+        if let Some(reports) = cx.collect_reports(now, ReportTrigger::Sack(path))
             && w.remaining(limit) >= reports.encoded_len()
         {
             w.chunk(&reports);

@@ -1,9 +1,9 @@
 //! A scheme and the picture it is shown, with every answer checked and written down.
 
 use crate::policy::{
-    AckInfo, Assignment, Backlog, ChunkInfo, Driver, Estimate, Limit, LossCause, LossTrigger, MissScope,
-    Occasion, PathId, PathState, PathView, PathViews, Report, Retransmit, RxInfo, SackRule, Scheme, Signal,
-    View,
+    AckDecision, AckInfo, Assignment, Backlog, ChunkInfo, Driver, Estimate, Limit, LossCause, LossTrigger,
+    MissScope, PathId, PathState, PathView, PathViews, Report, ReportTrigger, Retransmit, RxInfo, Scheme,
+    Signal, View,
 };
 use crate::time::Instant;
 
@@ -150,20 +150,20 @@ impl SchemeHarness {
         next
     }
 
-    pub fn sack(&mut self, now: Instant, rx: &RxInfo) -> SackRule {
+    pub fn sack(&mut self, now: Instant, rx: &RxInfo) -> AckDecision {
         let rule = self.ask(now, |scheme, view| scheme.feedback().sack(view, rx));
         assert!(rule.via.is_none_or(|p| self.is_open(p)), "a SACK by a closed path: {rule:?}");
         rule
     }
 
     /// The reports for one occasion.
-    pub fn reports(&mut self, now: Instant, occasion: Occasion) -> Vec<Report> {
+    pub fn reports(&mut self, now: Instant, trigger: ReportTrigger) -> Vec<Report> {
         let mut out = Vec::new();
-        self.driver.ask(&self.views, now, |scheme, view| scheme.feedback().reports(view, occasion, &mut out));
+        self.driver.ask(&self.views, now, |scheme, view| scheme.feedback().reports(view, trigger, &mut out));
         self.note(&out);
         assert!(out.len() <= 64, "{} reports at once", out.len());
         assert!(out.iter().all(|r| r.kind >= 0x100), "kinds below 0x100 are the core's: {out:?}");
-        if let Occasion::Data(_) = occasion {
+        if let ReportTrigger::Data(_) = trigger {
             let (chunk, item, serial) = REPORT_HEADERS;
             let len = |r: &Report| {
                 (item + if r.reliable { serial } else { 0 } + r.payload.len()).next_multiple_of(4)

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::fixture;
 use super::harness::SchemeHarness;
 use crate::policy::{
-    Assignment, ChunkInfo, HeartbeatInfo, LinkSample, LossCause, LossTrigger, Occasion, PathId, PathState,
-    Report, Scheme, Signal,
+    Assignment, ChunkInfo, HeartbeatInfo, LinkSample, LossCause, LossTrigger, PathId, PathState, Report,
+    ReportTrigger, Scheme, Signal,
 };
 use crate::seeds::{Random, Seeds};
 use crate::time::{Duration, Instant};
@@ -230,7 +230,7 @@ impl Model {
             }
             Flying::Reports { to, reports } => self.hear(to, PathId(0), reports),
             Flying::Heartbeat { end, path, sent, probe, echoed: false } => {
-                let reports = self.ends[1 - end].reports(self.now, Occasion::HeartbeatAck(path));
+                let reports = self.ends[1 - end].reports(self.now, ReportTrigger::HeartbeatAck(path));
                 self.launch(path, Flying::Reports { to: end, reports });
                 self.launch(path, Flying::Heartbeat { end, path, sent, probe, echoed: true });
             }
@@ -258,7 +258,7 @@ impl Model {
     /// What the core does after any input: reports and probes of their own, then data.
     fn settle(&mut self) {
         for end in [SENDER, RECEIVER] {
-            let reports = self.ends[end].reports(self.now, Occasion::Tick);
+            let reports = self.ends[end].reports(self.now, ReportTrigger::Tick);
             if !reports.is_empty() {
                 let path = self.any_path();
                 self.launch(path, Flying::Reports { to: 1 - end, reports });
@@ -271,7 +271,7 @@ impl Model {
     }
 
     fn heartbeat(&mut self, end: usize, path: PathId, probe: bool) {
-        let reports = self.ends[end].reports(self.now, Occasion::Heartbeat(path));
+        let reports = self.ends[end].reports(self.now, ReportTrigger::Heartbeat(path));
         self.launch(path, Flying::Reports { to: 1 - end, reports });
         self.launch(path, Flying::Heartbeat { end, path, sent: self.now, probe, echoed: false });
         if !self.wires[path.index()].works {

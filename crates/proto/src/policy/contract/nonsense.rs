@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::fixture;
 use crate::policy::{
     AckInfo, Backlog, Blocked, BlockedBy, ChunkInfo, HeartbeatInfo, LinkId, LinkSample, LossCause,
-    LossTrigger, Occasion, PathId, PathState, Report, RxInfo, Scheme, Signal, Transmission,
+    LossTrigger, PathId, PathState, Report, ReportTrigger, RxInfo, Scheme, Signal, Transmission,
 };
 use crate::seeds::{Random, Seeds};
 use crate::time::{Duration, Instant};
@@ -33,10 +33,13 @@ pub(super) fn run(seed: u64, scheme: &mut dyn Scheme) {
         scheme.scheduler().next(&view, &noise.backlog());
         scheme.feedback().sack(&view, &noise.arrival());
         let path = noise.path();
-        for occasion in
-            [Occasion::Data(path), Occasion::Sack(path), Occasion::HeartbeatAck(path), Occasion::Tick]
-        {
-            scheme.feedback().reports(&view, occasion, &mut reports);
+        for trigger in [
+            ReportTrigger::Data(path),
+            ReportTrigger::Sack(path),
+            ReportTrigger::HeartbeatAck(path),
+            ReportTrigger::Tick,
+        ] {
+            scheme.feedback().reports(&view, trigger, &mut reports);
         }
         reports.clear();
         scheme.feedback().probe(&view);

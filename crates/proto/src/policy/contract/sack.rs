@@ -1,7 +1,7 @@
 //! What arrives, how it is acknowledged, and what the sender makes of it.
 
 use super::model::{Delivery, Flying, Model, RECEIVER, SENDER};
-use crate::policy::{AckInfo, Occasion, PathId, PathState, RxInfo, Signal};
+use crate::policy::{AckInfo, PathId, PathState, ReportTrigger, RxInfo, Signal};
 use crate::time::Duration;
 use crate::wire::serial::Tsn;
 
@@ -65,7 +65,7 @@ impl Model {
         let cum = self.received_cum();
         let beyond = self.received.range(cum + 1..).copied().collect();
         let sack = Image { via, cum, beyond, packets: core::mem::take(&mut self.packets) };
-        let reports = self.ends[RECEIVER].reports(self.now, Occasion::Sack(via));
+        let reports = self.ends[RECEIVER].reports(self.now, ReportTrigger::Sack(via));
         self.launch(via, Flying::Sack { sack, reports });
     }
 

@@ -1,7 +1,7 @@
 //! What leaves: lost chunks first, then new ones, where the scheme says and windows admit it.
 
 use super::model::{Chunk, Delivery, Flying, Model, SENDER};
-use crate::policy::{Backlog, ChunkInfo, Occasion, PathId, Retransmit, Transmission};
+use crate::policy::{Backlog, ChunkInfo, PathId, ReportTrigger, Retransmit, Transmission};
 use crate::time::Instant;
 use crate::wire::serial::StreamId;
 
@@ -156,7 +156,7 @@ impl Model {
         let rto = view.rto;
         self.t3[path.index()].get_or_insert(at + rto);
         self.ends[SENDER].sent(at, &chunk.info);
-        let reports = self.ends[SENDER].reports(at, Occasion::Data(path));
+        let reports = self.ends[SENDER].reports(at, ReportTrigger::Data(path));
         self.launch(path, Flying::Data { seq, path, reports });
     }
 }

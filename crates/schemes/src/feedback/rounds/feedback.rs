@@ -1,6 +1,6 @@
 //! Both halves as one policy.
 
-use strandcast_proto::policy::{Feedback, Occasion, PathState, Policy, Probe, Report, Signal, View};
+use strandcast_proto::policy::{Feedback, PathState, Policy, Probe, Report, ReportTrigger, Signal, View};
 use strandcast_proto::time::Instant;
 
 use super::config::RoundsConfig;
@@ -95,16 +95,16 @@ impl Policy for Rounds {
 }
 
 impl Feedback for Rounds {
-    fn reports(&mut self, view: &View<'_>, occasion: Occasion, out: &mut Vec<Report>) {
-        match occasion {
-            Occasion::Data(path) | Occasion::Heartbeat(path) => out.push(self.sender.label(path)),
-            Occasion::Sack(_) | Occasion::HeartbeatAck(_) => {
-                let path = if let Occasion::HeartbeatAck(path) = occasion { Some(path) } else { None };
+    fn reports(&mut self, view: &View<'_>, trigger: ReportTrigger, out: &mut Vec<Report>) {
+        match trigger {
+            ReportTrigger::Data(path) | ReportTrigger::Heartbeat(path) => out.push(self.sender.label(path)),
+            ReportTrigger::Sack(_) | ReportTrigger::HeartbeatAck(_) => {
+                let path = if let ReportTrigger::HeartbeatAck(path) = trigger { Some(path) } else { None };
                 if let Some(report) = self.receiver.rate(view, path) {
                     out.push(report);
                 }
             }
-            Occasion::Tick => {
+            ReportTrigger::Tick => {
                 self.receiver.take_reports(out);
                 self.sender.take_reports(out);
             }

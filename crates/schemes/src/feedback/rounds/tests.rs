@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use strandcast_proto::policy::contract::fixture::{Picture, chunk};
 use strandcast_proto::policy::{
-    Feedback as _, Occasion, PathId, PathState, Policy as _, Report, RxInfo, Signal,
+    Feedback as _, PathId, PathState, Policy as _, Report, ReportTrigger, RxInfo, Signal,
 };
 use strandcast_proto::time::{Duration, Instant};
 use strandcast_proto::wire::Tsn;
@@ -102,7 +102,7 @@ impl World {
         let Some(pause) = self.pause.filter(|_| self.next <= now) else { return };
         self.next = now + pause;
         let mut reports = Vec::new();
-        self.sender.reports(&self.pictures[0].view(), Occasion::Data(self.current), &mut reports);
+        self.sender.reports(&self.pictures[0].view(), ReportTrigger::Data(self.current), &mut reports);
         self.pictures[0].last_path_used = Some(self.current);
         let chunk = chunk(self.tsn, &[self.current.0]);
         self.sender.on_signal(&self.pictures[0].view(), &Signal::Sent(&chunk));
@@ -116,8 +116,8 @@ impl World {
             self.trains.push(probe.path);
             for _ in 0..probe.count {
                 let mut reports = Vec::new();
-                let occasion = Occasion::Heartbeat(probe.path);
-                self.sender.reports(&self.pictures[0].view(), occasion, &mut reports);
+                let trigger = ReportTrigger::Heartbeat(probe.path);
+                self.sender.reports(&self.pictures[0].view(), trigger, &mut reports);
                 self.launch(probe.path, Flying::Probe { path: probe.path, reports });
             }
         }
@@ -132,7 +132,7 @@ impl World {
             }
         }
         let mut alone = Vec::new();
-        self.receiver.reports(&self.pictures[1].view(), Occasion::Tick, &mut alone);
+        self.receiver.reports(&self.pictures[1].view(), ReportTrigger::Tick, &mut alone);
         for report in alone {
             if let Some(Notice::Switch { .. }) = Notice::read(&report) {
                 self.orders.push((self.now(), report.subject.expect("a path"), report.via));
@@ -141,7 +141,7 @@ impl World {
             self.launch(path, Flying::Back { path, reports: vec![report] });
         }
         let mut said = Vec::new();
-        self.sender.reports(&self.pictures[0].view(), Occasion::Tick, &mut said);
+        self.sender.reports(&self.pictures[0].view(), ReportTrigger::Tick, &mut said);
         self.quiet += said.len() as u32;
         let any = PathId(self.delays.len() as u8 - 1);
         self.hear(1, any, said);
@@ -165,12 +165,12 @@ impl World {
     }
 
     fn arrive(&mut self, what: Flying) {
-        let (path, tsns, occasion, reports) = match what {
+        let (path, tsns, trigger, reports) = match what {
             Flying::Back { path, reports } => return self.hear(0, path, reports),
             Flying::Data { path, tsn, reports } => {
-                (path, Some((Tsn(tsn), Tsn(tsn))), Occasion::Sack(path), reports)
+                (path, Some((Tsn(tsn), Tsn(tsn))), ReportTrigger::Sack(path), reports)
             }
-            Flying::Probe { path, reports } => (path, None, Occasion::HeartbeatAck(path), reports),
+            Flying::Probe { path, reports } => (path, None, ReportTrigger::HeartbeatAck(path), reports),
         };
         self.hear(1, path, reports);
         let rx = RxInfo {
@@ -188,7 +188,7 @@ impl World {
         self.unacked += u32::from(tsns.is_some());
         if tsns.is_none() || self.unacked.is_multiple_of(2) {
             let mut reports = Vec::new();
-            self.receiver.reports(&self.pictures[1].view(), occasion, &mut reports);
+            self.receiver.reports(&self.pictures[1].view(), trigger, &mut reports);
             self.launch(path, Flying::Back { path, reports });
         }
     }
@@ -380,17 +380,22 @@ fn only_active_paths_are_ordered_and_probed() {
 fn packets_are_numbered_path_by_path() {
     let picture = Picture::new(2);
     let mut rounds = Rounds::new(RoundsConfig::default());
-    let mut label = |occasion| {
+    let mut label = |trigger| {
         let mut out = Vec::new();
-        rounds.reports(&picture.view(), occasion, &mut out);
+        rounds.reports(&picture.view(), trigger, &mut out);
         let notice = Notice::read(&out[0]);
         match (out.len(), notice) {
             (1, Some(Notice::Label { round: 0, number })) => number,
             other => panic!("{other:?}"),
         }
     };
-    let numbers =
-        [Occasion::Data(P0), Occasion::Data(P1), Occasion::Data(P0), Occasion::Heartbeat(P1)].map(&mut label);
+    let numbers = [
+        ReportTrigger::Data(P0),
+        ReportTrigger::Data(P1),
+        ReportTrigger::Data(P0),
+        ReportTrigger::Heartbeat(P1),
+    ]
+    .map(&mut label);
     assert_eq!(numbers, [0, 0, 1, 1]);
     let report = Notice::Label { round: u32::MAX, number: u32::MAX }.report(None);
     assert_eq!(LABEL_LEN, 4 + 8 + report.payload.len());

@@ -8,7 +8,7 @@ use crate::estimate::TransmissionRate;
 const RTT: Option<Duration> = Some(Duration::from_millis(100));
 const PAUSE: Duration = Duration::from_millis(200);
 
-fn judge(spec: &str) -> CrossLayer {
+fn model(spec: &str) -> CrossLayer {
     let mut keys = ClKeys::default();
     for (key, text) in spec.split(',').skip(1).filter_map(|word| word.split_once('=')) {
         assert_eq!(keys.set(key, text), Ok(true), "{spec}");
@@ -31,69 +31,69 @@ fn sample(frames: u64, retries: u64, failed: u64) -> LinkSample {
 }
 
 /// A packet of 1000 bytes each 10 ms: BW_e 100 kB/s.
-fn steady(judge: &CrossLayer) -> Capacity {
-    let mut path = judge.path();
+fn steady(model: &CrossLayer) -> Capacity {
+    let mut path = model.path();
     for n in 0..100 {
-        judge.sent(&mut path, ms(10 * n), 1000, PAUSE);
+        model.sent(&mut path, ms(10 * n), 1000, PAUSE);
     }
     path
 }
 
 /// R_c with R_e = 100 kB/s and this w.
-fn residual(judge: &CrossLayer, path: &mut Capacity, weight: f64) -> f64 {
+fn residual(model: &CrossLayer, path: &mut Capacity, weight: f64) -> f64 {
     let mut rate = TransmissionRate::new(ms(0));
     rate.sent(ms(0));
     rate.sent(ms(1000));
     rate.acked(100_000);
     rate.close(ms(1000), RTT);
-    judge.close(path, rate.bytes_per_second(), ms(1000));
-    judge.period(path, &Measured { now: ms(1000), rate: &rate, srtt: RTT, weight });
+    model.close(path, rate.bytes_per_second(), ms(1000));
+    model.period(path, &Measured { now: ms(1000), rate: &rate, srtt: RTT, weight });
     path.residual.expect("a bandwidth is known")
 }
 
 /// The verdict on a loss now.
-fn cause(judge: &CrossLayer, path: &Capacity) -> LossCause {
+fn cause(model: &CrossLayer, path: &Capacity) -> LossCause {
     let rate = TransmissionRate::new(ms(0));
-    judge.cause(path, &Measured { now: ms(1000), rate: &rate, srtt: RTT, weight: 1.0 })
+    model.cause(path, &Measured { now: ms(1000), rate: &rate, srtt: RTT, weight: 1.0 })
 }
 
 /// QPSK, FER 0.01 (before any frame): log₂(23.93) = 4.5807. w = 1: +358 kB/s; 1.5: +205; 4.4, after four losses: +4.
 /// FER (0 + ½)/(4 + 1) = 0.1, ESNR 18.4, log₂(19.4) = 4.28: -2.8 kB/s.
 #[test]
 fn eqs_9_and_10_and_the_cause_of_a_loss() {
-    let judge = judge("cmt-cl");
+    let model = model("cmt-cl");
     for (weight, frames, expected, verdict) in [
         (1.0, 0, 358_070.0, LossCause::Wireless),
         (1.5, 0, 205_380.0, LossCause::Wireless),
         (4.4, 0, 4_107.0, LossCause::Wireless),
         (4.4, 4, -2_760.0, LossCause::Congestion),
     ] {
-        let mut path = steady(&judge);
-        judge.link(&mut path, &sample(10, 0, 0), false, PAUSE);
-        judge.link(&mut path, &sample(10 + frames, 0, 0), false, PAUSE);
-        let found = residual(&judge, &mut path, weight);
+        let mut path = steady(&model);
+        model.link(&mut path, &sample(10, 0, 0), false, PAUSE);
+        model.link(&mut path, &sample(10 + frames, 0, 0), false, PAUSE);
+        let found = residual(&model, &mut path, weight);
         assert!((found - expected).abs() < 300.0, "w = {weight}, {frames} frames: {found}");
-        assert_eq!(cause(&judge, &path), verdict);
-        assert_eq!(judge.rank(&path), found);
-        assert_eq!(judge.quota(&path), Quota::Residual(found));
+        assert_eq!(cause(&model, &path), verdict);
+        assert_eq!(model.rank(&path), found);
+        assert_eq!(model.quota(&path), Quota::Residual(found));
     }
 }
 
 #[test]
 fn nothing_known_is_congestion_and_the_first_to_be_tried() {
-    let judge = judge("cmt-cl");
-    let mut path = judge.path();
-    assert_eq!(cause(&judge, &path), LossCause::Congestion);
-    assert_eq!((judge.rank(&path), judge.quota(&path)), (f64::INFINITY, Quota::Window));
+    let model = model("cmt-cl");
+    let mut path = model.path();
+    assert_eq!(cause(&model, &path), LossCause::Congestion);
+    assert_eq!((model.rank(&path), model.quota(&path)), (f64::INFINITY, Quota::Window));
     let rate = TransmissionRate::new(ms(0));
-    judge.period(&mut path, &Measured { now: ms(0), rate: &rate, srtt: None, weight: 1.5 });
+    model.period(&mut path, &Measured { now: ms(0), rate: &rate, srtt: None, weight: 1.5 });
     assert_eq!(path.residual, None, "no bandwidth");
 }
 
 /// What is lost at a full queue looks the same as what a radio loses: without a radio's counters nothing speaks for it.
 #[test]
 fn without_frame_counters_a_loss_is_congestion_for_the_friendly_scheme() {
-    let needing = CrossLayer { needs_counters: true, ..judge("cmt-cl") };
+    let needing = CrossLayer { needs_counters: true, ..model("cmt-cl") };
     let frames = |path: &mut Capacity, far| {
         needing.link(path, &sample(10, 0, 0), far, PAUSE);
         needing.link(path, &sample(1010, 10, 0), far, PAUSE);
@@ -113,7 +113,7 @@ fn without_frame_counters_a_loss_is_congestion_for_the_friendly_scheme() {
         assert!(residual(&needing, path, 1.0) > 0.0, "by capacity alone the radio would be blamed");
         assert_eq!(cause(&needing, path), verdict);
         assert_eq!(
-            cause(&judge("cmt-cl"), path),
+            cause(&model("cmt-cl"), path),
             LossCause::Wireless,
             "cmt-cl and the key: by capacity alone"
         );
@@ -122,37 +122,37 @@ fn without_frame_counters_a_loss_is_congestion_for_the_friendly_scheme() {
 
 #[test]
 fn a_bandwidth_of_zero_is_no_capacity() {
-    let judge = judge("cmt-cl");
-    let mut path = judge.path();
+    let model = model("cmt-cl");
+    let mut path = model.path();
     for n in 0..3 {
-        judge.sent(&mut path, ms(10 * n), 0, PAUSE);
+        model.sent(&mut path, ms(10 * n), 0, PAUSE);
     }
-    assert_eq!(residual(&judge, &mut path, 1.0), -100_000.0);
-    assert_eq!(cause(&judge, &path), LossCause::Congestion);
+    assert_eq!(residual(&model, &mut path, 1.0), -100_000.0);
+    assert_eq!(cause(&model, &path), LossCause::Congestion);
 }
 
 /// Eq. 14 by R_e, eq. 15 by BW_e.
 #[test]
 fn reductions_take_the_rate_that_the_cause_calls_for() {
-    let judge = judge("cmt-cl");
-    let path = steady(&judge);
-    let wireless = judge.reduction(&path, 70_000.0, LossCause::Wireless);
+    let model = model("cmt-cl");
+    let path = steady(&model);
+    let wireless = model.reduction(&path, 70_000.0, LossCause::Wireless);
     assert_eq!(wireless, Reduction { rate: 70_000.0, window: After::Kept });
-    let congestion = judge.reduction(&path, 70_000.0, LossCause::Congestion);
+    let congestion = model.reduction(&path, 70_000.0, LossCause::Congestion);
     assert_eq!(congestion.window, After::AtMost);
     assert!((congestion.rate - 100_000.0).abs() < 1e-6);
-    assert_eq!(judge.reduction(&judge.path(), 0.0, LossCause::Congestion).rate, 0.0);
+    assert_eq!(model.reduction(&model.path(), 0.0, LossCause::Congestion).rate, 0.0);
 }
 
 /// FER 0 and 1, whichever way they are counted.
 #[test]
 fn eq_3_stays_finite_at_both_ends() {
-    let judge = judge("cmt-cl");
+    let model = model("cmt-cl");
     for (retries, failed) in [(0, 0), (1000, 0), (0, 1000), (900, 100), (u64::MAX, u64::MAX)] {
-        let mut path = steady(&judge);
-        judge.link(&mut path, &sample(1, 0, 0), false, PAUSE);
-        judge.link(&mut path, &sample(1001, retries, failed), false, PAUSE);
-        let found = residual(&judge, &mut path, 1.5);
+        let mut path = steady(&model);
+        model.link(&mut path, &sample(1, 0, 0), false, PAUSE);
+        model.link(&mut path, &sample(1001, retries, failed), false, PAUSE);
+        let found = residual(&model, &mut path, 1.5);
         let fer = path.snr.frame_error_rate();
         assert!(found.is_finite() && (-100_000.0..400_000.0).contains(&found), "{retries} {failed}: {found}");
         assert!(if retries.max(failed) == 0 { fer < 0.001 } else { fer > 0.999 }, "{fer}");
@@ -181,16 +181,16 @@ fn frames_of_an_interval_are_differences_of_counters() {
 /// 100 frames, 3 in error here and 4 at the other end: (7 + ½)/101.
 #[test]
 fn the_receiver_s_frame_errors_add_to_ours() {
-    let judge = judge("cmt-cl,report-fer=on");
+    let model = model("cmt-cl,report-fer=on");
     let fer = |near: bool| {
-        let mut path = judge.path();
+        let mut path = model.path();
         for (frames, here, there) in [(1, 0, 0), (101, 3, 4)] {
             if near {
-                judge.link(&mut path, &sample(frames, 0, here), false, PAUSE);
+                model.link(&mut path, &sample(frames, 0, here), false, PAUSE);
             }
-            judge.link(&mut path, &sample(frames, 0, there), true, PAUSE);
+            model.link(&mut path, &sample(frames, 0, there), true, PAUSE);
         }
-        judge.close(&mut path, 0.0, ms(0));
+        model.close(&mut path, 0.0, ms(0));
         path.snr.frame_error_rate()
     };
     assert!((fer(true) - 7.5 / 101.0).abs() < 1e-12);
@@ -201,13 +201,13 @@ fn the_receiver_s_frame_errors_add_to_ours() {
 #[test]
 fn the_link_s_departures_replace_the_sender_s_calls() {
     let feed = |spec: &str| {
-        let judge = judge(spec);
-        let mut path = judge.path();
+        let model = model(spec);
+        let mut path = model.path();
         for n in 0..2000 {
             let (burst, place) = (100 * (n / 10), n % 10);
-            judge.sent(&mut path, ms(burst), 1000, PAUSE);
+            model.sent(&mut path, ms(burst), 1000, PAUSE);
             let departure = Some((ms(burst + 5 * place), 1000));
-            judge.link(&mut path, &LinkSample { departure, ..sample(n + 1, 0, 0) }, false, PAUSE);
+            model.link(&mut path, &LinkSample { departure, ..sample(n + 1, 0, 0) }, false, PAUSE);
         }
         (path.stamped, path.bandwidth.bytes_per_second().expect("thousands of packets"))
     };
@@ -219,25 +219,25 @@ fn the_link_s_departures_replace_the_sender_s_calls() {
 /// QPSK at 22.93 is 13.60 dB: log₂(14.60) = 3.868.
 #[test]
 fn decibels_are_an_ablation() {
-    let judge = judge("cmt-cl,snr=db");
-    let found = residual(&judge, &mut steady(&judge), 1.0);
+    let model = model("cmt-cl,snr=db");
+    let found = residual(&model, &mut steady(&model), 1.0);
     assert!((found - 286_800.0).abs() < 300.0, "{found}");
-    assert_eq!(judge.scale(Snr::ZERO), 0.0, "minus infinity");
+    assert_eq!(model.scale(Snr::ZERO), 0.0, "minus infinity");
 }
 
 /// FER 0.001 is all that the path can: C = BW_max / w. With FER 0.01, 4.5807/4.89 of it.
 #[test]
 fn the_normalised_capacity_is_a_share_of_the_best_rate() {
-    let judge = judge("cmt-cl,rc=normalised");
-    let mut clean = steady(&judge);
-    judge.link(&mut clean, &sample(1, 0, 0), false, PAUSE);
-    judge.link(&mut clean, &sample(500, 0, 0), false, PAUSE);
-    assert!(residual(&judge, &mut clean, 1.0).abs() < 1e-6, "R_e is the best rate");
-    let mut dirty = steady(&judge);
-    let found = residual(&judge, &mut dirty, 1.0);
+    let model = model("cmt-cl,rc=normalised");
+    let mut clean = steady(&model);
+    model.link(&mut clean, &sample(1, 0, 0), false, PAUSE);
+    model.link(&mut clean, &sample(500, 0, 0), false, PAUSE);
+    assert!(residual(&model, &mut clean, 1.0).abs() < 1e-6, "R_e is the best rate");
+    let mut dirty = steady(&model);
+    let found = residual(&model, &mut dirty, 1.0);
     assert!((-12_000.0..-4_000.0).contains(&found), "{found}");
-    let mut idle = judge.path();
+    let mut idle = model.path();
     let rate = TransmissionRate::new(ms(0));
-    judge.period(&mut idle, &Measured { now: ms(0), rate: &rate, srtt: None, weight: 1.0 });
+    model.period(&mut idle, &Measured { now: ms(0), rate: &rate, srtt: None, weight: 1.0 });
     assert_eq!(idle.residual, None, "no rate was seen");
 }

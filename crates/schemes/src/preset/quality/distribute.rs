@@ -3,14 +3,14 @@
 use smallvec::SmallVec;
 use strandcast_proto::policy::{Assignment, Backlog, PathId, PathSet, PathView, View};
 
-use super::judge::Judge;
 use super::mind::QualityAware;
+use super::model::QualityModel;
 use crate::schedule::{Allocation, Offer, most, weight};
 
 /// What Algorithm 4 as printed sends, in packets, when it has stalled and nothing is in flight.
 const STALLED: u32 = 4;
 
-impl<J: Judge> QualityAware<J> {
+impl<J: QualityModel> QualityAware<J> {
     /// The path for the next packets.
     pub(super) fn distribute(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<Assignment> {
         if self.distribution.is_over(view.now) {
@@ -126,17 +126,17 @@ impl<J: Judge> QualityAware<J> {
             let w = self.weight(path);
             let Some(lane) = self.lanes.get_mut(path.index()).and_then(Option::as_mut) else { continue };
             lane.counted = 0;
-            let judged = &mut lane.judged;
+            let model_state = &mut lane.model_state;
             let measured =
-                super::judge::Measured { now: view.now, rate: &lane.rate, srtt: view[path].srtt, weight: w };
-            self.judge.period(judged, &measured);
+                super::model::Measured { now: view.now, rate: &lane.rate, srtt: view[path].srtt, weight: w };
+            self.model.period(model_state, &measured);
             let offer = Offer {
                 path,
                 cwnd: lane.window.cwnd(),
                 in_flight: view[path].in_flight,
-                rate: self.judge.handling_rate(&lane.judged),
-                rank: self.judge.rank(&lane.judged),
-                quota: self.judge.quota(&lane.judged),
+                rate: self.model.handling_rate(&lane.model_state),
+                rank: self.model.rank(&lane.model_state),
+                quota: self.model.quota(&lane.model_state),
                 round_trip: lane.round_trip(&view[path]),
             };
             self.counters.guards += u64::from(offer.rate.is_none_or(|r| r <= 0.0));

@@ -1,9 +1,9 @@
 //! The mind: signals in the order of the paper, estimates, and what is asked of a scheme.
 
 use strandcast_proto::policy::{
-    AckInfo, Assignment, Backlog, ChunkInfo, CongestionControl, Estimate, Feedback, Limit, LinkSample,
-    LossCause, LossPolicy, LossTrigger, MissScope, Occasion, PathId, PathSet, PathState, PathView, Policy,
-    Probe, Report, Retransmit, RxInfo, SackRule, Scheduler, Scheme, Signal, View,
+    AckDecision, AckInfo, Assignment, Backlog, ChunkInfo, CongestionControl, Estimate, Feedback, Limit,
+    LinkSample, LossCause, LossPolicy, LossTrigger, MissScope, PathId, PathSet, PathState, PathView, Policy,
+    Probe, Report, ReportTrigger, Retransmit, RxInfo, Scheduler, Scheme, Signal, View,
 };
 use strandcast_proto::rfc::RfcFeedback;
 use strandcast_proto::seeds::Seeds;
@@ -11,8 +11,8 @@ use strandcast_proto::time::Instant;
 use strandcast_proto::units::Rate;
 
 use super::config::{Config, Inactive, QualityKeys};
-use super::judge::{Judge, Measured};
-use super::lane::Lane;
+use super::model::{Measured, QualityModel};
+use super::quality_path::QualityPath;
 use crate::congestion::Friendliness;
 use crate::feedback::{DelayedAck, FrameErrors};
 use crate::recovery::{Rtx, SfrConfig, SplitFastRetransmit};
@@ -38,16 +38,16 @@ pub(super) struct Counters {
 
 /// A scheme of this family.
 #[derive(Debug)]
-pub(in crate::preset) struct QualityAware<J: Judge> {
+pub(in crate::preset) struct QualityAware<J: QualityModel> {
     name: &'static str,
     pub(super) config: Config,
-    pub(super) judge: J,
+    pub(super) model: J,
     /// Keeps the sum of windows in bounds, where the scheme does.
     pub(super) friendliness: Option<Friendliness>,
     /// β of eq. 9; with no friendliness window w is 1.
     pub(super) beta: f64,
     /// By path slot; `None` while the slot is closed.
-    pub(super) lanes: Vec<Option<Lane<J::Path>>>,
+    pub(super) lanes: Vec<Option<QualityPath<J::Path>>>,
     pub(super) distribution: Distribution,
     /// Algorithm 4 as printed holds everything until the period ends.
     pub(super) held: bool,
@@ -61,14 +61,14 @@ pub(in crate::preset) struct QualityAware<J: Judge> {
     widest: Option<PathId>,
 }
 
-impl<J: Judge> QualityAware<J> {
-    pub fn new(name: &'static str, keys: &QualityKeys, judge: J, seeds: &Seeds) -> Self {
+impl<J: QualityModel> QualityAware<J> {
+    pub fn new(name: &'static str, keys: &QualityKeys, model: J, seeds: &Seeds) -> Self {
         let config = Config::from(keys);
         let sfr = SfrConfig { dac: config.dac, repeat: config.rtx_again, rtx: Rtx::Cwnd };
         QualityAware {
             name,
             config,
-            judge,
+            model,
             friendliness: None,
             beta: 1.0,
             lanes: Vec::new(),
@@ -98,11 +98,11 @@ impl<J: Judge> QualityAware<J> {
         self
     }
 
-    pub(super) fn lane(&self, path: PathId) -> Option<&Lane<J::Path>> {
+    pub(super) fn lane(&self, path: PathId) -> Option<&QualityPath<J::Path>> {
         self.lanes.get(path.index())?.as_ref()
     }
 
-    pub(super) fn lane_mut(&mut self, path: PathId) -> Option<&mut Lane<J::Path>> {
+    pub(super) fn lane_mut(&mut self, path: PathId) -> Option<&mut QualityPath<J::Path>> {
         self.lanes.get_mut(path.index())?.as_mut()
     }
 
@@ -119,7 +119,7 @@ impl<J: Judge> QualityAware<J> {
     }
 
     pub(super) fn measured<'a>(
-        lane: &'a Lane<J::Path>,
+        lane: &'a QualityPath<J::Path>,
         view: &View<'_>,
         path: PathId,
         weight: f64,
@@ -144,7 +144,7 @@ impl<J: Judge> QualityAware<J> {
             return;
         }
         let Some(lane) = &mut self.lanes[path.index()] else {
-            let lane = Lane::new(&self.config, now, view.now, self.judge.path());
+            let lane = QualityPath::new(&self.config, now, view.now, self.model.path());
             if let Some(f) = &mut self.friendliness {
                 f.path_met(lane.initial);
             }
@@ -171,7 +171,7 @@ impl<J: Judge> QualityAware<J> {
             // Its buffer did not run empty: T_e is the beginning of the interval.
             lane.rate.queued(now);
         }
-        self.judge.close(&mut lane.judged, lane.rate.bytes_per_second(), now);
+        self.model.close(&mut lane.model_state, lane.rate.bytes_per_second(), now);
         self.counters.intervals += 1;
         if core::mem::take(&mut lane.used) || view.in_flight > 0 {
             self.probes.insert(path);
@@ -208,7 +208,7 @@ impl<J: Judge> QualityAware<J> {
     }
 }
 
-impl<J: Judge> Scheme for QualityAware<J> {
+impl<J: QualityModel> Scheme for QualityAware<J> {
     fn name(&self) -> &str {
         self.name
     }
@@ -230,8 +230,8 @@ impl<J: Judge> Scheme for QualityAware<J> {
                 let Some(lane) = self.lanes.get_mut(path.index()).and_then(Option::as_mut) else { return };
                 lane.used = true;
                 lane.rate.sent(view.now);
-                let longest = Lane::<J::Path>::longest(&view[path]);
-                self.judge.sent(&mut lane.judged, view.now, chunk.len.min(MOST_BYTES), longest);
+                let longest = QualityPath::<J::Path>::longest(&view[path]);
+                self.model.sent(&mut lane.model_state, view.now, chunk.len.min(MOST_BYTES), longest);
             }
             Signal::Acked(ack) => {
                 if let Some(lane) = self.lane_mut(ack.path) {
@@ -272,7 +272,7 @@ impl<J: Judge> Scheme for QualityAware<J> {
             put(out, 1, "fcount", f64::from(lane.count));
             index = 2;
         }
-        self.judge.estimate(&lane.judged, index, out);
+        self.model.estimate(&lane.model_state, index, out);
     }
 
     fn react(&mut self, view: &View<'_>, signal: &Signal<'_>) {
@@ -314,13 +314,13 @@ impl<J: Judge> Scheme for QualityAware<J> {
     }
 }
 
-impl<J: Judge> CongestionControl for QualityAware<J> {
+impl<J: QualityModel> CongestionControl for QualityAware<J> {
     fn limit(&self, path: PathId) -> Limit {
         self.lane(path).map_or(Limit::default(), |l| l.window.limit())
     }
 }
 
-impl<J: Judge> LossPolicy for QualityAware<J> {
+impl<J: QualityModel> LossPolicy for QualityAware<J> {
     fn misses(&mut self, view: &View<'_>, ack: &AckInfo, chunk: &ChunkInfo) -> u8 {
         self.loss.misses(view, ack, chunk)
     }
@@ -338,7 +338,7 @@ impl<J: Judge> LossPolicy for QualityAware<J> {
         match (trigger, self.lane(path)) {
             (LossTrigger::Timeout, _) => LossCause::PathFailure,
             (_, None) => LossCause::Congestion,
-            (_, Some(lane)) => self.judge.cause(&lane.judged, &Self::measured(lane, view, path, 1.0)),
+            (_, Some(lane)) => self.model.cause(&lane.model_state, &Self::measured(lane, view, path, 1.0)),
         }
     }
 
@@ -365,21 +365,21 @@ impl<J: Judge> LossPolicy for QualityAware<J> {
     }
 }
 
-impl<J: Judge> Scheduler for QualityAware<J> {
+impl<J: QualityModel> Scheduler for QualityAware<J> {
     fn next(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<Assignment> {
         self.widest = None;
         self.distribute(view, backlog)
     }
 }
 
-impl<J: Judge> Feedback for QualityAware<J> {
-    fn reports(&mut self, view: &View<'_>, occasion: Occasion, out: &mut Vec<Report>) {
+impl<J: QualityModel> Feedback for QualityAware<J> {
+    fn reports(&mut self, view: &View<'_>, trigger: ReportTrigger, out: &mut Vec<Report>) {
         if let Some(f) = &mut self.frame_errors {
-            f.reports(view, occasion, out);
+            f.reports(view, trigger, out);
         }
     }
 
-    fn sack(&mut self, view: &View<'_>, rx: &RxInfo) -> SackRule {
+    fn sack(&mut self, view: &View<'_>, rx: &RxInfo) -> AckDecision {
         if self.config.dac { self.acks.sack(view, rx) } else { RfcFeedback.sack(view, rx) }
     }
 
@@ -399,7 +399,7 @@ impl<J: Judge> Feedback for QualityAware<J> {
     }
 }
 
-impl<J: Judge> Policy for QualityAware<J> {
+impl<J: QualityModel> Policy for QualityAware<J> {
     fn poll_timeout(&self) -> Option<Instant> {
         let intervals = self.lanes.iter().flatten().map(|l| l.interval.ends());
         let literal = self.held && self.distribution.allocation() == Allocation::Literal;
@@ -409,7 +409,7 @@ impl<J: Judge> Policy for QualityAware<J> {
     fn remarks(&self, view: &View<'_>, out: &mut Vec<&'static str>) {
         // Who sends no data asks nothing of links.
         if view.paths.iter().any(|p| p.last_sent.is_some()) {
-            self.judge.remarks(view, self.lanes.iter().flatten().map(|l| &l.judged), out);
+            self.model.remarks(view, self.lanes.iter().flatten().map(|l| &l.model_state), out);
         }
         if self.frame_errors.is_some() && !view.peer_reports {
             out.push("the peer does not speak REPORT: frame errors on its links stay unknown");
@@ -442,10 +442,10 @@ pub(in crate::preset) fn put(out: &mut Estimate, index: usize, name: &'static st
     }
 }
 
-impl<J: Judge> QualityAware<J> {
+impl<J: QualityModel> QualityAware<J> {
     fn on_link(&mut self, view: &View<'_>, sample: &LinkSample, far: bool) {
         let Some(path) = sample.path.filter(|p| p.index() < view.paths.len()) else { return };
         let Some(lane) = self.lanes.get_mut(path.index()).and_then(Option::as_mut) else { return };
-        self.judge.link(&mut lane.judged, sample, far, Lane::<J::Path>::longest(&view[path]));
+        self.model.link(&mut lane.model_state, sample, far, QualityPath::<J::Path>::longest(&view[path]));
     }
 }

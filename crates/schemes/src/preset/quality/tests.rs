@@ -10,7 +10,7 @@ use strandcast_proto::seeds::{Random, Seeds};
 use strandcast_proto::time::{Duration, Instant};
 use strandcast_proto::wire::serial::Tsn;
 
-use super::judge::{After, Reduction};
+use super::model::{After, Reduction};
 use super::windows::reduce;
 use crate::{parse_spec, parse_spec_with};
 

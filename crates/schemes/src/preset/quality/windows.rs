@@ -5,11 +5,11 @@ use strandcast_proto::policy::{AckInfo, LossCause, LossTrigger, PathId, View};
 use strandcast_proto::rfc::Window;
 use strandcast_proto::wire::serial::Tsn;
 
-use super::judge::{After, Judge, Reduction};
 use super::mind::QualityAware;
+use super::model::{After, QualityModel, Reduction};
 use crate::congestion::{Balance, FAST_RETRANSMIT_COUNTS, Member, Members, TIMEOUT_COUNTS};
 
-impl<J: Judge> QualityAware<J> {
+impl<J: QualityModel> QualityAware<J> {
     /// Σ cwnd(init) of the active paths, bytes.
     fn least(&self, view: &View<'_>) -> u64 {
         self.active(view).iter().filter_map(|p| self.lane(p)).map(|l| l.initial).sum()
@@ -93,7 +93,7 @@ impl<J: Judge> QualityAware<J> {
             LossTrigger::FastRetransmit if !lane.window.counts_loss() => return,
             LossTrigger::FastRetransmit => {
                 let rate = lane.rate.bytes_per_second();
-                let reduction = self.judge.reduction(&lane.judged, rate, cause);
+                let reduction = self.model.reduction(&lane.model_state, rate, cause);
                 let round_trip = lane.round_trip(&view[path]).as_secs_f64();
                 reduce(&mut lane.window, reduction, round_trip, floor);
                 lane.fault(FAST_RETRANSMIT_COUNTS);

@@ -16,7 +16,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 /// One path.
 #[derive(Debug)]
-pub(super) struct Lane<P> {
+pub(super) struct QualityPath<P> {
     pub state: PathState,
     pub window: Window,
     /// cwnd(init), bytes.
@@ -42,13 +42,13 @@ pub(super) struct Lane<P> {
     /// The last loss was a timeout and nothing was acknowledged since.
     pub timed_out: bool,
     /// The state that the quality model keeps of it.
-    pub judged: P,
+    pub model_state: P,
 }
 
-impl<P> Lane<P> {
-    pub fn new(config: &Config, view: &PathView, now: Instant, judged: P) -> Self {
+impl<P> QualityPath<P> {
+    pub fn new(config: &Config, view: &PathView, now: Instant, model_state: P) -> Self {
         let window = Window::new(config.windows, view.mtu);
-        Lane {
+        QualityPath {
             state: view.state,
             initial: window.cwnd(),
             window,
@@ -64,7 +64,7 @@ impl<P> Lane<P> {
             counted: 0,
             banned: false,
             timed_out: false,
-            judged,
+            model_state,
         }
     }
 

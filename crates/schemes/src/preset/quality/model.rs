@@ -42,7 +42,7 @@ pub(in crate::preset) enum After {
 }
 
 /// Judges the worth of paths and the causes of losses.
-pub(in crate::preset) trait Judge: Debug + Send {
+pub(in crate::preset) trait QualityModel: Debug + Send {
     /// What it keeps of a path.
     type Path: Debug + Send;
 
