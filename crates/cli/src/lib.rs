@@ -30,34 +30,22 @@ mod simulate;
 mod transport;
 mod usage;
 
-pub use catalog::{SchemeProvider, Schemes, SharedCatalog, is_python};
+pub use catalog::{SchemeProvider, SharedCatalog, is_python};
 pub use perf::perf_client;
-pub use schemes::all_json as schemes_json;
+pub use schemes::ListSchemes;
 
 use clap::Parser;
 use error::CliError;
 use std::ffi::OsString;
-use std::process::ExitCode;
-use std::sync::Arc;
 
-/// Runs the command with `args` (the program's name first) and returns its exit code, as `strandcast --help` and
-/// `docs/cli.md` list them.
-pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    ExitCode::from(run_code(args))
-}
-
-/// [`run`], with the exit code as a number.
-pub fn run_code(args: impl IntoIterator<Item = OsString>) -> u8 {
-    run_code_with(args, Arc::new(Schemes))
-}
-
-/// [`run_code`], with all schemes, those of scenarios and those of `--scheme`, from `catalog`.
-pub fn run_code_with(args: impl IntoIterator<Item = OsString>, catalog: SharedCatalog) -> u8 {
+/// Runs the command with `args` (the program's name first) and all schemes, those of scenarios and those of `--scheme`, from
+/// `catalog`; `list` prints them. Returns the exit code, as `strandcast --help` and `docs/cli.md` list them.
+pub fn run(args: impl IntoIterator<Item = OsString>, catalog: SharedCatalog, list: ListSchemes) -> u8 {
     let args = match args::Args::try_parse_from(args) {
         Ok(args) => args,
         Err(error) => return usage::usage(&error),
     };
-    match dispatch(args.command, catalog) {
+    match dispatch(args.command, catalog, list) {
         Ok(()) => 0,
         Err(error) => {
             print::line(&format!("strandcast: {error}"));
@@ -66,13 +54,13 @@ pub fn run_code_with(args: impl IntoIterator<Item = OsString>, catalog: SharedCa
     }
 }
 
-fn dispatch(command: args::Command, catalog: SharedCatalog) -> Result<(), CliError> {
+fn dispatch(command: args::Command, catalog: SharedCatalog, list: ListSchemes) -> Result<(), CliError> {
     match command {
         args::Command::Send(args) => block_on(send::run(args, &catalog)),
         args::Command::Receive(args) => block_on(receive::run(args, &catalog)),
         args::Command::Demo(args) => block_on(demo::run(args, &catalog)),
         args::Command::Perf(args) => block_on(perf::run(args, &catalog)),
-        args::Command::Schemes(args) => schemes::run(&args),
+        args::Command::Schemes(args) => schemes::run(&args, list),
         args::Command::Simulate(args) => block_on(simulate::run(args, catalog)),
         args::Command::Check(args) => check::run(&args, &*catalog),
         args::Command::Explain(args) => explain::run(&args, &*catalog),

@@ -25,6 +25,16 @@ pub trait Catalog: Sync {
         self.scheme(spec, defaults)
     }
 
+    /// The keys of the preset called `name`; `None`: no preset has that name.
+    fn keys(&self, _name: &str) -> Option<Vec<&'static str>> {
+        None
+    }
+
+    /// Whether the scheme that `spec` names is known to send new data on the primary path alone.
+    fn primary_only(&self, _spec: &str) -> bool {
+        false
+    }
+
     /// The windows that `spec` names, for a sender of TCP.
     ///
     /// # Errors

@@ -6,7 +6,8 @@ use strandcast_proto::catalog::{Catalog, CatalogError, SchemePlan, WindowSetup};
 use strandcast_proto::policy::CongestionControl;
 
 use crate::congestion::congestion;
-use crate::spec::parse_spec_with;
+use crate::registry::lookup;
+use crate::spec::{parse_spec, parse_spec_with};
 
 /// All presets and windows by name.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +21,14 @@ impl Catalog for Presets {
             tune: Arc::new(move |config| tuned.tune(config)),
             build: Arc::new(move |seeds| spec.build(seeds)),
         })
+    }
+
+    fn keys(&self, name: &str) -> Option<Vec<&'static str>> {
+        lookup(name).ok().map(|preset| preset.keys().iter().map(|key| key.name).collect())
+    }
+
+    fn primary_only(&self, spec: &str) -> bool {
+        parse_spec(spec).is_ok_and(|spec| spec.value("scheduler").as_deref() == Some("primary"))
     }
 
     fn congestion(&self, spec: &str, setup: WindowSetup) -> Result<Box<dyn CongestionControl>, CatalogError> {

@@ -1,13 +1,13 @@
 //! Parsing of `--scheme`, and the flows that it applies to.
 
 use strandcast_lab::scenario::{Flow, Scenario, Transport};
-use strandcast_schemes::{Preset, lookup};
+use strandcast_proto::catalog::Catalog;
 
 /// The specs of `a,b,key=value,c`: a word with `=` belongs to the spec before it.
 ///
 /// # Errors
 /// A one-line diagnostic.
-pub fn split(list: &str) -> Result<Vec<String>, String> {
+pub fn split(list: &str, catalog: &dyn Catalog) -> Result<Vec<String>, String> {
     let wrong = |what: String| format!("--scheme {list}: {what}");
     let mut specs: Vec<String> = Vec::new();
     for word in list.split(',').map(str::trim) {
@@ -20,7 +20,7 @@ pub fn split(list: &str) -> Result<Vec<String>, String> {
             None if word.contains('=') => {
                 return Err(wrong(format!("'{word}' follows no scheme, as in cmt,rtx=same")));
             }
-            Some(spec) if is_key_of(word, spec) => {
+            Some(spec) if is_key_of(word, spec, catalog) => {
                 let name = spec.split(',').next().unwrap_or(spec);
                 return Err(wrong(format!(
                     "'{word}' of {name} has no value, as in {word}=…; see `schemes {name}`"
@@ -36,10 +36,9 @@ pub fn split(list: &str) -> Result<Vec<String>, String> {
 }
 
 /// Whether `word` is a parameter of the scheme that `spec` names rather than a scheme itself.
-fn is_key_of(word: &str, spec: &str) -> bool {
+fn is_key_of(word: &str, spec: &str, catalog: &dyn Catalog) -> bool {
     let name = spec.split(',').next().unwrap_or(spec);
-    let has_key = |preset: &Preset| preset.keys().iter().any(|key| key.name == word);
-    lookup(word).is_err() && lookup(name).is_ok_and(has_key)
+    catalog.keys(word).is_none() && catalog.keys(name).is_some_and(|keys| keys.contains(&word))
 }
 
 /// No flow is marked for comparison, and the choice is ambiguous.
@@ -97,9 +96,10 @@ pub fn is_of_scheme(scenario: &Scenario, key: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use strandcast_schemes::Presets;
 
     fn specs(list: &str) -> Vec<String> {
-        split(list).expect(list)
+        split(list, &Presets).expect(list)
     }
 
     #[test]
@@ -124,7 +124,7 @@ mod tests {
             ("cmt,lia,cmt", "cmt is given twice"),
             ("cmt,rtx=same,cmt,rtx=same", "cmt,rtx=same is given twice"),
         ] {
-            let error = split(list).expect_err(list);
+            let error = split(list, &Presets).expect_err(list);
             assert!(error.contains(word) && !error.contains('\n'), "{error}");
         }
     }

@@ -9,7 +9,6 @@ use strandcast_lab::scenario::{self, App, Flow, Hop, LinkRate, Scenario, Sctp, T
 use strandcast_lab::simulation::{BuildError, Simulation};
 use strandcast_netem::link::{LinkConfig, QueueLimit};
 use strandcast_proto::catalog::Catalog;
-use strandcast_schemes::parse_spec;
 use strandcast_sim::tcp::Recovery;
 
 /// Bytes of an SCTP packet with only a SACK (RFC 9260 §3, §3.3.4), without outer headers.
@@ -141,7 +140,7 @@ pub(super) struct Facts {
 /// The scenario cannot be built.
 pub(super) fn facts(scenario: &Scenario, catalog: &dyn Catalog) -> Result<Facts, BuildError> {
     let simulation = Simulation::new(scenario, catalog, scenario.run.seed, None)?;
-    let network = Network { scenario, simulation: &simulation };
+    let network = Network { scenario, simulation: &simulation, catalog };
     let mut capacity_bps = BTreeMap::new();
     for link in scenario.links.keys() {
         for reverse in [false, true] {
@@ -163,6 +162,7 @@ fn name(hop: &Hop) -> String {
 struct Network<'a> {
     scenario: &'a Scenario,
     simulation: &'a Simulation,
+    catalog: &'a dyn Catalog,
 }
 
 impl Network<'_> {
@@ -170,7 +170,9 @@ impl Network<'_> {
         let run = self.scenario.run.time;
         let (offered_bps, total_bytes, size) = offered(&flow.app, run);
         let wire = Wire::of(&flow.transport, size);
-        let primary = flow.primary.as_ref().or(flow.paths.keys().next()).filter(|_| wire.one_path);
+        let one_path =
+            matches!(&flow.transport, Transport::Sctp { scheme, .. } if self.catalog.primary_only(scheme));
+        let primary = flow.primary.as_ref().or(flow.paths.keys().next()).filter(|_| one_path);
         let paths = flow.paths.iter().map(|(name, path)| PathFacts {
             spare: primary.is_some_and(|primary| primary != name),
             ..self.path(name, flow, path, &wire)
@@ -282,8 +284,6 @@ struct Wire {
     rto_above_srtt: bool,
     acked: u32,
     repair: Repair,
-    /// Its scheme uses only the primary path.
-    one_path: bool,
 }
 
 impl Wire {
@@ -307,7 +307,6 @@ impl Wire {
                     rto_above_srtt: config.rto_min_above_srtt,
                     acked: config.ack_every,
                     repair: if config.recovery == Recovery::Sack { Repair::Sack } else { Repair::Reno },
-                    one_path: false,
                 }
             }
             Transport::Udp { header } => Wire {
@@ -322,7 +321,6 @@ impl Wire {
                 rto_above_srtt: false,
                 acked: 1,
                 repair: Repair::Reno,
-                one_path: false,
             },
         }
     }
@@ -346,14 +344,8 @@ impl Wire {
             rto_above_srtt: false,
             acked: 1,
             repair: Repair::SackAgain,
-            one_path: primary_only(scheme),
         }
     }
-}
-
-/// Whether a scheme's scheduler uses only the primary path. Schemes that are not presets may use all.
-fn primary_only(scheme: &str) -> bool {
-    parse_spec(scheme).is_ok_and(|spec| spec.value("scheduler").as_deref() == Some("primary"))
 }
 
 /// An application's offered load in bit/s, total bytes, and message size.

@@ -7,8 +7,7 @@ use strandcast_media::ingest::{Ingest, IngestError, IngestStats};
 use strandcast_media::pack::{Header, Outgoing};
 use strandcast_net::driver::{AssociationHandle, Snapshot};
 use strandcast_proto::association::SendOptions;
-use strandcast_proto::policy::PathState;
-use strandcast_schemes::estimate::QUEUE;
+use strandcast_proto::policy::{PathState, QUEUE};
 
 /// The stream of media messages.
 const MEDIA: u16 = 0;

@@ -67,7 +67,8 @@ impl Plan {
         if let Some(step) = args.series {
             loaded.scenario.run.series = Some(step);
         }
-        let schemes = args.scheme.as_deref().map(split).transpose().map_err(CliError::Usage)?;
+        let schemes =
+            args.scheme.as_deref().map(|list| split(list, &*catalog)).transpose().map_err(CliError::Usage)?;
         if schemes.is_some() {
             compared(&mut loaded)?;
         }

@@ -3,13 +3,12 @@
 
 use super::endpoint;
 use crate::args::{Args, Command, TransportArgs};
-use crate::catalog::Schemes;
 use clap::Parser as _;
 use strandcast_lab::scenario::sctp_profile;
 use strandcast_lab::simulation::transport;
 use strandcast_proto::catalog::Catalog as _;
 use strandcast_proto::config::TransportConfig;
-use strandcast_schemes::presets;
+use strandcast_schemes::{Presets, presets};
 
 /// The minimal arguments of `send`.
 fn send() -> TransportArgs {
@@ -23,7 +22,7 @@ fn send() -> TransportArgs {
 fn simulated(profile: &str, scheme: &str) -> TransportConfig {
     let sctp = sctp_profile(profile).expect("there is such a profile");
     let mut config = transport(&sctp);
-    let plan = Schemes.scheme(scheme, &sctp.scheme_defaults).expect("a preset");
+    let plan = Presets.scheme(scheme, &sctp.scheme_defaults).expect("a preset");
     (plan.tune)(&mut config);
     config
 }
@@ -31,7 +30,7 @@ fn simulated(profile: &str, scheme: &str) -> TransportConfig {
 #[test]
 fn send_uses_profile_live() {
     for preset in presets() {
-        let plan = Schemes.scheme(preset.name, "").expect("a preset");
+        let plan = Presets.scheme(preset.name, "").expect("a preset");
         let sent = TransportConfig::clone(&endpoint(&send(), &plan, false).transport);
         // Intended difference: `send` needs two streams. Its MTU is `--mtu`, whose default is the profile's.
         let told = TransportConfig { outbound_streams: 2, ..simulated("live", preset.name) };

@@ -25,4 +25,4 @@ pub use traits::{
     AckDecision, Assignment, Backlog, CongestionControl, Feedback, LossPolicy, MissScope, PathEstimator,
     Policy, Probe, Reach, ReportTrigger, Retransmit, Scheduler, Scheme,
 };
-pub use view::{Estimate, Limit, PathId, PathSet, PathState, PathView, View};
+pub use view::{Estimate, Limit, PathId, PathSet, PathState, PathView, QUEUE, View};

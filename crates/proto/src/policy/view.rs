@@ -111,6 +111,10 @@ pub struct Limit {
     pub pacing: Option<Rate>,
 }
 
+/// The extra estimate by which a scheme says that it measures queueing delays, in seconds, and gives up messages that would
+/// come too late.
+pub const QUEUE: &str = "queue";
+
 /// Estimates of a path. `None`: no part of this association estimates it.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Estimate {

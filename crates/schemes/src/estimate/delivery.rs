@@ -21,8 +21,7 @@ use strandcast_proto::policy::{
 use strandcast_proto::time::{Duration, Instant};
 use strandcast_proto::units::Rate;
 
-/// Name of the [extra estimate](Estimate::extra): seconds that a packet of the path waits in queues.
-pub const QUEUE: &str = "queue";
+pub use strandcast_proto::policy::QUEUE;
 
 /// A queueing delay below this part of the least round-trip time is none.
 pub const NO_QUEUE: f64 = 0.125;

@@ -1,0 +1,68 @@
+//! The schemes of the command: all presets.
+
+use strandcast_cli::batch::RunHooks;
+use strandcast_cli::is_python;
+use strandcast_proto::catalog::{Catalog, CatalogError, SchemePlan, WindowSetup};
+use strandcast_proto::policy::CongestionControl;
+use strandcast_schemes::Presets;
+
+/// Diagnostic for Python schemes without the Python package.
+const NEEDS_PYTHON: &str =
+    "schemes written in Python need the Python package: run `pip install .` in Strandcast's source";
+
+/// The schemes that `strandcast schemes` lists.
+#[derive(Clone, Copy, Debug)]
+pub struct Schemes;
+
+impl Catalog for Schemes {
+    fn scheme(&self, spec: &str, defaults: &str) -> Result<SchemePlan, CatalogError> {
+        if is_python(spec) {
+            return Err(CatalogError::new(NEEDS_PYTHON));
+        }
+        Presets.scheme(spec, defaults)
+    }
+
+    fn keys(&self, name: &str) -> Option<Vec<&'static str>> {
+        Presets.keys(name)
+    }
+
+    fn primary_only(&self, spec: &str) -> bool {
+        Presets.primary_only(spec)
+    }
+
+    fn congestion(&self, spec: &str, setup: WindowSetup) -> Result<Box<dyn CongestionControl>, CatalogError> {
+        Presets.congestion(spec, setup)
+    }
+}
+
+impl RunHooks for Schemes {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn diagnostics_are_kept() {
+        let error =
+            Schemes.scheme("cmtt", "half-floor=2").err().expect("there is no such scheme").to_string();
+        assert!(error.contains("did you mean cmt"), "{error}");
+        let error =
+            Schemes.scheme("cmt,rxt=same", "half-floor=2").err().expect("there is no such key").to_string();
+        assert!(error.contains("did you mean rtx"), "{error}");
+    }
+
+    #[test]
+    fn schemes_in_python_need_the_package() {
+        for spec in
+            ["mine.py:Mine", "../a b/mine.py:Mine,base=cmt", "lab.policies:_Mine2 , base=cmt", "lab:M"]
+        {
+            let error = Schemes.scheme(spec, "").err().expect("there is no Python here").to_string();
+            assert!(error.contains("pip install .") && !error.contains('\n'), "{spec}: {error}");
+        }
+        for spec in ["mine.py", "mine.py:", ":Mine", "mine.py:2", "a b:Mine", "cmt,rtx=a.py:B", "udp://h.py"]
+        {
+            let error = Schemes.scheme(spec, "").err().expect("there is no such scheme").to_string();
+            assert!(!error.contains("Python"), "{spec}: {error}");
+        }
+    }
+}
