@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 LINK = re.compile(r"(?<!!)\[(?P<text>[^\]\n]+)\]\((?P<to>\.\./[^)\s#]+)(#[^)\s]*)?\)")
 CODE = re.compile(r"(<(pre|code|script|style|svg)\b.*?</\2>)", re.DOTALL)
 BLOCK = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
+FENCE = re.compile(r"^(```\w+)(?: \w+)+$", re.MULTILINE)
 INLINE = re.compile(r"(?<![\w$\\])\$(?=\S)([^$<\n]+?)(?<=\S)\$(?![\w$])")
 LOADER = re.compile(
     r"(?:<!-- [^>]*-->\s*)?<script\b[^>]*>(?:(?!</script>).)*(?:mermaid|MathJax)(?:(?!</script>).)*</script>", re.DOTALL
@@ -32,8 +33,12 @@ LOADER = re.compile(
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Names files that are no pages, and puts drawings in place of diagrams."""
+    """Names files that are no pages, and puts drawings in place of diagrams.
+
+    Words behind the language of a block of code are for tests (`toml fragment`); superfences takes no such block for code.
+    """
     del files
+    markdown = FENCE.sub(r"\1", markdown)
     return drawn(named(markdown, page.file.src_uri), page.file.src_uri, pathlib.Path(config.docs_dir))
 
 

@@ -1,7 +1,12 @@
 // A template for a new part. It belongs to no crate: copy a section into the file that its first line names, replace `Example`
 // and `example` by your names, and delete what you do not need. Then work through the checklist in CONTRIBUTING.md.
 //
-//     sed -e 's/Example/Balanced/g; s/example/balanced/g' ...
+// The lines from one `// ----` to the next are one file, or what a file gets. A scheduler's file, for example:
+//
+//     sed -n '\|^// ---- schedule/example.rs|,\|^// ---- schedule/mod.rs|p' tools/template/part.rs | grep -v '^// ---' |
+//         sed 's/Example/LeastUsed/g; s/example/least_used/g' > crates/schemes/src/schedule/least_used.rs
+//
+// Only the word in specs is written with a hyphen: `LeastUsed = "least-used", least_used: schedule::LeastUsedConfig;`.
 //
 // Paths are below crates/schemes/src. The shortest real parts: congestion/lia.rs, schedule/lowest_rtt.rs, preset/lia.rs.
 
@@ -144,11 +149,8 @@ fn a_loss_leaves_one_half() {
     near(play.ssthresh().expect("a threshold"), 50.0, 1e-9);
 }
 
-// ---- congestion/tests/table.rs: three places ---------------------------------------------------------------------
-// The list of names in `mistakes_get_one_line_that_helps` gets the new one. The two properties run it:
-
-        prop_assert_eq!(windows("reno", &ops), windows("example", &ops));
-        for spec in ["reno", "cubic", "reno,hystart=on", "balia", "example"] {
+// ---- congestion/tests/table.rs: nothing, or one name --------------------------------------------------------------
+// The tests of all windows take it from the table. If with one path it is not Reno's: `NOT_RENO = &["cubic", "example"]`.
 
 // Then: cargo test -p strandcast-schemes --lib congestion::tests
 //       tools/scheme example

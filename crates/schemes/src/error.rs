@@ -36,6 +36,28 @@ pub enum SpecError {
         /// All names.
         known: String,
     },
+    /// A part is named where a preset is expected.
+    #[error("'{name}' is no scheme but a part, a word of {role}: {example}")]
+    PartAlone {
+        /// As given.
+        name: String,
+        /// The key whose word it is.
+        role: &'static str,
+        /// A spec with it.
+        example: String,
+    },
+    /// A part is to be exchanged in a preset that is not made of parts.
+    #[error(
+        "scheme {scheme} has no key '{key}': its parts read each other and can't be exchanged; made of parts are {known}"
+    )]
+    NoSeparateParts {
+        /// Its name.
+        scheme: &'static str,
+        /// The key that would choose a part.
+        key: String,
+        /// The presets made of parts.
+        known: String,
+    },
     /// The preset or congestion control has no such key.
     #[error("scheme {scheme} has no key '{key}'{}; its keys are {known}", did_you_mean(suggestion))]
     UnknownKey {

@@ -2,13 +2,14 @@
 
 use core::fmt;
 
+use strandcast_keys::Values;
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::policy::Scheme;
 use strandcast_proto::seeds::Seeds;
 
-use crate::error::SpecError;
+use crate::error::{SpecError, join};
 use crate::pairs::{pairs, split};
-use crate::registry::lookup;
+use crate::registry::{lookup, presets};
 use crate::scheme::{Preset, Settings};
 
 /// A preset with its parameters: enough to build the scheme of any number of associations.
@@ -80,7 +81,7 @@ pub fn parse_spec(spec: &str) -> Result<Spec, SpecError> {
 /// As [`parse_spec`].
 pub fn parse_spec_with(spec: &str, defaults: &str) -> Result<Spec, SpecError> {
     let (name, own) = split(spec);
-    let preset = lookup(name)?;
+    let preset = lookup(name).map_err(|unknown| part_alone(name).unwrap_or(unknown))?;
     let own = pairs(own, EXAMPLE)?;
     let mut defaults = pairs(Some(defaults).filter(|d| !d.is_empty()), EXAMPLE)?;
     defaults.retain(|(key, _)| own.iter().all(|(set, _)| set != key));
@@ -107,8 +108,26 @@ pub fn parse_spec_with(spec: &str, defaults: &str) -> Result<Spec, SpecError> {
 /// For those who write something that is no key and value.
 const EXAMPLE: &str = "cmt,rtx=same";
 
+/// What to say of `name` in a preset's place, if it is a part: the first spec that takes it.
+fn part_alone(name: &str) -> Option<SpecError> {
+    presets().iter().find_map(|preset| {
+        let roles = (preset.settings)().roles();
+        let role =
+            roles.iter().find(|role| matches!(role.values, Values::OneOf(words) if words.contains(&name)))?;
+        let example = format!("{},{}={name}", preset.name, role.name);
+        parse_spec(&example).ok()?;
+        Some(SpecError::PartAlone { name: name.into(), role: role.name, example })
+    })
+}
+
 /// Why `settings` have no `key`.
 fn refusal(preset: &Preset, settings: &dyn Settings, key: &str) -> SpecError {
+    let made_of_parts = || presets().iter().filter(|p| !(p.settings)().roles().is_empty());
+    let chooses = |p: &Preset| (p.settings)().roles().iter().any(|role| role.name == key);
+    if settings.roles().is_empty() && made_of_parts().any(chooses) {
+        let known = join(made_of_parts().map(|p| p.name));
+        return SpecError::NoSeparateParts { scheme: preset.name, key: key.into(), known };
+    }
     let all = settings.listed();
     let Some(found) = all.iter().find(|listed| listed.name == key) else {
         let known: Vec<_> = settings.keys().iter().map(|key| key.name).collect();
@@ -178,6 +197,16 @@ mod tests {
         assert_eq!(error("cmtt"), format!("unknown scheme 'cmtt', did you mean cmt?; {schemes}"));
         assert_eq!(error("CMT"), format!("unknown scheme 'CMT', did you mean cmt?; {schemes}"));
         assert_eq!(error("quic"), format!("unknown scheme 'quic'; {schemes}"));
+        for (part, role) in [("balia", "cc"), ("loss-order", "scheduler")] {
+            let line = error(part);
+            let (says, example) = line.split_once(": ").expect("an example");
+            assert_eq!(says, format!("'{part}' is no scheme but a part, a word of {role}"));
+            assert!(example.ends_with(&format!(",{role}={part}")), "{line}");
+            parse_spec(example).expect("the example can be used");
+        }
+        let line = error("cmt-cl,cc=balia");
+        assert!(line.starts_with("scheme cmt-cl has no key 'cc': its parts read each other"), "{line}");
+        assert!(line.contains("cmt, lia, ") && !line.contains("cmt-qa"), "{line}");
         assert_eq!(error(""), format!("unknown scheme ''; {schemes}"));
         let line = error("cmt,rxt=same");
         assert!(

@@ -13,7 +13,8 @@ use strandcast_schemes::combinations::{PARTS, words};
 use strandcast_schemes::{parse_spec, presets};
 
 const USAGE: &str = "usage: tools/scheme NAME [--base SPEC] [--scenario FILE] [--runs N] [--check]
-  NAME        a preset or its spec (cmt, lia,scheduler=redundant), or a word of scheduler, cc, loss or feedback (balia)
+  NAME        a preset or its spec (cmt, lia,scheduler=redundant), or a word of scheduler, cc, loss or feedback (balia,
+              cc=balia)
   --base      what the runs are compared with: cmt, or sctp for cmt itself
   --scenario  where they are run, 30 s at most: experiments/xu2015/fig4.toml
   --runs      how many: 5
@@ -68,13 +69,28 @@ struct Subject {
 impl Subject {
     fn find(name: &str) -> Result<Self, String> {
         let spec = parse_spec(name);
+        // `cc=balia` is the window alone, `balia` whatever has this name.
+        let (only, name) = name.split_once('=').map_or((None, name), |(key, word)| (Some(key), word));
         let word = |part: &'static str| words(part).iter().find(|w| **w == name).map(|w| (part, *w));
-        let parts: Vec<_> = PARTS.into_iter().filter_map(word).collect();
+        let asked = PARTS.into_iter().filter(|part| only.is_none_or(|only| only == *part));
+        let parts: Vec<_> = asked.filter_map(word).collect();
         match spec {
             Err(error) if parts.is_empty() => {
-                Err(format!("{error}; nor is it a word of {}", PARTS.join(", ")))
+                let known = PARTS.map(|part| format!("\n  {part:9}  {}", words(part).join(", "))).concat();
+                Err(format!(
+                    "{error}\nnor is it a part (a new one has a line in crates/schemes/src/shelf.rs, a window in \
+                     congestion/table.rs):{known}"
+                ))
             }
             spec => Ok(Subject { preset: spec.ok().map(|s| s.to_string()), parts }),
+        }
+    }
+
+    /// What pages call it: the preset of a spec, the word of `cc=balia`.
+    fn name<'a>(&'a self, given: &'a str) -> &'a str {
+        match (&self.preset, self.parts.first()) {
+            (None, Some((_, word))) => word,
+            _ => given.split(',').next().unwrap_or(given),
         }
     }
 
@@ -101,7 +117,7 @@ fn step(what: &str, came: Result<String, String>) -> bool {
 }
 
 fn main() -> ExitCode {
-    let read = Arguments::read(std::env::args().skip(1));
+    let read = Arguments::read(std::env::args().skip(1)).map_err(|error| format!("{error}\n{USAGE}"));
     let found = read.and_then(|read| {
         let subject = Subject::find(&read.name)?;
         let spec = subject.spec()?;
@@ -110,7 +126,7 @@ fn main() -> ExitCode {
     let (read, subject, spec) = match found {
         Ok(found) => found,
         Err(error) => {
-            eprintln!("{error}\n{USAGE}");
+            eprintln!("{error}");
             return ExitCode::from(2);
         }
     };
@@ -118,7 +134,7 @@ fn main() -> ExitCode {
     let passed = [
         step("contract", contract::cases(&spec)),
         step("combinations", contract::combinations(&subject)),
-        step("documentation", pages::check(&read.name, read.check)),
+        step("documentation", pages::check(subject.name(&read.name), read.check)),
         step("runs", runs::compare(&spec, &base, &read.scenario, read.runs)),
     ];
     if passed.iter().all(|passed| *passed) { ExitCode::SUCCESS } else { ExitCode::FAILURE }

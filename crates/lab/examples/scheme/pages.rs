@@ -27,7 +27,6 @@ pub fn check(name: &str, check: bool) -> Result<String, String> {
             "combinations.md was written anew"
         }
     };
-    let name = name.split(',').next().unwrap_or(name);
     let nav = read(&root().join("mkdocs.yml"))?;
     let mut pages: Vec<String> = Vec::new();
     for entry in fs::read_dir(root().join("docs/schemes")).map_err(|e| e.to_string())? {

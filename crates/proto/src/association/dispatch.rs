@@ -36,7 +36,7 @@ impl Association {
         let len = packet.bytes().len();
         let path = self.cx.path_of(&tuple).or_else(|| self.cx.candidate_of(&tuple));
         let Some(on) = path.or_else(|| self.cx.follow_port(now, tuple)) else {
-            self.from_unknown_source(now, tuple, packet);
+            self.on_unknown_source(now, tuple, packet);
             return;
         };
         self.cx.earn(on, &tuple, len);
@@ -82,7 +82,7 @@ impl Association {
     }
 
     /// A packet from a 4-tuple that is no path: only authenticated reports on paths are read.
-    fn from_unknown_source(&mut self, now: Instant, tuple: FourTuple, packet: &Packet) {
+    fn on_unknown_source(&mut self, now: Instant, tuple: FourTuple, packet: &Packet) {
         self.cx.stats.bad_packets += 1;
         let from = PacketOrigin { path: None, tuple };
         let mut authenticated = false;

@@ -37,7 +37,7 @@ impl World {
     }
 
     fn sent(&mut self, path: u8, next_tsn: Tsn) -> Transmission {
-        self.now = self.now + Duration::from_millis(1);
+        self.now += Duration::from_millis(1);
         Transmission { path: PathId(path), at: self.now, next_tsn, in_flight: true, misses: 0 }
     }
 
@@ -254,7 +254,7 @@ fn only_what_was_sent_once_is_timed() {
             w.copy(tsn, 1);
         }
         let sent = w.now;
-        w.now = w.now + Duration::from_millis(49);
+        w.now += Duration::from_millis(49);
         let rtt = w.sack(tsn, &[]).paths[0].info.rtt;
         assert_eq!(rtt, (!copied).then(|| w.now - sent));
     }
