@@ -1,9 +1,9 @@
-//! What is said of a key.
+//! What is said of a key: what the schema, the reference and the errors follow from.
 
-use crate::scenario::units::Quantity;
+use super::units::Quantity;
 
 /// A table's keys.
-pub(in crate::scenario) struct Keys {
+pub(super) struct Keys {
     /// What the table is called in the schema.
     pub name: &'static str,
     /// What it stands for.
@@ -17,13 +17,13 @@ impl Keys {
         self.groups.iter().copied().flatten()
     }
 
-    pub fn get(&self, name: &str) -> Option<&'static Key> {
-        self.iter().find(|key| key.name == name)
+    pub fn has(&self, name: &str) -> bool {
+        self.iter().any(|key| key.name == name)
     }
 }
 
 /// Tables of several kinds; a key of the table says which one it is.
-pub(in crate::scenario) struct Kinds {
+pub(super) struct Kinds {
     /// What they are called in the schema.
     pub name: &'static str,
     /// The key.
@@ -40,29 +40,34 @@ impl Kinds {
     pub fn names(&self) -> impl Iterator<Item = &'static str> + Clone {
         self.each.iter().map(|(name, _)| *name)
     }
-
-    pub fn get(&self, name: &str) -> Option<&'static Keys> {
-        self.each.iter().find(|(kind, _)| *kind == name).map(|(_, keys)| *keys)
-    }
 }
 
 /// One key.
-pub(in crate::scenario) struct Key {
+#[derive(Clone, Copy)]
+pub(super) struct Key {
     pub name: &'static str,
-    pub takes: Takes,
-    pub fallback: Fallback,
+    pub value_type: ValueType,
+    pub default: Default,
     /// One sentence, which fits a cell of a table.
     pub doc: &'static str,
 }
 
 impl Key {
-    pub const fn new(name: &'static str, takes: Takes, fallback: Fallback, doc: &'static str) -> Self {
-        Key { name, takes, fallback, doc }
+    /// A key whose name and meaning follow.
+    pub const fn new(value_type: ValueType, default: Default) -> Self {
+        Key { name: "", value_type, default, doc: "" }
+    }
+
+    /// The same under this name; without a meaning of its own it means what it meant.
+    pub const fn named(self, name: &'static str, doc: &'static str) -> Self {
+        let doc = if doc.is_empty() { self.doc } else { doc };
+        Key { name, value_type: self.value_type, default: self.default, doc }
     }
 }
 
 /// What holds where a key isn't given.
-pub(in crate::scenario) enum Fallback {
+#[derive(Clone, Copy)]
+pub(super) enum Default {
     /// It must be given.
     Required,
     /// As if this were written, text without quotes.
@@ -72,7 +77,8 @@ pub(in crate::scenario) enum Fallback {
 }
 
 /// Which values a key takes.
-pub(in crate::scenario) enum Takes {
+#[derive(Clone, Copy)]
+pub(super) enum ValueType {
     /// Any text.
     Text,
     /// `true` or `false`.
@@ -84,9 +90,9 @@ pub(in crate::scenario) enum Takes {
     /// Whole bytes from the first to the second, also with a unit.
     Size(i64, i64),
     /// A number with a unit.
-    Amount(Quantity, Least),
+    Amount(Quantity, Minimum),
     /// A number that may change.
-    Number(Quantity, Least, Changes),
+    Number(Quantity, Minimum, Variation),
     /// A link's rate: a number that may change, or `"infinite"`.
     Rate,
     /// A queue's limit.
@@ -109,9 +115,32 @@ pub(in crate::scenario) enum Takes {
     Constants,
 }
 
+impl ValueType {
+    /// What a key takes, for one who has forgotten it.
+    pub fn describe(self) -> String {
+        match self {
+            ValueType::Text => "text in quotes".into(),
+            ValueType::Switch => "true or false".into(),
+            ValueType::Word(words) => words.join(" or "),
+            ValueType::Whole(least, most) => format!("a whole number from {least} to {most}"),
+            ValueType::Size(least, most) => format!("whole bytes from {least} to {most}"),
+            ValueType::Amount(quantity, _) => quantity.describe().into(),
+            ValueType::Number(quantity, ..) => format!("{}, or one that changes", quantity.describe()),
+            ValueType::Rate => format!("{}, or one that changes, or \"infinite\"", Quantity::Rate.describe()),
+            ValueType::Limit => "a number of packets, bytes as \"64 KiB\", or \"unlimited\"".into(),
+            ValueType::Links => "a list of links as [\"a\", \"b\"]".into(),
+            ValueType::File => "the name of a file".into(),
+            ValueType::Table(_) | ValueType::Kind(_) | ValueType::Down(_) | ValueType::Constants => {
+                "a table".into()
+            }
+            ValueType::Named(_) | ValueType::Kinds(_) => "a table of named tables".into(),
+        }
+    }
+}
+
 /// The least that a number may be.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::scenario) enum Least {
+pub(super) enum Minimum {
     /// Zero.
     Zero,
     /// Anything above zero.
@@ -120,9 +149,9 @@ pub(in crate::scenario) enum Least {
 
 /// How a number may change.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::scenario) enum Changes {
+pub(super) enum Variation {
     /// In all ways.
-    Freely,
+    Free,
     /// Not with each packet.
     InTime,
     /// From run to run.
