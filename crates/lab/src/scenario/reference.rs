@@ -1,7 +1,7 @@
 //! The tables of the file's reference.
 
 use super::keys::root::RootKeys;
-use super::spec::{Default, Key, Keys, Kinds, ValueType};
+use super::spec::{Default, Key, Keys, ValueType, Variants};
 
 /// Every table of the file with its keys, what they take, their defaults and meanings: by the table's name, as Markdown.
 /// docs/scenarios.md has these tables.
@@ -11,7 +11,7 @@ pub fn reference() -> Vec<(&'static str, String)> {
     tables
 }
 
-fn collect(keys: &Keys, kind: Option<(&Kinds, &str)>, tables: &mut Vec<(&'static str, String)>) {
+fn collect(keys: &Keys, kind: Option<(&Variants, &str)>, tables: &mut Vec<(&'static str, String)>) {
     if tables.iter().any(|(name, _)| *name == keys.name) || (keys.groups.is_empty() && kind.is_none()) {
         return;
     }
@@ -26,10 +26,10 @@ fn collect(keys: &Keys, kind: Option<(&Kinds, &str)>, tables: &mut Vec<(&'static
     tables.push((keys.name, text));
     for key in keys.iter() {
         match &key.value_type {
-            ValueType::Table(inner) | ValueType::Named(inner) | ValueType::Down(inner) => {
+            ValueType::Table(inner) | ValueType::NamedTables(inner) | ValueType::Down(inner) => {
                 collect(inner, None, tables)
             }
-            ValueType::Kind(kinds) | ValueType::Kinds(kinds) => {
+            ValueType::Variant(kinds) | ValueType::NamedVariants(kinds) => {
                 for (name, inner) in kinds.each {
                     collect(inner, Some((kinds, name)), tables);
                 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::keys::root::RootKeys;
-use super::spec::{Default, Key, Keys, Kinds, Minimum, ValueType, Variation};
+use super::spec::{Default, Key, Keys, Minimum, ValueType, Variants, Variation};
 use super::tree::{self, Place};
 use super::units::Quantity;
 use strandcast_sim::tcp::Config;
@@ -40,7 +40,7 @@ impl Schema {
     }
 
     /// A table, with the key that says its kind if there are several.
-    fn keys(&mut self, keys: &'static Keys, kind: Option<(&'static Kinds, &'static str)>) -> Value {
+    fn keys(&mut self, keys: &'static Keys, kind: Option<(&'static Variants, &'static str)>) -> Value {
         let mut properties = Map::new();
         let mut required: Vec<&str> = Vec::new();
         if let Some((kinds, name)) = kind {
@@ -100,12 +100,12 @@ impl Schema {
             }
             ValueType::Links => json!({ "type": "array", "items": { "type": "string" }, "minItems": 1 }),
             ValueType::Table(keys) => self.define(keys.name, |schema| schema.keys(keys, None)),
-            ValueType::Named(keys) => {
+            ValueType::NamedTables(keys) => {
                 let table = self.define(keys.name, |schema| schema.keys(keys, None));
                 json!({ "type": "object", "additionalProperties": table })
             }
-            ValueType::Kind(kinds) => self.any_kind(kinds),
-            ValueType::Kinds(kinds) => self.kinds(kinds),
+            ValueType::Variant(kinds) => self.any_kind(kinds),
+            ValueType::NamedVariants(kinds) => self.kinds(kinds),
             ValueType::Down(keys) => {
                 let one = self.define(keys.name, |schema| schema.keys(keys, None));
                 json!({ "anyOf": [one, { "type": "object", "additionalProperties": one }] })
@@ -120,7 +120,7 @@ impl Schema {
     }
 
     /// Tables of several kinds by name; if a table's name can say the kind, such a one need not.
-    fn kinds(&mut self, kinds: &'static Kinds) -> Value {
+    fn kinds(&mut self, kinds: &'static Variants) -> Value {
         let any = self.any_kind(kinds);
         if kinds.default.is_some() {
             return json!({ "type": "object", "additionalProperties": any });
@@ -133,7 +133,7 @@ impl Schema {
         json!({ "type": "object", "properties": properties, "additionalProperties": any })
     }
 
-    fn any_kind(&mut self, kinds: &'static Kinds) -> Value {
+    fn any_kind(&mut self, kinds: &'static Variants) -> Value {
         self.define(kinds.name, |schema| {
             let each = kinds.each.iter().map(|(name, keys)| {
                 let table = schema.define(keys.name, |schema| schema.keys(keys, Some((kinds, name))));

@@ -1,6 +1,7 @@
 //! What is said of a key: what the schema, the reference and the errors follow from.
 
 use super::units::Quantity;
+use super::warning::Longest;
 
 /// A table's keys.
 pub(super) struct Keys {
@@ -23,7 +24,7 @@ impl Keys {
 }
 
 /// Tables of several kinds; a key of the table says which one it is.
-pub(super) struct Kinds {
+pub(super) struct Variants {
     /// What they are called in the schema.
     pub name: &'static str,
     /// The key.
@@ -36,7 +37,7 @@ pub(super) struct Kinds {
     pub each: &'static [(&'static str, &'static Keys)],
 }
 
-impl Kinds {
+impl Variants {
     pub fn names(&self) -> impl Iterator<Item = &'static str> + Clone {
         self.each.iter().map(|(name, _)| *name)
     }
@@ -50,18 +51,20 @@ pub(super) struct Key {
     pub default: Default,
     /// One sentence, which fits a cell of a table.
     pub doc: &'static str,
+    /// For times: above it a plain number is doubted.
+    pub longest: Longest,
 }
 
 impl Key {
     /// A key whose name and meaning follow.
     pub const fn new(value_type: ValueType, default: Default) -> Self {
-        Key { name: "", value_type, default, doc: "" }
+        Key { name: "", value_type, default, doc: "", longest: Longest::Day }
     }
 
     /// The same under this name; without a meaning of its own it means what it meant.
     pub const fn named(self, name: &'static str, doc: &'static str) -> Self {
         let doc = if doc.is_empty() { self.doc } else { doc };
-        Key { name, value_type: self.value_type, default: self.default, doc }
+        Key { name, doc, ..self }
     }
 }
 
@@ -104,11 +107,11 @@ pub(super) enum ValueType {
     /// A table.
     Table(&'static Keys),
     /// Tables by names of one's own.
-    Named(&'static Keys),
+    NamedTables(&'static Keys),
     /// A table of several kinds.
-    Kind(&'static Kinds),
+    Variant(&'static Variants),
     /// Tables of several kinds by names of one's own.
-    Kinds(&'static Kinds),
+    NamedVariants(&'static Variants),
     /// One outage, or outages by name.
     Down(&'static Keys),
     /// Constants of TCP by key.
@@ -130,10 +133,10 @@ impl ValueType {
             ValueType::Limit => "a number of packets, bytes as \"64 KiB\", or \"unlimited\"".into(),
             ValueType::Links => "a list of links as [\"a\", \"b\"]".into(),
             ValueType::File => "the name of a file".into(),
-            ValueType::Table(_) | ValueType::Kind(_) | ValueType::Down(_) | ValueType::Constants => {
+            ValueType::Table(_) | ValueType::Variant(_) | ValueType::Down(_) | ValueType::Constants => {
                 "a table".into()
             }
-            ValueType::Named(_) | ValueType::Kinds(_) => "a table of named tables".into(),
+            ValueType::NamedTables(_) | ValueType::NamedVariants(_) => "a table of named tables".into(),
         }
     }
 }

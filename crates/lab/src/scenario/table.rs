@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::{ScenarioError, hint};
-use super::spec::{Default, Key, Keys, Kinds};
+use super::spec::{Default, Key, Keys, Variants};
 use super::tree::{self, Branch, Node, Place, Value};
 use super::units::Quantity;
 use super::value::{Named, TraceFile};
+use super::warning::Longest;
 use super::{LARGEST_TRACE, Warning, input, warning};
 
 /// What all parts of one file share.
@@ -60,7 +61,7 @@ impl<'a> Table<'a> {
     /// The whole file.
     pub fn root(source: &'a Source<'a>, branch: Branch, keys: &'static Keys) -> Read<Self> {
         let node = Node { at: Place::Line(1), value: Value::Table(branch) };
-        Item { source, key: String::new(), node }.table(keys)
+        Item { source, key: String::new(), longest: Longest::Day, node }.table(keys)
     }
 
     /// The value of a key, or its default.
@@ -71,7 +72,7 @@ impl<'a> Table<'a> {
             (None, Default::Is(text)) => Node { at: self.at.clone(), value: tree::value(text, &self.at) },
             (None, Default::Required | Default::Else(_)) => return None,
         };
-        Some(Item { source: self.source, key: dotted(&self.key, key.name), node })
+        Some(Item { source: self.source, key: dotted(&self.key, key.name), longest: key.longest, node })
     }
 
     /// The value of a key that must be there, or its default.
@@ -124,6 +125,7 @@ impl<'a> Table<'a> {
         self.given(key).unwrap_or_else(|| Item {
             source: self.source,
             key: dotted(&self.key, key.name),
+            longest: key.longest,
             node: Node { at: self.at.clone(), value: Value::Table(Branch::new()) },
         })
     }
@@ -151,6 +153,8 @@ pub(super) struct Item<'a> {
     pub source: &'a Source<'a>,
     /// Its key, with those above it.
     pub key: String,
+    /// Above it a time without a unit is doubted.
+    pub longest: Longest,
     pub node: Node,
 }
 
@@ -172,7 +176,7 @@ impl<'a> Item<'a> {
             Value::Text(text) => text.trim().parse::<f64>().is_ok(),
             _ => false,
         };
-        if let Some(message) = warning::doubt(&self.key, quantity, n).filter(|_| plain) {
+        if let Some(message) = warning::doubt(self.longest, quantity, n).filter(|_| plain) {
             self.warn(message);
         }
     }
@@ -215,7 +219,7 @@ impl<'a> Item<'a> {
     }
 
     /// The same; a key may say its kind.
-    fn tagged(self, keys: &'static Keys, tag: Option<(&'static Kinds, &str)>) -> Read<Table<'a>> {
+    fn tagged(self, keys: &'static Keys, tag: Option<(&'static Variants, &str)>) -> Read<Table<'a>> {
         let Value::Table(branch) = self.node.value else {
             return Err(self.wrong("a table"));
         };
@@ -232,7 +236,7 @@ impl<'a> Item<'a> {
     }
 
     /// A table of one of these kinds, and which one it is; `implied` is the kind of one that doesn't say.
-    pub fn kind(self, kinds: &'static Kinds, implied: &str) -> Read<(usize, Table<'a>)> {
+    pub fn kind(self, kinds: &'static Variants, implied: &str) -> Read<(usize, Table<'a>)> {
         let Value::Table(branch) = &self.node.value else {
             return Err(self.wrong("a table"));
         };
@@ -249,7 +253,7 @@ impl<'a> Item<'a> {
 
     /// A value inside this one.
     pub fn part(&self, key: String, node: &Node) -> Item<'a> {
-        Item { source: self.source, key, node: node.clone() }
+        Item { source: self.source, key, longest: self.longest, node: node.clone() }
     }
 
     /// The values of a table whose keys are names.
@@ -258,7 +262,8 @@ impl<'a> Item<'a> {
             return Err(self.wrong("a table of named tables"));
         };
         let child = |(name, node): (String, Node)| {
-            let item = Item { source: self.source, key: dotted(&self.key, &name), node };
+            let item =
+                Item { source: self.source, key: dotted(&self.key, &name), longest: self.longest, node };
             let bad = name.is_empty() || name.chars().any(|c| c.is_control() || c == '#');
             if bad {
                 Err(item.error("a name has at least one letter, no `#` and no control characters"))
@@ -312,7 +317,7 @@ impl<'a> Item<'a> {
 }
 
 /// What a line says of a key that other kinds have.
-fn elsewhere(kinds: &Kinds, kind: &str, name: &str) -> Option<String> {
+fn elsewhere(kinds: &Variants, kind: &str, name: &str) -> Option<String> {
     let others = kinds.each.iter().filter(|(_, keys)| keys.has(name)).map(|(other, _)| *other);
     let others: Vec<_> = others.collect();
     let has = if others.len() == 1 { "has" } else { "have" };

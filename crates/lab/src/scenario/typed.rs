@@ -2,8 +2,9 @@
 
 use serde_json::Value as Json;
 
-use super::spec::{Default, Key, Keys, Kinds, ValueType};
+use super::spec::{Default, Key, Keys, ValueType, Variants};
 use super::table::{Item, Read, Table};
+use super::warning::Longest;
 
 /// A sort of value: what it is, how it is read, and how it is written.
 pub(super) struct Sort<T> {
@@ -82,21 +83,21 @@ declared! {
     /// A key for one outage, or several by name.
     Outages<> { keys: &'static Keys, }
     /// A key for a table of several kinds.
-    OneOf<K> { kinds: &'static KindsOf<K>, }
+    OneOf<K> { kinds: &'static VariantsOf<K>, }
     /// A key for tables of several kinds, by name.
-    EachOf<K> { kinds: &'static KindsOf<K>, }
+    EachOf<K> { kinds: &'static VariantsOf<K>, }
     /// A key for constants of TCP.
     Constants<> {}
 }
 
-/// Kinds of tables, and what each stands for.
-pub(super) struct KindsOf<K: 'static> {
-    pub kinds: Kinds,
+/// Variants of tables, and what each stands for.
+pub(super) struct VariantsOf<K: 'static> {
+    pub kinds: Variants,
     /// In the same order.
     pub each: &'static [K],
 }
 
-impl<K: Kind> KindsOf<K> {
+impl<K: Kind> VariantsOf<K> {
     /// What is written of a table's kind.
     pub fn tag(&self, kind: K) -> Entry {
         (self.kinds.tag, kind.word().into())
@@ -109,6 +110,11 @@ pub(super) trait Kind {
 }
 
 impl<T> Given<T> {
+    /// A time above `longest` without a unit is doubted.
+    pub const fn at_most(&self, longest: Longest) -> Self {
+        Given { key: Key { longest, ..self.key }, read: self.read, write: self.write }
+    }
+
     pub fn write(&self, value: &T) -> Entry {
         self.with((self.write)(value))
     }
@@ -121,6 +127,11 @@ impl<T> Given<T> {
 }
 
 impl<T> Optional<T> {
+    /// A time above `longest` without a unit is doubted.
+    pub const fn at_most(&self, longest: Longest) -> Self {
+        Optional { key: Key { longest, ..self.key }, read: self.read, write: self.write }
+    }
+
     pub fn write(&self, value: Option<&T>) -> Entry {
         self.with(value.map_or(Json::Null, self.write))
     }
@@ -134,7 +145,7 @@ impl Inner {
 
 impl Each {
     pub const fn of(keys: &'static Keys, otherwise: &'static str) -> Self {
-        Each { key: Key::new(ValueType::Named(keys), Default::Else(otherwise)), keys }
+        Each { key: Key::new(ValueType::NamedTables(keys), Default::Else(otherwise)), keys }
     }
 }
 
@@ -145,14 +156,14 @@ impl Outages {
 }
 
 impl<K> OneOf<K> {
-    pub const fn of(kinds: &'static KindsOf<K>, otherwise: &'static str) -> Self {
-        OneOf { key: Key::new(ValueType::Kind(&kinds.kinds), Default::Else(otherwise)), kinds }
+    pub const fn of(kinds: &'static VariantsOf<K>, otherwise: &'static str) -> Self {
+        OneOf { key: Key::new(ValueType::Variant(&kinds.kinds), Default::Else(otherwise)), kinds }
     }
 }
 
 impl<K> EachOf<K> {
-    pub const fn of(kinds: &'static KindsOf<K>, otherwise: &'static str) -> Self {
-        EachOf { key: Key::new(ValueType::Kinds(&kinds.kinds), Default::Else(otherwise)), kinds }
+    pub const fn of(kinds: &'static VariantsOf<K>, otherwise: &'static str) -> Self {
+        EachOf { key: Key::new(ValueType::NamedVariants(&kinds.kinds), Default::Else(otherwise)), kinds }
     }
 }
 
@@ -205,7 +216,7 @@ impl<'a> Table<'a> {
 }
 
 /// A table of one of these kinds; its name says which one if nothing else does.
-fn kind<'a, K: Copy>(item: Item<'a>, kinds: &'static KindsOf<K>, name: &str) -> Read<(K, Table<'a>)> {
+fn kind<'a, K: Copy>(item: Item<'a>, kinds: &'static VariantsOf<K>, name: &str) -> Read<(K, Table<'a>)> {
     let (at, table) = item.kind(&kinds.kinds, kinds.kinds.default.unwrap_or(name))?;
     Ok((kinds.each[at], table))
 }
@@ -277,7 +288,7 @@ macro_rules! key_name {
 }
 
 /// Declares kinds of tables: an enum, and the constant that lists the keys of each.
-macro_rules! kinds {
+macro_rules! variants {
     (
         $(#[doc = $doc:literal])+
         $name:ident: $kind:ident = $table:literal by $tag:literal, $default:expr, {
@@ -299,9 +310,9 @@ macro_rules! kinds {
         }
 
         $(#[doc = $doc])+
-        pub(in crate::scenario) const $name: $crate::scenario::typed::KindsOf<$kind> =
-            $crate::scenario::typed::KindsOf {
-                kinds: $crate::scenario::spec::Kinds {
+        pub(in crate::scenario) const $name: $crate::scenario::typed::VariantsOf<$kind> =
+            $crate::scenario::typed::VariantsOf {
+                kinds: $crate::scenario::spec::Variants {
                     name: $table,
                     tag: $tag,
                     default: $default,
@@ -313,4 +324,4 @@ macro_rules! kinds {
     };
 }
 
-pub(in crate::scenario) use {key_name, kinds, table};
+pub(in crate::scenario) use {key_name, table, variants};

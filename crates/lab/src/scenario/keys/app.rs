@@ -7,13 +7,14 @@ use strandcast_keys::words;
 use crate::scenario::sorts::{
     CHANGING_RATE, CONSTANT_RATE, FILE, PLAIN, SPAN, SWITCH, TIME, size, word, words_of,
 };
-use crate::scenario::typed::{Given, Optional, kinds, table};
+use crate::scenario::typed::{Given, Optional, table, variants};
 use crate::scenario::value::{Number, TraceFile};
+use crate::scenario::warning::Longest;
 
 /// Largest message, bytes.
 const MESSAGE: i64 = 1 << 24;
 
-kinds! {
+variants! {
     /// what it is like
     APP: AppKind = "app" by "kind", Some("bulk"), {
         /// As much as the transport takes.
@@ -85,9 +86,9 @@ table! {
         /// rate of messages while on, headers not counted
         rate: Given<Number> = CHANGING_RATE.required(),
         /// mean time on
-        on: Given<Duration> = SPAN.required(),
+        on: Given<Duration> = SPAN.required().at_most(Longest::TenMinutes),
         /// mean time off
-        off: Given<Duration> = SPAN.required(),
+        off: Given<Duration> = SPAN.required().at_most(Longest::TenMinutes),
         /// distribution of both times; a Pareto sample is at most 100 means
         law: Given<Law> = word().or("constant"),
         /// shape of the Pareto law, above 1
@@ -105,10 +106,10 @@ table! {
         /// with `trace`: begin again behind the last frame
         repeat as "loop": Given<bool> = SWITCH.or("false"),
         /// from capture to playing: what comes later is late
-        deadline: Given<Duration> = SPAN.or("1 s"),
+        deadline: Given<Duration> = SPAN.or("1 s").at_most(Longest::Minute),
         /// sctp: give messages up after their deadline (RFC 3758)
         expire: Given<bool> = SWITCH.or("false"),
         /// media buffered before playing begins, and after an underflow
-        prebuffer: Given<Duration> = TIME.or("2 s"),
+        prebuffer: Given<Duration> = TIME.or("2 s").at_most(Longest::Minute),
     }
 }

@@ -9,6 +9,7 @@ use super::flow::TCP;
 use crate::scenario::sorts::{LINKS, LOAD, SHARE, SOME_SHARE, SPAN, TIME, size, whole};
 use crate::scenario::typed::{Constants, Each, Given, table};
 use crate::scenario::value::Number;
+use crate::scenario::warning::Longest;
 
 table! {
     /// Background load: Pareto on/off sources, part of whose packets go by TCP.
@@ -25,14 +26,14 @@ table! {
             "49 % of 44 B, 1.2 % of 576 B, 2.1 % of 628 B, 1.7 % of 1300 B, 46 % of 1500 B",
         ),
         /// mean time on
-        on: Given<Duration> = SPAN.or("0.5 s"),
+        on: Given<Duration> = SPAN.or("0.5 s").at_most(Longest::TenMinutes),
         /// mean time off
-        off: Given<Duration> = SPAN.or("0.5 s"),
+        off: Given<Duration> = SPAN.or("0.5 s").at_most(Longest::TenMinutes),
         shape: Given<f64> = ONOFF.shape,
         /// independent sources that share the load
         sources: Given<u32> = whole::<u32, 1, 10_000>().or("1"),
         /// how long before the flows' time 0 it begins
-        lead: Given<Duration> = TIME.or("10 s"),
+        lead: Given<Duration> = TIME.or("10 s").at_most(Longest::TenMinutes),
         profile: Given<Profile> = TCP.profile,
         /// single constants
         tcp: Constants = Constants::of("the profile's, with `recovery = \"newreno\"`"),

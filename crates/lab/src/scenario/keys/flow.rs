@@ -7,10 +7,10 @@ use strandcast_sim::tcp::Profile;
 use super::app::{APP, AppKind};
 use super::sctp::{SctpKeys, SctpProfile};
 use crate::scenario::sorts::{DRAWN_TIME, LINKS, SPAN, SWITCH, TEXT, TIME, size, whole, word};
-use crate::scenario::typed::{Constants, Each, Given, Inner, OneOf, Optional, kinds, table};
+use crate::scenario::typed::{Constants, Each, Given, Inner, OneOf, Optional, table, variants};
 use crate::scenario::value::Number;
 
-kinds! {
+variants! {
     /// the protocol
     FLOW: FlowKind = "flow" by "transport", Some("sctp"), {
         /// This project's transport.

@@ -11,6 +11,7 @@ use crate::scenario::sorts::{
 };
 use crate::scenario::typed::{EachOf, Given, Inner, Optional, Outages, table};
 use crate::scenario::value::{LinkRate, Number, QueueLimit};
+use crate::scenario::warning::Longest;
 
 words! {
     /// Whom random loss takes.
@@ -30,7 +31,7 @@ table! {
         /// rate of the transmitter
         rate: Given<LinkRate> = LINK_RATE.or("infinite"),
         /// propagation delay; drawn for each packet it keeps their order
-        delay: Given<Number> = CHANGING_TIME.or("0 s"),
+        delay: Given<Number> = CHANGING_TIME.or("0 s").at_most(Longest::Delay),
         /// random loss, by name; every packet passes all models, behind the transmitter
         loss: EachOf<LossKind> = EachOf::of(&LOSS, "none"),
         /// some packets arrive behind later ones
@@ -126,7 +127,7 @@ table! {
         /// probability that a packet is held up
         probability: Given<f64> = SHARE.required(),
         /// for how long
-        extra: Given<Duration> = TIME.required(),
+        extra: Given<Duration> = TIME.required().at_most(Longest::Delay),
     }
 }
 

@@ -8,10 +8,11 @@ use strandcast_netem::loss::Modulation;
 use crate::scenario::sorts::{
     CHANGING_RATIO, CHANGING_SHARE, FILE, SHARE, SOME_PACKETS, SPAN, SWITCH, word, words_of,
 };
-use crate::scenario::typed::{Given, Optional, kinds, table};
+use crate::scenario::typed::{Given, Optional, table, variants};
 use crate::scenario::value::{Number, TraceFile};
+use crate::scenario::warning::Longest;
 
-kinds! {
+variants! {
     /// the model, if the table's name does not say it
     LOSS: LossKind = "loss" by "model", None, {
         /// Each packet by itself.
@@ -59,9 +60,9 @@ table! {
         /// probability of Bad to Good, by packet
         p_bad_to_good: Optional<f64> = SHARE.otherwise("by `rate` and `burst`"),
         /// mean time in Good, by time
-        good: Optional<Duration> = SPAN.otherwise("required by time"),
+        good: Optional<Duration> = SPAN.otherwise("required by time").at_most(Longest::TenMinutes),
         /// mean time in Bad, by time
-        bad: Optional<Duration> = SPAN.otherwise("required by time"),
+        bad: Optional<Duration> = SPAN.otherwise("required by time").at_most(Longest::Minute),
         /// probability that a packet in Good is lost
         loss_good: Given<f64> = SHARE.or("0"),
         /// probability that a packet in Bad is lost

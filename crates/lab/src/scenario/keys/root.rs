@@ -7,6 +7,7 @@ use super::flow::{FLOW, FlowKind};
 use super::link::LinkKeys;
 use crate::scenario::sorts::{SPAN, SWITCH, TEXT, TIME, whole};
 use crate::scenario::typed::{Each, EachOf, Given, Inner, Optional, table};
+use crate::scenario::warning::Longest;
 
 table! {
     /// A scenario: a network, the flows that are measured in it, and background load.
@@ -40,7 +41,7 @@ table! {
         /// how many runs, with different random draws
         runs: Given<u32> = whole::<u32, 1, 1_000_000>().or("1"),
         /// step of the time series (windows, round-trip times, rates, queues)
-        series: Optional<Duration> = SPAN.otherwise("no series"),
+        series: Optional<Duration> = SPAN.otherwise("no series").at_most(Longest::Minute),
     }
 }
 

@@ -11,6 +11,7 @@ use crate::scenario::sorts::{SPAN, SWITCH, TEXT, TIME, Words, size, whole, words
 use crate::scenario::spec::ValueType;
 use crate::scenario::table::{Read, Table};
 use crate::scenario::typed::{Entry, Optional, Sort, table};
+use crate::scenario::warning::Longest;
 
 /// Bytes of IPv4 header.
 pub(in crate::scenario) const IP: u16 = 20;
@@ -60,11 +61,14 @@ impl SctpProfile {
 
 /// Declares the constants: the struct that a scenario has of them, the keys of its table, and what the transport is told.
 ///
-/// Those in the first braces are fields of [`TransportConfig`] by the same name.
+/// Those in the first braces are fields of [`TransportConfig`] by the same name. Above what `=>` says, a time without a
+/// unit is doubted.
 macro_rules! constants {
     (
         transport {$(
-            $(#[doc = $doc:literal])+ $(#[serde($($serde:tt)+)])? $field:ident: $ty:ty = $sort:expr,
+            $(#[doc = $doc:literal])+
+            $(#[serde($($serde:tt)+)])?
+            $field:ident: $ty:ty = $sort:expr $(=> $longest:ident)?,
         )+}
         scheme {$( $(#[doc = $own_doc:literal])+ $own:ident: $own_ty:ty = $own_sort:expr, )+}
     ) => {
@@ -80,7 +84,10 @@ macro_rules! constants {
         table! {
             /// Constants of SCTP.
             SCTP: SctpKeys = "sctp" {
-                $($(#[doc = $doc])+ $field: Optional<$ty> = $sort.otherwise("the profile's"),)+
+                $(
+                    $(#[doc = $doc])+
+                    $field: Optional<$ty> = $sort.otherwise("the profile's")$(.at_most(Longest::$longest))?,
+                )+
                 $($(#[doc = $own_doc])+ $own: Optional<$own_ty> = $own_sort.otherwise("the profile's"),)+
             }
         }
@@ -141,18 +148,18 @@ constants! {
         #[serde(skip_serializing_if = "Option::is_none")]
         buffer_limit: Option<u32> = BUFFER_LIMIT,
         /// RTO.Initial
-        rto_initial: Duration = SPAN,
+        rto_initial: Duration = SPAN => Minute,
         /// RTO.Min
-        rto_min: Duration = SPAN,
+        rto_min: Duration = SPAN => Minute,
         /// RTO.Min between two of ours; `rto_min` alone sets both
         #[serde(skip_serializing_if = "Option::is_none")]
         rto_min_ours: Option<Duration> = OTHER_SPAN,
         /// RTO.Max
-        rto_max: Duration = SPAN,
+        rto_max: Duration = SPAN => Hour,
         /// Max.Burst, packets
         max_burst: u32 = whole::<u32, 1, 1_000_000>(),
         /// SACK.Delay
-        sack_delay: Duration = TIME,
+        sack_delay: Duration = TIME => Delay,
         /// SACK.Delay between two of ours; `sack_delay` alone sets both
         #[serde(skip_serializing_if = "Option::is_none")]
         sack_delay_ours: Option<Duration> = OTHER_TIME,
@@ -162,7 +169,7 @@ constants! {
         /// a SACK at least every so many packets
         sack_frequency: u32 = whole::<u32, 1, 1_000_000>(),
         /// HB.interval
-        heartbeat_interval: Duration = SPAN,
+        heartbeat_interval: Duration = SPAN => Hour,
         /// Path.Max.Retrans
         path_max_retrans: u32 = whole::<u32, 0, 1_000_000>(),
         /// Association.Max.Retrans

@@ -16,6 +16,7 @@ use crate::scenario::tree::Value;
 use crate::scenario::typed::Kind;
 use crate::scenario::units::Quantity;
 use crate::scenario::value::{Named, Number, TcpValue};
+use crate::scenario::warning::Longest;
 use strandcast_sim::tcp::{Config, ConfigError};
 
 /// A flow; the network is complete already.
@@ -106,7 +107,7 @@ pub(super) fn tcp(table: &Table<'_>) -> Read<Tcp> {
     for (name, item) in table.item_or_empty(&TCP.tcp.key).children()? {
         let value = constant(&item)?;
         if let (TcpValue::Number(n), true) = (&value, config.is_time(&name)) {
-            item.doubt(Quantity::Time, *n);
+            Item { longest: longest(&name), ..item.clone() }.doubt(Quantity::Time, *n);
         }
         config.set(&name, &(&value).into()).map_err(|wrong| match wrong {
             ConfigError::Value { why, .. } => item.wrong(&why),
@@ -125,6 +126,15 @@ pub(super) fn tcp(table: &Table<'_>) -> Read<Tcp> {
         }
     })?;
     Ok(Tcp { profile: profile.to_string(), set })
+}
+
+/// Above what a time of TCP is doubted.
+fn longest(name: &str) -> Longest {
+    match name {
+        "ack_delay" | "granularity" => Longest::Delay,
+        "rto_max" => Longest::Hour,
+        _ => Longest::Minute,
+    }
 }
 
 fn constant(item: &Item<'_>) -> Read<TcpValue> {
