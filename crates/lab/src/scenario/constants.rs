@@ -2,7 +2,8 @@
 
 use strandcast_sim::tcp::{self, Config, ConfigError};
 
-use super::model::{Tcp, TcpValue};
+use super::model::Tcp;
+use super::value::TcpValue;
 
 impl Tcp {
     /// The constants that the scenario asks for: those of a profile with single ones replaced.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::ScenarioError;
-use super::keys::ROOT;
+use super::keys::root::RootKeys;
 use super::model::Scenario;
 use super::table::{Source, Table, dotted};
 use super::tree::{self, Branch, Place, Value};
@@ -79,7 +79,7 @@ impl Document {
     /// The first mistake.
     pub fn read(&self) -> Result<(Scenario, Vec<Warning>), ScenarioError> {
         let source = self.source(self.files.clone());
-        let scenario = read::scenario(&Table::root(&source, self.root.clone(), &ROOT)?)?;
+        let scenario = read::scenario(&Table::root(&source, self.root.clone(), &RootKeys::KEYS)?)?;
         Ok((scenario, source.warnings.into_inner()))
     }
 

@@ -1,6 +1,7 @@
 //! The files that a scenario refers to.
 
-use super::model::{App, Direction, Flow, Frames, Link, LinkRate, Loss, Number, Scenario, TraceFile};
+use super::model::{App, Direction, Flow, Frames, Link, Loss, Scenario};
+use super::value::{LinkRate, Number, TraceFile};
 
 impl Scenario {
     /// Every file that it refers to, each as often as it does.

@@ -2,7 +2,8 @@
 
 use sha2::{Digest, Sha256};
 
-use super::model::{Scenario, hex};
+use super::model::Scenario;
+use super::value::hex;
 
 /// SHA-256 in hexadecimal digits of all that a scenario says, defaults included, and of the contents of its traces: the
 /// same however the file is written and wherever it lies.

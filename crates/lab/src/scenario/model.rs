@@ -1,38 +1,13 @@
 //! What a scenario says: every field of the file, with defaults filled in and units turned into SI.
 
 use core::time::Duration;
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::sync::Arc;
 
-use serde::{Serialize, Serializer};
-use sha2::{Digest, Sha256};
+use serde::Serialize;
+use strandcast_keys::words;
 
+use super::keys::sctp::Sctp;
+use super::value::{LinkRate, Named, Number, QueueLimit, TcpValue, TraceFile};
 pub use strandcast_netem::loss::Modulation;
-
-/// Named things keep the order of their names, so that a run does not depend on the order in the file.
-pub type Named<T> = BTreeMap<String, T>;
-
-/// A file that a scenario refers to, as it was when the scenario was read. As part of a scenario's hash it is its
-/// contents, wherever it lies.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TraceFile {
-    /// Where it lies, as resolved against the scenario's folder.
-    pub path: PathBuf,
-    /// What is in it.
-    pub text: Arc<str>,
-}
-
-impl Serialize for TraceFile {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&hex(&Sha256::digest(self.text.as_bytes())))
-    }
-}
-
-/// Bytes as lower-case hexadecimal digits.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
 
 /// A whole scenario.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -121,57 +96,6 @@ pub struct Direction {
     pub down: Named<Down>,
 }
 
-/// A number of a link or source that may change.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub enum Number {
-    /// Always the same.
-    Constant(f64),
-    /// `{ uniform = [low, high], every = … }`
-    Uniform {
-        /// Lower end.
-        low: f64,
-        /// Upper end.
-        high: f64,
-        /// How often it is drawn.
-        every: Every,
-    },
-    /// `{ steps = [[time, value], …] }`: from each time on.
-    Steps(Vec<(Duration, f64)>),
-    /// `{ trace = "file.csv", loop = true }`: lines of seconds and value (SI).
-    Trace {
-        /// The file.
-        file: TraceFile,
-        /// Begin again after the last line's time.
-        repeat: bool,
-    },
-}
-
-/// How often a random number is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub enum Every {
-    /// Once a run.
-    Run,
-    /// For each packet.
-    Packet,
-    /// At each multiple of this time.
-    Period(Duration),
-}
-
-/// A link's rate.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub enum LinkRate {
-    /// Packets take no time.
-    Infinite,
-    /// bit/s.
-    Number(Number),
-    /// `{ trace = "file" }` of a mahimahi file (any name that does not end in `.csv`): milliseconds, a line each, at
-    /// which 1500 bytes may leave.
-    Opportunities {
-        /// The file.
-        file: TraceFile,
-    },
-}
-
 /// `queue = { kind = "drop-tail", limit = "50 packets", in_service = false }`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Queue {
@@ -183,22 +107,13 @@ pub struct Queue {
     pub in_service: bool,
 }
 
-/// Queue disciplines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub enum QueueKind {
-    /// What arrives at a full queue is dropped.
-    DropTail,
-}
-
-/// What fits a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub enum QueueLimit {
-    /// Everything.
-    Unlimited,
-    /// `"50 packets"`, or a plain number.
-    Packets(u64),
-    /// `"64 kB"`, `"64 KiB"`.
-    Bytes(u64),
+words! {
+    /// Queue disciplines.
+    #[derive(Serialize)]
+    pub enum QueueKind {
+        /// What arrives at a full queue is dropped.
+        DropTail = "drop-tail",
+    }
 }
 
 /// `[links.NAME.loss.NAME2]`: the name says the model (`uniform`, `markov`, `snr`, `list`) unless `model` does.
@@ -287,13 +202,15 @@ pub struct Down {
     pub mode: DownMode,
 }
 
-/// What an outage looks like to the hosts at the link's ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub enum DownMode {
-    /// Nothing.
-    Silent,
-    /// The interface is gone, and comes back.
-    Notify,
+words! {
+    /// What an outage looks like to the hosts at the link's ends.
+    #[derive(Serialize)]
+    pub enum DownMode {
+        /// Nothing.
+        Silent = "silent",
+        /// The interface is gone, and comes back.
+        Notify = "notify",
+    }
 }
 
 /// `[flows.NAME]`
@@ -368,73 +285,6 @@ pub enum Transport {
     },
 }
 
-/// Where the constants of an SCTP flow come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum SctpProfile {
-    /// RFC 9260's.
-    Rfc,
-    /// What the commands that speak over real paths use: [`TransportConfig::live`](strandcast_proto::config::TransportConfig::live).
-    Live,
-    /// The SCTP agent of ns-2.35.
-    Ns2,
-}
-
-/// `profile = "rfc" | "live" | "ns2"` of an SCTP flow, with single constants replaced: `sctp.rto_min = "0.2 s"`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Sctp {
-    /// The profile, which says what no constant here does.
-    pub profile: SctpProfile,
-    /// IP-level MTU, bytes.
-    pub mtu: u16,
-    /// Bytes of IP (and UDP) header in front of the SCTP header: 28 in UDP, 20 without (`encapsulation = "none"`).
-    pub encapsulation: u16,
-    /// Receive buffer, bytes.
-    pub receive_buffer: u32,
-    /// Send buffer, bytes.
-    pub send_buffer: u32,
-    /// How far both may grow, bytes; not at all unless given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub buffer_limit: Option<u32>,
-    /// RTO.Initial.
-    pub rto_initial: Duration,
-    /// RTO.Min.
-    pub rto_min: Duration,
-    /// RTO.Min between two of ours, if it is another.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rto_min_ours: Option<Duration>,
-    /// RTO.Max.
-    pub rto_max: Duration,
-    /// Max.Burst, packets.
-    pub max_burst: u32,
-    /// SACK.Delay.
-    pub sack_delay: Duration,
-    /// SACK.Delay between two of ours, if it is another.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sack_delay_ours: Option<Duration>,
-    /// Send something again before a timer expires, when nothing was acknowledged for two round trips.
-    #[serde(skip_serializing_if = "core::ops::Not::not")]
-    pub tail_probes: bool,
-    /// A SACK at least every so many packets.
-    pub sack_frequency: u32,
-    /// HB.interval.
-    pub heartbeat_interval: Duration,
-    /// Path.Max.Retrans.
-    pub path_max_retrans: u32,
-    /// Association.Max.Retrans.
-    pub association_max_retrans: u32,
-    /// How long silence on all paths is endured; without it Association.Max.Retrans decides.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub endured_silence: Option<Duration>,
-    /// How long a path must be without an answer before it fails; without it the number of errors decides.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub failed_after: Option<Duration>,
-    /// Announce REPORT and AUTH: what schemes say to each other.
-    pub reports: bool,
-    /// Parameters that the profile adds to every scheme (`initial-cwnd=2,half-floor=2`), before its own.
-    pub scheme_defaults: String,
-}
-
 /// `profile = "rfc" | "ns2" | "ns3" | "linux"` of a TCP or MPTCP flow, with single constants replaced:
 /// `tcp.segment = 1000`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -443,17 +293,6 @@ pub struct Tcp {
     pub profile: String,
     /// Single constants by key, as written; checked against [`strandcast_sim::tcp`]'s when the flow is built.
     pub set: Named<TcpValue>,
-}
-
-/// A constant of TCP as the file says it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub enum TcpValue {
-    /// A number: bytes, packets, seconds (units already applied).
-    Number(f64),
-    /// A word (`recovery = "sack"`).
-    Word(String),
-    /// A switch.
-    Switch(bool),
 }
 
 /// What a flow sends: `app = { kind = "bulk" }`.

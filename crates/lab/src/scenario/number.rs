@@ -2,41 +2,62 @@
 
 use core::time::Duration;
 
+use strandcast_keys::words;
+
 use super::error::hint;
-use super::keys::{Changes, Least, Takes};
-use super::model::{Every, LinkRate, Number, QueueLimit};
-use super::table::{Item, Read, describe};
+use super::spec::{Minimum, ValueType, Variation};
+use super::table::{Item, Read};
 use super::traces;
 use super::tree::{Branch, Value};
 use super::units::Quantity;
+use super::value::{Every, LinkRate, Number, QueueLimit};
 
 /// A number is drawn no more often than this.
 const SHORTEST_PERIOD: Duration = Duration::from_micros(1);
 /// Beyond this, not every whole number is an `f64`.
 const MOST_WHOLE: f64 = 9_007_199_254_740_992.0;
 
+words! {
+    /// A number that changes, by the key that says how.
+    enum Form {
+        /// Drawn.
+        Uniform = "uniform",
+        /// In steps.
+        Steps = "steps",
+        /// As a file says.
+        Trace = "trace",
+    }
+}
+
+impl Form {
+    const ALL: [Form; 3] = [Form::Uniform, Form::Steps, Form::Trace];
+
+    /// The keys that go with it.
+    const fn keys(self) -> &'static [&'static str] {
+        match self {
+            Form::Uniform => &["uniform", "every"],
+            Form::Steps => &["steps"],
+            Form::Trace => &["trace", "loop"],
+        }
+    }
+}
+
 impl Item<'_> {
-    /// A whole number.
-    pub fn whole(&self) -> Read<u64> {
-        match (self.takes, &self.node.value) {
-            (Takes::Whole(least, most), Value::Integer(n)) => self.between(*n, (*least, *most)),
+    /// A whole number from the first to the second.
+    pub fn whole(&self, range: (i64, i64)) -> Read<u64> {
+        let (least, most) = range;
+        match &self.node.value {
+            Value::Integer(n) => self.between(*n, range),
             // An argument with a number that TOML does not have.
-            (Takes::Whole(least, most), Value::Text(text)) if is_too_long(text) => {
+            Value::Text(text) if is_too_long(text) => {
                 Err(self.error(format!("{text} is out of range; it can be {least} to {most}")))
             }
-            _ => Err(self.wrong(&describe(self.takes))),
+            _ => Err(self.wrong(&ValueType::Whole(least, most).describe())),
         }
     }
 
-    /// Whole bytes.
-    pub fn bytes(&self) -> Read<u64> {
-        match self.takes {
-            Takes::Size(least, most) => self.bytes_between((*least, *most)),
-            _ => unreachable!("{} is a key for bytes", self.key),
-        }
-    }
-
-    fn bytes_between(&self, range: (i64, i64)) -> Read<u64> {
+    /// Whole bytes from the first to the second.
+    pub fn bytes(&self, range: (i64, i64)) -> Read<u64> {
         let n = self.value(Quantity::Size)?;
         if n.abs() > MOST_WHOLE || n != libm::trunc(n) {
             return Err(self.error(format!("{} is no whole number of bytes", self.node.value.describe())));
@@ -51,26 +72,18 @@ impl Item<'_> {
         }
     }
 
-    /// A number with or without unit.
-    pub fn amount(&self) -> Read<f64> {
-        match self.takes {
-            Takes::Amount(quantity, least) => self.meant(*quantity, *least),
-            _ => unreachable!("{} is a key for an amount", self.key),
-        }
+    /// A number with or without unit, with a look at whether it can be meant.
+    pub fn amount(&self, quantity: Quantity, minimum: Minimum) -> Read<f64> {
+        self.within(quantity, minimum).inspect(|n| self.doubt(quantity, *n))
     }
 
-    /// The same, with a look at whether it can be meant.
-    fn meant(&self, quantity: Quantity, least: Least) -> Read<f64> {
-        self.within(quantity, least).inspect(|n| self.doubt(quantity, *n))
-    }
-
-    fn within(&self, quantity: Quantity, least: Least) -> Read<f64> {
+    fn within(&self, quantity: Quantity, minimum: Minimum) -> Read<f64> {
         let n = self.value(quantity)?;
         let said = self.node.value.describe();
         let wrong = if n < 0.0 {
-            format!("{said} is negative; it is {}", range(quantity, least))
-        } else if n == 0.0 && least == Least::Positive {
-            format!("{said} is zero; it is {}", range(quantity, least))
+            format!("{said} is negative; it is {}", range(quantity, minimum))
+        } else if n == 0.0 && minimum == Minimum::Positive {
+            format!("{said} is zero; it is {}", range(quantity, minimum))
         } else if n > quantity.most() && quantity == Quantity::Share {
             format!("{said} is above 1; 2 percent are 0.02 or \"2 %\"")
         } else if n > quantity.most() {
@@ -82,8 +95,8 @@ impl Item<'_> {
     }
 
     /// A time.
-    pub fn time(&self) -> Read<Duration> {
-        let seconds = self.amount()?;
+    pub fn time(&self, minimum: Minimum) -> Read<Duration> {
+        let seconds = self.amount(Quantity::Time, minimum)?;
         let time = Duration::from_secs_f64(seconds);
         if time.is_zero() && seconds > 0.0 {
             Err(self.error("below a nanosecond; it is 0 or at least \"1 ns\""))
@@ -104,43 +117,35 @@ impl Item<'_> {
     }
 
     /// A number that may change.
-    pub fn number(&self) -> Read<Number> {
-        match self.takes {
-            Takes::Number(quantity, least, changes) => self.changing(*quantity, *least, *changes),
-            _ => unreachable!("{} is a key for a number that may change", self.key),
-        }
-    }
-
-    fn changing(&self, quantity: Quantity, least: Least, changes: Changes) -> Read<Number> {
+    pub fn changing(&self, quantity: Quantity, minimum: Minimum, variation: Variation) -> Read<Number> {
         let Value::Table(branch) = &self.node.value else {
-            return self.meant(quantity, least).map(Number::Constant);
+            return self.amount(quantity, minimum).map(Number::Constant);
         };
         let number = match self.form(branch)? {
-            "uniform" => self.uniform(branch, quantity, changes)?,
-            "steps" => self.steps(branch, quantity)?,
-            _ => self.trace(branch, quantity, least)?,
+            Form::Uniform => self.uniform(branch, quantity, variation)?,
+            Form::Steps => self.steps(branch, quantity)?,
+            Form::Trace => self.trace(branch, quantity, minimum)?,
         };
         let draw = matches!(number, Number::Uniform { every: Every::Run, .. });
-        if changes == Changes::EachRun && !draw {
+        if variation == Variation::EachRun && !draw {
             return Err(
                 self.error("this number can't change within a run; it is constant, or { uniform = [a, b] }")
             );
         }
-        self.some_is_positive(&number, least)?;
+        self.some_is_positive(&number, minimum)?;
         Ok(number)
     }
 
     /// Which kind of changing number it is.
-    fn form(&self, branch: &Branch) -> Read<&'static str> {
-        const FORMS: [(&str, &[&str]); 3] =
-            [("uniform", &["uniform", "every"]), ("steps", &["steps"]), ("trace", &["trace", "loop"])];
-        let Some((form, keys)) = FORMS.iter().find(|(form, _)| branch.contains_key(*form)) else {
+    fn form(&self, branch: &Branch) -> Read<Form> {
+        let Some(form) = Form::ALL.into_iter().find(|form| branch.contains_key(form.word())) else {
             let Some((name, node)) = branch.iter().next() else {
                 return Err(self.error("an empty table; give `uniform`, `steps` or `trace`"));
             };
-            let message = format!("there is no `{name}`{}", hint(name, FORMS.map(|(form, _)| form)));
+            let message = format!("there is no `{name}`{}", hint(name, Form::WORDS.iter().copied()));
             return Err(self.source.error(&node.at, &self.key, message));
         };
+        let keys = form.keys();
         match branch.iter().find(|(name, _)| !keys.contains(&name.as_str())) {
             None => Ok(form),
             Some((name, node)) => {
@@ -150,12 +155,12 @@ impl Item<'_> {
         }
     }
 
-    fn uniform(&self, branch: &Branch, quantity: Quantity, changes: Changes) -> Read<Number> {
+    fn uniform(&self, branch: &Branch, quantity: Quantity, variation: Variation) -> Read<Number> {
         let ends = self.part(self.key.clone(), &branch["uniform"]).list("two numbers as [a, b]")?;
         let [low, high] = ends.as_slice() else {
             return Err(self.error(format!("uniform has {} numbers; it has two: [a, b]", ends.len())));
         };
-        let (low, high) = (low.within(quantity, Least::Zero)?, high.meant(quantity, Least::Zero)?);
+        let (low, high) = (low.within(quantity, Minimum::Zero)?, high.amount(quantity, Minimum::Zero)?);
         if low > high {
             return Err(self.error(format!("uniform begins at {low}, above its end {high}; swap them")));
         }
@@ -163,7 +168,7 @@ impl Item<'_> {
             None => Every::Run,
             Some(node) => self.part(self.key.clone(), node).every()?,
         };
-        if changes == Changes::InTime && every == Every::Packet {
+        if variation == Variation::InTime && every == Every::Packet {
             return Err(
                 self.error("this number can't be drawn for each packet; draw it every \"run\", or \"10 s\"")
             );
@@ -177,7 +182,7 @@ impl Item<'_> {
             Value::Text(text) if text == "packet" => Ok(Every::Packet),
             Value::Text(text) if !text.starts_with(|c: char| c.is_ascii_digit()) => Err(self
                 .error(format!("there is no `{text}`; every is \"run\", \"packet\" or a time as \"5 s\""))),
-            _ => match Duration::from_secs_f64(self.within(Quantity::Time, Least::Positive)?) {
+            _ => match Duration::from_secs_f64(self.within(Quantity::Time, Minimum::Positive)?) {
                 period if period < SHORTEST_PERIOD => {
                     Err(self.error("it is drawn too often; every microsecond (\"1 us\") is the most"))
                 }
@@ -194,8 +199,8 @@ impl Item<'_> {
             let [time, value] = pair.as_slice() else {
                 return Err(step.wrong(EXPECTED));
             };
-            let time = Duration::from_secs_f64(time.within(Quantity::Time, Least::Zero)?);
-            let value = value.meant(quantity, Least::Zero)?;
+            let time = Duration::from_secs_f64(time.within(Quantity::Time, Minimum::Zero)?);
+            let value = value.amount(quantity, Minimum::Zero)?;
             match steps.last() {
                 None if !time.is_zero() => {
                     return Err(step.error("the first step begins later than 0 s; put [0, value] in front"));
@@ -215,10 +220,10 @@ impl Item<'_> {
         }
     }
 
-    fn trace(&self, branch: &Branch, quantity: Quantity, least: Least) -> Read<Number> {
+    fn trace(&self, branch: &Branch, quantity: Quantity, minimum: Minimum) -> Read<Number> {
         let item = self.part(self.key.clone(), &branch["trace"]);
         let (file, repeat) = (item.file()?, self.repeat(branch, false)?);
-        traces::numbers(&item, &file, (quantity, least), repeat)?;
+        traces::numbers(&item, &file, (quantity, minimum), repeat)?;
         Ok(Number::Trace { file, repeat })
     }
 
@@ -227,14 +232,14 @@ impl Item<'_> {
     }
 
     /// A number that must not be zero isn't zero all the time.
-    fn some_is_positive(&self, number: &Number, least: Least) -> Read<()> {
+    fn some_is_positive(&self, number: &Number, minimum: Minimum) -> Read<()> {
         let positive = match number {
             Number::Constant(n) => *n > 0.0,
             Number::Uniform { high, .. } => *high > 0.0,
             Number::Steps(steps) => steps.iter().any(|(_, value)| *value > 0.0),
             Number::Trace { .. } => true,
         };
-        if positive || least == Least::Zero { Ok(()) } else { Err(self.error("it is never above zero")) }
+        if positive || minimum == Minimum::Zero { Ok(()) } else { Err(self.error("it is never above zero")) }
     }
 
     /// A link's rate.
@@ -246,7 +251,7 @@ impl Item<'_> {
                     self.error(format!("there is no `{text}`; a rate is \"10 Mbit/s\", or \"infinite\""))
                 );
             }
-            Value::Table(branch) if self.form(branch)? == "trace" => {
+            Value::Table(branch) if self.form(branch)? == Form::Trace => {
                 let item = self.part(self.key.clone(), &branch["trace"]);
                 if !item.text()?.to_ascii_lowercase().ends_with(".csv") {
                     return self.opportunities(branch, &item);
@@ -254,7 +259,7 @@ impl Item<'_> {
             }
             _ => {}
         }
-        self.changing(Quantity::Rate, Least::Positive, Changes::Freely).map(LinkRate::Number)
+        self.changing(Quantity::Rate, Minimum::Positive, Variation::Free).map(LinkRate::Number)
     }
 
     fn opportunities(&self, branch: &Branch, item: &Item<'_>) -> Read<LinkRate> {
@@ -274,9 +279,9 @@ impl Item<'_> {
             _ => "",
         };
         if Quantity::Size.units().any(|unit| text.ends_with(unit)) {
-            return self.bytes_between((0, 1 << 50)).map(QueueLimit::Bytes);
+            return self.bytes((0, 1 << 50)).map(QueueLimit::Bytes);
         }
-        let n = self.meant(Quantity::Packets, Least::Zero)?;
+        let n = self.amount(Quantity::Packets, Minimum::Zero)?;
         if n == libm::trunc(n) {
             Ok(QueueLimit::Packets(n as u64))
         } else {
@@ -292,9 +297,9 @@ fn is_too_long(text: &str) -> bool {
 }
 
 /// What a number may be.
-fn range(quantity: Quantity, least: Least) -> String {
-    match least {
-        Least::Zero => quantity.describe().into(),
-        Least::Positive => format!("{}, above zero", quantity.describe()),
+fn range(quantity: Quantity, minimum: Minimum) -> String {
+    match minimum {
+        Minimum::Zero => quantity.describe().into(),
+        Minimum::Positive => format!("{}, above zero", quantity.describe()),
     }
 }

@@ -19,76 +19,31 @@
 //! | lost retransmissions | noticed by later packets | by timeout |
 //! | failed paths are probed | every 500 ms | at the RTO, which backs off |
 
-use strandcast_proto::config::TransportConfig;
-use strandcast_proto::time::Duration;
+use core::time::Duration;
 
-use super::model::{Flow, Named, Scenario, Sctp, SctpProfile, Transport};
+use super::keys::sctp::{IP, Sctp, SctpProfile};
+use super::model::{Flow, Scenario, Transport};
+use super::value::Named;
 
-/// Bytes of IPv4 header.
-pub(super) const IP: u16 = 20;
-/// Bytes of IPv4 and UDP header.
-pub(super) const IP_UDP: u16 = 28;
 /// Bytes of SCTP's common header and of a DATA chunk's.
 const SCTP_DATA: u16 = 12 + 16;
 
 /// The constants of a profile; `None`: there is no such profile.
 pub fn sctp(profile: &str) -> Option<Sctp> {
-    Some(match profile {
-        "rfc" => of(SctpProfile::Rfc),
-        "live" => of(SctpProfile::Live),
-        "ns2" => ns2(),
-        _ => return None,
-    })
+    SctpProfile::from_word(profile).map(SctpProfile::constants)
 }
 
 impl SctpProfile {
-    /// Its name in scenarios.
-    pub fn name(self) -> &'static str {
+    /// Its constants.
+    pub fn constants(self) -> Sctp {
         match self {
-            SctpProfile::Rfc => "rfc",
-            SctpProfile::Live => "live",
-            SctpProfile::Ns2 => "ns2",
-        }
-    }
-
-    /// What the transport is told where no constant says otherwise.
-    pub fn transport(self) -> TransportConfig {
-        match self {
-            SctpProfile::Live => TransportConfig::live(),
-            SctpProfile::Rfc | SctpProfile::Ns2 => TransportConfig::default(),
+            SctpProfile::Rfc | SctpProfile::Live => Sctp::of(self),
+            SctpProfile::Ns2 => ns2(),
         }
     }
 }
 
-/// A profile all of whose constants are the transport's own.
-fn of(profile: SctpProfile) -> Sctp {
-    let own = profile.transport();
-    Sctp {
-        profile,
-        mtu: own.mtu,
-        encapsulation: IP_UDP,
-        receive_buffer: own.receive_buffer,
-        send_buffer: u32::try_from(own.send_buffer).unwrap_or(u32::MAX),
-        buffer_limit: own.buffer_limit.map(|limit| u32::try_from(limit).unwrap_or(u32::MAX)),
-        rto_initial: own.rto_initial,
-        rto_min: own.rto_min,
-        rto_min_ours: own.rto_min_ours,
-        rto_max: own.rto_max,
-        max_burst: own.max_burst,
-        sack_delay: own.sack_delay,
-        sack_delay_ours: own.sack_delay_ours,
-        sack_frequency: own.sack_frequency,
-        heartbeat_interval: own.heartbeat_interval,
-        path_max_retrans: own.path_max_retrans,
-        association_max_retrans: own.association_max_retrans,
-        endured_silence: own.endured_silence,
-        failed_after: own.failed_after,
-        tail_probes: own.tail_probes,
-        reports: own.reports,
-        scheme_defaults: String::new(),
-    }
-}
-
+/// All of them, so that what another program has does not follow this project's own.
 fn ns2() -> Sctp {
     Sctp {
         profile: SctpProfile::Ns2,

@@ -1,17 +1,17 @@
 //! The tables of the file's reference.
 
-use super::keys::{Fallback, Key, Keys, Kinds, ROOT, Takes};
-use super::table::describe;
+use super::keys::root::RootKeys;
+use super::spec::{Default, Key, Keys, ValueType, Variants};
 
 /// Every table of the file with its keys, what they take, their defaults and meanings: by the table's name, as Markdown.
 /// docs/scenarios.md has these tables.
 pub fn reference() -> Vec<(&'static str, String)> {
     let mut tables = Vec::new();
-    collect(&ROOT, None, &mut tables);
+    collect(&RootKeys::KEYS, None, &mut tables);
     tables
 }
 
-fn collect(keys: &Keys, kind: Option<(&Kinds, &str)>, tables: &mut Vec<(&'static str, String)>) {
+fn collect(keys: &Keys, kind: Option<(&Variants, &str)>, tables: &mut Vec<(&'static str, String)>) {
     if tables.iter().any(|(name, _)| *name == keys.name) || (keys.groups.is_empty() && kind.is_none()) {
         return;
     }
@@ -25,30 +25,45 @@ fn collect(keys: &Keys, kind: Option<(&Kinds, &str)>, tables: &mut Vec<(&'static
     }
     tables.push((keys.name, text));
     for key in keys.iter() {
-        match &key.takes {
-            Takes::Table(inner) | Takes::Named(inner) | Takes::Down(inner) => collect(inner, None, tables),
-            Takes::Kind(kinds) | Takes::Kinds(kinds) => {
+        match &key.value_type {
+            ValueType::Table(inner) | ValueType::NamedTables(inner) | ValueType::Down(inner) => {
+                collect(inner, None, tables)
+            }
+            ValueType::Variant(kinds) | ValueType::NamedVariants(kinds) => {
                 for (name, inner) in kinds.each {
                     collect(inner, Some((kinds, name)), tables);
                 }
             }
-            _ => {}
+            ValueType::Text
+            | ValueType::Switch
+            | ValueType::Word(_)
+            | ValueType::Whole(..)
+            | ValueType::Size(..)
+            | ValueType::Amount(..)
+            | ValueType::Number(..)
+            | ValueType::Rate
+            | ValueType::Limit
+            | ValueType::Links
+            | ValueType::File
+            | ValueType::Constants => {}
         }
     }
 }
 
 fn row(key: &Key) -> String {
-    let default = match &key.fallback {
-        Fallback::Required => "required".into(),
-        Fallback::Else(words) => (*words).into(),
-        Fallback::Is(text) if text.parse::<f64>().is_ok() || ["true", "false"].contains(text) => {
+    let default = match &key.default {
+        Default::Required => "required".into(),
+        Default::Else(words) => (*words).into(),
+        Default::Is(text) if text.parse::<f64>().is_ok() || ["true", "false"].contains(text) => {
             format!("`{text}`")
         }
-        Fallback::Is(text) => format!("`\"{text}\"`"),
+        Default::Is(text) => format!("`\"{text}\"`"),
     };
-    let takes = match &key.takes {
-        Takes::Word(words) => words.iter().map(|word| format!("`\"{word}\"`")).collect::<Vec<_>>().join(", "),
-        takes => describe(takes),
+    let value = match &key.value_type {
+        ValueType::Word(words) => {
+            words.iter().map(|word| format!("`\"{word}\"`")).collect::<Vec<_>>().join(", ")
+        }
+        value_type => value_type.describe(),
     };
-    format!("| `{}` | {takes} | {default} | {} |\n", key.name, key.doc)
+    format!("| `{}` | {value} | {default} | {} |\n", key.name, key.doc)
 }

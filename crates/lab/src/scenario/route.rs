@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::error::hint;
-use super::model::{Cross, Direction, Link, Named, Scenario};
+use super::model::{Cross, Direction, Link, Scenario};
+use super::value::Named;
 
 /// A link on a way, and in which direction it is passed.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::keys::{Changes, Fallback, Key, Keys, Kinds, Least, ROOT, Takes};
+use super::keys::root::RootKeys;
+use super::spec::{Default, Key, Keys, Minimum, ValueType, Variants, Variation};
 use super::tree::{self, Place};
 use super::units::Quantity;
 use strandcast_sim::tcp::Config;
@@ -12,7 +13,9 @@ use strandcast_sim::tcp::Config;
 /// only `load` finds.
 pub fn schema() -> Value {
     let mut schema = Schema { defs: Map::new() };
-    let Value::Object(root) = schema.keys(&ROOT, None) else { unreachable!("a table is an object") };
+    let Value::Object(root) = schema.keys(&RootKeys::KEYS, None) else {
+        unreachable!("a table is an object")
+    };
     let mut all = Map::new();
     all.insert("$schema".into(), "https://json-schema.org/draft/2020-12/schema".into());
     all.insert("title".into(), "Strandcast scenario".into());
@@ -37,7 +40,7 @@ impl Schema {
     }
 
     /// A table, with the key that says its kind if there are several.
-    fn keys(&mut self, keys: &'static Keys, kind: Option<(&'static Kinds, &'static str)>) -> Value {
+    fn keys(&mut self, keys: &'static Keys, kind: Option<(&'static Variants, &'static str)>) -> Value {
         let mut properties = Map::new();
         let mut required: Vec<&str> = Vec::new();
         if let Some((kinds, name)) = kind {
@@ -48,7 +51,7 @@ impl Schema {
         }
         for key in keys.iter() {
             properties.insert(key.name.into(), self.key(key));
-            if matches!(key.fallback, Fallback::Required) {
+            if matches!(key.default, Default::Required) {
                 required.push(key.name);
             }
         }
@@ -62,50 +65,52 @@ impl Schema {
     }
 
     fn key(&mut self, key: &'static Key) -> Value {
-        let mut value = self.takes(&key.takes);
+        let mut value = self.value_type(key.value_type);
         let object = value.as_object_mut().expect("each schema is an object");
-        let default = match key.fallback {
-            Fallback::Else(words) => format!(" (default: {words})"),
-            _ => String::new(),
+        let default = match key.default {
+            Default::Else(words) => format!(" (default: {words})"),
+            Default::Required | Default::Is(_) => String::new(),
         };
         object.insert("description".into(), format!("{}{default}", key.doc).into());
-        if let Fallback::Is(text) = key.fallback {
+        if let Default::Is(text) = key.default {
             object.insert("default".into(), plain(&tree::value(text, &Place::Line(1))));
         }
         value
     }
 
-    fn takes(&mut self, takes: &'static Takes) -> Value {
-        match takes {
-            Takes::Text | Takes::File => json!({ "type": "string" }),
-            Takes::Switch => json!({ "type": "boolean" }),
-            Takes::Word(words) => json!({ "enum": words }),
-            Takes::Whole(least, most) => json!({ "type": "integer", "minimum": least, "maximum": most }),
-            Takes::Size(..) => self.amount(Quantity::Size, Least::Zero),
-            Takes::Amount(quantity, least) => self.amount(*quantity, *least),
-            Takes::Number(quantity, least, changes) => self.number(*quantity, *least, *changes),
-            Takes::Rate => {
-                let number = self.number(Quantity::Rate, Least::Positive, Changes::Freely);
+    fn value_type(&mut self, value_type: ValueType) -> Value {
+        match value_type {
+            ValueType::Text | ValueType::File => json!({ "type": "string" }),
+            ValueType::Switch => json!({ "type": "boolean" }),
+            ValueType::Word(words) => json!({ "enum": words }),
+            ValueType::Whole(least, most) => json!({ "type": "integer", "minimum": least, "maximum": most }),
+            ValueType::Size(..) => self.amount(Quantity::Size, Minimum::Zero),
+            ValueType::Amount(quantity, minimum) => self.amount(quantity, minimum),
+            ValueType::Number(quantity, minimum, variation) => self.number(quantity, minimum, variation),
+            ValueType::Rate => {
+                let number = self.number(Quantity::Rate, Minimum::Positive, Variation::Free);
                 json!({ "anyOf": [number, { "const": "infinite" }] })
             }
-            Takes::Limit => {
-                let (packets, bytes) =
-                    (self.amount(Quantity::Packets, Least::Zero), self.amount(Quantity::Size, Least::Zero));
+            ValueType::Limit => {
+                let (packets, bytes) = (
+                    self.amount(Quantity::Packets, Minimum::Zero),
+                    self.amount(Quantity::Size, Minimum::Zero),
+                );
                 json!({ "anyOf": [packets, bytes, { "const": "unlimited" }] })
             }
-            Takes::Links => json!({ "type": "array", "items": { "type": "string" }, "minItems": 1 }),
-            Takes::Table(keys) => self.define(keys.name, |schema| schema.keys(keys, None)),
-            Takes::Named(keys) => {
+            ValueType::Links => json!({ "type": "array", "items": { "type": "string" }, "minItems": 1 }),
+            ValueType::Table(keys) => self.define(keys.name, |schema| schema.keys(keys, None)),
+            ValueType::NamedTables(keys) => {
                 let table = self.define(keys.name, |schema| schema.keys(keys, None));
                 json!({ "type": "object", "additionalProperties": table })
             }
-            Takes::Kind(kinds) => self.any_kind(kinds),
-            Takes::Kinds(kinds) => self.kinds(kinds),
-            Takes::Down(keys) => {
+            ValueType::Variant(kinds) => self.any_kind(kinds),
+            ValueType::NamedVariants(kinds) => self.kinds(kinds),
+            ValueType::Down(keys) => {
                 let one = self.define(keys.name, |schema| schema.keys(keys, None));
                 json!({ "anyOf": [one, { "type": "object", "additionalProperties": one }] })
             }
-            Takes::Constants => self.define("tcp", |_| {
+            ValueType::Constants => self.define("tcp", |_| {
                 let value = json!({ "type": ["number", "string", "boolean"] });
                 let keys: Map<String, Value> =
                     Config::keys().map(|key| (key.into(), value.clone())).collect();
@@ -115,7 +120,7 @@ impl Schema {
     }
 
     /// Tables of several kinds by name; if a table's name can say the kind, such a one need not.
-    fn kinds(&mut self, kinds: &'static Kinds) -> Value {
+    fn kinds(&mut self, kinds: &'static Variants) -> Value {
         let any = self.any_kind(kinds);
         if kinds.default.is_some() {
             return json!({ "type": "object", "additionalProperties": any });
@@ -128,7 +133,7 @@ impl Schema {
         json!({ "type": "object", "properties": properties, "additionalProperties": any })
     }
 
-    fn any_kind(&mut self, kinds: &'static Kinds) -> Value {
+    fn any_kind(&mut self, kinds: &'static Variants) -> Value {
         self.define(kinds.name, |schema| {
             let each = kinds.each.iter().map(|(name, keys)| {
                 let table = schema.define(keys.name, |schema| schema.keys(keys, Some((kinds, name))));
@@ -143,10 +148,10 @@ impl Schema {
     }
 
     /// A constant number, plain or with a unit.
-    fn amount(&mut self, quantity: Quantity, least: Least) -> Value {
-        let name = format!("{quantity:?}{}", if least == Least::Positive { "_positive" } else { "" });
+    fn amount(&mut self, quantity: Quantity, minimum: Minimum) -> Value {
+        let name = format!("{quantity:?}{}", if minimum == Minimum::Positive { "_positive" } else { "" });
         self.define(&name.to_lowercase(), |_| {
-            let bound = if least == Least::Positive { "exclusiveMinimum" } else { "minimum" };
+            let bound = if minimum == Minimum::Positive { "exclusiveMinimum" } else { "minimum" };
             let number = json!({ "type": "number", bound: 0, "maximum": quantity.most() });
             let units: Vec<_> = quantity.units().collect();
             let pattern = format!(r"^\s*\+?[0-9.]+([eE][+-]?[0-9]+)?\s*({})?\s*$", units.join("|"));
@@ -155,21 +160,22 @@ impl Schema {
     }
 
     /// A number that may change.
-    fn number(&mut self, quantity: Quantity, least: Least, changes: Changes) -> Value {
-        let constant = self.amount(quantity, least);
-        let (value, time) = (self.amount(quantity, Least::Zero), self.amount(Quantity::Time, Least::Zero));
-        let every = self.amount(Quantity::Time, Least::Positive);
-        let words: &[&str] = match changes {
-            Changes::Freely => &["run", "packet"],
-            Changes::InTime | Changes::EachRun => &["run"],
+    fn number(&mut self, quantity: Quantity, minimum: Minimum, variation: Variation) -> Value {
+        let constant = self.amount(quantity, minimum);
+        let (value, time) =
+            (self.amount(quantity, Minimum::Zero), self.amount(Quantity::Time, Minimum::Zero));
+        let every = self.amount(Quantity::Time, Minimum::Positive);
+        let words: &[&str] = match variation {
+            Variation::Free => &["run", "packet"],
+            Variation::InTime | Variation::EachRun => &["run"],
         };
-        let every = match changes {
-            Changes::EachRun => json!({ "enum": words }),
-            _ => json!({ "anyOf": [{ "enum": words }, every] }),
+        let every = match variation {
+            Variation::EachRun => json!({ "enum": words }),
+            Variation::Free | Variation::InTime => json!({ "anyOf": [{ "enum": words }, every] }),
         };
         let ends = json!({ "type": "array", "items": value, "minItems": 2, "maxItems": 2 });
         let mut forms = vec![constant, object(&[("uniform", ends), ("every", every)])];
-        if changes != Changes::EachRun {
+        if variation != Variation::EachRun {
             let step = json!({ "type": "array", "prefixItems": [time, value], "minItems": 2, "maxItems": 2 });
             forms.push(object(&[("steps", json!({ "type": "array", "items": step, "minItems": 1 }))]));
             let file = json!({ "type": "string" });

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::{ScenarioError, hint};
-use super::keys::{Fallback, Key, Keys, Kinds, Takes};
-use super::model::{Named, TraceFile};
+use super::spec::{Default, Key, Keys, Variants};
 use super::tree::{self, Branch, Node, Place, Value};
 use super::units::Quantity;
+use super::value::{Named, TraceFile};
+use super::warning::Longest;
 use super::{LARGEST_TRACE, Warning, input, warning};
 
 /// What all parts of one file share.
@@ -60,77 +61,53 @@ impl<'a> Table<'a> {
     /// The whole file.
     pub fn root(source: &'a Source<'a>, branch: Branch, keys: &'static Keys) -> Read<Self> {
         let node = Node { at: Place::Line(1), value: Value::Table(branch) };
-        Item { source, key: String::new(), takes: &Takes::Constants, node }.table(keys, None)
+        Item { source, key: String::new(), longest: Longest::Day, node }.table(keys)
     }
 
     /// The value of a key, or its default.
-    pub fn maybe(&self, name: &str) -> Option<Item<'a>> {
-        let key = self.key_of(name);
-        let node = match (self.branch.get(name), &key.fallback) {
+    pub fn given(&self, key: &Key) -> Option<Item<'a>> {
+        debug_assert!(self.keys.has(key.name), "{} is a key of another table", key.name);
+        let node = match (self.branch.get(key.name), key.default) {
             (Some(node), _) => node.clone(),
-            (None, Fallback::Is(text)) => Node { at: self.at.clone(), value: tree::value(text, &self.at) },
-            (None, _) => return None,
+            (None, Default::Is(text)) => Node { at: self.at.clone(), value: tree::value(text, &self.at) },
+            (None, Default::Required | Default::Else(_)) => return None,
         };
-        Some(Item { source: self.source, key: dotted(&self.key, name), takes: &key.takes, node })
+        Some(Item { source: self.source, key: dotted(&self.key, key.name), longest: key.longest, node })
     }
 
     /// The value of a key that must be there, or its default.
-    pub fn need(&self, name: &str) -> Read<Item<'a>> {
-        self.maybe(name).ok_or_else(|| {
-            let takes = &self.key_of(name).takes;
-            let missing = || format!("`{name}` is missing; it is {}", describe(takes));
+    pub fn item(&self, key: &Key) -> Read<Item<'a>> {
+        self.given(key).ok_or_else(|| {
+            let missing = || format!("`{}` is missing; it is {}", key.name, key.value_type.describe());
             self.error(self.unknown.clone().unwrap_or_else(missing))
         })
     }
 
-    fn key_of(&self, name: &str) -> &'static Key {
-        self.keys.get(name).expect("readers ask for keys that the table has")
-    }
-
     /// Whether the file, or an argument, gives a key.
-    pub fn has(&self, name: &str) -> bool {
+    pub fn gives(&self, name: &str) -> bool {
         self.branch.contains_key(name)
     }
 
-    /// The table of a key; empty if it isn't given.
-    pub fn inner(&self, name: &str) -> Read<Table<'a>> {
-        match &self.key_of(name).takes {
-            Takes::Table(keys) => self.item_or_empty(name).table(keys, None),
-            _ => unreachable!("{name} is a key for a table"),
-        }
-    }
-
-    /// The tables of a key, by name.
-    pub fn each(&self, name: &str) -> Read<Vec<(String, Table<'a>)>> {
-        let Takes::Named(keys) = &self.key_of(name).takes else {
-            unreachable!("{name} is a key for tables by name");
-        };
-        let tables = self.kinds_by(name, |_, item| Ok(("", item.table(keys, None)?)))?;
-        Ok(tables.into_iter().map(|(name, _, table)| (name, table)).collect())
-    }
-
-    /// The tables of a key and their kinds, by name.
-    pub fn kinds(&self, name: &str) -> Read<Vec<(String, &'static str, Table<'a>)>> {
-        let Takes::Kinds(kinds) = &self.key_of(name).takes else {
-            unreachable!("{name} is a key for tables of several kinds");
-        };
-        self.kinds_by(name, |name, item| item.kind(kinds, kinds.default.unwrap_or(name)))
-    }
-
-    fn kinds_by(
+    /// What each table of a key says, by name; `table` is the table in it.
+    pub fn named<T>(
         &self,
-        name: &str,
-        read: impl Fn(&str, Item<'a>) -> Read<(&'static str, Table<'a>)>,
-    ) -> Read<Vec<(String, &'static str, Table<'a>)>> {
+        key: &Key,
+        read: impl Fn(&str, Item<'a>) -> Read<T>,
+        table: impl Fn(&mut T) -> &mut Table<'a>,
+    ) -> Read<Vec<(String, T)>> {
         let mut tables = Vec::new();
-        for (name, item) in self.item_or_empty(name).children()? {
-            let (kind, table) = read(&name, item)?;
-            tables.push((name, kind, table));
+        for (name, item) in self.item_or_empty(key).children()? {
+            let one = read(&name, item)?;
+            tables.push((name, one));
         }
-        let said = tables.iter().filter(|(.., table)| !table.is_set());
-        let names: Vec<String> = said.map(|(name, ..)| name.clone()).collect();
-        for (name, _, table) in &mut tables {
-            table.stands_beside(name, &names);
+        let mut names = Vec::new();
+        for (name, one) in &mut tables {
+            if !table(one).is_set() {
+                names.push(name.clone());
+            }
+        }
+        for (name, one) in &mut tables {
+            table(one).stands_beside(name, &names);
         }
         Ok(tables)
     }
@@ -144,11 +121,11 @@ impl<'a> Table<'a> {
     }
 
     /// The value of a key for a table; an empty one if it isn't given.
-    pub fn item_or_empty(&self, name: &str) -> Item<'a> {
-        self.maybe(name).unwrap_or_else(|| Item {
+    pub fn item_or_empty(&self, key: &Key) -> Item<'a> {
+        self.given(key).unwrap_or_else(|| Item {
             source: self.source,
-            key: dotted(&self.key, name),
-            takes: &self.key_of(name).takes,
+            key: dotted(&self.key, key.name),
+            longest: key.longest,
             node: Node { at: self.at.clone(), value: Value::Table(Branch::new()) },
         })
     }
@@ -159,9 +136,9 @@ impl<'a> Table<'a> {
     }
 
     /// A mistake in the value of a key, or in its absence.
-    pub fn error_at(&self, name: &str, message: impl Into<String>) -> ScenarioError {
-        let at = self.branch.get(name).map_or(&self.at, |node| &node.at);
-        self.source.error(at, &dotted(&self.key, name), message)
+    pub fn error_at(&self, key: &Key, message: impl Into<String>) -> ScenarioError {
+        let at = self.branch.get(key.name).map_or(&self.at, |node| &node.at);
+        self.source.error(at, &dotted(&self.key, key.name), message)
     }
 
     /// Whether an argument has made this table.
@@ -176,8 +153,8 @@ pub(super) struct Item<'a> {
     pub source: &'a Source<'a>,
     /// Its key, with those above it.
     pub key: String,
-    /// What the key takes.
-    pub takes: &'static Takes,
+    /// Above it a time without a unit is doubted.
+    pub longest: Longest,
     pub node: Node,
 }
 
@@ -199,7 +176,7 @@ impl<'a> Item<'a> {
             Value::Text(text) => text.trim().parse::<f64>().is_ok(),
             _ => false,
         };
-        if let Some(message) = warning::doubt(&self.key, quantity, n).filter(|_| plain) {
+        if let Some(message) = warning::doubt(self.longest, quantity, n).filter(|_| plain) {
             self.warn(message);
         }
     }
@@ -223,25 +200,30 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// One of these words.
-    pub fn word<T: Copy>(&self, words: &[(&'static str, T)]) -> Read<T> {
-        let names = words.iter().map(|(name, _)| *name);
+    /// One of these words; what `find` makes of it.
+    pub fn word<T>(
+        &self,
+        words: impl Iterator<Item = &'static str> + Clone,
+        find: impl Fn(&str) -> Option<T>,
+    ) -> Read<T> {
         let text = match &self.node.value {
             Value::Text(text) => text,
-            _ => return Err(self.wrong(&names.collect::<Vec<_>>().join(" or "))),
+            _ => return Err(self.wrong(&words.collect::<Vec<_>>().join(" or "))),
         };
-        let found = words.iter().find(|(name, _)| name == text);
-        found
-            .map(|(_, value)| *value)
-            .ok_or_else(|| self.error(format!("there is no `{text}`{}", hint(text, names))))
+        find(text).ok_or_else(|| self.error(format!("there is no `{text}`{}", hint(text, words))))
     }
 
     /// A table with these keys.
-    pub fn table(self, keys: &'static Keys, tag: Option<(&'static Kinds, &str)>) -> Read<Table<'a>> {
+    pub fn table(self, keys: &'static Keys) -> Read<Table<'a>> {
+        self.tagged(keys, None)
+    }
+
+    /// The same; a key may say its kind.
+    fn tagged(self, keys: &'static Keys, tag: Option<(&'static Variants, &str)>) -> Read<Table<'a>> {
         let Value::Table(branch) = self.node.value else {
             return Err(self.wrong("a table"));
         };
-        let known = |name: &str| keys.get(name).is_some() || tag.is_some_and(|(kinds, _)| kinds.tag == name);
+        let known = |name: &str| keys.has(name) || tag.is_some_and(|(kinds, _)| kinds.tag == name);
         let stranger = branch.iter().filter(|(name, _)| !known(name)).min_by_key(|(_, node)| line(&node.at));
         if let Some((name, node)) = stranger {
             let message = match tag.and_then(|(kinds, kind)| elsewhere(kinds, kind, name)) {
@@ -253,29 +235,25 @@ impl<'a> Item<'a> {
         Ok(Table { source: self.source, key: self.key, at: self.node.at, branch, keys, unknown: None })
     }
 
-    /// A table of one of these kinds; `implied` is the kind of one that doesn't say.
-    pub fn kind(self, kinds: &'static Kinds, implied: &str) -> Read<(&'static str, Table<'a>)> {
+    /// A table of one of these kinds, and which one it is; `implied` is the kind of one that doesn't say.
+    pub fn kind(self, kinds: &'static Variants, implied: &str) -> Read<(usize, Table<'a>)> {
         let Value::Table(branch) = &self.node.value else {
             return Err(self.wrong("a table"));
         };
-        let names = kinds.names();
-        let name = match branch.get(kinds.tag) {
-            Some(node) => {
-                let words: Vec<_> = names.map(|name| (name, name)).collect();
-                self.part(dotted(&self.key, kinds.tag), node).word(&words)?
-            }
-            None => names.clone().find(|name| *name == implied).ok_or_else(|| {
+        let find = |word: &str| kinds.each.iter().enumerate().find(|(_, (name, _))| *name == word);
+        let (at, (name, keys)) = match branch.get(kinds.tag) {
+            Some(node) => self.part(dotted(&self.key, kinds.tag), node).word(kinds.names(), find)?,
+            None => find(implied).ok_or_else(|| {
                 let message = format!("`{implied}` is no {} by itself, and none is given", kinds.tag);
-                self.error(format!("{message}{}", hint(implied, names)))
+                self.error(format!("{message}{}", hint(implied, kinds.names())))
             })?,
         };
-        let keys = kinds.get(name).expect("it is one of the names");
-        Ok((name, self.table(keys, Some((kinds, name)))?))
+        Ok((at, self.tagged(keys, Some((kinds, name)))?))
     }
 
     /// A value inside this one.
     pub fn part(&self, key: String, node: &Node) -> Item<'a> {
-        Item { source: self.source, key, takes: self.takes, node: node.clone() }
+        Item { source: self.source, key, longest: self.longest, node: node.clone() }
     }
 
     /// The values of a table whose keys are names.
@@ -284,7 +262,8 @@ impl<'a> Item<'a> {
             return Err(self.wrong("a table of named tables"));
         };
         let child = |(name, node): (String, Node)| {
-            let item = Item { source: self.source, key: dotted(&self.key, &name), takes: self.takes, node };
+            let item =
+                Item { source: self.source, key: dotted(&self.key, &name), longest: self.longest, node };
             let bad = name.is_empty() || name.chars().any(|c| c.is_control() || c == '#');
             if bad {
                 Err(item.error("a name has at least one letter, no `#` and no control characters"))
@@ -301,6 +280,13 @@ impl<'a> Item<'a> {
             return Err(self.wrong(expected));
         };
         Ok(list.iter().map(|node| self.part(self.key.clone(), node)).collect())
+    }
+
+    /// The names in a list, each with its place.
+    pub fn names(&self) -> Read<(Vec<Item<'a>>, Vec<String>)> {
+        let items = self.list("a list of links as [\"a\", \"b\"]")?;
+        let names = items.iter().map(Item::text).collect::<Read<_>>()?;
+        Ok((items, names))
     }
 
     /// The file that is named here.
@@ -331,8 +317,8 @@ impl<'a> Item<'a> {
 }
 
 /// What a line says of a key that other kinds have.
-fn elsewhere(kinds: &Kinds, kind: &str, name: &str) -> Option<String> {
-    let others = kinds.each.iter().filter(|(_, keys)| keys.get(name).is_some()).map(|(other, _)| *other);
+fn elsewhere(kinds: &Variants, kind: &str, name: &str) -> Option<String> {
+    let others = kinds.each.iter().filter(|(_, keys)| keys.has(name)).map(|(other, _)| *other);
     let others: Vec<_> = others.collect();
     let has = if others.len() == 1 { "has" } else { "have" };
     (!others.is_empty())
@@ -344,25 +330,6 @@ fn line(at: &Place) -> usize {
     match at {
         Place::Line(line) => *line,
         Place::Set(_) => usize::MAX,
-    }
-}
-
-/// What a key takes, for one who has forgotten it.
-pub(super) fn describe(takes: &Takes) -> String {
-    match takes {
-        Takes::Text => "text in quotes".into(),
-        Takes::Switch => "true or false".into(),
-        Takes::Word(words) => words.join(" or "),
-        Takes::Whole(least, most) => format!("a whole number from {least} to {most}"),
-        Takes::Size(least, most) => format!("whole bytes from {least} to {most}"),
-        Takes::Amount(quantity, _) => quantity.describe().into(),
-        Takes::Number(quantity, ..) => format!("{}, or one that changes", quantity.describe()),
-        Takes::Rate => format!("{}, or one that changes, or \"infinite\"", Quantity::Rate.describe()),
-        Takes::Limit => "a number of packets, bytes as \"64 KiB\", or \"unlimited\"".into(),
-        Takes::Links => "a list of links as [\"a\", \"b\"]".into(),
-        Takes::File => "the name of a file".into(),
-        Takes::Table(_) | Takes::Kind(_) | Takes::Down(_) | Takes::Constants => "a table".into(),
-        Takes::Named(_) | Takes::Kinds(_) => "a table of named tables".into(),
     }
 }
 

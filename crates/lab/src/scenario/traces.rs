@@ -5,17 +5,17 @@ use strandcast_netem::link::Opportunities;
 use strandcast_netem::loss::LossList;
 use strandcast_netem::number::{Trace, TraceError, content_lines};
 
-use super::keys::Least;
-use super::model::TraceFile;
+use super::spec::Minimum;
 use super::table::{Item, Read};
 use super::units::Quantity;
+use super::value::TraceFile;
 use super::warning::{LEAST_RATE, LONG_DELAY};
 
 /// A trace of numbers: lines of seconds and value.
 pub(super) fn numbers(
     item: &Item<'_>,
     file: &TraceFile,
-    (quantity, least): (Quantity, Least),
+    (quantity, minimum): (Quantity, Minimum),
     repeat: bool,
 ) -> Read<()> {
     let trace = Trace::from_csv(&file.text).map_err(|wrong| at_line(item, file, wrong))?;
@@ -28,7 +28,7 @@ pub(super) fn numbers(
             format!("{value} is out of range; values are from 0 to {:e} in SI units", quantity.most());
         return Err(item.error_in(file, line, &message));
     }
-    if least == Least::Positive && trace.points().iter().all(|(_, value)| *value == 0.0) {
+    if minimum == Minimum::Positive && trace.points().iter().all(|(_, value)| *value == 0.0) {
         return Err(item.error("the trace is never above zero"));
     }
     doubt(item, &trace, quantity);

@@ -40,23 +40,38 @@ pub(super) const LONG_DELAY: f64 = 2.0;
 /// Packets: above it a queue's limit was rather meant in bytes. 1 Gbit/s and 100 ms are 8333 packets of 1500 bytes.
 const LONG_QUEUE: f64 = 10_000.0;
 
-/// Seconds above which a time without a unit was rather meant in ms, by the last part of its key.
-fn longest(key: &str) -> f64 {
-    match key.rsplit('.').next().unwrap_or(key) {
-        "delay" | "extra" | "sack_delay" | "ack_delay" | "granularity" => LONG_DELAY,
-        "deadline" | "prebuffer" | "rto_initial" | "rto_min" | "series" | "bad" => 60.0,
-        "on" | "off" | "good" | "lead" => 600.0,
-        "rto_max" | "heartbeat_interval" => 3600.0,
-        // The length of a run, and moments in it.
-        _ => 86_400.0,
+/// Seconds above which a time without a unit was rather meant in ms.
+#[derive(Clone, Copy)]
+pub(super) enum Longest {
+    /// Delays of packets.
+    Delay,
+    /// What is over in a minute.
+    Minute,
+    /// What is over in ten minutes.
+    TenMinutes,
+    /// What is over in an hour.
+    Hour,
+    /// The length of a run, and moments in it.
+    Day,
+}
+
+impl Longest {
+    const fn seconds(self) -> f64 {
+        match self {
+            Longest::Delay => LONG_DELAY,
+            Longest::Minute => 60.0,
+            Longest::TenMinutes => 600.0,
+            Longest::Hour => 3600.0,
+            Longest::Day => 86_400.0,
+        }
     }
 }
 
 /// What is odd about `n`, a number without a unit.
-pub(super) fn doubt(key: &str, quantity: Quantity, n: f64) -> Option<String> {
+pub(super) fn doubt(longest: Longest, quantity: Quantity, n: f64) -> Option<String> {
     let (means, rather) = match quantity {
         Quantity::Rate if n > 0.0 && n < LEAST_RATE => (format!("{n} bit/s"), format!("{n} Mbit/s")),
-        Quantity::Time if n > longest(key) => (format!("{n} s"), format!("{n} ms")),
+        Quantity::Time if n > longest.seconds() => (format!("{n} s"), format!("{n} ms")),
         Quantity::Packets if n > LONG_QUEUE => (format!("{n} packets"), format!("{n} B")),
         _ => return None,
     };

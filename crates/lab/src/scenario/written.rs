@@ -1,16 +1,22 @@
 //! A scenario in the words of its file.
 
-use core::time::Duration;
-
 use serde_json::{Map, Value, json};
 
-use super::model::{
-    App, Cross, Direction, Down, DownMode, Every, Flow, Frames, Host, Link, LinkRate, Loss, Named, Number,
-    OnOffLaw, PacketSize, Path, Queue, QueueKind, QueueLimit, Reorder, Run, Scenario, Sctp, Tcp, TcpValue,
-    TraceFile, Transport, Video,
+use super::keys::app::{APP, AppKind, BULK, CBR, FINITE, Law, ONOFF, POISSON, VIDEO};
+use super::keys::cross::{CROSS, PACKET_SIZE};
+use super::keys::flow::{
+    ENDS, FLOW, FlowKind, JOINING_PATH, MPTCP_FLOW, PATH, SCTP_FLOW, SEVERAL, TCP, TCP_FLOW, UDP_FLOW,
 };
-use super::profiles;
-use super::read::MODULATIONS;
+use super::keys::link::{ARQ, DOWN, LINK, LossTakes, QUEUE, REORDER};
+use super::keys::loss::{LIST, LOSS, LossKind, MARKOV, MovedBy, SNR, UNIFORM};
+use super::keys::root::{HOST, ROOT, RUN};
+use super::keys::sctp::{SCTP, Sctp};
+use super::model::{
+    App, Arq, Cross, Direction, Down, Flow, Frames, Host, Link, Loss, OnOffLaw, PacketSize, Path, Queue,
+    Reorder, Run, Scenario, Tcp, Transport, Video,
+};
+use super::typed::{Declared, Entry};
+use super::value::{Named, TcpValue};
 
 /// All that a scenario says, defaults included, as tables that a scenario file takes: read again they are the same
 /// scenario, with the same [`hash`](super::hash). Numbers are plain, in SI units; the limit of a queue in bytes has its
@@ -21,17 +27,21 @@ pub fn written(scenario: &Scenario) -> Value {
     let Run { time, warmup, seed, runs, series } = run;
     let Host { overhead } = host;
     let run = table([
-        ("time", Some(seconds(*time))),
-        ("warmup", Some(seconds(*warmup))),
-        ("seed", Some(json!(seed))),
-        ("runs", Some(json!(runs))),
-        ("series", series.map(seconds)),
+        RUN.time.write(time),
+        RUN.warmup.write(warmup),
+        RUN.seed.write(seed),
+        RUN.runs.write(runs),
+        RUN.series.write(series.as_ref()),
     ]);
-    json!({
-        "title": title, "run": run, "host": { "overhead": overhead },
-        "nodes": each(nodes, |_| json!({})), "links": each(links, link), "flows": each(flows, flow),
-        "cross": each(cross, background),
-    })
+    table([
+        ROOT.title.write(title),
+        ROOT.run.with(run),
+        ROOT.host.with(table([HOST.overhead.write(overhead)])),
+        ROOT.nodes.with(each(nodes, |_| json!({}))),
+        ROOT.links.with(each(links, link)),
+        ROOT.flows.with(each(flows, flow)),
+        ROOT.cross.with(each(cross, background)),
+    ])
 }
 
 fn each<T>(named: &Named<T>, write: impl Fn(&T) -> Value) -> Value {
@@ -39,252 +49,202 @@ fn each<T>(named: &Named<T>, write: impl Fn(&T) -> Value) -> Value {
 }
 
 /// A table of the keys that have a value.
-fn table<const N: usize>(keys: [(&str, Option<Value>); N]) -> Value {
-    let given = keys.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?)));
-    Value::Object(given.collect())
-}
-
-/// The keys of both.
-fn joined(first: Value, second: Value) -> Value {
-    let keys = [first, second].into_iter().flat_map(|value| match value {
-        Value::Object(keys) => keys,
-        _ => Map::new(),
-    });
-    Value::Object(keys.collect())
-}
-
-fn seconds(time: Duration) -> Value {
-    json!(time.as_secs_f64())
-}
-
-fn path_of(file: &TraceFile) -> Value {
-    json!(file.path.to_string_lossy())
+fn table(entries: impl IntoIterator<Item = Entry>) -> Value {
+    let given = entries.into_iter().filter(|(_, value)| !value.is_null());
+    Value::Object(given.map(|(key, value)| (key.to_owned(), value)).collect::<Map<_, _>>())
 }
 
 fn link(link: &Link) -> Value {
     let Link { from, to, forward, reverse, wireless, spares_background } = link;
-    let ends = json!({
-        "from": from, "to": to, "wireless": wireless,
-        "loss_takes": if *spares_background { "flows" } else { "all" },
-        "reverse": direction(reverse, forward.arq.is_some()),
-    });
-    joined(ends, direction(forward, false))
+    let takes = if *spares_background { LossTakes::Flows } else { LossTakes::All };
+    let ends = [
+        LINK.from.write(from),
+        LINK.to.write(to),
+        LINK.wireless.write(wireless),
+        LINK.loss_takes.write(&takes),
+        LINK.reverse.with(table(direction(reverse, forward.arq.is_some()))),
+    ];
+    table(ends.into_iter().chain(direction(forward, false)))
 }
 
 /// A direction of a link; `none` tells that it has no retransmission, which another one has by default.
-fn direction(direction: &Direction, none: bool) -> Value {
+fn direction(direction: &Direction, none: bool) -> [Entry; 9] {
     let Direction { rate, delay, queue, loss, arq, reorder, duplicate, corrupt, down } = direction;
-    let retries = arq.map(|arq| arq.retries).or(none.then_some(0));
-    let rate = match rate {
-        LinkRate::Infinite => json!("infinite"),
-        LinkRate::Number(rate) => number(rate),
-        LinkRate::Opportunities { file } => json!({ "trace": path_of(file) }),
-    };
-    let Queue { kind: QueueKind::DropTail, limit, in_service } = queue;
-    let limit = match limit {
-        QueueLimit::Unlimited => json!("unlimited"),
-        QueueLimit::Packets(packets) => json!(packets),
-        QueueLimit::Bytes(bytes) => json!(format!("{bytes} B")),
-    };
-    let reorder = reorder
-        .map(|Reorder { probability, extra }| json!({ "probability": probability, "extra": seconds(extra) }));
-    table([
-        ("rate", Some(rate)),
-        ("delay", Some(number(delay))),
-        ("queue", Some(json!({ "kind": "drop-tail", "limit": limit, "in_service": in_service }))),
-        ("loss", Some(each(loss, model))),
-        ("arq", retries.map(|retries| json!({ "retries": retries }))),
-        ("reorder", reorder),
-        ("duplicate", Some(json!(duplicate))),
-        ("corrupt", Some(json!(corrupt))),
-        ("down", Some(each(down, outage))),
-    ])
-}
-
-fn number(number: &Number) -> Value {
-    match number {
-        Number::Constant(value) => json!(value),
-        Number::Uniform { low, high, every } => {
-            let every = match every {
-                Every::Run => json!("run"),
-                Every::Packet => json!("packet"),
-                Every::Period(period) => seconds(*period),
-            };
-            json!({ "uniform": [low, high], "every": every })
-        }
-        Number::Steps(steps) => {
-            let steps = steps.iter().map(|(time, value)| json!([time.as_secs_f64(), value]));
-            json!({ "steps": steps.collect::<Vec<_>>() })
-        }
-        Number::Trace { file, repeat } => json!({ "trace": path_of(file), "loop": repeat }),
-    }
+    let arq = arq.or(none.then_some(Arq { retries: 0 }));
+    let arq = arq.map_or(Value::Null, |Arq { retries }| table([ARQ.retries.write(&retries)]));
+    let Queue { kind, limit, in_service } = queue;
+    let queue = table([QUEUE.kind.write(kind), QUEUE.limit.write(limit), QUEUE.in_service.write(in_service)]);
+    let reorder = reorder.map_or(Value::Null, |Reorder { probability, extra }| {
+        table([REORDER.probability.write(&probability), REORDER.extra.write(&extra)])
+    });
+    [
+        LINK.rate.write(rate),
+        LINK.delay.write(delay),
+        LINK.queue.with(queue),
+        LINK.loss.with(each(loss, model)),
+        LINK.arq.with(arq),
+        LINK.reorder.with(reorder),
+        LINK.duplicate.write(duplicate),
+        LINK.corrupt.write(corrupt),
+        LINK.down.with(each(down, outage)),
+    ]
 }
 
 fn model(loss: &Loss) -> Value {
     match loss {
-        Loss::Uniform { rate } => json!({ "model": "uniform", "rate": number(rate) }),
-        Loss::MarkovByPacket { p_good_to_bad, p_bad_to_good, loss_good, loss_bad } => json!({
-            "model": "markov", "by": "packet", "p_good_to_bad": p_good_to_bad, "p_bad_to_good": p_bad_to_good,
-            "loss_good": loss_good, "loss_bad": loss_bad,
-        }),
-        Loss::MarkovByTime { mean_good, mean_bad, loss_good, loss_bad } => json!({
-            "model": "markov", "by": "time", "good": seconds(*mean_good), "bad": seconds(*mean_bad),
-            "loss_good": loss_good, "loss_bad": loss_bad,
-        }),
+        Loss::Uniform { rate } => table([LOSS.tag(LossKind::Uniform), UNIFORM.rate.write(rate)]),
+        Loss::MarkovByPacket { p_good_to_bad, p_bad_to_good, loss_good, loss_bad } => table([
+            LOSS.tag(LossKind::Markov),
+            MARKOV.by.write(&MovedBy::Packet),
+            MARKOV.p_good_to_bad.write(Some(p_good_to_bad)),
+            MARKOV.p_bad_to_good.write(Some(p_bad_to_good)),
+            MARKOV.loss_good.write(loss_good),
+            MARKOV.loss_bad.write(loss_bad),
+        ]),
+        Loss::MarkovByTime { mean_good, mean_bad, loss_good, loss_bad } => table([
+            LOSS.tag(LossKind::Markov),
+            MARKOV.by.write(&MovedBy::Time),
+            MARKOV.good.write(Some(mean_good)),
+            MARKOV.bad.write(Some(mean_bad)),
+            MARKOV.loss_good.write(loss_good),
+            MARKOV.loss_bad.write(loss_bad),
+        ]),
         Loss::Snr { modulation, snr } => {
-            let word = MODULATIONS.iter().find(|(_, one)| one == modulation).map(|(word, _)| *word);
-            json!({ "model": "snr", "modulation": word, "snr": number(snr) })
+            table([LOSS.tag(LossKind::Snr), SNR.modulation.write(modulation), SNR.snr.write(snr)])
         }
-        Loss::List { file, repeat } => json!({ "model": "list", "file": path_of(file), "loop": repeat }),
+        Loss::List { file, repeat } => {
+            table([LOSS.tag(LossKind::List), LIST.file.write(file), LIST.repeat.write(repeat)])
+        }
     }
 }
 
 fn outage(down: &Down) -> Value {
     let Down { from, to, mode } = down;
-    let mode = match mode {
-        DownMode::Silent => "silent",
-        DownMode::Notify => "notify",
-    };
-    table([("from", Some(seconds(*from))), ("to", to.map(seconds)), ("mode", Some(json!(mode)))])
+    table([DOWN.from.write(from), DOWN.to.write(to.as_ref()), DOWN.mode.write(mode)])
 }
 
 fn flow(flow: &Flow) -> Value {
     let Flow { from, to, transport, app, fits, start, stop, count, compare, paths, primary } = flow;
-    let (own, comparable) = match transport {
-        Transport::Sctp { scheme, sctp } => {
-            let (profile, constants) = (sctp.profile.name(), sctp_constants(sctp));
-            (json!({ "transport": "sctp", "scheme": scheme, "profile": profile, "sctp": constants }), true)
+    let compare = SCTP_FLOW.compare.write(compare);
+    let own = match transport {
+        Transport::Sctp { scheme, sctp } => vec![
+            FLOW.tag(FlowKind::Sctp),
+            SCTP_FLOW.scheme.write(scheme),
+            SCTP_FLOW.profile.write(&sctp.profile),
+            SCTP_FLOW.sctp.with(table(sctp_constants(sctp))),
+            compare,
+        ],
+        Transport::Tcp { cc, tcp } => {
+            let [profile, constants] = tcp_constants(tcp);
+            vec![FLOW.tag(FlowKind::Tcp), TCP_FLOW.cc.write(cc), profile, constants, compare]
         }
-        Transport::Tcp { cc, tcp } => (joined(json!({ "transport": "tcp", "cc": cc }), constants(tcp)), true),
         Transport::Mptcp { cc, tcp } => {
-            (joined(json!({ "transport": "mptcp", "cc": cc }), constants(tcp)), true)
+            let [profile, constants] = tcp_constants(tcp);
+            vec![FLOW.tag(FlowKind::Mptcp), MPTCP_FLOW.cc.write(cc), profile, constants, compare]
         }
-        Transport::Udp { header } => (json!({ "transport": "udp", "header": header }), false),
+        Transport::Udp { header } => vec![FLOW.tag(FlowKind::Udp), UDP_FLOW.header.write(header)],
     };
-    let common = table([
-        ("from", Some(json!(from))),
-        ("to", Some(json!(to))),
-        ("app", Some(application(app, *fits))),
-        ("start", Some(number(start))),
-        ("stop", stop.map(seconds)),
-        ("count", Some(json!(count))),
-        ("compare", comparable.then(|| json!(compare))),
-        ("paths", Some(each(paths, path))),
-        ("primary", primary.as_ref().map(|name| json!(name))),
-    ]);
-    joined(common, own)
+    let common = [
+        ENDS.from.write(from),
+        ENDS.to.write(to),
+        ENDS.app.with(application(app, *fits)),
+        ENDS.start.write(start),
+        ENDS.stop.write(stop.as_ref()),
+        ENDS.count.write(count),
+        SEVERAL.paths.with(each(paths, path)),
+        SCTP_FLOW.primary.write(primary.as_ref()),
+    ];
+    table(common.into_iter().chain(own))
 }
 
 fn path(path: &Path) -> Value {
     let Path { via, back, join, leave } = path;
-    let back = (!back.is_empty()).then(|| json!(back));
     table([
-        ("via", Some(json!(via))),
-        ("back", back),
-        ("join", join.map(seconds)),
-        ("leave", leave.map(seconds)),
+        PATH.via.write(via),
+        PATH.back.write(Some(back).filter(|back| !back.is_empty())),
+        JOINING_PATH.join.write(join.as_ref()),
+        JOINING_PATH.leave.write(leave.as_ref()),
     ])
 }
 
-fn sctp_constants(sctp: &Sctp) -> Value {
-    let mut constants = json!({
-        "mtu": sctp.mtu,
-        "encapsulation": if sctp.encapsulation == profiles::IP { "none" } else { "udp" },
-        "receive_buffer": sctp.receive_buffer,
-        "send_buffer": sctp.send_buffer,
-        "rto_initial": seconds(sctp.rto_initial),
-        "rto_min": seconds(sctp.rto_min),
-        "rto_max": seconds(sctp.rto_max),
-        "max_burst": sctp.max_burst,
-        "sack_delay": seconds(sctp.sack_delay),
-        "sack_frequency": sctp.sack_frequency,
-        "heartbeat_interval": seconds(sctp.heartbeat_interval),
-        "path_max_retrans": sctp.path_max_retrans,
-        "association_max_retrans": sctp.association_max_retrans,
-        "reports": sctp.reports,
-        "scheme_defaults": sctp.scheme_defaults,
-    });
-    if let Some(limit) = sctp.buffer_limit {
-        constants["buffer_limit"] = json!(limit);
-    }
-    for (key, ours) in [("rto_min_ours", sctp.rto_min_ours), ("sack_delay_ours", sctp.sack_delay_ours)] {
-        if let Some(ours) = ours {
-            constants[key] = seconds(ours);
-        }
-    }
+/// The constants of SCTP; those that files rarely give only where the profile has others.
+fn sctp_constants(sctp: &Sctp) -> Vec<Entry> {
     let own = sctp.profile.transport();
-    if sctp.tail_probes != own.tail_probes {
-        constants["tail_probes"] = json!(sctp.tail_probes);
-    }
-    let silences = [
-        ("endured_silence", sctp.endured_silence, own.endured_silence),
-        ("failed_after", sctp.failed_after, own.failed_after),
+    let as_profile = [
+        (SCTP.tail_probes.key.name, sctp.tail_probes == own.tail_probes),
+        (SCTP.endured_silence.key.name, sctp.endured_silence == own.endured_silence),
+        (SCTP.failed_after.key.name, sctp.failed_after == own.failed_after),
     ];
-    for (key, time, own) in silences {
-        if time != own {
-            constants[key] = seconds(time.unwrap_or_default());
-        }
-    }
-    constants
+    let mut entries = sctp.entries();
+    entries.retain(|(key, _)| !as_profile.contains(&(key, true)));
+    entries
 }
 
 /// The profile of TCP, and the constants that it does not have.
-fn constants(tcp: &Tcp) -> Value {
+fn tcp_constants(tcp: &Tcp) -> [Entry; 2] {
     let Tcp { profile, set } = tcp;
     let set = each(set, |value| match value {
         TcpValue::Number(number) => json!(number),
         TcpValue::Word(word) => json!(word),
         TcpValue::Switch(on) => json!(on),
     });
-    json!({ "profile": profile, "tcp": set })
+    [TCP.profile.with(json!(profile)), TCP.tcp.with(set)]
 }
 
 fn application(app: &App, fits: bool) -> Value {
-    let (size, own) = match app {
-        App::Bulk { size } => (size, json!({ "kind": "bulk" })),
-        App::Finite { size, bytes } => (size, json!({ "kind": "finite", "bytes": bytes })),
-        App::Cbr { size, rate } => (size, json!({ "kind": "cbr", "rate": number(rate) })),
-        App::Poisson { size, rate } => (size, json!({ "kind": "poisson", "rate": number(rate) })),
-        App::OnOff { size, rate, on, off, law } => (size, on_off(rate, (*on, *off), *law)),
-        App::Video(video) => (&video.size, frames(video)),
+    let (kind, size, own) = match app {
+        App::Bulk { size } => (AppKind::Bulk, size, vec![]),
+        App::Finite { size, bytes } => (AppKind::Finite, size, vec![FINITE.bytes.write(bytes)]),
+        App::Cbr { size, rate } => (AppKind::Cbr, size, vec![CBR.rate.write(rate)]),
+        App::Poisson { size, rate } => (AppKind::Poisson, size, vec![POISSON.rate.write(rate)]),
+        App::OnOff { size, rate, on, off, law } => {
+            let (law, shape) = law_of(*law);
+            let own = vec![ONOFF.rate.write(rate), ONOFF.on.write(on), ONOFF.off.write(off), law, shape];
+            (AppKind::OnOff, size, own)
+        }
+        App::Video(video) => (AppKind::Video, &video.size, frames(video)),
     };
-    joined(own, table([("size", (!fits).then(|| json!(size)))]))
+    let size = BULK.size.write(Some(size).filter(|_| !fits));
+    table([APP.tag(kind), size].into_iter().chain(own))
 }
 
-fn on_off(rate: &Number, (on, off): (Duration, Duration), law: OnOffLaw) -> Value {
+fn law_of(law: OnOffLaw) -> (Entry, Entry) {
     let (law, shape) = match law {
-        OnOffLaw::Constant => ("constant", None),
-        OnOffLaw::Exponential => ("exponential", None),
-        OnOffLaw::Pareto { shape } => ("pareto", Some(json!(shape))),
+        OnOffLaw::Constant => (Law::Constant, None),
+        OnOffLaw::Exponential => (Law::Exponential, None),
+        OnOffLaw::Pareto { shape } => (Law::Pareto, Some(shape)),
     };
-    table([
-        ("kind", Some(json!("onoff"))),
-        ("rate", Some(number(rate))),
-        ("on", Some(seconds(on))),
-        ("off", Some(seconds(off))),
-        ("law", Some(json!(law))),
-        ("shape", shape),
-    ])
+    (ONOFF.law.write(&law), ONOFF.shape.with(json!(shape)))
 }
 
-fn frames(video: &Video) -> Value {
+fn frames(video: &Video) -> Vec<Entry> {
     let Video { frames, size: _, deadline, expire, prebuffer } = video;
-    let source = match frames {
-        Frames::Constant { rate } => json!({ "rate": rate }),
-        Frames::Trace { file, repeat } => json!({ "trace": path_of(file), "loop": repeat }),
-    };
-    let own = json!({
-        "kind": "video", "deadline": seconds(*deadline), "expire": expire, "prebuffer": seconds(*prebuffer),
-    });
-    joined(own, source)
+    let mut own =
+        vec![VIDEO.deadline.write(deadline), VIDEO.expire.write(expire), VIDEO.prebuffer.write(prebuffer)];
+    match frames {
+        Frames::Constant { rate } => own.push(VIDEO.rate.write(Some(rate))),
+        Frames::Trace { file, repeat } => {
+            own.extend([VIDEO.trace.write(Some(file)), VIDEO.repeat.write(repeat)]);
+        }
+    }
+    own
 }
 
 fn background(cross: &Cross) -> Value {
     let Cross { via, load, tcp_share, sizes, on, off, shape, sources, lead, tcp } = cross;
-    let sizes = each(sizes, |PacketSize { bytes, share }| json!({ "bytes": bytes, "share": share }));
-    let own = json!({
-        "via": via, "load": number(load), "tcp_share": tcp_share, "sizes": sizes, "on": seconds(*on),
-        "off": seconds(*off), "shape": shape, "sources": sources, "lead": seconds(*lead),
+    let sizes = each(sizes, |PacketSize { bytes, share }| {
+        table([PACKET_SIZE.bytes.write(bytes), PACKET_SIZE.share.write(share)])
     });
-    joined(own, constants(tcp))
+    let own = [
+        CROSS.via.write(via),
+        CROSS.load.write(load),
+        CROSS.tcp_share.write(tcp_share),
+        CROSS.sizes.with(sizes),
+        CROSS.on.write(on),
+        CROSS.off.write(off),
+        CROSS.shape.write(shape),
+        CROSS.sources.write(sources),
+        CROSS.lead.write(lead),
+    ];
+    table(own.into_iter().chain(tcp_constants(tcp)))
 }

@@ -310,28 +310,5 @@ fn tuples(path: u8) -> [FourTuple; 2] {
 
 /// The transport configuration of a flow with these constants, before its scheme adjusts it.
 pub fn transport(sctp: &Sctp) -> TransportConfig {
-    TransportConfig {
-        mtu: sctp.mtu,
-        encapsulation: sctp.encapsulation,
-        receive_buffer: sctp.receive_buffer,
-        send_buffer: sctp.send_buffer as usize,
-        buffer_limit: sctp.buffer_limit.map(|limit| limit as usize),
-        rto_initial: sctp.rto_initial,
-        rto_min: sctp.rto_min,
-        rto_min_ours: sctp.rto_min_ours,
-        rto_max: sctp.rto_max,
-        max_burst: sctp.max_burst,
-        sack_delay: sctp.sack_delay,
-        sack_delay_ours: sctp.sack_delay_ours,
-        tail_probes: sctp.tail_probes,
-        endured_silence: sctp.endured_silence,
-        failed_after: sctp.failed_after,
-        sack_frequency: sctp.sack_frequency,
-        heartbeat_interval: sctp.heartbeat_interval,
-        path_max_retrans: sctp.path_max_retrans,
-        association_max_retrans: sctp.association_max_retrans,
-        auth: sctp.reports,
-        reports: sctp.reports,
-        ..sctp.profile.transport()
-    }
+    sctp.transport()
 }

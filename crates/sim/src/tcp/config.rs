@@ -177,6 +177,12 @@ impl Config {
         Keyed::set(self, name, &text).map(|_| ()).map_err(|_| wrong())
     }
 
+    /// Whether the constant named `name` is a time.
+    pub fn is_time(&self, name: &str) -> bool {
+        let is = |key: &Key| key.name == name && matches!(key.values, Values::Decimal(.., "s"));
+        Keyed::keys(self).iter().any(is)
+    }
+
     /// All keys with their values as people write them, times in seconds.
     pub fn values(&self) -> impl Iterator<Item = (&'static str, String)> {
         let value = |key: &Key| match (key.values, self.get(key.name)) {

@@ -1,12 +1,10 @@
-//! Every key of the file: what it takes, its default, what it means. The reader, the schema and the tables of
-//! docs/scenarios.md are made from this.
+//! The keys of the file, by table: what they take, what holds without them, what they mean. Readers, writers, the schema and
+//! the reference are made from this.
 
-mod flow;
-mod network;
-mod root;
-mod spec;
-
-pub(super) use flow::{APP, CROSS, FLOW};
-pub(super) use network::LINK;
-pub(super) use root::ROOT;
-pub(super) use spec::{Changes, Fallback, Key, Keys, Kinds, Least, Takes};
+pub(super) mod app;
+pub(super) mod cross;
+pub(super) mod flow;
+pub(super) mod link;
+pub(super) mod loss;
+pub(super) mod root;
+pub(super) mod sctp;

@@ -1,66 +1,67 @@
 //! The top of the file, and what belongs to no link and no flow.
 
-use super::{CROSS, FLOW, Fallback, Key, Keys, LINK, Least, Takes};
-use crate::scenario::units::Quantity;
-use Fallback::{Else, Is};
+use core::time::Duration;
 
-/// The whole file.
-pub(in crate::scenario) const ROOT: Keys = Keys {
-    name: "scenario",
-    doc: "A scenario: a network, the flows that are measured in it, and background load.",
-    groups: &[&[
-        Key::new("title", Takes::Text, Is(""), "what the scenario shows, for people"),
-        Key::new("run", Takes::Table(&RUN), Else("all defaults"), "how long and how often it runs"),
-        Key::new("host", Takes::Table(&HOST), Else("all defaults"), "what hosts add to the network"),
-        Key::new("nodes", Takes::Named(&NODE), Else("none"), "hosts and routers, by name"),
-        Key::new("links", Takes::Named(&LINK), Else("none"), "links between nodes, by name"),
-        Key::new("flows", Takes::Kinds(&FLOW), Else("none"), "traffic that is measured, by name"),
-        Key::new("cross", Takes::Named(&CROSS), Else("none"), "background load, by name"),
-    ]],
-};
+use super::cross::CrossKeys;
+use super::flow::{FLOW, FlowKind};
+use super::link::LinkKeys;
+use crate::scenario::sorts::{SPAN, SWITCH, TEXT, TIME, whole};
+use crate::scenario::typed::{Each, EachOf, Given, Inner, Optional, table};
+use crate::scenario::warning::Longest;
 
-const RUN: Keys = Keys {
-    name: "run",
-    doc: "How long and how often the scenario runs.",
-    groups: &[&[
-        Key::new(
-            "time",
-            Takes::Amount(Quantity::Time, Least::Positive),
-            Is("60 s"),
-            "simulated time of a run",
-        ),
-        Key::new(
-            "warmup",
-            Takes::Amount(Quantity::Time, Least::Zero),
-            Is("0 s"),
-            "results count what happens after this time",
-        ),
-        Key::new(
-            "seed",
-            Takes::Whole(0, i64::MAX),
-            Is("1"),
-            "seed of the first run; each later one has one more",
-        ),
-        Key::new("runs", Takes::Whole(1, 1_000_000), Is("1"), "how many runs, with different random draws"),
-        Key::new(
-            "series",
-            Takes::Amount(Quantity::Time, Least::Positive),
-            Else("no series"),
-            "step of the time series (windows, round-trip times, rates, queues)",
-        ),
-    ]],
-};
+table! {
+    /// A scenario: a network, the flows that are measured in it, and background load.
+    ROOT: RootKeys = "scenario" {
+        /// what the scenario shows, for people
+        title: Given<String> = TEXT.or(""),
+        /// how long and how often it runs
+        run: Inner = Inner::of(&RunKeys::KEYS, "all defaults"),
+        /// what hosts add to the network
+        host: Inner = Inner::of(&HostKeys::KEYS, "all defaults"),
+        /// hosts and routers, by name
+        nodes: Each = Each::of(&NodeKeys::KEYS, "none"),
+        /// links between nodes, by name
+        links: Each = Each::of(&LinkKeys::KEYS, "none"),
+        /// traffic that is measured, by name
+        flows: EachOf<FlowKind> = EachOf::of(&FLOW, "none"),
+        /// background load, by name
+        cross: Each = Each::of(&CrossKeys::KEYS, "none"),
+    }
+}
 
-const HOST: Keys = Keys {
-    name: "host",
-    doc: "What hosts add to the network.",
-    groups: &[&[Key::new(
-        "overhead",
-        Takes::Switch,
-        Is("true"),
-        "each packet waits U(0, serialisation time of 1500 bytes on the route's slowest link) before it leaves its host, \
-         without reordering, so that drop-tail queues don't lock phases",
-    )]],
-};
+table! {
+    /// How long and how often the scenario runs.
+    RUN: RunKeys = "run" {
+        /// simulated time of a run
+        time: Given<Duration> = SPAN.or("60 s"),
+        /// results count what happens after this time
+        warmup: Given<Duration> = TIME.or("0 s"),
+        /// seed of the first run; each later one has one more
+        seed: Given<u64> = whole::<u64, 0, { i64::MAX }>().or("1"),
+        /// how many runs, with different random draws
+        runs: Given<u32> = whole::<u32, 1, 1_000_000>().or("1"),
+        /// step of the time series (windows, round-trip times, rates, queues)
+        series: Optional<Duration> = SPAN.otherwise("no series").at_most(Longest::Minute),
+    }
+}
 
-const NODE: Keys = Keys { name: "node", doc: "A host or router: nothing but its name.", groups: &[] };
+table! {
+    /// What hosts add to the network.
+    HOST: HostKeys = "host" {
+        /// each packet waits U(0, serialisation time of 1500 bytes on the route's slowest link) before it leaves its host,
+        /// without reordering, so that drop-tail queues don't lock phases
+        overhead: Given<bool> = SWITCH.or("true"),
+    }
+}
+
+/// A node has no keys.
+pub(in crate::scenario) struct NodeKeys;
+
+impl NodeKeys {
+    /// All that is said of the table.
+    const KEYS: crate::scenario::spec::Keys = crate::scenario::spec::Keys {
+        name: "node",
+        doc: "A host or router: nothing but its name.",
+        groups: &[],
+    };
+}

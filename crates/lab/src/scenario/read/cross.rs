@@ -1,11 +1,13 @@
 //! Background load.
 
 use super::app::shape;
-use super::flow::{link_names, links, tcp};
+use super::flow::{links, tcp};
 use super::link::has_rate;
-use crate::scenario::model::{Cross, Named, PacketSize, Scenario, TcpValue};
+use crate::scenario::keys::cross::{CROSS, PACKET_SIZE};
+use crate::scenario::model::{Cross, PacketSize, Scenario};
 use crate::scenario::route::{source, way};
 use crate::scenario::table::{Read, Table, named};
+use crate::scenario::value::{Named, TcpValue};
 
 /// Sizes of the packets in the Internet's core by count, as Xu et al. (2015) have them.
 const SIZES: [(&str, u32, f64); 5] = [
@@ -18,8 +20,8 @@ const SIZES: [(&str, u32, f64); 5] = [
 
 /// Background load; the network is complete already.
 pub(super) fn cross(table: &Table<'_>, network: &Scenario) -> Read<Cross> {
-    let via = table.need("via")?;
-    let names = link_names(&via)?.1;
+    let via = table.item(&CROSS.via.key)?;
+    let names = via.names()?.1;
     // A first link that does not exist has no beginning: the error about it comes from the way.
     let from = source(&network.links, &names).unwrap_or_default();
     let names = links(&via, from, None, network)?;
@@ -36,25 +38,25 @@ pub(super) fn cross(table: &Table<'_>, network: &Scenario) -> Read<Cross> {
     tcp.set.entry("recovery".into()).or_insert_with(|| TcpValue::Word("newreno".into()));
     Ok(Cross {
         via: names,
-        load: table.need("load")?.number()?,
-        tcp_share: table.need("tcp_share")?.amount()?,
+        load: table.get(&CROSS.load)?,
+        tcp_share: table.get(&CROSS.tcp_share)?,
         sizes: sizes(table)?,
-        on: table.need("on")?.time()?,
-        off: table.need("off")?.time()?,
+        on: table.get(&CROSS.on)?,
+        off: table.get(&CROSS.off)?,
         shape: shape(table)?,
-        sources: table.need("sources")?.whole()? as u32,
-        lead: table.need("lead")?.time()?,
+        sources: table.get(&CROSS.sources)?,
+        lead: table.get(&CROSS.lead)?,
         tcp,
     })
 }
 
 fn sizes(table: &Table<'_>) -> Read<Named<PacketSize>> {
-    let given = table.each("sizes")?;
+    let given = table.each(&CROSS.sizes)?;
     if given.is_empty() {
         let size = |(name, bytes, share): (&str, u32, f64)| (name.to_string(), PacketSize { bytes, share });
         return Ok(SIZES.map(size).into_iter().collect());
     }
     named(given, |table| {
-        Ok(PacketSize { bytes: table.need("bytes")?.bytes()? as u32, share: table.need("share")?.amount()? })
+        Ok(PacketSize { bytes: table.get(&PACKET_SIZE.bytes)?, share: table.get(&PACKET_SIZE.share)? })
     })
 }

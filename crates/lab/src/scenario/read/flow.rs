@@ -1,53 +1,59 @@
 //! Flows.
 
-use core::str::FromStr;
-use core::time::Duration;
 use std::collections::BTreeMap;
 
 use super::app;
 use super::link::node;
 use crate::scenario::error::hint;
-use crate::scenario::model::{Flow, Named, Number, Path, Scenario, Sctp, Tcp, TcpValue, Transport};
-use crate::scenario::profiles;
+use crate::scenario::keys::flow::{
+    ENDS, FlowKind, JOINING_PATH, MPTCP_FLOW, PATH, SCTP_FLOW, SEVERAL, SINGLE, TCP, TCP_FLOW, UDP_FLOW,
+};
+use crate::scenario::keys::sctp::{SCTP, Sctp};
+use crate::scenario::model::{Flow, Path, Scenario, Tcp, Transport};
 use crate::scenario::route::{Routes, way};
 use crate::scenario::table::{Item, Read, Table, dotted, named};
 use crate::scenario::tree::Value;
+use crate::scenario::typed::Kind;
 use crate::scenario::units::Quantity;
-use strandcast_sim::tcp::{Config, ConfigError, Profile};
+use crate::scenario::value::{Named, Number, TcpValue};
+use crate::scenario::warning::Longest;
+use strandcast_sim::tcp::{Config, ConfigError};
 
 /// A flow; the network is complete already.
-pub(super) fn flow(table: &Table<'_>, kind: &str, network: &Scenario, routes: &Routes<'_>) -> Read<Flow> {
-    let (from, to) = (node(table, "from", &network.nodes)?, node(table, "to", &network.nodes)?);
+pub(super) fn flow(table: &Table<'_>, kind: FlowKind, network: &Scenario, routes: &Routes<'_>) -> Read<Flow> {
+    let (from, to) = (node(table, &ENDS.from, &network.nodes)?, node(table, &ENDS.to, &network.nodes)?);
     if from == to {
-        return Err(
-            table.error_at("to", format!("the flow leads from `{from}` to itself; let it go elsewhere"))
-        );
+        return Err(table
+            .error_at(&ENDS.to.key, format!("the flow leads from `{from}` to itself; let it go elsewhere")));
     }
     let transport = transport(table, kind)?;
     let (app, fits) = app::app(table, &transport)?;
-    let start = table.need("start")?.number()?;
-    let stop = table.maybe("stop").map(|item| item.time()).transpose()?;
+    let start = table.get(&ENDS.start)?;
+    let stop = table.maybe(&ENDS.stop)?;
     if let (Number::Constant(start), Some(stop)) = (&start, stop)
         && stop.as_secs_f64() <= *start
     {
         return Err(table.error_at(
-            "stop",
+            &ENDS.stop.key,
             format!("the flow stops at {stop:?} and starts at {start} s; let it stop later"),
         ));
     }
     let several = matches!(transport, Transport::Sctp { .. } | Transport::Mptcp { .. });
     let paths = paths(table, (&from, &to), (network, routes), several)?;
     if !several && paths.len() > 1 {
-        let message =
-            format!("{kind} has one path, not {}; transports sctp and mptcp have several", paths.len());
-        return Err(table.error_at("paths", message));
+        let message = format!(
+            "{} has one path, not {}; transports sctp and mptcp have several",
+            kind.word(),
+            paths.len()
+        );
+        return Err(table.error_at(&SEVERAL.paths.key, message));
     }
-    let compare = !matches!(transport, Transport::Udp { .. }) && table.need("compare")?.switch()?;
+    let compare = !matches!(transport, Transport::Udp { .. }) && table.get(&SCTP_FLOW.compare)?;
     let mut primary = None;
     if matches!(transport, Transport::Sctp { .. }) {
-        primary = table.maybe("primary").map(|item| primary_path(&item, &paths)).transpose()?;
+        primary = table.given(&SCTP_FLOW.primary.key).map(|item| primary_path(&item, &paths)).transpose()?;
     }
-    let count = table.need("count")?.whole()? as u32;
+    let count = table.get(&ENDS.count)?;
     Ok(Flow { from, to, transport, app, fits, start, stop, count, compare, paths, primary })
 }
 
@@ -63,81 +69,45 @@ fn primary_path(item: &Item<'_>, paths: &Named<Path>) -> Read<String> {
     }
 }
 
-fn transport(table: &Table<'_>, kind: &str) -> Read<Transport> {
+fn transport(table: &Table<'_>, kind: FlowKind) -> Read<Transport> {
     Ok(match kind {
-        "sctp" => Transport::Sctp { scheme: table.need("scheme")?.text()?, sctp: sctp(table)? },
-        "tcp" => Transport::Tcp { cc: table.need("cc")?.text()?, tcp: tcp(table)? },
-        "mptcp" => Transport::Mptcp { cc: table.need("cc")?.text()?, tcp: tcp(table)? },
-        _ => Transport::Udp { header: table.need("header")?.bytes()? as u32 },
+        FlowKind::Sctp => Transport::Sctp { scheme: table.get(&SCTP_FLOW.scheme)?, sctp: sctp(table)? },
+        FlowKind::Tcp => Transport::Tcp { cc: table.get(&TCP_FLOW.cc)?, tcp: tcp(table)? },
+        FlowKind::Mptcp => Transport::Mptcp { cc: table.get(&MPTCP_FLOW.cc)?, tcp: tcp(table)? },
+        FlowKind::Udp => Transport::Udp { header: table.get(&UDP_FLOW.header)? },
     })
 }
 
 fn sctp(flow: &Table<'_>) -> Read<Sctp> {
-    let profile = flow.need("profile")?.word(&[("rfc", "rfc"), ("live", "live"), ("ns2", "ns2")])?;
-    let table = flow.inner("sctp")?;
-    let mut sctp = profiles::sctp(profile).expect("each word is a profile");
-    macro_rules! replace {
-        ($($field:ident = $read:expr;)*) => { $(
-            if let Some(item) = table.maybe(stringify!($field)) {
-                let read: fn(&Item<'_>) -> Read<_> = $read;
-                sctp.$field = read(&item)?;
-            }
-        )* };
-    }
-    replace! {
-        mtu = |item| Ok(item.bytes()? as u16);
-        encapsulation = |item| item.word(&[("udp", profiles::IP_UDP), ("none", profiles::IP)]);
-        receive_buffer = |item| Ok(item.bytes()? as u32);
-        send_buffer = |item| Ok(item.bytes()? as u32);
-        buffer_limit = |item| Ok(Some(item.bytes()? as u32));
-        rto_initial = |item| item.time();
-        rto_min = |item| item.time();
-        rto_min_ours = |item| item.time().map(Some);
-        rto_max = |item| item.time();
-        max_burst = |item| Ok(item.whole()? as u32);
-        sack_delay = |item| item.time();
-        sack_delay_ours = |item| item.time().map(Some);
-        tail_probes = |item| item.switch();
-        sack_frequency = |item| Ok(item.whole()? as u32);
-        heartbeat_interval = |item| item.time();
-        path_max_retrans = |item| Ok(item.whole()? as u32);
-        association_max_retrans = |item| Ok(item.whole()? as u32);
-        endured_silence = |item| item.time().map(above_zero);
-        failed_after = |item| item.time().map(above_zero);
-        reports = |item| item.switch();
-        scheme_defaults = |item| item.text();
-    }
-    let alone = |others, ours| table.has(others) && !table.has(ours);
-    if alone("rto_min", "rto_min_ours") {
+    let profile = flow.get(&SCTP_FLOW.profile)?;
+    let table = flow.inner(&SCTP_FLOW.sctp)?;
+    let mut sctp = profile.constants();
+    sctp.replace(&table)?;
+    if table.has(&SCTP.rto_min) && !table.has(&SCTP.rto_min_ours) {
         sctp.rto_min_ours = None;
     }
-    if alone("sack_delay", "sack_delay_ours") {
+    if table.has(&SCTP.sack_delay) && !table.has(&SCTP.sack_delay_ours) {
         sctp.sack_delay_ours = None;
     }
     if sctp.rto_min > sctp.rto_max {
         let message = format!("RTO.Min {:?} is above RTO.Max {:?}; swap them", sctp.rto_min, sctp.rto_max);
-        return Err(table.error_at(if table.has("rto_min") { "rto_min" } else { "rto_max" }, message));
+        return Err(table.error_at(
+            if table.has(&SCTP.rto_min) { &SCTP.rto_min.key } else { &SCTP.rto_max.key },
+            message,
+        ));
     }
     Ok(sctp)
 }
 
-fn above_zero(time: Duration) -> Option<Duration> {
-    Some(time).filter(|t| !t.is_zero())
-}
-
-/// Constants of TCP that are times.
-const TCP_TIMES: [&str; 5] = ["rto_initial", "rto_min", "rto_max", "granularity", "ack_delay"];
-
 /// The profile and the constants of `tcp` in a flow or in background load.
 pub(super) fn tcp(table: &Table<'_>) -> Read<Tcp> {
-    let item = table.need("profile")?;
-    let profile = item.word(&Profile::ALL.map(|(name, _)| (name, name)))?;
-    let mut config = Config::from(Profile::from_str(profile).expect("each word is a profile"));
+    let profile = table.get(&TCP.profile)?;
+    let mut config = Config::from(profile);
     let mut set = BTreeMap::new();
-    for (name, item) in table.item_or_empty("tcp").children()? {
+    for (name, item) in table.item_or_empty(&TCP.tcp.key).children()? {
         let value = constant(&item)?;
-        if let (TcpValue::Number(n), true) = (&value, TCP_TIMES.contains(&name.as_str())) {
-            item.doubt(Quantity::Time, *n);
+        if let (TcpValue::Number(n), true) = (&value, config.is_time(&name)) {
+            Item { longest: longest(&name), ..item.clone() }.doubt(Quantity::Time, *n);
         }
         config.set(&name, &(&value).into()).map_err(|wrong| match wrong {
             ConfigError::Value { why, .. } => item.wrong(&why),
@@ -149,13 +119,22 @@ pub(super) fn tcp(table: &Table<'_>) -> Read<Tcp> {
         set.insert(name, value);
     }
     config.validate().map_err(|wrong| {
-        let item = table.item_or_empty("tcp");
+        let item = table.item_or_empty(&TCP.tcp.key);
         match wrong {
             ConfigError::Value { key, why } => item.part(dotted(&item.key, key), &item.node).error(why),
             other => item.error(other.to_string()),
         }
     })?;
-    Ok(Tcp { profile: profile.into(), set })
+    Ok(Tcp { profile: profile.to_string(), set })
+}
+
+/// Above what a time of TCP is doubted.
+fn longest(name: &str) -> Longest {
+    match name {
+        "ack_delay" | "granularity" => Longest::Delay,
+        "rto_max" => Longest::Hour,
+        _ => Longest::Minute,
+    }
 }
 
 fn constant(item: &Item<'_>) -> Read<TcpValue> {
@@ -185,7 +164,7 @@ fn paths(
     (network, routes): (&Scenario, &Routes<'_>),
     several: bool,
 ) -> Read<Named<Path>> {
-    let given = table.each("paths")?;
+    let given = table.each(if several { &SEVERAL.paths } else { &SINGLE.paths })?;
     if given.is_empty() {
         let via = routes.shortest(ends.0, ends.1).ok_or_else(|| {
             table.error(format!("no links lead from `{}` to `{}`; add some between them", ends.0, ends.1))
@@ -195,26 +174,30 @@ fn paths(
     }
     let paths = named(given, |table| path(&table, ends, network, several))?;
     if paths.values().all(|path| path.join.is_some()) {
-        return Err(
-            table.error_at("paths", "all paths join later; let one be there from the start, without `join`")
-        );
+        return Err(table.error_at(
+            &SEVERAL.paths.key,
+            "all paths join later; let one be there from the start, without `join`",
+        ));
     }
     Ok(paths)
 }
 
 fn path(table: &Table<'_>, (from, to): (&str, &str), network: &Scenario, several: bool) -> Read<Path> {
-    let via = links(&table.need("via")?, from, Some(to), network)?;
-    let back = match table.maybe("back") {
+    let via = links(&table.item(&PATH.via.key)?, from, Some(to), network)?;
+    let back = match table.given(&PATH.back.key) {
         Some(item) => links(&item, to, Some(from), network)?,
         None => via.iter().rev().cloned().collect(),
     };
-    let time = |name: &str| table.maybe(name).map(|item| item.time()).transpose();
-    let (join, leave) = if several { (time("join")?, time("leave")?) } else { (None, None) };
+    let (join, leave) = if several {
+        (table.maybe(&JOINING_PATH.join)?, table.maybe(&JOINING_PATH.leave)?)
+    } else {
+        (None, None)
+    };
     match leave {
         Some(leave) if leave <= join.unwrap_or_default() => {
             let join = join.unwrap_or_default();
             let message = format!("the path leaves at {leave:?} and joins at {join:?}; let it leave later");
-            Err(table.error_at("leave", message))
+            Err(table.error_at(&JOINING_PATH.leave.key, message))
         }
         _ => Ok(Path { via, back, join, leave }),
     }
@@ -222,16 +205,9 @@ fn path(table: &Table<'_>, (from, to): (&str, &str), network: &Scenario, several
 
 /// Names of links that lead from one node to another; to any if `to` isn't given.
 pub(super) fn links(item: &Item<'_>, from: &str, to: Option<&str>, network: &Scenario) -> Read<Vec<String>> {
-    let (items, names) = link_names(item)?;
+    let (items, names) = item.names()?;
     match way(&network.links, from, to, &names) {
         Ok(_) => Ok(names),
         Err((i, wrong)) => Err(items.get(i).unwrap_or(item).error(wrong.to_string())),
     }
-}
-
-/// The elements of a list of links, and what they say.
-pub(super) fn link_names<'a>(item: &Item<'a>) -> Read<(Vec<Item<'a>>, Vec<String>)> {
-    let items = item.list("a list of links as [\"a\", \"b\"]")?;
-    let names = items.iter().map(Item::text).collect::<Read<_>>()?;
-    Ok((items, names))
 }

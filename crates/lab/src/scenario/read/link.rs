@@ -1,181 +1,177 @@
 //! Links.
 
 use crate::scenario::error::hint;
-use crate::scenario::keys::Takes;
-use crate::scenario::model::{
-    Arq, Direction, Down, DownMode, Link, LinkRate, Loss, Named, Node, Queue, QueueKind, QueueLimit, Reorder,
-};
-use crate::scenario::table::{Item, Read, Table, named};
+use crate::scenario::keys::link::{ARQ, DOWN, LINK, LossTakes, QUEUE, REORDER, REVERSE, REVERSE_QUEUE};
+use crate::scenario::keys::loss::{LIST, LossKind, MARKOV, MovedBy, SNR, UNIFORM};
+use crate::scenario::model::{Arq, Direction, Down, Link, Loss, Node, Queue, Reorder};
+use crate::scenario::spec::Key;
+use crate::scenario::table::{Read, Table, named};
 use crate::scenario::traces;
 use crate::scenario::tree::Value;
-use strandcast_netem::loss::Modulation;
+use crate::scenario::typed::Given;
+use crate::scenario::value::{LinkRate, Named, QueueLimit};
 
 pub(super) fn link(table: &Table<'_>, nodes: &Named<Node>) -> Read<Link> {
-    let (from, to) = (node(table, "from", nodes)?, node(table, "to", nodes)?);
+    let (from, to) = (node(table, &LINK.from, nodes)?, node(table, &LINK.to, nodes)?);
     if from == to {
-        return Err(
-            table.error_at("to", format!("the link leads from `{from}` to itself; it joins two nodes"))
-        );
+        let message = format!("the link leads from `{from}` to itself; it joins two nodes");
+        return Err(table.error_at(&LINK.to.key, message));
     }
     let forward = Direction {
-        rate: table.need("rate")?.rate()?,
-        delay: table.need("delay")?.number()?,
-        queue: queue(&table.inner("queue")?, None)?,
+        rate: table.get(&LINK.rate)?,
+        delay: table.get(&LINK.delay)?,
+        queue: queue(&table.inner(&LINK.queue)?)?,
         loss: losses(table)?,
-        arq: arq(table, None)?,
+        arq: if table.has(&LINK.arq) { arq(table)? } else { None },
         reorder: reorder(table)?,
-        duplicate: table.need("duplicate")?.amount()?,
-        corrupt: table.need("corrupt")?.amount()?,
+        duplicate: table.get(&LINK.duplicate)?,
+        corrupt: table.get(&LINK.corrupt)?,
         down: outages(table)?,
     };
-    let reverse = reverse(&table.inner("reverse")?, &forward)?;
+    let reverse = reverse(&table.inner(&LINK.reverse)?, &forward)?;
     Ok(Link {
         from,
         to,
         forward,
         reverse,
-        wireless: table.need("wireless")?.switch()?,
-        spares_background: table.need("loss_takes")?.word(&[("all", false), ("flows", true)])?,
+        wireless: table.get(&LINK.wireless)?,
+        spares_background: table.get(&LINK.loss_takes)? == LossTakes::Flows,
     })
 }
 
 /// The name of a node, which must have been declared.
-pub(super) fn node(table: &Table<'_>, key: &str, nodes: &Named<Node>) -> Read<String> {
-    let item = table.need(key)?;
-    let name = item.text()?;
+pub(super) fn node(table: &Table<'_>, key: &Given<String>, nodes: &Named<Node>) -> Read<String> {
+    let name = table.get(key)?;
     if nodes.contains_key(&name) {
         return Ok(name);
     }
     let hint = hint(&name, nodes.keys().map(String::as_str));
-    Err(item.error(format!("there is no node `{name}`{hint}; nodes are declared as [nodes.{name}]")))
+    let message = format!("there is no node `{name}`{hint}; nodes are declared as [nodes.{name}]");
+    Err(table.error_at(&key.key, message))
 }
 
 fn reverse(table: &Table<'_>, forward: &Direction) -> Read<Direction> {
     Ok(Direction {
-        rate: table.maybe("rate").map_or(Ok(forward.rate.clone()), |item| item.rate())?,
-        delay: table.maybe("delay").map_or(Ok(forward.delay.clone()), |item| item.number())?,
-        queue: queue(&table.inner("queue")?, Some(forward.queue))?,
+        rate: table.maybe(&REVERSE.rate)?.unwrap_or_else(|| forward.rate.clone()),
+        delay: table.maybe(&REVERSE.delay)?.unwrap_or_else(|| forward.delay.clone()),
+        queue: reverse_queue(&table.inner(&REVERSE.queue)?, forward.queue)?,
         loss: losses(table)?,
-        arq: arq(table, forward.arq)?,
+        arq: if table.has(&REVERSE.arq) { arq(table)? } else { forward.arq },
         reorder: reorder(table)?,
-        duplicate: table.need("duplicate")?.amount()?,
-        corrupt: table.need("corrupt")?.amount()?,
-        down: if table.has("down") { outages(table)? } else { forward.down.clone() },
+        duplicate: table.get(&REVERSE.duplicate)?,
+        corrupt: table.get(&REVERSE.corrupt)?,
+        down: if table.has(&REVERSE.down) { outages(table)? } else { forward.down.clone() },
     })
 }
 
-/// A queue; what isn't given is as in `like`, or by default.
-fn queue(table: &Table<'_>, like: Option<Queue>) -> Read<Queue> {
-    let kind = |item: Item<'_>| item.word(&[("drop-tail", QueueKind::DropTail)]);
-    let or = |name: &str| if like.is_some() { Ok(table.maybe(name)) } else { table.need(name).map(Some) };
-    let like =
-        like.unwrap_or(Queue { kind: QueueKind::DropTail, limit: QueueLimit::Unlimited, in_service: false });
+fn queue(table: &Table<'_>) -> Read<Queue> {
     let queue = Queue {
-        kind: or("kind")?.map_or(Ok(like.kind), kind)?,
-        limit: or("limit")?.map_or(Ok(like.limit), |item| item.limit())?,
-        in_service: or("in_service")?.map_or(Ok(like.in_service), |item| item.switch())?,
+        kind: table.get(&QUEUE.kind)?,
+        limit: table.get(&QUEUE.limit)?,
+        in_service: table.get(&QUEUE.in_service)?,
     };
+    passing(table, queue, &QUEUE.limit.key)
+}
+
+/// The queue of the other direction; what isn't given is as forward.
+fn reverse_queue(table: &Table<'_>, forward: Queue) -> Read<Queue> {
+    let queue = Queue {
+        kind: table.maybe(&REVERSE_QUEUE.kind)?.unwrap_or(forward.kind),
+        limit: table.maybe(&REVERSE_QUEUE.limit)?.unwrap_or(forward.limit),
+        in_service: table.maybe(&REVERSE_QUEUE.in_service)?.unwrap_or(forward.in_service),
+    };
+    passing(table, queue, &REVERSE_QUEUE.limit.key)
+}
+
+/// A queue that lets something pass.
+fn passing(table: &Table<'_>, queue: Queue, limit: &Key) -> Read<Queue> {
     match queue.limit {
         QueueLimit::Packets(0) | QueueLimit::Bytes(0) if queue.in_service => Err(table.error_at(
-            "limit",
+            limit,
             "no packet can ever be sent; the packet in service counts, so let it be 1 or more",
         )),
-        _ => Ok(queue),
+        QueueLimit::Packets(_) | QueueLimit::Bytes(_) | QueueLimit::Unlimited => Ok(queue),
     }
 }
 
-/// Retransmission by the link; as in `like` if it isn't given.
-fn arq(table: &Table<'_>, like: Option<Arq>) -> Read<Option<Arq>> {
-    if !table.has("arq") {
-        return Ok(like);
-    }
-    let retries = table.inner("arq")?.need("retries")?.whole()?;
-    let retries = u8::try_from(retries).expect("the key takes 255 at most");
+/// Retransmission by the link.
+fn arq(table: &Table<'_>) -> Read<Option<Arq>> {
+    let retries = table.inner(&LINK.arq)?.get(&ARQ.retries)?;
     Ok((retries > 0).then_some(Arq { retries }))
 }
 
 fn reorder(table: &Table<'_>) -> Read<Option<Reorder>> {
-    if !table.has("reorder") {
+    if !table.has(&LINK.reorder) {
         return Ok(None);
     }
-    let table = table.inner("reorder")?;
-    Ok(Some(Reorder {
-        probability: table.need("probability")?.amount()?,
-        extra: table.need("extra")?.time()?,
-    }))
+    let table = table.inner(&LINK.reorder)?;
+    Ok(Some(Reorder { probability: table.get(&REORDER.probability)?, extra: table.get(&REORDER.extra)? }))
 }
 
 fn losses(table: &Table<'_>) -> Read<Named<Loss>> {
-    let models = table.kinds("loss")?.into_iter().map(|(name, kind, table)| (name, (kind, table))).collect();
-    named(models, |(model, table)| match model {
-        "uniform" => Ok(Loss::Uniform { rate: table.need("rate")?.number()? }),
-        "snr" => Ok(Loss::Snr {
-            modulation: table.need("modulation")?.word(&MODULATIONS)?,
-            snr: table.need("snr")?.number()?,
-        }),
-        "list" => list(&table),
-        _ => markov(&table),
+    named(table.kinds(&LINK.loss)?, |(model, table)| match model {
+        LossKind::Uniform => Ok(Loss::Uniform { rate: table.get(&UNIFORM.rate)? }),
+        LossKind::Snr => Ok(Loss::Snr { modulation: table.get(&SNR.modulation)?, snr: table.get(&SNR.snr)? }),
+        LossKind::List => list(&table),
+        LossKind::Markov => markov(&table),
     })
 }
 
-pub(in crate::scenario) const MODULATIONS: [(&str, Modulation); 6] = [
-    ("bpsk", Modulation::Bpsk),
-    ("qpsk", Modulation::Qpsk),
-    ("16qam", Modulation::Qam16),
-    ("64qam", Modulation::Qam64),
-    ("dbpsk", Modulation::Dbpsk),
-    ("dqpsk", Modulation::Dqpsk),
-];
-
 fn list(table: &Table<'_>) -> Read<Loss> {
-    let item = table.need("file")?;
+    let item = table.item(&LIST.file.key)?;
     let file = item.file()?;
     traces::losses(&item, &file)?;
-    Ok(Loss::List { file, repeat: table.need("loop")?.switch()? })
+    Ok(Loss::List { file, repeat: table.get(&LIST.repeat)? })
 }
 
 fn markov(table: &Table<'_>) -> Read<Loss> {
-    const BY_PACKET: [&str; 4] = ["rate", "burst", "p_good_to_bad", "p_bad_to_good"];
-    const BY_TIME: [&str; 2] = ["good", "bad"];
-    let by_time = table.need("by")?.word(&[("packet", false), ("time", true)])?;
-    let (others, mend): (&[&str], _) =
-        if by_time { (&BY_PACKET, "give `good` and `bad`") } else { (&BY_TIME, "say `by = \"time\"`") };
-    if let Some(name) = others.iter().find(|name| table.has(name)) {
-        let by = if by_time { "time" } else { "packet" };
-        return Err(table.error_at(name, format!("the state moves by {by}, so there is no `{name}`; {mend}")));
+    let by = table.get(&MARKOV.by)?;
+    let (others, mend): (&[&Key], _) = match by {
+        MovedBy::Time => (
+            &[&MARKOV.rate.key, &MARKOV.burst.key, &MARKOV.p_good_to_bad.key, &MARKOV.p_bad_to_good.key],
+            "give `good` and `bad`",
+        ),
+        MovedBy::Packet => (&[&MARKOV.good.key, &MARKOV.bad.key], "say `by = \"time\"`"),
+    };
+    if let Some(key) = others.iter().find(|key| table.gives(key.name)) {
+        let message = format!("the state moves by {by}, so there is no `{}`; {mend}", key.name);
+        return Err(table.error_at(key, message));
     }
-    let (loss_good, loss_bad) = (table.need("loss_good")?.amount()?, table.need("loss_bad")?.amount()?);
-    if by_time {
-        let (mean_good, mean_bad) = (table.need("good")?.time()?, table.need("bad")?.time()?);
+    let (loss_good, loss_bad) = (table.get(&MARKOV.loss_good)?, table.get(&MARKOV.loss_bad)?);
+    if by == MovedBy::Time {
+        let (mean_good, mean_bad) = (table.need(&MARKOV.good)?, table.need(&MARKOV.bad)?);
         return Ok(Loss::MarkovByTime { mean_good, mean_bad, loss_good, loss_bad });
     }
+    let by_burst = table.has(&MARKOV.rate) || table.has(&MARKOV.burst);
     let (p_good_to_bad, p_bad_to_good) =
-        if table.has("rate") || table.has("burst") { by_burst(table)? } else { by_probabilities(table)? };
+        if by_burst { probabilities_of_bursts(table)? } else { probabilities(table)? };
     Ok(Loss::MarkovByPacket { p_good_to_bad, p_bad_to_good, loss_good, loss_bad })
 }
 
-fn by_probabilities(table: &Table<'_>) -> Read<(f64, f64)> {
-    if !table.has("p_good_to_bad") && !table.has("p_bad_to_good") {
+fn probabilities(table: &Table<'_>) -> Read<(f64, f64)> {
+    if !table.has(&MARKOV.p_good_to_bad) && !table.has(&MARKOV.p_bad_to_good) {
         return Err(table.error(
             "there is no loss in it; give `rate` and `burst`, or `p_good_to_bad` and `p_bad_to_good`",
         ));
     }
-    Ok((table.need("p_good_to_bad")?.amount()?, table.need("p_bad_to_good")?.amount()?))
+    Ok((table.need(&MARKOV.p_good_to_bad)?, table.need(&MARKOV.p_bad_to_good)?))
 }
 
 /// The two probabilities with which all packets in Bad are lost, `rate` of all, in bursts of `burst` on average:
 /// stationarity makes the share of time in Bad p_gb / (p_gb + p_bg), a burst is geometric with mean 1 / p_bg.
-fn by_burst(table: &Table<'_>) -> Read<(f64, f64)> {
-    if let Some(name) =
-        ["p_good_to_bad", "p_bad_to_good", "loss_good", "loss_bad"].iter().find(|name| table.has(name))
-    {
-        return Err(table.error_at(name, format!("`rate` and `burst` say all; leave `{name}` out")));
+fn probabilities_of_bursts(table: &Table<'_>) -> Read<(f64, f64)> {
+    let others =
+        [&MARKOV.p_good_to_bad.key, &MARKOV.p_bad_to_good.key, &MARKOV.loss_good.key, &MARKOV.loss_bad.key];
+    if let Some(key) = others.iter().find(|key| table.gives(key.name)) {
+        let message = format!("`rate` and `burst` say all; leave `{}` out", key.name);
+        return Err(table.error_at(key, message));
     }
-    let (rate, burst) = (table.need("rate")?.amount()?, table.need("burst")?.amount()?);
+    let (rate, burst) = (table.need(&MARKOV.rate)?, table.need(&MARKOV.burst)?);
     if burst < 1.0 {
-        return Err(
-            table.error_at("burst", format!("{burst} is no length of a burst; it is at least 1 packet"))
-        );
+        return Err(table.error_at(
+            &MARKOV.burst.key,
+            format!("{burst} is no length of a burst; it is at least 1 packet"),
+        ));
     }
     let p_bad_to_good = 1.0 / burst;
     let p_good_to_bad = rate * p_bad_to_good / (1.0 - rate);
@@ -184,44 +180,40 @@ fn by_burst(table: &Table<'_>) -> Read<(f64, f64)> {
         let message = format!(
             "bursts of {burst} packets can't lose {rate} of all; at most {most:.4}, or longer bursts"
         );
-        return Err(table.error_at("rate", message));
+        return Err(table.error_at(&MARKOV.rate.key, message));
     }
     Ok((p_good_to_bad, p_bad_to_good))
 }
 
 /// One outage, called `down`, or several by name.
 fn outages(table: &Table<'_>) -> Read<Named<Down>> {
-    let item = table.item_or_empty("down");
-    let Takes::Down(keys) = item.takes else { unreachable!("down is a key for outages") };
+    let item = table.item_or_empty(&LINK.down.key);
     let several = match &item.node.value {
         Value::Table(branch) => branch.values().all(|node| matches!(node.value, Value::Table(_))),
         _ => return Err(item.wrong("a table as { from = \"10 s\", to = \"20 s\" }, or several by name")),
     };
     let outages = if several { item.children()? } else { vec![("down".into(), item)] };
-    let outages = named(outages, |item| outage(&item.table(keys, None)?))?;
+    let outages = named(outages, |item| outage(&item.table(LINK.down.keys)?))?;
     let mut in_order: Vec<(&String, &Down)> = outages.iter().collect();
     in_order.sort_by_key(|(_, down)| down.from);
     for pair in in_order.windows(2) {
         let ((first, before), (second, after)) = (pair[0], pair[1]);
         if before.to.is_none_or(|end| end > after.from) {
             let message = format!("outage `{second}` begins before `{first}` has ended; make one of them");
-            return Err(table.error_at("down", message));
+            return Err(table.error_at(&LINK.down.key, message));
         }
     }
     Ok(outages)
 }
 
 fn outage(table: &Table<'_>) -> Read<Down> {
-    let down = Down {
-        from: table.need("from")?.time()?,
-        to: table.maybe("to").map(|item| item.time()).transpose()?,
-        mode: table.need("mode")?.word(&[("silent", DownMode::Silent), ("notify", DownMode::Notify)])?,
-    };
+    let down =
+        Down { from: table.get(&DOWN.from)?, to: table.maybe(&DOWN.to)?, mode: table.get(&DOWN.mode)? };
     match down.to {
         Some(to) if to <= down.from => {
             let message =
                 format!("the outage ends at {to:?} and begins at {:?}; let it end later", down.from);
-            Err(table.error_at("to", message))
+            Err(table.error_at(&DOWN.to.key, message))
         }
         _ => Ok(down),
     }

@@ -6,5 +6,4 @@ mod flow;
 mod link;
 mod root;
 
-pub(super) use link::MODULATIONS;
 pub(super) use root::scenario;

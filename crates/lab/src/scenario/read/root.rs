@@ -3,21 +3,23 @@
 use std::collections::BTreeMap;
 
 use super::{cross, flow, link};
+use crate::scenario::keys::root::{HOST, ROOT, RUN};
 use crate::scenario::model::{Host, Node, Run, Scenario};
 use crate::scenario::route::Routes;
 use crate::scenario::table::{Read, Table, named};
 
 /// The scenario that a file's tables describe.
 pub(in crate::scenario) fn scenario(root: &Table<'_>) -> Read<Scenario> {
-    let given = ["nodes", "links", "flows", "cross"].into_iter().any(|name| root.has(name));
+    let given =
+        root.has(&ROOT.nodes) || root.has(&ROOT.links) || root.has(&ROOT.flows) || root.has(&ROOT.cross);
     if !given {
         let mend = "give [nodes.*], [links.*] and at least one [flows.*]";
         return Err(root.error(format!("the scenario is empty; {mend}")));
     }
-    let title = root.need("title")?.text()?;
-    let run = run(&root.inner("run")?)?;
-    let host = Host { overhead: root.inner("host")?.need("overhead")?.switch()? };
-    let nodes = root.each("nodes")?.into_iter().map(|(name, _)| (name, Node::default())).collect();
+    let title = root.get(&ROOT.title)?;
+    let run = run(&root.inner(&ROOT.run)?)?;
+    let host = Host { overhead: root.inner(&ROOT.host)?.get(&HOST.overhead)? };
+    let nodes = root.each(&ROOT.nodes)?.into_iter().map(|(name, _)| (name, Node::default())).collect();
     let mut scenario = Scenario {
         title,
         run,
@@ -27,11 +29,11 @@ pub(in crate::scenario) fn scenario(root: &Table<'_>) -> Read<Scenario> {
         flows: BTreeMap::new(),
         cross: BTreeMap::new(),
     };
-    scenario.links = named(root.each("links")?, |table| link::link(&table, &scenario.nodes))?;
-    let flows = root.kinds("flows")?.into_iter().map(|(name, kind, table)| (name, (kind, table))).collect();
+    scenario.links = named(root.each(&ROOT.links)?, |table| link::link(&table, &scenario.nodes))?;
     let routes = Routes::of(&scenario.links);
-    let flows = named(flows, |(kind, table)| flow::flow(&table, kind, &scenario, &routes))?;
-    let cross = named(root.each("cross")?, |table| cross::cross(&table, &scenario))?;
+    let flows =
+        named(root.kinds(&ROOT.flows)?, |(kind, table)| flow::flow(&table, kind, &scenario, &routes))?;
+    let cross = named(root.each(&ROOT.cross)?, |table| cross::cross(&table, &scenario))?;
     if flows.is_empty() && cross.is_empty() {
         return Err(root.error("there is no traffic; give at least one [flows.*]"));
     }
@@ -40,11 +42,11 @@ pub(in crate::scenario) fn scenario(root: &Table<'_>) -> Read<Scenario> {
 
 fn run(table: &Table<'_>) -> Read<Run> {
     let run = Run {
-        time: table.need("time")?.time()?,
-        warmup: table.need("warmup")?.time()?,
-        seed: table.need("seed")?.whole()?,
-        runs: table.need("runs")?.whole()? as u32,
-        series: table.maybe("series").map(|item| item.time()).transpose()?,
+        time: table.get(&RUN.time)?,
+        warmup: table.get(&RUN.warmup)?,
+        seed: table.get(&RUN.seed)?,
+        runs: table.get(&RUN.runs)?,
+        series: table.maybe(&RUN.series)?,
     };
     if run.seed > i64::MAX as u64 - u64::from(run.runs - 1) {
         let message = format!(
@@ -52,12 +54,12 @@ fn run(table: &Table<'_>) -> Read<Run> {
             run.runs,
             i64::MAX
         );
-        return Err(table.error_at("seed", message));
+        return Err(table.error_at(&RUN.seed.key, message));
     }
     if run.warmup >= run.time {
         let message =
             format!("warmup takes {:?} of a run of {:?}; let it be shorter than time", run.warmup, run.time);
-        return Err(table.error_at("warmup", message));
+        return Err(table.error_at(&RUN.warmup.key, message));
     }
     Ok(run)
 }

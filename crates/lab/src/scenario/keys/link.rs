@@ -1,0 +1,144 @@
+//! Keys of links.
+
+use core::time::Duration;
+
+use strandcast_keys::words;
+
+use super::loss::{LOSS, LossKind};
+use crate::scenario::model::{DownMode, QueueKind};
+use crate::scenario::sorts::{
+    CHANGING_TIME, LIMIT, LINK_RATE, SHARE, SWITCH, TEXT, TIME, whole, word, words_of,
+};
+use crate::scenario::typed::{EachOf, Given, Inner, Optional, Outages, table};
+use crate::scenario::value::{LinkRate, Number, QueueLimit};
+use crate::scenario::warning::Longest;
+
+words! {
+    /// Whom random loss takes.
+    pub enum LossTakes {
+        /// All packets.
+        All = "all",
+        /// Those of flows.
+        Flows = "flows",
+    }
+}
+
+words_of!(LossTakes, QueueKind, DownMode);
+
+table! {
+    /// What both directions of a link have.
+    DIRECTION: DirectionKeys {
+        /// rate of the transmitter
+        rate: Given<LinkRate> = LINK_RATE.or("infinite"),
+        /// propagation delay; drawn for each packet it keeps their order
+        delay: Given<Number> = CHANGING_TIME.or("0 s").at_most(Longest::Delay),
+        /// random loss, by name; every packet passes all models, behind the transmitter
+        loss: EachOf<LossKind> = EachOf::of(&LOSS, "none"),
+        /// some packets arrive behind later ones
+        reorder: Inner = Inner::of(&ReorderKeys::KEYS, "none"),
+        /// probability that a packet arrives twice
+        duplicate: Given<f64> = SHARE.or("0"),
+        /// probability that a packet arrives damaged
+        corrupt: Given<f64> = SHARE.or("0"),
+    }
+}
+
+table! {
+    /// A link. Its keys say what it is like from `from` to `to`, `reverse` says it of the other direction.
+    LINK: LinkKeys = "link" {
+        /// the node where it begins
+        from: Given<String> = TEXT.required(),
+        /// the node where it ends
+        to: Given<String> = TEXT.required(),
+        rate: Given<LinkRate> = DIRECTION.rate,
+        delay: Given<Number> = DIRECTION.delay,
+        /// the queue in front of the transmitter
+        queue: Inner = Inner::of(&QueueKeys::KEYS, "all defaults"),
+        loss: EachOf<LossKind> = DIRECTION.loss,
+        /// retransmission by the link itself
+        arq: Inner = Inner::of(&ArqKeys::KEYS, "none"),
+        reorder: Inner = DIRECTION.reorder,
+        duplicate: Given<f64> = DIRECTION.duplicate,
+        corrupt: Given<f64> = DIRECTION.corrupt,
+        /// outage of both directions, or several by name; `reverse.down` replaces it for the other direction
+        down: Outages = Outages::of(&DownKeys::KEYS, "never"),
+        /// a wireless access link: it counts frames and frame errors and tells them to the hosts that send over it
+        wireless: Given<bool> = SWITCH.or("false"),
+        /// whom random loss takes, in both directions: all packets, or those of flows but not of background load
+        loss_takes: Given<LossTakes> = word().or("all"),
+        /// the direction from `to` to `from`
+        reverse: Inner = Inner::of(
+            &ReverseKeys::KEYS,
+            "same rate, delay, queue, retransmission and outages, nothing random",
+        ),
+    }
+}
+
+table! {
+    /// The other direction of a link.
+    REVERSE: ReverseKeys = "reverse" {
+        rate: Optional<LinkRate> = DIRECTION.rate.as_forward(),
+        delay: Optional<Number> = DIRECTION.delay.as_forward(),
+        /// the queue in front of the transmitter
+        queue: Inner = Inner::of(&ReverseQueueKeys::KEYS, "as forward"),
+        loss: EachOf<LossKind> = DIRECTION.loss,
+        /// retransmission by the link itself
+        arq: Inner = Inner::of(&ArqKeys::KEYS, "as forward"),
+        reorder: Inner = DIRECTION.reorder,
+        duplicate: Given<f64> = DIRECTION.duplicate,
+        corrupt: Given<f64> = DIRECTION.corrupt,
+        /// outages of this direction instead of the link's; an empty table: none
+        down: Outages = Outages::of(&DownKeys::KEYS, "as forward"),
+    }
+}
+
+table! {
+    /// The queue in front of a transmitter.
+    QUEUE: QueueKeys = "queue" {
+        /// discipline; drop-tail drops what arrives when it is full
+        kind: Given<QueueKind> = word().or("drop-tail"),
+        /// how much fits: packets, bytes with a unit, or `"unlimited"`
+        limit: Given<QueueLimit> = LIMIT.or("100 packets"),
+        /// whether the packet being sent counts to the limit, as in ns-2
+        in_service: Given<bool> = SWITCH.or("false"),
+    }
+}
+
+table! {
+    /// The queue of a link's other direction.
+    REVERSE_QUEUE: ReverseQueueKeys = "reverse_queue" {
+        kind: Optional<QueueKind> = QUEUE.kind.as_forward(),
+        limit: Optional<QueueLimit> = QUEUE.limit.as_forward(),
+        in_service: Optional<bool> = QUEUE.in_service.as_forward(),
+    }
+}
+
+table! {
+    /// The link sends packets again that random loss took, at once, while those behind them wait.
+    ARQ: ArqKeys = "arq" {
+        /// how many times a packet is sent again before it is given up
+        retries: Given<u8> = whole::<u8, 0, 255>().required(),
+    }
+}
+
+table! {
+    /// Some packets are held up behind the link, without holding up those behind them.
+    REORDER: ReorderKeys = "reorder" {
+        /// probability that a packet is held up
+        probability: Given<f64> = SHARE.required(),
+        /// for how long
+        extra: Given<Duration> = TIME.required().at_most(Longest::Delay),
+    }
+}
+
+table! {
+    /// An outage: what is queued and in flight is dropped, and what is sent meanwhile.
+    DOWN: DownKeys = "down" {
+        /// when it begins
+        from: Given<Duration> = TIME.required(),
+        /// when it ends
+        to: Optional<Duration> = TIME.otherwise("it lasts"),
+        /// what the hosts at the link's ends notice: nothing, or that their interface is gone
+        mode: Given<DownMode> = word().or("silent"),
+    }
+}

@@ -1,0 +1,265 @@
+//! Constants of SCTP.
+
+use core::time::Duration;
+
+use serde::Serialize;
+use serde_json::{Value as Json, json};
+use strandcast_keys::words;
+use strandcast_proto::config::TransportConfig;
+
+use crate::scenario::sorts::{SPAN, SWITCH, TEXT, TIME, Words, size, whole, words_of};
+use crate::scenario::spec::ValueType;
+use crate::scenario::table::{Read, Table};
+use crate::scenario::typed::{Entry, Optional, Sort, table};
+use crate::scenario::warning::Longest;
+
+/// Bytes of IPv4 header.
+pub(in crate::scenario) const IP: u16 = 20;
+/// Bytes of IPv4 and UDP header.
+const IP_UDP: u16 = 28;
+
+words! {
+    /// Where the constants of an SCTP flow come from.
+    #[derive(Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum SctpProfile {
+        /// RFC 9260's.
+        Rfc = "rfc",
+        /// What the commands that speak over real paths use: [`TransportConfig::live`].
+        Live = "live",
+        /// The SCTP agent of ns-2.35.
+        Ns2 = "ns2",
+    }
+}
+
+words! {
+    /// What SCTP's packets go in.
+    enum Encapsulation {
+        /// UDP.
+        Udp = "udp",
+        /// Nothing but IP.
+        None = "none",
+    }
+}
+
+words_of!(SctpProfile, Encapsulation);
+
+impl SctpProfile {
+    /// Its name in scenarios.
+    pub fn name(self) -> &'static str {
+        self.word()
+    }
+
+    /// What the transport is told where no constant says otherwise.
+    pub fn transport(self) -> TransportConfig {
+        match self {
+            SctpProfile::Live => TransportConfig::live(),
+            SctpProfile::Rfc | SctpProfile::Ns2 => TransportConfig::default(),
+        }
+    }
+}
+
+/// Declares the constants: the struct that a scenario has of them, the keys of its table, and what the transport is told.
+///
+/// Those in the first braces are fields of [`TransportConfig`] by the same name. Above what `=>` says, a time without a
+/// unit is doubted.
+macro_rules! constants {
+    (
+        transport {$(
+            $(#[doc = $doc:literal])+
+            $(#[serde($($serde:tt)+)])?
+            $field:ident: $ty:ty = $sort:expr $(=> $longest:ident)?,
+        )+}
+        scheme {$( $(#[doc = $own_doc:literal])+ $own:ident: $own_ty:ty = $own_sort:expr, )+}
+    ) => {
+        /// `profile = "rfc" | "live" | "ns2"` of an SCTP flow, with single constants replaced: `sctp.rto_min = "0.2 s"`.
+        #[derive(Clone, Debug, PartialEq, Serialize)]
+        pub struct Sctp {
+            /// The profile, which says what no constant here does.
+            pub profile: SctpProfile,
+            $($(#[doc = $doc])+ $(#[serde($($serde)+)])? pub $field: $ty,)+
+            $($(#[doc = $own_doc])+ pub $own: $own_ty,)+
+        }
+
+        table! {
+            /// Constants of SCTP.
+            SCTP: SctpKeys = "sctp" {
+                $(
+                    $(#[doc = $doc])+
+                    $field: Optional<$ty> = $sort.otherwise("the profile's")$(.at_most(Longest::$longest))?,
+                )+
+                $($(#[doc = $own_doc])+ $own: Optional<$own_ty> = $own_sort.otherwise("the profile's"),)+
+            }
+        }
+
+        impl Sctp {
+            /// The constants of the transport in this profile.
+            pub(in crate::scenario) fn of(profile: SctpProfile) -> Self {
+                let own = profile.transport();
+                Sctp {
+                    profile,
+                    $($field: Constant::from_transport(own.$field),)+
+                    $($own: Default::default(),)+
+                }
+            }
+
+            /// What the transport of a flow with these constants is told, before its scheme sets what it needs.
+            pub fn transport(&self) -> TransportConfig {
+                TransportConfig {
+                    auth: self.reports,
+                    $($field: Constant::for_transport(self.$field),)+
+                    ..self.profile.transport()
+                }
+            }
+
+            /// Replaces the constants that a table gives.
+            pub(in crate::scenario) fn replace(&mut self, table: &Table<'_>) -> Read<()> {
+                $(if let Some(value) = table.maybe(&SCTP.$field)? {
+                    self.$field = value;
+                })+
+                $(if let Some(value) = table.maybe(&SCTP.$own)? {
+                    self.$own = value;
+                })+
+                Ok(())
+            }
+
+            /// All constants as a table has them.
+            pub(in crate::scenario) fn entries(&self) -> Vec<Entry> {
+                vec![
+                    $(SCTP.$field.write(Some(&self.$field)),)+
+                    $(SCTP.$own.write(Some(&self.$own)),)+
+                ]
+            }
+        }
+    };
+}
+
+constants! {
+    transport {
+        /// IP-level MTU
+        mtu: u16 = size::<u16, 296, 65_535>(),
+        /// in UDP (RFC 6951): 28 bytes of header, or straight in IP: 20
+        encapsulation: u16 = ENCAPSULATION,
+        /// receive buffer
+        receive_buffer: u32 = size::<u32, 1500, { 1 << 31 }>(),
+        /// send buffer
+        send_buffer: u32 = size::<u32, 1500, { 1 << 31 }>(),
+        /// how far both grow as the paths need it; in `rfc` and `ns2` they do not unless it is given
+        #[serde(skip_serializing_if = "Option::is_none")]
+        buffer_limit: Option<u32> = BUFFER_LIMIT,
+        /// RTO.Initial
+        rto_initial: Duration = SPAN => Minute,
+        /// RTO.Min
+        rto_min: Duration = SPAN => Minute,
+        /// RTO.Min between two of ours; `rto_min` alone sets both
+        #[serde(skip_serializing_if = "Option::is_none")]
+        rto_min_ours: Option<Duration> = OTHER_SPAN,
+        /// RTO.Max
+        rto_max: Duration = SPAN => Hour,
+        /// Max.Burst, packets
+        max_burst: u32 = whole::<u32, 1, 1_000_000>(),
+        /// SACK.Delay
+        sack_delay: Duration = TIME => Delay,
+        /// SACK.Delay between two of ours; `sack_delay` alone sets both
+        #[serde(skip_serializing_if = "Option::is_none")]
+        sack_delay_ours: Option<Duration> = OTHER_TIME,
+        /// what gets no answer is sent again before its timer expires
+        #[serde(skip_serializing_if = "core::ops::Not::not")]
+        tail_probes: bool = SWITCH,
+        /// a SACK at least every so many packets
+        sack_frequency: u32 = whole::<u32, 1, 1_000_000>(),
+        /// HB.interval
+        heartbeat_interval: Duration = SPAN => Hour,
+        /// Path.Max.Retrans
+        path_max_retrans: u32 = whole::<u32, 0, 1_000_000>(),
+        /// Association.Max.Retrans
+        association_max_retrans: u32 = whole::<u32, 0, 1_000_000>(),
+        /// silence on all paths that ends an association; 0: errors end it
+        #[serde(skip_serializing_if = "Option::is_none")]
+        endured_silence: Option<Duration> = TIME_OR_ERRORS,
+        /// least time without an answer until a path is inactive; 0: errors decide
+        #[serde(skip_serializing_if = "Option::is_none")]
+        failed_after: Option<Duration> = TIME_OR_ERRORS,
+        /// REPORT and AUTH: what schemes say to each other
+        reports: bool = SWITCH,
+    }
+    scheme {
+        /// parameters added to every scheme before its own, as in `initial-cwnd=2`
+        scheme_defaults: String = TEXT,
+    }
+}
+
+/// Bytes of header in front of SCTP's, by what its packets go in.
+const ENCAPSULATION: Sort<u16> = Sort {
+    value_type: ValueType::Word(Encapsulation::WORDS),
+    read: |item| {
+        let encapsulation = item.word(Encapsulation::WORDS.iter().copied(), Encapsulation::find)?;
+        Ok(match encapsulation {
+            Encapsulation::Udp => IP_UDP,
+            Encapsulation::None => IP,
+        })
+    },
+    write: |header| json!(if *header == IP { Encapsulation::None } else { Encapsulation::Udp }.word()),
+};
+
+/// Bytes, if the buffers grow at all.
+const BUFFER_LIMIT: Sort<Option<u32>> = {
+    const BYTES: Sort<u32> = size::<u32, 1500, { 1 << 31 }>();
+    Sort {
+        value_type: BYTES.value_type,
+        read: |item| (BYTES.read)(item).map(Some),
+        write: |limit| json!(limit),
+    }
+};
+
+/// A time above zero between two of ours, if it is another.
+const OTHER_SPAN: Sort<Option<Duration>> =
+    Sort { value_type: SPAN.value_type, read: |item| (SPAN.read)(item).map(Some), write: other };
+
+/// A time between two of ours, if it is another.
+const OTHER_TIME: Sort<Option<Duration>> =
+    Sort { value_type: TIME.value_type, read: |item| (TIME.read)(item).map(Some), write: other };
+
+fn other(time: &Option<Duration>) -> Json {
+    time.as_ref().map_or(Json::Null, TIME.write)
+}
+
+/// A time; 0 where errors decide.
+const TIME_OR_ERRORS: Sort<Option<Duration>> = Sort {
+    value_type: TIME.value_type,
+    read: |item| Ok(Some((TIME.read)(item)?).filter(|time| !time.is_zero())),
+    write: |time| (TIME.write)(&time.unwrap_or_default()),
+};
+
+/// A constant as the transport has it.
+trait Constant<T> {
+    fn from_transport(constant: T) -> Self;
+    fn for_transport(self) -> T;
+}
+
+impl<T> Constant<T> for T {
+    fn from_transport(constant: T) -> T {
+        constant
+    }
+    fn for_transport(self) -> T {
+        self
+    }
+}
+
+impl Constant<usize> for u32 {
+    fn from_transport(bytes: usize) -> u32 {
+        u32::try_from(bytes).unwrap_or(u32::MAX)
+    }
+    fn for_transport(self) -> usize {
+        self as usize
+    }
+}
+
+impl Constant<Option<usize>> for Option<u32> {
+    fn from_transport(bytes: Option<usize>) -> Option<u32> {
+        bytes.map(Constant::from_transport)
+    }
+    fn for_transport(self) -> Option<usize> {
+        self.map(Constant::for_transport)
+    }
+}

@@ -1,0 +1,162 @@
+//! What is said of a key: what the schema, the reference and the errors follow from.
+
+use super::units::Quantity;
+use super::warning::Longest;
+
+/// A table's keys.
+pub(super) struct Keys {
+    /// What the table is called in the schema.
+    pub name: &'static str,
+    /// What it stands for.
+    pub doc: &'static str,
+    /// Its keys; groups of them are shared between tables.
+    pub groups: &'static [&'static [Key]],
+}
+
+impl Keys {
+    pub fn iter(&self) -> impl Iterator<Item = &'static Key> + Clone {
+        self.groups.iter().copied().flatten()
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.iter().any(|key| key.name == name)
+    }
+}
+
+/// Tables of several kinds; a key of the table says which one it is.
+pub(super) struct Variants {
+    /// What they are called in the schema.
+    pub name: &'static str,
+    /// The key.
+    pub tag: &'static str,
+    /// The kind of a table that doesn't say; `None`: the table's name says it.
+    pub default: Option<&'static str>,
+    /// What the key means.
+    pub doc: &'static str,
+    /// The kinds by name.
+    pub each: &'static [(&'static str, &'static Keys)],
+}
+
+impl Variants {
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + Clone {
+        self.each.iter().map(|(name, _)| *name)
+    }
+}
+
+/// One key.
+#[derive(Clone, Copy)]
+pub(super) struct Key {
+    pub name: &'static str,
+    pub value_type: ValueType,
+    pub default: Default,
+    /// One sentence, which fits a cell of a table.
+    pub doc: &'static str,
+    /// For times: above it a plain number is doubted.
+    pub longest: Longest,
+}
+
+impl Key {
+    /// A key whose name and meaning follow.
+    pub const fn new(value_type: ValueType, default: Default) -> Self {
+        Key { name: "", value_type, default, doc: "", longest: Longest::Day }
+    }
+
+    /// The same under this name; without a meaning of its own it means what it meant.
+    pub const fn named(self, name: &'static str, doc: &'static str) -> Self {
+        let doc = if doc.is_empty() { self.doc } else { doc };
+        Key { name, doc, ..self }
+    }
+}
+
+/// What holds where a key isn't given.
+#[derive(Clone, Copy)]
+pub(super) enum Default {
+    /// It must be given.
+    Required,
+    /// As if this were written, text without quotes.
+    Is(&'static str),
+    /// What is said here in words.
+    Else(&'static str),
+}
+
+/// Which values a key takes.
+#[derive(Clone, Copy)]
+pub(super) enum ValueType {
+    /// Any text.
+    Text,
+    /// `true` or `false`.
+    Switch,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// A whole number from the first to the second.
+    Whole(i64, i64),
+    /// Whole bytes from the first to the second, also with a unit.
+    Size(i64, i64),
+    /// A number with a unit.
+    Amount(Quantity, Minimum),
+    /// A number that may change.
+    Number(Quantity, Minimum, Variation),
+    /// A link's rate: a number that may change, or `"infinite"`.
+    Rate,
+    /// A queue's limit.
+    Limit,
+    /// Names of links, in order.
+    Links,
+    /// A file, relative to the scenario's folder.
+    File,
+    /// A table.
+    Table(&'static Keys),
+    /// Tables by names of one's own.
+    NamedTables(&'static Keys),
+    /// A table of several kinds.
+    Variant(&'static Variants),
+    /// Tables of several kinds by names of one's own.
+    NamedVariants(&'static Variants),
+    /// One outage, or outages by name.
+    Down(&'static Keys),
+    /// Constants of TCP by key.
+    Constants,
+}
+
+impl ValueType {
+    /// What a key takes, for one who has forgotten it.
+    pub fn describe(self) -> String {
+        match self {
+            ValueType::Text => "text in quotes".into(),
+            ValueType::Switch => "true or false".into(),
+            ValueType::Word(words) => words.join(" or "),
+            ValueType::Whole(least, most) => format!("a whole number from {least} to {most}"),
+            ValueType::Size(least, most) => format!("whole bytes from {least} to {most}"),
+            ValueType::Amount(quantity, _) => quantity.describe().into(),
+            ValueType::Number(quantity, ..) => format!("{}, or one that changes", quantity.describe()),
+            ValueType::Rate => format!("{}, or one that changes, or \"infinite\"", Quantity::Rate.describe()),
+            ValueType::Limit => "a number of packets, bytes as \"64 KiB\", or \"unlimited\"".into(),
+            ValueType::Links => "a list of links as [\"a\", \"b\"]".into(),
+            ValueType::File => "the name of a file".into(),
+            ValueType::Table(_) | ValueType::Variant(_) | ValueType::Down(_) | ValueType::Constants => {
+                "a table".into()
+            }
+            ValueType::NamedTables(_) | ValueType::NamedVariants(_) => "a table of named tables".into(),
+        }
+    }
+}
+
+/// The least that a number may be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Minimum {
+    /// Zero.
+    Zero,
+    /// Anything above zero.
+    Positive,
+}
+
+/// How a number may change.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Variation {
+    /// In all ways.
+    Free,
+    /// Not with each packet.
+    InTime,
+    /// From run to run.
+    EachRun,
+}

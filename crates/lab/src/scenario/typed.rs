@@ -1,0 +1,327 @@
+//! Keys with their types: what a table's declaration makes, and what readers and writers ask for.
+
+use serde_json::Value as Json;
+
+use super::spec::{Default, Key, Keys, ValueType, Variants};
+use super::table::{Item, Read, Table};
+use super::warning::Longest;
+
+/// A sort of value: what it is, how it is read, and how it is written.
+pub(super) struct Sort<T> {
+    pub value_type: ValueType,
+    pub read: fn(&Item<'_>) -> Read<T>,
+    /// `Null`: not at all.
+    pub write: fn(&T) -> Json,
+}
+
+impl<T> Sort<T> {
+    /// A key that must be given.
+    pub const fn required(&self) -> Given<T> {
+        self.given(Default::Required)
+    }
+
+    /// A key that has this value where it isn't given.
+    pub const fn or(&self, value: &'static str) -> Given<T> {
+        self.given(Default::Is(value))
+    }
+
+    const fn given(&self, default: Default) -> Given<T> {
+        Given { key: Key::new(self.value_type, default), read: self.read, write: self.write }
+    }
+
+    /// A key without a value where it isn't given; what holds then is said in words.
+    pub const fn otherwise(&self, words: &'static str) -> Optional<T> {
+        Optional { key: Key::new(self.value_type, Default::Else(words)), read: self.read, write: self.write }
+    }
+}
+
+/// What is declared of a key, whatever its type.
+pub(super) trait Declared {
+    fn key(&self) -> &Key;
+
+    /// What is written of it.
+    fn with(&self, value: Json) -> Entry {
+        (self.key().name, value)
+    }
+}
+
+/// A key, and what is written of it, if it isn't `Null`.
+pub(super) type Entry = (&'static str, Json);
+
+macro_rules! declared {
+    ($($(#[$meta:meta])* $name:ident<$($generic:ident)?> { $($field:ident: $ty:ty,)* })+) => {$(
+        $(#[$meta])*
+        pub(super) struct $name$(<$generic: 'static>)? {
+            pub key: Key,
+            $(pub $field: $ty,)*
+        }
+
+        impl$(<$generic>)? $name$(<$generic>)? {
+            /// The same under this name; without a meaning of its own it means what it meant.
+            pub const fn named(&self, name: &'static str, doc: &'static str) -> Self {
+                $name { key: self.key.named(name, doc), $($field: self.$field,)* }
+            }
+        }
+
+        impl$(<$generic>)? Declared for $name$(<$generic>)? {
+            fn key(&self) -> &Key {
+                &self.key
+            }
+        }
+    )+};
+}
+
+declared! {
+    /// A key that always has a value: it is required, or has a default.
+    Given<T> { read: fn(&Item<'_>) -> Read<T>, write: fn(&T) -> Json, }
+    /// A key that may have no value.
+    Optional<T> { read: fn(&Item<'_>) -> Read<T>, write: fn(&T) -> Json, }
+    /// A key for a table.
+    Inner<> { keys: &'static Keys, }
+    /// A key for tables by name.
+    Each<> { keys: &'static Keys, }
+    /// A key for one outage, or several by name.
+    Outages<> { keys: &'static Keys, }
+    /// A key for a table of several kinds.
+    OneOf<K> { kinds: &'static VariantsOf<K>, }
+    /// A key for tables of several kinds, by name.
+    EachOf<K> { kinds: &'static VariantsOf<K>, }
+    /// A key for constants of TCP.
+    Constants<> {}
+}
+
+/// Variants of tables, and what each stands for.
+pub(super) struct VariantsOf<K: 'static> {
+    pub kinds: Variants,
+    /// In the same order.
+    pub each: &'static [K],
+}
+
+impl<K: Kind> VariantsOf<K> {
+    /// What is written of a table's kind.
+    pub fn tag(&self, kind: K) -> Entry {
+        (self.kinds.tag, kind.word().into())
+    }
+}
+
+/// A kind of table.
+pub(super) trait Kind {
+    fn word(&self) -> &'static str;
+}
+
+impl<T> Given<T> {
+    /// A time above `longest` without a unit is doubted.
+    pub const fn at_most(&self, longest: Longest) -> Self {
+        Given { key: Key { longest, ..self.key }, read: self.read, write: self.write }
+    }
+
+    pub fn write(&self, value: &T) -> Entry {
+        self.with((self.write)(value))
+    }
+
+    /// The same key of a link's other direction, which is as forward where it isn't given.
+    pub const fn as_forward(&self) -> Optional<T> {
+        let key = Key { default: Default::Else("as forward"), ..self.key };
+        Optional { key, read: self.read, write: self.write }
+    }
+}
+
+impl<T> Optional<T> {
+    /// A time above `longest` without a unit is doubted.
+    pub const fn at_most(&self, longest: Longest) -> Self {
+        Optional { key: Key { longest, ..self.key }, read: self.read, write: self.write }
+    }
+
+    pub fn write(&self, value: Option<&T>) -> Entry {
+        self.with(value.map_or(Json::Null, self.write))
+    }
+}
+
+impl Inner {
+    pub const fn of(keys: &'static Keys, otherwise: &'static str) -> Self {
+        Inner { key: Key::new(ValueType::Table(keys), Default::Else(otherwise)), keys }
+    }
+}
+
+impl Each {
+    pub const fn of(keys: &'static Keys, otherwise: &'static str) -> Self {
+        Each { key: Key::new(ValueType::NamedTables(keys), Default::Else(otherwise)), keys }
+    }
+}
+
+impl Outages {
+    pub const fn of(keys: &'static Keys, otherwise: &'static str) -> Self {
+        Outages { key: Key::new(ValueType::Down(keys), Default::Else(otherwise)), keys }
+    }
+}
+
+impl<K> OneOf<K> {
+    pub const fn of(kinds: &'static VariantsOf<K>, otherwise: &'static str) -> Self {
+        OneOf { key: Key::new(ValueType::Variant(&kinds.kinds), Default::Else(otherwise)), kinds }
+    }
+}
+
+impl<K> EachOf<K> {
+    pub const fn of(kinds: &'static VariantsOf<K>, otherwise: &'static str) -> Self {
+        EachOf { key: Key::new(ValueType::NamedVariants(&kinds.kinds), Default::Else(otherwise)), kinds }
+    }
+}
+
+impl Constants {
+    pub const fn of(otherwise: &'static str) -> Self {
+        Constants { key: Key::new(ValueType::Constants, Default::Else(otherwise)) }
+    }
+}
+
+impl<'a> Table<'a> {
+    /// The value of a key that always has one.
+    pub fn get<T>(&self, key: &Given<T>) -> Read<T> {
+        (key.read)(&self.item(&key.key)?)
+    }
+
+    /// The value of a key, if it is given.
+    pub fn maybe<T>(&self, key: &Optional<T>) -> Read<Option<T>> {
+        self.given(&key.key).map(|item| (key.read)(&item)).transpose()
+    }
+
+    /// The value of a key that must be given here.
+    pub fn need<T>(&self, key: &Optional<T>) -> Read<T> {
+        (key.read)(&self.item(&key.key)?)
+    }
+
+    /// The table of a key; empty if it isn't given.
+    pub fn inner(&self, key: &Inner) -> Read<Table<'a>> {
+        self.item_or_empty(&key.key).table(key.keys)
+    }
+
+    /// The tables of a key, by name.
+    pub fn each(&self, key: &Each) -> Read<Vec<(String, Table<'a>)>> {
+        self.named(&key.key, |_, item| item.table(key.keys), |table| table)
+    }
+
+    /// The table of a key and its kind.
+    pub fn kind<K: Copy>(&self, key: &OneOf<K>) -> Read<(K, Table<'a>)> {
+        kind(self.item_or_empty(&key.key), key.kinds, "")
+    }
+
+    /// The tables of a key and their kinds, by name.
+    pub fn kinds<K: Copy>(&self, key: &EachOf<K>) -> Read<Vec<(String, (K, Table<'a>))>> {
+        self.named(&key.key, |name, item| kind(item, key.kinds, name), |(_, table)| table)
+    }
+
+    /// Whether the file, or an argument, gives a key.
+    pub fn has(&self, key: &impl Declared) -> bool {
+        self.gives(key.key().name)
+    }
+}
+
+/// A table of one of these kinds; its name says which one if nothing else does.
+fn kind<'a, K: Copy>(item: Item<'a>, kinds: &'static VariantsOf<K>, name: &str) -> Read<(K, Table<'a>)> {
+    let (at, table) = item.kind(&kinds.kinds, kinds.kinds.default.unwrap_or(name))?;
+    Ok((kinds.each[at], table))
+}
+
+/// Keys that are declared together.
+pub(super) trait Group {
+    /// All of them, without those that a table shares with others.
+    const OWN: &'static [Key];
+}
+
+/// Declares the keys of a table: a struct with a field for each, the constant of that type, and all that is said of the
+/// table. Without the table's name they are keys that tables share.
+///
+/// A field is its documentation, which is the key's meaning, its name, its type and how it is made; a field without
+/// documentation is a key of another table, too, which means the same here.
+macro_rules! table {
+    (
+        $(#[doc = $doc:literal])+
+        $name:ident: $keys:ident = $table:literal $(with $($shared:ident),+)? { $($fields:tt)* }
+    ) => {
+        $crate::scenario::typed::table! { $(#[doc = $doc])+ $name: $keys { $($fields)* } }
+
+        impl $keys {
+            /// All that is said of the table.
+            pub(in crate::scenario) const KEYS: $crate::scenario::spec::Keys = $crate::scenario::spec::Keys {
+                name: $table,
+                doc: concat!($($doc),+).trim_ascii(),
+                groups: &[
+                    $($(<$shared as $crate::scenario::typed::Group>::OWN,)+)?
+                    <$keys as $crate::scenario::typed::Group>::OWN,
+                ],
+            };
+        }
+    };
+
+    (
+        $(#[doc = $doc:literal])+
+        $name:ident: $keys:ident {
+            $($(#[doc = $key_doc:literal])* $field:ident $(as $key:literal)?: $ty:ty = $make:expr,)*
+        }
+    ) => {
+        $(#[doc = $doc])+
+        pub(in crate::scenario) struct $keys {
+            $($(#[doc = $key_doc])* pub $field: $ty,)*
+        }
+
+        $(#[doc = $doc])+
+        pub(in crate::scenario) const $name: $keys = $keys {
+            $($field: $make.named(
+                $crate::scenario::typed::key_name!($field $($key)?),
+                concat!("", $($key_doc),*).trim_ascii(),
+            ),)*
+        };
+
+        impl $crate::scenario::typed::Group for $keys {
+            const OWN: &'static [$crate::scenario::spec::Key] = &[$($name.$field.key),*];
+        }
+    };
+}
+
+/// The name of a field's key.
+macro_rules! key_name {
+    ($field:ident $key:literal) => {
+        $key
+    };
+    ($field:ident) => {
+        stringify!($field)
+    };
+}
+
+/// Declares kinds of tables: an enum, and the constant that lists the keys of each.
+macro_rules! variants {
+    (
+        $(#[doc = $doc:literal])+
+        $name:ident: $kind:ident = $table:literal by $tag:literal, $default:expr, {
+            $($(#[doc = $kind_doc:literal])+ $variant:ident = $word:literal: $keys:ident,)+
+        }
+    ) => {
+        $(#[doc = $doc])+
+        #[derive(Clone, Copy, PartialEq, Eq)]
+        pub(in crate::scenario) enum $kind {
+            $($(#[doc = $kind_doc])+ $variant,)+
+        }
+
+        impl $crate::scenario::typed::Kind for $kind {
+            fn word(&self) -> &'static str {
+                match self {
+                    $($kind::$variant => $word,)+
+                }
+            }
+        }
+
+        $(#[doc = $doc])+
+        pub(in crate::scenario) const $name: $crate::scenario::typed::VariantsOf<$kind> =
+            $crate::scenario::typed::VariantsOf {
+                kinds: $crate::scenario::spec::Variants {
+                    name: $table,
+                    tag: $tag,
+                    default: $default,
+                    doc: concat!($($doc),+).trim_ascii(),
+                    each: &[$(($word, &$keys::KEYS)),+],
+                },
+                each: &[$($kind::$variant),+],
+            };
+    };
+}
+
+pub(in crate::scenario) use {key_name, table, variants};

@@ -1,0 +1,106 @@
+//! Values of keys: numbers that may change, files, tables by name.
+
+use core::time::Duration;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::{Serialize, Serializer};
+use sha2::{Digest, Sha256};
+
+/// Named things keep the order of their names, so that a run does not depend on the order in the file.
+pub type Named<T> = BTreeMap<String, T>;
+
+/// A file that a scenario refers to, as it was when the scenario was read. As part of a scenario's hash it is its
+/// contents, wherever it lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceFile {
+    /// Where it lies, as resolved against the scenario's folder.
+    pub path: PathBuf,
+    /// What is in it.
+    pub text: Arc<str>,
+}
+
+impl Serialize for TraceFile {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&hex(&Sha256::digest(self.text.as_bytes())))
+    }
+}
+
+/// Bytes as lower-case hexadecimal digits.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A number of a link or source that may change.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub enum Number {
+    /// Always the same.
+    Constant(f64),
+    /// `{ uniform = [low, high], every = … }`
+    Uniform {
+        /// Lower end.
+        low: f64,
+        /// Upper end.
+        high: f64,
+        /// How often it is drawn.
+        every: Every,
+    },
+    /// `{ steps = [[time, value], …] }`: from each time on.
+    Steps(Vec<(Duration, f64)>),
+    /// `{ trace = "file.csv", loop = true }`: lines of seconds and value (SI).
+    Trace {
+        /// The file.
+        file: TraceFile,
+        /// Begin again after the last line's time.
+        repeat: bool,
+    },
+}
+
+/// How often a random number is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Every {
+    /// Once a run.
+    Run,
+    /// For each packet.
+    Packet,
+    /// At each multiple of this time.
+    Period(Duration),
+}
+
+/// A link's rate.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub enum LinkRate {
+    /// Packets take no time.
+    Infinite,
+    /// bit/s.
+    Number(Number),
+    /// `{ trace = "file" }` of a mahimahi file (any name that does not end in `.csv`): milliseconds, a line each, at
+    /// which 1500 bytes may leave.
+    Opportunities {
+        /// The file.
+        file: TraceFile,
+    },
+}
+
+/// What fits a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum QueueLimit {
+    /// Everything.
+    Unlimited,
+    /// `"50 packets"`, or a plain number.
+    Packets(u64),
+    /// `"64 kB"`, `"64 KiB"`.
+    Bytes(u64),
+}
+
+/// A constant of TCP as the file says it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub enum TcpValue {
+    /// A number: bytes, packets, seconds (units already applied).
+    Number(f64),
+    /// A word (`recovery = "sack"`).
+    Word(String),
+    /// A switch.
+    Switch(bool),
+}
