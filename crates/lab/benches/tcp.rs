@@ -1,4 +1,4 @@
-//! Packet-hops a second of one core (a packet, data or acknowledgement, that leaves a link), and cost against the number
+//! Packet-hops per second of one core (a packet, data or acknowledgement, that leaves a link), and cost against the number
 //! of flows.
 
 #[path = "../tests/support/mod.rs"]

@@ -37,7 +37,7 @@ fn the_friendly_scheme_without_frame_counters_takes_what_a_tcp_takes() {
     assert!(ours > 1.5 * tcp, "what the key brings back: {ours:.2} Mbit/s beside {tcp:.2}");
 }
 
-/// What the commands use unless told otherwise takes no more than three tenths above the TCPs' mean, whatever the depth of the
+/// The default of the commands takes no more than three tenths above the TCPs' mean, whatever the depth of the
 /// queue, and does not starve.
 #[test]
 fn the_default_takes_what_a_tcp_takes() {

@@ -1,5 +1,5 @@
 //! Committed scenarios and every preset give the fingerprints and metrics that they gave before, on every machine. A change on
-//! purpose is written into `golden.txt` (what this test prints) and told under *Changed results* in CHANGELOG;
+//! purpose is written into `golden.txt` (what this test prints) and listed under *Changed results* in CHANGELOG;
 //! `RESULTS_EPOCH` rises with it, and `epochs.txt` gets lines of the new epoch for what has moved. Its lines are only ever
 //! added, never changed; `N - WORD` begins an epoch that no golden line shows.
 //!

@@ -254,12 +254,12 @@ fn answers_are_rationed() {
         acks += l.give_tagged(0, &[init(Vec::new()).into()]).len();
         strays += l.give_tagged(77, &[ShutdownAck.into()]).len();
     }
-    assert!((190..=208).contains(&acks), "50 at once, then 50 a second for 3 s: {acks}");
-    assert!((70..=88).contains(&strays), "20 at once, then 20 a second for 3 s: {strays}");
+    assert!((190..=208).contains(&acks), "50 at once, then 50 per second for 3 s: {acks}");
+    assert!((70..=88).contains(&strays), "20 at once, then 20 per second for 3 s: {strays}");
     assert_eq!(l.end.dropped().1 as usize, 6000 - acks - strays);
 }
 
-/// §3.3.2: no streams is an error told under the INIT's tag; tag 0 can not be answered.
+/// §3.3.2: no streams is an error reported under the INIT's tag; tag 0 can not be answered.
 #[test]
 fn an_init_with_bad_values() {
     for (out_streams, in_streams) in [(0, 1), (1, 0)] {

@@ -68,7 +68,7 @@ impl Pair {
         pair
     }
 
-    /// Carries everything both sides have to say; whether there was anything.
+    /// Carries all pending packets of both sides; returns whether there were any.
     fn exchange(&mut self) -> bool {
         let mut any = false;
         for side in 0..2 {

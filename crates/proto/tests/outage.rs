@@ -130,7 +130,7 @@ fn neither_do_outages_while_nothing_is_sent() {
     }
 }
 
-/// A preset that neither doubts paths early nor asks for probes. What is sent on the path that is still dead waits for its
+/// A preset without early path failure and without probes. What is sent on the path that is still dead waits for its
 /// timeout, and later messages with it.
 #[test]
 fn rfc_path_management_is_enough() {

@@ -142,7 +142,7 @@ impl Net {
         self.buf.clear();
     }
 
-    /// The applications' part, and all that the endpoints have to say now.
+    /// The applications' part, and all pending output of the endpoints.
     fn pump(&mut self) {
         for end in 0..2 {
             while let Some((id, _)) = self.ends[end].poll_event() {

@@ -259,7 +259,7 @@ fn delayed_acks_stay_delayed_across_gaps() {
     let (with, without) = (sacks("cmt"), sacks("cmt,dac=off"));
     assert!(
         (0.45..0.6).contains(&with) && without > 0.9,
-        "{with} SACKs a packet with DAC, {without} without"
+        "{with} SACKs per packet with DAC, {without} without"
     );
 }
 

@@ -47,6 +47,6 @@ pub fn check(name: &str, check: bool) -> Result<String, String> {
     pages.sort();
     match pages.as_slice() {
         [] => Err(format!("{was}; no page in docs/schemes names `{name}`")),
-        pages => Ok(format!("{was}; told of in {}", pages.join(", "))),
+        pages => Ok(format!("{was}; mentioned in {}", pages.join(", "))),
     }
 }

@@ -86,7 +86,7 @@ impl Subject {
     }
 }
 
-/// What a scheme has to say of the state it is in.
+/// A diagnostic of a scheme.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remark {
     /// Whose scheme.

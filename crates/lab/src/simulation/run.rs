@@ -189,7 +189,7 @@ impl Simulation {
         }
     }
 
-    /// What senders' schemes have to say at the end, flows of several instances with one voice.
+    /// Diagnostics of the senders' schemes at the end, merged over the instances of a flow.
     fn remarks(&self) -> Vec<Remark> {
         let mut all: Vec<Remark> = Vec::new();
         for flow in &self.flows {

@@ -92,7 +92,7 @@ impl FlowBuilder<'_> {
     }
 }
 
-/// Which subflow joins and leaves when: the primary path first, all at the start unless told otherwise.
+/// Which subflow joins and leaves when: the primary path first, all at the start by default.
 fn subflows(paths: &[BuiltPath], order: impl Iterator<Item = usize>, start: Instant) -> Vec<SubflowPlan> {
     let mut plan = Vec::new();
     for i in order {

@@ -76,7 +76,7 @@ fn it_moves_away_from_congestion() {
     };
     let (coupled, uncoupled) = (crowded("lia"), crowded("reno"));
     println!("coupled {coupled:.3}, uncoupled {uncoupled:.3} over the congested link");
-    // Two and six flows a link: uncoupled 1/6 to 1/2 of it, a quarter.
+    // Two and six flows per link: uncoupled 1/6 to 1/2 of it, a quarter.
     assert!((0.2..0.35).contains(&uncoupled), "{uncoupled:.3}");
     assert!(coupled < 0.7 * uncoupled, "{coupled:.3} over the congested link, uncoupled {uncoupled:.3}");
 }

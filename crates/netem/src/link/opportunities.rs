@@ -25,7 +25,7 @@ impl Opportunities {
     /// Bytes at IP level that may leave at each moment.
     pub const BYTES: u64 = 1500;
 
-    /// Reads a trace: a whole number of milliseconds a line, not descending; the last is the length of the trace.
+    /// Reads a trace: a whole number of milliseconds per line, not descending; the last is the length of the trace.
     ///
     /// # Errors
     /// The first line that is none of these.
@@ -36,7 +36,7 @@ impl Opportunities {
             number += 1;
             let line = line.trim_end();
             let problem = match line.parse::<u32>() {
-                Err(_) => format!("`{line}` is no time; write one whole number of milliseconds a line"),
+                Err(_) => format!("`{line}` is no time; write one whole number of milliseconds per line"),
                 Ok(ms) if moments.last().is_some_and(|&last| last > u64::from(ms)) => {
                     format!("{ms} ms comes after a later time; sort the lines")
                 }
@@ -49,7 +49,7 @@ impl Opportunities {
         }
         match moments.last() {
             None => {
-                Err(TraceError::new(1, "there is no time; write one whole number of milliseconds a line"))
+                Err(TraceError::new(1, "there is no time; write one whole number of milliseconds per line"))
             }
             Some(0) => Err(TraceError::new(number, "the trace ends at 0 ms; its last time must be later")),
             Some(_) => Ok(Opportunities { moments }),

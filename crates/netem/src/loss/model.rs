@@ -12,7 +12,7 @@ use crate::number::{Number, Varying};
 /// How a link loses packets at random. A link without random loss has no model; one with several applies all of
 /// them (a packet must survive each).
 ///
-/// Models: uniform (independent) loss; the two-state chain of Gilbert and Elliott, advanced once a packet or in
+/// Models: uniform (independent) loss; the two-state chain of Gilbert and Elliott, advanced once per packet or in
 /// continuous time; bit errors over white Gaussian noise; a recorded list. Limits: bit errors alone depend on a packet's
 /// length; a burst by packet is counted in packets, so it lasts longer on a slower sender. Validation: stationary loss,
 /// its variance and mean burst length against their closed forms.

@@ -16,7 +16,7 @@ use crate::wire::chunk::report::{KIND_LEAVE, KIND_MOVED, KIND_RESUME, KIND_SUSPE
 
 pub(super) use reports::PacketOrigin;
 
-/// The least IP-level MTU a path is lowered to.
+/// The lowest IP-level MTU of a path.
 const LEAST_MTU: u16 = 576;
 
 /// The parts of an association that a change of paths concerns.
@@ -75,7 +75,7 @@ impl PathManager<'_> {
         }
     }
 
-    /// Ends a path without telling the peer.
+    /// Ends a path without notifying the peer.
     pub fn close_path(&mut self, now: Instant, path: PathId) {
         if !self.cx.is_open(path) {
             return;
@@ -153,7 +153,7 @@ impl PathManager<'_> {
         Ok(path)
     }
 
-    /// Takes a path out for good, and tells the peer.
+    /// Removes a path and notifies the peer.
     ///
     /// # Errors
     /// [`AssociationError::UnknownPath`], [`AssociationError::LastPath`].
@@ -172,7 +172,7 @@ impl PathManager<'_> {
         Ok(())
     }
 
-    /// Puts a path aside (`true`) or takes it up again, on both sides.
+    /// Suspends a path (`true`) or resumes it, on both sides.
     ///
     /// # Errors
     /// [`AssociationError::UnknownPath`].

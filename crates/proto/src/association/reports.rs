@@ -147,7 +147,7 @@ fn outdates(kind: u16, old: u16) -> bool {
     let same = |kinds: [u16; 2]| kinds.contains(&kind) && kinds.contains(&old);
     match kind {
         KIND_LEAVE => old < KIND_FIRST_SCHEME,
-        // A path moves again, or is put aside and taken up again: only the last counts.
+        // A path moves again, or is suspended and resumed: only the last counts.
         _ => kind == old || same([KIND_SUSPEND, KIND_RESUME]) || same([KIND_JOIN, KIND_MOVED]),
     }
 }

@@ -255,7 +255,7 @@ impl Association {
         self.manager().add_path(now, tuple, mtu)
     }
 
-    /// Takes a path out for good, and tells the peer.
+    /// Removes a path and notifies the peer.
     ///
     /// # Errors
     /// [`AssociationError::UnknownPath`], [`AssociationError::LastPath`].
@@ -263,7 +263,7 @@ impl Association {
         self.manager().remove_path(now, path)
     }
 
-    /// Suspends a path (`true`) or takes it into use again, on both sides.
+    /// Suspends a path (`true`) or resumes it, on both sides.
     ///
     /// # Errors
     /// [`AssociationError::UnknownPath`].

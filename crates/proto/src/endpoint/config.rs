@@ -37,7 +37,7 @@ pub struct EndpointConfig {
     pub unmatched_answers: AnswerRates,
 }
 
-/// Answers a second to packets that belong to no association; as many may leave at once after a quiet second. More are
+/// Answers per second to packets that belong to no association; as many may leave at once after a quiet second. More are
 /// not given. Each answer counts against all three rates.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct AnswerRates {

@@ -132,7 +132,7 @@ mod tests {
     fn no_more_than_the_rates_leave_from_the_first_packet_on() {
         let most = |n: usize, per_s: usize| (4 * per_s - 1..=4 * per_s + EARLY as usize).contains(&n);
         let one = answered(&mut limiter(10_000, 200, 50), |_| [10, 0, 0, 1].into());
-        assert!(most(one, 50), "one second's worth at once, then 50 a second for three seconds: {one}");
+        assert!(most(one, 50), "one second's worth at once, then 50 per second for three seconds: {one}");
         let net = answered(&mut limiter(10_000, 200, 50), |n| [10, 0, 0, n as u8].into());
         assert!(most(net, 200), "{net}");
         let v6 =

@@ -184,7 +184,7 @@ impl Endpoint {
         }
     }
 
-    /// An association that is about to get a packet or a message, told what it may hold.
+    /// An association about to receive a packet or a message, with its memory limit set.
     pub(super) fn allowed(&mut self, id: AssociationId) -> Option<&mut Association> {
         let entry = self.entries.get_mut(&id)?;
         entry.association.allow(self.memory.room(entry.heap), self.copies);
@@ -355,7 +355,7 @@ impl Endpoint {
         }
     }
 
-    /// Forgets an association whatever its state; nothing is sent.
+    /// Drops an association in any state; nothing is sent.
     pub fn release(&mut self, id: AssociationId) {
         self.unlist(id);
         let Some(entry) = self.entries.remove(&id) else { return };

@@ -22,7 +22,7 @@ use crate::wire::padded;
 const PEER: usize = 0;
 const VICTIM: usize = 1;
 
-/// Packets one instant may have to say.
+/// Most packets sent at one instant.
 const MOST_PACKETS: usize = 20_000;
 
 struct Stage<'a> {

@@ -24,15 +24,15 @@ use crate::wire::{Chunk, Packet, PacketWriter, Param, Tsn, VerificationTag, padd
 
 /// IPv4 and UDP headers.
 const HEADERS: usize = 28;
-/// The first places are the stranger's own: what is sent there is read.
+/// The first places belong to the unknown source: what is sent there is read.
 const OWN: u8 = 2;
 const PLACES: u8 = 8;
-/// Cookies and heartbeats that the stranger keeps.
+/// Cookies and heartbeats that the unknown source keeps.
 const KEPT: usize = 16;
-/// Packets one instant may have to say.
+/// Most packets sent at one instant.
 const MOST_PACKETS: usize = 20_000;
 
-/// Place `n`: two of the stranger's own, another host's behind the same NAT as the first, and others'.
+/// Place `n`: two of the unknown source's own, another host's behind the same NAT as the first, and others'.
 fn place(n: u8) -> SocketAddr {
     match n % PLACES {
         0 => SocketAddr::from(([10, 0, 0, 1], 9899)),
@@ -46,7 +46,7 @@ fn own(address: SocketAddr) -> bool {
     (0..OWN).any(|n| place(n) == address)
 }
 
-/// What INIT ACK told the stranger.
+/// What INIT ACK reported to the unknown source.
 #[derive(Clone)]
 struct Held {
     cookie: Bytes,
@@ -74,7 +74,7 @@ struct World<'a> {
 }
 
 /// Plays `data`: handshakes, cookies that are echoed from elsewhere, chunks signed or not, blind acknowledgements and
-/// answers to heartbeats, each from an address that the stranger owns or only claims, among time that passes and what the
+/// answers to heartbeats, each from an address that the unknown source owns or spoofs, among time that passes and what the
 /// application sends. No address that is merely claimed gets more than three times what came from there (and the few
 /// heartbeats that listed ones may have), and what is held stays within bounds.
 pub fn strangers(data: &[u8]) {
@@ -220,7 +220,7 @@ impl<'a> World<'a> {
         self.give(from, tag, Some(Sack::new(header, &[], &[]).into()), None);
     }
 
-    /// What a heartbeat to the stranger said, from anywhere and for any association.
+    /// The content of a heartbeat to the unknown source, from anywhere and for any association.
     fn answer_heartbeat(&mut self) {
         let (from, which, heard) = (place(self.script.u8()), self.script.u8(), self.script.u8());
         let n = self.heartbeats.len().max(1);
@@ -301,7 +301,7 @@ impl<'a> World<'a> {
         self.now = end;
     }
 
-    /// Takes everything out; the stranger reads what comes to its own addresses.
+    /// Takes everything out; the unknown source reads what arrives at its own addresses.
     fn drain(&mut self) {
         let mut buf = Vec::new();
         let mut packets = 0;

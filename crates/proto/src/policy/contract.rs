@@ -1,6 +1,6 @@
 //! The contract every policy must keep, as one call: [`check`].
 //!
-//! A toy association (paths that lose, fail, leave, join and are put aside; chunks; SACKs; T3) drives a scheme with
+//! A toy association (paths that lose, fail, leave, join and are suspended; chunks; SACKs; T3) drives a scheme with
 //! random but legal signals, then lets everything recover; after that come signals without any sense. Asserted:
 //! - progress from all-`None` estimates: with nothing in flight and data waiting something is sent within a second,
 //!   and once all paths work everything is delivered;

@@ -5,7 +5,7 @@
 //! | the paper | here |
 //! |---|---|
 //! | mechanism 1, "opportunistic retransmission": the data that hold up the window go on the fast path, too | [`HeadOfLine::resend`] |
-//! | mechanism 2, "penalising slow subflows": half the window, once a round trip | [`HeadOfLine::penalise`] |
+//! | mechanism 2, "penalising slow subflows": half the window, once per round trip | [`HeadOfLine::penalise`] |
 //!
 //! Who has several chunks in question asks about each, in the order of the sequence.
 
@@ -24,7 +24,7 @@ pub enum Rules {
     /// one's, or the slow one's window is small; one penalty per round trip of the fast path, on whichever path.
     Linux,
     /// A copy if it would be acknowledged sooner than the transmission that is under way, or if that one is overdue; one
-    /// penalty a round trip of the slow path for each slow path. A window cut faster than acknowledgements return would
+    /// penalty per round trip of the slow path for each slow path. A window cut faster than acknowledgements return would
     /// be cut for the same queue twice.
     Sooner,
 }
@@ -165,7 +165,7 @@ mod tests {
         );
     }
 
-    /// Once a round trip of the slow path, each for itself; not for what is due anyway, not at four MTU.
+    /// Once per round trip of the slow path, each for itself; not for what is due anyway, not at four MTU.
     #[test]
     fn a_penalty_a_round_trip() {
         let mut hol = HeadOfLine::new(Rules::Sooner);

@@ -19,8 +19,8 @@ pub enum Signal<'a> {
     Acked(&'a AckInfo),
     /// A chunk was judged lost; once each time.
     Lost(&'a ChunkInfo, LossCause),
-    /// Losses of one window: once a round trip at most by fast retransmit, and at each timeout; or a penalty
-    /// ([`LossTrigger::HeadOfLine`]), once a round trip at most.
+    /// Losses of one window: once per round trip at most by fast retransmit, and at each timeout; or a penalty
+    /// ([`LossTrigger::HeadOfLine`]), once per round trip at most.
     LossEvent {
         /// Where.
         path: PathId,

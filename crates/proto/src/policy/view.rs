@@ -30,7 +30,7 @@ pub enum PathState {
     PotentiallyFailed,
     /// More errors than Path.Max.Retrans.
     Inactive,
-    /// Put aside by either side's wish: kept and probed, no data.
+    /// Suspended by either side: kept and probed, no data.
     Suspended,
     /// Left, or never used slot.
     Closed,

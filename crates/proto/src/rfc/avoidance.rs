@@ -70,7 +70,7 @@ pub struct CongestionEvent<'a> {
     pub cwnd: f64,
 }
 
-/// One segment a round trip more, half at a loss: each path for itself (RFC 9260 §7.2, RFC 5681 §3.1).
+/// One segment per round trip more, half at a loss: each path for itself (RFC 9260 §7.2, RFC 5681 §3.1).
 ///
 /// | RFC | here |
 /// |---|---|

@@ -120,7 +120,7 @@ impl Window {
         left.max(u64::from(self.config.half_floor_mtus) * self.mtu)
     }
 
-    /// Whether a loss by miss indications shrinks the window now: once a round trip, unless windows are not frozen in fast
+    /// Whether a loss by miss indications shrinks the window now: once per round trip, unless windows are not frozen in fast
     /// recovery.
     #[inline]
     pub fn counts_loss(&self) -> bool {

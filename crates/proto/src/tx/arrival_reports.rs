@@ -15,7 +15,7 @@ const MOST_RANGES: usize = crate::path::MAX_PATHS * MAX_RANGES;
 pub(crate) struct ArrivalReports {
     /// We asked for it.
     asked: bool,
-    /// Since when it does: of copies that left before it may have told nothing.
+    /// Since when it does: of copies that left before it may have reported nothing.
     since: Option<Instant>,
     named: SmallVec<[(PathId, TsnRange); 4]>,
 }

@@ -56,14 +56,14 @@ pub enum Op {
     Die {
         wire: usize,
     },
-    /// The client takes a path out, or opens it again.
+    /// The client removes a path, or opens it again.
     Remove {
         wire: usize,
     },
     Add {
         wire: usize,
     },
-    /// A side puts a path aside or takes it up again.
+    /// A side suspends a path or resumes it.
     Suspend {
         wire: usize,
         side: usize,

@@ -51,7 +51,7 @@ const MEMORY: Duration = Duration::from_secs(30);
 const EXCESS: f64 = 0.03;
 /// A loss share is taken over at least so many chunks, and two windows.
 const SAMPLE: u32 = 100;
-/// Windows a round trip at which data leave, and while the window is to double at least once more.
+/// Windows per round trip at which data leave, and while the window is to double at least once more.
 const PACE: f64 = 1.25;
 const PACE_START: f64 = 2.5;
 /// After so many round trips without a queue a window goes back to this part of what it was.
@@ -318,7 +318,7 @@ impl Path {
     }
 
     /// Takes the time in which nothing was sent. The initial window remains (RFC 6928 §2), and what the window was is what slow
-    /// start may go back to (RFC 2861): else a path that was idle could take over a stream at an MTU a round trip only.
+    /// start may go back to (RFC 2861): else a path that was idle could take over a stream at one MTU per round trip only.
     fn decay(&mut self, now: Instant, rto: Duration) {
         let before = self.window.limit();
         self.window.decay(now, rto);

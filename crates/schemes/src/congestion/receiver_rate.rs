@@ -41,7 +41,7 @@ pub(super) const ROW: Row = Row {
     tcp: Err("its rate is found by a receiver with feedback=rounds"),
 };
 
-/// A rate a path, as its receiver asks for, or RFC 9260's window.
+/// One rate per path, as its receiver asks for, or RFC 9260's window.
 #[derive(Debug)]
 pub struct ReceiverPaced {
     windows: Aimd<Reno>,

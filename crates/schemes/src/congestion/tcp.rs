@@ -1,4 +1,4 @@
-//! The windows of TCP senders (RFC 5681), one a path: everything but congestion avoidance, which is a strategy
+//! The windows of TCP senders (RFC 5681), one per path: everything but congestion avoidance, which is a strategy
 //! ([`Avoidance`]).
 //!
 //! | RFC | here |

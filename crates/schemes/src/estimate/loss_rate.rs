@@ -7,7 +7,7 @@
 //! | Liu et al. (2019) | here |
 //! |---|---|
 //! | eq 1, Mathis' goodput | inverted in [`loss_rate`] |
-//! | eq 2, RTT = ψ·RTT + (1-ψ)·(t_SACK - t_sent - δ) | [`LossRate`], once a round trip |
+//! | eq 2, RTT = ψ·RTT + (1-ψ)·(t_SACK - t_sent - δ) | [`LossRate`], once per round trip |
 //! | eq 3, PLR from goodput | [`loss_rate`] |
 //! | eq 4, Vegas' goodput | [`goodput`] |
 //! | eqs 5-7, jitter indicator of PLR over the last m | [`Deviation`] |
@@ -23,7 +23,7 @@
 //! - m = 20 (`m`);
 //! - RTT_min is the path's own least round-trip time as in Vegas (`rttmin=path`), where the paper says "the minimum in all
 //!   paths" (`rttmin=global`): that makes the slower of two paths with equal windows look less lossy, and preferred;
-//! - sampled once a round trip, and with the first SACK after a loss, which shows the window that is left;
+//! - sampled once per round trip, and with the first SACK after a loss, which shows the window that is left;
 //! - before the first round-trip time PLR = (C·MSS/cwnd)²; a path that is not active has none, and starts anew;
 //! - PLR lies in 10⁻⁶ to 1, cwnd counts as at least one MSS, RTT as at least RTT_min.
 

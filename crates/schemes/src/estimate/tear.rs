@@ -168,7 +168,7 @@ impl Tear {
         }
     }
 
-    /// The path carries, or carried, `window` packets a round trip: growth goes on from there.
+    /// The path carries, or carried, `window` packets per round trip: growth goes on from there.
     pub fn resume(&mut self, window: f64) {
         self.window = window.max(1.0);
         self.last_window = self.window;

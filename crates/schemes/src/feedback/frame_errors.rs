@@ -1,4 +1,4 @@
-//! Frame errors that the receiver's own links see, told to the sender.
+//! Frame errors that the receiver's own links see, reported to the sender.
 //!
 //! The receiver counts frames and frames in error of its interfaces and reports them, cumulative, beside SACKs; the
 //! sender takes them as counters of a second link of the same path. Xu et al. (2015) have only the sender's links: an ablation.

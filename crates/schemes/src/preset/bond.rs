@@ -1,4 +1,4 @@
-//! `bond`: what `send`, `receive`, `demo` and `perf` use unless told otherwise.
+//! `bond`: what `send`, `receive`, `demo` and `perf` use by default.
 //!
 //! No single paper: parts of several, each under its own name.
 //!

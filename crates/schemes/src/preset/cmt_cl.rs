@@ -33,7 +33,7 @@
 //!   all paths (`modulation=`); the paper has a table for each technology, which it does not print;
 //! - BW_e is stamped with the moments at which the access link sends, where it tells them (`bw-stamp=send` for the calls
 //!   of the sender); it then includes the packets' headers;
-//! - "inactive if u ≤ RTO" puts every path aside at the paper's own loss rates, since RTO ≥ 1 s. A path is put aside if
+//! - "inactive if u ≤ RTO" suspends every path at the paper's own loss rates, since RTO ≥ 1 s. A path is suspended if
 //!   three timeouts in a row each follow the one before within srtt + 4 rttvar, and comes back when it answers a probe
 //!   (`inactive=literal`, `off`); the last one never;
 //! - `rc=normalised` is a variant of ours, in which the sign of R_c means something: C = BW_max/w · log₂(1 + ESNR) /
@@ -423,7 +423,7 @@ impl QualityModel for CrossLayer {
 struct Frames {
     /// (frames, frames in error) when the interval began and now.
     counted: Option<[(u64, u64); 2]>,
-    /// Lengths told in this interval: their sum, and how many.
+    /// Lengths reported in this interval: their sum, and how many.
     lengths: (f64, u32),
 }
 
@@ -432,7 +432,7 @@ struct Frames {
 struct FrameCount {
     frames: u64,
     errors: u64,
-    /// Mean length in bytes, 0: not told.
+    /// Mean length in bytes, 0: not reported.
     length: f64,
 }
 

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | eqs 1-4, loss rate of a path | `estimate::LossRate` |
 //! | eqs 5-7, its jitter indicator; "unreliable transmission condition" | `estimate::Deviation` |
-//! | Algorithm 1 | `estimate::LossRate`, once a round trip and path |
+//! | Algorithm 1 | `estimate::LossRate`, once per round trip and path |
 //! | Algorithm 2 | `schedule::LossOrdered` |
 //! | windows, SFR, CUC, DAC, RTX-CWND | as in `cmt` |
 //!

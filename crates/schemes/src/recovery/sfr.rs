@@ -3,7 +3,7 @@
 //!
 //! | source | here |
 //! |---|---|
-//! | SFR: newly acknowledged TSNs a path, misses below the highest | [`SplitFastRetransmit::misses`] by `newly_acked_range` |
+//! | SFR: newly acknowledged TSNs per path, misses below the highest | [`SplitFastRetransmit::misses`] by `newly_acked_range` |
 //! | DAC: one SACK stands for the packets it counts | the `dac_count` branch of the same |
 //! | retransmission policies | [`Rtx`] |
 //!

@@ -31,7 +31,7 @@ pub struct Redundant {
 }
 
 impl Redundant {
-    /// At most `copies` paths a chunk, at least one.
+    /// At most `copies` paths per chunk, at least one.
     pub fn new(copies: usize) -> Self {
         Redundant { copies: copies.max(1) }
     }

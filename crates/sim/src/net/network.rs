@@ -295,7 +295,7 @@ impl<W: Observer> Network<W> {
         true
     }
 
-    /// Lets an agent say what it has to say.
+    /// Lets an agent emit its pending output.
     pub fn wake(&mut self, id: AgentId) {
         let now = self.engine.now();
         let mut out = core::mem::take(&mut self.out);

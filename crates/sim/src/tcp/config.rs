@@ -74,7 +74,7 @@ keys! {
         granularity: Duration [0, u64::MAX, "s"],
         /// A round trip opens a subflow before data flow; without, the sender begins at once.
         handshake: bool,
-        /// Timestamps option: a round-trip time with each acknowledgement (RFC 7323); without, once a round trip.
+        /// Timestamps option: a round-trip time with each acknowledgement (RFC 7323); without, once per round trip.
         timestamps: bool,
         /// The receiver acknowledges every so many segments (RFC 5681 §4.2: at least every second).
         ack_every: u32 [0, MOST_COUNT],

@@ -18,7 +18,7 @@ use strandcast_proto::time::Instant;
 /// `poll_output` until `None`, then sleep until `poll_timeout`.
 ///
 /// The congestion windows belong to the [`CongestionControl`] that is handed in, built with the configuration's initial
-/// window and threshold; it sees a path a subflow, whose MTU is the segment size and whose bytes are payload.
+/// window and threshold; it sees one path per subflow, whose MTU is the segment size and whose bytes are payload.
 #[derive(Debug)]
 pub struct Sender {
     pub(super) config: Config,

@@ -220,10 +220,10 @@ fn a_trace_begins_at_the_origin() {
 #[test]
 fn bad_lines_of_a_trace_are_named() {
     for (text, error) in [
-        ("", "line 1: there is no time; write one whole number of milliseconds a line"),
-        ("1\n2.5\n", "line 2: `2.5` is no time; write one whole number of milliseconds a line"),
-        ("1\n\n3\n", "line 2: `` is no time; write one whole number of milliseconds a line"),
-        ("1\n7\n-3\n", "line 3: `-3` is no time; write one whole number of milliseconds a line"),
+        ("", "line 1: there is no time; write one whole number of milliseconds per line"),
+        ("1\n2.5\n", "line 2: `2.5` is no time; write one whole number of milliseconds per line"),
+        ("1\n\n3\n", "line 2: `` is no time; write one whole number of milliseconds per line"),
+        ("1\n7\n-3\n", "line 3: `-3` is no time; write one whole number of milliseconds per line"),
         ("1\n7\n3\n", "line 3: 3 ms comes after a later time; sort the lines"),
         ("0\n0\n", "line 2: the trace ends at 0 ms; its last time must be later"),
     ] {

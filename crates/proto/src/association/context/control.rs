@@ -1,4 +1,4 @@
-//! What the association has to say besides data: control chunks, and reports of schemes and of paths.
+//! Output besides data: control chunks, and reports of schemes and of paths.
 
 use bytes::Bytes;
 
@@ -111,7 +111,7 @@ impl Context {
         self.say(now, KIND_JOIN, path, Some(path), true);
     }
 
-    /// The report that goes with a heartbeat of a path that has errors.
+    /// The announcement of a path that goes with a heartbeat while the path has errors.
     pub fn path_announcement(&mut self, path: PathId) -> Option<ReportItem> {
         let errors = self.paths.view(path.index()).error_count > 0 && !self.unproven(path);
         if errors { self.moved_item(path) } else { None }

@@ -6,7 +6,7 @@ use crate::path;
 use crate::policy::{PathId, PathState, Signal};
 use crate::time::{Duration, Instant};
 
-/// Heartbeats in a row that must go unanswered, without a tail probe, before a path is doubted beyond what
+/// Heartbeats in a row that must go unanswered, without a tail probe, before a path counts as potentially failed beyond what
 /// `pf_max_retrans` asks for.
 const MORE_BEFORE_DOUBT: u32 = 2;
 /// Errors in a row before a path is given up: bursts of loss count packets, not time.

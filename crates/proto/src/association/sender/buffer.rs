@@ -153,7 +153,7 @@ impl SendBuffer {
         self.refused = true;
     }
 
-    /// Whether a message was refused and the application was not told since that there is room.
+    /// Whether a message was refused and the application was not notified of room since.
     pub fn refused(&self) -> bool {
         self.refused
     }

@@ -214,7 +214,7 @@ impl Sender {
         }
     }
 
-    /// The next message will not arrive in time, whatever becomes of it: gives it up; `false`: it has no lifetime, or was begun and
+    /// The next message will not arrive in time, whatever happens to it: gives it up; `false`: it has no lifetime, or was begun and
     /// the peer has no RFC 3758.
     pub fn give_up_next(&mut self, cx: &mut Context, now: Instant) -> bool {
         if self.buffer.give_up() {

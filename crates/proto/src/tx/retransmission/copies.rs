@@ -19,7 +19,7 @@ use crate::tx::path_ack::lower;
 use crate::wire::chunk::report::TsnRange;
 use crate::wire::serial::{StreamId, Tsn};
 
-/// A copy is lost when so many reports told of later ones on its path.
+/// A copy is lost when so many reports named later ones on its path.
 const THRESHOLD: u8 = 3;
 
 /// A copy whose TSN was acknowledged by another one.
@@ -51,7 +51,7 @@ pub(super) enum Divided {
     Unknown,
 }
 
-/// Copies on a path of which the peer told since the last SACK.
+/// Copies on a path that the peer reported since the last SACK.
 #[derive(Copy, Clone, Debug, Default)]
 pub(super) struct Settled {
     pub bytes: u64,

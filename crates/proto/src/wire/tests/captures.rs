@@ -15,7 +15,7 @@ const COOKIE: &str =
     "646353435450723041de9acf44c5e09922132880ccc82c4f0050000000000000000000000100010000000000ffffffff";
 
 fn bytes(hex: &str) -> Bytes {
-    assert!(hex.len().is_multiple_of(2), "two digits a byte");
+    assert!(hex.len().is_multiple_of(2), "two digits per byte");
     let digit = |digit: u8| (digit as char).to_digit(16).expect("a hexadecimal digit") as u8;
     hex.as_bytes().chunks(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect()
 }

@@ -132,7 +132,7 @@ fn the_jitter_is_that_of_the_samples() {
     near(rate, C * C / 400.0);
     near(jitter, -0.5);
     assert!(!unreliable);
-    assert_eq!(at(10, 99).0, rate, "once a round trip");
+    assert_eq!(at(10, 99).0, rate, "once per round trip");
     let (_, jitter, unreliable) = at(10, 1);
     near(jitter, 1.0 / 3.0);
     assert!(unreliable, "positive and rising");

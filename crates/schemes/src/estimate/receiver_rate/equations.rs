@@ -11,7 +11,7 @@ const ALPHA: f64 = 1.0 / 8.0;
 const BETA: f64 = 1.0 / 4.0;
 /// Ξ and Φ of eq. 4: the weight of the new value.
 const HALF: f64 = 0.5;
-/// Packets that a round in congestion avoidance adds: eq. 4 halves them, so that one a round remains.
+/// Packets that a round in congestion avoidance adds: eq. 4 halves them, so that one per round remains.
 pub(super) const STEP: f64 = 2.0;
 /// How long a half of [`Most`]'s memory is.
 const MEMORY: Duration = Duration::from_secs(5);

@@ -304,7 +304,7 @@ impl PathRate {
         self.smoothed.push(rate);
     }
 
-    /// What to tell the sender now, if it is time for that: once a round, and again when that had no effect.
+    /// What to tell the sender now, if it is time for that: once per round, and again when that had no effect.
     pub fn grant(&mut self, now: Instant) -> Option<Grant> {
         let round = self.round?.wrapping_add(1);
         let since = self.given.map(|g| (now - g.at).as_secs_f64());

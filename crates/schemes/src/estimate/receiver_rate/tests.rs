@@ -22,7 +22,7 @@ fn eq_1_gives_a_new_sample_one_eighth() {
     near(trip.least().expect("the least"), 0.1);
 }
 
-/// L and RTT of 1: rates are in packets a round trip.
+/// L and RTT of 1: rates are in packets per round trip.
 fn round(packets: f64) -> Round {
     Round { packets, packet_bytes: 1.0, rtt: 1.0, growth: 2.0, congested: false }
 }
@@ -179,7 +179,7 @@ fn the_first_feedback_asks_for_no_rate() {
     assert_eq!(play.grant(), None, "nothing came yet");
     play.packet(false);
     assert_eq!(play.grant(), Some(Grant { round: 1, rate: None }));
-    assert_eq!(play.grant(), None, "once a round");
+    assert_eq!(play.grant(), None, "once per round");
 }
 
 #[test]
@@ -256,7 +256,7 @@ fn a_loss_halves_where_the_loss_rate_reaches_the_threshold() {
         play.round(packets, &[4]);
         play.round(packets, &[]);
         let after = play.path.rate().expect("a rate");
-        assert_eq!(after < before, halved, "{packets} packets a round: {before} then {after}");
+        assert_eq!(after < before, halved, "{packets} packets per round: {before} then {after}");
     }
 }
 
@@ -362,7 +362,7 @@ fn the_senders_pause_is_no_part_of_the_round_trip() {
 fn a_probed_path_is_rated_by_its_virtual_window() {
     let mut play = Play::probed();
     assert_eq!(play.train(0, true), None);
-    near(play.train(0, true).expect("window 4, in packets a round trip"), 40e3);
+    near(play.train(0, true).expect("window 4, in packets per round trip"), 40e3);
     near(play.train(0, true).expect("window 6: 40/2 + 60/2 = 50; of two"), 45e3);
     for _ in 0..12 {
         play.train(0, true);

@@ -64,7 +64,7 @@ impl Trigger {
         Trigger { hysteresis, ..Trigger::default() }
     }
 
-    /// Once a round of the current path `cp`: whether to switch to `ap`, the best of the others (Algorithm 1, line 4).
+    /// Once per round of the current path `cp`: whether to switch to `ap`, the best of the others (Algorithm 1, line 4).
     pub fn fires(&mut self, now: Instant, cp: &Standing, (path, ap): (PathId, &Standing)) -> bool {
         if ap.rate <= cp.rate * (1.0 + self.hysteresis) {
             self.rounds = 0;

@@ -136,7 +136,7 @@ impl Receiver {
         }
     }
 
-    /// Algorithm 1, once a round: whether another path is better than the current one.
+    /// Algorithm 1, once per round: whether another path is better than the current one.
     fn compare(&mut self, view: &View<'_>) {
         let Some(current) = self.current.filter(|_| self.ordered.is_none()) else { return };
         let Some(cp) = self.get(current) else { return };

@@ -214,7 +214,7 @@ fn each_path_has_a_rate_and_only_the_idle_one_is_probed() {
     assert!(world.rate(P0).is_some_and(|r| r >= 90_000), "{:?}: a packet every 10 ms came", world.rate(P0));
     assert!(world.rate(P1).is_some());
     assert!(world.trains.iter().all(|p| *p == P1));
-    assert!((20..=30).contains(&world.trains.len()), "one a round trip: {}", world.trains.len());
+    assert!((20..=30).contains(&world.trains.len()), "one per round trip: {}", world.trains.len());
     assert!(world.orders.is_empty());
 }
 

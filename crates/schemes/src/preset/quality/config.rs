@@ -27,7 +27,7 @@ keys! {
     pub(in crate::preset) struct QualityKeys {
         /// least threshold that a loss leaves (eqs 14 to 16)
         loss_floor: u32 [1, 64, "MTU"] = 4,
-        /// which paths are put aside: where timeouts follow each other within an RTO; where losses do, as printed; none
+        /// which paths are suspended: where timeouts follow each other within an RTO; where losses do, as printed; none
         inactive: Inactive = Inactive::Timeouts,
         /// level of the confidence interval in which the estimation interval follows the losses
         confidence: f64 [0.5, 0.999] = 0.95,

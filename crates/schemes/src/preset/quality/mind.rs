@@ -106,7 +106,7 @@ impl<J: QualityModel> QualityAware<J> {
         self.lanes.get_mut(path.index())?.as_mut()
     }
 
-    /// The active paths of the paper: usable, and not put aside, if any is left then.
+    /// The active paths of the paper: usable, and not suspended, if any is left then.
     pub(super) fn active(&self, view: &View<'_>) -> PathSet {
         let usable = view.usable();
         let mut active = usable;

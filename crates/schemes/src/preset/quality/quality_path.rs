@@ -7,7 +7,7 @@ use strandcast_proto::time::{Duration, Instant};
 use super::config::{Config, Inactive};
 use crate::estimate::{EstimationInterval, ReferenceRtt, TransmissionRate};
 
-/// Timeouts in a row, each within srtt + 4 rttvar of the one before, that put a path aside.
+/// Timeouts in a row, each within srtt + 4 rttvar of the one before, that suspend a path.
 const STRIKES: u32 = 3;
 /// A round-trip time where none is known.
 const UNKNOWN: Duration = Duration::from_secs(1);
@@ -29,7 +29,7 @@ pub(super) struct QualityPath<P> {
     /// u of timeouts alone.
     timeouts: EstimationInterval,
     strikes: u32,
-    /// Put aside by "inactive if u ≤ RTO".
+    /// Suspended by "inactive if u ≤ RTO".
     pub inactive: bool,
     /// Data left in this interval.
     pub used: bool,
@@ -73,7 +73,7 @@ impl<P> QualityPath<P> {
         self.reference.get().or(view.srtt).unwrap_or(UNKNOWN)
     }
 
-    /// A pause that is none of the path's doing is longer than this.
+    /// A longer pause is not caused by the path.
     pub fn longest(view: &PathView) -> Duration {
         view.srtt.unwrap_or_default().max(PAUSE)
     }
@@ -84,7 +84,7 @@ impl<P> QualityPath<P> {
         self.counted = self.counted.saturating_add(by);
     }
 
-    /// A timeout at `now`: whether the path is to be put aside by [`Inactive::Timeouts`].
+    /// A timeout at `now`: whether to suspend the path by [`Inactive::Timeouts`].
     pub fn strike(&mut self, view: &PathView, now: Instant) -> bool {
         self.timeouts.loss_event(now, view.srtt);
         let often = match (self.timeouts.spacing(), view.rto_raw()) {
@@ -95,7 +95,7 @@ impl<P> QualityPath<P> {
         self.strikes >= STRIKES
     }
 
-    /// Whether the path is to be put aside by [`Inactive::Literal`].
+    /// Whether to suspend the path by [`Inactive::Literal`].
     pub fn loses_within_rto(&self, view: &PathView) -> bool {
         self.interval.length() <= view.rto
     }

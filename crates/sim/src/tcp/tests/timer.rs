@@ -91,7 +91,7 @@ fn retransmitted_segments_are_not_timed() {
     assert_eq!(s.sender.path(0).rto, Duration::from_secs(1));
 }
 
-/// One segment a round trip is timed without timestamps; with them each acknowledgement of new data is a sample, of
+/// One segment per round trip is timed without timestamps; with them each acknowledgement of new data is a sample, of
 /// retransmissions, too (RFC 7323 §4).
 #[test]
 fn timestamps_time_every_acknowledgement() {

@@ -107,7 +107,7 @@ fn on_off(law: OnOffLaw, size: u32, seed: u64, stop: Instant) -> OnOff {
 
 #[test]
 fn constant_bursts_by_hand() {
-    // 100 ms between messages, 5 a burst, the first one an interval behind the silence.
+    // 100 ms between messages, 5 per burst, the first one an interval behind the silence.
     let times = times(on_off(OnOffLaw::Constant, 12_500, 1, s(3)));
     let ms: Vec<_> = times.iter().map(|at| at.as_nanos() / 1_000_000).collect();
     assert_eq!(ms, [600, 700, 800, 900, 1000, 1600, 1700, 1800, 1900, 2000, 2600, 2700, 2800, 2900]);
