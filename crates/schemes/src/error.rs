@@ -71,7 +71,9 @@ pub enum SpecError {
         known: String,
     },
     /// The key belongs to parts that the scheme does not have.
-    #[error("{key} is a key of {parts}; scheme {scheme} has {chosen}")]
+    #[error(
+        "{key} is a key of {parts}; scheme {scheme} has {chosen}: leave {key} out, or choose a part that has it"
+    )]
     UnusedKey {
         /// The key.
         key: &'static str,

@@ -83,10 +83,16 @@ pub fn parse_spec_with(spec: &str, defaults: &str) -> Result<Spec, SpecError> {
     let (name, own) = split(spec);
     let preset = lookup(name).map_err(|unknown| part_alone(name).unwrap_or(unknown))?;
     let own = pairs(own, EXAMPLE)?;
-    let mut defaults = pairs(Some(defaults).filter(|d| !d.is_empty()), EXAMPLE)?;
-    defaults.retain(|(key, _)| own.iter().all(|(set, _)| set != key));
     let mut settings = (preset.settings)();
-    let roles = settings.roles();
+    let (roles, listed) = (settings.roles(), settings.listed());
+    let known = |word: &&str| {
+        let key = word.split_once('=').map_or(*word, |(key, _)| key).trim();
+        roles.iter().any(|role| role.name == key) || listed.iter().any(|known| known.name == key)
+    };
+    // What no part of this preset has is another scheme's.
+    let words = defaults.split(',').filter(known).collect::<Vec<_>>().join(",");
+    let mut defaults = pairs(Some(words.as_str()).filter(|w| !w.is_empty()), EXAMPLE)?;
+    defaults.retain(|(key, _)| own.iter().all(|(set, _)| set != key));
     let chooses = |(key, _): &&(&str, &str)| roles.iter().any(|role| role.name == *key);
     for (key, text) in defaults.iter().chain(&own).filter(chooses) {
         settings.set(key, text)?;
@@ -139,7 +145,7 @@ fn refusal(preset: &Preset, settings: &dyn Settings, key: &str) -> SpecError {
     let chosen = roles.iter().map(|role| format!("{role}={}", settings.get(role).unwrap_or_default()));
     SpecError::UnusedKey {
         key: found.name,
-        parts: found.parts().map(|(role, word)| format!("{role}={word}")).collect::<Vec<_>>().join(" and "),
+        parts: found.parts().map(|(role, word)| format!("{role}={word}")).collect::<Vec<_>>().join(" or "),
         scheme: preset.name,
         chosen: chosen.collect::<Vec<_>>().join(", "),
     }

@@ -74,14 +74,15 @@ fn a_refusal_says_which_part_has_the_key() {
         ("cmt,psi=nonsense", "psi is a key of scheduler=loss-order; scheme cmt has scheduler=round-robin"),
         ("lia,turn=packet", "turn is a key of scheduler=round-robin; scheme lia has scheduler=lowest-rtt"),
         ("redundant,loss=rfc,rtx=same", "rtx is a key of loss=sfr; scheme redundant has loss=rfc"),
-        ("sctp,dac=on", "dac is a key of loss=sfr and feedback=dac; scheme sctp has loss=rfc, feedback=rfc"),
+        ("sctp,dac=on", "dac is a key of loss=sfr or feedback=dac; scheme sctp has loss=rfc, feedback=rfc"),
         (
             "cmt,m=5",
-            "m is a key of loss=raf and scheduler=loss-order; scheme cmt has loss=sfr, scheduler=round-robin",
+            "m is a key of loss=raf or scheduler=loss-order; scheme cmt has loss=sfr, scheduler=round-robin",
         ),
         ("sctp,train=50", "train is a key of feedback=rounds; scheme sctp has feedback=rfc"),
     ] {
-        assert_eq!(error(spec), line);
+        let key = line.split(' ').next().expect("a line begins with the key");
+        assert_eq!(error(spec), format!("{line}: leave {key} out, or choose a part that has it"));
     }
     assert!(
         error("cmt-qa,psi=0.5").starts_with("scheme cmt-qa has no key 'psi'; its keys are epsilon, gain, ")

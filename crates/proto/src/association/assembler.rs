@@ -166,7 +166,7 @@ impl Assembler<'_> {
         }
     }
 
-    /// One wanted heartbeat; as [`Association::write_control`].
+    /// One wanted heartbeat; as [`Assembler::write_control`].
     fn write_heartbeats(
         &mut self,
         now: Instant,

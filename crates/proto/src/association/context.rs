@@ -165,7 +165,6 @@ impl Context {
             return;
         }
         self.state = State::Closed;
-        self.paths.seen_mut().clear_flights();
         self.paths.iter_mut().for_each(|p| p.t3 = None);
         self.events.push_back(Event::Closed(reason));
     }

@@ -131,6 +131,12 @@ impl PathManager<'_> {
         self.cx.events.push_back(Event::Path(path, PathChange::Moved));
     }
 
+    /// Reports `kind` about `path` until the peer has echoed it.
+    fn say(&mut self, now: Instant, kind: u16, path: PathId, via: Option<PathId>, heartbeat: bool) {
+        self.cx.say(now, kind, path, via, heartbeat);
+        self.give_up_reports(now);
+    }
+
     /// Opens one more path to the peer; data flow once both sides' nonces came back.
     ///
     /// # Errors
@@ -150,6 +156,7 @@ impl PathManager<'_> {
         self.cx.room_for_a_path()?;
         let path = self.open_slot(now, tuple, mtu);
         self.cx.join(now, path);
+        self.give_up_reports(now);
         Ok(path)
     }
 
@@ -167,7 +174,7 @@ impl PathManager<'_> {
         let tell = self.cx.paths.seen().peer_reports() && self.cx.paths[path.index()].wire_id.is_some();
         self.close_path(now, path);
         if tell {
-            self.cx.say(now, KIND_LEAVE, path, None, false);
+            self.say(now, KIND_LEAVE, path, None, false);
         }
         Ok(())
     }
@@ -187,7 +194,7 @@ impl PathManager<'_> {
         self.cx.apply_suspension(now, path);
         // During the handshake the peer cannot act on it; `settle_other_paths` reports it afterwards.
         if self.cx.may_report() {
-            self.cx.say(now, if aside { KIND_SUSPEND } else { KIND_RESUME }, path, None, false);
+            self.say(now, if aside { KIND_SUSPEND } else { KIND_RESUME }, path, None, false);
         }
         Ok(())
     }
@@ -212,7 +219,7 @@ impl PathManager<'_> {
             return Err(AssociationError::PathExists);
         }
         self.retarget(now, path, tuple);
-        self.cx.say(now, KIND_MOVED, path, Some(path), true);
+        self.say(now, KIND_MOVED, path, Some(path), true);
         Ok(())
     }
 }

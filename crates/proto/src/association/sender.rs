@@ -81,9 +81,9 @@ impl Sender {
     }
 
     /// The association has ended.
-    pub fn clear(&mut self) {
+    pub fn clear(&mut self, cx: &mut Context) {
         self.buffer.clear();
-        self.rq.clear();
+        self.rq.clear(cx.paths.seen_mut());
         self.forward.clear();
         self.copies.clear();
         (self.assignment, self.pending_chunk) = (None, None);

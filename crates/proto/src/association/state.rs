@@ -132,7 +132,7 @@ impl Association {
     /// Once the association has ended, nothing waits to be sent or acknowledged any more.
     pub(super) fn let_go(&mut self) {
         if self.cx.state == State::Closed {
-            self.tx.clear();
+            self.tx.clear(&mut self.cx);
         }
     }
 

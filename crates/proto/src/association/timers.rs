@@ -110,10 +110,10 @@ impl Association {
             return;
         }
         self.cx.resend_reports(now);
+        self.manager().give_up_reports(now);
         if due(self.cx.driver.scheme().poll_timeout()) {
             self.cx.signal(now, &Signal::Tick);
         }
-        self.manager().give_up_reports(now);
         self.progress_closing(now);
         self.after_input(now);
     }

@@ -212,7 +212,7 @@ pub struct Probe {
 /// Both sides: what to tell the peer's scheme, and when to acknowledge.
 pub trait Feedback: Policy {
     /// Adds reports for `trigger` to `out`.
-    fn reports(&mut self, _view: &View<'_>, _occasion: ReportTrigger, _out: &mut Vec<Report>) {}
+    fn reports(&mut self, _view: &View<'_>, _trigger: ReportTrigger, _out: &mut Vec<Report>) {}
 
     /// Bytes reserved in each DATA packet for `ReportTrigger::Data` reports: REPORT chunk header and items.
     fn overhead(&self) -> usize {

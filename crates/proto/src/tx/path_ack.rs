@@ -26,7 +26,8 @@ pub(crate) struct PathAck {
 pub(crate) struct AckOutcome {
     /// By path slot.
     pub paths: Vec<PathAck>,
-    /// Payload bytes that are acknowledged cumulatively now.
+    /// Chunks that are acknowledged cumulatively now, and their payload bytes.
+    pub chunks: usize,
     pub delivered: usize,
     /// Messages whose last chunk is among them.
     pub messages: u64,

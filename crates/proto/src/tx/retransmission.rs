@@ -2,7 +2,8 @@
 //! flight.
 //!
 //! It takes SACKs and returns what they mean ([`RetransmissionQueue::acknowledge`]). Bytes enter and leave the flights of
-//! paths here alone, in the ledger of [`PathViews`]. It knows no timers, no scheme and no state of the association.
+//! paths here alone, in the ledger of [`PathViews`]. It runs no timers, and knows no scheme and no state of the
+//! association.
 
 mod ack;
 #[cfg(any(test, feature = "testing"))]
@@ -83,7 +84,8 @@ impl RetransmissionQueue {
     }
 
     /// Forgets everything; TSNs go on where they were.
-    pub fn clear(&mut self) {
+    pub fn clear(&mut self, ledger: &mut PathViews) {
+        ledger.clear_flights();
         self.outstanding = Outstanding::new(self.next_tsn());
         self.lost.clear();
         self.flights.iter_mut().for_each(|f| *f = Flight::default());

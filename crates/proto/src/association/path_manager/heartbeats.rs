@@ -3,6 +3,7 @@
 use bytes::Bytes;
 
 use super::PathManager;
+use crate::association::lifecycle::State;
 use crate::path::{self, FourTuple};
 use crate::policy::{HeartbeatInfo, PathId, PathState, ReportTrigger, RxInfo, Signal};
 use crate::time::{Duration, Instant};
@@ -87,6 +88,9 @@ impl PathManager<'_> {
             } else {
                 self.cx.path_error(now, path);
                 self.cx.schedule_heartbeat(now, path);
+            }
+            if self.cx.state == State::Closed {
+                return;
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use super::PathManager;
 use crate::association::control_queue::Control;
+use crate::association::lifecycle::State;
 use crate::association::reports::ReliableReport;
 use crate::path::FourTuple;
 use crate::policy::{PathId, PathState, Report, Signal};
@@ -16,7 +17,9 @@ impl PathManager<'_> {
     /// Gives up paths whose JOIN was not answered.
     pub fn give_up_reports(&mut self, now: Instant) {
         for report in self.cx.reports.take_spent() {
-            self.report_given_up(now, &report);
+            if self.cx.state != State::Closed {
+                self.report_given_up(now, &report);
+            }
         }
     }
 

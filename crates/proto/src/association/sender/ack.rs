@@ -54,7 +54,7 @@ impl Sender {
         cx.stats.messages_acked += acked.messages;
         cx.stats.spurious += acked.spurious;
         self.buffer.delivered(acked.delivered);
-        if acked.delivered > 0 {
+        if acked.chunks > 0 {
             self.room_may_return(cx);
         }
     }

@@ -51,7 +51,8 @@ impl RetransmissionQueue {
     fn begin(&mut self, outcome: &mut AckOutcome, ledger: &PathViews, sack: &Sack, on: PathId) {
         let last_gap = sack.ordered_gap_blocks().last().map_or(0, |b| b.end);
         let cum_advanced = sack.header.cumulative_tsn_ack.is_after(self.cum_acked());
-        (outcome.delivered, outcome.messages, outcome.spurious) = (0, 0, 0);
+        (outcome.chunks, outcome.delivered) = (0, 0);
+        (outcome.messages, outcome.spurious) = (0, 0);
         outcome.paths.clear();
         for i in 0..self.flights.len() {
             let path = PathId(i as u8);
@@ -101,6 +102,7 @@ impl RetransmissionQueue {
             }
             self.credit(r, tsn);
             let chunk = self.outstanding.pop().expect("front was there");
+            r.outcome.chunks += 1;
             r.outcome.delivered += chunk.payload.len();
             r.outcome.messages += u64::from(chunk.end && chunk.state != ChunkState::Abandoned);
         }

@@ -129,7 +129,7 @@ impl Sender {
             self.reneging_suspects = acked.difference(&reported).copied().collect();
             let reneging_suspects: BTreeSet<u32> =
                 self.association().tx.rq.reneging_suspects().map(|c| c.info.tsn.0).collect();
-            assert_eq!(reneging_suspects, self.reneging_suspects, "doubted");
+            assert_eq!(reneging_suspects, self.reneging_suspects, "reneging suspects");
         }
         self.drain();
     }
