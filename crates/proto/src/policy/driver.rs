@@ -94,6 +94,7 @@ impl Driver {
 
     /// [`Signal::Sent`], for which nothing is decided but by [`Driver::next`]: estimates and limits are copied when next needed,
     /// of the chunk's path alone if the scheme says that no other path is concerned.
+    #[inline]
     pub fn sent(&mut self, views: &PathViews, now: Instant, chunk: &ChunkInfo) {
         let (view, signal) = (views.view(now), Signal::Sent(chunk));
         self.scheme.observe(&view, &signal);

@@ -144,6 +144,7 @@ impl RetransmissionQueue {
     }
 
     /// A new chunk leaves: its transmission is the first. An abandoned one has none.
+    #[inline]
     pub fn push(&mut self, ledger: &mut PathViews, chunk: Outgoing) -> Tsn {
         let (tsn, len) = (chunk.info.tsn, chunk.info.len);
         if let Some(t) = chunk.info.transmissions.first() {

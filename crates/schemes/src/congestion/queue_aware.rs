@@ -19,6 +19,8 @@
 //! delivery rate times the least round-trip time ([`under_way`]). If the share halves, the queue was short and full: the window stays.
 //! If not, the path loses whatever is sent: the window comes back, and this share is known from now on.
 
+mod losses;
+
 use strandcast_proto::policy::{
     AckInfo, CongestionControl, Limit, LossCause, LossTrigger, PathId, PathState, PathView, Policy, Signal,
     View,
@@ -27,6 +29,8 @@ use strandcast_proto::rfc::{Window, WindowConfig};
 use strandcast_proto::time::{Duration, Instant};
 use strandcast_proto::units::Rate;
 use strandcast_proto::wire::Tsn;
+
+use losses::{CHANCE, Losses, Test};
 
 use super::shared::Shared;
 use super::window::{Row, Sctp};
@@ -47,18 +51,12 @@ pub(super) const ROW: Row = Row {
 const LEAST_QUEUE: f64 = 0.001;
 /// The longest queueing delay is remembered for one to two of these.
 const MEMORY: Duration = Duration::from_secs(30);
-/// Loss share beyond the known one that a short queue does not explain.
-const EXCESS: f64 = 0.03;
-/// A loss share is taken over at least so many chunks, and two windows.
-const SAMPLE: u32 = 100;
 /// Windows per round trip at which data leave, and while the window is to double at least once more.
 const PACE: f64 = 1.25;
 const PACE_START: f64 = 2.5;
 /// After so many round trips without a queue a window goes back to this part of what it was.
 const EMPTY_TRIPS: f64 = 8.0;
 const PEAK_SHARE: f64 = 0.7;
-/// Fewer losses than these may be chance.
-const CHANCE: u32 = 4;
 
 /// Windows of all paths.
 #[derive(Debug)]
@@ -133,77 +131,6 @@ impl Longest {
 
     fn get(&self) -> f64 {
         self.now.max(self.before)
-    }
-}
-
-/// What share of the path's chunks is lost, and what share is lost whatever the window.
-#[derive(Debug, Default)]
-struct Losses {
-    acked: u32,
-    lost: u32,
-    /// Of the last whole sample.
-    share: f64,
-    /// Lost by the path itself.
-    known: f64,
-    test: Option<Test>,
-}
-
-/// A window was cut to see whether losses go away.
-#[derive(Debug)]
-struct Test {
-    /// Losses count from the acknowledgement of this TSN on.
-    after: Option<Tsn>,
-    share: f64,
-    cwnd: u64,
-}
-
-impl Losses {
-    fn restart(&mut self) {
-        (self.acked, self.lost) = (0, 0);
-    }
-
-    /// The share in a sample that is not whole yet, half a sample at least.
-    fn so_far(&self) -> f64 {
-        let total = self.acked.saturating_add(self.lost).max(SAMPLE / 2);
-        if self.lost < CHANCE { 0.0 } else { f64::from(self.lost) / f64::from(total) }
-    }
-
-    /// The share of late.
-    fn recent(&self) -> f64 {
-        self.share.max(self.so_far())
-    }
-
-    /// Whether `share` is more than the path is known to lose.
-    fn excessive(&self, share: f64) -> bool {
-        share > self.known * 1.5 + EXCESS
-    }
-
-    /// The window to go back to, when a test has shown that losses do not depend on it.
-    fn on_acked(&mut self, ack: &AckInfo, window_chunks: u32) -> Option<u64> {
-        if let Some(Test { after: after @ Some(_), .. }) = &mut self.test {
-            if after.is_some_and(|t| ack.highest_newly_acked.is_some_and(|h| h.is_after(t))) {
-                *after = None;
-                self.restart();
-            }
-            return None;
-        }
-        self.acked = self.acked.saturating_add(ack.newly_acked_chunks);
-        let total = self.acked.saturating_add(self.lost);
-        if total < SAMPLE.max(window_chunks.saturating_mul(2)) {
-            return None;
-        }
-        self.share = f64::from(self.lost) / f64::from(total);
-        self.restart();
-        match self.test.take() {
-            Some(test) if self.share > test.share / 2.0 => {
-                self.known = self.share.min(test.share).max(self.known);
-                Some(test.cwnd)
-            }
-            _ => {
-                self.known = self.known.min(self.share.max(self.known * 0.9));
-                None
-            }
-        }
     }
 }
 

@@ -1,21 +1,21 @@
 //! Writes down what concerns some messages of a flow.
 
+mod listen;
+
 use std::collections::{BTreeMap, VecDeque};
 
 use strandcast_proto::time::Instant;
 use strandcast_sim::host::data_parts;
-use strandcast_sim::net::{
-    Agent, AgentId, Body, DirectedLinkId, EnqueueOutcome, FlowId, Packet, PacketMeta, Paths, TraceEvent,
-};
+use strandcast_sim::net::{Agent, AgentId, Body, DirectedLinkId, FlowId, Paths};
 
 use super::explanation::Hold;
-use super::explanation::{Explanation, FrameInfo, Hop, MessageTrace, Outcome, Transmission};
+use super::explanation::{Explanation, FrameInfo, MessageTrace, Outcome, Transmission};
 use super::query::{ExplainError, Query, base, frames_in, meant};
 use super::span::{Missing, Unwrap};
 use super::waits::Waits;
 use crate::result::meter::LossPlace;
 use crate::scenario::{App, Scenario, Transport};
-use crate::simulation::{Names, Recorder, Simulation};
+use crate::simulation::{Names, Simulation};
 
 /// Number and time of submission, which begin each message of our SCTP flows.
 const HEADER: usize = 16;
@@ -30,19 +30,8 @@ const MOST_HOLDERS: usize = 4096;
 /// for each time that the reason for waiting changed.
 #[derive(Debug)]
 pub struct Explainer {
+    subject: Subject,
     names: Names,
-    flow: FlowId,
-    label: String,
-    sender: AgentId,
-    frame: Option<FrameInfo>,
-    app: App,
-    /// The messages asked for.
-    first: u64,
-    last: u64,
-    /// Messages wait for earlier ones.
-    ordered: bool,
-    /// The transport knows bytes only.
-    stream: bool,
     /// Highest TSN sent, and the message it belongs to.
     tsn: Unwrap,
     highest: Option<u64>,
@@ -69,6 +58,23 @@ pub struct Explainer {
     free: Vec<Instant>,
     /// The packet that came out of a link last.
     last_out: u64,
+}
+
+/// What is followed.
+#[derive(Debug)]
+struct Subject {
+    flow: FlowId,
+    label: String,
+    sender: AgentId,
+    frame: Option<FrameInfo>,
+    app: App,
+    /// The messages asked for.
+    first: u64,
+    last: u64,
+    /// Messages wait for earlier ones.
+    ordered: bool,
+    /// The transport knows bytes only.
+    stream: bool,
 }
 
 /// A message that is followed.
@@ -120,16 +126,18 @@ impl Explainer {
         let udp = matches!(said.transport, Transport::Udp { .. });
         let expires = matches!(&said.app, App::Video(video) if video.expire);
         Ok(Explainer {
+            subject: Subject {
+                flow: FlowId(index as u32),
+                label: flow.to_owned(),
+                sender: simulation.flows[index].sender,
+                frame: meant.frame,
+                app: said.app.clone(),
+                first: *meant.messages.start(),
+                last: *meant.messages.end(),
+                ordered: !udp && !expires,
+                stream,
+            },
             names: simulation.names(),
-            flow: FlowId(index as u32),
-            label: flow.to_owned(),
-            sender: simulation.flows[index].sender,
-            frame: meant.frame,
-            app: said.app.clone(),
-            first: *meant.messages.start(),
-            last: *meant.messages.end(),
-            ordered: !udp && !expires,
-            stream,
             tsn: Unwrap::default(),
             highest: None,
             current: 0,
@@ -153,8 +161,9 @@ impl Explainer {
     pub fn explanation(mut self) -> Explanation {
         self.waits.end(self.names.end);
         let messages = core::mem::take(&mut self.messages);
-        let (asked, others): (Vec<_>, Vec<_>) =
-            messages.into_iter().partition(|(number, _)| (self.first..=self.last).contains(number));
+        let (asked, others): (Vec<_>, Vec<_>) = messages
+            .into_iter()
+            .partition(|(number, _)| (self.subject.first..=self.subject.last).contains(number));
         let (blockers, others): (Vec<_>, Vec<_>) = others.into_iter().partition(|(_, open)| open.blocks);
         let all = |open: Vec<(u64, Open)>| -> Vec<MessageTrace> {
             open.into_iter().map(|(_, open)| self.told(open)).collect()
@@ -168,10 +177,10 @@ impl Explainer {
             holders,
             holds,
             messages,
-            flow: self.label.clone(),
-            frame: self.frame,
+            flow: self.subject.label.clone(),
+            frame: self.subject.frame,
             submitted: self.handed_in,
-            frames: frames_in(&self.app, self.handed_in),
+            frames: frames_in(&self.subject.app, self.handed_in),
             origin: self.names.origin,
             end: self.names.end,
         }
@@ -201,7 +210,7 @@ impl Explainer {
         let last = messages.iter().map(|m| sent(m).unwrap_or(Instant::MAX)).max();
         let to = last.unwrap_or(Instant::ZERO);
         let name = |paths: Paths| -> Vec<String> {
-            paths.iter().map(|path| self.names.path(self.flow, path).to_owned()).collect()
+            paths.iter().map(|path| self.names.path(self.subject.flow, path).to_owned()).collect()
         };
         let spans = self.waits.spans.iter().filter(|span| span.to > from && span.from < to);
         let hold = |span: &super::waits::Span| Hold {
@@ -233,15 +242,15 @@ impl Explainer {
     }
 
     fn submit(&mut self, now: Instant, number: u64, bytes: u32) {
-        let from = if self.stream { self.submitted } else { number };
+        let from = if self.subject.stream { self.submitted } else { number };
         self.submitted += u64::from(bytes);
         self.handed_in += 1;
-        if self.stream {
+        if self.subject.stream {
             self.waits.begin(from, number);
         }
         let ahead = self.unsent.len() as u64;
         self.unsent.push_back(from);
-        if number > self.last || (number < self.first && !self.ordered) {
+        if number > self.subject.last || (number < self.subject.first && !self.subject.ordered) {
             return;
         }
         let explanation = MessageTrace {
@@ -257,12 +266,12 @@ impl Explainer {
         let mut open = Open {
             explanation,
             missing: Missing::default(),
-            known: self.stream,
+            known: self.subject.stream,
             blocks: false,
             holds: false,
             packets: Vec::new(),
         };
-        if self.stream {
+        if self.subject.stream {
             open.missing.add(from, self.submitted);
             self.parts.insert(from, (self.submitted, number));
         }
@@ -349,7 +358,7 @@ impl Explainer {
             if open.known && open.missing.is_empty() && open.explanation.complete.is_none() {
                 open.explanation.complete = Some(now);
                 self.last_complete = self.last_complete.max(Some(number));
-                if number >= self.first {
+                if number >= self.subject.first {
                     self.mark_blockers(number);
                 }
             }
@@ -367,7 +376,7 @@ impl Explainer {
         self.next = number + 1;
         let Some(open) = self.messages.get_mut(&number) else { return };
         open.explanation.delivered.get_or_insert(now);
-        if number >= self.first || open.blocks {
+        if number >= self.subject.first || open.blocks {
             return;
         }
         if !open.holds {
@@ -394,13 +403,13 @@ impl Explainer {
     /// The sender has sent all that it may.
     fn stands(&mut self, now: Instant, agent: &dyn Agent) {
         self.waits.look_at_timers(now, agent);
-        let asked = self.messages.get(&self.last);
+        let asked = self.messages.get(&self.subject.last);
         if asked.is_some_and(|open| open.explanation.complete.is_some()) {
             self.waits.end(now);
             return;
         }
         let Some(standing) = agent.standing(now) else { return };
-        let unacknowledged = standing.unacknowledged.map(|first| match self.stream {
+        let unacknowledged = standing.unacknowledged.map(|first| match self.subject.stream {
             true => first,
             false => self.tsn.long(first as u32),
         });
@@ -436,94 +445,6 @@ impl Explainer {
                     self.flights.remove(&packet);
                 }
             }
-        }
-    }
-}
-
-impl Recorder for Explainer {
-    fn sent(&mut self, now: Instant, from: AgentId, packet: &Packet) {
-        let meta = packet.meta;
-        if from != self.sender || meta.payload == 0 {
-            return;
-        }
-        let parts = self.parts_of(&packet.body);
-        let mut owners: Vec<u64> = parts.iter().flat_map(|&(start, end)| self.owners(start, end)).collect();
-        owners.dedup();
-        if owners.is_empty() {
-            return;
-        }
-        for number in &owners {
-            let open = self.messages.get_mut(number).expect("parts belong to messages that are followed");
-            open.packets.push(meta.id);
-        }
-        let transmission = Transmission {
-            packet: meta.id,
-            path: self.names.path(self.flow, meta.path).to_owned(),
-            sent: now,
-            len: meta.len,
-            retransmission: meta.retransmission,
-            nth: 1,
-            timeout: None,
-            hops: Vec::new(),
-            outcome: Outcome::UnderWay,
-        };
-        let flight = Flight { path: meta.path, messages: owners, parts, transmission, wires: Vec::new() };
-        self.flights.insert(meta.id, flight);
-    }
-
-    fn offered(&mut self, now: Instant, wire: DirectedLinkId, meta: &PacketMeta, outcome: EnqueueOutcome) {
-        let index = wire.index();
-        if self.free.len() <= index {
-            self.free.resize(index + 1, Instant::ZERO);
-        }
-        let mut hop = Hop { link: String::new(), entered: now, started: None, departed: None, arrived: None };
-        let lost = match outcome {
-            EnqueueOutcome::Taken { departs, lost, .. } => {
-                hop.started = Some(now.max(self.free[index].min(departs)));
-                hop.departed = Some(departs);
-                self.free[index] = departs;
-                lost.then_some(LossPlace::Random)
-            }
-            EnqueueOutcome::QueueFull => Some(LossPlace::Queue),
-            EnqueueOutcome::Down => Some(LossPlace::Down),
-        };
-        let Some(flight) = self.flights.get_mut(&meta.id) else { return };
-        // The second copy of a packet that a link has doubled is not followed.
-        if flight.wires.len() != usize::from(meta.hop) {
-            return;
-        }
-        hop.link = self.names.link(wire).to_owned();
-        flight.wires.push(wire);
-        flight.transmission.hops.push(hop);
-        if let Some(place) = lost {
-            flight.transmission.outcome = Outcome::Lost(place);
-        }
-    }
-
-    fn arrived(&mut self, now: Instant, _: DirectedLinkId, meta: &PacketMeta) {
-        self.last_out = meta.id;
-        let Some(flight) = self.flights.get_mut(&meta.id) else { return };
-        if let Some(hop) = flight.transmission.hops.get_mut(usize::from(meta.hop)) {
-            hop.arrived.get_or_insert(now);
-        }
-    }
-
-    fn event(&mut self, now: Instant, flow: FlowId, _: AgentId, event: &TraceEvent) {
-        if flow != self.flow {
-            return;
-        }
-        match *event {
-            TraceEvent::Submitted { message, bytes } => self.submit(now, message, bytes),
-            TraceEvent::Arrived { new, .. } => self.receive(now, new),
-            TraceEvent::Delivered { message, .. } => self.deliver(now, message),
-            TraceEvent::Progress { bytes } => self.progress(now, bytes),
-            TraceEvent::Redrawn => {}
-        }
-    }
-
-    fn ran(&mut self, now: Instant, id: AgentId, agent: &dyn Agent) {
-        if id == self.sender {
-            self.stands(now, agent);
         }
     }
 }

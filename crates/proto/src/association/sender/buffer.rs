@@ -77,6 +77,7 @@ impl SendBuffer {
     }
 
     /// Takes a message; its number.
+    #[inline]
     pub fn push(&mut self, now: Instant, payload: Bytes, options: SendOptions) -> u64 {
         let id = self.next_message;
         self.next_message += 1;
@@ -96,6 +97,7 @@ impl SendBuffer {
     }
 
     /// Cuts the next chunk, of at most `max` payload bytes, from the first message.
+    #[inline]
     pub fn cut(&mut self, max: usize) -> Option<Cut> {
         let next_ssn = &mut self.next_ssn;
         self.queue.cut(max, |stream| take_ssn(next_ssn, stream))

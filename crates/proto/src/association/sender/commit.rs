@@ -52,6 +52,7 @@ impl Sender {
         Some(tsn)
     }
 
+    #[inline]
     fn commit_new(&mut self, cx: &mut Context, now: Instant, path: PathId, copies: PathSet) -> Option<Tsn> {
         let cut = self.buffer.cut(self.max_payload)?;
         let tsn = self.rq.next_tsn();
@@ -72,6 +73,7 @@ impl Sender {
     }
 
     /// `rwnd`: what the peer's window admitted before.
+    #[inline]
     fn entered_flight(&mut self, cx: &mut Context, now: Instant, path: PathId, tsn: Tsn, rwnd: u64) {
         let Some(chunk) = self.rq.get(tsn) else { return };
         self.probing_zero_window |= rwnd < chunk.info.len;
@@ -138,6 +140,7 @@ fn sent(now: Instant, path: PathId, next_tsn: Tsn) -> Transmission {
     Transmission { path, at: now, next_tsn, in_flight: true, misses: 0 }
 }
 
+#[inline]
 fn outgoing(tsn: Tsn, cut: Cut, sent: Transmission) -> Outgoing {
     Outgoing {
         info: ChunkInfo {

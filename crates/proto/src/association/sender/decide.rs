@@ -219,6 +219,7 @@ impl Sender {
         }
     }
 
+    #[inline]
     fn take_assignment(&mut self, cx: &Context, a: Assignment, path: PathId) -> Offer {
         self.assignment = Some(a);
         Offer::On(path, self.copies(cx, path))
