@@ -1,6 +1,8 @@
+mod alone;
 mod balia;
 mod cubic;
 mod friendliness;
+mod iid;
 mod lia;
 mod olia;
 mod play;
