@@ -28,6 +28,7 @@ use strandcast_proto::policy::{PathId, Signal, View};
 use strandcast_proto::rfc::{Avoidance, CongestionEvent, Progress};
 
 use super::mean_windows::MeanWindows;
+use super::window::AvoidancePart;
 
 keys! {
     /// What can be set of `mpsqrt`.
@@ -48,6 +49,26 @@ keys! {
         alpha: f64 [0.01, 100.0, "segments"] = 2.0,
         /// β: a loss takes β
         beta: f64 [0.01, 100.0, "segments"] = 1.0,
+    }
+}
+
+const PAPER: &str = "Le et al. 2012, Lee and Chung 2017";
+
+impl AvoidancePart for SqrtConfig {
+    const PAPER: &'static str = PAPER;
+    const SUMMARY: &'static str = "grows by 1/√w per round trip, a loss takes √w/2; coupled over all paths";
+
+    fn avoidance(&self) -> impl Avoidance + 'static {
+        Binomial::square_root(*self)
+    }
+}
+
+impl AvoidancePart for InverseConfig {
+    const PAPER: &'static str = PAPER;
+    const SUMMARY: &'static str = "grows by 2/w per round trip, a loss takes one segment; coupled over all paths";
+
+    fn avoidance(&self) -> impl Avoidance + 'static {
+        Binomial::inverse(*self)
     }
 }
 
@@ -85,6 +106,8 @@ pub struct Binomial {
     alpha: f64,
     beta: f64,
     means: MeanWindows,
+    /// δ, taken anew at each ACK.
+    delta: f64,
 }
 
 impl Binomial {
@@ -99,12 +122,7 @@ impl Binomial {
     }
 
     fn new(form: Form, alpha: f64, beta: f64) -> Self {
-        Binomial { form, alpha, beta, means: MeanWindows::default() }
-    }
-
-    fn delta(&self, view: &View<'_>, path: PathId) -> f64 {
-        let share = self.means.share(view, path);
-        share * share
+        Binomial { form, alpha, beta, means: MeanWindows::default(), delta: 1.0 }
     }
 }
 
@@ -115,12 +133,22 @@ impl Avoidance for Binomial {
 
     fn increase(&mut self, now: &Progress<'_>) -> f64 {
         let w = now.cwnd / now.segment;
-        let step = self.delta(now.view, now.path) * self.alpha / self.form.slowness(w);
+        let share = self.means.share(now.view, now.path);
+        self.delta = share * share;
+        let step = self.delta * self.alpha / self.form.slowness(w);
         step.min(1.0) * now.acked
     }
 
     fn decrease(&mut self, event: &CongestionEvent<'_>) -> f64 {
         let w = event.cwnd / event.segment;
         1.0 - self.beta * self.form.cut(w) / w
+    }
+
+    fn gauges(&self, _: PathId, out: &mut Vec<(&'static str, f64)>) {
+        let name = match self.form {
+            Form::SquareRoot => "mpsqrt_delta",
+            Form::Inverse => "mpiad_delta",
+        };
+        out.push((name, self.delta));
     }
 }

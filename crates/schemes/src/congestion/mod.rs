@@ -1,12 +1,16 @@
 //! How much may be in flight.
 
 mod balia;
+mod binomial;
 mod coupled;
 mod cubic;
 mod flow;
 mod friendliness;
 mod hystart;
 mod lia;
+mod mean_windows;
+mod mpcubic;
+mod mpmtp;
 mod queue_aware;
 mod receiver_rate;
 mod reno;
@@ -20,6 +24,7 @@ mod tests;
 mod window;
 
 pub use balia::Balia;
+pub use binomial::{Binomial, InverseConfig, SqrtConfig};
 pub use coupled::Coupled;
 pub use cubic::{Cubic, CubicConfig};
 pub use flow::{FlowConfig, WindowSetup};
@@ -27,6 +32,8 @@ pub use friendliness::{
     Balance, FAST_RETRANSMIT_COUNTS, Friendliness, Member, Members, TIMEOUT_COUNTS, penalized,
 };
 pub use lia::Lia;
+pub use mpcubic::{MpCubic, MpCubicConfig};
+pub use mpmtp::{Fairness, Mpmtp, MpmtpConfig};
 pub use queue_aware::QueueAware;
 pub use receiver_rate::ReceiverPaced;
 pub use sctp::{SctpConfig, StartConfig};

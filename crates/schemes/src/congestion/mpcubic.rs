@@ -17,11 +17,35 @@
 //! times as fast as with one path for the same reason: Reno's is in proportion to the square root of its growth. Paths that
 //! do not count ([`Coupled`](super::Coupled)) are CUBIC's.
 
+use strandcast_keys::keys;
 use strandcast_proto::policy::{PathId, Signal, View};
 use strandcast_proto::rfc::{Avoidance, CongestionEvent, PerPath, Progress};
 
+use super::flow::FlowConfig;
 use super::mean_windows::MeanWindows;
-use super::{Cubic, CubicConfig};
+use super::window::AvoidancePart;
+use super::{Counting, Cubic, CubicConfig};
+
+keys! {
+    /// What can be set of it: [`Cubic`]'s keys.
+    #[derive(Copy)]
+    pub struct MpCubicConfig {
+        and cubic: CubicConfig,
+    }
+}
+
+impl AvoidancePart for MpCubicConfig {
+    const PAPER: &'static str = "Le et al. 2011, Lee and Chung 2017";
+    const SUMMARY: &'static str = "cubic functions of the time since the last loss, coupled over all paths";
+
+    fn avoidance(&self) -> impl Avoidance + 'static {
+        MpCubic::new(self.cubic)
+    }
+
+    fn flow(&self, flow: &mut FlowConfig) {
+        flow.counting = Counting::Bytes;
+    }
+}
 
 /// CUBIC windows of all paths.
 #[derive(Clone, Debug)]
@@ -54,5 +78,10 @@ impl Avoidance for MpCubic {
 
     fn pause(&mut self, path: PathId) {
         self.paths.pause(path);
+    }
+
+    fn gauges(&self, path: PathId, out: &mut Vec<(&'static str, f64)>) {
+        let delta = self.paths.get(path).and_then(Cubic::delta);
+        out.extend(delta.map(|delta| ("mpcubic_delta", delta)));
     }
 }

@@ -10,7 +10,7 @@
 //! | eq. 11, 16, 22: an ACK adds δ·B·α/w, 1 ≤ α ≤ w; a loss takes b·w, w_max = w | [`Subflow::grow`], [`Mpmtp::decrease`] |
 //! | eq. 12, Figs. 10 and 11: concave, w < w_max | `profile` in [`Subflow`] |
 //! | Fig. 12: convex, w ≥ w_max | [`Subflow::on_round`] |
-//! | eq. 13 to 15, Fig. 13: linear, L | [`hyperbola`], [`Saturation`] |
+//! | eq. 13 to 15, Fig. 13: linear, L | [`hyperbola`], [`saturation`] |
 //! | eq. 17 to 21, Fig. 15: B | [`Mpmtp::balance`] |
 //! | eq. 25 to 30: δ | [`Mpmtp::delta`] |
 //!
@@ -58,15 +58,33 @@ mod config;
 mod loss_intervals;
 mod saturation;
 mod subflow;
+#[cfg(test)]
+mod tests;
 
 use strandcast_proto::policy::{AckInfo, LossTrigger, PathId, PathState, Signal, View};
 use strandcast_proto::rfc::{Avoidance, CongestionEvent, Progress};
 
 use super::Coupled;
+use super::Counting;
+use super::flow::FlowConfig;
 use super::mean_windows::MeanWindows;
+use super::window::AvoidancePart;
 pub use config::{Fairness, MpmtpConfig};
-use saturation::Saturation;
 use subflow::{Subflow, hyperbola};
+
+impl AvoidancePart for MpmtpConfig {
+    const PAPER: &'static str = "Lee and Chung 2017";
+    const SUMMARY: &'static str =
+        "concave, convex, and linear once round-trip times rise; together one CUBIC, less on paths that lose more";
+
+    fn avoidance(&self) -> impl Avoidance + 'static {
+        Mpmtp::new(*self)
+    }
+
+    fn flow(&self, flow: &mut FlowConfig) {
+        flow.counting = Counting::Bytes;
+    }
+}
 
 /// Loss rates that differ by less are equal.
 const EQUAL_LOSS: f64 = 1e-9;
@@ -204,5 +222,20 @@ impl Avoidance for Mpmtp {
 
     fn pause(&mut self, path: PathId) {
         self.of(path).restart();
+    }
+
+    fn ends_slow_start(&mut self, now: &Progress<'_>) -> bool {
+        self.of(now.path).in_slow_start()
+    }
+
+    fn gauges(&self, path: PathId, out: &mut Vec<(&'static str, f64)>) {
+        let Some(subflow) = self.get(path) else { return };
+        out.extend([
+            ("mpmtp_alpha", subflow.alpha),
+            ("mpmtp_l", subflow.linear),
+            ("mpmtp_b", subflow.balance),
+            ("mpmtp_delta", subflow.delta.unwrap_or(1.0)),
+        ]);
+        out.extend(subflow.saturation.rise().map(|rtt| ("mpmtp_rtt_inc_ms", rtt * 1e3)));
     }
 }

@@ -23,6 +23,10 @@ shelf! {
         QueueAware = "queue-aware", queue_aware: super::queue_aware::QueueAwareConfig;
         Balia = "balia", balia: super::balia::BaliaConfig;
         Uncoupled = "uncoupled", uncoupled: super::reno::UncoupledConfig;
+        Mpsqrt = "mpsqrt", mpsqrt: super::binomial::SqrtConfig;
+        Mpiad = "mpiad", mpiad: super::binomial::InverseConfig;
+        Mpcubic = "mpcubic", mpcubic: super::mpcubic::MpCubicConfig;
+        Mpmtp = "mpmtp", mpmtp: super::mpmtp::MpmtpConfig;
     }
 }
 

@@ -115,6 +115,12 @@ impl Subflow {
         (self.convex, self.alpha, self.linear, self.grew) = (ALPHA_LEAST, ALPHA_LEAST, 1.0, false);
     }
 
+    /// ᾱ becomes `alpha`.
+    #[cfg(test)]
+    pub fn finish_mean(&mut self, alpha: f64) {
+        self.mean.last = Some(alpha);
+    }
+
     /// ᾱ: the mean α over time between the last two losses; before them the geometric mean of the least and the largest that
     /// a window of `w` on average can have.
     pub fn mean_alpha(&self, w: f64, config: &MpmtpConfig) -> f64 {

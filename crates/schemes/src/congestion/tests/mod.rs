@@ -1,9 +1,12 @@
 mod alone;
 mod balia;
+mod binomial;
 mod cubic;
 mod friendliness;
 mod iid;
 mod lia;
+mod mpcubic;
+mod mpmtp;
 mod olia;
 mod play;
 mod queue_aware;

@@ -118,7 +118,7 @@ fn windows(spec: &str, ops: &[Op]) -> Vec<(f64, Option<f64>)> {
 }
 
 /// Windows that are not Reno's with one path. Every other one in the table has to be.
-const NOT_RENO: &[&str] = &["cubic"];
+const NOT_RENO: &[&str] = &["cubic", "mpsqrt", "mpiad", "mpcubic", "mpmtp"];
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
