@@ -65,7 +65,8 @@ impl AvoidancePart for SqrtConfig {
 
 impl AvoidancePart for InverseConfig {
     const PAPER: &'static str = PAPER;
-    const SUMMARY: &'static str = "grows by 2/w per round trip, a loss takes one segment; coupled over all paths";
+    const SUMMARY: &'static str =
+        "grows by 2/w per round trip, a loss takes one segment; coupled over all paths";
 
     fn avoidance(&self) -> impl Avoidance + 'static {
         Binomial::inverse(*self)

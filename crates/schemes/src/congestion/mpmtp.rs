@@ -64,8 +64,8 @@ mod tests;
 use strandcast_proto::policy::{AckInfo, LossTrigger, PathId, PathState, Signal, View};
 use strandcast_proto::rfc::{Avoidance, CongestionEvent, Progress};
 
-use super::Coupled;
 use super::Counting;
+use super::Coupled;
 use super::flow::FlowConfig;
 use super::mean_windows::MeanWindows;
 use super::window::AvoidancePart;
@@ -74,8 +74,7 @@ use subflow::{Subflow, hyperbola};
 
 impl AvoidancePart for MpmtpConfig {
     const PAPER: &'static str = "Lee and Chung 2017";
-    const SUMMARY: &'static str =
-        "concave, convex, and linear once round-trip times rise; together one CUBIC, less on paths that lose more";
+    const SUMMARY: &'static str = "concave, convex, and linear once round-trip times rise; together one CUBIC, less on paths that lose more";
 
     fn avoidance(&self) -> impl Avoidance + 'static {
         Mpmtp::new(*self)

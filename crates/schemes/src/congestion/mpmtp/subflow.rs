@@ -89,7 +89,7 @@ impl Subflow {
 
     /// Slow start goes on: the window grows although [`Subflow::grow`] is not called. Whether it is to end.
     pub fn in_slow_start(&mut self) -> bool {
-        self.grew = true;
+        (self.grew, self.convex) = (true, ALPHA_LEAST);
         self.saturation.rise().is_some()
     }
 

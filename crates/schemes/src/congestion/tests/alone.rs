@@ -6,7 +6,8 @@ use strandcast_proto::time::Duration;
 use super::play::Play;
 
 /// A window, and the one that it is with one path.
-const PAIRS: &[(&str, &str)] = &[("lia", "reno"), ("balia", "reno"), ("mpcubic", "cubic"), ("mpmtp", "mpmtp,delta=one,balance=off")];
+const PAIRS: &[(&str, &str)] =
+    &[("lia", "reno"), ("balia", "reno"), ("mpcubic", "cubic"), ("mpmtp", "mpmtp,delta=one,balance=off")];
 
 const STEPS: u32 = 1_000_000;
 
