@@ -30,13 +30,13 @@ pub struct Mean {
     pub losses: u32,
 }
 
-/// Losses that a run counts by default.
-pub const LOSSES: u32 = 3000;
+/// Losses that a test counts unless it needs more.
+pub const LOSSES: u32 = 2000;
 
-/// Means of the paths under `spec`, over `losses` losses after as many as a sixth of them.
+/// Means of the paths under `spec`, over `losses` losses after an eighth of them as a start.
 pub fn run(spec: &str, paths: &[Lossy], losses: u32, seed: u64) -> Vec<Mean> {
     let mut sender = Sender::new(spec, paths, seed);
-    sender.lose(losses / 6);
+    sender.lose(losses / 8);
     sender.reset();
     sender.lose(losses);
     sender.means()
