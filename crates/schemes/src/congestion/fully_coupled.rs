@@ -1,4 +1,5 @@
-//! COUPLED: the windows of all paths are one TCP's window, so that traffic leaves every path that loses more than the best.
+//! COUPLED, the window `coupled`: the windows of all paths are one TCP's, so that traffic leaves every path that loses more
+//! than the best. ([`Coupled`] is not it, but a path as all coupled windows see it.)
 //!
 //! D. Wischik, C. Raiciu, A. Greenhalgh, M. Handley, "Design, implementation and evaluation of congestion control for
 //! multipath TCP", NSDI 2011; here as Lee and Chung 2017 print it. w_T is the sum of all windows.

@@ -1,7 +1,7 @@
 //! Opportunistic linked increases (OLIA): coupled windows that move to the paths which get most through between two losses.
 //!
-//! R. Khalili, N. Gast, M. Popovic, J.-Y. Le Boudec, "MPTCP is not Pareto-optimal: performance issues and a possible solution",
-//! CoNEXT 2012; draft-khalili-mptcp-congestion-control-05.
+//! R. Khalili, N. Gast, M. Popovic, U. Upadhyay, J.-Y. Le Boudec, "MPTCP is not Pareto-optimal: performance issues and a
+//! possible solution", CoNEXT 2012; draft-khalili-mptcp-congestion-control-05.
 //!
 //! | draft, §3 | here |
 //! |---|---|

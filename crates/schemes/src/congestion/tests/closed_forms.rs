@@ -55,7 +55,8 @@ fn coupled_leaves_the_path_that_loses_more() {
     assert!(means[1].window < 0.3 * alone("reno", paths[1]).window, "{} segments", means[1].window);
 }
 
-/// Round-trip times of 10 and 100 ms, equal loss: all paths together get what one TCP gets on the better path.
+/// Round-trip times of 10 and 100 ms, equal loss. An ACK on path 0, the best one, adds (w₀/rtt₀²)/X² by all three, X the sum of
+/// rates, and a loss takes w₀/2: X is √(2/p)/rtt₀, what one TCP gets there (RFC 6356 §2, goal 1).
 #[test]
 fn linked_windows_get_what_the_best_path_would() {
     let paths = [Lossy { rtt: 0.01, p: P }, Lossy { rtt: 0.1, p: P }];

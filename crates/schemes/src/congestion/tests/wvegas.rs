@@ -36,7 +36,7 @@ fn measure_base(play: &mut Play) {
 fn alpha(play: &Play) -> f64 {
     let mut gauges = Vec::new();
     play.cc.gauges(PathId(0), &mut gauges);
-    gauges.iter().find(|(name, _)| *name == "wvegas_alpha").expect("it is told").1
+    gauges.iter().find(|(name, _)| *name == "wvegas_alpha").expect("a gauge of every path").1
 }
 
 /// Slow start doubles 10 to 80; then round trips are twice the base, diff is 40 segments of 80. More than γ: what is left
