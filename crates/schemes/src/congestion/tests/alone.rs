@@ -6,8 +6,19 @@ use strandcast_proto::time::Duration;
 use super::play::Play;
 
 /// A window, and the one that it is with one path.
-const PAIRS: &[(&str, &str)] =
-    &[("lia", "reno"), ("balia", "reno"), ("mpcubic", "cubic"), ("mpmtp", "mpmtp,delta=one,balance=off")];
+const PAIRS: &[(&str, &str)] = &[
+    ("uncoupled", "reno"),
+    ("ewtcp", "reno"),
+    ("ewtcp,literal=on", "reno"),
+    ("coupled", "reno,floor=1,cut=window"),
+    ("coupled,floor=2,cut=flight", "reno"),
+    ("lia", "reno"),
+    ("olia", "reno"),
+    ("olia,ranking=kernel", "reno"),
+    ("balia", "reno"),
+    ("mpcubic", "cubic"),
+    ("mpmtp", "mpmtp,delta=one,balance=off"),
+];
 
 const STEPS: u32 = 1_000_000;
 
