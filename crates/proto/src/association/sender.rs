@@ -62,10 +62,11 @@ pub(super) struct Sender {
 }
 
 impl Sender {
-    pub fn new(config: &TransportConfig, initial_tsn: Tsn) -> Self {
+    /// `names_deliveries`: the scheme wants [`Signal::Delivered`].
+    pub fn new(config: &TransportConfig, initial_tsn: Tsn, names_deliveries: bool) -> Self {
         Sender {
             buffer: SendBuffer::new(config),
-            rq: RetransmissionQueue::new(initial_tsn),
+            rq: RetransmissionQueue::new(initial_tsn, names_deliveries),
             forward: ForwardPoint::new(initial_tsn),
             copies: SmallVec::new(),
             arrivals: ArrivalReports::default(),

@@ -25,6 +25,12 @@ pub trait Policy: Debug + Send {
         false
     }
 
+    /// Whether it wants [`Signal::Delivered`], a signal for each chunk that arrives. Asked once, when the association begins;
+    /// of a scheme's parts one that says so is enough.
+    fn hears_deliveries(&self) -> bool {
+        false
+    }
+
     /// Adds what people should know of the state it is in, a sentence each, as "the peer does not speak REPORT: …".
     /// Asked seldom, by who shows figures.
     fn remarks(&self, _view: &View<'_>, _out: &mut Vec<&'static str>) {}

@@ -117,7 +117,7 @@ impl Noise {
 
     fn tell(&mut self, scheme: &mut dyn Scheme, picture: &mut fixture::Picture) {
         let path = self.path();
-        match self.0.below(13) {
+        match self.0.below(14) {
             0 => picture.signal(scheme, &Signal::Sent(&self.chunk())),
             1 => picture.signal(scheme, &Signal::Queued),
             2 | 3 => picture.signal(scheme, &Signal::Acked(&self.ack())),
@@ -136,6 +136,10 @@ impl Noise {
                 picture.signal(scheme, &Signal::Heartbeat(&info));
             }
             11 => picture.signal(scheme, &Signal::PathChanged(path)),
+            12 => {
+                let path = self.maybe().then_some(path);
+                picture.signal(scheme, &Signal::Delivered { chunk: &self.chunk(), path });
+            }
             _ => picture.signal(scheme, &Signal::Tick),
         }
     }
