@@ -1,5 +1,6 @@
 //! Which path takes new data.
 
+mod blocking;
 mod earliest_arrival;
 mod loss_ordered;
 mod lowest_rtt;
@@ -11,6 +12,7 @@ mod round_robin;
 #[cfg(test)]
 mod tests;
 
+pub use blocking::{BlockingConfig, Remedy};
 pub use earliest_arrival::{EarliestArrival, EarliestArrivalConfig};
 pub use loss_ordered::{LossOrdered, LossOrderedConfig};
 pub use lowest_rtt::{LowestRtt, LowestRttConfig};
