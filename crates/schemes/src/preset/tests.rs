@@ -23,6 +23,17 @@ fn every_preset_keeps_the_contract() {
 }
 
 #[test]
+fn schedulers_of_mptcp_keep_the_contract() {
+    for scheduler in ["ecf", "blest", "daps", "linux"] {
+        keeps_the_contract(&format!("lia,scheduler={scheduler}"), 20..26);
+        keeps_the_contract(&format!("cmt,scheduler={scheduler},rtx=scheduler"), 30..34);
+    }
+    for key in ["daps-wait=0", "daps-wait=8"] {
+        keeps_the_contract(&format!("cmt,scheduler=daps,{key}"), 40..43);
+    }
+}
+
+#[test]
 fn rounds_keep_the_contract_whatever_is_set() {
     let keys = [
         "thresh=0",

@@ -1,6 +1,11 @@
 //! Which path takes new data.
 
+mod blest;
+mod daps;
 mod earliest_arrival;
+mod ecf;
+mod fastest;
+mod linux;
 mod loss_ordered;
 mod lowest_rtt;
 mod primary;
@@ -11,7 +16,11 @@ mod round_robin;
 #[cfg(test)]
 mod tests;
 
+pub use blest::{Blest, BlestConfig};
+pub use daps::{Daps, DapsConfig};
 pub use earliest_arrival::{EarliestArrival, EarliestArrivalConfig};
+pub use ecf::{Ecf, EcfConfig};
+pub use linux::{Linux, LinuxConfig};
 pub use loss_ordered::{LossOrdered, LossOrderedConfig};
 pub use lowest_rtt::{LowestRtt, LowestRttConfig};
 pub use primary::PrimaryConfig;
