@@ -436,10 +436,14 @@ class Signal:
 
     @final
     class Lost(Signal):
-        """A chunk was judged lost; once each time."""
+        """A transmission of a chunk was judged lost; once each."""
 
         @property
         def chunk(self) -> Chunk: ...
+        @property
+        def path(self) -> int:
+            """Where the transmission was. With copies it need not be `chunk.path`, where the chunk was sent last."""
+
         @property
         def cause(self) -> Literal["congestion", "wireless", "path failure"]: ...
 

@@ -75,7 +75,7 @@ impl Sender {
             max_payload: 512 - 12 - 16,
             probing_zero_window: false,
             zero_window_answered: PathSet::default(),
-            head_of_line: HeadOfLine::new(Rules::Sooner),
+            head_of_line: HeadOfLine::new(config.head_of_line.map_or(Rules::Sooner, |c| c.rules)),
             scratch: Vec::new(),
         }
     }

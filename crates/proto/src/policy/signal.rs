@@ -17,10 +17,19 @@ pub enum Signal<'a> {
     Queued,
     /// Once a SACK and path on which something was newly acknowledged.
     Acked(&'a AckInfo),
-    /// A chunk was judged lost; once each time.
-    Lost(&'a ChunkInfo, LossCause),
+    /// A transmission was judged lost; once each. The chunk waits to be sent again unless another transmission of it is in
+    /// flight or arrived.
+    Lost {
+        /// The chunk, as it is without that transmission.
+        chunk: &'a ChunkInfo,
+        /// Where the transmission was. With copies it need not be [`ChunkInfo::path`], where the chunk was sent last.
+        path: PathId,
+        /// The loss policy's verdict.
+        cause: LossCause,
+    },
     /// Losses of one window: once per round trip at most by fast retransmit, and at each timeout; or a penalty
-    /// ([`LossTrigger::HeadOfLine`]), once per round trip at most.
+    /// ([`LossTrigger::HeadOfLine`]), once per round trip at most, which by [`Rules::Linux`](super::Rules::Linux) is one of
+    /// the faster path.
     LossEvent {
         /// Where.
         path: PathId,

@@ -175,6 +175,18 @@ pub trait Scheduler: Policy {
     /// Asked while data wait and some path has room. `None` holds everything until the next signal, or until pacing lets
     /// a path send again.
     fn next(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<Assignment>;
+
+    /// The path whose window should shrink, since what is in flight there holds other paths up. Asked when
+    /// [`Scheduler::next`] held everything back, and when a buffer is full while a path has room ([`View::blocked`]). The
+    /// congestion control hears of it as a [`Signal::LossEvent`] with [`LossTrigger::HeadOfLine`], and decides what it
+    /// amounts to; then the scheduler is asked for data again. An answer is ignored if nothing is in flight on the path, or
+    /// if the last penalty there, for whatever reason, is less than a round trip of the path ago.
+    ///
+    /// What the core does by itself about full buffers is
+    /// [`TransportConfig::head_of_line`](crate::config::TransportConfig::head_of_line).
+    fn penalise(&mut self, _view: &View<'_>) -> Option<PathId> {
+        None
+    }
 }
 
 /// When a feedback policy may add reports to a packet.

@@ -238,6 +238,10 @@ impl Scheduler for PythonScheme {
         self.ask_timeout(view.now, false);
         answer
     }
+
+    fn penalise(&mut self, view: &proto::View<'_>) -> Option<PathId> {
+        self.base.scheduler().penalise(view)
+    }
 }
 
 impl Policy for PythonScheme {

@@ -34,8 +34,8 @@ pub(crate) enum Signal {
         paths_newly_acked: u8,
         dac_count: u8,
     },
-    /// A chunk was judged lost; once each time.
-    Lost { chunk: Chunk, cause: String },
+    /// A transmission of a chunk was judged lost; once each.
+    Lost { chunk: Chunk, path: u8, cause: String },
     /// Losses of one window.
     LossEvent { path: u8, trigger: String, highest: u32, cause: String },
     /// Partial reliability gave the chunk up.
@@ -97,8 +97,8 @@ impl From<&proto::Signal<'_>> for Signal {
             proto::Signal::Sent(chunk) => Signal::Sent { chunk: chunk.into() },
             proto::Signal::Queued => Signal::Queued {},
             proto::Signal::Acked(ack) => acked(ack),
-            proto::Signal::Lost(chunk, cause) => {
-                Signal::Lost { chunk: chunk.into(), cause: cause_word(cause) }
+            proto::Signal::Lost { chunk, path, cause } => {
+                Signal::Lost { chunk: chunk.into(), path: path.0, cause: cause_word(cause) }
             }
             proto::Signal::LossEvent { path, trigger, highest, cause } => Signal::LossEvent {
                 path: path.0,

@@ -161,8 +161,8 @@ impl Policy for Delivery {
             Signal::Acked(ack) if view.paths.len() > ack.path.index() => {
                 self.of(ack.path).on_acked(view, ack);
             }
-            Signal::Lost(chunk, cause) if *cause != LossCause::PathFailure => {
-                let loss = &mut self.of(chunk.path()).loss;
+            Signal::Lost { path, cause, .. } if *cause != LossCause::PathFailure => {
+                let loss = &mut self.of(*path).loss;
                 *loss += LOSS_GAIN * (1.0 - *loss);
             }
             Signal::Heartbeat(answer) => {

@@ -20,7 +20,9 @@
 //! | least and greatest λ | `blest-least`, `blest-most` | 1.0, 1.3 |
 //! | step up, step down | `blest-up`, `blest-down` | 0.04, 0.01 |
 //!
-//! λ counts as blocked when the kernel looks for something to send again because the receive window is full, or the send
+//! Opportunistic retransmission and penalty are those of the default scheduler (`head-of-line=linux`).
+//!
+//! The window counts as blocked when the kernel looks for something to send again because the receive window is full, or the send
 //! buffer with nothing unsent in it; it need not find anything. Here that is [`View::blocked`], a penalty, or a copy of what
 //! is in flight already.
 //!
@@ -29,11 +31,13 @@
 //! path without a round-trip time takes what it can, since nothing is known to compare.
 
 use strandcast_keys::keys;
+use strandcast_proto::config::TransportConfig;
 use strandcast_proto::policy::{
-    Assignment, Backlog, LossTrigger, PathState, PathView, Policy, Scheduler, Signal, View,
+    Assignment, Backlog, HeadOfLineConfig, LossTrigger, PathState, PathView, Policy, Scheduler, Signal, View,
 };
 use strandcast_proto::time::{Duration, Instant};
 
+use super::blocking::BlockingConfig;
 use super::fastest::{fastest, fastest_with_room};
 use crate::part::SchedulerPart;
 
@@ -54,12 +58,18 @@ keys! {
         blest_up: f64 [0.0, 1.0] = 0.04,
         /// what lambda loses otherwise
         blest_down: f64 [0.0, 1.0] = 0.01,
+        and blocking: BlockingConfig,
     }
 }
 
 impl SchedulerPart for BlestConfig {
     fn build(&self) -> Box<dyn Scheduler> {
         Box::new(Blest::new(*self))
+    }
+
+    fn tune(&self, config: &mut TransportConfig) {
+        config.head_of_line = Some(HeadOfLineConfig::LINUX);
+        self.blocking.tune(config);
     }
 }
 

@@ -26,15 +26,18 @@
 //!   turn ends. So a chunk waits for a path that is three times as fast, never for a slower one;
 //! - paths with consecutive errors have no turns while there are others; a path without a round-trip time has the longest
 //!   of the others;
+//! - no opportunistic retransmission and no penalty, `head-of-line=off` (the port sends again without a penalty);
 //! - what is sent again is in no plan: the path with the lowest round-trip time takes it, one that has not carried it if there
 //!   is one with room.
 
 use strandcast_keys::keys;
+use strandcast_proto::config::TransportConfig;
 use strandcast_proto::policy::{
     Assignment, Backlog, PathId, PathSet, PathState, PathView, Policy, Scheduler, Signal, View,
 };
 use strandcast_proto::time::Duration;
 
+use super::blocking::BlockingConfig;
 use super::fastest::fastest_with_room;
 use crate::part::SchedulerPart;
 
@@ -49,12 +52,18 @@ keys! {
     pub struct DapsConfig {
         /// round trips after which a full path is expected to have room at worst (0: a turn waits whenever the path is faster)
         daps_wait: f64 [0.0, 8.0, "round trips"] = 1.0,
+        and blocking: BlockingConfig,
     }
 }
 
 impl SchedulerPart for DapsConfig {
     fn build(&self) -> Box<dyn Scheduler> {
         Box::new(Daps::new(*self))
+    }
+
+    fn tune(&self, config: &mut TransportConfig) {
+        config.head_of_line = None;
+        self.blocking.tune(config);
     }
 }
 

@@ -21,13 +21,17 @@
 //! The paper counts n = 1 + k/w_f round trips, where the kernel takes two at least, and calls σ the deviation of the
 //! round-trip time: `ecf-deviation=1,ecf-floor=0` is nearer to it. The kernel's products wrap at 32 bits; ours do not.
 //!
+//! Opportunistic retransmission and penalty are the default scheduler's (`head-of-line=linux`).
+//!
 //! `ASSUMED`: k is the payload that the application handed over and no path carries, windows count 16 bytes per chunk beside
 //! it; a path without a round-trip time takes what it can, since nothing is known to compare.
 
 use strandcast_keys::keys;
-use strandcast_proto::policy::{Assignment, Backlog, PathView, Policy, Scheduler, View};
+use strandcast_proto::config::TransportConfig;
+use strandcast_proto::policy::{Assignment, Backlog, HeadOfLineConfig, PathView, Policy, Scheduler, View};
 use strandcast_proto::time::Duration;
 
+use super::blocking::BlockingConfig;
 use super::fastest::{fastest, fastest_with_room};
 use crate::part::SchedulerPart;
 
@@ -41,12 +45,18 @@ keys! {
         ecf_deviation: f64 [0.0, 8.0] = 2.0,
         /// least deviation of round-trip times that ECF counts with
         ecf_floor: Duration [0, 1000, "ms"] = Duration::from_millis(100),
+        and blocking: BlockingConfig,
     }
 }
 
 impl SchedulerPart for EcfConfig {
     fn build(&self) -> Box<dyn Scheduler> {
         Box::new(Ecf::new(*self))
+    }
+
+    fn tune(&self, config: &mut TransportConfig) {
+        config.head_of_line = Some(HeadOfLineConfig::LINUX);
+        self.blocking.tune(config);
     }
 }
 

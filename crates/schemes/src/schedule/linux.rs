@@ -26,11 +26,14 @@
 //! `ASSUMED`, too: a window that paces by itself ([`Limit::pacing`](strandcast_proto::policy::Limit)) gives the rate; a path
 //! without a round-trip time wins while it has room (Linux's rate is enormous then) and is left out when it has none; memory
 //! is counted as book sizes; a chunk that is sent again goes by the same rule to paths that have not carried it, if
-//! there are any with room (Linux sends again on an idle subflow). No penalty, no opportunistic retransmission.
+//! there are any with room (Linux sends again on an idle subflow). No penalty and no
+//! opportunistic retransmission (`head-of-line=off`).
 
 use strandcast_keys::keys;
+use strandcast_proto::config::TransportConfig;
 use strandcast_proto::policy::{Assignment, Backlog, PathState, PathView, Policy, Scheduler, Signal, View};
 
+use super::blocking::BlockingConfig;
 use crate::part::SchedulerPart;
 
 keys! {
@@ -45,12 +48,18 @@ keys! {
         linux_pacing: f64 [0.1, 10.0] = 1.2,
         /// send buffer of a path, in windows
         linux_queue: f64 [1.0, 64.0] = 6.0,
+        and blocking: BlockingConfig,
     }
 }
 
 impl SchedulerPart for LinuxConfig {
     fn build(&self) -> Box<dyn Scheduler> {
         Box::new(Linux::new(*self))
+    }
+
+    fn tune(&self, config: &mut TransportConfig) {
+        config.head_of_line = None;
+        self.blocking.tune(config);
     }
 }
 

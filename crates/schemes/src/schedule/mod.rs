@@ -1,6 +1,7 @@
 //! Which path takes new data.
 
 mod blest;
+mod blocking;
 mod daps;
 mod earliest_arrival;
 mod ecf;
@@ -17,6 +18,7 @@ mod round_robin;
 mod tests;
 
 pub use blest::{Blest, BlestConfig};
+pub use blocking::{BlockingConfig, Remedy};
 pub use daps::{Daps, DapsConfig};
 pub use earliest_arrival::{EarliestArrival, EarliestArrivalConfig};
 pub use ecf::{Ecf, EcfConfig};

@@ -31,6 +31,7 @@ pub(super) fn run(seed: u64, scheme: &mut dyn Scheme) {
         scheme.loss().classify(&view, &chunk, noise.trigger());
         scheme.loss().retransmit(&view, &chunk, cause);
         scheme.scheduler().next(&view, &noise.backlog());
+        scheme.scheduler().penalise(&view);
         scheme.feedback().sack(&view, &noise.arrival());
         let path = noise.path();
         for trigger in [
@@ -120,7 +121,7 @@ impl Noise {
             0 => picture.signal(scheme, &Signal::Sent(&self.chunk())),
             1 => picture.signal(scheme, &Signal::Queued),
             2 | 3 => picture.signal(scheme, &Signal::Acked(&self.ack())),
-            4 => picture.signal(scheme, &Signal::Lost(&self.chunk(), self.cause())),
+            4 => picture.signal(scheme, &Signal::Lost { chunk: &self.chunk(), path, cause: self.cause() }),
             5 => {
                 let (trigger, highest, cause) = (self.trigger(), self.tsn(), self.cause());
                 picture.signal(scheme, &Signal::LossEvent { path, trigger, highest, cause });

@@ -159,7 +159,7 @@ struct Knows {
 impl Policy for Knows {
     fn on_signal(&mut self, _: &View<'_>, signal: &Signal<'_>) {
         match signal {
-            Signal::Lost(chunk, _) if chunk.transmissions.iter().all(|t| !t.in_flight) => {
+            Signal::Lost { chunk, .. } if chunk.transmissions.iter().all(|t| !t.in_flight) => {
                 self.lost.insert(chunk.tsn.0, (*chunk).clone());
             }
             Signal::Sent(chunk) | Signal::Abandoned(chunk) => drop(self.lost.remove(&chunk.tsn.0)),
