@@ -26,8 +26,8 @@
 //! buffer with nothing unsent in it; it need not find anything. Here that is [`View::blocked`], a penalty, or a copy of what
 //! is in flight already.
 //!
-//! `ASSUMED`: associations are told what is left of the window: the whole is that and what is in flight, the greatest sum
-//! since nothing was missing at the peer (what it holds out of order is part of the window, and counts in neither). A
+//! `ASSUMED`: [`View::rwnd`] is what is left of the window: the whole is that and what is in flight, the greatest sum since
+//! nothing was missing at the peer (what it holds out of order is part of the window, and counts in neither). A
 //! path without a round-trip time takes what it can, since nothing is known to compare.
 
 use strandcast_keys::keys;

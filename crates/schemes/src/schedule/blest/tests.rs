@@ -86,7 +86,7 @@ fn counts_on_the_growth_of_the_fast_window() {
     assert!((most - 786_420_000.0).abs() < 1.0, "{most}");
 }
 
-/// The slow path had 40 to 80 ms. With 4 of 20 packets a chunk lingers 40 + 40 · 4/20 = 48 ms, 5 rounds of 10 ms; with 16 of them
+/// The slow path had 40 to 80 ms. With 4 packets in a window of 20, T is 40 + 40 · 4/20 = 48 ms, 5 rounds of 10 ms; with 16 of them
 /// 72 ms, 8 rounds: 8 · (10 + 3) packets, times 1.2 124.8; with all 80 ms, 9 rounds: 9 · (10 + 4), times 1.2 151.2. Once the
 /// smoothed round-trip time is more than that it counts.
 #[test]
