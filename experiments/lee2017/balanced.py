@@ -58,7 +58,7 @@ FIGURE_19 = Figure(
 )
 
 SHARED = Point("50 Mbit/s", at={"capacity": 50})
-SUM, CUBIC, GAP = "window of both subflows", "window of CUBIC", "distance of the subflows' windows"
+SUM, CUBIC, GAP = "window of both subflows", "window of CUBIC", "distance of both windows"
 HALF = "mean window of a subflow"
 SIMILAR = 25
 SETTLED_S = 20.0

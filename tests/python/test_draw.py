@@ -445,7 +445,8 @@ def test_on_narrow_screens_each_number_of_a_claim_says_what_it_is(pages: pathlib
 
 
 def test_sources_are_cited_by_author_and_year() -> None:
-    assert [paper.source.short for paper in PAPERS] == ["Xu et al. (2015)", "Cao et al. (2016)", "Liu et al. (2019)"]
+    cited = ["Xu et al. (2015)", "Cao et al. (2016)", "Lee and Chung (2017)", "Liu et al. (2019)"]
+    assert [paper.source.short for paper in PAPERS] == cited
     assert spec.Source("A. B. Lone", 2001, "Alone", "Somewhere").short == "Lone (2001)"
 
 

@@ -302,7 +302,8 @@ def draw_courses(axes: Axes, panel: Panel, key: dict[str, Artist]) -> None:
             grown = seconds(mine["time_s"], mine["value"] * curve.scale)
             xs, ys = list(grown), list(grown.values())
         else:
-            thin = mine.group_by((pl.col("time_s") / STEP_S).round(3).ceil(), maintain_order=True).last()
+            point = (pl.col("time_s") / STEP_S).round(3).ceil().alias("point")
+            thin = mine.group_by(point, maintain_order=True).last()
             xs, ys = thin["time_s"].to_list(), (thin["value"] * curve.scale).to_list()
         text = curve.label
         style_of: dict[str, Any] = {"color": look.colour, "linestyle": look.line, "linewidth": 1.0, "label": text}
