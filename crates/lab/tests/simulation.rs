@@ -128,6 +128,29 @@ fn watching_changes_nothing() {
 }
 
 #[test]
+fn losses_of_each_path_are_a_series_since_the_start() {
+    let links = [("l1", link("a", "b", 2e6, 0.02, 10)), ("l2", link("a", "b", 4e6, 0.02, 10))];
+    let both = flow(
+        Transport::Mptcp { cc: "reno".into(), tcp: rfc_tcp() },
+        App::Bulk { size: 1400 },
+        &[&["l1"], &["l2"]],
+    );
+    let mut scenario = scenario(&links, vec![("x", both)]);
+    scenario.run.warmup = Duration::ZERO;
+    let mut points = Points::default();
+    let options = RunOptions { series: Some(Duration::from_secs(1)), ..RunOptions::default() };
+    let result = Simulation::new(&scenario, &Presets, 1, None).unwrap().run(options, &mut points).unwrap();
+    for path in ["p0", "p1"] {
+        let subject = Subject::Path { flow: "x".into(), path: path.into() };
+        let of_path = points.0.iter().filter(|p| p.1 == subject && p.2 == "lost_packets");
+        let series: Vec<f64> = of_path.map(|p| p.3).collect();
+        assert!(series.is_sorted() && series[0] < series[series.len() - 1], "{path}: {series:?}");
+        // Without warm-up the metric counts the same packets.
+        assert_eq!(series.last(), Some(&metric(&result, &subject, "lost_packets")), "{path}");
+    }
+}
+
+#[test]
 fn nothing_more_is_sent_into_an_outage_with_notice() {
     let lost = |mode| {
         let links = [("l1", link("a", "b", 5e6, 0.02, 50)), ("l2", link("a", "b", 5e6, 0.02, 50))];

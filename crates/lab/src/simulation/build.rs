@@ -137,6 +137,7 @@ impl Simulation {
             meter: FlowMeter::new(spec),
             ledger: made.ledger,
             delivered: 0,
+            lost: vec![0; flow.paths.len()],
         });
         self.flows.push(FlowInfo {
             name: label,

@@ -218,7 +218,7 @@ fn a_loss_takes_b() {
 #[test]
 fn delta_slows_coupled_paths_down() {
     let grown = |keys: &str| {
-        let mut play = Play::new(&format!("mpmtp{keys}"), 2, 100, Some(100));
+        let mut play = Play::new(&format!("mpmtp,balance=off{keys}"), 2, 100, Some(100));
         for path in [0, 1, 1, 0] {
             play.wait(RTT / 2);
             play.ack_of(path, 1, 100 * MTU, None);
