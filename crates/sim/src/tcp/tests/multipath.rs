@@ -3,6 +3,7 @@
 use super::stream::transfer;
 use super::*;
 use proptest::prelude::*;
+use strandcast_schemes::schedule::LowestRtt;
 
 fn several(config: Config) -> Config {
     Config { multipath: true, ..config }
@@ -21,13 +22,15 @@ proptest! {
         bytes in 1u64..200_000,
     ) {
         let receive_window = window * MSS;
-        transfer(several(Config { opportunistic, receive_window, ..config(recovery) }), bytes, &rates, seed)?;
+        let config = several(Config { opportunistic, receive_window, ..config(recovery) });
+        transfer(Sender::multipath(config, reno(4), Box::new(LowestRtt)), bytes, &rates, seed)?;
     }
 }
 
 /// Two subflows of an endless sender, each with a window of `window` segments and the given round-trip times.
 fn two(config: Config, window: u64, rtt_ms: [u64; 2]) -> Script {
-    let mut sender = Sender::new(several(Config { handshake: true, ..config }), reno(window));
+    let mut sender =
+        Sender::multipath(several(Config { handshake: true, ..config }), reno(window), Box::new(LowestRtt));
     sender.add_subflow(Instant::ZERO);
     sender.add_subflow(Instant::ZERO);
     let mut s = Script { now: ms(1000), sender };

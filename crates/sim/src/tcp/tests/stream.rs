@@ -41,7 +41,7 @@ impl Chaos {
 
 /// Sends `bytes` over as many wires as subflows. Returns when all were acknowledged.
 pub(super) fn transfer(
-    config: Config,
+    mut sender: Sender,
     bytes: u64,
     rates: &[f64],
     seed: u64,
@@ -49,9 +49,8 @@ pub(super) fn transfer(
     let seeds = Seeds::new(seed, 0);
     let mut wires: Vec<_> =
         (0..2 * rates.len()).map(|i| Chaos::new(seeds.stream(&format!("{i}")), rates[i / 2])).collect();
-    let window = config.receive_window;
-    let mut receiver = Receiver::new(config.clone());
-    let mut sender = Sender::new(config, reno(4));
+    let window = sender.config().receive_window;
+    let mut receiver = Receiver::new(sender.config().clone());
     let mut now = Instant::ZERO;
     for _ in rates {
         sender.add_subflow(now);
@@ -119,6 +118,6 @@ proptest! {
     ) {
         let config = Config { recovery, limited_transmit, ..Config::from(Profile::ALL[profile].1) };
         let config = Config { segment: MSS as u32, ..config };
-        transfer(config, bytes, &[rate], seed)?;
+        transfer(Sender::new(config, reno(4)), bytes, &[rate], seed)?;
     }
 }
