@@ -108,7 +108,7 @@ impl Sender {
         windows.remove(&at, subflow);
     }
 
-    /// The windows, and what a signal to them is told with.
+    /// The windows, and the sender as of a signal to them.
     pub(super) fn scene(&mut self, now: Instant) -> (&mut Windows, Scene<'_>) {
         let (rwnd, admits) = (self.edge - self.data_una, self.edge.saturating_sub(self.data_nxt));
         (&mut self.windows, Scene { now, config: &self.config, subflows: &self.subflows, rwnd, admits })
@@ -201,9 +201,7 @@ impl Sender {
         if repair.is_some() {
             return repair;
         }
-        let new = self.new_data(now);
-        self.note_blocked(now, new.as_ref().err().copied());
-        match new {
+        match self.new_data(now) {
             Ok(segment) => Some(segment),
             Err(limit) => {
                 let rescue = self.retransmission(now, true).or_else(|| self.opportunity(now, limit));
@@ -241,24 +239,32 @@ impl Sender {
     /// Data that were never sent, on the subflow the scheduler chooses.
     fn new_data(&mut self, now: Instant) -> Result<Segment, Limit> {
         let len = u64::from(self.config.segment).min(self.backlog()) as u32;
-        if len == 0 {
-            return Err(Limit::Application);
-        }
-        if self.with_room(len, PathSet::default()).next().is_none() {
-            return Err(Limit::CongestionWindow);
-        }
-        if self.data_nxt + u64::from(len) > self.edge {
-            return Err(Limit::ReceiveWindow);
-        }
-        let waits = || self.subflows.iter().any(|s| !s.board.is_empty());
-        if self.config.nagle && len < self.config.segment && waits() {
-            return Err(Limit::Application);
+        let limit = self.limit_of_new(len);
+        self.note_blocked(now, limit);
+        if let Some(limit) = limit {
+            return Err(limit);
         }
         let choice = self.choose(now, len, PathSet::default()).ok_or(Limit::Scheduler)?;
         let data_seq = self.data_nxt;
         self.data_nxt += u64::from(len);
         self.shared.owe(choice.copies, data_seq, len);
         Ok(self.send(now, choice.subflow, data_seq, len))
+    }
+
+    /// What keeps `len` bytes of new data from being sent, whatever the scheduler says.
+    fn limit_of_new(&self, len: u32) -> Option<Limit> {
+        if len == 0 {
+            return Some(Limit::Application);
+        }
+        if self.with_room(len, PathSet::default()).next().is_none() {
+            return Some(Limit::CongestionWindow);
+        }
+        if self.data_nxt + u64::from(len) > self.edge {
+            return Some(Limit::ReceiveWindow);
+        }
+        let waits = || self.subflows.iter().any(|s| !s.board.is_empty());
+        let nagle = self.config.nagle && len < self.config.segment && waits();
+        nagle.then_some(Limit::Application)
     }
 
     /// Sends bytes of the connection as a new segment of a subflow.

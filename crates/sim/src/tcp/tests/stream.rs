@@ -41,10 +41,21 @@ impl Chaos {
 
 /// Sends `bytes` over as many wires as subflows. Returns when all were acknowledged.
 pub(super) fn transfer(
+    sender: Sender,
+    bytes: u64,
+    rates: &[f64],
+    seed: u64,
+) -> Result<Instant, TestCaseError> {
+    transfer_by(sender, bytes, rates, seed, |sender, now| Ok(sender.poll_output(now)))
+}
+
+/// The same; `poll` calls `poll_output`.
+pub(super) fn transfer_by(
     mut sender: Sender,
     bytes: u64,
     rates: &[f64],
     seed: u64,
+    mut poll: impl FnMut(&mut Sender, Instant) -> Result<Option<Segment>, TestCaseError>,
 ) -> Result<Instant, TestCaseError> {
     let seeds = Seeds::new(seed, 0);
     let mut wires: Vec<_> =
@@ -57,7 +68,7 @@ pub(super) fn transfer(
     }
     sender.write(bytes);
     while !sender.is_done() {
-        while let Some(segment) = sender.poll_output(now) {
+        while let Some(segment) = poll(&mut sender, now)? {
             prop_assert!(
                 segment.data_seq + u64::from(segment.len)
                     <= receiver.delivered().max(sender.data_una) + window
