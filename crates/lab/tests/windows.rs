@@ -36,8 +36,7 @@ fn every_window_of_the_table_runs_in_all_three_places() {
         let (spec, paths, least) =
             specs.into_iter().find(|s| parse_spec(&s.0).is_ok()).expect("a preset has it");
         carries(&spec, sctp(&spec), paths, least);
-        let cc = || one.name.to_owned();
-        let mptcp = Transport::Mptcp { cc: cc(), tcp: rfc_tcp() };
+        let mptcp = mptcp(one.name);
         match one.not_for_tcp {
             None => {
                 tcp_windows += 1;
