@@ -68,8 +68,8 @@ pub fn window_and_scheduler(spec: &str) -> Result<(String, Option<String>), Spec
     let (mut window_spec, mut scheduler_spec) = (window.clone(), chosen.or(own));
     let part = scheduler_spec.as_deref().and_then(SchedulerName::from_word);
     let of_scheduler = part.map_or_else(Vec::new, |name| Schedulers::default().part(name).keys());
-    let row = congestions().iter().find(|one| one.name == window);
-    let of_window = row.map_or_else(Vec::new, |row| row.keys());
+    let row = congestions().into_iter().find(|one| one.name == window);
+    let of_window = row.map_or_else(Vec::new, |row| row.keys);
     for (key, text) in set.iter().filter(|(key, _)| *key != KEY) {
         let takes = of_scheduler.iter().any(|own| own.name == *key);
         if let Some(scheduler) = scheduler_spec.as_mut().filter(|_| takes) {
@@ -89,7 +89,7 @@ fn preset(name: &str) -> Option<(String, String)> {
     }
     let settings = (lookup(name).ok()?.settings)();
     let (cc, scheduler) = (settings.get("cc")?, settings.get(KEY)?);
-    let window = congestions().iter().any(|one| one.name == cc && one.not_for_tcp().is_none());
+    let window = congestions().iter().any(|one| one.name == cc && one.not_for_tcp.is_none());
     (window && known().any(|word| word == scheduler)).then_some((cc, scheduler))
 }
 

@@ -31,7 +31,7 @@ keys! {
         /// share of the window that is left after a loss
         beta: f64 [0.1, 0.99] = 0.7,
         /// how fast the window follows the cubic curve
-        c: f64 [0.001, 100.0, "segments/s³"] = 0.4,
+        c as "cubic-c": f64 [0.001, 100.0, "segments/s³"] = 0.4,
         /// leave capacity to newcomers (RFC 9438 §4.7)
         fast_convergence: bool = true,
         /// never slower than Reno would be (RFC 9438 §4.3)

@@ -20,7 +20,7 @@ keys! {
         /// b: share of the window that a loss takes
         b: f64 [0.01, 0.9] = 0.3,
         /// C of the CUBIC flow that all paths together are like
-        c: f64 [0.001, 100.0, "segments/s³"] = 0.4,
+        c as "cubic-c": f64 [0.001, 100.0, "segments/s³"] = 0.4,
         /// δ: as equation 30 says, or 1
         delta: Fairness = Fairness::Computed,
         /// least δ
