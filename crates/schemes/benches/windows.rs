@@ -34,7 +34,10 @@ fn timed(connection: &mut Connection, step: fn(&mut Connection)) -> f64 {
 fn cost(spec: &str, step: fn(&mut Connection)) -> f64 {
     let least = |shadows| {
         let mut connection = Connection::new(spec, shadows);
-        (0..ROUNDS).map(|_| timed(&mut connection, step)).fold(f64::INFINITY, f64::min)
+        let least = (0..ROUNDS).map(|_| timed(&mut connection, step)).fold(f64::INFINITY, f64::min);
+        let windows = connection.windows();
+        assert!(windows.iter().all(|window| *window >= 1.0), "{spec}: {windows:?}");
+        least
     };
     (least(SHADOWS) - least(0)) / SHADOWS as f64
 }
