@@ -136,6 +136,7 @@ impl Settings for Combination {
 
     fn tune(&self, config: &mut TransportConfig) {
         self.transport.tune(self.windows.start.strict, config);
+        self.schedulers.part(self.roles.scheduler).tune(config);
     }
 
     fn boxed(&self) -> Box<dyn Settings> {

@@ -1,10 +1,17 @@
+mod alone;
 mod balia;
+mod closed_forms;
 mod cubic;
+mod ewtcp;
 mod friendliness;
+mod fully_coupled;
+mod iid;
 mod lia;
 mod olia;
+mod paths;
 mod play;
 mod queue_aware;
 mod receiver_rate;
 mod reno;
 mod table;
+mod wvegas;
