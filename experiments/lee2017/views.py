@@ -44,7 +44,10 @@ VIEWS: Mapping[str, tuple[View, ...]] = {
         *over_time(capacity=10.0),
     ),
     "18": (View("bars", ("time to 90 %", LOSSES, "losses after 20 s"), x="load"), *over_time()),
-    "19": (View("bars", ("decreases, subflow 1", "loss ratio, subflow 1", "loss ratio, subflow 2"), x="load"), *over_time()),
+    "19": (
+        View("bars", ("decreases, subflow 1", "loss ratio, subflow 1", "loss ratio, subflow 2"), x="load"),
+        *over_time(),
+    ),
     "20": (View("bars", (LOSSES, THROUGHPUT, "mean window"), x="capacity", label=CAPACITY),),
     "22": (
         View("bars", ("window of both subflows", "window of CUBIC", "mean window of a subflow"), label="MSS"),

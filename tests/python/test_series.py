@@ -10,7 +10,7 @@ import pytest
 import strandcast as sc
 from strandcast.figures import spec
 from strandcast.figures.results import collect
-from strandcast.figures.series import How, read, seconds
+from strandcast.figures.series import How, Reading, read, seconds
 from strandcast.figures.spec import Figure, Measure, Paper, Point, reading
 from strandcast.store import SERIES, Cell, Store, pack, pack_series
 from strandcast.sweeps import complete
@@ -60,7 +60,7 @@ ONE = frame((1, 1, "a", 2), (1, 2, "a", 4), (1, 3, "a", 6), (1, 4, "a", 6), (2, 
 )
 def test_readings(how: How, others: dict[str, float], expected: dict[int, float]) -> None:
     (one,) = reading(how, "mp", "cwnd_bytes", "a", **others)
-    assert isinstance(one, spec.Reading)
+    assert isinstance(one, Reading)
     assert read(one, ONE) == pytest.approx(expected)
 
 
@@ -68,7 +68,7 @@ def test_paths_are_added_up_or_set_against_each_other() -> None:
     both = frame((1, 1, "a", 2), (1, 1, "b", 3), (1, 2, "a", 6), (1, 2, "b", 2), (1, 3, "a", 9))
     for how, expected in (("mean", 6.5), ("gap", 2.5)):
         (one,) = reading(how, "mp", "cwnd_bytes", "a", "b")  # type: ignore[arg-type]
-        assert isinstance(one, spec.Reading)
+        assert isinstance(one, Reading)
         assert read(one, both) == {1: expected}, "b has no third value"
 
 
