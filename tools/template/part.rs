@@ -22,34 +22,23 @@
 //! | eq. 1, a = g/n², n: number of paths | [`Example::weight`] |
 //! | eq. 2, an ACK: w_r += a/w_r | [`Example::increase`], in bytes: times acked·SMSS |
 //! | a loss leaves one half | the default of [`Avoidance::decrease`] |
-//! | slow start, recovery, timeout | the shells, `rfc::Aimd` and [`TcpWindows`](super::TcpWindows) |
+//! | slow start, recovery, timeout | the shell, [`TcpWindows`](super::TcpWindows) |
 //!
 //! Constants: g = 1 (section 4 of the paper).
 //!
 //! With one path a is 1: Reno's window. `ASSUMED`, with the key that changes it where there is one:
 //! - paths that do not count ([`Coupled`]) are not in n and grow as Reno's;
-//! - g is the same on all paths (`gain`, of TCP and MPTCP flows).
+//! - g is the same on all paths (`gain`).
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{PathId, View};
-use strandcast_proto::rfc::{Aimd, Avoidance, Progress};
+use strandcast_proto::rfc::{Avoidance, Progress};
 
 use super::coupled::Coupled;
-use super::window::{FlowWindow, Row, Sctp, Windows};
-use super::{TcpConfig, TcpWindows};
-
-/// Its row in the table. SCTP presets build a window from a `WindowConfig` alone, without keys of its own.
-pub(super) const ROW: Row = Row {
-    paper: "Author et al., year",
-    summary: "increases weighted by the number of paths, together those of one TCP",
-    sctp: Sctp::new(|config| Box::new(Aimd::new(config, Example::default()))),
-    tcp: Ok(|_| Box::new(Example::default())),
-    // Without keys: tcp: Ok(|_| plain(|config| Box::new(TcpWindows::new(config, Example)))),
-    // Or: tcp: Err("it needs what only a scheme measures"),
-};
+use super::window::AvoidancePart;
 
 keys! {
-    /// The increase of the paper; its keys are those of TCP and MPTCP flows.
+    /// The increase of the paper, and its keys.
     #[derive(Copy)]
     pub struct Example {
         /// all windows together, as a multiple of one TCP (g of eq. 1)
@@ -57,10 +46,18 @@ keys! {
     }
 }
 
-impl FlowWindow for Example {
-    fn build(&self, config: TcpConfig) -> Windows {
-        Box::new(TcpWindows::new(config, *self))
+// A window of its own kind, without an `Avoidance`, implements `WindowPart`; it says why TCP flows can't have it if they can't.
+impl AvoidancePart for Example {
+    const PAPER: &'static str = "Author et al., year";
+    const SUMMARY: &'static str = "increases weighted by the number of paths, together those of one TCP";
+
+    fn avoidance(&self) -> impl Avoidance + 'static {
+        *self
     }
+
+    // Other defaults of what all windows of TCP and MPTCP flows have:
+    //
+    //     fn flow(&self, flow: &mut FlowConfig) { flow.counting = Counting::Bytes; }
 }
 
 impl Example {
@@ -94,9 +91,9 @@ mod example;
 
 pub use example::Example;
 
-// ---- congestion/table.rs: one line, at the end of windows! ------------------------------------------------------
+// ---- congestion/table.rs: one line, at the end of Congestions ---------------------------------------------------
 
-    Example = "example": super::example::ROW,
+        Example = "example", example: super::example::Example;
 
 // ---- congestion/tests/mod.rs: one line ---------------------------------------------------------------------------
 

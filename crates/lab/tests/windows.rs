@@ -38,7 +38,7 @@ fn every_window_of_the_table_runs_in_all_three_places() {
         carries(&spec, sctp(&spec), paths, least);
         let cc = || one.name.to_owned();
         let mptcp = Transport::Mptcp { cc: cc(), tcp: rfc_tcp() };
-        match one.not_for_tcp() {
+        match one.not_for_tcp {
             None => {
                 tcp_windows += 1;
                 carries(&format!("tcp {}", one.name), tcp(one.name), 1, 3.4e6);

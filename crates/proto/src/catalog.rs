@@ -52,7 +52,7 @@ pub struct SchemePlan {
 }
 
 /// How the windows of a flow begin.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+#[derive(Copy, Clone, PartialEq, Eq, Default, Debug)]
 pub struct WindowSetup {
     /// Initial window, at least one segment.
     pub initial_window_bytes: u64,

@@ -175,7 +175,7 @@ fn windows() -> String {
         String::from("| window | what it does | where from | SCTP | TCP, MPTCP |\n|---|---|---|---|---|\n");
     for one in congestions() {
         let tcp =
-            one.not_for_tcp().map_or_else(|| format!("`cc = \"{}\"`", one.name), |why| format!("no: {why}"));
+            one.not_for_tcp.map_or_else(|| format!("`cc = \"{}\"`", one.name), |why| format!("no: {why}"));
         let (name, summary, paper) = (one.name, one.summary, one.paper);
         let _ = writeln!(out, "| `{name}` | {summary} | {paper} | `cc={name}` | {tcp} |");
     }

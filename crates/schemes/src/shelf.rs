@@ -1,6 +1,4 @@
-//! The parts by the words that specs use: one line per part. Windows are in the table of [`crate::congestion`].
-
-use strandcast_keys::words;
+//! The parts by the words that specs use: one line per part. Windows are in the table of [`crate::congestion`], which is such a shelf.
 
 use crate::part::{FeedbackPart, LossPart, SchedulerPart};
 use crate::{feedback, recovery, schedule};
@@ -13,7 +11,7 @@ macro_rules! shelf {
             $($variant:ident = $word:literal, $field:ident: $config:path;)+
         }
     ) => {
-        words! {
+        strandcast_keys::words! {
             $(#[$name_meta])*
             pub enum $name {
                 $(
@@ -54,6 +52,8 @@ macro_rules! shelf {
         }
     };
 }
+
+pub(crate) use shelf;
 
 shelf! {
     /// The schedulers.

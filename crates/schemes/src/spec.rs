@@ -203,16 +203,16 @@ mod tests {
         assert_eq!(error("cmtt"), format!("unknown scheme 'cmtt', did you mean cmt?; {schemes}"));
         assert_eq!(error("CMT"), format!("unknown scheme 'CMT', did you mean cmt?; {schemes}"));
         assert_eq!(error("quic"), format!("unknown scheme 'quic'; {schemes}"));
-        for (part, role) in [("balia", "cc"), ("loss-order", "scheduler")] {
+        for (part, role) in [("reno", "cc"), ("loss-order", "scheduler")] {
             let line = error(part);
             let (says, example) = line.split_once(": ").expect("an example");
             assert_eq!(says, format!("'{part}' is no scheme but a part, a word of {role}"));
             assert!(example.ends_with(&format!(",{role}={part}")), "{line}");
             parse_spec(example).expect("the example can be used");
         }
-        let line = error("cmt-cl,cc=balia");
+        let line = error("cmt-cl,cc=reno");
         assert!(line.starts_with("scheme cmt-cl has no key 'cc': its parts read each other"), "{line}");
-        assert!(line.contains("cmt, lia, ") && !line.contains("cmt-qa"), "{line}");
+        assert!(line.contains("cmt, lia, uncoupled, ") && !line.contains("cmt-qa"), "{line}");
         assert_eq!(error(""), format!("unknown scheme ''; {schemes}"));
         let line = error("cmt,rxt=same");
         assert!(

@@ -206,7 +206,7 @@ impl Client {
             bytes: total.saturating_sub(before),
             paths: self.sampler.sample(now, paths(association)),
         };
-        let lines = self.diagnostics.update(now, association.scheme_name(), &association.remarks(now));
+        let lines = self.diagnostics.update(now, association.scheme().name(), &association.remarks(now));
         lines.into_iter().for_each(|line| self.report(Progress::Remark(line)));
         // A short remainder after the last full second is not shown.
         if now - since >= INTERVAL / 10 {

@@ -141,7 +141,7 @@ impl Server {
                 self.answer(now, endpoint, &Control::Result { totals: sent, cpu });
                 self.report(ServerEvent::Done(totals, cpu));
                 if let Some(association) = endpoint.association(id) {
-                    let line = |remark| format!("scheme {}: {remark}", association.scheme_name());
+                    let line = |remark| format!("scheme {}: {remark}", association.scheme().name());
                     association
                         .remarks(now)
                         .into_iter()

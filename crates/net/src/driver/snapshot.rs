@@ -71,7 +71,7 @@ impl Snapshot {
         let open = association.paths().iter().filter(|view| view.state != PathState::Closed);
         Some(Snapshot {
             at: now,
-            scheme: association.scheme_name().to_owned(),
+            scheme: association.scheme().name().to_owned(),
             stats: association.stats().clone(),
             diagnostics: association.remarks(now),
             counters: association.scheme_counters(),

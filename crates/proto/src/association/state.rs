@@ -167,9 +167,9 @@ impl Association {
         self.cx.paths.get(path.index()).is_some_and(|p| p.confirmed)
     }
 
-    /// The scheme's name.
-    pub fn scheme_name(&self) -> &str {
-        self.cx.driver.scheme().name()
+    /// The scheme, to look at.
+    pub fn scheme(&self) -> &dyn Scheme {
+        self.cx.driver.scheme()
     }
 
     /// What the scheme remarks on the state it is in, each sentence once. See [`crate::policy::Policy::remarks`].

@@ -125,6 +125,9 @@ pub trait CongestionControl: Policy {
     fn aggregate(&self) -> Option<u64> {
         None
     }
+
+    /// Adds what it tells of `path` beyond its limit: names and values for series of a run. Asked seldom, by who measures.
+    fn gauges(&self, _path: PathId, _out: &mut Vec<(&'static str, f64)>) {}
 }
 
 /// What waits to be sent.

@@ -140,4 +140,8 @@ impl<A: Avoidance> CongestionControl for Aimd<A> {
     fn limit(&self, path: PathId) -> Limit {
         self.window(path).map_or(Limit::default(), Window::limit)
     }
+
+    fn gauges(&self, path: PathId, out: &mut Vec<(&'static str, f64)>) {
+        self.avoidance.gauges(path, out);
+    }
 }

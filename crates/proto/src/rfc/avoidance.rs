@@ -24,6 +24,15 @@ pub trait Avoidance: Debug + Send {
 
     /// Congestion avoidance on `path` is over without a loss: the next increase there begins anew.
     fn pause(&mut self, _path: PathId) {}
+
+    /// Whether slow start ends with this acknowledgement although nothing was lost: the threshold becomes the window. Asked by
+    /// the shell of TCP, for each acknowledgement that lets a window below its threshold grow.
+    fn ends_slow_start(&mut self, _now: &Progress<'_>) -> bool {
+        false
+    }
+
+    /// Adds what it tells of `path` beyond windows and thresholds: names and values for series of a run. Asked seldom.
+    fn gauges(&self, _path: PathId, _out: &mut Vec<(&'static str, f64)>) {}
 }
 
 /// Acknowledged bytes in congestion avoidance.
@@ -128,5 +137,15 @@ impl<A: Avoidance + Clone> Avoidance for PerPath<A> {
 
     fn pause(&mut self, path: PathId) {
         self.of(path).pause(path);
+    }
+
+    fn ends_slow_start(&mut self, now: &Progress<'_>) -> bool {
+        self.of(now.path).ends_slow_start(now)
+    }
+
+    fn gauges(&self, path: PathId, out: &mut Vec<(&'static str, f64)>) {
+        if let Some(of) = self.paths.get(path.index()).and_then(Option::as_ref) {
+            of.gauges(path, out);
+        }
     }
 }

@@ -15,20 +15,31 @@
 //! With one path α is 1, the step SMSS²/w and the cut one half: Reno's. `ASSUMED`: paths that do not count ([`Coupled`]) are
 //! Reno's, too; a timeout leaves one segment, as in TCP, and α counts for the threshold then.
 
+use strandcast_keys::keys;
 use strandcast_proto::policy::{PathId, View};
-use strandcast_proto::rfc::{Aimd, Avoidance, CongestionEvent, Progress};
+use strandcast_proto::rfc::{Aimd, Avoidance, CongestionEvent, Progress, WindowConfig};
 
-use super::TcpWindows;
 use super::coupled::Coupled;
-use super::window::{Row, Sctp, plain};
+use super::window::{AvoidancePart, Windows};
 
-/// Its row in the table.
-pub(super) const ROW: Row = Row {
-    paper: "draft-walid-mptcp-congestion-control-04",
-    summary: "increases and decreases coupled over all paths, between friendliness and responsiveness",
-    sctp: Sctp::new(|config| Box::new(Aimd::new(config, Balia))),
-    tcp: Ok(|_| plain(|config| Box::new(TcpWindows::new(config, Balia)))),
-};
+keys! {
+    /// [`Balia`] has no keys of its own.
+    pub struct BaliaConfig {}
+}
+
+impl AvoidancePart for BaliaConfig {
+    const PAPER: &'static str = "draft-walid-mptcp-congestion-control-04";
+    const SUMMARY: &'static str =
+        "increases and decreases coupled over all paths, between friendliness and responsiveness";
+
+    fn avoidance(&self) -> impl Avoidance + 'static {
+        Balia
+    }
+
+    fn sctp(&self, config: WindowConfig) -> Windows {
+        Box::new(Aimd::new(config, self.avoidance()))
+    }
+}
 
 /// The most halves of a window that a loss takes.
 const MOST_HALVES: f64 = 1.5;

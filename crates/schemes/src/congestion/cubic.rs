@@ -20,24 +20,12 @@ use strandcast_keys::keys;
 use strandcast_proto::policy::{LossTrigger, PathId};
 use strandcast_proto::rfc::{Avoidance, CongestionEvent, PerPath, Progress};
 
-use super::window::{FlowWindow, Row, Sctp, Windows};
-use super::{Counting, TcpConfig, TcpWindows};
-
-/// Its row in the table.
-pub(super) const ROW: Row = Row {
-    paper: "RFC 9438",
-    summary: "a cubic function of the time since the last loss; one window per path",
-    sctp: Sctp::new(|config| {
-        Box::new(TcpWindows::new(config.into(), Cubic::per_path(CubicConfig::default())))
-    }),
-    tcp: Ok(|flow| {
-        flow.counting = Counting::Bytes;
-        Box::new(CubicConfig::default())
-    }),
-};
+use super::Counting;
+use super::flow::FlowConfig;
+use super::window::AvoidancePart;
 
 keys! {
-    /// What can be set on TCP and MPTCP flows.
+    /// What can be set of it.
     #[derive(Copy)]
     pub struct CubicConfig {
         /// share of the window that is left after a loss
@@ -51,9 +39,16 @@ keys! {
     }
 }
 
-impl FlowWindow for CubicConfig {
-    fn build(&self, config: TcpConfig) -> Windows {
-        Box::new(TcpWindows::new(config, Cubic::per_path(*self)))
+impl AvoidancePart for CubicConfig {
+    const PAPER: &'static str = "RFC 9438";
+    const SUMMARY: &'static str = "a cubic function of the time since the last loss; one window per path";
+
+    fn avoidance(&self) -> impl Avoidance + 'static {
+        Cubic::per_path(*self)
+    }
+
+    fn flow(&self, flow: &mut FlowConfig) {
+        flow.counting = Counting::Bytes;
     }
 }
 

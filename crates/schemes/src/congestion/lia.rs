@@ -12,20 +12,30 @@
 //! Paths that do not count ([`Coupled`]) grow on their own. With one path alpha is 1: the RFC 9260 window, or that of
 //! RFC 5681.
 
+use strandcast_keys::keys;
 use strandcast_proto::policy::View;
-use strandcast_proto::rfc::{Aimd, Avoidance, Progress};
+use strandcast_proto::rfc::{Aimd, Avoidance, Progress, WindowConfig};
 
-use super::TcpWindows;
 use super::coupled::Coupled;
-use super::window::{Row, Sctp, plain};
+use super::window::{AvoidancePart, Windows};
 
-/// Its row in the table.
-pub(super) const ROW: Row = Row {
-    paper: "RFC 6356",
-    summary: "increases coupled over all paths, together no more than one TCP",
-    sctp: Sctp::new(|config| Box::new(Aimd::new(config, Lia))),
-    tcp: Ok(|_| plain(|config| Box::new(TcpWindows::new(config, Lia)))),
-};
+keys! {
+    /// [`Lia`] has no keys of its own.
+    pub struct LiaConfig {}
+}
+
+impl AvoidancePart for LiaConfig {
+    const PAPER: &'static str = "RFC 6356";
+    const SUMMARY: &'static str = "increases coupled over all paths, together no more than one TCP";
+
+    fn avoidance(&self) -> impl Avoidance + 'static {
+        Lia
+    }
+
+    fn sctp(&self, config: WindowConfig) -> Windows {
+        Box::new(Aimd::new(config, self.avoidance()))
+    }
+}
 
 /// The increase of RFC 6356.
 #[derive(Copy, Clone, Debug, Default)]

@@ -30,5 +30,5 @@ pub use lia::Lia;
 pub use queue_aware::QueueAware;
 pub use receiver_rate::ReceiverPaced;
 pub use sctp::{SctpConfig, StartConfig};
-pub use table::{Cc, Congestion, congestion, congestions};
+pub use table::{Cc, Congestion, Congestions, congestion, congestions};
 pub use tcp::{Counting, DecreaseBase, InitialWindow, TcpConfig, TcpWindows};

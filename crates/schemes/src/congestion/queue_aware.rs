@@ -21,6 +21,7 @@
 
 mod losses;
 
+use strandcast_keys::keys;
 use strandcast_proto::policy::{
     AckInfo, CongestionControl, Limit, LossCause, LossTrigger, PathId, PathState, PathView, Policy, Signal,
     View,
@@ -32,20 +33,38 @@ use strandcast_proto::wire::Tsn;
 
 use losses::{CHANCE, Losses, Test};
 
+use super::TcpConfig;
 use super::shared::Shared;
-use super::window::{Row, Sctp};
+use super::window::{WindowPart, Windows};
 use crate::estimate::{NO_QUEUE, QUEUE};
+use crate::part::Estimators;
 
-/// Its row in the table.
-pub(super) const ROW: Row = Row {
-    paper: "Veno, Westwood+, RFC 6356",
-    summary: "half at a loss when the queue is long, else the bandwidth times the least round-trip time; coupled behind one bottleneck",
-    sctp: Sctp {
-        estimators: |estimators| estimators.delivery(),
-        ..Sctp::new(|config| Box::new(QueueAware::new(config)))
-    },
-    tcp: Err("it needs the delivery rate and queueing delay that a scheme measures"),
-};
+keys! {
+    /// [`QueueAware`] has no keys of its own.
+    pub struct QueueAwareConfig {}
+}
+
+impl WindowPart for QueueAwareConfig {
+    fn paper(&self) -> &'static str {
+        "Veno, Westwood+, RFC 6356"
+    }
+
+    fn summary(&self) -> &'static str {
+        "half at a loss when the queue is long, else the bandwidth times the least round-trip time; coupled behind one bottleneck"
+    }
+
+    fn sctp(&self, config: WindowConfig) -> Windows {
+        Box::new(QueueAware::new(config))
+    }
+
+    fn tcp(&self, _: TcpConfig) -> Result<Windows, &'static str> {
+        Err("it needs the delivery rate and queueing delay that a scheme measures")
+    }
+
+    fn estimators(&self, estimators: &mut Estimators) {
+        estimators.delivery();
+    }
+}
 
 /// No queue below this is long, whatever the path.
 const LEAST_QUEUE: f64 = 0.001;

@@ -7,15 +7,18 @@
 //! timeout a window of one packet, so one packet an RTO, until the receiver is heard again; the receiver counts SCTP packets,
 //! and the core paces with what IP and UDP add to them.
 
+use strandcast_keys::keys;
 use strandcast_proto::policy::{
     CongestionControl, Limit, LossTrigger, PathId, PathState, PathView, Policy, Signal, View,
 };
 use strandcast_proto::rfc::{Aimd, Reno, WindowConfig};
 use strandcast_proto::units::Rate;
 
-use super::window::{Row, Sctp};
+use super::TcpConfig;
+use super::window::{WindowPart, Windows};
 use crate::estimate::PeerRate;
 use crate::feedback::rounds::Notice;
+use crate::part::{Estimators, Others};
 
 /// SCTP's common header and what IP and UDP add to it, bytes.
 const HEADERS: (f64, f64) = (12.0, 28.0);
@@ -26,20 +29,37 @@ const INITIAL_RTT: f64 = 1.0;
 /// No window is larger, bytes.
 const MOST: f64 = (1u64 << 32) as f64;
 
-/// Its row in the table.
-pub(super) const ROW: Row = Row {
-    paper: "Cao et al. 2016: SCTP-Rev",
-    summary: "paced at the rate that the receiver asks for; RFC 9260's window before the first one",
-    sctp: Sctp {
-        estimators: |estimators| estimators.add(PeerRate::default()),
-        refuses: |others| {
-            let refusal = "cc=receiver-rate needs feedback=rounds: the receiver finds its rate by rounds";
-            (!others.rounds).then_some(refusal)
-        },
-        ..Sctp::new(|config| Box::new(ReceiverPaced::new(config)))
-    },
-    tcp: Err("its rate is found by a receiver with feedback=rounds"),
-};
+keys! {
+    /// [`ReceiverPaced`] has no keys of its own.
+    pub struct ReceiverRateConfig {}
+}
+
+impl WindowPart for ReceiverRateConfig {
+    fn paper(&self) -> &'static str {
+        "Cao et al. 2016: SCTP-Rev"
+    }
+
+    fn summary(&self) -> &'static str {
+        "paced at the rate that the receiver asks for; RFC 9260's window before the first one"
+    }
+
+    fn sctp(&self, config: WindowConfig) -> Windows {
+        Box::new(ReceiverPaced::new(config))
+    }
+
+    fn tcp(&self, _: TcpConfig) -> Result<Windows, &'static str> {
+        Err("its rate is found by a receiver with feedback=rounds")
+    }
+
+    fn estimators(&self, estimators: &mut Estimators) {
+        estimators.add(PeerRate::default());
+    }
+
+    fn refuses(&self, others: &Others) -> Option<&'static str> {
+        let refusal = "cc=receiver-rate needs feedback=rounds: the receiver finds its rate by rounds";
+        (!others.rounds).then_some(refusal)
+    }
+}
 
 /// One rate per path, as its receiver asks for, or RFC 9260's window.
 #[derive(Debug)]

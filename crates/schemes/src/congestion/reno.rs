@@ -1,14 +1,35 @@
 //! TCP's window (RFC 5681): the shell [`TcpWindows`] with `rfc::Reno` of the core.
 
-use strandcast_proto::rfc::Reno;
+use strandcast_keys::keys;
+use strandcast_proto::rfc::{Avoidance, Reno};
 
-use super::TcpWindows;
-use super::window::{Row, Sctp, plain};
+use super::window::AvoidancePart;
 
-/// Its row in the table.
-pub(super) const ROW: Row = Row {
-    paper: "RFC 5681",
-    summary: "one segment more per round trip, half at a loss; one window per path",
-    sctp: Sctp::new(|config| Box::new(TcpWindows::new(config.into(), Reno))),
-    tcp: Ok(|_| plain(|config| Box::new(TcpWindows::new(config, Reno)))),
-};
+keys! {
+    /// TCP's window has no keys of its own.
+    pub struct RenoConfig {}
+}
+
+impl AvoidancePart for RenoConfig {
+    const PAPER: &'static str = "RFC 5681";
+    const SUMMARY: &'static str = "one segment more per round trip, half at a loss; one window per path";
+
+    fn avoidance(&self) -> impl Avoidance + 'static {
+        Reno
+    }
+}
+
+keys! {
+    /// Reno on each path has no keys of its own.
+    pub struct UncoupledConfig {}
+}
+
+/// The same windows under the name that papers on coupled windows give them, to which they compare.
+impl AvoidancePart for UncoupledConfig {
+    const PAPER: &'static str = "RFC 5681, Lee and Chung 2017";
+    const SUMMARY: &'static str = "reno under the name that it has among coupled windows";
+
+    fn avoidance(&self) -> impl Avoidance + 'static {
+        Reno
+    }
+}

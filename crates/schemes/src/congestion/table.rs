@@ -1,75 +1,33 @@
 //! The table of windows: each has one line here, for SCTP presets (`cc=NAME`), for simulated TCP and MPTCP flows
-//! (`cc = "cubic,beta=0.7"`), for the documentation and for what errors say. Its row is in its own file.
+//! (`cc = "cubic,beta=0.7"`), for the documentation and for what errors say. All else is in its own file.
 
-use strandcast_keys::{Key, Keyed as _, words};
+use strandcast_keys::{Key, Keyed as _};
 
-use super::SctpConfig;
 use super::flow::{FlowConfig, WindowSetup};
-use super::window::{Row, Windows};
+use super::window::{WindowPart, Windows};
 use crate::error::SpecError;
 use crate::pairs::{pairs, split};
-use crate::part::{Estimators, Others};
-
-/// Declares the words of `cc`, and what each stands for.
-macro_rules! windows {
-    ($($variant:ident = $word:literal: $row:expr,)+) => {
-        words! {
-            /// The windows.
-            pub enum Cc {
-                $(
-                    #[doc = concat!("`", $word, "`.")]
-                    $variant = $word,
-                )+
-            }
-        }
-
-        const ALL: &[Congestion] = &[$(Congestion {
-            name: $word,
-            paper: $row.paper,
-            summary: $row.summary,
-            row: &$row,
-        },)+];
-
-        impl Cc {
-            fn row(self) -> &'static Row {
-                match self {
-                    $(Cc::$variant => &$row,)+
-                }
-            }
-        }
-    };
-}
+use crate::shelf::shelf;
 
 // The first is what SCTP presets have unless they say otherwise.
-windows! {
-    Rfc = "rfc": super::rfc::ROW,
-    Lia = "lia": super::lia::ROW,
-    Reno = "reno": super::reno::ROW,
-    Cubic = "cubic": super::cubic::ROW,
-    ReceiverRate = "receiver-rate": super::receiver_rate::ROW,
-    QueueAware = "queue-aware": super::queue_aware::ROW,
-    Balia = "balia": super::balia::ROW,
-}
-
-impl Cc {
-    /// The windows of an SCTP association.
-    pub(crate) fn build(self, config: SctpConfig) -> Windows {
-        (self.row().sctp.build)(config.into())
-    }
-
-    /// Adds what they read of paths beyond the core's own measurements.
-    pub(crate) fn estimators(self, estimators: &mut Estimators) {
-        (self.row().sctp.estimators)(estimators);
-    }
-
-    /// Why they do not go with the other parts, in one line.
-    pub(crate) fn refuses(self, others: &Others) -> Option<&'static str> {
-        (self.row().sctp.refuses)(others)
+shelf! {
+    /// The windows.
+    enum Cc;
+    /// What is set of the windows.
+    struct Congestions of WindowPart {
+        Rfc = "rfc", rfc: super::rfc::RfcConfig;
+        Lia = "lia", lia: super::lia::LiaConfig;
+        Reno = "reno", reno: super::reno::RenoConfig;
+        Cubic = "cubic", cubic: super::cubic::CubicConfig;
+        ReceiverRate = "receiver-rate", receiver_rate: super::receiver_rate::ReceiverRateConfig;
+        QueueAware = "queue-aware", queue_aware: super::queue_aware::QueueAwareConfig;
+        Balia = "balia", balia: super::balia::BaliaConfig;
+        Uncoupled = "uncoupled", uncoupled: super::reno::UncoupledConfig;
     }
 }
 
 /// A named congestion control.
-#[derive(Copy, Clone, Debug)]
+#[derive(Clone, Debug)]
 pub struct Congestion {
     /// The name in specs.
     pub name: &'static str,
@@ -77,29 +35,27 @@ pub struct Congestion {
     pub paper: &'static str,
     /// One sentence for people.
     pub summary: &'static str,
-    row: &'static Row,
+    /// Why TCP and MPTCP flows can't have it, if they can't.
+    pub not_for_tcp: Option<&'static str>,
+    /// What can be set of it on a TCP or MPTCP flow, with the defaults; nothing if they can't have it.
+    pub keys: Vec<(Key, String)>,
 }
 
 impl Congestion {
-    /// Why TCP and MPTCP flows can't have it, if they can't.
-    pub fn not_for_tcp(&self) -> Option<&'static str> {
-        self.row.tcp.err()
-    }
-
-    /// What can be set of it on a TCP or MPTCP flow, with the defaults.
-    pub fn keys(&self) -> Vec<(Key, String)> {
-        let Ok(make) = self.row.tcp else { return Vec::new() };
+    fn new(name: &'static str, part: &dyn WindowPart) -> Self {
         let mut flow = FlowConfig::default();
-        let own = make(&mut flow);
-        let value = |key: &Key| flow.get(key.name).or_else(|| own.get(key.name)).unwrap_or_default();
-        let keys = flow.keys().into_iter().chain(own.keys());
-        keys.map(|key| (key, value(&key))).collect()
+        part.flow(&mut flow);
+        let not_for_tcp = part.tcp(flow.config(WindowSetup::default())).err();
+        let value = |key: &Key| flow.get(key.name).or_else(|| part.get(key.name)).unwrap_or_default();
+        let keys = flow.keys().into_iter().chain(part.keys()).filter(|_| not_for_tcp.is_none());
+        let keys = keys.map(|key| (key, value(&key))).collect();
+        Congestion { name, paper: part.paper(), summary: part.summary(), not_for_tcp, keys }
     }
 }
 
 /// All windows, in the order they are listed to people.
-pub fn congestions() -> &'static [Congestion] {
-    ALL
+pub fn congestions() -> Vec<Congestion> {
+    Congestions::default().all().into_iter().map(|(name, part)| Congestion::new(name, part)).collect()
 }
 
 /// The windows that `spec` (`NAME[,key=value]...`) names, for one TCP or MPTCP flow over any number of paths.
@@ -108,17 +64,17 @@ pub fn congestions() -> &'static [Congestion] {
 /// [`SpecError`], which says in one line what is possible instead.
 pub fn congestion(spec: &str, setup: WindowSetup) -> Result<Windows, SpecError> {
     let (name, rest) = split(spec);
-    let known = || ALL.iter().filter(|c| c.row.tcp.is_ok()).map(|c| c.name);
-    let found = ALL.iter().find(|c| c.name == name);
-    let found = found.ok_or_else(|| SpecError::unknown_congestion(name, known()))?;
-    let make = found.row.tcp.map_err(|why| SpecError::not_for_tcp(found.name, why, known()))?;
+    let known = || congestions().into_iter().filter(|c| c.not_for_tcp.is_none()).map(|c| c.name);
+    let cc = Cc::from_word(name).ok_or_else(|| SpecError::unknown_congestion(name, known()))?;
+    let mut all = Congestions::default();
+    let part = all.part_mut(cc);
     let mut flow = FlowConfig::default();
-    let mut own = make(&mut flow);
+    part.flow(&mut flow);
     for (key, text) in pairs(rest, "cubic,beta=0.7")? {
-        if !(flow.set(key, text)? | own.set(key, text)?) {
-            let names: Vec<_> = found.keys().iter().map(|(key, _)| key.name).collect();
-            return Err(SpecError::unknown_key(found.name, key, &names, &names));
+        if !(flow.set(key, text)? | part.set(key, text)?) {
+            let names: Vec<_> = flow.keys().iter().chain(&part.keys()).map(|key| key.name).collect();
+            return Err(SpecError::unknown_key(cc.word(), key, &names, &names));
         }
     }
-    Ok(own.build(flow.config(setup)))
+    part.tcp(flow.config(setup)).map_err(|why| SpecError::not_for_tcp(cc.word(), why, known()))
 }

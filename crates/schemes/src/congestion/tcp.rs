@@ -189,6 +189,10 @@ impl<A: Avoidance> CongestionControl for TcpWindows<A> {
         let window = self.paths.get(path.index()).and_then(Option::as_ref);
         window.map_or(Limit::default(), TcpWindow::limit)
     }
+
+    fn gauges(&self, path: PathId, out: &mut Vec<(&'static str, f64)>) {
+        self.avoidance.gauges(path, out);
+    }
 }
 
 /// The window of one path, bytes.
@@ -291,10 +295,15 @@ impl TcpWindow {
         let frozen = self.config.freeze_in_recovery && self.recovery.is_some();
         let full = !self.config.when_full || ack.flight_before as f64 + self.segment > self.cwnd;
         if advanced && full && !frozen && ack.newly_acked > 0 {
-            if self.cwnd < self.ssthresh {
-                self.slow_start(ack);
+            let acked = self.counted(ack);
+            let (path, segment, cwnd) = (ack.path, self.segment, self.cwnd);
+            let progress = Progress { view, path, acked, segment, cwnd, passed };
+            if self.cwnd >= self.ssthresh {
+                self.avoid(&progress, avoidance);
+            } else if avoidance.ends_slow_start(&progress) {
+                self.ssthresh = self.cwnd;
             } else {
-                self.avoid(view, ack, passed, avoidance);
+                self.slow_start(ack);
             }
         }
         self.maybe_leave_recovery(ack);
@@ -313,16 +322,19 @@ impl TcpWindow {
         }
     }
 
-    fn avoid(&mut self, view: &View<'_>, ack: &AckInfo, passed: Duration, avoidance: &mut impl Avoidance) {
-        let acked = match self.config.counting {
+    /// Bytes that an ACK counts for in congestion avoidance.
+    fn counted(&self, ack: &AckInfo) -> f64 {
+        match self.config.counting {
             Counting::Acks => self.segment.min(ack.newly_acked as f64),
             // After a timeout one ACK may stand for more than the window that is left.
             Counting::Bytes => self.cwnd.min(ack.newly_acked as f64),
-        };
-        let (path, segment, cwnd) = (ack.path, self.segment, self.cwnd);
-        let grown = cwnd + avoidance.increase(&Progress { view, path, acked, segment, cwnd, passed });
+        }
+    }
+
+    fn avoid(&mut self, progress: &Progress<'_>, avoidance: &mut impl Avoidance) {
+        let grown = progress.cwnd + avoidance.increase(progress);
         // A window below a segment (the segment has become larger) is not raised.
-        self.cwnd = grown.max(segment.min(cwnd));
+        self.cwnd = grown.max(progress.segment.min(progress.cwnd));
     }
 
     fn maybe_leave_recovery(&mut self, ack: &AckInfo) {

@@ -1,79 +1,84 @@
-//! What a window is to the table of windows: how it is described, and how it is built for SCTP and for TCP flows.
+//! What a window is to the table of windows: its keys, how it is described, and how it is built for SCTP and for TCP flows.
 
-use strandcast_keys::{BadValue, Key, Keyed};
+use core::fmt::Debug;
+
+use strandcast_keys::Keyed;
 use strandcast_proto::policy::CongestionControl;
-use strandcast_proto::rfc::WindowConfig;
+use strandcast_proto::rfc::{Avoidance, WindowConfig};
 
-use super::TcpConfig;
 use super::flow::FlowConfig;
+use super::{TcpConfig, TcpWindows};
 use crate::part::{Estimators, Others};
 
 /// The windows of all paths.
 pub(super) type Windows = Box<dyn CongestionControl>;
 
-/// A congestion control, without its name.
-#[derive(Copy, Clone, Debug)]
-pub(super) struct Row {
+/// The configuration of a congestion control.
+pub trait WindowPart: Keyed + Debug {
     /// Where it is described.
-    pub paper: &'static str,
+    fn paper(&self) -> &'static str;
+
     /// One sentence for people.
-    pub summary: &'static str,
-    /// Of an SCTP association.
-    pub sctp: Sctp,
-    /// Of a TCP or MPTCP flow; `Err`: why it is not for such flows.
-    pub tcp: Result<Tcp, &'static str>,
-}
+    fn summary(&self) -> &'static str;
 
-/// A congestion control of SCTP associations.
-#[derive(Copy, Clone, Debug)]
-pub(super) struct Sctp {
-    /// Builds it.
-    pub build: fn(WindowConfig) -> Windows,
+    /// The windows of an SCTP association.
+    fn sctp(&self, config: WindowConfig) -> Windows;
+
+    /// The windows of a TCP or MPTCP flow.
+    ///
+    /// # Errors
+    /// Why it is not for such flows.
+    fn tcp(&self, config: TcpConfig) -> Result<Windows, &'static str>;
+
+    /// Replaces defaults of what can be set of all windows of TCP and MPTCP flows.
+    fn flow(&self, _: &mut FlowConfig) {}
+
     /// Adds what it reads of paths beyond the core's own measurements.
-    pub estimators: fn(&mut Estimators),
-    /// Why it does not go with the other parts, in one line.
-    pub refuses: fn(&Others) -> Option<&'static str>,
-}
+    fn estimators(&self, _: &mut Estimators) {}
 
-impl Sctp {
-    /// One that needs nothing of other parts.
-    pub const fn new(build: fn(WindowConfig) -> Windows) -> Self {
-        Sctp { build, estimators: |_| {}, refuses: |_| None }
-    }
-}
-
-/// The configuration of a congestion control of TCP and MPTCP flows, and the defaults that it replaces.
-pub(super) type Tcp = fn(&mut FlowConfig) -> Box<dyn FlowWindow>;
-
-/// The configuration of a congestion control of TCP and MPTCP flows.
-pub(super) trait FlowWindow: Keyed {
-    /// The windows of one flow.
-    fn build(&self, config: TcpConfig) -> Windows;
-}
-
-/// A congestion control without keys of its own.
-pub(super) fn plain(build: fn(TcpConfig) -> Windows) -> Box<dyn FlowWindow> {
-    Box::new(Plain(build))
-}
-
-struct Plain(fn(TcpConfig) -> Windows);
-
-impl Keyed for Plain {
-    fn keys(&self) -> Vec<Key> {
-        Vec::new()
-    }
-
-    fn set(&mut self, _: &str, _: &str) -> Result<bool, BadValue> {
-        Ok(false)
-    }
-
-    fn get(&self, _: &str) -> Option<String> {
+    /// Why it does not go with the other parts of an SCTP scheme, in one line.
+    fn refuses(&self, _: &Others) -> Option<&'static str> {
         None
     }
 }
 
-impl FlowWindow for Plain {
-    fn build(&self, config: TcpConfig) -> Windows {
-        (self.0)(config)
+/// The configuration of a congestion control that is an [`Avoidance`] in the shell of TCP's windows.
+pub(super) trait AvoidancePart: Keyed + Debug {
+    /// Where it is described.
+    const PAPER: &'static str;
+    /// One sentence for people.
+    const SUMMARY: &'static str;
+
+    /// How the windows of all paths of one association or connection grow and shrink.
+    fn avoidance(&self) -> impl Avoidance + 'static;
+
+    /// The windows of an SCTP association.
+    fn sctp(&self, config: WindowConfig) -> Windows {
+        Box::new(TcpWindows::new(config.into(), self.avoidance()))
+    }
+
+    /// Replaces defaults of what can be set of all windows of TCP and MPTCP flows.
+    fn flow(&self, _: &mut FlowConfig) {}
+}
+
+impl<P: AvoidancePart> WindowPart for P {
+    fn paper(&self) -> &'static str {
+        P::PAPER
+    }
+
+    fn summary(&self) -> &'static str {
+        P::SUMMARY
+    }
+
+    fn sctp(&self, config: WindowConfig) -> Windows {
+        AvoidancePart::sctp(self, config)
+    }
+
+    fn tcp(&self, config: TcpConfig) -> Result<Windows, &'static str> {
+        Ok(Box::new(TcpWindows::new(config, self.avoidance())))
+    }
+
+    fn flow(&self, flow: &mut FlowConfig) {
+        AvoidancePart::flow(self, flow);
     }
 }

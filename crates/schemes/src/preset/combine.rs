@@ -6,7 +6,7 @@ use strandcast_proto::policy::{Parts, Scheme};
 use strandcast_proto::seeds::Seeds;
 
 use super::transport::TransportKeys;
-use crate::congestion::{Cc, SctpConfig};
+use crate::congestion::{Cc, Congestions, SctpConfig};
 use crate::part::{Estimators, Others};
 use crate::scheme::{Listed, PartName, Settings};
 use crate::shelf::{FeedbackName, Feedbacks, LossName, Losses, SchedulerName, Schedulers};
@@ -31,6 +31,7 @@ keys! {
 pub(crate) struct Combination {
     pub roles: Roles,
     pub schedulers: Schedulers,
+    pub congestions: Congestions,
     pub windows: SctpConfig,
     pub losses: Losses,
     pub feedbacks: Feedbacks,
@@ -71,6 +72,8 @@ impl Combination {
         all.extend(schedulers.map(|(word, part)| (Some(("scheduler", word)), part as &dyn Keyed)));
         let feedbacks = self.feedbacks.all().into_iter();
         all.extend(feedbacks.map(|(word, part)| (Some(("feedback", word)), part as &dyn Keyed)));
+        let windows = self.congestions.all().into_iter();
+        all.extend(windows.map(|(word, part)| (Some(("cc", word)), part as &dyn Keyed)));
         all.push((None, &self.windows));
         all.push((None, &self.transport));
         all
@@ -101,6 +104,7 @@ impl Keyed for Combination {
             self.losses.part_mut(self.roles.loss).set(key, text)?,
             self.schedulers.part_mut(self.roles.scheduler).set(key, text)?,
             self.feedbacks.part_mut(self.roles.feedback).set(key, text)?,
+            self.congestions.part_mut(self.roles.cc).set(key, text)?,
             self.windows.set(key, text)?,
             self.transport.set(key, text)?,
         ];
@@ -118,12 +122,13 @@ impl Settings for Combination {
         let scheduler = self.schedulers.part(roles.scheduler);
         let mut estimators = Estimators::default();
         scheduler.estimators(&mut estimators);
-        roles.cc.estimators(&mut estimators);
+        let windows = self.congestions.part(roles.cc);
+        windows.estimators(&mut estimators);
         Box::new(Parts {
             name: name.into(),
             estimators: estimators.finish(),
             loss: self.losses.part(roles.loss).build(&others, seeds),
-            cc: roles.cc.build(self.windows),
+            cc: windows.sctp(self.windows.into()),
             scheduler: scheduler.build(),
             feedback: self.feedbacks.part(roles.feedback).build(),
         })
@@ -145,7 +150,7 @@ impl Settings for Combination {
         let (roles, others) = (&self.roles, self.others());
         let refusals = [
             self.schedulers.part(roles.scheduler).refuses(&others),
-            roles.cc.refuses(&others),
+            self.congestions.part(roles.cc).refuses(&others),
             self.losses.part(roles.loss).refuses(&others),
             self.feedbacks.part(roles.feedback).refuses(&others),
         ];

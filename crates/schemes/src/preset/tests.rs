@@ -113,7 +113,7 @@ fn grow(picture: &mut Picture, scheme: &mut dyn Scheme) -> u32 {
 /// theirs, and no part counts a loss.
 #[test]
 fn a_penalty_cuts_every_window() {
-    let windows = crate::congestion::congestions().iter().map(|c| format!("cmt,cc={}", c.name));
+    let windows = crate::congestion::congestions().into_iter().map(|c| format!("cmt,cc={}", c.name));
     let rounds = "cmt,cc=receiver-rate,feedback=rounds,scheduler=receiver".to_owned();
     let specs = presets().iter().map(|p| p.name.to_owned()).chain(windows).chain([rounds]);
     for spec in specs {

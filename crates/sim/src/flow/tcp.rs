@@ -148,6 +148,9 @@ impl Agent for TcpSender {
                 report(Some(*path), "srtt_ms", srtt.as_secs_f64() * 1e3);
             }
             report(Some(*path), "in_flight_bytes", view.in_flight as f64);
+            for (name, value) in self.sender.gauges(subflow as u8) {
+                report(Some(*path), name, value);
+            }
         }
         report(None, "rwnd_bytes", self.sender.rwnd() as f64);
     }

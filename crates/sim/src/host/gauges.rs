@@ -71,6 +71,7 @@ pub fn gauges(
     path_of: impl Fn(PathId) -> Option<u8>,
     report: &mut dyn FnMut(Option<u8>, &'static str, f64),
 ) {
+    let mut windows = Vec::new();
     for view in association.paths().iter().filter(|view| view.state != PathState::Closed) {
         let path @ Some(_) = path_of(view.id) else { continue };
         report(path, "cwnd_bytes", view.limit.cwnd as f64);
@@ -82,6 +83,9 @@ pub fn gauges(
         }
         report(path, "in_flight_bytes", view.in_flight as f64);
         estimates(&view.est, |name, value| report(path, name, value));
+        windows.clear();
+        association.scheme().congestion().gauges(view.id, &mut windows);
+        windows.iter().for_each(|(name, value)| report(path, name, *value));
     }
     report(None, "rwnd_bytes", association.peer_rwnd() as f64);
     let buffers = association.buffers();

@@ -327,7 +327,7 @@ impl Agent for SctpHost {
 
     fn remarks(&self, now: Instant, report: &mut dyn FnMut(&str, &'static str)) {
         let Some(association) = self.noted.and_then(|id| self.endpoint.association(id)) else { return };
-        association.remarks(now).into_iter().for_each(|remark| report(association.scheme_name(), remark));
+        association.remarks(now).into_iter().for_each(|remark| report(association.scheme().name(), remark));
     }
 
     fn gauges(&self, _now: Instant, report: &mut dyn FnMut(Option<u8>, &'static str, f64)) {

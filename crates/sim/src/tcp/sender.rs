@@ -351,6 +351,11 @@ impl Sender {
         self.windows.path(subflow)
     }
 
+    /// What the congestion control tells of a subflow beyond its window: names and values.
+    pub fn gauges(&self, subflow: u8) -> Vec<(&'static str, f64)> {
+        self.windows.gauges(subflow)
+    }
+
     /// Round-trip times measured on a subflow.
     pub fn rtt_samples(&self, subflow: u8) -> u64 {
         self.subflows.get(usize::from(subflow)).map_or(0, |s| s.rto.samples)

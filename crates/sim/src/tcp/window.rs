@@ -89,6 +89,12 @@ impl Windows {
         self.paths[index].limit.cwnd
     }
 
+    pub(super) fn gauges(&self, id: u8) -> Vec<(&'static str, f64)> {
+        let mut out = Vec::new();
+        self.congestion.gauges(PathId(id), &mut out);
+        out
+    }
+
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         self.congestion.poll_timeout()
     }

@@ -12,7 +12,7 @@ fn error(spec: &str) -> String {
 
 /// The windows that a TCP or MPTCP flow can have.
 fn of_flows() -> impl Iterator<Item = &'static str> {
-    congestions().iter().filter(|c| c.not_for_tcp().is_none()).map(|c| c.name)
+    congestions().into_iter().filter(|c| c.not_for_tcp.is_none()).map(|c| c.name)
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn the_table_is_what_presets_and_flows_can_name() {
         let base = if one.name == "receiver-rate" { "sctp-rev" } else { "cmt" };
         crate::parse_spec(&format!("{base},cc={}", one.name)).expect("a word of cc").build(&Seeds::new(1, 0));
         let setup = WindowSetup { initial_window_bytes: 4000, initial_ssthresh_bytes: None };
-        assert_eq!(congestion(one.name, setup).is_ok(), one.not_for_tcp().is_none(), "{}", one.name);
+        assert_eq!(congestion(one.name, setup).is_ok(), one.not_for_tcp.is_none(), "{}", one.name);
     }
 }
 
@@ -69,12 +69,12 @@ fn keys_reach_the_windows() {
 #[test]
 fn every_default_is_a_value_of_its_key() {
     for choice in congestions() {
-        assert_eq!(choice.keys().is_empty(), choice.not_for_tcp().is_some(), "{}", choice.name);
-        for (key, default) in choice.keys() {
+        assert_eq!(choice.keys.is_empty(), choice.not_for_tcp.is_some(), "{}", choice.name);
+        for (key, default) in choice.keys {
             Play::new(&format!("{},{}={default}", choice.name, key.name), 1, 4, None);
         }
     }
-    let cubic = congestions().iter().find(|c| c.name == "cubic").expect("it is in the table").keys();
+    let cubic = congestions().into_iter().find(|c| c.name == "cubic").expect("it is in the table").keys;
     let of = |name| cubic.iter().find(|(key, _)| key.name == name).map(|(_, default)| default.as_str());
     assert_eq!((of("count"), of("beta"), of("floor")), (Some("bytes"), Some("0.7"), Some("2")));
 }
