@@ -36,6 +36,8 @@ keys! {
         fast_convergence: bool = true,
         /// never slower than Reno would be (RFC 9438 §4.3)
         friendly: bool = true,
+        /// alpha is 1 from the window before the loss on (RFC 9438 §4.3); off: as before it, as Linux has it
+        alpha_one: bool = true,
     }
 }
 
@@ -108,8 +110,9 @@ impl Avoidance for Cubic {
             Some(stage) => Stage { t: stage.t + now.passed.as_secs_f64(), ..stage },
             None => self.begin(w),
         };
-        let CubicConfig { beta, c, friendly, .. } = self.config;
-        let alpha = if stage.w_est >= self.prior { 1.0 } else { 3.0 * (1.0 - beta) / (1.0 + beta) };
+        let CubicConfig { beta, c, friendly, alpha_one, .. } = self.config;
+        let alpha =
+            if alpha_one && stage.w_est >= self.prior { 1.0 } else { 3.0 * (1.0 - beta) / (1.0 + beta) };
         stage.w_est += alpha * acked / w;
         let grown = if friendly && stage.curve(c, stage.t) < stage.w_est {
             stage.w_est - w
