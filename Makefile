@@ -10,6 +10,8 @@
 #   make validate  goodput beside ns-2.35's on the networks of tools/validate (docs/models/validation.md)
 #   make friendliness  RFC 6356's goals for every window of MPTCP flows, marks and tables of docs/models/friendliness.md; a quarter
 #                  of an hour, and it goes on where it stopped (ARGS=--quick: a minute; ARGS=--write: tables into the page)
+#   make validate-mptcp  the kernel's MPTCP and TCP beside ours over emulated links (root, TUN, iperf3, mptcpize; an hour and a
+#                  half, and it goes on where it stopped; ARGS=--quick: one run of 5 s)
 #   make figures   the papers' figures from 30 or 100 runs each into docs/figures, tables into docs; it goes on where it
 #                  stopped (ARGS=--quick: in minutes, into target/figures; docs/reproduction.md)
 #   make networks  schemes on random networks and on those of docs/real-paths.md, beside the best path alone; hours, and it
@@ -19,7 +21,7 @@
 #   make fuzz    each fuzz target for a minute (needs the nightly toolchain)
 #   make docs    the site, target/site/index.html, and the crates' documentation, target/doc
 
-.PHONY: demo test pytest scheme lint wheel bench validate friendliness figures networks links fuzz docs interop
+.PHONY: demo test pytest scheme lint wheel bench validate validate-mptcp friendliness figures networks links fuzz docs interop
 SHELL := bash
 # Python with the tools that tools/requirements.txt pins; `tools/venv` makes it.
 VENV := $(CURDIR)/target/venv
@@ -100,6 +102,13 @@ validate:
 friendliness:
 	cargo build --release --locked -p strandcast
 	python3 tools/friendliness $(ARGS)
+
+validate-mptcp:
+	cargo build --release --locked -p strandcast
+	cargo build --release --locked -p strandcast-cli --example tun
+	tools/validate/mptcp linux target/release/examples/tun $(ARGS)
+	tools/validate/mptcp ours target/release/strandcast
+	tools/validate/mptcp compare
 
 figures:
 	tools/venv --package

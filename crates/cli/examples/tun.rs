@@ -7,8 +7,8 @@
 //!
 //! CONTROL is a file or pipe with one command per line: `hole on`, `hole off`, `down on`, `down off`, each followed by
 //! `forward`, `reverse` or `both`. At its end the counters of both directions are printed to standard error, as one
-//! line of JSON: packets and bytes by outcome, `late` (packets delivered more than 1, 5 and 20 ms after they were due),
-//! and `worst_ms`. Discard runs in which the emulator was late.
+//! line of JSON: packets and bytes by outcome, `largest` (bytes of the largest packet read), `late` (packets delivered
+//! more than 1, 5 and 20 ms after they were due), and `worst_ms`. Discard runs in which the emulator was late.
 //!
 //! A direction has two threads, one that reads and one that waits; timers are the system's (some 50 µs late).
 
@@ -48,6 +48,8 @@ struct State {
     /// Packets delivered later than each of [`LATE_MS`].
     late: [u64; 3],
     worst: Duration,
+    /// Bytes of the largest packet read: above the MTU, the kernel left segments together.
+    largest: usize,
     /// Packets other than IPv4.
     strange: u64,
     /// Packets that the interface did not accept.
@@ -56,7 +58,7 @@ struct State {
 
 impl LinkDirection {
     fn new(link: Link<Bytes>, begun: Wall) -> Arc<LinkDirection> {
-        let state = State { link, late: [0; 3], worst: Duration::ZERO, strange: 0, unsent: 0 };
+        let state = State { link, late: [0; 3], worst: Duration::ZERO, largest: 0, strange: 0, unsent: 0 };
         Arc::new(LinkDirection { state: Mutex::new(state), changed: Condvar::new(), begun })
     }
 
@@ -76,6 +78,7 @@ impl LinkDirection {
             let len = from.read(&mut buffer)?;
             let packet = &buffer[..len];
             let mut state = self.locked();
+            state.largest = state.largest.max(len);
             if packet.first().is_none_or(|first| first >> 4 != 4) {
                 state.strange += 1;
                 continue;
@@ -133,8 +136,8 @@ impl LinkDirection {
         json!({
             "offered": both(s.offered), "delivered": both(s.delivered), "dropped_queue": both(s.dropped_queue),
             "dropped_loss": both(s.dropped_loss), "dropped_black_hole": both(s.dropped_black_hole),
-            "dropped_down": both(s.dropped_down), "max_queue": s.max_queue, "strange": state.strange,
-            "unsent": state.unsent, "late": state.late, "worst_ms": state.worst.as_secs_f64() * 1e3,
+            "dropped_down": both(s.dropped_down), "max_queue": s.max_queue, "largest": state.largest,
+            "strange": state.strange, "unsent": state.unsent, "late": state.late, "worst_ms": state.worst.as_secs_f64() * 1e3,
         })
     }
 }

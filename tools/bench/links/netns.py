@@ -43,9 +43,14 @@ def sh(command):
     subprocess.run(command, shell=True, check=True, capture_output=True, text=True)
 
 
+def network_file(name):
+    """The scenario file of a network: one of ours by its name, or any by its path; without `.toml`."""
+    return NETWORKS / f"{name}.toml"
+
+
 def network(name):
-    """A network's description, by its file's name."""
-    return tomllib.loads((NETWORKS / f"{name}.toml").read_text())
+    """A network's description."""
+    return tomllib.loads(network_file(name).read_text())
 
 
 def setns(path):
@@ -161,7 +166,7 @@ class Environment:
             sh(f"ip -n {self.c} rule add from {client(number)} table {100 + number}")
             sh(f"ip -n {self.c} route add default dev up{number} table {100 + number}")
             sh(f"ip -n {self.c} route add default dev up{number} metric {100 + number}")
-            file = NETWORKS / f"{self.name}.toml"
+            file = network_file(self.name)
             self.links.append(Link(self.emulator, file, link, self.seed, self.sets, ends))
 
     def start(self, side, command, **kwargs):

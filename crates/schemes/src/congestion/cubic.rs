@@ -36,6 +36,8 @@ keys! {
         fast_convergence: bool = true,
         /// never slower than Reno would be (RFC 9438 §4.3)
         friendly: bool = true,
+        /// alpha is 1 from the window before the loss on (RFC 9438 §4.3); off: as before it, as Linux has it
+        alpha_one: bool = true,
     }
 }
 
@@ -114,8 +116,9 @@ impl Cubic {
             Some(stage) => Stage { t: stage.t + now.passed.as_secs_f64(), ..stage },
             None => self.begin(w, share()),
         };
-        let CubicConfig { beta, friendly, .. } = self.config;
-        let alpha = if stage.w_est >= self.prior { 1.0 } else { 3.0 * (1.0 - beta) / (1.0 + beta) };
+        let CubicConfig { beta, friendly, alpha_one, .. } = self.config;
+        let full = alpha_one && stage.w_est >= self.prior;
+        let alpha = if full { 1.0 } else { 3.0 * (1.0 - beta) / (1.0 + beta) };
         stage.w_est += stage.reno * alpha * acked / w;
         let grown = if friendly && stage.curve(stage.t) < stage.w_est {
             stage.w_est - w

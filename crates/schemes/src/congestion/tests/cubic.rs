@@ -119,6 +119,19 @@ fn short_paths_are_reno_friendly() {
     near(alone.cwnd(), 8.179, 0.05);
 }
 
+/// The same with one alpha throughout: w² is 49 + 1.0588 per ACK, 366.6 after 300; with alpha 1 it is 604.
+#[test]
+fn alpha_may_stay_as_it_is() {
+    let mut play = Play::new("cubic,alpha-one=off", 1, 10, Some(10));
+    play.recover();
+    play.rtt(Duration::from_millis(10));
+    for acks in 1..=300 {
+        play.wait(Duration::from_millis(1));
+        play.ack(1);
+        near(play.cwnd(), (49.0 + 1.0588 * f64::from(acks)).sqrt(), 0.1);
+    }
+}
+
 #[test]
 fn floors_are_two_segments() {
     let mut play = Play::new("cubic", 1, 2, Some(2));

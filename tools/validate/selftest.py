@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""Tests how runs of the kernel are read and refused, and the command line, without root.
+
+Prints "N passed, N failed".
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+import linux
+
+HERE = pathlib.Path(__file__).resolve().parent
+# Lines of `ss -tinOH`: two subflows of the data, one of iperf3's control connection.
+CONTROL = (
+    "ESTAB 0 0 10.78.1.1:32869 10.78.0.2:5201 bbr wscale:10,10 rto:212 rtt:10.331/2.927 ato:40 mss:1448 cwnd:13 "
+    "bytes_sent:186 bytes_acked:187 data_segs_out:3 minrtt:10.266 "
+    "tcp-ulp-mptcp flags:Mmec token:0000(id:0)/21162897(id:0) seq:56e60a488b12a934 sfseq:4"
+)
+FIRST = (
+    "ESTAB 0 281664 10.78.1.1:45387 10.78.0.2:5201 cubic wscale:10,10 rto:224 rtt:20.317/0.155 mss:1448 cwnd:34 "
+    "ssthresh:23 bytes_sent:5867117 bytes_retrans:52688 bytes_acked:5766110 segs_out:4133 data_segs_out:4131 "
+    "unacked:34 retrans:0/37 rcv_rtt:1 minrtt:10.239 tcp-ulp-mptcp flags:Mmec token:0000(id:0)/5c193d8b(id:0) sfseq:1"
+)
+SECOND = (
+    "ESTAB 0 189248 10.78.2.1%up2:33057 10.78.0.2:5201 cubic wscale:10,10 rto:284 rtt:80.845/0.607 mss:1448 cwnd:47 "
+    "ssthresh:47 bytes_sent:2758248 bytes_retrans:7120 bytes_acked:2598857 segs_out:1944 data_segs_out:1942 "
+    "retrans:1/5 lost:1 tcp-ulp-mptcp flags:Jjec token:fff13966(id:0)/5c193d8b(id:1) sfseq:0"
+)
+BOTH = {"10.78.1.1", "10.78.2.1"}
+
+
+def data(*lines: str, seconds: int = 5) -> list:
+    """The same sockets in each second."""
+    return linux.of_the_data([(float(at), linux.sockets("\n".join(lines))) for at in range(seconds)])
+
+
+def refused(call, words: str) -> bool:
+    """Whether a run is refused, and with these words."""
+    try:
+        call()
+    except linux.NotSoundError as error:
+        return bool(re.search(words, str(error)))
+    return False
+
+
+def sockets_are_read() -> None:
+    """Address, window and counters; what the kernel leaves out is 0."""
+    one, other = linux.sockets(f"{FIRST}\n{SECOND}")
+    assert (one["local"], other["local"]) == ("10.78.1.1", "10.78.2.1")
+    assert one["connection"] == other["connection"] == "5c193d8b"
+    assert (one["algorithm"], one["cwnd"], one["rtt"], one["retrans"]) == ("cubic", 34, 20.317, 37)
+    assert linux.sockets(CONTROL)[0]["bytes_retrans"] == 0
+
+
+def the_control_connection_is_left_out() -> None:
+    """What carries the data has sent the most."""
+    assert {one["algorithm"] for _, found in data(CONTROL, FIRST, SECOND) for one in found} == {"cubic"}
+
+
+def subflows_are_checked() -> None:
+    """Two, one from each address, with the congestion control that was named."""
+    linux.check_subflows(data(FIRST, SECOND), BOTH, "cubic")
+    assert refused(lambda: linux.check_subflows(data(FIRST), BOTH, "cubic"), "subflows from")
+    assert refused(lambda: linux.check_subflows(data(FIRST, SECOND, SECOND), BOTH, "cubic"), "subflows from")
+    assert refused(lambda: linux.check_subflows(data(FIRST, SECOND), BOTH, "reno"), "congestion control cubic")
+
+
+def a_fallback_is_noticed() -> None:
+    """TCP's own counters are none, and a run without MP_CAPABLE is no MPTCP."""
+    fine = {"MPTcpExtMPCapableSYNTX": 2, "TcpExtTCPSackShiftFallback": 116, "MPTcpExtMPCapableFallbackACK": 0}
+    linux.check_counters(fine, "mptcp")
+    assert refused(lambda: linux.check_counters(fine | {"MPTcpExtDssFallback": 1}, "mptcp"), "DssFallback")
+    assert refused(lambda: linux.check_counters({}, "mptcp"), "MP_CAPABLE")
+
+
+def goodput_is_of_the_time_behind_the_warm_up() -> None:
+    """The second in the middle of the run, and not what is left at its end."""
+    sums = [{"start": s, "end": s + 1.001, "seconds": 1.0, "bytes": 1000 * s} for s in range(13)]
+    intervals = {"intervals": [{"sum": one} for one in sums]}
+    assert linux.goodput_bps(intervals, 10, 12) == 8 * (10_000 + 11_000) / 2
+    assert refused(lambda: linux.goodput_bps(intervals, 10, 30), "tells of 3 s")
+
+
+def segments_left_together_are_noticed() -> None:
+    """More than the MTU on a link."""
+    assert linux.large_packet({"forward": {"largest": 2924}})
+    assert not linux.large_packet({"forward": {"largest": 1500}})
+
+
+def the_command_line() -> None:
+    """All cells have a scenario; a cell that there is not is refused."""
+    listed = subprocess.check_output([HERE / "mptcp", "list"], text=True).split()
+    assert {"mptcp-cubic/none", "mptcp-reno/both", "tcp-cubic@2/p2", "mptcp-cubic/p2/large"} <= set(listed)
+    done = subprocess.run([HERE / "mptcp", "linux", "x", "mptcp-bbr/none"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "no cell mptcp-bbr/none" in done.stderr
+
+
+def without_root_the_runs_are_skipped() -> None:
+    """With one line that says why."""
+    program = "import linux, os, sys; os.geteuid() or os.setuid(65534); print(linux.missing())"
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=HERE)
+    assert said.stdout == "needs root on Linux\n", said.stderr
+
+
+TESTS = [
+    sockets_are_read,
+    the_control_connection_is_left_out,
+    subflows_are_checked,
+    a_fallback_is_noticed,
+    goodput_is_of_the_time_behind_the_warm_up,
+    segments_left_together_are_noticed,
+    the_command_line,
+    without_root_the_runs_are_skipped,
+]
+
+
+def main() -> int:
+    """Runs all."""
+    failed = 0
+    for test in TESTS:
+        try:
+            test()
+        except AssertionError as error:
+            failed += 1
+            print(f"tools/validate {test.__name__} ... FAILED: {error}")
+    print(f"{len(TESTS) - failed} passed, {failed} failed")
+    return bool(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
