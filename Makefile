@@ -73,6 +73,7 @@ wheel:
 bench:
 	tools/setup
 	cargo bench --locked -p strandcast-proto
+	cargo bench --locked -p strandcast-schemes --bench windows
 	cargo bench --locked -p strandcast-netem
 	cargo bench --locked -p strandcast-sim
 	cargo bench --locked -p strandcast-lab

@@ -362,9 +362,9 @@ class Signal:
 
     @final
     class Delivered(Signal):
-        """A chunk arrived, as a SACK says: once for each path that it arrived by, before the `Acked` of that SACK and path.
-        Only for policies whose `hears_deliveries` says so. A copy of which the peer names the path later comes once
-        more: to know which arrived, take the first of a TSN."""
+        """A chunk arrived, as a SACK says: once for each path that it arrived by, before the `Acked` of that SACK and
+        path. Only for policies whose `hears_deliveries` says so. A copy of which the peer names the path later comes
+        once more: to know which arrived, take the first of a TSN."""
 
         @property
         def chunk(self) -> Chunk: ...

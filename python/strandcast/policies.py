@@ -59,7 +59,7 @@ class Policy:
         """
 
     def hears_deliveries(self) -> bool:
-        """Whether `on_signal` is called with `Signal.Delivered`, for each packet that arrives. Asked once, when made."""
+        """Whether `on_signal` hears `Signal.Delivered`, for each packet that arrives. Asked once, when it is made."""
         return False
 
     def timeout(self) -> float | None:
@@ -102,7 +102,6 @@ class Scheduler(Policy, abc.ABC):
         Returns:
             The id of a path, or None.
         """
-        return None
 
 
 class CongestionControl(Policy, abc.ABC):

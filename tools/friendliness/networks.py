@@ -50,6 +50,8 @@ class Flow:
     paths: tuple[tuple[str, ...], ...]
     count: int = 1
     receive_window: int = WIDE
+    # It begins between 0 and so many seconds.
+    start_s: float = 1
     # Further lines.
     more: tuple[str, ...] = ()
 
@@ -64,7 +66,7 @@ class Flow:
             f"cc = '{self.cc},count=bytes'",
             "profile = 'linux'",
             f"count = {self.count}",
-            "start = { uniform = [0, 1] }",
+            f"start = {{ uniform = [0, {self.start_s:g}] }}",
             f"tcp.segment = {MPTCP_SEGMENT if mptcp else TCP_SEGMENT}",
             f"tcp.receive_window = {self.receive_window}",
             *self.more,
@@ -121,9 +123,9 @@ def separate(rtts: tuple[int, ...], buffer: float) -> tuple[Link, Link]:
     return x, y
 
 
-def both(cc: str) -> Flow:
+def both(cc: str, start_s: float = 1) -> Flow:
     """Ours over x and y."""
-    return Flow("ours", cc, (("x",), ("y",)))
+    return Flow("ours", cc, (("x",), ("y",)), start_s=start_s)
 
 
 def improve(cc: str, rtts: tuple[int, int], buffer: float, kind: str, others: int) -> Network:
@@ -162,12 +164,13 @@ CHANGE_S, AFTER_S = 60, 100
 def change(cc: str, rtts: tuple[int, int], doubles: bool) -> Network:
     """Responsiveness: x has 10 Mbit/s and then 20, or the reverse; y has 10.
 
-    Queues are 1 BDP of the lesser rate: a longer one would hold what the greater rate takes.
+    Queues are 1 BDP of the lesser rate: a longer one would hold what the greater rate takes. Flows begin within 20 s, so
+    that the change meets a window anywhere between two losses.
     """
     before, after = (10, 20) if doubles else (20, 10)
     x = Link("x", before, rtts[0], bdp(10, rtts[0]), change=(CHANGE_S, after))
     y = Link("y", 10, rtts[1], bdp(10, rtts[1]))
-    return Network(CHANGE_S + AFTER_S, 0, (x, y), (both(cc),), series_s=0.2)
+    return Network(CHANGE_S + AFTER_S, 0, (x, y), (both(cc, 20),), series_s=0.2)
 
 
 # 20 and 10 Mbit/s with 10 and 40 ms.

@@ -10,7 +10,7 @@ use strandcast_lab::scenario::*;
 use strandcast_lab::simulation::{Control, RunOptions, Simulation};
 use strandcast_proto::catalog::{Catalog, CatalogError, SchemePlan, WindowSetup};
 use strandcast_proto::policy::{
-    CongestionControl, Estimate, LinkSample, PathEstimator, PathId, Policy, Scheme, Signal, View,
+    CongestionControl, Estimate, LinkSample, PathEstimator, PathId, Policy, Scheduler, Scheme, Signal, View,
 };
 use strandcast_proto::rfc;
 use support::*;
@@ -28,13 +28,7 @@ fn flows_of_all_transports_share_a_network() {
     let flows = vec![
         ("sctp", flow(sctp("cmt"), bulk.clone(), both)),
         ("tcp", flow(tcp("reno"), bulk.clone(), &both[..1])),
-        (
-            "mptcp",
-            Flow {
-                transport: Transport::Mptcp { cc: "lia".into(), tcp: rfc_tcp() },
-                ..flow(tcp("reno"), bulk, both)
-            },
-        ),
+        ("mptcp", Flow { transport: mptcp("lia"), ..flow(tcp("reno"), bulk, both) }),
         (
             "udp",
             flow(
@@ -177,7 +171,7 @@ fn nothing_more_is_sent_into_an_outage_with_notice() {
 #[test]
 fn paths_join_and_leave() {
     let links = [("l1", link("a", "b", 2e6, 0.02, 50)), ("l2", link("a", "b", 2e6, 0.02, 50))];
-    for transport in [sctp("cmt"), Transport::Mptcp { cc: "lia".into(), tcp: rfc_tcp() }] {
+    for transport in [sctp("cmt"), mptcp("lia")] {
         let mut both = flow(transport, App::Bulk { size: 1400 }, &[&["l1"], &["l2"]]);
         let second = both.paths.get_mut("p1").unwrap();
         (second.join, second.leave) = (Some(Duration::from_secs(20)), Some(Duration::from_secs(40)));
@@ -275,6 +269,10 @@ impl Catalog for Listening {
 
     fn congestion(&self, spec: &str, setup: WindowSetup) -> Result<Box<dyn CongestionControl>, CatalogError> {
         Presets.congestion(spec, setup)
+    }
+
+    fn scheduler(&self, spec: &str) -> Result<Box<dyn Scheduler>, CatalogError> {
+        Presets.scheduler(spec)
     }
 }
 

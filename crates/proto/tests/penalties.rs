@@ -53,7 +53,7 @@ impl Scheduler for Blames {
     }
 }
 
-/// Sends 400 messages over a path of 20 ms and one of 200 ms; the penalties, and how often the scheduler was asked for one.
+/// Sends 900 messages over a path of 20 ms and one of 200 ms; the penalties, and how often the scheduler was asked for one.
 fn blamed(
     who: PathId,
     waits: bool,
@@ -69,7 +69,7 @@ fn blamed(
         ..scheme::parts(16_000)
     }));
     w.run(ms(3000));
-    bulk(&mut w, 400);
+    bulk(&mut w, 900);
     let penalties = penalties.lock().expect("no test panics with it").clone();
     let asked = *asked.lock().expect("no test panics with it");
     (w, penalties, asked)

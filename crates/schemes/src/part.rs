@@ -99,6 +99,11 @@ impl Estimators {
         self.own.push(Box::new(estimator));
     }
 
+    /// Whether no part reads any.
+    pub fn is_empty(&self) -> bool {
+        !self.delivery && self.own.is_empty()
+    }
+
     /// All of them. Delivery comes first, so that what a part measures by a rule of its own replaces it.
     pub fn finish(self) -> Vec<Box<dyn PathEstimator>> {
         let mut all: Vec<Box<dyn PathEstimator>> = Vec::new();

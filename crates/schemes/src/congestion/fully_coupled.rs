@@ -10,7 +10,7 @@
 //! | eq. 3, a loss: w_r −= β·w_T | [`FullyCoupled::decrease`], as a share of w_r |
 //! | slow start, recovery, timeout | the shell, [`TcpWindows`](super::TcpWindows) |
 //!
-//! Constants: β = 1/2, from the balance (1 − p)/w_T = p·w_T/2 of eq. 4 (`coupled-beta`).
+//! Constants: β = 1/2, from the balance (1 − p)/w_T = p·w_T/2 of eq. 4 (`beta`).
 //!
 //! With one path w_T is w_r: Reno's window. Where windows differ, a loss takes more than all of a smaller one. `ASSUMED`:
 //! - one segment is left then, so that the path is still probed. Thresholds after a loss are of one segment at least
@@ -33,7 +33,7 @@ keys! {
     #[derive(Copy)]
     pub struct FullyCoupled {
         /// what a loss takes, as a share of all windows together
-        coupled_beta: f64 [0.01, 1.0] = 0.5,
+        beta: f64 [0.01, 1.0] = 0.5,
     }
 }
 
@@ -65,6 +65,6 @@ impl Avoidance for FullyCoupled {
 
     fn decrease(&mut self, event: &CongestionEvent<'_>) -> f64 {
         let total = total(event.view, event.path, event.cwnd);
-        (1.0 - self.coupled_beta * (total / event.cwnd)).max(0.0)
+        (1.0 - self.beta * (total / event.cwnd)).max(0.0)
     }
 }

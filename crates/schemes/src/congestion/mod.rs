@@ -1,6 +1,7 @@
 //! How much may be in flight.
 
 mod balia;
+mod binomial;
 mod coupled;
 mod cubic;
 mod ewtcp;
@@ -9,6 +10,9 @@ mod friendliness;
 mod fully_coupled;
 mod hystart;
 mod lia;
+mod mean_windows;
+mod mpcubic;
+mod mpmtp;
 mod olia;
 mod queue_aware;
 mod receiver_rate;
@@ -24,6 +28,7 @@ mod window;
 mod wvegas;
 
 pub use balia::Balia;
+pub use binomial::{Binomial, InverseConfig, SqrtConfig};
 pub use coupled::Coupled;
 pub use cubic::{Cubic, CubicConfig};
 pub use ewtcp::Ewtcp;
@@ -33,6 +38,8 @@ pub use friendliness::{
 };
 pub use fully_coupled::FullyCoupled;
 pub use lia::Lia;
+pub use mpcubic::{MpCubic, MpCubicConfig};
+pub use mpmtp::{Fairness, Mpmtp, MpmtpConfig};
 pub use olia::{Olia, OliaConfig, Ranking};
 pub use queue_aware::QueueAware;
 pub use receiver_rate::ReceiverPaced;

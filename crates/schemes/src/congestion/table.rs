@@ -27,6 +27,10 @@ shelf! {
         Coupled = "coupled", coupled: super::fully_coupled::FullyCoupled;
         Olia = "olia", olia: super::olia::OliaConfig;
         Wvegas = "wvegas", wvegas: super::wvegas::WvegasConfig;
+        Mpsqrt = "mpsqrt", mpsqrt: super::binomial::SqrtConfig;
+        Mpiad = "mpiad", mpiad: super::binomial::InverseConfig;
+        Mpcubic = "mpcubic", mpcubic: super::mpcubic::MpCubicConfig;
+        Mpmtp = "mpmtp", mpmtp: super::mpmtp::MpmtpConfig;
     }
 }
 

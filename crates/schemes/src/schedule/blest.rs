@@ -28,7 +28,8 @@
 //!
 //! `ASSUMED`: [`View::rwnd`] is what is left of the window: the whole is that and what is in flight, the greatest sum since
 //! nothing was missing at the peer (what it holds out of order is part of the window, and counts in neither). A
-//! path without a round-trip time takes what it can, since nothing is known to compare.
+//! path without a round-trip time takes what it can, since nothing is known to compare; nothing waits for a path that has
+//! room, as the kernel's chunks do which f has carried already.
 
 use strandcast_keys::keys;
 use strandcast_proto::config::TransportConfig;
@@ -199,7 +200,7 @@ impl Scheduler for Blest {
         self.look(view);
         let path = fastest_with_room(view, backlog)?;
         let fast = fastest(view)?;
-        let blocks = fast.id != path.id && self.blocks(view, fast, path, backlog.next_len);
+        let blocks = !fast.has_room() && self.blocks(view, fast, path, backlog.next_len);
         (!blocks).then(|| Assignment::on(path.id, 1))
     }
 }

@@ -24,7 +24,8 @@
 //! Opportunistic retransmission and penalty are the default scheduler's (`head-of-line=linux`).
 //!
 //! `ASSUMED`: k is the payload that the application handed over and no path carries, windows count 16 bytes per chunk beside
-//! it; a path without a round-trip time takes what it can, since nothing is known to compare.
+//! it; a path without a round-trip time takes what it can, since nothing is known to compare; nothing waits for a path that has
+//! room, as the kernel's chunks do which f has carried already.
 
 use strandcast_keys::keys;
 use strandcast_proto::config::TransportConfig;
@@ -128,7 +129,7 @@ impl Scheduler for Ecf {
     fn next(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<Assignment> {
         let path = fastest_with_room(view, backlog)?;
         let fast = fastest(view)?;
-        let waits = fast.id != path.id && self.waits(fast, path, backlog);
+        let waits = !fast.has_room() && self.waits(fast, path, backlog);
         (!waits).then(|| Assignment::on(path.id, 1))
     }
 }

@@ -16,6 +16,8 @@ const PAIRS: &[(&str, &str)] = &[
     ("olia", "reno"),
     ("olia,ranking=kernel", "reno"),
     ("balia", "reno"),
+    ("mpcubic", "cubic"),
+    ("mpmtp", "mpmtp,delta=one,balance=off"),
 ];
 
 const STEPS: u32 = 1_000_000;

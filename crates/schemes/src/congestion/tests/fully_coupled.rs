@@ -32,7 +32,7 @@ fn a_loss_takes_half_of_all_windows() {
         ("", 38, 1.0),
         ("", 40, 1.0),
         ("", 4000, 1.0),
-        (",coupled-beta=0.2", 40, 24.0),
+        (",beta=0.2", 40, 24.0),
         (",floor=2", 40, 2.0),
         (",cut=flight", 20, 5.0), // a quarter of 20 in flight
     ] {

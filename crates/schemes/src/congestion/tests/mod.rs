@@ -1,5 +1,6 @@
 mod alone;
 mod balia;
+mod binomial;
 mod closed_forms;
 mod cubic;
 mod ewtcp;
@@ -7,6 +8,8 @@ mod friendliness;
 mod fully_coupled;
 mod iid;
 mod lia;
+mod mpcubic;
+mod mpmtp;
 mod olia;
 mod paths;
 mod play;

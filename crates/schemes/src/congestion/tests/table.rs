@@ -119,7 +119,7 @@ fn windows(spec: &str, ops: &[Op]) -> Vec<(f64, Option<f64>)> {
 
 /// Windows that are not Reno's with one path. Every other one in the table has to be. `coupled` is with Reno's defaults
 /// (`alone.rs`); its own leave one segment.
-const NOT_RENO: &[&str] = &["cubic", "coupled", "wvegas"];
+const NOT_RENO: &[&str] = &["cubic", "coupled", "wvegas", "mpsqrt", "mpiad", "mpcubic", "mpmtp"];
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]

@@ -70,6 +70,9 @@ fn skips_a_slow_path_that_would_block_the_window() {
     let mut room = picture(30_000);
     room.paths[0].in_flight = 9 * MTU;
     assert_eq!(takes(&mut blest(), &room), Some(0), "the fast path has room");
+    let lost = Backlog { retransmission: true, tried: PathSet::one(PathId(0)), ..waiting() };
+    let again = blest().next(&room.view(), &lost).map(|a| a.paths[0]);
+    assert_eq!(again, Some(PathId(1)), "nothing waits for a path that has room");
 }
 
 /// Before the first loss windows double: 10 · (2⁵ - 1) packets, times 1.2 372. With ssthresh above the window, growth goes on

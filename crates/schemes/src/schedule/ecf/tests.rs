@@ -94,7 +94,7 @@ fn begins_with_the_default_schedulers_choice() {
     let mut picture = picture(40);
     picture.paths[0].in_flight = 9 * MTU;
     assert_eq!(takes(&mut paper(), &picture, 5), Some(0));
-    let lost = Backlog { retransmission: true, tried: PathSet::one(PathId(0)), ..waiting(500) };
+    let lost = Backlog { retransmission: true, tried: PathSet::one(PathId(0)), ..waiting(5) };
     let again = paper().next(&picture.view(), &lost).map(|a| a.paths[0]);
     assert_eq!(again, Some(PathId(1)));
     picture.paths[0].in_flight = 10 * MTU;
