@@ -124,11 +124,7 @@ fn watching_changes_nothing() {
 #[test]
 fn losses_of_each_path_are_a_series_since_the_start() {
     let links = [("l1", link("a", "b", 2e6, 0.02, 10)), ("l2", link("a", "b", 4e6, 0.02, 10))];
-    let both = flow(
-        Transport::Mptcp { cc: "reno".into(), tcp: rfc_tcp() },
-        App::Bulk { size: 1400 },
-        &[&["l1"], &["l2"]],
-    );
+    let both = flow(mptcp("reno"), App::Bulk { size: 1400 }, &[&["l1"], &["l2"]]);
     let mut scenario = scenario(&links, vec![("x", both)]);
     scenario.run.warmup = Duration::ZERO;
     let mut points = Points::default();

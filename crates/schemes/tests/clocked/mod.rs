@@ -21,7 +21,7 @@ const TIMEOUTS: u32 = 7;
 
 /// The specs of all windows that TCP and MPTCP flows can have.
 pub fn specs() -> impl Iterator<Item = &'static str> {
-    congestions().iter().filter(|one| one.not_for_tcp().is_none()).map(|one| one.name)
+    congestions().into_iter().filter(|one| one.not_for_tcp.is_none()).map(|one| one.name)
 }
 
 /// The windows of one connection and what its sender knows.
