@@ -114,7 +114,10 @@ mod tests {
             error("redundant,copis=2"),
             "scheme redundant has no key 'copis', did you mean copies?; its keys are copies"
         );
-        assert_eq!(error("lowest-rtt,beta=1"), "scheme lowest-rtt has no key 'beta'; it has none");
+        assert_eq!(
+            error("lowest-rtt,beta=1"),
+            "scheme lowest-rtt has no key 'beta'; its keys are head-of-line, penalty"
+        );
         assert_eq!(error("redundant,copies=0"), "copies can't be '0'; it can be 1 to 16");
         assert_eq!(error("redundant,copies"), "'copies' is not key=value, as in redundant,copies=2");
     }

@@ -212,7 +212,7 @@ mod tests {
         }
         let line = error("cmt-cl,cc=reno");
         assert!(line.starts_with("scheme cmt-cl has no key 'cc': its parts read each other"), "{line}");
-        assert!(line.contains("cmt, lia, uncoupled, ") && !line.contains("cmt-qa"), "{line}");
+        assert!(line.contains("cmt, lia, mptcp, ") && !line.contains("cmt-qa"), "{line}");
         assert_eq!(error(""), format!("unknown scheme ''; {schemes}"));
         let line = error("cmt,rxt=same");
         assert!(
