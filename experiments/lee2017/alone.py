@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from strandcast.figures.spec import Figure, Point, more, value
+from strandcast.figures.spec import Figure, Point, more, shift, value
 
 from .common import (
     ALONE,
@@ -51,6 +51,20 @@ FIGURE_2 = Figure(
     ),
     notes="The paper says nothing of the network: 10 Mbit/s a path, with ten TCP flows beside each subflow and "
     "without.",
+)
+
+FIGURE_2P = Figure(
+    "2 by parts",
+    "binomial schemes that grow for each acknowledgement as eq. 9 prints it",
+    "fig16.toml",
+    (UNCOUPLED, MPSQRT, "mpsqrt literal=on", MPIAD, "mpiad literal=on"),
+    LOADS,
+    FIGURE_2.measures,
+    claims=tuple(
+        shift(LOSSES, f"{scheme} literal=on", scheme, [point.name], f" at {point.name}")
+        for point in LOADS
+        for scheme in (MPSQRT, MPIAD)
+    ),
 )
 
 TOTALS = tuple(

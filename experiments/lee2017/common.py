@@ -16,6 +16,8 @@ SPECS |= {MPMTP: "mpmtp,delta=computed", ONE: "mpmtp,delta=one"}
 PARTS = {
     **variants(SPECS, MPMTP, ("linear=off", "balance=off", "b=0.2")),
     **variants(SPECS, ONE, ("linear=off", "balance=off", "b=0.2")),
+    **variants(SPECS, MPSQRT, ("literal=on",)),
+    **variants(SPECS, MPIAD, ("literal=on",)),
 }
 SPECS |= PARTS
 

@@ -53,6 +53,7 @@ VIEWS: Mapping[str, tuple[View, ...]] = {
         View("bars", ("window of both subflows", "window of CUBIC", "mean window of a subflow"), label="MSS"),
         View("series", curves=BESIDE_CUBIC, label="window, MSS"),
     ),
+    "2 by parts": (View("dots", (LOSSES, THROUGHPUT), panel="load", title="{load}", base="uncoupled"),),
     "17 by parts": (View("dots", (LOSSES, THROUGHPUT), base="mpmtp"),),
     "18 by parts": (View("dots", ("time to 90 %", LOSSES), base="mpmtp"),),
 }

@@ -16,7 +16,8 @@
 //! | `mpsqrt` | 1/2 | 1/2 | 1 | 1/2 |
 //! | `mpiad` | 1 | 0 | 2 | 1 |
 //!
-//! Equation 8 is per round trip: an ACK has 1/w of it. It asks for β < 1, which `mpiad` does not keep.
+//! Equation 8 is per round trip (Bansal and Balakrishnan): an ACK has 1/w of it, unless `literal=on` reads it as Lee and
+//! Chung's equation 1, whose step is that of an ACK. It asks for β < 1, which `mpiad` does not keep.
 //!
 //! `ASSUMED`: δ = (max x/Σ x)², x the mean window over the round-trip time. In equilibrium w = √(δ·α/(β·p)) where k + l = 1,
 //! so that n equal paths behind one bottleneck have √δ = 1/n of a single-path window each; alone δ is 1. Paths that do not
@@ -38,6 +39,8 @@ keys! {
         alpha: f64 [0.01, 100.0, "segments"] = 1.0,
         /// β: a loss takes β·√w
         beta: f64 [0.01, 1.0, "segments"] = 0.5,
+        /// growth for each ACK is what equation 9 prints, not its share of a round trip
+        literal: bool = false,
     }
 }
 
@@ -49,6 +52,8 @@ keys! {
         alpha: f64 [0.01, 100.0, "segments"] = 2.0,
         /// β: a loss takes β
         beta: f64 [0.01, 100.0, "segments"] = 1.0,
+        /// growth for each ACK is what equation 9 prints, not its share of a round trip
+        literal: bool = false,
     }
 }
 
@@ -83,11 +88,11 @@ enum Form {
 }
 
 impl Form {
-    /// w^(k+1).
+    /// w^k.
     fn slowness(self, w: f64) -> f64 {
         match self {
-            Form::SquareRoot => w * w.sqrt(),
-            Form::Inverse => w * w,
+            Form::SquareRoot => w.sqrt(),
+            Form::Inverse => w,
         }
     }
 
@@ -106,6 +111,8 @@ pub struct Binomial {
     form: Form,
     alpha: f64,
     beta: f64,
+    /// Growth is for each ACK, not for each round trip.
+    literal: bool,
     means: MeanWindows,
     /// δ, taken anew at each ACK.
     delta: f64,
@@ -114,16 +121,16 @@ pub struct Binomial {
 impl Binomial {
     /// k = l = 1/2.
     pub fn square_root(config: SqrtConfig) -> Self {
-        Binomial::new(Form::SquareRoot, config.alpha, config.beta)
+        Binomial::new(Form::SquareRoot, (config.alpha, config.beta), config.literal)
     }
 
     /// k = 1, l = 0.
     pub fn inverse(config: InverseConfig) -> Self {
-        Binomial::new(Form::Inverse, config.alpha, config.beta)
+        Binomial::new(Form::Inverse, (config.alpha, config.beta), config.literal)
     }
 
-    fn new(form: Form, alpha: f64, beta: f64) -> Self {
-        Binomial { form, alpha, beta, means: MeanWindows::default(), delta: 1.0 }
+    fn new(form: Form, (alpha, beta): (f64, f64), literal: bool) -> Self {
+        Binomial { form, alpha, beta, literal, means: MeanWindows::default(), delta: 1.0 }
     }
 }
 
@@ -136,7 +143,8 @@ impl Avoidance for Binomial {
         let w = now.cwnd / now.segment;
         let share = self.means.share(now.view, now.path);
         self.delta = share * share;
-        let step = self.delta * self.alpha / self.form.slowness(w);
+        let acks = if self.literal { 1.0 } else { w };
+        let step = self.delta * self.alpha / (self.form.slowness(w) * acks);
         step.min(1.0) * now.acked
     }
 
