@@ -133,6 +133,20 @@ impl Sender {
         Some(self.send(now, fast, data_seq, len))
     }
 
+    /// Asks the scheduler which subflow is to be held back for data that wait, and does so once per round trip of it at most;
+    /// whether it did.
+    pub(super) fn ask_for_penalty(&mut self, now: Instant) -> bool {
+        let (windows, at) = self.scene(now);
+        let asked = windows.penalty(&at).map(|path| path.0);
+        let intact = |id: &u8| self.subflows.get(usize::from(*id)).is_some_and(|s| s.mode == Mode::Open);
+        let Some(id) = asked.filter(intact) else { return false };
+        let due = self.shared.head_of_line.asked(now, self.windows.path(id));
+        if due {
+            self.penalise(now, id);
+        }
+        due
+    }
+
     fn penalise(&mut self, now: Instant, id: u8) {
         let subflow = &mut self.subflows[usize::from(id)];
         subflow.stats.penalties += 1;

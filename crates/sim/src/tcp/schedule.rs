@@ -141,6 +141,13 @@ impl Scheduling {
         Some(choice)
     }
 
+    /// The subflow that the scheduler wants held back, since data wait.
+    pub(super) fn penalty(&mut self, at: &Scene<'_>, windows: &[PathView]) -> Option<PathId> {
+        self.look(at, windows, (u64::from(at.config.segment), PathSet::default()), PathSet::default());
+        let view = view(at, &self.paths, self.last_path_used, self.blocked);
+        self.scheduler.penalise(&view)
+    }
+
     /// Brings the view up to date, as of a segment of `len` bytes that was on subflows `tried`. The scheduler hears of
     /// subflows whose state changed, other than those `named` by what it hears next.
     fn look(&mut self, at: &Scene<'_>, windows: &[PathView], (len, tried): (u64, PathSet), named: PathSet) {

@@ -242,9 +242,16 @@ impl Sender {
         let limit = self.limit_of_new(len);
         self.note_blocked(now, limit);
         if let Some(limit) = limit {
+            if limit == Limit::ReceiveWindow {
+                self.ask_for_penalty(now);
+            }
             return Err(limit);
         }
-        let choice = self.choose(now, len, PathSet::default()).ok_or(Limit::Scheduler)?;
+        let mut choice = self.choose(now, len, PathSet::default());
+        if choice.is_none() && self.ask_for_penalty(now) {
+            choice = self.choose(now, len, PathSet::default());
+        }
+        let choice = choice.ok_or(Limit::Scheduler)?;
         let data_seq = self.data_nxt;
         self.data_nxt += u64::from(len);
         self.shared.owe(choice.copies, data_seq, len);

@@ -194,4 +194,9 @@ impl Windows {
     pub(super) fn choose(&mut self, at: &Scene<'_>, backlog: &Backlog) -> Option<Choice> {
         self.scheduling.as_mut()?.choose(at, &self.paths, backlog)
     }
+
+    /// The subflow that the scheduler wants held back, since data wait.
+    pub(super) fn penalty(&mut self, at: &Scene<'_>) -> Option<PathId> {
+        self.scheduling.as_mut()?.penalty(at, &self.paths)
+    }
 }

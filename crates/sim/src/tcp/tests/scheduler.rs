@@ -281,3 +281,35 @@ fn a_full_receive_window_is_seen() {
     let blocked = log.lock().unwrap().blocked.expect("4 is on the slower one");
     assert_eq!((blocked.path, blocked.tsn, blocked.since), (PathId(0), Tsn(1), ms(2030)));
 }
+
+/// Sends on the first subflow while that has room, and wants it held back for the rest.
+#[derive(Debug)]
+struct Impatient;
+
+impl Policy for Impatient {}
+
+impl Scheduler for Impatient {
+    fn next(&mut self, view: &View<'_>, _: &Backlog) -> Option<Assignment> {
+        view.paths[0].has_room().then(|| Assignment::on(PathId(0), 1))
+    }
+
+    fn penalise(&mut self, _: &View<'_>) -> Option<PathId> {
+        Some(PathId(0))
+    }
+}
+
+/// A subflow that the scheduler wants held back loses half of its window, at most once per round trip of it.
+#[test]
+fn a_scheduler_has_subflows_penalised_once_per_round_trip() {
+    let mut s = two_by(config(Recovery::Sack), 8, [400, 30], Box::new(Impatient));
+    let penalties = |s: &Script| s.sender.stats(0).penalties;
+    assert_eq!(sent(&mut s).len(), 8);
+    assert_eq!((penalties(&s), s.sender.path(0).limit.cwnd), (1, 4 * MSS));
+    s.now = ms(2399);
+    assert_eq!(ack(&mut s, 0, 1, 1), []);
+    assert_eq!(penalties(&s), 1, "a round trip is not over");
+    s.now = ms(2400);
+    assert_eq!(ack(&mut s, 0, 2, 2), []);
+    assert_eq!(penalties(&s), 2);
+    assert_eq!(s.sender.stats(1).penalties, 0);
+}
