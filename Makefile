@@ -8,6 +8,8 @@
 #   make bench   the state machines in memory, what schemes cost, failover over sockets, bulk transfer beside others, runs and
 #                sweeps from Python, policies in Python (docs/performance.md)
 #   make validate  goodput beside ns-2.35's on the networks of tools/validate (docs/models/validation.md)
+#   make friendliness  RFC 6356's goals for every window of MPTCP flows, marks and tables of docs/models/friendliness.md; a quarter
+#                  of an hour, and it goes on where it stopped (ARGS=--quick: a minute; ARGS=--write: tables into the page)
 #   make validate-mptcp  the kernel's MPTCP and TCP beside ours over emulated links (root, TUN, iperf3, mptcpize; an hour and a
 #                  half, and it goes on where it stopped; ARGS=--quick: one run of 5 s)
 #   make figures   the papers' figures from 30 or 100 runs each into docs/figures, tables into docs; it goes on where it
@@ -19,7 +21,7 @@
 #   make fuzz    each fuzz target for a minute (needs the nightly toolchain)
 #   make docs    the site, target/site/index.html, and the crates' documentation, target/doc
 
-.PHONY: demo test pytest scheme lint wheel bench validate validate-mptcp figures networks links fuzz docs interop
+.PHONY: demo test pytest scheme lint wheel bench validate validate-mptcp friendliness figures networks links fuzz docs interop
 SHELL := bash
 # Python with the tools that tools/requirements.txt pins; `tools/venv` makes it.
 VENV := $(CURDIR)/target/venv
@@ -73,6 +75,7 @@ wheel:
 bench:
 	tools/setup
 	cargo bench --locked -p strandcast-proto
+	cargo bench --locked -p strandcast-schemes --bench windows
 	cargo bench --locked -p strandcast-netem
 	cargo bench --locked -p strandcast-sim
 	cargo bench --locked -p strandcast-lab
@@ -95,6 +98,10 @@ validate:
 	tools/validate/run ns2
 	tools/validate/run ours target/release/strandcast
 	tools/validate/run compare
+
+friendliness:
+	cargo build --release --locked -p strandcast
+	python3 tools/friendliness $(ARGS)
 
 validate-mptcp:
 	cargo build --release --locked -p strandcast

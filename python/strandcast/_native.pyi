@@ -361,6 +361,18 @@ class Signal:
         """The application queued data while nothing was waiting."""
 
     @final
+    class Delivered(Signal):
+        """A chunk arrived, as a SACK says: once for each path that it arrived by, before the `Acked` of that SACK and
+        path. Only for policies whose `hears_deliveries` says so. A copy of which the peer names the path later comes
+        once more: to know which arrived, take the first of a TSN."""
+
+        @property
+        def chunk(self) -> Chunk: ...
+        @property
+        def path(self) -> int | None:
+            """The path whose `newly_acked` counts it. None: it was in flight on several, and which one is unknown."""
+
+    @final
     class Acked(Signal):
         """What one SACK newly acknowledged of one path."""
 
@@ -434,12 +446,20 @@ class Signal:
         def dac_count(self) -> int:
             """Packets this SACK stands for, where the peer says so, else 1."""
 
+        @property
+        def window_limited(self) -> bool:
+            """The path's window was full before this SACK: it, not the application, bounded what was sent."""
+
     @final
     class Lost(Signal):
-        """A chunk was judged lost; once each time."""
+        """A transmission of a chunk was judged lost; once each."""
 
         @property
         def chunk(self) -> Chunk: ...
+        @property
+        def path(self) -> int:
+            """Where the transmission was. With copies it need not be `chunk.path`, where the chunk was sent last."""
+
         @property
         def cause(self) -> Literal["congestion", "wireless", "path failure"]: ...
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from strandcast.errors import ClusterError, EpochError, SweepError
 from strandcast.orders import Base, Failures, Order, orders, stamp
-from strandcast.store import Cell, Store
+from strandcast.store import Cell, Packed, Store
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -127,8 +127,8 @@ def compute(client: Client, store: Store, lacking: Sequence[tuple[Cell, int]], b
             # Let go of before its file is there: if its worker dies now, it is not made again.
             future.release()
             match result:
-                case bytes():
-                    store.save(cell, seed, result)
+                case Packed():
+                    store.save(cell, seed, result.table, result.series)
                     bar.update()
                 case (_, BaseException() as error, trace):
                     _keep(failures, cell, seed, error, trace)
@@ -161,8 +161,8 @@ class _Task:
 
     order: Order
 
-    def make(self, base: Base) -> bytes:
-        """Makes the run, on a worker, and gives its packed table."""
+    def make(self, base: Base) -> Packed:
+        """Makes the run, on a worker, and packs it."""
         _check(_worker(), stamp(), self.order.stamp)
         return self.order.make(base)
 
@@ -174,7 +174,7 @@ def _worker() -> str:
     return str(get_worker().address)
 
 
-def _submitted(client: Client, lacking: Sequence[tuple[Cell, int]]) -> dict[Future[bytes], tuple[Cell, int]]:
+def _submitted(client: Client, lacking: Sequence[tuple[Cell, int]]) -> dict[Future[Packed], tuple[Cell, int]]:
     """A task a run. Scenarios' texts and traces are tasks of their own: they cross the network once a worker."""
     token = secrets.token_hex(4)
     given = list(orders(lacking))

@@ -12,7 +12,7 @@ from strandcast.errors import EpochError
 from strandcast.policies import Scheme, packed
 from strandcast.runs import run
 from strandcast.scenario import Scenario, rebuilt
-from strandcast.store import Cell, pack
+from strandcast.store import Cell, Packed, pack, pack_series
 from strandcast.version import VERSION, results_epoch
 
 
@@ -61,8 +61,8 @@ class Order:
     seed: int
     stamp: tuple[int, str]
 
-    def make(self, base: Base) -> bytes:
-        """Makes the run and gives its packed table.
+    def make(self, base: Base) -> Packed:
+        """Makes the run and packs it.
 
         Raises:
             EpochError: This process reads the scenario otherwise than the one that gave the order.
@@ -71,7 +71,7 @@ class Order:
         if scenario.hash != self.hash:
             raise EpochError("the scenario is read differently; install the same strandcast on both sides")
         result = run(scenario, _scheme(self.scheme), runs=1, seed=self.seed, threads=1, progress=False)
-        return pack(result, self.spec, self.settings)
+        return Packed(pack(result, self.spec, self.settings), pack_series(result))
 
 
 def orders(lacking: Sequence[tuple[Cell, int]]) -> Iterator[tuple[Base, Order]]:

@@ -58,6 +58,10 @@ class Policy:
             signal: What happened: `match signal: case sc.Signal.Acked(path=path): …`.
         """
 
+    def hears_deliveries(self) -> bool:
+        """Whether `on_signal` hears `Signal.Delivered`, for each packet that arrives. Asked once, when it is made."""
+        return False
+
     def timeout(self) -> float | None:
         """When to be woken by `Signal.Tick`, seconds by the clock of `view.now`; None: not at all.
 
@@ -83,6 +87,20 @@ class Scheduler(Policy, abc.ABC):
         Returns:
             The id of a path, for one chunk; an `Assignment` for more chunks or copies on several paths; None holds
             everything until the next signal.
+        """
+
+    def penalise(self, view: View) -> int | None:
+        """The path whose window should shrink, since what is in flight there holds other paths up.
+
+        Asked when `next` held everything back, and when a buffer is full while a path has room (`view.blocked`). The
+        windows hear of it as a `LossEvent` with the trigger "head of line". Answers are ignored while the last penalty
+        of the path is less than a round trip ago, or nothing is in flight there.
+
+        Args:
+            view: All paths.
+
+        Returns:
+            The id of a path, or None.
         """
 
 
@@ -125,8 +143,10 @@ _packing = threading.Lock()
 _BASES = "sc.Scheduler or sc.CongestionControl"
 _CALLBACKS = {
     "on_signal": Policy,
+    "hears_deliveries": Policy,
     "timeout": Policy,
     "next": Scheduler,
+    "penalise": Scheduler,
     "limit": CongestionControl,
     "aggregate": CongestionControl,
 }

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
     from strandcast.orders import Base, Order
-    from strandcast.store import Cell, Store
+    from strandcast.store import Cell, Packed, Store
 
     Task = tuple[Base, Order, Cell]
 
@@ -52,6 +52,7 @@ def compute(store: Store, lacking: Sequence[tuple[Cell, int]], workers: int, bar
         # They import for as long as this process needs for the orders.
         pool = _Pool(stack, workers)
         from strandcast.orders import Failures, orders
+        from strandcast.store import Packed
 
         waiting = collections.deque(
             (base, order, cell) for (base, order), (cell, _) in zip(orders(lacking), lacking, strict=True)
@@ -60,8 +61,8 @@ def compute(store: Store, lacking: Sequence[tuple[Cell, int]], workers: int, bar
         failures = Failures()
         while task_answers := pool.turn(waiting):
             for (base, order, cell), answer in task_answers:
-                if isinstance(answer, bytes):
-                    store.save(cell, order.seed, answer)
+                if isinstance(answer, Packed):
+                    store.save(cell, order.seed, answer.table, answer.series)
                     bar.update()
                 elif isinstance(answer, BaseException):
                     failures.add(cell, order.seed, answer)
@@ -85,15 +86,15 @@ class _Pool:
     def _start(self) -> _Worker:
         return self.stack.enter_context(_started())
 
-    def turn(self, waiting: collections.deque[Task]) -> list[tuple[Task, bytes | BaseException | str]]:
+    def turn(self, waiting: collections.deque[Task]) -> list[tuple[Task, Packed | BaseException | str]]:
         """Gives runs to those who have none, and waits for the next answers; none are left when this gives none.
 
-        An answer is a packed table, what the run raised, or how the run's process ended.
+        An answer is a packed run, what the run raised, or how the run's process ended.
 
         Raises:
             ClusterError: A process ended before it could make any run.
         """
-        answers: list[tuple[Task, bytes | BaseException | str]] = []
+        answers: list[tuple[Task, Packed | BaseException | str]] = []
         while not answers:
             for worker in self.workers:
                 if worker.ready and worker.task is None and waiting:
@@ -132,8 +133,8 @@ class _Worker:
         with contextlib.suppress(OSError):
             self.connection.send((number, None if known else base, order))
 
-    def answer(self) -> bytes | BaseException | str | None:
-        """What it says: a packed table, what a run raised, nothing if it has only become ready, or how it ended."""
+    def answer(self) -> Packed | BaseException | str | None:
+        """What it says: a packed run, what a run raised, nothing if it has only become ready, or how it ended."""
         try:
             answer = self.connection.recv()
         except (EOFError, OSError):
@@ -146,7 +147,7 @@ class _Worker:
             return None
         self.task = None
         made, content = answer
-        return bytes(content) if made else _unpacked(content)
+        return made or _unpacked(content)
 
 
 @contextlib.contextmanager
@@ -194,9 +195,9 @@ def work(number: int) -> None:
         if base is not None:
             bases[at] = base
         try:
-            answer = True, order.make(bases[at])
+            answer: tuple[Packed | None, bytes] = order.make(bases[at]), b""
         except BaseException as error:  # noqa: BLE001 - it is raised where the sweep was called
-            answer = False, _packed(error)
+            answer = None, _packed(error)
         try:
             connection.send(answer)
         except OSError:

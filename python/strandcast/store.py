@@ -1,10 +1,11 @@
 """Results of runs in a folder: a Parquet file a run, in folders that say what was run.
 
     FOLDER/epoch=E/scenario=HASH/scheme=SPEC/SEED.parquet
+    FOLDER/_series/epoch=E/scenario=HASH/scheme=SPEC/SEED.parquet
     FOLDER/_scenarios/HASH/scenario.toml, point.json
 
-The first is a dataset partitioned as Hive does it, that any reader of Parquet takes; the second tells what the hash
-stands for. A run is done when its file is there.
+The first is a dataset partitioned as Hive does it, that any reader of Parquet takes; the second has time series, of
+scenarios with `run.series`; the third tells what the hash stands for. A run is done when its first file is there.
 """
 
 from __future__ import annotations
@@ -42,6 +43,17 @@ SCHEMA = {
     "value": pl.Float64,
 }
 """What a frame of results has; in the files the scheme is missing, as their folder has it."""
+
+SERIES = {
+    "seed": pl.UInt64,
+    "time_s": pl.Float64,
+    "subject_kind": pl.String,
+    "subject": pl.String,
+    "part": pl.String,
+    "metric": pl.String,
+    "value": pl.Float64,
+}
+"""What a frame of time series has."""
 
 
 TRIES = 10
@@ -87,6 +99,19 @@ class Cell:
         return " ".join([self.scenario.file, *(f"--set {one}" for one in self.scenario.settings), self.key.spec])
 
 
+@dataclasses.dataclass(frozen=True)
+class Packed:
+    """A run as it is kept.
+
+    Attributes:
+        table: Its metrics, as `pack` makes them.
+        series: Its time series, as `pack_series` makes them; empty: none were asked for.
+    """
+
+    table: bytes
+    series: bytes = b""
+
+
 class Store:
     """Results in a folder, those of this package's `RESULTS_EPOCH`; others are left alone.
 
@@ -104,13 +129,16 @@ class Store:
     def _cell(self, key: Key) -> pathlib.Path:
         return self._epoch() / f"scenario={key.hash}" / f"scheme={urllib.parse.quote(key.spec, safe='')}"
 
+    def _series(self, key: Key) -> pathlib.Path:
+        return self.folder / "_series" / self._cell(key).relative_to(self.folder)
+
     def seeds(self, cell: Cell | Key) -> set[int]:
         """The seeds of the runs that are there."""
         paths = map(pathlib.PurePath, _names(self._cell(_key(cell))))
         return {int(path.stem) for path in paths if path.suffix == ".parquet" and path.stem.isdecimal()}
 
-    def save(self, cell: Cell, seed: int, table: bytes) -> None:
-        """Keeps what `pack` made of a run: the file appears whole or not at all.
+    def save(self, cell: Cell, seed: int, table: bytes, series: bytes = b"") -> None:
+        """Keeps what `pack` and `pack_series` made of a run: each file appears whole or not at all, the table's last.
 
         Raises:
             StoreError: It can't be written.
@@ -119,6 +147,8 @@ class Store:
         if key.hash not in self._described:
             self._describe(cell.scenario)
             self._described.add(key.hash)
+        if series:
+            self._write(self._series(key) / f"{seed}.parquet", series)
         self._write(self._cell(key) / f"{seed}.parquet", table)
 
     def _describe(self, scenario: Scenario) -> None:
@@ -195,6 +225,33 @@ class Store:
                 _probe(file)
             raise
 
+    def series(
+        self, cell: Cell | Key, seeds: Iterable[int] | None = None, where: pl.Expr | None = None
+    ) -> pl.DataFrame:
+        """Time series of a cell's runs: `seed, time_s, subject_kind, subject, part, metric, value`.
+
+        Runs of scenarios without `run.series` have none, and of flows with a `count` none are kept.
+
+        Args:
+            cell: Whose.
+            seeds: Only of these runs; None: of all that are there.
+            where: Only these rows.
+
+        Raises:
+            StoreError: A file can't be read.
+        """
+        key = _key(cell)
+        there = self.seeds(key) if seeds is None else self.seeds(key) & set(seeds)
+        files = [file for seed in sorted(there) if (file := self._series(key) / f"{seed}.parquet").exists()]
+        if not files:
+            return pl.DataFrame(schema=SERIES)
+        scan = pl.scan_parquet(files, hive_partitioning=False, glob=False)
+        try:
+            return (scan if where is None else scan.filter(where)).collect()
+        except (OSError, pl.exceptions.PolarsError) as error:
+            why = str(error).partition("\n")[0]
+            raise StoreError(f"{files[0].parent}: {why}; delete the file, and its run's table") from error
+
     def _files(self, key: Key, seeds: set[int] | None) -> list[pathlib.Path]:
         """The files of a cell's runs, by seed."""
         there = self.seeds(key)
@@ -264,6 +321,16 @@ def pack(result: Result, spec: str, settings: Sequence[str]) -> bytes:
     }
     file = io.BytesIO()
     result.runs.drop("scheme").write_parquet(file, metadata=about)
+    return file.getvalue()
+
+
+def pack_series(result: Result) -> bytes:
+    """The time series of a single run as a Parquet file, without those of flows with a `count`; empty: it has none."""
+    if result.series.is_empty():
+        return b""
+    kept = result.series.filter(~pl.col("subject").str.contains("#", literal=True)).select(list(SERIES))
+    file = io.BytesIO()
+    kept.write_parquet(file)
     return file.getvalue()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
 import functools
 import html
 import itertools
@@ -17,6 +18,7 @@ import zlib
 
 import matplotlib as mpl
 import numpy as np
+import polars as pl
 import pytest
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgb
@@ -33,17 +35,29 @@ from strandcast.figures.compact import compact
 from strandcast.figures.made import FULL, Made, note, noted
 from strandcast.figures.results import Found, shown
 from strandcast.figures.spec import Figure, Paper
+from strandcast.store import SERIES
 
 PAPERS = experiments.papers(pathlib.Path(__file__).resolve().parents[2] / "experiments")
 ALL = [(paper, figure) for paper in PAPERS for figure in paper.figures]
 NAMES = [f"{paper.name} {figure.name}" for paper, figure in ALL]
-SOME = ["xu2015 5", "xu2015 12", "cao2016 11", "liu2019 7 by parts"]
+SOME = ["xu2015 5", "xu2015 12", "cao2016 11", "lee2017 22", "liu2019 7 by parts"]
 each = pytest.mark.parametrize(("paper", "figure"), ALL, ids=NAMES)
 
 
 def one(paper: str, figure: str) -> tuple[Paper, Figure]:
     """A figure by its name."""
     return ALL[NAMES.index(f"{paper} {figure}")]
+
+
+def sawtooth() -> pl.DataFrame:
+    """20 s of all series that pictures show."""
+    curves = {curve for paper in PAPERS for views in paper.views.values() for view in views for curve in view.curves}
+    series = {(one.kind, one.subject, part, one.name) for one in curves for part in one.parts}
+    rows = [(1, step / 10, *one, 1e4 + step % 40 * 100.0) for step in range(200) for one in sorted(series)]
+    return pl.DataFrame(rows, schema=SERIES, orient="row")
+
+
+SAWTOOTH = sawtooth()
 
 
 def made_up(figure: Figure, *, runs: int = 3) -> Found:
@@ -58,7 +72,7 @@ def made_up(figure: Figure, *, runs: int = 3) -> Found:
                 seeds[key] = {
                     seed: 1 + zlib.crc32(f"{key} {seed}".encode()) % 1000 / 1000 for seed in range(1, 1 + runs)
                 }
-    return Found(figure, seeds, means)
+    return Found(figure, seeds, means, dict.fromkeys(means, SAWTOOTH))
 
 
 @functools.cache
@@ -122,6 +136,36 @@ def test_each_figure_says_what_it_shows(paper: Paper, figure: Figure) -> None:
             measure = figure.measure(name)
             assert {name, measure.unit, draw.titled(measure)} & texts
             assert any(measure.unit in text for text in texts), "its unit"
+
+
+def test_time_series_have_a_panel_a_scheme_and_a_line_a_curve() -> None:
+    picture = drawn("lee2017", "22")
+    bars, first, second = picture.axes[0], *picture.axes[-2:]
+    assert [axes.get_title() for axes in (first, second)] == ["mpmtp", "mpmtp delta=one"]
+    one, two, both, cubic = (np.asarray(line.get_xydata()) for line in first.get_lines())
+    assert first.get_xlabel() == "time, s"
+    assert first.get_ylabel() == "window, MSS"
+    assert first.get_ylim() == second.get_ylim()
+    # A point each half second, in segments of 1460 bytes.
+    assert (one[:3, 0] == [0, 0.5, 1]).all()
+    assert one[1, 1] == pytest.approx((1e4 + 500) / 1460)
+    assert np.allclose(both[:, 1], one[:, 1] + two[:, 1])
+    assert len(cubic) == len(one)
+    assert bars.get_title() != first.get_title()
+
+
+def test_what_is_counted_is_drawn_by_the_second() -> None:
+    its, figure = one("lee2017", "18")
+    (_, _, losses) = its.views["18"]
+    counted = SAWTOOTH.with_columns((pl.col("time_s") * 3).floor().alias("value"))
+    found = dataclasses.replace(made_up(figure), series={("50 Mbit/s, TCP ends at 20 s", "mpmtp"): counted})
+    with style.use():
+        picture = draw.draw(dataclasses.replace(its, views={"18": (losses,)}), found)
+    assert picture is not None
+    axes = picture.axes[0]
+    line = np.asarray(axes.get_lines()[0].get_xydata())
+    assert line[:, 1].tolist() == [3] * 19 + [2], "the last second's end is not there"
+    assert axes.get_lines()[0].get_drawstyle() == "steps-post"
 
 
 @pytest.mark.parametrize(("paper", "figure"), [one("xu2015", "6"), one("cao2016", "7"), one("liu2019", "7 by parts")])
@@ -368,7 +412,7 @@ def test_pages_need_only_what_lies_beside_them(pages: pathlib.Path) -> None:
             beside = pages / name if name else path
             assert beside.exists(), name
             assert not anchor or f'id="{anchor}"' in beside.read_text(encoding="utf-8")
-    assert {path.name for path in pages.glob("*.html")} == {"xu2015.html", "cao2016.html", "liu2019.html", "index.html"}
+    assert {path.stem for path in pages.glob("*.html")} == {"index", "xu2015", "cao2016", "lee2017", "liu2019"}
     index = (pages / "index.html").read_text(encoding="utf-8")
     assert all(path.name in index for path in pages.glob("*.svg"))
 
@@ -401,7 +445,8 @@ def test_on_narrow_screens_each_number_of_a_claim_says_what_it_is(pages: pathlib
 
 
 def test_sources_are_cited_by_author_and_year() -> None:
-    assert [paper.source.short for paper in PAPERS] == ["Xu et al. (2015)", "Cao et al. (2016)", "Liu et al. (2019)"]
+    cited = ["Xu et al. (2015)", "Cao et al. (2016)", "Lee and Chung (2017)", "Liu et al. (2019)"]
+    assert [paper.source.short for paper in PAPERS] == cited
     assert spec.Source("A. B. Lone", 2001, "Alone", "Somewhere").short == "Lone (2001)"
 
 

@@ -16,7 +16,8 @@ def test_they_are_in_the_clone_around_the_working_directory(
     monkeypatch.delenv(experiments.VARIABLE, raising=False)
     monkeypatch.chdir(root / "docs/adr")
     assert experiments.folder() == root / "experiments"
-    assert [paper.name for paper in experiments.papers(root / "experiments")] == ["xu2015", "cao2016", "liu2019"]
+    papers = experiments.papers(root / "experiments")
+    assert [paper.name for paper in papers] == ["xu2015", "cao2016", "lee2017", "liu2019"]
 
 
 def test_each_folder_is_called_by_its_papers_key(root: pathlib.Path) -> None:

@@ -349,15 +349,71 @@ def test_signals_tell_what_happened(two_paths: sc.Scenario) -> None:
                 case sc.Signal.Acked(path=path, newly_acked=acked, flight_before=flight):
                     assert 0 < acked <= flight
                     assert view.paths[path].id == path
-                case sc.Signal.Lost(chunk=chunk, cause=cause):
+                case sc.Signal.Lost(chunk=chunk, path=path, cause=cause):
                     assert chunk.losses >= 1
+                    assert path == chunk.path, "nothing is copied here"
                     assert cause in ("congestion", "wireless", "path failure")
                 case sc.Signal.LossEvent(trigger=trigger):
                     assert trigger in ("fast retransmit", "timeout")
 
     hearing = sc.run(two_paths, Hears, runs=1, threads=1)
     assert {"Sent", "Acked", "Lost", "LossEvent", "Arrived"} <= set(kinds)
+    assert "Delivered" not in kinds, "it did not ask"
     assert marks(hearing) == marks(sc.run(two_paths, Turns, runs=1)), "who only listens changes nothing"
+
+
+class Summing(Turns):
+    """Adds up what is delivered between two acknowledgements."""
+
+    def __init__(self) -> None:
+        self.credit: dict[int, int] = {}
+
+    def hears_deliveries(self) -> bool:
+        """It does."""
+        return True
+
+    def on_signal(self, view: sc.View, signal: sc.Signal) -> None:
+        """What is newly acknowledged is what was named."""
+        match signal:
+            case sc.Signal.Delivered(chunk=chunk, path=path):
+                assert path is not None, "nothing is copied here"
+                self.credit[path] = self.credit.get(path, 0) + chunk.len
+            case sc.Signal.Acked(path=path, newly_acked=acked, flight_before=flight, window_limited=limited):
+                assert self.credit.pop(path) == acked
+                assert limited == (flight + view.paths[path].mtu > view.paths[path].cwnd)
+
+
+def test_deliveries_are_named(two_paths: sc.Scenario) -> None:
+    named = sc.run(two_paths, Summing, runs=1)
+    assert marks(named) == marks(sc.run(two_paths, Turns, runs=1)), "who only listens changes nothing"
+
+
+class Blames(Turns):
+    """Waits for path 0, and has path 1 penalised for it."""
+
+    def next(self, view: sc.View, backlog: sc.Backlog) -> int | None:
+        """Path 1 only while nothing is in flight there."""
+        path = super().next(view, backlog)
+        return None if path == 1 and view.paths[1].in_flight else path
+
+    def penalise(self, view: sc.View) -> int | None:
+        """Path 1, if it is there."""
+        return 1 if any(path.id == 1 for path in view.usable) else None
+
+
+def test_a_scheduler_has_paths_penalised(two_paths: sc.Scenario) -> None:
+    heard: list[float] = []
+
+    class Hears(Blames):
+        def on_signal(self, view: sc.View, signal: sc.Signal) -> None:
+            match signal:
+                case sc.Signal.LossEvent(path=1, trigger="head of line"):
+                    last, srtt = (heard or [0.0])[-1], view.paths[1].srtt
+                    assert srtt is None or view.now - last >= srtt * 0.999999
+                    heard.append(view.now)
+
+    sc.run(two_paths, Hears, runs=1, threads=1)
+    assert len(heard) > 1
 
 
 @pytest.mark.parametrize("policy", [Turns, Dice, Halving, Both])

@@ -220,8 +220,10 @@ fn other_transports() {
         (&tcp.set["segment"], &tcp.set["rto_min"]),
         (&TcpValue::Number(1000.0), &TcpValue::Number(0.2))
     );
-    let Transport::Mptcp { cc, .. } = flow("transport = \"mptcp\"\n").transport else { panic!("mptcp") };
-    assert_eq!(cc, "lia");
+    let Transport::Mptcp { cc, scheduler, .. } = flow("transport = \"mptcp\"\n").transport else {
+        panic!("mptcp")
+    };
+    assert_eq!((cc.as_str(), scheduler.as_str()), ("lia", "lowest-rtt"));
     let udp = flow("transport = \"udp\"\napp = { kind = \"poisson\", rate = \"1 Mbit/s\" }\n");
     assert_eq!(udp.transport, Transport::Udp { header: 28 });
     assert_eq!(udp.app, App::Poisson { size: 1400, rate: Number::Constant(1e6) });

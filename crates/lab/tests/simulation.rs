@@ -10,7 +10,7 @@ use strandcast_lab::scenario::*;
 use strandcast_lab::simulation::{Control, RunOptions, Simulation};
 use strandcast_proto::catalog::{Catalog, CatalogError, SchemePlan, WindowSetup};
 use strandcast_proto::policy::{
-    CongestionControl, Estimate, LinkSample, PathEstimator, PathId, Policy, Scheme, Signal, View,
+    CongestionControl, Estimate, LinkSample, PathEstimator, PathId, Policy, Scheduler, Scheme, Signal, View,
 };
 use strandcast_proto::rfc;
 use support::*;
@@ -28,13 +28,7 @@ fn flows_of_all_transports_share_a_network() {
     let flows = vec![
         ("sctp", flow(sctp("cmt"), bulk.clone(), both)),
         ("tcp", flow(tcp("reno"), bulk.clone(), &both[..1])),
-        (
-            "mptcp",
-            Flow {
-                transport: Transport::Mptcp { cc: "lia".into(), tcp: rfc_tcp() },
-                ..flow(tcp("reno"), bulk, both)
-            },
-        ),
+        ("mptcp", Flow { transport: mptcp("lia"), ..flow(tcp("reno"), bulk, both) }),
         (
             "udp",
             flow(
@@ -128,6 +122,25 @@ fn watching_changes_nothing() {
 }
 
 #[test]
+fn losses_of_each_path_are_a_series_since_the_start() {
+    let links = [("l1", link("a", "b", 2e6, 0.02, 10)), ("l2", link("a", "b", 4e6, 0.02, 10))];
+    let both = flow(mptcp("reno"), App::Bulk { size: 1400 }, &[&["l1"], &["l2"]]);
+    let mut scenario = scenario(&links, vec![("x", both)]);
+    scenario.run.warmup = Duration::ZERO;
+    let mut points = Points::default();
+    let options = RunOptions { series: Some(Duration::from_secs(1)), ..RunOptions::default() };
+    let result = Simulation::new(&scenario, &Presets, 1, None).unwrap().run(options, &mut points).unwrap();
+    for path in ["p0", "p1"] {
+        let subject = Subject::Path { flow: "x".into(), path: path.into() };
+        let of_path = points.0.iter().filter(|p| p.1 == subject && p.2 == "lost_packets");
+        let series: Vec<f64> = of_path.map(|p| p.3).collect();
+        assert!(series.is_sorted() && series[0] < series[series.len() - 1], "{path}: {series:?}");
+        // Without warm-up the metric counts the same packets.
+        assert_eq!(series.last(), Some(&metric(&result, &subject, "lost_packets")), "{path}");
+    }
+}
+
+#[test]
 fn nothing_more_is_sent_into_an_outage_with_notice() {
     let lost = |mode| {
         let links = [("l1", link("a", "b", 5e6, 0.02, 50)), ("l2", link("a", "b", 5e6, 0.02, 50))];
@@ -154,7 +167,7 @@ fn nothing_more_is_sent_into_an_outage_with_notice() {
 #[test]
 fn paths_join_and_leave() {
     let links = [("l1", link("a", "b", 2e6, 0.02, 50)), ("l2", link("a", "b", 2e6, 0.02, 50))];
-    for transport in [sctp("cmt"), Transport::Mptcp { cc: "lia".into(), tcp: rfc_tcp() }] {
+    for transport in [sctp("cmt"), mptcp("lia")] {
         let mut both = flow(transport, App::Bulk { size: 1400 }, &[&["l1"], &["l2"]]);
         let second = both.paths.get_mut("p1").unwrap();
         (second.join, second.leave) = (Some(Duration::from_secs(20)), Some(Duration::from_secs(40)));
@@ -252,6 +265,10 @@ impl Catalog for Listening {
 
     fn congestion(&self, spec: &str, setup: WindowSetup) -> Result<Box<dyn CongestionControl>, CatalogError> {
         Presets.congestion(spec, setup)
+    }
+
+    fn scheduler(&self, spec: &str) -> Result<Box<dyn Scheduler>, CatalogError> {
+        Presets.scheduler(spec)
     }
 }
 

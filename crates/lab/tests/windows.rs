@@ -19,6 +19,15 @@ fn network(transport: Transport, paths: usize) -> Scenario {
     scenario
 }
 
+/// What a window leaves unused by its design, as a share of what the others must carry: over all paths, and alone.
+fn modest(window: &str) -> (f64, f64) {
+    match window {
+        // Halves whenever a queue has doubled.
+        "wvegas" => (0.8, 1.0),
+        _ => (1.0, 1.0),
+    }
+}
+
 #[track_caller]
 fn carries(what: &str, transport: Transport, paths: usize, least_bps: f64) {
     let goodput = goodput(&run(&network(transport, paths), 1), "x");
@@ -35,14 +44,14 @@ fn every_window_of_the_table_runs_in_all_three_places() {
         let specs = specs.map(|(preset, paths, least)| (format!("{preset},cc={}", one.name), paths, least));
         let (spec, paths, least) =
             specs.into_iter().find(|s| parse_spec(&s.0).is_ok()).expect("a preset has it");
-        carries(&spec, sctp(&spec), paths, least);
-        let cc = || one.name.to_owned();
-        let mptcp = Transport::Mptcp { cc: cc(), tcp: rfc_tcp() };
+        let (together, alone) = modest(one.name);
+        carries(&spec, sctp(&spec), paths, together * least);
+        let mptcp = mptcp(one.name);
         match one.not_for_tcp {
             None => {
                 tcp_windows += 1;
-                carries(&format!("tcp {}", one.name), tcp(one.name), 1, 3.4e6);
-                carries(&format!("mptcp {}", one.name), mptcp, 2, 5.2e6);
+                carries(&format!("tcp {}", one.name), tcp(one.name), 1, alone * 3.4e6);
+                carries(&format!("mptcp {}", one.name), mptcp, 2, together * 5.2e6);
             }
             Some(why) => {
                 for transport in [tcp(one.name), mptcp] {

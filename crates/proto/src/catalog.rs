@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::config::TransportConfig;
 use crate::endpoint::SchemeFactory;
-use crate::policy::CongestionControl;
+use crate::policy::{CongestionControl, Scheduler};
 
 /// Schemes and windows by name.
 pub trait Catalog: Sync {
@@ -40,6 +40,21 @@ pub trait Catalog: Sync {
     /// # Errors
     /// What is wrong with the spec.
     fn congestion(&self, spec: &str, setup: WindowSetup) -> Result<Box<dyn CongestionControl>, CatalogError>;
+
+    /// The scheduler that `spec` names, for a connection of several TCP subflows.
+    ///
+    /// # Errors
+    /// What is wrong with the spec.
+    fn scheduler(&self, spec: &str) -> Result<Box<dyn Scheduler>, CatalogError>;
+
+    /// What `spec` names for such a connection: the windows, and the scheduler if it names one, too, each as a spec of its
+    /// own.
+    ///
+    /// # Errors
+    /// What is wrong with the spec.
+    fn window_and_scheduler(&self, spec: &str) -> Result<(String, Option<String>), CatalogError> {
+        Ok((spec.to_owned(), None))
+    }
 }
 
 /// How to make the schemes of an association.

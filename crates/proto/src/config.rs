@@ -2,6 +2,8 @@
 
 use core::time::Duration;
 
+use crate::policy::HeadOfLineConfig;
+
 /// Protocol parameters (RFC 9260 §16) and what goes beyond it. One for all associations of an endpoint, unless an
 /// association is opened with its own. The default is RFC 9260's; [`TransportConfig::live`] is for real paths.
 #[derive(Clone, PartialEq, Debug)]
@@ -62,8 +64,8 @@ pub struct TransportConfig {
     /// answered on a path and while the application reads.
     pub buffer_limit: Option<usize>,
     /// Send what holds up a buffer on a slow path on a faster one, too, and hold the slow path back (opportunistic
-    /// retransmission and penalisation; [`crate::policy::HeadOfLine`]).
-    pub opportunistic: bool,
+    /// retransmission and penalisation; [`crate::policy::HeadOfLine`]), by these rules; `None`: neither.
+    pub head_of_line: Option<HeadOfLineConfig>,
     /// Outbound streams asked for.
     pub outbound_streams: u16,
     /// Inbound streams admitted.
@@ -110,7 +112,7 @@ impl Default for TransportConfig {
             receive_buffer: 1 << 20,
             send_buffer: 1 << 20,
             buffer_limit: None,
-            opportunistic: false,
+            head_of_line: None,
             outbound_streams: 16,
             inbound_streams: 16,
             partial_reliability: true,
@@ -131,7 +133,7 @@ impl TransportConfig {
             receive_buffer: 512 << 10,
             send_buffer: 512 << 10,
             buffer_limit: Some(16 << 20),
-            opportunistic: true,
+            head_of_line: Some(HeadOfLineConfig::SOONER),
             rto_min_ours: Some(Duration::from_millis(200)),
             sack_delay_ours: Some(Duration::from_millis(25)),
             pacing_quantum: Duration::from_millis(2),

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use strandcast_lab::result::ScenarioName;
 use strandcast_lab::scenario::{Document, Scenario, ScenarioError, Warning, amount, hash, written};
 use strandcast_lab::simulation::BuildError;
-use strandcast_schemes::{WindowSetup, congestion, congestions, lookup, parse_spec};
+use strandcast_schemes::{
+    SpecError, WindowSetup, congestion, congestions, lookup, parse_spec, scheduler, window_and_scheduler,
+};
 
 /// A scenario that has been read and checked.
 #[pyclass(frozen, module = "strandcast._native")]
@@ -148,17 +150,36 @@ pub(crate) fn parse_amount(text: &str, quantity: Option<&str>) -> PyResult<f64> 
     amount(text, quantity).map_err(|message| error::value(&message))
 }
 
-/// A scheme as it is written shortest: `cmt,rtx=cwnd` is `cmt`; a TCP flow's congestion control as it is.
+/// A scheme as it is written shortest: `cmt,rtx=cwnd` is `cmt`; what only TCP and MPTCP flows take, as it is.
 #[pyfunction]
 pub(crate) fn canonical(py: Python<'_>, spec: &str) -> PyResult<String> {
     let name = spec.split(',').next().unwrap_or_default().trim();
-    let tcp = congestions().iter().any(|one| one.name == name) && lookup(name).is_err();
-    let shortest = match tcp {
-        true => {
-            let setup = WindowSetup { initial_window_bytes: 1, initial_ssthresh_bytes: None };
-            congestion(spec, setup).map(|_| spec.to_owned())
-        }
-        false => parse_spec(spec).map(|spec| spec.to_string()),
+    let window = congestions().iter().any(|one| one.name == name);
+    let shortest = match parse_spec(spec) {
+        // An MPTCP flow may have another scheduler than the preset: one that is named stays.
+        Ok(scheme) => Ok(match window_and_scheduler(spec) {
+            Ok((_, Some(scheduler))) if window => with_scheduler(scheme.to_string(), &scheduler),
+            _ => scheme.to_string(),
+        }),
+        Err(wrong) if window => match of_flows(spec) {
+            Ok(()) => Ok(spec.to_owned()),
+            Err(other) => Err(if lookup(name).is_ok() { wrong } else { other }),
+        },
+        Err(wrong) => Err(wrong),
     };
     shortest.map_err(|e| error::scheme(py, &e.to_string()))
+}
+
+/// `spec` with the name of the `scheduler` unless it has it; the scheduler's keys are in `spec`.
+fn with_scheduler(spec: String, scheduler: &str) -> String {
+    let name = scheduler.split(',').next().unwrap_or_default();
+    if spec.contains(",scheduler=") { spec } else { format!("{spec},scheduler={name}") }
+}
+
+/// Whether TCP or MPTCP flows can have it.
+fn of_flows(spec: &str) -> Result<(), SpecError> {
+    let setup = WindowSetup { initial_window_bytes: 1, initial_ssthresh_bytes: None };
+    let (window, named) = window_and_scheduler(spec)?;
+    congestion(&window, setup)?;
+    named.map_or(Ok(()), |named| scheduler(&named).map(|_| ()))
 }

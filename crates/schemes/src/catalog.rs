@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use strandcast_proto::catalog::{Catalog, CatalogError, SchemePlan, WindowSetup};
-use strandcast_proto::policy::CongestionControl;
+use strandcast_proto::policy::{CongestionControl, Scheduler};
 
 use crate::congestion::congestion;
+use crate::connection::{scheduler, window_and_scheduler};
 use crate::registry::lookup;
 use crate::spec::{parse_spec, parse_spec_with};
 
@@ -33,5 +34,13 @@ impl Catalog for Presets {
 
     fn congestion(&self, spec: &str, setup: WindowSetup) -> Result<Box<dyn CongestionControl>, CatalogError> {
         congestion(spec, setup).map_err(CatalogError::new)
+    }
+
+    fn scheduler(&self, spec: &str) -> Result<Box<dyn Scheduler>, CatalogError> {
+        scheduler(spec).map_err(CatalogError::new)
+    }
+
+    fn window_and_scheduler(&self, spec: &str) -> Result<(String, Option<String>), CatalogError> {
+        window_and_scheduler(spec).map_err(CatalogError::new)
     }
 }

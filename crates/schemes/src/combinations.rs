@@ -158,15 +158,30 @@ fn made_of() -> String {
     let (parts, minds): (Vec<&Preset>, Vec<&Preset>) = presets().iter().partition(|p| made_of_parts(p));
     let names =
         |presets: &[&Preset]| presets.iter().map(|p| format!("`{}`", p.name)).collect::<Vec<_>>().join(", ");
-    let mut out = format!("Made of parts that can be exchanged: {}.\n", names(&parts));
+    let mut out = wrapped(&format!("Made of parts that can be exchanged: {}.", names(&parts)));
     if !minds.is_empty() {
-        let _ = writeln!(
-            out,
-            "\nOf one mind, whose parts read each other and can't be exchanged: {}.",
-            names(&minds)
-        );
+        let text = "Of one mind, whose parts read each other and can't be exchanged";
+        let _ = write!(out, "\n{}", wrapped(&format!("{text}: {}.", names(&minds))));
     }
     out
+}
+
+/// `text` in lines of at most 120 columns.
+fn wrapped(text: &str) -> String {
+    let (mut out, mut column) = (String::new(), 0);
+    for word in text.split(' ') {
+        let fits = column + 1 + word.len() <= 120;
+        out.push_str(if column == 0 {
+            ""
+        } else if fits {
+            " "
+        } else {
+            "\n"
+        });
+        column = if fits { column + 1 + word.len() } else { word.len() };
+        out.push_str(word);
+    }
+    out + "\n"
 }
 
 /// Where each window can be used.

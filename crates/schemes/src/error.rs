@@ -26,6 +26,26 @@ pub enum SpecError {
         /// All names that there are.
         known: String,
     },
+    /// No scheduler has this name.
+    #[error("unknown scheduler '{name}'{}; there are {known}", did_you_mean(suggestion))]
+    UnknownScheduler {
+        /// As given.
+        name: String,
+        /// A name that looks like it.
+        suggestion: Option<&'static str>,
+        /// Those of MPTCP flows.
+        known: String,
+    },
+    /// A scheduler that MPTCP flows can't have.
+    #[error("'{name}' is no scheduler of an MPTCP flow: {why}; there are {known}")]
+    NotForMptcp {
+        /// Its name.
+        name: &'static str,
+        /// What is in the way.
+        why: &'static str,
+        /// All names that there are.
+        known: String,
+    },
     /// No preset has this name.
     #[error("unknown scheme '{name}'{}; there are {known}", did_you_mean(suggestion))]
     UnknownScheme {
@@ -59,7 +79,7 @@ pub enum SpecError {
         known: String,
     },
     /// The preset or congestion control has no such key.
-    #[error("scheme {scheme} has no key '{key}'{}; its keys are {known}", did_you_mean(suggestion))]
+    #[error("scheme {scheme} has no key '{key}'{}; {}", did_you_mean(suggestion), keys_are(known))]
     UnknownKey {
         /// Its name.
         scheme: &'static str,
@@ -103,6 +123,10 @@ pub enum SpecError {
     Twice(String),
 }
 
+fn keys_are(known: &str) -> String {
+    if known.is_empty() { "it has none".into() } else { format!("its keys are {known}") }
+}
+
 fn did_you_mean(suggestion: &Option<&'static str>) -> String {
     suggestion.map_or(String::new(), |s| format!(", did you mean {s}?"))
 }
@@ -116,6 +140,11 @@ impl SpecError {
     pub(crate) fn unknown_congestion(name: &str, known: impl Iterator<Item = &'static str> + Clone) -> Self {
         let suggestion = nearest(name, known.clone());
         SpecError::UnknownCongestion { name: name.into(), suggestion, known: join(known) }
+    }
+
+    pub(crate) fn unknown_scheduler(name: &str, known: impl Iterator<Item = &'static str> + Clone) -> Self {
+        let suggestion = nearest(name, known.clone());
+        SpecError::UnknownScheduler { name: name.into(), suggestion, known: join(known) }
     }
 
     /// `known` are the keys of `scheme`; `near` are those that may be meant.

@@ -7,6 +7,7 @@
 mod catalog;
 pub mod combinations;
 pub mod congestion;
+mod connection;
 mod error;
 pub mod estimate;
 pub mod feedback;
@@ -22,6 +23,7 @@ mod spec;
 
 pub use catalog::Presets;
 pub use congestion::{WindowSetup, congestion, congestions};
+pub use connection::{scheduler, window_and_scheduler};
 pub use error::SpecError;
 pub use registry::{lookup, presets};
 pub use scheme::{Listed, PartName, Preset, Settings};

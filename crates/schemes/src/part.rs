@@ -6,6 +6,7 @@
 use core::fmt::Debug;
 
 use strandcast_keys::Keyed;
+use strandcast_proto::config::TransportConfig;
 use strandcast_proto::policy::{Feedback, LossPolicy, PathEstimator, Scheduler};
 use strandcast_proto::seeds::Seeds;
 
@@ -35,6 +36,9 @@ pub struct Others {
 pub trait SchedulerPart: Keyed + Debug {
     /// The scheduler of one association.
     fn build(&self) -> Box<dyn Scheduler>;
+
+    /// Sets what it needs of the transport; what the preset's own keys say is set before.
+    fn tune(&self, _: &mut TransportConfig) {}
 
     /// Adds what it reads of paths beyond the core's own measurements.
     fn estimators(&self, _: &mut Estimators) {}
@@ -93,6 +97,11 @@ impl Estimators {
     /// An estimator that one part reads.
     pub fn add(&mut self, estimator: impl PathEstimator + 'static) {
         self.own.push(Box::new(estimator));
+    }
+
+    /// Whether no part reads any.
+    pub fn is_empty(&self) -> bool {
+        !self.delivery && self.own.is_empty()
     }
 
     /// All of them. Delivery comes first, so that what a part measures by a rule of its own replaces it.

@@ -67,6 +67,10 @@ shelf! {
         LossOrder = "loss-order", loss_order: schedule::LossOrderedConfig;
         Receiver = "receiver", receiver: schedule::ReceiverConfig;
         EarliestArrival = "earliest-arrival", earliest_arrival: schedule::EarliestArrivalConfig;
+        Ecf = "ecf", ecf: schedule::EcfConfig;
+        Blest = "blest", blest: schedule::BlestConfig;
+        Daps = "daps", daps: schedule::DapsConfig;
+        Linux = "linux", linux: schedule::LinuxConfig;
     }
 }
 

@@ -202,7 +202,7 @@ mod tests {
         let schemes = format!("there are {}", known.join(", "));
         assert_eq!(error("cmtt"), format!("unknown scheme 'cmtt', did you mean cmt?; {schemes}"));
         assert_eq!(error("CMT"), format!("unknown scheme 'CMT', did you mean cmt?; {schemes}"));
-        assert_eq!(error("quic"), format!("unknown scheme 'quic'; {schemes}"));
+        assert_eq!(error("tfrc"), format!("unknown scheme 'tfrc'; {schemes}"));
         for (part, role) in [("reno", "cc"), ("loss-order", "scheduler")] {
             let line = error(part);
             let (says, example) = line.split_once(": ").expect("an example");
@@ -212,7 +212,7 @@ mod tests {
         }
         let line = error("cmt-cl,cc=reno");
         assert!(line.starts_with("scheme cmt-cl has no key 'cc': its parts read each other"), "{line}");
-        assert!(line.contains("cmt, lia, uncoupled, ") && !line.contains("cmt-qa"), "{line}");
+        assert!(line.contains("cmt, lia, mptcp, ") && !line.contains("cmt-qa"), "{line}");
         assert_eq!(error(""), format!("unknown scheme ''; {schemes}"));
         let line = error("cmt,rxt=same");
         assert!(

@@ -29,12 +29,18 @@ struct Told {
     acked: [u64; 2],
     /// Fast retransmits, timeouts and penalties.
     events: [[u32; 3]; 2],
+    /// Transmissions lost on each path.
+    lost: [u32; 2],
+    /// Chunks named by each path, and by none; their bytes on each path.
+    named: [BTreeMap<u32, u32>; 3],
+    credit: [u64; 2],
     /// The most that was in flight, against the window then.
     overshoot: [i64; 2],
 }
 
+/// The second: asks which chunks arrive.
 #[derive(Debug)]
-struct Listens(Arc<Mutex<Told>>);
+struct Listens(Arc<Mutex<Told>>, bool);
 
 impl Policy for Listens {
     fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
@@ -47,7 +53,22 @@ impl Policy for Listens {
                 let beyond = view[path].in_flight as i64 - view[path].limit.cwnd as i64;
                 told.overshoot[path.index()] = told.overshoot[path.index()].max(beyond);
             }
-            Signal::Acked(ack) => told.acked[ack.path.index()] += ack.newly_acked,
+            Signal::Acked(ack) => {
+                let path = ack.path.index();
+                told.acked[path] += ack.newly_acked;
+                assert!(!self.1 || told.acked[path] == told.credit[path], "named before it counts: {ack:?}");
+            }
+            Signal::Lost { chunk, path, .. } => {
+                assert!(chunk.on(*path).is_some_and(|t| !t.in_flight), "{chunk:?} on {path:?}");
+                told.lost[path.index()] += 1;
+            }
+            Signal::Delivered { chunk, path } => {
+                let by = path.map_or(2, PathId::index);
+                *told.named[by].entry(chunk.tsn.0).or_default() += 1;
+                if let Some(credit) = told.credit.get_mut(by) {
+                    *credit += chunk.len;
+                }
+            }
             Signal::LossEvent { path, trigger, .. } => {
                 let kind = match trigger {
                     LossTrigger::FastRetransmit => 0,
@@ -58,6 +79,10 @@ impl Policy for Listens {
             }
             _ => {}
         }
+    }
+
+    fn hears_deliveries(&self) -> bool {
+        self.1
     }
 }
 
@@ -81,11 +106,16 @@ fn asks_for_arrivals(bytes: &[u8]) -> bool {
 /// A client that sends copies on both paths to a server that names arrivals, or never learns that it should; reports to the
 /// client's scheme go to `Told`.
 fn world(delays_ms: &[u64], names: bool) -> (TestPair, Arc<Mutex<Told>>) {
+    listening(delays_ms, names, true)
+}
+
+/// The same; `hears`: the client's scheme asks which chunks arrive.
+fn listening(delays_ms: &[u64], names: bool, hears: bool) -> (TestPair, Arc<Mutex<Told>>) {
     let told = Arc::new(Mutex::new(Told::default()));
-    let parts = |seeds: &Seeds, told: Arc<Mutex<Told>>| -> Box<dyn Scheme> {
+    let parts = move |seeds: &Seeds, told: Arc<Mutex<Told>>| -> Box<dyn Scheme> {
         let windows = WindowConfig { advance: Advance::Pseudo, ..WindowConfig::default() };
         Box::new(Parts {
-            estimators: vec![Box::new(Listens(told))],
+            estimators: vec![Box::new(Listens(told, hears))],
             loss: Box::new(SplitFastRetransmit::new(SfrConfig::default(), seeds.stream("loss"))),
             cc: Box::new(Aimd::new(windows, Reno)),
             scheduler: Box::new(Redundant::new(2)),
@@ -150,6 +180,7 @@ fn a_lost_copy_is_noticed_on_its_own_path() {
     let told = told.lock().expect("no test panics with it").clone();
     assert!(told.events[1][0] > 0, "path 1 heard of {} losses", told.events[1][0]);
     assert_eq!(told.events[0], [0; 3], "path 0 lost nothing");
+    assert!(told.lost[0] == 0 && told.lost[1] > 0, "lost {:?}, all where the loss was", told.lost);
     assert!(told.acked[1] < told.bytes(1, false), "what is lost is not credited");
     let stats = |p: usize| w.association(CLIENT).path_stats(PATHS[p]).expect("a path").clone();
     assert!(stats(1).lost_fast > stats(1).lost_timeout, "{:?}", stats(1));
@@ -212,4 +243,35 @@ fn towards_others_copies_let_no_window_grow() {
         assert!(told.acked[path] <= told.bytes(path, true), "path {path}: {told:?}", told = told.acked);
         assert_eq!(told.events[path], [0; 3], "path {path}");
     }
+}
+
+/// Each chunk that was sent is named when it arrives: once per path at most, and on every path where its copy came, if the
+/// peer says so. To others a chunk on both paths is named for none of them.
+#[test]
+fn chunks_are_named_on_the_paths_they_came_by() {
+    for names in [true, false] {
+        let (mut w, told) = world(&[20, 45], names);
+        bulk(&mut w, 300);
+        let told = told.lock().expect("no test panics with it").clone();
+        for (tsn, (_, on)) in &told.sent {
+            let named = [0, 1, 2].map(|by| told.named[by].get(tsn).copied().unwrap_or(0));
+            assert!(
+                named.iter().sum::<u32>() > 0 && named.iter().all(|n| *n <= 1),
+                "{tsn} on {on:?}: {named:?}"
+            );
+            assert!((0..2).all(|p| on[p] > 0 || named[p] == 0), "{tsn} on {on:?}: {named:?}");
+            assert!(names || on[0] * on[1] == 0 || named == [0, 0, 1], "{tsn} on {on:?}: {named:?}");
+        }
+        let twice = told.named[0].keys().filter(|tsn| told.named[1].contains_key(tsn)).count();
+        assert_eq!(twice > 5, names, "{twice} copies were named on both paths");
+    }
+}
+
+/// A scheme that does not ask hears of no chunk.
+#[test]
+fn chunks_are_named_to_who_asks() {
+    let (mut w, told) = listening(&[20, 45], true, false);
+    bulk(&mut w, 100);
+    let told = told.lock().expect("no test panics with it").clone();
+    assert!(told.acked[0] > 0 && told.named.iter().all(BTreeMap::is_empty));
 }

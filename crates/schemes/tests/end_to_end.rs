@@ -133,7 +133,7 @@ struct Queue {
 impl Policy for Queue {
     fn on_signal(&mut self, _: &View<'_>, signal: &Signal<'_>) {
         match signal {
-            Signal::Lost(chunk, _) => self.entered += u64::from(chunk.losses == 1),
+            Signal::Lost { chunk, .. } => self.entered += u64::from(chunk.losses == 1),
             Signal::Acked(ack) => self.left += u64::from(ack.newly_acked_again),
             _ => {}
         }

@@ -2,9 +2,11 @@
 
 mod specs;
 
+use std::collections::BTreeSet;
+
 use strandcast_proto::seeds::Seeds;
 use strandcast_schemes::combinations::with_key;
-use strandcast_schemes::{Listed, Values, parse_spec, presets};
+use strandcast_schemes::{Listed, Values, congestions, lookup, parse_spec, presets};
 
 fn error(spec: &str) -> String {
     parse_spec(spec).expect_err(spec).to_string()
@@ -117,6 +119,21 @@ fn a_key_of_several_parts_has_one_range_and_one_default() {
                         .expect("the range is that of the list");
                 }
             }
+        }
+    }
+}
+
+/// What is set of a window reaches nothing else: no other part, and nothing that all windows have, has a key of that name.
+#[test]
+fn keys_of_windows_are_theirs_alone() {
+    let of = |spec: &str| parse_spec(spec).map(|spec| spec.keys()).unwrap_or_default();
+    let cmt = lookup("cmt").expect("it exists").keys();
+    let others: BTreeSet<_> = cmt.iter().map(|key| key.name).collect();
+    for window in congestions() {
+        let own = of(&format!("cmt,cc={}", window.name));
+        let plain = of("cmt,cc=rfc");
+        for key in own.iter().filter(|key| !plain.contains(key)) {
+            assert!(!others.contains(key), "{}: {key}", window.name);
         }
     }
 }

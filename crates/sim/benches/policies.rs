@@ -22,6 +22,9 @@ use strandcast_proto::time::Instant;
 use strandcast_schemes::{Spec, parse_spec, presets};
 use strandcast_sim::host::{BulkSender, Net, Sink};
 
+/// Schedulers that no preset has.
+const SCHEDULERS: [&str; 4] =
+    ["lia,scheduler=ecf", "lia,scheduler=blest", "lia,scheduler=daps", "lia,scheduler=linux"];
 /// Most, as a multiple of what `sctp` takes in the same run.
 const BAR: f64 = 2.0;
 const SHADOWS: usize = 16;
@@ -93,7 +96,7 @@ fn cost(spec: &Spec) -> (f64, f64, u64) {
 
 fn main() {
     let asked: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
-    let all = || presets().iter().map(|p| p.name.to_owned()).collect();
+    let all = || presets().iter().map(|p| p.name).chain(SCHEDULERS).map(str::to_owned).collect();
     let specs: Vec<String> = if asked.is_empty() { all() } else { asked };
     println!(
         "| preset | policies, both ends, ns per DATA packet | to `sctp` | all else with the simulator | DATA packets |\n|---|---|---|---|---|"

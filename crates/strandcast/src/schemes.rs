@@ -3,7 +3,7 @@
 use strandcast_cli::batch::RunHooks;
 use strandcast_cli::is_python;
 use strandcast_proto::catalog::{Catalog, CatalogError, SchemePlan, WindowSetup};
-use strandcast_proto::policy::CongestionControl;
+use strandcast_proto::policy::{CongestionControl, Scheduler};
 use strandcast_schemes::Presets;
 
 /// Diagnostic for Python schemes without the Python package.
@@ -32,6 +32,14 @@ impl Catalog for Schemes {
 
     fn congestion(&self, spec: &str, setup: WindowSetup) -> Result<Box<dyn CongestionControl>, CatalogError> {
         Presets.congestion(spec, setup)
+    }
+
+    fn scheduler(&self, spec: &str) -> Result<Box<dyn Scheduler>, CatalogError> {
+        Presets.scheduler(spec)
+    }
+
+    fn window_and_scheduler(&self, spec: &str) -> Result<(String, Option<String>), CatalogError> {
+        Presets.window_and_scheduler(spec)
     }
 }
 

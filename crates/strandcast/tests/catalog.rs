@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use strandcast::batch::RunHooks;
 use strandcast::{Schemes, SharedCatalog, perf_client, run_code_with};
 use strandcast_proto::catalog::{Catalog, CatalogError, SchemePlan, WindowSetup};
-use strandcast_proto::policy::CongestionControl;
+use strandcast_proto::policy::{CongestionControl, Scheduler};
 
 /// The spec that `twin` stands for.
 const MODEL: &str = "cmt,rtx=same";
@@ -38,6 +38,10 @@ impl Catalog for OneMore {
 
     fn congestion(&self, spec: &str, setup: WindowSetup) -> Result<Box<dyn CongestionControl>, CatalogError> {
         Schemes.congestion(spec, setup)
+    }
+
+    fn scheduler(&self, spec: &str) -> Result<Box<dyn Scheduler>, CatalogError> {
+        Schemes.scheduler(spec)
     }
 }
 
@@ -167,6 +171,10 @@ impl Catalog for Failing {
 
     fn congestion(&self, spec: &str, setup: WindowSetup) -> Result<Box<dyn CongestionControl>, CatalogError> {
         Schemes.congestion(spec, setup)
+    }
+
+    fn scheduler(&self, spec: &str) -> Result<Box<dyn Scheduler>, CatalogError> {
+        Schemes.scheduler(spec)
     }
 }
 

@@ -80,9 +80,9 @@ def verdict(claim: Claim, ours: Summary) -> str:
         case "above":
             return REPRODUCED if low > 0 else SIGN_ONLY if mean > 0 else NOT_REPRODUCED
         case "same":
-            if abs(mean) > 5:
+            if abs(mean) > claim.within:
                 return NOT_REPRODUCED
-            return REPRODUCED if low >= -5 and high <= 5 else UNDECIDED
+            return REPRODUCED if low >= -claim.within and high <= claim.within else UNDECIDED
         case "at least":
             return REPRODUCED if high >= 0 else NOT_REPRODUCED
         case "shift":

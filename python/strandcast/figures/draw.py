@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import collections
 import dataclasses
+import itertools
 import pathlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import polars as pl
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
@@ -19,17 +20,15 @@ from matplotlib.transforms import ScaledTranslation, Transform
 
 import strandcast.figures.style as style
 from strandcast.figures.claims import NOT_REPRODUCED, REPRODUCED, SIGN_ONLY, UNDECIDED, Judged
+from strandcast.figures.panels import Panel, is_number, panels, word, words
 from strandcast.figures.results import Found, shortened
-from strandcast.figures.spec import Claim, Figure, Key, Measure, Paper, Point
+from strandcast.figures.series import course, seconds
+from strandcast.figures.spec import Claim, Figure, Measure, Paper, Point
 from strandcast.figures.views import Reference, View
 from strandcast.stats import Summary
 
-Value = float | str
-
 ROW, DOT_ROW, CLAIM_ROW = 2.35, 0.2, 0.2
 """Heights in inches: of a row of panels, and of a line of dots or claims."""
-COLUMNS = 4
-"""Panels side by side, at most."""
 LOOKS = {
     REPRODUCED: style.Look(style.GREEN, "o"),
     UNDECIDED: style.Look(style.BLUE, "s"),
@@ -38,45 +37,6 @@ LOOKS = {
 }
 """How verdicts look; the words stand beside them."""
 PAPER = "paper"
-
-
-@dataclasses.dataclass(frozen=True)
-class Panel:
-    """One pair of axes."""
-
-    view: View
-    found: Found
-    measures: tuple[Measure, ...]
-    points: tuple[Point, ...]
-
-    @property
-    def title(self) -> str:
-        """What stands above it."""
-        return words(self.view, self.view.title, self.points[0])
-
-    @property
-    def figure(self) -> Figure:
-        """What it is a part of."""
-        return self.found.figure
-
-    def ours(self, point: Point, scheme: str, measure: Measure) -> Summary | None:
-        """What we measured; None if nothing."""
-        return self.found.summaries.get((point.name, scheme, measure.name))
-
-    def theirs(self, point: Point, scheme: str, measure: Measure) -> float | None:
-        """The paper's number, if it gives one and we have one."""
-        if self.ours(point, scheme, measure) is None:
-            return None
-        key = point.name, scheme, measure.name
-        return self.figure.paper.get(key, said(self.figure).get(key))
-
-    def schemes(self) -> tuple[str, ...]:
-        """Who was measured here, in the figure's order."""
-        return tuple(
-            scheme
-            for scheme in self.figure.schemes
-            if any(self.ours(point, scheme, measure) for point in self.points for measure in self.measures)
-        )
 
 
 def figure(paper: Paper, figure: Figure, found: Found, folder: pathlib.Path, quick: bool) -> pathlib.Path | None:
@@ -151,62 +111,7 @@ def remark(paper: Paper, figure: Figure) -> str:
     return f"QUICK: few runs{f', {short}' if short else ''}{points}"
 
 
-def said(figure: Figure) -> dict[Key, float]:
-    """Numbers of single schemes that the paper gives in a claim."""
-    return {
-        contrast[0].key: claim.effect
-        for claim in figure.claims
-        if claim.effect is not None and is_number(claim)
-        for contrast in claim.contrasts
-    }
-
-
-def is_number(claim: Claim) -> bool:
-    """Whether a claim is about a scheme's number, not about a difference."""
-    return claim.base is None and all(len(contrast) == 1 for contrast in claim.contrasts)
-
-
 # Panels
-
-
-def panels(view: View, found: Found) -> list[list[Panel]]:
-    """A view's panels in rows; only those where something was measured."""
-    figure = found.figure
-    measures = tuple(figure.measure(one) for one in view.measures)
-    points = [point for point in figure.points if fits(point, view)]
-    groups = list(dict.fromkeys(point.at.get(view.panel, "") for point in points)) if view.panel else [""]
-    together = view.kind == "bars" and not view.x
-    made = []
-    for some in [measures] if together else [(measure,) for measure in measures]:
-        for group in groups:
-            here = tuple(point for point in points if not view.panel or point.at.get(view.panel, "") == group)
-            panel = Panel(view, found, some, here)
-            if panel.schemes():
-                made.append(panel)
-    if len(groups) > 1:
-        rows = [[panel for panel in made if panel.measures == some] for some in dict.fromkeys(p.measures for p in made)]
-    else:
-        rows = [made]
-    return [row[i : i + COLUMNS] for row in rows for i in range(0, len(row), COLUMNS)]
-
-
-def fits(point: Point, view: View) -> bool:
-    """Whether a point is one of a view."""
-    there = view.kind != "lines" or view.x in point.at
-    return there and all(point.at.get(key, "") == value for key, value in view.where.items())
-
-
-def word(view: View, value: Value) -> str:
-    """A value as a reader sees it."""
-    return view.names.get(value) or (value if isinstance(value, str) else f"{value:g}")
-
-
-def words(view: View, text: str, point: Point) -> str:
-    """A text whose keys in braces are a point's values; a key that it lacks has the value ""."""
-    missing = word(view, "")
-    return text.format_map(
-        collections.defaultdict(lambda: missing, {key: word(view, value) for key, value in point.at.items()})
-    )
 
 
 def row_height(row: Sequence[Panel]) -> float:
@@ -231,6 +136,8 @@ def draw_row(picture: Picture, place: SubplotSpec, row: Sequence[Panel], key: di
             draw_dots(made[i], panel, i == 0, key)
         elif panel.view.kind == "lines":
             draw_lines(made[i], panel, 0.035 * len(row), key)
+        elif panel.view.kind == "series":
+            draw_courses(made[i], panel, key)
         else:
             draw_bars(made[i], panel, key)
     if not dots:
@@ -242,13 +149,13 @@ def draw_row(picture: Picture, place: SubplotSpec, row: Sequence[Panel], key: di
 
 def label_y(axes: Axes, panel: Panel, one: bool, first: bool) -> None:
     """Says what is along the y axis, once in a row of one measure."""
-    measure = panel.measures[0]
-    text = titled(measure) if len(panel.measures) == 1 else panel.view.label
+    text = titled(panel.measures[0]) if len(panel.measures) == 1 else panel.view.label
     if one:
         axes.set_title(panel.title)
         axes.set_ylabel(text if first else "")
         axes.tick_params(labelleft=first)
     else:
+        measure = panel.measures[0]
         axes.set_title(f"{measure.name}, {panel.title}" if panel.title else measure.name)
         axes.set_ylabel(measure.unit)
 
@@ -369,6 +276,41 @@ def draw_paper(
         **mark,
     )
     key.setdefault(PAPER, Line2D([], [], markeredgecolor=style.BLACK, markerfacecolor="white", label=PAPER, **mark))
+
+
+# Time series
+
+STEP_S = 0.5
+"""Between two points of a drawn series: a pixel."""
+CURVES = (
+    style.Look(style.BLUE, "", "-"),
+    style.Look(style.ORANGE, "", "--"),
+    style.Look(style.BLACK, "", ":"),
+    style.Look(style.GREEN, "", "-."),
+)
+"""How the curves of a view look, in their order."""
+
+
+def draw_courses(axes: Axes, panel: Panel, key: dict[str, Artist]) -> None:
+    """A run's time series: a line each, or steps of what is counted in each second."""
+    series = panel.found.series[panel.points[0].name, panel.scheme]
+    for curve, look in zip(panel.view.curves, itertools.cycle(CURVES)):
+        mine = course(curve, series)
+        if mine.is_empty():
+            continue
+        if curve.counted:
+            grown = seconds(mine["time_s"], mine["value"] * curve.scale)
+            xs, ys = list(grown), list(grown.values())
+        else:
+            point = (pl.col("time_s") / STEP_S).round(3).ceil().alias("point")
+            thin = mine.group_by(point, maintain_order=True).last()
+            xs, ys = thin["time_s"].to_list(), (thin["value"] * curve.scale).to_list()
+        text = curve.label
+        style_of: dict[str, Any] = {"color": look.colour, "linestyle": look.line, "linewidth": 1.0, "label": text}
+        (drawn,) = axes.plot(xs, ys, drawstyle="steps-post" if curve.counted else "default", **style_of)
+        key.setdefault(text, drawn)
+    axes.set_xlabel("time, s")
+    axes.xaxis.set_major_locator(MaxNLocator(5))
 
 
 # Bars

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from strandcast.figures.claims import Judged, judge
-from strandcast.figures.spec import Claim, Figure, Key, Paper, Point
+from strandcast.figures.series import Reading, read, rows
+from strandcast.figures.spec import Claim, Figure, Key, Measure, Metric, Paper, Point
 from strandcast.scenario import Scenario
 from strandcast.stats import Summary, summary
 from strandcast.store import Cell
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 QUICK_S = 60
 """So long are runs at most, of figures drawn quickly."""
+
+DRAWN = 1
+"""The seed of the run whose time series are drawn."""
 
 SUBJECT = ["subject_kind", "subject", "part", "metric"]
 LIMITS = (
@@ -42,11 +46,13 @@ class Found:
         figure: The figure; of a quick one what is left of it.
         seeds: Each measure's number for each seed. What has no runs is not there.
         means: Means over the runs of metrics of the compared flow, by point and scheme.
+        series: What views draw over time, of one run, by point and scheme.
     """
 
     figure: Figure
     seeds: Mapping[Key, Mapping[int, float]]
     means: Mapping[tuple[str, str], Mapping[str, float]]
+    series: Mapping[tuple[str, str], pl.DataFrame] = dataclasses.field(default_factory=dict)
 
     @functools.cached_property
     def summaries(self) -> dict[Key, Summary]:
@@ -158,7 +164,12 @@ def collect(store: Store, paper: Paper, figure: Figure, *, quick: bool = False, 
     """
     figure = shown(figure, quick=quick)
     wanted = pl.DataFrame(
-        [(measure.name, len(measure.sum), *one) for measure in figure.measures for one in measure.sum],
+        [
+            (measure.name, sum(isinstance(one, Metric) for one in measure.sum), *one)
+            for measure in figure.measures
+            for one in measure.sum
+            if isinstance(one, Metric)
+        ],
         schema={"measure": pl.String, "terms": pl.UInt32} | dict.fromkeys(SUBJECT, pl.String) | {"scale": pl.Float64},
         orient="row",
     )
@@ -170,6 +181,9 @@ def collect(store: Store, paper: Paper, figure: Figure, *, quick: bool = False, 
     seeds = None if runs is None else range(1, runs + 1)
     needed = pl.col("metric").is_in([*wanted["metric"].unique(), *LIMITS])
     frames = store.frames(cells.values(), seeds, needed)
+    readings = [one for measure in figure.measures for one in measure.sum if isinstance(one, Reading)]
+    curves = [curve for view in paper.views.get(figure.name, ()) for curve in view.curves]
+    drawn: dict[tuple[str, str], pl.DataFrame] = {}
     numbers: dict[Key, dict[int, float]] = {}
     means: dict[tuple[str, str], dict[str, float]] = {}
     minutely = {measure.name for measure in figure.measures if measure.per_minute}
@@ -178,9 +192,27 @@ def collect(store: Store, paper: Paper, figure: Figure, *, quick: bool = False, 
             continue
         means[place] = flow_means(frame, figure.flow)
         minutes = measured_s(one.scenario, figure.flow) / 60 if minutely else 1.0
-        for measure, seed, value in sums(frame, wanted):
-            numbers.setdefault((*place, measure), {})[seed] = value / minutes if measure in minutely else value
-    return Found(figure, numbers, means)
+        summed: dict[str, dict[int, float]] = {}
+        for name, seed, value in sums(frame, wanted):
+            summed.setdefault(name, {})[seed] = value
+        series = store.series(one, seeds, pl.any_horizontal(*map(rows, readings))) if readings else pl.DataFrame()
+        for measure in figure.measures:
+            values = added(measure, summed.get(measure.name, {}), series)
+            if values:
+                over = minutes if measure.name in minutely else 1.0
+                numbers[*place, measure.name] = {seed: value / over for seed, value in values.items()}
+        if curves:
+            drawn[place] = store.series(one, [DRAWN], pl.any_horizontal(*map(rows, curves)))
+    return Found(figure, numbers, means, drawn)
+
+
+def added(measure: Measure, metrics: Mapping[int, float], series: pl.DataFrame) -> dict[int, float]:
+    """A measure's number for each seed that has all of its terms: the metrics' sum, and readings of the series."""
+    terms: list[Mapping[int, float]] = [read(one, series) for one in measure.sum if isinstance(one, Reading)]
+    if any(isinstance(one, Metric) for one in measure.sum):
+        terms.append(metrics)
+    common = set[int].intersection(*map(set, terms))
+    return {seed: sum(term[seed] for term in terms) for seed in sorted(common)}
 
 
 def sums(frame: pl.DataFrame, wanted: pl.DataFrame) -> list[tuple[str, int, float]]:

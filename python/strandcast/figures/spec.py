@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from strandcast.figures.series import How, Reading
 from strandcast.figures.views import View
 
 Key = tuple[str, str, str]
@@ -24,7 +25,7 @@ class Metric(NamedTuple):
     scale: float = 1.0
 
 
-Sum = tuple[Metric, ...]
+Sum = tuple[Metric | Reading, ...]
 
 
 def metric(kind: str, subject: str, name: str, part: str = "", scale: float = 1.0) -> Sum:
@@ -32,14 +33,27 @@ def metric(kind: str, subject: str, name: str, part: str = "", scale: float = 1.
     return (Metric(kind, subject, part, name, scale),)
 
 
+def reading(how: How, subject: str, name: str, *paths: str, **others: float) -> Sum:
+    """A number of a flow's time series, or of its paths'; several of these and metrics are added up by `+`.
+
+    Args:
+        how: What is read, as in `Reading`.
+        subject: The flow.
+        name: The series.
+        paths: Whose series it is; none: the flow's.
+        others: What else a `Reading` has.
+    """
+    return (Reading("path" if paths else "flow", subject, paths or ("",), name, how, **others),)
+
+
 @dataclasses.dataclass(frozen=True)
 class Measure:
-    """A number of a run: a sum of metrics. A run that lacks one of them has no such number.
+    """A number of a run: a sum of metrics and readings. A run that lacks one of them has no such number.
 
     Attributes:
         name: What tables and plots call it.
         unit: Its unit; empty if it has none.
-        sum: The metrics that it is the sum of.
+        sum: The metrics, and readings of time series, that it is the sum of.
         digits: Digits behind the point in tables.
         per_minute: Whether the sum is divided by the minutes that were measured.
     """
@@ -93,11 +107,12 @@ class Claim:
     Attributes:
         text: The claim.
         contrasts: What it is about; of several the mean.
-        kind: `effect` (the paper gives the number), `above` (more than 0), `same` (at most 5 % of `base`), `at least`
-            (0 or more, with the interval as tolerance); `shift`: not the paper's, but what a part does.
+        kind: `effect` (the paper gives the number), `above` (more than 0), `same` (at most `within` % of `base`),
+            `at least` (0 or more, with the interval as tolerance); `shift`: not the paper's, but what a part does.
         effect: The paper's number, if it gives one.
         base: The difference is given in per cent of this.
         unit: The effect's unit; empty if it is the measure's.
+        within: How much “the same” may differ, in %.
     """
 
     text: str
@@ -106,6 +121,7 @@ class Claim:
     effect: float | None = None
     base: tuple[Contrast, ...] | None = None
     unit: str = ""
+    within: float = 5.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -182,10 +198,10 @@ class Source:
 
     @property
     def short(self) -> str:
-        """The first author's surname and the year."""
-        first, *others = self.authors.split(", ")
-        surname = first.rpartition(" ")[2]
-        return f"{surname}{' et al.' if others else ''} ({self.year})"
+        """The first author's surname, that of the other if there are two, and the year."""
+        surname, *others = (one.rpartition(" ")[2] for one in self.authors.split(", "))
+        with_others = " et al." if len(others) > 1 else "".join(f" and {other}" for other in others)
+        return f"{surname}{with_others} ({self.year})"
 
     @property
     def key(self) -> str:
@@ -274,10 +290,10 @@ def value(effect: float, unit: str, measure: str, scheme: str, points: Sequence[
     return Claim(f"{measure}{where}: {scheme}", alone(measure, scheme, points), "effect", effect, None, unit)
 
 
-def same(measure: str, a: str, b: str, points: Sequence[str], where: str = "") -> Claim:
-    """A has as much as B, within 5 %."""
+def same(measure: str, a: str, b: str, points: Sequence[str], where: str = "", within: float = 5) -> Claim:
+    """A has as much as B, within so many per cent."""
     contrasts, base = difference(measure, a, b, points), alone(measure, b, points)
-    return Claim(f"{measure}{where}: {a} ≈ {b}", contrasts, "same", None, base, "%")
+    return Claim(f"{measure}{where}: {a} ≈ {b}", contrasts, "same", None, base, "%", within)
 
 
 def shift(measure: str, a: str, b: str, points: Sequence[str], where: str = "") -> Claim:

@@ -107,7 +107,7 @@ def judgement(figure: Figure, claim: Claim, judged: Judged) -> list[str]:
     theirs = {
         "effect": "" if claim.effect is None else f"{claim.effect:.{max(digits, 2)}f} {unit}".rstrip(),
         "above": "> 0",
-        "same": "at most 5 %",
+        "same": f"at most {claim.within:g} %",
         "at least": "≥ 0",
         "shift": "",
     }[claim.kind]

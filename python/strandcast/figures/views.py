@@ -27,14 +27,38 @@ class Reference:
 
 
 @dataclasses.dataclass(frozen=True)
+class Curve:
+    """One of a run's time series (docs/results.md), as a view of kind `series` draws it.
+
+    Attributes:
+        label: What the legend calls it.
+        kind: The subject's kind: `flow` or `path`.
+        subject: The flow.
+        name: The series.
+        parts: The flow's paths, whose values are added up; of a flow itself an empty name.
+        scale: What brings it to the unit of the axis.
+        counted: It is a count since the start: drawn is by how much it grows in each second.
+    """
+
+    label: str
+    kind: str
+    subject: str
+    name: str
+    parts: tuple[str, ...] = ("",)
+    scale: float = 1.0
+    counted: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
 class View:
     """Some panels of a picture: one a measure and a value of `panel`. Keys are those of points' places (`Point.at`).
 
     Attributes:
-        kind: `lines` over a number; `bars` side by side, by words or numbers; `dots`, a row a scheme.
-        measures: What is shown.
+        kind: `lines` over a number; `bars` side by side, by words or numbers; `dots`, a row a scheme; `series` of
+            the run with seed 1 over its time, a row a point and a panel a scheme.
+        measures: What is shown; none by `series`.
         x: The key along the axis; of bars empty if the measures stand there themselves.
-        label: What the axis says; of bars without `x` the other axis.
+        label: What the axis says; of bars without `x` and of series the other axis.
         panel: The key whose values have a panel each; empty: one panel.
         title: A panel's title, with keys in braces.
         ticks: What stands at bars, with keys in braces; empty: the value of `x`.
@@ -43,10 +67,11 @@ class View:
         where: Only points with these places. A key that a point lacks has the value "".
         base: The scheme of `dots` with which the others are compared.
         references: Lines beside the schemes'.
+        curves: What `series` shows.
     """
 
-    kind: Literal["lines", "bars", "dots"]
-    measures: tuple[str, ...]
+    kind: Literal["lines", "bars", "dots", "series"]
+    measures: tuple[str, ...] = ()
     x: str = ""
     label: str = ""
     panel: str = ""
@@ -57,3 +82,4 @@ class View:
     where: Mapping[str, float | str] = dataclasses.field(default_factory=dict)
     base: str = ""
     references: tuple[Reference, ...] = ()
+    curves: tuple[Curve, ...] = ()

@@ -290,14 +290,14 @@ impl Wire {
     fn of(transport: &Transport, size: u32) -> Self {
         match transport {
             Transport::Sctp { scheme, sctp } => Wire::sctp(scheme, sctp, size),
-            Transport::Tcp { cc, tcp } | Transport::Mptcp { cc, tcp } => {
+            Transport::Tcp { tcp, .. } | Transport::Mptcp { tcp, .. } => {
                 let config = tcp.config().expect("its constants were checked when it was built");
                 let options = if config.timestamps { config.timestamp_bytes } else { 0 };
                 let header = config.header + options;
                 let mptcp = matches!(transport, Transport::Mptcp { .. });
                 Wire {
                     transport: if mptcp { "mptcp" } else { "tcp" },
-                    scheme: cc.clone(),
+                    scheme: transport.spec(),
                     packet: header + config.segment + if mptcp { config.mapping_bytes } else { 0 },
                     ack: header + if mptcp { config.data_ack_bytes } else { 0 },
                     payload: config.segment,

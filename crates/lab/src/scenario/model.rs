@@ -275,6 +275,9 @@ pub enum Transport {
     Mptcp {
         /// Window over all subflows with parameters (`lia`).
         cc: String,
+        /// Scheduler with parameters (`redundant,copies=2`). The default is no part of the hash, as before there were others.
+        #[serde(skip_serializing_if = "is_lowest_rtt")]
+        scheduler: String,
         /// Constants.
         tcp: Tcp,
     },
@@ -283,6 +286,26 @@ pub enum Transport {
         /// Bytes of header in front of each: IP and UDP.
         header: u32,
     },
+}
+
+/// The scheduler of an MPTCP flow that names none.
+pub const MPTCP_SCHEDULER: &str = "lowest-rtt";
+
+fn is_lowest_rtt(scheduler: &str) -> bool {
+    scheduler == MPTCP_SCHEDULER
+}
+
+impl Transport {
+    /// What it uses, as `--scheme` names it: a scheme, windows, or windows with a scheduler.
+    pub fn spec(&self) -> String {
+        match self {
+            Transport::Sctp { scheme, .. } => scheme.clone(),
+            Transport::Tcp { cc, .. } => cc.clone(),
+            Transport::Mptcp { cc, scheduler, .. } if is_lowest_rtt(scheduler) => cc.clone(),
+            Transport::Mptcp { cc, scheduler, .. } => format!("{cc},scheduler={scheduler}"),
+            Transport::Udp { .. } => "udp".to_owned(),
+        }
+    }
 }
 
 /// `profile = "rfc" | "ns2" | "ns3" | "linux"` of a TCP or MPTCP flow, with single constants replaced:

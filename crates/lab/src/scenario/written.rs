@@ -138,9 +138,10 @@ fn flow(flow: &Flow) -> Value {
             let [profile, constants] = tcp_constants(tcp);
             vec![FLOW.tag(FlowKind::Tcp), TCP_FLOW.cc.write(cc), profile, constants, compare]
         }
-        Transport::Mptcp { cc, tcp } => {
+        Transport::Mptcp { cc, scheduler, tcp } => {
             let [profile, constants] = tcp_constants(tcp);
-            vec![FLOW.tag(FlowKind::Mptcp), MPTCP_FLOW.cc.write(cc), profile, constants, compare]
+            let (cc, scheduler) = (MPTCP_FLOW.cc.write(cc), MPTCP_FLOW.scheduler.write(scheduler));
+            vec![FLOW.tag(FlowKind::Mptcp), cc, scheduler, profile, constants, compare]
         }
         Transport::Udp { header } => vec![FLOW.tag(FlowKind::Udp), UDP_FLOW.header.write(header)],
     };

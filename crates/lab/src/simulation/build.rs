@@ -13,7 +13,7 @@ use super::metrics::Metered;
 use super::plan::Plan;
 use super::run::{DirectedLinkInfo, ScheduledEvent};
 use crate::result::meter::{FlowMeter, FlowSpec, LinkReading, ShareMeter, Window};
-use crate::scenario::{Direction, DownMode, Flow, Scenario, Transport};
+use crate::scenario::{Direction, DownMode, Flow, Scenario};
 
 /// A scenario, built for one seed and one scheme.
 #[derive(Debug)]
@@ -137,6 +137,7 @@ impl Simulation {
             meter: FlowMeter::new(spec),
             ledger: made.ledger,
             delivered: 0,
+            lost: vec![0; flow.paths.len()],
         });
         self.flows.push(FlowInfo {
             name: label,
@@ -151,11 +152,7 @@ impl Simulation {
 /// What the run's scheme is called: the one asked for, else that of the flow to be compared, else of the first flow.
 fn label(scenario: &Scenario, scheme: Option<&str>) -> String {
     let flows = || scenario.flows.values();
-    let of = |flow: &Flow| match &flow.transport {
-        Transport::Sctp { scheme, .. } => scheme.clone(),
-        Transport::Tcp { cc, .. } | Transport::Mptcp { cc, .. } => cc.clone(),
-        Transport::Udp { .. } => "udp".to_owned(),
-    };
+    let of = |flow: &Flow| flow.transport.spec();
     match scheme {
         Some(scheme) => scheme.to_owned(),
         None => flows().find(|flow| flow.compare).or_else(|| flows().next()).map_or_else(String::new, of),

@@ -91,9 +91,12 @@ impl FlowBuilder<'_> {
                 let sender = network.add_agent(id, UdpSender::new(common.feed, route, *header));
                 (sender, network.add_agent(id, UdpSink::default()), None)
             }
-            Transport::Tcp { cc, tcp } | Transport::Mptcp { cc, tcp } => {
-                let multipath = matches!(flow.transport, Transport::Mptcp { .. });
-                let (sender, receiver) = self.tcp(network, common, scheme.unwrap_or(cc), tcp, multipath)?;
+            Transport::Tcp { cc, tcp } => {
+                let (sender, receiver) = self.tcp(network, common, scheme.unwrap_or(cc), tcp)?;
+                (sender, receiver, ledger)
+            }
+            Transport::Mptcp { cc, scheduler, tcp } => {
+                let (sender, receiver) = self.mptcp(network, common, (cc, scheduler), tcp, scheme)?;
                 (sender, receiver, ledger)
             }
         };

@@ -46,6 +46,8 @@ pub(super) struct Metered {
     pub ledger: Option<ByteLedger>,
     /// Bytes delivered so far.
     pub delivered: u64,
+    /// Packets with data lost so far, by path.
+    pub lost: Vec<u64>,
 }
 
 impl Metered {
@@ -70,6 +72,11 @@ impl Metered {
             TraceEvent::Progress { bytes } => self.progress(now, bytes),
             TraceEvent::Redrawn => {}
         }
+    }
+
+    fn lost(&mut self, now: Instant, path: u8, place: LossPlace) {
+        self.lost[usize::from(path)] += 1;
+        self.meter.lost(now, path, place);
     }
 
     fn progress(&mut self, now: Instant, bytes: u64) {
@@ -122,7 +129,7 @@ impl Observer for Metrics {
         if let Some(place) = place
             && let Some(flow) = self.data_of(meta)
         {
-            flow.meter.lost(now, meta.path, place);
+            flow.lost(now, meta.path, place);
         }
         if let Some(recorder) = &mut self.recorder {
             recorder.offered(now, wire, meta, outcome);
@@ -131,7 +138,7 @@ impl Observer for Metrics {
 
     fn dropped(&mut self, now: Instant, _: DirectedLinkId, meta: &PacketMeta) {
         if let Some(flow) = self.data_of(meta) {
-            flow.meter.lost(now, meta.path, LossPlace::Down);
+            flow.lost(now, meta.path, LossPlace::Down);
         }
     }
 

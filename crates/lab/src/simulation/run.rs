@@ -177,6 +177,10 @@ impl Simulation {
                 };
                 control.point(time_s, &subject, name, value);
             });
+            for (path, lost) in flow.paths.iter().zip(&metered.lost) {
+                let subject = Subject::Path { flow: flow.name.clone(), path: path.clone() };
+                control.point(time_s, &subject, "lost_packets", *lost as f64);
+            }
             if let Some(bytes) = self.network.any_agent(flow.receiver).receive_buffered() {
                 control.point(time_s, &subject, "receive_buffered_bytes", bytes as f64);
             }

@@ -1,6 +1,7 @@
 //! TCP and MPTCP flows, and background load.
 
-use strandcast_proto::catalog::WindowSetup;
+use strandcast_proto::catalog::{CatalogError, WindowSetup};
+use strandcast_proto::policy::CongestionControl;
 use strandcast_proto::time::Instant;
 use strandcast_sim::flow::{BackgroundSender, BackgroundSink, SubflowPlan, TcpReceiver, TcpSender};
 use strandcast_sim::net::{AgentId, FlowId, Network, RouteId};
@@ -23,18 +24,34 @@ impl FlowBuilder<'_> {
         common: Common<'_>,
         cc: &str,
         tcp: &Tcp,
-        multipath: bool,
     ) -> Result<(AgentId, AgentId), BuildError> {
-        let config = self.tcp_config(tcp, &format!("{}.tcp", common.key), multipath)?;
-        let sender = self.tcp_sender(&config, cc, &format!("{}.cc", common.key))?;
-        let routes =
-            |side: usize| common.paths.iter().map(|path| path.routes[side]).collect::<Vec<RouteId>>();
-        let (out, back) = (routes(0), routes(1));
-        let plan = subflows(&common.paths, common.order(), common.start);
-        let stop = common.flow.stop.map(|_| common.end);
-        let sender = TcpSender::new(sender, common.feed, (common.start, stop), out, plan);
-        let sender = network.add_agent(common.id, sender);
-        Ok((sender, network.add_agent(common.id, TcpReceiver::new(config, back))))
+        let config = self.tcp_config(tcp, &format!("{}.tcp", common.key), false)?;
+        let windows = self.windows(&config, cc, &format!("{}.cc", common.key))?;
+        Ok(connection(network, common, Sender::new(config, windows)))
+    }
+
+    /// Windows and scheduler are those of `own`; what a comparison's `spec` names replaces them.
+    pub(super) fn mptcp(
+        &self,
+        network: &mut Network<Metrics>,
+        common: Common<'_>,
+        own: (&str, &str),
+        tcp: &Tcp,
+        spec: Option<&str>,
+    ) -> Result<(AgentId, AgentId), BuildError> {
+        let config = self.tcp_config(tcp, &format!("{}.tcp", common.key), true)?;
+        let [cc_key, scheduler_key] = ["cc", "scheduler"].map(|key| format!("{}.{key}", common.key));
+        let wrong = |key: &str, error: CatalogError| BuildError::new(key, &error.to_string());
+        let named = spec.map(|spec| self.catalog.window_and_scheduler(spec));
+        let named = named.transpose().map_err(|error| wrong(&cc_key, error))?;
+        let (cc, replaced) = named.unwrap_or_else(|| (own.0.to_owned(), None));
+        let windows = self.windows(&config, &cc, &cc_key)?;
+        let (scheduler, key) = match &replaced {
+            Some(scheduler) => (scheduler.as_str(), cc_key),
+            None => (own.1, scheduler_key),
+        };
+        let scheduler = self.catalog.scheduler(scheduler).map_err(|error| wrong(&key, error))?;
+        Ok(connection(network, common, Sender::multipath(config, windows, scheduler)))
     }
 
     fn tcp_config(&self, tcp: &Tcp, key: &str, multipath: bool) -> Result<Config, BuildError> {
@@ -42,14 +59,18 @@ impl FlowBuilder<'_> {
         Ok(Config { multipath, ..config })
     }
 
-    fn tcp_sender(&self, config: &Config, cc: &str, key: &str) -> Result<Sender, BuildError> {
+    fn windows(
+        &self,
+        config: &Config,
+        cc: &str,
+        key: &str,
+    ) -> Result<Box<dyn CongestionControl>, BuildError> {
         let setup = WindowSetup {
             initial_window_bytes: config.initial_window_bytes(),
             initial_ssthresh_bytes: config.initial_ssthresh_bytes(),
         };
         let windows = self.catalog.congestion(cc, setup);
-        let windows = windows.map_err(|error| BuildError::new(key, &error.to_string()))?;
-        Ok(Sender::new(config.clone(), windows))
+        windows.map_err(|error| BuildError::new(key, &error.to_string()))
     }
 
     /// Background load; `id` tells its packets from those of flows.
@@ -84,12 +105,24 @@ impl FlowBuilder<'_> {
         let share = varying(&cross.load, seeds.stream("load"), start, &format!("{key}.load"))?;
         let source = BackgroundSource::new(&load(cross), Box::new(share), rate, &seeds, start, end);
         let config = self.tcp_config(&cross.tcp, &format!("{key}.tcp"), false)?;
-        let windows = self.tcp_sender(&config, CROSS_WINDOWS, &format!("{key}.tcp"))?;
-        network.add_agent(id, BackgroundSender::new(source, windows, out));
+        let windows = self.windows(&config, CROSS_WINDOWS, &format!("{key}.tcp"))?;
+        let sender = Sender::new(config.clone(), windows);
+        network.add_agent(id, BackgroundSender::new(source, sender, out));
         network.add_agent(id, BackgroundSink::new(config, back));
         let window = Window { from: self.origin + self.scenario.run.warmup, to: end };
         Ok(BackgroundMeter::new(name.to_owned(), rate, window))
     }
+}
+
+/// The ends of a connection.
+fn connection(network: &mut Network<Metrics>, common: Common<'_>, sender: Sender) -> (AgentId, AgentId) {
+    let routes = |side: usize| common.paths.iter().map(|path| path.routes[side]).collect::<Vec<RouteId>>();
+    let (out, back) = (routes(0), routes(1));
+    let plan = subflows(&common.paths, common.order(), common.start);
+    let stop = common.flow.stop.map(|_| common.end);
+    let receiver = TcpReceiver::new(sender.config().clone(), back);
+    let sender = TcpSender::new(sender, common.feed, (common.start, stop), out, plan);
+    (network.add_agent(common.id, sender), network.add_agent(common.id, receiver))
 }
 
 /// Which subflow joins and leaves when: the primary path first, all at the start by default.

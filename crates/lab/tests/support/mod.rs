@@ -74,6 +74,10 @@ pub fn tcp(cc: &str) -> Transport {
     Transport::Tcp { cc: cc.into(), tcp: rfc_tcp() }
 }
 
+pub fn mptcp(cc: &str) -> Transport {
+    Transport::Mptcp { cc: cc.into(), scheduler: "lowest-rtt".into(), tcp: rfc_tcp() }
+}
+
 pub fn rfc_tcp() -> Tcp {
     Tcp { profile: "rfc".into(), set: BTreeMap::new() }
 }

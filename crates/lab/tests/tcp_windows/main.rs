@@ -1,5 +1,6 @@
 //! Congestion windows in whole TCP and MPTCP connections, held to the closed forms of their RFCs and papers.
 
+mod both_paths;
 mod curve;
 mod fairness;
 mod multipath;

@@ -62,10 +62,11 @@ pub(super) struct Sender {
 }
 
 impl Sender {
-    pub fn new(config: &TransportConfig, initial_tsn: Tsn) -> Self {
+    /// `names_deliveries`: the scheme wants [`Signal::Delivered`].
+    pub fn new(config: &TransportConfig, initial_tsn: Tsn, names_deliveries: bool) -> Self {
         Sender {
             buffer: SendBuffer::new(config),
-            rq: RetransmissionQueue::new(initial_tsn),
+            rq: RetransmissionQueue::new(initial_tsn, names_deliveries),
             forward: ForwardPoint::new(initial_tsn),
             copies: SmallVec::new(),
             arrivals: ArrivalReports::default(),
@@ -75,7 +76,7 @@ impl Sender {
             max_payload: 512 - 12 - 16,
             probing_zero_window: false,
             zero_window_answered: PathSet::default(),
-            head_of_line: HeadOfLine::new(Rules::Sooner),
+            head_of_line: HeadOfLine::new(config.head_of_line.map_or(Rules::Sooner, |c| c.rules)),
             scratch: Vec::new(),
         }
     }

@@ -50,13 +50,14 @@ impl Association {
     ) -> Self {
         let mut random = seeds.stream("association");
         let auth = AuthParams::generate(&mut random, &config);
+        let cx = Context::new(Arc::clone(&config), role, ports, scheme, random);
         Association {
-            tx: Sender::new(&config, identity.1),
+            tx: Sender::new(&config, identity.1, cx.driver.hears_deliveries()),
             rx: Receiver::new(&config, Tsn(0), config.inbound_streams),
             handshake: Handshake::new(identity, auth),
             closing: Closing::default(),
             asconf: AsconfAnswer::default(),
-            cx: Context::new(config, role, ports, scheme, random),
+            cx,
         }
     }
 

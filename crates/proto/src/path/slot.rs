@@ -71,7 +71,7 @@ pub struct PathStats {
     pub spurious_timeouts: u64,
     /// Tail probes ([`TransportConfig::tail_probes`]).
     pub tail_probes: u64,
-    /// Chunks sent here because they held up a buffer on a slower path (`TransportConfig::opportunistic`).
+    /// Chunks sent here because they held up a buffer on a slower path (`TransportConfig::head_of_line`).
     pub opportunistic: u64,
     /// Times its window was cut since chunks in flight here held up a buffer.
     pub penalties: u64,

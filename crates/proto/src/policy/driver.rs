@@ -9,6 +9,7 @@ use crate::time::Instant;
 #[derive(Debug)]
 pub(crate) struct Driver {
     scheme: Box<dyn Scheme>,
+    hears_deliveries: bool,
     aggregate: Option<u64>,
     /// The scheduler held everything back: it is asked again after the next signal.
     held: bool,
@@ -20,11 +21,17 @@ pub(crate) struct Driver {
 
 impl Driver {
     pub fn new(scheme: Box<dyn Scheme>) -> Self {
-        Driver { scheme, aggregate: None, held: false, stale: PathSet::default(), slots: 0 }
+        let hears_deliveries = scheme.hears_deliveries();
+        Driver { scheme, hears_deliveries, aggregate: None, held: false, stale: PathSet::default(), slots: 0 }
     }
 
     pub fn scheme(&self) -> &dyn Scheme {
         self.scheme.as_ref()
+    }
+
+    /// Whether the scheme wants [`Signal::Delivered`].
+    pub fn hears_deliveries(&self) -> bool {
+        self.hears_deliveries
     }
 
     /// What the scheme remarks on its state, each sentence once.

@@ -17,15 +17,32 @@ use crate::wire::serial::Tsn;
 /// whatever its round-trip time by [`Rules::Linux`].
 const SMALL_WINDOW: u64 = 4;
 
+/// What an association does about chunks on slow paths that fill its buffers.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct HeadOfLineConfig {
+    /// Which chunks are sent on a faster path as well.
+    pub rules: Rules,
+    /// Whether the windows of slow paths are cut; without it only copies are sent.
+    pub penalty: bool,
+}
+
+impl HeadOfLineConfig {
+    /// [`Rules::Sooner`], with penalties.
+    pub const SOONER: HeadOfLineConfig = HeadOfLineConfig { rules: Rules::Sooner, penalty: true };
+    /// [`Rules::Linux`], with penalties.
+    pub const LINUX: HeadOfLineConfig = HeadOfLineConfig { rules: Rules::Linux, penalty: true };
+}
+
 /// By which rules a copy is worth its bytes.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Rules {
-    /// Linux's `mptcp_rcv_buf_optimization`: a copy if the fast path's round-trip time is less than a quarter of the slow
-    /// one's, or the slow one's window is small; one penalty per round trip of the fast path, on whichever path.
+    /// `mptcp_rcv_buf_optimization` of multipath-tcp.org v0.95: a copy if the fast path's round-trip time is less than a
+    /// quarter of the slow one's, or the slow one's window is small; one penalty per round trip of the fast path, on
+    /// whichever path, copy or not. Asked once a buffer is full, about the first chunk alone.
     Linux,
     /// A copy if it would be acknowledged sooner than the transmission that is under way, or if that one is overdue; one
     /// penalty per round trip of the slow path for each slow path. A window cut faster than acknowledgements return would
-    /// be cut for the same queue twice.
+    /// be cut for the same queue twice. Asked before a buffer is full, about as many chunks as lie in the fast path's way.
     Sooner,
 }
 
@@ -78,9 +95,20 @@ impl HeadOfLine {
                 (self.last(holder.path.id), slow)
             }
         };
+        self.remember(now, holder.path.id, last, pause)
+    }
+
+    /// Whether `path`, which the scheduler wants held back ([`Scheduler::penalise`](super::Scheduler::penalise)), is to be:
+    /// something is in flight there, and the last penalty is a round trip of it ago. It is remembered as done.
+    pub fn asked(&mut self, now: Instant, path: &PathView) -> bool {
+        path.in_flight > 0 && self.remember(now, path.id, self.last(path.id), path.srtt.unwrap_or(path.rto))
+    }
+
+    /// Whether a penalty is due `pause` after the `last` one; then it is that of `path`.
+    fn remember(&mut self, now: Instant, path: PathId, last: Option<Instant>, pause: Duration) -> bool {
         let due = last.is_none_or(|at| now - at >= pause);
         if due {
-            let slot = holder.path.id.index();
+            let slot = path.index();
             if self.penalised.len() <= slot {
                 self.penalised.resize(slot + 1, None);
             }
@@ -89,6 +117,7 @@ impl HeadOfLine {
         due
     }
 
+    /// When `path` was penalised last.
     fn last(&self, path: PathId) -> Option<Instant> {
         self.penalised.get(path.index()).copied().flatten()
     }

@@ -14,7 +14,7 @@ mod traits;
 mod view;
 
 pub(crate) use driver::Driver;
-pub use head_of_line::{Blocked, BlockedBy, HeadOfLine, Holder, Rules};
+pub use head_of_line::{Blocked, BlockedBy, HeadOfLine, HeadOfLineConfig, Holder, Rules};
 pub use parts::Parts;
 pub(crate) use path_views::PathViews;
 pub use signal::{

@@ -89,6 +89,14 @@ impl Policy for Parts {
         self.cc.sent_is_local() && self.estimators.iter().all(|e| e.sent_is_local())
     }
 
+    fn hears_deliveries(&self) -> bool {
+        self.loss.hears_deliveries()
+            || self.cc.hears_deliveries()
+            || self.scheduler.hears_deliveries()
+            || self.feedback.hears_deliveries()
+            || self.estimators.iter().any(|e| e.hears_deliveries())
+    }
+
     fn remarks(&self, view: &View<'_>, out: &mut Vec<&'static str>) {
         for e in &self.estimators {
             e.remarks(view, out);

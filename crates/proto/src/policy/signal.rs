@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use smallvec::SmallVec;
 
-use super::view::PathId;
+use super::view::{PathId, PathView};
 use crate::time::{Duration, Instant};
 use crate::units::Rate;
 use crate::wire::serial::{StreamId, Tsn};
@@ -15,12 +15,33 @@ pub enum Signal<'a> {
     Sent(&'a ChunkInfo),
     /// The application queued data while nothing was waiting.
     Queued,
+    /// A chunk arrived, as a SACK says: once for each path that it arrived by, before the `Acked` of that SACK and path. Only
+    /// for schemes that ask for it ([`Policy::hears_deliveries`](super::Policy::hears_deliveries)).
+    ///
+    /// Each TSN that a SACK newly acknowledges comes with that SACK. A copy of which the peer names the path later comes
+    /// once more, with the next SACK and as it was sent there alone: to know which TSNs arrived, take the first.
+    Delivered {
+        /// The chunk; what arrived of it is not in flight any more.
+        chunk: &'a ChunkInfo,
+        /// The path whose [`AckInfo::newly_acked`] counts it: where it was sent, or sent last if it had been declared lost.
+        /// `None`: it was in flight on several paths, and the peer does not say by which it came; none counts it.
+        path: Option<PathId>,
+    },
     /// Once a SACK and path on which something was newly acknowledged.
     Acked(&'a AckInfo),
-    /// A chunk was judged lost; once each time.
-    Lost(&'a ChunkInfo, LossCause),
+    /// A transmission was judged lost; once each. The chunk waits to be sent again unless another transmission of it is in
+    /// flight or arrived.
+    Lost {
+        /// The chunk, as it is without that transmission.
+        chunk: &'a ChunkInfo,
+        /// Where the transmission was. With copies it need not be [`ChunkInfo::path`], where the chunk was sent last.
+        path: PathId,
+        /// The loss policy's verdict.
+        cause: LossCause,
+    },
     /// Losses of one window: once per round trip at most by fast retransmit, and at each timeout; or a penalty
-    /// ([`LossTrigger::HeadOfLine`]), once per round trip at most.
+    /// ([`LossTrigger::HeadOfLine`]), once per round trip at most, which by [`Rules::Linux`](super::Rules::Linux) is one of
+    /// the faster path.
     LossEvent {
         /// Where.
         path: PathId,
@@ -140,6 +161,16 @@ pub struct AckInfo {
     pub paths_newly_acked: u8,
     /// DATA packets this SACK stands for, where the peer says so (DAC), else 1.
     pub dac_count: u8,
+}
+
+impl AckInfo {
+    /// Whether the window of `path` (this path, as it was before the acknowledgement) was full: then the window, not the
+    /// application, the peer or another path, bounded what was sent, and it may grow (RFC 9260 §7.2.1, RFC 9438 §5.8; RFC
+    /// 7661 §4.1 calls a window validated of which half was used). A free rest of less than one packet counts as full.
+    #[inline]
+    pub fn window_limited(&self, path: &PathView) -> bool {
+        self.flight_before.saturating_add(path.mtu) > path.limit.cwnd
+    }
 }
 
 /// Why a chunk was lost, as the loss policy judges.

@@ -25,6 +25,12 @@ pub trait Policy: Debug + Send {
         false
     }
 
+    /// Whether it wants [`Signal::Delivered`], a signal for each chunk that arrives. Asked once, when the association begins;
+    /// of a scheme's parts one that says so is enough.
+    fn hears_deliveries(&self) -> bool {
+        false
+    }
+
     /// Adds what people should know of the state it is in, a sentence each, as "the peer does not speak REPORT: …".
     /// Asked seldom, by who shows figures.
     fn remarks(&self, _view: &View<'_>, _out: &mut Vec<&'static str>) {}
@@ -175,6 +181,18 @@ pub trait Scheduler: Policy {
     /// Asked while data wait and some path has room. `None` holds everything until the next signal, or until pacing lets
     /// a path send again.
     fn next(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<Assignment>;
+
+    /// The path whose window should shrink, since what is in flight there holds other paths up. Asked when
+    /// [`Scheduler::next`] held everything back, and when a buffer is full while a path has room ([`View::blocked`]). The
+    /// congestion control hears of it as a [`Signal::LossEvent`] with [`LossTrigger::HeadOfLine`], and decides what it
+    /// amounts to; then the scheduler is asked for data again. An answer is ignored if nothing is in flight on the path, or
+    /// if the last penalty there, for whatever reason, is less than a round trip of the path ago.
+    ///
+    /// What the core does by itself about full buffers is
+    /// [`TransportConfig::head_of_line`](crate::config::TransportConfig::head_of_line).
+    fn penalise(&mut self, _view: &View<'_>) -> Option<PathId> {
+        None
+    }
 }
 
 /// When a feedback policy may add reports to a packet.

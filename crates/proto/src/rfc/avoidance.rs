@@ -108,7 +108,13 @@ impl<A: Avoidance + Clone> PerPath<A> {
         PerPath { new, paths: Vec::new() }
     }
 
-    fn of(&mut self, path: PathId) -> &mut A {
+    /// What is known of `path`, if anything happened there.
+    pub fn get(&self, path: PathId) -> Option<&A> {
+        self.paths.get(path.index()).and_then(Option::as_ref)
+    }
+
+    /// The one of `path`.
+    pub fn of(&mut self, path: PathId) -> &mut A {
         if self.paths.len() <= path.index() {
             self.paths.resize_with(path.index() + 1, || None);
         }
@@ -144,7 +150,7 @@ impl<A: Avoidance + Clone> Avoidance for PerPath<A> {
     }
 
     fn gauges(&self, path: PathId, out: &mut Vec<(&'static str, f64)>) {
-        if let Some(of) = self.paths.get(path.index()).and_then(Option::as_ref) {
+        if let Some(of) = self.get(path) {
             of.gauges(path, out);
         }
     }

@@ -1,6 +1,6 @@
 //! What a SACK means.
 
-use crate::policy::AckInfo;
+use crate::policy::{AckInfo, ChunkInfo, PathId, PathSet};
 use crate::wire::serial::Tsn;
 
 /// What is collected for one path while a SACK is read.
@@ -33,6 +33,50 @@ pub(crate) struct AckOutcome {
     pub messages: u64,
     /// Chunks that had been declared lost.
     pub spurious: u64,
+    /// Which chunks arrived by which path, if the scheme wants to know.
+    pub deliveries: Deliveries,
+}
+
+/// The chunks that a SACK acknowledges, by name. Empty unless they are wanted.
+#[derive(Debug, Default)]
+pub(crate) struct Deliveries {
+    /// In the order they are read; `None`: by an unknown path.
+    pub credited: Vec<(Tsn, Option<PathId>)>,
+    /// Those that are in the queue no more, in the order of TSNs.
+    popped: Vec<ChunkInfo>,
+    /// Copies settled since the last SACK, with their paths.
+    pub settled: Vec<(PathId, ChunkInfo)>,
+}
+
+impl Deliveries {
+    /// Forgets the last SACK's, and keeps the memory.
+    pub fn clear(&mut self) {
+        self.credited.clear();
+        self.popped.clear();
+        self.settled.clear();
+    }
+
+    /// A SACK newly acknowledges `tsn`, which came `by` these paths.
+    pub fn name(&mut self, tsn: Tsn, by: PathSet) {
+        if by.is_empty() {
+            self.credited.push((tsn, None));
+        }
+        self.credited.extend(by.iter().map(|path| (tsn, Some(path))));
+    }
+
+    /// `chunk` leaves the queue; it is kept if this SACK acknowledged it.
+    pub fn keep(&mut self, chunk: ChunkInfo) {
+        if self.credited.last().is_some_and(|(tsn, _)| *tsn == chunk.tsn) {
+            self.popped.push(chunk);
+        }
+    }
+
+    /// The chunk `tsn`, if it left the queue.
+    pub fn popped(&self, tsn: Tsn) -> Option<&ChunkInfo> {
+        let first = self.popped.first()?.tsn;
+        let at = self.popped.binary_search_by_key(&(tsn - first), |c| c.tsn - first).ok()?;
+        Some(&self.popped[at])
+    }
 }
 
 impl PathAck {

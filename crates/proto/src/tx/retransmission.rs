@@ -59,17 +59,21 @@ pub(crate) struct RetransmissionQueue {
     unasked: bool,
     /// By path slot.
     flights: Vec<Flight>,
+    /// Whether the scheme wants to know which chunks arrive.
+    names_deliveries: bool,
     /// Kept for its memory between SACKs.
     outcome: AckOutcome,
 }
 
 impl RetransmissionQueue {
-    pub fn new(initial_tsn: Tsn) -> Self {
+    /// `names_deliveries`: acknowledgements name the chunks, too.
+    pub fn new(initial_tsn: Tsn, names_deliveries: bool) -> Self {
         RetransmissionQueue {
             outstanding: Outstanding::new(initial_tsn),
             lost: VecDeque::new(),
             unasked: false,
             flights: Vec::new(),
+            names_deliveries,
             outcome: AckOutcome::default(),
         }
     }
@@ -81,6 +85,7 @@ impl RetransmissionQueue {
             self.flights.resize_with(i + 1, Flight::default);
         }
         self.flights[i] = Flight::default();
+        self.outcome.deliveries.settled.retain(|(p, _)| *p != path);
     }
 
     /// Forgets everything; TSNs go on where they were.
@@ -88,6 +93,7 @@ impl RetransmissionQueue {
         ledger.clear_flights();
         self.outstanding = Outstanding::new(self.next_tsn());
         self.lost.clear();
+        self.outcome.deliveries.clear();
         self.flights.iter_mut().for_each(|f| *f = Flight::default());
     }
 

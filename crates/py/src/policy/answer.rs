@@ -102,6 +102,15 @@ pub(super) fn assignment(
     Ok(Some(proto::Assignment::on(open(answer.py(), view, path)?, 1)))
 }
 
+/// What `penalise` answered.
+pub(super) fn path(answer: &Bound<'_, PyAny>, view: &proto::View<'_>) -> PyResult<Option<PathId>> {
+    if answer.is_none() {
+        return Ok(None);
+    }
+    let Ok(path) = answer.extract() else { return Err(odd(answer, "the id of a path, or None")) };
+    open(answer.py(), view, path).map(Some)
+}
+
 /// The path of this number, if it may be named.
 fn open(py: Python<'_>, view: &proto::View<'_>, path: i64) -> PyResult<PathId> {
     let mut open = view.paths.iter().filter(|p| p.state != PathState::Closed).map(|p| p.id);

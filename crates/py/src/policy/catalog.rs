@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use strandcast::batch::RunHooks;
 use strandcast::{Schemes, is_python};
 use strandcast_proto::catalog::{Catalog, CatalogError, SchemePlan, WindowSetup};
-use strandcast_proto::policy::CongestionControl;
+use strandcast_proto::policy::{CongestionControl, Scheduler};
 
 /// What a policy is based on, and what makes its callbacks.
 pub(crate) type Plan = (String, Py<PyAny>);
@@ -85,6 +85,23 @@ impl Catalog for Policies {
                 "{spec} is for flows over SCTP; for TCP there are windows only"
             ))),
             None => Schemes.congestion(spec, setup),
+        }
+    }
+
+    fn scheduler(&self, spec: &str) -> Result<Box<dyn Scheduler>, CatalogError> {
+        match self.find(spec)? {
+            Some(_) => Err(CatalogError::new(format!(
+                "{spec} is for flows over SCTP; for MPTCP there are schedulers in Rust only"
+            ))),
+            None => Schemes.scheduler(spec),
+        }
+    }
+
+    fn window_and_scheduler(&self, spec: &str) -> Result<(String, Option<String>), CatalogError> {
+        match self.find(spec)? {
+            // `congestion` says why it can't be.
+            Some(_) => Ok((spec.to_owned(), None)),
+            None => Schemes.window_and_scheduler(spec),
         }
     }
 }

@@ -45,18 +45,24 @@ pub(crate) struct PythonScheme {
 struct Calls {
     on_signal: Option<Py<PyAny>>,
     next: Option<Py<PyAny>>,
+    penalise: Option<Py<PyAny>>,
     limit: Option<Py<PyAny>>,
     aggregate: Option<Py<PyAny>>,
     timeout: Option<Py<PyAny>>,
+    /// What the policy answered when it was made.
+    hears_deliveries: bool,
 }
 
 impl Calls {
     fn new(py: Python<'_>, make: &Py<PyAny>, seed: u64) -> PyResult<Self> {
         let mut calls: BTreeMap<String, Py<PyAny>> = make.call1(py, (seed,))?.extract(py)?;
         let mut take = |name: &str| calls.remove(name);
+        let hears = take("hears_deliveries").map(|call| call.bind(py).call0()?.extract()).transpose()?;
         Ok(Calls {
+            hears_deliveries: hears.unwrap_or(false),
             on_signal: take("on_signal"),
             next: take("next"),
+            penalise: take("penalise"),
             limit: take("limit"),
             aggregate: take("aggregate"),
             timeout: take("timeout"),
@@ -106,9 +112,13 @@ impl PythonScheme {
 
     /// Tells the policy, if it wants to hear, and asks what that changed.
     fn tell(&mut self, view: &proto::View<'_>, signal: &proto::Signal<'_>) {
+        // The base may have asked for it.
+        if matches!(signal, proto::Signal::Delivered { .. }) && !self.calls.hears_deliveries {
+            return;
+        }
         if let Some(call) = &self.calls.on_signal {
             let told = self.ask(
-                |py| call.call1(py, (View::of(view, &self.names), Signal::from(signal))).map(drop),
+                |py| call.call1(py, (View::of(view, &self.names), Signal::of(view, signal))).map(drop),
                 || format!("on_signal at {:?}", view.now),
             );
             if told.is_none() {
@@ -238,12 +248,29 @@ impl Scheduler for PythonScheme {
         self.ask_timeout(view.now, false);
         answer
     }
+
+    fn penalise(&mut self, view: &proto::View<'_>) -> Option<PathId> {
+        let Some(call) = &self.calls.penalise else {
+            // A base whose scheduler does not decide blames no path.
+            let own = self.calls.next.is_some() && self.works();
+            return if own { None } else { self.base.scheduler().penalise(view) };
+        };
+        let answer = self.ask(
+            |py| answer::path(&call.bind(py).call1((View::of(view, &self.names),))?, view),
+            || format!("penalise at {:?}", view.now),
+        );
+        answer.unwrap_or_else(|| self.base.scheduler().penalise(view))
+    }
 }
 
 impl Policy for PythonScheme {
     fn poll_timeout(&self) -> Option<Instant> {
         let own = self.timeout.filter(|_| self.works());
         own.into_iter().chain(self.base.poll_timeout()).min()
+    }
+
+    fn hears_deliveries(&self) -> bool {
+        self.calls.hears_deliveries || self.base.hears_deliveries()
     }
 
     fn remarks(&self, view: &proto::View<'_>, out: &mut Vec<&'static str>) {

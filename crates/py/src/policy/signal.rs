@@ -12,6 +12,8 @@ pub(crate) enum Signal {
     Sent { chunk: Chunk },
     /// The application queued data while nothing was waiting.
     Queued {},
+    /// A chunk arrived: once for each path that it arrived by. Only for policies that ask.
+    Delivered { chunk: Chunk, path: Option<u8> },
     /// Once a SACK and path on which something was newly acknowledged.
     Acked {
         path: u8,
@@ -33,9 +35,10 @@ pub(crate) enum Signal {
         highest_reported: u32,
         paths_newly_acked: u8,
         dac_count: u8,
+        window_limited: bool,
     },
-    /// A chunk was judged lost; once each time.
-    Lost { chunk: Chunk, cause: String },
+    /// A transmission of a chunk was judged lost; once each.
+    Lost { chunk: Chunk, path: u8, cause: String },
     /// Losses of one window.
     LossEvent { path: u8, trigger: String, highest: u32, cause: String },
     /// Partial reliability gave the chunk up.
@@ -91,14 +94,18 @@ impl Signal {
     }
 }
 
-impl From<&proto::Signal<'_>> for Signal {
-    fn from(signal: &proto::Signal<'_>) -> Self {
+impl Signal {
+    /// `signal`, heard with `view`.
+    pub(super) fn of(view: &proto::View<'_>, signal: &proto::Signal<'_>) -> Self {
         match *signal {
             proto::Signal::Sent(chunk) => Signal::Sent { chunk: chunk.into() },
             proto::Signal::Queued => Signal::Queued {},
-            proto::Signal::Acked(ack) => acked(ack),
-            proto::Signal::Lost(chunk, cause) => {
-                Signal::Lost { chunk: chunk.into(), cause: cause_word(cause) }
+            proto::Signal::Delivered { chunk, path } => {
+                Signal::Delivered { chunk: chunk.into(), path: number(path) }
+            }
+            proto::Signal::Acked(ack) => acked(view, ack),
+            proto::Signal::Lost { chunk, path, cause } => {
+                Signal::Lost { chunk: chunk.into(), path: path.0, cause: cause_word(cause) }
             }
             proto::Signal::LossEvent { path, trigger, highest, cause } => Signal::LossEvent {
                 path: path.0,
@@ -127,7 +134,7 @@ impl From<&proto::Signal<'_>> for Signal {
     }
 }
 
-fn acked(ack: &proto::AckInfo) -> Signal {
+fn acked(view: &proto::View<'_>, ack: &proto::AckInfo) -> Signal {
     Signal::Acked {
         path: ack.path.0,
         return_path: ack.return_path.0,
@@ -148,6 +155,7 @@ fn acked(ack: &proto::AckInfo) -> Signal {
         highest_reported: ack.highest_reported.0,
         paths_newly_acked: ack.paths_newly_acked,
         dac_count: ack.dac_count,
+        window_limited: ack.window_limited(&view[ack.path]),
     }
 }
 

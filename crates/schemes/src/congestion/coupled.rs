@@ -34,3 +34,8 @@ impl Coupled {
         self.cwnd / self.rtt
     }
 }
+
+/// Whether `path` is gone, so that its state must not become another one's.
+pub(super) fn closed(view: &View<'_>, path: PathId) -> bool {
+    view.paths.get(path.index()).is_none_or(|p| p.state == PathState::Closed)
+}

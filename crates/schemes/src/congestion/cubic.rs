@@ -4,9 +4,9 @@
 //! |---|---|
 //! | §4.2 fig. 1, W_cubic(t) = C·(t − K)³ + W_max | [`Stage::curve`] |
 //! | §4.2 fig. 2, K = cbrt((W_max − cwnd_epoch)/C) | [`Cubic::begin`] |
-//! | §4.2 fig. 3, target = W_cubic(t + RTT) within [cwnd, 1.5·cwnd] | [`Cubic::increase`] |
-//! | §4.3 fig. 4, Reno-friendly W_est | [`Cubic::increase`] |
-//! | §4.4, §4.5 concave and convex region, (target − cwnd)/cwnd | [`Cubic::increase`] |
+//! | §4.2 fig. 3, target = W_cubic(t + RTT) within [cwnd, 1.5·cwnd] | [`Cubic::grow`] |
+//! | §4.3 fig. 4, Reno-friendly W_est | [`Cubic::grow`] |
+//! | §4.4, §4.5 concave and convex region, (target − cwnd)/cwnd | [`Cubic::grow`] |
 //! | §4.6 fig. 5, §4.7 fast convergence, §4.8 timeout | [`Cubic::decrease`] |
 //! | §4.10 slow start; RFC 9406 | the shell, [`TcpWindows`](super::TcpWindows) |
 //! | §5.8 time without a full window does not count | [`Progress::passed`] |
@@ -31,7 +31,7 @@ keys! {
         /// share of the window that is left after a loss
         beta: f64 [0.1, 0.99] = 0.7,
         /// how fast the window follows the cubic curve
-        c: f64 [0.001, 100.0, "segments/s³"] = 0.4,
+        c as "cubic-c": f64 [0.001, 100.0, "segments/s³"] = 0.4,
         /// leave capacity to newcomers (RFC 9438 §4.7)
         fast_convergence: bool = true,
         /// never slower than Reno would be (RFC 9438 §4.3)
@@ -70,16 +70,20 @@ pub struct Cubic {
 struct Stage {
     /// t: time in which the window was full since the stage began.
     t: f64,
+    /// C, segments/s³.
+    c: f64,
     k: f64,
     w_max: f64,
     w_est: f64,
+    /// The part of Reno's growth that W_est has.
+    reno: f64,
 }
 
 impl Stage {
     /// W_cubic(t).
-    fn curve(&self, c: f64, t: f64) -> f64 {
+    fn curve(&self, t: f64) -> f64 {
         let d = t - self.k;
-        c * d * d * d + self.w_max
+        self.c * d * d * d + self.w_max
     }
 }
 
@@ -94,35 +98,48 @@ impl Cubic {
         PerPath::new(Cubic::new(config))
     }
 
-    /// A stage of congestion avoidance begins with a window of `w`.
-    fn begin(&mut self, w: f64) -> Stage {
+    /// A stage of congestion avoidance begins with a window of `w`, on a path that may take the part `share` of what it
+    /// would have alone: of the curve its fourth power, of Reno's growth its square.
+    fn begin(&mut self, w: f64, share: f64) -> Stage {
         let w_max = self.w_max.unwrap_or(w).max(w);
         self.w_max = Some(w_max);
-        let k = libm::cbrt((w_max - w) / self.config.c);
-        Stage { t: 0.0, k, w_max, w_est: w }
+        let reno = share * share;
+        let c = self.config.c * (reno * reno);
+        let k = libm::cbrt((w_max - w) / c);
+        Stage { t: 0.0, c, k, w_max, w_est: w, reno }
+    }
+
+    /// Bytes by which the window grows; `share` is asked for where a stage begins.
+    pub(super) fn grow(&mut self, now: &Progress<'_>, share: impl FnOnce() -> f64) -> f64 {
+        let (w, acked) = (now.cwnd / now.segment, now.acked / now.segment);
+        let mut stage = match self.stage.take() {
+            Some(stage) => Stage { t: stage.t + now.passed.as_secs_f64(), ..stage },
+            None => self.begin(w, share()),
+        };
+        let CubicConfig { beta, friendly, alpha_one, .. } = self.config;
+        let full = alpha_one && stage.w_est >= self.prior;
+        let alpha = if full { 1.0 } else { 3.0 * (1.0 - beta) / (1.0 + beta) };
+        stage.w_est += stage.reno * alpha * acked / w;
+        let grown = if friendly && stage.curve(stage.t) < stage.w_est {
+            stage.w_est - w
+        } else {
+            let rtt = now.srtt().map_or(0.0, |t| t.as_secs_f64());
+            let target = stage.curve(stage.t + rtt).clamp(w, 1.5 * w);
+            (target - w) * acked / w
+        };
+        self.stage = Some(stage);
+        grown.max(0.0) * now.segment
+    }
+
+    /// C of the stage over C of a path alone; `None` outside of a stage.
+    pub(super) fn delta(&self) -> Option<f64> {
+        self.stage.as_ref().map(|stage| stage.reno * stage.reno)
     }
 }
 
 impl Avoidance for Cubic {
     fn increase(&mut self, now: &Progress<'_>) -> f64 {
-        let (w, acked) = (now.cwnd / now.segment, now.acked / now.segment);
-        let mut stage = match self.stage.take() {
-            Some(stage) => Stage { t: stage.t + now.passed.as_secs_f64(), ..stage },
-            None => self.begin(w),
-        };
-        let CubicConfig { beta, c, friendly, alpha_one, .. } = self.config;
-        let alpha =
-            if alpha_one && stage.w_est >= self.prior { 1.0 } else { 3.0 * (1.0 - beta) / (1.0 + beta) };
-        stage.w_est += alpha * acked / w;
-        let grown = if friendly && stage.curve(c, stage.t) < stage.w_est {
-            stage.w_est - w
-        } else {
-            let rtt = now.srtt().map_or(0.0, |t| t.as_secs_f64());
-            let target = stage.curve(c, stage.t + rtt).clamp(w, 1.5 * w);
-            (target - w) * acked / w
-        };
-        self.stage = Some(stage);
-        grown.max(0.0) * now.segment
+        self.grow(now, || 1.0)
     }
 
     fn decrease(&mut self, event: &CongestionEvent<'_>) -> f64 {

@@ -421,8 +421,8 @@ impl Policy for QueueAware {
                 }
             }
             Signal::Acked(ack) => self.on_acked(view, ack),
-            Signal::Lost(chunk, cause) if *cause != LossCause::PathFailure => {
-                if let Some(path) = self.paths.get_mut(chunk.path().index()).and_then(Option::as_mut) {
+            Signal::Lost { path, cause, .. } if *cause != LossCause::PathFailure => {
+                if let Some(path) = self.paths.get_mut(path.index()).and_then(Option::as_mut) {
                     path.on_lost();
                 }
             }

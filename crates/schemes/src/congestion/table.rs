@@ -23,6 +23,14 @@ shelf! {
         QueueAware = "queue-aware", queue_aware: super::queue_aware::QueueAwareConfig;
         Balia = "balia", balia: super::balia::BaliaConfig;
         Uncoupled = "uncoupled", uncoupled: super::reno::UncoupledConfig;
+        Ewtcp = "ewtcp", ewtcp: super::ewtcp::Ewtcp;
+        Coupled = "coupled", coupled: super::fully_coupled::FullyCoupled;
+        Olia = "olia", olia: super::olia::OliaConfig;
+        Wvegas = "wvegas", wvegas: super::wvegas::WvegasConfig;
+        Mpsqrt = "mpsqrt", mpsqrt: super::binomial::SqrtConfig;
+        Mpiad = "mpiad", mpiad: super::binomial::InverseConfig;
+        Mpcubic = "mpcubic", mpcubic: super::mpcubic::MpCubicConfig;
+        Mpmtp = "mpmtp", mpmtp: super::mpmtp::MpmtpConfig;
     }
 }
 

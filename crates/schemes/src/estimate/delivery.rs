@@ -115,7 +115,7 @@ impl Measured {
         let interval = self.interval.get_or_insert_with(|| Interval::new(sent, sent));
         interval.bytes += ack.newly_acked;
         interval.newest = interval.newest.max(sent);
-        interval.limited |= ack.flight_before + path.mtu > path.limit.cwnd;
+        interval.limited |= ack.window_limited(path);
         let elapsed = view.now.saturating_since(interval.began);
         let round_trip = path.srtt.unwrap_or(Duration::ZERO);
         if elapsed < round_trip.max(SHORTEST) {
@@ -161,8 +161,8 @@ impl Policy for Delivery {
             Signal::Acked(ack) if view.paths.len() > ack.path.index() => {
                 self.of(ack.path).on_acked(view, ack);
             }
-            Signal::Lost(chunk, cause) if *cause != LossCause::PathFailure => {
-                let loss = &mut self.of(chunk.path()).loss;
+            Signal::Lost { path, cause, .. } if *cause != LossCause::PathFailure => {
+                let loss = &mut self.of(*path).loss;
                 *loss += LOSS_GAIN * (1.0 - *loss);
             }
             Signal::Heartbeat(answer) => {

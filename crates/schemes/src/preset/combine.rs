@@ -72,8 +72,9 @@ impl Combination {
         all.extend(schedulers.map(|(word, part)| (Some(("scheduler", word)), part as &dyn Keyed)));
         let feedbacks = self.feedbacks.all().into_iter();
         all.extend(feedbacks.map(|(word, part)| (Some(("feedback", word)), part as &dyn Keyed)));
-        let windows = self.congestions.all().into_iter();
-        all.extend(windows.map(|(word, part)| (Some(("cc", word)), part as &dyn Keyed)));
+        // Windows share names of keys, `beta` or `delta`, that mean different things in each: only those of one are listed.
+        let (word, window) = (self.roles.cc.word(), self.congestions.part(self.roles.cc));
+        all.push((Some(("cc", word)), window as &dyn Keyed));
         all.push((None, &self.windows));
         all.push((None, &self.transport));
         all
@@ -136,6 +137,7 @@ impl Settings for Combination {
 
     fn tune(&self, config: &mut TransportConfig) {
         self.transport.tune(self.windows.start.strict, config);
+        self.schedulers.part(self.roles.scheduler).tune(config);
     }
 
     fn boxed(&self) -> Box<dyn Settings> {

@@ -1,7 +1,7 @@
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::policy::contract;
 use strandcast_proto::policy::contract::fixture::{self, MTU, Picture};
-use strandcast_proto::policy::{LossCause, LossTrigger, PathId, Scheme, Signal};
+use strandcast_proto::policy::{HeadOfLineConfig, LossCause, LossTrigger, PathId, Scheme, Signal};
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Duration;
 use strandcast_proto::wire::Tsn;
@@ -19,6 +19,19 @@ fn keeps_the_contract(spec: &str, seeds: core::ops::Range<u64>) {
 fn every_preset_keeps_the_contract() {
     for preset in presets() {
         keeps_the_contract(preset.name, 0..6);
+    }
+}
+
+#[test]
+fn schedulers_of_mptcp_keep_the_contract() {
+    for scheduler in ["ecf", "blest", "daps", "linux"] {
+        keeps_the_contract(&format!("lia,scheduler={scheduler}"), 20..26);
+        keeps_the_contract(&format!("cmt,scheduler={scheduler},rtx=scheduler"), 30..34);
+    }
+    // A lost chunk that the fastest path has carried already, with nothing in flight.
+    keeps_the_contract("bond,scheduler=ecf,ecf-deviation=0", 148..149);
+    for key in ["daps-wait=0", "daps-wait=8"] {
+        keeps_the_contract(&format!("cmt,scheduler=daps,{key}"), 40..43);
     }
 }
 
@@ -81,6 +94,27 @@ fn tuned(spec: &str) -> TransportConfig {
     let mut config = TransportConfig::default();
     parse_spec(spec).expect("a spec of this test").tune(&mut config);
     config
+}
+
+/// multipath-tcp.org's ecf and blest answer a full window as its default scheduler does; daps and today's Linux do not. All
+/// that whatever the transport does by itself, unless a key says otherwise.
+#[test]
+fn schedulers_bring_their_answer_to_a_full_buffer() {
+    let told = |scheduler: &str| {
+        let mut config = TransportConfig::live();
+        let spec = format!("cmt,scheduler={scheduler}");
+        parse_spec(&spec).expect("a spec of this test").tune(&mut config);
+        config.head_of_line
+    };
+    for scheduler in ["ecf", "blest", "linux,head-of-line=linux"] {
+        assert_eq!(told(scheduler), Some(HeadOfLineConfig::LINUX), "{scheduler}");
+    }
+    for scheduler in ["daps", "linux", "ecf,head-of-line=off"] {
+        assert_eq!(told(scheduler), None, "{scheduler}");
+    }
+    let without = HeadOfLineConfig { penalty: false, ..HeadOfLineConfig::LINUX };
+    assert_eq!(told("blest,penalty=off"), Some(without));
+    assert_eq!(told("lowest-rtt"), Some(HeadOfLineConfig::SOONER), "it has no answer of its own");
 }
 
 #[test]

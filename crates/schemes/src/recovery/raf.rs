@@ -53,7 +53,7 @@ impl Policy for RetransmissionAware {
     fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
         self.rfc.on_signal(view, signal);
         match signal {
-            Signal::Lost(chunk, _) => self.queue.lost(chunk),
+            Signal::Lost { chunk, .. } => self.queue.lost(chunk),
             Signal::Abandoned(chunk) => self.queue.abandoned(chunk),
             Signal::Acked(ack) => {
                 self.queue.acked(ack.newly_acked_again);
@@ -100,7 +100,7 @@ impl LossPolicy for RetransmissionAware {
 
 #[cfg(test)]
 mod tests {
-    use strandcast_proto::policy::contract::fixture::{MTU, Picture, ack, chunk};
+    use strandcast_proto::policy::contract::fixture::{MTU, Picture, ack, chunk, loss_of};
 
     use super::*;
 
@@ -115,7 +115,7 @@ mod tests {
 
     fn lose(policy: &mut RetransmissionAware, picture: &Picture, tsn: u32) {
         let chunk = ChunkInfo { losses: 1, ..chunk(tsn, &[0]) };
-        policy.on_signal(&picture.view(), &Signal::Lost(&chunk, LossCause::Congestion));
+        policy.on_signal(&picture.view(), &loss_of(&chunk));
     }
 
     fn stage() -> (RetransmissionAware, Picture) {

@@ -61,7 +61,7 @@ impl Chooser {
                     self.history(t.path).sent(t.at, chunk.tsn);
                 }
             }
-            Signal::Lost(chunk, _) => {
+            Signal::Lost { chunk, .. } => {
                 for t in chunk.transmissions.iter().filter(|t| !t.in_flight) {
                     self.history(t.path).lost(t.at, chunk.tsn);
                 }

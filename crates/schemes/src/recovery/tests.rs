@@ -1,4 +1,4 @@
-use strandcast_proto::policy::contract::fixture::{Picture, ack, chunk};
+use strandcast_proto::policy::contract::fixture::{Picture, ack, chunk, loss_of};
 use strandcast_proto::policy::{
     AckInfo, ChunkInfo, LossCause, LossPolicy as _, PathState, Policy as _, Retransmit, Signal,
 };
@@ -147,8 +147,8 @@ fn the_loss_rate_is_that_of_the_last_thousand_transmissions() {
         loss.on_signal(&picture.view(), &Signal::Sent(&c));
         if lost {
             c.transmissions[0].in_flight = false;
-            loss.on_signal(&picture.view(), &Signal::Lost(&c, LossCause::Congestion));
-            loss.on_signal(&picture.view(), &Signal::Lost(&c, LossCause::Congestion));
+            loss.on_signal(&picture.view(), &loss_of(&c));
+            loss.on_signal(&picture.view(), &loss_of(&c));
         }
     };
     // 2 % on path 0, then 1 % on path 1 out of twice as many.
@@ -162,7 +162,7 @@ fn the_loss_rate_is_that_of_the_last_thousand_transmissions() {
     let mut old = chunk(3, &[0]);
     old.transmissions[0].at = Instant::from_millis(1);
     old.transmissions[0].in_flight = false;
-    loss.on_signal(&picture.view(), &Signal::Lost(&old, LossCause::Congestion));
+    loss.on_signal(&picture.view(), &loss_of(&old));
     assert_eq!(goes_to(&mut loss, &picture, &chunk(5000, &[1])), 0);
 }
 

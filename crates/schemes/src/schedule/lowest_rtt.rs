@@ -1,19 +1,27 @@
 //! The fastest path first, as MPTCP's default scheduler does.
 
 use strandcast_keys::keys;
+use strandcast_proto::config::TransportConfig;
 use strandcast_proto::policy::{Assignment, Backlog, Policy, Scheduler, View};
 use strandcast_proto::time::Duration;
 
+use super::blocking::BlockingConfig;
 use crate::part::SchedulerPart;
 
 keys! {
-    /// [`LowestRtt`] has no keys.
-    pub struct LowestRttConfig {}
+    /// What can be set of [`LowestRtt`].
+    pub struct LowestRttConfig {
+        and blocking: BlockingConfig,
+    }
 }
 
 impl SchedulerPart for LowestRttConfig {
     fn build(&self) -> Box<dyn Scheduler> {
         Box::new(LowestRtt)
+    }
+
+    fn tune(&self, config: &mut TransportConfig) {
+        self.blocking.tune(config);
     }
 }
 

@@ -1,6 +1,12 @@
 //! Which path takes new data.
 
+mod blest;
+mod blocking;
+mod daps;
 mod earliest_arrival;
+mod ecf;
+mod fastest;
+mod linux;
 mod loss_ordered;
 mod lowest_rtt;
 mod primary;
@@ -11,7 +17,12 @@ mod round_robin;
 #[cfg(test)]
 mod tests;
 
+pub use blest::{Blest, BlestConfig};
+pub use blocking::{BlockingConfig, Remedy};
+pub use daps::{Daps, DapsConfig};
 pub use earliest_arrival::{EarliestArrival, EarliestArrivalConfig};
+pub use ecf::{Ecf, EcfConfig};
+pub use linux::{Linux, LinuxConfig};
 pub use loss_ordered::{LossOrdered, LossOrderedConfig};
 pub use lowest_rtt::{LowestRtt, LowestRttConfig};
 pub use primary::PrimaryConfig;

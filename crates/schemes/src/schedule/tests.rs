@@ -133,12 +133,16 @@ fn redundant_sends_on_every_path_with_room() {
 
 #[test]
 fn failed_paths_are_used_only_when_nothing_else_is_left() {
-    let schedulers: [Box<dyn Scheduler>; 5] = [
+    let schedulers: [Box<dyn Scheduler>; 9] = [
         Box::new(RoundRobin::default()),
         Box::new(RoundRobin::new(Turn::Packet)),
         Box::new(LowestRtt),
         Box::new(LossOrdered::default()),
         Box::new(Redundant::new(16)),
+        Box::new(Ecf::new(EcfConfig::default())),
+        Box::new(Blest::new(BlestConfig::default())),
+        Box::new(Daps::new(DapsConfig::default())),
+        Box::new(Linux::new(LinuxConfig::default())),
     ];
     for mut scheduler in schedulers {
         let mut p = picture();

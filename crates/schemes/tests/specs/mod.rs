@@ -23,11 +23,17 @@ pub fn draw(random: &mut Random, preset: usize) -> String {
         let mut spec = preset.name.to_owned();
         // The keys that choose parts come first in the list; which others there are depends on them.
         let mut here: Option<Vec<&str>> = None;
+        // Keys of the preset's own window mean nothing, or something else, once there is another.
+        let other_window = |spec: &str, key: &Listed| {
+            let cc = parse_spec(spec).ok().and_then(|parsed| parsed.value("cc"));
+            key.parts().any(|(role, word)| role == "cc" && cc.as_deref() != Some(word))
+        };
         for key in preset.keys() {
             if !PARTS.contains(&key.name) && here.is_none() {
                 here = Some(parse_spec(&spec).map_or(Vec::new(), |parsed| parsed.keys()));
             }
-            if here.as_ref().is_none_or(|here| here.contains(&key.name)) && random.below(4) == 0 {
+            let has = here.as_ref().is_none_or(|here| here.contains(&key.name) && !other_window(&spec, &key));
+            if has && random.below(4) == 0 {
                 spec += &format!(",{}={}", key.name, value(random, &key));
             }
         }

@@ -116,6 +116,10 @@ impl Scheduler for Shadowed {
     fn next(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<Assignment> {
         self.ask(|s| s.scheduler().next(view, backlog))
     }
+
+    fn penalise(&mut self, view: &View<'_>) -> Option<PathId> {
+        self.ask(|s| s.scheduler().penalise(view))
+    }
 }
 
 impl Feedback for Shadowed {

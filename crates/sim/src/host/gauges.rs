@@ -26,8 +26,11 @@ pub fn counters(
         report(path, "retransmitted_fast", stats.lost_fast as f64);
         report(path, "retransmitted_timeout", stats.lost_timeout as f64);
         report(path, "timeouts", stats.timeouts as f64);
-        if association.config().opportunistic {
+        let relieved = association.config().head_of_line.is_some();
+        if relieved {
             report(path, "opportunistic_resends", stats.opportunistic as f64);
+        }
+        if relieved || stats.penalties > 0 {
             report(path, "head_of_line_penalties", stats.penalties as f64);
         }
     }

@@ -7,9 +7,11 @@ mod profile;
 mod ranges;
 mod receiver;
 mod rto;
+mod schedule;
 mod scoreboard;
 mod segment;
 mod sender;
+mod shared;
 mod stats;
 mod subflow;
 #[cfg(test)]

@@ -100,6 +100,11 @@ impl Scoreboard {
     }
 
     /// The first segment not acknowledged.
+    pub(super) fn front(&self) -> Option<&Record> {
+        self.ring.front()
+    }
+
+    /// The same, to be changed.
     pub(super) fn front_mut(&mut self) -> Option<&mut Record> {
         self.ring.front_mut()
     }

@@ -1,15 +1,16 @@
 //! The sending host: data of one application over one subflow (TCP) or several (MPTCP).
 
 use super::config::Config;
+use super::schedule::{Scene, Scheduling};
 use super::scoreboard::Record;
 use super::segment::{SackBlocks, Segment};
+use super::shared::Shared;
 use super::stats::{Limits, SubflowStats};
 use super::subflow::{LossEvent, Phase, Progress, Retransmission, Subflow};
 use super::window::Windows;
 use core::time::Duration;
-use std::collections::VecDeque;
 use strandcast_proto::association::HeldBy;
-use strandcast_proto::policy::{CongestionControl, HeadOfLine, LossTrigger, PathView, Rules};
+use strandcast_proto::policy::{CongestionControl, LossTrigger, PathSet, PathView, Scheduler};
 use strandcast_proto::time::Instant;
 
 /// The sending end of a TCP or MPTCP connection.
@@ -18,7 +19,8 @@ use strandcast_proto::time::Instant;
 /// `poll_output` until `None`, then sleep until `poll_timeout`.
 ///
 /// The congestion windows belong to the [`CongestionControl`] that is handed in, built with the configuration's initial
-/// window and threshold; it sees one path per subflow, whose MTU is the segment size and whose bytes are payload.
+/// window and threshold; it sees one path per subflow, whose MTU is the segment size and whose bytes are payload. Of several
+/// subflows, the [`Scheduler`] that is handed in chooses.
 #[derive(Debug)]
 pub struct Sender {
     pub(super) config: Config,
@@ -32,21 +34,12 @@ pub struct Sender {
     pub(super) data_una: u64,
     /// The receiver takes bytes below it.
     edge: u64,
-    pub(super) reinjections: VecDeque<Reinjection>,
-    /// What is done about a subflow that holds up the receive window.
-    pub(super) head_of_line: HeadOfLine,
+    /// What subflows share beyond windows.
+    pub(super) shared: Shared,
     /// Data were queued while nothing waited, which the congestion control does not know yet.
     queued: bool,
     limit: Option<(Limit, Instant)>,
     limits: Limits,
-}
-
-/// Data of the connection that another subflow than `from` should send, too.
-#[derive(Copy, Clone, Debug)]
-pub(super) struct Reinjection {
-    pub(super) data_seq: u64,
-    pub(super) len: u32,
-    pub(super) from: u8,
 }
 
 /// What keeps new data from being sent.
@@ -55,21 +48,34 @@ pub(super) enum Limit {
     Application,
     CongestionWindow,
     ReceiveWindow,
+    Scheduler,
 }
 
 impl Sender {
-    /// The sending end of a connection with the constants `config`, without any subflow.
+    /// The sending end of a connection of one subflow with the constants `config`, still without it.
     pub fn new(config: Config, congestion: Box<dyn CongestionControl>) -> Self {
+        Sender::with(config, congestion, None)
+    }
+
+    /// The same of a connection of several subflows.
+    pub fn multipath(
+        config: Config,
+        congestion: Box<dyn CongestionControl>,
+        scheduler: Box<dyn Scheduler>,
+    ) -> Self {
+        Sender::with(config, congestion, Some(Scheduling::new(scheduler)))
+    }
+
+    fn with(config: Config, congestion: Box<dyn CongestionControl>, scheduling: Option<Scheduling>) -> Self {
         Sender {
             subflows: Vec::new(),
-            windows: Windows::new(congestion),
+            windows: Windows::new(congestion, scheduling),
             written: 0,
             data_nxt: 0,
             data_una: 0,
             // What a receiver with the same configuration will announce; by TCP's rules the handshake does.
             edge: config.receive_window,
-            reinjections: VecDeque::new(),
-            head_of_line: HeadOfLine::new(Rules::Linux),
+            shared: Shared::new(),
             queued: false,
             limit: None,
             limits: Limits::default(),
@@ -80,25 +86,44 @@ impl Sender {
     /// Opens a subflow and returns its number: 0, 1, 2 … Numbers are not used again.
     ///
     /// # Panics
-    /// Beyond 32 subflows.
+    /// Beyond 32 subflows, and beyond one without a scheduler.
     pub fn add_subflow(&mut self, now: Instant) -> u8 {
         let id = self.subflows.len() as u8;
         assert!(id < 32, "a connection has at most 32 subflows");
+        assert!(id < 1 || self.windows.scheduling.is_some(), "several subflows need a scheduler");
         self.subflows.push(Subflow::new(&self.config));
-        self.windows.add(now, &self.config, &self.subflows);
+        self.shared.add();
+        let (windows, at) = self.scene(now);
+        windows.add(&at);
         id
     }
 
     /// Closes a subflow: what it had not delivered goes to others.
     pub fn remove_subflow(&mut self, now: Instant, subflow: u8) {
         let Some(slot) = self.subflows.get_mut(usize::from(subflow)) else { return };
-        let queue = &mut self.reinjections;
-        slot.close(|data_seq, len| queue.push_back(Reinjection { data_seq, len, from: subflow }));
-        self.windows.remove(now, subflow);
+        let shared = &mut self.shared;
+        slot.close(|data_seq, len| shared.again(data_seq, len, subflow));
+        shared.remove(subflow);
+        let (windows, at) = self.scene(now);
+        windows.remove(&at, subflow);
+    }
+
+    /// The windows, and the sender as of a signal to them.
+    pub(super) fn scene(&mut self, now: Instant) -> (&mut Windows, Scene<'_>) {
+        let (rwnd, admits) = (self.edge - self.data_una, self.edge.saturating_sub(self.data_nxt));
+        (&mut self.windows, Scene { now, config: &self.config, subflows: &self.subflows, rwnd, admits })
+    }
+
+    /// Something happened: the scheduler is asked again.
+    fn wake(&mut self) {
+        if let Some(scheduling) = &mut self.windows.scheduling {
+            scheduling.wake();
+        }
     }
 
     /// The application hands over `bytes` more.
     pub fn write(&mut self, bytes: u64) {
+        self.wake();
         self.queued |= bytes > 0 && self.backlog() == 0;
         self.written = self.written.saturating_add(bytes);
     }
@@ -128,6 +153,7 @@ impl Sender {
     /// Takes a segment of the receiver.
     pub fn handle_segment(&mut self, now: Instant, segment: &Segment) {
         let Some(ack) = segment.ack.filter(|_| !segment.damaged) else { return };
+        self.wake();
         let index = usize::from(segment.subflow);
         let Some(subflow) = self.subflows.get_mut(index) else { return };
         self.data_una = self.data_una.max(segment.data_ack.min(self.data_nxt));
@@ -153,7 +179,8 @@ impl Sender {
     /// The next segment to send.
     pub fn poll_output(&mut self, now: Instant) -> Option<Segment> {
         if core::mem::take(&mut self.queued) {
-            self.windows.tell_queued(now, self.rwnd());
+            let (windows, at) = self.scene(now);
+            windows.tell_queued(&at);
         }
         let segment = self.next_segment(now);
         if segment.is_some()
@@ -169,7 +196,8 @@ impl Sender {
             self.subflows[subflow].on_syn_sent(now);
             return Some(Segment { syn: true, ..self.blank(now, subflow as u8) });
         }
-        let repair = self.retransmission(now, false).or_else(|| self.reinjection(now));
+        let repair =
+            self.retransmission(now, false).or_else(|| self.copy(now)).or_else(|| self.reinjection(now));
         if repair.is_some() {
             return repair;
         }
@@ -202,7 +230,8 @@ impl Sender {
         let subflow = &mut self.subflows[usize::from(id)];
         let record = subflow.on_retransmitted(now, what);
         self.windows.measure(id, subflow, &self.config);
-        self.windows.tell_sent(now, id, what.ordinal, &record, self.rwnd());
+        let (windows, at) = self.scene(now);
+        windows.tell_sent(&at, id, what.ordinal);
         let Record { seq, len, data_seq, .. } = record;
         Segment { seq, len, data_seq, retransmission: true, ..self.blank(now, id) }
     }
@@ -210,20 +239,39 @@ impl Sender {
     /// Data that were never sent, on the subflow the scheduler chooses.
     fn new_data(&mut self, now: Instant) -> Result<Segment, Limit> {
         let len = u64::from(self.config.segment).min(self.backlog()) as u32;
-        if len == 0 {
-            return Err(Limit::Application);
+        let limit = self.limit_of_new(len);
+        self.note_blocked(now, limit);
+        if let Some(limit) = limit {
+            if limit == Limit::ReceiveWindow {
+                self.ask_for_penalty(now);
+            }
+            return Err(limit);
         }
-        let Some(id) = self.schedule(len, None) else { return Err(Limit::CongestionWindow) };
-        if self.data_nxt + u64::from(len) > self.edge {
-            return Err(Limit::ReceiveWindow);
+        let mut choice = self.choose(now, len, PathSet::default());
+        if choice.is_none() && self.ask_for_penalty(now) {
+            choice = self.choose(now, len, PathSet::default());
         }
-        let waits = || self.subflows.iter().any(|s| !s.board.is_empty());
-        if self.config.nagle && len < self.config.segment && waits() {
-            return Err(Limit::Application);
-        }
+        let choice = choice.ok_or(Limit::Scheduler)?;
         let data_seq = self.data_nxt;
         self.data_nxt += u64::from(len);
-        Ok(self.send(now, id, data_seq, len))
+        self.shared.owe(choice.copies, data_seq, len);
+        Ok(self.send(now, choice.subflow, data_seq, len))
+    }
+
+    /// What keeps `len` bytes of new data from being sent, whatever the scheduler says.
+    fn limit_of_new(&self, len: u32) -> Option<Limit> {
+        if len == 0 {
+            return Some(Limit::Application);
+        }
+        if self.with_room(len, PathSet::default()).next().is_none() {
+            return Some(Limit::CongestionWindow);
+        }
+        if self.data_nxt + u64::from(len) > self.edge {
+            return Some(Limit::ReceiveWindow);
+        }
+        let waits = || self.subflows.iter().any(|s| !s.board.is_empty());
+        let nagle = self.config.nagle && len < self.config.segment && waits();
+        nagle.then_some(Limit::Application)
     }
 
     /// Sends bytes of the connection as a new segment of a subflow.
@@ -234,9 +282,8 @@ impl Sender {
         subflow.restart_after_idle(now, &self.config);
         subflow.on_sent(now, data_seq, len);
         self.windows.measure(id, subflow, &self.config);
-        let record = subflow.board.record(ordinal);
-        let rwnd = self.edge - self.data_una;
-        self.windows.tell_sent(now, id, ordinal, record, rwnd);
+        let (windows, at) = self.scene(now);
+        windows.tell_sent(&at, id, ordinal);
         Segment { seq, len, data_seq, ..self.blank(now, id) }
     }
 
@@ -248,7 +295,9 @@ impl Sender {
 
     /// Time has come.
     pub fn handle_timeout(&mut self, now: Instant) {
-        self.windows.tick(now, self.rwnd());
+        self.wake();
+        let (windows, at) = self.scene(now);
+        windows.tick(&at);
         for id in 0..self.subflows.len() {
             let subflow = &mut self.subflows[id];
             if subflow.timer.is_none_or(|timer| timer > now) {
@@ -264,16 +313,17 @@ impl Sender {
     }
 
     fn tell_acked(&mut self, now: Instant, id: u8, progress: &Progress) {
-        let rwnd = self.rwnd();
-        let subflow = &mut self.subflows[usize::from(id)];
         let grows = progress.recovered && self.config.full_ack_grows;
-        self.windows.tell_acked(now, id, &subflow.board, progress, grows, rwnd);
+        let (windows, at) = self.scene(now);
+        windows.tell_acked(&at, id, progress, grows);
         let cwnd = self.windows.cwnd(usize::from(id));
+        let subflow = &mut self.subflows[usize::from(id)];
         subflow.cap = subflow.cap.filter(|cap| *cap < cwnd);
     }
 
     pub(super) fn tell_loss(&mut self, now: Instant, id: u8, event: LossEvent, trigger: LossTrigger) {
-        self.windows.tell_loss(now, id, event, trigger, self.rwnd());
+        let (windows, at) = self.scene(now);
+        windows.tell_loss(&at, id, event, trigger);
         self.windows.measure(id, &self.subflows[usize::from(id)], &self.config);
     }
 
@@ -288,6 +338,7 @@ impl Sender {
         match self.limit?.0 {
             Limit::Application => None,
             Limit::ReceiveWindow => Some(HeldBy::ReceiveWindow),
+            Limit::Scheduler => Some(HeldBy::Scheduler),
             Limit::CongestionWindow if self.subflows.iter().any(|s| s.phase == Phase::Open) => {
                 Some(HeldBy::CongestionWindow)
             }
@@ -373,6 +424,7 @@ impl Limits {
             Limit::Application => &mut self.application,
             Limit::CongestionWindow => &mut self.congestion_window,
             Limit::ReceiveWindow => &mut self.receive_window,
+            Limit::Scheduler => &mut self.scheduler,
         } += time;
     }
 }

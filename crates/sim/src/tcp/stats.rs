@@ -25,6 +25,8 @@ pub struct SubflowStats {
     pub bytes_acked: u64,
     /// Segments of the connection sent here because another subflow seemed to have lost them, or held them up.
     pub reinjections: u64,
+    /// Segments of the connection sent here because the scheduler sends them on several subflows.
+    pub copies: u64,
     /// Of these, those sent because they held up the receive window on a slower subflow.
     pub opportunistic: u64,
     /// Times its window was cut because it held up the receive window.
@@ -53,6 +55,8 @@ pub struct Limits {
     pub congestion_window: Duration,
     /// The receive window was full.
     pub receive_window: Duration,
+    /// The scheduler used no subflow that had room.
+    pub scheduler: Duration,
 }
 
 /// Counters of one subflow's receiver.

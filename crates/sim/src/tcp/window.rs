@@ -1,11 +1,13 @@
-//! The congestion control and the view it has of the subflows, kept up to date in place.
+//! The congestion control and the view it has of the subflows, kept up to date in place. What it hears, the scheduler
+//! hears, too.
 
 use super::config::Config;
-use super::scoreboard::{Record, Scoreboard};
+use super::schedule::{Choice, Scene, Scheduling, tsn};
+use super::scoreboard::Scoreboard;
 use super::subflow::{LossEvent, Progress, Subflow};
 use core::time::Duration;
 use strandcast_proto::policy::{
-    AckInfo, ChunkInfo, CongestionControl, Estimate, Limit, LinkId, LossCause, LossTrigger, PathId,
+    AckInfo, Backlog, ChunkInfo, CongestionControl, Estimate, Limit, LinkId, LossCause, LossTrigger, PathId,
     PathState, PathView, Signal, Transmission, View,
 };
 use strandcast_proto::time::Instant;
@@ -15,15 +17,12 @@ use strandcast_proto::wire::serial::{StreamId, Tsn};
 #[derive(Debug)]
 pub(super) struct Windows {
     congestion: Box<dyn CongestionControl>,
+    /// None for TCP, where there is nothing to choose.
+    pub(super) scheduling: Option<Scheduling>,
     paths: Vec<PathView>,
     last_path_used: Option<PathId>,
     /// What `Sent` tells, kept so that it costs no allocation.
     chunk: ChunkInfo,
-}
-
-/// The segment's ordinal as congestion controls know it.
-fn tsn(ordinal: u64) -> Tsn {
-    Tsn(ordinal as u32)
 }
 
 fn no_chunk() -> ChunkInfo {
@@ -32,17 +31,17 @@ fn no_chunk() -> ChunkInfo {
 }
 
 impl Windows {
-    pub(super) fn new(congestion: Box<dyn CongestionControl>) -> Self {
-        Windows { congestion, paths: Vec::new(), last_path_used: None, chunk: no_chunk() }
+    pub(super) fn new(congestion: Box<dyn CongestionControl>, scheduling: Option<Scheduling>) -> Self {
+        Windows { congestion, scheduling, paths: Vec::new(), last_path_used: None, chunk: no_chunk() }
     }
 
-    /// The last one of `subflows` is new.
-    pub(super) fn add(&mut self, now: Instant, config: &Config, subflows: &[Subflow]) {
+    /// The last one of the subflows is new.
+    pub(super) fn add(&mut self, at: &Scene<'_>) {
         let id = PathId(self.paths.len() as u8);
         self.paths.push(PathView {
             id,
             state: PathState::Active,
-            mtu: u64::from(config.segment),
+            mtu: u64::from(at.config.segment),
             srtt: None,
             rttvar: Duration::ZERO,
             latest_rtt: None,
@@ -57,15 +56,15 @@ impl Windows {
             est: Estimate::default(),
             limit: Limit::default(),
         });
-        self.measure(id.0, &subflows[id.index()], config);
-        self.tell(now, config.receive_window, &Signal::PathChanged(id));
+        self.measure(id.0, &at.subflows[id.index()], at.config);
+        self.tell(at, &Signal::PathChanged(id));
     }
 
-    pub(super) fn remove(&mut self, now: Instant, id: u8) {
+    pub(super) fn remove(&mut self, at: &Scene<'_>, id: u8) {
         let path = &mut self.paths[usize::from(id)];
         path.state = PathState::Closed;
         (path.in_flight, path.in_flight_chunks) = (0, 0);
-        self.tell(now, 0, &Signal::PathChanged(PathId(id)));
+        self.tell(at, &Signal::PathChanged(PathId(id)));
     }
 
     /// Takes what is new of a subflow.
@@ -96,21 +95,23 @@ impl Windows {
     }
 
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
-        self.congestion.poll_timeout()
+        let scheduler = self.scheduling.as_ref().and_then(Scheduling::poll_timeout);
+        self.congestion.poll_timeout().into_iter().chain(scheduler).min()
     }
 
-    pub(super) fn tick(&mut self, now: Instant, rwnd: u64) {
-        if self.poll_timeout().is_some_and(|due| due <= now) {
-            self.tell(now, rwnd, &Signal::Tick);
+    pub(super) fn tick(&mut self, at: &Scene<'_>) {
+        if self.poll_timeout().is_some_and(|due| due <= at.now) {
+            self.tell(at, &Signal::Tick);
         }
     }
 
-    pub(super) fn tell_queued(&mut self, now: Instant, rwnd: u64) {
-        self.tell(now, rwnd, &Signal::Queued);
+    pub(super) fn tell_queued(&mut self, at: &Scene<'_>) {
+        self.tell(at, &Signal::Queued);
     }
 
-    pub(super) fn tell_sent(&mut self, now: Instant, id: u8, ordinal: u64, record: &Record, rwnd: u64) {
+    pub(super) fn tell_sent(&mut self, at: &Scene<'_>, id: u8, ordinal: u64) {
         let path = PathId(id);
+        let record = at.subflows[path.index()].board.record(ordinal);
         self.last_path_used = Some(path);
         let mut chunk = core::mem::replace(&mut self.chunk, no_chunk());
         chunk.tsn = tsn(ordinal);
@@ -118,25 +119,18 @@ impl Windows {
         chunk.losses = record.transmissions as u8 - 1;
         chunk.transmissions.clear();
         let next_tsn = tsn(ordinal + 1);
-        let transmission = Transmission { path, at: now, next_tsn, in_flight: true, misses: 0 };
+        let transmission = Transmission { path, at: at.now, next_tsn, in_flight: true, misses: 0 };
         for _ in 0..record.transmissions.min(2) {
             chunk.transmissions.push(transmission);
         }
-        self.tell(now, rwnd, &Signal::Sent(&chunk));
+        self.tell(at, &Signal::Sent(&chunk));
         self.chunk = chunk;
     }
 
     /// `grows`: fast recovery ended with this acknowledgement, which makes the window grow nevertheless.
-    pub(super) fn tell_acked(
-        &mut self,
-        now: Instant,
-        id: u8,
-        board: &Scoreboard,
-        progress: &Progress,
-        grows: bool,
-        rwnd: u64,
-    ) {
+    pub(super) fn tell_acked(&mut self, at: &Scene<'_>, id: u8, progress: &Progress, grows: bool) {
         let path = PathId(id);
+        let board: &Scoreboard = &at.subflows[path.index()].board;
         let taken = progress.taken;
         let cum_tsn = tsn(board.first().wrapping_sub(1));
         let lowest = tsn(board.first() - u64::from(taken.segments));
@@ -164,31 +158,24 @@ impl Windows {
         if grows {
             // An empty one ends recovery, so that the window takes the other for what comes after.
             let empty = AckInfo { newly_acked: 0, newly_acked_chunks: 0, newly_acked_again: 0, ..info };
-            self.tell(now, rwnd, &Signal::Acked(&empty));
+            self.tell(at, &Signal::Acked(&empty));
         }
-        self.tell(now, rwnd, &Signal::Acked(&info));
+        self.tell(at, &Signal::Acked(&info));
     }
 
-    pub(super) fn tell_loss(
-        &mut self,
-        now: Instant,
-        id: u8,
-        event: LossEvent,
-        trigger: LossTrigger,
-        rwnd: u64,
-    ) {
+    pub(super) fn tell_loss(&mut self, at: &Scene<'_>, id: u8, event: LossEvent, trigger: LossTrigger) {
         self.paths[usize::from(id)].in_flight = event.flight;
         let (path, highest) = (PathId(id), tsn(event.highest));
-        self.tell(now, rwnd, &Signal::LossEvent { path, trigger, highest, cause: LossCause::Congestion });
+        self.tell(at, &Signal::LossEvent { path, trigger, highest, cause: LossCause::Congestion });
     }
 
-    /// Tells the congestion control and takes the limits it sets.
-    fn tell(&mut self, now: Instant, rwnd: u64, signal: &Signal<'_>) {
+    /// Tells the congestion control, takes the limits it sets, and tells the scheduler.
+    fn tell(&mut self, at: &Scene<'_>, signal: &Signal<'_>) {
         let view = View {
-            now,
+            now: at.now,
             in_flight: self.paths.iter().map(|p| p.in_flight).sum(),
             paths: &self.paths,
-            rwnd,
+            rwnd: at.rwnd,
             last_path_used: self.last_path_used,
             primary: PathId(0),
             peer_reports: false,
@@ -198,5 +185,18 @@ impl Windows {
         for path in self.paths.iter_mut().filter(|p| p.state != PathState::Closed) {
             path.limit = self.congestion.limit(path.id);
         }
+        if let Some(scheduling) = &mut self.scheduling {
+            scheduling.hear(at, &self.paths, signal);
+        }
+    }
+
+    /// Where the scheduler sends what `backlog` describes.
+    pub(super) fn choose(&mut self, at: &Scene<'_>, backlog: &Backlog) -> Option<Choice> {
+        self.scheduling.as_mut()?.choose(at, &self.paths, backlog)
+    }
+
+    /// The subflow that the scheduler wants held back, since data wait.
+    pub(super) fn penalty(&mut self, at: &Scene<'_>) -> Option<PathId> {
+        self.scheduling.as_mut()?.penalty(at, &self.paths)
     }
 }

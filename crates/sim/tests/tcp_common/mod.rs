@@ -33,7 +33,8 @@ pub fn window(spec: &str, config: &Config) -> Box<dyn CongestionControl> {
 impl Connection {
     /// A connection with nothing to send, its subflows open from the start.
     pub fn new(config: Config, cc: &str, links: Vec<[LinkConfig; 2]>, seeds: &Seeds) -> Self {
-        let mut sender = Sender::new(config.clone(), window(cc, &config));
+        let scheduler = Box::new(strandcast_schemes::schedule::LowestRtt);
+        let mut sender = Sender::multipath(config.clone(), window(cc, &config), scheduler);
         let link = |(i, [forward, reverse]): (usize, [LinkConfig; 2])| {
             sender.add_subflow(Instant::ZERO);
             [

@@ -102,6 +102,8 @@ table! {
     MPTCP_FLOW: MptcpFlowKeys = "flow_mptcp" with EndKeys, SeveralKeys {
         /// congestion window over all subflows, with parameters
         cc: Given<String> = TEXT.or("lia"),
+        /// which subflow takes the next segment, with parameters as in `redundant,copies=2`
+        scheduler: Given<String> = TEXT.or("lowest-rtt"),
         compare: Given<bool> = SCTP_FLOW.compare,
         profile: Given<Profile> = TCP.profile,
         tcp: Constants = TCP.tcp,

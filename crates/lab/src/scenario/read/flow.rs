@@ -73,7 +73,11 @@ fn transport(table: &Table<'_>, kind: FlowKind) -> Read<Transport> {
     Ok(match kind {
         FlowKind::Sctp => Transport::Sctp { scheme: table.get(&SCTP_FLOW.scheme)?, sctp: sctp(table)? },
         FlowKind::Tcp => Transport::Tcp { cc: table.get(&TCP_FLOW.cc)?, tcp: tcp(table)? },
-        FlowKind::Mptcp => Transport::Mptcp { cc: table.get(&MPTCP_FLOW.cc)?, tcp: tcp(table)? },
+        FlowKind::Mptcp => Transport::Mptcp {
+            cc: table.get(&MPTCP_FLOW.cc)?,
+            scheduler: table.get(&MPTCP_FLOW.scheduler)?,
+            tcp: tcp(table)?,
+        },
         FlowKind::Udp => Transport::Udp { header: table.get(&UDP_FLOW.header)? },
     })
 }

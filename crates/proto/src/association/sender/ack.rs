@@ -127,8 +127,24 @@ impl Sender {
             // RFC 9260 §8.1: whichever way it came, the peer answers.
             cx.errors = 0;
         }
+        self.tell_delivered(cx, now, acked, None);
         for a in acked.paths.iter().filter(|a| a.info.newly_acked > 0) {
+            self.tell_delivered(cx, now, acked, Some(a.info.path));
             cx.signal(now, &Signal::Acked(&a.info));
+        }
+    }
+
+    /// Names the chunks that `path` is credited with; `None`: those with which none is.
+    fn tell_delivered(&self, cx: &mut Context, now: Instant, acked: &AckOutcome, path: Option<PathId>) {
+        let deliveries = &acked.deliveries;
+        for (_, chunk) in deliveries.settled.iter().filter(|(p, _)| Some(*p) == path) {
+            cx.signal(now, &Signal::Delivered { chunk, path });
+        }
+        for (tsn, _) in deliveries.credited.iter().filter(|(_, p)| *p == path) {
+            let here = || self.rq.get(*tsn).map(|c| &c.info);
+            if let Some(chunk) = deliveries.popped(*tsn).or_else(here) {
+                cx.signal(now, &Signal::Delivered { chunk, path });
+            }
         }
     }
 

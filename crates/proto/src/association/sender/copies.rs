@@ -96,7 +96,7 @@ impl Sender {
     ) -> LossCause {
         let info = RetransmissionQueue::lose_copy(cx.paths.seen_mut(), path, copy);
         let cause = cx.ask(now, |scheme, view| scheme.loss().classify(view, &info, trigger));
-        cx.signal(now, &Signal::Lost(&info, cause));
+        cx.signal(now, &Signal::Lost { chunk: &info, path, cause });
         cause
     }
 

@@ -170,6 +170,7 @@ impl Sender {
             let refused = self.buffer.refused() && !cx.aggregate_full() && cx.any_admits_new();
             cx.stats.set_blocked(now, false, refused);
             self.note_blocked(cx, now, refused.then_some(BlockedBy::SendBuffer));
+            self.ask_for_penalty(cx, now, refused);
             return Ok(None);
         };
         let chunk_bytes = len as u64 + 16;
@@ -177,6 +178,7 @@ impl Sender {
         let refused = !window && cx.any_admits_new();
         cx.stats.set_blocked(now, refused, false);
         self.note_blocked(cx, now, refused.then_some(BlockedBy::ReceiveWindow));
+        self.ask_for_penalty(cx, now, refused);
         if !window || cx.aggregate_full() {
             return Ok(None);
         }
@@ -206,7 +208,12 @@ impl Sender {
             return Offer::None;
         }
         let Some(backlog) = self.backlog(cx, now, next) else { return Offer::None };
-        let Some(a) = cx.driver.next(cx.paths.seen_mut(), now, &backlog) else { return Offer::None };
+        let mut answer = cx.driver.next(cx.paths.seen_mut(), now, &backlog);
+        if answer.is_none() && self.ask_for_penalty(cx, now, true) {
+            // As after any signal.
+            answer = cx.driver.next(cx.paths.seen_mut(), now, &backlog);
+        }
+        let Some(a) = answer else { return Offer::None };
         if a.paths.is_empty() {
             return Offer::Nowhere;
         }

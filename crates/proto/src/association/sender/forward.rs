@@ -108,7 +108,7 @@ mod tests {
 
     /// Chunks from TSN 1 on; those of an ordered stream that are abandoned, with their SSN.
     fn queue(chunks: &[(ChunkState, u16, u16)]) -> RetransmissionQueue {
-        let mut rq = RetransmissionQueue::new(Tsn(1));
+        let mut rq = RetransmissionQueue::new(Tsn(1), false);
         for (state, stream, ssn) in chunks {
             let info = ChunkInfo {
                 tsn: rq.next_tsn(),
@@ -172,7 +172,7 @@ mod tests {
         );
         forward.advance(
             Instant::from_millis(2000),
-            &RetransmissionQueue::new(Tsn(2)),
+            &RetransmissionQueue::new(Tsn(2), false),
             Tsn(1),
             Duration::from_secs(1),
         );

@@ -7,7 +7,9 @@
 use super::Sender;
 use super::pending_chunk::PendingChunk;
 use crate::association::context::Context;
-use crate::policy::{Blocked, BlockedBy, Holder, LossCause, LossTrigger, PathId, PathView, Signal};
+use crate::policy::{
+    Blocked, BlockedBy, Holder, LossCause, LossTrigger, PathId, PathSet, PathView, Rules, Signal,
+};
 use crate::time::Instant;
 use crate::wire::Tsn;
 
@@ -45,23 +47,53 @@ impl Sender {
         cx.paths.seen_mut().set_blocked(blocked);
     }
 
-    /// A chunk to be sent again on a fast path, if less can be sent before a buffer is full than that path sends in a
-    /// round trip: a copy that left only once it is full would leave the path idle until it is acknowledged.
+    /// A chunk to be sent again on a fast path, by [`crate::config::TransportConfig::head_of_line`].
     pub fn opportunity(&mut self, cx: &mut Context, now: Instant) -> Option<PendingChunk> {
+        let config = cx.config.head_of_line?;
         let waits = self.buffer.refused() || !self.buffer.is_empty();
-        if !cx.config.opportunistic || !waits || cx.paths.seen().in_flight() == 0 || cx.aggregate_full() {
+        if !waits || cx.paths.seen().in_flight() == 0 || cx.aggregate_full() {
             return None;
         }
         let fast = self.fastest_with_room(cx)?;
-        let ahead = cx.paths.view(fast.index()).limit.cwnd;
-        let left = self.room_left(cx);
-        if left >= ahead {
-            return None;
-        }
-        let tsn = self.held_up_by(cx, now, fast, ahead - left)?;
+        let tsn = match config.rules {
+            Rules::Sooner => self.held_up(cx, now, fast),
+            Rules::Linux => self.held_up_now(cx, now, fast),
+        }?;
         cx.paths[fast.index()].stats.opportunistic += 1;
         self.send_again(cx, tsn, fast);
         self.pick_copy()
+    }
+
+    /// A chunk worth a copy, if less can be sent before a buffer is full than `fast` sends in a round trip: a copy that left
+    /// only once it is full would leave the path idle until it is acknowledged.
+    fn held_up(&mut self, cx: &mut Context, now: Instant, fast: PathId) -> Option<Tsn> {
+        let ahead = cx.paths.view(fast.index()).limit.cwnd;
+        let left = self.room_left(cx);
+        if left >= ahead { None } else { self.held_up_within(cx, now, fast, ahead - left) }
+    }
+
+    /// The first chunk, if a buffer is full, it was never sent on `fast` and is worth a copy there; what has it in flight is
+    /// penalised in any case, if that is due.
+    fn held_up_now(&mut self, cx: &mut Context, now: Instant, fast: PathId) -> Option<Tsn> {
+        let full = match self.buffer.next_chunk(self.max_payload) {
+            Some((len, _)) => len as u64 + 16 > cx.paths.seen().rwnd(),
+            None => self.buffer.refused(),
+        };
+        let info = &self.rq.front().filter(|_| full)?.info;
+        let (tsn, mut worth, mut due) = (info.tsn, info.on(fast).is_none(), PathSet::default());
+        for t in info.transmissions.iter().filter(|t| t.in_flight) {
+            let (quick, slow) = (cx.paths.view(fast.index()), cx.paths.view(t.path.index()));
+            let holder = Holder { path: slow, sent: t.at };
+            worth &= self.head_of_line.resend(now, quick, holder);
+            if self.penalises(cx) && self.head_of_line.penalise(now, quick, holder) {
+                due.insert(t.path);
+            }
+        }
+        worth &= info.transmissions.iter().any(|t| t.in_flight);
+        for path in due.iter() {
+            self.penalise(cx, now, path);
+        }
+        worth.then_some(tsn)
     }
 
     fn fastest_with_room(&self, cx: &Context) -> Option<PathId> {
@@ -72,7 +104,7 @@ impl Sender {
 
     /// The first chunk within `reach` bytes of the cumulative TSN that is worth a copy on `fast`; its path is penalised if
     /// that is due.
-    fn held_up_by(&mut self, cx: &mut Context, now: Instant, fast: PathId, reach: u64) -> Option<Tsn> {
+    fn held_up_within(&mut self, cx: &mut Context, now: Instant, fast: PathId, reach: u64) -> Option<Tsn> {
         let first = self.rq.front()?.info.tsn;
         let outstanding = self.buffer.outstanding() as u64;
         let chunks = reach.saturating_mul(self.rq.len() as u64) / outstanding.max(1);
@@ -101,16 +133,31 @@ impl Sender {
         if !self.head_of_line.resend(now, quick, holder) {
             return false;
         }
-        if self.head_of_line.penalise(now, quick, holder) {
-            self.penalise(cx, now, t.path);
+        let path = t.path;
+        if self.penalises(cx) && self.head_of_line.penalise(now, quick, holder) {
+            self.penalise(cx, now, path);
         }
         true
     }
 
-    fn penalise(&mut self, cx: &mut Context, now: Instant, path: PathId) {
-        let Some(highest) = self.rq.highest_in_flight(path) else { return };
+    fn penalises(&self, cx: &Context) -> bool {
+        cx.config.head_of_line.is_some_and(|config| config.penalty)
+    }
+
+    /// Where data wait (`they_do`) asks the scheduler which path is to be held back for it; whether one was.
+    pub fn ask_for_penalty(&mut self, cx: &mut Context, now: Instant, they_do: bool) -> bool {
+        let asked = they_do.then(|| cx.ask(now, |scheme, view| scheme.scheduler().penalise(view)));
+        let path = asked.flatten().and_then(|path| cx.paths.views().get(path.index()));
+        let due = path.filter(|path| self.head_of_line.asked(now, path)).map(|path| path.id);
+        due.is_some_and(|path| self.penalise(cx, now, path))
+    }
+
+    /// Cuts the window of `path`, if something is in flight there.
+    fn penalise(&mut self, cx: &mut Context, now: Instant, path: PathId) -> bool {
+        let Some(highest) = self.rq.highest_in_flight(path) else { return false };
         cx.paths[path.index()].stats.penalties += 1;
         let (trigger, cause) = (LossTrigger::HeadOfLine, LossCause::Congestion);
         cx.signal(now, &Signal::LossEvent { path, trigger, highest, cause });
+        true
     }
 }

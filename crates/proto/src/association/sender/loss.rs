@@ -24,8 +24,8 @@ impl Sender {
         }
         let info = self.rq.lose(cx.paths.seen_mut(), tsn, path)?;
         let cause = cx.ask(now, |scheme, view| scheme.loss().classify(view, info, trigger));
-        let info = self.rq.judge(tsn, path, cause)?;
-        cx.signal(now, &Signal::Lost(info, cause));
+        let chunk = self.rq.judge(tsn, path, cause)?;
+        cx.signal(now, &Signal::Lost { chunk, path, cause });
         Some(cause)
     }
 

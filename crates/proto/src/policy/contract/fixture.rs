@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::policy::{
-    AckInfo, ChunkInfo, LinkId, PathId, PathState, PathView, Scheme, Signal, Transmission, View,
+    AckInfo, ChunkInfo, LinkId, LossCause, PathId, PathState, PathView, Scheme, Signal, Transmission, View,
 };
 use crate::time::{Duration, Instant};
 use crate::wire::serial::{StreamId, Tsn};
@@ -112,6 +112,11 @@ pub fn chunk(tsn: u32, paths: &[u8]) -> ChunkInfo {
         transmissions: paths.iter().map(sent).collect::<SmallVec<_>>(),
         losses: 0,
     }
+}
+
+/// The last transmission of `chunk` was lost, by congestion.
+pub fn loss_of(chunk: &ChunkInfo) -> Signal<'_> {
+    Signal::Lost { chunk, path: chunk.path(), cause: LossCause::Congestion }
 }
 
 /// A SACK that newly acknowledges the TSNs `low..=high`, all of `path`, and moves the cumulative TSN to `cum`; the

@@ -150,6 +150,13 @@ impl SchemeHarness {
         next
     }
 
+    /// The path that the scheduler wants held back.
+    pub fn penalise(&mut self, now: Instant) -> Option<PathId> {
+        let path = self.ask(now, |scheme, view| scheme.scheduler().penalise(view));
+        assert!(path.is_none_or(|p| self.is_open(p)), "a penalty for {path:?}, which is closed");
+        path
+    }
+
     pub fn sack(&mut self, now: Instant, rx: &RxInfo) -> AckDecision {
         let rule = self.ask(now, |scheme, view| scheme.feedback().sack(view, rx));
         assert!(rule.via.is_none_or(|p| self.is_open(p)), "a SACK by a closed path: {rule:?}");

@@ -57,6 +57,16 @@ impl Model {
         assert!(after <= before, "a penalty made the window of path {path:?} {after} of {before}");
     }
 
+    /// Data wait though paths may have room: the scheduler may have one penalised, once per round trip of it; whether it did.
+    pub fn ask_for_penalty(&mut self) -> bool {
+        let path = self.ends[SENDER].penalise(self.now);
+        let due = path.filter(|path| self.asked.asked(self.now, self.ends[SENDER].view(*path)));
+        if let Some(path) = due {
+            self.penalise(path);
+        }
+        due.is_some()
+    }
+
     fn highest_in_flight(&self, path: PathId) -> Option<u32> {
         let here = |c: &super::model::Chunk| c.info.on(path).is_some_and(|t| t.in_flight);
         self.chunks.iter().rfind(|(_, c)| here(c)).map(|(s, _)| *s)
@@ -74,7 +84,7 @@ impl Model {
             chunk.fate = Delivery::Lost(cause);
             self.lost.insert(seq);
         }
-        self.ends[SENDER].signal(self.now, &Signal::Lost(&chunk.info, cause));
+        self.ends[SENDER].signal(self.now, &Signal::Lost { chunk: &chunk.info, path, cause });
         Some(cause)
     }
 

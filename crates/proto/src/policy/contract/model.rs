@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::fixture;
 use super::harness::SchemeHarness;
 use crate::policy::{
-    Assignment, ChunkInfo, HeartbeatInfo, LinkSample, LossCause, LossTrigger, PathId, PathState, Report,
-    ReportTrigger, Scheme, Signal,
+    Assignment, ChunkInfo, HeadOfLine, HeartbeatInfo, LinkSample, LossCause, LossTrigger, PathId, PathState,
+    Report, ReportTrigger, Rules, Scheme, Signal,
 };
 use crate::seeds::{Random, Seeds};
 use crate::time::{Duration, Instant};
@@ -74,6 +74,8 @@ pub(super) struct Model {
     pub t3: Vec<Option<Instant>>,
     pub free_retransmit: Vec<bool>,
     pub recover: Vec<u32>,
+    /// When the scheduler last had a path penalised.
+    pub asked: HeadOfLine,
     pub received: BTreeSet<u32>,
     pub received_cum: u32,
     pub packets: u32,
@@ -104,6 +106,7 @@ impl Model {
             t3: Vec::new(),
             free_retransmit: Vec::new(),
             recover: Vec::new(),
+            asked: HeadOfLine::new(Rules::Sooner),
             received: BTreeSet::new(),
             received_cum: 0,
             packets: 0,

@@ -31,6 +31,7 @@ pub(super) fn run(seed: u64, scheme: &mut dyn Scheme) {
         scheme.loss().classify(&view, &chunk, noise.trigger());
         scheme.loss().retransmit(&view, &chunk, cause);
         scheme.scheduler().next(&view, &noise.backlog());
+        scheme.scheduler().penalise(&view);
         scheme.feedback().sack(&view, &noise.arrival());
         let path = noise.path();
         for trigger in [
@@ -116,11 +117,11 @@ impl Noise {
 
     fn tell(&mut self, scheme: &mut dyn Scheme, picture: &mut fixture::Picture) {
         let path = self.path();
-        match self.0.below(13) {
+        match self.0.below(14) {
             0 => picture.signal(scheme, &Signal::Sent(&self.chunk())),
             1 => picture.signal(scheme, &Signal::Queued),
             2 | 3 => picture.signal(scheme, &Signal::Acked(&self.ack())),
-            4 => picture.signal(scheme, &Signal::Lost(&self.chunk(), self.cause())),
+            4 => picture.signal(scheme, &Signal::Lost { chunk: &self.chunk(), path, cause: self.cause() }),
             5 => {
                 let (trigger, highest, cause) = (self.trigger(), self.tsn(), self.cause());
                 picture.signal(scheme, &Signal::LossEvent { path, trigger, highest, cause });
@@ -135,6 +136,10 @@ impl Noise {
                 picture.signal(scheme, &Signal::Heartbeat(&info));
             }
             11 => picture.signal(scheme, &Signal::PathChanged(path)),
+            12 => {
+                let path = self.maybe().then_some(path);
+                picture.signal(scheme, &Signal::Delivered { chunk: &self.chunk(), path });
+            }
             _ => picture.signal(scheme, &Signal::Tick),
         }
     }

@@ -1,7 +1,7 @@
 //! What arrives, how it is acknowledged, and what the sender makes of it.
 
 use super::model::{Delivery, Flying, Model, RECEIVER, SENDER};
-use crate::policy::{AckInfo, PathId, PathState, ReportTrigger, RxInfo, Signal};
+use crate::policy::{AckInfo, ChunkInfo, PathId, PathState, ReportTrigger, RxInfo, Signal};
 use crate::time::Duration;
 use crate::wire::serial::Tsn;
 
@@ -92,8 +92,14 @@ impl Model {
             .filter(|(s, c)| sack.covers(**s) && c.fate != Delivery::Acked)
             .map(|(s, _)| *s)
             .collect();
+        let mut named = Vec::new();
         for seq in newly {
-            self.credit(seq, sack.via, &mut acks);
+            let by = self.credit(seq, sack.via, &mut acks);
+            let chunk = self.chunks[&seq].info.clone();
+            named.extend(by.iter().map(|path| (Some(*path), chunk.clone())));
+            if by.is_empty() {
+                named.push((None, chunk));
+            }
         }
         self.cum = sack.cum;
         self.chunks.retain(|seq, _| *seq > sack.cum);
@@ -109,12 +115,22 @@ impl Model {
             ack.paths_newly_acked = newly;
             self.settle_path(ack);
         }
+        self.deliver(&named, None);
         for ack in acks.iter().filter(|a| a.newly_acked > 0) {
+            self.deliver(&named, Some(ack.path));
             self.ends[SENDER].signal(self.now, &Signal::Acked(ack));
         }
         self.ends[SENDER].driver.wake();
         for ack in acks.iter().filter(|_| highest.is_some()) {
             self.count_misses(ack);
+        }
+    }
+
+    /// Names the chunks that `path` is credited with, to a scheme that asks.
+    fn deliver(&mut self, named: &[(Option<PathId>, ChunkInfo)], path: Option<PathId>) {
+        let wanted = self.ends[SENDER].driver.hears_deliveries();
+        for (_, chunk) in named.iter().filter(|(by, _)| wanted && *by == path) {
+            self.ends[SENDER].signal(self.now, &Signal::Delivered { chunk, path });
         }
     }
 
@@ -143,12 +159,15 @@ impl Model {
         (0..self.wires.len()).map(|i| blank(PathId(i as u8))).collect()
     }
 
-    fn credit(&mut self, seq: u32, via: PathId, acks: &mut [AckInfo]) {
+    /// Takes one acknowledged chunk; the paths that are credited with it.
+    fn credit(&mut self, seq: u32, via: PathId, acks: &mut [AckInfo]) -> Vec<PathId> {
         let tsn = self.tsn(seq);
         let chunk = self.chunks.get_mut(&seq).expect("it is outstanding");
         let (len, once) = (chunk.info.len, chunk.info.sent_once());
+        let mut by = Vec::new();
         for t in chunk.info.transmissions.iter_mut().filter(|t| t.in_flight) {
             t.in_flight = false;
+            by.push(t.path);
             self.ends[SENDER].views.leave(t.path, len);
             let ack = &mut acks[t.path.index()];
             ack.newly_acked += len;
@@ -170,6 +189,7 @@ impl Model {
             let (low, high) = range.unwrap_or((tsn, tsn));
             *range = Some((if tsn.is_before(low) { tsn } else { low }, later(high, tsn)));
         }
+        by
     }
 
     /// Round-trip time, T3 and errors of one path after a SACK.

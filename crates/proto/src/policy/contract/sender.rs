@@ -1,7 +1,9 @@
 //! What leaves: lost chunks first, then new ones, where the scheme says and windows admit it.
 
 use super::model::{Chunk, Delivery, Flying, Model, SENDER};
-use crate::policy::{Backlog, ChunkInfo, PathId, ReportTrigger, Retransmit, Transmission};
+use crate::policy::{
+    Backlog, Blocked, BlockedBy, ChunkInfo, PathId, ReportTrigger, Retransmit, Transmission,
+};
 use crate::time::Instant;
 use crate::wire::serial::StreamId;
 
@@ -101,6 +103,9 @@ impl Model {
             tried,
         };
         self.assignment = self.ends[SENDER].next(self.now, &backlog);
+        if self.assignment.is_none() && self.ask_for_penalty() {
+            self.assignment = self.ends[SENDER].next(self.now, &backlog);
+        }
         let paths = self.assignment.as_ref().map(|a| a.paths.clone()).unwrap_or_default();
         let path = paths.into_iter().find(|p| self.admits(*p));
         if path.is_none() {
@@ -111,9 +116,11 @@ impl Model {
 
     fn send_new(&mut self) -> bool {
         let len = self.next_len;
-        let room = len <= self.ends[SENDER].views.rwnd();
-        if self.queue == 0 || !(room || self.ends[SENDER].views.in_flight() == 0) || !self.within_aggregate()
-        {
+        let window = len <= self.ends[SENDER].views.rwnd() || self.ends[SENDER].views.in_flight() == 0;
+        if self.queue == 0 || !window || !self.within_aggregate() {
+            if self.queue > 0 && !window {
+                self.block();
+            }
             return false;
         }
         let paths = self.assignment.as_ref().filter(|a| a.chunks > 0).map(|a| a.paths.clone());
@@ -143,6 +150,21 @@ impl Model {
             }
         }
         true
+    }
+
+    /// The peer's window is full: the scheduler is shown what blocks while a path has room.
+    fn block(&mut self) {
+        let any = (0..self.wires.len()).any(|i| self.admits(PathId(i as u8)));
+        let front = self.chunks.values().next().filter(|_| any).map(|c| &c.info);
+        let blocked = front.map(|info| {
+            let (by, tsn, path) = (BlockedBy::ReceiveWindow, info.tsn, info.path());
+            Blocked { by, tsn, path, since: self.now }
+        });
+        self.ends[SENDER].views.set_blocked(blocked);
+        if any {
+            self.ask_for_penalty();
+        }
+        self.ends[SENDER].views.set_blocked(None);
     }
 
     fn transmit(&mut self, seq: u32, path: PathId) {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::{CASES, Model, check, replay};
 use crate::policy::{
     AckInfo, Assignment, Backlog, ChunkInfo, CongestionControl, Limit, LossCause, LossPolicy, LossTrigger,
-    Parts, PathId, PathSet, Policy, Retransmit, Scheduler, Scheme, Signal, View,
+    Parts, PathId, PathSet, PathState, Policy, Retransmit, Scheduler, Scheme, Signal, View,
 };
 use crate::rfc;
 use crate::time::Instant;
@@ -125,6 +125,104 @@ fn what_parts_say_is_what_the_scheme_says() {
     assert_eq!(said.len(), 2, "RFC 9260 has nothing to say");
 }
 
+/// Has the path with most in flight penalised whenever it is asked.
+#[derive(Debug)]
+struct Blames {
+    last: Option<PathId>,
+    closed: bool,
+    heard: Arc<AtomicU32>,
+}
+impl Policy for Blames {
+    fn on_signal(&mut self, _: &View<'_>, signal: &Signal<'_>) {
+        if let Signal::LossEvent { path, trigger: LossTrigger::HeadOfLine, .. } = signal
+            && self.last.take() == Some(*path)
+        {
+            self.heard.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+impl Scheduler for Blames {
+    fn next(&mut self, view: &View<'_>, _: &Backlog) -> Option<Assignment> {
+        self.last = None;
+        let path = view.usable_paths().find(|p| p.has_room())?;
+        // Held back at times, but not for long.
+        let waits = view.in_flight > 0 && path.in_flight_chunks % 3 == 2;
+        Some(Assignment::on(path.id, 1)).filter(|_| !waits)
+    }
+
+    fn penalise(&mut self, view: &View<'_>) -> Option<PathId> {
+        let worst = view.paths.iter().filter(|p| p.state != PathState::Closed).max_by_key(|p| p.in_flight)?;
+        self.last = Some(worst.id);
+        if self.closed { Some(PathId(9)) } else { self.last }
+    }
+}
+
+#[test]
+fn a_scheduler_that_has_paths_penalised_keeps_the_contract() {
+    let heard = Arc::new(AtomicU32::new(0));
+    let blames = |closed| {
+        let scheduler = Blames { last: None, closed, heard: Arc::clone(&heard) };
+        Box::new(Parts { scheduler: Box::new(scheduler), ..rfc::scheme() })
+    };
+    check("blames", || blames(false));
+    assert!(heard.load(Ordering::Relaxed) > 20, "the contract test answers: {heard:?}");
+}
+
+#[test]
+#[should_panic(expected = "a penalty for")]
+fn a_penalty_for_no_path_is_refused() {
+    let blames = || Blames { last: None, closed: true, heard: Arc::default() };
+    replay("blames", 0, || Box::new(Parts { scheduler: Box::new(blames()), ..rfc::scheme() }));
+}
+
+/// Knows what is credited to each path since its last acknowledgement.
+#[derive(Debug)]
+struct Counts {
+    wants: bool,
+    credit: BTreeMap<u8, u64>,
+    heard: Arc<AtomicU32>,
+}
+impl Policy for Counts {
+    fn on_signal(&mut self, _: &View<'_>, signal: &Signal<'_>) {
+        match signal {
+            Signal::Delivered { chunk, path } => {
+                assert!(self.wants, "not asked for: {chunk:?}");
+                self.heard.fetch_add(1, Ordering::Relaxed);
+                if let Some(path) = path {
+                    assert!(chunk.on(*path).is_some_and(|t| !t.in_flight), "{chunk:?} by {path:?}");
+                    *self.credit.entry(path.0).or_default() += chunk.len;
+                }
+            }
+            Signal::Acked(ack) if self.wants => {
+                assert_eq!(self.credit.remove(&ack.path.0), Some(ack.newly_acked), "{ack:?}");
+            }
+            _ => {}
+        }
+    }
+
+    fn hears_deliveries(&self) -> bool {
+        self.wants
+    }
+}
+impl crate::policy::Feedback for Counts {}
+
+/// What is newly acknowledged on a path is the chunks named for it just before; who does not ask hears of none.
+#[test]
+fn deliveries_are_named_before_they_count() {
+    for wants in [false, true] {
+        let heard = Arc::new(AtomicU32::new(0));
+        let build = || -> Box<dyn Scheme> {
+            let feedback = Counts { wants, credit: BTreeMap::new(), heard: Arc::clone(&heard) };
+            Box::new(Parts { feedback: Box::new(feedback), ..rfc::scheme() })
+        };
+        // The association alone: nonsense acknowledges what never was.
+        for seed in 0..CASES {
+            Model::run(seed, [build(), build()]);
+        }
+        assert_eq!(heard.load(Ordering::Relaxed) > 100, wants, "{heard:?}");
+    }
+}
+
 /// Finds losses as RFC 9260 does. Each goes to the scheduler, or is given up when its message has a lifetime.
 #[derive(Debug, Default)]
 struct Leaves {
@@ -159,7 +257,7 @@ struct Knows {
 impl Policy for Knows {
     fn on_signal(&mut self, _: &View<'_>, signal: &Signal<'_>) {
         match signal {
-            Signal::Lost(chunk, _) if chunk.transmissions.iter().all(|t| !t.in_flight) => {
+            Signal::Lost { chunk, .. } if chunk.transmissions.iter().all(|t| !t.in_flight) => {
                 self.lost.insert(chunk.tsn.0, (*chunk).clone());
             }
             Signal::Sent(chunk) | Signal::Abandoned(chunk) => drop(self.lost.remove(&chunk.tsn.0)),

@@ -38,7 +38,8 @@ impl RetransmissionQueue {
     }
 
     /// Keeps the memory of an outcome for the next one.
-    pub fn recycle(&mut self, outcome: AckOutcome) {
+    pub fn recycle(&mut self, mut outcome: AckOutcome) {
+        outcome.deliveries.clear();
         self.outcome = outcome;
     }
 
@@ -105,6 +106,9 @@ impl RetransmissionQueue {
             r.outcome.chunks += 1;
             r.outcome.delivered += chunk.payload.len();
             r.outcome.messages += u64::from(chunk.end && chunk.state != ChunkState::Abandoned);
+            if self.names_deliveries {
+                r.outcome.deliveries.keep(chunk.info);
+            }
         }
         let last = self.outstanding.next_tsn() - 1;
         for block in sack.ordered_gap_blocks() {
@@ -154,6 +158,10 @@ impl RetransmissionQueue {
                 *timed = None;
                 ack.info.rtt = Some(r.now - info.transmissions[0].at);
             }
+        }
+        if self.names_deliveries {
+            let by = if again && !was_lost { credited } else { PathSet::one(last) };
+            r.outcome.deliveries.name(tsn, by);
         }
         if again || was_lost {
             self.note_late(r, tsn, was_lost);

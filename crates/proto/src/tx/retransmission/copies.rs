@@ -38,6 +38,12 @@ impl Unsettled {
     pub fn tsn(&self) -> Tsn {
         self.tsn
     }
+
+    /// The chunk, of which no more is known than this transmission.
+    fn chunk(self, losses: u8) -> ChunkInfo {
+        let Unsettled { tsn, len, stream, sent, .. } = self;
+        ChunkInfo { tsn, len, stream, expires: None, transmissions: smallvec::smallvec![sent], losses }
+    }
 }
 
 /// What a SACK says of the transmissions of a TSN that are in flight.
@@ -102,9 +108,13 @@ impl RetransmissionQueue {
     pub fn settle(&mut self, ledger: &mut PathViews, path: PathId, range: TsnRange) {
         let earliest = self.earliest_on(path);
         let f = &mut self.flights[path.index()];
+        let (wanted, arrived) = (self.names_deliveries, &mut self.outcome.deliveries.settled);
         f.unsettled.retain(|copy| {
             let here = range.contains(copy.tsn);
             if here {
+                if wanted {
+                    arrived.push((path, copy.chunk(0)));
+                }
                 ledger.leave_path(path, copy.len);
                 f.settled.bytes += copy.len;
                 f.settled.chunks += 1;
@@ -147,9 +157,7 @@ impl RetransmissionQueue {
     /// `copy`, which is in no list any more, leaves the flight of `path`; as policies see it.
     pub fn lose_copy(ledger: &mut PathViews, path: PathId, copy: Unsettled) -> ChunkInfo {
         ledger.leave_path(path, copy.len);
-        let Unsettled { tsn, len, stream, sent, .. } = copy;
-        let transmissions = smallvec::smallvec![sent];
-        ChunkInfo { tsn, len, stream, expires: None, transmissions, losses: 1 }
+        copy.chunk(1)
     }
 
     /// When the newest copy was sent that the peer named for `path` in this packet and that a SACK did not cover yet.

@@ -24,7 +24,7 @@ struct World {
 impl World {
     fn new(paths: u8) -> Self {
         let mut world = World {
-            rq: RetransmissionQueue::new(Tsn(1)),
+            rq: RetransmissionQueue::new(Tsn(1), true),
             ledger: PathViews::default(),
             reports: ArrivalReports::default(),
             now: Instant::ZERO,
@@ -92,7 +92,25 @@ impl World {
         let outcome = self.rq.acknowledge(&mut self.ledger, self.now, &sack, PathId(0), &self.reports);
         self.rq.remember(&sack);
         self.reports.forget();
+        self.check_names(&outcome);
         outcome
+    }
+
+    /// What is credited to a path is named, and each name is of a chunk that is acknowledged by now.
+    fn check_names(&self, outcome: &AckOutcome) {
+        let names = &outcome.deliveries;
+        for a in &outcome.paths {
+            let (here, info) = (Some(a.info.path), &a.info);
+            let settled = names.settled.iter().filter(|(p, _)| Some(*p) == here).count();
+            let credited = names.credited.iter().filter(|(_, p)| *p == here).count();
+            assert_eq!(settled + credited, info.newly_acked_chunks as usize, "{names:?}");
+            assert_eq!((settled + credited) as u64 * LEN, info.newly_acked, "{names:?}");
+        }
+        for (tsn, _) in &names.credited {
+            let kept = names.popped(*tsn);
+            assert!(kept.is_none_or(|c| c.tsn == *tsn), "{names:?}");
+            assert_ne!(kept.is_some(), self.rq.get(*tsn).is_some_and(Outgoing::acked), "{tsn}: {names:?}");
+        }
     }
 
     fn in_flight(&self) -> Vec<u64> {
@@ -222,6 +240,82 @@ fn copies_that_are_named_count_on_their_own_paths() {
     }
     assert_eq!(w.in_flight(), [3, 0]);
     w.check();
+}
+
+/// What a SACK newly acknowledges: TSN and path.
+fn named(outcome: &AckOutcome) -> Vec<(u32, Option<u8>)> {
+    outcome.deliveries.credited.iter().map(|(tsn, path)| (tsn.0, path.map(|p| p.0))).collect()
+}
+
+/// Each chunk is named once, by cumulative TSN or gap block, whichever acknowledges it first.
+#[test]
+fn acknowledged_chunks_are_named_once() {
+    let mut w = World::new(2);
+    for path in [0, 1, 0, 1] {
+        w.send(path);
+    }
+    let first = w.sack(1, &[(2, 2)]);
+    assert_eq!(named(&first), [(1, Some(0)), (3, Some(0))]);
+    assert_eq!(first.deliveries.popped(Tsn(1)).map(|c| c.path()), Some(PathId(0)));
+    assert_eq!(named(&w.sack(1, &[(2, 2)])), []);
+    assert_eq!(named(&w.sack(4, &[])), [(2, Some(1)), (4, Some(1))]);
+    // Lost, and acknowledged after all: it counts where it was sent last.
+    w.send(1);
+    w.lose(5, 1);
+    assert_eq!(named(&w.sack(5, &[])), [(5, Some(1))]);
+    w.check();
+}
+
+/// A chunk on two paths, lost on one: what arrives is what is under way on the other.
+#[test]
+fn a_copy_that_is_left_is_what_arrives() {
+    let mut w = World::new(2);
+    w.send(0);
+    w.copy(1, 1);
+    w.lose(1, 1);
+    assert_eq!(named(&w.sack(1, &[])), [(1, Some(0))], "though it was sent last on path 1");
+    w.check();
+}
+
+/// Of copies that are under way the peer's word says which arrived; one that it names later comes once more, as it was sent
+/// on its path. Without its word no path is named.
+#[test]
+fn copies_are_named_by_the_peer_s_word() {
+    let mut w = World::new(2);
+    w.send(0);
+    w.copy(1, 1);
+    assert_eq!(named(&w.sack(1, &[])), [(1, None)]);
+    w.reports.begin(Instant::ZERO);
+    w.send(0);
+    w.copy(2, 1);
+    assert!(w.reports.take(PathId(1), TsnRange { first: Tsn(2), last: Tsn(2) }));
+    let outcome = w.sack(2, &[]);
+    assert_eq!(named(&outcome), [(2, Some(1))]);
+    w.rq.recycle(outcome);
+    w.rq.settle(&mut w.ledger, PathId(0), TsnRange { first: Tsn(2), last: Tsn(2) });
+    let later = w.sack(2, &[]);
+    let settled = later.deliveries.settled.iter().map(|(path, c)| (*path, c.tsn, c.path(), c.losses));
+    assert_eq!(settled.collect::<Vec<_>>(), [(PathId(0), Tsn(2), PathId(0), 0)]);
+    w.rq.recycle(later);
+    assert!(w.sack(2, &[]).deliveries.settled.is_empty(), "once");
+    w.check();
+}
+
+/// Nothing is kept for schemes that do not ask.
+#[test]
+fn nothing_is_named_unless_it_is_wanted() {
+    let mut w = World::new(2);
+    w.rq.names_deliveries = false;
+    w.reports.begin(Instant::ZERO);
+    w.send(0);
+    w.copy(1, 1);
+    w.send(1);
+    let header = SackHeader { cumulative_tsn_ack: Tsn(2), a_rwnd: 1 << 20, flags: 0 };
+    let sack = Sack::new(header, &[], &[]);
+    let outcome = w.rq.acknowledge(&mut w.ledger, w.now, &sack, PathId(0), &w.reports);
+    w.rq.settle(&mut w.ledger, PathId(0), TsnRange { first: Tsn(1), last: Tsn(1) });
+    assert_eq!((named(&outcome), outcome.deliveries.popped(Tsn(2)).is_none()), (vec![], true));
+    assert!(w.rq.outcome.deliveries.settled.is_empty());
 }
 
 /// RFC 5682's conclusion: what a spurious timeout took for lost is under way as before, from the late one on.

@@ -36,7 +36,7 @@ fn the_first_ack_goes_for_the_curve_a_round_trip_ahead() {
         // W(12) = 0.4·7.7828³ + 100 = 288.6, more than 1.5·70; 35/70.
         ("", 12.0, 0.5),
         // C = 3.75: K = 2, W(1) = 100 − 3.75; 26.25/70.
-        (",c=3.75", 1.0, 0.375),
+        (",cubic-c=3.75", 1.0, 0.375),
     ] {
         let mut play = after_a_loss(&format!(",friendly=off{keys}"));
         near(growth(&mut play, rtt), expected, 1e-3);

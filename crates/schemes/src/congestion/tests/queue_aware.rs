@@ -1,7 +1,7 @@
 //! The window that reads delay, at single losses: MTU 1000 bytes, least round-trip time 100 ms.
 
-use strandcast_proto::policy::contract::fixture::{MTU, chunk};
-use strandcast_proto::policy::{LossCause, LossTrigger, Signal};
+use strandcast_proto::policy::LossTrigger;
+use strandcast_proto::policy::contract::fixture::{MTU, chunk, loss_of};
 use strandcast_proto::rfc::WindowConfig;
 use strandcast_proto::time::Duration;
 use strandcast_proto::units::Rate;
@@ -99,7 +99,7 @@ fn slow_start_ends_with_the_fourth_loss_of_a_window() {
         play.ack(1);
         play.lose(LossTrigger::FastRetransmit, 40);
         let more = chunk(20, &[0]);
-        (0..further).for_each(|_| play.tell(&Signal::Lost(&more, LossCause::Congestion)));
+        (0..further).for_each(|_| play.tell(&loss_of(&more)));
         play.ack(1);
         assert_eq!(play.cwnd() < 25.0, cut, "{further} more: {}", play.cwnd());
     }
@@ -167,7 +167,7 @@ fn lossy(play: &mut Play, lost: u32, hundreds: u32) {
     for _ in 0..hundreds {
         for n in 0..lost {
             let tsn = play.acked[0] + n + 1;
-            play.tell(&Signal::Lost(&chunk(tsn, &[0]), LossCause::Congestion));
+            play.tell(&loss_of(&chunk(tsn, &[0])));
             play.lose(LossTrigger::FastRetransmit, 50);
         }
         for _ in 0..(100 - lost) {
@@ -202,7 +202,7 @@ fn a_test_takes_round_trips_as_they_are() {
         path.est.delivery_rate = Some(Rate::from_bytes_per_s(4e5));
         (path.srtt, path.min_rtt) = (Some(Duration::from_millis(srtt)), Some(Duration::from_millis(least)));
         let lost: Vec<_> = (0..20).map(|n| chunk(20 + n, &[0])).collect();
-        lost.iter().for_each(|chunk| play.tell(&Signal::Lost(chunk, LossCause::Congestion)));
+        lost.iter().for_each(|chunk| play.tell(&loss_of(chunk)));
         play.lose(LossTrigger::FastRetransmit, 50);
         near(play.cwnd(), left, 0.01);
     }

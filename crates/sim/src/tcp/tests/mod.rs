@@ -4,6 +4,7 @@ mod multipath;
 mod receiver;
 mod recovery;
 mod sack;
+mod scheduler;
 mod stream;
 mod timer;
 

@@ -3,8 +3,10 @@
 use super::stream::transfer;
 use super::*;
 use proptest::prelude::*;
+use strandcast_proto::policy::Scheduler;
+use strandcast_schemes::schedule::LowestRtt;
 
-fn several(config: Config) -> Config {
+pub(super) fn several(config: Config) -> Config {
     Config { multipath: true, ..config }
 }
 
@@ -21,13 +23,20 @@ proptest! {
         bytes in 1u64..200_000,
     ) {
         let receive_window = window * MSS;
-        transfer(several(Config { opportunistic, receive_window, ..config(recovery) }), bytes, &rates, seed)?;
+        let config = several(Config { opportunistic, receive_window, ..config(recovery) });
+        transfer(Sender::multipath(config, reno(4), Box::new(LowestRtt)), bytes, &rates, seed)?;
     }
 }
 
 /// Two subflows of an endless sender, each with a window of `window` segments and the given round-trip times.
 fn two(config: Config, window: u64, rtt_ms: [u64; 2]) -> Script {
-    let mut sender = Sender::new(several(Config { handshake: true, ..config }), reno(window));
+    two_by(config, window, rtt_ms, Box::new(LowestRtt))
+}
+
+/// The same by another scheduler.
+pub(super) fn two_by(config: Config, window: u64, rtt_ms: [u64; 2], scheduler: Box<dyn Scheduler>) -> Script {
+    let mut sender =
+        Sender::multipath(several(Config { handshake: true, ..config }), reno(window), scheduler);
     sender.add_subflow(Instant::ZERO);
     sender.add_subflow(Instant::ZERO);
     let mut s = Script { now: ms(1000), sender };
@@ -44,12 +53,12 @@ fn two(config: Config, window: u64, rtt_ms: [u64; 2]) -> Script {
 }
 
 /// Subflow and data of what is sent now.
-fn sent(s: &mut Script) -> Vec<(u8, u64)> {
+pub(super) fn sent(s: &mut Script) -> Vec<(u8, u64)> {
     core::iter::from_fn(|| s.sender.poll_output(s.now)).map(|s| (s.subflow, s.data_seq / MSS)).collect()
 }
 
 /// An acknowledgement of subflow `id` below its segment `next`, and of the connection's data below `data`.
-fn ack(s: &mut Script, id: u8, next: u64, data: u64) -> Vec<(u8, u64)> {
+pub(super) fn ack(s: &mut Script, id: u8, next: u64, data: u64) -> Vec<(u8, u64)> {
     let window = s.sender.config().receive_window;
     let segment = Segment { subflow: id, data_ack: data * MSS, ..answer(next, &[], window) };
     s.sender.handle_segment(s.now, &segment);

@@ -41,24 +41,34 @@ impl Chaos {
 
 /// Sends `bytes` over as many wires as subflows. Returns when all were acknowledged.
 pub(super) fn transfer(
-    config: Config,
+    sender: Sender,
     bytes: u64,
     rates: &[f64],
     seed: u64,
 ) -> Result<Instant, TestCaseError> {
+    transfer_by(sender, bytes, rates, seed, |sender, now| Ok(sender.poll_output(now)))
+}
+
+/// The same; `poll` calls `poll_output`.
+pub(super) fn transfer_by(
+    mut sender: Sender,
+    bytes: u64,
+    rates: &[f64],
+    seed: u64,
+    mut poll: impl FnMut(&mut Sender, Instant) -> Result<Option<Segment>, TestCaseError>,
+) -> Result<Instant, TestCaseError> {
     let seeds = Seeds::new(seed, 0);
     let mut wires: Vec<_> =
         (0..2 * rates.len()).map(|i| Chaos::new(seeds.stream(&format!("{i}")), rates[i / 2])).collect();
-    let window = config.receive_window;
-    let mut receiver = Receiver::new(config.clone());
-    let mut sender = Sender::new(config, reno(4));
+    let window = sender.config().receive_window;
+    let mut receiver = Receiver::new(sender.config().clone());
     let mut now = Instant::ZERO;
     for _ in rates {
         sender.add_subflow(now);
     }
     sender.write(bytes);
     while !sender.is_done() {
-        while let Some(segment) = sender.poll_output(now) {
+        while let Some(segment) = poll(&mut sender, now)? {
             prop_assert!(
                 segment.data_seq + u64::from(segment.len)
                     <= receiver.delivered().max(sender.data_una) + window
@@ -119,6 +129,6 @@ proptest! {
     ) {
         let config = Config { recovery, limited_transmit, ..Config::from(Profile::ALL[profile].1) };
         let config = Config { segment: MSS as u32, ..config };
-        transfer(config, bytes, &[rate], seed)?;
+        transfer(Sender::new(config, reno(4)), bytes, &[rate], seed)?;
     }
 }

@@ -1,0 +1,163 @@
+//! Coupled binomial windows: square root (`mpsqrt`) and inverse increase, additive decrease (`mpiad`).
+//!
+//! T. Le, C. Hong, S. Lee, "Multipath Binomial Congestion Control Algorithms", IEICE Transactions on Communications E95-B(6),
+//! 2012, as S. Lee, K. Chung, "A Multipath Congestion Control Scheme for High-Quality Multimedia Streaming", KSII Transactions
+//! on Internet and Information Systems 11(1), 2017, gives them; the single-path windows are those of D. Bansal and
+//! H. Balakrishnan, "Binomial Congestion Control Algorithms", INFOCOM 2001.
+//!
+//! | Lee and Chung 2017 | here |
+//! |---|---|
+//! | eq. 8 and 9: w += δ·α/w^k per round trip, δ·α/w^(k+1) per ACK | [`Binomial::increase`], [`Form::slowness`] |
+//! | eq. 8 and 9: w −= β·w^l at a loss | [`Binomial::decrease`], [`Form::cut`] |
+//! | eq. 9, δ: not printed | [`MeanWindows::share`], squared |
+//!
+//! | | k | l | α | β |
+//! |---|---|---|---|---|
+//! | `mpsqrt` | 1/2 | 1/2 | 1 | 1/2 |
+//! | `mpiad` | 1 | 0 | 2 | 1 |
+//!
+//! Equation 8 is per round trip (Bansal and Balakrishnan): an ACK has 1/w of it, unless `literal=on` reads it as Lee and
+//! Chung's equation 1, whose step is that of an ACK. It asks for β < 1, which `mpiad` does not keep.
+//!
+//! `ASSUMED`: δ = (max x/Σ x)², x the mean window over the round-trip time. In equilibrium w = √(δ·α/(β·p)) where k + l = 1,
+//! so that n equal paths behind one bottleneck have √δ = 1/n of a single-path window each; alone δ is 1. Paths that do not
+//! count ([`Coupled`](super::Coupled)) grow alone. No ACK adds more than in slow start, which matters to windows below √2 segments
+//! alone. Floors and timeouts are the shell's; after a timeout the threshold is what a loss leaves.
+
+use strandcast_keys::keys;
+use strandcast_proto::policy::{PathId, Signal, View};
+use strandcast_proto::rfc::{Avoidance, CongestionEvent, Progress};
+
+use super::mean_windows::MeanWindows;
+use super::window::AvoidancePart;
+
+keys! {
+    /// What can be set of `mpsqrt`.
+    #[derive(Copy)]
+    pub struct SqrtConfig {
+        /// α: growth per round trip is α/√w
+        alpha: f64 [0.01, 100.0, "segments"] = 1.0,
+        /// β: a loss takes β·√w
+        beta: f64 [0.01, 1.0, "segments"] = 0.5,
+        /// growth for each ACK is what equation 9 prints, not its share of a round trip
+        literal: bool = false,
+    }
+}
+
+keys! {
+    /// What can be set of `mpiad`.
+    #[derive(Copy)]
+    pub struct InverseConfig {
+        /// α: growth per round trip is α/w
+        alpha: f64 [0.01, 100.0, "segments"] = 2.0,
+        /// β: a loss takes β
+        beta: f64 [0.01, 100.0, "segments"] = 1.0,
+        /// growth for each ACK is what equation 9 prints, not its share of a round trip
+        literal: bool = false,
+    }
+}
+
+const PAPER: &str = "Le et al. 2012, Lee and Chung 2017";
+
+impl AvoidancePart for SqrtConfig {
+    const PAPER: &'static str = PAPER;
+    const SUMMARY: &'static str = "grows by 1/√w per round trip, a loss takes √w/2; coupled over all paths";
+
+    fn avoidance(&self) -> impl Avoidance + 'static {
+        Binomial::square_root(*self)
+    }
+}
+
+impl AvoidancePart for InverseConfig {
+    const PAPER: &'static str = PAPER;
+    const SUMMARY: &'static str =
+        "grows by 2/w per round trip, a loss takes one segment; coupled over all paths";
+
+    fn avoidance(&self) -> impl Avoidance + 'static {
+        Binomial::inverse(*self)
+    }
+}
+
+/// The exponents k and l.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+enum Form {
+    /// k = l = 1/2.
+    SquareRoot,
+    /// k = 1, l = 0.
+    Inverse,
+}
+
+impl Form {
+    /// w^k.
+    fn slowness(self, w: f64) -> f64 {
+        match self {
+            Form::SquareRoot => w.sqrt(),
+            Form::Inverse => w,
+        }
+    }
+
+    /// w^l.
+    fn cut(self, w: f64) -> f64 {
+        match self {
+            Form::SquareRoot => w.sqrt(),
+            Form::Inverse => 1.0,
+        }
+    }
+}
+
+/// Binomial windows of all paths.
+#[derive(Clone, Debug)]
+pub struct Binomial {
+    form: Form,
+    alpha: f64,
+    beta: f64,
+    /// Growth is for each ACK, not for each round trip.
+    literal: bool,
+    means: MeanWindows,
+    /// δ, taken anew at each ACK.
+    delta: f64,
+}
+
+impl Binomial {
+    /// k = l = 1/2.
+    pub fn square_root(config: SqrtConfig) -> Self {
+        Binomial::new(Form::SquareRoot, (config.alpha, config.beta), config.literal)
+    }
+
+    /// k = 1, l = 0.
+    pub fn inverse(config: InverseConfig) -> Self {
+        Binomial::new(Form::Inverse, (config.alpha, config.beta), config.literal)
+    }
+
+    fn new(form: Form, (alpha, beta): (f64, f64), literal: bool) -> Self {
+        Binomial { form, alpha, beta, literal, means: MeanWindows::default(), delta: 1.0 }
+    }
+}
+
+impl Avoidance for Binomial {
+    fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
+        self.means.on_signal(view, signal);
+    }
+
+    fn increase(&mut self, now: &Progress<'_>) -> f64 {
+        let w = now.cwnd / now.segment;
+        let share = self.means.share(now.view, now.path);
+        self.delta = share * share;
+        let acks = if self.literal { 1.0 } else { w };
+        let step = self.delta * self.alpha / (self.form.slowness(w) * acks);
+        step.min(1.0) * now.acked
+    }
+
+    fn decrease(&mut self, event: &CongestionEvent<'_>) -> f64 {
+        let w = event.cwnd / event.segment;
+        1.0 - self.beta * self.form.cut(w) / w
+    }
+
+    fn gauges(&self, _: PathId, out: &mut Vec<(&'static str, f64)>) {
+        let name = match self.form {
+            Form::SquareRoot => "mpsqrt_delta",
+            Form::Inverse => "mpiad_delta",
+        };
+        out.push((name, self.delta));
+    }
+}

@@ -1,0 +1,70 @@
+//! COUPLED, the window `coupled`: the windows of all paths are one TCP's, so that traffic leaves every path that loses more
+//! than the best. ([`Coupled`] is not it, but a path as all coupled windows see it.)
+//!
+//! D. Wischik, C. Raiciu, A. Greenhalgh, M. Handley, "Design, implementation and evaluation of congestion control for
+//! multipath TCP", NSDI 2011; here as Lee and Chung 2017 print it. w_T is the sum of all windows.
+//!
+//! | Lee and Chung 2017 | here |
+//! |---|---|
+//! | eq. 3, an ACK: w_r += 1/w_T | [`FullyCoupled::increase`], in bytes: acked·SMSS/w_T |
+//! | eq. 3, a loss: w_r −= β·w_T | [`FullyCoupled::decrease`], as a share of w_r |
+//! | slow start, recovery, timeout | the shell, [`TcpWindows`](super::TcpWindows) |
+//!
+//! Constants: β = 1/2, from the balance (1 − p)/w_T = p·w_T/2 of eq. 4 (`beta`).
+//!
+//! With one path w_T is w_r: Reno's window. Where windows differ, a loss takes more than all of a smaller one. `ASSUMED`:
+//! - one segment is left then, so that the path is still probed. Thresholds after a loss are of one segment at least
+//!   (`floor` of TCP and MPTCP flows, whose default elsewhere is two; `half-floor=1` in SCTP), or the window could not stay
+//!   there;
+//! - the share is of the window, as eq. 3 is (`cut` of such flows);
+//! - paths that do not count ([`Coupled`]) are not in w_T, and are Reno's themselves. No key: the paper has no such paths.
+
+use strandcast_keys::keys;
+use strandcast_proto::policy::{PathId, View};
+use strandcast_proto::rfc::{Avoidance, CongestionEvent, Progress};
+
+use super::DecreaseBase;
+use super::coupled::Coupled;
+use super::flow::FlowConfig;
+use super::window::AvoidancePart;
+
+keys! {
+    /// What can be set of it; it keeps no state.
+    #[derive(Copy)]
+    pub struct FullyCoupled {
+        /// what a loss takes, as a share of all windows together
+        beta: f64 [0.01, 1.0] = 0.5,
+    }
+}
+
+impl AvoidancePart for FullyCoupled {
+    const PAPER: &'static str = "Wischik et al. 2011; Lee and Chung 2017";
+    const SUMMARY: &'static str =
+        "all windows together are one TCP's: traffic leaves paths that lose more than the best";
+
+    fn avoidance(&self) -> impl Avoidance + 'static {
+        *self
+    }
+
+    fn flow(&self, flow: &mut FlowConfig) {
+        flow.floor = 1;
+        flow.decrease_base = DecreaseBase::Window;
+    }
+}
+
+/// w_T for `path`, whose window is `cwnd` bytes; its own window if there is nothing to couple it with.
+fn total(view: &View<'_>, path: PathId, cwnd: f64) -> f64 {
+    let others = || Coupled::all(view).filter(|c| c.path != path).map(|c| c.cwnd).sum::<f64>();
+    Coupled::of(view, path).map_or(cwnd, |_| cwnd + others())
+}
+
+impl Avoidance for FullyCoupled {
+    fn increase(&mut self, now: &Progress<'_>) -> f64 {
+        now.acked * now.segment / total(now.view, now.path, now.cwnd)
+    }
+
+    fn decrease(&mut self, event: &CongestionEvent<'_>) -> f64 {
+        let total = total(event.view, event.path, event.cwnd);
+        (1.0 - self.beta * (total / event.cwnd)).max(0.0)
+    }
+}

@@ -1,0 +1,240 @@
+//! MPMTP: each window grows fast towards that of the last loss, slowly around it, faster beyond it, and linearly once
+//! round-trip times rise; paths that lose more grow more slowly, and all together as one CUBIC flow does.
+//!
+//! S. Lee, K. Chung, "A Multipath Congestion Control Scheme for High-Quality Multimedia Streaming", KSII Transactions on
+//! Internet and Information Systems 11(1), 2017. Windows are in segments, b is the share of a window that a loss takes (the
+//! paper's β stands for it and, in Figs. 10 and 11, for 1 − b).
+//!
+//! | Lee and Chung 2017 | here |
+//! |---|---|
+//! | eq. 11, 16, 22: an ACK adds δ·B·α/w, 1 ≤ α ≤ w; a loss takes b·w, w_max = w | [`Subflow::grow`], [`Mpmtp::decrease`] |
+//! | eq. 12, Figs. 10 and 11: concave, w < w_max | `profile` in [`Subflow`] |
+//! | Fig. 12: convex, w ≥ w_max | [`Subflow::on_round`] |
+//! | eq. 13 to 15, Fig. 13: linear, L | [`hyperbola`], [`saturation`] |
+//! | eq. 17 to 21, Fig. 15: B | [`Mpmtp::balance`] |
+//! | eq. 25 to 30: δ | [`Mpmtp::delta`] |
+//!
+//! # Misprints
+//!
+//! | | printed | used | why |
+//! |---|---|---|---|
+//! | eq. 12 | c = (w_max² − (βw_max)²)/(α_max − α_min) | (α_max − α_min)/(b·w_max)² | Fig. 10: α(βw_max) = α_max, α(w_max) = α_min |
+//! | Fig. 12 | L·max{w + α(n + 1)} | α ← min(w, α + 1) each round trip, from 1; then times L | max of one value; eq. 11: α < w |
+//! | eq. 13 | l1/(l2 + RTT) | l1/(l2 + RTT − RTT_min) | Fig. 13: L(RTT_min) = L_max, L(RTT_max) = L_min |
+//! | eq. 14 | RTT_r | RTT_max | as eq. 15 |
+//! | eq. 17 | B_max at p_max, b1/(b2 + p) | B(p_min) = 2 − p_min/p_avg, B(p_max) = 2 − p_max/p_avg, b1/(b2 + p − p_min) | §3.2: traffic leaves lossy paths |
+//! | eq. 18 | 1 − (p_max − p_min)/p_avg | 1 − (p_max − p_avg)/p_avg | as eq. 19; −1 for two paths, one without loss |
+//! | eq. 26, 27 | p·w/β, p = δBαβ/w² | p·b·w, p = δBα/(b·w²) | eq. 11: a loss takes b·w |
+//! | eq. 28 | p | p³ | the mean window of CUBIC |
+//! | eq. 29 | RTT_r | 1/RTT_r | a rate is a window over RTT_r |
+//! | eq. 30 | w²·max(C(4 − β)RTT²/(4β))^⅓ / (αBβ·X^(4/3)) | b·w²·max(C(4 − b)/(4b·RTT))^⅓ / (ᾱ·X^(4/3)) | dimension; the next paragraph |
+//!
+//! Equation 30 has α·B in its denominator. With the values of the moment δ·B·α does not depend on α or B: neither the profiles
+//! nor load balancing would have an effect. So ᾱ is the mean of α over time between the last two losses (before: √(α_max·α_min)),
+//! B is left out, and w and X = Σ w/RTT are mean windows. Over time is exact: between losses a path sends 1/p segments in
+//! 1/(p·w) round trips, each of which adds δ·B·α, together b·w.
+//!
+//! That δ couples as the increase of COUPLED does: its growth per loss interval is in proportion to the window, so that one loss rate p, that
+//! with X = (C(4 − b)/(4b·RTT·p³))^¼, fits all paths. Equal paths keep whatever shares they have, and of two loss rates the
+//! larger one leaves a path what [`MpmtpConfig::delta_least`] grants it.
+//!
+//! # `ASSUMED`, each with a key
+//!
+//! - b = 0.3 and C = 0.4 (RFC 9438): the paper has no values. δ within [0.01, 1], taken each round trip with weight 1/4; mean
+//!   windows with weight 1/8. B within [0.1, 2].
+//! - A rise of round-trip times: two round trips in a row, of at least four samples each, whose least round-trip time is 10 % and
+//!   5 ms above the least of the last 5 to 10 s; only round trips in which the window could grow. Linear growth lasts until
+//!   the next loss.
+//! - RTT_max: the smoothed round-trip time at losses, averaged with weight 1/2; unknown, or no longer than where the rise was
+//!   noticed, the larger of 2·base and 1.5·RTT_min. RTT_cur is the least round-trip time of the last round trip.
+//!
+//! `ASSUMED` without a key: slow start ends at the first loss or rise; after a timeout the window goes on to (1 − b)·w_max in slow
+//! start, concave from there on. p is congestion events per segment, 1 over TFRC's mean loss interval (RFC 5348 §5.4), 0 before
+//! the first; with p_max − p_min < 10⁻⁹ B is 1. No ACK adds more than it acknowledges. Round-trip times are taken of each ACK,
+//! from when the newest segment left that it acknowledges, so that coarse clocks of a sender do not matter. With one path
+//! that counts ([`Coupled`]) δ and B are 1. After idle time, or a path's return, the profiles begin anew.
+
+mod config;
+mod loss_intervals;
+mod saturation;
+mod subflow;
+#[cfg(test)]
+mod tests;
+
+use strandcast_proto::policy::{AckInfo, LossTrigger, PathId, PathState, Signal, View};
+use strandcast_proto::rfc::{Avoidance, CongestionEvent, Progress};
+
+use super::Counting;
+use super::Coupled;
+use super::flow::FlowConfig;
+use super::mean_windows::MeanWindows;
+use super::window::AvoidancePart;
+pub use config::{Fairness, MpmtpConfig};
+use subflow::{Subflow, hyperbola};
+
+impl AvoidancePart for MpmtpConfig {
+    const PAPER: &'static str = "Lee and Chung 2017";
+    const SUMMARY: &'static str = "concave, convex, and linear once round-trip times rise; together one CUBIC, less on paths that lose more";
+
+    fn avoidance(&self) -> impl Avoidance + 'static {
+        Mpmtp::new(*self)
+    }
+
+    fn flow(&self, flow: &mut FlowConfig) {
+        flow.counting = Counting::Bytes;
+    }
+}
+
+/// Loss rates that differ by less are equal.
+const EQUAL_LOSS: f64 = 1e-9;
+
+/// The windows of all paths.
+#[derive(Clone, Debug)]
+pub struct Mpmtp {
+    config: MpmtpConfig,
+    means: MeanWindows,
+    /// By path slot; `None` while nothing happened there.
+    paths: Vec<Option<Subflow>>,
+}
+
+impl Mpmtp {
+    /// The state before the first ACK.
+    pub fn new(config: MpmtpConfig) -> Self {
+        Mpmtp { config, means: MeanWindows::new(config.window_gain), paths: Vec::new() }
+    }
+
+    fn of(&mut self, path: PathId) -> &mut Subflow {
+        if self.paths.len() <= path.index() {
+            self.paths.resize_with(path.index() + 1, || None);
+        }
+        self.paths[path.index()].get_or_insert_default()
+    }
+
+    fn get(&self, path: PathId) -> Option<&Subflow> {
+        self.paths.get(path.index()).and_then(Option::as_ref)
+    }
+
+    fn on_acked(&mut self, view: &View<'_>, ack: &AckInfo, round: bool) {
+        let seen = &view[ack.path];
+        let segment = seen.mtu.max(1) as f64;
+        let rtt = ack.newest_sent.map(|sent| view.now.saturating_since(sent)).or(ack.rtt);
+        let config = self.config;
+        let subflow = self.of(ack.path);
+        subflow.intervals.on_acked(ack.newly_acked as f64 / segment);
+        if let Some(rtt) = rtt {
+            subflow.saturation.on_sample(rtt.as_secs_f64());
+        }
+        if round {
+            subflow.on_round(view.now, seen.limit.cwnd as f64 / segment, &config);
+            self.couple(view, ack.path);
+        }
+    }
+
+    /// δ and B of `path`, for the next round trip.
+    fn couple(&mut self, view: &View<'_>, path: PathId) {
+        let own = Coupled::of(view, path).filter(|_| Coupled::all(view).nth(1).is_some());
+        let balance = own.filter(|_| self.config.balance).map_or(1.0, |own| self.balance(view, own.path));
+        let delta = own.filter(|_| self.config.delta == Fairness::Computed);
+        let delta = delta.map(|own| self.delta(view, &own));
+        let gain = self.config.delta_gain;
+        let subflow = self.of(path);
+        subflow.balance = balance;
+        subflow.delta = delta.map(|new| subflow.delta.map_or(new, |old| old + gain * (new - old)));
+    }
+
+    /// The loss rate of a path, events per segment.
+    fn loss(&self, path: PathId) -> f64 {
+        self.get(path).map_or(0.0, |subflow| subflow.intervals.rate())
+    }
+
+    /// B: more than 1 for paths that lose less than the mean, less for those that lose more.
+    fn balance(&self, view: &View<'_>, path: PathId) -> f64 {
+        let (mut least, mut most, mut sum, mut count) = (f64::INFINITY, 0.0, 0.0, 0.0);
+        for one in Coupled::all(view) {
+            let loss = self.loss(one.path);
+            least = f64::min(least, loss);
+            most = f64::max(most, loss);
+            sum += loss;
+            count += 1.0;
+        }
+        let MpmtpConfig { balance_least, balance_most, .. } = self.config;
+        let mean = sum / count;
+        if most - least < EQUAL_LOSS || mean <= 0.0 {
+            return 1.0;
+        }
+        let high = 2.0 - least / mean;
+        let low = (2.0 - most / mean).max(balance_least);
+        let position = (self.loss(path) - least) / (most - least);
+        hyperbola(high, low, position).clamp(balance_least, balance_most)
+    }
+
+    /// δ by equation 30, corrected.
+    fn delta(&self, view: &View<'_>, own: &Coupled) -> f64 {
+        let MpmtpConfig { b, c, delta_least, delta_most, .. } = self.config;
+        let segments = |one: &Coupled| self.means.window(one) / view[one.path].mtu.max(1) as f64;
+        let (mut rate, mut rtt) = (0.0, f64::INFINITY);
+        for one in Coupled::all(view) {
+            rate += segments(&one) / one.rtt;
+            rtt = f64::min(rtt, one.rtt);
+        }
+        let w = segments(own);
+        let alpha = self.get(own.path).map_or(1.0, |subflow| subflow.mean_alpha(w, &self.config));
+        let cubic = libm::cbrt(c * (4.0 - b) / (4.0 * b * rtt));
+        let delta = b * w * w / alpha * cubic / (rate * libm::cbrt(rate));
+        // A rate of nothing has no share.
+        if delta.is_finite() { delta.max(delta_least).min(delta_most) } else { delta_most }
+    }
+}
+
+impl Avoidance for Mpmtp {
+    fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
+        let round = self.means.on_signal(view, signal);
+        match signal {
+            Signal::Acked(ack) if ack.path.index() < view.paths.len() => self.on_acked(view, ack, round),
+            Signal::PathChanged(path)
+                if view.paths.get(path.index()).is_none_or(|p| p.state == PathState::Closed) =>
+            {
+                if let Some(slot) = self.paths.get_mut(path.index()) {
+                    *slot = None;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn increase(&mut self, now: &Progress<'_>) -> f64 {
+        let config = self.config;
+        let (w, acked) = (now.cwnd / now.segment, now.acked / now.segment);
+        self.of(now.path).grow(w, acked, now.passed, &config) * now.segment
+    }
+
+    fn decrease(&mut self, event: &CongestionEvent<'_>) -> f64 {
+        let config = self.config;
+        let w = event.cwnd / event.segment;
+        let subflow = self.of(event.path);
+        match event.trigger {
+            LossTrigger::FastRetransmit | LossTrigger::Timeout => subflow.on_loss(w, &config),
+            LossTrigger::HeadOfLine => subflow.on_penalty(w),
+        }
+        1.0 - config.b
+    }
+
+    fn pause(&mut self, path: PathId) {
+        self.of(path).restart();
+    }
+
+    fn ends_slow_start(&mut self, now: &Progress<'_>) -> bool {
+        self.of(now.path).in_slow_start()
+    }
+
+    fn gauges(&self, path: PathId, out: &mut Vec<(&'static str, f64)>) {
+        let Some(subflow) = self.get(path) else { return };
+        out.extend([
+            ("mpmtp_alpha", subflow.alpha),
+            ("mpmtp_l", subflow.linear),
+            ("mpmtp_b", subflow.balance),
+            ("mpmtp_delta", subflow.delta.unwrap_or(1.0)),
+        ]);
+        out.extend(subflow.saturation.rise().map(|rtt| ("mpmtp_rtt_inc_ms", rtt * 1e3)));
+    }
+}

@@ -1,0 +1,120 @@
+//! When round-trip times rise, and how near they are to where losses happen.
+
+use strandcast_proto::time::{Duration, Instant};
+
+use super::config::MpmtpConfig;
+
+/// Weight of a sample in the smoothed round-trip time (RFC 6298 §2.3).
+const SMOOTHING: f64 = 1.0 / 8.0;
+/// The round-trip time at losses is further from where the rise was seen than this, seconds.
+const LEAST_SPAN: f64 = 0.001;
+
+/// The least value of the last half to whole of a time.
+#[derive(Clone, Debug)]
+struct Least {
+    since: Option<Instant>,
+    now: f64,
+    before: f64,
+}
+
+impl Least {
+    const NONE: Least = Least { since: None, now: f64::INFINITY, before: f64::INFINITY };
+
+    fn push(&mut self, now: Instant, window: Duration, value: f64) {
+        let since = *self.since.get_or_insert(now);
+        if now.saturating_since(since) > window / 2 {
+            *self = Least { since: Some(now), now: f64::INFINITY, before: self.now };
+        }
+        self.now = self.now.min(value);
+    }
+
+    fn get(&self) -> f64 {
+        self.now.min(self.before)
+    }
+}
+
+/// The round-trip times of a path, seconds. A round is judged by its least sample: bursts and delayed acknowledgements
+/// raise single ones.
+#[derive(Clone, Debug)]
+pub struct Saturation {
+    /// Of the round that goes on.
+    least: f64,
+    samples: u32,
+    base: Least,
+    /// The least of the last finished round: RTT_cur.
+    current: f64,
+    smoothed: Option<f64>,
+    /// Rounds in a row above the base.
+    rises: u32,
+    /// RTT_min of the paper: that of the round in which the rise was noticed.
+    rise: Option<f64>,
+    /// RTT_max: that at which losses happen.
+    limit: Option<f64>,
+}
+
+impl Default for Saturation {
+    fn default() -> Self {
+        Saturation {
+            least: f64::INFINITY,
+            samples: 0,
+            base: Least::NONE,
+            current: 0.0,
+            smoothed: None,
+            rises: 0,
+            rise: None,
+            limit: None,
+        }
+    }
+}
+
+impl Saturation {
+    /// A round-trip time.
+    pub fn on_sample(&mut self, rtt: f64) {
+        self.least = self.least.min(rtt);
+        self.samples += 1;
+        self.smoothed = Some(self.smoothed.map_or(rtt, |s| s + SMOOTHING * (rtt - s)));
+    }
+
+    /// A round trip ended, in which the window could grow or not. With too few samples the round goes on.
+    pub fn on_round(&mut self, now: Instant, grew: bool, config: &MpmtpConfig) {
+        if self.samples < config.rise_samples {
+            return;
+        }
+        self.current = self.least;
+        (self.least, self.samples) = (f64::INFINITY, 0);
+        self.base.push(now, config.base_window, self.current);
+        let base = self.base.get();
+        let rise = (config.rise * base).max(config.rise_least.as_secs_f64());
+        self.rises = if grew && self.current > base + rise { self.rises + 1 } else { 0 };
+        if config.linear && self.rise.is_none() && self.rises >= config.rise_rounds {
+            self.rise = Some(self.current);
+        }
+    }
+
+    /// A loss: round-trip times were as high as they get, and rises count anew.
+    pub fn on_loss(&mut self, config: &MpmtpConfig) {
+        if let Some(rtt) = self.smoothed {
+            self.limit = Some(self.limit.map_or(rtt, |l| l + config.limit_gain * (rtt - l)));
+        }
+        self.restart();
+    }
+
+    /// Rises count anew.
+    pub fn restart(&mut self) {
+        (self.least, self.samples, self.rises, self.rise) = (f64::INFINITY, 0, 0, None);
+    }
+
+    /// RTT_min of the paper, while growth is linear, seconds.
+    pub fn rise(&self) -> Option<f64> {
+        self.rise
+    }
+
+    /// How far the round-trip time is from where the rise was noticed, 0, to where losses happen, 1; `None` while growth is
+    /// not linear.
+    pub fn position(&self) -> Option<f64> {
+        let rise = self.rise?;
+        let known = self.limit.filter(|limit| *limit > rise + LEAST_SPAN);
+        let limit = known.unwrap_or_else(|| (2.0 * self.base.get()).max(1.5 * rise));
+        Some(((self.current - rise) / (limit - rise)).clamp(0.0, 1.0))
+    }
+}

@@ -1,0 +1,152 @@
+//! One path: how fast its window grows by where it is below or above the window of the last loss, and by round-trip times.
+
+use strandcast_proto::time::{Duration, Instant};
+
+use super::config::MpmtpConfig;
+use super::loss_intervals::LossIntervals;
+use super::saturation::Saturation;
+
+/// α_min: growth per round trip near w_max, segments.
+const ALPHA_LEAST: f64 = 1.0;
+
+/// From `high` at 0 to `low` at 1 along a hyperbola: the form of equations 13 to 15 and 17 to 21.
+pub fn hyperbola(high: f64, low: f64, x: f64) -> f64 {
+    high * low / (low + (high - low) * x)
+}
+
+/// The state of one path. Windows are in segments.
+#[derive(Clone, Debug)]
+pub struct Subflow {
+    /// The window at the last loss.
+    w_max: Option<f64>,
+    /// α of the convex profile.
+    convex: f64,
+    /// The window could grow since the last round trip ended.
+    grew: bool,
+    /// α and L of the last increase.
+    pub alpha: f64,
+    pub linear: f64,
+    /// δ and B, taken anew each round trip; `None` for a δ that was never computed.
+    pub delta: Option<f64>,
+    pub balance: f64,
+    mean: MeanAlpha,
+    pub saturation: Saturation,
+    pub intervals: LossIntervals,
+}
+
+impl Default for Subflow {
+    fn default() -> Self {
+        Subflow {
+            w_max: None,
+            convex: ALPHA_LEAST,
+            grew: false,
+            alpha: ALPHA_LEAST,
+            linear: 1.0,
+            delta: None,
+            balance: 1.0,
+            mean: MeanAlpha::default(),
+            saturation: Saturation::default(),
+            intervals: LossIntervals::default(),
+        }
+    }
+}
+
+impl Subflow {
+    /// Segments by which a window of `w` grows when `acked` segments were acknowledged, `passed` after those before.
+    pub fn grow(&mut self, w: f64, acked: f64, passed: Duration, config: &MpmtpConfig) -> f64 {
+        self.grew = true;
+        let position = self.saturation.position();
+        let part = self.delta.unwrap_or(1.0) * self.balance;
+        let (mut now, mut left) = (w, acked);
+        while left > 0.0 {
+            let some = left.min(1.0);
+            self.linear = position.map_or(1.0, |x| hyperbola(1.0, 1.0 / now.max(1.0), x));
+            self.alpha = (self.linear * self.profile(now, config)).min(now).max(ALPHA_LEAST);
+            now += some * (part * self.alpha / now).min(1.0);
+            left -= some;
+        }
+        self.mean.add(self.alpha, passed);
+        now - w
+    }
+
+    /// α without L: concave below the window of the last loss, convex from there on.
+    fn profile(&self, w: f64, config: &MpmtpConfig) -> f64 {
+        let Some(w_max) = self.w_max.filter(|w_max| w < *w_max) else { return self.convex };
+        let most = ALPHA_LEAST.max((1.0 - config.b) * w_max);
+        let down = (w_max - w) / (config.b * w_max);
+        ALPHA_LEAST + (most - ALPHA_LEAST) * down * down
+    }
+
+    /// A round trip ended, with a window of `w`.
+    pub fn on_round(&mut self, now: Instant, w: f64, config: &MpmtpConfig) {
+        let above = self.w_max.is_none_or(|w_max| w >= w_max);
+        if self.grew && above && self.saturation.rise().is_none() {
+            self.convex = (self.convex + 1.0).min(w).max(ALPHA_LEAST);
+        }
+        self.saturation.on_round(now, self.grew, config);
+        self.grew = false;
+    }
+
+    /// Slow start goes on: the window grows although [`Subflow::grow`] is not called. Whether it is to end.
+    pub fn in_slow_start(&mut self) -> bool {
+        (self.grew, self.convex) = (true, ALPHA_LEAST);
+        self.saturation.rise().is_some()
+    }
+
+    /// Something was lost of a window of `w`. A timeout after a timeout tells nothing new.
+    pub fn on_loss(&mut self, w: f64, config: &MpmtpConfig) {
+        if self.intervals.on_event() || self.w_max.is_none() {
+            self.saturation.on_loss(config);
+            self.mean.end();
+            self.w_max = Some(w);
+        }
+        self.restart();
+    }
+
+    /// A window of `w` is cut for another path's sake.
+    pub fn on_penalty(&mut self, w: f64) {
+        self.w_max = Some(w);
+        self.restart();
+    }
+
+    /// The profiles begin anew.
+    pub fn restart(&mut self) {
+        self.saturation.restart();
+        (self.convex, self.alpha, self.linear, self.grew) = (ALPHA_LEAST, ALPHA_LEAST, 1.0, false);
+    }
+
+    /// ᾱ becomes `alpha`.
+    #[cfg(test)]
+    pub fn finish_mean(&mut self, alpha: f64) {
+        self.mean.last = Some(alpha);
+    }
+
+    /// ᾱ: the mean α over time between the last two losses; before them the geometric mean of the least and the largest that
+    /// a window of `w` on average can have.
+    pub fn mean_alpha(&self, w: f64, config: &MpmtpConfig) -> f64 {
+        let most = self.w_max.map_or(w, |w_max| (1.0 - config.b) * w_max);
+        self.mean.last.unwrap_or_else(|| most.max(ALPHA_LEAST).sqrt())
+    }
+}
+
+/// Mean of α over the time between two losses.
+#[derive(Clone, Debug, Default)]
+struct MeanAlpha {
+    sum: f64,
+    seconds: f64,
+    last: Option<f64>,
+}
+
+impl MeanAlpha {
+    fn add(&mut self, alpha: f64, time: Duration) {
+        self.sum += alpha * time.as_secs_f64();
+        self.seconds += time.as_secs_f64();
+    }
+
+    fn end(&mut self) {
+        if self.seconds > 0.0 {
+            self.last = Some(self.sum / self.seconds);
+        }
+        (self.sum, self.seconds) = (0.0, 0.0);
+    }
+}

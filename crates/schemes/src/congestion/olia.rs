@@ -1,0 +1,176 @@
+//! Opportunistic linked increases (OLIA): coupled windows that move to the paths which get most through between two losses.
+//!
+//! R. Khalili, N. Gast, M. Popovic, U. Upadhyay, J.-Y. Le Boudec, "MPTCP is not Pareto-optimal: performance issues and a
+//! possible solution", CoNEXT 2012; draft-khalili-mptcp-congestion-control-05.
+//!
+//! | draft, §3 | here |
+//! |---|---|
+//! | ℓ₁: bytes acknowledged between the last two losses, ℓ₂: since the last loss | [`Bytes`], kept by [`Olia::on_signal`] |
+//! | ℓ = max(ℓ₁, ℓ₂), best paths: the largest ℓ²/rtt | [`Olia::worth`] |
+//! | paths with the largest window; collected paths: best ones without the largest window | [`Olia::alpha`] |
+//! | α: 1/(n·collected), −1/(n·largest), or 0 | [`Olia::alpha`] |
+//! | an ACK: w_r += (w_r/rtt_r²)/(Σ w_k/rtt_k)² + α_r/w_r | [`Olia::increase`], in bytes: times acked·SMSS |
+//! | a loss: w_r −= w_r/2, slow start as in TCP | the shell, [`TcpWindows`](super::TcpWindows) |
+//!
+//! An increase may be negative: α takes from the paths with the largest window what it gives to collected ones. The shell
+//! leaves one segment.
+//!
+//! With one path the increase is 1/w: Reno's window. `ASSUMED`:
+//! - values within 1 % of the largest are as large (`tolerance`), or measured ones would never be;
+//! - Linux' MPTCP v0.95 ranks paths by ℓ/rtt², a TCP's rate squared (`ranking=kernel`);
+//! - thresholds after a loss are TCP's two segments at least (`floor` of TCP and MPTCP flows);
+//! - paths that do not count ([`Coupled`]) are left out of all sums, and are Reno's themselves. No key: the draft has no such
+//!   paths.
+
+use strandcast_keys::{keys, words};
+use strandcast_proto::policy::{LossTrigger, PathId, Signal, View};
+use strandcast_proto::rfc::{Avoidance, Progress};
+
+use super::coupled::{Coupled, closed};
+use super::window::AvoidancePart;
+
+words! {
+    /// What makes a path the best.
+    pub enum Ranking {
+        /// ℓ²/rtt.
+        Draft = "draft",
+        /// ℓ/rtt².
+        Kernel = "kernel",
+    }
+}
+
+keys! {
+    /// What can be set of it.
+    #[derive(Copy)]
+    pub struct OliaConfig {
+        /// paths are ranked by bytes² between losses over round-trip time, or by bytes over round-trip time²
+        ranking: Ranking = Ranking::Draft,
+        /// how far below the largest a path's rank or window may be to count as largest, too
+        tolerance: f64 [0.0, 0.5] = 0.01,
+    }
+}
+
+impl AvoidancePart for OliaConfig {
+    const PAPER: &'static str = "draft-khalili-mptcp-congestion-control-05";
+    const SUMMARY: &'static str =
+        "increases coupled over all paths, which move to those with most bytes between losses";
+
+    fn avoidance(&self) -> impl Avoidance + 'static {
+        Olia::new(*self)
+    }
+}
+
+/// Bytes acknowledged on a path.
+#[derive(Copy, Clone, Debug, Default)]
+struct Bytes {
+    /// ℓ₁.
+    between_losses: u64,
+    /// ℓ₂.
+    since_loss: u64,
+}
+
+impl Bytes {
+    /// ℓ.
+    fn most(self) -> f64 {
+        self.between_losses.max(self.since_loss) as f64
+    }
+}
+
+/// The windows of the draft.
+#[derive(Clone, Debug)]
+pub struct Olia {
+    config: OliaConfig,
+    /// By path slot.
+    bytes: Vec<Bytes>,
+}
+
+/// What the increase of a path reads of all paths.
+#[derive(Copy, Clone, Debug, Default)]
+struct All {
+    paths: f64,
+    /// Σ w/rtt, bytes per second.
+    rate: f64,
+    most_worth: f64,
+    largest: f64,
+}
+
+impl Olia {
+    /// The state before the first ACK.
+    pub fn new(config: OliaConfig) -> Self {
+        Olia { config, bytes: Vec::new() }
+    }
+
+    fn of(&mut self, path: PathId) -> &mut Bytes {
+        if self.bytes.len() <= path.index() {
+            self.bytes.resize(path.index() + 1, Bytes::default());
+        }
+        &mut self.bytes[path.index()]
+    }
+
+    fn worth(&self, path: &Coupled) -> f64 {
+        let most = self.bytes.get(path.path.index()).map_or(0.0, |bytes| bytes.most());
+        match self.config.ranking {
+            Ranking::Draft => most * most / path.rtt,
+            Ranking::Kernel => most / (path.rtt * path.rtt),
+        }
+    }
+
+    fn all(&self, view: &View<'_>) -> All {
+        Coupled::all(view).fold(All::default(), |all, path| All {
+            paths: all.paths + 1.0,
+            rate: all.rate + path.rate(),
+            most_worth: all.most_worth.max(self.worth(&path)),
+            largest: all.largest.max(path.cwnd),
+        })
+    }
+
+    /// α of `own`.
+    fn alpha(&self, view: &View<'_>, own: &Coupled, all: All) -> f64 {
+        let near = 1.0 - self.config.tolerance;
+        let is_largest = |c: &Coupled| c.cwnd >= near * all.largest;
+        let is_collected = |c: &Coupled| !is_largest(c) && self.worth(c) >= near * all.most_worth;
+        let (mut collected, mut largest) = (0.0, 0.0);
+        for path in Coupled::all(view) {
+            if is_largest(&path) {
+                largest += 1.0;
+            } else if is_collected(&path) {
+                collected += 1.0;
+            }
+        }
+        if is_collected(own) {
+            1.0 / (all.paths * collected)
+        } else if is_largest(own) && collected > 0.0 {
+            -1.0 / (all.paths * largest)
+        } else {
+            0.0
+        }
+    }
+}
+
+impl Avoidance for Olia {
+    fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
+        match signal {
+            Signal::Acked(ack) => self.of(ack.path).since_loss += ack.newly_acked,
+            Signal::LossEvent { path, trigger, .. } if *trigger != LossTrigger::HeadOfLine => {
+                let bytes = self.of(*path);
+                *bytes = Bytes { between_losses: bytes.since_loss, since_loss: 0 };
+            }
+            Signal::PathChanged(path) if closed(view, *path) => {
+                *self.of(*path) = Bytes::default();
+            }
+            _ => {}
+        }
+    }
+
+    fn increase(&mut self, now: &Progress<'_>) -> f64 {
+        let own = Coupled::of(now.view, now.path).filter(|own| own.cwnd > 0.0);
+        let all = self.all(now.view);
+        let Some(own) = own.filter(|_| all.paths > 1.0) else { return now.reno() };
+        let shared = own.cwnd / (own.rtt * own.rtt * all.rate * all.rate);
+        (shared + self.alpha(now.view, &own, all) / own.cwnd) * now.acked * now.segment
+    }
+
+    fn gauges(&self, path: PathId, out: &mut Vec<(&'static str, f64)>) {
+        out.extend(self.bytes.get(path.index()).map(|bytes| ("between_losses_bytes", bytes.most())));
+    }
+}

@@ -1,0 +1,309 @@
+//! Weighted Vegas (wVegas): each path keeps so many segments in queues as its share of the rate of all paths allows.
+//!
+//! Y. Cao, M. Xu, X. Fu, "Delay-based congestion control for multipath TCP", ICNP 2012, and what Linux' MPTCP v0.95 made of it
+//! (`mptcp_wvegas.c`): the constants and the order of a round's steps are the latter's.
+//!
+//! | algorithm, once per round trip | here |
+//! |---|---|
+//! | base: the least round-trip time; rtt: the mean of the round | [`Path::sample`], [`Path::finish`] |
+//! | diff = w·(rtt − base)/rtt: segments in queues | [`Path::queued`] |
+//! | slow start ends when diff > γ; w ← min(w, w·base/rtt + 1) | [`Wvegas::ends_slow_start`], [`Path::leave`] |
+//! | diff ≥ α_r: x_r = w/rtt, weight = x_r/Σx, α_r = max(2, weight·total) | [`Wvegas::weigh`] |
+//! | diff > α_r: w −= 1; diff < α_r: w += 1 | [`Path::step`] |
+//! | q = rtt − base, its least since the last time; q ≥ 2·least: w ← w·base/(2·rtt) | [`Path::drain`] |
+//! | at least 2 segments after a round; fewer than 3 samples: Reno's step | [`Wvegas::increase`] |
+//! | after a loss half of the window; weight and α begin anew | the shell, [`Path::forget_round`] |
+//!
+//! Constants, the kernel's: total α 10, first α 2, γ 1 (`total-alpha`, `initial-alpha`, `gamma`); at least 2 segments of α.
+//!
+//! With one path it is Vegas with α = total, not Reno. What to know of it: base is never measured again, and a loss-based
+//! sender beside it fills the queue that it yields to. Draining halves the window whenever the queue of a round is twice
+//! the least one, which on a path without other traffic is long before α segments are queued.
+//!
+//! `ASSUMED`:
+//! - diff and α are whole segments, as in the kernel: a window that has its share stays. No key: fractions never are equal;
+//! - without any queue nothing is drained (`drain=off`: never). The kernel's arithmetic halves the window then;
+//! - after draining a window goes back to 3/4 of what it was by slow start, unless a queue of γ segments shows: the
+//!   kernel's thresholds follow the window to 3/4 of it. No key: it is part of draining there;
+//! - in Σx are the paths that count ([`Coupled`]) and have had a queue of α since their last loss. Others are Reno's;
+//! - Vegas goes on with the first round after a loss; the shell freezes windows in recovery.
+
+use strandcast_keys::keys;
+use strandcast_proto::policy::{AckInfo, LossTrigger, PathId, Signal, View};
+use strandcast_proto::rfc::{Avoidance, Progress};
+use strandcast_proto::time::{Duration, Instant};
+use strandcast_proto::wire::Tsn;
+
+use super::coupled::{Coupled, closed};
+use super::window::AvoidancePart;
+
+/// Segments that each path may keep in queues, whatever its weight.
+const LEAST_ALPHA: f64 = 2.0;
+/// Round-trip times of a round from which its mean counts.
+const SAMPLES: u32 = 3;
+/// The least window after a round, segments.
+const FLOOR: f64 = 2.0;
+/// The share of the window before draining up to which slow start brings it back.
+const REFILL: f64 = 0.75;
+
+keys! {
+    /// What can be set of it.
+    #[derive(Copy)]
+    pub struct WvegasConfig {
+        /// what all paths together may keep in queues
+        total_alpha: f64 [2.0, 1000.0, "segments"] = 10.0,
+        /// what a path may keep in queues before its rate is known
+        initial_alpha: f64 [1.0, 1000.0, "segments"] = 2.0,
+        /// queue beyond which slow start ends
+        gamma: f64 [0.0, 1000.0, "segments"] = 1.0,
+        /// drain queues that have become twice as long
+        drain: bool = true,
+    }
+}
+
+impl AvoidancePart for WvegasConfig {
+    const PAPER: &'static str = "Cao, Xu and Fu 2012; Linux MPTCP v0.95";
+    const SUMMARY: &'static str = "keeps queues short: segments in queues, shared among paths by their rates";
+
+    fn avoidance(&self) -> impl Avoidance + 'static {
+        Wvegas::new(*self)
+    }
+}
+
+/// The windows of all paths.
+#[derive(Clone, Debug)]
+pub struct Wvegas {
+    config: WvegasConfig,
+    /// By path slot.
+    paths: Vec<Path>,
+}
+
+/// The state of a path. Windows are in segments, times in seconds unless they are [`Duration`]s.
+#[derive(Clone, Debug, Default)]
+struct Path {
+    base: Option<Duration>,
+    /// Round-trip times of this round: sum in nanoseconds, and how many.
+    sum: u64,
+    samples: u32,
+    /// The highest segment that left.
+    sent: Option<Tsn>,
+    /// The round is over when something sent after this is acknowledged.
+    round_end: Option<Tsn>,
+    /// The round that ended last, until the window takes it.
+    ended: Option<Round>,
+    /// α_r; `None` before a queue was that long.
+    alpha: Option<f64>,
+    /// x_r, segments per second, from the same moment.
+    rate: Option<f64>,
+    /// The least queueing delay since the last draining.
+    least_queue: Option<f64>,
+    /// The window follows the queue, also below the threshold.
+    follows_queue: bool,
+    /// Slow start lasts up to here after draining.
+    refill: f64,
+    /// What the end of slow start leaves.
+    leaving: Option<f64>,
+}
+
+/// A round trip that is over.
+#[derive(Copy, Clone, PartialEq, Debug)]
+enum Round {
+    /// Too few round-trip times were measured.
+    Unmeasured,
+    /// The mean and the least ever, seconds.
+    Measured { rtt: f64, base: f64 },
+}
+
+impl Path {
+    fn sample(&mut self, rtt: Duration) {
+        // Paths without any delay would divide by it.
+        let rtt = rtt.max(Duration::from_micros(1));
+        self.base = Some(self.base.map_or(rtt, |b| b.min(rtt)));
+        self.sum = self.sum.saturating_add(rtt.as_nanos() as u64);
+        self.samples += 1;
+    }
+
+    fn on_acked(&mut self, now: Instant, ack: &AckInfo) {
+        // SCTP times one chunk per round trip; when the newest one left is known more often.
+        let newest = ack.newest_sent.map(|at| now.saturating_since(at));
+        if let Some(rtt) = newest.or(ack.rtt) {
+            self.sample(rtt);
+        }
+        let newest = ack.newly_acked_range.map(|(_, high)| high);
+        if let (Some(end), Some(newest)) = (self.round_end, newest)
+            && newest.is_after(end)
+        {
+            self.finish();
+        }
+    }
+
+    fn finish(&mut self) {
+        let base = self.base.filter(|_| self.samples >= SAMPLES);
+        self.ended = Some(base.map_or(Round::Unmeasured, |base| Round::Measured {
+            rtt: self.sum as f64 / f64::from(self.samples) / 1e9,
+            base: base.as_nanos() as f64 / 1e9,
+        }));
+        (self.sum, self.samples) = (0, 0);
+        self.round_end = self.sent;
+    }
+
+    /// Everything but the base begins anew, with the next round.
+    fn forget_round(&mut self) {
+        *self = Path { base: self.base, sent: self.sent, round_end: self.sent, ..Path::default() };
+    }
+
+    /// diff of a window of `w`, whole segments.
+    fn queued(w: f64, rtt: f64, base: f64) -> f64 {
+        libm::floor(w * (rtt - base).max(0.0) / rtt)
+    }
+
+    /// The end of slow start, or of refilling: what the queue holds is taken from the window.
+    fn leave(&mut self, w: f64, rtt: f64, base: f64) -> f64 {
+        (self.follows_queue, self.refill) = (true, 0.0);
+        w.min(w * base / rtt + 1.0)
+    }
+
+    /// Vegas: a segment more or less, by α.
+    fn step(&mut self, diff: f64, alpha: f64) -> f64 {
+        if diff > alpha {
+            self.follows_queue = true;
+            -1.0
+        } else if diff < alpha {
+            1.0
+        } else {
+            0.0
+        }
+    }
+
+    /// The share of the window of `w` that is left when its queue has doubled.
+    fn drain(&mut self, w: f64, rtt: f64, base: f64) -> f64 {
+        let queue = rtt - base;
+        if queue <= 0.0 {
+            return 1.0;
+        }
+        let least = self.least_queue.map_or(queue, |q| q.min(queue));
+        self.least_queue = Some(least);
+        if queue < 2.0 * least {
+            return 1.0;
+        }
+        (self.least_queue, self.follows_queue, self.refill) = (None, false, REFILL * w);
+        base / (2.0 * rtt)
+    }
+}
+
+impl Wvegas {
+    /// The state before the first ACK.
+    pub fn new(config: WvegasConfig) -> Self {
+        Wvegas { config, paths: Vec::new() }
+    }
+
+    fn of(&mut self, path: PathId) -> &mut Path {
+        if self.paths.len() <= path.index() {
+            self.paths.resize_with(path.index() + 1, Path::default);
+        }
+        &mut self.paths[path.index()]
+    }
+
+    /// α of `path`, whose window `w` has its share in queues: by its rate among all.
+    fn weigh(&mut self, view: &View<'_>, path: PathId, w: f64, rtt: f64) -> f64 {
+        let rate = w / rtt;
+        self.of(path).rate = Some(rate);
+        let rates = Coupled::all(view).filter_map(|c| self.paths.get(c.path.index())?.rate);
+        let weight = rate / rates.sum::<f64>();
+        let alpha = libm::floor(weight * self.config.total_alpha).max(LEAST_ALPHA);
+        self.of(path).alpha = Some(alpha);
+        alpha
+    }
+
+    /// The window of `w` after a round of congestion avoidance.
+    fn follow(&mut self, now: &Progress<'_>, w: f64, rtt: f64, base: f64) -> f64 {
+        let WvegasConfig { initial_alpha, drain, .. } = self.config;
+        let diff = Path::queued(w, rtt, base);
+        let mut alpha = self.of(now.path).alpha.unwrap_or(initial_alpha);
+        if diff >= alpha {
+            alpha = self.weigh(now.view, now.path, w, rtt);
+        }
+        let path = self.of(now.path);
+        let stepped = w + path.step(diff, alpha);
+        if drain { stepped * path.drain(w, rtt, base) } else { stepped }
+    }
+}
+
+impl Avoidance for Wvegas {
+    fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
+        match signal {
+            Signal::Sent(chunk) => {
+                let path = self.of(chunk.path());
+                if path.sent.is_none_or(|sent| chunk.tsn.is_after(sent)) {
+                    path.sent = Some(chunk.tsn);
+                    path.round_end = path.round_end.or(path.sent);
+                }
+            }
+            // An empty one repeats the round-trip time of the next.
+            Signal::Acked(ack) if ack.newly_acked > 0 => self.of(ack.path).on_acked(view.now, ack),
+            Signal::LossEvent { path, trigger, .. } if *trigger != LossTrigger::HeadOfLine => {
+                self.of(*path).forget_round();
+            }
+            Signal::PathChanged(path) if closed(view, *path) => {
+                *self.of(*path) = Path::default();
+            }
+            _ => {}
+        }
+    }
+
+    fn ends_slow_start(&mut self, now: &Progress<'_>) -> bool {
+        if Coupled::of(now.view, now.path).is_none() {
+            return false;
+        }
+        let (w, gamma) = (now.cwnd / now.segment, self.config.gamma);
+        let path = self.of(now.path);
+        if !path.follows_queue
+            && let Some(Round::Measured { rtt, base }) = path.ended.take()
+            && Path::queued(w, rtt, base) > gamma
+        {
+            path.leaving = Some(path.leave(w, rtt, base));
+        }
+        path.follows_queue
+    }
+
+    fn increase(&mut self, now: &Progress<'_>) -> f64 {
+        if Coupled::of(now.view, now.path).is_none() {
+            return now.reno();
+        }
+        let (w, gamma) = (now.cwnd / now.segment, self.config.gamma);
+        let path = self.of(now.path);
+        let (ended, refill) = (path.ended.take(), path.refill);
+        let after = if let Some(left) = path.leaving.take() {
+            left.min(w)
+        } else if w < refill {
+            match ended {
+                Some(Round::Measured { rtt, base }) if Path::queued(w, rtt, base) > gamma => {
+                    path.leave(w, rtt, base)
+                }
+                _ => return now.acked.min(now.segment).min(refill * now.segment - now.cwnd),
+            }
+        } else {
+            path.refill = 0.0;
+            match ended {
+                None => return 0.0,
+                Some(Round::Unmeasured) => return now.reno(),
+                Some(Round::Measured { rtt, base }) => self.follow(now, w, rtt, base),
+            }
+        };
+        (after.max(FLOOR) - w) * now.segment
+    }
+
+    fn pause(&mut self, path: PathId) {
+        let path = self.of(path);
+        path.forget_round();
+        path.base = None;
+    }
+
+    fn gauges(&self, path: PathId, out: &mut Vec<(&'static str, f64)>) {
+        let Some(path) = self.paths.get(path.index()) else { return };
+        out.push(("wvegas_alpha", path.alpha.unwrap_or(self.config.initial_alpha)));
+        if let Some(base) = path.base {
+            out.push(("base_rtt_ms", base.as_secs_f64() * 1e3));
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! What is done about chunks on slow paths that hold up a buffer, as schedulers set it.
+//!
+//! The mechanism is the core's (`policy::HeadOfLine`; Raiciu et al., NSDI 2012, section 4.2), below any scheduler. A scheduler
+//! whose source has one sets it in [`SchedulerPart::tune`](crate::part::SchedulerPart::tune) before it calls
+//! [`BlockingConfig::tune`]; one that takes [`BlockingConfig`] in (`and blocking: BlockingConfig`) has its keys.
+
+use strandcast_keys::{keys, words};
+use strandcast_proto::config::TransportConfig;
+use strandcast_proto::policy::HeadOfLineConfig;
+
+words! {
+    /// By which rules data that hold up a buffer on a slow path are sent on a faster one, too.
+    pub enum Remedy {
+        /// The scheduler's own; if its source has none, those of the transport.
+        Own = "own",
+        /// `policy::Rules::Sooner`.
+        Sooner = "sooner",
+        /// `policy::Rules::Linux`, those of multipath-tcp.org v0.95.
+        Linux = "linux",
+        /// They are not.
+        Off = "off",
+    }
+}
+
+keys! {
+    /// The keys of schedulers that several paths may hold up.
+    #[derive(Copy)]
+    pub struct BlockingConfig {
+        /// data that hold up a buffer on a slow path go on a faster one, too: by the scheduler's rules or else the transport's, if a copy is sooner, as multipath-tcp.org v0.95 had it, or not
+        head_of_line: Remedy = Remedy::Own,
+        /// the window of a path that holds up a buffer is cut
+        penalty: bool = true,
+    }
+}
+
+impl BlockingConfig {
+    /// Sets what the keys say of `config`, which has the scheduler's own rules if there are any.
+    pub fn tune(&self, config: &mut TransportConfig) {
+        match self.head_of_line {
+            Remedy::Own => {}
+            Remedy::Sooner => config.head_of_line = Some(HeadOfLineConfig::SOONER),
+            Remedy::Linux => config.head_of_line = Some(HeadOfLineConfig::LINUX),
+            Remedy::Off => config.head_of_line = None,
+        }
+        if let Some(rules) = &mut config.head_of_line {
+            rules.penalty &= self.penalty;
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! The choice that `ecf` and `blest` begin with: the default scheduler of multipath-tcp.org's kernel (`mptcp_sched.c`,
+//! v0.95), which takes the subflow with the lowest smoothed round-trip time among those whose window has room, and for a
+//! segment that is sent again one that has not carried it, if there is one.
+//!
+//! Not here: subflows marked as backups, which associations do not have, and subflows that recover from a timeout, which the
+//! kernel leaves out; ours are left out once they count as potentially failed.
+
+use strandcast_proto::policy::{Backlog, PathView, View};
+use strandcast_proto::time::Duration;
+
+/// The usable path with the lowest round-trip time, has it room or not; paths without a sample last, ties by id.
+pub(super) fn fastest<'a>(view: &View<'a>) -> Option<&'a PathView> {
+    view.usable_paths().min_by_key(|p| (p.srtt.unwrap_or(Duration::MAX), p.id))
+}
+
+/// The path of the default scheduler, if some path has room.
+pub(super) fn fastest_with_room<'a>(view: &View<'a>, backlog: &Backlog) -> Option<&'a PathView> {
+    let with_room = view.usable_paths().filter(|p| p.has_room());
+    with_room.min_by_key(|p| (backlog.tried.contains(p.id), p.srtt.unwrap_or(Duration::MAX), p.id))
+}

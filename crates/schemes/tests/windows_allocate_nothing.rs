@@ -1,0 +1,29 @@
+//! In steady state the windows of TCP's shell allocate nothing, whatever they hear.
+
+mod clocked;
+
+use clocked::{Connection, specs};
+
+/// Twelve losses of each of four paths, timeouts among them, before it counts, and as many while it does.
+const ACKS: usize = 48_000;
+
+#[test]
+fn no_window_allocates_for_an_acknowledgement_a_segment_or_a_loss() {
+    let mut seen = 0;
+    for spec in specs() {
+        let mut connection = Connection::new(spec, 0);
+        let mut run = || {
+            for _ in 0..ACKS {
+                connection.ack();
+                connection.send();
+            }
+        };
+        run();
+        let counted = allocation_counter::measure(run);
+        assert_eq!(counted.count_total, 0, "{spec}: {counted:?} in {ACKS} acknowledgements");
+        let windows = connection.windows();
+        assert!(windows.iter().all(|w| (1.0..1e4).contains(w)), "{spec}: {windows:?}");
+        seen += 1;
+    }
+    assert!(seen >= 4, "{seen}");
+}

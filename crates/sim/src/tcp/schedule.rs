@@ -1,0 +1,221 @@
+//! The scheduler of an MPTCP connection, and the view it has of the subflows.
+//!
+//! | in [`PathView`] | of a subflow |
+//! |---|---|
+//! | `state` | before its handshake `Unconfirmed`; in slow start after a timeout `PotentiallyFailed`, unless all are |
+//! | `limit.cwnd` | the window, with what recovery and a restart make of it |
+//! | `blocked` | the window has room, but not for a segment of this length, or the burst is over, or it was tried |
+//! | `srtt` | before the first sample [`UNMEASURED`] |
+//!
+//! So [`PathView::has_room`] is what the subflow itself says of the next segment. Bytes are payload, and TSNs count the
+//! segments of a subflow.
+
+use super::config::Config;
+use super::subflow::{Mode, Phase, Subflow};
+use core::time::Duration;
+use strandcast_proto::policy::{
+    Assignment, Backlog, Blocked, BlockedBy, Limit, PathId, PathSet, PathState, PathView, Scheduler, Signal,
+    View,
+};
+use strandcast_proto::time::Instant;
+use strandcast_proto::wire::serial::Tsn;
+
+/// The round-trip time of an open subflow that has no sample: below all others, so that it is measured soon, as Linux's
+/// zero; not zero, since schedulers divide by it.
+const UNMEASURED: Duration = Duration::from_micros(1);
+
+/// The sender at the time of a signal or a decision.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Scene<'a> {
+    pub(super) now: Instant,
+    pub(super) config: &'a Config,
+    pub(super) subflows: &'a [Subflow],
+    /// The receive window: bytes from the first unacknowledged one on that the receiver takes.
+    pub(super) rwnd: u64,
+    /// Of these, bytes that were never sent.
+    pub(super) admits: u64,
+}
+
+/// The segment's ordinal as policies know it.
+pub(super) fn tsn(ordinal: u64) -> Tsn {
+    Tsn(ordinal as u32)
+}
+
+/// What the scheduler chose for a segment.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) struct Choice {
+    /// A subflow with room.
+    pub(super) subflow: u8,
+    /// Those that send a copy once they have room.
+    pub(super) copies: PathSet,
+}
+
+/// A scheduler, and what it knows and has decided.
+#[derive(Debug)]
+pub(super) struct Scheduling {
+    scheduler: Box<dyn Scheduler>,
+    paths: Vec<PathView>,
+    last_path_used: Option<PathId>,
+    blocked: Option<Blocked>,
+    /// What is left of its last answer about new data.
+    assignment: Option<Assignment>,
+    /// It holds everything back until something happens.
+    held: bool,
+}
+
+impl Scheduling {
+    pub(super) fn new(scheduler: Box<dyn Scheduler>) -> Self {
+        Scheduling {
+            scheduler,
+            paths: Vec::new(),
+            last_path_used: None,
+            blocked: None,
+            assignment: None,
+            held: false,
+        }
+    }
+
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        self.scheduler.poll_timeout()
+    }
+
+    /// Something happened, be it a signal or not: what was held back is asked about again.
+    pub(super) fn wake(&mut self) {
+        self.held = false;
+    }
+
+    /// New data are held up by `record`, the first of its subflow, since the receive window is full; or no longer.
+    pub(super) fn note_blocked(&mut self, now: Instant, by: Option<(u8, u64)>) {
+        self.blocked = by.map(|(id, ordinal)| {
+            let (path, tsn) = (PathId(id), tsn(ordinal));
+            let same = self.blocked.filter(|old| (old.path, old.tsn) == (path, tsn));
+            Blocked { by: BlockedBy::ReceiveWindow, tsn, path, since: same.map_or(now, |old| old.since) }
+        });
+    }
+
+    /// Passes on what the congestion control, whose view is `windows`, heard before.
+    pub(super) fn hear(&mut self, at: &Scene<'_>, windows: &[PathView], signal: &Signal<'_>) {
+        let named =
+            if let Signal::PathChanged(path) = signal { PathSet::one(*path) } else { PathSet::default() };
+        self.look(at, windows, (u64::from(at.config.segment), PathSet::default()), named);
+        let view = view(at, &self.paths, self.last_path_used, self.blocked);
+        self.scheduler.on_signal(&view, signal);
+        // What it answered holds until then for what leaves now, too.
+        self.held &= matches!(signal, Signal::Sent(_));
+    }
+
+    /// Where a segment goes that has room on some subflow that was not tried. `None`: it is held back.
+    pub(super) fn choose(
+        &mut self,
+        at: &Scene<'_>,
+        windows: &[PathView],
+        backlog: &Backlog,
+    ) -> Option<Choice> {
+        if self.held {
+            return None;
+        }
+        self.look(at, windows, (backlog.next_len, backlog.tried), PathSet::default());
+        let view = view(at, &self.paths, self.last_path_used, self.blocked);
+        let new = !backlog.retransmission;
+        let kept = if new { self.assignment.take() } else { None };
+        let admits = |path: &PathId| {
+            view.paths.get(path.index()).is_some_and(PathView::has_room) && view.usable().contains(*path)
+        };
+        let first = |a: &Assignment| a.paths.iter().copied().find(admits).filter(|_| a.chunks > 0);
+        let kept = kept.and_then(|a| Some((first(&a)?, a)));
+        let found = match kept {
+            Some(kept) => Some(kept),
+            None => self.scheduler.next(&view, backlog).and_then(|a| Some((first(&a)?, a))),
+        };
+        self.held = found.is_none();
+        let (path, mut assignment) = found?;
+        let others = assignment.paths.iter().copied().filter(|p| *p != path && !backlog.tried.contains(*p));
+        let open = |p: &PathId| view.usable().contains(*p);
+        let choice = Choice { subflow: path.0, copies: others.filter(open).collect() };
+        if new {
+            self.last_path_used = Some(path);
+            assignment.chunks -= 1;
+            // The opportunity is over with what waits; what comes next is decided anew.
+            self.assignment = Some(assignment).filter(|_| backlog.bytes > backlog.next_len);
+        }
+        Some(choice)
+    }
+
+    /// The subflow that the scheduler wants held back, since data wait.
+    pub(super) fn penalty(&mut self, at: &Scene<'_>, windows: &[PathView]) -> Option<PathId> {
+        self.look(at, windows, (u64::from(at.config.segment), PathSet::default()), PathSet::default());
+        let view = view(at, &self.paths, self.last_path_used, self.blocked);
+        self.scheduler.penalise(&view)
+    }
+
+    /// Brings the view up to date, as of a segment of `len` bytes that was on subflows `tried`. The scheduler hears of
+    /// subflows whose state changed, other than those `named` by what it hears next.
+    fn look(&mut self, at: &Scene<'_>, windows: &[PathView], (len, tried): (u64, PathSet), named: PathSet) {
+        if self.paths.len() < windows.len() {
+            let new = windows[self.paths.len()..].iter().cloned();
+            self.paths.extend(new.map(|path| PathView { state: PathState::Unconfirmed, ..path }));
+        }
+        let worst = at.subflows.iter().filter(|s| s.phase == Phase::Open).all(|s| s.mode == Mode::Loss);
+        let mut changed = PathSet::default();
+        for ((path, window), subflow) in self.paths.iter_mut().zip(windows).zip(at.subflows) {
+            let state = state(subflow, worst);
+            if path.state != state {
+                changed.insert(path.id);
+            }
+            path.state = state;
+            let has_room = subflow.has_room(len as u32, window.limit.cwnd, at.config);
+            picture(path, window, subflow, at);
+            let room = has_room && !tried.contains(path.id);
+            path.blocked = !room && path.in_flight < path.limit.cwnd;
+        }
+        if changed.is_empty() {
+            return;
+        }
+        self.assignment = None;
+        for path in changed.iter().filter(|path| !named.contains(*path)) {
+            let view = view(at, &self.paths, self.last_path_used, self.blocked);
+            self.scheduler.on_signal(&view, &Signal::PathChanged(path));
+        }
+    }
+}
+
+/// The view of the scheduler.
+fn view<'a>(
+    at: &Scene<'_>,
+    paths: &'a [PathView],
+    last_path_used: Option<PathId>,
+    blocked: Option<Blocked>,
+) -> View<'a> {
+    View {
+        now: at.now,
+        in_flight: paths.iter().map(|p| p.in_flight).sum(),
+        paths,
+        rwnd: at.admits,
+        last_path_used,
+        primary: PathId(0),
+        peer_reports: false,
+        blocked,
+    }
+}
+
+/// `worst`: all open ones are in slow start after a timeout, so that none is better than another.
+fn state(subflow: &Subflow, worst: bool) -> PathState {
+    match (subflow.phase, subflow.mode) {
+        (Phase::Opening | Phase::SynSent, _) => PathState::Unconfirmed,
+        (Phase::Closed, _) => PathState::Closed,
+        (Phase::Open, Mode::Loss) if !worst => PathState::PotentiallyFailed,
+        (Phase::Open, _) => PathState::Active,
+    }
+}
+
+/// Copies what was measured.
+fn picture(path: &mut PathView, window: &PathView, subflow: &Subflow, at: &Scene<'_>) {
+    let rto = &subflow.rto;
+    path.srtt = rto.srtt.or((subflow.phase == Phase::Open).then_some(UNMEASURED));
+    (path.rttvar, path.latest_rtt, path.min_rtt) = (rto.rttvar, rto.latest, rto.least);
+    path.rto = rto.value();
+    path.in_flight = subflow.in_flight(at.config);
+    path.in_flight_chunks = subflow.board.len();
+    path.last_sent = subflow.last_sent;
+    path.limit = Limit { cwnd: subflow.window(window.limit.cwnd, at.config), ..window.limit };
+}

@@ -1,0 +1,30 @@
+"""Lee and Chung (2017), MPMTP: Figs 2-4, 17-20 and 22, Tables 1 and 2. Measures: docs/reproduction/method.md."""
+
+from __future__ import annotations
+
+import pathlib
+
+from strandcast.figures.spec import Paper, Source
+
+from .alone import FIGURE_2, FIGURE_2P, FIGURE_3
+from .balanced import FIGURE_19, FIGURE_22
+from .common import SPECS
+from .congested import FIGURE_17, FIGURE_17P, FIGURE_18, FIGURE_18P, FIGURE_20
+from .findings import FINDINGS
+from .views import VIEWS
+
+SOURCE = Source(
+    authors="S. Lee, K. Chung",
+    year=2017,
+    title="A Multipath Congestion Control Scheme for High-Quality Multimedia Streaming",
+    journal="KSII Transactions on Internet and Information Systems 11(1)",
+)
+PAPER = Paper(
+    "MPMTP",
+    SOURCE,
+    SPECS,
+    (FIGURE_2, FIGURE_3, FIGURE_17, FIGURE_18, FIGURE_19, FIGURE_20, FIGURE_22, FIGURE_2P, FIGURE_17P, FIGURE_18P),
+    folder=pathlib.Path(__file__).parent,
+    views=VIEWS,
+    findings=FINDINGS,
+)

@@ -1,0 +1,116 @@
+"""Numbers read off time series."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import polars as pl
+
+from strandcast.figures.views import Curve
+
+How = Literal["mean", "variation", "gap", "growth", "burst", "wait"]
+
+
+class Reading(NamedTuple):
+    """A number that is read off one of a run's time series (docs/results.md), and a factor that brings it to a unit.
+
+    Attributes:
+        kind: The subject's kind, as in results: `flow` or `path`.
+        subject: The flow.
+        parts: Its paths, whose values are added up; of the flow itself an empty name.
+        name: The series.
+        how: What is read: its `mean`; its `variation`, the standard deviation over the mean; the `gap`, the mean
+            distance of two paths, added up nowhere; the `growth` of what is counted since the start; its `burst`, the
+            largest growth in a second; or the `wait` for a value of at least `level`, in seconds from `begin_s` on;
+            what does not come is waited for to the end.
+        begin_s: What is before does not count.
+        end_s: Nor what is behind.
+        level: What `wait` waits for.
+        scale: The factor.
+    """
+
+    kind: str
+    subject: str
+    parts: tuple[str, ...]
+    name: str
+    how: How
+    begin_s: float = 0.0
+    end_s: float = float("inf")
+    level: float = 0.0
+    scale: float = 1.0
+
+
+def rows(of: Reading | Curve) -> pl.Expr:
+    """Which rows of a frame are the series."""
+    same = {"subject_kind": of.kind, "subject": of.subject, "metric": of.name}
+    return pl.all_horizontal(pl.col("part").is_in(of.parts), *(pl.col(name) == value for name, value in same.items()))
+
+
+def course(of: Reading | Curve, series: pl.DataFrame) -> pl.DataFrame:
+    """The values over time of each run, of all parts together: `seed, time_s, value`, where all parts have one."""
+    # The second path's with the other sign: their sum is the distance.
+    signs = {of.parts[-1]: -1.0} if isinstance(of, Reading) and of.how == "gap" else {}
+    signed = pl.col("value") * pl.col("part").replace_strict(signs, default=1.0, return_dtype=pl.Float64)
+    return (
+        series.filter(rows(of))
+        .group_by("seed", "time_s")
+        .agg(signed.sum(), pl.len())
+        .filter(pl.col("len") == len(of.parts))
+        .select("seed", "time_s", "value")
+        .sort("seed", "time_s")
+    )
+
+
+def read(reading: Reading, series: pl.DataFrame) -> dict[int, float]:
+    """The number of each run that has the series; `series` has columns as the store gives them."""
+    mine = course(reading, series).filter(pl.col("time_s") <= reading.end_s)
+    found = {}
+    for (seed,), run in mine.group_by("seed", maintain_order=True):
+        number = _number(reading, run["time_s"], run["value"])
+        if number is not None:
+            found[int(seed)] = number * reading.scale
+    return found
+
+
+def _number(reading: Reading, time_s: pl.Series, values: pl.Series) -> float | None:
+    counts = time_s >= reading.begin_s
+    inside = values.filter(counts)
+    if inside.is_empty():
+        return None
+    match reading.how:
+        case "mean":
+            return _float(inside.mean())
+        case "variation":
+            mean = _float(inside.mean())
+            return _float(inside.std(ddof=0)) / mean if mean else None
+        case "gap":
+            return _float(inside.abs().mean())
+        case "growth":
+            return _float(inside[-1]) - _before(reading, time_s, values)
+        case "burst":
+            return max(seconds(time_s.filter(counts), inside, _before(reading, time_s, values)).values())
+        case "wait":
+            reached = time_s.filter(counts & (values >= reading.level))
+            return _float(time_s[-1] if reached.is_empty() else reached[0]) - reading.begin_s
+
+
+def _before(reading: Reading, time_s: pl.Series, values: pl.Series) -> float:
+    """What had been counted when the time that counts began."""
+    earlier = values.filter(time_s <= reading.begin_s)
+    return 0.0 if earlier.is_empty() else _float(earlier[-1])
+
+
+def seconds(time_s: pl.Series, counted: pl.Series, before: float = 0.0) -> dict[int, float]:
+    """By how much what is counted grew in each second: that up to 1 s is the second 0."""
+    grown: dict[int, float] = {}
+    for time, value in zip(time_s, counted, strict=True):
+        # A point at a whole second ends it; steps are multiples of what is no binary fraction.
+        second = max(0, round(time * 1e6) - 1) // 1_000_000
+        grown[second] = grown.get(second, 0.0) + value - before
+        before = value
+    return grown
+
+
+def _float(value: object) -> float:
+    assert isinstance(value, int | float), "a column of numbers"
+    return float(value)

@@ -1,0 +1,121 @@
+"""The marks, fixed before the first run, and what is held to them. Nothing here runs or reads anything."""
+
+import math
+from statistics import fmean, stdev
+
+# Goal 1 (RFC 6356 §2): ours, of a TCP on the best of its paths.
+LEAST_OF_BEST = 0.95
+# Goal 2: ours, of the mean TCP beside it.
+MOST_OF_ONE = 1.1
+# Goal 3: the share over the more congested path, of that of uncoupled windows.
+MOST_OF_UNCOUPLED = 0.7
+# Responsiveness: this share of the capacity, in each second of so many from then on.
+USED, HELD_S = 0.9, 3
+# Windows alone on two paths: goodput, of the payload capacity of both.
+LEAST_OF_SUM = 0.95
+# Small receive windows: ours, of a TCP with the same receive window on the best path.
+LEAST_WITH_BUFFER = 0.97
+
+# More than any run lasts.
+NEVER = 1e9
+
+# Uncoupled windows by their names, the first that there is.
+UNCOUPLED = ("uncoupled", "reno")
+# A window with keys is a row of its own.
+VARIANTS = {"mpmtp": ("mpmtp,delta=one",)}
+# What is held to LEAST_OF_SUM; the others are reported.
+FILLING = {
+    *("uncoupled", "reno", "ewtcp", "lia", "balia", "cubic", "mpcubic", "mpsqrt", "mpiad"),
+    "mpmtp,delta=one",
+}
+# What is held to LEAST_WITH_BUFFER.
+BUFFERED = ("uncoupled", "reno", "cubic", "lia")
+
+# 97.5 % quantiles of Student's t by degrees of freedom, up to 10 runs; beyond, the last one (it is a bound).
+STUDENT_T = (math.inf, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
+
+
+def rows(windows: list[str]) -> list[str]:
+    """The table's rows: uncoupled windows first and once, and the variants."""
+    base = uncoupled(windows)
+    others = [word for word in windows if word not in UNCOUPLED]
+    return [base, *(row for word in others for row in (word, *VARIANTS.get(word, ())))]
+
+
+def uncoupled(windows: list[str]) -> str:
+    """The name of uncoupled windows."""
+    return next(word for word in UNCOUPLED if word in windows)
+
+
+def half_width(values: list[float]) -> float:
+    """Half of the 95 % interval of the mean; no interval of a single value."""
+    n = len(values)
+    return STUDENT_T[min(n, len(STUDENT_T)) - 1] * stdev(values) / math.sqrt(n) if n > 1 else 0.0
+
+
+class Ratio:
+    """A mean to a mean, with the interval of the ratios by seed."""
+
+    def __init__(self, ours: list[float], theirs: list[float]) -> None:
+        """Of runs with the same seeds."""
+        mean = fmean(theirs)
+        self.mean = fmean(ours) / mean
+        self.half_width = half_width([one / mean for one in ours])
+
+
+def of_best(ours: list[float], instead: list[list[float]]) -> Ratio:
+    """Goal 1: to the better of the TCPs in its place."""
+    return Ratio(ours, max(instead, key=fmean))
+
+
+def of_one(ours: list[float], others: list[float], count: int) -> Ratio:
+    """Goal 2: to one of `count` TCPs that have `others` together."""
+    return Ratio(ours, [all_of_them / count for all_of_them in others])
+
+
+def share(congested: list[float], ours: list[float]) -> Ratio:
+    """Goal 3: of what is carried over the congested path, to all."""
+    return Ratio(congested, ours)
+
+
+def improves(ratio: Ratio) -> bool:
+    """Goal 1's mark."""
+    return ratio.mean >= LEAST_OF_BEST
+
+
+def harmless(ratio: Ratio) -> bool:
+    """Goal 2's mark."""
+    return ratio.mean <= MOST_OF_ONE
+
+
+def balances(ratio: Ratio, base: Ratio) -> bool:
+    """Goal 3's mark."""
+    return ratio.mean <= MOST_OF_UNCOUPLED * base.mean
+
+
+def broken(of_uncoupled: dict[tuple[int, ...], list[Ratio]]) -> str | None:
+    """Why the bench itself is wrong, if uncoupled windows pass goal 2 anywhere with equal round trips."""
+    equal = [ratio for rtts, ratios in of_uncoupled.items() if len(set(rtts)) == 1 for ratio in ratios]
+    if not equal:
+        return "uncoupled windows were not run with equal round trips"
+    least = min(ratio.mean for ratio in equal)
+    if least <= MOST_OF_ONE:
+        return f"uncoupled windows took only {least:.2f} of a TCP's share: what they pass shows nothing of the others"
+    return None
+
+
+def seconds_to(served: dict[float, float], change_s: float, capacity_bps: float) -> float | None:
+    """Seconds after a change until a link is used again; `None`: not until the end.
+
+    That is the first moment from which on, for HELD_S seconds, no second is below USED of the capacity. `served`: bytes so
+    far by time.
+    """
+    times = sorted(time for time in served if time >= change_s)
+    step = times[1] - times[0]
+    second, held = round(1 / step), round(HELD_S / step)
+    least = USED * capacity_bps / 8
+    good = [served[late] - served[early] >= least for early, late in zip(times, times[second:])]
+    for at in range(len(good) - (held - second)):
+        if all(good[at : at + held - second + 1]):
+            return times[at] - times[0]
+    return None
