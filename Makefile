@@ -10,8 +10,8 @@
 #   make validate  goodput beside ns-2.35's on the networks of tools/validate (docs/models/validation.md)
 #   make friendliness  RFC 6356's goals for every window of MPTCP flows, marks and tables of docs/models/friendliness.md; a quarter
 #                  of an hour, and it goes on where it stopped (ARGS=--quick: a minute; ARGS=--write: tables into the page)
-#   make validate-mptcp  the kernel's MPTCP and TCP beside ours over emulated links (root, TUN, iperf3, mptcpize; an hour and a
-#                  half, and it goes on where it stopped; ARGS=--quick: one run of 5 s)
+#   make validate-mptcp  the kernel's MPTCP and TCP beside ours over emulated links (root, TUN, iperf3, mptcpize; two
+#                  hours, and it goes on where it stopped; ARGS=--quick: one run of 5 s)
 #   make figures   the papers' figures from 30 or 100 runs each into docs/figures, tables into docs; it goes on where it
 #                  stopped (ARGS=--quick: in minutes, into target/figures; docs/reproduction.md)
 #   make networks  schemes on random networks and on those of docs/real-paths.md, beside the best path alone; hours, and it
