@@ -8,9 +8,10 @@ use std::sync::{Arc, Mutex};
 use strandcast_lab::result::Subject;
 use strandcast_lab::scenario::*;
 use strandcast_lab::simulation::{Control, RunOptions, Simulation};
-use strandcast_proto::catalog::{Catalog, CatalogError, SchemePlan, WindowSetup};
+use strandcast_proto::catalog::{Catalog, CatalogError, FlowScheduler, SchemePlan, WindowSetup};
 use strandcast_proto::policy::{
-    CongestionControl, Estimate, LinkSample, PathEstimator, PathId, Policy, Scheduler, Scheme, Signal, View,
+    CongestionControl, Estimate, HeadOfLineConfig, LinkSample, PathEstimator, PathId, Policy, Scheme, Signal,
+    View,
 };
 use strandcast_proto::rfc;
 use support::*;
@@ -267,8 +268,8 @@ impl Catalog for Listening {
         Presets.congestion(spec, setup)
     }
 
-    fn scheduler(&self, spec: &str) -> Result<Box<dyn Scheduler>, CatalogError> {
-        Presets.scheduler(spec)
+    fn scheduler(&self, spec: &str, own: Option<HeadOfLineConfig>) -> Result<FlowScheduler, CatalogError> {
+        Presets.scheduler(spec, own)
     }
 }
 

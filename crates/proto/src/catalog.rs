@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::config::TransportConfig;
 use crate::endpoint::SchemeFactory;
-use crate::policy::{CongestionControl, Scheduler};
+use crate::policy::{CongestionControl, HeadOfLineConfig, Scheduler};
 
 /// Schemes and windows by name.
 pub trait Catalog: Sync {
@@ -41,11 +41,12 @@ pub trait Catalog: Sync {
     /// What is wrong with the spec.
     fn congestion(&self, spec: &str, setup: WindowSetup) -> Result<Box<dyn CongestionControl>, CatalogError>;
 
-    /// The scheduler that `spec` names, for a connection of several TCP subflows.
+    /// The scheduler that `spec` names, for a connection of several TCP subflows. `own` is what the connection does about
+    /// data that hold up its receive window, unless the scheduler says otherwise.
     ///
     /// # Errors
     /// What is wrong with the spec.
-    fn scheduler(&self, spec: &str) -> Result<Box<dyn Scheduler>, CatalogError>;
+    fn scheduler(&self, spec: &str, own: Option<HeadOfLineConfig>) -> Result<FlowScheduler, CatalogError>;
 
     /// What `spec` names for such a connection: the windows, and the scheduler if it names one, too, each as a spec of its
     /// own.
@@ -55,6 +56,15 @@ pub trait Catalog: Sync {
     fn window_and_scheduler(&self, spec: &str) -> Result<(String, Option<String>), CatalogError> {
         Ok((spec.to_owned(), None))
     }
+}
+
+/// The scheduler of a connection of several TCP subflows.
+#[derive(Debug)]
+pub struct FlowScheduler {
+    /// Which subflow sends.
+    pub scheduler: Box<dyn Scheduler>,
+    /// What is done about data that hold up the receive window; `None`: nothing.
+    pub head_of_line: Option<HeadOfLineConfig>,
 }
 
 /// How to make the schemes of an association.

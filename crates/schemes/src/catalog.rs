@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use strandcast_proto::catalog::{Catalog, CatalogError, SchemePlan, WindowSetup};
-use strandcast_proto::policy::{CongestionControl, Scheduler};
+use strandcast_proto::catalog::{Catalog, CatalogError, FlowScheduler, SchemePlan, WindowSetup};
+use strandcast_proto::policy::{CongestionControl, HeadOfLineConfig};
 
 use crate::congestion::congestion;
 use crate::connection::{scheduler, window_and_scheduler};
@@ -36,8 +36,8 @@ impl Catalog for Presets {
         congestion(spec, setup).map_err(CatalogError::new)
     }
 
-    fn scheduler(&self, spec: &str) -> Result<Box<dyn Scheduler>, CatalogError> {
-        scheduler(spec).map_err(CatalogError::new)
+    fn scheduler(&self, spec: &str, own: Option<HeadOfLineConfig>) -> Result<FlowScheduler, CatalogError> {
+        scheduler(spec, own).map_err(CatalogError::new)
     }
 
     fn window_and_scheduler(&self, spec: &str) -> Result<(String, Option<String>), CatalogError> {

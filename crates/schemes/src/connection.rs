@@ -1,6 +1,8 @@
 //! What simulated MPTCP flows take beside their windows: a scheduler, from the same files as those of SCTP associations.
 
-use strandcast_proto::policy::Scheduler;
+use strandcast_proto::catalog::FlowScheduler;
+use strandcast_proto::config::TransportConfig;
+use strandcast_proto::policy::HeadOfLineConfig;
 
 use crate::congestion::congestions;
 use crate::error::SpecError;
@@ -14,11 +16,12 @@ const EXAMPLE: &str = "redundant,copies=2";
 /// The key that names the scheduler in the spec of a flow.
 const KEY: &str = "scheduler";
 
-/// The scheduler that `spec` (`NAME[,key=value]...`) names, for one MPTCP flow.
+/// The scheduler that `spec` (`NAME[,key=value]...`) names, for one MPTCP flow that does `own` about data that hold up its
+/// receive window unless the scheduler says otherwise.
 ///
 /// # Errors
 /// [`SpecError`], which says in one line what is possible instead.
-pub fn scheduler(spec: &str) -> Result<Box<dyn Scheduler>, SpecError> {
+pub fn scheduler(spec: &str, own: Option<HeadOfLineConfig>) -> Result<FlowScheduler, SpecError> {
     let (name, rest) = split(spec);
     let mut shelf = Schedulers::default();
     let name = SchedulerName::from_word(name).ok_or_else(|| SpecError::unknown_scheduler(name, known()))?;
@@ -32,7 +35,9 @@ pub fn scheduler(spec: &str) -> Result<Box<dyn Scheduler>, SpecError> {
             return Err(SpecError::unknown_key(name.word(), key, &names, &names));
         }
     }
-    Ok(part.build())
+    let mut config = TransportConfig { head_of_line: own, ..TransportConfig::default() };
+    part.tune(&mut config);
+    Ok(FlowScheduler { scheduler: part.build(), head_of_line: config.head_of_line })
 }
 
 /// The schedulers of MPTCP flows.
@@ -98,7 +103,7 @@ mod tests {
     use super::*;
 
     fn error(spec: &str) -> String {
-        scheduler(spec).expect_err(spec).to_string()
+        scheduler(spec, None).expect_err(spec).to_string()
     }
 
     #[test]
@@ -136,7 +141,27 @@ mod tests {
             assert!(!known().any(|word| word == name) && !said.contains('\n'));
         }
         for name in known() {
-            scheduler(name).expect(name);
+            scheduler(name, None).expect(name);
+        }
+    }
+
+    /// Full receive windows: what the connection does about them unless the scheduler has rules of its own.
+    #[test]
+    fn schedulers_say_what_is_done_about_full_receive_windows() {
+        let linux = Some(HeadOfLineConfig::LINUX);
+        let copies = Some(HeadOfLineConfig { penalty: false, ..HeadOfLineConfig::LINUX });
+        for (spec, own, done) in [
+            ("lowest-rtt", linux, linux),
+            ("lowest-rtt", None, None),
+            ("lowest-rtt,head-of-line=off", linux, None),
+            ("lowest-rtt,penalty=off", linux, copies),
+            ("ecf", None, linux),
+            ("blest", None, linux),
+            ("blest,penalty=off", None, copies),
+            ("linux", linux, None),
+            ("daps", linux, None),
+        ] {
+            assert_eq!(scheduler(spec, own).expect(spec).head_of_line, done, "{spec}");
         }
     }
 

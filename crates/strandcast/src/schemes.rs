@@ -2,8 +2,8 @@
 
 use strandcast_cli::batch::RunHooks;
 use strandcast_cli::is_python;
-use strandcast_proto::catalog::{Catalog, CatalogError, SchemePlan, WindowSetup};
-use strandcast_proto::policy::{CongestionControl, Scheduler};
+use strandcast_proto::catalog::{Catalog, CatalogError, FlowScheduler, SchemePlan, WindowSetup};
+use strandcast_proto::policy::{CongestionControl, HeadOfLineConfig};
 use strandcast_schemes::Presets;
 
 /// Diagnostic for Python schemes without the Python package.
@@ -34,8 +34,8 @@ impl Catalog for Schemes {
         Presets.congestion(spec, setup)
     }
 
-    fn scheduler(&self, spec: &str) -> Result<Box<dyn Scheduler>, CatalogError> {
-        Presets.scheduler(spec)
+    fn scheduler(&self, spec: &str, own: Option<HeadOfLineConfig>) -> Result<FlowScheduler, CatalogError> {
+        Presets.scheduler(spec, own)
     }
 
     fn window_and_scheduler(&self, spec: &str) -> Result<(String, Option<String>), CatalogError> {

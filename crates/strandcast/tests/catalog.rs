@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use strandcast::batch::RunHooks;
 use strandcast::{Schemes, SharedCatalog, perf_client, run_code_with};
-use strandcast_proto::catalog::{Catalog, CatalogError, SchemePlan, WindowSetup};
-use strandcast_proto::policy::{CongestionControl, Scheduler};
+use strandcast_proto::catalog::{Catalog, CatalogError, FlowScheduler, SchemePlan, WindowSetup};
+use strandcast_proto::policy::{CongestionControl, HeadOfLineConfig};
 
 /// The spec that `twin` stands for.
 const MODEL: &str = "cmt,rtx=same";
@@ -40,8 +40,8 @@ impl Catalog for OneMore {
         Schemes.congestion(spec, setup)
     }
 
-    fn scheduler(&self, spec: &str) -> Result<Box<dyn Scheduler>, CatalogError> {
-        Schemes.scheduler(spec)
+    fn scheduler(&self, spec: &str, own: Option<HeadOfLineConfig>) -> Result<FlowScheduler, CatalogError> {
+        Schemes.scheduler(spec, own)
     }
 }
 
@@ -173,8 +173,8 @@ impl Catalog for Failing {
         Schemes.congestion(spec, setup)
     }
 
-    fn scheduler(&self, spec: &str) -> Result<Box<dyn Scheduler>, CatalogError> {
-        Schemes.scheduler(spec)
+    fn scheduler(&self, spec: &str, own: Option<HeadOfLineConfig>) -> Result<FlowScheduler, CatalogError> {
+        Schemes.scheduler(spec, own)
     }
 }
 

@@ -1,7 +1,7 @@
 //! TCP and MPTCP flows, and background load.
 
 use strandcast_proto::catalog::{CatalogError, WindowSetup};
-use strandcast_proto::policy::CongestionControl;
+use strandcast_proto::policy::{CongestionControl, HeadOfLineConfig};
 use strandcast_proto::time::Instant;
 use strandcast_sim::flow::{BackgroundSender, BackgroundSink, SubflowPlan, TcpReceiver, TcpSender};
 use strandcast_sim::net::{AgentId, FlowId, Network, RouteId};
@@ -50,8 +50,10 @@ impl FlowBuilder<'_> {
             Some(scheduler) => (scheduler.as_str(), cc_key),
             None => (own.1, scheduler_key),
         };
-        let scheduler = self.catalog.scheduler(scheduler).map_err(|error| wrong(&key, error))?;
-        Ok(connection(network, common, Sender::multipath(config, windows, scheduler)))
+        let own = config.opportunistic.then_some(HeadOfLineConfig::LINUX);
+        let chosen = self.catalog.scheduler(scheduler, own).map_err(|error| wrong(&key, error))?;
+        let sender = Sender::multipath(config, windows, chosen.scheduler);
+        Ok(connection(network, common, sender.with_head_of_line(chosen.head_of_line)))
     }
 
     fn tcp_config(&self, tcp: &Tcp, key: &str, multipath: bool) -> Result<Config, BuildError> {

@@ -43,6 +43,23 @@ fn unequal_paths_carry_their_sum() {
     }
 }
 
+/// Each scheduler of MPTCP carries the sum of both links, less what it leaves idle by design, and with a receive window of two
+/// products at least what TCP does on the better one.
+#[test]
+fn every_scheduler_uses_both_paths() {
+    let best = mean(&goodput(&alone("cubic", &["x"], 2 * BDP, "")));
+    for scheduler in ["lowest-rtt", "ecf", "blest", "daps", "linux"] {
+        let more = format!("scheduler = '{scheduler}'\n");
+        let share = mean(&goodput(&alone("cubic", &["x", "y"], 16 << 20, &more))) / (30.0 * 1420.0 / 1500.0);
+        let small = mean(&goodput(&alone("cubic", &["x", "y"], 2 * BDP, &more)));
+        println!(
+            "{scheduler}: {share:.4} of the payload capacity; with two products {small:.2}, TCP {best:.2} Mbit/s"
+        );
+        assert!(share >= 0.85, "{scheduler}: {share:.4}");
+        assert!(small >= 0.97 * best, "{scheduler}: {small:.2}, TCP {best:.2}");
+    }
+}
+
 /// With reinjection, a receive window of one or two products leaves no run more than 3 % below TCP on the better path
 /// with the same window.
 #[test]

@@ -9,8 +9,8 @@ use std::ffi::{c_long, c_ulong};
 use std::sync::{Arc, Mutex, MutexGuard};
 use strandcast::batch::RunHooks;
 use strandcast::{Schemes, is_python};
-use strandcast_proto::catalog::{Catalog, CatalogError, SchemePlan, WindowSetup};
-use strandcast_proto::policy::{CongestionControl, Scheduler};
+use strandcast_proto::catalog::{Catalog, CatalogError, FlowScheduler, SchemePlan, WindowSetup};
+use strandcast_proto::policy::{CongestionControl, HeadOfLineConfig};
 
 /// What a policy is based on, and what makes its callbacks.
 pub(crate) type Plan = (String, Py<PyAny>);
@@ -88,12 +88,12 @@ impl Catalog for Policies {
         }
     }
 
-    fn scheduler(&self, spec: &str) -> Result<Box<dyn Scheduler>, CatalogError> {
+    fn scheduler(&self, spec: &str, own: Option<HeadOfLineConfig>) -> Result<FlowScheduler, CatalogError> {
         match self.find(spec)? {
             Some(_) => Err(CatalogError::new(format!(
                 "{spec} is for flows over SCTP; for MPTCP there are schedulers in Rust only"
             ))),
-            None => Schemes.scheduler(spec),
+            None => Schemes.scheduler(spec, own),
         }
     }
 

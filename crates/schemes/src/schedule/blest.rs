@@ -200,7 +200,8 @@ impl Scheduler for Blest {
         self.look(view);
         let path = fastest_with_room(view, backlog)?;
         let fast = fastest(view)?;
-        let blocks = !fast.has_room() && self.blocks(view, fast, path, backlog.next_len);
+        let full = !fast.has_room() && !backlog.tried.contains(fast.id);
+        let blocks = full && self.blocks(view, fast, path, backlog.next_len);
         (!blocks).then(|| Assignment::on(path.id, 1))
     }
 }

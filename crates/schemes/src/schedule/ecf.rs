@@ -129,7 +129,8 @@ impl Scheduler for Ecf {
     fn next(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<Assignment> {
         let path = fastest_with_room(view, backlog)?;
         let fast = fastest(view)?;
-        let waits = !fast.has_room() && self.waits(fast, path, backlog);
+        let full = !fast.has_room() && !backlog.tried.contains(fast.id);
+        let waits = full && self.waits(fast, path, backlog);
         (!waits).then(|| Assignment::on(path.id, 1))
     }
 }

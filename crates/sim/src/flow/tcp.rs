@@ -126,7 +126,7 @@ impl Agent for TcpSender {
             report(Some(*path), "retransmitted_timeout", stats.timeout_retransmissions as f64);
             report(Some(*path), "timeouts", stats.timeouts as f64);
             report(Some(*path), "loss_events", stats.loss_events() as f64);
-            if self.paths.len() > 1 && self.sender.config().opportunistic {
+            if self.paths.len() > 1 && self.sender.head_of_line().is_some() {
                 report(Some(*path), "opportunistic_resends", stats.opportunistic as f64);
                 report(Some(*path), "head_of_line_penalties", stats.penalties as f64);
             }

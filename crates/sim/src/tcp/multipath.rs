@@ -108,7 +108,8 @@ impl Sender {
     /// the window of the subflow that holds it up is cut, as [`HeadOfLine`](strandcast_proto::policy::HeadOfLine) decides
     /// by Linux's rules (mptcp_rcv_buf_optimization; the cut is the congestion control's own answer to a loss).
     pub(super) fn opportunity(&mut self, now: Instant, limit: Limit) -> Option<Segment> {
-        if limit != Limit::ReceiveWindow || !self.config.opportunistic || self.subflows.len() < 2 {
+        let remedy = self.shared.remedy?;
+        if limit != Limit::ReceiveWindow || self.subflows.len() < 2 {
             return None;
         }
         let with_room = self.with_room(self.config.segment, PathSet::default());
@@ -117,7 +118,7 @@ impl Sender {
         let holder = usize::from(id);
         let asks = Holder { path: self.windows.path(id), sent };
         let intact = self.subflows[holder].mode == Mode::Open;
-        if intact && self.shared.head_of_line.penalise(now, self.windows.path(fast), asks) {
+        if intact && remedy.penalty && self.shared.head_of_line.penalise(now, self.windows.path(fast), asks) {
             self.penalise(now, id);
         }
         let asks = Holder { path: self.windows.path(id), sent };

@@ -127,7 +127,8 @@ impl Scheduling {
             Some(kept) => Some(kept),
             None => self.scheduler.next(&view, backlog).and_then(|a| Some((first(&a)?, a))),
         };
-        self.held = found.is_none();
+        // What was tried elsewhere waits alone.
+        self.held = new && found.is_none();
         let (path, mut assignment) = found?;
         let others = assignment.paths.iter().copied().filter(|p| *p != path && !backlog.tried.contains(*p));
         let open = |p: &PathId| view.usable().contains(*p);

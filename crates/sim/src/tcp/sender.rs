@@ -10,7 +10,9 @@ use super::subflow::{LossEvent, Phase, Progress, Retransmission, Subflow};
 use super::window::Windows;
 use core::time::Duration;
 use strandcast_proto::association::HeldBy;
-use strandcast_proto::policy::{CongestionControl, LossTrigger, PathSet, PathView, Scheduler};
+use strandcast_proto::policy::{
+    CongestionControl, HeadOfLineConfig, LossTrigger, PathSet, PathView, Scheduler,
+};
 use strandcast_proto::time::Instant;
 
 /// The sending end of a TCP or MPTCP connection.
@@ -66,6 +68,17 @@ impl Sender {
         Sender::with(config, congestion, Some(Scheduling::new(scheduler)))
     }
 
+    /// Does this about data that hold up the receive window, not what the configuration says; `None`: nothing.
+    pub fn with_head_of_line(mut self, remedy: Option<HeadOfLineConfig>) -> Self {
+        self.shared = Shared::new(remedy);
+        self
+    }
+
+    /// What is done about data that hold up the receive window.
+    pub fn head_of_line(&self) -> Option<HeadOfLineConfig> {
+        self.shared.remedy
+    }
+
     fn with(config: Config, congestion: Box<dyn CongestionControl>, scheduling: Option<Scheduling>) -> Self {
         Sender {
             subflows: Vec::new(),
@@ -75,7 +88,7 @@ impl Sender {
             data_una: 0,
             // What a receiver with the same configuration will announce; by TCP's rules the handshake does.
             edge: config.receive_window,
-            shared: Shared::new(),
+            shared: Shared::new(config.opportunistic.then_some(HeadOfLineConfig::LINUX)),
             queued: false,
             limit: None,
             limits: Limits::default(),

@@ -1,7 +1,7 @@
 //! Data of a connection that are to be sent on further subflows.
 
 use std::collections::VecDeque;
-use strandcast_proto::policy::{HeadOfLine, PathSet, Rules};
+use strandcast_proto::policy::{HeadOfLine, HeadOfLineConfig, PathSet, Rules};
 
 /// What is to be sent on further subflows, and when that is worth it.
 #[derive(Debug)]
@@ -12,7 +12,9 @@ pub(super) struct Shared {
     bytes: u64,
     /// By subflow, copies that the scheduler wants there: data sequence number and length.
     copies: Vec<VecDeque<(u64, u32)>>,
-    /// What is done about a subflow that holds up the receive window.
+    /// What is done about a subflow that holds up the receive window; `None`: nothing.
+    pub(super) remedy: Option<HeadOfLineConfig>,
+    /// By its rules, and who was penalised when.
     pub(super) head_of_line: HeadOfLine,
 }
 
@@ -25,12 +27,13 @@ pub(super) struct Reinjection {
 }
 
 impl Shared {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(remedy: Option<HeadOfLineConfig>) -> Self {
         Shared {
+            remedy,
             reinjections: VecDeque::new(),
             bytes: 0,
             copies: Vec::new(),
-            head_of_line: HeadOfLine::new(Rules::Linux),
+            head_of_line: HeadOfLine::new(remedy.map_or(Rules::Linux, |remedy| remedy.rules)),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Numbers by hand from draft-khalili-mptcp-congestion-control §3, with segments of 1000 bytes.
 
-use strandcast_proto::policy::LossTrigger::{self, FastRetransmit, HeadOfLine};
+use strandcast_proto::policy::LossTrigger::{self, FastRetransmit, HeadOfLine, Timeout};
 use strandcast_proto::policy::contract::fixture::MTU;
 use strandcast_proto::policy::{LossCause, PathId, PathState, Signal};
 use strandcast_proto::time::Duration;
@@ -49,19 +49,25 @@ fn bytes_between_losses_say_which_path_is_best() {
     near(step(play, 300), 100.0 / 160_000.0 + 0.5 / 100.0, 5e-4);
 }
 
-/// ℓ is the larger of what was acknowledged since the last loss and between the two before: the second loss forgets 60.
-/// What a full buffer cuts is no loss.
+/// ℓ is the larger of what was acknowledged since the last loss and between the two before: a second loss, a segment later,
+/// forgets 60 of path 1, and the 30 of path 0 are more. Losses without anything between are one, and what a full buffer cuts
+/// is none.
 #[test]
 fn two_losses_forget_what_was_before_them() {
-    for (losses, triggers, shifted) in [
-        (1, [FastRetransmit, FastRetransmit], -0.5),
-        (2, [FastRetransmit, FastRetransmit], 0.0),
-        (2, [FastRetransmit, HeadOfLine], -0.5),
+    for (between, triggers, shifted) in [
+        (0, &[FastRetransmit][..], -0.5),
+        (1, &[FastRetransmit, FastRetransmit], 0.0),
+        (0, &[FastRetransmit, Timeout, Timeout], -0.5),
+        (1, &[FastRetransmit, HeadOfLine], -0.5),
     ] {
         let mut play = two("", 50);
+        play.ack_of(0, 30, 0, None);
         play.ack_of(1, 60, 0, None);
-        for trigger in &triggers[..losses] {
+        for trigger in triggers {
             lose(&mut play, 1, *trigger);
+            if between > 0 {
+                play.ack_of(1, between, 0, None);
+            }
         }
         near(step(play, 50), 100.0 / 22_500.0 + shifted / 100.0, 5e-4);
     }

@@ -73,6 +73,9 @@ fn skips_a_slow_path_that_would_block_the_window() {
     let lost = Backlog { retransmission: true, tried: PathSet::one(PathId(0)), ..waiting() };
     let again = blest().next(&room.view(), &lost).map(|a| a.paths[0]);
     assert_eq!(again, Some(PathId(1)), "nothing waits for a path that has room");
+    room.paths[0].blocked = true;
+    let again = blest().next(&room.view(), &lost).map(|a| a.paths[0]);
+    assert_eq!(again, Some(PathId(1)), "nor for one that lost it");
 }
 
 /// Before the first loss windows double: 10 · (2⁵ - 1) packets, times 1.2 372. With ssthresh above the window, growth goes on

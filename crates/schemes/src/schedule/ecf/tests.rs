@@ -97,7 +97,10 @@ fn begins_with_the_default_schedulers_choice() {
     let lost = Backlog { retransmission: true, tried: PathSet::one(PathId(0)), ..waiting(5) };
     let again = paper().next(&picture.view(), &lost).map(|a| a.paths[0]);
     assert_eq!(again, Some(PathId(1)));
-    picture.paths[0].in_flight = 10 * MTU;
+    picture.paths[0].blocked = true;
+    let again = paper().next(&picture.view(), &lost).map(|a| a.paths[0]);
+    assert_eq!(again, Some(PathId(1)), "the path that lost it is not waited for");
+    (picture.paths[0].blocked, picture.paths[0].in_flight) = (false, 10 * MTU);
     picture.paths[1].srtt = None;
     assert_eq!(takes(&mut paper(), &picture, 5), Some(1));
 }
