@@ -4,6 +4,8 @@
 Prints "N passed, N failed".
 """
 
+import importlib.machinery
+import importlib.util
 import pathlib
 import re
 import subprocess
@@ -89,6 +91,19 @@ def segments_left_together_are_noticed() -> None:
     assert not linux.large_packet({"forward": {"largest": 1500}})
 
 
+def an_explanation_has_bounds() -> None:
+    """A gap that nothing explains is off, and so is one below or above what its explanation allows."""
+    loader = importlib.machinery.SourceFileLoader("mptcp", str(HERE / "mptcp"))
+    mptcp = importlib.util.module_from_spec(importlib.util.spec_from_loader("mptcp", loader))
+    sys.modules["mptcp"] = mptcp
+    loader.exec_module(mptcp)
+    assert set(mptcp.EXPLAINED) <= set(mptcp.cells())
+    for name in mptcp.EXPLAINED:
+        said = [mptcp.verdict(name, ratio) for ratio in (0.85, 0.95, 1.05, 1.59, 1.61)]
+        assert said == ["**off**", "", "", "explained below", "**off**"], (name, said)
+    assert [mptcp.verdict("mptcp-cubic/none", ratio) for ratio in (0.85, 1.05, 1.2)] == ["**off**", "", "**off**"]
+
+
 def the_command_line() -> None:
     """All cells have a scenario; a cell that there is not is refused."""
     listed = subprocess.check_output([HERE / "mptcp", "list"], text=True).split()
@@ -112,6 +127,7 @@ TESTS = [
     a_fallback_is_noticed,
     goodput_is_of_the_time_behind_the_warm_up,
     segments_left_together_are_noticed,
+    an_explanation_has_bounds,
     the_command_line,
     without_root_the_runs_are_skipped,
 ]

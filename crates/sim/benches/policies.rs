@@ -22,7 +22,7 @@ use strandcast_proto::time::Instant;
 use strandcast_schemes::{Spec, parse_spec, presets};
 use strandcast_sim::host::{BulkSender, Net, Sink};
 
-/// Schedulers that no preset has.
+/// Schedulers with `lia`'s windows. Only `linux` is a preset's, too: that of `mptcp`.
 const SCHEDULERS: [&str; 4] =
     ["lia,scheduler=ecf", "lia,scheduler=blest", "lia,scheduler=daps", "lia,scheduler=linux"];
 /// Most, as a multiple of what `sctp` takes in the same run.

@@ -7,8 +7,9 @@
 //! | no growth and one cut in fast recovery (RFC 5681 §3.2), threshold of at least two segments (eq. 4) | `fr-freeze=on`, `half-floor=2` |
 //! | loss detection per subflow (RFC 6675) | `recovery::SplitFastRetransmit`: an association has one sequence |
 //!
-//! `ASSUMED`: retransmission, delayed acknowledgement and path failure are those of `cmt`. [`lia`](super::lia) is older and
-//! has RFC 9260's shell, which takes a window's growth in one step.
+//! `ASSUMED`: retransmission, delayed acknowledgement and path failure are those of `cmt`. `balia` and the older
+//! [`lia`](super::lia) have the shell of RFC 9260's windows (`rfc::Aimd`), which takes a window's growth in one step;
+//! the others have TCP's.
 
 use crate::congestion::Cc;
 use crate::preset::combine::Combination;
