@@ -6,10 +6,10 @@ import pathlib
 
 from strandcast.figures.spec import Paper, Source
 
-from .alone import FIGURE_2, FIGURE_2P, FIGURE_3
+from .alone import FIGURE_2, FIGURE_2P, FIGURE_2S, FIGURE_3
 from .balanced import FIGURE_19, FIGURE_22
 from .common import SPECS
-from .congested import FIGURE_17, FIGURE_17P, FIGURE_18, FIGURE_18P, FIGURE_20
+from .congested import FIGURE_17, FIGURE_17P, FIGURE_18, FIGURE_18P, FIGURE_18S, FIGURE_20
 from .findings import FINDINGS
 from .views import VIEWS
 
@@ -23,7 +23,20 @@ PAPER = Paper(
     "MPMTP",
     SOURCE,
     SPECS,
-    (FIGURE_2, FIGURE_3, FIGURE_17, FIGURE_18, FIGURE_19, FIGURE_20, FIGURE_22, FIGURE_2P, FIGURE_17P, FIGURE_18P),
+    (
+        FIGURE_2,
+        FIGURE_3,
+        FIGURE_17,
+        FIGURE_18,
+        FIGURE_19,
+        FIGURE_20,
+        FIGURE_22,
+        FIGURE_2P,
+        FIGURE_2S,
+        FIGURE_17P,
+        FIGURE_18P,
+        FIGURE_18S,
+    ),
     folder=pathlib.Path(__file__).parent,
     views=VIEWS,
     findings=FINDINGS,

@@ -11,6 +11,7 @@ from .common import (
     BURST,
     CONGESTED,
     GOODPUT,
+    LITERAL,
     LOSSES,
     LOST,
     MEAN_WINDOW,
@@ -23,6 +24,7 @@ from .common import (
     WINDOW,
     WORST,
     capacity,
+    gently,
     more_at,
 )
 
@@ -57,12 +59,27 @@ FIGURE_2P = Figure(
     "2 by parts",
     "binomial schemes that grow for each acknowledgement as eq. 9 prints it",
     "fig16.toml",
-    (UNCOUPLED, MPSQRT, "mpsqrt literal=on", MPIAD, "mpiad literal=on"),
+    (UNCOUPLED, MPSQRT, MPIAD, *LITERAL),
     LOADS,
     FIGURE_2.measures,
     claims=tuple(
         shift(LOSSES, f"{scheme} literal=on", scheme, [point.name], f" at {point.name}")
         for point in LOADS
+        for scheme in (MPSQRT, MPIAD)
+    ),
+)
+
+GENTLE_LOADS = tuple(gently(point) for point in LOADS)
+FIGURE_2S = Figure(
+    "2 by start",
+    "the same when slow start ends at 64 segments",
+    "fig16.toml",
+    (UNCOUPLED, MPSQRT, MPIAD),
+    (*LOADS, *GENTLE_LOADS),
+    FIGURE_2.measures,
+    claims=tuple(
+        shift(LOSSES, scheme, UNCOUPLED, [point.name], f" at {point.name}")
+        for point in GENTLE_LOADS
         for scheme in (MPSQRT, MPIAD)
     ),
 )

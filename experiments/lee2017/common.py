@@ -16,10 +16,9 @@ SPECS |= {MPMTP: "mpmtp,delta=computed", ONE: "mpmtp,delta=one"}
 PARTS = {
     **variants(SPECS, MPMTP, ("linear=off", "balance=off", "b=0.2")),
     **variants(SPECS, ONE, ("linear=off", "balance=off", "b=0.2")),
-    **variants(SPECS, MPSQRT, ("literal=on",)),
-    **variants(SPECS, MPIAD, ("literal=on",)),
 }
-SPECS |= PARTS
+LITERAL = {**variants(SPECS, MPSQRT, ("literal=on",)), **variants(SPECS, MPIAD, ("literal=on",))}
+SPECS |= PARTS | LITERAL
 
 FLOW, PATHS = "mp", ("one", "two")
 SEGMENT = 1460
@@ -64,6 +63,14 @@ def capacity(mbps: float) -> tuple[str, ...]:
 
 ALONE = ("flows.tcp1=", "flows.tcp2=")
 """Nobody beside the subflows."""
+GENTLE = (f"flows.mp.tcp.initial_ssthresh={64 * SEGMENT}",)
+"""Slow start ends at 64 segments, before it fills a queue."""
+
+
+def gently(point: Point) -> Point:
+    """The same without a first slow start that overflows."""
+    at = {**point.at, "load": f"{point.at['load']}, start to 64"}
+    return Point(f"{point.name}, slow start to 64", (*point.sets, *GENTLE), at=at)
 
 
 def congested(mbps: float) -> Point:

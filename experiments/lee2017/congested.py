@@ -25,6 +25,7 @@ from .common import (
     WORST,
     bandwidth_delay,
     capacity,
+    gently,
     ratio,
 )
 
@@ -157,4 +158,15 @@ FIGURE_18P = Figure(
         for measure in (RISE, LOSSES)
         for scheme in (*BOTH[1:], *PARTS)
     ),
+)
+
+GENTLY_FREED = gently(FREED)
+FIGURE_18S = Figure(
+    "18 by start",
+    "the same when slow start ends at 64 segments",
+    "fig16.toml",
+    FIGURE_18.schemes,
+    (FREED, GENTLY_FREED),
+    FREED_MEASURES,
+    claims=tuple(shift(measure, scheme, MPCUBIC, [GENTLY_FREED.name]) for measure in (RISE, LOSSES) for scheme in BOTH),
 )

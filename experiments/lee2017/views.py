@@ -54,6 +54,8 @@ VIEWS: Mapping[str, tuple[View, ...]] = {
         View("series", curves=BESIDE_CUBIC, label="window, MSS"),
     ),
     "2 by parts": (View("dots", (LOSSES, THROUGHPUT), panel="load", title="{load}", base="uncoupled"),),
+    "2 by start": (View("bars", (LOSSES, THROUGHPUT), x="load"),),
+    "18 by start": (View("bars", ("time to 90 %", LOSSES), x="load"),),
     "17 by parts": (View("dots", (LOSSES, THROUGHPUT), base="mpmtp"),),
     "18 by parts": (View("dots", ("time to 90 %", LOSSES), base="mpmtp"),),
 }
