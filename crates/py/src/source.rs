@@ -181,5 +181,5 @@ fn of_flows(spec: &str) -> Result<(), SpecError> {
     let setup = WindowSetup { initial_window_bytes: 1, initial_ssthresh_bytes: None };
     let (window, named) = window_and_scheduler(spec)?;
     congestion(&window, setup)?;
-    named.map_or(Ok(()), |named| scheduler(&named).map(|_| ()))
+    named.map_or(Ok(()), |named| scheduler(&named, None).map(|_| ()))
 }
