@@ -75,7 +75,7 @@ FIGURE_2S = Figure(
     "the same when slow start ends at 64 segments",
     "fig16.toml",
     (UNCOUPLED, MPSQRT, MPIAD),
-    (*LOADS, *GENTLE_LOADS),
+    GENTLE_LOADS,
     FIGURE_2.measures,
     claims=tuple(
         shift(LOSSES, scheme, UNCOUPLED, [point.name], f" at {point.name}")
