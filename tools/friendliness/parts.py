@@ -205,8 +205,10 @@ def small_windows(bench: Bench) -> Iterator[tuple[str, str]]:
         "with reinjection": ("tcp.opportunistic = true",),
         "without": ("tcp.opportunistic = false",),
     }
-    for scheduler in ("ecf", "blest", "daps"):
-        more = ("tcp.opportunistic = true", f"scheduler = '{scheduler}'")
+    # By itself `daps` has no reinjection.
+    schedulers = {"ecf": "ecf", "blest": "blest", "daps": "daps,head-of-line=linux"}
+    for scheduler, spec in schedulers.items():
+        more = ("tcp.opportunistic = true", f"scheduler = '{spec}'")
         if bench.program.takes(networks.pair("reno", more=more)):
             ways[f"with it and `{scheduler}`"] = more
     kind = {window: "cubic" if window == "cubic" else "reno" for window in windows}
