@@ -7,7 +7,7 @@
 #   make wheel   the Python package, with the command in it: target/wheels
 #   make bench   the state machines in memory, what schemes cost, failover over sockets, bulk transfer beside others, runs and
 #                sweeps from Python, policies in Python (docs/performance.md)
-#   make validate  goodput beside ns-2.35's on the networks of tools/validate (docs/models/validation.md)
+#   make validate  goodput beside ns-2.35's on the networks of tools/validate, wired and radio (docs/models/validation.md)
 #   make friendliness  RFC 6356's goals for every window of MPTCP flows, marks and tables of docs/models/friendliness.md; a quarter
 #                  of an hour, and it goes on where it stopped (ARGS=--quick: a minute; ARGS=--write: tables into the page)
 #   make validate-mptcp  the kernel's MPTCP and TCP beside ours over emulated links (root, TUN, iperf3, mptcpize; two
@@ -76,6 +76,7 @@ bench:
 	tools/setup
 	cargo bench --locked -p strandcast-proto
 	cargo bench --locked -p strandcast-schemes --bench windows
+	cargo bench --locked -p strandcast-coding
 	cargo bench --locked -p strandcast-netem
 	cargo bench --locked -p strandcast-sim
 	cargo bench --locked -p strandcast-lab
@@ -98,6 +99,9 @@ validate:
 	tools/validate/run ns2
 	tools/validate/run ours target/release/strandcast
 	tools/validate/run compare
+	tools/validate/radio/run ns2
+	tools/validate/radio/run ours target/release/strandcast
+	tools/validate/radio/run compare
 
 friendliness:
 	cargo build --release --locked -p strandcast

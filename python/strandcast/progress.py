@@ -1,4 +1,4 @@
-"""The bar that shows how many runs are made."""
+"""The bar that shows how many runs, or pictures of a film, are made."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
 
-def runs_bar(total: int, *, initial: int = 0, shown: bool | None = None) -> tqdm[Any]:
+def runs_bar(total: int, *, initial: int = 0, shown: bool | None = None, unit: str = "run") -> tqdm[Any]:
     """A progress bar of runs on standard error: a widget in notebooks that have ipywidgets, else text.
 
     Args:
         total: All runs.
         initial: Those that are made already.
         shown: Whether to show it; None: if standard error is a terminal, or in a notebook.
+        unit: What is counted.
     """
     kernel = _in_kernel()
     if kernel and importlib.util.find_spec("ipywidgets"):
@@ -27,7 +28,7 @@ def runs_bar(total: int, *, initial: int = 0, shown: bool | None = None) -> tqdm
     # A notebook shows standard error though it is no terminal.
     if shown is None:
         shown = kernel or sys.stderr.isatty()
-    return tqdm(total=total, initial=initial, disable=not shown, unit="run")
+    return tqdm(total=total, initial=initial, disable=not shown, unit=unit)
 
 
 def _in_kernel() -> bool:

@@ -172,8 +172,9 @@ def _named(
 class Result:
     """What came of runs: tables, a row a number.
 
-    Subjects and metrics are those of docs/results.md: `subject_kind` is `flow`, `path`, `link`, `share` or `cross`,
-    with `subject` its name and `part` a path, a link's direction, or empty; a metric's unit is the end of its name.
+    Subjects and metrics are those of docs/results.md: `subject_kind` is `flow`, `path`, `link`, `share`, `cross` or
+    `radio`, with `subject` its name and `part` a path, a link's direction, or empty; a metric's unit is the end of its
+    name.
     """
 
     def __init__(
@@ -318,7 +319,7 @@ class Result:
 
         Args:
             name: The metric, as `goodput_bps`.
-            kind: The subject's kind: `flow`, `path`, `link`, `share` or `cross`.
+            kind: The subject's kind: `flow`, `path`, `link`, `share`, `cross` or `radio`.
             subject: The subject; None: all of the kind.
             part: The part, where subjects have parts; None: all.
 

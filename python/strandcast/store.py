@@ -325,12 +325,24 @@ def pack(result: Result, spec: str, settings: Sequence[str]) -> bytes:
 
 
 def pack_series(result: Result) -> bytes:
-    """The time series of a single run as a Parquet file, without those of flows with a `count`; empty: it has none."""
+    """The time series of a single run as a Parquet file; empty: it has none.
+
+    Of flows with a `count` it has what all of them delivered, under the name that they share, and nothing else.
+    """
     if result.series.is_empty():
         return b""
-    kept = result.series.filter(~pl.col("subject").str.contains("#", literal=True)).select(list(SERIES))
+    alike = pl.col("subject").str.contains("#", literal=True)
+    kept = result.series.filter(~alike).select(list(SERIES))
+    delivered = result.series.filter(alike, pl.col("metric") == "delivered_bytes")
+    # Bytes are whole numbers, so that their order does not move the sum.
+    together = (
+        delivered.with_columns(pl.col("subject").str.replace("#.*$", ""))
+        .group_by(*(name for name in SERIES if name != "value"))
+        .agg(pl.col("value").sum())
+        .sort("time_s", "subject")
+    )
     file = io.BytesIO()
-    kept.write_parquet(file)
+    pl.concat([kept, together.select(list(SERIES))]).write_parquet(file)
     return file.getvalue()
 
 

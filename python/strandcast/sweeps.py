@@ -298,7 +298,7 @@ class Sweep:
 
         Args:
             name: The metric, as `goodput_bps`.
-            kind: The subject's kind: `flow`, `path`, `link`, `share` or `cross`.
+            kind: The subject's kind: `flow`, `path`, `link`, `share`, `cross` or `radio`.
             subject: The subject; None: all of the kind.
             part: The part, where subjects have parts; None: all.
 

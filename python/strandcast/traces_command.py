@@ -1,7 +1,9 @@
-"""`strandcast plot`: pictures of traces and of time series."""
+"""`strandcast plot`: pictures of traces, of time series and of radios, and films of radios."""
 
 from __future__ import annotations
 
+import argparse
+import math
 import pathlib
 from typing import TYPE_CHECKING
 
@@ -13,30 +15,51 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 KINDS = (".svg", ".png", ".pdf")
+FILMS = (".mp4", ".gif")
+TOPOLOGY = "topology.json"
 
 
 def main(arguments: list[str]) -> int:
     """Runs the verb and gives its exit code."""
-    parser = Parser(prog="strandcast plot", description="Draws traces of links, or time series of simulated runs.")
+    parser = Parser(prog="strandcast plot", description="Draws traces of links, time series or the radios of runs.")
     parser.add_argument(
         "what",
         nargs="+",
         type=pathlib.Path,
         metavar="FILE|FOLDER",
-        help="traces (CSV if called .csv, else mahimahi's), or what `simulate --series STEP --out FOLDER` wrote",
+        help="traces (CSV if called .csv, else mahimahi's), what `simulate --series STEP --out FOLDER` wrote, or the "
+        "folder of a run with radios",
     )
     parser.add_argument("--out", type=_picture, help=f"the picture: {', '.join(KINDS)}; named after what is drawn")
     parser.add_argument("--bin", type=_seconds, default=0.5, metavar="SECONDS", help="of mahimahi's rates; 0.5")
-    parser.add_argument("--metric", default="cwnd_bytes", help="of a folder: what to draw; cwnd_bytes")
+    parser.add_argument(
+        "--metric", help="of a folder: the series to draw; cwnd_bytes, or the map where there are radios"
+    )
     parser.add_argument("--subject", help="of a folder: the flow or link; all")
     parser.add_argument("--seed", type=int, help="of a folder: the run; the first one")
+    parser.add_argument(
+        "--at", type=_moment, metavar="SECONDS", help="of radios: draw the routes of this moment; the end"
+    )
+    parser.add_argument("--film", type=_film, metavar="FILE", help="of radios: a film, .mp4 (takes ffmpeg) or .gif")
+    parser.add_argument("--from", dest="since", type=_moment, metavar="SECONDS", help="of a film: where it begins")
+    parser.add_argument("--until", type=_moment, metavar="SECONDS", help="of a film: where it ends")
+    parser.add_argument("--length", type=_seconds, default=20.0, metavar="SECONDS", help="of a film; 20")
     wanted = parser.parse_args(arguments)
     first: pathlib.Path = wanted.what[0]
+    if wanted.film:
+        if not first.is_dir() or len(wanted.what) > 1:
+            parser.error("--film takes the folder of one run with radios")
+        print(_filmed(first, wanted))
+        return 0
     if first.is_dir():
         if len(wanted.what) > 1:
             parser.error(f"{first} is a folder of results; give it alone")
-        figure = _series(first, wanted.metric, wanted.subject, wanted.seed)
-        out = wanted.out or first / f"{wanted.metric}.svg"
+        if wanted.metric is None and (first / TOPOLOGY).is_file():
+            figure, name = _map(first, wanted.subject, wanted.at), "topology"
+        else:
+            name = wanted.metric or "cwnd_bytes"
+            figure = _series(first, name, wanted.subject, wanted.seed)
+        out = wanted.out or first / f"{name}.svg"
     else:
         figure = _traces(wanted.what, wanted.bin)
         out = wanted.out or pathlib.Path(f"{first.stem}.svg")
@@ -60,6 +83,24 @@ def _traces(files: list[pathlib.Path], bin_s: float) -> Figure:
         # So that what can't be read is an error of files.
         file.open("rb").close()
     return plots.traces([Trace.load(file) for file in files], bin_s)
+
+
+def _map(folder: pathlib.Path, flow: str | None, at_s: float | None) -> Figure:
+    import strandcast.maps as maps
+    from strandcast.topology import Topology
+
+    return maps.picture(Topology.load(folder), time_s=at_s, flow=flow)
+
+
+def _filmed(folder: pathlib.Path, wanted: argparse.Namespace) -> pathlib.Path:
+    import strandcast.film as film
+    from strandcast.topology import Topology, frames
+
+    out: pathlib.Path = wanted.film
+    film.need_writer(out)
+    topology = Topology.load(folder)
+    film.film(topology, frames(folder), out, since_s=wanted.since, until_s=wanted.until, length_s=wanted.length)
+    return out
 
 
 def _series(folder: pathlib.Path, metric: str, subject: str | None, seed: int | None) -> Figure:
@@ -98,12 +139,29 @@ def _picture(text: str) -> pathlib.Path:
     return path
 
 
-def _seconds(text: str) -> float:
-    """A time of more than 0."""
+def _film(text: str) -> pathlib.Path:
+    """A film, whose ending says what it is."""
+    path = pathlib.Path(text)
+    if path.suffix not in FILMS:
+        raise ValueError(text)
+    return path
+
+
+def _moment(text: str) -> float:
+    """A time of a run; load may begin before 0."""
     value = float(text)
-    if not value > 0:
+    if not math.isfinite(value):
         raise ValueError(text)
     return value
 
 
-_picture.__name__, _seconds.__name__ = f"picture ({', '.join(KINDS)})", "time"
+def _seconds(text: str) -> float:
+    """A time of more than 0."""
+    value = float(text)
+    if not 0 < value < math.inf:
+        raise ValueError(text)
+    return value
+
+
+_picture.__name__, _film.__name__ = f"picture ({', '.join(KINDS)})", f"film ({', '.join(FILMS)})"
+_seconds.__name__ = _moment.__name__ = "time"

@@ -7,6 +7,7 @@ import pathlib
 import pytest
 
 import strandcast as sc
+from strandcast import command
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -44,3 +45,25 @@ def root() -> pathlib.Path:
 def two_paths() -> sc.Scenario:
     """A bulk transfer of five seconds over two lossy links, twice: some hundredths of a second to run."""
     return sc.Scenario.parse(TWO_PATHS)
+
+
+class Plot:
+    """`strandcast plot`, in a folder."""
+
+    def __init__(self, folder: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.folder, self._capsys = folder, capsys
+        self.out = self.err = ""
+
+    def __call__(self, *arguments: str | pathlib.Path) -> int:
+        try:
+            code = command.lab("plot", list(map(str, arguments)))
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+        self.out, self.err = self._capsys.readouterr()
+        return code
+
+
+@pytest.fixture
+def plot(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Plot:
+    monkeypatch.chdir(tmp_path)
+    return Plot(tmp_path, capsys)

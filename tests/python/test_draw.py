@@ -412,7 +412,14 @@ def test_pages_need_only_what_lies_beside_them(pages: pathlib.Path) -> None:
             beside = pages / name if name else path
             assert beside.exists(), name
             assert not anchor or f'id="{anchor}"' in beside.read_text(encoding="utf-8")
-    assert {path.stem for path in pages.glob("*.html")} == {"index", "xu2015", "cao2016", "lee2017", "liu2019"}
+    assert {path.stem for path in pages.glob("*.html")} == {
+        "index",
+        "guo2010",
+        "xu2015",
+        "cao2016",
+        "lee2017",
+        "liu2019",
+    }
     index = (pages / "index.html").read_text(encoding="utf-8")
     assert all(path.name in index for path in pages.glob("*.svg"))
 
@@ -445,7 +452,7 @@ def test_on_narrow_screens_each_number_of_a_claim_says_what_it_is(pages: pathlib
 
 
 def test_sources_are_cited_by_author_and_year() -> None:
-    cited = ["Xu et al. (2015)", "Cao et al. (2016)", "Lee and Chung (2017)", "Liu et al. (2019)"]
+    cited = ["Guo et al. (2010)", "Xu et al. (2015)", "Cao et al. (2016)", "Lee and Chung (2017)", "Liu et al. (2019)"]
     assert [paper.source.short for paper in PAPERS] == cited
     assert spec.Source("A. B. Lone", 2001, "Alone", "Somewhere").short == "Lone (2001)"
 

@@ -17,7 +17,7 @@ def test_they_are_in_the_clone_around_the_working_directory(
     monkeypatch.chdir(root / "docs/adr")
     assert experiments.folder() == root / "experiments"
     papers = experiments.papers(root / "experiments")
-    assert [paper.name for paper in papers] == ["xu2015", "cao2016", "lee2017", "liu2019"]
+    assert [paper.name for paper in papers] == ["guo2010", "xu2015", "cao2016", "lee2017", "liu2019"]
 
 
 def test_each_folder_is_called_by_its_papers_key(root: pathlib.Path) -> None:

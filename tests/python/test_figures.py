@@ -92,6 +92,15 @@ def test_nearly_the_same_is_undecided_unless_the_interval_is_within(a: list[floa
     assert judged(same, a, [20, 20])[1:] == (int(verdict == "reproduced"), verdict)
 
 
+@pytest.mark.parametrize(
+    ("a", "verdict"),
+    [([18, 18.1], "reproduced"), ([10, 33], "reproduced"), ([10, 35], "undecided"), ([17.7, 17.71], "not reproduced")],
+)
+def test_a_level_is_within_10_per_cent_of_the_papers(a: list[float], verdict: str) -> None:
+    holds = int(verdict == "reproduced")
+    assert judged(spec.level(20, "m", "a", ["p"]), a, [0, 0])[1:] == (holds, verdict)
+
+
 def test_an_order_whose_interval_holds_none_has_the_sign_only() -> None:
     assert judged(spec.more("m", "a", "b", ["p"]), [9, 35], [10, 30])[1:] == (0, "sign only")
 
@@ -146,7 +155,7 @@ def test_quick_figures_say_how_much_shorter_they_are() -> None:
 
 
 def test_thinned_grids_have_the_corners() -> None:
-    (five,) = (figure for figure in PAPERS[0].figures if figure.name == "5")
+    (five,) = (figure for paper in PAPERS for figure in paper.figures if (paper.name, figure.name) == ("xu2015", "5"))
     assert {point.at["p_C"] for point in shown(five, quick=True).points} == {0, 0.03, 0.1}
     assert len(five.points) == 24
 
@@ -167,6 +176,24 @@ TINY = Figure(
 )
 NOWHERE = spec.Source("A. Nobody, B. Else", 1999, "Nothing", "Nowhere")
 TINY_PAPER = Paper("nobody's", NOWHERE, {"one": "cmt", "two": "sctp"}, (TINY,), ROOT / "experiments/cao2016")
+
+
+def test_schemes_of_the_network_are_settings_behind_those_of_a_point() -> None:
+    sets = {"one": ('run.time="20 s"', "run.runs=3"), "two": ()}
+    paper = Paper("nobody's", NOWHERE, {"one": "cmt", "two": "cmt"}, (TINY,), TINY_PAPER.folder, sets=sets)
+    one, two = (cell(paper, TINY, TINY.points[0], scheme) for scheme in ("one", "two"))
+    assert [run.scenario.resolved()["run"]["time"] for run in (one, two)] == [20, 30]
+    assert one.scenario.settings == ('run.time="30 s"', 'run.time="20 s"', "run.runs=3")
+    assert one.key.spec == two.key.spec
+    assert one.key.hash != two.key.hash
+
+
+def test_a_point_may_be_of_another_network() -> None:
+    here, there = TINY.points[0], Point("elsewhere", scenario="../liu2019/fig3.toml")
+    titles = [cell(TINY_PAPER, TINY, point, "one").scenario.resolved()["title"] for point in (here, there)]
+    assert ["2016" in titles[0], "2019" in titles[1]] == [True, True], titles
+    shown = [TINY_PAPER.shown(TINY), TINY_PAPER.shown(TINY, here), TINY_PAPER.shown(TINY, there)]
+    assert shown == [*["experiments/nobody1999/fig5.toml"] * 2, "experiments/nobody1999/../liu2019/fig3.toml"]
 
 
 def save(store: Store, point: str, scheme: str, seed: int, values: dict[tuple[str, str, str], float]) -> None:

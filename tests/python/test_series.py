@@ -10,7 +10,7 @@ import pytest
 import strandcast as sc
 from strandcast.figures import spec
 from strandcast.figures.results import collect
-from strandcast.figures.series import How, Reading, read, seconds
+from strandcast.figures.series import How, Reading, read, steps
 from strandcast.figures.spec import Figure, Measure, Paper, Point, reading
 from strandcast.store import SERIES, Cell, Store, pack, pack_series
 from strandcast.sweeps import complete
@@ -51,7 +51,12 @@ ONE = frame((1, 1, "a", 2), (1, 2, "a", 4), (1, 3, "a", 6), (1, 4, "a", 6), (2, 
         ("variation", {"begin_s": 2, "end_s": 3}, {1: 0.2, 2: 0}),
         ("growth", {}, {1: 6, 2: 10}),
         ("growth", {"begin_s": 2}, {1: 2, 2: 0}),
+        # The second run ends before.
+        ("growth", {"end_s": 3}, {1: 6}),
         ("burst", {}, {1: 2, 2: 10}),
+        # 4 and 2 in two steps of 2 s: 1 of 3; of 10 in one step nothing deviates.
+        ("fluctuation", {"step_s": 2}, {1: 1 / 3, 2: 0}),
+        ("fluctuation", {"begin_s": 2}, {1: 1}),
         ("wait", {"begin_s": 1, "level": 5}, {1: 2, 2: 0}),
         # It never comes: to the end of each.
         ("wait", {"begin_s": 1, "level": 50}, {1: 3, 2: 1}),
@@ -74,10 +79,11 @@ def test_paths_are_added_up_or_set_against_each_other() -> None:
 
 def test_a_point_at_a_whole_second_ends_it() -> None:
     times, counted = pl.Series([0.5, 1.0, 1.1, 2.0, 3.5]), pl.Series([1.0, 3.0, 4.0, 4.0, 9.0])
-    assert seconds(times, counted) == {0: 3, 1: 1, 3: 5}
+    assert steps(times, counted) == {0: 3, 1: 1, 3: 5}
     # Steps of a tenth are none in binary.
     tenths = pl.Series([0.1 * step for step in range(1, 31)])
-    assert seconds(tenths, pl.Series(range(1, 31))) == {0: 10, 1: 10, 2: 10}
+    assert steps(tenths, pl.Series(range(1, 31))) == {0: 10, 1: 10, 2: 10}
+    assert steps(tenths, pl.Series(range(1, 31)), step_s=0.5) == dict.fromkeys((0, 0.5, 1, 1.5, 2, 2.5), 5)
 
 
 @pytest.fixture
@@ -91,7 +97,12 @@ def test_series_are_kept_beside_metrics(tmp_path: pathlib.Path, cell: Cell) -> N
     result = sc.run(cell.scenario, cell.scheme, runs=1, seed=4, threads=1, progress=False)
     kept = store.series(cell, [4], pl.col("metric") == "cwnd_bytes")
     expected = result.series.filter(pl.col("metric") == "cwnd_bytes", pl.col("subject") == "mp")
-    assert kept.equals(expected.select(list(SERIES))), "two equal flows are not kept"
+    assert kept.equals(expected.select(list(SERIES))), "windows of two equal flows are not kept"
+    together = store.series(cell, [4], pl.col("subject") == "tcp")
+    each = result.series.filter(pl.col("subject").str.starts_with("tcp#"), pl.col("metric") == "delivered_bytes")
+    assert together.height == 24
+    assert together["metric"].unique().to_list() == ["delivered_bytes"]
+    assert together["value"][-1] == each.filter(pl.col("time_s") == 12)["value"].sum() > 0
     assert set(store.series(cell)["seed"]) == {3, 4}
     # Readers of the dataset do not meet them.
     assert store.frame(cell).filter(seed=4).height == result.runs.height

@@ -9,10 +9,10 @@ import sys
 
 import polars as pl
 import pytest
+from conftest import Plot
 from matplotlib.figure import Figure
 
 import strandcast as sc
-from strandcast import command
 
 
 def write(folder: pathlib.Path, name: str, text: str) -> pathlib.Path:
@@ -123,28 +123,6 @@ def test_plot(root: pathlib.Path) -> None:
     assert ax.lines[0].get_ydata() == pytest.approx(trace.values.to_numpy() / 1e6)
     mine = Figure().subplots()
     assert trace.plot(mine) is mine
-
-
-class Plot:
-    """`strandcast plot`, in a folder."""
-
-    def __init__(self, folder: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
-        self.folder, self._capsys = folder, capsys
-        self.out = self.err = ""
-
-    def __call__(self, *arguments: str | pathlib.Path) -> int:
-        try:
-            code = command.lab("plot", list(map(str, arguments)))
-        except SystemExit as stop:
-            code = int(stop.code or 0)
-        self.out, self.err = self._capsys.readouterr()
-        return code
-
-
-@pytest.fixture
-def plot(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Plot:
-    monkeypatch.chdir(tmp_path)
-    return Plot(tmp_path, capsys)
 
 
 def test_plot_verb(root: pathlib.Path, plot: Plot) -> None:

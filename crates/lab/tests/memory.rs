@@ -34,3 +34,29 @@ fn ten_hours_take_no_more_memory_than_one() {
         assert!(ten < one * 5 / 4 + 65_536, "{transport:?}: {one} bytes in an hour, {ten} in ten");
     }
 }
+
+/// The most heap that a grid of 25 stations holds at once, with four TCP connections for so many minutes.
+fn most_bytes_of_radio(routing: &str, minutes: u64) -> u64 {
+    let text = format!(
+        "[run]\ntime = \"{minutes} min\"\n[radio.air]\nrouting = \"{routing}\"\n\
+         place = {{ columns = 5, rows = 5, spacing = \"200 m\" }}\n\
+         [flows.tcp]\ntransport = \"tcp\"\nends = \"random\"\ncount = 4\n"
+    );
+    let scenario = parse(&text, "net.toml", std::path::Path::new(""), &[]).unwrap();
+    let used = measure(|| {
+        run(&scenario, 1);
+    });
+    used.bytes_max
+}
+
+#[test]
+fn ten_minutes_of_radio_take_no_more_memory_than_one() {
+    for routing in ["aodv", "qaomdv,split=mpr"] {
+        let (one, ten) = (most_bytes_of_radio(routing, 1), most_bytes_of_radio(routing, 10));
+        // Routes that packets took are kept, at most one per second and connection.
+        assert!(
+            ten < one * 5 / 4 + 65_536 + 4 * 600 * 512,
+            "{routing}: {one} bytes in a minute, {ten} in ten"
+        );
+    }
+}

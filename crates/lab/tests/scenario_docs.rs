@@ -76,7 +76,23 @@ const RARE: &str = r#"
 title = "Rare \"words\""
 run = { time = "90.000000007 s", warmup = "0.1 s", seed = 9223372036854775801, runs = 7 }
 host.overhead = false
-nodes = { a = {}, "b c" = {}, d = {} }
+nodes = { a = {}, "b c" = {}, d = {}, e = { x = "1.5 km", y = 3 }, f = { x = 1, y = "2 m" } }
+[radio.made]
+profile = "ns3"
+routing = "aomdv,split=even"
+place = { kind = "uniform", prefix = "m", count = 3, width = "100 m", height = 50 }
+medium = { propagation = "free-space", reception_range = "0.3 km", capture = "7 dB" }
+dcf = { data_rate = "5.5 Mbit/s", rts_threshold = "2 kB", queue = 17, slot = "9 us", inclusive_draw = false }
+mobility = { speed_max = "9 km/h", pause = "3 s" }
+[radio.grid]
+place = { prefix = "g", columns = 2, rows = 3, spacing = 70 }
+[radio.listed]
+stations = ["f", "e"]
+[flows.drawn]
+transport = "udp"
+ends = "random"
+app = { kind = "cbr", rate = "1 kbit/s" }
+paths.p = { via = ["grid"] }
 [links."x.y"]
 from = "a"
 to = "b c"

@@ -106,7 +106,10 @@ fn unknown_keys() {
         said("[run]", "[run]\nfrobnicate = 1"),
         "net.toml:3: run.frobnicate: unknown key; there are time, warmup, seed, runs, series"
     );
-    assert_eq!(said("[nodes.r]", "[nodes.r]\nx = 1"), "net.toml:7: nodes.r.x: unknown key; there is none");
+    assert_eq!(
+        said("[nodes.r]", "[nodes.r]\nlabel = 1"),
+        "net.toml:7: nodes.r.label: unknown key; there are x, y"
+    );
     let many = "queue.limt = 10\ncorrupted = 0.1";
     assert_eq!(said(RATE, many), "net.toml:12: links.up.corrupted: unknown key; did you mean `corrupt`?");
 }

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use strandcast_lab::scenario::{
-    App, Arq, Document, Every, Frames, LinkRate, Loss, Modulation, Number, OnOffLaw, QueueLimit, Scenario,
-    TcpValue, Transport, hash, load, parse,
+    App, Arq, Document, Every, Frames, Hop, LinkRate, Loss, Modulation, Number, OnOffLaw, QueueLimit,
+    Scenario, TcpValue, Transport, hash, load, parse,
 };
 
 /// Two nodes, one link, one flow.
@@ -283,7 +283,8 @@ fn routes_have_the_fewest_links_and_then_the_first_names() {
     assert_eq!(square.route("a", "a"), Some(vec![]));
     assert_eq!(square.route("a", "nowhere"), None);
     let way = square.way("a", "d", &["z1".into(), "z2".into()]).expect("it is a way");
-    assert_eq!(way.iter().map(|hop| hop.reverse).collect::<Vec<_>>(), [false, true]);
+    let link = |link: &str, reverse| Hop::Link { link: link.into(), reverse };
+    assert_eq!(way, [link("z1", false), link("z2", true)]);
     assert!(square.direction(&way[1]).is_some());
 }
 

@@ -62,6 +62,7 @@ pub(crate) fn run(
         hooks: &catalog,
         series: SeriesSink::Memory,
         trace: trace.as_deref(),
+        frames: None,
         progress: &watch,
     };
     let made = py.detach(|| {

@@ -24,6 +24,7 @@ pub fn presets() -> &'static [Preset] {
         preset::mptcp::MPCUBIC,
         preset::mptcp::MPMTP,
         preset::redundant::PRESET,
+        preset::mpr::PRESET,
         preset::cmt_la::PRESET,
         preset::cmt_qa::PRESET,
         preset::cmt_cl::PRESET,

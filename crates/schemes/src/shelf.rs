@@ -71,6 +71,7 @@ shelf! {
         Blest = "blest", blest: schedule::BlestConfig;
         Daps = "daps", daps: schedule::DapsConfig;
         Linux = "linux", linux: schedule::LinuxConfig;
+        Widest = "widest", widest: schedule::WidestConfig;
     }
 }
 

@@ -219,7 +219,7 @@ mod tests {
             line.starts_with("scheme cmt has no key 'rxt', did you mean rtx?; its keys are scheduler, "),
             "{line}"
         );
-        let values = "it can be cwnd, same, asap, ssthresh, lossrate, scheduler";
+        let values = "it can be cwnd, same, asap, ssthresh, lossrate, lowest-rtt, scheduler";
         assert_eq!(
             error("cmt,rtx=loss-rate"),
             format!("rtx can't be 'loss-rate', did you mean lossrate?; {values}")

@@ -298,6 +298,28 @@ fn redundant_waits_for_nothing() {
     }
 }
 
+/// Guo, Liu and Lian 2010, §4: a lossy path of 10 ms and a clean one of 30 ms. Once both are measured, originals are on the
+/// clean one, which Reno's window makes the wider; what it loses then goes on the path of the least delay.
+#[test]
+fn mpr_parts_originals_from_retransmissions() {
+    let mut w = world("mpr", &[10, 30]);
+    let bulk = |w: &mut TestPair, loss: [f64; 2]| {
+        (w.wires[0].loss, w.wires[1].loss) = (loss[0], loss[1]);
+        (0..6000).for_each(|i| {
+            w.send(CLIENT, pattern(i * 1000, 1000), SendOptions::default());
+        });
+        w.run(ms(120_000));
+        [stats(w, 0), stats(w, 1)]
+    };
+    let before = bulk(&mut w, [0.1, 0.0]);
+    let after = bulk(&mut w, [0.1, 0.003]);
+    assert_eq!(w.apps[SERVER].messages.len(), 12_000);
+    let again = |path: usize| after[path].retransmissions - before[path].retransmissions;
+    let originals = |path: usize| after[path].chunks_sent - before[path].chunks_sent - again(path);
+    assert!(originals(1) > 4 * originals(0), "originals: {} and {}", originals(0), originals(1));
+    assert!(again(0) > 4 * again(1), "retransmissions: {} and {}", again(0), again(1));
+}
+
 #[test]
 fn same_seeds_same_packets() {
     let run = || {

@@ -32,7 +32,7 @@ fn check(name: &str, kind: Kind, cases: u32, specs: &[String]) {
 
 /// All presets, and what `cmt` can do with a lost chunk.
 fn named() -> Vec<String> {
-    let rtx = ["same", "asap", "ssthresh", "lossrate"].map(|rtx| format!("cmt,rtx={rtx}"));
+    let rtx = ["same", "asap", "ssthresh", "lossrate", "lowest-rtt"].map(|rtx| format!("cmt,rtx={rtx}"));
     presets().iter().map(|p| p.name.to_owned()).chain(rtx).collect()
 }
 

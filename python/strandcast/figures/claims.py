@@ -77,6 +77,12 @@ def verdict(claim: Claim, ours: Summary) -> str:
                 return SIGN_ONLY
             # A wide interval overlaps easily: one that holds 0 says nothing of an effect.
             return UNDECIDED if low <= 0 <= high else REPRODUCED
+        case "level":
+            assert claim.effect is not None, "a level has its number"
+            near, far = (claim.effect * (1 + sign * claim.within / 100) for sign in (-1, 1))
+            if near <= mean <= far:
+                return REPRODUCED
+            return UNDECIDED if low <= far and high >= near else NOT_REPRODUCED
         case "above":
             return REPRODUCED if low > 0 else SIGN_ONLY if mean > 0 else NOT_REPRODUCED
         case "same":

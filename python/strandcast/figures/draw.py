@@ -22,7 +22,7 @@ import strandcast.figures.style as style
 from strandcast.figures.claims import NOT_REPRODUCED, REPRODUCED, SIGN_ONLY, UNDECIDED, Judged
 from strandcast.figures.panels import Panel, is_number, panels, word, words
 from strandcast.figures.results import Found, shortened
-from strandcast.figures.series import course, seconds
+from strandcast.figures.series import course, steps
 from strandcast.figures.spec import Claim, Figure, Measure, Paper, Point
 from strandcast.figures.views import Reference, View
 from strandcast.stats import Summary
@@ -292,14 +292,14 @@ CURVES = (
 
 
 def draw_courses(axes: Axes, panel: Panel, key: dict[str, Artist]) -> None:
-    """A run's time series: a line each, or steps of what is counted in each second."""
+    """A run's time series: a line each, or steps of what is counted."""
     series = panel.found.series[panel.points[0].name, panel.scheme]
     for curve, look in zip(panel.view.curves, itertools.cycle(CURVES)):
         mine = course(curve, series)
         if mine.is_empty():
             continue
         if curve.counted:
-            grown = seconds(mine["time_s"], mine["value"] * curve.scale)
+            grown = steps(mine["time_s"], mine["value"] * curve.scale, step_s=curve.step_s)
             xs, ys = list(grown), list(grown.values())
         else:
             point = (pl.col("time_s") / STEP_S).round(3).ceil().alias("point")

@@ -169,8 +169,9 @@ def row_of(paper: Paper, found: Found, claim: Claim, judged: Judged, quick: bool
 def command(paper: Paper, found: Found, term: Term, quick: bool) -> str:
     """What runs the scheme of a term at its point."""
     figure = found.figure
-    wanted = cell(paper, figure, figure.point(term.point), term.scheme, quick=quick)
-    words = ["strandcast", "simulate", paper.shown(figure)]
+    point = figure.point(term.point)
+    wanted = cell(paper, figure, point, term.scheme, quick=quick)
+    words = ["strandcast", "simulate", paper.shown(figure, point)]
     for setting in wanted.scenario.settings:
         words += ["--set", setting]
     count = len(found.seeds.get(term.key, {}))

@@ -92,7 +92,8 @@ def network(path: pathlib.Path) -> Scenario:
 
 def cell(paper: Paper, figure: Figure, point: Point, scheme: str, *, quick: bool = False) -> Cell:
     """What is run for a scheme at a point; `quick`: no longer than `QUICK_S`."""
-    scenario = network(paper.folder / figure.scenario).with_sets(point.sets)
+    sets = (*point.sets, *paper.sets.get(scheme, ()))
+    scenario = network(paper.folder / (point.scenario or figure.scenario)).with_sets(sets)
     return Cell(scenario.with_sets(cut(scenario)) if quick else scenario, paper.specs[scheme])
 
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from strandcast.figures.views import Curve
 
-How = Literal["mean", "variation", "gap", "growth", "burst", "wait"]
+How = Literal["mean", "variation", "gap", "growth", "burst", "fluctuation", "wait"]
 
 
 class Reading(NamedTuple):
@@ -20,11 +20,13 @@ class Reading(NamedTuple):
         parts: Its paths, whose values are added up; of the flow itself an empty name.
         name: The series.
         how: What is read: its `mean`; its `variation`, the standard deviation over the mean; the `gap`, the mean
-            distance of two paths, added up nowhere; the `growth` of what is counted since the start; its `burst`, the
-            largest growth in a second; or the `wait` for a value of at least `level`, in seconds from `begin_s` on;
-            what does not come is waited for to the end.
+            distance of two paths, added up nowhere; the `growth` of what is counted since the start, of runs that go
+            on to `end_s`; its `burst`, the largest growth in a step; its `fluctuation`, the standard deviation over
+            the mean of how much it grows in a step; or the `wait` for a value of at least `level`, in seconds from
+            `begin_s` on; what does not come is waited for to the end.
         begin_s: What is before does not count.
         end_s: Nor what is behind.
+        step_s: How long a step of `burst` and `fluctuation` is.
         level: What `wait` waits for.
         scale: The factor.
     """
@@ -36,6 +38,7 @@ class Reading(NamedTuple):
     how: How
     begin_s: float = 0.0
     end_s: float = float("inf")
+    step_s: float = 1.0
     level: float = 0.0
     scale: float = 1.0
 
@@ -86,9 +89,13 @@ def _number(reading: Reading, time_s: pl.Series, values: pl.Series) -> float | N
         case "gap":
             return _float(inside.abs().mean())
         case "growth":
-            return _float(inside[-1]) - _before(reading, time_s, values)
+            whole = reading.end_s == float("inf") or _float(time_s[-1]) >= reading.end_s
+            return _float(inside[-1]) - _before(reading, time_s, values) if whole else None
         case "burst":
-            return max(seconds(time_s.filter(counts), inside, _before(reading, time_s, values)).values())
+            return max(_grown(reading, time_s, values).values(), default=None)
+        case "fluctuation":
+            grown = pl.Series(_grown(reading, time_s, values).values(), dtype=pl.Float64)
+            return _float(grown.std(ddof=0)) * len(grown) / _float(grown.sum()) if grown.sum() else None
         case "wait":
             reached = time_s.filter(counts & (values >= reading.level))
             return _float(time_s[-1] if reached.is_empty() else reached[0]) - reading.begin_s
@@ -100,13 +107,20 @@ def _before(reading: Reading, time_s: pl.Series, values: pl.Series) -> float:
     return 0.0 if earlier.is_empty() else _float(earlier[-1])
 
 
-def seconds(time_s: pl.Series, counted: pl.Series, before: float = 0.0) -> dict[int, float]:
-    """By how much what is counted grew in each second: that up to 1 s is the second 0."""
-    grown: dict[int, float] = {}
+def _grown(reading: Reading, time_s: pl.Series, values: pl.Series) -> dict[float, float]:
+    """By how much it grew in each step of the time that counts."""
+    counts = (time_s > reading.begin_s) if reading.begin_s else (time_s >= 0)
+    return steps(time_s.filter(counts), values.filter(counts), _before(reading, time_s, values), reading.step_s)
+
+
+def steps(time_s: pl.Series, counted: pl.Series, before: float = 0.0, step_s: float = 1.0) -> dict[float, float]:
+    """By how much what is counted grew in each step, by the step's begin: what comes at its end is within."""
+    step_us = round(step_s * 1e6)
+    grown: dict[float, float] = {}
     for time, value in zip(time_s, counted, strict=True):
-        # A point at a whole second ends it; steps are multiples of what is no binary fraction.
-        second = max(0, round(time * 1e6) - 1) // 1_000_000
-        grown[second] = grown.get(second, 0.0) + value - before
+        # In whole microseconds: a series' times are multiples of what is no binary fraction.
+        step = max(0, round(time * 1e6) - 1) // step_us * step_us / 1e6
+        grown[step] = grown.get(step, 0.0) + value - before
         before = value
     return grown
 

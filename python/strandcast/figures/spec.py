@@ -74,12 +74,14 @@ class Point:
         sets: What is set in the scenario, as `KEY=VALUE`.
         schemes: Who runs there, if not all of the figure's.
         at: Where it lies on the figure's axes: numbers in the units of the name, and words where there is a choice.
+        scenario: The scenario's file, if it is not the figure's.
     """
 
     name: str
     sets: tuple[str, ...] = ()
     schemes: tuple[str, ...] | None = None
     at: Mapping[str, float | str] = dataclasses.field(default_factory=dict)
+    scenario: str = ""
 
 
 class Term(NamedTuple):
@@ -107,8 +109,9 @@ class Claim:
     Attributes:
         text: The claim.
         contrasts: What it is about; of several the mean.
-        kind: `effect` (the paper gives the number), `above` (more than 0), `same` (at most `within` % of `base`),
-            `at least` (0 or more, with the interval as tolerance); `shift`: not the paper's, but what a part does.
+        kind: `effect` (the paper gives the number), `level` (it gives a scheme's number, and ours is to be within
+            `within` %), `above` (more than 0), `same` (at most `within` % of `base`), `at least` (0 or more, with the
+            interval as tolerance); `shift`: not the paper's, but what a part does.
         effect: The paper's number, if it gives one.
         base: The difference is given in per cent of this.
         unit: The effect's unit; empty if it is the measure's.
@@ -242,6 +245,7 @@ class Paper:
         views: How each figure is drawn, by the figures' names.
         findings: What was found in its runs.
         runs: Runs of each cell that its figures are to be of.
+        sets: What schemes set in the scenario, as `KEY=VALUE`, behind what a point sets: schemes of the network.
     """
 
     title: str
@@ -252,15 +256,16 @@ class Paper:
     views: Mapping[str, tuple[View, ...]] = dataclasses.field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
     runs: int = 30
+    sets: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
 
     @property
     def name(self) -> str:
         """Its key, as `xu2015`: in commands and in the names of files."""
         return self.source.key
 
-    def shown(self, figure: Figure) -> str:
-        """A figure's scenario, as commands in a clone name it."""
-        return f"experiments/{self.name}/{figure.scenario}"
+    def shown(self, figure: Figure, point: Point | None = None) -> str:
+        """The scenario of a figure or of one of its points, as commands in a clone name it."""
+        return f"experiments/{self.name}/{(point and point.scenario) or figure.scenario}"
 
 
 def difference(measure: str, a: str, b: str, points: Iterable[str]) -> tuple[Contrast, ...]:
@@ -288,6 +293,14 @@ def by(effect: float, unit: str, measure: str, a: str, b: str, points: Sequence[
 def value(effect: float, unit: str, measure: str, scheme: str, points: Sequence[str], where: str = "") -> Claim:
     """A scheme has so much."""
     return Claim(f"{measure}{where}: {scheme}", alone(measure, scheme, points), "effect", effect, None, unit)
+
+
+def level(
+    effect: float, measure: str, scheme: str, points: Sequence[str], where: str = "", within: float = 10
+) -> Claim:
+    """A scheme has so much, within so many per cent."""
+    contrasts = alone(measure, scheme, points)
+    return Claim(f"{measure}{where}: {scheme}", contrasts, "level", effect, within=within)
 
 
 def same(measure: str, a: str, b: str, points: Sequence[str], where: str = "", within: float = 5) -> Claim:

@@ -104,8 +104,10 @@ def judgement(figure: Figure, claim: Claim, judged: Judged) -> list[str]:
     measure = figure.measure(claim.contrasts[0][0].measure)
     digits = 1 if claim.unit == "%" else measure.digits
     unit = claim.unit or measure.unit
+    number = "" if claim.effect is None else f"{claim.effect:.{max(digits, 2)}f} {unit}".rstrip()
     theirs = {
-        "effect": "" if claim.effect is None else f"{claim.effect:.{max(digits, 2)}f} {unit}".rstrip(),
+        "effect": number,
+        "level": f"{number} ± {claim.within:g} %",
         "above": "> 0",
         "same": f"at most {claim.within:g} %",
         "at least": "≥ 0",

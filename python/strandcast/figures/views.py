@@ -37,7 +37,8 @@ class Curve:
         name: The series.
         parts: The flow's paths, whose values are added up; of a flow itself an empty name.
         scale: What brings it to the unit of the axis.
-        counted: It is a count since the start: drawn is by how much it grows in each second.
+        counted: It is a count since the start: drawn is by how much it grows in each step.
+        step_s: How long such a step is.
     """
 
     label: str
@@ -47,6 +48,7 @@ class Curve:
     parts: tuple[str, ...] = ("",)
     scale: float = 1.0
     counted: bool = False
+    step_s: float = 1.0
 
 
 @dataclasses.dataclass(frozen=True)

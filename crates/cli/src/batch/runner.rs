@@ -89,6 +89,8 @@ pub struct Batch<'a> {
     pub series: SeriesSink<'a>,
     /// Destination of the event trace of a single run.
     pub trace: Option<&'a Path>,
+    /// Destination of that run's frames on the air, if it is traced and has radios.
+    pub frames: Option<&'a Path>,
     /// Observes progress.
     pub progress: &'a dyn ProgressObserver,
 }
@@ -162,7 +164,8 @@ impl Batch<'_> {
             (SeriesSink::Memory, _) => Series::Memory(SeriesTable::new(simulation.scheme(), job.seed)),
         };
         let broken = Arc::new(AtomicBool::new(false));
-        let recorder = self.trace.map(|path| trace::open(&simulation, path, &broken)).transpose()?;
+        let recorder =
+            self.trace.map(|path| trace::open(&simulation, (path, self.frames), &broken)).transpose()?;
         let (hooks, progress) = (self.hooks, self.progress);
         let mut control = RunControl { job, hooks, progress, failed, series, error: None, broken };
         let result = simulation.run(RunOptions { series: step, recorder }, &mut control);

@@ -13,18 +13,25 @@ use strandcast_lab::simulation::{Recorder, Simulation, Trace};
 /// Write buffer in bytes.
 const BUFFER: usize = 1 << 16;
 
-/// Starts the trace of a run; `broken` turns true when writing fails.
+/// Starts the trace of a run, with a table of its frames if there is a path for it; `broken` turns true when writing fails.
 ///
 /// # Errors
 /// The file cannot be created.
 pub(super) fn open(
     simulation: &Simulation,
-    path: &Path,
+    (path, frames): (&Path, Option<&Path>),
     broken: &Arc<AtomicBool>,
 ) -> Result<Box<dyn Recorder>, RunError> {
-    let file = File::create(path).map_err(|source| cannot_write(path, source))?;
-    let file = MonitoredFile { file, broken: Arc::clone(broken) };
-    Ok(Box::new(Trace::new(simulation, Box::new(BufWriter::with_capacity(BUFFER, file)))))
+    let create = |path: &Path| -> Result<Box<dyn Write + Send>, RunError> {
+        let file = File::create(path).map_err(|source| cannot_write(path, source))?;
+        let file = MonitoredFile { file, broken: Arc::clone(broken) };
+        Ok(Box::new(BufWriter::with_capacity(BUFFER, file)))
+    };
+    let trace = Trace::new(simulation, create(path)?);
+    Ok(Box::new(match frames {
+        Some(frames) => trace.with_frames(create(frames)?),
+        None => trace,
+    }))
 }
 
 /// A file that records write errors.

@@ -1,12 +1,14 @@
 //! Estimate of a run's cost.
 
-use super::facts::Facts;
+use super::facts::{Facts, LinkFacts};
 use std::time::Duration;
 
 /// Nanoseconds of one processor per packet that leaves a link, and per SCTP data packet at its ends, as measured by
 /// `cargo bench -p strandcast-lab` on a machine of 2024.
 const HOP_NS: f64 = 400.0;
 const SCTP_NS: f64 = 2500.0;
+/// The same per frame on the air, with what its packet costs at routers.
+const FRAME_NS: f64 = 1000.0;
 /// Acknowledgements per data packet.
 const ACKS: f64 = 0.5;
 
@@ -17,6 +19,8 @@ pub(super) struct Cost {
     pub(super) packets: f64,
     /// Packets that leave a link, including acknowledgements.
     pub(super) packet_hops: f64,
+    /// Frames on the air.
+    pub(super) frames: f64,
     /// Time on one processor.
     pub(super) time: Duration,
 }
@@ -34,9 +38,16 @@ pub(super) fn cost(facts: &Facts, rates: &[Vec<f64>]) -> Cost {
             let packets = if all > 0.0 { all_packets * rate / all } else { 0.0 };
             let acks = if flow.ack > 0 { ACKS } else { 0.0 };
             cost.packets += packets;
-            let hops = packets * (path.out.len() as f64 + acks * path.back.len() as f64);
+            let sum = |of: fn(&LinkFacts) -> f64| {
+                let sum = |links: &[LinkFacts]| links.iter().map(of).sum::<f64>();
+                packets * (sum(&path.out) + acks * sum(&path.back))
+            };
+            let (hops, frames) = (sum(LinkFacts::hops), sum(LinkFacts::frames));
             cost.packet_hops += hops;
-            nanos += hops * HOP_NS + if flow.transport == "sctp" { packets * SCTP_NS } else { 0.0 };
+            cost.frames += frames;
+            nanos += hops * HOP_NS
+                + frames * FRAME_NS
+                + if flow.transport == "sctp" { packets * SCTP_NS } else { 0.0 };
         }
     }
     for cross in &facts.background {

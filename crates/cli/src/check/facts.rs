@@ -6,7 +6,7 @@ use super::pftk::Repair;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use strandcast_lab::scenario::{self, App, Flow, Hop, LinkRate, Scenario, Sctp, Transport};
-use strandcast_lab::simulation::{BuildError, Simulation};
+use strandcast_lab::simulation::{BuildError, RadioSurvey, Simulation};
 use strandcast_netem::link::{LinkConfig, QueueLimit};
 use strandcast_proto::catalog::Catalog;
 use strandcast_sim::tcp::Recovery;
@@ -48,6 +48,8 @@ pub(super) struct FlowFacts {
     pub(super) rto_above_srtt: bool,
     /// Packets per window increase: those covered by one TCP acknowledgement; SCTP counts bytes.
     pub(super) acked: u32,
+    /// Packets per acknowledgement.
+    pub(super) ack_every: u32,
     /// The losses that it repairs without a timeout.
     pub(super) repair: Repair,
     /// Start and end.
@@ -85,6 +87,52 @@ pub(super) struct LinkFacts {
     pub(super) queue_packets: Option<f64>,
     /// Waiting time behind a full queue; `None` if the queue is unbounded or the rate infinite.
     pub(super) queue: Option<Duration>,
+    /// What it is if it is a radio.
+    pub(super) radio: Option<RadioHops>,
+}
+
+/// A radio, for packets of a flow.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct RadioHops {
+    /// The least hops, mean over the instances of the flow.
+    pub(super) hops: f64,
+    /// Over all instances.
+    pub(super) range: (u32, u32),
+    /// The ends of the instances that have no way at the start.
+    pub(super) apart: Vec<[String; 2]>,
+    /// Frames per hop.
+    pub(super) frames: u32,
+    /// Seconds of the channel per hop.
+    pub(super) hop_s: f64,
+}
+
+impl LinkFacts {
+    /// Hops over it.
+    pub(super) fn hops(&self) -> f64 {
+        self.radio.as_ref().map_or(1.0, |radio| radio.hops)
+    }
+
+    /// Frames that a packet takes on it.
+    pub(super) fn frames(&self) -> f64 {
+        self.radio.as_ref().map_or(0.0, |radio| radio.hops * f64::from(radio.frames))
+    }
+
+    /// Seconds of the channel that a packet takes on it.
+    pub(super) fn channel_s(&self) -> f64 {
+        self.radio.as_ref().map_or(0.0, |radio| radio.hops * radio.hop_s)
+    }
+}
+
+/// A radio.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct RadioFacts {
+    pub(super) name: String,
+    pub(super) routing: String,
+    pub(super) stations: usize,
+    pub(super) connected: bool,
+    pub(super) mean_degree: f64,
+    /// Stations that can transmit at the same time.
+    pub(super) reuse: f64,
 }
 
 impl FlowFacts {
@@ -104,6 +152,12 @@ impl PathFacts {
     /// The slowest link's rate, bit/s.
     pub(super) fn rate_bps(&self) -> Option<f64> {
         self.bottleneck().and_then(|link| link.rate_bps)
+    }
+
+    /// No instance of the flow has a way over one of its radios at the start.
+    pub(super) fn is_cut(&self) -> bool {
+        let apart = |link: &LinkFacts| link.radio.as_ref().is_some_and(|radio| radio.range.1 == 0);
+        self.out.iter().chain(&self.back).any(apart)
     }
 
     /// Bandwidth-delay product, bytes.
@@ -130,6 +184,7 @@ pub(super) struct BackgroundFacts {
 pub(super) struct Facts {
     pub(super) flows: Vec<FlowFacts>,
     pub(super) background: Vec<BackgroundFacts>,
+    pub(super) radios: Vec<RadioFacts>,
     /// Mean rates of all link directions with a finite rate, bit/s.
     pub(super) capacity_bps: BTreeMap<String, f64>,
 }
@@ -140,42 +195,62 @@ pub(super) struct Facts {
 /// The scenario cannot be built.
 pub(super) fn facts(scenario: &Scenario, catalog: &dyn Catalog) -> Result<Facts, BuildError> {
     let simulation = Simulation::new(scenario, catalog, scenario.run.seed, None)?;
-    let network = Network { scenario, simulation: &simulation, catalog };
+    let survey = |name: &String| Some((name.clone(), simulation.survey(scenario, name)?));
+    let surveys: BTreeMap<String, RadioSurvey> = scenario.radio.keys().filter_map(survey).collect();
+    let network = Network { scenario, simulation: &simulation, catalog, surveys };
     let mut capacity_bps = BTreeMap::new();
     for link in scenario.links.keys() {
         for reverse in [false, true] {
-            let hop = Hop { link: link.clone(), reverse };
+            let hop = Hop::Link { link: link.clone(), reverse };
             capacity_bps.extend(network.rate_bps(&hop).map(|rate| (name(&hop), rate)));
         }
     }
     Ok(Facts {
         flows: scenario.flows.iter().map(|(name, flow)| network.flow(name, flow)).collect(),
+        radios: network.surveys.iter().map(|(name, survey)| network.radio(name, survey)).collect(),
         background: scenario.cross.values().filter_map(|cross| network.background(cross)).collect(),
         capacity_bps,
     })
 }
 
 fn name(hop: &Hop) -> String {
-    format!("{}{}", hop.link, if hop.reverse { ".reverse" } else { "" })
+    match hop {
+        Hop::Link { link, reverse } => format!("{link}{}", if *reverse { ".reverse" } else { "" }),
+        Hop::Radio { radio, .. } => radio.clone(),
+    }
 }
 
 struct Network<'a> {
     scenario: &'a Scenario,
     simulation: &'a Simulation,
     catalog: &'a dyn Catalog,
+    /// Radios by name.
+    surveys: BTreeMap<String, RadioSurvey>,
 }
 
 impl Network<'_> {
+    fn radio(&self, name: &str, survey: &RadioSurvey) -> RadioFacts {
+        RadioFacts {
+            name: name.to_owned(),
+            routing: self.scenario.radio[name].routing.clone(),
+            stations: survey.stations(),
+            connected: survey.is_connected(),
+            mean_degree: survey.mean_degree(),
+            reuse: survey.reuse(),
+        }
+    }
+
     fn flow(&self, name: &str, flow: &Flow) -> FlowFacts {
         let run = self.scenario.run.time;
         let (offered_bps, total_bytes, size) = offered(&flow.app, run);
         let wire = Wire::of(&flow.transport, size);
+        let ends = self.simulation.ends(name);
         let one_path =
             matches!(&flow.transport, Transport::Sctp { scheme, .. } if self.catalog.primary_only(scheme));
         let primary = flow.primary.as_ref().or(flow.paths.keys().next()).filter(|_| one_path);
         let paths = flow.paths.iter().map(|(name, path)| PathFacts {
             spare: primary.is_some_and(|primary| primary != name),
-            ..self.path(name, flow, path, &wire)
+            ..self.path(name, &ends, path, &wire)
         });
         FlowFacts {
             name: name.to_owned(),
@@ -194,6 +269,7 @@ impl Network<'_> {
             rto_max: wire.rto.1,
             rto_above_srtt: wire.rto_above_srtt,
             acked: wire.acked,
+            ack_every: wire.ack_every,
             repair: wire.repair,
             from: Duration::from_secs_f64(mean(&flow.start, run).clamp(0.0, 1e9)),
             to: flow.stop.unwrap_or(run).min(run),
@@ -201,9 +277,10 @@ impl Network<'_> {
         }
     }
 
-    fn path(&self, name: &str, flow: &Flow, path: &scenario::Path, wire: &Wire) -> PathFacts {
-        let (there, mut rtt_s, losses) = self.route(&flow.from, &flow.to, &path.via, wire.packet);
-        let (back, back_s, _) = self.route(&flow.to, &flow.from, &path.back, wire.ack);
+    fn path(&self, name: &str, ends: &[[&str; 2]], path: &scenario::Path, wire: &Wire) -> PathFacts {
+        let turned: Vec<[&str; 2]> = ends.iter().map(|[from, to]| [*to, *from]).collect();
+        let (there, mut rtt_s, losses) = self.route(ends, &path.via, wire.packet);
+        let (back, back_s, _) = self.route(&turned, &path.back, wire.ack);
         rtt_s += back_s;
         let base_rtt = Duration::from_secs_f64(rtt_s.clamp(0.0, 1e9));
         PathFacts {
@@ -224,39 +301,76 @@ impl Network<'_> {
         let run = self.scenario.run.time;
         Some(BackgroundFacts {
             // The load is a share of the link's current nominal rate.
-            rate_bps: mean(&cross.load, run) * self.config(hops.first()?).rate.mean_bps()?,
+            rate_bps: mean(&cross.load, run) * self.config(hops.first()?)?.rate.mean_bps()?,
             links: hops.iter().map(name).collect(),
             packet: (bytes.sum::<f64>() / shares).max(1.0),
             time: run + cross.lead,
         })
     }
 
-    fn config(&self, hop: &Hop) -> &LinkConfig {
-        self.simulation.link(&hop.link, hop.reverse).expect("each link of the scenario was built")
+    /// `None`: it is a radio.
+    fn config(&self, hop: &Hop) -> Option<&LinkConfig> {
+        match hop {
+            Hop::Link { link, reverse } => self.simulation.link(link, *reverse),
+            Hop::Radio { .. } => None,
+        }
     }
 
     /// A link's mean rate over the run.
     fn rate_bps(&self, hop: &Hop) -> Option<f64> {
         match &self.scenario.direction(hop)?.rate {
             LinkRate::Number(number) => Some(mean(number, self.scenario.run.time)),
-            LinkRate::Infinite | LinkRate::Opportunities { .. } => self.config(hop).rate.mean_bps(),
+            LinkRate::Infinite | LinkRate::Opportunities { .. } => self.config(hop)?.rate.mean_bps(),
         }
     }
 
     /// The links, the transit time of a packet over empty queues, and the loss models.
-    fn route(&self, from: &str, to: &str, via: &[String], bytes: u32) -> (Vec<LinkFacts>, f64, Losses) {
-        let hops = self.scenario.way(from, to, via).expect("paths are checked when a scenario is read");
+    fn route(&self, ends: &[[&str; 2]], via: &[String], bytes: u32) -> (Vec<LinkFacts>, f64, Losses) {
+        let way = |[from, to]: &[&str; 2]| {
+            self.scenario.way(from, to, via).expect("paths are checked when a scenario is built")
+        };
+        let ways: Vec<Vec<Hop>> = ends.iter().map(way).collect();
         let (mut links, mut seconds, mut losses) = (Vec::new(), 0.0, Losses::default());
-        for hop in hops {
-            let (config, rate_bps) = (self.config(&hop), self.rate_bps(&hop));
-            let direction = self.scenario.direction(&hop).expect("each link of the way is there");
+        // Ways of the same links and radios differ in the stations only.
+        for (at, hop) in ways.first().into_iter().flatten().enumerate() {
+            if let Hop::Radio { radio, .. } = hop {
+                let link = self.over_radio(radio, ways.iter().map(|way| &way[at]), bytes);
+                seconds += link.channel_s();
+                links.push(link);
+                continue;
+            }
+            let Some((config, direction)) = self.config(hop).zip(self.scenario.direction(hop)) else {
+                continue;
+            };
+            let rate_bps = self.rate_bps(hop);
             let bits = f64::from(bytes) * 8.0;
             seconds +=
                 mean(&direction.delay, self.scenario.run.time) + rate_bps.map_or(0.0, |rate| bits / rate);
             losses.add(config);
-            links.push(link(name(&hop), config, rate_bps, bytes));
+            links.push(link(name(hop), config, rate_bps, bytes));
         }
         (links, seconds, losses)
+    }
+
+    /// A radio; `hops` are where the flow's instances enter and leave it.
+    fn over_radio<'h>(&self, name: &str, hops: impl Iterator<Item = &'h Hop>, bytes: u32) -> LinkFacts {
+        let survey = &self.surveys[name];
+        let (mut counts, mut apart) = (Vec::new(), Vec::new());
+        for hop in hops {
+            let Hop::Radio { from, to, .. } = hop else { continue };
+            match survey.hops(from, to) {
+                Some(count) => counts.push(count),
+                None => apart.push([from.clone(), to.clone()]),
+            }
+        }
+        let mean = f64::from(counts.iter().sum::<u32>()) / counts.len().max(1) as f64;
+        let range = (counts.iter().min().copied().unwrap_or(0), counts.iter().max().copied().unwrap_or(0));
+        let hop_s = survey.hop_time(bytes).as_secs_f64();
+        // Up to four hops one frame at a time is on the air (Li et al. 2001).
+        let rate = f64::from(bytes) * 8.0 / hop_s / mean.clamp(1.0, 4.0);
+        let radio = RadioHops { hops: mean, range, apart, frames: survey.frames(bytes), hop_s };
+        let rate_bps = Some(if counts.is_empty() { 0.0 } else { rate });
+        LinkFacts { name: name.to_owned(), rate_bps, queue_packets: None, queue: None, radio: Some(radio) }
     }
 }
 
@@ -268,7 +382,7 @@ fn link(name: String, config: &LinkConfig, rate_bps: Option<f64>, bytes: u32) ->
     };
     let seconds = queue_packets.zip(rate_bps).map(|(n, rate)| n * f64::from(bytes) * 8.0 / rate);
     let queue = seconds.map(|s| Duration::from_secs_f64(s.clamp(0.0, 1e9)));
-    LinkFacts { name, rate_bps, queue_packets, queue }
+    LinkFacts { name, rate_bps, queue_packets, queue, radio: None }
 }
 
 /// Packet sizes and constants of a transport.
@@ -283,6 +397,7 @@ struct Wire {
     rto: (Duration, Duration),
     rto_above_srtt: bool,
     acked: u32,
+    ack_every: u32,
     repair: Repair,
 }
 
@@ -306,6 +421,7 @@ impl Wire {
                     rto: (config.rto_min, config.rto_max),
                     rto_above_srtt: config.rto_min_above_srtt,
                     acked: config.ack_every,
+                    ack_every: config.ack_every,
                     repair: if config.recovery == Recovery::Sack { Repair::Sack } else { Repair::Reno },
                 }
             }
@@ -320,6 +436,7 @@ impl Wire {
                 rto: (Duration::ZERO, Duration::ZERO),
                 rto_above_srtt: false,
                 acked: 1,
+                ack_every: 1,
                 repair: Repair::Reno,
             },
         }
@@ -343,6 +460,7 @@ impl Wire {
             rto: (sctp.rto_min_ours.unwrap_or(sctp.rto_min), sctp.rto_max),
             rto_above_srtt: false,
             acked: 1,
+            ack_every: sctp.sack_frequency,
             repair: Repair::SackAgain,
         }
     }

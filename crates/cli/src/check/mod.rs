@@ -8,6 +8,8 @@ mod pftk;
 mod report;
 mod run;
 mod share;
+#[cfg(test)]
+mod tests;
 mod warn;
 
 pub use report::{Check, check};

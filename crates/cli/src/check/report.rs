@@ -1,7 +1,7 @@
 //! The output of `check`.
 
 use super::cost::{Cost, cost};
-use super::facts::{Facts, FlowFacts, LinkFacts, PathFacts, facts};
+use super::facts::{Facts, FlowFacts, LinkFacts, PathFacts, RadioFacts, RadioHops, facts};
 use super::share::rates;
 use super::warn::Warning;
 use crate::show::{bits_per_s, bytes, percent};
@@ -66,6 +66,10 @@ impl Check {
             text.push('\n');
         };
         line(printable(&self.title).into_owned());
+        for radio in &self.facts.radios {
+            line(String::new());
+            line(printable(&radio_line(radio)).into_owned());
+        }
         for (flow, rates) in self.facts.flows.iter().zip(&self.rates) {
             line(String::new());
             line(printable(&head(flow)).into_owned());
@@ -75,8 +79,10 @@ impl Check {
         }
         let (runs, cost) = (self.runs, self.cost);
         let each = if runs == 1 { String::new() } else { format!(" for each of {runs} runs") };
+        let frames =
+            if cost.frames > 0.0 { format!(", {} frames", round(cost.frames)) } else { String::new() };
         line(format!(
-            "\nabout {} data packets, {} packet-hops, {} of processor time{each}",
+            "\nabout {} data packets, {} packet-hops{frames}, {} of processor time{each}",
             round(cost.packets),
             round(cost.packet_hops),
             about(cost.time)
@@ -96,7 +102,9 @@ impl Check {
             "schema": SCHEMA,
             "scenario": { "title": self.title, "hash": self.hash },
             "flows": flows.collect::<serde_json::Map<_, _>>(),
+            "radios": self.facts.radios.iter().map(radio_json).collect::<serde_json::Map<_, _>>(),
             "packets": cost.packets.round(),
+            "frames": cost.frames.round(),
             "packet_hops": cost.packet_hops.round(),
             "run_time_s": cost.time.as_secs_f64(),
             "warnings": self.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
@@ -125,9 +133,43 @@ fn head(flow: &FlowFacts) -> String {
     words
 }
 
+fn radio_line(radio: &RadioFacts) -> String {
+    let RadioFacts { name, routing, stations, connected, mean_degree, .. } = radio;
+    let connected = if *connected { "all connected" } else { "not all connected" };
+    format!(
+        "radio {name}: {routing}, {stations} stations, {connected}, {mean_degree:.1} neighbours on average"
+    )
+}
+
+fn radio_json(radio: &RadioFacts) -> (String, Value) {
+    let RadioFacts { name, routing, stations, connected, mean_degree, reuse } = radio;
+    let value = json!({
+        "routing": routing, "stations": stations, "connected": connected, "mean_degree": mean_degree, "reuse": reuse,
+    });
+    (name.clone(), value)
+}
+
+/// `air (4 hops)`.
+fn link_name(link: &LinkFacts) -> String {
+    match &link.radio {
+        None => link.name.clone(),
+        Some(RadioHops { range: (_, 0), .. }) => format!("{} (no way)", link.name),
+        Some(RadioHops { range: (least, most), .. }) if least == most => {
+            format!("{} ({least} hop{})", link.name, if *least == 1 { "" } else { "s" })
+        }
+        Some(RadioHops { hops, range: (least, most), .. }) => {
+            format!("{} ({least} to {most} hops, {hops:.1} on average)", link.name)
+        }
+    }
+}
+
 fn path_lines(path: &PathFacts, rate: f64) -> Vec<String> {
-    let names = |links: &[LinkFacts]| links.iter().map(|l| l.name.as_str()).collect::<Vec<_>>().join(" > ");
+    let names = |links: &[LinkFacts]| links.iter().map(link_name).collect::<Vec<_>>().join(" > ");
     let mut lines = vec![format!("  path {}: {}, back {}", path.name, names(&path.out), names(&path.back))];
+    if path.is_cut() {
+        lines.push("    no estimate: its ends cannot reach each other at the start".to_owned());
+        return lines;
+    }
     let mut words = format!("    RTT {}", ms(path.base_rtt));
     if let (Some(link), Some(bdp)) = (path.bottleneck(), path.bdp_bytes()) {
         let bottleneck = bits_per_s(link.rate_bps.unwrap_or_default());
@@ -136,6 +178,7 @@ fn path_lines(path: &PathFacts, rate: f64) -> Vec<String> {
             (Some(queue), Some(packets)) => {
                 let _ = write!(words, ", queue {} ({packets:.0} full packets)", ms(queue));
             }
+            _ if link.radio.is_some() => words.push_str(" (an estimate, without other flows and collisions)"),
             _ => words.push_str(", unbounded queue"),
         }
     } else {
@@ -153,7 +196,7 @@ fn flow_json(flow: &FlowFacts, rates: &[f64]) -> Value {
     let link = |link: &LinkFacts| {
         json!({
             "link": link.name, "rate_bps": link.rate_bps, "queue_packets": link.queue_packets,
-            "queue_ms": link.queue.map(|d| d.as_secs_f64() * 1e3),
+            "queue_ms": link.queue.map(|d| d.as_secs_f64() * 1e3), "hops": link.radio.as_ref().map(|radio| radio.hops),
         })
     };
     let paths = flow.paths.iter().zip(rates).map(|(path, rate)| {

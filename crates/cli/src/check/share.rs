@@ -1,6 +1,6 @@
 //! Max-min fair shares of the network: approximate upper bounds per flow.
 
-use super::facts::{Facts, FlowFacts, PathFacts};
+use super::facts::{Facts, FlowFacts, LinkFacts, PathFacts};
 use super::pftk::{Sender, packets_per_s};
 use std::collections::BTreeMap;
 
@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 const SCTP_MIN_WINDOW: f64 = 4.0;
 /// Rate of a path without any other bound, bit/s.
 const UNBOUNDED: f64 = 1e11;
+/// A channel that is always in use: large beside rates that count as zero.
+const CHANNEL: f64 = 1e7;
 /// Rates below this count as zero, bit/s.
 const NEGLIGIBLE: f64 = 1.0;
 
@@ -68,6 +70,14 @@ fn streams_and_bounds(facts: &Facts) -> (Vec<Stream>, Vec<Bound>) {
                 bounds[bound].members.push((streams.len(), weight));
             };
             app.into_iter().for_each(|bound| hold(bound, &mut bounds, 1.0));
+            for link in path.out.iter().chain(&path.back) {
+                let Some(radio) = facts.radios.iter().find(|radio| radio.name == link.name) else { continue };
+                let bound = *links.entry(&link.name).or_insert_with(|| {
+                    bounds.push(Bound { left: radio.reuse * CHANNEL, members: Vec::new() });
+                    bounds.len() - 1
+                });
+                hold(bound, &mut bounds, f64::from(flow.count) * channel(flow, path, link));
+            }
             for link in &path.out {
                 let Some(capacity) = facts.capacity_bps.get(&link.name) else { continue };
                 let bound = *links.entry(&link.name).or_insert_with(|| {
@@ -81,6 +91,14 @@ fn streams_and_bounds(facts: &Facts) -> (Vec<Stream>, Vec<Bound>) {
         }
     }
     (streams, bounds)
+}
+
+/// Share of a channel that a flow takes on a radio of its path, in parts of [`CHANNEL`] per bit/s at IP level.
+fn channel(flow: &FlowFacts, path: &PathFacts, link: &LinkFacts) -> f64 {
+    let back = !path.out.iter().any(|out| std::ptr::eq(out, link));
+    let packets = if back { 1.0 / f64::from(flow.ack_every.max(1)) } else { 1.0 };
+    let used = if back && flow.ack == 0 { 0.0 } else { packets * link.channel_s() };
+    used / (f64::from(flow.packet) * 8.0) * CHANNEL
 }
 
 /// Background load on a link, bit/s.
@@ -109,7 +127,7 @@ fn rooms(streams: &[Stream], bounds: &[Bound]) -> Vec<f64> {
 
 /// Maximum rate of a flow on a path regardless of link rates, bit/s at IP level.
 fn max_rate(flow: &FlowFacts, path: &PathFacts) -> f64 {
-    if path.spare { 0.0 } else { random_bps(flow, path) }
+    if path.spare || path.is_cut() { 0.0 } else { random_bps(flow, path) }
 }
 
 /// Maximum rate under the peer's receive window and random losses, bit/s at IP level.
@@ -134,7 +152,7 @@ pub(super) fn random_bps(flow: &FlowFacts, path: &PathFacts) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::facts::{BackgroundFacts, LinkFacts};
+    use crate::check::facts::{BackgroundFacts, LinkFacts, RadioHops};
     use crate::check::losses::Losses;
     use crate::check::pftk::Repair;
     use std::time::Duration;
@@ -146,6 +164,7 @@ mod tests {
             rate_bps: None,
             queue_packets: None,
             queue: None,
+            radio: None,
         };
         let (name, base_rtt) = (links.join(" "), Duration::from_millis(100));
         PathFacts {
@@ -178,6 +197,7 @@ mod tests {
             rto_max: Duration::from_secs(60),
             rto_above_srtt: false,
             acked: 1,
+            ack_every: 1,
             repair: Repair::Reno,
             from: Duration::ZERO,
             to: Duration::MAX,
@@ -187,7 +207,7 @@ mod tests {
 
     fn shares(flows: Vec<FlowFacts>, background: Vec<BackgroundFacts>) -> Vec<Vec<f64>> {
         let capacity_bps = [("wide".to_owned(), 10e6), ("narrow".to_owned(), 4e6)].into();
-        let rates = rates(&Facts { flows, background, capacity_bps });
+        let rates = rates(&Facts { flows, background, radios: Vec::new(), capacity_bps });
         rates.into_iter().map(|paths| paths.into_iter().map(f64::round).collect()).collect()
     }
 
@@ -206,6 +226,15 @@ mod tests {
         };
         let narrow = flow(vec![path(&["narrow"], 0.0)]);
         assert_eq!(shares(vec![three, narrow, wide], vec![load]), [[0.5e6], [0.5e6], [8.5e6]]);
+    }
+
+    #[test]
+    fn a_path_whose_ends_are_apart_carries_nothing() {
+        let mut cut = path(&["wide", "air"], 0.0);
+        let apart = vec![["n0".to_owned(), "n2".to_owned()]];
+        let radio = RadioHops { hops: 0.0, range: (0, 0), apart, frames: 4, hop_s: 2e-3 };
+        cut.out[1].radio = Some(radio);
+        assert_eq!(shares(vec![flow(vec![cut]), flow(vec![path(&["wide"], 0.0)])], vec![]), [[0.0], [10e6]]);
     }
 
     #[test]
@@ -236,7 +265,7 @@ mod tests {
         // Each of the first thousand has less than its share, and a different rate.
         capacity_bps.extend(names.iter().enumerate().map(|(i, name)| (name.clone(), 1e3 + 3.0 * i as f64)));
         let start = std::time::Instant::now();
-        let rates = rates(&Facts { flows: all, background: Vec::new(), capacity_bps });
+        let rates = rates(&Facts { flows: all, background: Vec::new(), radios: Vec::new(), capacity_bps });
         // Some thousand rounds; a quadratic algorithm took minutes.
         assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
         let sum: f64 = rates.iter().flatten().sum();

@@ -43,6 +43,7 @@ pub(super) fn warnings(scenario: &Scenario, facts: &Facts) -> Vec<Warning> {
         let mut say = |message: String| found.push(Warning { place: format!("flow {}", flow.name), message });
         buffers(flow, &mut say);
         shared(flow, &mut say);
+        apart(flow, &mut say);
         losses(flow, &mut say);
         stalls(flow, &mut say);
         demand(flow, &mut say);
@@ -104,6 +105,30 @@ fn shared(flow: &FlowFacts, say: Say<'_>) {
     }
 }
 
+/// Ends that no way over a radio joins at the start. The way back is over the same stations.
+fn apart(flow: &FlowFacts, say: Say<'_>) {
+    let mut told = BTreeSet::new();
+    for link in flow.paths.iter().flat_map(|path| &path.out) {
+        let Some((radio, [from, to])) =
+            link.radio.as_ref().and_then(|radio| Some((radio, radio.apart.first()?)))
+        else {
+            continue;
+        };
+        if !told.insert(&link.name) {
+            continue;
+        }
+        let name = &link.name;
+        let others = match radio.apart.len() - 1 {
+            0 => String::new(),
+            more => format!(" (and so for {more} more of its instances)"),
+        };
+        say(format!(
+            "{from} cannot reach {to} at the start over radio {name}{others}; place its stations closer together, add some \
+             between, or raise radio.{name}.medium.reception_range"
+        ));
+    }
+}
+
 fn losses(flow: &FlowFacts, say: Say<'_>) {
     for path in flow.paths.iter().filter(|path| path.loss >= HEAVY_LOSS) {
         let (path, loss) = (&path.name, percent(path.loss));
@@ -128,6 +153,9 @@ fn stalls(flow: &FlowFacts, say: Say<'_>) {
 }
 
 fn demand(flow: &FlowFacts, say: Say<'_>) {
+    if flow.used().all(PathFacts::is_cut) {
+        return;
+    }
     let rates: Option<Vec<f64>> = flow.used().map(|path| path.rate_bps()).collect();
     let (Some(offered), Some(rates)) = (flow.offered_bps, rates) else { return };
     let wire = offered * f64::from(flow.packet) / f64::from(flow.payload);

@@ -106,6 +106,7 @@ impl Writer {
             Outcome::Lost(LossPlace::Queue) => ("lost-queue", None),
             Outcome::Lost(LossPlace::Random) => ("lost-random", None),
             Outcome::Lost(LossPlace::Down) => ("lost-down", None),
+            Outcome::Lost(LossPlace::Routing) => ("lost-routing", None),
             Outcome::UnderWay => ("under-way", None),
         };
         json!({

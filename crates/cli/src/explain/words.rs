@@ -130,6 +130,7 @@ pub(super) fn place_of(place: LossPlace) -> &'static str {
         LossPlace::Queue => "queue full",
         LossPlace::Random => "at random",
         LossPlace::Down => "link down",
+        LossPlace::Routing => "no way on",
     }
 }
 

@@ -10,11 +10,14 @@ use crate::loaded::{LoadedScenario, current};
 use crate::print;
 use crate::signals::{self, stopped};
 use std::io::{IsTerminal, stdout};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::available_parallelism;
 use strandcast_lab::result::output::{Format, Output, OutputError};
 use strandcast_lab::result::{ScenarioName, Speed, Summary, table};
+
+/// The table of frames on the air in a folder of results.
+const FRAMES: &str = "transmissions.csv";
 
 /// Runs a scenario as often as requested.
 ///
@@ -50,6 +53,8 @@ struct Plan {
     jobs: Vec<Job>,
     seed: u64,
     output: Option<Output>,
+    /// Where the frames of a traced run go.
+    frames: Option<PathBuf>,
     progress: Arc<Progress>,
 }
 
@@ -86,7 +91,9 @@ impl Plan {
         }
         let quiet = args.quiet || (args.json && stdout().is_terminal());
         let progress = Arc::new(Progress::new(jobs.len(), quiet));
-        let mut plan = Plan { args, catalog, loaded, name, jobs, seed, output: None, progress };
+        let radios = args.trace.is_some() && !loaded.scenario.radio.is_empty();
+        let frames = args.out.as_ref().filter(|_| radios).map(|folder| folder.join(FRAMES));
+        let mut plan = Plan { args, catalog, loaded, name, jobs, seed, output: None, frames, progress };
         plan.batch().validate(&plan.jobs).map_err(|e| plan.error(e))?;
         plan.warn();
         plan.output = plan.open_output()?;
@@ -118,6 +125,7 @@ impl Plan {
             hooks: &*self.catalog,
             series: self.output.as_ref().map_or(SeriesSink::None, SeriesSink::Folder),
             trace: self.args.trace.as_deref(),
+            frames: self.frames.as_deref(),
             progress: &*self.progress,
         }
     }

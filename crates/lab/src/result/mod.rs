@@ -11,6 +11,7 @@ mod summary;
 mod table;
 #[cfg(test)]
 mod tests;
+mod topology;
 
 pub use histogram::Histogram;
 pub use model::{Frame, Metric, Remark, RunResult, Subject, jain};
@@ -18,3 +19,4 @@ pub use names::{Across, DEFINITIONS, Definition, definition};
 pub use stat::{Stat, deviation, median, t_975};
 pub use summary::{By, FlowStats, LinkStats, RunName, SCHEMA, ScenarioName, Speed, Stats, Summary};
 pub use table::table;
+pub use topology::{RadioMap, RouteKind, RouteTaken, Topology};

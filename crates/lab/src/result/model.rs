@@ -9,6 +9,7 @@ use strandcast_media::ts::FrameType;
 use strandcast_netem::engine::Fingerprint;
 
 use super::names::{Across, definition};
+use super::topology::Topology;
 
 /// One number about one thing.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,10 +52,12 @@ pub enum Subject {
     },
     /// Cross traffic.
     Cross(String),
+    /// A radio: all its stations and their routers.
+    Radio(String),
 }
 
 impl Subject {
-    /// The words files use: kind (`flow`, `path`, `link`, `share`, `cross`), name, and part (a path, a link's direction, or
+    /// The words files use: kind (`flow`, `path`, `link`, `share`, `cross`, `radio`), name, and part (a path, a link's direction, or
     /// of a share the direction and the flow; else empty).
     pub fn words(&self) -> [Cow<'_, str>; 3] {
         let (kind, name, part) = match self {
@@ -63,6 +66,7 @@ impl Subject {
             Subject::Link { link, direction } => ("link", link, direction.into()),
             Subject::Share { link, direction, flow } => ("share", link, format!("{direction}/{flow}").into()),
             Subject::Cross(name) => ("cross", name, "".into()),
+            Subject::Radio(name) => ("radio", name, "".into()),
         };
         [kind.into(), name.into(), part]
     }
@@ -81,7 +85,7 @@ impl Subject {
                 direction: direction.clone(),
                 flow,
             }),
-            Subject::Link { .. } | Subject::Cross(_) => None,
+            Subject::Link { .. } | Subject::Cross(_) | Subject::Radio(_) => None,
         }
     }
 }
@@ -123,6 +127,8 @@ pub struct RunResult {
     pub metrics: Vec<Metric>,
     /// Flows with a video that has frames, and their outcomes in the order of sending.
     pub frames: Vec<(String, Vec<Frame>)>,
+    /// Where the stations of radios were, and which routes flows took; `None`: there are no radios.
+    pub topology: Option<Topology>,
     /// What schemes had to say of their state at the end.
     pub remarks: Vec<Remark>,
     /// Packets that left a link, each link counting.

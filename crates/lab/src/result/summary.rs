@@ -40,6 +40,9 @@ pub struct Summary {
     pub links: By<By<By<LinkStats>>>,
     /// By name, then by scheme.
     pub cross: By<By<Stats>>,
+    /// Radios by name, then by scheme.
+    #[serde(default, skip_serializing_if = "By::is_empty")]
+    pub radios: By<By<Stats>>,
     /// Differences of two schemes with the same seed, by `A-B` (A minus B), then by flow.
     pub paired: By<By<Stats>>,
     /// What schemes had to say at the end of any run, each once.
@@ -183,6 +186,7 @@ impl Summary {
             flows: By::new(),
             links: By::new(),
             cross: By::new(),
+            radios: By::new(),
             paired: By::new(),
             remarks: Vec::new(),
             speed: None,
@@ -223,6 +227,7 @@ impl Summary {
             Subject::Share { link, direction, flow } => {
                 self.link(link, direction, scheme).flows.entry(flow.clone()).or_default()
             }
+            Subject::Radio(name) => self.radios.entry(name.clone()).or_default().entry(scheme).or_default(),
             Subject::Cross(name) => self.cross.entry(name.clone()).or_default().entry(scheme).or_default(),
         };
         stats.insert(sample.name.to_owned(), sample.stat());

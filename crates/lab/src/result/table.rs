@@ -21,6 +21,7 @@ const FLOWS: &[Column] = &[
     ("underflows", "underflows", 1.0, 1),
     ("frames_decodable", "decodable", 1.0, 1),
     ("jain", "Jain", 1.0, 3),
+    ("hops_mean", "hops", 1.0, 2),
 ];
 const PATHS: &[Column] = &[
     ("share", "share %", 100.0, 1),
@@ -36,6 +37,16 @@ const LINKS: &[Column] = &[
     ("lost_random_packets", "random losses", 1.0, 1),
     ("lost_down_packets", "down", 1.0, 1),
 ];
+const RADIOS: &[Column] = &[
+    ("frames", "frames", 1.0, 0),
+    ("frames_collided", "collided", 1.0, 0),
+    ("frame_retries", "retries", 1.0, 0),
+    ("link_failures", "failures", 1.0, 0),
+    ("lost_queue_packets", "queue drops", 1.0, 0),
+    ("routing_messages", "routing messages", 1.0, 0),
+    ("airtime", "airtime %", 100.0, 1),
+    ("idle_ratio", "idle %", 100.0, 1),
+];
 const SHARES: &[Column] = &[("served_share", "share %", 100.0, 1), ("served_bps", "served kbit/s", 1e-3, 1)];
 const CROSS: &[Column] = &[("offered_load", "offered %", 100.0, 1), ("carried_load", "carried %", 100.0, 1)];
 const PAIRED: &[Column] = &[
@@ -48,7 +59,7 @@ const PAIRED: &[Column] = &[
 /// Words in front, and the numbers behind them.
 type Row<'a> = (Vec<&'a str>, &'a Stats);
 
-/// The main metrics as text: a row for each flow, path, link, flow's share of a link, cross traffic and pair of schemes;
+/// The main metrics as text: a row for each flow, path, link, flow's share of a link, radio, cross traffic and pair of schemes;
 /// mean ± half the 95 % interval. Of flows alike only what they do together, of links only directions that carried
 /// something, and shares only of those that were used to the half and served several flows. Below, what schemes had to say.
 pub fn table(summary: &Summary) -> String {
@@ -75,6 +86,10 @@ pub fn table(summary: &Summary) -> String {
     block(&mut text, &["flow", "scheme", "path"], PATHS, &paths);
     block(&mut text, &["link", "direction", "scheme"], LINKS, &links);
     block(&mut text, &["link", "direction", "scheme", "flow"], SHARES, &shares);
+    let radios = summary.radios.iter().flat_map(|(name, schemes)| {
+        schemes.iter().map(move |(scheme, stats)| (vec![name.as_str(), scheme], stats))
+    });
+    block(&mut text, &["radio", "scheme"], RADIOS, &radios.collect::<Vec<_>>());
     let cross = summary.cross.iter().flat_map(|(name, schemes)| {
         schemes.iter().map(move |(scheme, stats)| (vec![name.as_str(), scheme], stats))
     });
@@ -142,6 +157,7 @@ fn mean(stats: &Stats, name: &str) -> f64 {
 fn limit(stats: &Stats) -> &'static str {
     let mean = |name| mean(stats, name);
     let (random, queue) = (mean("lost_random_packets"), mean("lost_queue_packets"));
+    let routing = mean("lost_routing_packets");
     let (window, buffer) = (mean("rwnd_blocked_ratio"), mean("send_buffer_blocked_ratio"));
     if window + buffer >= 0.5 {
         if buffer > window { "send buffer" } else { "receive window" }
@@ -149,8 +165,10 @@ fn limit(stats: &Stats) -> &'static str {
         "-"
     } else if mean("app_limited_s") > mean("cwnd_limited_s") {
         "source"
-    } else if random + queue == 0.0 {
+    } else if random + queue + routing == 0.0 {
         "-"
+    } else if routing > random.max(queue) {
+        "radio"
     } else if random >= queue {
         "random loss"
     } else {

@@ -22,6 +22,7 @@ pub(super) fn run(scheme: &str, seed: u64, metrics: &[(Subject, &'static str, f6
         fingerprint,
         metrics: metrics.iter().map(metric).collect(),
         frames: Vec::new(),
+        topology: None,
         remarks: Vec::new(),
         packet_hops: 10,
         simulated: Duration::from_secs(1),

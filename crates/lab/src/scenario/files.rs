@@ -1,6 +1,7 @@
 //! The files that a scenario refers to.
 
 use super::model::{App, Direction, Flow, Frames, Link, Loss, Scenario};
+use super::radio::Place;
 use super::value::{LinkRate, Number, TraceFile};
 
 impl Scenario {
@@ -24,6 +25,11 @@ impl Scenario {
                     }
                 }
                 App::Bulk { .. } | App::Finite { .. } => {}
+            }
+        }
+        for radio in self.radio.values() {
+            if let Place::File { file, .. } = &radio.place {
+                found.push(file);
             }
         }
         self.cross.values().for_each(|cross| of_number(&cross.load, &mut found));

@@ -1,11 +1,13 @@
 //! What a scenario says: every field of the file, with defaults filled in and units turned into SI.
 
 use core::time::Duration;
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 use strandcast_keys::words;
 
 use super::keys::sctp::Sctp;
+use super::radio::Radio;
 use super::value::{LinkRate, Named, Number, QueueLimit, TcpValue, TraceFile};
 pub use strandcast_netem::loss::Modulation;
 
@@ -22,6 +24,9 @@ pub struct Scenario {
     pub nodes: Named<Node>,
     /// Links between them.
     pub links: Named<Link>,
+    /// Shared radio channels. Without any the hash is what it was before there were any.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub radio: Named<Radio>,
     /// Whose behaviour is measured.
     pub flows: Named<Flow>,
     /// Background load.
@@ -51,9 +56,13 @@ pub struct Host {
     pub overhead: bool,
 }
 
-/// `[nodes.NAME]`: nothing but a name so far.
+/// `[nodes.NAME]`
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Node {}
+pub struct Node {
+    /// Metres to the east and to the north; `None`: it is nowhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<[f64; 2]>,
+}
 
 /// `[links.NAME]`
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -216,9 +225,12 @@ words! {
 /// `[flows.NAME]`
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Flow {
-    /// The sending node.
+    /// Whether its ends are given, or drawn for each run. The default is no part of the hash, as before there was a choice.
+    #[serde(skip_serializing_if = "Ends::are_given")]
+    pub ends: Ends,
+    /// The sending node; empty if it is drawn.
     pub from: String,
-    /// The receiving node.
+    /// The receiving node; empty if it is drawn.
     pub to: String,
     /// The protocol and its constants.
     pub transport: Transport,
@@ -235,18 +247,36 @@ pub struct Flow {
     pub count: u32,
     /// `--scheme` replaces its scheme.
     pub compare: bool,
-    /// Its ways through the network; none given: the route with the fewest links, named `default`.
+    /// Its ways through the network; none given: the radio of both ends, else the route with the fewest links, named
+    /// `default`.
     pub paths: Named<Path>,
     /// The path an SCTP flow prefers; the first by name if not given.
     pub primary: Option<String>,
 }
 
+words! {
+    /// Where a flow begins and ends.
+    #[derive(Serialize)]
+    pub enum Ends {
+        /// At its `from` and `to`.
+        Given = "given",
+        /// At two stations, drawn for each run; no two flows with drawn ends have the same two.
+        Random = "random",
+    }
+}
+
+impl Ends {
+    fn are_given(&self) -> bool {
+        *self == Ends::Given
+    }
+}
+
 /// `[flows.NAME.paths.NAME2]`
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Path {
-    /// Links from sender to receiver, by name, in order.
+    /// Links and radios from sender to receiver, by name, in order.
     pub via: Vec<String>,
-    /// Links back, in order; empty: those of `via` reversed.
+    /// Links and radios back, in order; empty: those of `via` reversed.
     pub back: Vec<String>,
     /// When it joins; `None`: from the start.
     pub join: Option<Duration>,

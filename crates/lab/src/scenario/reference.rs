@@ -1,7 +1,7 @@
 //! The tables of the file's reference.
 
 use super::keys::root::RootKeys;
-use super::spec::{Default, Key, Keys, ValueType, Variants};
+use super::spec::{Constant, ConstantSet, Default, Key, Keys, ValueType, Variants};
 
 /// Every table of the file with its keys, what they take, their defaults and meanings: by the table's name, as Markdown.
 /// docs/scenarios.md has these tables.
@@ -29,6 +29,7 @@ fn collect(keys: &Keys, kind: Option<(&Variants, &str)>, tables: &mut Vec<(&'sta
             ValueType::Table(inner) | ValueType::NamedTables(inner) | ValueType::Down(inner) => {
                 collect(inner, None, tables)
             }
+            ValueType::Constants(set) => constants(set, tables),
             ValueType::Variant(kinds) | ValueType::NamedVariants(kinds) => {
                 for (name, inner) in kinds.each {
                     collect(inner, Some((kinds, name)), tables);
@@ -44,9 +45,23 @@ fn collect(keys: &Keys, kind: Option<(&Variants, &str)>, tables: &mut Vec<(&'sta
             | ValueType::Rate
             | ValueType::Limit
             | ValueType::Links
-            | ValueType::File
-            | ValueType::Constants => {}
+            | ValueType::Stations
+            | ValueType::File => {}
         }
+    }
+}
+
+/// The table of constants that say what they are.
+fn constants(set: &ConstantSet, tables: &mut Vec<(&'static str, String)>) {
+    let mut text = String::from("| key | value | default | meaning |\n|---|---|---|---|\n");
+    let mut described = false;
+    for Constant { name, described: key } in (set.keys)() {
+        let Some([value, default, meaning]) = key else { continue };
+        described = true;
+        text += &format!("| `{name}` | {value} | `{default}` | {meaning} |\n");
+    }
+    if described && !tables.iter().any(|(name, _)| *name == set.name) {
+        tables.push((set.name, text));
     }
 }
 

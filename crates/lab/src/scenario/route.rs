@@ -4,15 +4,28 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::error::hint;
 use super::model::{Cross, Direction, Link, Scenario};
+use super::radio::Radio;
 use super::value::Named;
 
-/// A link on a way, and in which direction it is passed.
+/// A part of a way.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hop {
-    /// The link's name.
-    pub link: String,
-    /// From its `to` to its `from`.
-    pub reverse: bool,
+pub enum Hop {
+    /// A link, and in which direction it is passed.
+    Link {
+        /// The link's name.
+        link: String,
+        /// From its `to` to its `from`.
+        reverse: bool,
+    },
+    /// A radio, from one of its stations to another.
+    Radio {
+        /// The radio's name.
+        radio: String,
+        /// The node where it is entered.
+        from: String,
+        /// The node where it is left.
+        to: String,
+    },
 }
 
 /// Why a list of links is no way through the network.
@@ -48,6 +61,22 @@ pub enum WayError {
         /// The node.
         node: String,
     },
+    /// A radio on the way of which the node is no station.
+    #[error("`{node}` is no station of radio `{radio}`; give it a place and make it one")]
+    NoStation {
+        /// The radio.
+        radio: String,
+        /// The node.
+        node: String,
+    },
+    /// Nothing says where a radio is left.
+    #[error(
+        "nothing says at which node the way leaves radio `{radio}`; let a link follow that begins at one of its stations"
+    )]
+    Open {
+        /// The radio.
+        radio: String,
+    },
     /// The way ends elsewhere.
     #[error("the way ends at `{node}`, not at `{wanted}`; add the links between them")]
     Elsewhere {
@@ -59,10 +88,10 @@ pub enum WayError {
 }
 
 impl Scenario {
-    /// The names of the links from one node to another: as few as possible, and of several such ways the first by the
-    /// names of the links. `None`: there is no way.
+    /// The names of the links from one node to another: the radio of which both are stations, else as few links as possible,
+    /// a radio counting two, and of several such ways the first by the names. `None`: there is no way.
     pub fn route(&self, from: &str, to: &str) -> Option<Vec<String>> {
-        Routes::of(&self.links).shortest(from, to)
+        Routes::of(self).shortest(from, to)
     }
 
     /// The way which a list of links makes from one node to another.
@@ -70,7 +99,7 @@ impl Scenario {
     /// # Errors
     /// The list is no way between them.
     pub fn way(&self, from: &str, to: &str, via: &[String]) -> Result<Vec<Hop>, WayError> {
-        way(&self.links, from, Some(to), via).map_err(|(_, error)| error)
+        way(self, from, Some(to), via).map_err(|(_, error)| error)
     }
 
     /// The node where background load begins: the end of its first link that its second does not touch, or the first
@@ -84,14 +113,15 @@ impl Scenario {
     /// # Errors
     /// Its `via` is no way.
     pub fn cross_way(&self, cross: &Cross) -> Result<(&str, Vec<Hop>), WayError> {
-        let from = source(&self.links, &cross.via).ok_or_else(|| unknown(&self.links, cross.via.first()))?;
-        Ok((from, way(&self.links, from, None, &cross.via).map_err(|(_, error)| error)?))
+        let from = source(&self.links, &cross.via).ok_or_else(|| unknown(self, cross.via.first()))?;
+        Ok((from, way(self, from, None, &cross.via).map_err(|(_, error)| error)?))
     }
 
-    /// What the link is like in the direction of the hop; `None`: there is no such link.
+    /// What the link is like in the direction of the hop; `None`: there is no such link, or it is a radio.
     pub fn direction(&self, hop: &Hop) -> Option<&Direction> {
-        let link = self.links.get(&hop.link)?;
-        Some(if hop.reverse { &link.reverse } else { &link.forward })
+        let Hop::Link { link, reverse } = hop else { return None };
+        let link = self.links.get(link)?;
+        Some(if *reverse { &link.reverse } else { &link.forward })
     }
 }
 
@@ -100,18 +130,18 @@ fn across<'a>(link: &'a Link, node: &str) -> Option<&'a str> {
     if link.from == node { Some(&link.to) } else { (link.to == node).then_some(&link.from) }
 }
 
-fn unknown(links: &Named<Link>, link: Option<&String>) -> WayError {
+fn unknown(network: &Scenario, link: Option<&String>) -> WayError {
+    let names = network.links.keys().chain(network.radio.keys()).map(String::as_str);
     match link {
         None => WayError::Empty,
-        Some(link) => {
-            WayError::UnknownLink { link: link.clone(), hint: hint(link, links.keys().map(String::as_str)) }
-        }
+        Some(link) => WayError::UnknownLink { link: link.clone(), hint: hint(link, names) },
     }
 }
 
-/// Which links each node has: made once, asked for every route.
+/// Which links and radios each node has: made once, asked for every route.
 #[derive(Debug)]
 pub(super) struct Routes<'a> {
+    radios: &'a Named<Radio>,
     nodes: BTreeMap<&'a str, usize>,
     /// By node: its links, in the order of their names, and the node at the other end of each.
     links: Vec<Vec<(&'a str, usize)>>,
@@ -121,14 +151,27 @@ pub(super) struct Routes<'a> {
 const FAR: usize = usize::MAX;
 
 impl<'a> Routes<'a> {
-    pub fn of(links: &'a Named<Link>) -> Self {
-        let mut routes = Routes { nodes: BTreeMap::new(), links: Vec::new() };
-        for (name, link) in links {
+    pub fn of(network: &'a Scenario) -> Self {
+        let mut routes = Routes { radios: &network.radio, nodes: BTreeMap::new(), links: Vec::new() };
+        for (name, link) in &network.links {
             let ends = [routes.node(&link.from), routes.node(&link.to)];
-            routes.links[ends[0]].push((name, ends[1]));
-            routes.links[ends[1]].push((name, ends[0]));
+            routes.join(name, ends);
+        }
+        // A radio is a node to which its stations have links.
+        for (name, radio) in &network.radio {
+            let channel = routes.links.len();
+            routes.links.push(Vec::new());
+            for station in &radio.stations {
+                let station = routes.node(station);
+                routes.join(name, [station, channel]);
+            }
         }
         routes
+    }
+
+    fn join(&mut self, name: &'a str, ends: [usize; 2]) {
+        self.links[ends[0]].push((name, ends[1]));
+        self.links[ends[1]].push((name, ends[0]));
     }
 
     fn node(&mut self, name: &'a str) -> usize {
@@ -140,10 +183,19 @@ impl<'a> Routes<'a> {
         node
     }
 
-    /// The links from one node to another, see [`Scenario::route`].
+    /// The first radio by name of which both nodes are stations.
+    fn radio(&self, from: &str, to: &str) -> Option<&'a String> {
+        let has = |radio: &Radio, node: &str| radio.stations.iter().any(|station| station == node);
+        self.radios.iter().find(|(_, radio)| has(radio, from) && has(radio, to)).map(|(name, _)| name)
+    }
+
+    /// The links and radios from one node to another, see [`Scenario::route`].
     pub fn shortest(&self, from: &str, to: &str) -> Option<Vec<String>> {
         if from == to {
             return Some(Vec::new());
+        }
+        if let Some(radio) = self.radio(from, to) {
+            return Some(vec![radio.clone()]);
         }
         let (mut node, to) = (*self.nodes.get(from)?, *self.nodes.get(to)?);
         // Distances to the end first: then the first link by name that comes nearer is always right.
@@ -155,6 +207,8 @@ impl<'a> Routes<'a> {
             names.push((*name).to_owned());
             node = *there;
         }
+        // Into a radio and out of it.
+        names.dedup();
         Some(names)
     }
 
@@ -177,9 +231,9 @@ impl<'a> Routes<'a> {
     }
 }
 
-/// The way of a list of links; an error comes with the position of the link that is wrong.
+/// The way of a list of links and radios; an error comes with the position of the one that is wrong.
 pub(super) fn way(
-    links: &Named<Link>,
+    network: &Scenario,
     from: &str,
     to: Option<&str>,
     via: &[String],
@@ -188,15 +242,16 @@ pub(super) fn way(
     let mut seen = BTreeSet::from([node]);
     let mut hops = Vec::new();
     for (i, name) in via.iter().enumerate() {
-        let link = links.get(name).ok_or_else(|| (i, unknown(links, Some(name))))?;
-        let Some(there) = across(link, node) else {
-            let ends = format!("`{}` and `{}`", link.from, link.to);
-            return Err((i, WayError::Apart { link: name.clone(), node: node.into(), ends }));
-        };
+        let (hop, there) = match (network.links.get(name), network.radio.get(name)) {
+            (Some(link), _) => over_link(name, link, node),
+            (None, Some(radio)) => over_radio(network, (name, radio), node, (via.get(i + 1), to)),
+            (None, None) => Err(unknown(network, Some(name))),
+        }
+        .map_err(|error| (i, error))?;
         if !seen.insert(there) {
             return Err((i, WayError::Loop { link: name.clone(), node: there.into() }));
         }
-        hops.push(Hop { link: name.clone(), reverse: link.from != node });
+        hops.push(hop);
         node = there;
     }
     match to {
@@ -206,6 +261,41 @@ pub(super) fn way(
         }
         _ => Ok(hops),
     }
+}
+
+fn over_link<'a>(name: &str, link: &'a Link, node: &str) -> Result<(Hop, &'a str), WayError> {
+    let Some(there) = across(link, node) else {
+        let ends = format!("`{}` and `{}`", link.from, link.to);
+        return Err(WayError::Apart { link: name.into(), node: node.into(), ends });
+    };
+    Ok((Hop::Link { link: name.into(), reverse: link.from != node }, there))
+}
+
+/// A radio leads to the end of the way, or to where what follows begins.
+fn over_radio<'a>(
+    network: &'a Scenario,
+    (name, radio): (&str, &'a Radio),
+    node: &str,
+    (next, end): (Option<&String>, Option<&str>),
+) -> Result<(Hop, &'a str), WayError> {
+    let station = |node: &str| radio.stations.iter().find(|station| *station == node);
+    let no_station = |node: &str| WayError::NoStation { radio: name.into(), node: node.into() };
+    if station(node).is_none() {
+        return Err(no_station(node));
+    }
+    let there = match (next, end) {
+        (None, Some(end)) => station(end).ok_or_else(|| no_station(end))?,
+        (None, None) => return Err(WayError::Open { radio: name.into() }),
+        (Some(next), _) => {
+            let ends = network.links.get(next).map(|link| [&link.from, &link.to]);
+            let mut stations = ends.into_iter().flatten().filter_map(|end| station(end));
+            match (stations.next(), stations.next()) {
+                (Some(only), None) => only,
+                _ => return Err(WayError::Open { radio: name.into() }),
+            }
+        }
+    };
+    Ok((Hop::Radio { radio: name.into(), from: node.into(), to: there.clone() }, there))
 }
 
 pub(super) fn source<'a>(links: &'a Named<Link>, via: &[String]) -> Option<&'a str> {
@@ -283,7 +373,7 @@ mod tests {
         let sides = (0..flows).flat_map(|i| [(2 + 2 * i, 0), (1, 3 + 2 * i)]);
         let links: Vec<(usize, usize)> = std::iter::once((0, 1)).chain(sides).collect();
         let scenario = network(2 + 2 * flows, &links);
-        let routes = Routes::of(&scenario.links);
+        let routes = Routes::of(&scenario);
         for i in 0..flows {
             let (from, to) = (format!("n{}", 2 + 2 * i), format!("n{}", 3 + 2 * i));
             let looked = routes.distances(routes.nodes[&*from], routes.nodes[&*to]).1;

@@ -6,7 +6,6 @@ use super::keys::root::RootKeys;
 use super::spec::{Default, Key, Keys, Minimum, ValueType, Variants, Variation};
 use super::tree::{self, Place};
 use super::units::Quantity;
-use strandcast_sim::tcp::Config;
 
 /// The JSON Schema (draft 2020-12) of scenario files: which tables and keys there are, what they mean and take. It
 /// accepts every file that [`load`](super::load) accepts; what takes more than one key to see, as a way that is none,
@@ -98,7 +97,9 @@ impl Schema {
                 );
                 json!({ "anyOf": [packets, bytes, { "const": "unlimited" }] })
             }
-            ValueType::Links => json!({ "type": "array", "items": { "type": "string" }, "minItems": 1 }),
+            ValueType::Links | ValueType::Stations => {
+                json!({ "type": "array", "items": { "type": "string" }, "minItems": 1 })
+            }
             ValueType::Table(keys) => self.define(keys.name, |schema| schema.keys(keys, None)),
             ValueType::NamedTables(keys) => {
                 let table = self.define(keys.name, |schema| schema.keys(keys, None));
@@ -110,10 +111,10 @@ impl Schema {
                 let one = self.define(keys.name, |schema| schema.keys(keys, None));
                 json!({ "anyOf": [one, { "type": "object", "additionalProperties": one }] })
             }
-            ValueType::Constants => self.define("tcp", |_| {
+            ValueType::Constants(set) => self.define(set.name, |_| {
                 let value = json!({ "type": ["number", "string", "boolean"] });
                 let keys: Map<String, Value> =
-                    Config::keys().map(|key| (key.into(), value.clone())).collect();
+                    (set.keys)().into_iter().map(|key| (key.name, value.clone())).collect();
                 json!({ "type": "object", "properties": keys, "additionalProperties": false })
             }),
         }

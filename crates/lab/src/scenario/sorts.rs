@@ -129,6 +129,10 @@ amounts! {
     SOME_PACKETS = Packets Positive;
     /// bit/s that do not change.
     CONSTANT_RATE = Rate Positive;
+    /// Metres.
+    DISTANCE = Distance Zero;
+    /// Metres, above 0.
+    SOME_DISTANCE = Distance Positive;
     /// A plain number.
     PLAIN = Plain Positive;
 }
@@ -208,6 +212,13 @@ pub(super) const FILE: Sort<TraceFile> =
 /// Names of links that are read as a way, each with its place.
 pub(super) const LINKS: Sort<Vec<String>> =
     Sort { value_type: ValueType::Links, read: |item| Ok(item.names()?.1), write: |links| json!(links) };
+
+/// Names of nodes.
+pub(super) const STATIONS: Sort<Vec<String>> = Sort {
+    value_type: ValueType::Stations,
+    read: |item| item.list("a list of nodes as [\"a\", \"b\"]")?.iter().map(Item::text).collect(),
+    write: |stations| json!(stations),
+};
 
 fn seconds(time: &Duration) -> Json {
     json!(time.as_secs_f64())

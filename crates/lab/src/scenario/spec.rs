@@ -23,6 +23,21 @@ impl Keys {
     }
 }
 
+/// Constants that another crate declares.
+pub(super) struct ConstantSet {
+    /// What the table is called in the schema.
+    pub name: &'static str,
+    /// What they are.
+    pub keys: fn() -> Vec<Constant>,
+}
+
+/// One of them.
+pub(super) struct Constant {
+    pub name: String,
+    /// What it can be, its default and its meaning, where the reference lists it.
+    pub described: Option<[String; 3]>,
+}
+
 /// Tables of several kinds; a key of the table says which one it is.
 pub(super) struct Variants {
     /// What they are called in the schema.
@@ -100,8 +115,10 @@ pub(super) enum ValueType {
     Rate,
     /// A queue's limit.
     Limit,
-    /// Names of links, in order.
+    /// Names of links and radios, in order.
     Links,
+    /// Names of nodes.
+    Stations,
     /// A file, relative to the scenario's folder.
     File,
     /// A table.
@@ -114,8 +131,8 @@ pub(super) enum ValueType {
     NamedVariants(&'static Variants),
     /// One outage, or outages by name.
     Down(&'static Keys),
-    /// Constants of TCP by key.
-    Constants,
+    /// Constants by key.
+    Constants(&'static ConstantSet),
 }
 
 impl ValueType {
@@ -132,8 +149,9 @@ impl ValueType {
             ValueType::Rate => format!("{}, or one that changes, or \"infinite\"", Quantity::Rate.describe()),
             ValueType::Limit => "a number of packets, bytes as \"64 KiB\", or \"unlimited\"".into(),
             ValueType::Links => "a list of links as [\"a\", \"b\"]".into(),
+            ValueType::Stations => "a list of nodes as [\"a\", \"b\"]".into(),
             ValueType::File => "the name of a file".into(),
-            ValueType::Table(_) | ValueType::Variant(_) | ValueType::Down(_) | ValueType::Constants => {
+            ValueType::Table(_) | ValueType::Variant(_) | ValueType::Down(_) | ValueType::Constants(_) => {
                 "a table".into()
             }
             ValueType::NamedTables(_) | ValueType::NamedVariants(_) => "a table of named tables".into(),

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use super::spec::{Default, Key, Keys, ValueType, Variants};
+use super::spec::{ConstantSet, Default, Key, Keys, ValueType, Variants};
 use super::table::{Item, Read, Table};
 use super::warning::Longest;
 
@@ -86,8 +86,8 @@ declared! {
     OneOf<K> { kinds: &'static VariantsOf<K>, }
     /// A key for tables of several kinds, by name.
     EachOf<K> { kinds: &'static VariantsOf<K>, }
-    /// A key for constants of TCP.
-    Constants<> {}
+    /// A key for constants that another crate declares.
+    Constants<> { set: &'static ConstantSet, }
 }
 
 /// Variants of tables, and what each stands for.
@@ -168,8 +168,8 @@ impl<K> EachOf<K> {
 }
 
 impl Constants {
-    pub const fn of(otherwise: &'static str) -> Self {
-        Constants { key: Key::new(ValueType::Constants, Default::Else(otherwise)) }
+    pub const fn of(set: &'static ConstantSet, otherwise: &'static str) -> Self {
+        Constants { key: Key::new(ValueType::Constants(set), Default::Else(otherwise)), set }
     }
 }
 

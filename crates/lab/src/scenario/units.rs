@@ -17,6 +17,10 @@ pub(super) enum Quantity {
     Packets,
     /// A ratio of powers in dB, from 0.
     Decibel,
+    /// Metres.
+    Distance,
+    /// Metres per second.
+    Speed,
     /// A number without unit.
     Plain,
 }
@@ -56,11 +60,23 @@ const PACKETS: &[Unit] = &[("packets", 1.0, 1.0), ("packet", 1.0, 1.0)];
 
 const DECIBEL: &[Unit] = &[("dB", 1.0, 1.0)];
 
-const ALL: &[Quantity] =
-    &[Quantity::Rate, Quantity::Time, Quantity::Size, Quantity::Share, Quantity::Packets, Quantity::Decibel];
+const DISTANCE: &[Unit] = &[("m", 1.0, 1.0), ("km", 1e3, 1.0)];
+
+const SPEED: &[Unit] = &[("m/s", 1.0, 1.0), ("km/h", 1.0, 3.6)];
+
+const ALL: &[Quantity] = &[
+    Quantity::Rate,
+    Quantity::Time,
+    Quantity::Size,
+    Quantity::Share,
+    Quantity::Packets,
+    Quantity::Decibel,
+    Quantity::Distance,
+    Quantity::Speed,
+];
 
 /// What they are called, in the same order.
-const NAMES: [&str; 6] = ["rate", "time", "size", "share", "packets", "ratio"];
+const NAMES: [&str; 8] = ["rate", "time", "size", "share", "packets", "ratio", "distance", "speed"];
 
 impl Quantity {
     const fn table(self) -> &'static [Unit] {
@@ -71,6 +87,8 @@ impl Quantity {
             Quantity::Share => SHARE,
             Quantity::Packets => PACKETS,
             Quantity::Decibel => DECIBEL,
+            Quantity::Distance => DISTANCE,
+            Quantity::Speed => SPEED,
             Quantity::Plain => &[],
         }
     }
@@ -89,6 +107,8 @@ impl Quantity {
             Quantity::Share => "a share from 0 to 1, or as \"2 %\"",
             Quantity::Packets => "a number of packets",
             Quantity::Decibel => "a ratio as \"20 dB\", or a number of dB from 0",
+            Quantity::Distance => "a distance as \"200 m\", or a number of metres",
+            Quantity::Speed => "a speed as \"5 m/s\", or a number of metres per second",
             Quantity::Plain => "a number without unit",
         }
     }
@@ -101,6 +121,8 @@ impl Quantity {
             Quantity::Share => "a share",
             Quantity::Packets => "a number of packets",
             Quantity::Decibel => "a ratio in dB",
+            Quantity::Distance => "a distance",
+            Quantity::Speed => "a speed",
             Quantity::Plain => "a number without unit",
         }
     }
@@ -111,6 +133,7 @@ impl Quantity {
             Quantity::Share => 1.0,
             Quantity::Decibel => 200.0,
             Quantity::Time => 1e9,
+            Quantity::Distance | Quantity::Speed => 1e6,
             Quantity::Rate | Quantity::Size | Quantity::Packets | Quantity::Plain => 1e15,
         }
     }

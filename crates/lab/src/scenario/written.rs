@@ -1,5 +1,7 @@
 //! A scenario in the words of its file.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use super::keys::app::{APP, AppKind, BULK, CBR, FINITE, Law, ONOFF, POISSON, VIDEO};
@@ -9,12 +11,14 @@ use super::keys::flow::{
 };
 use super::keys::link::{ARQ, DOWN, LINK, LossTakes, QUEUE, REORDER};
 use super::keys::loss::{LIST, LOSS, LossKind, MARKOV, MovedBy, SNR, UNIFORM};
+use super::keys::radio::{FILE_PLACE, GRID, NAMED, NODE, PLACE, PlaceKind, RADIO, RECTANGLE};
 use super::keys::root::{HOST, ROOT, RUN};
 use super::keys::sctp::{SCTP, Sctp};
 use super::model::{
-    App, Arq, Cross, Direction, Down, Flow, Frames, Host, Link, Loss, OnOffLaw, PacketSize, Path, Queue,
-    Reorder, Run, Scenario, Tcp, Transport, Video,
+    App, Arq, Cross, Direction, Down, Ends, Flow, Frames, Host, Link, Loss, Node, OnOffLaw, PacketSize, Path,
+    Queue, Reorder, Run, Scenario, Tcp, Transport, Video,
 };
+use super::radio::{Place, Radio};
 use super::typed::{Declared, Entry};
 use super::value::{Named, TcpValue};
 
@@ -23,7 +27,7 @@ use super::value::{Named, TcpValue};
 /// unit, since a plain one counts packets. What is not there has no key: an outage that does not end, the size of
 /// messages that fill a packet.
 pub fn written(scenario: &Scenario) -> Value {
-    let Scenario { title, run, host, nodes, links, flows, cross } = scenario;
+    let Scenario { title, run, host, nodes, links, radio, flows, cross } = scenario;
     let Run { time, warmup, seed, runs, series } = run;
     let Host { overhead } = host;
     let run = table([
@@ -37,11 +41,58 @@ pub fn written(scenario: &Scenario) -> Value {
         ROOT.title.write(title),
         ROOT.run.with(run),
         ROOT.host.with(table([HOST.overhead.write(overhead)])),
-        ROOT.nodes.with(each(nodes, |_| json!({}))),
+        ROOT.nodes.with(Value::Object(own_nodes(nodes, radio))),
+        ROOT.radio.with(if radio.is_empty() { Value::Null } else { each(radio, channel) }),
         ROOT.links.with(each(links, link)),
         ROOT.flows.with(each(flows, flow)),
         ROOT.cross.with(each(cross, background)),
     ])
+}
+
+/// The nodes that no radio's place makes.
+fn own_nodes(nodes: &Named<Node>, radios: &Named<Radio>) -> Map<String, Value> {
+    let made: BTreeSet<String> = radios.values().flat_map(|radio| radio.place.nodes()).collect();
+    let write = |(name, Node { place }): (&String, &Node)| {
+        let place = place.map(|[x, y]| [NODE.x.write(Some(&x)), NODE.y.write(Some(&y))]);
+        (name.clone(), table(place.into_iter().flatten()))
+    };
+    nodes.iter().filter(|(name, _)| !made.contains(*name)).map(write).collect()
+}
+
+fn channel(radio: &Radio) -> Value {
+    let Radio { profile, routing, place, stations, medium, dcf, mobility } = radio;
+    let constants = |set: &Named<String>| each(set, |value| json!(value));
+    table([
+        RADIO.profile.with(json!(profile)),
+        RADIO.routing.write(routing),
+        RADIO.place.with(stations_place(place)),
+        RADIO.stations.write(Some(stations)),
+        RADIO.medium.with(constants(medium)),
+        RADIO.dcf.with(constants(dcf)),
+        RADIO.mobility.with(constants(mobility)),
+    ])
+}
+
+fn stations_place(place: &Place) -> Value {
+    let prefix = NAMED.prefix.with(place.prefix().map_or(Value::Null, |prefix| json!(prefix)));
+    match place {
+        Place::Nodes => Value::Null,
+        Place::Grid { columns, rows, spacing, .. } => table([
+            PLACE.tag(PlaceKind::Grid),
+            prefix,
+            GRID.columns.write(columns),
+            GRID.rows.write(rows),
+            GRID.spacing.write(spacing),
+        ]),
+        Place::Uniform { count, width, height, .. } => table([
+            PLACE.tag(PlaceKind::Uniform),
+            prefix,
+            RECTANGLE.count.write(count),
+            RECTANGLE.width.write(width),
+            RECTANGLE.height.write(height),
+        ]),
+        Place::File { file, .. } => table([PLACE.tag(PlaceKind::File), prefix, FILE_PLACE.file.write(file)]),
+    }
 }
 
 fn each<T>(named: &Named<T>, write: impl Fn(&T) -> Value) -> Value {
@@ -124,7 +175,7 @@ fn outage(down: &Down) -> Value {
 }
 
 fn flow(flow: &Flow) -> Value {
-    let Flow { from, to, transport, app, fits, start, stop, count, compare, paths, primary } = flow;
+    let Flow { ends, from, to, transport, app, fits, start, stop, count, compare, paths, primary } = flow;
     let compare = SCTP_FLOW.compare.write(compare);
     let own = match transport {
         Transport::Sctp { scheme, sctp } => vec![
@@ -146,8 +197,9 @@ fn flow(flow: &Flow) -> Value {
         Transport::Udp { header } => vec![FLOW.tag(FlowKind::Udp), UDP_FLOW.header.write(header)],
     };
     let common = [
-        ENDS.from.write(from),
-        ENDS.to.write(to),
+        ENDS.ends.write(ends),
+        ENDS.from.write(Some(from).filter(|_| *ends == Ends::Given)),
+        ENDS.to.write(Some(to).filter(|_| *ends == Ends::Given)),
         ENDS.app.with(application(app, *fits)),
         ENDS.start.write(start),
         ENDS.stop.write(stop.as_ref()),

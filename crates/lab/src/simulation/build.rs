@@ -11,9 +11,10 @@ use super::Metrics;
 use super::endpoints::FlowBuilder;
 use super::metrics::Metered;
 use super::plan::Plan;
+use super::radios::{self, Pairs, RadioInfo};
 use super::run::{DirectedLinkInfo, ScheduledEvent};
-use crate::result::meter::{FlowMeter, FlowSpec, LinkReading, ShareMeter, Window};
-use crate::scenario::{Direction, DownMode, Flow, Scenario};
+use crate::result::meter::{FlowMeter, FlowSpec, LinkReading, RadioReading, ShareMeter, Window};
+use crate::scenario::{Direction, DownMode, Flow, Path, Scenario};
 
 /// A scenario, built for one seed and one scheme.
 #[derive(Debug)]
@@ -27,8 +28,10 @@ pub struct Simulation {
     pub(super) scheme: String,
     pub(super) flows: Vec<FlowInfo>,
     pub(super) wires: Vec<DirectedLinkInfo>,
+    pub(super) radios: Vec<RadioInfo>,
     pub(super) outages: Vec<(Instant, ScheduledEvent)>,
     pub(super) first_stats: Vec<LinkReading>,
+    pub(super) first_radio: Vec<RadioReading>,
 }
 
 /// A flow instance.
@@ -36,6 +39,8 @@ pub struct Simulation {
 pub(super) struct FlowInfo {
     pub name: String,
     pub paths: Vec<String>,
+    /// The nodes at which it begins and ends.
+    pub ends: [String; 2],
     pub sender: AgentId,
     pub receiver: AgentId,
 }
@@ -78,9 +83,12 @@ impl Simulation {
         let lead = scenario.cross.values().map(|cross| cross.lead).max().unwrap_or_default();
         let origin = Instant::ZERO + lead;
         let mut network = Network::new(&seeds, Metrics::default());
-        let plan = Plan::build_links(&mut network, scenario, origin)?;
+        let mut plan = Plan::build_links(&mut network, scenario, origin)?;
+        plan.radios = radios::build(&mut network, scenario, &seeds)?;
+        let mut pairs = Pairs::new(scenario, &seeds);
         let mut simulation = Simulation {
             wires: wires(&plan),
+            radios: radios::listed(&plan.radios),
             outages: outages(scenario, &plan, origin),
             network,
             origin,
@@ -90,11 +98,12 @@ impl Simulation {
             scheme: label(scenario, scheme),
             flows: Vec::new(),
             first_stats: Vec::new(),
+            first_radio: Vec::new(),
         };
         let builder = FlowBuilder { scenario, catalog, seeds: &seeds, plan: &plan, origin };
         for (name, flow) in &scenario.flows {
             for instance in 0..flow.count {
-                simulation.add_flow(&builder, name, flow, instance, scheme)?;
+                simulation.add_flow(&builder, &mut pairs, name, flow, instance, scheme)?;
             }
         }
         simulation.network.set_background(FlowId(simulation.flows.len() as u32));
@@ -115,26 +124,35 @@ impl Simulation {
         self.network.observer_mut().shares = Some(ShareMeter::new(wires, flows, window));
     }
 
-    fn add_flow(
+    fn add_flow<'a>(
         &mut self,
         builder: &FlowBuilder<'_>,
+        pairs: &mut Pairs<'a>,
         name: &str,
-        flow: &Flow,
+        flow: &'a Flow,
         instance: u32,
         scheme: Option<&str>,
     ) -> Result<(), BuildError> {
         let label = if flow.count > 1 { format!("{name}#{}", instance + 1) } else { name.to_owned() };
         let scheme = scheme.filter(|_| flow.compare);
         let index = self.flows.len() as u32;
-        let made = builder.flow(&mut self.network, (name, &label), flow, index, scheme)?;
+        let ends = pairs.of(flow, name, &label)?;
+        let made = builder.flow(&mut self.network, (name, &label), (flow, ends), index, scheme)?;
         let spec = FlowSpec {
             name: label.clone(),
             paths: flow.paths.keys().cloned().collect(),
             window: Window { from: self.warm.max(made.start), to: self.end.min(made.end) },
             video: made.video,
         };
+        let mut meter = FlowMeter::new(spec);
+        let over_radio = |path: &Path| path.via.iter().any(|name| builder.scenario.radio.contains_key(name));
+        for (number, path) in (0..).zip(flow.paths.values()) {
+            if over_radio(path) {
+                meter.over_radio(number);
+            }
+        }
         self.network.observer_mut().flows.push(Metered {
-            meter: FlowMeter::new(spec),
+            meter,
             ledger: made.ledger,
             delivered: 0,
             lost: vec![0; flow.paths.len()],
@@ -142,6 +160,7 @@ impl Simulation {
         self.flows.push(FlowInfo {
             name: label,
             paths: flow.paths.keys().cloned().collect(),
+            ends: ends.map(str::to_owned),
             sender: made.sender,
             receiver: made.receiver,
         });
@@ -163,7 +182,7 @@ fn wires(plan: &Plan) -> Vec<DirectedLinkInfo> {
     let mut wires = Vec::new();
     for (name, link) in &plan.links {
         for (i, direction) in ["forward", "reverse"].into_iter().enumerate() {
-            wires.push(DirectedLinkInfo { link: name.clone(), direction, id: link.wires[i] });
+            wires.push(DirectedLinkInfo { link: name.clone(), direction, id: link[i] });
         }
     }
     wires
@@ -182,8 +201,8 @@ fn outages(scenario: &Scenario, plan: &Plan, origin: Instant) -> Vec<(Instant, S
                 }
             }
         };
-        add(&link.forward, planned.wires[0]);
-        add(&link.reverse, planned.wires[1]);
+        add(&link.forward, planned[0]);
+        add(&link.reverse, planned[1]);
     }
     outages
 }

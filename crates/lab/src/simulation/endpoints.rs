@@ -13,11 +13,11 @@ use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 use strandcast_sim::flow::{Feed, FlowSink, FlowSource, PathPlan, SctpFlow, UdpSender, UdpSink};
 use strandcast_sim::host::{SctpHost, Witness};
-use strandcast_sim::net::{AgentId, DirectedLinkId, FlowId, Network, RouteId};
+use strandcast_sim::net::{AgentId, DirectedLinkId, FlowId, Network, RouteId, Step};
 use strandcast_sim::traffic::Level;
 
 use super::byte_ledger::ByteLedger;
-use super::plan::Plan;
+use super::plan::{Plan, link_of};
 use super::source::source;
 use super::values::{frames, seconds, varying};
 use super::video::video;
@@ -59,12 +59,12 @@ pub(super) struct BuiltPath {
 }
 
 impl FlowBuilder<'_> {
-    /// Makes an instance of a flow; `label` names it and its random streams.
+    /// Makes an instance of a flow between two nodes; `label` names it and its random streams.
     pub fn flow(
         &self,
         network: &mut Network<Metrics>,
         (name, label): (&str, &str),
-        flow: &Flow,
+        (flow, ends): (&Flow, [&str; 2]),
         index: u32,
         scheme: Option<&str>,
     ) -> Result<BuiltFlow, BuildError> {
@@ -75,7 +75,7 @@ impl FlowBuilder<'_> {
         let end = self.origin + flow.stop.unwrap_or(self.scenario.run.time);
         let app = self.app(flow, scheme, &key)?;
         let feed = self.feed(&app, &seeds, start, end, &key)?;
-        let paths = self.paths(network, flow, label, &key)?;
+        let paths = self.paths(network, (flow, ends), label, &key)?;
         let id = FlowId(index);
         let common = Common { id, key: &key, seeds: &seeds, start, end, feed, paths, flow };
         let video = video(&app, start, end, &key)?;
@@ -124,7 +124,7 @@ impl FlowBuilder<'_> {
     fn paths(
         &self,
         network: &mut Network<Metrics>,
-        flow: &Flow,
+        (flow, [from, to]): (&Flow, [&str; 2]),
         label: &str,
         key: &str,
     ) -> Result<Vec<BuiltPath>, BuildError> {
@@ -132,14 +132,11 @@ impl FlowBuilder<'_> {
         let mut made = Vec::new();
         for (index, (name, path)) in flow.paths.iter().enumerate() {
             let key = format!("{key}.paths.{name}");
-            let (out, there) = self.plan.wires(&flow.from, &path.via, &key)?;
-            let (back, home) = self.plan.wires(&flow.to, &path.back, &key)?;
-            if there != flow.to || home != flow.from {
-                return Err(BuildError::new(
-                    &key,
-                    &format!("via must lead from {} to {} and back", flow.from, flow.to),
-                ));
-            }
+            let steps = |from: &str, to: &str, via: &[String]| {
+                let way = self.scenario.way(from, to, via);
+                self.plan.steps(&way.map_err(|error| BuildError::new(&key, &error.to_string()))?, &key)
+            };
+            let (out, back) = (steps(from, to, &path.via)?, steps(to, from, &path.back)?);
             if matches!(flow.app, App::Bulk { .. })
                 && self.plan.is_instant(&out)
                 && self.plan.is_instant(&back)
@@ -148,11 +145,11 @@ impl FlowBuilder<'_> {
                             instant; give a link a rate or a delay";
                 return Err(BuildError::new(&key, what));
             }
-            let first = [out.first().copied(), back.first().copied()];
-            let mut route = |ends, wires: Vec<DirectedLinkId>, way: &str| {
-                let overhead = self.overhead(&wires);
+            let first = [out.first().and_then(link_of), back.first().and_then(link_of)];
+            let mut route = |ends, steps: Vec<Step>, way: &str| {
+                let overhead = self.overhead(&steps);
                 let label = format!("flow {label} path {name} {way}");
-                network.add_route(ends, index as u8, wires, overhead.map(|most| (most, label.as_str())))
+                network.add_route(ends, index as u8, steps, overhead.map(|most| (most, label.as_str())))
             };
             let routes = [route((sender, receiver), out, "out"), route((receiver, sender), back, "back")];
             let at = |time: Option<Duration>| time.map(|t| self.origin + t);
@@ -161,9 +158,9 @@ impl FlowBuilder<'_> {
         Ok(made)
     }
 
-    /// The longest wait of a host before it sends over `wires`.
-    pub fn overhead(&self, wires: &[DirectedLinkId]) -> Option<Duration> {
-        let most = self.plan.slowest(wires, FULL_PACKET);
+    /// The longest wait of a host before it sends over `steps`.
+    pub fn overhead(&self, steps: &[Step]) -> Option<Duration> {
+        let most = self.plan.slowest(steps, FULL_PACKET);
         (self.scenario.host.overhead && !most.is_zero()).then_some(most)
     }
 

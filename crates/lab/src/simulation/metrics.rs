@@ -7,10 +7,12 @@ use strandcast_proto::time::Instant;
 use strandcast_sim::flow::message_number;
 use strandcast_sim::host::data_parts;
 use strandcast_sim::net::{
-    Agent, AgentId, Body, DirectedLinkId, EnqueueOutcome, FlowId, Observer, Packet, PacketMeta, TraceEvent,
+    Agent, AgentId, Body, DirectedLinkId, EnqueueOutcome, FlowId, Frame, Observer, Packet, PacketMeta,
+    RadioId, RadioNote, TraceEvent,
 };
 
 use super::byte_ledger::{ByteLedger, Done};
+use super::routes::RouteLog;
 use crate::result::meter::{BackgroundMeter, FlowMeter, LossPlace, ShareMeter};
 
 /// Writes down what happens, packet by packet.
@@ -21,6 +23,8 @@ pub trait Recorder: Any + Debug + Send {
     fn offered(&mut self, now: Instant, wire: DirectedLinkId, meta: &PacketMeta, outcome: EnqueueOutcome);
     /// A packet came out of a link.
     fn arrived(&mut self, now: Instant, wire: DirectedLinkId, meta: &PacketMeta);
+    /// Something happened on a radio.
+    fn radio(&mut self, _now: Instant, _radio: RadioId, _note: &RadioNote<'_>) {}
     /// An agent reports an event.
     fn event(&mut self, now: Instant, flow: FlowId, from: AgentId, event: &TraceEvent);
     /// An agent has acted on an event and emitted its output.
@@ -35,6 +39,7 @@ pub struct Metrics {
     pub(super) background: Vec<BackgroundMeter>,
     /// Who has how much of each link, once all flows are there.
     pub(super) shares: Option<ShareMeter>,
+    pub(super) routes: RouteLog,
     pub(super) recorder: Option<Box<dyn Recorder>>,
 }
 
@@ -145,6 +150,31 @@ impl Observer for Metrics {
     fn received(&mut self, now: Instant, meta: &PacketMeta) {
         if let Some(flow) = self.data_of(meta) {
             flow.meter.received(now, meta.path, meta.damaged);
+        }
+    }
+
+    fn radio(&mut self, now: Instant, radio: RadioId, note: RadioNote<'_>) {
+        match note {
+            RadioNote::Delivered { packet, hops, .. } => {
+                if let Some(flow) = self.data_of(packet) {
+                    flow.meter.hopped(now, packet.path, hops);
+                }
+            }
+            RadioNote::QueueDropped { packet: Frame::Data(datagram), .. } => {
+                let meta = datagram.body.meta;
+                if let Some(flow) = self.data_of(&meta) {
+                    flow.lost(now, meta.path, LossPlace::Queue);
+                }
+            }
+            RadioNote::RouterDropped { packet, .. } => {
+                if let Some(flow) = self.data_of(packet) {
+                    flow.lost(now, packet.path, LossPlace::Routing);
+                }
+            }
+            _ => self.routes.note(now, radio, &note),
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.radio(now, radio, &note);
         }
     }
 

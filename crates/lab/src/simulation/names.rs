@@ -2,7 +2,8 @@
 
 use strandcast_netem::link::LinkConfig;
 use strandcast_proto::time::Instant;
-use strandcast_sim::net::{DirectedLinkId, FlowId};
+use strandcast_radio::{Destination, StationId};
+use strandcast_sim::net::{DirectedLinkId, FlowId, RadioId};
 
 use super::Simulation;
 use super::run::ScheduledEvent;
@@ -18,6 +19,8 @@ pub struct Names {
     flows: Vec<(String, Vec<String>)>,
     /// By number: `b`, or `b.reverse`.
     links: Vec<String>,
+    /// By number: the radio, and its stations.
+    radios: Vec<(String, Vec<String>)>,
     /// When links go down (true) and come up, in order of time.
     outages: Vec<(Instant, DirectedLinkId, bool)>,
 }
@@ -51,13 +54,21 @@ impl Simulation {
                 direction => format!("{}.{direction}", wire.link),
             };
         }
+        let radios = self.radios.iter().map(|radio| (radio.name.clone(), radio.stations.clone())).collect();
         let outage = |(at, due): &(Instant, ScheduledEvent)| match due {
             ScheduledEvent::Outage { wire, down, .. } => Some((*at, *wire, *down)),
             _ => None,
         };
         let mut outages: Vec<_> = self.outages.iter().filter_map(outage).collect();
         outages.sort();
-        Names { origin: self.origin, end: self.end, flows: flows.chain(background).collect(), links, outages }
+        Names {
+            origin: self.origin,
+            end: self.end,
+            flows: flows.chain(background).collect(),
+            links,
+            radios,
+            outages,
+        }
     }
 }
 
@@ -78,10 +89,31 @@ impl Names {
         self.links.get(wire.index()).map_or("", String::as_str)
     }
 
+    /// A radio's name.
+    pub fn radio(&self, radio: RadioId) -> &str {
+        self.radios.get(radio.index()).map_or("", |(name, _)| name)
+    }
+
+    /// The name of a radio's station.
+    pub fn station(&self, radio: RadioId, station: StationId) -> &str {
+        let stations = self.radios.get(radio.index()).map(|(_, stations)| stations);
+        stations.and_then(|stations| stations.get(station.0 as usize)).map_or("", String::as_str)
+    }
+
+    /// The name of the station that a transmission is for, or `all`.
+    pub fn destination(&self, radio: RadioId, to: Destination) -> &str {
+        match to {
+            Destination::Station(station) => self.station(radio, station),
+            Destination::All => "all",
+        }
+    }
+
     /// The same names as cells of a line of CSV (RFC 4180).
     pub(super) fn escaped(mut self) -> Self {
         let paths = self.flows.iter_mut().flat_map(|(name, paths)| core::iter::once(name).chain(paths));
-        for name in paths.chain(&mut self.links) {
+        let radios =
+            self.radios.iter_mut().flat_map(|(name, stations)| core::iter::once(name).chain(stations));
+        for name in paths.chain(&mut self.links).chain(radios) {
             if name.contains([',', '"', '\n', '\r']) {
                 *name = format!("\"{}\"", name.replace('"', "\"\""));
             }

@@ -7,8 +7,9 @@ use std::collections::VecDeque;
 use strandcast_proto::time::Instant;
 use strandcast_sim::net::DirectedLinkId;
 
+use super::radios::RadioInfo;
 use super::{Recorder, Simulation};
-use crate::result::meter::{LinkReading, link_metrics};
+use crate::result::meter::{LinkReading, RadioReading, link_metrics, radio_metrics};
 use crate::result::{Frame, Metric, Remark, RunResult, Subject};
 
 /// Simulated time between two calls of [`Control::progress`].
@@ -101,6 +102,9 @@ impl Timeline {
 impl Simulation {
     /// Runs to the end; `None` if `control` broke it off.
     pub fn run(&mut self, options: RunOptions, control: &mut impl Control) -> Option<RunResult> {
+        if options.recorder.is_some() {
+            self.network.report_frames();
+        }
         self.network.observer_mut().recorder = options.recorder;
         // Only now: what is sent at time 0 is recorded, too.
         self.network.wake_all();
@@ -148,6 +152,8 @@ impl Simulation {
         let network = &self.network;
         let read = |wire: &DirectedLinkInfo| LinkReading::of(&network.wire(wire.id).link, now);
         self.first_stats = self.wires.iter().map(read).collect();
+        let read = |radio: &RadioInfo| RadioReading::of(self.network.air(radio.id), now);
+        self.first_radio = self.radios.iter().map(read).collect();
     }
 
     /// Tells every meter its transport's counters.
@@ -191,6 +197,13 @@ impl Simulation {
             control.point(time_s, &subject, "queue_packets", link.waiting(now) as f64);
             control.point(time_s, &subject, "served_bytes", link.stats_at(now).served.bytes as f64);
         }
+        for radio in &self.radios {
+            let reading = RadioReading::of(self.network.air(radio.id), now);
+            let subject = Subject::Radio(radio.name.clone());
+            for name in ["frames", "frame_retries", "link_failures", "routing_messages"] {
+                control.point(time_s, &subject, name, reading.count(name) as f64);
+            }
+        }
     }
 
     /// Diagnostics of the senders' schemes at the end, merged over the instances of a flow.
@@ -224,6 +237,10 @@ impl Simulation {
             let last = LinkReading::of(&self.network.wire(wire.id).link, self.end);
             link_metrics((&wire.link, wire.direction), first, &last, &mut metrics);
         }
+        for (radio, first) in self.radios.iter().zip(&self.first_radio) {
+            let last = RadioReading::of(self.network.air(radio.id), self.end);
+            radio_metrics(&radio.name, first, &last, &mut metrics);
+        }
         observer.shares.iter().for_each(|shares| shares.metrics(&mut metrics));
         observer.background.iter().for_each(|background| background.metrics(&mut metrics));
         let mut result = RunResult {
@@ -232,6 +249,7 @@ impl Simulation {
             fingerprint: self.network.fingerprint(),
             metrics,
             frames: self.frames(),
+            topology: self.topology(),
             remarks: self.remarks(),
             packet_hops: self.network.packet_hops(),
             simulated: self.end - self.origin,

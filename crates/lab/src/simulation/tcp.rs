@@ -9,10 +9,11 @@ use strandcast_sim::tcp::{Config, Sender};
 use strandcast_sim::traffic::{BackgroundLoad, BackgroundSource, PacketSize};
 
 use super::endpoints::{BuiltPath, Common, FlowBuilder};
+use super::plan::link_of;
 use super::values::varying;
 use super::{BuildError, Metrics};
 use crate::result::meter::{BackgroundMeter, Window};
-use crate::scenario::{self, Cross, Tcp};
+use crate::scenario::{self, Cross, Hop, Tcp};
 
 /// Windows of background TCP: NewReno.
 const CROSS_WINDOWS: &str = "reno";
@@ -85,21 +86,22 @@ impl FlowBuilder<'_> {
     ) -> Result<BackgroundMeter, BuildError> {
         let key = format!("cross.{name}");
         let seeds = self.seeds.child(&key);
-        let from = self.plan.start(&cross.via, &key)?;
-        let (out, to) = self.plan.wires(&from, &cross.via, &key)?;
-        let back: Vec<String> = cross.via.iter().rev().cloned().collect();
-        let (back, _) = self.plan.wires(&to, &back, &key)?;
-        let rate = out.first().and_then(|wire| self.plan.rate_bps(*wire)).ok_or_else(|| {
+        let (_, hops) =
+            self.scenario.cross_way(cross).map_err(|error| BuildError::new(&key, &error.to_string()))?;
+        let out = self.plan.steps(&hops, &key)?;
+        let back = self.plan.steps(&backwards(&hops), &key)?;
+        let first = out.first().and_then(link_of);
+        let rate = first.and_then(|wire| self.plan.rate_bps(wire)).ok_or_else(|| {
             BuildError::new(
                 &format!("{key}.via"),
                 "its first link has no rate, of which the load could be a share",
             )
         })?;
         let [sender, sink] = network.next_agents();
-        let mut route = |ends, wires: Vec<_>, way: &str| {
-            let overhead = self.overhead(&wires);
+        let mut route = |ends, steps: Vec<_>, way: &str| {
+            let overhead = self.overhead(&steps);
             let label = format!("cross {name} {way}");
-            network.add_route(ends, 0, wires, overhead.map(|most| (most, label.as_str())))
+            network.add_route(ends, 0, steps, overhead.map(|most| (most, label.as_str())))
         };
         let (out, back) = (route((sender, sink), out, "out"), route((sink, sender), back, "back"));
         let start = self.origin - cross.lead;
@@ -150,4 +152,13 @@ fn load(cross: &Cross) -> BackgroundLoad {
         shape: cross.shape,
         sources: cross.sources,
     }
+}
+
+/// A way of links the other way round.
+fn backwards(hops: &[Hop]) -> Vec<Hop> {
+    let turned = |hop: &Hop| match hop.clone() {
+        Hop::Link { link, reverse } => Hop::Link { link, reverse: !reverse },
+        Hop::Radio { radio, from, to } => Hop::Radio { radio, from: to, to: from },
+    };
+    hops.iter().rev().map(turned).collect()
 }

@@ -4,9 +4,12 @@ use core::fmt::{self, Write as _};
 use std::io::{self, Write};
 
 use strandcast_proto::time::Instant;
+use strandcast_radio::{Destination, FrameRecord, StationId};
+use strandcast_routing::{DropCause, Message};
 use strandcast_sim::host::{chunk_types, data_chunks};
 use strandcast_sim::net::{
-    AgentId, Body, DirectedLinkId, EnqueueOutcome, FlowId, Packet, PacketMeta, TraceEvent,
+    AgentId, Body, DirectedLinkId, EnqueueOutcome, FlowId, Frame, Packet, PacketMeta, RadioId, RadioNote,
+    TraceEvent,
 };
 
 use super::{Names, Recorder, Simulation};
@@ -15,11 +18,15 @@ use super::{Names, Recorder, Simulation};
 const DATA: u8 = 0;
 /// The first line.
 const HEAD: &str = "time_s,event,flow,path,link,packet,length,payload,again,what";
+/// That of the table of frames.
+const FRAMES: &str = "start_s,end_s,radio,kind,from,to,bytes,outcome\n";
 
 /// Writes every event of a run as a line of CSV, as it happens: `docs/cli.md` says what the columns are.
 pub struct Trace {
     names: Names,
     out: Box<dyn Write + Send>,
+    /// Frames on the air, as a table of their own.
+    frames: Option<Box<dyn Write + Send>>,
     failed: Option<io::Error>,
     /// The line that is being made.
     line: String,
@@ -28,10 +35,23 @@ pub struct Trace {
 impl Trace {
     /// A trace of a run of `simulation`, with its head line.
     pub fn new(simulation: &Simulation, out: Box<dyn Write + Send>) -> Self {
-        let mut trace = Trace { names: simulation.names().escaped(), out, failed: None, line: String::new() };
+        let mut trace = Trace {
+            names: simulation.names().escaped(),
+            out,
+            frames: None,
+            failed: None,
+            line: String::new(),
+        };
         trace.line.push_str(HEAD);
         trace.end();
         trace
+    }
+
+    /// Writes frames on the air as a table of their own, too: `docs/results.md` says what the columns are.
+    pub fn with_frames(mut self, mut frames: Box<dyn Write + Send>) -> Self {
+        self.failed = frames.write_all(FRAMES.as_bytes()).err().or(self.failed);
+        self.frames = Some(frames);
+        self
     }
 
     /// Ends the trace, when the run has ended.
@@ -41,7 +61,7 @@ impl Trace {
     pub fn finish(mut self) -> io::Result<()> {
         match self.failed.take() {
             Some(error) => Err(error),
-            None => self.out.flush(),
+            None => self.frames.iter_mut().try_for_each(|frames| frames.flush()).and(self.out.flush()),
         }
     }
 
@@ -79,6 +99,108 @@ impl Trace {
     }
 }
 
+/// What there is to say of radios.
+impl Trace {
+    fn frame(&mut self, now: Instant, radio: RadioId, frame: &FrameRecord) {
+        self.begin(now, "frame");
+        let (start, from) = (self.seconds(frame.start), self.names.station(radio, frame.from).to_owned());
+        let (end, to) = (self.seconds(frame.end), self.names.destination(radio, frame.to).to_owned());
+        let name = self.names.radio(radio).to_owned();
+        let (kind, bytes, outcome) = (frame.kind, frame.bytes, frame.fate);
+        let lasted = end - start;
+        self.put(format_args!(",,{name},,{bytes},,,{kind} from {from} to {to} for {lasted:.9} {outcome}"));
+        self.end();
+        let Some(frames) = &mut self.frames else { return };
+        if self.failed.is_none() {
+            let to = if frame.to == Destination::All { "" } else { &to };
+            self.failed =
+                writeln!(frames, "{start:.9},{end:.9},{name},{kind},{from},{to},{bytes},{outcome}").err();
+        }
+    }
+
+    /// Seconds from the flows' time 0.
+    fn seconds(&self, at: Instant) -> f64 {
+        (at.as_nanos() as f64 - self.names.origin.as_nanos() as f64) / 1e9
+    }
+
+    fn transmission(
+        &mut self,
+        now: Instant,
+        event: &str,
+        (radio, from, to): (RadioId, StationId, Destination),
+        packet: &Frame,
+    ) {
+        let from = self.names.station(radio, from).to_owned();
+        let to = self.names.destination(radio, to).to_owned();
+        self.begin(now, event);
+        self.over_radio(radio, meta_of(packet).as_ref(), packet.bytes());
+        let what = match packet {
+            Frame::Data(_) => "",
+            Frame::Control(message) => message_name(message),
+        };
+        let blank = if what.is_empty() { "" } else { " " };
+        self.put(format_args!("{what}{blank}from {from} to {to}"));
+        self.end();
+    }
+
+    fn dropped(
+        &mut self,
+        now: Instant,
+        radio: RadioId,
+        (at, meta): (StationId, Option<&PacketMeta>),
+        why: &str,
+    ) {
+        let at = self.names.station(radio, at).to_owned();
+        self.begin(now, "drop");
+        self.over_radio(radio, meta, meta.map_or(0, |meta| meta.len));
+        self.put(format_args!("{why} at {at}"));
+        self.end();
+    }
+
+    /// Columns `flow` to `again`, of a packet on a radio; routing's own belong to no flow.
+    fn over_radio(&mut self, radio: RadioId, meta: Option<&PacketMeta>, bytes: u32) {
+        let Trace { names, line, .. } = self;
+        let name = names.radio(radio);
+        let text = match meta {
+            Some(PacketMeta { id, flow, path, len, payload, retransmission, .. }) => {
+                let (flow, path) = (names.flow(*flow), names.path(*flow, *path));
+                write!(line, "{flow},{path},{name},{id},{len},{payload},{},", u8::from(*retransmission))
+            }
+            None => write!(line, ",,{name},,{bytes},,,"),
+        };
+        text.expect("memory takes any text");
+    }
+}
+
+/// What the network knows of a packet that is not routing's own.
+fn meta_of(packet: &Frame) -> Option<PacketMeta> {
+    match packet {
+        Frame::Data(datagram) => Some(datagram.body.meta),
+        Frame::Control(_) => None,
+    }
+}
+
+fn reason(cause: DropCause) -> &'static str {
+    match cause {
+        DropCause::NoRoute => "no route",
+        DropCause::SendBuffer => "send buffer",
+        DropCause::LinkFailed => "link failed",
+        DropCause::TtlExpired => "too many hops",
+        DropCause::Returned => "back at its source",
+        DropCause::SplitQueue => "split queue full",
+    }
+}
+
+fn message_name(message: &Message) -> &'static str {
+    match message {
+        Message::Request(_) => "RREQ",
+        Message::Reply(_) => "RREP",
+        Message::Error(_) => "RERR",
+        Message::Hello { .. } => "HELLO",
+        Message::Probe => "PROBE",
+    }
+}
+
 impl Recorder for Trace {
     fn sent(&mut self, now: Instant, _: AgentId, packet: &Packet) {
         self.begin(now, "send");
@@ -106,6 +228,30 @@ impl Recorder for Trace {
         self.begin(now, "leave");
         self.packet(meta, Some(wire));
         self.end();
+    }
+
+    fn radio(&mut self, now: Instant, radio: RadioId, note: &RadioNote<'_>) {
+        match *note {
+            RadioNote::Frame(frame) => self.frame(now, radio, frame),
+            RadioNote::Offered { station, to, packet } => {
+                let kind = if matches!(packet, Frame::Data(_)) { "enter" } else { "route" };
+                self.transmission(now, kind, (radio, station, to), packet);
+            }
+            RadioNote::Received { station, from, packet: packet @ Frame::Data(_) } => {
+                self.transmission(now, "leave", (radio, from, Destination::Station(station)), packet);
+            }
+            RadioNote::Failed { station, to, packet } => {
+                self.transmission(now, "fail", (radio, station, Destination::Station(to)), packet);
+            }
+            RadioNote::QueueDropped { station, packet, .. } => {
+                let meta = meta_of(packet);
+                self.dropped(now, radio, (station, meta.as_ref()), "queue full");
+            }
+            RadioNote::RouterDropped { station, packet, cause } => {
+                self.dropped(now, radio, (station, Some(packet)), reason(cause));
+            }
+            RadioNote::Received { .. } | RadioNote::Delivered { .. } => {}
+        }
     }
 
     fn event(&mut self, now: Instant, flow: FlowId, _: AgentId, event: &TraceEvent) {

@@ -37,6 +37,7 @@ pub fn flow(transport: Transport, app: App, via: &[&[&str]]) -> Flow {
         (format!("p{i}"), Path { via, back, join: None, leave: None })
     });
     Flow {
+        ends: Ends::Given,
         from: "a".into(),
         to: "b".into(),
         transport,
@@ -65,6 +66,7 @@ pub fn scenario(links: &[(&str, Link)], flows: Vec<(&str, Flow)>) -> Scenario {
         host: Host { overhead: true },
         nodes: nodes.into_iter().collect(),
         links: links.iter().map(|(n, l)| ((*n).to_owned(), l.clone())).collect(),
+        radio: BTreeMap::new(),
         flows: flows.into_iter().map(|(n, f)| (n.to_owned(), f)).collect(),
         cross: BTreeMap::new(),
     }

@@ -1,11 +1,9 @@
 //! What a sender learns of a path from its acknowledgements: how fast it delivers, how long its queues are, and what share
 //! of its packets it loses.
 //!
-//! - *Delivery rate*: bytes newly acknowledged over at least a round-trip time, divided by the time in which they were
-//!   acknowledged or sent, whichever is longer, so that acknowledgements that arrive in a batch don't raise it (the idea of
-//!   Cardwell et al., draft-cheng-iccrg-delivery-rate-estimation). A higher sample counts at once. A lower one counts by an
-//!   eighth, and only if the window was full or the queue long in the meantime: a source that sends little says nothing
-//!   of what the path could do.
+//! - *Delivery rate*: bytes newly acknowledged over at least a round-trip time, by its time ([`DeliveryInterval`]). A higher
+//!   sample counts at once. A lower one counts by an eighth, and only if the window was full or the queue long in the
+//!   meantime: a source that sends little says nothing of what the path could do.
 //! - *Least round-trip time*: a SACK may return by another path than its data took, so a least value is kept for each
 //!   return path. [`Estimate::reference_rtt`] is that of the path's own way back where it is known.
 //! - *Queueing delay* ([`QUEUE`]): the round-trip time of the newest chunk of each SACK less the least one of the same way
@@ -16,18 +14,18 @@
 use smallvec::SmallVec;
 
 use strandcast_proto::policy::{
-    AckInfo, Estimate, LossCause, PathEstimator, PathId, PathState, Policy, Signal, View,
+    AckInfo, Estimate, LossCause, PathEstimator, PathId, PathState, PathView, Policy, Signal, View,
 };
 use strandcast_proto::time::{Duration, Instant};
 use strandcast_proto::units::Rate;
 
 pub use strandcast_proto::policy::QUEUE;
 
+use super::delivery_interval::{DeliveryInterval, RateSample};
+
 /// A queueing delay below this part of the least round-trip time is none.
 pub const NO_QUEUE: f64 = 0.125;
 
-/// A delivery rate is taken over at least this long.
-const SHORTEST: Duration = Duration::from_millis(10);
 /// Weight of a chunk in the loss share.
 const LOSS_GAIN: f64 = 0.01;
 
@@ -42,7 +40,7 @@ pub struct Delivery {
 struct Measured {
     /// Bytes per second.
     rate: Option<f64>,
-    interval: Option<Interval>,
+    interval: DeliveryInterval,
     /// Least round-trip time by return path.
     least: SmallVec<[(PathId, Duration); 4]>,
     /// Seconds.
@@ -50,29 +48,10 @@ struct Measured {
     loss: f64,
 }
 
-/// What was acknowledged since a moment.
-#[derive(Debug)]
-struct Interval {
-    began: Instant,
-    /// When the newest chunk acknowledged by then was sent.
-    sent: Instant,
-    newest: Instant,
-    bytes: u64,
-    /// The path, not the source, set the pace at some time.
-    limited: bool,
-}
-
-impl Interval {
-    fn new(began: Instant, sent: Instant) -> Self {
-        Interval { began, sent, newest: sent, bytes: 0, limited: false }
-    }
-}
-
 impl Measured {
     fn on_sent(&mut self, now: Instant, alone: bool) {
         if alone {
-            // Nothing else is in flight: the time before was not the path's.
-            self.interval = Some(Interval::new(now, now));
+            self.interval.sent_alone(now);
         }
     }
 
@@ -80,16 +59,12 @@ impl Measured {
         for _ in 0..ack.newly_acked_chunks.min(1000) {
             self.loss -= LOSS_GAIN * self.loss;
         }
-        match ack.newest_sent {
-            Some(sent) => {
-                self.take_rtt(ack.return_path, view.now.saturating_since(sent));
-                self.take_bytes(view, ack, sent);
-            }
-            None => {
-                if let Some(interval) = &mut self.interval {
-                    interval.bytes += ack.newly_acked;
-                }
-            }
+        if let Some(sent) = ack.newest_sent {
+            self.take_rtt(ack.return_path, view.now.saturating_since(sent));
+        }
+        let path = &view[ack.path];
+        if let Some(sample) = self.interval.acked(view.now, path, ack) {
+            self.take_rate(path, sample);
         }
     }
 
@@ -110,26 +85,13 @@ impl Measured {
         self.queue = Some(if sample < before { sample } else { before + (sample - before) / 4.0 });
     }
 
-    fn take_bytes(&mut self, view: &View<'_>, ack: &AckInfo, sent: Instant) {
-        let path = &view[ack.path];
-        let interval = self.interval.get_or_insert_with(|| Interval::new(sent, sent));
-        interval.bytes += ack.newly_acked;
-        interval.newest = interval.newest.max(sent);
-        interval.limited |= ack.window_limited(path);
-        let elapsed = view.now.saturating_since(interval.began);
+    fn take_rate(&mut self, path: &PathView, sample: RateSample) {
         let round_trip = path.srtt.unwrap_or(Duration::ZERO);
-        if elapsed < round_trip.max(SHORTEST) {
-            return;
-        }
-        let time = elapsed.max(interval.newest.saturating_since(interval.sent));
-        let sample = interval.bytes as f64 / time.as_secs_f64();
-        let limited = interval.limited || self.queue.unwrap_or(0.0) > 0.5 * round_trip.as_secs_f64();
-        let newest = interval.newest;
-        self.interval = Some(Interval::new(view.now, newest));
+        let limited = sample.limited || self.queue.unwrap_or(0.0) > 0.5 * round_trip.as_secs_f64();
         match &mut self.rate {
-            None => self.rate = Some(sample),
-            Some(rate) if sample >= *rate => *rate = sample,
-            Some(rate) if limited => *rate += (sample - *rate) / 8.0,
+            None => self.rate = Some(sample.rate),
+            Some(rate) if sample.rate >= *rate => *rate = sample.rate,
+            Some(rate) if limited => *rate += (sample.rate - *rate) / 8.0,
             Some(_) => {}
         }
     }

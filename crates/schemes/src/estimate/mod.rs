@@ -3,6 +3,7 @@
 
 mod bandwidth;
 mod delivery;
+mod delivery_interval;
 mod deviation;
 mod effective_snr;
 mod interval;
@@ -22,6 +23,7 @@ mod windowed_max;
 
 pub use bandwidth::{Bandwidth, BandwidthConfig};
 pub use delivery::{Delivery, NO_QUEUE, QUEUE};
+pub use delivery_interval::{DeliveryInterval, RateSample};
 pub use deviation::Deviation;
 pub use effective_snr::EffectiveSnr;
 pub use interval::{EstimationInterval, IntervalConfig};

@@ -7,6 +7,7 @@ pub mod cmt_la;
 pub mod cmt_qa;
 pub(crate) mod combine;
 pub mod lia;
+pub mod mpr;
 pub mod mptcp;
 mod quality;
 pub mod redundant;

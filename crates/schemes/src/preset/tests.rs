@@ -24,7 +24,7 @@ fn every_preset_keeps_the_contract() {
 
 #[test]
 fn schedulers_of_mptcp_keep_the_contract() {
-    for scheduler in ["ecf", "blest", "daps", "linux"] {
+    for scheduler in ["ecf", "blest", "daps", "linux", "widest", "widest,spill=when-full"] {
         keeps_the_contract(&format!("lia,scheduler={scheduler}"), 20..26);
         keeps_the_contract(&format!("cmt,scheduler={scheduler},rtx=scheduler"), 30..34);
     }

@@ -28,6 +28,8 @@ words! {
         Ssthresh = "ssthresh",
         /// RTX-LOSSRATE: the least share of the path's last [`HISTORY`] transmissions marked lost.
         LossRate = "lossrate",
+        /// The lowest smoothed round-trip time, paths without one last: least delay, as Guo, Liu and Lian (2010) resend.
+        LowestRtt = "lowest-rtt",
         /// The scheduler decides, as of new data; not one of the paper's.
         Scheduler = "scheduler",
     }
@@ -109,6 +111,9 @@ impl Chooser {
             Rtx::Same | Rtx::Cwnd | Rtx::Scheduler => self.best(view, |_, p| p.limit.cwnd as f64),
             Rtx::Ssthresh => self.best(view, |_, p| p.limit.ssthresh.map_or(f64::INFINITY, |s| s as f64)),
             Rtx::LossRate => self.best(view, |this, p| -this.loss_rate(p.id)),
+            Rtx::LowestRtt => {
+                self.best(view, |_, p| p.srtt.map_or(f64::NEG_INFINITY, |srtt| -(srtt.as_nanos() as f64)))
+            }
         }
     }
 

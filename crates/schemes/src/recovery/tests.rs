@@ -107,6 +107,22 @@ fn each_retransmission_policy_takes_its_best_path() {
     assert_eq!(goes_to(&mut rtx(Rtx::Same), &picture, &chunk(5, &[1])), 2, "its path is not usable");
 }
 
+/// Guo, Liu and Lian 2010, §4: retransmissions take the path of the least delay, be it full or not.
+#[test]
+fn the_lowest_round_trip_time_is_waited_for() {
+    let mut loss = sfr(SfrConfig { rtx: Rtx::LowestRtt, ..SfrConfig::default() });
+    let mut picture = unequal();
+    for (p, rtt) in picture.paths.iter_mut().zip([Some(80), None, Some(30)]) {
+        p.srtt = rtt.map(Duration::from_millis);
+    }
+    picture.paths[2].in_flight = 20_000;
+    assert_eq!(goes_to(&mut loss, &picture, &chunk(5, &[0])), 2);
+    picture.paths[2].state = PathState::PotentiallyFailed;
+    assert_eq!(goes_to(&mut loss, &picture, &chunk(5, &[0])), 0);
+    picture.paths[0].state = PathState::Closed;
+    assert_eq!(goes_to(&mut loss, &picture, &chunk(5, &[0])), 1, "without a sample, but alone");
+}
+
 #[test]
 fn asap_takes_any_path_with_room_and_waits_where_it_was_lost() {
     let mut loss = sfr(SfrConfig { rtx: Rtx::Asap, ..SfrConfig::default() });

@@ -16,6 +16,7 @@ mod redundant;
 mod round_robin;
 #[cfg(test)]
 mod tests;
+mod widest;
 
 pub use blest::{Blest, BlestConfig};
 pub use blocking::{BlockingConfig, Remedy};
@@ -30,3 +31,4 @@ pub use quota::{Allocation, Distribution, Entry, Offer, Quota, capacity, most, p
 pub use receiver_choice::{ReceiverChoice, ReceiverConfig};
 pub use redundant::{Redundant, RedundantConfig};
 pub use round_robin::{RoundRobin, RoundRobinConfig, Turn};
+pub use widest::{Spill, Widest, WidestConfig};

@@ -133,7 +133,7 @@ fn redundant_sends_on_every_path_with_room() {
 
 #[test]
 fn failed_paths_are_used_only_when_nothing_else_is_left() {
-    let schedulers: [Box<dyn Scheduler>; 9] = [
+    let schedulers: [Box<dyn Scheduler>; 10] = [
         Box::new(RoundRobin::default()),
         Box::new(RoundRobin::new(Turn::Packet)),
         Box::new(LowestRtt),
@@ -143,6 +143,7 @@ fn failed_paths_are_used_only_when_nothing_else_is_left() {
         Box::new(Blest::new(BlestConfig::default())),
         Box::new(Daps::new(DapsConfig::default())),
         Box::new(Linux::new(LinuxConfig::default())),
+        Box::new(Widest::new(WidestConfig::default())),
     ];
     for mut scheduler in schedulers {
         let mut p = picture();

@@ -14,7 +14,7 @@ use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 
 use super::SctpHost;
-use crate::net::{AgentId, DirectedLinkId, FlowId, Network, NodeId, Packet, RouteId};
+use crate::net::{AgentId, DirectedLinkId, FlowId, Network, Packet, RouteId, Step};
 
 /// IPv4 and UDP header.
 const OVERHEAD: usize = 28;
@@ -60,7 +60,6 @@ pub struct Net {
 #[derive(Debug)]
 struct Host {
     agent: AgentId,
-    node: NodeId,
     address: SocketAddr,
     /// Uplinks so far.
     uplinks: u32,
@@ -95,8 +94,7 @@ impl Net {
         let address = SocketAddr::new(Ipv4Addr::new(192, 0, 2, n as u8 + 1).into(), PORT);
         let endpoint = Endpoint::new(config, &self.seeds.child(&format!("host {n}")));
         let agent = self.network.add_agent(FlowId::default(), SctpHost::new(endpoint, OVERHEAD));
-        let node = self.network.add_node(None);
-        self.hosts.push(Host { agent, node, address, uplinks: 0 });
+        self.hosts.push(Host { agent, address, uplinks: 0 });
         HostId(n)
     }
 
@@ -111,13 +109,13 @@ impl Net {
         let (near, far) = (&self.hosts[client.0], &self.hosts[server.0]);
         let remote = far.address;
         let wires = [
-            self.network.add_wire(far.node, network.forward, &format!("path {n} forward")),
-            self.network.add_wire(near.node, network.reverse, &format!("path {n} reverse")),
+            self.network.add_wire(network.forward, &format!("path {n} forward")),
+            self.network.add_wire(network.reverse, &format!("path {n} reverse")),
         ];
         let (a, b) = (near.agent, far.agent);
         let routes = [
-            self.network.add_route((a, b), 0, vec![wires[0]], None),
-            self.network.add_route((b, a), 0, vec![wires[1]], None),
+            self.network.add_route((a, b), 0, vec![Step::Link(wires[0])], None),
+            self.network.add_route((b, a), 0, vec![Step::Link(wires[1])], None),
         ];
         let tuples = [
             FourTuple { link, local: address(10, n, 40_000), remote },

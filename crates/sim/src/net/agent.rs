@@ -9,6 +9,14 @@ use strandcast_proto::time::Instant;
 
 use super::{Body, DirectedLinkId, Packet, RouteId};
 
+/// Names an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct AgentId(pub u32);
+
+/// Names a flow; what belongs to none has flow 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct FlowId(pub u32);
+
 /// One end of a flow, on a host of its own as far as the others are concerned.
 ///
 /// The network calls `handle_…` and then `run`, which sends all there is to send at this instant.

@@ -1,21 +1,29 @@
-//! Nodes, links and routes.
+//! Links and routes.
 
-use core::fmt::Debug;
 use std::collections::VecDeque;
 
 use strandcast_netem::link::Link;
+use strandcast_proto::policy::LinkSample;
 use strandcast_proto::time::Instant;
+use strandcast_radio::StationId;
 
 use super::nic::Nic;
 use super::{AgentId, Packet};
 
-/// Names a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct NodeId(pub u32);
-
 /// Names one direction of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DirectedLinkId(pub u32);
+
+/// Names a radio: stations that share a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RadioId(pub u16);
+
+impl RadioId {
+    /// Position in order of creation.
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+}
 
 /// Names a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,13 +43,11 @@ impl RouteId {
     }
 }
 
-/// One direction of a link, and the node it leads to.
+/// One direction of a link.
 #[derive(Debug)]
 pub struct DirectedLink {
     /// The link itself.
     pub link: Link<Packet>,
-    /// The node it leads to.
-    pub to: NodeId,
     /// It counts frames and reports them to the agents that send over it first.
     pub wireless: bool,
     /// Its random loss takes flows' packets only, not those of background load.
@@ -74,6 +80,39 @@ pub(super) struct Frames {
     pub failed: u64,
 }
 
+impl Frames {
+    /// Counts a frame that has left its link; what its sender hears.
+    pub fn count(&mut self, frame: &Departing) -> LinkSample {
+        self.sent += 1 + u64::from(frame.retransmissions);
+        self.retransmissions += u64::from(frame.retransmissions);
+        self.failed += u64::from(frame.lost);
+        LinkSample {
+            tx_frames: self.sent,
+            tx_retries: self.retransmissions,
+            tx_failed: self.failed,
+            frame_bytes: Some(f64::from(frame.len)),
+            departure: Some((frame.at, u64::from(frame.len))),
+            ..LinkSample::default()
+        }
+    }
+}
+
+/// A part of a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Over a link.
+    Link(DirectedLinkId),
+    /// From one station of a radio to another, hop by hop as the stations' routers find.
+    Radio {
+        /// Which radio.
+        radio: RadioId,
+        /// Where the packet enters it.
+        from: StationId,
+        /// Where it leaves it.
+        to: StationId,
+    },
+}
+
 /// A route through the network, from one agent to another.
 #[derive(Debug)]
 pub struct Route {
@@ -83,25 +122,8 @@ pub struct Route {
     pub to: AgentId,
     /// Which of its flow's paths it is.
     pub path: u8,
-    /// Links in order.
-    pub wires: Vec<DirectedLinkId>,
+    /// Links and radios in order.
+    pub steps: Vec<Step>,
     /// The sending host's own delay.
     pub(super) nic: Option<Nic>,
-}
-
-/// Where a packet goes next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hop {
-    /// Over this link, which begins at the node.
-    Over(DirectedLinkId),
-    /// It has arrived.
-    Here,
-    /// There is no way for it.
-    Nowhere,
-}
-
-/// How a node forwards. Nodes without one follow the packet's route.
-pub trait Forward: Debug + Send {
-    /// The next hop of a packet that is at this node.
-    fn forward(&mut self, now: Instant, packet: &Packet, route: &Route) -> Hop;
 }

@@ -1,6 +1,8 @@
-//! The network: nodes, links, routes and the agents at their ends, in simulated time.
+//! The network: links, radios, routes and the agents at their ends, in simulated time.
 
 mod agent;
+mod air;
+mod event;
 mod graph;
 mod network;
 mod nic;
@@ -9,8 +11,9 @@ mod packet;
 #[cfg(test)]
 mod tests;
 
-pub use agent::{Agent, AgentOutput, Held, Outgoing, Paths, Standing, TraceEvent};
-pub use graph::{DirectedLink, DirectedLinkId, Forward, Hop, NodeId, Route, RouteId};
-pub use network::{AgentId, FlowId, Network};
-pub use observer::{EnqueueOutcome, Observer};
+pub use agent::{Agent, AgentId, AgentOutput, FlowId, Held, Outgoing, Paths, Standing, TraceEvent};
+pub use air::{Air, Frame};
+pub use graph::{DirectedLink, DirectedLinkId, RadioId, Route, RouteId, Step};
+pub use network::Network;
+pub use observer::{EnqueueOutcome, Observer, RadioNote};
 pub use packet::{Body, Datagram, Packet, PacketMeta};

@@ -5,37 +5,32 @@ use core::time::Duration;
 
 use strandcast_netem::engine::{Engine, Fingerprint};
 use strandcast_netem::link::{Link, LinkConfig};
-use strandcast_proto::policy::LinkSample;
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
+use strandcast_radio::Radio;
+use strandcast_routing::Routing;
 
+use super::air::{Air, Frame, Surroundings};
+use super::event::Event;
 use super::graph::Departing;
 use super::nic::Nic;
 use super::{
-    Agent, AgentOutput, DirectedLink, DirectedLinkId, EnqueueOutcome, Forward, Hop, NodeId, Observer,
-    Outgoing, Packet, PacketMeta, Route, RouteId,
+    Agent, AgentId, AgentOutput, DirectedLink, DirectedLinkId, EnqueueOutcome, FlowId, Observer, Outgoing,
+    Packet, PacketMeta, RadioId, Route, RouteId, Step,
 };
 
-/// Names an agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct AgentId(pub u32);
-
-/// Names a flow; what belongs to none has flow 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub struct FlowId(pub u32);
-
-/// Nodes, links, routes and agents, in simulated time.
+/// Links, radios, routes and agents, in simulated time.
 ///
-/// Model: packets follow their route link by link (or as a node's own [`Forward`] says); nodes take no time; agents
-/// answer at the instant something arrives, after the host's own random delay if the route has one. Limits: no
-/// fragmentation, no routing protocol, no ARP; a link's queue is the only one on a way. Same seeds and same calls give
-/// the same [`Network::fingerprint`], with any observer.
+/// Model: packets follow their route step by step: over links, and over radios, where routers find the way from station to
+/// station; nodes take no time; agents answer at the instant something arrives, after the host's own random delay if the
+/// route has one. Limits: no fragmentation, no ARP; the queues of links and of stations' interfaces are the only ones on
+/// a way. Same seeds and same calls give the same [`Network::fingerprint`], with any observer.
 #[derive(Debug)]
 pub struct Network<W = ()> {
     engine: Engine<Event>,
     seeds: Seeds,
-    nodes: Vec<Option<Box<dyn Forward>>>,
     wires: Vec<DirectedLink>,
+    airs: Vec<Air>,
     routes: Vec<Route>,
     agents: Vec<Slot>,
     background: FlowId,
@@ -44,19 +39,8 @@ pub struct Network<W = ()> {
     hops: u64,
     unroutable: u64,
     out: AgentOutput,
+    delivered: Vec<Packet>,
     observer: W,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Event {
-    /// Something may come out of a link.
-    DirectedLink(DirectedLinkId),
-    /// A host's own delay is over.
-    Leave(RouteId),
-    /// An agent wanted to be called.
-    Agent(AgentId),
-    /// A packet's last bit leaves a wireless link.
-    Departed(DirectedLinkId),
 }
 
 #[derive(Debug)]
@@ -73,8 +57,8 @@ impl<W: Observer> Network<W> {
         Network {
             engine: Engine::new(),
             seeds: seeds.clone(),
-            nodes: Vec::new(),
             wires: Vec::new(),
+            airs: Vec::new(),
             routes: Vec::new(),
             agents: Vec::new(),
             background: FlowId(u32::MAX),
@@ -83,25 +67,19 @@ impl<W: Observer> Network<W> {
             hops: 0,
             unroutable: 0,
             out: AgentOutput::default(),
+            delivered: Vec::new(),
             observer,
         }
-    }
-
-    /// Adds a node; `None` forwards along routes.
-    pub fn add_node(&mut self, forward: Option<Box<dyn Forward>>) -> NodeId {
-        self.nodes.push(forward);
-        NodeId(self.nodes.len() as u32 - 1)
     }
 
     /// Adds one direction of a link, with random streams of its own under `label`.
     ///
     /// # Panics
     /// If [`LinkConfig::validate`] refuses `config`.
-    pub fn add_wire(&mut self, to: NodeId, config: LinkConfig, label: &str) -> DirectedLinkId {
+    pub fn add_wire(&mut self, config: LinkConfig, label: &str) -> DirectedLinkId {
         let link = Link::new(config, &self.seeds, label);
         self.wires.push(DirectedLink {
             link,
-            to,
             wireless: false,
             spares_background: false,
             alarm: None,
@@ -121,6 +99,18 @@ impl<W: Observer> Network<W> {
         self.wires[wire.index()].spares_background = true;
     }
 
+    /// Adds a radio with a router for each of its stations, which begins at [`wake_all`](Self::wake_all).
+    pub fn add_radio(&mut self, radio: Radio<Frame>, routers: Vec<Box<dyn Routing<Packet>>>) -> RadioId {
+        let id = RadioId(self.airs.len() as u16);
+        self.airs.push(Air::new(id, radio, routers));
+        id
+    }
+
+    /// From now on each frame is reported to the observer on the air ([`RadioNote::Frame`](super::RadioNote::Frame)).
+    pub fn report_frames(&mut self) {
+        self.airs.iter_mut().for_each(Air::report_frames);
+    }
+
     /// Flows from this number on are background load.
     pub fn set_background(&mut self, first: FlowId) {
         self.background = first;
@@ -138,8 +128,11 @@ impl<W: Observer> Network<W> {
         [AgentId(next), AgentId(next + 1)]
     }
 
-    /// Lets every agent run once.
+    /// Lets every router and every agent run once.
     pub fn wake_all(&mut self) {
+        for id in 0..self.airs.len() as u16 {
+            self.on_air(RadioId(id), Air::start);
+        }
         for id in 0..self.agents.len() as u32 {
             self.wake(AgentId(id));
         }
@@ -150,11 +143,11 @@ impl<W: Observer> Network<W> {
         &mut self,
         (from, to): (AgentId, AgentId),
         path: u8,
-        wires: Vec<DirectedLinkId>,
+        steps: Vec<Step>,
         overhead: Option<(Duration, &str)>,
     ) -> RouteId {
         let nic = overhead.map(|(most, label)| Nic::new(most, self.seeds.child(label).stream("overhead")));
-        self.routes.push(Route { from, to, path, wires, nic });
+        self.routes.push(Route { from, to, path, steps, nic });
         RouteId(self.routes.len() as u32 - 1)
     }
 
@@ -198,6 +191,11 @@ impl<W: Observer> Network<W> {
         &self.wires[wire.index()]
     }
 
+    /// A radio with its routers, to look at.
+    pub fn air(&self, radio: RadioId) -> &Air {
+        &self.airs[radio.index()]
+    }
+
     /// A route, to look at.
     pub fn route(&self, route: RouteId) -> &Route {
         &self.routes[route.index()]
@@ -218,12 +216,12 @@ impl<W: Observer> Network<W> {
         self.engine.now()
     }
 
-    /// Everything that came out of links so far, in order, and every intervention.
+    /// Everything that came out of links and arrived at stations so far, in order, and every intervention.
     pub fn fingerprint(&self) -> Fingerprint {
         self.fingerprint
     }
 
-    /// Packets that left a link so far, each link counting.
+    /// Packets that left a link or arrived at a station so far, each hop counting.
     pub fn packet_hops(&self) -> u64 {
         self.hops
     }
@@ -253,8 +251,9 @@ impl<W: Observer> Network<W> {
         if !notify {
             return;
         }
+        let first = Some(&Step::Link(wire));
         let mut senders: Vec<AgentId> =
-            self.routes.iter().filter(|r| r.wires.first() == Some(&wire)).map(|r| r.from).collect();
+            self.routes.iter().filter(|r| r.steps.first() == first).map(|r| r.from).collect();
         senders.dedup();
         for id in senders {
             self.agents[id.0 as usize].agent.handle_interface(now, wire, !down);
@@ -280,6 +279,9 @@ impl<W: Observer> Network<W> {
             Event::DirectedLink(wire) => self.deliver(now, wire),
             Event::Leave(route) => self.leave(now, route),
             Event::Departed(wire) => self.departed(now, wire),
+            Event::Radio(id, alarm) => self.on_air(id, |air, cx| air.handle_alarm(alarm, cx)),
+            Event::Router(id, at) => self.on_air(id, |air, cx| air.handle_timeout(at, cx)),
+            Event::Delayed(id, place) => self.on_air(id, |air, cx| air.release(place, cx)),
             Event::Agent(id) => {
                 let slot = &mut self.agents[id.0 as usize];
                 if slot.alarm.is_some_and(|at| at <= now) {
@@ -369,10 +371,55 @@ impl<W: Observer> Network<W> {
     }
 
     fn forward_from_host(&mut self, now: Instant, packet: Packet) {
-        match self.routes[packet.meta.route.index()].wires.first() {
-            Some(&wire) => self.enter(now, wire, packet),
+        match self.step_of(&packet) {
+            Some(step) => self.take(now, step, packet),
             None => self.unroutable += 1,
         }
+    }
+
+    /// The next step of a packet's route; `None`: it has arrived.
+    fn step_of(&self, packet: &Packet) -> Option<Step> {
+        let steps = &self.routes[packet.meta.route.index()].steps;
+        steps.get(usize::from(packet.meta.hop)).copied()
+    }
+
+    fn take(&mut self, now: Instant, step: Step, packet: Packet) {
+        match step {
+            Step::Link(wire) => self.enter(now, wire, packet),
+            Step::Radio { radio, from, to } => {
+                self.on_air(radio, |air, cx| air.originate(from, to, packet, cx));
+            }
+        }
+    }
+
+    /// Lets something happen on a radio, and hands over what leaves it.
+    fn on_air(&mut self, id: RadioId, happen: impl FnOnce(&mut Air, &mut Surroundings<'_, W>)) {
+        let now = self.engine.now();
+        let mut cx = Surroundings {
+            now,
+            engine: &mut self.engine,
+            fingerprint: &mut self.fingerprint,
+            observer: &mut self.observer,
+            delivered: &mut self.delivered,
+            hops: &mut self.hops,
+        };
+        happen(&mut self.airs[id.index()], &mut cx);
+        if self.delivered.is_empty() {
+            return;
+        }
+        let mut delivered = core::mem::take(&mut self.delivered);
+        for mut packet in delivered.drain(..) {
+            packet.meta.hop += 1;
+            match self.step_of(&packet) {
+                Some(step) => self.take(now, step, packet),
+                None => {
+                    let to = self.routes[packet.meta.route.index()].to;
+                    self.receive(now, to, packet);
+                    self.wake(to);
+                }
+            }
+        }
+        self.delivered = delivered;
     }
 
     fn enter(&mut self, now: Instant, id: DirectedLinkId, mut packet: Packet) {
@@ -413,10 +460,9 @@ impl<W: Observer> Network<W> {
             self.fingerprint.add_word(packet.digest() ^ u64::from(id.0) << 56);
             self.observer.arrived(now, id, &packet.meta);
             packet.meta.hop += 1;
-            match self.hop(now, id, &packet) {
-                Hop::Over(next) => self.enter(now, next, packet),
-                Hop::Nowhere => self.unroutable += 1,
-                Hop::Here => {
+            match self.step_of(&packet) {
+                Some(step) => self.take(now, step, packet),
+                None => {
                     let to = self.routes[packet.meta.route.index()].to;
                     if let Some(waiting) = pending.replace(to).filter(|waiting| *waiting != to) {
                         self.wake(waiting);
@@ -428,17 +474,6 @@ impl<W: Observer> Network<W> {
         self.watch_wire(id);
         if let Some(id) = pending {
             self.wake(id);
-        }
-    }
-
-    fn hop(&mut self, now: Instant, id: DirectedLinkId, packet: &Packet) -> Hop {
-        let route = &self.routes[packet.meta.route.index()];
-        match &mut self.nodes[self.wires[id.index()].to.0 as usize] {
-            Some(forward) => forward.forward(now, packet, route),
-            None => match route.wires.get(usize::from(packet.meta.hop)) {
-                Some(&next) => Hop::Over(next),
-                None => Hop::Here,
-            },
         }
     }
 
@@ -455,17 +490,7 @@ impl<W: Observer> Network<W> {
         loop {
             let wire = &mut self.wires[id.index()];
             let Some(frame) = wire.departing.pop_front_if(|d| d.at <= now) else { return };
-            wire.frames.sent += 1 + u64::from(frame.retransmissions);
-            wire.frames.retransmissions += u64::from(frame.retransmissions);
-            wire.frames.failed += u64::from(frame.lost);
-            let sample = LinkSample {
-                tx_frames: wire.frames.sent,
-                tx_retries: wire.frames.retransmissions,
-                tx_failed: wire.frames.failed,
-                frame_bytes: Some(f64::from(frame.len)),
-                departure: Some((frame.at, u64::from(frame.len))),
-                ..LinkSample::default()
-            };
+            let sample = wire.frames.count(&frame);
             self.agents[frame.from.0 as usize].agent.handle_link(now, id, sample);
             self.wake(frame.from);
         }

@@ -4,7 +4,9 @@ use bytes::Bytes;
 use strandcast_netem::link::Payload;
 use strandcast_proto::seeds::Random;
 use strandcast_proto::time::Instant;
+use strandcast_routing::Transmission;
 
+use crate::host::data_chunks;
 use crate::tcp::Segment;
 
 use super::{FlowId, RouteId};
@@ -27,7 +29,7 @@ pub struct PacketMeta {
     pub flow: FlowId,
     /// Which way it goes.
     pub route: RouteId,
-    /// Links of the route behind it.
+    /// Steps of the route behind it.
     pub hop: u16,
     /// Which of its flow's paths it belongs to.
     pub path: u8,
@@ -95,5 +97,21 @@ impl Payload for Packet {
 
     fn is_spared(&self) -> bool {
         self.meta.spared
+    }
+}
+
+/// What tells originals from retransmissions on a radio: the end of a TCP segment's bytes, or the highest TSN of an SCTP
+/// packet, each within its route.
+impl strandcast_routing::Body for Packet {
+    fn transmission(&self) -> Option<Transmission> {
+        let end = match &self.body {
+            Body::Tcp(segment) if segment.len > 0 => (segment.seq + u64::from(segment.len)) as u32,
+            Body::Sctp(bytes) => {
+                let later = |a: u32, b: u32| if (b.wrapping_sub(a) as i32) > 0 { b } else { a };
+                data_chunks(bytes).map(|chunk| chunk.tsn).reduce(later)?.wrapping_add(1)
+            }
+            Body::Tcp(_) | Body::Udp(_) | Body::Damaged => return None,
+        };
+        Some(Transmission { flow: self.meta.route.0, end })
     }
 }

@@ -24,29 +24,13 @@ impl Observer for Log {
     }
 }
 
-/// Sends everything over one link.
-#[derive(Debug)]
-struct Detour(Option<DirectedLinkId>);
-
-impl Forward for Detour {
-    fn forward(&mut self, _: Instant, packet: &Packet, route: &Route) -> Hop {
-        match self.0 {
-            _ if usize::from(packet.meta.hop) == route.wires.len() => Hop::Here,
-            Some(wire) => Hop::Over(wire),
-            None => Hop::Nowhere,
-        }
-    }
-}
-
 /// A source behind a link to a router, from which two links lead to a sink; routes take the first of them.
-fn diamond(log: &Log, forward: Option<Box<dyn Forward>>, overhead: Option<(Duration, &str)>) -> Network<Log> {
+fn diamond(log: &Log, overhead: Option<(Duration, &str)>) -> Network<Log> {
     let mut network = Network::new(&Seeds::new(1, 0), log.clone());
-    let (router, sink) = (network.add_node(forward), network.add_node(None));
-    let wires: Vec<DirectedLinkId> = [("up", router), ("left", sink), ("right", sink)]
-        .map(|(label, to)| network.add_wire(to, LinkConfig::default(), label))
-        .into();
+    let wires = ["up", "left", "right"].map(|label| network.add_wire(LinkConfig::default(), label));
     let [from, to] = network.next_agents();
-    let route = network.add_route((from, to), 0, wires[..2].to_vec(), overhead);
+    let route =
+        network.add_route((from, to), 0, wires[..2].iter().copied().map(Step::Link).collect(), overhead);
     let stop = Instant::from_millis(PACKETS);
     let source = Cbr::new(125, Box::new(1e6), Instant::ZERO, stop);
     network.add_agent(FlowId(0), UdpSender::new(Feed::timed(Box::new(source)), route, 28));
@@ -63,27 +47,16 @@ fn over(log: &Log, wire: u32) -> u64 {
 #[test]
 fn packets_follow_their_route() {
     let log = Log::default();
-    let network = diamond(&log, None, None);
+    let network = diamond(&log, None);
     assert_eq!([0, 1, 2].map(|wire| over(&log, wire)), [PACKETS, PACKETS, 0]);
     assert_eq!((network.packet_hops(), network.unroutable()), (2 * PACKETS, 0));
-}
-
-#[test]
-fn a_node_may_forward_on_its_own() {
-    let log = Log::default();
-    let network = diamond(&log, Some(Box::new(Detour(Some(DirectedLinkId(2))))), None);
-    assert_eq!([0, 1, 2].map(|wire| over(&log, wire)), [PACKETS, 0, PACKETS]);
-    assert_eq!(network.unroutable(), 0);
-    let log = Log::default();
-    let network = diamond(&log, Some(Box::new(Detour(None))), None);
-    assert_eq!((network.packet_hops(), network.unroutable()), (PACKETS, PACKETS));
 }
 
 /// U(0, 400 µs) before packets that are 1 ms apart never makes one wait for another: waits are uniform.
 #[test]
 fn a_hosts_overhead_is_uniform() {
     let log = Log::default();
-    diamond(&log, None, Some((Duration::from_micros(400), "host")));
+    diamond(&log, Some((Duration::from_micros(400), "host")));
     let entered = log.0.lock().expect("one thread").clone();
     let waits: Vec<f64> = entered
         .iter()
@@ -100,7 +73,7 @@ fn a_hosts_overhead_is_uniform() {
 #[test]
 fn a_hosts_overhead_keeps_the_order() {
     let log = Log::default();
-    diamond(&log, None, Some((Duration::from_millis(20), "host")));
+    diamond(&log, Some((Duration::from_millis(20), "host")));
     let entered = log.0.lock().expect("one thread").clone();
     let ids: Vec<u64> =
         entered.iter().filter(|(_, wire, _)| *wire == DirectedLinkId(0)).map(|(_, _, id)| *id).collect();

@@ -184,6 +184,21 @@ impl FlowMeter {
         }
     }
 
+    /// The path leads over a radio.
+    pub fn over_radio(&mut self, path: u8) {
+        self.paths[usize::from(path)].over_radio = Some([0; 2]);
+    }
+
+    /// A packet with data left a radio after so many hops.
+    pub fn hopped(&mut self, now: Instant, path: u8, hops: u8) {
+        if self.spec.window.contains(now)
+            && let Some([packets, all]) = &mut self.paths[usize::from(path)].over_radio
+        {
+            *packets += 1;
+            *all += u64::from(hops);
+        }
+    }
+
     /// A packet with data died in the network.
     pub fn lost(&mut self, now: Instant, path: u8, place: LossPlace) {
         if self.spec.window.contains(now) {

@@ -5,6 +5,7 @@ mod flow;
 mod link;
 mod order;
 mod player;
+mod radio;
 mod share;
 mod tally;
 #[cfg(test)]
@@ -15,6 +16,7 @@ mod window;
 pub use background::BackgroundMeter;
 pub use flow::{FlowMeter, FlowSpec};
 pub use link::{LinkReading, link_metrics};
+pub use radio::{RadioReading, radio_metrics};
 pub use share::ShareMeter;
 pub use video::{VideoFrame, VideoSource, VideoSpec, eq17_db};
 pub use window::{LossPlace, Window};

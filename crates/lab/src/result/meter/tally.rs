@@ -18,7 +18,9 @@ pub(super) struct Tally {
     pub arrived_new: u64,
     pub arrived_old: u64,
     pub new_payload: u64,
-    pub lost: [u64; 3],
+    pub lost: [u64; 4],
+    /// Of paths over radios: packets that left one, and the hops they took.
+    pub over_radio: Option<[u64; 2]>,
     pub delay: Histogram,
 }
 
@@ -41,6 +43,10 @@ impl Tally {
         for (mine, theirs) in self.lost.iter_mut().zip(path.lost) {
             *mine += theirs;
         }
+        if let Some([packets, hops]) = path.over_radio {
+            let [all, in_all] = self.over_radio.unwrap_or_default();
+            self.over_radio = Some([all + packets, in_all + hops]);
+        }
         self.delay.merge(&path.delay);
     }
 
@@ -59,6 +65,10 @@ impl Tally {
         put("lost_queue_packets", self.lost[LossPlace::Queue as usize] as f64);
         put("lost_random_packets", self.lost[LossPlace::Random as usize] as f64);
         put("lost_down_packets", self.lost[LossPlace::Down as usize] as f64);
+        if let Some([packets, hops]) = self.over_radio {
+            put("lost_routing_packets", self.lost[LossPlace::Routing as usize] as f64);
+            put("hops_mean", hops as f64 / packets as f64);
+        }
         put("loss_ratio", lost as f64 / self.sent as f64);
         let names = ["delay_mean_ms", "delay_p50_ms", "delay_p95_ms", "delay_p99_ms", "delay_max_ms"];
         put_delays(&self.delay, names, put);

@@ -39,4 +39,6 @@ pub enum LossPlace {
     Random,
     /// A link was down.
     Down,
+    /// A router on a radio dropped it: no route, a neighbour that did not answer, too many hops.
+    Routing,
 }

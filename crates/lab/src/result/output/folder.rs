@@ -12,7 +12,7 @@ use super::{Format, OutputError};
 use crate::result::{RunResult, Subject, Summary};
 
 /// A folder for results: `series/` (a file a run), and in the end `runs`, `summary`, of videos
-/// with frames `frames`, and `result.json`. Every file appears
+/// with frames `frames`, of the first run with radios `topology.json`, and `result.json`. Every file appears
 /// whole or not at all.
 #[derive(Clone, Debug)]
 pub struct Output {
@@ -50,6 +50,12 @@ impl Output {
         self.write_summary(runs)?;
         if runs.iter().any(|run| !run.frames.is_empty()) {
             self.write_frames(runs)?;
+        }
+        if let Some(topology) = runs.iter().find_map(|run| run.topology.as_ref()) {
+            let (pending, mut file) = Pending::create(self.folder.join("topology.json"))?;
+            let text = serde_json::to_vec(topology).expect("a topology has string keys only");
+            file.write_all(&text).map_err(|error| pending.error(error))?;
+            pending.complete()?;
         }
         let (pending, mut file) = Pending::create(self.folder.join("result.json"))?;
         file.write_all(summary.json().as_bytes()).map_err(|error| pending.error(error))?;

@@ -6,6 +6,7 @@ use strandcast_sim::tcp::Profile;
 
 use super::app::ONOFF;
 use super::flow::TCP;
+use crate::scenario::constants::TCP_CONSTANTS;
 use crate::scenario::sorts::{LINKS, LOAD, SHARE, SOME_SHARE, SPAN, TIME, size, whole};
 use crate::scenario::typed::{Constants, Each, Given, table};
 use crate::scenario::value::Number;
@@ -36,7 +37,7 @@ table! {
         lead: Given<Duration> = TIME.or("10 s").at_most(Longest::TenMinutes),
         profile: Given<Profile> = TCP.profile,
         /// single constants
-        tcp: Constants = Constants::of("the profile's, with `recovery = \"newreno\"`"),
+        tcp: Constants = Constants::of(&TCP_CONSTANTS, "the profile's, with `recovery = \"newreno\"`"),
     }
 }
 

@@ -6,9 +6,13 @@ use strandcast_sim::tcp::Profile;
 
 use super::app::{APP, AppKind};
 use super::sctp::{SctpKeys, SctpProfile};
-use crate::scenario::sorts::{DRAWN_TIME, LINKS, SPAN, SWITCH, TEXT, TIME, size, whole, word};
+use crate::scenario::constants::TCP_CONSTANTS;
+use crate::scenario::model::Ends;
+use crate::scenario::sorts::{DRAWN_TIME, LINKS, SPAN, SWITCH, TEXT, TIME, size, whole, word, words_of};
 use crate::scenario::typed::{Constants, Each, Given, Inner, OneOf, Optional, table, variants};
 use crate::scenario::value::Number;
+
+words_of!(Ends);
 
 variants! {
     /// the protocol
@@ -27,10 +31,12 @@ variants! {
 table! {
     /// What all flows have.
     ENDS: EndKeys {
+        /// where it begins and ends: as `from` and `to` say, or at stations drawn for each run, a pair for each of `count`
+        ends: Given<Ends> = word().or("given"),
         /// the sending node
-        from: Given<String> = TEXT.required(),
+        from: Optional<String> = TEXT.otherwise("required, if `ends` is not `random`"),
         /// the receiving node
-        to: Given<String> = TEXT.required(),
+        to: Optional<String> = TEXT.otherwise("required, if `ends` is not `random`"),
         /// what it sends
         app: OneOf<AppKind> = OneOf::of(&APP, "`bulk`; required for udp"),
         /// when it begins; drawn for each of `count`
@@ -42,7 +48,7 @@ table! {
     }
 }
 
-const SHORTEST: &str = "one, `default`: the route with the fewest links";
+const SHORTEST: &str = "one, `default`: the radio of both ends, else the route with the fewest links";
 
 table! {
     /// What flows of several paths have.
@@ -82,7 +88,7 @@ table! {
         /// whose constants `tcp` begins with
         profile: Given<Profile> = word().or("rfc"),
         /// single constants
-        tcp: Constants = Constants::of("the profile's"),
+        tcp: Constants = Constants::of(&TCP_CONSTANTS, "the profile's"),
     }
 }
 
@@ -121,9 +127,9 @@ table! {
 table! {
     /// A way through the network.
     PATH: PathKeys = "path" {
-        /// links from sender to receiver, in order
+        /// links and radios from sender to receiver, in order
         via: Given<Vec<String>> = LINKS.required(),
-        /// links back, in order
+        /// links and radios back, in order
         back: Optional<Vec<String>> = LINKS.otherwise("`via` backwards"),
     }
 }

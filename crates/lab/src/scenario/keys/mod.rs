@@ -6,5 +6,6 @@ pub(super) mod cross;
 pub(super) mod flow;
 pub(super) mod link;
 pub(super) mod loss;
+pub(super) mod radio;
 pub(super) mod root;
 pub(super) mod sctp;

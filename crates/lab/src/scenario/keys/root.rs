@@ -5,6 +5,7 @@ use core::time::Duration;
 use super::cross::CrossKeys;
 use super::flow::{FLOW, FlowKind};
 use super::link::LinkKeys;
+use super::radio::{NodeKeys, RadioKeys};
 use crate::scenario::sorts::{SPAN, SWITCH, TEXT, TIME, whole};
 use crate::scenario::typed::{Each, EachOf, Given, Inner, Optional, table};
 use crate::scenario::warning::Longest;
@@ -22,6 +23,8 @@ table! {
         nodes: Each = Each::of(&NodeKeys::KEYS, "none"),
         /// links between nodes, by name
         links: Each = Each::of(&LinkKeys::KEYS, "none"),
+        /// shared radio channels, by name
+        radio: Each = Each::of(&RadioKeys::KEYS, "none"),
         /// traffic that is measured, by name
         flows: EachOf<FlowKind> = EachOf::of(&FLOW, "none"),
         /// background load, by name
@@ -52,16 +55,4 @@ table! {
         /// without reordering, so that drop-tail queues don't lock phases
         overhead: Given<bool> = SWITCH.or("true"),
     }
-}
-
-/// A node has no keys.
-pub(in crate::scenario) struct NodeKeys;
-
-impl NodeKeys {
-    /// All that is said of the table.
-    const KEYS: crate::scenario::spec::Keys = crate::scenario::spec::Keys {
-        name: "node",
-        doc: "A host or router: nothing but its name.",
-        groups: &[],
-    };
 }

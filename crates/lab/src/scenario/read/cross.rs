@@ -25,7 +25,11 @@ pub(super) fn cross(table: &Table<'_>, network: &Scenario) -> Read<Cross> {
     // A first link that does not exist has no beginning: the error about it comes from the way.
     let from = source(&network.links, &names).unwrap_or_default();
     let names = links(&via, from, None, network)?;
-    let hops = way(&network.links, from, None, &names).expect("the links were read as a way");
+    if let Some(radio) = names.iter().find(|name| network.radio.contains_key(*name)) {
+        let message = format!("radio `{radio}` carries no background load; use flows with transport udp");
+        return Err(via.error(message));
+    }
+    let hops = way(network, from, None, &names).expect("the links were read as a way");
     let first = hops.first().and_then(|hop| network.direction(hop)).expect("a way has a first link");
     if !has_rate(&first.rate) {
         let message = format!(

@@ -1,5 +1,6 @@
 //! Flows.
 
+use core::time::Duration;
 use std::collections::BTreeMap;
 
 use super::app;
@@ -9,7 +10,7 @@ use crate::scenario::keys::flow::{
     ENDS, FlowKind, JOINING_PATH, MPTCP_FLOW, PATH, SCTP_FLOW, SEVERAL, SINGLE, TCP, TCP_FLOW, UDP_FLOW,
 };
 use crate::scenario::keys::sctp::{SCTP, Sctp};
-use crate::scenario::model::{Flow, Path, Scenario, Tcp, Transport};
+use crate::scenario::model::{Ends, Flow, Path, Scenario, Tcp, Transport};
 use crate::scenario::route::{Routes, way};
 use crate::scenario::table::{Item, Read, Table, dotted, named};
 use crate::scenario::tree::Value;
@@ -21,11 +22,7 @@ use strandcast_sim::tcp::{Config, ConfigError};
 
 /// A flow; the network is complete already.
 pub(super) fn flow(table: &Table<'_>, kind: FlowKind, network: &Scenario, routes: &Routes<'_>) -> Read<Flow> {
-    let (from, to) = (node(table, &ENDS.from, &network.nodes)?, node(table, &ENDS.to, &network.nodes)?);
-    if from == to {
-        return Err(table
-            .error_at(&ENDS.to.key, format!("the flow leads from `{from}` to itself; let it go elsewhere")));
-    }
+    let (kind_of_ends, from, to) = ends(table, network)?;
     let transport = transport(table, kind)?;
     let (app, fits) = app::app(table, &transport)?;
     let start = table.get(&ENDS.start)?;
@@ -39,7 +36,10 @@ pub(super) fn flow(table: &Table<'_>, kind: FlowKind, network: &Scenario, routes
         ));
     }
     let several = matches!(transport, Transport::Sctp { .. } | Transport::Mptcp { .. });
-    let paths = paths(table, (&from, &to), (network, routes), several)?;
+    let paths = match kind_of_ends {
+        Ends::Given => paths(table, (&from, &to), (network, routes), several)?,
+        Ends::Random => drawn_paths(table, network, several)?,
+    };
     if !several && paths.len() > 1 {
         let message = format!(
             "{} has one path, not {}; transports sctp and mptcp have several",
@@ -54,7 +54,68 @@ pub(super) fn flow(table: &Table<'_>, kind: FlowKind, network: &Scenario, routes
         primary = table.given(&SCTP_FLOW.primary.key).map(|item| primary_path(&item, &paths)).transpose()?;
     }
     let count = table.get(&ENDS.count)?;
-    Ok(Flow { from, to, transport, app, fits, start, stop, count, compare, paths, primary })
+    Ok(Flow {
+        ends: kind_of_ends,
+        from,
+        to,
+        transport,
+        app,
+        fits,
+        start,
+        stop,
+        count,
+        compare,
+        paths,
+        primary,
+    })
+}
+
+/// Whether the ends are given, and which they are.
+fn ends(table: &Table<'_>, network: &Scenario) -> Read<(Ends, String, String)> {
+    let ends = table.get(&ENDS.ends)?;
+    if ends == Ends::Random {
+        if let Some(key) = [&ENDS.from.key, &ENDS.to.key].into_iter().find(|key| table.gives(key.name)) {
+            let message = format!("the ends are drawn, so there is no `{}`; leave it out", key.name);
+            return Err(table.error_at(key, message));
+        }
+        return Ok((ends, String::new(), String::new()));
+    }
+    let (from, to) = (table.need(&ENDS.from)?, table.need(&ENDS.to)?);
+    node(table, &ENDS.from.key, &from, &network.nodes)?;
+    node(table, &ENDS.to.key, &to, &network.nodes)?;
+    if from == to {
+        return Err(table
+            .error_at(&ENDS.to.key, format!("the flow leads from `{from}` to itself; let it go elsewhere")));
+    }
+    Ok((ends, from, to))
+}
+
+/// The paths of a flow whose ends are drawn: radios, since all their stations reach each other.
+fn drawn_paths(table: &Table<'_>, network: &Scenario, several: bool) -> Read<Named<Path>> {
+    let given = table.each(if several { &SEVERAL.paths } else { &SINGLE.paths })?;
+    if given.is_empty() {
+        let Some(radio) = network.radio.keys().next() else {
+            let message = "ends are drawn among the stations of a radio, and there is none; give [radio.*]";
+            return Err(table.error_at(&ENDS.ends.key, message));
+        };
+        let via = vec![radio.clone()];
+        let path = Path { back: via.clone(), via, join: None, leave: None };
+        return Ok(BTreeMap::from([("default".into(), path)]));
+    }
+    named(given, |table| {
+        let item = table.item(&PATH.via.key)?;
+        let via = item.names()?.1;
+        match &via[..] {
+            [radio] if network.radio.contains_key(radio) => {}
+            _ => {
+                let message =
+                    "the ends are drawn, so that a path is one radio; name one, or give `from` and `to`";
+                return Err(item.error(message));
+            }
+        }
+        let (join, leave) = joining(&table, several)?;
+        Ok(Path { back: via.clone(), via, join, leave })
+    })
 }
 
 fn primary_path(item: &Item<'_>, paths: &Named<Path>) -> Read<String> {
@@ -192,25 +253,30 @@ fn path(table: &Table<'_>, (from, to): (&str, &str), network: &Scenario, several
         Some(item) => links(&item, to, Some(from), network)?,
         None => via.iter().rev().cloned().collect(),
     };
-    let (join, leave) = if several {
-        (table.maybe(&JOINING_PATH.join)?, table.maybe(&JOINING_PATH.leave)?)
-    } else {
-        (None, None)
-    };
+    let (join, leave) = joining(table, several)?;
+    Ok(Path { via, back, join, leave })
+}
+
+/// When a path joins and leaves.
+fn joining(table: &Table<'_>, several: bool) -> Read<(Option<Duration>, Option<Duration>)> {
+    if !several {
+        return Ok((None, None));
+    }
+    let (join, leave) = (table.maybe(&JOINING_PATH.join)?, table.maybe(&JOINING_PATH.leave)?);
     match leave {
         Some(leave) if leave <= join.unwrap_or_default() => {
             let join = join.unwrap_or_default();
             let message = format!("the path leaves at {leave:?} and joins at {join:?}; let it leave later");
             Err(table.error_at(&JOINING_PATH.leave.key, message))
         }
-        _ => Ok(Path { via, back, join, leave }),
+        _ => Ok((join, leave)),
     }
 }
 
 /// Names of links that lead from one node to another; to any if `to` isn't given.
 pub(super) fn links(item: &Item<'_>, from: &str, to: Option<&str>, network: &Scenario) -> Read<Vec<String>> {
     let (items, names) = item.names()?;
-    match way(&network.links, from, to, &names) {
+    match way(network, from, to, &names) {
         Ok(_) => Ok(names),
         Err((i, wrong)) => Err(items.get(i).unwrap_or(item).error(wrong.to_string())),
     }

@@ -8,11 +8,12 @@ use crate::scenario::spec::Key;
 use crate::scenario::table::{Read, Table, named};
 use crate::scenario::traces;
 use crate::scenario::tree::Value;
-use crate::scenario::typed::Given;
 use crate::scenario::value::{LinkRate, Named, QueueLimit};
 
 pub(super) fn link(table: &Table<'_>, nodes: &Named<Node>) -> Read<Link> {
-    let (from, to) = (node(table, &LINK.from, nodes)?, node(table, &LINK.to, nodes)?);
+    let (from, to) = (table.get(&LINK.from)?, table.get(&LINK.to)?);
+    node(table, &LINK.from.key, &from, nodes)?;
+    node(table, &LINK.to.key, &to, nodes)?;
     if from == to {
         let message = format!("the link leads from `{from}` to itself; it joins two nodes");
         return Err(table.error_at(&LINK.to.key, message));
@@ -39,15 +40,14 @@ pub(super) fn link(table: &Table<'_>, nodes: &Named<Node>) -> Read<Link> {
     })
 }
 
-/// The name of a node, which must have been declared.
-pub(super) fn node(table: &Table<'_>, key: &Given<String>, nodes: &Named<Node>) -> Read<String> {
-    let name = table.get(key)?;
-    if nodes.contains_key(&name) {
-        return Ok(name);
+/// Checks that a node has been declared.
+pub(super) fn node(table: &Table<'_>, key: &Key, name: &str, nodes: &Named<Node>) -> Read<()> {
+    if nodes.contains_key(name) {
+        return Ok(());
     }
-    let hint = hint(&name, nodes.keys().map(String::as_str));
+    let hint = hint(name, nodes.keys().map(String::as_str));
     let message = format!("there is no node `{name}`{hint}; nodes are declared as [nodes.{name}]");
-    Err(table.error_at(&key.key, message))
+    Err(table.error_at(key, message))
 }
 
 fn reverse(table: &Table<'_>, forward: &Direction) -> Read<Direction> {

@@ -4,6 +4,7 @@ mod app;
 mod cross;
 mod flow;
 mod link;
+mod radio;
 mod root;
 
 pub(super) use root::scenario;

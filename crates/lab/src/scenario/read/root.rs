@@ -2,16 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use super::{cross, flow, link};
+use super::{cross, flow, link, radio};
 use crate::scenario::keys::root::{HOST, ROOT, RUN};
-use crate::scenario::model::{Host, Node, Run, Scenario};
+use crate::scenario::model::{Host, Run, Scenario};
 use crate::scenario::route::Routes;
 use crate::scenario::table::{Read, Table, named};
 
 /// The scenario that a file's tables describe.
 pub(in crate::scenario) fn scenario(root: &Table<'_>) -> Read<Scenario> {
-    let given =
-        root.has(&ROOT.nodes) || root.has(&ROOT.links) || root.has(&ROOT.flows) || root.has(&ROOT.cross);
+    let given = root.has(&ROOT.nodes)
+        || root.has(&ROOT.links)
+        || root.has(&ROOT.radio)
+        || root.has(&ROOT.flows)
+        || root.has(&ROOT.cross);
     if !given {
         let mend = "give [nodes.*], [links.*] and at least one [flows.*]";
         return Err(root.error(format!("the scenario is empty; {mend}")));
@@ -19,18 +22,21 @@ pub(in crate::scenario) fn scenario(root: &Table<'_>) -> Read<Scenario> {
     let title = root.get(&ROOT.title)?;
     let run = run(&root.inner(&ROOT.run)?)?;
     let host = Host { overhead: root.inner(&ROOT.host)?.get(&HOST.overhead)? };
-    let nodes = root.each(&ROOT.nodes)?.into_iter().map(|(name, _)| (name, Node::default())).collect();
+    let nodes = named(root.each(&ROOT.nodes)?, |table| radio::node(&table))?;
     let mut scenario = Scenario {
         title,
         run,
         host,
         nodes,
         links: BTreeMap::new(),
+        radio: BTreeMap::new(),
         flows: BTreeMap::new(),
         cross: BTreeMap::new(),
     };
+    scenario.radio = radio::radios(root, &mut scenario.nodes)?;
     scenario.links = named(root.each(&ROOT.links)?, |table| link::link(&table, &scenario.nodes))?;
-    let routes = Routes::of(&scenario.links);
+    radio::names_differ(root, &scenario)?;
+    let routes = Routes::of(&scenario);
     let flows =
         named(root.kinds(&ROOT.flows)?, |(kind, table)| flow::flow(&table, kind, &scenario, &routes))?;
     let cross = named(root.each(&ROOT.cross)?, |table| cross::cross(&table, &scenario))?;

@@ -5,8 +5,9 @@ mod listen;
 use std::collections::{BTreeMap, VecDeque};
 
 use strandcast_proto::time::Instant;
+use strandcast_radio::FrameRecord;
 use strandcast_sim::host::data_parts;
-use strandcast_sim::net::{Agent, AgentId, Body, DirectedLinkId, FlowId, Paths};
+use strandcast_sim::net::{Agent, AgentId, Body, DirectedLinkId, FlowId, Paths, RadioId};
 
 use super::explanation::Hold;
 use super::explanation::{Explanation, FrameInfo, MessageTrace, Outcome, Transmission};
@@ -58,6 +59,8 @@ pub struct Explainer {
     free: Vec<Instant>,
     /// The packet that came out of a link last.
     last_out: u64,
+    /// Data frames that have just ended on the air.
+    frames: Vec<(RadioId, FrameRecord)>,
 }
 
 /// What is followed.
@@ -98,7 +101,10 @@ struct Flight {
     messages: Vec<u64>,
     parts: Vec<(u64, u64)>,
     transmission: Transmission,
-    wires: Vec<DirectedLinkId>,
+    /// The link of each hop; `None`: it was one of a radio.
+    wires: Vec<Option<DirectedLinkId>>,
+    /// By step of the route: its first hop.
+    steps: Vec<usize>,
 }
 
 impl Explainer {
@@ -154,6 +160,7 @@ impl Explainer {
             flights: BTreeMap::new(),
             free: Vec::new(),
             last_out: u64::MAX,
+            frames: Vec::new(),
         })
     }
 
@@ -235,7 +242,9 @@ impl Explainer {
         };
         transmission.outcome = match hop.arrived {
             Some(at) => Outcome::Refused(at),
-            None if self.names.is_down_after(*wire, hop.entered) => Outcome::Lost(LossPlace::Down),
+            None if wire.is_some_and(|wire| self.names.is_down_after(wire, hop.entered)) => {
+                Outcome::Lost(LossPlace::Down)
+            }
             None => Outcome::UnderWay,
         };
         transmission

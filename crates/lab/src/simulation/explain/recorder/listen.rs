@@ -1,8 +1,10 @@
 //! What a run tells the recorder.
 
 use strandcast_proto::time::Instant;
+use strandcast_radio::{Destination, FrameKind, FrameRecord};
 use strandcast_sim::net::{
-    Agent, AgentId, DirectedLinkId, EnqueueOutcome, FlowId, Packet, PacketMeta, TraceEvent,
+    Agent, AgentId, DirectedLinkId, EnqueueOutcome, FlowId, Frame, Packet, PacketMeta, RadioId, RadioNote,
+    TraceEvent,
 };
 
 use super::{Explainer, Flight};
@@ -37,7 +39,14 @@ impl Recorder for Explainer {
             hops: Vec::new(),
             outcome: Outcome::UnderWay,
         };
-        let flight = Flight { path: meta.path, messages: owners, parts, transmission, wires: Vec::new() };
+        let flight = Flight {
+            path: meta.path,
+            messages: owners,
+            parts,
+            transmission,
+            wires: Vec::new(),
+            steps: Vec::new(),
+        };
         self.flights.insert(meta.id, flight);
     }
 
@@ -59,11 +68,12 @@ impl Recorder for Explainer {
         };
         let Some(flight) = self.flights.get_mut(&meta.id) else { return };
         // The second copy of a packet that a link has doubled is not followed.
-        if flight.wires.len() != usize::from(meta.hop) {
+        if flight.steps.len() != usize::from(meta.hop) {
             return;
         }
         hop.link = self.names.link(wire).to_owned();
-        flight.wires.push(wire);
+        flight.steps.push(flight.wires.len());
+        flight.wires.push(Some(wire));
         flight.transmission.hops.push(hop);
         if let Some(place) = lost {
             flight.transmission.outcome = Outcome::Lost(place);
@@ -73,8 +83,35 @@ impl Recorder for Explainer {
     fn arrived(&mut self, now: Instant, _: DirectedLinkId, meta: &PacketMeta) {
         self.last_out = meta.id;
         let Some(flight) = self.flights.get_mut(&meta.id) else { return };
-        if let Some(hop) = flight.transmission.hops.get_mut(usize::from(meta.hop)) {
+        let hop = flight.steps.get(usize::from(meta.hop)).copied();
+        if let Some(hop) = hop.and_then(|hop| flight.transmission.hops.get_mut(hop)) {
             hop.arrived.get_or_insert(now);
+        }
+    }
+
+    fn radio(&mut self, now: Instant, radio: RadioId, note: &RadioNote<'_>) {
+        match *note {
+            RadioNote::Offered { station, to, packet: Frame::Data(datagram) } => {
+                let (from, to) = (self.names.station(radio, station), self.names.destination(radio, to));
+                let link = format!("{} {from} > {to}", self.names.radio(radio));
+                self.hop_begins(now, link, &datagram.body.meta);
+            }
+            RadioNote::Frame(frame) if frame.kind == FrameKind::Data => {
+                self.frames.retain(|(_, other)| other.end == now);
+                self.frames.push((radio, *frame));
+            }
+            RadioNote::Received { station, from, packet: Frame::Data(datagram) } => {
+                let carried = |(of, frame): &&(RadioId, FrameRecord)| {
+                    *of == radio && frame.from == from && frame.to == Destination::Station(station)
+                };
+                let started = self.frames.iter().find(carried).map(|(_, frame)| frame.start);
+                self.hop_ends(now, started, &datagram.body.meta);
+            }
+            RadioNote::QueueDropped { packet: Frame::Data(datagram), .. } => {
+                self.lose(datagram.body.meta.id, LossPlace::Queue);
+            }
+            RadioNote::RouterDropped { packet, .. } => self.lose(packet.id, LossPlace::Routing),
+            _ => {}
         }
     }
 
@@ -94,6 +131,39 @@ impl Recorder for Explainer {
     fn ran(&mut self, now: Instant, id: AgentId, agent: &dyn Agent) {
         if id == self.subject.sender {
             self.stands(now, agent);
+        }
+    }
+}
+
+/// What happens to packets on radios.
+impl Explainer {
+    /// A packet came to a station's interface queue.
+    fn hop_begins(&mut self, now: Instant, link: String, meta: &PacketMeta) {
+        let Some(flight) = self.flights.get_mut(&meta.id) else { return };
+        if flight.steps.len() == usize::from(meta.hop) {
+            flight.steps.push(flight.wires.len());
+        }
+        flight.wires.push(None);
+        let hop = Hop { link, entered: now, started: None, departed: None, arrived: None };
+        flight.transmission.hops.push(hop);
+    }
+
+    /// A packet arrived at the next station. Its acknowledgement may be lost, so that its sender transmits a copy.
+    /// `started`: when the frame began that carried it.
+    fn hop_ends(&mut self, now: Instant, started: Option<Instant>, meta: &PacketMeta) {
+        self.last_out = meta.id;
+        let Some(flight) = self.flights.get_mut(&meta.id) else { return };
+        if let Some(hop) = flight.transmission.hops.last_mut().filter(|hop| hop.arrived.is_none()) {
+            (hop.started, hop.departed, hop.arrived) = (started, started.and(Some(now)), Some(now));
+        }
+    }
+
+    /// A packet was dropped; a copy of it may still arrive.
+    fn lose(&mut self, packet: u64, place: LossPlace) {
+        if let Some(flight) = self.flights.get_mut(&packet)
+            && flight.transmission.outcome == Outcome::UnderWay
+        {
+            flight.transmission.outcome = Outcome::Lost(place);
         }
     }
 }

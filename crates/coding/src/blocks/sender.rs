@@ -1,0 +1,192 @@
+//! The sending end: messages into blocks, blocks into symbols.
+
+use std::collections::VecDeque;
+use std::fmt;
+
+use thiserror::Error;
+
+use super::config::BlockConfig;
+use crate::codec::{CannotRepair, Encoder};
+use crate::framing::{frame, longest, unframe};
+use crate::symbol::Header;
+
+/// A message's block and its place there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SourceId {
+    /// The block.
+    pub block: u32,
+    /// Its place in the block.
+    pub index: u16,
+}
+
+/// Why a message was not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum CannotPush {
+    /// It does not fit a symbol.
+    #[error("a message of {length} bytes does not fit a symbol, which holds {most}")]
+    TooLong {
+        /// Bytes of the message.
+        length: usize,
+        /// Bytes that a symbol holds.
+        most: usize,
+    },
+    /// All blocks are held; the oldest have to be released first.
+    #[error("all blocks are held")]
+    Full,
+}
+
+/// Why a symbol was not written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum CannotWrite {
+    /// The block or message is not held.
+    #[error("the block or the message is not held")]
+    NotHeld,
+    /// Repair symbols are of closed blocks.
+    #[error("the block is not closed")]
+    Open,
+    /// The code has no further repair symbol of the block.
+    #[error(transparent)]
+    Code(#[from] CannotRepair),
+}
+
+struct Held {
+    encoder: Box<dyn Encoder>,
+    closed: bool,
+    /// Repair symbols written.
+    repairs: u32,
+}
+
+/// Cuts a stream of messages into blocks and writes their symbols.
+pub struct BlockSender {
+    config: BlockConfig,
+    /// The oldest block held.
+    first: u32,
+    held: VecDeque<Held>,
+    spare: Vec<Box<dyn Encoder>>,
+    /// The next seed, of whatever block, where seeds are any number: blocks with the same coefficients would fail together.
+    seed: u32,
+    framed: Vec<u8>,
+}
+
+impl BlockSender {
+    /// A sender of blocks from block 0. `seed` is that of the first repair symbol, where the code takes any.
+    ///
+    /// # Panics
+    /// If the code cannot make blocks of this shape, or `blocks` is 0.
+    #[must_use]
+    pub fn new(config: BlockConfig, seed: u32) -> Self {
+        assert!(config.blocks > 0, "a sender holds at least one block");
+        let spare = vec![config.code.encoder(config.sources, config.length)];
+        let framed = Vec::with_capacity(config.length);
+        BlockSender { config, first: 0, held: VecDeque::with_capacity(config.blocks), spare, seed, framed }
+    }
+
+    /// Appends a message to the block that is being filled, and closes the block if it is full. The message gets a symbol
+    /// once [`write_source`](Self::write_source) is called.
+    ///
+    /// # Errors
+    /// If the message does not fit a symbol, or it begins a block and all are held.
+    pub fn push(&mut self, message: &[u8]) -> Result<SourceId, CannotPush> {
+        let most = longest(self.config.length);
+        if message.len() > most {
+            return Err(CannotPush::TooLong { length: message.len(), most });
+        }
+        if self.held.back().is_none_or(|last| last.closed) {
+            if self.held.len() == self.config.blocks {
+                return Err(CannotPush::Full);
+            }
+            let make = || self.config.code.encoder(self.config.sources, self.config.length);
+            let encoder = self.spare.pop().unwrap_or_else(make);
+            self.held.push_back(Held { encoder, closed: false, repairs: 0 });
+        }
+        let block = self.first.wrapping_add(self.held.len() as u32 - 1);
+        let last = self.held.back_mut().expect("the block that is being filled");
+        frame(message, self.config.length, &mut self.framed);
+        last.encoder.push(&self.framed);
+        let index = last.encoder.held() - 1;
+        last.closed = index + 1 == self.config.sources;
+        Ok(SourceId { block, index: index as u16 })
+    }
+
+    /// Closes the block that is being filled, short as it is, and returns it. Call it before the block's last source symbol
+    /// is written: that one says that it is the last.
+    pub fn close(&mut self) -> Option<u32> {
+        let last = self.held.back_mut().filter(|last| !last.closed)?;
+        last.closed = true;
+        Some(self.first.wrapping_add(self.held.len() as u32 - 1))
+    }
+
+    fn place(&self, block: u32) -> Option<usize> {
+        let place = block.wrapping_sub(self.first) as usize;
+        (place < self.held.len()).then_some(place)
+    }
+
+    /// Appends the symbol of a message to `out`.
+    ///
+    /// # Errors
+    /// If the message is not held.
+    pub fn write_source(&self, id: SourceId, out: &mut Vec<u8>) -> Result<(), CannotWrite> {
+        let held = &self.held[self.place(id.block).ok_or(CannotWrite::NotHeld)?];
+        let symbol = held.encoder.source(id.index.into()).ok_or(CannotWrite::NotHeld)?;
+        let last = held.closed && usize::from(id.index) + 1 == held.encoder.held();
+        Header::Source { block: id.block, index: id.index, last }.write(out);
+        out.extend_from_slice(unframe(symbol).expect("framed by push"));
+        Ok(())
+    }
+
+    /// Appends a new repair symbol of a closed block to `out`, and returns its seed.
+    ///
+    /// # Errors
+    /// If the block is not held or not closed, or the code has no further repair symbol; `out` is unchanged then.
+    pub fn write_repair(&mut self, block: u32, out: &mut Vec<u8>) -> Result<u32, CannotWrite> {
+        let place = self.place(block).ok_or(CannotWrite::NotHeld)?;
+        let held = &mut self.held[place];
+        if !held.closed {
+            return Err(CannotWrite::Open);
+        }
+        let seed = if self.config.code.numbers_repairs() { held.repairs } else { self.seed };
+        let start = out.len();
+        Header::Repair { block, sources: held.encoder.held() as u16, seed }.write(out);
+        if let Err(why) = held.encoder.repair(seed, out) {
+            out.truncate(start);
+            return Err(why.into());
+        }
+        held.repairs += 1;
+        self.seed = self.seed.wrapping_add(1);
+        Ok(seed)
+    }
+
+    /// Blocks held, oldest first, each with the number of its messages and whether it is closed.
+    pub fn blocks(&self) -> impl Iterator<Item = (u32, usize, bool)> + '_ {
+        let number = |place: usize| self.first.wrapping_add(place as u32);
+        self.held
+            .iter()
+            .enumerate()
+            .map(move |(place, held)| (number(place), held.encoder.held(), held.closed))
+    }
+
+    /// Repair symbols written of a block that is held.
+    #[must_use]
+    pub fn repairs(&self, block: u32) -> Option<u32> {
+        self.place(block).map(|place| self.held[place].repairs)
+    }
+
+    /// Lets go of all closed blocks before `block`.
+    pub fn release(&mut self, block: u32) {
+        while block.wrapping_sub(self.first) as i32 > 0 && self.held.front().is_some_and(|held| held.closed) {
+            let mut held = self.held.pop_front().expect("the front is there");
+            held.encoder.forget(held.encoder.held());
+            self.spare.push(held.encoder);
+            self.first = self.first.wrapping_add(1);
+        }
+    }
+}
+
+impl fmt::Debug for BlockSender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BlockSender")
+            .field("config", &self.config)
+            .field("first", &self.first)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,114 @@
+//! The codes by name, and what makes their encoders and decoders.
+
+use std::fmt;
+
+use crate::codec::{Decoder, Encoder};
+use crate::coefficients::Coefficients;
+use crate::linear::{LinearDecoder, LinearEncoder};
+use crate::raptor::{RaptorDecoder, RaptorEncoder};
+use crate::reed_solomon::{RsDecoder, RsEncoder};
+
+/// Most source symbols of a block or a window: what a symbol's header can count.
+pub const MOST_SOURCES: usize = 4095;
+
+/// An erasure code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Code {
+    /// Random linear code over GF(256), coefficients uniform; for blocks. k symbols fail to give k back with probability
+    /// .0039, and each further one makes that 256 times less.
+    Rlc,
+    /// Random linear code over GF(2), each coefficient 0 or 1 with equal probability; for blocks. k + e symbols fail with
+    /// probability 2^-e at most.
+    Fountain,
+    /// Random linear code over GF(256) of RFC 8681, for sliding windows; a seed is a repair key and, from bit 16, a density
+    /// threshold.
+    Sliding,
+    /// RaptorQ (RFC 6330), for blocks.
+    RaptorQ,
+    /// Reed–Solomon over GF(2^16), for blocks: any k symbols suffice.
+    ReedSolomon {
+        /// Repair symbols that a block has.
+        repairs: u16,
+    },
+}
+
+impl Code {
+    /// Whether seeds number a block's repair symbols from 0, instead of being any number.
+    #[must_use]
+    pub fn numbers_repairs(self) -> bool {
+        matches!(self, Code::RaptorQ | Code::ReedSolomon { .. })
+    }
+
+    /// Whether it repairs windows that slide: blocks only slide as a whole.
+    #[must_use]
+    pub fn slides(self) -> bool {
+        matches!(self, Code::Sliding)
+    }
+
+    /// An encoder of at most `capacity` source symbols of at most `length` bytes.
+    ///
+    /// # Panics
+    /// If `capacity` is 0 or more than [`MOST_SOURCES`], or `length` more than 65 535.
+    #[must_use]
+    pub fn encoder(self, capacity: usize, length: usize) -> Box<dyn Encoder> {
+        self.check(capacity, length);
+        match self.coefficients() {
+            Some(how) => Box::new(LinearEncoder::new(how, capacity, length)),
+            None => match self {
+                Code::ReedSolomon { repairs } => Box::new(RsEncoder::new(capacity, length, repairs.into())),
+                _ => Box::new(RaptorEncoder::new(capacity, length)),
+            },
+        }
+    }
+
+    /// A decoder of what [`encoder`](Self::encoder) makes with the same arguments.
+    ///
+    /// # Panics
+    /// As there.
+    #[must_use]
+    pub fn decoder(self, capacity: usize, length: usize) -> Box<dyn Decoder> {
+        self.check(capacity, length);
+        match self.coefficients() {
+            Some(how) => Box::new(LinearDecoder::new(how, capacity, length)),
+            None => match self {
+                Code::ReedSolomon { repairs } => Box::new(RsDecoder::new(capacity, length, repairs.into())),
+                _ => Box::new(RaptorDecoder::new(capacity, length)),
+            },
+        }
+    }
+
+    fn coefficients(self) -> Option<Coefficients> {
+        match self {
+            Code::Rlc => Some(Coefficients::Bytes),
+            Code::Fountain => Some(Coefficients::Bits),
+            Code::Sliding => Some(Coefficients::Rfc8681),
+            Code::RaptorQ | Code::ReedSolomon { .. } => None,
+        }
+    }
+
+    fn check(self, capacity: usize, length: usize) {
+        assert!(
+            (1..=MOST_SOURCES).contains(&capacity),
+            "{self}: 1 to {MOST_SOURCES} source symbols, not {capacity}"
+        );
+        assert!(length <= usize::from(u16::MAX), "{self}: symbols of at most 65535 bytes, not {length}");
+        assert!(self != Code::ReedSolomon { repairs: 0 }, "{self}: at least one repair symbol");
+        let odd = !length.is_multiple_of(2);
+        assert!(
+            !(odd && matches!(self, Code::ReedSolomon { .. })),
+            "{self}: symbols of an even length, not {length}"
+        );
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Code::Rlc => "rlc",
+            Code::Fountain => "fountain",
+            Code::Sliding => "sliding-rlc",
+            Code::RaptorQ => "raptorq",
+            Code::ReedSolomon { .. } => "rs",
+        })
+    }
+}

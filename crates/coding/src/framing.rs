@@ -1,0 +1,48 @@
+//! Messages as source symbols: two bytes of length, the message, zeros up to the length of a symbol. Symbols of length 0 stand
+//! for coefficients alone.
+
+/// Bytes before the message.
+pub(crate) const LENGTH: usize = 2;
+
+/// The longest message that fits a symbol of `length` bytes; any fits where coefficients alone count.
+pub(crate) fn longest(length: usize) -> usize {
+    if length == 0 { usize::MAX } else { length - LENGTH }
+}
+
+/// Writes `message` as a source symbol, without the zeros at its end.
+pub(crate) fn frame(message: &[u8], length: usize, out: &mut Vec<u8>) {
+    out.clear();
+    if length > 0 {
+        out.extend_from_slice(&(message.len() as u16).to_be_bytes());
+        out.extend_from_slice(message);
+    }
+}
+
+/// The message of a source symbol, `None` if none was framed so.
+pub(crate) fn unframe(symbol: &[u8]) -> Option<&[u8]> {
+    if symbol.is_empty() {
+        return Some(symbol);
+    }
+    let (length, rest) = symbol.split_first_chunk()?;
+    let (message, zeros) = rest.split_at_checked(u16::from_be_bytes(*length).into())?;
+    zeros.iter().all(|&byte| byte == 0).then_some(message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_framed_message_comes_back_and_nothing_else_does() {
+        let mut symbol = Vec::new();
+        frame(b"abc", 8, &mut symbol);
+        assert_eq!(symbol, [0, 3, b'a', b'b', b'c']);
+        symbol.resize(8, 0);
+        assert_eq!(unframe(&symbol), Some(&b"abc"[..]));
+        symbol[7] = 1;
+        assert_eq!(unframe(&symbol), None, "bytes behind the message");
+        assert_eq!(unframe(&[0, 2, 1]), None, "longer than the symbol");
+        assert_eq!(unframe(&[0]), None);
+        assert_eq!(unframe(&[0, 0, 0]), Some(&b""[..]));
+    }
+}

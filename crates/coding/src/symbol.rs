@@ -1,0 +1,199 @@
+//! Symbols on the wire: a header of 6 or 10 bytes, all numbers in network byte order, then the payload.
+//!
+//! ```text
+//!  0                   1                   2                   3
+//!  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+//! +-------+-----------------------+-------------------------------+
+//! | kind  | index or count        | block or number ...           |
+//! +-------+-----------------------+-------------------------------+
+//! | ...                           | seed (repair symbols) ...     |
+//! +-------------------------------+-------------------------------+
+//! | ...                           | payload                       |
+//! +-------------------------------+-------------------------------+
+//! ```
+//!
+//! | kind | symbol | index or count | block or number |
+//! |---:|---|---|---|
+//! | 1 | source symbol of a block | place in the block | block |
+//! | 2 | the last source symbol of a block | place in the block | block |
+//! | 3 | repair symbol of a block | source symbols of the block | block |
+//! | 5 | source symbol of a window | 0 | number of the symbol |
+//! | 6 | repair symbol of a window | source symbols it sums | number of the first of them |
+
+use thiserror::Error;
+
+use crate::code::MOST_SOURCES;
+use crate::coefficients::DENSEST;
+
+/// Header of a source symbol, bytes.
+pub const SOURCE_HEADER: usize = 6;
+/// Header of a repair symbol, bytes.
+pub const REPAIR_HEADER: usize = 10;
+
+const SOURCE: u16 = 1;
+const LAST: u16 = 2;
+const REPAIR: u16 = 3;
+const WINDOW_SOURCE: u16 = 5;
+const WINDOW_REPAIR: u16 = 6;
+const LOW: u16 = 0x0fff;
+
+/// What a symbol says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Header {
+    /// A source message of a block.
+    Source {
+        /// The block.
+        block: u32,
+        /// Its place in the block.
+        index: u16,
+        /// Whether the block ends with it.
+        last: bool,
+    },
+    /// A repair symbol over all source symbols of a block.
+    Repair {
+        /// The block.
+        block: u32,
+        /// The number of its source symbols.
+        sources: u16,
+        /// From which coefficients follow, or the number of the repair symbol.
+        seed: u32,
+    },
+    /// A source message of a stream that a window slides over.
+    WindowSource {
+        /// Its number in the stream.
+        number: u32,
+    },
+    /// A repair symbol over consecutive source symbols of a stream.
+    WindowRepair {
+        /// The number of the first of them.
+        first: u32,
+        /// How many they are.
+        sources: u16,
+        /// Repair key and, from bit 16, density threshold (RFC 8681 §4.1.3).
+        seed: u32,
+    },
+}
+
+/// Why bytes are no symbol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Malformed {
+    /// Fewer bytes than the header has.
+    #[error("{0} bytes are too few for a symbol")]
+    Short(usize),
+    /// A kind that does not exist.
+    #[error("there is no symbol of kind {0}")]
+    Kind(u16),
+    /// A field has a value that no sender writes.
+    #[error("a field has a value that no sender writes")]
+    Field,
+}
+
+impl Header {
+    /// Bytes on the wire.
+    #[must_use]
+    pub fn length(&self) -> usize {
+        match self {
+            Header::Source { .. } | Header::WindowSource { .. } => SOURCE_HEADER,
+            Header::Repair { .. } | Header::WindowRepair { .. } => REPAIR_HEADER,
+        }
+    }
+
+    /// Appends the header to `out`. Places and counts have 12 bits.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        let (kind, low, number, seed) = match *self {
+            Header::Source { block, index, last } => (if last { LAST } else { SOURCE }, index, block, None),
+            Header::Repair { block, sources, seed } => (REPAIR, sources, block, Some(seed)),
+            Header::WindowSource { number } => (WINDOW_SOURCE, 0, number, None),
+            Header::WindowRepair { first, sources, seed } => (WINDOW_REPAIR, sources, first, Some(seed)),
+        };
+        out.extend_from_slice(&(kind << 12 | low & LOW).to_be_bytes());
+        out.extend_from_slice(&number.to_be_bytes());
+        if let Some(seed) = seed {
+            out.extend_from_slice(&seed.to_be_bytes());
+        }
+    }
+
+    /// Reads a symbol: its header and its payload.
+    ///
+    /// # Errors
+    /// If `bytes` are none that [`write`](Self::write) makes.
+    pub fn read(bytes: &[u8]) -> Result<(Self, &[u8]), Malformed> {
+        let short = Malformed::Short(bytes.len());
+        let (word, rest) = bytes.split_first_chunk().ok_or(short)?;
+        let word = u16::from_be_bytes(*word);
+        let (kind, low) = (word >> 12, word & LOW);
+        let (number, rest) = rest.split_first_chunk().ok_or(short)?;
+        let number = u32::from_be_bytes(*number);
+        let seed = || {
+            let (seed, rest) = rest.split_first_chunk().ok_or(short)?;
+            Ok((u32::from_be_bytes(*seed), rest))
+        };
+        match kind {
+            SOURCE | LAST if usize::from(low) < MOST_SOURCES => {
+                Ok((Header::Source { block: number, index: low, last: kind == LAST }, rest))
+            }
+            WINDOW_SOURCE if low == 0 => Ok((Header::WindowSource { number }, rest)),
+            REPAIR if low > 0 => {
+                let (seed, rest) = seed()?;
+                Ok((Header::Repair { block: number, sources: low, seed }, rest))
+            }
+            WINDOW_REPAIR if low > 0 => match seed()? {
+                (seed, rest) if seed >> 16 <= u32::from(DENSEST) => {
+                    Ok((Header::WindowRepair { first: number, sources: low, seed }, rest))
+                }
+                _ => Err(Malformed::Field),
+            },
+            SOURCE | LAST | REPAIR | WINDOW_SOURCE | WINDOW_REPAIR => Err(Malformed::Field),
+            _ => Err(Malformed::Kind(kind)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(header: Header) -> Vec<u8> {
+        let mut out = Vec::new();
+        header.write(&mut out);
+        out
+    }
+
+    #[test]
+    fn headers_are_laid_out_as_the_table_says() {
+        let source = Header::Source { block: 0x0102_0304, index: 0xabc, last: false };
+        assert_eq!(written(source), [0x1a, 0xbc, 1, 2, 3, 4]);
+        let last = Header::Source { block: 9, index: 15, last: true };
+        assert_eq!(written(last), [0x20, 0x0f, 0, 0, 0, 9]);
+        let repair = Header::Repair { block: 9, sources: 16, seed: 0x1122_3344 };
+        assert_eq!(written(repair), [0x30, 0x10, 0, 0, 0, 9, 0x11, 0x22, 0x33, 0x44]);
+        assert_eq!(written(Header::WindowSource { number: 0xffff_ffff }), [0x50, 0, 255, 255, 255, 255]);
+        let repair = Header::WindowRepair { first: 1, sources: 0xfff, seed: 0x000f_0102 };
+        assert_eq!(written(repair), [0x6f, 0xff, 0, 0, 0, 1, 0, 0x0f, 1, 2]);
+    }
+
+    #[test]
+    fn what_no_sender_writes_is_refused() {
+        for length in 0..SOURCE_HEADER {
+            assert_eq!(Header::read(&[0x10, 0, 0, 0, 0, 0][..length]), Err(Malformed::Short(length)));
+        }
+        assert_eq!(Header::read(&[0x30, 1, 0, 0, 0, 0, 0, 0, 0]), Err(Malformed::Short(9)));
+        for kind in [0u16, 4, 7, 8, 9, 10, 11, 12, 13, 14, 15] {
+            assert_eq!(
+                Header::read(&[(kind as u8) << 4, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
+                Err(Malformed::Kind(kind))
+            );
+        }
+        // Place 4095, no source symbols, a number's low bits, no source symbols, density threshold 16.
+        for bytes in [
+            [0x1f, 0xff, 0, 0, 0, 0, 0, 0, 0, 0],
+            [0x2f, 0xff, 0, 0, 0, 0, 0, 0, 0, 0],
+            [0x30, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+            [0x50, 1, 0, 0, 0, 0, 0, 0, 0, 0],
+            [0x60, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+            [0x60, 1, 0, 0, 0, 0, 0, 0x10, 0, 0],
+        ] {
+            assert_eq!(Header::read(&bytes), Err(Malformed::Field), "{bytes:?}");
+        }
+    }
+}

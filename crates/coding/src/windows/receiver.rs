@@ -1,0 +1,177 @@
+//! The receiving end: symbols in, messages out as they become known. Every byte may be hostile.
+
+use std::fmt;
+
+use super::config::WindowConfig;
+use crate::code::Code;
+use crate::codec::{Decoder, Outcome};
+use crate::framing::{frame, longest, unframe};
+use crate::receipt::{Refusal, Statistics};
+use crate::symbol::Header;
+
+/// Messages that a symbol may skip.
+const FARTHEST: u32 = 1 << 16;
+
+/// What a symbol brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowArrival {
+    /// The number of its message, or of the first that it covers.
+    pub number: u32,
+    /// Whether it brought something that was not known.
+    pub innovative: bool,
+}
+
+/// A message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowMessage<'a> {
+    /// Its number in the stream.
+    pub number: u32,
+    /// Its bytes.
+    pub bytes: &'a [u8],
+    /// Whether its own symbol did not arrive before others gave it.
+    pub recovered: bool,
+}
+
+/// Takes symbols of a stream with a sliding window and gives its messages out.
+pub struct WindowReceiver {
+    config: WindowConfig,
+    decoder: Box<dyn Decoder>,
+    /// The number of the oldest message held.
+    first: u32,
+    /// Messages forgotten so far.
+    forgotten: u64,
+    /// By place since the beginning, modulo the messages held.
+    arrived: Vec<bool>,
+    framed: Vec<u8>,
+    statistics: Statistics,
+}
+
+impl WindowReceiver {
+    /// A receiver of messages from number 0.
+    ///
+    /// # Panics
+    /// If the code cannot make windows of this shape, or fewer messages are held than a repair symbol covers.
+    #[must_use]
+    pub fn new(config: WindowConfig) -> Self {
+        assert!(config.held >= config.sources, "a receiver holds what a repair symbol covers");
+        let decoder = Code::Sliding.decoder(config.held, config.length);
+        WindowReceiver {
+            config,
+            decoder,
+            first: 0,
+            forgotten: 0,
+            arrived: vec![false; config.held],
+            framed: Vec::with_capacity(config.length),
+            statistics: Statistics::default(),
+        }
+    }
+
+    /// Takes what arrived as one symbol.
+    ///
+    /// # Errors
+    /// If it is dropped, and why; [`statistics`](Self::statistics) counts it.
+    pub fn receive(&mut self, symbol: &[u8]) -> Result<WindowArrival, Refusal> {
+        let taken = self.take(symbol);
+        self.statistics.count(taken.map(|(_, outcome)| outcome));
+        let (number, outcome) = taken?;
+        Ok(WindowArrival { number, innovative: outcome == Outcome::Innovative })
+    }
+
+    fn take(&mut self, symbol: &[u8]) -> Result<(u32, Outcome), Refusal> {
+        let (header, payload) = Header::read(symbol)?;
+        let (number, outcome) = match header {
+            Header::WindowSource { number } => {
+                if payload.len() > longest(self.config.length) {
+                    return Err(Refusal::Overlong(payload.len()));
+                }
+                let place = self.place(number, 1)?;
+                frame(payload, self.config.length, &mut self.framed);
+                let at = self.arrival(place);
+                self.arrived[at] |= self.decoder.known(place).is_none();
+                (number, self.decoder.source(place, &self.framed))
+            }
+            Header::WindowRepair { first, sources, seed } => {
+                if payload.len() > self.config.length {
+                    return Err(Refusal::Overlong(payload.len()));
+                }
+                let sources = usize::from(sources);
+                if sources > self.config.sources {
+                    return Err(Refusal::Contradictory);
+                }
+                let place = self.place(first, sources)?;
+                (first, self.decoder.repair(place..place + sources, seed, payload))
+            }
+            Header::Source { .. } | Header::Repair { .. } => return Err(Refusal::Foreign),
+        };
+        if outcome == Outcome::Refused { Err(Refusal::Contradictory) } else { Ok((number, outcome)) }
+    }
+
+    /// The place of message `number` among those held; makes room for `count` messages from there.
+    fn place(&mut self, number: u32, count: usize) -> Result<usize, Refusal> {
+        let ahead = number.wrapping_sub(self.first);
+        if ahead > u32::MAX / 2 {
+            return Err(Refusal::Stale);
+        }
+        let beyond = (ahead + count as u32).saturating_sub(self.config.held as u32);
+        if beyond > FARTHEST {
+            return Err(Refusal::Ahead);
+        }
+        for gone in 0..self.config.held.min(beyond as usize) {
+            let at = self.arrival(gone);
+            self.arrived[at] = false;
+        }
+        if beyond > 0 {
+            self.decoder.forget(beyond as usize);
+            self.first = self.first.wrapping_add(beyond);
+            self.forgotten += u64::from(beyond);
+        }
+        Ok((ahead - beyond) as usize)
+    }
+
+    fn arrival(&self, place: usize) -> usize {
+        (self.forgotten as usize + place) % self.config.held
+    }
+
+    /// The next message that became known, if there is one. Ask until there is none after each symbol: a later symbol may
+    /// push messages out of the window.
+    pub fn poll(&mut self) -> Option<WindowMessage<'_>> {
+        loop {
+            let place = self.decoder.next_known()?;
+            if self.decoder.known(place).and_then(unframe).is_none() {
+                self.statistics.damaged += 1;
+                continue;
+            }
+            let number = self.first.wrapping_add(place as u32);
+            let recovered = !self.arrived[self.arrival(place)];
+            self.statistics.give(recovered);
+            let bytes = self.decoder.known(place).and_then(unframe).expect("as above");
+            return Some(WindowMessage { number, bytes, recovered });
+        }
+    }
+
+    /// The number of the oldest message held.
+    #[must_use]
+    pub fn first(&self) -> u32 {
+        self.first
+    }
+
+    /// What was counted since the beginning.
+    #[must_use]
+    pub fn statistics(&self) -> &Statistics {
+        &self.statistics
+    }
+
+    /// Bytes of memory held at the most, whatever arrives.
+    #[must_use]
+    pub fn bound(&self) -> usize {
+        self.decoder.bound() + self.arrived.len() + self.config.length
+    }
+}
+
+impl fmt::Debug for WindowReceiver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut debug = f.debug_struct("WindowReceiver");
+        debug.field("config", &self.config).field("first", &self.first).field("statistics", &self.statistics);
+        debug.finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,110 @@
+//! The sending end: messages into a window, the window into repair symbols.
+
+use std::fmt;
+
+use super::config::WindowConfig;
+use crate::blocks::CannotPush;
+use crate::blocks::CannotWrite;
+use crate::code::Code;
+use crate::codec::Encoder;
+use crate::coefficients::DENSEST;
+use crate::framing::{frame, longest, unframe};
+use crate::symbol::Header;
+
+/// Holds the last messages of a stream and writes their symbols.
+pub struct WindowSender {
+    config: WindowConfig,
+    encoder: Box<dyn Encoder>,
+    /// The number of the next message.
+    next: u32,
+    key: u16,
+    framed: Vec<u8>,
+}
+
+impl WindowSender {
+    /// A sender of messages from number 0; `key` is the first repair key.
+    ///
+    /// # Panics
+    /// If the code cannot make windows of this shape, or the density is more than 15.
+    #[must_use]
+    pub fn new(config: WindowConfig, key: u16) -> Self {
+        assert!(config.density <= DENSEST, "a density of at most {DENSEST}, not {}", config.density);
+        let encoder = Code::Sliding.encoder(config.sources, config.length);
+        WindowSender { config, encoder, next: 0, key, framed: Vec::with_capacity(config.length) }
+    }
+
+    /// Appends a message to the window, which loses its oldest if it is full, and returns the message's number.
+    ///
+    /// # Errors
+    /// If the message does not fit a symbol.
+    pub fn push(&mut self, message: &[u8]) -> Result<u32, CannotPush> {
+        let most = longest(self.config.length);
+        if message.len() > most {
+            return Err(CannotPush::TooLong { length: message.len(), most });
+        }
+        if self.encoder.held() == self.config.sources {
+            self.encoder.forget(1);
+        }
+        frame(message, self.config.length, &mut self.framed);
+        self.encoder.push(&self.framed);
+        self.next = self.next.wrapping_add(1);
+        Ok(self.next.wrapping_sub(1))
+    }
+
+    /// The number of the oldest message in the window.
+    #[must_use]
+    pub fn first(&self) -> u32 {
+        self.next.wrapping_sub(self.encoder.held() as u32)
+    }
+
+    /// Messages in the window.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.encoder.held()
+    }
+
+    /// Takes all messages before `number` out of the window: repair symbols no longer cover them.
+    pub fn forget(&mut self, number: u32) {
+        let count = number.wrapping_sub(self.first());
+        if count <= u32::MAX / 2 {
+            self.encoder.forget(count as usize);
+        }
+    }
+
+    /// Appends the symbol of a message in the window to `out`.
+    ///
+    /// # Errors
+    /// If it is not in the window.
+    pub fn write_source(&self, number: u32, out: &mut Vec<u8>) -> Result<(), CannotWrite> {
+        let index = number.wrapping_sub(self.first()) as usize;
+        let symbol = self.encoder.source(index).ok_or(CannotWrite::NotHeld)?;
+        Header::WindowSource { number }.write(out);
+        out.extend_from_slice(unframe(symbol).expect("framed by push"));
+        Ok(())
+    }
+
+    /// Appends a new repair symbol over the whole window to `out`, and returns its repair key.
+    ///
+    /// # Errors
+    /// If the window is empty; `out` is unchanged then.
+    pub fn write_repair(&mut self, out: &mut Vec<u8>) -> Result<u16, CannotWrite> {
+        let seed = u32::from(self.config.density) << 16 | u32::from(self.key);
+        let start = out.len();
+        Header::WindowRepair { first: self.first(), sources: self.held() as u16, seed }.write(out);
+        if let Err(why) = self.encoder.repair(seed, out) {
+            out.truncate(start);
+            return Err(why.into());
+        }
+        self.key = self.key.wrapping_add(1);
+        Ok(self.key.wrapping_sub(1))
+    }
+}
+
+impl fmt::Debug for WindowSender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WindowSender")
+            .field("config", &self.config)
+            .field("next", &self.next)
+            .finish_non_exhaustive()
+    }
+}

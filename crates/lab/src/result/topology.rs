@@ -1,0 +1,50 @@
+//! Where stations are, and which routes flows take.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// What a picture of a run's radios needs: `topology.json` in a folder of results.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Topology {
+    /// Radios by name.
+    pub radios: BTreeMap<String, RadioMap>,
+    /// Routes that flows took, in order of time.
+    pub routes: Vec<RouteTaken>,
+}
+
+/// A radio's stations.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RadioMap {
+    /// How far frames are received, metres.
+    pub range_m: f64,
+    /// Whether its nodes move.
+    pub moving: bool,
+    /// Where its nodes are at the end of the run, metres.
+    pub nodes: BTreeMap<String, [f64; 2]>,
+}
+
+/// A route that packets of a flow took, from some time on.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RouteTaken {
+    /// The flow.
+    pub flow: String,
+    /// When a packet arrived by it first, seconds since the flows' time 0.
+    pub time_s: f64,
+    /// Which packets took it.
+    pub kind: RouteKind,
+    /// Its nodes, from the source to the destination.
+    pub nodes: Vec<String>,
+}
+
+/// Which packets take a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RouteKind {
+    /// All of them.
+    Any,
+    /// Those that carry something for the first time.
+    Original,
+    /// Retransmissions.
+    Retransmission,
+}

@@ -1,0 +1,101 @@
+//! What a scenario says of radios.
+
+use serde::Serialize;
+use strandcast_keys::{BadValue, Keyed};
+use strandcast_radio::placement::parse_csv;
+use strandcast_radio::{Profile, RadioConfig};
+
+use super::value::{Named, TraceFile};
+
+/// `[radio.NAME]`
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Radio {
+    /// Whose rules its stations follow (`ns2`).
+    pub profile: String,
+    /// Routing protocol with parameters (`aomdv,split=even`).
+    pub routing: String,
+    /// Where its stations are.
+    pub place: Place,
+    /// Its stations by the names of their nodes; a station's address is its position here.
+    pub stations: Vec<String>,
+    /// Constants of [`strandcast_radio::MediumConfig`] that are not the profile's, by key.
+    pub medium: Named<String>,
+    /// Those of [`strandcast_radio::DcfConfig`].
+    pub dcf: Named<String>,
+    /// Those of [`strandcast_radio::MobilityConfig`].
+    pub mobility: Named<String>,
+}
+
+/// `place = { kind = "grid", … }`
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub enum Place {
+    /// Stations are nodes with a place of their own.
+    Nodes,
+    /// Nodes in columns and rows, numbered along the rows.
+    Grid {
+        /// What the names of its nodes begin with.
+        prefix: String,
+        /// Nodes from west to east.
+        columns: u32,
+        /// Nodes from south to north.
+        rows: u32,
+        /// Metres between neighbours.
+        spacing: f64,
+    },
+    /// Nodes anywhere in a rectangle, drawn for each run.
+    Uniform {
+        /// What the names of its nodes begin with.
+        prefix: String,
+        /// How many.
+        count: u32,
+        /// Metres from west to east.
+        width: f64,
+        /// Metres from south to north.
+        height: f64,
+    },
+    /// Nodes where a file says, a line per node: `x,y` in metres.
+    File {
+        /// What the names of its nodes begin with.
+        prefix: String,
+        /// The file.
+        file: TraceFile,
+    },
+}
+
+impl Place {
+    /// The names of the nodes it makes, in order.
+    pub fn nodes(&self) -> Vec<String> {
+        let count = match self {
+            Place::Nodes => 0,
+            Place::Grid { columns, rows, .. } => columns * rows,
+            Place::Uniform { count, .. } => *count,
+            Place::File { file, .. } => parse_csv(&file.text).map_or(0, |places| places.len() as u32),
+        };
+        let prefix = self.prefix().unwrap_or_default();
+        (0..count).map(|number| format!("{prefix}{number}")).collect()
+    }
+
+    /// What the names of the nodes it makes begin with; `None`: it makes none.
+    pub fn prefix(&self) -> Option<&str> {
+        match self {
+            Place::Nodes => None,
+            Place::Grid { prefix, .. } | Place::Uniform { prefix, .. } | Place::File { prefix, .. } => {
+                Some(prefix)
+            }
+        }
+    }
+}
+
+impl Radio {
+    /// The constants that the scenario asks for: those of the profile with single ones replaced.
+    ///
+    /// # Errors
+    /// The first value that a key cannot have.
+    pub fn config(&self) -> Result<RadioConfig, BadValue> {
+        let mut config = RadioConfig::of(Profile::from_word(&self.profile).unwrap_or(Profile::Ns2));
+        for (key, value) in self.medium.iter().chain(&self.dcf).chain(&self.mobility) {
+            config.set(&key.replace('_', "-"), value)?;
+        }
+        Ok(config)
+    }
+}

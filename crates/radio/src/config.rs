@@ -1,0 +1,292 @@
+//! What can be set of a radio, and the profiles of IEEE 802.11 DCF.
+
+use core::time::Duration;
+
+use strandcast_keys::{keys, words};
+
+words! {
+    /// A rate of IEEE 802.11b.
+    pub enum Rate {
+        /// 1 Mbit/s.
+        R1 = "1",
+        /// 2 Mbit/s.
+        R2 = "2",
+        /// 5.5 Mbit/s.
+        R5 = "5.5",
+        /// 11 Mbit/s.
+        R11 = "11",
+    }
+}
+
+impl Rate {
+    /// In units of 500 kbit/s, as in the standard's rate fields.
+    pub const fn half_megabits(self) -> u64 {
+        match self {
+            Rate::R1 => 2,
+            Rate::R2 => 4,
+            Rate::R5 => 11,
+            Rate::R11 => 22,
+        }
+    }
+
+    /// Bits per second.
+    pub const fn bps(self) -> u64 {
+        self.half_megabits() * 500_000
+    }
+}
+
+words! {
+    /// Whose rules the stations follow where implementations of DCF differ.
+    pub enum Profile {
+        /// The MAC of ns-2.35 with its default `bugFix_timer_`.
+        Ns2 = "ns2",
+        /// IEEE 802.11-2007, clause 9.
+        Standard = "standard",
+        /// The DCF of ns-3.37.
+        Ns3 = "ns3",
+    }
+}
+
+words! {
+    /// How power falls with distance.
+    pub enum Propagation {
+        /// Friis below the crossover distance, two rays beyond it.
+        TwoRay = "two-ray",
+        /// Friis.
+        FreeSpace = "free-space",
+        /// Friis up to 1 m, from there by the exponent.
+        LogDistance = "log-distance",
+    }
+}
+
+words! {
+    /// How frames that overlap disturb each other.
+    pub enum Interference {
+        /// Two by two: a frame is compared with each other frame alone.
+        Pairwise = "pairwise",
+        /// A frame is compared with the sum of all others.
+        Summed = "summed",
+    }
+}
+
+words! {
+    /// What a frame with errors does to those that sensed it.
+    pub enum Eifs {
+        /// They set their NAV to EIFS and defer DIFS after it.
+        Nav = "nav",
+        /// They wait EIFS in place of DIFS, until the next frame without errors.
+        Interval = "interval",
+        /// Nothing.
+        Off = "off",
+    }
+}
+
+words! {
+    /// How long a station waits for CTS or ACK.
+    pub enum Timeout {
+        /// For the whole response, and 4 µs for propagation.
+        Whole = "whole",
+        /// For its first bits: SIFS, a slot and `rx-start-delay`; a frame being received then is awaited.
+        Start = "start",
+    }
+}
+
+words! {
+    /// Whose retry counters there are.
+    pub enum Retries {
+        /// The station's: a CTS clears the short one, and they outlast a packet.
+        Station = "station",
+        /// The packet's: it has so many attempts of each kind.
+        Packet = "packet",
+    }
+}
+
+keys! {
+    /// The medium.
+    pub struct MediumConfig {
+        /// how power falls with distance
+        propagation: Propagation = Propagation::TwoRay,
+        /// path loss exponent of log-distance propagation
+        exponent: f64 [1.5, 6.0] = 3.0,
+        /// standard deviation of log-normal shadowing, per pair of stations
+        shadowing: f64 [0.0, 20.0, "dB"] = 0.0,
+        /// antennas above the ground
+        antenna_height: f64 [0.1, 100.0, "m"] = 1.5,
+        /// carrier frequency
+        frequency: f64 [1.0, 100_000.0, "MHz"] = 914.0,
+        /// frames are decoded up to this distance
+        reception_range: f64 [0.1, 100_000.0, "m"] = 250.0,
+        /// frames are sensed up to this distance
+        sense_range: f64 [0.1, 100_000.0, "m"] = 550.0,
+        /// how overlapping frames disturb each other
+        interference: Interference = Interference::Pairwise,
+        /// a frame being received survives others that are weaker by this (summed: their sum)
+        capture: f64 [0.0, 100.0, "dB"] = 10.0,
+    }
+}
+
+keys! {
+    /// IEEE 802.11 DCF. The defaults are profile `ns2`.
+    pub struct DcfConfig {
+        /// rate of unicast data
+        data_rate: Rate = Rate::R11,
+        /// rate of RTS, CTS, ACK and broadcasts
+        basic_rate: Rate = Rate::R1,
+        /// unicast frames longer than this, MAC header and FCS included, are announced by RTS and CTS
+        rts_threshold: u32 [0, 100_000, "bytes"] = 0,
+        /// MAC header and FCS of a data frame, and what else is in front of an IP packet
+        data_header: u32 [0, 200, "bytes"] = 34,
+        /// preamble and PLCP header in front of each frame
+        preamble: u32 [0, 1000, "us"] = 192,
+        /// slot time
+        slot: u32 [1, 1000, "us"] = 20,
+        /// SIFS
+        sifs: u32 [1, 1000, "us"] = 10,
+        /// least contention window
+        cw_min: u32 [1, 65_535, "slots"] = 31,
+        /// most contention window
+        cw_max: u32 [1, 65_535, "slots"] = 1023,
+        /// attempts of an RTS or of a short frame, 0 without limit
+        short_retry_limit: Option<u32> [0, 255] = Some(7),
+        /// attempts of a frame above the RTS threshold, 0 without limit
+        long_retry_limit: Option<u32> [0, 255] = Some(4),
+        /// packets an interface queue holds, the one being sent included
+        queue: usize [1, 100_000, "packets"] = 50,
+        /// backoff is drawn from 0 to cw slots, else to cw - 1
+        inclusive_draw: bool = false,
+        /// a packet that meets a medium idle for DIFS leaves without backoff
+        immediate_access: bool = false,
+        /// what a frame with errors does to those that sensed it
+        eifs: Eifs = Eifs::Nav,
+        /// how long CTS and ACK are awaited
+        timeout: Timeout = Timeout::Whole,
+        /// time until the start of a frame is known, in timeout=start
+        rx_start_delay: u32 [0, 1000, "us"] = 192,
+        /// slots are counted only DIFS after a timeout
+        difs_after_timeout: bool = true,
+        /// CTS, and data after it, are sent only if the medium is idle
+        sense_before_response: bool = true,
+        /// data above the RTS threshold are accepted only after a CTS
+        data_needs_cts: bool = true,
+        /// a NAV set by an RTS ends if no frame follows
+        reset_nav: bool = false,
+        /// whose retry counters there are
+        retries: Retries = Retries::Station,
+        /// frames last whole microseconds
+        whole_microseconds: bool = false,
+    }
+}
+
+impl DcfConfig {
+    /// The constants and rules of a profile.
+    pub fn of(profile: Profile) -> Self {
+        let ns2 = DcfConfig::default();
+        match profile {
+            Profile::Ns2 => ns2,
+            Profile::Standard => DcfConfig {
+                data_header: 36,
+                inclusive_draw: true,
+                immediate_access: true,
+                eifs: Eifs::Interval,
+                timeout: Timeout::Start,
+                difs_after_timeout: false,
+                sense_before_response: false,
+                data_needs_cts: false,
+                reset_nav: true,
+                retries: Retries::Packet,
+                whole_microseconds: true,
+                ..ns2
+            },
+            Profile::Ns3 => DcfConfig {
+                difs_after_timeout: true,
+                retries: Retries::Station,
+                ..DcfConfig::of(Profile::Standard)
+            },
+        }
+    }
+}
+
+keys! {
+    /// Movement by random waypoints: a station goes to a point drawn uniformly, at a speed drawn uniformly, pauses, and goes on.
+    pub struct MobilityConfig {
+        /// least speed
+        speed_min: f64 [0.0, 1000.0, "m/s"] = 0.0,
+        /// most speed, 0 if no station moves
+        speed_max: f64 [0.0, 1000.0, "m/s"] = 0.0,
+        /// pause at each point
+        pause: Duration [0, 1_000_000, "s"] = Duration::ZERO,
+        /// positions and neighbours are renewed this often
+        step: Duration [1, 10_000, "ms"] = Duration::from_millis(100),
+        /// west end of the area in which stations move
+        area_x: f64 [-1_000_000.0, 1_000_000.0, "m"] = 0.0,
+        /// south end of the area in which stations move
+        area_y: f64 [-1_000_000.0, 1_000_000.0, "m"] = 0.0,
+        /// stations move within this width
+        area_width: f64 [0.0, 1_000_000.0, "m"] = 1000.0,
+        /// stations move within this height
+        area_height: f64 [0.0, 1_000_000.0, "m"] = 1000.0,
+    }
+}
+
+keys! {
+    /// Constants of the medium and of every station on it. The defaults are profile `ns2`.
+    pub struct RadioConfig {
+        with medium: MediumConfig,
+        with dcf: DcfConfig,
+        with mobility: MobilityConfig,
+    }
+}
+
+impl RadioConfig {
+    /// The constants and rules of a profile.
+    pub fn of(profile: Profile) -> Self {
+        let mut medium = MediumConfig::default();
+        if profile == Profile::Ns3 {
+            medium.interference = Interference::Summed;
+        }
+        RadioConfig { medium, dcf: DcfConfig::of(profile), mobility: MobilityConfig::default() }
+    }
+
+    /// Whether the values go together.
+    ///
+    /// # Errors
+    /// Two of them don't.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let RadioConfig { medium, dcf, mobility } = self;
+        if medium.sense_range < medium.reception_range {
+            return Err(ConfigError::SenseRange);
+        }
+        if dcf.cw_max < dcf.cw_min {
+            return Err(ConfigError::Window);
+        }
+        if mobility.speed_max < mobility.speed_min {
+            return Err(ConfigError::Speed);
+        }
+        Ok(())
+    }
+}
+
+/// Values of a radio that do not go together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// Frames could be decoded that are not sensed.
+    #[error("sense_range is shorter than reception_range")]
+    SenseRange,
+    /// The most is below the least.
+    #[error("cw_max is less than cw_min")]
+    Window,
+    /// The most is below the least.
+    #[error("speed_max is less than speed_min")]
+    Speed,
+    /// The lists of who senses whom would take too much memory.
+    #[error(
+        "{stations} stations have more than {most} neighbours in sum; fewer stations, a larger area or a shorter range \
+         would do"
+    )]
+    Density {
+        /// How many stations there are.
+        stations: usize,
+        /// How many neighbours they may have in sum.
+        most: usize,
+    },
+}

@@ -1,0 +1,493 @@
+//! The distributed coordination function: contention, exchanges of frames, retries.
+
+use strandcast_proto::seeds::Random;
+use strandcast_proto::time::Instant;
+
+use crate::address::{Destination, StationId};
+use crate::config::{Retries, Timeout};
+use crate::frame::{ALL, Fate, Frame, FrameKind};
+use crate::medium::Medium;
+use crate::output::{Alarm, FrameRecord, RadioEvent, RadioOutput, Reception};
+use crate::queue::{Duplicates, Packet, Queue};
+use crate::receivers::Heard;
+use crate::rules::{CTS_BYTES, NEVER, RTS_BYTES};
+use crate::station::{Exchange, NO_FRAME};
+
+/// What a station keeps beside its [`Station`](crate::station::Station).
+#[derive(Debug)]
+struct Node<P> {
+    queue: Queue<P>,
+    duplicates: Duplicates,
+    /// Number of the packet in service.
+    sequence: u32,
+    short: u32,
+    long: u32,
+    /// Whom the CTS or ACK that is due is for, and its duration field.
+    answer: (u32, u64),
+    /// Data arrived while it waited for a response itself: the ACK follows.
+    owes_ack: bool,
+}
+
+/// All stations' MACs.
+#[derive(Debug)]
+pub(crate) struct Dcf<P> {
+    pub medium: Medium,
+    nodes: Vec<Node<P>>,
+    random: Random,
+    /// Scratch.
+    heard: Vec<Heard>,
+}
+
+impl<P: Clone> Dcf<P> {
+    pub fn new(medium: Medium, random: Random) -> Self {
+        let node = |_| Node {
+            queue: Queue::new(),
+            duplicates: Duplicates::default(),
+            sequence: 0,
+            short: 0,
+            long: 0,
+            answer: (ALL, 0),
+            owes_ack: false,
+        };
+        let nodes = (0..medium.receivers.stations.len()).map(node).collect();
+        Dcf { medium, nodes, random, heard: Vec::new() }
+    }
+
+    /// A packet for the interface queue of `at`.
+    pub fn enqueue(
+        &mut self,
+        now: Instant,
+        at: u32,
+        packet: Packet<P>,
+        urgent: bool,
+        out: &mut RadioOutput<P>,
+    ) {
+        let limit = self.medium.receivers.rules.queue;
+        let queue = &mut self.nodes[at as usize].queue;
+        let first = queue.is_empty();
+        if let Some((packet, cause)) = queue.push(packet, urgent, limit) {
+            self.medium.receivers.counters[at as usize].queue_drops += 1;
+            out.events.push(RadioEvent::Dropped { from: StationId(at), packet: packet.packet, cause });
+        }
+        if first {
+            self.serve(at);
+            self.contend(now.as_nanos(), at);
+            self.medium.receivers.arm(at);
+        }
+    }
+
+    /// Takes the next packet into service, if none is.
+    fn serve(&mut self, at: u32) -> bool {
+        let node = &mut self.nodes[at as usize];
+        let fresh = node.queue.service.is_none();
+        let served = node.queue.serve();
+        if fresh && served {
+            node.sequence += 1;
+            if self.medium.receivers.rules.retries == Retries::Packet {
+                (node.short, node.long) = (0, 0);
+            }
+        }
+        served
+    }
+
+    /// Begins to contend for the medium, unless a backoff is pending.
+    fn contend(&mut self, now: u64, at: u32) {
+        let station = &mut self.medium.receivers.stations[at as usize];
+        if station.backing_off() {
+            return;
+        }
+        if self.medium.receivers.rules.immediate_access
+            && station.access_now(now, &self.medium.receivers.rules)
+        {
+            return;
+        }
+        self.back_off(now, at);
+    }
+
+    /// Draws a backoff from the contention window.
+    fn back_off(&mut self, now: u64, at: u32) {
+        let slots = self.draw(at);
+        self.medium.receivers.stations[at as usize].back_off(now, slots, &self.medium.receivers.rules);
+    }
+
+    fn draw(&mut self, at: u32) -> u32 {
+        let most = self.medium.receivers.stations[at as usize].cw
+            + u32::from(self.medium.receivers.rules.inclusive_draw);
+        self.random.below(u64::from(most)) as u32
+    }
+
+    /// The alarm of the earliest timers has come. Those due at one instant follow in the order of their stations.
+    pub fn alarm(&mut self, now: u64, out: &mut RadioOutput<P>) {
+        if !self.medium.receivers.timers.came(now) {
+            return;
+        }
+        let mut next = 0;
+        while let Some(at) = self.medium.receivers.timers.next_due(now, next) {
+            self.due(now, at, out);
+            self.medium.receivers.arm(at);
+            next = at + 1;
+        }
+    }
+
+    /// Sees to it that an alarm comes for the earliest timer.
+    pub fn ask(&mut self, out: &mut RadioOutput<P>) {
+        if let Some(at) = self.medium.receivers.timers.ask() {
+            out.alarms.push((Instant::from_nanos(at), Alarm::Timer));
+        }
+    }
+
+    /// A station's timer is due.
+    fn due(&mut self, now: u64, at: u32, out: &mut RadioOutput<P>) {
+        let station = &mut self.medium.receivers.stations[at as usize];
+        if station.deadline > now {
+            // The table held an earlier time: see `Receivers::meet`.
+            return;
+        }
+        station.deadline = NEVER;
+        match station.exchange {
+            Exchange::None => self.access(now, at, out),
+            Exchange::CtsDue | Exchange::DataDue | Exchange::AckDue => self.respond(now, at, out),
+            Exchange::AwaitCts | Exchange::AwaitAck => {
+                // In `Timeout::Start` a frame that has begun is awaited: `heard` decides.
+                if self.medium.receivers.rules.timeout == Timeout::Whole || station.frame == NO_FRAME {
+                    self.unanswered(now, at, out);
+                    self.settle(now, at);
+                }
+            }
+            Exchange::AwaitData => {
+                station.exchange = Exchange::None;
+                self.settle(now, at);
+            }
+            Exchange::Sending => {}
+        }
+    }
+
+    /// Backoff is over: the station's turn, if it has a packet.
+    fn access(&mut self, now: u64, at: u32, out: &mut RadioOutput<P>) {
+        if self.medium.receivers.stations[at as usize].undrawn() {
+            let slots = self.draw(at);
+            if !self.medium.receivers.stations[at as usize].draw_late(
+                now,
+                slots,
+                &self.medium.receivers.rules,
+            ) {
+                return;
+            }
+        }
+        self.medium.receivers.stations[at as usize].backoff_done();
+        if !self.serve(at) {
+            return;
+        }
+        let Some(packet) = &self.nodes[at as usize].queue.service else { return };
+        let (to, bytes, rules) = (packet.to, packet.bytes, &self.medium.receivers.rules);
+        if to == ALL {
+            return self.transmit(now, at, FrameKind::Broadcast, to, 0, out);
+        }
+        if bytes <= rules.rts_threshold {
+            return self.transmit_data(now, at, out);
+        }
+        let data = rules.airtime(bytes, rules.data_rate);
+        let nav = rules.field(3 * rules.sifs + 2 * rules.cts + data);
+        self.transmit(now, at, FrameKind::Rts, to, nav, out);
+    }
+
+    /// Transmits the packet in service.
+    fn transmit_data(&mut self, now: u64, at: u32, out: &mut RadioOutput<P>) {
+        let Some(packet) = &self.nodes[at as usize].queue.service else { return };
+        let nav = self
+            .medium
+            .receivers
+            .rules
+            .field(self.medium.receivers.rules.sifs + self.medium.receivers.rules.cts);
+        let to = packet.to;
+        self.transmit(now, at, FrameKind::Data, to, nav, out);
+    }
+
+    /// Puts a frame on the air.
+    fn transmit(
+        &mut self,
+        now: u64,
+        from: u32,
+        kind: FrameKind,
+        to: u32,
+        nav: u64,
+        out: &mut RadioOutput<P>,
+    ) {
+        let (node, rules) = (&self.nodes[from as usize], &self.medium.receivers.rules);
+        let (data_bytes, queued) = match &node.queue.service {
+            Some(packet) => (packet.bytes, packet.queued),
+            None => (0, Instant::ZERO),
+        };
+        let (bytes, rate) = match kind {
+            FrameKind::Rts => (RTS_BYTES, rules.basic_rate),
+            FrameKind::Cts | FrameKind::Ack => (CTS_BYTES, rules.basic_rate),
+            FrameKind::Data => (data_bytes, rules.data_rate),
+            FrameKind::Broadcast => (data_bytes, rules.basic_rate),
+        };
+        let airtime = rules.airtime(bytes, rate);
+        let counters = &mut self.medium.receivers.counters[from as usize];
+        *counters.sent(kind) += 1;
+        counters.transmit_time += core::time::Duration::from_nanos(airtime);
+        let (end, sequence) = (now + airtime, node.sequence);
+        let fate = if kind == FrameKind::Broadcast { Fate::Received } else { Fate::Weak };
+        let frame =
+            Frame { start: now, end, nav, from, to, bytes, sequence, queued, kind, rate, fate, list: 0 };
+        self.medium.receivers.stations[from as usize].exchange = Exchange::Sending;
+        let id = self.medium.begin(now, frame);
+        out.alarms.push((Instant::from_nanos(end), Alarm::Frame(id)));
+        self.hear(now, out);
+    }
+
+    /// SIFS after a frame: what is due is sent.
+    fn respond(&mut self, now: u64, at: u32, out: &mut RadioOutput<P>) {
+        let station = &self.medium.receivers.stations[at as usize];
+        let (to, nav) = self.nodes[at as usize].answer;
+        let busy = self.medium.receivers.rules.sense_before_response && station.senses(now);
+        match station.exchange {
+            Exchange::AckDue => self.transmit(now, at, FrameKind::Ack, to, 0, out),
+            Exchange::CtsDue if !busy => self.transmit(now, at, FrameKind::Cts, to, nav, out),
+            Exchange::DataDue if !busy => self.transmit_data(now, at, out),
+            Exchange::DataDue => {
+                // ns-2 begins again with RTS, without counting a retry.
+                self.medium.receivers.stations[at as usize].exchange = Exchange::None;
+                self.widen(at);
+                self.back_off(now, at);
+                self.settle(now, at);
+            }
+            _ => {
+                self.medium.receivers.stations[at as usize].exchange = Exchange::None;
+                self.settle(now, at);
+            }
+        }
+    }
+
+    /// A frame has ended.
+    pub fn frame_ends(&mut self, now: u64, id: u32, out: &mut RadioOutput<P>) {
+        self.medium.end(now, id);
+        self.hear(now, out);
+        let frame = *self.medium.receivers.frames.get(id);
+        self.sent(now, &frame, out);
+        if let Some(frames) = &mut out.frames {
+            frames.push(FrameRecord {
+                kind: frame.kind,
+                from: StationId(frame.from),
+                to: Destination::of(frame.to),
+                start: Instant::from_nanos(frame.start),
+                end: Instant::from_nanos(frame.end),
+                bytes: frame.bytes,
+                rate: frame.rate,
+                fate: frame.fate,
+            });
+        }
+        self.medium.receivers.frames.release(id);
+    }
+
+    /// The transmitter of a frame goes on.
+    fn sent(&mut self, now: u64, frame: &Frame, out: &mut RadioOutput<P>) {
+        let (at, rules) = (frame.from, &self.medium.receivers.rules);
+        let patience = now + rules.patience(rules.cts);
+        // The data, and as long as a timeout is longer than the frame that it is for.
+        let data_by = (now + frame.nav + rules.patience(0)).saturating_sub(2 * rules.sifs + rules.cts);
+        let station = &mut self.medium.receivers.stations[at as usize];
+        match frame.kind {
+            FrameKind::Rts => station.enter(Exchange::AwaitCts, patience),
+            FrameKind::Data => station.enter(Exchange::AwaitAck, patience),
+            FrameKind::Cts if rules.data_needs_cts => station.enter(Exchange::AwaitData, data_by),
+            FrameKind::Cts | FrameKind::Ack => station.exchange = Exchange::None,
+            FrameKind::Broadcast => return self.done(now, at, out),
+        }
+        self.settle(now, at);
+    }
+
+    /// Acts upon the ends of frames.
+    fn hear(&mut self, now: u64, out: &mut RadioOutput<P>) {
+        if self.medium.receivers.heard.is_empty() {
+            return;
+        }
+        core::mem::swap(&mut self.heard, &mut self.medium.receivers.heard);
+        for i in 0..self.heard.len() {
+            let heard = self.heard[i];
+            self.handle(now, heard, out);
+            self.settle(now, heard.at);
+        }
+        self.heard.clear();
+    }
+
+    /// A frame without errors for this station, or any frame while it waits for a response.
+    fn handle(&mut self, now: u64, heard: Heard, out: &mut RadioOutput<P>) {
+        let Heard { at, frame: id, good } = heard;
+        let frame = *self.medium.receivers.frames.get(id);
+        let exchange = self.medium.receivers.stations[at as usize].exchange;
+        match (exchange, frame.kind) {
+            (Exchange::AwaitCts, FrameKind::Cts) if good => return self.cleared(now, at),
+            (Exchange::AwaitAck, FrameKind::Ack) if good => return self.done(now, at, out),
+            (Exchange::AwaitCts | Exchange::AwaitAck, _)
+                if self.medium.receivers.rules.timeout == Timeout::Start =>
+            {
+                self.unanswered(now, at, out);
+            }
+            _ => {}
+        }
+        if !good {
+            return;
+        }
+        let took = match frame.kind {
+            FrameKind::Broadcast => {
+                self.deliver(at, &frame, out);
+                true
+            }
+            FrameKind::Rts => self.requested(now, at, &frame),
+            FrameKind::Data => self.data(now, at, &frame, out),
+            FrameKind::Cts | FrameKind::Ack => false,
+        };
+        if !took {
+            self.medium.receivers.frames.get_mut(id).fate = Fate::Refused;
+        }
+    }
+
+    /// An RTS arrived: a CTS follows, if the station is in no exchange and has no NAV.
+    fn requested(&mut self, now: u64, at: u32, frame: &Frame) -> bool {
+        let rules = &self.medium.receivers.rules;
+        let station = &mut self.medium.receivers.stations[at as usize];
+        if station.exchange != Exchange::None || (!rules.sense_before_response && station.nav() > now) {
+            return false;
+        }
+        let nav = rules.field(frame.nav.saturating_sub(rules.sifs + rules.cts));
+        self.nodes[at as usize].answer = (frame.from, nav);
+        station.respond(now, Exchange::CtsDue, rules);
+        true
+    }
+
+    /// Data arrived: an ACK follows, whether or not they are new.
+    fn data(&mut self, now: u64, at: u32, frame: &Frame, out: &mut RadioOutput<P>) -> bool {
+        let rules = &self.medium.receivers.rules;
+        let station = &mut self.medium.receivers.stations[at as usize];
+        let node = &mut self.nodes[at as usize];
+        let long = frame.bytes > rules.rts_threshold;
+        if long && rules.data_needs_cts && station.exchange != Exchange::AwaitData {
+            return false;
+        }
+        match station.exchange {
+            Exchange::None | Exchange::AwaitData => station.respond(now, Exchange::AckDue, rules),
+            Exchange::AwaitCts | Exchange::AwaitAck if !node.owes_ack => node.owes_ack = true,
+            _ => return false,
+        }
+        node.answer = (frame.from, 0);
+        if node.duplicates.seen(frame.from, frame.sequence) {
+            self.medium.receivers.counters[at as usize].duplicates += 1;
+        } else {
+            self.deliver(at, frame, out);
+        }
+        true
+    }
+
+    /// Hands a packet to the caller.
+    fn deliver(&mut self, at: u32, frame: &Frame, out: &mut RadioOutput<P>) {
+        let Some(packet) = &self.nodes[frame.from as usize].queue.service else { return };
+        self.medium.receivers.counters[at as usize].received += 1;
+        out.events.push(RadioEvent::Received(Reception {
+            at: StationId(at),
+            from: StationId(frame.from),
+            broadcast: frame.to == ALL,
+            queued: frame.queued,
+            packet: packet.packet.clone(),
+        }));
+    }
+
+    /// The CTS has come: data follow.
+    fn cleared(&mut self, now: u64, at: u32) {
+        if self.medium.receivers.rules.retries == Retries::Station {
+            self.nodes[at as usize].short = 0;
+        }
+        self.medium.receivers.stations[at as usize].respond(
+            now,
+            Exchange::DataDue,
+            &self.medium.receivers.rules,
+        );
+    }
+
+    /// The packet in service was acknowledged, or broadcast.
+    fn done(&mut self, now: u64, at: u32, out: &mut RadioOutput<P>) {
+        let (node, rules) = (&mut self.nodes[at as usize], &self.medium.receivers.rules);
+        let Some(packet) = node.queue.service.take() else { return };
+        if packet.to != ALL {
+            match packet.bytes > rules.rts_threshold {
+                true => node.long = 0,
+                false => node.short = 0,
+            }
+        }
+        out.events.push(RadioEvent::Sent { from: StationId(at), to: Destination::of(packet.to) });
+        let station = &mut self.medium.receivers.stations[at as usize];
+        station.cw = self.medium.receivers.rules.cw_min;
+        station.exchange = Exchange::None;
+        self.back_off(now, at);
+        self.serve(at);
+        self.settle(now, at);
+    }
+
+    /// No CTS or no ACK has come.
+    fn unanswered(&mut self, now: u64, at: u32, out: &mut RadioOutput<P>) {
+        let (node, rules) = (&mut self.nodes[at as usize], &self.medium.receivers.rules);
+        let station = &mut self.medium.receivers.stations[at as usize];
+        let awaited = core::mem::replace(&mut station.exchange, Exchange::None);
+        station.deadline = NEVER;
+        self.medium.receivers.counters[at as usize].retries += 1;
+        let Some(packet) = &node.queue.service else { return };
+        let long = awaited == Exchange::AwaitAck && packet.bytes > rules.rts_threshold;
+        let (count, limit) = match long {
+            true => (&mut node.long, rules.long_limit),
+            false => (&mut node.short, rules.short_limit),
+        };
+        *count += 1;
+        if *count >= limit {
+            *count = 0;
+            return self.give_up(now, at, out);
+        }
+        self.widen(at);
+        self.back_off(now, at);
+    }
+
+    /// The packet in service has failed. The next is taken into service only when its backoff is over, so that the caller can
+    /// withdraw what waits for the same station.
+    fn give_up(&mut self, now: u64, at: u32, out: &mut RadioOutput<P>) {
+        let node = &mut self.nodes[at as usize];
+        let Some(Packet { to, packet, .. }) = node.queue.service.take() else { return };
+        let waiting = !node.queue.is_empty();
+        self.medium.receivers.counters[at as usize].failures += 1;
+        out.events.push(RadioEvent::Failed { from: StationId(at), to: StationId(to), packet });
+        self.medium.receivers.stations[at as usize].cw = self.medium.receivers.rules.cw_min;
+        if waiting || self.medium.receivers.rules.immediate_access {
+            self.back_off(now, at);
+        }
+    }
+
+    /// The contention window after a failure.
+    fn widen(&mut self, at: u32) {
+        let station = &mut self.medium.receivers.stations[at as usize];
+        station.cw = (2 * station.cw + 1).min(self.medium.receivers.rules.cw_max);
+    }
+
+    /// After a step of an exchange: an ACK that is owed, or contention goes on.
+    fn settle(&mut self, now: u64, at: u32) {
+        let node = &mut self.nodes[at as usize];
+        let station = &mut self.medium.receivers.stations[at as usize];
+        if station.exchange == Exchange::None {
+            if core::mem::take(&mut node.owes_ack) {
+                station.respond(now, Exchange::AckDue, &self.medium.receivers.rules);
+            } else if node.queue.service.is_some() && !station.backing_off() {
+                self.back_off(now, at);
+            }
+        }
+        self.medium.receivers.resume(now, at);
+    }
+
+    /// Takes the next packet for `to` that waits at `from`.
+    pub fn take(&mut self, from: u32, to: StationId) -> Option<P> {
+        self.nodes[from as usize].queue.take(to)
+    }
+
+    /// Packets the interface queue takes before it is full.
+    pub fn room(&self, at: u32) -> usize {
+        self.medium.receivers.rules.queue.saturating_sub(self.nodes[at as usize].queue.len())
+    }
+}

@@ -1,0 +1,81 @@
+//! The graph of who can receive from whom.
+
+use std::collections::VecDeque;
+
+use crate::cells::Cells;
+use crate::place::Position;
+
+/// An undirected graph of stations.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Graph {
+    /// Where each station's part of `list` begins, and the end.
+    begins: Vec<u32>,
+    list: Vec<u32>,
+}
+
+impl Graph {
+    /// The unit-disk graph: an edge between any two stations at most `range` metres apart.
+    pub fn unit_disk(positions: &[Position], range: f64) -> Graph {
+        let mut cells = Cells::default();
+        cells.renew(positions, range.max(f64::MIN_POSITIVE));
+        Graph::collect(positions.len(), |station| {
+            let at = positions[station];
+            let near = cells.near(at).filter(|&other| other as usize != station);
+            near.filter(|&other| at.distance(positions[other as usize]) <= range).collect()
+        })
+    }
+
+    /// A graph from the neighbours of each of `n` stations.
+    pub(crate) fn collect(n: usize, neighbours: impl Fn(usize) -> Vec<u32>) -> Graph {
+        let mut graph = Graph { begins: vec![0], list: Vec::new() };
+        for station in 0..n {
+            let mut near = neighbours(station);
+            near.sort_unstable();
+            graph.list.extend(near);
+            graph.begins.push(graph.list.len() as u32);
+        }
+        graph
+    }
+
+    /// How many stations there are.
+    pub fn len(&self) -> usize {
+        self.begins.len().saturating_sub(1)
+    }
+
+    /// Whether there is no station.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The neighbours of a station, in ascending order.
+    pub fn neighbours(&self, station: usize) -> &[u32] {
+        &self.list[self.begins[station] as usize..self.begins[station + 1] as usize]
+    }
+
+    /// The mean number of neighbours.
+    pub fn mean_degree(&self) -> f64 {
+        self.list.len() as f64 / self.len().max(1) as f64
+    }
+
+    /// Hops on a shortest path from a station to each; `None` where there is no path.
+    pub fn hops(&self, from: usize) -> Vec<Option<u32>> {
+        let mut hops = vec![None; self.len()];
+        let mut border = VecDeque::from([from as u32]);
+        hops[from] = Some(0);
+        while let Some(at) = border.pop_front() {
+            let next = hops[at as usize].map(|n| n + 1);
+            for &to in self.neighbours(at as usize) {
+                if hops[to as usize].is_none() {
+                    hops[to as usize] = next;
+                    border.push_back(to);
+                }
+            }
+        }
+        hops
+    }
+
+    /// Whether there is a path between any two stations. A graph without stations is connected.
+    pub fn is_connected(&self) -> bool {
+        self.is_empty() || self.hops(0).iter().all(Option::is_some)
+    }
+}

@@ -1,0 +1,80 @@
+//! Movement by random waypoints.
+
+use core::time::Duration;
+
+use strandcast_proto::seeds::{Random, Seeds};
+
+use crate::config::MobilityConfig;
+use crate::place::Position;
+
+/// The least speed, metres per second: with speeds near 0 stations would come to a stop one after the other.
+const LEAST_SPEED: f64 = 0.01;
+/// The least time a leg takes, nanoseconds: in an area without extent legs of no length would follow each other without end.
+const LEAST_LEG: u64 = 1_000_000;
+
+/// All stations' movements.
+#[derive(Debug)]
+pub(crate) struct Movement {
+    config: MobilityConfig,
+    walkers: Vec<Walker>,
+}
+
+/// A leg of a station's way. Times are nanoseconds.
+#[derive(Debug)]
+struct Walker {
+    from: Position,
+    to: Position,
+    leaves: u64,
+    arrives: u64,
+    random: Random,
+}
+
+impl Movement {
+    /// Movement from `positions` on, or `None` if no station moves. Each pauses first.
+    pub fn new(config: &MobilityConfig, positions: &[Position], seeds: &Seeds) -> Option<Movement> {
+        let walker = |(id, &at): (usize, &Position)| {
+            let random = seeds.stream(&format!("waypoints/{id}"));
+            Walker { from: at, to: at, leaves: 0, arrives: 0, random }
+        };
+        let walkers = positions.iter().enumerate().map(walker).collect();
+        (config.speed_max > 0.0).then(|| Movement { config: config.clone(), walkers })
+    }
+
+    /// How often positions are renewed.
+    pub fn step(&self) -> Duration {
+        self.config.step.max(Duration::from_millis(1))
+    }
+
+    /// Writes where all are at `now`.
+    pub fn advance(&mut self, now: u64, positions: &mut [Position]) {
+        for (walker, position) in self.walkers.iter_mut().zip(positions) {
+            *position = walker.at(now, &self.config);
+        }
+    }
+}
+
+impl Walker {
+    fn at(&mut self, now: u64, config: &MobilityConfig) -> Position {
+        let pause = config.pause.as_nanos() as u64;
+        while now >= self.arrives + pause {
+            self.go_on(pause, config);
+        }
+        if now >= self.arrives || now <= self.leaves {
+            return if now >= self.arrives { self.to } else { self.from };
+        }
+        let share = (now - self.leaves) as f64 / (self.arrives - self.leaves) as f64;
+        let between = |a: f64, b: f64| a + (b - a) * share;
+        Position { x: between(self.from.x, self.to.x), y: between(self.from.y, self.to.y) }
+    }
+
+    /// The next leg.
+    fn go_on(&mut self, pause: u64, config: &MobilityConfig) {
+        let x = self.random.uniform(config.area_x, config.area_x + config.area_width);
+        let y = self.random.uniform(config.area_y, config.area_y + config.area_height);
+        let speed = self.random.uniform(config.speed_min, config.speed_max).max(LEAST_SPEED);
+        self.from = self.to;
+        self.to = Position { x, y };
+        self.leaves = self.arrives + pause;
+        self.arrives = self.leaves + ((self.from.distance(self.to) / speed * 1e9) as u64).max(LEAST_LEG);
+    }
+}

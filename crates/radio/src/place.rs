@@ -1,0 +1,17 @@
+//! Where stations are.
+
+/// A place on the plane, metres.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Position {
+    /// East.
+    pub x: f64,
+    /// North.
+    pub y: f64,
+}
+
+impl Position {
+    /// Metres to `other`.
+    pub fn distance(self, other: Position) -> f64 {
+        libm::hypot(self.x - other.x, self.y - other.y)
+    }
+}

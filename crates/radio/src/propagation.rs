@@ -1,0 +1,73 @@
+//! How much power arrives.
+
+use core::f64::consts::PI;
+
+use crate::config::{MediumConfig, Propagation};
+
+const LIGHT: f64 = 299_792_458.0;
+/// Transmitted power, watts: with it two-ray ground reaches 250 m at ns-2's threshold of 3.652 × 10⁻¹⁰ W.
+const TRANSMITTED: f64 = 0.281_838_15;
+/// Shadowing beyond this many standard deviations is cut off, so that distance bounds who is in range.
+pub(crate) const MOST_DEVIATIONS: f64 = 4.0;
+
+/// The mean power received at `distance` metres, watts. Antennas have gain 1, the system no loss.
+///
+/// Friis: Pt·λ²/(4πd)². Two-ray ground: the same up to the crossover distance 4π·ht·hr/λ, beyond it Pt·ht²·hr²/d⁴.
+/// Log-distance: Friis at 1 m, from there with the power −n of the distance.
+pub fn mean_power(medium: &MediumConfig, distance: f64) -> f64 {
+    let wavelength = LIGHT / (medium.frequency * 1e6);
+    let friis = |d: f64| {
+        let ratio = wavelength / (4.0 * PI * d);
+        TRANSMITTED * ratio * ratio
+    };
+    // Stations at one place would receive without bound.
+    let d = distance.max(0.01);
+    match medium.propagation {
+        Propagation::FreeSpace => friis(d),
+        Propagation::LogDistance if d <= 1.0 => friis(d),
+        Propagation::LogDistance => friis(1.0) * libm::pow(d, -medium.exponent),
+        Propagation::TwoRay => {
+            let height = medium.antenna_height;
+            if d < 4.0 * PI * height * height / wavelength {
+                return friis(d);
+            }
+            let ratio = height * height / (d * d);
+            TRANSMITTED * ratio * ratio
+        }
+    }
+}
+
+/// Shadowing of the pair of stations `a` and `b` in decibels, the same in both directions: normal with deviation `sigma`, cut off
+/// at four deviations. `key` selects the realisation.
+pub fn shadowing(key: u64, a: u32, b: u32, sigma: f64) -> f64 {
+    let pair = u64::from(a.min(b)) << 32 | u64::from(a.max(b));
+    let unit = |n: u64| ((mix(key ^ mix(pair ^ n)) >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
+    // Box and Muller.
+    let normal = libm::sqrt(-2.0 * libm::log(unit(0))) * libm::cos(2.0 * PI * unit(0x9e37_79b9_7f4a_7c15));
+    sigma * normal.clamp(-MOST_DEVIATIONS, MOST_DEVIATIONS)
+}
+
+/// A bijection of 64 bits whose output looks random (the finalizer of SplitMix64).
+fn mix(n: u64) -> u64 {
+    let n = (n ^ (n >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let n = (n ^ (n >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    n ^ (n >> 31)
+}
+
+/// The distance up to which power can be at least `threshold`, metres.
+pub(crate) fn reach(medium: &MediumConfig, threshold: f64) -> f64 {
+    let margin = libm::pow(10.0, medium.shadowing * MOST_DEVIATIONS / 10.0);
+    let (mut near, mut far) = (0.01, 1.0);
+    while mean_power(medium, far) * margin >= threshold && far < 1e9 {
+        near = far;
+        far *= 2.0;
+    }
+    for _ in 0..60 {
+        let middle = (near + far) / 2.0;
+        match mean_power(medium, middle) * margin >= threshold {
+            true => near = middle,
+            false => far = middle,
+        }
+    }
+    far
+}

@@ -1,0 +1,335 @@
+//! What each station hears: receivers, one frame or one interference after the other.
+
+use crate::config::{Eifs, Timeout};
+use crate::counters::Counters;
+use crate::frame::{ALL, Fate, Frame, FrameKind, Frames};
+use crate::neighbours::{Neighbour, Thresholds};
+use crate::rules::{NEVER, Rules};
+use crate::station::{Exchange, Hearing, NO_FRAME, Station};
+use crate::timers::Timers;
+
+/// The end of a frame that a station has to act upon.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Heard {
+    pub at: u32,
+    pub frame: u32,
+    /// It is for this station, or for all, and has no errors.
+    pub good: bool,
+}
+
+/// All stations as receivers.
+#[derive(Debug)]
+pub(crate) struct Receivers {
+    pub rules: Rules,
+    pub thresholds: Thresholds,
+    pub stations: Vec<Station>,
+    pub frames: Frames,
+    pub counters: Vec<Counters>,
+    pub timers: Timers,
+    /// Ends of frames to act upon, in order. The caller empties it.
+    pub heard: Vec<Heard>,
+}
+
+impl Receivers {
+    pub fn new(rules: Rules, thresholds: Thresholds, stations: usize) -> Receivers {
+        Receivers {
+            stations: vec![Station::new(rules.cw_min); stations],
+            rules,
+            thresholds,
+            frames: Frames::default(),
+            counters: vec![Counters::default(); stations],
+            timers: Timers::new(stations),
+            heard: Vec::new(),
+        }
+    }
+
+    /// Passes on when a station's timer is due.
+    #[inline]
+    pub fn arm(&mut self, id: u32) {
+        self.timers.set(id, self.stations[id as usize].deadline);
+    }
+
+    /// The transmitting station hears nothing.
+    pub fn transmits(&mut self, now: u64, frame: &Frame) {
+        let station = &mut self.stations[frame.from as usize];
+        station.freeze(now, self.rules.slot);
+        station.transmits(frame.end);
+        if station.frame == NO_FRAME {
+            return;
+        }
+        let (met, was) = (station.frame, station.hearing);
+        station.hearing = Hearing::Bad;
+        if self.rules.summed {
+            station.frame = NO_FRAME;
+        }
+        let met = self.frames.get_mut(met);
+        if was == Hearing::Good && met.to == frame.from {
+            met.fate = Fate::Deaf;
+        }
+    }
+
+    /// A frame begins to arrive at a station.
+    #[inline]
+    pub fn meet(&mut self, now: u64, at: Neighbour, id: u32, frame: &Frame) {
+        let station = &self.stations[at.id as usize];
+        if station.frame == NO_FRAME && !self.rules.summed {
+            self.follow(now, at, id, frame);
+        } else {
+            self.meet_another(now, at, id, frame);
+        }
+    }
+
+    /// A frame begins to arrive at a station that follows one already, or that sums powers.
+    fn meet_another(&mut self, now: u64, at: Neighbour, id: u32, frame: &Frame) {
+        let station = &self.stations[at.id as usize];
+        if station.frame != NO_FRAME && station.frame_end <= now {
+            // It ends now, and its alarm comes later.
+            let (ended, ended_id) = (*self.frames.get(station.frame), station.frame);
+            self.conclude(now, at.id, ended_id, &ended);
+        }
+        if self.rules.summed {
+            self.meet_in_sum(now, at.id, at.power, id, frame);
+        } else if self.stations[at.id as usize].frame == NO_FRAME {
+            self.follow(now, at, id, frame);
+        } else {
+            self.overlap(now, at.id, at.power, id, frame);
+        }
+    }
+
+    /// A station follows a frame that begins to arrive.
+    #[inline]
+    fn follow(&mut self, now: u64, Neighbour { id: at, power }: Neighbour, id: u32, frame: &Frame) {
+        let station = &mut self.stations[at as usize];
+        let (deaf, strong) = (station.sending_until > now, power >= self.thresholds.reception);
+        station.frame = id;
+        station.frame_start = now;
+        station.frame_end = frame.end;
+        station.power = power;
+        station.hearing = if strong && !deaf { Hearing::Good } else { Hearing::Bad };
+        station.frame_begins(now);
+        let due = station.deadline;
+        station.freeze(now, self.rules.slot);
+        // A timer that is due after the frame stays in the table: the frame's end comes first and sets it anew.
+        if station.deadline != due && due < frame.end {
+            self.timers.set(at, station.deadline);
+        }
+        if station.exchange != Exchange::None && due >= frame.end {
+            // A timeout, and the frame may be the response: no alarm is asked for before its end.
+            self.timers.set(at, NEVER);
+        }
+        if frame.to == at {
+            let fate = if strong { Fate::Received } else { Fate::Weak };
+            self.frames.get_mut(id).fate = if deaf { Fate::Deaf } else { fate };
+        }
+    }
+
+    /// A frame has ended at a station in range.
+    #[inline]
+    pub fn leave(&mut self, now: u64, Neighbour { id: at, power }: Neighbour, id: u32, frame: &Frame) {
+        if self.rules.summed {
+            self.fade(now, at, power);
+        }
+        if self.stations[at as usize].frame == id {
+            self.conclude(now, at, id, frame);
+        } else if self.rules.summed {
+            self.resume(now, at);
+        }
+    }
+
+    /// A station that follows a frame compares it with one that begins.
+    #[cold]
+    fn overlap(&mut self, now: u64, at: u32, power: f32, id: u32, frame: &Frame) {
+        let station = &mut self.stations[at as usize];
+        let strong = power >= self.thresholds.reception;
+        if station.frame_start == now && power > station.power && station.hearing != Hearing::Collided {
+            // Of frames that begin together the strongest comes first, as from the nearest station.
+            return self.meet_stronger(at, power, id, frame);
+        }
+        if station.power >= self.rules.capture * power {
+            let eifs = if self.rules.eifs == Eifs::Nav { self.rules.eifs_time } else { 0 };
+            station.set_nav(frame.end + eifs, NEVER);
+            if frame.to == at {
+                self.frames.get_mut(id).fate = Fate::Ignored;
+            }
+            return;
+        }
+        let (met, was) = (station.frame, station.hearing);
+        station.hearing = Hearing::Collided;
+        // The longer one keeps the receiver busy.
+        if frame.end > station.frame_end {
+            station.frame = id;
+            station.frame_end = frame.end;
+            station.power = power;
+            self.timers.set(at, station.deadline);
+        }
+        if was == Hearing::Good {
+            self.lose(at, met);
+        }
+        if strong {
+            self.lose(at, id);
+        }
+    }
+
+    /// A frame begins at the same instant as the one that a station follows, and is stronger.
+    #[cold]
+    fn meet_stronger(&mut self, at: u32, power: f32, id: u32, frame: &Frame) {
+        let station = &mut self.stations[at as usize];
+        let (met, was, end) = (station.frame, station.hearing, station.frame_end);
+        let captures = power >= self.rules.capture * station.power;
+        let strong = power >= self.thresholds.reception;
+        if captures || frame.end > end {
+            station.frame = id;
+            station.frame_end = frame.end;
+            station.power = power;
+            self.timers.set(at, station.deadline);
+        }
+        if !captures {
+            station.hearing = Hearing::Collided;
+            if was == Hearing::Good {
+                self.lose(at, met);
+            }
+            if strong {
+                self.lose(at, id);
+            }
+            return;
+        }
+        let eifs = if self.rules.eifs == Eifs::Nav { self.rules.eifs_time } else { 0 };
+        station.set_nav(end + eifs, NEVER);
+        let deaf = station.sending_until > station.frame_start;
+        station.hearing = if strong && !deaf { Hearing::Good } else { Hearing::Bad };
+        let met = self.frames.get_mut(met);
+        if met.to == at {
+            met.fate = if deaf { Fate::Deaf } else { Fate::Ignored };
+        }
+        if frame.to == at {
+            let fate = if strong { Fate::Received } else { Fate::Weak };
+            self.frames.get_mut(id).fate = if deaf { Fate::Deaf } else { fate };
+        }
+    }
+
+    /// Likewise, where the powers of all other frames are summed. Frames too weak to be decoded are energy only.
+    #[inline]
+    fn meet_in_sum(&mut self, now: u64, at: u32, power: f32, id: u32, frame: &Frame) {
+        let station = &mut self.stations[at as usize];
+        let before = station.sum;
+        station.sum += f64::from(power);
+        let ratio = f64::from(self.rules.capture);
+        if station.sum >= f64::from(self.thresholds.sense) {
+            station.frame_begins(now);
+            station.freeze(now, self.rules.slot);
+            self.timers.set(at, station.deadline);
+        }
+        let first = station.frame != NO_FRAME && station.frame_start == now && power > station.power;
+        if first {
+            // Of frames that begin together the strongest is followed.
+            let met = core::mem::replace(&mut station.frame, NO_FRAME);
+            if station.hearing == Hearing::Good {
+                self.lose(at, met);
+            }
+        }
+        let station = &mut self.stations[at as usize];
+        if station.frame != NO_FRAME {
+            let interference = station.sum - f64::from(station.power);
+            let survives = f64::from(station.power) >= ratio * interference;
+            let (met, was) = (station.frame, station.hearing);
+            if !survives {
+                station.hearing = Hearing::Collided;
+            }
+            if !survives && was == Hearing::Good {
+                self.lose(at, met);
+            }
+            if power >= self.thresholds.reception {
+                self.lose(at, id);
+            }
+            return;
+        }
+        if power < self.thresholds.reception {
+            return;
+        }
+        if station.sending_until > now {
+            if frame.to == at {
+                self.frames.get_mut(id).fate = Fate::Deaf;
+            }
+            return;
+        }
+        let clear = f64::from(power) >= ratio * before;
+        station.frame = id;
+        station.frame_start = now;
+        station.frame_end = frame.end;
+        station.power = power;
+        station.hearing = if clear { Hearing::Good } else { Hearing::Collided };
+        if !clear {
+            self.lose(at, id);
+        } else if frame.to == at {
+            self.frames.get_mut(id).fate = Fate::Received;
+        }
+    }
+
+    /// A station has lost a frame to another.
+    #[cold]
+    fn lose(&mut self, at: u32, frame: u32) {
+        let frame = self.frames.get_mut(frame);
+        if frame.to == at || frame.to == ALL {
+            self.counters[at as usize].collided += 1;
+        }
+        if frame.to == at {
+            frame.fate = Fate::Collided;
+        }
+    }
+
+    /// A frame's power is there no longer.
+    fn fade(&mut self, now: u64, at: u32, power: f32) {
+        let (station, sense) = (&mut self.stations[at as usize], f64::from(self.thresholds.sense));
+        let sensed = station.sum >= sense;
+        station.sum -= f64::from(power);
+        if sensed && station.sum < sense {
+            station.air_is_free(now);
+        }
+        // What rounding leaves is no power.
+        if station.sum < sense * 1e-4 {
+            station.sum = 0.0;
+        }
+    }
+
+    /// The frame that a station follows has ended.
+    #[inline]
+    fn conclude(&mut self, now: u64, at: u32, id: u32, frame: &Frame) {
+        let (rules, station) = (&self.rules, &mut self.stations[at as usize]);
+        if station.sending_until > now {
+            station.frame_ended(false);
+            return;
+        }
+        let good = station.hearing == Hearing::Good;
+        station.air_is_free(now);
+        if !good {
+            let overlapped = station.sending_until > station.frame_start;
+            station.frame_ended(!overlapped && rules.eifs == Eifs::Interval);
+            if rules.eifs == Eifs::Nav {
+                station.set_nav(now + rules.eifs_time, NEVER);
+            }
+            let waits = rules.timeout == Timeout::Start && station.awaits_response();
+            return if waits { self.heard.push(Heard { at, frame: id, good }) } else { self.resume(now, at) };
+        }
+        station.frame_ended(false);
+        if frame.to != at && frame.nav > 0 {
+            let reset = frame.kind == FrameKind::Rts && rules.nav_reset != NEVER;
+            station.set_nav(now + frame.nav, if reset { now + rules.nav_reset } else { NEVER });
+        }
+        let good = frame.to == at || frame.to == ALL;
+        if good || (rules.timeout == Timeout::Start && station.awaits_response()) {
+            self.heard.push(Heard { at, frame: id, good });
+        } else {
+            self.resume(now, at);
+        }
+    }
+
+    /// Lets a station go on with backoff if nothing hinders it.
+    #[inline]
+    pub fn resume(&mut self, now: u64, at: u32) {
+        let station = &mut self.stations[at as usize];
+        if !self.rules.summed || station.sum < f64::from(self.thresholds.sense) {
+            station.resume(now, &self.rules);
+        }
+        self.timers.set(at, station.deadline);
+    }
+}

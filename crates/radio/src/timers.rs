@@ -1,0 +1,160 @@
+//! The timers of all stations. The caller's engine sees only the earliest: freezing and resuming a backoff costs a store.
+
+use crate::rules::NEVER;
+
+/// Children per node.
+const FAN: usize = 16;
+
+/// A tree of minima. The leaves are the stations' timers; each node above holds the earliest of its children, or, while it is
+/// stale, something earlier.
+#[derive(Debug)]
+pub(crate) struct Timers {
+    leaves: Vec<u64>,
+    /// From the parents of the leaves to the root.
+    levels: Vec<Level>,
+    /// Alarms asked for and not handed back yet, each earlier than the one before.
+    asked: Vec<u64>,
+}
+
+#[derive(Debug)]
+struct Level {
+    earliest: Vec<u64>,
+    stale: Vec<bool>,
+}
+
+impl Timers {
+    pub fn new(stations: usize) -> Timers {
+        let mut nodes = stations.div_ceil(FAN).max(1);
+        let leaves = vec![NEVER; nodes * FAN];
+        let mut levels = Vec::new();
+        while levels.is_empty() || nodes > 1 {
+            if !levels.is_empty() {
+                nodes = nodes.div_ceil(FAN);
+            }
+            // Whole families of nodes, the root aside.
+            let length = if nodes == 1 { 1 } else { nodes.next_multiple_of(FAN) };
+            levels.push(Level { earliest: vec![NEVER; length], stale: vec![false; length] });
+        }
+        Timers { leaves, levels, asked: Vec::with_capacity(16) }
+    }
+
+    /// A station's timer is due at `at` instead of when it was.
+    #[inline]
+    pub fn set(&mut self, station: u32, at: u64) {
+        let mut index = station as usize;
+        let was = core::mem::replace(&mut self.leaves[index], at);
+        if was == at {
+            return;
+        }
+        for level in &mut self.levels {
+            index /= FAN;
+            let earliest = level.earliest[index];
+            if at < earliest {
+                level.earliest[index] = at;
+            } else if was == earliest {
+                level.stale[index] = true;
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// The earliest below a node.
+    fn earliest(&mut self, level: usize, index: usize) -> u64 {
+        if !self.levels[level].stale[index] {
+            return self.levels[level].earliest[index];
+        }
+        let children = index * FAN..(index + 1) * FAN;
+        let mut earliest = NEVER;
+        if level == 0 {
+            earliest = self.leaves[children].iter().copied().fold(NEVER, u64::min);
+        } else {
+            for child in children {
+                // What a stale node holds is too early, if anything.
+                if self.levels[level - 1].earliest[child] < earliest {
+                    earliest = earliest.min(self.earliest(level - 1, child));
+                }
+            }
+        }
+        self.levels[level].stale[index] = false;
+        self.levels[level].earliest[index] = earliest;
+        earliest
+    }
+
+    /// When to ask for an alarm, if none comes early enough.
+    pub fn ask(&mut self) -> Option<u64> {
+        let earliest = self.earliest(self.levels.len() - 1, 0);
+        if earliest >= self.asked.last().copied().unwrap_or(NEVER) {
+            return None;
+        }
+        self.asked.push(earliest);
+        Some(earliest)
+    }
+
+    /// An alarm came. `false` if it was not asked for here.
+    pub fn came(&mut self, now: u64) -> bool {
+        let mine = self.asked.last() == Some(&now);
+        if mine {
+            self.asked.pop();
+        }
+        mine
+    }
+
+    /// The first station from `from` on whose timer is due.
+    pub fn next_due(&mut self, now: u64, from: u32) -> Option<u32> {
+        let top = self.levels.len() - 1;
+        if self.earliest(top, 0) > now {
+            return None;
+        }
+        self.due_below(top, 0, now, from as usize)
+    }
+
+    fn due_below(&self, level: usize, index: usize, now: u64, from: usize) -> Option<u32> {
+        if self.levels[level].earliest[index] > now {
+            return None;
+        }
+        if level == 0 {
+            let (begin, end) = (from.max(index * FAN), (index + 1) * FAN);
+            let leaves = self.leaves.get(begin..end)?;
+            return leaves.iter().position(|due| *due <= now).map(|at| (begin + at) as u32);
+        }
+        // Stations per child.
+        let width = self.levels[..level].iter().fold(1, |width, _| width * FAN);
+        let children = (index * FAN).max(from / width)..(index + 1) * FAN;
+        children.into_iter().find_map(|child| self.due_below(level - 1, child, now, from))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Whatever is set in which order, what is asked for is the earliest, and those due are found in order.
+        #[test]
+        fn the_earliest_is_found(
+            stations in 1usize..700,
+            changes in prop::collection::vec((0u32..700, prop::option::weighted(0.7, 0u64..50)), 1..300),
+            every in 1usize..20,
+        ) {
+            let mut timers = Timers::new(stations);
+            let mut plain = vec![NEVER; stations];
+            for (i, (station, at)) in changes.into_iter().enumerate() {
+                let (station, at) = (station % stations as u32, at.unwrap_or(NEVER));
+                timers.set(station, at);
+                plain[station as usize] = at;
+                if i % every != 0 {
+                    continue;
+                }
+                let earliest = plain.iter().copied().fold(NEVER, u64::min);
+                let before = timers.asked.last().copied().unwrap_or(NEVER);
+                let asked = timers.ask();
+                prop_assert_eq!(asked, (earliest < before).then_some(earliest));
+                let from = station / 2;
+                let due = (from..stations as u32).find(|s| plain[*s as usize] <= 20);
+                prop_assert_eq!(timers.next_due(20, from), due);
+            }
+        }
+    }
+}

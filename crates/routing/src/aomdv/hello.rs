@@ -1,0 +1,55 @@
+//! HELLO messages: how ns-2.35's AOMDV notices lost links (RFC 3561 §6.9, §6.10).
+
+use core::time::Duration;
+
+use strandcast_proto::time::Instant;
+
+use super::protocol::Aomdv;
+use crate::address::Address;
+use crate::counters::Origin;
+use crate::message::{Message, Reply, Trace};
+use crate::node::Context;
+use crate::output::{NextHop, RoutingOutput};
+
+/// How long the path to the neighbour lives.
+const LIFETIME: Duration = Duration::from_secs(4);
+
+impl<B> Aomdv<B> {
+    /// Sends a HELLO if a path is in use, and gives up neighbours that were silent.
+    pub(super) fn greet(&mut self, now: Instant, out: &mut RoutingOutput<B>) {
+        let Some(hellos) = &mut self.hellos else { return };
+        if hellos.due(now) && self.table.any(|entry| entry.up) {
+            let hello = Message::Hello { sequence: self.sequence };
+            self.transmit(Origin::Own, NextHop::All, hello, Duration::ZERO, out);
+        }
+        while let Some(neighbour) = self.hellos.as_mut().and_then(|hellos| hellos.silent(now)) {
+            self.sequence = self.sequence.wrapping_add(2);
+            self.lose(neighbour, out);
+            out.reclaim.push(neighbour);
+        }
+    }
+
+    /// A HELLO is a reply that its sender gives about itself.
+    pub(super) fn handle_hello(
+        &mut self,
+        context: &Context,
+        from: Address,
+        sequence: u32,
+        out: &mut RoutingOutput<B>,
+    ) {
+        let Some(hellos) = &mut self.hellos else { return };
+        hellos.heard(context.now, from);
+        let reply = Reply {
+            source: self.address,
+            destination: from,
+            destination_sequence: sequence,
+            hops: 0,
+            ttl: 1,
+            lifetime: LIFETIME,
+            sent: context.now,
+            trace: Some(Trace { id: 0, first_hop: self.address }),
+            quality: None,
+        };
+        self.handle_reply(context, from, reply, out);
+    }
+}

@@ -1,0 +1,26 @@
+//! A path in AOMDV's routing table.
+
+use strandcast_proto::time::Instant;
+
+use crate::address::Address;
+use crate::message::Quality;
+
+/// A path to a destination.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Path {
+    pub next_hop: Address,
+    /// The node before the destination. Two paths with different next hops and different last hops share no link if every node
+    /// on them keeps that rule.
+    pub last_hop: Address,
+    pub hops: u8,
+    pub expires: Instant,
+    /// QAOMDV's.
+    pub quality: Option<Quality>,
+}
+
+impl Path {
+    /// Whether it shares its next hop or its last hop with another.
+    pub fn overlaps(&self, other: &Path) -> bool {
+        self.next_hop == other.next_hop || self.last_hop == other.last_hop
+    }
+}

@@ -1,0 +1,143 @@
+//! AOMDV on one node: its state, and what its messages have in common.
+
+use core::time::Duration;
+
+use strandcast_proto::seeds::{Random, Seeds};
+use strandcast_proto::time::Instant;
+
+use super::config::{AomdvConfig, AomdvSplit, Detect, MultipathConfig};
+use super::entry::{Entry, Rules};
+use super::neighbours::Hellos;
+use crate::address::Address;
+use crate::buffer::SendBuffer;
+use crate::counters::{Counters, Origin};
+use crate::datagram::IP_HEADER;
+use crate::message::{Message, Unreachable};
+use crate::output::{NextHop, RoutingOutput};
+use crate::qaomdv::{Estimators, QaomdvConfig};
+use crate::seen::Seen;
+use crate::split::{Choice, Scheduler};
+use crate::table::Table;
+
+/// How long a path in use lives (ACTIVE_ROUTE_TIMEOUT).
+pub(super) const ACTIVE_ROUTE: Duration = Duration::from_secs(10);
+/// Broadcasts of nodes that heard the same message are spread over this time.
+const JITTER: f64 = 0.01;
+/// How often the table is looked through for paths that expired.
+pub(super) const LOOK: Duration = Duration::from_millis(500);
+
+/// AOMDV on one node, or QAOMDV if it has estimators.
+#[derive(Clone, Debug)]
+pub struct Aomdv<B> {
+    pub(super) address: Address,
+    pub(super) rules: Rules,
+    /// Of paths to this node.
+    pub(super) sequence: u32,
+    /// Of the next request.
+    pub(super) id: u32,
+    pub(super) table: Table<Entry>,
+    pub(super) seen: Seen<Answered>,
+    pub(super) buffer: SendBuffer<B>,
+    jitter: Random,
+    pub(super) next_look: Instant,
+    pub(super) hellos: Option<Hellos>,
+    pub(super) qos: Option<Estimators>,
+    /// How paths are chosen.
+    pub(super) choice: Choice,
+    /// The queues of the split `mpr`.
+    pub(super) scheduler: Option<Scheduler<B>>,
+    pub(super) counters: Counters,
+}
+
+/// What a node remembers of a request, so that each path is announced once.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Answered {
+    /// Replies sent.
+    pub replies: usize,
+    /// Paths to the destination that were announced: next hop and last hop.
+    pub forward: Vec<(Address, Address)>,
+    /// Paths to the source that a reply has taken.
+    pub reverse: Vec<(Address, Address)>,
+    /// QAOMDV: delay from the source, as it was in the request that was sent on.
+    pub delay: Duration,
+}
+
+impl<B> Aomdv<B> {
+    /// AOMDV on the node `address`; `seeds` are the node's.
+    pub fn new(address: Address, config: &AomdvConfig, seeds: &Seeds) -> Self {
+        let choice = match config.split {
+            AomdvSplit::None => Choice::First,
+            AomdvSplit::Even => Choice::Even,
+        };
+        Aomdv::with(address, &config.paths, choice, None, seeds)
+    }
+
+    /// QAOMDV on the node `address`; `seeds` are the node's.
+    pub fn qos(address: Address, config: &QaomdvConfig, seeds: &Seeds) -> Self {
+        let estimators = Estimators::new(config, seeds);
+        let mut router = Aomdv::with(address, &config.paths, config.choice(), Some(estimators), seeds);
+        router.scheduler = config.classifies().then(Scheduler::default);
+        router
+    }
+
+    fn with(
+        address: Address,
+        config: &MultipathConfig,
+        choice: Choice,
+        qos: Option<Estimators>,
+        seeds: &Seeds,
+    ) -> Self {
+        let hellos = match config.detect {
+            Detect::LinkLayer => None,
+            Detect::Hello => Some(Hellos::new(seeds)),
+        };
+        Aomdv {
+            address,
+            rules: Rules::new(config, qos.is_some()),
+            sequence: 2,
+            id: 1,
+            table: Table::default(),
+            seen: Seen::default(),
+            buffer: SendBuffer::default(),
+            jitter: seeds.stream("jitter"),
+            next_look: Instant::ZERO + LOOK,
+            hellos,
+            qos,
+            choice,
+            scheduler: None,
+            counters: Counters::default(),
+        }
+    }
+
+    pub(super) fn slot(&mut self, destination: Address) -> usize {
+        self.table.slot_or_insert(destination, Entry::new)
+    }
+
+    pub(super) fn send_errors(
+        &mut self,
+        list: Vec<Unreachable>,
+        origin: Origin,
+        after: Duration,
+        out: &mut RoutingOutput<B>,
+    ) {
+        self.transmit(origin, NextHop::All, Message::Error(list), after, out);
+    }
+
+    pub(super) fn transmit(
+        &mut self,
+        origin: Origin,
+        to: NextHop,
+        message: Message,
+        after: Duration,
+        out: &mut RoutingOutput<B>,
+    ) {
+        if let Some(qos) = &mut self.qos {
+            qos.sent(IP_HEADER + message.bytes());
+        }
+        self.counters.transmit(out, origin, to, message, after);
+    }
+
+    pub(super) fn jitter(&mut self) -> Duration {
+        Duration::from_secs_f64(JITTER * self.jitter.unit())
+    }
+}

@@ -1,0 +1,145 @@
+//! What a node measures: how much of the channel it could still use, and how long packets take from each neighbour (Guo, Liu and
+//! Lian 2010, §5.3).
+
+use core::time::Duration;
+
+use strandcast_proto::seeds::{Random, Seeds};
+use strandcast_proto::time::Instant;
+
+use super::config::{Bandwidth, Idle, QaomdvConfig};
+use crate::address::Address;
+use crate::node::Context;
+use crate::table::Table;
+
+/// Over what time the share of idle time is taken.
+const PERIOD: Duration = Duration::from_secs(1);
+/// Between probes.
+const PROBE_INTERVAL: Duration = Duration::from_millis(200);
+/// Probes of different nodes are spread over this share of the interval.
+const PROBE_SPREAD: f64 = 0.5;
+/// The delay of a link over which nothing came.
+const UNKNOWN_DELAY: Duration = Duration::from_millis(5);
+/// A node whose channel is always busy, bytes per second.
+const FLOOR: f64 = 1000.0;
+
+/// The estimators of one node.
+#[derive(Clone, Debug)]
+pub struct Estimators {
+    pub refresh: Option<Duration>,
+    gain: f64,
+    idle: Idle,
+    bandwidth: Bandwidth,
+    /// Bytes per second.
+    capacity: f64,
+    /// Share of idle time, once measured.
+    share: Option<f64>,
+    /// When the current and the last period began, and how long the channel had been idle.
+    began: Mark,
+    before: Mark,
+    /// Bytes that the node sent.
+    sent: u64,
+    delays: Table<Duration>,
+    probes: u32,
+    next_probe: Instant,
+    random: Random,
+}
+
+/// Idle time up to some instant.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mark {
+    at: Instant,
+    idle: Duration,
+}
+
+impl Estimators {
+    /// With the node's `seeds`.
+    pub fn new(config: &QaomdvConfig, seeds: &Seeds) -> Self {
+        let mut random = seeds.stream("probe");
+        let spread = PROBE_SPREAD * random.unit();
+        Estimators {
+            refresh: config.refresh,
+            gain: config.gain,
+            idle: config.idle,
+            bandwidth: config.bandwidth,
+            capacity: config.capacity / 8.0,
+            share: None,
+            began: Mark::default(),
+            before: Mark::default(),
+            sent: 0,
+            delays: Table::default(),
+            probes: config.probes,
+            next_probe: Instant::ZERO + PROBE_INTERVAL.mul_f64(spread),
+            random,
+        }
+    }
+
+    /// Residual bandwidth of the node, bytes per second: the channel's capacity times the share of idle time.
+    pub fn bandwidth(&self, context: &Context) -> f64 {
+        let share = match self.bandwidth {
+            Bandwidth::Estimated => self.share,
+            Bandwidth::True => self.share.map(|_| self.share_since(self.before, context)),
+        };
+        (self.capacity * share.unwrap_or(1.0)).max(FLOOR)
+    }
+
+    /// Delay of the link from a neighbour.
+    pub fn delay(&self, from: Address) -> Duration {
+        self.delays.get(from).copied().unwrap_or(UNKNOWN_DELAY)
+    }
+
+    /// A packet came from a neighbour, `delay` after it had entered that one's interface queue.
+    pub fn heard(&mut self, from: Address, delay: Duration) {
+        let slot = self.delays.slot_or_insert(from, || delay);
+        let old = self.delays[slot];
+        self.delays[slot] = old.mul_f64(1.0 - self.gain) + delay.mul_f64(self.gain);
+    }
+
+    /// The node sends `bytes`.
+    pub fn sent(&mut self, bytes: u32) {
+        self.sent += u64::from(bytes);
+    }
+
+    /// When it is to be called.
+    pub fn next(&self) -> Instant {
+        let period = self.began.at + PERIOD;
+        if self.probes > 0 { period.min(self.next_probe) } else { period }
+    }
+
+    /// Takes a sample when it is time for one; whether a probe is to be sent.
+    pub fn handle_timeout(&mut self, context: &Context) -> bool {
+        if context.now >= self.began.at + PERIOD {
+            let sample = self.share_since(self.began, context);
+            self.share = Some(self.share.map_or(sample, |old| old + self.gain * (sample - old)));
+            self.before = self.began;
+            self.began = Mark { at: context.now, idle: self.idle(context) };
+        }
+        let due = self.probes > 0 && context.now >= self.next_probe;
+        if due {
+            self.probes -= 1;
+            let spread = 1.0 + PROBE_SPREAD * (self.random.unit() - 0.5);
+            self.next_probe = context.now + PROBE_INTERVAL.mul_f64(spread);
+        }
+        due
+    }
+
+    fn share_since(&self, mark: Mark, context: &Context) -> f64 {
+        let time = (context.now - mark.at).as_secs_f64();
+        if time <= 0.0 {
+            return 1.0;
+        }
+        let idle = self.idle(context).saturating_sub(mark.idle).as_secs_f64();
+        (idle / time).clamp(0.0, 1.0)
+    }
+
+    /// Idle time since the start of the run. Without carrier sense it is what the node's own packets leave over, at the raw bit
+    /// rate: routing does not see what the link layer adds.
+    fn idle(&self, context: &Context) -> Duration {
+        match self.idle {
+            Idle::Carrier => context.idle,
+            Idle::OwnGap => {
+                let busy = Duration::from_secs_f64(self.sent as f64 / self.capacity);
+                (context.now - Instant::ZERO).saturating_sub(busy)
+            }
+        }
+    }
+}

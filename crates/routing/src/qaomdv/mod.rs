@@ -1,0 +1,11 @@
+//! QAOMDV: AOMDV that knows the bandwidth and the delay of its paths (Guo, Liu and Lian 2010, §5.2, §5.3).
+
+mod config;
+mod estimators;
+mod quality;
+#[cfg(test)]
+mod tests;
+
+pub use config::{Bandwidth, Criterion, Idle, QaomdvConfig, QaomdvSplit};
+pub(crate) use estimators::Estimators;
+pub(crate) use quality::{replaceable, usable_bandwidth};

@@ -1,0 +1,208 @@
+//! Which path a datagram takes.
+
+use core::cmp::Ordering;
+
+use strandcast_keys::words;
+
+use crate::address::Address;
+use crate::aomdv::Path;
+use crate::datagram::Class;
+use crate::message::Quality;
+
+words! {
+    /// Which path is best.
+    pub enum Criterion {
+        /// The one with the largest bandwidth.
+        Widest = "widest",
+        /// The one with the least delay.
+        Fastest = "fastest",
+    }
+}
+
+/// How a node chooses among the paths to a destination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// The first of the list (ns-2.35's AOMDV).
+    First,
+    /// A source alternates between the two with the fewest hops; on the way, the first that does not lead back.
+    Even,
+    /// The widest.
+    Widest,
+    /// A source alternates between the two widest; on the way, the widest that does not lead back.
+    EvenWidest,
+    /// By class (Guo, Liu and Lian 2010, §5.1). The source labels datagrams with the last hop of their path; on the way they stay
+    /// on that path where it is known, and take the best for their class elsewhere.
+    Classes {
+        /// Of originals.
+        original: Criterion,
+        /// Of retransmissions.
+        retransmission: Criterion,
+    },
+}
+
+impl Choice {
+    /// The path for a datagram of the node's own; `turn` is kept per destination.
+    pub fn at_source(self, paths: &[Path], turn: &mut bool, class: Class) -> usize {
+        match self {
+            Choice::Even | Choice::EvenWidest if paths.len() > 1 => {
+                let (first, second) = self.best_two(paths);
+                let chosen = if *turn { second } else { first };
+                *turn = !*turn;
+                chosen
+            }
+            Choice::Even => 0,
+            Choice::First | Choice::Widest | Choice::EvenWidest | Choice::Classes { .. } => {
+                self.best(paths, class)
+            }
+        }
+    }
+
+    /// The path for another's datagram, which came from neighbour `from`.
+    pub fn on_the_way(
+        self,
+        paths: &[Path],
+        from: Option<Address>,
+        class: Class,
+        label: Option<Address>,
+    ) -> usize {
+        let labelled = label.and_then(|label| paths.iter().position(|path| path.last_hop == label));
+        let onward = |path: &Path| Some(path.next_hop) != from;
+        match self {
+            Choice::Even => paths.iter().position(onward).unwrap_or(0),
+            Choice::EvenWidest => {
+                let onward = (0..paths.len()).filter(|at| onward(&paths[*at]));
+                onward.min_by(|a, b| Criterion::Widest.compare(&paths[*a], &paths[*b])).unwrap_or(0)
+            }
+            Choice::Classes { .. } => labelled.unwrap_or_else(|| self.best(paths, class)),
+            Choice::First | Choice::Widest => self.best(paths, class),
+        }
+    }
+
+    /// Whether originals and retransmissions have different paths; `None`: classes don't matter.
+    pub fn apart(self, paths: &[Path]) -> Option<bool> {
+        let differ = || self.best(paths, Class::Original) != self.best(paths, Class::Retransmission);
+        self.labels().then(differ)
+    }
+
+    /// Whether sources label their datagrams.
+    pub fn labels(self) -> bool {
+        matches!(self, Choice::Classes { .. })
+    }
+
+    /// All paths, that of originals first.
+    pub fn order(self, paths: &[Path]) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..paths.len()).collect();
+        match self {
+            Choice::First => {}
+            Choice::Even => order.sort_by_key(|at| paths[*at].hops),
+            Choice::Widest | Choice::EvenWidest => {
+                order.sort_by(|a, b| Criterion::Widest.compare(&paths[*a], &paths[*b]));
+            }
+            Choice::Classes { original, .. } => {
+                order.sort_by(|a, b| original.compare(&paths[*a], &paths[*b]));
+            }
+        }
+        order
+    }
+
+    /// Of equally good paths that with fewer hops, and for retransmissions one that originals don't take.
+    fn best(self, paths: &[Path], class: Class) -> usize {
+        match self {
+            Choice::First | Choice::Even => 0,
+            Choice::Widest | Choice::EvenWidest => Criterion::Widest.best(paths, None),
+            Choice::Classes { original, retransmission } => {
+                let usual = original.best(paths, None);
+                match class {
+                    Class::Original => usual,
+                    Class::Retransmission => retransmission.best(paths, Some(usual)),
+                }
+            }
+        }
+    }
+
+    fn best_two(self, paths: &[Path]) -> (usize, usize) {
+        let order = |a: &usize, b: &usize| match self {
+            Choice::EvenWidest => Criterion::Widest.compare(&paths[*a], &paths[*b]),
+            _ => paths[*a].hops.cmp(&paths[*b].hops),
+        };
+        let first = (0..paths.len()).min_by(order).unwrap_or(0);
+        let second = (0..paths.len()).filter(|at| *at != first).min_by(order).unwrap_or(first);
+        (first, second)
+    }
+}
+
+impl Criterion {
+    /// The best path; of equally good ones not `avoided`.
+    fn best(self, paths: &[Path], avoided: Option<usize>) -> usize {
+        let order = |a: &usize, b: &usize| {
+            let avoided = |at: usize| Some(at) == avoided;
+            self.compare(&paths[*a], &paths[*b]).then(avoided(*a).cmp(&avoided(*b)))
+        };
+        (0..paths.len()).min_by(order).unwrap_or(0)
+    }
+
+    /// The better first. A path of which nothing is known comes last.
+    fn compare(self, a: &Path, b: &Path) -> Ordering {
+        let known = |quality: Option<Quality>| quality.is_none();
+        let measured = match (a.quality, b.quality) {
+            (Some(a), Some(b)) => match self {
+                Criterion::Widest => b.bandwidth.total_cmp(&a.bandwidth),
+                Criterion::Fastest => a.delay.cmp(&b.delay),
+            },
+            (a, b) => known(a).cmp(&known(b)),
+        };
+        measured.then(a.hops.cmp(&b.hops))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::time::Duration;
+
+    use strandcast_proto::time::Instant;
+
+    use super::*;
+
+    const MPR: Choice = Choice::Classes { original: Criterion::Widest, retransmission: Criterion::Fastest };
+
+    /// A path over `node`, with last hop 100 + `node`.
+    fn path(node: u32, hops: u8, bandwidth: f64, delay_ms: u64) -> Path {
+        let quality = Quality { bandwidth, delay: Duration::from_millis(delay_ms) };
+        let (next_hop, last_hop) = (Address(node), Address(100 + node));
+        Path { next_hop, last_hop, hops, expires: Instant::MAX, quality: Some(quality) }
+    }
+
+    #[test]
+    fn on_the_way_the_label_decides_and_without_its_path_the_class() {
+        let paths = [path(1, 3, 900.0, 90), path(2, 3, 500.0, 50), path(3, 3, 100.0, 10)];
+        let chosen = |class, label: u32| MPR.on_the_way(&paths, None, class, Some(Address(label)));
+        assert_eq!(chosen(Class::Original, 102), 1);
+        assert_eq!(chosen(Class::Retransmission, 101), 0);
+        assert_eq!((chosen(Class::Original, 109), chosen(Class::Retransmission, 109)), (0, 2));
+    }
+
+    #[test]
+    fn of_equally_good_paths_the_shorter_counts_and_then_the_other_one() {
+        let source = |paths: &[Path], class| MPR.at_source(paths, &mut false, class);
+        let paths = [path(1, 4, 500.0, 50), path(2, 3, 500.0, 50), path(3, 3, 500.0, 50)];
+        assert_eq!((source(&paths, Class::Original), source(&paths, Class::Retransmission)), (1, 2));
+        assert_eq!(source(&paths[..1], Class::Retransmission), 0, "a single path serves both");
+        let same = [path(1, 3, 900.0, 10), path(2, 3, 500.0, 50)];
+        assert_eq!((source(&same, Class::Original), source(&same, Class::Retransmission)), (0, 0));
+    }
+
+    #[test]
+    fn an_even_split_takes_the_two_best_and_never_leads_back() {
+        let paths = [path(1, 4, 500.0, 50), path(2, 2, 100.0, 50), path(3, 3, 900.0, 50)];
+        let mut turn = false;
+        let mut take = |choice: Choice| choice.at_source(&paths, &mut turn, Class::Original);
+        assert_eq!([take(Choice::Even), take(Choice::Even), take(Choice::Even)], [1, 2, 1]);
+        take(Choice::Even);
+        assert_eq!([take(Choice::EvenWidest), take(Choice::EvenWidest)], [2, 0]);
+        let from = |node| Some(Address(node));
+        assert_eq!(Choice::Even.on_the_way(&paths, from(1), Class::Original, None), 1);
+        assert_eq!(Choice::Even.on_the_way(&paths, from(2), Class::Original, None), 0);
+        assert_eq!(Choice::EvenWidest.on_the_way(&paths, from(3), Class::Original, None), 0);
+        assert_eq!(Choice::Even.on_the_way(&paths[..1], from(1), Class::Original, None), 0);
+    }
+}

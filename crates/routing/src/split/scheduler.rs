@@ -1,0 +1,53 @@
+//! The scheduler: a queue of originals and one of retransmissions, which go first (Guo, Liu and Lian 2010, §5.1).
+
+use std::collections::VecDeque;
+
+use super::classifier::Classifier;
+use crate::datagram::{Class, Datagram};
+use crate::node::Body;
+
+/// Datagrams of each queue.
+const CAPACITY: usize = 50;
+
+/// What waits at its source for room in the interface queue.
+#[derive(Clone, Debug)]
+pub struct Scheduler<B> {
+    classifier: Classifier,
+    retransmissions: VecDeque<Datagram<B>>,
+    originals: VecDeque<Datagram<B>>,
+}
+
+impl<B> Default for Scheduler<B> {
+    fn default() -> Self {
+        let (retransmissions, originals) = (VecDeque::new(), VecDeque::new());
+        Scheduler { classifier: Classifier::default(), retransmissions, originals }
+    }
+}
+
+impl<B> Scheduler<B> {
+    /// The next datagram.
+    pub fn pop(&mut self) -> Option<Datagram<B>> {
+        self.retransmissions.pop_front().or_else(|| self.originals.pop_front())
+    }
+
+    /// Datagrams that wait.
+    pub fn len(&self) -> usize {
+        self.retransmissions.len() + self.originals.len()
+    }
+}
+
+impl<B: Body> Scheduler<B> {
+    /// Classifies a datagram and has it wait; returns it if its queue is full.
+    pub fn push(&mut self, mut datagram: Datagram<B>) -> Result<(), Datagram<B>> {
+        datagram.class = self.classifier.classify(datagram.body.transmission());
+        let queue = match datagram.class {
+            Class::Original => &mut self.originals,
+            Class::Retransmission => &mut self.retransmissions,
+        };
+        if queue.len() >= CAPACITY {
+            return Err(datagram);
+        }
+        queue.push_back(datagram);
+        Ok(())
+    }
+}

@@ -1,0 +1,70 @@
+//! How fast a path delivers, interval by interval: what was acknowledged over at least a round-trip time, divided by the time
+//! in which it was acknowledged or sent, whichever is longer, so that acknowledgements that arrive in a batch don't raise it
+//! (the idea of Cardwell et al., draft-cheng-iccrg-delivery-rate-estimation).
+
+use strandcast_proto::policy::{AckInfo, PathView};
+use strandcast_proto::time::{Duration, Instant};
+
+/// An interval is at least this long.
+const SHORTEST: Duration = Duration::from_millis(10);
+
+/// The running interval of one path.
+#[derive(Clone, Debug, Default)]
+pub struct DeliveryInterval {
+    running: Option<Running>,
+}
+
+/// What one interval says.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub struct RateSample {
+    /// Bytes per second.
+    pub rate: f64,
+    /// The window was full at some time, so that the path, not the source, set the pace.
+    pub limited: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Running {
+    began: Instant,
+    /// When the newest chunk acknowledged by then was sent.
+    sent: Instant,
+    newest: Instant,
+    bytes: u64,
+    limited: bool,
+}
+
+impl Running {
+    fn new(began: Instant, sent: Instant) -> Self {
+        Running { began, sent, newest: sent, bytes: 0, limited: false }
+    }
+}
+
+impl DeliveryInterval {
+    /// A chunk left while nothing else was in flight: the time before was not the path's.
+    pub fn sent_alone(&mut self, now: Instant) {
+        self.running = Some(Running::new(now, now));
+    }
+
+    /// Takes an acknowledgement of `path`, the one that `ack` is about; the sample of the interval that it ends, if it does.
+    /// What is acknowledged without a known time of sending (Karn) only adds its bytes.
+    pub fn acked(&mut self, now: Instant, path: &PathView, ack: &AckInfo) -> Option<RateSample> {
+        let Some(sent) = ack.newest_sent else {
+            if let Some(running) = &mut self.running {
+                running.bytes += ack.newly_acked;
+            }
+            return None;
+        };
+        let running = self.running.get_or_insert_with(|| Running::new(sent, sent));
+        running.bytes += ack.newly_acked;
+        running.newest = running.newest.max(sent);
+        running.limited |= ack.window_limited(path);
+        let elapsed = now.saturating_since(running.began);
+        if elapsed < path.srtt.unwrap_or(Duration::ZERO).max(SHORTEST) {
+            return None;
+        }
+        let time = elapsed.max(running.newest.saturating_since(running.sent));
+        let sample = RateSample { rate: running.bytes as f64 / time.as_secs_f64(), limited: running.limited };
+        self.running = Some(Running::new(now, running.newest));
+        Some(sample)
+    }
+}

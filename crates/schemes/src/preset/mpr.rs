@@ -1,0 +1,44 @@
+//! `mpr`: original data on the widest path, what is sent again on the fastest.
+//!
+//! X. Guo, J. Liu, S. Lian, "Real-time video streaming over multipath in multi-hop wireless networks", 2010: multiple path
+//! retransmission. There TCP, unaware of paths, hands its segments to a classifier in front of a routing protocol; here the
+//! transport itself knows what is original and has measured its paths, and needs neither.
+//!
+//! | paper | here |
+//! |---|---|
+//! | §4, §5.1: originals on the path of maximum bandwidth | `schedule::Widest` |
+//! | §4, §5.1: retransmissions on the path of minimum end-to-end delay | `recovery::Rtx::LowestRtt` |
+//! | §5.1: retransmissions go first | the core's order of sending |
+//! | §4: no estimates of round-trip times from retransmissions (Karn) | the core's rule |
+//! | TCP Reno | `congestion::Uncoupled`, no growth and one cut in fast recovery, threshold of at least two segments |
+//!
+//! `ASSUMED`: TCP Reno has one window for both paths. Here each path has its own, and the window of the path that lost the
+//! chunk is cut. Delay is the smoothed round-trip time, which contains the queue that originals make on their path, so
+//! that the fastest path most often is another one, as in the paper. Loss detection by path (SFR), so that a second path looks
+//! like no loss; acknowledgement and path failure are those of `cmt`. What bandwidth is: `schedule::widest`.
+
+use crate::congestion::Cc;
+use crate::preset::combine::Combination;
+use crate::recovery::Rtx;
+use crate::scheme::Preset;
+use crate::shelf::SchedulerName;
+
+/// Multiple path retransmission.
+pub const PRESET: Preset = Preset {
+    name: "mpr",
+    paper: "Guo, Liu and Lian 2010: Real-time video streaming over multipath in multi-hop wireless networks",
+    summary: "original data on the widest path alone, retransmissions on the fastest",
+    parts: &[
+        ("scheduler", "the path that delivers most"),
+        ("congestion control", "one Reno window per path"),
+        ("loss", "split fast retransmit (SFR), resent on the path with the lowest round-trip time"),
+        ("feedback", "acks delayed across gaps (DAC)"),
+    ],
+    settings: || {
+        Combination::default().with(|parts| {
+            (parts.roles.scheduler, parts.roles.cc) = (SchedulerName::Widest, Cc::Uncoupled);
+            (parts.windows.fr_freeze, parts.windows.half_floor) = (true, 2);
+            parts.losses.sfr.rtx = Rtx::LowestRtt;
+        })
+    },
+};

@@ -1,0 +1,41 @@
+"""Guo, Liu and Lian (2010), MPR over QAOMDV: Figs 1, 9, 10 and 11. Measures: docs/reproduction/method.md."""
+
+from __future__ import annotations
+
+import pathlib
+
+from strandcast.figures.spec import Paper, Source
+
+from .common import SETS, SPECS
+from .findings import FINDINGS
+from .ours import BY_BASIC_RATE, BY_PARTS, BY_RECOVERY, BY_SOURCE, BY_UDP, BY_WINDOW
+from .published import FIGURE_1, FIGURE_9, FIGURE_10, FIGURE_11
+from .views import VIEWS
+
+SOURCE = Source(
+    authors="X. Guo, J. Liu, S. Lian",
+    year=2010,
+    title="Real-time video streaming over multipath in multi-hop wireless networks",
+    journal="Multimedia Systems 17",
+)
+PAPER = Paper(
+    "MPR",
+    SOURCE,
+    SPECS,
+    (
+        FIGURE_1,
+        FIGURE_9,
+        FIGURE_10,
+        FIGURE_11,
+        BY_UDP,
+        BY_WINDOW,
+        BY_BASIC_RATE,
+        BY_SOURCE,
+        BY_RECOVERY,
+        BY_PARTS,
+    ),
+    folder=pathlib.Path(__file__).parent,
+    views=VIEWS,
+    findings=FINDINGS,
+    sets=SETS,
+)
