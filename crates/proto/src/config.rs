@@ -2,6 +2,7 @@
 
 use core::time::Duration;
 
+use crate::coding::Coding;
 use crate::policy::HeadOfLineConfig;
 
 /// Protocol parameters (RFC 9260 §16) and what goes beyond it. One for all associations of an endpoint, unless an
@@ -66,6 +67,8 @@ pub struct TransportConfig {
     /// Send what holds up a buffer on a slow path on a faster one, too, and hold the slow path back (opportunistic
     /// retransmission and penalisation; [`crate::policy::HeadOfLine`]), by these rules; `None`: neither.
     pub head_of_line: Option<HeadOfLineConfig>,
+    /// Code what is sent, towards peers that can decode; `None`: don't.
+    pub coding: Option<Coding>,
     /// Outbound streams asked for.
     pub outbound_streams: u16,
     /// Inbound streams admitted.
@@ -113,6 +116,7 @@ impl Default for TransportConfig {
             send_buffer: 1 << 20,
             buffer_limit: None,
             head_of_line: None,
+            coding: None,
             outbound_streams: 16,
             inbound_streams: 16,
             partial_reliability: true,

@@ -4,6 +4,7 @@
 pub mod app;
 pub mod association;
 pub mod catalog;
+pub mod coding;
 pub mod config;
 pub mod endpoint;
 #[cfg(any(test, feature = "testing"))]

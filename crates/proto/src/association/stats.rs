@@ -1,5 +1,6 @@
 //! Counters of an association.
 
+use crate::coding::CodingStats;
 use crate::time::{Duration, Instant};
 
 /// What happened since the association began. Paths have their own ([`crate::path::PathStats`]).
@@ -54,6 +55,8 @@ pub struct AssociationStats {
     pub send_buffer_blocked: Duration,
     /// Since when it does.
     pub send_buffer_blocked_since: Option<Instant>,
+    /// Symbols, where either side codes what it sends.
+    pub coding: CodingStats,
 }
 
 impl AssociationStats {

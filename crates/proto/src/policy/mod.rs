@@ -10,6 +10,7 @@ mod head_of_line;
 mod parts;
 mod path_views;
 mod signal;
+mod symbols;
 mod traits;
 mod view;
 
@@ -20,6 +21,9 @@ pub(crate) use path_views::PathViews;
 pub use signal::{
     AckInfo, ChunkInfo, HeartbeatInfo, LinkId, LinkSample, LossCause, LossTrigger, Report, RxInfo, Signal,
     Transmission,
+};
+pub use symbols::{
+    BlockView, RepairOffer, Symbol, SymbolAssignment, SymbolChoice, SymbolKind, SymbolsInFlight,
 };
 pub use traits::{
     AckDecision, Assignment, Backlog, CongestionControl, Feedback, LossPolicy, MissScope, PathEstimator,

@@ -1,6 +1,6 @@
 //! What policies see of an association and its paths, and the ledger of bytes in flight.
 
-use super::{Blocked, PathId, PathSet, PathView, View};
+use super::{BlockView, Blocked, PathId, PathSet, PathView, View};
 use crate::time::Instant;
 
 /// The owner of what a [`View`] shows. Bytes enter and leave flights by its methods alone (`tools/check-sources` looks).
@@ -16,6 +16,7 @@ pub(crate) struct PathViews {
     primary: PathId,
     peer_reports: bool,
     blocked: Option<Blocked>,
+    blocks: Vec<BlockView>,
 }
 
 impl Default for PathViews {
@@ -28,6 +29,7 @@ impl Default for PathViews {
             primary: PathId(0),
             peer_reports: false,
             blocked: None,
+            blocks: Vec::new(),
         }
     }
 }
@@ -44,6 +46,7 @@ impl PathViews {
             primary: self.primary,
             peer_reports: self.peer_reports,
             blocked: self.blocked,
+            blocks: &self.blocks,
         }
     }
 

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use smallvec::SmallVec;
 
+use super::symbols::Symbol;
 use super::view::{PathId, PathView};
 use crate::time::{Duration, Instant};
 use crate::units::Rate;
@@ -83,6 +84,8 @@ pub struct ChunkInfo {
     pub transmissions: SmallVec<[Transmission; 2]>,
     /// How often it was declared lost.
     pub losses: u8,
+    /// The symbol that it carries, if the association codes what it sends.
+    pub symbol: Option<Symbol>,
 }
 
 impl ChunkInfo {

@@ -5,8 +5,9 @@ use core::fmt::Debug;
 use smallvec::{SmallVec, smallvec};
 
 use super::signal::{AckInfo, ChunkInfo, LossCause, LossTrigger, Report, RxInfo, Signal};
-use super::view::{Estimate, Limit, PathId, View};
-use crate::time::Instant;
+use super::symbols::{RepairOffer, SymbolAssignment, SymbolChoice};
+use super::view::{Estimate, Limit, PathId, PathView, View};
+use crate::time::{Duration, Instant};
 use crate::wire::serial::Tsn;
 
 /// What all policies share: they hear every signal and may ask for a [`Signal::Tick`].
@@ -192,6 +193,30 @@ pub trait Scheduler: Policy {
     /// [`TransportConfig::head_of_line`](crate::config::TransportConfig::head_of_line).
     fn penalise(&mut self, _view: &View<'_>) -> Option<PathId> {
         None
+    }
+
+    /// The next symbol and its path, where the association codes in blocks ([`View::blocks`]): asked in place of
+    /// [`Scheduler::next`] while a path has room, once for each symbol. `None` holds everything until the next signal. Where
+    /// its answer can't be done (no room, no such block, nothing of it left to send, a repair symbol of an open block) it
+    /// is counted as refused, and holds everything, too.
+    ///
+    /// The default sends source symbols alone, in order, each by the path that [`Scheduler::next`] would give it.
+    fn next_symbol(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<SymbolAssignment> {
+        let block = view.blocks.iter().find(|b| b.sources_sent < b.sources)?;
+        let path = *self.next(view, backlog)?.paths.first()?;
+        Some(SymbolAssignment { path, block: block.number, what: SymbolChoice::Source })
+    }
+
+    /// The path of a repair symbol that is due beside messages ([`crate::coding::RepairCoding`]); `None`: not now. It is
+    /// asked again with the next chunk.
+    ///
+    /// The default: of the paths with room by which the symbol would come before the last of its sources is worthless, the
+    /// one that carried the fewest of them, of several the one with the lowest round-trip time.
+    fn next_repair(&mut self, view: &View<'_>, offer: &RepairOffer) -> Option<PathId> {
+        let arrives = |p: &PathView| view.now + p.srtt.unwrap_or_default() / 2;
+        let in_time = |p: &&PathView| offer.expires.is_none_or(|(_, last)| arrives(p) < last);
+        let fit = view.usable_paths().filter(|p| p.has_room()).filter(in_time);
+        fit.min_by_key(|p| (offer.sent_on(p.id), p.srtt.unwrap_or(Duration::MAX), p.id)).map(|p| p.id)
     }
 }
 

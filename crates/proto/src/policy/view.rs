@@ -235,6 +235,8 @@ pub struct View<'a> {
     pub peer_reports: bool,
     /// The chunk that keeps new data from being sent, while one does although a usable path has room.
     pub blocked: Option<super::Blocked>,
+    /// The blocks that the receiver does not have yet, oldest first; none unless the association codes in blocks.
+    pub blocks: &'a [super::BlockView],
 }
 
 impl<'a> View<'a> {

@@ -196,6 +196,7 @@ fn view<'a>(
         primary: PathId(0),
         peer_reports: false,
         blocked,
+        blocks: &[],
     }
 }
 

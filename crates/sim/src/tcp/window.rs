@@ -27,7 +27,15 @@ pub(super) struct Windows {
 
 fn no_chunk() -> ChunkInfo {
     let transmissions = Default::default();
-    ChunkInfo { tsn: Tsn(0), len: 0, stream: StreamId(0), expires: None, transmissions, losses: 0 }
+    ChunkInfo {
+        tsn: Tsn(0),
+        len: 0,
+        stream: StreamId(0),
+        expires: None,
+        transmissions,
+        losses: 0,
+        symbol: None,
+    }
 }
 
 impl Windows {
@@ -180,6 +188,7 @@ impl Windows {
             primary: PathId(0),
             peer_reports: false,
             blocked: None,
+            blocks: &[],
         };
         self.congestion.on_signal(&view, signal);
         for path in self.paths.iter_mut().filter(|p| p.state != PathState::Closed) {

@@ -117,6 +117,7 @@ mod tests {
                 expires: None,
                 transmissions: smallvec![],
                 losses: 0,
+                symbol: None,
             };
             rq.push(
                 &mut PathViews::default(),

@@ -28,6 +28,8 @@ pub struct Picture {
     pub peer_reports: bool,
     /// What keeps new data from being sent.
     pub blocked: Option<crate::policy::Blocked>,
+    /// The blocks that the receiver does not have yet.
+    pub blocks: Vec<crate::policy::BlockView>,
 }
 
 impl Picture {
@@ -41,6 +43,7 @@ impl Picture {
             last_path_used: None,
             peer_reports: true,
             blocked: None,
+            blocks: Vec::new(),
         }
     }
 
@@ -55,6 +58,7 @@ impl Picture {
             primary: self.primary,
             peer_reports: self.peer_reports,
             blocked: self.blocked,
+            blocks: &self.blocks,
         }
     }
 
@@ -111,6 +115,7 @@ pub fn chunk(tsn: u32, paths: &[u8]) -> ChunkInfo {
         expires: None,
         transmissions: paths.iter().map(sent).collect::<SmallVec<_>>(),
         losses: 0,
+        symbol: None,
     }
 }
 

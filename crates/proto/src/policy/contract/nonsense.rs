@@ -162,6 +162,7 @@ impl Noise {
             expires: if self.maybe() { Some(self.time()) } else { None },
             transmissions,
             losses: self.0.below(256) as u8,
+            symbol: None,
         }
     }
 

@@ -137,6 +137,7 @@ impl Model {
             expires: expiry(seq),
             transmissions: Default::default(),
             losses: 0,
+            symbol: None,
         };
         self.chunks.insert(seq, Chunk { info, fate: Delivery::InFlight });
         self.next += 1;

@@ -113,6 +113,7 @@ fn what_parts_say_is_what_the_scheme_says() {
         primary: PathId(0),
         peer_reports: false,
         blocked: None,
+        blocks: &[],
     };
     let (mut said, mut counted) = (Vec::new(), Vec::new());
     talks.remarks(&view, &mut said);

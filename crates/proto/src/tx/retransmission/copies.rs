@@ -42,7 +42,15 @@ impl Unsettled {
     /// The chunk, of which no more is known than this transmission.
     fn chunk(self, losses: u8) -> ChunkInfo {
         let Unsettled { tsn, len, stream, sent, .. } = self;
-        ChunkInfo { tsn, len, stream, expires: None, transmissions: smallvec::smallvec![sent], losses }
+        ChunkInfo {
+            tsn,
+            len,
+            stream,
+            expires: None,
+            transmissions: smallvec::smallvec![sent],
+            losses,
+            symbol: None,
+        }
     }
 }
 

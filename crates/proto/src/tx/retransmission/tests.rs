@@ -51,6 +51,7 @@ impl World {
             expires: None,
             transmissions: smallvec![sent],
             losses: 0,
+            symbol: None,
         };
         let chunk = Outgoing {
             info,

@@ -1,0 +1,11 @@
+//! Erasure codes between the application's messages and DATA chunks ([`strandcast_coding`]): an association may cut what it
+//! sends into coded blocks, or send repair symbols beside its messages. Both ends do it below `send` and `recv`, so that
+//! applications see messages alone. Decisions are the scheme's ([`crate::policy::Scheduler::next_symbol`],
+//! [`crate::policy::Scheduler::next_repair`]); what may be redundant, its ledger keeps.
+
+mod config;
+mod stats;
+
+pub use config::{BlockCoding, Coding, RepairCode, RepairCoding, RepairWhen};
+pub use stats::CodingStats;
+pub use strandcast_coding::Code;

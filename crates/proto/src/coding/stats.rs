@@ -1,0 +1,31 @@
+//! What coding did.
+
+/// Symbols and messages since the association began.
+#[derive(Copy, Clone, PartialEq, Eq, Default, Debug)]
+pub struct CodingStats {
+    /// Source symbols sent, each once however often it was sent again.
+    pub sources_sent: u64,
+    /// Their bytes, symbol headers included.
+    pub source_bytes: u64,
+    /// Repair symbols sent.
+    pub repairs_sent: u64,
+    /// Their bytes, symbol headers included.
+    pub repair_bytes: u64,
+    /// Source symbols that arrived, each once.
+    pub sources_received: u64,
+    /// Repair symbols that arrived.
+    pub repairs_received: u64,
+    /// Repair symbols that arrived and brought nothing that was not known.
+    pub repairs_unused: u64,
+    /// Messages (in blocks: source symbols) that were computed from repair symbols before they arrived themselves.
+    pub recovered: u64,
+    /// Symbols that were dropped: malformed, of no block that is open, or contradictory.
+    pub symbols_refused: u64,
+}
+
+impl CodingStats {
+    /// Bytes of repair symbols by bytes of source symbols sent; `None`: no source symbol was sent.
+    pub fn redundancy(&self) -> Option<f64> {
+        (self.source_bytes > 0).then(|| self.repair_bytes as f64 / self.source_bytes as f64)
+    }
+}
