@@ -3,15 +3,20 @@
 //! applications see messages alone. Decisions are the scheme's ([`crate::policy::Scheduler::next_symbol`],
 //! [`crate::policy::Scheduler::next_repair`]); what may be redundant, its ledger keeps.
 
+mod agreement;
 mod blocks;
 mod coder;
 mod config;
+mod covered;
+mod record;
 mod repair;
 mod stats;
 
-pub(crate) use blocks::{BlockShape, BlockSource, LONGEST_RECORD};
+pub(crate) use agreement::{Agreed, Announced, Mode};
+pub(crate) use blocks::{BlockShape, BlockSource};
 pub(crate) use coder::Coder;
 pub use config::{BlockCoding, Coding, RepairCode, RepairCoding, RepairWhen};
 pub(crate) use repair::{Leaving, RepairSource};
+pub(crate) use record::LONGEST_RECORD;
 pub use stats::CodingStats;
 pub use strandcast_coding::Code;
