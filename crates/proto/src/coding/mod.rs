@@ -5,6 +5,9 @@
 
 mod config;
 mod covered;
+mod ledger;
+mod repair;
+mod risk;
 mod stats;
 
 pub use config::{BlockCoding, Coding, RepairCode, RepairCoding, RepairWhen};
