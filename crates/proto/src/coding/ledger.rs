@@ -21,18 +21,21 @@ pub(crate) struct Ledger {
     saved: u64,
     /// Parts that may be saved.
     most: u64,
+    /// Bytes of source symbols and of repair symbols that left.
+    left: (u64, u64),
 }
 
 impl Ledger {
     /// `redundancy`: repair bytes by source bytes, in whole millionths, rounded down; less than 0 is 0. `most`: bytes saved.
     pub fn new(redundancy: f64, most: u64) -> Self {
         let rate = (redundancy.max(0.0) * PARTS as f64) as u64;
-        Ledger { rate, saved: 0, most: most.saturating_mul(PARTS) }
+        Ledger { rate, saved: 0, most: most.saturating_mul(PARTS), left: (0, 0) }
     }
 
     /// A source symbol of `bytes` left for the first time.
     #[inline]
     pub fn earn(&mut self, bytes: usize) {
+        self.left.0 += bytes as u64;
         let earned = self.rate.saturating_mul(bytes as u64);
         self.saved = self.saved.saturating_add(earned).min(self.most);
     }
@@ -48,6 +51,7 @@ impl Ledger {
     /// # Panics
     /// If it may not.
     pub fn spend(&mut self, bytes: usize) {
+        self.left.1 += bytes as u64;
         self.saved = self.saved.checked_sub(parts(bytes)).expect("the ledger allowed it");
     }
 
@@ -56,10 +60,11 @@ impl Ledger {
         self.saved / PARTS
     }
 
-    /// Repair bytes by source bytes at the most.
+    /// Panics if more was spent than the cap allows.
     #[cfg(any(test, feature = "testing"))]
-    pub fn redundancy(&self) -> f64 {
-        self.rate as f64 / PARTS as f64
+    pub fn assert_kept(&self) {
+        let (sources, repairs) = self.left;
+        assert!(repairs * PARTS <= self.rate * sources, "{repairs} bytes of repair symbols for {sources}");
     }
 
     /// The share of a source's bytes that is worth spending on it alone, from the redundancy with nothing saved up to all with
@@ -134,6 +139,7 @@ mod tests {
                     repairs += bytes;
                 }
                 prop_assert!(repairs as f64 <= redundancy * sources as f64 + 1e-9, "{repairs} of {sources}");
+                ledger.assert_kept();
                 prop_assert!(ledger.saved() <= most);
             }
         }

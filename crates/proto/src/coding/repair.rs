@@ -25,13 +25,12 @@ use std::collections::VecDeque;
 
 use bytes::{Bytes, BytesMut};
 use smallvec::SmallVec;
-use strandcast_coding::symbol::Header;
+use strandcast_coding::symbol::{Header, REPAIR_HEADER, SOURCE_HEADER};
 
 use super::config::{RepairCoding, RepairWhen};
 use super::covered;
 use super::ledger::Ledger;
 use super::risk;
-use super::stats::CodingStats;
 use crate::policy::{PathId, RepairOffer, Symbol, SymbolKind, View};
 use crate::time::{Duration, Instant};
 use crate::wire::{Ppid, StreamId};
@@ -52,25 +51,28 @@ pub(crate) struct RepairShape {
     pub blocks: u16,
 }
 
-/// A message as it leaves.
+/// A message, or a part of one, that leaves for the first time.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Leaving<'a> {
     pub stream: StreamId,
     pub ppid: Ppid,
-    pub payload: &'a [u8],
-    /// Where its chunk leaves.
+    pub unordered: bool,
+    /// The first and the last chunk of its message.
+    pub begin: bool,
+    pub end: bool,
+    pub expires: Option<Instant>,
+    pub payload: &'a Bytes,
     pub path: PathId,
-    pub expires: Instant,
 }
 
-/// A repair symbol.
-#[derive(Clone, Debug)]
-pub(crate) struct Repair {
+/// A repair symbol to be sent.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct RepairSymbol {
     pub header: Header,
     pub payload: Bytes,
     pub symbol: Symbol,
     /// When the last of its sources is worthless.
-    pub expires: Instant,
+    pub expires: Option<Instant>,
 }
 
 /// A message that left.
@@ -109,7 +111,6 @@ pub(crate) struct RepairSource {
     close_at: Option<Instant>,
     /// The group that was offered last.
     offered: Option<u32>,
-    stats: CodingStats,
     scratch: Vec<u8>,
     arena: BytesMut,
 }
@@ -131,20 +132,24 @@ impl RepairSource {
             ledger: Ledger::new(config.redundancy, most),
             close_at: None,
             offered: None,
-            stats: CodingStats::default(),
             scratch: Vec::new(),
             arena: BytesMut::new(),
         }
     }
 
     /// The longest message that can be covered, bytes.
-    pub fn longest(&self) -> usize {
+    fn longest(&self) -> usize {
         usize::from(self.shape.symbol_length).saturating_sub(encoder::LENGTH + covered::PREFIX)
     }
 
-    /// What was sent so far.
-    pub fn stats(&self) -> &CodingStats {
-        &self.stats
+    /// Bytes of the header that the next chunk gets, at the most.
+    pub fn header_room(&self) -> usize {
+        SOURCE_HEADER
+    }
+
+    /// Bytes by which the largest message of a packet is shorter: its repair symbol has to fit one, too.
+    pub fn overhead(&self) -> usize {
+        REPAIR_HEADER + encoder::LENGTH + covered::PREFIX
     }
 
     /// When [`due`](Self::due) is to be asked again although nothing happened.
@@ -166,10 +171,19 @@ impl RepairSource {
             + ARENA
     }
 
-    /// A message leaves for the first time: the header that goes before it. It must be no longer than [`longest`](Self::longest).
-    pub fn push(&mut self, now: Instant, message: Leaving<'_>) -> (Header, Symbol) {
+    /// A chunk leaves for the first time: the header of its user data, and the symbol that it carries, if any. Covered are
+    /// unordered messages of one chunk that have a lifetime.
+    pub fn on_source_sent(
+        &mut self,
+        now: Instant,
+        leaving: &Leaving<'_>,
+    ) -> Option<(Header, Option<Symbol>)> {
+        let whole = leaving.begin && leaving.end && leaving.payload.len() <= self.longest();
+        let Some(expires) = leaving.expires.filter(|_| leaving.unordered && whole) else {
+            return leaving.begin.then_some((Header::Plain, None));
+        };
         self.make_room();
-        covered::write(message.stream, message.ppid, message.payload, &mut self.scratch);
+        covered::write(leaving.stream, leaving.ppid, leaving.payload, &mut self.scratch);
         let header = self.encoder.push(&self.scratch);
         let number = self.first.wrapping_add(self.sources.len() as u32);
         let (group, symbol) = match header {
@@ -180,10 +194,10 @@ impl RepairSource {
         };
         let source = Source {
             group,
-            path: message.path,
+            path: leaving.path,
             len: self.scratch.len() as u16,
             sent: now,
-            expires: message.expires,
+            expires,
             open: true,
             exposed: false,
         };
@@ -194,11 +208,8 @@ impl RepairSource {
         group.push(&source);
         group.closed = matches!(header, Header::Source { last: true, .. });
         self.sources.push_back(source);
-        let bytes = header.length() + message.payload.len();
-        self.ledger.earn(bytes);
-        self.stats.sources_sent += 1;
-        self.stats.source_bytes += bytes as u64;
-        (header, symbol)
+        self.ledger.earn(header.length() + leaving.payload.len());
+        Some((header, Some(symbol)))
     }
 
     /// Makes room for one source.
@@ -239,9 +250,19 @@ impl RepairSource {
         self.encoder.forget(group.block.wrapping_add(1));
     }
 
-    /// A symbol arrived, or was given up: it is missing no longer.
-    pub fn settled(&mut self, symbol: &Symbol) {
-        let Some(at) = self.place(symbol) else { return };
+    /// A symbol arrived; `_path`: by which it is credited, if that is known.
+    pub fn delivered(&mut self, header: &Header, _path: Option<PathId>) {
+        self.settle(header);
+    }
+
+    /// A symbol was given up.
+    pub fn abandoned(&mut self, header: &Header) {
+        self.settle(header);
+    }
+
+    /// A symbol arrived or was given up: it is missing no longer.
+    fn settle(&mut self, header: &Header) {
+        let Some(at) = self.place(header) else { return };
         let source = &mut self.sources[at];
         if !source.open {
             return;
@@ -253,22 +274,22 @@ impl RepairSource {
         }
     }
 
-    /// A symbol was declared lost.
-    pub fn lost(&mut self, symbol: &Symbol) {
-        let Some(at) = self.place(symbol) else { return };
+    /// A transmission of a symbol was lost on `_path`.
+    pub fn lost(&mut self, header: &Header, _path: PathId) {
+        let Some(at) = self.place(header) else { return };
         if self.sources[at].open && self.when == RepairWhen::Late {
             self.lost.push(self.first.wrapping_add(at as u32));
         }
     }
 
     /// The place of a source among those held.
-    fn place(&self, symbol: &Symbol) -> Option<usize> {
-        let SymbolKind::Source(index) = symbol.kind else { return None };
-        let number = if self.encoder.slides() {
-            symbol.block
-        } else {
-            let group = self.groups.get(self.group_place(symbol.block)?)?;
-            group.first.wrapping_add(index.into())
+    fn place(&self, header: &Header) -> Option<usize> {
+        let number = match *header {
+            Header::WindowSource { number } if self.encoder.slides() => number,
+            Header::Source { block, index, .. } if !self.encoder.slides() => {
+                self.groups.get(self.group_place(block)?)?.first.wrapping_add(index.into())
+            }
+            _ => return None,
         };
         let at = number.wrapping_sub(self.first) as usize;
         (at < self.sources.len()).then_some(at)
@@ -415,12 +436,11 @@ impl RepairSource {
         }
         assert!(self.groups.len() <= if self.encoder.slides() { 1 } else { self.shape.blocks.into() });
         assert!(self.groups.iter().all(|g| g.count <= self.shape.sources));
-        let (sent, allowed) = (self.stats.repair_bytes as f64, self.ledger.redundancy());
-        assert!(sent <= allowed * self.stats.source_bytes as f64, "the cap on redundancy");
+        self.ledger.assert_kept();
     }
 
-    /// The repair symbol that was offered; `None` if it can't be made any more.
-    pub fn write(&mut self) -> Option<Repair> {
+    /// The repair symbol that [`due`](Self::due) offered, which leaves on `_path`; `None` if it can't be made any more.
+    pub fn write(&mut self, _now: Instant, _path: PathId) -> Option<RepairSymbol> {
         let block = self.offered.take()?;
         let at = self.group_place(block)?;
         self.scratch.clear();
@@ -428,24 +448,21 @@ impl RepairSource {
         let slides = self.encoder.slides();
         let group = &mut self.groups[at];
         group.spent |= !made;
-        let bytes = self.scratch.len();
-        if !made || !self.ledger.allows(bytes) {
+        if !made || !self.ledger.allows(self.scratch.len()) {
             return None;
         }
         group.repaired();
-        let (expires, sources) = (group.last_expires, group.count);
         let block = if slides { group.first } else { group.block };
-        self.ledger.spend(bytes);
-        self.stats.repairs_sent += 1;
-        self.stats.repair_bytes += bytes as u64;
+        let symbol = Symbol { block, sources: group.count, kind: SymbolKind::Repair };
+        let expires = Some(group.last_expires);
+        self.ledger.spend(self.scratch.len());
         let (header, payload) = Header::read(&self.scratch).expect("it was just written");
         if self.arena.capacity() < payload.len() {
             self.arena.reserve(ARENA);
         }
         self.arena.extend_from_slice(payload);
         let payload = self.arena.split().freeze();
-        let symbol = Symbol { block, sources, kind: SymbolKind::Repair };
-        Some(Repair { header, payload, symbol, expires })
+        Some(RepairSymbol { header, payload, symbol, expires })
     }
 }
 
@@ -456,5 +473,5 @@ fn saved_at_most(window: u16) -> u16 {
 
 /// Bytes on the wire of a repair symbol with `payload` bytes.
 fn repair_bytes(payload: usize) -> usize {
-    payload + strandcast_coding::symbol::REPAIR_HEADER
+    payload + REPAIR_HEADER
 }

@@ -26,9 +26,9 @@ struct Bench {
     lifetime: Duration,
     length: usize,
     next: u32,
-    symbols: Vec<Symbol>,
+    headers: Vec<Header>,
     wire: Vec<Vec<u8>>,
-    repairs: Vec<Repair>,
+    repairs: Vec<RepairSymbol>,
 }
 
 impl Bench {
@@ -44,7 +44,7 @@ impl Bench {
             lifetime: lifetime * MS,
             length: 994,
             next: 0,
-            symbols: Vec::new(),
+            headers: Vec::new(),
             wire: Vec::new(),
             repairs: Vec::new(),
         }
@@ -59,13 +59,24 @@ impl Bench {
         let payload = Self::payload(self.next, self.length);
         let expires = now + self.lifetime;
         let (stream, ppid) = (StreamId(self.next as u16 % 3), Ppid(self.next));
-        let leaving = Leaving { stream, ppid, payload: &payload, path: PathId(0), expires };
-        let (header, symbol) = self.source.push(now, leaving);
+        let payload = Bytes::from(payload);
+        let leaving = Leaving {
+            stream,
+            ppid,
+            unordered: true,
+            begin: true,
+            end: true,
+            expires: Some(expires),
+            payload: &payload,
+            path: PathId(0),
+        };
+        let (header, symbol) = self.source.on_source_sent(now, &leaving).expect("a header");
+        symbol.expect("it is covered");
         let mut wire = Vec::new();
         header.write(&mut wire);
         wire.extend_from_slice(&payload);
         self.wire.push(wire);
-        self.symbols.push(symbol);
+        self.headers.push(header);
         self.next += 1;
     }
 
@@ -77,19 +88,13 @@ impl Bench {
     fn repair(&mut self) -> usize {
         let before = self.repairs.len();
         while let Some(offer) = self.due() {
-            let repair = self.source.write().expect("it is due");
+            let repair = self.source.write(self.picture.now, PathId(1)).expect("it is due");
             let len = (repair.header.length() + repair.payload.len() + 16) as u64;
             assert!(len <= offer.len && len + 64 > offer.len, "{len}, offered {}", offer.len);
             self.repairs.push(repair);
-            self.check_cap();
+            self.source.assert_consistent();
         }
         self.repairs.len() - before
-    }
-
-    fn check_cap(&self) {
-        let stats = self.source.stats();
-        let most = self.source.ledger_rate() * stats.source_bytes as f64;
-        assert!(stats.repair_bytes as f64 <= most, "{stats:?}");
     }
 
     /// `count` messages, a millisecond each, and what is due between them.
@@ -105,18 +110,12 @@ impl Bench {
 
     fn settle(&mut self, numbers: impl IntoIterator<Item = usize>) {
         for number in numbers {
-            self.source.settled(&self.symbols[number]);
+            self.source.delivered(&self.headers[number], None);
         }
     }
 
     fn lose(&mut self, number: usize) {
-        self.source.lost(&self.symbols[number]);
-    }
-}
-
-impl RepairSource {
-    fn ledger_rate(&self) -> f64 {
-        self.ledger.redundancy()
+        self.source.lost(&self.headers[number], PathId(0));
     }
 }
 
@@ -138,7 +137,7 @@ fn nothing_is_due_once_everything_arrived() {
         bench.settle(0..15);
         for _ in 15..200 {
             bench.send();
-            bench.settle([bench.symbols.len() - 1]);
+            bench.settle([bench.headers.len() - 1]);
             assert_eq!(bench.due(), None, "{code:?}");
         }
     }
@@ -242,7 +241,7 @@ fn a_block_is_closed_when_its_first_source_has_waited_for_three_quarters_of_its_
             panic!("{code:?}")
         };
         bench.send();
-        let Symbol { block: 1, .. } = bench.symbols[30] else { panic!("{code:?}: a new block") };
+        let Header::Source { block: 1, .. } = bench.headers[30] else { panic!("{code:?}: a new block") };
     }
 }
 
@@ -339,11 +338,19 @@ fn symbols_of_old_or_foreign_blocks_change_nothing() {
         let mut bench = Bench::new(config(code, RepairWhen::Late, 0.05), 20, 15);
         bench.run(600);
         bench.settle([0, 0, 1]);
-        for kind in [SymbolKind::Repair, SymbolKind::Source(9), SymbolKind::Source(u16::MAX)] {
-            for block in [0, 1, 500, u32::MAX] {
-                let symbol = Symbol { block, sources: 1, kind };
-                bench.source.settled(&symbol);
-                bench.source.lost(&symbol);
+        for block in [0, 1, 500, u32::MAX] {
+            for header in [
+                Header::Plain,
+                Header::WindowSource { number: block },
+                Header::WindowRepair { first: block, sources: 3, seed: 1 },
+                Header::Source { block, index: 9, last: false },
+                Header::Source { block, index: u16::MAX, last: true },
+                Header::Repair { block, sources: 3, seed: 1 },
+            ] {
+                bench.source.delivered(&header, None);
+                bench.source.lost(&header, PathId(7));
+                bench.source.abandoned(&header);
+                bench.source.assert_consistent();
             }
         }
         bench.run(100);
@@ -371,8 +378,8 @@ proptest! {
                     bench.length = length;
                     bench.send();
                 }
-                4 if number < bench.symbols.len() => bench.settle([number]),
-                5 if number < bench.symbols.len() => bench.lose(number),
+                4 if number < bench.headers.len() => bench.settle([number]),
+                5 if number < bench.headers.len() => bench.lose(number),
                 6 => bench.picture.now += number as u32 * MS / 8,
                 _ => {
                     bench.repair();
