@@ -4,6 +4,7 @@
 //! [`crate::policy::Scheduler::next_repair`]); what may be redundant, its ledger keeps.
 
 mod config;
+mod covered;
 mod stats;
 
 pub use config::{BlockCoding, Coding, RepairCode, RepairCoding, RepairWhen};
