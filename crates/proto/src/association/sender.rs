@@ -306,7 +306,11 @@ impl Sender {
         if cx.state != State::Closed {
             let held = match &self.coder {
                 Some(Coder::Blocks(blocks)) => blocks.bytes(),
-                _ => 0,
+                Some(Coder::Repair(repair)) => {
+                    repair.assert_consistent();
+                    0
+                }
+                None => 0,
             };
             assert_eq!(self.buffer.outstanding(), payload + held, "payload outstanding");
         }

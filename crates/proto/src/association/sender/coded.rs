@@ -48,15 +48,21 @@ impl Sender {
     pub fn flush_timeout(&self) -> Option<Instant> {
         match &self.coder {
             Some(Coder::Blocks(blocks)) => blocks.timeout(),
-            _ => None,
+            Some(Coder::Repair(repair)) => repair.timeout(),
+            None => None,
         }
     }
 
     /// The block that is being filled waited long enough.
     pub fn on_flush_timeout(&mut self, cx: &mut Context) {
-        let Some(Coder::Blocks(blocks)) = &mut self.coder else { return };
-        if blocks.flush(cx.paths.seen_mut().blocks_mut()) {
-            cx.driver.wake();
+        match &mut self.coder {
+            Some(Coder::Blocks(blocks)) => {
+                if blocks.flush(cx.paths.seen_mut().blocks_mut()) {
+                    cx.driver.wake();
+                }
+            }
+            Some(Coder::Repair(repair)) => repair.on_timeout(),
+            None => {}
         }
     }
 
