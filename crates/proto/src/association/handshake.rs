@@ -388,6 +388,7 @@ impl Handshake {
         let on =
             if m.cx.role == Role::Opener && m.cx.unproven(on) { m.cx.paths.seen().primary() } else { on };
         m.cx.state = State::Established;
+        m.tx.begin_coding(m.cx, now);
         let cookie_repeated = self.tries > 0;
         (self.t1, self.tries, self.cookie) = (None, 0, None);
         m.cx.paths.seen_mut().set_primary(on);
