@@ -77,7 +77,7 @@ fn assert_arrived(pair: &TestPair, messages: &[(Vec<u8>, SendOptions)]) {
     let got = &pair.apps[SERVER].messages;
     assert_eq!(got.len(), messages.len());
     for (i, (m, (bytes, options))) in got.iter().zip(messages).enumerate() {
-        assert_eq!((m.stream, m.ppid), (options.stream, options.ppid), "message {i}");
+        assert_eq!((m.stream.0, m.ppid.0), (options.stream, options.ppid), "message {i}");
         assert!(m.payload == bytes[..], "bytes of message {i}");
     }
 }
