@@ -350,7 +350,8 @@ fn symbols_on_a_closed_path_are_lost_at_once() {
     let id = pair.apps[CLIENT].id.expect("connected");
     let lost = lost_on(&pair, 1);
     pair.wires[1].up = [false; 2];
-    pair.ends[CLIENT].remove_path(pair.now, id, P1).expect("not the last one");
+    let now = pair.now;
+    pair.ends[CLIENT].with(id, |a| a.remove_path(now, P1)).expect("not the last one");
     assert_eq!(pair.association(CLIENT).paths()[1].in_flight_chunks, 0);
     assert_eq!(lost_on(&pair, 1) - lost, u64::from(flying));
     // No block has anything in flight there any more.

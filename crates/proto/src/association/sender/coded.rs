@@ -19,8 +19,7 @@ impl Sender {
     /// The handshake is over: messages are coded from now on if both ends agreed on it, those handed in before as well.
     pub fn begin_coding(&mut self, cx: &mut Context, now: Instant) {
         debug_assert!(self.rq.is_empty(), "coded from the first chunk on");
-        self.coder =
-            Coder::new(cx.config.coding.as_ref(), cx.peer.coding_out.as_ref(), self.coding_seed);
+        self.coder = Coder::new(cx.config.coding.as_ref(), cx.peer.coding_out.as_ref(), self.coding_seed);
         if self.coder.is_none() {
             return;
         }
