@@ -19,13 +19,25 @@ use smallvec::SmallVec;
 use crate::wire::{Ppid, StreamId};
 
 /// The longest message that a record can hold, bytes.
-const LONGEST: usize = (1 << 24) - 1;
+pub(crate) const LONGEST_RECORD: usize = (1 << 24) - 1;
 /// Bytes of a record at least.
 pub(crate) const LEAST_RECORD: usize = 5;
 /// Says that stream and payload protocol identifier follow.
 const NAMED: u32 = 1 << 31;
 /// Their bytes.
 const NAMES: usize = 6;
+
+/// Appends the header of the record of a message of `length` bytes, 1 to [`LONGEST_RECORD`].
+pub(crate) fn write_header(stream: StreamId, ppid: Ppid, length: usize, out: &mut impl Extend<u8>) {
+    debug_assert!((1..=LONGEST_RECORD).contains(&length), "the caller bounds messages");
+    let named = (stream, ppid) != (StreamId(0), Ppid(0));
+    let word = length as u32 | if named { NAMED } else { 0 };
+    out.extend(word.to_be_bytes());
+    if named {
+        out.extend(stream.0.to_be_bytes());
+        out.extend(ppid.0.to_be_bytes());
+    }
+}
 
 /// A message as its record holds it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -84,7 +96,7 @@ impl RecordReader {
         let Some((word, names)) = self.header.split_first_chunk() else { return Ok(()) };
         let word = u32::from_be_bytes(*word);
         let length = (word & !NAMED) as usize;
-        if !(1..=LONGEST).contains(&length) {
+        if !(1..=LONGEST_RECORD).contains(&length) {
             return Err(BadRecord::Header);
         }
         if length > longest {
@@ -108,23 +120,18 @@ impl RecordReader {
     }
 }
 
-/// What senders write, by the figure.
+/// Streams of records, for tests.
 #[cfg(test)]
 pub(crate) mod testing {
+    use super::*;
+
     /// A message with its stream and payload protocol identifier.
     pub type Labelled<'a> = (u16, u32, &'a [u8]);
 
     pub fn records<'a>(messages: impl IntoIterator<Item = Labelled<'a>>) -> Vec<u8> {
         let mut out = Vec::new();
         for (stream, ppid, message) in messages {
-            let length = message.len() as u32;
-            if (stream, ppid) == (0, 0) {
-                out.extend(length.to_be_bytes());
-            } else {
-                out.extend((1 << 31 | length).to_be_bytes());
-                out.extend(stream.to_be_bytes());
-                out.extend(ppid.to_be_bytes());
-            }
+            write_header(StreamId(stream), Ppid(ppid), message.len(), &mut out);
             out.extend_from_slice(message);
         }
         out
@@ -151,6 +158,8 @@ mod tests {
             assert_eq!(found, (expected.0, expected.1, expected.2.as_bytes()));
             assert!(rest.is_empty());
         }
+        let written = records([(0, 0, &b"a"[..]), (3, 0x0102_0304, b"bc"), (0, 9, b"d")]);
+        assert_eq!(written, bytes.concat());
     }
 
     /// However the bytes are cut.
