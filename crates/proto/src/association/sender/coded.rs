@@ -16,10 +16,13 @@ use crate::tx::{AckOutcome, Carries, ChunkState, Outgoing};
 use crate::wire::{Ppid, Ssn, StreamId, Tsn};
 
 impl Sender {
-    /// From now on messages are coded by `coder`; nothing was sent yet.
-    pub fn code(&mut self, cx: &mut Context, now: Instant, coder: Coder) {
+    /// The handshake is over: messages are coded from now on if both ends agreed on it, those handed in before as well.
+    pub fn begin_coding(&mut self, cx: &mut Context, now: Instant) {
         debug_assert!(self.rq.is_empty(), "coded from the first chunk on");
-        self.coder = Some(coder);
+        self.coder = Coder::new(cx.config.coding.as_ref(), cx.peer.coding_out.as_ref(), self.coding_seed);
+        if self.coder.is_none() {
+            return;
+        }
         self.fit_payload(cx);
         self.fill_blocks(cx, now);
     }
