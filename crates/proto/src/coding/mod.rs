@@ -3,9 +3,18 @@
 //! applications see messages alone. Decisions are the scheme's ([`crate::policy::Scheduler::next_symbol`],
 //! [`crate::policy::Scheduler::next_repair`]); what may be redundant, its ledger keeps.
 
+mod blocks;
+mod coder;
 mod config;
+mod covered;
+mod ledger;
+mod repair;
+mod risk;
 mod stats;
 
+pub(crate) use blocks::{BlockShape, BlockSource, LONGEST_RECORD};
+pub(crate) use coder::Coder;
 pub use config::{BlockCoding, Coding, RepairCode, RepairCoding, RepairWhen};
+pub(crate) use repair::{Leaving, RepairShape, RepairSource};
 pub use stats::CodingStats;
 pub use strandcast_coding::Code;
