@@ -400,3 +400,6 @@ impl fmt::Debug for BlockSource {
         debug.field("bytes", &self.bytes).field("since", &self.since).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;
