@@ -127,7 +127,9 @@ impl BlockReceiver {
                 let place = self.place(block)?;
                 Ok((place, self.take_repair(place, sources, seed, payload)?))
             }
-            Header::WindowSource { .. } | Header::WindowRepair { .. } | Header::Plain => Err(Refusal::Foreign),
+            Header::WindowSource { .. } | Header::WindowRepair { .. } | Header::Plain => {
+                Err(Refusal::Foreign)
+            }
         }
     }
 

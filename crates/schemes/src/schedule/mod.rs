@@ -20,7 +20,7 @@ mod receiver_choice;
 mod redundant;
 mod round_robin;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod widest;
 
 pub use blest::{Blest, BlestConfig};

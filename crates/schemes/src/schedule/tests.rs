@@ -6,7 +6,7 @@ use super::*;
 use crate::estimate::{JITTER, UNRELIABLE};
 
 /// Much is waiting.
-pub(super) const BACKLOG: fn() -> Backlog = || Backlog {
+pub(crate) const BACKLOG: fn() -> Backlog = || Backlog {
     bytes: 100_000,
     messages: 10,
     next_len: 1000,
@@ -26,7 +26,7 @@ fn picture() -> Picture {
 }
 
 /// A closed block of so many source symbols, none of which was sent.
-pub(super) fn block(number: u32, sources: u16) -> BlockView {
+pub(crate) fn block(number: u32, sources: u16) -> BlockView {
     BlockView {
         number,
         sources,
