@@ -8,11 +8,12 @@ use strandcast_coding::symbol::REPAIR_HEADER;
 use strandcast_coding::windows::WindowConfig;
 
 use super::config::{Coding, RepairCode, RepairCoding};
+use super::covered;
 
 /// What this says is version 1: later ones must not change what its codes mean.
 const VERSION: u8 = 1;
 /// Bytes of the parameter's value.
-const LENGTH: usize = 8;
+const LENGTH: usize = 6;
 /// Most source symbols of a block, and of a window.
 const MOST_SOURCES: u16 = 256;
 const WIDEST: u16 = 1024;
@@ -72,10 +73,12 @@ impl Announced {
     /// What is announced by a side that codes as `coding` says and whose packets have room for `chunks` bytes of chunks.
     pub fn new(coding: Option<&Coding>, chunks: usize) -> Self {
         let room = chunks.saturating_sub(DATA_HEADER + REPAIR_HEADER).min(usize::from(*LENGTHS.end()));
-        // Reed–Solomon's symbols have an even length.
+        // Even, for Reed–Solomon.
         let symbol_length = room as u16 & !1;
         let shape = coding.map(|coding| match coding {
-            Coding::Blocks(b) => Shape { mode: Mode::Blocks, code: b.code, sources: b.sources, symbol_length },
+            Coding::Blocks(b) => {
+                Shape { mode: Mode::Blocks, code: b.code, sources: b.sources, symbol_length }
+            }
             Coding::Repair(r) => {
                 let sources = r.sources();
                 Shape { mode: Mode::Repair, code: r.code(sources), sources, symbol_length }
@@ -89,7 +92,7 @@ impl Announced {
         let value: &[u8; LENGTH] = value.try_into().ok()?;
         let [version, code, rest @ ..] = value;
         let number = |at: usize| u16::from_be_bytes([rest[at], rest[at + 1]]);
-        let (sources, symbol_length, repairs) = (number(0), number(2), number(4));
+        let (sources, symbol_length) = (number(0), number(2));
         if *version != VERSION {
             return None;
         }
@@ -99,7 +102,7 @@ impl Announced {
             2 => (Mode::Blocks, Code::Fountain),
             3 => (Mode::Repair, Code::Sliding),
             4 => (Mode::Repair, Code::RaptorQ),
-            5 => (Mode::Repair, Code::ReedSolomon { repairs }),
+            5 => (Mode::Repair, reed_solomon(sources)),
             _ => return None,
         };
         Some(Announced(Some(Shape { mode, code, sources, symbol_length })))
@@ -110,9 +113,8 @@ impl Announced {
         let mut out = Vec::with_capacity(LENGTH);
         let nothing = Shape { mode: Mode::Blocks, code: Code::Rlc, sources: 0, symbol_length: 0 };
         let shape = self.0.unwrap_or(nothing);
-        let repairs = if let Code::ReedSolomon { repairs } = shape.code { repairs } else { 0 };
         out.extend([VERSION, self.0.and_then(|s| s.number()).unwrap_or(0)]);
-        for number in [shape.sources, shape.symbol_length, repairs] {
+        for number in [shape.sources, shape.symbol_length] {
             out.extend_from_slice(&number.to_be_bytes());
         }
         out.into()
@@ -142,12 +144,8 @@ impl Shape {
         if self.sources == 0 && self.mode == Mode::Blocks {
             self.sources = if a_rwnd < SMALL_BUFFER { USUAL.1 } else { USUAL.0 };
         }
-        let odd = !self.symbol_length.is_multiple_of(2);
-        let repairs = match self.code {
-            Code::ReedSolomon { repairs } => (1..=MOST_SOURCES).contains(&repairs) && !odd,
-            _ => true,
-        };
-        if !(1..=most).contains(&self.sources) || !LENGTHS.contains(&self.symbol_length) || !repairs {
+        let even = self.symbol_length.is_multiple_of(2);
+        if !(1..=most).contains(&self.sources) || !LENGTHS.contains(&self.symbol_length) || !even {
             return None;
         }
         match self.mode {
@@ -163,6 +161,9 @@ impl Shape {
                         return None;
                     }
                     self.sources /= 2;
+                    if let Code::ReedSolomon { repairs } = &mut self.code {
+                        *repairs = covered::reed_solomon_repairs(self.sources);
+                    }
                 }
                 let blocks = if self.code.slides() { 1 } else { self.fitting(a_rwnd).min(MOST_REPAIRED) };
                 Some(self.agreed(blocks))
@@ -232,24 +233,24 @@ impl RepairCoding {
             RepairCode::Rlc => bounded(WIDEST),
             RepairCode::RaptorQ | RepairCode::ReedSolomon => {
                 // NaN and less than nothing are nothing.
-                let earned = if self.redundancy > 0.0 { libm::ceil(1.0 / self.redundancy) } else { f64::INFINITY };
+                let earned =
+                    if self.redundancy > 0.0 { libm::ceil(1.0 / self.redundancy) } else { f64::INFINITY };
                 bounded(MOST_SOURCES).min(earned.min(f64::from(MOST_SOURCES)) as u16).max(1)
             }
         }
     }
 
-    /// The code for blocks of `sources`. A Reed–Solomon block has twice the repair symbols that the cap pays for, and 4 at
-    /// least: what is unused is kept for later blocks.
     fn code(&self, sources: u16) -> Code {
         match self.code {
             RepairCode::Rlc => Code::Sliding,
             RepairCode::RaptorQ => Code::RaptorQ,
-            RepairCode::ReedSolomon => {
-                let paid = libm::ceil(2.0 * self.redundancy.clamp(0.0, 1.0) * f64::from(sources));
-                Code::ReedSolomon { repairs: (paid as u16).max(4).min(MOST_SOURCES) }
-            }
+            RepairCode::ReedSolomon => reed_solomon(sources),
         }
     }
+}
+
+fn reed_solomon(sources: u16) -> Code {
+    Code::ReedSolomon { repairs: covered::reed_solomon_repairs(sources) }
 }
 
 #[cfg(test)]

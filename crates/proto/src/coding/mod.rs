@@ -3,18 +3,22 @@
 //! applications see messages alone. Decisions are the scheme's ([`crate::policy::Scheduler::next_symbol`],
 //! [`crate::policy::Scheduler::next_repair`]); what may be redundant, its ledger keeps.
 
+mod agreement;
 mod blocks;
 mod coder;
 mod config;
 mod covered;
 mod ledger;
+mod record;
 mod repair;
 mod risk;
 mod stats;
 
-pub(crate) use blocks::{BlockShape, BlockSource, LONGEST_RECORD};
+pub(crate) use agreement::{Agreed, Announced, Mode};
+pub(crate) use blocks::{BlockShape, BlockSource};
 pub(crate) use coder::Coder;
 pub use config::{BlockCoding, Coding, RepairCode, RepairCoding, RepairWhen};
+pub(crate) use record::LONGEST_RECORD;
 pub(crate) use repair::{Leaving, RepairShape, RepairSource};
 pub use stats::CodingStats;
 pub use strandcast_coding::Code;

@@ -1,5 +1,4 @@
-//! How messages stand in what is coded: as records of a stream of bytes that blocks are cut from, and with their stream and
-//! payload protocol identifier where a repair symbol covers them. All numbers are in network byte order.
+//! How messages stand in the stream of bytes that blocks are cut from. All numbers are in network byte order.
 //!
 //! ```text
 //!  0                   1                   2                   3
@@ -13,66 +12,37 @@
 //! +-------------------------------+-------------------------------+
 //! ```
 //!
-//! Without N stream and identifier are those of the record before; before the first they are 0.
+//! Without N stream and identifier are 0. Records follow each other without gaps, from symbol to symbol and block to block.
+
+use smallvec::SmallVec;
 
 use crate::wire::{Ppid, StreamId};
 
-/// Longest message of a record, bytes.
+/// The longest message that a record can hold, bytes.
 pub(crate) const LONGEST_RECORD: usize = (1 << 24) - 1;
-/// Bytes of a record's header at the most.
-pub(crate) const RECORD_HEADER: usize = 10;
-/// Bytes before a message that a repair symbol covers.
-pub(crate) const COVERED_HEADER: usize = 6;
-
+/// Says that stream and payload protocol identifier follow.
 const NAMED: u32 = 1 << 31;
+/// Their bytes.
+const NAMES: usize = 6;
 
-/// Whose a message is.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Label {
+/// Appends the header of the record of a message of `length` bytes, 1 to [`LONGEST_RECORD`].
+pub(crate) fn write_header(stream: StreamId, ppid: Ppid, length: usize, out: &mut impl Extend<u8>) {
+    debug_assert!((1..=LONGEST_RECORD).contains(&length), "the caller bounds messages");
+    let named = (stream, ppid) != (StreamId(0), Ppid(0));
+    let word = length as u32 | if named { NAMED } else { 0 };
+    out.extend(word.to_be_bytes());
+    if named {
+        out.extend(stream.0.to_be_bytes());
+        out.extend(ppid.0.to_be_bytes());
+    }
+}
+
+/// A message as its record holds it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Record {
     pub stream: StreamId,
     pub ppid: Ppid,
-}
-
-impl Default for Label {
-    fn default() -> Self {
-        Label { stream: StreamId(0), ppid: Ppid(0) }
-    }
-}
-
-impl Label {
-    fn bytes(self) -> [u8; COVERED_HEADER] {
-        let ([a, b], [c, d, e, f]) = (self.stream.0.to_be_bytes(), self.ppid.0.to_be_bytes());
-        [a, b, c, d, e, f]
-    }
-
-    fn of(bytes: [u8; COVERED_HEADER]) -> Self {
-        let [a, b, c, d, e, f] = bytes;
-        Label { stream: StreamId(u16::from_be_bytes([a, b])), ppid: Ppid(u32::from_be_bytes([c, d, e, f])) }
-    }
-
-    /// Appends the header of a record of `length` bytes, from 1 to [`LONGEST_RECORD`], behind one of `before`.
-    pub fn write_record(self, before: Label, length: usize, out: &mut Vec<u8>) {
-        debug_assert!((1..=LONGEST_RECORD).contains(&length), "the caller bounds messages");
-        let named = self != before;
-        let word = length as u32 | if named { NAMED } else { 0 };
-        out.extend_from_slice(&word.to_be_bytes());
-        if named {
-            out.extend_from_slice(&self.bytes());
-        }
-    }
-
-    /// Writes to `out` what a repair symbol covers of a message, instead of what is there.
-    pub fn cover(self, message: &[u8], out: &mut Vec<u8>) {
-        out.clear();
-        out.extend_from_slice(&self.bytes());
-        out.extend_from_slice(message);
-    }
-
-    /// The message that [`cover`](Self::cover) wrote; `None` if it wrote no such bytes.
-    pub fn uncover(bytes: &[u8]) -> Option<(Self, &[u8])> {
-        let (label, message) = bytes.split_first_chunk()?;
-        (!message.is_empty()).then(|| (Label::of(*label), message))
-    }
+    pub payload: Vec<u8>,
 }
 
 /// What is wrong with a stream of records: it cannot be read on from there.
@@ -89,8 +59,9 @@ pub(crate) enum BadRecord {
 /// Joins the bytes of blocks to messages.
 #[derive(Debug, Default)]
 pub(crate) struct RecordReader {
-    header: Vec<u8>,
-    label: Label,
+    header: SmallVec<[u8; 4 + NAMES]>,
+    stream: StreamId,
+    ppid: Ppid,
     /// The message that is being read, and its length; 0: its header is being read.
     message: Vec<u8>,
     length: usize,
@@ -101,7 +72,7 @@ impl RecordReader {
     ///
     /// # Errors
     /// If these are no records, or a message is longer than `longest`. Nothing can be read any more then.
-    pub fn read(&mut self, bytes: &mut &[u8], longest: usize) -> Result<Option<(Label, Vec<u8>)>, BadRecord> {
+    pub fn read(&mut self, bytes: &mut &[u8], longest: usize) -> Result<Option<Record>, BadRecord> {
         while self.length == 0 {
             let Some(byte) = bytes.split_off_first() else { return Ok(None) };
             self.header.push(*byte);
@@ -114,12 +85,13 @@ impl RecordReader {
             return Ok(None);
         }
         self.length = 0;
-        Ok(Some((self.label, core::mem::take(&mut self.message))))
+        let payload = core::mem::take(&mut self.message);
+        Ok(Some(Record { stream: self.stream, ppid: self.ppid, payload }))
     }
 
     /// Begins a message once its header is whole.
     fn begin(&mut self, longest: usize) -> Result<(), BadRecord> {
-        let Some((word, label)) = self.header.split_first_chunk() else { return Ok(()) };
+        let Some((word, names)) = self.header.split_first_chunk() else { return Ok(()) };
         let word = u32::from_be_bytes(*word);
         let length = (word & !NAMED) as usize;
         if !(1..=LONGEST_RECORD).contains(&length) {
@@ -128,9 +100,11 @@ impl RecordReader {
         if length > longest {
             return Err(BadRecord::TooLong(length));
         }
+        (self.stream, self.ppid) = (StreamId(0), Ppid(0));
         if word & NAMED > 0 {
-            let Ok(label) = label.try_into() else { return Ok(()) };
-            self.label = Label::of(label);
+            let Ok([a, b, c, d, e, f]) = <[u8; NAMES]>::try_from(names) else { return Ok(()) };
+            self.stream = StreamId(u16::from_be_bytes([a, b]));
+            self.ppid = Ppid(u32::from_be_bytes([c, d, e, f]));
         }
         self.header.clear();
         self.message.reserve_exact(length);
@@ -140,7 +114,7 @@ impl RecordReader {
 
     /// Bytes that are held.
     pub fn heap(&self) -> usize {
-        self.header.capacity() + self.message.capacity()
+        self.message.capacity()
     }
 }
 
@@ -148,27 +122,26 @@ impl RecordReader {
 mod tests {
     use super::*;
 
-    const VIDEO: Label = Label { stream: StreamId(3), ppid: Ppid(0x0102_0304) };
+    type Labelled<'a> = (u16, u32, &'a [u8]);
 
-    fn records(messages: &[(Label, &[u8])]) -> Vec<u8> {
-        let (mut out, mut before) = (Vec::new(), Label::default());
-        for (label, message) in messages {
-            label.write_record(before, message.len(), &mut out);
+    fn records(messages: &[Labelled<'_>]) -> Vec<u8> {
+        let mut out = Vec::new();
+        for (stream, ppid, message) in messages {
+            write_header(StreamId(*stream), Ppid(*ppid), message.len(), &mut out);
             out.extend_from_slice(message);
-            before = *label;
         }
         out
     }
 
     #[test]
     fn records_are_laid_out_as_the_figure_says() {
-        let plain = Label::default();
-        let written = records(&[(plain, b"a"), (VIDEO, b"bc"), (VIDEO, b"d"), (plain, b"e")]);
+        let video = 0x0102_0304;
+        let written = records(&[(0, 0, b"a"), (3, video, b"bc"), (0, 9, b"d"), (0, 0, b"e")]);
         let expected: [&[u8]; 4] = [
             &[0, 0, 0, 1, b'a'],
             &[0x80, 0, 0, 2, 0, 3, 1, 2, 3, 4, b'b', b'c'],
-            &[0, 0, 0, 1, b'd'],
-            &[0x80, 0, 0, 1, 0, 0, 0, 0, 0, 0, b'e'],
+            &[0x80, 0, 0, 1, 0, 0, 0, 0, 0, 9, b'd'],
+            &[0, 0, 0, 1, b'e'],
         ];
         assert_eq!(written, expected.concat());
     }
@@ -177,19 +150,23 @@ mod tests {
     #[test]
     fn messages_come_back_from_pieces_of_any_length() {
         let long = vec![7; 1000];
-        let messages = [(VIDEO, &b"x"[..]), (VIDEO, &long[..]), (Label::default(), b"yy"), (VIDEO, b"z")];
+        let messages = [(3, 5, &b"x"[..]), (3, 5, &long[..]), (0, 0, b"yy"), (9, 0, b"z")];
         let written = records(&messages);
         for piece in 1..written.len() {
             let mut reader = RecordReader::default();
             let mut found = Vec::new();
             for mut bytes in written.chunks(piece) {
-                while let Some(message) = reader.read(&mut bytes, 1000).expect("good records") {
-                    found.push(message);
+                while let Some(record) = reader.read(&mut bytes, 1000).expect("good records") {
+                    found.push(record);
                 }
                 assert!(bytes.is_empty());
             }
-            let expected: Vec<_> = messages.iter().map(|(l, m)| (*l, m.to_vec())).collect();
-            assert_eq!(found, expected, "pieces of {piece}");
+            let record = |(stream, ppid, m): &Labelled<'_>| Record {
+                stream: StreamId(*stream),
+                ppid: Ppid(*ppid),
+                payload: m.to_vec(),
+            };
+            assert_eq!(found, messages.iter().map(record).collect::<Vec<_>>(), "pieces of {piece}");
         }
     }
 
@@ -201,15 +178,5 @@ mod tests {
         assert_eq!(read(&[0x81, 0, 0, 1]), Err(BadRecord::Header), "the last of them");
         assert_eq!(read(&[0, 0, 3, 0xe9]), Err(BadRecord::TooLong(1001)));
         assert_eq!(read(&[0, 0, 3, 0xe8]), Ok(None));
-    }
-
-    #[test]
-    fn what_repair_symbols_cover_names_its_stream() {
-        let mut out = vec![9; 3];
-        VIDEO.cover(b"frame", &mut out);
-        assert_eq!(out, [&[0, 3, 1, 2, 3, 4][..], b"frame"].concat());
-        assert_eq!(Label::uncover(&out), Some((VIDEO, &b"frame"[..])));
-        assert_eq!(Label::uncover(&out[..COVERED_HEADER]), None, "no message");
-        assert_eq!(Label::uncover(&out[..5]), None);
     }
 }

@@ -1,4 +1,8 @@
 //! Repair symbols beside messages: when one leaves, and on which path.
+//!
+//! A repair symbol never takes the place of a message: it leaves only if windows and the peer's buffer have room for all that
+//! waits and for it. While more is sent than paths carry there is none, and messages lost by congestion are not repaired. One
+//! that leaves may keep a message that comes later waiting, by no more than its own length on its path.
 
 use smallvec::smallvec;
 
@@ -20,7 +24,7 @@ impl Sender {
             return None;
         }
         let offer = repair.due(&cx.paths.seen().view(now))?;
-        if offer.len > cx.paths.seen().rwnd() {
+        if !self.leaves_room(cx, offer.len) {
             return None;
         }
         let path = cx.driver.next_repair(cx.paths.seen_mut(), now, &offer)?;
@@ -29,6 +33,15 @@ impl Sender {
             return None;
         }
         Some(PendingChunk { path, source: ChunkSource::Repair, len: offer.len as usize - 16 })
+    }
+
+    /// Whether windows and the peer's buffer have room for a chunk of book size `len` beside all messages that wait.
+    fn leaves_room(&self, cx: &Context, len: u64) -> bool {
+        let chunks = (self.buffer.messages() * (16 + self.header_room())) as u64;
+        let waiting = self.buffer.queued() as u64 + chunks + self.rq.requeued() + len;
+        let usable = cx.paths.usable();
+        let room = cx.paths.views().iter().filter(|v| usable.contains(v.id)).map(|v| v.room());
+        waiting <= cx.paths.seen().rwnd() && waiting <= room.sum()
     }
 
     /// Puts the repair symbol that was offered into flight.
