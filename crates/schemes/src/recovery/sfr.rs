@@ -67,7 +67,7 @@ impl SplitFastRetransmit {
         let Some(block) = view.blocks.iter().find(|b| b.number == symbol.block) else { return true };
         let arrives = |path: &PathView| {
             let there = block.on(path.id);
-            (1.0 - path.est.loss.unwrap_or(0.0)) * f64::from(there.sources + there.repairs)
+            (1.0 - path.est.loss.unwrap_or(0.0)) * (f64::from(there.sources) + f64::from(there.repairs))
         };
         let coming: f64 = view.usable_paths().map(arrives).sum();
         f64::from(block.rank) + coming >= f64::from(block.sources)

@@ -1,6 +1,6 @@
 //! When a symbol that a path is given now is expected at the receiver, as schemes reckon that code (Cui et al. 2012, 2015).
 
-use strandcast_proto::policy::PathView;
+use strandcast_proto::policy::{PathView, SymbolsInFlight};
 use strandcast_proto::time::Duration;
 
 use crate::estimate::LossShare;
@@ -23,9 +23,14 @@ pub(super) struct Expectation {
 }
 
 impl Expectation {
+    /// Of so many symbols in flight there, those that will arrive.
+    pub fn arriving(&self, there: SymbolsInFlight) -> f64 {
+        (1.0 - self.loss) * (f64::from(there.sources) + f64::from(there.repairs))
+    }
+
     /// That of `path`, by its estimated loss.
     pub fn of(path: &PathView) -> Self {
-        let loss = path.est.loss.unwrap_or(0.0).clamp(0.0, LossShare::MOST);
+        let loss = path.est.loss.filter(|p| *p > 0.0).map_or(0.0, |p| p.min(LossShare::MOST));
         let rto = path.rto.as_secs_f64();
         let measured = path.srtt.map(|srtt| srtt.max(Duration::from_micros(1)).as_secs_f64());
         let rtt = measured.unwrap_or(rto / 3.0);

@@ -33,7 +33,7 @@ impl Counted {
     /// A symbol of the block with this number arrived.
     pub fn arrived(&mut self, number: u32) {
         if let Some(block) = self.blocks.of(number) {
-            block.since += 1;
+            block.since = block.since.saturating_add(1);
         }
     }
 
@@ -44,9 +44,9 @@ impl Counted {
         else {
             return f64::from(rank);
         };
-        if !block.in_flight.iter().any(|f| f.sources + f.repairs > 0) {
+        if !block.in_flight.iter().any(|there| there.sources.max(there.repairs) > 0) {
             *counted = Block { rank, since: 0 };
         }
-        f64::from(rank.max(counted.rank + counted.since))
+        f64::from(rank.max(counted.rank.saturating_add(counted.since)))
     }
 }

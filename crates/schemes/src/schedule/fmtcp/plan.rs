@@ -124,11 +124,7 @@ impl Plan {
     ) -> Option<Demand<'a, B>> {
         loop {
             let block = blocks.next()?;
-            let on = |p: &Virtual| {
-                let there = block.on(p.id);
-                (1.0 - p.expected.loss) * f64::from(there.sources + there.repairs)
-            };
-            let coming: f64 = self.paths.iter().map(on).sum();
+            let coming: f64 = self.paths.iter().map(|p| p.expected.arriving(block.on(p.id))).sum();
             let missing = f64::from(block.sources) + margin - counted.of(block) - coming;
             if missing >= 0.0 {
                 return Some(Demand { blocks, margin, block, missing });
