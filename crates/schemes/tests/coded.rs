@@ -241,7 +241,7 @@ fn originals_are_sent_again_where_they_were() {
     w.pair.wires.iter_mut().for_each(|wire| wire.loss = 0.05);
     w.transfer(2_000_000);
     let left = w.left();
-    let (again, first): (Vec<_>, Vec<_>) = left.iter().partition(|l| l.again);
+    let (again, first): (Vec<&Left>, Vec<&Left>) = left.iter().partition(|l| l.again);
     assert!(again.len() > 20, "{}", again.len());
     assert!(again.iter().all(|l| l.symbol.kind != SymbolKind::Repair));
     let before = |l: &Left| {
