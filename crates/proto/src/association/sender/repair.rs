@@ -24,7 +24,8 @@ impl Sender {
             return None;
         }
         let offer = repair.due(&cx.paths.seen().view(now))?;
-        if !self.leaves_room(cx, offer.len) {
+        // The largest packet may have become smaller since its messages left.
+        if offer.len > self.max_user_data as u64 + 16 || !self.leaves_room(cx, offer.len) {
             return None;
         }
         let path = cx.driver.next_repair(cx.paths.seen_mut(), now, &offer)?;
