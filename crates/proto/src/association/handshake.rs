@@ -368,6 +368,7 @@ impl Handshake {
             .seen_mut()
             .set_peer_reports(m.cx.config.reports && peer.reports && m.cx.peer.keys.is_some());
         self.agree_on_coding(m.cx, peer);
+        m.rx.decode_as(m.cx, m.cx.peer.coding_in);
         if let Some(config) = m.cx.config.towards(m.cx.paths.seen().peer_reports()) {
             m.cx.config = config.into();
         }
