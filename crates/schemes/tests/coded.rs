@@ -94,6 +94,10 @@ struct World {
 
 impl World {
     fn new(spec: &str, delays_ms: &[u64], receive_buffer: u32) -> Self {
+        World::seeded(spec, delays_ms, receive_buffer, 7)
+    }
+
+    fn seeded(spec: &str, delays_ms: &[u64], receive_buffer: u32, seed: u64) -> Self {
         let spec = parse_spec(spec).expect("a spec of this test");
         let mut transport =
             TransportConfig { send_buffer: 8 << 20, receive_buffer, ..TransportConfig::default() };
@@ -101,9 +105,9 @@ impl World {
         spec.tune(&mut transport);
         let accepted = parse_spec("cmt").expect("a preset");
         let accept = Arc::new(move |seeds: &Seeds| accepted.build(seeds));
-        let mut pair = TestPair::with(delays_ms, [transport, server], accept, 7);
+        let mut pair = TestPair::with(delays_ms, [transport, server], accept, seed);
         let left = Arc::default();
-        let scheme = Box::new(Watched { scheme: spec.build(&Seeds::new(7, 1)), left: Arc::clone(&left) });
+        let scheme = Box::new(Watched { scheme: spec.build(&Seeds::new(seed, 1)), left: Arc::clone(&left) });
         pair.connect_with(scheme);
         pair.run(ms(3000));
         World { pair, left, sent: 0 }
@@ -278,5 +282,29 @@ fn a_dead_path_delays_and_loses_nothing() {
         w.pair.wires[0].up = [false; 2];
         let time = w.transfer(500_000);
         assert!(time < Duration::from_secs(20), "{spec}: {time:?}");
+    }
+}
+
+#[test]
+fn probe() {
+    for loss in [0.02, 0.05, 0.1] {
+        for spec in ["fmtcp", "nc-mptcp", "lia,fr-freeze=on,half-floor=2", "fmtcp,pf=off", "nc-mptcp,pf=off"]
+        {
+            let (mut time, mut t3, mut fast, mut chunks, mut lt) = (0.0, 0, 0, 0, 0);
+            for seed in 0..12 {
+                let mut w = World::seeded(spec, &[20], BUFFER, seed);
+                w.pair.wires[0].loss = loss;
+                time += w.transfer(600_000).as_secs_f64();
+                let stats = w.pair.association(CLIENT).path_stats(PathId(0)).expect("it").clone();
+                t3 += stats.timeouts;
+                fast += stats.lost_fast;
+                chunks += stats.chunks_sent;
+                lt += stats.lost_timeout;
+            }
+            eprintln!(
+                "{spec} {loss}: {:.1} s, timeouts {t3} lost {lt}, fast {fast}, chunks {chunks}",
+                time / 12.0
+            );
+        }
     }
 }
