@@ -12,7 +12,7 @@ use super::event::{CloseReason, Event};
 use super::lifecycle::{Role, State};
 use super::path_manager::PathManager;
 use super::receiver::Receiver;
-use crate::coding::{Announced, Coder};
+use crate::coding::Announced;
 use crate::config::TransportConfig;
 use crate::path::{FourTuple, packet_size};
 use crate::policy::{PathId, PathState};
@@ -368,6 +368,7 @@ impl Handshake {
             .seen_mut()
             .set_peer_reports(m.cx.config.reports && peer.reports && m.cx.peer.keys.is_some());
         self.agree_on_coding(m.cx, peer);
+        m.rx.decode_as(m.cx, m.cx.peer.coding_in);
         if let Some(config) = m.cx.config.towards(m.cx.paths.seen().peer_reports()) {
             m.cx.config = config.into();
         }
@@ -408,9 +409,7 @@ impl Handshake {
             // The peer may have taken another path's COOKIE ECHO for the first: say which path this is.
             m.cx.say(now, KIND_MOVED, on, Some(on), true);
         }
-        if let Some(coder) = Coder::new(m.cx.config.coding.as_ref(), m.cx.peer.coding_out.as_ref()) {
-            m.tx.code(m.cx, now, coder);
-        }
+        m.tx.begin_coding(m.cx, now);
         debug_assert!(m.tx.streams() > 0, "a valid peer admits at least one stream");
         Self::settle_other_paths(m, now, on);
         if let Some(stream) = m.tx.stream_not_admitted() {

@@ -16,8 +16,8 @@ pub(crate) enum Coder {
 }
 
 impl Coder {
-    /// What codes as `coding` says and both sides agreed; `None`: nothing does.
-    pub fn new(coding: Option<&Coding>, agreed: Option<&Agreed>) -> Option<Self> {
+    /// What codes as `coding` says and both sides agreed; `None`: nothing does. `seed`: of a block's first repair symbol.
+    pub fn new(coding: Option<&Coding>, agreed: Option<&Agreed>, seed: u32) -> Option<Self> {
         let agreed = agreed?;
         match (coding?, agreed.mode) {
             (Coding::Blocks(config), Mode::Blocks) => {
@@ -28,7 +28,7 @@ impl Coder {
                     blocks: agreed.blocks.into(),
                     flush: config.flush,
                 };
-                Some(Coder::Blocks(Box::new(BlockSource::new(shape, 0))))
+                Some(Coder::Blocks(Box::new(BlockSource::new(shape, seed))))
             }
             (Coding::Repair(config), Mode::Repair) => {
                 let Agreed { sources, symbol_length, blocks, .. } = *agreed;

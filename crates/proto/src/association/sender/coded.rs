@@ -9,17 +9,21 @@ use crate::association::context::Context;
 use crate::association::lifecycle::State;
 use crate::coding::Coder;
 use crate::policy::{
-    Backlog, BlockedBy, ChunkInfo, PathId, PathSet, Symbol, SymbolAssignment, SymbolChoice, SymbolKind,
+    Backlog, BlockView, BlockedBy, ChunkInfo, PathId, PathSet, Symbol, SymbolAssignment, SymbolChoice,
+    SymbolKind,
 };
 use crate::time::Instant;
 use crate::tx::{AckOutcome, Carries, ChunkState, Outgoing};
 use crate::wire::{Ppid, Ssn, StreamId, Tsn};
 
 impl Sender {
-    /// From now on messages are coded by `coder`; nothing was sent yet.
-    pub fn code(&mut self, cx: &mut Context, now: Instant, coder: Coder) {
+    /// The handshake is over: messages are coded from now on if both ends agreed on it, those handed in before as well.
+    pub fn begin_coding(&mut self, cx: &mut Context, now: Instant) {
         debug_assert!(self.rq.is_empty(), "coded from the first chunk on");
-        self.coder = Some(coder);
+        self.coder = Coder::new(cx.config.coding.as_ref(), cx.peer.coding_out.as_ref(), self.coding_seed);
+        if self.coder.is_none() {
+            return;
+        }
         self.fit_payload(cx);
         self.fill_blocks(cx, now);
     }
@@ -76,6 +80,14 @@ impl Sender {
         match &self.coder {
             Some(Coder::Blocks(blocks)) => blocks.is_empty(),
             _ => true,
+        }
+    }
+
+    /// Bytes in blocks that wait to be sent for the first time.
+    pub fn unsent_in_blocks(&self) -> usize {
+        match &self.coder {
+            Some(Coder::Blocks(blocks)) => blocks.unsent(),
+            _ => 0,
         }
     }
 
@@ -138,7 +150,7 @@ impl Sender {
     /// Whether the core can do what the scheduler chose.
     fn can_be_done(cx: &Context, assignment: SymbolAssignment) -> bool {
         let blocks = cx.paths.seen().blocks();
-        let block = blocks.iter().find(|b| b.number == assignment.block);
+        let block = BlockView::find(blocks, assignment.block).map(|at| &blocks[at]);
         let there = block.is_some_and(|b| match assignment.what {
             SymbolChoice::Source => b.sources_sent < b.sources,
             SymbolChoice::Repair => b.closed,
@@ -214,7 +226,7 @@ impl Sender {
             Some(Coder::Blocks(blocks)) => {
                 let views = cx.paths.seen_mut().blocks_mut();
                 acked.symbols.iter().for_each(|(header, _)| blocks.delivered(header, views));
-                let released = blocks.release();
+                let released = blocks.let_go();
                 cx.stats.messages_acked += released.messages;
                 self.buffer.delivered(released.bytes);
                 if released.bytes > 0 {
