@@ -15,12 +15,11 @@ mod repair;
 mod risk;
 mod stats;
 
-pub(crate) use agreement::{Agreed, Announced, Mode};
-pub(crate) use blocks::{BlockShape, BlockSource};
+pub(crate) use agreement::{Agreed, Announced};
 pub(crate) use coder::Coder;
 pub use config::{BlockCoding, Coding, RepairCode, RepairCoding, RepairWhen};
 pub(crate) use receiver::{Decoding, Undecodable};
 pub(crate) use record::{BadRecord, LONGEST_RECORD};
-pub(crate) use repair::{Leaving, RepairShape, RepairSource};
+pub(crate) use repair::Leaving;
 pub use stats::CodingStats;
 pub use strandcast_coding::Code;

@@ -9,7 +9,8 @@ use crate::association::context::Context;
 use crate::association::lifecycle::State;
 use crate::coding::Coder;
 use crate::policy::{
-    Backlog, BlockedBy, ChunkInfo, PathId, PathSet, Symbol, SymbolAssignment, SymbolChoice, SymbolKind,
+    Backlog, BlockView, BlockedBy, ChunkInfo, PathId, PathSet, Symbol, SymbolAssignment, SymbolChoice,
+    SymbolKind,
 };
 use crate::time::Instant;
 use crate::tx::{AckOutcome, Carries, ChunkState, Outgoing};
@@ -82,6 +83,14 @@ impl Sender {
         }
     }
 
+    /// Bytes in blocks that wait to be sent for the first time.
+    pub fn unsent_in_blocks(&self) -> usize {
+        match &self.coder {
+            Some(Coder::Blocks(blocks)) => blocks.unsent(),
+            _ => 0,
+        }
+    }
+
     /// Whether anything waits to be sent: queued messages, or blocks that the peer does not have.
     pub fn anything_waits(&self, cx: &Context) -> bool {
         !self.buffer.is_empty() || !cx.paths.seen().blocks().is_empty()
@@ -141,7 +150,7 @@ impl Sender {
     /// Whether the core can do what the scheduler chose.
     fn can_be_done(cx: &Context, assignment: SymbolAssignment) -> bool {
         let blocks = cx.paths.seen().blocks();
-        let block = blocks.iter().find(|b| b.number == assignment.block);
+        let block = BlockView::find(blocks, assignment.block).map(|at| &blocks[at]);
         let there = block.is_some_and(|b| match assignment.what {
             SymbolChoice::Source => b.sources_sent < b.sources,
             SymbolChoice::Repair => b.closed,
@@ -217,7 +226,7 @@ impl Sender {
             Some(Coder::Blocks(blocks)) => {
                 let views = cx.paths.seen_mut().blocks_mut();
                 acked.symbols.iter().for_each(|(header, _)| blocks.delivered(header, views));
-                let released = blocks.release();
+                let released = blocks.let_go();
                 cx.stats.messages_acked += released.messages;
                 self.buffer.delivered(released.bytes);
                 if released.bytes > 0 {

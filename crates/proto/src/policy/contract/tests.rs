@@ -33,7 +33,7 @@ fn a_scheduler_that_never_sends_is_refused() {
     replay("mute", 0, || Box::new(Parts { scheduler: Box::new(Mute), ..rfc::scheme() }));
 }
 
-/// Sends messages as the default does, and of symbols what it is told.
+/// Sends messages as the default does, and symbols as a function says.
 #[derive(Debug)]
 struct Codes(fn(&View<'_>) -> Option<SymbolAssignment>);
 impl Policy for Codes {}
