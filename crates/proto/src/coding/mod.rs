@@ -9,3 +9,4 @@ mod stats;
 pub use config::{BlockCoding, Coding, RepairCode, RepairCoding, RepairWhen};
 pub use stats::CodingStats;
 pub use strandcast_coding::Code;
+pub use strandcast_coding::symbol::Header;

@@ -10,7 +10,7 @@ mod tests;
 mod verdicts;
 
 pub use apps::{BulkSender, Cbr, Delivery, Sink};
-pub use chunks::{DataChunk, DataPart, chunk_types, data_chunks, data_parts};
+pub use chunks::{DataChunk, DataPart, application_bytes, chunk_types, data_chunks, data_parts, symbol};
 pub use net::{AppId, Direction, HostId, Net, NetPath};
 pub use sctp::{SctpHost, TracedApp};
 pub use verdicts::Witness;
