@@ -10,7 +10,7 @@ use super::assembler::{Assembler, Transmit};
 use super::auth::AuthParams;
 use super::context::Context;
 use super::event::{CloseReason, Event};
-use super::handshake::{Capabilities, Established, Handshake};
+use super::handshake::{Capabilities, Established, Handshake, accepted_coding};
 use super::lifecycle::{AssociationError, Role, State};
 use super::path_manager::PathManager;
 use super::receiver::Receiver;
@@ -18,6 +18,7 @@ use super::right_sizing::Buffers;
 use super::sender::{HeldBack, SendError, SendOptions, Sender};
 use super::shutdown::Closing;
 use super::stats::AssociationStats;
+use crate::coding::Announced;
 use crate::config::TransportConfig;
 use crate::path::FourTuple;
 use crate::policy::{LinkId, PathId, PathView, Scheme, Signal};
@@ -91,7 +92,8 @@ impl Association {
     ) -> Self {
         let identity = (found.local_tag, found.initial_tsn);
         let mut a = Association::blank(config, Role::Accepter, found.ports, identity, scheme, seeds);
-        a.handshake.set_random(found.random);
+        let coding = accepted_coding(&a.cx.config, found.remote);
+        a.handshake.accepted(found.random, coding);
         let path = a.manager().open_slot(now, tuple, None);
         // What another address may get is counted with the packet that brought the cookie.
         a.cx.paths[path.index()].credit = (found.remote != tuple.remote).then_some(0);
@@ -334,6 +336,11 @@ impl Association {
 
     pub(crate) fn auth_params(&self) -> AuthParams {
         self.handshake.auth().clone()
+    }
+
+    /// What it announced to code and decode.
+    pub(crate) fn announced_coding(&self) -> Option<Announced> {
+        self.handshake.coding()
     }
 
     pub(crate) fn peer_port(&self) -> u16 {

@@ -3,9 +3,13 @@
 //! applications see messages alone. Decisions are the scheme's ([`crate::policy::Scheduler::next_symbol`],
 //! [`crate::policy::Scheduler::next_repair`]); what may be redundant, its ledger keeps.
 
+mod agreement;
 mod config;
+mod covered;
+mod record;
 mod stats;
 
+pub(crate) use agreement::{Agreed, Announced, Mode};
 pub use config::{BlockCoding, Coding, RepairCode, RepairCoding, RepairWhen};
 pub use stats::CodingStats;
 pub use strandcast_coding::Code;
