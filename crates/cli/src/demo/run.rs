@@ -349,7 +349,7 @@ fn write(path: &Path, text: &str) -> Result<(), CliError> {
 
 /// What both ends know of symbols.
 fn coding_of(seen: &driver::Snapshot) -> Option<CodingNow> {
-    CodingNow::of(&seen.stats.coding, Sides { sends: seen.coding_out, receives: None })
+    CodingNow::of(&seen.stats.coding, Sides { sends: seen.coding_out, receives: seen.coding_in })
 }
 
 fn path_sample(seen: &driver::Snapshot, name: &str) -> PathSample {

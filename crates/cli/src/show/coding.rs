@@ -2,7 +2,7 @@
 
 use super::numbers::{bytes, count, percent};
 use serde::Serialize;
-use strandcast_proto::coding::{Coding, CodingStats};
+use strandcast_proto::coding::{Coding, CodingMode, CodingStats};
 
 /// Symbols of a stream. Absent where neither side codes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -41,7 +41,7 @@ pub(crate) struct Sides {
     /// This one.
     pub(crate) sends: Option<Coding>,
     /// The peer.
-    pub(crate) receives: Option<Coding>,
+    pub(crate) receives: Option<CodingMode>,
 }
 
 /// Adds up the counters of two associations, or of both ends of one.
@@ -62,10 +62,19 @@ pub(crate) fn sum(a: &CodingStats, b: &CodingStats) -> CodingStats {
 const BLOCKS: &str = "blocks";
 const REPAIR: &str = "repair";
 
-fn name(of: Coding) -> &'static str {
-    match of {
+/// What a side sends.
+fn sent_as(coding: Coding) -> &'static str {
+    match coding {
         Coding::Blocks(_) => BLOCKS,
         Coding::Repair(_) => REPAIR,
+    }
+}
+
+/// What a side receives.
+fn received_as(mode: CodingMode) -> &'static str {
+    match mode {
+        CodingMode::Blocks => BLOCKS,
+        CodingMode::Repair => REPAIR,
     }
 }
 
@@ -80,8 +89,8 @@ impl CodingNow {
             Some(Coding::Blocks(_)) | None => None,
         };
         Some(CodingNow {
-            sends: sides.sends.map(name),
-            receives: sides.receives.map(name),
+            sends: sides.sends.map(sent_as),
+            receives: sides.receives.map(received_as),
             allowed,
             redundancy: stats.redundancy(),
             sources_sent: stats.sources_sent,
@@ -195,8 +204,8 @@ mod tests {
         Sides { sends: Some(coding), receives: None }
     }
 
-    fn receives(coding: Coding) -> Sides {
-        Sides { sends: None, receives: Some(coding) }
+    fn receives(mode: CodingMode) -> Sides {
+        Sides { sends: None, receives: Some(mode) }
     }
 
     #[test]
@@ -212,14 +221,14 @@ mod tests {
         let mine = "repair: 812 symbols sent (4.9 % of 5.0 % allowed)";
         let theirs = "37 packets recovered by 790 repair symbols (701 unused, 2 refused)";
         assert_eq!(line(&sent, sends(repair())), mine);
-        assert_eq!(line(&received, receives(repair())), format!("repair: {theirs}"));
+        assert_eq!(line(&received, receives(CodingMode::Repair)), format!("repair: {theirs}"));
         assert_eq!(line(&sum(&sent, &received), sends(repair())), format!("{mine}, {theirs}"));
         let repairs =
             CodingStats { repairs_sent: 20_000, repair_bytes: 24_000_000, ..CodingStats::default() };
         let blocks_sent = "coding: 0 source symbols, 20 000 repair symbols sent (24.0 MB)";
         assert_eq!(line(&repairs, sends(blocks())), blocks_sent);
         let symbols = "coding: 37 source symbols recovered by 790 repair symbols (701 unused, 2 refused)";
-        assert_eq!(line(&received, receives(blocks())), symbols);
+        assert_eq!(line(&received, receives(CodingMode::Blocks)), symbols);
     }
 
     #[test]
@@ -249,7 +258,7 @@ mod tests {
             (at("symbols_refused"), &json["sends"], &json["receives"]),
             (2.0, &"repair".into(), &Value::Null)
         );
-        let none = serde_json::to_value(CodingNow::of(&received(), receives(blocks()))).unwrap();
+        let none = serde_json::to_value(CodingNow::of(&received(), receives(CodingMode::Blocks))).unwrap();
         assert!(none["sends"].is_null() && none["redundancy"].is_null() && none["allowed"].is_null());
         assert_eq!(none["receives"], "blocks");
     }

@@ -9,6 +9,7 @@ mod covered;
 mod record;
 mod stats;
 
+pub use agreement::Mode as CodingMode;
 pub(crate) use agreement::{Agreed, Announced, Mode};
 pub use config::{BlockCoding, Coding, RepairCode, RepairCoding, RepairWhen};
 pub use stats::CodingStats;

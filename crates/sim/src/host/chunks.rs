@@ -1,9 +1,5 @@
 //! DATA chunks of a packet on its way, for those who measure: nothing is checked here.
 
-use strandcast_proto::coding::Header;
-
-use crate::net::Framing;
-
 /// What a DATA chunk's header says (RFC 9260 §3.3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataChunk {
@@ -61,26 +57,6 @@ pub fn data_parts(packet: &[u8]) -> impl Iterator<Item = DataPart<'_>> {
     })
 }
 
-/// What a DATA chunk of a packet with this framing carries: the symbol's header, if it begins with one, and what is behind it.
-pub fn symbol<'a>(framing: Framing, part: &DataPart<'a>) -> (Option<Header>, &'a [u8]) {
-    // Only the first fragment of a long message has one.
-    if framing == Framing::Messages || !part.begins {
-        return (None, part.data);
-    }
-    match Header::read(part.data) {
-        Ok((header, rest)) => (Some(header), rest),
-        Err(_) => (None, part.data),
-    }
-}
-
-/// The application's bytes in a DATA chunk: a repair symbol beside messages has none, a symbol of blocks all of its payload.
-pub fn application_bytes(framing: Framing, part: &DataPart<'_>) -> u32 {
-    match (framing, symbol(framing, part)) {
-        (Framing::Repair, (Some(Header::Repair { .. } | Header::WindowRepair { .. }), _)) => 0,
-        (_, (_, rest)) => rest.len() as u32,
-    }
-}
-
 /// The chunk types of an SCTP packet, in order (RFC 9260 §3.2).
 pub fn chunk_types(packet: &[u8]) -> impl Iterator<Item = u8> {
     let mut rest = packet.get(COMMON_HEADER..).unwrap_or(&[]);
@@ -120,32 +96,6 @@ mod tests {
             let parts: Vec<_> = data_parts(&packet).map(|p| (p.begins, p.ends, p.data)).collect();
             assert_eq!(parts, [(begins, ends, &[9][..])]);
         }
-    }
-
-    #[test]
-    fn symbols_are_told_from_messages() {
-        let part =
-            |begins, data| DataPart { chunk: DataChunk { tsn: 1, bytes: 9 }, begins, ends: true, data };
-        let written = |header: Header| {
-            let mut data = Vec::new();
-            header.write(&mut data);
-            data.extend([7; 20]);
-            data
-        };
-        let source = Header::WindowSource { number: 5 };
-        let data = written(source);
-        assert_eq!(symbol(Framing::Repair, &part(true, &data)), (Some(source), &[7; 20][..]));
-        assert_eq!(application_bytes(Framing::Repair, &part(true, &data)), 20);
-        // Without coding the same bytes are a message, and so is what goes on with one.
-        assert_eq!(symbol(Framing::Messages, &part(true, &data)), (None, &data[..]));
-        assert_eq!(application_bytes(Framing::Repair, &part(false, &data)), 26);
-        let window = written(Header::WindowRepair { first: 1, sources: 4, seed: 9 });
-        let block = written(Header::Repair { block: 1, sources: 4, seed: 9 });
-        for data in [&window, &block] {
-            assert_eq!(application_bytes(Framing::Repair, &part(true, data)), 0);
-            assert_eq!(application_bytes(Framing::Blocks, &part(true, data)), 20);
-        }
-        assert_eq!(application_bytes(Framing::Repair, &part(true, &[0xff; 9])), 9, "nonsense");
     }
 
     #[test]

@@ -16,7 +16,8 @@ use crate::net::{
     Agent, AgentOutput, Body, DirectedLinkId, Framing, Outgoing, Packet, RouteId, Standing, TraceEvent,
 };
 
-use super::chunks::{DataChunk, application_bytes, data_chunks, data_parts};
+use super::chunks::{DataChunk, data_chunks, data_parts};
+use super::symbols::application_bytes;
 use super::verdicts::{Verdicts, Witness};
 
 /// Rounds of one host at one instant: more can only be an application that makes work for itself for ever.
@@ -237,7 +238,7 @@ impl SctpHost {
     /// What the noted association sends.
     fn framing(&self) -> Framing {
         let association = self.noted.and_then(|id| self.endpoint.association(id));
-        match association.and_then(|a| a.config().coding) {
+        match association.and_then(Association::coding_out) {
             None => Framing::Messages,
             Some(Coding::Repair(_)) => Framing::Repair,
             Some(Coding::Blocks(_)) => Framing::Blocks,
