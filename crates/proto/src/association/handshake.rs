@@ -12,7 +12,7 @@ use super::event::{CloseReason, Event};
 use super::lifecycle::{Role, State};
 use super::path_manager::PathManager;
 use super::receiver::Receiver;
-use crate::coding::Announced;
+use crate::coding::{Announced, Coder};
 use crate::config::TransportConfig;
 use crate::path::{FourTuple, packet_size};
 use crate::policy::{PathId, PathState};
@@ -407,6 +407,9 @@ impl Handshake {
         if cookie_repeated && m.cx.role == Role::Opener && m.cx.paths.seen().peer_reports() {
             // The peer may have taken another path's COOKIE ECHO for the first: say which path this is.
             m.cx.say(now, KIND_MOVED, on, Some(on), true);
+        }
+        if let Some(coder) = Coder::new(m.cx.config.coding.as_ref(), m.cx.peer.coding_out.as_ref()) {
+            m.tx.code(m.cx, now, coder);
         }
         debug_assert!(m.tx.streams() > 0, "a valid peer admits at least one stream");
         Self::settle_other_paths(m, now, on);

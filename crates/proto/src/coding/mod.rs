@@ -4,14 +4,22 @@
 //! [`crate::policy::Scheduler::next_repair`]); what may be redundant, its ledger keeps.
 
 mod agreement;
+mod blocks;
+mod coder;
 mod config;
 mod covered;
+mod ledger;
 mod record;
+mod repair;
+mod risk;
 mod stats;
 
 pub use agreement::Mode as CodingMode;
 pub(crate) use agreement::{Agreed, Announced, Mode};
+pub(crate) use blocks::{BlockShape, BlockSource, LONGEST_RECORD};
+pub(crate) use coder::Coder;
 pub use config::{BlockCoding, Coding, RepairCode, RepairCoding, RepairWhen};
+pub(crate) use repair::{Leaving, RepairShape, RepairSource};
 pub use stats::CodingStats;
 pub use strandcast_coding::Code;
 pub use strandcast_coding::symbol::Header;

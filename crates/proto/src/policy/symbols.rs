@@ -58,6 +58,17 @@ pub struct SymbolsInFlight {
     pub repairs: u32,
 }
 
+impl SymbolsInFlight {
+    /// `by` more of `kind`, or fewer.
+    pub(crate) fn count(&mut self, kind: SymbolKind, by: i32) {
+        let number = match kind {
+            SymbolKind::Source(_) => &mut self.sources,
+            SymbolKind::Repair => &mut self.repairs,
+        };
+        *number = number.saturating_add_signed(by);
+    }
+}
+
 impl BlockView {
     /// What of it is in flight on `path`.
     #[inline]

@@ -1,3 +1,4 @@
+use strandcast_proto::coding::{Coding, RepairCode, RepairCoding, RepairWhen};
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::policy::contract;
 use strandcast_proto::policy::contract::fixture::{self, MTU, Picture};
@@ -130,6 +131,39 @@ fn presets_set_what_they_need_of_the_transport() {
 }
 
 /// Lets the window of path 1 grow over 60 full windows of acknowledgements; the next TSN.
+#[test]
+fn any_preset_repairs_beside_messages() {
+    let with = |code, redundancy, when, window| {
+        Some(Coding::Repair(RepairCoding { code, redundancy, when, window }))
+    };
+    for (keys, coding) in [
+        ("fec=off,redundancy=7", None),
+        ("fec=rlc", with(RepairCode::Rlc, 0.05, RepairWhen::Late, 128)),
+        ("fec=rlc,redundancy=5 %", with(RepairCode::Rlc, 0.05, RepairWhen::Late, 128)),
+        (
+            "fec=raptorq,fec-when=always,redundancy=12.5%",
+            with(RepairCode::RaptorQ, 0.125, RepairWhen::Always, 128),
+        ),
+        ("fec=rs,fec-window=50 messages", with(RepairCode::ReedSolomon, 0.05, RepairWhen::Late, 50)),
+    ] {
+        for preset in ["bond", "lia", "sctp", "cmt-qa", "cmt-cl-fd", "redundant"] {
+            assert_eq!(tuned(&format!("{preset},{keys}")).coding, coding, "{preset},{keys}");
+        }
+    }
+    let mistakes = [
+        ("fec=foo", "fec can't be 'foo'; it can be off, rlc, raptorq, rs"),
+        ("fec=rcl", "fec can't be 'rcl', did you mean rlc?; it can be off, rlc, raptorq, rs"),
+        ("redundancy=500 %", "redundancy can't be '500 %'; it can be 0.1 to 50 %"),
+        ("redundancy=0", "redundancy can't be '0'; it can be 0.1 to 50 %"),
+        ("fec-when=never", "fec-when can't be 'never'; it can be always, late"),
+        ("fec-window=1", "fec-window can't be '1'; it can be 2 to 256 messages"),
+    ];
+    for (key, line) in mistakes {
+        let error = parse_spec(&format!("bond,{key}")).expect_err(key);
+        assert_eq!(error.to_string(), line);
+    }
+}
+
 fn grow(picture: &mut Picture, scheme: &mut dyn Scheme) -> u32 {
     let mut tsn = 1;
     for _ in 0..60 {

@@ -46,7 +46,9 @@ impl Sender {
         }
         let acked = self.rq.acknowledge(cx.paths.seen_mut(), now, sack, on, &self.arrivals);
         self.delivered(cx, &acked);
+        self.symbols_arrived(cx, now, &acked);
         self.take_outcome(cx, now, sack, on, whole, &acked);
+        self.abandon_spent(cx, now);
         self.rq.recycle(acked);
     }
 

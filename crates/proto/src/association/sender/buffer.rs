@@ -103,6 +103,11 @@ impl SendBuffer {
         self.queue.cut(max, |stream| take_ssn(next_ssn, stream))
     }
 
+    /// Takes the first message whole; its bytes count until they are [`delivered`](Self::delivered).
+    pub fn take(&mut self) -> Option<QueuedMessage> {
+        self.queue.take()
+    }
+
     /// Length and end of lifetime of the chunk that [`Self::cut`] would give.
     pub fn next_chunk(&self, max: usize) -> Option<(usize, Option<Instant>)> {
         self.queue.next_chunk(max)

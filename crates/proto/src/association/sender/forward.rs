@@ -103,7 +103,7 @@ mod tests {
 
     use super::*;
     use crate::policy::{ChunkInfo, PathViews};
-    use crate::tx::Outgoing;
+    use crate::tx::{Carries, Outgoing};
     use crate::wire::Ppid;
 
     /// Chunks from TSN 1 on; those of an ordered stream that are abandoned, with their SSN.
@@ -125,6 +125,8 @@ mod tests {
                     info,
                     state: *state,
                     requeued: None,
+                    carries: Carries::Message,
+                    header: None,
                     payload: vec![0; 100].into(),
                     message: 0,
                     ssn: Ssn(*ssn),

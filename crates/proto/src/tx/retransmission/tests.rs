@@ -6,7 +6,7 @@ use smallvec::smallvec;
 use super::*;
 use crate::policy::contract::fixture;
 use crate::time::Duration;
-use crate::tx::ArrivalReports;
+use crate::tx::{ArrivalReports, Carries};
 use crate::wire::chunk::report::TsnRange;
 use crate::wire::chunk::{GapBlock, Sack, SackHeader};
 use crate::wire::serial::{Ppid, Ssn, StreamId};
@@ -57,6 +57,8 @@ impl World {
             info,
             state: ChunkState::InFlight,
             requeued: None,
+            carries: Carries::Message,
+            header: None,
             payload: vec![0; 100].into(),
             message: u64::from(tsn.0),
             ssn: Ssn(0),
