@@ -92,6 +92,7 @@ pub(crate) async fn run(args: DemoArgs, catalog: &SharedCatalog) -> Result<(), C
         ),
         latency,
     );
+    pump.observe_first(&setup.sender).await;
     pump.push(MediaTime::ZERO, CLIP)
         .and_then(|()| pump.push(MediaTime::ZERO, &[]))
         .expect("the clip is a stream");

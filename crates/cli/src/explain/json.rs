@@ -94,7 +94,6 @@ impl Writer {
             "ahead": message.ahead,
             "complete_s": self.maybe(message.complete),
             "delivered_s": self.maybe(message.delivered),
-            "recovered": message.recovered,
             "transmissions": message.transmissions.iter().map(|t| self.packet(t)).collect::<Vec<_>>(),
         })
     }
@@ -116,7 +115,6 @@ impl Writer {
             "sent_s": self.at(packet.sent),
             "length": packet.len,
             "again": packet.retransmission,
-            "symbol": packet.symbol.map(|symbol| symbol.to_string()),
             "nth": packet.nth,
             "timeout_s": self.maybe(packet.timeout),
             "host_ms": packet.host().map(ms),

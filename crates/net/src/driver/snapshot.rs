@@ -21,6 +21,8 @@ pub struct Snapshot {
     pub scheme: String,
     /// Counters of the association.
     pub stats: AssociationStats,
+    /// Bytes of the longest message that fits one packet on every path.
+    pub max_unfragmented: usize,
     /// How it codes what it sends; `None`: it does not, or the peer cannot decode.
     pub coding_out: Option<Coding>,
     /// How the peer codes what it sends; `None`: it does not.
@@ -78,6 +80,7 @@ impl Snapshot {
             at: now,
             scheme: association.scheme().name().to_owned(),
             stats: association.stats().clone(),
+            max_unfragmented: association.max_unfragmented(),
             coding_out: association.coding_out().copied(),
             coding_in: association.coding_in(),
             diagnostics: association.remarks(now),

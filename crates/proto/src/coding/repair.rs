@@ -149,7 +149,7 @@ impl RepairSource {
 
     /// Bytes by which the largest message of a packet is shorter: its repair symbol has to fit one, too.
     pub fn overhead(&self) -> usize {
-        REPAIR_HEADER + encoder::LENGTH + covered::PREFIX
+        RepairCoding::OVERHEAD
     }
 
     /// When [`due`](Self::due) is to be asked again although nothing happened.
