@@ -12,7 +12,7 @@ use super::event::{CloseReason, Event};
 use super::lifecycle::{Role, State};
 use super::path_manager::PathManager;
 use super::receiver::Receiver;
-use crate::coding::{Announced, Coder};
+use crate::coding::Announced;
 use crate::config::TransportConfig;
 use crate::path::{FourTuple, packet_size};
 use crate::policy::{PathId, PathState};
@@ -388,6 +388,7 @@ impl Handshake {
         let on =
             if m.cx.role == Role::Opener && m.cx.unproven(on) { m.cx.paths.seen().primary() } else { on };
         m.cx.state = State::Established;
+        m.tx.begin_coding(m.cx, now);
         let cookie_repeated = self.tries > 0;
         (self.t1, self.tries, self.cookie) = (None, 0, None);
         m.cx.paths.seen_mut().set_primary(on);
@@ -407,9 +408,6 @@ impl Handshake {
         if cookie_repeated && m.cx.role == Role::Opener && m.cx.paths.seen().peer_reports() {
             // The peer may have taken another path's COOKIE ECHO for the first: say which path this is.
             m.cx.say(now, KIND_MOVED, on, Some(on), true);
-        }
-        if let Some(coder) = Coder::new(m.cx.config.coding.as_ref(), m.cx.peer.coding_out.as_ref()) {
-            m.tx.code(m.cx, now, coder);
         }
         debug_assert!(m.tx.streams() > 0, "a valid peer admits at least one stream");
         Self::settle_other_paths(m, now, on);

@@ -28,7 +28,7 @@ pub(crate) use tail::Tail;
 use super::context::Context;
 use super::event::Event;
 use super::lifecycle::State;
-use crate::coding::{Coder, LONGEST_RECORD};
+use crate::coding::{Coder, Coding, LONGEST_RECORD};
 use crate::config::TransportConfig;
 use crate::policy::{Assignment, HeadOfLine, PathId, PathSet, PathState, Rules, Signal};
 use crate::time::Instant;
@@ -44,6 +44,7 @@ pub(super) struct Sender {
     buffer: SendBuffer,
     /// What turns messages into symbols, once both ends agreed that it is done.
     coder: Option<Coder>,
+    coding_seed: u32,
     rq: RetransmissionQueue,
     forward: ForwardPoint,
     /// Copies still to be sent, of the chunk sent last or of older ones (see [`Sender::send_again`]).
@@ -69,11 +70,12 @@ pub(super) struct Sender {
 }
 
 impl Sender {
-    /// `names_deliveries`: the scheme wants [`Signal::Delivered`].
-    pub fn new(config: &TransportConfig, initial_tsn: Tsn, names_deliveries: bool) -> Self {
+    /// `names_deliveries`: the scheme wants [`Signal::Delivered`]. `coding_seed`: of the first repair symbol.
+    pub fn new(config: &TransportConfig, initial_tsn: Tsn, names_deliveries: bool, coding_seed: u32) -> Self {
         Sender {
             buffer: SendBuffer::new(config),
             coder: None,
+            coding_seed,
             rq: RetransmissionQueue::new(initial_tsn, names_deliveries),
             forward: ForwardPoint::new(initial_tsn),
             copies: SmallVec::new(),
@@ -124,6 +126,9 @@ impl Sender {
         }
         if payload.is_empty() {
             return Err(SendError::Empty);
+        }
+        if payload.len() > LONGEST_RECORD && matches!(cx.config.coding, Some(Coding::Blocks(_))) {
+            return Err(SendError::TooLong(payload.len()));
         }
         if usize::from(options.stream) >= self.buffer.streams() {
             return Err(SendError::NoSuchStream(options.stream));

@@ -53,7 +53,7 @@ impl Association {
         let auth = AuthParams::generate(&mut random, &config);
         let cx = Context::new(Arc::clone(&config), role, ports, scheme, random);
         Association {
-            tx: Sender::new(&config, identity.1, cx.driver.hears_deliveries()),
+            tx: Sender::new(&config, identity.1, cx.driver.hears_deliveries(), seeds.stream("coding").u32()),
             rx: Receiver::new(&config, Tsn(0), config.inbound_streams),
             handshake: Handshake::new(identity, auth),
             closing: Closing::default(),

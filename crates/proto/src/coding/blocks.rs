@@ -1,8 +1,6 @@
 //! The sending end of blocks: messages become one stream of bytes, its pieces source symbols, and so many of these a block.
 //!
-//! A message is a *record* of the stream: 4 bytes of header, of which the highest bit says whether stream and payload
-//! protocol identifier follow (6 bytes; else both are 0) and the lower 24 give the message's length; then the message. Records
-//! follow one another without gaps and continue from symbol to symbol and from block to block.
+//! A message is a [record](super::record) of the stream.
 //!
 //! Acknowledged symbols are eliminated by their coefficients alone: what the receiver's decoder knows is known here, too.
 
@@ -16,19 +14,16 @@ use strandcast_coding::blocks::{BlockConfig, BlockSender, Order, SourceId};
 use strandcast_coding::codec::{Decoder, Outcome};
 use strandcast_coding::symbol::Header;
 
+use super::record::write_header;
 use crate::policy::{BlockView, Symbol, SymbolChoice, SymbolKind};
 use crate::time::{Duration, Instant};
 use crate::tx::QueuedMessage;
 
-/// The longest message that a record can hold, bytes.
-pub(crate) const LONGEST_RECORD: usize = (1 << 24) - 1;
 /// Bytes that a record's header and a symbol's framing add to a message that has a symbol for itself: 4 and 2; more with
 /// stream and payload protocol identifier.
 pub(crate) const RECORD_OVERHEAD: usize = 4 + FRAMING;
 /// Bytes in front of a source symbol's payload when it is summed ([`BlockSender`] puts its length there).
 const FRAMING: usize = 2;
-/// Says that stream and payload protocol identifier follow.
-const ADDRESSED: u32 = 1 << 31;
 /// Memory for the payloads of symbols is taken in pieces of so many bytes.
 const ARENA: usize = 64 << 10;
 
@@ -82,14 +77,8 @@ struct Record {
 
 impl Record {
     fn new(message: QueuedMessage) -> Self {
-        let (stream, ppid) = (message.stream.0, message.ppid.0);
-        let addressed = if (stream, ppid) == (0, 0) { 0 } else { ADDRESSED };
         let mut head = SmallVec::new();
-        head.extend_from_slice(&(addressed | message.payload.len() as u32).to_be_bytes());
-        if addressed != 0 {
-            head.extend_from_slice(&stream.to_be_bytes());
-            head.extend_from_slice(&ppid.to_be_bytes());
-        }
+        write_header(message.stream, message.ppid, message.payload.len(), &mut head);
         Record { head, payload: message.payload, taken: 0 }
     }
 
@@ -400,3 +389,6 @@ impl fmt::Debug for BlockSource {
         debug.field("bytes", &self.bytes).field("since", &self.since).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

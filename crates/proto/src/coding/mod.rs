@@ -16,9 +16,10 @@ mod stats;
 
 pub use agreement::Mode as CodingMode;
 pub(crate) use agreement::{Agreed, Announced, Mode};
-pub(crate) use blocks::{BlockShape, BlockSource, LONGEST_RECORD};
+pub(crate) use blocks::{BlockShape, BlockSource};
 pub(crate) use coder::Coder;
 pub use config::{BlockCoding, Coding, RepairCode, RepairCoding, RepairWhen};
+pub(crate) use record::LONGEST_RECORD;
 pub(crate) use repair::{Leaving, RepairShape, RepairSource};
 pub use stats::CodingStats;
 pub use strandcast_coding::Code;

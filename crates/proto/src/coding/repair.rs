@@ -35,6 +35,7 @@ use crate::policy::{PathId, RepairOffer, Symbol, SymbolKind, View};
 use crate::time::{Duration, Instant};
 use crate::wire::{Ppid, StreamId};
 use encoder::Encoder;
+pub(super) use encoder::LENGTH;
 use group::Group;
 
 /// Bytes of memory that payloads of repair symbols are cut from.

@@ -35,6 +35,9 @@ pub enum SendError {
     /// The stream was not opened.
     #[error("stream {0} was not opened")]
     NoSuchStream(u16),
+    /// Blocks hold messages of less than 16 MiB ([`crate::coding::Coding::Blocks`]).
+    #[error("a message of {0} bytes is too long for coded blocks")]
+    TooLong(usize),
     /// SCTP has no empty messages.
     #[error("a message needs at least one byte")]
     Empty,

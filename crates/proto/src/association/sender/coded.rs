@@ -7,7 +7,7 @@ use super::commit::sent;
 use super::pending_chunk::{ChunkSource, PendingChunk};
 use crate::association::context::Context;
 use crate::association::lifecycle::State;
-use crate::coding::Coder;
+use crate::coding::{Agreed, BlockShape, BlockSource, Coder, Coding, RepairShape, RepairSource};
 use crate::policy::{
     Backlog, BlockedBy, ChunkInfo, PathId, PathSet, Symbol, SymbolAssignment, SymbolChoice, SymbolKind,
 };
@@ -16,12 +16,38 @@ use crate::tx::{AckOutcome, Carries, ChunkState, Outgoing};
 use crate::wire::{Ppid, Ssn, StreamId, Tsn};
 
 impl Sender {
-    /// From now on messages are coded by `coder`; nothing was sent yet.
-    pub fn code(&mut self, cx: &mut Context, now: Instant, coder: Coder) {
-        debug_assert!(self.rq.is_empty(), "coded from the first chunk on");
-        self.coder = Some(coder);
+    /// The handshake is over: messages are coded from now on if both ends agreed on it, those handed in before as well.
+    pub fn begin_coding(&mut self, cx: &mut Context, now: Instant) {
+        let agreed = cx.peer.coding_out.filter(|_| cx.peer.partial && self.rq.is_empty());
+        self.coder = agreed.zip(cx.config.coding).map(|(agreed, coding)| self.coder(&agreed, &coding));
+        if self.coder.is_none() {
+            return;
+        }
         self.fit_payload(cx);
         self.fill_blocks(cx, now);
+    }
+
+    fn coder(&self, agreed: &Agreed, coding: &Coding) -> Coder {
+        match coding {
+            Coding::Blocks(blocks) => {
+                let shape = BlockShape {
+                    code: agreed.code,
+                    sources: agreed.sources.into(),
+                    symbol_length: agreed.symbol_length.into(),
+                    blocks: agreed.blocks.into(),
+                    flush: blocks.flush,
+                };
+                Coder::Blocks(Box::new(BlockSource::new(shape, self.coding_seed)))
+            }
+            Coding::Repair(repair) => {
+                let shape = RepairShape {
+                    sources: agreed.sources,
+                    symbol_length: agreed.symbol_length,
+                    blocks: agreed.blocks,
+                };
+                Coder::Repair(Box::new(RepairSource::new(repair, shape)))
+            }
+        }
     }
 
     /// Bytes of a repair symbol's payload that fit a packet.

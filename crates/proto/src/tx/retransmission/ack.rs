@@ -116,10 +116,20 @@ impl RetransmissionQueue {
         for block in sack.ordered_gap_blocks() {
             let (mut from, to) = (cum + u32::from(block.start), lower(cum + u32::from(block.end), last));
             while let Some(tsn) = self.outstanding.next_open(from, to) {
+                self.hear_abandoned(r, tsn);
                 self.credit(r, tsn);
                 self.outstanding.cover(tsn);
                 from = tsn + 1;
             }
+        }
+    }
+
+    /// A symbol that was given up arrived after all, if a gap block covers it: no FORWARD-TSN that moved the cumulative TSN over
+    /// it was needed for that. It counts nowhere but for its coder.
+    fn hear_abandoned(&self, r: &mut SackContext<'_>, tsn: Tsn) {
+        let abandoned = self.outstanding.get(tsn).filter(|c| c.state == ChunkState::Abandoned);
+        if let Some(header) = abandoned.and_then(|c| c.header) {
+            r.outcome.symbols.push((header, None));
         }
     }
 
