@@ -15,6 +15,7 @@ mod repair;
 mod risk;
 mod stats;
 
+pub use agreement::Mode as CodingMode;
 pub(crate) use agreement::{Agreed, Announced, Mode};
 pub(crate) use blocks::{BlockShape, BlockSource};
 pub(crate) use coder::Coder;
@@ -24,3 +25,4 @@ pub(crate) use record::{BadRecord, LONGEST_RECORD};
 pub(crate) use repair::{Leaving, RepairShape, RepairSource};
 pub use stats::CodingStats;
 pub use strandcast_coding::Code;
+pub use strandcast_coding::symbol::Header;

@@ -1,4 +1,4 @@
-use strandcast_proto::coding::{Coding, RepairCode, RepairCoding, RepairWhen};
+use strandcast_proto::coding::{BlockCoding, Code, Coding, RepairCode, RepairCoding, RepairWhen};
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::policy::contract;
 use strandcast_proto::policy::contract::fixture::{self, MTU, Picture};
@@ -69,6 +69,63 @@ fn parts_that_need_each_other_are_refused_alone() {
     }
     assert_eq!(why("sctp,feedback=rounds"), None);
     assert_eq!(why("cmt,loss=raf"), None);
+}
+
+/// What codes in blocks has no messages for repair symbols to stand beside.
+#[test]
+fn coded_symbols_and_repair_are_refused_together() {
+    let why = |spec: &str| parse_spec(spec).err().map(|e| e.to_string());
+    let both = "fec is for messages: scheduler=fmtcp and scheduler=nc-mptcp send coded symbols alone";
+    for spec in ["fmtcp,fec=rlc", "nc-mptcp,fec=rs", "cmt,fec=raptorq,scheduler=fmtcp"] {
+        assert_eq!(why(spec).as_deref(), Some(both), "{spec}");
+    }
+    for spec in ["fmtcp,fec=off", "cmt,fec=rlc", "nc-mptcp,scheduler=round-robin,fec=rlc"] {
+        assert_eq!(why(spec), None, "{spec}");
+    }
+}
+
+#[test]
+fn coded_schemes_ask_for_their_codes() {
+    let coding = |spec: &str| tuned(spec).coding;
+    let blocks = |code, sources, ms| {
+        Some(Coding::Blocks(BlockCoding { code, sources, flush: Duration::from_millis(ms) }))
+    };
+    assert_eq!(coding("fmtcp"), blocks(Code::Fountain, 0, 20));
+    assert_eq!(coding("fmtcp,block=32,flush=5"), blocks(Code::Fountain, 32, 5));
+    assert_eq!(coding("nc-mptcp,block=8"), blocks(Code::Rlc, 8, 20));
+    assert_eq!(coding("lia,scheduler=nc-mptcp"), blocks(Code::Rlc, 0, 20));
+    assert_eq!(coding("nc-mptcp,scheduler=lowest-rtt"), None);
+}
+
+/// With one path linked increases are a Reno of their own: the windows of both are those of `uncoupled` with the shell of
+/// RFC 9260.
+#[test]
+fn one_path_has_one_window() {
+    for scheme in ["fmtcp", "nc-mptcp"] {
+        let run = |spec: &str| {
+            let mut scheme = parse_spec(spec).expect("a spec of this test").build(&Seeds::new(3, 0));
+            let mut picture = Picture::new(1);
+            picture.signal(&mut *scheme, &Signal::PathChanged(PathId(0)));
+            let (mut tsn, mut windows) = (1, Vec::new());
+            for i in 0..200u32 {
+                let flight = picture.paths[0].limit.cwnd;
+                let high = tsn + (flight / MTU) as u32 - 1;
+                picture.paths[0].in_flight = flight;
+                picture.now += Duration::from_millis(100);
+                picture.signal(&mut *scheme, &Signal::Acked(&fixture::ack(0, high, (tsn, high), flight)));
+                tsn = high + 1;
+                if i % 9 == 8 {
+                    let (path, trigger, cause) =
+                        (PathId(0), LossTrigger::FastRetransmit, LossCause::Congestion);
+                    let event = Signal::LossEvent { path, trigger, highest: Tsn(high), cause };
+                    picture.signal(&mut *scheme, &event);
+                }
+                windows.push(picture.paths[0].limit.cwnd);
+            }
+            windows
+        };
+        assert_eq!(run(scheme), run("cmt,fr-freeze=on,half-floor=2"), "{scheme}");
+    }
 }
 
 #[test]
