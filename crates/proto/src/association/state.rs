@@ -18,7 +18,7 @@ use super::right_sizing::Buffers;
 use super::sender::{HeldBack, SendError, SendOptions, Sender};
 use super::shutdown::Closing;
 use super::stats::AssociationStats;
-use crate::coding::Announced;
+use crate::coding::{Announced, Coding, CodingMode};
 use crate::config::TransportConfig;
 use crate::path::FourTuple;
 use crate::policy::{LinkId, PathId, PathView, Scheme, Signal};
@@ -147,6 +147,16 @@ impl Association {
     /// The parameters it was opened with.
     pub fn config(&self) -> &TransportConfig {
         &self.cx.config
+    }
+
+    /// How it codes what it sends; `None`: it does not, the peer cannot decode, or the handshake is not over.
+    pub fn coding_out(&self) -> Option<&Coding> {
+        self.cx.config.coding.as_ref().filter(|_| self.cx.peer.coding_out.is_some())
+    }
+
+    /// How the peer codes what it sends; `None`: it does not, or the handshake is not over.
+    pub fn coding_in(&self) -> Option<CodingMode> {
+        self.cx.peer.coding_in.map(|agreed| agreed.mode)
     }
 
     /// Counters.

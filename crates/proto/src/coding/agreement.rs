@@ -49,7 +49,7 @@ pub(crate) struct Shape {
 
 /// What the symbols of one direction are of.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Mode {
+pub enum Mode {
     /// Of blocks of one stream of bytes: [`Coding::Blocks`].
     Blocks,
     /// Of messages, and sums of them beside: [`Coding::Repair`].
