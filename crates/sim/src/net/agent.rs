@@ -7,7 +7,7 @@ use strandcast_proto::association::HeldBy;
 use strandcast_proto::policy::LinkSample;
 use strandcast_proto::time::Instant;
 
-use super::{Body, DirectedLinkId, Packet, RouteId};
+use super::{Body, DirectedLinkId, Framing, Packet, RouteId};
 
 /// Names an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -125,6 +125,8 @@ pub struct Outgoing {
     pub payload: u32,
     /// It carries a retransmission.
     pub retransmission: bool,
+    /// What the user data of its DATA chunks are, if it has any.
+    pub framing: Framing,
     /// What it says.
     pub body: Body,
 }

@@ -5,6 +5,7 @@ use core::time::Duration;
 use strandcast_media::ts::FrameType;
 use strandcast_proto::association::HeldBy;
 use strandcast_proto::time::Instant;
+use strandcast_sim::host::SymbolName;
 
 use super::query::{ExplainError, Query};
 use crate::result::meter::LossPlace;
@@ -84,6 +85,8 @@ pub struct MessageTrace {
     pub complete: Option<Instant>,
     /// When the receiving application got it.
     pub delivered: Option<Instant>,
+    /// It was computed from repair symbols: the packet that brought the last of them completed it.
+    pub recovered: bool,
 }
 
 /// A packet with data of a message.
@@ -99,6 +102,8 @@ pub struct Transmission {
     pub len: u32,
     /// It carries data that were sent before.
     pub retransmission: bool,
+    /// The symbol that it carries, where the flow codes: the first one if it carries several chunks.
+    pub symbol: Option<SymbolName>,
     /// Which transmission it is of what it carries of the message: 1 is the first.
     pub nth: u32,
     /// When the retransmission timer expired for it; `None`: it did not, or not before the same was sent again.
@@ -157,6 +162,11 @@ impl Hop {
 }
 
 impl Transmission {
+    /// Whether it carries a repair symbol.
+    pub fn is_repair(&self) -> bool {
+        self.symbol.is_some_and(|symbol| symbol.is_repair())
+    }
+
     /// How long its host took to send it.
     pub fn host(&self) -> Option<Duration> {
         self.hops.first().map(|hop| hop.entered - self.sent)
@@ -171,12 +181,17 @@ impl Transmission {
 impl MessageTrace {
     /// How long it waited in its host before it was first sent.
     pub fn waited(&self) -> Option<Duration> {
-        self.transmissions.first().map(|first| first.sent - self.created)
+        self.own().next().map(|first| first.sent - self.created)
     }
 
-    /// How many of its packets were lost.
+    /// Its packets, without those of repair symbols that cover it and others.
+    pub fn own(&self) -> impl Iterator<Item = &Transmission> {
+        self.transmissions.iter().filter(|t| !t.is_repair())
+    }
+
+    /// How many of its own packets were lost.
     pub fn losses(&self) -> usize {
-        self.transmissions.iter().filter(|t| matches!(t.outcome, Outcome::Lost(_))).count()
+        self.own().filter(|t| matches!(t.outcome, Outcome::Lost(_))).count()
     }
 
     /// How long it was whole and waited for earlier ones.

@@ -4,10 +4,11 @@ mod listen;
 
 use std::collections::{BTreeMap, VecDeque};
 
+use strandcast_proto::coding::Header;
 use strandcast_proto::time::Instant;
 use strandcast_radio::FrameRecord;
-use strandcast_sim::host::data_parts;
-use strandcast_sim::net::{Agent, AgentId, Body, DirectedLinkId, FlowId, Paths, RadioId};
+use strandcast_sim::host::{SymbolName, data_parts, symbol};
+use strandcast_sim::net::{Agent, AgentId, Body, DirectedLinkId, FlowId, Packet, Paths, RadioId};
 
 use super::explanation::Hold;
 use super::explanation::{Explanation, FrameInfo, MessageTrace, Outcome, Transmission};
@@ -52,6 +53,10 @@ pub struct Explainer {
     /// Where each message of which nothing has been sent begins: its number, or its first byte.
     unsent: VecDeque<u64>,
     messages: BTreeMap<u64, Open>,
+    /// The followed messages that each repair symbol covers, by its TSN.
+    repairs: BTreeMap<u64, Vec<u64>>,
+    /// Where repair symbols are sent, the message that each source symbol is.
+    sources: BTreeMap<SourceKey, u64>,
     /// Parts that were sent of each of them: where they begin, where they end, whose they are.
     parts: BTreeMap<u64, (u64, u64)>,
     flights: BTreeMap<u64, Flight>,
@@ -78,6 +83,17 @@ struct Subject {
     ordered: bool,
     /// The transport knows bytes only.
     stream: bool,
+}
+
+/// A source symbol: its number and 0, or its block and its place there.
+type SourceKey = (u32, u16);
+
+fn source_key(header: &Header) -> Option<SourceKey> {
+    match *header {
+        Header::Source { block, index, .. } => Some((block, index)),
+        Header::WindowSource { number } => Some((number, 0)),
+        _ => None,
+    }
 }
 
 /// A message that is followed.
@@ -156,6 +172,8 @@ impl Explainer {
             holders: 0,
             unsent: VecDeque::new(),
             messages: BTreeMap::new(),
+            repairs: BTreeMap::new(),
+            sources: BTreeMap::new(),
             parts: BTreeMap::new(),
             flights: BTreeMap::new(),
             free: Vec::new(),
@@ -271,6 +289,7 @@ impl Explainer {
             transmissions: Vec::new(),
             complete: None,
             delivered: None,
+            recovered: false,
         };
         let mut open = Open {
             explanation,
@@ -287,21 +306,28 @@ impl Explainer {
         self.messages.insert(number, open);
     }
 
-    /// The parts of followed messages that a packet of the sender carries.
-    fn parts_of(&mut self, body: &Body) -> Vec<(u64, u64)> {
-        match body {
-            Body::Sctp(bytes) => {
-                let mut parts = Vec::new();
-                for part in data_parts(bytes) {
-                    let tsn = self.tsn.long(part.chunk.tsn);
-                    if self.highest.is_none_or(|highest| tsn > highest) {
-                        self.highest = Some(tsn);
-                        self.chunk(tsn, part.begins, part.ends, part.data);
-                    }
-                    parts.push((tsn, tsn + 1));
+    /// The parts of followed messages that a packet of the sender carries, and the first symbol in it.
+    fn parts_of(&mut self, packet: &Packet) -> (Vec<(u64, u64)>, Option<SymbolName>) {
+        let Body::Sctp(bytes) = &packet.body else { return (self.other_parts_of(&packet.body), None) };
+        let (mut parts, mut name) = (Vec::new(), None);
+        for part in data_parts(bytes) {
+            let tsn = self.tsn.long(part.chunk.tsn);
+            let (header, data) = symbol(packet.meta.framing, &part);
+            if self.highest.is_none_or(|highest| tsn > highest) {
+                self.highest = Some(tsn);
+                match header.filter(|header| SymbolName::of(header).is_repair()) {
+                    Some(header) => self.repair(tsn, &header),
+                    None => self.chunk(tsn, (part.begins, part.ends), data, header.as_ref()),
                 }
-                parts
             }
+            name = name.or(header.as_ref().map(SymbolName::of));
+            parts.push((tsn, tsn + 1));
+        }
+        (parts, name)
+    }
+
+    fn other_parts_of(&mut self, body: &Body) -> Vec<(u64, u64)> {
+        match body {
             Body::Tcp(segment) if segment.len > 0 => {
                 let end = segment.data_seq + u64::from(segment.len);
                 self.begun(end);
@@ -318,7 +344,7 @@ impl Explainer {
     }
 
     /// A chunk that is sent for the first time: TSNs are given in order.
-    fn chunk(&mut self, tsn: u64, begins: bool, ends: bool, data: &[u8]) {
+    fn chunk(&mut self, tsn: u64, (begins, ends): (bool, bool), data: &[u8], header: Option<&Header>) {
         if begins && let Some((number, rest)) = data.split_first_chunk::<8>() {
             self.current = u64::from_be_bytes(*number);
             self.begun(self.current + 1);
@@ -328,8 +354,28 @@ impl Explainer {
             {
                 open.explanation.created = Instant::from_nanos(u64::from_be_bytes(*created));
             }
+            if let Some(key) = header.and_then(source_key)
+                && self.messages.contains_key(&self.current)
+            {
+                self.sources.insert(key, self.current);
+            }
         }
         self.part(self.current, (tsn, tsn + 1), ends);
+    }
+
+    /// A repair symbol that is sent: it concerns each followed message that it covers.
+    fn repair(&mut self, tsn: u64, header: &Header) {
+        let (from, to) = match *header {
+            Header::Repair { block, .. } => ((block, 0), (block, u16::MAX)),
+            Header::WindowRepair { first, sources, .. } => {
+                ((first, 0), (first.saturating_add(u32::from(sources).saturating_sub(1)), 0))
+            }
+            _ => return,
+        };
+        let covered: Vec<u64> = self.sources.range(from..=to).map(|(_, number)| *number).collect();
+        if !covered.is_empty() {
+            self.repairs.insert(tsn, covered);
+        }
     }
 
     fn part(&mut self, number: u64, (start, end): (u64, u64), last: bool) {
@@ -346,6 +392,9 @@ impl Explainer {
 
     /// Followed messages with data in `start..end`, in order.
     fn owners(&self, start: u64, end: u64) -> Vec<u64> {
+        if let Some(covered) = self.repairs.get(&start) {
+            return covered.iter().copied().filter(|number| self.messages.contains_key(number)).collect();
+        }
         let before = self.parts.range(..end).rev();
         let mut found: Vec<u64> =
             before.take_while(|(_, (to, _))| *to > start).map(|(_, (_, number))| *number).collect();
@@ -385,6 +434,9 @@ impl Explainer {
         self.next = number + 1;
         let Some(open) = self.messages.get_mut(&number) else { return };
         open.explanation.delivered.get_or_insert(now);
+        if open.explanation.complete.is_none() && !self.sources.is_empty() {
+            (open.explanation.complete, open.explanation.recovered) = (Some(now), true);
+        }
         if number >= self.subject.first || open.blocks {
             return;
         }
@@ -447,6 +499,7 @@ impl Explainer {
     fn forget(&mut self, number: u64) {
         let Some(open) = self.messages.remove(&number) else { return };
         self.parts.retain(|_, (_, owner)| *owner != number);
+        self.sources.retain(|_, owner| *owner != number);
         for packet in open.packets {
             if let Some(flight) = self.flights.get_mut(&packet) {
                 flight.messages.retain(|owner| *owner != number);

@@ -20,6 +20,8 @@ pub enum CauseKind {
     SendBuffer,
     /// What was sent of it did not arrive, until it was sent again.
     Retransmission,
+    /// What was sent of it did not arrive, until repair symbols that cover it did.
+    Repair,
     /// The queues of links.
     Queue,
     /// Its host, serialisation and propagation.
@@ -69,7 +71,7 @@ impl MessageTrace {
 
     /// When all of it had been sent for the first time.
     fn begun(&self) -> Option<Instant> {
-        self.transmissions.iter().filter(|t| t.nth == 1).map(|t| t.sent).max()
+        self.own().filter(|t| t.nth == 1).map(|t| t.sent).max()
     }
 }
 
@@ -95,7 +97,8 @@ impl Explanation {
         };
         match (begun, message.completed_by(), message.complete) {
             (Some(begun), Some(last), Some(complete)) => {
-                add(CauseKind::Retransmission, begun, last.sent, me);
+                let kind = if message.recovered { CauseKind::Repair } else { CauseKind::Retransmission };
+                add(kind, begun, last.sent, me);
                 let queued = last.sent + last.queued();
                 add(CauseKind::Queue, last.sent, queued, me);
                 add(CauseKind::Transit, queued, complete, me);

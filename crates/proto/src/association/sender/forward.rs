@@ -201,7 +201,7 @@ mod tests {
         let mut forward = ForwardPoint::new(Tsn(1));
         forward.advance(Instant::ZERO, &rq, Tsn(0), Duration::from_secs(1), false);
         forward.withhold();
-        forward.on_timeout(Instant::from_millis(1000), Duration::from_secs(1), false);
+        forward.on_timeout(Instant::from_millis(1000), Duration::from_secs(1));
         assert_eq!(
             (forward.due(), forward.tries(), forward.timeout()),
             (true, 1, Some(Instant::from_millis(2000)))
@@ -211,6 +211,7 @@ mod tests {
             &RetransmissionQueue::new(Tsn(2), false),
             Tsn(1),
             Duration::from_secs(1),
+            false,
         );
         assert!(!forward.due() && !forward.is_pending());
     }

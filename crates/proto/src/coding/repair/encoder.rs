@@ -10,7 +10,7 @@ use crate::coding::config::RepairCode;
 use crate::coding::covered;
 
 /// Bytes of length before what a symbol covers.
-pub(super) const LENGTH: usize = 2;
+pub(in crate::coding) const LENGTH: usize = 2;
 /// Reed–Solomon's symbols are a multiple of it, their ends may be zeros.
 const SHARD: usize = 64;
 

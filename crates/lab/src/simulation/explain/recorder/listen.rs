@@ -18,7 +18,7 @@ impl Recorder for Explainer {
         if from != self.subject.sender || meta.payload == 0 {
             return;
         }
-        let parts = self.parts_of(&packet.body);
+        let (parts, symbol) = self.parts_of(packet);
         let mut owners: Vec<u64> = parts.iter().flat_map(|&(start, end)| self.owners(start, end)).collect();
         owners.dedup();
         if owners.is_empty() {
@@ -34,6 +34,7 @@ impl Recorder for Explainer {
             sent: now,
             len: meta.len,
             retransmission: meta.retransmission,
+            symbol,
             nth: 1,
             timeout: None,
             hops: Vec::new(),
