@@ -368,6 +368,7 @@ impl Handshake {
             .seen_mut()
             .set_peer_reports(m.cx.config.reports && peer.reports && m.cx.peer.keys.is_some());
         self.agree_on_coding(m.cx, peer);
+        m.rx.decode_as(m.cx, m.cx.peer.coding_in);
         if let Some(config) = m.cx.config.towards(m.cx.paths.seen().peer_reports()) {
             m.cx.config = config.into();
         }
@@ -388,7 +389,6 @@ impl Handshake {
         let on =
             if m.cx.role == Role::Opener && m.cx.unproven(on) { m.cx.paths.seen().primary() } else { on };
         m.cx.state = State::Established;
-        m.tx.begin_coding(m.cx, now);
         let cookie_repeated = self.tries > 0;
         (self.t1, self.tries, self.cookie) = (None, 0, None);
         m.cx.paths.seen_mut().set_primary(on);
@@ -409,6 +409,7 @@ impl Handshake {
             // The peer may have taken another path's COOKIE ECHO for the first: say which path this is.
             m.cx.say(now, KIND_MOVED, on, Some(on), true);
         }
+        m.tx.begin_coding(m.cx, now);
         debug_assert!(m.tx.streams() > 0, "a valid peer admits at least one stream");
         Self::settle_other_paths(m, now, on);
         if let Some(stream) = m.tx.stream_not_admitted() {

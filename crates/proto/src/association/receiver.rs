@@ -1,6 +1,7 @@
 //! The receiving half: TSNs, reassembly, what may be held, and when to acknowledge (RFC 9260 §6.2, §6.7).
 
 mod arrivals;
+mod coded;
 mod data;
 mod memory;
 mod sacks;
@@ -13,6 +14,7 @@ use super::acknowledger::Acknowledger;
 use super::buffer_size::ReceiveSize;
 use super::context::Context;
 use super::right_sizing::Buffer;
+use crate::coding::Decoding;
 use crate::config::TransportConfig;
 use crate::policy::PathId;
 use crate::rx::{Message, Reassembly, TsnTracker};
@@ -35,6 +37,8 @@ pub(super) struct Receiver {
     /// What the endpoint lets the association hold, and whether payloads are copied (see [`super::Association::allow`]).
     allowed: usize,
     copies: bool,
+    /// What makes messages of what arrives, if the peer codes.
+    decoding: Option<Decoding>,
     /// The peer sends copies and wants to know by which path each arrived.
     names_arrivals: bool,
 }
@@ -51,15 +55,25 @@ impl Receiver {
             gaps: Vec::new(),
             allowed: usize::MAX,
             copies: false,
+            decoding: None,
             names_arrivals: false,
         }
     }
 
     /// The next message, in the order their streams allow. `sent`: heap of what waits to be sent and acknowledged, bytes.
     pub fn recv(&mut self, cx: &mut Context, sent: usize) -> Option<Message> {
-        let message = self.reassembly.pop()?;
+        let message = match self.decoding {
+            Some(_) => self.decode(cx, sent)?,
+            None => self.pop(cx, sent)?,
+        };
         cx.stats.messages_received += 1;
         cx.stats.bytes_received += message.payload.len() as u64;
+        Some(message)
+    }
+
+    /// The next message as the peer's chunks carried it.
+    fn pop(&mut self, cx: &Context, sent: usize) -> Option<Message> {
+        let message = self.reassembly.pop()?;
         self.shrink_size(message.payload.len());
         self.window_may_open(cx, sent);
         Some(message)
@@ -124,7 +138,10 @@ impl Receiver {
     /// What a peer can make us hold has bounds.
     #[cfg(any(test, feature = "testing"))]
     pub fn assert_bounded(&self) {
-        let (heap, granted) = (self.heap(), self.size.size);
+        let (heap, granted) = (self.chunks_heap(), self.size.size);
         assert!(heap <= 2 * granted + (1 << 20), "{heap} bytes for a receive buffer of {granted}");
+        if let Some((heap, bound)) = self.decoding.as_ref().and_then(|d| Some((d.heap(), d.bound()?))) {
+            assert!(heap <= bound, "{heap} bytes to decode, {bound} at the most");
+        }
     }
 }

@@ -177,7 +177,8 @@ impl Sender {
             _ => v.limit.cwnd as f64,
         });
         let carried = carried.sum::<f64>() as u64;
-        let held = (self.buffer.outstanding() as u64).saturating_sub(cx.paths.seen().in_flight());
+        let sent = self.buffer.outstanding().saturating_sub(self.unsent_in_blocks());
+        let held = (sent as u64).saturating_sub(cx.paths.seen().in_flight());
         let least = cx.config.send_buffer;
         self.buffer.fit(now, 2 * carried.max(held), least, limit.max(least));
     }

@@ -258,7 +258,13 @@ impl Association {
 
     /// The next message, in the order their streams allow.
     pub fn recv(&mut self) -> Option<Message> {
-        self.rx.recv(&mut self.cx, self.tx.heap())
+        let open = !self.is_closed();
+        let message = self.rx.recv(&mut self.cx, self.tx.heap());
+        if open {
+            // What was decoded may have been no message.
+            self.let_go();
+        }
+        message
     }
 
     /// Opens one more path to the peer; data flow once both sides' nonces came back.
@@ -363,9 +369,14 @@ impl Association {
         self.cx.ports.1
     }
 
-    /// Whether reading made an acknowledgement due.
-    pub(crate) fn window_opened(&self) -> bool {
-        self.rx.sack_due().is_some()
+    /// Whether reading made an acknowledgement due, or the end.
+    pub(crate) fn reading_told(&self) -> bool {
+        self.rx.sack_due().is_some() || (self.decodes() && self.is_closed())
+    }
+
+    /// Whether reading takes symbols, so that it changes something although it gives no message.
+    pub(crate) fn decodes(&self) -> bool {
+        self.rx.decodes()
     }
 
     /// The open path of a 4-tuple.

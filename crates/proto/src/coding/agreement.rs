@@ -213,6 +213,12 @@ impl Agreed {
         }
     }
 
+    /// Bytes of symbols and coefficients that a receiver keeps, about.
+    pub fn kept(&self) -> usize {
+        let one = memory(self.code, self.sources.into(), self.symbol_length.into());
+        usize::try_from(u64::from(self.blocks) * one).unwrap_or(usize::MAX)
+    }
+
     /// Its window, if the code slides.
     pub fn window(&self) -> WindowConfig {
         let sources = usize::from(self.sources);
@@ -226,18 +232,9 @@ impl Agreed {
 }
 
 impl RepairCoding {
-    /// Source symbols that a repair symbol covers: of blocks no more than go with one repair symbol by `redundancy`.
+    /// Source symbols that a repair symbol covers at the most.
     fn sources(&self) -> u16 {
-        let bounded = |most: u16| self.window.clamp(1, most);
-        match self.code {
-            RepairCode::Rlc => bounded(WIDEST),
-            RepairCode::RaptorQ | RepairCode::ReedSolomon => {
-                // NaN and less than nothing are nothing.
-                let earned =
-                    if self.redundancy > 0.0 { libm::ceil(1.0 / self.redundancy) } else { f64::INFINITY };
-                bounded(MOST_SOURCES).min(earned.min(f64::from(MOST_SOURCES)) as u16).max(1)
-            }
-        }
+        self.window.clamp(1, if self.code == RepairCode::Rlc { WIDEST } else { MOST_SOURCES })
     }
 
     fn code(&self, sources: u16) -> Code {

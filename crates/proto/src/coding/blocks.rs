@@ -283,7 +283,7 @@ impl BlockSource {
 
     /// The symbol that was chosen, if there is one. It counts as sent.
     pub fn write(&mut self, views: &mut [BlockView], block: u32, what: SymbolChoice) -> Option<Written> {
-        let view = views.iter_mut().find(|view| view.number == block)?;
+        let view = views.get_mut(BlockView::find(views, block)?)?;
         self.scratch.clear();
         let kind = match what {
             SymbolChoice::Source => {
@@ -323,7 +323,7 @@ impl BlockSource {
             Header::Repair { sources, seed, .. } => kept.rank.repair(0..sources.into(), seed, &[]),
             _ => return,
         };
-        let Some(at) = views.iter().position(|view| view.number == block) else { return };
+        let Some(at) = BlockView::find(views, block) else { return };
         views[at].rank += u16::from(outcome == Outcome::Innovative);
         if kept.closed && kept.complete() {
             kept.done = true;
@@ -334,7 +334,7 @@ impl BlockSource {
     }
 
     /// Lets go of the oldest blocks that are done: the next ones may begin.
-    pub fn release(&mut self) -> Released {
+    pub fn let_go(&mut self) -> Released {
         let mut released = Released::default();
         while let Some(oldest) = self.kept.front_mut().filter(|kept| kept.complete()) {
             released.add(core::mem::take(&mut oldest.holds));
@@ -379,12 +379,13 @@ impl BlockSource {
         self.shape.symbol_length.min(most) + strandcast_coding::symbol::REPAIR_HEADER
     }
 
-    /// Heap taken beyond the bytes of messages, bytes.
+    /// Heap taken beyond what [`Self::bytes`] says, bytes.
     pub fn heap(&self) -> usize {
         let row = self.shape.symbol_length.next_multiple_of(64);
         let k = self.shape.sources;
         let each = k * row + k * k.next_multiple_of(64) + k * size_of::<u16>();
-        (self.kept.len() + self.spare.len()).max(1) * each + self.record.as_ref().map_or(0, Record::left)
+        let coded = self.bytes - self.record.as_ref().map_or(0, Record::left);
+        ((self.kept.len() + self.spare.len()).max(1) * each).saturating_sub(coded)
     }
 }
 

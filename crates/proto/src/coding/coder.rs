@@ -1,7 +1,9 @@
 //! The sending end of an association that codes.
 
-use super::blocks::{BlockSource, RECORD_OVERHEAD};
-use super::repair::RepairSource;
+use super::agreement::{Agreed, Mode};
+use super::blocks::{BlockShape, BlockSource, RECORD_OVERHEAD};
+use super::config::Coding;
+use super::repair::{RepairShape, RepairSource};
 use strandcast_coding::symbol::REPAIR_HEADER;
 
 /// What turns messages into symbols.
@@ -14,6 +16,29 @@ pub(crate) enum Coder {
 }
 
 impl Coder {
+    /// What codes as `coding` says and both sides agreed; `None`: nothing does. `seed`: of a block's first repair symbol.
+    pub fn new(coding: Option<&Coding>, agreed: Option<&Agreed>, seed: u32) -> Option<Self> {
+        let agreed = agreed?;
+        match (coding?, agreed.mode) {
+            (Coding::Blocks(config), Mode::Blocks) => {
+                let shape = BlockShape {
+                    code: agreed.code,
+                    sources: agreed.sources.into(),
+                    symbol_length: agreed.symbol_length.into(),
+                    blocks: agreed.blocks.into(),
+                    flush: config.flush,
+                };
+                Some(Coder::Blocks(Box::new(BlockSource::new(shape, seed))))
+            }
+            (Coding::Repair(config), Mode::Repair) => {
+                let Agreed { sources, symbol_length, blocks, .. } = *agreed;
+                let shape = RepairShape { sources, symbol_length, blocks };
+                Some(Coder::Repair(Box::new(RepairSource::new(config, shape))))
+            }
+            (Coding::Blocks(_), Mode::Repair) | (Coding::Repair(_), Mode::Blocks) => None,
+        }
+    }
+
     /// Bytes by which the largest message of a packet is shorter.
     pub fn overhead(&self) -> usize {
         match self {

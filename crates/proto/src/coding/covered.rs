@@ -15,6 +15,11 @@ pub(crate) const PREFIX: usize = 6;
 /// Writes what is covered of a message, in place of what `out` held.
 pub(crate) fn write(stream: StreamId, ppid: Ppid, payload: &[u8], out: &mut Vec<u8>) {
     out.clear();
+    append(stream, ppid, payload, out);
+}
+
+/// Appends what is covered of a message.
+pub(crate) fn append(stream: StreamId, ppid: Ppid, payload: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&stream.0.to_be_bytes());
     out.extend_from_slice(&ppid.0.to_be_bytes());
     out.extend_from_slice(payload);

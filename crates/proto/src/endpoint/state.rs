@@ -385,13 +385,16 @@ impl Endpoint {
     /// The next message of an association.
     pub fn recv(&mut self, id: AssociationId) -> Option<Message> {
         let entry = self.entries.get_mut(&id)?;
-        let message = entry.association.recv()?;
-        if entry.association.window_opened() {
+        let message = entry.association.recv();
+        if message.is_none() && !entry.association.decodes() {
+            return None;
+        }
+        if entry.association.reading_told() {
             self.touch(id);
         } else {
             self.account(id);
         }
-        Some(message)
+        message
     }
 
     /// Runs `call` on an association: open, close, suspend or move paths, end it.

@@ -128,9 +128,8 @@ impl PathViews {
 
     /// The block `number`, if the receiver does not have it yet.
     fn block_mut(&mut self, number: u32) -> Option<&mut BlockView> {
-        let before = |b: &BlockView| (b.number.wrapping_sub(number) as i32) < 0;
-        let at = self.blocks.partition_point(before);
-        self.blocks.get_mut(at).filter(|b| b.number == number)
+        let at = BlockView::find(&self.blocks, number)?;
+        self.blocks.get_mut(at)
     }
 
     /// A copy that was released before leaves the flight of `path`.

@@ -70,6 +70,13 @@ impl SymbolsInFlight {
 }
 
 impl BlockView {
+    /// Where the block `number` is among `blocks`, which are in order.
+    pub(crate) fn find(blocks: &[BlockView], number: u32) -> Option<usize> {
+        let before = |b: &BlockView| (b.number.wrapping_sub(number) as i32) < 0;
+        let at = blocks.partition_point(before);
+        blocks.get(at).filter(|b| b.number == number).map(|_| at)
+    }
+
     /// What of it is in flight on `path`.
     #[inline]
     pub fn on(&self, path: PathId) -> SymbolsInFlight {

@@ -7,9 +7,10 @@ use super::commit::sent;
 use super::pending_chunk::{ChunkSource, PendingChunk};
 use crate::association::context::Context;
 use crate::association::lifecycle::State;
-use crate::coding::{Agreed, BlockShape, BlockSource, Coder, Coding, RepairShape, RepairSource};
+use crate::coding::Coder;
 use crate::policy::{
-    Backlog, BlockedBy, ChunkInfo, PathId, PathSet, Symbol, SymbolAssignment, SymbolChoice, SymbolKind,
+    Backlog, BlockView, BlockedBy, ChunkInfo, PathId, PathSet, Symbol, SymbolAssignment, SymbolChoice,
+    SymbolKind,
 };
 use crate::time::Instant;
 use crate::tx::{AckOutcome, Carries, ChunkState, Outgoing};
@@ -18,36 +19,13 @@ use crate::wire::{Ppid, Ssn, StreamId, Tsn};
 impl Sender {
     /// The handshake is over: messages are coded from now on if both ends agreed on it, those handed in before as well.
     pub fn begin_coding(&mut self, cx: &mut Context, now: Instant) {
-        let agreed = cx.peer.coding_out.filter(|_| cx.peer.partial && self.rq.is_empty());
-        self.coder = agreed.zip(cx.config.coding).map(|(agreed, coding)| self.coder(&agreed, &coding));
+        debug_assert!(self.rq.is_empty(), "coded from the first chunk on");
+        self.coder = Coder::new(cx.config.coding.as_ref(), cx.peer.coding_out.as_ref(), self.coding_seed);
         if self.coder.is_none() {
             return;
         }
         self.fit_payload(cx);
         self.fill_blocks(cx, now);
-    }
-
-    fn coder(&self, agreed: &Agreed, coding: &Coding) -> Coder {
-        match coding {
-            Coding::Blocks(blocks) => {
-                let shape = BlockShape {
-                    code: agreed.code,
-                    sources: agreed.sources.into(),
-                    symbol_length: agreed.symbol_length.into(),
-                    blocks: agreed.blocks.into(),
-                    flush: blocks.flush,
-                };
-                Coder::Blocks(Box::new(BlockSource::new(shape, self.coding_seed)))
-            }
-            Coding::Repair(repair) => {
-                let shape = RepairShape {
-                    sources: agreed.sources,
-                    symbol_length: agreed.symbol_length,
-                    blocks: agreed.blocks,
-                };
-                Coder::Repair(Box::new(RepairSource::new(repair, shape)))
-            }
-        }
     }
 
     /// Bytes of a repair symbol's payload that fit a packet.
@@ -102,6 +80,14 @@ impl Sender {
         match &self.coder {
             Some(Coder::Blocks(blocks)) => blocks.is_empty(),
             _ => true,
+        }
+    }
+
+    /// Bytes in blocks that wait to be sent for the first time.
+    pub fn unsent_in_blocks(&self) -> usize {
+        match &self.coder {
+            Some(Coder::Blocks(blocks)) => blocks.unsent(),
+            _ => 0,
         }
     }
 
@@ -164,7 +150,7 @@ impl Sender {
     /// Whether the core can do what the scheduler chose.
     fn can_be_done(cx: &Context, assignment: SymbolAssignment) -> bool {
         let blocks = cx.paths.seen().blocks();
-        let block = blocks.iter().find(|b| b.number == assignment.block);
+        let block = BlockView::find(blocks, assignment.block).map(|at| &blocks[at]);
         let there = block.is_some_and(|b| match assignment.what {
             SymbolChoice::Source => b.sources_sent < b.sources,
             SymbolChoice::Repair => b.closed,
@@ -240,7 +226,7 @@ impl Sender {
             Some(Coder::Blocks(blocks)) => {
                 let views = cx.paths.seen_mut().blocks_mut();
                 acked.symbols.iter().for_each(|(header, _)| blocks.delivered(header, views));
-                let released = blocks.release();
+                let released = blocks.let_go();
                 cx.stats.messages_acked += released.messages;
                 self.buffer.delivered(released.bytes);
                 if released.bytes > 0 {

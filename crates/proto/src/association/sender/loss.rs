@@ -24,7 +24,9 @@ impl Sender {
         if cx.state == State::Closed {
             return None;
         }
-        self.symbol_lost(tsn, path);
+        if self.rq.in_flight_on(tsn, path) {
+            self.symbol_lost(tsn, path);
+        }
         let info = self.rq.lose(cx.paths.seen_mut(), tsn, path)?;
         let cause = cx.ask(now, |scheme, view| scheme.loss().classify(view, info, trigger));
         let chunk = self.rq.judge(tsn, path, cause)?;

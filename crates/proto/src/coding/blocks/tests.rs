@@ -86,7 +86,7 @@ impl Bench {
     /// The sender learns that it did.
     fn acknowledge(&mut self, w: &Written) -> Released {
         self.source.delivered(&w.header, &mut self.views);
-        self.source.release()
+        self.source.let_go()
     }
 
     /// Sends all source symbols of the blocks that are open, and acknowledges them.
