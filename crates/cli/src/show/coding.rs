@@ -143,6 +143,9 @@ impl CodingNow {
         }
         let share = self.redundancy.map(percent);
         Some(match (self.sends, self.allowed, share) {
+            (_, Some(allowed), _) if repairs_sent == 0 => {
+                format!("no symbol sent ({} allowed)", percent(allowed))
+            }
             (_, Some(allowed), Some(share)) => {
                 format!("{} sent ({share} of {} allowed)", count(repairs_sent, "symbol"), percent(allowed))
             }
@@ -164,6 +167,9 @@ impl CodingNow {
     /// The same, and what became of the symbols.
     fn received(&self) -> Option<String> {
         let recovered = self.recovered()?;
+        if self.repairs_received + self.symbols_refused + self.damaged == 0 {
+            return Some(recovered);
+        }
         let came = count(self.repairs_received, "repair symbol");
         let (unused, refused) = (self.repairs_unused, self.symbols_refused);
         let damaged = match self.damaged {
@@ -236,6 +242,10 @@ mod tests {
         assert_eq!(line(&sent, sends(repair())), mine);
         assert_eq!(line(&received, receives(CodingMode::Repair)), format!("repair: {theirs}"));
         assert_eq!(line(&sum(&sent, &received), sends(repair())), format!("{mine}, {theirs}"));
+        let none = CodingStats { repairs_sent: 0, repair_bytes: 0, ..sent };
+        let arrived = CodingStats { sources_received: 16_572, ..CodingStats::default() };
+        let nothing = "repair: no symbol sent (5.0 % allowed), 0 packets recovered";
+        assert_eq!(line(&sum(&none, &arrived), sends(repair())), nothing);
         let forged = line(&CodingStats { damaged: 1, ..received }, receives(CodingMode::Repair));
         assert!(forged.ends_with("(701 unused, 2 refused, 1 damaged by forged symbols)"), "{forged}");
         let repairs =
