@@ -96,6 +96,9 @@ impl Writer {
             "delivered_s": self.maybe(message.delivered),
             "transmissions": message.transmissions.iter().map(|t| self.packet(t)).collect::<Vec<_>>(),
         });
+        if let Some((first, last)) = message.blocks {
+            value["blocks"] = json!([first, last]);
+        }
         if message.recovered {
             value["recovered"] = Value::Bool(true);
         }

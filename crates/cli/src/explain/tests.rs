@@ -39,6 +39,7 @@ fn packet(number: u64, sent: u64, outcome: Outcome) -> Transmission {
         len: 1000,
         retransmission,
         symbol: None,
+        beside: false,
         nth: 1 + u32::from(retransmission),
         timeout: None,
         hops: vec![hop],
@@ -57,6 +58,7 @@ fn message(number: u64, transmissions: Vec<Transmission>, complete: u64, deliver
         complete: Some(ms(complete)),
         delivered: Some(ms(delivered)),
         recovered: false,
+        blocks: None,
     }
 }
 
@@ -119,7 +121,8 @@ fn a_recovered_message_names_the_symbol_that_brought_it() {
     let lost = packet(1, 1001, Outcome::Lost(LossPlace::Random));
     let lost = Transmission { symbol: Some(SymbolName::WindowSource { number: 7 }), ..lost };
     let repair = packet(2, 1080, Outcome::Arrived(ms(1115)));
-    let repair = Transmission { symbol: Some(SymbolName::WindowRepair { covers: (2, 9) }), ..repair };
+    let symbol = Some(SymbolName::WindowRepair { covers: (2, 9) });
+    let repair = Transmission { symbol, beside: true, ..repair };
     let recovered = MessageTrace { recovered: true, ..message(7, vec![lost, repair], 1115, 1115) };
     (coded.messages, coded.blockers) = (vec![recovered], Vec::new());
     let text = report(&coded, &run(), Query::Frame(4));
@@ -141,7 +144,35 @@ Message 7:
     assert_eq!((&told["recovered"], &told["transmissions"][0]["symbol"]), (&true.into(), &"source 7".into()));
     assert_eq!(json["why"][1]["kind"], "repair", "{json}");
     let plain = as_json(&explanation(), &run(), Query::Frame(4));
-    assert!(!plain.contains("recovered") && !plain.contains("symbol"), "only where there are any");
+    assert!(
+        !plain.contains("recovered") && !plain.contains("symbol") && !plain.contains("blocks"),
+        "only where there are any"
+    );
+}
+
+/// Message 7 is in block 17, of which one symbol was lost; it came with the second of the others.
+#[test]
+fn a_message_in_a_block_has_the_blocks_symbols() {
+    let mut coded = explanation();
+    let symbol = |number, sent, outcome| Transmission {
+        symbol: Some(SymbolName::Repair { block: 17 }),
+        ..packet(number, sent, outcome)
+    };
+    let symbols = vec![
+        symbol(1, 1001, Outcome::Lost(LossPlace::Random)),
+        symbol(2, 1002, Outcome::Arrived(ms(1037))),
+        symbol(2, 1080, Outcome::Arrived(ms(1115))),
+    ];
+    let message = MessageTrace { blocks: Some((17, 17)), ..message(7, symbols, 1115, 1115) };
+    (coded.messages, coded.blockers) = (vec![message], Vec::new());
+    let text = report(&coded, &run(), Query::Frame(4));
+    let why = "79.0 ms  block 17 was sent until enough of its symbols had arrived: 3 symbols, 1 lost, the last over wifi\n";
+    assert!(text.contains(why), "{text}");
+    assert!(text.contains("  in block 17, of which 3 symbols were sent, 1 lost; longest queue"), "{text}");
+    assert!(text.contains("lost: at random (repair of block 17)\n"), "{text}");
+    let json: Value = serde_json::from_str(&as_json(&coded, &run(), Query::Frame(4))).expect("JSON");
+    assert_eq!(json["messages"][0]["blocks"], serde_json::json!([17, 17]));
+    assert_eq!(json["why"][1]["kind"], "block", "{json}");
 }
 
 #[test]

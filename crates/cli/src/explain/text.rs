@@ -207,6 +207,10 @@ fn outcomes(message: &MessageTrace) -> String {
         0 => format!("sent {packets}, none lost"),
         _ => format!("sent {packets}, {lost} lost"),
     };
+    if message.blocks.is_some() {
+        let block = words::blocks(message);
+        words = format!("in {block}, of which {sent} symbols were sent, {lost} lost");
+    }
     match message.transmissions.len() - sent {
         0 => {}
         1 => words.push_str("; one repair symbol covers it"),

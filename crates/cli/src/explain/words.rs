@@ -19,6 +19,7 @@ pub(super) fn kind(kind: CauseKind) -> &'static str {
         CauseKind::SendBuffer => "send-buffer",
         CauseKind::Retransmission => "retransmission",
         CauseKind::Repair => "repair",
+        CauseKind::Block => "block",
         CauseKind::Queue => "queue",
         CauseKind::Transit => "transit",
         CauseKind::HeadOfLine => "head-of-line",
@@ -65,6 +66,7 @@ pub(super) fn cause(explanation: &Explanation, cause: &Cause) -> String {
         CauseKind::SendBuffer => "the send buffer was full of unacknowledged data".into(),
         CauseKind::Retransmission => own(|message| format!("it {}", waited_for(message))),
         CauseKind::Repair => own(|message| format!("it {}", waited_for(message))),
+        CauseKind::Block => own(symbols),
         CauseKind::Queue => own(queues),
         CauseKind::Transit => own(|message| {
             let path = message.completed_by().map_or("", |t| t.path.as_str());
@@ -90,6 +92,9 @@ fn waited_for(message: &MessageTrace) -> String {
             None => "was never sent".into(),
         };
     };
+    if message.blocks.is_some() {
+        return format!("waited for its block: {}", symbols(message));
+    }
     if message.recovered {
         let words = format!("was recovered by a repair symbol, over {}", last.path);
         let reasons = reasons(message);
@@ -102,6 +107,25 @@ fn waited_for(message: &MessageTrace) -> String {
     let words = format!("waited for its {} transmission, over {}", ordinal(last.nth), last.path);
     let reasons = reasons(message);
     if reasons.is_empty() { words } else { format!("{words} ({reasons})") }
+}
+
+/// `block 17`, `blocks 17 to 18`; empty of a message that is in none.
+pub(super) fn blocks(message: &MessageTrace) -> String {
+    match message.blocks {
+        None => String::new(),
+        Some((first, last)) if first == last => format!("block {first}"),
+        Some((first, last)) => format!("blocks {first} to {last}"),
+    }
+}
+
+/// How a message's blocks were sent.
+fn symbols(message: &MessageTrace) -> String {
+    let (sent, lost) = (message.transmissions.len(), message.losses());
+    let path = message.completed_by().map_or("", |t| t.path.as_str());
+    format!(
+        "{} was sent until enough of its symbols had arrived: {sent} symbols, {lost} lost, the last over {path}",
+        blocks(message)
+    )
 }
 
 fn queues(message: &MessageTrace) -> String {

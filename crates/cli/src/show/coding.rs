@@ -23,8 +23,10 @@ pub(crate) struct CodingNow {
     pub(crate) repairs_sent: u64,
     /// Their bytes, symbol headers included.
     pub(crate) repair_bytes: u64,
-    /// Source symbols that arrived, each once.
+    /// Source symbols that arrived.
     pub(crate) sources_received: u64,
+    /// Those that had been recovered before, or came again.
+    pub(crate) sources_late: u64,
     /// Repair symbols that arrived.
     pub(crate) repairs_received: u64,
     /// Those that brought nothing new.
@@ -33,6 +35,8 @@ pub(crate) struct CodingNow {
     pub(crate) recovered: u64,
     /// Symbols that were dropped.
     pub(crate) symbols_refused: u64,
+    /// What was computed and is no message, since a symbol was forged.
+    pub(crate) damaged: u64,
 }
 
 /// How either side of an association codes what it sends.
@@ -56,6 +60,8 @@ pub(crate) fn sum(a: &CodingStats, b: &CodingStats) -> CodingStats {
         repairs_unused: a.repairs_unused + b.repairs_unused,
         recovered: a.recovered + b.recovered,
         symbols_refused: a.symbols_refused + b.symbols_refused,
+        sources_late: a.sources_late + b.sources_late,
+        damaged: a.damaged + b.damaged,
     }
 }
 
@@ -102,6 +108,8 @@ impl CodingNow {
             repairs_unused: stats.repairs_unused,
             recovered: stats.recovered,
             symbols_refused: stats.symbols_refused,
+            sources_late: stats.sources_late,
+            damaged: stats.damaged,
         })
     }
 
@@ -135,6 +143,9 @@ impl CodingNow {
         }
         let share = self.redundancy.map(percent);
         Some(match (self.sends, self.allowed, share) {
+            (_, Some(allowed), _) if repairs_sent == 0 => {
+                format!("no symbol sent ({} allowed)", percent(allowed))
+            }
             (_, Some(allowed), Some(share)) => {
                 format!("{} sent ({share} of {} allowed)", count(repairs_sent, "symbol"), percent(allowed))
             }
@@ -156,9 +167,16 @@ impl CodingNow {
     /// The same, and what became of the symbols.
     fn received(&self) -> Option<String> {
         let recovered = self.recovered()?;
+        if self.repairs_received + self.symbols_refused + self.damaged == 0 {
+            return Some(recovered);
+        }
         let came = count(self.repairs_received, "repair symbol");
         let (unused, refused) = (self.repairs_unused, self.symbols_refused);
-        Some(format!("{recovered} by {came} ({unused} unused, {refused} refused)"))
+        let damaged = match self.damaged {
+            0 => String::new(),
+            n => format!(", {n} damaged by forged symbols"),
+        };
+        Some(format!("{recovered} by {came} ({unused} unused, {refused} refused{damaged})"))
     }
 }
 
@@ -196,6 +214,7 @@ mod tests {
             repairs_unused: 701,
             recovered: 37,
             symbols_refused: 2,
+            sources_late: 3,
             ..CodingStats::default()
         }
     }
@@ -223,6 +242,12 @@ mod tests {
         assert_eq!(line(&sent, sends(repair())), mine);
         assert_eq!(line(&received, receives(CodingMode::Repair)), format!("repair: {theirs}"));
         assert_eq!(line(&sum(&sent, &received), sends(repair())), format!("{mine}, {theirs}"));
+        let none = CodingStats { repairs_sent: 0, repair_bytes: 0, ..sent };
+        let arrived = CodingStats { sources_received: 16_572, ..CodingStats::default() };
+        let nothing = "repair: no symbol sent (5.0 % allowed), 0 packets recovered";
+        assert_eq!(line(&sum(&none, &arrived), sends(repair())), nothing);
+        let forged = line(&CodingStats { damaged: 1, ..received }, receives(CodingMode::Repair));
+        assert!(forged.ends_with("(701 unused, 2 refused, 1 damaged by forged symbols)"), "{forged}");
         let repairs =
             CodingStats { repairs_sent: 20_000, repair_bytes: 24_000_000, ..CodingStats::default() };
         let blocks_sent = "coding: 0 source symbols, 20 000 repair symbols sent (24.0 MB)";

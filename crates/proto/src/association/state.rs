@@ -157,6 +157,12 @@ impl Association {
         self.cx.peer.coding_in.map(|agreed| agreed.mode)
     }
 
+    /// Of each coded block that is kept for the peer, oldest first: its number, and how many bytes it holds of the stream of
+    /// records that messages become.
+    pub fn block_extents(&self) -> impl Iterator<Item = (u32, u64)> {
+        self.tx.block_extents()
+    }
+
     /// Counters.
     pub fn stats(&self) -> &AssociationStats {
         &self.cx.stats

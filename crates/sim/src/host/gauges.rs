@@ -61,6 +61,7 @@ fn symbols(association: &Association, report: &mut dyn FnMut(Option<u8>, &'stati
         ("repairs_sent", stats.repairs_sent),
         ("repair_bytes", stats.repair_bytes),
         ("sources_received", stats.sources_received),
+        ("sources_late", stats.sources_late),
         ("repairs_received", stats.repairs_received),
         ("repairs_unused", stats.repairs_unused),
         ("recovered", stats.recovered),

@@ -359,6 +359,12 @@ impl Agent for SctpHost {
         Some(super::gauges::standing(association, now, |id| self.path_of(association, id)))
     }
 
+    fn blocks(&self, report: &mut dyn FnMut(u32, u64)) {
+        let association = self.noted.and_then(|id| self.endpoint.association(id));
+        let extents = association.into_iter().flat_map(Association::block_extents);
+        extents.for_each(|(block, bytes)| report(block, bytes));
+    }
+
     fn receive_buffered(&self) -> Option<u64> {
         self.noted.and_then(|id| self.endpoint.association(id)).map(Association::receive_buffered)
     }

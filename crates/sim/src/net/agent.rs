@@ -50,6 +50,9 @@ pub trait Agent: Any + Debug + Send {
         None
     }
 
+    /// Coded blocks that a sender keeps, oldest first: `block(number, bytes of the stream in it)`.
+    fn blocks(&self, _report: &mut dyn FnMut(u32, u64)) {}
+
     /// Bytes in a receiver's buffer; `None`: it has none.
     fn receive_buffered(&self) -> Option<u64> {
         None

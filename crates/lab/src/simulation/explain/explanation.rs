@@ -87,6 +87,9 @@ pub struct MessageTrace {
     pub delivered: Option<Instant>,
     /// It was computed from repair symbols: the packet that brought the last of them completed it.
     pub recovered: bool,
+    /// The first and the last coded block that it is in: its packets are those of their symbols. Of several blocks, and of one
+    /// that came before an earlier one, `complete` is when the last symbol came that was of use.
+    pub blocks: Option<(u32, u32)>,
 }
 
 /// A packet with data of a message.
@@ -104,6 +107,8 @@ pub struct Transmission {
     pub retransmission: bool,
     /// The symbol that it carries, where the flow codes: the first one if it carries several chunks.
     pub symbol: Option<SymbolName>,
+    /// A repair symbol beside messages: it covers others, too.
+    pub beside: bool,
     /// Which transmission it is of what it carries of the message: 1 is the first.
     pub nth: u32,
     /// When the retransmission timer expired for it; `None`: it did not, or not before the same was sent again.
@@ -162,11 +167,6 @@ impl Hop {
 }
 
 impl Transmission {
-    /// Whether it carries a repair symbol.
-    pub fn is_repair(&self) -> bool {
-        self.symbol.is_some_and(|symbol| symbol.is_repair())
-    }
-
     /// How long its host took to send it.
     pub fn host(&self) -> Option<Duration> {
         self.hops.first().map(|hop| hop.entered - self.sent)
@@ -184,9 +184,9 @@ impl MessageTrace {
         self.own().next().map(|first| first.sent - self.created)
     }
 
-    /// Its packets, without those of repair symbols that cover it and others.
+    /// Its packets, or those of its blocks, without repair symbols beside messages.
     pub fn own(&self) -> impl Iterator<Item = &Transmission> {
-        self.transmissions.iter().filter(|t| !t.is_repair())
+        self.transmissions.iter().filter(|t| !t.beside)
     }
 
     /// How many of its own packets were lost.

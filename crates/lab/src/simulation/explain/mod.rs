@@ -1,5 +1,6 @@
 //! Why a message was late: everything that happened to it, and to what it waited for.
 
+mod blocks;
 mod explanation;
 mod query;
 mod recorder;

@@ -8,8 +8,9 @@ use strandcast_proto::coding::Header;
 use strandcast_proto::time::Instant;
 use strandcast_radio::FrameRecord;
 use strandcast_sim::host::{SymbolName, data_parts, symbol};
-use strandcast_sim::net::{Agent, AgentId, Body, DirectedLinkId, FlowId, Packet, Paths, RadioId};
+use strandcast_sim::net::{Agent, AgentId, Body, DirectedLinkId, FlowId, Framing, Packet, Paths, RadioId};
 
+use super::blocks::Blocks;
 use super::explanation::Hold;
 use super::explanation::{Explanation, FrameInfo, MessageTrace, Outcome, Transmission};
 use super::query::{ExplainError, Query, base, frames_in, meant};
@@ -59,6 +60,7 @@ pub struct Explainer {
     sources: BTreeMap<SourceKey, u64>,
     /// Parts that were sent of each of them: where they begin, where they end, whose they are.
     parts: BTreeMap<u64, (u64, u64)>,
+    blocks: Blocks,
     flights: BTreeMap<u64, Flight>,
     /// When each link's transmitter is free.
     free: Vec<Instant>,
@@ -108,6 +110,8 @@ struct Open {
     /// It held up the receive window.
     holds: bool,
     packets: Vec<u64>,
+    /// When the last symbol of its blocks came that was new.
+    last_symbol: Option<Instant>,
 }
 
 /// A packet that is followed.
@@ -175,6 +179,7 @@ impl Explainer {
             repairs: BTreeMap::new(),
             sources: BTreeMap::new(),
             parts: BTreeMap::new(),
+            blocks: Blocks::default(),
             flights: BTreeMap::new(),
             free: Vec::new(),
             last_out: u64::MAX,
@@ -272,6 +277,7 @@ impl Explainer {
         let from = if self.subject.stream { self.submitted } else { number };
         self.submitted += u64::from(bytes);
         self.handed_in += 1;
+        self.blocks.submit(number, bytes);
         if self.subject.stream {
             self.waits.begin(from, number);
         }
@@ -290,6 +296,7 @@ impl Explainer {
             complete: None,
             delivered: None,
             recovered: false,
+            blocks: None,
         };
         let mut open = Open {
             explanation,
@@ -298,6 +305,7 @@ impl Explainer {
             blocks: false,
             holds: false,
             packets: Vec::new(),
+            last_symbol: None,
         };
         if self.subject.stream {
             open.missing.add(from, self.submitted);
@@ -316,6 +324,7 @@ impl Explainer {
             if self.highest.is_none_or(|highest| tsn > highest) {
                 self.highest = Some(tsn);
                 match header.filter(|header| SymbolName::of(header).is_repair()) {
+                    _ if packet.meta.framing == Framing::Blocks => {}
                     Some(header) => self.repair(tsn, &header),
                     None => self.chunk(tsn, (part.begins, part.ends), data, header.as_ref()),
                 }
@@ -412,6 +421,13 @@ impl Explainer {
         let (owners, parts) = (flight.messages.clone(), flight.parts.clone());
         for number in owners {
             let Some(open) = self.messages.get_mut(&number) else { continue };
+            if open.explanation.blocks.is_some() && new {
+                open.last_symbol = Some(now);
+                if number >= self.subject.first {
+                    self.mark_blockers(number);
+                }
+                continue;
+            }
             parts.iter().for_each(|&(start, end)| open.missing.remove(start, end));
             if open.known && open.missing.is_empty() && open.explanation.complete.is_none() {
                 open.explanation.complete = Some(now);
@@ -432,9 +448,13 @@ impl Explainer {
 
     fn deliver(&mut self, now: Instant, number: u64) {
         self.next = number + 1;
+        self.blocks.deliver(number);
+        let by = self.flights.get(&self.last_out).is_some_and(|flight| flight.messages.contains(&number));
         let Some(open) = self.messages.get_mut(&number) else { return };
         open.explanation.delivered.get_or_insert(now);
-        if open.explanation.complete.is_none() && !self.sources.is_empty() {
+        if open.explanation.blocks.is_some() {
+            open.explanation.complete = open.last_symbol.filter(|_| !by).or(Some(now));
+        } else if open.explanation.complete.is_none() && !self.sources.is_empty() {
             (open.explanation.complete, open.explanation.recovered) = (Some(now), true);
         }
         if number >= self.subject.first || open.blocks {

@@ -22,6 +22,8 @@ pub enum CauseKind {
     Retransmission,
     /// What was sent of it did not arrive, until repair symbols that cover it did.
     Repair,
+    /// Symbols of its coded block were sent, until enough of them had arrived.
+    Block,
     /// The queues of links.
     Queue,
     /// Its host, serialisation and propagation.
@@ -69,8 +71,11 @@ impl MessageTrace {
         self.transmissions.iter().find(|t| t.outcome == Outcome::Arrived(complete))
     }
 
-    /// When all of it had been sent for the first time.
+    /// When all of it had been sent for the first time; of a message in blocks, their first symbol.
     fn begun(&self) -> Option<Instant> {
+        if self.blocks.is_some() {
+            return self.transmissions.first().map(|t| t.sent);
+        }
         self.own().filter(|t| t.nth == 1).map(|t| t.sent).max()
     }
 }
@@ -97,7 +102,11 @@ impl Explanation {
         };
         match (begun, message.completed_by(), message.complete) {
             (Some(begun), Some(last), Some(complete)) => {
-                let kind = if message.recovered { CauseKind::Repair } else { CauseKind::Retransmission };
+                let kind = match message.blocks {
+                    Some(_) => CauseKind::Block,
+                    None if message.recovered => CauseKind::Repair,
+                    None => CauseKind::Retransmission,
+                };
                 add(kind, begun, last.sent, me);
                 let queued = last.sent + last.queued();
                 add(CauseKind::Queue, last.sent, queued, me);
