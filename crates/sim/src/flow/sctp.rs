@@ -125,7 +125,7 @@ impl FlowSource {
     }
 
     fn submit(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId) {
-        let coded = endpoint.association(id).is_some_and(|a| a.coding_out().is_some());
+        let coded = endpoint.association(id).is_some_and(|a| a.coded().out().is_some());
         while let Some(emission) = self.feed.peek(now).filter(|_| !self.full) {
             let payload = self.payload(emission.at, emission.bytes, coded);
             let left = |lifetime: Duration| lifetime.saturating_sub(now - emission.capture());
