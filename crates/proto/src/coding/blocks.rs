@@ -365,6 +365,7 @@ impl BlockSource {
     }
 
     /// Bytes of messages taken and not released.
+    #[cfg(any(test, feature = "testing"))]
     pub fn bytes(&self) -> usize {
         self.bytes
     }

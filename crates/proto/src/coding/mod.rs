@@ -16,13 +16,12 @@ mod risk;
 mod stats;
 
 pub use agreement::Mode as CodingMode;
-pub(crate) use agreement::{Agreed, Announced, Mode};
-pub(crate) use blocks::{BlockShape, BlockSource};
+pub(crate) use agreement::{Agreed, Announced};
 pub(crate) use coder::Coder;
 pub use config::{BlockCoding, Coding, RepairCode, RepairCoding, RepairWhen};
 pub(crate) use receiver::{Decoding, Undecodable};
 pub(crate) use record::{BadRecord, LONGEST_RECORD};
-pub(crate) use repair::{Leaving, RepairShape, RepairSource};
+pub(crate) use repair::Leaving;
 pub use stats::CodingStats;
 pub use strandcast_coding::Code;
 pub use strandcast_coding::symbol::Header;

@@ -445,7 +445,8 @@ impl RepairSource {
         let block = self.offered.take()?;
         let at = self.group_place(block)?;
         self.scratch.clear();
-        let made = self.encoder.write(block, &mut self.scratch);
+        let longest = self.groups[at].longest();
+        let made = self.encoder.write(block, longest, &mut self.scratch);
         let slides = self.encoder.slides();
         let group = &mut self.groups[at];
         group.spent |= !made;

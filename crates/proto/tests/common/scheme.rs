@@ -99,5 +99,9 @@ impl Scheduler for Symbols {
 
 /// A fixed window and [`Symbols`].
 pub fn symbols(sources: bool, margin: u32) -> Box<dyn Scheme> {
-    Box::new(Parts { scheduler: Box::new(Symbols { sources, margin }), ..parts(WINDOW) })
+    windowed_symbols(WINDOW, sources, margin)
+}
+
+pub fn windowed_symbols(window: u64, sources: bool, margin: u32) -> Box<dyn Scheme> {
+    Box::new(Parts { scheduler: Box::new(Symbols { sources, margin }), ..parts(window) })
 }
