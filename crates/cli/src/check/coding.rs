@@ -101,7 +101,7 @@ impl CodingFacts {
             ),
             (Coding::Repair(repair), Some(deadline)) => self.repair(load, repair, deadline, say),
             (Coding::Blocks(_), Some(_)) => {
-                say("messages in coded blocks are not given up: expire has no effect on them".into());
+                say("messages are given up (expire) only before they are put into a coded block".into());
             }
             (Coding::Blocks(_), None) => {}
         }

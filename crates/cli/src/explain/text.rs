@@ -221,7 +221,9 @@ fn outcomes(message: &MessageTrace) -> String {
     if message.recovered {
         words.push_str("; recovered");
     }
-    let arrived = message.transmissions.iter().filter(|t| matches!(t.outcome, Outcome::Arrived(_)));
+    // Repair symbols that did not bring it are none of its ways.
+    let its = message.transmissions.iter().filter(|t| !t.beside || message.recovered);
+    let arrived = its.filter(|t| matches!(t.outcome, Outcome::Arrived(_)));
     if let Some(slowest) = arrived.max_by_key(|t| t.queued()) {
         let hop = slowest.hops.iter().max_by_key(|hop| hop.queued());
         if let Some((hop, queued)) =

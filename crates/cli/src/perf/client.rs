@@ -294,7 +294,7 @@ impl App for Client {
 
 /// What the association knows of symbols.
 pub(super) fn coding(association: &Association) -> Option<CodingNow> {
-    let sides = Sides { sends: association.coding_out().copied(), receives: association.coding_in() };
+    let sides = Sides { sends: association.coded().out().copied(), receives: association.coded().incoming() };
     CodingNow::of(&association.stats().coding, sides)
 }
 

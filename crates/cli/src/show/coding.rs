@@ -164,7 +164,7 @@ impl CodingNow {
         (arrived > 0).then(|| format!("{} recovered", count(self.recovered, what)))
     }
 
-    /// The same, and what became of the symbols.
+    /// The same, and how many symbols were of no use.
     fn received(&self) -> Option<String> {
         let recovered = self.recovered()?;
         if self.repairs_received + self.symbols_refused + self.damaged == 0 {

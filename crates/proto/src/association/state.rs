@@ -8,6 +8,7 @@ use bytes::Bytes;
 use super::asconf::AsconfAnswer;
 use super::assembler::{Assembler, Transmit};
 use super::auth::AuthParams;
+use super::coded::Coded;
 use super::context::Context;
 use super::event::{CloseReason, Event};
 use super::handshake::{Capabilities, Established, Handshake};
@@ -18,7 +19,7 @@ use super::right_sizing::Buffers;
 use super::sender::{HeldBack, SendError, SendOptions, Sender};
 use super::shutdown::Closing;
 use super::stats::AssociationStats;
-use crate::coding::{Announced, Coding, CodingMode};
+use crate::coding::Announced;
 use crate::config::TransportConfig;
 use crate::path::FourTuple;
 use crate::policy::{LinkId, PathId, PathView, Scheme, Signal};
@@ -147,20 +148,9 @@ impl Association {
         &self.cx.config
     }
 
-    /// How it codes what it sends; `None`: it does not, the peer cannot decode, or the handshake is not over.
-    pub fn coding_out(&self) -> Option<&Coding> {
-        self.cx.config.coding.as_ref().filter(|_| self.cx.peer.coding_out.is_some())
-    }
-
-    /// How the peer codes what it sends; `None`: it does not, or the handshake is not over.
-    pub fn coding_in(&self) -> Option<CodingMode> {
-        self.cx.peer.coding_in.map(|agreed| agreed.mode)
-    }
-
-    /// Of each coded block that is kept for the peer, oldest first: its number, and how many bytes it holds of the stream of
-    /// records that messages become.
-    pub fn block_extents(&self) -> impl Iterator<Item = (u32, u64)> {
-        self.tx.block_extents()
+    /// What is coded, for displays and measurements.
+    pub fn coded(&self) -> Coded<'_> {
+        Coded { cx: &self.cx, tx: &self.tx }
     }
 
     /// Counters.

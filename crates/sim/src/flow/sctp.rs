@@ -90,9 +90,7 @@ impl FlowSource {
         }
     }
 
-    /// The next message: number, time of submission, and zeros. Where they are coded, the end is none: repair symbols go without
-    /// the zeros at their ends, and real media have few.
-    fn payload(&mut self, at: Instant, bytes: u32, coded: bool) -> Bytes {
+    fn payload(&mut self, at: Instant, bytes: u32) -> Bytes {
         let size = (bytes as usize).max(HEADER);
         if self.block.len() < size {
             self.block = BytesMut::zeroed(BLOCK.max(size));
@@ -100,10 +98,6 @@ impl FlowSource {
         let mut payload = self.block.split_to(size);
         payload[..8].copy_from_slice(&self.message.to_be_bytes());
         payload[8..HEADER].copy_from_slice(&at.as_nanos().to_be_bytes());
-        if let Some(end) = payload[HEADER..].last_chunk_mut::<8>().filter(|_| coded) {
-            // Odd multiples of an odd number: its last byte is never 0.
-            *end = (2 * self.message + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes();
-        }
         payload.freeze()
     }
 
@@ -125,9 +119,8 @@ impl FlowSource {
     }
 
     fn submit(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId) {
-        let coded = endpoint.association(id).is_some_and(|a| a.coding_out().is_some());
         while let Some(emission) = self.feed.peek(now).filter(|_| !self.full) {
-            let payload = self.payload(emission.at, emission.bytes, coded);
+            let payload = self.payload(emission.at, emission.bytes);
             let left = |lifetime: Duration| lifetime.saturating_sub(now - emission.capture());
             let lifetime = self.lifetime.map(left);
             let options = SendOptions { lifetime, unordered: lifetime.is_some(), ..SendOptions::default() };

@@ -51,7 +51,7 @@ pub fn counters(
 
 /// Symbols that it sent and received, where either side codes.
 fn symbols(association: &Association, report: &mut dyn FnMut(Option<u8>, &'static str, f64)) {
-    if association.coding_out().is_none() && association.coding_in().is_none() {
+    if association.coded().out().is_none() && association.coded().incoming().is_none() {
         return;
     }
     let stats = association.stats().coding;

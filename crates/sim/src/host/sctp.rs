@@ -238,7 +238,7 @@ impl SctpHost {
     /// What the noted association sends.
     fn framing(&self) -> Framing {
         let association = self.noted.and_then(|id| self.endpoint.association(id));
-        match association.and_then(Association::coding_out) {
+        match association.and_then(|a| a.coded().out()) {
             None => Framing::Messages,
             Some(Coding::Repair(_)) => Framing::Repair,
             Some(Coding::Blocks(_)) => Framing::Blocks,
@@ -361,7 +361,7 @@ impl Agent for SctpHost {
 
     fn blocks(&self, report: &mut dyn FnMut(u32, u64)) {
         let association = self.noted.and_then(|id| self.endpoint.association(id));
-        let extents = association.into_iter().flat_map(Association::block_extents);
+        let extents = association.into_iter().flat_map(|a| a.coded().block_extents());
         extents.for_each(|(block, bytes)| report(block, bytes));
     }
 

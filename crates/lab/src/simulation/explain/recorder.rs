@@ -11,8 +11,8 @@ use strandcast_sim::host::{SymbolName, data_parts, symbol};
 use strandcast_sim::net::{Agent, AgentId, Body, DirectedLinkId, FlowId, Framing, Packet, Paths, RadioId};
 
 use super::blocks::Blocks;
-use super::explanation::Hold;
-use super::explanation::{Explanation, FrameInfo, MessageTrace, Outcome, Transmission};
+use super::covered::Covered;
+use super::explanation::{Explanation, FrameInfo, Hold, MessageTrace, Outcome, Transmission};
 use super::query::{ExplainError, Query, base, frames_in, meant};
 use super::span::{Missing, Unwrap};
 use super::waits::Waits;
@@ -54,10 +54,7 @@ pub struct Explainer {
     /// Where each message of which nothing has been sent begins: its number, or its first byte.
     unsent: VecDeque<u64>,
     messages: BTreeMap<u64, Open>,
-    /// The followed messages that each repair symbol covers, by its TSN.
-    repairs: BTreeMap<u64, Vec<u64>>,
-    /// Where repair symbols are sent, the message that each source symbol is.
-    sources: BTreeMap<SourceKey, u64>,
+    covered: Covered,
     /// Parts that were sent of each of them: where they begin, where they end, whose they are.
     parts: BTreeMap<u64, (u64, u64)>,
     blocks: Blocks,
@@ -85,17 +82,6 @@ struct Subject {
     ordered: bool,
     /// The transport knows bytes only.
     stream: bool,
-}
-
-/// A source symbol: its number and 0, or its block and its place there.
-type SourceKey = (u32, u16);
-
-fn source_key(header: &Header) -> Option<SourceKey> {
-    match *header {
-        Header::Source { block, index, .. } => Some((block, index)),
-        Header::WindowSource { number } => Some((number, 0)),
-        _ => None,
-    }
 }
 
 /// A message that is followed.
@@ -176,8 +162,7 @@ impl Explainer {
             holders: 0,
             unsent: VecDeque::new(),
             messages: BTreeMap::new(),
-            repairs: BTreeMap::new(),
-            sources: BTreeMap::new(),
+            covered: Covered::default(),
             parts: BTreeMap::new(),
             blocks: Blocks::default(),
             flights: BTreeMap::new(),
@@ -325,7 +310,7 @@ impl Explainer {
                 self.highest = Some(tsn);
                 match header.filter(|header| SymbolName::of(header).is_repair()) {
                     _ if packet.meta.framing == Framing::Blocks => {}
-                    Some(header) => self.repair(tsn, &header),
+                    Some(header) => self.covered.repair(tsn, &header),
                     None => self.chunk(tsn, (part.begins, part.ends), data, header.as_ref()),
                 }
             }
@@ -363,28 +348,11 @@ impl Explainer {
             {
                 open.explanation.created = Instant::from_nanos(u64::from_be_bytes(*created));
             }
-            if let Some(key) = header.and_then(source_key)
-                && self.messages.contains_key(&self.current)
-            {
-                self.sources.insert(key, self.current);
+            if let Some(header) = header.filter(|_| self.messages.contains_key(&self.current)) {
+                self.covered.source(header, self.current);
             }
         }
         self.part(self.current, (tsn, tsn + 1), ends);
-    }
-
-    /// A repair symbol that is sent: it concerns each followed message that it covers.
-    fn repair(&mut self, tsn: u64, header: &Header) {
-        let (from, to) = match *header {
-            Header::Repair { block, .. } => ((block, 0), (block, u16::MAX)),
-            Header::WindowRepair { first, sources, .. } => {
-                ((first, 0), (first.saturating_add(u32::from(sources).saturating_sub(1)), 0))
-            }
-            _ => return,
-        };
-        let covered: Vec<u64> = self.sources.range(from..=to).map(|(_, number)| *number).collect();
-        if !covered.is_empty() {
-            self.repairs.insert(tsn, covered);
-        }
     }
 
     fn part(&mut self, number: u64, (start, end): (u64, u64), last: bool) {
@@ -401,7 +369,7 @@ impl Explainer {
 
     /// Followed messages with data in `start..end`, in order.
     fn owners(&self, start: u64, end: u64) -> Vec<u64> {
-        if let Some(covered) = self.repairs.get(&start) {
+        if let Some(covered) = self.covered.by(start) {
             return covered.iter().copied().filter(|number| self.messages.contains_key(number)).collect();
         }
         let before = self.parts.range(..end).rev();
@@ -454,7 +422,7 @@ impl Explainer {
         open.explanation.delivered.get_or_insert(now);
         if open.explanation.blocks.is_some() {
             open.explanation.complete = open.last_symbol.filter(|_| !by).or(Some(now));
-        } else if open.explanation.complete.is_none() && !self.sources.is_empty() {
+        } else if open.explanation.complete.is_none() && self.covered.repairs() {
             (open.explanation.complete, open.explanation.recovered) = (Some(now), true);
         }
         if number >= self.subject.first || open.blocks {
@@ -519,7 +487,7 @@ impl Explainer {
     fn forget(&mut self, number: u64) {
         let Some(open) = self.messages.remove(&number) else { return };
         self.parts.retain(|_, (_, owner)| *owner != number);
-        self.sources.retain(|_, owner| *owner != number);
+        self.covered.forget(number);
         for packet in open.packets {
             if let Some(flight) = self.flights.get_mut(&packet) {
                 flight.messages.retain(|owner| *owner != number);
