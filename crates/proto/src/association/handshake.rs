@@ -192,10 +192,10 @@ impl Handshake {
         self.coding
     }
 
-    /// The accepting side sent `random` with its INIT ACK, which announced `coding` if it was of use.
-    pub fn accepted(&mut self, random: Bytes, coding: Announced) {
+    /// The accepting side sent `random` with its INIT ACK to `remote`, which says what it codes if that was of use.
+    pub fn accepted(&mut self, config: &TransportConfig, remote: SocketAddr, random: Bytes) {
         self.auth = AuthParams::with_random(random);
-        self.coding = Some(coding);
+        self.coding = Some(accepted_coding(config, remote));
     }
 
     pub fn timeout(&self) -> Option<Instant> {

@@ -5,6 +5,7 @@ mod asconf;
 mod assembler;
 mod auth;
 mod buffer_size;
+mod coded;
 #[cfg(any(test, feature = "testing"))]
 mod consistent;
 mod context;
@@ -25,6 +26,7 @@ mod stats;
 mod timers;
 
 pub use assembler::Transmit;
+pub use coded::Coded;
 pub use event::{CloseReason, Event, PathChange};
 pub use lifecycle::AssociationError;
 

@@ -13,6 +13,7 @@ pub(crate) use sizing::Sounding;
 use super::acknowledger::Acknowledger;
 use super::buffer_size::ReceiveSize;
 use super::context::Context;
+use super::lifecycle::State;
 use super::right_sizing::Buffer;
 use crate::coding::Decoding;
 use crate::config::TransportConfig;
@@ -21,6 +22,18 @@ use crate::rx::{Message, Reassembly, TsnTracker};
 use crate::time::Instant;
 use crate::wire::Tsn;
 use crate::wire::chunk::GapBlock;
+
+/// What reading gave and did.
+#[derive(Debug)]
+pub(crate) struct Reading {
+    pub message: Option<Message>,
+    /// What is held may have changed: symbols are read that give no message.
+    pub changed: bool,
+    /// An acknowledgement is due.
+    pub acknowledges: bool,
+    /// What was read can't be decoded: the association has ended.
+    pub undecodable: bool,
+}
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -60,15 +73,22 @@ impl Receiver {
         }
     }
 
-    /// The next message, in the order their streams allow. `sent`: heap of what waits to be sent and acknowledged, bytes.
-    pub fn recv(&mut self, cx: &mut Context, sent: usize) -> Option<Message> {
-        let message = match self.decoding {
-            Some(_) => self.decode(cx, sent)?,
-            None => self.pop(cx, sent)?,
-        };
-        cx.stats.messages_received += 1;
-        cx.stats.bytes_received += message.payload.len() as u64;
-        Some(message)
+    /// Reads on: the next message, in the order their streams allow. `sent`: heap of what waits to be sent and acknowledged,
+    /// bytes.
+    pub fn read(&mut self, cx: &mut Context, sent: usize) -> Reading {
+        let coded = self.decoding.is_some();
+        let open = cx.state != State::Closed;
+        let message = if coded { self.decode(cx, sent) } else { self.pop(cx, sent) };
+        if let Some(message) = &message {
+            cx.stats.messages_received += 1;
+            cx.stats.bytes_received += message.payload.len() as u64;
+        }
+        Reading {
+            changed: coded || message.is_some(),
+            acknowledges: self.sack_due().is_some(),
+            undecodable: open && cx.state == State::Closed,
+            message,
+        }
     }
 
     /// The next message as the peer's chunks carried it.

@@ -278,6 +278,15 @@ impl Sender {
         self.rq.times(path)
     }
 
+    /// Bytes of messages and their records in each block that is kept, oldest first; nothing without blocks.
+    pub fn block_extents(&self) -> impl Iterator<Item = (u32, u64)> {
+        let blocks = match &self.coder {
+            Some(Coder::Blocks(blocks)) => Some(blocks.extents()),
+            Some(Coder::Repair(_)) | None => None,
+        };
+        blocks.into_iter().flatten()
+    }
+
     /// The largest message that fits one chunk on every path, bytes.
     pub fn max_payload(&self) -> usize {
         self.max_payload

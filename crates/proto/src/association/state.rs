@@ -8,12 +8,13 @@ use bytes::Bytes;
 use super::asconf::AsconfAnswer;
 use super::assembler::{Assembler, Transmit};
 use super::auth::AuthParams;
+use super::coded::Coded;
 use super::context::Context;
 use super::event::{CloseReason, Event};
-use super::handshake::{Capabilities, Established, Handshake, accepted_coding};
+use super::handshake::{Capabilities, Established, Handshake};
 use super::lifecycle::{AssociationError, Role, State};
 use super::path_manager::PathManager;
-use super::receiver::Receiver;
+use super::receiver::{Reading, Receiver};
 use super::right_sizing::Buffers;
 use super::sender::{HeldBack, SendError, SendOptions, Sender};
 use super::shutdown::Closing;
@@ -22,7 +23,6 @@ use crate::coding::Announced;
 use crate::config::TransportConfig;
 use crate::path::FourTuple;
 use crate::policy::{LinkId, PathId, PathView, Scheme, Signal};
-use crate::rx::Message;
 use crate::seeds::Seeds;
 use crate::time::Instant;
 use crate::wire::chunk::CookieAck;
@@ -92,8 +92,7 @@ impl Association {
     ) -> Self {
         let identity = (found.local_tag, found.initial_tsn);
         let mut a = Association::blank(config, Role::Accepter, found.ports, identity, scheme, seeds);
-        let coding = accepted_coding(&a.cx.config, found.remote);
-        a.handshake.accepted(found.random, coding);
+        a.handshake.accepted(&a.cx.config, found.remote, found.random);
         let path = a.manager().open_slot(now, tuple, None);
         // What another address may get is counted with the packet that brought the cookie.
         a.cx.paths[path.index()].credit = (found.remote != tuple.remote).then_some(0);
@@ -133,7 +132,7 @@ impl Association {
     }
 
     /// Once the association has ended, nothing waits to be sent or acknowledged any more.
-    pub(super) fn let_go(&mut self) {
+    pub(crate) fn let_go(&mut self) {
         if self.cx.state == State::Closed {
             self.tx.clear(&mut self.cx);
         }
@@ -147,6 +146,11 @@ impl Association {
     /// The parameters it was opened with.
     pub fn config(&self) -> &TransportConfig {
         &self.cx.config
+    }
+
+    /// What is coded, for displays and measurements.
+    pub fn coded(&self) -> Coded<'_> {
+        Coded { cx: &self.cx, tx: &self.tx }
     }
 
     /// Counters.
@@ -240,15 +244,9 @@ impl Association {
         self.tx.send(&mut self.cx, now, payload, options, self.rx.spare())
     }
 
-    /// The next message, in the order their streams allow.
-    pub fn recv(&mut self) -> Option<Message> {
-        let open = !self.is_closed();
-        let message = self.rx.recv(&mut self.cx, self.tx.heap());
-        if open {
-            // What was decoded may have been no message.
-            self.let_go();
-        }
-        message
+    /// Reads on: the next message, in the order their streams allow, and what reading it changed.
+    pub(crate) fn read(&mut self) -> Reading {
+        self.rx.read(&mut self.cx, self.tx.heap())
     }
 
     /// Opens one more path to the peer; data flow once both sides' nonces came back.
@@ -340,27 +338,12 @@ impl Association {
         (self.handshake.local_tag(), self.cx.peer.tag)
     }
 
-    pub(crate) fn auth_params(&self) -> AuthParams {
-        self.handshake.auth().clone()
-    }
-
-    /// What it announced to code and decode.
-    pub(crate) fn announced_coding(&self) -> Option<Announced> {
-        self.handshake.coding()
+    pub(crate) fn announced(&self) -> (AuthParams, Option<Announced>) {
+        (self.handshake.auth().clone(), self.handshake.coding())
     }
 
     pub(crate) fn peer_port(&self) -> u16 {
         self.cx.ports.1
-    }
-
-    /// Whether reading made an acknowledgement due, or the end.
-    pub(crate) fn reading_told(&self) -> bool {
-        self.rx.sack_due().is_some() || (self.decodes() && self.is_closed())
-    }
-
-    /// Whether reading takes symbols, so that it changes something although it gives no message.
-    pub(crate) fn decodes(&self) -> bool {
-        self.rx.decodes()
     }
 
     /// The open path of a 4-tuple.

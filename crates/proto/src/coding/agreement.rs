@@ -1,5 +1,5 @@
 //! What both ends agree on in the handshake: the parameter of INIT and INIT ACK (docs/models/coding.md), and the shape of a
-//! direction's blocks or window that follows from it and from the a_rwnd of whoever decodes. Both ends compute it alike.
+//! direction's blocks or window that follows from it and from the a_rwnd of the side that decodes. Both ends compute it alike.
 
 use bytes::Bytes;
 use strandcast_coding::Code;
@@ -49,7 +49,7 @@ pub(crate) struct Shape {
 
 /// What the symbols of one direction are of.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Mode {
+pub enum Mode {
     /// Of blocks of one stream of bytes: [`Coding::Blocks`].
     Blocks,
     /// Of messages, and sums of them beside: [`Coding::Repair`].
@@ -87,7 +87,7 @@ impl Announced {
         Announced(shape.filter(|shape| shape.number().is_some()))
     }
 
-    /// The parameter's value; `None` if it is none of this version: whoever sent it neither decodes nor codes for us.
+    /// The parameter's value; `None` if it is none of this version: its sender neither decodes nor codes for us.
     pub fn read(value: &[u8]) -> Option<Self> {
         let value: &[u8; LENGTH] = value.try_into().ok()?;
         let [version, code, rest @ ..] = value;

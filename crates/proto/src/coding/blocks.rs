@@ -240,6 +240,12 @@ impl BlockSource {
         true
     }
 
+    /// Bytes of messages and their records in each block that is kept, oldest first.
+    pub fn extents(&self) -> impl Iterator<Item = (u32, u64)> {
+        let bytes = |kept: &Kept| kept.lengths.iter().map(|length| u64::from(*length)).sum();
+        self.kept.iter().zip(0u32..).map(move |(kept, at)| (self.first.wrapping_add(at), bytes(kept)))
+    }
+
     fn make(&self) -> Kept {
         Kept {
             rank: self.shape.code.decoder(self.shape.sources, 0),

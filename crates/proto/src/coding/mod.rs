@@ -15,6 +15,7 @@ mod repair;
 mod risk;
 mod stats;
 
+pub use agreement::Mode as CodingMode;
 pub(crate) use agreement::{Agreed, Announced};
 pub(crate) use coder::Coder;
 pub use config::{BlockCoding, Coding, RepairCode, RepairCoding, RepairWhen};
@@ -23,3 +24,4 @@ pub(crate) use record::{BadRecord, LONGEST_RECORD};
 pub(crate) use repair::Leaving;
 pub use stats::CodingStats;
 pub use strandcast_coding::Code;
+pub use strandcast_coding::symbol::Header;

@@ -35,6 +35,7 @@ use crate::policy::{PathId, RepairOffer, Symbol, SymbolKind, View};
 use crate::time::{Duration, Instant};
 use crate::wire::{Ppid, StreamId};
 use encoder::Encoder;
+pub(super) use encoder::LENGTH;
 use group::Group;
 
 /// Bytes of memory that payloads of repair symbols are cut from.
@@ -149,7 +150,7 @@ impl RepairSource {
 
     /// Bytes by which the largest message of a packet is shorter: its repair symbol has to fit one, too.
     pub fn overhead(&self) -> usize {
-        REPAIR_HEADER + encoder::LENGTH + covered::PREFIX
+        RepairCoding::OVERHEAD
     }
 
     /// When [`due`](Self::due) is to be asked again although nothing happened.
@@ -444,7 +445,8 @@ impl RepairSource {
         let block = self.offered.take()?;
         let at = self.group_place(block)?;
         self.scratch.clear();
-        let made = self.encoder.write(block, &mut self.scratch);
+        let longest = self.groups[at].longest();
+        let made = self.encoder.write(block, longest, &mut self.scratch);
         let slides = self.encoder.slides();
         let group = &mut self.groups[at];
         group.spent |= !made;

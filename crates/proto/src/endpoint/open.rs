@@ -83,18 +83,18 @@ impl Endpoint {
         let existing = self.by_tuple.get(&(asked.tuple, asked.header.source_port));
         let existing = existing.and_then(|id| self.entries.get(id)).map(|e| &e.association);
         let opening = existing.filter(|a| matches!(a.state(), State::CookieWait | State::CookieEchoed));
-        let (identity, auth, tie) = match (opening, existing) {
-            (Some(a), _) => ((a.tags().0, a.local_initial_tsn()), Some(a.auth_params()), Default::default()),
-            (None, Some(a)) => (Default::default(), None, a.tags()),
-            (None, None) => (Default::default(), None, Default::default()),
+        let (identity, tie) = match (opening, existing) {
+            (Some(a), _) => ((a.tags().0, a.local_initial_tsn()), Default::default()),
+            (None, Some(a)) => (Default::default(), a.tags()),
+            (None, None) => (Default::default(), Default::default()),
         };
         // What an association announced in its own INIT holds for its INIT ACK, too.
-        let announced = opening.map(|a| (a.config().clone(), a.announced_coding()));
+        let announced = opening.map(|a| (a.config().clone(), a.announced()));
         let identity: (VerificationTag, Tsn) = if identity.0.0 == 0 { self.new_identity() } else { identity };
-        let auth = auth.unwrap_or_else(|| AuthParams::generate(&mut self.random, &self.config.transport));
         let ours = match &announced {
-            Some((transport, coding)) => Ours { transport, auth, coding: *coding },
+            Some((transport, (auth, coding))) => Ours { transport, auth: auth.clone(), coding: *coding },
             None => {
+                let auth = AuthParams::generate(&mut self.random, &self.config.transport);
                 let transport = &*self.config.transport;
                 Ours { transport, auth, coding: Some(accepted_coding(transport, asked.tuple.remote)) }
             }

@@ -15,11 +15,6 @@ impl Receiver {
         self.decoding = agreed.map(|agreed| Decoding::new(agreed, self.streams, longest));
     }
 
-    /// Whether the peer codes what it sends.
-    pub fn decodes(&self) -> bool {
-        self.decoding.is_some()
-    }
-
     /// The next message: of those decoded, then of what came.
     pub(super) fn decode(&mut self, cx: &mut Context, sent: usize) -> Option<Message> {
         loop {

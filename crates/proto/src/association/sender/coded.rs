@@ -59,14 +59,16 @@ impl Sender {
 
     /// The block that is being filled waited long enough.
     pub fn on_flush_timeout(&mut self, cx: &mut Context) {
-        match &mut self.coder {
-            Some(Coder::Blocks(blocks)) => {
-                if blocks.flush(cx.paths.seen_mut().blocks_mut()) {
-                    cx.driver.wake();
-                }
+        let closed = match &mut self.coder {
+            Some(Coder::Blocks(blocks)) => blocks.flush(cx.paths.seen_mut().blocks_mut()),
+            Some(Coder::Repair(repair)) => {
+                repair.on_timeout();
+                false
             }
-            Some(Coder::Repair(repair)) => repair.on_timeout(),
-            None => {}
+            None => false,
+        };
+        if closed {
+            cx.driver.wake();
         }
     }
 

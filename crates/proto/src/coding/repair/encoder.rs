@@ -10,7 +10,7 @@ use crate::coding::config::RepairCode;
 use crate::coding::covered;
 
 /// Bytes of length before what a symbol covers.
-pub(super) const LENGTH: usize = 2;
+pub(in crate::coding) const LENGTH: usize = 2;
 /// Reed–Solomon's symbols are a multiple of it, their ends may be zeros.
 const SHARD: usize = 64;
 
@@ -79,15 +79,17 @@ impl Encoder {
         }
     }
 
-    /// Writes a new repair symbol of the window or of a closed block, without zeros at its end; `false` if there is none.
-    pub fn write(&mut self, block: u32, out: &mut Vec<u8>) -> bool {
+    /// Writes a new repair symbol of the window or of a closed block, `longest` bytes being covered of the longest message;
+    /// `false` if there is none. Beyond that message all bytes are 0, and left out: codes work on each byte by itself, or on
+    /// shards.
+    pub fn write(&mut self, block: u32, longest: usize, out: &mut Vec<u8>) -> bool {
+        let most = REPAIR_HEADER + self.payload(longest);
         let made = match self {
             Encoder::Window(sender) => sender.write_repair(out).is_ok(),
             Encoder::Blocks(sender, _) => sender.write_repair(block, out).is_ok(),
         };
-        while made && out.len() > REPAIR_HEADER && out.last() == Some(&0) {
-            out.pop();
-        }
+        debug_assert!(out.iter().skip(most).all(|byte| *byte == 0), "zeros beyond the longest message");
+        out.truncate(most);
         made
     }
 

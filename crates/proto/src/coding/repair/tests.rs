@@ -314,14 +314,14 @@ fn recovered(bench: &Bench, code: RepairCode, lost: &BTreeSet<usize>) -> BTreeSe
     back
 }
 
-/// Every 50th of 400 is lost: each repair symbol finds one or two of them missing.
+/// Every 67th of 400 is lost, one of a block at the most, and a block of messages of a byte pays for a repair symbol of 64.
 #[test]
 fn single_losses_come_back_bit_for_bit() {
     for code in CODES {
         for length in [994, 300, 1] {
             let mut bench = Bench::new(config(code, RepairWhen::Always, 0.2), 20, 10_000);
             bench.length = length;
-            let lost: BTreeSet<usize> = (0..400).filter(|n| n % 50 == 17).collect();
+            let lost: BTreeSet<usize> = (0..400).filter(|n| n % 67 == 17).collect();
             bench.run(400);
             let back = recovered(&bench, code, &lost);
             // The last block may be open.
