@@ -143,7 +143,7 @@ fn nothing_is_due_once_everything_arrived() {
     }
 }
 
-/// RTT 100 ms with 20 chunks in flight: a loss is told of after 115 ms, and what is sent again takes 50 ms more.
+/// RTT 100 ms with 20 chunks in flight: a loss is noticed after 115 ms, and what is sent again takes 50 ms more.
 #[test]
 fn late_repairs_only_what_could_not_be_sent_again() {
     for code in CODES {
