@@ -1,4 +1,4 @@
-//! What share of its packets a path loses, as schemes that code take it: per round trip the packets found lost by those
+//! The share of packets lost on a path, as schemes that code take it: per round trip the packets found lost by those
 //! sent, and of these samples a moving average that takes an eighth of each new one. It begins at 0; above [`LossShare::MOST`]
 //! a path counts as no worse.
 //!

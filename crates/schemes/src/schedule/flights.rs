@@ -37,8 +37,11 @@ impl Flights {
 
     /// Takes out those transmissions of `chunk` that are not in flight any more; whether there was one.
     pub fn settle(&mut self, chunk: &ChunkInfo) -> bool {
-        let over = chunk.transmissions.iter().filter(|t| !t.in_flight);
-        over.fold(false, |any, t| self.take(chunk.tsn, t) || any)
+        let mut any = false;
+        for t in chunk.transmissions.iter().filter(|t| !t.in_flight) {
+            any |= self.take(chunk.tsn, t);
+        }
+        any
     }
 
     /// Takes out all transmissions of `chunk`.

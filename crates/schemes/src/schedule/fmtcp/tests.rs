@@ -131,7 +131,7 @@ fn symbols_on_a_dead_path_are_replaced() {
     assert_eq!(fill(&mut fmtcp, &mut picture), vec![(0, 0); dead]);
 }
 
-/// `chunk` of block 0 is over and is told by `signal`; `rank` of the block is known then.
+/// Symbol `tsn` of block 0 arrived or was lost; the block has this rank then.
 fn over(fmtcp: &mut Fmtcp, picture: &mut Picture, tsn: u32, rank: u16, arrived: bool) {
     let mut chunk = symbol(0, tsn, 0);
     (chunk.transmissions[0].at, chunk.transmissions[0].in_flight) = (picture.now, false);

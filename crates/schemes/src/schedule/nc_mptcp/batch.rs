@@ -1,4 +1,4 @@
-//! What became of the originals of a batch.
+//! The originals of a batch: which are in flight, and how many each path carried.
 
 use smallvec::SmallVec;
 use strandcast_proto::policy::{ChunkInfo, PathId};
