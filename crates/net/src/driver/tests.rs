@@ -12,6 +12,7 @@ use strandcast_proto::endpoint::{EndpointConfig, SchemeFactory};
 use strandcast_proto::policy::{Estimate, LinkSample, PathEstimator, PathId, Policy, Scheme, Signal, View};
 use strandcast_proto::rfc;
 
+#[allow(dead_code, reason = "each test binary uses its part of it")]
 #[path = "../../../proto/tests/common/scheme.rs"]
 mod scheme;
 

@@ -13,6 +13,7 @@ use strandcast_proto::policy::PathId;
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 
+#[allow(dead_code, reason = "each test binary uses its part of it")]
 #[path = "../../../proto/tests/common/scheme.rs"]
 mod scheme;
 
