@@ -308,6 +308,7 @@ impl Sender {
     }
 
     /// Heap that the application's messages take, bytes.
+    #[inline]
     pub fn heap(&self) -> usize {
         let coder = self.coder.as_ref().map_or(0, Coder::heap);
         let symbols = if self.codes_blocks() { self.max_user_data } else { 0 };

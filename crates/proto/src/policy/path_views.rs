@@ -90,6 +90,7 @@ impl PathViews {
     }
 
     /// A chunk of `len` chunk bytes, with this symbol, enters the flight of `path`.
+    #[inline]
     pub fn enter(&mut self, path: PathId, len: u64, symbol: Option<Symbol>) {
         let view = &mut self.paths[path.index()];
         view.in_flight += len;
@@ -99,6 +100,7 @@ impl PathViews {
     }
 
     /// A chunk leaves the flight of `path`.
+    #[inline]
     pub fn leave(&mut self, path: PathId, len: u64, symbol: Option<Symbol>) {
         self.count_symbol(path, symbol, -1);
         self.leave_path(path, len);
@@ -106,8 +108,14 @@ impl PathViews {
     }
 
     /// A transmission of `symbol` enters the flight of its block on `path` (`by` 1), or leaves it (-1).
+    #[inline]
     pub fn count_symbol(&mut self, path: PathId, symbol: Option<Symbol>, by: i32) {
-        let Some(symbol) = symbol else { return };
+        if let Some(symbol) = symbol {
+            self.count_in_block(path, symbol, by);
+        }
+    }
+
+    fn count_in_block(&mut self, path: PathId, symbol: Symbol, by: i32) {
         let Some(block) = self.block_mut(symbol.block) else { return };
         let i = path.index();
         if block.in_flight.len() <= i {
@@ -133,6 +141,7 @@ impl PathViews {
     }
 
     /// A copy that was released before leaves the flight of `path`.
+    #[inline]
     pub fn leave_path(&mut self, path: PathId, len: u64) {
         let view = &mut self.paths[path.index()];
         view.in_flight -= len;

@@ -150,15 +150,16 @@ impl Outstanding {
         self.chunks.front()
     }
 
-    /// Drops the first chunk, which is cumulatively acknowledged.
-    pub fn pop(&mut self) -> Option<Outgoing> {
-        let chunk = self.chunks.pop_front()?;
+    /// Drops the first chunk, which is cumulatively acknowledged. It is not moved for it.
+    #[inline]
+    pub fn drop_front(&mut self) {
+        let Some(chunk) = self.chunks.front() else { return };
         self.gap_acked -= usize::from(chunk.acked());
-        self.requeued -= waiting(&chunk);
+        self.requeued -= waiting(chunk);
+        self.chunks.pop_front();
         self.base += 1;
         self.number += 1;
         self.covered.pass(self.base);
-        Some(chunk)
     }
 
     pub fn get(&self, tsn: Tsn) -> Option<&Outgoing> {

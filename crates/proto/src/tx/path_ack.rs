@@ -69,9 +69,9 @@ impl Deliveries {
     }
 
     /// `chunk` leaves the queue; it is kept if this SACK acknowledged it.
-    pub fn keep(&mut self, chunk: ChunkInfo) {
+    pub fn keep(&mut self, chunk: &ChunkInfo) {
         if self.credited.last().is_some_and(|(tsn, _)| *tsn == chunk.tsn) {
-            self.popped.push(chunk);
+            self.popped.push(chunk.clone());
         }
     }
 

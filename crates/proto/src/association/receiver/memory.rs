@@ -31,16 +31,19 @@ impl Receiver {
     }
 
     /// Heap that what waits to be sent may take, bytes.
+    #[inline]
     pub fn spare(&self) -> usize {
         self.allowed.saturating_sub(self.heap())
     }
 
     /// Heap of received data, their bookkeeping and what decodes them, bytes.
+    #[inline]
     pub fn heap(&self) -> usize {
         self.chunks_heap() + self.decoding.as_ref().map_or(0, Decoding::heap)
     }
 
     /// Heap of received data that were not read and of their bookkeeping, bytes.
+    #[inline]
     pub(super) fn chunks_heap(&self) -> usize {
         self.reassembly.heap() + self.tracker.heap()
     }

@@ -2,11 +2,12 @@
 
 use bytes::Bytes;
 use smallvec::{SmallVec, smallvec};
+use strandcast_coding::symbol::Header;
 
 use super::Sender;
 use super::pending_chunk::ChunkSource;
 use crate::association::context::Context;
-use crate::policy::{ChunkInfo, PathId, PathSet, Transmission};
+use crate::policy::{ChunkInfo, PathId, PathSet, Symbol, Transmission};
 use crate::time::Instant;
 use crate::tx::{Carries, ChunkState, Cut, Outgoing, QueuedMessage};
 use crate::wire::chunk::DataHeader;
@@ -60,9 +61,8 @@ impl Sender {
     fn commit_new(&mut self, cx: &mut Context, now: Instant, path: PathId, copies: PathSet) -> Option<Tsn> {
         let cut = self.buffer.cut(self.max_payload)?;
         let tsn = self.rq.next_tsn();
-        let mut chunk = outgoing(tsn, cut, sent(now, path, tsn + 1));
-        self.put_header(cx, now, path, &mut chunk);
-        self.rq.push(cx.paths.seen_mut(), chunk);
+        let header = if self.coder.is_some() { self.header_of(cx, now, path, &cut) } else { None };
+        self.rq.push(cx.paths.seen_mut(), outgoing(tsn, cut, sent(now, path, tsn + 1), header));
         self.add_copies(cx, now, tsn, copies);
         if let Some(a) = &mut self.assignment {
             a.chunks -= 1;
@@ -93,6 +93,7 @@ impl Sender {
     }
 
     /// The DATA chunk `tsn`, which was committed.
+    #[inline]
     pub fn write_chunk(&self, tsn: Tsn, w: &mut PacketWriter<'_>) {
         let Some(c) = self.rq.get(tsn) else { return };
         let header = DataHeader {
@@ -150,21 +151,22 @@ pub(super) fn sent(now: Instant, path: PathId, next_tsn: Tsn) -> Transmission {
 }
 
 #[inline]
-fn outgoing(tsn: Tsn, cut: Cut, sent: Transmission) -> Outgoing {
+fn outgoing(tsn: Tsn, cut: Cut, sent: Transmission, coded: Option<(Header, Option<Symbol>)>) -> Outgoing {
+    let (header, symbol) = coded.map_or((None, None), |(header, symbol)| (Some(header), symbol));
     Outgoing {
         info: ChunkInfo {
             tsn,
-            len: cut.payload.len() as u64 + 16,
+            len: (cut.payload.len() + header.map_or(0, |h| h.length())) as u64 + 16,
             stream: cut.stream,
             expires: cut.expires,
             transmissions: smallvec![sent],
             losses: 0,
-            symbol: None,
+            symbol,
         },
         state: ChunkState::InFlight,
         requeued: None,
         carries: Carries::Message,
-        header: None,
+        header,
         payload: cut.payload,
         message: cut.message,
         ssn: cut.ssn,

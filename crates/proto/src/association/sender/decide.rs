@@ -194,6 +194,7 @@ impl Sender {
     }
 
     /// Whether the peer's window and the scheme's limit over all paths admit a chunk of `chunk_bytes`; notes what blocks.
+    #[inline]
     pub fn window_admits(&mut self, cx: &mut Context, now: Instant, chunk_bytes: u64) -> bool {
         let window = chunk_bytes <= cx.paths.seen().rwnd() || cx.paths.seen().in_flight() == 0;
         let refused = !window && cx.any_admits_new();

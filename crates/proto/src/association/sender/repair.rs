@@ -5,15 +5,16 @@
 //! that leaves may keep a message that comes later waiting, by no more than its own length on its path.
 
 use smallvec::smallvec;
+use strandcast_coding::symbol::Header;
 
 use super::Sender;
 use super::commit::sent;
 use super::pending_chunk::{ChunkSource, PendingChunk};
 use crate::association::context::Context;
 use crate::coding::{Coder, Leaving};
-use crate::policy::{ChunkInfo, PathId};
+use crate::policy::{ChunkInfo, PathId, Symbol};
 use crate::time::Instant;
-use crate::tx::{Carries, ChunkState, Outgoing};
+use crate::tx::{Carries, ChunkState, Cut, Outgoing};
 use crate::wire::{Ppid, Ssn, StreamId, Tsn};
 
 impl Sender {
@@ -76,26 +77,31 @@ impl Sender {
         Some(tsn)
     }
 
-    /// Puts the symbol's header in front of a message's chunk that leaves for the first time.
-    pub fn put_header(&mut self, cx: &mut Context, now: Instant, path: PathId, chunk: &mut Outgoing) {
-        let Some(Coder::Repair(repair)) = &mut self.coder else { return };
+    /// The header in front of a message's chunk that leaves for the first time on `path`, and the symbol that it carries.
+    pub fn header_of(
+        &mut self,
+        cx: &mut Context,
+        now: Instant,
+        path: PathId,
+        cut: &Cut,
+    ) -> Option<(Header, Option<Symbol>)> {
+        let Some(Coder::Repair(repair)) = &mut self.coder else { return None };
         let leaving = Leaving {
-            stream: chunk.info.stream,
-            ppid: chunk.ppid,
-            unordered: chunk.unordered,
-            begin: chunk.begin,
-            end: chunk.end,
-            expires: chunk.info.expires,
-            payload: &chunk.payload,
+            stream: cut.stream,
+            ppid: cut.ppid,
+            unordered: cut.unordered,
+            begin: cut.begin,
+            end: cut.end,
+            expires: cut.expires,
+            payload: &cut.payload,
             path,
         };
-        let Some((header, symbol)) = repair.on_source_sent(now, &leaving) else { return };
-        chunk.info.len += header.length() as u64;
-        (chunk.header, chunk.info.symbol) = (Some(header), symbol);
+        let (header, symbol) = repair.on_source_sent(now, &leaving)?;
         if symbol.is_some() {
             cx.stats.coding.sources_sent += 1;
-            cx.stats.coding.source_bytes += chunk.user_data() as u64;
+            cx.stats.coding.source_bytes += (header.length() + cut.payload.len()) as u64;
         }
+        Some((header, symbol))
     }
 
     /// Bytes of the header that the next chunk of a message gets, at the most.

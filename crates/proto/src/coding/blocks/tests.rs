@@ -282,7 +282,7 @@ fn lost_symbols_are_needed_until_their_block_is_done() {
 fn many_symbols_share_one_allocation() {
     let mut bench = Bench::new(shape(Code::Rlc, 8, 4));
     let payload = Bytes::from(bytes(0, 8 * (LENGTH - FRAMING) - 4));
-    let mut round = |bench: &mut Bench| {
+    let round = |bench: &mut Bench| {
         let m = QueuedMessage { payload: payload.clone(), ..message(0, 0, b"") };
         bench.queue.push_back(m);
         bench.fill();

@@ -103,7 +103,13 @@ impl Noise {
         picture.peer_reports = self.maybe();
         let (by, tsn, path, since) = (BlockedBy::SendBuffer, self.tsn(), self.path(), self.time());
         picture.blocked = self.maybe().then_some(Blocked { by, tsn, path, since });
-        picture.blocks = (0..self.0.below(6)).map(|_| self.block()).collect();
+        // As the core guarantees: in order, each number once.
+        let mut number = self.few();
+        picture.blocks.clear();
+        for _ in 0..self.0.below(6) {
+            number = number.wrapping_add(1 + self.0.below(3) as u32);
+            picture.blocks.push(self.block(number));
+        }
         let path = self.path().index();
         let p = &mut picture.paths[path];
         p.state = self.state();
@@ -181,9 +187,9 @@ impl Noise {
         Symbol { block: self.few(), sources: self.few() as u16, kind }
     }
 
-    fn block(&mut self) -> BlockView {
+    fn block(&mut self, number: u32) -> BlockView {
         BlockView {
-            number: self.few(),
+            number,
             sources: self.few() as u16,
             closed: self.maybe(),
             rank: self.few() as u16,

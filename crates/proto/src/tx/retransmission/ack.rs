@@ -103,14 +103,15 @@ impl RetransmissionQueue {
                 break;
             }
             self.credit(r, tsn);
-            let chunk = self.outstanding.pop().expect("front was there");
+            let chunk = self.outstanding.front().expect("front was there");
             r.outcome.chunks += 1;
             r.outcome.delivered += chunk.buffered();
             let message = chunk.end && chunk.carries == Carries::Message;
             r.outcome.messages += u64::from(message && chunk.state != ChunkState::Abandoned);
             if self.names_deliveries {
-                r.outcome.deliveries.keep(chunk.info);
+                r.outcome.deliveries.keep(&chunk.info);
             }
+            self.outstanding.drop_front();
         }
         let last = self.outstanding.next_tsn() - 1;
         for block in sack.ordered_gap_blocks() {
