@@ -72,6 +72,9 @@ pub struct TransportConfig {
     pub head_of_line: Option<HeadOfLineConfig>,
     /// Code what is sent, towards peers that can decode; `None`: don't.
     pub coding: Option<Coding>,
+    /// Say in INIT that what a peer codes can be decoded, also where nothing is coded that is sent: else an association that
+    /// this side opens is coded in no direction. A side that accepts decodes in any case what the opener codes.
+    pub decodes: bool,
     /// Outbound streams asked for.
     pub outbound_streams: u16,
     /// Inbound streams admitted.
@@ -121,6 +124,7 @@ impl Default for TransportConfig {
             buffer_limit: None,
             head_of_line: None,
             coding: None,
+            decodes: false,
             outbound_streams: 16,
             inbound_streams: 16,
             partial_reliability: true,
@@ -149,6 +153,7 @@ impl TransportConfig {
             tail_probes: true,
             failed_after: Some(Duration::from_secs(10)),
             forward_past_acked: true,
+            decodes: true,
             eager_handshake: Some(Duration::from_secs(1)),
             ..TransportConfig::default()
         }

@@ -60,7 +60,9 @@ fn our_init_says_what_is_coded_and_stays_as_long() {
     let with_blocks = TransportConfig { coding: Some(blocks), ..config() };
     let small = TransportConfig { mtu: 1000, ..coded() };
     for (transport, value) in [
-        (config(), Some(DECODES)),
+        (config(), None),
+        (TransportConfig { decodes: true, ..config() }, Some(DECODES)),
+        (TransportConfig::live(), Some(DECODES)),
         (coded(), Some(CODED)),
         (with_blocks, Some([1, 2, 0, 0, 5, 0x36])),
         // 1000 - 28 - 12 - 16 - 10.
@@ -204,7 +206,7 @@ fn payloads(l: &RawPeer) -> Vec<Vec<u8>> {
 
 #[test]
 fn what_a_peer_codes_is_decoded_whichever_side_opened() {
-    let mut opened = RawPeer::new(config());
+    let mut opened = RawPeer::new(TransportConfig { decodes: true, ..config() });
     open(&mut opened, Some(&BLOCKS));
     for mut l in [RawPeer::accepted(config(), params(Some(&BLOCKS))), opened] {
         for n in [2, 0, 3, 1] {
@@ -215,6 +217,15 @@ fn what_a_peer_codes_is_decoded_whichever_side_opened() {
         assert_eq!((coding.sources_received, coding.recovered, coding.symbols_refused), (4, 0, 0));
         l.association().assert_consistent();
     }
+}
+
+/// INIT ACK may not code where INIT did not say that its sender decodes.
+#[test]
+fn an_opener_that_did_not_say_so_decodes_nothing() {
+    let mut l = RawPeer::new(config());
+    open(&mut l, Some(&BLOCKS));
+    l.give(&[unordered(OUR_TSN, b"as it is")]);
+    assert_eq!(payloads(&l), [b"as it is"]);
 }
 
 /// What is beyond the bounds is not agreed: user data are messages then, as they are without the parameter.

@@ -272,13 +272,13 @@ impl Handshake {
                 }
             }
         }
-        let coding = *self.coding.get_or_insert_with(|| {
+        if self.coding.is_none() && (m.cx.config.coding.is_some() || m.cx.config.decodes) {
             let least =
                 m.cx.paths.views().iter().filter(|v| v.state != PathState::Closed).map(|v| v.mtu).min();
-            let chunks = least.unwrap_or_default() as usize;
-            Announced::new(m.cx.config.coding.as_ref(), chunks.saturating_sub(m.cx.driver.overhead()))
-        });
-        let offer = Offer { partial: true, auth: &self.auth, coding: Some(coding), addresses: &announced };
+            let chunks = (least.unwrap_or_default() as usize).saturating_sub(m.cx.driver.overhead());
+            self.coding = Some(Announced::new(m.cx.config.coding.as_ref(), chunks));
+        }
+        let offer = Offer { partial: true, auth: &self.auth, coding: self.coding, addresses: &announced };
         let mut init = init_chunk(&m.cx.config, self.local_tag, self.initial_tsn, &offer);
         pad(&mut init);
         for path in open {

@@ -138,7 +138,7 @@ impl Decoding {
     #[cfg(any(test, feature = "testing"))]
     pub fn bound(&self) -> Option<usize> {
         match &self.state {
-            State::Blocks(blocks) => Some(blocks.bound(self.longest)),
+            State::Blocks(blocks) => Some(blocks.bound(self.longest, self.agreed.symbol_length.into())),
             State::Repair(repaired) => Some(repaired.heap()),
             State::Idle | State::Broken => None,
         }

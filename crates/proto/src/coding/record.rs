@@ -21,6 +21,7 @@ use crate::wire::{Ppid, StreamId};
 /// The longest message that a record can hold, bytes.
 pub(crate) const LONGEST_RECORD: usize = (1 << 24) - 1;
 /// Bytes of a record at least.
+#[cfg(any(test, feature = "testing"))]
 pub(crate) const LEAST_RECORD: usize = 5;
 /// Says that stream and payload protocol identifier follow.
 const NAMED: u32 = 1 << 31;

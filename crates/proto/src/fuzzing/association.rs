@@ -88,6 +88,7 @@ impl<'a> Stage<'a> {
             pf_max_retrans: (kind & 8 > 0).then_some(0),
             receive_buffer: if kind & 16 > 0 { 1 << 11 } else { 1 << 16 },
             coding,
+            decodes: codes,
             ..TransportConfig::default()
         };
         let seeds = Seeds::new(1, 0);

@@ -137,6 +137,7 @@ impl<'a> Play<'a> {
             send_buffer: if small { 6000 } else { 1 << 20 },
             pf_max_retrans: (kind & 16 > 0).then_some(0),
             coding,
+            decodes: codes,
             ..base.clone()
         };
         let accept: SchemeFactory =

@@ -7,7 +7,7 @@ use strandcast_coding::symbol::Header;
 
 use super::{Taken, Undecodable};
 use crate::coding::agreement::Agreed;
-use crate::coding::record::{LEAST_RECORD, Record, RecordReader};
+use crate::coding::record::{Record, RecordReader};
 use crate::coding::stats::CodingStats;
 use crate::rx::Message;
 use crate::time::Instant;
@@ -27,7 +27,6 @@ pub(super) struct BlockStream {
     /// The next sequence number of each stream.
     ssns: Vec<u16>,
     streams: u16,
-    symbol_length: usize,
     /// What came last, and when: messages it makes known count as come with it.
     last: (Tsn, Instant),
 }
@@ -41,7 +40,6 @@ impl BlockStream {
             ready_bytes: 0,
             ssns: Vec::new(),
             streams,
-            symbol_length: agreed.symbol_length.into(),
             last: (Tsn(0), Instant::ZERO),
         }
     }
@@ -87,9 +85,10 @@ impl BlockStream {
 
     /// The decoders', a message, those that one symbol may hold, and a number for each stream.
     #[cfg(any(test, feature = "testing"))]
-    pub fn bound(&self, longest: usize) -> usize {
-        let messages = (self.symbol_length / LEAST_RECORD + 1).next_power_of_two().max(KEPT);
-        let ready = self.symbol_length + messages * size_of::<Message>();
+    pub fn bound(&self, longest: usize, symbol_length: usize) -> usize {
+        let messages =
+            (symbol_length / crate::coding::record::LEAST_RECORD + 1).next_power_of_two().max(KEPT);
+        let ready = symbol_length + messages * size_of::<Message>();
         self.receiver.bound() + 2 * longest + ready + 4 * usize::from(self.streams)
     }
 }

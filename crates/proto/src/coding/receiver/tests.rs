@@ -70,7 +70,7 @@ mod blocks {
     use super::*;
 
     /// The symbols of `bytes`, cut to fill them, and as many repair symbols of each block beside.
-    fn symbols(agreed: &Agreed, bytes: &[u8], repairs: usize) -> Vec<(u32, Vec<u8>)> {
+    pub fn symbols(agreed: &Agreed, bytes: &[u8], repairs: usize) -> Vec<(u32, Vec<u8>)> {
         let config = strandcast_coding::blocks::BlockConfig { blocks: 10_000, ..agreed.blocks() };
         let mut sender = BlockSender::new(config, 1);
         let ids: Vec<SourceId> =
@@ -222,11 +222,46 @@ mod blocks {
     }
 }
 
+/// Once memory is taken, symbols cost none, but for the bytes of messages that were computed or joined.
+#[test]
+fn symbols_cost_no_allocation() {
+    let sent: Vec<(u16, u32, Vec<u8>)> = (0..3200u32).map(|n| (1, n, vec![n as u8; 80])).collect();
+    let sliding = agreed(Mode::Repair, Code::Sliding, 16, 1);
+    let mut stats = CodingStats::default();
+    let mut run = |d: &mut Decoding, chunks: Vec<Message>| {
+        let heap = allocation_counter::measure(|| {
+            for one in chunks {
+                let taken = d.take(one, &mut stats);
+                drop(taken);
+                while d.pop(&mut stats).expect("an honest sender").is_some() {}
+            }
+        });
+        heap.count_total
+    };
+    let with_headers = |all: &[repair::Chunk]| -> Vec<Message> {
+        all.iter().map(|(bytes, i)| chunk(1, 1, i.map_or(0, |i| i as u32), bytes.clone())).collect()
+    };
+    let all = repair::chunks(&sliding, &sent, 2);
+    let mut d = decoding(sliding);
+    run(&mut d, with_headers(&all[..400]));
+    assert_eq!(run(&mut d, with_headers(&all[400..])), 0, "repair beside messages");
+    let in_blocks = agreed(Mode::Blocks, Code::Rlc, 8, 4);
+    let bytes = records(sent.iter().map(|(s, p, m)| (*s, *p, &m[..])));
+    let symbols = blocks::symbols(&in_blocks, &bytes, 2);
+    let chunks: Vec<Message> = symbols.iter().map(|(_, symbol)| chunk(1, 0, 0, symbol.clone())).collect();
+    let (first, rest) = chunks.split_at(400);
+    let mut d = decoding(in_blocks);
+    run(&mut d, first.to_vec());
+    // 320 symbols, 400 with their repair symbols, held the first messages.
+    let allocated = run(&mut d, rest.to_vec());
+    assert!(allocated <= 3200, "blocks: {allocated} for no more than 3200 messages");
+}
+
 mod repair {
     use super::*;
 
     /// What a chunk carries, and the message in it, if it is a source symbol.
-    type Chunk = (Vec<u8>, Option<usize>);
+    pub type Chunk = (Vec<u8>, Option<usize>);
 
     const SOURCES: u16 = 16;
 
@@ -237,7 +272,7 @@ mod repair {
     const CODES: [Code; 3] = [Code::Sliding, Code::RaptorQ, Code::ReedSolomon { repairs: 8 }];
 
     /// Source symbols of all messages as they leave, and `often` repair symbols behind every 16th.
-    fn chunks(agreed: &Agreed, sent: &[(u16, u32, Vec<u8>)], often: usize) -> Vec<Chunk> {
+    pub fn chunks(agreed: &Agreed, sent: &[(u16, u32, Vec<u8>)], often: usize) -> Vec<Chunk> {
         let mut out = Vec::new();
         let mut window = WindowSender::new(agreed.window(), 1);
         let mut covered = Vec::new();
