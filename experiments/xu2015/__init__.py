@@ -50,5 +50,4 @@ PAPER = Paper(
     folder=pathlib.Path(__file__).parent,
     views=VIEWS,
     findings=FINDINGS,
-    runs=100,
 )
