@@ -50,4 +50,5 @@ PAPER = Paper(
     folder=pathlib.Path(__file__).parent,
     views=VIEWS,
     findings=FINDINGS,
+    runs=100,
 )
