@@ -29,7 +29,7 @@ def test_every_network_is_one_and_no_two_are_alike() -> None:
     base = sc.Scenario.load(BENCH / "video.toml")
     cells = [line.split("\t") for line in bench("-c", LIST).stdout.splitlines()]
     networks = [base.with_sets(sets).resolved() for sets in cells]
-    assert len(networks) == 72
+    assert len(networks) == 80
     for at, network in enumerate(networks):
         assert network not in networks[:at]
         assert network["flows"]["video"]["app"]["expire"], "messages have a lifetime"

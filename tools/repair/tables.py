@@ -119,13 +119,17 @@ def count(results: Results, cells: Sequence[Cell]) -> str:
 
 def all_of(results: Results, cells: Sequence[Cell]) -> dict[str, str]:
     """All tables by the names of their marks."""
-    texts = {"count": count(results, cells)}
+    by_time = [cell for cell in cells if not cell.by_packet]
+    texts = {"count": count(results, by_time)}
     for rates in RATES:
-        some = [cell for cell in cells if cell.rates == rates]
+        some = [cell for cell in by_time if cell.rates == rates]
         if some:
             texts[f"messages-{name(rates)}"] = late(results, some, "messages")
             texts[f"pictures-{name(rates)}"] = late(results, some, "pictures")
             texts[f"spent-{name(rates)}"] = spent(results, some)
+    by_packet = [cell for cell in cells if cell.by_packet]
+    if by_packet:
+        texts["packets"] = late(results, by_packet, "messages")
     return texts
 
 
@@ -152,6 +156,7 @@ def rows_of(results: Results, cells: Sequence[Cell]) -> list[dict[str, object]]:
                 "rtt_ms": cell.rtt_ms,
                 "loss": cell.loss,
                 "burst": cell.burst,
+                "burst_ended_by": "packet" if cell.by_packet else "time",
                 "latency_ms": cell.latency_ms,
                 "mode": mode,
                 "runs": len(results[cell, mode]["messages"]),
