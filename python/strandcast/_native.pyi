@@ -89,6 +89,104 @@ class View:
     def blocked(self) -> Blocked | None:
         """The chunk that keeps new data from being sent, while one does although a usable path has room."""
 
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The blocks that the receiver does not have yet, oldest first; none unless the association codes in blocks."""
+
+@final
+class Block:
+    """A block of source symbols that the receiver does not have yet."""
+
+    @property
+    def number(self) -> int:
+        """Its number; blocks are numbered from 0 in the order of their messages, modulo 2^32."""
+
+    @property
+    def sources(self) -> int:
+        """Its source symbols so far; once it is closed, all of them."""
+
+    @property
+    def closed(self) -> bool:
+        """No further source symbol joins it. Repair symbols are of closed blocks alone."""
+
+    @property
+    def rank(self) -> int:
+        """Independent symbols of it that arrived. The block is done at `sources`."""
+
+    @property
+    def sources_sent(self) -> int:
+        """Source symbols of it that were sent: those at places before this one."""
+
+    @property
+    def repairs_sent(self) -> int:
+        """Repair symbols of it that were sent."""
+
+    def in_flight(self, path: int) -> tuple[int, int]:
+        """Source symbols and repair symbols of it in flight on a path."""
+
+@final
+class SymbolAssignment:
+    """The next symbol and its path: what `Scheduler.next_symbol` answers.
+
+    Args:
+        path: Where; it must have room.
+        block: The number of one of `View.blocks`.
+        repair: A new repair symbol; else the block's next source symbol.
+    """
+
+    def __new__(cls, path: int, block: int, repair: bool = False) -> SymbolAssignment: ...
+    @property
+    def path(self) -> int:
+        """Where."""
+
+    @property
+    def block(self) -> int:
+        """Of which block."""
+
+    @property
+    def repair(self) -> bool:
+        """A new repair symbol, or the next source symbol."""
+
+@final
+class RepairOffer:
+    """A repair symbol that is due beside messages."""
+
+    @property
+    def len(self) -> int:
+        """Size of its chunk in a window, bytes."""
+
+    @property
+    def first(self) -> int:
+        """The number of the first source symbol that it covers."""
+
+    @property
+    def sources(self) -> int:
+        """How many it covers."""
+
+    @property
+    def sent_on(self) -> list[int]:
+        """How many of those each path carried and are not acknowledged; paths at the end may be missing."""
+
+    @property
+    def expires(self) -> tuple[float, float] | None:
+        """When the first and the last of those become worthless, by the clock of `View.now`."""
+
+@final
+class Symbol:
+    """What a chunk carries of a block or window."""
+
+    @property
+    def block(self) -> int:
+        """Its block, or the number of the first source symbol that it covers."""
+
+    @property
+    def sources(self) -> int:
+        """Source symbols that it covers: those of its block or window; 1 if it is the source symbol of a window."""
+
+    @property
+    def index(self) -> int | None:
+        """The place of a source symbol in its block; None: it is a repair symbol, which is never sent again."""
+
 @final
 class Blocked:
     """New data can not be sent although a path has room."""
@@ -340,6 +438,10 @@ class Chunk:
     @property
     def losses(self) -> int:
         """How often it was declared lost."""
+
+    @property
+    def symbol(self) -> Symbol | None:
+        """The symbol that it carries, if the association codes what it sends."""
 
     @property
     def path(self) -> int | None:

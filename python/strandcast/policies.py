@@ -21,7 +21,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 import strandcast._native as _native
-from strandcast._native import Assignment, Backlog, Limit, Signal, View
+from strandcast._native import Assignment, Backlog, Limit, RepairOffer, Signal, SymbolAssignment, View
 from strandcast.digests import Digest
 from strandcast.errors import ContractError, SchemeError
 
@@ -103,6 +103,35 @@ class Scheduler(Policy, abc.ABC):
             The id of a path, or None.
         """
 
+    def next_symbol(self, view: View, backlog: Backlog) -> SymbolAssignment | None:
+        """The next symbol and its path, where the base codes in blocks; asked in place of `next`, once for each symbol.
+
+        The blocks that the receiver does not have yet are `view.blocks`. Not overridden: source symbols alone, in order,
+        each by the path that `next` names first.
+
+        Args:
+            view: All paths, and all blocks.
+            backlog: What waits.
+
+        Returns:
+            A path, one of the blocks, and which of its symbols: the next source symbol, or a new repair symbol if the block
+            is closed. None holds everything until the next signal.
+        """
+
+    def next_repair(self, view: View, offer: RepairOffer) -> int | None:
+        """The path of a repair symbol that is due beside messages, where the base repairs (`fec=`).
+
+        Not overridden: of the paths with room by which it would come in time, the one that carried the fewest of the
+        messages that it covers.
+
+        Args:
+            view: All paths.
+            offer: What the symbol covers.
+
+        Returns:
+            The id of a path, or None: not now. It is asked again with the next chunk.
+        """
+
 
 class CongestionControl(Policy, abc.ABC):
     """Decides how much may be in flight. One object for the whole association, so that windows can be coupled."""
@@ -147,6 +176,8 @@ _CALLBACKS = {
     "timeout": Policy,
     "next": Scheduler,
     "penalise": Scheduler,
+    "next_symbol": Scheduler,
+    "next_repair": Scheduler,
     "limit": CongestionControl,
     "aggregate": CongestionControl,
 }

@@ -17,7 +17,7 @@ import socket
 import subprocess
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -416,7 +416,78 @@ def test_a_scheduler_has_paths_penalised(two_paths: sc.Scenario) -> None:
     assert len(heard) > 1
 
 
-@pytest.mark.parametrize("policy", [Turns, Dice, Halving, Both])
+class Coded(sc.Scheduler):
+    """Source symbols in order on path 0, repair symbols of the oldest block that lacks some elsewhere."""
+
+    base = "fmtcp"
+
+    def next(self, view: sc.View, backlog: sc.Backlog) -> int | None:
+        """Any path with room."""
+        return next((path.id for path in view.usable if path.room), None)
+
+    def next_symbol(self, view: sc.View, backlog: sc.Backlog) -> sc.SymbolAssignment | None:
+        """The source symbols first."""
+        path = self.next(view, backlog)
+        if path is None:
+            return None
+        for block in view.blocks:
+            if block.sources_sent < block.sources:
+                return sc.SymbolAssignment(path, block.number)
+            flying = sum(sum(block.in_flight(path.id)) for path in view.paths)
+            if block.closed and block.rank + flying < block.sources:
+                return sc.SymbolAssignment(path, block.number, repair=True)
+        return None
+
+    def next_repair(self, view: sc.View, offer: sc.RepairOffer) -> int | None:
+        """Any path but that of most of its sources."""
+        carried = max(range(len(offer.sent_on)), key=offer.sent_on.__getitem__, default=0)
+        return next((path.id for path in view.usable if path.room and path.id != carried), None)
+
+
+def test_a_policy_chooses_symbols(two_paths: sc.Scenario) -> None:
+    seen: list[sc.Symbol] = []
+    ranks: list[int] = []
+
+    class Watches(Coded):
+        def on_signal(self, view: sc.View, signal: sc.Signal) -> None:
+            ranks.extend(block.rank for block in view.blocks)
+            match signal:
+                case sc.Signal.Sent(chunk=sc.Chunk(symbol=sc.Symbol() as symbol)):
+                    seen.append(symbol)
+
+    result = sc.run(two_paths, [Watches, "fmtcp"], runs=1, threads=1)
+    assert any(rank > 0 for rank in ranks)
+    sources = [symbol for symbol in seen if symbol.index is not None]
+    repairs = [symbol for symbol in seen if symbol.index is None]
+    assert len(sources) > 100
+    assert all(symbol.index < symbol.sources for symbol in sources if symbol.index is not None)
+    assert len(repairs) < len(sources)
+    assert repr(sources[0]) == f"<Symbol: source {sources[0].index} of block {sources[0].block}>"
+    assert {scheme for scheme, _ in result.fingerprints} == {"Watches", "fmtcp"}
+
+
+@pytest.mark.parametrize(
+    ("choose", "told"),
+    [
+        (lambda view: sc.SymbolAssignment(0, 10**6), "block 1000000 is none of view.blocks"),
+        (lambda view: sc.SymbolAssignment(9, view.blocks[0].number), "path 9 is closed or was never there"),
+        (lambda view: sc.SymbolAssignment(0, view.blocks[-1].number, repair=True), "is open: repair symbols are of"),
+        (lambda view: sc.SymbolAssignment(0, view.blocks[0].number), "has no source symbol left"),
+        (lambda view: 0, "the answer 0 is not a SymbolAssignment, or None"),
+    ],
+)
+def test_a_symbol_that_is_not_there_is_one_clear_error(
+    choose: Callable[[sc.View], sc.SymbolAssignment], told: str
+) -> None:
+    class Chooses(Coded):
+        def next_symbol(self, view: sc.View, backlog: sc.Backlog) -> sc.SymbolAssignment:
+            return choose(view)
+
+    with pytest.raises(sc.ContractError, match=told):
+        sc.contract(Chooses)
+
+
+@pytest.mark.parametrize("policy", [Turns, Dice, Halving, Both, Coded])
 def test_the_contract_is_kept(policy: type[policies.Policy]) -> None:
     sc.contract(policy, cases=3)
 

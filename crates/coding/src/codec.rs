@@ -80,4 +80,9 @@ pub trait Decoder: Send {
 
     /// Bytes of memory held at the most, whatever is taken.
     fn bound(&self) -> usize;
+
+    /// Of those, bytes that are only taken while a symbol is: several decoders share them.
+    fn working(&self) -> usize {
+        0
+    }
 }

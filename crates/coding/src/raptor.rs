@@ -12,7 +12,7 @@ use crate::codec::{CannotRepair, Decoder, Encoder, Outcome};
 /// Encoding symbol IDs have 24 bits (RFC 6330 §3.2), of which a block of at most 65 536 symbols uses the first.
 const SEEDS: u32 = (1 << 24) - (1 << 16);
 /// Symbols taken beyond those of the block: each fails with a probability of 1/256, so that no honest block needs them all.
-const SPARE: usize = 64;
+const SPARE: usize = 16;
 
 /// One block of `symbols` symbols of `length` bytes.
 fn block(symbols: usize, length: usize) -> ObjectTransmissionInformation {
@@ -206,10 +206,17 @@ impl Decoder for RaptorDecoder {
     }
 
     fn bound(&self) -> usize {
-        // The crate keeps each symbol taken with its place and an entry in a set. While it solves it holds them, the zeros of
-        // RFC 6330 §5.3.3.4.2 and the block once more, and matrices of about as many rows and columns (the factors are measured).
+        // The crate keeps each symbol taken with its place and an entry in a set.
+        let taken = 2 * self.store.capacity() + SPARE;
+        let kept = self.store.bound() + taken * (size(self.store.length()) + 160) + size_of::<Self>();
+        kept + self.working()
+    }
+
+    fn working(&self) -> usize {
+        // While it solves, the crate holds the symbols, the zeros of RFC 6330 §5.3.3.4.2 and the block once more, and matrices of
+        // about as many rows and columns (the factors are measured).
         let symbols = self.store.capacity() + SPARE;
-        let solving = 4 * (symbols + 128) * (symbols + 128) + (64 << 10);
-        self.store.bound() + 6 * symbols * (size(self.store.length()) + 160) + solving + size_of::<Self>()
+        let matrices = 4 * (symbols + 128) * (symbols + 128) + (64 << 10);
+        5 * symbols * (size(self.store.length()) + 160) + matrices
     }
 }

@@ -1,4 +1,4 @@
-//! Symbols on the wire: a header of 6 or 10 bytes, all numbers in network byte order, then the payload.
+//! Symbols on the wire: a header of 2, 6 or 10 bytes, all numbers in network byte order, then the payload.
 //!
 //! ```text
 //!  0                   1                   2                   3
@@ -19,12 +19,15 @@
 //! | 3 | repair symbol of a block | source symbols of the block | block |
 //! | 5 | source symbol of a window | 0 | number of the symbol |
 //! | 6 | repair symbol of a window | source symbols it sums | number of the first of them |
+//! | 7 | a message that no symbol covers | 0 | none: the payload follows at once |
 
 use thiserror::Error;
 
 use crate::code::MOST_SOURCES;
 use crate::coefficients::DENSEST;
 
+/// Header of a message that no symbol covers, bytes.
+pub const PLAIN_HEADER: usize = 2;
 /// Header of a source symbol, bytes.
 pub const SOURCE_HEADER: usize = 6;
 /// Header of a repair symbol, bytes.
@@ -35,6 +38,7 @@ const LAST: u16 = 2;
 const REPAIR: u16 = 3;
 const WINDOW_SOURCE: u16 = 5;
 const WINDOW_REPAIR: u16 = 6;
+const PLAIN: u16 = 7;
 const LOW: u16 = 0x0fff;
 
 /// What a symbol says of itself.
@@ -72,6 +76,8 @@ pub enum Header {
         /// Repair key and, from bit 16, density threshold (RFC 8681 §4.1.3).
         seed: u32,
     },
+    /// A message beside the symbols, which none of them covers.
+    Plain,
 }
 
 /// Why bytes are no symbol.
@@ -93,6 +99,7 @@ impl Header {
     #[must_use]
     pub fn length(&self) -> usize {
         match self {
+            Header::Plain => PLAIN_HEADER,
             Header::Source { .. } | Header::WindowSource { .. } => SOURCE_HEADER,
             Header::Repair { .. } | Header::WindowRepair { .. } => REPAIR_HEADER,
         }
@@ -105,6 +112,7 @@ impl Header {
             Header::Repair { block, sources, seed } => (REPAIR, sources, block, Some(seed)),
             Header::WindowSource { number } => (WINDOW_SOURCE, 0, number, None),
             Header::WindowRepair { first, sources, seed } => (WINDOW_REPAIR, sources, first, Some(seed)),
+            Header::Plain => return out.extend_from_slice(&(PLAIN << 12).to_be_bytes()),
         };
         out.extend_from_slice(&(kind << 12 | low & LOW).to_be_bytes());
         out.extend_from_slice(&number.to_be_bytes());
@@ -122,6 +130,9 @@ impl Header {
         let (word, rest) = bytes.split_first_chunk().ok_or(short)?;
         let word = u16::from_be_bytes(*word);
         let (kind, low) = (word >> 12, word & LOW);
+        if kind == PLAIN {
+            return if low == 0 { Ok((Header::Plain, rest)) } else { Err(Malformed::Field) };
+        }
         let (number, rest) = rest.split_first_chunk().ok_or(short)?;
         let number = u32::from_be_bytes(*number);
         let seed = || {
@@ -170,6 +181,8 @@ mod tests {
         assert_eq!(written(Header::WindowSource { number: 0xffff_ffff }), [0x50, 0, 255, 255, 255, 255]);
         let repair = Header::WindowRepair { first: 1, sources: 0xfff, seed: 0x000f_0102 };
         assert_eq!(written(repair), [0x6f, 0xff, 0, 0, 0, 1, 0, 0x0f, 1, 2]);
+        assert_eq!(written(Header::Plain), [0x70, 0]);
+        assert_eq!(Header::read(&[0x70, 0, 9]), Ok((Header::Plain, &[9][..])));
     }
 
     #[test]
@@ -178,13 +191,13 @@ mod tests {
             assert_eq!(Header::read(&[0x10, 0, 0, 0, 0, 0][..length]), Err(Malformed::Short(length)));
         }
         assert_eq!(Header::read(&[0x30, 1, 0, 0, 0, 0, 0, 0, 0]), Err(Malformed::Short(9)));
-        for kind in [0u16, 4, 7, 8, 9, 10, 11, 12, 13, 14, 15] {
+        for kind in [0u16, 4, 8, 9, 10, 11, 12, 13, 14, 15] {
             assert_eq!(
                 Header::read(&[(kind as u8) << 4, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
                 Err(Malformed::Kind(kind))
             );
         }
-        // Place 4095, no source symbols, a number's low bits, no source symbols, density threshold 16.
+        // Place 4095, no source symbols, a number's low bits, no source symbols, density threshold 16, a plain one's low bits.
         for bytes in [
             [0x1f, 0xff, 0, 0, 0, 0, 0, 0, 0, 0],
             [0x2f, 0xff, 0, 0, 0, 0, 0, 0, 0, 0],
@@ -192,6 +205,7 @@ mod tests {
             [0x50, 1, 0, 0, 0, 0, 0, 0, 0, 0],
             [0x60, 0, 0, 0, 0, 0, 0, 0, 0, 0],
             [0x60, 1, 0, 0, 0, 0, 0, 0x10, 0, 0],
+            [0x70, 1, 0, 0, 0, 0, 0, 0, 0, 0],
         ] {
             assert_eq!(Header::read(&bytes), Err(Malformed::Field), "{bytes:?}");
         }

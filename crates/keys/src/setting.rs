@@ -23,10 +23,15 @@ pub trait Setting: Sized {
 /// Least, most, unit.
 type Whole = (u64, u64, &'static str);
 
-/// A whole number within the range.
+/// A whole number within the range, with or without its unit.
 fn whole(text: &str, values: &Values) -> Option<u64> {
-    let Values::Number(least, most, _) = values else { return None };
-    text.parse().ok().filter(|n| (least..=most).contains(&n))
+    let Values::Number(least, most, unit) = values else { return None };
+    bare(text, unit).parse().ok().filter(|n| (least..=most).contains(&n))
+}
+
+/// `text` without the unit behind it.
+fn bare<'a>(text: &'a str, unit: &str) -> &'a str {
+    text.strip_suffix(unit).map_or(text, str::trim_end)
 }
 
 macro_rules! whole_numbers {
@@ -108,8 +113,8 @@ impl Setting for f64 {
         Values::Decimal(least, most, unit)
     }
     fn read(text: &str, values: &Values) -> Option<Self> {
-        let Values::Decimal(least, most, _) = values else { return None };
-        text.parse().ok().filter(|n| (least..=most).contains(&n))
+        let Values::Decimal(least, most, unit) = values else { return None };
+        bare(text, unit).parse().ok().filter(|n| (least..=most).contains(&n))
     }
     fn write(&self, _: &Values) -> String {
         self.to_string()

@@ -108,6 +108,23 @@ fn values_are_read_and_written() {
 }
 
 #[test]
+fn a_number_may_be_written_with_its_unit() {
+    let mut all = All::default();
+    for (key, text, value) in [
+        ("kappa", "9 rates", "9"),
+        ("kappa", "9rates", "9"),
+        ("loss-gain", "0.5 of it", "0.5"),
+        ("train", "20 ms", "20"),
+        ("timeout", "7ms", "7"),
+        ("first", "2 MTU", "2"),
+    ] {
+        assert_eq!((all.set(key, text), all.get(key).as_deref()), (Ok(true), Some(value)), "{key}={text}");
+    }
+    assert_eq!(wrong("train", "20 s"), "train can't be '20 s'; it can be 10 to 1000 ms");
+    assert_eq!(wrong("train", "ms"), "train can't be 'ms'; it can be 10 to 1000 ms");
+}
+
+#[test]
 fn what_cannot_be_is_told_in_one_line() {
     assert_eq!(wrong("frozen", "yes"), "frozen can't be 'yes'; it can be on, off");
     assert_eq!(wrong("kappa", "0"), "kappa can't be '0'; it can be 1 to 64 rates");

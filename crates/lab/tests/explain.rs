@@ -15,6 +15,7 @@ use strandcast_lab::simulation::{
 };
 use strandcast_proto::association::HeldBy;
 use strandcast_proto::time::Instant;
+use strandcast_sim::host::SymbolName;
 use support::*;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -446,4 +447,60 @@ fn questions_without_answer() {
     scenario.flows.get_mut("f").unwrap().count = 2;
     assert_eq!(ask(&scenario, "f#2", Query::Frame(3)), None);
     assert!(matches!(ask(&scenario, "f", Query::Frame(3)), Some(ExplainError::UnknownFlow { .. })));
+}
+
+/// A video whose messages are given up when they are late: 300 ms, and each way takes 200.
+fn repaired(scheme: &str) -> Scenario {
+    let frames = Frames::Constant { rate: 400e3 };
+    let deadline = Duration::from_millis(300);
+    let video = Video { frames, size: 1000, deadline, expire: true, prebuffer: SECOND };
+    one_link(sctp(scheme), App::Video(video), |link| {
+        lossy(0.05)(link);
+        link.forward.delay = Number::Constant(0.2);
+        link.reverse.delay = Number::Constant(0.2);
+    })
+}
+
+#[test]
+fn a_recovered_message_was_brought_by_a_repair_symbol() {
+    let scenario = repaired("lia,fec=rlc,redundancy=30 %,fec-when=always");
+    let lost = (60..120).map(|number| message(&scenario, number)).find(|e| e.messages[0].losses() > 0);
+    let explanation = lost.expect("one packet in twenty is lost");
+    let message = &explanation.messages[0];
+    assert!(message.recovered, "nothing else can bring it in time: {message:?}");
+    let own: Vec<_> = message.own().collect();
+    assert!(matches!(own[..], [Transmission { outcome: Outcome::Lost(_), .. }]), "{own:?}");
+    let by = message.completed_by().expect("it is complete");
+    assert!(by.beside && by.sent >= own[0].sent && message.complete == message.delivered, "{message:?}");
+    assert!(by.symbol.expect("it is a symbol").to_string().starts_with("repair of sources "));
+    let causes = explanation.why(message);
+    let repair = causes.iter().find(|cause| cause.kind == CauseKind::Repair).expect("it waited for one");
+    assert_eq!((repair.from, repair.to), (own[0].sent, by.sent));
+    let sum: Duration = causes.iter().map(|cause| cause.time).sum();
+    assert_eq!(Some(message.created + sum), message.delivered, "{causes:?}");
+    // Without repair it is gone.
+    let plain = self::message(&repaired("lia"), message.number);
+    assert!(plain.messages[0].transmissions.iter().all(|t| t.symbol.is_none()));
+}
+
+#[test]
+fn a_message_in_a_block_came_with_enough_of_its_symbols() {
+    let scenario = one_link(sctp("fmtcp"), cbr(500e3), lossy(0.05));
+    for number in [50, 200, 333] {
+        let explanation = message(&scenario, number);
+        let message = &explanation.messages[0];
+        let (first, last) = message.blocks.unwrap_or_else(|| panic!("it is in a block: {message:?}"));
+        assert!(last - first <= 1 && !message.recovered, "1000 bytes are less than a symbol: {message:?}");
+        let blocks = message.transmissions.iter().map(|t| match t.symbol {
+            Some(SymbolName::Repair { block }) => block,
+            other => panic!("a fountain sends nothing else: {other:?}"),
+        });
+        assert!(blocks.into_iter().all(|block| (first..=last).contains(&block)), "{message:?}");
+        let (complete, delivered) = (message.complete.unwrap(), message.delivered.unwrap());
+        assert!(complete <= delivered && message.completed_by().is_some(), "{message:?}");
+        message.transmissions.iter().for_each(adds_up);
+        // It waits for the symbols of its block, or for an earlier block.
+        let kinds: Vec<_> = explanation.why(message).into_iter().map(|cause| cause.kind).collect();
+        assert!(kinds.contains(&CauseKind::Transit), "{kinds:?}");
+    }
 }

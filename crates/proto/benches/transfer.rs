@@ -10,10 +10,11 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use strandcast_proto::association::SendOptions;
+use strandcast_proto::coding::{BlockCoding, Code, Coding};
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::{AssociationId, Connect, Endpoint, EndpointConfig, Input};
 use strandcast_proto::path::FourTuple;
-use strandcast_proto::policy::LinkId;
+use strandcast_proto::policy::{LinkId, Scheme};
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::{Duration, Instant};
 
@@ -31,9 +32,14 @@ struct Pair {
 }
 
 impl Pair {
-    fn new() -> Self {
-        let transport =
-            Arc::new(TransportConfig { send_buffer: 4 << 20, receive_buffer: 4 << 20, ..Default::default() });
+    /// `coding`: of what the first end sends, as `scheme` chooses symbols.
+    fn new(coding: Option<Coding>, scheme: Box<dyn Scheme>) -> Self {
+        let transport = Arc::new(TransportConfig {
+            send_buffer: 4 << 20,
+            receive_buffer: 4 << 20,
+            coding,
+            ..Default::default()
+        });
         let seeds = Seeds::new(1, 0);
         let config = EndpointConfig { transport, ..EndpointConfig::default() };
         let server =
@@ -49,7 +55,6 @@ impl Pair {
             wire: BytesMut::with_capacity(1 << 20),
             received: 0,
         };
-        let scheme = scheme::windowed(400_000);
         let connect = Connect { paths: vec![(pair.tuples[0], None)], port: 5000, scheme, transport: None };
         pair.ids[0] = Some(pair.ends[0].connect(pair.now, connect).unwrap());
         while pair.exchange() {}
@@ -104,10 +109,26 @@ impl Pair {
 
 fn transfer(c: &mut Criterion) {
     let payload = Bytes::from(vec![7; MESSAGE]);
-    let mut pair = Pair::new();
+    let mut pair = Pair::new(None, scheme::windowed(400_000));
     let mut group = c.benchmark_group("transfer");
     group.throughput(Throughput::Bytes((MESSAGE * MESSAGES) as u64));
     group.bench_function("both ends, one path", |b| b.iter(|| pair.transfer(&payload)));
+    let flush = Duration::from_millis(5);
+    for (name, code, sources) in [
+        ("source symbols alone", Code::Rlc, true),
+        ("repair symbols alone, over GF(256)", Code::Rlc, false),
+        ("repair symbols alone, over GF(2)", Code::Fountain, false),
+    ] {
+        let coding = Coding::Blocks(BlockCoding { code, sources: 0, flush });
+        let margin = if code == Code::Fountain { 4 } else { 0 };
+        // Not made where another case is measured.
+        let mut pair = None;
+        group.bench_function(format!("blocks: {name}"), |b| {
+            let make = || Pair::new(Some(coding), scheme::windowed_symbols(400_000, sources, margin));
+            let pair = pair.get_or_insert_with(make);
+            b.iter(|| pair.transfer(&payload));
+        });
+    }
     group.finish();
 }
 

@@ -51,6 +51,9 @@ pub struct TransportConfig {
     /// Towards a peer of ours: a path is potentially failed after a tail probe or three heartbeats that nothing answered,
     /// and inactive after 40 of them and this long without an answer; `None`: by the number of errors alone.
     pub failed_after: Option<Duration>,
+    /// Towards a peer of ours: a FORWARD-TSN passes what the peer acknowledged, up to the next message that was given up, where
+    /// RFC 3758 gives up one gap per round trip. It does so in any case where symbols are sent.
+    pub forward_past_acked: bool,
     /// Probe potentially failed and inactive paths at least this often; `None`: RFC 9260's back-off.
     pub failed_probe_interval: Option<Duration>,
     /// IP-level MTU of a path unless the path says otherwise, bytes.
@@ -109,6 +112,7 @@ impl Default for TransportConfig {
             pf_max_retrans: None,
             tail_probes: false,
             failed_after: None,
+            forward_past_acked: false,
             failed_probe_interval: None,
             mtu: 1400,
             encapsulation: 28,
@@ -144,6 +148,7 @@ impl TransportConfig {
             endured_silence: Some(Duration::from_secs(65)),
             tail_probes: true,
             failed_after: Some(Duration::from_secs(10)),
+            forward_past_acked: true,
             eager_handshake: Some(Duration::from_secs(1)),
             ..TransportConfig::default()
         }
@@ -157,6 +162,7 @@ impl TransportConfig {
             own.sack_delay = own.sack_delay_ours.unwrap_or(own.sack_delay);
         } else {
             (own.tail_probes, own.failed_after, own.endured_silence) = (false, None, None);
+            own.forward_past_acked = false;
         }
         (own != *self).then_some(own)
     }

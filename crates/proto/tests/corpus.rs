@@ -31,6 +31,11 @@ fn associations() {
     replay("association", fuzzing::association);
 }
 
+#[test]
+fn coded_associations() {
+    replay("coded_association", fuzzing::coded_association);
+}
+
 /// A peer's memory is what it was granted, whatever it says: four associations with a receive buffer of 64 KiB and a send
 /// buffer of 1 MiB each.
 #[test]
@@ -45,4 +50,9 @@ fn strangers() {
 #[test]
 fn pairs() {
     replay("pair", fuzzing::pair);
+}
+
+#[test]
+fn coded_pairs() {
+    replay("coded_pair", fuzzing::coded_pair);
 }

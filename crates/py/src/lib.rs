@@ -20,7 +20,8 @@ mod _native {
     use super::explain::explain;
     #[pymodule_export]
     use super::policy::{
-        Assignment, Backlog, Blocked, Chunk, Limit, Path, Signal, Transmission, View, contract_case,
+        Assignment, Backlog, Block, Blocked, Chunk, Limit, Path, RepairOffer, Signal, Symbol,
+        SymbolAssignment, Transmission, View, contract_case,
     };
     #[pymodule_export]
     use super::results::{Results, Table};

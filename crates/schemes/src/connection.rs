@@ -7,7 +7,7 @@ use strandcast_proto::policy::HeadOfLineConfig;
 use crate::congestion::congestions;
 use crate::error::SpecError;
 use crate::pairs::{pairs, split};
-use crate::part::{Estimators, Paths, SchedulerPart};
+use crate::part::{Estimators, Paths, SchedulerPart, codes};
 use crate::registry::lookup;
 use crate::shelf::{SchedulerName, Schedulers};
 
@@ -53,6 +53,9 @@ fn not_for_flows(part: &dyn SchedulerPart) -> Option<&'static str> {
         Paths::Primary => return Some("it uses the primary path, which subflows do not have"),
         Paths::Chosen => return Some("the receiver chooses the path, by reports that TCP does not have"),
         Paths::All => {}
+    }
+    if codes(part) {
+        return Some("it chooses coded symbols, which TCP does not send");
     }
     let mut estimators = Estimators::default();
     part.estimators(&mut estimators);
@@ -135,6 +138,8 @@ mod tests {
             ("receiver", "the receiver chooses the path"),
             ("loss-order", "it reads estimates"),
             ("earliest-arrival", "it reads estimates"),
+            ("fmtcp", "it chooses coded symbols"),
+            ("nc-mptcp", "it chooses coded symbols"),
         ] {
             let said = error(name);
             assert!(said.starts_with(&format!("'{name}' is no scheduler of an MPTCP flow: {why}")), "{said}");

@@ -54,6 +54,13 @@ pub trait SchedulerPart: Keyed + Debug {
     }
 }
 
+/// Whether a scheduler makes the association code what it sends in blocks.
+pub(crate) fn codes(part: &dyn SchedulerPart) -> bool {
+    let mut config = TransportConfig::default();
+    part.tune(&mut config);
+    config.coding.is_some()
+}
+
 /// The configuration of a loss policy.
 pub trait LossPart: Keyed + Debug {
     /// The loss policy of one association; random draws come from `seeds`.

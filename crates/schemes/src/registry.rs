@@ -29,6 +29,8 @@ pub fn presets() -> &'static [Preset] {
         preset::cmt_qa::PRESET,
         preset::cmt_cl::PRESET,
         preset::cmt_cl::FRIENDLY,
+        preset::fmtcp::PRESET,
+        preset::nc_mptcp::PRESET,
         preset::sctp_rev::REV,
         preset::sctp_rev::REV_PLUS,
     ];

@@ -50,6 +50,11 @@ pub trait Settings: Keyed + Debug + Send + Sync {
         None
     }
 
+    /// Why what is set does not go together, in one line; asked once all keys are set.
+    fn contradiction(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Every key that some choice of parts has.
     fn listed(&self) -> Vec<Listed> {
         self.keys().iter().map(|key| Listed::new(key, None, self.get(key.name))).collect()

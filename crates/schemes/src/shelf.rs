@@ -72,6 +72,8 @@ shelf! {
         Daps = "daps", daps: schedule::DapsConfig;
         Linux = "linux", linux: schedule::LinuxConfig;
         Widest = "widest", widest: schedule::WidestConfig;
+        Fmtcp = "fmtcp", fmtcp: schedule::FmtcpConfig;
+        NcMptcp = "nc-mptcp", nc_mptcp: schedule::NcMptcpConfig;
     }
 }
 

@@ -108,6 +108,9 @@ pub fn parse_spec_with(spec: &str, defaults: &str) -> Result<Spec, SpecError> {
             return Err(refusal(preset, &*settings, key));
         }
     }
+    if let Some(why) = settings.contradiction() {
+        return Err(SpecError::Conflict(why));
+    }
     Ok(Spec { preset, settings })
 }
 

@@ -1,5 +1,6 @@
 //! Routes through the network and their capacities.
 
+use super::coding::{CodingFacts, Load};
 use super::losses::Losses;
 use super::mean::{mean, video_bps};
 use super::pftk::Repair;
@@ -55,6 +56,8 @@ pub(super) struct FlowFacts {
     /// Start and end.
     pub(super) from: Duration,
     pub(super) to: Duration,
+    /// What it codes, if it does.
+    pub(super) coding: Option<CodingFacts>,
     /// Its paths.
     pub(super) paths: Vec<PathFacts>,
 }
@@ -136,6 +139,12 @@ pub(super) struct RadioFacts {
 }
 
 impl FlowFacts {
+    /// What it sends, and how far.
+    pub(super) fn load(&self) -> Load {
+        let way = self.used().map(|path| path.base_rtt / 2).min().unwrap_or_default();
+        Load { offered_bps: self.offered_bps, message: self.message, way }
+    }
+
     /// The paths in use while all work.
     pub(super) fn used(&self) -> impl Iterator<Item = &PathFacts> {
         self.paths.iter().filter(|path| !path.spare)
@@ -273,6 +282,7 @@ impl Network<'_> {
             repair: wire.repair,
             from: Duration::from_secs_f64(mean(&flow.start, run).clamp(0.0, 1e9)),
             to: flow.stop.unwrap_or(run).min(run),
+            coding: CodingFacts::of(self.scenario, name, self.catalog),
             paths: paths.collect(),
         }
     }

@@ -1,5 +1,6 @@
 //! `strandcast check`: analysis of a scenario's network before a run.
 
+mod coding;
 mod cost;
 mod facts;
 mod losses;

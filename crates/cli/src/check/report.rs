@@ -73,6 +73,7 @@ impl Check {
         for (flow, rates) in self.facts.flows.iter().zip(&self.rates) {
             line(String::new());
             line(printable(&head(flow)).into_owned());
+            flow.coding.iter().for_each(|coding| line(coding.line(&flow.load())));
             for (path, rate) in flow.paths.iter().zip(rates) {
                 path_lines(path, *rate).into_iter().for_each(&mut line);
             }

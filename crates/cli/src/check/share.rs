@@ -201,6 +201,7 @@ mod tests {
             repair: Repair::Reno,
             from: Duration::ZERO,
             to: Duration::MAX,
+            coding: None,
             paths,
         }
     }

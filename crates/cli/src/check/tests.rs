@@ -68,3 +68,63 @@ fn ends_that_cannot_reach_each_other_are_told() {
     assert_eq!(json["warnings"], serde_json::json!([]), "{text}");
     assert!(json["packets"].as_f64().expect("a number") > 1000.0, "{text}");
 }
+
+/// A video of 4 Mbit/s, whose messages are given up when they are late, over 20 ms of delay.
+const VIDEO: &str = r#"
+[run]
+time = "10 s"
+[nodes.s]
+[nodes.r]
+[links.b]
+from = "s"
+to = "r"
+rate = "10 Mbit/s"
+delay = "10 ms"
+[flows.v]
+transport = "sctp"
+scheme = "lia,fec=rlc"
+from = "s"
+to = "r"
+app = { kind = "video", rate = "4 Mbit/s", size = 1000, deadline = "300 ms", expire = true }
+"#;
+
+fn video(sets: &[&str]) -> (String, Vec<String>) {
+    let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+    let scenario = parse(VIDEO, "net.toml", Path::new(""), &sets).unwrap_or_else(|error| panic!("{error}"));
+    let check = check(&scenario, &[], &Presets).unwrap_or_else(|error| panic!("{error}"));
+    let warnings = check.warnings.iter().map(ToString::to_string).collect();
+    (check.text(), warnings)
+}
+
+#[test]
+fn what_repair_costs_is_told_before_a_run() {
+    let (text, warnings) = video(&[]);
+    // 5 % of 4 Mbit/s.
+    let line = "  repair: random linear code, up to 5.0 % beside messages, 200 kbit/s at most, each over up to 128 messages, \
+                where sending again would be too late\n";
+    assert!(text.contains(line), "{text}");
+    assert_eq!(warnings, [""; 0]);
+    let (text, _) = video(&["flows.v.scheme=lia,fec=raptorq,redundancy=10 %,fec-when=always,fec-window=32"]);
+    let line = "  repair: RaptorQ, up to 10.0 % beside messages, 400 kbit/s at most, each over up to 32 messages, as soon as \
+                that allows\n";
+    assert!(text.contains(line), "{text}");
+    let (text, _) = video(&["flows.v.scheme=lia"]);
+    assert!(!text.contains("repair"), "{text}");
+}
+
+#[test]
+fn repair_that_does_little_is_warned_of() {
+    let told = |sets: &[&str]| video(sets).1.join("\n");
+    let reliable = "flow v: its messages are reliable: repair symbols (fec) cover only messages of a video with expire = true";
+    assert_eq!(told(&["flows.v.app.expire=false"]), reliable);
+    // 1344 of 1400 bytes are user data; a repair symbol has 18 bytes more than a message.
+    let long = told(&["flows.v.app.size=1327"]);
+    assert!(long.contains("messages of 1.33 kB are longer than the 1.33 kB that repair symbols"), "{long}");
+    assert_eq!(told(&["flows.v.app.size=1326"]), "");
+    // 8000 bit each: 5 % of 200 kbit/s are one in 800 ms.
+    let slow = told(&["flows.v.app.rate=200 kbit/s"]);
+    assert!(
+        slow.contains("5.0 % of its rate are a repair symbol every 800 ms, and its deadline leaves 290 ms"),
+        "{slow}"
+    );
+}

@@ -48,6 +48,7 @@ pub(super) fn warnings(scenario: &Scenario, facts: &Facts) -> Vec<Warning> {
         stalls(flow, &mut say);
         demand(flow, &mut say);
         times(scenario, flow, &mut say);
+        flow.coding.iter().for_each(|coding| coding.warnings(&flow.load(), &mut say));
     }
     found
 }

@@ -10,9 +10,9 @@ use crate::media_url::MediaUrl;
 use crate::output::Output;
 use crate::print;
 use crate::receive::Player;
-use crate::report::{PathSample, Recording, Sample, Summary, Verdicts, html};
+use crate::report::{CodingSample, PathSample, Recording, Sample, Summary, Verdicts, html};
 use crate::send::Pump;
-use crate::show::{MediaNow, Monitor, Role, Stats, StreamEvent};
+use crate::show::{CodingNow, MediaNow, Monitor, Role, Sides, Stats, StreamEvent, sum};
 use crate::signals::{self, Stop, stopped};
 use bytes::Bytes;
 use std::path::Path;
@@ -92,6 +92,7 @@ pub(crate) async fn run(args: DemoArgs, catalog: &SharedCatalog) -> Result<(), C
         ),
         latency,
     );
+    pump.observe_first(&setup.sender).await;
     pump.push(MediaTime::ZERO, CLIP)
         .and_then(|()| pump.push(MediaTime::ZERO, &[]))
         .expect("the clip is a stream");
@@ -267,20 +268,38 @@ impl Demo {
     }
 
     async fn sample(&mut self) {
-        let Some(seen) = self.setup.sender.snapshot().await else { return };
+        let Some(mut seen) = self.setup.sender.snapshot().await else { return };
         self.pump.observe(&seen);
+        self.add_received(&mut seen).await;
         let now = self.setup.receiver.now();
         let media = self.player.as_ref().map_or_else(MediaNow::default, |p| p.media_now(now));
         let level = media.buffer_ms;
         let at_s = self.at();
-        self.monitor.show(at_s, "the receiver", media, &seen);
+        self.monitor.show(at_s, "the receiver", media.clone(), &seen);
         let paths = self.recording.names.iter().map(|name| path_sample(&seen, name)).collect();
-        self.recording.samples.push(Sample { at_s, paths, buffer_ms: level });
+        let coding = self.monitor.last().and_then(|seen| seen.coding.clone());
+        let (late, lost) = (media.late, media.lost);
+        let coding = coding.map(|coding| CodingSample::of(&coding, late, lost));
+        self.recording.samples.push(Sample { at_s, paths, buffer_ms: level, coding });
+    }
+
+    /// Adds what the receiver knows of symbols to what the sender does.
+    async fn add_received(&self, seen: &mut driver::Snapshot) {
+        if seen.coding_out.is_none() {
+            return;
+        }
+        if let Some(receiver) = self.setup.receiver.snapshot().await {
+            seen.stats.coding = sum(&seen.stats.coding, &receiver.stats.coding);
+        }
     }
 
     /// Writes the report and returns the verdict.
     async fn finish(mut self, args: &DemoArgs) -> Result<(), CliError> {
-        let last = self.setup.sender.snapshot().await;
+        let mut last = self.setup.sender.snapshot().await;
+        if let Some(seen) = &mut last {
+            self.add_received(seen).await;
+        }
+        let coding = last.as_ref().and_then(coding_of);
         let (at, paths) = last.map_or_else(Default::default, |s| (s.at, s.paths));
         let since = |at: Instant| (at - self.begun).as_secs_f64();
         let seen = Observations {
@@ -297,6 +316,7 @@ impl Demo {
             paths: &paths,
             verdicts: &self.verdicts,
             samples: &self.recording.samples,
+            coding,
         };
         let summary = summarize(&seen);
         self.monitor.clear();
@@ -326,6 +346,11 @@ fn outcome(summary: &Summary) -> Result<(), CliError> {
 fn write(path: &Path, text: &str) -> Result<(), CliError> {
     std::fs::write(path, text)
         .map_err(|e| CliError::Media(format!("cannot write {}: {}", path.display(), why(&e))))
+}
+
+/// What both ends know of symbols.
+fn coding_of(seen: &driver::Snapshot) -> Option<CodingNow> {
+    CodingNow::of(&seen.stats.coding, Sides { sends: seen.coding_out, receives: seen.coding_in })
 }
 
 fn path_sample(seen: &driver::Snapshot, name: &str) -> PathSample {

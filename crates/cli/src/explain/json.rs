@@ -86,7 +86,7 @@ impl Writer {
     }
 
     fn message(&self, message: &MessageTrace) -> Value {
-        json!({
+        let mut value = json!({
             "number": message.number,
             "bytes": message.bytes,
             "created_s": self.at(message.created),
@@ -95,7 +95,14 @@ impl Writer {
             "complete_s": self.maybe(message.complete),
             "delivered_s": self.maybe(message.delivered),
             "transmissions": message.transmissions.iter().map(|t| self.packet(t)).collect::<Vec<_>>(),
-        })
+        });
+        if let Some((first, last)) = message.blocks {
+            value["blocks"] = json!([first, last]);
+        }
+        if message.recovered {
+            value["recovered"] = Value::Bool(true);
+        }
+        value
     }
 
     fn packet(&self, packet: &Transmission) -> Value {
@@ -109,7 +116,7 @@ impl Writer {
             Outcome::Lost(LossPlace::Routing) => ("lost-routing", None),
             Outcome::UnderWay => ("under-way", None),
         };
-        json!({
+        let mut value = json!({
             "packet": packet.packet,
             "path": packet.path,
             "sent_s": self.at(packet.sent),
@@ -121,7 +128,11 @@ impl Writer {
             "outcome": outcome,
             "arrived_s": self.maybe(at),
             "hops": packet.hops.iter().map(hop_json).collect::<Vec<_>>(),
-        })
+        });
+        if let Some(symbol) = packet.symbol {
+            value["symbol"] = symbol.to_string().into();
+        }
+        value
     }
 }
 

@@ -12,6 +12,7 @@ use strandcast_lab::simulation::{
 use strandcast_media::ts::FrameType;
 use strandcast_proto::association::HeldBy;
 use strandcast_proto::time::Instant;
+use strandcast_sim::host::SymbolName;
 
 const fn ms(ms: u64) -> Instant {
     Instant::from_millis(ms)
@@ -37,6 +38,8 @@ fn packet(number: u64, sent: u64, outcome: Outcome) -> Transmission {
         sent: ms(sent),
         len: 1000,
         retransmission,
+        symbol: None,
+        beside: false,
         nth: 1 + u32::from(retransmission),
         timeout: None,
         hops: vec![hop],
@@ -54,6 +57,8 @@ fn message(number: u64, transmissions: Vec<Transmission>, complete: u64, deliver
         transmissions,
         complete: Some(ms(complete)),
         delivered: Some(ms(delivered)),
+        recovered: false,
+        blocks: None,
     }
 }
 
@@ -107,6 +112,67 @@ Message 6:
     1.4000 s  wifi  1.0 ms  b     10.0 ms  4.0 ms  20.0 ms  arrived at 1.4350 s
 ";
     assert_eq!(text, expected, "{text}");
+}
+
+/// Message 7 was lost and not sent again: a repair symbol over it brought it back.
+#[test]
+fn a_recovered_message_names_the_symbol_that_brought_it() {
+    let mut coded = explanation();
+    let lost = packet(1, 1001, Outcome::Lost(LossPlace::Random));
+    let lost = Transmission { symbol: Some(SymbolName::WindowSource { number: 7 }), ..lost };
+    let repair = packet(2, 1080, Outcome::Arrived(ms(1115)));
+    let symbol = Some(SymbolName::WindowRepair { covers: (2, 9) });
+    let repair = Transmission { symbol, beside: true, ..repair };
+    let recovered = MessageTrace { recovered: true, ..message(7, vec![lost, repair], 1115, 1115) };
+    (coded.messages, coded.blockers) = (vec![recovered], Vec::new());
+    let text = report(&coded, &run(), Query::Frame(4));
+    let expected = "\
+Why, longest first:
+    79.0 ms  it was recovered by a repair symbol, over wifi (lost on b: at random)
+    25.0 ms  in transit over wifi: host, serialisation and propagation
+    10.0 ms  in the queue of b, over path wifi
+Message 7:
+  submitted at 1.0000 s, accepted 2.0 ms later, when the send buffer had room, sent after 1.0 ms behind 3 other messages
+  sent in one packet, 1 lost; one repair symbol covers it; recovered; longest queue 10.0 ms on link b (path wifi)
+    sent      path  host    link  queue    serial  prop     outcome
+    1.0010 s  wifi  1.0 ms  b     10.0 ms  4.0 ms  -        lost: at random (source 7)
+    1.0800 s  wifi  1.0 ms  b     10.0 ms  4.0 ms  20.0 ms  arrived at 1.1150 s (repair of sources 2 to 9)
+";
+    assert!(text.ends_with(expected), "{text}");
+    let json: Value = serde_json::from_str(&as_json(&coded, &run(), Query::Frame(4))).expect("JSON");
+    let told = &json["messages"][0];
+    assert_eq!((&told["recovered"], &told["transmissions"][0]["symbol"]), (&true.into(), &"source 7".into()));
+    assert_eq!(json["why"][1]["kind"], "repair", "{json}");
+    let plain = as_json(&explanation(), &run(), Query::Frame(4));
+    assert!(
+        !plain.contains("recovered") && !plain.contains("symbol") && !plain.contains("blocks"),
+        "only where there are any"
+    );
+}
+
+/// Message 7 is in block 17, of which one symbol was lost; it came with the second of the others.
+#[test]
+fn a_message_in_a_block_has_the_blocks_symbols() {
+    let mut coded = explanation();
+    let symbol = |number, sent, outcome| Transmission {
+        symbol: Some(SymbolName::Repair { block: 17 }),
+        ..packet(number, sent, outcome)
+    };
+    let symbols = vec![
+        symbol(1, 1001, Outcome::Lost(LossPlace::Random)),
+        symbol(2, 1002, Outcome::Arrived(ms(1037))),
+        symbol(2, 1080, Outcome::Arrived(ms(1115))),
+    ];
+    let message = MessageTrace { blocks: Some((17, 17)), ..message(7, symbols, 1115, 1115) };
+    (coded.messages, coded.blockers) = (vec![message], Vec::new());
+    let text = report(&coded, &run(), Query::Frame(4));
+    let why = "79.0 ms  block 17 was sent until enough of its symbols had arrived: 3 symbols, 1 lost, the last over wifi\n";
+    assert!(text.contains(why), "{text}");
+    assert!(text.contains("  in block 17, of which 3 symbols were sent, 1 lost; longest queue"), "{text}");
+    assert!(text.contains("lost: at random (repair of block 17)\n"), "{text}");
+    let json: Value = serde_json::from_str(&as_json(&coded, &run(), Query::Frame(4))).expect("JSON");
+    assert_eq!(json["messages"][0]["blocks"], serde_json::json!([17, 17]));
+    assert_eq!(json["why"][1]["kind"], "block", "{json}");
 }
 
 #[test]

@@ -142,7 +142,7 @@ impl Formatter<'_> {
         if !full.is_zero() {
             let _ = write!(words, ", accepted {} later, when the send buffer had room", duration(full));
         }
-        match (message.transmissions.first(), message.ahead) {
+        match (message.own().next(), message.ahead) {
             (Some(first), 0) => write!(words, ", sent after {}", duration(first.sent - message.created)),
             (Some(first), ahead) => {
                 let after = duration(first.sent - message.created);
@@ -177,13 +177,15 @@ impl Formatter<'_> {
     }
 
     fn outcome(&self, packet: &Transmission) -> String {
-        match packet.outcome {
+        let symbol = packet.symbol.map_or(String::new(), |symbol| format!(" ({symbol})"));
+        let how = match packet.outcome {
             Outcome::Arrived(at) => format!("arrived at {}{}", self.at(at), given_up(packet)),
             Outcome::Duplicate(at) => format!("arrived at {}, duplicate", self.at(at)),
             Outcome::Refused(at) => format!("arrived damaged at {}", self.at(at)),
             Outcome::Lost(place) => format!("lost: {}{}", place_of(place), given_up(packet)),
             Outcome::UnderWay => "in transit at the end".to_owned(),
-        }
+        };
+        how + &symbol
     }
 
     fn is_late(&self, message: &MessageTrace) -> bool {
@@ -199,13 +201,29 @@ impl Formatter<'_> {
 
 /// The outcome of a message's packets, in a sentence.
 fn outcomes(message: &MessageTrace) -> String {
-    let (sent, lost) = (message.transmissions.len(), message.losses());
+    let (sent, lost) = (message.own().count(), message.losses());
     let packets = if sent == 1 { "in one packet".to_owned() } else { format!("in {sent} packets") };
     let mut words = match lost {
         0 => format!("sent {packets}, none lost"),
         _ => format!("sent {packets}, {lost} lost"),
     };
-    let arrived = message.transmissions.iter().filter(|t| matches!(t.outcome, Outcome::Arrived(_)));
+    if message.blocks.is_some() {
+        let block = words::blocks(message);
+        words = format!("in {block}, of which {sent} symbols were sent, {lost} lost");
+    }
+    match message.transmissions.len() - sent {
+        0 => {}
+        1 => words.push_str("; one repair symbol covers it"),
+        n => {
+            let _ = write!(words, "; {n} repair symbols cover it");
+        }
+    }
+    if message.recovered {
+        words.push_str("; recovered");
+    }
+    // Repair symbols that did not bring it are none of its ways.
+    let its = message.transmissions.iter().filter(|t| !t.beside || message.recovered);
+    let arrived = its.filter(|t| matches!(t.outcome, Outcome::Arrived(_)));
     if let Some(slowest) = arrived.max_by_key(|t| t.queued()) {
         let hop = slowest.hops.iter().max_by_key(|hop| hop.queued());
         if let Some((hop, queued)) =

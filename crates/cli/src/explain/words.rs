@@ -18,6 +18,8 @@ pub(super) fn kind(kind: CauseKind) -> &'static str {
         CauseKind::Held(_) => "scheduler",
         CauseKind::SendBuffer => "send-buffer",
         CauseKind::Retransmission => "retransmission",
+        CauseKind::Repair => "repair",
+        CauseKind::Block => "block",
         CauseKind::Queue => "queue",
         CauseKind::Transit => "transit",
         CauseKind::HeadOfLine => "head-of-line",
@@ -63,6 +65,8 @@ pub(super) fn cause(explanation: &Explanation, cause: &Cause) -> String {
         }
         CauseKind::SendBuffer => "the send buffer was full of unacknowledged data".into(),
         CauseKind::Retransmission => own(|message| format!("it {}", waited_for(message))),
+        CauseKind::Repair => own(|message| format!("it {}", waited_for(message))),
+        CauseKind::Block => own(symbols),
         CauseKind::Queue => own(queues),
         CauseKind::Transit => own(|message| {
             let path = message.completed_by().map_or("", |t| t.path.as_str());
@@ -88,6 +92,14 @@ fn waited_for(message: &MessageTrace) -> String {
             None => "was never sent".into(),
         };
     };
+    if message.blocks.is_some() {
+        return format!("waited for its block: {}", symbols(message));
+    }
+    if message.recovered {
+        let words = format!("was recovered by a repair symbol, over {}", last.path);
+        let reasons = reasons(message);
+        return if reasons.is_empty() { words } else { format!("{words} ({reasons})") };
+    }
     if last.nth == 1 {
         let took = message.complete.map_or(Duration::ZERO, |at| at - last.sent);
         return format!("was in transit for {}, over {}", duration(took), last.path);
@@ -95,6 +107,25 @@ fn waited_for(message: &MessageTrace) -> String {
     let words = format!("waited for its {} transmission, over {}", ordinal(last.nth), last.path);
     let reasons = reasons(message);
     if reasons.is_empty() { words } else { format!("{words} ({reasons})") }
+}
+
+/// `block 17`, `blocks 17 to 18`; empty of a message that is in none.
+pub(super) fn blocks(message: &MessageTrace) -> String {
+    match message.blocks {
+        None => String::new(),
+        Some((first, last)) if first == last => format!("block {first}"),
+        Some((first, last)) => format!("blocks {first} to {last}"),
+    }
+}
+
+/// How a message's blocks were sent.
+fn symbols(message: &MessageTrace) -> String {
+    let (sent, lost) = (message.transmissions.len(), message.losses());
+    let path = message.completed_by().map_or("", |t| t.path.as_str());
+    format!(
+        "{} was sent until enough of its symbols had arrived: {sent} symbols, {lost} lost, the last over {path}",
+        blocks(message)
+    )
 }
 
 fn queues(message: &MessageTrace) -> String {
@@ -108,7 +139,7 @@ fn queues(message: &MessageTrace) -> String {
 /// Why parts of a message were retransmitted, each reason once: `lost at random on lte; timer expired on wifi`.
 pub(super) fn reasons(message: &MessageTrace) -> String {
     let mut all: Vec<String> = Vec::new();
-    for packet in &message.transmissions {
+    for packet in message.own() {
         let reason = match packet.outcome {
             Outcome::Lost(place) => {
                 let link = packet.hops.last().map_or("", |hop| hop.link.as_str());

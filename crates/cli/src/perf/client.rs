@@ -5,7 +5,7 @@ use super::control::{BULK, BUSY, CONTROL, Control, Totals, VERSION};
 use super::result::{Interval, Outcome, Setup};
 use super::usage::Cpu;
 use crate::print::quoted;
-use crate::show::{BuffersNow, Diagnostics, PathCounters, Role, Sampler};
+use crate::show::{BuffersNow, CodingNow, Diagnostics, PathCounters, Role, Sampler, Sides};
 use std::time::Duration;
 use strandcast_proto::app::App;
 use strandcast_proto::association::{Association, CloseReason, Event, SendError};
@@ -165,6 +165,7 @@ impl Client {
                 .map_or_else(Default::default, |a| BuffersNow::of(&a.buffers(), a.stats(), now)),
             remarks: association.map_or_else(Vec::new, |a| a.remarks(now)),
             counters: association.map_or_else(Vec::new, Association::scheme_counters),
+            coding: association.and_then(coding),
         };
         self.diagnostics.rest().into_iter().for_each(|line| self.report(Progress::Remark(line)));
         self.finish(now, endpoint, Ok(Box::new(outcome)));
@@ -289,6 +290,12 @@ impl App for Client {
         };
         interval.into_iter().chain(self.deadline).chain(end).min()
     }
+}
+
+/// What the association knows of symbols.
+pub(super) fn coding(association: &Association) -> Option<CodingNow> {
+    let sides = Sides { sends: association.coded().out().copied(), receives: association.coded().incoming() };
+    CodingNow::of(&association.stats().coding, sides)
 }
 
 /// The association's open paths, by their local addresses.

@@ -3,7 +3,7 @@
 use super::bulk::Gap;
 use super::control::Totals;
 use super::usage::Cpu;
-use crate::show::{BuffersNow, PathNow, bits_per_s, bytes};
+use crate::show::{BuffersNow, CodingNow, PathNow, bits_per_s, bytes};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -65,6 +65,8 @@ pub(crate) struct Outcome {
     pub(crate) remarks: Vec<&'static str>,
     /// The scheme's own counters.
     pub(crate) counters: Vec<(&'static str, u64)>,
+    /// Symbols that the client sent or received, if there were any.
+    pub(crate) coding: Option<CodingNow>,
 }
 
 fn rate(bytes: u64, seconds: f64) -> f64 {
@@ -133,12 +135,13 @@ impl Outcome {
             )
         };
         let (sender, receiver) = self.cpu_seconds_per_gb();
-        vec![
-            side("sent    ", &self.sent),
-            side("received", &self.received),
+        let mut lines = vec![side("sent    ", &self.sent), side("received", &self.received)];
+        lines.extend(self.coding.as_ref().map(CodingNow::line));
+        lines.extend([
             if self.setup.reverse { self.buffers.received() } else { self.buffers.sent() },
             format!("processor time: sender {sender:.2}, receiver {receiver:.2} s/GB"),
-        ]
+        ]);
+        lines
     }
 
     /// In the format of `iperf3 -J`.
@@ -155,7 +158,7 @@ impl Outcome {
             received["longest_gap_s"] = json!(gap.seconds);
             received["longest_gap_at_s"] = json!(gap.at_s);
         }
-        json!({
+        let mut all = json!({
             "start": self.start(),
             "intervals": self.intervals.iter().map(|i| i.json(sender)).collect::<Vec<_>>(),
             "end": {
@@ -171,7 +174,11 @@ impl Outcome {
                 "remarks": self.remarks,
                 "counters": self.counters.iter().copied().collect::<BTreeMap<_, _>>(),
             },
-        })
+        });
+        if let Some(coding) = &self.coding {
+            all["end"]["coding"] = json!(coding);
+        }
+        all
     }
 
     fn start(&self) -> Value {
@@ -193,6 +200,8 @@ impl Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::show::Sides;
+    use strandcast_proto::coding::CodingStats;
 
     fn outcome(reverse: bool) -> Outcome {
         let setup = Setup {
@@ -217,6 +226,7 @@ mod tests {
             buffers: BuffersNow { send_blocked_s: 0.25, ..BuffersNow::default() },
             remarks: vec!["alone"],
             counters: vec![("probes", 3)],
+            coding: None,
         }
     }
 
@@ -234,6 +244,17 @@ mod tests {
         assert_eq!(at("/end/cpu_seconds_per_gb/sender"), Some(2.0));
         assert_eq!(at("/end/cpu_seconds_per_gb/receiver"), Some(6.0));
         assert_eq!((at("/end/counters/probes"), &json["end"]["remarks"][0]), (Some(3.0), &json!("alone")));
+    }
+
+    #[test]
+    fn symbols_are_told_where_there_were_any() {
+        let plain = outcome(false);
+        assert!(plain.json()["end"].get("coding").is_none() && plain.lines().len() == 4);
+        let stats =
+            CodingStats { sources_sent: 9, source_bytes: 9000, repairs_sent: 1, ..Default::default() };
+        let coded = Outcome { coding: CodingNow::of(&stats, Sides::default()), ..plain };
+        assert_eq!(coded.json()["end"]["coding"]["sources_sent"], 9);
+        assert!(coded.lines()[2].contains("9 source symbols, 1 repair symbol sent"), "{:?}", coded.lines());
     }
 
     #[test]

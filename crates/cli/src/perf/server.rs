@@ -1,6 +1,7 @@
 //! The server's side of measurements, one client at a time.
 
 use super::bulk::{Receiving, Sending};
+use super::client::coding;
 use super::control::{BULK, BUSY, CONTROL, Control, MAX_MESSAGE, MIN_MESSAGE, Totals, VERSION};
 use super::usage::Cpu;
 use crate::print::quoted;
@@ -105,7 +106,14 @@ impl Server {
             let (totals, cpu) = (receiving.totals(), Cpu::now() - client.cpu);
             self.answer(now, endpoint, &Control::Result { totals, cpu });
             self.report(ServerEvent::Done(totals, cpu));
+            self.report_coding(endpoint, id);
         }
+    }
+
+    /// Reports symbols, if there were any.
+    fn report_coding(&self, endpoint: &Endpoint, id: AssociationId) {
+        let line = endpoint.association(id).and_then(coding).map(|coding| coding.line());
+        line.into_iter().for_each(|line| self.report(ServerEvent::Remark(line)));
     }
 
     fn on_control(&mut self, now: Instant, endpoint: &mut Endpoint, control: Control) {
@@ -140,6 +148,7 @@ impl Server {
                 let (sent, cpu) = (sending.totals(), Cpu::now() - client.cpu);
                 self.answer(now, endpoint, &Control::Result { totals: sent, cpu });
                 self.report(ServerEvent::Done(totals, cpu));
+                self.report_coding(endpoint, id);
                 if let Some(association) = endpoint.association(id) {
                     let line = |remark| format!("scheme {}: {remark}", association.scheme().name());
                     association

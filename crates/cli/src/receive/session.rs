@@ -219,6 +219,7 @@ impl Session {
         let latency = stream.player.latency.as_millis();
         self.monitor.line(&format!("receiving from {}, latency {latency} ms", stream.peer));
         self.monitor.restart();
+        self.monitor.restart_stream();
         self.stream = Some(stream);
     }
 
@@ -323,8 +324,7 @@ impl Session {
     /// Prints the summary of the stream.
     fn report(&mut self) {
         let Some(stream) = &self.stream else { return };
-        let buffers = self.monitor.last().map_or_else(Default::default, |seen| seen.buffers);
-        let summary = Summary::of(stream, buffers, stream.association.now());
+        let summary = Summary::of(stream, self.monitor.last(), stream.association.now());
         self.monitor.clear();
         for line in summary.lines() {
             self.monitor.line(&line);

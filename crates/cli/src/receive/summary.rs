@@ -1,7 +1,7 @@
 //! The summary of `receive` at the end of a stream.
 
 use super::incoming::IncomingStream;
-use crate::show::{BuffersNow, bytes, count, duration, ms, outages, percent, shifts};
+use crate::show::{BuffersNow, CodingNow, Snapshot, bytes, count, duration, ms, outages, percent, shifts};
 use serde::Serialize;
 use std::time::Duration;
 use strandcast_proto::time::Instant;
@@ -41,13 +41,17 @@ pub(super) struct Summary {
     pub(super) reconnects: u64,
     /// The transport's buffers, of the last association.
     pub(super) buffers: BuffersNow,
+    /// Symbols, if any arrived.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) coding: Option<CodingNow>,
     /// Outages: no packets from the sender for 2 s, or a lost association.
     pub(super) outages: u64,
     pub(super) longest_outage_s: f64,
 }
 
 impl Summary {
-    pub(super) fn of(stream: &IncomingStream, buffers: BuffersNow, now: Instant) -> Summary {
+    /// The summary of `stream` at `now`; `last` is the last snapshot of its association.
+    pub(super) fn of(stream: &IncomingStream, last: Option<&Snapshot>, now: Instant) -> Summary {
         let stats = stream.player.stats();
         Summary {
             sender: stream.peer.clone(),
@@ -68,7 +72,8 @@ impl Summary {
             largest_shift_ms: stats.largest_shift.as_secs_f64() * 1e3,
             clock_jumps: stats.clock_jumps,
             reconnects: stream.reconnects,
-            buffers,
+            buffers: last.map_or_else(Default::default, |seen| seen.buffers),
+            coding: last.and_then(|seen| seen.coding.clone()),
             outages: stream.outages.count(),
             longest_outage_s: stream.outages.longest(now).as_secs_f64(),
         }
@@ -102,6 +107,7 @@ impl Summary {
         if self.clock_jumps > 0 {
             lines.push(format!("the sender's clock jumped {}", count(self.clock_jumps, "time")));
         }
+        lines.extend(self.coding.as_ref().map(CodingNow::line));
         lines.push(self.buffers.received());
         lines
     }

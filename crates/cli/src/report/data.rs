@@ -1,5 +1,6 @@
 //! The data of a report, and `summary.json`.
 
+use crate::show::CodingNow;
 use serde::Serialize;
 
 /// `summary.json`; `docs/cli.md` lists the keys.
@@ -53,6 +54,9 @@ pub(crate) struct Summary {
     pub(crate) black_hole_s: (f64, f64),
     /// Every path.
     pub(crate) paths: Vec<PathReport>,
+    /// Symbols, if any were sent; as in `--stats`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) coding: Option<CodingNow>,
     /// Missed targets; empty if the demo passed.
     pub(crate) failures: Vec<Failure>,
 }
@@ -139,6 +143,28 @@ pub(crate) struct Sample {
     pub(crate) paths: Vec<PathSample>,
     /// Media waiting at the receiver.
     pub(crate) buffer_ms: Option<f64>,
+    /// Symbols and messages since the start, if any symbol was sent.
+    pub(crate) coding: Option<CodingSample>,
+}
+
+/// Symbols and messages since the start.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct CodingSample {
+    /// Messages computed from repair symbols.
+    pub(crate) recovered: u64,
+    /// Messages that arrived too late to be played.
+    pub(crate) late: u64,
+    /// Messages that never arrived.
+    pub(crate) lost: u64,
+    /// Bytes of repair symbols by bytes of source symbols sent.
+    pub(crate) redundancy: Option<f64>,
+}
+
+impl CodingSample {
+    /// These symbols, beside messages late and lost.
+    pub(crate) fn of(coding: &CodingNow, late: u64, lost: u64) -> CodingSample {
+        CodingSample { recovered: coding.recovered, late, lost, redundancy: coding.redundancy }
+    }
 }
 
 /// A path at one moment.

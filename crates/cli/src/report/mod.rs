@@ -8,5 +8,5 @@ mod plots;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use data::{Failure, PathReport, PathSample, Recording, Sample, Summary, Verdicts};
+pub(crate) use data::{CodingSample, Failure, PathReport, PathSample, Recording, Sample, Summary, Verdicts};
 pub(crate) use page::html;

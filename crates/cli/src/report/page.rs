@@ -56,7 +56,7 @@ fn tiles(summary: &Summary) -> String {
     let share = |n: u64| n as f64 / summary.messages_sent.max(1) as f64;
     let same =
         if summary.bytes_identical { "every byte as it was sent" } else { "bytes differ from those sent" };
-    let tiles = [
+    let mut tiles = vec![
         ("delivered in time", percent(share(summary.messages_delivered)), {
             let of = count(summary.messages_sent, "message");
             format!("of {of}")
@@ -66,6 +66,17 @@ fn tiles(summary: &Summary) -> String {
         ("continuity", percent(summary.continuity), count(summary.underflows, "underflow")),
         ("played out", bytes(summary.bytes_delivered), same.to_owned()),
     ];
+    if let Some(coding) = &summary.coding {
+        // Beside what is late and lost.
+        let sent = count(coding.repairs_sent, "repair symbol");
+        tiles.insert(3, ("recovered", coding.recovered.to_string(), format!("by {sent}")));
+        if let Some(share) = coding.redundancy {
+            let cap = coding
+                .allowed
+                .map_or_else(|| "of the source".into(), |cap| format!("of {} allowed", percent(cap)));
+            tiles.insert(4, ("redundancy", percent(share), cap));
+        }
+    }
     let mut out = String::from("<section class=\"tiles\">");
     for (name, value, note) in tiles {
         let _ = write!(out, "<div><h3>{name}</h3><b>{value}</b><span>{note}</span></div>");

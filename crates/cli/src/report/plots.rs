@@ -1,7 +1,7 @@
 //! The plots of the demo.
 
 use super::chart::{Chart, Series};
-use super::data::{Recording, Sample, Summary};
+use super::data::{CodingSample, Recording, Sample, Summary};
 
 /// Averaging time of rates.
 const WINDOW_S: f64 = 1.0;
@@ -24,6 +24,7 @@ pub(super) fn plots(summary: &Summary, recording: &Recording) -> Vec<Chart> {
     };
     let mut plots = transport(summary, recording, &blank).to_vec();
     plots.extend(playout(summary, recording, &blank));
+    plots.extend(coding(summary, recording, &blank));
     plots
 }
 
@@ -80,6 +81,40 @@ fn playout(summary: &Summary, recording: &Recording, blank: &Chart) -> [Chart; 2
         ..blank.clone()
     };
     [delay, buffer]
+}
+
+/// What repair symbols brought and cost; nothing where there were none.
+fn coding(summary: &Summary, recording: &Recording, blank: &Chart) -> Vec<Chart> {
+    let Some(coding) = &summary.coding else { return Vec::new() };
+    let points = |value: &dyn Fn(&CodingSample) -> Option<f64>| {
+        let of = |sample: &Sample| (sample.at_s, sample.coding.as_ref().and_then(value));
+        recording.samples.iter().map(of).collect::<Vec<_>>()
+    };
+    let messages = Chart {
+        title: "Recovered, late and lost".into(),
+        caption: "Messages since the start: computed from repair symbols before they arrived themselves, too late to be \
+                  played, and never arrived."
+            .into(),
+        unit: "messages",
+        series: vec![
+            series("recovered", "p0", points(&|now| Some(now.recovered as f64))),
+            series("late", "p1", points(&|now| Some(now.late as f64))),
+            series("lost", "p2", points(&|now| Some(now.lost as f64))),
+        ],
+        ..blank.clone()
+    };
+    let share = Chart {
+        title: "Redundancy".into(),
+        caption: "Bytes of repair symbols by bytes of source symbols sent since the start.".into(),
+        unit: "%",
+        series: vec![series("redundancy", "c0", points(&|now| Some(now.redundancy? * 100.0)))],
+        level: coding.allowed.map(|cap| (cap * 100.0, "allowed".into())),
+        ..blank.clone()
+    };
+    match coding.redundancy {
+        Some(_) => vec![messages, share],
+        None => vec![messages],
+    }
 }
 
 fn series(name: &str, class: &str, points: Vec<(f64, Option<f64>)>) -> Series {

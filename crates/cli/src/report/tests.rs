@@ -2,6 +2,8 @@
 
 use super::chart::{Chart, Series};
 use super::*;
+use crate::show::{CodingNow, Sides};
+use strandcast_proto::coding::{Coding, CodingStats, RepairCode, RepairCoding, RepairWhen};
 
 fn summary(paths: usize) -> Summary {
     let path = |i: usize| PathReport {
@@ -43,6 +45,7 @@ fn summary(paths: usize) -> Summary {
         black_hole_path: "wifi".into(),
         black_hole_s: (10.0, 15.0),
         paths: (0..paths).map(path).collect(),
+        coding: None,
         failures: Vec::new(),
     }
 }
@@ -55,7 +58,7 @@ fn recording(paths: usize) -> Recording {
             rtt_ms: (n > 2).then_some(40.0 + i as f64 * 30.0 + (at_s * 2.0).sin() * 10.0),
             window_bytes: 10_000 + (at_s * 900.0) as u64,
         };
-        Sample { at_s, paths: (0..paths).map(path).collect(), buffer_ms: Some(1900.0) }
+        Sample { at_s, paths: (0..paths).map(path).collect(), buffer_ms: Some(1900.0), coding: None }
     });
     Recording {
         names: (0..paths).map(|i| format!("path<{i}>")).collect(),
@@ -98,6 +101,48 @@ fn the_page_is_whole_and_stands_alone() {
 fn a_run_without_samples_still_gives_a_page() {
     let page = html(&summary(0), &Recording::default());
     assert!(page.contains("</html>") && !page.contains("NaN"));
+}
+
+/// A run with 812 repair symbols at 4.9 % of 5 %, which recovered 37 messages.
+fn coded() -> (Summary, Recording) {
+    let repair = RepairCoding { code: RepairCode::Rlc, redundancy: 0.05, when: RepairWhen::Late, window: 64 };
+    let stats = CodingStats {
+        sources_sent: 16_572,
+        source_bytes: 16_572_000,
+        repairs_sent: 812,
+        repair_bytes: 812_000,
+        repairs_received: 790,
+        recovered: 37,
+        ..CodingStats::default()
+    };
+    let coding =
+        CodingNow::of(&stats, Sides { sends: Some(Coding::Repair(repair)), receives: None }).unwrap();
+    let mut recording = recording(3);
+    for (n, sample) in recording.samples.iter_mut().enumerate() {
+        let recovered = 37 * n as u64 / 100;
+        sample.coding = Some(CodingSample { recovered, ..CodingSample::of(&coding, 1, 2) });
+    }
+    (Summary { coding: Some(coding), ..summary(3) }, recording)
+}
+
+#[test]
+fn repair_is_shown_beside_late_and_lost() {
+    let (summary, recording) = coded();
+    let page = html(&summary, &recording);
+    assert!(page.contains("<h3>recovered</h3><b>37</b><span>by 812 repair symbols</span>"));
+    assert!(page.contains("<h3>redundancy</h3><b>4.9 %</b><span>of 5.0 % allowed</span>"));
+    assert!(page.find("<h3>lost").unwrap() < page.find("<h3>recovered").unwrap());
+    assert!(page.contains("Recovered, late and lost") && page.contains(">Redundancy<"));
+    assert_balanced(&page, &["main", "figure", "svg", "table", "section", "script"]);
+    // From nothing to the most: the line of what was recovered climbs, that of what was lost is level.
+    let plot = &page[page.find("Recovered, late and lost").unwrap()..];
+    let (recovered, lost) = (corners(plot, "p0"), corners(plot, "p2"));
+    assert!(recovered[0].1 > recovered[100].1 && lost[0].1 == lost[100].1);
+    let plain = html(&super::tests::summary(3), &super::tests::recording(3));
+    assert!(
+        !plain.contains("ecovered") && !plain.contains("edundancy"),
+        "nothing is shown of what is not there"
+    );
 }
 
 #[test]

@@ -25,7 +25,11 @@ pub(super) struct AssociationMonitor {
     heard: Option<(u64, Instant)>,
     /// Messages abandoned by previous associations, and by this one.
     expired: (u64, u64),
+    /// Those of them that were sent beside repair symbols: the receiver may have recovered them.
+    repairable: (u64, u64),
     told: Option<Instant>,
+    /// Dropped messages at the last poll.
+    dropped: u64,
     /// Overdue messages at the last report.
     overdue: u64,
     reconnects: u64,
@@ -44,7 +48,9 @@ impl AssociationMonitor {
             failing: BTreeSet::new(),
             heard: None,
             expired: (0, 0),
+            repairable: (0, 0),
             told: None,
+            dropped: 0,
             overdue: 0,
             reconnects: 0,
             last_heard: Instant::ZERO,
@@ -78,6 +84,7 @@ impl AssociationMonitor {
             self.monitor.report(now.as_secs_f64(), &self.peer, &what);
         }
         self.expired.1 = seen.stats.messages_expired + seen.stats.messages_abandoned;
+        self.repairable.1 = if seen.coding_out.is_some() { seen.stats.messages_abandoned } else { 0 };
         self.report_expiry(now, pump);
         let media = MediaNow {
             messages: pump.messages,
@@ -95,10 +102,11 @@ impl AssociationMonitor {
         self.expired.0 + self.expired.1 + pump.dropped
     }
 
+    /// Reports messages that were dropped since the last report. What was sent and lost beside repair symbols was not dropped.
     fn report_expiry(&mut self, now: Instant, pump: &Pump) {
-        let gone = self.gone(pump);
+        let gone = self.gone(pump) - self.repairable.0 - self.repairable.1;
         let due = self.told.is_none_or(|at| now - at >= REPEAT);
-        if gone > self.monitor.last().map_or(0, |l| l.media.late) && due {
+        if gone > std::mem::replace(&mut self.dropped, gone) && due {
             self.told = Some(now);
             let messages = count(gone, "message");
             let late = pump.overdue > std::mem::replace(&mut self.overdue, pump.overdue);
@@ -136,7 +144,8 @@ impl AssociationMonitor {
 
     /// The stream restarts: nothing sent of it was received.
     pub(super) fn restart(&mut self) {
-        self.expired = (0, 0);
+        (self.expired, self.repairable, self.dropped) = ((0, 0), (0, 0), 0);
+        self.monitor.restart_stream();
     }
 
     /// Time since the last packet.
@@ -162,6 +171,7 @@ impl AssociationMonitor {
     /// The association has ended; its counts are kept.
     pub(super) fn lost(&mut self) {
         self.expired = (self.expired.0 + self.expired.1, 0);
+        self.repairable = (self.repairable.0 + self.repairable.1, 0);
         self.heard = None;
         self.failing.clear();
         self.monitor.restart();
@@ -198,6 +208,7 @@ impl AssociationMonitor {
             paths: last.map_or_else(Vec::new, |l| l.paths.clone()),
             remarks: last.map_or_else(Vec::new, |l| l.remarks.clone()),
             counters: last.map_or_else(BTreeMap::new, |l| l.counters.clone()),
+            coding: last.and_then(|l| l.coding.clone()),
         }
     }
 }

@@ -103,7 +103,8 @@ pub(crate) async fn run(args: SendArgs, catalog: &SharedCatalog) -> Result<(), C
     let retry = args.retry.unwrap_or(if live { Retry::Forever } else { first });
     let latency = Duration::from_millis(u64::from(args.latency));
     let clock = Clock::start();
-    let pump = Pump::new(ingest(live, latency, MediaTime::ZERO)?, latency);
+    let mut pump = Pump::new(ingest(live, latency, MediaTime::ZERO)?, latency);
+    pump.observe_first(&association).await;
     let refusals = Refusals::new(args.retry.is_some(), tokio::time::Instant::now());
     let watch = AssociationMonitor::new(monitor, plan.host.to_string(), plan.transport.scheme.clone());
     let json = plan.transport.json;
@@ -289,6 +290,9 @@ impl Session {
             self.pump = Pump::new(ingest(false, latency, self.now())?, latency);
             self.over = false;
             self.watch.restart();
+        }
+        if let Some(association) = self.connection.association() {
+            self.pump.observe_first(association).await;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! The final summary of `send`.
 
-use crate::show::{BuffersNow, PathNow, bits_per_s, bytes, count, duration, outages, percent};
+use crate::show::{BuffersNow, CodingNow, PathNow, bits_per_s, bytes, count, duration, outages, percent};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -36,17 +36,22 @@ pub(super) struct Summary {
     /// The scheme's own counters, of the last association.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) counters: BTreeMap<&'static str, u64>,
+    /// Symbols, if any were sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) coding: Option<CodingNow>,
 }
 
 impl Summary {
     /// Text lines.
     pub(super) fn lines(&self) -> Vec<String> {
         let mut lines = vec![format!(
-            "sent {} ({}) in {}, {} expired",
+            "sent {} ({}) in {}, {} {}",
             count(self.messages, "message"),
             bytes(self.bytes),
             duration(Duration::from_secs_f64(self.seconds)),
-            self.expired
+            self.expired,
+            // What repair symbols brought in time, only the receiver knows.
+            if self.coding.is_some() { "not acknowledged in time" } else { "expired" },
         )];
         if self.input_gaps + self.input_resyncs > 0 {
             let (gaps, syncs) = (count(self.input_gaps, "gap"), self.input_resyncs);
@@ -59,6 +64,7 @@ impl Summary {
             let (name, sent) = (&path.name, bytes(path.bytes));
             lines.push(format!("  {name}: {sent}, {rate}, {loss} lost, {:.1} s down", path.down_s));
         }
+        lines.extend(self.coding.as_ref().map(CodingNow::line));
         lines.push(self.buffers.sent());
         lines
     }

@@ -1,6 +1,7 @@
 //! Table and statistics of a running stream.
 
 use super::buffers::BuffersNow;
+use super::coding::{CodingNow, Sides, sum};
 use super::diagnostics::Diagnostics;
 use super::event::{EventLine, StreamEvent};
 use super::screen::Screen;
@@ -9,6 +10,7 @@ use super::stats::Stats;
 use super::table::table;
 use std::time::Duration;
 use strandcast_net::driver;
+use strandcast_proto::coding::CodingStats;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
 /// Refresh interval.
@@ -25,6 +27,8 @@ pub(crate) struct Monitor {
     role: Role,
     sampler: Sampler,
     diagnostics: Diagnostics,
+    /// Symbols of previous associations of the stream, and of this one.
+    coding: (CodingStats, CodingStats),
     last: Option<Snapshot>,
 }
 
@@ -35,7 +39,8 @@ impl Monitor {
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let screen = Screen::new(!stats.on_standard_error());
         let (sampler, diagnostics) = (Sampler::new(role), Diagnostics::default());
-        Monitor { screen, stats, ticks, shown: 0, role, sampler, diagnostics, last: None }
+        let coding = Default::default();
+        Monitor { screen, stats, ticks, shown: 0, role, sampler, diagnostics, coding, last: None }
     }
 
     /// Waits for the next tick.
@@ -49,6 +54,8 @@ impl Monitor {
         for line in self.diagnostics.update(seen.at, &seen.scheme, &seen.diagnostics) {
             self.screen.line(&line);
         }
+        self.coding.1 = seen.stats.coding;
+        let sides = Sides { sends: seen.coding_out, receives: seen.coding_in };
         let snapshot = Snapshot {
             seconds,
             role: self.role,
@@ -59,6 +66,7 @@ impl Monitor {
             paths: self.sampler.sample(seen.at, seen.paths.iter().map(PathCounters::from)),
             remarks: seen.diagnostics.clone(),
             counters: seen.counters.iter().copied().collect(),
+            coding: CodingNow::of(&sum(&self.coding.0, &self.coding.1), sides),
             link_monitor: LinkMonitorNow::of(&seen.monitor),
         };
         if self.screen.is_live() {
@@ -72,10 +80,16 @@ impl Monitor {
         self.last = Some(snapshot);
     }
 
-    /// Resets for another association, whose counters start at zero.
+    /// Resets for another association of the same stream, whose counters start at zero.
     pub(crate) fn restart(&mut self) {
+        self.coding = (sum(&self.coding.0, &self.coding.1), CodingStats::default());
         self.sampler = Sampler::new(self.role);
         self.diagnostics.restart();
+    }
+
+    /// The stream starts again, or is another one: nothing of it was coded yet.
+    pub(crate) fn restart_stream(&mut self) {
+        self.coding = Default::default();
     }
 
     /// The last snapshot.

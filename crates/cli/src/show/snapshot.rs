@@ -1,6 +1,7 @@
 //! The state of a stream at one moment, from the transport's counters.
 
 use super::buffers::BuffersNow;
+use super::coding::CodingNow;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -145,6 +146,9 @@ pub(crate) struct Snapshot {
     /// The scheme's own counters.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) counters: BTreeMap<&'static str, u64>,
+    /// Present where either side codes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) coding: Option<CodingNow>,
     /// Present where there are wireless links.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) link_monitor: Option<LinkMonitorNow>,

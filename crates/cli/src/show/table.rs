@@ -7,7 +7,9 @@ use strandcast_proto::text::printable;
 
 /// Rows of at most 79 columns.
 pub(crate) fn table(now: &Snapshot, colour: bool) -> Vec<String> {
-    let mut rows = vec![paint(&headline(now), "1", colour), paint(&titles(), "2", colour)];
+    let mut rows = vec![paint(&headline(now), "1", colour)];
+    rows.extend(now.coding.as_ref().map(|coding| format!("  {}", coding.brief())));
+    rows.push(paint(&titles(), "2", colour));
     rows.extend(now.paths.iter().filter(|p| p.state != "closed").map(|p| row(p, colour)));
     rows
 }
@@ -53,8 +55,9 @@ fn paint(text: &str, code: &str, colour: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::show::MediaNow;
+    use crate::show::{CodingNow, MediaNow, Sides};
     use std::collections::BTreeMap;
+    use strandcast_proto::coding::CodingStats;
 
     fn path(name: &str, state: &'static str) -> PathNow {
         PathNow {
@@ -86,6 +89,7 @@ mod tests {
             paths,
             remarks: Vec::new(),
             counters: BTreeMap::new(),
+            coding: None,
             link_monitor: None,
         }
     }
@@ -100,6 +104,16 @@ mod tests {
         assert_eq!(end_of(&rows[1], "window"), end_of(&rows[2], "23.4 kB"));
         assert_eq!(rows[1].find("state"), rows[2].find("active"));
         assert!(rows[2].contains("612 kbit/s") && rows[2].contains("0.60 %"), "{rows:#?}");
+    }
+
+    #[test]
+    fn symbols_have_a_row_where_there_are_any() {
+        let stats =
+            CodingStats { sources_received: 9, repairs_received: 2, recovered: 1, ..Default::default() };
+        let coding = CodingNow::of(&stats, Sides::default());
+        let now = Snapshot { coding, ..snapshot(vec![path("wifi", "active")]) };
+        let rows = table(&now, false);
+        assert_eq!((rows.len(), rows[1].as_str()), (4, "  repair: 1 packet recovered"));
     }
 
     #[test]

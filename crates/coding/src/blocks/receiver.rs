@@ -67,7 +67,9 @@ impl BlockReceiver {
     pub fn new(config: BlockConfig) -> Self {
         assert!(config.blocks > 0, "a receiver holds at least one block open");
         let one = Self::make(config);
-        let each = one.decoder.bound() + one.arrived.len() + size_of::<Option<Open>>() + size_of::<Open>();
+        let working = one.decoder.working();
+        let kept = one.decoder.bound() - working + one.arrived.len();
+        let each = kept + size_of::<Option<Open>>() + size_of::<Open>();
         let mut spare = Vec::with_capacity(config.blocks);
         spare.push(one);
         BlockReceiver {
@@ -75,7 +77,7 @@ impl BlockReceiver {
             first: 0,
             open: (0..config.blocks).map(|_| None).collect(),
             spare,
-            bound: config.blocks * each + config.length,
+            bound: config.blocks * each + working + config.length,
             framed: Vec::with_capacity(config.length),
             statistics: Statistics::default(),
         }
@@ -125,7 +127,9 @@ impl BlockReceiver {
                 let place = self.place(block)?;
                 Ok((place, self.take_repair(place, sources, seed, payload)?))
             }
-            Header::WindowSource { .. } | Header::WindowRepair { .. } => Err(Refusal::Foreign),
+            Header::WindowSource { .. } | Header::WindowRepair { .. } | Header::Plain => {
+                Err(Refusal::Foreign)
+            }
         }
     }
 

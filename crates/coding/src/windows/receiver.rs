@@ -101,7 +101,7 @@ impl WindowReceiver {
                 let place = self.place(first, sources)?;
                 (first, self.decoder.repair(place..place + sources, seed, payload))
             }
-            Header::Source { .. } | Header::Repair { .. } => return Err(Refusal::Foreign),
+            Header::Source { .. } | Header::Repair { .. } | Header::Plain => return Err(Refusal::Foreign),
         };
         if outcome == Outcome::Refused { Err(Refusal::Contradictory) } else { Ok((number, outcome)) }
     }

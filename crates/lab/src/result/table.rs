@@ -14,6 +14,8 @@ const FLOWS: &[Column] = &[
     ("goodput_bps", "goodput kbit/s", 1e-3, 1),
     ("loss_ratio", "lost %", 100.0, 2),
     ("retransmitted_packets", "resent", 1.0, 1),
+    ("redundancy", "repair %", 100.0, 2),
+    ("recovered", "recovered", 1.0, 1),
     ("delay_mean_ms", "delay ms", 1.0, 1),
     ("message_delay_p95_ms", "message p95 ms", 1.0, 1),
     ("rwnd_blocked_s", "blocked s", 1.0, 2),

@@ -5,6 +5,7 @@ use core::time::Duration;
 use std::sync::Arc;
 
 use strandcast_proto::catalog::{Catalog, SchemePlan};
+use strandcast_proto::coding::{Coding, RepairCoding};
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::{Connect, Endpoint, EndpointConfig};
 use strandcast_proto::path::FourTuple;
@@ -110,7 +111,14 @@ impl FlowBuilder<'_> {
             return Ok(flow.app.clone());
         }
         let plan = self.scheme(scheme.unwrap_or(own), sctp, flow, key)?;
-        let overhead = (plan.build)(&self.seeds.child("overhead")).feedback().overhead();
+        let mut config = transport(sctp);
+        (plan.tune)(&mut config);
+        // Symbols of blocks are as long as packets, whatever messages are.
+        let symbol = match config.coding {
+            Some(Coding::Repair(_)) => RepairCoding::OVERHEAD,
+            Some(Coding::Blocks(_)) | None => 0,
+        };
+        let overhead = symbol + (plan.build)(&self.seeds.child("overhead")).feedback().overhead();
         Ok(flow.app.shortened(u32::try_from(overhead).unwrap_or(u32::MAX)))
     }
 

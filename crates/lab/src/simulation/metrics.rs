@@ -3,12 +3,13 @@
 use core::any::Any;
 use core::fmt::Debug;
 
+use strandcast_proto::coding::Header;
 use strandcast_proto::time::Instant;
 use strandcast_sim::flow::message_number;
-use strandcast_sim::host::data_parts;
+use strandcast_sim::host::{DataPart, data_parts, symbol};
 use strandcast_sim::net::{
-    Agent, AgentId, Body, DirectedLinkId, EnqueueOutcome, FlowId, Frame, Observer, Packet, PacketMeta,
-    RadioId, RadioNote, TraceEvent,
+    Agent, AgentId, Body, DirectedLinkId, EnqueueOutcome, FlowId, Frame, Framing, Observer, Packet,
+    PacketMeta, RadioId, RadioNote, TraceEvent,
 };
 
 use super::byte_ledger::{ByteLedger, Done};
@@ -59,6 +60,7 @@ impl Metered {
     fn event(&mut self, now: Instant, event: &TraceEvent) {
         match *event {
             TraceEvent::Submitted { message, bytes } => {
+                self.meter.submitted(bytes);
                 if let Some(ledger) = &mut self.ledger {
                     ledger.submit(now, message, bytes);
                 }
@@ -97,6 +99,14 @@ impl Metered {
     }
 }
 
+/// The number of the message that begins in a chunk. Symbols of blocks don't tell, and repair symbols are none.
+fn message_in(framing: Framing, part: &DataPart<'_>) -> Option<u64> {
+    match (framing, symbol(framing, part)) {
+        (Framing::Blocks, _) | (_, (Some(Header::Repair { .. } | Header::WindowRepair { .. }), _)) => None,
+        (_, (_, message)) => message_number(message),
+    }
+}
+
 impl Metrics {
     /// The flow of a packet with data.
     fn data_of(&mut self, meta: &PacketMeta) -> Option<&mut Metered> {
@@ -110,8 +120,11 @@ impl Observer for Metrics {
         if let Some(flow) = self.flows.get_mut(meta.flow.0 as usize) {
             flow.meter.sent(now, meta.path, meta.len, meta.payload, meta.retransmission);
             if let Body::Sctp(bytes) = &packet.body {
+                if meta.payload > 0 {
+                    flow.meter.framed(meta.framing);
+                }
                 let begun = data_parts(bytes).filter(|part| part.begins);
-                for message in begun.filter_map(|part| message_number(part.data)) {
+                for message in begun.filter_map(|part| message_in(meta.framing, &part)) {
                     flow.meter.message_sent(now, message);
                 }
             }

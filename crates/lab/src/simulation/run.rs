@@ -5,7 +5,7 @@ use core::time::Duration;
 use std::collections::VecDeque;
 
 use strandcast_proto::time::Instant;
-use strandcast_sim::net::DirectedLinkId;
+use strandcast_sim::net::{AgentId, DirectedLinkId};
 
 use super::radios::RadioInfo;
 use super::{Recorder, Simulation};
@@ -187,6 +187,9 @@ impl Simulation {
                 let subject = Subject::Path { flow: flow.name.clone(), path: path.clone() };
                 control.point(time_s, &subject, "lost_packets", *lost as f64);
             }
+            self.symbol_points(now, [flow.sender, flow.receiver], &mut |name, value| {
+                control.point(time_s, &subject, name, value)
+            });
             if let Some(bytes) = self.network.any_agent(flow.receiver).receive_buffered() {
                 control.point(time_s, &subject, "receive_buffered_bytes", bytes as f64);
             }
@@ -203,6 +206,22 @@ impl Simulation {
             for name in ["frames", "frame_retries", "link_failures", "routing_messages"] {
                 control.point(time_s, &subject, name, reading.count(name) as f64);
             }
+        }
+    }
+
+    /// Symbols since the start, of a flow that codes: what the sender sent, and what the receiver recovered.
+    fn symbol_points(
+        &self,
+        now: Instant,
+        [sender, receiver]: [AgentId; 2],
+        report: &mut dyn FnMut(&'static str, f64),
+    ) {
+        for (agent, wanted) in [(sender, "repairs_sent"), (receiver, "recovered")] {
+            self.network.any_agent(agent).counters(now, &mut |_, name, total| {
+                if name == wanted {
+                    report(name, total);
+                }
+            });
         }
     }
 

@@ -6,10 +6,10 @@ use std::io::{self, Write};
 use strandcast_proto::time::Instant;
 use strandcast_radio::{Destination, FrameRecord, StationId};
 use strandcast_routing::{DropCause, Message};
-use strandcast_sim::host::{chunk_types, data_chunks};
+use strandcast_sim::host::{SymbolName, chunk_types, data_parts, symbol};
 use strandcast_sim::net::{
-    AgentId, Body, DirectedLinkId, EnqueueOutcome, FlowId, Frame, Packet, PacketMeta, RadioId, RadioNote,
-    TraceEvent,
+    AgentId, Body, DirectedLinkId, EnqueueOutcome, FlowId, Frame, Framing, Packet, PacketMeta, RadioId,
+    RadioNote, TraceEvent,
 };
 
 use super::{Names, Recorder, Simulation};
@@ -205,7 +205,7 @@ impl Recorder for Trace {
     fn sent(&mut self, now: Instant, _: AgentId, packet: &Packet) {
         self.begin(now, "send");
         self.packet(&packet.meta, None);
-        self.put(format_args!("{}", Contents(&packet.body)));
+        self.put(format_args!("{}", Contents(&packet.body, packet.meta.framing)));
         self.end();
     }
 
@@ -287,18 +287,23 @@ impl fmt::Debug for Trace {
 }
 
 /// What a packet says, in a few words without commas.
-struct Contents<'a>(&'a Body);
+struct Contents<'a>(&'a Body, Framing);
 
 impl fmt::Display for Contents<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Body::Sctp(bytes) => {
-                let mut tsns = data_chunks(bytes);
+                let mut parts = data_parts(bytes);
                 for (i, kind) in chunk_types(bytes).enumerate() {
                     let blank = if i > 0 { " " } else { "" };
-                    let data = if kind == DATA { tsns.next() } else { None };
+                    let data = if kind == DATA { parts.next() } else { None };
                     match (chunk_name(kind), data) {
-                        (name, Some(chunk)) => write!(f, "{blank}{name} {}", chunk.tsn)?,
+                        (name, Some(part)) => {
+                            write!(f, "{blank}{name} {}", part.chunk.tsn)?;
+                            if let (Some(header), _) = symbol(self.1, &part) {
+                                write!(f, " ({})", SymbolName::of(&header))?;
+                            }
+                        }
                         ("", None) => write!(f, "{blank}chunk {kind}")?,
                         (name, None) => write!(f, "{blank}{name}")?,
                     }

@@ -69,6 +69,11 @@ impl Ingest {
         Self::new(Clock::Arrival, pack)
     }
 
+    /// Bytes that a message may have from now on ([`Packer::limit`]).
+    pub fn limit_messages(&mut self, bytes: usize) {
+        self.packer.limit(bytes);
+    }
+
     fn new(clock: Clock, pack: PackConfig) -> Self {
         Ingest {
             framer: Framer::new(),

@@ -49,6 +49,8 @@ pub struct Outgoing {
 #[derive(Debug)]
 pub struct Packer {
     config: PackConfig,
+    /// Packets per message.
+    most: usize,
     /// Time of the session's first packet.
     origin: Option<MediaTime>,
     /// Space for the header, packets of the message being filled, and its first packet's time.
@@ -66,6 +68,7 @@ impl Packer {
     pub fn new(mut config: PackConfig) -> Self {
         config.packets_per_message = config.packets_per_message.clamp(1, MAX_PACKETS);
         Packer {
+            most: config.packets_per_message,
             config,
             origin: None,
             filling: None,
@@ -79,7 +82,7 @@ impl Packer {
     /// Accepts a packet that is due, or arrived, at `at`; times never decrease.
     pub fn push(&mut self, at: MediaTime, packet: &Packet, marks: Marks) {
         self.handle_timeout(at);
-        let full = HEADER_LEN + self.config.packets_per_message * PACKET_LEN;
+        let full = HEADER_LEN + self.most * PACKET_LEN;
         let (_, all, wire) = self.filling.get_or_insert_with(|| {
             let mut wire = BytesMut::with_capacity(full);
             wire.resize(HEADER_LEN, 0);
@@ -90,6 +93,12 @@ impl Packer {
         if wire.len() >= full {
             self.flush();
         }
+    }
+
+    /// Bytes that a message may have from now on; a message has at least one packet, and never more than configured.
+    pub fn limit(&mut self, bytes: usize) {
+        let packets = bytes.saturating_sub(HEADER_LEN) / PACKET_LEN;
+        self.most = packets.clamp(1, self.config.packets_per_message);
     }
 
     /// When to release a message that is not full, by calling [`Packer::handle_timeout`].

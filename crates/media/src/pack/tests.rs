@@ -102,6 +102,22 @@ fn seven_packets_per_message_and_totals_at_the_end() {
     assert_eq!(messages[3].body, Body::End(end));
 }
 
+/// 20 bytes of header and 188 for each packet: 1326 bytes hold six.
+#[test]
+fn messages_keep_below_a_limit() {
+    let mut packer = Packer::new(PackConfig::new(9));
+    let mut lengths = |limit: usize| {
+        packer.limit(limit);
+        (0..12).for_each(|n| packer.push(MediaTime::ZERO, &packet(n), Marks::default()));
+        packer.handle_timeout(MediaTime::from_millis(1000));
+        drain(&mut packer).iter().map(|message| message.wire.len()).collect::<Vec<_>>()
+    };
+    assert_eq!(lengths(1326), [1148, 1148]);
+    assert_eq!(lengths(1336), [1336, 20 + 5 * 188]);
+    assert_eq!(lengths(9000), [1336, 20 + 5 * 188], "never more than configured");
+    assert_eq!(lengths(100), [208; 12], "one at the least");
+}
+
 #[test]
 fn a_slow_stream_is_held_no_longer_than_promised() {
     let mut packer = Packer::new(PackConfig::new(1));

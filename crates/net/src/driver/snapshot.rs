@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use strandcast_proto::association::{AssociationStats, Buffers};
+use strandcast_proto::coding::{Coding, CodingMode};
 use strandcast_proto::endpoint::{AssociationId, Endpoint};
 use strandcast_proto::path::{FourTuple, PathStats};
 use strandcast_proto::policy::{LinkId, PathState, PathView};
@@ -20,6 +21,12 @@ pub struct Snapshot {
     pub scheme: String,
     /// Counters of the association.
     pub stats: AssociationStats,
+    /// Bytes of the longest message that fits one packet on every path.
+    pub max_unfragmented: usize,
+    /// How it codes what it sends; `None`: it does not, or the peer cannot decode.
+    pub coding_out: Option<Coding>,
+    /// How the peer codes what it sends; `None`: it does not.
+    pub coding_in: Option<CodingMode>,
     /// The scheme's diagnostics of its own state.
     pub diagnostics: Vec<&'static str>,
     /// The scheme's own counters.
@@ -73,6 +80,9 @@ impl Snapshot {
             at: now,
             scheme: association.scheme().name().to_owned(),
             stats: association.stats().clone(),
+            max_unfragmented: association.max_unfragmented(),
+            coding_out: association.coded().out().copied(),
+            coding_in: association.coded().incoming(),
             diagnostics: association.remarks(now),
             counters: association.scheme_counters(),
             monitor: link_metadata.monitor,

@@ -20,6 +20,7 @@ use super::lifecycle::{AssociationError, Role, State};
 use super::path_table::PathTable;
 use super::reports::Reports;
 use super::stats::AssociationStats;
+use crate::coding::Agreed;
 use crate::config::TransportConfig;
 use crate::path::{FourTuple, MAX_PATHS, Path};
 use crate::policy::{Driver, PathId, PathState, Report, Scheme, Signal, View};
@@ -36,6 +37,9 @@ pub(super) struct Peer {
     pub partial: bool,
     /// What its packets and ours are signed with (RFC 4895).
     pub keys: Option<AuthKeys>,
+    /// How what is sent to it is coded, and what comes from it.
+    pub coding_out: Option<Agreed>,
+    pub coding_in: Option<Agreed>,
 }
 
 /// See the [module](self). A bundle: each field but the plain ones guards its own state.

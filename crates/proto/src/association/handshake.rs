@@ -12,12 +12,14 @@ use super::event::{CloseReason, Event};
 use super::lifecycle::{Role, State};
 use super::path_manager::PathManager;
 use super::receiver::Receiver;
+use crate::coding::Announced;
 use crate::config::TransportConfig;
-use crate::path::FourTuple;
+use crate::path::{FourTuple, packet_size};
 use crate::policy::{PathId, PathState};
 use crate::time::Instant;
 use crate::wire::chunk::report::{KIND_MOVED, KIND_SUSPEND};
 use crate::wire::chunk::{self, ChunkEncode as _, CookieAck, CookieEcho, Init, InitAck};
+use crate::wire::packet::HEADER_LEN;
 use crate::wire::{Cause, Param, Tsn, VerificationTag};
 
 /// Addresses taken from a peer's INIT or INIT ACK at most.
@@ -38,6 +40,8 @@ pub(crate) struct Capabilities {
     pub partial: bool,
     pub reports: bool,
     pub auth: Option<AuthParams>,
+    /// What it codes and decodes.
+    pub coding: Option<Announced>,
     pub addresses: SmallVec<[IpAddr; 2]>,
 }
 
@@ -51,6 +55,8 @@ impl Capabilities {
         let extensions = extensions.unwrap_or_default();
         let addresses =
             init.params.iter().filter_map(|p| if let Param::Address(a) = p { Some(*a) } else { None });
+        let coding =
+            init.params.iter().find_map(|p| if let Param::Coding(value) = p { Some(value) } else { None });
         Capabilities {
             tag: init.initiate_tag,
             a_rwnd: init.a_rwnd,
@@ -61,6 +67,7 @@ impl Capabilities {
                 || extensions.contains(&chunk::forward_tsn::TYPE),
             reports: extensions.contains(&chunk::report::TYPE),
             auth: AuthParams::of_peer(&init.params),
+            coding: coding.and_then(|value| Announced::read(value)),
             addresses: addresses.take(MAX_LISTED).collect(),
         }
     }
@@ -78,7 +85,15 @@ pub(crate) struct Offer<'a> {
     pub partial: bool,
     /// AUTH, and REPORT with it; not if empty.
     pub auth: &'a AuthParams,
+    /// What is coded and decoded, beside REPORT and partial reliability.
+    pub coding: Option<Announced>,
     pub addresses: &'a [IpAddr],
+}
+
+/// What a side that accepts announces to a peer at `remote`: all its paths are taken to have the configured MTU.
+pub(crate) fn accepted_coding(config: &TransportConfig, remote: SocketAddr) -> Announced {
+    let chunks = packet_size(remote, config.mtu, config) - HEADER_LEN;
+    Announced::new(config.coding.as_ref(), chunks)
 }
 
 /// Our INIT, not padded (or, with a cookie added, INIT ACK).
@@ -102,8 +117,12 @@ pub(crate) fn init_chunk(
             extensions.push(chunk::report::TYPE);
         }
     }
+    let codes = extensions.contains(&chunk::report::TYPE) && extensions.contains(&chunk::forward_tsn::TYPE);
     if !extensions.is_empty() {
         params.push(Param::SupportedExtensions(extensions.into()));
+    }
+    if let Some(coding) = offer.coding.filter(|_| codes) {
+        params.push(Param::Coding(coding.write()));
     }
     Init {
         initiate_tag: tag,
@@ -117,7 +136,7 @@ pub(crate) fn init_chunk(
 
 /// Makes `init` as long as [`LEAST_INIT`] at least.
 fn pad(init: &mut Init) {
-    let len = crate::wire::packet::HEADER_LEN + init.encoded_len();
+    let len = HEADER_LEN + init.encoded_len();
     if let Some(missing) = LEAST_INIT.checked_sub(len + 4) {
         init.params.push(Param::Padding(Bytes::from_static(&PADDING[..missing])));
     }
@@ -142,6 +161,8 @@ pub(super) struct Handshake {
     initial_tsn: Tsn,
     /// Our RANDOM, CHUNKS and HMAC-ALGO as sent.
     auth: AuthParams,
+    /// What we code and decode, as announced; the same in each INIT.
+    coding: Option<Announced>,
     cookie: Option<Bytes>,
     t1: Option<Instant>,
     tries: u32,
@@ -150,7 +171,7 @@ pub(super) struct Handshake {
 impl Handshake {
     pub fn new(identity: (VerificationTag, Tsn), auth: AuthParams) -> Self {
         let (local_tag, initial_tsn) = identity;
-        Handshake { local_tag, initial_tsn, auth, cookie: None, t1: None, tries: 0 }
+        Handshake { local_tag, initial_tsn, auth, coding: None, cookie: None, t1: None, tries: 0 }
     }
 
     pub fn local_tag(&self) -> VerificationTag {
@@ -166,9 +187,15 @@ impl Handshake {
         &self.auth
     }
 
-    /// The accepting side sent `random` with its INIT ACK.
-    pub fn set_random(&mut self, random: Bytes) {
+    /// What we code and decode, as announced.
+    pub fn coding(&self) -> Option<Announced> {
+        self.coding
+    }
+
+    /// The accepting side sent `random` with its INIT ACK to `remote`, which says what it codes if that was of use.
+    pub fn accepted(&mut self, config: &TransportConfig, remote: SocketAddr, random: Bytes) {
         self.auth = AuthParams::with_random(random);
+        self.coding = Some(accepted_coding(config, remote));
     }
 
     pub fn timeout(&self) -> Option<Instant> {
@@ -245,7 +272,13 @@ impl Handshake {
                 }
             }
         }
-        let offer = Offer { partial: true, auth: &self.auth, addresses: &announced };
+        let coding = *self.coding.get_or_insert_with(|| {
+            let least =
+                m.cx.paths.views().iter().filter(|v| v.state != PathState::Closed).map(|v| v.mtu).min();
+            let chunks = least.unwrap_or_default() as usize;
+            Announced::new(m.cx.config.coding.as_ref(), chunks.saturating_sub(m.cx.driver.overhead()))
+        });
+        let offer = Offer { partial: true, auth: &self.auth, coding: Some(coding), addresses: &announced };
         let mut init = init_chunk(&m.cx.config, self.local_tag, self.initial_tsn, &offer);
         pad(&mut init);
         for path in open {
@@ -334,9 +367,20 @@ impl Handshake {
         m.cx.paths
             .seen_mut()
             .set_peer_reports(m.cx.config.reports && peer.reports && m.cx.peer.keys.is_some());
+        self.agree_on_coding(m.cx, peer);
+        m.rx.decode_as(m.cx, m.cx.peer.coding_in);
         if let Some(config) = m.cx.config.towards(m.cx.paths.seen().peer_reports()) {
             m.cx.config = config.into();
         }
+    }
+
+    /// What is coded in each direction: between two of ours, as repair symbols are given up and not sent again (RFC 3758). Both
+    /// sides find the same.
+    fn agree_on_coding(&self, cx: &mut Context, peer: &Capabilities) {
+        let able = cx.paths.seen().peer_reports() && cx.peer.partial;
+        let both = self.coding.zip(peer.coding).filter(|_| able);
+        cx.peer.coding_out = both.and_then(|(ours, _)| ours.agreed(peer.a_rwnd));
+        cx.peer.coding_in = both.and_then(|(_, theirs)| theirs.agreed(cx.config.receive_buffer));
     }
 
     /// The handshake is done; its last packet came by `on`, which is thereby confirmed (RFC 9260 §5.4), unless the peer
@@ -365,6 +409,7 @@ impl Handshake {
             // The peer may have taken another path's COOKIE ECHO for the first: say which path this is.
             m.cx.say(now, KIND_MOVED, on, Some(on), true);
         }
+        m.tx.begin_coding(m.cx, now);
         debug_assert!(m.tx.streams() > 0, "a valid peer admits at least one stream");
         Self::settle_other_paths(m, now, on);
         if let Some(stream) = m.tx.stream_not_admitted() {

@@ -5,6 +5,7 @@ mod asconf;
 mod assembler;
 mod auth;
 mod buffer_size;
+mod coded;
 #[cfg(any(test, feature = "testing"))]
 mod consistent;
 mod context;
@@ -25,6 +26,7 @@ mod stats;
 mod timers;
 
 pub use assembler::Transmit;
+pub use coded::Coded;
 pub use event::{CloseReason, Event, PathChange};
 pub use lifecycle::AssociationError;
 
@@ -36,7 +38,7 @@ pub use timers::Timer;
 
 pub(crate) use auth::AuthParams;
 pub(crate) use context::Candidate;
-pub(crate) use handshake::{Capabilities, Established, Offer, init_chunk};
+pub(crate) use handshake::{Capabilities, Established, Offer, accepted_coding, init_chunk};
 pub(crate) use lifecycle::State;
 pub(crate) use receiver::Sounding;
 pub(crate) use sender::Tail;

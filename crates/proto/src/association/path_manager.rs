@@ -81,6 +81,7 @@ impl PathManager<'_> {
             return;
         }
         self.tx.lose_all(self.cx, now, path, LossTrigger::Timeout);
+        self.tx.abandon_spent(self.cx, now);
         let i = path.index();
         self.cx.paths[i].t3 = None;
         self.cx.paths[i].tail = Tail::default();

@@ -1,6 +1,7 @@
 //! The receiving half: TSNs, reassembly, what may be held, and when to acknowledge (RFC 9260 §6.2, §6.7).
 
 mod arrivals;
+mod coded;
 mod data;
 mod memory;
 mod sacks;
@@ -12,13 +13,27 @@ pub(crate) use sizing::Sounding;
 use super::acknowledger::Acknowledger;
 use super::buffer_size::ReceiveSize;
 use super::context::Context;
+use super::lifecycle::State;
 use super::right_sizing::Buffer;
+use crate::coding::Decoding;
 use crate::config::TransportConfig;
 use crate::policy::PathId;
 use crate::rx::{Message, Reassembly, TsnTracker};
 use crate::time::Instant;
 use crate::wire::Tsn;
 use crate::wire::chunk::GapBlock;
+
+/// What reading gave and did.
+#[derive(Debug)]
+pub(crate) struct Reading {
+    pub message: Option<Message>,
+    /// What is held may have changed: symbols are read that give no message.
+    pub changed: bool,
+    /// An acknowledgement is due.
+    pub acknowledges: bool,
+    /// What was read can't be decoded: the association has ended.
+    pub undecodable: bool,
+}
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -35,6 +50,8 @@ pub(super) struct Receiver {
     /// What the endpoint lets the association hold, and whether payloads are copied (see [`super::Association::allow`]).
     allowed: usize,
     copies: bool,
+    /// What makes messages of what arrives, if the peer codes.
+    decoding: Option<Decoding>,
     /// The peer sends copies and wants to know by which path each arrived.
     names_arrivals: bool,
 }
@@ -51,15 +68,32 @@ impl Receiver {
             gaps: Vec::new(),
             allowed: usize::MAX,
             copies: false,
+            decoding: None,
             names_arrivals: false,
         }
     }
 
-    /// The next message, in the order their streams allow. `sent`: heap of what waits to be sent and acknowledged, bytes.
-    pub fn recv(&mut self, cx: &mut Context, sent: usize) -> Option<Message> {
+    /// Reads on: the next message, in the order their streams allow. `sent`: heap of what waits to be sent and acknowledged,
+    /// bytes.
+    pub fn read(&mut self, cx: &mut Context, sent: usize) -> Reading {
+        let coded = self.decoding.is_some();
+        let open = cx.state != State::Closed;
+        let message = if coded { self.decode(cx, sent) } else { self.pop(cx, sent) };
+        if let Some(message) = &message {
+            cx.stats.messages_received += 1;
+            cx.stats.bytes_received += message.payload.len() as u64;
+        }
+        Reading {
+            changed: coded || message.is_some(),
+            acknowledges: self.sack_due().is_some(),
+            undecodable: open && cx.state == State::Closed,
+            message,
+        }
+    }
+
+    /// The next message as the peer's chunks carried it.
+    fn pop(&mut self, cx: &Context, sent: usize) -> Option<Message> {
         let message = self.reassembly.pop()?;
-        cx.stats.messages_received += 1;
-        cx.stats.bytes_received += message.payload.len() as u64;
         self.shrink_size(message.payload.len());
         self.window_may_open(cx, sent);
         Some(message)
@@ -124,7 +158,10 @@ impl Receiver {
     /// What a peer can make us hold has bounds.
     #[cfg(any(test, feature = "testing"))]
     pub fn assert_bounded(&self) {
-        let (heap, granted) = (self.heap(), self.size.size);
+        let (heap, granted) = (self.chunks_heap(), self.size.size);
         assert!(heap <= 2 * granted + (1 << 20), "{heap} bytes for a receive buffer of {granted}");
+        if let Some((heap, bound)) = self.decoding.as_ref().and_then(|d| Some((d.heap(), d.bound()?))) {
+            assert!(heap <= bound, "{heap} bytes to decode, {bound} at the most");
+        }
     }
 }

@@ -5,6 +5,7 @@
 
 mod ack;
 mod buffer;
+mod coded;
 mod commit;
 mod copies;
 mod decide;
@@ -13,6 +14,7 @@ mod head_of_line;
 mod held;
 mod loss;
 mod pending_chunk;
+mod repair;
 mod tail;
 
 use bytes::Bytes;
@@ -26,6 +28,7 @@ pub(crate) use tail::Tail;
 use super::context::Context;
 use super::event::Event;
 use super::lifecycle::State;
+use crate::coding::{Coder, Coding, LONGEST_RECORD};
 use crate::config::TransportConfig;
 use crate::policy::{Assignment, HeadOfLine, PathId, PathSet, PathState, Rules, Signal};
 use crate::time::Instant;
@@ -39,6 +42,9 @@ use pending_chunk::ChunkSource;
 #[derive(Debug)]
 pub(super) struct Sender {
     buffer: SendBuffer,
+    /// What turns messages into symbols, once both ends agreed that it is done.
+    coder: Option<Coder>,
+    coding_seed: u32,
     rq: RetransmissionQueue,
     forward: ForwardPoint,
     /// Copies still to be sent, of the chunk sent last or of older ones (see [`Sender::send_again`]).
@@ -52,6 +58,8 @@ pub(super) struct Sender {
     revision: u32,
     /// Most payload bytes of a chunk that fits every path.
     max_payload: usize,
+    /// Most bytes of user data of such a chunk: the payload, and what coding puts before it.
+    max_user_data: usize,
     /// One chunk is in flight although the peer's window is closed.
     probing_zero_window: bool,
     /// Where SACKs with a closed window came since the last timeout: these paths answered a probe.
@@ -62,10 +70,12 @@ pub(super) struct Sender {
 }
 
 impl Sender {
-    /// `names_deliveries`: the scheme wants [`Signal::Delivered`].
-    pub fn new(config: &TransportConfig, initial_tsn: Tsn, names_deliveries: bool) -> Self {
+    /// `names_deliveries`: the scheme wants [`Signal::Delivered`]. `coding_seed`: of the first repair symbol.
+    pub fn new(config: &TransportConfig, initial_tsn: Tsn, names_deliveries: bool, coding_seed: u32) -> Self {
         Sender {
             buffer: SendBuffer::new(config),
+            coder: None,
+            coding_seed,
             rq: RetransmissionQueue::new(initial_tsn, names_deliveries),
             forward: ForwardPoint::new(initial_tsn),
             copies: SmallVec::new(),
@@ -74,6 +84,7 @@ impl Sender {
             pending_chunk: None,
             revision: 0,
             max_payload: 512 - 12 - 16,
+            max_user_data: 512 - 12 - 16,
             probing_zero_window: false,
             zero_window_answered: PathSet::default(),
             head_of_line: HeadOfLine::new(config.head_of_line.map_or(Rules::Sooner, |c| c.rules)),
@@ -84,6 +95,7 @@ impl Sender {
     /// The association has ended.
     pub fn clear(&mut self, cx: &mut Context) {
         self.buffer.clear();
+        self.coder = None;
         self.rq.clear(cx.paths.seen_mut());
         self.forward.clear();
         self.copies.clear();
@@ -115,6 +127,9 @@ impl Sender {
         if payload.is_empty() {
             return Err(SendError::Empty);
         }
+        if payload.len() > LONGEST_RECORD && matches!(cx.config.coding, Some(Coding::Blocks(_))) {
+            return Err(SendError::TooLong(payload.len()));
+        }
         if usize::from(options.stream) >= self.buffer.streams() {
             return Err(SendError::NoSuchStream(options.stream));
         }
@@ -129,10 +144,13 @@ impl Sender {
         }
         cx.stats.messages_sent += 1;
         cx.stats.bytes_sent += payload.len() as u64;
-        let idle = self.buffer.is_empty();
+        let idle = !self.anything_waits(cx);
         let id = self.buffer.push(now, payload, options);
         if idle {
             cx.signal(now, &Signal::Queued);
+        }
+        if cx.state == State::Established {
+            self.fill_blocks(cx, now);
         }
         cx.offer_burst(now);
         Ok(id)
@@ -159,7 +177,8 @@ impl Sender {
             _ => v.limit.cwnd as f64,
         });
         let carried = carried.sum::<f64>() as u64;
-        let held = (self.buffer.outstanding() as u64).saturating_sub(cx.paths.seen().in_flight());
+        let sent = self.buffer.outstanding().saturating_sub(self.unsent_in_blocks());
+        let held = (sent as u64).saturating_sub(cx.paths.seen().in_flight());
         let least = cx.config.send_buffer;
         self.buffer.fit(now, 2 * carried.max(held), least, limit.max(least));
     }
@@ -174,7 +193,9 @@ impl Sender {
     pub fn fit_payload(&mut self, cx: &mut Context) {
         let open = cx.paths.views().iter().filter(|v| v.state != PathState::Closed);
         let least = open.map(|v| v.mtu).min().unwrap_or(512);
-        self.max_payload = (least as usize).saturating_sub(16 + cx.driver.overhead()).max(256) & !3;
+        self.max_user_data = (least as usize).saturating_sub(16 + cx.driver.overhead()).max(256) & !3;
+        let overhead = self.coder.as_ref().map_or(0, Coder::overhead);
+        self.max_payload = self.max_user_data - overhead;
         self.pending_chunk = None;
     }
 
@@ -234,7 +255,7 @@ impl Sender {
 
     /// Whether everything is delivered.
     pub fn drained(&self) -> bool {
-        self.buffer.is_empty() && self.rq.is_empty()
+        self.buffer.is_empty() && self.rq.is_empty() && self.coded_all()
     }
 
     /// Whether no message waits to be sent.
@@ -243,8 +264,8 @@ impl Sender {
     }
 
     /// Whether data wait for a path that may send again.
-    pub fn data_wait(&self) -> bool {
-        !self.buffer.is_empty() || !self.rq.lost().is_empty()
+    pub fn data_wait(&self, cx: &Context) -> bool {
+        self.anything_waits(cx) || !self.rq.lost().is_empty()
     }
 
     /// Whether copies wait for room on `path`.
@@ -255,6 +276,15 @@ impl Sender {
     /// Whether a round trip of `path` is being timed.
     pub fn times(&self, path: PathId) -> bool {
         self.rq.times(path)
+    }
+
+    /// Bytes of messages and their records in each block that is kept, oldest first; nothing without blocks.
+    pub fn block_extents(&self) -> impl Iterator<Item = (u32, u64)> {
+        let blocks = match &self.coder {
+            Some(Coder::Blocks(blocks)) => Some(blocks.extents()),
+            Some(Coder::Repair(_)) | None => None,
+        };
+        blocks.into_iter().flatten()
     }
 
     /// The largest message that fits one chunk on every path, bytes.
@@ -279,7 +309,9 @@ impl Sender {
 
     /// Heap that the application's messages take, bytes.
     pub fn heap(&self) -> usize {
-        self.buffer.heap() + self.rq.len() * size_of::<Outgoing>()
+        let coder = self.coder.as_ref().map_or(0, Coder::heap);
+        let symbols = if self.codes_blocks() { self.max_user_data } else { 0 };
+        self.buffer.heap() + coder + self.rq.len() * (size_of::<Outgoing>() + symbols)
     }
 
     /// Panics when the books do not agree.
@@ -287,7 +319,15 @@ impl Sender {
     pub fn assert_consistent(&self, cx: &Context) {
         let payload = self.rq.assert_consistent(cx.paths.seen());
         if cx.state != State::Closed {
-            assert_eq!(self.buffer.outstanding(), payload, "payload outstanding");
+            let held = match &self.coder {
+                Some(Coder::Blocks(blocks)) => blocks.bytes(),
+                Some(Coder::Repair(repair)) => {
+                    repair.assert_consistent();
+                    0
+                }
+                None => 0,
+            };
+            assert_eq!(self.buffer.outstanding(), payload + held, "payload outstanding");
         }
     }
 }

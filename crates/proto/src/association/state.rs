@@ -8,20 +8,21 @@ use bytes::Bytes;
 use super::asconf::AsconfAnswer;
 use super::assembler::{Assembler, Transmit};
 use super::auth::AuthParams;
+use super::coded::Coded;
 use super::context::Context;
 use super::event::{CloseReason, Event};
 use super::handshake::{Capabilities, Established, Handshake};
 use super::lifecycle::{AssociationError, Role, State};
 use super::path_manager::PathManager;
-use super::receiver::Receiver;
+use super::receiver::{Reading, Receiver};
 use super::right_sizing::Buffers;
 use super::sender::{HeldBack, SendError, SendOptions, Sender};
 use super::shutdown::Closing;
 use super::stats::AssociationStats;
+use crate::coding::Announced;
 use crate::config::TransportConfig;
 use crate::path::FourTuple;
 use crate::policy::{LinkId, PathId, PathView, Scheme, Signal};
-use crate::rx::Message;
 use crate::seeds::Seeds;
 use crate::time::Instant;
 use crate::wire::chunk::CookieAck;
@@ -52,7 +53,7 @@ impl Association {
         let auth = AuthParams::generate(&mut random, &config);
         let cx = Context::new(Arc::clone(&config), role, ports, scheme, random);
         Association {
-            tx: Sender::new(&config, identity.1, cx.driver.hears_deliveries()),
+            tx: Sender::new(&config, identity.1, cx.driver.hears_deliveries(), seeds.stream("coding").u32()),
             rx: Receiver::new(&config, Tsn(0), config.inbound_streams),
             handshake: Handshake::new(identity, auth),
             closing: Closing::default(),
@@ -91,7 +92,7 @@ impl Association {
     ) -> Self {
         let identity = (found.local_tag, found.initial_tsn);
         let mut a = Association::blank(config, Role::Accepter, found.ports, identity, scheme, seeds);
-        a.handshake.set_random(found.random);
+        a.handshake.accepted(&a.cx.config, found.remote, found.random);
         let path = a.manager().open_slot(now, tuple, None);
         // What another address may get is counted with the packet that brought the cookie.
         a.cx.paths[path.index()].credit = (found.remote != tuple.remote).then_some(0);
@@ -131,7 +132,7 @@ impl Association {
     }
 
     /// Once the association has ended, nothing waits to be sent or acknowledged any more.
-    pub(super) fn let_go(&mut self) {
+    pub(crate) fn let_go(&mut self) {
         if self.cx.state == State::Closed {
             self.tx.clear(&mut self.cx);
         }
@@ -145,6 +146,11 @@ impl Association {
     /// The parameters it was opened with.
     pub fn config(&self) -> &TransportConfig {
         &self.cx.config
+    }
+
+    /// What is coded, for displays and measurements.
+    pub fn coded(&self) -> Coded<'_> {
+        Coded { cx: &self.cx, tx: &self.tx }
     }
 
     /// Counters.
@@ -238,9 +244,9 @@ impl Association {
         self.tx.send(&mut self.cx, now, payload, options, self.rx.spare())
     }
 
-    /// The next message, in the order their streams allow.
-    pub fn recv(&mut self) -> Option<Message> {
-        self.rx.recv(&mut self.cx, self.tx.heap())
+    /// Reads on: the next message, in the order their streams allow, and what reading it changed.
+    pub(crate) fn read(&mut self) -> Reading {
+        self.rx.read(&mut self.cx, self.tx.heap())
     }
 
     /// Opens one more path to the peer; data flow once both sides' nonces came back.
@@ -332,17 +338,12 @@ impl Association {
         (self.handshake.local_tag(), self.cx.peer.tag)
     }
 
-    pub(crate) fn auth_params(&self) -> AuthParams {
-        self.handshake.auth().clone()
+    pub(crate) fn announced(&self) -> (AuthParams, Option<Announced>) {
+        (self.handshake.auth().clone(), self.handshake.coding())
     }
 
     pub(crate) fn peer_port(&self) -> u16 {
         self.cx.ports.1
-    }
-
-    /// Whether reading made an acknowledgement due.
-    pub(crate) fn window_opened(&self) -> bool {
-        self.rx.sack_due().is_some()
     }
 
     /// The open path of a 4-tuple.

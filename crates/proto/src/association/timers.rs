@@ -23,6 +23,8 @@ pub enum Timer {
     Sack,
     /// FORWARD-TSN is sent again.
     ForwardTsn,
+    /// A block that is not full is closed.
+    Flush,
     /// A heartbeat is due.
     Heartbeat,
     /// A heartbeat was not answered.
@@ -59,7 +61,8 @@ impl Association {
             offer(self.tx.forward_timeout(), Timer::ForwardTsn);
             offer(self.cx.reports.timeout(), Timer::Report);
             offer(self.cx.driver.scheme().poll_timeout(), Timer::Scheme);
-            let data_wait = self.tx.data_wait();
+            offer(self.tx.flush_timeout(), Timer::Flush);
+            let data_wait = self.tx.data_wait(&self.cx);
             for (p, v) in self.cx.paths.rows().filter(|(_, v)| v.state != PathState::Closed) {
                 offer(p.t3, Timer::T3);
                 offer(p.tail.at, Timer::Tail);
@@ -97,6 +100,9 @@ impl Association {
         }
         if due(self.tx.forward_timeout()) {
             self.tx.on_forward_timeout(&self.cx, now);
+        }
+        if due(self.tx.flush_timeout()) {
+            self.tx.on_flush_timeout(&mut self.cx);
         }
         for i in 0..self.cx.paths.len() {
             self.manager().on_timers(now, PathId(i as u8));

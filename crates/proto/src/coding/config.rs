@@ -3,6 +3,10 @@
 use core::time::Duration;
 
 use strandcast_coding::Code;
+use strandcast_coding::symbol::REPAIR_HEADER;
+
+use super::covered::PREFIX;
+use super::repair::LENGTH;
 
 /// How an association codes what it sends, towards peers that can decode.
 #[derive(Copy, Clone, PartialEq, Debug)]
@@ -37,6 +41,11 @@ pub struct RepairCoding {
     pub when: RepairWhen,
     /// Source symbols that a repair symbol covers at the most.
     pub window: u16,
+}
+
+impl RepairCoding {
+    /// Bytes by which the largest message of a packet is shorter: its repair symbol has to fit one, too.
+    pub const OVERHEAD: usize = REPAIR_HEADER + LENGTH + PREFIX;
 }
 
 /// A code for repair.

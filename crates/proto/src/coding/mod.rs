@@ -3,9 +3,25 @@
 //! applications see messages alone. Decisions are the scheme's ([`crate::policy::Scheduler::next_symbol`],
 //! [`crate::policy::Scheduler::next_repair`]); what may be redundant, its ledger keeps.
 
+mod agreement;
+mod blocks;
+mod coder;
 mod config;
+mod covered;
+mod ledger;
+mod receiver;
+mod record;
+mod repair;
+mod risk;
 mod stats;
 
+pub use agreement::Mode as CodingMode;
+pub(crate) use agreement::{Agreed, Announced};
+pub(crate) use coder::Coder;
 pub use config::{BlockCoding, Coding, RepairCode, RepairCoding, RepairWhen};
+pub(crate) use receiver::{Decoding, Undecodable};
+pub(crate) use record::{BadRecord, LONGEST_RECORD};
+pub(crate) use repair::Leaving;
 pub use stats::CodingStats;
 pub use strandcast_coding::Code;
+pub use strandcast_coding::symbol::Header;

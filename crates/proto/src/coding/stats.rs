@@ -11,16 +11,20 @@ pub struct CodingStats {
     pub repairs_sent: u64,
     /// Their bytes, symbol headers included.
     pub repair_bytes: u64,
-    /// Source symbols that arrived, each once.
+    /// Source symbols that arrived.
     pub sources_received: u64,
+    /// Of those, source symbols that had been computed from repair symbols before, or came again.
+    pub sources_late: u64,
     /// Repair symbols that arrived.
     pub repairs_received: u64,
-    /// Repair symbols that arrived and brought nothing that was not known.
+    /// Of those, repair symbols that brought nothing that was not known, or was of use any more.
     pub repairs_unused: u64,
     /// Messages (in blocks: source symbols) that were computed from repair symbols before they arrived themselves.
     pub recovered: u64,
-    /// Symbols that were dropped: malformed, of no block that is open, or contradictory.
+    /// Chunks that were dropped as no symbols of what was agreed: malformed, too far ahead, or contradictory.
     pub symbols_refused: u64,
+    /// What was computed and is no message, since a repair symbol was forged. In blocks it ends the association.
+    pub damaged: u64,
 }
 
 impl CodingStats {

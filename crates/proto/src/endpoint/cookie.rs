@@ -9,6 +9,7 @@ use sha2::Sha256;
 use smallvec::SmallVec;
 
 use crate::association::{AuthParams, Capabilities};
+use crate::coding::Announced;
 use crate::seeds::Random;
 use crate::time::{Duration, Instant};
 use crate::wire::{Tsn, VerificationTag};
@@ -21,6 +22,12 @@ const REPORTS: u8 = 2;
 const AUTH: u8 = 4;
 const TIE: u8 = 8;
 const RANDOM: u8 = 16;
+/// The peer decodes.
+const DECODES: u8 = 32;
+/// How the peer codes is in the cookie.
+const CODES: u8 = 64;
+/// Bytes of that.
+const CODING: usize = 6;
 
 /// What a cookie holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -77,6 +84,7 @@ impl CookieJar {
 impl Cookie {
     fn write(&self, out: &mut BytesMut) {
         let p = &self.peer;
+        let coding = p.coding.filter(|coding| coding.0.is_some());
         let tied = self.tie != Default::default();
         let flag = |on: bool, bit| if on { bit } else { 0 };
         out.put_u8(
@@ -84,7 +92,9 @@ impl Cookie {
                 | flag(p.reports, REPORTS)
                 | flag(p.auth.is_some(), AUTH)
                 | flag(tied, TIE)
-                | flag(!self.random.is_empty(), RANDOM),
+                | flag(!self.random.is_empty(), RANDOM)
+                | flag(p.coding.is_some(), DECODES)
+                | flag(coding.is_some(), CODES),
         );
         out.put_u64(self.created.as_nanos());
         put_ip(out, self.remote.ip());
@@ -107,6 +117,9 @@ impl Cookie {
             put_bytes(out, &auth.chunks);
             let hmacs: Vec<u8> = auth.hmacs.iter().flat_map(|h| h.to_be_bytes()).collect();
             put_bytes(out, &hmacs);
+        }
+        if let Some(coding) = coding {
+            out.put_slice(&coding.write());
         }
         p.addresses.iter().for_each(|a| put_ip(out, *a));
     }
@@ -134,6 +147,11 @@ impl Cookie {
         } else {
             None
         };
+        let coding = if has(CODES) {
+            Some(Announced::read(b.split_off(..CODING)?)?)
+        } else {
+            has(DECODES).then_some(Announced(None))
+        };
         let mut addresses = SmallVec::new();
         while !b.is_empty() {
             addresses.push(ip(b)?);
@@ -148,6 +166,7 @@ impl Cookie {
             partial,
             reports,
             auth,
+            coding,
             addresses,
         };
         Some(Cookie { created, remote, local_tag, initial_tsn, tie, ports, random, peer })
@@ -202,6 +221,7 @@ mod tests {
             partial: true,
             reports: true,
             auth: Some(AuthParams::with_random(Bytes::from_static(&[8; 32]))),
+            coding: Announced::read(&[1, 2, 0, 16, 4, 0]),
             addresses: [[192, 0, 2, 1].into(), Ipv6Addr::LOCALHOST.into()].into_iter().collect(),
         };
         Cookie {
@@ -236,12 +256,26 @@ mod tests {
     #[test]
     fn a_cookie_of_a_bare_init_is_small() {
         let bare = Capabilities { partial: false, reports: false, auth: None, ..cookie().peer };
-        let bare = Capabilities { addresses: SmallVec::new(), ..bare };
+        let bare = Capabilities { coding: None, addresses: SmallVec::new(), ..bare };
         let remote = (Ipv6Addr::LOCALHOST, 40_000).into();
         let c = Cookie { peer: bare, tie: Default::default(), random: Bytes::new(), remote, ..cookie() };
         let sealed = jar().seal(&c);
         assert_eq!(jar().open(c.created, &sealed, Duration::ZERO), Some((c, None)));
         assert!(sealed.len() <= 90, "{}", sealed.len());
+    }
+
+    /// That a peer decodes, without coding itself, costs nothing.
+    #[test]
+    fn a_cookie_knows_what_the_peer_codes_and_decodes() {
+        let with = |coding| Cookie { peer: Capabilities { coding, ..cookie().peer }, ..cookie() };
+        let size = |coding| {
+            let sealed = jar().seal(&with(coding));
+            let opened = jar().open(Instant::from_millis(5), &sealed, Duration::ZERO);
+            assert_eq!(opened, Some((with(coding), None)));
+            sealed.len()
+        };
+        assert_eq!(size(Some(Announced(None))), size(None));
+        assert_eq!(size(cookie().peer.coding), size(None) + CODING);
     }
 
     #[test]

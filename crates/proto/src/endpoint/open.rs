@@ -6,7 +6,11 @@ use super::answer::{Asked, Kind};
 use super::cookie::Cookie;
 use super::state::{AssociationId, Endpoint};
 use super::used::Use;
-use crate::association::{Association, AuthParams, Capabilities, Established, Offer, State, init_chunk};
+use crate::association::{
+    Association, AuthParams, Capabilities, Established, Offer, State, accepted_coding, init_chunk,
+};
+use crate::coding::Announced;
+use crate::config::TransportConfig;
 use crate::path::FourTuple;
 use crate::time::{Duration, Instant};
 use crate::wire::chunk::{Abort, ErrorChunk, Init, InitAck};
@@ -14,6 +18,14 @@ use crate::wire::{Cause, Packet, Param, Tsn, VerificationTag};
 
 /// A packet with a longer INIT is refused.
 const MAX_INIT: usize = 2048;
+
+/// What INIT ACK is made of.
+#[derive(Debug)]
+struct Ours<'a> {
+    transport: &'a TransportConfig,
+    auth: AuthParams,
+    coding: Option<Announced>,
+}
 
 /// What INIT ACK leaves out beside an INIT too small for all of it; each leaves out what those before do, too.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -70,15 +82,23 @@ impl Endpoint {
         }
         let existing = self.by_tuple.get(&(asked.tuple, asked.header.source_port));
         let existing = existing.and_then(|id| self.entries.get(id)).map(|e| &e.association);
-        let (identity, auth, tie) = match existing {
-            Some(a) if matches!(a.state(), State::CookieWait | State::CookieEchoed) => {
-                ((a.tags().0, a.local_initial_tsn()), Some(a.auth_params()), Default::default())
-            }
-            Some(a) => (Default::default(), None, a.tags()),
-            None => (Default::default(), None, Default::default()),
+        let opening = existing.filter(|a| matches!(a.state(), State::CookieWait | State::CookieEchoed));
+        let (identity, tie) = match (opening, existing) {
+            (Some(a), _) => ((a.tags().0, a.local_initial_tsn()), Default::default()),
+            (None, Some(a)) => (Default::default(), a.tags()),
+            (None, None) => (Default::default(), Default::default()),
         };
+        // What an association announced in its own INIT holds for its INIT ACK, too.
+        let announced = opening.map(|a| (a.config().clone(), a.announced()));
         let identity: (VerificationTag, Tsn) = if identity.0.0 == 0 { self.new_identity() } else { identity };
-        let auth = auth.unwrap_or_else(|| AuthParams::generate(&mut self.random, &self.config.transport));
+        let ours = match &announced {
+            Some((transport, (auth, coding))) => Ours { transport, auth: auth.clone(), coding: *coding },
+            None => {
+                let auth = AuthParams::generate(&mut self.random, &self.config.transport);
+                let transport = &*self.config.transport;
+                Ours { transport, auth, coding: Some(accepted_coding(transport, asked.tuple.remote)) }
+            }
+        };
         if !self.config.transport.announce {
             peer.addresses.clear();
         }
@@ -94,7 +114,7 @@ impl Endpoint {
             peer,
         };
         let tag = cookie.peer.tag;
-        let fitting = Trim::ALL.into_iter().map(|trim| self.init_ack(&auth, cookie.clone(), init, trim));
+        let fitting = Trim::ALL.into_iter().map(|trim| self.init_ack(&ours, cookie.clone(), init, trim));
         if let Some(ack) = fitting.into_iter().find(|ack| asked.admits(ack)) {
             self.answers.send(asked, tag, &ack);
         }
@@ -126,13 +146,17 @@ impl Endpoint {
     }
 
     /// INIT ACK, with what the peer can use and `trim` leaves.
-    fn init_ack(&self, auth: &AuthParams, mut cookie: Cookie, init: &Init, trim: Trim) -> InitAck {
-        let transport = &self.config.transport;
+    fn init_ack(&self, ours: &Ours<'_>, mut cookie: Cookie, init: &Init, trim: Trim) -> InitAck {
+        let transport = ours.transport;
         let announce = transport.announce && trim < Trim::Addresses;
         let locals: Vec<_> = self.config.locals.iter().filter(|_| announce).map(|(_, a)| a.ip()).collect();
         let none = AuthParams::none();
-        let auth = if cookie.peer.auth.is_some() && trim < Trim::Bare { auth } else { &none };
-        let offer = Offer { partial: cookie.peer.partial, auth, addresses: &locals };
+        let auth = if cookie.peer.auth.is_some() && trim < Trim::Bare { &ours.auth } else { &none };
+        // That we decode is of no interest to a peer that does not code.
+        let codes = |announced: Option<Announced>| announced.is_some_and(|a| a.0.is_some());
+        let wanted = cookie.peer.coding.is_some() && (codes(cookie.peer.coding) || codes(ours.coding));
+        let coding = ours.coding.filter(|_| wanted);
+        let offer = Offer { partial: cookie.peer.partial, auth, coding, addresses: &locals };
         let mut ack = init_chunk(transport, cookie.local_tag, cookie.initial_tsn, &offer);
         cookie.random = auth.random.clone();
         if auth.random.is_empty() {

@@ -385,13 +385,18 @@ impl Endpoint {
     /// The next message of an association.
     pub fn recv(&mut self, id: AssociationId) -> Option<Message> {
         let entry = self.entries.get_mut(&id)?;
-        let message = entry.association.recv()?;
-        if entry.association.window_opened() {
-            self.touch(id);
-        } else {
-            self.account(id);
+        let reading = entry.association.read();
+        if reading.undecodable {
+            entry.association.let_go();
         }
-        Some(message)
+        if reading.changed {
+            if reading.acknowledges || reading.undecodable {
+                self.touch(id);
+            } else {
+                self.account(id);
+            }
+        }
+        reading.message
     }
 
     /// Runs `call` on an association: open, close, suspend or move paths, end it.

@@ -84,6 +84,7 @@ mod tests {
             partial: false,
             reports: false,
             auth: None,
+            coding: None,
             addresses: Default::default(),
         };
         Cookie {

@@ -4,10 +4,13 @@ use core::net::SocketAddr;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use strandcast_coding::symbol::Header;
 
+use super::coded;
 use super::packet::seal;
 use super::script::{LONGEST, STUCK, Script};
 use crate::association::{Association, SendOptions};
+use crate::coding::Coding;
 use crate::config::TransportConfig;
 use crate::endpoint::{AssociationId, Connect, Endpoint, EndpointConfig, Input, SchemeFactory};
 use crate::path::FourTuple;
@@ -30,16 +33,31 @@ struct Stage<'a> {
     now: Instant,
     ends: [Endpoint; 2],
     ids: [AssociationId; 2],
+    codes: bool,
+    /// The TSN of the next symbol, from 0.
+    symbols: u32,
 }
 
 /// Plays `data`: chunks in packets with the right tag and checksum (TSNs count from the initial ones) from known and
 /// unknown addresses, signed or not, among time that passes, what the application does and what the real peer says.
 /// The books must agree and queues stay within their bounds.
 pub fn association(data: &[u8]) {
-    if data.len() > LONGEST {
+    play(Script(data), [None, None]);
+}
+
+/// The same with what the peer and the victim code chosen by a byte before it, and with symbols of any bytes, of an honest
+/// sender but for them, among the chunks.
+pub fn coded_association(data: &[u8]) {
+    let mut script = Script(data);
+    let codings = [script.u8(), script.u8()].map(coded::coding);
+    play(script, codings);
+}
+
+fn play(script: Script<'_>, codings: [Option<Coding>; 2]) {
+    if script.0.len() > LONGEST {
         return;
     }
-    let Some(mut stage) = Stage::established(Script(data)) else { return };
+    let Some(mut stage) = Stage::established(script, codings) else { return };
     while !stage.script.is_empty() {
         stage.act();
         stage.drain(false);
@@ -60,31 +78,39 @@ fn tuple(kind: u8) -> FourTuple {
 
 impl<'a> Stage<'a> {
     /// After the handshake; the first byte chooses the configuration.
-    fn established(mut script: Script<'a>) -> Option<Self> {
+    fn established(mut script: Script<'a>, codings: [Option<Coding>; 2]) -> Option<Self> {
         let kind = script.u8();
-        let plain = TransportConfig::default();
-        let transport = Arc::new(TransportConfig {
+        let codes = codings != [None, None];
+        let make = |coding| TransportConfig {
             strict_rfc: kind & 1 > 0,
             partial_reliability: kind & 2 == 0,
             auth: kind & 4 == 0,
             pf_max_retrans: (kind & 8 > 0).then_some(0),
             receive_buffer: if kind & 16 > 0 { 1 << 11 } else { 1 << 16 },
-            ..plain
-        });
+            coding,
+            ..TransportConfig::default()
+        };
         let seeds = Seeds::new(1, 0);
-        let accept: SchemeFactory = Arc::new(|_| Box::new(rfc::scheme()));
-        let config = EndpointConfig { transport, accept: Some(accept), ..EndpointConfig::default() };
-        let peer = Endpoint::new(config.clone(), &seeds.child("peer"));
-        let victim = Endpoint::new(config, &seeds.child("victim"));
+        let accept: SchemeFactory =
+            Arc::new(move |_| if codes { coded::scheme() } else { Box::new(rfc::scheme()) });
+        let config = |coding| EndpointConfig {
+            transport: Arc::new(make(coding)),
+            accept: Some(Arc::clone(&accept)),
+            ..EndpointConfig::default()
+        };
+        let peer = Endpoint::new(config(codings[PEER]), &seeds.child("peer"));
+        let victim = Endpoint::new(config(codings[VICTIM]), &seeds.child("victim"));
         let mut stage = Stage {
             script,
             now: Instant::from_millis(10_000),
             ends: [peer, victim],
             ids: [AssociationId(0); 2],
+            codes,
+            symbols: 0,
         };
         let t = tuple(0);
         let paths = vec![(FourTuple { link: t.link, local: t.remote, remote: t.local }, None)];
-        let connect = Connect { paths, port: 5000, scheme: Box::new(rfc::scheme()), transport: None };
+        let connect = Connect { paths, port: 5000, scheme: (accept)(&seeds), transport: None };
         stage.ids[PEER] = stage.ends[PEER].connect(stage.now, connect).ok()?;
         stage.drain(true);
         Some(stage)
@@ -92,6 +118,7 @@ impl<'a> Stage<'a> {
 
     fn act(&mut self) {
         match self.script.u8() % 8 {
+            0 if self.codes => self.symbols(),
             0..=2 => self.forge(),
             3 => {
                 let ms = u64::from(self.script.u8());
@@ -135,6 +162,37 @@ impl<'a> Stage<'a> {
             }
             8 => self.flood(),
             _ => self.drain(true),
+        }
+    }
+
+    /// Chunks with symbols: the script's bytes, or zeros behind a header that an honest sender may write.
+    fn symbols(&mut self) {
+        let (kind, count) = (self.script.u8(), self.script.u8() % 64);
+        for n in 0..count {
+            let (what, low) = (self.script.u8(), u16::from(self.script.u8()));
+            let number = u32::from(self.script.u8());
+            let seed = u32::from(n) | u32::from(kind & 15) << 16;
+            let mut payload = Vec::new();
+            match what % 8 {
+                0 => Header::Source { block: number, index: low, last: what & 8 > 0 }.write(&mut payload),
+                1 | 2 => Header::Repair { block: number, sources: low, seed }.write(&mut payload),
+                3 => Header::WindowSource { number }.write(&mut payload),
+                4 | 5 => Header::WindowRepair { first: number, sources: low, seed }.write(&mut payload),
+                6 => Header::Plain.write(&mut payload),
+                _ => {}
+            }
+            let script = usize::from(what >> 4);
+            payload.extend_from_slice(self.script.take(2 * script));
+            let longer = if kind & 64 > 0 { 1340 } else { 1 };
+            payload.resize(payload.len().max(longer), 0);
+            let len = 16 + payload.len();
+            let mut chunk = vec![data::TYPE, 7];
+            chunk.extend_from_slice(&(len as u16).to_be_bytes());
+            chunk.extend_from_slice(&self.symbols.to_be_bytes());
+            chunk.extend_from_slice(&[0; 8]);
+            chunk.extend_from_slice(&payload);
+            self.symbols += 1;
+            self.give(kind & 16, chunk);
         }
     }
 

@@ -2,12 +2,13 @@
 //! are, and panics where something does not hold.
 
 mod association;
+mod coded;
 mod packet;
 mod pair;
 mod script;
 mod strangers;
 
-pub use association::association;
+pub use association::{association, coded_association};
 pub use packet::packet;
-pub use pair::pair;
+pub use pair::{coded_pair, pair};
 pub use strangers::strangers;

@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::coded;
 use super::script::{LONGEST, STUCK, Script};
 use crate::association::{Association, CloseReason, Event, SendOptions};
+use crate::coding::Coding;
 use crate::config::TransportConfig;
 use crate::endpoint::{AssociationId, Connect, Endpoint, EndpointConfig, Input, SchemeFactory};
 use crate::path::FourTuple;
@@ -54,6 +56,8 @@ struct Play<'a> {
     wires: Vec<Wire>,
     flying: BTreeMap<(Instant, u64), (usize, FourTuple, Bytes)>,
     launched: u64,
+    /// Who codes all it sends in blocks.
+    blocks: [bool; 2],
     /// By receiver.
     books: [Vec<Sent>; 2],
 }
@@ -62,10 +66,22 @@ struct Play<'a> {
 /// addresses. The books must agree all along; when the wires are well again everything reliable arrives, once,
 /// unchanged and in order, and a graceful close ends on both sides.
 pub fn pair(data: &[u8]) {
-    if data.len() > LONGEST {
+    carry(Script(data), [None, None]);
+}
+
+/// The same with what client and server code chosen by two bytes before it. Messages in blocks are reliable, and in order
+/// across streams.
+pub fn coded_pair(data: &[u8]) {
+    let mut script = Script(data);
+    let codings = [script.u8(), script.u8()].map(coded::coding);
+    carry(script, codings);
+}
+
+fn carry(script: Script<'_>, codings: [Option<Coding>; 2]) {
+    if script.0.len() > LONGEST {
         return;
     }
-    let mut play = Play::new(Script(data));
+    let mut play = Play::new(script, codings);
     while !play.script.is_empty() {
         play.act();
         play.pump();
@@ -106,12 +122,13 @@ impl Wire {
 
 impl<'a> Play<'a> {
     /// The first byte chooses wires and configuration.
-    fn new(mut script: Script<'a>) -> Self {
+    fn new(mut script: Script<'a>, codings: [Option<Coding>; 2]) -> Self {
         let kind = script.u8();
         let seeds = Seeds::new(1, 0);
         let small = kind & 8 > 0;
         let base = if kind & 64 > 0 { TransportConfig::live() } else { TransportConfig::default() };
-        let transport = Arc::new(TransportConfig {
+        let codes = codings != [None, None];
+        let transport = |coding| TransportConfig {
             endured_silence: base.endured_silence.map(|_| Duration::from_secs(1_000_000)),
             association_max_retrans: 100_000,
             max_init_retrans: 100_000,
@@ -119,17 +136,23 @@ impl<'a> Play<'a> {
             receive_buffer: if small { 3 * 1400 } else { 1 << 20 },
             send_buffer: if small { 6000 } else { 1 << 20 },
             pf_max_retrans: (kind & 16 > 0).then_some(0),
-            ..base
-        });
-        let accept: SchemeFactory = Arc::new(|_| Box::new(rfc::scheme()));
-        let config = EndpointConfig { transport, ..EndpointConfig::default() };
-        let server = EndpointConfig { accept: Some(accept), ..config.clone() };
+            coding,
+            ..base.clone()
+        };
+        let accept: SchemeFactory =
+            Arc::new(move |_| if codes { coded::scheme() } else { Box::new(rfc::scheme()) });
+        let scheme = (accept)(&seeds);
+        let config = |side: usize| EndpointConfig {
+            transport: Arc::new(transport(codings[side])),
+            ..EndpointConfig::default()
+        };
+        let server = EndpointConfig { accept: Some(accept), ..config(SERVER) };
         let mut play = Play {
             script,
             small,
             now: Instant::from_millis(10_000),
             ends: [
-                Endpoint::new(config, &seeds.child("client")),
+                Endpoint::new(config(CLIENT), &seeds.child("client")),
                 Endpoint::new(server, &seeds.child("server")),
             ],
             ids: [None; 2],
@@ -138,10 +161,11 @@ impl<'a> Play<'a> {
             wires: (0..1 + kind % 4).map(Wire::new).collect(),
             flying: BTreeMap::new(),
             launched: 0,
+            blocks: codings.map(|coding| matches!(coding, Some(Coding::Blocks(_)))),
             books: Default::default(),
         };
         let paths = play.wires.iter().enumerate().map(|(n, w)| (w.client_tuple(n), None)).collect();
-        let connect = Connect { paths, port: 5000, scheme: Box::new(rfc::scheme()), transport: None };
+        let connect = Connect { paths, port: 5000, scheme, transport: None };
         play.ids[CLIENT] = Some(play.ends[CLIENT].connect(play.now, connect).expect("a free endpoint"));
         play.pump();
         if kind & 32 == 0 {
@@ -278,8 +302,10 @@ impl<'a> Play<'a> {
         assert!(!sent.arrived, "message {number} came twice");
         assert!(sent.payload == m.payload, "message {number} was changed");
         sent.arrived = true;
-        let stream = sent.options.stream;
-        assert_eq!((stream, sent.options.unordered), (m.stream.0, m.unordered));
+        let (stream, unordered) = (sent.options.stream, sent.options.unordered);
+        assert_eq!(stream, m.stream.0);
+        // Blocks keep the order of all messages, if they were agreed on: only a buffer that is too small for two forbids it.
+        assert!(unordered == m.unordered || self.blocks[1 - side]);
         let overtaken = |s: &&Sent| s.arrived && !s.options.unordered && s.options.stream == stream;
         let later = book[number + 1..].iter().find(overtaken);
         assert!(m.unordered || later.is_none(), "message {number} was overtaken in its stream");

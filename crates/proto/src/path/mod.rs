@@ -8,4 +8,4 @@ pub use slot::{FourTuple, MAX_PATHS, PathStats};
 
 pub(crate) use heartbeat::Heartbeats;
 pub(crate) use rto::{back_off, forget_back_off, sample};
-pub(crate) use slot::{MOST_AMPLIFIED, Path, new_view};
+pub(crate) use slot::{MOST_AMPLIFIED, Path, new_view, packet_size};

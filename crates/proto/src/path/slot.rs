@@ -8,6 +8,7 @@ use crate::config::TransportConfig;
 use crate::policy::{Limit, LinkId, PathId, PathState, PathView};
 use crate::rx::Arrivals;
 use crate::time::{Duration, Instant};
+use crate::wire::packet::HEADER_LEN;
 
 /// Paths an association may have at a time.
 pub const MAX_PATHS: usize = 16;
@@ -165,13 +166,13 @@ impl Path {
 
     /// Bytes an SCTP packet may have.
     pub fn packet_size(&self, config: &TransportConfig) -> usize {
-        packet_size(&self.tuple, self.ip_mtu, config)
+        packet_size(self.tuple.remote, self.ip_mtu, config)
     }
 }
 
-/// Bytes an SCTP packet may have on `tuple`: a multiple of four, as chunks are.
-fn packet_size(tuple: &FourTuple, ip_mtu: u16, config: &TransportConfig) -> usize {
-    let v6 = if tuple.remote.is_ipv6() && config.encapsulation > 0 { 20 } else { 0 };
+/// Bytes an SCTP packet to `remote` may have: a multiple of four, as chunks are.
+pub(crate) fn packet_size(remote: SocketAddr, ip_mtu: u16, config: &TransportConfig) -> usize {
+    let v6 = if remote.is_ipv6() && config.encapsulation > 0 { 20 } else { 0 };
     usize::from(ip_mtu.saturating_sub(config.encapsulation + v6)).max(512) & !3
 }
 
@@ -180,7 +181,7 @@ pub(crate) fn new_view(id: PathId, tuple: &FourTuple, config: &TransportConfig, 
     PathView {
         id,
         state: PathState::Unconfirmed,
-        mtu: packet_size(tuple, ip_mtu, config) as u64 - 12,
+        mtu: (packet_size(tuple.remote, ip_mtu, config) - HEADER_LEN) as u64,
         srtt: None,
         rttvar: Duration::ZERO,
         latest_rtt: None,

@@ -9,6 +9,9 @@
 //! - assignments, retransmissions, SACKs and probes name paths that are not closed;
 //! - limits of active paths are not zero, pacing rates and estimates are finite;
 //! - `overhead` covers the reports put in front of DATA; `reports` and `probe` come to an end;
+//! - symbols chosen ([`Scheduler::next_symbol`](super::Scheduler::next_symbol)) are of blocks shown, source symbols of those not
+//!   sent, repair symbols of closed blocks; while blocks are shown and nothing is in flight one is chosen within a second,
+//!   and all blocks arrive; repair symbols ([`Scheduler::next_repair`](super::Scheduler::next_repair)) go to open paths;
 //! - no panic, whatever comes.
 //!
 //! A failure prints the seed and the line that runs this case alone.
@@ -20,6 +23,7 @@ mod model;
 mod nonsense;
 mod sack;
 mod sender;
+mod symbols;
 #[cfg(test)]
 mod tests;
 
@@ -56,6 +60,8 @@ pub fn case(name: &str, seed: u64, build: impl Fn() -> Box<dyn Scheme>) {
     let first = Model::run(seed, [build(), build()]);
     let second = Model::run(seed, [build(), build()]);
     assert_eq!(first, second, "{name}: same input, other output");
+    let first = symbols::run(seed, build());
+    assert_eq!(first, symbols::run(seed, build()), "{name}: same input, other symbols");
     nonsense::run(seed, build().as_mut());
 }
 

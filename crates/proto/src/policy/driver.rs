@@ -1,7 +1,8 @@
 //! Drives a scheme: signals, then estimates, then limits, then decisions.
 
 use super::{
-    Assignment, Backlog, ChunkInfo, PathId, PathSet, PathState, PathView, PathViews, Scheme, Signal, View,
+    Assignment, Backlog, ChunkInfo, PathId, PathSet, PathState, PathView, PathViews, RepairOffer, Scheme,
+    Signal, SymbolAssignment, View,
 };
 use crate::time::Instant;
 
@@ -143,13 +144,43 @@ impl Driver {
 
     /// Where the next chunk goes; if the scheduler holds everything back, it is not asked again before the next signal.
     pub fn next(&mut self, views: &mut PathViews, now: Instant, backlog: &Backlog) -> Option<Assignment> {
+        self.freshen(views);
+        let assignment = self.scheme.scheduler().next(&views.view(now), backlog);
+        self.held |= assignment.is_none();
+        assignment
+    }
+
+    /// The next symbol and its path, as [`Driver::next`].
+    pub fn next_symbol(
+        &mut self,
+        views: &mut PathViews,
+        now: Instant,
+        backlog: &Backlog,
+    ) -> Option<SymbolAssignment> {
+        self.freshen(views);
+        let assignment = self.scheme.scheduler().next_symbol(&views.view(now), backlog);
+        self.held |= assignment.is_none();
+        assignment
+    }
+
+    /// Where the repair symbol that is due goes; `None`: not now.
+    pub fn next_repair(
+        &mut self,
+        views: &mut PathViews,
+        now: Instant,
+        offer: &RepairOffer,
+    ) -> Option<PathId> {
+        self.freshen(views);
+        self.scheme.scheduler().next_repair(&views.view(now), offer)
+    }
+
+    /// What [`Driver::sent`] left to be copied.
+    #[inline]
+    fn freshen(&mut self, views: &mut PathViews) {
         let stale = core::mem::take(&mut self.stale);
         if !stale.is_empty() {
             self.refresh_estimates(views, stale);
             self.refresh_limits(views, stale);
         }
-        let assignment = self.scheme.scheduler().next(&views.view(now), backlog);
-        self.held |= assignment.is_none();
-        assignment
     }
 }

@@ -1,6 +1,6 @@
 //! What policies see of an association and its paths, and the ledger of bytes in flight.
 
-use super::{BlockView, Blocked, PathId, PathSet, PathView, View};
+use super::{BlockView, Blocked, PathId, PathSet, PathView, Symbol, SymbolsInFlight, View};
 use crate::time::Instant;
 
 /// The owner of what a [`View`] shows. Bytes enter and leave flights by its methods alone (`tools/check-sources` looks).
@@ -89,18 +89,47 @@ impl PathViews {
         self.in_flight
     }
 
-    /// A chunk of `len` chunk bytes enters the flight of `path`.
-    pub fn enter(&mut self, path: PathId, len: u64) {
+    /// A chunk of `len` chunk bytes, with this symbol, enters the flight of `path`.
+    pub fn enter(&mut self, path: PathId, len: u64, symbol: Option<Symbol>) {
         let view = &mut self.paths[path.index()];
         view.in_flight += len;
         view.in_flight_chunks += 1;
         self.in_flight += len;
+        self.count_symbol(path, symbol, 1);
     }
 
     /// A chunk leaves the flight of `path`.
-    pub fn leave(&mut self, path: PathId, len: u64) {
+    pub fn leave(&mut self, path: PathId, len: u64, symbol: Option<Symbol>) {
+        self.count_symbol(path, symbol, -1);
         self.leave_path(path, len);
         self.release(len);
+    }
+
+    /// A transmission of `symbol` enters the flight of its block on `path` (`by` 1), or leaves it (-1).
+    pub fn count_symbol(&mut self, path: PathId, symbol: Option<Symbol>, by: i32) {
+        let Some(symbol) = symbol else { return };
+        let Some(block) = self.block_mut(symbol.block) else { return };
+        let i = path.index();
+        if block.in_flight.len() <= i {
+            block.in_flight.resize(i + 1, SymbolsInFlight::default());
+        }
+        block.in_flight[i].count(symbol.kind, by);
+    }
+
+    /// The blocks that the receiver does not have yet, oldest first.
+    pub fn blocks(&self) -> &[BlockView] {
+        &self.blocks
+    }
+
+    /// The same, for who keeps them; what is in flight changes as chunks enter and leave flights.
+    pub fn blocks_mut(&mut self) -> &mut Vec<BlockView> {
+        &mut self.blocks
+    }
+
+    /// The block `number`, if the receiver does not have it yet.
+    fn block_mut(&mut self, number: u32) -> Option<&mut BlockView> {
+        let at = BlockView::find(&self.blocks, number)?;
+        self.blocks.get_mut(at)
     }
 
     /// A copy that was released before leaves the flight of `path`.
@@ -122,6 +151,7 @@ impl PathViews {
         for v in &mut self.paths {
             (v.in_flight, v.in_flight_chunks) = (0, 0);
         }
+        self.blocks.clear();
     }
 
     /// The path the application prefers, or the first one that works.

@@ -58,7 +58,25 @@ pub struct SymbolsInFlight {
     pub repairs: u32,
 }
 
+impl SymbolsInFlight {
+    /// `by` more of `kind`, or fewer.
+    pub(crate) fn count(&mut self, kind: SymbolKind, by: i32) {
+        let number = match kind {
+            SymbolKind::Source(_) => &mut self.sources,
+            SymbolKind::Repair => &mut self.repairs,
+        };
+        *number = number.saturating_add_signed(by);
+    }
+}
+
 impl BlockView {
+    /// Where the block `number` is among `blocks`, which are in order.
+    pub(crate) fn find(blocks: &[BlockView], number: u32) -> Option<usize> {
+        let before = |b: &BlockView| (b.number.wrapping_sub(number) as i32) < 0;
+        let at = blocks.partition_point(before);
+        blocks.get(at).filter(|b| b.number == number).map(|_| at)
+    }
+
     /// What of it is in flight on `path`.
     #[inline]
     pub fn on(&self, path: PathId) -> SymbolsInFlight {

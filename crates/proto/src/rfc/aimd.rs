@@ -2,6 +2,7 @@
 //! avoidance and what a loss leaves is a strategy, so that coupled windows need no other shell.
 
 use super::avoidance::{Avoidance, CongestionEvent, Progress};
+use super::spared::SparedLosses;
 use super::window::{Window, WindowConfig};
 use crate::policy::{
     AckInfo, CongestionControl, Limit, LossTrigger, PathId, PathState, Policy, Signal, View,
@@ -10,13 +11,14 @@ use crate::time::{Duration, Instant};
 use crate::wire::serial::Tsn;
 
 /// Windows of all paths that grow and shrink by `A` in congestion avoidance: additive increase, multiplicative decrease
-/// with [`Reno`](super::Reno). Every loss counts as congestion, whatever the verdict on its cause.
+/// with [`Reno`](super::Reno). Which losses count: [`SparedLosses`].
 #[derive(Debug)]
 pub struct Aimd<A> {
     config: WindowConfig,
     avoidance: A,
     /// By path slot; `None` while the slot is closed.
     paths: Vec<Option<Slot>>,
+    spared: SparedLosses,
 }
 
 #[derive(Debug)]
@@ -30,7 +32,7 @@ struct Slot {
 impl<A: Avoidance> Aimd<A> {
     /// Windows that follow `config` and `avoidance`.
     pub fn new(config: WindowConfig, avoidance: A) -> Self {
-        Aimd { config, avoidance, paths: Vec::new() }
+        Aimd { config, avoidance, paths: Vec::new(), spared: SparedLosses::default() }
     }
 
     /// The window of `path`, if it is open.
@@ -124,8 +126,10 @@ impl<A: Avoidance> Policy for Aimd<A> {
                 }
             }
             Signal::Acked(ack) => self.on_acked(view, ack),
-            Signal::LossEvent { path, trigger, highest, .. } => {
-                self.on_loss(view, *path, *trigger, *highest);
+            Signal::Lost { .. } | Signal::LossEvent { .. } => {
+                if let Some((path, trigger, highest)) = self.spared.counts(signal) {
+                    self.on_loss(view, path, trigger, highest);
+                }
             }
             _ => {}
         }

@@ -7,6 +7,7 @@ mod feedback;
 mod loss;
 mod primary;
 mod scheme;
+mod spared;
 mod window;
 
 pub use aimd::Aimd;
@@ -15,6 +16,7 @@ pub use feedback::RfcFeedback;
 pub use loss::RfcLoss;
 pub use primary::{PrimaryPath, fill};
 pub use scheme::scheme;
+pub use spared::SparedLosses;
 pub use window::{Advance, Window, WindowConfig};
 
 #[cfg(test)]

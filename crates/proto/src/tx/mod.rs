@@ -9,7 +9,7 @@ mod retransmission;
 mod send_queue;
 
 pub(crate) use arrival_reports::ArrivalReports;
-pub(crate) use outstanding::{ChunkState, Outgoing};
+pub(crate) use outstanding::{Carries, ChunkState, Outgoing};
 pub(crate) use path_ack::{AckOutcome, PathAck};
 pub(crate) use retransmission::{MANY_GAPS, RetransmissionQueue, Unsettled};
 pub(crate) use send_queue::{Cut, QueuedMessage, SendQueue};

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use bytes::Bytes;
+use strandcast_coding::symbol::Header;
 
 use super::bits::Bits;
 use crate::policy::{ChunkInfo, LossCause, Transmission};
@@ -23,6 +24,17 @@ pub(crate) enum ChunkState {
     Abandoned,
 }
 
+/// Of what a chunk is, and whether its payload counts in the send buffer.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Carries {
+    /// A message of the send buffer, or a part of one.
+    Message,
+    /// A source symbol of a block: the coder holds what it was made of.
+    Source,
+    /// A repair symbol. Lost, it is given up and never sent again.
+    Repair,
+}
+
 /// A chunk that was sent.
 #[derive(Debug)]
 pub(crate) struct Outgoing {
@@ -30,7 +42,11 @@ pub(crate) struct Outgoing {
     pub state: ChunkState,
     /// While it is lost: whether the loss policy left it to the scheduler; `None`: it was not asked yet.
     pub requeued: Option<bool>,
+    pub carries: Carries,
+    /// The header of the symbol that it carries, in front of the payload.
+    pub header: Option<Header>,
     pub payload: Bytes,
+    /// The message's number, `u64::MAX` for symbols that the coder made: each is a message by itself.
     pub message: u64,
     pub ssn: Ssn,
     pub ppid: Ppid,
@@ -42,6 +58,21 @@ pub(crate) struct Outgoing {
 impl Outgoing {
     pub fn acked(&self) -> bool {
         self.state == ChunkState::GapAcked
+    }
+
+    /// Bytes of user data: the payload, and the symbol's header in front of it.
+    pub fn user_data(&self) -> usize {
+        self.header.map_or(0, |h| h.length()) + self.payload.len()
+    }
+
+    /// Whether it is sent once only, whatever happens to it.
+    pub fn never_again(&self) -> bool {
+        self.carries == Carries::Repair
+    }
+
+    /// Bytes of the send buffer that it stands for.
+    pub fn buffered(&self) -> usize {
+        if self.carries == Carries::Message { self.payload.len() } else { 0 }
     }
 
     /// The transmission in flight, if there is one and no other.

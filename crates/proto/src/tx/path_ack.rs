@@ -1,5 +1,7 @@
 //! What a SACK means.
 
+use strandcast_coding::symbol::Header;
+
 use crate::policy::{AckInfo, ChunkInfo, PathId, PathSet};
 use crate::wire::serial::Tsn;
 
@@ -33,6 +35,8 @@ pub(crate) struct AckOutcome {
     pub messages: u64,
     /// Chunks that had been declared lost.
     pub spurious: u64,
+    /// The symbols that arrived, and the path that is credited first; `None`: one of several, unknown which.
+    pub symbols: Vec<(Header, Option<PathId>)>,
     /// Which chunks arrived by which path, if the scheme wants to know.
     pub deliveries: Deliveries,
 }

@@ -152,10 +152,10 @@ impl RetransmissionQueue {
     /// A new chunk leaves: its transmission is the first. An abandoned one has none.
     #[inline]
     pub fn push(&mut self, ledger: &mut PathViews, chunk: Outgoing) -> Tsn {
-        let (tsn, len) = (chunk.info.tsn, chunk.info.len);
+        let (tsn, len, symbol) = (chunk.info.tsn, chunk.info.len, chunk.info.symbol);
         if let Some(t) = chunk.info.transmissions.first() {
             self.flights[t.path.index()].originals.push_back(tsn);
-            ledger.enter(t.path, len);
+            ledger.enter(t.path, len, symbol);
         }
         self.outstanding.push(chunk);
         tsn
@@ -165,7 +165,7 @@ impl RetransmissionQueue {
     pub fn push_again(&mut self, ledger: &mut PathViews, tsn: Tsn, sent: Transmission) -> Option<()> {
         let chunk = self.outstanding.get_mut(tsn)?;
         chunk.info.transmissions.push(sent);
-        ledger.enter(sent.path, chunk.info.len);
+        ledger.enter(sent.path, chunk.info.len, chunk.info.symbol);
         self.outstanding.set_state(tsn, ChunkState::InFlight);
         let number = self.outstanding.number(tsn);
         let flight = &mut self.flights[sent.path.index()];
@@ -182,7 +182,7 @@ impl RetransmissionQueue {
         let newest = flight.originals.back().is_none_or(|last| last.is_before(tsn));
         let again = !newest || chunk.info.transmissions.iter().any(|t| !t.in_flight);
         chunk.info.transmissions.push(sent);
-        ledger.enter(sent.path, chunk.info.len);
+        ledger.enter(sent.path, chunk.info.len, chunk.info.symbol);
         let number = self.outstanding.number(tsn);
         if again {
             flight.retransmitted.push(number, sent.next_tsn);
@@ -218,7 +218,7 @@ impl RetransmissionQueue {
             self.flights[path.index()].retransmitted.leave(tsn);
         }
         chunk.info.losses = chunk.info.losses.saturating_add(1);
-        ledger.leave(path, chunk.info.len);
+        ledger.leave(path, chunk.info.len, chunk.info.symbol);
         Some(&chunk.info)
     }
 
@@ -251,6 +251,12 @@ impl RetransmissionQueue {
     /// The entry `i` of [`Self::lost`] is lost no longer.
     pub fn forget_lost(&mut self, i: usize) {
         self.lost.remove(i);
+    }
+
+    /// Takes entries of [`Self::lost`] away that are lost no longer.
+    pub fn forget_found(&mut self) {
+        let outstanding = &self.outstanding;
+        self.lost.retain(|t| outstanding.get(*t).is_some_and(|c| matches!(c.state, ChunkState::Lost(_))));
     }
 
     /// Whether chunks were lost since this was last asked.
@@ -304,7 +310,7 @@ impl RetransmissionQueue {
         for t in chunk.info.transmissions.iter_mut().filter(|t| t.in_flight) {
             t.in_flight = false;
             self.flights[t.path.index()].retransmitted.leave(tsn);
-            ledger.leave(t.path, chunk.info.len);
+            ledger.leave(t.path, chunk.info.len, chunk.info.symbol);
         }
         self.outstanding.set_state(tsn, ChunkState::Abandoned);
         self.forget_timed(tsn);
@@ -460,11 +466,10 @@ impl RetransmissionQueue {
             let Some(chunk) = self.outstanding.get_mut(tsn) else { continue };
             chunk.info.transmissions[0].in_flight = true;
             chunk.info.losses = chunk.info.losses.saturating_sub(1);
-            ledger.enter(path, chunk.info.len);
+            ledger.enter(path, chunk.info.len, chunk.info.symbol);
             undone += 1;
         }
-        let outstanding = &self.outstanding;
-        self.lost.retain(|t| outstanding.get(*t).is_some_and(|c| matches!(c.state, ChunkState::Lost(_))));
+        self.forget_found();
         Some(undone)
     }
 }

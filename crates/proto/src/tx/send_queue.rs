@@ -128,6 +128,12 @@ impl SendQueue {
         before - self.messages.len()
     }
 
+    /// Removes the first message, of which nothing was sent yet.
+    pub fn take(&mut self) -> Option<QueuedMessage> {
+        self.messages.front().filter(|m| !m.started())?;
+        self.pop()
+    }
+
     /// Whether the first message could be dropped by [`SendQueue::expire`]: cheap enough to ask for each packet.
     pub fn head_expired(&self, now: Instant) -> bool {
         self.messages.front().is_some_and(|m| m.expires.is_some_and(|e| e <= now))

@@ -53,6 +53,27 @@ impl<'a> PacketWriter<'a> {
         true
     }
 
+    /// Appends a DATA chunk whose user data are `before` bytes that `write` appends, and then the payload; else as
+    /// [`chunk`](Self::chunk).
+    pub fn data_behind(
+        &mut self,
+        header: &DataHeader,
+        before: usize,
+        write: impl FnOnce(&mut Vec<u8>),
+        payload: &[u8],
+    ) -> bool {
+        let len = DataHeader::LEN + before + payload.len();
+        let Ok(length) = u16::try_from(len) else { return false };
+        self.out.reserve(padded(len));
+        self.out.extend_from_slice(&header.encode(length));
+        let start = self.out.len();
+        write(self.out);
+        debug_assert_eq!(self.out.len() - start, before, "as many bytes as announced");
+        self.out.extend_from_slice(payload);
+        self.pad();
+        true
+    }
+
     /// Appends a SACK chunk straight from its parts; else as [`chunk`](Self::chunk).
     pub fn sack(&mut self, header: &SackHeader, gap_blocks: &[GapBlock], duplicates: &[Tsn]) -> bool {
         self.framed(sack::TYPE, header.flags, |out| {

@@ -2,7 +2,7 @@
 
 use strandcast_proto::policy::{
     AckInfo, Assignment, Backlog, ChunkInfo, CongestionControl, Feedback, Limit, LossCause, LossPolicy,
-    Parts, PathId, Policy, Retransmit, Scheduler, Scheme, View,
+    Parts, PathId, Policy, Retransmit, Scheduler, Scheme, SymbolAssignment, SymbolChoice, View,
 };
 
 pub const WINDOW: u64 = 48_000;
@@ -67,4 +67,41 @@ pub fn parts(window: u64) -> Parts {
         scheduler: Box::new(InTurn),
         feedback: Box::new(Plain),
     }
+}
+
+/// Symbols of blocks: source symbols in order, if it sends any, and repair symbols until each block has what it needs and
+/// `margin` more on their way, each on the path with the most room.
+#[derive(Debug)]
+pub struct Symbols {
+    pub sources: bool,
+    pub margin: u32,
+}
+impl Policy for Symbols {}
+impl Scheduler for Symbols {
+    fn next(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<Assignment> {
+        InTurn.next(view, backlog)
+    }
+
+    fn next_symbol(&mut self, view: &View<'_>, _: &Backlog) -> Option<SymbolAssignment> {
+        let with_room = view.usable_paths().filter(|p| p.has_room());
+        let path = with_room.max_by_key(|p| (p.room(), std::cmp::Reverse(p.id)))?.id;
+        let chosen = view.blocks.iter().find_map(|b| {
+            if self.sources && b.sources_sent < b.sources {
+                return Some((b.number, SymbolChoice::Source));
+            }
+            let flying: u32 = b.in_flight.iter().map(|f| f.sources + f.repairs).sum();
+            let wants = u32::from(b.sources) + self.margin;
+            (b.closed && u32::from(b.rank) + flying < wants).then_some((b.number, SymbolChoice::Repair))
+        });
+        chosen.map(|(block, what)| SymbolAssignment { path, block, what })
+    }
+}
+
+/// A fixed window and [`Symbols`].
+pub fn symbols(sources: bool, margin: u32) -> Box<dyn Scheme> {
+    windowed_symbols(WINDOW, sources, margin)
+}
+
+pub fn windowed_symbols(window: u64, sources: bool, margin: u32) -> Box<dyn Scheme> {
+    Box::new(Parts { scheduler: Box::new(Symbols { sources, margin }), ..parts(window) })
 }

@@ -47,6 +47,31 @@ impl Assignment {
     }
 }
 
+/// The next symbol and its path.
+#[pyclass(frozen, get_all, module = "strandcast")]
+pub(crate) struct SymbolAssignment {
+    /// Where.
+    path: i64,
+    /// Of which block.
+    block: u32,
+    /// A new repair symbol, or its next source symbol.
+    repair: bool,
+}
+
+#[pymethods]
+impl SymbolAssignment {
+    #[new]
+    #[pyo3(signature = (path, block, repair=false))]
+    fn new(path: i64, block: u32, repair: bool) -> Self {
+        SymbolAssignment { path, block, repair }
+    }
+
+    fn __repr__(&self) -> String {
+        let repair = if self.repair { "True" } else { "False" };
+        format!("SymbolAssignment({}, {}, repair={repair})", self.path, self.block)
+    }
+}
+
 /// How much may be in flight on a path.
 #[pyclass(frozen, get_all, module = "strandcast")]
 pub(crate) struct Limit {
@@ -102,7 +127,34 @@ pub(super) fn assignment(
     Ok(Some(proto::Assignment::on(open(answer.py(), view, path)?, 1)))
 }
 
-/// What `penalise` answered.
+/// What `next_symbol` answered.
+pub(super) fn symbol(
+    answer: &Bound<'_, PyAny>,
+    view: &proto::View<'_>,
+) -> PyResult<Option<proto::SymbolAssignment>> {
+    if answer.is_none() {
+        return Ok(None);
+    }
+    let Ok(given) = answer.cast::<SymbolAssignment>() else {
+        return Err(odd(answer, "a SymbolAssignment, or None"));
+    };
+    let SymbolAssignment { path, block, repair } = *given.get();
+    let path = open(answer.py(), view, path)?;
+    let wrong = |what: &str| Err(error::policy(answer.py(), &format!("block {block} {what}")));
+    let Some(shown) = view.blocks.iter().find(|shown| shown.number == block) else {
+        return wrong("is none of view.blocks");
+    };
+    if repair && !shown.closed {
+        return wrong("is open: repair symbols are of closed blocks");
+    }
+    if !repair && shown.sources_sent >= shown.sources {
+        return wrong("has no source symbol left that was not sent");
+    }
+    let what = if repair { proto::SymbolChoice::Repair } else { proto::SymbolChoice::Source };
+    Ok(Some(proto::SymbolAssignment { path, block, what }))
+}
+
+/// What `penalise` or `next_repair` answered.
 pub(super) fn path(answer: &Bound<'_, PyAny>, view: &proto::View<'_>) -> PyResult<Option<PathId>> {
     if answer.is_none() {
         return Ok(None);

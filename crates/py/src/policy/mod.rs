@@ -8,9 +8,9 @@ mod scheme;
 mod signal;
 mod view;
 
-pub(crate) use answer::{Assignment, Limit};
+pub(crate) use answer::{Assignment, Limit, SymbolAssignment};
 pub(crate) use catalog::{Plan, Policies};
 pub(crate) use contract::contract_case;
 pub(crate) use failure::Failure;
-pub(crate) use signal::{Chunk, Signal, Transmission};
-pub(crate) use view::{Backlog, Blocked, Path, View};
+pub(crate) use signal::{Chunk, Signal, Symbol, Transmission};
+pub(crate) use view::{Backlog, Block, Blocked, Path, RepairOffer, View};

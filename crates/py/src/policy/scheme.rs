@@ -3,7 +3,7 @@
 use super::answer;
 use super::failure::Failure;
 use super::signal::Signal;
-use super::view::{Backlog, View};
+use super::view::{Backlog, RepairOffer, View};
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -46,6 +46,8 @@ struct Calls {
     on_signal: Option<Py<PyAny>>,
     next: Option<Py<PyAny>>,
     penalise: Option<Py<PyAny>>,
+    next_symbol: Option<Py<PyAny>>,
+    next_repair: Option<Py<PyAny>>,
     limit: Option<Py<PyAny>>,
     aggregate: Option<Py<PyAny>>,
     timeout: Option<Py<PyAny>>,
@@ -63,6 +65,8 @@ impl Calls {
             on_signal: take("on_signal"),
             next: take("next"),
             penalise: take("penalise"),
+            next_symbol: take("next_symbol"),
+            next_repair: take("next_repair"),
             limit: take("limit"),
             aggregate: take("aggregate"),
             timeout: take("timeout"),
@@ -260,6 +264,63 @@ impl Scheduler for PythonScheme {
             || format!("penalise at {:?}", view.now),
         );
         answer.unwrap_or_else(|| self.base.scheduler().penalise(view))
+    }
+
+    fn next_symbol(
+        &mut self,
+        view: &proto::View<'_>,
+        backlog: &proto::Backlog,
+    ) -> Option<proto::SymbolAssignment> {
+        let Some(call) = &self.calls.next_symbol else {
+            let own = self.calls.next.is_some() && self.works();
+            return if own {
+                ByNext(self).next_symbol(view, backlog)
+            } else {
+                self.base.scheduler().next_symbol(view, backlog)
+            };
+        };
+        let answer = self.ask(
+            |py| {
+                let asked = (View::of(view, &self.names), Backlog::from(backlog));
+                answer::symbol(&call.bind(py).call1(asked)?, view)
+            },
+            || format!("next_symbol at {:?}", view.now),
+        );
+        let Some(answer) = answer else { return self.base.scheduler().next_symbol(view, backlog) };
+        self.ask_limits(view);
+        self.ask_timeout(view.now, false);
+        answer
+    }
+
+    fn next_repair(&mut self, view: &proto::View<'_>, offer: &proto::RepairOffer) -> Option<PathId> {
+        let Some(call) = &self.calls.next_repair else {
+            let own = self.calls.next.is_some() && self.works();
+            return if own {
+                ByNext(self).next_repair(view, offer)
+            } else {
+                self.base.scheduler().next_repair(view, offer)
+            };
+        };
+        let answer = self.ask(
+            |py| {
+                let asked = (View::of(view, &self.names), RepairOffer::from(offer));
+                answer::path(&call.bind(py).call1(asked)?, view)
+            },
+            || format!("next_repair at {:?}", view.now),
+        );
+        answer.unwrap_or_else(|| self.base.scheduler().next_repair(view, offer))
+    }
+}
+
+/// What the core does with a scheduler that decides on messages alone.
+#[derive(Debug)]
+struct ByNext<'a>(&'a mut PythonScheme);
+
+impl Policy for ByNext<'_> {}
+
+impl Scheduler for ByNext<'_> {
+    fn next(&mut self, view: &proto::View<'_>, backlog: &proto::Backlog) -> Option<Assignment> {
+        self.0.next(view, backlog)
     }
 }
 

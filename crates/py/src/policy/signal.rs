@@ -228,6 +228,8 @@ pub(crate) struct Chunk {
     transmissions: Vec<Transmission>,
     /// How often it was declared lost.
     losses: u8,
+    /// The symbol that it carries.
+    symbol: Option<Symbol>,
 }
 
 impl From<&proto::ChunkInfo> for Chunk {
@@ -239,6 +241,7 @@ impl From<&proto::ChunkInfo> for Chunk {
             expires: time(chunk.expires),
             transmissions: chunk.transmissions.iter().map(Transmission::from).collect(),
             losses: chunk.losses,
+            symbol: chunk.symbol.as_ref().map(Symbol::from),
         }
     }
 }
@@ -253,6 +256,38 @@ impl Chunk {
 
     fn __repr__(&self) -> String {
         format!("<Chunk {} of {} bytes, sent {} times>", self.tsn, self.len, self.transmissions.len())
+    }
+}
+
+/// What a chunk carries of a block or window.
+#[pyclass(frozen, get_all, from_py_object, module = "strandcast")]
+#[derive(Clone)]
+pub(crate) struct Symbol {
+    /// Its block, or the number of the first source symbol that it covers.
+    block: u32,
+    /// Source symbols that it covers.
+    sources: u16,
+    /// The place of a source symbol; `None`: it is a repair symbol.
+    index: Option<u16>,
+}
+
+impl From<&proto::Symbol> for Symbol {
+    fn from(symbol: &proto::Symbol) -> Self {
+        let index = match symbol.kind {
+            proto::SymbolKind::Source(index) => Some(index),
+            proto::SymbolKind::Repair => None,
+        };
+        Symbol { block: symbol.block, sources: symbol.sources, index }
+    }
+}
+
+#[pymethods]
+impl Symbol {
+    fn __repr__(&self) -> String {
+        match self.index {
+            Some(index) => format!("<Symbol: source {index} of block {}>", self.block),
+            None => format!("<Symbol: repair of block {}>", self.block),
+        }
     }
 }
 

@@ -34,6 +34,7 @@ pub(crate) struct View {
     #[pyo3(get)]
     blocked: Option<Blocked>,
     usable: proto::PathSet,
+    blocks: Arc<[proto::BlockView]>,
     paths: Arc<[PathView]>,
     names: Arc<[String]>,
 }
@@ -50,6 +51,7 @@ impl View {
             peer_reports: view.peer_reports,
             blocked: view.blocked.map(Blocked::from),
             usable: view.usable(),
+            blocks: view.blocks.into(),
             paths: view.paths.into(),
             names: Arc::clone(names),
         }
@@ -68,6 +70,13 @@ impl View {
     #[getter]
     fn usable<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.usable.iter().map(|id| self.path(id.index())).collect::<Vec<_>>())
+    }
+
+    /// The blocks that the receiver does not have yet, oldest first.
+    #[getter]
+    fn blocks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let block = |at| Block { blocks: Arc::clone(&self.blocks), at };
+        PyTuple::new(py, (0..self.blocks.len()).map(block))
     }
 
     fn __repr__(&self) -> String {
@@ -308,6 +317,107 @@ impl Path {
         let (id, state, view) = (self.id(), self.state(), self.view());
         let name = self.name().map_or(String::new(), |name| format!(" {name}"));
         format!("<Path {id}{name}, {state}, {} of {} bytes in flight>", view.in_flight, view.limit.cwnd)
+    }
+}
+
+/// A block that the receiver does not have yet.
+#[pyclass(frozen, module = "strandcast")]
+pub(crate) struct Block {
+    blocks: Arc<[proto::BlockView]>,
+    at: usize,
+}
+
+impl Block {
+    fn view(&self) -> &proto::BlockView {
+        &self.blocks[self.at]
+    }
+}
+
+#[pymethods]
+impl Block {
+    /// Its number.
+    #[getter]
+    fn number(&self) -> u32 {
+        self.view().number
+    }
+
+    /// Its source symbols so far; once it is closed, all of them.
+    #[getter]
+    fn sources(&self) -> u16 {
+        self.view().sources
+    }
+
+    /// No further source symbol joins it.
+    #[getter]
+    fn closed(&self) -> bool {
+        self.view().closed
+    }
+
+    /// Independent symbols of it that arrived.
+    #[getter]
+    fn rank(&self) -> u16 {
+        self.view().rank
+    }
+
+    /// Source symbols of it that were sent.
+    #[getter]
+    fn sources_sent(&self) -> u16 {
+        self.view().sources_sent
+    }
+
+    /// Repair symbols of it that were sent.
+    #[getter]
+    fn repairs_sent(&self) -> u32 {
+        self.view().repairs_sent
+    }
+
+    /// Source symbols and repair symbols in flight on a path.
+    fn in_flight(&self, path: u8) -> (u32, u32) {
+        let proto::SymbolsInFlight { sources, repairs } = self.view().on(proto::PathId(path));
+        (sources, repairs)
+    }
+
+    fn __repr__(&self) -> String {
+        let b = self.view();
+        let open = if b.closed { "" } else { ", open" };
+        format!("<Block {}: rank {} of {}{open}>", b.number, b.rank, b.sources)
+    }
+}
+
+/// A repair symbol that is due beside messages.
+#[pyclass(frozen, get_all, module = "strandcast")]
+pub(crate) struct RepairOffer {
+    /// Size of its chunk, bytes.
+    len: u64,
+    /// The number of the first source symbol that it covers.
+    first: u32,
+    /// How many it covers.
+    sources: u16,
+    /// How many of those each path carried and are not acknowledged, by path.
+    sent_on: Vec<u32>,
+    /// When the first and the last of those become worthless.
+    expires: Option<(f64, f64)>,
+}
+
+impl From<&proto::RepairOffer> for RepairOffer {
+    fn from(offer: &proto::RepairOffer) -> Self {
+        RepairOffer {
+            len: offer.len,
+            first: offer.first,
+            sources: offer.sources,
+            sent_on: offer.sent_on.to_vec(),
+            expires: offer.expires.map(|(first, last)| (first.as_secs_f64(), last.as_secs_f64())),
+        }
+    }
+}
+
+#[pymethods]
+impl RepairOffer {
+    fn __repr__(&self) -> String {
+        format!(
+            "<RepairOffer of {} bytes over {} source symbols from {}>",
+            self.len, self.sources, self.first
+        )
     }
 }
 

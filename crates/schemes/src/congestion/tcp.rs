@@ -13,14 +13,14 @@
 //!
 //! Inflation during recovery, pipe, limited transmit and what a further timeout of the same segment does are the sender's:
 //! the window here is the one without them, and each loss event shrinks it. FlightSize is the path's `in_flight` at the moment of [`Signal::LossEvent`], at most the window (RFC 5681 §3.2 leaves
-//! out what limited transmit sent). Recovery ends when the event's `highest` is acknowledged. Every loss counts as
-//! congestion, whatever the verdict on its cause.
+//! out what limited transmit sent). Recovery ends when the event's `highest` is acknowledged. Which losses
+//! count: [`SparedLosses`].
 
 use strandcast_keys::words;
 use strandcast_proto::policy::{
     AckInfo, CongestionControl, Limit, LossTrigger, PathId, PathState, PathView, Policy, Signal, View,
 };
-use strandcast_proto::rfc::{Advance, Avoidance, CongestionEvent, Progress, WindowConfig};
+use strandcast_proto::rfc::{Advance, Avoidance, CongestionEvent, Progress, SparedLosses, WindowConfig};
 use strandcast_proto::time::{Duration, Instant};
 use strandcast_proto::wire::Tsn;
 
@@ -128,12 +128,13 @@ pub struct TcpWindows<A> {
     avoidance: A,
     /// By path slot; `None` while the slot is closed.
     paths: Vec<Option<TcpWindow>>,
+    spared: SparedLosses,
 }
 
 impl<A: Avoidance> TcpWindows<A> {
     /// Windows that follow `config` and `avoidance`.
     pub fn new(config: TcpConfig, avoidance: A) -> Self {
-        TcpWindows { config, avoidance, paths: Vec::new() }
+        TcpWindows { config, avoidance, paths: Vec::new(), spared: SparedLosses::default() }
     }
 
     fn window(&mut self, path: PathId) -> Option<(&mut TcpWindow, &mut A)> {
@@ -174,9 +175,10 @@ impl<A: Avoidance> Policy for TcpWindows<A> {
                     window.on_acked(view, ack, avoidance);
                 }
             }
-            Signal::LossEvent { path, trigger, highest, .. } => {
-                if let Some((window, avoidance)) = self.window(*path) {
-                    window.on_loss(view, *path, *trigger, *highest, avoidance);
+            Signal::Lost { .. } | Signal::LossEvent { .. } => {
+                let Some((path, trigger, highest)) = self.spared.counts(signal) else { return };
+                if let Some((window, avoidance)) = self.window(path) {
+                    window.on_loss(view, path, trigger, highest, avoidance);
                 }
             }
             _ => {}

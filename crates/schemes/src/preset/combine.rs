@@ -7,7 +7,7 @@ use strandcast_proto::seeds::Seeds;
 
 use super::transport::TransportKeys;
 use crate::congestion::{Cc, Congestions, SctpConfig};
-use crate::part::{Estimators, Others};
+use crate::part::{Estimators, Others, codes};
 use crate::scheme::{Listed, PartName, Settings};
 use crate::shelf::{FeedbackName, Feedbacks, LossName, Losses, SchedulerName, Schedulers};
 
@@ -157,6 +157,13 @@ impl Settings for Combination {
             self.feedbacks.part(roles.feedback).refuses(&others),
         ];
         refusals.into_iter().flatten().next()
+    }
+
+    fn contradiction(&self) -> Option<&'static str> {
+        let mut config = TransportConfig::default();
+        self.transport.tune(false, &mut config);
+        let both = config.coding.is_some() && codes(self.schedulers.part(self.roles.scheduler));
+        both.then_some("fec is for messages: scheduler=fmtcp and scheduler=nc-mptcp send coded symbols alone")
     }
 
     fn listed(&self) -> Vec<Listed> {

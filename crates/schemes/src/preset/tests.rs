@@ -1,3 +1,4 @@
+use strandcast_proto::coding::{BlockCoding, Code, Coding, RepairCode, RepairCoding, RepairWhen};
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::policy::contract;
 use strandcast_proto::policy::contract::fixture::{self, MTU, Picture};
@@ -70,6 +71,63 @@ fn parts_that_need_each_other_are_refused_alone() {
     assert_eq!(why("cmt,loss=raf"), None);
 }
 
+/// What codes in blocks has no messages for repair symbols to stand beside.
+#[test]
+fn coded_symbols_and_repair_are_refused_together() {
+    let why = |spec: &str| parse_spec(spec).err().map(|e| e.to_string());
+    let both = "fec is for messages: scheduler=fmtcp and scheduler=nc-mptcp send coded symbols alone";
+    for spec in ["fmtcp,fec=rlc", "nc-mptcp,fec=rs", "cmt,fec=raptorq,scheduler=fmtcp"] {
+        assert_eq!(why(spec).as_deref(), Some(both), "{spec}");
+    }
+    for spec in ["fmtcp,fec=off", "cmt,fec=rlc", "nc-mptcp,scheduler=round-robin,fec=rlc"] {
+        assert_eq!(why(spec), None, "{spec}");
+    }
+}
+
+#[test]
+fn coded_schemes_ask_for_their_codes() {
+    let coding = |spec: &str| tuned(spec).coding;
+    let blocks = |code, sources, ms| {
+        Some(Coding::Blocks(BlockCoding { code, sources, flush: Duration::from_millis(ms) }))
+    };
+    assert_eq!(coding("fmtcp"), blocks(Code::Fountain, 0, 20));
+    assert_eq!(coding("fmtcp,block=32,flush=5"), blocks(Code::Fountain, 32, 5));
+    assert_eq!(coding("nc-mptcp,block=8"), blocks(Code::Rlc, 8, 20));
+    assert_eq!(coding("lia,scheduler=nc-mptcp"), blocks(Code::Rlc, 0, 20));
+    assert_eq!(coding("nc-mptcp,scheduler=lowest-rtt"), None);
+}
+
+/// With one path linked increases are a Reno of their own: the windows of both are those of `uncoupled` with the shell of
+/// RFC 9260.
+#[test]
+fn one_path_has_one_window() {
+    for scheme in ["fmtcp", "nc-mptcp"] {
+        let run = |spec: &str| {
+            let mut scheme = parse_spec(spec).expect("a spec of this test").build(&Seeds::new(3, 0));
+            let mut picture = Picture::new(1);
+            picture.signal(&mut *scheme, &Signal::PathChanged(PathId(0)));
+            let (mut tsn, mut windows) = (1, Vec::new());
+            for i in 0..200u32 {
+                let flight = picture.paths[0].limit.cwnd;
+                let high = tsn + (flight / MTU) as u32 - 1;
+                picture.paths[0].in_flight = flight;
+                picture.now += Duration::from_millis(100);
+                picture.signal(&mut *scheme, &Signal::Acked(&fixture::ack(0, high, (tsn, high), flight)));
+                tsn = high + 1;
+                if i % 9 == 8 {
+                    let (path, trigger, cause) =
+                        (PathId(0), LossTrigger::FastRetransmit, LossCause::Congestion);
+                    let event = Signal::LossEvent { path, trigger, highest: Tsn(high), cause };
+                    picture.signal(&mut *scheme, &event);
+                }
+                windows.push(picture.paths[0].limit.cwnd);
+            }
+            windows
+        };
+        assert_eq!(run(scheme), run("cmt,fr-freeze=on,half-floor=2"), "{scheme}");
+    }
+}
+
 #[test]
 fn names_and_keys_are_unique_and_defaults_exist() {
     for (i, preset) in presets().iter().enumerate() {
@@ -130,6 +188,39 @@ fn presets_set_what_they_need_of_the_transport() {
 }
 
 /// Lets the window of path 1 grow over 60 full windows of acknowledgements; the next TSN.
+#[test]
+fn any_preset_repairs_beside_messages() {
+    let with = |code, redundancy, when, window| {
+        Some(Coding::Repair(RepairCoding { code, redundancy, when, window }))
+    };
+    for (keys, coding) in [
+        ("fec=off,redundancy=7", None),
+        ("fec=rlc", with(RepairCode::Rlc, 0.05, RepairWhen::Late, 128)),
+        ("fec=rlc,redundancy=5 %", with(RepairCode::Rlc, 0.05, RepairWhen::Late, 128)),
+        (
+            "fec=raptorq,fec-when=always,redundancy=12.5%",
+            with(RepairCode::RaptorQ, 0.125, RepairWhen::Always, 128),
+        ),
+        ("fec=rs,fec-window=50 messages", with(RepairCode::ReedSolomon, 0.05, RepairWhen::Late, 50)),
+    ] {
+        for preset in ["bond", "lia", "sctp", "cmt-qa", "cmt-cl-fd", "redundant"] {
+            assert_eq!(tuned(&format!("{preset},{keys}")).coding, coding, "{preset},{keys}");
+        }
+    }
+    let mistakes = [
+        ("fec=foo", "fec can't be 'foo'; it can be off, rlc, raptorq, rs"),
+        ("fec=rcl", "fec can't be 'rcl', did you mean rlc?; it can be off, rlc, raptorq, rs"),
+        ("redundancy=500 %", "redundancy can't be '500 %'; it can be 0.1 to 50 %"),
+        ("redundancy=0", "redundancy can't be '0'; it can be 0.1 to 50 %"),
+        ("fec-when=never", "fec-when can't be 'never'; it can be always, late"),
+        ("fec-window=1", "fec-window can't be '1'; it can be 2 to 256 messages"),
+    ];
+    for (key, line) in mistakes {
+        let error = parse_spec(&format!("bond,{key}")).expect_err(key);
+        assert_eq!(error.to_string(), line);
+    }
+}
+
 fn grow(picture: &mut Picture, scheme: &mut dyn Scheme) -> u32 {
     let mut tsn = 1;
     for _ in 0..60 {

@@ -1,11 +1,56 @@
 //! What can be set of the transport below any scheme.
 
-use strandcast_keys::keys;
+use strandcast_keys::{keys, words};
+use strandcast_proto::coding::{Coding, RepairCode, RepairCoding, RepairWhen};
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::time::Duration;
 
+words! {
+    /// Which repair symbols leave beside unordered messages that have a lifetime.
+    pub enum Fec {
+        /// None.
+        Off = "off",
+        /// Those of a random linear code over a sliding window (RFC 8681).
+        Rlc = "rlc",
+        /// Those of RaptorQ over blocks (RFC 6330).
+        RaptorQ = "raptorq",
+        /// Those of a Reed–Solomon code over blocks.
+        ReedSolomon = "rs",
+    }
+}
+
+words! {
+    /// When they leave.
+    pub enum FecWhen {
+        /// As soon as the redundancy allows.
+        Always = "always",
+        /// For messages that could not be sent again in time.
+        Late = "late",
+    }
+}
+
+impl Fec {
+    fn code(self) -> Option<RepairCode> {
+        match self {
+            Fec::Off => None,
+            Fec::Rlc => Some(RepairCode::Rlc),
+            Fec::RaptorQ => Some(RepairCode::RaptorQ),
+            Fec::ReedSolomon => Some(RepairCode::ReedSolomon),
+        }
+    }
+}
+
+impl From<FecWhen> for RepairWhen {
+    fn from(when: FecWhen) -> Self {
+        match when {
+            FecWhen::Always => RepairWhen::Always,
+            FecWhen::Late => RepairWhen::Late,
+        }
+    }
+}
+
 keys! {
-    /// Path failure, probing and timeouts.
+    /// Path failure, probing and timeouts, and repair beside messages.
     #[derive(Copy)]
     pub struct TransportKeys {
         /// doubt a path at its first timeout (potentially failed, RFC 7829)
@@ -14,6 +59,14 @@ keys! {
         probe_interval: Option<Duration> [0, 60_000, "ms"] = Some(Duration::from_millis(500)),
         /// RTO.Min, 0: the transport's own
         rto_min: Option<Duration> [0, 60_000, "ms"] = None,
+        /// repair symbols beside unordered messages with a lifetime: none, a sliding window by RFC 8681, blocks by RaptorQ or rs
+        fec: Fec = Fec::Off,
+        /// bytes of repair symbols by bytes of the messages they are for, at the most
+        redundancy: f64 [0.1, 50.0, "%"] = 5.0,
+        /// repair symbols as soon as the redundancy allows, or for messages alone that could not be sent again in time
+        fec_when: FecWhen = FecWhen::Late,
+        /// messages that a repair symbol covers at the most
+        fec_window: u32 [2, 256, "messages"] = 128,
     }
 }
 
@@ -27,5 +80,10 @@ impl TransportKeys {
         }
         config.rto_max = config.rto_max.max(config.rto_min);
         config.strict_rfc |= strict;
+        if let Some(code) = self.fec.code() {
+            let (redundancy, when) = (self.redundancy / 100.0, self.fec_when.into());
+            let repair = RepairCoding { code, redundancy, when, window: self.fec_window as u16 };
+            config.coding = Some(Coding::Repair(repair));
+        }
     }
 }

@@ -6,14 +6,18 @@
 //! | SFR: newly acknowledged TSNs per path, misses below the highest | [`SplitFastRetransmit::misses`] by `newly_acked_range` |
 //! | DAC: one SACK stands for the packets it counts | the `dac_count` branch of the same |
 //! | retransmission policies | [`Rtx`] |
+//! | Xu et al. (2015): network coding hides losses from congestion control | `mask-losses`: [`SplitFastRetransmit::masked`] |
 //!
 //! `ASSUMED`: a cumulatively acknowledged TSN counts as newly acknowledged on its path (the published code counts gap
-//! blocks only), which is the more careful reading for DAC.
+//! blocks only), which is the more careful reading for DAC. What `mask-losses` hides: the loss of a symbol, found by later packets,
+//! if the block is complete at the receiver or gets complete by what is in flight, each symbol counting for 1 - p. Its cause
+//! is `Wireless` then, and windows that heed causes stay ([`SparedLosses`](strandcast_proto::rfc::SparedLosses)). Timeouts
+//! are not hidden: a path that fell silent must not be sent a window again.
 
 use strandcast_keys::keys;
 use strandcast_proto::policy::{
-    AckInfo, ChunkInfo, LossCause, LossPolicy, LossTrigger, MissScope, Policy, Reach, Retransmit, Signal,
-    View,
+    AckInfo, ChunkInfo, LossCause, LossPolicy, LossTrigger, MissScope, PathView, Policy, Reach, Retransmit,
+    Signal, View,
 };
 use strandcast_proto::seeds::{Random, Seeds};
 
@@ -30,6 +34,8 @@ keys! {
         dac: bool = true,
         /// notice the loss of a retransmission by later packets of its path, not by timeout only
         repeat as "rtx-again": bool = true,
+        /// no window shrinks for the loss of a symbol without which its block gets complete (schemes that code)
+        mask_losses: bool = false,
     }
 }
 
@@ -50,6 +56,21 @@ impl SplitFastRetransmit {
     /// `random` breaks ties between paths for retransmissions.
     pub fn new(config: SfrConfig, random: Random) -> Self {
         SplitFastRetransmit { config, chooser: Chooser::new(config.rtx, random) }
+    }
+
+    /// Whether the loss of `chunk` is hidden from windows.
+    fn masked(&self, view: &View<'_>, chunk: &ChunkInfo) -> bool {
+        // Where nothing is coded in blocks there are none.
+        let Some(symbol) = chunk.symbol.filter(|_| self.config.mask_losses && !view.blocks.is_empty()) else {
+            return false;
+        };
+        let Some(block) = view.blocks.iter().find(|b| b.number == symbol.block) else { return true };
+        let arrives = |path: &PathView| {
+            let there = block.on(path.id);
+            (1.0 - path.est.loss.unwrap_or(0.0)) * (f64::from(there.sources) + f64::from(there.repairs))
+        };
+        let coming: f64 = view.usable_paths().map(arrives).sum();
+        f64::from(block.rank) + coming >= f64::from(block.sources)
     }
 }
 
@@ -79,8 +100,9 @@ impl LossPolicy for SplitFastRetransmit {
         MissScope { first, again: if self.config.repeat { first } else { Reach::Nothing } }
     }
 
-    fn classify(&mut self, _: &View<'_>, _: &ChunkInfo, trigger: LossTrigger) -> LossCause {
+    fn classify(&mut self, view: &View<'_>, chunk: &ChunkInfo, trigger: LossTrigger) -> LossCause {
         match trigger {
+            LossTrigger::FastRetransmit if self.masked(view, chunk) => LossCause::Wireless,
             LossTrigger::FastRetransmit | LossTrigger::HeadOfLine => LossCause::Congestion,
             LossTrigger::Timeout => LossCause::PathFailure,
         }

@@ -1,12 +1,14 @@
 use strandcast_proto::policy::contract::fixture::{Picture, ack, chunk, loss_of};
 use strandcast_proto::policy::{
-    AckInfo, ChunkInfo, LossCause, LossPolicy as _, PathState, Policy as _, Retransmit, Signal,
+    AckInfo, ChunkInfo, LossCause, LossPolicy as _, LossTrigger, PathState, Policy as _, Retransmit, Signal,
+    Symbol, SymbolKind, SymbolsInFlight,
 };
 use strandcast_proto::seeds::{Random, Seeds};
 use strandcast_proto::time::{Duration, Instant};
 use strandcast_proto::wire::Tsn;
 
 use super::*;
+use crate::schedule::tests::block;
 
 fn random() -> Random {
     Seeds::new(3, 0).stream("ties")
@@ -188,4 +190,45 @@ fn the_scheduler_may_decide() {
     let mut loss = sfr(SfrConfig { rtx: Rtx::Scheduler, ..SfrConfig::default() });
     let verdict = loss.retransmit(&picture.view(), &chunk(5, &[0]), LossCause::Congestion);
     assert_eq!(verdict, Retransmit::Requeue);
+}
+
+/// A symbol of block 4 on path 0, which has 16 source symbols.
+fn symbol() -> ChunkInfo {
+    let symbol = Symbol { block: 4, sources: 16, kind: SymbolKind::Repair };
+    ChunkInfo { symbol: Some(symbol), ..chunk(9, &[0]) }
+}
+
+/// Block 4 has this rank, and so many symbols in flight on path 1, which loses a tenth.
+fn with_block(rank: u16, in_flight: u32) -> Picture {
+    let mut picture = Picture::new(2);
+    picture.paths[1].est.loss = Some(0.1);
+    let mut block = block(4, 16);
+    block.rank = rank;
+    let there = SymbolsInFlight { sources: 0, repairs: in_flight };
+    block.in_flight.extend([SymbolsInFlight::default(), there]);
+    picture.blocks.push(block);
+    picture
+}
+
+/// Xu et al. (2015): what coding makes up for is no loss to the windows. By default every loss is.
+#[test]
+fn losses_are_masked_while_the_block_gets_complete() {
+    use LossCause::{Congestion, PathFailure, Wireless};
+    use LossTrigger::{FastRetransmit, Timeout};
+    let config = SfrConfig { mask_losses: true, ..SfrConfig::default() };
+    let cause =
+        |config, picture: &Picture, trigger| sfr(config).classify(&picture.view(), &symbol(), trigger);
+    // 7 + 0.9 · 10 = 16.
+    assert_eq!(cause(config, &with_block(7, 10), FastRetransmit), Wireless);
+    assert_eq!(cause(config, &with_block(7, 9), FastRetransmit), Congestion);
+    assert_eq!(cause(config, &with_block(6, 10), FastRetransmit), Congestion);
+    assert_eq!(cause(config, &with_block(16, 10), Timeout), PathFailure, "a path that fell silent");
+    assert_eq!(cause(SfrConfig::default(), &with_block(7, 10), FastRetransmit), Congestion, "the default");
+    let mut dead = with_block(7, 10);
+    dead.paths[1].state = PathState::Inactive;
+    assert_eq!(cause(config, &dead, FastRetransmit), Congestion, "what is in flight there is lost");
+    let mut later = with_block(0, 0);
+    later.blocks[0].number = 5;
+    assert_eq!(cause(config, &later, FastRetransmit), Wireless, "the block is complete");
+    assert_eq!(cause(config, &Picture::new(2), FastRetransmit), Congestion, "nothing is coded in blocks");
 }

@@ -1,11 +1,12 @@
 use strandcast_proto::policy::contract::fixture::Picture;
-use strandcast_proto::policy::{Backlog, PathId, PathSet, PathState, Scheduler};
+use strandcast_proto::policy::{Backlog, BlockView, PathId, PathSet, PathState, Scheduler};
 use strandcast_proto::time::Duration;
 
 use super::*;
 use crate::estimate::{JITTER, UNRELIABLE};
 
-const BACKLOG: fn() -> Backlog = || Backlog {
+/// Much is waiting.
+pub(crate) const BACKLOG: fn() -> Backlog = || Backlog {
     bytes: 100_000,
     messages: 10,
     next_len: 1000,
@@ -22,6 +23,19 @@ fn picture() -> Picture {
         p.srtt = Some(Duration::from_millis(ms));
     }
     picture
+}
+
+/// A closed block of so many source symbols, none of which was sent.
+pub(crate) fn block(number: u32, sources: u16) -> BlockView {
+    BlockView {
+        number,
+        sources,
+        closed: true,
+        rank: 0,
+        sources_sent: 0,
+        repairs_sent: 0,
+        in_flight: Default::default(),
+    }
 }
 
 /// Paths of the packets that leave until all windows are full or nothing is assigned.

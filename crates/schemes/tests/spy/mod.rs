@@ -107,4 +107,8 @@ impl Policy for RecordingScheme {
     fn sent_is_local(&self) -> bool {
         self.scheme.sent_is_local()
     }
+
+    fn hears_deliveries(&self) -> bool {
+        self.scheme.hears_deliveries()
+    }
 }

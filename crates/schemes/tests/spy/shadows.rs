@@ -7,8 +7,8 @@ use std::hint::black_box;
 
 use strandcast_proto::policy::{
     AckDecision, AckInfo, Assignment, Backlog, ChunkInfo, CongestionControl, Estimate, Feedback, Limit,
-    LossCause, LossPolicy, LossTrigger, MissScope, PathId, Policy, Probe, Report, ReportTrigger, Retransmit,
-    RxInfo, Scheduler, Scheme, Signal, View,
+    LossCause, LossPolicy, LossTrigger, MissScope, PathId, Policy, Probe, RepairOffer, Report, ReportTrigger,
+    Retransmit, RxInfo, Scheduler, Scheme, Signal, SymbolAssignment, View,
 };
 use strandcast_proto::time::Instant;
 
@@ -120,6 +120,14 @@ impl Scheduler for Shadowed {
     fn penalise(&mut self, view: &View<'_>) -> Option<PathId> {
         self.ask(|s| s.scheduler().penalise(view))
     }
+
+    fn next_symbol(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<SymbolAssignment> {
+        self.ask(|s| s.scheduler().next_symbol(view, backlog))
+    }
+
+    fn next_repair(&mut self, view: &View<'_>, offer: &RepairOffer) -> Option<PathId> {
+        self.ask(|s| s.scheduler().next_repair(view, offer))
+    }
 }
 
 impl Feedback for Shadowed {
@@ -148,6 +156,10 @@ impl Feedback for Shadowed {
 impl Policy for Shadowed {
     fn sent_is_local(&self) -> bool {
         self.ask(|s| s.sent_is_local())
+    }
+
+    fn hears_deliveries(&self) -> bool {
+        self.ask(|s| s.hears_deliveries())
     }
 
     fn poll_timeout(&self) -> Option<Instant> {

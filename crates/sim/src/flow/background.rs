@@ -3,7 +3,7 @@
 use strandcast_proto::time::Instant;
 
 use super::tcp::outgoing;
-use crate::net::{Agent, AgentOutput, Body, Datagram, Outgoing, Packet, RouteId, TraceEvent};
+use crate::net::{Agent, AgentOutput, Body, Datagram, Framing, Outgoing, Packet, RouteId, TraceEvent};
 use crate::tcp::{Config, Receiver, Sender};
 use crate::traffic::{BackgroundEvent, BackgroundSource, Via};
 
@@ -62,6 +62,7 @@ impl BackgroundSender {
                     len: bytes,
                     payload: bytes,
                     retransmission: false,
+                    framing: Framing::default(),
                     body,
                 });
             }

@@ -6,7 +6,7 @@ use strandcast_proto::policy::PathView;
 use strandcast_proto::time::Instant;
 
 use super::Feed;
-use crate::net::{Agent, AgentOutput, Body, Held, Outgoing, Packet, RouteId, Standing, TraceEvent};
+use crate::net::{Agent, AgentOutput, Body, Framing, Held, Outgoing, Packet, RouteId, Standing, TraceEvent};
 use crate::tcp::{Config, Receiver, Segment, Sender};
 
 /// A subflow that comes or goes.
@@ -243,6 +243,7 @@ pub(super) fn outgoing(route: RouteId, segment: Segment, config: &Config) -> Out
         len: segment.wire_len(config),
         payload: segment.len,
         retransmission: segment.retransmission,
+        framing: Framing::default(),
         body: Body::Tcp(segment),
     }
 }

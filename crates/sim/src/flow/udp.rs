@@ -3,7 +3,7 @@
 use strandcast_proto::time::Instant;
 
 use super::Feed;
-use crate::net::{Agent, AgentOutput, Body, Datagram, Outgoing, Packet, RouteId, TraceEvent};
+use crate::net::{Agent, AgentOutput, Body, Datagram, Framing, Outgoing, Packet, RouteId, TraceEvent};
 
 /// Sends what its source gives, and does not look back.
 #[derive(Debug)]
@@ -34,6 +34,7 @@ impl Agent for UdpSender {
                 len: emission.bytes + self.header,
                 payload: emission.bytes,
                 retransmission: false,
+                framing: Framing::default(),
                 body: Body::Udp(datagram),
             });
             self.message += 1;

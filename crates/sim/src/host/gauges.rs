@@ -43,8 +43,31 @@ pub fn counters(
         report(None, "send_buffer_most_bytes", buffers.send.most_used as f64);
         report(None, "receive_buffer_most_bytes", buffers.receive.most_used as f64);
     }
+    symbols(association, report);
     for (name, count) in association.scheme_counters() {
         report(None, name, count as f64);
+    }
+}
+
+/// Symbols that it sent and received, where either side codes.
+fn symbols(association: &Association, report: &mut dyn FnMut(Option<u8>, &'static str, f64)) {
+    if association.coded().out().is_none() && association.coded().incoming().is_none() {
+        return;
+    }
+    let stats = association.stats().coding;
+    for (name, total) in [
+        ("sources_sent", stats.sources_sent),
+        ("source_bytes", stats.source_bytes),
+        ("repairs_sent", stats.repairs_sent),
+        ("repair_bytes", stats.repair_bytes),
+        ("sources_received", stats.sources_received),
+        ("sources_late", stats.sources_late),
+        ("repairs_received", stats.repairs_received),
+        ("repairs_unused", stats.repairs_unused),
+        ("recovered", stats.recovered),
+        ("symbols_refused", stats.symbols_refused),
+    ] {
+        report(None, name, total as f64);
     }
 }
 

@@ -5,6 +5,7 @@ mod chunks;
 mod gauges;
 mod net;
 mod sctp;
+mod symbols;
 #[cfg(test)]
 mod tests;
 mod verdicts;
@@ -13,4 +14,5 @@ pub use apps::{BulkSender, Cbr, Delivery, Sink};
 pub use chunks::{DataChunk, DataPart, chunk_types, data_chunks, data_parts};
 pub use net::{AppId, Direction, HostId, Net, NetPath};
 pub use sctp::{SctpHost, TracedApp};
+pub use symbols::{SymbolName, application_bytes, symbol};
 pub use verdicts::Witness;

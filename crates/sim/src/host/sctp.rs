@@ -6,14 +6,18 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use strandcast_proto::app::App;
 use strandcast_proto::association::{Association, Event, Transmit};
+use strandcast_proto::coding::Coding;
 use strandcast_proto::endpoint::{AssociationId, Endpoint, Input};
 use strandcast_proto::path::FourTuple;
 use strandcast_proto::policy::{LinkId, LinkSample, PathId};
 use strandcast_proto::time::{Duration, Instant};
 
-use crate::net::{Agent, AgentOutput, Body, DirectedLinkId, Outgoing, Packet, RouteId, Standing, TraceEvent};
+use crate::net::{
+    Agent, AgentOutput, Body, DirectedLinkId, Framing, Outgoing, Packet, RouteId, Standing, TraceEvent,
+};
 
-use super::chunks::{DataChunk, data_chunks};
+use super::chunks::{DataChunk, data_chunks, data_parts};
+use super::symbols::application_bytes;
 use super::verdicts::{Verdicts, Witness};
 
 /// Rounds of one host at one instant: more can only be an application that makes work for itself for ever.
@@ -225,7 +229,19 @@ impl SctpHost {
                 }
             }
             let len = (datagram.len() + headers) as u32;
-            out.packets.push(Outgoing { route, len, payload, retransmission, body: Body::Sctp(datagram) });
+            let framing = if payload > 0 { self.framing() } else { Framing::default() };
+            let body = Body::Sctp(datagram);
+            out.packets.push(Outgoing { route, len, payload, retransmission, framing, body });
+        }
+    }
+
+    /// What the noted association sends.
+    fn framing(&self) -> Framing {
+        let association = self.noted.and_then(|id| self.endpoint.association(id));
+        match association.and_then(|a| a.coded().out()) {
+            None => Framing::Messages,
+            Some(Coding::Repair(_)) => Framing::Repair,
+            Some(Coding::Blocks(_)) => Framing::Blocks,
         }
     }
 
@@ -270,7 +286,8 @@ impl Agent for SctpHost {
             return;
         }
         let mut wire = meta.len;
-        for DataChunk { tsn, bytes } in data_chunks(&data) {
+        for part in data_parts(&data) {
+            let (tsn, bytes) = (part.chunk.tsn, application_bytes(meta.framing, &part));
             let new = after.0 > before.0;
             let (path, sent) = (meta.path, meta.sent);
             out.events.push(TraceEvent::Arrived {
@@ -340,6 +357,12 @@ impl Agent for SctpHost {
             return Some(super::gauges::UNCONNECTED);
         };
         Some(super::gauges::standing(association, now, |id| self.path_of(association, id)))
+    }
+
+    fn blocks(&self, report: &mut dyn FnMut(u32, u64)) {
+        let association = self.noted.and_then(|id| self.endpoint.association(id));
+        let extents = association.into_iter().flat_map(|a| a.coded().block_extents());
+        extents.for_each(|(block, bytes)| report(block, bytes));
     }
 
     fn receive_buffered(&self) -> Option<u64> {

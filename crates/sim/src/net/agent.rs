@@ -7,7 +7,7 @@ use strandcast_proto::association::HeldBy;
 use strandcast_proto::policy::LinkSample;
 use strandcast_proto::time::Instant;
 
-use super::{Body, DirectedLinkId, Packet, RouteId};
+use super::{Body, DirectedLinkId, Framing, Packet, RouteId};
 
 /// Names an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,6 +49,9 @@ pub trait Agent: Any + Debug + Send {
     fn standing(&self, _now: Instant) -> Option<Standing> {
         None
     }
+
+    /// Coded blocks that a sender keeps, oldest first: `block(number, bytes of the stream in it)`.
+    fn blocks(&self, _report: &mut dyn FnMut(u32, u64)) {}
 
     /// Bytes in a receiver's buffer; `None`: it has none.
     fn receive_buffered(&self) -> Option<u64> {
@@ -125,6 +128,8 @@ pub struct Outgoing {
     pub payload: u32,
     /// It carries a retransmission.
     pub retransmission: bool,
+    /// What the user data of its DATA chunks are, if it has any.
+    pub framing: Framing,
     /// What it says.
     pub body: Body,
 }

@@ -16,4 +16,4 @@ pub use air::{Air, Frame};
 pub use graph::{DirectedLink, DirectedLinkId, RadioId, Route, RouteId, Step};
 pub use network::Network;
 pub use observer::{EnqueueOutcome, Observer, RadioNote};
-pub use packet::{Body, Datagram, Packet, PacketMeta};
+pub use packet::{Body, Datagram, Framing, Packet, PacketMeta};

@@ -328,7 +328,7 @@ impl<W: Observer> Network<W> {
     }
 
     fn launch(&mut self, now: Instant, from: AgentId, flow: FlowId, outgoing: Outgoing) {
-        let Outgoing { route: id, len, payload, retransmission, body } = outgoing;
+        let Outgoing { route: id, len, payload, retransmission, framing, body } = outgoing;
         let route = &mut self.routes[id.index()];
         let meta = PacketMeta {
             id: self.packets,
@@ -339,6 +339,7 @@ impl<W: Observer> Network<W> {
             len,
             payload,
             retransmission,
+            framing,
             sent: now,
             spared: false,
             damaged: false,

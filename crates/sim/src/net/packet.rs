@@ -39,12 +39,26 @@ pub struct PacketMeta {
     pub payload: u32,
     /// It carries a retransmission.
     pub retransmission: bool,
+    /// What the user data of its DATA chunks are.
+    pub framing: Framing,
     /// When its sender handed it to the network.
     pub sent: Instant,
     /// Random loss of the link it is on does not take it.
     pub spared: bool,
     /// A link has damaged it: its receiver's checksum refuses it.
     pub damaged: bool,
+}
+
+/// What the user data of SCTP's DATA chunks are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Framing {
+    /// Messages.
+    #[default]
+    Messages,
+    /// Messages and repair symbols, each behind the header of a symbol.
+    Repair,
+    /// Symbols of coded blocks: what messages are in them, no chunk says.
+    Blocks,
 }
 
 /// What agents say to each other.

@@ -4,6 +4,7 @@ use core::time::Duration;
 use std::collections::VecDeque;
 
 use strandcast_proto::time::Instant;
+use strandcast_sim::net::Framing;
 
 use super::order::{InOrder, Message};
 use super::tally::{Disorder, Jitter, Tally, put_delays};
@@ -48,6 +49,7 @@ pub struct FlowMeter {
     last_path: Option<u8>,
     path_changes: u64,
     counters: Vec<Counter>,
+    framing: Framing,
     video: Option<VideoMeter>,
 }
 
@@ -60,6 +62,8 @@ struct Gap {
     /// New payload sent and payload delivered, ever.
     sent: u64,
     delivered: u64,
+    /// Bytes handed in.
+    submitted: u64,
 }
 
 /// A counter of the transport.
@@ -100,6 +104,7 @@ impl FlowMeter {
             last_path: None,
             path_changes: 0,
             counters: Vec::new(),
+            framing: Framing::default(),
         }
     }
 
@@ -127,6 +132,16 @@ impl FlowMeter {
             tally.sent += 1;
             tally.again += u64::from(again);
         }
+    }
+
+    /// The application handed in a message. Of transports that tell.
+    pub fn submitted(&mut self, bytes: u32) {
+        self.gap.submitted += u64::from(bytes);
+    }
+
+    /// What the user data of its packets are, once one is sent.
+    pub fn framed(&mut self, framing: Framing) {
+        self.framing = framing;
     }
 
     /// A packet that carries the first bytes of a message entered the network. Messages are sent in order, some more than
@@ -295,6 +310,7 @@ impl FlowMeter {
         self.jitter.put(&mut put);
         self.disorder.put(&mut put);
         self.put_counters(&mut put);
+        self.put_symbols(&mut put);
         for (name, ratio) in
             [("rwnd_blocked_s", "rwnd_blocked_ratio"), ("send_buffer_blocked_s", "send_buffer_blocked_ratio")]
         {
@@ -326,7 +342,12 @@ impl FlowMeter {
         put_delays(&self.delivery_delay, names, put);
         if let Some(since) = self.gap.since.filter(|&since| since < self.spec.window.to) {
             // Nothing is missing from a flow that has delivered all it sent.
-            let open = self.gap.sent > self.gap.delivered;
+            let sent = match self.framing {
+                Framing::Messages => self.gap.sent,
+                // What symbols were sent does not tell what is missing.
+                Framing::Repair | Framing::Blocks => self.gap.submitted,
+            };
+            let open = sent > self.gap.delivered;
             let last = if open { self.spec.window.clip(since, self.spec.window.to) } else { Duration::ZERO };
             put("longest_gap_ms", self.gap.longest.max(last).as_secs_f64() * 1e3);
         } else if self.gap.since.is_some() {
@@ -346,6 +367,17 @@ impl FlowMeter {
                 let sum = self.counters.iter().filter(same).map(|c| c.last - c.base).sum();
                 put(metric_of(counter.name), sum);
             }
+        }
+    }
+
+    /// Shares of what was sent as symbols.
+    fn put_symbols(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        let counted = |name| self.counters.iter().find(|c| c.name == name).map(Counter::in_window);
+        let (Some(source), Some(repair)) = (counted("source_bytes"), counted("repair_bytes")) else { return };
+        put("redundancy", repair / source);
+        if self.framing == Framing::Blocks {
+            let delivered = self.delivered_bytes as f64;
+            put("symbol_overhead", (source + repair - delivered) / delivered);
         }
     }
 

@@ -8,6 +8,7 @@ use strandcast_netem::link::{Link, LinkConfig, Queue, Rate};
 use strandcast_netem::number::Number;
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
+use strandcast_sim::net::Framing;
 
 use super::*;
 use crate::result::{Metric, Subject, definition};
@@ -215,6 +216,48 @@ fn counters_are_differences_over_the_window() {
     assert_has(&of(&metrics, ""), &[("rwnd_blocked_s", 0.5), ("rwnd_blocked_ratio", 0.5)]);
     assert_has(&of(&metrics, "a"), &[("timeouts", 2.0)]);
     assert_has(&of(&metrics, "b"), &[("timeouts", 4.0)]);
+}
+
+#[test]
+fn redundancy_is_of_the_window() {
+    let shares = |framing| {
+        let mut meter = FlowMeter::new(spec(&["a"], (1000, 2000), None));
+        meter.framed(framing);
+        // Before the window 1000 bytes of 10 % redundancy; within it 2000 of 5 %, of which 1600 are delivered.
+        for (at, source, repair, recovered) in [(1000, 1000.0, 100.0, 3.0), (2000, 3000.0, 200.0, 8.0)] {
+            meter.count(ms(at), None, "source_bytes", source);
+            meter.count(ms(at), None, "repair_bytes", repair);
+            // The receiver counts what it recovers, the sender nothing.
+            meter.count(ms(at), None, "recovered", 0.0);
+            meter.count(ms(at), None, "recovered", recovered);
+        }
+        meter.delivered(ms(1500), 0, 1600, ms(1000), true);
+        flow(&meter)
+    };
+    let repair = shares(Framing::Repair);
+    assert_has(&repair, &[("redundancy", 0.05), ("recovered", 5.0), ("repair_bytes", 100.0)]);
+    assert!(!repair.contains_key("symbol_overhead"));
+    assert_has(&shares(Framing::Blocks), &[("redundancy", 0.05), ("symbol_overhead", 500.0 / 1600.0)]);
+    let plain = flow(&FlowMeter::new(spec(&["a"], (1000, 2000), None)));
+    assert!(!plain.contains_key("redundancy"), "nothing was coded");
+}
+
+#[test]
+fn a_coded_flow_misses_what_was_handed_in() {
+    let gap = |delivered: bool| {
+        let mut meter = FlowMeter::new(spec(&["a"], (0, 2000), None));
+        meter.submitted(1000);
+        // A symbol with its header, and a repair symbol.
+        for payload in [1006, 1010] {
+            meter.framed(Framing::Repair);
+            meter.sent(ms(0), 0, payload + 40, payload, false);
+        }
+        if delivered {
+            meter.delivered(ms(100), 0, 1000, ms(0), true);
+        }
+        flow(&meter)["longest_gap_ms"]
+    };
+    assert_eq!((gap(true), gap(false)), (100.0, 2000.0));
 }
 
 /// Figures of the paper and what they mean: MAX = EXP = 1 Mbit/s.

@@ -5,6 +5,7 @@ use core::time::Duration;
 use strandcast_media::ts::FrameType;
 use strandcast_proto::association::HeldBy;
 use strandcast_proto::time::Instant;
+use strandcast_sim::host::SymbolName;
 
 use super::query::{ExplainError, Query};
 use crate::result::meter::LossPlace;
@@ -84,6 +85,11 @@ pub struct MessageTrace {
     pub complete: Option<Instant>,
     /// When the receiving application got it.
     pub delivered: Option<Instant>,
+    /// It was computed from repair symbols: the packet that brought the last of them completed it.
+    pub recovered: bool,
+    /// The first and the last coded block that it is in: its packets are those of their symbols. Of several blocks, and of one
+    /// that came before an earlier one, `complete` is when the last symbol came that was of use.
+    pub blocks: Option<(u32, u32)>,
 }
 
 /// A packet with data of a message.
@@ -99,6 +105,10 @@ pub struct Transmission {
     pub len: u32,
     /// It carries data that were sent before.
     pub retransmission: bool,
+    /// The symbol that it carries, where the flow codes: the first one if it carries several chunks.
+    pub symbol: Option<SymbolName>,
+    /// A repair symbol beside messages: it covers others, too.
+    pub beside: bool,
     /// Which transmission it is of what it carries of the message: 1 is the first.
     pub nth: u32,
     /// When the retransmission timer expired for it; `None`: it did not, or not before the same was sent again.
@@ -171,12 +181,17 @@ impl Transmission {
 impl MessageTrace {
     /// How long it waited in its host before it was first sent.
     pub fn waited(&self) -> Option<Duration> {
-        self.transmissions.first().map(|first| first.sent - self.created)
+        self.own().next().map(|first| first.sent - self.created)
     }
 
-    /// How many of its packets were lost.
+    /// Its packets, or those of its blocks, without repair symbols beside messages.
+    pub fn own(&self) -> impl Iterator<Item = &Transmission> {
+        self.transmissions.iter().filter(|t| !t.beside)
+    }
+
+    /// How many of its own packets were lost.
     pub fn losses(&self) -> usize {
-        self.transmissions.iter().filter(|t| matches!(t.outcome, Outcome::Lost(_))).count()
+        self.own().filter(|t| matches!(t.outcome, Outcome::Lost(_))).count()
     }
 
     /// How long it was whole and waited for earlier ones.

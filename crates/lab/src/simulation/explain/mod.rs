@@ -1,5 +1,7 @@
 //! Why a message was late: everything that happened to it, and to what it waited for.
 
+mod blocks;
+mod covered;
 mod explanation;
 mod query;
 mod recorder;

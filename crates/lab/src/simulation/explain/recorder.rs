@@ -4,13 +4,15 @@ mod listen;
 
 use std::collections::{BTreeMap, VecDeque};
 
+use strandcast_proto::coding::Header;
 use strandcast_proto::time::Instant;
 use strandcast_radio::FrameRecord;
-use strandcast_sim::host::data_parts;
-use strandcast_sim::net::{Agent, AgentId, Body, DirectedLinkId, FlowId, Paths, RadioId};
+use strandcast_sim::host::{SymbolName, data_parts, symbol};
+use strandcast_sim::net::{Agent, AgentId, Body, DirectedLinkId, FlowId, Framing, Packet, Paths, RadioId};
 
-use super::explanation::Hold;
-use super::explanation::{Explanation, FrameInfo, MessageTrace, Outcome, Transmission};
+use super::blocks::Blocks;
+use super::covered::Covered;
+use super::explanation::{Explanation, FrameInfo, Hold, MessageTrace, Outcome, Transmission};
 use super::query::{ExplainError, Query, base, frames_in, meant};
 use super::span::{Missing, Unwrap};
 use super::waits::Waits;
@@ -52,8 +54,10 @@ pub struct Explainer {
     /// Where each message of which nothing has been sent begins: its number, or its first byte.
     unsent: VecDeque<u64>,
     messages: BTreeMap<u64, Open>,
+    covered: Covered,
     /// Parts that were sent of each of them: where they begin, where they end, whose they are.
     parts: BTreeMap<u64, (u64, u64)>,
+    blocks: Blocks,
     flights: BTreeMap<u64, Flight>,
     /// When each link's transmitter is free.
     free: Vec<Instant>,
@@ -92,6 +96,8 @@ struct Open {
     /// It held up the receive window.
     holds: bool,
     packets: Vec<u64>,
+    /// When the last symbol of its blocks came that was new.
+    last_symbol: Option<Instant>,
 }
 
 /// A packet that is followed.
@@ -156,7 +162,9 @@ impl Explainer {
             holders: 0,
             unsent: VecDeque::new(),
             messages: BTreeMap::new(),
+            covered: Covered::default(),
             parts: BTreeMap::new(),
+            blocks: Blocks::default(),
             flights: BTreeMap::new(),
             free: Vec::new(),
             last_out: u64::MAX,
@@ -254,6 +262,7 @@ impl Explainer {
         let from = if self.subject.stream { self.submitted } else { number };
         self.submitted += u64::from(bytes);
         self.handed_in += 1;
+        self.blocks.submit(number, bytes);
         if self.subject.stream {
             self.waits.begin(from, number);
         }
@@ -271,6 +280,8 @@ impl Explainer {
             transmissions: Vec::new(),
             complete: None,
             delivered: None,
+            recovered: false,
+            blocks: None,
         };
         let mut open = Open {
             explanation,
@@ -279,6 +290,7 @@ impl Explainer {
             blocks: false,
             holds: false,
             packets: Vec::new(),
+            last_symbol: None,
         };
         if self.subject.stream {
             open.missing.add(from, self.submitted);
@@ -287,21 +299,29 @@ impl Explainer {
         self.messages.insert(number, open);
     }
 
-    /// The parts of followed messages that a packet of the sender carries.
-    fn parts_of(&mut self, body: &Body) -> Vec<(u64, u64)> {
-        match body {
-            Body::Sctp(bytes) => {
-                let mut parts = Vec::new();
-                for part in data_parts(bytes) {
-                    let tsn = self.tsn.long(part.chunk.tsn);
-                    if self.highest.is_none_or(|highest| tsn > highest) {
-                        self.highest = Some(tsn);
-                        self.chunk(tsn, part.begins, part.ends, part.data);
-                    }
-                    parts.push((tsn, tsn + 1));
+    /// The parts of followed messages that a packet of the sender carries, and the first symbol in it.
+    fn parts_of(&mut self, packet: &Packet) -> (Vec<(u64, u64)>, Option<SymbolName>) {
+        let Body::Sctp(bytes) = &packet.body else { return (self.other_parts_of(&packet.body), None) };
+        let (mut parts, mut name) = (Vec::new(), None);
+        for part in data_parts(bytes) {
+            let tsn = self.tsn.long(part.chunk.tsn);
+            let (header, data) = symbol(packet.meta.framing, &part);
+            if self.highest.is_none_or(|highest| tsn > highest) {
+                self.highest = Some(tsn);
+                match header.filter(|header| SymbolName::of(header).is_repair()) {
+                    _ if packet.meta.framing == Framing::Blocks => {}
+                    Some(header) => self.covered.repair(tsn, &header),
+                    None => self.chunk(tsn, (part.begins, part.ends), data, header.as_ref()),
                 }
-                parts
             }
+            name = name.or(header.as_ref().map(SymbolName::of));
+            parts.push((tsn, tsn + 1));
+        }
+        (parts, name)
+    }
+
+    fn other_parts_of(&mut self, body: &Body) -> Vec<(u64, u64)> {
+        match body {
             Body::Tcp(segment) if segment.len > 0 => {
                 let end = segment.data_seq + u64::from(segment.len);
                 self.begun(end);
@@ -318,7 +338,7 @@ impl Explainer {
     }
 
     /// A chunk that is sent for the first time: TSNs are given in order.
-    fn chunk(&mut self, tsn: u64, begins: bool, ends: bool, data: &[u8]) {
+    fn chunk(&mut self, tsn: u64, (begins, ends): (bool, bool), data: &[u8], header: Option<&Header>) {
         if begins && let Some((number, rest)) = data.split_first_chunk::<8>() {
             self.current = u64::from_be_bytes(*number);
             self.begun(self.current + 1);
@@ -327,6 +347,9 @@ impl Explainer {
                 && let Some(created) = rest.first_chunk::<8>().filter(|_| data.len() >= HEADER)
             {
                 open.explanation.created = Instant::from_nanos(u64::from_be_bytes(*created));
+            }
+            if let Some(header) = header.filter(|_| self.messages.contains_key(&self.current)) {
+                self.covered.source(header, self.current);
             }
         }
         self.part(self.current, (tsn, tsn + 1), ends);
@@ -346,6 +369,9 @@ impl Explainer {
 
     /// Followed messages with data in `start..end`, in order.
     fn owners(&self, start: u64, end: u64) -> Vec<u64> {
+        if let Some(covered) = self.covered.by(start) {
+            return covered.iter().copied().filter(|number| self.messages.contains_key(number)).collect();
+        }
         let before = self.parts.range(..end).rev();
         let mut found: Vec<u64> =
             before.take_while(|(_, (to, _))| *to > start).map(|(_, (_, number))| *number).collect();
@@ -363,6 +389,13 @@ impl Explainer {
         let (owners, parts) = (flight.messages.clone(), flight.parts.clone());
         for number in owners {
             let Some(open) = self.messages.get_mut(&number) else { continue };
+            if open.explanation.blocks.is_some() && new {
+                open.last_symbol = Some(now);
+                if number >= self.subject.first {
+                    self.mark_blockers(number);
+                }
+                continue;
+            }
             parts.iter().for_each(|&(start, end)| open.missing.remove(start, end));
             if open.known && open.missing.is_empty() && open.explanation.complete.is_none() {
                 open.explanation.complete = Some(now);
@@ -383,8 +416,15 @@ impl Explainer {
 
     fn deliver(&mut self, now: Instant, number: u64) {
         self.next = number + 1;
+        self.blocks.deliver(number);
+        let by = self.flights.get(&self.last_out).is_some_and(|flight| flight.messages.contains(&number));
         let Some(open) = self.messages.get_mut(&number) else { return };
         open.explanation.delivered.get_or_insert(now);
+        if open.explanation.blocks.is_some() {
+            open.explanation.complete = open.last_symbol.filter(|_| !by).or(Some(now));
+        } else if open.explanation.complete.is_none() && self.covered.repairs() {
+            (open.explanation.complete, open.explanation.recovered) = (Some(now), true);
+        }
         if number >= self.subject.first || open.blocks {
             return;
         }
@@ -447,6 +487,7 @@ impl Explainer {
     fn forget(&mut self, number: u64) {
         let Some(open) = self.messages.remove(&number) else { return };
         self.parts.retain(|_, (_, owner)| *owner != number);
+        self.covered.forget(number);
         for packet in open.packets {
             if let Some(flight) = self.flights.get_mut(&packet) {
                 flight.messages.retain(|owner| *owner != number);

@@ -20,6 +20,10 @@ pub enum CauseKind {
     SendBuffer,
     /// What was sent of it did not arrive, until it was sent again.
     Retransmission,
+    /// What was sent of it did not arrive, until repair symbols that cover it did.
+    Repair,
+    /// Symbols of its coded block were sent, until enough of them had arrived.
+    Block,
     /// The queues of links.
     Queue,
     /// Its host, serialisation and propagation.
@@ -67,9 +71,12 @@ impl MessageTrace {
         self.transmissions.iter().find(|t| t.outcome == Outcome::Arrived(complete))
     }
 
-    /// When all of it had been sent for the first time.
+    /// When all of it had been sent for the first time; of a message in blocks, their first symbol.
     fn begun(&self) -> Option<Instant> {
-        self.transmissions.iter().filter(|t| t.nth == 1).map(|t| t.sent).max()
+        if self.blocks.is_some() {
+            return self.transmissions.first().map(|t| t.sent);
+        }
+        self.own().filter(|t| t.nth == 1).map(|t| t.sent).max()
     }
 }
 
@@ -95,7 +102,12 @@ impl Explanation {
         };
         match (begun, message.completed_by(), message.complete) {
             (Some(begun), Some(last), Some(complete)) => {
-                add(CauseKind::Retransmission, begun, last.sent, me);
+                let kind = match message.blocks {
+                    Some(_) => CauseKind::Block,
+                    None if message.recovered => CauseKind::Repair,
+                    None => CauseKind::Retransmission,
+                };
+                add(kind, begun, last.sent, me);
                 let queued = last.sent + last.queued();
                 add(CauseKind::Queue, last.sent, queued, me);
                 add(CauseKind::Transit, queued, complete, me);

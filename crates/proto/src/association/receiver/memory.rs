@@ -1,6 +1,7 @@
 //! What a peer can make us hold.
 
 use super::Receiver;
+use crate::coding::Decoding;
 use crate::wire::StreamId;
 use crate::wire::chunk::DataHeader;
 
@@ -34,9 +35,19 @@ impl Receiver {
         self.allowed.saturating_sub(self.heap())
     }
 
-    /// Heap of received data and their bookkeeping, bytes.
+    /// Heap of received data, their bookkeeping and what decodes them, bytes.
     pub fn heap(&self) -> usize {
+        self.chunks_heap() + self.decoding.as_ref().map_or(0, Decoding::heap)
+    }
+
+    /// Heap of received data that were not read and of their bookkeeping, bytes.
+    pub(super) fn chunks_heap(&self) -> usize {
         self.reassembly.heap() + self.tracker.heap()
+    }
+
+    /// Heap that decoding takes or is about to take, bytes.
+    fn decoding_heap(&self) -> usize {
+        self.decoding.as_ref().map_or(0, |decoding| decoding.heap() + decoding.wants())
     }
 
     /// The most that received data may take, whatever the endpoint has.
@@ -49,7 +60,8 @@ impl Receiver {
     pub(super) fn room_for(&self, h: &DataHeader, len: usize, sent: usize) -> Room {
         let stream = StreamId(h.stream_id.0.min(self.streams.saturating_sub(1)));
         let adds = self.reassembly.heap_of(stream, len, h.beginning && h.ending);
-        let (received, all) = (self.heap() + adds, self.heap() + sent + adds);
+        let received = self.chunks_heap() + adds;
+        let all = received + self.decoding_heap() + sent;
         let next = h.tsn == self.tracker.cum_tsn() + 1 && !self.reassembly.readable();
         if next && received > self.most() {
             return Room::Never;
@@ -65,8 +77,8 @@ impl Receiver {
         let rx = self;
         let buffered = rx.reassembly.buffered_bytes();
         let free = self.size.size.saturating_sub(buffered);
-        let allowed = self.most().min(rx.allowed.saturating_sub(sent));
-        let spare = allowed.saturating_sub(self.heap() + FOR_THE_NEXT.min(allowed / 4));
+        let allowed = self.most().min(rx.allowed.saturating_sub(sent + self.decoding_heap()));
+        let spare = allowed.saturating_sub(self.chunks_heap() + FOR_THE_NEXT.min(allowed / 4));
         let content = rx.reassembly.heap_by_content();
         if content < allowed / PLENTY || content < 2 * buffered {
             return free.min(spare / 2);

@@ -62,7 +62,7 @@ impl Receiver {
         }
         let size = self.size.size - len.min(self.size.size - self.size.wanted);
         // What is held for small chunks must not outgrow what a smaller buffer may take.
-        if self.heap() <= size {
+        if self.chunks_heap() <= size {
             self.size.size = size;
         }
     }

@@ -46,7 +46,9 @@ impl Sender {
         }
         let acked = self.rq.acknowledge(cx.paths.seen_mut(), now, sack, on, &self.arrivals);
         self.delivered(cx, &acked);
+        self.symbols_arrived(cx, now, &acked);
         self.take_outcome(cx, now, sack, on, whole, &acked);
+        self.abandon_spent(cx, now);
         self.rq.recycle(acked);
     }
 
@@ -62,7 +64,8 @@ impl Sender {
     /// Sender side of RFC 3758 §3.5 C1–C5.
     pub(super) fn advance_forward(&mut self, cx: &Context, now: Instant, cum: Tsn) {
         let rto = cx.paths.view(cx.paths.seen().control_path().index()).rto;
-        self.forward.advance(now, &self.rq, cum, rto);
+        let keeps = cx.config.forward_past_acked || cx.peer.coding_out.is_some();
+        self.forward.advance(now, &self.rq, cum, rto, keeps);
     }
 
     fn take_outcome(

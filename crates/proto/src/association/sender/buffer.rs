@@ -35,6 +35,9 @@ pub enum SendError {
     /// The stream was not opened.
     #[error("stream {0} was not opened")]
     NoSuchStream(u16),
+    /// Blocks hold messages of less than 16 MiB ([`crate::coding::Coding::Blocks`]).
+    #[error("a message of {0} bytes is too long for coded blocks")]
+    TooLong(usize),
     /// SCTP has no empty messages.
     #[error("a message needs at least one byte")]
     Empty,
@@ -101,6 +104,11 @@ impl SendBuffer {
     pub fn cut(&mut self, max: usize) -> Option<Cut> {
         let next_ssn = &mut self.next_ssn;
         self.queue.cut(max, |stream| take_ssn(next_ssn, stream))
+    }
+
+    /// Takes the first message whole; its bytes count until they are [`delivered`](Self::delivered).
+    pub fn take(&mut self) -> Option<QueuedMessage> {
+        self.queue.take()
     }
 
     /// Length and end of lifetime of the chunk that [`Self::cut`] would give.

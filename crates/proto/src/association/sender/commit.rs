@@ -8,7 +8,7 @@ use super::pending_chunk::ChunkSource;
 use crate::association::context::Context;
 use crate::policy::{ChunkInfo, PathId, PathSet, Transmission};
 use crate::time::Instant;
-use crate::tx::{ChunkState, Cut, Outgoing, QueuedMessage};
+use crate::tx::{Carries, ChunkState, Cut, Outgoing, QueuedMessage};
 use crate::wire::chunk::DataHeader;
 use crate::wire::{PacketWriter, Ssn, Tsn};
 
@@ -27,6 +27,10 @@ impl Sender {
                 tsn
             }
             ChunkSource::New(copies) => self.commit_new(cx, now, pending_chunk.path, copies)?,
+            ChunkSource::Symbol { block, what } => {
+                self.commit_symbol(cx, now, pending_chunk.path, (block, what))?
+            }
+            ChunkSource::Repair => self.commit_repair(cx, now, pending_chunk.path)?,
         };
         self.entered_flight(cx, now, pending_chunk.path, tsn, rwnd);
         Some(tsn)
@@ -56,7 +60,9 @@ impl Sender {
     fn commit_new(&mut self, cx: &mut Context, now: Instant, path: PathId, copies: PathSet) -> Option<Tsn> {
         let cut = self.buffer.cut(self.max_payload)?;
         let tsn = self.rq.next_tsn();
-        self.rq.push(cx.paths.seen_mut(), outgoing(tsn, cut, sent(now, path, tsn + 1)));
+        let mut chunk = outgoing(tsn, cut, sent(now, path, tsn + 1));
+        self.put_header(cx, now, path, &mut chunk);
+        self.rq.push(cx.paths.seen_mut(), chunk);
         self.add_copies(cx, now, tsn, copies);
         if let Some(a) = &mut self.assignment {
             a.chunks -= 1;
@@ -81,7 +87,7 @@ impl Sender {
         view.last_sent = Some(now);
         p.t3 = p.t3.or(Some(now + view.rto));
         p.stats.chunks_sent += 1;
-        p.stats.payload_sent += chunk.payload.len() as u64;
+        p.stats.payload_sent += chunk.user_data() as u64;
         cx.driver.sent(cx.paths.seen(), now, &chunk.info);
         self.arm_tail(cx, now, path);
     }
@@ -99,7 +105,10 @@ impl Sender {
             beginning: c.begin,
             ending: c.end,
         };
-        w.data(&header, &c.payload);
+        match c.header {
+            None => w.data(&header, &c.payload),
+            Some(symbol) => w.data_behind(&header, symbol.length(), |out| symbol.write(out), &c.payload),
+        };
     }
 
     /// The path by which a FORWARD-TSN leaves, if one is due.
@@ -136,7 +145,7 @@ impl Sender {
     }
 }
 
-fn sent(now: Instant, path: PathId, next_tsn: Tsn) -> Transmission {
+pub(super) fn sent(now: Instant, path: PathId, next_tsn: Tsn) -> Transmission {
     Transmission { path, at: now, next_tsn, in_flight: true, misses: 0 }
 }
 
@@ -154,6 +163,8 @@ fn outgoing(tsn: Tsn, cut: Cut, sent: Transmission) -> Outgoing {
         },
         state: ChunkState::InFlight,
         requeued: None,
+        carries: Carries::Message,
+        header: None,
         payload: cut.payload,
         message: cut.message,
         ssn: cut.ssn,
@@ -178,6 +189,8 @@ pub(super) fn placeholder(tsn: Tsn, message: QueuedMessage) -> Outgoing {
         },
         state: ChunkState::Abandoned,
         requeued: None,
+        carries: Carries::Message,
+        header: None,
         payload: Bytes::new(),
         message: message.id,
         ssn: message.ssn.unwrap_or(Ssn(0)),

@@ -43,11 +43,14 @@ impl Sender {
             while self.rq.owes(path) && cx.admits_new(path) && !cx.aggregate_full() {
                 let Some(chunk) = self.rq.take_owed(path) else { break };
                 let tsn = chunk.info.tsn;
+                if chunk.never_again() {
+                    continue;
+                }
                 if !cx.peer.partial || chunk.info.expires.is_none_or(|e| e > now) {
                     return Some(PendingChunk {
                         path,
                         source: ChunkSource::Copy(tsn),
-                        len: chunk.payload.len(),
+                        len: chunk.user_data(),
                     });
                 }
             }

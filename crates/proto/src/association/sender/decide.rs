@@ -49,8 +49,9 @@ impl Sender {
 
     pub(super) fn pick_copy(&mut self) -> Option<PendingChunk> {
         while let Some((tsn, path)) = self.copies.pop() {
-            if let Some(c) = self.rq.get(tsn).filter(|c| c.state == ChunkState::InFlight) {
-                return Some(PendingChunk { path, source: ChunkSource::Copy(tsn), len: c.payload.len() });
+            if let Some(c) = self.rq.get(tsn).filter(|c| c.state == ChunkState::InFlight && !c.never_again())
+            {
+                return Some(PendingChunk { path, source: ChunkSource::Copy(tsn), len: c.user_data() });
             }
         }
         None
@@ -72,7 +73,8 @@ impl Sender {
                 continue;
             };
             let chunk = self.rq.get(tsn).expect("it is lost");
-            let (len, expires) = (chunk.payload.len(), chunk.info.expires);
+            let spent = self.is_spent(chunk);
+            let (len, expires) = (chunk.user_data(), chunk.info.expires);
             match verdict {
                 Retransmit::On(path) if self.admits_again(cx, path) => {
                     return Some(PendingChunk {
@@ -81,7 +83,7 @@ impl Sender {
                         len,
                     });
                 }
-                Retransmit::Abandon if cx.peer.partial && expires.is_some() => {
+                Retransmit::Abandon if cx.peer.partial && (expires.is_some() || spent) => {
                     self.abandon(cx, now, tsn);
                     continue;
                 }
@@ -108,8 +110,8 @@ impl Sender {
     fn verdict(&mut self, cx: &mut Context, now: Instant, tsn: Tsn) -> Option<Retransmit> {
         let chunk = self.rq.get(tsn)?;
         let ChunkState::Lost(cause) = chunk.state else { return None };
-        let expired = cx.peer.partial && chunk.info.expires.is_some_and(|e| e <= now);
-        let verdict = if expired {
+        let expired = chunk.info.expires.is_some_and(|e| e <= now) || self.is_spent(chunk);
+        let verdict = if cx.peer.partial && expired {
             Retransmit::Abandon
         } else {
             cx.ask(now, |scheme, view| scheme.loss().retransmit(view, &chunk.info, cause))
@@ -163,6 +165,12 @@ impl Sender {
         if self.buffer.head_expired(now) {
             self.expire_queued(cx, now);
         }
+        if self.codes_blocks() {
+            return Ok(self.pick_symbol(cx, now));
+        }
+        if let Some(repair) = self.pick_repair(cx, now) {
+            return Ok(Some(repair));
+        }
         if let Some(pending_chunk) = self.opportunity(cx, now) {
             return Ok(Some(pending_chunk));
         }
@@ -173,13 +181,9 @@ impl Sender {
             self.ask_for_penalty(cx, now, refused);
             return Ok(None);
         };
+        let len = len + self.header_room();
         let chunk_bytes = len as u64 + 16;
-        let window = chunk_bytes <= cx.paths.seen().rwnd() || cx.paths.seen().in_flight() == 0;
-        let refused = !window && cx.any_admits_new();
-        cx.stats.set_blocked(now, refused, false);
-        self.note_blocked(cx, now, refused.then_some(BlockedBy::ReceiveWindow));
-        self.ask_for_penalty(cx, now, refused);
-        if !window || cx.aggregate_full() {
+        if !self.window_admits(cx, now, chunk_bytes) {
             return Ok(None);
         }
         match self.offered(cx, now, Next::New { chunk_bytes }) {
@@ -187,6 +191,16 @@ impl Sender {
             Offer::Nowhere => Err(Hopeless),
             Offer::None => Ok(None),
         }
+    }
+
+    /// Whether the peer's window and the scheme's limit over all paths admit a chunk of `chunk_bytes`; notes what blocks.
+    pub fn window_admits(&mut self, cx: &mut Context, now: Instant, chunk_bytes: u64) -> bool {
+        let window = chunk_bytes <= cx.paths.seen().rwnd() || cx.paths.seen().in_flight() == 0;
+        let refused = !window && cx.any_admits_new();
+        cx.stats.set_blocked(now, refused, false);
+        self.note_blocked(cx, now, refused.then_some(BlockedBy::ReceiveWindow));
+        self.ask_for_penalty(cx, now, refused);
+        window && !cx.aggregate_full()
     }
 
     /// The paths of the assignment but `path`.

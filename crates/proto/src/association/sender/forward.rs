@@ -11,6 +11,8 @@ use crate::wire::serial::{Ssn, StreamId, Tsn};
 #[derive(Debug)]
 pub(super) struct ForwardPoint {
     point: Tsn,
+    /// The first TSN behind the point that is neither abandoned nor passed over.
+    looked: Tsn,
     due: bool,
     timer: Option<Instant>,
     /// FORWARD-TSNs sent since the point last moved.
@@ -19,7 +21,7 @@ pub(super) struct ForwardPoint {
 
 impl ForwardPoint {
     pub fn new(initial_tsn: Tsn) -> Self {
-        ForwardPoint { point: initial_tsn - 1, due: false, timer: None, tries: 0 }
+        ForwardPoint { point: initial_tsn - 1, looked: initial_tsn, due: false, timer: None, tries: 0 }
     }
 
     pub fn clear(&mut self) {
@@ -27,14 +29,23 @@ impl ForwardPoint {
     }
 
     /// Moves the point over chunks that are abandoned, from `cum` on (C1, C2); T3 for FORWARD-TSN runs for `rto` (C5).
-    pub fn advance(&mut self, now: Instant, rq: &RetransmissionQueue, cum: Tsn, rto: Duration) {
+    ///
+    /// With `keeps` the peer keeps what it acknowledged: then the point moves over that, too, to the next chunk that is
+    /// abandoned. RFC 3758 stops there, and so gives up one gap per round trip: where more messages than that are lost for good,
+    /// acknowledgement falls behind for ever.
+    pub fn advance(&mut self, now: Instant, rq: &RetransmissionQueue, cum: Tsn, rto: Duration, keeps: bool) {
         if self.point.is_before(cum) {
             self.point = cum;
         }
         let mut moved = false;
-        while rq.get(self.point + 1).is_some_and(|c| c.state == ChunkState::Abandoned) {
-            self.point += 1;
-            moved = true;
+        self.looked = if self.looked.is_after(self.point) { self.looked } else { self.point + 1 };
+        while let Some(c) = rq.get(self.looked) {
+            match c.state {
+                ChunkState::Abandoned => (self.point, moved) = (self.looked, true),
+                ChunkState::GapAcked if keeps && c.begin && c.end => {}
+                _ => break,
+            }
+            self.looked += 1;
         }
         let ahead = self.point.is_after(rq.cum_acked());
         self.due |= moved;
@@ -103,11 +114,16 @@ mod tests {
 
     use super::*;
     use crate::policy::{ChunkInfo, PathViews};
-    use crate::tx::Outgoing;
+    use crate::tx::{Carries, Outgoing};
     use crate::wire::Ppid;
 
     /// Chunks from TSN 1 on; those of an ordered stream that are abandoned, with their SSN.
     fn queue(chunks: &[(ChunkState, u16, u16)]) -> RetransmissionQueue {
+        pieces(chunks, true)
+    }
+
+    /// The same, and whether each is a whole message.
+    fn pieces(chunks: &[(ChunkState, u16, u16)], whole: bool) -> RetransmissionQueue {
         let mut rq = RetransmissionQueue::new(Tsn(1), false);
         for (state, stream, ssn) in chunks {
             let info = ChunkInfo {
@@ -125,17 +141,36 @@ mod tests {
                     info,
                     state: *state,
                     requeued: None,
+                    carries: Carries::Message,
+                    header: None,
                     payload: vec![0; 100].into(),
                     message: 0,
                     ssn: Ssn(*ssn),
                     ppid: Ppid(0),
                     unordered: false,
                     begin: true,
-                    end: true,
+                    end: whole,
                 },
             );
         }
         rq
+    }
+
+    /// The third chunk is given up as well, and a FORWARD-TSN says so at once; the last is behind one in flight.
+    #[test]
+    fn the_point_passes_what_a_peer_has_that_keeps_it() {
+        use ChunkState::{Abandoned, GapAcked, InFlight};
+        let states = [Abandoned, GapAcked, Abandoned, GapAcked, InFlight, Abandoned].map(|s| (s, 0, 0));
+        let mut rq = queue(&states);
+        let advanced = |rq: &RetransmissionQueue, keeps| {
+            let mut forward = ForwardPoint::new(Tsn(1));
+            forward.advance(Instant::ZERO, rq, Tsn(0), Duration::from_secs(1), keeps);
+            forward.point
+        };
+        assert_eq!((advanced(&rq, false), advanced(&rq, true)), (Tsn(1), Tsn(3)));
+        // A part of a message is of no use without the others: it is not passed over.
+        rq = pieces(&states, false);
+        assert_eq!(advanced(&rq, true), Tsn(1));
     }
 
     /// RFC 3758 §3.5 C2: over a run of abandoned TSNs, as far as the first that is not; C3, C4: the last SSN of each stream.
@@ -150,7 +185,7 @@ mod tests {
             (Abandoned, 0, 7),
         ]);
         let mut forward = ForwardPoint::new(Tsn(1));
-        forward.advance(Instant::ZERO, &rq, Tsn(0), Duration::from_secs(1));
+        forward.advance(Instant::ZERO, &rq, Tsn(0), Duration::from_secs(1), false);
         assert!(forward.due() && forward.timeout() == Some(Instant::from_millis(1000)));
         let chunk = forward.chunk(&rq, 1000).expect("three chunks are given up");
         assert_eq!(chunk.new_cumulative_tsn, Tsn(3));
@@ -164,7 +199,7 @@ mod tests {
     fn it_is_repeated_until_the_peer_has_moved_on() {
         let rq = queue(&[(ChunkState::Abandoned, 0, 0)]);
         let mut forward = ForwardPoint::new(Tsn(1));
-        forward.advance(Instant::ZERO, &rq, Tsn(0), Duration::from_secs(1));
+        forward.advance(Instant::ZERO, &rq, Tsn(0), Duration::from_secs(1), false);
         forward.withhold();
         forward.on_timeout(Instant::from_millis(1000), Duration::from_secs(1));
         assert_eq!(
@@ -176,6 +211,7 @@ mod tests {
             &RetransmissionQueue::new(Tsn(2), false),
             Tsn(1),
             Duration::from_secs(1),
+            false,
         );
         assert!(!forward.due() && !forward.is_pending());
     }

@@ -46,7 +46,7 @@ impl Sender {
             let none = PathSet::default();
             return Some(HeldBack { by: HeldBy::Handshake, full: none, open: none });
         }
-        let (len, _) = self.buffer.next_chunk(self.max_payload)?;
+        let len = self.next_user_data(cx)?;
         let usable = cx.paths.usable();
         let paths = |take: fn(&crate::policy::PathView) -> bool| -> PathSet {
             let views = usable.iter().filter_map(|p| cx.paths.views().get(p.index()));

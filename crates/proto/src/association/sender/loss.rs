@@ -4,9 +4,11 @@ use super::Sender;
 use super::commit::placeholder;
 use crate::association::context::Context;
 use crate::association::lifecycle::State;
+use crate::coding::Coder;
 use crate::path;
 use crate::policy::{LossCause, LossTrigger, PathId, PathState, Signal};
 use crate::time::Instant;
+use crate::tx::Carries;
 use crate::wire::Tsn;
 
 impl Sender {
@@ -21,6 +23,9 @@ impl Sender {
     ) -> Option<LossCause> {
         if cx.state == State::Closed {
             return None;
+        }
+        if self.rq.in_flight_on(tsn, path) {
+            self.symbol_lost(tsn, path);
         }
         let info = self.rq.lose(cx.paths.seen_mut(), tsn, path)?;
         let cause = cx.ask(now, |scheme, view| scheme.loss().classify(view, info, trigger));
@@ -71,6 +76,7 @@ impl Sender {
             cx.path_error(now, path);
         }
         cx.paths[path.index()].tail.spent = false;
+        self.abandon_spent(cx, now);
         self.keep_a_timer(cx, now);
     }
 
@@ -145,7 +151,12 @@ impl Sender {
 
     /// Gives up the message of `tsn`, sent or not (RFC 3758 §3.5).
     pub fn abandon(&mut self, cx: &mut Context, now: Instant, tsn: Tsn) {
-        let Some(message) = self.rq.get(tsn).map(|c| c.message) else { return };
+        let Some(chunk) = self.rq.get(tsn) else { return };
+        if chunk.carries != Carries::Message {
+            self.abandon_chunk(cx, now, tsn);
+            return self.advance_forward(cx, now, self.rq.cum_acked());
+        }
+        let message = chunk.message;
         let mut first = tsn;
         while self.rq.get(first - 1).is_some_and(|c| c.message == message) {
             first = first - 1;
@@ -165,6 +176,11 @@ impl Sender {
     }
 
     fn abandon_chunk(&mut self, cx: &mut Context, now: Instant, tsn: Tsn) {
+        if let (Some(Coder::Repair(repair)), Some(header)) =
+            (&mut self.coder, self.rq.get(tsn).and_then(|c| c.header))
+        {
+            repair.abandoned(&header);
+        }
         let Some(info) = self.rq.abandon(cx.paths.seen_mut(), tsn) else { return };
         cx.signal(now, &Signal::Abandoned(info));
         for i in 0..cx.paths.len() {

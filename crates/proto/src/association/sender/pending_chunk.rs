@@ -1,6 +1,6 @@
 //! The next chunk to leave.
 
-use crate::policy::{PathId, PathSet};
+use crate::policy::{PathId, PathSet, SymbolChoice};
 use crate::wire::Tsn;
 
 /// The next chunk to leave.
@@ -20,4 +20,8 @@ pub(in crate::association) enum ChunkSource {
     Copy(Tsn),
     /// The next chunk of the queue, with copies to follow on these paths.
     New(PathSet),
+    /// A symbol of a block, as the scheduler chose it.
+    Symbol { block: u32, what: SymbolChoice },
+    /// The repair symbol that is due beside messages.
+    Repair,
 }

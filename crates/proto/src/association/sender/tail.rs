@@ -75,6 +75,14 @@ impl Sender {
         self.rq.prune(path);
         let (earliest, latest) = (self.rq.earliest_outstanding(path), self.rq.highest_in_flight(path));
         let (Some(earliest), Some(latest)) = (earliest, latest) else { return };
+        let once = |tsn: Tsn| self.rq.get(tsn).is_some_and(|c| c.never_again());
+        let (earliest, latest) = match (once(earliest), once(latest)) {
+            (false, false) => (earliest, latest),
+            (true, false) => (latest, latest),
+            (false, true) => (earliest, earliest),
+            // What left there is sent once only: T3-rtx finds out.
+            (true, true) => return,
+        };
         let overrun = self.rq.gaps_reported() > MANY_GAPS;
         if overrun || cx.paths.view(i).state != PathState::Active || cx.paths.seen().a_rwnd() == 0 {
             return;

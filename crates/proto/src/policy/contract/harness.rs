@@ -2,8 +2,8 @@
 
 use crate::policy::{
     AckDecision, AckInfo, Assignment, Backlog, ChunkInfo, Driver, Estimate, Limit, LossCause, LossTrigger,
-    MissScope, PathId, PathState, PathView, PathViews, Report, ReportTrigger, Retransmit, RxInfo, Scheme,
-    Signal, View,
+    MissScope, PathId, PathState, PathView, PathViews, RepairOffer, Report, ReportTrigger, Retransmit,
+    RxInfo, Scheme, Signal, SymbolAssignment, SymbolChoice, View,
 };
 use crate::time::Instant;
 
@@ -148,6 +148,31 @@ impl SchemeHarness {
             assert!(a.paths.iter().all(|p| self.is_open(*p)), "a closed path in {a:?}");
         }
         next
+    }
+
+    /// The next symbol, which the core can send if the path has room.
+    pub fn next_symbol(&mut self, now: Instant, backlog: &Backlog) -> Option<SymbolAssignment> {
+        let next = self.driver.next_symbol(&mut self.views, now, backlog);
+        self.check_open_paths();
+        self.note(&next);
+        if let Some(a) = &next {
+            assert!(self.is_open(a.path), "a closed path in {a:?}");
+            let block = self.views.blocks().iter().find(|b| b.number == a.block);
+            let block = block.unwrap_or_else(|| panic!("no such block: {a:?}"));
+            match a.what {
+                SymbolChoice::Source => assert!(block.sources_sent < block.sources, "all were sent: {a:?}"),
+                SymbolChoice::Repair => assert!(block.closed, "repair of an open block: {a:?}"),
+            }
+        }
+        next
+    }
+
+    /// The path of a repair symbol.
+    pub fn next_repair(&mut self, now: Instant, offer: &RepairOffer) -> Option<PathId> {
+        let path = self.driver.next_repair(&mut self.views, now, offer);
+        self.note(&path);
+        assert!(path.is_none_or(|p| self.is_open(p)), "repair on {path:?}, which is closed");
+        path
     }
 
     /// The path that the scheduler wants held back.

@@ -78,7 +78,7 @@ impl Model {
         let t = chunk.info.transmissions.iter_mut().find(|t| t.path == path && t.in_flight)?;
         t.in_flight = false;
         chunk.info.losses = chunk.info.losses.saturating_add(1);
-        self.ends[SENDER].views.leave(path, chunk.info.len);
+        self.ends[SENDER].views.leave(path, chunk.info.len, chunk.info.symbol);
         let cause = self.ends[SENDER].classify(self.now, &chunk.info, trigger);
         if !chunk.info.transmissions.iter().any(|t| t.in_flight) {
             chunk.fate = Delivery::Lost(cause);
@@ -118,7 +118,7 @@ impl Model {
         let chunk = self.chunks.get_mut(&seq).expect("just seen");
         for t in chunk.info.transmissions.iter_mut().filter(|t| t.in_flight) {
             t.in_flight = false;
-            self.ends[SENDER].views.leave(t.path, chunk.info.len);
+            self.ends[SENDER].views.leave(t.path, chunk.info.len, chunk.info.symbol);
         }
         chunk.fate = Delivery::Acked;
         self.lost.remove(&seq);

@@ -4,8 +4,9 @@ use smallvec::SmallVec;
 
 use super::fixture;
 use crate::policy::{
-    AckInfo, Backlog, Blocked, BlockedBy, ChunkInfo, HeartbeatInfo, LinkId, LinkSample, LossCause,
-    LossTrigger, PathId, PathState, Report, ReportTrigger, RxInfo, Scheme, Signal, Transmission,
+    AckInfo, Backlog, BlockView, Blocked, BlockedBy, ChunkInfo, HeartbeatInfo, LinkId, LinkSample, LossCause,
+    LossTrigger, PathId, PathState, RepairOffer, Report, ReportTrigger, RxInfo, Scheme, Signal, Symbol,
+    SymbolKind, SymbolsInFlight, Transmission,
 };
 use crate::seeds::{Random, Seeds};
 use crate::time::{Duration, Instant};
@@ -32,6 +33,8 @@ pub(super) fn run(seed: u64, scheme: &mut dyn Scheme) {
         scheme.loss().retransmit(&view, &chunk, cause);
         scheme.scheduler().next(&view, &noise.backlog());
         scheme.scheduler().penalise(&view);
+        scheme.scheduler().next_symbol(&view, &noise.backlog());
+        scheme.scheduler().next_repair(&view, &noise.offer());
         scheme.feedback().sack(&view, &noise.arrival());
         let path = noise.path();
         for trigger in [
@@ -100,6 +103,7 @@ impl Noise {
         picture.peer_reports = self.maybe();
         let (by, tsn, path, since) = (BlockedBy::SendBuffer, self.tsn(), self.path(), self.time());
         picture.blocked = self.maybe().then_some(Blocked { by, tsn, path, since });
+        picture.blocks = (0..self.0.below(6)).map(|_| self.block()).collect();
         let path = self.path().index();
         let p = &mut picture.paths[path];
         p.state = self.state();
@@ -162,7 +166,42 @@ impl Noise {
             expires: if self.maybe() { Some(self.time()) } else { None },
             transmissions,
             losses: self.0.below(256) as u8,
-            symbol: None,
+            symbol: if self.0.chance(0.8) { Some(self.symbol()) } else { None },
+        }
+    }
+
+    /// Few or any.
+    fn few(&mut self) -> u32 {
+        if self.0.chance(0.9) { self.0.below(20) as u32 } else { self.0.u32() }
+    }
+
+    fn symbol(&mut self) -> Symbol {
+        let source = self.maybe();
+        let kind = if source { SymbolKind::Source(self.few() as u16) } else { SymbolKind::Repair };
+        Symbol { block: self.few(), sources: self.few() as u16, kind }
+    }
+
+    fn block(&mut self) -> BlockView {
+        BlockView {
+            number: self.few(),
+            sources: self.few() as u16,
+            closed: self.maybe(),
+            rank: self.few() as u16,
+            sources_sent: self.few() as u16,
+            repairs_sent: self.few(),
+            in_flight: (0..self.0.below(SLOTS + 2))
+                .map(|_| SymbolsInFlight { sources: self.few(), repairs: self.few() })
+                .collect(),
+        }
+    }
+
+    fn offer(&mut self) -> RepairOffer {
+        RepairOffer {
+            len: self.bytes(),
+            first: self.few(),
+            sources: self.few() as u16,
+            sent_on: (0..self.0.below(SLOTS + 2)).map(|_| self.few()).collect(),
+            expires: if self.maybe() { Some((self.time(), self.time())) } else { None },
         }
     }
 

@@ -168,7 +168,7 @@ impl Model {
         for t in chunk.info.transmissions.iter_mut().filter(|t| t.in_flight) {
             t.in_flight = false;
             by.push(t.path);
-            self.ends[SENDER].views.leave(t.path, len);
+            self.ends[SENDER].views.leave(t.path, len, chunk.info.symbol);
             let ack = &mut acks[t.path.index()];
             ack.newly_acked += len;
             ack.newly_acked_chunks += 1;

@@ -173,7 +173,7 @@ impl Model {
         let chunk = self.chunks.get_mut(&seq).expect("it exists");
         let at = self.now;
         chunk.info.transmissions.push(Transmission { path, at, next_tsn, in_flight: true, misses: 0 });
-        self.ends[SENDER].views.enter(path, chunk.info.len);
+        self.ends[SENDER].views.enter(path, chunk.info.len, chunk.info.symbol);
         let view = self.ends[SENDER].view_mut(path);
         view.last_sent = Some(at);
         let rto = view.rto;

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::{CASES, Model, check, replay};
 use crate::policy::{
     AckInfo, Assignment, Backlog, ChunkInfo, CongestionControl, Limit, LossCause, LossPolicy, LossTrigger,
-    Parts, PathId, PathSet, PathState, Policy, Retransmit, Scheduler, Scheme, Signal, View,
+    Parts, PathId, PathSet, PathState, Policy, Retransmit, Scheduler, Scheme, Signal, SymbolAssignment,
+    SymbolChoice, View,
 };
 use crate::rfc;
 use crate::time::Instant;
@@ -30,6 +31,61 @@ impl Scheduler for Mute {
 #[should_panic(expected = "nothing in flight, data waiting")]
 fn a_scheduler_that_never_sends_is_refused() {
     replay("mute", 0, || Box::new(Parts { scheduler: Box::new(Mute), ..rfc::scheme() }));
+}
+
+/// Sends messages as the default does, and symbols as a function says.
+#[derive(Debug)]
+struct Codes(fn(&View<'_>) -> Option<SymbolAssignment>);
+impl Policy for Codes {}
+impl Scheduler for Codes {
+    fn next(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<Assignment> {
+        rfc::scheme().scheduler.next(view, backlog)
+    }
+
+    fn next_symbol(&mut self, view: &View<'_>, _: &Backlog) -> Option<SymbolAssignment> {
+        (self.0)(view)
+    }
+}
+
+fn codes(choose: fn(&View<'_>) -> Option<SymbolAssignment>) {
+    replay("codes", 0, || Box::new(Parts { scheduler: Box::new(Codes(choose)), ..rfc::scheme() }));
+}
+
+fn symbol(view: &View<'_>, block: u32, what: SymbolChoice) -> Option<SymbolAssignment> {
+    let path = view.usable_paths().find(|p| p.has_room())?.id;
+    Some(SymbolAssignment { path, block, what })
+}
+
+#[test]
+fn repair_symbols_until_each_block_is_done_keep_the_contract() {
+    codes(|view| {
+        let block = view.blocks.iter().find(|b| b.closed)?;
+        symbol(view, block.number, SymbolChoice::Repair)
+    });
+}
+
+#[test]
+#[should_panic(expected = "nothing in flight, nothing sent")]
+fn blocks_without_symbols_are_refused() {
+    codes(|_| None);
+}
+
+#[test]
+#[should_panic(expected = "repair of an open block")]
+fn repair_of_an_open_block_is_refused() {
+    codes(|view| symbol(view, view.blocks.last()?.number, SymbolChoice::Repair));
+}
+
+#[test]
+#[should_panic(expected = "all were sent")]
+fn a_source_symbol_that_is_not_there_is_refused() {
+    codes(|view| symbol(view, view.blocks.first()?.number, SymbolChoice::Source));
+}
+
+#[test]
+#[should_panic(expected = "no such block")]
+fn a_symbol_of_no_block_is_refused() {
+    codes(|view| symbol(view, view.blocks.last()?.number.wrapping_add(1), SymbolChoice::Source));
 }
 
 /// Needs an estimate before it sends, and nothing gives one.

@@ -5,7 +5,7 @@ use super::copies::Divided;
 use crate::policy::{AckInfo, PathId, PathSet, PathViews, Transmission};
 use crate::time::Instant;
 use crate::tx::arrival_reports::ArrivalReports;
-use crate::tx::outstanding::{ChunkState, Outstanding};
+use crate::tx::outstanding::{Carries, ChunkState, Outstanding};
 use crate::tx::path_ack::{AckOutcome, PathAck, higher, lower};
 use crate::wire::chunk::Sack;
 use crate::wire::serial::Tsn;
@@ -54,6 +54,7 @@ impl RetransmissionQueue {
         let cum_advanced = sack.header.cumulative_tsn_ack.is_after(self.cum_acked());
         (outcome.chunks, outcome.delivered) = (0, 0);
         (outcome.messages, outcome.spurious) = (0, 0);
+        outcome.symbols.clear();
         outcome.paths.clear();
         for i in 0..self.flights.len() {
             let path = PathId(i as u8);
@@ -104,8 +105,9 @@ impl RetransmissionQueue {
             self.credit(r, tsn);
             let chunk = self.outstanding.pop().expect("front was there");
             r.outcome.chunks += 1;
-            r.outcome.delivered += chunk.payload.len();
-            r.outcome.messages += u64::from(chunk.end && chunk.state != ChunkState::Abandoned);
+            r.outcome.delivered += chunk.buffered();
+            let message = chunk.end && chunk.carries == Carries::Message;
+            r.outcome.messages += u64::from(message && chunk.state != ChunkState::Abandoned);
             if self.names_deliveries {
                 r.outcome.deliveries.keep(chunk.info);
             }
@@ -114,10 +116,20 @@ impl RetransmissionQueue {
         for block in sack.ordered_gap_blocks() {
             let (mut from, to) = (cum + u32::from(block.start), lower(cum + u32::from(block.end), last));
             while let Some(tsn) = self.outstanding.next_open(from, to) {
+                self.hear_abandoned(r, tsn);
                 self.credit(r, tsn);
                 self.outstanding.cover(tsn);
                 from = tsn + 1;
             }
+        }
+    }
+
+    /// A symbol that was given up arrived after all, if a gap block covers it: no FORWARD-TSN that moved the cumulative TSN over
+    /// it was needed for that. It counts nowhere but for its coder.
+    fn hear_abandoned(&self, r: &mut SackContext<'_>, tsn: Tsn) {
+        let abandoned = self.outstanding.get(tsn).filter(|c| c.state == ChunkState::Abandoned);
+        if let Some(header) = abandoned.and_then(|c| c.header) {
+            r.outcome.symbols.push((header, None));
         }
     }
 
@@ -159,6 +171,10 @@ impl RetransmissionQueue {
                 ack.info.rtt = Some(r.now - info.transmissions[0].at);
             }
         }
+        if let Some(header) = self.outstanding.get(tsn).and_then(|c| c.header) {
+            let by = if again && !was_lost { credited.iter().next() } else { Some(last) };
+            r.outcome.symbols.push((header, by));
+        }
         if self.names_deliveries {
             let by = if again && !was_lost { credited } else { PathSet::one(last) };
             r.outcome.deliveries.name(tsn, by);
@@ -173,13 +189,13 @@ impl RetransmissionQueue {
     fn land(&mut self, r: &mut SackContext<'_>, tsn: Tsn, again: bool, divided: Divided) -> PathSet {
         let mut credited = PathSet::default();
         let Some(chunk) = self.outstanding.get_mut(tsn) else { return credited };
-        let len = chunk.info.len;
+        let (len, symbol) = (chunk.info.len, chunk.info.symbol);
         for t in chunk.info.transmissions.iter_mut().filter(|t| t.in_flight) {
             t.in_flight = false;
             if again {
                 self.flights[t.path.index()].retransmitted.leave(tsn);
             }
-            r.ledger.leave(t.path, len);
+            r.ledger.leave(t.path, len, symbol);
             let ack = &mut r.outcome.paths[t.path.index()];
             if again {
                 if divided == Divided::Unknown || credited.contains(t.path) {

@@ -1,7 +1,7 @@
 //! Do the books agree? For tests.
 
 use super::RetransmissionQueue;
-use crate::policy::{PathId, PathViews};
+use crate::policy::{PathId, PathViews, SymbolsInFlight};
 use crate::tx::outstanding::{ChunkState, Outgoing};
 
 impl RetransmissionQueue {
@@ -28,7 +28,8 @@ impl RetransmissionQueue {
         assert!(waiting.iter().all(lost), "only lost chunks are requeued");
         let bytes: usize = waiting.iter().map(|c| c.payload.len()).sum();
         assert_eq!(self.outstanding.requeued(), bytes as u64, "payload left to the scheduler");
-        self.outstanding.iter().map(|c| c.payload.len()).sum()
+        self.assert_symbols(ledger);
+        self.outstanding.iter().map(Outgoing::buffered).sum()
     }
 
     /// What is in flight on a path is in one of its lists, and what SACKs pass over needs no look.
@@ -43,6 +44,21 @@ impl RetransmissionQueue {
         let open = self.outstanding.next_open(tsn, tsn).is_some();
         assert!(open || c.acked() || c.state == ChunkState::Abandoned, "TSN {tsn} is passed over");
         assert!(!open || !c.acked(), "TSN {tsn} is acknowledged and not passed over");
+    }
+
+    /// What each open block has in flight.
+    fn assert_symbols(&self, ledger: &PathViews) {
+        for block in ledger.blocks() {
+            let mut flies = vec![SymbolsInFlight::default(); ledger.paths().len()];
+            for c in self.outstanding.iter() {
+                let Some(symbol) = c.info.symbol.filter(|s| s.block == block.number) else { continue };
+                for t in c.info.transmissions.iter().filter(|t| t.in_flight) {
+                    flies[t.path.index()].count(symbol.kind, 1);
+                }
+            }
+            let kept: Vec<_> = ledger.paths().iter().map(|v| block.on(v.id)).collect();
+            assert_eq!(kept, flies, "symbols of block {} in flight by path", block.number);
+        }
     }
 
     fn count(&self, path: PathId) -> (u64, u32) {

@@ -11,7 +11,7 @@
 use smallvec::SmallVec;
 
 use super::RetransmissionQueue;
-use crate::policy::{ChunkInfo, PathId, PathView, PathViews, Transmission};
+use crate::policy::{ChunkInfo, PathId, PathView, PathViews, Symbol, Transmission};
 use crate::time::{Duration, Instant};
 use crate::tx::arrival_reports::ArrivalReports;
 use crate::tx::outstanding::{ChunkState, Outgoing};
@@ -29,6 +29,7 @@ pub(crate) struct Unsettled {
     /// Book size, bytes.
     pub(super) len: u64,
     stream: StreamId,
+    symbol: Option<Symbol>,
     sent: Transmission,
     /// When it counts as arrived if the peer names no paths.
     due: Instant,
@@ -41,7 +42,7 @@ impl Unsettled {
 
     /// The chunk, of which no more is known than this transmission.
     fn chunk(self, losses: u8) -> ChunkInfo {
-        let Unsettled { tsn, len, stream, sent, .. } = self;
+        let Unsettled { tsn, len, stream, symbol, sent, .. } = self;
         ChunkInfo {
             tsn,
             len,
@@ -49,7 +50,7 @@ impl Unsettled {
             expires: None,
             transmissions: smallvec::smallvec![sent],
             losses,
-            symbol: None,
+            symbol,
         }
     }
 }
@@ -239,12 +240,13 @@ impl RetransmissionQueue {
         let same = |t: &&mut Transmission| t.path == sent.path && t.at == sent.at && t.in_flight;
         let Some(t) = chunk.info.transmissions.iter_mut().find(same) else { return };
         t.in_flight = false;
-        let (len, stream) = (chunk.info.len, chunk.info.stream);
+        let (len, stream, symbol) = (chunk.info.len, chunk.info.stream, chunk.info.symbol);
         let f = &mut self.flights[sent.path.index()];
         f.retransmitted.leave(tsn);
         let sent = Transmission { in_flight: false, misses: 0, ..*sent };
-        f.unsettled.push_back(Unsettled { tsn, len, stream, sent, due });
+        f.unsettled.push_back(Unsettled { tsn, len, stream, symbol, sent, due });
         ledger.release(len);
+        ledger.count_symbol(sent.path, symbol, -1);
     }
 
     /// Of the chunks first sent on slower paths than `fast`, and in flight there alone, the first that was not asked about.

@@ -2,11 +2,12 @@
 
 use proptest::prelude::*;
 use smallvec::smallvec;
+use strandcast_coding::symbol::Header;
 
 use super::*;
 use crate::policy::contract::fixture;
 use crate::time::Duration;
-use crate::tx::ArrivalReports;
+use crate::tx::{ArrivalReports, Carries};
 use crate::wire::chunk::report::TsnRange;
 use crate::wire::chunk::{GapBlock, Sack, SackHeader};
 use crate::wire::serial::{Ppid, Ssn, StreamId};
@@ -57,6 +58,8 @@ impl World {
             info,
             state: ChunkState::InFlight,
             requeued: None,
+            carries: Carries::Message,
+            header: None,
             payload: vec![0; 100].into(),
             message: u64::from(tsn.0),
             ssn: Ssn(0),
@@ -121,6 +124,31 @@ impl World {
     fn check(&self) {
         self.rq.assert_consistent(&self.ledger);
     }
+}
+
+/// A symbol that was given up and arrives after all is named once, by the gap block that covers it; not by a cumulative TSN, which
+/// a FORWARD-TSN may have moved.
+#[test]
+fn symbols_given_up_that_arrive_are_named_by_gap_blocks() {
+    let mut world = World::new(1);
+    let header = |number| Header::Repair { block: number, sources: 4, seed: number };
+    for number in 1..=4 {
+        let tsn = world.send(0);
+        world.rq.outstanding.get_mut(tsn).expect("just sent").header = Some(header(number));
+    }
+    for tsn in 2..=4 {
+        world.lose(tsn, 0);
+        world.rq.abandon(&mut world.ledger, Tsn(tsn));
+    }
+    let named = |outcome: &AckOutcome| outcome.symbols.clone();
+    assert_eq!(named(&world.sack(0, &[(3, 3)])), [(header(3), None)]);
+    assert_eq!(named(&world.sack(0, &[(3, 3)])), [], "once");
+    assert_eq!(
+        named(&world.sack(4, &[])),
+        [(header(1), Some(PathId(0)))],
+        "TSN 2 and 4 may have been skipped"
+    );
+    world.check();
 }
 
 fn newly(outcome: &AckOutcome) -> Vec<u32> {

@@ -42,6 +42,7 @@ fn parse(param_type: u16, mut value: Cursor<'_>) -> Result<Param, ParseError> {
         types::HMAC_ALGO => Param::HmacAlgo(parse_numbers(v)?),
         types::PADDING => Param::Padding(v.rest()),
         types::SUPPORTED_EXTENSIONS => Param::SupportedExtensions(v.rest()),
+        types::CODING => Param::Coding(v.rest()),
         types::FORWARD_TSN_SUPPORTED => Param::ForwardTsnSupported,
         types::ADD_IP_ADDRESS => Param::AddIpAddress(AddressRequest::parse(v)?),
         types::DELETE_IP_ADDRESS => Param::DeleteIpAddress(AddressRequest::parse(v)?),

@@ -22,6 +22,7 @@ impl Param {
             Self::HmacAlgo(_) => types::HMAC_ALGO,
             Self::Padding(_) => types::PADDING,
             Self::SupportedExtensions(_) => types::SUPPORTED_EXTENSIONS,
+            Self::Coding(_) => types::CODING,
             Self::ForwardTsnSupported => types::FORWARD_TSN_SUPPORTED,
             Self::AddIpAddress(_) => types::ADD_IP_ADDRESS,
             Self::DeleteIpAddress(_) => types::DELETE_IP_ADDRESS,
@@ -56,6 +57,7 @@ impl Param {
             | Self::Random(bytes)
             | Self::Chunks(bytes)
             | Self::Padding(bytes)
+            | Self::Coding(bytes)
             | Self::SupportedExtensions(bytes) => bytes.len(),
             Self::SupportedAddressTypes(numbers) | Self::HmacAlgo(numbers) => 2 * numbers.len(),
             Self::AddIpAddress(request)
@@ -87,6 +89,7 @@ impl Param {
             | Self::Random(bytes)
             | Self::Chunks(bytes)
             | Self::Padding(bytes)
+            | Self::Coding(bytes)
             | Self::SupportedExtensions(bytes) => out.extend_from_slice(bytes),
             Self::SupportedAddressTypes(numbers) | Self::HmacAlgo(numbers) => {
                 numbers.iter().for_each(|number| out.extend_from_slice(&number.to_be_bytes()));

@@ -70,6 +70,8 @@ pub mod types {
     pub const PADDING: u16 = 0x8005;
     /// Supported Extensions (RFC 5061 §4.2.7).
     pub const SUPPORTED_EXTENSIONS: u16 = 0x8008;
+    /// What the sender codes and decodes (docs/models/coding.md): others skip it and say nothing.
+    pub const CODING: u16 = 0xb1c0;
     /// Forward TSN Supported (RFC 3758 §3.1).
     pub const FORWARD_TSN_SUPPORTED: u16 = 0xc000;
     /// Add IP Address (RFC 5061 §4.2.1).
@@ -116,6 +118,8 @@ pub enum Param {
     Padding(Bytes),
     /// Chunk types of extensions that the sender has.
     SupportedExtensions(Bytes),
+    /// What the sender codes and decodes.
+    Coding(Bytes),
     /// The sender has partial reliability.
     ForwardTsnSupported,
     /// Adds an address of the sender.

@@ -50,6 +50,7 @@ fn parameters_of_the_handshake() {
     check_param(&[0xc0, 0, 0, 4], Param::ForwardTsnSupported);
     check_param(&[0x80, 5, 0, 6, 0, 0], Param::Padding(bytes(&[0, 0])));
     check_param(&[0x80, 8, 0, 6, 0xc0, 0xb1], Param::SupportedExtensions(bytes(&[0xc0, 0xb1])));
+    check_param(&[0xb1, 0xc0, 0, 6, 1, 0], Param::Coding(bytes(&[1, 0])));
     check_param(&[0xc0, 6, 0, 8, 1, 2, 3, 4], Param::AdaptationLayer(0x0102_0304));
 }
 

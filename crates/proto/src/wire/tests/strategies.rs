@@ -82,6 +82,7 @@ fn other_param() -> impl Strategy<Value = Param> {
         numbers().prop_map(|ids| Param::HmacAlgo(ids.into_iter().collect())),
         bytes(9).prop_map(Param::Padding),
         bytes(9).prop_map(Param::SupportedExtensions),
+        bytes(9).prop_map(Param::Coding),
         Just(Param::ForwardTsnSupported),
         request().prop_map(Param::AddIpAddress),
         request().prop_map(Param::DeleteIpAddress),

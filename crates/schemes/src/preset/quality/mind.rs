@@ -64,7 +64,7 @@ pub(in crate::preset) struct QualityAware<J: QualityModel> {
 impl<J: QualityModel> QualityAware<J> {
     pub fn new(name: &'static str, keys: &QualityKeys, model: J, seeds: &Seeds) -> Self {
         let config = Config::from(keys);
-        let sfr = SfrConfig { dac: config.dac, repeat: config.rtx_again, rtx: Rtx::Cwnd };
+        let sfr = SfrConfig { dac: config.dac, repeat: config.rtx_again, rtx: Rtx::Cwnd, mask_losses: false };
         QualityAware {
             name,
             config,

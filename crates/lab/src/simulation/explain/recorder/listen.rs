@@ -2,9 +2,10 @@
 
 use strandcast_proto::time::Instant;
 use strandcast_radio::{Destination, FrameKind, FrameRecord};
+use strandcast_sim::host::SymbolName;
 use strandcast_sim::net::{
-    Agent, AgentId, DirectedLinkId, EnqueueOutcome, FlowId, Frame, Packet, PacketMeta, RadioId, RadioNote,
-    TraceEvent,
+    Agent, AgentId, DirectedLinkId, EnqueueOutcome, FlowId, Frame, Framing, Packet, PacketMeta, RadioId,
+    RadioNote, TraceEvent,
 };
 
 use super::{Explainer, Flight};
@@ -18,10 +19,20 @@ impl Recorder for Explainer {
         if from != self.subject.sender || meta.payload == 0 {
             return;
         }
-        let parts = self.parts_of(&packet.body);
+        let (parts, symbol) = self.parts_of(packet);
+        let block = match symbol {
+            Some(SymbolName::Source { block, .. } | SymbolName::Repair { block })
+                if meta.framing == Framing::Blocks =>
+            {
+                self.blocks.sent(meta.id, block);
+                true
+            }
+            _ => false,
+        };
         let mut owners: Vec<u64> = parts.iter().flat_map(|&(start, end)| self.owners(start, end)).collect();
         owners.dedup();
-        if owners.is_empty() {
+        // Of blocks they are known once the sender has sent all it may.
+        if owners.is_empty() && !block {
             return;
         }
         for number in &owners {
@@ -34,6 +45,8 @@ impl Recorder for Explainer {
             sent: now,
             len: meta.len,
             retransmission: meta.retransmission,
+            symbol,
+            beside: !block && symbol.is_some_and(|symbol| symbol.is_repair()),
             nth: 1,
             timeout: None,
             hops: Vec::new(),
@@ -130,7 +143,33 @@ impl Recorder for Explainer {
 
     fn ran(&mut self, now: Instant, id: AgentId, agent: &dyn Agent) {
         if id == self.subject.sender {
+            self.look_at_blocks(agent);
             self.stands(now, agent);
+        }
+    }
+}
+
+/// What happens to symbols of coded blocks.
+impl Explainer {
+    /// The sender has sent all that it may: finds the messages of the symbols that it sent.
+    fn look_at_blocks(&mut self, agent: &dyn Agent) {
+        agent.blocks(&mut |block, bytes| self.blocks.extend(block, bytes));
+        for (packet, block, messages) in self.blocks.resolve() {
+            self.begun(messages.last().map_or(0, |last| last + 1));
+            let owners: Vec<u64> =
+                messages.into_iter().filter(|number| self.messages.contains_key(number)).collect();
+            for number in &owners {
+                let Some(open) = self.messages.get_mut(number) else { continue };
+                open.packets.push(packet);
+                let (first, last) = open.explanation.blocks.unwrap_or((block, block));
+                open.explanation.blocks = Some((first.min(block), last.max(block)));
+            }
+            match self.flights.get_mut(&packet) {
+                Some(flight) if !owners.is_empty() => flight.messages = owners,
+                _ => {
+                    self.flights.remove(&packet);
+                }
+            }
         }
     }
 }

@@ -1,0 +1,112 @@
+//! Which messages are in which coded block: no symbol says.
+
+use std::collections::{BTreeMap, VecDeque};
+
+/// Bytes in front of each message in the stream that blocks are cut from: the header of a record whose stream and payload
+/// protocol identifier are 0, as those of a flow are.
+const RECORD: u64 = 4;
+/// Blocks whose place in the stream is kept.
+const MOST: usize = 4096;
+
+/// A flow's messages and blocks as parts of one stream of bytes.
+#[derive(Debug, Default)]
+pub(super) struct Blocks {
+    handed_in: u64,
+    /// Messages that were not delivered: number, first byte, and the byte behind the last.
+    messages: VecDeque<(u64, u64, u64)>,
+    /// First byte of each block, and the one behind its last as far as it is filled.
+    extents: BTreeMap<u32, (u64, u64)>,
+    /// Packets sent whose messages are not known yet, and the block of the first symbol in each.
+    waiting: Vec<(u64, u32)>,
+}
+
+impl Blocks {
+    /// The sender handed in a message.
+    pub fn submit(&mut self, number: u64, bytes: u32) {
+        let from = self.handed_in;
+        self.handed_in += RECORD + u64::from(bytes);
+        self.messages.push_back((number, from, self.handed_in));
+    }
+
+    /// The receiver got a message; those before it came already.
+    pub fn deliver(&mut self, number: u64) {
+        while self.messages.pop_front_if(|(first, ..)| *first <= number).is_some() {}
+    }
+
+    /// A packet with a symbol of `block` was sent.
+    pub fn sent(&mut self, packet: u64, block: u32) {
+        self.waiting.push((packet, block));
+    }
+
+    /// A block holds so many bytes of the stream by now. Blocks come in order of their numbers; only the last one grows.
+    pub fn extend(&mut self, block: u32, bytes: u64) {
+        let before = block.checked_sub(1).and_then(|before| self.extents.get(&before));
+        let from =
+            before.map_or_else(|| self.extents.get(&block).map_or(0, |(from, _)| *from), |(_, to)| *to);
+        self.extents.insert(block, (from, from + bytes));
+        while self.extents.len() > MOST {
+            self.extents.pop_first();
+        }
+    }
+
+    /// Packets that were sent since the last call, each with its block and the messages that are in it.
+    pub fn resolve(&mut self) -> Vec<(u64, u32, Vec<u64>)> {
+        let waiting = core::mem::take(&mut self.waiting);
+        waiting.into_iter().map(|(packet, block)| (packet, block, self.messages_in(block))).collect()
+    }
+
+    fn messages_in(&self, block: u32) -> Vec<u64> {
+        let Some(&(from, to)) = self.extents.get(&block) else { return Vec::new() };
+        let first = self.messages.partition_point(|(_, _, end)| *end <= from);
+        let inside = self.messages.range(first..).take_while(|(_, begin, _)| *begin < to);
+        inside.map(|(number, ..)| *number).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Messages of 96 bytes are records of 100; blocks of 250 bytes.
+    #[test]
+    fn messages_go_on_from_block_to_block() {
+        let mut blocks = Blocks::default();
+        (0..6).for_each(|number| blocks.submit(number, 96));
+        (0..4).for_each(|packet| blocks.sent(packet, (packet / 2) as u32));
+        blocks.extend(0, 250);
+        blocks.extend(1, 250);
+        let found = blocks.resolve();
+        assert_eq!(found[0], (0, 0, vec![0, 1, 2]));
+        assert_eq!((&found[1].2, &found[2].2), (&vec![0, 1, 2], &vec![2, 3, 4]));
+        assert_eq!(found[3].1, 1);
+        assert_eq!(blocks.resolve(), []);
+        blocks.deliver(2);
+        blocks.sent(4, 0);
+        blocks.sent(5, 1);
+        assert_eq!(
+            blocks.resolve().into_iter().map(|found| found.2).collect::<Vec<_>>(),
+            [vec![], vec![3, 4]]
+        );
+    }
+
+    /// A block that is sent while it is being filled, and closed before it is full.
+    #[test]
+    fn a_block_grows_until_the_next_one_begins() {
+        let mut blocks = Blocks::default();
+        (0..3).for_each(|number| blocks.submit(number, 96));
+        blocks.sent(0, 0);
+        blocks.extend(0, 100);
+        assert_eq!(blocks.resolve(), [(0, 0, vec![0])]);
+        blocks.sent(1, 0);
+        blocks.sent(2, 1);
+        blocks.extend(0, 200);
+        blocks.extend(1, 100);
+        assert_eq!(blocks.resolve(), [(1, 0, vec![0, 1]), (2, 1, vec![2])]);
+        // The first is forgotten by the sender; the next begins where this one ends all the same.
+        blocks.extend(1, 100);
+        blocks.submit(3, 96);
+        blocks.extend(2, 100);
+        blocks.sent(3, 2);
+        assert_eq!(blocks.resolve(), [(3, 2, vec![3])]);
+    }
+}

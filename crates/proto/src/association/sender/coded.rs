@@ -1,0 +1,285 @@
+//! Where the association codes in blocks: which symbol leaves next, on which path, and what the coder hears.
+
+use smallvec::smallvec;
+
+use super::Sender;
+use super::commit::sent;
+use super::pending_chunk::{ChunkSource, PendingChunk};
+use crate::association::context::Context;
+use crate::association::lifecycle::State;
+use crate::coding::Coder;
+use crate::policy::{
+    Backlog, BlockView, BlockedBy, ChunkInfo, PathId, PathSet, Symbol, SymbolAssignment, SymbolChoice,
+    SymbolKind,
+};
+use crate::time::Instant;
+use crate::tx::{AckOutcome, Carries, ChunkState, Outgoing};
+use crate::wire::{Ppid, Ssn, StreamId, Tsn};
+
+impl Sender {
+    /// The handshake is over: messages are coded from now on if both ends agreed on it, those handed in before as well.
+    pub fn begin_coding(&mut self, cx: &mut Context, now: Instant) {
+        debug_assert!(self.rq.is_empty(), "coded from the first chunk on");
+        self.coder = Coder::new(cx.config.coding.as_ref(), cx.peer.coding_out.as_ref(), self.coding_seed);
+        if self.coder.is_none() {
+            return;
+        }
+        self.fit_payload(cx);
+        self.fill_blocks(cx, now);
+    }
+
+    /// Bytes of a repair symbol's payload that fit a packet.
+    fn most_symbol(&self) -> usize {
+        self.max_user_data.saturating_sub(strandcast_coding::symbol::REPAIR_HEADER)
+    }
+
+    /// Moves messages into blocks, as far as there is room for them.
+    pub fn fill_blocks(&mut self, cx: &mut Context, now: Instant) {
+        let most = self.most_symbol();
+        let Some(Coder::Blocks(blocks)) = &mut self.coder else { return };
+        let views = cx.paths.seen_mut().blocks_mut();
+        let buffer = &mut self.buffer;
+        let mut more = blocks.fill(now, most, || buffer.take(), views);
+        if cx.state != State::Established {
+            more |= blocks.flush(views);
+        }
+        if more {
+            cx.driver.wake();
+        }
+    }
+
+    /// When a block is closed although it is not full.
+    pub fn flush_timeout(&self) -> Option<Instant> {
+        match &self.coder {
+            Some(Coder::Blocks(blocks)) => blocks.timeout(),
+            Some(Coder::Repair(repair)) => repair.timeout(),
+            None => None,
+        }
+    }
+
+    /// The block that is being filled waited long enough.
+    pub fn on_flush_timeout(&mut self, cx: &mut Context) {
+        let closed = match &mut self.coder {
+            Some(Coder::Blocks(blocks)) => blocks.flush(cx.paths.seen_mut().blocks_mut()),
+            Some(Coder::Repair(repair)) => {
+                repair.on_timeout();
+                false
+            }
+            None => false,
+        };
+        if closed {
+            cx.driver.wake();
+        }
+    }
+
+    /// Whether messages leave in blocks.
+    pub fn codes_blocks(&self) -> bool {
+        matches!(self.coder, Some(Coder::Blocks(_)))
+    }
+
+    /// Whether all that was put into blocks is at the peer.
+    pub fn coded_all(&self) -> bool {
+        match &self.coder {
+            Some(Coder::Blocks(blocks)) => blocks.is_empty(),
+            _ => true,
+        }
+    }
+
+    /// Bytes in blocks that wait to be sent for the first time.
+    pub fn unsent_in_blocks(&self) -> usize {
+        match &self.coder {
+            Some(Coder::Blocks(blocks)) => blocks.unsent(),
+            _ => 0,
+        }
+    }
+
+    /// Whether anything waits to be sent: queued messages, or blocks that the peer does not have.
+    pub fn anything_waits(&self, cx: &Context) -> bool {
+        !self.buffer.is_empty() || !cx.paths.seen().blocks().is_empty()
+    }
+
+    /// Bytes of user data of the next chunk that is not a retransmission, at the most; `None`: nothing waits.
+    pub fn next_user_data(&self, cx: &Context) -> Option<usize> {
+        match &self.coder {
+            Some(Coder::Blocks(blocks)) => {
+                let waits = self.anything_waits(cx);
+                waits.then(|| blocks.symbol_room(self.most_symbol()))
+            }
+            _ => self.buffer.next_chunk(self.max_payload).map(|(len, _)| len + self.header_room()),
+        }
+    }
+
+    /// The next symbol, as the scheduler chooses it.
+    pub fn pick_symbol(&mut self, cx: &mut Context, now: Instant) -> Option<PendingChunk> {
+        self.fill_blocks(cx, now);
+        let most = self.most_symbol();
+        let Some(Coder::Blocks(blocks)) = &self.coder else { return None };
+        let (len, unsent) = (blocks.symbol_room(most), blocks.unsent());
+        if cx.paths.seen().blocks().is_empty() {
+            let refused = self.buffer.refused() && !cx.aggregate_full() && cx.any_admits_new();
+            cx.stats.set_blocked(now, false, refused);
+            self.note_blocked(cx, now, refused.then_some(BlockedBy::SendBuffer));
+            return None;
+        }
+        let chunk_bytes = len as u64 + 16;
+        if !self.window_admits(cx, now, chunk_bytes) || cx.driver.held() {
+            return None;
+        }
+        let backlog = Backlog {
+            bytes: (self.buffer.queued() + unsent) as u64,
+            messages: self.buffer.messages(),
+            next_len: chunk_bytes,
+            next_expires: None,
+            retransmission: false,
+            tried: PathSet::default(),
+        };
+        if !cx.paths.views().iter().any(|v| v.has_room()) {
+            return None;
+        }
+        let mut answer = cx.driver.next_symbol(cx.paths.seen_mut(), now, &backlog);
+        if answer.is_none() && self.ask_for_penalty(cx, now, true) {
+            answer = cx.driver.next_symbol(cx.paths.seen_mut(), now, &backlog);
+        }
+        let assignment = answer?;
+        if !Self::can_be_done(cx, assignment) {
+            cx.refuse_assignment();
+            return None;
+        }
+        let source = ChunkSource::Symbol { block: assignment.block, what: assignment.what };
+        Some(PendingChunk { path: assignment.path, source, len })
+    }
+
+    /// Whether the core can do what the scheduler chose.
+    fn can_be_done(cx: &Context, assignment: SymbolAssignment) -> bool {
+        let blocks = cx.paths.seen().blocks();
+        let block = BlockView::find(blocks, assignment.block).map(|at| &blocks[at]);
+        let there = block.is_some_and(|b| match assignment.what {
+            SymbolChoice::Source => b.sources_sent < b.sources,
+            SymbolChoice::Repair => b.closed,
+        });
+        there && cx.admits_new(assignment.path)
+    }
+
+    /// Puts the symbol that was chosen into flight.
+    pub fn commit_symbol(
+        &mut self,
+        cx: &mut Context,
+        now: Instant,
+        path: PathId,
+        (block, what): (u32, SymbolChoice),
+    ) -> Option<Tsn> {
+        let Some(Coder::Blocks(blocks)) = &mut self.coder else { return None };
+        let Some(written) = blocks.write(cx.paths.seen_mut().blocks_mut(), block, what) else {
+            cx.refuse_assignment();
+            return None;
+        };
+        let bytes = (written.header.length() + written.payload.len()) as u64;
+        let tsn = self.rq.next_tsn();
+        let chunk = Outgoing {
+            info: ChunkInfo {
+                tsn,
+                len: bytes + 16,
+                stream: StreamId(0),
+                expires: None,
+                transmissions: smallvec![sent(now, path, tsn + 1)],
+                losses: 0,
+                symbol: Some(written.symbol),
+            },
+            state: ChunkState::InFlight,
+            requeued: None,
+            carries: carried(written.symbol),
+            header: Some(written.header),
+            payload: written.payload,
+            message: u64::MAX,
+            ssn: Ssn(0),
+            ppid: Ppid(0),
+            unordered: true,
+            begin: true,
+            end: true,
+        };
+        self.push_symbol(cx, path, chunk);
+        Some(tsn)
+    }
+
+    /// A symbol that the coder made enters flight, and is counted.
+    pub fn push_symbol(&mut self, cx: &mut Context, path: PathId, chunk: Outgoing) {
+        let bytes = chunk.info.len - 16;
+        let stats = &mut cx.stats.coding;
+        let (number, sum) = match chunk.carries {
+            Carries::Repair => (&mut stats.repairs_sent, &mut stats.repair_bytes),
+            Carries::Source | Carries::Message => (&mut stats.sources_sent, &mut stats.source_bytes),
+        };
+        (*number, *sum) = (*number + 1, *sum + bytes);
+        let tsn = self.rq.push(cx.paths.seen_mut(), chunk);
+        cx.paths.seen_mut().set_last_path_used(path);
+        self.rq.time(path, tsn);
+    }
+
+    /// The coder hears which symbols a SACK acknowledges; blocks that are done make room for others.
+    pub fn symbols_arrived(&mut self, cx: &mut Context, now: Instant, acked: &AckOutcome) {
+        if acked.symbols.is_empty() {
+            return;
+        }
+        match &mut self.coder {
+            None => {}
+            Some(Coder::Repair(repair)) => {
+                acked.symbols.iter().for_each(|(header, path)| repair.delivered(header, *path));
+            }
+            Some(Coder::Blocks(blocks)) => {
+                let views = cx.paths.seen_mut().blocks_mut();
+                acked.symbols.iter().for_each(|(header, _)| blocks.delivered(header, views));
+                let released = blocks.let_go();
+                cx.stats.messages_acked += released.messages;
+                self.buffer.delivered(released.bytes);
+                if released.bytes > 0 {
+                    self.room_may_return(cx);
+                }
+                self.fill_blocks(cx, now);
+            }
+        }
+    }
+
+    /// The coder hears that a transmission of `tsn` was lost on `path`.
+    pub fn symbol_lost(&mut self, tsn: Tsn, path: PathId) {
+        if let (Some(Coder::Repair(repair)), Some(chunk)) = (&mut self.coder, self.rq.get(tsn))
+            && let Some(header) = &chunk.header
+        {
+            repair.lost(header, path);
+        }
+    }
+
+    /// Whether `chunk`, which is lost, is given up rather than sent again: a repair symbol, or what is of a block that the peer has.
+    pub fn is_spent(&self, chunk: &Outgoing) -> bool {
+        match (&self.coder, chunk.carries) {
+            (_, Carries::Message) | (None, _) => false,
+            (_, Carries::Repair) => true,
+            (Some(Coder::Blocks(blocks)), _) => chunk.header.is_none_or(|header| !blocks.needs(&header)),
+            (Some(Coder::Repair(_)), _) => false,
+        }
+    }
+
+    /// Gives up lost symbols that are not to be sent again.
+    pub fn abandon_spent(&mut self, cx: &mut Context, now: Instant) {
+        if self.coder.is_none() || self.rq.lost().is_empty() || cx.state == State::Closed {
+            return;
+        }
+        let mut spent = core::mem::take(&mut self.scratch);
+        spent.clear();
+        let lost = |tsn: &Tsn| self.rq.get(*tsn).filter(|c| matches!(c.state, ChunkState::Lost(_)));
+        spent.extend(self.rq.lost().iter().copied().filter(|t| lost(t).is_some_and(|c| self.is_spent(c))));
+        for &tsn in &spent {
+            self.abandon(cx, now, tsn);
+        }
+        if !spent.is_empty() {
+            self.rq.forget_found();
+        }
+        self.scratch = spent;
+    }
+}
+
+fn carried(symbol: Symbol) -> Carries {
+    match symbol.kind {
+        SymbolKind::Source(_) => Carries::Source,
+        SymbolKind::Repair => Carries::Repair,
+    }
+}

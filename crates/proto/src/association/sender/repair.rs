@@ -1,0 +1,108 @@
+//! Repair symbols beside messages: when one leaves, and on which path.
+//!
+//! A repair symbol never takes the place of a message: it leaves only if windows and the peer's buffer have room for all that
+//! waits and for it. While more is sent than paths carry there is none, and messages lost by congestion are not repaired. One
+//! that leaves may keep a message that comes later waiting, by no more than its own length on its path.
+
+use smallvec::smallvec;
+
+use super::Sender;
+use super::commit::sent;
+use super::pending_chunk::{ChunkSource, PendingChunk};
+use crate::association::context::Context;
+use crate::coding::{Coder, Leaving};
+use crate::policy::{ChunkInfo, PathId};
+use crate::time::Instant;
+use crate::tx::{Carries, ChunkState, Outgoing};
+use crate::wire::{Ppid, Ssn, StreamId, Tsn};
+
+impl Sender {
+    /// The repair symbol that is due and its path, if there is one.
+    pub fn pick_repair(&mut self, cx: &mut Context, now: Instant) -> Option<PendingChunk> {
+        let Some(Coder::Repair(repair)) = &mut self.coder else { return None };
+        if cx.aggregate_full() || !cx.any_admits_new() {
+            return None;
+        }
+        let offer = repair.due(&cx.paths.seen().view(now))?;
+        // The largest packet may have become smaller since its messages left.
+        if offer.len > self.max_user_data as u64 + 16 || !self.leaves_room(cx, offer.len) {
+            return None;
+        }
+        let path = cx.driver.next_repair(cx.paths.seen_mut(), now, &offer)?;
+        if !cx.admits_new(path) {
+            cx.stats.refused_assignments += 1;
+            return None;
+        }
+        Some(PendingChunk { path, source: ChunkSource::Repair, len: offer.len as usize - 16 })
+    }
+
+    /// Whether windows and the peer's buffer have room for a chunk of book size `len` beside all messages that wait.
+    fn leaves_room(&self, cx: &Context, len: u64) -> bool {
+        let chunks = (self.buffer.messages() * (16 + self.header_room())) as u64;
+        let waiting = self.buffer.queued() as u64 + chunks + self.rq.requeued() + len;
+        let usable = cx.paths.usable();
+        let room = cx.paths.views().iter().filter(|v| usable.contains(v.id)).map(|v| v.room());
+        waiting <= cx.paths.seen().rwnd() && waiting <= room.sum()
+    }
+
+    /// Puts the repair symbol that was offered into flight.
+    pub fn commit_repair(&mut self, cx: &mut Context, now: Instant, path: PathId) -> Option<Tsn> {
+        let Some(Coder::Repair(repair)) = &mut self.coder else { return None };
+        let written = repair.write(now, path)?;
+        let tsn = self.rq.next_tsn();
+        let chunk = Outgoing {
+            info: ChunkInfo {
+                tsn,
+                len: (written.header.length() + written.payload.len()) as u64 + 16,
+                stream: StreamId(0),
+                expires: written.expires,
+                transmissions: smallvec![sent(now, path, tsn + 1)],
+                losses: 0,
+                symbol: Some(written.symbol),
+            },
+            state: ChunkState::InFlight,
+            requeued: None,
+            carries: Carries::Repair,
+            header: Some(written.header),
+            payload: written.payload,
+            message: u64::MAX,
+            ssn: Ssn(0),
+            ppid: Ppid(0),
+            unordered: true,
+            begin: true,
+            end: true,
+        };
+        self.push_symbol(cx, path, chunk);
+        Some(tsn)
+    }
+
+    /// Puts the symbol's header in front of a message's chunk that leaves for the first time.
+    pub fn put_header(&mut self, cx: &mut Context, now: Instant, path: PathId, chunk: &mut Outgoing) {
+        let Some(Coder::Repair(repair)) = &mut self.coder else { return };
+        let leaving = Leaving {
+            stream: chunk.info.stream,
+            ppid: chunk.ppid,
+            unordered: chunk.unordered,
+            begin: chunk.begin,
+            end: chunk.end,
+            expires: chunk.info.expires,
+            payload: &chunk.payload,
+            path,
+        };
+        let Some((header, symbol)) = repair.on_source_sent(now, &leaving) else { return };
+        chunk.info.len += header.length() as u64;
+        (chunk.header, chunk.info.symbol) = (Some(header), symbol);
+        if symbol.is_some() {
+            cx.stats.coding.sources_sent += 1;
+            cx.stats.coding.source_bytes += chunk.user_data() as u64;
+        }
+    }
+
+    /// Bytes of the header that the next chunk of a message gets, at the most.
+    pub fn header_room(&self) -> usize {
+        match &self.coder {
+            Some(Coder::Repair(repair)) => repair.header_room(),
+            _ => 0,
+        }
+    }
+}

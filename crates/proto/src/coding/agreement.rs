@@ -1,0 +1,254 @@
+//! What both ends agree on in the handshake: the parameter of INIT and INIT ACK (docs/models/coding.md), and the shape of a
+//! direction's blocks or window that follows from it and from the a_rwnd of the side that decodes. Both ends compute it alike.
+
+use bytes::Bytes;
+use strandcast_coding::Code;
+use strandcast_coding::blocks::{BlockConfig, Order};
+use strandcast_coding::symbol::REPAIR_HEADER;
+use strandcast_coding::windows::WindowConfig;
+
+use super::config::{Coding, RepairCode, RepairCoding};
+use super::covered;
+
+/// What this says is version 1: later ones must not change what its codes mean.
+const VERSION: u8 = 1;
+/// Bytes of the parameter's value.
+const LENGTH: usize = 6;
+/// Most source symbols of a block, and of a window.
+const MOST_SOURCES: u16 = 256;
+const WIDEST: u16 = 1024;
+/// Bytes of a symbol's payload.
+const LENGTHS: core::ops::RangeInclusive<u16> = 64..=9000;
+/// Source symbols of a block whose sender leaves it to the receive buffer, and below which buffer there are fewer.
+const USUAL: (u16, u16) = (16, 8);
+const SMALL_BUFFER: u32 = 128 << 10;
+/// Blocks open at once: at least so that one fills while another is repaired, at most so that the scheduler can look at all.
+const FEWEST_BLOCKS: u64 = 2;
+const MOST_BLOCKS: u64 = 256;
+/// Blocks of repair open at once: messages of older ones are too old to be of use.
+const MOST_REPAIRED: u64 = 32;
+/// Repair windows and blocks shrink to the peer's receive buffer, down to so many messages.
+const NARROWEST: u16 = 4;
+/// Bytes of a DATA chunk before its user data.
+const DATA_HEADER: usize = 16;
+
+/// What one side announces: that it decodes, and how it codes what it sends, if it does.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Announced(pub Option<Shape>);
+
+/// How one side codes what it sends.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Shape {
+    pub mode: Mode,
+    pub code: Code,
+    /// Source symbols of a block or a window at the most; 0: as many as go with the receive buffer, blocks only.
+    pub sources: u16,
+    /// Bytes of a repair symbol's payload.
+    pub symbol_length: u16,
+}
+
+/// What the symbols of one direction are of.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Mode {
+    /// Of blocks of one stream of bytes: [`Coding::Blocks`].
+    Blocks,
+    /// Of messages, and sums of them beside: [`Coding::Repair`].
+    Repair,
+}
+
+/// What is coded in one direction, as both ends know it.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Agreed {
+    pub mode: Mode,
+    pub code: Code,
+    /// Source symbols of a block or a window at the most.
+    pub sources: u16,
+    /// Bytes of a repair symbol's payload, and of a source symbol with its length before it.
+    pub symbol_length: u16,
+    /// Blocks held open at once; windows: 1.
+    pub blocks: u16,
+}
+
+impl Announced {
+    /// What is announced by a side that codes as `coding` says and whose packets have room for `chunks` bytes of chunks.
+    pub fn new(coding: Option<&Coding>, chunks: usize) -> Self {
+        let room = chunks.saturating_sub(DATA_HEADER + REPAIR_HEADER).min(usize::from(*LENGTHS.end()));
+        // Even, for Reed–Solomon.
+        let symbol_length = room as u16 & !1;
+        let shape = coding.map(|coding| match coding {
+            Coding::Blocks(b) => {
+                Shape { mode: Mode::Blocks, code: b.code, sources: b.sources, symbol_length }
+            }
+            Coding::Repair(r) => {
+                let sources = r.sources();
+                Shape { mode: Mode::Repair, code: r.code(sources), sources, symbol_length }
+            }
+        });
+        Announced(shape.filter(|shape| shape.number().is_some()))
+    }
+
+    /// The parameter's value; `None` if it is none of this version: its sender neither decodes nor codes for us.
+    pub fn read(value: &[u8]) -> Option<Self> {
+        let value: &[u8; LENGTH] = value.try_into().ok()?;
+        let [version, code, rest @ ..] = value;
+        let number = |at: usize| u16::from_be_bytes([rest[at], rest[at + 1]]);
+        let (sources, symbol_length) = (number(0), number(2));
+        if *version != VERSION {
+            return None;
+        }
+        let (mode, code) = match code {
+            0 => return Some(Announced(None)),
+            1 => (Mode::Blocks, Code::Rlc),
+            2 => (Mode::Blocks, Code::Fountain),
+            3 => (Mode::Repair, Code::Sliding),
+            4 => (Mode::Repair, Code::RaptorQ),
+            5 => (Mode::Repair, reed_solomon(sources)),
+            _ => return None,
+        };
+        Some(Announced(Some(Shape { mode, code, sources, symbol_length })))
+    }
+
+    /// The parameter's value.
+    pub fn write(&self) -> Bytes {
+        let mut out = Vec::with_capacity(LENGTH);
+        let nothing = Shape { mode: Mode::Blocks, code: Code::Rlc, sources: 0, symbol_length: 0 };
+        let shape = self.0.unwrap_or(nothing);
+        out.extend([VERSION, self.0.and_then(|s| s.number()).unwrap_or(0)]);
+        for number in [shape.sources, shape.symbol_length] {
+            out.extend_from_slice(&number.to_be_bytes());
+        }
+        out.into()
+    }
+
+    /// What is coded towards a peer that announced `a_rwnd`; `None`: nothing.
+    pub fn agreed(&self, a_rwnd: u32) -> Option<Agreed> {
+        self.0?.towards(a_rwnd)
+    }
+}
+
+impl Shape {
+    /// The parameter's code; `None` for what is not sent.
+    fn number(&self) -> Option<u8> {
+        match (self.mode, self.code) {
+            (Mode::Blocks, Code::Rlc) => Some(1),
+            (Mode::Blocks, Code::Fountain) => Some(2),
+            (Mode::Repair, Code::Sliding) => Some(3),
+            (Mode::Repair, Code::RaptorQ) => Some(4),
+            (Mode::Repair, Code::ReedSolomon { .. }) => Some(5),
+            _ => None,
+        }
+    }
+
+    fn towards(mut self, a_rwnd: u32) -> Option<Agreed> {
+        let most = if self.code.slides() { WIDEST } else { MOST_SOURCES };
+        if self.sources == 0 && self.mode == Mode::Blocks {
+            self.sources = if a_rwnd < SMALL_BUFFER { USUAL.1 } else { USUAL.0 };
+        }
+        let even = self.symbol_length.is_multiple_of(2);
+        if !(1..=most).contains(&self.sources) || !LENGTHS.contains(&self.symbol_length) || !even {
+            return None;
+        }
+        match self.mode {
+            Mode::Blocks => {
+                let block = u64::from(self.sources) * u64::from(self.symbol_length);
+                let blocks = (u64::from(a_rwnd) / block).clamp(FEWEST_BLOCKS, MOST_BLOCKS);
+                (self.fitting(a_rwnd) >= blocks).then(|| self.agreed(blocks))
+            }
+            Mode::Repair => {
+                let least = if self.code.slides() { 1 } else { FEWEST_BLOCKS };
+                while self.fitting(a_rwnd) < least {
+                    if self.sources / 2 < NARROWEST {
+                        return None;
+                    }
+                    self.sources /= 2;
+                    if let Code::ReedSolomon { repairs } = &mut self.code {
+                        *repairs = covered::reed_solomon_repairs(self.sources);
+                    }
+                }
+                let blocks = if self.code.slides() { 1 } else { self.fitting(a_rwnd).min(MOST_REPAIRED) };
+                Some(self.agreed(blocks))
+            }
+        }
+    }
+
+    fn agreed(&self, blocks: u64) -> Agreed {
+        let Shape { mode, code, sources, symbol_length } = *self;
+        Agreed { mode, code, sources, symbol_length, blocks: blocks as u16 }
+    }
+
+    /// Decoders of this shape for which twice the receive buffer has room.
+    fn fitting(&self, a_rwnd: u32) -> u64 {
+        2 * u64::from(a_rwnd) / memory(self.code, self.sources.into(), self.symbol_length.into())
+    }
+}
+
+/// Bytes of symbols and coefficients that a decoder keeps. It is no more than a rule that both ends know: what a decoder holds
+/// beside them its own bound counts.
+fn memory(code: Code, sources: u64, length: u64) -> u64 {
+    let row = |bytes: u64| bytes.next_multiple_of(64);
+    match code {
+        Code::Rlc | Code::Fountain => (sources + 1) * (row(sources) + row(length)),
+        Code::Sliding => (HELD * sources + 1) * (row(HELD * sources) + row(length)),
+        // Source symbols, those once more that came, and repair symbols.
+        Code::RaptorQ => (3 * sources + 16) * length,
+        Code::ReedSolomon { repairs } => {
+            let symbols = sources + u64::from(repairs);
+            symbols * length + 2 * symbols.next_power_of_two() * row(length)
+        }
+    }
+}
+
+/// Windows that a receiver holds, to use repair symbols whose windows overlap.
+const HELD: u64 = 2;
+
+impl Agreed {
+    /// Its blocks; those of a stream of bytes give their messages out in order, those of repair as they are known.
+    pub fn blocks(&self) -> BlockConfig {
+        BlockConfig {
+            code: self.code,
+            sources: self.sources.into(),
+            length: self.symbol_length.into(),
+            blocks: self.blocks.into(),
+            order: if self.mode == Mode::Blocks { Order::InOrder } else { Order::AsKnown },
+        }
+    }
+
+    /// Bytes of symbols and coefficients that a receiver keeps, about.
+    pub fn kept(&self) -> usize {
+        let one = memory(self.code, self.sources.into(), self.symbol_length.into());
+        usize::try_from(u64::from(self.blocks) * one).unwrap_or(usize::MAX)
+    }
+
+    /// Its window, if the code slides.
+    pub fn window(&self) -> WindowConfig {
+        let sources = usize::from(self.sources);
+        WindowConfig {
+            sources,
+            held: HELD as usize * sources,
+            length: self.symbol_length.into(),
+            density: 15,
+        }
+    }
+}
+
+impl RepairCoding {
+    /// Source symbols that a repair symbol covers at the most.
+    fn sources(&self) -> u16 {
+        self.window.clamp(1, if self.code == RepairCode::Rlc { WIDEST } else { MOST_SOURCES })
+    }
+
+    fn code(&self, sources: u16) -> Code {
+        match self.code {
+            RepairCode::Rlc => Code::Sliding,
+            RepairCode::RaptorQ => Code::RaptorQ,
+            RepairCode::ReedSolomon => reed_solomon(sources),
+        }
+    }
+}
+
+fn reed_solomon(sources: u16) -> Code {
+    Code::ReedSolomon { repairs: covered::reed_solomon_repairs(sources) }
+}
+
+#[cfg(test)]
+mod tests;

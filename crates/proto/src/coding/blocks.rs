@@ -1,0 +1,402 @@
+//! The sending end of blocks: messages become one stream of bytes, its pieces source symbols, and so many of these a block.
+//!
+//! A message is a [record](super::record) of the stream.
+//!
+//! Acknowledged symbols are eliminated by their coefficients alone: what the receiver's decoder knows is known here, too.
+
+use std::collections::VecDeque;
+use std::fmt;
+
+use bytes::{Bytes, BytesMut};
+use smallvec::SmallVec;
+use strandcast_coding::Code;
+use strandcast_coding::blocks::{BlockConfig, BlockSender, Order, SourceId};
+use strandcast_coding::codec::{Decoder, Outcome};
+use strandcast_coding::symbol::Header;
+
+use super::record::write_header;
+use crate::policy::{BlockView, Symbol, SymbolChoice, SymbolKind};
+use crate::time::{Duration, Instant};
+use crate::tx::QueuedMessage;
+
+/// Bytes that a record's header and a symbol's framing add to a message that has a symbol for itself: 4 and 2; more with
+/// stream and payload protocol identifier.
+pub(crate) const RECORD_OVERHEAD: usize = 4 + FRAMING;
+/// Bytes in front of a source symbol's payload when it is summed ([`BlockSender`] puts its length there).
+const FRAMING: usize = 2;
+/// Memory for the payloads of symbols is taken in pieces of so many bytes.
+const ARENA: usize = 64 << 10;
+
+/// What both ends agreed on, and how long a block waits to be filled.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) struct BlockShape {
+    /// [`Code::Rlc`] or [`Code::Fountain`].
+    pub code: Code,
+    /// Source symbols per block.
+    pub sources: usize,
+    /// Bytes of a repair symbol's payload at the most.
+    pub symbol_length: usize,
+    /// Blocks held open at once.
+    pub blocks: usize,
+    /// A block that is not full is closed when its first byte has waited for so long.
+    pub flush: Duration,
+}
+
+/// A symbol to be sent.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Written {
+    pub header: Header,
+    pub payload: Bytes,
+    pub symbol: Symbol,
+}
+
+/// What need not be held any longer.
+#[derive(Copy, Clone, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Released {
+    /// Bytes of messages.
+    pub bytes: usize,
+    /// Messages that ended among them.
+    pub messages: u64,
+}
+
+impl Released {
+    fn add(&mut self, other: Released) {
+        self.bytes += other.bytes;
+        self.messages += other.messages;
+    }
+}
+
+/// A message on its way into symbols.
+#[derive(Debug)]
+struct Record {
+    head: SmallVec<[u8; 10]>,
+    payload: Bytes,
+    /// Bytes of both that are in symbols.
+    taken: usize,
+}
+
+impl Record {
+    fn new(message: QueuedMessage) -> Self {
+        let mut head = SmallVec::new();
+        write_header(message.stream, message.ppid, message.payload.len(), &mut head);
+        Record { head, payload: message.payload, taken: 0 }
+    }
+
+    /// Moves up to `room` bytes to `out`; how many of them are the message's own.
+    fn take(&mut self, room: usize, out: &mut Vec<u8>) -> usize {
+        let begin = self.head.get(self.taken..).unwrap_or_default();
+        let begin = &begin[..begin.len().min(room)];
+        out.extend_from_slice(begin);
+        self.taken += begin.len();
+        let room = room - begin.len();
+        if self.taken < self.head.len() {
+            return 0;
+        }
+        let from = self.taken - self.head.len();
+        let own = room.min(self.payload.len() - from);
+        out.extend_from_slice(&self.payload[from..from + own]);
+        self.taken += own;
+        own
+    }
+
+    fn ended(&self) -> bool {
+        self.taken == self.head.len() + self.payload.len()
+    }
+
+    /// Bytes of the message that are not in symbols yet.
+    fn left(&self) -> usize {
+        self.payload.len() - self.taken.saturating_sub(self.head.len())
+    }
+}
+
+/// What is kept of a block beside its source symbols.
+struct Kept {
+    /// Of what was acknowledged.
+    rank: Box<dyn Decoder>,
+    /// What its symbols hold of messages and was not released.
+    holds: Released,
+    /// Bytes of each source symbol.
+    lengths: Vec<u16>,
+    closed: bool,
+    /// The receiver has it, or will once it takes what it acknowledged.
+    done: bool,
+}
+
+impl Kept {
+    fn complete(&self) -> bool {
+        self.rank.rank() == self.lengths.len()
+    }
+}
+
+/// See the [module](self).
+pub(crate) struct BlockSource {
+    shape: BlockShape,
+    sender: BlockSender,
+    /// The oldest block of `kept`.
+    first: u32,
+    kept: VecDeque<Kept>,
+    spare: Vec<Kept>,
+    record: Option<Record>,
+    /// The source symbol that is being filled, and what it holds of messages.
+    piece: Vec<u8>,
+    piece_holds: Released,
+    /// Since when the first byte waits that is in no closed block.
+    since: Option<Instant>,
+    /// Bytes of messages taken and not released.
+    bytes: usize,
+    /// Bytes of source symbols that were not sent, and are not done.
+    unsent: usize,
+    scratch: Vec<u8>,
+    arena: BytesMut,
+}
+
+impl BlockSource {
+    /// `seed`: of the first repair symbol.
+    pub fn new(shape: BlockShape, seed: u32) -> Self {
+        let BlockShape { code, sources, symbol_length: length, blocks, .. } = shape;
+        let config = BlockConfig { code, sources, length, blocks, order: Order::InOrder };
+        BlockSource {
+            shape,
+            sender: BlockSender::new(config, seed),
+            first: 0,
+            kept: VecDeque::with_capacity(blocks),
+            spare: Vec::new(),
+            record: None,
+            piece: Vec::with_capacity(length),
+            piece_holds: Released::default(),
+            since: None,
+            bytes: 0,
+            unsent: 0,
+            scratch: Vec::with_capacity(length + 16),
+            arena: BytesMut::new(),
+        }
+    }
+
+    /// Takes messages as long as there is room for them in blocks; whether there are symbols that were not there before.
+    /// `most`: bytes of a repair symbol's payload that fit a packet.
+    pub fn fill(
+        &mut self,
+        now: Instant,
+        most: usize,
+        mut next: impl FnMut() -> Option<QueuedMessage>,
+        views: &mut Vec<BlockView>,
+    ) -> bool {
+        let length = self.shape.symbol_length.min(most).saturating_sub(FRAMING).max(1);
+        let mut more = false;
+        loop {
+            if self.piece.len() >= length {
+                if !self.push_piece(views) {
+                    return more;
+                }
+                more = true;
+            }
+            if self.record.is_none() {
+                let Some(message) = next() else { return more };
+                self.bytes += message.payload.len();
+                self.record = Some(Record::new(message));
+            }
+            let Some(record) = &mut self.record else { return more };
+            self.since = self.since.or(Some(now));
+            self.piece_holds.bytes += record.take(length - self.piece.len(), &mut self.piece);
+            if record.ended() {
+                self.piece_holds.messages += 1;
+                self.record = None;
+            }
+        }
+    }
+
+    /// Whether the block that is being filled, or a new one, has a place for one more source symbol.
+    fn has_place(&self) -> bool {
+        self.kept.len() < self.shape.blocks || self.kept.back().is_some_and(|last| !last.closed)
+    }
+
+    /// Makes the piece a source symbol, if there is a place for it.
+    fn push_piece(&mut self, views: &mut Vec<BlockView>) -> bool {
+        let Ok(id) = self.sender.push(&self.piece) else { return false };
+        if id.index == 0 {
+            let kept = self.spare.pop().unwrap_or_else(|| self.make());
+            self.kept.push_back(kept);
+            views.push(BlockView {
+                number: id.block,
+                sources: 0,
+                closed: false,
+                rank: 0,
+                sources_sent: 0,
+                repairs_sent: 0,
+                in_flight: SmallVec::new(),
+            });
+        }
+        let closed = usize::from(id.index) + 1 == self.shape.sources;
+        let (kept, view) = self.kept.back_mut().zip(views.last_mut()).expect("it was pushed to this block");
+        kept.holds.add(core::mem::take(&mut self.piece_holds));
+        kept.lengths.push(self.piece.len() as u16);
+        (kept.closed, view.closed) = (closed, closed);
+        view.sources += 1;
+        self.unsent += self.piece.len();
+        self.piece.clear();
+        if closed {
+            self.since = None;
+        }
+        true
+    }
+
+    /// Bytes of messages and their records in each block that is kept, oldest first.
+    pub fn extents(&self) -> impl Iterator<Item = (u32, u64)> {
+        let bytes = |kept: &Kept| kept.lengths.iter().map(|length| u64::from(*length)).sum();
+        self.kept.iter().zip(0u32..).map(move |(kept, at)| (self.first.wrapping_add(at), bytes(kept)))
+    }
+
+    fn make(&self) -> Kept {
+        Kept {
+            rank: self.shape.code.decoder(self.shape.sources, 0),
+            holds: Released::default(),
+            lengths: Vec::with_capacity(self.shape.sources),
+            closed: false,
+            done: false,
+        }
+    }
+
+    /// Closes the block that is being filled, short as it is, with what waits for it; whether there are symbols that were not
+    /// there before. One of which all source symbols were sent stays open: the last one said that more may follow, and each is sent
+    /// again until it arrives.
+    pub fn flush(&mut self, views: &mut Vec<BlockView>) -> bool {
+        if !self.piece.is_empty() && !self.push_piece(views) {
+            return false;
+        }
+        self.since = None;
+        let Some((kept, view)) = self.kept.back_mut().zip(views.last_mut()).filter(|(kept, _)| !kept.closed)
+        else {
+            return false;
+        };
+        if view.sources_sent == view.sources {
+            return false;
+        }
+        self.sender.close();
+        (kept.closed, view.closed) = (true, true);
+        true
+    }
+
+    /// When [`Self::flush`] is due.
+    pub fn timeout(&self) -> Option<Instant> {
+        self.since.filter(|_| self.has_place()).map(|since| since + self.shape.flush)
+    }
+
+    /// The symbol that was chosen, if there is one. It counts as sent.
+    pub fn write(&mut self, views: &mut [BlockView], block: u32, what: SymbolChoice) -> Option<Written> {
+        let view = views.get_mut(BlockView::find(views, block)?)?;
+        self.scratch.clear();
+        let kind = match what {
+            SymbolChoice::Source => {
+                let index = Some(view.sources_sent).filter(|index| *index < view.sources)?;
+                self.sender.write_source(SourceId { block, index }, &mut self.scratch).ok()?;
+                view.sources_sent += 1;
+                self.unsent -= usize::from(self.kept[self.place(block)?].lengths[usize::from(index)]);
+                SymbolKind::Source(index)
+            }
+            SymbolChoice::Repair => {
+                self.sender.write_repair(block, &mut self.scratch).ok()?;
+                view.repairs_sent += 1;
+                SymbolKind::Repair
+            }
+        };
+        let symbol = Symbol { block, sources: view.sources, kind };
+        let (header, payload) = Header::read(&self.scratch).expect("written by the coder");
+        if self.arena.capacity() < payload.len() {
+            self.arena.reserve(ARENA.max(payload.len()));
+        }
+        self.arena.extend_from_slice(payload);
+        Some(Written { header, payload: self.arena.split().freeze(), symbol })
+    }
+
+    fn place(&self, block: u32) -> Option<usize> {
+        let place = block.wrapping_sub(self.first) as usize;
+        (place < self.kept.len()).then_some(place)
+    }
+
+    /// The symbol arrived.
+    pub fn delivered(&mut self, header: &Header, views: &mut Vec<BlockView>) {
+        let (Header::Source { block, .. } | Header::Repair { block, .. }) = *header else { return };
+        let Some(place) = self.place(block) else { return };
+        let kept = &mut self.kept[place];
+        let outcome = match *header {
+            Header::Source { index, .. } => kept.rank.source(index.into(), &[]),
+            Header::Repair { sources, seed, .. } => kept.rank.repair(0..sources.into(), seed, &[]),
+            _ => return,
+        };
+        let Some(at) = BlockView::find(views, block) else { return };
+        views[at].rank += u16::from(outcome == Outcome::Innovative);
+        if kept.closed && kept.complete() {
+            kept.done = true;
+            self.unsent -=
+                kept.lengths[views[at].sources_sent.into()..].iter().map(|l| usize::from(*l)).sum::<usize>();
+            views.remove(at);
+        }
+    }
+
+    /// Lets go of the oldest blocks that are done: the next ones may begin.
+    pub fn let_go(&mut self) -> Released {
+        let mut released = Released::default();
+        while let Some(oldest) = self.kept.front_mut().filter(|kept| kept.complete()) {
+            released.add(core::mem::take(&mut oldest.holds));
+            if !oldest.done {
+                break;
+            }
+            let mut gone = self.kept.pop_front().expect("just seen");
+            gone.rank.clear();
+            gone.lengths.clear();
+            (gone.closed, gone.done) = (false, false);
+            self.spare.push(gone);
+            self.first = self.first.wrapping_add(1);
+            self.sender.release(self.first);
+        }
+        self.bytes -= released.bytes;
+        released
+    }
+
+    /// Whether the receiver still needs the symbol `header`, which was lost.
+    pub fn needs(&self, header: &Header) -> bool {
+        let (Header::Source { block, .. } | Header::Repair { block, .. }) = *header else { return false };
+        self.place(block).is_some_and(|place| !self.kept[place].done)
+    }
+
+    /// Whether the receiver has everything, or will once it takes what it acknowledged.
+    pub fn is_empty(&self) -> bool {
+        self.record.is_none() && self.piece.is_empty() && self.kept.iter().all(Kept::complete)
+    }
+
+    /// Bytes of messages taken and not released.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Bytes that wait to be sent for the first time.
+    pub fn unsent(&self) -> usize {
+        self.unsent + self.piece.len() + self.record.as_ref().map_or(0, Record::left)
+    }
+
+    /// Book size of the longest chunk that a symbol may need: payload + 16 bytes.
+    pub fn symbol_room(&self, most: usize) -> usize {
+        self.shape.symbol_length.min(most) + strandcast_coding::symbol::REPAIR_HEADER
+    }
+
+    /// Heap taken beyond what [`Self::bytes`] says, bytes.
+    pub fn heap(&self) -> usize {
+        let row = self.shape.symbol_length.next_multiple_of(64);
+        let k = self.shape.sources;
+        let each = k * row + k * k.next_multiple_of(64) + k * size_of::<u16>();
+        let coded = self.bytes - self.record.as_ref().map_or(0, Record::left);
+        ((self.kept.len() + self.spare.len()).max(1) * each).saturating_sub(coded)
+    }
+}
+
+impl fmt::Debug for BlockSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut debug = f.debug_struct("BlockSource");
+        debug.field("shape", &self.shape).field("first", &self.first).field("kept", &self.kept.len());
+        debug.field("bytes", &self.bytes).field("since", &self.since).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,57 @@
+//! The sending end of an association that codes.
+
+use super::agreement::{Agreed, Mode};
+use super::blocks::{BlockShape, BlockSource, RECORD_OVERHEAD};
+use super::config::Coding;
+use super::repair::{RepairShape, RepairSource};
+use strandcast_coding::symbol::REPAIR_HEADER;
+
+/// What turns messages into symbols.
+#[derive(Debug)]
+pub(crate) enum Coder {
+    /// All messages, in blocks.
+    Blocks(Box<BlockSource>),
+    /// Repair beside messages.
+    Repair(Box<RepairSource>),
+}
+
+impl Coder {
+    /// What codes as `coding` says and both sides agreed; `None`: nothing does. `seed`: of a block's first repair symbol.
+    pub fn new(coding: Option<&Coding>, agreed: Option<&Agreed>, seed: u32) -> Option<Self> {
+        let agreed = agreed?;
+        match (coding?, agreed.mode) {
+            (Coding::Blocks(config), Mode::Blocks) => {
+                let shape = BlockShape {
+                    code: agreed.code,
+                    sources: agreed.sources.into(),
+                    symbol_length: agreed.symbol_length.into(),
+                    blocks: agreed.blocks.into(),
+                    flush: config.flush,
+                };
+                Some(Coder::Blocks(Box::new(BlockSource::new(shape, seed))))
+            }
+            (Coding::Repair(config), Mode::Repair) => {
+                let Agreed { sources, symbol_length, blocks, .. } = *agreed;
+                let shape = RepairShape { sources, symbol_length, blocks };
+                Some(Coder::Repair(Box::new(RepairSource::new(config, shape))))
+            }
+            (Coding::Blocks(_), Mode::Repair) | (Coding::Repair(_), Mode::Blocks) => None,
+        }
+    }
+
+    /// Bytes by which the largest message of a packet is shorter.
+    pub fn overhead(&self) -> usize {
+        match self {
+            Coder::Blocks(_) => REPAIR_HEADER + RECORD_OVERHEAD,
+            Coder::Repair(repair) => repair.overhead(),
+        }
+    }
+
+    /// Heap taken beyond the bytes of messages, bytes.
+    pub fn heap(&self) -> usize {
+        match self {
+            Coder::Blocks(blocks) => blocks.heap(),
+            Coder::Repair(repair) => repair.heap(),
+        }
+    }
+}

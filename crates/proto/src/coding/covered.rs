@@ -1,0 +1,55 @@
+//! What repair symbols cover of a message: its stream and payload protocol, which the DATA chunk says and a repair symbol has
+//! to restore, then its payload. It is not on the wire: both ends put it together.
+//!
+//! | bytes | are |
+//! |---:|---|
+//! | 2 | stream identifier |
+//! | 4 | payload protocol identifier |
+//! | the rest | payload |
+
+use crate::wire::{Ppid, StreamId};
+
+/// Bytes before the payload.
+pub(crate) const PREFIX: usize = 6;
+
+/// Writes what is covered of a message, in place of what `out` held.
+pub(crate) fn write(stream: StreamId, ppid: Ppid, payload: &[u8], out: &mut Vec<u8>) {
+    out.clear();
+    append(stream, ppid, payload, out);
+}
+
+/// Appends what is covered of a message.
+pub(crate) fn append(stream: StreamId, ppid: Ppid, payload: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(&stream.0.to_be_bytes());
+    out.extend_from_slice(&ppid.0.to_be_bytes());
+    out.extend_from_slice(payload);
+}
+
+/// The message; `None` for fewer bytes than a message has, which a forged repair symbol may give.
+pub(crate) fn read(covered: &[u8]) -> Option<(StreamId, Ppid, &[u8])> {
+    let (stream, rest) = covered.split_first_chunk()?;
+    let (ppid, payload) = rest.split_first_chunk()?;
+    let message = (StreamId(u16::from_be_bytes(*stream)), Ppid(u32::from_be_bytes(*ppid)), payload);
+    (!payload.is_empty()).then_some(message)
+}
+
+/// Repair symbols that a Reed–Solomon block of up to `window` source symbols has: both ends make the same codec. A redundancy
+/// of one half needs no more.
+pub(crate) fn reed_solomon_repairs(window: u16) -> u16 {
+    window.div_ceil(2).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_covered_gives_the_message_back() {
+        let mut out = vec![9; 3];
+        write(StreamId(0x0102), Ppid(0x0304_0506), b"abc", &mut out);
+        assert_eq!(out, [1, 2, 3, 4, 5, 6, b'a', b'b', b'c']);
+        assert_eq!(read(&out), Some((StreamId(0x0102), Ppid(0x0304_0506), &b"abc"[..])));
+        assert_eq!(read(&out[..6]), None, "no message is empty");
+        assert_eq!(read(&out[..5]), None);
+    }
+}

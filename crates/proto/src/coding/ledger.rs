@@ -1,0 +1,147 @@
+//! What repair may cost: a hard cap on bytes of repair symbols by bytes of source symbols.
+//!
+//! | is | by |
+//! |---|---|
+//! | earned with each source symbol | its bytes · redundancy |
+//! | spent on each repair symbol | its bytes; never more than was earned and not spent |
+//! | saved | at most `most` bytes: what is earned beyond is lost |
+//!
+//! So at any time, over all that was sent, repair bytes ≤ redundancy · source bytes. The bound on savings keeps a burst of
+//! repair symbols short: what was saved in a quiet hour is not sent within a round trip.
+
+/// Parts of a byte that the ledger counts.
+const PARTS: u64 = 1_000_000;
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub(crate) struct Ledger {
+    /// Parts earned by a byte.
+    rate: u64,
+    /// Parts that may be spent.
+    saved: u64,
+    /// Parts that may be saved.
+    most: u64,
+    /// Bytes of source symbols and of repair symbols that left.
+    left: (u64, u64),
+}
+
+impl Ledger {
+    /// `redundancy`: repair bytes by source bytes, in whole millionths, rounded down; less than 0 is 0. `most`: bytes saved.
+    pub fn new(redundancy: f64, most: u64) -> Self {
+        let rate = (redundancy.max(0.0) * PARTS as f64) as u64;
+        Ledger { rate, saved: 0, most: most.saturating_mul(PARTS), left: (0, 0) }
+    }
+
+    /// A source symbol of `bytes` left for the first time.
+    #[inline]
+    pub fn earn(&mut self, bytes: usize) {
+        self.left.0 += bytes as u64;
+        let earned = self.rate.saturating_mul(bytes as u64);
+        self.saved = self.saved.saturating_add(earned).min(self.most);
+    }
+
+    /// Whether a repair symbol of `bytes` may leave.
+    #[inline]
+    pub fn allows(&self, bytes: usize) -> bool {
+        self.saved >= parts(bytes)
+    }
+
+    /// A repair symbol of `bytes` leaves.
+    ///
+    /// # Panics
+    /// If it may not.
+    pub fn spend(&mut self, bytes: usize) {
+        self.left.1 += bytes as u64;
+        self.saved = self.saved.checked_sub(parts(bytes)).expect("the ledger allowed it");
+    }
+
+    /// Bytes that may be spent.
+    pub fn saved(&self) -> u64 {
+        self.saved / PARTS
+    }
+
+    /// Panics if more was spent than the cap allows.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn assert_kept(&self) {
+        let (sources, repairs) = self.left;
+        assert!(repairs * PARTS <= self.rate * sources, "{repairs} bytes of repair symbols for {sources}");
+    }
+
+    /// The share of a source's bytes that is worth spending on it alone, from the redundancy with nothing saved up to all with
+    /// as much saved as can be.
+    pub fn generosity(&self) -> f64 {
+        let redundancy = (self.rate as f64 / PARTS as f64).min(1.0);
+        let full = self.saved as f64 / self.most.max(1) as f64;
+        redundancy + (1.0 - redundancy) * full * full
+    }
+}
+
+fn parts(bytes: usize) -> u64 {
+    (bytes as u64).saturating_mul(PARTS)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// 5 % of 20 · 1000 bytes are 1000.
+    #[test]
+    fn twenty_sources_pay_for_one_repair_symbol_at_five_percent() {
+        let mut ledger = Ledger::new(0.05, 10_000);
+        for sent in 0..20 {
+            assert!(!ledger.allows(1000), "after {sent}");
+            ledger.earn(1000);
+        }
+        assert!(ledger.allows(1000) && !ledger.allows(1001));
+        ledger.spend(1000);
+        assert_eq!((ledger.saved(), ledger.allows(1)), (0, false));
+    }
+
+    #[test]
+    fn no_more_is_saved_than_the_bound() {
+        let mut ledger = Ledger::new(0.05, 3000);
+        (0..10_000).for_each(|_| ledger.earn(1000));
+        assert_eq!((ledger.saved(), ledger.generosity()), (3000, 1.0));
+    }
+
+    #[test]
+    fn generosity_begins_with_the_redundancy() {
+        let mut ledger = Ledger::new(0.05, 1000);
+        assert!((ledger.generosity() - 0.05).abs() < 1e-9);
+        ledger.earn(10_000);
+        // Half full: .05 + .95 / 4.
+        assert!((ledger.generosity() - 0.2875).abs() < 1e-9);
+    }
+
+    #[test]
+    #[should_panic(expected = "the ledger allowed it")]
+    fn what_was_not_earned_is_not_spent() {
+        Ledger::new(0.05, 1000).spend(1);
+    }
+
+    proptest! {
+        #[test]
+        fn repair_never_exceeds_its_share_whatever_is_sent(
+            redundancy in 0.0..=0.5f64,
+            most in 0..100_000u64,
+            steps in prop::collection::vec((any::<bool>(), 1..1500usize), 1..400),
+        ) {
+            let mut ledger = Ledger::new(redundancy, most);
+            let (mut sources, mut repairs) = (0usize, 0usize);
+            for (source, bytes) in steps {
+                if source {
+                    ledger.earn(bytes);
+                    sources += bytes;
+                } else if ledger.allows(bytes) {
+                    ledger.spend(bytes);
+                    repairs += bytes;
+                }
+                prop_assert!(repairs as f64 <= redundancy * sources as f64 + 1e-9, "{repairs} of {sources}");
+                ledger.assert_kept();
+                prop_assert!(ledger.saved() <= most);
+            }
+        }
+    }
+}

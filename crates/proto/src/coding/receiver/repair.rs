@@ -1,0 +1,171 @@
+//! Repair beside messages: messages are handed on as they come, others as repair symbols give them.
+
+use bytes::{Buf as _, Bytes};
+use strandcast_coding::Refusal;
+use strandcast_coding::blocks::BlockReceiver;
+use strandcast_coding::symbol::{Header, SOURCE_HEADER};
+use strandcast_coding::windows::WindowReceiver;
+
+use super::Taken;
+use super::given::Given;
+use crate::coding::agreement::Agreed;
+use crate::coding::covered;
+use crate::coding::stats::CodingStats;
+use crate::rx::Message;
+use crate::time::Instant;
+use crate::wire::{Ssn, Tsn};
+
+/// See the [module](self).
+pub(super) struct Repaired {
+    receiver: Receiver,
+    given: Given,
+    streams: u16,
+    /// Source symbols of a block: messages of blocks are numbered on.
+    sources: u32,
+    /// A source symbol as its sender summed it.
+    symbol: Vec<u8>,
+    /// Messages that repair symbols gave and that are none.
+    unreadable: u64,
+    /// What came last, and when: messages it makes known count as come with it.
+    last: (Tsn, Instant),
+}
+
+enum Receiver {
+    Window(WindowReceiver),
+    Blocks(BlockReceiver),
+}
+
+impl Repaired {
+    pub fn new(agreed: &Agreed, streams: u16) -> Self {
+        let receiver = if agreed.code.slides() {
+            Receiver::Window(WindowReceiver::new(agreed.window()))
+        } else {
+            Receiver::Blocks(BlockReceiver::new(agreed.blocks()))
+        };
+        Repaired {
+            receiver,
+            given: Given::new(),
+            streams,
+            sources: agreed.sources.into(),
+            symbol: Vec::with_capacity(SOURCE_HEADER + usize::from(agreed.symbol_length)),
+            unreadable: 0,
+            last: (Tsn(0), Instant::ZERO),
+        }
+    }
+
+    pub fn take(&mut self, mut arrived: Message, stats: &mut CodingStats) -> Option<Message> {
+        self.last = (arrived.first_tsn, arrived.arrived);
+        let header = Header::read(&arrived.payload);
+        let (header, payload) = match header {
+            Ok((header, payload)) => (header, payload),
+            Err(_) => {
+                stats.symbols_refused += 1;
+                return None;
+            }
+        };
+        let number = match header {
+            Header::Repair { .. } | Header::WindowRepair { .. } => {
+                let innovative = self.receive(&arrived.payload);
+                Taken { repair: true, innovative }.count(stats);
+                return None;
+            }
+            // No message is empty.
+            _ if payload.is_empty() => {
+                stats.symbols_refused += 1;
+                return None;
+            }
+            Header::Plain => None,
+            Header::WindowSource { number } => Some(number),
+            Header::Source { block, index, .. } => Some(self.number(block, index)),
+        };
+        let Some(number) = number else {
+            arrived.payload.advance(header.length());
+            return Some(arrived);
+        };
+        self.rebuild(header, &arrived);
+        let symbol = core::mem::take(&mut self.symbol);
+        let innovative = self.receive(&symbol);
+        self.symbol = symbol;
+        match innovative {
+            // A message beyond all that is repaired is still a message.
+            Err(Refusal::Ahead) => stats.sources_received += 1,
+            _ => {
+                Taken { repair: false, innovative }.count(stats)?;
+            }
+        }
+        if !self.given.enter(number) {
+            stats.sources_late += 1;
+            return None;
+        }
+        arrived.payload.advance(header.length());
+        Some(arrived)
+    }
+
+    /// The number of a message of blocks.
+    fn number(&self, block: u32, index: u16) -> u32 {
+        block.wrapping_mul(self.sources).wrapping_add(index.into())
+    }
+
+    /// Writes a source symbol as repair symbols cover it, with stream and payload protocol identifier.
+    fn rebuild(&mut self, header: Header, arrived: &Message) {
+        self.symbol.clear();
+        header.write(&mut self.symbol);
+        covered::append(arrived.stream, arrived.ppid, &arrived.payload[header.length()..], &mut self.symbol);
+    }
+
+    fn receive(&mut self, symbol: &[u8]) -> Result<bool, Refusal> {
+        match &mut self.receiver {
+            Receiver::Window(window) => window.receive(symbol).map(|taken| taken.innovative),
+            Receiver::Blocks(blocks) => blocks.receive(symbol).map(|taken| taken.innovative),
+        }
+    }
+
+    /// The next message that repair symbols gave.
+    pub fn pop(&mut self, stats: &mut CodingStats) -> Option<Message> {
+        let message = self.next();
+        let counted = match &self.receiver {
+            Receiver::Window(window) => window.statistics(),
+            Receiver::Blocks(blocks) => blocks.statistics(),
+        };
+        stats.damaged = counted.damaged + self.unreadable;
+        stats.recovered += u64::from(message.is_some());
+        message
+    }
+
+    fn next(&mut self) -> Option<Message> {
+        loop {
+            let (number, bytes, recovered) = match &mut self.receiver {
+                Receiver::Window(window) => {
+                    let m = window.poll()?;
+                    (m.number, m.bytes, m.recovered)
+                }
+                Receiver::Blocks(blocks) => {
+                    let m = blocks.poll()?;
+                    let number = m.id.block.wrapping_mul(self.sources).wrapping_add(m.id.index.into());
+                    (number, m.bytes, m.recovered)
+                }
+            };
+            // Those that came were handed on.
+            if !recovered || !self.given.enter(number) {
+                continue;
+            }
+            let Some((stream, ppid, payload)) = covered::read(bytes).filter(|(s, ..)| s.0 < self.streams)
+            else {
+                self.unreadable += 1;
+                continue;
+            };
+            let (first_tsn, arrived) = self.last;
+            let payload = Bytes::copy_from_slice(payload);
+            let message = Message { stream, ssn: Ssn(0), ppid, unordered: true, payload, first_tsn, arrived };
+            return Some(message);
+        }
+    }
+
+    pub fn heap(&self) -> usize {
+        let decoder = match &self.receiver {
+            Receiver::Window(window) => window.bound(),
+            Receiver::Blocks(blocks) => blocks.bound(),
+        };
+        decoder + self.given.heap() + self.symbol.capacity()
+    }
+}

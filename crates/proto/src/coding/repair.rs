@@ -1,0 +1,479 @@
+//! The sending half of repair beside messages: source symbols are the messages that leave, repair symbols cover those that may
+//! still be missing.
+//!
+//! A *group* is what a repair symbol covers: with a sliding window (RFC 8681) the one window from the first source that is not
+//! known to have arrived and can still come in time, up to the last that left; with blocks each block. When one is due:
+//!
+//! | [`RepairWhen`] | window | block |
+//! |---|---|---|
+//! | `Always` | some source of it is open, and the ledger allows it | the same, once it is closed |
+//! | `Late` | a source of it is exposed, what they want is a repair symbol, and the ledger allows it | the same |
+//!
+//! A source is *open* until it arrived or was given up, and *exposed* if it is open and could not be sent again in time were it
+//! lost ([`risk`](super::risk)). It is judged when it left, and each time it was declared lost. An exposed source wants a share
+//! of its bytes for itself ([`Ledger::generosity`]); one that was lost wants a whole repair symbol.
+//!
+//! A block is closed when it is full, when three quarters of the time in which its first source can be repaired have passed, or
+//! when a source of it was lost and is exposed.
+
+mod encoder;
+mod group;
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+
+use bytes::{Bytes, BytesMut};
+use smallvec::SmallVec;
+use strandcast_coding::symbol::{Header, REPAIR_HEADER, SOURCE_HEADER};
+
+use super::config::{RepairCoding, RepairWhen};
+use super::covered;
+use super::ledger::Ledger;
+use super::risk;
+use crate::policy::{PathId, RepairOffer, Symbol, SymbolKind, View};
+use crate::time::{Duration, Instant};
+use crate::wire::{Ppid, StreamId};
+use encoder::Encoder;
+pub(super) use encoder::LENGTH;
+use group::Group;
+
+/// Bytes of memory that payloads of repair symbols are cut from.
+const ARENA: usize = 64 << 10;
+
+/// What both sides agreed on.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) struct RepairShape {
+    /// Source symbols that a repair symbol covers at the most.
+    pub sources: u16,
+    /// Bytes of a repair symbol's payload at the most; an even number.
+    pub symbol_length: u16,
+    /// Blocks held at once.
+    pub blocks: u16,
+}
+
+/// A message, or a part of one, that leaves for the first time.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Leaving<'a> {
+    pub stream: StreamId,
+    pub ppid: Ppid,
+    pub unordered: bool,
+    /// The first and the last chunk of its message.
+    pub begin: bool,
+    pub end: bool,
+    pub expires: Option<Instant>,
+    pub payload: &'a Bytes,
+    pub path: PathId,
+}
+
+/// A repair symbol to be sent.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct RepairSymbol {
+    pub header: Header,
+    pub payload: Bytes,
+    pub symbol: Symbol,
+    /// When the last of its sources is worthless.
+    pub expires: Option<Instant>,
+}
+
+/// A message that left.
+#[derive(Copy, Clone, Debug)]
+struct Source {
+    /// Its group: a block's number; 0 for a window.
+    group: u32,
+    path: PathId,
+    /// Covered bytes: prefix and payload.
+    len: u16,
+    sent: Instant,
+    expires: Instant,
+    /// Neither arrived nor given up.
+    open: bool,
+    exposed: bool,
+}
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(crate) struct RepairSource {
+    when: RepairWhen,
+    encoder: Encoder,
+    shape: RepairShape,
+    /// Sources that some group holds, in a row.
+    sources: VecDeque<Source>,
+    /// The number of the first of them.
+    first: u32,
+    /// In order; a window is one.
+    groups: VecDeque<Group>,
+    /// How many of `sources` were judged.
+    judged: usize,
+    /// Declared lost since the last judgement.
+    lost: SmallVec<[u32; 16]>,
+    ledger: Ledger,
+    /// When the block that is being filled is to be closed.
+    close_at: Option<Instant>,
+    /// The group that was offered last.
+    offered: Option<u32>,
+    scratch: Vec<u8>,
+    arena: BytesMut,
+}
+
+impl RepairSource {
+    pub fn new(config: &RepairCoding, shape: RepairShape) -> Self {
+        let most =
+            u64::from(saved_at_most(shape.sources)) * (repair_bytes(shape.symbol_length.into()) as u64);
+        let encoder = Encoder::new(config.code, shape);
+        RepairSource {
+            when: config.when,
+            encoder,
+            shape,
+            sources: VecDeque::new(),
+            first: 0,
+            groups: VecDeque::new(),
+            judged: 0,
+            lost: SmallVec::new(),
+            ledger: Ledger::new(config.redundancy, most),
+            close_at: None,
+            offered: None,
+            scratch: Vec::new(),
+            arena: BytesMut::new(),
+        }
+    }
+
+    /// The longest message that can be covered, bytes.
+    fn longest(&self) -> usize {
+        usize::from(self.shape.symbol_length).saturating_sub(encoder::LENGTH + covered::PREFIX)
+    }
+
+    /// Bytes of the header that the next chunk gets, at the most.
+    pub fn header_room(&self) -> usize {
+        SOURCE_HEADER
+    }
+
+    /// Bytes by which the largest message of a packet is shorter: its repair symbol has to fit one, too.
+    pub fn overhead(&self) -> usize {
+        RepairCoding::OVERHEAD
+    }
+
+    /// When [`due`](Self::due) is to be asked again although nothing happened.
+    pub fn timeout(&self) -> Option<Instant> {
+        self.close_at
+    }
+
+    /// The time came.
+    pub fn on_timeout(&mut self) {
+        self.close_at = None;
+    }
+
+    /// Heap, bytes.
+    pub fn heap(&self) -> usize {
+        self.encoder.heap(self.shape)
+            + self.sources.capacity() * size_of::<Source>()
+            + self.groups.capacity() * size_of::<Group>()
+            + self.scratch.capacity()
+            + ARENA
+    }
+
+    /// A chunk leaves for the first time: the header of its user data, and the symbol that it carries, if any. Covered are
+    /// unordered messages of one chunk that have a lifetime.
+    pub fn on_source_sent(
+        &mut self,
+        now: Instant,
+        leaving: &Leaving<'_>,
+    ) -> Option<(Header, Option<Symbol>)> {
+        let whole = leaving.begin && leaving.end && leaving.payload.len() <= self.longest();
+        let Some(expires) = leaving.expires.filter(|_| leaving.unordered && whole) else {
+            return leaving.begin.then_some((Header::Plain, None));
+        };
+        self.make_room();
+        covered::write(leaving.stream, leaving.ppid, leaving.payload, &mut self.scratch);
+        let header = self.encoder.push(&self.scratch);
+        let number = self.first.wrapping_add(self.sources.len() as u32);
+        let (group, symbol) = match header {
+            Header::Source { block, index, .. } => {
+                (block, Symbol { block, sources: index + 1, kind: SymbolKind::Source(index) })
+            }
+            _ => (0, Symbol { block: number, sources: 1, kind: SymbolKind::Source(0) }),
+        };
+        let source = Source {
+            group,
+            path: leaving.path,
+            len: self.scratch.len() as u16,
+            sent: now,
+            expires,
+            open: true,
+            exposed: false,
+        };
+        if self.groups.back().is_none_or(|g| g.closed) {
+            self.groups.push_back(Group::new(group, number));
+        }
+        let group = self.groups.back_mut().expect("one is open");
+        group.push(&source);
+        group.closed = matches!(header, Header::Source { last: true, .. });
+        self.sources.push_back(source);
+        self.ledger.earn(header.length() + leaving.payload.len());
+        Some((header, Some(symbol)))
+    }
+
+    /// Makes room for one source.
+    fn make_room(&mut self) {
+        if self.encoder.slides() {
+            if self.sources.len() == usize::from(self.shape.sources) {
+                self.drop_first();
+            }
+        } else if self.groups.len() == usize::from(self.shape.blocks) && self.groups.iter().all(|g| g.closed)
+        {
+            self.drop_block();
+        }
+    }
+
+    /// The window no longer covers its first source.
+    fn drop_first(&mut self) {
+        let Some(source) = self.sources.pop_front() else { return };
+        self.first = self.first.wrapping_add(1);
+        self.judged = self.judged.saturating_sub(1);
+        self.encoder.forget(self.first);
+        let group = self.groups.front_mut().expect("sources are in a group");
+        group.drop_first(&source, &self.sources);
+        if self.sources.is_empty() {
+            self.groups.clear();
+        }
+    }
+
+    /// The oldest block is done with.
+    fn drop_block(&mut self) {
+        let Some(group) = self.groups.pop_front() else { return };
+        let count = usize::from(group.count);
+        self.sources.drain(..count);
+        self.first = self.first.wrapping_add(count as u32);
+        self.judged = self.judged.saturating_sub(count);
+        if !group.closed {
+            self.encoder.close();
+        }
+        self.encoder.forget(group.block.wrapping_add(1));
+    }
+
+    /// A symbol arrived; `_path`: by which it is credited, if that is known.
+    pub fn delivered(&mut self, header: &Header, _path: Option<PathId>) {
+        self.settle(header);
+    }
+
+    /// A symbol was given up.
+    pub fn abandoned(&mut self, header: &Header) {
+        self.settle(header);
+    }
+
+    /// A symbol arrived or was given up: it is missing no longer.
+    fn settle(&mut self, header: &Header) {
+        let Some(at) = self.place(header) else { return };
+        let source = &mut self.sources[at];
+        if !source.open {
+            return;
+        }
+        let (group, settled) = (source.group, *source);
+        (source.open, source.exposed) = (false, false);
+        if let Some(group) = self.group_mut(group) {
+            group.settle(&settled);
+        }
+    }
+
+    /// A transmission of a symbol was lost on `_path`.
+    pub fn lost(&mut self, header: &Header, _path: PathId) {
+        let Some(at) = self.place(header) else { return };
+        if self.sources[at].open && self.when == RepairWhen::Late {
+            self.lost.push(self.first.wrapping_add(at as u32));
+        }
+    }
+
+    /// The place of a source among those held.
+    fn place(&self, header: &Header) -> Option<usize> {
+        let number = match *header {
+            Header::WindowSource { number } if self.encoder.slides() => number,
+            Header::Source { block, index, .. } if !self.encoder.slides() => {
+                self.groups.get(self.group_place(block)?)?.first.wrapping_add(index.into())
+            }
+            _ => return None,
+        };
+        let at = number.wrapping_sub(self.first) as usize;
+        (at < self.sources.len()).then_some(at)
+    }
+
+    fn group_place(&self, block: u32) -> Option<usize> {
+        let at = block.wrapping_sub(self.groups.front()?.block) as usize;
+        (at < self.groups.len()).then_some(at)
+    }
+
+    fn group_mut(&mut self, block: u32) -> Option<&mut Group> {
+        let at = self.group_place(block)?;
+        self.groups.get_mut(at)
+    }
+
+    /// The repair symbol that is due at `view.now`, if one is. [`write`](Self::write) makes it.
+    pub fn due(&mut self, view: &View<'_>) -> Option<RepairOffer> {
+        self.offered = None;
+        let way = risk::way(view)?;
+        self.retire(view.now + way);
+        self.judge(view, way);
+        self.close_at = None;
+        let at = (0..self.groups.len()).find(|at| self.is_due(*at, view.now, way))?;
+        let group = &self.groups[at];
+        self.offered = Some(group.block);
+        Some(RepairOffer {
+            len: self.size(group) as u64 + 16,
+            first: group.first,
+            sources: group.count,
+            sent_on: group.on.clone(),
+            expires: Some((group.first_expires, group.last_expires)),
+        })
+    }
+
+    /// Forgets what has arrived and what would come too late, at `arrival`.
+    fn retire(&mut self, arrival: Instant) {
+        if self.encoder.slides() {
+            while self.sources.front().is_some_and(|s| !s.open || s.expires <= arrival) {
+                self.drop_first();
+            }
+        } else {
+            let done = |g: &Group| (g.open == 0 && g.closed) || g.last_expires <= arrival;
+            while self.groups.front().is_some_and(done) {
+                self.drop_block();
+            }
+        }
+    }
+
+    /// Finds out which sources are exposed.
+    fn judge(&mut self, view: &View<'_>, way: Duration) {
+        let judged = core::mem::replace(&mut self.judged, self.sources.len());
+        let lost = core::mem::take(&mut self.lost);
+        if self.when != RepairWhen::Late {
+            return;
+        }
+        let generosity = self.ledger.generosity();
+        for at in judged..self.sources.len() {
+            let source = self.sources[at];
+            if source.open && risk::late_if_lost(view, source.path, source.sent, source.expires) {
+                self.expose(at, generosity, false);
+            }
+        }
+        for number in lost {
+            let at = number.wrapping_sub(self.first) as usize;
+            let Some(source) = self.sources.get(at).filter(|s| s.open) else { continue };
+            let hopeless = source.expires <= view.now + way;
+            if !hopeless && risk::late_if_lost_again(view, source.expires) {
+                self.expose(at, 1.0, true);
+            }
+        }
+    }
+
+    /// The source at `at` wants this share of a repair symbol.
+    fn expose(&mut self, at: usize, share: f64, lost: bool) {
+        let source = &mut self.sources[at];
+        let first = !core::mem::replace(&mut source.exposed, true);
+        let block = source.group;
+        if let Some(group) = self.group_mut(block) {
+            group.exposed += u16::from(first);
+            group.lost |= lost;
+            group.want(share);
+        }
+    }
+
+    /// Whether a repair symbol of the group at `at` is due; closes the block if it is time.
+    fn is_due(&mut self, at: usize, now: Instant, way: Duration) -> bool {
+        let group = &self.groups[at];
+        let size = self.size(group);
+        let wanted = match self.when {
+            RepairWhen::Always => group.open > 0,
+            RepairWhen::Late => group.wants_one(),
+        };
+        if !wanted || group.spent || !self.ledger.allows(size) {
+            return false;
+        }
+        if self.encoder.slides() {
+            return true;
+        }
+        if !group.closed && !group.lost {
+            let close_at = group.close_at(way);
+            if now < close_at {
+                self.close_at = Some(close_at);
+                return false;
+            }
+        }
+        self.close(at);
+        self.groups[at].budget > 0 || self.groups[at].lost
+    }
+
+    /// Closes the block at `at`, if it is not yet: what was saved until then is for it.
+    fn close(&mut self, at: usize) {
+        let size = self.size(&self.groups[at]) as u64;
+        let group = &mut self.groups[at];
+        if !group.closed {
+            self.encoder.close();
+            group.closed = true;
+        }
+        if !group.budgeted {
+            (group.budgeted, group.budget) = (true, self.ledger.saved() / size);
+        }
+    }
+
+    /// Bytes of a repair symbol of the group at the most.
+    fn size(&self, group: &Group) -> usize {
+        let payload = self.encoder.payload(group.longest()).min(self.shape.symbol_length.into());
+        repair_bytes(payload)
+    }
+
+    /// Panics when the books do not agree.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn assert_consistent(&self) {
+        let mut at = 0;
+        assert_eq!(self.groups.iter().map(|g| usize::from(g.count)).sum::<usize>(), self.sources.len());
+        for group in &self.groups {
+            assert_eq!(group.first, self.first.wrapping_add(at as u32), "{group:?}");
+            let end = at + usize::from(group.count);
+            let sources = self.sources.range(at..end);
+            let count = |of: fn(&Source) -> bool| sources.clone().filter(|s| of(s)).count();
+            assert_eq!(usize::from(group.open), count(|s| s.open), "{group:?}");
+            assert_eq!(usize::from(group.exposed), count(|s| s.exposed), "{group:?}");
+            assert_eq!(group.on.iter().sum::<u32>(), u32::from(group.open), "{group:?}");
+            assert_eq!(group.longest(), sources.clone().map(|s| s.len.into()).max().unwrap_or(0));
+            at = end;
+        }
+        assert!(self.groups.len() <= if self.encoder.slides() { 1 } else { self.shape.blocks.into() });
+        assert!(self.groups.iter().all(|g| g.count <= self.shape.sources));
+        self.ledger.assert_kept();
+    }
+
+    /// The repair symbol that [`due`](Self::due) offered, which leaves on `_path`; `None` if it can't be made any more.
+    pub fn write(&mut self, _now: Instant, _path: PathId) -> Option<RepairSymbol> {
+        let block = self.offered.take()?;
+        let at = self.group_place(block)?;
+        self.scratch.clear();
+        let longest = self.groups[at].longest();
+        let made = self.encoder.write(block, longest, &mut self.scratch);
+        let slides = self.encoder.slides();
+        let group = &mut self.groups[at];
+        group.spent |= !made;
+        if !made || !self.ledger.allows(self.scratch.len()) {
+            return None;
+        }
+        group.repaired();
+        let block = if slides { group.first } else { group.block };
+        let symbol = Symbol { block, sources: group.count, kind: SymbolKind::Repair };
+        let expires = Some(group.last_expires);
+        self.ledger.spend(self.scratch.len());
+        let (header, payload) = Header::read(&self.scratch).expect("it was just written");
+        if self.arena.capacity() < payload.len() {
+            self.arena.reserve(ARENA);
+        }
+        self.arena.extend_from_slice(payload);
+        let payload = self.arena.split().freeze();
+        Some(RepairSymbol { header, payload, symbol, expires })
+    }
+}
+
+/// Repair symbols that may be saved for: a quarter of those that one covers, so that a burst of losses as long is repaired.
+fn saved_at_most(window: u16) -> u16 {
+    (window / 4).max(4)
+}
+
+/// Bytes on the wire of a repair symbol with `payload` bytes.
+fn repair_bytes(payload: usize) -> usize {
+    payload + REPAIR_HEADER
+}

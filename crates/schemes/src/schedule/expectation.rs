@@ -1,0 +1,73 @@
+//! When a symbol that a path is given now is expected at the receiver, as schemes reckon that code (Cui et al. 2012, 2015).
+
+use strandcast_proto::policy::{PathView, SymbolsInFlight};
+use strandcast_proto::time::Duration;
+
+use crate::estimate::LossShare;
+
+/// EDT of a path without a round-trip time, seconds.
+const UNKNOWN: f64 = 0.5;
+
+/// What is expected of a path; times in seconds.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub(super) struct Expectation {
+    /// p: how likely a symbol is lost, at most a half.
+    pub loss: f64,
+    /// Smoothed round-trip time; of a path that has none a third of its retransmission timeout.
+    pub rtt: f64,
+    /// EDT, expected delivery time: (RTT/2) (1 + p)/(1 - p), half a round trip and one for each failure; 0.5 s for a path
+    /// without a round-trip time.
+    pub edt: f64,
+    /// RT, expected response time: (1 - p) RTT + p RTO.
+    pub rt: f64,
+}
+
+impl Expectation {
+    /// Of so many symbols in flight there, those that will arrive.
+    pub fn arriving(&self, there: SymbolsInFlight) -> f64 {
+        (1.0 - self.loss) * (f64::from(there.sources) + f64::from(there.repairs))
+    }
+
+    /// That of `path`, by its estimated loss.
+    pub fn of(path: &PathView) -> Self {
+        let loss = path.est.loss.filter(|p| *p > 0.0).map_or(0.0, |p| p.min(LossShare::MOST));
+        let rto = path.rto.as_secs_f64();
+        let measured = path.srtt.map(|srtt| srtt.max(Duration::from_micros(1)).as_secs_f64());
+        let rtt = measured.unwrap_or(rto / 3.0);
+        let edt = measured.map_or(UNKNOWN, |rtt| rtt / 2.0 * (1.0 + loss) / (1.0 - loss));
+        Expectation { loss, rtt, edt, rt: (1.0 - loss) * rtt + loss * rto }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strandcast_proto::policy::contract::fixture;
+
+    use super::*;
+
+    /// RTT 0.2 s, p 0.1 and RTO 1 s: EDT = 0.1 · 1.1/0.9 s, RT = 0.28 s.
+    #[test]
+    fn delivery_and_response_by_hand() {
+        let mut path = fixture::path(0);
+        path.srtt = Some(Duration::from_millis(200));
+        path.est.loss = Some(0.1);
+        let Expectation { edt, rt, .. } = Expectation::of(&path);
+        assert!((edt - 0.122_222).abs() < 1e-6 && (rt - 0.28).abs() < 1e-12, "{edt} {rt}");
+        path.est.loss = None;
+        let without = Expectation::of(&path);
+        assert_eq!((without.loss, without.edt, without.rt), (0.0, 0.1, 0.2), "half of the round-trip time");
+    }
+
+    #[test]
+    fn a_path_without_a_sample_and_one_that_loses_most() {
+        let mut path = fixture::path(0);
+        path.srtt = None;
+        let unknown = Expectation::of(&path);
+        assert_eq!((unknown.edt, unknown.rtt), (0.5, 1.0 / 3.0), "RTO.Initial of 1 s");
+        path.srtt = Some(Duration::from_millis(200));
+        path.est.loss = Some(0.9);
+        let worst = Expectation::of(&path);
+        assert_eq!(worst.loss, 0.5);
+        assert!((worst.edt - 0.3).abs() < 1e-12 && (worst.rt - 0.6).abs() < 1e-12, "{worst:?}");
+    }
+}

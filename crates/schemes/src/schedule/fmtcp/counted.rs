@@ -1,0 +1,52 @@
+//! How many symbols of each block arrived.
+
+use strandcast_proto::policy::BlockView;
+
+use super::Counting;
+use crate::schedule::per_block::PerBlock;
+
+/// Symbols of open blocks that arrived.
+#[derive(Debug)]
+pub(super) struct Counted {
+    counting: Counting,
+    blocks: PerBlock<Block>,
+}
+
+#[derive(Copy, Clone, Default, Debug)]
+struct Block {
+    /// Independent symbols when nothing was in flight last.
+    rank: u32,
+    /// Arrived since.
+    since: u32,
+}
+
+impl Counted {
+    pub fn new(counting: Counting) -> Self {
+        Counted { counting, blocks: PerBlock::default() }
+    }
+
+    /// Forgets what is not open any more.
+    pub fn follow(&mut self, open: &[BlockView]) {
+        self.blocks.follow(open);
+    }
+
+    /// A symbol of the block with this number arrived.
+    pub fn arrived(&mut self, number: u32) {
+        if let Some(block) = self.blocks.of(number) {
+            block.since = block.since.saturating_add(1);
+        }
+    }
+
+    /// k̄ of `block`.
+    pub fn of(&mut self, block: &BlockView) -> f64 {
+        let rank = u32::from(block.rank);
+        let Some(counted) = self.blocks.of(block.number).filter(|_| self.counting == Counting::Received)
+        else {
+            return f64::from(rank);
+        };
+        if !block.in_flight.iter().any(|there| there.sources.max(there.repairs) > 0) {
+            *counted = Block { rank, since: 0 };
+        }
+        f64::from(rank.max(counted.rank.saturating_add(counted.since)))
+    }
+}

@@ -1,0 +1,176 @@
+//! FMTCP's procedure: symbols are handed out one after the other to the path on which the next would arrive first, until one
+//! falls to a path that has room.
+//!
+//! Where a path gets several in a row it gets them in one step. A step per window, flight and block is what a question costs at
+//! the most; a bound on the symbols themselves, as the windows of all paths, would leave slow paths idle: a path ten times
+//! as fast takes ten of its windows before their turn comes.
+
+use smallvec::SmallVec;
+use strandcast_proto::policy::{BlockView, PathId, View};
+
+use super::Counted;
+use crate::schedule::expectation::Expectation;
+use crate::schedule::flights::Flights;
+
+/// Paths with what they were given in thought.
+#[derive(Default, Debug)]
+pub(super) struct Plan {
+    paths: SmallVec<[Virtual; 8]>,
+}
+
+/// A path in thought.
+#[derive(Clone, Debug)]
+struct Virtual {
+    id: PathId,
+    expected: Expectation,
+    /// A packet may leave now.
+    open: bool,
+    /// Packets that its window has room for, less those given in thought.
+    slots: u64,
+    /// Packets in flight.
+    in_flight: u64,
+    /// Symbols given in thought beyond the room.
+    beyond: u64,
+    /// Where to look for the packet in flight whose place the next one takes.
+    place: usize,
+    /// EAT of the next one, seconds.
+    eat: f64,
+}
+
+/// What blocks still want.
+struct Demand<'a, B> {
+    blocks: B,
+    margin: f64,
+    /// The first that is not complete.
+    block: &'a BlockView,
+    /// k + log2 (1/δ̂) - k̃ of it; below 0 it is complete.
+    missing: f64,
+}
+
+impl Plan {
+    /// Begins with the paths as they are; symbols are `len` bytes.
+    pub fn begin(&mut self, view: &View<'_>, flights: &Flights, len: u64) {
+        self.paths.clear();
+        for path in view.usable_paths() {
+            let mut path = Virtual {
+                id: path.id,
+                expected: Expectation::of(path),
+                open: path.has_room(),
+                slots: path.limit.cwnd.saturating_sub(path.in_flight).div_ceil(len.max(1)),
+                in_flight: u64::from(path.in_flight_chunks.max(1)),
+                beyond: 0,
+                place: 0,
+                eat: 0.0,
+            };
+            path.expect(view, flights);
+            self.paths.push(path);
+        }
+    }
+
+    /// The path of the next symbol, and the number of its block. `None`: each block has what it wants, or none of the paths
+    /// with room has its turn.
+    pub fn next(
+        &mut self,
+        view: &View<'_>,
+        flights: &Flights,
+        margin: f64,
+        counted: &mut Counted,
+    ) -> Option<(PathId, u32)> {
+        if !self.paths.iter().any(|p| p.open) {
+            return None;
+        }
+        let blocks = view.blocks.iter().filter(|b| b.closed);
+        let mut demand = self.demand(blocks, margin, counted)?;
+        loop {
+            let (first, until) = self.first()?;
+            let path = &mut self.paths[first];
+            if path.open && path.slots > 0 {
+                return Some((path.id, demand.block.number));
+            }
+            let (arrives, mut symbols) = (1.0 - path.expected.loss, path.run(until));
+            path.give(symbols);
+            path.expect(view, flights);
+            while symbols > 0 {
+                let wanted = (demand.missing / arrives) as u64 + 1;
+                let given = symbols.min(wanted);
+                symbols -= given;
+                demand.missing -= arrives * given as f64;
+                if demand.missing < 0.0 {
+                    demand = self.demand(demand.blocks, demand.margin, counted)?;
+                }
+            }
+        }
+    }
+
+    /// The path with the earliest EAT, the first of several, and the next higher EAT of the others.
+    fn first(&self) -> Option<(usize, f64)> {
+        let (mut best, mut eat, mut until) = (None, f64::INFINITY, f64::INFINITY);
+        for (i, path) in self.paths.iter().enumerate() {
+            if path.eat < eat || best.is_none() {
+                (best, until, eat) = (Some(i), eat, path.eat);
+            } else {
+                until = until.min(path.eat);
+            }
+        }
+        Some((best?, until))
+    }
+
+    /// The next of `blocks` that is not complete.
+    fn demand<'a, B: Iterator<Item = &'a BlockView>>(
+        &self,
+        mut blocks: B,
+        margin: f64,
+        counted: &mut Counted,
+    ) -> Option<Demand<'a, B>> {
+        loop {
+            let block = blocks.next()?;
+            let coming: f64 = self.paths.iter().map(|p| p.expected.arriving(block.on(p.id))).sum();
+            let missing = f64::from(block.sources) + margin - counted.of(block) - coming;
+            if missing >= 0.0 {
+                return Some(Demand { blocks, margin, block, missing });
+            }
+        }
+    }
+}
+
+impl Virtual {
+    /// How many symbols it gets in a row while the others' earliest EAT is `until`: at least one.
+    fn run(&self, until: f64) -> u64 {
+        if self.slots > 0 {
+            return self.slots;
+        }
+        if self.place != usize::MAX {
+            return 1;
+        }
+        // Beyond what is in flight EAT grows by RTT/in flight each. One less, so that rounding decides nothing.
+        let rises = self.expected.rtt / self.in_flight as f64;
+        let last = ((until - self.eat) / rises).min(1e9) as u64;
+        last.saturating_sub(1).max(1)
+    }
+
+    /// It gets `symbols` in thought.
+    fn give(&mut self, symbols: u64) {
+        if self.slots > 0 {
+            self.slots -= symbols;
+        } else {
+            self.beyond += symbols;
+            self.place = self.place.saturating_add(1);
+        }
+    }
+
+    /// EAT of the next symbol: with room EDT, else when the packet is answered whose place it takes, and EDT.
+    fn expect(&mut self, view: &View<'_>, flights: &Flights) {
+        let Expectation { edt, rt, rtt, .. } = self.expected;
+        if self.slots > 0 {
+            self.eat = edt;
+            return;
+        }
+        let oldest = flights.from(self.id, self.place);
+        self.place = oldest.map_or(usize::MAX, |(place, _)| place);
+        let age = match oldest {
+            Some((_, at)) => view.now.saturating_since(at).as_secs_f64(),
+            None => -rtt * (1.0 + self.beyond as f64 / self.in_flight as f64),
+        };
+        self.eat = edt + (rt - age).max(0.0);
+    }
+}

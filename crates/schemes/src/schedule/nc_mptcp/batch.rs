@@ -1,0 +1,72 @@
+//! The originals of a batch: which are in flight, and how many each path carried.
+
+use smallvec::SmallVec;
+use strandcast_proto::policy::{ChunkInfo, PathId};
+use strandcast_proto::time::Instant;
+
+use super::Expected;
+
+/// A batch of originals.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Batch {
+    /// Originals in flight.
+    in_flight: SmallVec<[Original; 16]>,
+    /// How many were sent for the first time, by path slot.
+    carried: SmallVec<[u32; 4]>,
+}
+
+/// An original in flight.
+#[derive(Copy, Clone, PartialEq, Debug)]
+struct Original {
+    place: u16,
+    path: PathId,
+    at: Instant,
+}
+
+impl Batch {
+    /// `chunk`, the original at `place`, left.
+    pub fn sent(&mut self, place: u16, chunk: &ChunkInfo) {
+        let Some(t) = chunk.transmissions.last() else { return };
+        self.in_flight.push(Original { place, path: t.path, at: t.at });
+        if chunk.sent_once() {
+            if self.carried.len() <= t.path.index() {
+                self.carried.resize(t.path.index() + 1, 0);
+            }
+            self.carried[t.path.index()] += 1;
+        }
+    }
+
+    /// Some transmissions of `chunk`, the original at `place`, are over.
+    pub fn settle(&mut self, place: u16, chunk: &ChunkInfo) {
+        for t in chunk.transmissions.iter().filter(|t| !t.in_flight) {
+            let over = Original { place, path: t.path, at: t.at };
+            self.in_flight.retain(|original| *original != over);
+        }
+    }
+
+    /// The original at `place` was given up.
+    pub fn forget(&mut self, place: u16) {
+        self.in_flight.retain(|original| original.place != place);
+    }
+
+    /// Originals that will have arrived `edt` seconds after `now`, of those in flight: Σ (1 - p).
+    pub fn due(&self, now: Instant, edt: f64, all: &Expected) -> f64 {
+        let arrives = |original: &Original| {
+            let (_, of) = all.iter().find(|(path, _)| *path == original.path)?;
+            let age = now.saturating_since(original.at).as_secs_f64();
+            (of.edt <= age + edt).then_some(1.0 - of.loss)
+        };
+        self.in_flight.iter().filter_map(arrives).sum()
+    }
+
+    /// ρ: coded packets by a path that loses `loss` for the originals that will be lost, and a standard deviation more.
+    pub fn redundancy(&self, loss: f64, all: &Expected) -> f64 {
+        let (mut mean, mut variance) = (0.0, 0.0);
+        for (path, of) in all {
+            let carried = f64::from(self.carried.get(path.index()).copied().unwrap_or(0));
+            mean += carried * of.loss;
+            variance += carried * of.loss * (1.0 - of.loss);
+        }
+        ((mean + variance.sqrt()) / (1.0 - loss)).ceil()
+    }
+}

@@ -1,0 +1,102 @@
+//! Which paths carry coded packets.
+//!
+//! The path with the lowest EDT carries originals. One whose EDT is more than twice as high, or that loses two packets in a
+//! hundred more, carries coded packets; where none is so, the one with the highest EDT does. Paths are looked at every so
+//! many of the longest round-trip time, and carry something else once several looks in a row say so. The first look comes
+//! after the first such time; all carry originals until then.
+
+use strandcast_proto::policy::{PathId, PathState, View};
+use strandcast_proto::time::Instant;
+
+use super::{Expectation, expected};
+
+/// EDT by the lowest EDT from which on a path carries coded packets.
+const SLOWER: f64 = 2.0;
+/// By how much the loss rate is higher than that of the path with the lowest EDT.
+const LOSSIER: f64 = 0.02;
+
+/// What each path carries.
+#[derive(Clone, Debug)]
+pub(super) struct Classes {
+    /// Round trips between two looks.
+    every: u32,
+    /// Looks in a row that must agree.
+    hold: u32,
+    /// By path slot.
+    paths: Vec<Class>,
+    /// The next look.
+    due: Option<Instant>,
+}
+
+/// What a path carries.
+#[derive(Copy, Clone, PartialEq, Default, Debug)]
+struct Class {
+    coded: bool,
+    /// Looks in a row that said otherwise.
+    otherwise: u32,
+}
+
+impl Classes {
+    pub fn new(every: u32, hold: u32) -> Self {
+        Classes { every, hold, paths: Vec::new(), due: None }
+    }
+
+    /// Whether `path`, which may be used, carries originals: by its class, or, if all paths that may be used are of the other
+    /// one, since its EDT is the lowest.
+    pub fn regular(&self, view: &View<'_>, path: PathId) -> bool {
+        if !self.coded(path) {
+            return true;
+        }
+        let usable = || view.usable_paths();
+        let edt = |p: &&_| Expectation::of(p).edt;
+        let best = usable().min_by(|a, b| edt(a).total_cmp(&edt(b)));
+        usable().all(|p| self.coded(p.id)) && best.is_some_and(|best| best.id == path)
+    }
+
+    fn coded(&self, path: PathId) -> bool {
+        self.paths.get(path.index()).is_some_and(|class| class.coded)
+    }
+
+    /// Looks at all paths if it is time.
+    pub fn look(&mut self, view: &View<'_>) {
+        let Some(rtt) = view.usable_paths().filter_map(|p| p.srtt).max() else { return };
+        let next = view.now + rtt * self.every;
+        if *self.due.get_or_insert(next) > view.now {
+            return;
+        }
+        self.due = Some(next);
+        let paths = expected(view);
+        let by_edt = |a: &&(PathId, Expectation), b: &&(PathId, Expectation)| {
+            a.1.edt.total_cmp(&b.1.edt).then(a.0.cmp(&b.0))
+        };
+        let (Some(best), Some(worst)) = (paths.iter().min_by(by_edt), paths.iter().max_by(by_edt)) else {
+            return;
+        };
+        let poor = |of: &Expectation| of.edt > SLOWER * best.1.edt || of.loss > best.1.loss + LOSSIER;
+        let any = paths.iter().any(|(_, of)| poor(of));
+        for (path, of) in &paths {
+            let coded = poor(of) || (!any && paths.len() > 1 && *path == worst.0);
+            self.says(*path, coded);
+        }
+    }
+
+    /// A look says whether `path` should carry coded packets.
+    fn says(&mut self, path: PathId, coded: bool) {
+        if self.paths.len() <= path.index() {
+            self.paths.resize(path.index() + 1, Class::default());
+        }
+        let class = &mut self.paths[path.index()];
+        class.otherwise = if class.coded == coded { 0 } else { class.otherwise + 1 };
+        if class.otherwise >= self.hold {
+            *class = Class { coded, otherwise: 0 };
+        }
+    }
+
+    /// A path that is gone is forgotten.
+    pub fn changed(&mut self, view: &View<'_>, path: PathId) {
+        let closed = view.paths.get(path.index()).is_none_or(|p| p.state == PathState::Closed);
+        if let Some(class) = self.paths.get_mut(path.index()).filter(|_| closed) {
+            *class = Class::default();
+        }
+    }
+}
