@@ -10,6 +10,8 @@
 #   make validate  goodput beside ns-2.35's on the networks of tools/validate, wired and radio (docs/models/validation.md)
 #   make friendliness  RFC 6356's goals for every window of MPTCP flows, marks and tables of docs/models/friendliness.md; a quarter
 #                  of an hour, and it goes on where it stopped (ARGS=--quick: a minute; ARGS=--write: tables into the page)
+#   make repair  late messages of a live video with and without repair symbols, docs/repair.md; ten minutes, and it goes on
+#                where it stopped (ARGS=--quick: some seconds; ARGS=--write: tables into the page)
 #   make validate-mptcp  the kernel's MPTCP and TCP beside ours over emulated links (root, TUN, iperf3, mptcpize; two
 #                  hours, and it goes on where it stopped; ARGS=--quick: one run of 5 s)
 #   make figures   the papers' figures from 30 or 100 runs each into docs/figures, tables into docs; it goes on where it
@@ -21,7 +23,7 @@
 #   make fuzz    each fuzz target for a minute (needs the nightly toolchain)
 #   make docs    the site, target/site/index.html, and the crates' documentation, target/doc
 
-.PHONY: demo test pytest scheme lint wheel bench validate validate-mptcp friendliness figures networks links fuzz docs interop
+.PHONY: demo test pytest scheme lint wheel bench validate validate-mptcp friendliness repair figures networks links fuzz docs interop
 SHELL := bash
 # Python with the tools that tools/requirements.txt pins; `tools/venv` makes it.
 VENV := $(CURDIR)/target/venv
@@ -106,6 +108,10 @@ validate:
 friendliness:
 	cargo build --release --locked -p strandcast
 	python3 tools/friendliness $(ARGS)
+
+repair:
+	cargo build --release --locked -p strandcast
+	python3 tools/repair $(ARGS)
 
 validate-mptcp:
 	cargo build --release --locked -p strandcast

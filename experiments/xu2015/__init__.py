@@ -1,6 +1,6 @@
-"""Xu et al. (2015), CMT-CL/FD: Figs 5-8 and 11-15, and ablations of 5 and 9.
+"""Xu et al. (2015), CMT-CL/FD: Figs 5-8 and 11-15, ablations of 5 and 9, and links that retransmit in 5, 6, 11 and 14.
 
-NC-MPTCP and FMTCP are not there yet. Definitions of measures: docs/reproduction/method.md.
+NC-MPTCP is a reconstruction (docs/schemes/nc-mptcp.md). Definitions of measures: docs/reproduction/method.md.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from strandcast.figures.spec import Paper, Source
 from .bottleneck import FIGURE_11, FIGURE_12, FIGURE_13, FIGURE_14, FIGURE_15
 from .common import SPECS
 from .findings import FINDINGS
+from .links import FIGURE_5L, FIGURE_6L, FIGURE_11L, FIGURE_11M, FIGURE_14L
 from .lossy import FIGURE_5, FIGURE_6, FIGURE_7, FIGURE_8
 from .parts import FIGURE_5A, FIGURE_5P, FIGURE_9A, FIGURE_11P
 from .views import VIEWS
@@ -38,6 +39,11 @@ PAPER = Paper(
         FIGURE_15,
         FIGURE_5A,
         FIGURE_9A,
+        FIGURE_5L,
+        FIGURE_6L,
+        FIGURE_11L,
+        FIGURE_14L,
+        FIGURE_11M,
         FIGURE_5P,
         FIGURE_11P,
     ),

@@ -9,12 +9,18 @@ from strandcast.figures.spec import (
 )
 
 QA, CL, FD = "cmt-qa", "cmt-cl", "cmt-cl-fd"
-SPECS = {name: f"{name},pf=off" for name in ("cmt", QA, CL, FD)} | {"reno": "reno"}
+NC, FM = "nc-mptcp", "fmtcp"
+SPECS = {name: f"{name},pf=off" for name in ("cmt", QA, CL, FD, NC, FM)} | {"reno": "reno"}
 # Algorithm 2 halves fwnd at fast retransmissions by congestion, section V's text at any: both, side by side.
 TEXT = f"{FD} fwnd-cut=any"
 SPECS |= variants(SPECS, FD, ("fwnd-cut=any",))
 FDS = (FD, TEXT)
-ALL = (QA, CL, *FDS)
+CODED = (NC, FM)
+ALL = (QA, CL, *FDS, *CODED)
+# Whom the paper has in Figs 11 and 12.
+FAIR = (QA, *FDS, *CODED)
+# Who is ablated: those without codes.
+UNCODED = (QA, CL, *FDS)
 
 CL_PARTS = variants(
     SPECS,
@@ -47,7 +53,11 @@ FD_PARTS = variants(
         "fr-freeze=on",
     ),
 )
+# A lost symbol whose block needs no other one is kept from the windows, as section VIII says of both coded schemes.
+MASKED = {coded: f"{coded} mask-losses=on" for coded in CODED}
 SPECS |= CL_PARTS | FD_PARTS
+for coded in CODED:
+    SPECS |= variants(SPECS, coded, ("mask-losses=on",))
 
 THROUGHPUT = "throughput"
 PSNR = "PSNR"

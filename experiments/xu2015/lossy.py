@@ -20,8 +20,11 @@ from strandcast.figures.spec import (
 from .common import (
     ALL,
     CL,
+    CODED,
     FD,
     FDS,
+    FM,
+    NC,
     PSNR,
     QA,
     THROUGHPUT,
@@ -51,10 +54,10 @@ def losses_grid(p_cs: Sequence[float], more_sets: tuple[str, ...] = ()) -> tuple
 BEST, WORST = "p_B 0.01, p_C 0", "p_B 0.04, p_C 0.1"
 
 
-def falls(scheme: str) -> Claim:
-    """Throughput falls from the best to the worst corner."""
-    contrast = (Term(1, BEST, scheme, THROUGHPUT), Term(-1, WORST, scheme, THROUGHPUT))
-    return Claim(f"throughput of {scheme} falls from {BEST} to {WORST}", (contrast,), "above")
+def falls(scheme: str, prefix: str = "") -> Claim:
+    """Throughput falls from the best to the worst corner; `prefix`: of points where something else is set."""
+    contrast = (Term(1, f"{prefix}{BEST}", scheme, THROUGHPUT), Term(-1, f"{prefix}{WORST}", scheme, THROUGHPUT))
+    return Claim(f"throughput of {scheme} falls from {prefix}{BEST} to {WORST}", (contrast,), "above")
 
 
 def steadier(a: str, fd: str) -> Claim:
@@ -66,6 +69,26 @@ def steadier(a: str, fd: str) -> Claim:
 
     contrasts = tuple((*drop(p_b, a, 1), *drop(p_b, fd, -1)) for p_b in (0.01, 0.02, 0.03, 0.04))
     return Claim(f"throughput from p_C 0 to 0.1 falls by more with {a} than with {fd}", contrasts, "above")
+
+
+LOW_P_C = 0.03
+"""Up to it, and with p_B 0.01, loss rates are low: the paper gives no bound; those of video end there."""
+
+
+def coded_5(points: Sequence[Point], where: str = "") -> tuple[Claim, ...]:
+    """What the paper says of NC-MPTCP and FMTCP in Fig. 5, about these points."""
+    names = [point.name for point in points]
+    low = [point.name for point in points if point.at["p_B"] == 0.01 and float(point.at["p_C"]) <= LOW_P_C]
+    high = [point.name for point in points if point.at["p_B"] == 0.04]
+    return tuple(
+        claim
+        for coded in CODED
+        for claim in (
+            more(THROUGHPUT, CL, coded, names, where),
+            more(THROUGHPUT, QA, coded, low, f" at low loss{where}"),
+            *(same(THROUGHPUT, fd, coded, high, f" at p_B 0.04{where}") for fd in FDS),
+        )
+    )
 
 
 def figure_5(p_cs: Sequence[float]) -> Figure:
@@ -82,13 +105,15 @@ def figure_5(p_cs: Sequence[float]) -> Figure:
         claims=(
             more(THROUGHPUT, CL, QA, names),
             *(more(THROUGHPUT, CL, fd, names) for fd in FDS),
-            *(steadier(a, fd) for fd in FDS for a in (QA, CL)),
+            *(steadier(a, fd) for fd in FDS for a in (QA, CL, *CODED)),
             *(
                 same(THROUGHPUT, fd, QA, [name for name in names if name.startswith("p_B 0.04")], " at p_B 0.04")
                 for fd in FDS
             ),
             *(falls(scheme) for scheme in ALL),
+            *coded_5(points),
         ),
+        notes="Loss rates are low where p_B is 0.01 and p_C at most 0.03.",
     )
 
 
@@ -96,6 +121,31 @@ FIGURE_5 = dataclasses.replace(figure_5((0, 0.02, 0.04, 0.06, 0.08, 0.1)), thinn
 
 VIDEO_P_C, THIN_VIDEO_P_C = (0, 0.01, 0.02, 0.03), (0, 0.03)
 BAD = "p_B 0.04, p_C 0.03"
+
+
+PSNRS = (
+    (BEST, (36.00, 36.42, 35.18, 35.18, 35.34, 35.50)),
+    (BAD, (22.73, 24.75, 22.68, 22.68, 22.70, 22.71)),
+)
+"""The paper's, in the order of `ALL`; its CMT-CL/FD stands for both readings."""
+
+
+def coded_6(names: Sequence[str], best: str = BEST, bad: str = BAD, where: str = "") -> tuple[Claim, ...]:
+    """What the paper says of NC-MPTCP and FMTCP in Fig. 6; it calls differences between 0.02 and 0.05 dB close."""
+    at_best = f" at {best}"
+    numbers = {NC: (1.08, 0.66, 0.16, 2.05), FM: (0.92, 0.50, 0.32, 2.04)}
+    return tuple(
+        claim
+        for coded, (below_cl, below_qa, above_fd, below_cl_bad) in numbers.items()
+        for claim in (
+            more(PSNR, CL, coded, names, where),
+            by(below_cl, "dB", PSNR, CL, coded, [best], at_best),
+            by(below_cl_bad, "dB", PSNR, CL, coded, [bad], f" at {bad}"),
+            by(below_qa, "dB", PSNR, QA, coded, [best], at_best),
+            *(by(above_fd, "dB", PSNR, coded, fd, [best], at_best) for fd in FDS),
+            *(same(PSNR, fd, coded, [bad], f" at {bad}") for fd in FDS),
+        )
+    )
 
 
 def figure_6(p_cs: Sequence[float]) -> Figure:
@@ -123,12 +173,35 @@ def figure_6(p_cs: Sequence[float]) -> Figure:
                     by(0.05, "dB", PSNR, QA, fd, [BAD], f" at {BAD}"),
                 )
             ),
+            *coded_6(names),
         ),
-        paper={
-            (at, scheme, PSNR): psnr
-            for at, numbers in ((BEST, (36.00, 36.42, 35.18, 35.18)), (BAD, (22.73, 24.75, 22.68, 22.68)))
-            for scheme, psnr in zip(ALL, numbers, strict=True)
-        },
+        paper={(at, scheme, PSNR): psnr for at, numbers in PSNRS for scheme, psnr in zip(ALL, numbers, strict=True)},
+    )
+
+
+def coded_7(names: Sequence[str]) -> tuple[Claim, ...]:
+    """What the paper says of NC-MPTCP and FMTCP in Fig. 7."""
+
+    def nearer(coded: str, fd: str) -> Claim:
+        ends = ((1, BEST), (-1, BAD))
+        contrast = tuple(
+            Term(sign * of, at, scheme, UNDERFLOWS) for sign, at in ends for of, scheme in ((1, fd), (-1, coded))
+        )
+        return Claim(f"{UNDERFLOWS}: {fd} - {coded} is more at {BEST} than at {BAD}", (contrast,), "above")
+
+    return tuple(
+        claim
+        for coded in CODED
+        for claim in (
+            Claim(
+                f"{UNDERFLOWS} of {coded} rise from {BEST} to {BAD}",
+                ((Term(1, BAD, coded, UNDERFLOWS), Term(-1, BEST, coded, UNDERFLOWS)),),
+                "above",
+            ),
+            more(UNDERFLOWS, coded, CL, names),
+            *(more(UNDERFLOWS, fd, coded, names) for fd in FDS),
+            *(nearer(coded, fd) for fd in FDS),
+        )
     )
 
 
@@ -146,6 +219,7 @@ def figure_7(p_cs: Sequence[float]) -> Figure:
         claims=(
             more(UNDERFLOWS, QA, CL, names),
             *(more(UNDERFLOWS, fd, other, names) for fd in FDS for other in (CL, QA)),
+            *coded_7(names),
         ),
     )
 

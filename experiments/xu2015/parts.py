@@ -15,7 +15,6 @@ from .bottleneck import (
     rate,
 )
 from .common import (
-    ALL,
     CL,
     CL_PARTS,
     FD,
@@ -24,6 +23,7 @@ from .common import (
     QA,
     TEXT,
     THROUGHPUT,
+    UNCODED,
     flow_measures,
 )
 from .lossy import PATHS, losses
@@ -65,7 +65,7 @@ FIGURE_5A = Figure(
     "5 ablated",
     "what loss on acknowledgements, loss of background packets and its kind do",
     "fig4.toml",
-    ALL,
+    UNCODED,
     FIG5A,
     flow_measures("video"),
     claims=(*leads(CL, QA), *(claim for fd in FDS for claim in leads(CL, fd))),
@@ -81,7 +81,7 @@ FIGURE_9A = Figure(
     "9 ablated",
     "the same on the network of Figs 9 and 11",
     "fig9.toml",
-    ALL,
+    UNCODED,
     (
         rate(1),
         rate(1, *ACKS_9, name=", acks lost, too"),

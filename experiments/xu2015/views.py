@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from strandcast.figures.views import Reference, View
+from strandcast.figures.views import Curve, Reference, View
 
 THROUGHPUT, PSNR = "throughput", "PSNR"
 SHARE, TCPS = "share of the bottleneck", "share of the TCP flows"
 PATH_A, PATH_B, TCP = "path A", "path B", "TCP"
 RATE = "bottleneck, Mbit/s"
 QUEUES: dict[float | str, str] = {"queue of 20": "20 packets", "": "50 packets", "queue of 100": "100 packets"}
+ONCE = "one link retransmission"
+RETRANSMISSIONS: dict[float | str, str] = {"": "no ARQ", ONCE: "ARQ"}
 ABLATED: dict[float | str, str] = {"": "as in the figures"}
 
 
@@ -29,6 +31,33 @@ def corners(base: str) -> View:
     """Three corners of Fig. 5."""
     return View("dots", (THROUGHPUT,), panel="p_C", title="$p_B$ = {p_B}, $p_C$ = {p_C}", base=base)
 
+
+def by_links(*measures: str, once: bool) -> View:
+    """Over the rate of the bottleneck, behind links that retransmit or do not."""
+    where: dict[str, float | str] = {"variant": ONCE if once else ""}
+    return View("lines", measures, x="rate", label=RATE, title="{variant}", names=RETRANSMISSIONS, where=where)
+
+
+def loss_by_links(once: bool) -> View:
+    """A panel a loss ratio of path B, over links that retransmit or do not."""
+    where: dict[str, float | str] = {"variant": ONCE if once else ""}
+    title = "$p_B$ = {p_B}, {variant}"
+    return View(
+        "lines",
+        (THROUGHPUT,),
+        x="p_C",
+        label="loss ratio of path C",
+        panel="p_B",
+        title=title,
+        names=RETRANSMISSIONS,
+        where=where,
+    )
+
+
+OVER_TIME = tuple(
+    Curve(label, "flow", flow, "delivered_bytes", scale=8e-4, counted=True, step_s=10.0)
+    for label, flow in (("multipath", "sctp"), ("TCP 1", "tcp1"), ("TCP 2", "tcp2"))
+)
 
 SHARES = View("lines", (SHARE, TCPS), x="rate", label=RATE, where={"variant": ""})
 
@@ -60,7 +89,11 @@ VIEWS: Mapping[str, tuple[View, ...]] = {
             where={"rate": 1},
         ),
     ),
-    "12": (View("bars", (THROUGHPUT, PATH_A, PATH_B, "sent on B"), label="Mbit/s"),),
+    "12": (
+        View("bars", (THROUGHPUT, PATH_A, PATH_B, "sent on B", "from 100 s to 150 s"), label="Mbit/s"),
+        View("bars", (SHARE, TCPS), label="share of the bottleneck"),
+        View("series", curves=OVER_TIME, label="kbit/s"),
+    ),
     "13": (View("lines", (PSNR,), x="rate", label=RATE),),
     "14": (
         SHARES,
@@ -103,6 +136,22 @@ VIEWS: Mapping[str, tuple[View, ...]] = {
         View("bars", (SHARE,), x="variant", names=ABLATED),
         View("bars", (THROUGHPUT,), x="variant", names=ABLATED),
     ),
+    "5 by link retransmission": (loss_by_links(once=False), loss_by_links(once=True)),
+    "6 by link retransmission": (
+        View(
+            "bars",
+            (PSNR,),
+            x="p_C",
+            ticks="{p_B}; {p_C}",
+            label="$p_B$; $p_C$",
+            panel="variant",
+            title="{variant}",
+            names=RETRANSMISSIONS,
+        ),
+    ),
+    "11 by link retransmission": (by_links(SHARE, TCPS, once=False), by_links(SHARE, TCPS, once=True)),
+    "14 by link retransmission": (by_links(SHARE, PATH_A, TCP, once=False), by_links(SHARE, PATH_A, TCP, once=True)),
+    "11 by masked losses": (View("lines", (SHARE, TCPS), x="rate", label=RATE),),
     "5 by parts": (corners("cmt-cl"),),
     "11 by parts": (View("dots", (SHARE, THROUGHPUT), base="cmt-cl-fd"),),
 }

@@ -217,8 +217,8 @@ def test_a_plan_tells_what_is_missing_and_runs_nothing(
     results = tmp_path / "results"
     assert lab("figures", ["xu2015", "--figure", "6", "--figure", "7", "--plan", "--results", str(results)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("xu2015 Fig. 6: 64 cells, 6400 runs missing, about ")
-    assert lines[1].startswith("xu2015 Fig. 7: 64 cells, 0 runs missing"), "they are those of Fig. 6"
+    assert lines[0].startswith("xu2015 Fig. 6: 96 cells, 9600 runs missing, about ")
+    assert lines[1].startswith("xu2015 Fig. 7: 96 cells, 0 runs missing"), "they are those of Fig. 6"
     assert not results.exists()
 
 

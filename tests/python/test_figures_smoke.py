@@ -18,7 +18,7 @@ def figures(*arguments: str) -> list[str]:
     return ended.stdout.splitlines()
 
 
-@pytest.mark.parametrize(("paper", "figure", "cells"), [("xu2015", "12", 4), ("cao2016", "8", 6), ("liu2019", "6", 6)])
+@pytest.mark.parametrize(("paper", "figure", "cells"), [("xu2015", "12", 5), ("cao2016", "8", 6), ("liu2019", "6", 6)])
 def test_a_figure(tmp_path: pathlib.Path, paper: str, figure: str, cells: int) -> None:
     out = tmp_path / "figures"
     arguments = [paper, "--figure", figure, "--quick", "--runs", "2"]

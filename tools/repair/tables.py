@@ -1,0 +1,168 @@
+"""What is told of the runs: the tables of docs/repair.md, and what they add up to. Nothing here runs anything."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, stdev
+
+from grid import LATENCIES_MS, MODES, OFF, RATES, RTTS_MS, Cell
+
+# 97.5 % quantiles of Student's t by degrees of freedom, up to 30 runs; beyond, the last one (it is a bound).
+STUDENT_T = (
+    *(math.inf, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262),
+    *(2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093),
+    *(2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045),
+)
+
+Results = Mapping[tuple[Cell, str], Mapping[str, Sequence[float]]]
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean with half of its 95 % interval (Student); none of a single value."""
+
+    mean: float
+    half: float
+
+    @property
+    def low(self) -> float:
+        """The lower end."""
+        return self.mean - self.half
+
+    @property
+    def high(self) -> float:
+        """The upper end."""
+        return self.mean + self.half
+
+    def __str__(self) -> str:
+        digits = 2 if self.mean < 10 else 1
+        return f"{self.mean:.{digits}f} ± {self.half:.{digits}f}" if self.mean or self.half else "0"
+
+
+def mean(values: Sequence[float]) -> Mean:
+    """Of values of one seed each."""
+    n = len(values)
+    half = STUDENT_T[min(n, len(STUDENT_T)) - 1] * stdev(values) / math.sqrt(n) if n > 1 else 0.0
+    return Mean(fmean(values), half)
+
+
+def best(means: Mapping[str, Mean]) -> str | None:
+    """Who is less than all others by more than the intervals; nobody if two overlap."""
+    first, *others = sorted(means, key=lambda mode: means[mode].mean)
+    return first if all(means[first].high < means[other].low for other in others) else None
+
+
+def against_off(off: Sequence[float], coded: Sequence[float]) -> str:
+    """`fewer`, `more` or `alike`: by the differences of runs with the same seed, beyond their 95 % interval."""
+    difference = mean([b - a for a, b in zip(off, coded, strict=True)])
+    if difference.high < 0:
+        return "fewer"
+    return "more" if difference.low > 0 else "alike"
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of Markdown; all but the first column to the right."""
+    marks = ["---", *["---:"] * (len(heads) - 1)]
+    return "".join("| " + " | ".join(cells) + " |\n" for cells in (heads, marks, *rows))
+
+
+def name(rates: tuple[int, int]) -> str:
+    """What marks call the tables of two links."""
+    return "-".join(map(str, rates))
+
+
+def place(cell: Cell) -> str:
+    """The first column of a table of two links."""
+    return f"{cell.rtt_ms} ms, {cell.losses}, in {cell.latency_ms} ms"
+
+
+def late(results: Results, cells: Sequence[Cell], measure: str) -> str:
+    """A row a cell, a column a mode; the best is bold where its interval overlaps no other one."""
+    rows = []
+    for cell in cells:
+        means = {mode: mean(results[cell, mode][measure]) for mode in MODES}
+        first = best(means)
+        rows.append([place(cell), *(f"**{it}**" if mode == first else str(it) for mode, it in means.items())])
+    return table(["round trip, loss, latency", *MODES], rows)
+
+
+def spent(results: Results, cells: Sequence[Cell]) -> str:
+    """What repair took and gave: redundancy and recovered messages, in %."""
+    coded = [mode for mode in MODES if mode != OFF]
+    rows = []
+    for cell in cells:
+        each = [[fmean(results[cell, mode][one]) for one in ("redundancy", "recovered")] for mode in coded]
+        rows.append([place(cell), *(f"{used:.2f}, {back:.2f}" for used, back in each)])
+    return table(["round trip, loss, latency", *coded], rows)
+
+
+def count(results: Results, cells: Sequence[Cell]) -> str:
+    """In how many cells repair leaves fewer messages late or lost than retransmission alone, and in how many more."""
+    rows = []
+    for rtt_ms in RTTS_MS:
+        for latency_ms in LATENCIES_MS:
+            some = [cell for cell in cells if (cell.rtt_ms, cell.latency_ms) == (rtt_ms, latency_ms)]
+            if not some:
+                continue
+            row = [f"{rtt_ms} ms, in {latency_ms} ms"]
+            for mode in MODES:
+                if mode == OFF:
+                    row.append(f"{fmean(fmean(results[cell, OFF]['messages']) for cell in some):.2f}")
+                    continue
+                said = [against_off(results[cell, OFF]["messages"], results[cell, mode]["messages"]) for cell in some]
+                share = fmean(fmean(results[cell, mode]["messages"]) for cell in some)
+                row.append(f"{share:.2f} ({said.count('fewer')}, {said.count('alike')}, {said.count('more')})")
+            rows.append(row)
+    return table(["round trip, latency", *MODES], rows)
+
+
+def all_of(results: Results, cells: Sequence[Cell]) -> dict[str, str]:
+    """All tables by the names of their marks."""
+    by_time = [cell for cell in cells if not cell.by_packet]
+    texts = {"count": count(results, by_time)}
+    for rates in RATES:
+        some = [cell for cell in by_time if cell.rates == rates]
+        if some:
+            texts[f"messages-{name(rates)}"] = late(results, some, "messages")
+            texts[f"pictures-{name(rates)}"] = late(results, some, "pictures")
+            texts[f"spent-{name(rates)}"] = spent(results, some)
+    by_packet = [cell for cell in cells if cell.by_packet]
+    if by_packet:
+        texts["packets"] = late(results, by_packet, "messages")
+    return texts
+
+
+def put(page: str, mark: str, text: str) -> str:
+    """The page with a table between its marks.
+
+    Raises:
+        LookupError: The page has no such place.
+    """
+    between = re.compile(rf"(<!-- repair: {re.escape(mark)} -->\n).*?(<!-- end -->)", re.DOTALL)
+    page, found = between.subn(lambda it: f"{it[1]}\n{text}\n{it[2]}", page)
+    if found != 1:
+        raise LookupError(f"the page has {found} places for {mark}")
+    return page
+
+
+def rows_of(results: Results, cells: Sequence[Cell]) -> list[dict[str, object]]:
+    """A row a cell and mode, for CSV."""
+    rows: list[dict[str, object]] = []
+    for cell in cells:
+        for mode in MODES:
+            row: dict[str, object] = {
+                "rates_mbps": "+".join(map(str, cell.rates)),
+                "rtt_ms": cell.rtt_ms,
+                "loss": cell.loss,
+                "burst": cell.burst,
+                "burst_ended_by": "packet" if cell.by_packet else "time",
+                "latency_ms": cell.latency_ms,
+                "mode": mode,
+                "runs": len(results[cell, mode]["messages"]),
+            }
+            for measure, values in results[cell, mode].items():
+                it = mean(values)
+                row[f"{measure}_pc"], row[f"{measure}_ci95"] = round(it.mean, 4), round(it.half, 4)
+            rows.append(row)
+    return rows
