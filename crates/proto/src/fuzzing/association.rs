@@ -308,7 +308,11 @@ impl<'a> Stage<'a> {
             a.assert_consistent();
         }
         let timer = self.ends[VICTIM].poll_timeout();
-        assert!(timer.is_none_or(|t| t >= self.now) || !talk, "a timer at {timer:?} did not fire");
+        assert!(
+            timer.is_none_or(|t| t >= self.now) || !talk,
+            "{:?} did not fire",
+            self.ends[VICTIM].timeout_reason(self.ids[VICTIM])
+        );
     }
 }
 

@@ -40,7 +40,9 @@ impl Sender {
         let views = cx.paths.seen_mut().blocks_mut();
         let buffer = &mut self.buffer;
         let mut more = blocks.fill(now, most, || buffer.take(), views);
-        if cx.state != State::Established {
+        // What waited for a block to become free waited long enough.
+        let overdue = blocks.timeout().is_some_and(|at| at <= now);
+        if cx.state != State::Established || overdue {
             more |= blocks.flush(views);
         }
         if more {
