@@ -104,7 +104,7 @@ class Scheduler(Policy, abc.ABC):
         """
 
     def next_symbol(self, view: View, backlog: Backlog) -> SymbolAssignment | None:
-        """The next symbol and its path, where the base codes in blocks; asked in place of `next`, once for each symbol.
+        """The next symbol and its path, where the base codes in blocks; asked in place of `next`, once per symbol.
 
         The blocks that the receiver does not have yet are `view.blocks`. Not overridden: source symbols alone, in order,
         each by the path that `next` names first.
@@ -114,8 +114,8 @@ class Scheduler(Policy, abc.ABC):
             backlog: What waits.
 
         Returns:
-            A path, one of the blocks, and which of its symbols: the next source symbol, or a new repair symbol if the block
-            is closed. None holds everything until the next signal.
+            A path, one of the blocks, and which of its symbols: the next source symbol, or a new repair symbol if the
+            block is closed. None holds everything until the next signal.
         """
 
     def next_repair(self, view: View, offer: RepairOffer) -> int | None:

@@ -469,11 +469,11 @@ def test_a_policy_chooses_symbols(two_paths: sc.Scenario) -> None:
 @pytest.mark.parametrize(
     ("choose", "told"),
     [
-        (lambda view: sc.SymbolAssignment(0, 10**6), "block 1000000 is none of view.blocks"),
+        (lambda _view: sc.SymbolAssignment(0, 10**6), "block 1000000 is none of view.blocks"),
         (lambda view: sc.SymbolAssignment(9, view.blocks[0].number), "path 9 is closed or was never there"),
         (lambda view: sc.SymbolAssignment(0, view.blocks[-1].number, repair=True), "is open: repair symbols are of"),
         (lambda view: sc.SymbolAssignment(0, view.blocks[0].number), "has no source symbol left"),
-        (lambda view: 0, "the answer 0 is not a SymbolAssignment, or None"),
+        (lambda _view: 0, "the answer 0 is not a SymbolAssignment, or None"),
     ],
 )
 def test_a_symbol_that_is_not_there_is_one_clear_error(
