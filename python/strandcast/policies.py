@@ -106,8 +106,8 @@ class Scheduler(Policy, abc.ABC):
     def next_symbol(self, view: View, backlog: Backlog) -> SymbolAssignment | None:
         """The next symbol and its path, where the base codes in blocks; asked in place of `next`, once per symbol.
 
-        The blocks that the receiver does not have yet are `view.blocks`. Not overridden: source symbols alone, in order,
-        each by the path that `next` names first.
+        The blocks that the receiver does not have yet are `view.blocks`. Not overridden: source symbols alone, in
+        order, each by the path that `next` names first.
 
         Args:
             view: All paths, and all blocks.
