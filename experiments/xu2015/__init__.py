@@ -39,11 +39,6 @@ PAPER = Paper(
         FIGURE_15,
         FIGURE_5A,
         FIGURE_9A,
-        FIGURE_5L,
-        FIGURE_6L,
-        FIGURE_11L,
-        FIGURE_14L,
-        FIGURE_11M,
         FIGURE_5P,
         FIGURE_11P,
     ),
@@ -52,3 +47,6 @@ PAPER = Paper(
     findings=FINDINGS,
     runs=100,
 )
+
+# Defined with their claims, not run yet: they join the figures above with their runs.
+PENDING = (FIGURE_5L, FIGURE_6L, FIGURE_11L, FIGURE_14L, FIGURE_11M)
