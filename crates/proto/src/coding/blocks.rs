@@ -78,7 +78,8 @@ struct Record {
 impl Record {
     fn new(message: QueuedMessage) -> Self {
         let mut head = SmallVec::new();
-        write_header(message.stream, message.ppid, message.payload.len(), &mut head);
+        let names = (message.stream, message.ppid);
+        write_header(names, message.unordered, message.payload.len(), &mut head);
         Record { head, payload: message.payload, taken: 0 }
     }
 

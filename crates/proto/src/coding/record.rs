@@ -3,16 +3,16 @@
 //! ```text
 //!  0                   1                   2                   3
 //!  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
-//! +-+-------------+-----------------------------------------------+
-//! |N| 0           | length of the message, at least 1             |
-//! +-+-------------+---------------+-------------------------------+
+//! +-+-+-----------+-----------------------------------------------+
+//! |N|U| 0         | length of the message, at least 1             |
+//! +-+-+-----------+---------------+-------------------------------+
 //! | stream (if N)                 | payload protocol identifier   |
 //! +-------------------------------+-------------------------------+
 //! | ... (if N)                    | message                       |
 //! +-------------------------------+-------------------------------+
 //! ```
 //!
-//! Without N stream and identifier are 0. Records follow each other without gaps, from symbol to symbol and block to block.
+//! Without N stream and identifier are 0. U: the message was handed in as unordered. Records follow each other without gaps, from symbol to symbol and block to block.
 
 use smallvec::SmallVec;
 
@@ -25,14 +25,22 @@ pub(crate) const LONGEST_RECORD: usize = (1 << 24) - 1;
 pub(crate) const LEAST_RECORD: usize = 5;
 /// Says that stream and payload protocol identifier follow.
 const NAMED: u32 = 1 << 31;
-/// Their bytes.
+/// Says that the message is unordered.
+const UNORDERED: u32 = 1 << 30;
+/// Bytes of stream and payload protocol identifier.
 const NAMES: usize = 6;
 
 /// Appends the header of the record of a message of `length` bytes, 1 to [`LONGEST_RECORD`].
-pub(crate) fn write_header(stream: StreamId, ppid: Ppid, length: usize, out: &mut impl Extend<u8>) {
+pub(crate) fn write_header(
+    (stream, ppid): (StreamId, Ppid),
+    unordered: bool,
+    length: usize,
+    out: &mut impl Extend<u8>,
+) {
     debug_assert!((1..=LONGEST_RECORD).contains(&length), "the caller bounds messages");
     let named = (stream, ppid) != (StreamId(0), Ppid(0));
-    let word = length as u32 | if named { NAMED } else { 0 };
+    let flags = if named { NAMED } else { 0 } | if unordered { UNORDERED } else { 0 };
+    let word = length as u32 | flags;
     out.extend(word.to_be_bytes());
     if named {
         out.extend(stream.0.to_be_bytes());
@@ -45,6 +53,7 @@ pub(crate) fn write_header(stream: StreamId, ppid: Ppid, length: usize, out: &mu
 pub(crate) struct Record {
     pub stream: StreamId,
     pub ppid: Ppid,
+    pub unordered: bool,
     pub payload: Vec<u8>,
 }
 
@@ -65,6 +74,7 @@ pub(crate) struct RecordReader {
     header: SmallVec<[u8; 4 + NAMES]>,
     stream: StreamId,
     ppid: Ppid,
+    unordered: bool,
     /// The message that is being read, and its length; 0: its header is being read.
     message: Vec<u8>,
     length: usize,
@@ -89,21 +99,22 @@ impl RecordReader {
         }
         self.length = 0;
         let payload = core::mem::take(&mut self.message);
-        Ok(Some(Record { stream: self.stream, ppid: self.ppid, payload }))
+        let (stream, ppid, unordered) = (self.stream, self.ppid, self.unordered);
+        Ok(Some(Record { stream, ppid, unordered, payload }))
     }
 
     /// Begins a message once its header is whole.
     fn begin(&mut self, longest: usize) -> Result<(), BadRecord> {
         let Some((word, names)) = self.header.split_first_chunk() else { return Ok(()) };
         let word = u32::from_be_bytes(*word);
-        let length = (word & !NAMED) as usize;
+        let length = (word & !(NAMED | UNORDERED)) as usize;
         if !(1..=LONGEST_RECORD).contains(&length) {
             return Err(BadRecord::Header);
         }
         if length > longest {
             return Err(BadRecord::TooLong(length));
         }
-        (self.stream, self.ppid) = (StreamId(0), Ppid(0));
+        (self.stream, self.ppid, self.unordered) = (StreamId(0), Ppid(0), word & UNORDERED > 0);
         if word & NAMED > 0 {
             let Ok([a, b, c, d, e, f]) = <[u8; NAMES]>::try_from(names) else { return Ok(()) };
             self.stream = StreamId(u16::from_be_bytes([a, b]));
@@ -132,7 +143,7 @@ pub(crate) mod testing {
     pub fn records<'a>(messages: impl IntoIterator<Item = Labelled<'a>>) -> Vec<u8> {
         let mut out = Vec::new();
         for (stream, ppid, message) in messages {
-            write_header(StreamId(stream), Ppid(ppid), message.len(), &mut out);
+            write_header((StreamId(stream), Ppid(ppid)), false, message.len(), &mut out);
             out.extend_from_slice(message);
         }
         out
@@ -163,6 +174,17 @@ mod tests {
         assert_eq!(written, bytes.concat());
     }
 
+    #[test]
+    fn unordered_messages_say_so() {
+        let expected = [0xc0, 0, 0, 1, 0, 3, 0, 0, 0, 0, b'a'];
+        let mut written = Vec::new();
+        write_header((StreamId(3), Ppid(0)), true, 1, &mut written);
+        written.push(b'a');
+        assert_eq!(written, expected);
+        let record = RecordReader::default().read(&mut &expected[..], 1000).expect("a good one");
+        assert!(record.is_some_and(|record| record.unordered && record.stream == StreamId(3)));
+    }
+
     /// However the bytes are cut.
     #[test]
     fn messages_come_back_from_pieces_of_any_length() {
@@ -181,6 +203,7 @@ mod tests {
             let record = |(stream, ppid, m): &Labelled<'_>| Record {
                 stream: StreamId(*stream),
                 ppid: Ppid(*ppid),
+                unordered: false,
                 payload: m.to_vec(),
             };
             assert_eq!(found, messages.iter().map(record).collect::<Vec<_>>(), "pieces of {piece}");
@@ -191,7 +214,7 @@ mod tests {
     fn what_no_sender_writes_ends_the_stream() {
         let read = |mut bytes: &[u8]| RecordReader::default().read(&mut bytes, 1000);
         assert_eq!(read(&[0, 0, 0, 0]), Err(BadRecord::Header), "an empty message");
-        assert_eq!(read(&[0x40, 0, 0, 1]), Err(BadRecord::Header), "a reserved bit");
+        assert_eq!(read(&[0x20, 0, 0, 1]), Err(BadRecord::Header), "a reserved bit");
         assert_eq!(read(&[0x81, 0, 0, 1]), Err(BadRecord::Header), "the last of them");
         assert_eq!(read(&[0, 0, 3, 0xe9]), Err(BadRecord::TooLong(1001)));
         assert_eq!(read(&[0, 0, 3, 0xe8]), Ok(None));

@@ -163,7 +163,7 @@ impl Settings for Combination {
         let mut config = TransportConfig::default();
         self.transport.tune(false, &mut config);
         let both = config.coding.is_some() && codes(self.schedulers.part(self.roles.scheduler));
-        both.then_some("fec is for messages: scheduler=fmtcp and scheduler=nc-mptcp send coded symbols alone")
+        both.then_some("fec needs a scheduler of messages: scheduler=fmtcp and scheduler=nc-mptcp send coded symbols alone")
     }
 
     fn listed(&self) -> Vec<Listed> {

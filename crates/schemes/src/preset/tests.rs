@@ -75,7 +75,8 @@ fn parts_that_need_each_other_are_refused_alone() {
 #[test]
 fn coded_symbols_and_repair_are_refused_together() {
     let why = |spec: &str| parse_spec(spec).err().map(|e| e.to_string());
-    let both = "fec is for messages: scheduler=fmtcp and scheduler=nc-mptcp send coded symbols alone";
+    let both =
+        "fec needs a scheduler of messages: scheduler=fmtcp and scheduler=nc-mptcp send coded symbols alone";
     for spec in ["fmtcp,fec=rlc", "nc-mptcp,fec=rs", "cmt,fec=raptorq,scheduler=fmtcp"] {
         assert_eq!(why(spec).as_deref(), Some(both), "{spec}");
     }

@@ -93,21 +93,25 @@ impl BlockStream {
     }
 }
 
-/// A record is a message, in the order of its stream.
+/// A record is a message; ordered ones are numbered in the order of their stream.
 fn message(record: Record, ssns: &mut Vec<u16>, (first_tsn, arrived): (Tsn, Instant)) -> Message {
-    let stream = usize::from(record.stream.0);
+    let ssn = if record.unordered { Ssn(0) } else { next_ssn(ssns, usize::from(record.stream.0)) };
+    Message {
+        stream: record.stream,
+        ssn,
+        ppid: record.ppid,
+        unordered: record.unordered,
+        payload: record.payload.into(),
+        first_tsn,
+        arrived,
+    }
+}
+
+fn next_ssn(ssns: &mut Vec<u16>, stream: usize) -> Ssn {
     if stream >= ssns.len() {
         ssns.resize(stream + 1, 0);
     }
     let ssn = Ssn(ssns[stream]);
     ssns[stream] = ssn.0.wrapping_add(1);
-    Message {
-        stream: record.stream,
-        ssn,
-        ppid: record.ppid,
-        unordered: false,
-        payload: record.payload.into(),
-        first_tsn,
-        arrived,
-    }
+    ssn
 }
