@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use smallvec::SmallVec;
 use strandcast_coding::Code;
 use strandcast_coding::blocks::{BlockConfig, BlockSender, Order, SourceId};
@@ -15,6 +15,7 @@ use strandcast_coding::codec::{Decoder, Outcome};
 use strandcast_coding::symbol::Header;
 
 use super::record::write_header;
+use super::written::{Arena, Written};
 use crate::policy::{BlockView, Symbol, SymbolChoice, SymbolKind};
 use crate::time::{Duration, Instant};
 use crate::tx::QueuedMessage;
@@ -24,8 +25,6 @@ use crate::tx::QueuedMessage;
 pub(crate) const RECORD_OVERHEAD: usize = 4 + FRAMING;
 /// Bytes in front of a source symbol's payload when it is summed ([`BlockSender`] puts its length there).
 const FRAMING: usize = 2;
-/// Memory for the payloads of symbols is taken in pieces of so many bytes.
-const ARENA: usize = 64 << 10;
 
 /// What both ends agreed on, and how long a block waits to be filled.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -40,14 +39,6 @@ pub(crate) struct BlockShape {
     pub blocks: usize,
     /// A block that is not full is closed when its first byte has waited for so long.
     pub flush: Duration,
-}
-
-/// A symbol to be sent.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Written {
-    pub header: Header,
-    pub payload: Bytes,
-    pub symbol: Symbol,
 }
 
 /// What need not be held any longer.
@@ -148,7 +139,7 @@ pub(crate) struct BlockSource {
     /// Bytes of source symbols that were not sent, and are not done.
     unsent: usize,
     scratch: Vec<u8>,
-    arena: BytesMut,
+    arena: Arena,
 }
 
 impl BlockSource {
@@ -169,7 +160,7 @@ impl BlockSource {
             bytes: 0,
             unsent: 0,
             scratch: Vec::with_capacity(length + 16),
-            arena: BytesMut::new(),
+            arena: Arena::default(),
         }
     }
 
@@ -301,12 +292,8 @@ impl BlockSource {
             }
         };
         let symbol = Symbol { block, sources: view.sources, kind };
-        let (header, payload) = Header::read(&self.scratch).expect("written by the coder");
-        if self.arena.capacity() < payload.len() {
-            self.arena.reserve(ARENA.max(payload.len()));
-        }
-        self.arena.extend_from_slice(payload);
-        Some(Written { header, payload: self.arena.split().freeze(), symbol })
+        let (header, payload) = self.arena.keep(&self.scratch);
+        Some(Written { header, payload, symbol, expires: None })
     }
 
     fn place(&self, block: u32) -> Option<usize> {

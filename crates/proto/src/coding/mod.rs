@@ -14,6 +14,7 @@ mod record;
 mod repair;
 mod risk;
 mod stats;
+mod written;
 
 pub use agreement::Mode as CodingMode;
 pub(crate) use agreement::{Agreed, Announced};
@@ -25,3 +26,4 @@ pub(crate) use repair::Leaving;
 pub use stats::CodingStats;
 pub use strandcast_coding::Code;
 pub use strandcast_coding::symbol::Header;
+pub(crate) use written::Written;

@@ -23,7 +23,7 @@ mod tests;
 
 use std::collections::VecDeque;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use smallvec::SmallVec;
 use strandcast_coding::symbol::{Header, REPAIR_HEADER, SOURCE_HEADER};
 
@@ -31,15 +31,13 @@ use super::config::{RepairCoding, RepairWhen};
 use super::covered;
 use super::ledger::Ledger;
 use super::risk;
+use super::written::{ARENA, Arena, Written};
 use crate::policy::{PathId, RepairOffer, Symbol, SymbolKind, View};
 use crate::time::{Duration, Instant};
 use crate::wire::{Ppid, StreamId};
 use encoder::Encoder;
 pub(super) use encoder::LENGTH;
 use group::Group;
-
-/// Bytes of memory that payloads of repair symbols are cut from.
-const ARENA: usize = 64 << 10;
 
 /// What both sides agreed on.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -64,16 +62,6 @@ pub(crate) struct Leaving<'a> {
     pub expires: Option<Instant>,
     pub payload: &'a Bytes,
     pub path: PathId,
-}
-
-/// A repair symbol to be sent.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) struct RepairSymbol {
-    pub header: Header,
-    pub payload: Bytes,
-    pub symbol: Symbol,
-    /// When the last of its sources is worthless.
-    pub expires: Option<Instant>,
 }
 
 /// A message that left.
@@ -113,7 +101,7 @@ pub(crate) struct RepairSource {
     /// The group that was offered last.
     offered: Option<u32>,
     scratch: Vec<u8>,
-    arena: BytesMut,
+    arena: Arena,
 }
 
 impl RepairSource {
@@ -134,7 +122,7 @@ impl RepairSource {
             close_at: None,
             offered: None,
             scratch: Vec::new(),
-            arena: BytesMut::new(),
+            arena: Arena::default(),
         }
     }
 
@@ -441,7 +429,7 @@ impl RepairSource {
     }
 
     /// The repair symbol that [`due`](Self::due) offered, which leaves on `_path`; `None` if it can't be made any more.
-    pub fn write(&mut self, _now: Instant, _path: PathId) -> Option<RepairSymbol> {
+    pub fn write(&mut self) -> Option<Written> {
         let block = self.offered.take()?;
         let at = self.group_place(block)?;
         self.scratch.clear();
@@ -458,13 +446,8 @@ impl RepairSource {
         let symbol = Symbol { block, sources: group.count, kind: SymbolKind::Repair };
         let expires = Some(group.last_expires);
         self.ledger.spend(self.scratch.len());
-        let (header, payload) = Header::read(&self.scratch).expect("it was just written");
-        if self.arena.capacity() < payload.len() {
-            self.arena.reserve(ARENA);
-        }
-        self.arena.extend_from_slice(payload);
-        let payload = self.arena.split().freeze();
-        Some(RepairSymbol { header, payload, symbol, expires })
+        let (header, payload) = self.arena.keep(&self.scratch);
+        Some(Written { header, payload, symbol, expires })
     }
 }
 

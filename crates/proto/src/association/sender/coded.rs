@@ -7,7 +7,7 @@ use super::commit::sent;
 use super::pending_chunk::{ChunkSource, PendingChunk};
 use crate::association::context::Context;
 use crate::association::lifecycle::State;
-use crate::coding::Coder;
+use crate::coding::{Coder, Written};
 use crate::policy::{
     Backlog, BlockView, BlockedBy, ChunkInfo, PathId, PathSet, Symbol, SymbolAssignment, SymbolChoice,
     SymbolKind,
@@ -175,21 +175,33 @@ impl Sender {
             cx.refuse_assignment();
             return None;
         };
+        Some(self.push_symbol(cx, now, path, written))
+    }
+
+    /// A symbol that the coder made enters flight, and is counted; its TSN.
+    pub fn push_symbol(&mut self, cx: &mut Context, now: Instant, path: PathId, written: Written) -> Tsn {
         let bytes = (written.header.length() + written.payload.len()) as u64;
+        let stats = &mut cx.stats.coding;
+        let carries = carried(written.symbol);
+        let (number, sum) = match carries {
+            Carries::Repair => (&mut stats.repairs_sent, &mut stats.repair_bytes),
+            Carries::Source | Carries::Message => (&mut stats.sources_sent, &mut stats.source_bytes),
+        };
+        (*number, *sum) = (*number + 1, *sum + bytes);
         let tsn = self.rq.next_tsn();
         let chunk = Outgoing {
             info: ChunkInfo {
                 tsn,
                 len: bytes + 16,
                 stream: StreamId(0),
-                expires: None,
+                expires: written.expires,
                 transmissions: smallvec![sent(now, path, tsn + 1)],
                 losses: 0,
                 symbol: Some(written.symbol),
             },
             state: ChunkState::InFlight,
             requeued: None,
-            carries: carried(written.symbol),
+            carries,
             header: Some(written.header),
             payload: written.payload,
             message: u64::MAX,
@@ -199,22 +211,10 @@ impl Sender {
             begin: true,
             end: true,
         };
-        self.push_symbol(cx, path, chunk);
-        Some(tsn)
-    }
-
-    /// A symbol that the coder made enters flight, and is counted.
-    pub fn push_symbol(&mut self, cx: &mut Context, path: PathId, chunk: Outgoing) {
-        let bytes = chunk.info.len - 16;
-        let stats = &mut cx.stats.coding;
-        let (number, sum) = match chunk.carries {
-            Carries::Repair => (&mut stats.repairs_sent, &mut stats.repair_bytes),
-            Carries::Source | Carries::Message => (&mut stats.sources_sent, &mut stats.source_bytes),
-        };
-        (*number, *sum) = (*number + 1, *sum + bytes);
         let tsn = self.rq.push(cx.paths.seen_mut(), chunk);
         cx.paths.seen_mut().set_last_path_used(path);
         self.rq.time(path, tsn);
+        tsn
     }
 
     /// The coder hears which symbols a SACK acknowledges; blocks that are done make room for others.

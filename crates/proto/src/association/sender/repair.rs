@@ -4,18 +4,16 @@
 //! waits and for it. While more is sent than paths carry there is none, and messages lost by congestion are not repaired. One
 //! that leaves may keep a message that comes later waiting, by no more than its own length on its path.
 
-use smallvec::smallvec;
 use strandcast_coding::symbol::Header;
 
 use super::Sender;
-use super::commit::sent;
 use super::pending_chunk::{ChunkSource, PendingChunk};
 use crate::association::context::Context;
 use crate::coding::{Coder, Leaving};
-use crate::policy::{ChunkInfo, PathId, Symbol};
+use crate::policy::{PathId, Symbol};
 use crate::time::Instant;
-use crate::tx::{Carries, ChunkState, Cut, Outgoing};
-use crate::wire::{Ppid, Ssn, StreamId, Tsn};
+use crate::tx::Cut;
+use crate::wire::Tsn;
 
 impl Sender {
     /// The repair symbol that is due and its path, if there is one.
@@ -49,32 +47,8 @@ impl Sender {
     /// Puts the repair symbol that was offered into flight.
     pub fn commit_repair(&mut self, cx: &mut Context, now: Instant, path: PathId) -> Option<Tsn> {
         let Some(Coder::Repair(repair)) = &mut self.coder else { return None };
-        let written = repair.write(now, path)?;
-        let tsn = self.rq.next_tsn();
-        let chunk = Outgoing {
-            info: ChunkInfo {
-                tsn,
-                len: (written.header.length() + written.payload.len()) as u64 + 16,
-                stream: StreamId(0),
-                expires: written.expires,
-                transmissions: smallvec![sent(now, path, tsn + 1)],
-                losses: 0,
-                symbol: Some(written.symbol),
-            },
-            state: ChunkState::InFlight,
-            requeued: None,
-            carries: Carries::Repair,
-            header: Some(written.header),
-            payload: written.payload,
-            message: u64::MAX,
-            ssn: Ssn(0),
-            ppid: Ppid(0),
-            unordered: true,
-            begin: true,
-            end: true,
-        };
-        self.push_symbol(cx, path, chunk);
-        Some(tsn)
+        let written = repair.write()?;
+        Some(self.push_symbol(cx, now, path, written))
     }
 
     /// The header in front of a message's chunk that leaves for the first time on `path`, and the symbol that it carries.

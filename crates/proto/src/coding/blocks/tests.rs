@@ -298,7 +298,7 @@ fn many_symbols_share_one_allocation() {
     let rounds = 1000;
     let counted = allocation_counter::measure(|| (0..rounds).for_each(|_| round(&mut bench)));
     let symbols = rounds * 8;
-    let pieces = symbols * LENGTH as u64 / ARENA as u64 + 1;
+    let pieces = symbols * LENGTH as u64 / crate::coding::written::ARENA as u64 + 1;
     assert!(counted.count_total <= 2 * pieces, "{} allocations for {symbols} symbols", counted.count_total);
 }
 

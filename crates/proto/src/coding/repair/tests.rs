@@ -28,7 +28,7 @@ struct Bench {
     next: u32,
     headers: Vec<Header>,
     wire: Vec<Vec<u8>>,
-    repairs: Vec<RepairSymbol>,
+    repairs: Vec<Written>,
 }
 
 impl Bench {
@@ -88,7 +88,7 @@ impl Bench {
     fn repair(&mut self) -> usize {
         let before = self.repairs.len();
         while let Some(offer) = self.due() {
-            let repair = self.source.write(self.picture.now, PathId(1)).expect("it is due");
+            let repair = self.source.write().expect("it is due");
             let len = (repair.header.length() + repair.payload.len() + 16) as u64;
             assert!(len <= offer.len && len + 64 > offer.len, "{len}, offered {}", offer.len);
             self.repairs.push(repair);
