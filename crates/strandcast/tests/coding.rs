@@ -2,45 +2,27 @@
 
 mod common;
 
+use common::link::link;
 use common::{file, port, run, seconds, start};
 use serde_json::Value;
-use std::net::SocketAddr;
 use std::time::Duration;
-use strandcast_net::emulate::{Relay, RelayConfig};
+use strandcast_net::emulate::Relay;
 use strandcast_netem::link::LinkConfig;
 use strandcast_netem::loss::LossModel;
 use strandcast_netem::number::Number;
-use strandcast_netem::topology::PathNetwork;
-use strandcast_proto::seeds::Seeds;
-use tokio::runtime::Handle;
 
 /// A link to `server` of 40 ms each way that loses every twentieth packet that goes there.
-fn relay(runtime: &Handle, server: u16) -> Relay {
-    let delay = Number::from(Duration::from_millis(40));
-    let back = LinkConfig { delay, ..LinkConfig::default() };
-    let network = PathNetwork {
-        name: "lossy".into(),
-        forward: LinkConfig { losses: vec![LossModel::Uniform { p: Number::from(0.05) }], ..back.clone() },
-        reverse: back,
-    };
-    let local = |port| SocketAddr::from(([127, 0, 0, 1], port));
-    let _inside = runtime.enter();
-    Relay::start(RelayConfig { listen: local(0), server: local(server), network }, &Seeds::new(1, 0)).unwrap()
-}
-
-/// A runtime on a thread of its own, until the tests end.
-fn runtime() -> Handle {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let handle = runtime.handle().clone();
-    std::thread::spawn(move || runtime.block_on(std::future::pending::<()>()));
-    handle
+fn lossy(server: u16) -> Relay {
+    let back = LinkConfig { delay: Number::from(Duration::from_millis(40)), ..LinkConfig::default() };
+    let losses = vec![LossModel::Uniform { p: Number::from(0.05) }];
+    link(server, LinkConfig { losses, ..back.clone() }, back)
 }
 
 /// Nothing can be sent again within 100 ms of 40 ms there, 40 ms back and 40 ms there: what comes of what was lost was recovered.
 #[test]
 fn both_ends_tell_what_repair_brought_and_cost() {
-    let (runtime, port) = (runtime(), port());
-    let relay = relay(&runtime, port);
+    let port = port();
+    let relay = lossy(port);
     let (out, stats) = (file("repaired.ts"), file("repair.jsonl"));
     let receiver = start(&format!(
         "receive 127.0.0.1:{port} {} --once --json --stats={}",

@@ -2,44 +2,26 @@
 
 mod common;
 
+use common::link::link;
 use common::{clip, file, port, start};
 use nix::sys::signal::Signal;
-use std::net::SocketAddr;
 use std::time::Duration;
-use strandcast_net::emulate::{Relay, RelayConfig};
+use strandcast_net::emulate::Relay;
 use strandcast_netem::link::{LinkConfig, Queue, Rate};
 use strandcast_netem::number::Number;
-use strandcast_netem::topology::PathNetwork;
-use strandcast_proto::seeds::Seeds;
-use tokio::runtime::Handle;
 
 /// A link to `server` with this rate in bit/s and 20 ms delay.
-fn relay(runtime: &Handle, server: u16, rate_bps: u64) -> Relay {
+fn narrow(server: u16, rate_bps: u64) -> Relay {
     let delay = Number::from(Duration::from_millis(20));
-    let link = LinkConfig {
-        rate: Rate::Constant(rate_bps),
-        delay,
-        queue: Queue::packets(20),
-        ..LinkConfig::default()
-    };
-    let network = PathNetwork { name: "narrow".into(), forward: link.clone(), reverse: link };
-    let local = |port| SocketAddr::from(([127, 0, 0, 1], port));
-    let _inside = runtime.enter();
-    Relay::start(RelayConfig { listen: local(0), server: local(server), network }, &Seeds::new(1, 0)).unwrap()
-}
-
-/// A runtime on a thread of its own, until the tests end.
-fn runtime() -> Handle {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let handle = runtime.handle().clone();
-    std::thread::spawn(move || runtime.block_on(std::future::pending::<()>()));
-    handle
+    let (rate, queue) = (Rate::Constant(rate_bps), Queue::packets(20));
+    let both = LinkConfig { rate, delay, queue, ..LinkConfig::default() };
+    link(server, both.clone(), both)
 }
 
 #[test]
 fn above_capacity_the_oldest_expire_and_one_line_reports_it() {
-    let (runtime, port) = (runtime(), port());
-    let relay = relay(&runtime, port, 500_000);
+    let port = port();
+    let relay = narrow(port, 500_000);
     let receiver = start(&format!("receive 127.0.0.1:{port} {} --once --json", file("narrow.ts").display()));
     receiver.says("listening");
     let sender = start(&format!("send {} {} --latency 600 --json", clip().display(), relay.local_addr()));

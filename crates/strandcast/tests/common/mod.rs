@@ -1,6 +1,7 @@
 //! Runs the built command and watches it, with timeouts everywhere.
 #![allow(dead_code, reason = "each test binary uses its part of it")]
 
+pub mod link;
 pub mod peer;
 pub mod relay;
 
