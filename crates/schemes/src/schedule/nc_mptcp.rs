@@ -20,7 +20,9 @@
 //!   flight that are due by then (sent + EDT ≤ t + EDT_j) + Σ (1 - p) coded packets in flight; or that got fewer than ρ_b
 //!   coded packets: ρ_b = ⌈r_b/(1 - p_j)⌉, r_b = Σ n p + √(Σ n p (1 - p)) over the paths that carried n originals of it;
 //! - if no batch does, the first batch of which no original was sent gets coded packets until k are expected: they save
-//!   originals, since a batch that is known to be complete gets none;
+//!   originals. A batch gets originals only while fewer than k packets of either kind have arrived or are expected, Σ (1 - p)
+//!   of those in flight; stopped by acknowledgements alone, a round trip later, nearly all originals of such a batch would
+//!   be sent in vain;
 //! - what is in flight on a path that data may not go to counts as lost;
 //! - EDT and p as for `fmtcp`.
 //!
@@ -101,7 +103,9 @@ impl NcMptcp {
 
     /// The original that leaves next, if a regular path has room.
     fn original(&self, view: &View<'_>) -> Option<SymbolAssignment> {
-        let block = view.blocks.iter().find(|b| b.sources_sent < b.sources)?;
+        let all = expected(view);
+        let block =
+            view.blocks.iter().find(|b| b.sources_sent < b.sources && to_come(b, &all) < b.sources.into())?;
         let regular = view.usable_paths().filter(|p| p.has_room() && self.classes.regular(view, p.id));
         let path = regular.min_by_key(|p| (p.srtt.unwrap_or(Duration::MAX), p.id))?.id;
         Some(SymbolAssignment { path, block: block.number, what: SymbolChoice::Source })
@@ -153,6 +157,12 @@ impl NcMptcp {
         let SymbolKind::Source(place) = symbol.kind else { return None };
         Some((self.batches.of(symbol.block)?, place))
     }
+}
+
+/// Packets of `block` that arrived, or will of those in flight.
+fn to_come(block: &BlockView, all: &Expected) -> f64 {
+    let in_flight = |path: &PathId| f64::from(block.on(*path).sources + block.on(*path).repairs);
+    f64::from(block.rank) + all.iter().map(|(path, of)| (1.0 - of.loss) * in_flight(path)).sum::<f64>()
 }
 
 /// Coded packets of `block` that will arrive of those in flight.

@@ -219,6 +219,21 @@ fn coded_packets_run_ahead() {
     assert!(order.iter().all(|(path, _, original)| *path == 1 && !original));
 }
 
+/// Sixteen coded packets of batch 1 are in flight: the regular path goes on with batch 2, and comes back once two are lost.
+#[test]
+fn originals_pass_over_a_batch_that_coded_packets_bring() {
+    let (mut nc, mut picture) = one_batch(0.0, 3);
+    picture.paths[1].limit.cwnd = 16 * MTU;
+    let coded = fill(&mut nc, &mut picture);
+    assert_eq!(coded, vec![(1, 1, false); 16]);
+    picture.paths[0].limit.cwnd = 20 * MTU;
+    assert_eq!(fill(&mut nc, &mut picture), vec![(0, 2, true); 4]);
+    picture.blocks[1].in_flight[1].repairs -= 2;
+    picture.paths[0].limit.cwnd = 24 * MTU;
+    let wanted = [(0, 1, true), (0, 1, true), (0, 2, true), (0, 2, true)];
+    assert_eq!(fill(&mut nc, &mut picture), wanted);
+}
+
 #[test]
 fn a_batch_begun_and_not_finished_gets_no_coded_packets() {
     let mut picture = picture(&[50, 200], 1);
