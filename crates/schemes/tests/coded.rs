@@ -221,6 +221,19 @@ fn nc_mptcp_on_one_path_is_a_plain_sender() {
     }
 }
 
+/// Two like paths, one of which codes: what comes by it saves originals. Few of those that are sent come too late to be of use.
+#[test]
+fn coded_packets_save_originals() {
+    let mut w = World::new("nc-mptcp", &[20, 20], BUFFER);
+    // So that windows, and not the receive buffer, bound what each path carries.
+    w.pair.wires.iter_mut().for_each(|wire| wire.loss = 0.01);
+    w.transfer(6_000_000);
+    let coding = w.pair.association(SERVER).stats().coding;
+    let (originals, late) = (coding.sources_received + coding.sources_late, coding.sources_late);
+    assert!(coding.recovered > 1000, "{coding:?}");
+    assert!(10 * late < originals, "{late} of {originals}");
+}
+
 /// Every byte arrives whatever is lost, by one to three paths.
 #[test]
 fn all_bytes_arrive_through_losses() {
