@@ -252,16 +252,17 @@ impl BlockSource {
     /// there before. One of which all source symbols were sent stays open: the last one said that more may follow, and each is sent
     /// again until it arrives.
     pub fn flush(&mut self, views: &mut Vec<BlockView>) -> bool {
-        if !self.piece.is_empty() && !self.push_piece(views) {
+        let more = !self.piece.is_empty();
+        if more && !self.push_piece(views) {
             return false;
         }
         self.since = None;
         let Some((kept, view)) = self.kept.back_mut().zip(views.last_mut()).filter(|(kept, _)| !kept.closed)
         else {
-            return false;
+            return more;
         };
         if view.sources_sent == view.sources {
-            return false;
+            return more;
         }
         self.sender.close();
         (kept.closed, view.closed) = (true, true);

@@ -218,6 +218,16 @@ fn a_short_block_is_closed_in_time() {
     assert_eq!(bench.received, [0, 0, 0, 1, b'a', 0, 0, 0, 1, b'b', 0, 0, 0, 1, b'c']);
 }
 
+/// The fourth symbol, short as it is, makes the block full: there is something to be sent.
+#[test]
+fn a_flush_that_fills_the_block_has_brought_symbols() {
+    let mut bench = Bench::new(shape(Code::Fountain, 4, 2));
+    bench.hand_in(message(0, 0, &bytes(0, 4 * (LENGTH - FRAMING) - 4 - 1)));
+    assert_eq!((bench.views[0].sources, bench.views[0].closed), (3, false));
+    assert!(bench.source.flush(&mut bench.views));
+    assert_eq!((bench.views[0].sources, bench.views[0].closed), (4, true));
+}
+
 /// The last source symbol that was sent did not say that it is the last: the block goes on when more is handed in. All of it
 /// that was acknowledged counts as delivered meanwhile.
 #[test]
