@@ -161,7 +161,10 @@ impl NcMptcp {
 
 /// Packets of `block` that arrived, or will of those in flight.
 fn to_come(block: &BlockView, all: &Expected) -> f64 {
-    let in_flight = |path: &PathId| f64::from(block.on(*path).sources + block.on(*path).repairs);
+    let in_flight = |path: &PathId| {
+        let on = block.on(*path);
+        f64::from(on.sources) + f64::from(on.repairs)
+    };
     f64::from(block.rank) + all.iter().map(|(path, of)| (1.0 - of.loss) * in_flight(path)).sum::<f64>()
 }
 
