@@ -50,7 +50,7 @@ impl Live {
         let server =
             EndpointConfig { accept: Some(Arc::new(|_| scheme::windowed(1 << 20))), ..config.clone() };
         let (a, b): (SocketAddr, SocketAddr) = ("10.0.0.1:1".parse().unwrap(), "10.0.0.2:2".parse().unwrap());
-        let tuple = |local, remote| FourTuple { link: LinkId(0), local, remote };
+        let tuple = |local, remote| FourTuple::new(LinkId(0), local, remote);
         let mut live = Live {
             now: Instant::from_millis(5000),
             ends: [Endpoint::new(config, &seeds.child("a")), Endpoint::new(server, &seeds.child("b"))],

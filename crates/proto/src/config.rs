@@ -3,6 +3,7 @@
 use core::time::Duration;
 
 use crate::coding::Coding;
+use crate::path::Envelope;
 use crate::policy::HeadOfLineConfig;
 
 /// Protocol parameters (RFC 9260 §16) and what goes beyond it. One for all associations of an endpoint, unless an
@@ -60,6 +61,9 @@ pub struct TransportConfig {
     pub mtu: u16,
     /// Bytes of IP and UDP header in front of an IPv4 packet; IPv6 adds 20.
     pub encapsulation: u16,
+    /// What a seal in front of the endpoint adds to each datagram; inside it packets have no checksum (RFC 9653), no AUTH,
+    /// and their addresses are the seal's word. [`Envelope::NONE`]: packets in the clear.
+    pub envelope: Envelope,
     /// Receive buffer, bytes: the a_rwnd advertised.
     pub receive_buffer: u32,
     /// Send buffer, bytes: [`crate::association::SendError::Full`] beyond it.
@@ -119,6 +123,7 @@ impl Default for TransportConfig {
             failed_probe_interval: None,
             mtu: 1400,
             encapsulation: 28,
+            envelope: Envelope::NONE,
             receive_buffer: 1 << 20,
             send_buffer: 1 << 20,
             buffer_limit: None,

@@ -84,7 +84,7 @@ fn nothing_follows_an_abort() {
         w.send(CLIENT, pattern(from, 1000), SendOptions::default());
     }
     let data: Vec<u8> = packets.try_iter().flatten().collect();
-    let tuple = FourTuple { link: LinkId(0), local: SERVER_ADDRESS, remote: w.wires[0].outside };
+    let tuple = FourTuple::new(LinkId(0), SERVER_ADDRESS, w.wires[0].outside);
     let segment_size = data.len() / 2;
     let id = w.apps[SERVER].id.expect("connected");
     let server = &mut w.ends[SERVER];

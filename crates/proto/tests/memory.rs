@@ -44,7 +44,7 @@ impl Pair {
         let server = EndpointConfig { accept, ..EndpointConfig::default() };
         let (a, b): (SocketAddr, SocketAddr) =
             ("10.0.0.1:9899".parse().expect("an address"), "10.0.0.2:9899".parse().expect("an address"));
-        let tuple = |local, remote| FourTuple { link: LinkId(0), local, remote };
+        let tuple = |local, remote| FourTuple::new(LinkId(0), local, remote);
         Pair {
             now: Instant::from_millis(5000),
             ends: [Endpoint::new(client, &seeds.child("a")), Endpoint::new(server, &seeds.child("b"))],

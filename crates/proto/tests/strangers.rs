@@ -261,7 +261,7 @@ impl Junk {
 fn flooded(junk: Junk) -> (Option<Duration>, usize) {
     let (seeds, begin) = (Seeds::new(5, 0), Instant::from_millis(7));
     let server = SocketAddr::from(([192, 0, 2, 1], 9899));
-    let here = |remote| FourTuple { link: LinkId(0), local: server, remote };
+    let here = |remote| FourTuple::new(LinkId(0), server, remote);
     let honest = SocketAddr::from(([198, 51, 100, 7], 40_000));
     let mut random = seeds.stream("junk");
     let mut end = Endpoint::new(accepting(config()), &seeds.child("server"));
@@ -274,7 +274,7 @@ fn flooded(junk: Junk) -> (Option<Duration>, usize) {
     for step in 0..3_200 {
         let now = begin + ms(step);
         if now == joins {
-            let tuple = FourTuple { link: LinkId(0), local: honest, remote: server };
+            let tuple = FourTuple::new(LinkId(0), honest, server);
             let connect = Connect {
                 paths: vec![(tuple, None)],
                 port: PORT,
@@ -291,7 +291,7 @@ fn flooded(junk: Junk) -> (Option<Duration>, usize) {
         }
         for (_, to_server, bytes) in flying.extract_if(.., |(at, ..)| *at <= now) {
             let (segment_size, data) = (bytes.len(), Bytes::from(bytes));
-            let away = FourTuple { link: LinkId(0), local: honest, remote: server };
+            let away = FourTuple::new(LinkId(0), honest, server);
             let (to, tuple) = if to_server { (&mut end, here(honest)) } else { (&mut client, away) };
             to.handle_input(now, Input::Datagrams { tuple, data, segment_size });
         }

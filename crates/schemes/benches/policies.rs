@@ -83,7 +83,7 @@ fn address(end: usize, path: usize) -> SocketAddr {
 fn tuple(end: usize, path: usize) -> FourTuple {
     let (client, server) = (address(0, path), address(1, 0));
     let (local, remote) = if end == 0 { (client, server) } else { (server, client) };
-    FourTuple { link: LinkId(if end == 0 { path as u32 } else { 0 }), local, remote }
+    FourTuple::new(LinkId(if end == 0 { path as u32 } else { 0 }), local, remote)
 }
 
 impl Net {

@@ -313,7 +313,7 @@ fn tuples(path: u8) -> [FourTuple; 2] {
     let near = SocketAddr::new(ip(2), 40_000);
     let far = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), PORT);
     let link = LinkId(u32::from(path));
-    [FourTuple { link, local: near, remote: far }, FourTuple { link, local: far, remote: near }]
+    [FourTuple::new(link, near, far), FourTuple::new(link, far, near)]
 }
 
 /// The transport configuration of a flow with these constants, before its scheme adjusts it.

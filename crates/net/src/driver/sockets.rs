@@ -110,13 +110,13 @@ impl SocketSlot {
         if let Some(ip) = received.local_ip.filter(|_| local.ip().is_unspecified() && self.uplink.is_none()) {
             local.set_ip(ip);
         }
-        Some(FourTuple { link: self.id, local, remote: received.remote })
+        Some(FourTuple::new(self.id, local, received.remote))
     }
 
     /// The 4-tuple of an uplink's path while it has a socket.
     pub fn tuple(&self) -> Option<FourTuple> {
         self.socket.as_ref()?;
-        Some(FourTuple { link: self.id, local: self.bound?, remote: self.remote? })
+        Some(FourTuple::new(self.id, self.bound?, self.remote?))
     }
 
     /// IP-level MTU of an uplink's path, if configured or less than `default`.

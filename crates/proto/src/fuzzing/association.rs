@@ -73,7 +73,7 @@ fn tuple(kind: u8) -> FourTuple {
         _ => ([10, 0, 1, kind], 9899, 0),
     };
     let local = SocketAddr::from(([10, 0, 0, 2], 9899));
-    FourTuple { link: LinkId(link), local, remote: SocketAddr::from((ip, port)) }
+    FourTuple::new(LinkId(link), local, SocketAddr::from((ip, port)))
 }
 
 impl<'a> Stage<'a> {
@@ -110,7 +110,7 @@ impl<'a> Stage<'a> {
             symbols: 0,
         };
         let t = tuple(0);
-        let paths = vec![(FourTuple { link: t.link, local: t.remote, remote: t.local }, None)];
+        let paths = vec![(FourTuple::new(t.link, t.remote, t.local), None)];
         let connect = Connect { paths, port: 5000, scheme: (accept)(&seeds), transport: None };
         stage.ids[PEER] = stage.ends[PEER].connect(stage.now, connect).ok()?;
         stage.drain(true);

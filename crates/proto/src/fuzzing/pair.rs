@@ -116,7 +116,7 @@ impl Wire {
     }
 
     fn client_tuple(&self, n: usize) -> FourTuple {
-        FourTuple { link: LinkId(n as u32), local: self.inside, remote: server_address() }
+        FourTuple::new(LinkId(n as u32), self.inside, server_address())
     }
 }
 
@@ -245,7 +245,7 @@ impl<'a> Play<'a> {
             bytes[at] ^= 1 << (count % 8);
         }
         let arrival = if from == CLIENT {
-            FourTuple { link: LinkId(0), local: server_address(), remote: w.outside }
+            FourTuple::new(LinkId(0), server_address(), w.outside)
         } else {
             w.client_tuple(n)
         };

@@ -282,7 +282,7 @@ impl<'a> World<'a> {
         packet.resize(padded(packet.len()), 0);
         seal(&mut packet);
         self.account(from).given += packet.len() + HEADERS;
-        let tuple = FourTuple { link: LinkId(0), local: local(1), remote: from };
+        let tuple = FourTuple::new(LinkId(0), local(1), from);
         let (segment_size, data) = (packet.len(), Bytes::from(packet));
         self.end.handle_input(self.now, Input::Datagrams { tuple, data, segment_size });
         self.drain();

@@ -2,8 +2,10 @@
 
 mod heartbeat;
 mod rto;
+mod sealed;
 mod slot;
 
+pub use sealed::{Envelope, SealId};
 pub use slot::{FourTuple, MAX_PATHS, PathStats};
 
 pub(crate) use heartbeat::Heartbeats;

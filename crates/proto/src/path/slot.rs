@@ -3,6 +3,7 @@
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use super::heartbeat::Heartbeats;
+use super::sealed::SealId;
 use crate::association::{Candidate, Sounding, Tail};
 use crate::config::TransportConfig;
 use crate::policy::{Limit, LinkId, PathId, PathState, PathView};
@@ -26,9 +27,16 @@ pub struct FourTuple {
     pub local: SocketAddr,
     /// The peer's address and UDP port.
     pub remote: SocketAddr,
+    /// The sealed session that its packets belong to.
+    pub sealed: SealId,
 }
 
 impl FourTuple {
+    /// A 4-tuple in the clear.
+    pub fn new(link: LinkId, local: SocketAddr, remote: SocketAddr) -> Self {
+        FourTuple { link, local, remote, sealed: SealId::CLEAR }
+    }
+
     /// Bytes of IP and UDP header in front of each packet.
     pub(crate) fn headers(&self) -> usize {
         if self.remote.is_ipv6() { 48 } else { 28 }
@@ -37,7 +45,7 @@ impl FourTuple {
     /// Two ports of 127.0.0.1 on link 0: for tests.
     pub fn loopback(local: u16, remote: u16) -> Self {
         let at = |port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
-        FourTuple { link: LinkId(0), local: at(local), remote: at(remote) }
+        FourTuple::new(LinkId(0), at(local), at(remote))
     }
 }
 

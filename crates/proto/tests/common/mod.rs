@@ -60,7 +60,7 @@ impl Wire {
     }
 
     pub fn client_tuple(&self, n: usize) -> FourTuple {
-        FourTuple { link: LinkId(n as u32), local: self.inside, remote: SERVER_ADDRESS }
+        FourTuple::new(LinkId(n as u32), self.inside, SERVER_ADDRESS)
     }
 }
 
@@ -177,7 +177,7 @@ impl TestPair {
             return;
         }
         let arrival = if from == CLIENT {
-            FourTuple { link: LinkId(0), local: SERVER_ADDRESS, remote: w.outside }
+            FourTuple::new(LinkId(0), SERVER_ADDRESS, w.outside)
         } else {
             w.client_tuple(n)
         };

@@ -173,7 +173,7 @@ impl<F: Foreign> Pair<F> {
     pub fn connect(&mut self, by: PacketOrigin) {
         match by {
             PacketOrigin::Us => {
-                let tuple = FourTuple { link: LinkId(0), local: OUR_ADDRESS, remote: THEIR_ADDRESS };
+                let tuple = FourTuple::new(LinkId(0), OUR_ADDRESS, THEIR_ADDRESS);
                 let paths = vec![(tuple, None)];
                 let scheme = (self.made_of.scheme)(&Seeds::new(1, 0));
                 let connect = Connect { paths, port: 5000, scheme, transport: None };
@@ -287,7 +287,7 @@ impl<F: Foreign> Pair<F> {
             if from == PacketOrigin::Us {
                 self.theirs.input(self.elapsed(), data);
             } else {
-                let tuple = FourTuple { link: LinkId(0), local: OUR_ADDRESS, remote: THEIR_ADDRESS };
+                let tuple = FourTuple::new(LinkId(0), OUR_ADDRESS, THEIR_ADDRESS);
                 let segment_size = data.len();
                 self.ours.handle_input(self.now, Input::Datagrams { tuple, data, segment_size });
             }

@@ -70,7 +70,7 @@ impl RawPeer {
         RawPeer {
             now: Instant::from_millis(100_000),
             end: Endpoint::new(config, &Seeds::new(7, 0)),
-            tuple: FourTuple { link: LinkId(0), local, remote },
+            tuple: FourTuple::new(LinkId(0), local, remote),
             id: None,
             tag: 0,
             tsn: 0,

@@ -118,8 +118,8 @@ impl Net {
             self.network.add_route((b, a), 0, vec![Step::Link(wires[1])], None),
         ];
         let tuples = [
-            FourTuple { link, local: address(10, n, 40_000), remote },
-            FourTuple { link: LinkId(0), local: remote, remote: address(198, n, 50_000) },
+            FourTuple::new(link, address(10, n, 40_000), remote),
+            FourTuple::new(LinkId(0), remote, address(198, n, 50_000)),
         ];
         self.paths.push(Path { client, server, tuples, rebound: 0, wires, routes });
         let id = NetPath(usize::from(n));

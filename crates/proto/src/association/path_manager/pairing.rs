@@ -49,7 +49,7 @@ impl PathManager<'_> {
             let same = locals.iter().position(|(_, l)| subnet(l.ip()) == subnet(*address));
             let Some(at) = same.or((n < locals.len()).then_some(0)) else { continue };
             let (link, local) = *locals.remove(at);
-            let tuple = FourTuple { link, local, remote: SocketAddr::new(*address, first.remote.port()) };
+            let tuple = FourTuple::new(link, local, SocketAddr::new(*address, first.remote.port()));
             if self.cx.room_for_a_path().is_err() || local.is_ipv4() != address.is_ipv4() {
                 continue;
             }

@@ -64,7 +64,7 @@ impl Sender {
         let seeds = Seeds::new(1, 0);
         let mut ends = ["a", "b"].map(|name| Endpoint::new(config.clone(), &seeds.child(name)));
         let now = Instant::from_millis(5000);
-        let paths = vec![(FourTuple { link: LinkId(0), local: a, remote: b }, None)];
+        let paths = vec![(FourTuple::new(LinkId(0), a, b), None)];
         let connect = Connect { paths, port: 5000, scheme: Box::new(rfc::scheme()), transport: None };
         let id = ends[0].connect(now, connect).expect("a free endpoint");
         let mut sender = Sender { now, ends, id, reneging_suspects: BTreeSet::new() };

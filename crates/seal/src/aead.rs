@@ -1,0 +1,1 @@
+//! Ciphers of datagrams, by ring.

@@ -1,0 +1,1 @@
+//! What a seal is made of, and its limits.

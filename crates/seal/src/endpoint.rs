@@ -1,0 +1,1 @@
+//! A seal and its endpoint.

@@ -1,0 +1,1 @@
+//! Retry cookies: bound to an address and a message.

@@ -1,0 +1,1 @@
+//! Noise by snow: pattern, prologue, randomness from seeded streams.

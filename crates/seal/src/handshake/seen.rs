@@ -1,0 +1,1 @@
+//! Ephemeral keys that were answered before.

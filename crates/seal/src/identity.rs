@@ -1,0 +1,1 @@
+//! Static keys and tokens.

@@ -1,0 +1,1 @@
+//! The keys of one completed handshake: connection ids and paths.

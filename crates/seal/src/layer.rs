@@ -1,0 +1,1 @@
+//! The seal between sockets and an endpoint.

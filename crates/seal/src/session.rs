@@ -1,0 +1,1 @@
+//! A session: its handshakes' keys, and where its paths are.

@@ -1,0 +1,1 @@
+//! Layout of datagrams: types, offsets, limits (docs/wire-format.md).
