@@ -3,7 +3,7 @@
 /// Names a session of the seal in front of an endpoint: packets of one session never
 /// reach an association of another. Numbers are not used again.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub struct SealId(pub u32);
+pub struct SealId(pub u64);
 
 impl SealId {
     /// Packets in the clear.
