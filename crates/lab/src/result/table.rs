@@ -15,6 +15,7 @@ const FLOWS: &[Column] = &[
     ("loss_ratio", "lost %", 100.0, 2),
     ("retransmitted_packets", "resent", 1.0, 1),
     ("redundancy", "repair %", 100.0, 2),
+    ("symbol_overhead", "symbols %", 100.0, 2),
     ("recovered", "recovered", 1.0, 1),
     ("delay_mean_ms", "delay ms", 1.0, 1),
     ("message_delay_p95_ms", "message p95 ms", 1.0, 1),
