@@ -14,7 +14,7 @@
 #                where it stopped (ARGS=--quick: some seconds; ARGS=--write: tables into the page)
 #   make validate-mptcp  the kernel's MPTCP and TCP beside ours over emulated links (root, TUN, iperf3, mptcpize; two
 #                  hours, and it goes on where it stopped; ARGS=--quick: one run of 5 s)
-#   make figures   the papers' figures from 30 or 100 runs each into docs/figures, tables into docs; it goes on where it
+#   make figures   the papers' figures from 30 runs each into docs/figures, tables into docs; it goes on where it
 #                  stopped (ARGS=--quick: in minutes, into target/figures; docs/reproduction.md)
 #   make networks  schemes on random networks and on those of docs/real-paths.md, beside the best path alone; hours, and it
 #                  goes on where it stopped (ARGS="--set live" or "--seed 5" for a part)

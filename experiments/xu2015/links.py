@@ -147,7 +147,7 @@ def masks(coded: str, masked: str) -> tuple[Claim, ...]:
 
 FIGURE_11M = Figure(
     "11 by masked losses",
-    "shares if congestion control hears of all losses, and if codes mask some",
+    "shares if windows hear of all losses, or codes mask some",
     "fig9.toml",
     (*FDS, *CODED, *MASKED.values()),
     tuple(rate(mbps) for mbps in (0.5, 1.0, 1.5, 2.0)),

@@ -12,8 +12,7 @@ from strandcast.figures.spec import Figure, Point
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAPER = next(paper for paper in experiments.papers(ROOT / "experiments") if paper.name == "xu2015")
-PENDING = experiments.load(ROOT / "experiments/xu2015").PENDING
-FIGURES = {figure.name: figure for figure in (*PAPER.figures, *PENDING)}
+FIGURES = {figure.name: figure for figure in PAPER.figures}
 QA, CL, FD, NC, FM = "cmt-qa", "cmt-cl", "cmt-cl-fd", "nc-mptcp", "fmtcp"
 
 

@@ -434,5 +434,5 @@ def draw_claims(axes: Axes, figure: Figure, claims: Sequence[tuple[Claim, Judged
     axes.set_yticks(range(len(claims)), [claim.text for claim, _ in claims])
     axes.set_ylim(len(claims) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
-    axes.set_title("differences that the paper gives, and ours, seed by seed", loc="left")
+    axes.set_title("differences: the paper's, and ours by seed", loc="left")
     axes.set_xlabel(f"difference, {unit}" if unit else "difference")

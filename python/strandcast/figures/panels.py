@@ -99,7 +99,14 @@ def panels(view: View, found: Found) -> list[list[Panel]]:
 
 def in_columns(rows: Iterable[list[Panel]]) -> list[list[Panel]]:
     """Rows that are no longer than a picture is wide."""
-    return [row[i : i + COLUMNS] for row in rows for i in range(0, len(row), COLUMNS)]
+    return [part for row in rows for part in _broken(row)]
+
+
+def _broken(row: list[Panel]) -> list[list[Panel]]:
+    """As few rows of at most `COLUMNS` panels as will do, as alike as can be."""
+    lines = -(-len(row) // COLUMNS)
+    width = -(-len(row) // max(lines, 1))
+    return [row[i : i + width] for i in range(0, len(row), max(width, 1))]
 
 
 def courses(view: View, found: Found, point: Point) -> list[Panel]:
