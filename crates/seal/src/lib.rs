@@ -15,8 +15,21 @@ mod keys;
 mod layer;
 mod number;
 mod path;
+mod plain;
 mod secret;
 mod session;
 mod stats;
 mod window;
 mod wire;
+
+pub use aead::{Cipher, Ciphers};
+pub use config::SealConfig;
+pub use endpoint::{ConnectError, SealedEndpoint};
+pub use event::{Lost, SealEvent};
+pub use identity::{Access, Enrolment, Grant, Peer, PublicKey, SecretKey, Token, TokenId};
+pub use layer::{Opened, Seal};
+pub use plain::PlainAnswers;
+pub use stats::SealStats;
+
+/// What a seal adds to each datagram.
+pub const ENVELOPE: strandcast_proto::path::Envelope = wire::ENVELOPE;
