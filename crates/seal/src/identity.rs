@@ -3,12 +3,12 @@
 use core::fmt;
 use std::collections::BTreeSet;
 
-use hkdf::Hkdf;
-use sha2::Sha256;
 use snow::params::DHChoice;
 use snow::resolvers::{CryptoResolver as _, DefaultResolver};
 use strandcast_proto::seeds::Random;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+
+use crate::secret::Secret;
 
 /// A static private key: X25519 (RFC 7748). It is wiped when it is dropped.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
@@ -34,7 +34,8 @@ impl SecretKey {
 
     /// The public key that belongs to it.
     pub fn public(&self) -> PublicKey {
-        let mut dh = DefaultResolver.resolve_dh(&DHChoice::Curve25519).expect("snow is built with Curve25519");
+        let mut dh =
+            DefaultResolver.resolve_dh(&DHChoice::Curve25519).expect("snow is built with Curve25519");
         dh.set(&self.0);
         PublicKey(dh.pubkey().try_into().expect("keys of X25519 have 32 bytes"))
     }
@@ -76,12 +77,10 @@ impl Token {
     /// The token that [`Token::to_bytes`] wrote. Its bytes must have been drawn at random.
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         let mut token = Token { bytes, mac_key: [0; 32], psk: [0; 32], id: [0; 8] };
-        let keys = Hkdf::<Sha256>::new(Some(b"strandcast seal 1 token"), &bytes);
-        for (label, out) in
-            [("mac key", &mut token.mac_key[..]), ("psk", &mut token.psk[..]), ("token id", &mut token.id[..])]
-        {
-            keys.expand(label.as_bytes(), out).expect("at most 255 blocks of SHA-256");
-        }
+        let secret = Secret::new(bytes);
+        secret.expand("token mac key", &[], &mut token.mac_key);
+        secret.expand("token psk", &[], &mut token.psk);
+        secret.expand("token id", &[], &mut token.id);
         token
     }
 
@@ -173,8 +172,7 @@ impl Access {
 
     /// Whether `key` may connect under `token`: it is not revoked, and a sender of the grant or the grant is open.
     pub fn admits(&self, token: TokenId, key: &PublicKey) -> bool {
-        !self.revoked.contains(key)
-            && self.grant(token).is_some_and(|g| g.open || g.senders.contains(key))
+        !self.revoked.contains(key) && self.grant(token).is_some_and(|g| g.open || g.senders.contains(key))
     }
 
     /// `key` has connected under `token`: it becomes a sender of the grant if it may, and closes it if the grant admits

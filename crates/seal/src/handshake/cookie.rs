@@ -7,7 +7,8 @@ use strandcast_proto::time::{Duration, Instant};
 use subtle::ConstantTimeEq as _;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use super::message::{COOKIE, mac};
+use super::message::mac;
+use crate::wire::COOKIE;
 
 /// How long a secret makes cookies. They are accepted for as long again.
 const LIFETIME: Duration = Duration::from_secs(60);
@@ -27,7 +28,13 @@ impl Cookies {
     }
 
     /// The cookie that a sender at `from` has to repeat in the message with this digest.
-    pub fn make(&mut self, now: Instant, from: SocketAddr, digest: &[u8], random: &mut Random) -> [u8; COOKIE] {
+    pub fn make(
+        &mut self,
+        now: Instant,
+        from: SocketAddr,
+        digest: &[u8],
+        random: &mut Random,
+    ) -> [u8; COOKIE] {
         self.renew(now, random);
         cookie(&self.current, from, digest)
     }
@@ -42,7 +49,8 @@ impl Cookies {
         random: &mut Random,
     ) -> bool {
         self.renew(now, random);
-        (cookie(&self.current, from, digest).ct_eq(shown) | cookie(&self.previous, from, digest).ct_eq(shown)).into()
+        (cookie(&self.current, from, digest).ct_eq(shown) | cookie(&self.previous, from, digest).ct_eq(shown))
+            .into()
     }
 
     fn renew(&mut self, now: Instant, random: &mut Random) {

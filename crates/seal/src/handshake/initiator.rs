@@ -2,14 +2,16 @@
 
 use strandcast_proto::seeds::Random;
 
-use super::message::{Answer, Answering, Asking, COOKIE, FirstOut, NotOne, Second, read_retry};
+use super::message::{Answer, Answering, Asking, Message1, authentic};
 use super::noise::{DhCount, Noise, Role, child};
 use crate::aead::Ciphers;
 use crate::identity::{Peer, SecretKey};
 use crate::keys::{Completed, HandshakeId};
+use crate::wire::{COOKIE, Datagram, Malformed};
 
-/// Retries of one handshake that are answered at once: whoever has the token can't make more of a sender than this.
-const AT_ONCE: u32 = 4;
+/// Retries of one handshake that are answered at once: no more can be made of a sender by whoever has the token.
+/// Cookies are bound to addresses, so that each path asks for its own.
+const AT_ONCE: u32 = 32;
 
 /// Why a handshake could not be begun, or a datagram is no answer to it.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -41,7 +43,8 @@ pub(crate) enum HandshakeError {
 /// retry changes its cookie.
 pub(crate) struct Initiator {
     noise: Noise,
-    message: FirstOut,
+    message: Message1,
+    id: [u8; 8],
     peer: Peer,
     offer: Ciphers,
     retries: u32,
@@ -63,19 +66,19 @@ impl Initiator {
         let payload = Asking { offer, continues, packet }.write().ok_or(HandshakeError::TooLong)?;
         let mut id = [0; 8];
         random.fill(&mut id);
-        let mut message = FirstOut::new(id, peer.token.id());
+        let mut message = Message1::new(id, peer.token.id());
         let role = Role::Initiator(&peer.key);
         let count = DhCount::default();
         let mut noise = Noise::new(&role, local, &peer.token, message.clear(), child(random), &count)
             .map_err(|_| HandshakeError::BadKey)?;
         noise.write(&payload, message.noise_mut()).map_err(|_| HandshakeError::BadKey)?;
         message.sign(&[0; COOKIE], &peer.token);
-        Ok(Initiator { noise, message, peer: peer.clone(), offer, retries: 0 })
+        Ok(Initiator { noise, message, id, peer: peer.clone(), offer, retries: 0 })
     }
 
     /// What the responder's datagrams name this handshake by.
     pub fn id(&self) -> [u8; 8] {
-        self.message.id()
+        self.id
     }
 
     /// Message 1.
@@ -83,11 +86,14 @@ impl Initiator {
         self.message.bytes()
     }
 
-    /// Takes a retry. Whether the message has a new cookie and is to be sent at once; after some retries a new cookie
-    /// waits for the next repetition.
+    /// Takes a retry. Whether the message has a new cookie and is to be sent at once where the retry came from; after
+    /// some retries a new cookie waits for the next repetition.
     pub fn on_retry(&mut self, datagram: &[u8]) -> bool {
-        let Some(cookie) = read_retry(datagram, self.id(), &self.peer.token) else { return false };
-        if !self.message.sign(&cookie, &self.peer.token) {
+        let Ok(Datagram::Retry { initiator, cookie, signed }) = Datagram::parse(datagram) else {
+            return false;
+        };
+        let token = &self.peer.token;
+        if initiator != self.id || !authentic(token, &signed) || !self.message.sign(&cookie, token) {
             return false;
         }
         self.retries = self.retries.saturating_add(1);
@@ -99,20 +105,18 @@ impl Initiator {
     /// # Errors
     /// The datagram is no answer to this handshake. Another one may still be: forged answers change nothing.
     pub fn read(&mut self, datagram: &[u8]) -> Result<(Completed, Answer, Vec<u8>), HandshakeError> {
-        let message = Second::parse(datagram).map_err(|e| match e {
-            NotOne::Version => HandshakeError::Version,
-            NotOne::Malformed => HandshakeError::NotOurs,
-        })?;
-        if !message.is_for(self.id()) {
-            return Err(HandshakeError::NotOurs);
-        }
-        if !message.authentic(&self.peer.token) {
+        let (noise, signed) = match Datagram::parse(datagram) {
+            Ok(Datagram::Message2 { initiator, noise, signed }) if initiator == self.id => (noise, signed),
+            Err(Malformed::Version(_)) => return Err(HandshakeError::Version),
+            _ => return Err(HandshakeError::NotOurs),
+        };
+        if !authentic(&self.peer.token, &signed) {
             return Err(HandshakeError::BadMac);
         }
-        let mut payload = vec![0; message.noise().len()];
-        let len = self.noise.read(message.noise(), &mut payload).map_err(|_| HandshakeError::Forged)?;
+        let mut payload = vec![0; noise.len()];
+        let len = self.noise.read(noise, &mut payload).map_err(|_| HandshakeError::Forged)?;
         let payload = payload.get(..len).and_then(Answering::read).ok_or(HandshakeError::Malformed)?;
-        if payload.cipher.bit() & self.offer.bits() == 0 {
+        if !self.offer.has(payload.cipher) {
             return Err(HandshakeError::Malformed);
         }
         let completed = self.noise.completed(payload.cipher).ok_or(HandshakeError::Forged)?;

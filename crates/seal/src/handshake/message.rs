@@ -6,51 +6,25 @@ use subtle::ConstantTimeEq as _;
 use crate::aead::{Cipher, Ciphers};
 use crate::identity::{Token, TokenId};
 use crate::keys::HandshakeId;
+use crate::wire::{self, COOKIE, HANDSHAKE_HEADER, Kind, MAC, MESSAGE_1, Signed, handshake_header};
 
-/// The version of the wire that is spoken here.
-pub(crate) const VERSION: u8 = 1;
-/// Bytes of message 1.
-pub(crate) const MESSAGE_1: usize = 1200;
 /// Most bytes of an SCTP packet that rides in message 1.
 pub(crate) const MOST_1: usize = PAYLOAD_1 - FIELDS_1;
-/// Most bytes of an SCTP packet that rides in message 2: the message is never longer than the one it answers.
-pub(crate) const MOST_2: usize = MESSAGE_1 - HEADER_2 - NOISE_2 - FIELDS_2 - MAC;
+/// Most bytes of an SCTP packet that rides in message 2.
+pub(crate) const MOST_2: usize = wire::MAX_MESSAGE_2 - HANDSHAKE_HEADER - NOISE_2 - FIELDS_2 - MAC;
 
-/// Bytes of a cookie.
-pub(super) const COOKIE: usize = 16;
-const MAC: usize = 16;
-/// Type, version, two zero bytes, the initiator's id, the token's id.
-pub(super) const HEADER_1: usize = 20;
-/// The same without the token's id.
-pub(super) const HEADER_2: usize = 12;
-const COOKIE_AT: usize = MAC_AT - COOKIE;
-const MAC_AT: usize = MESSAGE_1 - MAC;
 /// What Noise adds to the payload of message 1: an ephemeral key, an encrypted static key, a tag.
 const NOISE_1: usize = 32 + 48 + 16;
 /// To that of message 2: an ephemeral key, a tag.
 const NOISE_2: usize = 32 + 16;
 /// Bytes of the payload of message 1, padding included.
-pub(super) const PAYLOAD_1: usize = COOKIE_AT - HEADER_1 - NOISE_1;
+const PAYLOAD_1: usize = wire::MESSAGE_1_COOKIE - wire::MESSAGE_1_CLEAR - NOISE_1;
 /// Ciphers, flags, the handshake continued, length of the packet.
 const FIELDS_1: usize = 1 + 1 + 16 + 2;
 /// Cipher, answer, length of the packet.
 const FIELDS_2: usize = 1 + 1 + 2;
-/// Bytes of a retry.
-const RETRY: usize = HEADER_2 + COOKIE + MAC;
-
-const TYPE_1: u8 = 2;
-const TYPE_2: u8 = 3;
-const TYPE_RETRY: u8 = 4;
+/// Flag of message 1: it names a handshake.
 const CONTINUES: u8 = 1;
-
-/// Why a datagram isn't the message that it was taken for.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub(super) enum NotOne {
-    /// Another type or length, or zero bytes that aren't.
-    Malformed,
-    /// Another version.
-    Version,
-}
 
 /// What the responder answers beside the SCTP packet.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -74,102 +48,70 @@ pub(super) fn mac(key: &[u8; 32], parts: &[&[u8]]) -> [u8; MAC] {
     out
 }
 
-/// Whether the last bytes of `message` are its MAC under `token`. Takes as long for any bytes of one length.
-fn authentic(token: &Token, message: &[u8]) -> bool {
-    message.split_last_chunk::<MAC>().is_some_and(|(covered, sent)| mac(token.mac_key(), &[covered]).ct_eq(sent).into())
-}
-
-/// The clear bytes in front of the initiator's id.
-fn start(kind: u8) -> [u8; 4] {
-    [kind, VERSION, 0, 0]
-}
-
-fn check_start(datagram: &[u8], kind: u8) -> Result<(), NotOne> {
-    match datagram {
-        [k, version, ..] if *k == kind && *version != VERSION => Err(NotOne::Version),
-        _ if datagram.starts_with(&start(kind)) => Ok(()),
-        _ => Err(NotOne::Malformed),
-    }
-}
-
-/// Message 1 as it is on the wire.
-#[derive(Copy, Clone)]
-pub(super) struct First<'a>(&'a [u8; MESSAGE_1]);
-
-impl<'a> First<'a> {
-    pub fn parse(datagram: &'a [u8]) -> Result<Self, NotOne> {
-        check_start(datagram, TYPE_1)?;
-        datagram.try_into().map(First).map_err(|_| NotOne::Malformed)
-    }
-
-    /// What Noise's prologue covers.
-    pub fn clear(self) -> &'a [u8] {
-        &self.0[..HEADER_1]
-    }
-
-    pub fn id(self) -> [u8; 8] {
-        core::array::from_fn(|n| self.0[4 + n])
-    }
-
-    pub fn token(self) -> TokenId {
-        TokenId(core::array::from_fn(|n| self.0[12 + n]))
-    }
-
-    /// All that is the same with any cookie.
-    pub fn lasting(self) -> &'a [u8] {
-        &self.0[..COOKIE_AT]
-    }
-
-    pub fn noise(self) -> &'a [u8] {
-        &self.0[HEADER_1..COOKIE_AT]
-    }
-
-    pub fn cookie(self) -> &'a [u8] {
-        &self.0[COOKIE_AT..MAC_AT]
-    }
-
-    pub fn authentic(self, token: &Token) -> bool {
-        authentic(token, self.0)
-    }
+/// Whether a message was written by somebody who has `token`. Takes as long for any bytes of one length.
+pub(super) fn authentic(token: &Token, message: &Signed<'_>) -> bool {
+    mac(token.mac_key(), &[message.covered]).ct_eq(message.mac).into()
 }
 
 /// Message 1 that is written: first the clear fields, then Noise's part, at last the MAC.
-pub(super) struct FirstOut(Box<[u8; MESSAGE_1]>);
+pub(super) struct Message1(Box<[u8; MESSAGE_1]>);
 
-impl FirstOut {
+impl Message1 {
     /// With the clear fields alone.
     pub fn new(id: [u8; 8], token: TokenId) -> Self {
         let mut bytes = Box::new([0; MESSAGE_1]);
-        bytes[..4].copy_from_slice(&start(TYPE_1));
-        bytes[4..12].copy_from_slice(&id);
-        bytes[12..HEADER_1].copy_from_slice(&token.0);
-        FirstOut(bytes)
+        bytes[..HANDSHAKE_HEADER].copy_from_slice(&handshake_header(Kind::Message1, id));
+        bytes[HANDSHAKE_HEADER..wire::MESSAGE_1_CLEAR].copy_from_slice(&token.0);
+        Message1(bytes)
     }
 
+    /// What Noise's prologue covers.
     pub fn clear(&self) -> &[u8] {
-        &self.0[..HEADER_1]
-    }
-
-    pub fn id(&self) -> [u8; 8] {
-        core::array::from_fn(|n| self.0[4 + n])
+        &self.0[..wire::MESSAGE_1_CLEAR]
     }
 
     pub fn noise_mut(&mut self) -> &mut [u8] {
-        &mut self.0[HEADER_1..COOKIE_AT]
+        &mut self.0[wire::MESSAGE_1_CLEAR..wire::MESSAGE_1_COOKIE]
     }
 
-    /// Writes the cookie, and the MAC over everything. Whether the bytes have changed.
+    /// Writes the cookie, and the MAC over everything. Whether the cookie is another than before.
     pub fn sign(&mut self, cookie: &[u8; COOKIE], token: &Token) -> bool {
-        let before = *self.0.last_chunk::<{ COOKIE + MAC }>().expect("1200 bytes");
-        self.0[COOKIE_AT..MAC_AT].copy_from_slice(cookie);
-        let mac = mac(token.mac_key(), &[&self.0[..MAC_AT]]);
-        self.0[MAC_AT..].copy_from_slice(&mac);
-        !self.0.ends_with(&before)
+        let place = &mut self.0[wire::MESSAGE_1_COOKIE..wire::MESSAGE_1_MAC];
+        let changed = place != cookie;
+        place.copy_from_slice(cookie);
+        let mac = mac(token.mac_key(), &[&self.0[..wire::MESSAGE_1_MAC]]);
+        self.0[wire::MESSAGE_1_MAC..].copy_from_slice(&mac);
+        changed
     }
 
     pub fn bytes(&self) -> &[u8] {
         &self.0[..]
     }
+}
+
+/// Message 2; `noise` writes its part of it at the beginning of a buffer and tells how long it is.
+pub(super) fn message_2(
+    id: [u8; 8],
+    token: &Token,
+    noise: impl FnOnce(&mut [u8]) -> Option<usize>,
+) -> Option<Vec<u8>> {
+    let mut out = vec![0; wire::MAX_MESSAGE_2];
+    out[..HANDSHAKE_HEADER].copy_from_slice(&handshake_header(Kind::Message2, id));
+    let len = noise(&mut out[HANDSHAKE_HEADER..wire::MAX_MESSAGE_2 - MAC])?;
+    out.truncate(HANDSHAKE_HEADER + len);
+    let mac = mac(token.mac_key(), &[&out]);
+    out.extend_from_slice(&mac);
+    out.shrink_to_fit();
+    Some(out)
+}
+
+/// Writes a retry.
+pub(super) fn retry(id: [u8; 8], cookie: &[u8; COOKIE], token: &Token, out: &mut Vec<u8>) {
+    out.clear();
+    out.extend_from_slice(&handshake_header(Kind::Retry, id));
+    out.extend_from_slice(cookie);
+    let mac = mac(token.mac_key(), &[out]);
+    out.extend_from_slice(&mac);
 }
 
 /// The payload of message 1.
@@ -184,7 +126,7 @@ impl<'a> Asking<'a> {
     /// `None` if the packet is too long.
     pub fn write(&self) -> Option<[u8; PAYLOAD_1]> {
         let mut out = [0; PAYLOAD_1];
-        out[0] = self.offer.bits();
+        out[0] = self.offer.to_byte();
         if let Some(id) = self.continues {
             out[1] = CONTINUES;
             out[2..18].copy_from_slice(&id.0);
@@ -197,7 +139,8 @@ impl<'a> Asking<'a> {
     /// `None` if it is anything but what [`Asking::write`] writes.
     pub fn read(payload: &'a [u8]) -> Option<Self> {
         let (fields, rest) = payload.split_first_chunk::<FIELDS_1>()?;
-        let offer = Ciphers::from_bits(fields[0]).filter(|c| c.bits() != 0)?;
+        let offer =
+            Some(Ciphers::from_byte(fields[0])).filter(|o| o.to_byte() == fields[0] && fields[0] != 0)?;
         let id: [u8; 16] = core::array::from_fn(|n| fields[2 + n]);
         let continues = match fields[1] {
             0 if id == [0; 16] => None,
@@ -206,43 +149,6 @@ impl<'a> Asking<'a> {
         };
         let (packet, padding) = rest.split_at_checked(u16::from_be_bytes([fields[18], fields[19]]).into())?;
         padding.iter().all(|b| *b == 0).then_some(Asking { offer, continues, packet })
-    }
-}
-
-/// Message 2 as it is on the wire.
-#[derive(Copy, Clone)]
-pub(super) struct Second<'a>(&'a [u8]);
-
-impl<'a> Second<'a> {
-    pub fn parse(datagram: &'a [u8]) -> Result<Self, NotOne> {
-        check_start(datagram, TYPE_2)?;
-        let fits = (HEADER_2 + NOISE_2 + FIELDS_2 + MAC..=MESSAGE_1).contains(&datagram.len());
-        if fits { Ok(Second(datagram)) } else { Err(NotOne::Malformed) }
-    }
-
-    pub fn is_for(self, id: [u8; 8]) -> bool {
-        self.0[4..HEADER_2] == id
-    }
-
-    pub fn authentic(self, token: &Token) -> bool {
-        authentic(token, self.0)
-    }
-
-    pub fn noise(self) -> &'a [u8] {
-        &self.0[HEADER_2..self.0.len() - MAC]
-    }
-
-    /// Writes message 2; `noise` writes Noise's part of it at the end of a buffer.
-    pub fn write(id: [u8; 8], token: &Token, noise: impl FnOnce(&mut [u8]) -> Option<usize>) -> Option<Vec<u8>> {
-        let mut out = vec![0; MESSAGE_1];
-        out[..4].copy_from_slice(&start(TYPE_2));
-        out[4..HEADER_2].copy_from_slice(&id);
-        let len = HEADER_2 + noise(&mut out[HEADER_2..MAC_AT])?;
-        out.truncate(len);
-        let mac = mac(token.mac_key(), &[&out]);
-        out.extend_from_slice(&mac);
-        out.shrink_to_fit();
-        Some(out)
     }
 }
 
@@ -258,7 +164,7 @@ impl<'a> Answering<'a> {
     /// `None` if the packet is too long.
     pub fn write(&self) -> Option<Vec<u8>> {
         let len = u16::try_from(self.packet.len()).ok().filter(|_| self.packet.len() <= MOST_2)?;
-        let mut out = vec![self.cipher.bit(), self.answer as u8];
+        let mut out = vec![self.cipher.to_byte(), self.answer as u8];
         out.extend_from_slice(&len.to_be_bytes());
         out.extend_from_slice(self.packet);
         Some(out)
@@ -267,29 +173,14 @@ impl<'a> Answering<'a> {
     /// `None` if it is anything but what [`Answering::write`] writes.
     pub fn read(payload: &'a [u8]) -> Option<Self> {
         let ([cipher, answer, high, low], packet) = payload.split_first_chunk::<FIELDS_2>()?;
-        let cipher = [Cipher::Aes128Gcm, Cipher::ChaCha20Poly1305].into_iter().find(|c| c.bit() == *cipher)?;
+        let cipher = Cipher::from_byte(*cipher)?;
         let answer = [Answer::New, Answer::Continued, Answer::Unknown, Answer::Refused]
             .into_iter()
             .find(|a| *a as u8 == *answer)?;
-        (packet.len() == usize::from(u16::from_be_bytes([*high, *low])))
-            .then_some(Answering { cipher, answer, packet })
+        (packet.len() == usize::from(u16::from_be_bytes([*high, *low]))).then_some(Answering {
+            cipher,
+            answer,
+            packet,
+        })
     }
-}
-
-/// Writes a retry.
-pub(super) fn write_retry(id: [u8; 8], cookie: &[u8; COOKIE], token: &Token, out: &mut Vec<u8>) {
-    out.clear();
-    out.extend_from_slice(&start(TYPE_RETRY));
-    out.extend_from_slice(&id);
-    out.extend_from_slice(cookie);
-    let mac = mac(token.mac_key(), &[out]);
-    out.extend_from_slice(&mac);
-}
-
-/// The cookie of a retry, if it answers handshake `id` and its sender has the token.
-pub(super) fn read_retry(datagram: &[u8], id: [u8; 8], token: &Token) -> Option<[u8; COOKIE]> {
-    check_start(datagram, TYPE_RETRY).ok()?;
-    let bytes: &[u8; RETRY] = datagram.try_into().ok()?;
-    let ours = bytes[4..HEADER_2] == id && authentic(token, bytes);
-    ours.then(|| core::array::from_fn(|n| bytes[HEADER_2 + n]))
 }

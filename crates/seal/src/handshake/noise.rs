@@ -8,8 +8,6 @@
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
-use hkdf::Hkdf;
-use sha2::Sha256;
 use snow::params::{CipherChoice, DHChoice, HashChoice};
 use snow::resolvers::{CryptoResolver, DefaultResolver, RingResolver};
 use snow::{Builder, HandshakeState, types};
@@ -80,7 +78,9 @@ impl Noise {
             .and_then(|b| b.prologue(&prologue))
             .map_err(refused)?;
         let state = match role {
-            Role::Initiator(remote) => builder.remote_public_key(&remote.0).and_then(Builder::build_initiator),
+            Role::Initiator(remote) => {
+                builder.remote_public_key(&remote.0).and_then(Builder::build_initiator)
+            }
             Role::Responder => builder.build_responder(),
         };
         state.map(Noise).map_err(refused)
@@ -109,11 +109,10 @@ impl Noise {
         }
         let remote = self.remote()?;
         let mut handshake = HandshakeId([0; 16]);
-        Hkdf::<Sha256>::new(None, self.0.get_handshake_hash())
-            .expand(b"handshake id", &mut handshake.0)
-            .expect("at most 255 blocks of SHA-256");
+        let hash = Secret::new(self.0.get_handshake_hash().try_into().ok()?);
+        hash.expand("handshake id", &[], &mut handshake.0);
         let mut split = self.0.dangerously_get_raw_split();
-        let (initiators, responders) = (Secret(split.0), Secret(split.1));
+        let (initiators, responders) = (Secret::new(split.0), Secret::new(split.1));
         split.0.zeroize();
         split.1.zeroize();
         let (send, receive) =
