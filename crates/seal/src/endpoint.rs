@@ -72,7 +72,7 @@ impl SealedEndpoint {
                 Some(_) => Err(ConnectError::Plain),
             };
         };
-        let sealed = seal.connect(peer.ok_or(ConnectError::NoPeer)?);
+        let sealed = seal.connect(now, peer.ok_or(ConnectError::NoPeer)?);
         connect.paths.iter_mut().for_each(|(tuple, _)| tuple.sealed = sealed);
         if let Some(transport) = &mut connect.transport {
             Arc::make_mut(transport).envelope = crate::ENVELOPE;
