@@ -21,7 +21,7 @@ use super::shutdown::Closing;
 use super::stats::AssociationStats;
 use crate::coding::Announced;
 use crate::config::TransportConfig;
-use crate::path::FourTuple;
+use crate::path::{FourTuple, SealId};
 use crate::policy::{LinkId, PathId, PathView, Scheme, Signal};
 use crate::seeds::Seeds;
 use crate::time::Instant;
@@ -259,6 +259,7 @@ impl Association {
         tuple: FourTuple,
         mtu: Option<u16>,
     ) -> Result<PathId, AssociationError> {
+        let tuple = FourTuple { sealed: self.sealed(), ..tuple };
         self.manager().add_path(now, tuple, mtu)
     }
 
@@ -283,7 +284,8 @@ impl Association {
         self.manager().suspend_path(now, path, suspend)
     }
 
-    /// This side's address of a path changed: the driver has a new socket for it.
+    /// This side's address of a path changed: the driver has a new socket for it. Behind a seal the peer learns of it by the
+    /// seal.
     ///
     /// # Errors
     /// [`AssociationError::UnknownPath`], [`AssociationError::NoPathChanges`], [`AssociationError::PathExists`].
@@ -293,7 +295,25 @@ impl Association {
         path: PathId,
         tuple: FourTuple,
     ) -> Result<(), AssociationError> {
+        let tuple = FourTuple { sealed: self.sealed(), ..tuple };
         self.manager().move_path(now, path, tuple)
+    }
+
+    /// The seal has proven that a path goes on at other addresses.
+    pub(crate) fn proven_at(&mut self, now: Instant, path: PathId, tuple: FourTuple) {
+        self.manager().proven_at(now, path, tuple);
+    }
+
+    /// The sealed session that it belongs to.
+    pub fn sealed(&self) -> SealId {
+        self.cx.paths.get(0).map_or(SealId::CLEAR, |p| p.tuple.sealed)
+    }
+
+    /// Ends at once, without a word to the peer.
+    pub(crate) fn cut(&mut self, reason: CloseReason) {
+        self.cx.control.clear();
+        self.cx.close(reason);
+        self.let_go();
     }
 
     /// Packets of the path's size did not fit (EMSGSIZE): its IP-level MTU is `mtu` at most.

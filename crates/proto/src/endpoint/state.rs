@@ -3,15 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use bytes::Bytes;
+use bytes::{Buf as _, Bytes};
 
 use super::answer::Answers;
 use super::config::{Connect, EndpointConfig, Input};
 use super::cookie::CookieJar;
 use super::memory::Memory;
 use super::used::UsedCookies;
-use crate::association::{Association, AssociationError, Event, SendError, SendOptions, Timer, Transmit};
-use crate::path::FourTuple;
+use crate::association::{
+    Association, AssociationError, CloseReason, Event, SendError, SendOptions, Timer, Transmit,
+};
+use crate::config::TransportConfig;
+use crate::path::{Envelope, FourTuple, SealId};
 use crate::policy::{PathId, Signal};
 use crate::rx::Message;
 use crate::seeds::{Random, Seeds};
@@ -75,14 +78,16 @@ pub struct Endpoint {
     ready: VecDeque<AssociationId>,
     events: VecDeque<(AssociationId, Event)>,
     next_id: u64,
-    /// Packets that were no SCTP, or belong to no association.
+    /// Datagrams that were no SCTP, belong to no association, or are in the clear where packets are sealed or the reverse.
     pub(super) dropped: u64,
 }
 
 impl Endpoint {
     /// An endpoint without associations.
-    pub fn new(config: EndpointConfig, seeds: &Seeds) -> Self {
+    pub fn new(mut config: EndpointConfig, seeds: &Seeds) -> Self {
         let seeds = seeds.child("endpoint");
+        let envelope = config.transport.envelope;
+        config.transport = TransportConfig::within(config.transport, envelope);
         Endpoint {
             random: seeds.stream("tags"),
             cookies: CookieJar::new(&mut seeds.stream("cookies")),
@@ -103,14 +108,15 @@ impl Endpoint {
         }
     }
 
-    /// Opens an association.
+    /// Opens an association. It belongs to the sealed session of its first path, and so do its other paths.
     ///
     /// # Errors
     /// [`ConnectError`]; nothing was sent then.
-    pub fn connect(&mut self, now: Instant, connect: Connect) -> Result<AssociationId, ConnectError> {
-        if connect.paths.is_empty() {
+    pub fn connect(&mut self, now: Instant, mut connect: Connect) -> Result<AssociationId, ConnectError> {
+        let Some(sealed) = connect.paths.first().map(|(t, _)| t.sealed) else {
             return Err(ConnectError::NoPath);
-        }
+        };
+        connect.paths.iter_mut().for_each(|(t, _)| t.sealed = sealed);
         if connect.paths.len() > crate::path::MAX_PATHS {
             return Err(ConnectError::TooManyPaths);
         }
@@ -121,6 +127,7 @@ impl Endpoint {
             return Err(ConnectError::Exists);
         }
         let config = connect.transport.unwrap_or_else(|| Arc::clone(&self.config.transport));
+        let config = TransportConfig::within(config, self.envelope());
         let identity = self.new_identity();
         let ports = (self.config.port, connect.port);
         let (id, seeds) = self.new_id();
@@ -222,6 +229,10 @@ impl Endpoint {
         }
     }
 
+    fn envelope(&self) -> Envelope {
+        self.config.transport.envelope
+    }
+
     /// Takes what a driver has.
     pub fn handle_input(&mut self, now: Instant, input: Input) {
         match input {
@@ -230,7 +241,7 @@ impl Endpoint {
                 let mut last = None;
                 while !data.is_empty() {
                     let datagram = data.split_to(size.min(data.len()));
-                    let Ok(packet) = Packet::parse(datagram) else {
+                    let Some(packet) = self.packet_in(&tuple, datagram) else {
                         self.dropped += 1;
                         continue;
                     };
@@ -257,6 +268,54 @@ impl Endpoint {
                 self.lower_mtu(now, &tuple, u16::try_from(mtu).unwrap_or(u16::MAX));
             }
         }
+    }
+
+    /// The packet of a datagram, out of its envelope if packets are sealed here; `None` if it is none, or sealed where others
+    /// are not.
+    fn packet_in(&self, tuple: &FourTuple, mut datagram: Bytes) -> Option<Packet> {
+        let Envelope { front, back } = self.envelope();
+        match (tuple.sealed == SealId::CLEAR, self.config.transport.sealed()) {
+            (true, false) => Packet::parse(datagram).ok(),
+            (false, true) => {
+                datagram.truncate(datagram.len().checked_sub(back)?);
+                (datagram.len() >= front).then(|| datagram.advance(front))?;
+                Packet::authentic(datagram).ok()
+            }
+            _ => None,
+        }
+    }
+
+    /// The seal says that the path `from` goes on at `to`, where both sides are proven to be. If another path of the
+    /// association was there, the two exchange addresses.
+    pub fn path_moved(&mut self, now: Instant, from: FourTuple, to: FourTuple) {
+        for id in self.ids() {
+            let Some(e) = self.entries.get_mut(&id) else { continue };
+            if let Some(path) = e.association.path_of(&from) {
+                e.association.proven_at(now, path, to);
+                self.touch(id);
+            }
+        }
+    }
+
+    /// The session `sealed` is over: its associations close for `reason`, without a word to the peer.
+    pub fn close_sealed(&mut self, _now: Instant, sealed: SealId, reason: CloseReason) {
+        for id in self.ids() {
+            let Some(e) = self.entries.get_mut(&id).filter(|e| e.association.sealed() == sealed) else {
+                continue;
+            };
+            e.association.cut(reason.clone());
+            self.touch(id);
+        }
+    }
+
+    /// Whether an association of the session `sealed` is open.
+    pub fn has_sealed(&self, sealed: SealId) -> bool {
+        self.entries.values().any(|e| e.association.sealed() == sealed && !e.association.is_closed())
+    }
+
+    /// The sealed session that an association belongs to.
+    pub fn sealed(&self, id: AssociationId) -> Option<SealId> {
+        self.entries.get(&id).map(|e| e.association.sealed())
     }
 
     fn lower_mtu(&mut self, now: Instant, tuple: &FourTuple, mtu: u16) {
@@ -425,7 +484,8 @@ impl Endpoint {
         tuple: FourTuple,
         mtu: Option<u16>,
     ) -> Result<PathId, AssociationError> {
-        let port = self.entries.get(&id).ok_or(AssociationError::Unknown)?.peer_port;
+        let entry = self.entries.get(&id).ok_or(AssociationError::Unknown)?;
+        let (port, tuple) = (entry.peer_port, FourTuple { sealed: entry.association.sealed(), ..tuple });
         if self.by_tuple.contains_key(&(tuple, port)) {
             return Err(AssociationError::PathExists);
         }
