@@ -11,9 +11,6 @@ use crate::stats::SealStats;
 
 /// Datagrams that wait to leave; more are not kept.
 const MOST_DATAGRAMS: usize = 512;
-/// Events that wait to be read. Drivers read them after each call.
-const MOST_EVENTS: usize = 8192;
-
 /// Datagrams, events and counts.
 #[derive(Debug)]
 pub(crate) struct Outbox {
@@ -46,11 +43,8 @@ impl Outbox {
         Some(Transmit { tuple, len: datagram.len(), segment_size: datagram.len() })
     }
 
-    /// Reports something.
+    /// Reports something. Whoever holds the seal takes it after each call.
     pub fn report(&mut self, event: SealEvent) {
-        if self.events.len() == MOST_EVENTS {
-            self.events.pop_front();
-        }
         self.events.push_back(event);
     }
 
