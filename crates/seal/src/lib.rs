@@ -28,6 +28,7 @@ mod routes;
 mod secret;
 mod session;
 mod stats;
+mod tap;
 mod window;
 mod wire;
 
@@ -41,6 +42,7 @@ pub use keylog::KeyLog;
 pub use layer::{Opened, Seal};
 pub use plain::PlainAnswers;
 pub use stats::SealStats;
+pub use tap::PacketTap;
 
 /// What a seal adds to each datagram.
 pub const ENVELOPE: strandcast_proto::path::Envelope = wire::ENVELOPE;

@@ -59,7 +59,7 @@ fn in_one_subnet(interfaces: &[Interface], bind: &BindSpec, remote: &SocketAddr)
     })
 }
 
-/// Direction of a datagram.
+/// Direction of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketDirection {
     /// Received.
@@ -68,7 +68,7 @@ pub enum PacketDirection {
     Sent,
 }
 
-/// Receives every datagram (UDP payload), for captures.
+/// Receives every SCTP packet (UDP payload; of sealed datagrams, what is in them), for captures.
 pub type PacketTap = Box<dyn FnMut(Instant, &FourTuple, PacketDirection, &[u8]) + Send>;
 
 /// A slot for one path's socket, which may be closed for the moment.
@@ -252,7 +252,6 @@ pub(super) struct PathSockets {
     all: Vec<SocketSlot>,
     next: u32,
     pub link_metadata: SharedLinkMetadata,
-    pub tap: Option<PacketTap>,
 }
 
 impl PathSockets {
@@ -299,19 +298,8 @@ impl PathSockets {
     }
 
     /// Sends datagrams. `Err`: datagrams of this size are too big.
-    pub fn send(
-        &mut self,
-        now: Instant,
-        tuple: &FourTuple,
-        segment_size: usize,
-        contents: &[u8],
-    ) -> Result<(), usize> {
+    pub fn send(&mut self, tuple: &FourTuple, segment_size: usize, contents: &[u8]) -> Result<(), usize> {
         let Some(slot) = self.all.iter_mut().find(|l| l.id == tuple.link) else { return Ok(()) };
-        if let Some(tap) = &mut self.tap {
-            contents
-                .chunks(segment_size.max(1))
-                .for_each(|datagram| tap(now, tuple, PacketDirection::Sent, datagram));
-        }
         slot.send(tuple, segment_size, contents)
     }
 }
