@@ -4,17 +4,13 @@ use allocation_counter::measure;
 use strandcast_proto::time::Duration;
 
 use super::*;
+use crate::testing;
 
 const CIPHERS: [Cipher; 2] = [Cipher::Aes128Gcm, Cipher::ChaCha20Poly1305];
 
 /// Both ends of a handshake.
 fn ends(cipher: Cipher) -> (Keys, Keys) {
-    let (handshake, remote) = (HandshakeId([1; 16]), PublicKey([2; 32]));
-    let keys = |send, receive| {
-        let (send, receive) = (Secret::new([send; 32]), Secret::new([receive; 32]));
-        Keys::new(Completed { cipher, send, receive, handshake, remote })
-    };
-    (keys(3, 4), keys(4, 3))
+    testing::keys(cipher).into()
 }
 
 fn room(packet: &[u8]) -> Vec<u8> {
