@@ -8,6 +8,8 @@ mod aead;
 mod config;
 mod endpoint;
 mod event;
+#[cfg(any(test, feature = "testing"))]
+pub mod fuzzing;
 mod generation;
 mod handshake;
 mod identity;
@@ -18,5 +20,9 @@ mod path;
 mod secret;
 mod session;
 mod stats;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 mod window;
 mod wire;
+
+pub use aead::{Cipher, Ciphers};
