@@ -59,7 +59,7 @@ impl Taken {
         if generation + 1 < current || generation > current + 4 {
             return Err(Discard::Generation);
         }
-        let highest_there = self.numbers.range(generation << 22..generation + 1 << 22).next_back();
+        let highest_there = self.numbers.range((generation << 22)..(generation + 1) << 22).next_back();
         let old = highest_there.is_some_and(|&highest| number + 4096 <= highest);
         if old || self.numbers.contains(&number) { Err(Discard::Replayed) } else { Ok(()) }
     }
@@ -91,7 +91,8 @@ impl Run {
             return;
         };
         assert_eq!(datagram.len(), length + AROUND);
-        assert_eq!(datagram[1..9], self.keys[1 - from].connection_id(path).0);
+        let id = self.keys[1 - from].connection_id(path);
+        assert_eq!(id.map(|id| id.0), datagram[1..9].try_into().ok());
         let before = self.recorded.iter().rfind(|sealed| (sealed.from, sealed.path) == (from, path));
         assert!(before.is_none_or(|before| before.number < number.full()), "numbers grow");
         if self.recorded.len() == RECORDED {
@@ -142,7 +143,7 @@ impl Run {
     fn refuse(&mut self, to: usize, path: u8, datagram: &mut [u8]) {
         let keys = &mut self.keys[to];
         let (before, forged) = (keys.highest(path), keys.forged());
-        let why = keys.open(path, datagram).expect_err("nobody sealed this");
+        let why = keys.open(path, datagram).expect_err("not sealed for this");
         assert_eq!(keys.highest(path), before);
         assert_eq!(keys.forged() - forged, u64::from(why == Discard::Forged));
     }
@@ -151,7 +152,7 @@ impl Run {
     fn go_on(&mut self, from: usize, path: u8, generations: usize, by: u8) {
         let path = path % PATHS;
         let taken = self.taken[1 - from][usize::from(path)].highest.unwrap_or(0) >> 22;
-        let most = taken + 5 << 22;
+        let most = (taken + 5) << 22;
         let on = ((generations as u64 % 6) << 22) + u64::from(by) * 67;
         self.keys[from].go_on(path, on, most);
     }
