@@ -12,6 +12,8 @@ mod context;
 mod control;
 mod endpoint;
 mod event;
+#[cfg(any(test, feature = "testing"))]
+pub mod fuzzing;
 mod generation;
 mod handshake;
 mod identity;
@@ -28,6 +30,8 @@ mod routes;
 mod secret;
 mod session;
 mod stats;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 mod window;
 mod wire;
 

@@ -109,7 +109,7 @@ impl Sender {
     }
 
     /// Goes on at a number that is too far away to seal that many datagrams.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "testing"))]
     pub(crate) fn jump(&mut self, full: u64) {
         self.next = PacketNumber::first_of(full >> GENERATION_BITS)
             .and_then(|first| PacketNumber::reconstruct(full as u32, Some(first)));

@@ -10,7 +10,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 const PREFIX: &str = "strandcast ";
 
 /// 32 secret, uniformly random bytes, overwritten when they are dropped.
-#[derive(Zeroize, ZeroizeOnDrop)]
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub(crate) struct Secret([u8; 32]);
 
 impl Secret {
