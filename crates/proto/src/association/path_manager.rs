@@ -184,6 +184,7 @@ impl PathManager<'_> {
         if !self.cx.state.is_open() || !self.cx.paths.seen().peer_reports() {
             return Err(AssociationError::NoPathChanges);
         }
+        let tuple = FourTuple { sealed: self.cx.paths[0].tuple.sealed, ..tuple };
         if self.cx.path_of(&tuple).is_some() {
             return Err(AssociationError::PathExists);
         }
@@ -249,6 +250,7 @@ impl PathManager<'_> {
         if !self.cx.may_report() && !self.cx.config.sealed() {
             return Err(AssociationError::NoPathChanges);
         }
+        let tuple = FourTuple { sealed: self.cx.paths[path.index()].tuple.sealed, ..tuple };
         if self.cx.path_of(&tuple).is_some() {
             return Err(AssociationError::PathExists);
         }

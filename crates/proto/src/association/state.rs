@@ -21,7 +21,7 @@ use super::shutdown::Closing;
 use super::stats::AssociationStats;
 use crate::coding::Announced;
 use crate::config::TransportConfig;
-use crate::path::{FourTuple, SealId};
+use crate::path::FourTuple;
 use crate::policy::{LinkId, PathId, PathView, Scheme, Signal};
 use crate::seeds::Seeds;
 use crate::time::Instant;
@@ -259,7 +259,6 @@ impl Association {
         tuple: FourTuple,
         mtu: Option<u16>,
     ) -> Result<PathId, AssociationError> {
-        let tuple = FourTuple { sealed: self.sealed(), ..tuple };
         self.manager().add_path(now, tuple, mtu)
     }
 
@@ -275,38 +274,21 @@ impl Association {
     ///
     /// # Errors
     /// [`AssociationError::UnknownPath`].
-    pub fn suspend_path(
-        &mut self,
-        now: Instant,
-        path: PathId,
-        suspend: bool,
-    ) -> Result<(), AssociationError> {
-        self.manager().suspend_path(now, path, suspend)
+    pub fn suspend_path(&mut self, now: Instant, path: PathId, aside: bool) -> Result<(), AssociationError> {
+        self.manager().suspend_path(now, path, aside)
     }
 
-    /// This side's address of a path changed: the driver has a new socket for it. Behind a seal the peer learns of it by the
-    /// seal.
+    /// This side's address of a path changed: the driver has a new socket for it. Behind a seal the peer learns of it there.
     ///
     /// # Errors
     /// [`AssociationError::UnknownPath`], [`AssociationError::NoPathChanges`], [`AssociationError::PathExists`].
-    pub fn move_path(
-        &mut self,
-        now: Instant,
-        path: PathId,
-        tuple: FourTuple,
-    ) -> Result<(), AssociationError> {
-        let tuple = FourTuple { sealed: self.sealed(), ..tuple };
-        self.manager().move_path(now, path, tuple)
+    pub fn move_path(&mut self, now: Instant, path: PathId, to: FourTuple) -> Result<(), AssociationError> {
+        self.manager().move_path(now, path, to)
     }
 
     /// The seal has proven that a path goes on at other addresses.
     pub(crate) fn proven_at(&mut self, now: Instant, path: PathId, tuple: FourTuple) {
         self.manager().proven_at(now, path, tuple);
-    }
-
-    /// The sealed session that it belongs to.
-    pub fn sealed(&self) -> SealId {
-        self.cx.paths.get(0).map_or(SealId::CLEAR, |p| p.tuple.sealed)
     }
 
     /// Ends at once, without a word to the peer.

@@ -267,6 +267,19 @@ mod tests {
     }
 
     #[test]
+    fn a_cookie_is_good_in_its_session_only() {
+        let (jar, life) = (jar(), Duration::from_secs(60));
+        let opens = |signed, session| {
+            jar.open(cookie().created, &jar.sign(&cookie(), signed), life, session).is_some()
+        };
+        for signed in [SealId::CLEAR, SealId(1), SealId(1 << 40)] {
+            for session in [SealId::CLEAR, SealId(1), SealId(2), SealId(1 << 40)] {
+                assert_eq!(opens(signed, session), signed == session, "{signed:?}, {session:?}");
+            }
+        }
+    }
+
+    #[test]
     fn a_cookie_of_a_bare_init_is_small() {
         let bare = Capabilities { partial: false, reports: false, auth: None, ..cookie().peer };
         let bare = Capabilities { coding: None, addresses: SmallVec::new(), ..bare };

@@ -33,8 +33,7 @@ impl Endpoint {
         }
         let by_tag = self.by_tag.get(&header.verification_tag.0).copied();
         let owner = by_tag.filter(|id| {
-            let ours =
-                |e: &Entry| e.peer_port == header.source_port && e.association.sealed() == tuple.sealed;
+            let ours = |e: &Entry| e.peer_port == header.source_port && e.sealed == tuple.sealed;
             self.entries.get(id).is_some_and(|e| ours(e))
                 && (!t_bit(&first) || self.has_peer_tag(*id, packet))
         });

@@ -3,23 +3,21 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use bytes::{Buf as _, Bytes};
+use bytes::Bytes;
 
 use super::answer::Answers;
 use super::config::{Connect, EndpointConfig, Input};
 use super::cookie::CookieJar;
 use super::memory::Memory;
 use super::used::UsedCookies;
-use crate::association::{
-    Association, AssociationError, CloseReason, Event, SendError, SendOptions, Timer, Transmit,
-};
+use crate::association::{Association, AssociationError, Event, SendError, SendOptions, Timer, Transmit};
 use crate::config::TransportConfig;
-use crate::path::{Envelope, FourTuple, SealId};
+use crate::path::{FourTuple, SealId};
 use crate::policy::{PathId, Signal};
 use crate::rx::Message;
 use crate::seeds::{Random, Seeds};
 use crate::time::Instant;
-use crate::wire::{Packet, Tsn, VerificationTag};
+use crate::wire::{Tsn, VerificationTag};
 
 /// Names an association of one endpoint; never used again.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -48,6 +46,7 @@ pub enum ConnectError {
 pub(super) struct Entry {
     pub association: Association,
     pub peer_port: u16,
+    pub sealed: SealId,
     pub tuples: Vec<FourTuple>,
     /// What it held when it was last looked at, bytes.
     heap: usize,
@@ -127,7 +126,7 @@ impl Endpoint {
             return Err(ConnectError::Exists);
         }
         let config = connect.transport.unwrap_or_else(|| Arc::clone(&self.config.transport));
-        let config = TransportConfig::within(config, self.envelope());
+        let config = TransportConfig::within(config, self.config.transport.envelope);
         let identity = self.new_identity();
         let ports = (self.config.port, connect.port);
         let (id, seeds) = self.new_id();
@@ -154,7 +153,9 @@ impl Endpoint {
 
     pub(super) fn insert(&mut self, id: AssociationId, association: Association, peer_port: u16) {
         self.by_tag.insert(association.tags().0.0, id);
-        let entry = Entry { association, peer_port, tuples: Vec::new(), heap: 0, wake: None, queued: false };
+        let sealed = association.tuple(PathId(0)).map(|t| t.sealed).unwrap_or_default();
+        let entry =
+            Entry { association, peer_port, sealed, tuples: Vec::new(), heap: 0, wake: None, queued: false };
         self.entries.insert(id, Box::new(entry));
         self.touch(id);
     }
@@ -229,10 +230,6 @@ impl Endpoint {
         }
     }
 
-    fn envelope(&self) -> Envelope {
-        self.config.transport.envelope
-    }
-
     /// Takes what a driver has.
     pub fn handle_input(&mut self, now: Instant, input: Input) {
         match input {
@@ -270,54 +267,6 @@ impl Endpoint {
         }
     }
 
-    /// The packet of a datagram, out of its envelope if packets are sealed here; `None` if it is none, or sealed where others
-    /// are not.
-    fn packet_in(&self, tuple: &FourTuple, mut datagram: Bytes) -> Option<Packet> {
-        let Envelope { front, back } = self.envelope();
-        match (tuple.sealed == SealId::CLEAR, self.config.transport.sealed()) {
-            (true, false) => Packet::parse(datagram).ok(),
-            (false, true) => {
-                datagram.truncate(datagram.len().checked_sub(back)?);
-                (datagram.len() >= front).then(|| datagram.advance(front))?;
-                Packet::authentic(datagram).ok()
-            }
-            _ => None,
-        }
-    }
-
-    /// The seal says that the path `from` goes on at `to`, where both sides are proven to be. If another path of the
-    /// association was there, the two exchange addresses.
-    pub fn path_moved(&mut self, now: Instant, from: FourTuple, to: FourTuple) {
-        for id in self.ids() {
-            let Some(e) = self.entries.get_mut(&id) else { continue };
-            if let Some(path) = e.association.path_of(&from) {
-                e.association.proven_at(now, path, to);
-                self.touch(id);
-            }
-        }
-    }
-
-    /// The session `sealed` is over: its associations close for `reason`, without a word to the peer.
-    pub fn close_sealed(&mut self, _now: Instant, sealed: SealId, reason: CloseReason) {
-        for id in self.ids() {
-            let Some(e) = self.entries.get_mut(&id).filter(|e| e.association.sealed() == sealed) else {
-                continue;
-            };
-            e.association.cut(reason.clone());
-            self.touch(id);
-        }
-    }
-
-    /// Whether an association of the session `sealed` is open.
-    pub fn has_sealed(&self, sealed: SealId) -> bool {
-        self.entries.values().any(|e| e.association.sealed() == sealed && !e.association.is_closed())
-    }
-
-    /// The sealed session that an association belongs to.
-    pub fn sealed(&self, id: AssociationId) -> Option<SealId> {
-        self.entries.get(&id).map(|e| e.association.sealed())
-    }
-
     fn lower_mtu(&mut self, now: Instant, tuple: &FourTuple, mtu: u16) {
         for id in self.ids() {
             let Some(e) = self.entries.get_mut(&id) else { continue };
@@ -337,7 +286,7 @@ impl Endpoint {
         }
     }
 
-    fn ids(&self) -> Vec<AssociationId> {
+    pub(super) fn ids(&self) -> Vec<AssociationId> {
         self.entries.keys().copied().collect()
     }
 
@@ -485,7 +434,7 @@ impl Endpoint {
         mtu: Option<u16>,
     ) -> Result<PathId, AssociationError> {
         let entry = self.entries.get(&id).ok_or(AssociationError::Unknown)?;
-        let (port, tuple) = (entry.peer_port, FourTuple { sealed: entry.association.sealed(), ..tuple });
+        let (port, tuple) = (entry.peer_port, FourTuple { sealed: entry.sealed, ..tuple });
         if self.by_tuple.contains_key(&(tuple, port)) {
             return Err(AssociationError::PathExists);
         }

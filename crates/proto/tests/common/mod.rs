@@ -215,7 +215,7 @@ impl TestPair {
                 break;
             }
             let mut bytes = bytes.to_vec();
-            // What a seal leaves around a packet that it opened is nobody's business.
+            // A seal may leave anything around a packet that it opened.
             bytes[..front].fill(0xa5);
             let end = bytes.len() - back;
             bytes[end..].fill(0xa5);

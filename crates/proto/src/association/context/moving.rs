@@ -153,7 +153,7 @@ impl Context {
     }
 
     /// RFC 6951 §5.4: the peer's UDP port is the one its last good packet came from. Once it is open, an association
-    /// asks before it believes that; behind a seal it is told.
+    /// asks before it believes that; behind a seal, the seal does.
     pub fn follow_port(&mut self, now: Instant, from: FourTuple) -> Option<PathId> {
         if self.paths.seen().peer_reports() || self.config.sealed() {
             return None;
