@@ -7,8 +7,8 @@ use crate::secret::Secret;
 /// is 2²³ (RFC 9001 §6.6).
 pub(crate) const GENERATION_BITS: u32 = 22;
 
-/// The generations of one path and direction. Each secret is overwritten as soon as the next one is derived from it: whoever
-/// learns a secret learns nothing of the generations before.
+/// The generations of one path and direction. Each secret is overwritten as soon as the next one is derived from it, and
+/// does not reveal those before.
 pub(crate) struct Chain {
     cipher: Cipher,
     /// The generation whose key comes next.

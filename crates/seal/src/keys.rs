@@ -36,16 +36,30 @@ pub(crate) struct Completed {
     pub remote: PublicKey,
 }
 
-/// The keys of a handshake. Paths come to be as they are used, at most [`PATHS`].
+/// The keys of a handshake. What it yielded is overwritten once the secrets of all paths are derived from it: then nothing is
+/// left that reveals the keys of generations that are over.
 pub(crate) struct Keys {
-    completed: Completed,
-    paths: [Option<Box<Path>>; PATHS as usize],
+    cipher: Cipher,
+    handshake: HandshakeId,
+    remote: PublicKey,
+    paths: Vec<Path>,
     /// Datagrams that were not authentic, on all paths together (RFC 9001 §6.6).
     forged: u64,
 }
 
 /// Both directions of a path.
 struct Path {
+    /// What datagrams to this side carry.
+    id: ConnectionId,
+    state: State,
+}
+
+enum State {
+    Unused { sending: ConnectionId, send: Secret, receive: Secret },
+    Used(Box<Used>),
+}
+
+struct Used {
     send: Sender,
     receive: Receiver,
 }
@@ -53,33 +67,48 @@ struct Path {
 impl Keys {
     /// The keys of a handshake that is complete.
     pub(crate) fn new(completed: Completed) -> Self {
-        Keys { completed, paths: Default::default(), forged: 0 }
+        let Completed { cipher, ref send, ref receive, handshake, remote } = completed;
+        let path = |number| Path {
+            id: connection_id(receive, number),
+            state: State::Unused {
+                sending: connection_id(send, number),
+                send: first_secret(send, number),
+                receive: first_secret(receive, number),
+            },
+        };
+        Keys { cipher, handshake, remote, paths: (0..PATHS).map(path).collect(), forged: 0 }
     }
 
     /// How datagrams are encrypted.
     pub(crate) fn cipher(&self) -> Cipher {
-        self.completed.cipher
+        self.cipher
     }
 
     /// The handshake's name.
     pub(crate) fn handshake(&self) -> HandshakeId {
-        self.completed.handshake
+        self.handshake
     }
 
     /// Who the other side has proven to be.
     pub(crate) fn remote(&self) -> PublicKey {
-        self.completed.remote
+        self.remote
     }
 
-    /// What datagrams to this side carry on a path, whether it is used yet or not.
-    pub(crate) fn connection_id(&self, path: u8) -> ConnectionId {
-        connection_id(&self.completed.receive, path)
+    /// What datagrams to this side carry on a path, whether it is used yet or not; `None` if there is no such path.
+    pub(crate) fn connection_id(&self, path: u8) -> Option<ConnectionId> {
+        self.paths.get(usize::from(path)).map(|path| path.id)
     }
 
-    /// Connection ids and first secrets of a path, for a log of keys: sending, receiving.
-    pub(crate) fn log(&self, path: u8) -> [(ConnectionId, Secret); 2] {
-        [&self.completed.send, &self.completed.receive]
-            .map(|secret| (connection_id(secret, path), first_secret(secret, path)))
+    /// Connection ids and first secrets of a path, for a log of keys: sending, receiving. `None` once the path is used: its
+    /// first secrets are no more.
+    pub(crate) fn log(&self, path: u8) -> Option<[(ConnectionId, Secret); 2]> {
+        let Path { id, state } = self.paths.get(usize::from(path))?;
+        match state {
+            State::Unused { sending, send, receive } => {
+                Some([(*sending, send.clone()), (*id, receive.clone())])
+            }
+            State::Used(_) => None,
+        }
     }
 
     /// Seals a whole datagram where it lies: 13 bytes of room, the packet, 16 bytes of room.
@@ -98,7 +127,7 @@ impl Keys {
     ///
     /// Why it was not taken. The datagram's bytes mean nothing then, and no number, window or key has changed.
     pub(crate) fn open(&mut self, path: u8, datagram: &mut [u8]) -> Result<PacketNumber, Discard> {
-        if self.forged >= self.completed.cipher.integrity_limit() {
+        if self.forged >= self.cipher.integrity_limit() {
             return Err(Discard::Exhausted);
         }
         let opened = self.path(path).ok_or(Discard::Path)?.receive.open(datagram);
@@ -110,7 +139,7 @@ impl Keys {
 
     /// The highest authentic number received on a path; `None` before the first.
     pub(crate) fn highest(&self, path: u8) -> Option<PacketNumber> {
-        self.paths.get(usize::from(path))?.as_ref()?.receive.highest()
+        self.paths.get(usize::from(path))?.used()?.receive.highest()
     }
 
     /// Datagrams that were not authentic.
@@ -121,24 +150,45 @@ impl Keys {
     /// Whether a new handshake is due: packet numbers run out, or half as many datagrams as the cipher's integrity limit were
     /// forged.
     pub(crate) fn renewal_due(&self) -> bool {
-        self.forged >= self.completed.cipher.integrity_limit() / 2
-            || self.paths.iter().flatten().any(|path| path.send.left() < NUMBERS_DUE)
+        self.forged >= self.cipher.integrity_limit() / 2
+            || self.paths.iter().filter_map(Path::used).any(|path| path.send.left() < NUMBERS_DUE)
     }
 
     /// The lowest path number that neither side has used under these keys; `None` if a new handshake has to bring some.
     pub(crate) fn unused_path(&self) -> Option<u8> {
-        (0..PATHS).zip(&self.paths).find_map(|(number, path)| path.is_none().then_some(number))
+        (0..PATHS).zip(&self.paths).find_map(|(number, path)| path.used().is_none().then_some(number))
     }
 
-    /// A path, as new if it was not used yet.
-    fn path(&mut self, number: u8) -> Option<&mut Path> {
-        let Completed { cipher, send, receive, .. } = &self.completed;
-        let slot = self.paths.get_mut(usize::from(number))?;
-        Some(slot.get_or_insert_with(|| {
-            let id = connection_id(send, number);
-            let send = Sender::new(id, *cipher, first_secret(send, number));
-            Box::new(Path { send, receive: Receiver::new(*cipher, first_secret(receive, number)) })
-        }))
+    /// What is sent on a path goes on `on` numbers further on, but below `most`: too many to seal that many datagrams.
+    #[cfg(any(test, feature = "testing"))]
+    pub(crate) fn go_on(&mut self, path: u8, on: u64, most: u64) {
+        if let Some(path) = self.path(path) {
+            let next = PacketNumber::LAST.full() + 1 - path.send.left();
+            path.send.jump((next + on).min(most.max(next + 1) - 1));
+        }
+    }
+
+    /// A path, which is used from now on.
+    fn path(&mut self, number: u8) -> Option<&mut Used> {
+        let Path { state, .. } = self.paths.get_mut(usize::from(number))?;
+        if let State::Unused { sending, send, receive } = state {
+            let send = Sender::new(*sending, self.cipher, send.clone());
+            let receive = Receiver::new(self.cipher, receive.clone());
+            *state = State::Used(Box::new(Used { send, receive }));
+        }
+        match state {
+            State::Used(used) => Some(used),
+            State::Unused { .. } => None,
+        }
+    }
+}
+
+impl Path {
+    fn used(&self) -> Option<&Used> {
+        match &self.state {
+            State::Used(used) => Some(used),
+            State::Unused { .. } => None,
+        }
     }
 }
 

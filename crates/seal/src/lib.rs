@@ -12,6 +12,8 @@ mod context;
 mod control;
 mod endpoint;
 mod event;
+#[cfg(any(test, feature = "testing"))]
+pub mod fuzzing;
 mod generation;
 mod handshake;
 mod identity;
@@ -29,6 +31,8 @@ mod secret;
 mod session;
 mod stats;
 mod tap;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 mod window;
 mod wire;
 

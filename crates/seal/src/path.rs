@@ -109,7 +109,7 @@ impl Sender {
     }
 
     /// Goes on at a number that is too far away to seal that many datagrams.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "testing"))]
     pub(crate) fn jump(&mut self, full: u64) {
         self.next = PacketNumber::first_of(full >> GENERATION_BITS)
             .and_then(|first| PacketNumber::reconstruct(full as u32, Some(first)));
@@ -138,6 +138,18 @@ impl Receiver {
     /// A path's receiver.
     pub(crate) fn new(cipher: Cipher, secret: Secret) -> Self {
         Receiver::starting(Chain::new(cipher, secret), None)
+    }
+
+    /// A path's receiver that begins with `datagram`, whatever its generation: for reading what was recorded. `None` if there
+    /// can't be such a datagram.
+    pub(crate) fn joining(cipher: Cipher, secret: Secret, datagram: &[u8]) -> Option<Self> {
+        let number = datagram.get(DATA_HEADER - 4..DATA_HEADER)?.first_chunk()?;
+        let before = PacketNumber::reconstruct(u32::from_be_bytes(*number), None)?;
+        let mut chain = Chain::new(cipher, secret);
+        while chain.generation() < before.generation() {
+            chain.take();
+        }
+        Some(Receiver::starting(chain, Some(before)))
     }
 
     fn starting(chain: Chain, highest: Option<PacketNumber>) -> Self {

@@ -8,6 +8,9 @@ use crate::keys::PATHS;
 use crate::number::PacketNumber;
 use crate::place::Place;
 
+/// So many numbers of [`PATHS`] were given that a new handshake is due.
+const NUMBERS_SCARCE: u32 = 24;
+
 /// Where one path is.
 #[derive(Debug)]
 pub(crate) struct Route {
@@ -161,6 +164,11 @@ impl Routes {
         self.given |= 1 << number;
         self.last = Some(number);
         Some(number)
+    }
+
+    /// Whether few numbers are left: a new handshake brings more.
+    pub fn are_scarce(&self) -> bool {
+        self.given.count_ones() >= NUMBERS_SCARCE
     }
 
     /// There are new keys: packet numbers begin again, and each path keeps its own number.

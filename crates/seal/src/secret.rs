@@ -10,13 +10,18 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 const PREFIX: &str = "strandcast ";
 
 /// 32 secret, uniformly random bytes, overwritten when they are dropped.
-#[derive(Zeroize, ZeroizeOnDrop)]
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub(crate) struct Secret([u8; 32]);
 
 impl Secret {
     /// A secret of these bytes. The caller overwrites its own copy.
     pub(crate) fn new(bytes: [u8; 32]) -> Self {
         Secret(bytes)
+    }
+
+    /// Its bytes, for a log of keys.
+    pub(crate) fn bytes(&self) -> &[u8; 32] {
+        &self.0
     }
 
     /// Another 32-byte secret: HKDF-Expand-Label (RFC 8446 §7.1).

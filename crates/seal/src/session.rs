@@ -359,7 +359,7 @@ impl Session {
     }
 
     fn open_on_timeout(&mut self, now: Instant, cx: &mut Context) -> Option<Lost> {
-        let due = self.keys().is_some_and(Keys::renewal_due);
+        let due = self.keys().is_some_and(Keys::renewal_due) || self.routes.are_scarce();
         let Role::Initiator(opening) = &mut self.role else { return None };
         let stale = opening.attempt.as_mut().is_some_and(|attempt| attempt.on_timeout(now, cx));
         let begins = opening.attempt.is_none() && opening.confirming.is_none() && due;

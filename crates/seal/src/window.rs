@@ -78,6 +78,17 @@ mod tests {
     }
 
     #[test]
+    fn the_oldest_number_of_a_window_is_remembered_wherever_the_window_ends() {
+        for number in 0..200 {
+            for on in 4000..=4095 {
+                let mut window = Window::new();
+                assert!(take(&mut window, number) && take(&mut window, number + on));
+                assert!(!take(&mut window, number), "{number} after {}", number + on);
+            }
+        }
+    }
+
+    #[test]
     fn a_new_window_takes_any_number_once() {
         for first in [0, 1, 63, 64, 4095, 4096, 4_194_303] {
             let mut window = Window::new();

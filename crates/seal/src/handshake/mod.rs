@@ -13,4 +13,5 @@ mod tests;
 
 pub(crate) use initiator::{HandshakeError, Initiator};
 pub(crate) use message::{Answer, MOST_1, MOST_2};
-pub(crate) use responder::{Asked, HandshakeDrop, Limits, Outcome, Responder, Slot};
+pub(crate) use responder::{Asked, Limits, Outcome, Responder, Slot};
+pub use responder::{HandshakeCounts, HandshakeDrop};

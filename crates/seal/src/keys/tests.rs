@@ -4,17 +4,13 @@ use allocation_counter::measure;
 use strandcast_proto::time::Duration;
 
 use super::*;
+use crate::testing;
 
 const CIPHERS: [Cipher; 2] = [Cipher::Aes128Gcm, Cipher::ChaCha20Poly1305];
 
 /// Both ends of a handshake.
 fn ends(cipher: Cipher) -> (Keys, Keys) {
-    let (handshake, remote) = (HandshakeId([1; 16]), PublicKey([2; 32]));
-    let keys = |send, receive| {
-        let (send, receive) = (Secret::new([send; 32]), Secret::new([receive; 32]));
-        Keys::new(Completed { cipher, send, receive, handshake, remote })
-    };
-    (keys(3, 4), keys(4, 3))
+    testing::keys(cipher).into()
 }
 
 fn room(packet: &[u8]) -> Vec<u8> {
@@ -35,7 +31,7 @@ fn what_one_end_seals_the_other_opens_where_it_lies() {
             for (from, to) in [(&mut here, &mut there)] {
                 let mut datagram = sealed(from, path, packet);
                 assert_eq!(datagram[0], 1);
-                assert_eq!(datagram[1..9], to.connection_id(path).0);
+                assert_eq!(datagram[1..9], to.connection_id(path).expect("a path").0);
                 assert!(!datagram.windows(packet.len()).any(|window| window == packet));
                 let number = to.open(path, &mut datagram).expect("opened");
                 assert_eq!(datagram[13..datagram.len() - 16], *packet);
@@ -146,18 +142,21 @@ fn both_directions_of_a_path_change_generations_together() {
     assert_eq!(generations, [719, 719]);
 }
 
-/// What is derived is what the log says: an id and a secret from which the first datagram's key follows.
+/// Ids and secrets from which the first datagrams' keys follow; they are overwritten once a path is used.
 #[test]
-fn the_log_of_keys_names_both_directions() {
+fn the_log_of_keys_names_both_directions_of_a_path_until_it_is_used() {
     let (mut here, there) = ends(Cipher::Aes128Gcm);
-    let [(sending, of_sending), (receiving, of_receiving)] = here.log(7);
-    let [(there_sending, _), (there_receiving, of_there)] = there.log(7);
+    let [(sending, of_sending), (receiving, of_receiving)] = here.log(7).expect("unused");
+    let [(there_sending, _), (there_receiving, of_there)] = there.log(7).expect("unused");
     assert_eq!((sending, receiving), (there_receiving, there_sending));
-    assert_eq!(receiving, here.connection_id(7));
-    let mut datagram = sealed(&mut here, 7, b"packet");
-    assert!(Receiver::new(Cipher::Aes128Gcm, of_sending).open(&mut datagram.clone()).is_ok());
-    assert!(Receiver::new(Cipher::Aes128Gcm, of_there).open(&mut datagram.clone()).is_ok());
-    assert_eq!(Receiver::new(Cipher::Aes128Gcm, of_receiving).open(&mut datagram), Err(Discard::Forged));
+    assert_eq!(Some(receiving), here.connection_id(7));
+    let datagram = sealed(&mut here, 7, b"packet");
+    let open = |secret| Receiver::new(Cipher::Aes128Gcm, secret).open(&mut datagram.clone());
+    assert_eq!(open(of_sending), Ok(PacketNumber::FIRST));
+    assert_eq!(open(of_there), Ok(PacketNumber::FIRST));
+    assert_eq!(open(of_receiving), Err(Discard::Forged));
+    assert!(here.log(7).is_none() && here.log(PATHS).is_none());
+    assert_eq!((here.connection_id(7), here.connection_id(PATHS)), (Some(receiving), None));
 }
 
 #[test]
