@@ -41,6 +41,8 @@ pub struct Wire {
     pub loss: f64,
     pub duplicate: f64,
     pub corrupt: f64,
+    /// IP packets of more bytes are lost, unless they may be fragmented.
+    pub mtu: usize,
 }
 
 impl Wire {
@@ -56,6 +58,7 @@ impl Wire {
             loss: 0.0,
             duplicate: 0.0,
             corrupt: 0.0,
+            mtu: 65_535,
         }
     }
 
@@ -168,12 +171,13 @@ impl TestPair {
         self.wires.iter().position(own)
     }
 
-    fn launch(&mut self, from: usize, tuple: FourTuple, bytes: &[u8]) {
+    fn launch(&mut self, from: usize, tuple: FourTuple, bytes: &[u8], fragment: bool) {
         let Some(n) = self.wire_of(from, &tuple) else { return };
         *self.sent.entry((from, n)).or_default() += 1;
         let w = self.wires[n].clone();
         let lost = self.random.chance(w.loss);
-        if !w.up[from] || lost || !(self.filter)(self.now, from, n, bytes) {
+        let too_large = bytes.len() + 28 > w.mtu && !fragment;
+        if !w.up[from] || lost || too_large || !(self.filter)(self.now, from, n, bytes) {
             return;
         }
         let arrival = if from == CLIENT {
@@ -204,12 +208,12 @@ impl TestPair {
     pub fn pump(&mut self) {
         for side in 0..2 {
             let mut buf = Vec::new();
-            while let Some(Transmit { tuple, len, segment_size }) =
+            while let Some(Transmit { tuple, len, segment_size, fragment }) =
                 self.ends[side].poll_output(self.now, &mut buf)
             {
                 assert_eq!(buf.len(), len, "only what was announced is appended");
                 for datagram in buf.chunks(segment_size) {
-                    self.launch(side, tuple, datagram);
+                    self.launch(side, tuple, datagram, fragment);
                 }
                 buf.clear();
             }
