@@ -3,7 +3,6 @@
 use std::task::Context;
 
 use strandcast_proto::endpoint::{Endpoint, Input};
-use strandcast_proto::path::FourTuple;
 use strandcast_proto::policy::PathState;
 use strandcast_proto::time::Instant;
 
@@ -46,7 +45,7 @@ impl Core {
                 (None, Some(tuple)) => self.endpoint.add_path(now, owner, tuple, mtu).map(|_| ()),
                 _ => Ok(()),
             };
-            if let (Some(tuple), Some(mtu)) = (slot.tuple(), mtu) {
+            if let (Some(tuple), Some(mtu)) = (slot.tuple(), slot.mtu_limit()) {
                 self.endpoint.handle_input(now, Input::Mtu { tuple, mtu });
             }
         }
@@ -72,9 +71,8 @@ impl Core {
         let mut any = false;
         while let Some(transmit) = self.endpoint.poll_output(now, buffer) {
             any = true;
-            let tuple: FourTuple = transmit.tuple;
-            if let Err(size) = self.sockets.send(now, &tuple, transmit.segment_size, buffer) {
-                self.endpoint.handle_input(now, Input::TooBig { tuple, size });
+            if let Err(size) = self.sockets.send(now, &transmit, buffer) {
+                self.endpoint.handle_input(now, Input::TooBig { tuple: transmit.tuple, size });
             }
             buffer.clear();
         }

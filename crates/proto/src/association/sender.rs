@@ -194,7 +194,8 @@ impl Sender {
         let open = cx.paths.views().iter().filter(|v| v.state != PathState::Closed);
         let least = open.map(|v| v.mtu).min().unwrap_or(512);
         self.max_user_data = (least as usize).saturating_sub(16 + cx.driver.overhead()).max(256) & !3;
-        let (overhead, longest) = self.coder.as_ref().map_or((0, usize::MAX), |c| (c.overhead(), c.longest()));
+        let (overhead, longest) =
+            self.coder.as_ref().map_or((0, usize::MAX), |c| (c.overhead(), c.longest()));
         self.max_payload = (self.max_user_data - overhead).min(longest);
         self.pending_chunk = None;
     }

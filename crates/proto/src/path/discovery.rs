@@ -158,7 +158,8 @@ impl Discovery {
         if high > u32::from(self.max_plpmtu) {
             return Some(self.max_plpmtu);
         }
-        (high.saturating_sub(low) > RESOLUTION).then(|| u16::try_from(u32::midpoint(low, high)).unwrap_or(u16::MAX))
+        (high.saturating_sub(low) > RESOLUTION)
+            .then(|| u16::try_from(u32::midpoint(low, high)).unwrap_or(u16::MAX))
     }
 
     /// The peer echoed `nonce`; whether it was a probe's.
@@ -258,7 +259,7 @@ impl Discovery {
 
     /// Packets may have become too large for the path: their size is probed, and given up if no such probe arrives.
     pub fn doubt(&mut self, now: Instant) {
-        use DiscoveryState::{Searching, SearchComplete};
+        use DiscoveryState::{SearchComplete, Searching};
         self.losses = 0;
         let lately = self.confirmed.is_some_and(|at| now - at < PROBE_TIMER);
         if matches!(self.state, Searching | SearchComplete) && self.plpmtu > BASE_PLPMTU && !lately {
@@ -269,7 +270,11 @@ impl Discovery {
 
     /// The path goes on between other addresses: nothing found so far is certain.
     pub fn restart(&mut self) {
-        *self = Discovery { told: self.told, max_plpmtu: self.max_plpmtu, ..Discovery::new(self.plpmtu, self.most) };
+        *self = Discovery {
+            told: self.told,
+            max_plpmtu: self.max_plpmtu,
+            ..Discovery::new(self.plpmtu, self.most)
+        };
         self.too_large = u32::from(self.max_plpmtu) + 1;
     }
 

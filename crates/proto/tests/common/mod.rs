@@ -43,6 +43,8 @@ pub struct Wire {
     pub corrupt: f64,
     /// IP packets of more bytes are lost, unless they may be fragmented.
     pub mtu: usize,
+    /// IP packets of the client's that have more bytes are refused by its interface, and then leave in fragments.
+    pub interface_mtu: usize,
 }
 
 impl Wire {
@@ -59,6 +61,7 @@ impl Wire {
             duplicate: 0.0,
             corrupt: 0.0,
             mtu: 65_535,
+            interface_mtu: 65_535,
         }
     }
 
@@ -176,7 +179,11 @@ impl TestPair {
         *self.sent.entry((from, n)).or_default() += 1;
         let w = self.wires[n].clone();
         let lost = self.random.chance(w.loss);
-        let too_large = bytes.len() + 28 > w.mtu && !fragment;
+        let refused = from == CLIENT && bytes.len() + 28 > w.interface_mtu;
+        if refused {
+            self.ends[from].handle_input(self.now, Input::TooBig { tuple, size: bytes.len() });
+        }
+        let too_large = bytes.len() + 28 > w.mtu && !fragment && !refused;
         if !w.up[from] || lost || too_large || !(self.filter)(self.now, from, n, bytes) {
             return;
         }

@@ -22,7 +22,15 @@ struct Route {
 impl Route {
     fn new(mtu: u16, start: u16, most: u16) -> Self {
         let discovery = Discovery::new(start, most);
-        Route { now: Instant::from_millis(5000), mtu, up: true, discovery, probes: Vec::new(), asked: 0, nonce: 0 }
+        Route {
+            now: Instant::from_millis(5000),
+            mtu,
+            up: true,
+            discovery,
+            probes: Vec::new(),
+            asked: 0,
+            nonce: 0,
+        }
     }
 
     /// A probe that is due leaves; its nonce if it did.
@@ -145,7 +153,11 @@ fn losses_that_are_no_black_hole_cost_a_probe() {
         route.run(Duration::from_millis(20));
     }
     assert_eq!(route.found(), (1400, DiscoveryState::SearchComplete));
-    assert!((1..=3).contains(&(route.probes.len() - before)), "{} in two seconds", route.probes.len() - before);
+    assert!(
+        (1..=3).contains(&(route.probes.len() - before)),
+        "{} in two seconds",
+        route.probes.len() - before
+    );
 }
 
 /// A path on which nothing arrives says nothing of sizes.
