@@ -21,11 +21,11 @@ fn live() -> TransportConfig {
     TransportConfig::live()
 }
 
-/// Four messages of 1000 bytes every 20 ms, which share packets.
+/// Four messages of 1440 bytes every 20 ms: each fits one packet of 1500 bytes, and none of less.
 fn stream(w: &mut TestPair, time: Duration, options: SendOptions) {
     let end = w.now + time;
     while w.now < end {
-        (0..4).for_each(|n| w.send(CLIENT, pattern(n, 1000), options));
+        (0..4).for_each(|n| w.send(CLIENT, pattern(n, 1440), options));
         w.run(ms(20));
     }
 }
@@ -117,6 +117,7 @@ fn lost_probes_cost_nothing_else() {
         );
         assert_eq!((s.heartbeats_lost, s.down), (0, Duration::ZERO), "{mtu}");
         assert!(s.mtu_probes <= 20, "{mtu}: {} probes", s.mtu_probes);
+        w.run(ms(1000));
         assert_eq!(w.association(CLIENT).send_buffered(), 0);
     }
 }
@@ -138,6 +139,7 @@ fn a_black_hole_is_left() {
         assert!(path_mtu(&w, P0) <= 1300, "seed {seed}");
         stream(&mut w, ms(40_000), SendOptions::default());
         assert!((1288..=1300).contains(&path_mtu(&w, P0)), "seed {seed}: {}", path_mtu(&w, P0));
+        w.run(ms(1000));
         assert_eq!(w.association(CLIENT).send_buffered(), 0, "seed {seed}");
         w.association(CLIENT).assert_consistent();
     }
@@ -235,7 +237,7 @@ fn without_discovery_nothing_is_probed() {
 #[test]
 fn messages_beside_repair_symbols_stay_coverable() {
     let coding =
-        RepairCoding { code: RepairCode::Sliding, redundancy: 0.3, when: RepairWhen::Always, window: 32 };
+        RepairCoding { code: RepairCode::Rlc, redundancy: 0.3, when: RepairWhen::Always, window: 32 };
     let client = TransportConfig { coding: Some(Coding::Repair(coding)), ..live() };
     let factory: SchemeFactory = Arc::new(|_| scheme::simple());
     let mut w = TestPair::with(&[20], [client, live()], factory, 9);
@@ -245,4 +247,23 @@ fn messages_beside_repair_symbols_stay_coverable() {
     stream(&mut w, ms(2000), SendOptions::default());
     assert_eq!(path_mtu(&w, P0), 1500);
     assert_eq!(w.association(CLIENT).max_unfragmented(), before);
+}
+
+/// The size that is searched is that of IP packets, envelope included: a message has that much less.
+#[test]
+fn an_envelope_counts() {
+    for mtu in [1420, 1500] {
+        let mut w = TestPair::sealed(&[20], live(), 10);
+        w.wires[0].mtu = mtu;
+        w.up();
+        let before = w.association(CLIENT).max_unfragmented();
+        assert_eq!(before, (1400 - 28 - 29) / 4 * 4 - 28, "with the size that paths begin with");
+        stream(&mut w, ms(40_000), SendOptions::default());
+        let (found, most) = (w.association(CLIENT).max_unfragmented(), (mtu - 28 - 29) / 4 * 4 - 28);
+        assert!((most - 12..=most).contains(&found), "{found} of {most}");
+        let s = stats(&w, CLIENT, P0);
+        assert_eq!((s.timeouts, s.lost_fast, s.lost_timeout), (0, 0, 0), "{mtu}: {s:?}");
+        w.run(ms(1000));
+        assert_eq!(w.association(CLIENT).send_buffered(), 0);
+    }
 }

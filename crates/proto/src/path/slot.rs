@@ -38,7 +38,7 @@ impl FourTuple {
         FourTuple { link, local, remote, sealed: SealId::CLEAR }
     }
 
-    /// Bytes of IP and UDP header in front of each packet.
+    /// Bytes of IP and UDP header in front of each datagram.
     pub(crate) fn headers(&self) -> usize {
         if self.remote.is_ipv6() { 48 } else { 28 }
     }
@@ -178,6 +178,13 @@ impl Path {
         }
     }
 
+    /// The path goes on between other addresses: its MTU may be another one.
+    pub fn restart_discovery(&mut self) {
+        if let Some(discovery) = &mut self.discovery {
+            discovery.restart();
+        }
+    }
+
     /// Bytes an SCTP packet may have.
     pub fn packet_size(&self, config: &TransportConfig) -> usize {
         packet_size(self.tuple.remote, self.ip_mtu, config)
@@ -187,7 +194,9 @@ impl Path {
 /// Bytes an SCTP packet to `remote` may have: a multiple of four, as chunks are.
 pub(crate) fn packet_size(remote: SocketAddr, ip_mtu: u16, config: &TransportConfig) -> usize {
     let v6 = if remote.is_ipv6() && config.encapsulation > 0 { 20 } else { 0 };
-    usize::from(ip_mtu.saturating_sub(config.encapsulation + v6)).max(512) & !3
+    let least = 512usize.saturating_sub(config.envelope.len());
+    let headers = usize::from(config.encapsulation + v6) + config.envelope.len();
+    usize::from(ip_mtu).saturating_sub(headers).max(least) & !3
 }
 
 /// The public view of a new path.

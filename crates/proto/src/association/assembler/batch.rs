@@ -26,9 +26,9 @@ impl Assembler<'_> {
                 continue;
             }
             self.extend_batch(now, path, segment_size, buf);
-            let len = buf.len() - start;
             let p = &self.cx.paths[path.index()];
             let fragment = segment_size > p.packet_size(&self.cx.config);
+            let (len, segment_size) = (buf.len() - start, segment_size + self.cx.config.envelope.len());
             return Some(Transmit { tuple: p.tuple, len, segment_size, fragment });
         }
         None

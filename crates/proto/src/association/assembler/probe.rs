@@ -34,13 +34,15 @@ impl Assembler<'_> {
         let (size, nonce) = discovery.send(now, rto, || random.u64())?;
         let limit = packet_size(tuple.remote, size, &self.cx.config);
         let header = self.header(None);
-        let mut w = PacketWriter::new(buf, header);
+        let envelope = self.cx.config.envelope;
+        let mut w = PacketWriter::within(envelope, buf, header);
         w.chunk(&self.cx.heartbeat(path, nonce, 0));
         let data = Bytes::from(vec![0; w.remaining(limit).saturating_sub(HEADER_LEN)]);
         w.chunk(&Pad { data });
         let len = w.finish();
         self.cx.paths[i].stats.mtu_probes += 1;
         self.packet_left(now, path, len, false);
+        let len = len + envelope.len();
         Some(Transmit { tuple, len, segment_size: len, fragment: false })
     }
 }

@@ -1,0 +1,1 @@
+//! The handshake, both ends.
