@@ -66,7 +66,7 @@ impl Core {
                 (None, Some(tuple)) => self.sealed.add_path(now, owner, tuple, mtu).map(|_| ()),
                 _ => Ok(()),
             };
-            if let (Some(tuple), Some(mtu)) = (tuple, mtu) {
+            if let (Some(tuple), Some(mtu)) = (tuple, slot.mtu_limit()) {
                 self.sealed.handle_input(now, Input::Mtu { tuple, mtu });
             }
         }
@@ -92,9 +92,8 @@ impl Core {
         let mut any = false;
         while let Some(transmit) = self.sealed.poll_output(now, buffer) {
             any = true;
-            let tuple: FourTuple = transmit.tuple;
-            if let Err(size) = self.sockets.send(&tuple, transmit.segment_size, buffer) {
-                self.sealed.handle_input(now, Input::TooBig { tuple, size });
+            if let Err(size) = self.sockets.send(&transmit, buffer) {
+                self.sealed.handle_input(now, Input::TooBig { tuple: transmit.tuple, size });
             }
             buffer.clear();
         }

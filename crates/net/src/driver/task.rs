@@ -138,7 +138,7 @@ impl<A: App> Task<A> {
                 let now = self.clock.now();
                 if !sealed.is_sealed() && plain.answer(now, &received.contents, &mut self.buffer) {
                     // It is for whoever asks: too long for no path, and of no consequence if it is lost.
-                    let _ = slot.send(&tuple, self.buffer.len(), &self.buffer);
+                    let _ = slot.send(&tuple, self.buffer.len(), false, &self.buffer);
                     self.buffer.clear();
                 }
                 sealed.endpoint_mut().copy_kept(self.pool.is_scarce());

@@ -149,8 +149,9 @@ impl PathSocket {
         SendOutcome::Sent
     }
 
-    /// Sends datagrams that exceed the interface's MTU one by one, in IP fragments (RFC 9260 §6.9: chunks cut for a
-    /// larger MTU cannot be cut again). Where the system cannot fragment, they are lost.
+    /// Sends datagrams that exceed the MTU of the interface or the path one by one, with DF clear: IP may fragment them (RFC
+    /// 9260 §6.9: chunks cut for a larger MTU cannot be cut again). Where neither this system nor a router on the way does,
+    /// they are lost.
     pub fn send_fragmented(&self, transmit: &Transmit<'_>) {
         #[cfg(target_os = "linux")]
         {
