@@ -1,6 +1,7 @@
 //! Configuration of an endpoint and its associations.
 
 use core::time::Duration;
+use std::sync::Arc;
 
 use crate::coding::Coding;
 use crate::path::Envelope;
@@ -62,7 +63,8 @@ pub struct TransportConfig {
     /// Bytes of IP and UDP header in front of an IPv4 packet; IPv6 adds 20.
     pub encapsulation: u16,
     /// What a seal in front of the endpoint adds to each datagram; inside it packets have no checksum (RFC 9653), no AUTH,
-    /// and their addresses are the seal's word. [`Envelope::NONE`]: packets in the clear.
+    /// and their addresses are the seal's word. [`Envelope::NONE`]: packets in the clear. The endpoint's own counts, not that
+    /// of an association's parameters.
     pub envelope: Envelope,
     /// Receive buffer, bytes: the a_rwnd advertised.
     pub receive_buffer: u32,
@@ -162,6 +164,21 @@ impl TransportConfig {
             eager_handshake: Some(Duration::from_secs(1)),
             ..TransportConfig::default()
         }
+    }
+
+    /// Whether packets travel in an envelope.
+    pub(crate) fn sealed(&self) -> bool {
+        !self.envelope.is_empty()
+    }
+
+    /// The configuration behind a seal with this `envelope`, which signs everything, and whose business addresses are.
+    pub(crate) fn within(config: Arc<Self>, envelope: Envelope) -> Arc<Self> {
+        if envelope.is_empty() && !config.sealed() {
+            return config;
+        }
+        let open = envelope.is_empty();
+        let (auth, announce) = (config.auth && open, config.announce && open);
+        Arc::new(TransportConfig { envelope, auth, announce, ..(*config).clone() })
     }
 
     /// The configuration once the peer is known, Strandcast or not; `None`: unchanged.

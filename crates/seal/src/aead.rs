@@ -160,3 +160,6 @@ impl Key {
         Nonce::assume_unique_for_key(nonce)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,9 +1,10 @@
 //! A seal and its endpoint.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use bytes::BytesMut;
-use strandcast_proto::association::{AssociationError, Event, Transmit};
+use strandcast_proto::association::{AssociationError, CloseReason, Event, Transmit};
 use strandcast_proto::endpoint::{self, AssociationId, Connect, Endpoint, EndpointConfig, Input};
 use strandcast_proto::path::{FourTuple, SealId};
 use strandcast_proto::policy::PathId;
@@ -15,6 +16,9 @@ use crate::event::SealEvent;
 use crate::identity::{Access, Peer, PublicKey};
 use crate::layer::{Opened, Seal};
 use crate::stats::SealStats;
+
+/// Events of the seal that wait to be read. Drivers read them after each call.
+const MOST_EVENTS: usize = 8192;
 
 /// Why no association was opened.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -39,6 +43,8 @@ pub struct SealedEndpoint {
     endpoint: Endpoint,
     seal: Option<Seal>,
     opened: Vec<Opened>,
+    /// Events of the seal that the endpoint has heard of.
+    events: VecDeque<SealEvent>,
 }
 
 impl SealedEndpoint {
@@ -48,7 +54,8 @@ impl SealedEndpoint {
             Arc::make_mut(&mut config.transport).envelope = crate::ENVELOPE;
         }
         let seal = seal.map(|seal| Seal::new(seal, &seeds.child("seal")));
-        SealedEndpoint { endpoint: Endpoint::new(config, seeds), seal, opened: Vec::new() }
+        let endpoint = Endpoint::new(config, seeds);
+        SealedEndpoint { endpoint, seal, opened: Vec::new(), events: VecDeque::new() }
     }
 
     /// Whether there is a seal.
@@ -72,11 +79,8 @@ impl SealedEndpoint {
                 Some(_) => Err(ConnectError::Plain),
             };
         };
-        let sealed = seal.connect(peer.ok_or(ConnectError::NoPeer)?);
+        let sealed = seal.connect(now, peer.ok_or(ConnectError::NoPeer)?);
         connect.paths.iter_mut().for_each(|(tuple, _)| tuple.sealed = sealed);
-        if let Some(transport) = &mut connect.transport {
-            Arc::make_mut(transport).envelope = crate::ENVELOPE;
-        }
         let connected = self.endpoint.connect(now, connect);
         if connected.is_err() {
             seal.forget(sealed);
@@ -95,6 +99,30 @@ impl SealedEndpoint {
             let Opened { tuple, data, stride } = opened;
             self.endpoint.handle_input(now, Input::Datagrams { tuple, data, segment_size: stride });
         }
+        self.inform(now);
+    }
+
+    /// Tells the endpoint what the seal found out.
+    fn inform(&mut self, now: Instant) {
+        let Some(seal) = &mut self.seal else { return };
+        while let Some(event) = seal.poll_event() {
+            match &event {
+                SealEvent::Moved { from, to } => self.endpoint.path_moved(now, *from, *to),
+                SealEvent::Lost { sealed, why } => {
+                    self.endpoint.close_sealed(now, *sealed, CloseReason::SealLost(why.to_string()));
+                }
+                _ => {}
+            }
+            if self.events.len() == MOST_EVENTS {
+                self.events.pop_front();
+            }
+            self.events.push_back(event);
+        }
+        for silent in seal.take_silent() {
+            if !self.endpoint.has_sealed(silent) {
+                seal.forget(silent);
+            }
+        }
     }
 
     /// Takes what a driver has beside datagrams. 4-tuples name their session ([`SealedEndpoint::session`]).
@@ -107,6 +135,7 @@ impl SealedEndpoint {
         self.endpoint.handle_timeout(now);
         if let Some(seal) = &mut self.seal {
             seal.handle_timeout(now);
+            self.inform(now);
         }
     }
 
@@ -136,7 +165,7 @@ impl SealedEndpoint {
 
     /// The next event of the seal.
     pub fn poll_seal_event(&mut self) -> Option<SealEvent> {
-        self.seal.as_mut()?.poll_event()
+        self.events.pop_front()
     }
 
     /// Opens a path of an association that was opened here; `tuple` may be in the clear.
@@ -150,7 +179,6 @@ impl SealedEndpoint {
         tuple: FourTuple,
         mtu: Option<u16>,
     ) -> Result<PathId, AssociationError> {
-        let tuple = FourTuple { sealed: self.session(id), ..tuple };
         self.endpoint.add_path(now, id, tuple, mtu)
     }
 
@@ -165,14 +193,17 @@ impl SealedEndpoint {
         path: PathId,
         tuple: FourTuple,
     ) -> Result<(), AssociationError> {
-        self.endpoint.with(id, |a| a.move_path(now, path, tuple))
+        let from = self.endpoint.association(id).and_then(|a| a.tuple(path));
+        self.endpoint.with(id, |a| a.move_path(now, path, tuple))?;
+        if let (Some(seal), Some(from)) = (&mut self.seal, from) {
+            seal.path_moved(now, from, FourTuple { sealed: from.sealed, ..tuple });
+        }
+        Ok(())
     }
 
     /// The session that an association belongs to: [`SealId::CLEAR`] without a seal.
     pub fn session(&self, id: AssociationId) -> SealId {
-        let association = self.endpoint.association(id);
-        let first = association.and_then(|a| a.tuple(a.paths().first()?.id));
-        first.map(|tuple| tuple.sealed).unwrap_or_default()
+        self.endpoint.sealed(id).unwrap_or_default()
     }
 
     /// Who the peer of an association has proven to be; `None` without a seal, and as long as a handshake is under way.
@@ -184,6 +215,7 @@ impl SealedEndpoint {
     pub fn set_access(&mut self, now: Instant, access: Access) {
         if let Some(seal) = &mut self.seal {
             seal.set_access(now, access);
+            self.inform(now);
         }
     }
 

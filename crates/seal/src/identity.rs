@@ -3,12 +3,12 @@
 use core::fmt;
 use std::collections::BTreeSet;
 
-use hkdf::Hkdf;
-use sha2::Sha256;
 use snow::params::DHChoice;
 use snow::resolvers::{CryptoResolver as _, DefaultResolver};
 use strandcast_proto::seeds::Random;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+
+use crate::secret::Secret;
 
 /// A static private key: X25519 (RFC 7748). It is wiped when it is dropped.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
@@ -77,14 +77,10 @@ impl Token {
     /// The token that [`Token::to_bytes`] wrote. Its bytes must have been drawn at random.
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         let mut token = Token { bytes, mac_key: [0; 32], psk: [0; 32], id: [0; 8] };
-        let keys = Hkdf::<Sha256>::new(Some(b"strandcast seal 1 token"), &bytes);
-        for (label, out) in [
-            ("mac key", &mut token.mac_key[..]),
-            ("psk", &mut token.psk[..]),
-            ("token id", &mut token.id[..]),
-        ] {
-            keys.expand(label.as_bytes(), out).expect("at most 255 blocks of SHA-256");
-        }
+        let secret = Secret::new(bytes);
+        secret.expand("token mac key", &[], &mut token.mac_key);
+        secret.expand("token psk", &[], &mut token.psk);
+        secret.expand("token id", &[], &mut token.id);
         token
     }
 

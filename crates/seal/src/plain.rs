@@ -1,6 +1,9 @@
 //! Between sealed and plain: an answer each way that names the remedy, few a second, and never more.
 
+use bytes::Bytes;
 use strandcast_proto::time::{Duration, Instant};
+use strandcast_proto::wire::chunk::Abort;
+use strandcast_proto::wire::{Cause, Chunk, Header, Packet, PacketWriter};
 
 use crate::wire::{self, Datagram, Kind};
 
@@ -42,4 +45,28 @@ impl PlainAnswers {
         out.extend_from_slice(&wire::handshake_header(Kind::PlainHere, message.initiator));
         true
     }
+}
+
+/// What plain senders read; its first word tells ours not to try again.
+const WORDS: &str =
+    "refused: this receiver is sealed; pair with it (strandcast key add), or use --plain on both sides";
+
+/// The ABORT for a plain INIT; `None` for any other datagram. It is no longer than what it answers, or than three times
+/// that for the shortest.
+pub(crate) fn refusal(datagram: Bytes) -> Option<Vec<u8>> {
+    let packet = Packet::parse(datagram).ok()?;
+    let mut chunks = packet.chunks();
+    let (Some(Ok((_, Chunk::Init(init)))), None) = (chunks.next(), chunks.next()) else { return None };
+    let header = packet.header;
+    if header.verification_tag.0 != 0 || init.initiate_tag.0 == 0 || header.source_port == 0 {
+        return None;
+    }
+    let mut out = Vec::new();
+    let (source_port, destination_port) = (header.destination_port, header.source_port);
+    let header = Header { source_port, destination_port, verification_tag: init.initiate_tag };
+    let mut writer = PacketWriter::new(&mut out, header);
+    let causes = vec![Cause::UserInitiatedAbort(Bytes::from_static(WORDS.as_bytes()))];
+    writer.chunk(&Abort { reflected_tag: false, causes });
+    writer.finish();
+    Some(out)
 }

@@ -1,7 +1,9 @@
 //! What a seal counted.
 
+use crate::handshake::HandshakeCounts;
+
 /// What a seal counted since it began.
-#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct SealStats {
     /// Datagrams sealed.
@@ -31,10 +33,8 @@ pub struct SealStats {
     pub renewed: u64,
     /// Handshakes answered with: that session is not known.
     pub unknown_sessions: u64,
-    /// Handshakes of keys that are not admitted.
-    pub refused: u64,
-    /// Messages 1 dropped, for whatever reason.
-    pub dropped_messages: u64,
+    /// Messages 1 that were answered, refused or dropped.
+    pub handshakes: HandshakeCounts,
     /// Messages 2 that were not this attempt's, or forged.
     pub bad_answers: u64,
     /// Paths that moved.

@@ -19,15 +19,19 @@ pub(crate) const MESSAGE_1: usize = 1200;
 /// The clear bytes at the beginning of message 1: the header and the token's id.
 pub(crate) const MESSAGE_1_CLEAR: usize = HANDSHAKE_HEADER + 8;
 /// Where message 1 has its cookie; Noise's message ends here.
-pub(crate) const MESSAGE_1_COOKIE: usize = MESSAGE_1_MAC - 16;
+pub(crate) const MESSAGE_1_COOKIE: usize = MESSAGE_1_MAC - COOKIE;
 /// Where message 1 has its MAC, over everything in front of it.
-pub(crate) const MESSAGE_1_MAC: usize = MESSAGE_1 - 16;
+pub(crate) const MESSAGE_1_MAC: usize = MESSAGE_1 - MAC;
 /// The longest message 2: no longer than message 1, so that it fits where that did and amplifies nothing.
 pub(crate) const MAX_MESSAGE_2: usize = MESSAGE_1;
 /// The shortest Noise message 2: an ephemeral key and the tag of an empty payload.
 const MIN_NOISE_2: usize = 32 + TAG;
-/// Bytes of a retry: the header and a cookie.
-pub(crate) const RETRY: usize = HANDSHAKE_HEADER + 16;
+/// Bytes of the MAC at the end of each message of a handshake.
+pub(crate) const MAC: usize = 16;
+/// Bytes of a cookie.
+pub(crate) const COOKIE: usize = 16;
+/// Bytes of a retry: the header, a cookie, a MAC.
+pub(crate) const RETRY: usize = HANDSHAKE_HEADER + COOKIE + MAC;
 
 /// What a datagram is: its first byte.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -56,10 +60,10 @@ pub(crate) enum Datagram<'a> {
     Data { id: ConnectionId },
     /// The first message of a handshake.
     Message1(Message1<'a>),
-    /// The second message of a handshake: `clear` is its header.
-    Message2 { initiator: [u8; 8], clear: &'a [u8], noise: &'a [u8] },
+    /// The second message of a handshake.
+    Message2 { initiator: [u8; 8], noise: &'a [u8], signed: Signed<'a> },
     /// A cookie to send message 1 again with.
-    Retry { initiator: [u8; 8], cookie: [u8; 16] },
+    Retry { initiator: [u8; 8], cookie: [u8; COOKIE], signed: Signed<'a> },
     /// A hint that the receiver runs without a seal.
     PlainHere { initiator: [u8; 8] },
 }
@@ -76,11 +80,24 @@ pub(crate) struct Message1<'a> {
     /// Noise's message.
     pub noise: &'a [u8],
     /// Zeros unless a retry asked for one.
-    pub cookie: [u8; 16],
-    /// What the MAC covers: all in front of it.
+    pub cookie: [u8; COOKIE],
+    /// All of it.
+    pub signed: Signed<'a>,
+}
+
+/// A MAC, and what it covers: all in front of it.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Signed<'a> {
+    /// What the MAC covers.
     pub covered: &'a [u8],
     /// The MAC.
-    pub mac: [u8; 16],
+    pub mac: &'a [u8; MAC],
+}
+
+impl<'a> Signed<'a> {
+    fn parse(message: &'a [u8]) -> Option<Self> {
+        message.split_last_chunk().map(|(covered, mac)| Signed { covered, mac })
+    }
 }
 
 /// Why a datagram is none of this layer.
@@ -131,22 +148,29 @@ fn handshake(datagram: &[u8]) -> Option<Datagram<'_>> {
     }
     match header[0] {
         2 => message_1(datagram.first_chunk().filter(|_| datagram.len() == MESSAGE_1)?, initiator),
-        3 => (rest.len() >= MIN_NOISE_2 && datagram.len() <= MAX_MESSAGE_2).then_some(Datagram::Message2 {
-            initiator,
-            clear: header,
-            noise: rest,
-        }),
-        4 => Some(Datagram::Retry { initiator, cookie: rest.try_into().ok()? }),
+        3 => {
+            let (noise, _) = rest.split_last_chunk::<MAC>()?;
+            (noise.len() >= MIN_NOISE_2 && datagram.len() <= MAX_MESSAGE_2).then_some(Datagram::Message2 {
+                initiator,
+                noise,
+                signed: Signed::parse(datagram)?,
+            })
+        }
+        4 => {
+            let (cookie, _) = rest.split_last_chunk::<MAC>()?;
+            let signed = Signed::parse(datagram)?;
+            Some(Datagram::Retry { initiator, cookie: cookie.try_into().ok()?, signed })
+        }
         _ => rest.is_empty().then_some(Datagram::PlainHere { initiator }),
     }
 }
 
 fn message_1(datagram: &[u8; MESSAGE_1], initiator: [u8; 8]) -> Option<Datagram<'_>> {
-    let (covered, mac) = datagram.split_last_chunk()?;
-    let (before, cookie) = covered.split_last_chunk()?;
+    let signed = Signed::parse(datagram)?;
+    let (before, cookie) = signed.covered.split_last_chunk()?;
     let (clear, noise) = before.split_first_chunk::<MESSAGE_1_CLEAR>()?;
     let token = *clear.last_chunk()?;
-    Some(Datagram::Message1(Message1 { initiator, token, clear, noise, cookie: *cookie, covered, mac: *mac }))
+    Some(Datagram::Message1(Message1 { initiator, token, clear, noise, cookie: *cookie, signed }))
 }
 
 /// The first bytes of each datagram of a handshake.
@@ -203,8 +227,8 @@ mod tests {
         let Ok(Datagram::Message1(message)) = Datagram::parse(&datagram) else { panic!("message 1") };
         assert_eq!((message.initiator, message.token), (INITIATOR, [0xB0; 8]));
         assert_eq!((message.clear, message.noise), (&datagram[..20], &datagram[20..1168]));
-        assert_eq!((message.cookie, message.mac), ([0xC0; 16], [0xD0; 16]));
-        assert_eq!(message.covered, &datagram[..1184]);
+        assert_eq!(message.cookie, [0xC0; 16]);
+        assert_eq!(message.signed, Signed { covered: &datagram[..1184], mac: &[0xD0; 16] });
         assert_eq!((MESSAGE_1_CLEAR, MESSAGE_1_COOKIE, MESSAGE_1_MAC), (20, 1168, 1184));
         for length in [1199, 1201] {
             assert_eq!(Datagram::parse(&with(Kind::Message1, length)), Err(Malformed::Layout));
@@ -214,7 +238,7 @@ mod tests {
     #[test]
     fn the_other_datagrams_of_a_handshake_have_their_lengths() {
         for (kind, shortest, longest) in
-            [(Kind::Message2, 60, 1200), (Kind::Retry, 28, 28), (Kind::PlainHere, 12, 12)]
+            [(Kind::Message2, 76, 1200), (Kind::Retry, 44, 44), (Kind::PlainHere, 12, 12)]
         {
             for length in 0..1500 {
                 let datagram = with(kind, length);
@@ -222,12 +246,16 @@ mod tests {
                 assert_eq!(Datagram::parse(&datagram).is_ok(), good, "{kind:?} {length}");
             }
         }
-        let (retry, message_2) = (with(Kind::Retry, 28), with(Kind::Message2, 100));
-        assert_eq!(Datagram::parse(&retry), Ok(Datagram::Retry { initiator: INITIATOR, cookie: [0xEE; 16] }));
-        let (clear, noise) = message_2.split_at(12);
+        let (retry, message_2) = (with(Kind::Retry, 44), with(Kind::Message2, 100));
+        let signed = Signed { covered: &retry[..28], mac: &[0xEE; 16] };
+        assert_eq!(
+            Datagram::parse(&retry),
+            Ok(Datagram::Retry { initiator: INITIATOR, cookie: [0xEE; 16], signed })
+        );
+        let signed = Signed { covered: &message_2[..84], mac: &[0xEE; 16] };
         assert_eq!(
             Datagram::parse(&message_2),
-            Ok(Datagram::Message2 { initiator: INITIATOR, clear, noise })
+            Ok(Datagram::Message2 { initiator: INITIATOR, noise: &message_2[12..84], signed })
         );
     }
 

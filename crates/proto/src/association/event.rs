@@ -56,4 +56,6 @@ pub enum CloseReason {
     Unreachable,
     /// The peer broke the protocol.
     Protocol(String),
+    /// The sealed session that it belonged to is over; why.
+    SealLost(String),
 }

@@ -132,6 +132,39 @@ impl PathManager<'_> {
         self.cx.events.push_back(Event::Path(path, PathChange::Moved));
     }
 
+    /// The seal says that a path goes on between other addresses. A path that was there, behind a NAT that changed its mind,
+    /// gets the old ones.
+    pub fn proven_at(&mut self, now: Instant, path: PathId, tuple: FourTuple) {
+        if !self.cx.is_open(path) {
+            return;
+        }
+        let old = self.cx.paths[path.index()].tuple;
+        if let Some(other) = self.cx.path_of(&tuple).filter(|other| *other != path) {
+            self.take_place(now, other, old);
+        }
+        self.take_place(now, path, tuple);
+    }
+
+    /// All that was learnt of the path stays. What is in flight to the old addresses is looked after soon, and a heartbeat asks
+    /// whether the new ones work.
+    fn take_place(&mut self, now: Instant, path: PathId, tuple: FourTuple) {
+        let i = path.index();
+        let p = &mut self.cx.paths[i];
+        (p.tuple, p.candidate, p.credit) = (tuple, None, None);
+        p.heartbeats.excuse();
+        p.heartbeats.want();
+        let confirmed = p.confirmed;
+        self.cx.paths.view_mut(i).link = tuple.link;
+        self.cx.paths_moved = true;
+        self.tx.leave_address(self.cx, now, path);
+        if confirmed {
+            self.cx.path_answered(now, path);
+            self.cx.confirm(now, path);
+        }
+        self.cx.signal(now, &Signal::PathChanged(path));
+        self.cx.events.push_back(Event::Path(path, PathChange::Moved));
+    }
+
     /// Reports `kind` about `path` until the peer has echoed it.
     fn say(&mut self, now: Instant, kind: u16, path: PathId, via: Option<PathId>, heartbeat: bool) {
         self.cx.say(now, kind, path, via, heartbeat);
@@ -151,6 +184,7 @@ impl PathManager<'_> {
         if !self.cx.state.is_open() || !self.cx.paths.seen().peer_reports() {
             return Err(AssociationError::NoPathChanges);
         }
+        let tuple = FourTuple { sealed: self.cx.paths[0].tuple.sealed, ..tuple };
         if self.cx.path_of(&tuple).is_some() {
             return Err(AssociationError::PathExists);
         }
@@ -213,11 +247,16 @@ impl PathManager<'_> {
         if !self.cx.is_open(path) {
             return Err(AssociationError::UnknownPath);
         }
-        if !self.cx.may_report() {
+        if !self.cx.may_report() && !self.cx.config.sealed() {
             return Err(AssociationError::NoPathChanges);
         }
+        let tuple = FourTuple { sealed: self.cx.paths[path.index()].tuple.sealed, ..tuple };
         if self.cx.path_of(&tuple).is_some() {
             return Err(AssociationError::PathExists);
+        }
+        if self.cx.config.sealed() {
+            self.proven_at(now, path, tuple);
+            return Ok(());
         }
         self.retarget(now, path, tuple);
         self.say(now, KIND_MOVED, path, Some(path), true);

@@ -274,26 +274,28 @@ impl Association {
     ///
     /// # Errors
     /// [`AssociationError::UnknownPath`].
-    pub fn suspend_path(
-        &mut self,
-        now: Instant,
-        path: PathId,
-        suspend: bool,
-    ) -> Result<(), AssociationError> {
-        self.manager().suspend_path(now, path, suspend)
+    pub fn suspend_path(&mut self, now: Instant, path: PathId, aside: bool) -> Result<(), AssociationError> {
+        self.manager().suspend_path(now, path, aside)
     }
 
-    /// This side's address of a path changed: the driver has a new socket for it.
+    /// This side's address of a path changed: the driver has a new socket for it. Behind a seal the peer learns of it there.
     ///
     /// # Errors
     /// [`AssociationError::UnknownPath`], [`AssociationError::NoPathChanges`], [`AssociationError::PathExists`].
-    pub fn move_path(
-        &mut self,
-        now: Instant,
-        path: PathId,
-        tuple: FourTuple,
-    ) -> Result<(), AssociationError> {
-        self.manager().move_path(now, path, tuple)
+    pub fn move_path(&mut self, now: Instant, path: PathId, to: FourTuple) -> Result<(), AssociationError> {
+        self.manager().move_path(now, path, to)
+    }
+
+    /// The seal has proven that a path goes on at other addresses.
+    pub(crate) fn proven_at(&mut self, now: Instant, path: PathId, tuple: FourTuple) {
+        self.manager().proven_at(now, path, tuple);
+    }
+
+    /// Ends at once, without a word to the peer.
+    pub(crate) fn cut(&mut self, reason: CloseReason) {
+        self.cx.control.clear();
+        self.cx.close(reason);
+        self.let_go();
     }
 
     /// Packets of the path's size did not fit (EMSGSIZE): its IP-level MTU is `mtu` at most.

@@ -99,7 +99,7 @@ pub enum Input {
     Datagrams {
         /// Where they came from and arrived.
         tuple: FourTuple,
-        /// Their payloads, one after the other.
+        /// Their payloads, one after the other; of sealed 4-tuples with their opened envelopes, which are skipped.
         data: Bytes,
         /// Bytes of each but the last.
         segment_size: usize,

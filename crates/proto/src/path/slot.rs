@@ -37,7 +37,7 @@ impl FourTuple {
         FourTuple { link, local, remote, sealed: SealId::CLEAR }
     }
 
-    /// Bytes of IP and UDP header in front of each packet.
+    /// Bytes of IP and UDP header in front of each datagram.
     pub(crate) fn headers(&self) -> usize {
         if self.remote.is_ipv6() { 48 } else { 28 }
     }
@@ -181,7 +181,9 @@ impl Path {
 /// Bytes an SCTP packet to `remote` may have: a multiple of four, as chunks are.
 pub(crate) fn packet_size(remote: SocketAddr, ip_mtu: u16, config: &TransportConfig) -> usize {
     let v6 = if remote.is_ipv6() && config.encapsulation > 0 { 20 } else { 0 };
-    usize::from(ip_mtu.saturating_sub(config.encapsulation + v6)).max(512) & !3
+    let least = 512usize.saturating_sub(config.envelope.len());
+    let headers = usize::from(config.encapsulation + v6) + config.envelope.len();
+    usize::from(ip_mtu).saturating_sub(headers).max(least) & !3
 }
 
 /// The public view of a new path.

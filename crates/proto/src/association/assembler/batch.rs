@@ -26,7 +26,7 @@ impl Assembler<'_> {
                 continue;
             }
             self.extend_batch(now, path, segment_size, buf);
-            let len = buf.len() - start;
+            let (len, segment_size) = (buf.len() - start, segment_size + self.cx.config.envelope.len());
             return Some(Transmit { tuple: self.cx.paths[path.index()].tuple, len, segment_size });
         }
         None

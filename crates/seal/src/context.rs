@@ -1,0 +1,99 @@
+//! What the sessions of a seal share.
+
+use std::collections::BTreeMap;
+
+use strandcast_proto::path::SealId;
+use strandcast_proto::seeds::Random;
+
+use crate::config::SealConfig;
+use crate::handshake::Slot;
+use crate::keylog::{self, Log};
+use crate::keys::{Completed, ConnectionId, Keys, PATHS};
+use crate::outbox::Outbox;
+
+/// The keys of a handshake, and what they are called here.
+pub(crate) struct Keyset {
+    pub number: u64,
+    pub keys: Keys,
+}
+
+/// Who has the keys that a connection id is of.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Owner {
+    Session(SealId),
+    /// A handshake that is answered, whose initiator has not shown yet that it is more than a repetition.
+    Tentative(Slot),
+}
+
+/// What a connection id stands for.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Receiving {
+    pub owner: Owner,
+    pub keyset: u64,
+    pub path: u8,
+}
+
+/// What the sessions of a seal share.
+pub(crate) struct Context {
+    pub config: SealConfig,
+    pub outbox: Outbox,
+    /// For handshakes that this side begins.
+    pub random: Random,
+    /// Handshakes that this side began, by the id it gave them.
+    pub attempts: BTreeMap<[u8; 8], SealId>,
+    /// Sessions that were silent for a while: whether anybody needs them is to be asked.
+    pub silent: Vec<SealId>,
+    pub log: Option<Log>,
+    ids: BTreeMap<ConnectionId, Receiving>,
+    keysets: u64,
+}
+
+impl Context {
+    pub fn new(config: SealConfig, outbox: Outbox, random: Random) -> Self {
+        Context {
+            config,
+            outbox,
+            random,
+            attempts: BTreeMap::new(),
+            silent: Vec::new(),
+            log: None,
+            ids: BTreeMap::new(),
+            keysets: 0,
+        }
+    }
+
+    /// Keys for `owner`, whose datagrams are known from now on.
+    pub fn keyset(&mut self, completed: Completed, owner: Owner) -> Keyset {
+        self.keysets += 1;
+        let keyset = Keyset { number: self.keysets, keys: Keys::new(completed) };
+        if let Some(log) = &mut self.log {
+            (0..PATHS).for_each(|path| keylog::write(log, &keyset.keys, path));
+        }
+        self.own(&keyset, owner);
+        keyset
+    }
+
+    /// Datagrams under these keys are `owner`'s from now on.
+    pub fn own(&mut self, keyset: &Keyset, owner: Owner) {
+        for (path, id) in ids(keyset) {
+            self.ids.insert(id, Receiving { owner, keyset: keyset.number, path });
+        }
+    }
+
+    /// Datagrams under these keys are nobody's from now on.
+    pub fn disown(&mut self, keyset: &Keyset) {
+        for (_, id) in ids(keyset) {
+            self.ids.remove(&id);
+        }
+    }
+
+    /// What a connection id stands for.
+    pub fn receiving(&self, id: ConnectionId) -> Option<Receiving> {
+        self.ids.get(&id).copied()
+    }
+}
+
+/// What datagrams under these keys carry, for each path.
+fn ids(keyset: &Keyset) -> impl Iterator<Item = (u8, ConnectionId)> {
+    (0..PATHS).filter_map(|path| Some((path, keyset.keys.connection_id(path)?)))
+}

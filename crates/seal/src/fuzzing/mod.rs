@@ -1,0 +1,6 @@
+//! What fuzzers run, and tests over the corpus they left: each function reads its input as a script, whatever the bytes are,
+//! and panics where something does not hold.
+
+mod envelope;
+
+pub use envelope::envelope;
