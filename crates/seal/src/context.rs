@@ -66,25 +66,24 @@ impl Context {
     pub fn keyset(&mut self, completed: Completed, owner: Owner) -> Keyset {
         self.keysets += 1;
         let keyset = Keyset { number: self.keysets, keys: Keys::new(completed) };
+        if let Some(log) = &mut self.log {
+            (0..PATHS).for_each(|path| keylog::write(log, &keyset.keys, path));
+        }
         self.own(&keyset, owner);
         keyset
     }
 
     /// Datagrams under these keys are `owner`'s from now on.
     pub fn own(&mut self, keyset: &Keyset, owner: Owner) {
-        for path in 0..PATHS {
-            let receiving = Receiving { owner, keyset: keyset.number, path };
-            self.ids.insert(keyset.keys.connection_id(path), receiving);
-        }
-        if let (Some(log), Owner::Session(_)) = (&mut self.log, owner) {
-            (0..PATHS).for_each(|path| keylog::write(log, &keyset.keys, path));
+        for (path, id) in ids(keyset) {
+            self.ids.insert(id, Receiving { owner, keyset: keyset.number, path });
         }
     }
 
     /// Datagrams under these keys are nobody's from now on.
     pub fn disown(&mut self, keyset: &Keyset) {
-        for path in 0..PATHS {
-            self.ids.remove(&keyset.keys.connection_id(path));
+        for (_, id) in ids(keyset) {
+            self.ids.remove(&id);
         }
     }
 
@@ -92,4 +91,9 @@ impl Context {
     pub fn receiving(&self, id: ConnectionId) -> Option<Receiving> {
         self.ids.get(&id).copied()
     }
+}
+
+/// What datagrams under these keys carry, for each path.
+fn ids(keyset: &Keyset) -> impl Iterator<Item = (u8, ConnectionId)> {
+    (0..PATHS).filter_map(|path| Some((path, keyset.keys.connection_id(path)?)))
 }

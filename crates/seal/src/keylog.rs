@@ -17,10 +17,10 @@ pub(crate) type Log = Box<dyn FnMut(&str) + Send>;
 
 const LABEL: &str = "STRANDCAST1";
 
-/// Writes the lines of a path.
+/// Writes the lines of a path that is not used yet.
 pub(crate) fn write(log: &mut Log, keys: &Keys, path: u8) {
     let cipher = keys.cipher();
-    for (id, secret) in keys.log(path) {
+    for (id, secret) in keys.log(path).into_iter().flatten() {
         let (id, secret) = (hex(&id.0), zeroize::Zeroizing::new(hex(secret.bytes())));
         let line = format!("{LABEL} {id} {path} {cipher} {}", *secret);
         log(&zeroize::Zeroizing::new(line));

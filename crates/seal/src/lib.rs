@@ -30,7 +30,6 @@ mod routes;
 mod secret;
 mod session;
 mod stats;
-mod tap;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod window;
@@ -46,7 +45,6 @@ pub use keylog::KeyLog;
 pub use layer::{Opened, Seal};
 pub use plain::PlainAnswers;
 pub use stats::SealStats;
-pub use tap::PacketTap;
 
 /// What a seal adds to each datagram.
 pub const ENVELOPE: strandcast_proto::path::Envelope = wire::ENVELOPE;

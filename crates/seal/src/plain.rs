@@ -47,9 +47,9 @@ impl PlainAnswers {
     }
 }
 
-/// What plain senders read.
+/// What plain senders read; its first word tells ours not to try again.
 const WORDS: &str =
-    "this receiver is sealed: pair with it (strandcast key add), or run both sides with --plain";
+    "refused: this receiver is sealed; pair with it (strandcast key add), or use --plain on both sides";
 
 /// The ABORT for a plain INIT; `None` for any other datagram. It is no longer than what it answers, or than three times
 /// that for the shortest.

@@ -15,7 +15,6 @@ mod tests;
 
 pub use control::Driver;
 pub use handle::{AssociationHandle, Listener, SendFailed};
-pub use core::SealObserver;
-pub use open::{Client, ClientSeal, OpenError, SealWatch, Server, ServerSeal};
+pub use open::{Client, OpenError, Server};
 pub use snapshot::{PathSnapshot, Snapshot};
 pub use sockets::{PacketDirection, PacketTap, Uplink};

@@ -213,8 +213,8 @@ impl State {
     }
 }
 
-fn offer(link: &mut Link<Datagram>, now: Instant, client: SocketAddr, received: Received) {
-    for contents in received.into_datagrams() {
+fn offer(link: &mut Link<Datagram>, now: Instant, client: SocketAddr, received: &Received) {
+    for contents in received.datagrams() {
         let len = contents.len() + OVERHEAD;
         // The outcome is in the link's statistics.
         let _ = link.enqueue(now, Datagram { client, contents }, len);
