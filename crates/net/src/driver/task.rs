@@ -16,6 +16,7 @@ use super::control::Control;
 use super::core::Core;
 use crate::clock::Clock;
 use crate::pool::RecvPool;
+use crate::socket::{PathSocket, Received, Transmit};
 
 /// Batches read from one socket before the endpoint answers.
 const BATCHES_PER_TURN: usize = 4;
@@ -137,8 +138,7 @@ impl<A: App> Task<A> {
                 let Some(tuple) = slot.tuple_of(&received) else { continue };
                 let now = self.clock.now();
                 if !sealed.is_sealed() && plain.answer(now, &received.contents, &mut self.buffer) {
-                    // It is for whoever asks: too long for no path, and of no consequence if it is lost.
-                    let _ = slot.send(&tuple, self.buffer.len(), false, &self.buffer);
+                    answer(socket, &received, &self.buffer);
                     self.buffer.clear();
                 }
                 sealed.endpoint_mut().copy_kept(self.pool.is_scarce());
@@ -206,6 +206,12 @@ impl<A: App> Task<A> {
         }
         false
     }
+}
+
+/// Sends one datagram to where `received` came from, if that is possible now: its sender asks again.
+fn answer(socket: &PathSocket, received: &Received, contents: &[u8]) {
+    let Received { remote, local_ip: src_ip, .. } = *received;
+    let _ = socket.try_send(&Transmit { remote, src_ip, segment_size: contents.len(), contents });
 }
 
 /// After a graceful close the peer may have missed our last chunk, and asks again within its retransmission timeout.
