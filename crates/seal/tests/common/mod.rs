@@ -68,6 +68,8 @@ pub struct World {
     random: Random,
     /// Everything that left, if it is kept.
     pub record: Option<Vec<Seen>>,
+    /// A node to which nothing is delivered.
+    pub deaf: Option<usize>,
     /// Bytes with IP and UDP headers, by destination and by source: what left towards an address, what arrived from it.
     pub towards: BTreeMap<SocketAddr, usize>,
     pub arrived: BTreeMap<SocketAddr, usize>,
@@ -112,6 +114,7 @@ impl World {
             flying: BTreeMap::new(),
             sequence: 0,
             record: None,
+            deaf: None,
             towards: BTreeMap::new(),
             arrived: BTreeMap::new(),
         }
@@ -253,6 +256,9 @@ impl World {
     /// A datagram arrives now, from wherever it says.
     pub fn arrive(&mut self, seen: &Seen) {
         let Some(there) = self.uplinks.iter().find(|u| u.outside == seen.to && u.up).cloned() else { return };
+        if self.deaf == Some(there.node) {
+            return;
+        }
         *self.arrived.entry(seen.from).or_default() += seen.bytes.len() + 28;
         let tuple = FourTuple::new(there.link, there.inside, seen.from);
         let bytes = BytesMut::from(&seen.bytes[..]);
@@ -339,6 +345,26 @@ impl World {
             }
         }
         true
+    }
+
+    /// Sends once the association is connected.
+    pub fn send_when_up(&mut self, node: usize, id: AssociationId, payload: Vec<u8>) {
+        assert!(self.run_until(ms(10_000), |w| w.connected(node, id)), "{:?}", self.nodes[node].events);
+        self.send(node, id, payload);
+    }
+
+    /// Another association of a node whose first one goes on, from other ports.
+    pub fn connect_again(&mut self, node: usize) -> AssociationId {
+        for uplink in self.uplinks.iter_mut().filter(|u| u.node == node) {
+            uplink.inside.set_port(uplink.inside.port() + 1);
+            uplink.outside.set_port(uplink.outside.port() + 1);
+        }
+        self.connect(node)
+    }
+
+    pub fn path_stats(&self, node: usize, id: AssociationId, path: u8) -> strandcast_proto::path::PathStats {
+        let association = self.nodes[node].end.endpoint().association(id).expect("not released");
+        association.path_stats(PathId(path)).expect("a path").clone()
     }
 
     /// The states of an association's paths.
