@@ -8,7 +8,7 @@ use crate::aead::Cipher;
 use crate::identity::Token;
 
 /// Handshakes of the table.
-pub(super) const MOST: usize = 256;
+pub(crate) const MOST: usize = 256;
 /// How long one may be half open.
 pub(super) const LIFETIME: Duration = Duration::from_secs(5);
 

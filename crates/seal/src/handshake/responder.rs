@@ -63,8 +63,8 @@ pub enum HandshakeDrop {
 pub struct HandshakeCounts {
     /// Messages dropped, in the order of [`HandshakeDrop`].
     dropped: [u64; 10],
-    /// Messages 1 that were read and led to an answer.
-    pub answered: u64,
+    /// Messages 1 of senders that may connect.
+    pub asked: u64,
     /// Answers that were given again, to messages that came again.
     pub repeated: u64,
     /// Senders told to prove their addresses.
@@ -77,6 +77,11 @@ impl HandshakeCounts {
     /// Messages dropped for one reason.
     pub fn dropped(&self, why: HandshakeDrop) -> u64 {
         self.dropped[why as usize]
+    }
+
+    /// All datagrams: each is counted once.
+    pub fn all(&self) -> u64 {
+        self.dropped.iter().sum::<u64>() + self.asked + self.repeated + self.retries + self.refused
     }
 }
 
@@ -227,6 +232,7 @@ impl Responder {
             return Ok(Outcome::Send);
         }
         let (continues, packet) = (asking.continues, asking.packet.to_vec());
+        self.counts.asked += 1;
         let slot = self.half_open.insert(now, digest, Box::new(pending), &mut self.random);
         Ok(Outcome::Asked(Asked { slot, remote, token: grant.token.id(), continues, packet }))
     }
@@ -248,7 +254,6 @@ impl Responder {
             self.half_open.remove(slot);
             return None;
         };
-        self.counts.answered += 1;
         let state = self.half_open.get_mut(slot)?;
         *state = State::Answered(message);
         match state {

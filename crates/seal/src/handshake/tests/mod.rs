@@ -92,12 +92,6 @@ fn at(ms: u64) -> Instant {
     Instant::from_millis(ms)
 }
 
-/// A message 1 whose MAC is right whatever the rest is: what somebody with the token can make.
-fn sign(message: &mut [u8], token: &Token) {
-    let mac = mac(token.mac_key(), &[&message[..MESSAGE_1_MAC]]);
-    message[MESSAGE_1_MAC..].copy_from_slice(&mac);
-}
-
 /// What only the owner of a secret can compute.
 fn mark(c: &Completed) -> ([u8; 16], [u8; 16]) {
     let (mut send, mut receive) = ([0; 16], [0; 16]);
