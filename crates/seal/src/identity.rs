@@ -147,7 +147,7 @@ pub struct Grant {
     pub token: Token,
     /// Senders that may connect under it.
     pub senders: BTreeSet<PublicKey>,
-    /// Whether other senders may as well. Whoever does is a sender of the grant from then on.
+    /// Whether other senders may as well. One that does is a sender of the grant from then on.
     pub open: bool,
     /// Whether the first of them closes it.
     pub once: bool,
@@ -266,7 +266,7 @@ mod tests {
         assert_eq!((open.enrol(id, other), open.enrol(id, other)), (Enrolment::New, Enrolment::Known));
         assert!(open.admits(id, &PublicKey([1; 32])), "still open");
         open.revoked.insert(other);
-        assert!(!open.admits(id, &other), "revoked, whoever else may");
+        assert!(!open.admits(id, &other), "revoked, although the grant is open");
 
         let mut once = grant(true, true);
         assert_eq!(once.enrol(id, known), Enrolment::Known, "the sender that it had does not close it");

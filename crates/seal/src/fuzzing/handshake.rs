@@ -24,9 +24,9 @@ const STEPS: usize = 256;
 
 /// Steps of four bytes: what, and three that say how. Handshakes are begun by a sender that may connect and by one that may
 /// not; datagrams are handed over as they are, again, changed, signed after they were changed, to another, from any address;
-/// questions are answered, or never; time goes on. The receiver is asked by nobody but who may connect, and gets what that one
-/// sent. A sender has keys when the receiver's answer to it comes, whatever came before, and those of the receiver. Nobody gets
-/// more than three times what it sent. Without the token nothing is computed. Each datagram is counted once.
+/// questions are answered, or never; time goes on. The receiver is asked by the sender that may connect alone, and gets what
+/// it sent. A sender has keys when the receiver's answer to it comes, whatever came before, and those of the receiver. No
+/// address gets more than three times what it sent. Without the token nothing is computed. Each datagram is counted once.
 pub fn handshake(data: &[u8]) {
     let Some((&load, steps)) = data.split_first() else { return };
     let mut run = Run::new(load);

@@ -37,7 +37,8 @@ struct Entry {
     state: State,
 }
 
-/// A table of fixed size. In a full one a handshake makes room for the next, by chance: nobody can aim at another's.
+/// A table of fixed size. In a full one a handshake makes room for the next, by chance: no sender can aim
+/// at another's.
 #[derive(Default)]
 pub(super) struct HalfOpen {
     entries: Vec<Entry>,

@@ -45,8 +45,8 @@ impl Bucket {
 }
 
 /// Admits handshakes up to a ceiling. Up to half of what it would admit at once is kept for sources that had few of
-/// late, so that those who ask often get what others leave, and all of it if there are no others. Sources that nobody has
-/// heard of before are alike: a flood from more prefixes than handshakes are computed for in some seconds takes its share.
+/// late, so that those who ask often get what others leave, and all of it if there are no others. Sources that were
+/// not heard of before are alike: a flood from more prefixes than handshakes are computed for in some seconds takes its share.
 pub(super) struct Load {
     cookies: Bucket,
     ceiling: Bucket,

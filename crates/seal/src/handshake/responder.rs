@@ -85,7 +85,7 @@ impl HandshakeCounts {
     }
 }
 
-/// What becomes of a datagram.
+/// The outcome of a datagram.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     /// Nothing.
@@ -117,7 +117,7 @@ pub(crate) struct Responder {
     local: SecretKey,
     limits: Limits,
     random: Random,
-    /// Makes digests of messages that nobody else can compute.
+    /// Makes digests of messages that no peer can compute.
     digest_key: [u8; 32],
     half_open: HalfOpen,
     seen: Seen,

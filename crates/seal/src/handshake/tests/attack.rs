@@ -6,7 +6,7 @@ use super::message::Asking;
 use super::noise::{DhCount, Noise, Role, child};
 use super::*;
 
-/// What became of a message 1 that nobody may answer.
+/// A message 1 is dropped, for this reason, and leaves nothing.
 #[track_caller]
 fn dropped(world: &mut World, datagram: &[u8], why: HandshakeDrop) {
     let before = world.responder.counts().dropped(why);

@@ -248,7 +248,7 @@ fn half_open_handshakes_fill_a_fixed_table() {
     world.responder.handle_timeout(at(10_000));
     forgotten.extend(core::iter::from_fn(|| world.responder.poll_forgotten()));
     forgotten.sort();
-    assert!(forgotten == given, "each is told of once");
+    assert!(forgotten == given, "each is reported once");
     assert_eq!(world.responder.half_open(), 0);
 }
 
@@ -263,7 +263,7 @@ fn a_cookie_is_for_one_address_and_message_and_two_minutes_at_most() {
         world.receive(at(ms), &from(77), other.message());
         world.receive(at(ms), &from(host), message)
     };
-    let mut cookie = |world: &mut World, ms: u64, host: u32| {
+    let cookie = |world: &mut World, ms: u64, host: u32| {
         let mut initiator = world.initiator();
         assert!(matches!(shown(world, ms, host, initiator.message()), Outcome::Send));
         let retry = world.responder.output().to_vec();
