@@ -179,7 +179,7 @@ impl Responder {
         let digest = [a, b, c, d, e, f, g, h];
         let name = u64::from_be_bytes(digest);
         self.half_open.expire(now);
-        match self.half_open.find(name) {
+        match self.half_open.again(name, from.remote) {
             Some(State::Answered(answer)) => {
                 self.output.clone_from(answer);
                 self.counts.repeated += 1;
@@ -201,12 +201,13 @@ impl Responder {
             return Err(HandshakeDrop::Overloaded);
         }
         self.seen.insert(name, &mut self.random);
-        self.read(now, &message, name, grant, access)
+        self.read(now, from, &message, name, grant, access)
     }
 
     fn read(
         &mut self,
         now: Instant,
+        from: &FourTuple,
         message: &wire::Message1<'_>,
         digest: u64,
         grant: &Grant,
@@ -233,7 +234,7 @@ impl Responder {
         }
         let (continues, packet) = (asking.continues, asking.packet.to_vec());
         self.counts.asked += 1;
-        let slot = self.half_open.insert(now, digest, Box::new(pending), &mut self.random);
+        let slot = self.half_open.insert(now, digest, from.remote, Box::new(pending), &mut self.random);
         Ok(Outcome::Asked(Asked { slot, remote, token: grant.token.id(), continues, packet }))
     }
 
@@ -260,6 +261,12 @@ impl Responder {
             State::Answered(message) => Some((completed, message)),
             State::Asked(_) => None,
         }
+    }
+
+    /// Whether message 2 went to `to` and nowhere else, so that a peer with its keys has proven to receive there. A message 1
+    /// that comes again is answered wherever it comes from.
+    pub fn proves(&self, slot: Slot, to: &FourTuple) -> bool {
+        self.half_open.proves(slot, to.remote)
     }
 
     /// Ends a half-open handshake: its first datagram has been opened, or it won't be answered.
