@@ -60,6 +60,9 @@ pub struct TransportConfig {
     pub failed_probe_interval: Option<Duration>,
     /// IP-level MTU of a path unless the path says otherwise, bytes.
     pub mtu: u16,
+    /// Search the MTU of paths that carry data (RFC 8899), from `mtu` up to this IP-level size, bytes, and notice when packets
+    /// have become too large; `None`: only the driver's word changes an MTU.
+    pub mtu_discovery: Option<u16>,
     /// Bytes of IP and UDP header in front of an IPv4 packet; IPv6 adds 20.
     pub encapsulation: u16,
     /// What a seal in front of the endpoint adds to each datagram; inside it packets have no checksum (RFC 9653), no AUTH,
@@ -124,6 +127,7 @@ impl Default for TransportConfig {
             forward_past_acked: false,
             failed_probe_interval: None,
             mtu: 1400,
+            mtu_discovery: None,
             encapsulation: 28,
             envelope: Envelope::NONE,
             receive_buffer: 1 << 20,
@@ -162,6 +166,7 @@ impl TransportConfig {
             forward_past_acked: true,
             decodes: true,
             eager_handshake: Some(Duration::from_secs(1)),
+            mtu_discovery: Some(1500),
             ..TransportConfig::default()
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::BytesMut;
 use strandcast_proto::association::{AssociationError, CloseReason, Event, Transmit};
 use strandcast_proto::endpoint::{self, AssociationId, Connect, Endpoint, EndpointConfig, Input};
-use strandcast_proto::path::{FourTuple, SealId};
+use strandcast_proto::path::{Envelope, FourTuple, SealId};
 use strandcast_proto::policy::PathId;
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
@@ -16,6 +16,7 @@ use crate::event::SealEvent;
 use crate::identity::{Access, Peer, PublicKey};
 use crate::layer::{Opened, Seal};
 use crate::stats::SealStats;
+use crate::tap::{PacketTap, show};
 
 /// Events of the seal that wait to be read. Drivers read them after each call.
 const MOST_EVENTS: usize = 8192;
@@ -45,6 +46,7 @@ pub struct SealedEndpoint {
     opened: Vec<Opened>,
     /// Events of the seal that the endpoint has heard of.
     events: VecDeque<SealEvent>,
+    tap: Option<PacketTap>,
 }
 
 impl SealedEndpoint {
@@ -55,7 +57,7 @@ impl SealedEndpoint {
         }
         let seal = seal.map(|seal| Seal::new(seal, &seeds.child("seal")));
         let endpoint = Endpoint::new(config, seeds);
-        SealedEndpoint { endpoint, seal, opened: Vec::new(), events: VecDeque::new() }
+        SealedEndpoint { endpoint, seal, opened: Vec::new(), events: VecDeque::new(), tap: None }
     }
 
     /// Whether there is a seal.
@@ -91,12 +93,14 @@ impl SealedEndpoint {
     /// Takes datagrams of one 4-tuple in the clear ([`FourTuple::new`]): each but the last has `stride` bytes.
     pub fn receive(&mut self, now: Instant, tuple: FourTuple, data: BytesMut, stride: usize) {
         let Some(seal) = &mut self.seal else {
+            show(&mut self.tap, now, &tuple, false, (&data, stride, Envelope::NONE));
             let input = Input::Datagrams { tuple, data: data.freeze(), segment_size: stride };
             return self.endpoint.handle_input(now, input);
         };
         seal.open(now, tuple, data, stride, &mut self.opened);
         for opened in self.opened.drain(..) {
             let Opened { tuple, data, stride } = opened;
+            show(&mut self.tap, now, &tuple, false, (&data, stride, crate::ENVELOPE));
             self.endpoint.handle_input(now, Input::Datagrams { tuple, data, segment_size: stride });
         }
         self.inform(now);
@@ -143,6 +147,8 @@ impl SealedEndpoint {
     pub fn poll_output(&mut self, now: Instant, buf: &mut Vec<u8>) -> Option<Transmit> {
         let start = buf.len();
         while let Some(transmit) = self.endpoint.poll_output(now, buf) {
+            let envelope = if self.seal.is_some() { crate::ENVELOPE } else { Envelope::NONE };
+            show(&mut self.tap, now, &transmit.tuple, true, (&buf[start..], transmit.segment_size, envelope));
             let Some(seal) = &mut self.seal else { return Some(transmit) };
             if seal.seal(now, &transmit, &mut buf[start..]) {
                 return Some(transmit);
@@ -224,6 +230,11 @@ impl SealedEndpoint {
         if let Some(seal) = &mut self.seal {
             seal.set_keylog(log);
         }
+    }
+
+    /// Shows `tap` each packet from now on, as the endpoint sees it.
+    pub fn set_tap(&mut self, tap: Option<PacketTap>) {
+        self.tap = tap;
     }
 
     /// What the seal counted.

@@ -30,6 +30,7 @@ mod routes;
 mod secret;
 mod session;
 mod stats;
+mod tap;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod window;
@@ -45,6 +46,7 @@ pub use keylog::KeyLog;
 pub use layer::{Opened, Seal};
 pub use plain::PlainAnswers;
 pub use stats::SealStats;
+pub use tap::PacketTap;
 
 /// What a seal adds to each datagram.
 pub const ENVELOPE: strandcast_proto::path::Envelope = wire::ENVELOPE;

@@ -40,7 +40,7 @@ impl Outbox {
     pub fn pop(&mut self, buf: &mut Vec<u8>) -> Option<Transmit> {
         let (tuple, datagram) = self.datagrams.pop_front()?;
         buf.extend_from_slice(&datagram);
-        Some(Transmit { tuple, len: datagram.len(), segment_size: datagram.len() })
+        Some(Transmit { tuple, len: datagram.len(), segment_size: datagram.len(), fragment: false })
     }
 
     /// Reports something. Whoever holds the seal takes it after each call.

@@ -1,6 +1,7 @@
 //! One packet: control, SACK, FORWARD-TSN, reports and DATA bundled up to the path's size (RFC 9260 §6.10).
 
 mod batch;
+mod probe;
 
 use super::context::Context;
 use super::control_queue::Control;
@@ -27,6 +28,9 @@ pub struct Transmit {
     pub len: usize,
     /// Each datagram but the last has this many bytes; `len` if there is one.
     pub segment_size: usize,
+    /// IP may fragment them: chunks that were cut for larger packets than the path takes now, and can't be cut again (RFC 9260
+    /// §6.9). Else they are sent with DF set.
+    pub fragment: bool,
 }
 
 /// The parts of an association that have something to say.
@@ -45,7 +49,7 @@ impl Assembler<'_> {
         let mut w = PacketWriter::within(envelope, buf, header);
         w.chunk(&control.chunk);
         let len = w.finish() + envelope.len();
-        Some(Transmit { tuple: control.tuple?, len, segment_size: len })
+        Some(Transmit { tuple: control.tuple?, len, segment_size: len, fragment: false })
     }
 
     fn header(&self, tag: Option<u32>) -> Header {
@@ -113,6 +117,9 @@ impl Assembler<'_> {
             return;
         }
         p.burst = p.burst.saturating_sub(1);
+        if let Some(discovery) = &mut p.discovery {
+            discovery.data_left();
+        }
         if let Some(rate) = v.limit.pacing {
             let gap = rate.time_for(len as u64 + overhead).unwrap_or(Duration::from_secs(1));
             // A bucket of one more packet lets a batch of two go at once; idle time beyond that and the quantum is not saved up.

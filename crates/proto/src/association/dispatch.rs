@@ -170,7 +170,7 @@ impl Association {
             Chunk::IData(_) | Chunk::IForwardTsn(_) | Chunk::ReConfig(_) | Chunk::AsconfAck(_) => {
                 self.cx.stats.bad_chunks += 1;
             }
-            Chunk::Init(_) | Chunk::CookieEcho(_) | Chunk::Heartbeat(_) => {}
+            Chunk::Init(_) | Chunk::CookieEcho(_) | Chunk::Heartbeat(_) | Chunk::Pad(_) => {}
         }
         if self.cx.state == State::Closed { Flow::Stop } else { Flow::On }
     }

@@ -298,9 +298,14 @@ impl Association {
         self.let_go();
     }
 
-    /// Packets of the path's size did not fit (EMSGSIZE): its IP-level MTU is `mtu` at most.
-    pub(crate) fn lower_mtu(&mut self, now: Instant, path: PathId, mtu: u16) {
-        self.manager().lower_mtu(now, path, mtu);
+    /// Interface and route of a path take IP packets of `mtu` bytes at most.
+    pub(crate) fn limit_mtu(&mut self, now: Instant, path: PathId, mtu: u16) {
+        self.manager().limit_mtu(now, path, mtu);
+    }
+
+    /// A datagram of `size` bytes (UDP payload) could not be sent on a path (EMSGSIZE).
+    pub(crate) fn too_big(&mut self, now: Instant, path: PathId, size: usize) {
+        self.manager().too_big(now, path, size);
     }
 
     /// Closes once everything queued is delivered.

@@ -106,7 +106,8 @@ pub enum Input {
     },
     /// Counters of a link.
     Link(LinkSample),
-    /// The IP-level MTU of a path is this at most.
+    /// The IP-level MTU of a path is this at most, as far as interface and route go. It may rise again
+    /// ([`TransportConfig::mtu_discovery`]).
     Mtu {
         /// Which path.
         tuple: FourTuple,

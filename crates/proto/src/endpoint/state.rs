@@ -258,20 +258,17 @@ impl Endpoint {
                     }
                 }
             }
-            Input::Mtu { tuple, mtu } => self.lower_mtu(now, &tuple, mtu),
-            Input::TooBig { tuple, size } => {
-                // A few steps of one or two encapsulating headers reach any real MTU.
-                let mtu = (size + usize::from(self.config.transport.encapsulation)).saturating_sub(60);
-                self.lower_mtu(now, &tuple, u16::try_from(mtu).unwrap_or(u16::MAX));
-            }
+            Input::Mtu { tuple, mtu } => self.on_path(&tuple, |a, path| a.limit_mtu(now, path, mtu)),
+            Input::TooBig { tuple, size } => self.on_path(&tuple, |a, path| a.too_big(now, path, size)),
         }
     }
 
-    fn lower_mtu(&mut self, now: Instant, tuple: &FourTuple, mtu: u16) {
+    /// Tells each association with a path at `tuple`.
+    fn on_path(&mut self, tuple: &FourTuple, tell: impl Fn(&mut Association, PathId)) {
         for id in self.ids() {
             let Some(e) = self.entries.get_mut(&id) else { continue };
             if let Some(path) = e.association.path_of(tuple) {
-                e.association.lower_mtu(now, path, mtu);
+                tell(&mut e.association, path);
                 self.touch(id);
             }
         }
@@ -309,7 +306,8 @@ impl Endpoint {
     pub fn poll_output(&mut self, now: Instant, buf: &mut Vec<u8>) -> Option<Transmit> {
         if let Some((tuple, packet)) = self.answers.pop() {
             buf.extend_from_slice(&packet);
-            return Some(Transmit { tuple, len: packet.len(), segment_size: packet.len() });
+            let len = packet.len();
+            return Some(Transmit { tuple, len, segment_size: len, fragment: false });
         }
         while let Some(&id) = self.ready.front() {
             if let Some(e) = self.entries.get_mut(&id) {

@@ -2,6 +2,7 @@
 
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 
+use super::discovery::Discovery;
 use super::heartbeat::Heartbeats;
 use super::sealed::SealId;
 use crate::association::{Candidate, Sounding, Tail};
@@ -84,6 +85,8 @@ pub struct PathStats {
     pub opportunistic: u64,
     /// Times its window was cut since chunks in flight here held up a buffer.
     pub penalties: u64,
+    /// Probes of path MTU discovery ([`TransportConfig::mtu_discovery`]).
+    pub mtu_probes: u64,
     /// Heartbeats that were not answered in time.
     pub heartbeats_lost: u64,
     /// Time spent unusable (potentially failed or inactive), finished spells only.
@@ -115,6 +118,8 @@ pub(crate) struct Path {
     pub wire_id: Option<u16>,
     /// IP-level MTU.
     pub ip_mtu: u16,
+    /// The search for it, which `ip_mtu` follows; `None`: there is none.
+    pub discovery: Option<Discovery>,
     /// Serials of the peer's latest report on where this path is, and on its suspension: older ones come too late.
     pub news: (Option<u32>, Option<u32>),
     /// The peer echoed a nonce from there once.
@@ -154,6 +159,7 @@ impl Path {
             wire_id: None,
             news: (None, None),
             ip_mtu,
+            discovery: config.mtu_discovery.map(|most| Discovery::new(ip_mtu, most)),
             confirmed: false,
             credit: None,
             candidate: None,
@@ -169,6 +175,13 @@ impl Path {
             sounding: Sounding::default(),
             stats: PathStats::default(),
             last_heard: None,
+        }
+    }
+
+    /// The path goes on between other addresses: its MTU may be another one.
+    pub fn restart_discovery(&mut self) {
+        if let Some(discovery) = &mut self.discovery {
+            discovery.restart();
         }
     }
 

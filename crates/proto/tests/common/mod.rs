@@ -41,6 +41,10 @@ pub struct Wire {
     pub loss: f64,
     pub duplicate: f64,
     pub corrupt: f64,
+    /// IP packets of more bytes are lost, unless they may be fragmented.
+    pub mtu: usize,
+    /// IP packets of the client's that have more bytes are refused by its interface, and then leave in fragments.
+    pub interface_mtu: usize,
 }
 
 impl Wire {
@@ -56,6 +60,8 @@ impl Wire {
             loss: 0.0,
             duplicate: 0.0,
             corrupt: 0.0,
+            mtu: 65_535,
+            interface_mtu: 65_535,
         }
     }
 
@@ -195,7 +201,7 @@ impl TestPair {
         self.wires.iter().position(own)
     }
 
-    fn launch(&mut self, from: usize, tuple: FourTuple, bytes: &[u8]) {
+    fn launch(&mut self, from: usize, tuple: FourTuple, bytes: &[u8], fragment: bool) {
         let Some(n) = self.wire_of(from, &tuple) else { return };
         assert_eq!(tuple.sealed, self.sealed[from], "of its session");
         let Envelope { front, back } = self.envelope;
@@ -203,7 +209,12 @@ impl TestPair {
         *self.sent.entry((from, n)).or_default() += 1;
         let w = self.wires[n].clone();
         let lost = self.random.chance(w.loss);
-        if !w.up[from] || lost || !(self.filter)(self.now, from, n, packet) {
+        let refused = from == CLIENT && bytes.len() + 28 > w.interface_mtu;
+        if refused {
+            self.ends[from].handle_input(self.now, Input::TooBig { tuple, size: bytes.len() });
+        }
+        let too_large = bytes.len() + 28 > w.mtu && !fragment && !refused;
+        if !w.up[from] || lost || too_large || !(self.filter)(self.now, from, n, packet) {
             return;
         }
         let arrival = if from == CLIENT { self.server_tuple(n) } else { self.client_tuple(n) };
@@ -234,13 +245,13 @@ impl TestPair {
     pub fn pump(&mut self) {
         for side in 0..2 {
             let mut buf = Vec::new();
-            while let Some(Transmit { tuple, len, segment_size }) =
+            while let Some(Transmit { tuple, len, segment_size, fragment }) =
                 self.ends[side].poll_output(self.now, &mut buf)
             {
                 assert_eq!(buf.len(), len, "only what was announced is appended");
                 self.largest_batch = self.largest_batch.max(len.div_ceil(segment_size));
                 for datagram in buf.chunks(segment_size) {
-                    self.launch(side, tuple, datagram);
+                    self.launch(side, tuple, datagram, fragment);
                 }
                 buf.clear();
             }
