@@ -160,6 +160,7 @@ impl Accepting {
         cx: &mut Context,
     ) -> Option<SealId> {
         let Tentative { asker, sealed, keyset } = self.tentative.remove(&slot)?;
+        let proven = self.responder.proves(slot, from);
         self.responder.close(slot);
         if let Some((id, before)) = asker.continues {
             let Some(session) = sessions.get_mut(&id) else {
@@ -187,7 +188,7 @@ impl Accepting {
         cx.outbox.report(SealEvent::Established { sealed, peer, cipher });
         let mut session = Session::accepted(now, sealed, peer, keyset);
         // Whoever has these keys read message 2, where it was sent to.
-        if asker.from == *from {
+        if proven {
             session.routes.of_responder(now, path, || Place::proven(FourTuple { sealed, ..*from }));
         }
         self.named.extend(session.handshakes().map(|handshake| (handshake, sealed)));

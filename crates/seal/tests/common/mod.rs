@@ -190,7 +190,15 @@ impl World {
     }
 
     pub fn connect_as(&mut self, node: usize, peer: Peer) -> AssociationId {
-        let paths = self.tuples(node).into_iter().map(|t| (t, None)).collect();
+        self.connect_with(node, peer, self.tuples(node))
+    }
+
+    pub fn connect_over(&mut self, node: usize, tuples: Vec<FourTuple>) -> AssociationId {
+        self.connect_with(node, self.peer(), tuples)
+    }
+
+    fn connect_with(&mut self, node: usize, peer: Peer, tuples: Vec<FourTuple>) -> AssociationId {
+        let paths = tuples.into_iter().map(|t| (t, None)).collect();
         let connect = Connect { paths, port: PORT, scheme: Box::new(rfc::scheme()), transport: None };
         let id = self.nodes[node].end.connect(self.now, connect, Some(peer)).expect("a free endpoint");
         self.pump();
@@ -277,7 +285,7 @@ impl World {
         for node in 0..self.nodes.len() {
             let mut buf = Vec::new();
             while let Some(transmit) = self.nodes[node].end.poll_output(self.now, &mut buf) {
-                let Transmit { tuple, len, segment_size } = transmit;
+                let Transmit { tuple, len, segment_size, .. } = transmit;
                 assert_eq!(buf.len(), len, "only what was announced is appended");
                 for datagram in buf.chunks(segment_size) {
                     self.launch(node, &tuple, datagram);
