@@ -12,13 +12,13 @@ use strandcast_seal::{PlainAnswers, SealEvent, SealedEndpoint};
 use super::sockets::{PathSockets, current_interfaces};
 use crate::monitor::Monitor;
 
-/// Is shown what the seal reports.
+/// Called with each event of the seal.
 pub type SealObserver = Box<dyn FnMut(Instant, &SealEvent) + Send>;
 
 /// The endpoint, its sockets and its link monitor.
 pub(super) struct Core {
     pub sealed: SealedEndpoint,
-    /// What sealed senders are told that find no seal here.
+    /// Answers to sealed senders that find no seal here.
     pub plain: PlainAnswers,
     pub observer: Option<SealObserver>,
     pub sockets: PathSockets,
