@@ -184,10 +184,10 @@ impl Accepting {
         }
         cx.own(&keyset, Owner::Session(sealed));
         cx.outbox.stats.established += 1;
-        let (peer, cipher) = (asker.remote, keyset.keys.cipher());
+        let (peer, cipher) = (keyset.keys.remote(), keyset.keys.cipher());
         cx.outbox.report(SealEvent::Established { sealed, peer, cipher });
         let mut session = Session::accepted(now, sealed, peer, keyset);
-        // Whoever has these keys read message 2, where it was sent to.
+        // The holder of these keys has read message 2.
         if proven {
             session.routes.of_responder(now, path, || Place::proven(FourTuple { sealed, ..*from }));
         }
@@ -236,7 +236,7 @@ impl Accepting {
         self.forget_half_open(cx);
     }
 
-    /// What became of messages 1.
+    /// Messages 1, by their outcome.
     pub fn counts(&self) -> &HandshakeCounts {
         self.responder.counts()
     }

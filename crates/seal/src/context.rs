@@ -81,7 +81,7 @@ impl Context {
         self.owners.insert(keyset.number, owner);
     }
 
-    /// Datagrams under these keys are nobody's from now on.
+    /// Datagrams under these keys are unknown from now on.
     pub fn disown(&mut self, keyset: &Keyset) {
         self.owners.remove(&keyset.number);
         for (_, id) in ids(keyset) {

@@ -44,7 +44,7 @@ pub struct Seal {
     refusals: Bucket,
 }
 
-/// What became of a run of datagrams.
+/// The outcome of a run of datagrams.
 #[derive(Debug, Default)]
 struct Run {
     /// The path that they are of.
@@ -384,7 +384,7 @@ impl Seal {
     }
 }
 
-/// Counts what became of a datagram: its number, if it opened.
+/// Counts the outcome of a datagram: its number, if it opened.
 fn count(opened: Result<PacketNumber, Discard>, stats: &mut SealStats) -> Option<PacketNumber> {
     match opened {
         Ok(number) => {

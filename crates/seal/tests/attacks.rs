@@ -100,7 +100,7 @@ proptest! {
     }
 }
 
-/// Whoever has the token is somebody else all the same: neither the session nor its association are theirs.
+/// A holder of the token is another sender all the same: neither the session nor its association are theirs.
 #[test]
 fn another_key_opens_a_session_of_its_own_and_touches_no_other() {
     let mut w = World::pair(2, &[20]);

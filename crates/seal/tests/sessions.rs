@@ -4,8 +4,9 @@ mod common;
 
 use common::*;
 use strandcast_proto::association::{CloseReason, Event};
+use strandcast_proto::path::FourTuple;
 use strandcast_proto::policy::PathState;
-use strandcast_seal::{Lost, SealEvent};
+use strandcast_seal::{Lost, SealConfig, SealEvent};
 
 #[test]
 fn an_association_opens_within_two_round_trips() {
@@ -50,7 +51,11 @@ fn transfers_survive_bad_networks() {
         for node in [0, 1] {
             let closed = |(_, e): &(_, Event)| *e == Event::Closed(CloseReason::Shutdown);
             assert!(w.nodes[node].events.iter().any(closed), "seed {seed}, node {node}");
-            assert_eq!(w.stats(node).sessions, 0, "seed {seed}: a session is let go when nobody needs it");
+            assert_eq!(
+                w.stats(node).sessions,
+                0,
+                "seed {seed}: a session is let go when no association needs it"
+            );
             assert_eq!(w.stats(node).failed, 0, "seed {seed}");
         }
     }
@@ -78,7 +83,8 @@ fn a_thousand_associations_on_one_port_lose_nothing() {
     assert_eq!(w.stats(0).sessions, 1000);
     let mut got: Vec<_> = w.nodes[0].received.values().cloned().collect();
     let mut sent: Vec<_> = (0..1000).map(|n| pattern(n, 3000)).collect();
-    (got.sort(), sent.sort());
+    got.sort();
+    sent.sort();
     assert!(got == sent);
 }
 
@@ -89,7 +95,7 @@ fn a_receiver_that_was_restarted_is_known_within_a_second_and_a_half_and_connect
     w.send(1, id, pattern(0, 5000));
     w.run(ms(2000));
     let access = open_access(&w.seeds);
-    let config = strandcast_seal::SealConfig::new(secret(&w.seeds, "receiver"), access);
+    let config = SealConfig::new(secret(&w.seeds, "receiver"), access);
     let fresh = w.endpoint(Some(config), true, "receiver again");
     w.nodes[0].end = fresh;
     (w.nodes[0].events, w.nodes[0].received) = Default::default();
@@ -194,7 +200,7 @@ fn generations_change_while_paths_are_skewed() {
     assert_eq!((w.stats(0).failed, w.stats(1).failed), (0, 0));
 }
 
-/// An idle session asks nobody for anything but what its association's heartbeats do.
+/// An idle session adds little to its association's heartbeats.
 #[test]
 fn an_idle_session_is_quiet() {
     let mut w = World::pair(7, &[20]);
@@ -298,4 +304,59 @@ fn a_dead_uplink_does_not_keep_the_handshake_from_the_other() {
     let id = w.connect(1);
     assert!(w.run_until(ms(1000), |w| w.connected(1, id)));
     assert_eq!(w.now - start, ms(120));
+}
+
+/// An uplink that comes and goes gets another path number each time: handshakes bring new ones in time.
+#[test]
+fn path_numbers_do_not_run_out() {
+    let mut w = World::pair(12, &[20]);
+    let id = w.up();
+    let mut sent = 0;
+    for n in 0..100u16 {
+        let uplink = w.add_uplink(1, 1, 30);
+        let inside = address([10, 7, (n >> 8) as u8, n as u8], 40_000);
+        (w.uplinks[uplink].inside, w.uplinks[uplink].outside) = (inside, address([203, 0, 113, 9], 2000 + n));
+        let tuple = FourTuple::new(w.uplinks[uplink].link, inside, server_address());
+        let now = w.now;
+        let path = w.nodes[1].end.add_path(now, id, tuple, None).expect("room for a path");
+        w.pump();
+        w.send(1, id, pattern(sent, 4000));
+        sent += 4000;
+        w.run(ms(1000));
+        assert_eq!(w.states(1, id)[path.index()], PathState::Active, "path {n}");
+        let now = w.now;
+        w.nodes[1].end.endpoint_mut().with(id, |a| a.remove_path(now, path)).expect("removed");
+        w.pump();
+        w.run(ms(1000));
+        w.uplinks.pop();
+    }
+    assert!(w.nodes[0].received[&w.accepted()] == pattern(0, sent));
+    let renewed = w.count(1, |e| matches!(e, SealEvent::Renewed { .. }));
+    // A handshake is due when 24 numbers are given; the 16 paths used last keep theirs in the next one.
+    assert!((4..=13).contains(&renewed), "{renewed}");
+    assert_eq!(w.stats(0).sessions, 1);
+}
+
+/// More sessions than there may be are not opened, and those that are go on.
+#[test]
+fn sessions_are_limited() {
+    let mut w = World::new(13);
+    let access = open_access(&w.seeds);
+    w.add_server(access);
+    let mut config = SealConfig::new(secret(&w.seeds, "receiver"), open_access(&w.seeds));
+    config.max_sessions = 3;
+    w.nodes[0].end = w.endpoint(Some(config), true, "receiver");
+    let ids: Vec<_> = (0..6)
+        .map(|n| {
+            let identity = secret(&w.seeds, &format!("sender {n}"));
+            let node = w.add_client(identity);
+            w.add_uplink(node, 0, 20);
+            let id = w.connect(node);
+            w.run(ms(200));
+            (node, id)
+        })
+        .collect();
+    let connected: Vec<bool> = ids.iter().map(|(node, id)| w.connected(*node, *id)).collect();
+    assert_eq!(connected, [true, true, true, false, false, false]);
+    assert_eq!(w.stats(0).sessions, 3);
 }
