@@ -122,7 +122,7 @@ fn lost_probes_cost_nothing_else() {
     }
 }
 
-/// The path shrinks below what packets have, and nobody says so. What is in flight can't be cut again and may be fragmented
+/// The path shrinks below what packets have, and no message says so. What is in flight can't be cut again and may be fragmented
 /// (RFC 9260 §6.9): everything arrives, and packets fit again.
 #[test]
 fn a_black_hole_is_left() {

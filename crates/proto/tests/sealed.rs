@@ -39,7 +39,9 @@ fn chunks(packet: &[u8]) -> Vec<Chunk> {
 fn transfers_survive_bad_networks() {
     let mut largest_batch = 0;
     for seed in 0..12 {
-        let mut w = TestPair::sealed(&[10, 25, 40], TransportConfig::live(), seed);
+        // A single path takes whole batches.
+        let delays = &[10, 25, 40][..=seed as usize % 3];
+        let mut w = TestPair::sealed(delays, TransportConfig::live(), seed);
         w.up();
         w.wires.iter_mut().for_each(|wire| (wire.loss, wire.duplicate, wire.jitter) = (0.05, 0.05, ms(15)));
         for n in 0..40 {
@@ -50,8 +52,8 @@ fn transfers_survive_bad_networks() {
         w.run(ms(60_000));
         assert_eq!(w.received(SERVER), pattern(0, 40 * 9000), "seed {seed}");
         assert_eq!(w.received(CLIENT), pattern(0, 40 * 700), "seed {seed}");
-        assert_eq!(w.states(CLIENT), [PathState::Active; 3], "seed {seed}");
-        assert_eq!(w.states(SERVER), [PathState::Active; 3], "seed {seed}");
+        assert_eq!(w.states(CLIENT), vec![PathState::Active; delays.len()], "seed {seed}");
+        assert_eq!(w.states(SERVER), vec![PathState::Active; delays.len()], "seed {seed}");
         assert_eq!(w.ends.each_ref().map(Endpoint::dropped), [(0, 0); 2], "seed {seed}");
         let id = w.apps[CLIENT].id.expect("connected");
         w.ends[CLIENT].shutdown(w.now, id);

@@ -160,6 +160,7 @@ impl Accepting {
         cx: &mut Context,
     ) -> Option<SealId> {
         let Tentative { asker, sealed, keyset } = self.tentative.remove(&slot)?;
+        let proven = self.responder.proves(slot, from);
         self.responder.close(slot);
         if let Some((id, before)) = asker.continues {
             let Some(session) = sessions.get_mut(&id) else {
@@ -183,11 +184,11 @@ impl Accepting {
         }
         cx.own(&keyset, Owner::Session(sealed));
         cx.outbox.stats.established += 1;
-        let (peer, cipher) = (asker.remote, keyset.keys.cipher());
+        let (peer, cipher) = (keyset.keys.remote(), keyset.keys.cipher());
         cx.outbox.report(SealEvent::Established { sealed, peer, cipher });
         let mut session = Session::accepted(now, sealed, peer, keyset);
-        // Whoever has these keys read message 2, where it was sent to.
-        if asker.from == *from {
+        // The holder of these keys has read message 2.
+        if proven {
             session.routes.of_responder(now, path, || Place::proven(FourTuple { sealed, ..*from }));
         }
         self.named.extend(session.handshakes().map(|handshake| (handshake, sealed)));
@@ -235,7 +236,7 @@ impl Accepting {
         self.forget_half_open(cx);
     }
 
-    /// What became of messages 1.
+    /// Messages 1, by their outcome.
     pub fn counts(&self) -> &HandshakeCounts {
         self.responder.counts()
     }

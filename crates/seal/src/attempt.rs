@@ -12,8 +12,9 @@ use crate::keys::{Completed, HandshakeId};
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT_OF_SESSION: Duration = Duration::from_secs(2);
-/// A handshake that was not answered for so long begins anew: its responder forgets it after five seconds.
-const FRESH_AFTER: Duration = Duration::from_secs(4);
+/// A handshake that was not answered for so long begins anew: a responder that is flooded may have forgotten it, and takes
+/// no message a second time.
+const FRESH_AFTER: Duration = Duration::from_secs(2);
 
 /// A handshake under way.
 pub(crate) struct Attempt {

@@ -8,7 +8,7 @@ use crate::identity::{Access, SecretKey};
 pub struct SealConfig {
     /// This side's static key.
     pub identity: SecretKey,
-    /// Who may connect. Without grants nobody may, and nothing is answered.
+    /// Who may connect. Without grants no peer may, and nothing is answered.
     pub access: Access,
     /// The ciphers to offer, and to choose from.
     pub ciphers: Ciphers,

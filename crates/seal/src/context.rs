@@ -17,7 +17,7 @@ pub(crate) struct Keyset {
     pub keys: Keys,
 }
 
-/// Who has the keys that a connection id is of.
+/// Who has keys.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Owner {
     Session(SealId),
@@ -28,7 +28,6 @@ pub(crate) enum Owner {
 /// What a connection id stands for.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Receiving {
-    pub owner: Owner,
     pub keyset: u64,
     pub path: u8,
 }
@@ -45,6 +44,7 @@ pub(crate) struct Context {
     pub silent: Vec<SealId>,
     pub log: Option<Log>,
     ids: BTreeMap<ConnectionId, Receiving>,
+    owners: BTreeMap<u64, Owner>,
     keysets: u64,
 }
 
@@ -58,6 +58,7 @@ impl Context {
             silent: Vec::new(),
             log: None,
             ids: BTreeMap::new(),
+            owners: BTreeMap::new(),
             keysets: 0,
         }
     }
@@ -69,22 +70,35 @@ impl Context {
         if let Some(log) = &mut self.log {
             (0..PATHS).for_each(|path| keylog::write(log, &keyset.keys, path));
         }
+        let number = keyset.number;
+        self.ids.extend(ids(&keyset).map(|(path, id)| (id, Receiving { keyset: number, path })));
         self.own(&keyset, owner);
         keyset
     }
 
     /// Datagrams under these keys are `owner`'s from now on.
     pub fn own(&mut self, keyset: &Keyset, owner: Owner) {
-        for (path, id) in ids(keyset) {
-            self.ids.insert(id, Receiving { owner, keyset: keyset.number, path });
-        }
+        self.owners.insert(keyset.number, owner);
     }
 
-    /// Datagrams under these keys are nobody's from now on.
+    /// Datagrams under these keys are unknown from now on.
     pub fn disown(&mut self, keyset: &Keyset) {
+        self.owners.remove(&keyset.number);
         for (_, id) in ids(keyset) {
             self.ids.remove(&id);
         }
+    }
+
+    /// Whose datagrams under these keys are.
+    pub fn owner(&self, keyset: u64) -> Option<Owner> {
+        self.owners.get(&keyset).copied()
+    }
+
+    /// Handshakes that this side has given up, or that are complete.
+    pub fn forget_attempts(&mut self, ids: impl Iterator<Item = [u8; 8]>) {
+        ids.for_each(|id| {
+            self.attempts.remove(&id);
+        });
     }
 
     /// What a connection id stands for.

@@ -31,7 +31,7 @@ pub enum ConnectError {
     /// A sealed endpoint connects to peers whose key it knows.
     #[error("a sealed endpoint needs the key of its peer")]
     NoPeer,
-    /// An endpoint without a seal connects to nobody in particular.
+    /// An endpoint without a seal does not ask who its peer is.
     #[error("an endpoint without a seal can't prove who its peer is")]
     Plain,
 }
@@ -258,7 +258,8 @@ impl SealedEndpoint {
         }
     }
 
-    /// Writes the secrets of each path to `log`, a line for each direction. Whoever has them reads what was recorded.
+    /// Writes the secrets of each path to `log`, a line for each direction: with them any record of the
+    /// datagrams can be read.
     pub fn set_keylog(&mut self, log: Box<dyn FnMut(&str) + Send>) {
         if let Some(seal) = &mut self.seal {
             seal.set_keylog(log);

@@ -48,8 +48,8 @@ pub enum SealEvent {
         /// Why.
         why: Lost,
     },
-    /// A hint for the message of an attempt that fails: whoever answered said that it runs without a seal. Anybody on the
-    /// way can say so, hence the attempt goes on. Reported once an attempt.
+    /// A hint for the message of an attempt that fails: an answer said that the receiver runs without a seal. Any host on
+    /// the way can say so, hence the attempt goes on. Reported once per attempt.
     PlainPeer {
         /// The session that was to be opened.
         sealed: SealId,

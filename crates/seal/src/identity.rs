@@ -147,7 +147,7 @@ pub struct Grant {
     pub token: Token,
     /// Senders that may connect under it.
     pub senders: BTreeSet<PublicKey>,
-    /// Whether other senders may as well. Whoever does is a sender of the grant from then on.
+    /// Whether other senders may as well. One that does is a sender of the grant from then on.
     pub open: bool,
     /// Whether the first of them closes it.
     pub once: bool,
@@ -190,5 +190,87 @@ impl Access {
         }
         grant.open &= !grant.once;
         Enrolment::New
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strandcast_proto::seeds::Seeds;
+
+    use super::*;
+
+    fn key(hex: &str) -> [u8; 32] {
+        core::array::from_fn(|n| u8::from_str_radix(&hex[2 * n..2 * n + 2], 16).expect("hexadecimal"))
+    }
+
+    /// RFC 7748 section 6.1: the keys of Alice and Bob.
+    #[test]
+    fn public_keys_are_those_of_rfc_7748() {
+        for (secret, public) in [
+            (
+                "77076d0a7318a57d3c16c17251b26645df4c2f87ebc0992ab177fba51db92c2a",
+                "8520f0098930a754748b7ddcb43ef75a0dbf3a0d26381af4eba4a98eaa9b4e6a",
+            ),
+            (
+                "5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb",
+                "de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f",
+            ),
+        ] {
+            assert_eq!(SecretKey::from_bytes(key(secret)).public(), PublicKey(key(public)));
+        }
+    }
+
+    #[test]
+    fn tokens_and_keys_come_back_from_their_bytes_and_show_nothing() {
+        let mut random = Seeds::new(1, 0).stream("keys");
+        let (secret, token) = (SecretKey::generate(&mut random), Token::generate(&mut random));
+        assert_eq!(SecretKey::from_bytes(*secret.to_bytes()).public(), secret.public());
+        let again = Token::from_bytes(*token.to_bytes());
+        assert_eq!((again.id(), again.psk(), again.mac_key()), (token.id(), token.psk(), token.mac_key()));
+        assert_ne!(Token::generate(&mut random).id(), token.id());
+        let parts: [&[u8]; 4] = [&token.bytes, &token.psk, &token.mac_key, &token.id];
+        for (n, a) in parts.iter().enumerate() {
+            assert!(parts[..n].iter().all(|b| a[..8] != b[..8]), "derived apart from each other");
+        }
+        assert_eq!(format!("{secret:?}"), "SecretKey(..)");
+        let shown = format!("{token:?} {:?}", Peer { key: secret.public(), token: token.clone() });
+        let secrets = [&token.bytes, &token.psk, &token.mac_key, &secret.0];
+        for secret in secrets {
+            let (hex, decimal) =
+                (format!("{:02x}{:02x}", secret[0], secret[1]), format!("{}, {}", secret[0], secret[1]));
+            assert!(!shown.contains(&hex) && !shown.contains(&decimal), "{shown}");
+        }
+    }
+
+    #[test]
+    fn who_may_connect() {
+        let mut random = Seeds::new(2, 0).stream("access");
+        let (known, other) =
+            (SecretKey::generate(&mut random).public(), SecretKey::generate(&mut random).public());
+        let token = Token::generate(&mut random);
+        let id = token.id();
+        let grant = |open, once| Access {
+            grants: vec![Grant { token: token.clone(), senders: [known].into(), open, once }],
+            revoked: BTreeSet::new(),
+        };
+        let mut closed = grant(false, false);
+        assert!(closed.admits(id, &known) && !closed.admits(id, &other));
+        assert!(!closed.admits(Token::generate(&mut random).id(), &known));
+        assert_eq!(closed.enrol(id, known), Enrolment::Known);
+        assert_eq!(closed.enrol(id, other), Enrolment::Refused);
+        closed.revoked.insert(known);
+        assert!(!closed.admits(id, &known));
+        assert_eq!(closed.enrol(id, known), Enrolment::Refused);
+
+        let mut open = grant(true, false);
+        assert_eq!((open.enrol(id, other), open.enrol(id, other)), (Enrolment::New, Enrolment::Known));
+        assert!(open.admits(id, &PublicKey([1; 32])), "still open");
+        open.revoked.insert(other);
+        assert!(!open.admits(id, &other), "revoked, although the grant is open");
+
+        let mut once = grant(true, true);
+        assert_eq!(once.enrol(id, known), Enrolment::Known, "the sender that it had does not close it");
+        assert_eq!(once.enrol(id, other), Enrolment::New);
+        assert!(!once.admits(id, &PublicKey([1; 32])) && once.admits(id, &other));
     }
 }

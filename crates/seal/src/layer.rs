@@ -44,7 +44,7 @@ pub struct Seal {
     refusals: Bucket,
 }
 
-/// What became of a run of datagrams.
+/// The outcome of a run of datagrams.
 #[derive(Debug, Default)]
 struct Run {
     /// The path that they are of.
@@ -150,7 +150,7 @@ impl Seal {
         out: &mut Vec<Opened>,
     ) {
         let read = self.of_attempt(&initiator, |session, cx| {
-            session.on_message_2(now, &within(*from, session.id), datagram, cx)
+            session.on_message_2(now, &within(*from, session.id), &initiator, datagram, cx)
         });
         match read {
             Some((_, Ok(Some((tuple, packet))))) => out.push(enveloped(tuple, &packet)),
@@ -198,7 +198,7 @@ impl Seal {
             self.cx.outbox.stats.unknown_ids += 1;
             return None;
         };
-        let slot = match receiving.owner {
+        let slot = match self.cx.owner(receiving.keyset)? {
             Owner::Session(sealed) => return Some((receiving, sealed, None)),
             Owner::Tentative(slot) => slot,
         };
@@ -221,7 +221,7 @@ impl Seal {
         batch: &mut [u8],
         stride: usize,
     ) -> Run {
-        let Receiving { keyset, path, .. } = receiving;
+        let Receiving { keyset, path } = receiving;
         let (mut run, mut first, from) = (Run::default(), first, within(*from, sealed));
         let id: [u8; 9] = batch.first_chunk().copied().unwrap_or_default();
         let Some(session) = self.sessions.get_mut(&sealed) else {
@@ -384,7 +384,7 @@ impl Seal {
     }
 }
 
-/// Counts what became of a datagram: its number, if it opened.
+/// Counts the outcome of a datagram: its number, if it opened.
 fn count(opened: Result<PacketNumber, Discard>, stats: &mut SealStats) -> Option<PacketNumber> {
     match opened {
         Ok(number) => {

@@ -60,7 +60,9 @@ pub(crate) struct Opening {
     /// The packet that opens the session's association, and where it goes.
     pub packet: Vec<u8>,
     pub tuples: Vec<FourTuple>,
-    pub attempt: Option<Attempt>,
+    pub attempt: Option<Box<Attempt>>,
+    /// The attempt before it, whose answer may be under way.
+    pub former: Option<Box<Attempt>>,
     /// Keys of a handshake that continues the session. They replace the current ones when something came under them.
     pub next: Option<Keyset>,
     /// The newest keys are not confirmed.
@@ -79,6 +81,7 @@ impl Opening {
             packet: Vec::new(),
             tuples: Vec::new(),
             attempt: None,
+            former: None,
             next: None,
             confirming: None,
             unanswered: None,
@@ -87,8 +90,21 @@ impl Opening {
         }
     }
 
+    /// The attempt that a datagram names.
+    pub fn attempt_named(&mut self, id: &[u8; 8]) -> Option<&mut Attempt> {
+        let both = [self.attempt.as_deref_mut(), self.former.as_deref_mut()];
+        both.into_iter().flatten().find(|attempt| attempt.id() == *id)
+    }
+
+    /// Gives both attempts up; their names.
+    pub fn end_attempts(&mut self) -> impl Iterator<Item = [u8; 8]> {
+        [self.attempt.take(), self.former.take()].into_iter().flatten().map(|attempt| attempt.id())
+    }
+
     /// There are new keys.
     pub fn keyed(&mut self, now: Instant) {
+        // What the first handshake needed.
+        (self.packet, self.tuples) = Default::default();
         self.renew_at = now + RENEW_AFTER;
     }
 

@@ -43,7 +43,7 @@ impl Outbox {
         Some(Transmit { tuple, len: datagram.len(), segment_size: datagram.len(), fragment: false })
     }
 
-    /// Reports something. Whoever holds the seal takes it after each call.
+    /// Reports something. The owner of the seal takes it after each call.
     pub fn report(&mut self, event: SealEvent) {
         self.events.push_back(event);
     }

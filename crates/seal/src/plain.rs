@@ -28,7 +28,7 @@ impl Bucket {
     }
 }
 
-/// What a driver without a seal says to senders that have one: "plain here" (type 5), at most ten times a second.
+/// What a driver without a seal says to senders that have one: "plain here" (type 5), at most ten per second.
 #[derive(Debug, Default)]
 pub struct PlainAnswers {
     bucket: Bucket,

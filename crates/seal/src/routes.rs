@@ -149,6 +149,8 @@ impl Routes {
     /// Makes room for a path, at the cost of the one that was not used for longest. Its place in the list.
     fn insert(&mut self, route: Route) -> usize {
         if self.routes.len() < MAX_PATHS {
+            // Most sessions have few paths and last.
+            self.routes.reserve_exact(1);
             self.routes.push(route);
             return self.routes.len() - 1;
         }

@@ -312,10 +312,9 @@ impl Session {
         let mut sets: Vec<Keyset> =
             self.current.into_iter().chain(self.previous.map(|(set, _)| set)).collect();
         if let Role::Initiator(opening) = self.role {
-            sets.extend(opening.next);
-            if let Some(attempt) = opening.attempt {
-                cx.attempts.remove(&attempt.id());
-            }
+            let mut opening = opening;
+            sets.extend(opening.next.take());
+            cx.forget_attempts(opening.end_attempts());
         }
         sets.iter().for_each(|set| cx.disown(set));
     }
@@ -342,8 +341,8 @@ impl Session {
     /// Begins a handshake: on all paths if it continues the session, else wherever the first packet goes.
     fn begin(&mut self, now: Instant, cx: &mut Context) {
         let Role::Initiator(opening) = &mut self.role else { return };
-        if let Some(former) = opening.attempt.take() {
-            cx.attempts.remove(&former.id());
+        if let Some(given_up) = core::mem::replace(&mut opening.former, opening.attempt.take()) {
+            cx.attempts.remove(&given_up.id());
         }
         let continues = self.current.as_ref().map(|current| current.keys.handshake());
         let attempt = if continues.is_some() {
@@ -355,7 +354,7 @@ impl Session {
         if let Some(attempt) = &attempt {
             cx.attempts.insert(attempt.id(), self.id);
         }
-        opening.attempt = attempt;
+        opening.attempt = attempt.map(Box::new);
     }
 
     fn open_on_timeout(&mut self, now: Instant, cx: &mut Context) -> Option<Lost> {
@@ -411,17 +410,18 @@ impl Session {
         &mut self,
         now: Instant,
         from: &FourTuple,
+        initiator: &[u8; 8],
         datagram: &[u8],
         cx: &mut Context,
     ) -> Result<Option<(FourTuple, Vec<u8>)>, Lost> {
         let Role::Initiator(opening) = &mut self.role else { return Ok(None) };
-        let on = opening.attempt.as_ref().and_then(|attempt| attempt.answered_on(from));
-        let (Some(attempt), Some(on)) = (&mut opening.attempt, on) else { return Ok(None) };
+        let Some(attempt) = opening.attempt_named(initiator) else { return Ok(None) };
+        let Some(on) = attempt.answered_on(from) else { return Ok(None) };
         let Some((completed, answer, packet)) = attempt.read(datagram) else {
             cx.outbox.stats.bad_answers += 1;
             return Ok(None);
         };
-        let (id, continues) = (attempt.id(), attempt.continues.is_some());
+        let continues = attempt.continues.is_some();
         self.touched = true;
         match (answer, continues) {
             (Answer::New, false) => {
@@ -447,8 +447,7 @@ impl Session {
                 return Ok(None);
             }
         }
-        opening.attempt = None;
-        cx.attempts.remove(&id);
+        cx.forget_attempts(opening.end_attempts());
         Ok((!packet.is_empty()).then_some((on, packet)))
     }
 }

@@ -30,3 +30,13 @@ fn envelope() {
     }
     replay("envelope", bounded);
 }
+
+/// Handshakes of two senders; a table that is as full as the inputs make it, and what is remembered of them.
+#[test]
+fn handshakes() {
+    fn bounded(data: &[u8]) {
+        let heap = allocation_counter::measure(|| fuzzing::handshake(data)).bytes_max;
+        assert!(heap < 1 << 20, "{heap} bytes");
+    }
+    replay("handshake", bounded);
+}

@@ -168,8 +168,7 @@ impl Association {
         self.cx.paths.get(path.index()).map(|p| p.tuple)
     }
 
-    /// Whether the peer has proven to receive where a path leads (RFC 9260 §5.4). Its state does not tell: a suspended path
-    /// may be one that was only claimed.
+    /// Whether the peer has proven to receive where a path leads (RFC 9260 §5.4); a suspended path's state does not tell.
     pub fn is_confirmed(&self, path: PathId) -> bool {
         self.cx.paths.get(path.index()).is_some_and(|p| p.confirmed)
     }
@@ -209,8 +208,7 @@ impl Association {
         self.rx.buffered() as u64
     }
 
-    /// What keeps new data from being sent, once there is nothing more to send at `now`; `None` if none wait. The handshake
-    /// counts whether data wait or not.
+    /// What keeps new data from being sent at `now`; `None` if none wait. The handshake counts whether data wait or not.
     pub fn held_back(&self, now: Instant) -> Option<HeldBack> {
         self.tx.held_back(&self.cx, now)
     }
@@ -230,8 +228,7 @@ impl Association {
         self.rx.heap() + self.tx.heap()
     }
 
-    /// What the endpoint lets this association hold from now on ([`Association::heap`]), and whether payloads are copied
-    /// out of their datagrams whatever their size.
+    /// What the endpoint lets this association hold from now on ([`Association::heap`]), and whether all payloads are copied.
     pub(crate) fn allow(&mut self, heap: usize, copy: bool) {
         self.rx.allow(heap, copy);
     }

@@ -2,5 +2,7 @@
 //! and panics where something does not hold.
 
 mod envelope;
+mod handshake;
 
 pub use envelope::envelope;
+pub use handshake::handshake;

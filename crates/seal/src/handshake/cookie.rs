@@ -18,13 +18,14 @@ const LIFETIME: Duration = Duration::from_secs(60);
 pub(super) struct Cookies {
     current: [u8; 32],
     previous: [u8; 32],
+    /// `None`: there were none yet.
     #[zeroize(skip)]
-    renew_at: Instant,
+    renew_at: Option<Instant>,
 }
 
 impl Cookies {
     pub fn new() -> Self {
-        Cookies { current: [0; 32], previous: [0; 32], renew_at: Instant::ZERO }
+        Cookies { current: [0; 32], previous: [0; 32], renew_at: None }
     }
 
     /// The cookie that a sender at `from` has to repeat in the message with this digest.
@@ -54,16 +55,14 @@ impl Cookies {
     }
 
     fn renew(&mut self, now: Instant, random: &mut Random) {
-        if now < self.renew_at && self.renew_at != Instant::ZERO {
-            return;
+        match self.renew_at {
+            Some(at) if now < at => return,
+            Some(at) if now < at + LIFETIME => self.previous = self.current,
+            // At first, and after a pause: the secret before is too old as well.
+            _ => random.fill(&mut self.previous),
         }
-        self.previous = self.current;
         random.fill(&mut self.current);
-        // After a pause, or at first, the one before is too old as well.
-        if self.renew_at == Instant::ZERO || now >= self.renew_at + LIFETIME {
-            random.fill(&mut self.previous);
-        }
-        self.renew_at = now + LIFETIME;
+        self.renew_at = Some(now + LIFETIME);
     }
 }
 

@@ -1,5 +1,7 @@
 //! Handshakes that were begun by others and have not shown yet that they are more than a repetition.
 
+use core::net::SocketAddr;
+
 use strandcast_proto::seeds::Random;
 use strandcast_proto::time::{Duration, Instant};
 
@@ -8,7 +10,7 @@ use crate::aead::Cipher;
 use crate::identity::Token;
 
 /// Handshakes of the table.
-pub(super) const MOST: usize = 256;
+pub(crate) const MOST: usize = 256;
 /// How long one may be half open.
 pub(super) const LIFETIME: Duration = Duration::from_secs(5);
 
@@ -34,10 +36,15 @@ struct Entry {
     slot: Slot,
     digest: u64,
     until: Instant,
+    /// Where message 1 came from, and message 2 goes to.
+    from: SocketAddr,
+    /// Whether message 2 went anywhere else as well.
+    elsewhere: bool,
     state: State,
 }
 
-/// A table of fixed size. In a full one a handshake makes room for the next, by chance: nobody can aim at another's.
+/// A table of fixed size. In a full one a handshake makes room for the next, by chance: no sender can aim
+/// at another's.
 #[derive(Default)]
 pub(super) struct HalfOpen {
     entries: Vec<Entry>,
@@ -46,23 +53,39 @@ pub(super) struct HalfOpen {
 }
 
 impl HalfOpen {
-    /// The handshake of the message with this digest.
-    pub fn find(&self, digest: u64) -> Option<&State> {
-        self.entries.iter().find(|e| e.digest == digest).map(|e| &e.state)
+    /// The handshake of the message with this digest, which came from `from` now: message 2 goes there as well.
+    pub fn again(&mut self, digest: u64, from: SocketAddr) -> Option<&State> {
+        let entry = self.entries.iter_mut().find(|e| e.digest == digest)?;
+        entry.elsewhere |= entry.from != from && matches!(entry.state, State::Answered(_));
+        Some(&entry.state)
+    }
+
+    /// Whether message 2 went to `to` and nowhere else.
+    pub fn proves(&self, slot: Slot, to: SocketAddr) -> bool {
+        let entry = self.entries.iter().find(|e| e.slot == slot);
+        entry.is_some_and(|e| e.from == to && !e.elsewhere && matches!(e.state, State::Answered(_)))
     }
 
     pub fn get_mut(&mut self, slot: Slot) -> Option<&mut State> {
         self.entries.iter_mut().find(|e| e.slot == slot).map(|e| &mut e.state)
     }
 
-    pub fn insert(&mut self, now: Instant, digest: u64, pending: Box<Pending>, random: &mut Random) -> Slot {
+    pub fn insert(
+        &mut self,
+        now: Instant,
+        digest: u64,
+        from: SocketAddr,
+        pending: Box<Pending>,
+        random: &mut Random,
+    ) -> Slot {
         if self.entries.len() >= MOST {
             let unlucky = self.entries.swap_remove(random.below(self.entries.len() as u64) as usize);
             self.forgotten.push(unlucky.slot);
         }
         self.given += 1;
         let slot = Slot(self.given);
-        self.entries.push(Entry { slot, digest, until: now + LIFETIME, state: State::Asked(pending) });
+        let (until, state) = (now + LIFETIME, State::Asked(pending));
+        self.entries.push(Entry { slot, digest, until, from, elsewhere: false, state });
         slot
     }
 

@@ -9,8 +9,7 @@ use crate::identity::{Peer, SecretKey};
 use crate::keys::{Completed, HandshakeId};
 use crate::wire::{COOKIE, Datagram, Malformed};
 
-/// Retries of one handshake that are answered at once: no more can be made of a sender by whoever has the token.
-/// Cookies are bound to addresses, so that each path asks for its own.
+/// Retries of one handshake that are answered at once: an attacker with the token makes no more of a sender. Cookies are bound to addresses, so that each path asks for its own.
 const AT_ONCE: u32 = 32;
 
 /// Why a handshake could not be begun, or a datagram is no answer to it.

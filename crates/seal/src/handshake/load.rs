@@ -7,13 +7,14 @@ use std::hash::DefaultHasher;
 use strandcast_proto::seeds::Random;
 use strandcast_proto::time::{Duration, Instant};
 
-/// Seconds' worth of handshakes at once before cookies are demanded.
+/// Handshakes at once before cookies are demanded: those of so long.
 const DEPTH: Duration = Duration::from_secs(1);
-/// Seconds' worth of handshakes at once at most: they keep everything else waiting.
-const CEILING_DEPTH: Duration = Duration::from_millis(250);
-/// Weights of sources: tables, and entries of each. 20 000 sources in half a minute share few of them.
-const TABLES: usize = 2;
-const ENTRIES: usize = 8192;
+/// Handshakes at once at most: those of so long. They keep everything else waiting.
+const CEILING_DEPTH: Duration = Duration::from_millis(500);
+/// Weights of sources: tables, and entries of each. A source has one in each table, and counts as light as the lightest of
+/// them: beside 2000 others that weigh something, one of 6000 shares all of its own.
+const TABLES: usize = 4;
+const ENTRIES: usize = 1 << 14;
 /// What a handshake weighs at first, and where more weight changes nothing.
 const WEIGHT: u8 = 4;
 const HEAVIEST: u8 = 16;
@@ -44,7 +45,8 @@ impl Bucket {
 }
 
 /// Admits handshakes up to a ceiling. Up to half of what it would admit at once is kept for sources that had few of
-/// late, so that those who ask often get what others leave, and all of it if there are no others.
+/// late, so that those who ask often get what others leave, and all of it if there are no others. Sources that were
+/// not heard of before are alike: a flood from more prefixes than handshakes are computed for in some seconds takes its share.
 pub(super) struct Load {
     cookies: Bucket,
     ceiling: Bucket,
@@ -108,7 +110,7 @@ impl Load {
         hasher.write_u64(self.key);
         hasher.write_u128(prefix(source));
         let hash = hasher.finish();
-        core::array::from_fn(|table| table * ENTRIES + (hash >> (32 * table)) as usize % ENTRIES)
+        core::array::from_fn(|table| table * ENTRIES + (hash >> (16 * table)) as usize % ENTRIES)
     }
 }
 

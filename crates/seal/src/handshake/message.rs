@@ -53,6 +53,14 @@ pub(super) fn authentic(token: &Token, message: &Signed<'_>) -> bool {
     mac(token.mac_key(), &[message.covered]).ct_eq(message.mac).into()
 }
 
+/// Writes the MAC that belongs at the end of `message`: what anybody with the token can do.
+#[cfg(any(test, feature = "testing"))]
+pub(crate) fn sign(message: &mut [u8], token: &Token) {
+    if let Some((covered, sent)) = message.split_last_chunk_mut::<MAC>() {
+        *sent = mac(token.mac_key(), &[covered]);
+    }
+}
+
 /// Message 1 that is written: first the clear fields, then Noise's part, at last the MAC.
 pub(super) struct Message1(Box<[u8; MESSAGE_1]>);
 

@@ -337,6 +337,29 @@ mod tests {
         }
     }
 
+    /// psk2: the pre-shared key is mixed into message 2, the prologue into both.
+    #[test]
+    fn another_token_or_prologue_completes_nothing() {
+        let mut random = Seeds::new(2, 0).stream("tokens");
+        let (local, remote) = (SecretKey::generate(&mut random), SecretKey::generate(&mut random));
+        let tokens = [Token::generate(&mut random), Token::generate(&mut random)];
+        for (token, clear, first, second) in [(0, 0, true, true), (1, 0, true, false), (0, 1, false, false)] {
+            let (mut message, mut payload) = ([0; 256], [0; 256]);
+            let mut end = |role: Role<'_>, own: &SecretKey, token: usize, clear: u8| {
+                let random = child(&mut random);
+                Noise::new(&role, own, &tokens[token], &[clear], random, &DhCount::default()).expect("built")
+            };
+            let mut initiator = end(Role::Initiator(&remote.public()), &local, 0, 0);
+            let mut responder = end(Role::Responder, &remote, token, clear);
+            let len = initiator.write(b"", &mut message).expect("its turn");
+            assert_eq!(responder.read(&message[..len], &mut payload).is_ok(), first);
+            if first {
+                let len = responder.write(b"", &mut message).expect("its turn");
+                assert_eq!(initiator.read(&message[..len], &mut payload).is_ok(), second);
+            }
+        }
+    }
+
     #[test]
     fn what_is_left_of_a_stream_does_not_tell_what_was_drawn() {
         let mut random = Seeds::new(1, 0).stream("children");

@@ -63,8 +63,8 @@ pub enum HandshakeDrop {
 pub struct HandshakeCounts {
     /// Messages dropped, in the order of [`HandshakeDrop`].
     dropped: [u64; 10],
-    /// Messages 1 that were read and led to an answer.
-    pub answered: u64,
+    /// Messages 1 of senders that may connect.
+    pub asked: u64,
     /// Answers that were given again, to messages that came again.
     pub repeated: u64,
     /// Senders told to prove their addresses.
@@ -78,9 +78,14 @@ impl HandshakeCounts {
     pub fn dropped(&self, why: HandshakeDrop) -> u64 {
         self.dropped[why as usize]
     }
+
+    /// All datagrams: each is counted once.
+    pub fn all(&self) -> u64 {
+        self.dropped.iter().sum::<u64>() + self.asked + self.repeated + self.retries + self.refused
+    }
 }
 
-/// What becomes of a datagram.
+/// The outcome of a datagram.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     /// Nothing.
@@ -112,7 +117,7 @@ pub(crate) struct Responder {
     local: SecretKey,
     limits: Limits,
     random: Random,
-    /// Makes digests of messages that nobody else can compute.
+    /// Makes digests of messages that no peer can compute.
     digest_key: [u8; 32],
     half_open: HalfOpen,
     seen: Seen,
@@ -174,7 +179,7 @@ impl Responder {
         let digest = [a, b, c, d, e, f, g, h];
         let name = u64::from_be_bytes(digest);
         self.half_open.expire(now);
-        match self.half_open.find(name) {
+        match self.half_open.again(name, from.remote) {
             Some(State::Answered(answer)) => {
                 self.output.clone_from(answer);
                 self.counts.repeated += 1;
@@ -196,12 +201,13 @@ impl Responder {
             return Err(HandshakeDrop::Overloaded);
         }
         self.seen.insert(name, &mut self.random);
-        self.read(now, &message, name, grant, access)
+        self.read(now, from, &message, name, grant, access)
     }
 
     fn read(
         &mut self,
         now: Instant,
+        from: &FourTuple,
         message: &wire::Message1<'_>,
         digest: u64,
         grant: &Grant,
@@ -227,7 +233,8 @@ impl Responder {
             return Ok(Outcome::Send);
         }
         let (continues, packet) = (asking.continues, asking.packet.to_vec());
-        let slot = self.half_open.insert(now, digest, Box::new(pending), &mut self.random);
+        self.counts.asked += 1;
+        let slot = self.half_open.insert(now, digest, from.remote, Box::new(pending), &mut self.random);
         Ok(Outcome::Asked(Asked { slot, remote, token: grant.token.id(), continues, packet }))
     }
 
@@ -248,13 +255,18 @@ impl Responder {
             self.half_open.remove(slot);
             return None;
         };
-        self.counts.answered += 1;
         let state = self.half_open.get_mut(slot)?;
         *state = State::Answered(message);
         match state {
             State::Answered(message) => Some((completed, message)),
             State::Asked(_) => None,
         }
+    }
+
+    /// Whether message 2 went to `to` and nowhere else, so that a peer with its keys has proven to receive there. A message 1
+    /// that comes again is answered wherever it comes from.
+    pub fn proves(&self, slot: Slot, to: &FourTuple) -> bool {
+        self.half_open.proves(slot, to.remote)
     }
 
     /// Ends a half-open handshake: its first datagram has been opened, or it won't be answered.

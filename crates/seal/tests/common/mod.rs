@@ -68,6 +68,8 @@ pub struct World {
     random: Random,
     /// Everything that left, if it is kept.
     pub record: Option<Vec<Seen>>,
+    /// A node to which nothing is delivered.
+    pub deaf: Option<usize>,
     /// Bytes with IP and UDP headers, by destination and by source: what left towards an address, what arrived from it.
     pub towards: BTreeMap<SocketAddr, usize>,
     pub arrived: BTreeMap<SocketAddr, usize>,
@@ -112,6 +114,7 @@ impl World {
             flying: BTreeMap::new(),
             sequence: 0,
             record: None,
+            deaf: None,
             towards: BTreeMap::new(),
             arrived: BTreeMap::new(),
         }
@@ -187,7 +190,15 @@ impl World {
     }
 
     pub fn connect_as(&mut self, node: usize, peer: Peer) -> AssociationId {
-        let paths = self.tuples(node).into_iter().map(|t| (t, None)).collect();
+        self.connect_with(node, peer, self.tuples(node))
+    }
+
+    pub fn connect_over(&mut self, node: usize, tuples: Vec<FourTuple>) -> AssociationId {
+        self.connect_with(node, self.peer(), tuples)
+    }
+
+    fn connect_with(&mut self, node: usize, peer: Peer, tuples: Vec<FourTuple>) -> AssociationId {
+        let paths = tuples.into_iter().map(|t| (t, None)).collect();
         let connect = Connect { paths, port: PORT, scheme: Box::new(rfc::scheme()), transport: None };
         let id = self.nodes[node].end.connect(self.now, connect, Some(peer)).expect("a free endpoint");
         self.pump();
@@ -253,6 +264,9 @@ impl World {
     /// A datagram arrives now, from wherever it says.
     pub fn arrive(&mut self, seen: &Seen) {
         let Some(there) = self.uplinks.iter().find(|u| u.outside == seen.to && u.up).cloned() else { return };
+        if self.deaf == Some(there.node) {
+            return;
+        }
         *self.arrived.entry(seen.from).or_default() += seen.bytes.len() + 28;
         let tuple = FourTuple::new(there.link, there.inside, seen.from);
         let bytes = BytesMut::from(&seen.bytes[..]);
@@ -271,7 +285,7 @@ impl World {
         for node in 0..self.nodes.len() {
             let mut buf = Vec::new();
             while let Some(transmit) = self.nodes[node].end.poll_output(self.now, &mut buf) {
-                let Transmit { tuple, len, segment_size } = transmit;
+                let Transmit { tuple, len, segment_size, .. } = transmit;
                 assert_eq!(buf.len(), len, "only what was announced is appended");
                 for datagram in buf.chunks(segment_size) {
                     self.launch(node, &tuple, datagram);
@@ -339,6 +353,26 @@ impl World {
             }
         }
         true
+    }
+
+    /// Sends once the association is connected.
+    pub fn send_when_up(&mut self, node: usize, id: AssociationId, payload: Vec<u8>) {
+        assert!(self.run_until(ms(10_000), |w| w.connected(node, id)), "{:?}", self.nodes[node].events);
+        self.send(node, id, payload);
+    }
+
+    /// Another association of a node whose first one goes on, from other ports.
+    pub fn connect_again(&mut self, node: usize) -> AssociationId {
+        for uplink in self.uplinks.iter_mut().filter(|u| u.node == node) {
+            uplink.inside.set_port(uplink.inside.port() + 1);
+            uplink.outside.set_port(uplink.outside.port() + 1);
+        }
+        self.connect(node)
+    }
+
+    pub fn path_stats(&self, node: usize, id: AssociationId, path: u8) -> strandcast_proto::path::PathStats {
+        let association = self.nodes[node].end.endpoint().association(id).expect("not released");
+        association.path_stats(PathId(path)).expect("a path").clone()
     }
 
     /// The states of an association's paths.

@@ -45,7 +45,7 @@ impl Route {
         Some((size, nonce))
     }
 
-    /// One probe and what becomes of it, or the next timer; false once none is due within `within`.
+    /// One probe and its outcome, or the next timer; false once none is due within `within`.
     fn step(&mut self, end: Instant) -> bool {
         if let Some((size, nonce)) = self.probe()
             && self.up
@@ -249,7 +249,7 @@ fn a_late_answer_counts_and_a_foreign_one_does_not() {
     route.now += 2 * PROBE_TIMER;
     assert!(!route.discovery.on_timer(route.now, RTO, |_| true));
     let (size, second) = route.probe().expect("the same again");
-    assert_eq!((size, second), (1400, first), "repetitions can't be told apart, and need not be");
+    assert_eq!((size, second), (1400, first), "repetitions can't be distinguished, and need not be");
     assert!(!route.discovery.answered(route.now, first + 99));
     assert!(route.discovery.answered(route.now, first));
     assert!(!route.discovery.answered(route.now, first), "once");

@@ -6,7 +6,7 @@ use super::message::Asking;
 use super::noise::{DhCount, Noise, Role, child};
 use super::*;
 
-/// What became of a message 1 that nobody may answer.
+/// A message 1 is dropped, for this reason, and leaves nothing.
 #[track_caller]
 fn dropped(world: &mut World, datagram: &[u8], why: HandshakeDrop) {
     let before = world.responder.counts().dropped(why);
@@ -60,9 +60,7 @@ fn nobody_else_answers_for_the_receiver() {
     let mut forged = world.answer(at(0), initiator.message()).expect("asked").1;
     let ephemeral = SecretKey::generate(&mut world.random).public();
     forged[12..44].copy_from_slice(&ephemeral.0);
-    let end = forged.len() - 16;
-    let mac = mac(world.token().mac_key(), &[&forged[..end]]);
-    forged[end..].copy_from_slice(&mac);
+    sign(&mut forged, &world.token());
     assert_eq!(initiator.read(&forged).err(), Some(HandshakeError::Forged));
     let outcome = impostor.receive(at(0), &from(1), initiator.message());
     assert!(matches!(outcome, Outcome::Dropped(HandshakeDrop::Forged)), "{outcome:?}");
@@ -268,9 +266,7 @@ proptest! {
             }
             message.truncate(message.len() - 7 * cut);
             if signed {
-                let end = message.len() - 16;
-                let mac = mac(token.mac_key(), &[&message[..end]]);
-                message[end..].copy_from_slice(&mac);
+                sign(&mut message, &token);
             }
             if message != honest {
                 prop_assert!(initiator.read(&message).is_err());

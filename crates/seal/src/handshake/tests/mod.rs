@@ -71,7 +71,7 @@ impl World {
         self.responder.receive(now, from, datagram, &self.access)
     }
 
-    /// Message 2, sealed keys, if message 1 is new and whoever sent it may connect.
+    /// Message 2, sealed keys, if message 1 is new and its sender may connect.
     fn answer(&mut self, now: Instant, datagram: &[u8]) -> Option<(Completed, Vec<u8>)> {
         let Outcome::Asked(asked) = self.receive(now, &from(1), datagram) else { return None };
         self.responder.answer(asked.slot, Answer::New, INIT_ACK).map(|(c, m)| (c, m.to_vec()))
@@ -90,12 +90,6 @@ fn from(n: u32) -> FourTuple {
 
 fn at(ms: u64) -> Instant {
     Instant::from_millis(ms)
-}
-
-/// A message 1 whose MAC is right whatever the rest is: what somebody with the token can make.
-fn sign(message: &mut [u8], token: &Token) {
-    let mac = mac(token.mac_key(), &[&message[..MESSAGE_1_MAC]]);
-    message[MESSAGE_1_MAC..].copy_from_slice(&mac);
 }
 
 /// What only the owner of a secret can compute.
