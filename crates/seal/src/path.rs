@@ -140,6 +140,18 @@ impl Receiver {
         Receiver::starting(Chain::new(cipher, secret), None)
     }
 
+    /// A path's receiver that begins with `datagram`, whatever its generation: for reading what was recorded. `None` if there
+    /// can't be such a datagram.
+    pub(crate) fn joining(cipher: Cipher, secret: Secret, datagram: &[u8]) -> Option<Self> {
+        let number = datagram.get(DATA_HEADER - 4..DATA_HEADER)?.first_chunk()?;
+        let before = PacketNumber::reconstruct(u32::from_be_bytes(*number), None)?;
+        let mut chain = Chain::new(cipher, secret);
+        while chain.generation() < before.generation() {
+            chain.take();
+        }
+        Some(Receiver::starting(chain, Some(before)))
+    }
+
     fn starting(chain: Chain, highest: Option<PacketNumber>) -> Self {
         Receiver { chain, highest, generations: Default::default() }
     }

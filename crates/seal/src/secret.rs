@@ -19,6 +19,11 @@ impl Secret {
         Secret(bytes)
     }
 
+    /// Its bytes, for a log of keys.
+    pub(crate) fn bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
     /// Another 32-byte secret: HKDF-Expand-Label (RFC 8446 §7.1).
     pub(crate) fn derive(&self, label: &str, context: &[u8]) -> Secret {
         let mut derived = Secret([0; 32]);

@@ -17,4 +17,5 @@ pub(crate) use initiator::Initiator;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use message::sign;
 pub(crate) use message::{Answer, MOST_1, MOST_2};
-pub(crate) use responder::{Asked, HandshakeDrop, Limits, Outcome, Responder, Slot};
+pub(crate) use responder::{Asked, Limits, Outcome, Responder, Slot};
+pub use responder::{HandshakeCounts, HandshakeDrop};

@@ -25,7 +25,7 @@ words! {
     pub enum SctpProfile {
         /// RFC 9260's.
         Rfc = "rfc",
-        /// What the commands that speak over real paths use: [`TransportConfig::live`].
+        /// What the commands that speak over real paths use: [`TransportConfig::live`], without path MTU discovery.
         Live = "live",
         /// The SCTP agent of ns-2.35.
         Ns2 = "ns2",
@@ -53,7 +53,8 @@ impl SctpProfile {
     /// What the transport is told where no constant says otherwise.
     pub fn transport(self) -> TransportConfig {
         match self {
-            SctpProfile::Live => TransportConfig::live(),
+            // Simulated links carry packets of any size: there is no MTU to discover.
+            SctpProfile::Live => TransportConfig { mtu_discovery: None, ..TransportConfig::live() },
             SctpProfile::Rfc | SctpProfile::Ns2 => TransportConfig::default(),
         }
     }
