@@ -90,6 +90,12 @@ impl SealedEndpoint {
         Ok(connected?)
     }
 
+    /// A session to be opened with `peer` when an association whose 4-tuples name it says something, from `now` on; for
+    /// applications that open associations themselves. `None` without a seal.
+    pub fn session_with(&mut self, now: Instant, peer: Peer) -> Option<SealId> {
+        Some(self.seal.as_mut()?.connect(now, peer))
+    }
+
     /// Takes datagrams of one 4-tuple in the clear ([`FourTuple::new`]): each but the last has `stride` bytes.
     pub fn receive(&mut self, now: Instant, tuple: FourTuple, data: BytesMut, stride: usize) {
         let Some(seal) = &mut self.seal else {
@@ -145,8 +151,32 @@ impl SealedEndpoint {
 
     /// Appends the next datagrams for one path to `buf`, sealed. Call until `None`.
     pub fn poll_output(&mut self, now: Instant, buf: &mut Vec<u8>) -> Option<Transmit> {
+        self.next_output(now, buf, None)
+    }
+
+    /// As [`SealedEndpoint::poll_output`], and makes `open` the same datagrams before they were sealed, for those who measure;
+    /// empty for what the seal says itself.
+    pub fn poll_output_open(
+        &mut self,
+        now: Instant,
+        buf: &mut Vec<u8>,
+        open: &mut Vec<u8>,
+    ) -> Option<Transmit> {
+        self.next_output(now, buf, Some(open))
+    }
+
+    fn next_output(
+        &mut self,
+        now: Instant,
+        buf: &mut Vec<u8>,
+        mut open: Option<&mut Vec<u8>>,
+    ) -> Option<Transmit> {
         let start = buf.len();
         while let Some(transmit) = self.endpoint.poll_output(now, buf) {
+            if let Some(open) = &mut open {
+                open.clear();
+                open.extend_from_slice(&buf[start..]);
+            }
             let envelope = if self.seal.is_some() { crate::ENVELOPE } else { Envelope::NONE };
             show(&mut self.tap, now, &transmit.tuple, true, (&buf[start..], transmit.segment_size, envelope));
             let Some(seal) = &mut self.seal else { return Some(transmit) };
@@ -154,6 +184,9 @@ impl SealedEndpoint {
                 return Some(transmit);
             }
             buf.truncate(start);
+        }
+        if let Some(open) = open {
+            open.clear();
         }
         self.seal.as_mut()?.poll_output(now, buf)
     }

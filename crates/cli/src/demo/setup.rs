@@ -73,7 +73,8 @@ impl DemoSetup {
             Uplink { name: network.name.clone(), spec, remotes: vec![relay.local_addr()] }
         });
         let (uplinks, scheme) = (uplinks.collect(), transport::build(&plan)?);
-        let client = Client { endpoint, uplinks, port: options.sctp_port, scheme, seal: None, tap: capture.tap() };
+        let client =
+            Client { endpoint, uplinks, port: options.sctp_port, scheme, seal: None, tap: capture.tap() };
         let sender = client.connect().map_err(|e| transport::open_error(&e))?;
         let setup = tokio::time::timeout(SETUP, connect(&sender, &mut listener, networks.len())).await;
         let receiver = setup.unwrap_or_else(|_| {
