@@ -79,6 +79,7 @@ bench:
 	cargo bench --locked -p strandcast-proto
 	cargo bench --locked -p strandcast-schemes --bench windows
 	cargo bench --locked -p strandcast-coding
+	cargo bench --locked -p strandcast-seal
 	cargo bench --locked -p strandcast-netem
 	cargo bench --locked -p strandcast-sim
 	cargo bench --locked -p strandcast-lab

@@ -121,7 +121,7 @@ fn config(spec: &Spec, shadows: usize) -> EndpointConfig {
 
 async fn receive(spec: &Spec, shadows: usize, told: mpsc::Sender<SocketAddr>) -> u64 {
     let listen = vec!["127.0.0.1:0".parse().expect("an address")];
-    let server = Server { endpoint: config(spec, shadows), listen, tap: None };
+    let server = Server { endpoint: config(spec, shadows), listen, seal: None, tap: None };
     let counter = Counter::default();
     let slot = Arc::clone(&counter.driver);
     let (driver, task) = server.run(counter).expect("a free port");
@@ -135,7 +135,8 @@ async fn send(spec: &Spec, shadows: usize, to: SocketAddr) {
     let seeds = Seeds::new(1, 0);
     let scheme = Shadowed::boxed(|| spec.build(&seeds), shadows);
     let uplinks = vec![Uplink::new(path, &[to]); PATHS];
-    let client = Client { endpoint: config(spec, shadows), uplinks, port: 5000, scheme, tap: None };
+    let client =
+        Client { endpoint: config(spec, shadows), uplinks, port: 5000, scheme, seal: None, tap: None };
     let (until, payload) = (Wall::now() + TIME, Bytes::from(vec![0x47; MESSAGE]));
     let slot = Arc::default();
     let driver = Arc::clone(&slot);

@@ -104,7 +104,7 @@ fn config(scheme: &str) -> EndpointConfig {
 
 async fn receive(handle: bool, scheme: &str, told: std::sync::mpsc::Sender<SocketAddr>) -> u64 {
     let listen = vec![SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0)];
-    let server = Server { endpoint: config(scheme), listen, tap: None };
+    let server = Server { endpoint: config(scheme), listen, seal: None, tap: None };
     if handle {
         let mut listener = server.listen().expect("a free port");
         told.send(listener.driver().local_addrs()[0]).expect("heard");
@@ -127,7 +127,8 @@ async fn send(handle: bool, scheme: &str, mtu: u16, to: SocketAddr, seconds: f64
     let spec = PathSpec { address: Some(to.ip()), mtu: Some(mtu), ..PathSpec::default() };
     let built = parse_spec(scheme).expect("a scheme").build(&Seeds::new(1, 0));
     let uplinks = vec![Uplink::new(spec, &[to])];
-    let client = Client { endpoint: config(scheme), uplinks, port: 5000, scheme: built, tap: None };
+    let client =
+        Client { endpoint: config(scheme), uplinks, port: 5000, scheme: built, seal: None, tap: None };
     let until = Wall::now() + Duration::from_secs_f64(seconds);
     let payload = Bytes::from(vec![0x47; MESSAGE]);
     if handle {

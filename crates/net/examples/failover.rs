@@ -138,8 +138,9 @@ impl<A: Source> Setup<A> {
         let accept: strandcast_proto::endpoint::SchemeFactory = Arc::new(move |seeds| factory.build(seeds));
         let endpoint_with = EndpointConfig { accept: Some(accept), ..endpoint(spec) };
         let listen = vec![SocketAddr::new(LOOPBACK, 0)];
-        let server =
-            Server { endpoint: endpoint_with, listen, tap: None }.run(Sink::default()).expect("a free port");
+        let server = Server { endpoint: endpoint_with, listen, seal: None, tap: None }
+            .run(Sink::default())
+            .expect("a free port");
         let seeds = Seeds::new(1, 0);
         let relay = |network| {
             let config = RelayConfig {
@@ -153,7 +154,7 @@ impl<A: Source> Setup<A> {
         let path = PathSpec { address: Some(LOOPBACK), ..PathSpec::default() };
         let uplinks = relays.iter().map(|r| Uplink::new(path.clone(), &[r.local_addr()])).collect();
         let scheme = spec.build(&seeds);
-        let client = Client { endpoint: endpoint(spec), uplinks, port: 5000, scheme, tap: None };
+        let client = Client { endpoint: endpoint(spec), uplinks, port: 5000, scheme, seal: None, tap: None };
         let client = client
             .run(|id| Until { inner: source, id, end: None, ended: false })
             .expect("loopback has no reason to refuse");

@@ -1,11 +1,11 @@
 //! Receive buffers: arenas from which datagrams are sliced without copying, reused once the last slice is dropped.
 //!
-//! The kernel writes a batch to the front of the current arena; the batch is split off as [`Bytes`], which the
-//! transport slices further for the application. In steady state nothing is allocated: a full arena is queued until all
+//! The kernel writes a batch to the front of the current arena; the batch is split off as [`BytesMut`], opened in place if
+//! it is sealed, and then frozen to [`bytes::Bytes`], which the transport slices further for the application. In steady state nothing is allocated: a full arena is queued until all
 //! its slices are dropped, and then reused. A slice keeps its whole arena alive (256 KiB), so a caller that keeps bytes
 //! for long should copy them; the transport does so while [`RecvPool::is_scarce`].
 
-use bytes::{Bytes, BytesMut};
+use bytes::BytesMut;
 use std::collections::VecDeque;
 
 /// Room for the longest batch: UDP's length field is 16 bits, and generic receive offload keeps to it.
@@ -53,8 +53,8 @@ impl RecvPool {
     }
 
     /// Splits off the first `len` bytes of the slot just filled.
-    pub(crate) fn take(&mut self, len: usize) -> Bytes {
-        self.current.split_to(len).freeze()
+    pub(crate) fn take(&mut self, len: usize) -> BytesMut {
+        self.current.split_to(len)
     }
 
     /// Retires the current arena and continues with a free one, or a new one.
@@ -85,11 +85,12 @@ impl RecvPool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bytes::Bytes;
 
     /// Receives a batch whose bytes are all `fill`.
     fn receive(pool: &mut RecvPool, fill: u8, len: usize) -> Bytes {
         pool.slot()[..len].fill(fill);
-        pool.take(len)
+        pool.take(len).freeze()
     }
 
     #[test]

@@ -56,7 +56,7 @@ async fn connect(spec: &Spec, relays: &[Relay], server: SocketAddr) -> Associati
     let path = PathSpec { address: Some(any_port().ip()), ..PathSpec::default() };
     let uplinks = to.map(|to| Uplink::new(path.clone(), &[to])).collect();
     let scheme = spec.build(&Seeds::new(1, 0));
-    let client = Client { endpoint: endpoint(spec), uplinks, port: 5000, scheme, tap: None };
+    let client = Client { endpoint: endpoint(spec), uplinks, port: 5000, scheme, seal: None, tap: None };
     let association = client.connect().expect("loopback can be bound");
     assert_eq!(association.connected().await, Ok(true), "{}", spec.preset.name);
     association
@@ -83,7 +83,7 @@ async fn read(association: &AssociationHandle, who: &str) {
 
 async fn delivers(spec: Spec) {
     let name = spec.preset.name;
-    let server = Server { endpoint: endpoint(&spec), listen: vec![any_port()], tap: None };
+    let server = Server { endpoint: endpoint(&spec), listen: vec![any_port()], seal: None, tap: None };
     let mut listener: Listener = server.listen().expect("loopback can be bound");
     let at = listener.driver().local_addrs()[0];
     let relays = [bad("near", 5, 0.01, at), bad("far", 40, 0.03, at)];

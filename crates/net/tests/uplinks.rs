@@ -82,7 +82,7 @@ fn config() -> EndpointConfig {
 async fn server() {
     let endpoint = EndpointConfig { accept: Some(Arc::new(scheme)), ..config() };
     let listen = vec![SocketAddr::new([0, 0, 0, 0].into(), 9899)];
-    let mut listener = Server { endpoint, listen, tap: None }.listen().expect("a free port");
+    let mut listener = Server { endpoint, listen, seal: None, tap: None }.listen().expect("a free port");
     let association = listener.accept().await.expect("a client");
     while let Some(message) = association.recv().await {
         association.send(message.payload, SendOptions::default()).await.expect("open");
@@ -96,7 +96,7 @@ async fn client() {
     let uplinks = vec![uplink("if=up1"), uplink("if=up2")];
     let association = loop {
         let (uplinks, scheme) = (uplinks.clone(), scheme(&Seeds::new(1, 0)));
-        let client = Client { endpoint: config(), uplinks, port: 5000, scheme, tap: None };
+        let client = Client { endpoint: config(), uplinks, port: 5000, scheme, seal: None, tap: None };
         let association = client.connect().expect("both are up");
         // The server may start later.
         if association.connected().await.is_ok() {

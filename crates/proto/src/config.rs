@@ -1,6 +1,7 @@
 //! Configuration of an endpoint and its associations.
 
 use core::time::Duration;
+use std::sync::Arc;
 
 use crate::coding::Coding;
 use crate::path::Envelope;
@@ -59,10 +60,14 @@ pub struct TransportConfig {
     pub failed_probe_interval: Option<Duration>,
     /// IP-level MTU of a path unless the path says otherwise, bytes.
     pub mtu: u16,
+    /// Search the MTU of paths that carry data (RFC 8899), from `mtu` up to this IP-level size, bytes, and notice when packets
+    /// have become too large; `None`: only the driver's word changes an MTU.
+    pub mtu_discovery: Option<u16>,
     /// Bytes of IP and UDP header in front of an IPv4 packet; IPv6 adds 20.
     pub encapsulation: u16,
     /// What a seal in front of the endpoint adds to each datagram; inside it packets have no checksum (RFC 9653), no AUTH,
-    /// and their addresses are the seal's word. [`Envelope::NONE`]: packets in the clear.
+    /// and their addresses are the seal's word. [`Envelope::NONE`]: packets in the clear. The endpoint's own counts, not that
+    /// of an association's parameters.
     pub envelope: Envelope,
     /// Receive buffer, bytes: the a_rwnd advertised.
     pub receive_buffer: u32,
@@ -122,6 +127,7 @@ impl Default for TransportConfig {
             forward_past_acked: false,
             failed_probe_interval: None,
             mtu: 1400,
+            mtu_discovery: None,
             encapsulation: 28,
             envelope: Envelope::NONE,
             receive_buffer: 1 << 20,
@@ -160,8 +166,24 @@ impl TransportConfig {
             forward_past_acked: true,
             decodes: true,
             eager_handshake: Some(Duration::from_secs(1)),
+            mtu_discovery: Some(1500),
             ..TransportConfig::default()
         }
+    }
+
+    /// Whether packets travel in an envelope.
+    pub(crate) fn sealed(&self) -> bool {
+        !self.envelope.is_empty()
+    }
+
+    /// The configuration behind a seal with this `envelope`, which signs everything, and whose business addresses are.
+    pub(crate) fn within(config: Arc<Self>, envelope: Envelope) -> Arc<Self> {
+        if envelope.is_empty() && !config.sealed() {
+            return config;
+        }
+        let open = envelope.is_empty();
+        let (auth, announce) = (config.auth && open, config.announce && open);
+        Arc::new(TransportConfig { envelope, auth, announce, ..(*config).clone() })
     }
 
     /// The configuration once the peer is known, Strandcast or not; `None`: unchanged.

@@ -13,6 +13,8 @@ fn live() -> TransportConfig {
     TransportConfig {
         pf_max_retrans: Some(0),
         failed_probe_interval: Some(ms(500)),
+        // Packets keep the size in which windows count and by which the bounds below were found; probes leave all the same.
+        mtu_discovery: Some(1400),
         ..TransportConfig::live()
     }
 }

@@ -1,1 +1,165 @@
 //! Ciphers of datagrams, by ring.
+
+use core::fmt;
+
+use ring::aead::{AES_128_GCM, Aad, Algorithm, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
+use zeroize::Zeroizing;
+
+use crate::secret::Secret;
+use crate::wire::TAG;
+
+/// How datagrams are encrypted and authenticated.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Cipher {
+    /// AES-128-GCM: the fastest where the processor has instructions for AES.
+    Aes128Gcm,
+    /// ChaCha20-Poly1305 (RFC 8439).
+    ChaCha20Poly1305,
+}
+
+impl Cipher {
+    /// The byte that names it in a handshake.
+    pub(crate) fn to_byte(self) -> u8 {
+        match self {
+            Cipher::Aes128Gcm => 1,
+            Cipher::ChaCha20Poly1305 => 2,
+        }
+    }
+
+    /// The cipher that a byte of a handshake names.
+    pub(crate) fn from_byte(byte: u8) -> Option<Self> {
+        [Cipher::Aes128Gcm, Cipher::ChaCha20Poly1305].into_iter().find(|cipher| cipher.to_byte() == byte)
+    }
+
+    /// Datagrams that may fail to open before forging one becomes likely enough to matter (RFC 9001 §6.6).
+    pub(crate) fn integrity_limit(self) -> u64 {
+        match self {
+            Cipher::Aes128Gcm => 1 << 52,
+            Cipher::ChaCha20Poly1305 => 1 << 36,
+        }
+    }
+
+    fn algorithm(self) -> &'static Algorithm {
+        match self {
+            Cipher::Aes128Gcm => &AES_128_GCM,
+            Cipher::ChaCha20Poly1305 => &CHACHA20_POLY1305,
+        }
+    }
+}
+
+impl fmt::Display for Cipher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Cipher::Aes128Gcm => "AES-128-GCM",
+            Cipher::ChaCha20Poly1305 => "ChaCha20-Poly1305",
+        })
+    }
+}
+
+/// A set of ciphers: what one side offers.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Ciphers(u8);
+
+impl Ciphers {
+    /// Both ciphers.
+    pub const ALL: Ciphers = Ciphers(3);
+
+    /// ChaCha20-Poly1305, and AES-128-GCM where the processor has instructions for it.
+    pub fn available() -> Self {
+        if has_aes() { Ciphers::ALL } else { Ciphers::only(Cipher::ChaCha20Poly1305) }
+    }
+
+    /// One cipher alone.
+    pub fn only(cipher: Cipher) -> Self {
+        Ciphers(cipher.to_byte())
+    }
+
+    /// The set that a byte of a handshake names; unknown bits are left out.
+    pub(crate) fn from_byte(byte: u8) -> Self {
+        Ciphers(byte & Ciphers::ALL.0)
+    }
+
+    /// The byte that names it in a handshake.
+    pub(crate) fn to_byte(self) -> u8 {
+        self.0
+    }
+
+    /// Whether `cipher` is one of them.
+    pub fn has(self, cipher: Cipher) -> bool {
+        self.0 & cipher.to_byte() != 0
+    }
+
+    /// What two sides use: AES-128-GCM if both have it, else ChaCha20-Poly1305, `None` if they have nothing in common.
+    pub(crate) fn choose(self, other: Ciphers) -> Option<Cipher> {
+        [Cipher::Aes128Gcm, Cipher::ChaCha20Poly1305].into_iter().find(|&c| self.has(c) && other.has(c))
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_aes() -> bool {
+    std::arch::is_x86_feature_detected!("aes") && std::arch::is_x86_feature_detected!("pclmulqdq")
+}
+
+#[cfg(target_arch = "aarch64")]
+fn has_aes() -> bool {
+    std::arch::is_aarch64_feature_detected!("aes") && std::arch::is_aarch64_feature_detected!("pmull")
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn has_aes() -> bool {
+    false
+}
+
+/// The key of one generation of one path and direction.
+pub(crate) struct Key {
+    key: LessSafeKey,
+    mask: [u8; 12],
+}
+
+impl Key {
+    /// The key that a generation's secret yields (RFC 9001 §5.1, with other labels).
+    pub(crate) fn new(cipher: Cipher, secret: &Secret) -> Self {
+        let mut key = Zeroizing::new([0; 32]);
+        let key = &mut key[..cipher.algorithm().key_len()];
+        secret.expand("key", &[], key);
+        let mut mask = [0; 12];
+        secret.expand("iv", &[], &mut mask);
+        Key::from_parts(cipher, key, mask)
+    }
+
+    fn from_parts(cipher: Cipher, key: &[u8], mask: [u8; 12]) -> Self {
+        let key = UnboundKey::new(cipher.algorithm(), key).expect("the key is as long as the cipher's");
+        Key { key: LessSafeKey::new(key), mask }
+    }
+
+    /// Encrypts `body` but its last 16 bytes, where the tag goes. `number` is given once under this key.
+    ///
+    /// Returns false, and changes nothing, if there is no room for a tag.
+    pub(crate) fn seal(&self, number: u64, header: &[u8], body: &mut [u8]) -> bool {
+        let Some((plaintext, tag)) = body.split_last_chunk_mut::<TAG>() else { return false };
+        match self.key.seal_in_place_separate_tag(self.nonce(number), Aad::from(header), plaintext) {
+            Ok(made) => tag.copy_from_slice(made.as_ref()),
+            Err(_) => return false,
+        }
+        true
+    }
+
+    /// Decrypts `body` where it lies; its last 16 bytes, the tag, stay. Returns whether it is authentic; if not, the
+    /// bytes of `body` mean nothing afterwards.
+    #[must_use]
+    pub(crate) fn open(&self, number: u64, header: &[u8], body: &mut [u8]) -> bool {
+        self.key.open_in_place(self.nonce(number), Aad::from(header), body).is_ok()
+    }
+
+    /// The packet number, as long as a nonce, over the mask (RFC 9001 §5.3).
+    fn nonce(&self, number: u64) -> Nonce {
+        let mut nonce = self.mask;
+        for (byte, of_number) in nonce[4..].iter_mut().zip(number.to_be_bytes()) {
+            *byte ^= of_number;
+        }
+        Nonce::assume_unique_for_key(nonce)
+    }
+}
+
+#[cfg(test)]
+mod tests;

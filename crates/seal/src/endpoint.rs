@@ -1,1 +1,288 @@
 //! A seal and its endpoint.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use bytes::BytesMut;
+use strandcast_proto::association::{AssociationError, CloseReason, Event, Transmit};
+use strandcast_proto::endpoint::{self, AssociationId, Connect, Endpoint, EndpointConfig, Input};
+use strandcast_proto::path::{Envelope, FourTuple, SealId};
+use strandcast_proto::policy::PathId;
+use strandcast_proto::seeds::Seeds;
+use strandcast_proto::time::Instant;
+
+use crate::config::SealConfig;
+use crate::event::SealEvent;
+use crate::identity::{Access, Peer, PublicKey};
+use crate::layer::{Opened, Seal};
+use crate::stats::SealStats;
+use crate::tap::{PacketTap, show};
+
+/// Events of the seal that wait to be read. Drivers read them after each call.
+const MOST_EVENTS: usize = 8192;
+
+/// Why no association was opened.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// The endpoint's reason.
+    #[error(transparent)]
+    Endpoint(#[from] endpoint::ConnectError),
+    /// A sealed endpoint connects to peers whose key it knows.
+    #[error("a sealed endpoint needs the key of its peer")]
+    NoPeer,
+    /// An endpoint without a seal does not ask who its peer is.
+    #[error("an endpoint without a seal can't prove who its peer is")]
+    Plain,
+}
+
+/// An endpoint, with a seal in front of it or without: what drivers hold.
+///
+/// The verbs are an endpoint's. After every call: `poll_output` until `None`, `poll_event` and `poll_seal_event` until
+/// `None`, then sleep until `poll_timeout`.
+pub struct SealedEndpoint {
+    endpoint: Endpoint,
+    seal: Option<Seal>,
+    opened: Vec<Opened>,
+    /// Events of the seal that the endpoint has heard of.
+    events: VecDeque<SealEvent>,
+    tap: Option<PacketTap>,
+}
+
+impl SealedEndpoint {
+    /// An endpoint without associations. With a seal, [`crate::ENVELOPE`] is entered into its configuration.
+    pub fn new(mut config: EndpointConfig, seal: Option<SealConfig>, seeds: &Seeds) -> Self {
+        if seal.is_some() {
+            Arc::make_mut(&mut config.transport).envelope = crate::ENVELOPE;
+        }
+        let seal = seal.map(|seal| Seal::new(seal, &seeds.child("seal")));
+        let endpoint = Endpoint::new(config, seeds);
+        SealedEndpoint { endpoint, seal, opened: Vec::new(), events: VecDeque::new(), tap: None }
+    }
+
+    /// Whether there is a seal.
+    pub fn is_sealed(&self) -> bool {
+        self.seal.is_some()
+    }
+
+    /// Opens an association with `peer`; without a seal there is none to name.
+    ///
+    /// # Errors
+    /// [`ConnectError`]; nothing was sent then.
+    pub fn connect(
+        &mut self,
+        now: Instant,
+        mut connect: Connect,
+        peer: Option<Peer>,
+    ) -> Result<AssociationId, ConnectError> {
+        let Some(seal) = &mut self.seal else {
+            return match peer {
+                None => Ok(self.endpoint.connect(now, connect)?),
+                Some(_) => Err(ConnectError::Plain),
+            };
+        };
+        let sealed = seal.connect(now, peer.ok_or(ConnectError::NoPeer)?);
+        connect.paths.iter_mut().for_each(|(tuple, _)| tuple.sealed = sealed);
+        let connected = self.endpoint.connect(now, connect);
+        if connected.is_err() {
+            seal.forget(sealed);
+        }
+        Ok(connected?)
+    }
+
+    /// A session to be opened with `peer` when an association whose 4-tuples name it says something, from `now` on; for
+    /// applications that open associations themselves. `None` without a seal.
+    pub fn session_with(&mut self, now: Instant, peer: Peer) -> Option<SealId> {
+        Some(self.seal.as_mut()?.connect(now, peer))
+    }
+
+    /// Takes datagrams of one 4-tuple in the clear ([`FourTuple::new`]): each but the last has `stride` bytes.
+    pub fn receive(&mut self, now: Instant, tuple: FourTuple, data: BytesMut, stride: usize) {
+        let Some(seal) = &mut self.seal else {
+            show(&mut self.tap, now, &tuple, false, (&data, stride, Envelope::NONE));
+            let input = Input::Datagrams { tuple, data: data.freeze(), segment_size: stride };
+            return self.endpoint.handle_input(now, input);
+        };
+        seal.open(now, tuple, data, stride, &mut self.opened);
+        for opened in self.opened.drain(..) {
+            let Opened { tuple, data, stride } = opened;
+            show(&mut self.tap, now, &tuple, false, (&data, stride, crate::ENVELOPE));
+            self.endpoint.handle_input(now, Input::Datagrams { tuple, data, segment_size: stride });
+        }
+        self.inform(now);
+    }
+
+    /// Tells the endpoint what the seal found out.
+    fn inform(&mut self, now: Instant) {
+        let Some(seal) = &mut self.seal else { return };
+        while let Some(event) = seal.poll_event() {
+            match &event {
+                SealEvent::Moved { from, to } => self.endpoint.path_moved(now, *from, *to),
+                SealEvent::Lost { sealed, why } => {
+                    self.endpoint.close_sealed(now, *sealed, CloseReason::SealLost(why.to_string()));
+                }
+                _ => {}
+            }
+            if self.events.len() == MOST_EVENTS {
+                self.events.pop_front();
+            }
+            self.events.push_back(event);
+        }
+        for silent in seal.take_silent() {
+            if !self.endpoint.has_sealed(silent) {
+                seal.forget(silent);
+            }
+        }
+    }
+
+    /// Takes what a driver has beside datagrams. 4-tuples name their session ([`SealedEndpoint::session`]).
+    pub fn handle_input(&mut self, now: Instant, input: Input) {
+        self.endpoint.handle_input(now, input);
+    }
+
+    /// Runs the timers that are due.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        self.endpoint.handle_timeout(now);
+        if let Some(seal) = &mut self.seal {
+            seal.handle_timeout(now);
+            self.inform(now);
+        }
+    }
+
+    /// Appends the next datagrams for one path to `buf`, sealed. Call until `None`.
+    pub fn poll_output(&mut self, now: Instant, buf: &mut Vec<u8>) -> Option<Transmit> {
+        self.next_output(now, buf, None)
+    }
+
+    /// As [`SealedEndpoint::poll_output`], and makes `open` the same datagrams before they were sealed, for those who measure;
+    /// empty for what the seal says itself.
+    pub fn poll_output_open(
+        &mut self,
+        now: Instant,
+        buf: &mut Vec<u8>,
+        open: &mut Vec<u8>,
+    ) -> Option<Transmit> {
+        self.next_output(now, buf, Some(open))
+    }
+
+    fn next_output(
+        &mut self,
+        now: Instant,
+        buf: &mut Vec<u8>,
+        mut open: Option<&mut Vec<u8>>,
+    ) -> Option<Transmit> {
+        let start = buf.len();
+        while let Some(transmit) = self.endpoint.poll_output(now, buf) {
+            if let Some(open) = &mut open {
+                open.clear();
+                open.extend_from_slice(&buf[start..]);
+            }
+            let envelope = if self.seal.is_some() { crate::ENVELOPE } else { Envelope::NONE };
+            show(&mut self.tap, now, &transmit.tuple, true, (&buf[start..], transmit.segment_size, envelope));
+            let Some(seal) = &mut self.seal else { return Some(transmit) };
+            if seal.seal(now, &transmit, &mut buf[start..]) {
+                return Some(transmit);
+            }
+            buf.truncate(start);
+        }
+        if let Some(open) = open {
+            open.clear();
+        }
+        self.seal.as_mut()?.poll_output(now, buf)
+    }
+
+    /// When [`SealedEndpoint::handle_timeout`] must be called. Right only when `poll_output` gave `None` last.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let seal = self.seal.as_ref().and_then(Seal::poll_timeout);
+        self.endpoint.poll_timeout().into_iter().chain(seal).min()
+    }
+
+    /// The next event of an association.
+    pub fn poll_event(&mut self) -> Option<(AssociationId, Event)> {
+        self.endpoint.poll_event()
+    }
+
+    /// The next event of the seal.
+    pub fn poll_seal_event(&mut self) -> Option<SealEvent> {
+        self.events.pop_front()
+    }
+
+    /// Opens a path of an association that was opened here; `tuple` may be in the clear.
+    ///
+    /// # Errors
+    /// [`AssociationError`].
+    pub fn add_path(
+        &mut self,
+        now: Instant,
+        id: AssociationId,
+        tuple: FourTuple,
+        mtu: Option<u16>,
+    ) -> Result<PathId, AssociationError> {
+        self.endpoint.add_path(now, id, tuple, mtu)
+    }
+
+    /// This side's own address of a path changed: the driver has a new socket for it. `tuple` may be in the clear.
+    ///
+    /// # Errors
+    /// [`AssociationError`].
+    pub fn move_path(
+        &mut self,
+        now: Instant,
+        id: AssociationId,
+        path: PathId,
+        tuple: FourTuple,
+    ) -> Result<(), AssociationError> {
+        let from = self.endpoint.association(id).and_then(|a| a.tuple(path));
+        self.endpoint.with(id, |a| a.move_path(now, path, tuple))?;
+        if let (Some(seal), Some(from)) = (&mut self.seal, from) {
+            seal.path_moved(now, from, FourTuple { sealed: from.sealed, ..tuple });
+        }
+        Ok(())
+    }
+
+    /// The session that an association belongs to: [`SealId::CLEAR`] without a seal.
+    pub fn session(&self, id: AssociationId) -> SealId {
+        self.endpoint.sealed(id).unwrap_or_default()
+    }
+
+    /// Who the peer of an association has proven to be; `None` without a seal, and as long as a handshake is under way.
+    pub fn peer(&self, id: AssociationId) -> Option<PublicKey> {
+        self.seal.as_ref()?.peer(self.session(id))
+    }
+
+    /// Who may connect from now on. Sessions of revoked keys end at once.
+    pub fn set_access(&mut self, now: Instant, access: Access) {
+        if let Some(seal) = &mut self.seal {
+            seal.set_access(now, access);
+            self.inform(now);
+        }
+    }
+
+    /// Writes the secrets of each path to `log`, a line for each direction: with them any record of the
+    /// datagrams can be read.
+    pub fn set_keylog(&mut self, log: Box<dyn FnMut(&str) + Send>) {
+        if let Some(seal) = &mut self.seal {
+            seal.set_keylog(log);
+        }
+    }
+
+    /// Shows `tap` each packet from now on, as the endpoint sees it.
+    pub fn set_tap(&mut self, tap: Option<PacketTap>) {
+        self.tap = tap;
+    }
+
+    /// What the seal counted.
+    pub fn seal_stats(&self) -> Option<SealStats> {
+        self.seal.as_ref().map(Seal::stats)
+    }
+
+    /// The endpoint.
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    /// The endpoint, to send, read and close. Datagrams are handed to [`SealedEndpoint::receive`] alone.
+    pub fn endpoint_mut(&mut self) -> &mut Endpoint {
+        &mut self.endpoint
+    }
+}

@@ -1,1 +1,75 @@
 //! What a seal reports.
+
+use strandcast_proto::path::{FourTuple, SealId};
+
+use crate::aead::Cipher;
+use crate::identity::{PublicKey, TokenId};
+
+/// Something that happened to a session, or to an attempt to open one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum SealEvent {
+    /// A handshake opened a session. The side that was connected to says so once the first datagram has opened under its
+    /// keys: before, the peer may be somebody who repeats what it recorded.
+    Established {
+        /// The session.
+        sealed: SealId,
+        /// Who the peer has proven to be.
+        peer: PublicKey,
+        /// How datagrams are encrypted.
+        cipher: Cipher,
+    },
+    /// A handshake has replaced the keys of a session, which goes on.
+    Renewed {
+        /// The session.
+        sealed: SealId,
+        /// How datagrams are encrypted from now on.
+        cipher: Cipher,
+    },
+    /// A sender connected for the first time under an open grant, and belongs to it now: to be stored.
+    Enrolled {
+        /// The grant's token.
+        token: TokenId,
+        /// The sender.
+        key: PublicKey,
+    },
+    /// A path goes on between other addresses, where the peer answered a challenge. A [`crate::SealedEndpoint`] has told
+    /// its endpoint.
+    Moved {
+        /// Where it was.
+        from: FourTuple,
+        /// Where it is.
+        to: FourTuple,
+    },
+    /// A session has ended. A [`crate::SealedEndpoint`] has closed its associations.
+    Lost {
+        /// The session.
+        sealed: SealId,
+        /// Why.
+        why: Lost,
+    },
+    /// A hint for the message of an attempt that fails: an answer said that the receiver runs without a seal. Any host on
+    /// the way can say so, hence the attempt goes on. Reported once per attempt.
+    PlainPeer {
+        /// The session that was to be opened.
+        sealed: SealId,
+    },
+}
+
+/// Why a session ended.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Lost {
+    /// The peer has proven that it is itself and knows nothing of the session: it was restarted.
+    #[error("the receiver was restarted")]
+    Unknown,
+    /// The peer has proven that it is itself and does not admit this side's key.
+    #[error("the receiver does not admit this sender's key")]
+    Refused,
+    /// The key was revoked: the peer's here, or this side's there.
+    #[error("the sender's key was revoked")]
+    Revoked,
+    /// The peer completed a handshake, and nothing came under its keys.
+    #[error("the receiver fell silent during the handshake")]
+    Unanswered,
+}

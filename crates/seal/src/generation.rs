@@ -1,1 +1,84 @@
 //! Key generations: a chain of secrets, one for each 2^22 packet numbers.
+
+use crate::aead::{Cipher, Key};
+use crate::secret::Secret;
+
+/// A generation has two to the power of this many packet numbers: fewer than AES-128-GCM may encrypt under one key, which
+/// is 2²³ (RFC 9001 §6.6).
+pub(crate) const GENERATION_BITS: u32 = 22;
+
+/// The generations of one path and direction. Each secret is overwritten as soon as the next one is derived from it, and
+/// does not reveal those before.
+pub(crate) struct Chain {
+    cipher: Cipher,
+    /// The generation whose key comes next.
+    generation: u64,
+    secret: Secret,
+}
+
+impl Chain {
+    /// A chain whose first generation, 0, has this secret.
+    pub(crate) fn new(cipher: Cipher, secret: Secret) -> Self {
+        Chain { cipher, generation: 0, secret }
+    }
+
+    /// The generation whose key comes next.
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// The key of the next generation.
+    pub(crate) fn take(&mut self) -> Key {
+        let key = Key::new(self.cipher, &self.secret);
+        self.step();
+        key
+    }
+
+    /// The key of a generation that did not come yet; those before it are left out.
+    pub(crate) fn take_at(&mut self, generation: u64) -> Key {
+        debug_assert!(generation >= self.generation, "a chain leads in one direction");
+        while self.generation < generation {
+            self.step();
+        }
+        self.take()
+    }
+
+    fn step(&mut self) {
+        self.secret = self.secret.derive("next generation", &[]);
+        self.generation += 1;
+    }
+
+    /// A chain whose next generation is `generation`, with this secret: for tests of what is too far to walk to.
+    #[cfg(test)]
+    pub(crate) fn at(cipher: Cipher, secret: Secret, generation: u64) -> Self {
+        Chain { cipher, generation, secret }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chain() -> Chain {
+        Chain::new(Cipher::Aes128Gcm, Secret::new([7; 32]))
+    }
+
+    /// The tag of an empty plaintext tells keys apart.
+    fn tag(key: &Key) -> [u8; 16] {
+        let mut body = [0; 16];
+        assert!(key.seal(0, &[], &mut body));
+        body
+    }
+
+    #[test]
+    fn each_generation_has_a_key_of_its_own_however_it_is_reached() {
+        let mut walked = chain();
+        let tags: Vec<_> = (0..20).map(|_| tag(&walked.take())).collect();
+        for (generation, expected) in tags.iter().enumerate() {
+            let mut skipped = chain();
+            assert_eq!(tag(&skipped.take_at(generation as u64)), *expected);
+            assert_eq!(skipped.generation(), generation as u64 + 1);
+            assert!(!tags[..generation].contains(expected));
+        }
+    }
+}

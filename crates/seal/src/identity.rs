@@ -1,1 +1,276 @@
-//! Static keys and tokens.
+//! Static keys and tokens, and who may connect.
+
+use core::fmt;
+use std::collections::BTreeSet;
+
+use snow::params::DHChoice;
+use snow::resolvers::{CryptoResolver as _, DefaultResolver};
+use strandcast_proto::seeds::Random;
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+
+use crate::secret::Secret;
+
+/// A static private key: X25519 (RFC 7748). It is wiped when it is dropped.
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+pub struct SecretKey([u8; 32]);
+
+impl SecretKey {
+    /// The key that [`SecretKey::to_bytes`] wrote. Any 32 bytes are one.
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        SecretKey(bytes)
+    }
+
+    /// Its bytes, for a store of keys.
+    pub fn to_bytes(&self) -> Zeroizing<[u8; 32]> {
+        Zeroizing::new(self.0)
+    }
+
+    /// A new key.
+    pub fn generate(random: &mut Random) -> Self {
+        let mut key = SecretKey([0; 32]);
+        random.fill(&mut key.0);
+        key
+    }
+
+    /// The public key that belongs to it.
+    pub fn public(&self) -> PublicKey {
+        let mut dh =
+            DefaultResolver.resolve_dh(&DHChoice::Curve25519).expect("snow is built with Curve25519");
+        dh.set(&self.0);
+        PublicKey(dh.pubkey().try_into().expect("keys of X25519 have 32 bytes"))
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for SecretKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SecretKey(..)")
+    }
+}
+
+/// A static public key: who a peer is.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PublicKey(pub [u8; 32]);
+
+impl fmt::Debug for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PublicKey(")?;
+        self.0.iter().take(4).try_for_each(|b| write!(f, "{b:02x}"))?;
+        f.write_str("..)")
+    }
+}
+
+/// The 32 bytes that a pairing hands over: the pre-shared key of its handshakes. What is derived from it is computed
+/// once, with the token. All of it is wiped when it is dropped.
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+pub struct Token {
+    bytes: [u8; 32],
+    mac_key: [u8; 32],
+    psk: [u8; 32],
+    id: [u8; 8],
+}
+
+impl Token {
+    /// The token that [`Token::to_bytes`] wrote. Its bytes must have been drawn at random.
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        let mut token = Token { bytes, mac_key: [0; 32], psk: [0; 32], id: [0; 8] };
+        let secret = Secret::new(bytes);
+        secret.expand("token mac key", &[], &mut token.mac_key);
+        secret.expand("token psk", &[], &mut token.psk);
+        secret.expand("token id", &[], &mut token.id);
+        token
+    }
+
+    /// Its bytes, for a store of keys and for a pairing string.
+    pub fn to_bytes(&self) -> Zeroizing<[u8; 32]> {
+        Zeroizing::new(self.bytes)
+    }
+
+    /// A new token.
+    pub fn generate(random: &mut Random) -> Self {
+        let mut bytes = Zeroizing::new([0; 32]);
+        random.fill(&mut bytes[..]);
+        Token::from_bytes(*bytes)
+    }
+
+    /// What names it in the clear. It tells nothing of the token's bytes.
+    pub fn id(&self) -> TokenId {
+        TokenId(self.id)
+    }
+
+    /// The key of the MACs of a handshake's messages.
+    pub(crate) fn mac_key(&self) -> &[u8; 32] {
+        &self.mac_key
+    }
+
+    /// Noise's pre-shared key.
+    pub(crate) fn psk(&self) -> &[u8; 32] {
+        &self.psk
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Token({:?})", self.id())
+    }
+}
+
+/// Names a token in the clear.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct TokenId(pub [u8; 8]);
+
+/// Whom to connect to.
+#[derive(Clone, Debug)]
+pub struct Peer {
+    /// The static key that it must have.
+    pub key: PublicKey,
+    /// The token of the pairing with it.
+    pub token: Token,
+}
+
+/// Who may connect. The owner of the store of keys fills it in: a grant that has expired is left out.
+#[derive(Clone, Debug, Default)]
+pub struct Access {
+    /// What was paired. A token belongs to one grant.
+    pub grants: Vec<Grant>,
+    /// Keys that may not connect under any token.
+    pub revoked: BTreeSet<PublicKey>,
+}
+
+/// A token and the senders that may use it.
+#[derive(Clone, Debug)]
+pub struct Grant {
+    /// The token of the pairing.
+    pub token: Token,
+    /// Senders that may connect under it.
+    pub senders: BTreeSet<PublicKey>,
+    /// Whether other senders may as well. One that does is a sender of the grant from then on.
+    pub open: bool,
+    /// Whether the first of them closes it.
+    pub once: bool,
+}
+
+/// What [`Access::enrol`] did.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Enrolment {
+    /// The sender belonged to the grant before.
+    Known,
+    /// It belongs to it now: to be stored.
+    New,
+    /// It may not connect.
+    Refused,
+}
+
+impl Access {
+    /// The grant of a token.
+    pub fn grant(&self, token: TokenId) -> Option<&Grant> {
+        self.grants.iter().find(|g| g.token.id() == token)
+    }
+
+    /// Whether `key` may connect under `token`: it is not revoked, and a sender of the grant or the grant is open.
+    pub fn admits(&self, token: TokenId, key: &PublicKey) -> bool {
+        !self.revoked.contains(key) && self.grant(token).is_some_and(|g| g.open || g.senders.contains(key))
+    }
+
+    /// `key` has connected under `token`: it becomes a sender of the grant if it may, and closes it if the grant admits
+    /// one only. Not before its first datagram has been opened under the keys of the handshake: until then somebody
+    /// may have repeated what it once sent.
+    pub fn enrol(&mut self, token: TokenId, key: PublicKey) -> Enrolment {
+        if !self.admits(token, &key) {
+            return Enrolment::Refused;
+        }
+        let Some(grant) = self.grants.iter_mut().find(|g| g.token.id() == token) else {
+            return Enrolment::Refused;
+        };
+        if !grant.senders.insert(key) {
+            return Enrolment::Known;
+        }
+        grant.open &= !grant.once;
+        Enrolment::New
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strandcast_proto::seeds::Seeds;
+
+    use super::*;
+
+    fn key(hex: &str) -> [u8; 32] {
+        core::array::from_fn(|n| u8::from_str_radix(&hex[2 * n..2 * n + 2], 16).expect("hexadecimal"))
+    }
+
+    /// RFC 7748 section 6.1: the keys of Alice and Bob.
+    #[test]
+    fn public_keys_are_those_of_rfc_7748() {
+        for (secret, public) in [
+            (
+                "77076d0a7318a57d3c16c17251b26645df4c2f87ebc0992ab177fba51db92c2a",
+                "8520f0098930a754748b7ddcb43ef75a0dbf3a0d26381af4eba4a98eaa9b4e6a",
+            ),
+            (
+                "5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb",
+                "de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f",
+            ),
+        ] {
+            assert_eq!(SecretKey::from_bytes(key(secret)).public(), PublicKey(key(public)));
+        }
+    }
+
+    #[test]
+    fn tokens_and_keys_come_back_from_their_bytes_and_show_nothing() {
+        let mut random = Seeds::new(1, 0).stream("keys");
+        let (secret, token) = (SecretKey::generate(&mut random), Token::generate(&mut random));
+        assert_eq!(SecretKey::from_bytes(*secret.to_bytes()).public(), secret.public());
+        let again = Token::from_bytes(*token.to_bytes());
+        assert_eq!((again.id(), again.psk(), again.mac_key()), (token.id(), token.psk(), token.mac_key()));
+        assert_ne!(Token::generate(&mut random).id(), token.id());
+        let parts: [&[u8]; 4] = [&token.bytes, &token.psk, &token.mac_key, &token.id];
+        for (n, a) in parts.iter().enumerate() {
+            assert!(parts[..n].iter().all(|b| a[..8] != b[..8]), "derived apart from each other");
+        }
+        assert_eq!(format!("{secret:?}"), "SecretKey(..)");
+        let shown = format!("{token:?} {:?}", Peer { key: secret.public(), token: token.clone() });
+        let secrets = [&token.bytes, &token.psk, &token.mac_key, &secret.0];
+        for secret in secrets {
+            let (hex, decimal) =
+                (format!("{:02x}{:02x}", secret[0], secret[1]), format!("{}, {}", secret[0], secret[1]));
+            assert!(!shown.contains(&hex) && !shown.contains(&decimal), "{shown}");
+        }
+    }
+
+    #[test]
+    fn who_may_connect() {
+        let mut random = Seeds::new(2, 0).stream("access");
+        let (known, other) =
+            (SecretKey::generate(&mut random).public(), SecretKey::generate(&mut random).public());
+        let token = Token::generate(&mut random);
+        let id = token.id();
+        let grant = |open, once| Access {
+            grants: vec![Grant { token: token.clone(), senders: [known].into(), open, once }],
+            revoked: BTreeSet::new(),
+        };
+        let mut closed = grant(false, false);
+        assert!(closed.admits(id, &known) && !closed.admits(id, &other));
+        assert!(!closed.admits(Token::generate(&mut random).id(), &known));
+        assert_eq!(closed.enrol(id, known), Enrolment::Known);
+        assert_eq!(closed.enrol(id, other), Enrolment::Refused);
+        closed.revoked.insert(known);
+        assert!(!closed.admits(id, &known));
+        assert_eq!(closed.enrol(id, known), Enrolment::Refused);
+
+        let mut open = grant(true, false);
+        assert_eq!((open.enrol(id, other), open.enrol(id, other)), (Enrolment::New, Enrolment::Known));
+        assert!(open.admits(id, &PublicKey([1; 32])), "still open");
+        open.revoked.insert(other);
+        assert!(!open.admits(id, &other), "revoked, although the grant is open");
+
+        let mut once = grant(true, true);
+        assert_eq!(once.enrol(id, known), Enrolment::Known, "the sender that it had does not close it");
+        assert_eq!(once.enrol(id, other), Enrolment::New);
+        assert!(!once.admits(id, &PublicKey([1; 32])) && once.admits(id, &other));
+    }
+}

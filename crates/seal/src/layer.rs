@@ -1,1 +1,423 @@
 //! The seal between sockets and an endpoint.
+
+use std::collections::BTreeSet;
+
+use bytes::{Buf as _, Bytes, BytesMut};
+use strandcast_proto::association::Transmit;
+use strandcast_proto::path::{FourTuple, SealId};
+use strandcast_proto::seeds::Seeds;
+use strandcast_proto::time::Instant;
+
+use crate::accepting::{Accepting, Sessions};
+use crate::config::SealConfig;
+use crate::context::{Context, Owner, Receiving};
+use crate::control::{self, Control};
+use crate::event::{Lost, SealEvent};
+use crate::identity::{Access, Peer, PublicKey};
+use crate::keylog::Log;
+use crate::keys::{ConnectionId, Discard};
+use crate::number::PacketNumber;
+use crate::outbox::Outbox;
+use crate::plain::{self, Bucket};
+use crate::session::{Role, Session};
+use crate::stats::SealStats;
+use crate::wire::Datagram;
+
+/// Datagrams that were opened: for one path of one session.
+#[derive(Clone, Debug)]
+pub struct Opened {
+    /// The path's addresses, as far as they are proven, and the session.
+    pub tuple: FourTuple,
+    /// The datagrams, one after the other, each with its envelope around the packet.
+    pub data: Bytes,
+    /// Bytes of each but the last.
+    pub stride: usize,
+}
+
+/// Opens and seals the datagrams of all sessions, and runs their handshakes.
+pub struct Seal {
+    cx: Context,
+    accepting: Accepting,
+    sessions: Sessions,
+    wakes: BTreeSet<(Instant, SealId)>,
+    /// Answers to plain senders.
+    refusals: Bucket,
+}
+
+/// The outcome of a run of datagrams.
+#[derive(Debug, Default)]
+struct Run {
+    /// The path that they are of.
+    tuple: Option<FourTuple>,
+    /// Bytes of packets at the beginning, and all bytes that are done with.
+    packets: usize,
+    done: usize,
+}
+
+impl Seal {
+    /// A seal without sessions.
+    pub fn new(config: SealConfig, seeds: &Seeds) -> Self {
+        let accepting = Accepting::new(&config, seeds.stream("responder"));
+        let outbox = Outbox::new(seeds.stream("challenges"));
+        Seal {
+            cx: Context::new(config, outbox, seeds.stream("handshakes")),
+            accepting,
+            sessions: Sessions::new(),
+            wakes: BTreeSet::new(),
+            refusals: Bucket::default(),
+        }
+    }
+
+    /// A session to be opened with `peer`, when the first packet is to be sealed for it.
+    pub fn connect(&mut self, now: Instant, peer: Peer) -> SealId {
+        let id = self.accepting.next_id();
+        self.sessions.insert(id, Box::new(Session::opening(now, id, peer)));
+        self.settle(id);
+        id
+    }
+
+    /// Opens received datagrams where they lie: each but the last has `stride` bytes. What is for the endpoint is appended
+    /// to `out`; the endpoint's answers are to be sealed, and [`Seal::poll_output`] called, before the next call.
+    pub fn open(
+        &mut self,
+        now: Instant,
+        tuple: FourTuple,
+        batch: BytesMut,
+        stride: usize,
+        out: &mut Vec<Opened>,
+    ) {
+        let (mut batch, stride) = (batch, stride.max(1));
+        while !batch.is_empty() {
+            let len = stride.min(batch.len());
+            match Datagram::parse(&batch[..len]) {
+                Ok(Datagram::Data { id }) => self.open_run(now, &tuple, id, &mut batch, stride, out),
+                Ok(Datagram::Message1(_)) => {
+                    let datagram = batch.split_to(len);
+                    let (accepting, known) = (&mut self.accepting, &self.sessions);
+                    let asked = accepting.on_message_1(now, tuple, &datagram, known, &mut self.cx);
+                    out.extend(asked.map(|(tuple, packet)| enveloped(tuple, &packet)));
+                }
+                Ok(Datagram::Message2 { initiator, .. }) => {
+                    let datagram = batch.split_to(len);
+                    self.on_message_2(now, &tuple, initiator, &datagram, out);
+                }
+                Ok(Datagram::Retry { initiator, .. }) => {
+                    let datagram = batch.split_to(len);
+                    self.of_attempt(&initiator, |session, cx| {
+                        session.on_retry(&within(tuple, session.id), &datagram, cx);
+                    });
+                }
+                Ok(Datagram::PlainHere { initiator }) => {
+                    batch.advance(len);
+                    self.of_attempt(&initiator, Session::on_plain_here);
+                }
+                Err(_) => self.on_other(now, tuple, batch.split_to(len).freeze()),
+            }
+        }
+    }
+
+    /// Neither type nor version are ours.
+    fn on_other(&mut self, now: Instant, from: FourTuple, datagram: Bytes) {
+        match plain::refusal(datagram) {
+            Some(refusal) => {
+                self.cx.outbox.stats.plain += 1;
+                if self.refusals.take(now) {
+                    self.cx.outbox.send(from, refusal);
+                }
+            }
+            None => self.cx.outbox.stats.malformed += 1,
+        }
+    }
+
+    /// Calls `f` on the session whose handshake has this id.
+    fn of_attempt<T>(
+        &mut self,
+        initiator: &[u8; 8],
+        f: impl FnOnce(&mut Session, &mut Context) -> T,
+    ) -> Option<(SealId, T)> {
+        let id = *self.cx.attempts.get(initiator)?;
+        let done = f(self.sessions.get_mut(&id)?, &mut self.cx);
+        self.settle(id);
+        Some((id, done))
+    }
+
+    fn on_message_2(
+        &mut self,
+        now: Instant,
+        from: &FourTuple,
+        initiator: [u8; 8],
+        datagram: &[u8],
+        out: &mut Vec<Opened>,
+    ) {
+        let read = self.of_attempt(&initiator, |session, cx| {
+            session.on_message_2(now, &within(*from, session.id), &initiator, datagram, cx)
+        });
+        match read {
+            Some((_, Ok(Some((tuple, packet))))) => out.push(enveloped(tuple, &packet)),
+            Some((id, Err(why))) => self.lose(id, why),
+            Some((_, Ok(None))) => {}
+            None => self.cx.outbox.stats.bad_answers += 1,
+        }
+    }
+
+    /// Opens the datagrams at the beginning of a batch that have one connection id, up to the first that does not open or
+    /// is none for the endpoint.
+    fn open_run(
+        &mut self,
+        now: Instant,
+        from: &FourTuple,
+        id: ConnectionId,
+        batch: &mut BytesMut,
+        stride: usize,
+        out: &mut Vec<Opened>,
+    ) {
+        let run = match self.receiving(now, from, id, &mut batch[..], stride) {
+            Some((receiving, sealed, first)) => {
+                let run = self.run(now, from, receiving, sealed, first, batch, stride);
+                self.settle(sealed);
+                run
+            }
+            None => Run { tuple: None, packets: 0, done: stride.min(batch.len()) },
+        };
+        if let Some(tuple) = run.tuple.filter(|_| run.packets > 0) {
+            out.push(Opened { tuple, data: batch.split_to(run.packets).freeze(), stride });
+        }
+        batch.advance(run.done - run.packets);
+    }
+
+    /// Whose datagrams these are. The first one opens a session if its handshake is new: it is opened then.
+    fn receiving(
+        &mut self,
+        now: Instant,
+        from: &FourTuple,
+        id: ConnectionId,
+        batch: &mut [u8],
+        stride: usize,
+    ) -> Option<(Receiving, SealId, Option<PacketNumber>)> {
+        let Some(receiving) = self.cx.receiving(id) else {
+            self.cx.outbox.stats.unknown_ids += 1;
+            return None;
+        };
+        let slot = match self.cx.owner(receiving.keyset)? {
+            Owner::Session(sealed) => return Some((receiving, sealed, None)),
+            Owner::Tentative(slot) => slot,
+        };
+        let len = stride.min(batch.len());
+        let opened = self.accepting.open(slot, receiving.path, batch.get_mut(..len)?);
+        let number = count(opened, &mut self.cx.outbox.stats)?;
+        let (accepting, sessions) = (&mut self.accepting, &mut self.sessions);
+        let sealed = accepting.establish(now, slot, receiving.path, from, sessions, &mut self.cx)?;
+        Some((receiving, sealed, Some(number)))
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "a batch, and all that is known of it")]
+    fn run(
+        &mut self,
+        now: Instant,
+        from: &FourTuple,
+        receiving: Receiving,
+        sealed: SealId,
+        first: Option<PacketNumber>,
+        batch: &mut [u8],
+        stride: usize,
+    ) -> Run {
+        let Receiving { keyset, path } = receiving;
+        let (mut run, mut first, from) = (Run::default(), first, within(*from, sealed));
+        let id: [u8; 9] = batch.first_chunk().copied().unwrap_or_default();
+        let Some(session) = self.sessions.get_mut(&sealed) else {
+            return Run { done: stride.min(batch.len()), ..run };
+        };
+        let mut lost = None;
+        for datagram in batch.chunks_mut(stride) {
+            if !datagram.starts_with(&id) {
+                break;
+            }
+            let len = datagram.len();
+            run.done += len;
+            let opened = match first.take() {
+                Some(number) => Ok(number),
+                None => session.open(keyset, path, datagram),
+            };
+            let Some(number) = count(opened, &mut self.cx.outbox.stats) else { break };
+            let tuple = session.authentic(now, keyset, path, number, &from, len, &mut self.cx);
+            let inside = control::inside(datagram);
+            if control::is_control(inside) {
+                let known = Control::read(inside);
+                lost = known.and_then(|c| session.on_control(now, path, &from, c, &mut self.cx));
+                break;
+            }
+            run.tuple = Some(tuple);
+            run.packets = run.done;
+        }
+        if let Some(why) = lost {
+            self.lose(sealed, why);
+        }
+        run
+    }
+
+    /// Seals what an endpoint wrote, where it lies. False: it is not to be sent; a handshake may carry it.
+    pub fn seal(&mut self, now: Instant, transmit: &Transmit, data: &mut [u8]) -> bool {
+        let (tuple, id) = (transmit.tuple, transmit.tuple.sealed);
+        let Some(session) = self.sessions.get_mut(&id) else {
+            let packet = control::inside(data.get(..transmit.segment_size).unwrap_or_default());
+            if !self.accepting.answer(&tuple, packet, &mut self.cx) {
+                self.cx.outbox.stats.withheld += 1;
+            }
+            return false;
+        };
+        if session.keys().is_none() {
+            if !session.first_packet(now, tuple, control::inside(data), &mut self.cx) {
+                self.cx.outbox.stats.withheld += 1;
+            }
+            self.settle(id);
+            return false;
+        }
+        let sealed = session.seal(now, &tuple, data, transmit.segment_size, &mut self.cx);
+        if !sealed {
+            self.cx.outbox.stats.withheld += 1;
+        }
+        if session.touched {
+            self.settle(id);
+        }
+        sealed
+    }
+
+    /// The next datagram of the seal's own. To be called when the endpoint has no more output: handshakes that it did not
+    /// answer by then are not answered.
+    pub fn poll_output(&mut self, _now: Instant, buf: &mut Vec<u8>) -> Option<Transmit> {
+        self.accepting.leave_unanswered();
+        self.cx.outbox.pop(buf)
+    }
+
+    /// When [`Seal::handle_timeout`] must be called.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let session = self.wakes.first().map(|(at, _)| *at);
+        session.into_iter().chain(self.accepting.poll_timeout()).min()
+    }
+
+    /// Runs the timers that are due.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        self.accepting.handle_timeout(now, &mut self.cx);
+        while let Some((at, id)) = self.wakes.first().copied().filter(|(at, _)| *at <= now) {
+            self.wakes.remove(&(at, id));
+            let Some(session) = self.sessions.get_mut(&id) else { continue };
+            session.wake = Instant::MAX;
+            match session.on_timeout(now, &mut self.cx) {
+                Some(why) => self.lose(id, why),
+                None => self.settle(id),
+            }
+        }
+    }
+
+    /// Sets a session's alarm earlier, if it asks for that. Later it is set when it went off.
+    fn settle(&mut self, id: SealId) {
+        let Some(session) = self.sessions.get_mut(&id).filter(|s| s.touched) else { return };
+        session.touched = false;
+        let deadline = session.deadline();
+        if deadline < session.wake {
+            self.wakes.remove(&(session.wake, id));
+            self.wakes.insert((deadline, id));
+            session.wake = deadline;
+        }
+    }
+
+    /// The next event.
+    pub fn poll_event(&mut self) -> Option<SealEvent> {
+        self.cx.outbox.event()
+    }
+
+    /// This side's own address of a path changed.
+    pub fn path_moved(&mut self, now: Instant, from: FourTuple, to: FourTuple) {
+        if let Some(session) = self.sessions.get_mut(&from.sealed) {
+            session.path_moved(now, &from, to, &mut self.cx);
+        }
+    }
+
+    /// Who may connect from now on. Sessions of revoked keys end. It takes the place of what was enrolled meanwhile: to be
+    /// made from a store in which each [`SealEvent::Enrolled`] was entered.
+    pub fn set_access(&mut self, now: Instant, access: Access) {
+        self.cx.config.access = access;
+        let revoked = |s: &Session| {
+            matches!(s.role, Role::Responder { .. }) && self.cx.config.access.revoked.contains(&s.remote)
+        };
+        let ended: Vec<SealId> = self.sessions.values().filter(|s| revoked(s)).map(|s| s.id).collect();
+        for id in ended {
+            if let Some(session) = self.sessions.get_mut(&id) {
+                session.say_revoked(now, &mut self.cx);
+            }
+            self.lose(id, Lost::Revoked);
+        }
+    }
+
+    /// Who the peer of a session has proven to be.
+    pub fn peer(&self, sealed: SealId) -> Option<PublicKey> {
+        let session = self.sessions.get(&sealed)?;
+        session.keys().map(|_| session.remote)
+    }
+
+    /// Sessions that were silent for a while.
+    pub(crate) fn take_silent(&mut self) -> Vec<SealId> {
+        core::mem::take(&mut self.cx.silent)
+    }
+
+    fn lose(&mut self, sealed: SealId, why: Lost) {
+        self.cx.outbox.report(SealEvent::Lost { sealed, why });
+        self.forget(sealed);
+    }
+
+    /// Forgets a session; nothing is sent.
+    pub fn forget(&mut self, sealed: SealId) {
+        if let Some(session) = self.sessions.remove(&sealed) {
+            self.wakes.remove(&(session.wake, sealed));
+            self.accepting.forget(&session);
+            session.forget(&mut self.cx);
+        }
+    }
+
+    /// Writes the secrets of each path to `log`, a line for each direction, as [`crate::KeyLog`] reads them.
+    pub fn set_keylog(&mut self, log: Log) {
+        self.cx.log = Some(log);
+    }
+
+    /// Handshakes that are answered and not confirmed.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn tentative(&self) -> usize {
+        self.accepting.tentative()
+    }
+
+    /// Connection ids that are known.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn known_ids(&self) -> usize {
+        self.cx.known_ids()
+    }
+
+    /// What was counted.
+    pub fn stats(&self) -> SealStats {
+        let (handshakes, sessions) = (self.accepting.counts().clone(), self.sessions.len() as u64);
+        SealStats { handshakes, sessions, ..self.cx.outbox.stats.clone() }
+    }
+}
+
+/// Counts the outcome of a datagram: its number, if it opened.
+fn count(opened: Result<PacketNumber, Discard>, stats: &mut SealStats) -> Option<PacketNumber> {
+    match opened {
+        Ok(number) => {
+            stats.opened += 1;
+            return Some(number);
+        }
+        Err(Discard::Replayed) => stats.replayed += 1,
+        Err(_) => stats.failed += 1,
+    }
+    None
+}
+
+/// A 4-tuple of a session.
+fn within(tuple: FourTuple, sealed: SealId) -> FourTuple {
+    FourTuple { sealed, ..tuple }
+}
+
+/// A packet that came in a handshake.
+fn enveloped(tuple: FourTuple, packet: &[u8]) -> Opened {
+    let data = Bytes::from(control::enveloped(&[packet]));
+    Opened { tuple, stride: data.len(), data }
+}

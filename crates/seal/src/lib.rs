@@ -4,19 +4,49 @@
 //! on the wire.
 #![forbid(unsafe_code)]
 
+mod accepting;
 mod aead;
+mod attempt;
 mod config;
+mod context;
+mod control;
 mod endpoint;
 mod event;
+#[cfg(any(test, feature = "testing"))]
+pub mod fuzzing;
 mod generation;
 mod handshake;
 mod identity;
+mod keylog;
 mod keys;
 mod layer;
 mod number;
+mod opening;
+mod outbox;
 mod path;
+mod place;
+mod plain;
+mod routes;
 mod secret;
 mod session;
 mod stats;
+mod tap;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 mod window;
 mod wire;
+
+pub use aead::{Cipher, Ciphers};
+pub use config::SealConfig;
+pub use endpoint::{ConnectError, SealedEndpoint};
+pub use event::{Lost, SealEvent};
+pub use handshake::{HandshakeCounts, HandshakeDrop};
+pub use identity::{Access, Enrolment, Grant, Peer, PublicKey, SecretKey, Token, TokenId};
+pub use keylog::KeyLog;
+pub use layer::{Opened, Seal};
+pub use plain::PlainAnswers;
+pub use stats::SealStats;
+pub use tap::PacketTap;
+
+/// What a seal adds to each datagram.
+pub const ENVELOPE: strandcast_proto::path::Envelope = wire::ENVELOPE;

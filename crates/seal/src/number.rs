@@ -1,1 +1,129 @@
 //! Packet numbers: 32 bits on the wire, 64 in full (RFC 9000 appendix A).
+
+use crate::generation::GENERATION_BITS;
+
+/// Bits of a number that a datagram carries.
+const WIRE_BITS: u32 = 32;
+
+/// The full number of a datagram on its path and in its direction.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct PacketNumber(u64);
+
+impl PacketNumber {
+    /// The first number of a path.
+    pub(crate) const FIRST: PacketNumber = PacketNumber(0);
+    /// The last one (RFC 9000 §12.3).
+    pub(crate) const LAST: PacketNumber = PacketNumber((1 << 62) - 1);
+
+    /// The number in full.
+    pub(crate) fn full(self) -> u64 {
+        self.0
+    }
+
+    /// What the wire carries: the lowest 32 bits.
+    pub(crate) fn on_wire(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// The key generation it belongs to.
+    pub(crate) fn generation(self) -> u64 {
+        self.0 >> GENERATION_BITS
+    }
+
+    /// The number behind it; `None` behind the last one.
+    pub(crate) fn next(self) -> Option<Self> {
+        (self < Self::LAST).then(|| PacketNumber(self.0 + 1))
+    }
+
+    /// The first number of a key generation; `None` if there is no such generation.
+    pub(crate) fn first_of(generation: u64) -> Option<Self> {
+        let first = generation.checked_mul(1 << GENERATION_BITS).map(PacketNumber);
+        first.filter(|&first| first <= Self::LAST)
+    }
+
+    /// The full number of a datagram that carries `wire`, where `highest` is the highest authentic number so far;
+    /// `None` if that cannot be one.
+    pub(crate) fn reconstruct(wire: u32, highest: Option<PacketNumber>) -> Option<Self> {
+        let number = decode(highest.map(Self::full), u64::from(wire), WIRE_BITS);
+        Some(PacketNumber(number)).filter(|&number| number <= Self::LAST)
+    }
+}
+
+/// The number next to what is expected whose lowest `bits` are `truncated` (RFC 9000 §A.3).
+fn decode(highest: Option<u64>, truncated: u64, bits: u32) -> u64 {
+    let expected = highest.map_or(0, |highest| highest + 1);
+    let window = 1 << bits;
+    let candidate = expected & !(window - 1) | truncated;
+    if candidate + window / 2 <= expected && candidate < (1 << 62) - window {
+        candidate + window
+    } else if candidate > expected + window / 2 && candidate >= window {
+        candidate - window
+    } else {
+        candidate
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// RFC 9000 §A.3: "if the highest successfully authenticated packet had a packet number of 0xa82f30ea, then a packet
+    /// containing a 16-bit value of 0x9b32 will be decoded as 0xa82f9b32."
+    #[test]
+    fn the_example_of_the_rfc_decodes_as_it_says() {
+        assert_eq!(decode(Some(0xA82F_30EA), 0x9B32, 16), 0xA82F_9B32);
+    }
+
+    #[test]
+    fn the_first_numbers_need_no_authentic_one() {
+        assert_eq!(PacketNumber::reconstruct(0, None), Some(PacketNumber(0)));
+        assert_eq!(PacketNumber::reconstruct(7, None), Some(PacketNumber(7)));
+    }
+
+    #[test]
+    fn what_the_wire_carries_wraps_and_the_number_goes_on() {
+        let highest = PacketNumber(0xFFFF_FFFE);
+        let around =
+            [(0xFFFF_FFF0, 0xFFFF_FFF0), (0xFFFF_FFFF, 0xFFFF_FFFF), (0, 1 << 32), (5, (1 << 32) + 5)];
+        for (wire, full) in around {
+            assert_eq!(PacketNumber::reconstruct(wire, Some(highest)), Some(PacketNumber(full)));
+        }
+    }
+
+    #[test]
+    fn there_is_nothing_behind_the_last_number() {
+        assert_eq!(PacketNumber::LAST.next(), None);
+        assert_eq!(PacketNumber(PacketNumber::LAST.0 - 1).next(), Some(PacketNumber::LAST));
+        assert_eq!(PacketNumber::first_of(1 << 40), None);
+        assert_eq!(PacketNumber::first_of((1 << 40) - 1), Some(PacketNumber((1 << 62) - (1 << 22))));
+        assert_eq!(PacketNumber::first_of(u64::MAX), None);
+    }
+
+    proptest! {
+        /// RFC 9000 §A.3: the closest number to the next expected one; so any within half a window of it is found again.
+        #[test]
+        fn a_number_within_half_a_window_of_the_expected_one_is_found_again(
+            highest in 0..1u64 << 62,
+            ahead in -(1i64 << 31) + 1..1i64 << 31,
+        ) {
+            let number = (highest + 1).checked_add_signed(ahead).filter(|&number| number < 1 << 62);
+            prop_assume!(number.is_some());
+            let number = PacketNumber(number.expect("just filtered"));
+            prop_assert_eq!(PacketNumber::reconstruct(number.on_wire(), Some(PacketNumber(highest))), Some(number));
+        }
+
+        /// Whatever the wire carries, the number has these bits and is in range.
+        #[test]
+        fn a_reconstructed_number_has_the_bits_of_the_wire(
+            highest in prop_oneof![Just((1u64 << 62) - 1), 0..1u64 << 62, 0..1u64 << 33],
+            wire: u32,
+        ) {
+            if let Some(number) = PacketNumber::reconstruct(wire, Some(PacketNumber(highest))) {
+                prop_assert_eq!(number.on_wire(), wire);
+                prop_assert!(number <= PacketNumber::LAST);
+            }
+        }
+    }
+}

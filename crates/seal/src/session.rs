@@ -1,1 +1,467 @@
 //! A session: its handshakes' keys, and where its paths are.
+
+use strandcast_proto::path::{FourTuple, SealId};
+use strandcast_proto::time::{Duration, Instant};
+use strandcast_proto::wire::chunk;
+use strandcast_proto::wire::packet::HEADER_LEN;
+
+use crate::attempt::Attempt;
+use crate::context::{Context, Keyset, Owner};
+use crate::control::Control;
+use crate::event::{Lost, SealEvent};
+use crate::handshake::Answer;
+use crate::identity::{Peer, PublicKey};
+use crate::keys::{Discard, HandshakeId, Keys};
+use crate::number::PacketNumber;
+use crate::opening::{Confirming, Opening};
+use crate::outbox::Outbox;
+use crate::place::Place;
+use crate::routes::Routes;
+
+/// How long the keys before the current ones still open what was under way.
+const KEPT: Duration = Duration::from_secs(30);
+/// Whether a session that was silent for so long is still needed is asked.
+const SILENT: Duration = Duration::from_secs(10);
+/// The wait for the first ping under the keys of a new session: its association says something at once.
+const FIRST_PING: Duration = Duration::from_millis(250);
+
+/// Which side of a session this is.
+pub(crate) enum Role {
+    /// It connected: it gives numbers to paths and begins handshakes.
+    Initiator(Box<Opening>),
+    /// It was connected to. `before`: the handshake that the current one continues, which the initiator names as long as
+    /// it has not heard anything under the current one.
+    Responder { before: Option<HandshakeId> },
+}
+
+/// What two peers share: keys, and paths.
+pub(crate) struct Session {
+    pub id: SealId,
+    /// Who the peer is, or is to be.
+    pub remote: PublicKey,
+    pub role: Role,
+    pub routes: Routes,
+    current: Option<Keyset>,
+    previous: Option<(Keyset, Instant)>,
+    /// When something authentic came last, or the session began.
+    heard: Instant,
+    /// When it is to be asked whether the session is needed.
+    check: Instant,
+    /// When its owner wakes it.
+    pub wake: Instant,
+    /// A deadline may be earlier than `wake`.
+    pub touched: bool,
+}
+
+impl Session {
+    /// A session to be opened with `peer`.
+    pub fn opening(now: Instant, id: SealId, peer: Peer) -> Self {
+        let remote = peer.key;
+        Session::new(now, id, remote, Role::Initiator(Box::new(Opening::new(peer))))
+    }
+
+    /// A session that `remote` opened.
+    pub fn accepted(now: Instant, id: SealId, remote: PublicKey, keyset: Keyset) -> Self {
+        let session = Session::new(now, id, remote, Role::Responder { before: None });
+        Session { current: Some(keyset), ..session }
+    }
+
+    fn new(now: Instant, id: SealId, remote: PublicKey, role: Role) -> Self {
+        let (heard, check, wake) = (now, now + SILENT, Instant::MAX);
+        let (routes, current, previous) = (Routes::default(), None, None);
+        Session { id, remote, role, routes, current, previous, heard, check, wake, touched: true }
+    }
+
+    /// The keys that datagrams are sealed with.
+    pub fn keys(&self) -> Option<&Keys> {
+        self.current.as_ref().map(|k| &k.keys)
+    }
+
+    /// Seals packets for `tuple` where they lie. False: they are not to be sent.
+    pub fn seal(
+        &mut self,
+        now: Instant,
+        tuple: &FourTuple,
+        data: &mut [u8],
+        size: usize,
+        cx: &mut Context,
+    ) -> bool {
+        let Some(current) = &mut self.current else {
+            return false;
+        };
+        let route = match &self.role {
+            Role::Initiator(_) => self.routes.of_initiator(now, tuple),
+            Role::Responder { .. } => self.routes.by_tuple(tuple),
+        };
+        let datagrams = data.len().div_ceil(size.max(1));
+        let Some(route) = route else { return false };
+        if !route.place.spend(datagrams, data.len()) {
+            return false;
+        }
+        for datagram in data.chunks_mut(size.max(1)) {
+            if current.keys.seal(now, route.number, datagram).is_none() {
+                return false;
+            }
+        }
+        cx.outbox.stats.sealed += datagrams as u64;
+        self.sent(now);
+        true
+    }
+
+    fn sent(&mut self, now: Instant) {
+        if let Role::Initiator(opening) = &mut self.role
+            && opening.sent(now)
+        {
+            self.touched = true;
+        }
+    }
+
+    /// Opens a datagram where it lies.
+    ///
+    /// # Errors
+    /// Why it was not taken.
+    pub fn open(&mut self, keyset: u64, path: u8, datagram: &mut [u8]) -> Result<PacketNumber, Discard> {
+        let next = match &mut self.role {
+            Role::Initiator(opening) => opening.next.as_mut(),
+            Role::Responder { .. } => None,
+        };
+        let previous = self.previous.as_mut().map(|(keyset, _)| keyset);
+        let mut sets = self.current.iter_mut().chain(next).chain(previous);
+        let set = sets.find(|set| set.number == keyset).ok_or(Discard::Path)?;
+        set.keys.open(path, datagram)
+    }
+
+    /// Takes note of an authentic datagram of `len` bytes from `from`. The 4-tuple that it is the endpoint's under.
+    #[expect(clippy::too_many_arguments, reason = "all that is known of one datagram")]
+    pub fn authentic(
+        &mut self,
+        now: Instant,
+        keyset: u64,
+        path: u8,
+        number: PacketNumber,
+        from: &FourTuple,
+        len: usize,
+        cx: &mut Context,
+    ) -> FourTuple {
+        self.heard = now;
+        let initiates = self.heard_by_initiator(now, keyset, cx);
+        if self.current.as_ref().is_none_or(|current| current.number != keyset) {
+            return self.routes.by_number(path).map_or(*from, |route| route.place.tuple);
+        }
+        let random = &mut cx.outbox.random;
+        let route = if initiates {
+            self.routes.by_number(path)
+        } else {
+            self.routes.of_responder(now, path, || Place::claimed(now, *from, random))
+        };
+        let Some(route) = route else { return *from };
+        let tuple = route.place.tuple;
+        if route.heard(now, number, from, len, initiates, &mut cx.outbox.random) || !route.place.is_proven() {
+            self.challenge(now, cx);
+            self.touched = true;
+        }
+        tuple
+    }
+
+    /// Ends a silence, and takes up the keys that something came under. Whether this side is the initiator.
+    fn heard_by_initiator(&mut self, now: Instant, keyset: u64, cx: &mut Context) -> bool {
+        let Role::Initiator(opening) = &mut self.role else { return false };
+        opening.heard();
+        match opening.next.take_if(|next| next.number == keyset) {
+            Some(next) => {
+                opening.confirming = None;
+                opening.keyed(now);
+                self.take_up(now, next, cx);
+            }
+            None if opening.next.is_none() && opening.confirming.is_some() => {
+                let current = self.current.as_ref().is_some_and(|current| current.number == keyset);
+                opening.confirming.take_if(|_| current);
+                self.touched = true;
+            }
+            None => {}
+        }
+        true
+    }
+
+    /// Goes on under other keys.
+    fn take_up(&mut self, now: Instant, keyset: Keyset, cx: &mut Context) {
+        let cipher = keyset.keys.cipher();
+        if let Some((forgotten, _)) = self.previous.take() {
+            cx.disown(&forgotten);
+        }
+        self.previous = self.current.replace(keyset).map(|old| (old, now + KEPT));
+        self.routes.rekeyed();
+        self.touched = true;
+        cx.outbox.stats.renewed += 1;
+        cx.outbox.report(SealEvent::Renewed { sealed: self.id, cipher });
+    }
+
+    /// The responder goes on under the keys of a handshake that named `before`, as something came under them.
+    pub fn continued(&mut self, now: Instant, keyset: Keyset, before: HandshakeId, cx: &mut Context) {
+        self.take_up(now, keyset, cx);
+        self.role = Role::Responder { before: Some(before) };
+    }
+
+    /// The handshakes by which an initiator may name this session.
+    pub fn handshakes(&self) -> impl Iterator<Item = HandshakeId> {
+        let before = match self.role {
+            Role::Responder { before } => before,
+            Role::Initiator(_) => None,
+        };
+        self.keys().map(Keys::handshake).into_iter().chain(before)
+    }
+
+    /// Sends the challenges that are due.
+    fn challenge(&mut self, now: Instant, cx: &mut Context) {
+        let Some(current) = &mut self.current else { return };
+        for route in self.routes.iter_mut() {
+            let number = route.number;
+            for place in [Some(&mut route.place), route.candidate.as_deref_mut()].into_iter().flatten() {
+                if let Some(challenge) = place.challenge(now) {
+                    say(&mut current.keys, now, number, place, challenge, &mut cx.outbox);
+                }
+            }
+        }
+    }
+
+    /// A control message, which came from `from` on a path. Why the session has ended, if it has.
+    pub fn on_control(
+        &mut self,
+        now: Instant,
+        path: u8,
+        from: &FourTuple,
+        control: Control,
+        cx: &mut Context,
+    ) -> Option<Lost> {
+        match control {
+            Control::Challenge(nonce) => self.reply(now, path, from, Control::Response(nonce), cx),
+            Control::Ping => self.reply(now, path, from, Control::Pong, cx),
+            Control::Response(nonce) => {
+                self.touched = true;
+                if let Some(left) = self.routes.answered(now, path, from, &nonce, &mut cx.outbox.random) {
+                    cx.outbox.stats.moved += 1;
+                    cx.outbox.report(SealEvent::Moved { from: left, to: *from });
+                }
+            }
+            Control::Pong => {}
+            Control::Revoked => return matches!(self.role, Role::Initiator(_)).then_some(Lost::Revoked),
+        }
+        None
+    }
+
+    /// Answers where a control message came from.
+    fn reply(&mut self, now: Instant, path: u8, from: &FourTuple, control: Control, cx: &mut Context) {
+        let (Some(current), Some(route)) = (&mut self.current, self.routes.by_number(path)) else { return };
+        let places = [Some(&mut route.place), route.candidate.as_deref_mut()];
+        let known = places.into_iter().flatten().find(|place| place.tuple == *from);
+        // As long as what it answers: an address that is not the path's gets no more than came from there.
+        let mut elsewhere = Place::proven(*from);
+        let place = known.unwrap_or(&mut elsewhere);
+        say(&mut current.keys, now, path, place, control, &mut cx.outbox);
+    }
+
+    /// The peer's key was revoked: says so on every path.
+    pub fn say_revoked(&mut self, now: Instant, cx: &mut Context) {
+        let Some(current) = &mut self.current else { return };
+        for route in self.routes.iter_mut() {
+            say(&mut current.keys, now, route.number, &mut route.place, Control::Revoked, &mut cx.outbox);
+        }
+    }
+
+    /// This side's own address of a path changed: the peer is to see where it is at once.
+    pub fn path_moved(&mut self, now: Instant, from: &FourTuple, to: FourTuple, cx: &mut Context) {
+        let moved = self.routes.retarget(from, to);
+        if let Role::Initiator(opening) = &mut self.role {
+            opening.tuples.iter_mut().filter(|t| *t == from).for_each(|t| *t = to);
+            if let Some(attempt) = opening.attempt.as_mut().filter(|a| a.tuples().contains(from)) {
+                attempt.retarget(from, to, cx);
+            }
+        }
+        if let (true, Some(current), Some(route)) = (moved, &mut self.current, self.routes.by_tuple(&to)) {
+            say(&mut current.keys, now, route.number, &mut route.place, Control::Ping, &mut cx.outbox);
+        }
+    }
+
+    /// When something is to be done.
+    pub fn deadline(&self) -> Instant {
+        let opening = match &self.role {
+            Role::Initiator(opening) => opening.deadline(),
+            Role::Responder { .. } => None,
+        };
+        let previous = self.previous.as_ref().map(|(_, until)| *until);
+        let others = opening.into_iter().chain(previous).chain(self.routes.deadline());
+        others.fold(self.check, Instant::min)
+    }
+
+    /// Does what is due. Why the session has ended, if it has.
+    pub fn on_timeout(&mut self, now: Instant, cx: &mut Context) -> Option<Lost> {
+        self.touched = true;
+        if let Some((forgotten, _)) = self.previous.take_if(|(_, until)| *until <= now) {
+            cx.disown(&forgotten);
+        }
+        self.challenge(now, cx);
+        if self.check <= now {
+            if now >= self.heard + SILENT {
+                cx.silent.push(self.id);
+            }
+            self.check = now + SILENT;
+        }
+        self.open_on_timeout(now, cx)
+    }
+
+    /// Everything of it is forgotten.
+    pub fn forget(self, cx: &mut Context) {
+        let mut sets: Vec<Keyset> =
+            self.current.into_iter().chain(self.previous.map(|(set, _)| set)).collect();
+        if let Role::Initiator(opening) = self.role {
+            let mut opening = opening;
+            sets.extend(opening.next.take());
+            cx.forget_attempts(opening.end_attempts());
+        }
+        sets.iter().for_each(|set| cx.disown(set));
+    }
+}
+
+/// The initiator's part.
+impl Session {
+    /// A packet before there are keys: INIT rides in a handshake, others are not sent. Whether it was one.
+    pub fn first_packet(&mut self, now: Instant, tuple: FourTuple, packet: &[u8], cx: &mut Context) -> bool {
+        let Role::Initiator(opening) = &mut self.role else { return false };
+        if packet.get(HEADER_LEN) != Some(&chunk::init::TYPE) {
+            return false;
+        }
+        if !opening.tuples.contains(&tuple) {
+            opening.tuples.push(tuple);
+        }
+        self.touched = true;
+        match &mut opening.attempt {
+            Some(attempt) => attempt.add(tuple, cx),
+            None => {
+                opening.packet = packet.to_vec();
+                self.begin(now, cx);
+            }
+        }
+        true
+    }
+
+    /// Begins a handshake: on all paths if it continues the session, else wherever the first packet goes.
+    fn begin(&mut self, now: Instant, cx: &mut Context) {
+        let Role::Initiator(opening) = &mut self.role else { return };
+        if let Some(given_up) = core::mem::replace(&mut opening.former, opening.attempt.take()) {
+            cx.attempts.remove(&given_up.id());
+        }
+        let continues = self.current.as_ref().map(|current| current.keys.handshake());
+        let attempt = if continues.is_some() {
+            let tuples = self.routes.iter().map(|route| route.place.tuple).collect();
+            Attempt::begin(now, &opening.peer, continues, &[], tuples, cx)
+        } else {
+            Attempt::begin(now, &opening.peer, None, &opening.packet, opening.tuples.clone(), cx)
+        };
+        if let Some(attempt) = &attempt {
+            cx.attempts.insert(attempt.id(), self.id);
+        }
+        opening.attempt = attempt.map(Box::new);
+    }
+
+    fn open_on_timeout(&mut self, now: Instant, cx: &mut Context) -> Option<Lost> {
+        let due = self.keys().is_some_and(Keys::renewal_due) || self.routes.are_scarce();
+        let Role::Initiator(opening) = &mut self.role else { return None };
+        let stale = opening.attempt.as_mut().is_some_and(|attempt| attempt.on_timeout(now, cx));
+        let begins = opening.attempt.is_none() && opening.confirming.is_none() && due;
+        if stale || begins || opening.wants_handshake(now) {
+            self.begin(now, cx);
+            return None;
+        }
+        if opening.confirming.as_ref().is_some_and(|c| c.is_over(now)) {
+            opening.confirming = None;
+            let unanswered = opening.next.is_none() && self.routes.iter().next().is_some();
+            return unanswered.then_some(Lost::Unanswered);
+        }
+        let confirms = opening.confirming.as_mut().is_some_and(|c| c.ping(now));
+        if confirms || opening.ask(now) {
+            let newest = opening.next.as_mut().or(self.current.as_mut());
+            if let Some(newest) = newest {
+                for route in self.routes.iter_mut() {
+                    say(&mut newest.keys, now, route.number, &mut route.place, Control::Ping, &mut cx.outbox);
+                }
+            }
+        }
+        None
+    }
+
+    /// A retry for a handshake of this session.
+    pub fn on_retry(&mut self, from: &FourTuple, datagram: &[u8], cx: &mut Context) {
+        if let Role::Initiator(opening) = &mut self.role
+            && let Some(attempt) = &mut opening.attempt
+        {
+            attempt.on_retry(from, datagram, cx);
+        }
+    }
+
+    /// Somebody says that the peer runs without a seal.
+    pub fn on_plain_here(&mut self, cx: &mut Context) {
+        if let Role::Initiator(opening) = &mut self.role
+            && self.current.is_none()
+            && !core::mem::replace(&mut opening.hinted, true)
+        {
+            cx.outbox.report(SealEvent::PlainPeer { sealed: self.id });
+        }
+    }
+
+    /// Message 2 of a handshake of this session, which came from `from`: the packet in it, and on which 4-tuple.
+    ///
+    /// # Errors
+    /// Why the session has ended.
+    pub fn on_message_2(
+        &mut self,
+        now: Instant,
+        from: &FourTuple,
+        initiator: &[u8; 8],
+        datagram: &[u8],
+        cx: &mut Context,
+    ) -> Result<Option<(FourTuple, Vec<u8>)>, Lost> {
+        let Role::Initiator(opening) = &mut self.role else { return Ok(None) };
+        let Some(attempt) = opening.attempt_named(initiator) else { return Ok(None) };
+        let Some(on) = attempt.answered_on(from) else { return Ok(None) };
+        let Some((completed, answer, packet)) = attempt.read(datagram) else {
+            cx.outbox.stats.bad_answers += 1;
+            return Ok(None);
+        };
+        let continues = attempt.continues.is_some();
+        self.touched = true;
+        match (answer, continues) {
+            (Answer::New, false) => {
+                let cipher = completed.cipher;
+                self.current = Some(cx.keyset(completed, Owner::Session(self.id)));
+                opening.confirming = Some(Confirming::new(now, FIRST_PING));
+                opening.keyed(now);
+                cx.outbox.stats.established += 1;
+                let (sealed, peer) = (self.id, self.remote);
+                cx.outbox.report(SealEvent::Established { sealed, peer, cipher });
+            }
+            (Answer::Continued, true) => {
+                let next = cx.keyset(completed, Owner::Session(self.id));
+                if let Some(never_confirmed) = opening.next.replace(next) {
+                    cx.disown(&never_confirmed);
+                }
+                opening.confirming = Some(Confirming::new(now, Duration::ZERO));
+            }
+            (Answer::Unknown, true) => return Err(Lost::Unknown),
+            (Answer::Refused, _) => return Err(Lost::Refused),
+            _ => {
+                cx.outbox.stats.bad_answers += 1;
+                return Ok(None);
+            }
+        }
+        cx.forget_attempts(opening.end_attempts());
+        Ok((!packet.is_empty()).then_some((on, packet)))
+    }
+}
+
+/// Sends a control message, if it may go there.
+fn say(keys: &mut Keys, now: Instant, path: u8, to: &mut Place, control: Control, outbox: &mut Outbox) {
+    let mut datagram = control.datagram();
+    if to.spend(1, datagram.len()) && keys.seal(now, path, &mut datagram).is_some() {
+        outbox.send(to.tuple, datagram);
+    }
+}

@@ -1,1 +1,287 @@
 //! Layout of datagrams: types, offsets, limits (docs/wire-format.md).
+
+use strandcast_proto::path::Envelope;
+
+/// The only version there is.
+pub(crate) const VERSION: u8 = 1;
+/// Bytes of an authentication tag.
+pub(crate) const TAG: usize = 16;
+/// Bytes in front of the ciphertext of a data datagram: type, connection id, packet number. They are authenticated, too.
+pub(crate) const DATA_HEADER: usize = 13;
+/// What a seal adds to each packet.
+pub(crate) const ENVELOPE: Envelope = Envelope { front: DATA_HEADER, back: TAG };
+/// The shortest plaintext: a control message without data.
+pub(crate) const MIN_PLAINTEXT: usize = 3;
+/// Bytes in front of what differs between the datagrams of a handshake: type, version, two zeros, the initiator's id.
+pub(crate) const HANDSHAKE_HEADER: usize = 12;
+/// Bytes of message 1, always.
+pub(crate) const MESSAGE_1: usize = 1200;
+/// The clear bytes at the beginning of message 1: the header and the token's id.
+pub(crate) const MESSAGE_1_CLEAR: usize = HANDSHAKE_HEADER + 8;
+/// Where message 1 has its cookie; Noise's message ends here.
+pub(crate) const MESSAGE_1_COOKIE: usize = MESSAGE_1_MAC - COOKIE;
+/// Where message 1 has its MAC, over everything in front of it.
+pub(crate) const MESSAGE_1_MAC: usize = MESSAGE_1 - MAC;
+/// The longest message 2: no longer than message 1, so that it fits where that did and amplifies nothing.
+pub(crate) const MAX_MESSAGE_2: usize = MESSAGE_1;
+/// The shortest Noise message 2: an ephemeral key and the tag of an empty payload.
+const MIN_NOISE_2: usize = 32 + TAG;
+/// Bytes of the MAC at the end of each message of a handshake.
+pub(crate) const MAC: usize = 16;
+/// Bytes of a cookie.
+pub(crate) const COOKIE: usize = 16;
+
+/// What a datagram is: its first byte.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    /// A sealed packet or control message.
+    Data = 1,
+    /// The initiator's message of the handshake.
+    Message1 = 2,
+    /// The responder's message of the handshake.
+    Message2 = 3,
+    /// The responder asks for a cookie.
+    Retry = 4,
+    /// The receiver runs without a seal.
+    PlainHere = 5,
+}
+
+/// Which receiving path a data datagram is for.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct ConnectionId(pub [u8; 8]);
+
+/// A received datagram, as far as its clear bytes tell. Nothing of it is authentic.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Datagram<'a> {
+    /// A sealed packet or control message; `Keys::open` reads the rest.
+    Data { id: ConnectionId },
+    /// The first message of a handshake.
+    Message1(Message1<'a>),
+    /// The second message of a handshake.
+    Message2 { initiator: [u8; 8], noise: &'a [u8], signed: Signed<'a> },
+    /// A cookie to send message 1 again with.
+    Retry { initiator: [u8; 8], cookie: [u8; COOKIE], signed: Signed<'a> },
+    /// A hint that the receiver runs without a seal.
+    PlainHere { initiator: [u8; 8] },
+}
+
+/// The first message of a handshake.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Message1<'a> {
+    /// What the initiator calls the attempt.
+    pub initiator: [u8; 8],
+    /// Which token the MAC and the pre-shared key are from.
+    pub token: [u8; 8],
+    /// The clear bytes that the prologue covers.
+    pub clear: &'a [u8],
+    /// Noise's message.
+    pub noise: &'a [u8],
+    /// Zeros unless a retry asked for one.
+    pub cookie: [u8; COOKIE],
+    /// All of it.
+    pub signed: Signed<'a>,
+}
+
+/// A MAC, and what it covers: all in front of it.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Signed<'a> {
+    /// What the MAC covers.
+    pub covered: &'a [u8],
+    /// The MAC.
+    pub mac: &'a [u8; MAC],
+}
+
+impl<'a> Signed<'a> {
+    fn parse(message: &'a [u8]) -> Option<Self> {
+        message.split_last_chunk().map(|(covered, mac)| Signed { covered, mac })
+    }
+}
+
+/// Why a datagram is none of this layer.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Malformed {
+    /// Unknown type: a plain SCTP packet has its source port here.
+    Kind,
+    /// A version other than [`VERSION`].
+    Version(u8),
+    /// Too short or too long for its type, or reserved bytes are not zero.
+    Layout,
+}
+
+impl<'a> Datagram<'a> {
+    /// Reads the clear bytes of a datagram.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with them.
+    pub(crate) fn parse(datagram: &'a [u8]) -> Result<Self, Malformed> {
+        match datagram.first() {
+            Some(&first) if first == Kind::Data as u8 => data(datagram).ok_or(Malformed::Layout),
+            Some(2..=5) => match handshake_version(datagram) {
+                Some(VERSION) => handshake(datagram).ok_or(Malformed::Layout),
+                Some(other) => Err(Malformed::Version(other)),
+                None => Err(Malformed::Layout),
+            },
+            _ => Err(Malformed::Kind),
+        }
+    }
+}
+
+fn data(datagram: &[u8]) -> Option<Datagram<'_>> {
+    let (header, body) = datagram.split_first_chunk::<DATA_HEADER>()?;
+    let id = ConnectionId(*header[1..].first_chunk()?);
+    (body.len() >= MIN_PLAINTEXT + TAG).then_some(Datagram::Data { id })
+}
+
+fn handshake_version(datagram: &[u8]) -> Option<u8> {
+    datagram.first_chunk::<HANDSHAKE_HEADER>().map(|header| header[1])
+}
+
+fn handshake(datagram: &[u8]) -> Option<Datagram<'_>> {
+    let (header, rest) = datagram.split_first_chunk::<HANDSHAKE_HEADER>()?;
+    let initiator = *header.last_chunk()?;
+    if header[2..4] != [0, 0] {
+        return None;
+    }
+    match header[0] {
+        2 => message_1(datagram.first_chunk().filter(|_| datagram.len() == MESSAGE_1)?, initiator),
+        3 => {
+            let (noise, _) = rest.split_last_chunk::<MAC>()?;
+            (noise.len() >= MIN_NOISE_2 && datagram.len() <= MAX_MESSAGE_2).then_some(Datagram::Message2 {
+                initiator,
+                noise,
+                signed: Signed::parse(datagram)?,
+            })
+        }
+        4 => {
+            let (cookie, _) = rest.split_last_chunk::<MAC>()?;
+            let signed = Signed::parse(datagram)?;
+            Some(Datagram::Retry { initiator, cookie: cookie.try_into().ok()?, signed })
+        }
+        _ => rest.is_empty().then_some(Datagram::PlainHere { initiator }),
+    }
+}
+
+fn message_1(datagram: &[u8; MESSAGE_1], initiator: [u8; 8]) -> Option<Datagram<'_>> {
+    let signed = Signed::parse(datagram)?;
+    let (before, cookie) = signed.covered.split_last_chunk()?;
+    let (clear, noise) = before.split_first_chunk::<MESSAGE_1_CLEAR>()?;
+    let token = *clear.last_chunk()?;
+    Some(Datagram::Message1(Message1 { initiator, token, clear, noise, cookie: *cookie, signed }))
+}
+
+/// The first bytes of each datagram of a handshake.
+pub(crate) fn handshake_header(kind: Kind, initiator: [u8; 8]) -> [u8; HANDSHAKE_HEADER] {
+    let mut header = [0; HANDSHAKE_HEADER];
+    header[0] = kind as u8;
+    header[1] = VERSION;
+    header[4..].copy_from_slice(&initiator);
+    header
+}
+
+/// The first bytes of a data datagram.
+pub(crate) fn data_header(id: ConnectionId, number: u32) -> [u8; DATA_HEADER] {
+    let mut header = [0; DATA_HEADER];
+    header[0] = Kind::Data as u8;
+    header[1..9].copy_from_slice(&id.0);
+    header[9..].copy_from_slice(&number.to_be_bytes());
+    header
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const INITIATOR: [u8; 8] = [0xA1, 0xA2, 0xA3, 0xA4, 0xA5, 0xA6, 0xA7, 0xA8];
+
+    fn with(kind: Kind, length: usize) -> Vec<u8> {
+        let mut datagram = handshake_header(kind, INITIATOR).to_vec();
+        datagram.resize(length, 0xEE);
+        datagram
+    }
+
+    /// ADR 17, *Wire*: `| 1 | connection id 8 | packet number 4 | ciphertext | tag 16 |`.
+    #[test]
+    fn a_data_datagram_has_its_id_in_bytes_1_to_8_and_its_number_behind() {
+        let header = data_header(ConnectionId([1, 2, 3, 4, 5, 6, 7, 8]), 0x0A0B_0C0D);
+        assert_eq!(header, [1, 1, 2, 3, 4, 5, 6, 7, 8, 0x0A, 0x0B, 0x0C, 0x0D]);
+        let mut datagram = header.to_vec();
+        datagram.resize(13 + 3 + 16, 0);
+        let id = ConnectionId([1, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(Datagram::parse(&datagram), Ok(Datagram::Data { id }));
+        assert_eq!(Datagram::parse(&datagram[..31]), Err(Malformed::Layout));
+    }
+
+    /// ADR 17: 1 + 1 + 2 + 8 + 8 clear bytes, 1148 of Noise, 16 each of cookie and MAC.
+    #[test]
+    fn message_1_has_1200_bytes_of_which_its_mac_covers_all_in_front_of_it() {
+        let mut datagram = with(Kind::Message1, 1200);
+        datagram[12..20].copy_from_slice(&[0xB0; 8]);
+        datagram[1168..1184].fill(0xC0);
+        datagram[1184..].fill(0xD0);
+        let Ok(Datagram::Message1(message)) = Datagram::parse(&datagram) else { panic!("message 1") };
+        assert_eq!((message.initiator, message.token), (INITIATOR, [0xB0; 8]));
+        assert_eq!((message.clear, message.noise), (&datagram[..20], &datagram[20..1168]));
+        assert_eq!(message.cookie, [0xC0; 16]);
+        assert_eq!(message.signed, Signed { covered: &datagram[..1184], mac: &[0xD0; 16] });
+        assert_eq!((MESSAGE_1_CLEAR, MESSAGE_1_COOKIE, MESSAGE_1_MAC), (20, 1168, 1184));
+        for length in [1199, 1201] {
+            assert_eq!(Datagram::parse(&with(Kind::Message1, length)), Err(Malformed::Layout));
+        }
+    }
+
+    #[test]
+    fn the_other_datagrams_of_a_handshake_have_their_lengths() {
+        for (kind, shortest, longest) in
+            [(Kind::Message2, 76, 1200), (Kind::Retry, 44, 44), (Kind::PlainHere, 12, 12)]
+        {
+            for length in 0..1500 {
+                let datagram = with(kind, length);
+                let good = (shortest..=longest).contains(&length);
+                assert_eq!(Datagram::parse(&datagram).is_ok(), good, "{kind:?} {length}");
+            }
+        }
+        let (retry, message_2) = (with(Kind::Retry, 44), with(Kind::Message2, 100));
+        let signed = Signed { covered: &retry[..28], mac: &[0xEE; 16] };
+        assert_eq!(
+            Datagram::parse(&retry),
+            Ok(Datagram::Retry { initiator: INITIATOR, cookie: [0xEE; 16], signed })
+        );
+        let signed = Signed { covered: &message_2[..84], mac: &[0xEE; 16] };
+        assert_eq!(
+            Datagram::parse(&message_2),
+            Ok(Datagram::Message2 { initiator: INITIATOR, noise: &message_2[12..84], signed })
+        );
+    }
+
+    #[test]
+    fn other_versions_and_reserved_bytes_are_refused() {
+        for kind in [Kind::Message1, Kind::Message2, Kind::Retry, Kind::PlainHere] {
+            let mut datagram = with(kind, 28);
+            datagram[1] = 2;
+            assert_eq!(Datagram::parse(&datagram), Err(Malformed::Version(2)));
+            for reserved in [2, 3] {
+                let mut datagram = with(kind, 28);
+                datagram[reserved] = 1;
+                assert_eq!(Datagram::parse(&datagram), Err(Malformed::Layout));
+            }
+        }
+    }
+
+    proptest! {
+        /// An SCTP packet begins with a source port; ports below 256 are the only ones whose first byte is zero, and none
+        /// of the types is zero.
+        #[test]
+        fn any_bytes_are_read_without_a_panic(datagram in proptest::collection::vec(any::<u8>(), 0..1300), kind in 0u8..8) {
+            let mut datagram = datagram;
+            if let Some(first) = datagram.first_mut() {
+                *first = kind;
+            }
+            let read = Datagram::parse(&datagram);
+            prop_assert!((1..=5).contains(&kind) || read == Err(Malformed::Kind));
+        }
+    }
+}

@@ -61,7 +61,7 @@ impl CodingFacts {
             App::Video(video) if video.expire => Some(video.deadline),
             _ => None,
         };
-        let chunk = usize::from(sctp.mtu).saturating_sub(usize::from(sctp.encapsulation) + DATA);
+        let chunk = usize::from(sctp.mtu).saturating_sub(sctp.headers() as usize + DATA);
         let covered = chunk.saturating_sub(RepairCoding::OVERHEAD) as u32;
         CodingFacts { coding, sources, deadline, covered, fits: flow.fits }
     }

@@ -453,7 +453,7 @@ impl Wire {
     }
 
     fn sctp(scheme: &str, sctp: &Sctp, size: u32) -> Self {
-        let headers = u32::from(sctp.encapsulation) + DATA;
+        let headers = sctp.headers() + DATA;
         let most = u32::from(sctp.mtu).saturating_sub(headers).max(1);
         // Large messages are cut into full packets; the last part of each is ignored.
         let payload = size.clamp(1, most);
@@ -463,7 +463,7 @@ impl Wire {
             transport: "sctp",
             scheme: scheme.to_owned(),
             packet: headers + payload.next_multiple_of(4),
-            ack: u32::from(sctp.encapsulation) + SACK,
+            ack: sctp.headers() + SACK,
             payload,
             receive_buffer: Some(most(sctp.receive_buffer)),
             send_buffer: Some(most(sctp.send_buffer)),

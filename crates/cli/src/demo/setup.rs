@@ -57,7 +57,7 @@ impl DemoSetup {
             json: false,
         };
         let endpoint = transport::endpoint(&options, &plan, true);
-        let server = Server { endpoint, listen: vec![LOOPBACK], tap: None };
+        let server = Server { endpoint, listen: vec![LOOPBACK], seal: None, tap: None };
         let mut listener = server.listen().map_err(|e| transport::open_error(&e))?;
         let server = listener.driver().local_addrs()[0];
         let seeds = Seeds::new(args.seed, 0);
@@ -73,7 +73,8 @@ impl DemoSetup {
             Uplink { name: network.name.clone(), spec, remotes: vec![relay.local_addr()] }
         });
         let (uplinks, scheme) = (uplinks.collect(), transport::build(&plan)?);
-        let client = Client { endpoint, uplinks, port: options.sctp_port, scheme, tap: capture.tap() };
+        let client =
+            Client { endpoint, uplinks, port: options.sctp_port, scheme, seal: None, tap: capture.tap() };
         let sender = client.connect().map_err(|e| transport::open_error(&e))?;
         let setup = tokio::time::timeout(SETUP, connect(&sender, &mut listener, networks.len())).await;
         let receiver = setup.unwrap_or_else(|_| {

@@ -97,7 +97,7 @@ async fn client(
     };
     let endpoint = transport::endpoint(&args.transport, &plan, false);
     let (port, scheme) = (args.transport.sctp_port, transport::build(&plan)?);
-    let client = driver::Client { endpoint, uplinks, port, scheme, tap: capture.tap() };
+    let client = driver::Client { endpoint, uplinks, port, scheme, seal: None, tap: capture.tap() };
     let (report, mut progress) = unbounded_channel();
     let started = client.run(|_| Client::new(setup, report));
     let (driver, _task) = started.map_err(|e| transport::open_error(&e))?;
@@ -144,7 +144,7 @@ async fn server(args: PerfServerArgs, catalog: &SharedCatalog) -> Result<(), Cli
     let capture = Capture::open(args.transport.pcap.as_deref())?;
     let memory = args.limit.memory.for_transfers();
     let endpoint = EndpointConfig { memory, ..transport::endpoint(&args.transport, &plan, true) };
-    let server = driver::Server { endpoint, listen, tap: capture.tap() };
+    let server = driver::Server { endpoint, listen, seal: None, tap: capture.tap() };
     let (report, mut served) = unbounded_channel();
     let (driver, _task) = server.run(Server::new(report)).map_err(|e| transport::open_error(&e))?;
     let locals: Vec<String> = driver.local_addrs().iter().map(ToString::to_string).collect();

@@ -73,7 +73,7 @@ pub(crate) async fn run(args: ReceiveArgs, catalog: &SharedCatalog) -> Result<()
     let memory = args.limit.memory;
     let endpoint = transport::endpoint(&args.transport, &scheme, true);
     let endpoint = EndpointConfig { memory: memory.beside_playout(), ..endpoint };
-    let server = Server { endpoint, listen: addresses, tap: capture.tap() };
+    let server = Server { endpoint, listen: addresses, seal: None, tap: capture.tap() };
     let listener = server.listen().map_err(|e| transport::open_error(&e))?;
     let output = Output::open(&args.output).await?;
     let mut monitor = Monitor::new(Role::Receive, stats);

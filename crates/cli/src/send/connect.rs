@@ -84,7 +84,7 @@ impl Plan {
         uplinks.extend(missing.cloned().collect::<Vec<_>>());
         let endpoint = transport::endpoint(&self.transport, &self.scheme, false);
         let (port, scheme) = (self.transport.sctp_port, transport::build(&self.scheme)?);
-        let client = Client { endpoint, uplinks, port, scheme, tap: self.capture.tap() };
+        let client = Client { endpoint, uplinks, port, scheme, seal: None, tap: self.capture.tap() };
         client.connect().map_err(|e| transport::open_error(&e))
     }
 }

@@ -7,7 +7,6 @@ use strandcast_media::ingest::{Ingest, IngestError, IngestStats};
 use strandcast_media::pack::{Header, Outgoing};
 use strandcast_net::driver::{AssociationHandle, Snapshot};
 use strandcast_proto::association::SendOptions;
-use strandcast_proto::coding::Coding;
 use strandcast_proto::policy::{PathState, QUEUE};
 
 /// The stream of media messages.
@@ -61,11 +60,10 @@ impl Pump {
 
     /// Updates the lifetime from the current queueing delay of the network: a message that has not been sent that long
     /// before its deadline would be late and only delay later ones. Schemes that estimate queues abandon such messages
-    /// themselves. Messages beside which repair symbols are sent fit one packet: longer ones are not covered.
+    /// themselves. Messages fit one packet on every path: cut ones cost twice the datagrams, and the loss of either part is
+    /// their loss.
     pub(crate) fn observe(&mut self, seen: &Snapshot) {
-        if matches!(seen.coding_out, Some(Coding::Repair(_))) {
-            self.ingest.limit_messages(seen.max_unfragmented);
-        }
+        self.ingest.limit_messages(seen.max_unfragmented);
         self.lifetime = self.latency.saturating_sub(queueing(seen)).max(self.latency / LEAST_LIFETIME);
     }
 

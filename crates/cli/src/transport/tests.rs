@@ -32,8 +32,10 @@ fn send_uses_profile_live() {
     for preset in presets() {
         let plan = Presets.scheme(preset.name, "").expect("a preset");
         let sent = TransportConfig::clone(&endpoint(&send(), &plan, false).transport);
-        // Intended difference: `send` needs two streams. Its MTU is `--mtu`, whose default is the profile's.
-        let told = TransportConfig { outbound_streams: 2, ..simulated("live", preset.name) };
+        // Intended differences: `send` needs two streams, and simulated links have no MTU to discover. Its MTU is `--mtu`, whose
+        // default is the profile's.
+        let mtu_discovery = TransportConfig::live().mtu_discovery;
+        let told = TransportConfig { outbound_streams: 2, mtu_discovery, ..simulated("live", preset.name) };
         assert_eq!(sent, told, "{}", preset.name);
     }
 }

@@ -47,6 +47,7 @@ impl SctpProfile {
 fn ns2() -> Sctp {
     Sctp {
         profile: SctpProfile::Ns2,
+        seal: false,
         mtu: 1500,
         encapsulation: IP,
         receive_buffer: 65_536,
@@ -87,6 +88,6 @@ impl Scenario {
 impl Sctp {
     /// The longest message that fits one packet, bytes: 4-byte padding included, nothing is wasted.
     pub fn largest_payload(&self) -> u32 {
-        u32::from(self.mtu.saturating_sub(self.encapsulation + SCTP_DATA)) / 4 * 4
+        u32::from(self.mtu).saturating_sub(self.headers() + u32::from(SCTP_DATA)) / 4 * 4
     }
 }

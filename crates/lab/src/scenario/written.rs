@@ -183,6 +183,7 @@ fn flow(flow: &Flow) -> Value {
             SCTP_FLOW.scheme.write(scheme),
             SCTP_FLOW.profile.write(&sctp.profile),
             SCTP_FLOW.sctp.with(table(sctp_constants(sctp))),
+            SCTP_FLOW.seal.write(&sctp.seal),
             compare,
         ],
         Transport::Tcp { cc, tcp } => {

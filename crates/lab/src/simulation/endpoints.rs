@@ -7,11 +7,12 @@ use std::sync::Arc;
 use strandcast_proto::catalog::{Catalog, SchemePlan};
 use strandcast_proto::coding::{Coding, RepairCoding};
 use strandcast_proto::config::TransportConfig;
-use strandcast_proto::endpoint::{Connect, Endpoint, EndpointConfig};
+use strandcast_proto::endpoint::{Connect, EndpointConfig};
 use strandcast_proto::path::FourTuple;
 use strandcast_proto::policy::LinkId;
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
+use strandcast_seal::{Access, Cipher, Ciphers, Grant, Peer, SealConfig, SealedEndpoint, SecretKey, Token};
 use strandcast_sim::flow::{Feed, FlowSink, FlowSource, PathPlan, SctpFlow, UdpSender, UdpSink};
 use strandcast_sim::host::{SctpHost, Witness};
 use strandcast_sim::net::{AgentId, DirectedLinkId, FlowId, Network, RouteId, Step};
@@ -220,13 +221,15 @@ impl FlowBuilder<'_> {
         let transport = Arc::new(config);
         let headers = usize::from(sctp.encapsulation);
         let tuples: Vec<[FourTuple; 2]> = (0..common.paths.len()).map(|i| tuples(i as u8)).collect();
+        let pairing = sctp.seal.then(|| Pairing::new(common.seeds));
         let config = |accept| EndpointConfig {
             transport: Arc::clone(&transport),
             accept,
             ..EndpointConfig::default()
         };
         let host = |side: usize, label: &str, accept| {
-            let endpoint = Endpoint::new(config(accept), &common.seeds.child(label));
+            let seal = pairing.as_ref().map(|pairing| pairing.seal(side));
+            let endpoint = SealedEndpoint::new(config(accept), seal, &common.seeds.child(label));
             let mut host = SctpHost::new(endpoint, headers);
             for (i, path) in common.paths.iter().enumerate() {
                 let (out, back) = (path.routes[side], path.routes[1 - side]);
@@ -246,8 +249,11 @@ impl FlowBuilder<'_> {
         }
         let scheme = (plan.build)(&common.seeds.child("scheme"));
         let at_start = common.order().filter(|i| common.paths[*i].join.is_none());
+        let peer = pairing.map(|pairing| pairing.peer);
+        let sealed =
+            peer.and_then(|peer| client.sealed_mut().session_with(common.start, peer)).unwrap_or_default();
         let connect = Connect {
-            paths: at_start.map(|i| (tuples[i][0], None)).collect(),
+            paths: at_start.map(|i| (FourTuple { sealed, ..tuples[i][0] }, None)).collect(),
             port: 5000,
             scheme,
             transport: None,
@@ -262,6 +268,31 @@ impl FlowBuilder<'_> {
         }));
         server.add_traced_app(FlowSink::default());
         Ok((network.add_agent(common.id, client), network.add_agent(common.id, server)))
+    }
+}
+
+/// The keys of a sealed flow.
+struct Pairing {
+    identities: [SecretKey; 2],
+    peer: Peer,
+}
+
+impl Pairing {
+    fn new(seeds: &Seeds) -> Self {
+        let mut random = seeds.stream("pairing");
+        let identities = [SecretKey::generate(&mut random), SecretKey::generate(&mut random)];
+        let peer = Peer { key: identities[1].public(), token: Token::generate(&mut random) };
+        Pairing { identities, peer }
+    }
+
+    /// The receiver admits the sender. Results depend on no processor: the cipher is the same everywhere.
+    fn seal(&self, side: usize) -> SealConfig {
+        let senders = [self.identities[0].public()].into();
+        let grant = Grant { token: self.peer.token.clone(), senders, open: false, once: false };
+        let grants = if side == 0 { Vec::new() } else { vec![grant] };
+        let access = Access { grants, ..Access::default() };
+        let ciphers = Ciphers::only(Cipher::Aes128Gcm);
+        SealConfig { ciphers, ..SealConfig::new(self.identities[side].clone(), access) }
     }
 }
 

@@ -8,8 +8,8 @@ use strandcast_proto::time::Instant;
 use strandcast_sim::flow::message_number;
 use strandcast_sim::host::{DataPart, data_parts, symbol};
 use strandcast_sim::net::{
-    Agent, AgentId, Body, DirectedLinkId, EnqueueOutcome, FlowId, Frame, Framing, Observer, Packet,
-    PacketMeta, RadioId, RadioNote, TraceEvent,
+    Agent, AgentId, DirectedLinkId, EnqueueOutcome, FlowId, Frame, Framing, Observer, Packet, PacketMeta,
+    RadioId, RadioNote, TraceEvent,
 };
 
 use super::byte_ledger::{ByteLedger, Done};
@@ -119,7 +119,7 @@ impl Observer for Metrics {
         let meta = packet.meta;
         if let Some(flow) = self.flows.get_mut(meta.flow.0 as usize) {
             flow.meter.sent(now, meta.path, meta.len, meta.payload, meta.retransmission);
-            if let Body::Sctp(bytes) = &packet.body {
+            if let Some(bytes) = packet.body.sctp() {
                 if meta.payload > 0 {
                     flow.meter.framed(meta.framing);
                 }

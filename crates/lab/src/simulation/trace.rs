@@ -292,7 +292,8 @@ struct Contents<'a>(&'a Body, Framing);
 impl fmt::Display for Contents<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Body::Sctp(bytes) => {
+            Body::Sealed { packet, .. } if packet.is_empty() => f.write_str("seal"),
+            Body::Sctp(bytes) | Body::Sealed { packet: bytes, .. } => {
                 let mut parts = data_parts(bytes);
                 for (i, kind) in chunk_types(bytes).enumerate() {
                     let blank = if i > 0 { " " } else { "" };

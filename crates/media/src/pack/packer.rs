@@ -95,10 +95,15 @@ impl Packer {
         }
     }
 
-    /// Bytes that a message may have from now on; a message has at least one packet, and never more than configured.
+    /// Bytes that a message may have from now on: what fits a packet of the transport on every path. A message has at least one
+    /// packet, and never more than configured. One that has as many already is complete.
     pub fn limit(&mut self, bytes: usize) {
         let packets = bytes.saturating_sub(HEADER_LEN) / PACKET_LEN;
         self.most = packets.clamp(1, self.config.packets_per_message);
+        let full = HEADER_LEN + self.most * PACKET_LEN;
+        if self.filling.as_ref().is_some_and(|(.., wire)| wire.len() >= full) {
+            self.flush();
+        }
     }
 
     /// When to release a message that is not full, by calling [`Packer::handle_timeout`].

@@ -118,6 +118,45 @@ fn messages_keep_below_a_limit() {
     assert_eq!(lengths(100), [208; 12], "one at the least");
 }
 
+/// A clip of N packets takes ⌈N/k⌉ messages, where k packets of 188 bytes and a header of 20 fit the transport's payload; each
+/// of them fits one datagram. MTU 1400: 1344 bytes over IPv4, 1324 over IPv6, and behind a seal of 29 bytes 1312 and 1292.
+#[test]
+fn a_clip_takes_as_few_datagrams_as_its_packets_allow() {
+    const CLIP: u64 = 10_000;
+    let datagrams = |payload: usize| {
+        let mut packer = Packer::new(PackConfig::new(9));
+        packer.limit(payload);
+        (0..CLIP).for_each(|n| packer.push(MediaTime::ZERO, &packet(n), Marks::default()));
+        packer.handle_timeout(MediaTime::from_millis(1000));
+        let out = drain(&mut packer);
+        assert!(out.iter().all(|message| message.wire.len() <= payload), "none is cut");
+        out.len() as u64
+    };
+    for (payload, k) in
+        [(1444, 7), (1344, 7), (1336, 7), (1335, 6), (1324, 6), (1312, 6), (1292, 6), (1148, 6), (1147, 5)]
+    {
+        assert_eq!(datagrams(payload), CLIP.div_ceil(k), "{payload} bytes");
+    }
+    // Sealed against plain, by tenths.
+    assert!(10 * datagrams(1312) <= 12 * datagrams(1344), "IPv4");
+    assert!(10 * datagrams(1292) <= 12 * datagrams(1324), "IPv6");
+}
+
+/// A path with smaller packets joins: what waits with as many packets as now fit leaves as it is.
+#[test]
+fn a_lower_limit_holds_for_the_message_that_is_being_filled() {
+    for waiting in 1..7 {
+        let mut packer = Packer::new(PackConfig::new(9));
+        (0..waiting).for_each(|n| packer.push(MediaTime::ZERO, &packet(n), Marks::default()));
+        packer.limit(20 + 6 * 188);
+        packer.push(MediaTime::ZERO, &packet(waiting), Marks::default());
+        packer.handle_timeout(MediaTime::from_millis(1000));
+        let lengths: Vec<_> = drain(&mut packer).iter().map(|message| message.wire.len()).collect();
+        assert!(lengths.iter().all(|len| *len <= 20 + 6 * 188), "{waiting}: {lengths:?}");
+        assert_eq!(lengths.iter().map(|len| (len - 20) / 188).sum::<usize>(), waiting as usize + 1);
+    }
+}
+
 #[test]
 fn a_slow_stream_is_held_no_longer_than_promised() {
     let mut packer = Packer::new(PackConfig::new(1));

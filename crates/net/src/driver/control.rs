@@ -9,6 +9,7 @@ use strandcast_proto::association::AssociationError;
 use strandcast_proto::endpoint::{AssociationId, Endpoint};
 use strandcast_proto::policy::PathId;
 use strandcast_proto::time::Instant;
+use strandcast_seal::{Access, PublicKey, SealStats};
 use tokio::sync::{Notify, oneshot};
 
 use super::core::Core;
@@ -110,7 +111,7 @@ impl Driver {
         &self,
         f: impl FnOnce(Instant, &mut Endpoint) -> T + Send + 'static,
     ) -> Option<T> {
-        self.call(|core, now| f(now, &mut core.endpoint)).await
+        self.call(|core, now| f(now, core.endpoint_mut())).await
     }
 
     pub(super) async fn call<T: Send + 'static>(
@@ -127,8 +128,23 @@ impl Driver {
 
     /// An association's current statistics; `None` once it has been released.
     pub async fn snapshot(&self, id: AssociationId) -> Option<Snapshot> {
-        self.call(move |core, now| Snapshot::of(&core.endpoint, id, &core.sockets.link_metadata.lock(), now))
+        self.call(move |core, now| Snapshot::of(core.endpoint(), id, &core.sockets.link_metadata.lock(), now))
             .await?
+    }
+
+    /// Who may connect from now on. Streams of senders that may not any more end at once.
+    pub async fn set_access(&self, access: Access) {
+        self.call(|core, now| core.sealed.set_access(now, access)).await;
+    }
+
+    /// Who the peer of an association has proven to be; `None` without a seal, during the handshake and after the end.
+    pub async fn peer_key(&self, id: AssociationId) -> Option<PublicKey> {
+        self.call(move |core, _| core.sealed.peer(id)).await?
+    }
+
+    /// What the seal has counted; `None` without one.
+    pub async fn seal_stats(&self) -> Option<SealStats> {
+        self.call(|core, _| core.sealed.seal_stats()).await?
     }
 
     /// Adds a path to an association that was opened here. The driver reopens the path whenever it is lost, and retries
@@ -138,7 +154,7 @@ impl Driver {
     /// [`AssociationError`].
     pub async fn add_path(&self, id: AssociationId, uplink: Uplink) -> Result<(), AssociationError> {
         let add = move |core: &mut Core, now| {
-            let known = core.endpoint.association(id).ok_or(AssociationError::Unknown)?;
+            let known = core.endpoint().association(id).ok_or(AssociationError::Unknown)?;
             if known.is_closed() {
                 return Err(AssociationError::Unknown);
             }
@@ -155,8 +171,8 @@ impl Driver {
     /// [`AssociationError`].
     pub async fn remove_path(&self, id: AssociationId, path: PathId) -> Result<(), AssociationError> {
         let remove = move |core: &mut Core, now| {
-            let tuple = core.endpoint.association(id).and_then(|a| a.tuple(path));
-            core.endpoint.with(id, |a| a.remove_path(now, path))?;
+            let tuple = core.endpoint().association(id).and_then(|a| a.tuple(path));
+            core.endpoint_mut().with(id, |a| a.remove_path(now, path))?;
             if let Some(tuple) = tuple {
                 core.sockets.forget(tuple.link);
             }

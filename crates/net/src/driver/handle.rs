@@ -8,6 +8,7 @@ use strandcast_proto::endpoint::AssociationId;
 use strandcast_proto::policy::PathId;
 use strandcast_proto::rx::Message;
 use strandcast_proto::time::Instant;
+use strandcast_seal::PublicKey;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedReceiver;
 
@@ -178,6 +179,11 @@ impl AssociationHandle {
             return Some(now);
         }
         self.0.mailbox.lock().last.clone()
+    }
+
+    /// See [`Driver::peer_key`].
+    pub async fn peer_key(&self) -> Option<PublicKey> {
+        self.0.driver.peer_key(self.0.id).await
     }
 
     /// Closes once everything is delivered; nothing more can be sent.

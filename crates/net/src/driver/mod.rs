@@ -14,7 +14,8 @@ mod task;
 mod tests;
 
 pub use control::Driver;
+pub use core::SealObserver;
 pub use handle::{AssociationHandle, Listener, SendFailed};
-pub use open::{Client, OpenError, Server};
+pub use open::{Client, ClientSeal, KeyLogSink, OpenError, SealWatch, Server, ServerSeal};
 pub use snapshot::{PathSnapshot, Snapshot};
 pub use sockets::{PacketDirection, PacketTap, Uplink};

@@ -5,17 +5,18 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use strandcast_proto::app::App;
-use strandcast_proto::endpoint::{AssociationId, Connect, ConnectError, Endpoint, EndpointConfig};
+use strandcast_proto::endpoint::{AssociationId, Connect, EndpointConfig};
 use strandcast_proto::path::FourTuple;
 use strandcast_proto::policy::Scheme;
+use strandcast_seal::{Access, ConnectError, Peer, PlainAnswers, SealConfig, SealedEndpoint, SecretKey};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::control::{Control, Driver};
-use super::core::Core;
+use super::core::{Core, SealObserver};
 use super::handle::{AssociationHandle, Listener};
 use super::mux::AssociationMux;
-use super::sockets::{PacketTap, PathSockets, Uplink, current_interfaces};
+use super::sockets::{PacketDirection, PacketTap, PathSockets, Uplink, current_interfaces};
 use super::task::Task;
 use crate::clock::Clock;
 use crate::entropy;
@@ -54,8 +55,42 @@ pub struct Client {
     pub port: u16,
     /// The scheme for sending.
     pub scheme: Box<dyn Scheme>,
-    /// Receives every datagram.
+    /// Keys, to encrypt and authenticate; `None`: packets in the clear.
+    pub seal: Option<ClientSeal>,
+    /// Receives every packet.
     pub tap: Option<PacketTap>,
+}
+
+/// Who connects, and to whom.
+pub struct ClientSeal {
+    /// This side's key.
+    pub identity: SecretKey,
+    /// The receiver's key, and the token of the pairing.
+    pub peer: Peer,
+    /// What is to be reported.
+    pub watch: SealWatch,
+}
+
+/// Who listens, and who may connect.
+pub struct ServerSeal {
+    /// This side's key.
+    pub identity: SecretKey,
+    /// Who may connect; [`Driver::set_access`] changes it.
+    pub access: Access,
+    /// What is to be reported.
+    pub watch: SealWatch,
+}
+
+/// Takes the lines of a key log.
+pub type KeyLogSink = Box<dyn FnMut(&str) + Send>;
+
+/// Called in the driver's loop.
+#[derive(Default)]
+pub struct SealWatch {
+    /// With each event of the seal.
+    pub on_event: Option<SealObserver>,
+    /// With each line of the key log: the secrets of a path.
+    pub keylog: Option<KeyLogSink>,
 }
 
 /// A server: it accepts the associations that peers open.
@@ -64,7 +99,9 @@ pub struct Server {
     pub endpoint: EndpointConfig,
     /// Addresses to listen on; the unspecified address means all.
     pub listen: Vec<SocketAddr>,
-    /// Receives every datagram.
+    /// Keys, to encrypt and authenticate; `None`: packets in the clear.
+    pub seal: Option<ServerSeal>,
+    /// Receives every packet.
     pub tap: Option<PacketTap>,
 }
 
@@ -92,7 +129,7 @@ impl Client {
     }
 
     /// Connects with an application that runs inside the driver's loop. The task returns the application shortly after
-    /// it has released the association ([`Endpoint::release`]), or when the driver is stopped.
+    /// it has released the association ([`strandcast_proto::endpoint::Endpoint::release`]), or when the driver is stopped.
     ///
     /// # Errors
     /// [`OpenError`], a one-line diagnostic.
@@ -106,7 +143,7 @@ impl Client {
     }
 
     fn open(self) -> Result<(Parts, AssociationId), OpenError> {
-        let Client { endpoint, uplinks, port, scheme, tap } = self;
+        let Client { endpoint, uplinks, port, scheme, seal, tap } = self;
         let mut sockets = PathSockets::default();
         let interfaces = current_interfaces();
         let reasons =
@@ -129,9 +166,15 @@ impl Client {
         if paths.is_empty() {
             return Err(first_reason.map_or(OpenError::NoAddress, OpenError::NoPath));
         }
-        let mut parts = Parts::new(endpoint, sockets, tap)?;
+        let (peer, seal) = match seal {
+            Some(ClientSeal { identity, peer, watch }) => {
+                (Some(peer), Some((SealConfig::new(identity, Access::default()), watch)))
+            }
+            None => (None, None),
+        };
+        let mut parts = Parts::new(endpoint, sockets, seal, tap)?;
         let connect = Connect { paths, port, scheme, transport: None };
-        let id = parts.core.endpoint.connect(parts.clock.now(), connect)?;
+        let id = parts.core.sealed.connect(parts.clock.now(), connect, peer)?;
         parts.core.sockets.set_owner(id);
         Ok((parts, id))
     }
@@ -170,14 +213,16 @@ impl Server {
             let spec = BindSpec { address, interface: None, port: listen.port() };
             sockets.add_listening(PathSocket::bind(&spec)?);
         }
-        Parts::new(self.endpoint, sockets, self.tap)
+        let seal = self.seal.map(|s| (SealConfig::new(s.identity, s.access), s.watch));
+        Parts::new(self.endpoint, sockets, seal, self.tap)
     }
 }
 
 impl Parts {
     fn new(
         config: EndpointConfig,
-        mut sockets: PathSockets,
+        sockets: PathSockets,
+        seal: Option<(SealConfig, SealWatch)>,
         tap: Option<PacketTap>,
     ) -> Result<Parts, OpenError> {
         let seeds = entropy::seeds().map_err(OpenError::Entropy)?;
@@ -185,12 +230,18 @@ impl Parts {
         let driver_locals = locals.iter().map(|(_, address)| *address).collect();
         let named = locals.into_iter().filter(|(_, address)| !address.ip().is_unspecified());
         let config = EndpointConfig { locals: named.collect(), ..config };
-        sockets.tap = tap;
         let control = Arc::new(Control::default());
         let driver = Driver::new(Arc::clone(&control), driver_locals);
         let mtu = config.transport.mtu;
         let monitor = Monitor::new();
-        let core = Core { endpoint: Endpoint::new(config, &seeds), sockets, monitor, mtu };
+        let (seal, watch) = seal.unzip();
+        let SealWatch { on_event: observer, keylog } = watch.unwrap_or_default();
+        let mut sealed = SealedEndpoint::new(config, seal, &seeds);
+        if let Some(keylog) = keylog {
+            sealed.set_keylog(keylog);
+        }
+        sealed.set_tap(tap.map(of_endpoint));
+        let core = Core { sealed, plain: PlainAnswers::default(), observer, sockets, monitor, mtu };
         Ok(Parts { core, control, driver, clock: Clock::start() })
     }
 
@@ -198,4 +249,12 @@ impl Parts {
         let task = Task::new(self.core, app, self.control, client, self.clock);
         tokio::spawn(task.run())
     }
+}
+
+/// A driver's tap as an endpoint knows it.
+fn of_endpoint(mut tap: PacketTap) -> strandcast_seal::PacketTap {
+    Box::new(move |now, tuple, sent, packet| {
+        let direction = if sent { PacketDirection::Sent } else { PacketDirection::Received };
+        tap(now, tuple, direction, packet);
+    })
 }

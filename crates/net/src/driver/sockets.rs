@@ -5,6 +5,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::task::{Context, Poll};
 
+use strandcast_proto::association;
 use strandcast_proto::endpoint::AssociationId;
 use strandcast_proto::path::FourTuple;
 use strandcast_proto::policy::LinkId;
@@ -59,7 +60,7 @@ fn in_one_subnet(interfaces: &[Interface], bind: &BindSpec, remote: &SocketAddr)
     })
 }
 
-/// Direction of a datagram.
+/// Direction of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketDirection {
     /// Received.
@@ -68,7 +69,7 @@ pub enum PacketDirection {
     Sent,
 }
 
-/// Receives every datagram (UDP payload), for captures.
+/// Receives every SCTP packet (UDP payload; of sealed datagrams, what is in them), for captures.
 pub type PacketTap = Box<dyn FnMut(Instant, &FourTuple, PacketDirection, &[u8]) + Send>;
 
 /// A slot for one path's socket, which may be closed for the moment.
@@ -94,6 +95,7 @@ struct Waiting {
     remote: SocketAddr,
     src_ip: Option<std::net::IpAddr>,
     segment_size: usize,
+    fragment: bool,
     contents: Vec<u8>,
 }
 
@@ -125,6 +127,12 @@ impl SocketSlot {
         let asked = uplink.spec.mtu.unwrap_or(default);
         let mtu = self.route_mtu.map_or(asked, |most| most.min(asked));
         (uplink.spec.mtu.is_some() || mtu < default).then_some(mtu)
+    }
+
+    /// IP-level MTU of an uplink's path at the most: the configured one, or what interface and route take.
+    pub fn mtu_limit(&self) -> Option<u16> {
+        let (uplink, _) = self.uplink.as_ref()?;
+        uplink.spec.mtu.into_iter().chain(self.route_mtu).min()
     }
 
     /// Name and index of an uplink's interface.
@@ -177,29 +185,40 @@ impl SocketSlot {
         self.socket = Some(socket);
     }
 
-    fn wait(&mut self, transmit: &Transmit<'_>) {
+    fn wait(&mut self, transmit: &Transmit<'_>, fragment: bool) {
         if self.waiting_bytes + transmit.contents.len() > MAX_WAITING {
             return;
         }
         self.waiting_bytes += transmit.contents.len();
         let Transmit { remote, src_ip, segment_size, contents } = *transmit;
-        self.waiting.push_back(Waiting { remote, src_ip, segment_size, contents: contents.to_vec() });
+        let contents = contents.to_vec();
+        self.waiting.push_back(Waiting { remote, src_ip, segment_size, fragment, contents });
     }
 
-    /// Sends, or queues for later. `Err`: datagrams of this size are too big.
-    fn send(&mut self, tuple: &FourTuple, segment_size: usize, contents: &[u8]) -> Result<(), usize> {
+    /// Sends, or queues for later; IP may `fragment` the datagrams. `Err`: datagrams of this size are too big.
+    fn send(
+        &mut self,
+        tuple: &FourTuple,
+        segment_size: usize,
+        fragment: bool,
+        contents: &[u8],
+    ) -> Result<(), usize> {
         let Some(socket) = &self.socket else { return Ok(()) };
         let any = self.bound.is_some_and(|b| b.ip().is_unspecified()) && self.uplink.is_none();
         let src_ip = any.then(|| tuple.local.ip());
         let mut transmit = Transmit { remote: tuple.remote, src_ip, segment_size, contents };
         if !self.waiting.is_empty() {
-            self.wait(&transmit);
+            self.wait(&transmit, fragment);
+            return Ok(());
+        }
+        if fragment {
+            socket.send_fragmented(&transmit);
             return Ok(());
         }
         match socket.try_send(&transmit) {
             SendOutcome::Blocked(sent) => {
                 transmit.contents = &contents[sent..];
-                self.wait(&transmit);
+                self.wait(&transmit, fragment);
             }
             SendOutcome::TooBig => {
                 socket.send_fragmented(&transmit);
@@ -224,10 +243,11 @@ impl SocketSlot {
                 }
                 Poll::Ready(Ok(())) => any = true,
             }
-            let Waiting { remote, src_ip, segment_size, contents } = waiting;
+            let Waiting { remote, src_ip, segment_size, fragment, contents } = waiting;
             let (remote, src_ip, segment_size) = (*remote, *src_ip, *segment_size);
             let transmit = Transmit { remote, src_ip, segment_size, contents };
-            match socket.try_send(&transmit) {
+            let outcome = if *fragment { SendOutcome::TooBig } else { socket.try_send(&transmit) };
+            match outcome {
                 SendOutcome::Blocked(sent) => {
                     contents.drain(..sent);
                     self.waiting_bytes -= sent;
@@ -252,7 +272,6 @@ pub(super) struct PathSockets {
     all: Vec<SocketSlot>,
     next: u32,
     pub link_metadata: SharedLinkMetadata,
-    pub tap: Option<PacketTap>,
 }
 
 impl PathSockets {
@@ -299,20 +318,10 @@ impl PathSockets {
     }
 
     /// Sends datagrams. `Err`: datagrams of this size are too big.
-    pub fn send(
-        &mut self,
-        now: Instant,
-        tuple: &FourTuple,
-        segment_size: usize,
-        contents: &[u8],
-    ) -> Result<(), usize> {
+    pub fn send(&mut self, transmit: &association::Transmit, contents: &[u8]) -> Result<(), usize> {
+        let association::Transmit { tuple, segment_size, fragment, .. } = transmit;
         let Some(slot) = self.all.iter_mut().find(|l| l.id == tuple.link) else { return Ok(()) };
-        if let Some(tap) = &mut self.tap {
-            contents
-                .chunks(segment_size.max(1))
-                .for_each(|datagram| tap(now, tuple, PacketDirection::Sent, datagram));
-        }
-        slot.send(tuple, segment_size, contents)
+        slot.send(tuple, *segment_size, *fragment, contents)
     }
 }
 

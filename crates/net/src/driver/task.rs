@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use strandcast_proto::app::App;
 use strandcast_proto::association::Event;
-use strandcast_proto::endpoint::{AssociationId, Endpoint, Input};
+use strandcast_proto::endpoint::{AssociationId, Endpoint};
 use strandcast_proto::time::Instant;
 use tokio::time::Sleep;
 
 use super::control::Control;
 use super::core::Core;
-use super::sockets::PacketDirection;
 use crate::clock::Clock;
 use crate::pool::RecvPool;
+use crate::socket::{PathSocket, Received, Transmit};
 
 /// Batches read from one socket before the endpoint answers.
 const BATCHES_PER_TURN: usize = 4;
@@ -81,8 +81,8 @@ impl<A: App> Task<A> {
             busy |= self.core.sockets.flush(cx);
             busy |= self.receive(cx);
             let now = self.clock.now();
-            if self.core.endpoint.poll_timeout().is_some_and(|at| at <= now) {
-                self.core.endpoint.handle_timeout(now);
+            if self.core.sealed.poll_timeout().is_some_and(|at| at <= now) {
+                self.core.sealed.handle_timeout(now);
                 busy = true;
             }
             if now >= self.next_interface_poll {
@@ -117,9 +117,8 @@ impl<A: App> Task<A> {
 
     /// Passes received datagrams to the endpoint; whether any socket was ready.
     fn receive(&mut self, cx: &mut Context<'_>) -> bool {
-        let Core { endpoint, sockets, .. } = &mut self.core;
+        let Core { sealed, sockets, plain, .. } = &mut self.core;
         let mut any = false;
-        let mut tap = sockets.tap.take();
         for slot in sockets.iter_mut() {
             let Some(socket) = &slot.socket else { continue };
             let mut lost = match socket.poll_readable(cx) {
@@ -138,20 +137,17 @@ impl<A: App> Task<A> {
                 };
                 let Some(tuple) = slot.tuple_of(&received) else { continue };
                 let now = self.clock.now();
-                if let Some(tap) = &mut tap {
-                    received
-                        .datagrams()
-                        .for_each(|datagram| tap(now, &tuple, PacketDirection::Received, &datagram));
+                if !sealed.is_sealed() && plain.answer(now, &received.contents, &mut self.buffer) {
+                    answer(socket, &received, &self.buffer);
+                    self.buffer.clear();
                 }
-                let (data, segment_size) = (received.contents, received.stride);
-                endpoint.copy_kept(self.pool.is_scarce());
-                endpoint.handle_input(now, Input::Datagrams { tuple, data, segment_size });
+                sealed.endpoint_mut().copy_kept(self.pool.is_scarce());
+                sealed.receive(now, tuple, received.contents, received.stride);
             }
             if lost {
                 slot.fail();
             }
         }
-        sockets.tap = tap;
         any
     }
 
@@ -162,16 +158,16 @@ impl<A: App> Task<A> {
         let mut app_is_due = true;
         loop {
             app_is_due |= self.core.send(now, &mut self.buffer);
-            if let Some((id, event)) = self.core.endpoint.poll_event() {
+            if let Some((id, event)) = self.core.poll_event(now) {
                 if self.client == Some(id) && matches!(event, Event::Connected { .. }) {
                     // Now open the uplinks that the handshake did not use.
                     self.next_interface_poll = now;
                 }
-                self.linger = self.linger.max(longest_rto(&self.core.endpoint, id, &event));
-                app.on_event(now, &mut self.core.endpoint, id, &event);
+                self.linger = self.linger.max(longest_rto(self.core.endpoint(), id, &event));
+                app.on_event(now, self.core.endpoint_mut(), id, &event);
                 app_is_due = true;
             } else if app_is_due {
-                app.poll(now, &mut self.core.endpoint);
+                app.poll(now, self.core.endpoint_mut());
                 app_is_due = false;
             } else {
                 return;
@@ -183,7 +179,7 @@ impl<A: App> Task<A> {
         if self.control.stopped() {
             return true;
         }
-        if self.client.is_none_or(|id| self.core.endpoint.association(id).is_some()) {
+        if self.client.is_none_or(|id| self.core.endpoint().association(id).is_some()) {
             return false;
         }
         now >= *self.ends.get_or_insert(now + self.linger)
@@ -192,7 +188,7 @@ impl<A: App> Task<A> {
     /// Whether something is due now; if not, arms the timer.
     fn arm_timer(&mut self, cx: &mut Context<'_>) -> bool {
         let app = self.app.as_ref().and_then(App::poll_timeout);
-        let of_core = [self.core.endpoint.poll_timeout(), self.core.monitor.poll_timeout()];
+        let of_core = [self.core.sealed.poll_timeout(), self.core.monitor.poll_timeout()];
         let deadlines = of_core.into_iter().chain([app, self.ends, Some(self.next_interface_poll)]);
         let next = deadlines.flatten().min().unwrap_or(Instant::MAX);
         if next <= self.clock.now() {
@@ -210,6 +206,12 @@ impl<A: App> Task<A> {
         }
         false
     }
+}
+
+/// Sends one datagram to where `received` came from, if that is possible now: its sender asks again.
+fn answer(socket: &PathSocket, received: &Received, contents: &[u8]) {
+    let Received { remote, local_ip: src_ip, .. } = *received;
+    let _ = socket.try_send(&Transmit { remote, src_ip, segment_size: contents.len(), contents });
 }
 
 /// After a graceful close the peer may have missed our last chunk, and asks again within its retransmission timeout.

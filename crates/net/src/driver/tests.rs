@@ -21,7 +21,9 @@ const LOOPBACK: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCA
 fn listen() -> Listener {
     let accept: SchemeFactory = Arc::new(|_| scheme::simple());
     let endpoint = EndpointConfig { accept: Some(accept), ..EndpointConfig::default() };
-    Server { endpoint, listen: vec![LOOPBACK], tap: None }.listen().expect("loopback can be bound")
+    Server { endpoint, listen: vec![LOOPBACK], seal: None, tap: None }
+        .listen()
+        .expect("loopback can be bound")
 }
 
 fn uplink(to: SocketAddr) -> Uplink {
@@ -35,7 +37,8 @@ fn connect(to: SocketAddr, paths: usize) -> AssociationHandle {
 
 fn connect_by(scheme: Box<dyn Scheme>, to: SocketAddr, paths: usize) -> AssociationHandle {
     let uplinks = vec![uplink(to); paths];
-    let client = Client { endpoint: EndpointConfig::default(), uplinks, port: 5000, scheme, tap: None };
+    let client =
+        Client { endpoint: EndpointConfig::default(), uplinks, port: 5000, scheme, seal: None, tap: None };
     client.connect().expect("loopback can be bound")
 }
 

@@ -151,7 +151,7 @@ impl State {
             let Some(received) = self.listen.try_recv(&mut self.pool)? else { break };
             let client = received.remote;
             if self.clients.iter().any(|c| c.addr == client) || self.add_client(client) {
-                offer(&mut self.forward, self.clock.now(), client, &received);
+                offer(&mut self.forward, self.clock.now(), client, received);
             }
         }
         Ok(())
@@ -179,7 +179,7 @@ impl State {
                 let Some(received) = client.upstream.try_recv(pool)? else { break };
                 // Like a NAT that filters by address and port (RFC 4787 §5).
                 if (received.remote.ip(), received.remote.port()) == (server.ip(), server.port()) {
-                    offer(reverse, clock.now(), client.addr, &received);
+                    offer(reverse, clock.now(), client.addr, received);
                 }
             }
             Ok(())
@@ -213,8 +213,8 @@ impl State {
     }
 }
 
-fn offer(link: &mut Link<Datagram>, now: Instant, client: SocketAddr, received: &Received) {
-    for contents in received.datagrams() {
+fn offer(link: &mut Link<Datagram>, now: Instant, client: SocketAddr, received: Received) {
+    for contents in received.into_datagrams() {
         let len = contents.len() + OVERHEAD;
         // The outcome is in the link's statistics.
         let _ = link.enqueue(now, Datagram { client, contents }, len);

@@ -2,7 +2,7 @@
 
 use super::bind::PathSocket;
 use crate::pool::RecvPool;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use quinn_udp::{RecvMeta, UdpSockRef};
 use std::io::{self, ErrorKind, IoSliceMut};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
@@ -44,7 +44,7 @@ pub enum SendOutcome {
 }
 
 /// A batch of datagrams from one peer.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Received {
     /// The sender.
     pub remote: SocketAddr,
@@ -54,16 +54,21 @@ pub struct Received {
     pub interface_index: Option<u32>,
     /// Bytes per datagram (the last may be shorter).
     pub stride: usize,
-    /// The datagrams, concatenated.
-    pub contents: Bytes,
+    /// The datagrams, concatenated; not shared yet, so that they can be opened in place.
+    pub contents: BytesMut,
 }
 
 impl Received {
-    /// The datagrams one by one, without copying.
-    pub fn datagrams(&self) -> impl Iterator<Item = Bytes> + '_ {
-        let stride = self.stride.max(1);
-        let starts = (0..self.contents.len()).step_by(stride);
-        starts.map(move |at| self.contents.slice(at..self.contents.len().min(at + stride)))
+    /// The datagrams one by one.
+    pub fn datagrams(&self) -> impl Iterator<Item = &[u8]> {
+        self.contents.chunks(self.stride.max(1))
+    }
+
+    /// The datagrams one by one, to keep, without copying.
+    pub fn into_datagrams(self) -> impl Iterator<Item = Bytes> {
+        let (stride, contents) = (self.stride.max(1), self.contents.freeze());
+        let starts = (0..contents.len()).step_by(stride);
+        starts.map(move |at| contents.slice(at..contents.len().min(at + stride)))
     }
 }
 
@@ -144,8 +149,9 @@ impl PathSocket {
         SendOutcome::Sent
     }
 
-    /// Sends datagrams that exceed the interface's MTU one by one, in IP fragments (RFC 9260 §6.9: chunks cut for a
-    /// larger MTU cannot be cut again). Where the system cannot fragment, they are lost.
+    /// Sends datagrams that exceed the MTU of the interface or the path one by one, with DF clear: IP may fragment them (RFC
+    /// 9260 §6.9: chunks cut for a larger MTU cannot be cut again). Where neither this system nor a router on the way does,
+    /// they are lost.
     pub fn send_fragmented(&self, transmit: &Transmit<'_>) {
         #[cfg(target_os = "linux")]
         {

@@ -60,7 +60,7 @@ async fn a_batch_arrives_as_separate_datagrams() {
         while datagrams.len() < 40 {
             let received = receive(&b, &mut pool).await;
             assert_eq!((received.remote, received.local_ip), (a.local_addr(), Some(b.local_addr().ip())));
-            datagrams.extend(received.datagrams());
+            datagrams.extend(received.into_datagrams());
         }
         for (i, datagram) in datagrams.iter().enumerate() {
             let len = if i == 39 { 700 } else { 1200 };

@@ -32,7 +32,7 @@ impl Real {
         let inside = runtime.enter();
         let recorder = Recorder::default();
         let mut logs = vec![Arc::clone(&recorder.log)];
-        let server = Server { endpoint: server_config(), listen: vec![LOOPBACK], tap: None };
+        let server = Server { endpoint: server_config(), listen: vec![LOOPBACK], seal: None, tap: None };
         let (server, _) = server.run(recorder).expect("a free port");
         let to = server.local_addrs()[0];
         let mut relays = vec![Vec::new()];
@@ -62,7 +62,14 @@ impl Real {
 impl Testbed for Real {
     fn connect(&mut self, client: usize, paths: usize) {
         let uplinks = (0..paths.min(self.relays[client].len())).map(|n| self.uplink(client, n)).collect();
-        let open = Client { endpoint: client_config(), uplinks, port: 5000, scheme: scheme(), tap: None };
+        let open = Client {
+            endpoint: client_config(),
+            uplinks,
+            port: 5000,
+            scheme: scheme(),
+            seal: None,
+            tap: None,
+        };
         let recorder = Recorder::into(Arc::clone(&self.logs[client]));
         let _inside = self.runtime.enter();
         let (driver, _) = open.run(|_| recorder).expect("loopback");

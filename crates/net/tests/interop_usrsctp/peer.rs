@@ -86,6 +86,7 @@ impl Options {
             uplinks: self.addresses("bind").into_iter().map(uplink).collect(),
             port: 5000,
             scheme: self.scheme().build(&Seeds::new(1, 0)),
+            seal: None,
             tap: self.tap(),
         };
         client.connect().expect("a client")
@@ -94,7 +95,7 @@ impl Options {
     async fn listen(&self) -> AssociationHandle {
         let port = self.number("udp-port", 9899) as u16;
         let listen = self.addresses("bind").into_iter().map(|a| SocketAddr::new(a, port)).collect();
-        let server = Server { endpoint: self.endpoint(), listen, tap: self.tap() };
+        let server = Server { endpoint: self.endpoint(), listen, seal: None, tap: self.tap() };
         let mut listener = server.listen().expect("free ports");
         eprintln!("listening");
         listener.accept().await.expect("an association")

@@ -1,6 +1,7 @@
 //! One packet: control, SACK, FORWARD-TSN, reports and DATA bundled up to the path's size (RFC 9260 §6.10).
 
 mod batch;
+mod probe;
 
 use super::context::Context;
 use super::control_queue::Control;
@@ -18,7 +19,7 @@ use crate::wire::{Chunk, PacketWriter, VerificationTag};
 /// A heartbeat's own chunk with its information, unpadded.
 const HEARTBEAT_LEN: usize = 20;
 
-/// Datagrams for one path, at the end of the buffer handed to `poll_output`.
+/// Datagrams for one path, at the end of the buffer handed to `poll_output`, each with room for its envelope.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Transmit {
     /// Where from and to.
@@ -27,6 +28,9 @@ pub struct Transmit {
     pub len: usize,
     /// Each datagram but the last has this many bytes; `len` if there is one.
     pub segment_size: usize,
+    /// IP may fragment them: chunks that were cut for larger packets than the path takes now, and can't be cut again (RFC 9260
+    /// §6.9). Else they are sent with DF set.
+    pub fragment: bool,
 }
 
 /// The parts of an association that have something to say.
@@ -41,11 +45,11 @@ impl Assembler<'_> {
     /// An answer to a 4-tuple that is no path.
     pub fn stray_output(&mut self, buf: &mut Vec<u8>) -> Option<Transmit> {
         let control = self.cx.control.pop_stray()?;
-        let header = self.header(control.tag);
-        let mut w = PacketWriter::new(buf, header);
+        let (envelope, header) = (self.cx.config.envelope, self.header(control.tag));
+        let mut w = PacketWriter::within(envelope, buf, header);
         w.chunk(&control.chunk);
-        let len = w.finish();
-        Some(Transmit { tuple: control.tuple?, len, segment_size: len })
+        let len = w.finish() + envelope.len();
+        Some(Transmit { tuple: control.tuple?, len, segment_size: len, fragment: false })
     }
 
     fn header(&self, tag: Option<u32>) -> Header {
@@ -53,13 +57,14 @@ impl Assembler<'_> {
         Header { source_port: self.cx.ports.0, destination_port: self.cx.ports.1, verification_tag }
     }
 
-    /// Appends one packet of at most `limit` bytes for `path`; its length, 0 when there was nothing to say.
+    /// Appends one packet of at most `limit` bytes for `path`, in room for its envelope; the packet's length, 0 when there was
+    /// nothing to say.
     pub fn write_packet(&mut self, now: Instant, path: PathId, limit: usize, buf: &mut Vec<u8>) -> usize {
         let limit = self.room_on(path, limit);
         let alone = self.cx.control.front().filter(|c| c.path == path);
         let (alone, tag) = alone.map_or((false, None), |c| (c.alone, c.tag));
         let header = self.header(tag);
-        let mut w = PacketWriter::new(buf, header);
+        let mut w = PacketWriter::within(self.cx.config.envelope, buf, header);
         let before = self.cx.paths.view(path.index()).in_flight_chunks;
         let signed = self.write_control(now, path, limit, &mut w);
         // What says goodbye says it last, or alone (RFC 9260 §3.3.7, §3.3.13).
@@ -86,8 +91,8 @@ impl Assembler<'_> {
         let i = path.index();
         let limit = limit.min(self.cx.paths[i].packet_size(&self.cx.config));
         let Some(credit) = self.cx.paths[i].credit else { return limit };
-        let room = limit.min(credit.saturating_sub(self.cx.paths[i].tuple.headers()));
-        let hmac = self.cx.peer.keys.as_ref().map_or(0, |a| a.hmac.encoded_len() + 20);
+        let room = limit.min(credit.saturating_sub(self.cx.headers(&self.cx.paths[i].tuple)));
+        let hmac = self.cx.peer.keys.as_ref().map_or(0, |a| a.hmac.encoded_len()) + HEARTBEAT_LEN;
         let fits = |c: &Control| HEADER_LEN + c.chunk.encoded_len() + if c.auth { hmac } else { 0 } <= room;
         self.cx.control.drop_on(path, fits);
         let sack = HEADER_LEN + SackHeader::encoded_len(4, 0);
@@ -102,15 +107,19 @@ impl Assembler<'_> {
     }
 
     fn packet_left(&mut self, now: Instant, path: PathId, len: usize, data: bool) {
-        let overhead = u64::from(self.cx.config.encapsulation);
+        let overhead = u64::from(self.cx.config.encapsulation) + self.cx.config.envelope.len() as u64;
+        let headers = self.cx.headers(&self.cx.paths[path.index()].tuple);
         let (p, v) = self.cx.paths.row_mut(path.index());
-        p.credit = p.credit.map(|c| c.saturating_sub(len + p.tuple.headers()));
+        p.credit = p.credit.map(|c| c.saturating_sub(len + headers));
         p.stats.packets_sent += 1;
         p.stats.bytes_sent += len as u64;
         if !data {
             return;
         }
         p.burst = p.burst.saturating_sub(1);
+        if let Some(discovery) = &mut p.discovery {
+            discovery.data_left();
+        }
         if let Some(rate) = v.limit.pacing {
             let gap = rate.time_for(len as u64 + overhead).unwrap_or(Duration::from_secs(1));
             // A bucket of one more packet lets a batch of two go at once; idle time beyond that and the quantum is not saved up.
@@ -122,8 +131,8 @@ impl Assembler<'_> {
         }
     }
 
-    /// True when the packet ends with an AUTH chunk and what it signs: its HMAC covers all that follows it, so that
-    /// nothing more may follow.
+    /// True when the packet ends with what an AUTH chunk signs: its HMAC covers all that follows it, so that nothing more may
+    /// follow. A seal signs in its place.
     fn write_control(&mut self, now: Instant, path: PathId, limit: usize, w: &mut PacketWriter<'_>) -> bool {
         while let Some(c) = self.cx.control.front() {
             let auth =
@@ -146,10 +155,13 @@ impl Assembler<'_> {
         self.cx.state != State::Closed && self.write_heartbeats(now, path, limit, w)
     }
 
-    /// AUTH, a report, and the heartbeat that goes with it.
+    /// AUTH, unless there is a seal, a report, and the heartbeat that goes with it.
     fn write_authenticated(&mut self, now: Instant, path: PathId, chunk: &Chunk, w: &mut PacketWriter<'_>) {
-        let Some(hmac) = self.cx.peer.keys.as_ref().map(|a| a.hmac) else { return };
-        let slot = w.auth_placeholder(0, hmac);
+        let hmac = self.cx.peer.keys.as_ref().map(|a| a.hmac);
+        if hmac.is_none() && !self.cx.config.sealed() {
+            return;
+        }
+        let slot = hmac.map(|hmac| w.auth_placeholder(0, hmac));
         w.chunk(chunk);
         // A heartbeat goes with the path's name only: alone with other news it could come from an address that the
         // peer does not know.
@@ -161,7 +173,7 @@ impl Assembler<'_> {
             let heartbeat = self.cx.make_heartbeat(now, path, false, 0);
             w.chunk(&heartbeat);
         }
-        if let Some(keys) = &self.cx.peer.keys {
+        if let (Some(keys), Some(slot)) = (&self.cx.peer.keys, slot) {
             w.fill_auth(slot, |bytes| keys.sign(bytes));
         }
     }

@@ -15,7 +15,7 @@ struct ParseContext<'a> {
     packet: &'a Packet,
     on: PathId,
     from: PacketOrigin,
-    /// A good AUTH chunk came before.
+    /// A good AUTH chunk came before, or the packet came through a seal.
     authenticated: bool,
     data: PacketData,
 }
@@ -52,8 +52,8 @@ impl Association {
         self.cx.silence_ends();
         self.tx.reconsider();
         self.cx.driver.wake();
-        let mut reading =
-            ParseContext { packet, on, from, authenticated: false, data: PacketData::default() };
+        let authenticated = self.cx.config.sealed();
+        let mut reading = ParseContext { packet, on, from, authenticated, data: PacketData::default() };
         for chunk in packet.chunks() {
             match chunk {
                 Ok((span, chunk)) => {
@@ -85,7 +85,7 @@ impl Association {
     fn on_unknown_source(&mut self, now: Instant, tuple: FourTuple, packet: &Packet) {
         self.cx.stats.bad_packets += 1;
         let from = PacketOrigin { path: None, tuple };
-        let mut authenticated = false;
+        let mut authenticated = self.cx.config.sealed();
         let mut heartbeats = Vec::new();
         for (span, chunk) in packet.chunks().flatten() {
             match chunk {
@@ -170,7 +170,7 @@ impl Association {
             Chunk::IData(_) | Chunk::IForwardTsn(_) | Chunk::ReConfig(_) | Chunk::AsconfAck(_) => {
                 self.cx.stats.bad_chunks += 1;
             }
-            Chunk::Init(_) | Chunk::CookieEcho(_) | Chunk::Heartbeat(_) => {}
+            Chunk::Init(_) | Chunk::CookieEcho(_) | Chunk::Heartbeat(_) | Chunk::Pad(_) => {}
         }
         if self.cx.state == State::Closed { Flow::Stop } else { Flow::On }
     }

@@ -34,7 +34,7 @@ pub enum PathChange {
     State(PathState),
     /// Its peer's address or port moved.
     Moved,
-    /// The driver reported that packets of its size don't fit; the new IP-level MTU.
+    /// Its IP-level MTU: the driver reported that packets of its size don't fit, or path MTU discovery found another.
     Mtu(u16),
     /// It left, or was given up.
     Closed,
@@ -56,4 +56,6 @@ pub enum CloseReason {
     Unreachable,
     /// The peer broke the protocol.
     Protocol(String),
+    /// The sealed session that it belonged to is over; why.
+    SealLost(String),
 }

@@ -17,7 +17,7 @@ use crate::config::TransportConfig;
 use crate::path::{FourTuple, packet_size};
 use crate::policy::{PathId, PathState};
 use crate::time::Instant;
-use crate::wire::chunk::report::{KIND_MOVED, KIND_SUSPEND};
+use crate::wire::chunk::report::KIND_SUSPEND;
 use crate::wire::chunk::{self, ChunkEncode as _, CookieAck, CookieEcho, Init, InitAck};
 use crate::wire::packet::HEADER_LEN;
 use crate::wire::{Cause, Param, Tsn, VerificationTag};
@@ -113,9 +113,10 @@ pub(crate) fn init_chunk(
     if !auth.random.is_empty() {
         params.extend(auth.params());
         extensions.extend([chunk::auth::TYPE, chunk::asconf::TYPE, chunk::asconf_ack::TYPE]);
-        if config.reports {
-            extensions.push(chunk::report::TYPE);
-        }
+    }
+    let signs = !auth.random.is_empty() || config.sealed();
+    if config.reports && signs {
+        extensions.push(chunk::report::TYPE);
     }
     let codes = extensions.contains(&chunk::report::TYPE) && extensions.contains(&chunk::forward_tsn::TYPE);
     if !extensions.is_empty() {
@@ -364,9 +365,8 @@ impl Handshake {
         m.tx.limit_streams(m.cx.config.outbound_streams.min(peer.inbound_streams));
         m.cx.peer.partial = m.cx.config.partial_reliability && peer.partial;
         m.cx.peer.keys = peer.auth.as_ref().and_then(|p| AuthKeys::new(&self.auth, p));
-        m.cx.paths
-            .seen_mut()
-            .set_peer_reports(m.cx.config.reports && peer.reports && m.cx.peer.keys.is_some());
+        let signed = m.cx.peer.keys.is_some() || m.cx.config.sealed();
+        m.cx.paths.seen_mut().set_peer_reports(m.cx.config.reports && peer.reports && signed);
         self.agree_on_coding(m.cx, peer);
         m.rx.decode_as(m.cx, m.cx.peer.coding_in);
         if let Some(config) = m.cx.config.towards(m.cx.paths.seen().peer_reports()) {
@@ -407,7 +407,7 @@ impl Handshake {
         m.cx.events.push_back(Event::Connected { peer_is_strandcast: m.cx.paths.seen().peer_reports() });
         if cookie_repeated && m.cx.role == Role::Opener && m.cx.paths.seen().peer_reports() {
             // The peer may have taken another path's COOKIE ECHO for the first: say which path this is.
-            m.cx.say(now, KIND_MOVED, on, Some(on), true);
+            m.cx.say(now, m.cx.naming(), on, Some(on), true);
         }
         m.tx.begin_coding(m.cx, now);
         debug_assert!(m.tx.streams() > 0, "a valid peer admits at least one stream");

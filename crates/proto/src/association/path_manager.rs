@@ -1,6 +1,7 @@
 //! Paths that come, go, move and are probed (RFC 9260 §2.5.8, §8.3): what concerns data in flight and received data, too.
 
 mod heartbeats;
+mod mtu;
 mod pairing;
 mod reports;
 
@@ -16,9 +17,6 @@ use crate::wire::chunk::report::{KIND_LEAVE, KIND_MOVED, KIND_RESUME, KIND_SUSPE
 
 pub(super) use reports::PacketOrigin;
 
-/// The lowest IP-level MTU of a path.
-const LEAST_MTU: u16 = 576;
-
 /// The parts of an association that a change of paths concerns.
 #[derive(Debug)]
 pub(super) struct PathManager<'a> {
@@ -30,8 +28,11 @@ pub(super) struct PathManager<'a> {
 impl PathManager<'_> {
     /// A slot for `tuple`: a closed one, or one more. The caller has checked that there is room.
     fn new_path(&mut self, now: Instant, tuple: FourTuple, mtu: Option<u16>) -> PathId {
-        let ip_mtu = mtu.unwrap_or(self.cx.config.mtu).max(LEAST_MTU);
-        let path = Path::new(tuple, ip_mtu, &self.cx.config, Instant::MAX);
+        let ip_mtu = mtu.unwrap_or(self.cx.config.mtu).max(path::MIN_PLPMTU);
+        let mut path = Path::new(tuple, ip_mtu, &self.cx.config, Instant::MAX);
+        if let (Some(discovery), Some(known)) = (&mut path.discovery, mtu) {
+            discovery.told(now, known);
+        }
         let id = self.cx.paths.free_slot();
         self.cx.paths.put(path, path::new_view(id, &tuple, &self.cx.config, ip_mtu));
         self.cx.paths_moved = true;
@@ -68,6 +69,7 @@ impl PathManager<'_> {
         if self.cx.paths[i].heartbeats.deadline().is_some_and(|t| t <= now) {
             self.on_heartbeat_timeout(now, path);
         }
+        self.on_mtu_timer(now, path);
         let (p, v) = self.cx.paths.row_mut(i);
         if v.blocked && p.burst > 0 && p.pace <= now {
             v.blocked = false;
@@ -102,26 +104,13 @@ impl PathManager<'_> {
         self.tx.keep_a_timer(self.cx, now);
     }
 
-    /// Packets of the path's size did not fit (EMSGSIZE): its IP-level MTU is `mtu` at most.
-    pub fn lower_mtu(&mut self, now: Instant, path: PathId, mtu: u16) {
-        let mtu = mtu.max(LEAST_MTU);
-        if !self.cx.is_open(path) || mtu >= self.cx.paths[path.index()].ip_mtu {
-            return;
-        }
-        let p = &mut self.cx.paths[path.index()];
-        p.ip_mtu = mtu;
-        self.cx.paths.view_mut(path.index()).mtu = p.packet_size(&self.cx.config) as u64 - 12;
-        self.tx.fit_payload(self.cx);
-        self.cx.signal(now, &Signal::PathChanged(path));
-        self.cx.events.push_back(Event::Path(path, PathChange::Mtu(mtu)));
-    }
-
     /// A path goes on between other addresses, unconfirmed until a nonce came back.
     pub fn retarget(&mut self, now: Instant, path: PathId, tuple: FourTuple) {
         let i = path.index();
         self.cx.paths[i].tuple = tuple;
         self.cx.paths[i].candidate = None;
         self.cx.paths[i].confirmed = false;
+        self.cx.paths[i].restart_discovery();
         self.cx.paths.view_mut(i).link = tuple.link;
         self.cx.paths.view_mut(i).error_count = 0;
         self.cx.paths.view_mut(i).rto = self.cx.config.rto_initial;
@@ -129,6 +118,40 @@ impl PathManager<'_> {
         self.tx.drop_copies(path);
         self.tx.leave_address(self.cx, now, path);
         self.cx.set_path_state(now, path, PathState::Unconfirmed);
+        self.cx.events.push_back(Event::Path(path, PathChange::Moved));
+    }
+
+    /// The seal says that a path goes on between other addresses. A path that was there, behind a NAT that changed its mind,
+    /// gets the old ones.
+    pub fn proven_at(&mut self, now: Instant, path: PathId, tuple: FourTuple) {
+        if !self.cx.is_open(path) {
+            return;
+        }
+        let old = self.cx.paths[path.index()].tuple;
+        if let Some(other) = self.cx.path_of(&tuple).filter(|other| *other != path) {
+            self.take_place(now, other, old);
+        }
+        self.take_place(now, path, tuple);
+    }
+
+    /// All that was learnt of the path stays, though its MTU is confirmed anew. What is in flight to the old addresses is looked after soon, and a heartbeat asks
+    /// whether the new ones work.
+    fn take_place(&mut self, now: Instant, path: PathId, tuple: FourTuple) {
+        let i = path.index();
+        let p = &mut self.cx.paths[i];
+        (p.tuple, p.candidate, p.credit) = (tuple, None, None);
+        p.heartbeats.excuse();
+        p.heartbeats.want();
+        p.restart_discovery();
+        let confirmed = p.confirmed;
+        self.cx.paths.view_mut(i).link = tuple.link;
+        self.cx.paths_moved = true;
+        self.tx.leave_address(self.cx, now, path);
+        if confirmed {
+            self.cx.path_answered(now, path);
+            self.cx.confirm(now, path);
+        }
+        self.cx.signal(now, &Signal::PathChanged(path));
         self.cx.events.push_back(Event::Path(path, PathChange::Moved));
     }
 
@@ -151,6 +174,7 @@ impl PathManager<'_> {
         if !self.cx.state.is_open() || !self.cx.paths.seen().peer_reports() {
             return Err(AssociationError::NoPathChanges);
         }
+        let tuple = FourTuple { sealed: self.cx.paths[0].tuple.sealed, ..tuple };
         if self.cx.path_of(&tuple).is_some() {
             return Err(AssociationError::PathExists);
         }
@@ -213,11 +237,16 @@ impl PathManager<'_> {
         if !self.cx.is_open(path) {
             return Err(AssociationError::UnknownPath);
         }
-        if !self.cx.may_report() {
+        if !self.cx.may_report() && !self.cx.config.sealed() {
             return Err(AssociationError::NoPathChanges);
         }
+        let tuple = FourTuple { sealed: self.cx.paths[path.index()].tuple.sealed, ..tuple };
         if self.cx.path_of(&tuple).is_some() {
             return Err(AssociationError::PathExists);
+        }
+        if self.cx.config.sealed() {
+            self.proven_at(now, path, tuple);
+            return Ok(());
         }
         self.retarget(now, path, tuple);
         self.say(now, KIND_MOVED, path, Some(path), true);

@@ -194,8 +194,9 @@ impl Sender {
         let open = cx.paths.views().iter().filter(|v| v.state != PathState::Closed);
         let least = open.map(|v| v.mtu).min().unwrap_or(512);
         self.max_user_data = (least as usize).saturating_sub(16 + cx.driver.overhead()).max(256) & !3;
-        let overhead = self.coder.as_ref().map_or(0, Coder::overhead);
-        self.max_payload = self.max_user_data - overhead;
+        let (overhead, longest) =
+            self.coder.as_ref().map_or((0, usize::MAX), |c| (c.overhead(), c.longest()));
+        self.max_payload = (self.max_user_data - overhead).min(longest);
         self.pending_chunk = None;
     }
 

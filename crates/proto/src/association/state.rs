@@ -168,8 +168,7 @@ impl Association {
         self.cx.paths.get(path.index()).map(|p| p.tuple)
     }
 
-    /// Whether the peer has proven to receive where a path leads (RFC 9260 §5.4). Its state does not tell: a suspended path
-    /// may be one that was only claimed.
+    /// Whether the peer has proven to receive where a path leads (RFC 9260 §5.4); a suspended path's state does not tell.
     pub fn is_confirmed(&self, path: PathId) -> bool {
         self.cx.paths.get(path.index()).is_some_and(|p| p.confirmed)
     }
@@ -209,8 +208,7 @@ impl Association {
         self.rx.buffered() as u64
     }
 
-    /// What keeps new data from being sent, once there is nothing more to send at `now`; `None` if none wait. The handshake
-    /// counts whether data wait or not.
+    /// What keeps new data from being sent at `now`; `None` if none wait. The handshake counts whether data wait or not.
     pub fn held_back(&self, now: Instant) -> Option<HeldBack> {
         self.tx.held_back(&self.cx, now)
     }
@@ -230,8 +228,7 @@ impl Association {
         self.rx.heap() + self.tx.heap()
     }
 
-    /// What the endpoint lets this association hold from now on ([`Association::heap`]), and whether payloads are copied
-    /// out of their datagrams whatever their size.
+    /// What the endpoint lets this association hold from now on ([`Association::heap`]), and whether all payloads are copied.
     pub(crate) fn allow(&mut self, heap: usize, copy: bool) {
         self.rx.allow(heap, copy);
     }
@@ -274,31 +271,38 @@ impl Association {
     ///
     /// # Errors
     /// [`AssociationError::UnknownPath`].
-    pub fn suspend_path(
-        &mut self,
-        now: Instant,
-        path: PathId,
-        suspend: bool,
-    ) -> Result<(), AssociationError> {
-        self.manager().suspend_path(now, path, suspend)
+    pub fn suspend_path(&mut self, now: Instant, path: PathId, aside: bool) -> Result<(), AssociationError> {
+        self.manager().suspend_path(now, path, aside)
     }
 
-    /// This side's address of a path changed: the driver has a new socket for it.
+    /// This side's address of a path changed: the driver has a new socket for it. Behind a seal the peer learns of it there.
     ///
     /// # Errors
     /// [`AssociationError::UnknownPath`], [`AssociationError::NoPathChanges`], [`AssociationError::PathExists`].
-    pub fn move_path(
-        &mut self,
-        now: Instant,
-        path: PathId,
-        tuple: FourTuple,
-    ) -> Result<(), AssociationError> {
-        self.manager().move_path(now, path, tuple)
+    pub fn move_path(&mut self, now: Instant, path: PathId, to: FourTuple) -> Result<(), AssociationError> {
+        self.manager().move_path(now, path, to)
     }
 
-    /// Packets of the path's size did not fit (EMSGSIZE): its IP-level MTU is `mtu` at most.
-    pub(crate) fn lower_mtu(&mut self, now: Instant, path: PathId, mtu: u16) {
-        self.manager().lower_mtu(now, path, mtu);
+    /// The seal has proven that a path goes on at other addresses.
+    pub(crate) fn proven_at(&mut self, now: Instant, path: PathId, tuple: FourTuple) {
+        self.manager().proven_at(now, path, tuple);
+    }
+
+    /// Ends at once, without a word to the peer.
+    pub(crate) fn cut(&mut self, reason: CloseReason) {
+        self.cx.control.clear();
+        self.cx.close(reason);
+        self.let_go();
+    }
+
+    /// Interface and route of a path take IP packets of `mtu` bytes at most.
+    pub(crate) fn limit_mtu(&mut self, now: Instant, path: PathId, mtu: u16) {
+        self.manager().limit_mtu(now, path, mtu);
+    }
+
+    /// A datagram of `size` bytes (UDP payload) could not be sent on a path (EMSGSIZE).
+    pub(crate) fn too_big(&mut self, now: Instant, path: PathId, size: usize) {
+        self.manager().too_big(now, path, size);
     }
 
     /// Closes once everything queued is delivered.

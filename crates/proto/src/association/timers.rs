@@ -3,6 +3,7 @@
 use super::event::CloseReason;
 use super::lifecycle::State;
 use super::state::Association;
+use crate::path::Discovery;
 use crate::policy::{PathId, PathState, Signal};
 use crate::time::Instant;
 
@@ -29,6 +30,8 @@ pub enum Timer {
     Heartbeat,
     /// A heartbeat was not answered.
     HeartbeatTimeout,
+    /// A probe of path MTU discovery was not answered, or its result is old.
+    MtuProbe,
     /// Pacing lets a path send again.
     Pacing,
     /// A reliable report is sent again.
@@ -67,6 +70,7 @@ impl Association {
                 offer(p.t3, Timer::T3);
                 offer(p.tail.at, Timer::Tail);
                 offer(p.heartbeats.deadline(), Timer::HeartbeatTimeout);
+                offer(p.discovery.as_ref().and_then(Discovery::timeout), Timer::MtuProbe);
                 if self.cx.state.is_open() {
                     offer(Some(p.heartbeats.next), Timer::Heartbeat);
                 }

@@ -47,6 +47,14 @@ impl Coder {
         }
     }
 
+    /// The longest message of a chunk, bytes: the length of symbols was agreed upon before packets became larger.
+    pub fn longest(&self) -> usize {
+        match self {
+            Coder::Blocks(_) => usize::MAX,
+            Coder::Repair(repair) => repair.longest(),
+        }
+    }
+
     /// Heap taken beyond the bytes of messages, bytes.
     pub fn heap(&self) -> usize {
         match self {

@@ -127,7 +127,7 @@ impl RepairSource {
     }
 
     /// The longest message that can be covered, bytes.
-    fn longest(&self) -> usize {
+    pub fn longest(&self) -> usize {
         usize::from(self.shape.symbol_length).saturating_sub(encoder::LENGTH + covered::PREFIX)
     }
 

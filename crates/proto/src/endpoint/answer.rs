@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::config::EndpointConfig;
 use super::limit::Limiter;
-use crate::path::{FourTuple, MOST_AMPLIFIED};
+use crate::path::{Envelope, FourTuple, MOST_AMPLIFIED};
 use crate::seeds::Random;
 use crate::time::Instant;
 use crate::wire::chunk::ChunkEncode;
@@ -26,7 +26,7 @@ impl Asked {
     }
 
     /// Whether an answer with `chunk` is at most three times as long, IP and UDP headers counted: a source
-    /// that spoofs another's address gains no amplification.
+    /// that spoofs another's address gains no amplification. Envelopes make both longer by the same.
     pub fn admits(&self, chunk: &impl ChunkEncode) -> bool {
         let headers = self.tuple.headers();
         HEADER_LEN + chunk.encoded_len() + headers <= MOST_AMPLIFIED * (self.len + headers)
@@ -46,6 +46,7 @@ pub(super) enum Kind {
 #[derive(Debug)]
 pub(super) struct Answers {
     queue: VecDeque<(FourTuple, Vec<u8>)>,
+    envelope: Envelope,
     opening: Limiter,
     unmatched: Limiter,
 }
@@ -54,7 +55,7 @@ impl Answers {
     pub fn new(config: &EndpointConfig, random: &mut Random) -> Self {
         let opening = Limiter::new(config.init_answers, random);
         let unmatched = Limiter::new(config.unmatched_answers, random);
-        Answers { queue: VecDeque::new(), opening, unmatched }
+        Answers { queue: VecDeque::new(), envelope: config.transport.envelope, opening, unmatched }
     }
 
     /// Whether `asked` may be answered: to be asked once, before an answer is made up.
@@ -79,12 +80,13 @@ impl Answers {
             destination_port: asked.header.source_port,
             verification_tag: tag,
         };
-        let mut w = PacketWriter::new(&mut packet, header);
+        let mut w = PacketWriter::within(self.envelope, &mut packet, header);
         w.chunk(chunk);
         w.finish();
         self.queue.push_back((asked.tuple, packet));
     }
 
+    /// A datagram, with room for its envelope.
     pub fn pop(&mut self) -> Option<(FourTuple, Vec<u8>)> {
         self.queue.pop_front()
     }

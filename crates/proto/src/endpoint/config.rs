@@ -99,14 +99,15 @@ pub enum Input {
     Datagrams {
         /// Where they came from and arrived.
         tuple: FourTuple,
-        /// Their payloads, one after the other.
+        /// Their payloads, one after the other; of sealed 4-tuples with their opened envelopes, which are skipped.
         data: Bytes,
         /// Bytes of each but the last.
         segment_size: usize,
     },
     /// Counters of a link.
     Link(LinkSample),
-    /// The IP-level MTU of a path is this at most.
+    /// The IP-level MTU of a path is this at most, as far as interface and route go. It may rise again
+    /// ([`TransportConfig::mtu_discovery`]).
     Mtu {
         /// Which path.
         tuple: FourTuple,

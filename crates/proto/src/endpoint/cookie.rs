@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 
 use crate::association::{AuthParams, Capabilities};
 use crate::coding::Announced;
+use crate::path::SealId;
 use crate::seeds::Random;
 use crate::time::{Duration, Instant};
 use crate::wire::{Tsn, VerificationTag};
@@ -59,22 +60,34 @@ impl CookieJar {
         CookieJar { key }
     }
 
-    fn mac(&self, bytes: &[u8]) -> Hmac<Sha256> {
-        Hmac::<Sha256>::new_from_slice(&self.key).expect("HMAC takes keys of any length").chain_update(bytes)
+    /// A cookie is good within one sealed session only.
+    fn mac(&self, bytes: &[u8], session: SealId) -> Hmac<Sha256> {
+        let mut mac = Hmac::<Sha256>::new_from_slice(&self.key).expect("HMAC takes keys of any length");
+        mac.update(bytes);
+        if session != SealId::CLEAR {
+            mac.update(&session.0.to_be_bytes());
+        }
+        mac
     }
 
-    pub fn seal(&self, c: &Cookie) -> Bytes {
+    pub fn sign(&self, c: &Cookie, session: SealId) -> Bytes {
         let mut out = BytesMut::with_capacity(256);
         c.write(&mut out);
-        let mac = self.mac(&out).finalize().into_bytes();
+        let mac = self.mac(&out, session).finalize().into_bytes();
         out.put_slice(&mac);
         out.freeze()
     }
 
-    /// Opens a cookie of ours, and says by how much it is older than `life`; `None` if it is not ours.
-    pub fn open(&self, now: Instant, bytes: &Bytes, life: Duration) -> Option<(Cookie, Option<Duration>)> {
+    /// Opens a cookie of ours, and says by how much it is older than `life`; `None` if it is not ours, or not for `session`.
+    pub fn open(
+        &self,
+        now: Instant,
+        bytes: &Bytes,
+        life: Duration,
+        session: SealId,
+    ) -> Option<(Cookie, Option<Duration>)> {
         let (body, mac) = bytes.split_last_chunk::<MAC_LEN>()?;
-        self.mac(body).verify_slice(mac).ok()?;
+        self.mac(body, session).verify_slice(mac).ok()?;
         let cookie = Cookie::read(body)?;
         let age = now - cookie.created;
         Some((cookie, (age > life).then(|| age - life)))
@@ -243,13 +256,26 @@ mod tests {
     #[test]
     fn a_cookie_survives_the_trip_and_any_changed_bit_is_noticed() {
         let jar = jar();
-        let sealed = jar.seal(&cookie());
+        let sealed = jar.sign(&cookie(), SealId::CLEAR);
         let life = Duration::from_secs(60);
-        assert_eq!(jar.open(Instant::from_millis(5), &sealed, life), Some((cookie(), None)));
+        assert_eq!(jar.open(Instant::from_millis(5), &sealed, life, SealId::CLEAR), Some((cookie(), None)));
         for bit in 0..sealed.len() * 8 {
             let mut bad = sealed.to_vec();
             bad[bit / 8] ^= 1 << (bit % 8);
-            assert_eq!(jar.open(Instant::ZERO, &bad.into(), life), None, "bit {bit}");
+            assert_eq!(jar.open(Instant::ZERO, &bad.into(), life, SealId::CLEAR), None, "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn a_cookie_is_good_in_its_session_only() {
+        let (jar, life) = (jar(), Duration::from_secs(60));
+        let opens = |signed, session| {
+            jar.open(cookie().created, &jar.sign(&cookie(), signed), life, session).is_some()
+        };
+        for signed in [SealId::CLEAR, SealId(1), SealId(1 << 40)] {
+            for session in [SealId::CLEAR, SealId(1), SealId(2), SealId(1 << 40)] {
+                assert_eq!(opens(signed, session), signed == session, "{signed:?}, {session:?}");
+            }
         }
     }
 
@@ -259,8 +285,8 @@ mod tests {
         let bare = Capabilities { coding: None, addresses: SmallVec::new(), ..bare };
         let remote = (Ipv6Addr::LOCALHOST, 40_000).into();
         let c = Cookie { peer: bare, tie: Default::default(), random: Bytes::new(), remote, ..cookie() };
-        let sealed = jar().seal(&c);
-        assert_eq!(jar().open(c.created, &sealed, Duration::ZERO), Some((c, None)));
+        let sealed = jar().sign(&c, SealId::CLEAR);
+        assert_eq!(jar().open(c.created, &sealed, Duration::ZERO, SealId::CLEAR), Some((c, None)));
         assert!(sealed.len() <= 90, "{}", sealed.len());
     }
 
@@ -269,8 +295,8 @@ mod tests {
     fn a_cookie_knows_what_the_peer_codes_and_decodes() {
         let with = |coding| Cookie { peer: Capabilities { coding, ..cookie().peer }, ..cookie() };
         let size = |coding| {
-            let sealed = jar().seal(&with(coding));
-            let opened = jar().open(Instant::from_millis(5), &sealed, Duration::ZERO);
+            let sealed = jar().sign(&with(coding), SealId::CLEAR);
+            let opened = jar().open(Instant::from_millis(5), &sealed, Duration::ZERO, SealId::CLEAR);
             assert_eq!(opened, Some((with(coding), None)));
             sealed.len()
         };
@@ -281,10 +307,10 @@ mod tests {
     #[test]
     fn a_cookie_ends_with_its_life() {
         let jar = jar();
-        let sealed = jar.seal(&cookie());
+        let sealed = jar.sign(&cookie(), SealId::CLEAR);
         let life = Duration::from_secs(60);
         let end = Instant::from_millis(60_005);
-        let stale = |now| jar.open(now, &sealed, life).expect("ours").1;
+        let stale = |now| jar.open(now, &sealed, life, SealId::CLEAR).expect("ours").1;
         assert_eq!(stale(end), None);
         assert_eq!(stale(end + Duration::from_millis(3)), Some(Duration::from_millis(3)));
     }

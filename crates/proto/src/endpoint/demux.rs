@@ -1,7 +1,7 @@
 //! Which association a packet is for (RFC 9260 §8.5), and what is out of the blue (§8.4).
 
 use super::answer::{Asked, Kind};
-use super::state::{AssociationId, Endpoint};
+use super::state::{AssociationId, Endpoint, Entry};
 use crate::path::FourTuple;
 use crate::time::Instant;
 use crate::wire::chunk::{Abort, ShutdownComplete};
@@ -33,8 +33,8 @@ impl Endpoint {
         }
         let by_tag = self.by_tag.get(&header.verification_tag.0).copied();
         let owner = by_tag.filter(|id| {
-            let entry = self.entries.get(id);
-            entry.is_some_and(|e| e.peer_port == header.source_port)
+            let ours = |e: &Entry| e.peer_port == header.source_port && e.sealed == tuple.sealed;
+            self.entries.get(id).is_some_and(|e| ours(e))
                 && (!t_bit(&first) || self.has_peer_tag(*id, packet))
         });
         match owner.or_else(|| self.reflected(tuple, packet, &first)) {

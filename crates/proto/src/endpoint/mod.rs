@@ -7,6 +7,7 @@ mod demux;
 mod limit;
 mod memory;
 mod open;
+mod sealed;
 mod state;
 mod used;
 

@@ -11,7 +11,7 @@ use crate::association::{
 };
 use crate::coding::Announced;
 use crate::config::TransportConfig;
-use crate::path::FourTuple;
+use crate::path::{FourTuple, SealId};
 use crate::time::{Duration, Instant};
 use crate::wire::chunk::{Abort, ErrorChunk, Init, InitAck};
 use crate::wire::{Cause, Packet, Param, Tsn, VerificationTag};
@@ -114,7 +114,9 @@ impl Endpoint {
             peer,
         };
         let tag = cookie.peer.tag;
-        let fitting = Trim::ALL.into_iter().map(|trim| self.init_ack(&ours, cookie.clone(), init, trim));
+        let session = asked.tuple.sealed;
+        let fitting =
+            Trim::ALL.into_iter().map(|trim| self.init_ack(&ours, cookie.clone(), session, init, trim));
         if let Some(ack) = fitting.into_iter().find(|ack| asked.admits(ack)) {
             self.answers.send(asked, tag, &ack);
         }
@@ -146,7 +148,14 @@ impl Endpoint {
     }
 
     /// INIT ACK, with what the peer can use and `trim` leaves.
-    fn init_ack(&self, ours: &Ours<'_>, mut cookie: Cookie, init: &Init, trim: Trim) -> InitAck {
+    fn init_ack(
+        &self,
+        ours: &Ours<'_>,
+        mut cookie: Cookie,
+        session: SealId,
+        init: &Init,
+        trim: Trim,
+    ) -> InitAck {
         let transport = ours.transport;
         let announce = transport.announce && trim < Trim::Addresses;
         let locals: Vec<_> = self.config.locals.iter().filter(|_| announce).map(|(_, a)| a.ip()).collect();
@@ -165,7 +174,7 @@ impl Endpoint {
         if trim >= Trim::Bare {
             cookie.peer.addresses.clear();
         }
-        ack.params.push(Param::StateCookie(self.cookies.seal(&cookie)));
+        ack.params.push(Param::StateCookie(self.cookies.sign(&cookie, session)));
         for p in init.params.iter().filter(|_| trim < Trim::Reports) {
             let Param::Unknown(u) = p else { continue };
             if u.action().reports() {
@@ -187,7 +196,7 @@ impl Endpoint {
         cookie: &Bytes,
     ) -> Option<AssociationId> {
         let life = self.config.transport.cookie_life;
-        let Some((cookie, mut stale)) = self.cookies.open(now, cookie, life) else {
+        let Some((cookie, mut stale)) = self.cookies.open(now, cookie, life, tuple.sealed) else {
             self.dropped += 1;
             return None;
         };
@@ -196,7 +205,11 @@ impl Endpoint {
         let existing =
             self.by_tuple.get(&(tuple, header.source_port)).or(self.by_tag.get(&cookie.local_tag.0));
         let existing = existing.copied().filter(|id| self.entries.contains_key(id));
-        if cookie.ports != ports || (existing.is_none() && header.verification_tag != cookie.local_tag) {
+        let strange = existing.is_some_and(|id| self.sealed(id) != Some(tuple.sealed));
+        if strange
+            || cookie.ports != ports
+            || (existing.is_none() && header.verification_tag != cookie.local_tag)
+        {
             self.dropped += 1;
             return None;
         }

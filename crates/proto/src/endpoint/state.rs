@@ -11,12 +11,13 @@ use super::cookie::CookieJar;
 use super::memory::Memory;
 use super::used::UsedCookies;
 use crate::association::{Association, AssociationError, Event, SendError, SendOptions, Timer, Transmit};
-use crate::path::FourTuple;
+use crate::config::TransportConfig;
+use crate::path::{FourTuple, SealId};
 use crate::policy::{PathId, Signal};
 use crate::rx::Message;
 use crate::seeds::{Random, Seeds};
 use crate::time::Instant;
-use crate::wire::{Packet, Tsn, VerificationTag};
+use crate::wire::{Tsn, VerificationTag};
 
 /// Names an association of one endpoint; never used again.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -45,6 +46,7 @@ pub enum ConnectError {
 pub(super) struct Entry {
     pub association: Association,
     pub peer_port: u16,
+    pub sealed: SealId,
     pub tuples: Vec<FourTuple>,
     /// What it held when it was last looked at, bytes.
     heap: usize,
@@ -75,14 +77,16 @@ pub struct Endpoint {
     ready: VecDeque<AssociationId>,
     events: VecDeque<(AssociationId, Event)>,
     next_id: u64,
-    /// Packets that were no SCTP, or belong to no association.
+    /// Datagrams that were no SCTP, belong to no association, or are in the clear where packets are sealed or the reverse.
     pub(super) dropped: u64,
 }
 
 impl Endpoint {
     /// An endpoint without associations.
-    pub fn new(config: EndpointConfig, seeds: &Seeds) -> Self {
+    pub fn new(mut config: EndpointConfig, seeds: &Seeds) -> Self {
         let seeds = seeds.child("endpoint");
+        let envelope = config.transport.envelope;
+        config.transport = TransportConfig::within(config.transport, envelope);
         Endpoint {
             random: seeds.stream("tags"),
             cookies: CookieJar::new(&mut seeds.stream("cookies")),
@@ -103,14 +107,15 @@ impl Endpoint {
         }
     }
 
-    /// Opens an association.
+    /// Opens an association. It belongs to the sealed session of its first path, and so do its other paths.
     ///
     /// # Errors
     /// [`ConnectError`]; nothing was sent then.
-    pub fn connect(&mut self, now: Instant, connect: Connect) -> Result<AssociationId, ConnectError> {
-        if connect.paths.is_empty() {
+    pub fn connect(&mut self, now: Instant, mut connect: Connect) -> Result<AssociationId, ConnectError> {
+        let Some(sealed) = connect.paths.first().map(|(t, _)| t.sealed) else {
             return Err(ConnectError::NoPath);
-        }
+        };
+        connect.paths.iter_mut().for_each(|(t, _)| t.sealed = sealed);
         if connect.paths.len() > crate::path::MAX_PATHS {
             return Err(ConnectError::TooManyPaths);
         }
@@ -121,6 +126,7 @@ impl Endpoint {
             return Err(ConnectError::Exists);
         }
         let config = connect.transport.unwrap_or_else(|| Arc::clone(&self.config.transport));
+        let config = TransportConfig::within(config, self.config.transport.envelope);
         let identity = self.new_identity();
         let ports = (self.config.port, connect.port);
         let (id, seeds) = self.new_id();
@@ -147,7 +153,9 @@ impl Endpoint {
 
     pub(super) fn insert(&mut self, id: AssociationId, association: Association, peer_port: u16) {
         self.by_tag.insert(association.tags().0.0, id);
-        let entry = Entry { association, peer_port, tuples: Vec::new(), heap: 0, wake: None, queued: false };
+        let sealed = association.tuple(PathId(0)).map(|t| t.sealed).unwrap_or_default();
+        let entry =
+            Entry { association, peer_port, sealed, tuples: Vec::new(), heap: 0, wake: None, queued: false };
         self.entries.insert(id, Box::new(entry));
         self.touch(id);
     }
@@ -230,7 +238,7 @@ impl Endpoint {
                 let mut last = None;
                 while !data.is_empty() {
                     let datagram = data.split_to(size.min(data.len()));
-                    let Ok(packet) = Packet::parse(datagram) else {
+                    let Some(packet) = self.packet_in(&tuple, datagram) else {
                         self.dropped += 1;
                         continue;
                     };
@@ -250,20 +258,17 @@ impl Endpoint {
                     }
                 }
             }
-            Input::Mtu { tuple, mtu } => self.lower_mtu(now, &tuple, mtu),
-            Input::TooBig { tuple, size } => {
-                // A few steps of one or two encapsulating headers reach any real MTU.
-                let mtu = (size + usize::from(self.config.transport.encapsulation)).saturating_sub(60);
-                self.lower_mtu(now, &tuple, u16::try_from(mtu).unwrap_or(u16::MAX));
-            }
+            Input::Mtu { tuple, mtu } => self.on_path(&tuple, |a, path| a.limit_mtu(now, path, mtu)),
+            Input::TooBig { tuple, size } => self.on_path(&tuple, |a, path| a.too_big(now, path, size)),
         }
     }
 
-    fn lower_mtu(&mut self, now: Instant, tuple: &FourTuple, mtu: u16) {
+    /// Tells each association with a path at `tuple`.
+    fn on_path(&mut self, tuple: &FourTuple, tell: impl Fn(&mut Association, PathId)) {
         for id in self.ids() {
             let Some(e) = self.entries.get_mut(&id) else { continue };
             if let Some(path) = e.association.path_of(tuple) {
-                e.association.lower_mtu(now, path, mtu);
+                tell(&mut e.association, path);
                 self.touch(id);
             }
         }
@@ -278,7 +283,7 @@ impl Endpoint {
         }
     }
 
-    fn ids(&self) -> Vec<AssociationId> {
+    pub(super) fn ids(&self) -> Vec<AssociationId> {
         self.entries.keys().copied().collect()
     }
 
@@ -301,7 +306,8 @@ impl Endpoint {
     pub fn poll_output(&mut self, now: Instant, buf: &mut Vec<u8>) -> Option<Transmit> {
         if let Some((tuple, packet)) = self.answers.pop() {
             buf.extend_from_slice(&packet);
-            return Some(Transmit { tuple, len: packet.len(), segment_size: packet.len() });
+            let len = packet.len();
+            return Some(Transmit { tuple, len, segment_size: len, fragment: false });
         }
         while let Some(&id) = self.ready.front() {
             if let Some(e) = self.entries.get_mut(&id) {
@@ -425,7 +431,8 @@ impl Endpoint {
         tuple: FourTuple,
         mtu: Option<u16>,
     ) -> Result<PathId, AssociationError> {
-        let port = self.entries.get(&id).ok_or(AssociationError::Unknown)?.peer_port;
+        let entry = self.entries.get(&id).ok_or(AssociationError::Unknown)?;
+        let (port, tuple) = (entry.peer_port, FourTuple { sealed: entry.sealed, ..tuple });
         if self.by_tuple.contains_key(&(tuple, port)) {
             return Err(AssociationError::PathExists);
         }

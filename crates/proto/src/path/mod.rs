@@ -1,5 +1,6 @@
 //! Paths: 4-tuples with their round-trip times, timers, heartbeats and what is in flight on them.
 
+mod discovery;
 mod heartbeat;
 mod rto;
 mod sealed;
@@ -8,6 +9,7 @@ mod slot;
 pub use sealed::{Envelope, SealId};
 pub use slot::{FourTuple, MAX_PATHS, PathStats};
 
+pub(crate) use discovery::{Discovery, MIN_PLPMTU};
 pub(crate) use heartbeat::Heartbeats;
 pub(crate) use rto::{back_off, forget_back_off, sample};
 pub(crate) use slot::{MOST_AMPLIFIED, Path, new_view, packet_size};

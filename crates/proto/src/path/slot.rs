@@ -2,6 +2,7 @@
 
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 
+use super::discovery::Discovery;
 use super::heartbeat::Heartbeats;
 use super::sealed::SealId;
 use crate::association::{Candidate, Sounding, Tail};
@@ -37,7 +38,7 @@ impl FourTuple {
         FourTuple { link, local, remote, sealed: SealId::CLEAR }
     }
 
-    /// Bytes of IP and UDP header in front of each packet.
+    /// Bytes of IP and UDP header in front of each datagram.
     pub(crate) fn headers(&self) -> usize {
         if self.remote.is_ipv6() { 48 } else { 28 }
     }
@@ -84,6 +85,8 @@ pub struct PathStats {
     pub opportunistic: u64,
     /// Times its window was cut since chunks in flight here held up a buffer.
     pub penalties: u64,
+    /// Probes of path MTU discovery ([`TransportConfig::mtu_discovery`]).
+    pub mtu_probes: u64,
     /// Heartbeats that were not answered in time.
     pub heartbeats_lost: u64,
     /// Time spent unusable (potentially failed or inactive), finished spells only.
@@ -115,6 +118,8 @@ pub(crate) struct Path {
     pub wire_id: Option<u16>,
     /// IP-level MTU.
     pub ip_mtu: u16,
+    /// The search for it, which `ip_mtu` follows; `None`: there is none.
+    pub discovery: Option<Discovery>,
     /// Serials of the peer's latest report on where this path is, and on its suspension: older ones come too late.
     pub news: (Option<u32>, Option<u32>),
     /// The peer echoed a nonce from there once.
@@ -154,6 +159,7 @@ impl Path {
             wire_id: None,
             news: (None, None),
             ip_mtu,
+            discovery: config.mtu_discovery.map(|most| Discovery::new(ip_mtu, most)),
             confirmed: false,
             credit: None,
             candidate: None,
@@ -172,6 +178,13 @@ impl Path {
         }
     }
 
+    /// The path goes on between other addresses: its MTU may be another one.
+    pub fn restart_discovery(&mut self) {
+        if let Some(discovery) = &mut self.discovery {
+            discovery.restart();
+        }
+    }
+
     /// Bytes an SCTP packet may have.
     pub fn packet_size(&self, config: &TransportConfig) -> usize {
         packet_size(self.tuple.remote, self.ip_mtu, config)
@@ -181,7 +194,9 @@ impl Path {
 /// Bytes an SCTP packet to `remote` may have: a multiple of four, as chunks are.
 pub(crate) fn packet_size(remote: SocketAddr, ip_mtu: u16, config: &TransportConfig) -> usize {
     let v6 = if remote.is_ipv6() && config.encapsulation > 0 { 20 } else { 0 };
-    usize::from(ip_mtu.saturating_sub(config.encapsulation + v6)).max(512) & !3
+    let least = 512usize.saturating_sub(config.envelope.len());
+    let headers = usize::from(config.encapsulation + v6) + config.envelope.len();
+    usize::from(ip_mtu).saturating_sub(headers).max(least) & !3
 }
 
 /// The public view of a new path.

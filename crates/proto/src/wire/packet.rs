@@ -32,7 +32,7 @@ pub struct Header {
     pub verification_tag: VerificationTag,
 }
 
-/// A packet whose checksum holds.
+/// A packet whose checksum holds, or that came through a seal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Packet {
     /// The common header.
@@ -55,6 +55,20 @@ impl Packet {
     /// # Errors
     /// [`ParseError::PacketLength`] below 12 bytes or off a multiple of 4, [`ParseError::Checksum`].
     pub fn parse(bytes: Bytes) -> Result<Self, ParseError> {
+        let packet = Packet::authentic(bytes)?;
+        let found = u32::from_le_bytes(Cursor::new(&packet.bytes, 8, HEADER_LEN).array()?);
+        let expected = checksum(&packet.bytes);
+        if found != expected {
+            return Err(ParseError::Checksum { expected, found });
+        }
+        Ok(packet)
+    }
+
+    /// Reads the common header of a packet that a seal authenticated: its checksum means nothing (RFC 9653).
+    ///
+    /// # Errors
+    /// [`ParseError::PacketLength`].
+    pub fn authentic(bytes: Bytes) -> Result<Self, ParseError> {
         if bytes.len() < HEADER_LEN || !bytes.len().is_multiple_of(4) {
             return Err(ParseError::PacketLength(bytes.len()));
         }
@@ -64,11 +78,6 @@ impl Packet {
             destination_port: fields.u16()?,
             verification_tag: VerificationTag(fields.u32()?),
         };
-        let found = u32::from_le_bytes(fields.array()?);
-        let expected = checksum(&bytes);
-        if found != expected {
-            return Err(ParseError::Checksum { expected, found });
-        }
         Ok(Self { header, bytes })
     }
 

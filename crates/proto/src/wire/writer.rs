@@ -6,6 +6,7 @@ use super::chunk::sack::{self, GapBlock, SackHeader};
 use super::chunk::{self, ChunkEncode};
 use super::packet::{self, Header};
 use super::{Tsn, padded};
+use crate::path::Envelope;
 
 /// Appends one packet to a buffer: chunks first, then [`finish`](Self::finish).
 ///
@@ -15,6 +16,7 @@ use super::{Tsn, padded};
 pub struct PacketWriter<'a> {
     out: &'a mut Vec<u8>,
     start: usize,
+    envelope: Envelope,
 }
 
 /// An AUTH chunk whose HMAC is still zero.
@@ -28,13 +30,19 @@ pub struct AuthSlot {
 impl<'a> PacketWriter<'a> {
     /// Starts a packet at the end of `out`, whatever is there already.
     pub fn new(out: &'a mut Vec<u8>, header: Header) -> Self {
+        Self::within(Envelope::NONE, out, header)
+    }
+
+    /// Starts a packet with room for `envelope` around it, all zeros. In an envelope it gets no checksum (RFC 9653).
+    pub fn within(envelope: Envelope, out: &'a mut Vec<u8>, header: Header) -> Self {
+        out.resize(out.len() + envelope.front, 0);
         let start = out.len();
         let mut fields = [0; packet::HEADER_LEN];
         fields[0..2].copy_from_slice(&header.source_port.to_be_bytes());
         fields[2..4].copy_from_slice(&header.destination_port.to_be_bytes());
         fields[4..8].copy_from_slice(&header.verification_tag.0.to_be_bytes());
         out.extend_from_slice(&fields);
-        Self { out, start }
+        Self { out, start, envelope }
     }
 
     /// Appends a chunk with its padding. False and nothing written when it is longer than a chunk may be (65535 bytes).
@@ -104,7 +112,7 @@ impl<'a> PacketWriter<'a> {
         self.out[hmac..hmac + slot.hmac_len].copy_from_slice(mac.as_ref());
     }
 
-    /// Bytes of the packet up to now.
+    /// Bytes of the packet up to now, without its envelope.
     pub fn packet_len(&self) -> usize {
         self.out.len() - self.start
     }
@@ -119,11 +127,17 @@ impl<'a> PacketWriter<'a> {
         limit.saturating_sub(self.packet_len())
     }
 
-    /// Writes the checksum. Gives the packet's length; a packet without chunks is taken back and gives 0.
+    /// Writes the checksum, or what the envelope has behind the packet. Gives the packet's length without its envelope; a
+    /// packet without chunks is taken back and gives 0.
     pub fn finish(self) -> usize {
         if self.is_empty() {
-            self.out.truncate(self.start);
+            self.out.truncate(self.start - self.envelope.front);
             return 0;
+        }
+        if !self.envelope.is_empty() {
+            let len = self.packet_len();
+            self.out.resize(self.out.len() + self.envelope.back, 0);
+            return len;
         }
         let packet = &mut self.out[self.start..];
         let checksum = packet::checksum(packet);

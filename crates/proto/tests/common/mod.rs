@@ -11,7 +11,7 @@ use bytes::Bytes;
 use strandcast_proto::association::{Event, SendOptions, Transmit};
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::{AssociationId, Connect, Endpoint, EndpointConfig, Input, SchemeFactory};
-use strandcast_proto::path::FourTuple;
+use strandcast_proto::path::{Envelope, FourTuple, SealId};
 use strandcast_proto::policy::{LinkId, PathId};
 use strandcast_proto::rx::Message;
 use strandcast_proto::seeds::{Random, Seeds};
@@ -41,6 +41,10 @@ pub struct Wire {
     pub loss: f64,
     pub duplicate: f64,
     pub corrupt: f64,
+    /// IP packets of more bytes are lost, unless they may be fragmented.
+    pub mtu: usize,
+    /// IP packets of the client's that have more bytes are refused by its interface, and then leave in fragments.
+    pub interface_mtu: usize,
 }
 
 impl Wire {
@@ -56,6 +60,8 @@ impl Wire {
             loss: 0.0,
             duplicate: 0.0,
             corrupt: 0.0,
+            mtu: 65_535,
+            interface_mtu: 65_535,
         }
     }
 
@@ -96,6 +102,12 @@ pub struct TestPair {
     pub filter: Filter,
     /// Packets sent, by sender and wire.
     pub sent: BTreeMap<(usize, usize), u64>,
+    /// Behind a seal: the sessions as each end numbers them, and what goes around packets. The wires carry what they are
+    /// given.
+    pub sealed: [SealId; 2],
+    pub envelope: Envelope,
+    /// Datagrams in the largest batch.
+    pub largest_batch: usize,
     /// (time, sender, wire) of each packet that carried at least one DATA chunk and got through.
     pub data_log: Vec<(Instant, usize, usize)>,
 }
@@ -133,8 +145,29 @@ impl TestPair {
             random: seeds.stream("wires"),
             filter: Box::new(|_, _, _, _| true),
             sent: BTreeMap::new(),
+            sealed: [SealId::CLEAR; 2],
+            envelope: Envelope::NONE,
+            largest_batch: 0,
             data_log: Vec::new(),
         }
+    }
+
+    /// The same with an envelope that protects nothing.
+    pub fn sealed(delays_ms: &[u64], transport: TransportConfig, seed: u64) -> Self {
+        let envelope = Envelope { front: 13, back: 16 };
+        let pair = TestPair::new(delays_ms, TransportConfig { envelope, ..transport }, seed);
+        TestPair { sealed: [SealId(3), SealId(8)], envelope, ..pair }
+    }
+
+    /// The client's 4-tuple of a wire, in its session.
+    pub fn client_tuple(&self, n: usize) -> FourTuple {
+        FourTuple { sealed: self.sealed[CLIENT], ..self.wires[n].client_tuple(n) }
+    }
+
+    /// The server's 4-tuple of a wire, in its session.
+    pub fn server_tuple(&self, n: usize) -> FourTuple {
+        let tuple = FourTuple::new(LinkId(0), SERVER_ADDRESS, self.wires[n].outside);
+        FourTuple { sealed: self.sealed[SERVER], ..tuple }
     }
 
     pub fn connect(&mut self) -> AssociationId {
@@ -142,7 +175,7 @@ impl TestPair {
     }
 
     pub fn connect_with(&mut self, scheme: Box<dyn strandcast_proto::policy::Scheme>) -> AssociationId {
-        let paths = self.wires.iter().enumerate().map(|(n, w)| (w.client_tuple(n), None)).collect();
+        let paths = (0..self.wires.len()).map(|n| (self.client_tuple(n), None)).collect();
         let connect = Connect { paths, port: 5000, scheme, transport: None };
         let id = self.ends[CLIENT].connect(self.now, connect).expect("a free endpoint");
         self.apps[CLIENT].id = Some(id);
@@ -168,20 +201,24 @@ impl TestPair {
         self.wires.iter().position(own)
     }
 
-    fn launch(&mut self, from: usize, tuple: FourTuple, bytes: &[u8]) {
+    fn launch(&mut self, from: usize, tuple: FourTuple, bytes: &[u8], fragment: bool) {
         let Some(n) = self.wire_of(from, &tuple) else { return };
+        assert_eq!(tuple.sealed, self.sealed[from], "of its session");
+        let Envelope { front, back } = self.envelope;
+        let packet = &bytes[front..bytes.len() - back];
         *self.sent.entry((from, n)).or_default() += 1;
         let w = self.wires[n].clone();
         let lost = self.random.chance(w.loss);
-        if !w.up[from] || lost || !(self.filter)(self.now, from, n, bytes) {
+        let refused = from == CLIENT && bytes.len() + 28 > w.interface_mtu;
+        if refused {
+            self.ends[from].handle_input(self.now, Input::TooBig { tuple, size: bytes.len() });
+        }
+        let too_large = bytes.len() + 28 > w.mtu && !fragment && !refused;
+        if !w.up[from] || lost || too_large || !(self.filter)(self.now, from, n, packet) {
             return;
         }
-        let arrival = if from == CLIENT {
-            FourTuple::new(LinkId(0), SERVER_ADDRESS, w.outside)
-        } else {
-            w.client_tuple(n)
-        };
-        if bytes.get(12) == Some(&0) {
+        let arrival = if from == CLIENT { self.server_tuple(n) } else { self.client_tuple(n) };
+        if packet.get(12) == Some(&0) {
             self.data_log.push((self.now, from, n));
         }
         for copy in 0..2 {
@@ -189,6 +226,10 @@ impl TestPair {
                 break;
             }
             let mut bytes = bytes.to_vec();
+            // A seal may leave anything around a packet that it opened.
+            bytes[..front].fill(0xa5);
+            let end = bytes.len() - back;
+            bytes[end..].fill(0xa5);
             if self.random.chance(w.corrupt) {
                 let bit = self.random.below(bytes.len() as u64 * 8) as usize;
                 bytes[bit / 8] ^= 1 << (bit % 8);
@@ -204,12 +245,13 @@ impl TestPair {
     pub fn pump(&mut self) {
         for side in 0..2 {
             let mut buf = Vec::new();
-            while let Some(Transmit { tuple, len, segment_size }) =
+            while let Some(Transmit { tuple, len, segment_size, fragment }) =
                 self.ends[side].poll_output(self.now, &mut buf)
             {
                 assert_eq!(buf.len(), len, "only what was announced is appended");
+                self.largest_batch = self.largest_batch.max(len.div_ceil(segment_size));
                 for datagram in buf.chunks(segment_size) {
-                    self.launch(side, tuple, datagram);
+                    self.launch(side, tuple, datagram, fragment);
                 }
                 buf.clear();
             }

@@ -1,1 +1,75 @@
 //! Retry cookies: bound to an address and a message.
+
+use core::net::SocketAddr;
+
+use strandcast_proto::seeds::Random;
+use strandcast_proto::time::{Duration, Instant};
+use subtle::ConstantTimeEq as _;
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+use super::message::mac;
+use crate::wire::COOKIE;
+
+/// How long a secret makes cookies. They are accepted for as long again.
+const LIFETIME: Duration = Duration::from_secs(60);
+
+/// Makes and checks cookies, and keeps none of them.
+#[derive(Zeroize, ZeroizeOnDrop)]
+pub(super) struct Cookies {
+    current: [u8; 32],
+    previous: [u8; 32],
+    /// `None`: there were none yet.
+    #[zeroize(skip)]
+    renew_at: Option<Instant>,
+}
+
+impl Cookies {
+    pub fn new() -> Self {
+        Cookies { current: [0; 32], previous: [0; 32], renew_at: None }
+    }
+
+    /// The cookie that a sender at `from` has to repeat in the message with this digest.
+    pub fn make(
+        &mut self,
+        now: Instant,
+        from: SocketAddr,
+        digest: &[u8],
+        random: &mut Random,
+    ) -> [u8; COOKIE] {
+        self.renew(now, random);
+        cookie(&self.current, from, digest)
+    }
+
+    /// Whether `shown` was made for it in the last minute, or two.
+    pub fn accepts(
+        &mut self,
+        now: Instant,
+        from: SocketAddr,
+        digest: &[u8],
+        shown: &[u8],
+        random: &mut Random,
+    ) -> bool {
+        self.renew(now, random);
+        (cookie(&self.current, from, digest).ct_eq(shown) | cookie(&self.previous, from, digest).ct_eq(shown))
+            .into()
+    }
+
+    fn renew(&mut self, now: Instant, random: &mut Random) {
+        match self.renew_at {
+            Some(at) if now < at => return,
+            Some(at) if now < at + LIFETIME => self.previous = self.current,
+            // At first, and after a pause: the secret before is too old as well.
+            _ => random.fill(&mut self.previous),
+        }
+        random.fill(&mut self.current);
+        self.renew_at = Some(now + LIFETIME);
+    }
+}
+
+fn cookie(secret: &[u8; 32], from: SocketAddr, digest: &[u8]) -> [u8; COOKIE] {
+    let address = match from.ip().to_canonical() {
+        core::net::IpAddr::V4(a) => a.to_ipv6_mapped(),
+        core::net::IpAddr::V6(a) => a,
+    };
+    mac(secret, &[&address.octets(), &from.port().to_be_bytes(), digest])
+}

@@ -1,1 +1,316 @@
 //! The side that is connected to: half-open handshakes in a fixed table, cookies when it is loaded.
+
+use strandcast_proto::path::FourTuple;
+use strandcast_proto::seeds::Random;
+use strandcast_proto::time::Instant;
+
+use super::cookie::Cookies;
+pub(crate) use super::half_open::Slot;
+use super::half_open::{HalfOpen, Pending, State};
+use super::load::Load;
+use super::message::{Answer, Answering, Asking, authentic, mac, message_2, retry};
+use super::noise::{DhCount, Noise, Role, child};
+use super::seen::Seen;
+use crate::aead::Ciphers;
+use crate::identity::{Access, Grant, PublicKey, SecretKey, TokenId};
+use crate::keys::{Completed, HandshakeId};
+use crate::wire::{self, Datagram, Malformed};
+
+/// What a responder accepts.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Limits {
+    /// Ciphers of datagrams.
+    pub ciphers: Ciphers,
+    /// Handshakes per second above which senders have to prove their addresses.
+    pub cookies: u32,
+    /// Most handshakes per second.
+    pub ceiling: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { ciphers: Ciphers::available(), cookies: 100, ceiling: 500 }
+    }
+}
+
+/// Why a message 1 was dropped.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum HandshakeDrop {
+    /// No message 1: another type or length, zeros that are none.
+    Malformed,
+    /// Another version of the wire.
+    Version,
+    /// No grant has its token.
+    UnknownToken,
+    /// Its MAC is wrong: the sender does not have the token.
+    BadMac,
+    /// It was read a moment ago and is being answered.
+    Unanswered,
+    /// It was answered before.
+    Seen,
+    /// More handshakes came than are computed in a second.
+    Overloaded,
+    /// Noise refused it: for another receiver, or forged by somebody who has the token.
+    Forged,
+    /// Its payload can't be read.
+    Payload,
+    /// It offers no cipher that there is here.
+    NoCipher,
+}
+
+/// What a responder counted.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct HandshakeCounts {
+    /// Messages dropped, in the order of [`HandshakeDrop`].
+    dropped: [u64; 10],
+    /// Messages 1 of senders that may connect.
+    pub asked: u64,
+    /// Answers that were given again, to messages that came again.
+    pub repeated: u64,
+    /// Senders told to prove their addresses.
+    pub retries: u64,
+    /// Senders told that they may not connect.
+    pub refused: u64,
+}
+
+impl HandshakeCounts {
+    /// Messages dropped for one reason.
+    pub fn dropped(&self, why: HandshakeDrop) -> u64 {
+        self.dropped[why as usize]
+    }
+
+    /// All datagrams: each is counted once.
+    pub fn all(&self) -> u64 {
+        self.dropped.iter().sum::<u64>() + self.asked + self.repeated + self.retries + self.refused
+    }
+}
+
+/// The outcome of a datagram.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// Nothing. It has been counted.
+    Dropped(#[cfg_attr(not(test), expect(dead_code, reason = "tests ask why"))] HandshakeDrop),
+    /// [`Responder::output`] goes back to where it came from.
+    Send,
+    /// Somebody who may connect asks; to be answered by [`Responder::answer`].
+    Asked(Asked),
+}
+
+/// A message 1 of somebody who may connect. It may be a repetition of what was sent long ago: nothing follows from it
+/// before a datagram opens under the handshake's keys.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    /// Names the half-open handshake.
+    pub slot: Slot,
+    /// Who asks.
+    pub remote: PublicKey,
+    /// Under which token.
+    pub token: TokenId,
+    /// The handshake whose session is to go on.
+    pub continues: Option<HandshakeId>,
+    /// The SCTP packet that rode in it.
+    pub packet: Vec<u8>,
+}
+
+/// Reads messages 1 and writes messages 2.
+pub(crate) struct Responder {
+    local: SecretKey,
+    limits: Limits,
+    random: Random,
+    /// Makes digests of messages that no peer can compute.
+    digest_key: [u8; 32],
+    half_open: HalfOpen,
+    seen: Seen,
+    cookies: Cookies,
+    load: Load,
+    diffie_hellmans: DhCount,
+    counts: HandshakeCounts,
+    output: Vec<u8>,
+}
+
+impl Responder {
+    /// For the owner of `local`.
+    pub fn new(local: SecretKey, mut random: Random, limits: Limits) -> Self {
+        let mut digest_key = [0; 32];
+        random.fill(&mut digest_key);
+        let load = Load::new(limits.cookies, limits.ceiling, &mut random);
+        Responder {
+            local,
+            limits,
+            random,
+            digest_key,
+            half_open: HalfOpen::default(),
+            seen: Seen::default(),
+            cookies: Cookies::new(),
+            load,
+            diffie_hellmans: DhCount::default(),
+            counts: HandshakeCounts::default(),
+            output: Vec::new(),
+        }
+    }
+
+    /// Takes a datagram of type 2.
+    pub fn receive(&mut self, now: Instant, from: &FourTuple, datagram: &[u8], access: &Access) -> Outcome {
+        self.admit(now, from, datagram, access).unwrap_or_else(|why| {
+            self.counts.dropped[why as usize] += 1;
+            Outcome::Dropped(why)
+        })
+    }
+
+    /// All that is decided before anything is computed with keys of X25519.
+    fn admit(
+        &mut self,
+        now: Instant,
+        from: &FourTuple,
+        datagram: &[u8],
+        access: &Access,
+    ) -> Result<Outcome, HandshakeDrop> {
+        let message = match Datagram::parse(datagram) {
+            Ok(Datagram::Message1(message)) => message,
+            Err(Malformed::Version(_)) => return Err(HandshakeDrop::Version),
+            _ => return Err(HandshakeDrop::Malformed),
+        };
+        let grant = access.grant(TokenId(message.token)).ok_or(HandshakeDrop::UnknownToken)?;
+        if !authentic(&grant.token, &message.signed) {
+            return Err(HandshakeDrop::BadMac);
+        }
+        // Not over the cookie: a retry doesn't make another message of it.
+        let [a, b, c, d, e, f, g, h, ..] = mac(&self.digest_key, &[message.clear, message.noise]);
+        let digest = [a, b, c, d, e, f, g, h];
+        let name = u64::from_be_bytes(digest);
+        self.half_open.expire(now);
+        match self.half_open.again(name, from.remote) {
+            Some(State::Answered(answer)) => {
+                self.output.clone_from(answer);
+                self.counts.repeated += 1;
+                return Ok(Outcome::Send);
+            }
+            Some(State::Asked(_)) => return Err(HandshakeDrop::Unanswered),
+            None if self.seen.contains(name) => return Err(HandshakeDrop::Seen),
+            None => {}
+        }
+        if self.load.demands_cookie(now)
+            && !self.cookies.accepts(now, from.remote, &digest, &message.cookie, &mut self.random)
+        {
+            let cookie = self.cookies.make(now, from.remote, &digest, &mut self.random);
+            retry(message.initiator, &cookie, &grant.token, &mut self.output);
+            self.counts.retries += 1;
+            return Ok(Outcome::Send);
+        }
+        if !self.load.admit(now, from.remote.ip()) {
+            return Err(HandshakeDrop::Overloaded);
+        }
+        self.seen.insert(name, &mut self.random);
+        self.read(now, from, &message, name, grant, access)
+    }
+
+    fn read(
+        &mut self,
+        now: Instant,
+        from: &FourTuple,
+        message: &wire::Message1<'_>,
+        digest: u64,
+        grant: &Grant,
+        access: &Access,
+    ) -> Result<Outcome, HandshakeDrop> {
+        let random = child(&mut self.random);
+        let count = &self.diffie_hellmans;
+        let mut noise = Noise::new(&Role::Responder, &self.local, &grant.token, message.clear, random, count)
+            .map_err(|_| HandshakeDrop::Forged)?;
+        let mut payload = [0; wire::MESSAGE_1];
+        let len = noise.read(message.noise, &mut payload).map_err(|_| HandshakeDrop::Forged)?;
+        let asking = payload.get(..len).and_then(Asking::read).ok_or(HandshakeDrop::Payload)?;
+        let remote = noise.remote().ok_or(HandshakeDrop::Forged)?;
+        let cipher = self.limits.ciphers.choose(asking.offer).ok_or(HandshakeDrop::NoCipher)?;
+        let token = grant.token.clone();
+        let mut pending = Pending { noise, cipher, id: message.initiator, token };
+        if !access.admits(grant.token.id(), &remote) {
+            // Not kept: a stranger with a token must not push others out of the table.
+            let (_, answer) =
+                write_answer(&mut pending, Answer::Refused, &[]).ok_or(HandshakeDrop::Forged)?;
+            self.output = answer;
+            self.counts.refused += 1;
+            return Ok(Outcome::Send);
+        }
+        let (continues, packet) = (asking.continues, asking.packet.to_vec());
+        self.counts.asked += 1;
+        let slot = self.half_open.insert(now, digest, from.remote, Box::new(pending), &mut self.random);
+        Ok(Outcome::Asked(Asked { slot, remote, token: grant.token.id(), continues, packet }))
+    }
+
+    /// What is to be sent after [`Outcome::Send`].
+    pub fn output(&self) -> &[u8] {
+        &self.output
+    }
+
+    /// Answers a handshake; `packet` rides in message 2, which is sent to where message 1 came from. The keys are good
+    /// for an answer of [`Answer::New`] or [`Answer::Continued`] only. `None` if the handshake was forgotten or
+    /// answered before, or the packet is too long: then it is forgotten now.
+    pub fn answer(&mut self, slot: Slot, answer: Answer, packet: &[u8]) -> Option<(Completed, &[u8])> {
+        let pending = match self.half_open.get_mut(slot)? {
+            State::Asked(pending) => pending,
+            State::Answered(_) => return None,
+        };
+        let Some((completed, message)) = write_answer(pending, answer, packet) else {
+            self.half_open.remove(slot);
+            return None;
+        };
+        let state = self.half_open.get_mut(slot)?;
+        *state = State::Answered(message);
+        match state {
+            State::Answered(message) => Some((completed, message)),
+            State::Asked(_) => None,
+        }
+    }
+
+    /// Whether message 2 went to `to` and nowhere else, so that a peer with its keys has proven to receive there. A message 1
+    /// that comes again is answered wherever it comes from.
+    pub fn proves(&self, slot: Slot, to: &FourTuple) -> bool {
+        self.half_open.proves(slot, to.remote)
+    }
+
+    /// Ends a half-open handshake: its first datagram has been opened, or it won't be answered.
+    pub fn close(&mut self, slot: Slot) {
+        self.half_open.remove(slot);
+    }
+
+    /// Forgets handshakes that have been half open for too long.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        self.half_open.expire(now);
+    }
+
+    /// When [`Responder::handle_timeout`] has something to do.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.half_open.expires()
+    }
+
+    /// A handshake that was forgotten, because its time was over or because it made room: its keys are to be
+    /// forgotten, too. To be called until there is none, after each `receive` and `handle_timeout`.
+    pub fn poll_forgotten(&mut self) -> Option<Slot> {
+        self.half_open.poll_forgotten()
+    }
+
+    /// What was counted.
+    pub fn counts(&self) -> &HandshakeCounts {
+        &self.counts
+    }
+
+    /// Diffie–Hellman operations computed.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn diffie_hellmans(&self) -> u64 {
+        self.diffie_hellmans.get()
+    }
+
+    /// Half-open handshakes.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn half_open(&self) -> usize {
+        self.half_open.len()
+    }
+}
+
+/// Message 2, and the keys of the handshake that it completes.
+fn write_answer(pending: &mut Pending, answer: Answer, packet: &[u8]) -> Option<(Completed, Vec<u8>)> {
+    let payload = Answering { cipher: pending.cipher, answer, packet }.write()?;
+    let message = message_2(pending.id, &pending.token, |out| pending.noise.write(&payload, out).ok())?;
+    Some((pending.noise.completed(pending.cipher)?, message))
+}

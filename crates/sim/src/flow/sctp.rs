@@ -109,7 +109,8 @@ impl FlowSource {
             } else {
                 let _ = endpoint.with(id, |a| {
                     let mut all = a.paths().iter().map(|p| p.id);
-                    match all.find(|p| a.tuple(*p) == Some(tuple)) {
+                    let is = |t: FourTuple| FourTuple { sealed: tuple.sealed, ..t } == tuple;
+                    match all.find(|p| a.tuple(*p).is_some_and(is)) {
                         Some(path) => a.remove_path(now, path),
                         None => Ok(()),
                     }

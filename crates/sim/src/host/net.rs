@@ -7,11 +7,12 @@ use strandcast_netem::engine::Fingerprint;
 use strandcast_netem::link::Link;
 use strandcast_netem::topology::PathNetwork;
 use strandcast_proto::app::App;
-use strandcast_proto::endpoint::{AssociationId, Connect, ConnectError, Endpoint, EndpointConfig};
+use strandcast_proto::endpoint::{AssociationId, Connect, Endpoint, EndpointConfig};
 use strandcast_proto::path::FourTuple;
 use strandcast_proto::policy::{LinkId, Scheme};
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
+use strandcast_seal::{ConnectError, Peer, SealConfig, SealedEndpoint};
 
 use super::SctpHost;
 use crate::net::{AgentId, DirectedLinkId, FlowId, Network, Packet, RouteId, Step};
@@ -89,10 +90,22 @@ impl Net {
     /// # Panics
     /// After 250 hosts: they share one /24.
     pub fn add_host(&mut self, config: EndpointConfig) -> HostId {
+        self.add_host_with(config, None)
+    }
+
+    /// The same with a seal.
+    ///
+    /// # Panics
+    /// As [`Net::add_host`].
+    pub fn add_sealed_host(&mut self, config: EndpointConfig, seal: SealConfig) -> HostId {
+        self.add_host_with(config, Some(seal))
+    }
+
+    fn add_host_with(&mut self, config: EndpointConfig, seal: Option<SealConfig>) -> HostId {
         let n = self.hosts.len();
         assert!(n < 250, "hosts have addresses in one /24");
         let address = SocketAddr::new(Ipv4Addr::new(192, 0, 2, n as u8 + 1).into(), PORT);
-        let endpoint = Endpoint::new(config, &self.seeds.child(&format!("host {n}")));
+        let endpoint = SealedEndpoint::new(config, seal, &self.seeds.child(&format!("host {n}")));
         let agent = self.network.add_agent(FlowId::default(), SctpHost::new(endpoint, OVERHEAD));
         self.hosts.push(Host { agent, address, uplinks: 0 });
         HostId(n)
@@ -183,9 +196,23 @@ impl Net {
         paths: &[NetPath],
         scheme: Box<dyn Scheme>,
     ) -> Result<AssociationId, ConnectError> {
+        self.connect_to(client, paths, scheme, None)
+    }
+
+    /// The same with the peer that a sealed host connects to.
+    ///
+    /// # Errors
+    /// [`ConnectError`].
+    pub fn connect_to(
+        &mut self,
+        client: HostId,
+        paths: &[NetPath],
+        scheme: Box<dyn Scheme>,
+        peer: Option<Peer>,
+    ) -> Result<AssociationId, ConnectError> {
         let tuples = paths.iter().map(|p| (self.tuple(*p, Direction::Forward), None)).collect();
         let connect = Connect { paths: tuples, port: 5000, scheme, transport: None };
-        self.with_endpoint(client, |now, endpoint| endpoint.connect(now, connect))
+        self.with_sealed(client, |now, endpoint| endpoint.connect(now, connect, peer))
     }
 
     /// The 4-tuple of a path as the side knows it that sends in `direction`.
@@ -200,8 +227,18 @@ impl Net {
 
     /// Calls `f` on a host's endpoint and sends what comes of it.
     pub fn with_endpoint<T>(&mut self, host: HostId, f: impl FnOnce(Instant, &mut Endpoint) -> T) -> T {
+        self.with_sealed(host, |now, sealed| f(now, sealed.endpoint_mut()))
+    }
+
+    /// A host's endpoint with its seal, to look at.
+    pub fn sealed(&self, host: HostId) -> &SealedEndpoint {
+        self.host(host).sealed()
+    }
+
+    /// As [`Net::with_endpoint`], with the seal.
+    pub fn with_sealed<T>(&mut self, host: HostId, f: impl FnOnce(Instant, &mut SealedEndpoint) -> T) -> T {
         let agent = self.hosts[host.0].agent;
-        self.network.with_agent(agent, |now, host: &mut SctpHost| f(now, host.endpoint_mut()))
+        self.network.with_agent(agent, |now, host: &mut SctpHost| f(now, host.sealed_mut()))
     }
 
     /// A direction of a path, to look at.

@@ -3,14 +3,15 @@
 use core::any::Any;
 use std::collections::BTreeMap;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use strandcast_proto::app::App;
 use strandcast_proto::association::{Association, Event, Transmit};
 use strandcast_proto::coding::Coding;
 use strandcast_proto::endpoint::{AssociationId, Endpoint, Input};
-use strandcast_proto::path::FourTuple;
+use strandcast_proto::path::{FourTuple, SealId};
 use strandcast_proto::policy::{LinkId, LinkSample, PathId};
 use strandcast_proto::time::{Duration, Instant};
+use strandcast_seal::{ENVELOPE, SealedEndpoint};
 
 use crate::net::{
     Agent, AgentOutput, Body, DirectedLinkId, Framing, Outgoing, Packet, RouteId, Standing, TraceEvent,
@@ -46,11 +47,11 @@ struct PathRoute {
     path: u8,
 }
 
-/// An [`Endpoint`] with its applications, as an [`Agent`].
+/// An [`Endpoint`], sealed or not, with its applications, as an [`Agent`].
 pub struct SctpHost {
-    endpoint: Endpoint,
+    sealed: SealedEndpoint,
     apps: Vec<AppSlot>,
-    /// Which way packets with a 4-tuple go, and which 4-tuple what comes by a route has here.
+    /// Which way packets with a 4-tuple go, and which 4-tuple what comes by a route has here; all in the clear.
     routes: BTreeMap<FourTuple, PathRoute>,
     tuples: BTreeMap<RouteId, FourTuple>,
     /// The number each link that routes begin with has at the endpoint.
@@ -58,6 +59,8 @@ pub struct SctpHost {
     /// Bytes of IPv4 (and UDP) header in front of each packet.
     headers: usize,
     buffer: Vec<u8>,
+    /// The same before it was sealed.
+    open: Vec<u8>,
     unroutable: u64,
     /// The highest TSN sent: what is not above it is sent again.
     highest: Option<u32>,
@@ -71,15 +74,16 @@ pub struct SctpHost {
 
 impl SctpHost {
     /// A host without routes. `headers`: bytes of IPv4 (and UDP) header in front of each SCTP packet.
-    pub fn new(endpoint: Endpoint, headers: usize) -> Self {
+    pub fn new(sealed: SealedEndpoint, headers: usize) -> Self {
         SctpHost {
-            endpoint,
+            sealed,
             apps: Vec::new(),
             routes: BTreeMap::new(),
             tuples: BTreeMap::new(),
             links: Vec::new(),
             headers,
             buffer: Vec::new(),
+            open: Vec::new(),
             unroutable: 0,
             highest: None,
             noted: None,
@@ -133,13 +137,23 @@ impl SctpHost {
 
     /// The endpoint, to look at.
     pub fn endpoint(&self) -> &Endpoint {
-        &self.endpoint
+        self.sealed.endpoint()
     }
 
     /// The endpoint, to change.
     pub fn endpoint_mut(&mut self) -> &mut Endpoint {
+        self.sealed_mut().endpoint_mut()
+    }
+
+    /// The endpoint with its seal, to look at.
+    pub fn sealed(&self) -> &SealedEndpoint {
+        &self.sealed
+    }
+
+    /// The endpoint with its seal, to change.
+    pub fn sealed_mut(&mut self) -> &mut SealedEndpoint {
         self.news = true;
-        &mut self.endpoint
+        &mut self.sealed
     }
 
     /// Packets for which there was no way.
@@ -176,8 +190,11 @@ impl SctpHost {
         for round in 0.. {
             assert!(round < MOST_ROUNDS, "a host is never done at {now:?}");
             self.news |= self.send(now, out);
-            let SctpHost { endpoint, apps, noted, verdicts, routes, .. } = self;
-            if let Some((id, event)) = endpoint.poll_event() {
+            let SctpHost { sealed, apps, noted, verdicts, routes, .. } = self;
+            while sealed.poll_seal_event().is_some() {}
+            let event = sealed.poll_event();
+            let endpoint = sealed.endpoint_mut();
+            if let Some((id, event)) = event {
                 noted.get_or_insert(id);
                 if let (Some(verdicts), Some(association)) = (verdicts, endpoint.association(id)) {
                     let path = event_path(association, &event, routes);
@@ -202,25 +219,44 @@ impl SctpHost {
     /// Sends all that the endpoint has; whether it had anything.
     fn send(&mut self, now: Instant, out: &mut AgentOutput) -> bool {
         let mut any = false;
-        while let Some(transmit) = self.endpoint.poll_output(now, &mut self.buffer) {
+        while let Some((transmit, open)) = self.next(now) {
             any = true;
             let batch = Bytes::copy_from_slice(&self.buffer);
             self.buffer.clear();
-            self.launch(&transmit, &batch, out);
+            self.launch(&transmit, &batch, open, out);
         }
         any
     }
 
-    fn launch(&mut self, transmit: &Transmit, batch: &Bytes, out: &mut AgentOutput) {
-        let Some(&PathRoute { route, .. }) = self.routes.get(&transmit.tuple) else {
+    /// The next datagrams, at the end of the buffer, and what they were before they were sealed.
+    fn next(&mut self, now: Instant) -> Option<(Transmit, Option<Bytes>)> {
+        if !self.sealed.is_sealed() {
+            return Some((self.sealed.poll_output(now, &mut self.buffer)?, None));
+        }
+        let transmit = self.sealed.poll_output_open(now, &mut self.buffer, &mut self.open)?;
+        Some((transmit, Some(Bytes::copy_from_slice(&self.open))))
+    }
+
+    fn launch(&mut self, transmit: &Transmit, batch: &Bytes, open: Option<Bytes>, out: &mut AgentOutput) {
+        let Some(&PathRoute { route, .. }) = self.routes.get(&clear(transmit.tuple)) else {
             self.unroutable += 1;
             return;
         };
         let headers = self.headers + if transmit.tuple.remote.is_ipv6() { IPV6_MORE } else { 0 };
         for start in (0..batch.len()).step_by(transmit.segment_size) {
-            let datagram = batch.slice(start..batch.len().min(start + transmit.segment_size));
+            let range = start..batch.len().min(start + transmit.segment_size);
+            let len = (range.len() + headers) as u32;
+            let datagram = batch.slice(range.clone());
+            let body = match &open {
+                None => Body::Sctp(datagram),
+                Some(open) if open.is_empty() => Body::Sealed { datagram, packet: Bytes::new() },
+                Some(open) => {
+                    let packet = open.slice(range.start + ENVELOPE.front..range.end - ENVELOPE.back);
+                    Body::Sealed { datagram, packet }
+                }
+            };
             let (mut payload, mut retransmission) = (0, false);
-            for DataChunk { tsn, bytes } in data_chunks(&datagram) {
+            for DataChunk { tsn, bytes } in body.sctp().into_iter().flat_map(|packet| data_chunks(packet)) {
                 payload += bytes;
                 if self.highest.is_none_or(|highest| (tsn.wrapping_sub(highest) as i32) > 0) {
                     self.highest = Some(tsn);
@@ -228,16 +264,14 @@ impl SctpHost {
                     retransmission = true;
                 }
             }
-            let len = (datagram.len() + headers) as u32;
             let framing = if payload > 0 { self.framing() } else { Framing::default() };
-            let body = Body::Sctp(datagram);
             out.packets.push(Outgoing { route, len, payload, retransmission, framing, body });
         }
     }
 
     /// What the noted association sends.
     fn framing(&self) -> Framing {
-        let association = self.noted.and_then(|id| self.endpoint.association(id));
+        let association = self.noted.and_then(|id| self.endpoint().association(id));
         match association.and_then(|a| a.coded().out()) {
             None => Framing::Messages,
             Some(Coding::Repair(_)) => Framing::Repair,
@@ -247,12 +281,12 @@ impl SctpHost {
 
     /// Which of its flow's paths a path of the association is.
     fn path_of(&self, association: &Association, id: PathId) -> Option<u8> {
-        association.tuple(id).and_then(|tuple| self.routes.get(&tuple)).map(|way| way.path)
+        association.tuple(id).and_then(|tuple| self.routes.get(&clear(tuple))).map(|way| way.path)
     }
 
     /// New and repeated DATA chunks that the noted association has taken.
     fn taken(&self) -> (u64, u64) {
-        let association = self.noted.and_then(|id| self.endpoint.association(id));
+        let association = self.noted.and_then(|id| self.endpoint().association(id));
         association.map_or((0, 0), |a| (a.stats().chunks_received, a.stats().duplicates_received))
     }
 }
@@ -264,12 +298,22 @@ fn event_path(
     routes: &BTreeMap<FourTuple, PathRoute>,
 ) -> Option<u8> {
     let Event::Path(id, _) = event else { return None };
-    association.tuple(*id).and_then(|tuple| routes.get(&tuple)).map(|way| way.path)
+    association.tuple(*id).and_then(|tuple| routes.get(&clear(tuple))).map(|way| way.path)
+}
+
+/// The same 4-tuple, whatever session it is of.
+fn clear(tuple: FourTuple) -> FourTuple {
+    FourTuple { sealed: SealId::CLEAR, ..tuple }
 }
 
 impl Agent for SctpHost {
     fn handle_packet(&mut self, now: Instant, packet: Packet, out: &mut AgentOutput) {
-        let Packet { meta, body: Body::Sctp(data) } = packet else { return };
+        let Packet { meta, body } = packet;
+        let (wire, data) = match body {
+            Body::Sctp(packet) => (packet.clone(), packet),
+            Body::Sealed { datagram, packet } => (datagram, packet),
+            Body::Tcp(_) | Body::Udp(_) | Body::Damaged => return,
+        };
         let Some(&tuple) = self.tuples.get(&meta.route) else {
             self.unroutable += 1;
             return;
@@ -278,8 +322,13 @@ impl Agent for SctpHost {
             witness.got(now, meta.path);
         }
         let before = self.taken();
-        let segment_size = data.len();
-        self.endpoint.handle_input(now, Input::Datagrams { tuple, data: data.clone(), segment_size });
+        let stride = wire.len();
+        if self.sealed.is_sealed() {
+            self.sealed.receive(now, tuple, BytesMut::from(&wire[..]), stride);
+        } else {
+            let input = Input::Datagrams { tuple, data: wire, segment_size: stride };
+            self.sealed.handle_input(now, input);
+        }
         self.news = true;
         let after = self.taken();
         if meta.payload == 0 || before == after {
@@ -303,20 +352,20 @@ impl Agent for SctpHost {
     }
 
     fn run(&mut self, now: Instant, out: &mut AgentOutput) {
-        if self.endpoint.poll_timeout().is_some_and(|at| at <= now) {
-            self.endpoint.handle_timeout(now);
+        if self.sealed.poll_timeout().is_some_and(|at| at <= now) {
+            self.sealed.handle_timeout(now);
         }
         self.pump(now, out);
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
         let apps = self.apps.iter().filter_map(Slot::poll_timeout);
-        apps.chain(self.endpoint.poll_timeout()).min()
+        apps.chain(self.sealed.poll_timeout()).min()
     }
 
     fn handle_link(&mut self, now: Instant, wire: DirectedLinkId, sample: LinkSample) {
         if let Some((_, link)) = self.links.iter().find(|(w, _)| *w == wire) {
-            self.endpoint.handle_input(now, Input::Link(LinkSample { link: *link, ..sample }));
+            self.sealed.handle_input(now, Input::Link(LinkSample { link: *link, ..sample }));
         }
     }
 
@@ -324,7 +373,7 @@ impl Agent for SctpHost {
         let Some((_, link)) = self.links.iter().find(|(w, _)| *w == wire).copied() else { return };
         let Some(id) = self.noted else { return };
         // What is refused (the handshake is not done, the path is not there) the transport finds out by itself.
-        let _ = self.endpoint.with(id, |association| {
+        let _ = self.endpoint_mut().with(id, |association| {
             let over = association.paths().iter().filter(|p| p.link == link).map(|p| p.id);
             for path in over.collect::<Vec<_>>() {
                 let _ = association.suspend_path(now, path, !up);
@@ -335,7 +384,7 @@ impl Agent for SctpHost {
     }
 
     fn counters(&self, now: Instant, report: &mut dyn FnMut(Option<u8>, &'static str, f64)) {
-        let Some(association) = self.noted.and_then(|id| self.endpoint.association(id)) else { return };
+        let Some(association) = self.noted.and_then(|id| self.endpoint().association(id)) else { return };
         super::gauges::counters(association, now, |id| self.path_of(association, id), report);
         if let Some(verdicts) = &self.verdicts {
             verdicts.report(report);
@@ -343,30 +392,30 @@ impl Agent for SctpHost {
     }
 
     fn remarks(&self, now: Instant, report: &mut dyn FnMut(&str, &'static str)) {
-        let Some(association) = self.noted.and_then(|id| self.endpoint.association(id)) else { return };
+        let Some(association) = self.noted.and_then(|id| self.endpoint().association(id)) else { return };
         association.remarks(now).into_iter().for_each(|remark| report(association.scheme().name(), remark));
     }
 
     fn gauges(&self, _now: Instant, report: &mut dyn FnMut(Option<u8>, &'static str, f64)) {
-        let Some(association) = self.noted.and_then(|id| self.endpoint.association(id)) else { return };
+        let Some(association) = self.noted.and_then(|id| self.endpoint().association(id)) else { return };
         super::gauges::gauges(association, |id| self.path_of(association, id), report);
     }
 
     fn standing(&self, now: Instant) -> Option<Standing> {
-        let Some(association) = self.noted.and_then(|id| self.endpoint.association(id)) else {
+        let Some(association) = self.noted.and_then(|id| self.endpoint().association(id)) else {
             return Some(super::gauges::UNCONNECTED);
         };
         Some(super::gauges::standing(association, now, |id| self.path_of(association, id)))
     }
 
     fn blocks(&self, report: &mut dyn FnMut(u32, u64)) {
-        let association = self.noted.and_then(|id| self.endpoint.association(id));
+        let association = self.noted.and_then(|id| self.endpoint().association(id));
         let extents = association.into_iter().flat_map(|a| a.coded().block_extents());
         extents.for_each(|(block, bytes)| report(block, bytes));
     }
 
     fn receive_buffered(&self) -> Option<u64> {
-        self.noted.and_then(|id| self.endpoint.association(id)).map(Association::receive_buffered)
+        self.noted.and_then(|id| self.endpoint().association(id)).map(Association::receive_buffered)
     }
 }
 

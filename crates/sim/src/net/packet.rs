@@ -66,12 +66,29 @@ pub enum Framing {
 pub enum Body {
     /// An SCTP packet, encoded.
     Sctp(Bytes),
+    /// A sealed datagram.
+    Sealed {
+        /// As it travels.
+        datagram: Bytes,
+        /// The SCTP packet in it, for those who measure; empty if it is of a handshake, or a control message of the seal.
+        packet: Bytes,
+    },
     /// A TCP segment.
     Tcp(Segment),
     /// A datagram that is never retransmitted.
     Udp(Datagram),
     /// Whatever it was, it arrives damaged: checksums of IP, TCP and UDP refuse it.
     Damaged,
+}
+
+impl Body {
+    /// An SCTP packet as its sender wrote it, sealed or not.
+    pub fn sctp(&self) -> Option<&Bytes> {
+        match self {
+            Body::Sctp(packet) | Body::Sealed { packet, .. } => Some(packet),
+            Body::Tcp(_) | Body::Udp(_) | Body::Damaged => None,
+        }
+    }
 }
 
 /// A datagram of a constant-rate source or of background traffic.
@@ -84,11 +101,15 @@ pub struct Datagram {
 }
 
 impl Packet {
-    /// Tells packets apart in fingerprints: its length and SCTP's checksum, TCP's or the message's number.
+    /// Tells packets apart in fingerprints: its length and SCTP's checksum, the end of a sealed datagram's tag, TCP's or the
+    /// message's number.
     pub fn digest(&self) -> u64 {
         let content = match &self.body {
             Body::Sctp(bytes) => {
                 bytes.get(8..12).map_or(0, |b| u64::from(u32::from_be_bytes([b[0], b[1], b[2], b[3]])))
+            }
+            Body::Sealed { datagram, .. } => {
+                datagram.last_chunk::<8>().map_or(0, |tag| u64::from_be_bytes(*tag))
             }
             Body::Tcp(s) => s.seq ^ s.ack.unwrap_or(0).rotate_left(20) ^ u64::from(s.subflow) << 36,
             Body::Udp(datagram) => datagram.message,
@@ -98,12 +119,12 @@ impl Packet {
     }
 }
 
-/// SCTP sees the damage and must find it by its own checksum; the others' packets do not get through to their agents.
+/// SCTP sees the damage and must find it by its own checksum, or the seal by its tag; the others' packets do not get through to their agents.
 impl Payload for Packet {
     fn corrupt(&mut self, random: &mut Random) {
         self.meta.damaged = true;
         match &mut self.body {
-            Body::Sctp(bytes) => bytes.corrupt(random),
+            Body::Sctp(bytes) | Body::Sealed { datagram: bytes, .. } => bytes.corrupt(random),
             Body::Tcp(segment) => segment.corrupt(random),
             body => *body = Body::Damaged,
         }
@@ -120,7 +141,7 @@ impl strandcast_routing::Body for Packet {
     fn transmission(&self) -> Option<Transmission> {
         let end = match &self.body {
             Body::Tcp(segment) if segment.len > 0 => (segment.seq + u64::from(segment.len)) as u32,
-            Body::Sctp(bytes) => {
+            Body::Sctp(bytes) | Body::Sealed { packet: bytes, .. } => {
                 let later = |a: u32, b: u32| if (b.wrapping_sub(a) as i32) > 0 { b } else { a };
                 data_chunks(bytes).map(|chunk| chunk.tsn).reduce(later)?.wrapping_add(1)
             }

@@ -51,6 +51,7 @@ impl World {
             uplinks: vec![Uplink::new(spec, &[to])],
             port: SCTP_PORT,
             scheme: Box::new(rfc::scheme()),
+            seal: None,
             tap: None,
         };
         let association = self.wait("association", async {
@@ -65,7 +66,12 @@ impl World {
     pub fn listen(&self, port: u16) -> Door {
         let accept: SchemeFactory = Arc::new(|_| Box::new(rfc::scheme()));
         let endpoint = EndpointConfig { port: SCTP_PORT, accept: Some(accept), ..EndpointConfig::default() };
-        let server = Server { endpoint, listen: vec![SocketAddr::from(([127, 0, 0, 1], port))], tap: None };
+        let server = Server {
+            endpoint,
+            listen: vec![SocketAddr::from(([127, 0, 0, 1], port))],
+            seal: None,
+            tap: None,
+        };
         let listener = self.wait("listener", async { server.listen().unwrap() });
         Door { world: self.clone(), listener }
     }

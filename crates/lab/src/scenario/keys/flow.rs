@@ -79,6 +79,8 @@ table! {
         profile: Given<SctpProfile> = word().or("rfc"),
         /// single constants
         sctp: Inner = Inner::of(&SctpKeys::KEYS, "the profile's"),
+        /// packets are encrypted and authenticated, with a handshake before the association's own: 29 bytes more on each
+        seal: Given<bool> = SWITCH.or("false"),
     }
 }
 

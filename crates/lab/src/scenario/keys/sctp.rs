@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::{Value as Json, json};
 use strandcast_keys::words;
 use strandcast_proto::config::TransportConfig;
+use strandcast_proto::path::Envelope;
 
 use crate::scenario::sorts::{SPAN, SWITCH, TEXT, TIME, Words, size, whole, words_of};
 use crate::scenario::spec::ValueType;
@@ -25,7 +26,7 @@ words! {
     pub enum SctpProfile {
         /// RFC 9260's.
         Rfc = "rfc",
-        /// What the commands that speak over real paths use: [`TransportConfig::live`].
+        /// What the commands that speak over real paths use: [`TransportConfig::live`], without path MTU discovery.
         Live = "live",
         /// The SCTP agent of ns-2.35.
         Ns2 = "ns2",
@@ -53,7 +54,8 @@ impl SctpProfile {
     /// What the transport is told where no constant says otherwise.
     pub fn transport(self) -> TransportConfig {
         match self {
-            SctpProfile::Live => TransportConfig::live(),
+            // Simulated links carry packets of any size: there is no MTU to discover.
+            SctpProfile::Live => TransportConfig { mtu_discovery: None, ..TransportConfig::live() },
             SctpProfile::Rfc | SctpProfile::Ns2 => TransportConfig::default(),
         }
     }
@@ -77,6 +79,9 @@ macro_rules! constants {
         pub struct Sctp {
             /// The profile, which says what no constant here does.
             pub profile: SctpProfile,
+            /// Its packets are sealed: the flow's key `seal`.
+            #[serde(skip_serializing_if = "core::ops::Not::not")]
+            pub seal: bool,
             $($(#[doc = $doc])+ $(#[serde($($serde)+)])? pub $field: $ty,)+
             $($(#[doc = $own_doc])+ pub $own: $own_ty,)+
         }
@@ -98,6 +103,7 @@ macro_rules! constants {
                 let own = profile.transport();
                 Sctp {
                     profile,
+                    seal: false,
                     $($field: Constant::from_transport(own.$field),)+
                     $($own: Default::default(),)+
                 }
@@ -107,9 +113,20 @@ macro_rules! constants {
             pub fn transport(&self) -> TransportConfig {
                 TransportConfig {
                     auth: self.reports,
+                    envelope: self.envelope(),
                     $($field: Constant::for_transport(self.$field),)+
                     ..self.profile.transport()
                 }
+            }
+
+            /// What is around each packet.
+            fn envelope(&self) -> Envelope {
+                if self.seal { strandcast_seal::ENVELOPE } else { Envelope::NONE }
+            }
+
+            /// Bytes of header in front of each packet, those of its envelope included.
+            pub fn headers(&self) -> u32 {
+                u32::from(self.encapsulation) + self.envelope().len() as u32
             }
 
             /// Replaces the constants that a table gives.

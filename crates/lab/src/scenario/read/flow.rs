@@ -9,7 +9,7 @@ use crate::scenario::error::hint;
 use crate::scenario::keys::flow::{
     ENDS, FlowKind, JOINING_PATH, MPTCP_FLOW, PATH, SCTP_FLOW, SEVERAL, SINGLE, TCP, TCP_FLOW, UDP_FLOW,
 };
-use crate::scenario::keys::sctp::{SCTP, Sctp};
+use crate::scenario::keys::sctp::{IP, SCTP, Sctp};
 use crate::scenario::model::{Ends, Flow, Path, Scenario, Tcp, Transport};
 use crate::scenario::route::{Routes, way};
 use crate::scenario::table::{Item, Read, Table, dotted, named};
@@ -148,6 +148,12 @@ fn sctp(flow: &Table<'_>) -> Read<Sctp> {
     let table = flow.inner(&SCTP_FLOW.sctp)?;
     let mut sctp = profile.constants();
     sctp.replace(&table)?;
+    sctp.seal = flow.get(&SCTP_FLOW.seal)?;
+    if sctp.seal && sctp.encapsulation == IP {
+        let message =
+            "sealed packets go in UDP; give `encapsulation = \"udp\"` in `sctp`, or leave `seal` out";
+        return Err(flow.error_at(&SCTP_FLOW.seal.key, message));
+    }
     if table.has(&SCTP.rto_min) && !table.has(&SCTP.rto_min_ours) {
         sctp.rto_min_ours = None;
     }

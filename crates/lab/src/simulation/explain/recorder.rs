@@ -301,7 +301,7 @@ impl Explainer {
 
     /// The parts of followed messages that a packet of the sender carries, and the first symbol in it.
     fn parts_of(&mut self, packet: &Packet) -> (Vec<(u64, u64)>, Option<SymbolName>) {
-        let Body::Sctp(bytes) = &packet.body else { return (self.other_parts_of(&packet.body), None) };
+        let Some(bytes) = packet.body.sctp() else { return (self.other_parts_of(&packet.body), None) };
         let (mut parts, mut name) = (Vec::new(), None);
         for part in data_parts(bytes) {
             let tsn = self.tsn.long(part.chunk.tsn);

@@ -16,7 +16,7 @@ impl Assembler<'_> {
     pub fn poll_output(&mut self, now: Instant, buf: &mut Vec<u8>) -> Option<Transmit> {
         // Each round that writes nothing has used up a reason to write; a few in a row can only be a refusal.
         for _ in 0..MAX_EMPTY {
-            if let Some(transmit) = self.stray_output(buf) {
+            if let Some(transmit) = self.stray_output(buf).or_else(|| self.mtu_probe(now, buf)) {
                 return Some(transmit);
             }
             let path = self.next_path(now)?;
@@ -26,8 +26,10 @@ impl Assembler<'_> {
                 continue;
             }
             self.extend_batch(now, path, segment_size, buf);
-            let len = buf.len() - start;
-            return Some(Transmit { tuple: self.cx.paths[path.index()].tuple, len, segment_size });
+            let p = &self.cx.paths[path.index()];
+            let fragment = segment_size > p.packet_size(&self.cx.config);
+            let (len, segment_size) = (buf.len() - start, segment_size + self.cx.config.envelope.len());
+            return Some(Transmit { tuple: p.tuple, len, segment_size, fragment });
         }
         None
     }

@@ -117,15 +117,26 @@ impl Context {
         if errors { self.moved_item(path) } else { None }
     }
 
-    /// The peer may see a silent path from a new address, after a NAT on the way forgot the old one: says which path
-    /// this is.
+    /// What says which path a packet came by: MOVED. Behind a seal no path moves by reports, and one that the peer does not
+    /// know, or not as this one, joins.
+    pub fn naming(&self) -> u16 {
+        if self.config.sealed() { KIND_JOIN } else { KIND_MOVED }
+    }
+
+    /// The peer may see a silent path from a new address, after a NAT on the way forgot the old one, or may have given it
+    /// up: says which path this is.
     fn moved_item(&mut self, path: PathId) -> Option<ReportItem> {
         let wire_id = self.paths[path.index()].wire_id?;
         if self.role != Role::Opener || !self.paths.seen().peer_reports() {
             return None;
         }
         let reliability = ReportItemFlavour::Reliable(self.reports.new_serial());
-        Some(ReportItem { kind: KIND_MOVED, path: Some(wire_id), reliability, payload: Default::default() })
+        Some(ReportItem {
+            kind: self.naming(),
+            path: Some(wire_id),
+            reliability,
+            payload: Default::default(),
+        })
     }
 
     /// [`Self::moved_item`] in a packet of its own.

@@ -48,6 +48,11 @@ impl Context {
             _ => view.rto,
         };
         self.paths[path.index()].heartbeats.sent(now, nonce, timeout, probe);
+        self.heartbeat(path, nonce, pad_to)
+    }
+
+    /// A heartbeat with `nonce` for `path`, whose information has `pad_to` bytes at least.
+    pub fn heartbeat(&self, path: PathId, nonce: u64, pad_to: usize) -> Heartbeat {
         let mut info = BytesMut::with_capacity(pad_to.max(12));
         info.put_u64(nonce);
         info.put_u32(u32::from(path.0));

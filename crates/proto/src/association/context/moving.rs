@@ -51,7 +51,7 @@ impl Context {
 
     /// Something came from the peer's address of `path`, or of its candidate.
     pub fn earn(&mut self, path: PathId, from: &FourTuple, len: usize) {
-        let bytes = MOST_AMPLIFIED * (len + from.headers());
+        let bytes = MOST_AMPLIFIED * (len + self.headers(from));
         let p = &mut self.paths[path.index()];
         if let Some(candidate) = p.candidate.as_mut().filter(|c| c.tuple == *from) {
             candidate.credit += bytes as isize;
@@ -64,8 +64,13 @@ impl Context {
     /// probed, until something comes from there.
     pub fn distrust(&mut self, path: PathId) {
         let tries = 1 + self.config.path_max_retrans as usize;
-        let headers = self.paths[path.index()].tuple.headers();
+        let headers = self.headers(&self.paths[path.index()].tuple);
         self.paths[path.index()].credit = Some(tries * (HEARTBEAT_PACKET + headers));
+    }
+
+    /// Bytes around each packet to or from `tuple`: IP, UDP and the envelope.
+    pub fn headers(&self, tuple: &FourTuple) -> usize {
+        tuple.headers() + self.config.envelope.len()
     }
 
     /// Whether nothing has proven that the peer receives at `path`'s address.
@@ -98,9 +103,10 @@ impl Context {
     /// A heartbeat to the candidate of `path`, one a retransmission timeout.
     pub fn probe_candidate(&mut self, now: Instant, path: PathId) {
         let wait = self.config.rto_initial.min(self.paths.view(path.index()).rto);
-        let cost = HEARTBEAT_PACKET as isize;
+        let envelope = self.config.envelope.len();
         let Some(candidate) = &mut self.paths[path.index()].candidate else { return };
-        if candidate.next_probe > now || candidate.credit < cost + candidate.tuple.headers() as isize {
+        let cost = HEARTBEAT_PACKET + candidate.tuple.headers() + envelope;
+        if candidate.next_probe > now || candidate.credit < cost as isize {
             return;
         }
         candidate.next_probe = now + wait;
@@ -116,8 +122,8 @@ impl Context {
     /// A chunk to the candidate of `path`, if it may have it.
     fn answer_candidate(&mut self, path: PathId, chunk: impl Into<crate::wire::Chunk>) {
         let chunk = chunk.into();
-        let Some(candidate) = &mut self.paths[path.index()].candidate else { return };
-        let cost = (HEADER_LEN + chunk.encoded_len() + candidate.tuple.headers()) as isize;
+        let Some(candidate) = &self.paths[path.index()].candidate else { return };
+        let cost = (HEADER_LEN + chunk.encoded_len() + self.headers(&candidate.tuple)) as isize;
         if candidate.credit >= cost {
             self.charge_candidate(path, chunk, cost);
         }
@@ -133,7 +139,7 @@ impl Context {
     /// COOKIE ACK for a COOKIE ECHO that came again, from the candidate of `path`.
     pub fn ack_cookie_there(&mut self, path: PathId) {
         let Some(candidate) = &self.paths[path.index()].candidate else { return };
-        let cost = HEADER_LEN + CookieAck.encoded_len() + candidate.tuple.headers();
+        let cost = HEADER_LEN + CookieAck.encoded_len() + self.headers(&candidate.tuple);
         self.charge_candidate(path, CookieAck.into(), cost as isize);
     }
 
@@ -147,9 +153,9 @@ impl Context {
     }
 
     /// RFC 6951 §5.4: the peer's UDP port is the one its last good packet came from. Once it is open, an association
-    /// asks before it believes that.
+    /// asks before it believes that; behind a seal, the seal does.
     pub fn follow_port(&mut self, now: Instant, from: FourTuple) -> Option<PathId> {
-        if self.paths.seen().peer_reports() {
+        if self.paths.seen().peer_reports() || self.config.sealed() {
             return None;
         }
         let same =

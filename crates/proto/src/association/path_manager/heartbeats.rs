@@ -46,7 +46,7 @@ impl PathManager<'_> {
             path::sample(self.cx.paths.view_mut(path.index()), &self.cx.config, rtt);
             return;
         }
-        if self.rx.sounded(self.cx, now, path, nonce) {
+        if self.rx.sounded(self.cx, now, path, nonce) || self.mtu_probe_answered(now, path, nonce) {
             return;
         }
         let answer = self.cx.paths.get_mut(path.index()).and_then(|p| p.heartbeats.answered(now, nonce));

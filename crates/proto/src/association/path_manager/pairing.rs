@@ -12,7 +12,7 @@ impl PathManager<'_> {
     /// Towards another stack: the paths that are not the handshake's own get the peer's other addresses, those in one
     /// subnet first, then in the order listed; never every pair.
     pub fn pair_addresses(&mut self, peer: &Capabilities, on: PathId) {
-        if self.cx.paths.seen().peer_reports() || peer.addresses.is_empty() {
+        if self.cx.paths.seen().peer_reports() || peer.addresses.is_empty() || self.cx.config.sealed() {
             return;
         }
         let port = self.cx.paths[on.index()].tuple.remote.port();

@@ -46,7 +46,9 @@ impl PathManager<'_> {
                 }
                 continue;
             }
-            if item.kind < KIND_FIRST_SCHEME && !authenticated {
+            if item.kind < KIND_FIRST_SCHEME && !authenticated
+                || item.kind == KIND_MOVED && self.cx.config.sealed()
+            {
                 self.cx.stats.bad_auth += 1;
                 continue;
             }

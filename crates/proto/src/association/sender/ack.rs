@@ -114,6 +114,11 @@ impl Sender {
             if a.alive {
                 cx.path_answered(now, path);
             }
+            if let Some(discovery) =
+                cx.paths[path.index()].discovery.as_mut().filter(|_| a.info.newly_acked > 0)
+            {
+                discovery.data_acked();
+            }
             // While a probe is out, a chunk that may have arrived by another path says nothing of this one.
             let certain = a.info.newly_acked > 0 || a.info.all_acked;
             if certain || !cx.paths[path.index()].tail.spent {

@@ -28,6 +28,9 @@ impl Sender {
             self.symbol_lost(tsn, path);
         }
         let info = self.rq.lose(cx.paths.seen_mut(), tsn, path)?;
+        if let Some(discovery) = &mut cx.paths[path.index()].discovery {
+            discovery.data_lost(now);
+        }
         let cause = cx.ask(now, |scheme, view| scheme.loss().classify(view, info, trigger));
         let chunk = self.rq.judge(tsn, path, cause)?;
         cx.signal(now, &Signal::Lost { chunk, path, cause });
@@ -53,6 +56,9 @@ impl Sender {
         self.zero_window_answered.remove(path);
         if !answered_probe {
             cx.paths[path.index()].stats.timeouts += 1;
+            if let Some(discovery) = &mut cx.paths[path.index()].discovery {
+                discovery.doubt(now);
+            }
         }
         path::back_off(cx.paths.view_mut(path.index()), &cx.config);
         let highest = self.rq.highest_in_flight(path);

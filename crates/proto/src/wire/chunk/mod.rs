@@ -26,6 +26,7 @@ pub mod i_data;
 pub mod i_forward_tsn;
 pub mod init;
 pub mod init_ack;
+pub mod pad;
 pub mod re_config;
 pub mod report;
 pub mod sack;
@@ -52,6 +53,7 @@ pub use i_data::IData;
 pub use i_forward_tsn::IForwardTsn;
 pub use init::Init;
 pub use init_ack::InitAck;
+pub use pad::Pad;
 pub use re_config::ReConfig;
 pub use report::{Report, ReportItem, ReportItemFlavour};
 pub use sack::{GapBlock, Sack, SackHeader};
@@ -170,6 +172,8 @@ chunks! {
     IForwardTsn(IForwardTsn),
     /// Resets or adds streams.
     ReConfig(ReConfig),
+    /// Fills a packet up.
+    Pad(Pad),
     /// What two Strandcast endpoints say to each other.
     Report(Report),
 }

@@ -204,6 +204,7 @@ fn control() -> impl Strategy<Value = Chunk> {
         any::<bool>().prop_map(|reflected_tag| ShutdownComplete { reflected_tag }.into()),
         bytes(90).prop_map(|cookie| CookieEcho { cookie }.into()),
         Just(CookieAck.into()),
+        bytes(90).prop_map(|data| Pad { data }.into()),
         (any::<[u16; 2]>(), bytes(40))
             .prop_map(|([key_id, hmac_id], hmac)| Auth { key_id, hmac_id, hmac }.into()),
     ]

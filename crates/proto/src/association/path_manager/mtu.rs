@@ -1,0 +1,78 @@
+//! MTUs of paths: what the driver says, and what path MTU discovery finds (RFC 8899).
+
+use super::PathManager;
+use crate::association::{Event, PathChange};
+use crate::path::{self, MIN_PLPMTU};
+use crate::policy::{PathId, Signal};
+use crate::time::Instant;
+
+impl PathManager<'_> {
+    /// Interface and route take IP packets of `mtu` bytes at most, as far as the driver knows.
+    pub fn limit_mtu(&mut self, now: Instant, path: PathId, mtu: u16) {
+        if !self.cx.is_open(path) {
+            return;
+        }
+        let p = &mut self.cx.paths[path.index()];
+        match &mut p.discovery {
+            Some(discovery) => discovery.told(now, mtu),
+            None => p.ip_mtu = p.ip_mtu.min(mtu.max(MIN_PLPMTU)),
+        }
+        self.follow_mtu(now, path);
+    }
+
+    /// A datagram of `size` bytes (UDP payload) could not be sent (EMSGSIZE): data, or a probe of path MTU discovery.
+    pub fn too_big(&mut self, now: Instant, path: PathId, size: usize) {
+        if !self.cx.is_open(path) {
+            return;
+        }
+        let p = &mut self.cx.paths[path.index()];
+        let ip_size = size + p.tuple.headers();
+        // What takes packets of the present size is not known: a few steps of one or two encapsulating headers find it.
+        let most = if ip_size > usize::from(p.ip_mtu) { ip_size - 1 } else { ip_size.saturating_sub(60) };
+        let most = u16::try_from(most).unwrap_or(u16::MAX);
+        match &mut p.discovery {
+            Some(discovery) => discovery.limit(now, most),
+            None => p.ip_mtu = p.ip_mtu.min(most.max(MIN_PLPMTU)),
+        }
+        self.follow_mtu(now, path);
+    }
+
+    /// The answer to a probe came back; false if `nonce` is no probe's.
+    pub fn mtu_probe_answered(&mut self, now: Instant, path: PathId, nonce: u64) -> bool {
+        let discovery = self.cx.paths.get_mut(path.index()).and_then(|p| p.discovery.as_mut());
+        let answered = discovery.is_some_and(|d| d.answered(now, nonce)) && self.cx.is_open(path);
+        if answered {
+            self.cx.path_answered(now, path);
+            self.follow_mtu(now, path);
+        }
+        answered
+    }
+
+    /// Runs PROBE_TIMER and PMTU_RAISE_TIMER.
+    pub fn on_mtu_timer(&mut self, now: Instant, path: PathId) {
+        let (p, view) = self.cx.paths.row_mut(path.index());
+        let Some(discovery) = p.discovery.as_mut().filter(|d| d.timeout().is_some_and(|at| at <= now)) else {
+            return;
+        };
+        let trip = view.srtt.unwrap_or_default();
+        let arrived = |sent| p.answered.is_some_and(|at| at >= sent + trip);
+        if discovery.on_timer(now, view.rto, arrived) {
+            p.heartbeats.want();
+        }
+        self.follow_mtu(now, path);
+    }
+
+    /// Packets of `path` have the size from now on that is known to fit.
+    fn follow_mtu(&mut self, now: Instant, path: PathId) {
+        let (p, view) = self.cx.paths.row_mut(path.index());
+        p.ip_mtu = p.discovery.as_ref().map_or(p.ip_mtu, path::Discovery::plpmtu);
+        let mtu = p.packet_size(&self.cx.config) as u64 - 12;
+        if core::mem::replace(&mut view.mtu, mtu) == mtu {
+            return;
+        }
+        let ip_mtu = p.ip_mtu;
+        self.tx.fit_payload(self.cx);
+        self.cx.signal(now, &Signal::PathChanged(path));
+        self.cx.events.push_back(Event::Path(path, PathChange::Mtu(ip_mtu)));
+    }
+}

@@ -1,0 +1,251 @@
+//! The side that is connected to: handshakes that wait for the endpoint's answer, and those that are answered and have not
+//! shown yet that they are more than a repetition.
+
+use std::collections::BTreeMap;
+
+use strandcast_proto::path::{FourTuple, SealId};
+use strandcast_proto::seeds::Random;
+use strandcast_proto::time::Instant;
+
+use crate::config::SealConfig;
+use crate::context::{Context, Keyset, Owner};
+use crate::event::SealEvent;
+use crate::handshake::{Answer, Asked, HandshakeCounts, Limits, Outcome, Responder, Slot};
+use crate::identity::{Enrolment, PublicKey, TokenId};
+use crate::keys::{Discard, HandshakeId};
+use crate::number::PacketNumber;
+use crate::place::Place;
+use crate::session::Session;
+
+/// Who asked for what, and from where.
+#[derive(Copy, Clone, Debug)]
+struct Asker {
+    slot: Slot,
+    from: FourTuple,
+    remote: PublicKey,
+    token: TokenId,
+    /// The session that is to go on, by the handshake that it was named by; else one is to be opened.
+    continues: Option<(SealId, HandshakeId)>,
+}
+
+/// A handshake that is answered.
+struct Tentative {
+    asker: Asker,
+    sealed: SealId,
+    keyset: Keyset,
+}
+
+/// The side that is connected to.
+pub(crate) struct Accepting {
+    responder: Responder,
+    /// Handshakes whose INIT was handed to the endpoint just now, by the session that it may open.
+    waiting: BTreeMap<SealId, Asker>,
+    tentative: BTreeMap<Slot, Tentative>,
+    /// Sessions by the handshakes that their initiators may name.
+    named: BTreeMap<HandshakeId, SealId>,
+    ids: u64,
+}
+
+/// The sessions of a seal.
+pub(crate) type Sessions = BTreeMap<SealId, Box<Session>>;
+
+impl Accepting {
+    pub fn new(config: &SealConfig, random: Random) -> Self {
+        let limits = Limits { ciphers: config.ciphers, ..Limits::default() };
+        Accepting {
+            responder: Responder::new(config.identity.clone(), random, limits),
+            waiting: BTreeMap::new(),
+            tentative: BTreeMap::new(),
+            named: BTreeMap::new(),
+            ids: SealId::CLEAR.0,
+        }
+    }
+
+    /// An id that no session had.
+    pub fn next_id(&mut self) -> SealId {
+        self.ids += 1;
+        SealId(self.ids)
+    }
+
+    /// Message 1. The packet in it, if it is for the endpoint: its answer is to be [handed over](Accepting::answer).
+    pub fn on_message_1(
+        &mut self,
+        now: Instant,
+        from: FourTuple,
+        datagram: &[u8],
+        sessions: &Sessions,
+        cx: &mut Context,
+    ) -> Option<(FourTuple, Vec<u8>)> {
+        let outcome = self.responder.receive(now, &from, datagram, &cx.config.access);
+        self.forget_half_open(cx);
+        match outcome {
+            Outcome::Dropped(_) => None,
+            Outcome::Send => {
+                cx.outbox.send(from, self.responder.output().to_vec());
+                None
+            }
+            Outcome::Asked(asked) => self.on_asked(from, asked, sessions, cx),
+        }
+    }
+
+    fn on_asked(
+        &mut self,
+        from: FourTuple,
+        asked: Asked,
+        sessions: &Sessions,
+        cx: &mut Context,
+    ) -> Option<(FourTuple, Vec<u8>)> {
+        let Asked { slot, remote, token, continues, packet } = asked;
+        let asker = Asker { slot, from, remote, token, continues: None };
+        if let Some(handshake) = continues {
+            let named = self.named.get(&handshake).and_then(|id| sessions.get(id));
+            match named.filter(|session| session.remote == remote) {
+                Some(session) => {
+                    let asker = Asker { continues: Some((session.id, handshake)), ..asker };
+                    self.complete(session.id, asker, Answer::Continued, &[], cx);
+                }
+                None => self.complete(SealId::CLEAR, asker, Answer::Unknown, &[], cx),
+            }
+            return None;
+        }
+        if packet.is_empty() || sessions.len() >= cx.config.max_sessions {
+            self.responder.close(slot);
+            return None;
+        }
+        let sealed = self.next_id();
+        self.waiting.insert(sealed, asker);
+        Some((FourTuple { sealed, ..from }, packet))
+    }
+
+    /// The endpoint's answer to a packet that came in a handshake. Whether it was one.
+    pub fn answer(&mut self, tuple: &FourTuple, packet: &[u8], cx: &mut Context) -> bool {
+        let Some(asker) = self.waiting.remove(&tuple.sealed) else { return false };
+        self.complete(tuple.sealed, asker, Answer::New, packet, cx);
+        true
+    }
+
+    fn complete(&mut self, sealed: SealId, asker: Asker, answer: Answer, packet: &[u8], cx: &mut Context) {
+        let Some((completed, message)) = self.responder.answer(asker.slot, answer, packet) else { return };
+        cx.outbox.send(asker.from, message.to_vec());
+        if matches!(answer, Answer::Unknown | Answer::Refused) {
+            cx.outbox.stats.unknown_sessions += 1;
+            return;
+        }
+        let keyset = cx.keyset(completed, Owner::Tentative(asker.slot));
+        self.tentative.insert(asker.slot, Tentative { asker, sealed, keyset });
+    }
+
+    /// The endpoint has no more to say: what it did not answer is not answered.
+    pub fn leave_unanswered(&mut self) {
+        while let Some((_, asker)) = self.waiting.pop_first() {
+            self.responder.close(asker.slot);
+        }
+    }
+
+    /// Opens a datagram under keys that nothing has come under yet.
+    pub fn open(&mut self, slot: Slot, path: u8, datagram: &mut [u8]) -> Result<PacketNumber, Discard> {
+        let tentative = self.tentative.get_mut(&slot).ok_or(Discard::Path)?;
+        tentative.keyset.keys.open(path, datagram)
+    }
+
+    /// A datagram of `path`, which came from `from`, has opened under a handshake's keys: it was no repetition. The session
+    /// that it opens or continues; `None` if there can't be one any more.
+    pub fn establish(
+        &mut self,
+        now: Instant,
+        slot: Slot,
+        path: u8,
+        from: &FourTuple,
+        sessions: &mut Sessions,
+        cx: &mut Context,
+    ) -> Option<SealId> {
+        let Tentative { asker, sealed, keyset } = self.tentative.remove(&slot)?;
+        let proven = self.responder.proves(slot, from);
+        self.responder.close(slot);
+        if let Some((id, before)) = asker.continues {
+            let Some(session) = sessions.get_mut(&id) else {
+                cx.disown(&keyset);
+                return None;
+            };
+            cx.own(&keyset, Owner::Session(id));
+            self.forget(session);
+            session.continued(now, keyset, before, cx);
+            self.named.extend(session.handshakes().map(|handshake| (handshake, id)));
+            self.forget_older(id, slot, cx);
+            return Some(id);
+        }
+        match cx.config.access.enrol(asker.token, asker.remote) {
+            Enrolment::Refused => {
+                cx.disown(&keyset);
+                return None;
+            }
+            Enrolment::New => cx.outbox.report(SealEvent::Enrolled { token: asker.token, key: asker.remote }),
+            Enrolment::Known => {}
+        }
+        cx.own(&keyset, Owner::Session(sealed));
+        cx.outbox.stats.established += 1;
+        let (peer, cipher) = (keyset.keys.remote(), keyset.keys.cipher());
+        cx.outbox.report(SealEvent::Established { sealed, peer, cipher });
+        let mut session = Session::accepted(now, sealed, peer, keyset);
+        // The holder of these keys has read message 2.
+        if proven {
+            session.routes.of_responder(now, path, || Place::proven(FourTuple { sealed, ..*from }));
+        }
+        self.named.extend(session.handshakes().map(|handshake| (handshake, sealed)));
+        sessions.insert(sealed, Box::new(session));
+        Some(sealed)
+    }
+
+    /// A session goes on under newer keys: handshakes before those that named it, too, are of no use.
+    fn forget_older(&mut self, id: SealId, slot: Slot, cx: &mut Context) {
+        let older = |t: &Tentative| t.asker.slot < slot && t.asker.continues.is_some_and(|(of, _)| of == id);
+        let slots: Vec<Slot> = self.tentative.values().filter(|t| older(t)).map(|t| t.asker.slot).collect();
+        for slot in slots {
+            self.responder.close(slot);
+            self.forget_tentative(slot, cx);
+        }
+    }
+
+    fn forget_tentative(&mut self, slot: Slot, cx: &mut Context) {
+        if let Some(tentative) = self.tentative.remove(&slot) {
+            cx.disown(&tentative.keyset);
+        }
+    }
+
+    fn forget_half_open(&mut self, cx: &mut Context) {
+        while let Some(slot) = self.responder.poll_forgotten() {
+            self.forget_tentative(slot, cx);
+        }
+    }
+
+    /// A session can't be named any more.
+    pub fn forget(&mut self, session: &Session) {
+        for handshake in session.handshakes() {
+            self.named.remove(&handshake);
+        }
+    }
+
+    /// When [`Accepting::handle_timeout`] has something to do.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.responder.poll_timeout()
+    }
+
+    /// Forgets handshakes that have been half open for too long.
+    pub fn handle_timeout(&mut self, now: Instant, cx: &mut Context) {
+        self.responder.handle_timeout(now);
+        self.forget_half_open(cx);
+    }
+
+    #[cfg(any(test, feature = "testing"))]
+    pub fn tentative(&self) -> usize {
+        self.tentative.len()
+    }
+
+    /// Messages 1, by their outcome.
+    pub fn counts(&self) -> &HandshakeCounts {
+        self.responder.counts()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,101 @@
+//! Control messages: what seals say to each other inside the envelope. No SCTP packet begins with two zeros, since no port
+//! is zero.
+
+use crate::wire::{DATA_HEADER, TAG};
+
+const CHALLENGE: u8 = 1;
+const RESPONSE: u8 = 2;
+const PING: u8 = 3;
+const PONG: u8 = 4;
+const CLOSED: u8 = 5;
+
+/// What one seal says to the other.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Control {
+    /// Say this back from where you receive it.
+    Challenge([u8; 8]),
+    /// What a challenge said.
+    Response([u8; 8]),
+    /// Is anybody there?
+    Ping,
+    /// Yes.
+    Pong,
+    /// The session has ended: your key was revoked.
+    Revoked,
+}
+
+/// Whether a plaintext is a control message, known or not.
+pub(crate) fn is_control(plaintext: &[u8]) -> bool {
+    plaintext.starts_with(&[0, 0])
+}
+
+impl Control {
+    /// Reads a control message; `None` if its kind is not known: there may be new ones.
+    pub fn read(plaintext: &[u8]) -> Option<Self> {
+        match plaintext.strip_prefix(&[0, 0])?.split_first()? {
+            (&CHALLENGE, data) => Some(Control::Challenge(data.try_into().ok()?)),
+            (&RESPONSE, data) => Some(Control::Response(data.try_into().ok()?)),
+            (&PING, []) => Some(Control::Ping),
+            (&PONG, []) => Some(Control::Pong),
+            (&CLOSED, [1]) => Some(Control::Revoked),
+            _ => None,
+        }
+    }
+
+    /// A datagram of it, with room for the envelope.
+    pub fn datagram(self) -> Vec<u8> {
+        let (kind, data): (u8, &[u8]) = match &self {
+            Control::Challenge(nonce) => (CHALLENGE, nonce),
+            Control::Response(nonce) => (RESPONSE, nonce),
+            Control::Ping => (PING, &[]),
+            Control::Pong => (PONG, &[]),
+            Control::Revoked => (CLOSED, &[1]),
+        };
+        enveloped(&[&[0, 0, kind], data])
+    }
+}
+
+/// A datagram of `parts` with room for the envelope.
+pub(crate) fn enveloped(parts: &[&[u8]]) -> Vec<u8> {
+    [&[0; DATA_HEADER][..], &parts.concat(), &[0; TAG]].concat()
+}
+
+/// What is inside the envelope of a datagram.
+pub(crate) fn inside(datagram: &[u8]) -> &[u8] {
+    let end = datagram.len().saturating_sub(TAG);
+    datagram.get(DATA_HEADER..end).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_messages_are_read_as_they_were_written() {
+        let nonce = [1, 2, 3, 4, 5, 6, 7, 8];
+        let all = [
+            (Control::Challenge(nonce), 40),
+            (Control::Response(nonce), 40),
+            (Control::Ping, 32),
+            (Control::Pong, 32),
+            (Control::Revoked, 33),
+        ];
+        for (control, len) in all {
+            let datagram = control.datagram();
+            assert_eq!(datagram.len(), len, "{control:?}");
+            assert!(is_control(inside(&datagram)));
+            assert_eq!(Control::read(inside(&datagram)), Some(control));
+        }
+    }
+
+    #[test]
+    fn what_is_cut_or_unknown_is_none() {
+        for plaintext in
+            [&[0, 0][..], &[0, 0, 1, 2, 3], &[0, 0, 2], &[0, 0, 3, 0], &[0, 0, 5, 2], &[0, 0, 99]]
+        {
+            assert!(is_control(plaintext));
+            assert_eq!(Control::read(plaintext), None, "{plaintext:?}");
+        }
+        assert!(!is_control(&[0x13, 0x88, 0x13, 0x88]), "a packet of port 5000");
+    }
+}

@@ -1,0 +1,159 @@
+//! Datagrams between two ends whose handshake is complete, among those of an attacker who has all of them.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use strandcast_proto::time::{Duration, Instant};
+
+use crate::aead::Cipher;
+use crate::keys::{Discard, Keys, PATHS};
+use crate::testing;
+
+/// Datagrams that the attacker has at hand.
+const RECORDED: usize = 64;
+/// What is between a datagram's first and last sealed byte.
+const AROUND: usize = 13 + 16;
+
+/// Steps of four bytes: what, and three that say how. Datagrams are sealed; recorded ones are handed over as they are, again,
+/// late, changed, cut, to the other end or to another path; numbers and time go on by much. An end takes what its peer sealed,
+/// unchanged, on its path, once, as long as its number is recent; nothing else, and nothing else has an effect.
+pub fn envelope(data: &[u8]) {
+    let Some((&choice, steps)) = data.split_first() else { return };
+    let mut run = Run::new(if choice & 1 == 0 { Cipher::Aes128Gcm } else { Cipher::ChaCha20Poly1305 });
+    for step in steps.chunks_exact(4) {
+        let [what, a, b, c] = [step[0], step[1], step[2], step[3]];
+        match what % 8 {
+            0 | 1 => run.seal(usize::from(what >> 3 & 1), a, usize::from(b)),
+            2 | 3 => run.hand_over(a),
+            4 => run.hand_over_changed(a, b, c),
+            5 => run.hand_over_elsewhere(a, b, c & 1 == 1),
+            6 => run.go_on(usize::from(b & 1), a, usize::from(b >> 1), c),
+            _ => run.now += Duration::from_secs(u64::from(a)),
+        }
+    }
+    for end in &run.keys {
+        assert!(!end.renewal_due(), "a new handshake for next to nothing");
+    }
+}
+
+/// A datagram that was sealed.
+struct Sealed {
+    /// Which end sealed it.
+    from: usize,
+    path: u8,
+    number: u64,
+    packet: Vec<u8>,
+    datagram: Vec<u8>,
+}
+
+/// What an end must have taken on a path.
+#[derive(Clone, Default)]
+struct Taken {
+    highest: Option<u64>,
+    numbers: BTreeSet<u64>,
+}
+
+impl Taken {
+    /// What has to come of a datagram that the peer sealed.
+    fn expects(&self, number: u64) -> Result<(), Discard> {
+        let (current, generation) = (self.highest.unwrap_or(0) >> 22, number >> 22);
+        if generation + 1 < current || generation > current + 4 {
+            return Err(Discard::Generation);
+        }
+        let highest_there = self.numbers.range((generation << 22)..(generation + 1) << 22).next_back();
+        let old = highest_there.is_some_and(|&highest| number + 4096 <= highest);
+        if old || self.numbers.contains(&number) { Err(Discard::Replayed) } else { Ok(()) }
+    }
+}
+
+struct Run {
+    keys: [Keys; 2],
+    taken: [Vec<Taken>; 2],
+    recorded: VecDeque<Sealed>,
+    now: Instant,
+}
+
+impl Run {
+    fn new(cipher: Cipher) -> Self {
+        let taken = vec![Taken::default(); PATHS.into()];
+        Run {
+            keys: testing::keys(cipher),
+            taken: [taken.clone(), taken],
+            recorded: VecDeque::new(),
+            now: Instant::ZERO,
+        }
+    }
+
+    fn seal(&mut self, from: usize, path: u8, length: usize) {
+        let packet: Vec<u8> = (0..length).map(|at| at as u8 ^ path).collect();
+        let mut datagram = [&[0; 13], &packet[..], &[0; 16]].concat();
+        let Some(number) = self.keys[from].seal(self.now, path, &mut datagram) else {
+            assert!(path >= PATHS || length < 3, "a packet on a path");
+            return;
+        };
+        assert_eq!(datagram.len(), length + AROUND);
+        let id = self.keys[1 - from].connection_id(path);
+        assert_eq!(id.map(|id| id.0), datagram[1..9].try_into().ok());
+        let before = self.recorded.iter().rfind(|sealed| (sealed.from, sealed.path) == (from, path));
+        assert!(before.is_none_or(|before| before.number < number.full()), "numbers grow");
+        if self.recorded.len() == RECORDED {
+            self.recorded.pop_front();
+        }
+        self.recorded.push_back(Sealed { from, path, number: number.full(), packet, datagram });
+    }
+
+    fn hand_over(&mut self, which: u8) {
+        let Some(sealed) = self.recorded.get(usize::from(which) % self.recorded.len().max(1)) else { return };
+        let (to, taken) = (1 - sealed.from, &mut self.taken[1 - sealed.from][usize::from(sealed.path)]);
+        let expected = taken.expects(sealed.number);
+        let mut datagram = sealed.datagram.clone();
+        let opened = self.keys[to].open(sealed.path, &mut datagram);
+        assert_eq!(opened.map(|number| assert_eq!(number.full(), sealed.number)), expected);
+        if opened.is_ok() {
+            assert_eq!(datagram[13..datagram.len() - 16], sealed.packet);
+            taken.highest = taken.highest.max(Some(sealed.number));
+            taken.numbers.insert(sealed.number);
+        }
+        let highest = self.keys[to].highest(sealed.path).map(|number| number.full());
+        assert_eq!(highest, self.taken[to][usize::from(sealed.path)].highest);
+    }
+
+    /// A byte is changed, or the datagram cut or drawn out.
+    fn hand_over_changed(&mut self, which: u8, at: u8, change: u8) {
+        let Some(sealed) = self.recorded.get(usize::from(which) % self.recorded.len().max(1)) else { return };
+        let (to, path, mut datagram) = (1 - sealed.from, sealed.path, sealed.datagram.clone());
+        let at = usize::from(at) % datagram.len();
+        match change {
+            0 => datagram.truncate(at),
+            255 => datagram.extend_from_slice(&sealed.datagram[at..]),
+            _ => datagram[at] ^= change,
+        }
+        self.refuse(to, path, &mut datagram);
+    }
+
+    /// To another path, or back to where it came from.
+    fn hand_over_elsewhere(&mut self, which: u8, path: u8, back: bool) {
+        let Some(sealed) = self.recorded.get(usize::from(which) % self.recorded.len().max(1)) else { return };
+        if !back && path == sealed.path {
+            return;
+        }
+        let (to, mut datagram) = (if back { sealed.from } else { 1 - sealed.from }, sealed.datagram.clone());
+        self.refuse(to, path, &mut datagram);
+    }
+
+    fn refuse(&mut self, to: usize, path: u8, datagram: &mut [u8]) {
+        let keys = &mut self.keys[to];
+        let (before, forged) = (keys.highest(path), keys.forged());
+        let why = keys.open(path, datagram).expect_err("not sealed for this");
+        assert_eq!(keys.highest(path), before);
+        assert_eq!(keys.forged() - forged, u64::from(why == Discard::Forged));
+    }
+
+    /// An end's next number on a path is up to 4 generations further on than what its peer has taken.
+    fn go_on(&mut self, from: usize, path: u8, generations: usize, by: u8) {
+        let path = path % PATHS;
+        let taken = self.taken[1 - from][usize::from(path)].highest.unwrap_or(0) >> 22;
+        let most = (taken + 5) << 22;
+        let on = ((generations as u64 % 6) << 22) + u64::from(by) * 67;
+        self.keys[from].go_on(path, on, most);
+    }
+}

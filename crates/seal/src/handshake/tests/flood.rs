@@ -1,0 +1,310 @@
+//! Floods, in simulated time: what they cost, and that honest senders get through.
+
+use core::cell::Cell;
+
+use allocation_counter::measure;
+
+use super::half_open::MOST;
+use super::*;
+
+/// How long after its start an honest initiator sends message 1 for the `n`th time.
+fn repeats(n: u64) -> Duration {
+    Duration::from_millis(match n {
+        0 => 0,
+        1 => 250,
+        n => 750 + 1000 * (n - 2),
+    })
+}
+
+/// A datagram on its way: when it comes, from whom or to whom, what.
+type Underway = (Instant, u32, Vec<u8>);
+
+/// An honest sender among floods: it sends, answers retries, and is done when message 2 has come.
+struct Honest {
+    host: u32,
+    started: Instant,
+    initiator: Initiator,
+    sent: u64,
+    to_responder: Vec<Underway>,
+    to_sender: Vec<Underway>,
+    done: Option<Duration>,
+}
+
+impl Honest {
+    fn start(now: Instant, host: u32, world: &mut World) -> Self {
+        let initiator = world.initiator();
+        let (to_responder, to_sender) = (Vec::new(), Vec::new());
+        Honest { host, started: now, initiator, sent: 0, to_responder, to_sender, done: None }
+    }
+
+    fn send(&mut self, now: Instant) {
+        self.to_responder.push((now + WAY, self.host, self.initiator.message().to_vec()));
+    }
+
+    /// What is to happen until `now`.
+    fn step(&mut self, now: Instant, world: &mut World) {
+        if self.done.is_some() {
+            return;
+        }
+        if self.started + repeats(self.sent) <= now {
+            self.sent += 1;
+            self.send(now);
+        }
+        while let Some(n) = self.to_responder.iter().position(|u| u.0 <= now) {
+            let (_, host, datagram) = self.to_responder.swap_remove(n);
+            let answer = match world.receive(now, &from(host), &datagram) {
+                Outcome::Dropped(_) => continue,
+                Outcome::Send => world.responder.output().to_vec(),
+                Outcome::Asked(asked) => {
+                    world.responder.answer(asked.slot, Answer::New, INIT_ACK).expect("half open").1.to_vec()
+                }
+            };
+            self.to_sender.push((now + WAY, host, answer));
+        }
+        while let Some(n) = self.to_sender.iter().position(|u| u.0 <= now) {
+            let (_, _, datagram) = self.to_sender.swap_remove(n);
+            if self.initiator.on_retry(&datagram) {
+                self.send(now);
+            } else if self.initiator.read(&datagram).is_ok() {
+                self.done = Some(now - self.started);
+            }
+        }
+    }
+}
+
+/// Runs `flood`, which is given the time and the number of each of its datagrams, for `s` seconds from `start` on, and
+/// begins an honest handshake each half second but in the first second and the last three. How long each took.
+fn run(
+    world: &mut World,
+    start: Instant,
+    s: u64,
+    per_s: u64,
+    mut flood: impl FnMut(&mut World, Instant, u64),
+) -> Vec<Duration> {
+    let mut honest: Vec<Honest> = Vec::new();
+    let mut next = start + Duration::from_secs(1);
+    for n in 0..s * per_s {
+        let now = start + Duration::from_nanos(n * 1_000_000_000 / per_s);
+        flood(world, now, n);
+        let begun = honest.len() as u64;
+        if begun < 2 * s - 8 && now >= next {
+            // From anywhere, at any time: not in step with what is refilled or sent.
+            let host = 5_000_000 + world.random.below(1 << 20) as u32;
+            honest.push(Honest::start(now, host, world));
+            next = start + Duration::from_micros(1_500_000 + 500_000 * begun + world.random.below(500_000));
+        }
+        honest.iter_mut().for_each(|h| h.step(now, world));
+        while world.responder.poll_forgotten().is_some() {}
+    }
+    honest.iter().map(|h| h.done.unwrap_or(Duration::MAX)).collect()
+}
+
+#[track_caller]
+fn soon(took: &[Duration]) {
+    assert!(took.len() > 3 && took.iter().all(|t| *t <= Duration::from_secs(3)), "{took:?}");
+}
+
+#[test]
+fn twenty_thousand_a_second_without_the_token_compute_and_allocate_nothing() {
+    let mut world = World::new(1);
+    let id = world.token().id();
+    let datagram = Cell::new([0x77; MESSAGE_1]);
+    let mut random = world.random.clone();
+    let mut allocated = 0;
+    let took = run(&mut world, at(0), 8, 20_000, |world, now, n| {
+        let mut bytes = datagram.get();
+        bytes[..4].copy_from_slice(&[2, 1, 0, 0]);
+        random.fill(&mut bytes[4..60]);
+        if n % 2 == 0 {
+            bytes[12..20].copy_from_slice(&id.0);
+        }
+        random.fill(&mut bytes[MESSAGE_1_COOKIE..]);
+        allocated += measure(|| {
+            let outcome = world.receive(now, &from(n as u32), &bytes);
+            assert!(matches!(outcome, Outcome::Dropped(HandshakeDrop::BadMac | HandshakeDrop::UnknownToken)));
+        })
+        .count_total;
+    });
+    soon(&took);
+    assert!(took.iter().all(|t| *t <= 2 * WAY + Duration::from_millis(1)), "as without a flood: {took:?}");
+    assert_eq!(allocated, 0);
+    assert_eq!(world.responder.diffie_hellmans(), 4 * took.len() as u64, "those of the honest");
+    assert_eq!(world.responder.counts().retries, 0);
+}
+
+#[test]
+fn recorded_messages_compute_nothing_and_get_no_more_than_they_bring() {
+    let mut world = World::new(2);
+    let recorded: Vec<Vec<u8>> = (0..200)
+        .map(|n| {
+            let initiator = world.initiator();
+            let Outcome::Asked(asked) = world.receive(at(n * 20), &from(n as u32), initiator.message())
+            else {
+                panic!("not asked")
+            };
+            world.responder.answer(asked.slot, Answer::New, INIT_ACK).expect("half open");
+            initiator.message().to_vec()
+        })
+        .collect();
+    let before = world.responder.diffie_hellmans();
+    let (mut sent, mut output) = (0, 0);
+    // From other addresses, from within the five seconds to long after them.
+    let took = run(&mut world, at(4000), 12, 20_000, |world, now, n| {
+        let datagram = &recorded[n as usize % recorded.len()];
+        sent += datagram.len();
+        match world.receive(now, &from(900_000 + n as u32), datagram) {
+            Outcome::Dropped(why) => assert_eq!(why, HandshakeDrop::Seen),
+            Outcome::Send => output += world.responder.output().len(),
+            Outcome::Asked(_) => panic!("asked again"),
+        }
+    });
+    assert!(output <= sent);
+    soon(&took);
+    assert_eq!(world.responder.diffie_hellmans() - before, 4 * took.len() as u64, "those of the honest");
+    assert_eq!(world.responder.counts().retries, 0);
+}
+
+/// Somebody who has the token floods from `hosts` addresses and does with retries what they ask for. Handshakes per
+/// second that were computed for it and for honest senders, and how long those took.
+fn insider(seed: u64, hosts: u32, first: u32, per_s: u64) -> (u64, Vec<Duration>) {
+    let mut world = World::new(seed);
+    let token = world.token();
+    let mut random = Seeds::new(seed, 1).stream("insider");
+    let mut underway = std::collections::VecDeque::new();
+    let seconds = 14;
+    let took = run(&mut world, at(0), seconds, per_s, |world, now, n| {
+        let mut message = vec![0; MESSAGE_1];
+        message[..4].copy_from_slice(&[2, 1, 0, 0]);
+        random.fill(&mut message[4..52]);
+        message[12..20].copy_from_slice(&token.id().0);
+        sign(&mut message, &token);
+        let host = first + (n % u64::from(hosts)) as u32;
+        let mut due = vec![(now, host, message)];
+        while underway.front().is_some_and(|u: &Underway| u.0 <= now) {
+            due.extend(underway.pop_front());
+        }
+        for (_, host, mut message) in due {
+            match world.receive(now, &from(host), &message) {
+                Outcome::Dropped(_) => {}
+                Outcome::Send => {
+                    let retry = world.responder.output();
+                    assert!(retry.len() <= message.len());
+                    if message[MESSAGE_1_COOKIE..MESSAGE_1_MAC] == [0; 16] {
+                        message[MESSAGE_1_COOKIE..MESSAGE_1_MAC].copy_from_slice(&retry[12..28]);
+                        sign(&mut message, &token);
+                        underway.push_back((now + 2 * WAY, host, message));
+                    }
+                }
+                Outcome::Asked(_) => panic!("without a key"),
+            }
+        }
+    });
+    assert!(world.responder.half_open() <= MOST);
+    assert!(
+        world.responder.counts().retries > 0
+            && world.responder.counts().dropped(HandshakeDrop::Overloaded) > 0
+    );
+    // One Diffie–Hellman each: the encrypted static key is no key at all.
+    (world.responder.diffie_hellmans() / seconds, took)
+}
+
+#[test]
+fn two_thousand_a_second_that_answer_retries_keep_no_honest_sender_out() {
+    for (seed, hosts) in [(1, 1), (2, 40), (3, 500), (4, 2000), (5, 2000)] {
+        let (per_s, took) = insider(seed, hosts, 1_000_000, 2000);
+        assert!((100..=600).contains(&per_s), "{per_s} handshakes per second computed for {hosts} hosts");
+        println!("seed {seed}, {hosts} hosts");
+        soon(&took);
+    }
+}
+
+/// With the keys of a sender, too, so that each handshake takes a place: the table and its memory stay as they are.
+#[test]
+fn half_open_handshakes_fill_a_fixed_table() {
+    let mut world = World::with(7, Limits { ciphers: Ciphers::ALL, cookies: 10_000, ceiling: 10_000 });
+    let mut forgotten = Vec::new();
+    let mut given = Vec::new();
+    let mut fill = |world: &mut World, from_ms: u64, rounds: u64| {
+        for n in 0..rounds {
+            let initiator = world.initiator();
+            let Outcome::Asked(asked) = world.receive(at(from_ms + n), &from(n as u32), initiator.message())
+            else {
+                panic!("not asked")
+            };
+            world.responder.answer(asked.slot, Answer::New, &[0; MOST_2]).expect("half open");
+            given.push(asked.slot);
+            forgotten.extend(core::iter::from_fn(|| world.responder.poll_forgotten()));
+        }
+    };
+    fill(&mut world, 0, 400);
+    assert_eq!(world.responder.half_open(), MOST);
+    let grown = measure(|| fill(&mut world, 400, 600)).bytes_current;
+    assert_eq!(world.responder.half_open(), MOST);
+    assert!(grown < 64 << 10, "{grown} bytes more after 600 handshakes more");
+    assert_eq!(forgotten.len(), 1000 - MOST);
+    // By chance: neither the oldest nor the newest alone.
+    let of_the_first = given[..256].iter().filter(|s| forgotten.contains(s)).count();
+    assert!((200..256).contains(&of_the_first), "{of_the_first} of the first 256");
+    world.responder.handle_timeout(at(10_000));
+    forgotten.extend(core::iter::from_fn(|| world.responder.poll_forgotten()));
+    forgotten.sort();
+    assert!(forgotten == given, "each is reported once");
+    assert_eq!(world.responder.half_open(), 0);
+}
+
+/// RFC 9000 section 8.1.3, WireGuard section 5.4.7: a cookie is good for an address, for one message, for a while.
+#[test]
+fn a_cookie_is_for_one_address_and_message_and_two_minutes_at_most() {
+    let limits = Limits { ciphers: Ciphers::ALL, cookies: 1, ceiling: 1000 };
+    let mut world = World::with(8, limits);
+    let shown = |world: &mut World, ms: u64, host: u32, message: &[u8]| {
+        // One more handshake, so that cookies are demanded in this second.
+        let other = world.initiator();
+        world.receive(at(ms), &from(77), other.message());
+        world.receive(at(ms), &from(host), message)
+    };
+    let cookie = |world: &mut World, ms: u64, host: u32| {
+        let mut initiator = world.initiator();
+        assert!(matches!(shown(world, ms, host, initiator.message()), Outcome::Send));
+        let retry = world.responder.output().to_vec();
+        assert_eq!(retry.len(), 44);
+        assert!(initiator.on_retry(&retry));
+        initiator
+    };
+    let mut world_at = |made: u64, host: u32, used: u64, from_host: u32| {
+        let initiator = cookie(&mut world, made, host);
+        matches!(shown(&mut world, used, from_host, initiator.message()), Outcome::Asked(_))
+    };
+    assert!(world_at(100_000, 1, 100_050, 1));
+    assert!(!world_at(101_000, 1, 101_050, 2), "from another address");
+    assert!(world_at(102_000, 1, 161_000, 1), "under the secret before");
+    assert!(!world_at(300_000, 1, 421_000, 1), "two minutes are over");
+    let (mut one, other) = (cookie(&mut world, 600_000, 1), cookie(&mut world, 600_000, 1));
+    let mut retry = Vec::new();
+    let cookie = other.message()[MESSAGE_1_COOKIE..MESSAGE_1_MAC].try_into().expect("16 bytes");
+    message::retry(one.id(), &cookie, &world.token(), &mut retry);
+    assert!(one.on_retry(&retry));
+    assert!(
+        !matches!(shown(&mut world, 600_001, 1, one.message()), Outcome::Asked(_)),
+        "for another message"
+    );
+    assert!(matches!(shown(&mut world, 600_001, 1, other.message()), Outcome::Asked(_)));
+}
+
+/// Those who are alone may use all that there is, from however few addresses: all at once, and with the same pauses.
+#[test]
+fn a_thousand_senders_behind_one_address_connect() {
+    let mut world = World::new(9);
+    let mut senders: Vec<Honest> = (0..1000).map(|_| Honest::start(at(0), 1, &mut world)).collect();
+    for ms in 0..20_000 {
+        senders.iter_mut().for_each(|s| s.step(at(ms), &mut world));
+        while world.responder.poll_forgotten().is_some() {}
+    }
+    let mut took: Vec<Duration> = senders.iter().map(|s| s.done.unwrap_or(Duration::MAX)).collect();
+    took.sort();
+    let (half, all) = (took[499], took[999]);
+    assert!(
+        half <= Duration::from_secs(3) && all <= Duration::from_secs(8),
+        "half in {half:?}, all in {all:?}"
+    );
+}

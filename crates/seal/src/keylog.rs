@@ -1,0 +1,93 @@
+//! The log of keys, and reading what was recorded with it: one line for each path and direction of a handshake.
+//!
+//! `STRANDCAST1 CONNECTION-ID PATH CIPHER SECRET`, where connection id and secret are hexadecimal, and the secret is that of
+//! the path's first key generation.
+
+use std::collections::BTreeMap;
+
+use crate::aead::Cipher;
+use crate::control;
+use crate::keys::{ConnectionId, Discard, Keys};
+use crate::path::Receiver;
+use crate::secret::Secret;
+use crate::wire::Datagram;
+
+/// Takes the lines.
+pub(crate) type Log = Box<dyn FnMut(&str) + Send>;
+
+const LABEL: &str = "STRANDCAST1";
+
+/// Writes the lines of a path that is not used yet.
+pub(crate) fn write(log: &mut Log, keys: &Keys, path: u8) {
+    let cipher = keys.cipher();
+    for (id, secret) in keys.log(path).into_iter().flatten() {
+        let (id, secret) = (hex(&id.0), zeroize::Zeroizing::new(hex(secret.bytes())));
+        let line = format!("{LABEL} {id} {path} {cipher} {}", *secret);
+        log(&zeroize::Zeroizing::new(line));
+    }
+}
+
+/// The keys of a log.
+#[derive(Default)]
+pub struct KeyLog {
+    paths: BTreeMap<ConnectionId, Logged>,
+}
+
+/// One path and direction.
+struct Logged {
+    cipher: Cipher,
+    secret: [u8; 32],
+    receiver: Receiver,
+}
+
+impl KeyLog {
+    /// Takes a line; other lines than those of a log are passed over. Whether it was one.
+    pub fn add(&mut self, line: &str) -> bool {
+        let mut fields = line.split_ascii_whitespace();
+        let (Some(LABEL), Some(id), Some(_path), Some(cipher), Some(secret), None) =
+            (fields.next(), fields.next(), fields.next(), fields.next(), fields.next(), fields.next())
+        else {
+            return false;
+        };
+        let cipher =
+            [Cipher::Aes128Gcm, Cipher::ChaCha20Poly1305].into_iter().find(|c| c.to_string() == cipher);
+        let (Some(id), Some(cipher), Some(secret)) = (unhex(id), cipher, unhex(secret)) else { return false };
+        let receiver = Receiver::new(cipher, Secret::new(secret));
+        self.paths.insert(ConnectionId(id), Logged { cipher, secret, receiver });
+        true
+    }
+
+    /// Opens a recorded datagram where it lies: the SCTP packet in it. `None`: it is none, its keys are not in the log, or
+    /// it was opened before. Control messages of the seal are empty packets.
+    pub fn open<'a>(&mut self, datagram: &'a mut [u8]) -> Option<&'a [u8]> {
+        let Ok(Datagram::Data { id }) = Datagram::parse(datagram) else { return None };
+        let logged = self.paths.get_mut(&id)?;
+        match logged.receiver.open(datagram) {
+            Ok(_) => {}
+            // The record begins, or goes on, in a later generation than a receiver would follow.
+            Err(Discard::Generation) => {
+                let mut joined = Receiver::joining(logged.cipher, Secret::new(logged.secret), datagram)?;
+                joined.open(datagram).ok()?;
+                logged.receiver = joined;
+            }
+            Err(_) => return None,
+        }
+        let packet = control::inside(datagram);
+        Some(if control::is_control(packet) { &[] } else { packet })
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
+    if text.len() != 2 * N || !text.is_ascii() {
+        return None;
+    }
+    let mut bytes = [0; N];
+    for (byte, digits) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {
+        *byte = u8::from_str_radix(core::str::from_utf8(digits).ok()?, 16).ok()?;
+    }
+    Some(bytes)
+}

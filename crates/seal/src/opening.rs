@@ -1,0 +1,153 @@
+//! What the side that connects keeps beside a session: the handshake under way, keys to confirm, silence.
+
+use strandcast_proto::path::FourTuple;
+use strandcast_proto::time::{Duration, Instant};
+
+use crate::attempt::Attempt;
+use crate::context::Keyset;
+use crate::identity::Peer;
+
+/// A handshake renews the keys after so long.
+const RENEW_AFTER: Duration = Duration::from_secs(3600);
+/// So long after something was sent and nothing came, the peer is asked for a sign of life.
+const PING_AFTER: Duration = Duration::from_millis(500);
+/// So long after it, it is asked whether it still knows the session.
+const SILENT_AFTER: Duration = Duration::from_secs(1);
+/// Pings under keys to confirm: the first wait, doubled each time up to the longest.
+const FIRST_WAIT: Duration = Duration::from_millis(250);
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
+/// A responder forgets keys that nothing came under, sooner if it is flooded: to wait longer is of no use.
+const CONFIRM_WITHIN: Duration = Duration::from_secs(3);
+
+/// Keys that the responder may not have any more, until something comes under them: the responder keeps them for a few
+/// seconds before it has opened a datagram.
+#[derive(Debug)]
+pub(crate) struct Confirming {
+    since: Instant,
+    next: Instant,
+    wait: Duration,
+}
+
+impl Confirming {
+    /// Begins with a ping after `after`.
+    pub fn new(now: Instant, after: Duration) -> Self {
+        Confirming { since: now, next: now + after, wait: FIRST_WAIT }
+    }
+
+    /// Whether it took too long.
+    pub fn is_over(&self, now: Instant) -> bool {
+        now >= self.since + CONFIRM_WITHIN
+    }
+
+    /// Whether a ping is due; the next one is scheduled.
+    pub fn ping(&mut self, now: Instant) -> bool {
+        let due = now >= self.next;
+        if due {
+            self.next = now + self.wait;
+            self.wait = (self.wait * 2).min(LONGEST_WAIT);
+        }
+        due
+    }
+
+    fn deadline(&self) -> Instant {
+        self.next.min(self.since + CONFIRM_WITHIN)
+    }
+}
+
+/// What the side that connects keeps beside a session.
+pub(crate) struct Opening {
+    pub peer: Peer,
+    /// The packet that opens the session's association, and where it goes.
+    pub packet: Vec<u8>,
+    pub tuples: Vec<FourTuple>,
+    pub attempt: Option<Box<Attempt>>,
+    /// The attempt before it, whose answer may be under way.
+    pub former: Option<Box<Attempt>>,
+    /// Keys of a handshake that continues the session. They replace the current ones when something came under them.
+    pub next: Option<Keyset>,
+    /// The newest keys are not confirmed.
+    pub confirming: Option<Confirming>,
+    /// When the first datagram left after the last that came; whether a sign of life was asked for.
+    unanswered: Option<(Instant, bool)>,
+    renew_at: Instant,
+    /// Somebody said that the peer runs without a seal, and that was reported.
+    pub hinted: bool,
+}
+
+impl Opening {
+    pub fn new(peer: Peer) -> Self {
+        Opening {
+            peer,
+            packet: Vec::new(),
+            tuples: Vec::new(),
+            attempt: None,
+            former: None,
+            next: None,
+            confirming: None,
+            unanswered: None,
+            renew_at: Instant::MAX,
+            hinted: false,
+        }
+    }
+
+    /// The attempt that a datagram names.
+    pub fn attempt_named(&mut self, id: &[u8; 8]) -> Option<&mut Attempt> {
+        let both = [self.attempt.as_deref_mut(), self.former.as_deref_mut()];
+        both.into_iter().flatten().find(|attempt| attempt.id() == *id)
+    }
+
+    /// Gives both attempts up; their names.
+    pub fn end_attempts(&mut self) -> impl Iterator<Item = [u8; 8]> {
+        [self.attempt.take(), self.former.take()].into_iter().flatten().map(|attempt| attempt.id())
+    }
+
+    /// There are new keys.
+    pub fn keyed(&mut self, now: Instant) {
+        // What the first handshake needed.
+        (self.packet, self.tuples) = Default::default();
+        self.renew_at = now + RENEW_AFTER;
+    }
+
+    /// Something was sent. Whether it is the first since something came.
+    pub fn sent(&mut self, now: Instant) -> bool {
+        let first = self.unanswered.is_none();
+        if first {
+            self.unanswered = Some((now, false));
+        }
+        first
+    }
+
+    /// Something authentic came.
+    pub fn heard(&mut self) {
+        self.unanswered = None;
+    }
+
+    /// Whether a sign of life is to be asked for now; once a silence.
+    pub fn ask(&mut self, now: Instant) -> bool {
+        match &mut self.unanswered {
+            Some((since, asked)) if !*asked && now >= *since + PING_AFTER => {
+                *asked = true;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a handshake is to begin that continues the session.
+    pub fn wants_handshake(&self, now: Instant) -> bool {
+        let silent = self.unanswered.is_some_and(|(since, _)| now >= since + SILENT_AFTER);
+        self.attempt.is_none() && self.confirming.is_none() && (silent || now >= self.renew_at)
+    }
+
+    /// When something is to be done.
+    pub fn deadline(&self) -> Option<Instant> {
+        let silence =
+            self.unanswered.map(|(since, asked)| since + if asked { SILENT_AFTER } else { PING_AFTER });
+        let next = match (&self.attempt, &self.confirming) {
+            (Some(attempt), _) => Some(attempt.deadline()),
+            (None, Some(confirming)) => Some(confirming.deadline()),
+            (None, None) => silence.into_iter().chain([self.renew_at]).min(),
+        };
+        next.filter(|at| *at < Instant::MAX)
+    }
+}

@@ -1,0 +1,55 @@
+//! What a seal has to send and to say.
+
+use std::collections::VecDeque;
+
+use strandcast_proto::association::Transmit;
+use strandcast_proto::path::FourTuple;
+use strandcast_proto::seeds::Random;
+
+use crate::event::SealEvent;
+use crate::stats::SealStats;
+
+/// Datagrams that wait to leave; more are not kept.
+const MOST_DATAGRAMS: usize = 512;
+/// Datagrams, events and counts.
+#[derive(Debug)]
+pub(crate) struct Outbox {
+    datagrams: VecDeque<(FourTuple, Vec<u8>)>,
+    events: VecDeque<SealEvent>,
+    pub stats: SealStats,
+    /// For nonces.
+    pub random: Random,
+}
+
+impl Outbox {
+    pub fn new(random: Random) -> Self {
+        let (datagrams, events) = (VecDeque::new(), VecDeque::new());
+        Outbox { datagrams, events, stats: SealStats::default(), random }
+    }
+
+    /// Queues a datagram.
+    pub fn send(&mut self, tuple: FourTuple, datagram: Vec<u8>) {
+        if self.datagrams.len() < MOST_DATAGRAMS {
+            self.datagrams.push_back((tuple, datagram));
+        } else {
+            self.stats.crowded += 1;
+        }
+    }
+
+    /// Appends the next datagram to `buf`.
+    pub fn pop(&mut self, buf: &mut Vec<u8>) -> Option<Transmit> {
+        let (tuple, datagram) = self.datagrams.pop_front()?;
+        buf.extend_from_slice(&datagram);
+        Some(Transmit { tuple, len: datagram.len(), segment_size: datagram.len(), fragment: false })
+    }
+
+    /// Reports something. The owner of the seal takes it after each call.
+    pub fn report(&mut self, event: SealEvent) {
+        self.events.push_back(event);
+    }
+
+    /// The next event.
+    pub fn event(&mut self) -> Option<SealEvent> {
+        self.events.pop_front()
+    }
+}

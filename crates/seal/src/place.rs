@@ -1,0 +1,142 @@
+//! Where a peer receives: addresses are believed once a challenge was answered there (as RFC 9000 §8.2 validates paths).
+
+use strandcast_proto::path::FourTuple;
+use strandcast_proto::seeds::Random;
+use strandcast_proto::time::{Duration, Instant};
+
+use crate::control::Control;
+
+/// Most bytes sent to an unproven address for each that came from it, IP and UDP headers counted.
+const MOST_AMPLIFIED: usize = 3;
+/// How long an unanswered challenge waits for the next at first; each waits twice as long as the one before, to
+/// [`LONGEST_WAIT`].
+const FIRST_WAIT: Duration = Duration::from_millis(200);
+const LONGEST_WAIT: Duration = Duration::from_secs(3);
+
+/// A 4-tuple whose remote address was proven, or is only claimed.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub tuple: FourTuple,
+    claim: Option<Claim>,
+}
+
+/// An address that is not proven.
+#[derive(Debug)]
+struct Claim {
+    /// Bytes that may still go there.
+    credit: usize,
+    nonce: [u8; 8],
+    /// When the next challenge leaves, and the wait after it.
+    next: Instant,
+    wait: Duration,
+}
+
+impl Place {
+    /// Where packets go by this side's own decision, or where the handshake was answered.
+    pub fn proven(tuple: FourTuple) -> Self {
+        Place { tuple, claim: None }
+    }
+
+    /// Where an authentic datagram seems to come from.
+    pub fn claimed(now: Instant, tuple: FourTuple, random: &mut Random) -> Self {
+        let mut nonce = [0; 8];
+        random.fill(&mut nonce);
+        Place { tuple, claim: Some(Claim { credit: 0, nonce, next: now, wait: FIRST_WAIT }) }
+    }
+
+    /// Whether the address is proven.
+    pub fn is_proven(&self) -> bool {
+        self.claim.is_none()
+    }
+
+    /// Proves it.
+    pub fn prove(&mut self) {
+        self.claim = None;
+    }
+
+    /// An authentic datagram of `len` bytes came from there.
+    pub fn earn(&mut self, len: usize) {
+        let headers = headers(&self.tuple);
+        if let Some(claim) = &mut self.claim {
+            claim.credit += MOST_AMPLIFIED * (len + headers);
+        }
+    }
+
+    /// Whether `len` bytes in `datagrams` datagrams may go there; they are counted.
+    pub fn spend(&mut self, datagrams: usize, len: usize) -> bool {
+        let cost = len + datagrams * headers(&self.tuple);
+        let Some(claim) = &mut self.claim else { return true };
+        let left = claim.credit.checked_sub(cost);
+        claim.credit = left.unwrap_or(claim.credit);
+        left.is_some()
+    }
+
+    /// The challenge that is due. Its bytes are to be [spent](Place::spend).
+    pub fn challenge(&mut self, now: Instant) -> Option<Control> {
+        let claim = self.claim.as_mut().filter(|claim| claim.next <= now)?;
+        claim.next = now + claim.wait;
+        claim.wait = (claim.wait * 2).min(LONGEST_WAIT);
+        Some(Control::Challenge(claim.nonce))
+    }
+
+    /// When the next challenge is due.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.claim.as_ref().map(|claim| claim.next)
+    }
+
+    /// Whether `nonce`, which came from `from`, proves the address.
+    pub fn is_answer(&self, from: &FourTuple, nonce: &[u8; 8]) -> bool {
+        self.tuple == *from && self.claim.as_ref().is_some_and(|claim| claim.nonce == *nonce)
+    }
+}
+
+/// Bytes of IP and UDP header in front of a datagram.
+fn headers(tuple: &FourTuple) -> usize {
+    if tuple.remote.is_ipv6() { 48 } else { 28 }
+}
+
+#[cfg(test)]
+mod tests {
+    use strandcast_proto::seeds::Seeds;
+
+    use super::*;
+
+    fn claimed() -> Place {
+        Place::claimed(Instant::ZERO, FourTuple::loopback(1, 2), &mut Seeds::new(1, 0).stream("place"))
+    }
+
+    #[test]
+    fn an_unproven_address_gets_three_times_what_came_from_there() {
+        let mut place = claimed();
+        assert!(!place.spend(1, 1), "nothing came");
+        place.earn(100);
+        // 3 * (100 + 28) = 384 = 2 * (164 + 28).
+        assert!(place.spend(1, 164) && place.spend(1, 164));
+        assert!(!place.spend(1, 0));
+        place.prove();
+        assert!(place.spend(100, 100_000));
+    }
+
+    #[test]
+    fn challenges_back_off_to_three_seconds() {
+        let mut place = claimed();
+        let mut sent = Vec::new();
+        for ms in 0..10_000 {
+            if place.challenge(Instant::from_millis(ms)).is_some() {
+                sent.push(ms);
+            }
+        }
+        assert_eq!(sent, [0, 200, 600, 1400, 3000, 6000, 9000]);
+    }
+
+    #[test]
+    fn only_the_nonce_from_the_very_address_proves_it() {
+        let mut place = claimed();
+        let Some(Control::Challenge(nonce)) = place.challenge(Instant::ZERO) else { panic!("a challenge") };
+        assert!(place.is_answer(&FourTuple::loopback(1, 2), &nonce));
+        assert!(!place.is_answer(&FourTuple::loopback(1, 3), &nonce));
+        assert!(!place.is_answer(&FourTuple::loopback(1, 2), &[0; 8]));
+        place.prove();
+        assert!(!place.is_answer(&FourTuple::loopback(1, 2), &nonce), "nothing is asked any more");
+    }
+}

@@ -1,0 +1,221 @@
+//! The paths of a session: their numbers, and where each of them is.
+
+use strandcast_proto::path::{FourTuple, MAX_PATHS};
+use strandcast_proto::seeds::Random;
+use strandcast_proto::time::Instant;
+
+use crate::keys::PATHS;
+use crate::number::PacketNumber;
+use crate::place::Place;
+
+/// So many numbers of [`PATHS`] were given that a new handshake is due.
+const NUMBERS_SCARCE: u32 = 24;
+
+/// Where one path is.
+#[derive(Debug)]
+pub(crate) struct Route {
+    /// What the initiator calls the path.
+    pub number: u8,
+    /// Where packets go.
+    pub place: Place,
+    /// Where its latest datagram came from, if that is elsewhere: packets go there once a challenge was answered there.
+    pub candidate: Option<Box<Place>>,
+    /// The highest number that came on it under the current keys.
+    highest: Option<PacketNumber>,
+    /// When it was used last: by the side that gives numbers to send, by the other one to receive.
+    used: Instant,
+}
+
+impl Route {
+    fn new(now: Instant, number: u8, place: Place) -> Self {
+        Route { number, place, candidate: None, highest: None, used: now }
+    }
+
+    /// Takes note of an authentic datagram under the current keys. Whether a challenge is to be sent. `fixed`: this side's
+    /// end of the path is its own decision.
+    pub fn heard(
+        &mut self,
+        now: Instant,
+        number: PacketNumber,
+        from: &FourTuple,
+        len: usize,
+        fixed: bool,
+        random: &mut Random,
+    ) -> bool {
+        let newest = self.highest < Some(number);
+        if newest {
+            self.highest = Some(number);
+        }
+        if self.place.tuple == *from {
+            self.place.earn(len);
+            if newest {
+                self.candidate = None;
+            }
+            return false;
+        }
+        if let Some(candidate) = self.candidate.as_mut().filter(|c| c.tuple == *from) {
+            candidate.earn(len);
+            return false;
+        }
+        if !newest || fixed && (self.place.tuple.link, self.place.tuple.local) != (from.link, from.local) {
+            return false;
+        }
+        let mut candidate = Place::claimed(now, *from, random);
+        candidate.earn(len);
+        self.candidate = Some(Box::new(candidate));
+        true
+    }
+
+    /// When its next challenge is due.
+    fn deadline(&self) -> Option<Instant> {
+        let candidate = self.candidate.as_ref().and_then(|c| c.deadline());
+        self.place.deadline().into_iter().chain(candidate).min()
+    }
+}
+
+/// The paths of a session, at most as many as an association has.
+#[derive(Debug, Default)]
+pub(crate) struct Routes {
+    routes: Vec<Route>,
+    /// The number given last, and those given since the handshake: none is given twice.
+    last: Option<u8>,
+    given: u32,
+}
+
+impl Routes {
+    pub fn iter(&self) -> impl Iterator<Item = &Route> {
+        self.routes.iter()
+    }
+
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Route> {
+        self.routes.iter_mut()
+    }
+
+    pub fn by_number(&mut self, number: u8) -> Option<&mut Route> {
+        self.routes.iter_mut().find(|r| r.number == number)
+    }
+
+    /// The path that packets for `tuple` belong to.
+    pub fn by_tuple(&mut self, tuple: &FourTuple) -> Option<&mut Route> {
+        self.routes.iter_mut().find(|r| r.place.tuple == *tuple)
+    }
+
+    /// The path that packets for `tuple` belong to, which gets the next number if there is none yet: the initiator's way.
+    /// `None`: no number is left until the next handshake.
+    pub fn of_initiator(&mut self, now: Instant, tuple: &FourTuple) -> Option<&mut Route> {
+        let known = self.routes.iter().position(|r| r.place.tuple == *tuple);
+        let at = match known {
+            Some(at) => at,
+            None => {
+                let number = self.next_number()?;
+                self.insert(Route::new(now, number, Place::proven(*tuple)))
+            }
+        };
+        let route = self.routes.get_mut(at)?;
+        route.used = now;
+        Some(route)
+    }
+
+    /// The path of an authentic datagram, which came from `tuple`; the responder learns it from the first one. A path at
+    /// that address goes on under the new number.
+    pub fn of_responder(
+        &mut self,
+        now: Instant,
+        number: u8,
+        place: impl FnOnce() -> Place,
+    ) -> Option<&mut Route> {
+        let known = self.routes.iter().position(|r| r.number == number);
+        let at = match known {
+            Some(at) => at,
+            None => {
+                let mut new = Route::new(now, number, place());
+                match self.routes.iter().position(|r| r.place.tuple == new.place.tuple) {
+                    Some(same) => {
+                        if self.routes[same].place.is_proven() {
+                            new.place.prove();
+                        }
+                        self.routes[same] = new;
+                        same
+                    }
+                    None => self.insert(new),
+                }
+            }
+        };
+        let route = self.routes.get_mut(at)?;
+        route.used = now;
+        Some(route)
+    }
+
+    /// Makes room for a path, at the cost of the one that was not used for longest. Its place in the list.
+    fn insert(&mut self, route: Route) -> usize {
+        if self.routes.len() < MAX_PATHS {
+            // Most sessions have few paths and last.
+            self.routes.reserve_exact(1);
+            self.routes.push(route);
+            return self.routes.len() - 1;
+        }
+        let oldest = (0..self.routes.len()).min_by_key(|i| self.routes[*i].used).unwrap_or_default();
+        self.routes[oldest] = route;
+        oldest
+    }
+
+    /// The next number that was not given since the handshake, in a circle: one that was in use comes last.
+    fn next_number(&mut self) -> Option<u8> {
+        let after = self.last.map_or(0, |last| last + 1);
+        let number = (0..PATHS).map(|step| (after + step) % PATHS).find(|n| self.given & 1 << n == 0)?;
+        self.given |= 1 << number;
+        self.last = Some(number);
+        Some(number)
+    }
+
+    /// Whether few numbers are left: a new handshake brings more.
+    pub fn are_scarce(&self) -> bool {
+        self.given.count_ones() >= NUMBERS_SCARCE
+    }
+
+    /// There are new keys: packet numbers begin again, and each path keeps its own number.
+    pub fn rekeyed(&mut self) {
+        self.given = self.routes.iter().fold(0, |given, r| given | 1 << r.number);
+        self.routes.iter_mut().for_each(|r| r.highest = None);
+    }
+
+    /// This side's own address of a path changed. Whether there was such a path.
+    pub fn retarget(&mut self, from: &FourTuple, to: FourTuple) -> bool {
+        let Some(route) = self.by_tuple(from) else { return false };
+        route.place = Place::proven(to);
+        route.candidate = None;
+        true
+    }
+
+    /// A challenge was answered from `from` on a path: `true` and where the path was, if it moves there; a path that was
+    /// there is at its former place then, where it has to prove itself.
+    pub fn answered(
+        &mut self,
+        now: Instant,
+        number: u8,
+        from: &FourTuple,
+        nonce: &[u8; 8],
+        random: &mut Random,
+    ) -> Option<FourTuple> {
+        let at = self.routes.iter().position(|r| r.number == number)?;
+        let route = &mut self.routes[at];
+        if route.place.is_answer(from, nonce) {
+            route.place.prove();
+            return None;
+        }
+        let mut candidate = route.candidate.take_if(|c| c.is_answer(from, nonce))?;
+        candidate.prove();
+        let left = core::mem::replace(&mut route.place, *candidate).tuple;
+        let displaced = (0..self.routes.len()).find(|i| *i != at && self.routes[*i].place.tuple == *from);
+        if let Some(displaced) = displaced.map(|i| &mut self.routes[i]) {
+            displaced.place = Place::claimed(now, left, random);
+            displaced.candidate = None;
+        }
+        Some(left)
+    }
+
+    /// When the next challenge is due.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.routes.iter().filter_map(Route::deadline).min()
+    }
+}

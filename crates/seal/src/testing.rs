@@ -1,0 +1,112 @@
+//! Both ends, for tests, fuzzers and benches: of a handshake that has taken place, and of one that takes place.
+
+use strandcast_proto::path::FourTuple;
+use strandcast_proto::seeds::{Random, Seeds};
+use strandcast_proto::time::Instant;
+
+use crate::aead::{Cipher, Ciphers};
+use crate::handshake::{Answer, Initiator, Limits, Outcome, Responder};
+use crate::identity::{Access, Grant, Peer, PublicKey, SecretKey, Token};
+use crate::keys::{Completed, HandshakeId, Keys};
+use crate::secret::Secret;
+
+/// The keys of both ends.
+pub(crate) fn keys(cipher: Cipher) -> [Keys; 2] {
+    let of = |send, receive| {
+        let [send, receive] = [send, receive].map(|byte| Secret::new([byte; 32]));
+        Keys::new(Completed {
+            cipher,
+            send,
+            receive,
+            handshake: HandshakeId([3; 16]),
+            remote: PublicKey([4; 32]),
+        })
+    };
+    [of(1, 2), of(2, 1)]
+}
+
+/// One end that seals and one that opens.
+pub struct Ends {
+    sealing: Keys,
+    opening: Keys,
+}
+
+impl Ends {
+    /// Both ends, of which nothing was sent yet.
+    pub fn new(cipher: Cipher) -> Self {
+        let [sealing, opening] = keys(cipher);
+        Ends { sealing, opening }
+    }
+
+    /// Seals a datagram where it lies: 13 bytes of room, the packet, 16 bytes of room.
+    pub fn seal(&mut self, path: u8, datagram: &mut [u8]) -> bool {
+        self.sealing.seal(Instant::ZERO, path, datagram).is_some()
+    }
+
+    /// Opens a datagram where it lies.
+    pub fn open(&mut self, path: u8, datagram: &mut [u8]) -> bool {
+        self.opening.open(path, datagram).is_ok()
+    }
+}
+
+/// One sender, one receiver, and handshakes between them.
+pub struct Handshakes {
+    sender: SecretKey,
+    peer: Peer,
+    responder: Responder,
+    access: Access,
+    random: Random,
+    from: FourTuple,
+}
+
+impl Default for Handshakes {
+    fn default() -> Self {
+        Handshakes::new()
+    }
+}
+
+impl Handshakes {
+    /// Both have new keys. There is no limit on handshakes.
+    pub fn new() -> Self {
+        let mut random = Seeds::new(1, 0).stream("handshakes");
+        let [sender, receiver] = core::array::from_fn(|_| SecretKey::generate(&mut random));
+        let token = Token::generate(&mut random);
+        let senders = [sender.public()].into();
+        let grant = Grant { token: token.clone(), senders, open: false, once: false };
+        let limits = Limits { ciphers: Ciphers::ALL, cookies: u32::MAX, ceiling: u32::MAX };
+        Handshakes {
+            sender,
+            peer: Peer { key: receiver.public(), token },
+            responder: Responder::new(receiver, Seeds::new(1, 0).stream("responder"), limits),
+            access: Access { grants: vec![grant], ..Access::default() },
+            random,
+            from: FourTuple::loopback(1, 2),
+        }
+    }
+
+    /// Whether message 1, message 2 and their payloads of 256 bytes lead to keys on both sides.
+    pub fn whole(&mut self) -> bool {
+        let Some(mut initiator) = self.begin() else { return false };
+        let Some(message) = self.answer(initiator.message()) else { return false };
+        initiator.read(&message).is_ok()
+    }
+
+    /// Message 1 of a new handshake.
+    pub fn message(&mut self) -> Option<Vec<u8>> {
+        self.begin().map(|i| i.message().to_vec())
+    }
+
+    /// What the receiver answers to a message 1.
+    pub fn answer(&mut self, message: &[u8]) -> Option<Vec<u8>> {
+        let outcome = self.responder.receive(Instant::ZERO, &self.from, message, &self.access);
+        let Outcome::Asked(asked) = outcome else { return None };
+        let message = self.responder.answer(asked.slot, Answer::New, &[0; 256]).map(|(_, m)| m.to_vec());
+        self.responder.close(asked.slot);
+        message
+    }
+
+    fn begin(&mut self) -> Option<Initiator> {
+        let Handshakes { sender, peer, random, .. } = self;
+        Initiator::start(sender, peer, Ciphers::ALL, None, &[0; 256], random).ok()
+    }
+}

@@ -1,0 +1,52 @@
+//! What fuzzing found stays found: its corpus through the same functions.
+
+use std::fs;
+use std::panic;
+use std::path::Path;
+
+use strandcast_seal::fuzzing;
+
+fn replay(target: &str, run: fn(&[u8])) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
+    let mut inputs: Vec<_> =
+        fs::read_dir(&folder).expect("the corpus").map(|f| f.expect("a file").path()).collect();
+    inputs.sort();
+    assert!(!inputs.is_empty(), "{} is empty", folder.display());
+    for input in inputs {
+        let data = fs::read(&input).expect("readable");
+        if let Err(why) = panic::catch_unwind(|| run(&data)) {
+            eprintln!("replay: {}", input.display());
+            panic::resume_unwind(why);
+        }
+    }
+}
+
+/// Two ends with all paths, each with every key that datagrams may ask for, and what the test itself records.
+#[test]
+fn envelope() {
+    fn bounded(data: &[u8]) {
+        let heap = allocation_counter::measure(|| fuzzing::envelope(data)).bytes_max;
+        assert!(heap < 1 << 20, "{heap} bytes");
+    }
+    replay("envelope", bounded);
+}
+
+/// Handshakes of two senders; a table that is as full as the inputs make it, and what is remembered of them.
+#[test]
+fn handshakes() {
+    fn bounded(data: &[u8]) {
+        let heap = allocation_counter::measure(|| fuzzing::handshake(data)).bytes_max;
+        assert!(heap < 1 << 20, "{heap} bytes");
+    }
+    replay("handshake", bounded);
+}
+
+/// Three endpoints with a session each, what is under way between them and what was recorded.
+#[test]
+fn worlds() {
+    fn bounded(data: &[u8]) {
+        let heap = allocation_counter::measure(|| fuzzing::seal_world(data)).bytes_max;
+        assert!(heap < 8 << 20, "{heap} bytes");
+    }
+    replay("seal_world", bounded);
+}
