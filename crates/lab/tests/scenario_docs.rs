@@ -117,6 +117,7 @@ from = "a"
 to = "d"
 count = 2
 compare = true
+seal = true
 primary = "first"
 profile = "ns2"
 sctp = { mtu = 1000, rto_min = "0.3 s", encapsulation = "udp", scheme_defaults = "initial-cwnd=2" }
