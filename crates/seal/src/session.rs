@@ -156,7 +156,8 @@ impl Session {
         };
         let Some(route) = route else { return *from };
         let tuple = route.place.tuple;
-        if route.heard(now, number, from, len, initiates, &mut cx.outbox.random) || !route.place.is_proven() {
+        route.heard(now, number, from, len, initiates, &mut cx.outbox.random);
+        if route.asks() {
             self.challenge(now, cx);
             self.touched = true;
         }
