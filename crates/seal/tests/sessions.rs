@@ -364,3 +364,16 @@ fn sessions_are_limited() {
     assert_eq!(connected, [true, true, true, false, false, false]);
     assert_eq!(w.stats(0).sessions, 3);
 }
+
+/// Queues of some mobile networks hold seconds.
+#[test]
+fn a_round_trip_of_three_and_a_half_seconds_is_no_obstacle() {
+    let mut w = World::pair(14, &[1750]);
+    let id = w.connect(1);
+    w.run(ms(20_000));
+    assert!(w.connected(1, id), "{:?}", w.nodes[1].seal_events);
+    w.send(1, id, pattern(0, 5000));
+    w.run(ms(30_000));
+    assert!(w.nodes[0].received[&w.accepted()] == pattern(0, 5000));
+    assert_eq!(w.count(1, |e| matches!(e, SealEvent::Lost { .. })), 0);
+}
