@@ -116,6 +116,7 @@ fn lost_probes_cost_nothing_else() {
             "{mtu}: {s:?}"
         );
         assert_eq!((s.heartbeats_lost, s.down), (0, Duration::ZERO), "{mtu}");
+        println!("{mtu}: {} probes", s.mtu_probes);
         assert!(s.mtu_probes <= 20, "{mtu}: {} probes", s.mtu_probes);
         w.run(ms(1000));
         assert_eq!(w.association(CLIENT).send_buffered(), 0);

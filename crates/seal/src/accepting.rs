@@ -236,8 +236,16 @@ impl Accepting {
         self.forget_half_open(cx);
     }
 
+    #[cfg(any(test, feature = "testing"))]
+    pub fn tentative(&self) -> usize {
+        self.tentative.len()
+    }
+
     /// Messages 1, by their outcome.
     pub fn counts(&self) -> &HandshakeCounts {
         self.responder.counts()
     }
 }
+
+#[cfg(test)]
+mod tests;

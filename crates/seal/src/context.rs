@@ -101,6 +101,11 @@ impl Context {
         });
     }
 
+    #[cfg(any(test, feature = "testing"))]
+    pub fn known_ids(&self) -> usize {
+        self.ids.len().max(self.owners.len())
+    }
+
     /// What a connection id stands for.
     pub fn receiving(&self, id: ConnectionId) -> Option<Receiving> {
         self.ids.get(&id).copied()

@@ -154,11 +154,6 @@ impl Keys {
             || self.paths.iter().filter_map(Path::used).any(|path| path.send.left() < NUMBERS_DUE)
     }
 
-    /// The lowest path number that neither side has used under these keys; `None` if a new handshake has to bring some.
-    pub(crate) fn unused_path(&self) -> Option<u8> {
-        (0..PATHS).zip(&self.paths).find_map(|(number, path)| path.used().is_none().then_some(number))
-    }
-
     /// What is sent on a path goes on `on` numbers further on, but below `most`: too many to seal that many datagrams.
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn go_on(&mut self, path: u8, on: u64, most: u64) {

@@ -266,7 +266,9 @@ impl Seal {
             return false;
         };
         if session.keys().is_none() {
-            session.first_packet(now, tuple, control::inside(data), &mut self.cx);
+            if !session.first_packet(now, tuple, control::inside(data), &mut self.cx) {
+                self.cx.outbox.stats.withheld += 1;
+            }
             self.settle(id);
             return false;
         }
@@ -375,6 +377,18 @@ impl Seal {
     /// Writes the secrets of each path to `log`, a line for each direction, as [`crate::KeyLog`] reads them.
     pub fn set_keylog(&mut self, log: Log) {
         self.cx.log = Some(log);
+    }
+
+    /// Handshakes that are answered and not confirmed.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn tentative(&self) -> usize {
+        self.accepting.tentative()
+    }
+
+    /// Connection ids that are known.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn known_ids(&self) -> usize {
+        self.cx.known_ids()
     }
 
     /// What was counted.

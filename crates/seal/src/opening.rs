@@ -16,8 +16,8 @@ const SILENT_AFTER: Duration = Duration::from_secs(1);
 /// Pings under keys to confirm: the first wait, doubled each time up to the longest.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
-/// A responder forgets keys that nothing came under.
-const CONFIRM_WITHIN: Duration = Duration::from_secs(5);
+/// A responder forgets keys that nothing came under, sooner if it is flooded: to wait longer is of no use.
+const CONFIRM_WITHIN: Duration = Duration::from_secs(3);
 
 /// Keys that the responder may not have any more, until something comes under them: the responder keeps them for a few
 /// seconds before it has opened a datagram.

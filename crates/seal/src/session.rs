@@ -2,6 +2,8 @@
 
 use strandcast_proto::path::{FourTuple, SealId};
 use strandcast_proto::time::{Duration, Instant};
+use strandcast_proto::wire::chunk;
+use strandcast_proto::wire::packet::HEADER_LEN;
 
 use crate::attempt::Attempt;
 use crate::context::{Context, Keyset, Owner};
@@ -322,9 +324,12 @@ impl Session {
 
 /// The initiator's part.
 impl Session {
-    /// The first packet of an association: it rides in a handshake.
-    pub fn first_packet(&mut self, now: Instant, tuple: FourTuple, packet: &[u8], cx: &mut Context) {
-        let Role::Initiator(opening) = &mut self.role else { return };
+    /// A packet before there are keys: INIT rides in a handshake, others are not sent. Whether it was one.
+    pub fn first_packet(&mut self, now: Instant, tuple: FourTuple, packet: &[u8], cx: &mut Context) -> bool {
+        let Role::Initiator(opening) = &mut self.role else { return false };
+        if packet.get(HEADER_LEN) != Some(&chunk::init::TYPE) {
+            return false;
+        }
         if !opening.tuples.contains(&tuple) {
             opening.tuples.push(tuple);
         }
@@ -336,6 +341,7 @@ impl Session {
                 self.begin(now, cx);
             }
         }
+        true
     }
 
     /// Begins a handshake: on all paths if it continues the session, else wherever the first packet goes.

@@ -30,8 +30,6 @@ const MIN_NOISE_2: usize = 32 + TAG;
 pub(crate) const MAC: usize = 16;
 /// Bytes of a cookie.
 pub(crate) const COOKIE: usize = 16;
-/// Bytes of a retry: the header, a cookie, a MAC.
-pub(crate) const RETRY: usize = HANDSHAKE_HEADER + COOKIE + MAC;
 
 /// What a datagram is: its first byte.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]

@@ -40,3 +40,13 @@ fn handshakes() {
     }
     replay("handshake", bounded);
 }
+
+/// Three endpoints with a session each, what is under way between them and what was recorded.
+#[test]
+fn worlds() {
+    fn bounded(data: &[u8]) {
+        let heap = allocation_counter::measure(|| fuzzing::seal_world(data)).bytes_max;
+        assert!(heap < 8 << 20, "{heap} bytes");
+    }
+    replay("seal_world", bounded);
+}

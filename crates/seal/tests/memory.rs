@@ -43,7 +43,8 @@ fn an_idle_sealed_association_takes_at_most_20_kib() {
 fn packets(n: usize) -> Vec<u8> {
     let mut one = vec![0; DATAGRAM];
     one[13..13 + 1000].copy_from_slice(&pattern(1, 1000));
-    one[13] = 0x13;
+    // From port 5000, and its first chunk is an INIT.
+    (one[13], one[13 + 12]) = (0x13, 1);
     one.repeat(n)
 }
 

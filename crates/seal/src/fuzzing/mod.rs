@@ -3,6 +3,8 @@
 
 mod envelope;
 mod handshake;
+mod world;
 
 pub use envelope::envelope;
 pub use handshake::handshake;
+pub use world::seal_world;

@@ -13,7 +13,7 @@ mod tests;
 
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use half_open::MOST as HALF_OPEN;
-pub(crate) use initiator::{HandshakeError, Initiator};
+pub(crate) use initiator::Initiator;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use message::sign;
 pub(crate) use message::{Answer, MOST_1, MOST_2};

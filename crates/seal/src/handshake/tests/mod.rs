@@ -11,7 +11,7 @@ use strandcast_proto::policy::LinkId;
 use strandcast_proto::seeds::{Random, Seeds};
 use strandcast_proto::time::{Duration, Instant};
 
-use super::message::mac;
+use super::initiator::HandshakeError;
 use super::*;
 use crate::aead::{Cipher, Ciphers};
 use crate::identity::{Access, Grant, Peer, PublicKey, SecretKey, Token};
