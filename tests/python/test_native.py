@@ -169,8 +169,8 @@ def test_the_second_ctrl_c_ends_the_command(policy: str, second: signal.Signals,
 @pytest.mark.parametrize("policy", ["Loop", "Deaf"])
 def test_the_second_ctrl_c_ends_a_measurement(policy: str, folder: pathlib.Path) -> None:
     address = free_address()
-    server = [*STRANDCAST, "perf", "server", "--once", address]
-    client = [*STRANDCAST, "perf", "client", address, "--scheme", f"loops.py:{policy}"]
+    server = [*STRANDCAST, "perf", "server", "--plain", "--once", address]
+    client = [*STRANDCAST, "perf", "client", "--plain", address, "--scheme", f"loops.py:{policy}"]
     with running(server, folder) as there:
         assert there.stderr is not None
         assert "listening" in there.stderr.readline()
@@ -211,11 +211,11 @@ def test_ctrl_c_ends_an_explanation(folder: pathlib.Path) -> None:
 
 def test_each_association_has_its_own_failure(folder: pathlib.Path) -> None:
     address = free_address()
-    with running([*STRANDCAST, "perf", "server", address, "--scheme", "loops.py:OnceBroken"], folder) as server:
+    with running([*STRANDCAST, "perf", "server", "--plain", address, "--scheme", "loops.py:OnceBroken"], folder) as server:
         assert server.stderr is not None
         assert "listening" in server.stderr.readline()
         for _ in range(2):
-            sc.perf(address, time=0.5)
+            sc.perf(address, time=0.5, plain=True)
         server.send_signal(signal.SIGINT)
         _, err = server.communicate(timeout=20)
     assert server.returncode == 1

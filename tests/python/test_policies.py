@@ -683,7 +683,7 @@ def perf_server(folder: pathlib.Path) -> Iterator[str]:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
         free.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{free.getsockname()[1]}"
-    with strandcast("perf", "server", "--once", address, cwd=folder) as server:
+    with strandcast("perf", "server", "--plain", "--once", address, cwd=folder) as server:
         try:
             assert server.stderr is not None
             assert "listening" in server.stderr.readline()
@@ -701,7 +701,7 @@ def test_a_policy_decides_on_real_links(folder: pathlib.Path) -> None:
             return next((path.id for path in view.usable if path.room and path.id == 1), None)
 
     with perf_server(folder) as address:
-        measured = sc.perf(address, Second, paths=LOOPBACK, time=1, message=1000)
+        measured = sc.perf(address, Second, paths=LOOPBACK, time=1, message=1000, plain=True)
     assert measured["start"]["test_start"]["scheme"] == "Second"
     assert measured["end"]["sum_received"]["bytes"] > 1_000_000
     sent = {path["path"]: path["bytes"] for one in measured["intervals"] for path in one["streams"]}
@@ -711,9 +711,9 @@ def test_a_policy_decides_on_real_links(folder: pathlib.Path) -> None:
 
 def test_a_policy_that_fails_on_real_links_leaves_the_rest_to_its_base(folder: pathlib.Path) -> None:
     with perf_server(folder) as address, pytest.raises(KeyError, match="no such thing"):
-        sc.perf(address, Broken, paths=LOOPBACK, time=1)
+        sc.perf(address, Broken, paths=LOOPBACK, time=1, plain=True)
     with perf_server(folder) as address:
-        args = ["perf", "client", address, "--time", "1", "--scheme", "mine.py:Broken", "--json", "--quiet"]
+        args = ["perf", "client", "--plain", address, "--time", "1", "--scheme", "mine.py:Broken", "--json", "--quiet"]
         with strandcast(*args, *(f"--path={path}" for path in LOOPBACK), cwd=folder) as client:
             out, err = client.communicate(timeout=60)
     assert client.returncode == 1
@@ -739,18 +739,18 @@ def test_the_guide_is_right(folder: pathlib.Path, root: pathlib.Path, monkeypatc
 
 def test_mistakes_of_perf_are_one_line() -> None:
     with pytest.raises(sc.NetworkError, match=r"203\.0\.113\.1"):
-        sc.perf("127.0.0.1:9", paths=["bind=203.0.113.1"])
+        sc.perf("127.0.0.1:9", paths=["bind=203.0.113.1"], plain=True)
     with pytest.raises(sc.StrandcastError, match="wlan0"):
-        sc.perf("127.0.0.1:9", paths=["wlan0"])
+        sc.perf("127.0.0.1:9", paths=["wlan0"], plain=True)
     with pytest.raises(sc.StrandcastError, match="did you mean cmt"):
-        sc.perf("127.0.0.1:9", "cmtt")
+        sc.perf("127.0.0.1:9", "cmtt", plain=True)
 
 
 def test_ctrl_c_ends_a_measurement(folder: pathlib.Path) -> None:
     (folder / "measure.py").write_text(
         "import sys, strandcast as sc\n"
         "try:\n"
-        f"    sc.perf(sys.argv[1], paths={LOOPBACK}, time=60, quiet=False)\n"
+        f"    sc.perf(sys.argv[1], paths={LOOPBACK}, time=60, quiet=False, plain=True)\n"
         "except KeyboardInterrupt:\n"
         "    sys.exit(7)\n"
     )

@@ -1,7 +1,12 @@
 //! The command line.
 
+mod key;
+
+pub(crate) use key::{DecryptArgs, KeyArgs, KeyPairArgs, KeyVerb, SealArgs};
+
 use crate::batch::LAST_SEED;
 use crate::error::EXIT_CODES;
+use crate::key::Target;
 use crate::media_url::{Listen, MediaUrl};
 use crate::memory::{Buffer, Memory};
 use crate::perf::{MAX_MESSAGE, MIN_MESSAGE};
@@ -10,7 +15,6 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 use strandcast_net::interface::PathSpec;
-use strandcast_net::resolve::HostPort;
 
 /// Send live video over several networks at once.
 #[derive(Debug, Parser)]
@@ -30,6 +34,10 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     /// Measure bulk transfer
     Perf(PerfArgs),
+    /// Pair sender and receiver, once, and manage keys
+    Key(KeyArgs),
+    /// Decrypt a recorded stream with the keys of --keylog
+    Decrypt(DecryptArgs),
     /// List the schemes that `--scheme` takes
     Schemes(SchemesArgs),
     /// Run a scenario in the simulator
@@ -63,7 +71,9 @@ pub(crate) struct TransportArgs {
     /// Maximum size to which the send and the receive buffer of an association may grow
     #[arg(long, value_name = "SIZE", default_value = "16MiB")]
     pub(crate) buffer: Buffer,
-    /// Capture every packet in this pcap file
+    #[command(flatten)]
+    pub(crate) seal: SealArgs,
+    /// Capture every packet in this pcap file, before it is encrypted
     #[arg(long, value_name = "FILE")]
     pub(crate) pcap: Option<PathBuf>,
     /// Print the final summary as JSON on standard output (on standard error if standard output carries media)
@@ -76,9 +86,10 @@ pub(crate) struct TransportArgs {
 pub(crate) struct SendArgs {
     /// FILE (sent at the pace of its clock), - (standard input) or udp://[GROUP@]HOST:PORT
     pub(crate) input: MediaUrl,
-    /// The receiver: HOST[:PORT] with a UDP port, default 9899
-    #[arg(value_name = "HOST[:PORT]")]
-    pub(crate) host: HostPort,
+    /// The receiver: @NAME (see `strandcast key add`), a one-time pairing string, or with --plain HOST[:PORT], default UDP
+    /// port 9899
+    #[arg(value_name = "@NAME")]
+    pub(crate) to: Target,
     #[command(flatten)]
     pub(crate) transport: TransportArgs,
     #[command(flatten)]
@@ -121,7 +132,7 @@ pub(crate) struct ReceiveArgs {
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct PathArgs {
     /// A path: if=wlan0, bind=192.0.2.7 or both, optionally with mtu=1400; repeatable. Default: every interface that is
-    /// up and has a route to HOST
+    /// up and has a route to the receiver
     #[arg(long = "path", value_name = "SPEC")]
     pub(crate) paths: Vec<PathSpec>,
 }
@@ -240,9 +251,10 @@ pub(crate) enum PerfSide {
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct PerfClientArgs {
-    /// The server: HOST[:PORT] with a UDP port, default 9899
-    #[arg(value_name = "HOST[:PORT]")]
-    pub(crate) host: HostPort,
+    /// The server: @NAME (see `strandcast key add`), a one-time pairing string, or with --plain HOST[:PORT], default UDP
+    /// port 9899
+    #[arg(value_name = "@NAME")]
+    pub(crate) to: Target,
     #[command(flatten)]
     pub(crate) transport: TransportArgs,
     #[command(flatten)]

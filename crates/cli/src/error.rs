@@ -14,6 +14,9 @@ pub(crate) enum CliError {
     /// A file, pipe or stream of media, or results, cannot be read or written.
     #[error("{0}")]
     Media(String),
+    /// An identity, a key or a pairing cannot be read or written.
+    #[error("{0}")]
+    Store(String),
     /// This machine's network or name resolution failed.
     #[error("{0}")]
     Network(String),
@@ -34,7 +37,7 @@ impl CliError {
         match self {
             CliError::Unmet(_) => 1,
             CliError::Usage(_) => 2,
-            CliError::Media(_) => 3,
+            CliError::Media(_) | CliError::Store(_) => 3,
             CliError::Network(_) => 4,
             CliError::Peer(_) => 5,
             CliError::Interrupted(_) | CliError::Aborted => 130,
@@ -45,7 +48,7 @@ impl CliError {
 /// The last paragraph of every `--help`.
 pub(crate) const EXIT_CODES: &str = "\
 Exit codes: 0 done, 1 the result misses its target (demo) or a policy in Python failed, 2 wrong command line or scenario,
-3 media or results cannot be read or written, 4 this machine's network (name, interface, port), 5 the peer is silent,
+3 media, results or keys cannot be read or written, 4 this machine's network (name, interface, port), 5 the peer is silent,
 gone or refuses, 130 simulate was interrupted, or anything aborted by a second Ctrl-C or SIGTERM.";
 
 /// The system's error message without its number.

@@ -10,10 +10,12 @@ pub mod batch;
 mod capture;
 mod catalog;
 pub mod check;
+mod decrypt;
 mod demo;
 mod error;
 pub mod explain;
 mod input;
+mod key;
 mod loaded;
 mod media_url;
 mod memory;
@@ -60,6 +62,8 @@ fn dispatch(command: args::Command, catalog: SharedCatalog, list: ListSchemes) -
         args::Command::Receive(args) => block_on(receive::run(args, &catalog)),
         args::Command::Demo(args) => block_on(demo::run(args, &catalog)),
         args::Command::Perf(args) => block_on(perf::run(args, &catalog)),
+        args::Command::Decrypt(args) => decrypt::run(&args),
+        args::Command::Key(args) => block_on(key::run(args)),
         args::Command::Schemes(args) => schemes::run(&args, list),
         args::Command::Simulate(args) => block_on(simulate::run(args, catalog)),
         args::Command::Check(args) => check::run(&args, &*catalog),

@@ -37,6 +37,14 @@ pub(crate) fn text(text: &str) -> Result<(), CliError> {
     output(&lines.collect::<String>())
 }
 
+/// Text that this program made itself, with control characters for a terminal, on standard output.
+///
+/// # Errors
+/// As [`text`].
+pub(crate) fn terminal(text: &str) -> Result<(), CliError> {
+    output(text)
+}
+
 /// A result as JSON on standard output.
 ///
 /// # Errors

@@ -63,6 +63,28 @@ pub(crate) async fn remotes(host: &HostPort) -> Result<Vec<SocketAddr>, CliError
     resolve(&host.host, port).await.map_err(|e| CliError::Network(e.to_string()))
 }
 
+/// The addresses of each of the receiver's hosts, and the paths to the first one that paths lead to. Of several hosts,
+/// some may be out of reach from here.
+///
+/// # Errors
+/// [`CliError::Network`]: of the first host, if paths lead to none.
+pub(crate) async fn routes(
+    hosts: &[HostPort],
+    paths: &PathArgs,
+) -> Result<(Vec<Vec<SocketAddr>>, Vec<Uplink>), CliError> {
+    let (mut all, mut found) = (Vec::new(), Err(CliError::Network("the receiver has no host".into())));
+    for (at, host) in hosts.iter().enumerate() {
+        let here = remotes(host).await;
+        let leading =
+            here.as_ref().map_err(|e| CliError::Network(e.to_string())).and_then(|r| uplinks(paths, r));
+        if found.is_err() && (at == 0 || leading.is_ok()) {
+            found = leading;
+        }
+        all.push(here.unwrap_or_default());
+    }
+    found.map(|uplinks| (all, uplinks))
+}
+
 /// The paths to `remotes`: the configured ones, or else one per interface with a route.
 ///
 /// # Errors

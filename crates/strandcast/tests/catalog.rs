@@ -98,12 +98,12 @@ fn simulations_take_them_from_the_command_line_and_from_scenarios() {
 fn measurements_take_them_on_either_side() {
     let (catalog, made) = one_more();
     let place = format!("127.0.0.1:{}", port());
-    let serve = words(&format!("strandcast perf server {place} --once --scheme twin"));
+    let serve = words(&format!("strandcast perf server {place} --once --plain --scheme twin"));
     let server = std::thread::spawn({
         let catalog = Arc::clone(&catalog);
         move || run_code_with(serve, catalog)
     });
-    let json = perf_client(words(&format!("{place} --time 0.5 --scheme twin --quiet")), catalog);
+    let json = perf_client(words(&format!("{place} --time 0.5 --scheme twin --quiet --plain")), catalog);
     let json: Value = serde_json::from_str(&json.expect("it is measured")).expect("it is JSON");
     assert_eq!(server.join().ok(), Some(0));
     assert_eq!(json["start"]["test_start"]["scheme"], "twin");
@@ -117,12 +117,14 @@ fn streams_take_them_on_either_side() {
     let (catalog, made) = one_more();
     let (port, out) = (port(), file("twin.ts"));
     let (clip, sent) = seconds(1, "twin-in.ts");
-    let receive = format!("strandcast receive 127.0.0.1:{port} {} --once --scheme twin", out.display());
+    let receive =
+        format!("strandcast receive 127.0.0.1:{port} {} --once --plain --scheme twin", out.display());
     let receiver = std::thread::spawn({
         let catalog = Arc::clone(&catalog);
         move || run_code_with(words(&receive), catalog)
     });
-    let send = format!("strandcast send {} 127.0.0.1:{port} --latency 200 --scheme twin", clip.display());
+    let send =
+        format!("strandcast send {} 127.0.0.1:{port} --latency 200 --plain --scheme twin", clip.display());
     assert_eq!(run_code_with(words(&send), catalog), 0);
     assert_eq!(receiver.join().ok(), Some(0));
     assert!(std::fs::read(&out).expect("it was played") == sent, "other bytes");
@@ -132,7 +134,8 @@ fn streams_take_them_on_either_side() {
 #[test]
 fn a_failed_measurement_returns_the_commands_diagnostic() {
     let (catalog, _) = one_more();
-    let client = |line: String| perf_client(words(&line), Arc::clone(&catalog)).expect_err(&line);
+    let client =
+        |line: String| perf_client(words(&format!("{line} --plain")), Arc::clone(&catalog)).expect_err(&line);
     let place = format!("127.0.0.1:{}", port());
     for (line, code, word) in [
         (format!("{place} --scheme twni"), 2, "unknown scheme 'twni'"),

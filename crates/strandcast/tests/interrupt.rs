@@ -16,7 +16,7 @@ fn interrupted_measurements_do_not_end_the_program() {
     let place = format!("127.0.0.1:{}", port());
     let server = start(&format!("perf server {place}"));
     server.says("listening");
-    let args = [place.as_str(), "--time", "60", "--quiet"].map(OsString::from);
+    let args = [place.as_str(), "--plain", "--time", "60", "--quiet"].map(OsString::from);
     let client = std::thread::spawn(move || perf_client(args.to_vec(), Arc::new(Schemes)));
     // By then the client handles signals.
     server.says("receiving from");

@@ -64,8 +64,9 @@ fn a_summary_that_cannot_be_printed_is_reported_at_the_end() {
         let mut command = Command::new(env!("CARGO_BIN_EXE_strandcast"));
         command.args(args.split_whitespace()).stdout(full()).stderr(Stdio::piped()).spawn().unwrap()
     };
-    let receiver = strandcast(format!("receive 127.0.0.1:{port} {} --once --json", out.display()));
-    let sender = strandcast(format!("send {} 127.0.0.1:{port} --latency 200 --json", input.display()));
+    let receiver = strandcast(format!("receive 127.0.0.1:{port} {} --once --json --plain", out.display()));
+    let sender =
+        strandcast(format!("send {} 127.0.0.1:{port} --latency 200 --json --plain", input.display()));
     for side in [sender, receiver] {
         let ended = side.wait_with_output().unwrap();
         let err = String::from_utf8(ended.stderr).unwrap();

@@ -87,7 +87,7 @@ def mptcp(env):
 
 def start_perf(env, program, scheme, links, seconds, *, reverse=False):
     """A measurement of ours: its client."""
-    quiet = ["--scheme", scheme]
+    quiet = ["--scheme", scheme, "--plain"]
     env.start("s", [program, "perf", "server", f":{PORT}", *quiet, "--once"], **NULL)
     time.sleep(0.3)
     words = [
@@ -167,8 +167,8 @@ def live_commands(env, program, contestant, latency):
         send = ["ristsender", "-p", "1", "-b", latency, "-i", f"udp://@127.0.0.1:{IN_PORT}", "-o", there]
         quiet = ["-S", "0", "-v", "3"]
         return [*receive, "-b", latency, *quiet], [*send, *quiet]
-    receive = [program, "receive", f":{PORT}", sink, "--once", "--json"]
-    send = [program, "send", source, f"{SERVER}:{PORT}", "--latency", latency, "--scheme", name, "--json"]
+    receive = [program, "receive", f":{PORT}", sink, "--once", "--json", "--plain"]
+    send = [program, "send", source, f"{SERVER}:{PORT}", "--latency", latency, "--scheme", name, "--json", "--plain"]
     return receive, [*send, *paths(links)]
 
 

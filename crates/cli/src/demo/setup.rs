@@ -1,8 +1,9 @@
 //! The setup of the demo: emulated links, and an association over all of them.
 
-use crate::args::{DemoArgs, NetworkName, TransportArgs};
+use crate::args::{DemoArgs, NetworkName, SealArgs, TransportArgs};
 use crate::capture::Capture;
 use crate::error::CliError;
+use crate::key::paired_in_memory;
 use crate::memory::Buffer;
 use crate::transport;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -53,11 +54,13 @@ impl DemoSetup {
             scheme: args.scheme.clone(),
             mtu: 1400,
             buffer: Buffer::default(),
+            seal: SealArgs::default(),
             pcap: None,
             json: false,
         };
         let endpoint = transport::endpoint(&options, &plan, true);
-        let server = Server { endpoint, listen: vec![LOOPBACK], seal: None, tap: None };
+        let (client_seal, server_seal) = paired_in_memory()?;
+        let server = Server { endpoint, listen: vec![LOOPBACK], seal: Some(server_seal), tap: None };
         let mut listener = server.listen().map_err(|e| transport::open_error(&e))?;
         let server = listener.driver().local_addrs()[0];
         let seeds = Seeds::new(args.seed, 0);
@@ -73,8 +76,8 @@ impl DemoSetup {
             Uplink { name: network.name.clone(), spec, remotes: vec![relay.local_addr()] }
         });
         let (uplinks, scheme) = (uplinks.collect(), transport::build(&plan)?);
-        let client =
-            Client { endpoint, uplinks, port: options.sctp_port, scheme, seal: None, tap: capture.tap() };
+        let (port, seal, tap) = (options.sctp_port, Some(client_seal), capture.tap());
+        let client = Client { endpoint, uplinks, port, scheme, seal, tap };
         let sender = client.connect().map_err(|e| transport::open_error(&e))?;
         let setup = tokio::time::timeout(SETUP, connect(&sender, &mut listener, networks.len())).await;
         let receiver = setup.unwrap_or_else(|_| {

@@ -153,6 +153,8 @@ impl Client {
         });
         let outcome = Outcome {
             setup: self.setup.clone(),
+            // The seal is below this: who runs the client fills it in.
+            cipher: None,
             intervals: std::mem::take(&mut self.intervals),
             sent,
             received,
@@ -318,6 +320,7 @@ pub(super) fn closed(reason: &CloseReason) -> String {
         CloseReason::NoAnswer => "the server does not answer".into(),
         CloseReason::Unreachable => "the server can no longer be reached".into(),
         CloseReason::Protocol(words) => format!("the server breaks the protocol: {}", quoted(words)),
+        CloseReason::SealLost(words) => words.clone(),
         _ => "the association ended".into(),
     }
 }

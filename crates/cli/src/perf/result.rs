@@ -7,6 +7,7 @@ use crate::show::{BuffersNow, CodingNow, PathNow, bits_per_s, bytes};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use strandcast_seal::Cipher;
 
 /// The parameters.
 #[derive(Clone, Debug)]
@@ -43,6 +44,8 @@ pub(crate) struct Interval {
 pub(crate) struct Outcome {
     /// The parameters.
     pub(crate) setup: Setup,
+    /// How datagrams were encrypted, if they were.
+    pub(crate) cipher: Option<Cipher>,
     /// The intervals.
     pub(crate) intervals: Vec<Interval>,
     /// The sender's totals.
@@ -137,6 +140,7 @@ impl Outcome {
         let (sender, receiver) = self.cpu_seconds_per_gb();
         let mut lines = vec![side("sent    ", &self.sent), side("received", &self.received)];
         lines.extend(self.coding.as_ref().map(CodingNow::line));
+        lines.extend(self.cipher.map(|cipher| format!("encrypted with {cipher}")));
         lines.extend([
             if self.setup.reverse { self.buffers.received() } else { self.buffers.sent() },
             format!("processor time: sender {sender:.2}, receiver {receiver:.2} s/GB"),
@@ -191,7 +195,7 @@ impl Outcome {
             "test_start": {
                 "protocol": "SCTP", "num_streams": 1, "blksize": setup.message, "omit": 0,
                 "duration": setup.time.as_secs_f64(), "bytes": 0, "blocks": 0, "reverse": u8::from(setup.reverse),
-                "scheme": setup.scheme,
+                "scheme": setup.scheme, "cipher": self.cipher.map_or("none".to_owned(), |cipher| cipher.to_string()),
             },
         })
     }
@@ -215,6 +219,7 @@ mod tests {
         let totals = |seconds| Totals { bytes: 500_000_000, messages: 5, seconds };
         Outcome {
             setup,
+            cipher: None,
             intervals: vec![Interval { from_s: 0.0, to_s: 1.0, bytes: 250_000_000, paths: Vec::new() }],
             sent: totals(2.0),
             received: totals(2.5),
@@ -255,6 +260,19 @@ mod tests {
         let coded = Outcome { coding: CodingNow::of(&stats, Sides::default()), ..plain };
         assert_eq!(coded.json()["end"]["coding"]["sources_sent"], 9);
         assert!(coded.lines()[2].contains("9 source symbols, 1 repair symbol sent"), "{:?}", coded.lines());
+    }
+
+    #[test]
+    fn the_cipher_is_named() {
+        let plain = outcome(false);
+        assert_eq!(plain.json()["start"]["test_start"]["cipher"], "none");
+        let sealed = Outcome { cipher: Some(Cipher::Aes128Gcm), ..plain };
+        assert_eq!(sealed.json()["start"]["test_start"]["cipher"], "AES-128-GCM");
+        assert!(
+            sealed.lines().iter().any(|line| line == "encrypted with AES-128-GCM"),
+            "{:?}",
+            sealed.lines()
+        );
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::args::{PerfArgs, PerfClientArgs, PerfServerArgs, PerfSide};
 use crate::capture::Capture;
 use crate::catalog::SharedCatalog;
 use crate::error::CliError;
+use crate::key::{Destination, Gate, SealReports};
 use crate::print;
 use crate::show::{bits_per_s, bytes};
 use crate::signals::{self, Stop, stopped};
@@ -15,14 +16,18 @@ use crate::{block_on, transport};
 use clap::Parser;
 use std::ffi::OsString;
 use std::time::Duration;
-use strandcast_net::driver;
-use strandcast_proto::catalog::Catalog;
+use strandcast_net::driver::{self, Driver, Uplink};
+use strandcast_proto::catalog::{Catalog, SchemePlan};
 use strandcast_proto::endpoint::EndpointConfig;
 use strandcast_proto::text::printable;
 use tokio::sync::mpsc::unbounded_channel;
 
 /// Timeout for the server's first answer.
 const CONNECT: Duration = Duration::from_secs(8);
+/// The same while the server has another host.
+const CONNECT_NEXT: Duration = Duration::from_secs(3);
+/// How often a server looks at who may connect.
+const LOOK: Duration = Duration::from_millis(250);
 /// Time limit for the last packets of an association.
 const FAREWELL: Duration = Duration::from_secs(2);
 
@@ -77,49 +82,98 @@ async fn client(
     catalog: &dyn Catalog,
     mut stop: Stop,
 ) -> Result<Box<Outcome>, CliError> {
-    let say = |line: &str| {
-        if !args.quiet {
+    let plan = transport::scheme(&args.transport.scheme, catalog)?;
+    let to = Destination::find(&args.to, &args.transport.seal)?;
+    let (remotes, _) = transport::routes(&to.hosts, &args.paths).await?;
+    let capture = Capture::open(args.transport.pcap.as_deref())?;
+    let reports = SealReports::default();
+    let measurement = Measurement { args, plan, to, reports, capture };
+    let last = remotes.len().saturating_sub(1);
+    for (host, remotes) in remotes.iter().enumerate() {
+        let patience = if host < last { CONNECT_NEXT } else { CONNECT };
+        // A host out of reach from here is no error while there is another one.
+        let Ok(uplinks) = transport::uplinks(&measurement.args.paths, remotes) else { continue };
+        match measurement.run(host, uplinks, patience, &mut stop).await? {
+            Some(outcome) => return Ok(outcome),
+            None => continue,
+        }
+    }
+    Err(measurement.refused("the server does not answer"))
+}
+
+/// A measurement and its settings.
+struct Measurement {
+    args: PerfClientArgs,
+    plan: SchemePlan,
+    to: Destination,
+    reports: SealReports,
+    capture: Capture,
+}
+
+impl Measurement {
+    fn say(&self, line: &str) {
+        if !self.args.quiet {
             print::line(line);
         }
-    };
-    let plan = transport::scheme(&args.transport.scheme, catalog)?;
-    let remotes = transport::remotes(&args.host).await?;
-    let uplinks = transport::uplinks(&args.paths, &remotes)?;
-    let capture = Capture::open(args.transport.pcap.as_deref())?;
-    say(&format!("measuring to {} over {}", args.host, transport::describe(&uplinks)));
-    let setup = Setup {
-        host: args.host.host.clone(),
-        port: args.host.port.unwrap_or(transport::UDP_PORT),
-        scheme: args.transport.scheme.clone(),
-        time: args.time,
-        message: args.message.unwrap_or(0) as usize,
-        reverse: args.reverse,
-    };
-    let endpoint = transport::endpoint(&args.transport, &plan, false);
-    let (port, scheme) = (args.transport.sctp_port, transport::build(&plan)?);
-    let client = driver::Client { endpoint, uplinks, port, scheme, seal: None, tap: capture.tap() };
-    let (report, mut progress) = unbounded_channel();
-    let started = client.run(|_| Client::new(setup, report));
-    let (driver, _task) = started.map_err(|e| transport::open_error(&e))?;
-    let mut patience = Some(tokio::time::Instant::now() + CONNECT);
-    let outcome = loop {
-        let next = tokio::select! {
-            next = progress.recv() => next,
-            () = stopped(&mut stop) => return Err(CliError::Unmet("interrupted".into())),
-            () = sleep_until(patience) => Some(Progress::Done(Err("the server does not answer".into()))),
+    }
+
+    /// Measures to one of the server's hosts; `None` if it does not answer in time.
+    async fn run(
+        &self,
+        host: usize,
+        uplinks: Vec<Uplink>,
+        patience: Duration,
+        stop: &mut Stop,
+    ) -> Result<Option<Box<Outcome>>, CliError> {
+        self.say(&format!("measuring to {} over {}", self.to.label, transport::describe(&uplinks)));
+        let args = &self.args;
+        let endpoint = transport::endpoint(&args.transport, &self.plan, false);
+        let (port, scheme) = (args.transport.sctp_port, transport::build(&self.plan)?);
+        let (seal, tap) = (self.reports.seal(&self.to), self.capture.tap());
+        let client = driver::Client { endpoint, uplinks, port, scheme, seal, tap };
+        let (report, mut progress) = unbounded_channel();
+        let started = client.run(|_| Client::new(self.setup(host), report));
+        let (driver, _task) = started.map_err(|e| transport::open_error(&e))?;
+        let mut patience = Some(tokio::time::Instant::now() + patience);
+        let outcome = loop {
+            let next = tokio::select! {
+                next = progress.recv() => next,
+                () = stopped(stop) => return Err(CliError::Unmet("interrupted".into())),
+                () = sleep_until(patience) => return Ok(None),
+            };
+            match next {
+                Some(Progress::Connected) => patience = None,
+                Some(Progress::Interval(interval)) => self.say(&interval.line()),
+                Some(Progress::Remark(line)) => self.say(&line),
+                Some(Progress::Done(outcome)) => break outcome,
+                None => break Err("the transport stopped".into()),
+            }
         };
-        match next {
-            Some(Progress::Connected) => patience = None,
-            Some(Progress::Interval(interval)) => say(&interval.line()),
-            Some(Progress::Remark(line)) => say(&line),
-            Some(Progress::Done(outcome)) => break outcome,
-            None => break Err("the transport stopped".into()),
+        let outcome = outcome.map_err(|why| self.refused(&why))?;
+        // The server's last packet may be retransmitted.
+        let _ = tokio::time::timeout(FAREWELL, driver.finished()).await;
+        Ok(Some(Box::new(Outcome { cipher: self.reports.cipher(), ..*outcome })))
+    }
+
+    fn setup(&self, host: usize) -> Setup {
+        let (args, host) = (&self.args, &self.to.hosts[host]);
+        Setup {
+            host: host.host.clone(),
+            port: host.port.unwrap_or(transport::UDP_PORT),
+            scheme: args.transport.scheme.clone(),
+            time: args.time,
+            message: args.message.unwrap_or(0) as usize,
+            reverse: args.reverse,
         }
-    };
-    let outcome = outcome.map_err(CliError::Peer)?;
-    // The server's last packet may be retransmitted.
-    let _ = tokio::time::timeout(FAREWELL, driver.finished()).await;
-    Ok(outcome)
+    }
+
+    /// Why there was no measurement: what the seal knows says more.
+    fn refused(&self, why: &str) -> CliError {
+        match self.reports.refusal(&self.to) {
+            Some((words, _)) => CliError::Peer(format!("{} {words}", self.to.label)),
+            None => CliError::Peer(why.to_owned()),
+        }
+    }
 }
 
 /// Prints the text result, unless only JSON is requested, and the JSON.
@@ -137,6 +191,13 @@ async fn sleep_until(at: Option<tokio::time::Instant>) {
     }
 }
 
+/// After a while, looks at who may connect.
+async fn look(gate: Option<&mut Gate>, driver: &Driver) {
+    let Some(gate) = gate else { return std::future::pending().await };
+    tokio::time::sleep(LOOK).await;
+    gate.poll(driver).await.iter().for_each(|line| print::line(line));
+}
+
 async fn server(args: PerfServerArgs, catalog: &SharedCatalog) -> Result<(), CliError> {
     let plan = transport::scheme(&args.transport.scheme, &**catalog)?;
     let mut stop = signals::watch()?;
@@ -144,15 +205,21 @@ async fn server(args: PerfServerArgs, catalog: &SharedCatalog) -> Result<(), Cli
     let capture = Capture::open(args.transport.pcap.as_deref())?;
     let memory = args.limit.memory.for_transfers();
     let endpoint = EndpointConfig { memory, ..transport::endpoint(&args.transport, &plan, true) };
-    let server = driver::Server { endpoint, listen, seal: None, tap: capture.tap() };
+    let mut gate = Gate::open(&args.transport.seal)?;
+    let seal = gate.as_mut().map(Gate::seal);
+    let server = driver::Server { endpoint, listen, seal, tap: capture.tap() };
     let (report, mut served) = unbounded_channel();
     let (driver, _task) = server.run(Server::new(report)).map_err(|e| transport::open_error(&e))?;
     let locals: Vec<String> = driver.local_addrs().iter().map(ToString::to_string).collect();
     print::line(&format!("listening on UDP {}", locals.join(", ")));
+    if let Some(gate) = &mut gate {
+        gate.invite(driver.local_addrs());
+    }
     loop {
         let next = tokio::select! {
             next = served.recv() => next,
             () = stopped(&mut stop) => return Ok(()),
+            () = look(gate.as_mut(), &driver) => continue,
         };
         match next {
             Some(ServerEvent::Begun { client, reverse }) => {

@@ -12,6 +12,7 @@ use strandcast_net::driver::{AssociationHandle, Snapshot};
 use strandcast_proto::association::CloseReason;
 use strandcast_proto::rx;
 use strandcast_proto::time::Instant;
+use strandcast_seal::{Lost, PublicKey};
 use tokio::sync::mpsc::UnboundedSender;
 
 /// Timeout for a sender's first message.
@@ -28,6 +29,8 @@ pub(super) struct PendingSender {
     pub(super) first: rx::Message,
     pub(super) media: Message,
     pub(super) peer: String,
+    /// Who it has proven to be; none without a seal.
+    pub(super) key: Option<PublicKey>,
     /// Remote addresses of its confirmed paths.
     pub(super) addresses: Vec<IpAddr>,
     /// When they were known.
@@ -48,9 +51,10 @@ pub(super) async fn handshake(association: AssociationHandle, to: UnboundedSende
     };
     match tokio::time::timeout(HANDSHAKE_TIMEOUT, known).await {
         Ok(Some((first, media, (peer, addresses)))) => {
-            let came = association.now();
+            let (came, key) = (association.now(), association.peer_key().await);
             // A dropped receiver means that the command is ending.
-            let _ = to.send(PendingSender { association, first, media, peer, addresses, came, done: false });
+            let _ =
+                to.send(PendingSender { association, first, media, peer, key, addresses, came, done: false });
         }
         Ok(None) => {}
         Err(_) => association.abort("no stream arrived"),
@@ -80,6 +84,8 @@ fn addresses(seen: &Snapshot) -> Vec<IpAddr> {
 pub(super) struct IncomingStream {
     pub(super) association: AssociationHandle,
     pub(super) peer: String,
+    /// Who it has proven to be; none without a seal.
+    pub(super) key: Option<PublicKey>,
     /// The run of the sender.
     pub(super) session: u32,
     pub(super) player: Player,
@@ -112,13 +118,14 @@ pub(super) struct IncomingStream {
 impl IncomingStream {
     /// Starts receiving a sender; `latency` overrides the sender's, and at most `bytes` of media are buffered.
     pub(super) fn admit(sender: PendingSender, latency: Option<Duration>, bytes: usize) -> IncomingStream {
-        let PendingSender { association, first, media, peer, addresses, .. } = sender;
+        let PendingSender { association, first, media, peer, key, addresses, .. } = sender;
         let (session, now) = (media.header.session, association.now());
         let mut player = Player::new(latency, &media, bytes);
         let end_came = player.push(first);
         IncomingStream {
             association,
             peer,
+            key,
             session,
             player,
             heard: now,
@@ -155,9 +162,11 @@ impl IncomingStream {
     pub(super) async fn push(&mut self, messages: &mut Vec<rx::Message>) {
         if messages.is_empty() {
             self.left = true;
-            if let CloseReason::PeerAborted(words) = self.association.closed().await {
-                self.refusal = words.strip_prefix(REFUSED).map(quoted);
-            }
+            self.refusal = match self.association.closed().await {
+                CloseReason::PeerAborted(words) => words.strip_prefix(REFUSED).map(quoted),
+                CloseReason::SealLost(why) if why == Lost::Revoked.to_string() => Some(why),
+                _ => None,
+            };
         }
         for message in messages.drain(..) {
             self.heard = self.heard.max(message.arrived);

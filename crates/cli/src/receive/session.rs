@@ -7,11 +7,12 @@ use crate::args::ReceiveArgs;
 use crate::capture::Capture;
 use crate::catalog::SharedCatalog;
 use crate::error::CliError;
+use crate::key::Gate;
 use crate::media_url::MediaUrl;
 use crate::memory::Memory;
 use crate::output::Output;
 use crate::print;
-use crate::send::{BUSY, REFUSED};
+use crate::send::{BUSY, REFUSED, REPLACED};
 use crate::show::{Monitor, Role, Stats, StreamEvent, duration};
 use crate::signals::{self, Stop, stopped};
 use crate::transport;
@@ -30,6 +31,8 @@ const FORGED_ABORT_GRACE: Duration = Duration::from_secs(2);
 
 struct Session {
     listener: Listener,
+    /// Who may send; none: streams are not encrypted.
+    gate: Option<Gate>,
     output: Output,
     monitor: Monitor,
     stop: Stop,
@@ -73,15 +76,21 @@ pub(crate) async fn run(args: ReceiveArgs, catalog: &SharedCatalog) -> Result<()
     let memory = args.limit.memory;
     let endpoint = transport::endpoint(&args.transport, &scheme, true);
     let endpoint = EndpointConfig { memory: memory.beside_playout(), ..endpoint };
-    let server = Server { endpoint, listen: addresses, seal: None, tap: capture.tap() };
+    let mut gate = Gate::open(&args.transport.seal)?;
+    let seal = gate.as_mut().map(Gate::seal);
+    let server = Server { endpoint, listen: addresses, seal, tap: capture.tap() };
     let listener = server.listen().map_err(|e| transport::open_error(&e))?;
     let output = Output::open(&args.output).await?;
     let mut monitor = Monitor::new(Role::Receive, stats);
     let locals: Vec<String> = listener.driver().local_addrs().iter().map(ToString::to_string).collect();
     monitor.line(&format!("listening on UDP {}, playing to {}", locals.join(", "), args.output));
-    monitor.line("warning: streams are neither encrypted nor authenticated");
+    match &mut gate {
+        Some(gate) => gate.invite(listener.driver().local_addrs()),
+        None => monitor.line("warning: streams are neither encrypted nor authenticated"),
+    }
     let mut session = Session {
         listener,
+        gate,
         output,
         monitor,
         stop,
@@ -111,7 +120,11 @@ impl Session {
                 Step::Accepted(Some(association)) => {
                     tokio::spawn(handshake(association, self.ready.0.clone()));
                 }
-                Step::Ready(sender) => self.on_ready(sender),
+                Step::Ready(sender) => {
+                    // What the seal knows of it came first.
+                    self.poll_gate().await;
+                    self.on_ready(sender);
+                }
                 Step::NextClosed(reason) => self.next_closed(&reason),
                 Step::Event(event) => self.event(event.as_ref()),
                 Step::Messages => self.read().await,
@@ -144,7 +157,22 @@ impl Session {
         }
     }
 
+    /// Who may send may have changed.
+    async fn poll_gate(&mut self) {
+        let Some(gate) = &mut self.gate else { return };
+        for line in gate.poll(self.listener.driver()).await {
+            self.monitor.line(&line);
+        }
+    }
+
+    /// What lines call a sender: with a seal, who it is.
+    fn named(&self, sender: &PendingSender) -> String {
+        let label = self.gate.as_ref().zip(sender.key).map(|(gate, key)| gate.label(&key));
+        label.map_or_else(|| sender.peer.clone(), |label| format!("{label} ({})", sender.peer))
+    }
+
     fn on_ready(&mut self, sender: PendingSender) {
+        let sender = PendingSender { peer: self.named(&sender), ..sender };
         let Some(stream) = &self.stream else { return self.admit(sender) };
         let silence = |c: &PendingSender| Claim::of(c, stream).silence(stream.left, self.silence);
         // Only one sender waits: the one with the shorter required silence.
@@ -181,7 +209,7 @@ impl Session {
         let verdict = decide(claim, stream.left, self.silence, times);
         let Some(next) = self.next.take_if(|_| verdict != Verdict::Waits) else { return Ok(()) };
         match verdict {
-            Verdict::Replaces if claim.same_stream => self.resume(next),
+            Verdict::Replaces if claim.continues() => self.resume(next),
             Verdict::Replaces => self.replace(next).await?,
             Verdict::Refused | Verdict::Waits => self.refuse(&next),
         }
@@ -199,16 +227,23 @@ impl Session {
 
     /// Replaces the stream by another one: its buffered rest is played at once.
     async fn replace(&mut self, sender: PendingSender) -> Result<(), CliError> {
+        let same_key = |stream: &IncomingStream| stream.key.is_some() && stream.key == sender.key;
         if let Some(stream) = &mut self.stream {
             let silent = (stream.association.now() - stream.seen).as_secs_f64();
             let (old, new) = (&stream.peer, &sender.peer);
-            self.monitor.line(&format!("{new} replaces {old}, which was silent for {silent:.1} s"));
+            self.monitor.line(&match same_key(stream) {
+                true => format!("the same key sends from {new} now, and replaces {old}: the newest wins"),
+                false => format!("{new} replaces {old}, which was silent for {silent:.1} s"),
+            });
             stream.player.drain();
             self.play().await?;
             self.report();
         }
         if let Some(stream) = self.stream.take() {
-            stream.association.abort("replaced by a new stream");
+            match same_key(&stream) {
+                true => stream.association.abort(&format!("{REFUSED}{REPLACED}")),
+                false => stream.association.abort("replaced by a new stream"),
+            }
         }
         self.admit(sender);
         Ok(())
@@ -260,6 +295,7 @@ impl Session {
     }
 
     async fn tick(&mut self) {
+        self.poll_gate().await;
         let Some(stream) = &mut self.stream else { return };
         let Some(seen) = stream.association.snapshot().await else { return };
         let now = stream.association.now();

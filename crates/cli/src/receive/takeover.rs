@@ -14,29 +14,53 @@ const STRAGGLERS: Duration = Duration::from_secs(1);
 
 /// What a waiting sender has in common with the current one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Claim {
-    /// It names the current stream. The number is sent in the clear: any observer of a packet knows it.
-    pub(super) same_stream: bool,
-    /// One of its confirmed paths leads to an IP address of the current sender.
-    pub(super) same_address: bool,
+pub(super) enum Claim {
+    /// Both have proven who they are.
+    Sealed {
+        /// They have the same key.
+        same_key: bool,
+        /// It names the current stream: it is the same run of the sender.
+        same_stream: bool,
+    },
+    /// Neither has.
+    Plain {
+        /// It names the current stream. The number is sent in the clear: any observer of a packet knows it.
+        same_stream: bool,
+        /// One of its confirmed paths leads to an IP address of the current sender.
+        same_address: bool,
+    },
 }
 
 impl Claim {
     pub(super) fn of(sender: &PendingSender, stream: &IncomingStream) -> Claim {
-        Claim {
-            same_stream: sender.media.header.session == stream.session && stream.ended.is_none(),
-            same_address: sender.addresses.iter().any(|a| stream.addresses.contains(a)),
+        let same_stream = sender.media.header.session == stream.session && stream.ended.is_none();
+        match (&sender.key, &stream.key) {
+            (Some(key), Some(current)) => Claim::Sealed { same_key: key == current, same_stream },
+            _ => Claim::Plain {
+                same_stream,
+                same_address: sender.addresses.iter().any(|a| stream.addresses.contains(a)),
+            },
+        }
+    }
+
+    /// Whether it continues the current stream. A number alone proves nothing where keys do.
+    pub(super) fn continues(self) -> bool {
+        match self {
+            Claim::Sealed { same_key, same_stream } => same_key && same_stream,
+            Claim::Plain { same_stream, .. } => same_stream,
         }
     }
 
     /// Required silence of the current sender. `left`: its association has ended; `limit`: silence after which a sender
     /// is given up.
     pub(super) fn silence(self, left: bool, limit: Duration) -> Duration {
-        let needed = match (self.same_stream, self.same_address) {
-            (true, true) if left => Duration::ZERO,
-            (_, true) => SAME_ADDRESS,
-            (true, false) => SAME_STREAM,
-            (false, false) => limit,
+        let needed = match self {
+            Claim::Sealed { same_key: true, .. } => Duration::ZERO,
+            Claim::Sealed { same_key: false, .. } => limit,
+            Claim::Plain { same_stream: true, same_address: true } if left => Duration::ZERO,
+            Claim::Plain { same_address: true, .. } => SAME_ADDRESS,
+            Claim::Plain { same_stream: true, same_address: false } => SAME_STREAM,
+            Claim::Plain { same_stream: false, same_address: false } => limit,
         };
         needed.min(limit)
     }
@@ -82,7 +106,11 @@ mod tests {
     const LIMIT: Duration = Duration::from_secs(10);
 
     fn claim(same_stream: bool, same_address: bool) -> Claim {
-        Claim { same_stream, same_address }
+        Claim::Plain { same_stream, same_address }
+    }
+
+    fn sealed(same_key: bool, same_stream: bool) -> Claim {
+        Claim::Sealed { same_key, same_stream }
     }
 
     /// The time after the current sender's last packet at which a sender replaces it, in steps of 0.1 s.
@@ -113,9 +141,32 @@ mod tests {
     }
 
     #[test]
+    fn with_keys_only_the_key_counts() {
+        let at = Instant::from_millis;
+        for same_stream in [true, false] {
+            // The newest of one key wins, whatever the other one does.
+            let times = Times { now: at(100), came: at(100), heard: at(100) };
+            assert_eq!(decide(sealed(true, same_stream), false, LIMIT, times), Verdict::Replaces);
+            let other = sealed(false, same_stream);
+            assert_eq!((enters(other, false, LIMIT), enters(other, true, LIMIT)), (LIMIT, LIMIT));
+        }
+        assert!(sealed(true, true).continues());
+        assert!(
+            ![sealed(true, false), sealed(false, true), sealed(false, false)].iter().any(|c| c.continues())
+        );
+    }
+
+    #[test]
     fn a_sender_that_talks_is_never_replaced() {
         let at = Instant::from_millis;
-        for who in [claim(true, true), claim(false, true), claim(true, false), claim(false, false)] {
+        for who in [
+            claim(true, true),
+            claim(false, true),
+            claim(true, false),
+            claim(false, false),
+            sealed(false, true),
+            sealed(false, false),
+        ] {
             // A sender without input is active once per second.
             for now in (0..60_000).step_by(250) {
                 let times = Times { now: at(now), came: at(100), heard: at(now / 1000 * 1000) };

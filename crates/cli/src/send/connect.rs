@@ -3,12 +3,14 @@
 use crate::args::{PathArgs, Retry, TransportArgs};
 use crate::capture::Capture;
 use crate::error::CliError;
+use crate::key::{Destination, SealReports};
 use crate::print::quoted;
 use crate::transport;
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use strandcast_net::driver::{AssociationHandle, Client, Uplink};
-use strandcast_net::resolve::HostPort;
 use strandcast_proto::association::CloseReason;
 use strandcast_proto::catalog::SchemePlan;
 use tokio::time::Instant;
@@ -17,6 +19,8 @@ use tokio::time::Instant;
 const RESOLVE: Duration = Duration::from_secs(1);
 /// Timeout of one attempt.
 const ATTEMPT: Duration = Duration::from_secs(8);
+/// Timeout of the first attempt at each of several hosts.
+const FIRST: Duration = Duration::from_secs(3);
 /// Pause after an attempt that failed immediately.
 pub(super) const PAUSE: Duration = Duration::from_secs(1);
 /// Prefix of the reason of a deliberate abort: the peer need not wait or retry.
@@ -24,17 +28,24 @@ pub(crate) const REFUSED: &str = "refused: ";
 /// The reason after [`REFUSED`] while another sender is received.
 pub(crate) const BUSY: &str = "already receiving from another sender";
 
+/// The reason after [`REFUSED`] of a sender whose key another sender has, too, and uses now.
+pub(crate) const REPLACED: &str = "another sender with the same key has taken over";
+
 /// The target of a connection and its settings.
 #[derive(Clone)]
 pub(super) struct Plan {
-    pub(super) host: HostPort,
+    pub(super) to: Destination,
+    /// What the seal says, if there is one.
+    pub(super) reports: SealReports,
+    /// Attempts, of which each takes the next host if the one before led nowhere.
+    pub(super) tries: Arc<AtomicUsize>,
     pub(super) transport: TransportArgs,
     pub(super) paths: PathArgs,
     pub(super) scheme: SchemePlan,
     pub(super) capture: Capture,
-    /// The receiver's addresses and uplinks at the start of the command: during an outage names may not resolve, and no
-    /// interface may have a route.
-    pub(super) remotes: Vec<SocketAddr>,
+    /// The addresses of each of the receiver's hosts, and uplinks, at the start of the command: during an outage names may
+    /// not resolve, and no interface may have a route.
+    pub(super) remotes: Vec<Vec<SocketAddr>>,
     pub(super) uplinks: Vec<Uplink>,
 }
 
@@ -56,15 +67,26 @@ impl Plan {
                 Ok(association) => return Ok(association),
                 Err(error) => error,
             };
-            if refuses(&failed) && !endures || left() <= PAUSE {
-                return Err(failed.into_error(&self.host, begun.elapsed()));
+            if self.refuses(&failed) && !endures || left() <= PAUSE {
+                return Err(self.failure(failed, begun.elapsed()));
             }
             tokio::time::sleep(PAUSE.saturating_sub(attempt.elapsed())).await;
         }
     }
 
+    /// Tries the receiver's hosts in turn, until one answers.
     async fn attempt(&self, time: Duration) -> Result<AssociationHandle, Failed> {
-        let association = self.open().await.map_err(Failed::Here)?;
+        let (tries, hosts) = (self.tries.load(Ordering::Relaxed), self.to.hosts.len().max(1));
+        let time = if hosts > 1 && tries < hosts { time.min(FIRST) } else { time };
+        let outcome = self.attempt_at(tries % hosts, time).await;
+        if outcome.is_err() {
+            self.tries.fetch_add(1, Ordering::Relaxed);
+        }
+        outcome
+    }
+
+    async fn attempt_at(&self, host: usize, time: Duration) -> Result<AssociationHandle, Failed> {
+        let association = self.open(host).await.map_err(Failed::Here)?;
         match tokio::time::timeout(time, association.connected()).await {
             Ok(Ok(_)) => Ok(association),
             Ok(Err(reason)) => Err(Failed::There(reason)),
@@ -75,17 +97,64 @@ impl Plan {
         }
     }
 
-    async fn open(&self) -> Result<AssociationHandle, CliError> {
-        let found = tokio::time::timeout(RESOLVE, transport::remotes(&self.host)).await;
-        let remotes = found.ok().and_then(Result::ok).unwrap_or_else(|| self.remotes.clone());
+    /// Connects to one of the receiver's hosts.
+    async fn open(&self, host: usize) -> Result<AssociationHandle, CliError> {
+        let nowhere = || CliError::Usage(format!("{} has no host", self.to.label));
+        let known = self.remotes.get(host).ok_or_else(nowhere)?;
+        let found = tokio::time::timeout(RESOLVE, transport::remotes(&self.to.hosts[host])).await;
+        let remotes = found.ok().and_then(Result::ok).unwrap_or_else(|| known.clone());
         let mut uplinks = transport::uplinks(&self.paths, &remotes).unwrap_or_default();
         // An uplink without a route may get one soon: the driver polls every second.
         let missing = self.uplinks.iter().filter(|known| uplinks.iter().all(|u| u.name != known.name));
-        uplinks.extend(missing.cloned().collect::<Vec<_>>());
+        let missing = missing.map(|known| Uplink { remotes: remotes.clone(), ..known.clone() });
+        uplinks.extend(missing.collect::<Vec<_>>());
         let endpoint = transport::endpoint(&self.transport, &self.scheme, false);
         let (port, scheme) = (self.transport.sctp_port, transport::build(&self.scheme)?);
-        let client = Client { endpoint, uplinks, port, scheme, seal: None, tap: self.capture.tap() };
+        let (seal, tap) = (self.reports.seal(&self.to), self.capture.tap());
+        let client = Client { endpoint, uplinks, port, scheme, seal, tap };
         client.connect().map_err(|e| transport::open_error(&e))
+    }
+
+    /// Whether the receiver refuses deliberately: another attempt would not help.
+    fn refuses(&self, failed: &Failed) -> bool {
+        matches!(failed, Failed::There(reason) if self.is_final(reason))
+    }
+
+    /// Whether the peer has ended the association deliberately: a retry would not help.
+    pub(super) fn is_final(&self, reason: &CloseReason) -> bool {
+        match reason {
+            CloseReason::PeerAborted(words) => words.starts_with(REFUSED),
+            CloseReason::SealLost(_) => self.reports.refusal(&self.to).is_some_and(|(_, proven)| proven),
+            _ => false,
+        }
+    }
+
+    /// Whether another sender with this sender's key has taken over: two that return would replace each other for ever.
+    /// Without a seal any observer can say so.
+    pub(super) fn is_replaced(&self, reason: &CloseReason) -> bool {
+        let says = |words: &str| words.strip_prefix(REFUSED) == Some(REPLACED);
+        self.to.seal.is_some() && matches!(reason, CloseReason::PeerAborted(words) if says(words))
+    }
+
+    /// Why an association ended, after the peer's name.
+    pub(super) fn words(&self, reason: &CloseReason) -> String {
+        match (reason, self.reports.refusal(&self.to)) {
+            (CloseReason::SealLost(_), Some((words, _))) => words,
+            _ => words(reason),
+        }
+    }
+
+    fn failure(&self, failed: Failed, after: Duration) -> CliError {
+        let label = &self.to.label;
+        match failed {
+            Failed::Here(error) => error,
+            Failed::There(CloseReason::NoAnswer | CloseReason::Unreachable) => {
+                let silent = || format!("no answer from {label} for {:.0} s", after.as_secs_f64());
+                let said = self.reports.refusal(&self.to).map(|(words, _)| format!("{label} {words}"));
+                CliError::Peer(said.unwrap_or_else(silent))
+            }
+            Failed::There(reason) => CliError::Peer(format!("{label} {}", self.words(&reason))),
+        }
     }
 }
 
@@ -95,34 +164,13 @@ enum Failed {
     There(CloseReason),
 }
 
-impl Failed {
-    fn into_error(self, host: &HostPort, after: Duration) -> CliError {
-        match self {
-            Failed::Here(error) => error,
-            Failed::There(CloseReason::NoAnswer | CloseReason::Unreachable) => {
-                CliError::Peer(format!("no answer from {host} for {:.0} s", after.as_secs_f64()))
-            }
-            Failed::There(reason) => CliError::Peer(format!("{host} {}", words(&reason))),
-        }
-    }
-}
-
-fn refuses(failed: &Failed) -> bool {
-    matches!(failed, Failed::There(reason) if final_words(reason))
-}
-
-/// Whether the peer's abort is deliberate: a retry would not help.
-pub(super) fn final_words(reason: &CloseReason) -> bool {
-    matches!(reason, CloseReason::PeerAborted(words) if words.starts_with(REFUSED))
-}
-
 /// Whether the receiver refuses because it has another sender.
 pub(super) fn is_busy(reason: &CloseReason) -> bool {
     matches!(reason, CloseReason::PeerAborted(words) if words.strip_prefix(REFUSED) == Some(BUSY))
 }
 
-/// Why an association ended, after the peer's name.
-pub(super) fn words(reason: &CloseReason) -> String {
+/// Why an association ended, as the transport says.
+fn words(reason: &CloseReason) -> String {
     match reason {
         CloseReason::Shutdown => "ended the stream".into(),
         CloseReason::Aborted => "was disconnected".into(),
@@ -134,6 +182,7 @@ pub(super) fn words(reason: &CloseReason) -> String {
         CloseReason::NoAnswer => "does not answer".into(),
         CloseReason::Unreachable => "can no longer be reached".into(),
         CloseReason::Protocol(words) => format!("breaks the protocol: {}", quoted(words)),
+        CloseReason::SealLost(words) => format!("is lost: {words}"),
         _ => "ended the association".into(),
     }
 }

@@ -7,6 +7,6 @@ mod refusals;
 mod session;
 mod summary;
 
-pub(crate) use connect::{BUSY, REFUSED};
+pub(crate) use connect::{BUSY, REFUSED, REPLACED};
 pub(crate) use pump::Pump;
 pub(crate) use session::run;

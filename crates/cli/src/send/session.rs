@@ -1,6 +1,6 @@
 //! A stream from its first association to its end.
 
-use super::connect::{PAUSE, Plan, REFUSED, final_words, is_busy, words};
+use super::connect::{PAUSE, Plan, REFUSED, is_busy};
 use super::monitor::AssociationMonitor;
 use super::pump::Pump;
 use super::refusals::Refusals;
@@ -9,11 +9,13 @@ use crate::capture::Capture;
 use crate::catalog::SharedCatalog;
 use crate::error::CliError;
 use crate::input::Input;
+use crate::key::{Destination, SealReports};
 use crate::media_url::MediaUrl;
 use crate::print;
 use crate::show::{Monitor, Role, Stats};
 use crate::signals::{self, Stop, stopped};
 use crate::transport;
+use std::sync::Arc;
 use std::time::Duration;
 use strandcast_media::MediaTime;
 use strandcast_media::ingest::Ingest;
@@ -82,23 +84,25 @@ pub(crate) async fn run(args: SendArgs, catalog: &SharedCatalog) -> Result<(), C
     let stats = Stats::open(args.stats.stats.as_ref())?;
     let mut monitor = Monitor::new(Role::Send, stats);
     let input = Input::open(&args.input).await?;
-    let remotes = transport::remotes(&args.host).await?;
-    let uplinks = transport::uplinks(&args.paths, &remotes)?;
+    let to = Destination::find(&args.to, &args.transport.seal)?;
+    let (remotes, uplinks) = transport::routes(&to.hosts, &args.paths).await?;
     let capture = Capture::open(args.transport.pcap.as_deref())?;
-    monitor.line(&format!(
-        "sending {} to {} over {}",
-        input.name(),
-        args.host,
-        transport::describe(&uplinks)
-    ));
-    monitor.line("warning: the stream is neither encrypted nor authenticated");
-    let (host, paths) = (args.host, args.paths);
-    let plan = Plan { host, transport: args.transport, paths, scheme, capture, remotes, uplinks };
+    let over = transport::describe(&uplinks);
+    monitor.line(&format!("sending {} to {} over {over}", input.name(), to.label));
+    if to.seal.is_none() {
+        monitor.line("warning: the stream is neither encrypted nor authenticated");
+    }
+    let (transport, paths, reports) = (args.transport, args.paths, SealReports::default());
+    let plan =
+        Plan { to, reports, tries: Arc::default(), transport, paths, scheme, capture, remotes, uplinks };
     let first = args.retry.unwrap_or(Retry::For(RETRY));
     let association = tokio::select! {
         found = plan.connect(first, args.retry.is_some()) => found?,
         () = stopped(&mut stop) => return Ok(()),
     };
+    if let Some(cipher) = plan.reports.cipher() {
+        monitor.line(&format!("encrypted with {cipher}"));
+    }
     let live = args.input.is_live();
     let retry = args.retry.unwrap_or(if live { Retry::Forever } else { first });
     let latency = Duration::from_millis(u64::from(args.latency));
@@ -106,7 +110,7 @@ pub(crate) async fn run(args: SendArgs, catalog: &SharedCatalog) -> Result<(), C
     let mut pump = Pump::new(ingest(live, latency, MediaTime::ZERO)?, latency);
     pump.observe_first(&association).await;
     let refusals = Refusals::new(args.retry.is_some(), tokio::time::Instant::now());
-    let watch = AssociationMonitor::new(monitor, plan.host.to_string(), plan.transport.scheme.clone());
+    let watch = AssociationMonitor::new(monitor, plan.to.label.clone(), plan.transport.scheme.clone());
     let json = plan.transport.json;
     let connection = Connection::Up(association);
     let (place, over, stopped, rewind) = (args.input, false, false, false);
@@ -207,12 +211,12 @@ impl Session {
         let hopeless = matches!(self.retry, Retry::For(time) if self.refusals.asked && silence >= time.max(LEAST_SILENCE));
         if hopeless {
             association.abort("nothing heard from the receiver");
-            self.search(&format!("{} was silent for {:.0} s", self.plan.host, silence.as_secs_f64()));
+            self.search(&format!("{} was silent for {:.0} s", self.plan.to.label, silence.as_secs_f64()));
         } else if self.closing.is_some_and(|at| at.elapsed() >= CLOSING) {
             association.abort("the shutdown did not finish");
-            self.search(&format!("{} started to close and did not finish", self.plan.host));
+            self.search(&format!("{} started to close and did not finish", self.plan.to.label));
         } else if self.refusals.holds(tokio::time::Instant::now()) {
-            self.watch.line(&format!("{} no longer refuses", self.plan.host));
+            self.watch.line(&format!("{} no longer refuses", self.plan.to.label));
         }
     }
 
@@ -222,17 +226,20 @@ impl Session {
                 self.closing = Some(tokio::time::Instant::now());
                 Ok(())
             }
+            Some(Event::Closed(reason)) if self.plan.is_replaced(&reason) => {
+                Err(CliError::Peer(self.named(&reason)))
+            }
             Some(Event::Closed(CloseReason::Shutdown)) if !self.refusals.asked => {
-                Err(CliError::Peer(format!("{} {}", self.plan.host, words(&CloseReason::Shutdown))))
+                Err(CliError::Peer(self.named(&CloseReason::Shutdown)))
             }
             Some(Event::Closed(CloseReason::Shutdown)) => self.refused(&CloseReason::Shutdown),
-            Some(Event::Closed(reason)) if final_words(&reason) => self.refused(&reason),
+            Some(Event::Closed(reason)) if self.plan.is_final(&reason) => self.refused(&reason),
             Some(Event::Closed(reason)) => {
-                self.search(&format!("{} {}", self.plan.host, words(&reason)));
+                self.search(&self.named(&reason));
                 Ok(())
             }
             None => {
-                self.search(&format!("{} is gone", self.plan.host));
+                self.search(&format!("{} is gone", self.plan.to.label));
                 Ok(())
             }
             Some(event) => {
@@ -240,6 +247,11 @@ impl Session {
                 Ok(())
             }
         }
+    }
+
+    /// Why the association ended, with the receiver's name.
+    fn named(&self, reason: &CloseReason) -> String {
+        format!("{} {}", self.plan.to.label, self.plan.words(reason))
     }
 
     /// Gives up the association and reconnects.
@@ -264,7 +276,7 @@ impl Session {
 
     /// The receiver refuses the stream: ends, or retries.
     fn refused(&mut self, reason: &CloseReason) -> Result<(), CliError> {
-        let why = format!("{} {}", self.plan.host, words(reason));
+        let why = self.named(reason);
         let first = self.refusals.refused(tokio::time::Instant::now(), self.retry, is_busy(reason));
         let Some(first) = first else { return Err(CliError::Peer(why)) };
         if first {
@@ -324,15 +336,14 @@ impl Session {
         self.watch.poll(self.clock.now(), association, &mut self.pump).await;
         match reason {
             CloseReason::Shutdown => Ok(true),
-            reason if final_words(&reason) && self.may_restart() => {
+            reason
+                if self.plan.is_final(&reason) && !self.plan.is_replaced(&reason) && self.may_restart() =>
+            {
                 self.refused(&reason)?;
                 self.pump.ended = false;
                 Ok(false)
             }
-            reason => {
-                let words = words(&reason);
-                Err(CliError::Peer(format!("{} {words} before it had everything", self.plan.host)))
-            }
+            reason => Err(CliError::Peer(format!("{} before it had everything", self.named(&reason)))),
         }
     }
 

@@ -1,9 +1,12 @@
 //! Runs the built command and watches it, with timeouts everywhere.
 #![allow(dead_code, reason = "each test binary uses its part of it")]
 
+pub mod home;
 pub mod link;
 pub mod peer;
 pub mod relay;
+pub mod terminal;
+pub mod wire;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -34,16 +37,30 @@ pub struct Ended {
     pub took: Duration,
 }
 
-/// Starts `strandcast` with arguments separated by blanks.
+/// Starts `strandcast` with arguments separated by blanks, without encryption: most tests are about the transport, and
+/// their peers have no keys. With keys: [`home::Home`].
 pub fn start(args: &str) -> Running {
     start_with(args, Stdio::null())
 }
 
 /// The same, with an input to read from.
 pub fn start_with(args: &str, input: Stdio) -> Running {
+    let mut command = command(args);
+    if ["send ", "receive ", "perf "].iter().any(|verb| args.starts_with(verb)) {
+        command.arg("--plain");
+    }
+    spawn(command.stdin(input))
+}
+
+/// The command with arguments separated by blanks.
+fn command(args: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_strandcast"));
-    command.args(args.split_whitespace()).stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
+    command.args(args.split_whitespace());
+    command
+}
+
+fn spawn(command: &mut Command) -> Running {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let (out, err) = (Arc::default(), Arc::default());
     let readers = vec![
         collect(child.stdout.take().unwrap(), Arc::clone(&out)),

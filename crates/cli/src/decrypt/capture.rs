@@ -1,0 +1,279 @@
+//! Reads UDP datagrams from a capture: a classic pcap file, as tcpdump and `--pcap` write it.
+
+use crate::error::why;
+use std::io::{self, Read};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::Duration;
+
+const UDP: u8 = 17;
+/// The longest record, bytes: tcpdump's limit.
+const LONGEST: usize = 262_144;
+
+/// A capture that is being read.
+#[derive(Debug)]
+pub(super) struct Capture<R> {
+    from: R,
+    big_endian: bool,
+    nanoseconds: bool,
+    link: u32,
+    packet: Vec<u8>,
+    /// Packets without a whole UDP datagram: of other protocols, fragments, cut off.
+    pub(super) others: u64,
+}
+
+/// A datagram with its addresses and its time since 1970.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Datagram<'a> {
+    pub(super) at: Duration,
+    pub(super) from: SocketAddr,
+    pub(super) to: SocketAddr,
+    pub(super) payload: &'a mut [u8],
+}
+
+impl<R: Read> Capture<R> {
+    /// Reads the header of the file.
+    ///
+    /// # Errors
+    /// In words: it is no capture that can be read.
+    pub(super) fn open(mut from: R) -> Result<Self, String> {
+        let mut header = [0; 24];
+        from.read_exact(&mut header).map_err(|_| "it is no capture".to_owned())?;
+        let (big_endian, nanoseconds) = match header[..4] {
+            [0xd4, 0xc3, 0xb2, 0xa1] => (false, false),
+            [0x4d, 0x3c, 0xb2, 0xa1] => (false, true),
+            [0xa1, 0xb2, 0xc3, 0xd4] => (true, false),
+            [0xa1, 0xb2, 0x3c, 0x4d] => (true, true),
+            [0x0a, 0x0d, 0x0d, 0x0a] => {
+                return Err("it is a pcapng file: convert it with editcap -F pcap".into());
+            }
+            _ => return Err("it is no capture: no pcap file".into()),
+        };
+        let mut capture = Capture { from, big_endian, nanoseconds, link: 0, packet: Vec::new(), others: 0 };
+        // The upper bits of the field say whether frames have a checksum.
+        capture.link = capture.word(&header, 20) & 0xffff;
+        match ip_offset(capture.link, &[0; 64]) {
+            Some(_) => Ok(capture),
+            None => Err(format!("its link type {} is unknown: capture Ethernet, IP or -i any", capture.link)),
+        }
+    }
+
+    /// The next UDP datagram; `None` at the end. A last record that was not written as a whole is left out.
+    ///
+    /// # Errors
+    /// In words: the file is damaged or cannot be read.
+    pub(super) fn next(&mut self) -> Result<Option<Datagram<'_>>, String> {
+        loop {
+            let mut header = [0; 16];
+            if !whole(self.from.read_exact(&mut header))? {
+                return Ok(None);
+            }
+            let [seconds, fraction, captured, original] = [0, 4, 8, 12].map(|at| self.word(&header, at));
+            let length = captured as usize;
+            if length > LONGEST {
+                return Err(format!("a record of {length} bytes: it is damaged"));
+            }
+            self.packet.resize(length, 0);
+            if !whole(self.from.read_exact(&mut self.packet))? {
+                return Ok(None);
+            }
+            let nanoseconds = if self.nanoseconds { fraction } else { fraction.saturating_mul(1000) };
+            let found = (captured == original).then(|| udp(self.link, &self.packet)).flatten();
+            let Some((from, to, start, end)) = found else {
+                self.others += 1;
+                continue;
+            };
+            let at = Duration::from_secs(seconds.into()) + Duration::from_nanos(nanoseconds.into());
+            return Ok(Some(Datagram { at, from, to, payload: &mut self.packet[start..end] }));
+        }
+    }
+
+    fn word(&self, bytes: &[u8], at: usize) -> u32 {
+        let word = bytes.get(at..at + 4).and_then(|word| word.try_into().ok()).unwrap_or_default();
+        if self.big_endian { u32::from_be_bytes(word) } else { u32::from_le_bytes(word) }
+    }
+}
+
+/// Whether bytes were read, and not the end of the file.
+fn whole(read: io::Result<()>) -> Result<bool, String> {
+    match read {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(why(&error)),
+    }
+}
+
+/// Where IP begins in a packet of this link type; `None` if the type is unknown or the packet is too short.
+fn ip_offset(link: u32, packet: &[u8]) -> Option<usize> {
+    match link {
+        // Loopback of BSD; Ethernet, with tags of VLANs; raw IP; Linux's -i any, version 1 and 2.
+        0 => Some(4),
+        1 => {
+            let mut at = 12;
+            while packet.get(at..at + 2)? == [0x81, 0x00] {
+                at += 4;
+            }
+            Some(at + 2)
+        }
+        101 => Some(0),
+        113 => Some(16),
+        276 => Some(20),
+        _ => None,
+    }
+}
+
+/// Addresses and the place of the payload of a UDP datagram that is no fragment.
+fn udp(link: u32, packet: &[u8]) -> Option<(SocketAddr, SocketAddr, usize, usize)> {
+    let at = ip_offset(link, packet)?;
+    let ip = packet.get(at..)?;
+    let (from, to, header): (IpAddr, IpAddr, usize) = match ip.first()? >> 4 {
+        4 => {
+            let fragment = u16::from_be_bytes(*ip.get(6..)?.first_chunk()?) & 0x3fff != 0;
+            if *ip.get(9)? != UDP || fragment {
+                return None;
+            }
+            let address = |at: usize| Some(Ipv4Addr::from(*ip.get(at..)?.first_chunk::<4>()?));
+            (address(12)?.into(), address(16)?.into(), usize::from(ip[0] & 15) * 4)
+        }
+        6 => {
+            if *ip.get(6)? != UDP {
+                return None;
+            }
+            let address = |at: usize| Some(Ipv6Addr::from(*ip.get(at..)?.first_chunk::<16>()?));
+            (address(8)?.into(), address(24)?.into(), 40)
+        }
+        _ => return None,
+    };
+    let udp = ip.get(header..)?;
+    let port = |at: usize| Some(u16::from_be_bytes(*udp.get(at..)?.first_chunk()?));
+    // What the kernel is still to cut into datagrams may be longer than the field can say.
+    let length = match usize::from(port(4)?) {
+        0 => udp.len(),
+        length => length,
+    };
+    let start = at + header + 8;
+    let end = at + header + length;
+    (start <= end && end <= packet.len()).then_some((
+        SocketAddr::new(from, port(0)?),
+        SocketAddr::new(to, port(2)?),
+        start,
+        end,
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use strandcast_net::pcap::PcapWriter;
+
+    const AT: Duration = Duration::new(1_700_000_000, 123_456_000);
+
+    /// A capture of raw IP with these datagrams, as `--pcap` writes it.
+    fn written(datagrams: &[(&str, &str, &[u8])]) -> Vec<u8> {
+        let mut file = Vec::new();
+        let mut pcap = PcapWriter::new(&mut file).unwrap();
+        for (from, to, payload) in datagrams {
+            pcap.datagram(AT, from.parse().unwrap(), to.parse().unwrap(), payload).unwrap();
+        }
+        file
+    }
+
+    /// Time, addresses and payload.
+    type Read = (Duration, String, Vec<u8>);
+
+    fn all(file: &[u8]) -> Result<(Vec<Read>, u64), String> {
+        let mut capture = Capture::open(file)?;
+        let mut found = Vec::new();
+        while let Some(datagram) = capture.next()? {
+            found.push((
+                datagram.at,
+                format!("{} {}", datagram.from, datagram.to),
+                datagram.payload.to_vec(),
+            ));
+        }
+        Ok((found, capture.others))
+    }
+
+    const SENT: [(&str, &str, &[u8]); 3] = [
+        ("10.0.0.1:40000", "192.0.2.1:9899", b"first"),
+        ("[2001:db8::1]:1", "[2001:db8::2]:2", b""),
+        ("10.0.0.1:40000", "192.0.2.1:9899", &[7; 1400]),
+    ];
+
+    #[test]
+    fn what_was_written_is_read() {
+        let (found, others) = all(&written(&SENT)).unwrap();
+        let expected: Vec<_> =
+            SENT.iter().map(|(from, to, payload)| (AT, format!("{from} {to}"), payload.to_vec())).collect();
+        assert_eq!((found, others), (expected, 0));
+    }
+
+    /// The same records with a link header in front of each, in the other byte order and with microseconds.
+    fn relinked(file: &[u8], link: u8, header: &[u8]) -> Vec<u8> {
+        let swapped = |word: &[u8]| word.iter().rev().copied().collect::<Vec<u8>>();
+        let mut out = vec![0xa1, 0xb2, 0xc3, 0xd4];
+        out.extend([0; 16]);
+        out.extend([0, 0, 0, link]);
+        let mut rest = &file[24..];
+        while !rest.is_empty() {
+            let words: Vec<u32> =
+                rest[..16].chunks(4).map(|w| u32::from_le_bytes(w.try_into().unwrap())).collect();
+            let len = words[2] as usize;
+            let with = (len + header.len()) as u32;
+            for word in [words[0], words[1] / 1000, with, with] {
+                out.extend(swapped(&word.to_le_bytes()));
+            }
+            out.extend(header);
+            out.extend(&rest[16..16 + len]);
+            rest = &rest[16 + len..];
+        }
+        out
+    }
+
+    #[test]
+    fn links_byte_orders_and_clocks_of_other_programs_are_read() {
+        let file = written(&SENT);
+        let ethernet = [[0; 12].as_slice(), &[0x81, 0, 0, 5, 8, 0]].concat();
+        for (link, header) in [(1, &ethernet[..]), (1, &[0; 14]), (113, &[0; 16]), (0, &[0; 4])] {
+            assert_eq!(all(&relinked(&file, link, header)), all(&file), "{link}");
+        }
+        assert!(all(&relinked(&file, 105, &[])).unwrap_err().contains("105"));
+    }
+
+    #[test]
+    fn files_cut_anywhere_give_what_is_whole_and_no_panic() {
+        let file = written(&SENT);
+        for len in 0..file.len() {
+            match all(&file[..len]) {
+                Ok((found, _)) => assert!(len >= 24 && found.len() < SENT.len()),
+                Err(_) => assert!(len < 24),
+            }
+        }
+    }
+
+    #[test]
+    fn any_changed_byte_is_read_or_refused() {
+        let file = written(&SENT[..2]);
+        for at in 0..file.len() {
+            for value in [0, 1, 0x45, 0x60, 0x7f, 0xff] {
+                let mut changed = file.clone();
+                changed[at] = value;
+                // No panic, whatever it is.
+                let _ = all(&changed);
+            }
+        }
+    }
+
+    #[test]
+    fn other_protocols_fragments_and_cut_packets_are_counted() {
+        let file = written(&[SENT[0]]);
+        let ip = 24 + 16;
+        for (at, value) in [(ip + 9, 6), (ip + 6, 0x20), (ip + 7, 1), (ip, 0x55)] {
+            let mut changed = file.clone();
+            changed[at] = value;
+            assert_eq!(all(&changed), Ok((Vec::new(), 1)), "{at}");
+        }
+        let mut cut = file.clone();
+        cut[24 + 12] += 1;
+        assert_eq!(all(&cut), Ok((Vec::new(), 1)));
+    }
+}

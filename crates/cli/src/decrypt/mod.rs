@@ -1,0 +1,6 @@
+//! `strandcast decrypt`.
+
+mod capture;
+mod run;
+
+pub(crate) use run::run;

@@ -1,0 +1,122 @@
+//! From a recorded capture and a key log to a capture of SCTP.
+
+use super::capture::Capture;
+use crate::args::DecryptArgs;
+use crate::error::{CliError, why};
+use crate::print;
+use crate::show::count;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, BufWriter};
+use std::path::Path;
+use strandcast_net::pcap::PcapWriter;
+use strandcast_seal::KeyLog;
+
+/// Bytes in front of a sealed datagram that all datagrams of its path have: type and connection id.
+const SAME: usize = 9;
+/// Bytes of the shortest sealed datagram.
+const SHORTEST: usize = 29;
+/// Where an SCTP packet has its checksum (RFC 9260 §3.1).
+const CHECKSUM: std::ops::Range<usize> = 8..12;
+
+/// Decrypts a capture.
+///
+/// # Errors
+/// [`CliError::Media`]: a file cannot be read or written; [`CliError::Unmet`]: nothing in the capture has keys in the log.
+pub(crate) fn run(args: &DecryptArgs) -> Result<(), CliError> {
+    let mut keys = read_log(&args.keylog)?;
+    let unreadable =
+        |words: String| CliError::Media(format!("cannot read {}: {words}", args.capture.display()));
+    let file = File::open(&args.capture).map_err(|e| unreadable(why(&e)))?;
+    let mut capture = Capture::open(BufReader::new(file)).map_err(unreadable)?;
+    let unwritable =
+        |e: std::io::Error| CliError::Media(format!("cannot write {}: {}", args.out.display(), why(&e)));
+    let out = File::create(&args.out).map_err(unwritable)?;
+    let mut out = PcapWriter::new(BufWriter::new(out)).map_err(unwritable)?;
+    let (mut packets, mut control, mut closed) = (0u64, 0u64, 0u64);
+    while let Some(datagram) = capture.next().map_err(unreadable)? {
+        let stride = stride(datagram.payload);
+        for sealed in datagram.payload.chunks_mut(stride) {
+            match keys.open(sealed) {
+                Some([]) => control += 1,
+                Some(packet) => {
+                    out.datagram(datagram.at, datagram.from, datagram.to, &checked(packet))
+                        .map_err(unwritable)?;
+                    packets += 1;
+                }
+                None => closed += 1,
+            }
+        }
+    }
+    out.flush().map_err(unwritable)?;
+    print::line(&format!(
+        "{} of SCTP in {}; beside them {} of the seal, {} without keys, {} without a UDP datagram",
+        count(packets, "packet"),
+        args.out.display(),
+        count(control, "message"),
+        count(closed, "datagram"),
+        count(capture.others, "packet"),
+    ));
+    match packets {
+        0 => Err(CliError::Unmet(format!("{} has no keys for any datagram", args.keylog.display()))),
+        _ => Ok(()),
+    }
+}
+
+/// The keys of a log.
+fn read_log(path: &Path) -> Result<KeyLog, CliError> {
+    let unreadable =
+        |e: std::io::Error| CliError::Media(format!("cannot read {}: {}", path.display(), why(&e)));
+    let mut keys = KeyLog::default();
+    for line in BufReader::new(File::open(path).map_err(unreadable)?).lines() {
+        keys.add(&line.map_err(unreadable)?);
+    }
+    Ok(keys)
+}
+
+/// Bytes of each datagram, but the last, in what was captured as one: a kernel may cut it, or have joined it, outside of
+/// where it is captured. All of them are of one path, so that they begin alike.
+fn stride(payload: &[u8]) -> usize {
+    let begin = payload.get(..SAME);
+    let next = (SHORTEST..=payload.len().saturating_sub(SHORTEST))
+        .find(|&at| begin.is_some() && payload.get(at..at + SAME) == begin);
+    next.unwrap_or(payload.len()).max(1)
+}
+
+/// The packet with its checksum: sealed, it has none (RFC 9653).
+fn checked(packet: &[u8]) -> Vec<u8> {
+    let mut packet = packet.to_vec();
+    if packet.len() >= CHECKSUM.end {
+        packet[CHECKSUM].fill(0);
+        // The order of its bytes: RFC 9260, appendix A.
+        let sum = crc32c::crc32c(&packet).to_le_bytes();
+        packet[CHECKSUM].copy_from_slice(&sum);
+    }
+    packet
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn joined_datagrams_are_told_apart() {
+        let datagram = |len: usize, n: u8| {
+            let mut bytes = vec![1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0, n];
+            bytes.resize(len, n.wrapping_mul(31));
+            bytes
+        };
+        assert_eq!(stride(&datagram(1372, 1)), 1372);
+        let joined = [datagram(1372, 1), datagram(1372, 2), datagram(40, 3)].concat();
+        assert_eq!(stride(&joined), 1372);
+        for short in [&[][..], &[1], &[1; 20]] {
+            assert_eq!(stride(short), short.len().max(1));
+        }
+    }
+
+    #[test]
+    fn checksums_are_those_of_crc32c() {
+        // RFC 3720, appendix B.4: 32 bytes of zero have the CRC32c aa 36 91 8a.
+        assert_eq!(checked(&[0; 32])[CHECKSUM], [0xaa, 0x36, 0x91, 0x8a]);
+        assert_eq!(checked(&[1, 2]), [1, 2]);
+    }
+}

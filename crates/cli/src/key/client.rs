@@ -1,0 +1,74 @@
+//! A client's seal, and what it has reported.
+
+use super::forms::fingerprint;
+use super::target::Destination;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use strandcast_net::driver::{ClientSeal, SealWatch};
+use strandcast_seal::{Cipher, Lost, SealEvent};
+
+/// What the seal of one connection after the other has reported.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SealReports(Arc<Mutex<Reported>>);
+
+#[derive(Debug, Default)]
+struct Reported {
+    /// The receiver says that it runs without encryption.
+    plain: bool,
+    cipher: Option<Cipher>,
+    /// Why the session ended.
+    lost: Option<Lost>,
+}
+
+impl SealReports {
+    /// The seal of a connection to `destination`; none if nothing is to be encrypted. What was reported before is
+    /// forgotten.
+    pub(crate) fn seal(&self, destination: &Destination) -> Option<ClientSeal> {
+        let (identity, peer) = destination.seal.clone()?;
+        *self.lock() = Reported::default();
+        let reports = self.clone();
+        let on_event = move |_, event: &SealEvent| {
+            let mut reported = reports.lock();
+            match event {
+                SealEvent::Established { cipher, .. } => reported.cipher = Some(*cipher),
+                SealEvent::Lost { why, .. } => reported.lost = Some(*why),
+                SealEvent::PlainPeer { .. } => reported.plain = true,
+                _ => {}
+            }
+        };
+        Some(ClientSeal {
+            identity,
+            peer,
+            watch: SealWatch { on_event: Some(Box::new(on_event)), keylog: destination.keylog.sink() },
+        })
+    }
+
+    /// How datagrams are encrypted.
+    pub(crate) fn cipher(&self) -> Option<Cipher> {
+        self.lock().cipher
+    }
+
+    /// Why there will be no connection, after the receiver's name, if the seal knows; whether the receiver has proven
+    /// that it says so itself, and another attempt would not help.
+    pub(crate) fn refusal(&self, destination: &Destination) -> Option<(String, bool)> {
+        let (identity, _) = destination.seal.as_ref()?;
+        let reported = self.lock();
+        match reported.lost {
+            Some(Lost::Refused | Lost::Revoked) => {
+                let key = fingerprint(&identity.public());
+                let why = format!(
+                    "does not admit this machine: run there strandcast key allow {key}, or pair again"
+                );
+                Some((why, true))
+            }
+            _ if reported.plain => {
+                let why = "runs without encryption: start it there without --plain, or send to its HOST with --plain";
+                Some((why.into(), false))
+            }
+            _ => None,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Reported> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,180 @@
+//! Who may connect to a command that listens, while the store changes.
+
+use super::command::announced_identity;
+use super::forms::fingerprint;
+use super::hosts::reachable;
+use super::keylog::KeyLogFile;
+use super::pairing::Pairing;
+use super::store::{Senders, Store, Watch, random, wall_clock};
+use super::terminal::{pairing_text, shows_secrets};
+use crate::args::SealArgs;
+use crate::error::CliError;
+use crate::print;
+use std::collections::BTreeMap;
+use std::io::stderr;
+use std::net::SocketAddr;
+use strandcast_net::driver::{Driver, SealWatch, ServerSeal};
+use strandcast_seal::{Access, Cipher, Peer, PublicKey, SealEvent, SecretKey, TokenId};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+/// The store of a running receiver.
+#[derive(Debug)]
+pub(crate) struct Gate {
+    store: Store,
+    identity: SecretKey,
+    watch: Watch,
+    senders: Senders,
+    /// Those who enrolled meanwhile: the file may not have them yet, or ever.
+    enrolled: Vec<(TokenId, PublicKey)>,
+    /// When access changes by itself, in seconds since 1970.
+    expiry: Option<u64>,
+    ciphers: BTreeMap<PublicKey, Cipher>,
+    keylog: KeyLogFile,
+    /// What the seal and writes of the store report.
+    reports: (UnboundedSender<Report>, UnboundedReceiver<Report>),
+}
+
+#[derive(Debug)]
+enum Report {
+    Enrolled(TokenId, PublicKey),
+    Established(PublicKey, Cipher),
+    Line(String),
+}
+
+impl Gate {
+    /// Opens the store, and makes an identity if there never was one; `None` with `--plain`.
+    ///
+    /// # Errors
+    /// [`CliError::Store`].
+    pub(crate) fn open(args: &SealArgs) -> Result<Option<Gate>, CliError> {
+        if args.plain {
+            return Ok(None);
+        }
+        let store = Store::of(args.key.as_deref())?;
+        let identity = announced_identity(&store)?;
+        let watch = Watch::new(&store);
+        let senders = store.senders()?;
+        Ok(Some(Gate {
+            store,
+            identity,
+            watch,
+            senders,
+            enrolled: Vec::new(),
+            expiry: None,
+            ciphers: BTreeMap::new(),
+            keylog: KeyLogFile::open(args)?,
+            reports: unbounded_channel(),
+        }))
+    }
+
+    /// The seal of a server.
+    pub(crate) fn seal(&mut self) -> ServerSeal {
+        let reports = self.reports.0.clone();
+        let on_event = move |_, event: &SealEvent| {
+            let report = match event {
+                SealEvent::Enrolled { token, key } => Report::Enrolled(*token, *key),
+                SealEvent::Established { peer, cipher, .. } => Report::Established(*peer, *cipher),
+                _ => return,
+            };
+            // Without a gate the command is ending.
+            let _ = reports.send(report);
+        };
+        let watch = SealWatch { on_event: Some(Box::new(on_event)), keylog: self.keylog.sink() };
+        ServerSeal { identity: self.identity.clone(), access: self.access(), watch }
+    }
+
+    /// Looks at the store and at what the seal has reported, several times per second; lines to print.
+    pub(crate) async fn poll(&mut self, driver: &Driver) -> Vec<String> {
+        let mut lines = Vec::new();
+        while let Ok(report) = self.reports.1.try_recv() {
+            match report {
+                Report::Enrolled(token, key) => lines.push(self.enrol(token, key)),
+                Report::Established(peer, cipher) => drop(self.ciphers.insert(peer, cipher)),
+                Report::Line(line) => lines.push(line),
+            }
+        }
+        let changed = self.watch.changed();
+        if changed {
+            match self.store.senders() {
+                Ok(senders) => self.senders = senders,
+                Err(error) => lines.push(format!("{error}; until then all who may send now still may")),
+            }
+        }
+        if changed || self.expiry.is_some_and(|at| wall_clock() >= at) {
+            driver.set_access(self.access()).await;
+        }
+        lines
+    }
+
+    /// What lines call a sender: its name or the short form of its key, and the cipher.
+    pub(crate) fn label(&self, key: &PublicKey) -> String {
+        let name = self.senders.get(key).map_or_else(|| fingerprint(key), |sender| sender.label());
+        self.ciphers.get(key).map_or(name.clone(), |cipher| format!("{name}, {cipher}"))
+    }
+
+    /// Lines on how to pair with the receiver that listens there: on a terminal a pairing string while no sender is known,
+    /// else what makes one.
+    pub(crate) fn invite(&mut self, listen: &[SocketAddr]) {
+        if let Err(error) = self.try_invite(listen) {
+            print::line(&format!("{error}; strandcast key pair makes a pairing string for a sender"));
+        }
+    }
+
+    fn try_invite(&mut self, listen: &[SocketAddr]) -> Result<(), CliError> {
+        if self.senders.listen != listen {
+            // What a pairing string names by default, here and in `strandcast key pair`.
+            self.senders.listen = listen.to_vec();
+            self.store.change_senders(|senders| {
+                senders.listen = listen.to_vec();
+                Ok::<_, CliError>(())
+            })?;
+        }
+        let terminal = stderr();
+        if !self.senders.senders().is_empty() || !shows_secrets(&terminal) {
+            print::line("strandcast key pair makes a pairing string for a sender");
+            return Ok(());
+        }
+        let now = wall_clock();
+        let hosts = reachable(&[], &self.senders.listen)?;
+        let mut random = random()?;
+        let token =
+            self.store.change_senders(|senders| Ok::<_, CliError>(senders.reusable(&mut random, now)))?;
+        let pairing = Pairing { once: false, hosts, peer: Peer { key: self.identity.public(), token } };
+        match pairing.encode() {
+            Some(text) => print::error_bytes(&pairing_text(&text, &terminal)),
+            None => return Err(CliError::Network("this machine has too many addresses".into())),
+        }
+        print::line("at the sender: strandcast key add NAME, then strandcast send INPUT @NAME");
+        Ok(())
+    }
+
+    /// Who may connect now.
+    fn access(&mut self) -> Access {
+        let now = wall_clock();
+        for (token, key) in &self.enrolled {
+            self.senders.enrol(*token, *key, now);
+        }
+        self.expiry = self.senders.next_expiry(now);
+        self.senders.access(now)
+    }
+
+    /// Stores a sender that has enrolled. A store that cannot be written is reported later, and the stream goes on.
+    fn enrol(&mut self, token: TokenId, key: PublicKey) -> String {
+        self.enrolled.push((token, key));
+        self.senders.enrol(token, key, wall_clock());
+        let (store, reports) = (self.store.clone(), self.reports.0.clone());
+        tokio::task::spawn_blocking(move || {
+            let written = store.change_senders(|senders| {
+                senders.enrol(token, key, wall_clock());
+                Ok::<_, CliError>(())
+            });
+            if let Err(error) = written {
+                let line = format!("{} is not enrolled for good: {error}", fingerprint(&key));
+                // As above.
+                let _ = reports.send(Report::Line(line));
+            }
+        });
+        let short = fingerprint(&key);
+        format!("new sender {short}: strandcast key allow {short} --as NAME names it")
+    }
+}

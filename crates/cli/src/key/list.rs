@@ -1,0 +1,92 @@
+//! What the store knows, without its secrets.
+
+use super::date::date;
+use super::forms::{fingerprint, key_text, token_id_text};
+use super::store::{Receivers, Sender, Senders, TokenEntry, WallClock};
+use crate::error::CliError;
+use crate::print;
+use serde_json::{Value, json};
+use strandcast_seal::PublicKey;
+
+/// Prints receivers, senders and open pairings.
+///
+/// # Errors
+/// [`CliError::Media`]: standard output cannot be written.
+pub(super) fn print(
+    own: Option<&PublicKey>,
+    receivers: &Receivers,
+    senders: &Senders,
+    now: WallClock,
+    as_json: bool,
+) -> Result<(), CliError> {
+    match as_json {
+        true => print::json(&format!("{:#}\n", json(own, receivers, senders, now))),
+        false => print::text(&text(receivers, senders, now)),
+    }
+}
+
+fn text(receivers: &Receivers, senders: &Senders, now: WallClock) -> String {
+    let mut out = String::from("receivers that this machine may send to\n");
+    for (name, receiver) in receivers.iter() {
+        let hosts: Vec<String> = receiver.hosts().iter().map(ToString::to_string).collect();
+        out += &format!("  @{name:<20} {}  {}\n", fingerprint(&receiver.key), hosts.join(", "));
+    }
+    out += "senders that may send to it\n";
+    for sender in senders.senders() {
+        let name = sender.name.as_deref().unwrap_or("-");
+        let state = if sender.revoked { "revoked" } else { "since" };
+        out += &format!("  {name:<21} {}  {state} {}\n", fingerprint(&sender.key), date(sender.since));
+    }
+    out += "pairing strings that admit new senders\n";
+    for token in open(senders, now) {
+        let terms = terms(token.once, token.expires);
+        out += &format!("  {:<21} made {}; {terms}\n", token_id_text(token.secret.id()), date(token.made));
+    }
+    out
+}
+
+/// What a pairing string admits.
+pub(super) fn terms(once: bool, expires: Option<WallClock>) -> String {
+    let whom = if once { "admits the first sender that uses it" } else { "admits any sender that has it" };
+    match expires {
+        Some(at) => format!("{whom}, until {}", date(at)),
+        None => whom.to_owned(),
+    }
+}
+
+fn open(senders: &Senders, now: WallClock) -> impl Iterator<Item = &TokenEntry> {
+    senders.tokens().iter().filter(move |token| token.admits_others(now))
+}
+
+fn json(own: Option<&PublicKey>, receivers: &Receivers, senders: &Senders, now: WallClock) -> Value {
+    let receiver = |(name, receiver): (&str, &super::store::Receiver)| {
+        let hosts: Vec<String> = receiver.hosts().iter().map(ToString::to_string).collect();
+        with(key_json(&receiver.key), json!({ "name": name, "hosts": hosts }))
+    };
+    let sender = |sender: &Sender| {
+        let (name, since, revoked) = (&sender.name, sender.since, sender.revoked);
+        with(key_json(&sender.key), json!({ "name": name, "since": since, "revoked": revoked }))
+    };
+    let pairing = |token: &TokenEntry| {
+        let (id, once) = (token_id_text(token.secret.id()), token.once);
+        json!({ "id": id, "made": token.made, "once": once, "expires": token.expires })
+    };
+    json!({
+        "identity": own.map(key_json),
+        "receivers": receivers.iter().map(receiver).collect::<Vec<_>>(),
+        "senders": senders.senders().iter().map(sender).collect::<Vec<_>>(),
+        "pairings": open(senders, now).map(pairing).collect::<Vec<_>>(),
+    })
+}
+
+/// A key in both of its forms.
+pub(super) fn key_json(key: &PublicKey) -> Value {
+    json!({ "key": key_text(key), "fingerprint": fingerprint(key) })
+}
+
+fn with(mut first: Value, second: Value) -> Value {
+    if let (Value::Object(first), Value::Object(second)) = (&mut first, second) {
+        first.extend(second);
+    }
+    first
+}

@@ -1,0 +1,23 @@
+//! Keys that are stored nowhere.
+
+use super::store::random;
+use crate::error::CliError;
+use std::collections::BTreeSet;
+use strandcast_net::driver::{ClientSeal, SealWatch, ServerSeal};
+use strandcast_seal::{Access, Grant, Peer, SecretKey, Token};
+
+/// The seals of a client and a server that are paired with each other by fresh keys.
+///
+/// # Errors
+/// [`CliError::Store`]: the system has no randomness.
+pub(crate) fn paired_in_memory() -> Result<(ClientSeal, ServerSeal), CliError> {
+    let mut random = random()?;
+    let (sender, receiver) = (SecretKey::generate(&mut random), SecretKey::generate(&mut random));
+    let token = Token::generate(&mut random);
+    let senders = BTreeSet::from([sender.public()]);
+    let grant = Grant { token: token.clone(), senders, open: false, once: false };
+    let peer = Peer { key: receiver.public(), token };
+    let access = Access { grants: vec![grant], ..Access::default() };
+    let client = ClientSeal { identity: sender, peer, watch: SealWatch::default() };
+    Ok((client, ServerSeal { identity: receiver, access, watch: SealWatch::default() }))
+}

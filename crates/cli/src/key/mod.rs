@@ -1,0 +1,26 @@
+//! Keys and pairings: the store, what people copy from one machine to another, and `strandcast key`.
+
+mod base32;
+mod client;
+mod command;
+mod date;
+mod forms;
+mod gate;
+mod hosts;
+mod keylog;
+mod list;
+mod memory;
+mod name;
+mod pairing;
+mod qr;
+mod store;
+mod target;
+mod terminal;
+mod text;
+
+pub(crate) use client::SealReports;
+pub(crate) use command::run;
+pub(crate) use gate::Gate;
+pub(crate) use memory::paired_in_memory;
+pub(crate) use name::Name;
+pub(crate) use target::{Destination, Target};

@@ -1,0 +1,238 @@
+//! Where the files of the store are, and what is in them.
+
+use super::file::{self, Lock, Stamp, with_suffix};
+use super::receivers::Receivers;
+use super::senders::{Senders, WallClock};
+use crate::error::CliError;
+use crate::key::forms::{parse_secret, secret_text};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::env;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+use strandcast_net::entropy;
+use strandcast_proto::seeds::Random;
+use strandcast_seal::SecretKey;
+use zeroize::Zeroizing;
+
+/// The word in front of the version and the key.
+const IDENTITY: &str = "strandcast-identity";
+/// The version of all files.
+const VERSION: u32 = 1;
+
+const IDENTITY_HEAD: &str = "\
+# The identity of this Strandcast: its secret key. Anyone who has it can send and receive in its place.
+# It cannot be made again: without it, every pairing has to be made anew.";
+const RECEIVERS_HEAD: &str = "\
+# Receivers that this machine may send to, by name. Written by strandcast key add; holds secrets.";
+const SENDERS_HEAD: &str = "\
+# Who may send to this machine. Written by strandcast key and strandcast receive; holds secrets.";
+
+/// An identity and the files beside it: `NAME.receivers`, `NAME.senders` and, while one of them is written, `NAME.lock`.
+#[derive(Clone, Debug)]
+pub(crate) struct Store {
+    identity: PathBuf,
+}
+
+impl Store {
+    /// The store of `--key`, of `STRANDCAST_KEY`, or the user's.
+    ///
+    /// # Errors
+    /// [`CliError::Store`]: the user has no home.
+    pub(crate) fn of(option: Option<&Path>) -> Result<Store, CliError> {
+        let var = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let named = option.map(Path::to_owned).or_else(|| var("STRANDCAST_KEY"));
+        // The XDG Base Directory Specification ignores relative folders.
+        let config = || var("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
+        let folder = || config().or_else(|| Some(var("HOME")?.join(".config")));
+        let identity = named.or_else(|| Some(folder()?.join("strandcast").join("identity")));
+        let homeless = || CliError::Store("HOME is not set: name the identity's file with --key".into());
+        Ok(Store { identity: identity.ok_or_else(homeless)? })
+    }
+
+    /// The identity's file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.identity
+    }
+
+    /// The identity; `None` if there never was one.
+    ///
+    /// # Errors
+    /// [`CliError::Store`]: it is lost or cannot be read.
+    pub(crate) fn identity(&self) -> Result<Option<SecretKey>, CliError> {
+        match file::read(&self.identity)? {
+            Some(text) => parse_identity(&text, &self.identity).map(Some),
+            None => self.refuse_lost().map(|()| None),
+        }
+    }
+
+    /// The identity, which is made if there never was one; whether it was made now.
+    ///
+    /// # Errors
+    /// [`CliError::Store`].
+    pub(crate) fn identity_or_new(&self) -> Result<(SecretKey, bool), CliError> {
+        if let Some(key) = self.identity()? {
+            return Ok((key, false));
+        }
+        file::create_folder_of(&self.identity)?;
+        let _lock = Lock::of(&self.identity)?;
+        // Another process may have made one meanwhile.
+        if let Some(key) = self.identity()? {
+            return Ok((key, false));
+        }
+        let key = SecretKey::generate(&mut random()?);
+        let secret = secret_text(&key);
+        let text = format!("{IDENTITY_HEAD}\n{IDENTITY} {VERSION} {}\n", secret.as_str());
+        file::write(&self.identity, &Zeroizing::new(text))?;
+        Ok((key, true))
+    }
+
+    /// An identity that is gone while its pairings are there is not replaced by another one, which no peer knows.
+    fn refuse_lost(&self) -> Result<(), CliError> {
+        let left = [self.receivers_path(), self.senders_path()].into_iter().find(|path| path.exists());
+        left.map_or(Ok(()), |left| {
+            Err(CliError::Store(format!(
+                "the identity {} is lost, and {} needs it: restore it from a copy, or move its .receivers and .senders \
+                 away and pair again",
+                self.identity.display(),
+                left.display(),
+            )))
+        })
+    }
+
+    /// The receivers that this machine may send to.
+    ///
+    /// # Errors
+    /// [`CliError::Store`].
+    pub(crate) fn receivers(&self) -> Result<Receivers, CliError> {
+        load(&self.receivers_path())
+    }
+
+    /// Who may send to this machine.
+    ///
+    /// # Errors
+    /// [`CliError::Store`].
+    pub(crate) fn senders(&self) -> Result<Senders, CliError> {
+        load(&self.senders_path())
+    }
+
+    /// Changes the receivers.
+    ///
+    /// # Errors
+    /// [`CliError::Store`], and those of `change`.
+    pub(crate) fn change_receivers<T, E: Into<CliError>>(
+        &self,
+        change: impl FnOnce(&mut Receivers) -> Result<T, E>,
+    ) -> Result<T, CliError> {
+        self.change(&self.receivers_path(), RECEIVERS_HEAD, change)
+    }
+
+    /// Changes who may send to this machine.
+    ///
+    /// # Errors
+    /// [`CliError::Store`], and those of `change`.
+    pub(crate) fn change_senders<T, E: Into<CliError>>(
+        &self,
+        change: impl FnOnce(&mut Senders) -> Result<T, E>,
+    ) -> Result<T, CliError> {
+        self.change(&self.senders_path(), SENDERS_HEAD, change)
+    }
+
+    fn change<F: Serialize + DeserializeOwned + Default, T, E: Into<CliError>>(
+        &self,
+        path: &Path,
+        head: &str,
+        change: impl FnOnce(&mut F) -> Result<T, E>,
+    ) -> Result<T, CliError> {
+        let _lock = Lock::of(&self.identity)?;
+        let mut content = load(path)?;
+        let result = change(&mut content).map_err(Into::into)?;
+        let text =
+            Zeroizing::new(toml::to_string(&content).expect("names, numbers and texts always serialise"));
+        file::write(path, &Zeroizing::new(format!("{head}\nversion = {VERSION}\n{}", text.as_str())))?;
+        Ok(result)
+    }
+
+    fn receivers_path(&self) -> PathBuf {
+        with_suffix(&self.identity, "receivers")
+    }
+
+    fn senders_path(&self) -> PathBuf {
+        with_suffix(&self.identity, "senders")
+    }
+}
+
+/// Sees when another process has changed who may send to this machine.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    path: PathBuf,
+    seen: Option<Stamp>,
+}
+
+impl Watch {
+    /// Watches from now on. Create it before the file is read.
+    pub(crate) fn new(store: &Store) -> Watch {
+        let path = store.senders_path();
+        Watch { seen: Stamp::of(&path), path }
+    }
+
+    /// Whether the file has changed since the last look.
+    pub(crate) fn changed(&mut self) -> bool {
+        let now = Stamp::of(&self.path);
+        std::mem::replace(&mut self.seen, now) != now
+    }
+}
+
+/// The version of a file, whatever else is in it.
+#[derive(Deserialize)]
+struct Head {
+    version: u32,
+}
+
+/// A file of the store.
+fn load<F: DeserializeOwned + Default>(path: &Path) -> Result<F, CliError> {
+    let Some(text) = file::read(path)? else { return Ok(F::default()) };
+    let broken = |error: toml::de::Error| {
+        // Without the line itself, which may hold a secret.
+        let line =
+            error.span().map_or(1, |span| text.chars().take(span.start).filter(|c| *c == '\n').count() + 1);
+        let (path, words) = (path.display(), error.message());
+        CliError::Store(format!("{path}, line {line}: {words}: restore it from a copy"))
+    };
+    match toml::from_str(&text).map_err(broken)? {
+        Head { version: VERSION } => toml::from_str(&text).map_err(broken),
+        Head { .. } => Err(newer(path)),
+    }
+}
+
+fn parse_identity(text: &str, path: &Path) -> Result<SecretKey, CliError> {
+    let refuse = |what: String| CliError::Store(format!("{} {what}: restore it from a copy", path.display()));
+    let mut lines = text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
+    let (line, more) = (lines.next().unwrap_or_default(), lines.next());
+    match line.split_whitespace().collect::<Vec<_>>()[..] {
+        [IDENTITY, "1", key] if more.is_none() => {
+            parse_secret(key).map_err(|error| refuse(format!("is damaged ({error})")))
+        }
+        [IDENTITY, version, ..] if version.parse::<u32>().is_ok_and(|v| v > VERSION) => Err(newer(path)),
+        _ => Err(refuse("is no identity of Strandcast".into())),
+    }
+}
+
+fn newer(path: &Path) -> CliError {
+    CliError::Store(format!("{} is of a newer version of Strandcast: update this one", path.display()))
+}
+
+/// Randomness for keys and tokens, of the operating system.
+///
+/// # Errors
+/// [`CliError::Store`]: the system has none.
+pub(crate) fn random() -> Result<Random, CliError> {
+    let seeds = entropy::seeds();
+    let seeds = seeds.map_err(|e| CliError::Store(format!("the system provides no random numbers: {e}")))?;
+    Ok(seeds.stream("keys"))
+}
+
+/// The time of day, for expiry and for lists.
+pub(crate) fn wall_clock() -> WallClock {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
+}

@@ -1,0 +1,18 @@
+//! The store of keys: an identity, and beside it the receivers and senders that it knows.
+
+mod file;
+mod folder;
+mod receivers;
+mod senders;
+mod serial;
+#[cfg(test)]
+mod test_folder;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use file::write_new;
+pub(crate) use folder::{Store, Watch, random, wall_clock};
+pub(crate) use receivers::{Receiver, Receivers};
+#[cfg(test)]
+use senders::WhoError;
+pub(crate) use senders::{Sender, Senders, TokenEntry, WallClock};

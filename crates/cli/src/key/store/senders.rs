@@ -1,0 +1,245 @@
+//! Who may send to this machine: tokens of pairings, and the keys of senders.
+
+use super::serial::{key_form, token_form};
+use crate::error::CliError;
+use crate::key::forms::{fingerprint, is_fingerprint, parse_key, token_id_text};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use strandcast_proto::seeds::Random;
+use strandcast_seal::{Access, Grant, PublicKey, Token, TokenId};
+
+/// Senders at most: with them no token admits any more, so that a string in the wrong hands does not fill the disk.
+const MOST: usize = 1000;
+
+/// Seconds since 1970 in UTC.
+pub(crate) type WallClock = u64;
+
+/// All tokens and senders, and where the receiver listened last.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Senders {
+    /// Read before the rest, and written in front of it.
+    #[serde(rename = "version", default, skip_serializing)]
+    _version: IgnoredAny,
+    /// Where the receiver listened last: what a pairing string names by default.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) listen: Vec<SocketAddr>,
+    #[serde(default, rename = "token", skip_serializing_if = "Vec::is_empty")]
+    tokens: Vec<TokenEntry>,
+    #[serde(default, rename = "sender", skip_serializing_if = "Vec::is_empty")]
+    senders: Vec<Sender>,
+}
+
+/// What one pairing string admits.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TokenEntry {
+    #[serde(with = "token_form")]
+    pub(crate) secret: Token,
+    /// When it was made.
+    pub(crate) made: WallClock,
+    /// Its first sender closes it.
+    pub(crate) once: bool,
+    /// It admits senders that are not known yet.
+    pub(crate) open: bool,
+    /// From then on it admits known senders only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) expires: Option<WallClock>,
+}
+
+impl TokenEntry {
+    /// Whether it still admits unknown senders.
+    pub(crate) fn admits_others(&self, now: WallClock) -> bool {
+        self.open && self.expires.is_none_or(|expires| now < expires)
+    }
+}
+
+/// One sender.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Sender {
+    #[serde(with = "key_form")]
+    pub(crate) key: PublicKey,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) name: Option<String>,
+    /// When it was first received, allowed or revoked.
+    pub(crate) since: WallClock,
+    /// The id of the token that it enrolled with; none if it was allowed by hand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    token: Option<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) revoked: bool,
+}
+
+impl Sender {
+    /// Its name, or its key's short form.
+    pub(crate) fn label(&self) -> String {
+        self.name.clone().unwrap_or_else(|| fingerprint(&self.key))
+    }
+}
+
+/// Why a sender is not allowed or revoked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum WhoError {
+    /// The text is no key, and no sender has this name or short form.
+    #[error("there is no sender {0}: strandcast key list shows all, and any key (sck1-...) can be given")]
+    Unknown(String),
+    /// Another sender has the name.
+    #[error("another sender is named {0}: revoke it or choose another name")]
+    Taken(String),
+    /// The key is damaged.
+    #[error("{0}")]
+    Damaged(String),
+}
+
+impl From<WhoError> for CliError {
+    fn from(error: WhoError) -> Self {
+        CliError::Usage(error.to_string())
+    }
+}
+
+impl Senders {
+    /// Adds a token.
+    pub(crate) fn pair(&mut self, secret: Token, once: bool, expires: Option<WallClock>, now: WallClock) {
+        self.prune(now);
+        self.tokens.push(TokenEntry { secret, made: now, once, open: true, expires });
+    }
+
+    /// A token without an end that admits any sender, for a receiver to show until a sender has paired: the one that is
+    /// there, or a new one.
+    pub(crate) fn reusable(&mut self, random: &mut Random, now: WallClock) -> Token {
+        let fits = |entry: &&TokenEntry| !entry.once && entry.expires.is_none() && entry.open;
+        if let Some(known) = self.tokens.iter().find(fits) {
+            return known.secret.clone();
+        }
+        let token = Token::generate(random);
+        self.pair(token.clone(), false, None, now);
+        token
+    }
+
+    /// Enrols a sender that has connected with this token, which is closed if it admits one sender only; whether the
+    /// sender is new.
+    pub(crate) fn enrol(&mut self, token: TokenId, key: PublicKey, now: WallClock) -> bool {
+        let full = self.senders.len() + 1 >= MOST;
+        let used = self.tokens.iter_mut().find(|entry| entry.secret.id() == token);
+        used.into_iter().for_each(|entry| entry.open &= !entry.once && !full);
+        if self.senders.len() >= MOST || self.senders.iter().any(|sender| sender.key == key) {
+            return false;
+        }
+        let token = Some(token_id_text(token));
+        self.senders.push(Sender { key, name: None, since: now, token, revoked: false });
+        true
+    }
+
+    /// Allows a sender with any of our tokens, and names it if a name is given. Returns it.
+    ///
+    /// # Errors
+    /// [`WhoError`].
+    pub(crate) fn allow(
+        &mut self,
+        who: &str,
+        name: Option<&str>,
+        now: WallClock,
+    ) -> Result<&Sender, WhoError> {
+        let key = self.key_of(who)?;
+        let taken = |s: &Sender| s.key != key && name.is_some() && s.name.as_deref() == name;
+        if let (Some(name), true) = (name, self.senders.iter().any(taken)) {
+            return Err(WhoError::Taken(name.to_owned()));
+        }
+        let sender = self.entry(key, now);
+        sender.revoked = false;
+        sender.name = name.map(str::to_owned).or(sender.name.take());
+        Ok(sender)
+    }
+
+    /// Revokes a sender, and closes the token that enrolled it: it would admit the same person with a new key. Returns
+    /// the sender, and whether a token was closed.
+    ///
+    /// # Errors
+    /// [`WhoError`].
+    pub(crate) fn revoke(&mut self, who: &str, now: WallClock) -> Result<(&Sender, bool), WhoError> {
+        let key = self.key_of(who)?;
+        let token = self.entry(key, now).token.clone();
+        let its = self.tokens.iter_mut().find(|entry| Some(token_id_text(entry.secret.id())) == token);
+        let closed = its.is_some_and(|entry| {
+            let open = entry.admits_others(now);
+            entry.open = false;
+            open
+        });
+        let sender = self.entry(key, now);
+        sender.revoked = true;
+        Ok((sender, closed))
+    }
+
+    /// The sender with this key.
+    pub(crate) fn get(&self, key: &PublicKey) -> Option<&Sender> {
+        self.senders.iter().find(|sender| sender.key == *key)
+    }
+
+    /// All senders, in the order in which they came.
+    pub(crate) fn senders(&self) -> &[Sender] {
+        &self.senders
+    }
+
+    /// All tokens.
+    pub(crate) fn tokens(&self) -> &[TokenEntry] {
+        &self.tokens
+    }
+
+    /// Who may connect now. Each sender that is not revoked may use any token: it is the key that counts, and the token
+    /// of a one-time pairing is the only one that its sender has.
+    pub(crate) fn access(&self, now: WallClock) -> Access {
+        let known = |revoked: bool| -> BTreeSet<PublicKey> {
+            self.senders.iter().filter(|s| s.revoked == revoked).map(|s| s.key).collect()
+        };
+        let senders = known(false);
+        let grants = self.tokens.iter().map(|entry| {
+            let open = entry.admits_others(now);
+            // The first that uses a one-time token closes it, also one that is known: to the seal it is new.
+            let senders = if open && entry.once { BTreeSet::new() } else { senders.clone() };
+            Grant { token: entry.secret.clone(), senders, open, once: entry.once }
+        });
+        Access { grants: grants.collect(), revoked: known(true) }
+    }
+
+    /// When `access` changes by itself.
+    pub(crate) fn next_expiry(&self, now: WallClock) -> Option<WallClock> {
+        self.tokens
+            .iter()
+            .filter(|entry| entry.open)
+            .filter_map(|entry| entry.expires)
+            .filter(|&at| at > now)
+            .min()
+    }
+
+    fn key_of(&self, who: &str) -> Result<PublicKey, WhoError> {
+        let named =
+            |sender: &&Sender| sender.name.as_deref() == Some(who) || is_fingerprint(who, &sender.key);
+        match (self.senders.iter().find(named), parse_key(who)) {
+            (Some(sender), _) => Ok(sender.key),
+            (None, Ok(key)) => Ok(key),
+            (None, Err(error)) if who.starts_with("sck") => Err(WhoError::Damaged(error.to_string())),
+            (None, Err(_)) => Err(WhoError::Unknown(who.to_owned())),
+        }
+    }
+
+    fn entry(&mut self, key: PublicKey, now: WallClock) -> &mut Sender {
+        let at = self.senders.iter().position(|sender| sender.key == key).unwrap_or_else(|| {
+            self.senders.push(Sender { key, name: None, since: now, token: None, revoked: false });
+            self.senders.len() - 1
+        });
+        &mut self.senders[at]
+    }
+
+    /// Forgets tokens that admit no sender: they are closed, and none that is allowed enrolled with them.
+    fn prune(&mut self, now: WallClock) {
+        let users: BTreeSet<&str> =
+            self.senders.iter().filter(|s| !s.revoked).filter_map(|s| s.token.as_deref()).collect();
+        let by_hand = self.senders.iter().any(|sender| !sender.revoked && sender.token.is_none());
+        self.tokens.retain(|entry| {
+            by_hand || entry.admits_others(now) || users.contains(token_id_text(entry.secret.id()).as_str())
+        });
+    }
+}

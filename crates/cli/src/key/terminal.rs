@@ -1,0 +1,104 @@
+//! What only a terminal gets: pairing strings, and input that is not shown.
+
+use super::pairing::Pairing;
+use super::qr;
+use crate::error::{CliError, why};
+use crate::signals::{self, stopped};
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
+use std::io::{IsTerminal, Read as _, Stdin, stdin};
+use std::os::fd::AsFd;
+use zeroize::Zeroizing;
+
+/// Columns of a terminal that does not tell.
+const COLUMNS: usize = 80;
+/// The longest text that is read, bytes.
+const LONGEST: u64 = 64 << 10;
+
+/// Whether a secret may be shown on this stream.
+pub(crate) fn shows_secrets(stream: &(impl IsTerminal + AsFd)) -> bool {
+    stream.is_terminal()
+}
+
+/// A pairing string and its QR code, for a terminal: the code only if it fits.
+pub(crate) fn pairing_text(text: &str, terminal: impl AsFd) -> Zeroizing<String> {
+    let columns =
+        tcgetwinsize(terminal).ok().map(|size| usize::from(size.ws_col)).filter(|&columns| columns > 0);
+    let mut shown = Zeroizing::new(String::new());
+    match qr::lines(text, columns.unwrap_or(COLUMNS)) {
+        Some(lines) => lines.iter().for_each(|line| {
+            shown.push_str(line);
+            shown.push('\n');
+        }),
+        None => shown.push_str("(the terminal is too narrow for a QR code)\n"),
+    }
+    shown.push_str(text);
+    shown.push('\n');
+    shown
+}
+
+/// Reads a pairing string from standard input: all of it, or at a terminal lines until the string is whole, which are
+/// not shown.
+///
+/// # Errors
+/// [`CliError::Usage`]: it is none; [`CliError::Interrupted`].
+pub(crate) async fn read_pairing(name: &str) -> Result<Pairing, CliError> {
+    let input = stdin();
+    let text = if input.is_terminal() {
+        crate::print::line(&format!("paste the pairing string of {name} and press Enter (it is not shown):"));
+        let mut stop = signals::watch()?;
+        let hidden = Hidden::new(input)?;
+        let reading = tokio::task::spawn_blocking(read_lines);
+        let text = tokio::select! {
+            text = reading => text.map_err(|_| CliError::Aborted)?,
+            () = stopped(&mut stop) => Err(CliError::Interrupted("interrupted".into())),
+        };
+        drop(hidden);
+        text?
+    } else {
+        let mut text = Zeroizing::new(String::new());
+        input.lock().take(LONGEST).read_to_string(&mut text).map_err(|e| unreadable(&e))?;
+        text
+    };
+    Pairing::decode(&text).map_err(|error| CliError::Usage(error.to_string()))
+}
+
+/// Lines until the string in them is no longer cut short, or an empty one.
+fn read_lines() -> Result<Zeroizing<String>, CliError> {
+    let mut text = Zeroizing::new(String::new());
+    loop {
+        let before = text.len();
+        stdin().read_line(&mut text).map_err(|e| unreadable(&e))?;
+        let more = !text[before..].trim().is_empty() && (text.len() as u64) < LONGEST;
+        if !more || !Pairing::decode(&text).is_err_and(|error| error.is_cut_short()) {
+            return Ok(text);
+        }
+    }
+}
+
+fn unreadable(error: &std::io::Error) -> CliError {
+    CliError::Store(format!("cannot read the pairing string: {}", why(error)))
+}
+
+/// Keeps what is typed from being shown until it is dropped.
+struct Hidden {
+    terminal: Stdin,
+    before: Termios,
+}
+
+impl Hidden {
+    fn new(terminal: Stdin) -> Result<Hidden, CliError> {
+        let refuse = |e: rustix::io::Errno| unreadable(&e.into());
+        let before = tcgetattr(&terminal).map_err(refuse)?;
+        let mut hidden = before.clone();
+        hidden.local_modes.remove(LocalModes::ECHO);
+        tcsetattr(&terminal, OptionalActions::Now, &hidden).map_err(refuse)?;
+        Ok(Hidden { terminal, before })
+    }
+}
+
+impl Drop for Hidden {
+    fn drop(&mut self) {
+        // A terminal that is gone needs no echo.
+        let _ = tcsetattr(&self.terminal, OptionalActions::Now, &self.before);
+    }
+}
