@@ -1,6 +1,7 @@
 //! What repair beside live messages costs: a second of a stream, both ends.
 
 #[path = "../tests/common/live.rs"]
+#[allow(dead_code, reason = "a test uses the rest")]
 mod live;
 #[path = "../tests/common/scheme.rs"]
 #[allow(dead_code, reason = "tests use the rest")]
