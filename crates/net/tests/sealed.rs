@@ -327,10 +327,12 @@ async fn plain_and_sealed_say_so() {
     );
 }
 
+type Tapped = (PacketDirection, Vec<u8>);
+
 /// A capture has SCTP packets, whatever is on the wire.
 #[tokio::test]
 async fn taps_see_packets() {
-    let packets: Arc<Mutex<Vec<(PacketDirection, Vec<u8>)>>> = Arc::default();
+    let packets: Arc<Mutex<Vec<Tapped>>> = Arc::default();
     let book = Arc::clone(&packets);
     let tap: PacketTap = Box::new(move |_, _, direction, packet| {
         book.lock().expect("no panic").push((direction, packet.to_vec()));

@@ -58,6 +58,11 @@ impl Attempt {
         self.initiator.id()
     }
 
+    /// How long ago it began.
+    pub fn age(&self, now: Instant) -> Duration {
+        now - self.began
+    }
+
     /// Where message 1 goes.
     pub fn tuples(&self) -> &[FourTuple] {
         &self.tuples

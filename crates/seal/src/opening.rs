@@ -16,27 +16,28 @@ const SILENT_AFTER: Duration = Duration::from_secs(1);
 /// Pings under keys to confirm: the first wait, doubled each time up to the longest.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
-/// A responder forgets keys that nothing came under, sooner if it is flooded: to wait longer is of no use.
+/// A responder forgets keys that nothing came under, sooner if it is flooded: to wait longer is of no use, unless the round
+/// trip is long.
 const CONFIRM_WITHIN: Duration = Duration::from_secs(3);
 
 /// Keys that the responder may not have any more, until something comes under them: the responder keeps them for a few
 /// seconds before it has opened a datagram.
 #[derive(Debug)]
 pub(crate) struct Confirming {
-    since: Instant,
+    until: Instant,
     next: Instant,
     wait: Duration,
 }
 
 impl Confirming {
-    /// Begins with a ping after `after`.
-    pub fn new(now: Instant, after: Duration) -> Self {
-        Confirming { since: now, next: now + after, wait: FIRST_WAIT }
+    /// Begins with a ping after `after`. The handshake took `took`.
+    pub fn new(now: Instant, after: Duration, took: Duration) -> Self {
+        Confirming { until: now + CONFIRM_WITHIN.max(2 * took), next: now + after, wait: FIRST_WAIT }
     }
 
     /// Whether it took too long.
     pub fn is_over(&self, now: Instant) -> bool {
-        now >= self.since + CONFIRM_WITHIN
+        now >= self.until
     }
 
     /// Whether a ping is due; the next one is scheduled.
@@ -50,7 +51,7 @@ impl Confirming {
     }
 
     fn deadline(&self) -> Instant {
-        self.next.min(self.since + CONFIRM_WITHIN)
+        self.next.min(self.until)
     }
 }
 

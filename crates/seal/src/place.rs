@@ -8,6 +8,8 @@ use crate::control::Control;
 
 /// Most bytes sent to an unproven address for each that came from it, IP and UDP headers counted.
 const MOST_AMPLIFIED: usize = 3;
+/// Bytes of a challenge in its envelope.
+const CHALLENGE: usize = 13 + 3 + 8 + 16;
 /// How long an unanswered challenge waits for the next at first; each waits twice as long as the one before, to
 /// [`LONGEST_WAIT`].
 const FIRST_WAIT: Duration = Duration::from_millis(200);
@@ -71,17 +73,19 @@ impl Place {
         left.is_some()
     }
 
-    /// The challenge that is due. Its bytes are to be [spent](Place::spend).
+    /// The challenge that is due, if so much may go there. Its bytes are to be [spent](Place::spend).
     pub fn challenge(&mut self, now: Instant) -> Option<Control> {
-        let claim = self.claim.as_mut().filter(|claim| claim.next <= now)?;
+        self.deadline().filter(|next| *next <= now)?;
+        let claim = self.claim.as_mut()?;
         claim.next = now + claim.wait;
         claim.wait = (claim.wait * 2).min(LONGEST_WAIT);
         Some(Control::Challenge(claim.nonce))
     }
 
-    /// When the next challenge is due.
+    /// When the next challenge is due; `None` until something comes from there that it may answer.
     pub fn deadline(&self) -> Option<Instant> {
-        self.claim.as_ref().map(|claim| claim.next)
+        let cost = CHALLENGE + headers(&self.tuple);
+        self.claim.as_ref().filter(|claim| claim.credit >= cost).map(|claim| claim.next)
     }
 
     /// Whether `nonce`, which came from `from`, proves the address.
@@ -120,6 +124,9 @@ mod tests {
     #[test]
     fn challenges_back_off_to_three_seconds() {
         let mut place = claimed();
+        assert_eq!((place.deadline(), place.challenge(Instant::ZERO)), (None, None), "nothing came");
+        // 3 * (12 + 28) = 120: enough for one, and for more as nothing is spent here.
+        place.earn(12);
         let mut sent = Vec::new();
         for ms in 0..10_000 {
             if place.challenge(Instant::from_millis(ms)).is_some() {
@@ -132,6 +139,7 @@ mod tests {
     #[test]
     fn only_the_nonce_from_the_very_address_proves_it() {
         let mut place = claimed();
+        place.earn(100);
         let Some(Control::Challenge(nonce)) = place.challenge(Instant::ZERO) else { panic!("a challenge") };
         assert!(place.is_answer(&FourTuple::loopback(1, 2), &nonce));
         assert!(!place.is_answer(&FourTuple::loopback(1, 3), &nonce));

@@ -31,8 +31,7 @@ impl Route {
         Route { number, place, candidate: None, highest: None, used: now }
     }
 
-    /// Takes note of an authentic datagram under the current keys. Whether a challenge is to be sent. `fixed`: this side's
-    /// end of the path is its own decision.
+    /// Takes note of an authentic datagram under the current keys. `fixed`: this side's end of the path is its own decision.
     pub fn heard(
         &mut self,
         now: Instant,
@@ -41,7 +40,7 @@ impl Route {
         len: usize,
         fixed: bool,
         random: &mut Random,
-    ) -> bool {
+    ) {
         let newest = self.highest < Some(number);
         if newest {
             self.highest = Some(number);
@@ -51,19 +50,22 @@ impl Route {
             if newest {
                 self.candidate = None;
             }
-            return false;
+            return;
         }
         if let Some(candidate) = self.candidate.as_mut().filter(|c| c.tuple == *from) {
-            candidate.earn(len);
-            return false;
+            return candidate.earn(len);
         }
         if !newest || fixed && (self.place.tuple.link, self.place.tuple.local) != (from.link, from.local) {
-            return false;
+            return;
         }
         let mut candidate = Place::claimed(now, *from, random);
         candidate.earn(len);
         self.candidate = Some(Box::new(candidate));
-        true
+    }
+
+    /// Whether an address is to be proven.
+    pub fn asks(&self) -> bool {
+        self.candidate.is_some() || !self.place.is_proven()
     }
 
     /// When its next challenge is due.
@@ -217,5 +219,80 @@ impl Routes {
     /// When the next challenge is due.
     pub fn deadline(&self) -> Option<Instant> {
         self.routes.iter().filter_map(Route::deadline).min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strandcast_proto::seeds::Seeds;
+
+    use super::*;
+
+    fn at(ms: u64) -> Instant {
+        Instant::from_millis(ms)
+    }
+
+    fn tuple(remote: u16) -> FourTuple {
+        FourTuple::loopback(1, remote)
+    }
+
+    #[test]
+    fn no_number_is_given_twice_within_a_handshake_and_each_path_keeps_its_own() {
+        let mut routes = Routes::default();
+        let mut given = Vec::new();
+        for n in 0..32 {
+            given.push(routes.of_initiator(at(n), &tuple(n as u16 + 1)).expect("a number").number);
+            assert_eq!(routes.are_scarce(), n >= 23);
+        }
+        assert_eq!(given, (0..32).collect::<Vec<u8>>());
+        assert!(routes.of_initiator(at(40), &tuple(99)).is_none(), "until the next handshake");
+        // The sixteen used last are 16 to 31: the others are free.
+        routes.rekeyed();
+        assert!(!routes.are_scarce());
+        assert_eq!(routes.of_initiator(at(41), &tuple(32)).map(|r| r.number), Some(31));
+        let next = (0..16)
+            .map(|n| routes.of_initiator(at(50 + n), &tuple(100 + n as u16)).expect("a number").number);
+        assert_eq!(next.collect::<Vec<u8>>(), (0..16).collect::<Vec<u8>>());
+        assert_eq!(routes.iter().count(), MAX_PATHS);
+    }
+
+    /// Two paths whose addresses a NAT exchanged: the one that proves its new address first leaves the other one the old.
+    #[test]
+    fn a_path_that_moves_to_anothers_address_exchanges_it() {
+        let mut random = Seeds::new(1, 0).stream("routes");
+        let mut routes = Routes::default();
+        for (number, remote) in [(0, 10), (1, 11)] {
+            routes.of_responder(at(0), number, || Place::proven(tuple(remote)));
+        }
+        let packet = |n| PacketNumber::reconstruct(n, None).expect("a number");
+        let route = routes.by_number(0).expect("it is there");
+        route.heard(at(5), packet(7), &tuple(11), 100, false, &mut random);
+        let Some(crate::control::Control::Challenge(nonce)) =
+            route.candidate.as_mut().and_then(|c| c.challenge(at(5)))
+        else {
+            panic!("a challenge")
+        };
+        assert_eq!(routes.answered(at(6), 0, &tuple(10), &nonce, &mut random), None, "from the old address");
+        assert_eq!(routes.answered(at(6), 1, &tuple(11), &nonce, &mut random), None, "on another path");
+        assert_eq!(routes.answered(at(6), 0, &tuple(11), &nonce, &mut random), Some(tuple(10)));
+        let places: Vec<_> = routes.iter().map(|r| (r.number, r.place.tuple, r.place.is_proven())).collect();
+        assert_eq!(places, [(0, tuple(11), true), (1, tuple(10), false)]);
+    }
+
+    /// What came before the highest number says nothing of where a path is.
+    #[test]
+    fn a_late_datagram_from_elsewhere_moves_nothing() {
+        let mut random = Seeds::new(1, 0).stream("routes");
+        let mut routes = Routes::default();
+        let route = routes.of_responder(at(0), 0, || Place::proven(tuple(10))).expect("new");
+        let packet = |n| PacketNumber::reconstruct(n, None).expect("a number");
+        route.heard(at(1), packet(9), &tuple(10), 100, false, &mut random);
+        route.heard(at(2), packet(8), &tuple(20), 100, false, &mut random);
+        assert!(!route.asks());
+        route.heard(at(3), packet(10), &tuple(20), 100, false, &mut random);
+        assert!(route.asks());
+        // The peer is where it was: a copy came first.
+        route.heard(at(4), packet(11), &tuple(10), 100, false, &mut random);
+        assert!(!route.asks());
     }
 }

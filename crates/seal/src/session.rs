@@ -156,7 +156,8 @@ impl Session {
         };
         let Some(route) = route else { return *from };
         let tuple = route.place.tuple;
-        if route.heard(now, number, from, len, initiates, &mut cx.outbox.random) || !route.place.is_proven() {
+        route.heard(now, number, from, len, initiates, &mut cx.outbox.random);
+        if route.asks() {
             self.challenge(now, cx);
             self.touched = true;
         }
@@ -427,13 +428,13 @@ impl Session {
             cx.outbox.stats.bad_answers += 1;
             return Ok(None);
         };
-        let continues = attempt.continues.is_some();
+        let (continues, took) = (attempt.continues.is_some(), attempt.age(now));
         self.touched = true;
         match (answer, continues) {
             (Answer::New, false) => {
                 let cipher = completed.cipher;
                 self.current = Some(cx.keyset(completed, Owner::Session(self.id)));
-                opening.confirming = Some(Confirming::new(now, FIRST_PING));
+                opening.confirming = Some(Confirming::new(now, FIRST_PING, took));
                 opening.keyed(now);
                 cx.outbox.stats.established += 1;
                 let (sealed, peer) = (self.id, self.remote);
@@ -444,7 +445,7 @@ impl Session {
                 if let Some(never_confirmed) = opening.next.replace(next) {
                     cx.disown(&never_confirmed);
                 }
-                opening.confirming = Some(Confirming::new(now, Duration::ZERO));
+                opening.confirming = Some(Confirming::new(now, Duration::ZERO, took));
             }
             (Answer::Unknown, true) => return Err(Lost::Unknown),
             (Answer::Refused, _) => return Err(Lost::Refused),

@@ -81,13 +81,16 @@ pub struct ServerSeal {
     pub watch: SealWatch,
 }
 
+/// Takes the lines of a key log.
+pub type KeyLogSink = Box<dyn FnMut(&str) + Send>;
+
 /// Called in the driver's loop.
 #[derive(Default)]
 pub struct SealWatch {
     /// With each event of the seal.
     pub on_event: Option<SealObserver>,
     /// With each line of the key log: the secrets of a path.
-    pub keylog: Option<Box<dyn FnMut(&str) + Send>>,
+    pub keylog: Option<KeyLogSink>,
 }
 
 /// A server: it accepts the associations that peers open.

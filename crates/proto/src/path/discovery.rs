@@ -132,7 +132,8 @@ impl Discovery {
     }
 
     /// A probe leaves at `now`: its size and its nonce, which is `fresh` unless an earlier one of that size was lost. Its
-    /// answer is waited for as long as `rto`, at least a second.
+    /// answer is waited for as long as `rto`, at least a second; that of each repetition half as long again, so that what
+    /// keeps answers from coming at regular intervals does not meet all of them.
     pub fn send(&mut self, now: Instant, rto: Duration, fresh: impl FnOnce() -> u64) -> Option<(u16, u64)> {
         let Some(size) = self.next_size() else {
             self.search(now);
@@ -141,7 +142,7 @@ impl Discovery {
         let known = self.probe.filter(|p| p.size == size).map(|p| p.nonce);
         let nonce = known.unwrap_or_else(fresh);
         self.probe = Some(Probe { size, nonce, sent: now });
-        self.wait = Wait::Timer(now + rto.max(PROBE_TIMER));
+        self.wait = Wait::Timer(now + rto.max(PROBE_TIMER) * (2 + self.count) / 2);
         Some((size, nonce))
     }
 

@@ -170,7 +170,7 @@ impl World {
     fn spoof(&mut self, which: u8, from: u8) {
         let at = usize::from(which) % self.recorded.len().max(1);
         let Some(mut flying) = self.recorded.get(at).cloned() else { return };
-        if from % 4 > 0 && flying.to == RECEIVER {
+        if !from.is_multiple_of(4) && flying.to == RECEIVER {
             flying.from = address(200, from % 16, 53);
         }
         self.arrive(&flying);
