@@ -1,18 +1,19 @@
-//! A driver whose interfaces go down, come back and change their address, in network namespaces of their own: nothing of
-//! the machine's network is touched. Started as `namespaces.rs` is, and skipped where that is.
+//! A driver, plain and sealed, whose interfaces go down, come back and change their address, in network namespaces of their
+//! own: nothing of the machine's network is touched. Started as `namespaces.rs` is, and skipped where that is.
 
 use std::net::SocketAddr;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use strandcast_net::driver::{AssociationHandle, Client, Server, Uplink};
+use strandcast_net::driver::{AssociationHandle, Client, ClientSeal, SealWatch, Server, ServerSeal, Uplink};
 use strandcast_proto::association::{CloseReason, SendOptions};
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::EndpointConfig;
 use strandcast_proto::policy::{PathState, Scheme};
 use strandcast_proto::seeds::Seeds;
 use strandcast_schemes::parse_spec;
+use strandcast_seal::{Access, Grant, Peer, SecretKey, Token};
 
 /// The server's address: behind both links, on neither's subnet.
 const SERVER: &str = "203.0.113.1:9899";
@@ -45,7 +46,7 @@ fn main() {
     match std::env::var("ROLE").as_deref() {
         Ok("server") => run(server()),
         Ok("client") => run(client()),
-        _ => uplinks_come_and_go(),
+        _ => [false, true].into_iter().for_each(uplinks_come_and_go),
     }
 }
 
@@ -54,7 +55,7 @@ fn run(role: impl Future<Output = ()>) {
     runtime.enable_all().build().expect("a runtime").block_on(role);
 }
 
-fn uplinks_come_and_go() {
+fn uplinks_come_and_go(sealed: bool) {
     let may = ["-rnpf", "--mount-proc", "ip", "link", "set", "lo", "up"];
     if !Command::new("unshare").args(may).output().is_ok_and(|done| done.status.success()) {
         println!("uplinks_come_and_go skipped: no network namespaces for this user (unshare, ip)");
@@ -63,9 +64,18 @@ fn uplinks_come_and_go() {
     let program = std::env::current_exe().expect("a running program");
     // A process namespace as well, so that nothing survives its shell; unshare itself reacts only to SIGKILL.
     let shell = ["-sKILL", "50", "unshare", "-rnpf", "--mount-proc", "--kill-child", "sh", "-c", NETWORK];
-    let done = Command::new("timeout").args(shell).env("PROGRAM", program).status();
+    let sealed_too = if sealed { "yes" } else { "no" };
+    let mut command = Command::new("timeout");
+    let done = command.args(shell).env("PROGRAM", program).env("SEALED", sealed_too).status();
     assert!(done.is_ok_and(|status| status.success()), "the client failed");
-    println!("uplinks_come_and_go ok");
+    println!("uplinks_come_and_go ok, sealed: {sealed}");
+}
+
+/// Whether this process is of a sealed round, and then the keys of both sides and their token.
+fn keys() -> Option<([SecretKey; 2], Token)> {
+    let sealed = std::env::var("SEALED").is_ok_and(|sealed| sealed == "yes");
+    let keys = [SecretKey::from_bytes([1; 32]), SecretKey::from_bytes([2; 32])];
+    sealed.then(|| (keys, Token::from_bytes([3; 32])))
 }
 
 fn scheme(seeds: &Seeds) -> Box<dyn Scheme> {
@@ -82,7 +92,12 @@ fn config() -> EndpointConfig {
 async fn server() {
     let endpoint = EndpointConfig { accept: Some(Arc::new(scheme)), ..config() };
     let listen = vec![SocketAddr::new([0, 0, 0, 0].into(), 9899)];
-    let mut listener = Server { endpoint, listen, seal: None, tap: None }.listen().expect("a free port");
+    let seal = keys().map(|([sender, identity], token)| {
+        let grant = Grant { token, senders: [sender.public()].into(), open: false, once: false };
+        let access = Access { grants: vec![grant], ..Access::default() };
+        ServerSeal { identity, access, watch: SealWatch::default() }
+    });
+    let mut listener = Server { endpoint, listen, seal, tap: None }.listen().expect("a free port");
     let association = listener.accept().await.expect("a client");
     while let Some(message) = association.recv().await {
         association.send(message.payload, SendOptions::default()).await.expect("open");
@@ -96,7 +111,11 @@ async fn client() {
     let uplinks = vec![uplink("if=up1"), uplink("if=up2")];
     let association = loop {
         let (uplinks, scheme) = (uplinks.clone(), scheme(&Seeds::new(1, 0)));
-        let client = Client { endpoint: config(), uplinks, port: 5000, scheme, seal: None, tap: None };
+        let seal = keys().map(|([identity, receiver], token)| {
+            let peer = Peer { key: receiver.public(), token };
+            ClientSeal { identity, peer, watch: SealWatch::default() }
+        });
+        let client = Client { endpoint: config(), uplinks, port: 5000, scheme, seal, tap: None };
         let association = client.connect().expect("both are up");
         // The server may start later.
         if association.connected().await.is_ok() {
@@ -107,8 +126,9 @@ async fn client() {
     let a = &association;
     paths(a, "both at first", |p| p == ["up1 10.79.1.2", "up2 10.79.2.2"]).await;
     let all = a.snapshot().await.expect("open");
-    // 1380 less IPv4, UDP and SCTP headers.
-    assert!(all.paths.iter().all(|p| p.view.mtu == 1380 - 20 - 8 - 12), "the interface's MTU");
+    // 1380 less IPv4 and UDP headers, the envelope, in words, and SCTP's header.
+    let mtu = if keys().is_some() { (1380 - 20 - 8 - 29) / 4 * 4 - 12 } else { 1380 - 20 - 8 - 12 };
+    assert!(all.paths.iter().all(|p| p.view.mtu == mtu), "the interface's MTU");
     echo(a, 1).await;
 
     ip("link set up2 down");
