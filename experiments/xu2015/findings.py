@@ -10,31 +10,32 @@ FINDINGS = (
         ("5", "6", "7", "11", "14", "5 by link retransmission", "11 by link retransmission"),
         "With Algorithm 2 as printed (`fwnd-cut=congestion`) `cmt-cl-fd` has about the throughput that the paper "
         "shows in Figs 5 to 7, but not its third of the bottleneck in Figs 11 and 14: eq. 9 makes a path's "
-        "residual capacity positive nearly always, so that hardly any fast retransmission counts as congestion and "
-        "fwnd is rarely cut. With section V's text (`fwnd-cut=any`) it has that third, a little more as the paper "
-        "says, with both paths alike; but then the losses of Fig. 4's network hold it near one TCP, far below "
-        "`cmt-qa`, and the video does not fit. If links retransmit once, as eq. 3 suggests, `fwnd-cut=any` comes near "
-        "both: 62 to 97 % of `cmt-qa` in Fig. 5 and .38 to .44 of the bottleneck in Fig. 11. But then `cmt-cl`, which has "
-        "most in the paper's Fig. 5, has less than `cmt-qa` at each point: with so few losses the receive window limits "
-        "both. No reading gave all of it. `rc=normalised`, our capacity in place of eq. 9's, is friendly, too.",
+        "residual capacity positive nearly always, so that hardly any fast retransmission counts as congestion "
+        "and fwnd is rarely cut. With section V's text (`fwnd-cut=any`) it has that third, a little more as the "
+        "paper says, with both paths alike; but then the losses of Fig. 4's network hold it near one TCP, far "
+        "below `cmt-qa`, and the video does not fit. If links retransmit once, as eq. 3 suggests, `fwnd-cut=any` "
+        "comes near both: 62 to 97 % of `cmt-qa` in Fig. 5 and .38 to .44 of the bottleneck in Fig. 11. But then "
+        "`cmt-cl`, which has most in the paper's Fig. 5, has less than `cmt-qa` at each point: with so few losses "
+        "the receive window limits both. No reading gave all of it. `rc=normalised`, our capacity in place of eq. "
+        "9's, is friendly, too.",
     ),
     Finding(
         "NC-MPTCP and FMTCP (Figs 5 to 7, 13, 15)",
         ("5", "6", "7", "13", "15", "5 by link retransmission", "6 by link retransmission"),
-        "Each lost packet reaches the windows, which are LIA's, so that Fig. 4's losses hold both between .4 and 1.2 "
-        "Mbit/s where the paper has them near `cmt-qa`; FMTCP spends a quarter of that on symbols beyond the data (20 of "
-        "16 on average: k + 4, and more for the blocks that do not decode), and 1 Mbit/s of video does not fit. With one "
-        "link retransmission NC-MPTCP carries as much as `cmt-qa` (1.75 and 1.67 Mbit/s at the lowest loss), and the "
-        "video comes with a PSNR of 50 and 35 dB.",
+        "Each lost packet reaches the windows, which are LIA's, so that Fig. 4's losses hold both between .4 and "
+        "1.2 Mbit/s where the paper has them near `cmt-qa`; FMTCP spends a quarter of that on symbols beyond the "
+        "data (20 of 16 on average: k + 4, and more for the blocks that do not decode), and 1 Mbit/s of video "
+        "does not fit. With one link retransmission NC-MPTCP carries as much as `cmt-qa` (1.75 and 1.67 Mbit/s at "
+        "the lowest loss), and the video comes with a PSNR of 50 and 35 dB.",
     ),
     Finding(
         "shares of NC-MPTCP and FMTCP (Figs 11, 12, 14)",
         ("11", "12", "14", "11 by masked losses", "14 by link retransmission"),
-        "Over LIA's windows both have .42 of the bottleneck of Fig. 11, more than `cmt-cl-fd fwnd-cut=any` as the paper says, "
-        "and less than `cmt-cl-fd`. If codes hide losses from the windows, the paper's reason, FMTCP has .65 to .68, more than "
-        "either, and NC-MPTCP .50. Behind links that retransmit, in Fig. 14, "
-        "FMTCP leaves the shared path nearly empty up to 1 Mbit/s: the receive window limits it, and its allocation gives what "
-        "fits there to the path by which a symbol is expected first.",
+        "Over LIA's windows both have .42 of the bottleneck of Fig. 11, more than `cmt-cl-fd fwnd-cut=any` as the "
+        "paper says, and less than `cmt-cl-fd`. If codes hide losses from the windows, the paper's reason, FMTCP "
+        "has .65 to .68, more than either, and NC-MPTCP .50. Behind links that retransmit, in Fig. 14, FMTCP "
+        "leaves the shared path nearly empty up to 1 Mbit/s: the receive window limits it, and its allocation "
+        "gives what fits there to the path by which a symbol is expected first.",
     ),
     Finding(
         "absolute PSNR (Figs 6, 13, 15)",
@@ -47,14 +48,14 @@ FINDINGS = (
         "Fig. 15",
         ("15",),
         "`cmt-cl` takes the losses of a path for wireless ones and keeps its window: on path B, which is its own, "
-        "the queue fills and what is sent by A waits for it. With 64 KB the receive window then stops it; with 256 "
-        "KB it does better, but not best.",
+        "the queue fills and what is sent by A waits for it. With 64 KB the receive window then stops it; with "
+        "256 KB it does better, but not best.",
     ),
     Finding(
         "Fig. 5",
         ("5", "5 ablated"),
-        "Loss on acknowledgements, loss of our packets only and background load without TCP change levels, not the "
-        "order.",
+        "Loss on acknowledgements, loss of our packets only and background load without TCP change levels, not "
+        "the order.",
     ),
     Finding(
         "Fig. 8",

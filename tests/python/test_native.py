@@ -211,7 +211,8 @@ def test_ctrl_c_ends_an_explanation(folder: pathlib.Path) -> None:
 
 def test_each_association_has_its_own_failure(folder: pathlib.Path) -> None:
     address = free_address()
-    with running([*STRANDCAST, "perf", "server", "--plain", address, "--scheme", "loops.py:OnceBroken"], folder) as server:
+    command = [*STRANDCAST, "perf", "server", "--plain", address, "--scheme", "loops.py:OnceBroken"]
+    with running(command, folder) as server:
         assert server.stderr is not None
         assert "listening" in server.stderr.readline()
         for _ in range(2):
