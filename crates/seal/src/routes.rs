@@ -31,7 +31,8 @@ impl Route {
         Route { number, place, candidate: None, highest: None, used: now }
     }
 
-    /// Takes note of an authentic datagram under the current keys. `fixed`: this side's end of the path is its own decision.
+    /// Takes note of an authentic datagram under the current keys. `fixed`: both ends of the path are as the initiator has
+    /// them, and it does not follow its peer to another address (RFC 9000 §9).
     pub fn heard(
         &mut self,
         now: Instant,
@@ -55,7 +56,7 @@ impl Route {
         if let Some(candidate) = self.candidate.as_mut().filter(|c| c.tuple == *from) {
             return candidate.earn(len);
         }
-        if !newest || fixed && (self.place.tuple.link, self.place.tuple.local) != (from.link, from.local) {
+        if !newest || fixed {
             return;
         }
         let mut candidate = Place::claimed(now, *from, random);

@@ -172,6 +172,8 @@ impl Session {
             Some(next) => {
                 opening.confirming = None;
                 opening.keyed(now);
+                // They name a handshake that the responder may forget with these keys.
+                cx.forget_attempts(opening.end_attempts());
                 self.take_up(now, next, cx);
             }
             None if opening.next.is_none() && opening.confirming.is_some() => {
@@ -253,6 +255,10 @@ impl Session {
     /// Answers where a control message came from.
     fn reply(&mut self, now: Instant, path: u8, from: &FourTuple, control: Control, cx: &mut Context) {
         let (Some(current), Some(route)) = (&mut self.current, self.routes.by_number(path)) else { return };
+        // What somebody sent on from another address is not answered there: that would prove an address of theirs.
+        if matches!(self.role, Role::Initiator(_)) && route.place.tuple != *from {
+            return;
+        }
         let places = [Some(&mut route.place), route.candidate.as_deref_mut()];
         let known = places.into_iter().flatten().find(|place| place.tuple == *from);
         // As long as what it answers: an address that is not the path's gets no more than came from there.

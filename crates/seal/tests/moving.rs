@@ -176,3 +176,49 @@ fn a_new_path_that_seems_to_come_from_elsewhere_amplifies_nothing() {
     assert!([0, 1].map(|p| w.remote(0, accepted, p)).contains(&outside), "the path is where it is");
     assert_eq!(w.states(1, id), [PathState::Active; 2]);
 }
+
+/// An observer with a faster way sends each datagram of the sender on from an address of its own, and passes the challenges
+/// that it gets there on to the sender, until it falls silent. RFC 9000 §9.3.3: the sender never follows it, and the receiver
+/// comes back.
+#[test]
+fn an_observer_that_passes_challenges_on_takes_no_path_over() {
+    for paths in [&[40][..], &[40, 50][..]] {
+        let mut w = World::pair(4, paths);
+        let id = w.up();
+        let accepted = w.accepted();
+        let (real, client) = (w.remote(0, accepted, 0), w.uplinks[1].outside);
+        let mallory = address([203, 0, 113, 66], 53);
+        w.record = Some(Vec::new());
+        let (from, mut passed) = (w.now, 0);
+        let mut relay = |w: &mut World| {
+            let active = w.now - from < ms(1000);
+            for _ in 0..10 {
+                for seen in core::mem::take(w.record.as_mut().expect("kept")) {
+                    if active && seen.from == client && seen.to == server_address() {
+                        w.inject(mallory, server_address(), &seen.bytes);
+                    } else if active && seen.to == mallory && seen.bytes.len() == 40 {
+                        passed += 1;
+                        w.inject(mallory, client, &seen.bytes);
+                    }
+                }
+                w.run(ms(1));
+            }
+        };
+        let mut sent = 0;
+        for _ in 0..300 {
+            w.send(1, id, pattern(sent, 1000));
+            sent += 1000;
+            relay(&mut w);
+            assert_eq!(w.remote(1, id, 0), server_address(), "the sender stays");
+        }
+        w.record = None;
+        w.run(ms(5000));
+        assert!(passed > 0, "the attack took place");
+        assert!(
+            w.nodes[0].received[&accepted].len() == sent,
+            "{} of {sent}",
+            w.nodes[0].received[&accepted].len()
+        );
+        assert_eq!(w.remote(0, accepted, 0), real);
+    }
+}

@@ -3,7 +3,8 @@
 mod common;
 
 use common::*;
-use strandcast_proto::association::{CloseReason, Event};
+use strandcast_proto::association::{CloseReason, Event, SendOptions};
+use strandcast_proto::endpoint::AssociationId;
 use strandcast_proto::path::FourTuple;
 use strandcast_proto::policy::PathState;
 use strandcast_seal::{Lost, SealConfig, SealEvent};
@@ -376,4 +377,54 @@ fn a_round_trip_of_three_and_a_half_seconds_is_no_obstacle() {
     w.run(ms(30_000));
     assert!(w.nodes[0].received[&w.accepted()] == pattern(0, 5000));
     assert_eq!(w.count(1, |e| matches!(e, SealEvent::Lost { .. })), 0);
+}
+
+/// While keys are renewed the way back works for moments alone, so that sender and receiver are at different handshakes: the
+/// session goes on all the same.
+#[test]
+fn a_renewal_over_a_way_back_that_flaps_ends_nothing() {
+    fn stream(w: &mut World, ids: [AssociationId; 2], mut until: impl FnMut(&World) -> bool, most: u64) {
+        for k in 0..most {
+            if until(w) {
+                return;
+            }
+            if k % 10 == 0 {
+                let now = w.now;
+                for (n, id) in ids.into_iter().enumerate() {
+                    // Refused while the buffer is full.
+                    let _ = w.nodes[n].end.endpoint_mut().send(
+                        now,
+                        id,
+                        vec![1; 100].into(),
+                        SendOptions::default(),
+                    );
+                }
+                w.pump();
+            }
+            w.run(ms(1));
+        }
+    }
+    let mut w = World::pair(5, &[20]);
+    let id = w.up();
+    let ids = [w.accepted(), id];
+    w.run(ms(3_590_000));
+    stream(&mut w, ids, |w| w.stats(1).begun == 2, 60_000);
+    // Message 2 arrives, the answer to what is sent under the new keys doesn't.
+    stream(&mut w, ids, |_| false, 42);
+    w.deaf = Some(1);
+    stream(&mut w, ids, |w| w.stats(0).renewed == 1, 60_000);
+    stream(&mut w, ids, |w| w.stats(1).begun == 3, 60_000);
+    stream(&mut w, ids, |_| false, 60);
+    w.deaf = None;
+    stream(&mut w, ids, |w| w.stats(1).renewed == 1, 60_000);
+    stream(&mut w, ids, |w| w.stats(0).renewed == 2, 3000);
+    w.deaf = Some(1);
+    let begun = w.stats(1).begun;
+    stream(&mut w, ids, |w| w.stats(1).begun > begun, 6000);
+    stream(&mut w, ids, |_| false, 60);
+    w.deaf = None;
+    stream(&mut w, ids, |_| false, 3000);
+    assert!(w.stats(1).begun > begun, "the way back failed again");
+    let lost = w.count(1, |e| matches!(e, SealEvent::Lost { .. }));
+    assert_eq!((lost, w.stats(0).unknown_sessions), (0, 0));
 }
