@@ -109,7 +109,9 @@ impl Seal {
                 }
                 Ok(Datagram::PlainHere { initiator }) => {
                     batch.advance(len);
-                    self.of_attempt(&initiator, Session::on_plain_here);
+                    self.of_attempt(&initiator, |session, cx| {
+                        session.on_plain_here(&within(tuple, session.id), cx);
+                    });
                 }
                 Err(_) => self.on_other(now, tuple, batch.split_to(len).freeze()),
             }

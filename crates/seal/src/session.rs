@@ -405,10 +405,11 @@ impl Session {
         }
     }
 
-    /// Somebody says that the peer runs without a seal.
-    pub fn on_plain_here(&mut self, cx: &mut Context) {
+    /// Somebody where message 1 went to says that the peer runs without a seal.
+    pub fn on_plain_here(&mut self, from: &FourTuple, cx: &mut Context) {
         if let Role::Initiator(opening) = &mut self.role
             && self.current.is_none()
+            && opening.attempt.as_ref().is_some_and(|attempt| attempt.tuples().contains(from))
             && !core::mem::replace(&mut opening.hinted, true)
         {
             cx.outbox.report(SealEvent::PlainPeer { sealed: self.id });
