@@ -76,7 +76,7 @@ impl Accepting {
         sessions: &Sessions,
         cx: &mut Context,
     ) -> Option<(FourTuple, Vec<u8>)> {
-        let outcome = self.responder.receive(now, &from, datagram, &cx.config.access);
+        let outcome = self.responder.receive(now, &from, datagram, cx.admission.access());
         self.forget_half_open(cx);
         match outcome {
             Outcome::Dropped(_) => None,
@@ -174,7 +174,7 @@ impl Accepting {
             self.forget_older(id, slot, cx);
             return Some(id);
         }
-        match cx.config.access.enrol(asker.token, asker.remote) {
+        match cx.admission.enrol(asker.token, asker.remote) {
             Enrolment::Refused => {
                 cx.disown(&keyset);
                 return None;

@@ -333,12 +333,12 @@ impl Seal {
         }
     }
 
-    /// Who may connect from now on. Sessions of revoked keys end. It takes the place of what was enrolled meanwhile: to be
-    /// made from a store in which each [`SealEvent::Enrolled`] was entered.
+    /// Who may connect from now on. Sessions of revoked keys end. What was enrolled meanwhile stays, and a grant for one
+    /// sender that was used stays closed, also if the store from which this was made knows nothing of it yet.
     pub fn set_access(&mut self, now: Instant, access: Access) {
-        self.cx.config.access = access;
+        self.cx.admission.replace(access);
         let revoked = |s: &Session| {
-            matches!(s.role, Role::Responder { .. }) && self.cx.config.access.revoked.contains(&s.remote)
+            matches!(s.role, Role::Responder { .. }) && self.cx.admission.access().revoked.contains(&s.remote)
         };
         let ended: Vec<SealId> = self.sessions.values().filter(|s| revoked(s)).map(|s| s.id).collect();
         for id in ended {
