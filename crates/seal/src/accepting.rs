@@ -176,6 +176,7 @@ impl Accepting {
         }
         match cx.admission.enrol(asker.token, asker.remote) {
             Enrolment::Refused => {
+                cx.outbox.stats.refused_late += 1;
                 cx.disown(&keyset);
                 return None;
             }
@@ -186,7 +187,7 @@ impl Accepting {
         cx.outbox.stats.established += 1;
         let (peer, cipher) = (keyset.keys.remote(), keyset.keys.cipher());
         cx.outbox.report(SealEvent::Established { sealed, peer, cipher });
-        let mut session = Session::accepted(now, sealed, peer, keyset);
+        let mut session = Session::accepted(now, sealed, peer, asker.token, keyset);
         // The holder of these keys has read message 2.
         if proven {
             session.routes.of_responder(now, path, || Place::proven(FourTuple { sealed, ..*from }));

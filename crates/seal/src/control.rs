@@ -20,7 +20,7 @@ pub(crate) enum Control {
     Ping,
     /// Yes.
     Pong,
-    /// The session has ended: your key was revoked.
+    /// The session has ended: you may not connect any more.
     Revoked,
 }
 

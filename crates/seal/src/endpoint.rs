@@ -248,7 +248,7 @@ impl SealedEndpoint {
         self.seal.as_ref()?.peer(self.session(id))
     }
 
-    /// Who may connect from now on. Sessions of revoked keys end at once.
+    /// Who may connect from now on. Sessions of senders that may not end at once ([`Seal::set_access`]).
     pub fn set_access(&mut self, now: Instant, access: Access) {
         if let Some(seal) = &mut self.seal {
             seal.set_access(now, access);

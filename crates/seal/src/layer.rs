@@ -19,7 +19,7 @@ use crate::keys::{ConnectionId, Discard};
 use crate::number::PacketNumber;
 use crate::outbox::Outbox;
 use crate::plain::{self, Bucket};
-use crate::session::{Role, Session};
+use crate::session::Session;
 use crate::stats::SealStats;
 use crate::wire::Datagram;
 
@@ -333,14 +333,14 @@ impl Seal {
         }
     }
 
-    /// Who may connect from now on. Sessions of revoked keys end. What was enrolled meanwhile stays, and a grant for one
+    /// Who may connect from now on. Sessions of senders that may not end: their key was revoked, or the grant of their
+    /// token is gone or neither open nor has them. What was enrolled meanwhile stays, and a grant for one
     /// sender that was used stays closed, also if the store from which this was made knows nothing of it yet.
     pub fn set_access(&mut self, now: Instant, access: Access) {
         self.cx.admission.replace(access);
-        let revoked = |s: &Session| {
-            matches!(s.role, Role::Responder { .. }) && self.cx.admission.access().revoked.contains(&s.remote)
-        };
-        let ended: Vec<SealId> = self.sessions.values().filter(|s| revoked(s)).map(|s| s.id).collect();
+        let access = self.cx.admission.access();
+        let ends = |s: &Session| s.token.is_some_and(|token| !access.admits(token, &s.remote));
+        let ended: Vec<SealId> = self.sessions.values().filter(|s| ends(s)).map(|s| s.id).collect();
         for id in ended {
             if let Some(session) = self.sessions.get_mut(&id) {
                 session.say_revoked(now, &mut self.cx);
