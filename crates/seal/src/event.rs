@@ -70,6 +70,12 @@ pub enum Lost {
     /// by was taken back.
     #[error("the sender is no longer admitted")]
     Revoked,
+    /// There were more sessions of the sender's key than one may have, and this one was silent for longest.
+    #[error("newer sessions of the same sender took its place")]
+    Replaced,
+    /// The peer has proven that it is itself and has no room for more sessions.
+    #[error("the receiver has no room for more senders")]
+    Busy,
     /// The peer completed a handshake, and nothing came under its keys.
     #[error("the receiver fell silent during the handshake")]
     Unanswered,

@@ -46,7 +46,7 @@ pub(crate) struct Session {
     current: Option<Keyset>,
     previous: Option<(Keyset, Instant)>,
     /// When something authentic came last, or the session began.
-    heard: Instant,
+    pub heard: Instant,
     /// When it is to be asked whether the session is needed.
     check: Instant,
     /// When its owner wakes it.
@@ -247,7 +247,8 @@ impl Session {
                 }
             }
             Control::Pong => {}
-            Control::Revoked => return matches!(self.role, Role::Initiator(_)).then_some(Lost::Revoked),
+            Control::Revoked => return self.ended_by_responder(Lost::Revoked),
+            Control::Replaced => return self.ended_by_responder(Lost::Replaced),
         }
         None
     }
@@ -263,11 +264,16 @@ impl Session {
         say(&mut current.keys, now, path, place, control, &mut cx.outbox);
     }
 
-    /// The peer may not connect any more: says so on every path.
-    pub fn say_revoked(&mut self, now: Instant, cx: &mut Context) {
+    /// Sessions are the responder's to end.
+    fn ended_by_responder(&self, why: Lost) -> Option<Lost> {
+        matches!(self.role, Role::Initiator(_)).then_some(why)
+    }
+
+    /// The session ends: says so on every path.
+    pub fn say_closed(&mut self, now: Instant, control: Control, cx: &mut Context) {
         let Some(current) = &mut self.current else { return };
         for route in self.routes.iter_mut() {
-            say(&mut current.keys, now, route.number, &mut route.place, Control::Revoked, &mut cx.outbox);
+            say(&mut current.keys, now, route.number, &mut route.place, control, &mut cx.outbox);
         }
     }
 
@@ -451,6 +457,7 @@ impl Session {
             }
             (Answer::Unknown, true) => return Err(Lost::Unknown),
             (Answer::Refused, _) => return Err(Lost::Refused),
+            (Answer::Busy, false) => return Err(Lost::Busy),
             _ => {
                 cx.outbox.stats.bad_answers += 1;
                 return Ok(None);

@@ -2,10 +2,14 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use common::*;
 use strandcast_proto::association::{CloseReason, Event};
+use strandcast_proto::endpoint::EndpointConfig;
+use strandcast_proto::rfc;
 use strandcast_proto::seeds::Seeds;
-use strandcast_seal::{Access, Lost, MOST_SENDERS, PublicKey, SealConfig, SealEvent};
+use strandcast_seal::{Access, Lost, MOST_SENDERS, PublicKey, SealConfig, SealEvent, SealedEndpoint};
 
 fn add_sender(w: &mut World, label: &str) -> usize {
     let identity = secret(&w.seeds, label);
@@ -137,4 +141,103 @@ fn revoking_a_sender_closes_the_grant_that_it_came_by() {
     w.run(ms(1000));
     assert!(!w.connected(node, id));
     assert_eq!(lost(&w, node, Lost::Refused), 1);
+}
+
+fn add_small_server(w: &mut World, max_sessions: usize) {
+    w.add_server(open_access(&w.seeds.clone()));
+    let config = SealConfig::new(secret(&w.seeds, "receiver"), open_access(&w.seeds));
+    w.nodes[0].end = w.endpoint(Some(SealConfig { max_sessions, ..config }), true, "receiver");
+}
+
+/// A sender that comes again and again, and leaves without a word each time, takes no more than its own places.
+#[test]
+fn one_key_cannot_take_every_place() {
+    let mut w = World::new(7);
+    add_small_server(&mut w, 20);
+    for _ in 0..21 {
+        let node = add_sender(&mut w, "same");
+        let id = w.connect(node);
+        w.run(ms(200));
+        assert!(w.connected(node, id), "the newest is let in");
+        let gone = w.uplinks.iter_mut().filter(|u| u.node == node);
+        gone.for_each(|uplink| uplink.up = false);
+        assert!(w.stats(0).sessions <= 8);
+    }
+    let node = add_sender(&mut w, "other");
+    let id = w.connect(node);
+    w.run(ms(200));
+    assert!(w.connected(node, id));
+    assert_eq!(w.stats(0).sessions, 9);
+    assert_eq!(lost(&w, 0, Lost::Replaced), 21 - 8);
+}
+
+/// The session that is used stays, however old it is; the one that ends is told.
+#[test]
+fn of_too_many_sessions_of_a_key_the_one_that_was_silent_for_longest_ends() {
+    let mut w = World::new(8);
+    add_small_server(&mut w, 20);
+    let nodes: Vec<_> = (0..9).map(|_| add_sender(&mut w, "same")).collect();
+    let ids: Vec<_> = nodes[..8].iter().map(|node| w.connect(*node)).collect();
+    w.run(ms(2000));
+    for (node, id) in nodes.iter().zip(&ids) {
+        if *node != nodes[3] {
+            w.send(*node, *id, pattern(0, 1000));
+            w.run(ms(100));
+        }
+    }
+    let id = w.connect(nodes[8]);
+    w.run(ms(200));
+    assert!(w.connected(nodes[8], id));
+    for (n, node) in nodes.iter().enumerate() {
+        assert_eq!(lost(&w, *node, Lost::Replaced), usize::from(n == 3), "{n}");
+    }
+    assert_eq!((lost(&w, 0, Lost::Replaced), w.stats(0).sessions), (1, 8));
+}
+
+/// A full receiver says so; a key that has all that it may have takes the place of its own.
+#[test]
+fn a_receiver_without_room_says_so() {
+    let mut w = World::new(9);
+    add_small_server(&mut w, 9);
+    let mut connect = |label: &str| {
+        let node = add_sender(&mut w, label);
+        let id = w.connect(node);
+        w.run(ms(200));
+        (node, id)
+    };
+    for _ in 0..8 {
+        connect("same");
+    }
+    connect("other");
+    let (late, late_id) = connect("late");
+    let (newest, newest_id) = connect("same");
+    assert!(!w.connected(late, late_id) && w.connected(newest, newest_id));
+    let closed = Event::Closed(CloseReason::SealLost(Lost::Busy.to_string()));
+    assert!(w.nodes[late].events.contains(&(late_id, closed)), "{:?}", w.nodes[late].events);
+    assert_eq!((lost(&w, 0, Lost::Replaced), w.stats(0).busy, w.stats(0).sessions), (1, 1, 9));
+}
+
+/// The endpoint has fewer places than the seal.
+#[test]
+fn an_endpoint_without_room_says_so() {
+    let mut w = World::new(10);
+    w.add_server(open_access(&w.seeds.clone()));
+    let config = EndpointConfig {
+        transport: Arc::new(live()),
+        accept: Some(Arc::new(|_| Box::new(rfc::scheme()))),
+        port: PORT,
+        max_associations: 1,
+        ..EndpointConfig::default()
+    };
+    let seal = SealConfig::new(secret(&w.seeds, "receiver"), open_access(&w.seeds));
+    w.nodes[0].end = SealedEndpoint::new(config, Some(seal), &w.seeds.child("receiver"));
+    let nodes = ["first", "late"].map(|label| add_sender(&mut w, label));
+    let ids = nodes.map(|node| {
+        let id = w.connect(node);
+        w.run(ms(500));
+        id
+    });
+    assert!(w.connected(nodes[0], ids[0]) && !w.connected(nodes[1], ids[1]));
+    let refused = |e: &(_, Event)| e.0 == ids[1] && matches!(e.1, Event::Closed(CloseReason::PeerAborted(_)));
+    assert!(w.nodes[nodes[1]].events.iter().any(refused), "{:?}", w.nodes[nodes[1]].events);
 }
