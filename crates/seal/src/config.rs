@@ -12,7 +12,7 @@ pub struct SealConfig {
     pub access: Access,
     /// The ciphers to offer, and to choose from.
     pub ciphers: Ciphers,
-    /// Sessions at a time; peers that would open more are told that there is no room.
+    /// Sessions at a time; those who would open more get the answer that there is no room.
     pub max_sessions: usize,
     /// Sessions at a time of one sender's key. When one more comes, the one that was silent for longest ends: so one
     /// sender can't take every place, and one that was restarted needs none that it has left behind.

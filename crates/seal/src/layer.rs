@@ -347,7 +347,7 @@ impl Seal {
         }
     }
 
-    /// Ends a session, of which the peer is told.
+    /// Ends a session, with a word to the peer.
     fn close(&mut self, now: Instant, id: SealId, control: Control, why: Lost) {
         if let Some(session) = self.sessions.get_mut(&id) {
             session.say_closed(now, control, &mut self.cx);

@@ -48,7 +48,7 @@ fn a_list_from_before_an_enrolment_does_not_reopen_a_token_for_one() {
     assert!(w.connected(nodes[0], again), "it is the token's sender");
 }
 
-/// What a pairing admitted ends with it, at once; the sender is told, and does not come back.
+/// What a pairing admitted ends with it, at once; the sender hears of it, and does not come back.
 #[test]
 fn a_session_ends_with_the_grant_that_admitted_it() {
     let other = open_access(&Seeds::new(77, 0));
@@ -171,7 +171,7 @@ fn one_key_cannot_take_every_place() {
     assert_eq!(lost(&w, 0, Lost::Replaced), 21 - 8);
 }
 
-/// The session that is used stays, however old it is; the one that ends is told.
+/// The session that is used stays, however old it is; the sender of the one that ends hears of it.
 #[test]
 fn of_too_many_sessions_of_a_key_the_one_that_was_silent_for_longest_ends() {
     let mut w = World::new(8);
