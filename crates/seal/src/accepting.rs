@@ -76,7 +76,7 @@ impl Accepting {
         sessions: &Sessions,
         cx: &mut Context,
     ) -> Option<(FourTuple, Vec<u8>)> {
-        let outcome = self.responder.receive(now, &from, datagram, &cx.config.access);
+        let outcome = self.responder.receive(now, &from, datagram, cx.admission.access());
         self.forget_half_open(cx);
         match outcome {
             Outcome::Dropped(_) => None,
@@ -108,8 +108,15 @@ impl Accepting {
             }
             return None;
         }
-        if packet.is_empty() || sessions.len() >= cx.config.max_sessions {
+        if packet.is_empty() {
             self.responder.close(slot);
+            return None;
+        }
+        // A key that has all the sessions that it may have needs no more room.
+        if sessions.len() >= cx.config.max_sessions
+            && of_key(sessions, remote).count() < cx.config.max_sessions_of_key
+        {
+            self.complete(SealId::CLEAR, asker, Answer::Busy, &[], cx);
             return None;
         }
         let sealed = self.next_id();
@@ -127,9 +134,10 @@ impl Accepting {
     fn complete(&mut self, sealed: SealId, asker: Asker, answer: Answer, packet: &[u8], cx: &mut Context) {
         let Some((completed, message)) = self.responder.answer(asker.slot, answer, packet) else { return };
         cx.outbox.send(asker.from, message.to_vec());
-        if matches!(answer, Answer::Unknown | Answer::Refused) {
-            cx.outbox.stats.unknown_sessions += 1;
-            return;
+        match answer {
+            Answer::New | Answer::Continued => {}
+            Answer::Unknown | Answer::Refused => return cx.outbox.stats.unknown_sessions += 1,
+            Answer::Busy => return cx.outbox.stats.busy += 1,
         }
         let keyset = cx.keyset(completed, Owner::Tentative(asker.slot));
         self.tentative.insert(asker.slot, Tentative { asker, sealed, keyset });
@@ -174,8 +182,9 @@ impl Accepting {
             self.forget_older(id, slot, cx);
             return Some(id);
         }
-        match cx.config.access.enrol(asker.token, asker.remote) {
+        match cx.admission.enrol(asker.token, asker.remote) {
             Enrolment::Refused => {
+                cx.outbox.stats.refused_late += 1;
                 cx.disown(&keyset);
                 return None;
             }
@@ -186,7 +195,7 @@ impl Accepting {
         cx.outbox.stats.established += 1;
         let (peer, cipher) = (keyset.keys.remote(), keyset.keys.cipher());
         cx.outbox.report(SealEvent::Established { sealed, peer, cipher });
-        let mut session = Session::accepted(now, sealed, peer, keyset);
+        let mut session = Session::accepted(now, sealed, peer, asker.token, keyset);
         // The holder of these keys has read message 2.
         if proven {
             session.routes.of_responder(now, path, || Place::proven(FourTuple { sealed, ..*from }));
@@ -245,6 +254,11 @@ impl Accepting {
     pub fn counts(&self) -> &HandshakeCounts {
         self.responder.counts()
     }
+}
+
+/// Sessions that the owner of a key has opened.
+pub(crate) fn of_key(sessions: &Sessions, key: PublicKey) -> impl Iterator<Item = &Session> {
+    sessions.values().map(|session| &**session).filter(move |s| s.remote == key && s.token.is_some())
 }
 
 #[cfg(test)]

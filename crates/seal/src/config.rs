@@ -12,13 +12,17 @@ pub struct SealConfig {
     pub access: Access,
     /// The ciphers to offer, and to choose from.
     pub ciphers: Ciphers,
-    /// Sessions at a time; peers that would open more are not answered.
+    /// Sessions at a time; those who would open more get the answer that there is no room.
     pub max_sessions: usize,
+    /// Sessions at a time of one sender's key. When one more comes, the one that was silent for longest ends: so one
+    /// sender can't take every place, and one that was restarted needs none that it has left behind.
+    pub max_sessions_of_key: usize,
 }
 
 impl SealConfig {
-    /// With the ciphers that this processor is made for, and room for 2048 sessions.
+    /// With the ciphers that this processor is made for, and room for 2048 sessions, 8 of each sender.
     pub fn new(identity: SecretKey, access: Access) -> Self {
-        SealConfig { identity, access, ciphers: Ciphers::available(), max_sessions: 2048 }
+        let ciphers = Ciphers::available();
+        SealConfig { identity, access, ciphers, max_sessions: 2048, max_sessions_of_key: 8 }
     }
 }

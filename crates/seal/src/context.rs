@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use strandcast_proto::path::SealId;
 use strandcast_proto::seeds::Random;
 
+use crate::admission::Admission;
 use crate::config::SealConfig;
 use crate::handshake::Slot;
 use crate::keylog::{self, Log};
@@ -35,6 +36,7 @@ pub(crate) struct Receiving {
 /// What the sessions of a seal share.
 pub(crate) struct Context {
     pub config: SealConfig,
+    pub admission: Admission,
     pub outbox: Outbox,
     /// For handshakes that this side begins.
     pub random: Random,
@@ -49,9 +51,11 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    pub fn new(config: SealConfig, outbox: Outbox, random: Random) -> Self {
+    pub fn new(mut config: SealConfig, outbox: Outbox, random: Random) -> Self {
+        let admission = Admission::new(core::mem::take(&mut config.access));
         Context {
             config,
+            admission,
             outbox,
             random,
             attempts: BTreeMap::new(),

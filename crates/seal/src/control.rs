@@ -8,6 +8,8 @@ const RESPONSE: u8 = 2;
 const PING: u8 = 3;
 const PONG: u8 = 4;
 const CLOSED: u8 = 5;
+const REVOKED: u8 = 1;
+const REPLACED: u8 = 2;
 
 /// What one seal says to the other.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -20,8 +22,10 @@ pub(crate) enum Control {
     Ping,
     /// Yes.
     Pong,
-    /// The session has ended: your key was revoked.
+    /// The session has ended: you may not connect any more.
     Revoked,
+    /// The session has ended: there are newer ones of your key.
+    Replaced,
 }
 
 /// Whether a plaintext is a control message, known or not.
@@ -37,7 +41,8 @@ impl Control {
             (&RESPONSE, data) => Some(Control::Response(data.try_into().ok()?)),
             (&PING, []) => Some(Control::Ping),
             (&PONG, []) => Some(Control::Pong),
-            (&CLOSED, [1]) => Some(Control::Revoked),
+            (&CLOSED, &[REVOKED]) => Some(Control::Revoked),
+            (&CLOSED, &[REPLACED]) => Some(Control::Replaced),
             _ => None,
         }
     }
@@ -49,7 +54,8 @@ impl Control {
             Control::Response(nonce) => (RESPONSE, nonce),
             Control::Ping => (PING, &[]),
             Control::Pong => (PONG, &[]),
-            Control::Revoked => (CLOSED, &[1]),
+            Control::Revoked => (CLOSED, &[REVOKED]),
+            Control::Replaced => (CLOSED, &[REPLACED]),
         };
         enveloped(&[&[0, 0, kind], data])
     }
@@ -79,6 +85,7 @@ mod tests {
             (Control::Ping, 32),
             (Control::Pong, 32),
             (Control::Revoked, 33),
+            (Control::Replaced, 33),
         ];
         for (control, len) in all {
             let datagram = control.datagram();
@@ -91,7 +98,7 @@ mod tests {
     #[test]
     fn what_is_cut_or_unknown_is_none() {
         for plaintext in
-            [&[0, 0][..], &[0, 0, 1, 2, 3], &[0, 0, 2], &[0, 0, 3, 0], &[0, 0, 5, 2], &[0, 0, 99]]
+            [&[0, 0][..], &[0, 0, 1, 2, 3], &[0, 0, 2], &[0, 0, 3, 0], &[0, 0, 5, 3], &[0, 0, 99]]
         {
             assert!(is_control(plaintext));
             assert_eq!(Control::read(plaintext), None, "{plaintext:?}");

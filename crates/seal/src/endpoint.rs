@@ -18,7 +18,8 @@ use crate::layer::{Opened, Seal};
 use crate::stats::SealStats;
 use crate::tap::{PacketTap, show};
 
-/// Events of the seal that wait to be read. Drivers read them after each call.
+/// Events of the seal that wait to be read; enrolments, of which each key has few, beside them. Drivers read them after
+/// each call.
 const MOST_EVENTS: usize = 8192;
 
 /// Why no association was opened.
@@ -123,10 +124,7 @@ impl SealedEndpoint {
                 }
                 _ => {}
             }
-            if self.events.len() == MOST_EVENTS {
-                self.events.pop_front();
-            }
-            self.events.push_back(event);
+            queue(&mut self.events, event);
         }
         for silent in seal.take_silent() {
             if !self.endpoint.has_sealed(silent) {
@@ -250,7 +248,7 @@ impl SealedEndpoint {
         self.seal.as_ref()?.peer(self.session(id))
     }
 
-    /// Who may connect from now on. Sessions of revoked keys end at once.
+    /// Who may connect from now on. Sessions of senders that may not end at once ([`Seal::set_access`]).
     pub fn set_access(&mut self, now: Instant, access: Access) {
         if let Some(seal) = &mut self.seal {
             seal.set_access(now, access);
@@ -284,5 +282,37 @@ impl SealedEndpoint {
     /// The endpoint, to send, read and close. Datagrams are handed to [`SealedEndpoint::receive`] alone.
     pub fn endpoint_mut(&mut self) -> &mut Endpoint {
         &mut self.endpoint
+    }
+}
+
+/// Adds an event. Of too many the oldest goes; an enrolment stays, since a store that missed one would lose a sender.
+fn queue(events: &mut VecDeque<SealEvent>, event: SealEvent) {
+    if events.len() >= MOST_EVENTS
+        && let Some(oldest) = events.iter().position(|e| !matches!(e, SealEvent::Enrolled { .. }))
+    {
+        events.remove(oldest);
+    }
+    events.push_back(event);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::identity::TokenId;
+
+    #[test]
+    fn events_that_nobody_reads_are_bounded_and_enrolments_stay() {
+        let mut events = VecDeque::new();
+        let enrolled = SealEvent::Enrolled { token: TokenId([1; 8]), key: PublicKey([2; 32]) };
+        for n in 0..3 * MOST_EVENTS as u64 {
+            if n % 1000 == 0 {
+                queue(&mut events, enrolled.clone());
+            }
+            queue(&mut events, SealEvent::PlainPeer { sealed: SealId(n) });
+        }
+        assert_eq!(events.len(), MOST_EVENTS);
+        assert_eq!(events.iter().filter(|e| **e == enrolled).count(), 25);
+        let newest = SealEvent::PlainPeer { sealed: SealId(3 * MOST_EVENTS as u64 - 1) };
+        assert_eq!(events.back(), Some(&newest));
     }
 }

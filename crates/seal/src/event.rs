@@ -66,9 +66,16 @@ pub enum Lost {
     /// The peer has proven that it is itself and does not admit this side's key.
     #[error("the receiver does not admit this sender's key")]
     Refused,
-    /// The key was revoked: the peer's here, or this side's there.
-    #[error("the sender's key was revoked")]
+    /// The sender may not connect any more: the peer here, or this side there. Its key was revoked, or what it was paired
+    /// by was taken back.
+    #[error("the sender is no longer admitted")]
     Revoked,
+    /// There were more sessions of the sender's key than one may have, and this one was silent for longest.
+    #[error("newer sessions of the same sender took its place")]
+    Replaced,
+    /// The peer has proven that it is itself and has no room for more sessions.
+    #[error("the receiver has no room for more senders")]
+    Busy,
     /// The peer completed a handshake, and nothing came under its keys.
     #[error("the receiver fell silent during the handshake")]
     Unanswered,

@@ -131,7 +131,8 @@ pub struct Peer {
     pub token: Token,
 }
 
-/// Who may connect. The owner of the store of keys fills it in: a grant that has expired is left out.
+/// Who may connect. The owner of the store of keys fills it in. A grant that has expired is left out, or closed: then its
+/// senders may still connect.
 #[derive(Clone, Debug, Default)]
 pub struct Access {
     /// What was paired. A token belongs to one grant.
@@ -140,6 +141,9 @@ pub struct Access {
     pub revoked: BTreeSet<PublicKey>,
 }
 
+/// Senders of a grant with which it is no longer open: a token in the wrong hands fills no store.
+pub const MOST_SENDERS: usize = 1000;
+
 /// A token and the senders that may use it.
 #[derive(Clone, Debug)]
 pub struct Grant {
@@ -147,7 +151,8 @@ pub struct Grant {
     pub token: Token,
     /// Senders that may connect under it.
     pub senders: BTreeSet<PublicKey>,
-    /// Whether other senders may as well. One that does is a sender of the grant from then on.
+    /// Whether other senders may as well: as long as it has fewer than [`MOST_SENDERS`], and none that was revoked, who
+    /// could come back with another key. One that does is a sender of the grant from then on.
     pub open: bool,
     /// Whether the first of them closes it.
     pub once: bool,
@@ -172,7 +177,13 @@ impl Access {
 
     /// Whether `key` may connect under `token`: it is not revoked, and a sender of the grant or the grant is open.
     pub fn admits(&self, token: TokenId, key: &PublicKey) -> bool {
-        !self.revoked.contains(key) && self.grant(token).is_some_and(|g| g.open || g.senders.contains(key))
+        let admitted = |g: &Grant| g.senders.contains(key) || self.is_open(g);
+        !self.revoked.contains(key) && self.grant(token).is_some_and(admitted)
+    }
+
+    /// Whether a grant admits senders that it does not know.
+    fn is_open(&self, grant: &Grant) -> bool {
+        grant.open && grant.senders.len() < MOST_SENDERS && grant.senders.is_disjoint(&self.revoked)
     }
 
     /// `key` has connected under `token`: it becomes a sender of the grant if it may, and closes it if the grant admits
@@ -242,6 +253,10 @@ mod tests {
         }
     }
 
+    fn numbered(n: u32) -> PublicKey {
+        PublicKey(core::array::from_fn(|i| n.to_be_bytes()[i % 4]))
+    }
+
     #[test]
     fn who_may_connect() {
         let mut random = Seeds::new(2, 0).stream("access");
@@ -267,6 +282,18 @@ mod tests {
         assert!(open.admits(id, &PublicKey([1; 32])), "still open");
         open.revoked.insert(other);
         assert!(!open.admits(id, &other), "revoked, although the grant is open");
+
+        let mut stolen = grant(true, false);
+        stolen.revoked.insert(known);
+        assert!(!stolen.admits(id, &other), "the sender that is revoked has the token");
+
+        let mut full = grant(true, false);
+        full.grants[0].senders = (0..999_u32).map(numbered).collect();
+        assert_eq!(
+            (full.enrol(id, numbered(999)), full.enrol(id, numbered(0))),
+            (Enrolment::New, Enrolment::Known)
+        );
+        assert_eq!(full.enrol(id, numbered(1000)), Enrolment::Refused);
 
         let mut once = grant(true, true);
         assert_eq!(once.enrol(id, known), Enrolment::Known, "the sender that it had does not close it");

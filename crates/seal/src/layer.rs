@@ -8,7 +8,7 @@ use strandcast_proto::path::{FourTuple, SealId};
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
 
-use crate::accepting::{Accepting, Sessions};
+use crate::accepting::{self, Accepting, Sessions};
 use crate::config::SealConfig;
 use crate::context::{Context, Owner, Receiving};
 use crate::control::{self, Control};
@@ -19,7 +19,7 @@ use crate::keys::{ConnectionId, Discard};
 use crate::number::PacketNumber;
 use crate::outbox::Outbox;
 use crate::plain::{self, Bucket};
-use crate::session::{Role, Session};
+use crate::session::Session;
 use crate::stats::SealStats;
 use crate::wire::Datagram;
 
@@ -209,6 +209,7 @@ impl Seal {
         let number = count(opened, &mut self.cx.outbox.stats)?;
         let (accepting, sessions) = (&mut self.accepting, &mut self.sessions);
         let sealed = accepting.establish(now, slot, receiving.path, from, sessions, &mut self.cx)?;
+        self.limit_key(now, sealed);
         Some((receiving, sealed, Some(number)))
     }
 
@@ -335,19 +336,37 @@ impl Seal {
         }
     }
 
-    /// Who may connect from now on. Sessions of revoked keys end. It takes the place of what was enrolled meanwhile: to be
-    /// made from a store in which each [`SealEvent::Enrolled`] was entered.
+    /// Who may connect from now on. Sessions of senders that may not end: their key was revoked, or the grant of their
+    /// token is gone or neither open nor has them. What was enrolled meanwhile stays, and a grant for one
+    /// sender that was used stays closed, also if the store from which this was made knows nothing of it yet.
     pub fn set_access(&mut self, now: Instant, access: Access) {
-        self.cx.config.access = access;
-        let revoked = |s: &Session| {
-            matches!(s.role, Role::Responder { .. }) && self.cx.config.access.revoked.contains(&s.remote)
-        };
-        let ended: Vec<SealId> = self.sessions.values().filter(|s| revoked(s)).map(|s| s.id).collect();
+        self.cx.admission.replace(access);
+        let access = self.cx.admission.access();
+        let ends = |s: &Session| s.token.is_some_and(|token| !access.admits(token, &s.remote));
+        let ended: Vec<SealId> = self.sessions.values().filter(|s| ends(s)).map(|s| s.id).collect();
         for id in ended {
-            if let Some(session) = self.sessions.get_mut(&id) {
-                session.say_revoked(now, &mut self.cx);
-            }
-            self.lose(id, Lost::Revoked);
+            self.close(now, id, Control::Revoked, Lost::Revoked);
+        }
+    }
+
+    /// Ends a session, with a word to the peer.
+    fn close(&mut self, now: Instant, id: SealId, control: Control, why: Lost) {
+        if let Some(session) = self.sessions.get_mut(&id) {
+            session.say_closed(now, control, &mut self.cx);
+        }
+        self.lose(id, why);
+    }
+
+    /// Ends what the sender of a new session has beyond the sessions that a key may have.
+    fn limit_key(&mut self, now: Instant, newest: SealId) {
+        let Some(remote) = self.sessions.get(&newest).map(|session| session.remote) else { return };
+        let of_key = || accepting::of_key(&self.sessions, remote);
+        if of_key().count() <= self.cx.config.max_sessions_of_key {
+            return;
+        }
+        let others = of_key().filter(|session| session.id != newest);
+        if let Some(id) = others.min_by_key(|session| (session.heard, session.id)).map(|session| session.id) {
+            self.close(now, id, Control::Replaced, Lost::Replaced);
         }
     }
 

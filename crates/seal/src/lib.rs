@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod accepting;
+mod admission;
 mod aead;
 mod attempt;
 mod config;
@@ -41,7 +42,7 @@ pub use config::SealConfig;
 pub use endpoint::{ConnectError, SealedEndpoint};
 pub use event::{Lost, SealEvent};
 pub use handshake::{HandshakeCounts, HandshakeDrop};
-pub use identity::{Access, Enrolment, Grant, Peer, PublicKey, SecretKey, Token, TokenId};
+pub use identity::{Access, Enrolment, Grant, MOST_SENDERS, Peer, PublicKey, SecretKey, Token, TokenId};
 pub use keylog::KeyLog;
 pub use layer::{Opened, Seal};
 pub use plain::PlainAnswers;

@@ -10,7 +10,7 @@ use crate::context::{Context, Keyset, Owner};
 use crate::control::Control;
 use crate::event::{Lost, SealEvent};
 use crate::handshake::Answer;
-use crate::identity::{Peer, PublicKey};
+use crate::identity::{Peer, PublicKey, TokenId};
 use crate::keys::{Discard, HandshakeId, Keys};
 use crate::number::PacketNumber;
 use crate::opening::{Confirming, Opening};
@@ -39,12 +39,14 @@ pub(crate) struct Session {
     pub id: SealId,
     /// Who the peer is, or is to be.
     pub remote: PublicKey,
+    /// The token under which the peer connected, if it did.
+    pub token: Option<TokenId>,
     pub role: Role,
     pub routes: Routes,
     current: Option<Keyset>,
     previous: Option<(Keyset, Instant)>,
     /// When something authentic came last, or the session began.
-    heard: Instant,
+    pub heard: Instant,
     /// When it is to be asked whether the session is needed.
     check: Instant,
     /// When its owner wakes it.
@@ -60,16 +62,16 @@ impl Session {
         Session::new(now, id, remote, Role::Initiator(Box::new(Opening::new(peer))))
     }
 
-    /// A session that `remote` opened.
-    pub fn accepted(now: Instant, id: SealId, remote: PublicKey, keyset: Keyset) -> Self {
+    /// A session that `remote` opened under `token`.
+    pub fn accepted(now: Instant, id: SealId, remote: PublicKey, token: TokenId, keyset: Keyset) -> Self {
         let session = Session::new(now, id, remote, Role::Responder { before: None });
-        Session { current: Some(keyset), ..session }
+        Session { current: Some(keyset), token: Some(token), ..session }
     }
 
     fn new(now: Instant, id: SealId, remote: PublicKey, role: Role) -> Self {
         let (heard, check, wake) = (now, now + SILENT, Instant::MAX);
-        let (routes, current, previous) = (Routes::default(), None, None);
-        Session { id, remote, role, routes, current, previous, heard, check, wake, touched: true }
+        let (routes, token, current, previous) = (Routes::default(), None, None, None);
+        Session { id, remote, token, role, routes, current, previous, heard, check, wake, touched: true }
     }
 
     /// The keys that datagrams are sealed with.
@@ -247,7 +249,8 @@ impl Session {
                 }
             }
             Control::Pong => {}
-            Control::Revoked => return matches!(self.role, Role::Initiator(_)).then_some(Lost::Revoked),
+            Control::Revoked => return self.ended_by_responder(Lost::Revoked),
+            Control::Replaced => return self.ended_by_responder(Lost::Replaced),
         }
         None
     }
@@ -267,11 +270,16 @@ impl Session {
         say(&mut current.keys, now, path, place, control, &mut cx.outbox);
     }
 
-    /// The peer's key was revoked: says so on every path.
-    pub fn say_revoked(&mut self, now: Instant, cx: &mut Context) {
+    /// Sessions are the responder's to end.
+    fn ended_by_responder(&self, why: Lost) -> Option<Lost> {
+        matches!(self.role, Role::Initiator(_)).then_some(why)
+    }
+
+    /// The session ends: says so on every path.
+    pub fn say_closed(&mut self, now: Instant, control: Control, cx: &mut Context) {
         let Some(current) = &mut self.current else { return };
         for route in self.routes.iter_mut() {
-            say(&mut current.keys, now, route.number, &mut route.place, Control::Revoked, &mut cx.outbox);
+            say(&mut current.keys, now, route.number, &mut route.place, control, &mut cx.outbox);
         }
     }
 
@@ -456,6 +464,7 @@ impl Session {
             }
             (Answer::Unknown, true) => return Err(Lost::Unknown),
             (Answer::Refused, _) => return Err(Lost::Refused),
+            (Answer::Busy, false) => return Err(Lost::Busy),
             _ => {
                 cx.outbox.stats.bad_answers += 1;
                 return Ok(None);

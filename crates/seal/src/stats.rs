@@ -33,6 +33,10 @@ pub struct SealStats {
     pub renewed: u64,
     /// Handshakes answered with: that session is not known.
     pub unknown_sessions: u64,
+    /// Handshakes answered with: there is no room.
+    pub busy: u64,
+    /// Handshakes that were answered, and whose sender might not connect any more when its first datagram came.
+    pub refused_late: u64,
     /// Messages 1 that were answered, refused or dropped.
     pub handshakes: HandshakeCounts,
     /// Messages 2 that were not this attempt's, or forged.

@@ -18,6 +18,9 @@ fn heap(end: SealedEndpoint) -> i64 {
 /// A receiver and one sender with `n` sealed associations that idle.
 fn idle(n: usize) -> [i64; 2] {
     let mut w = World::pair(1, &[]);
+    let receiver = SealConfig::new(secret(&w.seeds, "receiver"), open_access(&w.seeds));
+    let receiver = SealConfig { max_sessions_of_key: n, ..receiver };
+    w.nodes[0].end = w.endpoint(Some(receiver), true, "receiver");
     for n in 0..n {
         let uplink = w.add_uplink(1, n as u8, 10);
         let Uplink { link, inside, .. } = w.uplinks[uplink];

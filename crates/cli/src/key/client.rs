@@ -60,6 +60,7 @@ impl SealReports {
                 );
                 Some((why, true))
             }
+            Some(Lost::Busy) => Some(("has no room for more senders: try again later".into(), false)),
             _ if reported.plain => {
                 let why = "runs without encryption: start it there without --plain, or send to its HOST with --plain";
                 Some((why.into(), false))

@@ -13,6 +13,7 @@ use std::time::Duration;
 use strandcast_net::driver::{AssociationHandle, Client, Uplink};
 use strandcast_proto::association::CloseReason;
 use strandcast_proto::catalog::SchemePlan;
+use strandcast_seal::Lost;
 use tokio::time::Instant;
 
 /// Timeout for resolving the receiver's name; known addresses are used afterwards.
@@ -133,7 +134,11 @@ impl Plan {
     /// Without a seal any observer can say so.
     pub(super) fn is_replaced(&self, reason: &CloseReason) -> bool {
         let says = |words: &str| words.strip_prefix(REFUSED) == Some(REPLACED);
-        self.to.seal.is_some() && matches!(reason, CloseReason::PeerAborted(words) if says(words))
+        match reason {
+            CloseReason::PeerAborted(words) => self.to.seal.is_some() && says(words),
+            CloseReason::SealLost(why) => *why == Lost::Replaced.to_string(),
+            _ => false,
+        }
     }
 
     /// Why an association ended, after the peer's name.

@@ -37,6 +37,8 @@ pub(crate) enum Answer {
     Unknown = 2,
     /// The sender's key may not connect.
     Refused = 3,
+    /// There is no room for more sessions.
+    Busy = 4,
 }
 
 /// HMAC-SHA-256 over `parts`, cut to 16 bytes.
@@ -182,7 +184,7 @@ impl<'a> Answering<'a> {
     pub fn read(payload: &'a [u8]) -> Option<Self> {
         let ([cipher, answer, high, low], packet) = payload.split_first_chunk::<FIELDS_2>()?;
         let cipher = Cipher::from_byte(*cipher)?;
-        let answer = [Answer::New, Answer::Continued, Answer::Unknown, Answer::Refused]
+        let answer = [Answer::New, Answer::Continued, Answer::Unknown, Answer::Refused, Answer::Busy]
             .into_iter()
             .find(|a| *a as u8 == *answer)?;
         (packet.len() == usize::from(u16::from_be_bytes([*high, *low]))).then_some(Answering {

@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use strandcast_proto::seeds::Random;
-use strandcast_seal::{Access, Grant, PublicKey, Token, TokenId};
+use strandcast_seal::{Access, Grant, MOST_SENDERS, PublicKey, Token, TokenId};
 
 /// Senders at most: with them no token admits any more, so that a string in the wrong hands does not fill the disk.
-const MOST: usize = 1000;
+const MOST: usize = MOST_SENDERS;
 
 /// Seconds since 1970 in UTC.
 pub(crate) type WallClock = u64;
@@ -233,13 +233,17 @@ impl Senders {
         &mut self.senders[at]
     }
 
-    /// Forgets tokens that admit no sender: they are closed, and none that is allowed enrolled with them.
+    /// Forgets tokens that admit no sender: they are closed, and none that is allowed enrolled with them. A one-time token
+    /// that no sender enrolled with was closed by one that was known before, and is what that one has.
     fn prune(&mut self, now: WallClock) {
         let users: BTreeSet<&str> =
             self.senders.iter().filter(|s| !s.revoked).filter_map(|s| s.token.as_deref()).collect();
+        let enrolled = |id: &str| self.senders.iter().any(|s| s.token.as_deref() == Some(id));
         let by_hand = self.senders.iter().any(|sender| !sender.revoked && sender.token.is_none());
         self.tokens.retain(|entry| {
-            by_hand || entry.admits_others(now) || users.contains(token_id_text(entry.secret.id()).as_str())
+            let id = token_id_text(entry.secret.id());
+            let of_known = entry.once && !entry.open && !enrolled(&id);
+            by_hand || entry.admits_others(now) || users.contains(id.as_str()) || of_known
         });
     }
 }

@@ -251,6 +251,14 @@ fn a_known_sender_closes_a_one_time_token_too() {
     assert_eq!(access.enrol(token(1).id(), key(1)), Enrolment::New);
     assert!(!senders.enrol(token(1).id(), key(1), 1), "it is no new sender");
     assert!(admitted(&senders, 1, 1, 2) && !admitted(&senders, 2, 1, 2));
+    // Also one that enrolled with another token: with this one it sends now, and so it does when others are made.
+    senders = Senders::default();
+    senders.pair(token(1), true, None, 0);
+    senders.enrol(token(1).id(), key(1), 1);
+    senders.pair(token(2), true, None, 2);
+    assert!(!senders.enrol(token(2).id(), key(1), 3));
+    senders.pair(token(3), true, None, 4);
+    assert!(admitted(&senders, 1, 1, 5) && admitted(&senders, 1, 2, 5) && !admitted(&senders, 2, 2, 5));
 }
 
 #[test]

@@ -176,7 +176,7 @@ fn payloads_of_message_2_that_are_not_in_the_format() {
         ("not offered", &[1, 0, 0, 1, 9], false),
         ("two ciphers", &[3, 0, 0, 1, 9], false),
         ("no cipher", &[0, 0, 0, 1, 9], false),
-        ("unknown answer", &[2, 4, 0, 1, 9], false),
+        ("unknown answer", &[2, 5, 0, 1, 9], false),
         ("too long", &[2, 0, 0, 2, 9], false),
         ("too short", &[2, 0, 0, 0, 9], false),
         ("cut", &[2, 0, 0], false),

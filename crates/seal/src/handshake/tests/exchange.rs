@@ -65,7 +65,7 @@ fn the_cipher_is_one_that_both_have() {
 fn a_handshake_names_the_one_it_continues_and_learns_what_became_of_it() {
     let mut world = World::new(4);
     let before = HandshakeId([7; 16]);
-    for answer in [Answer::New, Answer::Continued, Answer::Unknown, Answer::Refused] {
+    for answer in [Answer::New, Answer::Continued, Answer::Unknown, Answer::Refused, Answer::Busy] {
         let mut initiator = Initiator::start(
             &world.sender,
             &world.peer(),

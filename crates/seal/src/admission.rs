@@ -1,0 +1,129 @@
+//! Who may connect, and who has done so since the list was made.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::identity::{Access, Enrolment, PublicKey, TokenId};
+
+/// A list of who may connect, and what it may not know yet.
+///
+/// Lists are made by somebody who hears of enrolments later, and may store them never: a list that takes the place of
+/// another one forgets nothing of what happened here.
+#[derive(Debug)]
+pub(crate) struct Admission {
+    access: Access,
+    /// Who was enrolled here, and whether a list had it since: from then on the list decides.
+    enrolled: BTreeMap<(TokenId, PublicKey), bool>,
+    /// Tokens of grants for one sender that were used here.
+    used: BTreeSet<TokenId>,
+}
+
+impl Admission {
+    pub fn new(access: Access) -> Self {
+        Admission { access, enrolled: BTreeMap::new(), used: BTreeSet::new() }
+    }
+
+    pub fn access(&self) -> &Access {
+        &self.access
+    }
+
+    /// As [`Access::enrol`]; a list that comes later does not undo it.
+    pub fn enrol(&mut self, token: TokenId, key: PublicKey) -> Enrolment {
+        let once = self.access.grant(token).is_some_and(|grant| grant.once);
+        let enrolment = self.access.enrol(token, key);
+        if enrolment == Enrolment::New {
+            self.enrolled.insert((token, key), false);
+            if once {
+                self.used.insert(token);
+            }
+        }
+        enrolment
+    }
+
+    /// Goes on with another list, and with what happened here that it does not know.
+    pub fn replace(&mut self, access: Access) {
+        self.access = access;
+        let Access { grants, revoked } = &mut self.access;
+        for grant in &mut *grants {
+            let token = grant.token.id();
+            grant.open &= !self.used.contains(&token);
+            let own = (token, PublicKey([0; 32]))..=(token, PublicKey([u8::MAX; 32]));
+            for ((_, key), listed) in self.enrolled.range_mut(own) {
+                *listed |= grant.senders.contains(key);
+                // A sender that is revoked closes its grant.
+                if !*listed || revoked.contains(key) {
+                    grant.senders.insert(*key);
+                }
+            }
+        }
+        let tokens: BTreeSet<TokenId> = grants.iter().map(|grant| grant.token.id()).collect();
+        self.enrolled.retain(|(token, _), _| tokens.contains(token));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::identity::{Grant, Token};
+
+    const A: PublicKey = PublicKey([1; 32]);
+    const B: PublicKey = PublicKey([2; 32]);
+
+    fn token() -> Token {
+        Token::from_bytes([7; 32])
+    }
+
+    fn list(senders: &[PublicKey], open: bool, once: bool) -> Access {
+        let grant = Grant { token: token(), senders: senders.iter().copied().collect(), open, once };
+        Access { grants: vec![grant], revoked: BTreeSet::new() }
+    }
+
+    #[test]
+    fn a_list_without_what_was_enrolled_forgets_nothing() {
+        let id = token().id();
+        let mut admission = Admission::new(list(&[], true, true));
+        assert_eq!(admission.enrol(id, A), Enrolment::New);
+        for _ in 0..2 {
+            admission.replace(list(&[], true, true));
+            assert!(admission.access().admits(id, &A) && !admission.access().admits(id, &B));
+        }
+        // The owner has entered that it was used, and not by whom.
+        admission.replace(list(&[], false, true));
+        assert!(admission.access().admits(id, &A));
+    }
+
+    #[test]
+    fn a_list_that_had_a_sender_decides_about_it() {
+        let id = token().id();
+        let mut admission = Admission::new(list(&[], true, false));
+        assert_eq!(admission.enrol(id, A), Enrolment::New);
+        admission.replace(list(&[A], false, false));
+        assert!(admission.access().admits(id, &A));
+        admission.replace(list(&[B], false, false));
+        assert!(!admission.access().admits(id, &A), "taken out of the list");
+    }
+
+    #[test]
+    fn a_grant_that_was_used_up_stays_so_when_it_comes_back() {
+        let id = token().id();
+        let mut admission = Admission::new(list(&[], true, true));
+        assert_eq!(admission.enrol(id, A), Enrolment::New);
+        admission.replace(Access::default());
+        assert!(!admission.access().admits(id, &A));
+        admission.replace(list(&[], true, true));
+        assert!(!admission.access().admits(id, &A) && !admission.access().admits(id, &B));
+    }
+
+    #[test]
+    fn a_grant_whose_sender_is_revoked_admits_nobody_new() {
+        let id = token().id();
+        let mut admission = Admission::new(list(&[], true, false));
+        assert_eq!((admission.enrol(id, A), admission.enrol(id, B)), (Enrolment::New, Enrolment::New));
+        for listed in [&[][..], &[B]] {
+            admission.replace(Access { revoked: [A].into(), ..list(listed, true, false) });
+            assert!(
+                !admission.access().admits(id, &A) && !admission.access().admits(id, &PublicKey([3; 32]))
+            );
+            assert!(admission.access().admits(id, &B), "others stay");
+        }
+    }
+}
