@@ -470,9 +470,7 @@ def test_the_documentation_shows_each_picture(paper: Paper, root: pathlib.Path) 
 
 def test_figures_of_all_runs_are_drawn_again_without_saying_how_many(tmp_path: pathlib.Path) -> None:
     paper, figure = one("xu2015", "12")
-    text = page.report(paper, {"12": made_up(figure, runs=100)}, tmp_path, Made(100), PAPERS).read_text(
-        encoding="utf-8"
-    )
+    text = page.report(paper, {"12": made_up(figure, runs=30)}, tmp_path, Made(30), PAPERS).read_text(encoding="utf-8")
     assert "<pre>strandcast figures xu2015 --figure 12</pre>" in text
 
 

@@ -727,8 +727,12 @@ def test_the_guide_is_right(folder: pathlib.Path, root: pathlib.Path, monkeypatc
     text = (root / "docs/python-policies.md").read_text(encoding="utf-8")
     known: dict[str, object] = {}
     with perf_server(folder) as address:
-        text = text.replace("192.0.2.10", address).replace("if=wlan0", LOOPBACK[0]).replace("if=wwan0", LOOPBACK[1])
-        text = text.replace("time=10)", "time=1)")
+        text = (
+            text.replace('@studio", Soonest', f'{address}", Soonest')
+            .replace("if=wlan0", LOOPBACK[0])
+            .replace("if=wwan0", LOOPBACK[1])
+        )
+        text = text.replace("time=10)", "time=1, plain=True)")
         for code in re.finditer(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
             # Errors tell the page's line.
             begin = text.count("\n", 0, code.start(1))
