@@ -85,7 +85,7 @@ async fn client(
     let plan = transport::scheme(&args.transport.scheme, catalog)?;
     let to = Destination::find(&args.to, &args.transport.seal)?;
     let (remotes, _) = transport::routes(&to.hosts, &args.paths).await?;
-    let capture = Capture::open(args.transport.pcap.as_deref())?;
+    let capture = Capture::open(args.transport.pcap.as_deref(), &args.transport.seal)?;
     let reports = SealReports::default();
     let measurement = Measurement { args, plan, to, reports, capture };
     let last = remotes.len().saturating_sub(1);
@@ -202,7 +202,7 @@ async fn server(args: PerfServerArgs, catalog: &SharedCatalog) -> Result<(), Cli
     let plan = transport::scheme(&args.transport.scheme, &**catalog)?;
     let mut stop = signals::watch()?;
     let listen = transport::listen(args.listen.as_ref()).await?;
-    let capture = Capture::open(args.transport.pcap.as_deref())?;
+    let capture = Capture::open(args.transport.pcap.as_deref(), &args.transport.seal)?;
     let memory = args.limit.memory.for_transfers();
     let endpoint = EndpointConfig { memory, ..transport::endpoint(&args.transport, &plan, true) };
     let mut gate = Gate::open(&args.transport.seal)?;

@@ -86,7 +86,7 @@ pub(crate) async fn run(args: SendArgs, catalog: &SharedCatalog) -> Result<(), C
     let input = Input::open(&args.input).await?;
     let to = Destination::find(&args.to, &args.transport.seal)?;
     let (remotes, uplinks) = transport::routes(&to.hosts, &args.paths).await?;
-    let capture = Capture::open(args.transport.pcap.as_deref())?;
+    let capture = Capture::open(args.transport.pcap.as_deref(), &args.transport.seal)?;
     let over = transport::describe(&uplinks);
     monitor.line(&format!("sending {} to {} over {over}", input.name(), to.label));
     if to.seal.is_none() {
