@@ -1,8 +1,9 @@
 //! `--pcap`.
 
-use crate::error::CliError;
-use crate::error::why;
-use crate::print;
+use crate::args::SealArgs;
+use crate::error::{CliError, why};
+use crate::key::spare_store;
+use crate::{print, private};
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
@@ -23,13 +24,15 @@ struct Shared {
 }
 
 impl Capture {
-    /// Opens the file given by `--pcap`.
+    /// Opens the file given by `--pcap`: packets are in it as they are before encryption, so that only its owner can read
+    /// it.
     ///
     /// # Errors
-    /// [`CliError::Media`]: the file cannot be created.
-    pub(crate) fn open(path: Option<&Path>) -> Result<Capture, CliError> {
+    /// [`CliError::Media`]: the file cannot be created; [`CliError::Store`]: it is one of keys.
+    pub(crate) fn open(path: Option<&Path>, seal: &SealArgs) -> Result<Capture, CliError> {
         let Some(path) = path else { return Ok(Capture(None)) };
-        let writer = File::create(path).and_then(|file| PcapWriter::new(BufWriter::new(file)));
+        spare_store(seal, path)?;
+        let writer = private::create(path).and_then(|file| PcapWriter::new(BufWriter::new(file)));
         let writer =
             writer.map_err(|e| CliError::Media(format!("cannot write {}: {}", path.display(), why(&e))))?;
         Ok(Capture(Some(Shared { writer: Arc::new(Mutex::new(Some(writer))), path: path.to_owned() })))

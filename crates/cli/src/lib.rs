@@ -22,6 +22,7 @@ mod memory;
 mod output;
 mod perf;
 mod print;
+mod private;
 mod receive;
 mod report;
 mod schemes;

@@ -6,6 +6,7 @@ use common::home::Home;
 use common::wire::{Way, Wire};
 use common::{Running, file, port, seconds};
 use std::collections::BTreeSet;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use strandcast_net::pcap::PcapWriter;
 
@@ -201,7 +202,18 @@ fn a_recorded_stream_is_decrypted_with_the_keys_of_one_side() {
     decrypt(&sealed.with_extension("none")).fails(3, &["cannot read"]);
     let none = common::file("decrypted-none.txt");
     std::fs::write(&none, "").unwrap();
-    decrypt(&none).fails(1, &["no keys"]);
+    let before = std::fs::read(&clear).unwrap();
+    decrypt(&none).fails(1, &["no keys", "is not written"]);
+    assert_eq!(std::fs::read(&clear).unwrap(), before, "what is there stays");
+    assert_eq!(std::fs::metadata(&clear).unwrap().permissions().mode() & 0o777, 0o600);
+    for (capture, out, log) in [(&sealed, &sealed, &keys), (&sealed, &keys, &keys)] {
+        let files = [capture, out, log].map(|path| (path, std::fs::read(path).unwrap()));
+        let [capture, out, log] = [capture, out, log].map(|path| path.display());
+        common::run(&format!("decrypt {capture} {out} --keylog {log}")).fails(2, &["overwritten"]);
+        for (path, content) in files {
+            assert_eq!(std::fs::read(path).unwrap(), content);
+        }
+    }
 }
 
 /// The SCTP packets of a capture as Strandcast writes it, over IPv4, with zero for the checksum.

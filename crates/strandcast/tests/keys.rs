@@ -187,6 +187,13 @@ fn senders_are_allowed_named_and_revoked() {
         studio.run(&format!("key allow {who}")).succeeds();
         listed(false);
     }
+    let since = |name: &str| studio.run("key list --json").json()["senders"][0][name].as_u64();
+    assert!(since("revoked_since").is_none());
+    studio.run("key revoke van").succeeds();
+    assert!(since("revoked_since") >= since("since"), "{:?}", since("revoked_since"));
+    let list = String::from_utf8(studio.run("key list").out).unwrap();
+    assert!(list.contains("revoked since 2"), "{list}");
+    studio.run("key revoke sck1-abc").fails(2, &["cut short: 57 characters missing"]);
     studio.run("key revoke stranger").fails(2, &["no sender stranger"]);
     studio.run(&format!("key allow {}", &key[..40])).fails(2, &["cut short"]);
 }
@@ -199,4 +206,118 @@ fn a_store_that_cannot_be_written_is_one_line() {
     home.run(&format!("key new --key {}", file.join("identity").display()))
         .fails(3, &[file.to_str().unwrap()]);
     home.run("key new --key /proc/identity").fails(3, &["/proc/identity"]);
+}
+
+#[test]
+fn a_string_that_cannot_be_written_admits_no_one() {
+    let home = Home::new("no-string");
+    let there = home.path().join("there");
+    std::fs::write(&there, "mine").unwrap();
+    for out in [there.clone(), home.path().join("none/file")] {
+        home.run(&format!("key pair --host a.b --out {}", out.display())).fails(3, &["cannot write"]);
+    }
+    assert_eq!(std::fs::read(&there).unwrap(), b"mine");
+    assert_eq!(home.run("key list --json").json()["pairings"], serde_json::json!([]));
+    // The other way round: a token that could not be stored leaves no string.
+    std::fs::create_dir(home.store().join("identity.senders.new")).unwrap();
+    let out = home.path().join("new");
+    home.run(&format!("key pair --host a.b --out {}", out.display())).fails(3, &["identity.senders"]);
+    assert!(!out.exists());
+}
+
+#[test]
+fn a_pairing_string_is_closed_by_its_id() {
+    let home = Home::new("close");
+    home.pairing("a.b", "");
+    home.pairing("a.b", "--once");
+    let ids = || -> Vec<String> {
+        let list = home.run("key list --json").json();
+        list["pairings"].as_array().unwrap().iter().map(|p| p["id"].as_str().unwrap().to_owned()).collect()
+    };
+    let before = ids();
+    home.run(&format!("key revoke {}", before[0])).succeeds();
+    assert_eq!(ids(), before[1..]);
+    home.run("key revoke 0123456789abcdef").fails(2, &["no sender 0123456789abcdef"]);
+}
+
+#[test]
+fn a_host_or_name_that_is_none_is_named() {
+    let home = Home::new("hosts");
+    let out = home.path().join("out");
+    let pair = |hosts: &[&str]| {
+        let mut command = home.command("key pair --out");
+        command.arg(&out);
+        for host in hosts {
+            command.args(["--host", host]);
+        }
+        let ended = command.output().unwrap();
+        assert_eq!(ended.status.code(), Some(2), "{ended:?}");
+        String::from_utf8(ended.stderr).unwrap()
+    };
+    assert!(pair(&["fine.example", "a b"]).contains("--host \"a b\" is neither"));
+    let many: Vec<String> = (0..30).map(|i| format!("host-{i}.example")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    assert!(pair(&many).contains("30 hosts are too many"));
+    assert!(!out.exists());
+    home.run("send x @").fails(2, &["1 to 32 characters"]);
+}
+
+#[test]
+fn files_of_keys_are_not_written_over() {
+    let home = Home::new("own-files");
+    let text = home.pairing("127.0.0.1:9", "");
+    home.reads("key add studio", &text).succeeds();
+    let input = common::clip();
+    for name in ["identity", "identity.receivers", "identity.senders", "identity.lock"] {
+        let path = home.store().join(name);
+        let before = std::fs::read(&path).unwrap();
+        let link = home.path().join(format!("link-{name}"));
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        for target in [path.display(), link.display()] {
+            for command in [
+                format!("send {} @studio --keylog {target}", input.display()),
+                format!("send {} @studio --pcap {target}", input.display()),
+                format!("receive 127.0.0.1:{} {target}", common::port()),
+                format!("receive 127.0.0.1:{} {target} --plain", common::port()),
+            ] {
+                home.run(&command).fails(3, &[&target.to_string(), "file of keys"]);
+            }
+        }
+        assert_eq!(std::fs::read(&path).unwrap(), before, "{name}");
+    }
+    // Nor made in the place of one that is not there yet.
+    let new = Home::new("own-files-new");
+    let senders = new.store().join("identity.senders");
+    new.run(&format!("receive 127.0.0.1:{} {}", common::port(), senders.display()))
+        .fails(3, &["file of keys"]);
+}
+
+#[test]
+fn keys_are_logged_to_private_key_logs_alone() {
+    let home = Home::new("keylog");
+    let text = home.pairing("127.0.0.1:9", "");
+    home.reads("key add studio", &text).succeeds();
+    let log = home.path().join("keys.txt");
+    let send = format!("send {} @studio --retry 1 --keylog {}", common::clip().display(), log.display());
+    for (mode, content, code, words) in [
+        (0o644, "", 3, "chmod 600"),
+        (0o640, "STRANDCAST1 ", 3, "chmod 600"),
+        (0o600, "my video", 3, "no key log"),
+        (0o600, "STRANDCAST", 3, "no key log"),
+        (0o600, "", 5, "no answer"),
+        (0o600, "STRANDCAST1 0011223344556677 0 AES-128-GCM 00\n", 5, "no answer"),
+    ] {
+        std::fs::write(&log, content).unwrap();
+        std::fs::set_permissions(&log, std::fs::Permissions::from_mode(mode)).unwrap();
+        home.run(&send).fails(code, &[words]);
+        assert_eq!(std::fs::read_to_string(&log).unwrap(), content);
+    }
+    std::fs::remove_file(&log).unwrap();
+    let pcap = home.path().join("all.pcap");
+    home.run(&format!("{send} --pcap {}", pcap.display())).fails(5, &["no answer"]);
+    assert_eq!((mode(&log), mode(&pcap)), (0o600, 0o600));
+    let folder = send.replace("keys.txt", ".");
+    home.run(&folder).fails(3, &["cannot write"]);
+    home.run(&format!("{} /dev/null", send.trim_end_matches(&log.display().to_string())))
+        .fails(3, &["no regular file"]);
 }

@@ -226,6 +226,13 @@ fn between_sealed_and_plain_nothing_is_sent_and_the_remedy_is_named() {
     let receiver = start(&format!("receive {} {}", pair.host(), pair.out.display()));
     receiver.says("listening");
     pair.van.run(&send(&clip(), "@studio --retry 3")).fails(5, &["without encryption", "--plain"]);
+    // The reason is printed once while the sender still tries, and again at its end.
+    let sender = pair.van.start(&send(&clip(), "@studio"));
+    sender.says("with --plain; trying again");
+    sender.signal(Signal::SIGINT);
+    let ended = sender.end();
+    ended.fails(5, &["without encryption"]);
+    assert_eq!(ended.err.matches("trying again").count(), 1, "{}", ended.err);
     assert_eq!(pair.played(), 0);
 }
 
@@ -287,7 +294,15 @@ fn measurements_are_sealed_too() {
     let cipher = json["start"]["test_start"]["cipher"].as_str().unwrap();
     assert!(["AES-128-GCM", "ChaCha20-Poly1305"].contains(&cipher), "{cipher}");
     server.end().succeeds();
-    run("perf client 127.0.0.1:9 --time 1").fails(5, &["does not answer"]);
+    let plain = run("perf client 127.0.0.1:9 --time 1");
+    plain.fails(5, &["does not answer"]);
+    assert!(plain.err.contains("neither encrypted nor authenticated"), "{}", plain.err);
+    let server = pair.studio.start(&format!("perf server {}", pair.host()));
+    server.says("listening");
+    let refused = run(&format!("perf client {} --time 1", pair.host()));
+    refused.fails(5, &["the server refuses: this receiver is sealed"]);
+    let plain = start(&format!("perf server 127.0.0.1:{}", port()));
+    plain.says("neither encrypted nor authenticated");
 }
 
 #[test]

@@ -75,9 +75,9 @@ pub(crate) enum KeyVerb {
         #[arg(long = "as", value_name = "NAME")]
         name: Option<Name>,
     },
-    /// Revoke a sender and end its stream
+    /// Revoke a sender and end its stream, or close a pairing string by its id in `strandcast key list`
     Revoke {
-        #[arg(value_name = "KEY|NAME")]
+        #[arg(value_name = "KEY|NAME|ID")]
         who: String,
     },
     /// Forget a receiver

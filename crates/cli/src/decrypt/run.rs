@@ -4,9 +4,10 @@ use super::capture::Capture;
 use crate::args::DecryptArgs;
 use crate::error::{CliError, why};
 use crate::print;
+use crate::private::{Replacement, same_file};
 use crate::show::count;
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, BufWriter};
+use std::io::{self, BufRead as _, BufReader, BufWriter};
 use std::path::Path;
 use strandcast_net::pcap::PcapWriter;
 use strandcast_seal::KeyLog;
@@ -21,19 +22,25 @@ const CHECKSUM: std::ops::Range<usize> = 8..12;
 /// Decrypts a capture.
 ///
 /// # Errors
-/// [`CliError::Media`]: a file cannot be read or written; [`CliError::Unmet`]: nothing in the capture has keys in the log.
+/// [`CliError::Usage`]: the output is one of the inputs; [`CliError::Media`]: a file cannot be read or written;
+/// [`CliError::Unmet`]: nothing in the capture has keys in the log.
 pub(crate) fn run(args: &DecryptArgs) -> Result<(), CliError> {
-    let mut keys = read_log(&args.keylog)?;
-    let unreadable =
-        |words: String| CliError::Media(format!("cannot read {}: {words}", args.capture.display()));
-    let file = File::open(&args.capture).map_err(|e| unreadable(why(&e)))?;
-    let mut capture = Capture::open(BufReader::new(file)).map_err(unreadable)?;
+    for input in [&args.capture, &args.keylog] {
+        if same_file(input, &args.out) {
+            let why = format!("{} would be overwritten: name another file for OUT", input.display());
+            return Err(CliError::Usage(why));
+        }
+    }
     let unwritable =
-        |e: std::io::Error| CliError::Media(format!("cannot write {}: {}", args.out.display(), why(&e)));
-    let out = File::create(&args.out).map_err(unwritable)?;
+        |e: io::Error| CliError::Media(format!("cannot write {}: {}", args.out.display(), why(&e)));
+    let mut keys = read_log(&args.keylog)?;
+    let file = File::open(&args.capture).map_err(|e| unreadable(&args.capture, &why(&e)))?;
+    let mut capture =
+        Capture::open(BufReader::new(file)).map_err(|words| unreadable(&args.capture, &words))?;
+    let (replacement, out) = Replacement::create(&args.out).map_err(unwritable)?;
     let mut out = PcapWriter::new(BufWriter::new(out)).map_err(unwritable)?;
     let (mut packets, mut control, mut closed) = (0u64, 0u64, 0u64);
-    while let Some(datagram) = capture.next().map_err(unreadable)? {
+    while let Some(datagram) = capture.next().map_err(|words| unreadable(&args.capture, &words))? {
         let stride = stride(datagram.payload);
         for sealed in datagram.payload.chunks_mut(stride) {
             match keys.open(sealed) {
@@ -49,23 +56,26 @@ pub(crate) fn run(args: &DecryptArgs) -> Result<(), CliError> {
     }
     out.flush().map_err(unwritable)?;
     print::line(&format!(
-        "{} of SCTP in {}; beside them {} of the seal, {} without keys, {} without a UDP datagram",
+        "{} of SCTP; beside them {} of the seal, {} without keys, {} without a UDP datagram",
         count(packets, "packet"),
-        args.out.display(),
         count(control, "message"),
         count(closed, "datagram"),
         count(capture.others, "packet"),
     ));
-    match packets {
-        0 => Err(CliError::Unmet(format!("{} has no keys for any datagram", args.keylog.display()))),
-        _ => Ok(()),
+    if packets == 0 {
+        let (keylog, out) = (args.keylog.display(), args.out.display());
+        return Err(CliError::Unmet(format!("{keylog} has no keys for any datagram: {out} is not written")));
     }
+    replacement.keep().map_err(unwritable)
+}
+
+fn unreadable(path: &Path, words: &str) -> CliError {
+    CliError::Media(format!("cannot read {}: {words}", path.display()))
 }
 
 /// The keys of a log.
 fn read_log(path: &Path) -> Result<KeyLog, CliError> {
-    let unreadable =
-        |e: std::io::Error| CliError::Media(format!("cannot read {}: {}", path.display(), why(&e)));
+    let unreadable = |e: io::Error| unreadable(path, &why(&e));
     let mut keys = KeyLog::default();
     for line in BufReader::new(File::open(path).map_err(unreadable)?).lines() {
         keys.add(&line.map_err(unreadable)?);

@@ -48,7 +48,7 @@ impl DemoSetup {
             NetworkName::Xu2015 => xu2015(),
         };
         let plan = transport::scheme(&args.scheme, catalog)?;
-        let capture = Capture::open(args.pcap.as_deref())?;
+        let capture = Capture::open(args.pcap.as_deref(), &SealArgs::default())?;
         let options = TransportArgs {
             sctp_port: 5000,
             scheme: args.scheme.clone(),

@@ -11,7 +11,9 @@ use crate::args::{KeyArgs, KeyPairArgs, KeyVerb};
 use crate::error::CliError;
 use crate::print;
 use std::io::stdout;
+use strandcast_net::resolve::HostPort;
 use strandcast_seal::{Peer, PublicKey, SecretKey, Token};
+use zeroize::Zeroizing;
 
 /// Manages keys and pairings.
 ///
@@ -72,21 +74,32 @@ fn pair(store: &Store, args: &KeyPairArgs) -> Result<(), CliError> {
     let token = Token::generate(&mut random()?);
     let hosts = reachable(&args.host, &store.senders()?.listen)?;
     let pairing = Pairing { once: args.once, hosts, peer: Peer { key, token: token.clone() } };
-    let text = pairing
-        .encode()
-        .ok_or_else(|| CliError::Usage("--host: too many hosts, or one that is none".into()))?;
+    let text = pairing.encode().ok_or_else(|| CliError::Usage(unwritable(&pairing)))?;
     let expires = args.expires.map(|after| now + after.as_secs());
-    store.change_senders(|senders| {
+    // A string that could not be written must not admit anyone.
+    if let Some(path) = &args.out {
+        write_new(path, &Zeroizing::new(format!("{}\n", text.as_str())))?;
+    }
+    let minted = store.change_senders(|senders| {
         senders.pair(token, args.once, expires, now);
         Ok::<_, CliError>(())
-    })?;
+    });
     match &args.out {
-        Some(path) => write_new(path, &format!("{}\n", text.as_str()))?,
-        None => print::terminal(&pairing_text(&text, &out))?,
+        Some(path) => minted.inspect_err(|_| drop(std::fs::remove_file(path)))?,
+        None => minted.and_then(|()| print::terminal(&pairing_text(&text, &out)))?,
     }
     print::line(&list::terms(args.once, expires));
     print::line("at the sender: strandcast key add NAME, then strandcast send INPUT @NAME");
     Ok(())
+}
+
+/// Why no string can name these hosts.
+fn unwritable(pairing: &Pairing) -> String {
+    let alone = |host: &HostPort| Pairing { hosts: vec![host.clone()], ..pairing.clone() };
+    match pairing.hosts.iter().find(|host| alone(host).encode().is_none()) {
+        Some(host) => format!("--host {:?} is neither an address nor a name of a host", host.host),
+        None => format!("--host: {} hosts are too many for one pairing string", pairing.hosts.len()),
+    }
 }
 
 /// The identity, which is made if there never was one; then a line says so.
@@ -123,10 +136,19 @@ fn allow(store: &Store, who: &str, name: Option<&str>) -> Result<(), CliError> {
 
 fn revoke(store: &Store, who: &str) -> Result<(), CliError> {
     announced_identity(store)?;
-    let (label, closed) = store.change_senders(|senders| {
+    let revoked = store.change_senders(|senders| {
+        if senders.close(who) {
+            return Ok(None);
+        }
         let (sender, closed) = senders.revoke(who, wall_clock())?;
-        Ok::<_, CliError>((sender.label(), closed))
+        Ok::<_, CliError>(Some((sender.label(), closed)))
     })?;
+    let Some((label, closed)) = revoked else {
+        print::line(&format!(
+            "pairing string {who} admits no new sender; those that paired with it still may send"
+        ));
+        return Ok(());
+    };
     print::line(&format!("{label} may no longer send: a receiver that runs ends its stream"));
     if closed {
         print::line("its pairing string admits no new sender either: strandcast key pair makes another one");

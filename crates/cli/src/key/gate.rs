@@ -54,6 +54,7 @@ impl Gate {
         let identity = announced_identity(&store)?;
         let watch = Watch::new(&store);
         let senders = store.senders()?;
+        let keylog = KeyLogFile::open(args, &store)?;
         Ok(Some(Gate {
             store,
             identity,
@@ -62,7 +63,7 @@ impl Gate {
             enrolled: Vec::new(),
             expiry: None,
             ciphers: BTreeMap::new(),
-            keylog: KeyLogFile::open(args)?,
+            keylog,
             reports: unbounded_channel(),
         }))
     }

@@ -1,13 +1,17 @@
 //! `--keylog`.
 
+use super::store::{Store, refuse_if_public};
 use crate::args::SealArgs;
 use crate::error::{CliError, why};
-use crate::print;
+use crate::{print, private};
 use std::fs::{File, OpenOptions};
-use std::io::Write as _;
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// How each line of a key log begins.
+const LABEL: &[u8] = b"STRANDCAST1 ";
 
 /// The file of the keys of all connections of a command, if requested. With it anyone can read a recorded stream.
 #[derive(Clone, Debug, Default)]
@@ -24,15 +28,26 @@ struct Shared {
 }
 
 impl KeyLogFile {
-    /// Opens the file, which only its owner can read; an existing one goes on.
+    /// Opens the file, which only its owner can read; an existing key log goes on.
     ///
     /// # Errors
-    /// [`CliError::Media`].
-    pub(super) fn open(args: &SealArgs) -> Result<KeyLogFile, CliError> {
+    /// [`CliError::Media`], [`CliError::Store`]: others can read it, or it is something else.
+    pub(super) fn open(args: &SealArgs, store: &Store) -> Result<KeyLogFile, CliError> {
         let Some(path) = args.keylog.clone() else { return Ok(KeyLogFile(None)) };
-        let file = OpenOptions::new().create(true).append(true).mode(0o600).open(&path);
-        let file =
-            file.map_err(|e| CliError::Media(format!("cannot write {}: {}", path.display(), why(&e))))?;
+        store.spare(&path)?;
+        let cannot = |e: io::Error| CliError::Media(format!("cannot write {}: {}", path.display(), why(&e)));
+        let mut options = OpenOptions::new();
+        let file = options.read(true).append(true).create(true).mode(private::MODE).open(&path);
+        let file = file.map_err(cannot)?;
+        let seen = file.metadata().map_err(cannot)?;
+        if !seen.is_file() {
+            let why = format!("{} is no regular file: name another one with --keylog", path.display());
+            return Err(CliError::Media(why));
+        }
+        refuse_if_public(&path, &seen)?;
+        if !begins_as_key_log(&file).map_err(cannot)? {
+            return Err(not_a_key_log(&path));
+        }
         Ok(KeyLogFile(Some(Shared { file: Arc::new(Mutex::new(Some(file))), path })))
     }
 
@@ -48,4 +63,15 @@ impl KeyLogFile {
             }
         }))
     }
+}
+
+/// Whether a file is empty, or begins as a key log does.
+fn begins_as_key_log(file: &File) -> io::Result<bool> {
+    let mut begin = Vec::new();
+    file.take(LABEL.len() as u64).read_to_end(&mut begin)?;
+    Ok(begin.is_empty() || begin == LABEL)
+}
+
+fn not_a_key_log(path: &Path) -> CliError {
+    CliError::Media(format!("{} is no key log: name a new file with --keylog", path.display()))
 }

@@ -31,11 +31,15 @@ fn text(receivers: &Receivers, senders: &Senders, now: WallClock) -> String {
         let hosts: Vec<String> = receiver.hosts().iter().map(ToString::to_string).collect();
         out += &format!("  @{name:<20} {}  {}\n", fingerprint(&receiver.key), hosts.join(", "));
     }
-    out += "senders that may send to it\n";
+    out += "senders that this machine knows\n";
     for sender in senders.senders() {
         let name = sender.name.as_deref().unwrap_or("-");
-        let state = if sender.revoked { "revoked" } else { "since" };
-        out += &format!("  {name:<21} {}  {state} {}\n", fingerprint(&sender.key), date(sender.since));
+        let state = match sender.revoked_since {
+            Some(at) if sender.revoked => format!("since {}, revoked since {}", date(sender.since), date(at)),
+            _ if sender.revoked => "revoked".to_owned(),
+            _ => format!("since {}", date(sender.since)),
+        };
+        out += &format!("  {name:<21} {}  {state}\n", fingerprint(&sender.key));
     }
     out += "pairing strings that admit new senders\n";
     for token in open(senders, now) {
@@ -65,7 +69,10 @@ fn json(own: Option<&PublicKey>, receivers: &Receivers, senders: &Senders, now: 
     };
     let sender = |sender: &Sender| {
         let (name, since, revoked) = (&sender.name, sender.since, sender.revoked);
-        with(key_json(&sender.key), json!({ "name": name, "since": since, "revoked": revoked }))
+        let state = json!({
+            "name": name, "since": since, "revoked": revoked, "revoked_since": sender.revoked_since,
+        });
+        with(key_json(&sender.key), state)
     };
     let pairing = |token: &TokenEntry| {
         let (id, once) = (token_id_text(token.secret.id()), token.once);

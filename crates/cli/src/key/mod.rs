@@ -24,3 +24,17 @@ pub(crate) use gate::Gate;
 pub(crate) use memory::paired_in_memory;
 pub(crate) use name::Name;
 pub(crate) use target::{Destination, Target};
+
+use crate::args::SealArgs;
+use crate::error::CliError;
+use std::path::Path;
+use store::Store;
+
+/// Refuses the identity and the files beside it as a place to write something else to.
+///
+/// # Errors
+/// [`CliError::Store`].
+pub(crate) fn spare_store(args: &SealArgs, path: &Path) -> Result<(), CliError> {
+    // Without a home there is no store.
+    Store::of(args.key.as_deref()).map_or(Ok(()), |store| store.spare(path))
+}

@@ -3,7 +3,7 @@
 use super::command::announced_identity;
 use super::forms::fingerprint;
 use super::keylog::KeyLogFile;
-use super::name::nearest;
+use super::name::{Name, nearest};
 use super::pairing::{Pairing, looks_like_pairing};
 use super::store::{Receivers, Store};
 use crate::args::SealArgs;
@@ -30,7 +30,7 @@ impl FromStr for Target {
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text.strip_prefix('@') {
-            Some(name) => Ok(Target::Named(name.to_owned())),
+            Some(_) => Ok(Target::Named(text.parse::<Name>()?.as_str().to_owned())),
             None if looks_like_pairing(text) => Ok(Target::Paired(Zeroizing::new(text.to_owned()))),
             None => text.parse().map(Target::Host).map_err(|error| format!("{error}")),
         }
@@ -97,8 +97,8 @@ impl Destination {
             }
         };
         let store = Store::of(args.key.as_deref())?;
-        let keylog = KeyLogFile::open(args)?;
-        Ok(Destination { label, hosts, seal: Some((announced_identity(&store)?, peer)), keylog })
+        let (identity, keylog) = (announced_identity(&store)?, KeyLogFile::open(args, &store)?);
+        Ok(Destination { label, hosts, seal: Some((identity, peer)), keylog })
     }
 }
 
@@ -138,6 +138,8 @@ mod tests {
         for text in ["sc1-000", "SC1-mistyped", "sc9-0"] {
             assert_eq!(shown(text), "sc1-(hidden)");
         }
-        assert!("host:0".parse::<Target>().is_err());
+        for text in ["host:0", "@", "@a b", "@@"] {
+            assert!(text.parse::<Target>().is_err(), "{text}");
+        }
     }
 }

@@ -14,16 +14,18 @@ pub(super) struct Kind {
     pub(super) prefix: &'static str,
     /// What messages call it.
     pub(super) name: &'static str,
+    /// How many bytes all of this kind have, if they have the same number.
+    pub(super) bytes: Option<usize>,
 }
 
 /// A pairing: whom to connect to, and the token that admits the sender.
-pub(super) const PAIRING: Kind = Kind { prefix: "sc", name: "pairing string" };
+pub(super) const PAIRING: Kind = Kind { prefix: "sc", name: "pairing string", bytes: None };
 /// A public key.
-pub(super) const PUBLIC: Kind = Kind { prefix: "sck", name: "key" };
+pub(super) const PUBLIC: Kind = Kind { prefix: "sck", name: "key", bytes: Some(32) };
 /// A secret key.
-pub(super) const SECRET: Kind = Kind { prefix: "scs", name: "secret key" };
+pub(super) const SECRET: Kind = Kind { prefix: "scs", name: "secret key", bytes: Some(32) };
 /// A token.
-pub(super) const TOKEN: Kind = Kind { prefix: "sct", name: "token" };
+pub(super) const TOKEN: Kind = Kind { prefix: "sct", name: "token", bytes: Some(32) };
 
 /// The version that this program writes and reads.
 const VERSION: u32 = 1;
@@ -106,7 +108,8 @@ impl Kind {
         }
         let (count, symbols) = symbols.split_at_checked(COUNT).ok_or(TextError::CutShort(self, None))?;
         let count = count.chars().filter_map(base32::value).fold(0, |count, value| count << 5 | value);
-        let needed = base32::symbols_for(count as usize + CHECKSUM);
+        // A count that was mistyped does not count.
+        let needed = base32::symbols_for(self.bytes.unwrap_or(count as usize) + CHECKSUM);
         let content = Zeroizing::new(base32::decode(symbols).unwrap_or_default());
         match (content.split_last_chunk(), symbols.len()) {
             (Some((bytes, sum)), len) if *sum == self.checksum(bytes) => match len == needed {
@@ -231,6 +234,16 @@ mod tests {
     }
 
     #[test]
+    fn a_key_has_a_known_length_whatever_its_count_says() {
+        let whole = PUBLIC.encode(&BYTES[..32]).len();
+        let missing = |text: &str| TextError::CutShort(PUBLIC, Some(whole - text.len()));
+        for text in ["sck1-abc", "sck1-00", "sck1-10vv"] {
+            assert_eq!(PUBLIC.decode(text), Err(missing(text)), "{text}");
+        }
+        assert_eq!(PUBLIC.decode(&PUBLIC.encode(&BYTES[..31])), Err(TextError::Mistyped(PUBLIC)));
+    }
+
+    #[test]
     fn any_wrong_character_says_mistyped() {
         let text = PAIRING.encode(&BYTES);
         for at in 4..text.len() {
@@ -254,8 +267,8 @@ mod tests {
             assert_eq!(error, TextError::OtherKind(PAIRING), "{text:?}");
             assert!(error.to_string().contains("sc1-"));
         }
-        let key = PUBLIC.encode(&BYTES);
-        assert_eq!(PUBLIC.decode(&key).unwrap().as_slice(), BYTES);
+        let key = PUBLIC.encode(&BYTES[..32]);
+        assert_eq!(PUBLIC.decode(&key).unwrap().as_slice(), &BYTES[..32]);
         assert_eq!(SECRET.decode(&key), Err(TextError::OtherKind(SECRET)));
         // The checksum tells kinds apart, too.
         let forged = key.replacen("sck1", "scs1", 1);

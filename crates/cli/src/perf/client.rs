@@ -5,6 +5,7 @@ use super::control::{BULK, BUSY, CONTROL, Control, Totals, VERSION};
 use super::result::{Interval, Outcome, Setup};
 use super::usage::Cpu;
 use crate::print::quoted;
+use crate::send::REFUSED;
 use crate::show::{BuffersNow, CodingNow, Diagnostics, PathCounters, Role, Sampler, Sides};
 use std::time::Duration;
 use strandcast_proto::app::App;
@@ -316,7 +317,10 @@ pub(super) fn closed(reason: &CloseReason) -> String {
         CloseReason::PeerAborted(words) if words == BUSY => {
             "the server is busy with another client: try again later".into()
         }
-        CloseReason::PeerAborted(words) => format!("the server refuses: {}", quoted(words)),
+        CloseReason::PeerAborted(words) => {
+            let words = words.strip_prefix(REFUSED).unwrap_or(words);
+            format!("the server refuses: {}", quoted(words))
+        }
         CloseReason::NoAnswer => "the server does not answer".into(),
         CloseReason::Unreachable => "the server can no longer be reached".into(),
         CloseReason::Protocol(words) => format!("the server breaks the protocol: {}", quoted(words)),

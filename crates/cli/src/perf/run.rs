@@ -31,6 +31,9 @@ const LOOK: Duration = Duration::from_millis(250);
 /// Time limit for the last packets of an association.
 const FAREWELL: Duration = Duration::from_secs(2);
 
+/// The line of either side with `--plain`.
+const PLAIN: &str = "warning: measurements are neither encrypted nor authenticated";
+
 /// Runs a measurement, or serves measurements.
 ///
 /// # Errors
@@ -85,9 +88,12 @@ async fn client(
     let plan = transport::scheme(&args.transport.scheme, catalog)?;
     let to = Destination::find(&args.to, &args.transport.seal)?;
     let (remotes, _) = transport::routes(&to.hosts, &args.paths).await?;
-    let capture = Capture::open(args.transport.pcap.as_deref())?;
+    let capture = Capture::open(args.transport.pcap.as_deref(), &args.transport.seal)?;
     let reports = SealReports::default();
     let measurement = Measurement { args, plan, to, reports, capture };
+    if measurement.to.seal.is_none() {
+        measurement.say(PLAIN);
+    }
     let last = remotes.len().saturating_sub(1);
     for (host, remotes) in remotes.iter().enumerate() {
         let patience = if host < last { CONNECT_NEXT } else { CONNECT };
@@ -202,7 +208,7 @@ async fn server(args: PerfServerArgs, catalog: &SharedCatalog) -> Result<(), Cli
     let plan = transport::scheme(&args.transport.scheme, &**catalog)?;
     let mut stop = signals::watch()?;
     let listen = transport::listen(args.listen.as_ref()).await?;
-    let capture = Capture::open(args.transport.pcap.as_deref())?;
+    let capture = Capture::open(args.transport.pcap.as_deref(), &args.transport.seal)?;
     let memory = args.limit.memory.for_transfers();
     let endpoint = EndpointConfig { memory, ..transport::endpoint(&args.transport, &plan, true) };
     let mut gate = Gate::open(&args.transport.seal)?;
@@ -212,8 +218,9 @@ async fn server(args: PerfServerArgs, catalog: &SharedCatalog) -> Result<(), Cli
     let (driver, _task) = server.run(Server::new(report)).map_err(|e| transport::open_error(&e))?;
     let locals: Vec<String> = driver.local_addrs().iter().map(ToString::to_string).collect();
     print::line(&format!("listening on UDP {}", locals.join(", ")));
-    if let Some(gate) = &mut gate {
-        gate.invite(driver.local_addrs());
+    match &mut gate {
+        Some(gate) => gate.invite(driver.local_addrs()),
+        None => print::line(PLAIN),
     }
     loop {
         let next = tokio::select! {

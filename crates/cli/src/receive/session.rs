@@ -7,7 +7,7 @@ use crate::args::ReceiveArgs;
 use crate::capture::Capture;
 use crate::catalog::SharedCatalog;
 use crate::error::CliError;
-use crate::key::Gate;
+use crate::key::{Gate, spare_store};
 use crate::media_url::MediaUrl;
 use crate::memory::Memory;
 use crate::output::Output;
@@ -70,9 +70,12 @@ enum Step {
 pub(crate) async fn run(args: ReceiveArgs, catalog: &SharedCatalog) -> Result<(), CliError> {
     let scheme = transport::scheme(&args.transport.scheme, &**catalog)?;
     let stop = signals::watch()?;
+    if let MediaUrl::File(path) = &args.output {
+        spare_store(&args.transport.seal, path)?;
+    }
     let stats = Stats::open(args.stats.stats.as_ref())?;
     let addresses = transport::listen(args.listen.as_ref()).await?;
-    let capture = Capture::open(args.transport.pcap.as_deref())?;
+    let capture = Capture::open(args.transport.pcap.as_deref(), &args.transport.seal)?;
     let memory = args.limit.memory;
     let endpoint = transport::endpoint(&args.transport, &scheme, true);
     let endpoint = EndpointConfig { memory: memory.beside_playout(), ..endpoint };

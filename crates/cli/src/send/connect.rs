@@ -1,5 +1,6 @@
 //! Connecting to the receiver, with retries.
 
+use super::reasons::Reasons;
 use crate::args::{PathArgs, Retry, TransportArgs};
 use crate::capture::Capture;
 use crate::error::CliError;
@@ -38,6 +39,8 @@ pub(super) struct Plan {
     pub(super) to: Destination,
     /// What the seal says, if there is one.
     pub(super) reports: SealReports,
+    /// Why attempts failed.
+    pub(super) reasons: Reasons,
     /// Attempts, of which each takes the next host if the one before led nowhere.
     pub(super) tries: Arc<AtomicUsize>,
     pub(super) transport: TransportArgs,
@@ -65,14 +68,51 @@ impl Plan {
         loop {
             let attempt = Instant::now();
             let failed = match self.attempt(left()).await {
-                Ok(association) => return Ok(association),
+                Ok(association) => {
+                    self.reasons.connected();
+                    return Ok(association);
+                }
                 Err(error) => error,
             };
             if self.refuses(&failed) && !endures || left() <= PAUSE {
                 return Err(self.failure(failed, begun.elapsed()));
             }
+            self.note(&failed);
             tokio::time::sleep(PAUSE.saturating_sub(attempt.elapsed())).await;
         }
+    }
+
+    /// Notes why an attempt failed; silence has no reason.
+    fn note(&self, failed: &Failed) {
+        match failed {
+            Failed::Here(error) => self.reasons.failed(error.to_string()),
+            Failed::There(CloseReason::NoAnswer | CloseReason::Unreachable) => self.note_hint(),
+            Failed::There(reason) => {
+                self.reasons.failed(format!("{} {}", self.to.label, self.words(reason)));
+            }
+        }
+    }
+
+    /// Notes what came in clear about an attempt that goes on nonetheless: anyone on the way can say so.
+    fn note_hint(&self) {
+        if let Some((words, false)) = self.reports.refusal(&self.to) {
+            self.reasons.failed(format!("{} {words}", self.to.label));
+        }
+    }
+
+    /// A line on why there is no connection yet, if it is not reported yet.
+    pub(super) fn untold(&self) -> Option<String> {
+        self.note_hint();
+        self.reasons.untold().map(|why| format!("{why}; trying again"))
+    }
+
+    /// The end without a connection, because the user wants no more.
+    ///
+    /// # Errors
+    /// [`CliError::Peer`]: it is known why there was no connection.
+    pub(super) fn given_up(&self) -> Result<(), CliError> {
+        self.note_hint();
+        self.reasons.last().map_or(Ok(()), |why| Err(CliError::Peer(why)))
     }
 
     /// Tries the receiver's hosts in turn, until one answers.

@@ -3,6 +3,7 @@
 mod connect;
 mod monitor;
 mod pump;
+mod reasons;
 mod refusals;
 mod session;
 mod summary;

@@ -3,6 +3,7 @@
 use super::connect::{PAUSE, Plan, REFUSED, is_busy};
 use super::monitor::AssociationMonitor;
 use super::pump::Pump;
+use super::reasons::Reasons;
 use super::refusals::Refusals;
 use crate::args::{Retry, SendArgs};
 use crate::capture::Capture;
@@ -15,6 +16,7 @@ use crate::print;
 use crate::show::{Monitor, Role, Stats};
 use crate::signals::{self, Stop, stopped};
 use crate::transport;
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 use strandcast_media::MediaTime;
@@ -86,19 +88,20 @@ pub(crate) async fn run(args: SendArgs, catalog: &SharedCatalog) -> Result<(), C
     let input = Input::open(&args.input).await?;
     let to = Destination::find(&args.to, &args.transport.seal)?;
     let (remotes, uplinks) = transport::routes(&to.hosts, &args.paths).await?;
-    let capture = Capture::open(args.transport.pcap.as_deref())?;
+    let capture = Capture::open(args.transport.pcap.as_deref(), &args.transport.seal)?;
     let over = transport::describe(&uplinks);
     monitor.line(&format!("sending {} to {} over {over}", input.name(), to.label));
     if to.seal.is_none() {
         monitor.line("warning: the stream is neither encrypted nor authenticated");
     }
     let (transport, paths, reports) = (args.transport, args.paths, SealReports::default());
-    let plan =
-        Plan { to, reports, tries: Arc::default(), transport, paths, scheme, capture, remotes, uplinks };
+    let (reasons, tries) = (Reasons::default(), Arc::default());
+    let plan = Plan { to, reports, reasons, tries, transport, paths, scheme, capture, remotes, uplinks };
     let first = args.retry.unwrap_or(Retry::For(RETRY));
     let association = tokio::select! {
         found = plan.connect(first, args.retry.is_some()) => found?,
-        () = stopped(&mut stop) => return Ok(()),
+        () = stopped(&mut stop) => return plan.given_up(),
+        never = tell(&plan, &mut monitor) => match never {},
     };
     if let Some(cipher) = plan.reports.cipher() {
         monitor.line(&format!("encrypted with {cipher}"));
@@ -133,6 +136,14 @@ pub(crate) async fn run(args: SendArgs, catalog: &SharedCatalog) -> Result<(), C
     let outcome = session.stream().await;
     session.leave(&outcome).await;
     session.finish(outcome, json)
+}
+
+/// Reports why there is no connection yet.
+async fn tell(plan: &Plan, monitor: &mut Monitor) -> Infallible {
+    loop {
+        monitor.tick().await;
+        plan.untold().into_iter().for_each(|line| monitor.line(&line));
+    }
 }
 
 /// The input's state machine; a file starts at `origin`. A random number identifies the run of the sender.
@@ -203,7 +214,9 @@ impl Session {
 
     async fn tick(&mut self) {
         let now = self.now();
-        let Connection::Up(association) = &self.connection else { return };
+        let Connection::Up(association) = &self.connection else {
+            return self.plan.untold().into_iter().for_each(|line| self.watch.line(&line));
+        };
         self.pump.keep_alive(now, association);
         self.watch.poll(self.clock.now(), association, &mut self.pump).await;
         let silence = self.watch.silence(self.clock.now());
@@ -282,6 +295,7 @@ impl Session {
         if first {
             self.watch.line(&format!("{why}; trying again"));
         }
+        self.plan.reasons.told(&why);
         self.rewind = self.may_restart();
         self.search_after(PAUSE);
         Ok(())

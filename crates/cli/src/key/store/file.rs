@@ -30,10 +30,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Zeroizing<String>>, CliError> {
     if !seen.is_file() {
         return Err(refuse("is no regular file: name a file with --key, or move it away"));
     }
-    if seen.mode() & OTHERS != 0 {
-        let (mode, path) = (seen.mode() & 0o777, path.display());
-        return Err(refuse(&format!("can be read by others (mode {mode:o}): run chmod 600 {path}")));
-    }
+    refuse_if_public(path, &seen)?;
     if seen.len() > LARGEST {
         return Err(refuse("is too large: restore it from a copy"));
     }
@@ -44,6 +41,18 @@ pub(super) fn read(path: &Path) -> Result<Option<Zeroizing<String>>, CliError> {
     let text = String::from_utf8(std::mem::take(&mut *bytes));
     let text = text.map_err(|_| refuse("is not text: restore it from a copy"))?;
     Ok(Some(Zeroizing::new(text)))
+}
+
+/// Refuses a file that others than its owner can read or write.
+///
+/// # Errors
+/// [`CliError::Store`].
+pub(crate) fn refuse_if_public(path: &Path, seen: &Metadata) -> Result<(), CliError> {
+    if seen.mode() & OTHERS == 0 {
+        return Ok(());
+    }
+    let (mode, path) = (seen.mode() & 0o777, path.display());
+    Err(CliError::Store(format!("{path} can be read by others (mode {mode:o}): run chmod 600 {path}")))
 }
 
 /// Replaces a private file: after a crash it has its old content or the new one.
@@ -77,14 +86,18 @@ fn try_write(temporary: &Path, path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a private file that must not be there yet.
+/// Writes a private file that must not be there yet. Nothing of it is left after an error.
 ///
 /// # Errors
 /// [`CliError::Store`].
 pub(crate) fn write_new(path: &Path, text: &str) -> Result<(), CliError> {
-    let written = create_private(path)
-        .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()));
-    written.map_err(|error| cannot("write", path, &error))
+    let mut file = create_private(path).map_err(|error| cannot("write", path, &error))?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    written.map_err(|error| {
+        // As above.
+        let _ = std::fs::remove_file(path);
+        cannot("write", path, &error)
+    })
 }
 
 fn create_private(path: &Path) -> io::Result<File> {

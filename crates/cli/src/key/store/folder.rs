@@ -5,6 +5,7 @@ use super::receivers::Receivers;
 use super::senders::{Senders, WallClock};
 use crate::error::CliError;
 use crate::key::forms::{parse_secret, secret_text};
+use crate::private::same_file;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::env;
@@ -53,6 +54,19 @@ impl Store {
     /// The identity's file.
     pub(crate) fn path(&self) -> &Path {
         &self.identity
+    }
+
+    /// Refuses a file of this store as one to write something else to.
+    ///
+    /// # Errors
+    /// [`CliError::Store`].
+    pub(crate) fn spare(&self, path: &Path) -> Result<(), CliError> {
+        let lock = with_suffix(&self.identity, "lock");
+        let own = [self.identity.clone(), self.receivers_path(), self.senders_path(), lock];
+        match own.iter().any(|own| same_file(own, path)) {
+            true => Err(CliError::Store(format!("{} is a file of keys: name another one", path.display()))),
+            false => Ok(()),
+        }
     }
 
     /// The identity; `None` if there never was one.

@@ -10,7 +10,7 @@ mod test_folder;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use file::write_new;
+pub(crate) use file::{refuse_if_public, write_new};
 pub(crate) use folder::{Store, Watch, random, wall_clock};
 pub(crate) use receivers::{Receiver, Receivers};
 #[cfg(test)]

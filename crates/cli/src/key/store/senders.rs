@@ -71,6 +71,9 @@ pub(crate) struct Sender {
     token: Option<String>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) revoked: bool,
+    /// When it was revoked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) revoked_since: Option<WallClock>,
 }
 
 impl Sender {
@@ -129,7 +132,7 @@ impl Senders {
             return false;
         }
         let token = Some(token_id_text(token));
-        self.senders.push(Sender { key, name: None, since: now, token, revoked: false });
+        self.senders.push(Sender { key, name: None, since: now, token, revoked: false, revoked_since: None });
         true
     }
 
@@ -149,7 +152,7 @@ impl Senders {
             return Err(WhoError::Taken(name.to_owned()));
         }
         let sender = self.entry(key, now);
-        sender.revoked = false;
+        (sender.revoked, sender.revoked_since) = (false, None);
         sender.name = name.map(str::to_owned).or(sender.name.take());
         Ok(sender)
     }
@@ -169,8 +172,17 @@ impl Senders {
             open
         });
         let sender = self.entry(key, now);
-        sender.revoked = true;
+        if !std::mem::replace(&mut sender.revoked, true) {
+            sender.revoked_since = Some(now);
+        }
         Ok((sender, closed))
+    }
+
+    /// Closes the pairing string with this id: it admits no new sender any more. Whether there is one.
+    pub(crate) fn close(&mut self, id: &str) -> bool {
+        let id = id.to_ascii_lowercase();
+        let token = self.tokens.iter_mut().find(|entry| token_id_text(entry.secret.id()) == id);
+        token.map(|entry| entry.open = false).is_some()
     }
 
     /// The sender with this key.
@@ -227,7 +239,14 @@ impl Senders {
 
     fn entry(&mut self, key: PublicKey, now: WallClock) -> &mut Sender {
         let at = self.senders.iter().position(|sender| sender.key == key).unwrap_or_else(|| {
-            self.senders.push(Sender { key, name: None, since: now, token: None, revoked: false });
+            self.senders.push(Sender {
+                key,
+                name: None,
+                since: now,
+                token: None,
+                revoked: false,
+                revoked_since: None,
+            });
             self.senders.len() - 1
         });
         &mut self.senders[at]
