@@ -14,8 +14,10 @@ mod tests;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use half_open::MOST as HALF_OPEN;
 pub(crate) use initiator::Initiator;
+pub(crate) use message::Answer;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use message::sign;
-pub(crate) use message::{Answer, MOST_1, MOST_2};
+#[cfg(any(test, feature = "testing"))]
+pub(crate) use message::{MOST_1, MOST_2};
 pub(crate) use responder::{Asked, Limits, Outcome, Responder, Slot};
 pub use responder::{HandshakeCounts, HandshakeDrop};

@@ -28,6 +28,7 @@ const LABEL: &[u8] = b"strandcast seal";
 pub(super) struct DhCount(Arc<AtomicU64>);
 
 impl DhCount {
+    #[cfg(any(test, feature = "testing"))]
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
