@@ -762,6 +762,7 @@ def test_ctrl_c_ends_a_measurement(folder: pathlib.Path) -> None:
         pipe = subprocess.PIPE
         with subprocess.Popen([sys.executable, folder / "measure.py", address], stderr=pipe, text=True) as client:
             assert client.stderr is not None
+            assert "neither encrypted" in client.stderr.readline()
             assert "measuring" in client.stderr.readline()
             assert "0.0-1.0" in client.stderr.readline()
             client.send_signal(signal.SIGINT)
