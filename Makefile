@@ -12,8 +12,14 @@
 #                  of an hour, and it goes on where it stopped (ARGS=--quick: a minute; ARGS=--write: tables into the page)
 #   make repair  late messages of a live video with and without repair symbols, docs/repair.md; ten minutes, and it goes on
 #                where it stopped (ARGS=--quick: some seconds; ARGS=--write: tables into the page)
+#   make live    live video over links that fail, docs/live.md, in the simulator; an hour, and it goes on where it stopped
+#                (ARGS="--seeds test", ARGS=silence for the time to leave a silent path, ARGS=report for tables alone)
+#   make harm    a scheme on 200 random networks beside the best path alone; an hour, and it goes on where it stopped
+#                (ARGS="--scheme cmt")
 #   make validate-mptcp  the kernel's MPTCP and TCP beside ours over emulated links (root, TUN, iperf3, mptcpize; two
 #                  hours, and it goes on where it stopped; ARGS=--quick: one run of 5 s)
+#   make validate-bbr  the kernel's TCP BBR beside ours, alone and beside CUBIC (root, TUN, iperf3; an hour and a half, and it
+#                  goes on where it stopped)
 #   make figures   the papers' figures from 30 runs each into docs/figures, tables into docs; it goes on where it
 #                  stopped (ARGS=--quick: in minutes, into target/figures; docs/reproduction.md)
 #   make networks  schemes on random networks and on those of docs/real-paths.md, beside the best path alone; hours, and it
@@ -23,7 +29,7 @@
 #   make fuzz    each fuzz target for a minute (needs the nightly toolchain)
 #   make docs    the site, target/site/index.html, and the crates' documentation, target/doc
 
-.PHONY: demo test pytest scheme lint wheel bench validate validate-mptcp friendliness repair figures networks links fuzz docs interop
+.PHONY: demo test pytest scheme lint wheel bench validate validate-mptcp validate-bbr friendliness repair live harm figures networks links fuzz docs interop
 SHELL := bash
 # Python with the tools that tools/requirements.txt pins; `tools/venv` makes it.
 VENV := $(CURDIR)/target/venv
@@ -114,12 +120,30 @@ repair:
 	cargo build --release --locked -p strandcast
 	python3 tools/repair $(ARGS)
 
+live:
+	cargo build --release --locked -p strandcast
+	tools/venv --package
+	$(VENV)/bin/python tools/livebench $(ARGS)
+
+harm:
+	cargo build --release --locked -p strandcast-lab --example random_networks
+	@mkdir -p target/harm
+	target/release/examples/random_networks --harm --networks 200 --runs 5 --warmup 5 --alone sctp --alone sctp,cc=cubic \
+		--jobs "$$(nproc)" --out target/harm/runs.jsonl $(ARGS)
+
 validate-mptcp:
 	cargo build --release --locked -p strandcast
 	cargo build --release --locked -p strandcast-cli --example tun
 	tools/validate/mptcp linux target/release/examples/tun $(ARGS)
 	tools/validate/mptcp ours target/release/strandcast
 	tools/validate/mptcp compare
+
+validate-bbr:
+	cargo build --release --locked -p strandcast
+	cargo build --release --locked -p strandcast-cli --example tun
+	tools/validate/bbr linux target/release/examples/tun $(ARGS)
+	tools/validate/bbr ours target/release/strandcast
+	tools/validate/bbr compare
 
 figures:
 	tools/venv --package

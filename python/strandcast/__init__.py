@@ -16,17 +16,21 @@ from typing import TYPE_CHECKING, Any
 
 from strandcast._native import (
     RESULTS_EPOCH,
+    Act,
     Assignment,
     Backlog,
     Block,
     Blocked,
     Chunk,
+    Flight,
+    Head,
     Limit,
     Path,
     RepairOffer,
     Signal,
     Symbol,
     SymbolAssignment,
+    Tariff,
     Transmission,
     View,
 )
@@ -50,6 +54,7 @@ from strandcast.errors import (
 if TYPE_CHECKING:
     from strandcast import units
     from strandcast.live import perf
+    from strandcast.oracles import Oracle, oracle
     from strandcast.policies import CongestionControl, Policy, Scheduler, contract, schemes
     from strandcast.runs import Explanation, Result, run
     from strandcast.scenario import Check, Scenario, examples
@@ -59,6 +64,7 @@ if TYPE_CHECKING:
 _LAZY = {
     "Check": "scenario",
     "CongestionControl": "policies",
+    "Oracle": "oracles",
     "Policy": "policies",
     "Explanation": "runs",
     "Result": "runs",
@@ -68,6 +74,7 @@ _LAZY = {
     "Trace": "traces",
     "contract": "policies",
     "examples": "scenario",
+    "oracle": "oracles",
     "perf": "live",
     "run": "runs",
     "schemes": "policies",
@@ -79,6 +86,7 @@ nowhere."""
 
 __all__ = [
     "RESULTS_EPOCH",
+    "Act",
     "Assignment",
     "Backlog",
     "Block",
@@ -90,9 +98,12 @@ __all__ = [
     "ContractError",
     "EpochError",
     "Explanation",
+    "Flight",
+    "Head",
     "Limit",
     "MetricError",
     "NetworkError",
+    "Oracle",
     "Path",
     "Policy",
     "PolicyError",
@@ -110,6 +121,7 @@ __all__ = [
     "SweepError",
     "Symbol",
     "SymbolAssignment",
+    "Tariff",
     "Trace",
     "TraceError",
     "Transmission",
@@ -117,6 +129,7 @@ __all__ = [
     "__version__",
     "contract",
     "examples",
+    "oracle",
     "perf",
     "run",
     "schemes",

@@ -270,6 +270,10 @@ class Path:
         """The number of the link it runs over."""
 
     @property
+    def tariff(self) -> Tariff:
+        """What data on that link cost."""
+
+    @property
     def blocked(self) -> bool:
         """Whether Max.Burst or pacing forbids another packet for the moment."""
 
@@ -322,6 +326,46 @@ class Path:
         """What else the base's estimators say, by name."""
 
 @final
+class Tariff:
+    """What data on a link cost, as the application said (`strandcast send --tariff`); nothing unless it did."""
+
+    @property
+    def class_(self) -> int:
+        """Links of a higher class are for when those of lower ones do not suffice; 0: use it freely."""
+
+    @property
+    def per_gb(self) -> float | None:
+        """Price of 10^9 bytes."""
+
+    @property
+    def left(self) -> int | None:
+        """Bytes that may still be used, either way and with all headers: counted down with each datagram, to 0."""
+
+    @property
+    def until(self) -> float | None:
+        """Until when they have to last, by the clock of `View.now`."""
+
+@final
+class Head:
+    """The first message of one importance that may leave."""
+
+    @property
+    def next_len(self) -> int:
+        """Size of its next chunk in a window, bytes."""
+
+    @property
+    def next_expires(self) -> float | None:
+        """When it becomes worthless, by the clock of `View.now`."""
+
+    @property
+    def group(self) -> int | None:
+        """The group that it belongs to, as a video frame."""
+
+    @property
+    def bytes(self) -> int:
+        """Payload bytes of all messages of this importance that wait."""
+
+@final
 class Backlog:
     """What waits to be sent."""
 
@@ -349,6 +393,19 @@ class Backlog:
     def tried(self) -> AbstractSet[int]:
         """Paths the next chunk was sent on already."""
 
+    @property
+    def next_importance(self) -> Literal["disposable", "normal", "reference", "key"]:
+        """The importance of the next chunk's message."""
+
+    @property
+    def next_group(self) -> int | None:
+        """The group of the next chunk's message."""
+
+    @property
+    def heads(self) -> dict[str, Head]:
+        """The first message of each importance that may leave now; the oldest of all always has one. Empty where the
+        association codes in blocks."""
+
 @final
 class Assignment:
     """Chunks for one or more paths.
@@ -357,12 +414,18 @@ class Assignment:
         paths: The path's id, or several: a copy of each chunk on every one of them, once it has room and unless the
             chunk arrived or was lost by then.
         chunks: At most this many; the core stops when the room is used up, and asks again.
+        importance: Of messages of this importance, one of `Backlog.heads`; None: the oldest.
 
     Raises:
-        PolicyError: No path, or no chunk.
+        PolicyError: No path, no chunk, or no such importance.
     """
 
-    def __new__(cls, paths: int | Sequence[int], chunks: int = 1) -> Assignment: ...
+    def __new__(
+        cls,
+        paths: int | Sequence[int],
+        chunks: int = 1,
+        importance: Literal["disposable", "normal", "reference", "key"] | None = None,
+    ) -> Assignment: ...
     @staticmethod
     def nowhere() -> Assignment:
         """For a message with a lifetime (`Backlog.next_expires`) that would be late by all paths: it is given up."""
@@ -371,6 +434,8 @@ class Assignment:
     def paths(self) -> list[int]: ...
     @property
     def chunks(self) -> int: ...
+    @property
+    def importance(self) -> Literal["disposable", "normal", "reference", "key"] | None: ...
 
 @final
 class Limit:
@@ -432,6 +497,14 @@ class Chunk:
         """When its message becomes worthless, by the clock of `View.now`."""
 
     @property
+    def importance(self) -> Literal["disposable", "normal", "reference", "key"]:
+        """Its message's importance."""
+
+    @property
+    def group(self) -> int | None:
+        """Its message's group."""
+
+    @property
     def transmissions(self) -> Sequence[Transmission]:
         """Each, oldest first; a copy is a second one at the same time."""
 
@@ -446,6 +519,56 @@ class Chunk:
     @property
     def path(self) -> int | None:
         """The path it was last sent on."""
+
+@final
+class Flight:
+    """What is in flight."""
+
+    def on(self, path: int) -> list[Chunk]:
+        """The chunks in flight on a path: those first sent there in the order of sending, then those sent again."""
+
+@disjoint_base
+class Act:
+    """One thing that a policy does of its own accord (`Policy.act`)."""
+
+    @final
+    class Copy(Act):
+        """Sends a copy of a chunk in flight on another path as well, before lost and new ones, once `to` has room."""
+
+        __match_args__: tuple[Literal["tsn"], Literal["to"]]
+
+        def __new__(cls, tsn: int, to: int) -> Act.Copy: ...
+        @property
+        def tsn(self) -> int: ...
+        @property
+        def to(self) -> int: ...
+
+    @final
+    class Lose(Act):
+        """Declares lost what left on `path` before `sent_before`, by the clock of `View.now`, and is in flight there.
+        Each is a `Signal.Lost`; no `Signal.LossEvent` follows."""
+
+        __match_args__: tuple[Literal["path"], Literal["sent_before"], Literal["cause"]]
+
+        def __new__(
+            cls, path: int, sent_before: float, cause: Literal["congestion", "wireless", "path failure"]
+        ) -> Act.Lose: ...
+        @property
+        def path(self) -> int: ...
+        @property
+        def sent_before(self) -> float: ...
+        @property
+        def cause(self) -> Literal["congestion", "wireless", "path failure"]: ...
+
+    @final
+    class Drop(Act):
+        """Gives up every message of a group, waiting or sent."""
+
+        __match_args__: tuple[Literal["group"]]
+
+        def __new__(cls, group: int) -> Act.Drop: ...
+        @property
+        def group(self) -> int: ...
 
 @disjoint_base
 class Signal:
@@ -487,6 +610,10 @@ class Signal:
         @property
         def newly_acked(self) -> int:
             """Bytes newly acknowledged."""
+
+        @property
+        def proven(self) -> int:
+            """Those of them that are known to have come by this path: sent nowhere else, or named by the peer."""
 
         @property
         def newly_acked_chunks(self) -> int: ...
@@ -686,6 +813,23 @@ class Signal:
 
         @property
         def payload(self) -> bytes: ...
+
+    @final
+    class PeerArrivals(Signal):
+        """The peer says what arrived by which path, by its clock. Only for policies whose `hears_arrivals` says so."""
+
+        @property
+        def written(self) -> int:
+            """When it wrote that, microseconds of its clock."""
+
+        @property
+        def via(self) -> int:
+            """The path the report arrived on."""
+
+        @property
+        def paths(self) -> list[tuple[int, int, int, float | None, int, int]]:
+            """Of each path: its id, the highest TSN of the last packet, when that arrived (microseconds of the peer's
+            clock), when it left (by the clock of `View.now`; None: unknown), packets and bytes so far."""
 
     @final
     class Heartbeat(Signal):

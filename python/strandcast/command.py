@@ -14,6 +14,7 @@ from strandcast.errors import StrandcastError
 
 LAB = {
     "figures": "strandcast.figures.command",
+    "oracle": "strandcast.oracles_command",
     "plot": "strandcast.traces_command",
     "sweep": "strandcast.sweeps_command",
 }

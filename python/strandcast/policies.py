@@ -21,7 +21,17 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 import strandcast._native as _native
-from strandcast._native import Assignment, Backlog, Limit, RepairOffer, Signal, SymbolAssignment, View
+from strandcast._native import (
+    Act,
+    Assignment,
+    Backlog,
+    Flight,
+    Limit,
+    RepairOffer,
+    Signal,
+    SymbolAssignment,
+    View,
+)
 from strandcast.digests import Digest
 from strandcast.errors import ContractError, SchemeError
 
@@ -62,11 +72,43 @@ class Policy:
         """Whether `on_signal` hears `Signal.Delivered`, for each packet that arrives. Asked once, when it is made."""
         return False
 
+    def hears_arrivals(self) -> bool:
+        """Whether `on_signal` hears `Signal.PeerArrivals`, for which the peer is asked. Asked once, when it is made."""
+        return False
+
+    def act(self, view: View, flight: Flight) -> Act | None:  # noqa: ARG002
+        """The next thing to do of its own accord. Not called unless the class has its own.
+
+        Asked before anything more is sent, if there was any signal but `Sent` since it was asked last, until it answers
+        None, at most 256 times. What can't be done (no such chunk or path, nothing in flight there) is refused.
+
+        Args:
+            view: All paths.
+            flight: What is in flight.
+
+        Returns:
+            An `Act`, or None: nothing more.
+        """
+        return None
+
     def timeout(self) -> float | None:
         """When to be woken by `Signal.Tick`, seconds by the clock of `view.now`; None: not at all.
 
         Asked when a path is new or changes, after each `on_signal`, `next` and Tick. After a Tick it must be later, or
         None.
+        """
+        return None
+
+    def advice(self, view: View) -> tuple[float, float] | None:  # noqa: ARG002
+        """The rates that an encoder should choose, bit/s of payload; not overridden: what the base says.
+
+        Asked when something happened, at most every 100 ms. The application is told when they change by 2 % or more.
+
+        Args:
+            view: All paths.
+
+        Returns:
+            What arrives in time now, and what would without the path that carries most; None: it can't tell.
         """
         return None
 
@@ -173,7 +215,10 @@ _BASES = "sc.Scheduler or sc.CongestionControl"
 _CALLBACKS = {
     "on_signal": Policy,
     "hears_deliveries": Policy,
+    "hears_arrivals": Policy,
+    "act": Policy,
     "timeout": Policy,
+    "advice": Policy,
     "next": Scheduler,
     "penalise": Scheduler,
     "next_symbol": Scheduler,

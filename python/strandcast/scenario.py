@@ -145,6 +145,11 @@ class Scenario:
         return self._source.file
 
     @property
+    def files(self) -> dict[str, str]:
+        """The contents of the files that it refers to, by path."""
+        return {str(path): text for path, text in self._source.files.items()}
+
+    @property
     def seed(self) -> int:
         """The first run's seed unless somebody says otherwise."""
         return self._source.seed

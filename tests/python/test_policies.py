@@ -388,6 +388,72 @@ def test_deliveries_are_named(two_paths: sc.Scenario) -> None:
     assert marks(named) == marks(sc.run(two_paths, Turns, runs=1)), "who only listens changes nothing"
 
 
+class Acting(Turns):
+    """Copies what is in flight on path 0 for 50 ms to path 1, once; what is in flight for a second is lost."""
+
+    def __init__(self) -> None:
+        self.copied: set[int] = set()
+        self.heard = 0
+
+    def hears_arrivals(self) -> bool:
+        """It does."""
+        return True
+
+    def on_signal(self, view: sc.View, signal: sc.Signal) -> None:
+        """Clocks and counters only grow."""
+        match signal:
+            case sc.Signal.PeerArrivals(written=written, paths=paths):
+                assert written >= self.heard
+                self.heard = written
+                for path, _, at, sent, packets, size in paths:
+                    assert view.paths[path].id == path
+                    assert at <= written
+                    assert size >= 16 * packets > 0
+                    assert sent is None or sent <= view.now
+            case sc.Signal.Acked(newly_acked=acked, proven=proven):
+                assert proven <= acked
+
+    def act(self, view: sc.View, flight: sc.Flight) -> sc.Act | None:
+        """The oldest first."""
+        for chunk in flight.on(0):
+            sent = chunk.transmissions[-1].at
+            if view.now - sent > 1.0:
+                return sc.Act.Lose(0, sent + 1e-6, "path failure")
+            if view.now - sent > 0.05 and chunk.tsn not in self.copied:
+                self.copied.add(chunk.tsn)
+                return sc.Act.Copy(tsn=chunk.tsn, to=1)
+        return None
+
+
+def test_a_policy_acts_of_its_own_accord(two_paths: sc.Scenario) -> None:
+    made: list[Acting] = []
+
+    class Kept(Acting):
+        def __init__(self) -> None:
+            super().__init__()
+            made.append(self)
+
+    first = sc.run(two_paths, Kept, runs=1, threads=1)
+    sender = max(made, key=lambda one: len(one.copied))
+    assert sender.copied
+    assert sender.heard
+    assert marks(first) == marks(sc.run(two_paths, Acting, runs=1)), "the same again"
+    sc.contract(Acting)
+
+
+class Vague(Turns):
+    """Answers what is no act."""
+
+    def act(self, view: sc.View, flight: sc.Flight) -> sc.Act | None:
+        """A cause that there is none of."""
+        return sc.Act.Lose(0, view.now, "bad luck")  # type: ignore[arg-type]
+
+
+def test_an_act_that_is_none_is_an_error(two_paths: sc.Scenario) -> None:
+    with pytest.raises(sc.PolicyError, match="no cause: congestion, wireless or path failure"):
+        sc.run(two_paths, Vague, runs=1)
+
+
 class Blames(Turns):
     """Waits for path 0, and has path 1 penalised for it."""
 

@@ -1,8 +1,10 @@
 //! The command line.
 
 mod key;
+mod tariff;
 
 pub(crate) use key::{DecryptArgs, KeyArgs, KeyPairArgs, KeyVerb, SealArgs};
+pub(crate) use tariff::TariffSpec;
 
 use crate::batch::LAST_SEED;
 use crate::error::EXIT_CODES;
@@ -52,6 +54,8 @@ pub(crate) enum Command {
     Figures(LabArgs),
     /// Run a scenario over a grid of settings, on all cores or a cluster (Python package)
     Sweep(LabArgs),
+    /// Tell how much of a live flow can be on time at most (Python package)
+    Oracle(LabArgs),
     /// Plot traces and time series (Python package)
     Plot(LabArgs),
 }
@@ -96,6 +100,14 @@ pub(crate) struct SendArgs {
     pub(crate) paths: PathArgs,
     #[command(flatten)]
     pub(crate) stats: StatsArgs,
+    /// What a path costs, for schemes that look at it: if=wwan0,class=2,left=5GB, optionally with for=30d and price=4.5;
+    /// repeatable
+    #[arg(long = "tariff", value_name = "SPEC")]
+    pub(crate) tariffs: Vec<TariffSpec>,
+    /// Write the rates that the encoder should choose to FILE or a pipe, a line of JSON for each change, if the scheme
+    /// advises any
+    #[arg(long, value_name = "FILE")]
+    pub(crate) advice: Option<PathBuf>,
     /// Playout latency in milliseconds after sending; later messages are dropped
     #[arg(long, value_name = "MS", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(20..=60_000))]
     pub(crate) latency: u32,

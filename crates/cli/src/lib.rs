@@ -30,6 +30,7 @@ mod send;
 mod show;
 mod signals;
 mod simulate;
+mod sparing;
 mod transport;
 mod usage;
 
@@ -71,6 +72,7 @@ fn dispatch(command: args::Command, catalog: SharedCatalog, list: ListSchemes) -
         args::Command::Explain(args) => explain::run(&args, &*catalog),
         args::Command::Figures(_) => needs_python("figures"),
         args::Command::Sweep(_) => needs_python("sweep"),
+        args::Command::Oracle(_) => needs_python("oracle"),
         args::Command::Plot(_) => needs_python("plot"),
         args::Command::Schema => print::json(&format!("{:#}\n", strandcast_lab::scenario::schema())),
     }

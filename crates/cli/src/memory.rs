@@ -74,7 +74,7 @@ impl FromStr for Buffer {
 }
 
 /// A number of bytes with a unit.
-fn size(text: &str) -> Result<usize, String> {
+pub(crate) fn size(text: &str) -> Result<usize, String> {
     let unit = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(unit);
     let factor = match unit {

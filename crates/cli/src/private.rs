@@ -1,19 +1,25 @@
 //! Files with keys or cleartext: only their owner can read them, and none of them replaces another by mistake.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, Permissions};
 use std::io;
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 /// The mode of new files.
 pub(crate) const MODE: u32 = 0o600;
 
-/// Creates a file that only its owner can read. An existing one loses its content and keeps its mode.
+/// Creates a file that only its owner can read. An existing one loses its content, and others can't read it from now on;
+/// a pipe or a device stays as it is.
 ///
 /// # Errors
-/// Those of the system.
+/// Those of the system: also where the mode can't be changed, and then nothing is lost.
 pub(crate) fn create(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create(true).truncate(true).mode(MODE).open(path)
+    let file = OpenOptions::new().write(true).create(true).truncate(false).mode(MODE).open(path)?;
+    if file.metadata()?.is_file() {
+        file.set_permissions(Permissions::from_mode(MODE))?;
+        file.set_len(0)?;
+    }
+    Ok(file)
 }
 
 /// Whether two names stand for one file, which need not be there yet.

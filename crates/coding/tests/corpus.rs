@@ -1,25 +1,10 @@
 //! What fuzzing found stays found: its corpus through the same functions.
 
-use std::fs;
-use std::panic;
-use std::path::Path;
+#[path = "../../../fuzz/replay.rs"]
+mod replay;
 
+use replay::replay;
 use strandcast_coding::fuzzing;
-
-fn replay(target: &str, run: fn(&[u8])) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
-    let mut inputs: Vec<_> =
-        fs::read_dir(&folder).expect("the corpus").map(|f| f.expect("a file").path()).collect();
-    inputs.sort();
-    assert!(!inputs.is_empty(), "{} is empty", folder.display());
-    for input in inputs {
-        let data = fs::read(&input).expect("readable");
-        if let Err(why) = panic::catch_unwind(|| run(&data)) {
-            eprintln!("replay: {}", input.display());
-            panic::resume_unwind(why);
-        }
-    }
-}
 
 /// Two receivers at a time, of blocks and of a window, hold no more than they state.
 #[test]

@@ -113,7 +113,9 @@ fn the_default_is_never_much_worse_than_the_best_path() {
     let (seed, time_s, warmup_s) = (1, 15.0, 5.0);
     let ratio = |number: u64| {
         let network = shorter(seed, number, time_s, warmup_s);
-        let contest = Contest { flow: generator::FLOW, network: &network, scheme: "bond", seeds: 1..=2 };
+        let alone = [contest::SINGLE.to_owned()];
+        let contest =
+            Contest { flow: generator::FLOW, network: &network, scheme: "bond", alone: &alone, seeds: 1..=2 };
         let outcome =
             contest.hold(&Once, true).unwrap_or_else(|error| panic!("network {seed}/{number}: {error}"));
         (number, outcome.ratio())

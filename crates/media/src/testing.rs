@@ -1,6 +1,6 @@
 //! Transport packets for tests.
 
-use crate::ts::{PACKET_LEN, Packet, Pcr};
+use crate::ts::{PACKET_LEN, Packet, Pcr, crc32_mpeg2};
 
 /// The parts of a packet.
 #[derive(Clone, Debug, Default)]
@@ -46,4 +46,45 @@ impl Build {
         self.payload = Some(payload.to_vec());
         self
     }
+}
+
+/// A section of `table` with its checksum.
+pub(crate) fn section(table: u8, extension: u16, body: &[u8], current: bool) -> Vec<u8> {
+    let len = u16::try_from(5 + body.len() + 4).expect("short") | 0xb000;
+    let mut section = vec![table];
+    section.extend(len.to_be_bytes());
+    section.extend(extension.to_be_bytes());
+    section.extend([0xc0 | u8::from(current), 0, 0]);
+    section.extend(body);
+    let crc = crc32_mpeg2(&section);
+    section.extend(crc.to_be_bytes());
+    section
+}
+
+/// A section in packets of `pid`, with its pointer field.
+pub(crate) fn carry(pid: u16, section: &[u8]) -> Vec<Packet> {
+    let unit = [&[0], section].concat();
+    let chunks = unit.chunks(180).enumerate();
+    chunks
+        .map(|(k, chunk)| {
+            let counter = u8::try_from(k % 16).expect("below 16");
+            Build { unit_start: k == 0, ..Build::new(pid, counter) }.payload(chunk).packet()
+        })
+        .collect()
+}
+
+/// Program 5, whose map is on PID 0x1000.
+pub(crate) fn pat() -> Vec<u8> {
+    // Program 0 names the network's PID; program 5 has its map on 0x1000.
+    section(0, 1, &[0, 0, 0xe0, 0x10, 0, 5, 0xf0, 0x00], true)
+}
+
+/// Its map, with 400 bytes of descriptors, an AAC stream on PID 0x102 and an H.264 stream on 0x101.
+pub(crate) fn pmt(pcr_pid: u16) -> Vec<u8> {
+    let [high, low] = pcr_pid.to_be_bytes();
+    let mut body = vec![0xe0 | high, low, 0xf1, 0x90];
+    body.extend([0x55; 400]);
+    body.extend([0x0f, 0xe1, 0x02, 0xf0, 2, 9, 9]);
+    body.extend([0x1b, 0xe1, 0x01, 0xf0, 0]);
+    section(2, 5, &body, true)
 }

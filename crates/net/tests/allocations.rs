@@ -1,24 +1,30 @@
-//! In steady state sockets and seals allocate nothing per packet and nothing per batch.
+//! In steady state nothing allocates per packet: sockets nothing at all, drivers, seals and presets only now and then.
 
 use std::collections::BTreeSet;
-use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
+use strandcast_net::driver::{Client, ClientSeal, SealWatch, Server, ServerSeal, Uplink};
+use strandcast_net::interface::PathSpec;
 use strandcast_net::pool::RecvPool;
 use strandcast_net::socket::{BindSpec, PathSocket, SendOutcome, Transmit};
-use strandcast_proto::association::SendOptions;
+use strandcast_proto::app::App;
+use strandcast_proto::association::{Event, SendError, SendOptions};
 use strandcast_proto::config::TransportConfig;
-use strandcast_proto::endpoint::{AssociationId, Connect, EndpointConfig, SchemeFactory};
-use strandcast_proto::path::FourTuple;
-use strandcast_proto::policy::LinkId;
+use strandcast_proto::endpoint::{AssociationId, Endpoint, EndpointConfig};
 use strandcast_proto::seeds::Seeds;
-use strandcast_proto::time::{Duration, Instant};
-use strandcast_seal::{Access, Grant, Peer, SealConfig, SealedEndpoint, SecretKey, Token};
+use strandcast_proto::time::Instant;
+use strandcast_schemes::{Spec, parse_spec, presets};
+use strandcast_seal::{Access, Grant, Peer, SecretKey, Token};
+use tokio::sync::watch;
 
-#[allow(dead_code, reason = "each test binary uses its part of it")]
-#[path = "../../proto/tests/common/scheme.rs"]
-mod scheme;
+/// Messages before it counts, and while it does.
+const MESSAGES: u64 = 10_000;
+/// Allocations per packet: timers, interfaces and buffers that grow have some.
+const MOST: f64 = 0.05;
+/// A message that is put together from symbols has memory of its own.
+const MOST_CODED: f64 = 1.1;
 
 fn loopback() -> PathSocket {
     let address = Some("127.0.0.1".parse().expect("an address"));
@@ -53,131 +59,136 @@ fn sending_and_receiving_allocate_nothing_in_steady_state() {
     assert_eq!(counted.count_total, 0, "{counted:?} for 10,000 datagrams");
 }
 
-/// One end of an association over loopback, and what it got.
-struct End {
-    endpoint: SealedEndpoint,
-    socket: PathSocket,
-    peer: SocketAddr,
-    pool: RecvPool,
-    buffer: Vec<u8>,
-    id: Option<AssociationId>,
-    /// Packets sent, messages received.
-    packets: u64,
-    messages: u64,
+/// Sends whatever the endpoint takes.
+struct Sender {
+    id: AssociationId,
+    payload: Bytes,
+    full: bool,
+    packets: Arc<AtomicU64>,
 }
 
-impl End {
-    fn new(socket: PathSocket, peer: SocketAddr, identity: Option<u8>, server: bool) -> End {
-        let transport = TransportConfig { mtu_discovery: None, ..TransportConfig::live() };
-        let accept: SchemeFactory = Arc::new(|_| scheme::windowed(100_000));
-        let config = EndpointConfig {
-            transport: Arc::new(transport),
-            accept: server.then_some(accept),
-            ..EndpointConfig::default()
-        };
-        let seal = identity.map(|n| SealConfig::new(SecretKey::from_bytes([n; 32]), access()));
-        let endpoint = SealedEndpoint::new(config, seal, &Seeds::new(u64::from(server), 0));
-        End {
-            endpoint,
-            socket,
-            peer,
-            pool: RecvPool::new(),
-            buffer: Vec::new(),
-            id: None,
-            packets: 0,
-            messages: 0,
-        }
+impl App for Sender {
+    fn on_event(&mut self, _: Instant, _: &mut Endpoint, _: AssociationId, event: &Event) {
+        assert!(!matches!(event, Event::Closed(_)), "{event:?}");
+        self.full &= *event != Event::Writable;
     }
 
-    fn tuple(&self) -> FourTuple {
-        FourTuple::new(LinkId(0), self.socket.local_addr(), self.peer)
-    }
-
-    /// Sends, receives and reads all there is; whether there was anything.
-    fn turn(&mut self, now: Instant) -> bool {
-        let mut any = false;
-        while let Some(transmit) = self.endpoint.poll_output(now, &mut self.buffer) {
-            any = true;
-            self.packets += self.buffer.len().div_ceil(transmit.segment_size) as u64;
-            let (segment_size, contents) = (transmit.segment_size, &self.buffer[..]);
-            let batch = Transmit { remote: self.peer, src_ip: None, segment_size, contents };
-            assert!(matches!(self.socket.try_send(&batch), SendOutcome::Sent));
-            self.buffer.clear();
+    fn poll(&mut self, now: Instant, endpoint: &mut Endpoint) {
+        while !self.full {
+            match endpoint.send(now, self.id, self.payload.clone(), SendOptions::default()) {
+                Ok(_) => {}
+                Err(SendError::Full) => self.full = true,
+                Err(e) => panic!("{e}"),
+            }
         }
-        while let Some(received) = self.socket.try_recv(&mut self.pool).expect("the socket lives") {
-            any = true;
-            self.endpoint.receive(now, self.tuple(), received.contents, received.stride);
-        }
-        while let Some((id, _)) = self.endpoint.poll_event() {
-            self.id = Some(id);
-        }
-        while self.endpoint.poll_seal_event().is_some() {}
-        while let Some(id) = self.id
-            && self.endpoint.endpoint_mut().recv(id).is_some()
-        {
-            self.messages += 1;
-        }
-        any
+        self.packets.store(packets(endpoint, self.id), Ordering::Relaxed);
     }
 }
 
-/// A token for all keys.
-fn access() -> Access {
-    let grant =
-        Grant { token: Token::from_bytes([3; 32]), senders: BTreeSet::new(), open: true, once: false };
-    Access { grants: vec![grant], revoked: BTreeSet::new() }
+/// Packets that left.
+fn packets(endpoint: &Endpoint, id: AssociationId) -> u64 {
+    let Some(association) = endpoint.association(id) else { return 0 };
+    association.paths().iter().filter_map(|p| association.path_stats(p.id)).map(|s| s.packets_sent).sum()
 }
 
-/// Allocations of 20 000 messages in steady state, and the packets of both sides.
-fn transfer(sealed: bool) -> (u64, u64) {
+/// Counts what arrives.
+struct Counter {
+    readable: Vec<AssociationId>,
+    messages: watch::Sender<u64>,
+    packets: Arc<AtomicU64>,
+}
+
+impl App for Counter {
+    fn on_event(&mut self, _: Instant, _: &mut Endpoint, id: AssociationId, event: &Event) {
+        if *event == Event::Readable {
+            self.readable.push(id);
+        }
+    }
+
+    fn poll(&mut self, _: Instant, endpoint: &mut Endpoint) {
+        for id in self.readable.drain(..) {
+            let messages = std::iter::from_fn(|| endpoint.recv(id)).count() as u64;
+            self.packets.store(packets(endpoint, id), Ordering::Relaxed);
+            self.messages.send_modify(|all| *all += messages);
+        }
+    }
+}
+
+fn endpoint(spec: &Spec) -> EndpointConfig {
+    let mut transport = TransportConfig { mtu_discovery: None, ..TransportConfig::live() };
+    spec.tune(&mut transport);
+    let spec = spec.clone();
+    let accept = Arc::new(move |seeds: &Seeds| spec.build(seeds));
+    EndpointConfig { transport: Arc::new(transport), accept: Some(accept), ..EndpointConfig::default() }
+}
+
+/// A transfer that runs.
+struct Transfer {
+    /// Messages that have arrived.
+    arrived: watch::Receiver<u64>,
+    /// Packets that have left, of each end.
+    packets: [Arc<AtomicU64>; 2],
+}
+
+/// Starts both ends of a transfer over two paths on loopback.
+fn start(spec: &Spec, sealed: bool) -> Transfer {
+    let identities = [1, 2].map(|n| SecretKey::from_bytes([n; 32]));
+    let token = Token::from_bytes([3; 32]);
+    let peer = Peer { key: identities[1].public(), token: token.clone() };
+    let grant = Grant { token, senders: BTreeSet::new(), open: true, once: false };
+    let access = Access { grants: vec![grant], revoked: BTreeSet::new() };
+    let [ours, theirs] = identities;
+    let watch = SealWatch::default;
+    let seal = sealed.then(|| ServerSeal { identity: theirs, access, watch: watch() });
+    let listen = vec!["127.0.0.1:0".parse().expect("an address")];
+    let (messages, arrived) = watch::channel(0);
+    let counts: [Arc<AtomicU64>; 2] = Default::default();
+    let [sent, answered] = counts.clone();
+    let server = Server { endpoint: endpoint(spec), listen, seal, tap: None };
+    let counter = Counter { readable: Vec::new(), messages, packets: answered };
+    let (server, _) = server.run(counter).expect("loopback");
+    let to = server.local_addrs()[0];
+    let seal = sealed.then(|| ClientSeal { identity: ours, peer, watch: watch() });
+    let path = PathSpec { address: Some(to.ip()), ..PathSpec::default() };
+    let uplinks = vec![Uplink::new(path, &[to]); 2];
+    let scheme = spec.build(&Seeds::new(1, 0));
+    let client = Client { endpoint: endpoint(spec), uplinks, port: 5000, scheme, seal, tap: None };
+    let payload = Bytes::from_static(&[7; 1200]);
+    client.run(|id| Sender { id, payload, full: false, packets: sent }).expect("loopback");
+    Transfer { arrived, packets: counts }
+}
+
+/// Allocations of both ends in steady state per packet, those with messages, acknowledgements and probes.
+fn per_packet(spec: &Spec, sealed: bool) -> f64 {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let enter = runtime.enter();
-    let (a, b) = (loopback(), loopback());
-    let (at, to) = (a.local_addr(), b.local_addr());
-    let mut ends = [End::new(a, to, sealed.then_some(1), false), End::new(b, at, sealed.then_some(2), true)];
-    let mut now = Instant::from_millis(1000);
-    let key = SecretKey::from_bytes([2; 32]).public();
-    let peer = sealed.then(|| Peer { key, token: Token::from_bytes([3; 32]) });
-    let paths = vec![(ends[0].tuple(), None)];
-    let connect = Connect { paths, port: 5000, scheme: scheme::windowed(100_000), transport: None };
-    ends[0].id = Some(ends[0].endpoint.connect(now, connect, peer).expect("a free endpoint"));
-    let payload = Bytes::from_static(&[7; 1300]);
-    let mut exchange = |ends: &mut [End; 2], messages: u64| {
-        let (target, mut left) = (ends[1].messages + messages, messages);
-        let mut idle = 0;
-        while ends[1].messages < target {
-            let id = ends[0].id.expect("it was opened");
-            while left > 0
-                && ends[0]
-                    .endpoint
-                    .endpoint_mut()
-                    .send(now, id, payload.clone(), SendOptions::default())
-                    .is_ok()
-            {
-                left -= 1;
-            }
-            let busy = ends.iter_mut().fold(false, |any, end| end.turn(now) | any);
-            now += Duration::from_micros(20);
-            idle = if busy { 0 } else { idle + 1 };
-            if idle > 10 {
-                // Readiness is the runtime's news.
-                runtime.block_on(tokio::task::yield_now());
-                now += Duration::from_millis(1);
-                ends.iter_mut().for_each(|end| end.endpoint.handle_timeout(now));
-            }
-        }
+    let Transfer { mut arrived, packets } = {
+        let _guard = runtime.enter();
+        start(spec, sealed)
     };
-    exchange(&mut ends, 40_000);
-    let before = ends[0].packets + ends[1].packets;
-    let counted = allocation_counter::measure(|| exchange(&mut ends, 20_000));
-    drop(enter);
-    (counted.count_total, ends[0].packets + ends[1].packets - before)
+    let mut exchange = |messages: u64| {
+        let begun = *arrived.borrow();
+        runtime.block_on(arrived.wait_for(|all| *all >= begun + messages)).expect("the receiver runs");
+    };
+    let left = || packets.iter().map(|of_end| of_end.load(Ordering::Relaxed)).sum::<u64>();
+    exchange(MESSAGES);
+    let before = left();
+    let counted = allocation_counter::measure(|| exchange(MESSAGES));
+    let packets = left() - before;
+    assert!(packets > MESSAGES / 2, "{packets} packets for {MESSAGES} messages");
+    counted.count_total as f64 / packets as f64
 }
 
 #[test]
-fn sealing_and_opening_allocate_nothing_more() {
-    let [(plain, _), (sealed, packets)] = [transfer(false), transfer(true)];
-    assert!(packets > 20_000, "{packets}");
-    // What the transport allocates beside, for both.
-    assert!(sealed <= plain + packets / 1000, "sealed {sealed}, plain {plain}, for {packets} packets");
+fn no_preset_allocates_for_each_packet() {
+    let mut over = Vec::new();
+    for preset in presets() {
+        let spec = parse_spec(preset.name).expect("a preset");
+        let most = if endpoint(&spec).transport.coding.is_some() { MOST_CODED } else { MOST };
+        let counts = [false, true].map(|sealed| per_packet(&spec, sealed));
+        println!("{}: {:.4} plain, {:.4} sealed", preset.name, counts[0], counts[1]);
+        if counts.iter().any(|n| *n > most) {
+            over.push((preset.name, counts));
+        }
+    }
+    assert!(over.is_empty(), "allocations per packet, plain and sealed: {over:?}");
 }

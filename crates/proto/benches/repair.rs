@@ -1,4 +1,4 @@
-//! What repair beside live messages costs: a second of a stream, both ends.
+//! What repair beside live messages costs, and a scheme that hears arrivals and acts: a second of a stream, both ends.
 
 #[path = "../tests/common/live.rs"]
 #[allow(dead_code, reason = "a test uses the rest")]
@@ -26,6 +26,9 @@ fn repair(c: &mut Criterion) {
         group.bench_function(name, |b| b.iter(|| live.second(&payload)));
         assert!(live.received > 0);
     }
+    let mut live = Live::with(None, scheme::watching(1 << 20));
+    (0..3).for_each(|_| live.second(&payload));
+    group.bench_function("off, hearing arrivals and acting", |b| b.iter(|| live.second(&payload)));
     group.finish();
 }
 

@@ -79,6 +79,10 @@ pub struct TransportConfig {
     /// Send what holds up a buffer on a slow path on a faster one, too, and hold the slow path back (opportunistic
     /// retransmission and penalisation; [`crate::policy::HeadOfLine`]), by these rules; `None`: neither.
     pub head_of_line: Option<HeadOfLineConfig>,
+    /// Bytes of copies and repair symbols that parts of a scheme may ask for, by payload bytes of messages that left: a hard cap,
+    /// saved up for ten seconds at the most. What the core repeats by itself (retransmissions, tail probes, `head_of_line`)
+    /// and symbols of coded blocks don't count; `None`: as many as are asked for.
+    pub redundancy: Option<f64>,
     /// Code what is sent, towards peers that can decode; `None`: don't.
     pub coding: Option<Coding>,
     /// Say in INIT that what a peer codes can be decoded, also where nothing is coded that is sent: else an association that
@@ -134,6 +138,7 @@ impl Default for TransportConfig {
             send_buffer: 1 << 20,
             buffer_limit: None,
             head_of_line: None,
+            redundancy: None,
             coding: None,
             decodes: false,
             outbound_streams: 16,

@@ -9,6 +9,7 @@ pub mod config;
 pub mod endpoint;
 #[cfg(any(test, feature = "testing"))]
 pub mod fuzzing;
+mod ledger;
 pub mod path;
 pub mod policy;
 pub mod rfc;

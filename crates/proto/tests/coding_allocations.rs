@@ -1,4 +1,4 @@
-//! Repair symbols cost no allocation each once a stream runs.
+//! Repair symbols, reports of arrivals and acts cost no allocation each once a stream runs.
 
 #[path = "common/live.rs"]
 mod live;
@@ -19,6 +19,19 @@ fn allocations(coding: Option<Coding>) -> (u64, u64, u64) {
     assert!(coding.is_none() || live.redundancy().is_some_and(|r| r > 0.045), "{:?}", live.redundancy());
     let after = live.repairs();
     (counted.count_total, after.0 - before.0, after.1 - before.1)
+}
+
+/// Nor does a scheme that hears arrivals and looks at what is in flight: reports are written and read without an allocation.
+#[test]
+fn hearing_arrivals_and_acting_allocates_nothing() {
+    let payload = payload();
+    let [plain, watching] = [scheme::windowed(1 << 20), scheme::watching(1 << 20)].map(|scheme| {
+        let mut live = Live::with(None, scheme);
+        (0..5).for_each(|_| live.second(&payload));
+        allocation_counter::measure(|| (0..5).for_each(|_| live.second(&payload))).count_total
+    });
+    println!("{plain} allocations, {watching} with arrivals and acts");
+    assert!(watching < plain + 50, "{watching} allocations, {plain} without");
 }
 
 /// A recovered message has memory of its own; a symbol that leaves or arrives has not.

@@ -10,7 +10,7 @@ use strandcast_proto::config::TransportConfig;
 use strandcast_proto::policy::{Feedback, LossPolicy, PathEstimator, Scheduler};
 use strandcast_proto::seeds::Seeds;
 
-use crate::estimate::Delivery;
+use crate::estimate::{Delivery, Silence};
 
 /// Which paths a scheduler uses.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -66,6 +66,9 @@ pub trait LossPart: Keyed + Debug {
     /// The loss policy of one association; random draws come from `seeds`.
     fn build(&self, others: &Others, seeds: &Seeds) -> Box<dyn LossPolicy>;
 
+    /// Adds what it reads of paths beyond the core's own measurements.
+    fn estimators(&self, _: &mut Estimators) {}
+
     /// Why it does not go with the other parts, in one line.
     fn refuses(&self, _: &Others) -> Option<&'static str> {
         None
@@ -76,6 +79,9 @@ pub trait LossPart: Keyed + Debug {
 pub trait FeedbackPart: Keyed + Debug {
     /// The feedback policy of one association.
     fn build(&self) -> Box<dyn Feedback>;
+
+    /// Adds what it reads of paths beyond the core's own measurements.
+    fn estimators(&self, _: &mut Estimators) {}
 
     /// Whether it makes sender and receiver follow rounds.
     fn rounds(&self) -> bool {
@@ -92,6 +98,7 @@ pub trait FeedbackPart: Keyed + Debug {
 #[derive(Default, Debug)]
 pub struct Estimators {
     delivery: bool,
+    silence: bool,
     own: Vec<Box<dyn PathEstimator>>,
 }
 
@@ -101,6 +108,11 @@ impl Estimators {
         self.delivery = true;
     }
 
+    /// Verdicts on paths that fall silent, once for all parts that read them.
+    pub fn silence(&mut self) {
+        self.silence = true;
+    }
+
     /// An estimator that one part reads.
     pub fn add(&mut self, estimator: impl PathEstimator + 'static) {
         self.own.push(Box::new(estimator));
@@ -108,7 +120,7 @@ impl Estimators {
 
     /// Whether no part reads any.
     pub fn is_empty(&self) -> bool {
-        !self.delivery && self.own.is_empty()
+        !(self.delivery || self.silence) && self.own.is_empty()
     }
 
     /// All of them. Delivery comes first, so that what a part measures by a rule of its own replaces it.
@@ -116,6 +128,9 @@ impl Estimators {
         let mut all: Vec<Box<dyn PathEstimator>> = Vec::new();
         if self.delivery {
             all.push(Box::new(Delivery::default()));
+        }
+        if self.silence {
+            all.push(Box::new(Silence::default()));
         }
         all.extend(self.own);
         all

@@ -8,6 +8,7 @@ use crate::scheme::Preset;
 pub fn presets() -> &'static [Preset] {
     const ALL: &[Preset] = &[
         preset::bond::PRESET,
+        preset::strand::PRESET,
         preset::sctp::PRESET,
         preset::cmt::PRESET,
         preset::lia::PRESET,

@@ -67,6 +67,7 @@ shelf! {
         LossOrder = "loss-order", loss_order: schedule::LossOrderedConfig;
         Receiver = "receiver", receiver: schedule::ReceiverConfig;
         EarliestArrival = "earliest-arrival", earliest_arrival: schedule::EarliestArrivalConfig;
+        Wary = "wary", wary: schedule::WaryConfig;
         Ecf = "ecf", ecf: schedule::EcfConfig;
         Blest = "blest", blest: schedule::BlestConfig;
         Daps = "daps", daps: schedule::DapsConfig;
@@ -85,6 +86,7 @@ shelf! {
         Sfr = "sfr", sfr: recovery::SfrConfig;
         Rfc = "rfc", rfc: recovery::RfcLossConfig;
         Raf = "raf", raf: recovery::RafConfig;
+        Silence = "silence", silence: recovery::SilenceConfig;
     }
 }
 
@@ -96,5 +98,6 @@ shelf! {
         Dac = "dac", dac: feedback::DelayedAckConfig;
         Rfc = "rfc", rfc: feedback::RfcFeedbackConfig;
         Rounds = "rounds", rounds: feedback::rounds::RoundsConfig;
+        Heartbeats = "heartbeats", heartbeats: feedback::HeartbeatsConfig;
     }
 }

@@ -75,8 +75,14 @@ fn a_refusal_says_which_part_has_the_key() {
         ("cmt,psi=0.5", "psi is a key of scheduler=loss-order; scheme cmt has scheduler=round-robin"),
         ("cmt,psi=nonsense", "psi is a key of scheduler=loss-order; scheme cmt has scheduler=round-robin"),
         ("lia,turn=packet", "turn is a key of scheduler=round-robin; scheme lia has scheduler=lowest-rtt"),
-        ("redundant,loss=rfc,rtx=same", "rtx is a key of loss=sfr; scheme redundant has loss=rfc"),
-        ("sctp,dac=on", "dac is a key of loss=sfr or feedback=dac; scheme sctp has loss=rfc, feedback=rfc"),
+        (
+            "redundant,loss=rfc,rtx=same",
+            "rtx is a key of loss=sfr or loss=silence; scheme redundant has loss=rfc",
+        ),
+        (
+            "sctp,dac=on",
+            "dac is a key of loss=sfr or loss=silence or feedback=dac; scheme sctp has loss=rfc, feedback=rfc",
+        ),
         (
             "cmt,m=5",
             "m is a key of loss=raf or scheduler=loss-order; scheme cmt has loss=sfr, scheduler=round-robin",

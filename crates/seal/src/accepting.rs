@@ -5,16 +5,18 @@ use std::collections::BTreeMap;
 
 use strandcast_proto::path::{FourTuple, SealId};
 use strandcast_proto::seeds::Random;
-use strandcast_proto::time::Instant;
+use strandcast_proto::time::{Duration, Instant};
 
 use crate::config::SealConfig;
 use crate::context::{Context, Keyset, Owner};
+use crate::control::Control;
 use crate::event::SealEvent;
 use crate::handshake::{Answer, Asked, HandshakeCounts, Limits, Outcome, Responder, Slot};
 use crate::identity::{Enrolment, PublicKey, TokenId};
 use crate::keys::{Discard, HandshakeId};
 use crate::number::PacketNumber;
 use crate::place::Place;
+use crate::refusals::Refusals;
 use crate::session::Session;
 
 /// Who asked for what, and from where.
@@ -43,6 +45,7 @@ pub(crate) struct Accepting {
     tentative: BTreeMap<Slot, Tentative>,
     /// Sessions by the handshakes that their initiators may name.
     named: BTreeMap<HandshakeId, SealId>,
+    refusals: Refusals,
     ids: u64,
 }
 
@@ -57,6 +60,7 @@ impl Accepting {
             waiting: BTreeMap::new(),
             tentative: BTreeMap::new(),
             named: BTreeMap::new(),
+            refusals: Refusals::default(),
             ids: SealId::CLEAR.0,
         }
     }
@@ -82,6 +86,13 @@ impl Accepting {
             Outcome::Dropped(_) => None,
             Outcome::Send => {
                 cx.outbox.send(from, self.responder.output().to_vec());
+                None
+            }
+            Outcome::Refused(key) => {
+                cx.outbox.send(from, self.responder.output().to_vec());
+                if self.refusals.is_news(now, key) {
+                    cx.outbox.report(SealEvent::Refused { key, from: from.remote });
+                }
                 None
             }
             Outcome::Asked(asked) => self.on_asked(from, asked, sessions, cx),
@@ -167,7 +178,7 @@ impl Accepting {
         sessions: &mut Sessions,
         cx: &mut Context,
     ) -> Option<SealId> {
-        let Tentative { asker, sealed, keyset } = self.tentative.remove(&slot)?;
+        let Tentative { asker, sealed, mut keyset } = self.tentative.remove(&slot)?;
         let proven = self.responder.proves(slot, from);
         self.responder.close(slot);
         if let Some((id, before)) = asker.continues {
@@ -175,7 +186,7 @@ impl Accepting {
                 cx.disown(&keyset);
                 return None;
             };
-            cx.own(&keyset, Owner::Session(id));
+            cx.own(&mut keyset, Owner::Session(id));
             self.forget(session);
             session.continued(now, keyset, before, cx);
             self.named.extend(session.handshakes().map(|handshake| (handshake, id)));
@@ -185,19 +196,25 @@ impl Accepting {
         match cx.admission.enrol(asker.token, asker.remote) {
             Enrolment::Refused => {
                 cx.outbox.stats.refused_late += 1;
+                // A byte more than the shortest datagram that may have come: no address is flooded by this.
+                let mut word = Control::Revoked.datagram();
+                if keyset.keys.seal(now, path, &mut word).is_some() {
+                    cx.outbox.send(*from, word);
+                }
                 cx.disown(&keyset);
                 return None;
             }
             Enrolment::New => cx.outbox.report(SealEvent::Enrolled { token: asker.token, key: asker.remote }),
             Enrolment::Known => {}
         }
-        cx.own(&keyset, Owner::Session(sealed));
+        cx.own(&mut keyset, Owner::Session(sealed));
         cx.outbox.stats.established += 1;
         let (peer, cipher) = (keyset.keys.remote(), keyset.keys.cipher());
         cx.outbox.report(SealEvent::Established { sealed, peer, cipher });
         let mut session = Session::accepted(now, sealed, peer, asker.token, keyset);
         // The holder of these keys has read message 2.
         if proven {
+            self.responder.remember(from);
             session.routes.of_responder(now, path, || Place::proven(FourTuple { sealed, ..*from }));
         }
         self.named.extend(session.handshakes().map(|handshake| (handshake, sealed)));
@@ -243,6 +260,11 @@ impl Accepting {
     pub fn handle_timeout(&mut self, now: Instant, cx: &mut Context) {
         self.responder.handle_timeout(now);
         self.forget_half_open(cx);
+    }
+
+    /// As [`Responder::took`].
+    pub fn took(&mut self, now: Instant, time: Duration) {
+        self.responder.took(now, time);
     }
 
     #[cfg(any(test, feature = "testing"))]

@@ -12,8 +12,8 @@ use crate::keys::{Completed, HandshakeId};
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT_OF_SESSION: Duration = Duration::from_secs(2);
-/// A handshake that was not answered for so long begins anew: a responder that is flooded may have forgotten it, and takes
-/// no message a second time.
+/// A handshake that was not answered for so long begins anew, beside those before it: a responder that is flooded may have
+/// forgotten them, and takes no message a second time.
 const FRESH_AFTER: Duration = Duration::from_secs(2);
 
 /// A handshake under way.
@@ -26,6 +26,8 @@ pub(crate) struct Attempt {
     began: Instant,
     next: Instant,
     wait: Duration,
+    /// Its responder has asked for a cookie.
+    resumed: bool,
 }
 
 impl Attempt {
@@ -41,7 +43,7 @@ impl Attempt {
         let (identity, ciphers) = (&cx.config.identity, cx.config.ciphers);
         let initiator = Initiator::start(identity, peer, ciphers, continues, packet, &mut cx.random).ok()?;
         let (began, next, wait) = (now, now + FIRST_WAIT, FIRST_WAIT);
-        let attempt = Attempt { initiator, continues, tuples, began, next, wait };
+        let attempt = Attempt { initiator, continues, tuples, began, next, wait, resumed: false };
         cx.outbox.stats.begun += 1;
         attempt.send(cx);
         Some(attempt)
@@ -82,11 +84,18 @@ impl Attempt {
         self.add(to, cx);
     }
 
-    /// A retry, which came from `from`: a cookie is good for one address.
-    pub fn on_retry(&mut self, from: &FourTuple, datagram: &[u8], cx: &mut Context) {
-        if self.tuples.contains(from) && self.initiator.on_retry(datagram) {
-            cx.outbox.send(*from, self.initiator.message().to_vec());
+    /// A retry, which came from `from`: a cookie is good for one address. Whether it is the first, from where the wait for
+    /// an answer begins anew: the message before it will get none.
+    pub fn on_retry(&mut self, now: Instant, from: &FourTuple, datagram: &[u8], cx: &mut Context) -> bool {
+        if !self.tuples.contains(from) || !self.initiator.on_retry(datagram) {
+            return false;
         }
+        cx.outbox.send(*from, self.initiator.message().to_vec());
+        let first = !core::mem::replace(&mut self.resumed, true);
+        if first {
+            (self.began, self.next, self.wait) = (now, now + FIRST_WAIT, FIRST_WAIT);
+        }
+        first
     }
 
     /// Message 2, if it is that: keys, answer and packet.

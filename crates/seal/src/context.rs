@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use strandcast_proto::path::SealId;
 use strandcast_proto::seeds::Random;
+use zeroize::Zeroizing;
 
 use crate::admission::Admission;
 use crate::config::SealConfig;
@@ -16,6 +17,8 @@ use crate::outbox::Outbox;
 pub(crate) struct Keyset {
     pub number: u64,
     pub keys: Keys,
+    /// What a log of keys is to have of them once they are a session's.
+    log: Option<Zeroizing<String>>,
 }
 
 /// Who has keys.
@@ -70,19 +73,22 @@ impl Context {
     /// Keys for `owner`, whose datagrams are known from now on.
     pub fn keyset(&mut self, completed: Completed, owner: Owner) -> Keyset {
         self.keysets += 1;
-        let keyset = Keyset { number: self.keysets, keys: Keys::new(completed) };
-        if let Some(log) = &mut self.log {
-            (0..PATHS).for_each(|path| keylog::write(log, &keyset.keys, path));
-        }
+        let keys = Keys::new(completed);
+        let log = self.log.is_some().then(|| keylog::lines(&keys));
+        let mut keyset = Keyset { number: self.keysets, keys, log };
         let number = keyset.number;
         self.ids.extend(ids(&keyset).map(|(path, id)| (id, Receiving { keyset: number, path })));
-        self.own(&keyset, owner);
+        self.own(&mut keyset, owner);
         keyset
     }
 
-    /// Datagrams under these keys are `owner`'s from now on.
-    pub fn own(&mut self, keyset: &Keyset, owner: Owner) {
+    /// Datagrams under these keys are `owner`'s from now on. Those of a session are logged: others may be made without an
+    /// end by somebody who has the token.
+    pub fn own(&mut self, keyset: &mut Keyset, owner: Owner) {
         self.owners.insert(keyset.number, owner);
+        if let (Owner::Session(_), Some(log)) = (owner, &mut self.log) {
+            keyset.log.take().iter().flat_map(|lines| lines.lines()).for_each(log);
+        }
     }
 
     /// Datagrams under these keys are unknown from now on.

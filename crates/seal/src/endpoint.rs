@@ -9,12 +9,12 @@ use strandcast_proto::endpoint::{self, AssociationId, Connect, Endpoint, Endpoin
 use strandcast_proto::path::{Envelope, FourTuple, SealId};
 use strandcast_proto::policy::PathId;
 use strandcast_proto::seeds::Seeds;
-use strandcast_proto::time::Instant;
+use strandcast_proto::time::{Duration, Instant};
 
 use crate::config::SealConfig;
 use crate::event::SealEvent;
 use crate::identity::{Access, Peer, PublicKey};
-use crate::layer::{Opened, Seal};
+use crate::layer::{Opened, Seal, Sealing};
 use crate::stats::SealStats;
 use crate::tap::{PacketTap, show};
 
@@ -48,6 +48,8 @@ pub struct SealedEndpoint {
     /// Events of the seal that the endpoint has heard of.
     events: VecDeque<SealEvent>,
     tap: Option<PacketTap>,
+    /// What a tap is shown once it is clear that it leaves.
+    shown: Vec<u8>,
 }
 
 impl SealedEndpoint {
@@ -58,7 +60,14 @@ impl SealedEndpoint {
         }
         let seal = seal.map(|seal| Seal::new(seal, &seeds.child("seal")));
         let endpoint = Endpoint::new(config, seeds);
-        SealedEndpoint { endpoint, seal, opened: Vec::new(), events: VecDeque::new(), tap: None }
+        SealedEndpoint {
+            endpoint,
+            seal,
+            opened: Vec::new(),
+            events: VecDeque::new(),
+            tap: None,
+            shown: Vec::new(),
+        }
     }
 
     /// Whether there is a seal.
@@ -111,6 +120,13 @@ impl SealedEndpoint {
             self.endpoint.handle_input(now, Input::Datagrams { tuple, data, segment_size: stride });
         }
         self.inform(now);
+    }
+
+    /// As [`Seal::took`], for drivers with a clock.
+    pub fn took(&mut self, now: Instant, time: Duration) {
+        if let Some(seal) = &mut self.seal {
+            seal.took(now, time);
+        }
     }
 
     /// Tells the endpoint what the seal found out.
@@ -175,10 +191,20 @@ impl SealedEndpoint {
                 open.clear();
                 open.extend_from_slice(&buf[start..]);
             }
-            let envelope = if self.seal.is_some() { crate::ENVELOPE } else { Envelope::NONE };
-            show(&mut self.tap, now, &transmit.tuple, true, (&buf[start..], transmit.segment_size, envelope));
-            let Some(seal) = &mut self.seal else { return Some(transmit) };
-            if seal.seal(now, &transmit, &mut buf[start..]) {
+            let Transmit { tuple, segment_size, .. } = transmit;
+            let Some(seal) = &mut self.seal else {
+                show(&mut self.tap, now, &tuple, true, (&buf[start..], segment_size, Envelope::NONE));
+                return Some(transmit);
+            };
+            if self.tap.is_some() {
+                self.shown.clear();
+                self.shown.extend_from_slice(&buf[start..]);
+            }
+            let sealing = seal.seal(now, &transmit, &mut buf[start..]);
+            if sealing != Sealing::Withheld {
+                show(&mut self.tap, now, &tuple, true, (&self.shown, segment_size, crate::ENVELOPE));
+            }
+            if sealing == Sealing::Sealed {
                 return Some(transmit);
             }
             buf.truncate(start);
@@ -264,7 +290,8 @@ impl SealedEndpoint {
         }
     }
 
-    /// Shows `tap` each packet from now on, as the endpoint sees it.
+    /// Shows `tap` each packet from now on, as the endpoint sees it: those that came and were authentic, and those that leave.
+    /// INIT and INIT ACK leave in a handshake, which is repeated more often than they are shown.
     pub fn set_tap(&mut self, tap: Option<PacketTap>) {
         self.tap = tap;
     }

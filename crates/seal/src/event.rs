@@ -1,5 +1,7 @@
 //! What a seal reports.
 
+use core::net::SocketAddr;
+
 use strandcast_proto::path::{FourTuple, SealId};
 
 use crate::aead::Cipher;
@@ -32,6 +34,15 @@ pub enum SealEvent {
         token: TokenId,
         /// The sender.
         key: PublicKey,
+    },
+    /// A sender asked to connect and may not: it has the token and its key was never admitted, or was revoked. It has proven
+    /// that the key is its own, but not that it is at this address: a message that somebody recorded and sent on counts,
+    /// too. At most once per key and minute, and eight times per minute in total.
+    Refused {
+        /// The sender.
+        key: PublicKey,
+        /// Where its message came from.
+        from: SocketAddr,
     },
     /// A path goes on between other addresses, where the peer answered a challenge. A [`crate::SealedEndpoint`] has told
     /// its endpoint.

@@ -5,9 +5,11 @@
 
 use std::collections::BTreeMap;
 
+use zeroize::Zeroizing;
+
 use crate::aead::Cipher;
 use crate::control;
-use crate::keys::{ConnectionId, Discard, Keys};
+use crate::keys::{ConnectionId, Discard, Keys, PATHS};
 use crate::path::Receiver;
 use crate::secret::Secret;
 use crate::wire::Datagram;
@@ -16,15 +18,25 @@ use crate::wire::Datagram;
 pub(crate) type Log = Box<dyn FnMut(&str) + Send>;
 
 const LABEL: &str = "STRANDCAST1";
+/// No line has more bytes.
+const LONGEST: usize = 128;
 
-/// Writes the lines of a path that is not used yet.
-pub(crate) fn write(log: &mut Log, keys: &Keys, path: u8) {
+/// The lines of all paths, none of which is used yet.
+pub(crate) fn lines(keys: &Keys) -> Zeroizing<String> {
     let cipher = keys.cipher();
-    for (id, secret) in keys.log(path).into_iter().flatten() {
-        let (id, secret) = (hex(&id.0), zeroize::Zeroizing::new(hex(secret.bytes())));
-        let line = format!("{LABEL} {id} {path} {cipher} {}", *secret);
-        log(&zeroize::Zeroizing::new(line));
+    // A string that grows would leave secrets behind.
+    let mut lines = Zeroizing::new(String::with_capacity(2 * usize::from(PATHS) * LONGEST));
+    for path in 0..PATHS {
+        for (id, secret) in keys.log(path).into_iter().flatten() {
+            let (id, secret) = (hex(&id.0), Zeroizing::new(hex(secret.bytes())));
+            for part in
+                [LABEL, " ", &id, " ", &path.to_string(), " ", &cipher.to_string(), " ", &secret, "\n"]
+            {
+                lines.push_str(part);
+            }
+        }
     }
+    lines
 }
 
 /// The keys of a log.

@@ -6,7 +6,7 @@ use bytes::{Buf as _, Bytes, BytesMut};
 use strandcast_proto::association::Transmit;
 use strandcast_proto::path::{FourTuple, SealId};
 use strandcast_proto::seeds::Seeds;
-use strandcast_proto::time::Instant;
+use strandcast_proto::time::{Duration, Instant};
 
 use crate::accepting::{self, Accepting, Sessions};
 use crate::config::SealConfig;
@@ -32,6 +32,18 @@ pub struct Opened {
     pub data: Bytes,
     /// Bytes of each but the last.
     pub stride: usize,
+}
+
+/// The outcome of packets that were to be sealed.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+#[must_use]
+pub enum Sealing {
+    /// They are sealed where they lie: to be sent.
+    Sealed,
+    /// A handshake carries what is in them: nothing is to be sent.
+    Carried,
+    /// Nothing leaves: there is no session, no path or no key for them, or their address is not proven and has had its part.
+    Withheld,
 }
 
 /// Opens and seals the datagrams of all sessions, and runs their handshakes.
@@ -104,7 +116,7 @@ impl Seal {
                 Ok(Datagram::Retry { initiator, .. }) => {
                     let datagram = batch.split_to(len);
                     self.of_attempt(&initiator, |session, cx| {
-                        session.on_retry(&within(tuple, session.id), &datagram, cx);
+                        session.on_retry(now, &within(tuple, session.id), &initiator, &datagram, cx);
                     });
                 }
                 Ok(Datagram::PlainHere { initiator }) => {
@@ -258,31 +270,32 @@ impl Seal {
         run
     }
 
-    /// Seals what an endpoint wrote, where it lies. False: it is not to be sent; a handshake may carry it.
-    pub fn seal(&mut self, now: Instant, transmit: &Transmit, data: &mut [u8]) -> bool {
-        let (tuple, id) = (transmit.tuple, transmit.tuple.sealed);
-        let Some(session) = self.sessions.get_mut(&id) else {
-            let packet = control::inside(data.get(..transmit.segment_size).unwrap_or_default());
-            if !self.accepting.answer(&tuple, packet, &mut self.cx) {
-                self.cx.outbox.stats.withheld += 1;
-            }
-            return false;
-        };
-        if session.keys().is_none() {
-            if !session.first_packet(now, tuple, control::inside(data), &mut self.cx) {
-                self.cx.outbox.stats.withheld += 1;
-            }
-            self.settle(id);
-            return false;
-        }
-        let sealed = session.seal(now, &tuple, data, transmit.segment_size, &mut self.cx);
-        if !sealed {
+    /// Seals what an endpoint wrote, where it lies.
+    pub fn seal(&mut self, now: Instant, transmit: &Transmit, data: &mut [u8]) -> Sealing {
+        let sealing = self.seal_or_carry(now, transmit, data);
+        if sealing == Sealing::Withheld {
             self.cx.outbox.stats.withheld += 1;
         }
+        sealing
+    }
+
+    fn seal_or_carry(&mut self, now: Instant, transmit: &Transmit, data: &mut [u8]) -> Sealing {
+        let (tuple, id) = (transmit.tuple, transmit.tuple.sealed);
+        let carried = |is: bool| if is { Sealing::Carried } else { Sealing::Withheld };
+        let Some(session) = self.sessions.get_mut(&id) else {
+            let packet = control::inside(data.get(..transmit.segment_size).unwrap_or_default());
+            return carried(self.accepting.answer(&tuple, packet, &mut self.cx));
+        };
+        if session.keys().is_none() {
+            let is_first = session.first_packet(now, tuple, control::inside(data), &mut self.cx);
+            self.settle(id);
+            return carried(is_first);
+        }
+        let sealed = session.seal(now, &tuple, data, transmit.segment_size, &mut self.cx);
         if session.touched {
             self.settle(id);
         }
-        sealed
+        if sealed { Sealing::Sealed } else { Sealing::Withheld }
     }
 
     /// The next datagram of the seal's own. To be called when the endpoint has no more output: handshakes that it did not
@@ -290,6 +303,12 @@ impl Seal {
     pub fn poll_output(&mut self, _now: Instant, buf: &mut Vec<u8>) -> Option<Transmit> {
         self.accepting.leave_unanswered();
         self.cx.outbox.pop(buf)
+    }
+
+    /// What came since the last call took so long to read and to answer. A driver that says so keeps data from waiting for
+    /// handshakes: those get a quarter of its time at the most.
+    pub fn took(&mut self, now: Instant, time: Duration) {
+        self.accepting.took(now, time);
     }
 
     /// When [`Seal::handle_timeout`] must be called.

@@ -1,5 +1,7 @@
 //! What the side that connects keeps beside a session: the handshake under way, keys to confirm, silence.
 
+use std::collections::VecDeque;
+
 use strandcast_proto::path::FourTuple;
 use strandcast_proto::time::{Duration, Instant};
 
@@ -16,6 +18,9 @@ const SILENT_AFTER: Duration = Duration::from_secs(1);
 /// Pings under keys to confirm: the first wait, doubled each time up to the longest.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
+/// Attempts whose answers may be under way: a round trip may take as long as they are begun in. A responder keeps
+/// handshakes half open for longer than that.
+const MOST_ATTEMPTS: usize = 6;
 /// A responder forgets keys that nothing came under, sooner if it is flooded: to wait longer is of no use, unless the round
 /// trip is long.
 const CONFIRM_WITHIN: Duration = Duration::from_secs(3);
@@ -61,9 +66,8 @@ pub(crate) struct Opening {
     /// The packet that opens the session's association, and where it goes.
     pub packet: Vec<u8>,
     pub tuples: Vec<FourTuple>,
-    pub attempt: Option<Box<Attempt>>,
-    /// The attempt before it, whose answer may be under way.
-    pub former: Option<Box<Attempt>>,
+    /// The attempt under way is the last one; answers to those before it may come yet.
+    attempts: VecDeque<Attempt>,
     /// Keys of a handshake that continues the session. They replace the current ones when something came under them.
     pub next: Option<Keyset>,
     /// The newest keys are not confirmed.
@@ -81,8 +85,7 @@ impl Opening {
             peer,
             packet: Vec::new(),
             tuples: Vec::new(),
-            attempt: None,
-            former: None,
+            attempts: VecDeque::new(),
             next: None,
             confirming: None,
             unanswered: None,
@@ -91,15 +94,35 @@ impl Opening {
         }
     }
 
-    /// The attempt that a datagram names.
-    pub fn attempt_named(&mut self, id: &[u8; 8]) -> Option<&mut Attempt> {
-        let both = [self.attempt.as_deref_mut(), self.former.as_deref_mut()];
-        both.into_iter().flatten().find(|attempt| attempt.id() == *id)
+    /// The attempt under way.
+    pub fn attempt(&mut self) -> Option<&mut Attempt> {
+        self.attempts.back_mut()
     }
 
-    /// Gives both attempts up; their names.
+    /// The attempt that a datagram names.
+    pub fn attempt_named(&mut self, id: &[u8; 8]) -> Option<&mut Attempt> {
+        self.attempts.iter_mut().find(|attempt| attempt.id() == *id)
+    }
+
+    /// Another attempt is under way; the name of one that makes room for it.
+    pub fn add_attempt(&mut self, attempt: Attempt) -> Option<[u8; 8]> {
+        let oldest = (self.attempts.len() >= MOST_ATTEMPTS).then(|| self.attempts.pop_front()).flatten();
+        self.attempts.push_back(attempt);
+        oldest.map(|attempt| attempt.id())
+    }
+
+    /// The attempt with this name is under way again, in place of a younger one: the responder has asked for its cookie.
+    pub fn resume(&mut self, id: &[u8; 8]) {
+        if let Some(attempt) =
+            self.attempts.iter().position(|a| a.id() == *id).and_then(|at| self.attempts.remove(at))
+        {
+            self.attempts.push_back(attempt);
+        }
+    }
+
+    /// Gives all attempts up; their names.
     pub fn end_attempts(&mut self) -> impl Iterator<Item = [u8; 8]> {
-        [self.attempt.take(), self.former.take()].into_iter().flatten().map(|attempt| attempt.id())
+        core::mem::take(&mut self.attempts).into_iter().map(|attempt| attempt.id())
     }
 
     /// There are new keys.
@@ -137,14 +160,14 @@ impl Opening {
     /// Whether a handshake is to begin that continues the session.
     pub fn wants_handshake(&self, now: Instant) -> bool {
         let silent = self.unanswered.is_some_and(|(since, _)| now >= since + SILENT_AFTER);
-        self.attempt.is_none() && self.confirming.is_none() && (silent || now >= self.renew_at)
+        self.attempts.is_empty() && self.confirming.is_none() && (silent || now >= self.renew_at)
     }
 
     /// When something is to be done.
     pub fn deadline(&self) -> Option<Instant> {
         let silence =
             self.unanswered.map(|(since, asked)| since + if asked { SILENT_AFTER } else { PING_AFTER });
-        let next = match (&self.attempt, &self.confirming) {
+        let next = match (self.attempts.back(), &self.confirming) {
             (Some(attempt), _) => Some(attempt.deadline()),
             (None, Some(confirming)) => Some(confirming.deadline()),
             (None, None) => silence.into_iter().chain([self.renew_at]).min(),

@@ -288,7 +288,7 @@ impl Session {
         let moved = self.routes.retarget(from, to);
         if let Role::Initiator(opening) = &mut self.role {
             opening.tuples.iter_mut().filter(|t| *t == from).for_each(|t| *t = to);
-            if let Some(attempt) = opening.attempt.as_mut().filter(|a| a.tuples().contains(from)) {
+            if let Some(attempt) = opening.attempt().filter(|a| a.tuples().contains(from)) {
                 attempt.retarget(from, to, cx);
             }
         }
@@ -349,7 +349,7 @@ impl Session {
             opening.tuples.push(tuple);
         }
         self.touched = true;
-        match &mut opening.attempt {
+        match opening.attempt() {
             Some(attempt) => attempt.add(tuple, cx),
             None => {
                 opening.packet = packet.to_vec();
@@ -362,9 +362,6 @@ impl Session {
     /// Begins a handshake: on all paths if it continues the session, else wherever the first packet goes.
     fn begin(&mut self, now: Instant, cx: &mut Context) {
         let Role::Initiator(opening) = &mut self.role else { return };
-        if let Some(given_up) = core::mem::replace(&mut opening.former, opening.attempt.take()) {
-            cx.attempts.remove(&given_up.id());
-        }
         let continues = self.current.as_ref().map(|current| current.keys.handshake());
         let attempt = if continues.is_some() {
             let tuples = self.routes.iter().map(|route| route.place.tuple).collect();
@@ -372,17 +369,16 @@ impl Session {
         } else {
             Attempt::begin(now, &opening.peer, None, &opening.packet, opening.tuples.clone(), cx)
         };
-        if let Some(attempt) = &attempt {
-            cx.attempts.insert(attempt.id(), self.id);
-        }
-        opening.attempt = attempt.map(Box::new);
+        let Some(attempt) = attempt else { return };
+        cx.attempts.insert(attempt.id(), self.id);
+        cx.forget_attempts(opening.add_attempt(attempt).into_iter());
     }
 
     fn open_on_timeout(&mut self, now: Instant, cx: &mut Context) -> Option<Lost> {
         let due = self.keys().is_some_and(Keys::renewal_due) || self.routes.are_scarce();
         let Role::Initiator(opening) = &mut self.role else { return None };
-        let stale = opening.attempt.as_mut().is_some_and(|attempt| attempt.on_timeout(now, cx));
-        let begins = opening.attempt.is_none() && opening.confirming.is_none() && due;
+        let stale = opening.attempt().is_some_and(|attempt| attempt.on_timeout(now, cx));
+        let begins = opening.attempt().is_none() && opening.confirming.is_none() && due;
         if stale || begins || opening.wants_handshake(now) {
             self.begin(now, cx);
             return None;
@@ -405,11 +401,20 @@ impl Session {
     }
 
     /// A retry for a handshake of this session.
-    pub fn on_retry(&mut self, from: &FourTuple, datagram: &[u8], cx: &mut Context) {
+    pub fn on_retry(
+        &mut self,
+        now: Instant,
+        from: &FourTuple,
+        initiator: &[u8; 8],
+        datagram: &[u8],
+        cx: &mut Context,
+    ) {
         if let Role::Initiator(opening) = &mut self.role
-            && let Some(attempt) = &mut opening.attempt
+            && let Some(attempt) = opening.attempt_named(initiator)
+            && attempt.on_retry(now, from, datagram, cx)
         {
-            attempt.on_retry(from, datagram, cx);
+            opening.resume(initiator);
+            self.touched = true;
         }
     }
 
@@ -417,7 +422,7 @@ impl Session {
     pub fn on_plain_here(&mut self, from: &FourTuple, cx: &mut Context) {
         if let Role::Initiator(opening) = &mut self.role
             && self.current.is_none()
-            && opening.attempt.as_ref().is_some_and(|attempt| attempt.tuples().contains(from))
+            && opening.attempt().is_some_and(|attempt| attempt.tuples().contains(from))
             && !core::mem::replace(&mut opening.hinted, true)
         {
             cx.outbox.report(SealEvent::PlainPeer { sealed: self.id });

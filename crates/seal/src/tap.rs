@@ -3,7 +3,7 @@
 use strandcast_proto::path::{Envelope, FourTuple};
 use strandcast_proto::time::Instant;
 
-/// Is shown each packet, sent (`true`) or received, without its envelope.
+/// Is shown each packet that is sent (`true`) or received, without its envelope.
 pub type PacketTap = Box<dyn FnMut(Instant, &FourTuple, bool, &[u8]) + Send>;
 
 /// Shows `tap` the packets in datagrams with room for `envelope`, each but the last of `stride` bytes.

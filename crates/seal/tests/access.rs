@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use common::*;
@@ -240,4 +241,67 @@ fn an_endpoint_without_room_says_so() {
     assert!(w.connected(nodes[0], ids[0]) && !w.connected(nodes[1], ids[1]));
     let refused = |e: &(_, Event)| e.0 == ids[1] && matches!(e.1, Event::Closed(CloseReason::PeerAborted(_)));
     assert!(w.nodes[nodes[1]].events.iter().any(refused), "{:?}", w.nodes[nodes[1]].events);
+}
+
+fn refused(w: &World) -> Vec<(PublicKey, SocketAddr)> {
+    let of = |e: &SealEvent| match e {
+        SealEvent::Refused { key, from } => Some((*key, *from)),
+        _ => None,
+    };
+    w.nodes[0].seal_events.iter().filter_map(of).collect()
+}
+
+/// The receiver hears who it was, so that its owner can let them in.
+#[test]
+fn a_sender_that_is_refused_is_reported_once_a_minute() {
+    let mut w = World::new(20);
+    let mut access = open_access(&w.seeds);
+    access.grants[0].open = false;
+    w.add_server(access);
+    let node = add_sender(&mut w, "stranger");
+    let (key, from) = (secret(&w.seeds, "stranger").public(), w.uplinks[1].outside);
+    for minute in 1..=2 {
+        for _ in 0..5 {
+            let id = w.connect(node);
+            w.run(ms(1000));
+            assert!(!w.connected(node, id));
+            w.nodes[node].end.endpoint_mut().release(id);
+        }
+        assert_eq!(refused(&w), vec![(key, from); minute]);
+        w.run(ms(60_000));
+    }
+    assert_eq!((w.stats(0).handshakes.refused, lost(&w, node, Lost::Refused)), (10, 10));
+}
+
+/// Who has the token makes ever new keys: neither events nor memory grow with them.
+#[test]
+fn a_flood_of_refused_keys_is_reported_eight_times_a_minute() {
+    let mut w = World::new(21);
+    let mut access = open_access(&w.seeds);
+    access.grants[0].open = false;
+    w.add_server(access);
+    for n in 0..60 {
+        let node = add_sender(&mut w, &format!("stranger {n}"));
+        w.connect(node);
+        w.run(ms(100));
+    }
+    assert_eq!(w.stats(0).handshakes.refused, 60);
+    assert_eq!(refused(&w).len(), 8);
+}
+
+/// Two ask at once with a token for one. Both are answered; who shows up first has it, and the other one hears that.
+#[test]
+fn who_comes_second_with_a_token_for_one_gets_an_answer() {
+    let mut w = World::new(22);
+    let mut access = open_access(&w.seeds);
+    access.grants[0].once = true;
+    w.add_server(access);
+    let nodes = ["first", "second"].map(|label| add_sender(&mut w, label));
+    let ids = nodes.map(|node| w.connect(node));
+    w.run(ms(500));
+    let connected = [0, 1].map(|n| w.connected(nodes[n], ids[n]));
+    let told = nodes.map(|node| lost(&w, node, Lost::Revoked) > 0);
+    assert!(connected[0] != connected[1], "{connected:?}");
+    assert_eq!(told, [!connected[0], !connected[1]]);
+    assert_eq!((w.stats(0).sessions, w.stats(0).refused_late), (1, 1));
 }

@@ -8,7 +8,7 @@ use strandcast_proto::association::Transmit;
 use strandcast_proto::path::FourTuple;
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::Instant;
-use strandcast_seal::{Access, Peer, Seal, SealConfig, SealedEndpoint};
+use strandcast_seal::{Access, Peer, Seal, SealConfig, SealedEndpoint, Sealing};
 
 /// Heap that an endpoint gives back.
 fn heap(end: SealedEndpoint) -> i64 {
@@ -71,12 +71,12 @@ fn batches_are_sealed_and_opened_without_an_allocation() {
     let there = FourTuple { sealed: sender.connect(now, peer), ..there };
     let (mut out, mut buf) = (Vec::new(), Vec::new());
     // A handshake that carries a packet each way.
-    assert!(!sender.seal(now, &transmit(there, DATAGRAM), &mut packets(1)));
+    assert_eq!(sender.seal(now, &transmit(there, DATAGRAM), &mut packets(1)), Sealing::Carried);
     let first = sender.poll_output(now, &mut buf).expect("message 1");
     receiver.open(now, back, BytesMut::from(&buf[..]), first.len, &mut out);
     let asked = out.pop().expect("the packet in it");
     assert!(asked.data[..] == packets(1));
-    assert!(!receiver.seal(now, &transmit(asked.tuple, DATAGRAM), &mut packets(1)));
+    assert_eq!(receiver.seal(now, &transmit(asked.tuple, DATAGRAM), &mut packets(1)), Sealing::Carried);
     buf.clear();
     let second = receiver.poll_output(now, &mut buf).expect("message 2");
     let there_in_the_clear = FourTuple::loopback(1, 2);
@@ -86,7 +86,7 @@ fn batches_are_sealed_and_opened_without_an_allocation() {
     let mut run = |n: usize| {
         let mut data = packets(n);
         let sealing = allocation_counter::measure(|| {
-            assert!(sender.seal(now, &transmit(there, data.len()), &mut data));
+            assert_eq!(sender.seal(now, &transmit(there, data.len()), &mut data), Sealing::Sealed);
         });
         // As the arenas of a driver are: shared, so that a part of it is handed on without a copy.
         let mut batch = BytesMut::from(&data[..]);

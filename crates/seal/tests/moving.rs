@@ -3,8 +3,11 @@
 mod common;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use common::*;
+use strandcast_proto::path::FourTuple;
 use strandcast_proto::policy::PathState;
 use strandcast_seal::SealEvent;
 
@@ -156,15 +159,17 @@ fn a_new_path_that_seems_to_come_from_elsewhere_amplifies_nothing() {
     let mut w = World::pair(6, &[40]);
     let id = w.up();
     let uplink = w.add_uplink(1, 1, 60);
-    let tuple = strandcast_proto::path::FourTuple::new(
-        w.uplinks[uplink].link,
-        w.uplinks[uplink].inside,
-        server_address(),
-    );
+    let tuple = FourTuple::new(w.uplinks[uplink].link, w.uplinks[uplink].inside, server_address());
     w.record = Some(Vec::new());
     let now = w.now;
     w.nodes[1].end.add_path(now, id, tuple, None).expect("added");
     w.pump();
+    let shown = Arc::new(AtomicU64::new(0));
+    let (count, before) = (Arc::clone(&shown), w.stats(0));
+    let tap = move |_, _: &FourTuple, sent: bool, _: &[u8]| {
+        count.fetch_add(u64::from(sent), Ordering::Relaxed);
+    };
+    w.nodes[0].end.set_tap(Some(Box::new(tap)));
     let victim = address([203, 0, 113, 66], 53);
     let outside = w.uplinks[uplink].outside;
     let first = w.record.take().expect("kept").into_iter().find(|s| s.from == outside).expect("JOIN");
@@ -175,6 +180,10 @@ fn a_new_path_that_seems_to_come_from_elsewhere_amplifies_nothing() {
     assert!(w.towards[&victim] <= 3 * w.arrived[&victim], "{} {}", w.towards[&victim], w.arrived[&victim]);
     assert!([0, 1].map(|p| w.remote(0, accepted, p)).contains(&outside), "the path is where it is");
     assert_eq!(w.states(1, id), [PathState::Active; 2]);
+    // A capture has what left, and not what the seal withheld.
+    let after = w.stats(0);
+    assert!(after.withheld > before.withheld);
+    assert_eq!(shown.load(Ordering::Relaxed), after.sealed - before.sealed);
 }
 
 /// An observer with a faster way sends each datagram of the sender on from an address of its own, and passes the challenges

@@ -366,17 +366,51 @@ fn sessions_are_limited() {
     assert_eq!(w.stats(0).sessions, 3);
 }
 
-/// Queues of some mobile networks hold seconds.
+/// Answers to strangers are limited to 100 a second for each address; those behind the seal are none.
 #[test]
-fn a_round_trip_of_three_and_a_half_seconds_is_no_obstacle() {
-    let mut w = World::pair(14, &[1750]);
-    let id = w.connect(1);
-    w.run(ms(20_000));
-    assert!(w.connected(1, id), "{:?}", w.nodes[1].seal_events);
-    w.send(1, id, pattern(0, 5000));
-    w.run(ms(30_000));
-    assert!(w.nodes[0].received[&w.accepted()] == pattern(0, 5000));
-    assert_eq!(w.count(1, |e| matches!(e, SealEvent::Lost { .. })), 0);
+fn two_hundred_senders_a_second_from_one_address_all_connect_at_once() {
+    let mut w = World::new(23);
+    let access = open_access(&w.seeds);
+    w.add_server(access);
+    let mut ids = Vec::new();
+    for n in 0..400 {
+        let identity = secret(&w.seeds, &format!("sender {n}"));
+        let node = w.add_client(identity);
+        let uplink = w.add_uplink(node, 0, 20);
+        w.uplinks[uplink].outside = address([198, 51, 100, 7], 10_000 + n);
+        ids.push((node, w.connect(node), w.now));
+        w.run(ms(5));
+        if let Some((node, id, began)) = ids.iter().find(|(_, _, began)| *began + ms(1500) == w.now) {
+            assert!(w.connected(*node, *id), "sender {node}, after {:?}", w.now - *began);
+        }
+    }
+    w.run(ms(1500));
+    assert!(ids.iter().all(|(node, id, _)| w.connected(*node, *id)));
+}
+
+/// Satellites, and queues of mobile networks, which hold seconds: each way takes half of the round trip, and more at times.
+#[test]
+fn round_trips_of_eight_seconds_are_no_obstacle() {
+    for (seed, rtt, jitter) in [(14, 600, 0), (15, 3000, 200), (16, 5000, 300), (17, 8000, 500)] {
+        let mut w = World::pair(seed, &[rtt / 2, rtt / 2]);
+        w.uplinks[1..].iter_mut().for_each(|uplink| uplink.jitter = ms(jitter));
+        let began = w.now;
+        let id = w.connect(1);
+        assert!(w.run_until(ms(60_000), |w| w.connected(1, id)), "{rtt}: {:?}", w.nodes[1].seal_events);
+        assert!(w.now - began <= ms(3 * (rtt + 2 * jitter)), "{rtt}: after {:?}", w.now - began);
+        w.run(ms(2 * rtt));
+        let back = w.accepted();
+        for n in 0..10 {
+            w.send(1, id, pattern(n * 2000, 2000));
+            w.send(0, back, pattern(n * 500, 500));
+            w.run(ms(1500));
+        }
+        w.run(ms(60_000));
+        assert!(w.nodes[0].received[&back] == pattern(0, 20_000), "{rtt}");
+        assert!(w.nodes[1].received[&id] == pattern(0, 5000), "{rtt}");
+        assert_eq!(w.count(1, |e| matches!(e, SealEvent::Lost { .. })), 0, "{rtt}");
+        assert_eq!((w.stats(0).sessions, w.stats(1).sessions), (1, 1), "{rtt}");
+    }
 }
 
 /// While keys are renewed the way back works for moments alone, so that sender and receiver are at different handshakes: the

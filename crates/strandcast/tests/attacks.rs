@@ -2,70 +2,38 @@
 
 mod common;
 
+use bytes::Bytes;
 use common::home::Home;
-use common::wire::{Way, Wire};
-use common::{Running, file, port, seconds};
+use common::scene::{Scene, as_it_is};
+use common::wire::Way;
+use common::{captured, clip, file, port, seconds};
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
 use strandcast_net::pcap::PcapWriter;
-
-/// A receiver behind a wire, and its sender.
-struct Scene {
-    studio: Home,
-    van: Home,
-    receiver: Running,
-    wire: Wire,
-    out: PathBuf,
-}
-
-impl Scene {
-    fn set(name: &str, attack: impl FnMut(Way, &[u8]) -> Vec<Vec<u8>> + Send + 'static) -> Scene {
-        let (studio, van) = (Home::new(&format!("{name}-studio")), Home::new(&format!("{name}-van")));
-        let (port, out) = (port(), file(&format!("{name}.ts")));
-        let wire = Wire::start(port, attack);
-        let text = studio.pairing(&format!("127.0.0.1:{}", wire.port()), "");
-        van.reads("key add studio", &text).succeeds();
-        let receiver = studio.start(&format!("receive 127.0.0.1:{port} {} --once --json", out.display()));
-        receiver.says("listening");
-        Scene { studio, van, receiver, wire, out }
-    }
-
-    /// Sends two seconds of the clip; `during` happens in the middle. Nothing is lost, and neither side notices.
-    fn plays_on(self, name: &str, options: &str, during: impl FnOnce(&Scene)) -> Wire {
-        let (input, bytes) = seconds(2, &format!("{name}-in.ts"));
-        let sender =
-            self.van.start(&format!("send {} @studio --latency 500 --json {options}", input.display()));
-        self.receiver.until("data", || std::fs::metadata(&self.out).is_ok_and(|m| m.len() > 20_000));
-        during(&self);
-        let sender = sender.end();
-        sender.succeeds();
-        let Scene { receiver, wire, out, studio, .. } = self;
-        let receiver = receiver.end();
-        receiver.succeeds();
-        assert!(std::fs::read(&out).unwrap() == bytes, "{}", receiver.err);
-        let (sent, got) = (sender.json(), receiver.json());
-        assert_eq!((&got["identical"], &got["reconnects"]), (&true.into(), &0.into()), "{got}");
-        assert_eq!(sent["reconnects"], 0, "{sent}");
-        assert_eq!(receiver.err.matches("receiving from").count(), 1, "{}", receiver.err);
-        drop(studio);
-        wire
-    }
-}
-
-/// Passes a datagram on unchanged.
-fn as_it_is(bytes: &[u8]) -> Vec<Vec<u8>> {
-    vec![bytes.to_vec()]
-}
+use strandcast_proto::wire::chunk::Abort;
+use strandcast_proto::wire::{Cause, Header, PacketWriter, VerificationTag};
+use strandcast_seal::{Cipher, Ciphers};
 
 #[test]
 fn every_recorded_datagram_replayed_at_once_and_later_has_no_effect() {
     let scene = Scene::set("replayed", |_, bytes| vec![bytes.to_vec(), bytes.to_vec()]);
-    scene.plays_on("replayed", "", |scene| {
+    scene.plays_on(3, "", |scene| {
+        // From where it came, and from elsewhere.
         for recorded in scene.wire.recorded() {
-            scene.wire.forge(recorded.way, &recorded.bytes);
+            scene.strike(recorded.way, &recorded.bytes);
         }
     });
+}
+
+#[test]
+fn datagrams_put_together_have_no_effect() {
+    let mut last: [Vec<u8>; 2] = Default::default();
+    let scene = Scene::set("together", move |way, bytes| {
+        let last = &mut last[usize::from(way == Way::ToSender)];
+        let before = std::mem::replace(last, bytes.to_vec());
+        vec![[&before, bytes].concat(), [bytes, &before].concat(), [bytes, bytes].concat(), bytes.to_vec()]
+    });
+    scene.plays_on(3, "", |_| ());
 }
 
 #[test]
@@ -81,9 +49,9 @@ fn datagrams_with_a_flipped_bit_have_no_effect() {
             bytes
         };
         let all = if n <= 6 { 0..bytes.len() } else { n..n + 1 };
-        all.map(flipped).chain(as_it_is(bytes)).collect()
+        all.map(flipped).chain([bytes.to_vec()]).collect()
     });
-    scene.plays_on("flipped", "", |_| ());
+    scene.plays_on(3, "", |_| ());
 }
 
 #[test]
@@ -96,7 +64,7 @@ fn cut_and_lengthened_datagrams_have_no_effect() {
         let longer = [bytes, &[0; 7]].concat();
         cut.chain([longer, bytes.to_vec()]).collect()
     });
-    scene.plays_on("cut", "", |_| ());
+    scene.plays_on(3, "", |_| ());
 }
 
 #[test]
@@ -107,12 +75,12 @@ fn datagrams_in_another_order_lose_nothing() {
         passed += 1;
         // The handshake passes; later four each arrive in the reverse order.
         if way == Way::ToSender || passed < 20 {
-            return as_it_is(bytes);
+            return as_it_is(way, bytes);
         }
         held.push(bytes.to_vec());
         if held.len() < 4 { Vec::new() } else { held.drain(..).rev().collect() }
     });
-    scene.plays_on("order", "--retry 20", |_| ());
+    scene.plays_on(3, "--retry 20", |_| ());
 }
 
 #[test]
@@ -123,39 +91,79 @@ fn an_answer_that_claims_to_be_plain_does_not_downgrade() {
             let hint = [&[5, 1, 0, 0], &bytes[4..12]].concat();
             vec![hint, bytes.to_vec()]
         }
-        _ => as_it_is(bytes),
+        _ => as_it_is(way, bytes),
     });
-    let wire = scene.plays_on("downgrade", "", |_| ());
+    let wire = scene.plays_on(3, "", |scene| {
+        let first = scene.wire.recorded().swap_remove(0).bytes;
+        scene.strike(Way::ToSender, &[&[5, 1, 0, 0], &first[4..12]].concat());
+    });
     // Nothing of SCTP was in the clear: all datagrams are of types 1 to 5, and a plain one begins with a port.
     assert!(wire.recorded().iter().all(|r| (1..=4).contains(&r.bytes[0])));
 }
 
+/// Other versions, and fewer ciphers offered and chosen, in place of what the two sides said: they say it again.
+#[test]
+fn handshakes_with_another_version_or_fewer_ciphers_are_not_heard() {
+    // Where message 1 and message 2 have their ciphers, encrypted, behind the keys in front of them (ADR 17).
+    const CIPHERS: [usize; 2] = [12 + 8 + 32 + 48, 12 + 32];
+    let mut passed = [0; 2];
+    let scene = Scene::set("version", move |way, bytes| {
+        let side = usize::from(way == Way::ToSender);
+        passed[side] += 1;
+        let mut changed = bytes.to_vec();
+        match passed[side] {
+            1 => changed[1] = 2,
+            2 => changed[CIPHERS[side]] ^= 1,
+            _ => {}
+        }
+        vec![changed]
+    });
+    let out = scene.plays_on(3, "", |scene| {
+        for recorded in scene.wire.recorded().iter().filter(|r| matches!(r.bytes[0], 2 | 3)) {
+            for version in [0, 2, 255] {
+                let mut other = recorded.bytes.clone();
+                other[1] = version;
+                scene.strike(recorded.way, &other);
+            }
+        }
+        let said = scene.receiver.said();
+        assert!(said.contains(&best().to_string()), "{said}");
+    });
+    let handshakes = out.recorded().iter().filter(|r| matches!(r.bytes[0], 2 | 3)).count();
+    assert!(handshakes >= 8, "{handshakes} messages: each changed one was said again");
+}
+
+/// The cipher that two machines like this one agree on.
+fn best() -> Cipher {
+    if Ciphers::available().has(Cipher::Aes128Gcm) { Cipher::Aes128Gcm } else { Cipher::ChaCha20Poly1305 }
+}
+
+/// A plain sender, and SCTP in the clear with any tag, while a stream with keys is under way.
 #[test]
 fn clear_sctp_between_sealed_ends_is_not_heard() {
-    use bytes::Bytes;
-    use strandcast_proto::wire::chunk::Abort;
-    use strandcast_proto::wire::{Cause, Header, PacketWriter, VerificationTag};
-    let scene = Scene::set("clear", |_, bytes| as_it_is(bytes));
-    scene.plays_on("clear", "", |scene| {
-        for tag in [0, 1, u32::MAX] {
+    let scene = Scene::set("clear", as_it_is);
+    scene.plays_on(5, "", |scene| {
+        for tag in (0..1000).chain([u32::MAX]) {
             let mut packet = Vec::new();
             let (source_port, destination_port) = (5000, 5000);
             let verification_tag = VerificationTag(tag);
             let header = Header { source_port, destination_port, verification_tag };
             let mut writer = PacketWriter::new(&mut packet, header);
             let causes = vec![Cause::UserInitiatedAbort(Bytes::from_static(b"refused: forged"))];
-            writer.chunk(&Abort { reflected_tag: true, causes });
+            writer.chunk(&Abort { reflected_tag: tag % 2 > 0, causes });
             writer.finish();
             for way in [Way::ToReceiver, Way::ToSender] {
-                scene.wire.forge(way, &packet);
+                scene.strike(way, &packet);
             }
         }
+        let plain = common::run(&format!("send {} {}", clip().display(), scene.receiver_at()));
+        plain.fails(5, &["sealed", "key add", "--plain"]);
     });
 }
 
 #[test]
 fn a_recorded_stream_replayed_to_a_new_receiver_admits_no_sender() {
-    let scene = Scene::set("later", |_, bytes| as_it_is(bytes));
+    let scene = Scene::set("later", as_it_is);
     let studio = scene.studio.path().to_owned();
     let (input, _) = seconds(1, "later-in.ts");
     scene.van.run(&format!("send {} @studio --latency 200", input.display())).succeeds();
@@ -178,11 +186,11 @@ fn a_recorded_stream_replayed_to_a_new_receiver_admits_no_sender() {
 
 #[test]
 fn a_recorded_stream_is_decrypted_with_the_keys_of_one_side() {
-    let scene = Scene::set("decrypted", |_, bytes| as_it_is(bytes));
+    let scene = Scene::set("decrypted", as_it_is);
     let [keys, pcap, sealed, clear] = ["keys.txt", "clear.pcap", "sealed.pcap", "decrypted.pcap"]
         .map(|name| file(&format!("decrypted-{name}")));
     let options = format!("--keylog {} --pcap {}", keys.display(), pcap.display());
-    let wire = scene.plays_on("decrypted", &options, |_| ());
+    let wire = scene.plays_on(3, &options, |_| ());
     let mut file = PcapWriter::new(std::fs::File::create(&sealed).unwrap()).unwrap();
     let (van, studio) = ("127.0.0.1:40000".parse().unwrap(), "127.0.0.1:9899".parse().unwrap());
     for recorded in wire.recorded() {
@@ -216,16 +224,9 @@ fn a_recorded_stream_is_decrypted_with_the_keys_of_one_side() {
     }
 }
 
-/// The SCTP packets of a capture as Strandcast writes it, over IPv4, with zero for the checksum.
+/// The SCTP packets of a capture, with zero for the checksum.
 fn packets(path: &std::path::Path) -> BTreeSet<Vec<u8>> {
-    let file = std::fs::read(path).unwrap();
-    let (mut rest, mut found) = (&file[24..], BTreeSet::new());
-    while rest.len() >= 16 {
-        let len = u32::from_le_bytes(rest[8..12].try_into().unwrap()) as usize;
-        let mut packet = rest[16 + 28..16 + len].to_vec();
-        packet[8..12].fill(0);
-        found.insert(packet);
-        rest = &rest[16 + len..];
-    }
-    found
+    let mut found = captured::packets(path);
+    found.iter_mut().for_each(|packet| packet[8..12].fill(0));
+    found.into_iter().collect()
 }

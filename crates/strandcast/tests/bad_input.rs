@@ -41,9 +41,14 @@ fn schemes_and_verbs_of_the_python_package() {
     let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/examples/first.toml");
     run(&format!("simulate {scenario} --scheme cmt,mine.py:Mine"))
         .fails(2, &["mine.py:Mine", "pip install ."]);
-    for verb in
-        ["figures", "figures xu2015 --quick", "figures --help", "sweep x.toml --grid a=1", "plot -- --out"]
-    {
+    for verb in [
+        "figures",
+        "oracle x.toml",
+        "figures xu2015 --quick",
+        "figures --help",
+        "sweep x.toml --grid a=1",
+        "plot -- --out",
+    ] {
         let name = verb.split(' ').next().unwrap();
         run(verb).fails(2, &[name, "needs the Python package", "pip install ."]);
     }

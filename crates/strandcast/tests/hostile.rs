@@ -124,13 +124,6 @@ fn receiver(options: &str) -> (Running, u16) {
     (running, port)
 }
 
-/// Peak memory of the process, bytes.
-fn peak(running: &Running) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", running.id())).unwrap();
-    let line = status.lines().find(|l| l.starts_with("VmHWM:")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 1024
-}
-
 /// 60 MB of ordered messages without the first one, mixed with unordered ones.
 #[test]
 fn messages_out_of_order() {
@@ -139,7 +132,7 @@ fn messages_out_of_order() {
     assert!(peer.connect());
     peer.insist(45_000, |n| data(n, n + 1, 1344, n % 7 == 0));
     assert!(peer.aborted, "{} taken", peer.cum - TSN);
-    let peak = peak(&receiver);
+    let peak = receiver.peak();
     eprintln!("peak: {peak} bytes");
     assert!(peak < BASE + (3 << 20), "{peak} bytes");
 }
@@ -158,7 +151,7 @@ fn small_payloads_after_a_gap() {
         }
         peer.hear();
     }
-    let peak = peak(&receiver);
+    let peak = receiver.peak();
     eprintln!("peak: {peak} bytes");
     assert!(peak < BASE + (3 << 20), "{peak} bytes");
 }
@@ -182,7 +175,7 @@ fn hoarders(options: &str, most: u64) -> usize {
         }
         peers.push(peer);
     }
-    let peak = peak(&receiver);
+    let peak = receiver.peak();
     eprintln!("peak: {peak} bytes with {} associations", peers.len());
     assert!(peak < most, "{peak} bytes with {} associations", peers.len());
     peers.len()

@@ -83,7 +83,7 @@ fn schemes_are_listed_as_text_and_json() {
 #[test]
 fn help_marks_what_only_the_python_package_has() {
     let help = String::from_utf8(run("--help").out).unwrap();
-    for verb in ["figures", "sweep", "plot"] {
+    for verb in ["figures", "sweep", "oracle", "plot"] {
         let mut lines = help.lines().filter(|line| line.trim_start().starts_with(&format!("{verb} ")));
         assert!(lines.next().is_some_and(|line| line.ends_with("(Python package)")), "{verb}: {help}");
     }

@@ -107,7 +107,7 @@ fn a_one_time_string_is_taken_from_the_command_line_and_admits_its_first_sender_
     let pair = Pair::new("once");
     let (input, _) = seconds(1, "once-in.ts");
     let text = pair.studio.pairing(&pair.host(), "--once");
-    let _receiver = pair.receive("");
+    let receiver = pair.receive("");
     let (first, second) = (Home::new("once-first"), Home::new("once-second"));
     for _ in 0..2 {
         first.run(&send(&input, &format!("{text} --latency 200"))).succeeds();
@@ -115,9 +115,12 @@ fn a_one_time_string_is_taken_from_the_command_line_and_admits_its_first_sender_
     let list = first.run("key list --json").json();
     assert_eq!(list["receivers"].as_array().map(Vec::len), Some(0), "nothing is stored: {list}");
     let refused = second.run(&send(&input, &format!("{text} --latency 200")));
-    refused.fails(5, &["does not admit this machine", &short(&second)]);
-    // Allowed by hand, it may use the same string.
-    pair.studio.run(&format!("key allow {} --as second", second_key(&second))).succeeds();
+    // What either side prints admits it: by hand, it may use the same string.
+    let remedy = format!("strandcast key allow {}", second_key(&second));
+    refused.fails(5, &["does not admit this machine", &short(&second), &remedy]);
+    receiver.says(&format!("refused {} at 127.0.0.1:", short(&second)));
+    receiver.says(&format!("{remedy} admits it"));
+    pair.studio.run(&format!("{} --as second", &remedy["strandcast ".len()..])).succeeds();
     second.run(&send(&input, &format!("{text} --latency 200 --retry 5"))).succeeds();
     let reusable = pair.studio.pairing(&pair.host(), "");
     let refused = first.run(&send(&input, &reusable));
@@ -155,6 +158,8 @@ fn revoking_a_sender_ends_its_stream_within_two_seconds() {
     assert_eq!(pair.played(), before, "{}", receiver.said());
     sender.end().fails(5, &["does not admit this machine", &short]);
     pair.van.run(&send(&clip(), "@studio")).fails(5, &["does not admit this machine"]);
+    // A sender that was here is known by the short form.
+    receiver.says(&format!("strandcast key allow {short} admits it"));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import math
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,8 @@ from pathlib import Path
 from netns import SERVER, client, server
 
 PEERS = [sys.executable, str(Path(__file__).resolve().parent / "peers.py")]
+# How much later than its latency a packet may come out without being late, ms.
+GRACE_MS = 20
 IN_PORT, OUT_PORT, PORT = 7001, 7002, 9899
 PIPE = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
 NULL = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -195,7 +198,7 @@ def live(env, program, contestant, latency, seconds, events=(), bps=4_000_000):
     summary = end_ours(near, far) if ours else {}
     sink.terminate()
     came = json.loads(told(sink, 30))
-    return {**analyse(sent, came), "events_s": done, **summary}
+    return {**analyse(sent, came, latency_ms=latency), "events_s": done, **summary}
 
 
 def end_ours(near, far):
@@ -216,13 +219,14 @@ def end_ours(near, far):
     return kept
 
 
-def analyse(sent, came, skip_s=1.0):
+def analyse(sent, came, skip_s=1.0, latency_ms=math.inf):
     """Losses and delays of the packets sent after the first second, and when nothing came for long."""
     begun, times = sent["begun"], sent["sent_ns"]
     arrived = dict(came["came"])
     counted = [n for n, t in enumerate(times) if t >= skip_s * 1e9]
     lost = [n for n in counted if n not in arrived]
     delays = sorted((arrived[n] - begun - times[n]) / 1e6 for n in counted if n in arrived)
+    late = sum(delay > latency_ms + GRACE_MS for delay in delays)
     moments = sorted((t - begun) / 1e9 for t in arrived.values())
     gaps = [(a, b) for a, b in itertools.pairwise(moments) if b - a > 0.25]
     at = [times[n] / 1e9 for n in lost]
@@ -230,6 +234,7 @@ def analyse(sent, came, skip_s=1.0):
         "packets": len(counted),
         "lost": len(lost),
         "lost_share": len(lost) / max(len(counted), 1),
+        "late_share": (len(lost) + late) / max(len(counted), 1),
         "first_lost_s": at[0] if at else None,
         "last_lost_s": at[-1] if at else None,
         "delay_ms": {"median": delays[len(delays) // 2], "most": delays[-1]} if delays else None,

@@ -45,6 +45,8 @@ def losses_are_counted_behind_the_first_second():
     assert (found["packets"], found["lost"], found["first_lost_s"], found["last_lost_s"]) == (30, 2, 2.0, 2.1)
     assert found["delay_ms"] == {"median": 50.0, "most": 50.0}
     assert found["gaps_s"] == [[1.95, 2.25]]
+    assert found["late_share"] == contestants.analyse(sent, came, latency_ms=30)["late_share"] == 2 / 30
+    assert contestants.analyse(sent, came, latency_ms=29)["late_share"] == 1
     assert contestants.analyse(sent, {"came": [], "doubled": 0})["delay_ms"] is None
 
 

@@ -12,7 +12,7 @@ use crate::print;
 use crate::receive::Player;
 use crate::report::{CodingSample, PathSample, Recording, Sample, Summary, Verdicts, html};
 use crate::send::Pump;
-use crate::show::{CodingNow, MediaNow, Monitor, Role, Sides, Stats, StreamEvent, sum};
+use crate::show::{CodingNow, MediaNow, Monitor, Role, Sides, Stats, StreamEvent, WireNow, sum};
 use crate::signals::{self, Stop, stopped};
 use bytes::Bytes;
 use std::path::Path;
@@ -300,6 +300,7 @@ impl Demo {
             self.add_received(seen).await;
         }
         let coding = last.as_ref().and_then(coding_of);
+        let wire = last.as_ref().map_or_else(Default::default, |seen| WireNow::of(&seen.stats));
         let (at, paths) = last.map_or_else(Default::default, |s| (s.at, s.paths));
         let since = |at: Instant| (at - self.begun).as_secs_f64();
         let seen = Observations {
@@ -316,6 +317,7 @@ impl Demo {
             paths: &paths,
             verdicts: &self.verdicts,
             samples: &self.recording.samples,
+            wire,
             coding,
         };
         let summary = summarize(&seen);

@@ -2,7 +2,7 @@
 
 use crate::args::{DemoArgs, NetworkName};
 use crate::report::{Failure, PathReport, Sample, Summary, Verdicts};
-use crate::show::{CodingNow, bits_per_s, bytes, count, ms, percent, shifts};
+use crate::show::{CodingNow, WireNow, bits_per_s, bytes, count, ms, percent, shifts};
 use clap::ValueEnum;
 use std::time::Duration;
 use strandcast_lab::scenario::SctpProfile;
@@ -35,6 +35,7 @@ pub(super) struct Observations<'a> {
     /// In the order of the networks.
     pub(super) verdicts: &'a [Verdicts],
     pub(super) samples: &'a [Sample],
+    pub(super) wire: WireNow,
     /// Symbols, if any were sent.
     pub(super) coding: Option<CodingNow>,
 }
@@ -70,6 +71,7 @@ pub(super) fn summarize(seen: &Observations<'_>) -> Summary {
         black_hole_path: seen.networks[seen.best].name.clone(),
         black_hole_s: seen.hole,
         paths: reports,
+        wire: seen.wire,
         coding: seen.coding.clone(),
         failures: Vec::new(),
     };
@@ -138,6 +140,7 @@ impl Summary {
                 count(self.underflows, "underflow")
             ),
         ];
+        lines.extend(self.wire.line());
         lines.extend(self.coding.as_ref().map(CodingNow::line));
         lines.extend(shifts(self.shifts, self.largest_shift_ms, self.shift_ms));
         for path in &self.paths {

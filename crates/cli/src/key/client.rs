@@ -1,6 +1,6 @@
 //! A client's seal, and what it has reported.
 
-use super::forms::fingerprint;
+use super::forms::{fingerprint, key_text};
 use super::target::Destination;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use strandcast_net::driver::{ClientSeal, SealWatch};
@@ -54,9 +54,11 @@ impl SealReports {
         let reported = self.lock();
         match reported.lost {
             Some(Lost::Refused | Lost::Revoked) => {
-                let key = fingerprint(&identity.public());
+                let key = identity.public();
+                let (short, key) = (fingerprint(&key), key_text(&key));
+                // A receiver that never had a stream of this machine knows no short form.
                 let why = format!(
-                    "does not admit this machine: run there strandcast key allow {key}, or pair again"
+                    "does not admit this machine, {short}: run there strandcast key allow {key}, or pair again"
                 );
                 Some((why, true))
             }

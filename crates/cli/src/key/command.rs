@@ -130,7 +130,7 @@ fn allow(store: &Store, who: &str, name: Option<&str>) -> Result<(), CliError> {
         let sender = senders.allow(who, name, wall_clock())?;
         Ok::<_, CliError>(sender.label())
     })?;
-    print::line(&format!("{label} may send"));
+    print::line(&format!("{label} may send: a receiver that runs knows it within a second"));
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! Who may connect to a command that listens, while the store changes.
 
 use super::command::announced_identity;
-use super::forms::fingerprint;
+use super::forms::{fingerprint, key_text};
 use super::hosts::reachable;
 use super::keylog::KeyLogFile;
 use super::pairing::Pairing;
@@ -38,6 +38,7 @@ pub(crate) struct Gate {
 enum Report {
     Enrolled(TokenId, PublicKey),
     Established(PublicKey, Cipher),
+    Refused(PublicKey, SocketAddr),
     Line(String),
 }
 
@@ -75,6 +76,7 @@ impl Gate {
             let report = match event {
                 SealEvent::Enrolled { token, key } => Report::Enrolled(*token, *key),
                 SealEvent::Established { peer, cipher, .. } => Report::Established(*peer, *cipher),
+                SealEvent::Refused { key, from } => Report::Refused(*key, *from),
                 _ => return,
             };
             // Without a gate the command is ending.
@@ -91,6 +93,8 @@ impl Gate {
             match report {
                 Report::Enrolled(token, key) => lines.push(self.enrol(token, key)),
                 Report::Established(peer, cipher) => drop(self.ciphers.insert(peer, cipher)),
+                // The seal reports eight a minute at most.
+                Report::Refused(key, from) => lines.push(self.refused(&key, from)),
                 Report::Line(line) => lines.push(line),
             }
         }
@@ -111,6 +115,13 @@ impl Gate {
     pub(crate) fn label(&self, key: &PublicKey) -> String {
         let name = self.senders.get(key).map_or_else(|| fingerprint(key), |sender| sender.label());
         self.ciphers.get(key).map_or(name.clone(), |cipher| format!("{name}, {cipher}"))
+    }
+
+    /// The line on a sender that was refused. A sender that never was here is only known by its whole key.
+    fn refused(&self, key: &PublicKey, from: SocketAddr) -> String {
+        let short = fingerprint(key);
+        let who = self.senders.get(key).map_or_else(|| key_text(key), |_| short.clone());
+        format!("refused {short} at {from}: strandcast key allow {who} admits it")
     }
 
     /// Lines on how to pair with the receiver that listens there: on a terminal a pairing string while no sender is known,

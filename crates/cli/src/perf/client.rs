@@ -6,7 +6,7 @@ use super::result::{Interval, Outcome, Setup};
 use super::usage::Cpu;
 use crate::print::quoted;
 use crate::send::REFUSED;
-use crate::show::{BuffersNow, CodingNow, Diagnostics, PathCounters, Role, Sampler, Sides};
+use crate::show::{BuffersNow, CodingNow, Diagnostics, PathCounters, Role, Sampler, Sides, WireNow};
 use std::time::Duration;
 use strandcast_proto::app::App;
 use strandcast_proto::association::{Association, CloseReason, Event, SendError};
@@ -166,6 +166,7 @@ impl Client {
             retransmissions,
             buffers: association
                 .map_or_else(Default::default, |a| BuffersNow::of(&a.buffers(), a.stats(), now)),
+            wire: association.map_or_else(Default::default, |a| WireNow::of(a.stats())),
             remarks: association.map_or_else(Vec::new, |a| a.remarks(now)),
             counters: association.map_or_else(Vec::new, Association::scheme_counters),
             coding: association.and_then(coding),

@@ -3,7 +3,7 @@
 use super::bulk::Gap;
 use super::control::Totals;
 use super::usage::Cpu;
-use crate::show::{BuffersNow, CodingNow, PathNow, bits_per_s, bytes};
+use crate::show::{BuffersNow, CodingNow, PathNow, WireNow, bits_per_s, bytes};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -64,6 +64,8 @@ pub(crate) struct Outcome {
     pub(crate) retransmissions: u64,
     /// The client's buffers at the end.
     pub(crate) buffers: BuffersNow,
+    /// What the payload took on the wire, as the client counts.
+    pub(crate) wire: WireNow,
     /// Diagnostics of the client's scheme at the end.
     pub(crate) remarks: Vec<&'static str>,
     /// The scheme's own counters.
@@ -140,6 +142,7 @@ impl Outcome {
         let (sender, receiver) = self.cpu_seconds_per_gb();
         let mut lines = vec![side("sent    ", &self.sent), side("received", &self.received)];
         lines.extend(self.coding.as_ref().map(CodingNow::line));
+        lines.extend(self.wire.line());
         lines.extend(self.cipher.map(|cipher| format!("encrypted with {cipher}")));
         lines.extend([
             if self.setup.reverse { self.buffers.received() } else { self.buffers.sent() },
@@ -174,6 +177,7 @@ impl Outcome {
                     "remote_user": percent(self.remote.user_s), "remote_system": percent(self.remote.system_s),
                 },
                 "buffers": self.buffers,
+                "wire": self.wire,
                 "cpu_seconds_per_gb": { "sender": cpu_sender, "receiver": cpu_receiver },
                 "remarks": self.remarks,
                 "counters": self.counters.iter().copied().collect::<BTreeMap<_, _>>(),
@@ -229,6 +233,7 @@ mod tests {
             remote: Cpu { user_s: 1.0, system_s: 2.0 },
             retransmissions: 7,
             buffers: BuffersNow { send_blocked_s: 0.25, ..BuffersNow::default() },
+            wire: WireNow { overhead: Some(1.125), ..WireNow::default() },
             remarks: vec!["alone"],
             counters: vec![("probes", 3)],
             coding: None,
@@ -241,6 +246,7 @@ mod tests {
         let at = |pointer: &str| json.pointer(pointer).and_then(Value::as_f64);
         assert_eq!(at("/intervals/0/sum/bits_per_second"), Some(2e9));
         assert_eq!(at("/end/buffers/send_blocked_s"), Some(0.25));
+        assert_eq!(at("/end/wire/overhead"), Some(1.125));
         assert_eq!(at("/end/sum_sent/bits_per_second"), Some(2e9));
         assert_eq!(at("/end/sum_received/bits_per_second"), Some(1.6e9));
         assert_eq!(at("/end/cpu_utilization_percent/host_total"), Some(25.0));
@@ -254,7 +260,7 @@ mod tests {
     #[test]
     fn symbols_are_told_where_there_were_any() {
         let plain = outcome(false);
-        assert!(plain.json()["end"].get("coding").is_none() && plain.lines().len() == 4);
+        assert!(plain.json()["end"].get("coding").is_none() && plain.lines().len() == 5);
         let stats =
             CodingStats { sources_sent: 9, source_bytes: 9000, repairs_sent: 1, ..Default::default() };
         let coded = Outcome { coding: CodingNow::of(&stats, Sides::default()), ..plain };
@@ -287,6 +293,9 @@ mod tests {
     fn nothing_received_divides_nothing() {
         let mut none = outcome(false);
         (none.received, none.sent, none.elapsed_s) = (Totals::default(), Totals::default(), 0.0);
-        assert!(!none.json().to_string().contains("null"), "JSON has no infinities");
+        let mut json = none.json();
+        // Shares of media are null where there were none.
+        json["end"].as_object_mut().expect("an object").remove("wire");
+        assert!(!json.to_string().contains("null"), "JSON has no infinities");
     }
 }

@@ -11,11 +11,12 @@ use crate::key::{Destination, Gate, SealReports};
 use crate::print;
 use crate::show::{bits_per_s, bytes};
 use crate::signals::{self, Stop, stopped};
+use crate::sparing::Sparing;
 use crate::usage::one_line;
 use crate::{block_on, transport};
 use clap::Parser;
 use std::ffi::OsString;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use strandcast_net::driver::{self, Driver, Uplink};
 use strandcast_proto::catalog::{Catalog, SchemePlan};
 use strandcast_proto::endpoint::EndpointConfig;
@@ -222,6 +223,8 @@ async fn server(args: PerfServerArgs, catalog: &SharedCatalog) -> Result<(), Cli
         Some(gate) => gate.invite(driver.local_addrs()),
         None => print::line(PLAIN),
     }
+    let mut sparing = Sparing::new(Instant::now());
+    let mut say = |line: &str| sparing.line(Instant::now(), line, print::line);
     loop {
         let next = tokio::select! {
             next = served.recv() => next,
@@ -230,21 +233,18 @@ async fn server(args: PerfServerArgs, catalog: &SharedCatalog) -> Result<(), Cli
         };
         match next {
             Some(ServerEvent::Begun { client, reverse }) => {
-                print::line(&format!("{} {client}", if reverse { "sending to" } else { "receiving from" }));
+                say(&format!("{} {client}", if reverse { "sending to" } else { "receiving from" }));
             }
             Some(ServerEvent::Done(totals, cpu)) => {
                 let rate = totals.bytes as f64 * 8.0 / totals.seconds.max(1e-3);
                 let (amount, rate, cpu) = (bytes(totals.bytes), bits_per_s(rate), cpu.total_s());
-                print::line(&format!(
-                    "{amount} in {:.2} s, {rate}, processor time {cpu:.2} s",
-                    totals.seconds
-                ));
+                say(&format!("{amount} in {:.2} s, {rate}, processor time {cpu:.2} s", totals.seconds));
             }
-            Some(ServerEvent::Remark(line)) => print::line(&line),
+            Some(ServerEvent::Remark(line)) => say(&line),
             Some(ServerEvent::Left) if args.once => return Ok(()),
             Some(ServerEvent::Left) => {}
             Some(ServerEvent::Failed(why)) if args.once => return Err(CliError::Peer(why)),
-            Some(ServerEvent::Failed(why)) => print::line(&why),
+            Some(ServerEvent::Failed(why)) => say(&why),
             None => return Err(CliError::Network("the transport stopped".into())),
         }
     }

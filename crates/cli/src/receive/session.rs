@@ -15,8 +15,9 @@ use crate::print;
 use crate::send::{BUSY, REFUSED, REPLACED};
 use crate::show::{Monitor, Role, Stats, StreamEvent, duration};
 use crate::signals::{self, Stop, stopped};
+use crate::sparing::Sparing;
 use crate::transport;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use strandcast_media::playout;
 use strandcast_net::driver::{AssociationHandle, Listener, Server};
 use strandcast_proto::association::{CloseReason, Event};
@@ -35,6 +36,8 @@ struct Session {
     gate: Option<Gate>,
     output: Output,
     monitor: Monitor,
+    /// Lines that senders cause as often as they like.
+    sparing: Sparing,
     stop: Stop,
     ready: (UnboundedSender<PendingSender>, UnboundedReceiver<PendingSender>),
     stream: Option<IncomingStream>,
@@ -96,6 +99,7 @@ pub(crate) async fn run(args: ReceiveArgs, catalog: &SharedCatalog) -> Result<()
         gate,
         output,
         monitor,
+        sparing: Sparing::new(Instant::now()),
         stop,
         ready: unbounded_channel(),
         stream: None,
@@ -186,10 +190,15 @@ impl Session {
         }
     }
 
+    /// Prints a line that a sender causes.
+    fn say(&mut self, line: &str) {
+        self.sparing.line(Instant::now(), line, |line| self.monitor.line(line));
+    }
+
     fn refuse(&mut self, sender: &PendingSender) {
         let stream = self.stream.as_ref().map_or("another sender", |g| g.peer.as_str());
         let line = format!("{} refused: already receiving from {stream}", sender.peer);
-        self.monitor.line(&line);
+        self.say(&line);
         sender.association.abort(&format!("{REFUSED}{BUSY}"));
     }
 
@@ -224,7 +233,7 @@ impl Session {
         let Some(stream) = &mut self.stream else { return self.admit(sender) };
         let (before, now) = (stream.peer.clone(), sender.peer.clone());
         let outage = duration(stream.resume(sender));
-        self.monitor.line(&format!("{before} is back as {now}, after {outage}"));
+        self.say(&format!("{before} is back as {now}, after {outage}"));
         self.monitor.restart();
     }
 
@@ -234,11 +243,12 @@ impl Session {
         if let Some(stream) = &mut self.stream {
             let silent = (stream.association.now() - stream.seen).as_secs_f64();
             let (old, new) = (&stream.peer, &sender.peer);
-            self.monitor.line(&match same_key(stream) {
+            let line = match same_key(stream) {
                 true => format!("the same key sends from {new} now, and replaces {old}: the newest wins"),
                 false => format!("{new} replaces {old}, which was silent for {silent:.1} s"),
-            });
+            };
             stream.player.drain();
+            self.say(&line);
             self.play().await?;
             self.report();
         }
@@ -255,7 +265,7 @@ impl Session {
     fn admit(&mut self, sender: PendingSender) {
         let stream = IncomingStream::admit(sender, self.latency, self.memory.playout());
         let latency = stream.player.latency.as_millis();
-        self.monitor.line(&format!("receiving from {}, latency {latency} ms", stream.peer));
+        self.say(&format!("receiving from {}, latency {latency} ms", stream.peer));
         self.monitor.restart();
         self.monitor.restart_stream();
         self.stream = Some(stream);
@@ -341,7 +351,7 @@ impl Session {
             (true, true) => return Some(Ok(())),
             (true, false) => return Some(Err(CliError::Peer(why))),
             (false, true) => {}
-            (false, false) => self.monitor.line(&why),
+            (false, false) => self.say(&why),
         }
         self.stream = None;
         if let Some(next) = self.next.take() {
@@ -366,7 +376,7 @@ impl Session {
         let summary = Summary::of(stream, self.monitor.last(), stream.association.now());
         self.monitor.clear();
         for line in summary.lines() {
-            self.monitor.line(&line);
+            self.say(&line);
         }
         match self.json {
             Some(true) => print::json_line(&summary.json()),

@@ -1,7 +1,9 @@
 //! The summary of `receive` at the end of a stream.
 
 use super::incoming::IncomingStream;
-use crate::show::{BuffersNow, CodingNow, Snapshot, bytes, count, duration, ms, outages, percent, shifts};
+use crate::show::{
+    BuffersNow, CodingNow, Snapshot, WireNow, bytes, count, duration, ms, outages, percent, shifts,
+};
 use serde::Serialize;
 use std::time::Duration;
 use strandcast_proto::time::Instant;
@@ -41,6 +43,8 @@ pub(super) struct Summary {
     pub(super) reconnects: u64,
     /// The transport's buffers, of the last association.
     pub(super) buffers: BuffersNow,
+    /// What the media took on the wire, in the last association.
+    pub(super) wire: WireNow,
     /// Symbols, if any arrived.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) coding: Option<CodingNow>,
@@ -73,6 +77,7 @@ impl Summary {
             clock_jumps: stats.clock_jumps,
             reconnects: stream.reconnects,
             buffers: last.map_or_else(Default::default, |seen| seen.buffers),
+            wire: last.map_or_else(Default::default, |seen| seen.wire),
             coding: last.and_then(|seen| seen.coding.clone()),
             outages: stream.outages.count(),
             longest_outage_s: stream.outages.longest(now).as_secs_f64(),
@@ -108,6 +113,7 @@ impl Summary {
             lines.push(format!("the sender's clock jumped {}", count(self.clock_jumps, "time")));
         }
         lines.extend(self.coding.as_ref().map(CodingNow::line));
+        lines.extend(self.wire.line());
         lines.push(self.buffers.received());
         lines
     }

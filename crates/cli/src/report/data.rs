@@ -1,6 +1,6 @@
 //! The data of a report, and `summary.json`.
 
-use crate::show::CodingNow;
+use crate::show::{CodingNow, WireNow};
 use serde::Serialize;
 
 /// `summary.json`; `docs/cli.md` lists the keys.
@@ -54,6 +54,8 @@ pub(crate) struct Summary {
     pub(crate) black_hole_s: (f64, f64),
     /// Every path.
     pub(crate) paths: Vec<PathReport>,
+    /// What the media took on the wire, as the sender counts; as in `--stats`.
+    pub(crate) wire: WireNow,
     /// Symbols, if any were sent; as in `--stats`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) coding: Option<CodingNow>,

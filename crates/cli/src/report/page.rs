@@ -66,6 +66,14 @@ fn tiles(summary: &Summary) -> String {
         ("continuity", percent(summary.continuity), count(summary.underflows, "underflow")),
         ("played out", bytes(summary.bytes_delivered), same.to_owned()),
     ];
+    if let Some(overhead) = summary.wire.overhead {
+        let redundancy = summary.wire.redundancy.map_or_else(|| "-".into(), percent);
+        tiles.push((
+            "on the wire",
+            format!("{overhead:.3}"),
+            format!("bytes per byte of media, {redundancy} redundant"),
+        ));
+    }
     if let Some(coding) = &summary.coding {
         // Beside what is late and lost.
         let sent = count(coding.repairs_sent, "repair symbol");

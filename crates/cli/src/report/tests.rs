@@ -45,6 +45,7 @@ fn summary(paths: usize) -> Summary {
         black_hole_path: "wifi".into(),
         black_hole_s: (10.0, 15.0),
         paths: (0..paths).map(path).collect(),
+        wire: Default::default(),
         coding: None,
         failures: Vec::new(),
     }

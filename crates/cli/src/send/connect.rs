@@ -1,6 +1,7 @@
 //! Connecting to the receiver, with retries.
 
 use super::reasons::Reasons;
+use super::tariffs::Tariffs;
 use crate::args::{PathArgs, Retry, TransportArgs};
 use crate::capture::Capture;
 use crate::error::CliError;
@@ -21,6 +22,8 @@ use tokio::time::Instant;
 const RESOLVE: Duration = Duration::from_secs(1);
 /// Timeout of one attempt.
 const ATTEMPT: Duration = Duration::from_secs(8);
+/// The same of an encrypted one after the first at each host: a handshake takes two round trips, of ten seconds at worst.
+const PATIENT: Duration = Duration::from_secs(20);
 /// Timeout of the first attempt at each of several hosts.
 const FIRST: Duration = Duration::from_secs(3);
 /// Pause after an attempt that failed immediately.
@@ -47,6 +50,7 @@ pub(super) struct Plan {
     pub(super) paths: PathArgs,
     pub(super) scheme: SchemePlan,
     pub(super) capture: Capture,
+    pub(super) tariffs: Tariffs,
     /// The addresses of each of the receiver's hosts, and uplinks, at the start of the command: during an outage names may
     /// not resolve, and no interface may have a route.
     pub(super) remotes: Vec<Vec<SocketAddr>>,
@@ -62,8 +66,8 @@ impl Plan {
     pub(super) async fn connect(&self, retry: Retry, endures: bool) -> Result<AssociationHandle, CliError> {
         let begun = Instant::now();
         let left = || match retry {
-            Retry::Forever => ATTEMPT,
-            Retry::For(time) => time.saturating_sub(begun.elapsed()).min(ATTEMPT),
+            Retry::Forever => PATIENT,
+            Retry::For(time) => time.saturating_sub(begun.elapsed()),
         };
         loop {
             let attempt = Instant::now();
@@ -118,8 +122,12 @@ impl Plan {
     /// Tries the receiver's hosts in turn, until one answers.
     async fn attempt(&self, time: Duration) -> Result<AssociationHandle, Failed> {
         let (tries, hosts) = (self.tries.load(Ordering::Relaxed), self.to.hosts.len().max(1));
-        let time = if hosts > 1 && tries < hosts { time.min(FIRST) } else { time };
-        let outcome = self.attempt_at(tries % hosts, time).await;
+        let most = match tries < hosts {
+            true if hosts > 1 => FIRST,
+            false if self.to.seal.is_some() => PATIENT,
+            _ => ATTEMPT,
+        };
+        let outcome = self.attempt_at(tries % hosts, time.min(most)).await;
         if outcome.is_err() {
             self.tries.fetch_add(1, Ordering::Relaxed);
         }
@@ -128,6 +136,7 @@ impl Plan {
 
     async fn attempt_at(&self, host: usize, time: Duration) -> Result<AssociationHandle, Failed> {
         let association = self.open(host).await.map_err(Failed::Here)?;
+        self.tariffs.tell(&association).await;
         match tokio::time::timeout(time, association.connected()).await {
             Ok(Ok(_)) => Ok(association),
             Ok(Err(reason)) => Err(Failed::There(reason)),

@@ -1,5 +1,6 @@
 //! `strandcast send`.
 
+mod advice;
 mod connect;
 mod monitor;
 mod pump;
@@ -7,6 +8,7 @@ mod reasons;
 mod refusals;
 mod session;
 mod summary;
+mod tariffs;
 
 pub(crate) use connect::{BUSY, REFUSED, REPLACED};
 pub(crate) use pump::Pump;

@@ -1,7 +1,10 @@
 //! Monitoring of the transport while it sends.
 
+use super::advice::AdviceOutput;
+use super::connect::Plan;
 use super::pump::Pump;
 use super::summary::Summary;
+use super::tariffs::Tariffs;
 use crate::show::{MediaNow, Monitor, Outages, count, duration};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -18,6 +21,8 @@ pub(super) struct AssociationMonitor {
     monitor: Monitor,
     peer: String,
     scheme: String,
+    tariffs: Tariffs,
+    advice: AdviceOutput,
     names: BTreeMap<PathId, String>,
     /// Paths that do not answer.
     failing: BTreeSet<PathId>,
@@ -39,11 +44,13 @@ pub(super) struct AssociationMonitor {
 }
 
 impl AssociationMonitor {
-    pub(super) fn new(monitor: Monitor, peer: String, scheme: String) -> Self {
+    pub(super) fn new(monitor: Monitor, plan: &Plan, advice: AdviceOutput) -> Self {
         AssociationMonitor {
             monitor,
-            peer,
-            scheme,
+            peer: plan.to.label.clone(),
+            scheme: plan.transport.scheme.clone(),
+            tariffs: plan.tariffs.clone(),
+            advice,
             names: BTreeMap::new(),
             failing: BTreeSet::new(),
             heard: None,
@@ -71,6 +78,7 @@ impl AssociationMonitor {
         pump: &mut Pump,
     ) -> bool {
         let Some(seen) = association.snapshot().await else { return false };
+        self.tariffs.note(&seen);
         self.names = seen.paths.iter().map(|p| (p.view.id, p.name.clone())).collect();
         pump.observe(&seen);
         let packets: u64 = seen.paths.iter().map(|p| p.stats.packets_received).sum();
@@ -121,8 +129,12 @@ impl AssociationMonitor {
         }
     }
 
-    /// Reports a change of a path.
-    pub(super) fn event(&mut self, event: &Event) {
+    /// Reports a change of a path, and passes advice on.
+    pub(super) fn event(&mut self, now: Instant, event: &Event) {
+        if let Event::Advice(advice) = event {
+            let end = self.advice.write(now.as_secs_f64(), *advice);
+            end.into_iter().for_each(|line| self.line(&line));
+        }
         let Event::Path(id, change) = event else { return };
         let PathChange::State(state) = change else { return };
         let bad = matches!(state, PathState::PotentiallyFailed | PathState::Inactive);
@@ -205,6 +217,7 @@ impl AssociationMonitor {
             input_gaps: seen.continuity.gaps,
             input_resyncs: seen.framing.sync_losses,
             buffers: last.map_or_else(Default::default, |l| l.buffers),
+            wire: last.map_or_else(Default::default, |l| l.wire),
             paths: last.map_or_else(Vec::new, |l| l.paths.clone()),
             remarks: last.map_or_else(Vec::new, |l| l.remarks.clone()),
             counters: last.map_or_else(BTreeMap::new, |l| l.counters.clone()),

@@ -4,10 +4,10 @@ use bytes::Bytes;
 use std::time::Duration;
 use strandcast_media::MediaTime;
 use strandcast_media::ingest::{Ingest, IngestError, IngestStats};
-use strandcast_media::pack::{Header, Outgoing};
+use strandcast_media::pack::{Header, Outgoing, Part, Worth};
 use strandcast_net::driver::{AssociationHandle, Snapshot};
 use strandcast_proto::association::SendOptions;
-use strandcast_proto::policy::{PathState, QUEUE};
+use strandcast_proto::policy::{Importance, PathState, QUEUE};
 
 /// The stream of media messages.
 const MEDIA: u16 = 0;
@@ -147,7 +147,9 @@ impl Pump {
             self.overdue += 1;
             return;
         }
-        let options = SendOptions { stream: MEDIA, ..unordered(Some(left)) };
+        let Part { worth, frame: group } = message.part;
+        let importance = importance(worth);
+        let options = SendOptions { stream: MEDIA, importance, group, ..unordered(Some(left)) };
         if association.is_some_and(|a| a.try_send(message.wire, options).is_ok()) {
             self.messages += 1;
             self.bytes += payload;
@@ -165,6 +167,16 @@ impl Pump {
             let _ = association.try_send(Bytes::from_static(&[0]), options);
             self.last = now;
         }
+    }
+}
+
+/// What schemes that look at importance make of a message's worth.
+fn importance(worth: Worth) -> Importance {
+    match worth {
+        Worth::Disposable => Importance::Disposable,
+        Worth::Unknown => Importance::Normal,
+        Worth::Reference => Importance::Reference,
+        Worth::Key => Importance::Key,
     }
 }
 

@@ -1,10 +1,12 @@
 //! A stream from its first association to its end.
 
+use super::advice::AdviceOutput;
 use super::connect::{PAUSE, Plan, REFUSED, is_busy};
 use super::monitor::AssociationMonitor;
 use super::pump::Pump;
 use super::reasons::Reasons;
 use super::refusals::Refusals;
+use super::tariffs::Tariffs;
 use crate::args::{Retry, SendArgs};
 use crate::capture::Capture;
 use crate::catalog::SharedCatalog;
@@ -85,9 +87,11 @@ pub(crate) async fn run(args: SendArgs, catalog: &SharedCatalog) -> Result<(), C
     let mut stop = signals::watch()?;
     let stats = Stats::open(args.stats.stats.as_ref())?;
     let mut monitor = Monitor::new(Role::Send, stats);
+    let advice = AdviceOutput::open(args.advice.as_deref())?;
     let input = Input::open(&args.input).await?;
     let to = Destination::find(&args.to, &args.transport.seal)?;
     let (remotes, uplinks) = transport::routes(&to.hosts, &args.paths).await?;
+    let tariffs = Tariffs::new(args.tariffs, &uplinks)?;
     let capture = Capture::open(args.transport.pcap.as_deref(), &args.transport.seal)?;
     let over = transport::describe(&uplinks);
     monitor.line(&format!("sending {} to {} over {over}", input.name(), to.label));
@@ -96,7 +100,8 @@ pub(crate) async fn run(args: SendArgs, catalog: &SharedCatalog) -> Result<(), C
     }
     let (transport, paths, reports) = (args.transport, args.paths, SealReports::default());
     let (reasons, tries) = (Reasons::default(), Arc::default());
-    let plan = Plan { to, reports, reasons, tries, transport, paths, scheme, capture, remotes, uplinks };
+    let plan =
+        Plan { to, reports, reasons, tries, transport, paths, scheme, capture, tariffs, remotes, uplinks };
     let first = args.retry.unwrap_or(Retry::For(RETRY));
     let association = tokio::select! {
         found = plan.connect(first, args.retry.is_some()) => found?,
@@ -113,7 +118,7 @@ pub(crate) async fn run(args: SendArgs, catalog: &SharedCatalog) -> Result<(), C
     let mut pump = Pump::new(ingest(live, latency, MediaTime::ZERO)?, latency);
     pump.observe_first(&association).await;
     let refusals = Refusals::new(args.retry.is_some(), tokio::time::Instant::now());
-    let watch = AssociationMonitor::new(monitor, plan.to.label.clone(), plan.transport.scheme.clone());
+    let watch = AssociationMonitor::new(monitor, &plan, advice);
     let json = plan.transport.json;
     let connection = Connection::Up(association);
     let (place, over, stopped, rewind) = (args.input, false, false, false);
@@ -256,7 +261,7 @@ impl Session {
                 Ok(())
             }
             Some(event) => {
-                self.watch.event(&event);
+                self.watch.event(self.clock.now(), &event);
                 Ok(())
             }
         }

@@ -1,6 +1,8 @@
 //! The final summary of `send`.
 
-use crate::show::{BuffersNow, CodingNow, PathNow, bits_per_s, bytes, count, duration, outages, percent};
+use crate::show::{
+    BuffersNow, CodingNow, PathNow, WireNow, bits_per_s, bytes, count, duration, outages, percent,
+};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -29,6 +31,8 @@ pub(super) struct Summary {
     pub(super) input_resyncs: u64,
     /// The transport's buffers, of the last association.
     pub(super) buffers: BuffersNow,
+    /// What the media took on the wire, in the last association.
+    pub(super) wire: WireNow,
     /// The paths of the last association.
     pub(super) paths: Vec<PathNow>,
     /// The scheme's diagnostics at the end.
@@ -65,6 +69,7 @@ impl Summary {
             lines.push(format!("  {name}: {sent}, {rate}, {loss} lost, {:.1} s down", path.down_s));
         }
         lines.extend(self.coding.as_ref().map(CodingNow::line));
+        lines.extend(self.wire.line());
         lines.push(self.buffers.sent());
         lines
     }

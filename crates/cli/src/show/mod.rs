@@ -11,6 +11,7 @@ mod screen;
 mod snapshot;
 mod stats;
 mod table;
+mod wire;
 
 pub(crate) use buffers::BuffersNow;
 pub(crate) use coding::{CodingNow, Sides, sum};
@@ -21,3 +22,4 @@ pub(crate) use numbers::{bits_per_s, bytes, count, duration, ms, outages, percen
 pub(crate) use outages::Outages;
 pub(crate) use snapshot::{MediaNow, PathCounters, PathNow, Role, Sampler, Snapshot};
 pub(crate) use stats::Stats;
+pub(crate) use wire::WireNow;

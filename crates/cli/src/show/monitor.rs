@@ -8,6 +8,7 @@ use super::screen::Screen;
 use super::snapshot::{LinkMonitorNow, MediaNow, PathCounters, Role, Sampler, Snapshot};
 use super::stats::Stats;
 use super::table::table;
+use super::wire::WireNow;
 use std::time::Duration;
 use strandcast_net::driver;
 use strandcast_proto::coding::CodingStats;
@@ -63,6 +64,8 @@ impl Monitor {
             scheme: seen.scheme.clone(),
             media,
             buffers: BuffersNow::of(&seen.buffers, &seen.stats, seen.at),
+            wire: WireNow::of(&seen.stats),
+            advice: seen.stats.advice.map(Into::into),
             paths: self.sampler.sample(seen.at, seen.paths.iter().map(PathCounters::from)),
             remarks: seen.diagnostics.clone(),
             counters: seen.counters.iter().copied().collect(),

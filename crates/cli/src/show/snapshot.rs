@@ -2,13 +2,14 @@
 
 use super::buffers::BuffersNow;
 use super::coding::CodingNow;
+use super::wire::WireNow;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use strandcast_net::driver::PathSnapshot;
 use strandcast_net::monitor::{MonitorStats, Reading};
 use strandcast_proto::path::PathStats;
-use strandcast_proto::policy::{Estimate, PathState, PathView};
+use strandcast_proto::policy::{Advice, Estimate, PathState, PathView};
 use strandcast_proto::time::Instant;
 use strandcast_proto::units::Rate;
 
@@ -54,6 +55,9 @@ pub(crate) struct PathNow {
     /// Values of the scheme's estimators, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) estimates: BTreeMap<&'static str, f64>,
+    /// Bytes left of its link's allowance (`--tariff`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) allowance_bytes: Option<u64>,
     /// Counters of its link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) link: Option<LinkNow>,
@@ -100,6 +104,21 @@ impl LinkMonitorNow {
     }
 }
 
+/// What the scheme advised an encoder last, payload bits per second.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(crate) struct AdviceNow {
+    /// What arrives in time.
+    pub(crate) rate_bps: u64,
+    /// What would still arrive in time without the path that carries most.
+    pub(crate) safe_bps: u64,
+}
+
+impl From<Advice> for AdviceNow {
+    fn from(Advice { rate_bps, safe_bps }: Advice) -> Self {
+        AdviceNow { rate_bps, safe_bps }
+    }
+}
+
 /// The media's counters on either side.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct MediaNow {
@@ -139,6 +158,11 @@ pub(crate) struct Snapshot {
     pub(crate) media: MediaNow,
     /// The transport's buffers.
     pub(crate) buffers: BuffersNow,
+    /// What the media take on the wire.
+    pub(crate) wire: WireNow,
+    /// What the scheme advised an encoder last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) advice: Option<AdviceNow>,
     /// Every path.
     pub(crate) paths: Vec<PathNow>,
     /// The scheme's diagnostics of its own state.
@@ -237,6 +261,7 @@ fn path_now(role: Role, now: Instant, path: PathCounters<'_>, rate_bps: f64) -> 
         opportunistic_resends: sends.then_some(stats.opportunistic),
         head_of_line_penalties: sends.then_some(stats.penalties),
         estimates: estimates(&view.est),
+        allowance_bytes: view.tariff.left,
         link: link.map(link_now),
     }
 }

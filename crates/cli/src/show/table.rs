@@ -73,6 +73,7 @@ mod tests {
             opportunistic_resends: None,
             head_of_line_penalties: None,
             estimates: BTreeMap::new(),
+            allowance_bytes: None,
             link: None,
         }
     }
@@ -86,6 +87,8 @@ mod tests {
             scheme: "cmt".to_owned(),
             media,
             buffers: crate::show::BuffersNow::default(),
+            wire: crate::show::WireNow::default(),
+            advice: None,
             paths,
             remarks: Vec::new(),
             counters: BTreeMap::new(),

@@ -3,10 +3,11 @@
 use core::str::FromStr;
 use std::path::PathBuf;
 
+use super::contest::SINGLE;
 use super::sets::NAMES;
 
 pub const USAGE: &str = "usage: random_networks [--seed N] [--networks N] [--only N,N] [--runs N] [--scheme SPEC] [--jobs N]
-                       [--time S] [--warmup S] [--out FILE [--keep SPEC]] [--all-paths]
+                       [--time S] [--warmup S] [--out FILE [--keep SPEC]] [--all-paths] [--alone SPEC]… [--harm]
        random_networks --set NAME [--only N,N] [--runs N] [--scheme SPEC] [--jobs N] [--out FILE [--keep SPEC]]
        random_networks … --write DIR            only writes the networks as scenario files
        random_networks … --path NAME --run N    only repeats a run on a path, or on all of them with `all`
@@ -14,7 +15,9 @@ pub const USAGE: &str = "usage: random_networks [--seed N] [--networks N] [--onl
   --networks  how many, from number 0 on: 100
   --only      these numbers instead
   --runs      seeds of each, from 1 on, the same for all schemes: 10
-  --scheme    over all paths, and on each path alone beside sctp: bond
+  --scheme    over all paths, and on each path alone beside the others: bond
+  --alone     also on each path alone, instead of sctp; may be repeated
+  --harm      the bars of docs/live.md: nearly never below the best path alone, and close to the ideal
   --jobs      networks at once: 2
   --time      simulated seconds: 60; --warmup: those that do not count: 10
   --out       file of runs, JSON lines: what it has of this program is not run again; --keep SPEC: nor runs of this scheme by
@@ -33,6 +36,9 @@ pub struct Arguments {
     pub only: Vec<u64>,
     pub runs: u64,
     pub scheme: Option<String>,
+    /// What each path alone is also tried with.
+    pub alone: Vec<String>,
+    pub harm: bool,
     pub jobs: usize,
     pub time_s: f64,
     pub warmup_s: f64,
@@ -67,6 +73,8 @@ impl Arguments {
             only: Vec::new(),
             runs: 10,
             scheme: None,
+            alone: Vec::new(),
+            harm: false,
             jobs: 2,
             time_s: 60.0,
             warmup_s: 10.0,
@@ -78,8 +86,13 @@ impl Arguments {
             run: 1,
         };
         while let Some(option) = words.next() {
-            if option == "--all-paths" {
-                read.all_paths = true;
+            let flag = match option.as_str() {
+                "--all-paths" => Some(&mut read.all_paths),
+                "--harm" => Some(&mut read.harm),
+                _ => None,
+            };
+            if let Some(flag) = flag {
+                *flag = true;
                 continue;
             }
             let value = words.next().ok_or_else(|| format!("{option} needs a value"))?;
@@ -92,6 +105,7 @@ impl Arguments {
                 }
                 "--runs" => read.runs = number(&option, &value)?,
                 "--scheme" => read.scheme = Some(value),
+                "--alone" => read.alone.push(value),
                 "--jobs" => read.jobs = number(&option, &value)?,
                 "--time" => read.time_s = number(&option, &value)?,
                 "--warmup" => read.warmup_s = number(&option, &value)?,
@@ -102,6 +116,9 @@ impl Arguments {
                 "--run" => read.run = number(&option, &value)?,
                 other => return Err(format!("what is {other}?")),
             }
+        }
+        if read.alone.is_empty() {
+            read.alone.push(SINGLE.into());
         }
         let sound = read.runs > 0 && read.jobs > 0 && read.networks > 0;
         let sound = sound && read.warmup_s >= 0.0 && read.time_s > read.warmup_s;

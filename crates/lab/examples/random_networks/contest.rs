@@ -8,12 +8,12 @@ use strandcast_lab::simulation::{RunOptions, Simulation};
 
 use super::support::Presets;
 
-/// The scheme that a single path is also tried with.
+/// The scheme that a single path is also tried with, if no other is named.
 pub const SINGLE: &str = "sctp";
 /// All paths, where a run names its path.
 pub const ALL: &str = "all";
 /// Bytes of payload in a packet of 1400 bytes at IP level: what a link's rate leaves for data at most.
-const PAYLOAD_SHARE: f64 = 1344.0 / 1400.0;
+pub const PAYLOAD_SHARE: f64 = 1344.0 / 1400.0;
 /// What was queued before the window begins can add to what a link carries in it.
 const SLACK: f64 = 1.05;
 
@@ -34,6 +34,8 @@ pub struct Contest<'a> {
     pub flow: &'a str,
     pub network: &'a Scenario,
     pub scheme: &'a str,
+    /// What each path alone is tried with besides.
+    pub alone: &'a [String],
     pub seeds: core::ops::RangeInclusive<u64>,
 }
 
@@ -41,7 +43,7 @@ pub struct Contest<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alone {
     pub path: String,
-    /// The better of the scheme and [`SINGLE`], mean over the seeds, bit/s; `None`: its rate is below what another path
+    /// The best of all schemes tried on it, mean over the seeds, bit/s; `None`: its rate is below what another path
     /// carries, so that it was not run.
     pub goodput_bps: Option<f64>,
     /// Which one was better.
@@ -122,12 +124,11 @@ impl Contest<'_> {
         order.sort_by(|a, b| b.1.total_cmp(&a.1));
         let (mut best, mut alone) = (0.0_f64, Vec::new());
         for (path, bound) in order {
-            let mut of = Alone { path: path.clone(), goodput_bps: None, scheme: SINGLE.into() };
+            let mut of = Alone { path: path.clone(), goodput_bps: None, scheme: self.scheme.into() };
             if !prune || bound >= best {
                 let single = self.only(path);
-                let mut schemes = vec![SINGLE, self.scheme];
-                schemes.dedup();
-                for scheme in schemes {
+                let others = self.alone.iter().map(String::as_str).filter(|other| *other != self.scheme);
+                for scheme in others.chain([self.scheme]) {
                     let mean = self.mean(runner, &single, scheme, path)?;
                     if of.goodput_bps.is_none_or(|most| mean > most) {
                         (of.goodput_bps, of.scheme) = (Some(mean), scheme.into());

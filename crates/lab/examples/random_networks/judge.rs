@@ -68,7 +68,8 @@ fn judge(
     let name = asked.set.as_deref().unwrap_or_default();
     let replay = format!("random_networks --set {name} --only {}", task.entry);
     let runner = ledger::Entry { ledger, network: &entry.name, flow: entry.flow, replay: &replay };
-    let contest = Contest { flow: entry.flow, network, scheme: &task.scheme, seeds: 1..=asked.runs };
+    let (scheme, alone) = (&*task.scheme, &*asked.alone);
+    let contest = Contest { flow: entry.flow, network, scheme, alone, seeds: 1..=asked.runs };
     let (measured, bar, met) = match task.measure {
         Measure::Bulk { of_best, of_sum } => {
             let outcome = contest.hold(&runner, false)?;

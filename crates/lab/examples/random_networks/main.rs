@@ -6,6 +6,7 @@
 mod arguments;
 mod contest;
 mod generator;
+mod harm;
 mod judge;
 mod ledger;
 mod sets;
@@ -39,7 +40,7 @@ struct Network {
 
 impl Network {
     fn contest<'a>(&'a self, asked: &'a Arguments, seeds: RangeInclusive<u64>) -> Contest<'a> {
-        Contest { flow: FLOW, network: &self.scenario, scheme: asked.scheme(), seeds }
+        Contest { flow: FLOW, network: &self.scenario, scheme: asked.scheme(), alone: &asked.alone, seeds }
     }
 }
 
@@ -53,33 +54,36 @@ fn network(asked: &Arguments, number: u64) -> Result<Network, String> {
 }
 
 /// A line of the table.
-fn told(name: &str, outcome: &Outcome) -> String {
+fn told(name: &str, outcome: &Outcome, ideal_bps: f64) -> String {
     let best = outcome.best();
     let paths: Vec<String> = outcome.alone.iter().map(ToString::to_string).collect();
     let of_sum = outcome.of_sum().map_or("-".into(), |share| format!("{share:.3}"));
     format!(
-        "{name:8} {:7.3} {:7.3} {:3} {:12} {:6.3} {of_sum:>6}   {}",
+        "{name:8} {:7.3} {:7.3} {:3} {:14} {:6.3} {of_sum:>6} {:6.3}   {}",
         outcome.goodput_bps / 1e6,
         best.goodput_bps.unwrap_or(f64::NAN) / 1e6,
         best.path,
         best.scheme,
         outcome.ratio(),
+        outcome.goodput_bps / ideal_bps,
         paths.join(", ")
     )
 }
 
-/// Holds the contests of all networks, `asked.jobs` at once, and tells each outcome as it comes.
-fn hold(asked: &Arguments, networks: &[Network]) -> Result<Vec<f64>, String> {
+/// Holds the contests of all networks, `asked.jobs` at once, and tells each outcome as it comes: the shares of the best
+/// path alone and of the ideal.
+fn hold(asked: &Arguments, networks: &[Network]) -> Result<Vec<(f64, f64)>, String> {
     let ledger = Ledger::open(asked.out.as_ref(), &asked.keep)?;
     eprintln!("{} networks, {} seeds each; {} runs are done", networks.len(), asked.runs, ledger.len());
-    println!("network  goodput    best of               ratio of sum   alone, Mbit/s");
+    println!("network  goodput    best of                 ratio of sum  ideal   alone, Mbit/s");
     work::each(networks, asked.jobs, |network| {
         let (name, replay) = (&network.name, &network.replay);
         let entry = Entry { ledger: &ledger, network: name, flow: FLOW, replay };
         let contest = network.contest(asked, 1..=asked.runs);
         let outcome = contest.hold(&entry, !asked.all_paths).map_err(|e| format!("{name}: {e}"))?;
-        println!("{}", told(name, &outcome));
-        Ok(outcome.ratio())
+        let ideal_bps = harm::ideal_bps(&network.scenario, FLOW);
+        println!("{}", told(name, &outcome, ideal_bps));
+        Ok((outcome.ratio(), outcome.goodput_bps / ideal_bps))
     })
 }
 
@@ -129,7 +133,11 @@ fn repeat(asked: &Arguments, path: &str) -> Result<(), String> {
         for number in asked.numbers(entries.len() as u64) {
             let entry = entries.get(number as usize).ok_or("the set has no such network")?;
             let (network, scheme) = (entry.load()?, asked.scheme());
-            tell(Contest { flow: entry.flow, network: &network, scheme, seeds: seeds.clone() }, &entry.name)?;
+            let alone = &asked.alone;
+            tell(
+                Contest { flow: entry.flow, network: &network, scheme, alone, seeds: seeds.clone() },
+                &entry.name,
+            )?;
         }
         return Ok(());
     }
@@ -152,7 +160,8 @@ fn run(asked: &Arguments) -> Result<bool, String> {
     }
     let numbers = asked.numbers(asked.networks);
     let networks = numbers.iter().map(|n| network(asked, *n)).collect::<Result<Vec<_>, _>>()?;
-    Ok(verdict(hold(asked, &networks)?))
+    let (of_best, of_ideal) = hold(asked, &networks)?.into_iter().unzip();
+    Ok(if asked.harm { harm::verdict(of_best, of_ideal) } else { verdict(of_best) })
 }
 
 fn main() -> ExitCode {

@@ -31,6 +31,8 @@ mod message;
 mod packer;
 #[cfg(test)]
 mod tests;
+mod worth;
 
 pub use message::{Body, End, HEADER_LEN, Header, MAX_PACKETS, Malformed, Message, VERSION};
 pub use packer::{Outgoing, PackConfig, Packer, Unpacker};
+pub use worth::{Part, Worth};

@@ -1,6 +1,7 @@
 //! Packets into messages, and messages out of bytes.
 
 use super::message::{Body, End, HEADER_LEN, Header, MAX_PACKETS, Message};
+use super::worth::{Part, Weigher};
 use crate::MediaTime;
 use crate::ts::{Marks, PACKET_LEN, Packet};
 use bytes::{Bytes, BytesMut};
@@ -39,10 +40,23 @@ pub struct Outgoing {
     pub send_at: MediaTime,
     /// Its header, as written into `wire`.
     pub header: Header,
+    /// What it is worth, and its frame.
+    pub part: Part,
     /// It ends the stream and should be sent reliably.
     pub end: bool,
     /// Its bytes.
     pub wire: Bytes,
+}
+
+/// A message without header.
+#[derive(Debug)]
+struct Filling {
+    /// Its first packet's time.
+    at: MediaTime,
+    marks: Marks,
+    part: Part,
+    /// Space for the header, and its packets.
+    wire: BytesMut,
 }
 
 /// Collects stamped packets into messages.
@@ -53,10 +67,11 @@ pub struct Packer {
     most: usize,
     /// Time of the session's first packet.
     origin: Option<MediaTime>,
-    /// Space for the header, packets of the message being filled, and its first packet's time.
-    filling: Option<(MediaTime, Marks, BytesMut)>,
-    /// Messages without header: it is written when they are sent, so that the totals count sent messages.
-    ready: VecDeque<(MediaTime, Marks, BytesMut)>,
+    weigher: Weigher,
+    /// The message being filled.
+    filling: Option<Filling>,
+    /// Full messages. Their headers are written when they are sent, so that the totals count sent messages.
+    ready: VecDeque<Filling>,
     /// The time of the stream's end, which follows the ready messages.
     ending: Option<MediaTime>,
     sequence: u32,
@@ -71,6 +86,7 @@ impl Packer {
             most: config.packets_per_message,
             config,
             origin: None,
+            weigher: Weigher::default(),
             filling: None,
             ready: VecDeque::new(),
             ending: None,
@@ -83,14 +99,16 @@ impl Packer {
     pub fn push(&mut self, at: MediaTime, packet: &Packet, marks: Marks) {
         self.handle_timeout(at);
         let full = HEADER_LEN + self.most * PACKET_LEN;
-        let (_, all, wire) = self.filling.get_or_insert_with(|| {
+        let part = self.weigher.weigh(packet, marks);
+        let filling = self.filling.get_or_insert_with(|| {
             let mut wire = BytesMut::with_capacity(full);
             wire.resize(HEADER_LEN, 0);
-            (at, Marks::default(), wire)
+            Filling { at, marks, part, wire }
         });
-        *all = all.union(marks);
-        wire.extend_from_slice(packet.as_bytes());
-        if wire.len() >= full {
+        filling.marks = filling.marks.union(marks);
+        filling.part = filling.part.union(part);
+        filling.wire.extend_from_slice(packet.as_bytes());
+        if filling.wire.len() >= full {
             self.flush();
         }
     }
@@ -101,14 +119,14 @@ impl Packer {
         let packets = bytes.saturating_sub(HEADER_LEN) / PACKET_LEN;
         self.most = packets.clamp(1, self.config.packets_per_message);
         let full = HEADER_LEN + self.most * PACKET_LEN;
-        if self.filling.as_ref().is_some_and(|(.., wire)| wire.len() >= full) {
+        if self.filling.as_ref().is_some_and(|f| f.wire.len() >= full) {
             self.flush();
         }
     }
 
     /// When to release a message that is not full, by calling [`Packer::handle_timeout`].
     pub fn poll_timeout(&self) -> Option<MediaTime> {
-        self.filling.as_ref().map(|(since, ..)| *since + self.config.hold)
+        self.filling.as_ref().map(|f| f.at + self.config.hold)
     }
 
     /// Releases a message whose holding time has passed at `now`.
@@ -133,17 +151,17 @@ impl Packer {
 
     /// When the next message is due; `None` while there is none.
     pub fn next_at(&self) -> Option<MediaTime> {
-        self.ready.front().map(|&(at, ..)| at).or(self.ending)
+        self.ready.front().map(|f| f.at).or(self.ending)
     }
 
     /// When the last complete message is due.
     pub fn last_at(&self) -> Option<MediaTime> {
-        self.ready.back().map(|&(at, ..)| at)
+        self.ready.back().map(|f| f.at)
     }
 
     /// The next message.
     pub fn poll(&mut self) -> Option<Outgoing> {
-        let Some((send_at, marks, mut wire)) = self.ready.pop_front() else {
+        let Some(Filling { at: send_at, marks, part, mut wire }) = self.ready.pop_front() else {
             return self.ending.take().map(|at| self.end(at));
         };
         let header = self.next_header(send_at, marks);
@@ -152,7 +170,7 @@ impl Packer {
         self.totals.messages += 1;
         self.totals.bytes += payload.len() as u64;
         self.totals.crc32c = crc32c::crc32c_append(self.totals.crc32c, payload);
-        Some(Outgoing { send_at, header, end: false, wire: wire.freeze() })
+        Some(Outgoing { send_at, header, part, end: false, wire: wire.freeze() })
     }
 
     /// Totals of the messages polled so far.
@@ -163,7 +181,7 @@ impl Packer {
     fn end(&mut self, at: MediaTime) -> Outgoing {
         let header = self.next_header(at, Marks::default());
         let wire = Message { header, body: Body::End(self.totals) }.encode();
-        Outgoing { send_at: at, header, end: true, wire }
+        Outgoing { send_at: at, header, part: Part::default(), end: true, wire }
     }
 
     fn flush(&mut self) {

@@ -33,6 +33,14 @@ pub fn frame_type(data: &[u8]) -> Option<FrameType> {
     delimited
 }
 
+/// Whether other frames may refer to the frame that begins `data` (`nal_ref_idc` of its first slice, §7.4.1); `None`: no slice
+/// begins in it.
+pub fn is_reference(data: &[u8]) -> Option<bool> {
+    let headers = data.windows(4).filter(|w| w[..3] == [0, 0, 1]).map(|w| w[3]);
+    let mut slices = headers.filter(|header| matches!(header & 0x1f, NAL_SLICE | NAL_IDR_SLICE));
+    slices.next().map(|header| header >> 5 & 3 != 0)
+}
+
 /// Table 7-5, without the types of the Extended profile.
 fn primary_pic_type(value: u8) -> Option<FrameType> {
     match value {

@@ -13,8 +13,10 @@ mod tests;
 
 pub use continuity::{Continuity, ContinuityChecker, ContinuityCounts};
 pub use framer::{Framer, FramerCounts, SEARCH_LIMIT, TsError};
-pub use h264::{FrameType, frame_type};
+pub use h264::{FrameType, frame_type, is_reference};
 pub use marks::{Marker, Marks};
 pub use packet::{Adaptation, NULL_PID, PACKET_LEN, Packet, Pcr, SYNC_BYTE};
 pub use pes::PesHeader;
+#[cfg(test)]
+pub(crate) use psi::crc32_mpeg2;
 pub use psi::{Program, ProgramTable, Video};

@@ -61,6 +61,11 @@ impl ProgramTable {
         self.program
     }
 
+    /// Whether packets of `pid` carry the tables of the first program.
+    pub fn carries(&self, pid: u16) -> bool {
+        pid == PAT_PID || self.first.is_some_and(|(_, map)| map == pid)
+    }
+
     /// Processes the next packet of the stream.
     pub fn observe(&mut self, packet: &Packet) {
         if packet.pid() == PAT_PID {
@@ -177,7 +182,7 @@ fn is_video(stream_type: u8) -> bool {
 }
 
 /// The checksum of Annex A; 0 over a section that ends with its own checksum.
-pub(super) fn crc32_mpeg2(bytes: &[u8]) -> u32 {
+pub(crate) fn crc32_mpeg2(bytes: &[u8]) -> u32 {
     bytes.iter().fold(u32::MAX, |crc, &byte| {
         (0..8).fold(crc ^ u32::from(byte) << 24, |crc, _| {
             if crc & 0x8000_0000 != 0 { crc << 1 ^ 0x04c1_1db7 } else { crc << 1 }

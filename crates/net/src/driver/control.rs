@@ -7,7 +7,7 @@ use std::task::Waker;
 
 use strandcast_proto::association::AssociationError;
 use strandcast_proto::endpoint::{AssociationId, Endpoint};
-use strandcast_proto::policy::PathId;
+use strandcast_proto::policy::{PathId, Tariff};
 use strandcast_proto::time::Instant;
 use strandcast_seal::{Access, PublicKey, SealStats};
 use tokio::sync::{Notify, oneshot};
@@ -194,6 +194,32 @@ impl Driver {
         let suspend =
             move |now, endpoint: &mut Endpoint| endpoint.with(id, |a| a.suspend_path(now, path, suspended));
         self.with_endpoint(suspend).await.unwrap_or(Err(AssociationError::Unknown))
+    }
+
+    /// Says what data on the uplink called `link` cost an association from now on; see
+    /// [`set_tariff`](strandcast_proto::association::Association::set_tariff). [`Tariff::until`] is by the driver's clock.
+    ///
+    /// # Errors
+    /// [`AssociationError::Unknown`]; [`AssociationError::UnknownPath`] if no uplink is called so.
+    pub async fn set_tariff(
+        &self,
+        id: AssociationId,
+        link: &str,
+        tariff: Tariff,
+    ) -> Result<(), AssociationError> {
+        let name = link.to_owned();
+        let set = move |core: &mut Core, now| {
+            let names = core.sockets.link_metadata.lock().names.clone();
+            let mut links = names.into_iter().filter(|(_, n)| *n == name).map(|(link, _)| link).peekable();
+            if links.peek().is_none() {
+                return Err(AssociationError::UnknownPath);
+            }
+            core.endpoint_mut().with(id, |association| {
+                links.for_each(|link| association.set_tariff(now, link, tariff));
+                Ok(())
+            })
+        };
+        self.call(set).await.unwrap_or(Err(AssociationError::Unknown))
     }
 
     /// Ends the driver at once, whatever its associations do; peers get no notice.

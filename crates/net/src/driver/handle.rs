@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use strandcast_proto::association::{AssociationError, CloseReason, Event, SendOptions};
 use strandcast_proto::endpoint::AssociationId;
-use strandcast_proto::policy::PathId;
+use strandcast_proto::policy::{PathId, Tariff};
 use strandcast_proto::rx::Message;
 use strandcast_proto::time::Instant;
 use strandcast_seal::PublicKey;
@@ -194,6 +194,14 @@ impl AssociationHandle {
     /// Closes at once; `words` are sent to the peer as the reason.
     pub fn abort(&self, words: &str) {
         self.close_request(CloseRequest::Abort(words.to_owned()));
+    }
+
+    /// See [`Driver::set_tariff`].
+    ///
+    /// # Errors
+    /// [`AssociationError`].
+    pub async fn set_tariff(&self, link: &str, tariff: Tariff) -> Result<(), AssociationError> {
+        self.0.driver.set_tariff(self.0.id, link, tariff).await
     }
 
     /// See [`Driver::add_path`].

@@ -79,7 +79,9 @@ impl<A: App> Task<A> {
         for turn in 0..TURNS {
             let mut busy = self.run_commands();
             busy |= self.core.sockets.flush(cx);
-            busy |= self.receive(cx);
+            let begun = self.clock.now();
+            let received = self.receive(cx);
+            busy |= received;
             let now = self.clock.now();
             if self.core.sealed.poll_timeout().is_some_and(|at| at <= now) {
                 self.core.sealed.handle_timeout(now);
@@ -93,6 +95,10 @@ impl<A: App> Task<A> {
             busy |= self.core.poll_link_monitor(cx, now);
             if busy || turn == 0 {
                 self.pump(now);
+            }
+            if received {
+                let now = self.clock.now();
+                self.core.sealed.took(now, now - begun);
             }
             if self.is_over(now) {
                 return Poll::Ready(());

@@ -3,12 +3,19 @@
 use std::time::Duration;
 
 use strandcast_proto::association::{CloseReason, Event, PathChange, SendOptions};
-use strandcast_proto::policy::{PathId, PathState};
+use strandcast_proto::policy::{Importance, PathId, PathState};
 
 use super::log::{Line, Log};
 use super::testbed::{CLIENT, FIRST, LONG, OTHER, SERVER, Testbed};
 
-const PLAIN: SendOptions = SendOptions { stream: 0, ppid: 0, unordered: false, lifetime: None };
+const PLAIN: SendOptions = SendOptions {
+    stream: 0,
+    ppid: 0,
+    unordered: false,
+    lifetime: None,
+    importance: Importance::Normal,
+    group: None,
+};
 
 fn both_close(w: &mut impl Testbed, client: CloseReason, server: CloseReason) {
     w.see(CLIENT, Event::Closed(client));

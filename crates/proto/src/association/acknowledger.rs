@@ -1,5 +1,7 @@
 //! When to acknowledge, and by which path (RFC 9260 §6.2).
 
+use smallvec::SmallVec;
+
 use super::path_table::PathTable;
 use crate::policy::{PathId, PathSet, PathState, PathView};
 use crate::time::{Duration, Instant};
@@ -18,6 +20,8 @@ pub(super) struct Acknowledger {
     heard: PathSet,
     /// Packets without new data since data last were new: our SACKs don't get through the way they go.
     repeats: u32,
+    /// SACKs that left: whose turn it is among the ways that the peer named.
+    left: usize,
 }
 
 impl Acknowledger {
@@ -30,6 +34,7 @@ impl Acknowledger {
             last_via: None,
             heard: PathSet::default(),
             repeats: 0,
+            left: 0,
         }
     }
 
@@ -82,7 +87,22 @@ impl Acknowledger {
     pub fn on_sent(&mut self) {
         (self.due, self.timer, self.packets) = (false, None, 0);
         self.last_via = Some(self.via);
+        self.left = self.left.wrapping_add(1);
         self.heard = PathSet::default();
+    }
+
+    /// The next of the ways back that the peer named by their wire ids, of those that work here; `None` if none does, or if the
+    /// same data come again, so that an earlier SACK must have been lost.
+    pub fn way_named(&self, paths: &PathTable, named: &[u16]) -> Option<PathId> {
+        if named.is_empty() || self.repeats > 0 {
+            return None;
+        }
+        let fine = |name: &u16| {
+            let here = paths.rows().find(|(p, v)| p.wire_id == Some(*name) && v.state == PathState::Active);
+            here.filter(|(_, v)| v.error_count == 0).map(|(_, v)| v.id)
+        };
+        let working: SmallVec<[PathId; 4]> = named.iter().filter_map(fine).collect();
+        working.get(self.left % working.len().max(1)).copied()
     }
 
     /// Where the SACK for data that came by `on` goes: back the way they came, unless that way seems dead: it is not active
@@ -179,6 +199,27 @@ mod tests {
         let again = [(0, false); 6];
         assert_eq!(ways(&table(3), &again), [0, 2, 0, 1, 0, 2]);
         assert_eq!(ways(&table(1), &again), [0; 6]);
+    }
+
+    /// The peer named paths 2 and 1: they take turns, unless one fails or the SACKs are lost there.
+    #[test]
+    fn ways_that_the_peer_named_take_turns() {
+        let mut paths = table(3);
+        (0..3).for_each(|i| paths[i].wire_id = Some(i as u16));
+        let mut acks = Acknowledger::new();
+        let mut way = |paths: &PathTable, new: bool| {
+            acks.on_packet(PathId(0), new);
+            let way = acks.way_named(paths, &[2, 1, 9]);
+            acks.on_sent();
+            way
+        };
+        let turns: Vec<_> = (0..4).filter_map(|_| way(&paths, true)).map(|p| p.0).collect();
+        assert_eq!(turns, [2, 1, 2, 1]);
+        assert_eq!(way(&paths, false), None, "data come again");
+        paths.view_mut(2).error_count = 1;
+        assert_eq!((way(&paths, true), way(&paths, true)), (Some(PathId(1)), Some(PathId(1))));
+        paths.view_mut(1).state = PathState::PotentiallyFailed;
+        assert_eq!(way(&paths, true), None);
     }
 
     #[test]

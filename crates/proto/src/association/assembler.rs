@@ -109,10 +109,12 @@ impl Assembler<'_> {
     fn packet_left(&mut self, now: Instant, path: PathId, len: usize, data: bool) {
         let overhead = u64::from(self.cx.config.encapsulation) + self.cx.config.envelope.len() as u64;
         let headers = self.cx.headers(&self.cx.paths[path.index()].tuple);
-        let (p, v) = self.cx.paths.row_mut(path.index());
+        let p = &mut self.cx.paths[path.index()];
         p.credit = p.credit.map(|c| c.saturating_sub(len + headers));
         p.stats.packets_sent += 1;
         p.stats.bytes_sent += len as u64;
+        self.cx.datagram_left(path, (len + headers) as u64);
+        let (p, v) = self.cx.paths.row_mut(path.index());
         if !data {
             return;
         }

@@ -6,13 +6,18 @@ mod heartbeats;
 mod moving;
 mod silence;
 mod states;
+mod tariffs;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use bytes::BytesMut;
+
 pub(crate) use moving::Candidate;
 use silence::Silence;
+use tariffs::Tariffs;
 
+use super::advisor::Advisor;
 use super::auth::AuthKeys;
 use super::control_queue::ControlQueue;
 use super::event::{CloseReason, Event};
@@ -55,7 +60,11 @@ pub(super) struct Context {
     pub control: ControlQueue,
     pub reports: Reports,
     report_scratch: Vec<Report>,
+    /// Of what the information of heartbeats is cut.
+    heartbeat_block: BytesMut,
     pub silence: Silence,
+    pub tariffs: Tariffs,
+    pub advisor: Advisor,
     /// Consecutive errors of the association (RFC 9260 §8.1).
     pub errors: u32,
     pub next_wire_id: u16,
@@ -84,8 +93,11 @@ impl Context {
             reports: Reports::new(random.u32()),
             report_scratch: Vec::new(),
             silence: Silence::default(),
+            tariffs: Tariffs::default(),
+            advisor: Advisor::default(),
             errors: 0,
             next_wire_id: if role == Role::Opener { 0 } else { 0x8000 },
+            heartbeat_block: BytesMut::new(),
             random,
             events: VecDeque::new(),
             stats: AssociationStats::default(),
@@ -97,6 +109,18 @@ impl Context {
     /// Hands a signal to the scheme; its estimates and limits are fresh afterwards.
     pub fn signal(&mut self, now: Instant, signal: &Signal<'_>) {
         self.driver.signal(self.paths.seen_mut(), now, signal);
+        if self.advisor.is_due(now) {
+            self.ask_advice(now);
+        }
+    }
+
+    /// Asks the scheme what an encoder should choose, and passes on what changed.
+    fn ask_advice(&mut self, now: Instant) {
+        let new = self.driver.advice(self.paths.seen(), now);
+        if let Some(advice) = new.filter(|new| self.stats.advice.is_none_or(|last| new.differs(last))) {
+            self.stats.advice = Some(advice);
+            self.events.push_back(Event::Advice(advice));
+        }
     }
 
     /// Asks the scheme for a decision.

@@ -36,8 +36,7 @@ impl Association {
         let len = packet.bytes().len();
         let path = self.cx.path_of(&tuple).or_else(|| self.cx.candidate_of(&tuple));
         let Some(on) = path.or_else(|| self.cx.follow_port(now, tuple)) else {
-            self.on_unknown_source(now, tuple, packet);
-            return;
+            return self.on_unknown_source(now, tuple, packet);
         };
         self.cx.earn(on, &tuple, len);
         let there = self.cx.paths[on.index()].tuple == tuple;
@@ -45,15 +44,10 @@ impl Association {
             self.cx.probe_candidate(now, on);
         }
         let from = PacketOrigin { path: Some(on).filter(|_| there), tuple };
-        let p = &mut self.cx.paths[on.index()];
-        p.stats.packets_received += 1;
-        p.stats.bytes_received += packet.bytes().len() as u64;
-        p.last_heard = Some(now);
-        self.cx.silence_ends();
+        self.cx.packet_came(now, on, &tuple, len);
         self.tx.reconsider();
-        self.cx.driver.wake();
-        let authenticated = self.cx.config.sealed();
-        let mut reading = ParseContext { packet, on, from, authenticated, data: PacketData::default() };
+        let (authenticated, data) = (self.cx.config.sealed(), PacketData::default());
+        let mut reading = ParseContext { packet, on, from, authenticated, data };
         for chunk in packet.chunks() {
             match chunk {
                 Ok((span, chunk)) => {
@@ -75,7 +69,7 @@ impl Association {
             if let Some(reports) = self.cx.collect_reports(now, ReportTrigger::Tick) {
                 self.cx.push_control_anywhere(reports);
             }
-            self.manager().maybe_heartbeat(now);
+            self.manager().probe_and_ask(now);
         }
         self.manager().give_up_reports(now);
         self.let_go();

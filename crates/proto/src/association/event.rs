@@ -1,6 +1,6 @@
 //! What an association tells the application.
 
-use crate::policy::{PathId, PathState};
+use crate::policy::{Advice, PathId, PathState};
 
 /// Something the application may want to know.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -17,6 +17,8 @@ pub enum Event {
     Readable,
     /// The send buffer has room again after it was full.
     Writable,
+    /// What an encoder should choose from now on, as the scheme says: at most every 100 ms, and when it changed by 2 % or more.
+    Advice(Advice),
     /// A path changed.
     Path(PathId, PathChange),
     /// The peer closes: what is queued is still sent, nothing new is taken.

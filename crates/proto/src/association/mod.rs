@@ -1,6 +1,7 @@
 //! One SCTP association over any number of paths.
 
 mod acknowledger;
+mod advisor;
 mod asconf;
 mod assembler;
 mod auth;

@@ -35,6 +35,7 @@ impl PathManager<'_> {
         }
         let id = self.cx.paths.free_slot();
         self.cx.paths.put(path, path::new_view(id, &tuple, &self.cx.config, ip_mtu));
+        self.cx.set_link(id, tuple.link);
         self.cx.paths_moved = true;
         self.tx.open_path(self.cx, id);
         self.cx.signal(now, &Signal::PathChanged(id));
@@ -111,7 +112,7 @@ impl PathManager<'_> {
         self.cx.paths[i].candidate = None;
         self.cx.paths[i].confirmed = false;
         self.cx.paths[i].restart_discovery();
-        self.cx.paths.view_mut(i).link = tuple.link;
+        self.cx.set_link(path, tuple.link);
         self.cx.paths.view_mut(i).error_count = 0;
         self.cx.paths.view_mut(i).rto = self.cx.config.rto_initial;
         self.cx.paths_moved = true;
@@ -144,7 +145,7 @@ impl PathManager<'_> {
         p.heartbeats.want();
         p.restart_discovery();
         let confirmed = p.confirmed;
-        self.cx.paths.view_mut(i).link = tuple.link;
+        self.cx.set_link(path, tuple.link);
         self.cx.paths_moved = true;
         self.tx.leave_address(self.cx, now, path);
         if confirmed {

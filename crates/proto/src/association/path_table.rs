@@ -38,6 +38,8 @@ impl PathTable {
     pub fn put(&mut self, path: Path, view: PathView) {
         let i = view.id.index();
         if i == self.slots.len() {
+            // Most associations keep the paths they begin with: no room for four.
+            self.slots.reserve_exact(1);
             self.slots.push(path);
         } else {
             self.slots[i] = path;
@@ -62,7 +64,7 @@ impl PathTable {
     }
 
     /// The path and the view of each slot.
-    pub fn rows(&self) -> impl Iterator<Item = (&Path, &PathView)> {
+    pub fn rows(&self) -> impl Iterator<Item = (&Path, &PathView)> + Clone {
         self.slots.iter().zip(self.views.paths())
     }
 

@@ -10,6 +10,8 @@ mod sizing;
 pub(super) use data::PacketData;
 pub(crate) use sizing::Sounding;
 
+use bytes::BytesMut;
+
 use super::acknowledger::Acknowledger;
 use super::buffer_size::ReceiveSize;
 use super::context::Context;
@@ -18,7 +20,7 @@ use super::right_sizing::Buffer;
 use crate::coding::Decoding;
 use crate::config::TransportConfig;
 use crate::policy::PathId;
-use crate::rx::{Message, Reassembly, TsnTracker};
+use crate::rx::{ArrivedWanted, Message, Reassembly, TsnTracker};
 use crate::time::Instant;
 use crate::wire::Tsn;
 use crate::wire::chunk::GapBlock;
@@ -54,6 +56,10 @@ pub(super) struct Receiver {
     decoding: Option<Decoding>,
     /// The peer sends copies and wants to know by which path each arrived.
     names_arrivals: bool,
+    /// Whether it wants to know what arrived by each path, and by which ways.
+    arrived: ArrivedWanted,
+    /// Of what items that name them are cut.
+    arrivals_block: BytesMut,
 }
 
 impl Receiver {
@@ -70,6 +76,8 @@ impl Receiver {
             copies: false,
             decoding: None,
             names_arrivals: false,
+            arrived: ArrivedWanted::default(),
+            arrivals_block: BytesMut::new(),
         }
     }
 
@@ -102,6 +110,11 @@ impl Receiver {
     /// The peer wants to know by which path each copy arrives.
     pub fn name_arrivals(&mut self) {
         self.names_arrivals = true;
+    }
+
+    /// The peer wants to know what arrives by each path; false if it makes no sense how it says so.
+    pub fn report_arrived(&mut self, serial: u32, payload: &[u8]) -> bool {
+        self.arrived.ask(serial, payload)
     }
 
     /// Gives memory back that a burst needed.

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use crate::policy::PathId;
 use crate::time::{Duration, Instant};
 use crate::wire::chunk::report::{
-    KIND_FIRST_SCHEME, KIND_JOIN, KIND_LEAVE, KIND_MOVED, KIND_RESUME, KIND_SUSPEND,
+    KIND_ARRIVED_WANTED, KIND_FIRST_SCHEME, KIND_JOIN, KIND_LEAVE, KIND_MOVED, KIND_RESUME, KIND_SUSPEND,
 };
 use crate::wire::chunk::{ReportItem, ReportItemFlavour};
 
@@ -80,11 +80,22 @@ impl Reports {
         Some(sent)
     }
 
-    /// Begins to say `kind` of a path under AUTH; older news of the path that it outdates are forgotten.
+    /// Begins to say `kind` of a path, or of none, under AUTH; older news of the path that it outdates are forgotten.
     pub fn say(&mut self, now: Instant, kind: u16, path: Option<u16>, via: Option<PathId>, heartbeat: bool) {
+        self.say_more(now, (kind, path, Bytes::new()), via, heartbeat);
+    }
+
+    /// The same with a payload: kind, path and payload.
+    pub fn say_more(
+        &mut self,
+        now: Instant,
+        (kind, path, payload): (u16, Option<u16>, Bytes),
+        via: Option<PathId>,
+        heartbeat: bool,
+    ) {
         let serial = self.new_serial();
         let reliability = ReportItemFlavour::Reliable(serial);
-        let item = ReportItem { kind, path, reliability, payload: Bytes::new() };
+        let item = ReportItem { kind, path, reliability, payload };
         self.under_way.retain(|r| r.item.path != path || !outdates(kind, r.item.kind));
         if self.under_way.len() >= MAX_RELIABLE
             && let Some(oldest) = self.under_way.iter().position(|r| r.item.kind == KIND_LEAVE)
@@ -154,7 +165,7 @@ fn outdates(kind: u16, old: u16) -> bool {
 
 /// News that no later packet would tell: resent as long as the association lives.
 fn must_arrive(kind: u16) -> bool {
-    matches!(kind, KIND_LEAVE | KIND_SUSPEND | KIND_RESUME)
+    matches!(kind, KIND_LEAVE | KIND_SUSPEND | KIND_RESUME | KIND_ARRIVED_WANTED)
 }
 
 #[cfg(test)]
@@ -199,6 +210,21 @@ mod tests {
         reports.say(at(0), KIND_LEAVE, Some(1), None, false);
         (0..20).for_each(|n| assert_eq!(due(&mut reports, 100 * n), [(KIND_LEAVE, n as u32)]));
         assert!(reports.take_spent().is_empty());
+    }
+
+    /// A request may be made while no path works; which ways it names is a matter of the last one.
+    #[test]
+    fn a_request_for_arrivals_is_made_for_ever_and_outdated_by_the_next() {
+        let mut reports = Reports::new(0);
+        for ways in [&b"\0\x01"[..], b"\0\x02"] {
+            reports.say_more(at(0), (KIND_ARRIVED_WANTED, None, ways.into()), None, false);
+        }
+        (0..20).for_each(|n| assert_eq!(due(&mut reports, 100 * n), [(KIND_ARRIVED_WANTED, n as u32)]));
+        assert!(reports.take_spent().is_empty());
+        reports.resend(at(9000), |r| {
+            assert_eq!(r.item.payload[..], [0, 2]);
+            None
+        });
     }
 
     #[test]

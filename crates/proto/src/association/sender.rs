@@ -4,18 +4,24 @@
 //! the packet is assembled elsewhere; *commit* ([`Sender::commit`]) puts the chunk into flight.
 
 mod ack;
+mod act;
+mod arrived;
 mod buffer;
 mod coded;
 mod commit;
 mod copies;
 mod decide;
 mod forward;
+mod groups;
 mod head_of_line;
 mod held;
 mod loss;
 mod pending_chunk;
+mod redundancy;
 mod repair;
 mod tail;
+
+use std::collections::VecDeque;
 
 use bytes::Bytes;
 use smallvec::SmallVec;
@@ -32,11 +38,13 @@ use crate::coding::{Coder, Coding, LONGEST_RECORD};
 use crate::config::TransportConfig;
 use crate::policy::{Assignment, HeadOfLine, PathId, PathSet, PathState, Rules, Signal};
 use crate::time::Instant;
-use crate::tx::{ArrivalReports, Outgoing, RetransmissionQueue};
+use crate::tx::{ArrivalReports, ArrivedReports, Outgoing, RetransmissionQueue};
 use crate::wire::Tsn;
 use buffer::SendBuffer;
 use forward::ForwardPoint;
+use groups::GivenUp;
 use pending_chunk::ChunkSource;
+use redundancy::Redundancy;
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -47,9 +55,15 @@ pub(super) struct Sender {
     coding_seed: u32,
     rq: RetransmissionQueue,
     forward: ForwardPoint,
+    given_up: GivenUp,
+    redundancy: Redundancy,
     /// Copies still to be sent, of the chunk sent last or of older ones (see [`Sender::send_again`]).
     copies: SmallVec<[(Tsn, PathId); 4]>,
+    /// Copies that acts asked for, each until its path has room.
+    asked: VecDeque<(Tsn, PathId)>,
     arrivals: ArrivalReports,
+    /// What the peer says of arrivals by its clock.
+    arrived: ArrivedReports,
     /// What is left of the scheduler's last decision.
     assignment: Option<Assignment>,
     /// The next chunk to send, once chosen.
@@ -78,8 +92,12 @@ impl Sender {
             coding_seed,
             rq: RetransmissionQueue::new(initial_tsn, names_deliveries),
             forward: ForwardPoint::new(initial_tsn),
+            given_up: GivenUp::default(),
+            redundancy: Redundancy::new(config.redundancy),
             copies: SmallVec::new(),
+            asked: VecDeque::new(),
             arrivals: ArrivalReports::default(),
+            arrived: ArrivedReports::new(),
             assignment: None,
             pending_chunk: None,
             revision: 0,
@@ -99,6 +117,7 @@ impl Sender {
         self.rq.clear(cx.paths.seen_mut());
         self.forward.clear();
         self.copies.clear();
+        self.asked.clear();
         (self.assignment, self.pending_chunk) = (None, None);
     }
 
@@ -112,7 +131,8 @@ impl Sender {
         }
     }
 
-    /// Queues a message; its number. `spare`: the heap that all it holds may take, bytes.
+    /// Queues a message; its number. One of a group that was given up is counted as dropped, and is not queued. `spare`: the heap
+    /// that all it holds may take, bytes.
     pub fn send(
         &mut self,
         cx: &mut Context,
@@ -144,6 +164,10 @@ impl Sender {
         }
         cx.stats.messages_sent += 1;
         cx.stats.bytes_sent += payload.len() as u64;
+        if self.is_given_up(options.group) {
+            cx.stats.messages_dropped += 1;
+            return Ok(self.buffer.pass_over());
+        }
         let idle = !self.anything_waits(cx);
         let id = self.buffer.push(now, payload, options);
         if idle {
@@ -230,6 +254,7 @@ impl Sender {
     /// Nothing more leaves on `path`: it is closed, or goes on at other addresses.
     pub fn drop_copies(&mut self, path: PathId) {
         self.copies.retain(|(_, p)| *p != path);
+        self.asked.retain(|(_, p)| *p != path);
         self.rq.forget_owed(path);
     }
 
@@ -271,7 +296,7 @@ impl Sender {
 
     /// Whether copies wait for room on `path`.
     pub fn owes(&self, path: PathId) -> bool {
-        self.rq.owes(path)
+        self.rq.owes(path) || self.asked.iter().any(|(_, p)| *p == path)
     }
 
     /// Whether a round trip of `path` is being timed.
@@ -320,6 +345,7 @@ impl Sender {
     #[cfg(any(test, feature = "testing"))]
     pub fn assert_consistent(&self, cx: &Context) {
         let payload = self.rq.assert_consistent(cx.paths.seen());
+        self.redundancy.assert_kept();
         if cx.state != State::Closed {
             let held = match &self.coder {
                 Some(Coder::Blocks(blocks)) => blocks.bytes(),

@@ -22,7 +22,7 @@ use super::stats::AssociationStats;
 use crate::coding::Announced;
 use crate::config::TransportConfig;
 use crate::path::FourTuple;
-use crate::policy::{LinkId, PathId, PathView, Scheme, Signal};
+use crate::policy::{LinkId, PathId, PathView, Scheme, Signal, Tariff};
 use crate::seeds::Seeds;
 use crate::time::Instant;
 use crate::wire::chunk::CookieAck;
@@ -273,6 +273,11 @@ impl Association {
     /// [`AssociationError::UnknownPath`].
     pub fn suspend_path(&mut self, now: Instant, path: PathId, aside: bool) -> Result<(), AssociationError> {
         self.manager().suspend_path(now, path, aside)
+    }
+
+    /// What data on a link cost, on all paths over it, now and later. Policies see [`PathView::tariff`], counted down.
+    pub fn set_tariff(&mut self, now: Instant, link: LinkId, tariff: Tariff) {
+        self.cx.set_tariff(now, link, tariff);
     }
 
     /// This side's address of a path changed: the driver has a new socket for it. Behind a seal the peer learns of it there.

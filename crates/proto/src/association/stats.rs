@@ -1,6 +1,7 @@
 //! Counters of an association.
 
 use crate::coding::CodingStats;
+use crate::policy::Advice;
 use crate::time::{Duration, Instant};
 
 /// What happened since the association began. Paths have their own ([`crate::path::PathStats`]).
@@ -14,12 +15,27 @@ pub struct AssociationStats {
     pub messages_expired: u64,
     /// Messages given up after some of them was sent (RFC 3758).
     pub messages_abandoned: u64,
+    /// Messages of which nothing was sent since their group was given up ([`crate::policy::Act::Drop`]).
+    pub messages_dropped: u64,
+    /// Payload bytes of messages that left, each once however often it was sent.
+    pub media_sent: u64,
+    /// Bytes of user data that was not needed: transmissions whose chunk also arrived otherwise, as far as it is known by now, and
+    /// all repair symbols; where messages leave in coded blocks, symbols beyond the messages' bytes.
+    pub redundancy_sent: u64,
+    /// Copies and repair symbols that parts of the scheme asked for beyond [`crate::config::TransportConfig::redundancy`].
+    pub redundancy_refused: u64,
+    /// What the scheme advised an encoder last.
+    pub advice: Option<Advice>,
     /// Messages handed to the application.
     pub messages_received: u64,
     /// Payload bytes of messages handed in.
     pub bytes_sent: u64,
     /// Payload bytes of messages handed out.
     pub bytes_received: u64,
+    /// Bytes of datagrams that left on paths, with headers of IP and UDP and the envelope. A seal's own are not counted.
+    pub wire_sent: u64,
+    /// Bytes of datagrams that came by paths, counted likewise.
+    pub wire_received: u64,
     /// New DATA chunks that arrived.
     pub chunks_received: u64,
     /// DATA chunks that had arrived before.
@@ -32,6 +48,8 @@ pub struct AssociationStats {
     pub sacks_received: u64,
     /// SACKs overtaken by newer ones.
     pub old_sacks: u64,
+    /// Reports of arrivals overtaken by newer ones.
+    pub old_arrived: u64,
     /// Chunks that were acknowledged after they had been declared lost.
     pub spurious: u64,
     /// Chunks that made no sense and were dropped.
@@ -40,6 +58,8 @@ pub struct AssociationStats {
     pub bad_packets: u64,
     /// Assignments and retransmissions a scheme asked for that the core refused.
     pub refused_assignments: u64,
+    /// Acts of a scheme ([`crate::policy::Policy::act`]) that could not be done.
+    pub refused_acts: u64,
     /// Answers not given since too many waited to leave.
     pub answers_withheld: u64,
     /// Error causes the peer reported.
@@ -69,6 +89,18 @@ impl AssociationStats {
     pub fn send_buffer_blocked_time(&self, now: Instant) -> Duration {
         let open = self.send_buffer_blocked_since.map_or(Duration::ZERO, |since| now - since);
         self.send_buffer_blocked + open
+    }
+
+    /// Bytes of all datagrams either way by payload bytes of messages that left or were handed out: what a byte of media takes on
+    /// the wire. `None`: no media went either way.
+    pub fn overhead(&self) -> Option<f64> {
+        let media = self.media_sent + self.bytes_received;
+        (media > 0).then(|| (self.wire_sent + self.wire_received) as f64 / media as f64)
+    }
+
+    /// Redundant bytes by bytes of media sent; `None`: none was sent.
+    pub fn redundancy(&self) -> Option<f64> {
+        (self.media_sent > 0).then(|| self.redundancy_sent as f64 / self.media_sent as f64)
     }
 
     /// Notes which buffer holds new data back from `now` on, if any does.

@@ -113,10 +113,7 @@ impl Association {
         }
         self.cx.on_silence(now);
         self.let_go();
-        if self.cx.state == State::Closed
-            || self.cx.state == State::CookieWait
-            || self.cx.state == State::CookieEchoed
-        {
+        if matches!(self.cx.state, State::Closed | State::CookieWait | State::CookieEchoed) {
             return;
         }
         self.cx.resend_reports(now);

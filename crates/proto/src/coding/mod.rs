@@ -1,14 +1,13 @@
 //! Erasure codes between the application's messages and DATA chunks ([`strandcast_coding`]): an association may cut what it
 //! sends into coded blocks, or send repair symbols beside its messages. Both ends do it below `send` and `recv`, so that
 //! applications see messages alone. Decisions are the scheme's ([`crate::policy::Scheduler::next_symbol`],
-//! [`crate::policy::Scheduler::next_repair`]); what may be redundant, its ledger keeps.
+//! [`crate::policy::Scheduler::next_repair`]); what may be redundant, its ledger keeps (`ledger.rs`).
 
 mod agreement;
 mod blocks;
 mod coder;
 mod config;
 mod covered;
-mod ledger;
 mod receiver;
 mod record;
 mod repair;

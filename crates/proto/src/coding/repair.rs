@@ -29,9 +29,9 @@ use strandcast_coding::symbol::{Header, REPAIR_HEADER, SOURCE_HEADER};
 
 use super::config::{RepairCoding, RepairWhen};
 use super::covered;
-use super::ledger::Ledger;
 use super::risk;
 use super::written::{ARENA, Arena, Written};
+use crate::ledger::Ledger;
 use crate::policy::{PathId, RepairOffer, Symbol, SymbolKind, View};
 use crate::time::{Duration, Instant};
 use crate::wire::{Ppid, StreamId};

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::config::EndpointConfig;
 use super::limit::Limiter;
-use crate::path::{Envelope, FourTuple, MOST_AMPLIFIED};
+use crate::path::{Envelope, FourTuple, MOST_AMPLIFIED, SealId};
 use crate::seeds::Random;
 use crate::time::Instant;
 use crate::wire::chunk::ChunkEncode;
@@ -58,8 +58,12 @@ impl Answers {
         Answers { queue: VecDeque::new(), envelope: config.transport.envelope, opening, unmatched }
     }
 
-    /// Whether `asked` may be answered: to be asked once, before an answer is made up.
+    /// Whether `asked` may be answered: to be asked once, before an answer is made up. An INIT behind a seal is from
+    /// somebody who may connect, the seal limits how many it hands over, and sends no more than what came.
     pub fn admit(&mut self, now: Instant, asked: &Asked, kind: Kind) -> bool {
+        if kind == Kind::Opening && asked.tuple.sealed != SealId::CLEAR {
+            return true;
+        }
         let limiter = if kind == Kind::Opening { &mut self.opening } else { &mut self.unmatched };
         limiter.admit(now, asked.tuple.remote.ip())
     }

@@ -6,15 +6,15 @@ use std::sync::Arc;
 use bytes::Bytes;
 use strandcast_coding::symbol::Header;
 
-use super::coded;
 use super::packet::seal;
 use super::script::{LONGEST, STUCK, Script};
+use super::{acting, coded};
 use crate::association::{Association, SendOptions};
 use crate::coding::Coding;
 use crate::config::TransportConfig;
 use crate::endpoint::{AssociationId, Connect, Endpoint, EndpointConfig, Input, SchemeFactory};
 use crate::path::FourTuple;
-use crate::policy::{LinkId, PathId};
+use crate::policy::{Importance, LinkId, PathId};
 use crate::rfc;
 use crate::seeds::Seeds;
 use crate::time::{Duration, Instant};
@@ -92,8 +92,11 @@ impl<'a> Stage<'a> {
             ..TransportConfig::default()
         };
         let seeds = Seeds::new(1, 0);
-        let accept: SchemeFactory =
-            Arc::new(move |_| if codes { coded::scheme() } else { Box::new(rfc::scheme()) });
+        let accept: SchemeFactory = Arc::new(move |seeds| match () {
+            () if codes => coded::scheme(),
+            () if kind & 32 > 0 => acting::scheme(seeds),
+            () => Box::new(rfc::scheme()),
+        });
         let config = |coding| EndpointConfig {
             transport: Arc::new(make(coding)),
             accept: Some(Arc::clone(&accept)),
@@ -222,8 +225,14 @@ impl<'a> Stage<'a> {
     fn send(&mut self, side: usize) {
         let (kind, size) = (self.script.u8(), 1 + usize::from(self.script.u16()) % 8000);
         let lifetime = (kind & 2 > 0).then(|| Duration::from_millis(u64::from(kind)));
-        let options =
-            SendOptions { stream: u16::from(kind >> 4), ppid: 0, unordered: kind & 1 > 0, lifetime };
+        let options = SendOptions {
+            stream: u16::from(kind >> 4),
+            unordered: kind & 1 > 0,
+            lifetime,
+            importance: Importance::ALL[usize::from(kind >> 2 & 3)],
+            group: Some(u64::from(kind >> 3)),
+            ..SendOptions::default()
+        };
         // Full or closed is as good.
         let _ = self.ends[side].send(self.now, self.ids[side], vec![kind; size].into(), options);
     }

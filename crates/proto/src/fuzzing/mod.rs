@@ -1,6 +1,7 @@
 //! What fuzzers run, and tests over the corpus they left: each function reads its input as a script, whatever the bytes
 //! are, and panics where something does not hold.
 
+mod acting;
 mod association;
 mod coded;
 mod packet;

@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::coded;
 use super::script::{LONGEST, STUCK, Script};
+use super::{acting, coded};
 use crate::association::{Association, CloseReason, Event, SendOptions};
 use crate::coding::Coding;
 use crate::config::TransportConfig;
 use crate::endpoint::{AssociationId, Connect, Endpoint, EndpointConfig, Input, SchemeFactory};
 use crate::path::FourTuple;
-use crate::policy::{LinkId, PathId};
+use crate::policy::{Importance, LinkId, PathId};
 use crate::rfc;
 use crate::rx::Message;
 use crate::seeds::Seeds;
@@ -140,8 +140,11 @@ impl<'a> Play<'a> {
             decodes: codes,
             ..base.clone()
         };
-        let accept: SchemeFactory =
-            Arc::new(move |_| if codes { coded::scheme() } else { Box::new(rfc::scheme()) });
+        let accept: SchemeFactory = Arc::new(move |seeds| match () {
+            () if codes => coded::scheme(),
+            () if kind & 128 > 0 => acting::scheme(seeds),
+            () => Box::new(rfc::scheme()),
+        });
         let scheme = (accept)(&seeds);
         let config = |side: usize| EndpointConfig {
             transport: Arc::new(transport(codings[side])),
@@ -214,6 +217,8 @@ impl<'a> Play<'a> {
             ppid: number as u32,
             unordered: kind & 1 > 0,
             lifetime,
+            importance: Importance::ALL[usize::from(kind >> 6)],
+            group: Some(u64::from(kind >> 5)),
         };
         let payload: Bytes = (0..size).map(|i| (number * 31 + i) as u8).collect();
         if self.ends[side].send(self.now, id, payload.clone(), options).is_ok() {

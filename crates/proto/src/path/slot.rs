@@ -7,8 +7,8 @@ use super::heartbeat::Heartbeats;
 use super::sealed::SealId;
 use crate::association::{Candidate, Sounding, Tail};
 use crate::config::TransportConfig;
-use crate::policy::{Limit, LinkId, PathId, PathState, PathView};
-use crate::rx::Arrivals;
+use crate::policy::{Limit, LinkId, PathId, PathState, PathView, Tariff};
+use crate::rx::{Arrivals, ArrivedHere};
 use crate::time::{Duration, Instant};
 use crate::wire::packet::HEADER_LEN;
 
@@ -73,6 +73,8 @@ pub struct PathStats {
     pub lost_fast: u64,
     /// Chunks declared lost by timeout.
     pub lost_timeout: u64,
+    /// Chunks that the scheme declared lost of its own accord ([`crate::policy::Act::Lose`]).
+    pub lost_by_scheme: u64,
     /// Payload bytes acknowledged.
     pub payload_acked: u64,
     /// T3-rtx expirations.
@@ -106,7 +108,7 @@ impl PathStats {
         if self.chunks_sent == 0 {
             return 0.0;
         }
-        (self.lost_fast + self.lost_timeout) as f64 / self.chunks_sent as f64
+        (self.lost_fast + self.lost_timeout + self.lost_by_scheme) as f64 / self.chunks_sent as f64
     }
 }
 
@@ -132,6 +134,8 @@ pub(crate) struct Path {
     pub suspended: (bool, bool),
     /// What came by it, for a peer that wants to know.
     pub arrivals: Arrivals,
+    /// The last packet with DATA that came by it and all so far, for a peer that asked.
+    pub arrived: Option<ArrivedHere>,
     /// T3-rtx.
     pub t3: Option<Instant>,
     /// The tail probe.
@@ -165,6 +169,7 @@ impl Path {
             candidate: None,
             suspended: (false, false),
             arrivals: Arrivals::default(),
+            arrived: None,
             t3: None,
             tail: Tail::default(),
             answered: None,
@@ -215,6 +220,7 @@ pub(crate) fn new_view(id: PathId, tuple: &FourTuple, config: &TransportConfig, 
         in_flight_chunks: 0,
         last_sent: None,
         link: tuple.link,
+        tariff: Tariff::default(),
         blocked: false,
         est: Default::default(),
         limit: Limit::default(),

@@ -12,6 +12,7 @@
 //! - symbols chosen ([`Scheduler::next_symbol`](super::Scheduler::next_symbol)) are of blocks shown, source symbols of those not
 //!   sent, repair symbols of closed blocks; while blocks are shown and nothing is in flight one is chosen within a second,
 //!   and all blocks arrive; repair symbols ([`Scheduler::next_repair`](super::Scheduler::next_repair)) go to open paths;
+//! - acts ([`Policy::act`](super::Policy::act)) come to an end each time, and do not keep data from arriving;
 //! - no panic, whatever comes.
 //!
 //! A failure prints the seed and the line that runs this case alone.

@@ -1,8 +1,8 @@
 //! Drives a scheme: signals, then estimates, then limits, then decisions.
 
 use super::{
-    Assignment, Backlog, ChunkInfo, PathId, PathSet, PathState, PathView, PathViews, RepairOffer, Scheme,
-    Signal, SymbolAssignment, View,
+    Act, Advice, Assignment, Backlog, ChunkInfo, Flight, PathId, PathSet, PathState, PathView, PathViews,
+    RepairOffer, Scheme, Signal, SymbolAssignment, View,
 };
 use crate::time::Instant;
 
@@ -11,6 +11,10 @@ use crate::time::Instant;
 pub(crate) struct Driver {
     scheme: Box<dyn Scheme>,
     hears_deliveries: bool,
+    hears_arrivals: bool,
+    acts: bool,
+    /// Something happened since the scheme was asked what it does.
+    act_due: bool,
     aggregate: Option<u64>,
     /// The scheduler held everything back: it is asked again after the next signal.
     held: bool,
@@ -22,8 +26,17 @@ pub(crate) struct Driver {
 
 impl Driver {
     pub fn new(scheme: Box<dyn Scheme>) -> Self {
-        let hears_deliveries = scheme.hears_deliveries();
-        Driver { scheme, hears_deliveries, aggregate: None, held: false, stale: PathSet::default(), slots: 0 }
+        Driver {
+            hears_deliveries: scheme.hears_deliveries(),
+            hears_arrivals: scheme.hears_arrivals(),
+            acts: scheme.acts(),
+            act_due: false,
+            scheme,
+            aggregate: None,
+            held: false,
+            stale: PathSet::default(),
+            slots: 0,
+        }
     }
 
     pub fn scheme(&self) -> &dyn Scheme {
@@ -33,6 +46,11 @@ impl Driver {
     /// Whether the scheme wants [`Signal::Delivered`].
     pub fn hears_deliveries(&self) -> bool {
         self.hears_deliveries
+    }
+
+    /// Whether the scheme wants [`Signal::PeerArrivals`].
+    pub fn hears_arrivals(&self) -> bool {
+        self.hears_arrivals
     }
 
     /// What the scheme remarks on its state, each sentence once.
@@ -52,6 +70,11 @@ impl Driver {
         let mut all = Vec::new();
         self.scheme.counters(&mut all);
         all
+    }
+
+    /// What the scheme advises.
+    pub fn advice(&self, views: &PathViews, now: Instant) -> Option<Advice> {
+        self.scheme.advice(&views.view(now))
     }
 
     /// What may be in flight over all paths, bytes.
@@ -79,6 +102,23 @@ impl Driver {
         self.scheme.feedback().overhead()
     }
 
+    /// Whether the scheme acts, and something happened since it was asked to.
+    #[inline]
+    pub fn act_due(&self) -> bool {
+        self.act_due
+    }
+
+    /// The next thing that the scheme does of its own accord.
+    pub fn act(&mut self, views: &mut PathViews, now: Instant, flight: &Flight<'_>) -> Option<Act> {
+        self.freshen(views);
+        self.scheme.act(&views.view(now), flight)
+    }
+
+    /// The scheme was asked: it is asked again after the next signal.
+    pub fn acted(&mut self) {
+        self.act_due = false;
+    }
+
     /// Until the next signal, or until it is woken, the scheduler is not asked.
     pub fn hold(&mut self) {
         self.held = true;
@@ -98,6 +138,7 @@ impl Driver {
         self.refresh_limits(views, all);
         (self.stale, self.slots) = (PathSet::default(), views.paths().len());
         self.held = false;
+        self.act_due = self.acts;
     }
 
     /// [`Signal::Sent`], for which nothing is decided but by [`Driver::next`]: estimates and limits are copied when next needed,

@@ -3,19 +3,28 @@
 //! Knowledge flows one way: signals → estimates → loss verdicts → limits → assignments. The core measures and
 //! enforces room (window, aggregate, the peer's receive window); everything else is a policy's decision.
 
+mod act;
+mod advice;
+mod arrivals;
 #[cfg(any(test, feature = "contract"))]
 pub mod contract;
 mod driver;
 mod head_of_line;
+mod importance;
 mod parts;
 mod path_views;
 mod signal;
 mod symbols;
+mod tariff;
 mod traits;
 mod view;
 
+pub use act::{Act, Flight};
+pub use advice::Advice;
+pub use arrivals::{PathArrivals, PeerArrivals, PeerTime};
 pub(crate) use driver::Driver;
 pub use head_of_line::{Blocked, BlockedBy, HeadOfLine, HeadOfLineConfig, Holder, Rules};
+pub use importance::{Head, Heads, Importance};
 pub use parts::Parts;
 pub(crate) use path_views::PathViews;
 pub use signal::{
@@ -25,8 +34,9 @@ pub use signal::{
 pub use symbols::{
     BlockView, RepairOffer, Symbol, SymbolAssignment, SymbolChoice, SymbolKind, SymbolsInFlight,
 };
+pub use tariff::Tariff;
 pub use traits::{
-    AckDecision, Assignment, Backlog, CongestionControl, Feedback, LossPolicy, MissScope, PathEstimator,
-    Policy, Probe, Reach, ReportTrigger, Retransmit, Scheduler, Scheme,
+    AckDecision, Assignment, Backlog, CongestionControl, Feedback, LossPolicy, MOST_ACTS, MissScope,
+    PathEstimator, Policy, Probe, Reach, ReportTrigger, Retransmit, Scheduler, Scheme,
 };
 pub use view::{Estimate, Limit, PathId, PathSet, PathState, PathView, QUEUE, View};

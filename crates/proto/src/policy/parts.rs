@@ -1,5 +1,7 @@
 //! A scheme put together from parts, called in a fixed order.
 
+use super::act::{Act, Flight};
+use super::advice::Advice;
 use super::signal::Signal;
 use super::traits::{CongestionControl, Feedback, LossPolicy, PathEstimator, Policy, Scheduler, Scheme};
 use super::view::{Estimate, PathId, View};
@@ -95,6 +97,33 @@ impl Policy for Parts {
             || self.scheduler.hears_deliveries()
             || self.feedback.hears_deliveries()
             || self.estimators.iter().any(|e| e.hears_deliveries())
+    }
+
+    fn hears_arrivals(&self) -> bool {
+        self.loss.hears_arrivals()
+            || self.cc.hears_arrivals()
+            || self.scheduler.hears_arrivals()
+            || self.feedback.hears_arrivals()
+            || self.estimators.iter().any(|e| e.hears_arrivals())
+    }
+
+    fn acts(&self) -> bool {
+        self.loss.acts() || self.scheduler.acts()
+    }
+
+    /// Loss policy and scheduler act; the loss policy first.
+    fn act(&mut self, view: &View<'_>, flight: &Flight<'_>) -> Option<Act> {
+        self.loss.act(view, flight).or_else(|| self.scheduler.act(view, flight))
+    }
+
+    fn advice(&self, view: &View<'_>) -> Option<Advice> {
+        let estimated = || self.estimators.iter().find_map(|e| e.advice(view));
+        let congestion = || self.cc.advice(view).or_else(|| self.loss.advice(view));
+        self.scheduler
+            .advice(view)
+            .or_else(congestion)
+            .or_else(|| self.feedback.advice(view))
+            .or_else(estimated)
     }
 
     fn remarks(&self, view: &View<'_>, out: &mut Vec<&'static str>) {

@@ -64,6 +64,7 @@ impl PathViews {
     pub fn put(&mut self, view: PathView) {
         let i = view.id.index();
         if i == self.paths.len() {
+            self.paths.reserve_exact(1);
             self.paths.push(view);
         } else {
             self.paths[i] = view;

@@ -3,6 +3,8 @@
 use bytes::Bytes;
 use smallvec::SmallVec;
 
+use super::arrivals::PeerArrivals;
+use super::importance::Importance;
 use super::symbols::Symbol;
 use super::view::{PathId, PathView};
 use crate::time::{Duration, Instant};
@@ -61,6 +63,10 @@ pub enum Signal<'a> {
     Arrived(&'a RxInfo),
     /// A report of the peer's scheme arrived. Those in one packet come before its `Arrived`.
     Peer(&'a Report),
+    /// The peer says what arrived by which path. Only for schemes that ask for it
+    /// ([`Policy::hears_arrivals`](super::Policy::hears_arrivals)), and from peers that know how; before the SACK of the same
+    /// packet is read.
+    PeerArrivals(&'a PeerArrivals),
     /// A heartbeat was answered, or was not within the path's RTO.
     Heartbeat(&'a HeartbeatInfo),
     /// State, MTU or addresses of a path changed; it may be new.
@@ -80,6 +86,10 @@ pub struct ChunkInfo {
     pub stream: StreamId,
     /// When its message becomes worthless.
     pub expires: Option<Instant>,
+    /// Its message's importance.
+    pub importance: Importance,
+    /// Its message's group.
+    pub group: Option<u64>,
     /// Each transmission, oldest first; a copy is a second one at the same time.
     pub transmissions: SmallVec<[Transmission; 2]>,
     /// How often it was declared lost.
@@ -142,6 +152,8 @@ pub struct AckInfo {
     pub earliest_outstanding: Option<Tsn>,
     /// Book bytes newly acknowledged, by cumulative TSN or gap block.
     pub newly_acked: u64,
+    /// Those of them that are known to have arrived by this path: sent nowhere else, or named by the peer (ARRIVALS).
+    pub proven: u64,
     /// Chunks newly acknowledged.
     pub newly_acked_chunks: u32,
     /// Those of them that had been declared lost, sent again or not: the retransmission queue shrinks by so much.

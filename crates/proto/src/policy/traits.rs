@@ -4,11 +4,17 @@ use core::fmt::Debug;
 
 use smallvec::{SmallVec, smallvec};
 
+use super::act::{Act, Flight};
+use super::advice::Advice;
+use super::importance::{Heads, Importance};
 use super::signal::{AckInfo, ChunkInfo, LossCause, LossTrigger, Report, RxInfo, Signal};
 use super::symbols::{RepairOffer, SymbolAssignment, SymbolChoice};
-use super::view::{Estimate, Limit, PathId, PathView, View};
+use super::view::{Estimate, Limit, PathId, PathSet, PathView, View};
 use crate::time::{Duration, Instant};
 use crate::wire::serial::Tsn;
+
+/// Acts of a scheme at a time ([`Policy::act`]), and copies by acts that wait for room.
+pub const MOST_ACTS: usize = 256;
 
 /// What all policies share: they hear every signal and may ask for a [`Signal::Tick`].
 pub trait Policy: Debug + Send {
@@ -30,6 +36,31 @@ pub trait Policy: Debug + Send {
     /// of a scheme's parts one that says so is enough.
     fn hears_deliveries(&self) -> bool {
         false
+    }
+
+    /// Whether it wants [`Signal::PeerArrivals`]. Asked once, when the association begins; then the peer is asked to report
+    /// arrivals by its clock.
+    fn hears_arrivals(&self) -> bool {
+        false
+    }
+
+    /// Whether [`Policy::act`] ever does anything. Asked once, when the association begins.
+    fn acts(&self) -> bool {
+        false
+    }
+
+    /// The next thing to do of its own accord. If there was any signal but [`Signal::Sent`] since it was last asked, it is asked
+    /// before anything more is sent, when the packets or timers of the moment are dealt with, SACKs wholly: until it is `None`, at most
+    /// [`MOST_ACTS`] times. Each act is done before the next question, whose `view` and `flight` show it; signals that acts
+    /// bring about (`Lost`) are no reason to ask again.
+    fn act(&mut self, _view: &View<'_>, _flight: &Flight<'_>) -> Option<Act> {
+        None
+    }
+
+    /// What an encoder should choose, as far as it can tell; `None`: it can't. Asked when a signal was heard, at most every
+    /// 100 ms; of a scheme's parts the first that can tell is heard, the scheduler before the congestion control.
+    fn advice(&self, _view: &View<'_>) -> Option<Advice> {
+        None
     }
 
     /// Adds what people should know of the state it is in, a sentence each, as "the peer does not speak REPORT: …".
@@ -138,20 +169,26 @@ pub trait CongestionControl: Policy {
 }
 
 /// What waits to be sent.
-#[derive(Copy, Clone, PartialEq, Debug)]
+#[derive(Copy, Clone, PartialEq, Default, Debug)]
 pub struct Backlog {
     /// Payload bytes that wait for the scheduler: not yet sent, or lost and left to it ([`Retransmit::Requeue`]).
     pub bytes: u64,
     /// Messages of which something was not sent yet.
     pub messages: usize,
-    /// Book size of the next chunk: payload + 16 bytes.
+    /// Book size of the next chunk, the oldest message's unless it was lost before: payload + 16 bytes.
     pub next_len: u64,
     /// When the next chunk's message becomes worthless, be the chunk new or lost.
     pub next_expires: Option<Instant>,
     /// The next chunk was lost before and left to the scheduler; the paths it was on are in `tried`.
     pub retransmission: bool,
     /// Paths the next chunk was sent on already; none when it is new.
-    pub tried: super::PathSet,
+    pub tried: PathSet,
+    /// The importance of the next chunk's message.
+    pub next_importance: Importance,
+    /// The group of the next chunk's message.
+    pub next_group: Option<u64>,
+    /// The first message of each importance ([`Assignment::importance`]); none where messages leave in coded blocks.
+    pub heads: Heads,
 }
 
 /// Chunks for one or more paths; for none if the next message, which has a lifetime, will be late by all of them: it is given
@@ -162,18 +199,27 @@ pub struct Assignment {
     pub paths: SmallVec<[PathId; 4]>,
     /// At most this many chunks; the core stops when the room is used up, and asks again. A retransmission is one.
     pub chunks: u32,
+    /// Of messages of this importance, which must have a head ([`Backlog::heads`]); `None`: the oldest of all. It makes no
+    /// difference to a retransmission.
+    pub importance: Option<Importance>,
 }
 
 impl Assignment {
     /// Up to `chunks` chunks on `path`.
     #[inline]
     pub fn on(path: PathId, chunks: u32) -> Self {
-        Assignment { paths: smallvec![path], chunks }
+        Assignment { paths: smallvec![path], chunks, importance: None }
+    }
+
+    /// The same of messages of `importance`.
+    #[inline]
+    pub fn of(self, importance: Importance) -> Self {
+        Assignment { importance: Some(importance), ..self }
     }
 
     /// No path: the next message is given up.
     pub fn nowhere() -> Self {
-        Assignment { paths: SmallVec::new(), chunks: 0 }
+        Assignment { paths: SmallVec::new(), chunks: 0, importance: None }
     }
 }
 
@@ -240,7 +286,8 @@ pub enum ReportTrigger {
 pub struct AckDecision {
     /// Send at once; else at every second packet or after the delayed-ack time.
     pub now: bool,
-    /// Where; `None`: the path the data came by, or another one when that seems dead.
+    /// Where; `None`: by the ways back that the peer asked for in turn ([`Feedback::ways_back`]), if any of them works; else
+    /// the path the data came by, or another one when that seems dead.
     pub via: Option<PathId>,
 }
 
@@ -268,6 +315,14 @@ pub trait Feedback: Policy {
     /// When to acknowledge `rx`. The default is RFC 9260 §6.7 and §6.2.
     fn sack(&mut self, _view: &View<'_>, rx: &RxInfo) -> AckDecision {
         AckDecision { now: rx.gap || rx.filled || rx.duplicate || rx.immediate, via: None }
+    }
+
+    /// The paths by which the peer's SACKs should come back, at most four (the first by their numbers); none leaves it to the peer.
+    /// Asked after each input and timeout if the scheme hears arrivals ([`Policy::hears_arrivals`]). The peer's core alternates
+    /// its SACKs over those that work there, unless its own scheme names a path ([`AckDecision::via`]) or data come again, so
+    /// that an earlier SACK must have been lost. It learns of a change by a signed report, at most every 100 ms.
+    fn ways_back(&mut self, _view: &View<'_>) -> PathSet {
+        PathSet::default()
     }
 
     /// Heartbeats to send now, beyond the core's own.

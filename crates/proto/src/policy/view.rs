@@ -188,6 +188,8 @@ pub struct PathView {
     pub last_sent: Option<Instant>,
     /// The driver's link it runs over.
     pub link: super::LinkId,
+    /// What data on that link cost.
+    pub tariff: super::Tariff,
     /// Max.Burst or pacing forbids another packet for the moment.
     pub blocked: bool,
     /// What the estimators say.

@@ -385,6 +385,7 @@ fn new_data_take_the_primary_and_come_back_to_it() {
         next_expires: None,
         retransmission: false,
         tried: PathSet::default(),
+        ..Backlog::default()
     };
     let next =
         |picture: &Picture| PrimaryPath.next(&picture.view(), &backlog).map(|a| (a.paths[0], a.chunks));

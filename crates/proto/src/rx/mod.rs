@@ -1,11 +1,13 @@
 //! The receiving side of an association: which TSNs arrived, and messages put together again.
 
 mod arrivals;
+mod arrived;
 mod extend;
 mod reassembly;
 mod tsn_tracker;
 
 pub(crate) use arrivals::Arrivals;
+pub(crate) use arrived::{ArrivedHere, ArrivedWanted, micros};
 pub(crate) use extend::{extend, narrow, origin};
 pub use reassembly::{CHUNK_OVERHEAD, Fragment, Message, Reassembly, Violation};
 pub use tsn_tracker::{Arrival, Inserted, TsnTracker};

@@ -2,8 +2,10 @@
 
 mod arrival_reports;
 mod bits;
+mod needless;
 mod outstanding;
 mod path_ack;
+mod peer_arrivals;
 mod resent;
 mod retransmission;
 mod send_queue;
@@ -11,5 +13,6 @@ mod send_queue;
 pub(crate) use arrival_reports::ArrivalReports;
 pub(crate) use outstanding::{Carries, ChunkState, Outgoing};
 pub(crate) use path_ack::{AckOutcome, PathAck};
+pub(crate) use peer_arrivals::{ArrivedReports, Heard};
 pub(crate) use retransmission::{MANY_GAPS, RetransmissionQueue, Unsettled};
-pub(crate) use send_queue::{Cut, QueuedMessage, SendQueue};
+pub(crate) use send_queue::{Cut, QueuedMessage, SendQueue, next_chunk};

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use strandcast_coding::symbol::Header;
 
 use super::bits::Bits;
+use super::needless::Needless;
 use crate::policy::{ChunkInfo, LossCause, Transmission};
 use crate::rx::{extend, narrow, origin};
 use crate::wire::chunk::{GapBlock, Sack};
@@ -46,6 +47,7 @@ pub(crate) struct Outgoing {
     /// The header of the symbol that it carries, in front of the payload.
     pub header: Option<Header>,
     pub payload: Bytes,
+    pub needless: Needless,
     /// The message's number, `u64::MAX` for symbols that the coder made: each is a message by itself.
     pub message: u64,
     pub ssn: Ssn,
@@ -63,6 +65,11 @@ impl Outgoing {
     /// Bytes of user data: the payload, and the symbol's header in front of it.
     pub fn user_data(&self) -> usize {
         self.header.map_or(0, |h| h.length()) + self.payload.len()
+    }
+
+    /// The peer reports a duplicate of it; the bytes that turn out to be needless.
+    pub fn duplicate(&mut self) -> u64 {
+        self.needless.duplicate(self.info.transmissions.len()) * self.user_data() as u64
     }
 
     /// Whether it is sent once only, whatever happens to it.

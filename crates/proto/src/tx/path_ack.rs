@@ -35,6 +35,8 @@ pub(crate) struct AckOutcome {
     pub messages: u64,
     /// Chunks that had been declared lost.
     pub spurious: u64,
+    /// Bytes of user data of transmissions that were not needed, as is known now.
+    pub needless: u64,
     /// The symbols that arrived, and the path that is credited first; `None`: one of several, unknown which.
     pub symbols: Vec<(Header, Option<PathId>)>,
     /// Which chunks arrived by which path, if the scheme wants to know.

@@ -14,6 +14,7 @@ mod tests;
 
 use std::collections::VecDeque;
 
+use super::needless::PastChunks;
 use super::outstanding::{ChunkState, Outgoing, Outstanding};
 use super::path_ack::{AckOutcome, higher, lower};
 use super::resent::Resent;
@@ -61,6 +62,8 @@ pub(crate) struct RetransmissionQueue {
     flights: Vec<Flight>,
     /// Whether the scheme wants to know which chunks arrive.
     names_deliveries: bool,
+    /// Chunks acknowledged lately that were sent several times.
+    past: PastChunks,
     /// Kept for its memory between SACKs.
     outcome: AckOutcome,
 }
@@ -74,6 +77,7 @@ impl RetransmissionQueue {
             unasked: false,
             flights: Vec::new(),
             names_deliveries,
+            past: PastChunks::default(),
             outcome: AckOutcome::default(),
         }
     }
@@ -93,6 +97,7 @@ impl RetransmissionQueue {
         ledger.clear_flights();
         self.outstanding = Outstanding::new(self.next_tsn());
         self.lost.clear();
+        self.past.clear();
         self.outcome.deliveries.clear();
         self.flights.iter_mut().for_each(|f| *f = Flight::default());
     }
@@ -101,6 +106,7 @@ impl RetransmissionQueue {
     pub fn shrink(&mut self) {
         self.outstanding.shrink();
         self.lost.shrink_to_fit();
+        self.past.clear();
         self.outcome = AckOutcome::default();
         for f in &mut self.flights {
             f.originals.shrink_to_fit();
@@ -330,6 +336,22 @@ impl RetransmissionQueue {
     pub fn in_flight_on(&self, tsn: Tsn, path: PathId) -> bool {
         let in_flight = |c: &Outgoing| c.info.transmissions.iter().any(|t| t.path == path && t.in_flight);
         self.outstanding.get(tsn).is_some_and(in_flight)
+    }
+
+    /// The chunks in flight on `path`: those first sent there in the order of TSNs, then those sent there again.
+    pub fn flight(&self, path: PathId) -> impl Iterator<Item = &ChunkInfo> {
+        let f = self.flights.get(path.index());
+        let first = f.into_iter().flat_map(|f| f.originals.iter().copied());
+        let again = f.into_iter().flat_map(|f| f.retransmitted.iter().map(|(n, _)| Outstanding::tsn(n)));
+        let first = first.filter(move |t| self.first_in_flight_on(*t, path));
+        let chunks = first.chain(again).filter_map(|tsn| self.outstanding.get(tsn));
+        chunks.map(|c| &c.info).filter(move |i| i.transmissions.iter().any(|t| t.path == path && t.in_flight))
+    }
+
+    /// When `tsn` left on `path`, if it is outstanding and left there once.
+    pub fn left_once(&self, tsn: Tsn, path: PathId) -> Option<Instant> {
+        let mut here = self.outstanding.get(tsn)?.info.transmissions.iter().filter(|t| t.path == path);
+        here.next().filter(|_| here.next().is_none()).map(|t| t.at)
     }
 
     /// Whether the first transmission of `tsn` on `path` is in flight: what `originals` lists.

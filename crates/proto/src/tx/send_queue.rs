@@ -1,16 +1,21 @@
-//! Messages that wait for their (next) chunk: first in, first out, fragments of a message in one run of TSNs
-//! (RFC 9260 §6.9).
+//! Messages that wait for their (next) chunk: of each importance first in, first out, fragments of a message in one run of
+//! TSNs (RFC 9260 §6.9).
+//!
+//! Who asks for no importance gets the oldest message of all. Messages of one ordered stream keep their order whatever their
+//! importance, since an SSN is given to the first chunk.
 
 use std::collections::VecDeque;
 
 use bytes::Bytes;
 
+use crate::policy::Importance;
 use crate::time::Instant;
 use crate::wire::serial::{Ppid, Ssn, StreamId};
 
 /// A message the application handed in.
 #[derive(Debug)]
 pub(crate) struct QueuedMessage {
+    /// Rises with each message handed in.
     pub id: u64,
     pub stream: StreamId,
     /// Assigned with the first chunk: an expired message must not use up a sequence number.
@@ -18,6 +23,8 @@ pub(crate) struct QueuedMessage {
     pub ppid: Ppid,
     pub unordered: bool,
     pub expires: Option<Instant>,
+    pub importance: Importance,
+    pub group: Option<u64>,
     pub payload: Bytes,
     /// Bytes already cut into chunks.
     pub sent: usize,
@@ -27,18 +34,31 @@ impl QueuedMessage {
     pub fn started(&self) -> bool {
         self.ssn.is_some()
     }
+
+    fn rest(&self) -> usize {
+        self.payload.len() - self.sent
+    }
 }
 
-/// The queue of messages of one association.
+/// The messages of one importance.
 #[derive(Debug, Default)]
-pub(crate) struct SendQueue {
+struct Class {
     messages: VecDeque<QueuedMessage>,
+    /// Payload bytes not yet cut into chunks.
     bytes: usize,
     /// Some message may expire.
     lifetimes: usize,
 }
 
-/// A chunk cut from the first message.
+/// The queues of messages of one association.
+#[derive(Debug, Default)]
+pub(crate) struct SendQueue {
+    classes: [Class; Importance::ALL.len()],
+    /// Of this importance some chunks of the first message were sent and some not.
+    begun: Option<Importance>,
+}
+
+/// A chunk cut from a message.
 #[derive(Debug)]
 pub(crate) struct Cut {
     pub message: u64,
@@ -47,39 +67,119 @@ pub(crate) struct Cut {
     pub ppid: Ppid,
     pub unordered: bool,
     pub expires: Option<Instant>,
+    pub importance: Importance,
+    pub group: Option<u64>,
     pub payload: Bytes,
     pub begin: bool,
     pub end: bool,
 }
 
-impl SendQueue {
-    pub fn push(&mut self, message: QueuedMessage) {
+impl Class {
+    fn push(&mut self, message: QueuedMessage) {
         self.bytes += message.payload.len();
         self.lifetimes += usize::from(message.expires.is_some());
         self.messages.push_back(message);
     }
 
+    fn pop(&mut self) -> Option<QueuedMessage> {
+        let m = self.messages.pop_front()?;
+        self.bytes -= m.rest();
+        self.lifetimes -= usize::from(m.expires.is_some());
+        Some(m)
+    }
+
+    /// Removes messages of which nothing was sent yet and that `dead` names; how many.
+    fn remove(&mut self, dead: impl Fn(&QueuedMessage) -> bool) -> usize {
+        let before = self.messages.len();
+        let (bytes, lifetimes) = (&mut self.bytes, &mut self.lifetimes);
+        self.messages.retain(|m| {
+            let dead = !m.started() && dead(m);
+            if dead {
+                *bytes -= m.payload.len();
+                *lifetimes -= usize::from(m.expires.is_some());
+            }
+            !dead
+        });
+        before - self.messages.len()
+    }
+
+    /// Whether a message handed in before `id` waits that is of the ordered stream `stream`.
+    fn precedes(&self, id: u64, stream: StreamId) -> bool {
+        let earlier = self.messages.iter().take_while(|m| m.id < id);
+        earlier.into_iter().any(|m| !m.unordered && m.stream == stream)
+    }
+}
+
+impl SendQueue {
+    pub fn push(&mut self, message: QueuedMessage) {
+        self.classes[message.importance.index()].push(message);
+    }
+
     /// Payload bytes not yet cut into chunks.
     pub fn bytes(&self) -> usize {
-        self.bytes
+        self.classes.iter().map(|c| c.bytes).sum()
+    }
+
+    /// The same, of one importance.
+    pub fn bytes_of(&self, importance: Importance) -> usize {
+        self.classes[importance.index()].bytes
     }
 
     pub fn len(&self) -> usize {
-        self.messages.len()
+        self.classes.iter().map(|c| c.messages.len()).sum()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.messages.is_empty()
+        self.classes.iter().all(|c| c.messages.is_empty())
     }
 
-    /// Payload of the next chunk if no chunk holds more than `max` bytes, and its message's expiry.
-    pub fn next_chunk(&self, max: usize) -> Option<(usize, Option<Instant>)> {
-        self.messages.front().map(|m| (chunk_len(m.payload.len() - m.sent, max), m.expires))
+    fn class(&mut self, importance: Importance) -> &mut Class {
+        &mut self.classes[importance.index()]
     }
 
-    /// Cuts the next chunk of at most `max` bytes; `next_ssn` gives an ordered stream's next sequence number.
-    pub fn cut(&mut self, max: usize, next_ssn: impl FnOnce(StreamId) -> Ssn) -> Option<Cut> {
-        let m = self.messages.front_mut()?;
+    fn fronts(&self) -> impl Iterator<Item = &QueuedMessage> {
+        self.classes.iter().filter_map(|c| c.messages.front())
+    }
+
+    /// The message that goes on or, if none was begun, the oldest.
+    pub fn first(&self) -> Option<&QueuedMessage> {
+        match self.begun {
+            Some(importance) => self.classes[importance.index()].messages.front(),
+            None => self.fronts().min_by_key(|m| m.id),
+        }
+    }
+
+    /// The first message of `importance` if it may leave now; see [`crate::policy::Heads`]. Costs a look at each older message
+    /// of other importances if it is ordered.
+    pub fn head(&self, importance: Importance) -> Option<&QueuedMessage> {
+        let head = self.classes[importance.index()].messages.front()?;
+        if self.begun.is_some_and(|begun| begun != importance) {
+            return None;
+        }
+        let waits = !head.started()
+            && !head.unordered
+            && Importance::ALL.iter().any(|other| {
+                *other != importance && self.classes[other.index()].precedes(head.id, head.stream)
+            });
+        Some(head).filter(|_| !waits)
+    }
+
+    /// The message that `importance` names, or [`SendQueue::first`].
+    pub fn next(&self, importance: Option<Importance>) -> Option<&QueuedMessage> {
+        importance.map_or_else(|| self.first(), |importance| self.head(importance))
+    }
+
+    /// Cuts the next chunk of at most `max` bytes from [`SendQueue::next`]; `next_ssn` gives an ordered stream's next sequence
+    /// number.
+    pub fn cut(
+        &mut self,
+        importance: Option<Importance>,
+        max: usize,
+        next_ssn: impl FnOnce(StreamId) -> Ssn,
+    ) -> Option<Cut> {
+        let importance = self.next(importance)?.importance;
+        let class = self.class(importance);
+        let m = class.messages.front_mut()?;
         let begin = !m.started();
         let ssn = match m.ssn {
             Some(ssn) => ssn,
@@ -87,11 +187,11 @@ impl SendQueue {
             None => next_ssn(m.stream),
         };
         m.ssn = Some(ssn);
-        let len = chunk_len(m.payload.len() - m.sent, max);
+        let len = chunk_len(m.rest(), max);
         let payload = m.payload.slice(m.sent..m.sent + len);
         m.sent += len;
-        self.bytes -= len;
-        let end = m.sent == m.payload.len();
+        class.bytes -= len;
+        let end = m.rest() == 0;
         let cut = Cut {
             message: m.id,
             stream: m.stream,
@@ -99,79 +199,76 @@ impl SendQueue {
             ppid: m.ppid,
             unordered: m.unordered,
             expires: m.expires,
+            importance,
+            group: m.group,
             payload,
             begin,
             end,
         };
         if end {
-            self.pop();
+            class.pop();
         }
+        self.begun = (!end).then_some(importance);
         Some(cut)
     }
 
-    /// Removes messages whose lifetime is over and of which nothing was sent yet, oldest first; returns how many.
+    /// Removes messages whose lifetime is over and of which nothing was sent yet; returns how many.
     /// A message in the middle of its chunks is left to [`SendQueue::drop_rest`].
     pub fn expire(&mut self, now: Instant) -> usize {
-        if self.lifetimes == 0 {
-            return 0;
-        }
-        let before = self.messages.len();
-        let (bytes, lifetimes) = (&mut self.bytes, &mut self.lifetimes);
-        self.messages.retain(|m| {
-            let dead = !m.started() && m.expires.is_some_and(|e| e <= now);
-            if dead {
-                *bytes -= m.payload.len();
-                *lifetimes -= 1;
-            }
-            !dead
-        });
-        before - self.messages.len()
+        let may = self.classes.iter_mut().filter(|c| c.lifetimes > 0);
+        may.map(|c| c.remove(|m| m.expires.is_some_and(|e| e <= now))).sum()
     }
 
-    /// Removes the first message, of which nothing was sent yet.
+    /// Removes the messages of `group` of which nothing was sent yet; returns how many.
+    pub fn drop_group(&mut self, group: u64) -> usize {
+        self.classes.iter_mut().map(|c| c.remove(|m| m.group == Some(group))).sum()
+    }
+
+    /// Removes the oldest message, of which nothing was sent yet.
     pub fn take(&mut self) -> Option<QueuedMessage> {
-        self.messages.front().filter(|m| !m.started())?;
-        self.pop()
+        let first = self.first().filter(|m| !m.started())?.importance;
+        self.class(first).pop()
     }
 
-    /// Whether the first message could be dropped by [`SendQueue::expire`]: cheap enough to ask for each packet.
+    /// Whether the first message of an importance could be dropped by [`SendQueue::expire`]: cheap enough to ask for each
+    /// packet.
     pub fn head_expired(&self, now: Instant) -> bool {
-        self.messages.front().is_some_and(|m| m.expires.is_some_and(|e| e <= now))
+        self.fronts().any(|m| m.expires.is_some_and(|e| e <= now))
     }
 
-    /// Removes the first message if it has a lifetime and nothing of it was sent yet; its bytes.
-    pub fn give_up(&mut self) -> Option<usize> {
-        self.messages.front().filter(|m| !m.started() && m.expires.is_some())?;
-        self.pop().map(|m| m.payload.len())
+    /// Removes the message that [`SendQueue::next`] gives if it has a lifetime and nothing of it was sent yet; its bytes.
+    pub fn give_up(&mut self, importance: Option<Importance>) -> Option<usize> {
+        let next = self.next(importance).filter(|m| !m.started() && m.expires.is_some())?;
+        let importance = next.importance;
+        self.class(importance).pop().map(|m| m.payload.len())
     }
 
     /// The message of which some chunks were sent and some not.
     pub fn partial(&self) -> Option<&QueuedMessage> {
-        self.messages.front().filter(|m| m.started())
+        self.classes[self.begun?.index()].messages.front()
     }
 
     /// Forgets the rest of a partly sent message.
     pub fn drop_rest(&mut self) -> Option<QueuedMessage> {
-        self.partial()?;
-        self.pop()
+        let begun = self.begun.take()?;
+        self.class(begun).pop()
     }
 
-    /// The stream of the first message whose stream id is not below `streams`.
+    /// The stream of a message whose stream id is not below `streams`.
     pub fn first_beyond(&self, streams: StreamId) -> Option<StreamId> {
-        self.messages.iter().map(|m| m.stream).find(|s| s.0 >= streams.0)
+        let mut all = self.classes.iter().flat_map(|c| c.messages.iter().map(|m| m.stream));
+        all.find(|s| s.0 >= streams.0)
     }
 
     /// Gives memory back that a backlog needed.
     pub fn shrink(&mut self) {
-        self.messages.shrink_to_fit();
+        self.classes.iter_mut().for_each(|c| c.messages.shrink_to_fit());
     }
+}
 
-    fn pop(&mut self) -> Option<QueuedMessage> {
-        let m = self.messages.pop_front()?;
-        self.bytes -= m.payload.len() - m.sent;
-        self.lifetimes -= usize::from(m.expires.is_some());
-        Some(m)
-    }
+/// Bytes of the next chunk of `message` if no chunk holds more than `max`.
+pub(crate) fn next_chunk(message: &QueuedMessage, max: usize) -> usize {
+    chunk_len(message.rest(), max)
 }
 
 /// Bytes of the next chunk of a message of which `rest` bytes remain: as few chunks as can be, all about as long, since
@@ -197,17 +294,19 @@ mod tests {
             ppid: Ppid(0),
             unordered: true,
             expires: expires.map(Instant::from_millis),
+            importance: Importance::Normal,
+            group: None,
             payload: Bytes::from_static(&[0; 1000]),
             sent: 0,
         };
         queue.push(message(0, Some(50)));
         queue.push(message(1, Some(60)));
         queue.push(message(2, None));
-        assert_eq!(queue.give_up(), Some(1000));
-        queue.cut(600, |_| Ssn(0)).expect("the first half of the second message");
-        assert_eq!((queue.give_up(), queue.len()), (None, 2), "some of it was sent");
+        assert_eq!(queue.give_up(None), Some(1000));
+        queue.cut(None, 600, |_| Ssn(0)).expect("the first half of the second message");
+        assert_eq!((queue.give_up(None), queue.len()), (None, 2), "some of it was sent");
         queue.drop_rest();
-        assert_eq!((queue.give_up(), queue.len(), queue.bytes()), (None, 1, 1000), "it has no lifetime");
+        assert_eq!((queue.give_up(None), queue.len(), queue.bytes()), (None, 1, 1000), "it has no lifetime");
     }
 
     #[test]
@@ -228,5 +327,74 @@ mod tests {
                 assert!(before.iter().all(|c| c - last < 4 * cut.len()), "{len} in {max}: {cut:?}");
             }
         }
+    }
+
+    /// Messages of 1000 bytes, in this order: stream, whether ordered, importance.
+    fn queue(messages: &[(u16, bool, Importance)]) -> SendQueue {
+        let mut queue = SendQueue::default();
+        for (id, (stream, ordered, importance)) in messages.iter().enumerate() {
+            queue.push(QueuedMessage {
+                id: id as u64,
+                stream: StreamId(*stream),
+                ssn: None,
+                ppid: Ppid(0),
+                unordered: !ordered,
+                expires: None,
+                importance: *importance,
+                group: Some(id as u64 / 2),
+                payload: Bytes::from_static(&[0; 1000]),
+                sent: 0,
+            });
+        }
+        queue
+    }
+
+    fn cut(queue: &mut SendQueue, importance: Option<Importance>, max: usize) -> Option<u64> {
+        queue.cut(importance, max, |_| Ssn(0)).map(|c| c.message)
+    }
+
+    #[test]
+    fn the_oldest_goes_first_unless_an_importance_is_named() {
+        use Importance::{Disposable, Key, Normal};
+        let mut queue =
+            queue(&[(0, false, Normal), (0, false, Key), (0, false, Disposable), (0, false, Key)]);
+        assert_eq!(cut(&mut queue, Some(Key), 1000), Some(1));
+        assert_eq!(cut(&mut queue, None, 1000), Some(0));
+        assert_eq!(cut(&mut queue, Some(Normal), 1000), None, "none of it is left");
+        assert_eq!((cut(&mut queue, None, 1000), cut(&mut queue, None, 1000)), (Some(2), Some(3)));
+        assert!(queue.is_empty() && queue.bytes() == 0);
+    }
+
+    #[test]
+    fn a_message_goes_on_before_another_begins() {
+        use Importance::{Key, Normal};
+        let mut queue = queue(&[(0, false, Normal), (0, false, Key)]);
+        assert_eq!(cut(&mut queue, None, 500), Some(0));
+        assert!(queue.head(Key).is_none() && queue.head(Normal).is_some());
+        assert_eq!((cut(&mut queue, Some(Key), 500), cut(&mut queue, None, 500)), (None, Some(0)));
+        assert_eq!(cut(&mut queue, Some(Key), 500), Some(1));
+        assert_eq!(queue.drop_rest().map(|m| (m.id, m.sent)), Some((1, 500)));
+        assert!(queue.partial().is_none() && queue.is_empty());
+    }
+
+    /// The key of stream 0 waits for the older message of its stream; the one of stream 1, and unordered ones, do not.
+    #[test]
+    fn an_ordered_message_overtakes_none_of_its_stream() {
+        use Importance::{Key, Normal, Reference};
+        let mut ordered = queue(&[(0, true, Normal), (0, true, Key), (1, true, Reference)]);
+        assert!(ordered.head(Key).is_none() && ordered.head(Reference).is_some());
+        assert_eq!(cut(&mut ordered, Some(Normal), 1000), Some(0));
+        assert_eq!(cut(&mut ordered, Some(Key), 1000), Some(1));
+        let unordered = queue(&[(0, true, Normal), (0, false, Key)]);
+        assert!(unordered.head(Key).is_some());
+    }
+
+    #[test]
+    fn a_group_is_dropped_but_for_what_was_begun() {
+        use Importance::{Key, Normal};
+        let mut queue = queue(&[(0, false, Normal), (0, false, Key), (0, false, Normal), (0, false, Normal)]);
+        cut(&mut queue, None, 500);
+        assert_eq!((queue.drop_group(0), queue.len(), queue.bytes()), (1, 3, 2500));
+        assert_eq!((queue.drop_group(1), queue.drop_group(1), queue.len()), (2, 0, 1));
     }
 }

@@ -129,7 +129,7 @@ impl<'a> Play<'a> {
             Op::Run(time) => self.run(ms(time)),
             Op::Send { side, size, count, stream, unordered, lifetime_ms } => {
                 let lifetime = lifetime_ms.map(ms);
-                let options = SendOptions { stream, ppid: 0, unordered, lifetime };
+                let options = SendOptions { stream, unordered, lifetime, ..SendOptions::default() };
                 for _ in 0..count {
                     self.send(side, size, options);
                 }

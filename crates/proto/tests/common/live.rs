@@ -11,7 +11,7 @@ use strandcast_proto::coding::{Coding, RepairCode, RepairCoding, RepairWhen};
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::endpoint::{AssociationId, Connect, Endpoint, EndpointConfig, Input};
 use strandcast_proto::path::FourTuple;
-use strandcast_proto::policy::LinkId;
+use strandcast_proto::policy::{LinkId, Scheme};
 use strandcast_proto::seeds::Seeds;
 use strandcast_proto::time::{Duration, Instant};
 
@@ -42,6 +42,11 @@ pub struct Live {
 impl Live {
     /// Connected.
     pub fn new(coding: Option<Coding>) -> Self {
+        Live::with(coding, scheme::windowed(1 << 20))
+    }
+
+    /// The same, sent by `scheme`.
+    pub fn with(coding: Option<Coding>, scheme: Box<dyn Scheme>) -> Self {
         let transport = Arc::new(TransportConfig { coding, ..TransportConfig::live() });
         let seeds = Seeds::new(1, 0);
         let config = EndpointConfig { transport, ..EndpointConfig::default() };
@@ -60,7 +65,6 @@ impl Live {
             sent: 0,
             received: 0,
         };
-        let scheme = scheme::windowed(1 << 20);
         let connect = Connect { paths: vec![(live.tuples[0], None)], port: 5000, scheme, transport: None };
         live.ids[0] = Some(live.ends[0].connect(live.now, connect).unwrap());
         live.run(Duration::from_secs(2));

@@ -1,8 +1,8 @@
 //! The least scheme that works: a fixed window per path, paths in turn, split fast retransmit.
 
 use strandcast_proto::policy::{
-    AckInfo, Assignment, Backlog, ChunkInfo, CongestionControl, Feedback, Limit, LossCause, LossPolicy,
-    Parts, PathId, Policy, Retransmit, Scheduler, Scheme, SymbolAssignment, SymbolChoice, View,
+    AckInfo, Act, Assignment, Backlog, ChunkInfo, CongestionControl, Feedback, Flight, Limit, LossCause,
+    LossPolicy, Parts, PathId, Policy, Retransmit, Scheduler, Scheme, SymbolAssignment, SymbolChoice, View,
 };
 
 pub const WINDOW: u64 = 48_000;
@@ -22,9 +22,10 @@ impl Policy for InTurn {}
 impl Scheduler for InTurn {
     fn next(&mut self, view: &View<'_>, _: &Backlog) -> Option<Assignment> {
         let after = view.last_path_used.map_or(0, |p| p.index() + 1);
-        let with_room: Vec<PathId> = view.usable_paths().filter(|p| p.has_room()).map(|p| p.id).collect();
-        let next = with_room.iter().find(|p| p.index() >= after).or(with_room.first());
-        next.map(|p| Assignment::on(*p, 1))
+        let mut with_room = view.usable_paths().filter(|p| p.has_room()).map(|p| p.id);
+        let first = with_room.next()?;
+        let next = core::iter::once(first).chain(with_room).find(|p| p.index() >= after);
+        Some(Assignment::on(next.unwrap_or(first), 1))
     }
 }
 
@@ -67,6 +68,39 @@ pub fn parts(window: u64) -> Parts {
         scheduler: Box::new(InTurn),
         feedback: Box::new(Plain),
     }
+}
+
+/// As [`Split`], and hears arrivals and acts, though it never finds anything to do.
+#[derive(Debug)]
+struct Watching;
+impl Policy for Watching {
+    fn hears_arrivals(&self) -> bool {
+        true
+    }
+
+    fn acts(&self) -> bool {
+        true
+    }
+
+    fn act(&mut self, view: &View<'_>, flight: &Flight<'_>) -> Option<Act> {
+        let oldest = view.paths.iter().filter_map(|p| flight.on(p.id).next()?.transmissions.last());
+        core::hint::black_box(oldest.map(|t| t.at).min());
+        None
+    }
+}
+impl LossPolicy for Watching {
+    fn misses(&mut self, view: &View<'_>, ack: &AckInfo, chunk: &ChunkInfo) -> u8 {
+        Split.misses(view, ack, chunk)
+    }
+
+    fn retransmit(&mut self, view: &View<'_>, chunk: &ChunkInfo, cause: LossCause) -> Retransmit {
+        Split.retransmit(view, chunk, cause)
+    }
+}
+
+/// The scheme with fixed windows that looks at the oldest chunk in flight on each path whenever it may act.
+pub fn watching(window: u64) -> Box<dyn Scheme> {
+    Box::new(Parts { loss: Box::new(Watching), ..parts(window) })
 }
 
 /// Symbols of blocks: source symbols in order, if it sends any, and repair symbols until each block has what it needs and

@@ -200,6 +200,7 @@ impl<F: Foreign> Pair<F> {
                     ppid: note.ppid,
                     unordered: how.unordered,
                     lifetime: how.lifetime,
+                    ..SendOptions::default()
                 };
                 let id = self.id.expect("connected");
                 self.ours.send(self.now, id, note.payload.clone(), options).expect("room to send");

@@ -1,9 +1,10 @@
 //! What policies answer, checked: nonsense is an exception that says what was answered.
 
+use super::backlog::importance_word;
 use crate::error;
 use pyo3::prelude::*;
 use strandcast_proto::policy as proto;
-use strandcast_proto::policy::{PathId, PathState};
+use strandcast_proto::policy::{Importance, PathId, PathState};
 use strandcast_proto::time::Instant;
 use strandcast_proto::units::Rate;
 
@@ -17,32 +18,43 @@ pub(crate) struct Assignment {
     paths: Vec<i64>,
     /// At most this many chunks.
     chunks: u32,
+    /// Of messages of this importance.
+    importance: Option<&'static str>,
 }
 
 #[pymethods]
 impl Assignment {
     #[new]
-    #[pyo3(signature = (paths, chunks=1))]
-    fn new(py: Python<'_>, paths: &Bound<'_, PyAny>, chunks: i64) -> PyResult<Self> {
+    #[pyo3(signature = (paths, chunks=1, importance=None))]
+    fn new(
+        py: Python<'_>,
+        paths: &Bound<'_, PyAny>,
+        chunks: i64,
+        importance: Option<&str>,
+    ) -> PyResult<Self> {
         let one = paths.extract().map(|path| vec![path]);
         let paths: Vec<i64> = one.or_else(|_| paths.extract())?;
         if paths.is_empty() || chunks < 1 {
             let what = format!("Assignment({paths:?}, {chunks}): at least one path and one chunk");
             return Err(error::policy(py, &what));
         }
-        Ok(Assignment { paths, chunks: u32::try_from(chunks).unwrap_or(u32::MAX) })
+        let importance = importance.map(|word| named(py, word)).transpose()?.map(importance_word);
+        Ok(Assignment { paths, chunks: u32::try_from(chunks).unwrap_or(u32::MAX), importance })
     }
 
     /// No path: the next message, which has a lifetime, would be late by all of them.
     #[staticmethod]
     fn nowhere() -> Self {
-        Assignment { paths: Vec::new(), chunks: 0 }
+        Assignment { paths: Vec::new(), chunks: 0, importance: None }
     }
 
     fn __repr__(&self) -> String {
         match self.paths[..] {
             [] => "Assignment.nowhere()".to_owned(),
-            _ => format!("Assignment({:?}, {})", self.paths, self.chunks),
+            _ => match self.importance {
+                Some(word) => format!("Assignment({:?}, {}, {word:?})", self.paths, self.chunks),
+                None => format!("Assignment({:?}, {})", self.paths, self.chunks),
+            },
         }
     }
 }
@@ -119,12 +131,35 @@ pub(super) fn assignment(
     if let Ok(given) = answer.cast::<Assignment>() {
         let given = given.get();
         let paths = given.paths.iter().map(|path| open(answer.py(), view, *path)).collect::<PyResult<_>>()?;
-        return Ok(Some(proto::Assignment { paths, chunks: given.chunks }));
+        let importance = given.importance.map(|word| named(answer.py(), word)).transpose()?;
+        return Ok(Some(proto::Assignment { paths, chunks: given.chunks, importance }));
     }
     let Ok(path) = answer.extract() else {
         return Err(odd(answer, "the id of a path, an Assignment, or None"));
     };
     Ok(Some(proto::Assignment::on(open(answer.py(), view, path)?, 1)))
+}
+
+/// The importance of this name.
+fn named(py: Python<'_>, word: &str) -> PyResult<Importance> {
+    let known = Importance::ALL.into_iter().find(|importance| importance_word(*importance) == word);
+    known.ok_or_else(|| {
+        let all = Importance::ALL.map(importance_word).join(", ");
+        error::policy(py, &format!("{word:?} is no importance: {all}"))
+    })
+}
+
+/// What `advice` answered: bits per second now, and without the path that carries most.
+pub(super) fn advice(answer: &Bound<'_, PyAny>) -> PyResult<Option<proto::Advice>> {
+    if answer.is_none() {
+        return Ok(None);
+    }
+    let rate = |bps: f64| (0.0..TOO_MUCH).contains(&bps).then_some(bps as u64);
+    let rates = answer.extract::<(f64, f64)>().ok();
+    match rates.and_then(|(now, safe)| Some((rate(now)?, rate(safe)?))) {
+        Some((rate_bps, safe_bps)) => Ok(Some(proto::Advice { rate_bps, safe_bps })),
+        None => Err(odd(answer, "a tuple of two rates in bit/s, or None")),
+    }
 }
 
 /// What `next_symbol` answered.

@@ -1,6 +1,8 @@
 //! Policies written in Python, as schemes.
 
+mod act;
 mod answer;
+mod backlog;
 mod catalog;
 mod contract;
 mod failure;
@@ -8,9 +10,11 @@ mod scheme;
 mod signal;
 mod view;
 
+pub(crate) use act::{Act, Flight};
 pub(crate) use answer::{Assignment, Limit, SymbolAssignment};
+pub(crate) use backlog::{Backlog, Head};
 pub(crate) use catalog::{Plan, Policies};
 pub(crate) use contract::contract_case;
 pub(crate) use failure::Failure;
 pub(crate) use signal::{Chunk, Signal, Symbol, Transmission};
-pub(crate) use view::{Backlog, Block, Blocked, Path, RepairOffer, View};
+pub(crate) use view::{Block, Blocked, Path, RepairOffer, Tariff, View};

@@ -1,9 +1,11 @@
 //! A scheme some of whose decisions are Python's.
 
+use super::act::{Act, Flight};
 use super::answer;
+use super::backlog::Backlog;
 use super::failure::Failure;
 use super::signal::Signal;
-use super::view::{Backlog, RepairOffer, View};
+use super::view::{RepairOffer, View};
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -51,17 +53,25 @@ struct Calls {
     limit: Option<Py<PyAny>>,
     aggregate: Option<Py<PyAny>>,
     timeout: Option<Py<PyAny>>,
+    act: Option<Py<PyAny>>,
+    advice: Option<Py<PyAny>>,
     /// What the policy answered when it was made.
     hears_deliveries: bool,
+    hears_arrivals: bool,
 }
 
 impl Calls {
     fn new(py: Python<'_>, make: &Py<PyAny>, seed: u64) -> PyResult<Self> {
         let mut calls: BTreeMap<String, Py<PyAny>> = make.call1(py, (seed,))?.extract(py)?;
         let mut take = |name: &str| calls.remove(name);
-        let hears = take("hears_deliveries").map(|call| call.bind(py).call0()?.extract()).transpose()?;
+        let mut hears = |name: &str| -> PyResult<bool> {
+            take(name).map_or(Ok(false), |call| call.bind(py).call0()?.extract())
+        };
+        let (hears_deliveries, hears_arrivals) = (hears("hears_deliveries")?, hears("hears_arrivals")?);
         Ok(Calls {
-            hears_deliveries: hears.unwrap_or(false),
+            hears_deliveries,
+            hears_arrivals,
+            act: take("act"),
             on_signal: take("on_signal"),
             next: take("next"),
             penalise: take("penalise"),
@@ -70,6 +80,7 @@ impl Calls {
             limit: take("limit"),
             aggregate: take("aggregate"),
             timeout: take("timeout"),
+            advice: take("advice"),
         })
     }
 }
@@ -117,7 +128,12 @@ impl PythonScheme {
     /// Tells the policy, if it wants to hear, and asks what that changed.
     fn tell(&mut self, view: &proto::View<'_>, signal: &proto::Signal<'_>) {
         // The base may have asked for it.
-        if matches!(signal, proto::Signal::Delivered { .. }) && !self.calls.hears_deliveries {
+        let unasked = match signal {
+            proto::Signal::Delivered { .. } => !self.calls.hears_deliveries,
+            proto::Signal::PeerArrivals(_) => !self.calls.hears_arrivals,
+            _ => false,
+        };
+        if unasked {
             return;
         }
         if let Some(call) = &self.calls.on_signal {
@@ -332,6 +348,37 @@ impl Policy for PythonScheme {
 
     fn hears_deliveries(&self) -> bool {
         self.calls.hears_deliveries || self.base.hears_deliveries()
+    }
+
+    fn hears_arrivals(&self) -> bool {
+        self.calls.hears_arrivals || self.base.hears_arrivals()
+    }
+
+    fn acts(&self) -> bool {
+        self.calls.act.is_some() || self.base.acts()
+    }
+
+    /// The policy's acts first, then the base's.
+    fn act(&mut self, view: &proto::View<'_>, flight: &proto::Flight<'_>) -> Option<proto::Act> {
+        let asked = self.calls.act.as_ref().and_then(|call| {
+            self.ask(
+                |py| {
+                    let shown = (View::of(view, &self.names), Flight::of(view, flight));
+                    Act::answered(&call.bind(py).call1(shown)?)
+                },
+                || format!("act at {:?}", view.now),
+            )
+        });
+        asked.flatten().or_else(|| self.base.act(view, flight))
+    }
+
+    fn advice(&self, view: &proto::View<'_>) -> Option<proto::Advice> {
+        let Some(call) = &self.calls.advice else { return self.base.advice(view) };
+        let answer = self.ask(
+            |py| answer::advice(&call.bind(py).call1((View::of(view, &self.names),))?),
+            || format!("advice at {:?}", view.now),
+        );
+        answer.unwrap_or_else(|| self.base.advice(view))
     }
 
     fn remarks(&self, view: &proto::View<'_>, out: &mut Vec<&'static str>) {

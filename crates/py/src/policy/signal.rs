@@ -1,6 +1,8 @@
 //! What policies hear, as Python has it: a class a kind.
 
+use super::backlog::importance_word;
 use super::view::{seconds, time};
+use crate::error;
 use pyo3::prelude::*;
 use strandcast_proto::policy as proto;
 use strandcast_proto::policy::{LossCause, LossTrigger, PathId};
@@ -19,6 +21,7 @@ pub(crate) enum Signal {
         path: u8,
         return_path: u8,
         newly_acked: u64,
+        proven: u64,
         newly_acked_chunks: u32,
         newly_acked_again: u32,
         flight_before: u64,
@@ -72,6 +75,9 @@ pub(crate) enum Signal {
     },
     /// A report of the peer's scheme arrived.
     Peer { kind: u16, subject: Option<u8>, via: Option<u8>, payload: Vec<u8> },
+    /// What arrived by which path, by the peer's clock: path, last TSN, when it arrived (microseconds of the peer's clock), when
+    /// it left, packets and bytes so far. Only for policies that ask.
+    PeerArrivals { written: u64, via: u8, paths: Vec<(u8, u32, u64, Option<f64>, u64, u64)> },
     /// A heartbeat was answered, or was not in time.
     Heartbeat { path: u8, rtt: Option<f64>, probe: bool, sent: f64 },
     /// State, MTU or addresses of a path changed; it may be new.
@@ -128,6 +134,15 @@ impl Signal {
                 probe: info.probe,
                 sent: info.sent.as_secs_f64(),
             },
+            proto::Signal::PeerArrivals(arrivals) => Signal::PeerArrivals {
+                written: arrivals.written.0,
+                via: arrivals.via.0,
+                paths: arrivals
+                    .paths
+                    .iter()
+                    .map(|p| (p.path.0, p.tsn.0, p.at.0, time(p.sent), p.packets, p.bytes))
+                    .collect(),
+            },
             proto::Signal::PathChanged(path) => Signal::PathChanged { path: path.0 },
             proto::Signal::Tick => Signal::Tick {},
         }
@@ -139,6 +154,7 @@ fn acked(view: &proto::View<'_>, ack: &proto::AckInfo) -> Signal {
         path: ack.path.0,
         return_path: ack.return_path.0,
         newly_acked: ack.newly_acked,
+        proven: ack.proven,
         newly_acked_chunks: ack.newly_acked_chunks,
         newly_acked_again: ack.newly_acked_again,
         flight_before: ack.flight_before,
@@ -203,6 +219,16 @@ fn cause_word(cause: LossCause) -> String {
     word.to_owned()
 }
 
+/// The cause that [`cause_word`] names.
+pub(super) fn cause_of(py: Python<'_>, word: &str) -> PyResult<LossCause> {
+    let causes = [LossCause::Congestion, LossCause::Wireless, LossCause::PathFailure];
+    let known = causes.into_iter().find(|cause| cause_word(*cause) == word);
+    known.ok_or_else(|| {
+        let what = format!("{word:?} is no cause: congestion, wireless or path failure");
+        error::policy(py, &what)
+    })
+}
+
 fn trigger_word(trigger: LossTrigger) -> String {
     let word = match trigger {
         LossTrigger::FastRetransmit => "fast retransmit",
@@ -224,6 +250,10 @@ pub(crate) struct Chunk {
     stream: u16,
     /// When its message becomes worthless.
     expires: Option<f64>,
+    /// Its message's importance.
+    importance: &'static str,
+    /// Its message's group.
+    group: Option<u64>,
     /// Each transmission, oldest first.
     transmissions: Vec<Transmission>,
     /// How often it was declared lost.
@@ -239,6 +269,8 @@ impl From<&proto::ChunkInfo> for Chunk {
             len: chunk.len,
             stream: chunk.stream.0,
             expires: time(chunk.expires),
+            importance: importance_word(chunk.importance),
+            group: chunk.group,
             transmissions: chunk.transmissions.iter().map(Transmission::from).collect(),
             losses: chunk.losses,
             symbol: chunk.symbol.as_ref().map(Symbol::from),

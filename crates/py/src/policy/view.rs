@@ -2,7 +2,6 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 use strandcast_proto::policy as proto;
@@ -233,6 +232,12 @@ impl Path {
         self.view().link.0
     }
 
+    /// What data on that link cost.
+    #[getter]
+    fn tariff(&self) -> Tariff {
+        self.view().tariff.into()
+    }
+
     /// Max.Burst or pacing forbids another packet for the moment.
     #[getter]
     fn blocked(&self) -> bool {
@@ -317,6 +322,34 @@ impl Path {
         let (id, state, view) = (self.id(), self.state(), self.view());
         let name = self.name().map_or(String::new(), |name| format!(" {name}"));
         format!("<Path {id}{name}, {state}, {} of {} bytes in flight>", view.in_flight, view.limit.cwnd)
+    }
+}
+
+/// What data on a link cost.
+#[pyclass(frozen, get_all, module = "strandcast")]
+pub(crate) struct Tariff {
+    /// Links of a higher class are for when those of lower ones do not suffice.
+    class_: u8,
+    /// Price of 10⁹ bytes.
+    per_gb: Option<f64>,
+    /// Bytes that may still be used.
+    left: Option<u64>,
+    /// Until when they have to last.
+    until: Option<f64>,
+}
+
+impl From<proto::Tariff> for Tariff {
+    fn from(tariff: proto::Tariff) -> Self {
+        let proto::Tariff { class, per_gb, left, until } = tariff;
+        Tariff { class_: class, per_gb, left, until: time(until) }
+    }
+}
+
+#[pymethods]
+impl Tariff {
+    fn __repr__(&self) -> String {
+        let left = self.left.map_or(String::new(), |bytes| format!(", {bytes} bytes left"));
+        format!("<Tariff of class {}{left}>", self.class_)
     }
 }
 
@@ -418,43 +451,6 @@ impl RepairOffer {
             "<RepairOffer of {} bytes over {} source symbols from {}>",
             self.len, self.sources, self.first
         )
-    }
-}
-
-/// What waits to be sent.
-#[pyclass(frozen, get_all, module = "strandcast")]
-pub(crate) struct Backlog {
-    /// Payload bytes.
-    bytes: u64,
-    /// Messages, wholly or in part.
-    messages: usize,
-    /// Size of the next chunk, bytes.
-    next_len: u64,
-    /// When the next chunk's message becomes worthless.
-    next_expires: Option<f64>,
-    /// The next chunk was lost before.
-    retransmission: bool,
-    /// Paths the next chunk was sent on already.
-    tried: BTreeSet<u8>,
-}
-
-impl From<&proto::Backlog> for Backlog {
-    fn from(backlog: &proto::Backlog) -> Self {
-        Backlog {
-            bytes: backlog.bytes,
-            messages: backlog.messages,
-            next_len: backlog.next_len,
-            next_expires: time(backlog.next_expires),
-            retransmission: backlog.retransmission,
-            tried: backlog.tried.iter().map(|path| path.0).collect(),
-        }
-    }
-}
-
-#[pymethods]
-impl Backlog {
-    fn __repr__(&self) -> String {
-        format!("<Backlog of {} bytes in {} messages>", self.bytes, self.messages)
     }
 }
 

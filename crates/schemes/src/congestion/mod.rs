@@ -1,6 +1,7 @@
 //! How much may be in flight.
 
 mod balia;
+mod bbr;
 mod binomial;
 mod coupled;
 mod cubic;
@@ -28,6 +29,7 @@ mod window;
 mod wvegas;
 
 pub use balia::Balia;
+pub use bbr::{BbrConfig, GuardConfig, Version as BbrVersion};
 pub use binomial::{Binomial, InverseConfig, SqrtConfig};
 pub use coupled::Coupled;
 pub use cubic::{Cubic, CubicConfig};

@@ -31,6 +31,8 @@ shelf! {
         Mpiad = "mpiad", mpiad: super::binomial::InverseConfig;
         Mpcubic = "mpcubic", mpcubic: super::mpcubic::MpCubicConfig;
         Mpmtp = "mpmtp", mpmtp: super::mpmtp::MpmtpConfig;
+        Bbr = "bbr", bbr: super::bbr::BbrConfig;
+        DelayGuard = "delay-guard", delay_guard: super::bbr::GuardConfig;
     }
 }
 

@@ -57,6 +57,18 @@ pub enum InitialWindow {
     Bytes(u64),
 }
 
+impl InitialWindow {
+    /// In bytes, of segments of so many.
+    pub(super) fn bytes(self, segment: f64) -> f64 {
+        let bytes = match self {
+            InitialWindow::Rfc => (4.0 * segment).min((2.0 * segment).max(4380.0)),
+            InitialWindow::Segments(n) => f64::from(n) * segment,
+            InitialWindow::Bytes(n) => n as f64,
+        };
+        bytes.max(segment)
+    }
+}
+
 /// What may differ.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct TcpConfig {
@@ -232,12 +244,7 @@ impl TcpWindow {
     }
 
     fn initial(&self) -> f64 {
-        let bytes = match self.config.initial_window {
-            InitialWindow::Rfc => (4.0 * self.segment).min((2.0 * self.segment).max(4380.0)),
-            InitialWindow::Segments(n) => f64::from(n) * self.segment,
-            InitialWindow::Bytes(n) => n as f64,
-        };
-        bytes.max(self.segment)
+        self.config.initial_window.bytes(self.segment)
     }
 
     fn limit(&self) -> Limit {

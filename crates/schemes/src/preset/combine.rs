@@ -52,6 +52,8 @@ impl Combination {
     /// These parts after `change`, as the settings of a preset.
     pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Box<dyn Settings> {
         change(&mut self);
+        // loss=silence is loss=sfr and more: what a preset sets of the one holds for the other.
+        self.losses.silence.sfr = self.losses.sfr;
         Box::new(self)
     }
 
@@ -125,6 +127,8 @@ impl Settings for Combination {
         scheduler.estimators(&mut estimators);
         let windows = self.congestions.part(roles.cc);
         windows.estimators(&mut estimators);
+        self.losses.part(roles.loss).estimators(&mut estimators);
+        self.feedbacks.part(roles.feedback).estimators(&mut estimators);
         Box::new(Parts {
             name: name.into(),
             estimators: estimators.finish(),

@@ -15,6 +15,7 @@ mod quality;
 pub mod redundant;
 pub mod sctp;
 pub mod sctp_rev;
+pub mod strand;
 #[cfg(test)]
 mod tests;
 mod transport;

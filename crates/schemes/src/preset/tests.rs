@@ -236,10 +236,12 @@ fn grow(picture: &mut Picture, scheme: &mut dyn Scheme) -> u32 {
 }
 
 /// A path that holds others up has a smaller window afterwards in every preset and with every window, the others keep
-/// theirs, and no part counts a loss.
+/// theirs, and no part counts a loss. Windows that follow a measured rate stay at their least here, where none is measured.
 #[test]
 fn a_penalty_cuts_every_window() {
-    let windows = crate::congestion::congestions().into_iter().map(|c| format!("cmt,cc={}", c.name));
+    let grows = |name: &str| !matches!(name, "bbr" | "delay-guard");
+    let windows = crate::congestion::congestions().into_iter().filter(|c| grows(c.name));
+    let windows = windows.map(|c| format!("cmt,cc={}", c.name));
     let rounds = "cmt,cc=receiver-rate,feedback=rounds,scheduler=receiver".to_owned();
     let specs = presets().iter().map(|p| p.name.to_owned()).chain(windows).chain([rounds]);
     for spec in specs {

@@ -5,6 +5,7 @@ mod raf;
 mod retransmit;
 mod rfc;
 mod sfr;
+mod silence;
 #[cfg(test)]
 mod tests;
 
@@ -13,3 +14,4 @@ pub use raf::{RafConfig, RetransmissionAware};
 pub use retransmit::{HISTORY, Rtx};
 pub use rfc::RfcLossConfig;
 pub use sfr::{SfrConfig, SplitFastRetransmit};
+pub use silence::{GivesUpSilent, SilenceConfig};

@@ -20,6 +20,8 @@
 //! a slower one takes the chunk only if enough data wait to keep the faster ones busy until it arrives there, and if the
 //! peer's receive buffer holds what they bring in the meantime. Two chunks at a time it takes all the same, since a receiver
 //! sizes its buffer by the round trips of the paths that data come by.
+//!
+//! Where a part of the scheme judges silence, suspected paths take nothing while another one is live.
 
 use smallvec::SmallVec;
 
@@ -28,6 +30,7 @@ use strandcast_proto::policy::{Assignment, Backlog, PathView, Policy, Scheduler,
 use strandcast_proto::rfc;
 use strandcast_proto::time::{Duration, Instant};
 
+use super::unsuspected::unsuspected;
 use crate::estimate::{NO_QUEUE, QUEUE, WindowedMax};
 use crate::part::{Estimators, SchedulerPart};
 
@@ -144,7 +147,8 @@ impl Forecast {
     }
 }
 
-type Choices<'a> = SmallVec<[(&'a PathView, Forecast); 8]>;
+/// Paths, each with the forecast of the next chunk.
+pub(super) type Choices<'a> = SmallVec<[(&'a PathView, Forecast); 8]>;
 
 impl EarliestArrival {
     fn silence(&self, view: &View<'_>, path: &PathView) -> f64 {
@@ -158,6 +162,11 @@ impl EarliestArrival {
         }
         let usual = path.rto_raw().unwrap_or(path.rto);
         since.saturating_sub(usual).as_secs_f64()
+    }
+
+    /// The paths that a chunk of `len` bytes may take.
+    pub(super) fn choices<'a>(&self, view: &View<'a>, len: u64) -> Choices<'a> {
+        unsuspected(view).map(|p| (p, Forecast::new(p, len, self.silence(view, p)))).collect()
     }
 
     fn hold(&mut self, view: &View<'_>) -> Option<Assignment> {
@@ -254,8 +263,7 @@ impl Scheduler for EarliestArrival {
     fn next(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<Assignment> {
         self.again = None;
         let len = backlog.next_len;
-        let of = |p: &'_ PathView| Forecast::new(p, len, self.silence(view, p));
-        let choices: Choices<'_> = view.usable_paths().map(|p| (p, of(p))).collect();
+        let choices = self.choices(view, len);
         if !choices.iter().any(|c| c.0.has_room()) {
             return None;
         }

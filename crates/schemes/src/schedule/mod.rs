@@ -21,6 +21,8 @@ mod redundant;
 mod round_robin;
 #[cfg(test)]
 pub(crate) mod tests;
+mod unsuspected;
+mod wary;
 mod widest;
 
 pub use blest::{Blest, BlestConfig};
@@ -38,4 +40,5 @@ pub use quota::{Allocation, Distribution, Entry, Offer, Quota, capacity, most, p
 pub use receiver_choice::{ReceiverChoice, ReceiverConfig};
 pub use redundant::{Redundant, RedundantConfig};
 pub use round_robin::{RoundRobin, RoundRobinConfig, Turn};
+pub use wary::{Wary, WaryConfig};
 pub use widest::{Spill, Widest, WidestConfig};

@@ -99,6 +99,7 @@ mod tests {
             next_expires: None,
             retransmission: false,
             tried: Default::default(),
+            ..Backlog::default()
         }
     }
 

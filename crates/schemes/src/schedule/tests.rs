@@ -1,19 +1,13 @@
 use strandcast_proto::policy::contract::fixture::Picture;
-use strandcast_proto::policy::{Backlog, BlockView, PathId, PathSet, PathState, Scheduler};
+use strandcast_proto::policy::{Backlog, BlockView, PathId, PathState, Scheduler};
 use strandcast_proto::time::Duration;
 
 use super::*;
 use crate::estimate::{JITTER, UNRELIABLE};
 
 /// Much is waiting.
-pub(crate) const BACKLOG: fn() -> Backlog = || Backlog {
-    bytes: 100_000,
-    messages: 10,
-    next_len: 1000,
-    next_expires: None,
-    retransmission: false,
-    tried: PathSet::default(),
-};
+pub(crate) const BACKLOG: fn() -> Backlog =
+    || Backlog { bytes: 100_000, messages: 10, next_len: 1000, next_expires: None, ..Backlog::default() };
 
 /// Three paths with windows of 4, 2 and 3 packets and 50, 20 and 80 ms.
 fn picture() -> Picture {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use strandcast_proto::policy::{
-    AckDecision, CongestionControl, Estimate, Feedback, LossPolicy, PathId, Policy, Probe, Report,
-    ReportTrigger, RxInfo, Scheduler, Scheme, Signal, View,
+    AckDecision, Act, CongestionControl, Estimate, Feedback, Flight, LossPolicy, PathId, PathSet, Policy,
+    Probe, Report, ReportTrigger, RxInfo, Scheduler, Scheme, Signal, View,
 };
 use strandcast_proto::time::Instant;
 
@@ -89,6 +89,10 @@ impl Feedback for RecordingScheme {
     fn probe(&mut self, view: &View<'_>) -> Option<Probe> {
         self.scheme.feedback().probe(view)
     }
+
+    fn ways_back(&mut self, view: &View<'_>) -> PathSet {
+        self.scheme.feedback().ways_back(view)
+    }
 }
 
 impl Policy for RecordingScheme {
@@ -110,5 +114,17 @@ impl Policy for RecordingScheme {
 
     fn hears_deliveries(&self) -> bool {
         self.scheme.hears_deliveries()
+    }
+
+    fn hears_arrivals(&self) -> bool {
+        self.scheme.hears_arrivals()
+    }
+
+    fn acts(&self) -> bool {
+        self.scheme.acts()
+    }
+
+    fn act(&mut self, view: &View<'_>, flight: &Flight<'_>) -> Option<Act> {
+        self.scheme.act(view, flight)
     }
 }

@@ -6,9 +6,9 @@ use std::cell::RefCell;
 use std::hint::black_box;
 
 use strandcast_proto::policy::{
-    AckDecision, AckInfo, Assignment, Backlog, ChunkInfo, CongestionControl, Estimate, Feedback, Limit,
-    LossCause, LossPolicy, LossTrigger, MissScope, PathId, Policy, Probe, RepairOffer, Report, ReportTrigger,
-    Retransmit, RxInfo, Scheduler, Scheme, Signal, SymbolAssignment, View,
+    AckDecision, AckInfo, Act, Assignment, Backlog, ChunkInfo, CongestionControl, Estimate, Feedback, Flight,
+    Limit, LossCause, LossPolicy, LossTrigger, MissScope, PathId, PathSet, Policy, Probe, RepairOffer,
+    Report, ReportTrigger, Retransmit, RxInfo, Scheduler, Scheme, Signal, SymbolAssignment, View,
 };
 use strandcast_proto::time::Instant;
 
@@ -151,6 +151,10 @@ impl Feedback for Shadowed {
     fn probe(&mut self, view: &View<'_>) -> Option<Probe> {
         self.ask(|s| s.feedback().probe(view))
     }
+
+    fn ways_back(&mut self, view: &View<'_>) -> PathSet {
+        self.ask(|s| s.feedback().ways_back(view))
+    }
 }
 
 impl Policy for Shadowed {
@@ -160,6 +164,18 @@ impl Policy for Shadowed {
 
     fn hears_deliveries(&self) -> bool {
         self.ask(|s| s.hears_deliveries())
+    }
+
+    fn hears_arrivals(&self) -> bool {
+        self.ask(|s| s.hears_arrivals())
+    }
+
+    fn acts(&self) -> bool {
+        self.ask(|s| s.acts())
+    }
+
+    fn act(&mut self, view: &View<'_>, flight: &Flight<'_>) -> Option<Act> {
+        self.ask(|s| s.act(view, flight))
     }
 
     fn poll_timeout(&self) -> Option<Instant> {

@@ -89,6 +89,7 @@ impl Transfer {
             next_expires: None,
             retransmission: false,
             tried: PathSet::default(),
+            ..Backlog::default()
         };
         let view = self.picture.view();
         let mut answers = self.schedulers.iter_mut().map(|s| s.next_symbol(&view, &backlog));

@@ -1,21 +1,26 @@
 //! Handshakes that continue a session, from those who may and those who may not.
 
 use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::BytesMut;
 use strandcast_proto::association::Transmit;
 use strandcast_proto::path::{FourTuple, SealId};
-use strandcast_proto::seeds::Seeds;
+use strandcast_proto::seeds::{Random, Seeds};
 use strandcast_proto::time::{Duration, Instant};
 
 use crate::aead::Ciphers;
 use crate::config::SealConfig;
 use crate::control::{self, Control};
 use crate::event::SealEvent;
-use crate::handshake::{Answer, Initiator};
+use crate::handshake::{Answer, Initiator, sign};
 use crate::identity::{Access, Grant, Peer, SecretKey, Token};
+use crate::keylog::KeyLog;
 use crate::keys::{HandshakeId, Keys};
-use crate::layer::{Opened, Seal};
+use crate::layer::{Opened, Seal, Sealing};
+use crate::wire::MESSAGE_1;
 
 /// A receiver, and what senders need to be themselves.
 struct Ends {
@@ -78,7 +83,8 @@ impl Ends {
             let mut answer = control::enveloped(&[&[0x13; 16]]);
             let (len, fragment) = (answer.len(), false);
             let transmit = Transmit { tuple: asked.tuple, len, segment_size: len, fragment };
-            assert!(!self.receiver.seal(self.now, &transmit, &mut answer), "it rides in message 2");
+            let sealing = self.receiver.seal(self.now, &transmit, &mut answer);
+            assert_eq!(sealing, Sealing::Carried, "it rides in message 2");
         }
         let answers = self.answers();
         assert_eq!(answers.len(), 1);
@@ -94,6 +100,19 @@ impl Ends {
         answers.any(|mut a| {
             keys.open(0, &mut a).is_ok() && Control::read(control::inside(&a)) == Some(Control::Pong)
         })
+    }
+
+    /// What somebody in another network who has the token can make a receiver compute.
+    fn keep_busy(&mut self, port: u16, random: &mut Random) {
+        let mut message = vec![0; MESSAGE_1];
+        message[..4].copy_from_slice(&[2, 1, 0, 0]);
+        random.fill(&mut message[4..52]);
+        message[12..20].copy_from_slice(&self.peer.token.id().0);
+        sign(&mut message, &self.peer.token);
+        let from =
+            FourTuple { remote: SocketAddr::from(([203, 0, 113, 7], port)), ..FourTuple::loopback(1, FROM) };
+        self.receiver.open(self.now, from, message[..].into(), MESSAGE_1, &mut self.out);
+        self.answers();
     }
 
     fn renewed(&mut self) -> usize {
@@ -121,9 +140,9 @@ fn nothing_follows_before_a_datagram_has_opened_under_the_keys() {
     assert!(ends.receiver.poll_event().is_none());
     assert!(ends.ping(&mut keys));
     assert_eq!((ends.receiver.stats().sessions, ends.receiver.peer(sealed)), (1, Some(sender.public())));
-    // One that is not confirmed within five seconds is forgotten.
+    // One that is not confirmed within fifteen seconds is forgotten.
     let (_, mut late, _) = ends.handshake(&sender, None);
-    ends.wait(5001);
+    ends.wait(15_001);
     assert!(!ends.ping(&mut late));
     assert_eq!(ends.receiver.stats().sessions, 1);
 }
@@ -193,10 +212,104 @@ fn handshakes_that_are_never_confirmed_leave_nothing() {
         ends.wait(20);
     }
     assert!(ends.receiver.tentative() <= 256, "{}", ends.receiver.tentative());
-    ends.wait(6000);
+    ends.wait(16_000);
     assert_eq!(
         (ends.receiver.tentative(), ends.receiver.known_ids(), ends.receiver.stats().sessions),
         (0, 0, 0)
     );
     assert!(ends.receiver.poll_event().is_none());
+}
+
+/// Somebody with the token makes handshakes without an end: a log of keys has those that came to something.
+#[test]
+fn the_keys_of_a_handshake_are_logged_once_something_opened_under_them() {
+    let mut ends = Ends::new();
+    let lines = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&lines);
+    let log = move |line: &str| {
+        assert!(KeyLog::default().add(line));
+        count.fetch_add(1, Ordering::Relaxed);
+    };
+    ends.receiver.set_keylog(Box::new(log));
+    let sender = ends.sender("sender");
+    let (_, mut keys, _) = ends.handshake(&sender, None);
+    ends.handshake(&sender, None);
+    assert_eq!(lines.load(Ordering::Relaxed), 0);
+    assert!(ends.ping(&mut keys));
+    assert_eq!(lines.load(Ordering::Relaxed), 2 * usize::from(crate::keys::PATHS), "both ways");
+    // Those of a session that goes on.
+    let (_, mut next, _) = ends.handshake(&sender, Some(keys.handshake()));
+    assert!(ends.ping(&mut next));
+    assert_eq!(lines.load(Ordering::Relaxed), 4 * usize::from(crate::keys::PATHS));
+}
+
+/// A receiver that asks for cookies all the time, as others with the token keep it busy, and a sender far away.
+fn time_until_established(rtt: Duration) -> u64 {
+    let mut ends = Ends::new();
+    let mut random = ends.seeds.stream("busy");
+    let mut sender = Seal::new(SealConfig::new(ends.sender("sender"), Access::default()), &ends.seeds);
+    let began = ends.now;
+    let session = sender.connect(ends.now, ends.peer.clone());
+    let mut init = control::enveloped(&[&[0x13; 12], &[1; 20]]);
+    let len = init.len();
+    let tuple = FourTuple { sealed: session, ..FourTuple::loopback(1, FROM) };
+    let init_of = Transmit { tuple, len, segment_size: len, fragment: false };
+    assert_eq!(sender.seal(ends.now, &init_of, &mut init), Sealing::Carried);
+    let mut underway: Vec<(Instant, bool, Vec<u8>)> = Vec::new();
+    while ends.receiver.stats().sessions == 0 {
+        ends.now += Duration::from_millis(5);
+        let late = ends.now - began > 4 * rtt + Duration::from_secs(4);
+        assert!(!late, "no session: {:?} {:?}", sender.stats(), ends.receiver.stats());
+        sender.handle_timeout(ends.now);
+        ends.receiver.handle_timeout(ends.now);
+        while let Some(due) = underway.iter().position(|(at, ..)| *at <= ends.now) {
+            let (_, to_receiver, datagram) = underway.remove(due);
+            let len = datagram.len();
+            if !to_receiver {
+                let mut opened = Vec::new();
+                sender.open(ends.now, FourTuple::loopback(1, FROM), datagram[..].into(), len, &mut opened);
+                if opened.pop().is_some() {
+                    // Its endpoint goes on.
+                    let mut echo = control::enveloped(&[&[0x13; 32]]);
+                    let len = echo.len();
+                    let transmit = Transmit { tuple, len, segment_size: len, fragment: false };
+                    assert_eq!(sender.seal(ends.now, &transmit, &mut echo), Sealing::Sealed);
+                    underway.push((ends.now + rtt / 2, true, echo));
+                }
+                continue;
+            }
+            if datagram[0] == 2 {
+                (0..120).for_each(|n| ends.keep_busy(n, &mut random));
+            }
+            ends.receiver.open(
+                ends.now,
+                FourTuple::loopback(1, FROM),
+                datagram[..].into(),
+                len,
+                &mut ends.out,
+            );
+            if let Some(asked) = ends.out.pop().filter(|_| datagram[0] == 2) {
+                let mut answer = control::enveloped(&[&[0x13; 16]]);
+                let (tuple, len) = (asked.tuple, answer.len());
+                let transmit = Transmit { tuple, len, segment_size: len, fragment: false };
+                assert_eq!(ends.receiver.seal(ends.now, &transmit, &mut answer), Sealing::Carried);
+            }
+            underway.extend(ends.answers().into_iter().map(|answer| (ends.now + rtt / 2, false, answer)));
+        }
+        let mut buf = Vec::new();
+        while sender.poll_output(ends.now, &mut buf).is_some() {
+            underway.push((ends.now + rtt / 2, true, core::mem::take(&mut buf)));
+        }
+    }
+    assert!(ends.receiver.stats().handshakes.retries > 120, "cookies were demanded");
+    (ends.now - began).as_millis() as u64
+}
+
+/// A round trip for the cookie, one for message 2, half of one for what proves that it came.
+#[test]
+fn a_cookie_is_of_use_after_round_trips_of_eight_seconds() {
+    for rtt in [600, 3000, 5000, 8000] {
+        let took = time_until_established(Duration::from_millis(rtt));
+        assert!(took <= 5 * rtt / 2 + 600, "{rtt} ms: {took} ms");
+    }
 }

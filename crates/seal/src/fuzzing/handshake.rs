@@ -154,7 +154,7 @@ impl Run {
         });
         match outcome {
             Outcome::Dropped(_) => {}
-            Outcome::Send => {
+            Outcome::Send | Outcome::Refused(_) => {
                 let output = self.responder.output().to_vec();
                 assert!(output.len() <= 3 * datagram.len(), "{} for {}", output.len(), datagram.len());
                 // A refusal, the first time: it has no packet.

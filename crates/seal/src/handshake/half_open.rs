@@ -11,8 +11,10 @@ use crate::identity::Token;
 
 /// Handshakes of the table.
 pub(crate) const MOST: usize = 256;
-/// How long one may be half open.
-pub(super) const LIFETIME: Duration = Duration::from_secs(5);
+/// How long one may be half open: an initiator's first datagram comes a round trip after its message 1, and it waits for
+/// an answer for twelve seconds. The table has no more places for that: above 17 handshakes per second it is full and
+/// they make room for each other.
+pub(super) const LIFETIME: Duration = Duration::from_secs(15);
 
 /// Names a half-open handshake of one responder. Numbers are not used again.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

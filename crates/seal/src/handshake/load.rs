@@ -7,10 +7,14 @@ use std::hash::DefaultHasher;
 use strandcast_proto::seeds::Random;
 use strandcast_proto::time::{Duration, Instant};
 
+use super::seen::Seen;
+
 /// Handshakes at once before cookies are demanded: those of so long.
 const DEPTH: Duration = Duration::from_secs(1);
 /// Handshakes at once at most: those of so long. They keep everything else waiting.
 const CEILING_DEPTH: Duration = Duration::from_millis(500);
+/// Handshakes take one part in so many of a receiver's time at the most, on however slow a machine.
+const PARTS: u32 = 4;
 /// Weights of sources: tables, and entries of each. A source has one in each table, and counts as light as the lightest of
 /// them: beside 2000 others that weigh something, one of 6000 shares all of its own.
 const TABLES: usize = 4;
@@ -18,6 +22,8 @@ const ENTRIES: usize = 1 << 14;
 /// What a handshake weighs at first, and where more weight changes nothing.
 const WEIGHT: u8 = 4;
 const HEAVIEST: u8 = 16;
+/// What sources leave from which no session was opened, however light they are: those of so long.
+const FOR_KNOWN: Duration = Duration::from_millis(60);
 /// How often weights are halved.
 const HALVING: Duration = Duration::from_secs(4);
 
@@ -42,11 +48,17 @@ impl Bucket {
     fn take(&mut self, now: Instant) {
         self.full_at = (self.full_at.max(now) + self.cost).min(now + self.depth);
     }
+
+    /// Takes what so much time is worth, also what is not there: as much as fits again at the most.
+    fn owe(&mut self, now: Instant, time: Duration) {
+        self.full_at = (self.full_at.max(now) + time).min(now + 2 * self.depth);
+    }
 }
 
 /// Admits handshakes up to a ceiling. Up to half of what it would admit at once is kept for sources that had few of
-/// late, so that those who ask often get what others leave, and all of it if there are no others. Sources that were
-/// not heard of before are alike: a flood from more prefixes than handshakes are computed for in some seconds takes its share.
+/// late, so that those who ask often get what others leave, and all of it if there are no others. An eighth of it is kept for
+/// sources from which a session was opened before: sources that were not heard of are alike, and a flood from more prefixes
+/// than handshakes are computed for in some seconds takes its share of the rest.
 pub(super) struct Load {
     cookies: Bucket,
     ceiling: Bucket,
@@ -54,6 +66,8 @@ pub(super) struct Load {
     /// `TABLES` one after the other, made under the first load.
     weights: Box<[u8]>,
     halve_at: Instant,
+    /// Sources from which sessions were opened.
+    known: Seen,
 }
 
 impl Load {
@@ -66,6 +80,7 @@ impl Load {
             key: random.u64(),
             weights: Box::default(),
             halve_at: Instant::ZERO,
+            known: Seen::default(),
         }
     }
 
@@ -79,8 +94,9 @@ impl Load {
         self.halve(now);
         let places = self.places(source);
         let weight = places.iter().map(|p| self.weights.get(*p).copied().unwrap_or(0)).min().unwrap_or(0);
-        let reserve = CEILING_DEPTH / 2 * u32::from(weight.min(HEAVIEST)) / u32::from(HEAVIEST);
-        if !self.ceiling.has(now, reserve) {
+        let for_lighter = CEILING_DEPTH / 2 * u32::from(weight.min(HEAVIEST)) / u32::from(HEAVIEST);
+        let for_known = if self.known.contains(self.hash(source)) { Duration::ZERO } else { FOR_KNOWN };
+        if !self.ceiling.has(now, (for_lighter + for_known).min(CEILING_DEPTH / 2)) {
             return false;
         }
         if self.demands_cookie(now) {
@@ -94,6 +110,12 @@ impl Load {
         true
     }
 
+    /// So many handshakes that were admitted took so long: until now, and counted by the clock of the driver.
+    /// What that is beyond their share of the time is taken from those that follow.
+    pub fn took(&mut self, now: Instant, handshakes: u32, time: Duration) {
+        self.ceiling.owe(now, (time * PARTS).saturating_sub(self.ceiling.cost * handshakes));
+    }
+
     fn halve(&mut self, now: Instant) {
         if now < self.halve_at {
             return;
@@ -104,13 +126,23 @@ impl Load {
         self.halve_at = now + HALVING;
     }
 
+    /// Somebody who may connect has opened a session, and has proven to be at `source`.
+    pub fn remember(&mut self, source: IpAddr, random: &mut Random) {
+        let hash = self.hash(source);
+        self.known.insert(hash, random);
+    }
+
     /// A place in each table.
     fn places(&self, source: IpAddr) -> [usize; TABLES] {
+        let hash = self.hash(source);
+        core::array::from_fn(|table| table * ENTRIES + (hash >> (16 * table)) as usize % ENTRIES)
+    }
+
+    fn hash(&self, source: IpAddr) -> u64 {
         let mut hasher = DefaultHasher::new();
         hasher.write_u64(self.key);
         hasher.write_u128(prefix(source));
-        let hash = hasher.finish();
-        core::array::from_fn(|table| table * ENTRIES + (hash >> (16 * table)) as usize % ENTRIES)
+        hasher.finish()
     }
 }
 
@@ -119,5 +151,54 @@ fn prefix(a: IpAddr) -> u128 {
     match a.to_canonical() {
         IpAddr::V4(a) => 1 << 100 | u128::from(a.to_bits() >> 8),
         IpAddr::V6(a) => a.to_bits() >> 80,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use strandcast_proto::seeds::Seeds;
+
+    use super::*;
+
+    /// Handshakes that a flood from so many prefixes has computed in ten seconds on a machine on which each takes `took`,
+    /// and how long another source waits then.
+    fn flooded(prefixes: u32, took: Duration) -> (u32, Duration) {
+        let mut load = Load::new(100, 500, &mut Seeds::new(1, 0).stream("load"));
+        let (start, mut computed) = (Instant::from_millis(1000), 0);
+        let mut now = start;
+        for n in 0u32.. {
+            if now > start + Duration::from_secs(10) {
+                break;
+            }
+            if load.admit(now, Ipv4Addr::from_bits((n % prefixes) << 8).into()) {
+                computed += 1;
+                now += took;
+                load.took(now, 1, took);
+            }
+            now += Duration::from_micros(100);
+        }
+        let asked = now;
+        while !load.admit(now, Ipv4Addr::from_bits(u32::MAX).into()) {
+            now += Duration::from_micros(100);
+        }
+        (computed, now - asked)
+    }
+
+    #[test]
+    fn handshakes_leave_three_quarters_of_the_time_on_slow_machines_too() {
+        // So many per second, and those at once at first.
+        for (took_us, least, most) in
+            [(100, 5000, 5250), (1000, 2500, 2750), (5000, 500, 550), (50_000, 50, 56)]
+        {
+            for prefixes in [200, 1 << 20] {
+                let (computed, wait) = flooded(prefixes, Duration::from_micros(took_us));
+                assert!((least..=most).contains(&computed), "{took_us} us, {prefixes}: {computed}");
+                // The flood's last one is paid for.
+                let paid = Duration::from_micros(took_us) * PARTS;
+                assert!(wait <= paid + Duration::from_millis(2), "{took_us} us, {prefixes}: {wait:?}");
+            }
+        }
     }
 }

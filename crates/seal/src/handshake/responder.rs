@@ -2,7 +2,7 @@
 
 use strandcast_proto::path::FourTuple;
 use strandcast_proto::seeds::Random;
-use strandcast_proto::time::Instant;
+use strandcast_proto::time::{Duration, Instant};
 
 use super::cookie::Cookies;
 pub(crate) use super::half_open::Slot;
@@ -92,6 +92,8 @@ pub(crate) enum Outcome {
     Dropped(#[cfg_attr(not(test), expect(dead_code, reason = "tests ask why"))] HandshakeDrop),
     /// [`Responder::output`] goes back to where it came from.
     Send,
+    /// The same, which tells the owner of this key that it may not connect.
+    Refused(PublicKey),
     /// Somebody who may connect asks; to be answered by [`Responder::answer`].
     Asked(Asked),
 }
@@ -123,6 +125,8 @@ pub(crate) struct Responder {
     seen: Seen,
     cookies: Cookies,
     load: Load,
+    /// Handshakes admitted since it was said how long they took.
+    admitted: u32,
     diffie_hellmans: DhCount,
     counts: HandshakeCounts,
     output: Vec<u8>,
@@ -143,6 +147,7 @@ impl Responder {
             seen: Seen::default(),
             cookies: Cookies::new(),
             load,
+            admitted: 0,
             diffie_hellmans: DhCount::default(),
             counts: HandshakeCounts::default(),
             output: Vec::new(),
@@ -200,6 +205,7 @@ impl Responder {
         if !self.load.admit(now, from.remote.ip()) {
             return Err(HandshakeDrop::Overloaded);
         }
+        self.admitted = self.admitted.saturating_add(1);
         self.seen.insert(name, &mut self.random);
         self.read(now, from, &message, name, grant, access)
     }
@@ -230,12 +236,21 @@ impl Responder {
                 write_answer(&mut pending, Answer::Refused, &[]).ok_or(HandshakeDrop::Forged)?;
             self.output = answer;
             self.counts.refused += 1;
-            return Ok(Outcome::Send);
+            return Ok(Outcome::Refused(remote));
         }
         let (continues, packet) = (asking.continues, asking.packet.to_vec());
         self.counts.asked += 1;
         let slot = self.half_open.insert(now, digest, from.remote, Box::new(pending), &mut self.random);
         Ok(Outcome::Asked(Asked { slot, remote, token: grant.token.id(), continues, packet }))
+    }
+
+    /// What came since the last call took so long to read and to answer: fewer handshakes are computed on a machine on which
+    /// they take long.
+    pub fn took(&mut self, now: Instant, time: Duration) {
+        match core::mem::take(&mut self.admitted) {
+            0 => {}
+            handshakes => self.load.took(now, handshakes, time),
+        }
     }
 
     /// What is to be sent after [`Outcome::Send`].
@@ -267,6 +282,11 @@ impl Responder {
     /// that comes again is answered wherever it comes from.
     pub fn proves(&self, slot: Slot, to: &FourTuple) -> bool {
         self.half_open.proves(slot, to.remote)
+    }
+
+    /// The owner of a key that may connect has opened a session, and has proven to be at `from`.
+    pub fn remember(&mut self, from: &FourTuple) {
+        self.load.remember(from.remote.ip(), &mut self.random);
     }
 
     /// Ends a half-open handshake: its first datagram has been opened, or it won't be answered.

@@ -1,18 +1,18 @@
-//! Messages that were answered before.
+//! What came before: messages that were answered, and where sessions were opened from.
 
 use strandcast_proto::seeds::Random;
 
 /// Sets of the table.
 const SETS: usize = 2048;
-/// Messages of a set.
+/// Digests of a set.
 const WAYS: usize = 4;
 
-/// Remembers digests of messages 1, in 64 KiB: an observer who recorded some gets no second Diffie–Hellman out of the
+/// Remembers digests, in 64 KiB. Of messages 1: an observer who recorded some gets no second Diffie–Hellman out of the
 /// same message. Digests are keyed, so that no sender chooses which of them push others out; of a full set one is, by
 /// chance.
 #[derive(Default)]
 pub(super) struct Seen {
-    /// Made with the first message. Zero is none, and so the one digest in 2^64 that counts as seen from the beginning.
+    /// Made with the first one. Zero is none, and so the one digest in 2^64 that counts as seen from the beginning.
     sets: Box<[[u64; WAYS]]>,
 }
 

@@ -13,6 +13,16 @@ words! {
         NewReno = "newreno",
         /// By selective acknowledgements (RFC 2018, RFC 6675).
         Sack = "sack",
+        /// The same, and what was sent again is lost once something sent after it arrived (RFC 8985 §6.2, as nothing is
+        /// reordered within a subflow).
+        Rack = "rack",
+    }
+}
+
+impl Recovery {
+    /// Whether the receiver acknowledges selectively.
+    pub(super) fn is_selective(self) -> bool {
+        matches!(self, Recovery::Sack | Recovery::Rack)
     }
 }
 

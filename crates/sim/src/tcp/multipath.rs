@@ -34,9 +34,9 @@ impl Sender {
             bytes: self.backlog().min(ENDLESS) + self.shared.bytes(),
             messages: usize::from(self.backlog() > 0),
             next_len: u64::from(len),
-            next_expires: None,
             retransmission: !tried.is_empty(),
             tried,
+            ..Backlog::default()
         };
         let (windows, at) = self.scene(now);
         windows.choose(&at, &backlog)

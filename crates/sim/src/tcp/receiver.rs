@@ -1,7 +1,7 @@
 //! The receiving host: reassembly and acknowledgements. The application takes in-order data at once, so that the
 //! receive window, counted from the data acknowledgement, never shrinks.
 
-use super::config::{Config, Recovery};
+use super::config::Config;
 use super::ranges::Ranges;
 use super::segment::{SackBlocks, Segment};
 use super::stats::ReceiverStats;
@@ -127,7 +127,7 @@ impl Receiver {
         let inbound = &mut self.subflows[index];
         let syn = core::mem::take(&mut inbound.syn);
         let ack = inbound.bytes.next;
-        let sack = if syn || self.config.recovery != Recovery::Sack {
+        let sack = if syn || !self.config.recovery.is_selective() {
             SackBlocks::default()
         } else {
             inbound.blocks(self.config.sack_blocks)

@@ -35,6 +35,30 @@ impl Record {
     }
 }
 
+/// A transmission that arrived or was lost.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Fate {
+    pub(super) ordinal: u64,
+    pub(super) sent: Instant,
+    pub(super) len: u32,
+    pub(super) transmissions: u32,
+}
+
+/// Transmissions of which it became known what happened to them, for congestion controls that ask.
+#[derive(Debug, Default)]
+pub(super) struct News {
+    pub(super) delivered: Vec<Fate>,
+    pub(super) lost: Vec<Fate>,
+}
+
+impl News {
+    /// As before anything happened.
+    pub(super) fn clear(&mut self) {
+        self.delivered.clear();
+        self.lost.clear();
+    }
+}
+
 /// What a cumulative acknowledgement took off the scoreboard.
 #[derive(Copy, Clone, Debug, Default)]
 pub(super) struct Taken {
@@ -64,6 +88,12 @@ pub(super) struct Scoreboard {
     next_resend: u64,
     /// Everything below this ordinal and not acknowledged is marked lost.
     marked: u64,
+    /// What the congestion control has to hear; `None`: it does not ask.
+    pub(super) news: Option<News>,
+    /// What was sent again and when, in this order, with RACK.
+    resends: VecDeque<(u64, Instant)>,
+    /// RACK.xmit_ts: when the newest segment that arrived had left.
+    newest: Option<Instant>,
 }
 
 impl Scoreboard {
@@ -127,11 +157,14 @@ impl Scoreboard {
         self.pipe += u64::from(len);
     }
 
-    /// Everything below `ack` has arrived.
-    pub(super) fn acknowledge(&mut self, ack: u64) -> Taken {
+    /// Everything below `ack` has arrived. Of segments sent again, those that left by `trusted` did by this copy.
+    pub(super) fn acknowledge(&mut self, ack: u64, trusted: Instant) -> Taken {
         let mut taken = Taken::default();
         while let Some(record) = self.ring.front().filter(|r| r.end() <= ack) {
             self.pipe -= record.pipe();
+            if !record.sacked {
+                arrived(record, self.first, trusted, &mut self.newest, &mut self.news);
+            }
             taken.bytes += u64::from(record.len);
             taken.segments += 1;
             taken.retransmissions += u32::from(record.transmissions > 1);
@@ -147,16 +180,39 @@ impl Scoreboard {
     }
 
     /// Bytes `start..end` have arrived out of order (RFC 6675's Update). Returns how many of them are news.
-    pub(super) fn sack(&mut self, start: u64, end: u64) -> u64 {
+    pub(super) fn sack(&mut self, start: u64, end: u64, trusted: Instant) -> u64 {
         let (start, end) = (start.max(self.una), end.min(self.nxt));
-        let (ring, pipe) = (&mut self.ring, &mut self.pipe);
+        let (ring, pipe, first) = (&mut self.ring, &mut self.pipe, self.first);
+        let (newest, news) = (&mut self.newest, &mut self.news);
         self.sacked.insert(start, end, |from, to| {
             let at = ring.partition_point(|r| r.seq < from);
-            for record in ring.range_mut(at..).take_while(|r| r.end() <= to) {
+            for (record, ordinal) in
+                ring.range_mut(at..).zip(first + at as u64..).take_while(|r| r.0.end() <= to)
+            {
                 *pipe -= record.pipe();
                 record.sacked = true;
+                arrived(record, ordinal, trusted, newest, news);
             }
         })
+    }
+
+    /// What was sent again is lost if something that left after it arrived (RFC 8985 §6.2).
+    pub(super) fn mark_resent_lost(&mut self) {
+        while let Some(&(ordinal, sent)) = self.resends.front() {
+            let record = ordinal.checked_sub(self.first).and_then(|i| self.ring.get_mut(i as usize));
+            match record.filter(|r| r.resent && !r.sacked && r.sent == sent) {
+                Some(_) if self.newest.is_none_or(|newest| newest <= sent) => return,
+                Some(record) => {
+                    record.resent = false;
+                    record.lost = true;
+                    self.pipe -= u64::from(record.len);
+                    self.next_resend = self.next_resend.min(ordinal);
+                    lost(record, ordinal, &mut self.news);
+                }
+                None => {}
+            }
+            self.resends.pop_front();
+        }
     }
 
     /// The first segment is lost.
@@ -167,6 +223,7 @@ impl Scoreboard {
         {
             self.pipe -= u64::from(front.len);
             front.lost = true;
+            lost(front, self.first, &mut self.news);
         }
     }
 
@@ -186,6 +243,7 @@ impl Scoreboard {
             if !record.sacked && !record.lost {
                 self.pipe -= u64::from(record.len);
                 record.lost = true;
+                lost(record, self.marked, &mut self.news);
             }
             self.marked += 1;
         }
@@ -206,10 +264,14 @@ impl Scoreboard {
 
     /// The timer expired: nothing is in the network, and everything not acknowledged is to be sent again.
     pub(super) fn mark_all_lost(&mut self) {
-        for record in &mut self.ring {
+        for (record, ordinal) in self.ring.iter_mut().zip(self.first..) {
+            if record.pipe() > 0 {
+                lost(record, ordinal, &mut self.news);
+            }
             record.lost = true;
             record.resent = false;
         }
+        self.resends.clear();
         self.pipe = 0;
         self.next_resend = self.first;
         self.marked = self.next();
@@ -252,6 +314,34 @@ impl Scoreboard {
         record.resent = true;
         record.transmissions += 1;
         record.sent = now;
+        self.resends.push_back((ordinal, now));
         record
+    }
+}
+
+fn fate(record: &Record, ordinal: u64) -> Fate {
+    Fate { ordinal, sent: record.sent, len: record.len, transmissions: record.transmissions }
+}
+
+/// A segment arrived.
+fn arrived(
+    record: &Record,
+    ordinal: u64,
+    trusted: Instant,
+    newest: &mut Option<Instant>,
+    news: &mut Option<News>,
+) {
+    if record.transmissions == 1 || record.sent <= trusted {
+        *newest = (*newest).max(Some(record.sent));
+    }
+    if let Some(news) = news {
+        news.delivered.push(fate(record, ordinal));
+    }
+}
+
+/// A transmission is judged lost.
+fn lost(record: &Record, ordinal: u64, news: &mut Option<News>) {
+    if let Some(news) = news {
+        news.lost.push(fate(record, ordinal));
     }
 }

@@ -2,11 +2,11 @@
 
 use super::config::Config;
 use super::schedule::{Scene, Scheduling};
-use super::scoreboard::Record;
+use super::scoreboard::{News, Record};
 use super::segment::{SackBlocks, Segment};
 use super::shared::Shared;
 use super::stats::{Limits, SubflowStats};
-use super::subflow::{LossEvent, Phase, Progress, Retransmission, Subflow};
+use super::subflow::{Acked, LossEvent, Phase, Progress, Retransmission, Subflow};
 use super::window::Windows;
 use core::time::Duration;
 use strandcast_proto::association::HeldBy;
@@ -104,7 +104,9 @@ impl Sender {
         let id = self.subflows.len() as u8;
         assert!(id < 32, "a connection has at most 32 subflows");
         assert!(id < 1 || self.windows.scheduling.is_some(), "several subflows need a scheduler");
-        self.subflows.push(Subflow::new(&self.config));
+        let mut subflow = Subflow::new(&self.config);
+        subflow.board.news = self.windows.hears_deliveries().then(News::default);
+        self.subflows.push(subflow);
         self.shared.add();
         let (windows, at) = self.scene(now);
         windows.add(&at);
@@ -179,8 +181,13 @@ impl Sender {
         if subflow.phase != Phase::Open {
             return;
         }
+        let flight_before = subflow.in_flight(&self.config);
         let acked = subflow.on_ack(now, segment, ack, &self.config);
         self.windows.measure(segment.subflow, subflow, &self.config);
+        if self.windows.hears_deliveries() {
+            self.tell_news(now, segment.subflow, &acked, flight_before);
+            return;
+        }
         if let Some(progress) = acked.progress {
             self.tell_acked(now, segment.subflow, &progress);
         }
@@ -191,6 +198,9 @@ impl Sender {
 
     /// The next segment to send.
     pub fn poll_output(&mut self, now: Instant) -> Option<Segment> {
+        for subflow in &mut self.subflows {
+            subflow.held = subflow.pace > now;
+        }
         if core::mem::take(&mut self.queued) {
             let (windows, at) = self.scene(now);
             windows.tell_queued(&at);
@@ -245,6 +255,7 @@ impl Sender {
         self.windows.measure(id, subflow, &self.config);
         let (windows, at) = self.scene(now);
         windows.tell_sent(&at, id, what.ordinal);
+        self.pace_sent(now, id, record.len);
         let Record { seq, len, data_seq, .. } = record;
         Segment { seq, len, data_seq, retransmission: true, ..self.blank(now, id) }
     }
@@ -292,18 +303,22 @@ impl Sender {
         let subflow = &mut self.subflows[usize::from(id)];
         let seq = subflow.board.nxt;
         let ordinal = subflow.board.next();
-        subflow.restart_after_idle(now, &self.config);
+        if self.windows.path(id).limit.pacing.is_none() {
+            subflow.restart_after_idle(now, &self.config);
+        }
         subflow.on_sent(now, data_seq, len);
         self.windows.measure(id, subflow, &self.config);
         let (windows, at) = self.scene(now);
         windows.tell_sent(&at, id, ordinal);
+        self.pace_sent(now, id, len);
         Segment { seq, len, data_seq, ..self.blank(now, id) }
     }
 
     /// When `handle_timeout` is due.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let timers = self.subflows.iter().filter_map(|s| s.timer);
-        timers.chain(self.windows.poll_timeout()).min()
+        let paced = self.subflows.iter().filter(|s| s.held).map(|s| s.pace);
+        timers.chain(paced).chain(self.windows.poll_timeout()).min()
     }
 
     /// Time has come.
@@ -318,6 +333,7 @@ impl Sender {
             }
             let event = subflow.on_timeout(now, &self.config);
             self.windows.measure(id as u8, subflow, &self.config);
+            self.tell_lost(now, id as u8);
             if let Some(event) = event {
                 self.tell_loss(now, id as u8, event, LossTrigger::Timeout);
             }
@@ -325,10 +341,44 @@ impl Sender {
         }
     }
 
+    /// The congestion control may pace what leaves.
+    fn pace_sent(&mut self, now: Instant, id: u8, len: u32) {
+        let rate = self.windows.path(id).limit.pacing;
+        self.subflows[usize::from(id)].pace_sent(now, len, rate);
+    }
+
+    /// Tells a congestion control that asks which segments were lost.
+    fn tell_lost(&mut self, now: Instant, id: u8) {
+        let Some(mut news) = self.subflows[usize::from(id)].board.news.take() else { return };
+        let (windows, at) = self.scene(now);
+        windows.tell_lost(&at, id, &news.lost);
+        news.lost.clear();
+        self.subflows[usize::from(id)].board.news = Some(news);
+    }
+
+    /// Tells a congestion control that asks which segments were lost and which arrived, and counts those.
+    fn tell_news(&mut self, now: Instant, id: u8, acked: &Acked, flight_before: u64) {
+        self.tell_lost(now, id);
+        if let Some(event) = acked.recovery {
+            self.tell_loss(now, id, event, LossTrigger::FastRetransmit);
+        }
+        let Some(mut news) = self.subflows[usize::from(id)].board.news.take() else { return };
+        let (windows, at) = self.scene(now);
+        windows.tell_delivered(&at, id, &news.delivered, acked.progress.as_ref(), flight_before);
+        news.clear();
+        self.subflows[usize::from(id)].board.news = Some(news);
+        self.lift_cap(id);
+    }
+
     fn tell_acked(&mut self, now: Instant, id: u8, progress: &Progress) {
         let grows = progress.recovered && self.config.full_ack_grows;
         let (windows, at) = self.scene(now);
         windows.tell_acked(&at, id, progress, grows);
+        self.lift_cap(id);
+    }
+
+    /// A cap that the window no longer exceeds is over.
+    fn lift_cap(&mut self, id: u8) {
         let cwnd = self.windows.cwnd(usize::from(id));
         let subflow = &mut self.subflows[usize::from(id)];
         subflow.cap = subflow.cap.filter(|cap| *cap < cwnd);

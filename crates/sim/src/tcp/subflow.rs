@@ -17,6 +17,7 @@ use super::segment::Segment;
 use super::stats::SubflowStats;
 use core::time::Duration;
 use strandcast_proto::time::Instant;
+use strandcast_proto::units::Rate;
 
 /// How far a subflow is.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -93,6 +94,9 @@ pub(super) struct Subflow {
     pub(super) cap: Option<u64>,
     /// Segments that may still be sent in answer to this acknowledgement.
     pub(super) budget: u32,
+    /// When pacing lets the next segment leave, and whether it holds it back.
+    pub(super) pace: Instant,
+    pub(super) held: bool,
     pub(super) stats: SubflowStats,
     dupacks: u32,
     /// What recovery without SACK adds to the window, or takes away.
@@ -128,6 +132,8 @@ impl Subflow {
             last_sent: None,
             cap: None,
             budget: u32::MAX,
+            pace: Instant::ZERO,
+            held: false,
             stats: SubflowStats::default(),
             dupacks: 0,
             inflation: 0,
@@ -187,7 +193,15 @@ impl Subflow {
         let flight = self.in_flight(config);
         self.phase == Phase::Open
             && self.budget > 0
+            && !self.held
             && flight.saturating_add(u64::from(len)) <= self.window(cwnd, config)
+    }
+
+    /// `len` bytes left at the pacing rate.
+    pub(super) fn pace_sent(&mut self, now: Instant, len: u32, rate: Option<Rate>) {
+        let gap = rate.and_then(|rate| rate.time_for(u64::from(len)));
+        self.pace = gap.map_or(now, |gap| self.pace.max(now) + gap);
+        self.held = self.pace > now;
     }
 
     /// RFC 5681 §4.1: after an RTO without anything sent the window is the restart window.
@@ -219,7 +233,7 @@ impl Subflow {
         if let Some(ordinal) = self.board.next_lost() {
             return Some(Retransmission { ordinal, forced: self.force, rescue: false });
         }
-        if !starved || config.recovery != Recovery::Sack || self.mode != Mode::Recovery {
+        if !starved || !config.recovery.is_selective() || self.mode != Mode::Recovery {
             return None;
         }
         if let Some(ordinal) = self.board.next_below_sacked() {
@@ -257,9 +271,10 @@ impl Subflow {
     /// An acknowledgement arrived.
     pub(super) fn on_ack(&mut self, now: Instant, segment: &Segment, ack: u64, config: &Config) -> Acked {
         let mut news = 0;
-        if config.recovery == Recovery::Sack {
+        let trusted = now - self.rto.least.unwrap_or_default();
+        if config.recovery.is_selective() {
             for (start, end) in segment.sack.iter(ack) {
-                news += self.board.sack(start, end);
+                news += self.board.sack(start, end, trusted);
             }
         }
         let mut acked = Acked::default();
@@ -267,9 +282,12 @@ impl Subflow {
             acked.progress = Some(self.acknowledge(now, segment, ack.min(self.board.nxt), config));
         } else if ack == self.board.una && !self.board.is_empty() {
             // With SACK only news count as a duplicate (RFC 6675 §2), without any repetition does (RFC 5681 §2).
-            if config.recovery != Recovery::Sack || news > 0 {
+            if !config.recovery.is_selective() || news > 0 {
                 acked.recovery = self.on_duplicate(now, config);
             }
+        }
+        if config.recovery == Recovery::Rack {
+            self.board.mark_resent_lost();
         }
         let burst = if self.mode == Mode::Recovery { config.recovery_burst } else { config.max_burst };
         self.budget = if burst == 0 { u32::MAX } else { burst };
@@ -279,7 +297,7 @@ impl Subflow {
     /// The cumulative acknowledgement moves to `ack`.
     fn acknowledge(&mut self, now: Instant, segment: &Segment, ack: u64, config: &Config) -> Progress {
         let flight_before = self.in_flight(config);
-        let taken = self.board.acknowledge(ack);
+        let taken = self.board.acknowledge(ack, now - self.rto.least.unwrap_or_default());
         self.stats.bytes_acked += taken.bytes;
         let sample = if config.timestamps { segment.echo } else { self.timed_sample() };
         if let Some(sent) = sample {
@@ -330,7 +348,7 @@ impl Subflow {
                 self.force = false;
                 true
             }
-            Mode::Recovery if config.recovery == Recovery::Sack => {
+            Mode::Recovery if config.recovery.is_selective() => {
                 self.board.mark_lost(config.dup_threshold, config.segment);
                 true
             }
@@ -349,7 +367,7 @@ impl Subflow {
     /// A duplicate acknowledgement arrived. Returns a loss event when fast recovery begins with it.
     fn on_duplicate(&mut self, now: Instant, config: &Config) -> Option<LossEvent> {
         self.dupacks += 1;
-        let sack = config.recovery == Recovery::Sack;
+        let sack = config.recovery.is_selective();
         match self.mode {
             Mode::Loss => None,
             Mode::Recovery if sack => {
@@ -387,7 +405,7 @@ impl Subflow {
     fn may_recover(&self, config: &Config) -> bool {
         match config.recovery {
             // With SACK only news count, so that what was sent before `recover` cannot be mistaken.
-            Recovery::Sack => self.recover.is_none_or(|recover| self.board.una >= recover),
+            Recovery::Sack | Recovery::Rack => self.recover.is_none_or(|recover| self.board.una >= recover),
             Recovery::Reno if !self.after_timeout => true,
             _ => self.recover.is_none_or(|recover| self.board.una > recover),
         }
@@ -400,7 +418,7 @@ impl Subflow {
         self.board.begin_recovery();
         self.board.mark_first_lost();
         self.inflation = match config.recovery {
-            Recovery::Sack => 0,
+            Recovery::Sack | Recovery::Rack => 0,
             _ => i64::from(config.dup_threshold) * i64::from(config.segment),
         };
         if config.fast_retransmit_restarts_timer {

@@ -3,7 +3,7 @@
 
 use super::config::Config;
 use super::schedule::{Choice, Scene, Scheduling, tsn};
-use super::scoreboard::Scoreboard;
+use super::scoreboard::{Fate, Record, Scoreboard};
 use super::subflow::{LossEvent, Progress, Subflow};
 use core::time::Duration;
 use strandcast_proto::policy::{
@@ -23,6 +23,8 @@ pub(super) struct Windows {
     last_path_used: Option<PathId>,
     /// What `Sent` tells, kept so that it costs no allocation.
     chunk: ChunkInfo,
+    /// The congestion control wants to hear of each segment.
+    hears_deliveries: bool,
 }
 
 fn no_chunk() -> ChunkInfo {
@@ -32,6 +34,8 @@ fn no_chunk() -> ChunkInfo {
         len: 0,
         stream: StreamId(0),
         expires: None,
+        importance: Default::default(),
+        group: None,
         transmissions,
         losses: 0,
         symbol: None,
@@ -40,7 +44,14 @@ fn no_chunk() -> ChunkInfo {
 
 impl Windows {
     pub(super) fn new(congestion: Box<dyn CongestionControl>, scheduling: Option<Scheduling>) -> Self {
-        Windows { congestion, scheduling, paths: Vec::new(), last_path_used: None, chunk: no_chunk() }
+        let hears_deliveries = congestion.hears_deliveries();
+        let (paths, chunk) = (Vec::new(), no_chunk());
+        Windows { congestion, scheduling, paths, last_path_used: None, chunk, hears_deliveries }
+    }
+
+    /// Whether the congestion control wants [`Signal::Delivered`] and [`Signal::Lost`].
+    pub(super) fn hears_deliveries(&self) -> bool {
+        self.hears_deliveries
     }
 
     /// The last one of the subflows is new.
@@ -60,6 +71,7 @@ impl Windows {
             last_sent: None,
             link: LinkId(u32::from(id.0)),
             error_count: 0,
+            tariff: Default::default(),
             blocked: false,
             est: Estimate::default(),
             limit: Limit::default(),
@@ -119,20 +131,67 @@ impl Windows {
 
     pub(super) fn tell_sent(&mut self, at: &Scene<'_>, id: u8, ordinal: u64) {
         let path = PathId(id);
-        let record = at.subflows[path.index()].board.record(ordinal);
+        let Record { len, transmissions, .. } = *at.subflows[path.index()].board.record(ordinal);
         self.last_path_used = Some(path);
+        let fate = Fate { ordinal, sent: at.now, len, transmissions };
+        self.tell_of(at, path, fate, |chunk| Signal::Sent(chunk));
+    }
+
+    /// Tells of one segment.
+    fn tell_of(
+        &mut self,
+        at: &Scene<'_>,
+        path: PathId,
+        fate: Fate,
+        signal: impl for<'a> FnOnce(&'a ChunkInfo) -> Signal<'a>,
+    ) {
         let mut chunk = core::mem::replace(&mut self.chunk, no_chunk());
-        chunk.tsn = tsn(ordinal);
-        chunk.len = u64::from(record.len);
-        chunk.losses = record.transmissions as u8 - 1;
+        chunk.tsn = tsn(fate.ordinal);
+        chunk.len = u64::from(fate.len);
+        chunk.losses = (fate.transmissions - 1).min(255) as u8;
         chunk.transmissions.clear();
-        let next_tsn = tsn(ordinal + 1);
-        let transmission = Transmission { path, at: at.now, next_tsn, in_flight: true, misses: 0 };
-        for _ in 0..record.transmissions.min(2) {
+        let next_tsn = tsn(fate.ordinal + 1);
+        let transmission = Transmission { path, at: fate.sent, next_tsn, in_flight: true, misses: 0 };
+        for _ in 0..fate.transmissions.min(2) {
             chunk.transmissions.push(transmission);
         }
-        self.tell(at, &Signal::Sent(&chunk));
+        self.tell(at, &signal(&chunk));
         self.chunk = chunk;
+    }
+
+    pub(super) fn tell_lost(&mut self, at: &Scene<'_>, id: u8, lost: &[Fate]) {
+        let path = PathId(id);
+        for fate in lost {
+            self.tell_of(at, path, *fate, |chunk| Signal::Lost { chunk, path, cause: LossCause::Congestion });
+        }
+    }
+
+    /// Tells of the segments that an acknowledgement is the first to say arrived, and of their sum.
+    pub(super) fn tell_delivered(
+        &mut self,
+        at: &Scene<'_>,
+        id: u8,
+        delivered: &[Fate],
+        progress: Option<&Progress>,
+        flight_before: u64,
+    ) {
+        let path = PathId(id);
+        for fate in delivered {
+            self.tell_of(at, path, *fate, |chunk| Signal::Delivered { chunk, path: Some(path) });
+        }
+        let (Some(first), Some(last)) = (delivered.first(), delivered.last()) else { return };
+        let rtt = progress.and_then(|progress| progress.rtt);
+        let again = delivered.iter().filter(|fate| fate.transmissions > 1).count() as u32;
+        let sum = Sum {
+            bytes: delivered.iter().map(|fate| u64::from(fate.len)).sum(),
+            segments: delivered.len() as u32,
+            again,
+            newest_sent: delivered.iter().map(|fate| fate.sent).max(),
+            range: (tsn(first.ordinal), tsn(last.ordinal)),
+        };
+        let mut info = info(&at.subflows[path.index()].board, path, flight_before, rtt, sum);
+        (info.cum_advanced, info.pseudo_cum_advanced) = (progress.is_some(), progress.is_some());
+        self.tell(at, &Signal::Acked(&info));
     }
 
     /// `grows`: fast recovery ended with this acknowledgement, which makes the window grow nevertheless.
@@ -140,32 +199,18 @@ impl Windows {
         let path = PathId(id);
         let board: &Scoreboard = &at.subflows[path.index()].board;
         let taken = progress.taken;
-        let cum_tsn = tsn(board.first().wrapping_sub(1));
-        let lowest = tsn(board.first() - u64::from(taken.segments));
-        let info = AckInfo {
-            path,
-            return_path: path,
-            cum_tsn,
-            cum_advanced: true,
-            pseudo_cum_advanced: true,
-            rtx_pseudo_cum_advanced: taken.retransmissions > 0,
-            earliest_outstanding: (!board.is_empty()).then(|| tsn(board.first())),
-            newly_acked: taken.bytes,
-            newly_acked_chunks: taken.segments,
-            newly_acked_again: taken.retransmissions,
-            flight_before: progress.flight_before,
-            all_acked: board.is_empty(),
-            rtt: progress.rtt,
+        let sum = Sum {
+            bytes: taken.bytes,
+            segments: taken.segments,
+            again: taken.retransmissions,
             newest_sent: taken.newest_sent,
-            newly_acked_range: Some((lowest, cum_tsn)),
-            highest_newly_acked: Some(cum_tsn),
-            highest_reported: cum_tsn,
-            paths_newly_acked: 1,
-            dac_count: 1,
+            range: (tsn(board.first() - u64::from(taken.segments)), tsn(board.first().wrapping_sub(1))),
         };
+        let info = info(board, path, progress.flight_before, progress.rtt, sum);
         if grows {
             // An empty one ends recovery, so that the window takes the other for what comes after.
-            let empty = AckInfo { newly_acked: 0, newly_acked_chunks: 0, newly_acked_again: 0, ..info };
+            let empty =
+                AckInfo { newly_acked: 0, proven: 0, newly_acked_chunks: 0, newly_acked_again: 0, ..info };
             self.tell(at, &Signal::Acked(&empty));
         }
         self.tell(at, &Signal::Acked(&info));
@@ -207,5 +252,43 @@ impl Windows {
     /// The subflow that the scheduler wants held back, since data wait.
     pub(super) fn penalty(&mut self, at: &Scene<'_>) -> Option<PathId> {
         self.scheduling.as_mut()?.penalty(at, &self.paths)
+    }
+}
+
+/// What an acknowledgement newly reports, in sum.
+#[derive(Copy, Clone, Debug)]
+struct Sum {
+    bytes: u64,
+    segments: u32,
+    /// Of these, sent more than once.
+    again: u32,
+    newest_sent: Option<Instant>,
+    /// The first and the last of them.
+    range: (Tsn, Tsn),
+}
+
+/// What an acknowledgement says, in a policy's words.
+fn info(board: &Scoreboard, path: PathId, flight_before: u64, rtt: Option<Duration>, sum: Sum) -> AckInfo {
+    AckInfo {
+        path,
+        return_path: path,
+        cum_tsn: tsn(board.first().wrapping_sub(1)),
+        cum_advanced: true,
+        pseudo_cum_advanced: true,
+        rtx_pseudo_cum_advanced: sum.again > 0,
+        earliest_outstanding: (!board.is_empty()).then(|| tsn(board.first())),
+        newly_acked: sum.bytes,
+        proven: sum.bytes,
+        newly_acked_chunks: sum.segments,
+        newly_acked_again: sum.again,
+        flight_before,
+        all_acked: board.is_empty(),
+        rtt,
+        newest_sent: sum.newest_sent,
+        newly_acked_range: Some(sum.range),
+        highest_newly_acked: Some(sum.range.1),
+        highest_reported: sum.range.1,
+        paths_newly_acked: 1,
+        dac_count: 1,
     }
 }

@@ -1,10 +1,13 @@
 //! Runs the built command and watches it, with timeouts everywhere.
 #![allow(dead_code, reason = "each test binary uses its part of it")]
 
+pub mod captured;
 pub mod home;
 pub mod link;
+pub mod pairing;
 pub mod peer;
 pub mod relay;
+pub mod scene;
 pub mod terminal;
 pub mod wire;
 
@@ -14,6 +17,7 @@ use std::io::Read;
 use std::net::UdpSocket;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -113,6 +117,22 @@ impl Running {
         self.child.id()
     }
 
+    /// Memory that it has had resident at the most, bytes; 0 once it has ended.
+    pub fn peak(&self) -> u64 {
+        self.memory("VmHWM:")
+    }
+
+    /// Memory that it has resident, bytes; 0 once it has ended.
+    pub fn resident(&self) -> u64 {
+        self.memory("VmRSS:")
+    }
+
+    fn memory(&self, of: &str) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.id())).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix(of));
+        line.map_or(0, |line| line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024)
+    }
+
     pub fn is_over(&mut self) -> bool {
         self.child.try_wait().unwrap().is_some()
     }
@@ -168,9 +188,16 @@ impl Ended {
     }
 }
 
-/// A UDP port that was free a moment ago.
+/// A UDP port that is free, and that no other socket of a test takes by chance: those get ports from 32768 on.
 pub fn port() -> u16 {
-    UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let next = NEXT.fetch_add(1, Ordering::Relaxed);
+        let port = 20_000 + (std::process::id() * 61 + next) % 12_000;
+        if UdpSocket::bind(("127.0.0.1", port as u16)).is_ok() {
+            return port as u16;
+        }
+    }
 }
 
 /// A path for a file of this test.

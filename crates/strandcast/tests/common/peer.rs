@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use strandcast_media::MediaTime;
 use strandcast_media::pack::{Body, Header, Message};
-use strandcast_net::driver::{AssociationHandle, Client, Listener, Server, Uplink};
+use strandcast_net::driver::{AssociationHandle, Client, ClientSeal, Listener, Server, Uplink};
 use strandcast_net::interface::PathSpec;
 use strandcast_proto::association::{CloseReason, SendOptions};
 use strandcast_proto::endpoint::{EndpointConfig, SchemeFactory};
@@ -41,8 +41,13 @@ impl World {
         self.handle.block_on(limited).unwrap_or_else(|_| panic!("no {for_what}"))
     }
 
-    /// Connects from 127.0.0.`host` to a port here.
+    /// Connects from 127.0.0.`host` to a port here, without encryption.
     pub fn connect(&self, host: u8, port: u16) -> Peer {
+        self.connect_with(host, port, None)
+    }
+
+    /// Connects from 127.0.0.`host` to a port here, with these keys.
+    pub fn connect_with(&self, host: u8, port: u16, seal: Option<ClientSeal>) -> Peer {
         let from = IpAddr::V4(Ipv4Addr::new(127, 0, 0, host));
         let to = SocketAddr::from(([127, 0, 0, 1], port));
         let spec = PathSpec { address: Some(from), ..PathSpec::default() };
@@ -51,7 +56,7 @@ impl World {
             uplinks: vec![Uplink::new(spec, &[to])],
             port: SCTP_PORT,
             scheme: Box::new(rfc::scheme()),
-            seal: None,
+            seal,
             tap: None,
         };
         let association = self.wait("association", async {

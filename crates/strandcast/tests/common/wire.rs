@@ -1,7 +1,7 @@
 //! A wire between a sender and its receiver, on which an attacker records everything and adds what it likes.
 
 use std::collections::BTreeMap;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, SystemTime};
@@ -41,9 +41,18 @@ impl Wire {
     /// A wire to a receiver on this port, which passes on what `attack` makes of each datagram. It lasts until the end of
     /// the test.
     pub fn start(receiver: u16, attack: impl FnMut(Way, &[u8]) -> Vec<Vec<u8>> + Send + 'static) -> Wire {
+        Wire::between((Ipv4Addr::LOCALHOST, receiver), attack)
+    }
+
+    /// The same, on the address that the receiver listens on.
+    pub fn between(
+        receiver: impl Into<SocketAddr>,
+        attack: impl FnMut(Way, &[u8]) -> Vec<Vec<u8>> + Send + 'static,
+    ) -> Wire {
+        let back = receiver.into();
         let wire = Wire {
-            front: Arc::new(UdpSocket::bind("127.0.0.1:0").unwrap()),
-            back: SocketAddr::from(([127, 0, 0, 1], receiver)),
+            front: Arc::new(UdpSocket::bind((back.ip(), 0)).unwrap()),
+            back,
             recorded: Arc::default(),
             attack: Arc::new(Mutex::new(Box::new(attack))),
             last: Arc::default(),
@@ -60,6 +69,11 @@ impl Wire {
 
     pub fn port(&self) -> u16 {
         self.front.local_addr().unwrap().port()
+    }
+
+    /// The sender's address, once something has passed.
+    pub fn sender(&self) -> SocketAddr {
+        self.last.lock().unwrap().as_ref().expect("something has passed").0
     }
 
     /// All that passed until now.
@@ -84,7 +98,7 @@ impl Wire {
         loop {
             let Ok((len, from)) = self.front.recv_from(&mut buffer) else { continue };
             let socket = ways.entry(from).or_insert_with(|| {
-                let socket = Arc::new(UdpSocket::bind("127.0.0.1:0").unwrap());
+                let socket = Arc::new(UdpSocket::bind((self.back.ip(), 0)).unwrap());
                 let (wire, own) = (self.clone(), Arc::clone(&socket));
                 thread::spawn(move || wire.back_to(from, &own));
                 socket

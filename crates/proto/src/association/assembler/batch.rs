@@ -14,6 +14,7 @@ const MAX_EMPTY: usize = 16;
 impl Assembler<'_> {
     /// Appends the next datagrams for one path to `buf`. Call until `None`.
     pub fn poll_output(&mut self, now: Instant, buf: &mut Vec<u8>) -> Option<Transmit> {
+        self.tx.act(self.cx, now);
         // Each round that writes nothing has used up a reason to write; a few in a row can only be a refusal.
         for _ in 0..MAX_EMPTY {
             if let Some(transmit) = self.stray_output(buf).or_else(|| self.mtu_probe(now, buf)) {

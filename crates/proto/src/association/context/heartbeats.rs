@@ -1,6 +1,6 @@
 //! When paths are probed, and with what (RFC 9260 §8.3).
 
-use bytes::{BufMut as _, BytesMut};
+use bytes::BufMut as _;
 
 use super::Context;
 use crate::policy::{PathId, PathState};
@@ -52,11 +52,12 @@ impl Context {
     }
 
     /// A heartbeat with `nonce` for `path`, whose information has `pad_to` bytes at least.
-    pub fn heartbeat(&self, path: PathId, nonce: u64, pad_to: usize) -> Heartbeat {
-        let mut info = BytesMut::with_capacity(pad_to.max(12));
+    pub fn heartbeat(&mut self, path: PathId, nonce: u64, pad_to: usize) -> Heartbeat {
+        let info = &mut self.heartbeat_block;
+        info.reserve(pad_to.max(12));
         info.put_u64(nonce);
         info.put_u32(u32::from(path.0));
         info.resize(pad_to.max(12), 0);
-        Heartbeat { info: info.freeze() }
+        Heartbeat { info: info.split().freeze() }
     }
 }

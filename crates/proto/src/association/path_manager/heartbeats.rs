@@ -7,7 +7,7 @@ use crate::association::lifecycle::State;
 use crate::path::{self, FourTuple};
 use crate::policy::{HeartbeatInfo, PathId, PathState, ReportTrigger, RxInfo, Signal};
 use crate::time::{Duration, Instant};
-use crate::wire::chunk::Heartbeat;
+use crate::wire::chunk::{Heartbeat, Report as ReportChunk};
 
 impl PathManager<'_> {
     pub fn on_heartbeat(&mut self, now: Instant, heartbeat: Heartbeat, on: PathId, from: &FourTuple) {
@@ -29,6 +29,10 @@ impl PathManager<'_> {
             self.cx.answer_heartbeat(on, from, info.slice(..64));
         } else {
             self.cx.answer_heartbeat(on, from, info);
+        }
+        if let Some(arrived) = self.rx.arrived_report(self.cx, now).map(|arrived| arrived.to_item()) {
+            // While no data arrive no SACK would say so.
+            self.cx.push_control(on, ReportChunk { items: smallvec::smallvec![arrived] });
         }
         if let Some(reports) = self.cx.collect_reports(now, ReportTrigger::HeartbeatAck(on)) {
             self.cx.push_control(on, reports);
@@ -111,8 +115,8 @@ impl PathManager<'_> {
         }
     }
 
-    /// Sends the heartbeats that are due, and those the scheme asks for.
-    pub fn maybe_heartbeat(&mut self, now: Instant) {
+    /// Sends the heartbeats that are due, those the scheme asks for, and its request for reports of arrivals.
+    pub fn probe_and_ask(&mut self, now: Instant) {
         if !self.cx.state.is_open() {
             return;
         }
@@ -144,6 +148,7 @@ impl PathManager<'_> {
                 self.cx.paths[probe.path.index()].heartbeats.want_probe(probe.padded);
             }
         }
+        self.tx.want_arrived(self.cx, now);
     }
 
     /// A nonce came back: whether it is one that went to the candidate of `path`, which the path moves to then.

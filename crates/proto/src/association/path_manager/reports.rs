@@ -8,8 +8,8 @@ use crate::path::FourTuple;
 use crate::policy::{PathId, PathState, Report, Signal};
 use crate::time::Instant;
 use crate::wire::chunk::report::{
-    KIND_ARRIVALS, KIND_COPIES, KIND_FIRST_SCHEME, KIND_JOIN, KIND_LEAVE, KIND_MOVED, KIND_RESUME,
-    KIND_SUSPEND,
+    KIND_ARRIVALS, KIND_ARRIVED, KIND_ARRIVED_WANTED, KIND_COPIES, KIND_FIRST_SCHEME, KIND_JOIN, KIND_LEAVE,
+    KIND_MOVED, KIND_RESUME, KIND_SUSPEND,
 };
 use crate::wire::chunk::{Report as ReportChunk, ReportItem, ReportItemFlavour};
 
@@ -43,6 +43,12 @@ impl PathManager<'_> {
                 let path = item.path.and_then(|id| self.cx.path_by_wire_id(id));
                 if let (Some(path), Some(_)) = (path, from.path) {
                     self.tx.on_arrivals(self.cx, now, path, &item.payload);
+                }
+                continue;
+            }
+            if item.kind == KIND_ARRIVED {
+                if let Some(on) = from.path {
+                    self.tx.on_arrived(self.cx, now, on, &item.payload);
                 }
                 continue;
             }
@@ -93,6 +99,11 @@ impl PathManager<'_> {
 
     /// A new, authenticated report on a path; where its echo goes, `None` if nothing could be done.
     fn on_path_report(&mut self, now: Instant, item: &ReportItem, from: PacketOrigin) -> Option<PathId> {
+        if let (KIND_ARRIVED_WANTED, ReportItemFlavour::Reliable(serial)) = (item.kind, item.reliability) {
+            let sane = self.rx.report_arrived(serial, &item.payload);
+            self.cx.stats.bad_chunks += u64::from(!sane);
+            return from.path.filter(|_| sane);
+        }
         let wire_id = item.path?;
         let known = self.cx.path_by_wire_id(wire_id);
         if item.kind == KIND_COPIES {

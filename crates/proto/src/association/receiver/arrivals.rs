@@ -1,12 +1,15 @@
-//! Names the path by which each copy arrived, to a peer that wants to know (REPORT item ARRIVALS, docs/wire-format.md).
+//! Tells a peer that wants to know by which path each copy arrived (REPORT item ARRIVALS, docs/wire-format.md), and what
+//! arrived by each path (ARRIVED).
 
 use smallvec::SmallVec;
 
 use super::Receiver;
 use crate::association::context::Context;
-use crate::policy::PathId;
+use crate::policy::{PathId, PathState};
+use crate::rx::{ArrivedHere, micros};
+use crate::time::Instant;
 use crate::wire::Tsn;
-use crate::wire::chunk::report::{KIND_ARRIVALS, TsnRange};
+use crate::wire::chunk::report::{Arrived, ArrivedBy, KIND_ARRIVALS, TsnRange};
 use crate::wire::chunk::{Report as ReportChunk, ReportItem, ReportItemFlavour};
 
 impl Receiver {
@@ -17,15 +20,38 @@ impl Receiver {
         }
     }
 
+    /// A packet of `bytes` bytes whose highest TSN is `tsn` came by `path`.
+    pub fn note_arrived(&self, cx: &mut Context, now: Instant, tsn: Tsn, path: PathId, bytes: u64) {
+        if self.arrived.asked() {
+            let here = &mut cx.paths[path.index()].arrived;
+            *here = Some(ArrivedHere::count(*here, now, tsn, bytes));
+        }
+    }
+
+    /// What arrived by each path, beside a SACK, if the peer wants it.
+    pub fn arrived_report<'a>(
+        &self,
+        cx: &'a Context,
+        now: Instant,
+    ) -> Option<Arrived<impl Iterator<Item = ArrivedBy> + Clone + use<'a>>> {
+        if !self.arrived.asked() {
+            return None;
+        }
+        let open = cx.paths.rows().filter(|(_, view)| view.state != PathState::Closed);
+        let paths = open.filter_map(move |(path, _)| Some(path.arrived?.say(path.wire_id?, now)));
+        Some(Arrived { clock: micros(now) as u32, paths }).filter(|arrived| !arrived.is_empty())
+    }
+
     /// The items beside a SACK, if the peer wants them.
-    pub fn arrival_report(&self, cx: &Context) -> Option<ReportChunk> {
+    pub fn arrival_report(&mut self, cx: &Context) -> Option<ReportChunk> {
         if !self.names_arrivals {
             return None;
         }
+        let block = &mut self.arrivals_block;
         let item = |p: &crate::path::Path| {
             let ranges = p.arrivals.recent(cx.stats.sacks_sent);
             let (path, reliability) = (Some(p.wire_id?), ReportItemFlavour::Plain);
-            let payload = TsnRange::encode(&ranges);
+            let payload = TsnRange::encode(&ranges, block);
             (!ranges.is_empty()).then_some(ReportItem { kind: KIND_ARRIVALS, path, reliability, payload })
         };
         let items: SmallVec<_> = cx.paths.iter().filter_map(item).collect();

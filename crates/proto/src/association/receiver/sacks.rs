@@ -7,7 +7,7 @@ use crate::association::lifecycle::State;
 use crate::policy::{PathId, ReportTrigger, RxInfo, Signal};
 use crate::time::Instant;
 use crate::wire::PacketWriter;
-use crate::wire::chunk::{ChunkEncode as _, GapBlock, Sack, SackHeader, Shutdown};
+use crate::wire::chunk::{ChunkEncode as _, GapBlock, Report as ReportChunk, Sack, SackHeader, Shutdown};
 
 impl Receiver {
     /// Everything of a packet is in: decide on its SACK.
@@ -25,6 +25,7 @@ impl Receiver {
             return;
         }
         self.acks.on_packet(on, seen.new);
+        self.note_arrived(cx, now, range.1, on, bytes);
         self.size.heard.insert(on);
         if now >= self.size.due {
             self.fit_receive_buffer(cx, now);
@@ -43,7 +44,8 @@ impl Receiver {
         cx.signal(now, &Signal::Arrived(&rx));
         let rule = cx.ask(now, |scheme, view| scheme.feedback().sack(view, &rx));
         let endures = cx.config.endured_silence.is_some();
-        let back = || self.acks.way_back(now, &cx.paths, on, endures);
+        let named = || self.acks.way_named(&cx.paths, self.arrived.ways());
+        let back = || named().unwrap_or_else(|| self.acks.way_back(now, &cx.paths, on, endures));
         let via = rule.via.filter(|p| cx.is_open(*p)).unwrap_or_else(back);
         // RFC 9260 §6.2: the first DATA after the handshake, and everything while shutting down, at once.
         let first = cx.stats.sacks_sent == 0 && self.acks.due().is_none();
@@ -101,6 +103,9 @@ impl Receiver {
     /// One SACK of its own for what arrived up to here (RFC 9260 as written: no sharing within a batch), and the scheme's
     /// reports beside it.
     fn sack_as_control(&mut self, cx: &mut Context, now: Instant, path: PathId, sent: usize) {
+        if let Some(arrived) = self.arrived_report(cx, now).map(|arrived| arrived.to_item()) {
+            cx.push_control(path, ReportChunk { items: smallvec::smallvec![arrived] });
+        }
         if let Some(arrivals) = self.arrival_report(cx) {
             cx.push_control(path, arrivals);
         }
@@ -124,14 +129,19 @@ impl Receiver {
         w: &mut PacketWriter<'_>,
         sent: usize,
     ) {
-        let arrivals = self.arrival_report(cx);
-        if let Some(arrivals) = arrivals
-            && w.remaining(limit) >= arrivals.encoded_len() + SackHeader::encoded_len(4, 0)
+        let least = SackHeader::encoded_len(4, 0);
+        if let Some(arrived) = self.arrived_report(cx, now)
+            && w.remaining(limit) >= arrived.encoded_len() + least
+        {
+            w.chunk(&arrived);
+        }
+        if let Some(arrivals) = self.arrival_report(cx)
+            && w.remaining(limit) >= arrivals.encoded_len() + least
         {
             w.chunk(&arrivals);
         }
         let room = w.remaining(limit);
-        if room < SackHeader::encoded_len(4, 0) {
+        if room < least {
             return;
         }
         let duplicates = self.gaps_for(room);

@@ -55,6 +55,7 @@ impl Sender {
     fn delivered(&mut self, cx: &mut Context, acked: &AckOutcome) {
         cx.stats.messages_acked += acked.messages;
         cx.stats.spurious += acked.spurious;
+        cx.stats.redundancy_sent += acked.needless;
         self.buffer.delivered(acked.delivered);
         if acked.chunks > 0 {
             self.room_may_return(cx);

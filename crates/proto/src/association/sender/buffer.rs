@@ -5,8 +5,9 @@ use bytes::Bytes;
 use crate::association::buffer_size::SendSize;
 use crate::association::right_sizing::Buffer;
 use crate::config::TransportConfig;
+use crate::policy::{Head, Heads, Importance};
 use crate::time::{Duration, Instant};
-use crate::tx::{Cut, QueuedMessage, SendQueue};
+use crate::tx::{Cut, QueuedMessage, SendQueue, next_chunk};
 use crate::wire::{Ppid, Ssn, StreamId};
 
 /// How a message is sent.
@@ -20,6 +21,12 @@ pub struct SendOptions {
     pub unordered: bool,
     /// Give the message up when this time has passed; sent reliably if the peer has no RFC 3758, once it was begun.
     pub lifetime: Option<Duration>,
+    /// How much it matters that it arrives, for schemes that look at it ([`crate::policy::Backlog::heads`]): with others, and
+    /// where messages leave in coded blocks, messages leave in the order in which they were handed in.
+    pub importance: Importance,
+    /// What it is of no use without, and they without it, as the packets of a frame. A scheme may give up a whole group, whether
+    /// or not its messages have a lifetime ([`crate::policy::Act::Drop`]); what comes later of it goes no further.
+    pub group: Option<u64>,
 }
 
 /// Why a message was not taken.
@@ -82,8 +89,7 @@ impl SendBuffer {
     /// Takes a message; its number.
     #[inline]
     pub fn push(&mut self, now: Instant, payload: Bytes, options: SendOptions) -> u64 {
-        let id = self.next_message;
-        self.next_message += 1;
+        let id = self.pass_over();
         self.bytes += payload.len();
         self.size.most = self.size.most.max(self.bytes);
         self.queue.push(QueuedMessage {
@@ -93,27 +99,42 @@ impl SendBuffer {
             ppid: Ppid(options.ppid),
             unordered: options.unordered,
             expires: options.lifetime.map(|l| now + l),
+            importance: options.importance,
+            group: options.group,
             payload,
             sent: 0,
         });
         id
     }
 
-    /// Cuts the next chunk, of at most `max` payload bytes, from the first message.
+    /// Cuts the next chunk, of at most `max` payload bytes, from the first message of `importance`; `None`: the oldest.
     #[inline]
-    pub fn cut(&mut self, max: usize) -> Option<Cut> {
+    pub fn cut(&mut self, importance: Option<Importance>, max: usize) -> Option<Cut> {
         let next_ssn = &mut self.next_ssn;
-        self.queue.cut(max, |stream| take_ssn(next_ssn, stream))
+        self.queue.cut(importance, max, |stream| take_ssn(next_ssn, stream))
     }
 
-    /// Takes the first message whole; its bytes count until they are [`delivered`](Self::delivered).
+    /// Takes the oldest message whole; its bytes count until they are [`delivered`](Self::delivered).
     pub fn take(&mut self) -> Option<QueuedMessage> {
         self.queue.take()
     }
 
-    /// Length and end of lifetime of the chunk that [`Self::cut`] would give.
-    pub fn next_chunk(&self, max: usize) -> Option<(usize, Option<Instant>)> {
-        self.queue.next_chunk(max)
+    /// Length of the chunk that [`Self::cut`] would give, and the message that it is of.
+    pub fn next_chunk(&self, importance: Option<Importance>, max: usize) -> Option<(usize, &QueuedMessage)> {
+        self.queue.next(importance).map(|m| (next_chunk(m, max), m))
+    }
+
+    /// The heads of what waits. Chunks have at most `max` bytes of payload, and `beside` more in the books.
+    pub fn heads(&self, max: usize, beside: usize) -> Heads {
+        let heads = Importance::ALL.iter().filter_map(|i| self.queue.head(*i));
+        let shown = heads.map(|m| Head {
+            importance: m.importance,
+            next_len: (next_chunk(m, max) + beside) as u64,
+            next_expires: m.expires,
+            group: m.group,
+            bytes: self.queue.bytes_of(m.importance) as u64,
+        });
+        shown.collect()
     }
 
     pub fn head_expired(&self, now: Instant) -> bool {
@@ -128,7 +149,7 @@ impl SendBuffer {
         expired as u64
     }
 
-    /// The first message, if some of it was sent.
+    /// The message of which some was sent and some not.
     pub fn begun(&self) -> Option<&QueuedMessage> {
         self.queue.partial()
     }
@@ -138,14 +159,29 @@ impl SendBuffer {
         self.begun().filter(|m| m.expires.is_some_and(|e| e <= now)).map(|m| m.id)
     }
 
-    /// Drops the first message if nothing of it was sent and it has a lifetime; whether it did.
-    pub fn give_up(&mut self) -> bool {
-        let dropped = self.queue.give_up();
+    /// Drops the messages of `group` of which nothing was sent; how many.
+    pub fn drop_group(&mut self, group: u64) -> u64 {
+        let before = self.queue.bytes();
+        let dropped = self.queue.drop_group(group);
+        self.bytes -= before - self.queue.bytes();
+        dropped as u64
+    }
+
+    /// Takes a message that goes no further; its number.
+    pub fn pass_over(&mut self) -> u64 {
+        let id = self.next_message;
+        self.next_message += 1;
+        id
+    }
+
+    /// Drops the first message of `importance` if nothing of it was sent and it has a lifetime; whether it did.
+    pub fn give_up(&mut self, importance: Option<Importance>) -> bool {
+        let dropped = self.queue.give_up(importance);
         self.bytes -= dropped.unwrap_or_default();
         dropped.is_some()
     }
 
-    /// Drops what was not sent of `message`, if it is the first and was begun.
+    /// Drops what was not sent of `message`, if it was begun.
     pub fn drop_rest(&mut self, message: u64) -> Option<QueuedMessage> {
         self.begun().filter(|m| m.id == message)?;
         let rest = self.queue.drop_rest()?;
@@ -251,7 +287,7 @@ mod tests {
     fn room_is_told_of_once_and_only_after_a_refusal() {
         let mut b = buffer(4000);
         b.push(Instant::ZERO, Bytes::from_static(&[0; 4000]), SendOptions::default());
-        b.cut(4000).expect("a message waits");
+        b.cut(None, 4000).expect("a message waits");
         assert!(!b.room_returns(), "no message was refused");
         b.refuse();
         b.delivered(999);
@@ -264,7 +300,7 @@ mod tests {
     fn bytes_count_until_they_are_acknowledged() {
         let mut b = buffer(10_000);
         b.push(Instant::ZERO, Bytes::from_static(&[0; 3000]), SendOptions::default());
-        b.cut(1000).expect("a message waits");
+        b.cut(None, 1000).expect("a message waits");
         assert_eq!((b.bytes(), b.outstanding(), b.queued()), (3000, 1000, 2000));
         b.delivered(1000);
         assert_eq!((b.bytes(), b.outstanding(), b.queued()), (2000, 0, 2000));
@@ -280,7 +316,7 @@ mod tests {
         for (stream, unordered) in [(0, false), (1, false), (0, true), (0, false)] {
             b.push(Instant::ZERO, Bytes::from_static(&[0; 10]), message(stream, unordered));
         }
-        let ssns: Vec<_> = core::iter::from_fn(|| b.cut(100)).map(|c| (c.stream.0, c.ssn.0)).collect();
+        let ssns: Vec<_> = core::iter::from_fn(|| b.cut(None, 100)).map(|c| (c.stream.0, c.ssn.0)).collect();
         assert_eq!(ssns, [(0, 0), (1, 0), (0, 0), (0, 1)]);
     }
 }

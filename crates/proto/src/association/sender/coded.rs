@@ -9,7 +9,7 @@ use crate::association::context::Context;
 use crate::association::lifecycle::State;
 use crate::coding::{Coder, Written};
 use crate::policy::{
-    Backlog, BlockView, BlockedBy, ChunkInfo, PathId, PathSet, Symbol, SymbolAssignment, SymbolChoice,
+    Backlog, BlockView, BlockedBy, ChunkInfo, Importance, PathId, Symbol, SymbolAssignment, SymbolChoice,
     SymbolKind,
 };
 use crate::time::Instant;
@@ -38,8 +38,9 @@ impl Sender {
         let most = self.most_symbol();
         let Some(Coder::Blocks(blocks)) = &mut self.coder else { return };
         let views = cx.paths.seen_mut().blocks_mut();
-        let buffer = &mut self.buffer;
-        let mut more = blocks.fill(now, most, || buffer.take(), views);
+        let (buffer, media) = (&mut self.buffer, &mut cx.stats.media_sent);
+        let take = || buffer.take().inspect(|m| *media += m.payload.len() as u64);
+        let mut more = blocks.fill(now, most, take, views);
         // What waited for a block to become free waited long enough.
         let overdue = blocks.timeout().is_some_and(|at| at <= now);
         if cx.state != State::Established || overdue {
@@ -107,7 +108,7 @@ impl Sender {
                 let waits = self.anything_waits(cx);
                 waits.then(|| blocks.symbol_room(self.most_symbol()))
             }
-            _ => self.buffer.next_chunk(self.max_payload).map(|(len, _)| len + self.header_room()),
+            _ => self.buffer.next_chunk(None, self.max_payload).map(|(len, _)| len + self.header_room()),
         }
     }
 
@@ -131,9 +132,7 @@ impl Sender {
             bytes: (self.buffer.queued() + unsent) as u64,
             messages: self.buffer.messages(),
             next_len: chunk_bytes,
-            next_expires: None,
-            retransmission: false,
-            tried: PathSet::default(),
+            ..Backlog::default()
         };
         if !cx.paths.views().iter().any(|v| v.has_room()) {
             return None;
@@ -175,7 +174,12 @@ impl Sender {
             cx.refuse_assignment();
             return None;
         };
-        Some(self.push_symbol(cx, now, path, written))
+        let tsn = self.push_symbol(cx, now, path, written);
+        // Which symbols are redundant no one can say: those beyond the messages' bytes.
+        let stats = &mut cx.stats;
+        let symbols = stats.coding.source_bytes + stats.coding.repair_bytes;
+        stats.redundancy_sent = stats.redundancy_sent.max(symbols.saturating_sub(stats.media_sent));
+        Some(tsn)
     }
 
     /// A symbol that the coder made enters flight, and is counted; its TSN.
@@ -195,6 +199,8 @@ impl Sender {
                 len: bytes + 16,
                 stream: StreamId(0),
                 expires: written.expires,
+                importance: Importance::Normal,
+                group: None,
                 transmissions: smallvec![sent(now, path, tsn + 1)],
                 losses: 0,
                 symbol: Some(written.symbol),
@@ -204,6 +210,7 @@ impl Sender {
             carries,
             header: Some(written.header),
             payload: written.payload,
+            needless: Default::default(),
             message: u64::MAX,
             ssn: Ssn(0),
             ppid: Ppid(0),

@@ -7,7 +7,7 @@ use strandcast_coding::symbol::Header;
 use super::Sender;
 use super::pending_chunk::ChunkSource;
 use crate::association::context::Context;
-use crate::policy::{ChunkInfo, PathId, PathSet, Symbol, Transmission};
+use crate::policy::{ChunkInfo, Importance, PathId, PathSet, Symbol, Transmission};
 use crate::time::Instant;
 use crate::tx::{Carries, ChunkState, Cut, Outgoing, QueuedMessage};
 use crate::wire::chunk::DataHeader;
@@ -27,7 +27,9 @@ impl Sender {
                 cx.paths[pending_chunk.path.index()].stats.retransmissions += u64::from(again);
                 tsn
             }
-            ChunkSource::New(copies) => self.commit_new(cx, now, pending_chunk.path, copies)?,
+            ChunkSource::New(importance, copies) => {
+                self.commit_new(cx, now, pending_chunk.path, importance, copies)?
+            }
             ChunkSource::Symbol { block, what } => {
                 self.commit_symbol(cx, now, pending_chunk.path, (block, what))?
             }
@@ -58,9 +60,18 @@ impl Sender {
     }
 
     #[inline]
-    fn commit_new(&mut self, cx: &mut Context, now: Instant, path: PathId, copies: PathSet) -> Option<Tsn> {
-        let cut = self.buffer.cut(self.max_payload)?;
+    fn commit_new(
+        &mut self,
+        cx: &mut Context,
+        now: Instant,
+        path: PathId,
+        importance: Option<Importance>,
+        copies: PathSet,
+    ) -> Option<Tsn> {
+        let cut = self.buffer.cut(importance, self.max_payload)?;
         let tsn = self.rq.next_tsn();
+        cx.stats.media_sent += cut.payload.len() as u64;
+        self.redundancy.earn(now, cut.payload.len());
         let header = if self.coder.is_some() { self.header_of(cx, now, path, &cut) } else { None };
         self.rq.push(cx.paths.seen_mut(), outgoing(tsn, cut, sent(now, path, tsn + 1), header));
         self.add_copies(cx, now, tsn, copies);
@@ -159,6 +170,8 @@ fn outgoing(tsn: Tsn, cut: Cut, sent: Transmission, coded: Option<(Header, Optio
             len: (cut.payload.len() + header.map_or(0, |h| h.length())) as u64 + 16,
             stream: cut.stream,
             expires: cut.expires,
+            importance: cut.importance,
+            group: cut.group,
             transmissions: smallvec![sent],
             losses: 0,
             symbol,
@@ -168,6 +181,7 @@ fn outgoing(tsn: Tsn, cut: Cut, sent: Transmission, coded: Option<(Header, Optio
         carries: Carries::Message,
         header,
         payload: cut.payload,
+        needless: Default::default(),
         message: cut.message,
         ssn: cut.ssn,
         ppid: cut.ppid,
@@ -185,6 +199,8 @@ pub(super) fn placeholder(tsn: Tsn, message: QueuedMessage) -> Outgoing {
             len: 16,
             stream: message.stream,
             expires: message.expires,
+            importance: message.importance,
+            group: message.group,
             transmissions: SmallVec::new(),
             losses: 0,
             symbol: None,
@@ -194,6 +210,7 @@ pub(super) fn placeholder(tsn: Tsn, message: QueuedMessage) -> Outgoing {
         carries: Carries::Message,
         header: None,
         payload: Bytes::new(),
+        needless: Default::default(),
         message: message.id,
         ssn: message.ssn.unwrap_or(Ssn(0)),
         ppid: message.ppid,

@@ -11,7 +11,7 @@ use crate::wire::chunk::report::{KIND_COPIES, TsnRange};
 
 impl Sender {
     /// A chunk goes on several paths: from now on the peer should name the path of each arrival.
-    fn want_arrivals(&mut self, cx: &mut Context, now: Instant) {
+    pub fn want_arrivals(&mut self, cx: &mut Context, now: Instant) {
         if !cx.paths.seen().peer_reports() || self.arrivals.asked() {
             return;
         }
@@ -22,16 +22,18 @@ impl Sender {
         }
     }
 
-    /// The scheduler wants `tsn` on `paths` as well: at once where there is room, later elsewhere.
+    /// The scheme wants `tsn` on `paths` as well: at once where there is room, later elsewhere, as far as the cap on redundancy
+    /// has room for it then.
     pub fn add_copies(&mut self, cx: &mut Context, now: Instant, tsn: Tsn, paths: PathSet) {
         if !paths.is_empty() {
             self.want_arrivals(cx, now);
         }
+        let bytes = self.rq.get(tsn).map_or(0, |c| c.user_data());
         for path in paths.iter() {
-            if cx.admits_new(path) {
-                self.copies.push((tsn, path));
-            } else {
+            if !cx.admits_new(path) {
                 self.rq.owe(path, tsn);
+            } else if self.spend_redundancy(cx, now, bytes) {
+                self.copies.push((tsn, path));
             }
         }
     }
@@ -42,16 +44,10 @@ impl Sender {
             let path = PathId(i as u8);
             while self.rq.owes(path) && cx.admits_new(path) && !cx.aggregate_full() {
                 let Some(chunk) = self.rq.take_owed(path) else { break };
-                let tsn = chunk.info.tsn;
-                if chunk.never_again() {
-                    continue;
-                }
-                if !cx.peer.partial || chunk.info.expires.is_none_or(|e| e > now) {
-                    return Some(PendingChunk {
-                        path,
-                        source: ChunkSource::Copy(tsn),
-                        len: chunk.user_data(),
-                    });
+                let (tsn, len) = (chunk.info.tsn, chunk.user_data());
+                let in_time = !cx.peer.partial || chunk.info.expires.is_none_or(|e| e > now);
+                if !chunk.never_again() && in_time && self.spend_redundancy(cx, now, len) {
+                    return Some(PendingChunk { path, source: ChunkSource::Copy(tsn), len });
                 }
             }
         }
@@ -101,6 +97,12 @@ impl Sender {
         let cause = cx.ask(now, |scheme, view| scheme.loss().classify(view, &info, trigger));
         cx.signal(now, &Signal::Lost { chunk: &info, path, cause });
         cause
+    }
+
+    /// The same by a `cause` that is known.
+    pub fn lose_copy_for(cx: &mut Context, now: Instant, path: PathId, copy: Unsettled, cause: LossCause) {
+        let info = RetransmissionQueue::lose_copy(cx.paths.seen_mut(), path, copy);
+        cx.signal(now, &Signal::Lost { chunk: &info, path, cause });
     }
 
     /// All copies on `path` are lost: it timed out, or was closed.

@@ -4,7 +4,7 @@
 use super::Sender;
 use super::pending_chunk::{ChunkSource, PendingChunk};
 use crate::association::context::Context;
-use crate::policy::{Assignment, Backlog, BlockedBy, PathId, PathSet, Retransmit};
+use crate::policy::{Assignment, Backlog, BlockedBy, Importance, PathId, PathSet, Retransmit};
 use crate::time::Instant;
 use crate::tx::ChunkState;
 use crate::wire::Tsn;
@@ -26,22 +26,22 @@ enum Next {
 enum Offer {
     /// On this path, and copies on those.
     On(PathId, PathSet),
-    /// On no path, now or later: it would come too late.
-    Nowhere,
+    /// On no path, now or later: the first message of this importance, or the oldest, would come too late.
+    Nowhere(Option<Importance>),
     /// Nothing now.
     None,
 }
 
-/// The scheduler gave up the message that it was asked about.
-struct Hopeless;
+/// The scheduler gave up the first message of this importance; `None`: the oldest.
+struct Hopeless(Option<Importance>);
 
 impl Sender {
     /// The next chunk and its path, remembered until it is sent or something happens.
     pub fn decide(&mut self, cx: &mut Context, now: Instant) -> Option<PendingChunk> {
         self.follow_paths(cx);
         if self.pending_chunk.is_none() {
-            let again =
-                self.pick_copy().or_else(|| self.pick_lost(cx, now)).or_else(|| self.pick_owed(cx, now));
+            let asked = self.pick_copy().or_else(|| self.pick_asked(cx, now));
+            let again = asked.or_else(|| self.pick_lost(cx, now)).or_else(|| self.pick_owed(cx, now));
             self.pending_chunk = again.or_else(|| self.pick_new(cx, now));
         }
         self.pending_chunk
@@ -91,11 +91,11 @@ impl Sender {
                     Offer::On(path, copies) => {
                         return Some(PendingChunk { path, source: ChunkSource::Lost(tsn, copies), len });
                     }
-                    Offer::Nowhere if cx.peer.partial && expires.is_some() => {
+                    Offer::Nowhere(_) if cx.peer.partial && expires.is_some() => {
                         self.abandon(cx, now, tsn);
                         continue;
                     }
-                    Offer::Nowhere => cx.refuse_assignment(),
+                    Offer::Nowhere(_) => cx.refuse_assignment(),
                     Offer::None => {}
                 },
                 Retransmit::Abandon => cx.stats.refused_assignments += 1,
@@ -147,8 +147,8 @@ impl Sender {
         loop {
             match self.pick_next(cx, now) {
                 Ok(pending_chunk) => return pending_chunk,
-                Err(Hopeless) if self.give_up_next(cx, now) => {}
-                Err(Hopeless) => {
+                Err(Hopeless(importance)) if self.give_up_next(cx, now, importance) => {}
+                Err(Hopeless(_)) => {
                     cx.refuse_assignment();
                     return None;
                 }
@@ -174,7 +174,7 @@ impl Sender {
         if let Some(pending_chunk) = self.opportunity(cx, now) {
             return Ok(Some(pending_chunk));
         }
-        let Some((len, _)) = self.buffer.next_chunk(self.max_payload) else {
+        let Some((len, _)) = self.buffer.next_chunk(None, self.max_payload) else {
             let refused = self.buffer.refused() && !cx.aggregate_full() && cx.any_admits_new();
             cx.stats.set_blocked(now, false, refused);
             self.note_blocked(cx, now, refused.then_some(BlockedBy::SendBuffer));
@@ -187,10 +187,26 @@ impl Sender {
             return Ok(None);
         }
         match self.offered(cx, now, Next::New { chunk_bytes }) {
-            Offer::On(path, copies) => Ok(Some(PendingChunk { path, source: ChunkSource::New(copies), len })),
-            Offer::Nowhere => Err(Hopeless),
+            Offer::On(path, copies) => Ok(self.new_chunk(cx, path, copies)),
+            Offer::Nowhere(importance) => Err(Hopeless(importance)),
             Offer::None => Ok(None),
         }
+    }
+
+    /// The chunk that the assignment names; `None`: the peer's window, which was asked for the oldest message's, has no room
+    /// for it.
+    #[inline]
+    fn new_chunk(&mut self, cx: &mut Context, path: PathId, copies: PathSet) -> Option<PendingChunk> {
+        let importance = self.assignment.as_ref().and_then(|a| a.importance);
+        let (len, _) = self.buffer.next_chunk(importance, self.max_payload)?;
+        let len = len + self.header_room();
+        let seen = cx.paths.seen();
+        if importance.is_some() && len as u64 + 16 > seen.rwnd() && seen.in_flight() > 0 {
+            self.assignment = None;
+            cx.driver.hold();
+            return None;
+        }
+        Some(PendingChunk { path, source: ChunkSource::New(importance, copies), len })
     }
 
     /// Whether the peer's window and the scheme's limit over all paths admit a chunk of `chunk_bytes`; notes what blocks.
@@ -214,7 +230,8 @@ impl Sender {
     /// is used up, or was for other chunks.
     fn offered(&mut self, cx: &mut Context, now: Instant, next: Next) -> Offer {
         let new = matches!(next, Next::New { .. });
-        if let Some(a) = self.assignment.take().filter(|a| a.chunks > 0 && new)
+        let waits = |a: &Assignment| self.buffer.next_chunk(a.importance, 1).is_some();
+        if let Some(a) = self.assignment.take().filter(|a| a.chunks > 0 && new && waits(a))
             && let Some(path) = a.paths.iter().copied().find(|p| cx.admits_new(*p))
         {
             return self.take_assignment(cx, a, path);
@@ -230,9 +247,10 @@ impl Sender {
         }
         let Some(a) = answer else { return Offer::None };
         if a.paths.is_empty() {
-            return Offer::Nowhere;
+            return Offer::Nowhere(a.importance);
         }
-        match a.paths.iter().copied().find(|p| cx.admits_new(*p)).filter(|_| a.chunks > 0) {
+        let can = a.chunks > 0 && (!new || self.buffer.next_chunk(a.importance, 1).is_some());
+        match a.paths.iter().copied().find(|p| can && cx.admits_new(*p)) {
             Some(path) => self.take_assignment(cx, a, path),
             None => {
                 cx.refuse_assignment();
@@ -252,22 +270,35 @@ impl Sender {
         if matches!(next, Next::Lost(_)) {
             self.ask_unasked(cx, now);
         }
-        let (next_len, next_expires, tried) = match next {
+        let all = Backlog {
+            bytes: self.buffer.queued() as u64 + self.rq.requeued(),
+            messages: self.buffer.messages(),
+            heads: self.buffer.heads(self.max_payload, self.header_room() + 16),
+            ..Backlog::default()
+        };
+        Some(match next {
             Next::New { chunk_bytes } => {
-                (chunk_bytes, self.buffer.next_chunk(1).and_then(|(_, e)| e), PathSet::default())
+                let (_, oldest) = self.buffer.next_chunk(None, 1)?;
+                Backlog {
+                    next_len: chunk_bytes,
+                    next_expires: oldest.expires,
+                    next_importance: oldest.importance,
+                    next_group: oldest.group,
+                    ..all
+                }
             }
             Next::Lost(tsn) => {
                 let info = &self.rq.get(tsn)?.info;
-                (info.len, info.expires, info.transmissions.iter().map(|t| t.path).collect())
+                Backlog {
+                    next_len: info.len,
+                    next_expires: info.expires,
+                    next_importance: info.importance,
+                    next_group: info.group,
+                    retransmission: true,
+                    tried: info.transmissions.iter().map(|t| t.path).collect(),
+                    ..all
+                }
             }
-        };
-        Some(Backlog {
-            bytes: self.buffer.queued() as u64 + self.rq.requeued(),
-            messages: self.buffer.messages(),
-            next_len,
-            next_expires,
-            retransmission: matches!(next, Next::Lost(_)),
-            tried,
         })
     }
 

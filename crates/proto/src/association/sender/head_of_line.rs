@@ -75,7 +75,7 @@ impl Sender {
     /// The first chunk, if a buffer is full, it was never sent on `fast` and is worth a copy there; what has it in flight is
     /// penalised in any case, if that is due.
     fn held_up_now(&mut self, cx: &mut Context, now: Instant, fast: PathId) -> Option<Tsn> {
-        let full = match self.buffer.next_chunk(self.max_payload) {
+        let full = match self.buffer.next_chunk(None, self.max_payload) {
             Some((len, _)) => len as u64 + 16 > cx.paths.seen().rwnd(),
             None => self.buffer.refused(),
         };

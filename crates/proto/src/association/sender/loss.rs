@@ -6,7 +6,7 @@ use crate::association::context::Context;
 use crate::association::lifecycle::State;
 use crate::coding::Coder;
 use crate::path;
-use crate::policy::{LossCause, LossTrigger, PathId, PathState, Signal};
+use crate::policy::{ChunkInfo, Importance, LossCause, LossTrigger, PathId, PathState, Signal};
 use crate::time::Instant;
 use crate::tx::Carries;
 use crate::wire::Tsn;
@@ -21,6 +21,26 @@ impl Sender {
         path: PathId,
         trigger: LossTrigger,
     ) -> Option<LossCause> {
+        let info = self.take_lost(cx, now, tsn, path)?;
+        let cause = cx.ask(now, |scheme, view| scheme.loss().classify(view, info, trigger));
+        self.lost_by(cx, now, tsn, path, cause)
+    }
+
+    /// The same by a `cause` that is known.
+    pub fn lose_for(
+        &mut self,
+        cx: &mut Context,
+        now: Instant,
+        tsn: Tsn,
+        path: PathId,
+        cause: LossCause,
+    ) -> Option<LossCause> {
+        self.take_lost(cx, now, tsn, path)?;
+        self.lost_by(cx, now, tsn, path, cause)
+    }
+
+    /// Takes one transmission of `tsn` out of flight; the chunk as it is then.
+    fn take_lost(&mut self, cx: &mut Context, now: Instant, tsn: Tsn, path: PathId) -> Option<&ChunkInfo> {
         if cx.state == State::Closed {
             return None;
         }
@@ -31,7 +51,18 @@ impl Sender {
         if let Some(discovery) = &mut cx.paths[path.index()].discovery {
             discovery.data_lost(now);
         }
-        let cause = cx.ask(now, |scheme, view| scheme.loss().classify(view, info, trigger));
+        Some(info)
+    }
+
+    /// The verdict on the transmission of `tsn` on `path` that was taken out of flight.
+    fn lost_by(
+        &mut self,
+        cx: &mut Context,
+        now: Instant,
+        tsn: Tsn,
+        path: PathId,
+        cause: LossCause,
+    ) -> Option<LossCause> {
         let chunk = self.rq.judge(tsn, path, cause)?;
         cx.signal(now, &Signal::Lost { chunk, path, cause });
         Some(cause)
@@ -224,7 +255,7 @@ impl Sender {
     }
 
     /// Gives up `message`, of which some chunks were sent.
-    fn abandon_begun(&mut self, cx: &mut Context, now: Instant, message: u64) {
+    pub(super) fn abandon_begun(&mut self, cx: &mut Context, now: Instant, message: u64) {
         let sent = self.rq.iter().rev().find(|c| c.message == message).map(|c| c.info.tsn);
         match sent {
             Some(tsn) => self.abandon(cx, now, tsn),
@@ -236,13 +267,15 @@ impl Sender {
         }
     }
 
-    /// The next message will not arrive in time, whatever happens to it: gives it up; `false`: it has no lifetime, or was begun and
-    /// the peer has no RFC 3758.
-    pub fn give_up_next(&mut self, cx: &mut Context, now: Instant) -> bool {
-        if self.buffer.give_up() {
+    /// The first message of `importance` (`None`: the oldest) will not arrive in time, whatever happens to it: gives it up;
+    /// `false`: it has no lifetime, or was begun and the peer has no RFC 3758.
+    pub fn give_up_next(&mut self, cx: &mut Context, now: Instant, importance: Option<Importance>) -> bool {
+        if self.buffer.give_up(importance) {
             cx.stats.messages_expired += 1;
         } else {
-            let begun = self.buffer.begun().filter(|m| m.expires.is_some() && cx.peer.partial);
+            let named = |i: Importance| importance.is_none_or(|named| named == i);
+            let begun = self.buffer.begun().filter(|m| m.expires.is_some() && named(m.importance));
+            let begun = begun.filter(|_| cx.peer.partial);
             let Some(message) = begun.map(|m| m.id) else { return false };
             self.abandon_begun(cx, now, message);
         }

@@ -1,6 +1,6 @@
 //! The next chunk to leave.
 
-use crate::policy::{PathId, PathSet, SymbolChoice};
+use crate::policy::{Importance, PathId, PathSet, SymbolChoice};
 use crate::wire::Tsn;
 
 /// The next chunk to leave.
@@ -18,8 +18,8 @@ pub(in crate::association) enum ChunkSource {
     Lost(Tsn, PathSet),
     /// A further copy of a chunk just sent.
     Copy(Tsn),
-    /// The next chunk of the queue, with copies to follow on these paths.
-    New(PathSet),
+    /// The next chunk of the queue of this importance (`None`: of the oldest message), with copies to follow on these paths.
+    New(Option<Importance>, PathSet),
     /// A symbol of a block, as the scheduler chose it.
     Symbol { block: u32, what: SymbolChoice },
     /// The repair symbol that is due beside messages.

@@ -27,6 +27,9 @@ impl Sender {
         if offer.len > self.max_user_data as u64 + 16 || !self.leaves_room(cx, offer.len) {
             return None;
         }
+        if !self.admits_repair(cx, now, offer.len as usize - 16) {
+            return None;
+        }
         let path = cx.driver.next_repair(cx.paths.seen_mut(), now, &offer)?;
         if !cx.admits_new(path) {
             cx.stats.refused_assignments += 1;
@@ -48,6 +51,9 @@ impl Sender {
     pub fn commit_repair(&mut self, cx: &mut Context, now: Instant, path: PathId) -> Option<Tsn> {
         let Some(Coder::Repair(repair)) = &mut self.coder else { return None };
         let written = repair.write()?;
+        let bytes = written.header.length() + written.payload.len();
+        self.redundancy.spend(now, bytes);
+        cx.stats.redundancy_sent += bytes as u64;
         Some(self.push_symbol(cx, now, path, written))
     }
 

@@ -23,6 +23,8 @@ fn message(stream: u16, ppid: u32, payload: &[u8]) -> QueuedMessage {
         ppid: Ppid(ppid),
         unordered: false,
         expires: None,
+        importance: Default::default(),
+        group: None,
         payload: Bytes::copy_from_slice(payload),
         sent: 0,
     }

@@ -1,12 +1,15 @@
 //! Views, chunks and acknowledgements for tests of single policies.
 
+use bytes::Bytes;
 use smallvec::SmallVec;
 
 use crate::policy::{
-    AckInfo, ChunkInfo, LinkId, LossCause, PathId, PathState, PathView, Scheme, Signal, Transmission, View,
+    AckInfo, ChunkInfo, Flight, LinkId, LossCause, PathId, PathState, PathView, PathViews, Scheme, Signal,
+    Transmission, View,
 };
 use crate::time::{Duration, Instant};
-use crate::wire::serial::{StreamId, Tsn};
+use crate::tx::{Carries, ChunkState, Outgoing, RetransmissionQueue};
+use crate::wire::serial::{Ppid, Ssn, StreamId, Tsn};
 
 /// PMDCS of a fixture's paths, bytes.
 pub const MTU: u64 = 1000;
@@ -93,6 +96,7 @@ pub fn path(id: u8) -> PathView {
         in_flight_chunks: 0,
         last_sent: None,
         link: LinkId(u32::from(id)),
+        tariff: Default::default(),
         blocked: false,
         est: Default::default(),
         limit: Default::default(),
@@ -113,6 +117,8 @@ pub fn chunk(tsn: u32, paths: &[u8]) -> ChunkInfo {
         len: MTU,
         stream: StreamId(0),
         expires: None,
+        importance: Default::default(),
+        group: None,
         transmissions: paths.iter().map(sent).collect::<SmallVec<_>>(),
         losses: 0,
         symbol: None,
@@ -138,6 +144,7 @@ pub fn ack(path: u8, cum: u32, (low, high): (u32, u32), flight: u64) -> AckInfo 
         rtx_pseudo_cum_advanced: false,
         earliest_outstanding: (newly_acked < flight).then_some(Tsn(cum).next()),
         newly_acked,
+        proven: newly_acked,
         newly_acked_chunks: chunks,
         newly_acked_again: 0,
         flight_before: flight,
@@ -149,5 +156,56 @@ pub fn ack(path: u8, cum: u32, (low, high): (u32, u32), flight: u64) -> AckInfo 
         highest_reported: Tsn(high),
         paths_newly_acked: 1,
         dac_count: 1,
+    }
+}
+
+/// Outstanding chunks, for parts that act.
+#[derive(Debug)]
+pub struct Outstanding(RetransmissionQueue);
+
+impl Outstanding {
+    /// The chunks, with TSNs one after the other, in flight where their transmissions are.
+    pub fn new<'a>(chunks: impl IntoIterator<Item = &'a ChunkInfo>) -> Self {
+        let mut chunks = chunks.into_iter().peekable();
+        let mut queue = RetransmissionQueue::new(chunks.peek().map_or(Tsn(0), |c| c.tsn), false);
+        let mut ledger = PathViews::default();
+        for i in 0..crate::path::MAX_PATHS {
+            ledger.put(path(i as u8));
+            queue.open(PathId(i as u8));
+        }
+        for info in chunks {
+            let (first, again) = match info.transmissions.split_first() {
+                Some((first, again)) => (SmallVec::from_slice(&[*first]), again),
+                None => (SmallVec::new(), &[][..]),
+            };
+            queue.push(&mut ledger, outgoing(ChunkInfo { transmissions: first, ..info.clone() }));
+            for sent in again {
+                queue.push_again(&mut ledger, info.tsn, *sent);
+            }
+        }
+        Outstanding(queue)
+    }
+
+    /// As parts see them.
+    pub fn flight(&self) -> Flight<'_> {
+        Flight::new(&self.0)
+    }
+}
+
+fn outgoing(info: ChunkInfo) -> Outgoing {
+    Outgoing {
+        message: u64::from(info.tsn.0),
+        info,
+        state: ChunkState::InFlight,
+        requeued: None,
+        needless: Default::default(),
+        carries: Carries::Message,
+        header: None,
+        payload: Bytes::new(),
+        ssn: Ssn(0),
+        ppid: Ppid(0),
+        unordered: false,
+        begin: true,
+        end: true,
     }
 }

@@ -1,9 +1,10 @@
 //! A scheme and the picture it is shown, with every answer checked and written down.
 
+use super::fixture;
 use crate::policy::{
-    AckDecision, AckInfo, Assignment, Backlog, ChunkInfo, Driver, Estimate, Limit, LossCause, LossTrigger,
-    MissScope, PathId, PathState, PathView, PathViews, RepairOffer, Report, ReportTrigger, Retransmit,
-    RxInfo, Scheme, Signal, SymbolAssignment, SymbolChoice, View,
+    AckDecision, AckInfo, Act, Assignment, Backlog, ChunkInfo, Driver, Estimate, Limit, LossCause,
+    LossTrigger, MissScope, PathId, PathState, PathView, PathViews, RepairOffer, Report, ReportTrigger,
+    Retransmit, RxInfo, Scheme, Signal, SymbolAssignment, SymbolChoice, View,
 };
 use crate::time::Instant;
 
@@ -111,6 +112,13 @@ impl SchemeHarness {
         assert!(all.chain(est.extra.iter().map(|e| e.1)).all(f64::is_finite), "path {i}: {est:?}");
         assert!(shares.into_iter().flatten().all(|p| (0.0..=1.0).contains(&p)), "path {i}: {est:?}");
         self.note(&est);
+    }
+
+    /// The next thing that the scheme does of its own accord.
+    pub fn act(&mut self, now: Instant, outstanding: &fixture::Outstanding) -> Option<Act> {
+        let act = self.driver.act(&mut self.views, now, &outstanding.flight());
+        self.note(&act);
+        act
     }
 
     pub fn miss_scope(&mut self, now: Instant, ack: &AckInfo) -> MissScope {

@@ -1,7 +1,9 @@
 //! Losses: by misses, by timeout, and what is given up.
 
+use super::harness::SchemeHarness;
 use super::model::{Delivery, Model, SENDER};
-use crate::policy::{AckInfo, LossCause, LossTrigger, PathId, Signal};
+use crate::policy::{AckInfo, ChunkInfo, LossCause, LossTrigger, PathId, Signal};
+use crate::time::Instant;
 
 impl Model {
     pub fn count_misses(&mut self, ack: &AckInfo) {
@@ -74,18 +76,44 @@ impl Model {
 
     /// Takes the transmission of `seq` on `path` out of flight; the chunk is lost when no copy is under way.
     fn lose(&mut self, seq: u32, path: PathId, trigger: LossTrigger) -> Option<LossCause> {
+        self.lose_by(seq, path, |end, now, info| end.classify(now, info, trigger))
+    }
+
+    /// The same by a verdict of `judge`.
+    fn lose_by(
+        &mut self,
+        seq: u32,
+        path: PathId,
+        judge: impl FnOnce(&mut SchemeHarness, Instant, &ChunkInfo) -> LossCause,
+    ) -> Option<LossCause> {
         let chunk = self.chunks.get_mut(&seq)?;
         let t = chunk.info.transmissions.iter_mut().find(|t| t.path == path && t.in_flight)?;
         t.in_flight = false;
         chunk.info.losses = chunk.info.losses.saturating_add(1);
         self.ends[SENDER].views.leave(path, chunk.info.len, chunk.info.symbol);
-        let cause = self.ends[SENDER].classify(self.now, &chunk.info, trigger);
+        let cause = judge(&mut self.ends[SENDER], self.now, &chunk.info);
         if !chunk.info.transmissions.iter().any(|t| t.in_flight) {
             chunk.fate = Delivery::Lost(cause);
             self.lost.insert(seq);
         }
         self.ends[SENDER].signal(self.now, &Signal::Lost { chunk: &chunk.info, path, cause });
         Some(cause)
+    }
+
+    /// Loses what left on `path` before `sent_before`, as the scheme wants.
+    pub fn lose_sent(&mut self, path: PathId, sent_before: Instant, cause: LossCause) {
+        if !self.ends[SENDER].is_open(path) {
+            return;
+        }
+        let old = |c: &super::model::Chunk| {
+            c.info.transmissions.iter().any(|t| t.path == path && t.in_flight && t.at < sent_before)
+        };
+        let gone: Vec<u32> = self.chunks.iter().filter(|(_, c)| old(c)).map(|(s, _)| *s).collect();
+        for seq in gone {
+            self.lose_by(seq, path, |_, _, _| cause);
+        }
+        let empty = self.ends[SENDER].view(path).in_flight == 0;
+        self.t3[path.index()] = self.t3[path.index()].filter(|_| !empty);
     }
 
     pub fn lose_all(&mut self, path: PathId, trigger: LossTrigger) -> Option<LossCause> {

@@ -79,6 +79,10 @@ pub(super) struct Model {
     pub received: BTreeSet<u32>,
     pub received_cum: u32,
     pub packets: u32,
+    /// What came by each path: the last chunk, when, packets and bytes.
+    pub arrived: BTreeMap<PathId, (u32, Instant, u64, u64)>,
+    /// When the report of arrivals was written that was heard last.
+    pub heard: Instant,
     pub sack_timer: Option<(Instant, PathId)>,
     pub mute_since: Option<Instant>,
     potentially_failed: bool,
@@ -110,6 +114,8 @@ impl Model {
             received: BTreeSet::new(),
             received_cum: 0,
             packets: 0,
+            arrived: BTreeMap::new(),
+            heard: Instant::ZERO,
             sack_timer: None,
             mute_since: None,
             potentially_failed: random.chance(0.5),
@@ -270,6 +276,7 @@ impl Model {
                 self.heartbeat(end, path, true);
             }
         }
+        self.act();
         self.send();
     }
 
@@ -334,6 +341,7 @@ impl Model {
         } else {
             self.wires[path.index()] = wire;
             self.recover[path.index()] = 0;
+            self.arrived.remove(&path);
         }
         for end in &mut self.ends {
             end.views.put(view.clone());

@@ -4,9 +4,10 @@ use smallvec::SmallVec;
 
 use super::fixture;
 use crate::policy::{
-    AckInfo, Backlog, BlockView, Blocked, BlockedBy, ChunkInfo, HeartbeatInfo, LinkId, LinkSample, LossCause,
-    LossTrigger, PathId, PathState, RepairOffer, Report, ReportTrigger, RxInfo, Scheme, Signal, Symbol,
-    SymbolKind, SymbolsInFlight, Transmission,
+    AckInfo, Backlog, BlockView, Blocked, BlockedBy, ChunkInfo, Head, HeartbeatInfo, Importance, LinkId,
+    LinkSample, LossCause, LossTrigger, MOST_ACTS, PathArrivals, PathId, PathState, PeerArrivals, PeerTime,
+    RepairOffer, Report, ReportTrigger, RxInfo, Scheme, Signal, Symbol, SymbolKind, SymbolsInFlight,
+    Transmission,
 };
 use crate::seeds::{Random, Seeds};
 use crate::time::{Duration, Instant};
@@ -47,6 +48,8 @@ pub(super) fn run(seed: u64, scheme: &mut dyn Scheme) {
         }
         reports.clear();
         scheme.feedback().probe(&view);
+        scheme.feedback().ways_back(&view);
+        noise.act(scheme, &picture);
         scheme.poll_timeout();
         scheme.congestion().limit(PathId(noise.0.below(32) as u8));
     }
@@ -127,7 +130,7 @@ impl Noise {
 
     fn tell(&mut self, scheme: &mut dyn Scheme, picture: &mut fixture::Picture) {
         let path = self.path();
-        match self.0.below(14) {
+        match self.0.below(15) {
             0 => picture.signal(scheme, &Signal::Sent(&self.chunk())),
             1 => picture.signal(scheme, &Signal::Queued),
             2 | 3 => picture.signal(scheme, &Signal::Acked(&self.ack())),
@@ -150,7 +153,41 @@ impl Noise {
                 let path = self.maybe().then_some(path);
                 picture.signal(scheme, &Signal::Delivered { chunk: &self.chunk(), path });
             }
+            13 => picture.signal(scheme, &Signal::PeerArrivals(&self.arrivals())),
             _ => picture.signal(scheme, &Signal::Tick),
+        }
+    }
+
+    /// Asks what it does about chunks of any kind until there is no more, or the core would not ask again.
+    fn act(&mut self, scheme: &mut dyn Scheme, picture: &fixture::Picture) {
+        let first = self.tsn();
+        let mut chunks: Vec<ChunkInfo> = (0..self.0.below(8)).map(|_| self.chunk()).collect();
+        for (n, chunk) in chunks.iter_mut().enumerate() {
+            chunk.tsn = first + n as u32;
+            // Books of the core's would not hold more.
+            chunk.len %= 1 << 16;
+        }
+        let outstanding = fixture::Outstanding::new(&chunks);
+        for _ in 0..MOST_ACTS {
+            if scheme.act(&picture.view(), &outstanding.flight()).is_none() {
+                break;
+            }
+        }
+    }
+
+    fn arrivals(&mut self) -> PeerArrivals {
+        let paths = (0..SLOTS as u8).map(|i| self.path_arrivals(PathId(i))).collect();
+        PeerArrivals { written: PeerTime(self.bytes()), via: self.path(), paths }
+    }
+
+    fn path_arrivals(&mut self, path: PathId) -> PathArrivals {
+        PathArrivals {
+            path,
+            tsn: self.tsn(),
+            at: PeerTime(self.bytes()),
+            sent: if self.maybe() { Some(self.time()) } else { None },
+            packets: self.bytes(),
+            bytes: self.bytes(),
         }
     }
 
@@ -170,6 +207,8 @@ impl Noise {
             len: self.bytes() / 4,
             stream: StreamId(0),
             expires: if self.maybe() { Some(self.time()) } else { None },
+            importance: self.importance(),
+            group: self.group(),
             transmissions,
             losses: self.0.below(256) as u8,
             symbol: if self.0.chance(0.8) { Some(self.symbol()) } else { None },
@@ -221,6 +260,7 @@ impl Noise {
             rtx_pseudo_cum_advanced: self.maybe(),
             earliest_outstanding: if self.maybe() { Some(self.tsn()) } else { None },
             newly_acked: self.bytes() / 4,
+            proven: self.0.u64(),
             newly_acked_chunks: self.0.u32(),
             newly_acked_again: 0,
             flight_before: self.bytes(),
@@ -278,7 +318,26 @@ impl Noise {
         }
     }
 
+    fn importance(&mut self) -> Importance {
+        Importance::ALL[self.0.below(4) as usize]
+    }
+
+    fn group(&mut self) -> Option<u64> {
+        if self.maybe() { Some(self.0.below(10)) } else { None }
+    }
+
+    fn head(&mut self) -> Head {
+        Head {
+            importance: self.importance(),
+            next_len: self.bytes(),
+            next_expires: if self.maybe() { Some(self.time()) } else { None },
+            group: self.group(),
+            bytes: self.bytes(),
+        }
+    }
+
     fn backlog(&mut self) -> Backlog {
+        let heads = self.0.below(5);
         Backlog {
             bytes: self.bytes(),
             messages: self.0.below(1000) as usize,
@@ -286,6 +345,9 @@ impl Noise {
             next_expires: if self.maybe() { Some(self.time()) } else { None },
             retransmission: self.maybe(),
             tried: crate::policy::PathSet::one(self.path()),
+            next_importance: self.importance(),
+            next_group: self.group(),
+            heads: (0..heads).map(|_| self.head()).collect(),
         }
     }
 }

@@ -1,8 +1,13 @@
 //! What arrives, how it is acknowledged, and what the sender makes of it.
 
+use std::collections::BTreeMap;
+
 use super::model::{Delivery, Flying, Model, RECEIVER, SENDER};
-use crate::policy::{AckInfo, ChunkInfo, PathId, PathState, ReportTrigger, RxInfo, Signal};
-use crate::time::Duration;
+use crate::policy::{
+    AckInfo, ChunkInfo, PathArrivals, PathId, PathState, PeerArrivals, PeerTime, ReportTrigger, RxInfo,
+    Signal,
+};
+use crate::time::{Duration, Instant};
 use crate::wire::serial::Tsn;
 
 /// A SACK on its way.
@@ -12,6 +17,9 @@ pub(super) struct Image {
     cum: u32,
     beyond: Vec<u32>,
     packets: u32,
+    /// When it was written, and what had arrived by each path.
+    written: Instant,
+    arrived: BTreeMap<PathId, (u32, Instant, u64, u64)>,
 }
 
 impl Image {
@@ -33,6 +41,8 @@ impl Model {
         let new = self.received.insert(seq);
         let gap = self.received_cum() < self.received.last().copied().unwrap_or(0);
         self.packets += 1;
+        let (_, _, packets, bytes) = self.arrived.get(&path).copied().unwrap_or((0, self.now, 0, 0));
+        self.arrived.insert(path, (seq, self.now, packets + 1, bytes + 540));
         let rx = RxInfo {
             path,
             bytes: 540,
@@ -64,7 +74,9 @@ impl Model {
         }
         let cum = self.received_cum();
         let beyond = self.received.range(cum + 1..).copied().collect();
-        let sack = Image { via, cum, beyond, packets: core::mem::take(&mut self.packets) };
+        let packets = core::mem::take(&mut self.packets);
+        let (written, arrived) = (self.now, self.arrived.clone());
+        let sack = Image { via, cum, beyond, packets, written, arrived };
         let reports = self.ends[RECEIVER].reports(self.now, ReportTrigger::Sack(via));
         self.launch(via, Flying::Sack { sack, reports });
     }
@@ -80,7 +92,26 @@ impl Model {
         (front(false), front(true))
     }
 
+    /// Hands the report of arrivals beside `sack` to a scheme that asks for it, unless a newer one came before.
+    fn hear_arrivals(&mut self, sack: &Image) {
+        if !self.ends[SENDER].driver.hears_arrivals() || sack.written < self.heard {
+            return;
+        }
+        self.heard = sack.written;
+        let time = |at: Instant| PeerTime((1 << 32) + at.as_nanos() / 1000);
+        let said = |(path, (seq, at, packets, bytes)): (&PathId, &(u32, Instant, u64, u64))| {
+            let on = self.chunks.get(seq).and_then(|c| c.info.on(*path));
+            let (tsn, sent) = (self.tsn(*seq), on.map(|t| t.at));
+            PathArrivals { path: *path, tsn, at: time(*at), sent, packets: *packets, bytes: *bytes }
+        };
+        let open = sack.arrived.iter().filter(|(path, _)| self.ends[SENDER].is_open(**path));
+        let arrivals =
+            PeerArrivals { written: time(sack.written), via: sack.via, paths: open.map(said).collect() };
+        self.ends[SENDER].signal(self.now, &Signal::PeerArrivals(&arrivals));
+    }
+
     pub fn on_sack(&mut self, sack: &Image) {
+        self.hear_arrivals(sack);
         if sack.cum < self.cum {
             return;
         }
@@ -144,6 +175,7 @@ impl Model {
             rtx_pseudo_cum_advanced: false,
             earliest_outstanding: None,
             newly_acked: 0,
+            proven: 0,
             newly_acked_chunks: 0,
             newly_acked_again: 0,
             flight_before: self.ends[SENDER].view(path).in_flight,
@@ -172,6 +204,7 @@ impl Model {
             let ack = &mut acks[t.path.index()];
             ack.newly_acked += len;
             ack.newly_acked_chunks += 1;
+            ack.proven += if once { len } else { 0 };
             if once {
                 ack.newest_sent = ack.newest_sent.max(Some(t.at));
             }

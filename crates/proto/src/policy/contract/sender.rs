@@ -1,8 +1,10 @@
 //! What leaves: lost chunks first, then new ones, where the scheme says and windows admit it.
 
+use super::fixture;
 use super::model::{Chunk, Delivery, Flying, Model, SENDER};
 use crate::policy::{
-    Backlog, Blocked, BlockedBy, ChunkInfo, PathId, ReportTrigger, Retransmit, Transmission,
+    Act, Backlog, Blocked, BlockedBy, ChunkInfo, Head, Heads, Importance, MOST_ACTS, PathId, ReportTrigger,
+    Retransmit, Transmission,
 };
 use crate::time::Instant;
 use crate::wire::serial::StreamId;
@@ -22,6 +24,32 @@ impl Model {
         let mute =
             waits && self.ends[SENDER].views.in_flight() == 0 && !self.ends[SENDER].views.usable().is_empty();
         self.mute_since = if mute { self.mute_since.or(Some(self.now)) } else { None };
+    }
+
+    /// Does what the scheme wants done of its own accord, if anything happened since it was asked.
+    pub fn act(&mut self) {
+        if !self.ends[SENDER].driver.act_due() {
+            return;
+        }
+        for n in 0.. {
+            assert!(n < MOST_ACTS, "acts without end");
+            let outstanding = fixture::Outstanding::new(self.chunks.values().map(|c| &c.info));
+            match self.ends[SENDER].act(self.now, &outstanding) {
+                Some(Act::Copy { tsn, to }) => self.copy(tsn.0.wrapping_sub(self.base.0), to),
+                Some(Act::Lose { path, sent_before, cause }) => self.lose_sent(path, sent_before, cause),
+                Some(Act::Drop { .. }) => {}
+                None => break,
+            }
+        }
+        self.ends[SENDER].driver.acted();
+    }
+
+    fn copy(&mut self, seq: u32, to: PathId) {
+        let flies = self.chunks.get(&seq).is_some_and(|c| c.fate == Delivery::InFlight);
+        let there = flies && self.chunks[&seq].info.transmissions.iter().any(|t| t.path == to && t.in_flight);
+        if flies && !there && self.admits(to) {
+            self.transmit(seq, to);
+        }
     }
 
     fn admits(&mut self, path: PathId) -> bool {
@@ -101,17 +129,34 @@ impl Model {
             next_expires: lost.as_ref().map_or(expiry(self.next), |info| info.expires),
             retransmission: again.is_some(),
             tried,
+            heads: self.heads(),
+            ..Backlog::default()
         };
         self.assignment = self.ends[SENDER].next(self.now, &backlog);
         if self.assignment.is_none() && self.ask_for_penalty() {
             self.assignment = self.ends[SENDER].next(self.now, &backlog);
         }
         let paths = self.assignment.as_ref().map(|a| a.paths.clone()).unwrap_or_default();
-        let path = paths.into_iter().find(|p| self.admits(*p));
+        let heads = |i| backlog.heads.of(i).is_some();
+        let named =
+            self.assignment.as_ref().is_none_or(|a| again.is_some() || a.importance.is_none_or(heads));
+        let path = paths.into_iter().find(|p| named && self.admits(*p));
         if path.is_none() {
             self.ends[SENDER].driver.hold();
         }
         path
+    }
+
+    /// All that waits is of one importance.
+    fn heads(&self) -> Heads {
+        let head = Head {
+            importance: Importance::Normal,
+            next_len: self.next_len,
+            next_expires: expiry(self.next),
+            group: None,
+            bytes: u64::from(self.queue) * 500,
+        };
+        Some(head).into_iter().filter(|_| self.queue > 0).collect()
     }
 
     fn send_new(&mut self) -> bool {
@@ -135,6 +180,8 @@ impl Model {
             len,
             stream: StreamId(0),
             expires: expiry(seq),
+            importance: Default::default(),
+            group: None,
             transmissions: Default::default(),
             losses: 0,
             symbol: None,

@@ -8,7 +8,7 @@ use super::fixture;
 use super::harness::SchemeHarness;
 use super::model::PATIENCE;
 use crate::policy::{
-    AckInfo, Backlog, BlockView, ChunkInfo, LossTrigger, PathId, PathSet, PathState, RepairOffer, Scheme,
+    AckInfo, Backlog, BlockView, ChunkInfo, Importance, LossTrigger, PathId, PathState, RepairOffer, Scheme,
     Signal, Symbol, SymbolAssignment, SymbolChoice, SymbolKind, Transmission,
 };
 use crate::seeds::{Random, Seeds};
@@ -105,9 +105,7 @@ impl Toy {
                 bytes: u64::from(unsent) * 900,
                 messages: usize::from(unsent),
                 next_len: 916,
-                next_expires: None,
-                retransmission: false,
-                tried: PathSet::default(),
+                ..Backlog::default()
             };
             let Some(chosen) = self.end.next_symbol(self.now, &backlog) else { break };
             if !self.end.view(chosen.path).has_room() {
@@ -139,6 +137,8 @@ impl Toy {
             len: 916,
             stream: StreamId(0),
             expires: None,
+            importance: Importance::Normal,
+            group: None,
             transmissions: smallvec![],
             losses: 0,
             symbol: Some(symbol),
@@ -227,6 +227,7 @@ impl Toy {
         let ack = AckInfo {
             cum_advanced: outstanding.is_none_or(|lowest| lowest > chunk.tsn.0),
             newly_acked: chunk.len,
+            proven: chunk.len,
             flight_before,
             all_acked,
             rtt: chunk.sent_once().then(|| self.now - chunk.transmissions[0].at),

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::{CASES, Model, check, replay};
 use crate::policy::{
-    AckInfo, Assignment, Backlog, ChunkInfo, CongestionControl, Limit, LossCause, LossPolicy, LossTrigger,
-    Parts, PathId, PathSet, PathState, Policy, Retransmit, Scheduler, Scheme, Signal, SymbolAssignment,
-    SymbolChoice, View,
+    AckInfo, Act, Assignment, Backlog, ChunkInfo, CongestionControl, Flight, Limit, LossCause, LossPolicy,
+    LossTrigger, Parts, PathId, PathSet, PathState, Policy, Retransmit, Scheduler, Scheme, Signal,
+    SymbolAssignment, SymbolChoice, View,
 };
 use crate::rfc;
 use crate::time::Instant;
@@ -102,6 +102,61 @@ impl CongestionControl for Waits {
 #[should_panic(expected = "has no window")]
 fn a_window_of_nothing_is_refused() {
     replay("waits", 0, || Box::new(Parts { cc: Box::new(Waits), ..rfc::scheme() }));
+}
+
+/// Acts as a function says.
+#[derive(Debug)]
+struct Acts(fn(&View<'_>, &Flight<'_>) -> Option<Act>);
+impl Policy for Acts {
+    fn hears_arrivals(&self) -> bool {
+        true
+    }
+
+    fn acts(&self) -> bool {
+        true
+    }
+
+    fn act(&mut self, view: &View<'_>, flight: &Flight<'_>) -> Option<Act> {
+        (self.0)(view, flight)
+    }
+}
+impl LossPolicy for Acts {
+    fn misses(&mut self, view: &View<'_>, ack: &AckInfo, chunk: &ChunkInfo) -> u8 {
+        rfc::scheme().loss.misses(view, ack, chunk)
+    }
+
+    fn retransmit(&mut self, view: &View<'_>, chunk: &ChunkInfo, cause: LossCause) -> Retransmit {
+        rfc::scheme().loss.retransmit(view, chunk, cause)
+    }
+}
+
+fn acts(act: fn(&View<'_>, &Flight<'_>) -> Option<Act>) {
+    check("acts", || Box::new(Parts { loss: Box::new(Acts(act)), ..rfc::scheme() }));
+}
+
+/// What is in flight for long is lost, and what is in flight for a while copied to a path that has room.
+#[test]
+fn acts_that_come_to_an_end_keep_the_contract() {
+    acts(|view, flight| {
+        let old = |path: PathId, ms: u64| {
+            let before = view.now - core::time::Duration::from_millis(ms);
+            flight.on(path).find(|c| c.on(path).is_some_and(|t| t.at < before)).map(|c| (before, c))
+        };
+        let lost = view.paths.iter().find_map(|p| Some((p.id, old(p.id, 1500)?.0)));
+        if let Some((path, sent_before)) = lost {
+            return Some(Act::Lose { path, sent_before, cause: LossCause::PathFailure });
+        }
+        let room = view.usable_paths().find(|p| p.has_room())?.id;
+        let others = view.paths.iter().map(|p| p.id).filter(|p| *p != room);
+        let mut doubtful = others.filter_map(|p| Some(old(p, 300)?.1)).filter(|c| c.on(room).is_none());
+        Some(Act::Copy { tsn: doubtful.next()?.tsn, to: room })
+    });
+}
+
+#[test]
+#[should_panic(expected = "acts without end")]
+fn acts_without_end_are_refused() {
+    acts(|_, _| Some(Act::Drop { group: 1 }));
 }
 
 /// Its timer never moves.
@@ -334,7 +389,7 @@ impl Scheduler for Knows {
             assert!(backlog.tried.is_empty(), "{backlog:?}");
         }
         let paths = view.usable_paths().filter(|p| p.has_room()).map(|p| p.id).collect();
-        Some(Assignment { paths, chunks: 1 }).filter(|a| !a.paths.is_empty())
+        Some(Assignment { paths, chunks: 1, importance: None }).filter(|a| !a.paths.is_empty())
     }
 }
 

@@ -29,6 +29,7 @@ impl RetransmissionQueue {
         self.begin(&mut outcome, ledger, sack, on);
         let mut reading = SackContext { ledger, now, on, reports, outcome: &mut outcome };
         self.credit_all(&mut reading, sack);
+        self.note_duplicates(&mut outcome, sack);
         if sack.ordered_gap_blocks().nth(MANY_GAPS).is_some() {
             // What such a list has no room for arrived long before it is reported.
             outcome.paths.iter_mut().for_each(|a| a.late = None);
@@ -53,7 +54,7 @@ impl RetransmissionQueue {
         let last_gap = sack.ordered_gap_blocks().last().map_or(0, |b| b.end);
         let cum_advanced = sack.header.cumulative_tsn_ack.is_after(self.cum_acked());
         (outcome.chunks, outcome.delivered) = (0, 0);
-        (outcome.messages, outcome.spurious) = (0, 0);
+        (outcome.messages, outcome.spurious, outcome.needless) = (0, 0, 0);
         outcome.symbols.clear();
         outcome.paths.clear();
         for i in 0..self.flights.len() {
@@ -72,6 +73,7 @@ impl RetransmissionQueue {
                     rtx_pseudo_cum_advanced: false,
                     earliest_outstanding: None,
                     newly_acked: settled.bytes,
+                    proven: settled.bytes,
                     newly_acked_chunks: settled.chunks,
                     newly_acked_again: 0,
                     flight_before: ledger.paths()[i].in_flight + settled.bytes,
@@ -111,6 +113,8 @@ impl RetransmissionQueue {
             if self.names_deliveries {
                 r.outcome.deliveries.keep(&chunk.info);
             }
+            let sent = chunk.info.transmissions.len();
+            self.past.keep(tsn, chunk.user_data(), sent, chunk.needless);
             self.outstanding.drop_front();
         }
         let last = self.outstanding.next_tsn() - 1;
@@ -122,6 +126,24 @@ impl RetransmissionQueue {
                 self.outstanding.cover(tsn);
                 from = tsn + 1;
             }
+        }
+    }
+
+    /// The chunk `tsn`, which was sent several times, is acknowledged: of its transmissions in flight one was needed.
+    fn settle_copies(&mut self, r: &mut SackContext<'_>, tsn: Tsn) {
+        let Some(chunk) = self.outstanding.get_mut(tsn) else { return };
+        let sent = chunk.info.transmissions.len();
+        let in_flight = chunk.info.transmissions.iter().filter(|t| t.in_flight).count();
+        r.outcome.needless += chunk.needless.acknowledged(sent, in_flight) * chunk.user_data() as u64;
+    }
+
+    /// What the peer had already, it reports.
+    fn note_duplicates(&mut self, outcome: &mut AckOutcome, sack: &Sack) {
+        for tsn in sack.duplicates() {
+            outcome.needless += match self.outstanding.get_mut(tsn) {
+                Some(chunk) => chunk.duplicate(),
+                None => self.past.duplicate(tsn),
+            };
         }
     }
 
@@ -143,6 +165,9 @@ impl RetransmissionQueue {
             ChunkState::InFlight => false,
         };
         let (len, again) = (chunk.info.len, !chunk.info.sent_once());
+        if again {
+            self.settle_copies(r, tsn);
+        }
         let divided = if again { self.divide(r.ledger, tsn, r.reports) } else { Divided::One };
         let credited = self.land(r, tsn, again, divided);
         let info = &self.outstanding.get(tsn).expect("just seen").info;
@@ -153,6 +178,11 @@ impl RetransmissionQueue {
         if was_lost {
             acks[last.index()].credit(len);
             r.outcome.spurious += 1;
+        }
+        let by = if again && !was_lost { credited } else { PathSet::one(last) };
+        for path in by.iter() {
+            let known = one_path || divided == Divided::Known || r.reports.names(tsn, path);
+            acks[path.index()].info.proven += if known { len } else { 0 };
         }
         // Whose arrival this proves: the only path it was on, else the one the SACK came back by.
         if one_path {
@@ -173,11 +203,9 @@ impl RetransmissionQueue {
             }
         }
         if let Some(header) = self.outstanding.get(tsn).and_then(|c| c.header) {
-            let by = if again && !was_lost { credited.iter().next() } else { Some(last) };
-            r.outcome.symbols.push((header, by));
+            r.outcome.symbols.push((header, by.iter().next()));
         }
         if self.names_deliveries {
-            let by = if again && !was_lost { credited } else { PathSet::one(last) };
             r.outcome.deliveries.name(tsn, by);
         }
         if again || was_lost {

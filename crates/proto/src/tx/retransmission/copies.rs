@@ -48,6 +48,8 @@ impl Unsettled {
             len,
             stream,
             expires: None,
+            importance: Default::default(),
+            group: None,
             transmissions: smallvec::smallvec![sent],
             losses,
             symbol,
@@ -161,6 +163,20 @@ impl RetransmissionQueue {
     /// [`Self::lose_copy`].
     pub fn take_copy(&mut self, path: PathId) -> Option<Unsettled> {
         self.flights[path.index()].unsettled.pop_front()
+    }
+
+    /// Takes the copies on `path` that were sent at `last` or before out of the list; each is to be handed to
+    /// [`Self::lose_copy`].
+    pub fn take_copies_sent(&mut self, path: PathId, last: Instant) -> SmallVec<[Unsettled; 4]> {
+        let mut taken = SmallVec::new();
+        self.flights[path.index()].unsettled.retain(|copy| {
+            let stays = copy.sent.at > last;
+            if !stays {
+                taken.push(*copy);
+            }
+            stays
+        });
+        taken
     }
 
     /// `copy`, which is in no list any more, leaves the flight of `path`; as policies see it.

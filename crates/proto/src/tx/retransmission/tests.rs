@@ -50,6 +50,8 @@ impl World {
             len: LEN,
             stream: StreamId(0),
             expires: None,
+            importance: Default::default(),
+            group: None,
             transmissions: smallvec![sent],
             losses: 0,
             symbol: None,
@@ -61,6 +63,7 @@ impl World {
             carries: Carries::Message,
             header: None,
             payload: vec![0; 100].into(),
+            needless: Default::default(),
             message: u64::from(tsn.0),
             ssn: Ssn(0),
             ppid: Ppid(0),
@@ -172,6 +175,39 @@ fn a_sack_takes_each_chunk_out_of_its_path_s_flight_once() {
     assert_eq!((all.delivered, all.messages), (400, 4));
     assert!(all.paths.iter().all(|a| a.info.all_acked));
     w.check();
+}
+
+/// Bytes are proven where they were sent once, wherever they were lost, and where the peer names the path; not where an
+/// earlier transmission on another path may be what arrived.
+#[test]
+fn what_is_proven_can_only_have_come_by_that_path() {
+    let proven = |outcome: &AckOutcome| -> Vec<u64> {
+        outcome.paths.iter().map(|a| (a.info.newly_acked / LEN) * 10 + a.info.proven / LEN).collect()
+    };
+    let mut w = World::new(2);
+    for _ in 0..5 {
+        w.send(0);
+    }
+    w.lose(1, 0);
+    w.lose(2, 0);
+    w.lose(3, 0);
+    w.again(2, 0);
+    w.again(3, 1);
+    assert_eq!(proven(&w.sack(2, &[])), [22, 0], "lost and not sent again; sent twice, both times here");
+    assert_eq!(proven(&w.sack(3, &[])), [0, 10], "by this one, or late by the other");
+    w.copy(4, 1);
+    assert_eq!(proven(&w.sack(4, &[])), [0, 0], "in flight on both");
+    w.reports.begin(Instant::ZERO);
+    w.copy(5, 1);
+    assert!(w.reports.take(PathId(1), TsnRange { first: Tsn(5), last: Tsn(5) }));
+    assert_eq!(proven(&w.sack(5, &[])), [0, 11], "the peer names the path");
+    w.rq.settle(&mut w.ledger, PathId(0), TsnRange { first: Tsn(5), last: Tsn(5) });
+    assert_eq!(proven(&w.sack(5, &[])), [11, 0], "and the other one later");
+    w.send(0);
+    w.lose(6, 0);
+    w.again(6, 1);
+    assert!(w.reports.take(PathId(1), TsnRange { first: Tsn(6), last: Tsn(6) }));
+    assert_eq!(proven(&w.sack(6, &[])), [0, 11], "named, though lost before elsewhere");
 }
 
 /// Iyengar et al. (2006), CUC: the earliest chunk outstanding on a path moves although another path's hole keeps the

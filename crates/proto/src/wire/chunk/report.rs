@@ -21,8 +21,12 @@
 //! R asks for an echo and is resent until it comes; E is that echo: kind, path and serial of the item, without a payload.
 //! The item length counts the 8-byte item header, not the padding to 4 bytes that follows.
 
-use bytes::Bytes;
+mod arrived;
+
+use bytes::{Bytes, BytesMut};
 use smallvec::SmallVec;
+
+pub use arrived::{Arrived, ArrivedBy, HeardArrived, MAX_WAYS, decode_ways, encode_ways};
 
 use super::{ChunkDecode, ChunkEncode};
 use crate::wire::cursor::Cursor;
@@ -46,6 +50,10 @@ pub const KIND_RESUME: u16 = 5;
 pub const KIND_COPIES: u16 = 6;
 /// Item kind: TSNs that came by a path.
 pub const KIND_ARRIVALS: u16 = 7;
+/// Item kind: what arrives by which path is of interest, beside each SACK.
+pub const KIND_ARRIVED_WANTED: u16 = 8;
+/// Item kind: what arrived by each path, by the receiver's clock.
+pub const KIND_ARRIVED: u16 = 9;
 /// The first kind that belongs to schemes; those below are the core's.
 pub const KIND_FIRST_SCHEME: u16 = 0x100;
 
@@ -68,15 +76,15 @@ impl TsnRange {
     }
 
     /// The payload of an ARRIVALS item: for each range its last TSN (32 bits) and how many come before it (16 bits). What is
-    /// longer loses its beginning.
-    pub fn encode(ranges: &[TsnRange]) -> Bytes {
-        let mut out = Vec::with_capacity(6 * ranges.len());
+    /// longer loses its beginning. It is cut from `block`, which allocates nothing once earlier payloads are dropped.
+    pub fn encode(ranges: &[TsnRange], block: &mut BytesMut) -> Bytes {
+        block.reserve(6 * ranges.len());
         for range in ranges {
             let before = u16::try_from(range.last - range.first).unwrap_or(u16::MAX);
-            out.extend_from_slice(&range.last.0.to_be_bytes());
-            out.extend_from_slice(&before.to_be_bytes());
+            block.extend_from_slice(&range.last.0.to_be_bytes());
+            block.extend_from_slice(&before.to_be_bytes());
         }
-        out.into()
+        block.split().freeze()
     }
 
     /// Reads such a payload; `None` if it is none, or has more than [`MAX_RANGES`].
@@ -258,10 +266,11 @@ mod tests {
     fn ranges_come_back_and_hostile_ones_do_not() {
         let range = |first, last| TsnRange { first: Tsn(first), last: Tsn(last) };
         let all = [range(5, 5), range(u32::MAX - 1, 3)];
-        let bytes = TsnRange::encode(&all);
+        let block = &mut BytesMut::new();
+        let bytes = TsnRange::encode(&all, block);
         assert_eq!(bytes[..], [0, 0, 0, 5, 0, 0, 0, 0, 0, 3, 0, 5]);
         assert_eq!(TsnRange::decode(&bytes).expect("two ranges")[..], all);
-        let long = TsnRange::encode(&[range(0, 100_000)]);
+        let long = TsnRange::encode(&[range(0, 100_000)], block);
         assert_eq!(TsnRange::decode(&long).expect("a range")[..], [range(100_000 - 65_535, 100_000)]);
         assert!(range(u32::MAX, 1).contains(Tsn(0)) && !range(u32::MAX, 1).contains(Tsn(2)));
         assert_eq!(TsnRange::decode(&bytes[..11]), None, "half a range");

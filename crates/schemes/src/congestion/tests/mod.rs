@@ -1,6 +1,8 @@
 mod alone;
 mod balia;
+mod bbr;
 mod binomial;
+mod bottleneck;
 mod closed_forms;
 mod cubic;
 mod ewtcp;

@@ -19,8 +19,8 @@ const QUIET: u16 = 0x113;
 pub const LABEL_LEN: usize = 4 + 8 + 8;
 /// Bytes of round and number.
 const LABEL_PAYLOAD: usize = 8;
-/// Labels are cut from blocks of so many bytes, so that none is an allocation of its own.
-const BLOCK: usize = 4096;
+/// Payloads are cut from blocks of so many bytes, so that none is an allocation of its own.
+pub(super) const BLOCK: usize = 4096;
 /// Labels written at once: packets of one path and round follow each other.
 const AHEAD: u32 = 16;
 
@@ -68,7 +68,11 @@ impl Notice {
 
     /// As a report about `subject`.
     pub fn report(self, subject: Option<PathId>) -> Report {
-        let mut block = BytesMut::with_capacity(12);
+        self.report_from(subject, &mut BytesMut::new())
+    }
+
+    /// The same, its payload cut from `block`, which allocates nothing once earlier payloads are written.
+    pub fn report_from(self, subject: Option<PathId>, block: &mut BytesMut) -> Report {
         let (kind, reliable) = match self {
             Notice::Label { round, number } => {
                 block.put_u32(round);
@@ -87,7 +91,8 @@ impl Notice {
             }
             Notice::Quiet => (QUIET, false),
         };
-        Report { kind, subject, via: None, reliable, payload: block.freeze() }
+        let payload = if block.is_empty() { Bytes::new() } else { block.split().freeze() };
+        Report { kind, subject, via: None, reliable, payload }
     }
 }
 

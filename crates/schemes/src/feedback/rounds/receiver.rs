@@ -1,5 +1,6 @@
 //! The receiving half: a rate for each path, and the order to switch.
 
+use bytes::BytesMut;
 use smallvec::SmallVec;
 use strandcast_proto::policy::{PathId, PathState, Report, RxInfo, View};
 use strandcast_proto::time::{Duration, Instant};
@@ -7,7 +8,7 @@ use strandcast_proto::wire::Tsn;
 
 use super::choice::{Standing, Trigger, new_rate};
 use super::config::RoundsConfig;
-use super::notice::{Notice, whole};
+use super::notice::{BLOCK, Notice, whole};
 use super::timeout::earlier;
 use crate::estimate::PathRate;
 
@@ -43,6 +44,8 @@ pub(super) struct Receiver {
     /// The current path is silent: when it counts as dead.
     dead_at: Option<Instant>,
     outbox: SmallVec<[Report; 2]>,
+    /// Of what payloads are cut.
+    block: BytesMut,
     orders: u64,
     recalls: u64,
     timeouts: u64,
@@ -60,6 +63,7 @@ impl Receiver {
             serial: 0,
             dead_at: None,
             outbox: SmallVec::new(),
+            block: BytesMut::with_capacity(BLOCK),
             orders: 0,
             recalls: 0,
             timeouts: 0,
@@ -184,7 +188,8 @@ impl Receiver {
         self.serial = self.serial.wrapping_add(1);
         let notice = Notice::Switch { rate: rate.map(whole), serial: self.serial };
         let via = self.fastest_back(view, None);
-        self.say(Report { via, ..notice.report(Some(path)) });
+        let report = notice.report_from(Some(path), &mut self.block);
+        self.say(Report { via, ..report });
     }
 
     /// No data came where they were ordered to. The order may be lost, or the path that it names: a sender that obeys it later,
@@ -228,7 +233,7 @@ impl Receiver {
         let path = path.or(self.current)?;
         let grant = self.paths.get_mut(path.index())?.as_mut()?.grant(view.now)?;
         let notice = Notice::Rate { rate: grant.rate.map(whole), round: grant.round };
-        Some(notice.report(Some(path)))
+        Some(notice.report_from(Some(path), &mut self.block))
     }
 
     pub fn counters(&self, out: &mut Vec<(&'static str, u64)>) {

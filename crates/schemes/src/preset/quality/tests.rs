@@ -100,6 +100,7 @@ impl Rig {
             next_expires: None,
             retransmission: false,
             tried: PathSet::default(),
+            ..Backlog::default()
         };
         self.scheme.scheduler().next(&self.picture.view(), &backlog)
     }

@@ -13,6 +13,7 @@ fn waiting() -> Backlog {
         next_expires: None,
         retransmission: false,
         tried: PathSet::default(),
+        ..Backlog::default()
     }
 }
 

@@ -11,6 +11,7 @@ fn waiting() -> Backlog {
         next_expires: None,
         retransmission: false,
         tried: PathSet::default(),
+        ..Backlog::default()
     }
 }
 

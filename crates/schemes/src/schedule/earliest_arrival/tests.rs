@@ -14,6 +14,7 @@ fn backlog(bytes: u64, left_ms: Option<u64>, now: Instant) -> Backlog {
         next_expires: left_ms.map(|ms| now + Duration::from_millis(ms)),
         retransmission: false,
         tried: PathSet::default(),
+        ..Backlog::default()
     }
 }
 

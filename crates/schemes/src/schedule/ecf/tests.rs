@@ -13,6 +13,7 @@ fn waiting(packets: u64) -> Backlog {
         next_expires: None,
         retransmission: false,
         tried: PathSet::default(),
+        ..Backlog::default()
     }
 }
 

@@ -17,7 +17,15 @@ const QUICK: WidestConfig = WidestConfig {
 
 fn backlog(retransmission: bool, tried: PathSet) -> Backlog {
     let bytes = 100 * MTU;
-    Backlog { bytes, messages: 1, next_len: MTU, next_expires: None, retransmission, tried }
+    Backlog {
+        bytes,
+        messages: 1,
+        next_len: MTU,
+        next_expires: None,
+        retransmission,
+        tried,
+        ..Backlog::default()
+    }
 }
 
 /// A sender over paths of 100 ms whose windows are 10 packets.

@@ -78,7 +78,8 @@ fn who_may_not_connect_is_told_so_and_leaves_nothing() {
         }
         let mut initiator =
             Initiator::start(&key, &world.peer(), Ciphers::ALL, None, INIT, &mut world.random).expect("fits");
-        assert!(matches!(world.receive(at(0), &from(1), initiator.message()), Outcome::Send));
+        let outcome = world.receive(at(0), &from(1), initiator.message());
+        assert!(matches!(outcome, Outcome::Refused(refused) if refused == key.public()), "{outcome:?}");
         let (_, answer, packet) = initiator.read(world.responder.output()).expect("authentic");
         assert_eq!((answer, packet.len()), (Answer::Refused, 0));
         assert_eq!(world.responder.half_open(), 0);
@@ -307,7 +308,7 @@ proptest! {
         for _ in 0..3 {
             match world.receive(at(1), &from(9), &datagram) {
                 Outcome::Dropped(_) => {}
-                Outcome::Send => prop_assert!(world.responder.output().len() <= datagram.len()),
+                Outcome::Send | Outcome::Refused(_) => prop_assert!(world.responder.output().len() <= datagram.len()),
                 Outcome::Asked(asked) => {
                     let packet = vec![1; usize::from(u16::from_be_bytes([datagram[30], datagram[31]])) % 1300];
                     if let Some((_, message)) = world.responder.answer(asked.slot, Answer::New, &packet) {

@@ -114,3 +114,59 @@ fn a_timeout_keeps_the_scoreboard() {
     assert_eq!(s.sack(4, &[(5, 7)]), [7, 8]);
     assert_eq!(s.sender.stats(0).fast_recoveries, 0);
 }
+
+/// RFC 8985 §6.2: what was sent again is lost once something that left after it arrived; RFC 6675 waits for the timer.
+#[test]
+fn a_lost_retransmission_is_noticed_with_rack() {
+    for (recovery, again) in [(Recovery::Sack, 0), (Recovery::Rack, 1)] {
+        let mut s = Script::new(config(recovery), 10);
+        s.sent();
+        // Segment 0 is lost, and sent again 10 ms later.
+        s.now = ms(1010);
+        let sent = s.sack(0, &[(1, 4)]);
+        assert_eq!(sent, [0]);
+        let mut resent = 0;
+        for end in 5..=10 {
+            s.now = ms(1010 + end);
+            resent += s.sack(0, &[(1, end)]).iter().filter(|n| **n == 0).count();
+        }
+        assert_eq!(resent, 0, "all that arrived so far left before it");
+        let new = s.sack(0, &[(1, 11)]);
+        resent += new.iter().filter(|n| **n == 0).count();
+        s.now = ms(1200);
+        resent += s.sack(0, &[(1, 12)]).iter().filter(|n| **n == 0).count();
+        assert_eq!(resent, again, "{recovery:?}");
+        assert_eq!(s.sender.stats(0).timeouts, 0);
+    }
+}
+
+/// A congestion control that paces: a segment leaves no sooner than the one before allows.
+#[test]
+fn segments_leave_at_the_pacing_rate() {
+    let mut sender = Sender::new(config(Recovery::Sack), Box::new(Paced));
+    sender.add_subflow(Instant::ZERO);
+    sender.write_endless();
+    let mut left = Vec::new();
+    let mut now = ms(1000);
+    while left.len() < 5 {
+        while sender.poll_output(now).is_some() {
+            left.push(now);
+        }
+        now = sender.poll_timeout().expect("a segment waits");
+        sender.handle_timeout(now);
+    }
+    assert_eq!(left, [1000, 1010, 1020, 1030, 1040].map(ms));
+}
+
+/// 100 segments per second.
+#[derive(Debug)]
+struct Paced;
+
+impl Policy for Paced {}
+
+impl CongestionControl for Paced {
+    fn limit(&self, _: PathId) -> Limit {
+        let pacing = Some(strandcast_proto::units::Rate::from_bytes_per_s(100.0 * MSS as f64));
+        Limit { cwnd: 100 * MSS, ssthresh: None, pacing }
+    }
+}

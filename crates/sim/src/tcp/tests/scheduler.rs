@@ -92,7 +92,7 @@ fn wild(
             return random.chance(0.5).then(Assignment::nowhere);
         }
         let paths = (0..=random.below(3)).map(|_| PathId(random.below(5) as u8)).collect();
-        Some(Assignment { paths, chunks: random.below(4) as u32 })
+        Some(Assignment { paths, chunks: random.below(4) as u32, importance: None })
     }
 }
 

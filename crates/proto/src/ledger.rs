@@ -1,13 +1,15 @@
-//! What repair may cost: a hard cap on bytes of repair symbols by bytes of source symbols.
+//! What redundancy may cost: a hard cap on redundant bytes by bytes of media. Two ledgers are kept: one of repair symbols by
+//! source symbols ([`crate::coding::RepairCoding::redundancy`]), and one of all that parts of a scheme ask to be sent beside what
+//! is needed ([`crate::config::TransportConfig::redundancy`]).
 //!
 //! | is | by |
 //! |---|---|
-//! | earned with each source symbol | its bytes · redundancy |
-//! | spent on each repair symbol | its bytes; never more than was earned and not spent |
+//! | earned with what leaves for the first time | its bytes · redundancy |
+//! | spent on each copy or repair symbol | its bytes; never more than was earned and not spent |
 //! | saved | at most `most` bytes: what is earned beyond is lost |
 //!
-//! So at any time, over all that was sent, repair bytes ≤ redundancy · source bytes. The bound on savings keeps a burst of
-//! repair symbols short: what was saved in a quiet hour is not sent within a round trip.
+//! So at any time, over all that was sent, redundant bytes ≤ redundancy · media. The bound on savings keeps a burst short: what
+//! was saved in a quiet hour is not sent within a round trip.
 
 /// Parts of a byte that the ledger counts.
 const PARTS: u64 = 1_000_000;
@@ -21,18 +23,24 @@ pub(crate) struct Ledger {
     saved: u64,
     /// Parts that may be saved.
     most: u64,
-    /// Bytes of source symbols and of repair symbols that left.
+    /// Bytes of media and of redundancy that left.
     left: (u64, u64),
 }
 
 impl Ledger {
-    /// `redundancy`: repair bytes by source bytes, in whole millionths, rounded down; less than 0 is 0. `most`: bytes saved.
+    /// `redundancy`: redundant bytes by bytes of media, in whole millionths, rounded down; less than 0 is 0. `most`: bytes saved.
     pub fn new(redundancy: f64, most: u64) -> Self {
         let rate = (redundancy.max(0.0) * PARTS as f64) as u64;
         Ledger { rate, saved: 0, most: most.saturating_mul(PARTS), left: (0, 0) }
     }
 
-    /// A source symbol of `bytes` left for the first time.
+    /// At most `most` bytes are saved from now on.
+    pub fn bound(&mut self, most: u64) {
+        self.most = most.saturating_mul(PARTS);
+        self.saved = self.saved.min(self.most);
+    }
+
+    /// Media of `bytes` left for the first time.
     #[inline]
     pub fn earn(&mut self, bytes: usize) {
         self.left.0 += bytes as u64;
@@ -40,13 +48,13 @@ impl Ledger {
         self.saved = self.saved.saturating_add(earned).min(self.most);
     }
 
-    /// Whether a repair symbol of `bytes` may leave.
+    /// Whether `bytes` that are redundant may leave.
     #[inline]
     pub fn allows(&self, bytes: usize) -> bool {
         self.saved >= parts(bytes)
     }
 
-    /// A repair symbol of `bytes` leaves.
+    /// `bytes` that are redundant leave.
     ///
     /// # Panics
     /// If it may not.
@@ -63,8 +71,8 @@ impl Ledger {
     /// Panics if more was spent than the cap allows.
     #[cfg(any(test, feature = "testing"))]
     pub fn assert_kept(&self) {
-        let (sources, repairs) = self.left;
-        assert!(repairs * PARTS <= self.rate * sources, "{repairs} bytes of repair symbols for {sources}");
+        let (media, spent) = self.left;
+        assert!(spent * PARTS <= self.rate * media, "{spent} bytes for {media} of media");
     }
 
     /// The share of a source's bytes that is worth spending on it alone, from the redundancy with nothing saved up to all with

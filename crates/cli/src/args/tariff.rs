@@ -1,0 +1,99 @@
+//! `--tariff`: what data on a link cost.
+
+use crate::memory::size;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// What data on an interface cost, written `if=wwan0,class=2,left=5GB`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TariffSpec {
+    /// The interface, or a path's address.
+    pub(crate) link: String,
+    /// Links of a higher class are for when those of lower ones do not suffice.
+    pub(crate) class: u8,
+    /// Price of 10⁹ bytes.
+    pub(crate) price: Option<f64>,
+    /// Bytes that may still be used.
+    pub(crate) left: Option<u64>,
+    /// How long they have to last.
+    pub(crate) lasts: Option<Duration>,
+}
+
+impl FromStr for TariffSpec {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut spec = TariffSpec { link: String::new(), class: 0, price: None, left: None, lasts: None };
+        let mut seen: Vec<&str> = Vec::new();
+        for part in text.split(',') {
+            let (key, value) = part.split_once('=').ok_or_else(|| expected(part))?;
+            if seen.contains(&key) {
+                return Err(format!("{key}= is given twice"));
+            }
+            seen.push(key);
+            match key {
+                "if" if !value.is_empty() => spec.link = value.to_owned(),
+                "class" => spec.class = value.parse().map_err(|_| wrong(key, value, "0 to 255"))?,
+                "price" => spec.price = Some(price(value)?),
+                "left" => spec.left = Some(size(value)? as u64),
+                "for" => spec.lasts = Some(span(value)?),
+                _ => return Err(expected(part)),
+            }
+        }
+        if spec.link.is_empty() {
+            return Err(format!("{text:?} names no interface (if=)"));
+        }
+        Ok(spec)
+    }
+}
+
+fn expected(part: &str) -> String {
+    format!("{part:?}: expected if=INTERFACE, class=N, left=SIZE, for=TIME or price=N, separated by commas")
+}
+
+fn wrong(key: &str, value: &str, wanted: &str) -> String {
+    format!("{key}={value}: expected {wanted}")
+}
+
+fn price(text: &str) -> Result<f64, String> {
+    let parsed = text.parse().ok().filter(|p: &f64| p.is_finite() && *p >= 0.0);
+    parsed.ok_or_else(|| wrong("price", text, "a number, the price of 10^9 bytes"))
+}
+
+/// A time in seconds, hours (`12h`) or days (`30d`).
+fn span(text: &str) -> Result<Duration, String> {
+    let (number, unit) = match text.as_bytes().last() {
+        Some(b'd') => (&text[..text.len() - 1], 86_400.0),
+        Some(b'h') => (&text[..text.len() - 1], 3600.0),
+        Some(b's') => (&text[..text.len() - 1], 1.0),
+        _ => (text, 1.0),
+    };
+    let parsed = number.parse().ok().map(|n: f64| n * unit).filter(|s| (1.0..=1e9).contains(s));
+    parsed.map(Duration::from_secs_f64).ok_or_else(|| wrong("for", text, "a time, as 12h or 30d"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_in_any_order() {
+        let all: TariffSpec = "left=5GB,if=wwan0,for=30d,class=2,price=4.5".parse().expect("it is one");
+        assert_eq!((all.link.as_str(), all.class, all.price), ("wwan0", 2, Some(4.5)));
+        assert_eq!((all.left, all.lasts), (Some(5_000_000_000), Some(Duration::from_secs(30 * 86_400))));
+        let least: TariffSpec = "if=wwan0".parse().expect("it is one");
+        assert_eq!((least.class, least.left, least.lasts, least.price), (0, None, None, None));
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let why = |text: &str| text.parse::<TariffSpec>().expect_err(text);
+        assert!(why("class=1").contains("names no interface"));
+        assert!(why("if=").contains("expected if=INTERFACE"));
+        assert!(why("if=a,class=1,class=2").contains("class= is given twice"));
+        assert!(why("if=a,class=256").contains("0 to 255"));
+        assert!(why("if=a,price=-1").contains("price"));
+        assert!(why("if=a,for=0d").contains("30d"));
+        assert!(why("if=a,cap=5GB").contains("left=SIZE"));
+    }
+}

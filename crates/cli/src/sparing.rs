@@ -1,0 +1,66 @@
+//! Lines that peers cause: no flood of them fills a disk.
+
+use std::time::{Duration, Instant};
+
+/// Lines that may come at once.
+const AT_ONCE: u32 = 100;
+/// After so long there may be one more.
+const EVERY: Duration = Duration::from_secs(2);
+
+/// Prints lines as long as they are not too many, and how many were left out before the next one.
+#[derive(Debug)]
+pub(crate) struct Sparing {
+    left: u32,
+    /// When a line was added to those that are left.
+    since: Instant,
+    omitted: u64,
+}
+
+impl Sparing {
+    pub(crate) fn new(now: Instant) -> Sparing {
+        Sparing { left: AT_ONCE, since: now, omitted: 0 }
+    }
+
+    /// Prints a line, unless there were too many of late.
+    pub(crate) fn line(&mut self, now: Instant, text: &str, mut print: impl FnMut(&str)) {
+        let more = now.saturating_duration_since(self.since).as_nanos() / EVERY.as_nanos();
+        let more = u32::try_from(more).unwrap_or(u32::MAX);
+        self.left = self.left.saturating_add(more).min(AT_ONCE);
+        self.since = if self.left == AT_ONCE { now } else { self.since + EVERY * more };
+        if self.left == 0 {
+            self.omitted += 1;
+            return;
+        }
+        self.left -= 1;
+        match std::mem::take(&mut self.omitted) {
+            0 => print(text),
+            omitted => print(&format!("{text} ({omitted} lines like this were left out)")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A thousand lines per second for an hour.
+    #[test]
+    fn a_flood_of_lines_is_a_hundred_and_thirty_a_minute() {
+        let start = Instant::now();
+        let mut sparing = Sparing::new(start);
+        let mut printed: Vec<String> = Vec::new();
+        for ms in 0..3_600_000 {
+            sparing.line(start + Duration::from_millis(ms), "refused", |line| printed.push(line.to_owned()));
+        }
+        assert_eq!(printed.len(), 100 + 1799);
+        assert!(printed[..100].iter().all(|line| line == "refused"));
+        assert_eq!(printed[100], "refused (1900 lines like this were left out)");
+        assert_eq!(printed[101], "refused (1999 lines like this were left out)");
+        // After a pause each is printed again.
+        let later = start + Duration::from_secs(4000);
+        for _ in 0..100 {
+            sparing.line(later, "refused", |line| printed.push(line.to_owned()));
+        }
+        assert_eq!(printed.len(), 1899 + 100);
+    }
+}

@@ -1,0 +1,88 @@
+//! Groups of messages that are given up as a whole ([`crate::policy::Act::Drop`]).
+
+use super::Sender;
+use crate::association::context::Context;
+use crate::association::lifecycle::State;
+use crate::time::Instant;
+use crate::tx::{Carries, ChunkState};
+
+/// Groups that are remembered: an application hands in the messages of few at a time.
+const REMEMBERED: usize = 16;
+
+/// The groups that were given up last.
+#[derive(Debug, Default)]
+pub(super) struct GivenUp {
+    groups: [Option<u64>; REMEMBERED],
+    next: usize,
+}
+
+impl GivenUp {
+    pub fn contains(&self, group: u64) -> bool {
+        self.groups.contains(&Some(group))
+    }
+
+    fn insert(&mut self, group: u64) {
+        if !self.contains(group) {
+            self.groups[self.next] = Some(group);
+            self.next = (self.next + 1) % REMEMBERED;
+        }
+    }
+}
+
+impl Sender {
+    /// Gives up the messages of `group`: those that wait, if the peer has RFC 3758 those that were sent at least in part, and those
+    /// that are still to come, while the group is among the last that were given up. Messages in coded blocks are out of reach. False if the group was
+    /// given up before and there was nothing more of it.
+    pub fn drop_group(&mut self, cx: &mut Context, now: Instant, group: u64) -> bool {
+        if cx.state == State::Closed {
+            return false;
+        }
+        let known = self.given_up.contains(group);
+        self.given_up.insert(group);
+        let dropped = self.buffer.drop_group(group);
+        cx.stats.messages_dropped += dropped;
+        let mut abandoned = 0;
+        if cx.peer.partial {
+            abandoned = self.abandon_sent(cx, now, group);
+            if let Some(message) = self.buffer.begun().filter(|m| m.group == Some(group)).map(|m| m.id) {
+                self.abandon_begun(cx, now, message);
+                abandoned += 1;
+            }
+        }
+        if dropped + abandoned > 0 {
+            self.room_may_return(cx);
+            cx.driver.wake();
+        }
+        !known || dropped + abandoned > 0
+    }
+
+    /// Abandons the messages of `group` that were sent and of which some chunk did not arrive; how many.
+    fn abandon_sent(&mut self, cx: &mut Context, now: Instant, group: u64) -> u64 {
+        let mut sent = core::mem::take(&mut self.scratch);
+        sent.clear();
+        let open = self.rq.iter().filter(|c| {
+            let missing = matches!(c.state, ChunkState::InFlight | ChunkState::Lost(_));
+            missing && c.carries == Carries::Message && c.info.group == Some(group)
+        });
+        sent.extend(open.map(|c| c.info.tsn));
+        let mut messages = 0;
+        for &tsn in &sent {
+            // One of an earlier chunk's message is abandoned by now.
+            if self.rq.get(tsn).is_some_and(|c| c.state != ChunkState::Abandoned) {
+                self.abandon(cx, now, tsn);
+                messages += 1;
+            }
+        }
+        if messages > 0 {
+            self.rq.forget_found();
+            self.keep_a_timer(cx, now);
+        }
+        self.scratch = sent;
+        messages
+    }
+
+    /// Whether messages of `group` go no further.
+    pub fn is_given_up(&self, group: Option<u64>) -> bool {
+        group.is_some_and(|group| self.given_up.contains(group))
+    }
+}

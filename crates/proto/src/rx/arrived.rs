@@ -1,0 +1,96 @@
+//! What came by each path, for a peer that asked for it by its clock (REPORT items ARRIVED WANTED and ARRIVED,
+//! docs/wire-format.md).
+
+use smallvec::SmallVec;
+
+use crate::time::Instant;
+use crate::wire::chunk::report::{ArrivedBy, MAX_WAYS, decode_ways};
+use crate::wire::serial::Tsn;
+
+/// What came by one path since the peer asked.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct ArrivedHere {
+    /// The highest TSN of the last packet with DATA, and when that came.
+    tsn: Tsn,
+    at: Instant,
+    packets: u32,
+    bytes: u32,
+}
+
+impl ArrivedHere {
+    /// Counts a packet of `bytes` bytes whose highest TSN is `tsn`, after those in `before`.
+    pub fn count(before: Option<ArrivedHere>, now: Instant, tsn: Tsn, bytes: u64) -> Self {
+        let (packets, sum) = before.map_or((0, 0), |b| (b.packets, b.bytes));
+        ArrivedHere { tsn, at: now, packets: packets.wrapping_add(1), bytes: sum.wrapping_add(bytes as u32) }
+    }
+
+    /// As it is said of `path` at `now`.
+    pub fn say(&self, path: u16, now: Instant) -> ArrivedBy {
+        let age = u32::try_from(micros(now) - micros(self.at)).unwrap_or(u32::MAX);
+        ArrivedBy { path, tsn: self.tsn, age, packets: self.packets, bytes: self.bytes }
+    }
+}
+
+/// The clock of ARRIVED: microseconds since the driver's origin, rounded down, so that it and ages add up.
+pub(crate) fn micros(now: Instant) -> u64 {
+    now.as_nanos() / 1000
+}
+
+/// What the peer asked for.
+#[derive(Debug, Default)]
+pub(crate) struct ArrivedWanted {
+    /// Of the request that counts; `None`: there was none.
+    serial: Option<u32>,
+    /// The ways back that SACKs alternate over, by their wire ids.
+    ways: SmallVec<[u16; MAX_WAYS]>,
+}
+
+impl ArrivedWanted {
+    /// Takes a request, unless a newer one came before; false if it makes no sense.
+    pub fn ask(&mut self, serial: u32, payload: &[u8]) -> bool {
+        let Some(ways) = decode_ways(payload) else { return false };
+        if self.serial.is_none_or(|last| serial.wrapping_sub(last) < 1 << 31) {
+            (self.serial, self.ways) = (Some(serial), ways);
+        }
+        true
+    }
+
+    /// Whether the peer wants to know.
+    pub fn asked(&self) -> bool {
+        self.serial.is_some()
+    }
+
+    /// See the field.
+    pub fn ways(&self) -> &[u16] {
+        &self.ways
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Duration;
+
+    #[test]
+    fn packets_count_and_ages_add_up_to_the_clock() {
+        let at = Instant::from_nanos(1_000_999);
+        let first = ArrivedHere::count(None, at, Tsn(9), 100);
+        let here = ArrivedHere::count(Some(first), at, Tsn(4), 1400);
+        let now = at + Duration::from_nanos(2_001);
+        let said = here.say(3, now);
+        assert_eq!(said, ArrivedBy { path: 3, tsn: Tsn(4), age: 3, packets: 2, bytes: 1500 });
+        assert_eq!(micros(now) - u64::from(said.age), micros(at));
+        let much_later = at + Duration::from_secs(2 * 4295);
+        assert_eq!(here.say(3, much_later).age, u32::MAX);
+    }
+
+    #[test]
+    fn the_newest_request_counts_and_nonsense_does_not() {
+        let mut wanted = ArrivedWanted::default();
+        assert!(!wanted.ask(5, &[1]) && !wanted.asked());
+        assert!(wanted.ask(u32::MAX, &[]) && wanted.asked() && wanted.ways().is_empty());
+        assert!(wanted.ask(1, &[0, 1, 0x80, 0]));
+        assert!(wanted.ask(0, &[0, 7]), "late, but no nonsense");
+        assert_eq!(wanted.ways(), [1, 0x8000]);
+    }
+}

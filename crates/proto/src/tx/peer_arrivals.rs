@@ -1,0 +1,141 @@
+//! What the peer says of arrivals by its clock (REPORT item ARRIVED, docs/wire-format.md), made whole: its clock and counters
+//! have 32 bits on the wire, and its paths have names of their own.
+
+use crate::policy::{PathArrivals, PathId, PathSet, PeerArrivals, PeerTime};
+use crate::time::{Duration, Instant};
+use crate::wire::chunk::report::{ArrivedBy, HeardArrived};
+use crate::wire::serial::Tsn;
+
+/// The peer is asked for other ways back so often at most: a request costs a signed packet.
+const BETWEEN_REQUESTS: Duration = Duration::from_millis(100);
+
+/// Where the peer's clock begins as policies see it: no age of 32 bits leads before it.
+const EPOCH: u64 = 1 << 32;
+
+/// What was asked for, and what is known.
+#[derive(Debug)]
+pub(crate) struct ArrivedReports {
+    /// The ways back that were named last, and when; `None`: nothing was asked.
+    asked: Option<(PathSet, Instant)>,
+    /// When the last report came, and when the peer wrote it.
+    clock: Option<(Instant, PeerTime)>,
+    /// By path slot: what was said of it last, and by which name.
+    known: Vec<Option<(u16, PathArrivals)>>,
+    /// The last report, kept for its memory.
+    report: PeerArrivals,
+}
+
+/// What a report is worth.
+#[derive(PartialEq, Debug)]
+pub(crate) enum Heard<'a> {
+    /// It is news.
+    News(&'a PeerArrivals),
+    /// A newer one came before.
+    Old,
+    /// The peer contradicts itself.
+    Nonsense,
+}
+
+impl ArrivedReports {
+    pub fn new() -> Self {
+        let report = PeerArrivals { written: PeerTime(0), via: PathId(0), paths: Default::default() };
+        ArrivedReports { asked: None, clock: None, known: Vec::new(), report }
+    }
+
+    /// Whether the peer is to be asked now, for SACKs by `ways`; if so it counts as asked.
+    pub fn ask(&mut self, now: Instant, ways: PathSet) -> bool {
+        let due = self.asked.is_none_or(|(last, at)| last != ways && now - at >= BETWEEN_REQUESTS);
+        if due {
+            self.asked = Some((ways, now));
+        }
+        due
+    }
+
+    /// Whether it was asked.
+    pub fn asked(&self) -> bool {
+        self.asked.is_some()
+    }
+
+    /// Takes a report that came by `via`. `path`: the open path that the peer calls by a name; `left`: when a TSN left on a
+    /// path, if that is known.
+    pub fn hear(
+        &mut self,
+        now: Instant,
+        via: PathId,
+        arrived: HeardArrived<'_>,
+        path: impl Fn(u16) -> Option<PathId>,
+        left: impl Fn(Tsn, PathId) -> Option<Instant>,
+    ) -> Heard<'_> {
+        let written = match self.clock {
+            // Near where the clock should be by now: it wraps around every 71 minutes.
+            Some((then, last)) => {
+                extend(last.0.saturating_add((now - then).as_micros() as u64), arrived.clock)
+            }
+            None => EPOCH + u64::from(arrived.clock),
+        };
+        let last = self.clock.map(|(_, last)| last.0);
+        if last.is_some_and(|last| written < last) {
+            return Heard::Old;
+        }
+        let mut named = PathSet::default();
+        self.report.paths.clear();
+        for by in arrived.paths() {
+            let Some(path) = path(by.path) else { continue };
+            let Some(grown) = self.grown(path, written, &by, &left).filter(|_| !named.contains(path)) else {
+                // Of two that were written at once the second may come first.
+                return if last == Some(written) { Heard::Old } else { Heard::Nonsense };
+            };
+            named.insert(path);
+            self.remember(path, (by.path, grown));
+            self.report.paths.push(grown);
+        }
+        self.clock = Some((now, PeerTime(written)));
+        (self.report.written, self.report.via) = (PeerTime(written), via);
+        Heard::News(&self.report)
+    }
+
+    /// What `by` says of `path` after what was said before; `None` if time or a counter went back.
+    fn grown(
+        &self,
+        path: PathId,
+        written: u64,
+        by: &ArrivedBy,
+        left: impl Fn(Tsn, PathId) -> Option<Instant>,
+    ) -> Option<PathArrivals> {
+        let at = PeerTime(written.saturating_sub(u64::from(by.age)));
+        let known = self.known.get(path.index()).copied().flatten();
+        let Some((_, before)) = known.filter(|(name, _)| *name == by.path) else {
+            let (packets, bytes) = (u64::from(by.packets), u64::from(by.bytes));
+            return Some(PathArrivals { path, tsn: by.tsn, at, sent: left(by.tsn, path), packets, bytes });
+        };
+        let (packets, bytes) = (grown(before.packets, by.packets)?, grown(before.bytes, by.bytes)?);
+        let again = packets == before.packets;
+        // The packet is the one that was named before: when it left was known best then.
+        let sent = if again { before.sent } else { left(by.tsn, path) };
+        let fine = if again { by.tsn == before.tsn } else { at >= before.at };
+        // An age that is too long for its field leads to a time after the right one.
+        let at = if again { before.at } else { at };
+        fine.then_some(PathArrivals { path, tsn: by.tsn, at, sent, packets, bytes })
+    }
+
+    fn remember(&mut self, path: PathId, said: (u16, PathArrivals)) {
+        if self.known.len() <= path.index() {
+            self.known.resize(path.index() + 1, None);
+        }
+        self.known[path.index()] = Some(said);
+    }
+}
+
+/// The number next to `near` whose low 32 bits are `low`.
+fn extend(near: u64, low: u32) -> u64 {
+    near.wrapping_add_signed(i64::from(low.wrapping_sub(near as u32) as i32))
+}
+
+/// A counter that was `before` and whose low 32 bits are `low` now; `None` if it went back.
+fn grown(before: u64, low: u32) -> Option<u64> {
+    let by = low.wrapping_sub(before as u32);
+    (by < 1 << 31).then(|| before.saturating_add(u64::from(by)))
+}
+
+#[cfg(test)]
+mod tests;

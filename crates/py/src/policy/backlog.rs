@@ -1,0 +1,95 @@
+//! What waits and what matters of it, as Python has it.
+
+use super::view::time;
+use pyo3::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use strandcast_proto::policy as proto;
+use strandcast_proto::policy::Importance;
+
+/// The first message of one importance that may leave.
+#[pyclass(frozen, get_all, from_py_object, module = "strandcast")]
+#[derive(Clone)]
+pub(crate) struct Head {
+    /// Size of its next chunk, bytes.
+    next_len: u64,
+    /// When it becomes worthless.
+    next_expires: Option<f64>,
+    /// The group that it belongs to.
+    group: Option<u64>,
+    /// Payload bytes of all messages of this importance that wait.
+    bytes: u64,
+}
+
+impl From<&proto::Head> for Head {
+    fn from(head: &proto::Head) -> Self {
+        Head {
+            next_len: head.next_len,
+            next_expires: time(head.next_expires),
+            group: head.group,
+            bytes: head.bytes,
+        }
+    }
+}
+
+#[pymethods]
+impl Head {
+    fn __repr__(&self) -> String {
+        format!("<Head of {} bytes>", self.bytes)
+    }
+}
+
+/// The word for an importance.
+pub(super) fn importance_word(importance: Importance) -> &'static str {
+    match importance {
+        Importance::Disposable => "disposable",
+        Importance::Normal => "normal",
+        Importance::Reference => "reference",
+        Importance::Key => "key",
+    }
+}
+
+/// What waits to be sent.
+#[pyclass(frozen, get_all, module = "strandcast")]
+pub(crate) struct Backlog {
+    /// Payload bytes.
+    bytes: u64,
+    /// Messages, wholly or in part.
+    messages: usize,
+    /// Size of the next chunk, bytes.
+    next_len: u64,
+    /// When the next chunk's message becomes worthless.
+    next_expires: Option<f64>,
+    /// The next chunk was lost before.
+    retransmission: bool,
+    /// Paths the next chunk was sent on already.
+    tried: BTreeSet<u8>,
+    /// The importance of the next chunk's message.
+    next_importance: &'static str,
+    /// The group of the next chunk's message.
+    next_group: Option<u64>,
+    /// The first message of each importance.
+    heads: BTreeMap<&'static str, Head>,
+}
+
+impl From<&proto::Backlog> for Backlog {
+    fn from(backlog: &proto::Backlog) -> Self {
+        Backlog {
+            bytes: backlog.bytes,
+            messages: backlog.messages,
+            next_len: backlog.next_len,
+            next_expires: time(backlog.next_expires),
+            retransmission: backlog.retransmission,
+            tried: backlog.tried.iter().map(|path| path.0).collect(),
+            next_importance: importance_word(backlog.next_importance),
+            next_group: backlog.next_group,
+            heads: backlog.heads.iter().map(|head| (importance_word(head.importance), head.into())).collect(),
+        }
+    }
+}
+
+#[pymethods]
+impl Backlog {
+    fn __repr__(&self) -> String {
+        format!("<Backlog of {} bytes in {} messages>", self.bytes, self.messages)
+    }
+}

@@ -1,0 +1,383 @@
+//! A window for live video: BBRv3's model, held to a queueing delay, that tells random losses from full queues.
+//!
+//! No single paper. Of several, and in which function:
+//!
+//! | rule | from | here |
+//! |---|---|---|
+//! | rate, window, probing | draft-ietf-ccwg-bbr-06 | [`V3`] |
+//! | a virtual mark in proportion to the queueing delay, from half of the target on | SCReAMv2 (draft-johansson-ccwg-rfc8298bis-screamv2) | [`Guard::mark`] |
+//! | marks end a probe; while cruising they cut the rate until the next one | BBRv3's short-term model (§5.5.10.3) | [`Guard::mark`] |
+//! | losses without a queue: a trial at 85 % for two round trips decides | BBRv3's headroom; none for the trial | [`Guard::judge_losses`] |
+//! | losses while the queue is about as long as its longest of late: it may be short, and full | Veno (Fu and Liew 2003) | [`Guard::is_full`] |
+//! | a queue that is never nearly empty belongs to others: a higher target | Copa (Arun and Balakrishnan 2018) | [`Guard::watch_others`] |
+//! | half of the rate for a round trip, in place of ProbeRTT | none | [`Guard::duck`] |
+//!
+//! `ASSUMED`: the constants below that name no source, and what the trial concludes: losses that halve at 85 % of the rate
+//! are the rate's fault (a short queue, a policer), and count for ten seconds; others are the path's, and so many more are
+//! forgiven for half a minute.
+
+use strandcast_keys::keys;
+use strandcast_proto::rfc::WindowConfig;
+use strandcast_proto::time::{Duration, Instant};
+
+use super::constants::LOSS_THRESHOLD;
+use super::model::{Ack, Model, Start};
+use super::rate::{LostPacket, Sampler};
+use super::shell::{Headers, Paced};
+use super::state::State;
+use super::v3::V3;
+use crate::congestion::TcpConfig;
+use crate::congestion::window::{WindowPart, Windows};
+use crate::part::Estimators;
+
+/// Marks are weighed once a round trip, of so much at least (SCReAMv2's virtual round trip).
+const MARK_INTERVAL: Duration = Duration::from_millis(25);
+/// What full marking takes of the rate (SCReAMv2: half, as marks of L4S do).
+const MARK_CUT: f64 = 0.5;
+/// Round trips that the queue of a probe has to drain, and what is left of DOWN's rate meanwhile.
+const DRAIN_ROUNDS: u64 = 5;
+const DRAIN_PACE: f64 = 0.8;
+/// The part of the target from which on losses are the queue's (SCReAMv2).
+const BLAMED_QUEUE: f64 = 0.25;
+/// The rate of a trial, and its round trips (1 − BBR.Headroom).
+const TRIAL_PACE: f64 = 0.85;
+const TRIAL_ROUNDS: u64 = 2;
+/// Losses that fall to this part in a trial were the rate's.
+const TRIAL_CONVICTS: f64 = 0.5;
+/// Losses that a trial goes on for, if the path's share stays: half as many are a matter of chance once in fifty.
+const TRIAL_LOSSES: f64 = 16.0;
+/// How long a verdict holds: of the path, of the rate.
+const KNOWN: Duration = Duration::from_secs(30);
+const GUILTY: Duration = Duration::from_secs(10);
+/// The part of the longest queue of late from which on it may be full (as in `queue-aware`, there a half), and what a round
+/// trip leaves of that: half in some hundred and forty.
+const FULL_SHARE: f64 = 0.75;
+const FORGETS: f64 = 0.995;
+/// Losses above the threshold that may be chance, packets; beside others each counts.
+const CHANCE: f64 = 2.0;
+/// Weight of a packet in the loss share.
+const LOSS_GAIN: f64 = 0.005;
+/// Round trips in which an own queue was nearly empty once, and what that is beside its longest (Copa).
+const EMPTY_ROUNDS: u64 = 5;
+const NEARLY_EMPTY: f64 = 0.1;
+/// Queues shorter than this are of no concern, seconds.
+const NO_QUEUE: f64 = 0.005;
+/// The least round-trip time is looked for anew when it is as old; BBR forgets it after ten seconds.
+const DUCK_AFTER: Duration = Duration::from_millis(4500);
+/// The rate while it is looked for.
+const DUCK_PACE: f64 = 0.5;
+
+keys! {
+    /// What can be set of it.
+    #[derive(Copy)]
+    pub struct GuardConfig {
+        /// queueing delay to stay below; an eighth of the latency that a stream allows, 30 to 100 ms
+        target as "queue-target": Duration [1, 1000, "ms"] = Duration::from_millis(60),
+        /// queueing delay to stay below while others keep the queue filled
+        most as "queue-most": Duration [1, 10_000, "ms"] = Duration::from_millis(200),
+    }
+}
+
+impl GuardConfig {
+    fn windows(self, config: TcpConfig, headers: Headers) -> Windows {
+        Box::new(Paced::new(config.initial_window, headers, move |start| Guard::new(self, start)))
+    }
+}
+
+impl WindowPart for GuardConfig {
+    fn paper(&self) -> &'static str {
+        "none: BBRv3, SCReAMv2, Copa"
+    }
+
+    fn summary(&self) -> &'static str {
+        "BBR's model held to a queueing delay; a trial tells random losses from those of a full queue"
+    }
+
+    fn sctp(&self, config: WindowConfig) -> Windows {
+        self.windows(config.into(), Headers::SCTP)
+    }
+
+    fn tcp(&self, config: TcpConfig) -> Result<Windows, &'static str> {
+        Ok(self.windows(config, Headers::NONE))
+    }
+
+    fn estimators(&self, estimators: &mut Estimators) {
+        estimators.delivery();
+    }
+}
+
+/// Whose fault losses are, for as long as that is believed.
+#[derive(Copy, Clone, PartialEq, Debug)]
+enum Verdict {
+    /// Nothing is known.
+    None,
+    /// The rate's.
+    Guilty(Instant),
+    /// The path's: it loses this share whatever is sent.
+    Known(Instant, f64),
+}
+
+/// A trial that goes on: the share that was lost before, and when it began.
+#[derive(Copy, Clone, Debug)]
+struct Trial {
+    before: f64,
+    round: u64,
+    delivered: f64,
+    lost: f64,
+}
+
+/// The queueing delays of some round trips, seconds.
+#[derive(Copy, Clone, Debug)]
+struct Watch {
+    round: u64,
+    least: f64,
+    most: f64,
+}
+
+/// The model of one path.
+#[derive(Clone, Debug)]
+pub struct Guard {
+    config: GuardConfig,
+    bbr: V3,
+    /// Sum and number of queueing delays since the marks were weighed, and when that was.
+    sum: f64,
+    samples: f64,
+    marked_at: Instant,
+    /// The queue is that of a probe or of Startup up to this round.
+    drains_until: u64,
+    /// The latest queueing delay, seconds, and the longest of late.
+    queue: f64,
+    longest: f64,
+    /// The share of packets that is lost.
+    loss: f64,
+    verdict: Verdict,
+    trial: Option<Trial>,
+    watch: Watch,
+    competes: bool,
+    /// The round in which it ducked, and when the least round-trip time was last found.
+    ducked: Option<u64>,
+    least_at: Instant,
+}
+
+/// The queueing delay that an acknowledgement tells, seconds: the one place that knows where it comes from.
+fn queueing_delay(ack: &Ack<'_>, min_rtt: Option<Duration>) -> Option<f64> {
+    let own = || Some(ack.sample.rtt?.saturating_sub(min_rtt?).as_secs_f64());
+    ack.queue.or_else(own)
+}
+
+impl Guard {
+    /// Before anything was sent.
+    pub fn new(config: GuardConfig, start: Start) -> Self {
+        let mut bbr = V3::new(start);
+        bbr.probes_rtt = false;
+        Guard {
+            config,
+            bbr,
+            sum: 0.0,
+            samples: 0.0,
+            marked_at: start.now,
+            drains_until: 0,
+            queue: 0.0,
+            longest: 0.0,
+            loss: 0.0,
+            verdict: Verdict::None,
+            trial: None,
+            watch: Watch { round: 0, least: f64::INFINITY, most: 0.0 },
+            competes: false,
+            ducked: None,
+            least_at: start.now,
+        }
+    }
+
+    /// The queueing delay to stay below, seconds.
+    fn target(&self) -> f64 {
+        let target =
+            if self.competes { self.config.most.max(self.config.target) } else { self.config.target };
+        target.as_secs_f64()
+    }
+
+    /// Once a round trip: the mean queueing delay is a mark. It ends Startup and a probe, whose queue is drained then; a queue
+    /// that is there while cruising cuts the rate until the next probe.
+    fn mark(&mut self, ack: &Ack<'_>, sampler: &Sampler) {
+        let interval = ack.srtt.unwrap_or_default().max(MARK_INTERVAL);
+        if self.samples == 0.0 || ack.now.saturating_since(self.marked_at) < interval {
+            return;
+        }
+        let mean = self.sum / self.samples;
+        (self.sum, self.samples, self.marked_at) = (0.0, 0.0, ack.now);
+        let mark = (2.0 * mean / self.target() - 1.0).clamp(0.0, 1.0);
+        if mark == 0.0 {
+            return;
+        }
+        match self.bbr.state {
+            State::Startup => self.bbr.pipe.reached = true,
+            State::Up => self.bbr.start_down(ack.now, sampler),
+            State::Cruise | State::Down if self.bbr.rounds.count > self.drains_until => {
+                let bound = self.bbr.bw_shortterm.min(self.bbr.max_bw());
+                self.bbr.bw_shortterm = bound * (1.0 - MARK_CUT * mark);
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether losses are a sign of too much in flight.
+    fn blames(&self, now: Instant) -> bool {
+        let guilty = matches!(self.verdict, Verdict::Guilty(until) if now < until);
+        guilty || self.queue > BLAMED_QUEUE * self.target() || self.is_full()
+    }
+
+    /// Whether the queue is about as long as its longest of late: it may be a short one that is full.
+    fn is_full(&self) -> bool {
+        self.queue > (FULL_SHARE * self.longest).max(NO_QUEUE)
+    }
+
+    /// The share that the path is known to lose whatever is sent.
+    fn known(&self, now: Instant) -> f64 {
+        match self.verdict {
+            Verdict::Known(until, share) if now < until => share,
+            _ => 0.0,
+        }
+    }
+
+    /// Once a round: more losses than known, without a queue, lead to a trial, and that to a verdict.
+    fn judge_losses(&mut self, now: Instant) {
+        let round = self.bbr.rounds.count;
+        if let Some(trial) = self.trial {
+            let packets = trial.delivered + trial.lost;
+            if round <= trial.round + TRIAL_ROUNDS || packets * trial.before < TRIAL_LOSSES {
+                return;
+            }
+            let share = trial.lost / packets;
+            let guilty = share < TRIAL_CONVICTS * trial.before;
+            self.verdict =
+                if guilty { Verdict::Guilty(now + GUILTY) } else { Verdict::Known(now + KNOWN, share) };
+            self.trial = None;
+        }
+        self.bbr.loss_threshold = LOSS_THRESHOLD + self.known(now);
+        if self.trial.is_none() && self.loss > self.bbr.loss_threshold && !self.blames(now) {
+            self.trial = Some(Trial { before: self.loss, round, delivered: 0.0, lost: 0.0 });
+        }
+    }
+
+    /// Others keep the queue filled if it was not nearly empty for some round trips.
+    fn watch_others(&mut self) {
+        let Watch { round, least, most } = self.watch;
+        if self.bbr.rounds.count < round + EMPTY_ROUNDS {
+            return;
+        }
+        self.competes = least > (NEARLY_EMPTY * most).max(NO_QUEUE);
+        self.watch = Watch { round: self.bbr.rounds.count, least: f64::INFINITY, most: 0.0 };
+    }
+
+    /// Half of the rate for a round trip once the least round-trip time is old.
+    fn duck(&mut self, now: Instant, found: bool) {
+        if found {
+            self.least_at = now;
+        }
+        match self.ducked {
+            Some(round) if self.bbr.rounds.count > round + 1 => {
+                (self.ducked, self.least_at) = (None, now);
+            }
+            None if now > self.least_at + DUCK_AFTER => self.ducked = Some(self.bbr.rounds.count),
+            _ => {}
+        }
+    }
+
+    fn take_queue(&mut self, queue: f64) {
+        self.queue = queue;
+        self.longest = self.longest.max(queue);
+        self.sum += queue;
+        self.samples += 1.0;
+        self.watch.least = self.watch.least.min(queue);
+        self.watch.most = self.watch.most.max(queue);
+    }
+}
+
+impl Model for Guard {
+    fn on_ack(&mut self, ack: &Ack<'_>, sampler: &mut Sampler) {
+        let (least, before) = (self.bbr.min_rtt, self.bbr.state);
+        if let Some(queue) = queueing_delay(ack, least) {
+            self.take_queue(queue);
+        }
+        let packets = ack.sample.newly_acked as f64 / self.bbr.packet;
+        self.loss *= libm::pow(1.0 - LOSS_GAIN, packets);
+        if let Some(trial) = &mut self.trial
+            && self.bbr.rounds.count > trial.round
+        {
+            trial.delivered += packets;
+        }
+        self.bbr.on_ack(ack, sampler);
+        if self.bbr.rounds.began {
+            self.longest *= FORGETS;
+            self.judge_losses(ack.now);
+            self.watch_others();
+        }
+        self.mark(ack, sampler);
+        let probed = matches!(before, State::Startup | State::Drain | State::Up);
+        if probed && self.bbr.state != before {
+            self.drains_until = self.bbr.rounds.count + DRAIN_ROUNDS;
+        }
+        let found = ack.sample.rtt.is_some_and(|rtt| least.is_none_or(|least| rtt <= least));
+        self.duck(ack.now, found);
+    }
+
+    fn on_lost(&mut self, now: Instant, lost: &LostPacket, sampler: &Sampler) {
+        self.loss += LOSS_GAIN * (1.0 - self.loss);
+        if let Some(trial) = &mut self.trial
+            && self.bbr.rounds.count > trial.round
+        {
+            trial.lost += 1.0;
+        }
+        let expected = self.bbr.loss_threshold * lost.in_flight as f64 + CHANCE * self.bbr.packet;
+        if self.blames(now) && (self.competes || self.is_full() || lost.lost as f64 > expected) {
+            self.bbr.on_lost(now, lost, sampler);
+        }
+    }
+
+    fn on_recovery(&mut self) {
+        self.bbr.on_recovery();
+    }
+
+    fn on_timeout(&mut self) {
+        self.bbr.on_timeout();
+    }
+
+    fn on_recovered(&mut self) {
+        self.bbr.on_recovered();
+    }
+
+    fn on_penalty(&mut self) {
+        self.bbr.on_penalty();
+    }
+
+    fn on_restart(&mut self, now: Instant, sampler: &Sampler) {
+        self.bbr.on_restart(now, sampler);
+    }
+
+    fn set_packet(&mut self, bytes: f64) {
+        self.bbr.set_packet(bytes);
+    }
+
+    fn cwnd(&self) -> f64 {
+        self.bbr.cwnd()
+    }
+
+    fn pacing(&self) -> Option<f64> {
+        let trial: f64 = if self.trial.is_some() { TRIAL_PACE } else { 1.0 };
+        let duck = if self.ducked.is_some() { DUCK_PACE } else { 1.0 };
+        let drains = self.bbr.state == State::Down && self.bbr.rounds.count <= self.drains_until;
+        let drain = if drains { DRAIN_PACE } else { 1.0 };
+        self.bbr.pacing().map(|rate| rate * trial.min(duck).min(drain))
+    }
+
+    fn min_rtt(&self) -> Option<Duration> {
+        self.bbr.min_rtt()
+    }
+
+    fn gauges(&self, out: &mut Vec<(&'static str, f64)>) {
+        self.bbr.gauges(out);
+        out.push(("guard_queue_ms", self.queue * 1e3));
+        out.push(("guard_loss", self.loss));
+        out.push(("guard_competes", f64::from(u8::from(self.competes))));
+    }
+}

@@ -1,0 +1,86 @@
+//! What a model of a path hears, and what it decides: the same for SCTP and for TCP.
+
+use core::fmt::Debug;
+
+use strandcast_proto::time::{Duration, Instant};
+
+use super::rate::{LostPacket, Sample, Sampler};
+
+/// With what a model begins.
+#[derive(Copy, Clone, Debug)]
+pub struct Start {
+    /// Now.
+    pub now: Instant,
+    /// Initial window, bytes.
+    pub window: f64,
+    /// Bytes of a full packet.
+    pub packet: f64,
+    /// Tells this path's random draws from those of others.
+    pub salt: u64,
+}
+
+/// An acknowledgement that newly reports packets of a path delivered.
+#[derive(Copy, Clone, Debug)]
+pub struct Ack<'a> {
+    /// Now.
+    pub now: Instant,
+    /// What it says.
+    pub sample: &'a Sample,
+    /// Bytes in flight before and after it.
+    pub in_flight_before: u64,
+    /// After it.
+    pub in_flight: u64,
+    /// C.is_cwnd_limited: the window kept more from being in flight.
+    pub window_limited: bool,
+    /// Smoothed round-trip time.
+    pub srtt: Option<Duration>,
+    /// Queueing delay, seconds, where an estimator tells it.
+    pub queue: Option<f64>,
+}
+
+/// The model of one path. Volumes are bytes, rates bytes per second.
+pub trait Model: Debug + Send + 'static {
+    /// UpdateOnACK.
+    fn on_ack(&mut self, ack: &Ack<'_>, sampler: &mut Sampler);
+
+    /// HandleLostPacket.
+    fn on_lost(&mut self, now: Instant, lost: &LostPacket, sampler: &Sampler);
+
+    /// Fast recovery begins.
+    fn on_recovery(&mut self);
+
+    /// The retransmission timer expired: whatever was in flight is taken for lost.
+    fn on_timeout(&mut self);
+
+    /// What was sent before the loss was noticed is acknowledged.
+    fn on_recovered(&mut self);
+
+    /// The path held others up: less in flight for a while.
+    fn on_penalty(&mut self);
+
+    /// HandleRestartFromIdle: something leaves after the application had nothing to send.
+    fn on_restart(&mut self, now: Instant, sampler: &Sampler);
+
+    /// Full packets have this size from now on.
+    fn set_packet(&mut self, bytes: f64);
+
+    /// C.cwnd.
+    fn cwnd(&self) -> f64;
+
+    /// C.pacing_rate; `None` before the first round-trip time.
+    fn pacing(&self) -> Option<f64>;
+
+    /// The least round-trip time that it goes by.
+    fn min_rtt(&self) -> Option<Duration>;
+
+    /// Values for series of a run.
+    fn gauges(&self, out: &mut Vec<(&'static str, f64)>);
+}
+
+/// A number in 0..1, from the nanoseconds of the clock: policies have no randomness of their own (splitmix64).
+pub fn draw(now: Instant, salt: u64) -> f64 {
+    let mut x = now.as_nanos() ^ salt.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((x ^ (x >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+}

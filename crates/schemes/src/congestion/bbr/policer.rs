@@ -1,0 +1,85 @@
+//! The rate of a token-bucket policer, as BBRv1 finds it (`bbr_lt_bw_sampling` of Linux): two intervals between losses that
+//! lost a fifth or more and delivered at the same rate.
+
+use strandcast_proto::time::Instant;
+
+use super::model::Ack;
+use super::rate::Sampler;
+
+/// `bbr_lt_intvl_min_rtts`: an interval has so many round trips, and four times as many at most.
+const ROUNDS: u64 = 4;
+/// `bbr_lt_loss_thresh`: lost over delivered from which an interval counts.
+const LOSS: f64 = 50.0 / 256.0;
+/// `bbr_lt_bw_ratio`, and `bbr_lt_bw_diff` in bytes per second: rates that near are the same.
+const NEAR: (f64, f64) = (0.125, 500.0);
+/// `bbr_lt_bw_max_rtts`: so long the rate is used.
+const USED_ROUNDS: u64 = 48;
+/// No interval is shorter, seconds.
+const LEAST_SECONDS: f64 = 0.001;
+
+/// The intervals of a path.
+#[derive(Clone, Debug, Default)]
+pub struct Policer {
+    samples: bool,
+    rate: Option<f64>,
+    used: bool,
+    rounds: u64,
+    since: Instant,
+    delivered: u64,
+    lost: u64,
+}
+
+impl Policer {
+    /// The policer's rate, bytes per second, while there seems to be one.
+    pub fn rate(&self) -> Option<f64> {
+        self.rate.filter(|_| self.used)
+    }
+
+    /// Takes an acknowledgement; `probing`: bandwidth, in steady state. Whether the rate is used no longer.
+    pub fn take(&mut self, ack: &Ack<'_>, sampler: &Sampler, round_began: bool, probing: bool) -> bool {
+        let losses = ack.sample.newly_lost > 0;
+        if self.used {
+            self.rounds += u64::from(probing && round_began);
+            let over = self.rounds >= USED_ROUNDS;
+            if over {
+                *self = Policer::default();
+            }
+            return over;
+        }
+        if !self.samples {
+            if losses {
+                self.samples = true;
+                self.restart(ack.now, sampler);
+            }
+            return false;
+        }
+        self.rounds += u64::from(round_began);
+        if ack.sample.limited || self.rounds > 4 * ROUNDS {
+            *self = Policer::default();
+        } else if self.rounds >= ROUNDS && losses {
+            self.finish(ack.now, sampler);
+        }
+        false
+    }
+
+    fn restart(&mut self, now: Instant, sampler: &Sampler) {
+        (self.since, self.rounds) = (now, 0);
+        (self.delivered, self.lost) = (sampler.delivered(), sampler.lost());
+    }
+
+    fn finish(&mut self, now: Instant, sampler: &Sampler) {
+        let (delivered, lost) = (sampler.delivered() - self.delivered, sampler.lost() - self.lost);
+        let seconds = now.saturating_since(self.since).as_secs_f64();
+        if delivered == 0 || (lost as f64) < LOSS * delivered as f64 || seconds < LEAST_SECONDS {
+            return;
+        }
+        let rate = delivered as f64 / seconds;
+        let same = |before: f64| (rate - before).abs() <= (NEAR.0 * before).max(NEAR.1);
+        if let Some(before) = self.rate.filter(|before| same(*before)) {
+            (self.rate, self.used, self.rounds) = (Some((rate + before) / 2.0), true, 0);
+        } else {
+            self.rate = Some(rate);
+            self.restart(now, sampler);
+        }
+    }
+}

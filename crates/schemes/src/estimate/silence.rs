@@ -1,0 +1,469 @@
+//! Whether a path has fallen silent, judged by the peer's clock (`Signal::PeerArrivals`): what comes by other paths carries the
+//! evidence, so that a verdict waits for the quickest way back, not for the path's own.
+//!
+//! Of what left a path after the packet that arrived last, let o be the oldest, x the path's usual one-way delay by both clocks
+//! (median of the last [`SAMPLES`] reports with news of it) and y the last arrival. A report written at w shows that nothing
+//! has come for z = w - max(y, o + x) although something was due.
+//!
+//! | z | verdict | which means |
+//! |---|---|---|
+//! | at most J | [`Verdict::Live`], or [`Verdict::Deaf`] | |
+//! | more than J | [`Verdict::Stalled`] | no new chunks |
+//! | the same [`RESEND`] later by our clock | [`Verdict::Silent`] | what is in flight is sent again elsewhere |
+//! | more than [`DEATH`], and no heartbeat answered | [`Verdict::Dead`] | probation before it is used again |
+//!
+//! *The way back* is judged apart. Of the paths that the peer's SACKs come back by in turn ([`ways_back`]), one by which no report
+//! came for J, while [`ELSEWHERE`] came by others, is deaf: what it carries arrives, but others are taken as long as they
+//! do. J counts from when it was to be expected: later by how much its way back is longer.
+//!
+//! An arrival by the path (for a deaf one a report), or an answer to a heartbeat, ends all of these but the last at once. A dead path returns when it has answered
+//! [`ANSWERS`] times and for min([`PROBATION`] · 2^k, [`PROBATION_MOST`]), k being how often it died; k falls by one for each
+//! [`STABLE`] without a death.
+//!
+//! *J* follows what it costs. A suspicion is needless if the path had something arrive within [`NEEDLESS`] of it. Each of these
+//! raises J by [`STEP`], and J falls by a step each [`STEP_TIME`], between [`PATIENCE_LEAST`] and [`PATIENCE_MOST`]: it settles
+//! where needless ones come at that pace, 5 a minute. No quantile of gaps does: links that stall often make it large, and
+//! outages go into it.
+//!
+//! `ASSUMED`, since no paper has it so: all of it. Without reports there are no verdicts: then timers judge, as for other peers.
+
+use std::collections::VecDeque;
+
+use smallvec::SmallVec;
+
+use strandcast_proto::policy::{
+    Estimate, PathArrivals, PathEstimator, PathId, PathSet, PathState, PathView, PeerArrivals, PeerTime,
+    Policy, Signal, View,
+};
+use strandcast_proto::time::{Duration, Instant};
+
+/// The extra estimate of the verdict: see [`Verdict::of`].
+const VERDICT: &str = "silence";
+
+/// Reports that the usual delay is the median of.
+pub const SAMPLES: usize = 32;
+/// Least J, and J at first.
+pub const PATIENCE_LEAST: Duration = Duration::from_millis(60);
+/// Most J.
+pub const PATIENCE_MOST: Duration = Duration::from_millis(130);
+/// What a needless suspicion adds to J.
+pub const STEP: Duration = Duration::from_millis(10);
+/// J falls by a step in this time.
+pub const STEP_TIME: Duration = Duration::from_secs(12);
+/// A suspicion was needless if something arrived so soon after it.
+pub const NEEDLESS: Duration = Duration::from_millis(50);
+/// From a suspicion until what is in flight is sent again.
+pub const RESEND: Duration = Duration::from_millis(40);
+/// A path that was silent for so long is dead.
+pub const DEATH: Duration = Duration::from_secs(1);
+/// Answers that a dead path owes before it is used again.
+pub const ANSWERS: u32 = 3;
+/// Half of the probation after the first death.
+pub const PROBATION: Duration = Duration::from_millis(300);
+/// The longest probation.
+pub const PROBATION_MOST: Duration = Duration::from_secs(10);
+/// A path that lives for so long has one death less.
+pub const STABLE: Duration = Duration::from_secs(30);
+
+/// Reports by other ways back that make one deaf.
+pub const ELSEWHERE: u32 = 3;
+/// A way back counts once it has been named for so long: the peer learns of it by a report.
+pub const NAMED: Duration = Duration::from_millis(500);
+
+/// Departures that are remembered of a path: the oldest ones.
+const REMEMBERED: usize = 256;
+/// Deaths beyond which probation grows no longer.
+const DEATHS: u32 = 6;
+/// Answers further apart don't belong to one return.
+const APART: Duration = Duration::from_secs(2);
+
+/// What is thought of a path.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum Verdict {
+    /// Things arrive, or nothing is due.
+    #[default]
+    Live,
+    /// Things arrive, but nothing comes back.
+    Deaf,
+    /// Something is overdue.
+    Stalled,
+    /// So much so that it counts as lost.
+    Silent,
+    /// Nothing arrives any more.
+    Dead,
+}
+
+impl Verdict {
+    /// The verdict on `path`: `Live` where no part of the scheme judges.
+    pub fn of(path: &PathView) -> Verdict {
+        match path.est.extra(VERDICT) {
+            Some(v) if v > 3.5 => Verdict::Dead,
+            Some(v) if v > 2.5 => Verdict::Silent,
+            Some(v) if v > 1.5 => Verdict::Stalled,
+            Some(v) if v > 0.5 => Verdict::Deaf,
+            _ => Verdict::Live,
+        }
+    }
+
+    /// Writes the verdict into the estimates of a path.
+    pub(crate) fn write(self, out: &mut Estimate) {
+        out.set_extra(VERDICT, f64::from(self as u8));
+    }
+}
+
+/// By which paths the peer's SACKs should come back: the two quickest that are live.
+pub fn ways_back(view: &View<'_>) -> PathSet {
+    let live = view.usable_paths().filter(|p| Verdict::of(p) == Verdict::Live && p.srtt.is_some());
+    let mut live: SmallVec<[(Option<Duration>, PathId); 8]> = live.map(|p| (p.srtt, p.id)).collect();
+    live.sort_unstable();
+    if live.len() < 2 { PathSet::default() } else { live.iter().take(2).map(|l| l.1).collect() }
+}
+
+/// Judges every path.
+#[derive(Debug, Default)]
+pub struct Silence {
+    /// By path slot; `None` while the slot is closed or unused.
+    paths: Vec<Option<Watched>>,
+    count: Count,
+}
+
+/// How often there was which verdict.
+#[derive(Copy, Clone, Debug, Default)]
+struct Count {
+    deaf: u64,
+    stalled: u64,
+    needless: u64,
+    silent: u64,
+    dead: u64,
+}
+
+/// What is known of one path.
+#[derive(Debug)]
+struct Watched {
+    /// When what has not arrived, nor anything later, left: the oldest, one a millisecond.
+    left: VecDeque<Instant>,
+    /// Packets that arrived, and when the last did.
+    packets: u64,
+    arrived: PeerTime,
+    usual: Usual,
+    patience: Patience,
+    verdict: Verdict,
+    /// The time by the peer's clock since which something was due, when the path was suspected.
+    due: PeerTime,
+    /// Of a stalled path: when it becomes silent.
+    silent_at: Option<Instant>,
+    deaths: Deaths,
+    back: Back,
+}
+
+impl Watched {
+    fn new(now: Instant) -> Self {
+        Watched {
+            left: VecDeque::with_capacity(REMEMBERED),
+            packets: 0,
+            arrived: PeerTime::default(),
+            usual: Usual::default(),
+            patience: Patience { extra: Duration::ZERO, since: now },
+            verdict: Verdict::Live,
+            due: PeerTime::default(),
+            silent_at: None,
+            deaths: Deaths { count: 0, since: now, answers: None },
+            back: Back::default(),
+        }
+    }
+
+    fn sent(&mut self, now: Instant) {
+        let apart = |last: &Instant| now.saturating_since(*last) >= Duration::from_millis(1);
+        if self.left.len() < REMEMBERED && self.left.back().is_none_or(apart) {
+            self.left.push_back(now);
+        }
+    }
+
+    /// Something that left at `sent` came through, so that what left before is not awaited.
+    fn through(&mut self, sent: Instant) {
+        while self.left.front().is_some_and(|t| *t <= sent) {
+            self.left.pop_front();
+        }
+    }
+
+    /// Takes what a report says; the verdict that an arrival puts an end to.
+    fn hear(&mut self, now: Instant, news: &PathArrivals, count: &mut Count) {
+        if news.packets <= self.packets {
+            return;
+        }
+        let usual = self.usual.median();
+        match (news.sent, usual) {
+            (Some(sent), _) => self.through(sent),
+            (None, Some(usual)) => {
+                while self.left.front().is_some_and(|t| news.at.ahead_of(*t) >= usual) {
+                    self.left.pop_front();
+                }
+            }
+            (None, None) => self.left.clear(),
+        }
+        if let Some(sent) = news.sent {
+            self.usual.push(news.at.ahead_of(sent));
+        }
+        if self.verdict > Verdict::Deaf && news.at.since(self.due) < self.patience.get() + NEEDLESS {
+            self.patience.needless(now);
+            count.needless += 1;
+        }
+        (self.packets, self.arrived) = (news.packets, news.at);
+        if self.verdict > Verdict::Deaf {
+            self.answered(now);
+        }
+    }
+
+    /// Something came through.
+    fn answered(&mut self, now: Instant) {
+        if self.verdict != Verdict::Dead || self.deaths.answered(now) {
+            (self.verdict, self.silent_at) = (Verdict::Live, None);
+        }
+    }
+
+    /// A report came by `via`, after `took` microseconds by both clocks; `own`: this path.
+    fn reported(&mut self, now: Instant, own: bool, named: bool, took: i64, count: &mut Count) {
+        if own {
+            self.back.heard(now, took);
+            self.verdict = if self.verdict == Verdict::Deaf { Verdict::Live } else { self.verdict };
+        } else if self.back.missed(now, named, took, self.patience.get()) && self.verdict == Verdict::Live {
+            self.verdict = Verdict::Deaf;
+            count.deaf += 1;
+        }
+    }
+
+    /// Since when something is due, by the peer's clock; `None`: nothing is.
+    fn due(&self) -> Option<PeerTime> {
+        let (oldest, usual) = (self.left.front()?, self.usual.median()?);
+        let expected = (oldest.as_nanos() / 1000) as i64 + usual;
+        Some(self.arrived.max(PeerTime(u64::try_from(expected).unwrap_or(0))))
+    }
+
+    fn judge(&mut self, now: Instant, written: PeerTime, count: &mut Count) {
+        self.patience.passes(now);
+        self.deaths.passes(now, self.verdict);
+        let Some(due) = self.due() else { return };
+        let (overdue, patience) = (written.since(due), self.patience.get());
+        if overdue > patience && self.verdict < Verdict::Stalled {
+            (self.verdict, self.due, self.silent_at) = (Verdict::Stalled, due, Some(now + RESEND));
+            count.stalled += 1;
+        }
+        if overdue > DEATH && self.verdict < Verdict::Dead {
+            (self.verdict, self.silent_at) = (Verdict::Dead, None);
+            self.deaths.died(now);
+            count.dead += 1;
+        }
+    }
+
+    /// A stalled path whose time is over is silent.
+    fn tick(&mut self, now: Instant, count: &mut Count) {
+        if self.silent_at.is_some_and(|at| at <= now) {
+            (self.verdict, self.silent_at) = (Verdict::Silent, None);
+            count.silent += 1;
+        }
+    }
+}
+
+/// A path's way back.
+#[derive(Debug, Default)]
+struct Back {
+    /// Since when it has been named.
+    named: Option<Instant>,
+    /// When a report last came by it, and how long that took, microseconds by both clocks.
+    heard: Option<(Instant, i64)>,
+    /// Reports that came by others since.
+    elsewhere: u32,
+}
+
+impl Back {
+    fn heard(&mut self, now: Instant, took: i64) {
+        (self.heard, self.elsewhere) = (Some((now, took)), 0);
+    }
+
+    /// Something else came by it.
+    fn answered(&mut self, now: Instant) {
+        if let Some((at, _)) = &mut self.heard {
+            (*at, self.elsewhere) = (now, 0);
+        }
+    }
+
+    /// A report came by another way: whether too long nothing has come by this one.
+    fn missed(&mut self, now: Instant, named: bool, took: i64, patience: Duration) -> bool {
+        self.named = named.then(|| self.named.unwrap_or(now));
+        self.elsewhere += 1;
+        let (Some(named), Some((heard, usual))) = (self.named, self.heard) else { return false };
+        let longer = Duration::from_micros(u64::try_from(usual - took).unwrap_or(0));
+        let since = now.saturating_since(heard.max(named + NAMED));
+        self.elsewhere >= ELSEWHERE && since > patience + longer
+    }
+}
+
+/// The median of one-way delays of late, microseconds.
+#[derive(Debug, Default)]
+struct Usual {
+    samples: [i64; SAMPLES],
+    taken: usize,
+    median: Option<i64>,
+}
+
+impl Usual {
+    fn push(&mut self, x: i64) {
+        self.samples[self.taken % SAMPLES] = x;
+        self.taken += 1;
+        let mut sorted = self.samples;
+        let known = &mut sorted[..self.taken.min(SAMPLES)];
+        let middle = known.len() / 2;
+        self.median = Some(*known.select_nth_unstable(middle).1);
+    }
+
+    fn median(&self) -> Option<i64> {
+        self.median
+    }
+}
+
+/// J.
+#[derive(Debug)]
+struct Patience {
+    /// Beyond the least.
+    extra: Duration,
+    /// When it was changed last.
+    since: Instant,
+}
+
+impl Patience {
+    fn get(&self) -> Duration {
+        PATIENCE_LEAST + self.extra
+    }
+
+    fn needless(&mut self, now: Instant) {
+        (self.extra, self.since) = ((self.extra + STEP).min(PATIENCE_MOST - PATIENCE_LEAST), now);
+    }
+
+    fn passes(&mut self, now: Instant) {
+        if now.saturating_since(self.since) >= STEP_TIME {
+            (self.extra, self.since) = (self.extra.saturating_sub(STEP), now);
+        }
+    }
+}
+
+/// How often a path died, and how it returns.
+#[derive(Debug)]
+struct Deaths {
+    count: u32,
+    /// Since when the count has been as it is, or the path dead.
+    since: Instant,
+    /// Since the last death: how often it answered, first and last when.
+    answers: Option<(u32, Instant, Instant)>,
+}
+
+impl Deaths {
+    fn died(&mut self, now: Instant) {
+        (self.count, self.since, self.answers) = ((self.count + 1).min(DEATHS), now, None);
+    }
+
+    /// A dead path answered: whether it is to be used again.
+    fn answered(&mut self, now: Instant) -> bool {
+        let (n, first, _) = match self.answers {
+            Some((n, first, last)) if now.saturating_since(last) < APART => (n + 1, first, now),
+            _ => (1, now, now),
+        };
+        self.answers = Some((n, first, now));
+        let probation = (PROBATION * 2u32.pow(self.count)).min(PROBATION_MOST);
+        n >= ANSWERS && now.saturating_since(first) >= probation
+    }
+
+    fn passes(&mut self, now: Instant, verdict: Verdict) {
+        if verdict == Verdict::Dead {
+            self.since = now;
+        } else if self.count > 0 && now.saturating_since(self.since) >= STABLE {
+            (self.count, self.since) = (self.count - 1, now);
+        }
+    }
+}
+
+impl Silence {
+    fn of(&mut self, now: Instant, path: PathId) -> &mut Watched {
+        if self.paths.len() <= path.index() {
+            self.paths.resize_with(path.index() + 1, || None);
+        }
+        self.paths[path.index()].get_or_insert_with(|| Watched::new(now))
+    }
+
+    fn hear(&mut self, view: &View<'_>, report: &PeerArrivals) {
+        let (now, ways, mut count) = (view.now, ways_back(view), self.count);
+        let took = -report.written.ahead_of(now);
+        self.of(now, report.via);
+        for news in &report.paths {
+            self.of(now, news.path).hear(now, news, &mut count);
+        }
+        for (i, path) in self.paths.iter_mut().enumerate() {
+            let (Some(path), id) = (path, PathId(i as u8)) else { continue };
+            path.reported(now, id == report.via, ways.contains(id), took, &mut count);
+            path.judge(now, report.written, &mut count);
+        }
+        self.count = count;
+    }
+}
+
+impl Policy for Silence {
+    fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
+        match signal {
+            Signal::Sent(chunk) => {
+                let newest = chunk.transmissions.iter().rev().take_while(|t| t.at == view.now);
+                for sent in newest {
+                    self.of(view.now, sent.path).sent(view.now);
+                }
+            }
+            Signal::PeerArrivals(report) => self.hear(view, report),
+            Signal::Tick => {
+                for path in self.paths.iter_mut().flatten() {
+                    path.tick(view.now, &mut self.count);
+                }
+            }
+            Signal::Heartbeat(answer) if answer.rtt.is_some() => {
+                let path = self.of(view.now, answer.path);
+                path.through(answer.sent);
+                path.back.answered(view.now);
+                path.answered(view.now);
+            }
+            Signal::PathChanged(path)
+                if view.paths.get(path.index()).is_none_or(|p| p.state == PathState::Closed) =>
+            {
+                if let Some(slot) = self.paths.get_mut(path.index()) {
+                    *slot = None;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.paths.iter().flatten().filter_map(|p| p.silent_at).min()
+    }
+
+    fn sent_is_local(&self) -> bool {
+        true
+    }
+
+    fn hears_arrivals(&self) -> bool {
+        true
+    }
+
+    fn counters(&self, out: &mut Vec<(&'static str, u64)>) {
+        let Count { deaf, stalled, needless, silent, dead } = self.count;
+        out.extend([("deaf", deaf), ("stalled", stalled), ("needless_stalled", needless)]);
+        out.extend([("silent", silent), ("dead", dead)]);
+    }
+}
+
+impl PathEstimator for Silence {
+    fn estimate(&self, path: PathId, out: &mut Estimate) {
+        match self.paths.get(path.index()).and_then(Option::as_ref) {
+            Some(watched) => watched.verdict.write(out),
+            None => out.extra.retain(|(name, _)| *name != VERDICT),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

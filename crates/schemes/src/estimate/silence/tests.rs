@@ -1,0 +1,255 @@
+use smallvec::smallvec;
+
+use strandcast_proto::policy::contract::fixture::{Picture, chunk};
+use strandcast_proto::policy::{ChunkInfo, HeartbeatInfo, Transmission};
+use strandcast_proto::wire::Tsn;
+
+use super::*;
+
+/// By how much the peer's clock is ahead of ours, milliseconds.
+const AHEAD: u64 = 5_000_000;
+/// One-way delay of both paths, milliseconds.
+const WAY: u64 = 30;
+
+/// Two paths; what is sent arrives [`WAY`] later unless a test says otherwise, and a report of path 1 takes as long.
+struct Stage {
+    picture: Picture,
+    silence: Silence,
+    packets: [u64; 2],
+    last: [PathArrivals; 2],
+}
+
+impl Stage {
+    fn new() -> Self {
+        let none = |path| PathArrivals {
+            path: PathId(path),
+            tsn: Tsn(0),
+            at: PeerTime(0),
+            sent: None,
+            packets: 0,
+            bytes: 0,
+        };
+        let (picture, silence) = (Picture::new(2), Silence::default());
+        Stage { picture, silence, packets: [0; 2], last: [none(0), none(1)] }
+    }
+
+    fn signal(&mut self, at_ms: u64, signal: &Signal<'_>) {
+        self.picture.now = Instant::from_millis(at_ms);
+        self.silence.on_signal(&self.picture.view(), signal);
+    }
+
+    fn sends(&mut self, path: u8, at_ms: u64) {
+        let sent = Transmission { at: Instant::from_millis(at_ms), ..chunk(1, &[path]).transmissions[0] };
+        let chunk = ChunkInfo { transmissions: smallvec![sent], ..chunk(1, &[path]) };
+        self.signal(at_ms, &Signal::Sent(&chunk));
+    }
+
+    /// What left `path` at `sent_ms` arrived at `at_ms` of the peer's clock.
+    fn arrives(&mut self, path: u8, sent_ms: u64, at_ms: u64) {
+        let i = usize::from(path);
+        self.packets[i] += 1;
+        let (at, sent) = (PeerTime(1000 * (AHEAD + at_ms)), Some(Instant::from_millis(sent_ms)));
+        self.last[i] = PathArrivals { at, sent, packets: self.packets[i], ..self.last[i] };
+    }
+
+    /// A report that was written at `written_ms` and takes [`WAY`].
+    fn reports(&mut self, written_ms: u64) {
+        self.reports_by(1, written_ms);
+    }
+
+    /// The same by `via`.
+    fn reports_by(&mut self, via: u8, written_ms: u64) {
+        let paths = self.last.iter().filter(|p| p.packets > 0).copied().collect();
+        let written = PeerTime(1000 * (AHEAD + written_ms));
+        let report = PeerArrivals { written, via: PathId(via), paths };
+        self.signal(written_ms + WAY, &Signal::PeerArrivals(&report));
+    }
+
+    fn answers(&mut self, path: u8, sent_ms: u64, at_ms: u64) {
+        let (sent, rtt) = (Instant::from_millis(sent_ms), Some(Duration::from_millis(at_ms - sent_ms)));
+        let info = HeartbeatInfo { path: PathId(path), rtt, probe: true, sent };
+        self.signal(at_ms, &Signal::Heartbeat(&info));
+    }
+
+    /// 20 ms apart, both paths carry and report until `until_ms`.
+    fn flows(&mut self, from_ms: u64, until_ms: u64) {
+        for t in (from_ms..until_ms).step_by(20) {
+            for path in [0, 1] {
+                self.sends(path, t);
+                self.arrives(path, t, t + WAY);
+            }
+            self.reports(t + WAY);
+        }
+    }
+
+    fn verdict(&self, path: u8) -> Verdict {
+        let mut view = self.picture.paths[usize::from(path)].clone();
+        self.silence.estimate(PathId(path), &mut view.est);
+        Verdict::of(&view)
+    }
+
+    /// Path 0 is sent something at `from_ms` that never comes; path 1 goes on. The first times of its verdicts: when the report
+    /// was written.
+    fn dark(&mut self, from_ms: u64, until_ms: u64) -> Vec<(u64, Verdict)> {
+        self.sends(0, from_ms);
+        let mut verdicts: Vec<(u64, Verdict)> = Vec::new();
+        for t in from_ms..until_ms {
+            self.arrives(1, t, t + WAY);
+            self.reports(t + WAY);
+            if self.silence.poll_timeout().is_some_and(|at| at <= self.picture.now) {
+                self.signal(t + 2 * WAY, &Signal::Tick);
+            }
+            let verdict = self.verdict(0);
+            if verdicts.last().map_or(Verdict::Live, |v| v.1) != verdict {
+                verdicts.push((t + WAY - from_ms, verdict));
+            }
+        }
+        verdicts
+    }
+}
+
+#[test]
+fn silence_shows_by_the_reports_of_other_paths() {
+    let mut stage = Stage::new();
+    stage.flows(1000, 2000);
+    let verdicts = stage.dark(2000, 3500);
+    let ms = |d: Duration| d.as_millis() as u64 + WAY + 1;
+    let expected = [
+        (ms(PATIENCE_LEAST), Verdict::Stalled),
+        (ms(PATIENCE_LEAST + RESEND), Verdict::Silent),
+        (ms(DEATH), Verdict::Dead),
+    ];
+    assert_eq!(verdicts, expected);
+    assert_eq!(stage.verdict(1), Verdict::Live);
+}
+
+#[test]
+fn nothing_is_overdue_before_it_can_have_come() {
+    let mut stage = Stage::new();
+    stage.flows(1000, 2000);
+    for t in (2000..2300).step_by(10) {
+        stage.arrives(1, t, t + WAY);
+        stage.reports(t + WAY);
+    }
+    assert_eq!(stage.verdict(0), Verdict::Live, "path 0 was given nothing");
+    stage.sends(0, 2300);
+    stage.reports(2300 + WAY + 59);
+    assert_eq!(stage.verdict(0), Verdict::Live);
+    stage.reports(2300 + WAY + 61);
+    assert_eq!(stage.verdict(0), Verdict::Stalled);
+}
+
+#[test]
+fn a_longer_way_is_no_silence() {
+    let mut stage = Stage::new();
+    for t in (1000..3000).step_by(20) {
+        stage.sends(0, t);
+        if t >= 1300 {
+            stage.arrives(0, t - 300, t);
+        }
+        stage.arrives(1, t, t + WAY);
+        stage.reports(t + WAY);
+        assert_eq!(stage.verdict(0), Verdict::Live, "at {t} ms");
+    }
+}
+
+#[test]
+fn an_arrival_ends_a_suspicion_and_makes_the_next_one_later() {
+    let mut stage = Stage::new();
+    stage.flows(1000, 2000);
+    assert_eq!(stage.dark(2000, 2065), [(WAY + 61, Verdict::Stalled)]);
+    stage.arrives(0, 2000, 2000 + WAY + 105);
+    stage.reports(2000 + WAY + 105);
+    assert_eq!((stage.verdict(0), stage.silence.count.needless), (Verdict::Live, 1));
+    stage.flows(2200, 3000);
+    let later = stage.dark(3000, 3200)[0].0;
+    assert_eq!(later, (PATIENCE_LEAST + STEP).as_millis() as u64 + WAY + 1);
+}
+
+#[test]
+fn an_answer_to_a_heartbeat_ends_a_suspicion() {
+    let mut stage = Stage::new();
+    stage.flows(1000, 2000);
+    stage.dark(2000, 2200);
+    assert_eq!(stage.verdict(0), Verdict::Silent);
+    stage.answers(0, 2150, 2230);
+    assert_eq!(stage.verdict(0), Verdict::Live);
+    stage.reports(2400);
+    assert_eq!(stage.verdict(0), Verdict::Live, "what left before the heartbeat is not awaited");
+    assert_eq!(stage.silence.count.needless, 0, "it was lost");
+}
+
+/// Both paths bring what they are given, reports come back in turn; those by path 0 from `deaf_ms` to `until_ms` don't.
+fn deaf(stage: &mut Stage, deaf_ms: u64, until_ms: u64) -> Option<u64> {
+    let mut since = None;
+    for (n, t) in (1000..until_ms).step_by(15).enumerate() {
+        let via = (n % 2) as u8;
+        stage.sends(0, t);
+        stage.arrives(0, t, t + WAY);
+        if via == 1 || t < deaf_ms {
+            stage.reports_by(via, t + WAY);
+        }
+        if stage.verdict(0) == Verdict::Deaf {
+            since = since.or(Some(t - deaf_ms));
+        }
+    }
+    since
+}
+
+#[test]
+fn a_way_back_that_brings_nothing_more_is_deaf() {
+    let mut stage = Stage::new();
+    assert_eq!(deaf(&mut stage, 3000, 3000), None);
+    let mut stage = Stage::new();
+    let since = deaf(&mut stage, 3000, 3300).expect("it shows");
+    assert!((45..=80).contains(&since), "after {since} ms");
+    stage.reports_by(0, 3400);
+    assert_eq!(stage.verdict(0), Verdict::Live, "a report came");
+    let mut stage = Stage::new();
+    deaf(&mut stage, 3000, 3300);
+    stage.answers(0, 3350, 3410);
+    assert_eq!(stage.verdict(0), Verdict::Live, "an answer came");
+    stage.sends(0, 3420);
+    stage.reports(3700);
+    assert_eq!(stage.verdict(0), Verdict::Stalled, "silence outweighs deafness");
+}
+
+/// How long a path has to answer before it is used again, after `deaths` deaths in a row.
+fn probation(deaths: u32) -> u64 {
+    let mut stage = Stage::new();
+    let mut t = 2000;
+    stage.flows(1000, t);
+    for death in 1..=deaths {
+        stage.dark(t, t + 1500);
+        assert_eq!(stage.verdict(0), Verdict::Dead);
+        let back = t + 2000;
+        for answer in (back..).step_by(100) {
+            stage.answers(0, answer - 60, answer);
+            if stage.verdict(0) == Verdict::Live {
+                t = answer + 100;
+                if death == deaths {
+                    return answer - back;
+                }
+                break;
+            }
+        }
+        stage.flows(t, t + 1000);
+        t += 1000;
+    }
+    unreachable!("it returned")
+}
+
+#[test]
+fn probation_grows_with_deaths() {
+    assert_eq!([1, 2, 3, 5].map(probation), [600, 1200, 2400, 9600]);
+}
+
+#[test]
+fn usual_delays_are_medians() {
+    let mut usual = Usual::default();
+    assert_eq!(usual.median(), None);
+    [10, 12, 500].iter().for_each(|x| usual.push(*x));
+    assert_eq!(usual.median(), Some(12));
+    (0..SAMPLES).for_each(|_| usual.push(40));
+    assert_eq!(usual.median(), Some(40));
+}

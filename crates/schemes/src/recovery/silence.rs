@@ -1,0 +1,133 @@
+//! Split fast retransmit, and what is in flight on a path that has fallen silent is lost at once ([`Verdict::Silent`]), so that
+//! it goes by others without waiting for the path's own timer.
+//!
+//! It is lost as by a failure of the path: windows and loss shares stay as they are, for the silence says nothing of the queue.
+//! While no other path is live nothing is lost that way.
+//!
+//! *The last moment*: a path is stalled for [`RESEND`] before it is silent. What is in flight there and would then be too late by
+//! the quickest live path is copied to it at once: a copy, since the path may yet deliver (the core bounds what copies cost).
+//!
+//! Towards peers that report no arrivals this is `loss=sfr`.
+
+use strandcast_keys::keys;
+use strandcast_proto::policy::{
+    AckInfo, Act, ChunkInfo, Flight, LossCause, LossPolicy, LossTrigger, MissScope, PathId, PathSet, Policy,
+    Retransmit, Signal, View,
+};
+use strandcast_proto::seeds::Seeds;
+use strandcast_proto::time::Duration;
+use strandcast_proto::wire::Tsn;
+
+use super::sfr::{SfrConfig, SplitFastRetransmit};
+use crate::estimate::{RESEND, Verdict};
+use crate::part::{Estimators, LossPart, Others};
+
+/// A copy that leaves so much sooner than it must is no waste: reports come that often.
+const MARGIN: Duration = Duration::from_millis(25);
+
+keys! {
+    /// The keys of [`GivesUpSilent`].
+    #[derive(Copy, Eq)]
+    pub struct SilenceConfig {
+        with sfr: SfrConfig,
+        /// what is in flight on a stalled path is copied when waiting for the verdict would make it late
+        last_moment: bool = true,
+    }
+}
+
+impl LossPart for SilenceConfig {
+    fn build(&self, _: &Others, seeds: &Seeds) -> Box<dyn LossPolicy> {
+        let random = seeds.stream("scheme/retransmission ties");
+        Box::new(GivesUpSilent::new(SplitFastRetransmit::new(self.sfr, random), self.last_moment))
+    }
+
+    fn estimators(&self, estimators: &mut Estimators) {
+        estimators.silence();
+    }
+}
+
+/// Loses what is in flight on silent paths.
+#[derive(Debug)]
+pub struct GivesUpSilent {
+    sfr: SplitFastRetransmit,
+    /// Paths that are silent and have lost their flight.
+    given_up: PathSet,
+    last_moment: bool,
+    /// The stalled path from which chunks were copied last, and the last of them.
+    copied: Option<(PathId, Tsn)>,
+}
+
+impl GivesUpSilent {
+    /// Everything else as `sfr` does it; with copies at the last moment or without.
+    pub fn new(sfr: SplitFastRetransmit, last_moment: bool) -> Self {
+        GivesUpSilent { sfr, given_up: PathSet::default(), last_moment, copied: None }
+    }
+
+    fn lose(&mut self, view: &View<'_>) -> Option<Act> {
+        let silent = view.paths.iter().filter(|p| Verdict::of(p) >= Verdict::Silent).map(|p| p.id);
+        let silent: PathSet = silent.collect();
+        self.given_up = self.given_up.iter().filter(|p| silent.contains(*p)).collect();
+        if silent.is_empty() || !view.usable_paths().any(|p| Verdict::of(p) == Verdict::Live) {
+            return None;
+        }
+        let path = silent.iter().find(|p| !self.given_up.contains(*p))?;
+        self.given_up.insert(path);
+        Some(Act::Lose { path, sent_before: view.now, cause: LossCause::PathFailure })
+    }
+
+    /// The next chunk of a stalled path that can't wait for a verdict.
+    fn copy(&mut self, view: &View<'_>, flight: &Flight<'_>) -> Option<Act> {
+        let stalled = view.paths.iter().find(|p| Verdict::of(p) == Verdict::Stalled && p.in_flight > 0)?;
+        let live = view.usable_paths().filter(|p| Verdict::of(p) == Verdict::Live);
+        let (way, to) = live.filter_map(|p| Some((p.srtt? / 2 + p.rttvar, p.id))).min()?;
+        let after = self.copied.filter(|c| c.0 == stalled.id).map(|c| c.1);
+        let new = |c: &&ChunkInfo| c.sent_once() && after.is_none_or(|tsn| tsn.is_before(c.tsn));
+        let next = flight.on(stalled.id).find(new)?;
+        let left = next.expires?.saturating_since(view.now);
+        if left > way + RESEND + MARGIN {
+            return None;
+        }
+        self.copied = Some((stalled.id, next.tsn));
+        Some(Act::Copy { tsn: next.tsn, to })
+    }
+}
+
+impl Policy for GivesUpSilent {
+    fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
+        self.sfr.on_signal(view, signal);
+    }
+
+    fn acts(&self) -> bool {
+        true
+    }
+
+    fn act(&mut self, view: &View<'_>, flight: &Flight<'_>) -> Option<Act> {
+        let lost = self.lose(view);
+        if lost.is_some() || !self.last_moment { lost } else { self.copy(view, flight) }
+    }
+}
+
+impl LossPolicy for GivesUpSilent {
+    fn misses(&mut self, view: &View<'_>, ack: &AckInfo, chunk: &ChunkInfo) -> u8 {
+        self.sfr.misses(view, ack, chunk)
+    }
+
+    fn miss_scope(&self, view: &View<'_>, ack: &AckInfo) -> MissScope {
+        self.sfr.miss_scope(view, ack)
+    }
+
+    fn threshold(&self, path: PathId) -> u8 {
+        self.sfr.threshold(path)
+    }
+
+    fn classify(&mut self, view: &View<'_>, chunk: &ChunkInfo, trigger: LossTrigger) -> LossCause {
+        self.sfr.classify(view, chunk, trigger)
+    }
+
+    fn retransmit(&mut self, view: &View<'_>, chunk: &ChunkInfo, cause: LossCause) -> Retransmit {
+        self.sfr.retransmit(view, chunk, cause)
+    }
+}
+
+#[cfg(test)]
+mod tests;

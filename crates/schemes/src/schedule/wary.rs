@@ -1,0 +1,157 @@
+//! [`EarliestArrival`] for live streams on paths that may fall silent.
+//!
+//! - *Evidence*: every path on which a chunk would be in time, a loss included, carries one each [`WaryConfig::evidence`],
+//!   though another would be quicker: what comes by one path shows that nothing comes by the other (`estimate::Silence`), and
+//!   a path that is needed at once has been measured lately. It takes at most half of the path's window, or one chunk.
+//! - *Turns*: a stream thinner than the paths leaves it open what each of them carries, and a window that was never used up does
+//!   not grow. Each [`WaryConfig::turns`] the next path takes what it has room for, for a round trip, under the same
+//!   condition: then it is known to carry the stream when another one falls silent.
+//! - *The last round*: a lost chunk for which a second loss would leave no time goes by the two best paths at once. Copies of
+//!   new data cost as much as they carry, copies of what is sent again cost the loss rate (Meng et al., "Hairpin", NSDI 2024).
+//!
+//! Data without deadlines go as [`EarliestArrival`] has it.
+
+use core::cmp::Reverse;
+
+use strandcast_keys::keys;
+use strandcast_proto::config::TransportConfig;
+use strandcast_proto::policy::{Assignment, Backlog, PathId, PathView, Policy, Scheduler, Signal, View};
+use strandcast_proto::time::{Duration, Instant};
+
+use super::earliest_arrival::{Choices, EarliestArrival, Forecast};
+use crate::part::{Estimators, SchedulerPart};
+
+/// Links of this class and above carry nothing that another would bring sooner.
+const METERED: u8 = 2;
+
+keys! {
+    /// The keys of [`Wary`].
+    #[derive(Copy)]
+    pub struct WaryConfig {
+        /// every path that delivers in time carries a chunk so often, 0: only where it is the best
+        evidence: Duration [0, 1000, "ms"] = Duration::from_millis(25),
+        /// the next path takes the stream for a round trip so often, 0: never
+        turns: Duration [0, 60_000, "ms"] = Duration::from_millis(1000),
+        /// what is sent again in the last round goes by two paths
+        last_round: bool = true,
+        /// SACK.Delay between two of ours
+        ack_delay: Duration [1, 200, "ms"] = Duration::from_millis(15),
+        /// bytes of copies by bytes of media, at the most
+        copy_share: f64 [0.0, 100.0, "%"] = 5.0,
+    }
+}
+
+impl SchedulerPart for WaryConfig {
+    fn build(&self) -> Box<dyn Scheduler> {
+        Box::new(Wary { config: *self, inner: EarliestArrival::default(), turn: Turn::default() })
+    }
+
+    fn tune(&self, config: &mut TransportConfig) {
+        if let Some(delay) = &mut config.sack_delay_ours {
+            *delay = self.ack_delay.min(*delay);
+        }
+        config.redundancy = Some(self.copy_share / 100.0);
+    }
+
+    fn estimators(&self, estimators: &mut Estimators) {
+        estimators.delivery();
+    }
+}
+
+/// Earliest arrival, with evidence and a doubled last round.
+#[derive(Debug)]
+pub struct Wary {
+    config: WaryConfig,
+    inner: EarliestArrival,
+    turn: Turn,
+}
+
+/// Which path takes the stream.
+#[derive(Debug, Default)]
+struct Turn {
+    of: Option<PathId>,
+    until: Instant,
+    /// When the next one begins.
+    next: Instant,
+}
+
+impl Turn {
+    /// The path whose turn it is, one of `choices`.
+    fn at(&mut self, now: Instant, each: Duration, choices: &Choices<'_>) -> Option<PathId> {
+        if now >= self.next {
+            let after = choices.iter().find(|c| self.of.is_none_or(|of| of < c.0.id)).or(choices.first());
+            let (path, _) = after?;
+            self.of = Some(path.id);
+            (self.until, self.next) = (now + path.srtt.unwrap_or_default(), now + each);
+        }
+        self.of.filter(|_| now < self.until)
+    }
+}
+
+impl Wary {
+    /// A path that takes the chunk though another may be quicker: as evidence, or since it is its turn. It brings the chunk in
+    /// time even if it is lost once.
+    fn instead(&mut self, view: &View<'_>, choices: &Choices<'_>, len: u64, left: f64) -> Option<PathId> {
+        if choices.len() < 2 {
+            return None;
+        }
+        let since = |p: &PathView| p.last_sent.map_or(Duration::MAX, |at| view.now.saturating_since(at));
+        let fits = |(path, forecast): &(&PathView, Forecast)| {
+            path.has_room() && path.tariff.class < METERED && forecast.arrival + forecast.resend <= left
+        };
+        let evidence = |(path, _): &(&PathView, Forecast)| {
+            let little = path.in_flight == 0 || 2 * (path.in_flight + len) <= path.limit.cwnd;
+            !self.config.evidence.is_zero() && since(path) >= self.config.evidence && little
+        };
+        let due = choices.iter().filter(|c| evidence(c) && fits(c));
+        let due = due.max_by_key(|c| (since(c.0), Reverse(c.0.id))).map(|c| c.0.id);
+        if due.is_some() || self.config.turns.is_zero() {
+            return due;
+        }
+        let turn = self.turn.at(view.now, self.config.turns, choices)?;
+        choices.iter().find(|c| c.0.id == turn && fits(c)).map(|c| c.0.id)
+    }
+
+    /// A second path for a chunk that `first` takes and that can't be sent again if it is lost there.
+    fn second(&self, choices: &Choices<'_>, first: PathId, left: f64) -> Option<PathId> {
+        let taken = choices.iter().find(|c| c.0.id == first)?;
+        if !self.config.last_round || taken.1.arrival + taken.1.resend <= left {
+            return None;
+        }
+        let others = choices.iter().filter(|c| c.0.id != first && c.0.has_room() && c.1.in_time(left));
+        others.min_by(|a, b| a.1.arrival.total_cmp(&b.1.arrival)).map(|(path, _)| path.id)
+    }
+}
+
+impl Policy for Wary {
+    fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
+        self.inner.on_signal(view, signal);
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.inner.poll_timeout()
+    }
+}
+
+impl Scheduler for Wary {
+    fn next(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<Assignment> {
+        let left = backlog.next_expires.map(|e| e.saturating_since(view.now).as_secs_f64());
+        let Some(left) = left.filter(|left| *left > 0.0) else { return self.inner.next(view, backlog) };
+        let choices = self.inner.choices(view, backlog.next_len);
+        if !backlog.retransmission
+            && let Some(path) = self.instead(view, &choices, backlog.next_len, left)
+        {
+            return Some(Assignment::on(path, 1));
+        }
+        let mut assignment = self.inner.next(view, backlog)?;
+        if let [first] = assignment.paths[..]
+            && backlog.retransmission
+        {
+            assignment.paths.extend(self.second(&choices, first, left));
+        }
+        Some(assignment)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,111 @@
+use strandcast_proto::policy::contract::fixture::{MTU, Picture};
+use strandcast_proto::units::Rate;
+
+use super::*;
+use crate::estimate::Verdict;
+
+/// 8 Mbit/s and 20 ms beside one of `mbps` and `least_ms`; both empty.
+fn picture(mbps: f64, least_ms: u64) -> Picture {
+    let mut picture = Picture::new(2);
+    for (p, (mbps, least)) in picture.paths.iter_mut().zip([(8.0, 20), (mbps, least_ms)]) {
+        p.est.delivery_rate = Some(Rate::from_bps(mbps * 1e6));
+        // As much as the rate allows: an empty path is taken for what its window is.
+        p.limit.cwnd = (mbps * 125.0 * least as f64) as u64;
+        p.est.reference_rtt = Some(Duration::from_millis(least));
+        (p.srtt, p.min_rtt) = (p.est.reference_rtt, p.est.reference_rtt);
+        p.last_sent = Some(picture.now);
+    }
+    picture
+}
+
+/// The paths of the next chunk, `since_ms` after both carried one, `left_ms` before it is worthless.
+fn takes(picture: &Picture, since_ms: u64, left_ms: Option<u64>, retransmission: bool) -> Vec<u8> {
+    let mut later = picture.clone();
+    later.now += Duration::from_millis(since_ms);
+    let backlog = Backlog {
+        bytes: 10_000,
+        messages: 10,
+        next_len: MTU,
+        next_expires: left_ms.map(|ms| later.now + Duration::from_millis(ms)),
+        retransmission,
+        ..Backlog::default()
+    };
+    let config = WaryConfig { turns: Duration::ZERO, ..WaryConfig::default() };
+    let assignment = config.build().next(&later.view(), &backlog);
+    assignment.map_or(Vec::new(), |a| a.paths.iter().map(|p| p.0).collect())
+}
+
+#[test]
+fn slower_paths_carry_evidence_too() {
+    let mut p = picture(8.0, 60);
+    p.paths[0].last_sent = Some(p.now + Duration::from_millis(100));
+    assert_eq!(takes(&p, 24, Some(500), false), [0]);
+    assert_eq!(takes(&p, 25, Some(500), false), [1]);
+    assert_eq!(takes(&p, 25, Some(500), true), [0], "what was lost goes the best way");
+    assert_eq!(takes(&p, 25, Some(85), false), [0], "30 ms, and 60 more if it is lost, are too many");
+    assert_eq!(takes(&p, 25, None, false), [0], "no deadline");
+}
+
+#[test]
+fn evidence_takes_half_of_a_window() {
+    let mut p = picture(8.0, 60);
+    p.paths[0].last_sent = Some(p.now + Duration::from_millis(200));
+    p.paths[1].limit.cwnd = 10 * MTU;
+    for (in_flight, taken) in [(4, 1), (5, 0)] {
+        p.paths[1].in_flight = in_flight * MTU;
+        assert_eq!(takes(&p, 25, Some(500), false), [taken], "{in_flight} in flight");
+    }
+    p.paths[1].limit.cwnd = MTU;
+    p.paths[1].in_flight = 0;
+    assert_eq!(takes(&p, 25, Some(500), false), [1], "one at least");
+}
+
+#[test]
+fn suspected_paths_take_nothing() {
+    let mut p = picture(8.0, 60);
+    Verdict::Stalled.write(&mut p.paths[0].est);
+    assert_eq!(takes(&p, 0, Some(500), false), [1]);
+    Verdict::Silent.write(&mut p.paths[1].est);
+    assert_eq!(takes(&p, 0, Some(500), false), [0], "no path is better");
+    assert_eq!(takes(&p, 0, None, false), [0]);
+}
+
+/// 10 ms there, and 20 ms until a second one would leave: no time for it within 30 ms.
+#[test]
+fn the_last_round_is_doubled() {
+    let p = picture(8.0, 30);
+    assert_eq!(takes(&p, 0, Some(35), true), [0], "a second round fits");
+    assert_eq!(takes(&p, 0, Some(28), true), [0, 1]);
+    assert_eq!(takes(&p, 0, Some(28), false), [0], "not for what is new");
+    assert_eq!(takes(&p, 0, Some(14), true), [0], "the other comes too late");
+}
+
+/// Which path takes a chunk each 10 ms from the first second on, the first second's left out.
+fn over_time(config: WaryConfig, p: &mut Picture, chunks: usize) -> Vec<u8> {
+    let mut scheduler = config.build();
+    let backlog = |now| Backlog {
+        bytes: 10_000,
+        messages: 10,
+        next_len: MTU,
+        next_expires: Some(now + Duration::from_millis(500)),
+        ..Backlog::default()
+    };
+    let take = |_| {
+        p.now += Duration::from_millis(10);
+        let path = scheduler.next(&p.view(), &backlog(p.now)).expect("room").paths[0];
+        p.paths[path.index()].last_sent = Some(p.now);
+        path.0
+    };
+    (0..chunks).map(take).collect()
+}
+
+#[test]
+fn paths_take_turns_of_a_round_trip() {
+    let config = WaryConfig { evidence: Duration::ZERO, ..WaryConfig::default() };
+    let taken = over_time(config, &mut picture(8.0, 60), 300);
+    let slower = |range: core::ops::Range<usize>| taken[range].iter().filter(|p| **p == 1).count();
+    assert_eq!([slower(0..100), slower(100..200), slower(200..300)], [0, 6, 0], "60 ms each other second");
+    let mut metered = picture(8.0, 60);
+    metered.paths[1].tariff.class = METERED;
+    assert_eq!(over_time(WaryConfig::default(), &mut metered, 300), [0; 300]);
+}

@@ -1,0 +1,21 @@
+//! The corpus of a fuzz target, for tests of the crates that it runs.
+
+use std::fs;
+use std::panic;
+use std::path::Path;
+
+/// Gives `run` each input of `target`'s corpus; one that panics is named.
+pub fn replay(target: &str, run: fn(&[u8])) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
+    let mut inputs: Vec<_> =
+        fs::read_dir(&folder).expect("the corpus").map(|f| f.expect("a file").path()).collect();
+    inputs.sort();
+    assert!(!inputs.is_empty(), "{} is empty", folder.display());
+    for input in inputs {
+        let data = fs::read(&input).expect("readable");
+        if let Err(why) = panic::catch_unwind(|| run(&data)) {
+            eprintln!("replay: {}", input.display());
+            panic::resume_unwind(why);
+        }
+    }
+}

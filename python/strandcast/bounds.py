@@ -1,0 +1,182 @@
+"""How much of a live stream can be on time at most, whatever the scheme: flows in a graph of messages and slots.
+
+A slot is room for bits that leave by a moment u and arrive at a moment a; a message captured at t may use it if t < u
+and a <= t + L. Messages in the order of capture see each slot in one interval, so that the graph is convex and a greedy
+choice is a maximum flow: Glover, "Maximum matching in a convex bipartite graph", Naval Research Logistics Quarterly 14
+(1967). With slots of one packet it is a maximum matching.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import heapq
+
+import numpy as np
+
+from strandcast.truth import OPPORTUNITY, Numbers, Way
+
+SMALL = 1e-9
+"""Share of a message that rounding may be off by."""
+
+EXCUSED = 1e-3
+"""Share of a stream that may be late at `greatest_rate_bps` beyond what no rate could save."""
+
+UNLIMITED_BPS = 1e12
+"""What stands for the rate of a link that has none."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Slots:
+    """Room for bits: until `leave_s` to be used, and at the other end from `arrive_s` on."""
+
+    leave_s: Numbers
+    arrive_s: Numbers
+    bits: Numbers
+
+    @classmethod
+    def of(cls, ways: list[Way], time_s: float, bin_s: float, packet_bits: float) -> Slots:
+        """All slots of these ways until `time_s`, in bins.
+
+        A bin's bits may leave until its end and arrive as what leaves at its beginning: more than there is room for.
+
+        Args:
+            ways: Ways without a link in common.
+            time_s: Seconds after which nothing leaves.
+            bin_s: Length of a bin in seconds; opportunities stand for themselves if it is 0.
+            packet_bits: Bits at IP level of a packet, of which the last one decides whether it is lost.
+        """
+        each = [_slots(way, time_s, bin_s, packet_bits) for way in ways]
+        leave, arrive, bits = (np.concatenate(column) for column in zip(*each))
+        used = bits > 0
+        return cls(leave[used], arrive[used], bits[used])
+
+
+@dataclasses.dataclass(frozen=True)
+class Stream:
+    """Messages in the order of capture: each captured at some time between two, which are the same if it is known."""
+
+    from_s: Numbers
+    to_s: Numbers
+    bits: Numbers
+
+    @classmethod
+    def constant(cls, rate_bps: float, from_s: float, to_s: float, bin_s: float) -> Stream:
+        """A constant rate in bins."""
+        edges = np.linspace(from_s, to_s, max(round((to_s - from_s) / bin_s), 1) + 1)
+        return cls(edges[:-1], edges[1:], np.diff(edges) * rate_bps)
+
+
+def late_bits(stream: Stream, slots: Slots, latency_s: float) -> float:
+    """The least number of bits that are late or lost: Glover's greedy.
+
+    Args:
+        stream: What is captured.
+        slots: What the links have room for.
+        latency_s: From capture to playing.
+    """
+    order = np.argsort(slots.arrive_s, kind="stable")
+    opens = (slots.arrive_s[order] - latency_s).tolist()
+    leave, room = slots.leave_s[order].tolist(), slots.bits[order].tolist()
+    open_slots: list[tuple[float, float]] = []
+    late, following = 0.0, 0
+    for first, last, bits in zip(stream.from_s.tolist(), stream.to_s.tolist(), stream.bits.tolist()):
+        while following < len(opens) and opens[following] <= last:
+            heapq.heappush(open_slots, (leave[following], room[following]))
+            following += 1
+        missing = bits
+        while open_slots and missing > bits * SMALL:
+            until, free = heapq.heappop(open_slots)
+            if until <= first:
+                continue
+            taken = min(free, missing)
+            missing -= taken
+            if free > taken:
+                heapq.heappush(open_slots, (until, free - taken))
+        late += missing if missing > bits * SMALL else 0.0
+    return late
+
+
+def late_share(stream: Stream, slots: Slots, latency_s: float) -> float:
+    """`late_bits` as a share of the stream's."""
+    return late_bits(stream, slots, latency_s) / float(stream.bits.sum())
+
+
+def greatest_rate_bps(
+    slots: Slots, from_s: float, to_s: float, latency_s: float, bin_s: float, excused: float = EXCUSED
+) -> float:
+    """The greatest constant rate that can be on time, bit/s at IP level; 0 if no bit can be.
+
+    Where some of the stream is late at any rate (all links are dark for longer than the latency), that is not counted:
+    of a greater rate more than `excused` of the stream would be late besides. If nothing has to be late and nothing is
+    excused, it is Hall's bound: the least C(s, t) / (t - s) over all s < t, where C is what may leave from s on and
+    arrives by t + latency.
+    """
+
+    def late(rate_bps: float) -> float:
+        return late_share(Stream.constant(rate_bps, from_s, to_s, bin_s), slots, latency_s)
+
+    # Of a rate that any slot carries, what has no slot at all is late.
+    low = float(slots.bits.min()) / (to_s - from_s) * 1e-3 if slots.bits.size else 0.0
+    if low == 0.0:
+        return 0.0
+    most = late(low) + excused
+    if most - excused >= 1.0:
+        return 0.0
+    high = float(slots.bits.sum()) / (to_s - from_s) / max(1 - most, SMALL)
+    while high - low > 1e-4 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if late(middle) <= most + SMALL else (low, middle)
+    return low
+
+
+def _slots(way: Way, time_s: float, bin_s: float, packet_bits: float) -> tuple[Numbers, Numbers, Numbers]:
+    """Of one way: when its slots leave and arrive, and their bits."""
+    if way.moments_s is None:
+        return _of_rate(way, time_s, bin_s, packet_bits)
+    moments = way.moments_s[way.moments_s <= time_s]
+    bits = np.full(moments.size, OPPORTUNITY * 8.0)
+    # A packet that fills its opportunities never begins in one that is lost.
+    spans = packet_bits if packet_bits % bits[0] else 0.0
+    bits = _kept(bits, way.survival.at(moments), spans)
+    arrive = moments + way.delay_s.at(moments)
+    if bin_s == 0:
+        return moments, arrive, bits
+    return _binned(np.floor(moments / bin_s), moments, arrive, bits)
+
+
+def _of_rate(way: Way, time_s: float, bin_s: float, packet_bits: float) -> tuple[Numbers, Numbers, Numbers]:
+    edges = [np.arange(0, time_s, bin_s), np.array([time_s]), way.delay_s.times_s, way.survival.times_s]
+    edges += [way.rate_bps.times_s] if way.rate_bps else []
+    cuts = np.unique(np.concatenate(edges))
+    cuts = cuts[cuts <= time_s]
+    begin, end = cuts[:-1], cuts[1:]
+    rate = way.rate_bps.at(begin) if way.rate_bps else np.full(begin.size, UNLIMITED_BPS)
+    bits = _kept(rate * (end - begin), way.survival.at(begin), packet_bits)
+    # Rounded, since edges of bins are products that may be off by the last digit.
+    return _binned(np.floor(begin / bin_s + SMALL), end, begin + way.delay_s.at(begin), bits)
+
+
+def _binned(bins: Numbers, leave: Numbers, arrive: Numbers, bits: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    """Those of one bin together: as late as the last one may leave, as early as the first one arrives."""
+    starts = np.flatnonzero(np.diff(bins, prepend=-1))
+    sums = np.add.reduceat(bits, starts)
+    # What carries nothing does not arrive early.
+    arrive = np.minimum.reduceat(np.where(bits > 0, arrive, np.inf), starts)
+    return np.maximum.reduceat(leave, starts), arrive, sums
+
+
+def _kept(bits: Numbers, survival: Numbers, packet_bits: float) -> Numbers:
+    """What is left of bits in order of time.
+
+    A packet is lost by its last bit alone: what a packet sends while all is lost counts if its last bit leaves behind
+    that, so that up to a packet of each such time is given to what follows.
+    """
+    kept = bits * survival
+    lost = survival == 0
+    if packet_bits == 0 or not lost.any():
+        return kept
+    ends = np.flatnonzero(lost[:-1] & ~lost[1:]) + 1
+    starts = np.flatnonzero(np.diff(lost.astype(int), prepend=0) == 1)[: ends.size]
+    sums = np.append(0.0, np.cumsum(bits))
+    kept[ends] += np.minimum(sums[ends] - sums[starts], packet_bits) * survival[ends]
+    return kept

@@ -1,0 +1,188 @@
+"""What links allow: how much of a live flow can be on time at most, whatever the scheme."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from strandcast.bounds import Slots, Stream, greatest_rate_bps, late_share
+from strandcast.errors import ScenarioError
+from strandcast.scenario import Scenario
+from strandcast.truth import Numbers, content, ways
+
+BIN_S = 0.01
+"""Length of the bins of the bounds that are no matching, in seconds."""
+
+FINE_S = 0.001
+"""The same where what is lost is known, and a link has a rate and no opportunities."""
+
+SEAL, IP_UDP, IP, COMMON, DATA = 29, 28, 20, 12, 16
+"""Bytes of a sealed envelope; of headers: IPv4 with and without UDP, SCTP, a DATA chunk (RFC 9260 §3)."""
+
+TCP = 52
+"""Bytes of IPv4 and TCP with timestamps."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Oracle:
+    """What the links of a live flow allow.
+
+    Counted are messages captured between the warm-up and so long before the end that they can be late by then.
+
+    Attributes:
+        flow: Its name.
+        latency_s: From capture to playing.
+        messages: How many are counted.
+        media_bps: Their rate, headers not counted.
+        late_known: The least share that is late or lost if all is known in advance: when which packet would be lost,
+            how fast each link is, how long it takes. None where runs differ in that. Exact if each packet fills an
+            opportunity of a mahimahi trace; else no scheme has less.
+        late_expected: The least share on average over runs if rates, delays and probabilities of loss are known, over
+            bins of 10 ms: below what any scheme can have.
+        late_always: The share that is late at any rate, since every link is dark for longer than the latency.
+        rate_bps: The greatest constant rate of media of which hardly more than `late_always` is late (0.1 % of it).
+    """
+
+    flow: str
+    latency_s: float
+    messages: int
+    media_bps: float
+    late_known: float | None
+    late_expected: float
+    late_always: float
+    rate_bps: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as `strandcast oracle --json` prints it, without the flow's name."""
+        return {key: value for key, value in dataclasses.asdict(self).items() if key != "flow"}
+
+
+def oracle(scenario: Scenario, flow: str | None = None) -> dict[str, Oracle]:
+    """What the links of live flows allow, by flow.
+
+    Upper bounds for every scheme over the same paths, at any redundancy; docs/live.md tells how they are found. Numbers
+    that are drawn count with their mean (rates, losses) or least value (delays), which bounds the mean over runs.
+
+    Args:
+        scenario: The network and its flows.
+        flow: A flow; all that send video unless given.
+
+    Raises:
+        ScenarioError: There is no such flow, none sends video, or something else decides what its links carry: other
+            flows or background load on them, paths that share a link, radios, losses by bit or by packet number.
+    """
+    flows: dict[str, Any] = scenario.resolved()["flows"]
+    live = [name for name, one in flows.items() if one["app"]["kind"] == "video"]
+    if flow is not None and flow not in live:
+        what = f"flow {flow} sends no video" if flow in flows else f"no flow is called {flow}"
+        raise ScenarioError(f"{what}; live are {', '.join(live) or 'none'}", problem=what)
+    if not live:
+        raise ScenarioError("no flow sends video", problem="no flow sends video")
+    return {name: _oracle(scenario, name) for name in ([flow] if flow else live)}
+
+
+def _oracle(scenario: Scenario, name: str) -> Oracle:
+    all_of_it = scenario.resolved()
+    run, flow = all_of_it["run"], all_of_it["flows"][name]
+    time_s, latency_s = float(run["time"]), float(flow["app"]["deadline"])
+    first_s, last_s = _counted(flow, float(run["warmup"]), time_s, latency_s)
+    captured_s, sizes = _messages(scenario, flow, first_s, last_s)
+    if captured_s.size == 0:
+        problem = "no message is captured between the warm-up and a latency before the end"
+        raise ScenarioError(f"flow {name}: {problem}", problem=problem)
+    bits, packet_bits = _on_the_wire(flow, sizes)
+    paths = ways(scenario, name)
+    stream = Stream(captured_s, captured_s, bits)
+    coarse = Slots.of(paths, time_s, BIN_S, packet_bits)
+    known = None
+    if all(way.known for way in paths):
+        fine = [Slots.of([way], time_s, 0.0 if way.moments_s is not None else FINE_S, packet_bits) for way in paths]
+        together = (np.concatenate(columns) for columns in zip(*((s.leave_s, s.arrive_s, s.bits) for s in fine)))
+        known = late_share(stream, Slots(*together), latency_s)
+    hardly = Stream.constant(1e-3, first_s, last_s, BIN_S)
+    wire_bps = greatest_rate_bps(coarse, first_s, last_s, latency_s, BIN_S)
+    payload = float(sizes.sum()) * 8
+    return Oracle(
+        flow=name,
+        latency_s=latency_s,
+        messages=captured_s.size,
+        media_bps=payload / (last_s - first_s),
+        late_known=known,
+        late_expected=late_share(stream, coarse, latency_s),
+        late_always=late_share(hardly, coarse, latency_s),
+        rate_bps=wire_bps * payload / float(bits.sum()),
+    )
+
+
+def _counted(flow: Mapping[str, Any], warmup_s: float, time_s: float, latency_s: float) -> tuple[float, float]:
+    """When messages are captured that count."""
+    start = flow["start"]
+    if not isinstance(start, int | float):
+        problem = "it starts at a random time, so that there is no oracle of it"
+        raise ScenarioError(problem, problem=problem)
+    stop = float(flow.get("stop", math.inf))
+    return max(warmup_s, float(start)), min(time_s - latency_s, stop)
+
+
+def _messages(scenario: Scenario, flow: Mapping[str, Any], first_s: float, last_s: float) -> tuple[Numbers, Numbers]:
+    """When the messages that count are captured, and their bytes."""
+    app, start_s = flow["app"], float(flow["start"])
+    size = int(app.get("size") or _fitting(flow))
+    if "rate" in app:
+        interval_s = size * 8 / float(app["rate"])
+        captured_s = start_s + interval_s * np.arange(math.ceil(max(last_s - start_s, 0) / interval_s))
+        sizes = np.full(captured_s.size, size)
+    else:
+        captured_s, sizes = _frames(scenario, app, start_s, last_s, size)
+    inside = (captured_s >= first_s) & (captured_s < last_s)
+    return np.asarray(captured_s[inside], float), np.asarray(sizes[inside], float)
+
+
+def _frames(
+    scenario: Scenario, app: Mapping[str, Any], start_s: float, last_s: float, size: int
+) -> tuple[Numbers, Numbers]:
+    """The messages of a video's trace."""
+    times, lengths = [], []
+    for line in content(scenario, app["trace"]).splitlines():
+        words = line.partition("#")[0].split()
+        if words:
+            times.append(float(words[2]))
+            lengths.append(int(words[3]))
+    captured, bytes_of = np.array(times) - min(times), np.array(lengths)
+    if app.get("loop", False):
+        # The last frame is shown as long as the others.
+        period = float(captured.max()) * captured.size / max(captured.size - 1, 1)
+        rounds = max(math.ceil((last_s - start_s) / period), 1) if period else 1
+        captured = np.concatenate([captured + n * period for n in range(rounds)])
+        bytes_of = np.tile(bytes_of, rounds)
+    order = np.argsort(captured, kind="stable")
+    each = [[size] * (n // size) + ([n % size] if n % size else []) for n in bytes_of[order].tolist()]
+    counts = [len(messages) for messages in each]
+    return np.repeat(captured[order], counts) + start_s, np.array([n for messages in each for n in messages], int)
+
+
+def _fitting(flow: Mapping[str, Any]) -> int:
+    """Bytes of a message that fits a packet."""
+    return int(flow["sctp"]["mtu"]) - _headers(flow) if flow["transport"] == "sctp" else 1400
+
+
+def _headers(flow: Mapping[str, Any]) -> int:
+    """Bytes in front of the data of a packet, at IP level."""
+    if flow["transport"] == "sctp":
+        below = IP_UDP if flow["sctp"]["encapsulation"] == "udp" else IP
+        return below + COMMON + DATA + (SEAL if flow["seal"] else 0)
+    return int(flow["header"]) if flow["transport"] == "udp" else TCP
+
+
+def _on_the_wire(flow: Mapping[str, Any], sizes: Numbers) -> tuple[Numbers, float]:
+    """Bits at IP level of each message, and of the longest packet. SCTP pads chunks to four bytes."""
+    headers = _headers(flow)
+    most = int(flow["sctp"]["mtu"]) - headers if flow["transport"] == "sctp" else 1448
+    padded = (sizes + 3) // 4 * 4 if flow["transport"] == "sctp" else sizes
+    packets = np.ceil(padded / most)
+    bits = (padded + packets * headers) * 8.0
+    return bits, float(np.minimum(padded + headers, most + headers).max()) * 8.0

@@ -1,0 +1,214 @@
+"""Tests of what is run, judged and written, without a run: each fault has to be found. Prints what fails, exits with 1."""
+
+import math
+import random
+import sys
+import tempfile
+from pathlib import Path
+
+import grid
+import measures
+import networks
+import silence
+import tables
+import verdicts
+from grid import GRID, Cell
+from verdicts import Pair
+
+CELL = Cell("fades", 500, 0.8)
+
+
+def of(*late: float, step_s: float = 0.04) -> measures.Measures:
+    """Measures of a message a picture in 500 ms, each so late."""
+    return measures.of_stream([(5 + n * step_s, 5 + n * step_s + by) for n, by in enumerate(late)], 0.5)
+
+
+def shown(*missing: int) -> list[bool]:
+    """Of two groups of pictures, those that can be decoded if these miss."""
+    return measures.pictures((n / GRID["pictures"] for n in range(50)), [n in missing for n in range(50)])
+
+
+def pair(trace: str = "fades 1", ours: float = 0.0, best: float = 0.1, **others: float) -> Pair:
+    """A cell with a trace."""
+    of = {"share": 0.8, "redundancy": 0.01, "always": 0.0} | others
+    return Pair(trace=trace, ours=ours, best=best, **of)
+
+
+def tables_of(*rows: str) -> measures.Measures | str:
+    """What is kept of a run of 1000 messages from 5 s on, each 100 ms late, with these rows of a table of runs."""
+    with tempfile.TemporaryDirectory() as folder:
+        frames = [f"bond,1,video,{n},I,{5 + n * 0.05},,{5.1 + n * 0.05},\n" for n in range(1000)]
+        Path(folder, "frames.csv").write_text(
+            "scheme,seed,flow,frame,type,captured_s,due_s,whole_s,late_ms\n" + "".join(frames)
+        )
+        heads = "scheme,seed,subject_kind,subject,part,metric,value\n"
+        Path(folder, "runs.csv").write_text(heads + "".join(f"bond,1,{row}\n" for row in rows))
+        try:
+            return measures.of_run(Path(folder), 0.5, ["up", "up"])
+        except measures.MeasureError as error:
+            return str(error)
+
+
+# 1000 messages of 1316 bytes in 55 s are 191 418 bit/s.
+ROWS = (
+    "flow,video,,throughput_bps,210560",
+    "flow,video,,duplicate_packets,20",
+    "flow,video,,repairs_sent,10",
+    "link,up,reverse,served_bps,19142",
+)
+
+
+def costs() -> bool:
+    """Both directions over media; what came twice and repair symbols; no TCP."""
+    found = tables_of(*ROWS)
+    expected = {"wire": 1.2, "redundancy": 0.03, "tcp_bps": 0.0, "late": 0.0}
+    return isinstance(found, dict) and all(abs(found[name] - value) < 1e-3 for name, value in expected.items())
+
+
+def held() -> bool:
+    """A course with spans: values and times."""
+    course = networks.held([(0.0, 5.0), (1.0, 7.0)], [(0.5, 1.5), (1.4, 2.0)])
+    return course == [(0.0, 5.0), (0.5, 0.0), (1.0, 0.0), (2.0, 7.0)]
+
+
+def written() -> bool:
+    """The same files of a seed, others of another one."""
+    texts = []
+    for seed in (1, 1, 2):
+        with tempfile.TemporaryDirectory() as folder:
+            networks.write(networks.make("satellite", seed, 60), Path(folder), 60, 5)
+            texts.append({file.name: file.read_text() for file in Path(folder).iterdir()})
+    first, again, other = texts
+    return first == again != other and set(first) == {"net.toml", "orbit.csv", "orbit-lost.csv", "cell.csv"}
+
+
+def lasting(name: str, low: float, high: float) -> bool:
+    """Times of loss of the first link of 50 seeds: between these, but for those that the end cuts."""
+    some = [span for seed in range(50) for span in networks.make(name, seed, 60).links[0].lost]
+    lengths = [last - first for first, last in some if last < 60]
+    return len(lengths) > 40 and low <= min(lengths) and max(lengths) <= high
+
+
+def gaps() -> bool:
+    """Handovers: one in ten lasts 0.3 to 1.5 s, the others 80 ms in the mean."""
+    draw = random.Random(1)
+    some = [networks.gap(draw) for _ in range(20000)]
+    long = [gap for gap in some if gap >= 0.3]
+    short = [gap for gap in some if gap < 0.3]
+    return 0.09 < len(long) / len(some) < 0.13 and 0.07 < sum(short) / len(short) < 0.085
+
+
+def stays() -> bool:
+    """A cell serves for 20 s in the mean."""
+    draw = random.Random(1)
+    return 19 < sum(networks.stay(draw) for _ in range(20000)) / 20000 < 21
+
+
+def trace(*rows: tuple[float, str, str, str, str]) -> list[dict[str, str]]:
+    """Rows of a trace of packets: time, event, path, again, what."""
+    names = ("time_s", "event", "path", "again", "what")
+    return [dict(zip(names, map(str, one))) for one in rows]
+
+
+BEFORE = (6.9, "send", "one", "0", "DATA 1")
+HOLE = trace(
+    BEFORE,
+    (6.95, "arrive", "one", "0", "new 1"),
+    (7.1, "send", "one", "0", "SACK DATA 2"),
+    (7.15, "send", "one", "1", "DATA 2"),
+    (7.2, "send", "two", "0", "DATA 3"),
+    (7.25, "send", "two", "1", "DATA 2"),
+)
+
+
+def near(value: float | None, other: float) -> bool:
+    """But for rounding."""
+    return value is not None and (value == other or abs(value - other) < 1e-6)
+
+
+def by_trace() -> bool:
+    """Cells of one trace are one draw: the interval of two traces reaches from one to the other."""
+    found = verdicts.bootstrap({"a": [0.2] * 50, "b": [0.8] * 51})
+    return found.low < 0.3 and found.high > 0.7
+
+
+def silent(rows: list[dict[str, str]], last_ms: float, resent_ms: float) -> bool:
+    """Whether a trace with a hole at 7 s shows this."""
+    found = silence.left(rows, 7)
+    return found is not None and near(found["last_ms"], last_ms) and near(found["resent_ms"], resent_ms)
+
+
+CASES = {
+    "every cell once": lambda: len(set(grid.cells())) == len(grid.cells()) == 10 * 4 * 4,
+    "all networks are made": lambda: list(networks.MADE) == GRID["networks"],
+    "test seeds apart from tuning seeds": lambda: not set(grid.seeds("test")) & set(grid.seeds("tuning")),
+    "ours is one of the schemes": lambda: grid.OURS in grid.MULTIPATH,
+    "late behind the grace": lambda: of(0.1, 0.52, 0.5201)["late"] == 1 / 3,
+    "what never came is late": lambda: measures.of_stream([(5.0, None), (5.1, 5.2)], 0.5)["late"] == 0.5,
+    "what is captured too late or too early does not count": lambda: (
+        measures.of_stream([(4.9, None), (5.0, 5.1), (59.6, None)], 0.5)["messages"] == 1
+    ),
+    "a lost picture breaks its group": lambda: shown(20).count(False) == 5 and shown(20)[25],
+    "nothing lost, all shown": lambda: all(shown()),
+    # Four that miss: the last one stays for 200 ms. Five: 240 ms.
+    "a freeze is longer than 200 ms": lambda: (
+        measures.freezes([True, *[False] * 4, True]) == 0 and measures.freezes([True, *[False] * 5, True]) == 1
+    ),
+    "a freeze at the end": lambda: measures.freezes([True, *[False] * 9]) == 1,
+    "two freezes": lambda: measures.freezes([*[False] * 9, True, *[False] * 9, True]) == 2,
+    "a share of a link, or all of it": lambda: (
+        measures.back_bps({("link", "a", "reverse", "served_bps"): 5.0}, "a") == 5
+        and measures.back_bps(
+            {("link", "a", "reverse", "served_bps"): 5.0, ("share", "a", "reverse/video", "served_bps"): 2.0}, "a"
+        )
+        == 2
+    ),
+    "what a run costs": costs,
+    "a metric that is missing": lambda: "duplicate_packets" in str(tables_of(ROWS[0], ROWS[3])),
+    "spans over a course": held,
+    "spans that overlap": lambda: networks.merged([(3, 4), (1, 2), (1.5, 3)]) == [(1, 4)],
+    "files of a seed": written,
+    "tunnels": lambda: lasting("tunnel", 2, 20),
+    "flaps": lambda: lasting("flap", 1, 15),
+    "gaps of handovers": gaps,
+    "stays": stays,
+    "cells go dark together": lambda: (
+        networks.make("tunnel", 3, 60).links[0].lost == networks.make("tunnel", 3, 60).links[1].lost
+    ),
+    "half of the best": lambda: verdicts.halved([pair(f"t {n}", 0.04) for n in range(9)]).met is True,
+    "not half of the best": lambda: verdicts.halved([pair(f"t {n}", 0.06) for n in range(9)]).met is False,
+    "half by chance": lambda: verdicts.halved([pair(f"t {n}", 0.01 if n % 2 else 0.09) for n in range(9)]).met is False,
+    "where nobody is late there is no ratio": lambda: verdicts.halved([pair(best=0.001)]).met is None,
+    "beyond 0.8 there is no ratio": lambda: verdicts.halved([pair(share=0.95)]).met is None,
+    "too redundant": lambda: not verdicts.frugal([pair(redundancy=0.06), pair(redundancy=0.05)]).met,
+    "never worse": lambda: verdicts.never_worse({"a": [pair(ours=0.1009)], "b": [pair()]}).met is True,
+    "worse in a cell": lambda: verdicts.never_worse({"a": [pair(ours=0.1011)], "b": [pair()]}).met is False,
+    "what must be late is not ours": lambda: (
+        verdicts.bounded([pair(ours=0.52, always=0.5)]).met is True and verdicts.bounded([pair(ours=0.06)]).met is False
+    ),
+    "traces are drawn with all their cells": by_trace,
+    "the last new data and what was resent": lambda: silent(HOLE, 100, 150),
+    "never resent": lambda: silent(HOLE[:-1], 100, math.inf),
+    "a path that was not in use": lambda: silence.left(HOLE[2:], 7) is None,
+    "a hole that changes nothing": lambda: silence.left(HOLE[:2], 7) == {"last_ms": 0.0, "resent_ms": None},
+    "ranks": lambda: (
+        silence.percentile([float(n) for n in range(1, 101)], 0.99) == 99 and silence.percentile([5.0], 0.5) == 5
+    ),
+    "a table between its marks": lambda: (
+        tables.put("a\n<!-- livebench: x -->\nold\n<!-- end -->\nb\n", "x", "new\n")
+        == "a\n<!-- livebench: x -->\n\nnew\n\n<!-- end -->\nb\n"
+    ),
+}
+
+
+def main() -> int:
+    """Runs all cases."""
+    failed = [name for name, case in CASES.items() if not case()]
+    for name in failed:
+        print(f"tools/livebench {name} ... FAILED")
+    print(f"{len(CASES) - len(failed)} passed, {len(failed)} failed")
+    return bool(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

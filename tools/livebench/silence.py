@@ -1,0 +1,181 @@
+"""How soon a scheme leaves a path that falls silent: `tools/livebench silence`.
+
+A stream over two paths, of which the one that carries it falls silent for good, in one direction or both. Measured from
+the trace of packets: from the hole's start to the last new data sent there, and from then until all that was lost in it
+has been sent again elsewhere.
+"""
+
+import csv
+import hashlib
+import itertools
+import json
+import math
+import random
+import subprocess
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from grid import GRID
+from runs import OUT, RunError, put
+from tables import table
+
+RULES = GRID["silence"]
+# Fixed before the first run, ms.
+MOST_P50, MOST_P99, MOST_RESENT = 200, 300, 100
+# Sent in so many seconds before the hole, or the path was not in use.
+USED_S = 0.5
+# What is sent later may still be on its way at the end.
+END_S = RULES["time_s"] - 1
+MBPS = 8
+
+
+@dataclass(frozen=True)
+class Case:
+    """A hole; the same for all schemes."""
+
+    seed: int
+    hole: str
+
+    def draws(self) -> dict[str, float]:
+        """What the seed says: packets per second, delays and jitter in ms, when the hole begins."""
+        draw = random.Random(f"silence {self.seed}")
+        low, high = RULES["packets_per_s"]
+        return {
+            "packets_per_s": low * (high / low) ** draw.random(),
+            "jitter_ms": draw.uniform(*RULES["jitter_ms"]),
+            "delay_ms": draw.uniform(10, 60),
+            "other_ms": draw.uniform(20, 70),
+            "hole_s": draw.uniform(*RULES["hole_s"]),
+        }
+
+    def scenario(self) -> str:
+        """The network and the stream."""
+        of = self.draws()
+        rate = of["packets_per_s"] * GRID["message_bytes"] * 8
+
+        def link(name: str, delay_ms: float) -> str:
+            drawn = f'{{ uniform = ["{delay_ms:.3f} ms", "{delay_ms + of["jitter_ms"]:.3f} ms"], every = "packet" }}'
+            return f'[links.{name}]\nfrom = "a"\nto = "b"\nrate = "{MBPS} Mbit/s"\ndelay = {drawn}\n'
+
+        begin = f'{{ from = "{of["hole_s"]:.6f} s" }}'
+        down = {
+            "forward": f"down.hole = {begin}\nreverse.down = {{}}\n",
+            "reverse": f"reverse.down.hole = {begin}\n",
+            "both": f"down.hole = {begin}\n",
+        }
+        app = f'kind = "video", rate = {rate:.3f}, size = {GRID["message_bytes"]}, deadline = "1 s", expire = true'
+        return (
+            f'run = {{ time = "{RULES["time_s"]} s" }}\nnodes = {{ a = {{}}, b = {{}} }}\n'
+            f"{link('one', of['delay_ms'])}{down[self.hole]}{link('two', of['delay_ms'] + of['other_ms'])}"
+            '[flows.video]\nfrom = "a"\nto = "b"\nprofile = "live"\nscheme = "bond"\ncompare = true\n'
+            f'app = {{ {app} }}\npaths = {{ one = {{ via = ["one"] }}, two = {{ via = ["two"] }} }}\n'
+        )
+
+
+def left(rows: list[dict[str, str]], hole_s: float) -> dict[str, float | None] | None:
+    """What a trace shows; None: the path was not in use as the hole began.
+
+    last_ms     from the hole's start to the last new data on the path; 0: none
+    resent_ms   from then until the last of what was lost there was sent by another path; inf: some never was; None:
+                nothing was lost
+    """
+    sent: dict[str, float] = {}
+    again: dict[str, float] = {}
+    arrived: set[str] = set()
+    used = False
+    for row in rows:
+        data = numbers(row)
+        if row["event"] == "arrive" and row["path"] == "one":
+            arrived.update(data)
+        if row["event"] != "send" or not data:
+            continue
+        at = float(row["time_s"])
+        if row["path"] == "one" and row["again"] == "0" and at < END_S:
+            used = used or hole_s - USED_S <= at < hole_s
+            sent.update(dict.fromkeys(data, at))
+        elif row["path"] != "one":
+            for number in data:
+                again.setdefault(number, at)
+    if not used:
+        return None
+    last_s = max((at for at in sent.values() if at >= hole_s), default=hole_s)
+    lost = [number for number in sent if number not in arrived]
+    resent = max((again.get(number, math.inf) for number in lost), default=None)
+    return {
+        "last_ms": 1000 * (last_s - hole_s),
+        "resent_ms": None if resent is None else 1000 * max(resent - last_s, 0.0),
+    }
+
+
+def numbers(row: dict[str, str]) -> list[str]:
+    """The TSNs of the data in a packet."""
+    words = row["what"].split()
+    if row["event"] == "arrive":
+        return words[1:]
+    return [number for chunk, number in itertools.pairwise(words) if chunk == "DATA"]
+
+
+def run(program: Path, case: Case, scheme: str) -> dict[str, float | None] | None:
+    """One run, and what it shows.
+
+    Raises:
+        RunError: The program refuses it.
+    """
+    with tempfile.TemporaryDirectory(prefix="strandcast-silence-") as folder:
+        scenario, trace = Path(folder, "net.toml"), Path(folder, "trace.csv")
+        scenario.write_text(case.scenario())
+        command = [program, "simulate", scenario, "--scheme", scheme, "--runs", "1", "--seed", str(case.seed)]
+        command += ["--trace", trace, "--quiet"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise RunError(" ".join(done.stderr.split()) or f"{program} ended with {done.returncode}")
+        with trace.open() as lines:
+            return left(list(csv.DictReader(lines)), case.draws()["hole_s"])
+
+
+def percentile(values: list[float], share: float) -> float:
+    """By nearest rank."""
+    return sorted(values)[max(math.ceil(share * len(values)), 1) - 1]
+
+
+def row(hole: str, found: list[dict[str, float | None] | None]) -> list[str]:
+    """A row of the table: a hole's direction, and what all its runs say together."""
+    used = [one for one in found if one is not None]
+    last = [one["last_ms"] or 0.0 for one in used]
+    resent = [one["resent_ms"] for one in used if one["resent_ms"] is not None]
+    p50, p99 = percentile(last, 0.5), percentile(last, 0.99)
+    met = p50 <= MOST_P50 and p99 <= MOST_P99
+    cells = [hole, str(len(used)), f"{p50:.0f}", f"{p99:.0f}", f"{max(last):.0f}"]
+    if resent:
+        met = met and percentile(resent, 0.99) <= MOST_RESENT
+        in_time, never = (sum(map(of, resent)) / len(resent) for of in (lambda one: one <= MOST_RESENT, math.isinf))
+        cells += [told(percentile(resent, 0.5)), told(percentile(resent, 0.99))]
+        cells += [f"{100 * in_time:.0f}", f"{100 * never:.1f}"]
+    else:
+        cells += [""] * 4
+    return [*cells, "met" if met else "**missed**"]
+
+
+def told(ms: float) -> str:
+    """A time in ms, which may never come."""
+    return "never" if math.isinf(ms) else f"{ms:.0f}"
+
+
+def measured(program: Path, scheme: str, jobs: int) -> dict[str, str]:
+    """The table of a scheme; what was run before is not run again."""
+    digest = hashlib.sha256(program.read_bytes() + scheme.encode()).hexdigest()[:12]
+    rows = []
+    for hole in RULES["holes"]:
+        cases = [Case(seed, hole) for seed in range(1, RULES["seeds"] + 1)]
+        what = hashlib.sha256("".join(case.scenario() for case in cases).encode()).hexdigest()[:12]
+        file = OUT / "silence" / f"{scheme}-{hole}-{what}-{digest}.json"
+        if not file.exists():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with ThreadPoolExecutor(jobs) as pool:
+                put(file, json.dumps(list(pool.map(lambda case: run(program, case, scheme), cases))))
+        rows.append(row(hole, json.loads(file.read_text())))
+    heads = ["hole", "runs", "last new data p50 ms", "p99 ms", "most ms"]
+    heads += ["all sent again p50 ms", "p99 ms", "within 100 ms %", "never %", ""]
+    return {"silence": table(heads, rows)}

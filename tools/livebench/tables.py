@@ -1,0 +1,118 @@
+"""What is told of the runs: the tables of docs/live.md. Nothing here runs anything."""
+
+import re
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
+import verdicts
+from grid import BEST_PATH, MULTIPATH, OURS, SINGLE, Cell
+from measures import Measures
+
+Results = Mapping[tuple[Cell, int], Mapping[str, Measures]]
+COLUMNS = (*MULTIPATH, *(f"{scheme}, {BEST_PATH}" for scheme in SINGLE))
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of Markdown; all but the first column to the right."""
+    marks = ["---", *["---:"] * (len(heads) - 1)]
+    return "".join("| " + " | ".join(cells) + " |\n" for cells in (heads, marks, *rows))
+
+
+def others(kept: Mapping[str, Measures], ours: str) -> list[Measures]:
+    """All but ours; ours over a single path is another one."""
+    return [one for scheme, one in kept.items() if scheme != ours]
+
+
+def by_cell(results: Results, ours: str = OURS) -> dict[str, list[verdicts.Pair]]:
+    """What verdicts are of. Traces are networks with their seeds; the best other one has the fewest late there."""
+    found: dict[str, list[verdicts.Pair]] = {}
+    for (cell, seed), kept in sorted(results.items()):
+        mine = kept[ours]
+        best = min(one["late"] for one in others(kept, ours))
+        trace = f"{cell.network} {seed}"
+        pair = verdicts.Pair(trace, cell.share, mine["late"], best, mine["redundancy"], mine["late_always"])
+        found.setdefault(str(cell), []).append(pair)
+    return found
+
+
+def mean(results: Results, cells: Sequence[Cell], scheme: str, measure: str) -> float:
+    """Over these cells and all seeds."""
+    return fmean(kept[scheme][measure] for (cell, _), kept in results.items() if cell in cells)
+
+
+def late(results: Results) -> str:
+    """A row a cell: late messages of each scheme in %; the fewest are bold."""
+    rows = []
+    for cell in sorted({cell for cell, _ in results}):
+        means = {scheme: 100 * mean(results, [cell], scheme, "late") for scheme in COLUMNS}
+        some = [kept for (other, _), kept in results.items() if other == cell]
+        least, rate = min(means.values()), fmean(kept[OURS]["bitrate_bps"] for kept in some) / 1e6
+        marked = [f"**{value:.2f}**" if value <= least + 5e-3 else f"{value:.2f}" for value in means.values()]
+        always = 100 * fmean(kept[OURS]["late_always"] for kept in some)
+        rows.append([str(cell), f"{rate:.2f}", f"{always:.2f}", *marked])
+    return table(["network, latency, share of the greatest rate", "Mbit/s", "no way", *COLUMNS], rows)
+
+
+def summary(results: Results) -> str:
+    """A row a scheme: means over all cells."""
+    cells = sorted({cell for cell, _ in results})
+    rows = []
+    for scheme in COLUMNS:
+        of = {
+            measure: mean(results, cells, scheme, measure) for measure in ("late", "undecodable", "freezes", "delay_ms")
+        }
+        cost = [mean(results, cells, scheme, measure) for measure in ("wire", "redundancy")]
+        pcs = [f"{100 * of[measure]:.2f}" for measure in ("late", "undecodable")]
+        rest = [f"{of['freezes']:.1f}", f"{of['delay_ms']:.0f}", f"{cost[0]:.3f}", f"{100 * cost[1]:.2f}"]
+        rows.append([f"`{scheme}`" if "," not in scheme else scheme, *pcs, *rest])
+    heads = ["scheme", "late %", "undecodable %", "freezes a minute", "delay ms", "wire / media", "redundancy %"]
+    return table(heads, rows)
+
+
+def networks(results: Results) -> str:
+    """A row a network: late messages of each scheme in %, mean over its cells at 0.8 of the greatest rate or less."""
+    rows = []
+    for network in dict.fromkeys(cell.network for cell, _ in sorted(results)):
+        cells = [c for c, _ in results if c.network == network and c.share <= verdicts.MOST_SHARE]
+        if cells:
+            rows.append([network, *(f"{100 * mean(results, cells, scheme, 'late'):.2f}" for scheme in COLUMNS)])
+    return table(["network", *COLUMNS], rows)
+
+
+def tcp(results: Results) -> str:
+    """Goodput of a TCP beside each scheme, where there is one."""
+    cells = [cell for cell, _ in results if cell.network == "shared"]
+    if not cells:
+        return "No cell has one.\n"
+    row = [f"{mean(results, cells, scheme, 'tcp_bps') / 1e6:.2f}" for scheme in COLUMNS]
+    return table(["", *COLUMNS], [["TCP beside it, Mbit/s", *row]])
+
+
+def judged(found: Sequence[verdicts.Verdict]) -> str:
+    """The verdicts."""
+    words = {True: "met", False: "**missed**", None: "nothing to judge"}
+    return table(["asked", "found", ""], [[one.asked, one.found, words[one.met]] for one in found])
+
+
+def all_of(results: Results) -> dict[str, str]:
+    """All tables by the names of their marks."""
+    return {
+        "summary": summary(results),
+        "networks": networks(results),
+        "tcp": tcp(results),
+        "verdicts": judged(verdicts.all_of(by_cell(results))),
+        "late": late(results),
+    }
+
+
+def put(page: str, mark: str, text: str) -> str:
+    """The page with a table between its marks.
+
+    Raises:
+        LookupError: The page has no such place.
+    """
+    between = re.compile(rf"(<!-- livebench: {re.escape(mark)} -->\n).*?(<!-- end -->)", re.DOTALL)
+    page, found = between.subn(lambda it: f"{it[1]}\n{text}\n{it[2]}", page)
+    if found != 1:
+        raise LookupError(f"the page has {found} places for {mark}")
+    return page

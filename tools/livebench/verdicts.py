@@ -1,0 +1,110 @@
+"""The marks, fixed before the first run, and what is held to them. Nothing here runs or reads anything."""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+
+# Where the best peer has more than this late, at this share of the greatest rate or less, ...
+MOST_LATE, MOST_SHARE = 0.001, 0.8
+# ... the median ratio of late messages is at most this, with its interval, ...
+HALF = 0.5
+# ... at this redundancy or less, in the mean.
+MOST_REDUNDANCY = 0.05
+# In no cell more than this worse than the best other one: a share.
+NEVER_WORSE = 0.001
+# On time, of what the oracle says can be.
+ON_TIME = 0.95
+# Percentile bootstrap: resamples, and the share outside of the interval.
+RESAMPLES, OUTSIDE = 2000, 0.05
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A cell with a trace: late shares of ours and of the best other one, our redundancy, what had to be late."""
+
+    trace: str
+    share: float
+    ours: float
+    best: float
+    redundancy: float
+    always: float
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A value, and where it lies with 95 %."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.3f} ({self.low:.3f}–{self.high:.3f})"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was asked, what was found, and whether that is enough; None: there was nothing to judge."""
+
+    asked: str
+    found: str
+    met: bool | None
+
+
+def bootstrap(by_trace: Mapping[str, Sequence[float]], of=median) -> Interval:
+    """A statistic of all values, and the interval of it if traces were others: they are drawn with all their cells.
+
+    Values of one trace depend on each other: cells of other latencies and bitrates go over the same links.
+    """
+    draw = random.Random("bootstrap")
+    traces = sorted(by_trace)
+    found = []
+    for _ in range(RESAMPLES):
+        some = [value for trace in draw.choices(traces, k=len(traces)) for value in by_trace[trace]]
+        found.append(of(some))
+    found.sort()
+    cut = int(RESAMPLES * OUTSIDE / 2)
+    return Interval(of([v for trace in traces for v in by_trace[trace]]), found[cut], found[-cut - 1])
+
+
+def halved(pairs: Sequence[Pair]) -> Verdict:
+    """Fewer late than half of the best other one's, where that has some and the links could carry more."""
+    some = [pair for pair in pairs if pair.best > MOST_LATE and pair.share <= MOST_SHARE]
+    asked = f"median ratio of late messages at most {HALF}, where others have more than {MOST_LATE:.1%}"
+    if not some:
+        return Verdict(asked, "no such cell", None)
+    by_trace: dict[str, list[float]] = {}
+    for pair in some:
+        by_trace.setdefault(pair.trace, []).append(pair.ours / pair.best)
+    ratio = bootstrap(by_trace)
+    return Verdict(asked, f"{ratio} in {len(some)} cells", ratio.high <= HALF)
+
+
+def frugal(pairs: Sequence[Pair]) -> Verdict:
+    """No more redundancy than allowed."""
+    mean = fmean(pair.redundancy for pair in pairs)
+    return Verdict(f"mean redundancy at most {MOST_REDUNDANCY:.0%}", f"{mean:.2%}", mean <= MOST_REDUNDANCY)
+
+
+def never_worse(by_cell: Mapping[str, Sequence[Pair]]) -> Verdict:
+    """In no cell, in the mean over its traces, worse than the best other one by more than allowed."""
+    worse = {cell: fmean(p.ours for p in pairs) - fmean(p.best for p in pairs) for cell, pairs in by_cell.items()}
+    bad = {cell: by for cell, by in worse.items() if by > NEVER_WORSE}
+    asked = f"in no cell more than {100 * NEVER_WORSE:g} points worse than the best other one"
+    most = max(worse, key=lambda cell: worse[cell])
+    found = f"{len(bad)} of {len(worse)} cells; at most {100 * worse[most]:.2f} points ({most})"
+    return Verdict(asked, found, not bad)
+
+
+def bounded(pairs: Sequence[Pair]) -> Verdict:
+    """On time, of what can be."""
+    shares = [(1 - pair.ours) / (1 - pair.always) for pair in pairs if pair.always < 1]
+    mean = fmean(shares)
+    return Verdict(f"on time at least {ON_TIME:.0%} of what can be", f"{mean:.2%} in the mean", mean >= ON_TIME)
+
+
+def all_of(by_cell: Mapping[str, Sequence[Pair]]) -> list[Verdict]:
+    """All verdicts."""
+    pairs = [pair for some in by_cell.values() for pair in some]
+    return [halved(pairs), frugal(pairs), never_worse(by_cell), bounded(pairs)]
