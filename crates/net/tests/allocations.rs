@@ -23,8 +23,9 @@ use tokio::sync::watch;
 const MESSAGES: u64 = 10_000;
 /// Allocations per packet: timers, interfaces and buffers that grow have some.
 const MOST: f64 = 0.05;
-/// A message that is put together from symbols has memory of its own.
-const MOST_CODED: f64 = 1.1;
+/// Allocations per message where messages are put together from symbols: each has memory of its own, each block of 16 has
+/// some, and a window of messages may be put together that is read only after the count has ended.
+const MOST_CODED: f64 = 1.4;
 
 fn loopback() -> PathSocket {
     let address = Some("127.0.0.1".parse().expect("an address"));
@@ -158,8 +159,9 @@ fn start(spec: &Spec, sealed: bool) -> Transfer {
     Transfer { arrived, packets: counts }
 }
 
-/// Allocations of both ends in steady state per packet, those with messages, acknowledgements and probes.
-fn per_packet(spec: &Spec, sealed: bool) -> f64 {
+/// Allocations of both ends in steady state per packet, those with messages, acknowledgements and probes; if `coded` per
+/// message.
+fn allocations(spec: &Spec, sealed: bool, coded: bool) -> f64 {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let Transfer { mut arrived, packets } = {
         let _guard = runtime.enter();
@@ -175,7 +177,7 @@ fn per_packet(spec: &Spec, sealed: bool) -> f64 {
     let counted = allocation_counter::measure(|| exchange(MESSAGES));
     let packets = left() - before;
     assert!(packets > MESSAGES / 2, "{packets} packets for {MESSAGES} messages");
-    counted.count_total as f64 / packets as f64
+    counted.count_total as f64 / if coded { MESSAGES } else { packets } as f64
 }
 
 #[test]
@@ -183,12 +185,13 @@ fn no_preset_allocates_for_each_packet() {
     let mut over = Vec::new();
     for preset in presets() {
         let spec = parse_spec(preset.name).expect("a preset");
-        let most = if endpoint(&spec).transport.coding.is_some() { MOST_CODED } else { MOST };
-        let counts = [false, true].map(|sealed| per_packet(&spec, sealed));
+        let coded = endpoint(&spec).transport.coding.is_some();
+        let most = if coded { MOST_CODED } else { MOST };
+        let counts = [false, true].map(|sealed| allocations(&spec, sealed, coded));
         println!("{}: {:.4} plain, {:.4} sealed", preset.name, counts[0], counts[1]);
         if counts.iter().any(|n| *n > most) {
             over.push((preset.name, counts));
         }
     }
-    assert!(over.is_empty(), "allocations per packet, plain and sealed: {over:?}");
+    assert!(over.is_empty(), "allocations per packet (coded: per message), plain and sealed: {over:?}");
 }
