@@ -535,7 +535,7 @@ class Act:
     class Copy(Act):
         """Sends a copy of a chunk in flight on another path as well, before lost and new ones, once `to` has room."""
 
-        __match_args__: tuple[Literal["tsn"], Literal["to"]]
+        __match_args__ = ("tsn", "to")
 
         def __new__(cls, tsn: int, to: int) -> Act.Copy: ...
         @property
@@ -548,7 +548,7 @@ class Act:
         """Declares lost what left on `path` before `sent_before`, by the clock of `View.now`, and is in flight there.
         Each is a `Signal.Lost`; no `Signal.LossEvent` follows."""
 
-        __match_args__: tuple[Literal["path"], Literal["sent_before"], Literal["cause"]]
+        __match_args__ = ("path", "sent_before", "cause")
 
         def __new__(
             cls, path: int, sent_before: float, cause: Literal["congestion", "wireless", "path failure"]
@@ -564,7 +564,7 @@ class Act:
     class Drop(Act):
         """Gives up every message of a group, waiting or sent."""
 
-        __match_args__: tuple[Literal["group"]]
+        __match_args__ = ("group",)
 
         def __new__(cls, group: int) -> Act.Drop: ...
         @property
