@@ -77,13 +77,13 @@ impl Run {
         let inside = self.rates.iter().filter(|r| r.0 >= from && r.0 < to);
         let mut shares: Vec<f64> = inside.map(|r| r.1 / goes(r.0)).collect();
         shares.sort_by(f64::total_cmp);
-        shares[shares.len() / 2]
+        shares.get(shares.len() / 2).copied().unwrap_or(0.0)
     }
 
     /// Changes of direction a minute: from up to down or back, steps of less than 2 % apart.
     fn reversals(&self, from: f64, to: f64) -> f64 {
         let inside: Vec<f64> = self.rates.iter().filter(|r| r.0 >= from && r.0 < to).map(|r| r.1).collect();
-        let (mut last, mut up, mut turns) = (inside[0], None, 0);
+        let (mut last, mut up, mut turns) = (inside.first().copied().unwrap_or(1.0), None, 0);
         for rate in inside {
             if (rate / last - 1.0).abs() >= 0.019 {
                 turns += u32::from(up.is_some_and(|up| up != (rate > last)));
@@ -95,6 +95,7 @@ impl Run {
 
     /// Seconds from `from` until what is advised is `enough`, and stays so for a second.
     fn until(&self, from: f64, enough: impl Fn(f64) -> bool) -> Option<f64> {
+        assert!(!self.rates.is_empty(), "there is advice");
         let bad = self.rates.iter().rfind(|r| r.0 >= from && r.0 < from + 20.0 && !enough(r.1));
         bad.map_or(Some(0.0), |r| Some(r.0 + 0.1 - from).filter(|t| *t < 20.0))
     }

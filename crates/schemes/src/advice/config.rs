@@ -3,10 +3,14 @@
 use strandcast_keys::keys;
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::policy::Scheduler;
+use strandcast_proto::time::Duration;
 
 use super::Encoder;
 use crate::part::Estimators;
 use crate::schedule::{TRAIN_MOST, Trains};
+
+/// What pacing lets a path save up: a train, at the rates at which windows are paced.
+const QUANTUM: Duration = Duration::from_millis(50);
 
 keys! {
     /// Whether encoders are advised.
@@ -31,9 +35,10 @@ impl AdviceKeys {
         if self.advice { Box::new(Trains::new(scheduler)) } else { scheduler }
     }
 
-    /// A train leaves at once.
+    /// A train leaves at once, though windows are paced.
     pub(crate) fn tune(&self, config: &mut TransportConfig) {
         if self.advice {
+            config.pacing_quantum = config.pacing_quantum.max(QUANTUM);
             config.max_burst = config.max_burst.max(TRAIN_MOST as u32);
         }
     }

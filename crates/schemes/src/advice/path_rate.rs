@@ -21,9 +21,9 @@ use strandcast_proto::wire::serial::Tsn;
 /// Packets that leave so soon one after the other belong to one train.
 pub const BACK_TO_BACK: Duration = Duration::from_micros(200);
 /// Packets of the shortest train.
-pub const TRAIN_LEAST: usize = 6;
+pub const TRAIN_LEAST: usize = 4;
 /// Packets between the two reports that a sample is of.
-const APART: u64 = 3;
+const APART: u64 = 2;
 /// Samples that count, and how long each does.
 const SAMPLES: usize = 3;
 const KNOWN: Duration = Duration::from_secs(10);
@@ -102,7 +102,9 @@ impl PathRate {
         match self.under_way.back_mut().filter(|last| last.first == train.first) {
             Some(last) => (last.last, last.packets) = (train.last, train.packets),
             None => {
-                self.under_way.truncate(UNDER_WAY - 1);
+                if self.under_way.len() == UNDER_WAY {
+                    self.under_way.pop_front();
+                }
                 self.under_way.push_back(train);
             }
         }

@@ -19,8 +19,8 @@ pub const TRAIN_MOST: usize = 16;
 /// Each path has a train so often.
 const EACH: Duration = Duration::from_secs(1);
 /// New messages are held for so long at the most, or this part of the time that is left to them.
-const HELD: Duration = Duration::from_millis(40);
-const HELD_SHARE: u32 = 16;
+const HELD: Duration = Duration::from_millis(60);
+const HELD_SHARE: u32 = 8;
 /// Links of this class and above are not tried.
 const METERED: u8 = 2;
 
@@ -45,9 +45,8 @@ impl Trains {
 
     /// Whether a train of chunks of `len` bytes by `path` could be sent again within `left`.
     fn fits(path: &PathView, len: u64, left: Duration) -> bool {
-        let train = TRAIN_MOST as u64 * len;
         let usable = path.state == PathState::Active && Verdict::of(path) == Verdict::Live;
-        let forecast = Forecast::new(path, train, 0.0);
+        let forecast = Forecast::new(path, len, 0.0);
         let in_time = forecast.arrival + forecast.resend + HELD.as_secs_f64() <= left.as_secs_f64();
         usable && path.tariff.class < METERED && path.room() >= TRAIN_LEAST as u64 * len && in_time
     }
