@@ -5,10 +5,12 @@ use strandcast_proto::time::Duration;
 
 /// Rates are told apart by as much time.
 pub const BIN: Duration = Duration::from_millis(200);
-/// So many are remembered: ten seconds.
-pub const BINS: usize = 50;
-/// Rates fell for good if they have been lower for so many: a second. What is shorter is a stall, which the bound weighs.
-const LATELY: usize = 5;
+/// So many are remembered: six seconds.
+pub const BINS: usize = 30;
+/// Rates fell for good if they have been lower for so many: 0.8 s. What is shorter is a stall, which the bound weighs.
+const LATELY: usize = 4;
+/// By what is measured they may seem to have fallen to the inverse of this.
+const CHANCE: f64 = 1.05;
 
 /// What one path could have carried, by bin.
 #[derive(Clone, Debug)]
@@ -54,7 +56,7 @@ impl Carried {
 ///
 /// - what they carried from s to t over t − s − `slack`, for all s < t;
 /// - what they carried on average;
-/// - the most they carried in a bin of the last second.
+/// - the most they carried in a bin of the last 0.8 s, and a twentieth of it.
 ///
 /// `slack` is the latency less what acknowledgements take, seconds. By a path that is slower than the quickest one by d only what
 /// leaves before t − d arrives before t.
@@ -68,7 +70,7 @@ pub fn bound<'a>(paths: impl Iterator<Item = &'a Carried> + Clone, bins: usize, 
     let first = BINS - bins;
     let mut least = carried(first, BINS, false) / bins as f64;
     let lately = BINS - bins.min(LATELY)..BINS;
-    least = least.min(lately.map(|at| carried(at, at + 1, false)).fold(0.0, f64::max));
+    least = least.min(CHANCE * lately.map(|at| carried(at, at + 1, false)).fold(0.0, f64::max));
     for from in first..BINS {
         // Shorter windows ask for nothing, or for what one bin more asks for as well.
         let shortest = from + libm::ceil(slack + 0.5) as usize;

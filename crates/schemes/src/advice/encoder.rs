@@ -14,7 +14,7 @@ use super::steady::Steady;
 use crate::estimate::Verdict;
 
 /// Of what goes, what an encoder may use: headers, and pictures that are larger than the mean.
-const SHARE: f64 = 0.88;
+const SHARE: f64 = 0.9;
 /// What acknowledgements take of the latency, twice their longest delay.
 const ACKNOWLEDGED: Duration = Duration::from_millis(50);
 /// The longest latency of messages counts for as long as this, up to twice.
@@ -61,7 +61,7 @@ impl Known {
     }
 }
 
-/// Advises by what the paths carried in the last ten seconds.
+/// Advises by what the paths carried in the last six seconds.
 #[derive(Debug, Default)]
 pub struct Encoder {
     /// By path slot; `None` while nothing is known of it.

@@ -6,7 +6,7 @@
 //! [`SAMPLES`] count together, bytes over time, so that the jitter of arrivals averages out.
 //!
 //! Where the window is full and there is a queue, there is no room for trains, and none is needed: what arrives is what the
-//! path carries. What arrived in the last second counts in any case.
+//! path carries. What arrived in each half of the last second counts in any case.
 //!
 //! `ASSUMED`, since no paper has it so: the constants. A link that hands packets over in batches makes trains look quicker than it
 //! is.
@@ -27,7 +27,7 @@ const APART: u64 = 2;
 /// Samples that count, and how long each does.
 const SAMPLES: usize = 3;
 const KNOWN: Duration = Duration::from_secs(10);
-/// Arrivals are counted over so long, and the last two such times count.
+/// Arrivals are counted over so long; the lesser of the last two counts says what the path carries at least.
 const COUNTED: Duration = Duration::from_millis(500);
 /// A queue longer than this is one, seconds.
 const STANDING: f64 = 0.015;
@@ -172,7 +172,7 @@ impl PathRate {
         let young = self.samples.iter().filter(|s| now.saturating_since(s.0) <= KNOWN);
         let (bytes, seconds) = young.fold((0.0, 0.0), |sum, s| (sum.0 + s.1, sum.1 + s.2));
         let found = if seconds > 0.0 { bytes / seconds } else { 0.0 };
-        self.arrived.iter().copied().fold(found, f64::max)
+        found.max(self.arrived[0].min(self.arrived[1]))
     }
 
     /// Whether a train was timed.
