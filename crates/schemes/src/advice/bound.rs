@@ -5,8 +5,8 @@ use strandcast_proto::time::Duration;
 
 /// Rates are told apart by as much time.
 pub const BIN: Duration = Duration::from_millis(200);
-/// So many are remembered: six seconds.
-pub const BINS: usize = 30;
+/// So many are remembered: five seconds.
+pub const BINS: usize = 25;
 /// Rates fell for good if they have been lower for so many: 0.8 s. What is shorter is a stall, which the bound weighs.
 const LATELY: usize = 4;
 /// By what is measured they may seem to have fallen to the inverse of this.

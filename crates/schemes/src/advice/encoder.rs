@@ -51,17 +51,20 @@ impl Known {
 
     /// Bytes per second that the path carries now.
     fn now(&mut self, now: Instant, path: &PathView) -> f64 {
-        if path.state != PathState::Active || Verdict::of(path) == Verdict::Dead {
+        let gone = !matches!(path.state, PathState::Active | PathState::PotentiallyFailed);
+        if gone || Verdict::of(path) == Verdict::Dead {
             self.rate.forget();
             return 0.0;
         }
+        // A timeout may be the queue's.
+        let doubted = path.state != PathState::Active || Verdict::of(path) > Verdict::Deaf;
         let patience = path.srtt.map_or(SILENT, |srtt| SILENT.max(2 * srtt));
         let silent = path.in_flight > 0 && now.saturating_since(self.heard) > patience;
-        if silent || Verdict::of(path) > Verdict::Deaf { 0.0 } else { self.rate.get(now) }
+        if silent || doubted { 0.0 } else { self.rate.get(now) }
     }
 }
 
-/// Advises by what the paths carried in the last six seconds.
+/// Advises by what the paths carried in the last five seconds.
 #[derive(Debug, Default)]
 pub struct Encoder {
     /// By path slot; `None` while nothing is known of it.

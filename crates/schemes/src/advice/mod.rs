@@ -3,7 +3,7 @@
 //! | what | where |
 //! |---|---|
 //! | the rate of each path, by trains of its own packets and the peer's clock | [`PathRate`] |
-//! | the greatest rate of which nothing is late, by what the paths carried in the last six seconds | [`bound`] |
+//! | the greatest rate of which nothing is late, by what the paths carried in the last five seconds | [`bound`] |
 //! | down at once, up slowly | [`Steady`] |
 //! | all of it, as the part that answers `Policy::advice` | [`Encoder`] |
 //! | trains, where the stream itself has none | `schedule::Trains` |
