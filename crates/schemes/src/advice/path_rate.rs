@@ -93,8 +93,7 @@ impl PathRate {
                 (train.last, train.packets, *last) = (chunk.tsn, train.packets + 1, now);
             }
             leaving => {
-                let train =
-                    Train { first: chunk.tsn, last: chunk.tsn, packets: 1, begins: None, ends: None };
+                let train = Train { first: chunk.tsn, last: chunk.tsn, packets: 1, begins: None, ends: None };
                 *leaving = Some((train, now));
             }
         }
@@ -161,7 +160,8 @@ impl PathRate {
         let full = 5 * counting.full >= 4 * counting.reports;
         *counting = Counting { from: mark, reports: 0, full: 0 };
         // Two reports far apart tell of a pause.
-        self.arrived = [if seconds < 2.0 * COUNTED.as_secs_f64() { bytes / seconds } else { 0.0 }, self.arrived[0]];
+        self.arrived =
+            [if seconds < 2.0 * COUNTED.as_secs_f64() { bytes / seconds } else { 0.0 }, self.arrived[0]];
         if full {
             self.sample(now, (bytes, seconds));
         }

@@ -43,24 +43,32 @@ impl Trains {
         Trains { inner, token: None, next: Instant::ZERO, until: None, asked: None }
     }
 
-    /// Whether a train of chunks of `len` bytes by `path` could be sent again within `left`.
-    fn fits(path: &PathView, len: u64, left: Duration) -> bool {
-        let usable = path.state == PathState::Active && Verdict::of(path) == Verdict::Live;
-        let forecast = Forecast::new(path, len, 0.0);
-        let in_time = forecast.arrival + forecast.resend + HELD.as_secs_f64() <= left.as_secs_f64();
-        usable && path.tariff.class < METERED && path.room() >= TRAIN_LEAST as u64 * len && in_time
+    /// Whether trains are for `path` at all.
+    fn is_tried(path: &PathView) -> bool {
+        let live = path.state == PathState::Active && Verdict::of(path) == Verdict::Live;
+        live && path.tariff.class < METERED
     }
 
-    /// The next path has the token, if one has room for a train.
+    /// Whether a train of chunks of `len` bytes by `path` could leave now, and be sent again within `left`.
+    fn fits(path: &PathView, len: u64, left: Duration) -> bool {
+        let forecast = Forecast::new(path, len, 0.0);
+        let in_time = forecast.arrival + forecast.resend + HELD.as_secs_f64() <= left.as_secs_f64();
+        path.room() >= TRAIN_LEAST as u64 * len && in_time
+    }
+
+    /// The next path has the token, as soon as it has room for a train; one that has none is passed over.
     fn pass_on(&mut self, view: &View<'_>, len: u64, left: Duration) {
-        let fit = || view.usable_paths().filter(|path| Self::fits(path, len, left));
-        let after = fit().find(|path| self.token.is_none_or(|token| path.id > token));
-        let Some(path) = after.or_else(|| fit().next()) else { return };
-        let paths = view.usable().len().max(1) as u32;
-        self.token = Some(path.id);
-        self.next = view.now + EACH / paths;
-        self.until = Some(view.now + HELD.min(left / HELD_SHARE));
-        self.asked = self.until;
+        let tried = || view.usable_paths().filter(|path| Self::is_tried(path));
+        let after = tried().find(|path| self.token.is_none_or(|token| path.id > token));
+        let Some(path) = after.or_else(|| tried().next()) else { return };
+        let each = EACH / tried().count().max(1) as u32;
+        if Self::fits(path, len, left) {
+            (self.token, self.next) = (Some(path.id), view.now + each);
+            self.until = Some(view.now + HELD.min(left / HELD_SHARE));
+            self.asked = self.until;
+        } else if view.now >= self.next + each {
+            (self.token, self.next) = (Some(path.id), view.now);
+        }
     }
 
     /// The train, when it is long enough or has waited for long enough; `None`: it is held.
