@@ -7,7 +7,8 @@ use super::*;
 
 /// Bins of these bytes, the last one now.
 fn carried(bytes: &[f64], behind: f64) -> Carried {
-    let mut carried = Carried { behind, ..Carried::default() };
+    let mut carried = Carried::default();
+    carried.behind = behind;
     bytes.iter().for_each(|bytes| carried.push(*bytes));
     carried
 }
@@ -91,7 +92,7 @@ fn up_after_two_seconds_by_a_twentieth_a_second() {
 fn who_turns_often_waits_longer() {
     let mut rates = vec![(1000.0, 10)];
     for _ in 0..3 {
-        rates.extend([(1200.0, 45), (900.0, 10)]);
+        rates.extend([(3000.0, 45), (900.0, 10)]);
     }
     let turned = said(&rates);
     let most = |from: usize| turned[from..from + 45].iter().copied().fold(0.0, f64::max);
