@@ -59,7 +59,7 @@ impl Path {
     }
 }
 
-/// What became of one run.
+/// The outcome of one run.
 struct Run {
     /// The rate advised at each tenth of a second, and what would survive the largest path, bit/s.
     rates: Vec<(f64, f64, f64)>,
@@ -163,7 +163,7 @@ fn constant_capacity_is_used_without_turning() {
                 );
                 // Jitter longer than a train: 2 a minute were aimed at there as well, and up to 4 were found.
                 let most = if paths.iter().any(|p| p.jitter > 0) { 5.0 } else { 2.0 };
-                if median < 0.8 || median > 1.0 || turns > most {
+                if !(0.8..=1.0).contains(&median) || turns > most {
                     failed.push(format!("{spec}, {name}, seed {seed}: {median:.3}, {turns:.2}"));
                 }
             }

@@ -3,7 +3,7 @@
 
 use strandcast_proto::time::Duration;
 
-/// Rates are told apart by as much time.
+/// The length of a bin.
 pub const BIN: Duration = Duration::from_millis(200);
 /// So many are remembered: five seconds.
 pub const BINS: usize = 25;

@@ -1,4 +1,4 @@
-//! Trains of the stream's own packets, so that what a path carries can be told of a stream that is thinner than the path.
+//! Trains of the stream's own packets, which show what a path carries where the stream is thinner.
 //!
 //! One path at a time has the token, each of them once in [`EACH`]: new messages are held until a train of [`TRAIN_MOST`] packets
 //! waits, or for [`HELD`], and then leave by that path at once. No byte is sent for it. It is done for messages alone that could
