@@ -4,6 +4,7 @@
 //! scheme in one file.
 #![forbid(unsafe_code)]
 
+pub mod advice;
 mod catalog;
 pub mod combinations;
 pub mod congestion;

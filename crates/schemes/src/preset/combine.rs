@@ -6,6 +6,7 @@ use strandcast_proto::policy::{Parts, Scheme};
 use strandcast_proto::seeds::Seeds;
 
 use super::transport::TransportKeys;
+use crate::advice::AdviceKeys;
 use crate::congestion::{Cc, Congestions, SctpConfig};
 use crate::part::{Estimators, Others, codes};
 use crate::scheme::{Listed, PartName, Settings};
@@ -35,6 +36,7 @@ pub(crate) struct Combination {
     pub windows: SctpConfig,
     pub losses: Losses,
     pub feedbacks: Feedbacks,
+    pub advice: AdviceKeys,
     pub transport: TransportKeys,
 }
 
@@ -78,6 +80,7 @@ impl Combination {
         let (word, window) = (self.roles.cc.word(), self.congestions.part(self.roles.cc));
         all.push((Some(("cc", word)), window as &dyn Keyed));
         all.push((None, &self.windows));
+        all.push((None, &self.advice));
         all.push((None, &self.transport));
         all
     }
@@ -109,6 +112,7 @@ impl Keyed for Combination {
             self.feedbacks.part_mut(self.roles.feedback).set(key, text)?,
             self.congestions.part_mut(self.roles.cc).set(key, text)?,
             self.windows.set(key, text)?,
+            self.advice.set(key, text)?,
             self.transport.set(key, text)?,
         ];
         Ok(found.contains(&true))
@@ -129,12 +133,13 @@ impl Settings for Combination {
         windows.estimators(&mut estimators);
         self.losses.part(roles.loss).estimators(&mut estimators);
         self.feedbacks.part(roles.feedback).estimators(&mut estimators);
+        self.advice.estimators(&mut estimators);
         Box::new(Parts {
             name: name.into(),
             estimators: estimators.finish(),
             loss: self.losses.part(roles.loss).build(&others, seeds),
             cc: windows.sctp(self.windows.into()),
-            scheduler: scheduler.build(),
+            scheduler: self.advice.scheduler(scheduler.build()),
             feedback: self.feedbacks.part(roles.feedback).build(),
         })
     }
@@ -142,6 +147,7 @@ impl Settings for Combination {
     fn tune(&self, config: &mut TransportConfig) {
         self.transport.tune(self.windows.start.strict, config);
         self.schedulers.part(self.roles.scheduler).tune(config);
+        self.advice.tune(config);
     }
 
     fn boxed(&self) -> Box<dyn Settings> {

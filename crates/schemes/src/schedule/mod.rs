@@ -21,6 +21,7 @@ mod redundant;
 mod round_robin;
 #[cfg(test)]
 pub(crate) mod tests;
+mod trains;
 mod unsuspected;
 mod wary;
 mod widest;
@@ -40,5 +41,6 @@ pub use quota::{Allocation, Distribution, Entry, Offer, Quota, capacity, most, p
 pub use receiver_choice::{ReceiverChoice, ReceiverConfig};
 pub use redundant::{Redundant, RedundantConfig};
 pub use round_robin::{RoundRobin, RoundRobinConfig, Turn};
+pub use trains::{TRAIN_MOST, Trains};
 pub use wary::{Wary, WaryConfig};
 pub use widest::{Spill, Widest, WidestConfig};

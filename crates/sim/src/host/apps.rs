@@ -127,6 +127,50 @@ impl App for Cbr {
     }
 }
 
+/// [`Cbr`] whose rate follows the advice of the association's scheme, as an encoder's would: an application for measurements.
+#[derive(Debug)]
+pub struct Adaptive {
+    /// The messages; their interval is what the rate makes it.
+    pub messages: Cbr,
+    /// Least and greatest rate, payload bits per second. It begins with the least one.
+    pub range_bps: [u64; 2],
+    /// What was advised, and when: payload bits per second now, and without the largest path.
+    pub heard: Vec<(Instant, u64, u64)>,
+}
+
+impl Adaptive {
+    /// Messages of `size` bytes, each given up after `lifetime`.
+    pub fn new(size: usize, range_bps: [u64; 2], lifetime: Duration) -> Self {
+        let messages = Cbr::new(size, Duration::from_secs(1), Some(lifetime));
+        let mut app = Adaptive { messages, range_bps, heard: Vec::new() };
+        app.follow(range_bps[0]);
+        app
+    }
+
+    fn follow(&mut self, rate_bps: u64) {
+        let rate_bps = rate_bps.clamp(self.range_bps[0], self.range_bps[1]).max(1);
+        self.messages.interval = Duration::from_secs_f64(8.0 * self.messages.size as f64 / rate_bps as f64);
+    }
+}
+
+impl App for Adaptive {
+    fn on_event(&mut self, now: Instant, endpoint: &mut Endpoint, id: AssociationId, event: &Event) {
+        self.messages.on_event(now, endpoint, id, event);
+        if let Event::Advice(advice) = event {
+            self.heard.push((now, advice.rate_bps, advice.safe_bps));
+            self.follow(advice.rate_bps);
+        }
+    }
+
+    fn poll(&mut self, now: Instant, endpoint: &mut Endpoint) {
+        self.messages.poll(now, endpoint);
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.messages.poll_timeout()
+    }
+}
+
 /// A message as it came to a [`Sink`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {

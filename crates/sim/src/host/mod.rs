@@ -10,7 +10,7 @@ mod symbols;
 mod tests;
 mod verdicts;
 
-pub use apps::{BulkSender, Cbr, Delivery, Sink};
+pub use apps::{Adaptive, BulkSender, Cbr, Delivery, Sink};
 pub use chunks::{DataChunk, DataPart, chunk_types, data_chunks, data_parts};
 pub use net::{AppId, Direction, HostId, Net, NetPath};
 pub use sctp::{SctpHost, TracedApp};

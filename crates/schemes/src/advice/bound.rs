@@ -1,0 +1,82 @@
+//! The greatest rate at which nothing is late, by Hall's theorem for fluids: what is captured between two moments has to leave
+//! between the first and the latency behind the second.
+
+use strandcast_proto::time::Duration;
+
+/// The length of a bin.
+pub const BIN: Duration = Duration::from_millis(200);
+/// So many are remembered: five seconds.
+pub const BINS: usize = 25;
+/// Rates fell for good if they have been lower for so many: 0.8 s. What is shorter is a stall, which the bound weighs.
+const LATELY: usize = 4;
+/// By what is measured they may seem to have fallen to the inverse of this.
+const CHANCE: f64 = 1.05;
+
+/// What one path could have carried, by bin.
+#[derive(Clone, Debug)]
+pub struct Carried {
+    /// Bytes up to the end of each bin, ever growing.
+    until: [f64; BINS + 1],
+    /// By how much the path is slower than the quickest one, bins.
+    pub behind: f64,
+}
+
+impl Default for Carried {
+    fn default() -> Self {
+        Carried { until: [0.0; BINS + 1], behind: 0.0 }
+    }
+}
+
+impl Carried {
+    /// The next bin; the oldest one is forgotten.
+    pub fn push(&mut self, bytes: f64) {
+        let oldest = self.until[1];
+        self.until.copy_within(1.., 0);
+        self.until.iter_mut().for_each(|until| *until -= oldest);
+        self.until[BINS] = self.until[BINS - 1] + bytes;
+    }
+
+    /// Bytes of all bins.
+    pub fn sum(&self) -> f64 {
+        self.until[BINS]
+    }
+
+    /// Bytes from bin `from` up to `to`, a part of one counting for its part.
+    fn between(&self, from: usize, to: f64) -> f64 {
+        if to <= from as f64 {
+            return 0.0;
+        }
+        let (whole, part) = (to as usize, to - libm::floor(to));
+        let next = self.until[(whole + 1).min(BINS)];
+        self.until[whole] + part * (next - self.until[whole]) - self.until[from]
+    }
+}
+
+/// Bytes per second that `paths` carry with nothing late, by their last `bins` bins: the least of
+///
+/// - what they carried from s to t over t − s − `slack`, for all s < t;
+/// - what they carried on average;
+/// - the most they carried in a bin of the last 0.8 s, and a twentieth of it.
+///
+/// `slack` is the latency less what acknowledgements take, seconds. By a path that is slower than the quickest one by d only what
+/// leaves before t − d arrives before t.
+pub fn bound<'a>(paths: impl Iterator<Item = &'a Carried> + Clone, bins: usize, slack: f64) -> f64 {
+    let bin = BIN.as_secs_f64();
+    let (bins, slack) = (bins.clamp(1, BINS), slack / bin);
+    let carried = |from: usize, to: usize, behind: bool| -> f64 {
+        let until = |path: &Carried| if behind { to as f64 - path.behind } else { to as f64 };
+        paths.clone().map(|path| path.between(from, until(path))).sum()
+    };
+    let first = BINS - bins;
+    let mut least = carried(first, BINS, false) / bins as f64;
+    let lately = BINS - bins.min(LATELY)..BINS;
+    least = least.min(CHANCE * lately.map(|at| carried(at, at + 1, false)).fold(0.0, f64::max));
+    for from in first..BINS {
+        // Shorter windows ask for nothing, or for what one bin more asks for as well.
+        let shortest = from + libm::ceil(slack + 0.5) as usize;
+        for to in shortest.max(from + 1)..=BINS {
+            least = least.min(carried(from, to, true) / ((to - from) as f64 - slack));
+        }
+    }
+    least / bin
+}

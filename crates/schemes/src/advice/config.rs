@@ -1,0 +1,45 @@
+//! What can be set of advice.
+
+use strandcast_keys::keys;
+use strandcast_proto::config::TransportConfig;
+use strandcast_proto::policy::Scheduler;
+use strandcast_proto::time::Duration;
+
+use super::Encoder;
+use crate::part::Estimators;
+use crate::schedule::{TRAIN_MOST, Trains};
+
+/// What pacing lets a path save up: a train, at the rates at which windows are paced.
+const QUANTUM: Duration = Duration::from_millis(50);
+
+keys! {
+    /// Whether encoders are advised.
+    #[derive(Copy)]
+    pub struct AdviceKeys {
+        /// say which rate arrives in time; each path is sent a train of up to 16 packets of the stream each second
+        advice: bool = false,
+    }
+}
+
+impl AdviceKeys {
+    /// Adds the part that advises.
+    pub(crate) fn estimators(&self, estimators: &mut Estimators) {
+        if self.advice {
+            estimators.delivery();
+            estimators.add(Encoder::default());
+        }
+    }
+
+    /// `scheduler`, sending trains.
+    pub(crate) fn scheduler(&self, scheduler: Box<dyn Scheduler>) -> Box<dyn Scheduler> {
+        if self.advice { Box::new(Trains::new(scheduler)) } else { scheduler }
+    }
+
+    /// A train leaves at once, though windows are paced.
+    pub(crate) fn tune(&self, config: &mut TransportConfig) {
+        if self.advice {
+            config.pacing_quantum = config.pacing_quantum.max(QUANTUM);
+            config.max_burst = config.max_burst.max(TRAIN_MOST as u32);
+        }
+    }
+}

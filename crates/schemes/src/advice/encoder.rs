@@ -1,0 +1,208 @@
+//! The part that advises.
+
+use smallvec::SmallVec;
+
+use strandcast_proto::policy::{
+    Advice, ChunkInfo, Estimate, PathEstimator, PathId, PathState, PathView, PeerArrivals, Policy, Signal,
+    View,
+};
+use strandcast_proto::time::{Duration, Instant};
+
+use super::bound::{BIN, BINS, Carried, bound};
+use super::path_rate::PathRate;
+use super::steady::Steady;
+use crate::estimate::Verdict;
+
+/// Of what goes, what an encoder may use: headers, and pictures that are larger than the mean.
+const SHARE: f64 = 0.9;
+/// What acknowledgements take of the latency, twice their longest delay.
+const ACKNOWLEDGED: Duration = Duration::from_millis(50);
+/// The longest latency of messages counts for as long as this, up to twice.
+const LATENCY_HELD: Duration = Duration::from_secs(5);
+/// Of redundancy, what a bin forgets: half in seven seconds.
+const FORGETS: f64 = 0.02;
+/// Nothing is said before so many bins.
+const FIRST: usize = 5;
+/// A path with something in flight that brings no news for this time, or twice its round trip, carries nothing.
+const SILENT: Duration = Duration::from_millis(200);
+
+/// What is known of one path.
+#[derive(Debug)]
+struct Known {
+    rate: PathRate,
+    carried: Carried,
+    /// The last arrival, or when something left with nothing in flight.
+    heard: Instant,
+    /// By how much the peer's clock is ahead of ours, and the time under way: the least of these five seconds, and of those
+    /// before. Microseconds.
+    ahead: [Option<i64>; 2],
+}
+
+impl Known {
+    fn new(now: Instant) -> Self {
+        let (rate, carried) = (PathRate::default(), Carried::default());
+        Known { rate, carried, heard: now, ahead: [None; 2] }
+    }
+
+    /// The one-way delay and a constant that is the same for all paths.
+    fn delay(&self) -> Option<i64> {
+        self.ahead.into_iter().flatten().min()
+    }
+
+    /// Bytes per second that the path carries now.
+    fn now(&mut self, now: Instant, path: &PathView) -> f64 {
+        let gone = !matches!(path.state, PathState::Active | PathState::PotentiallyFailed);
+        if gone || Verdict::of(path) == Verdict::Dead {
+            self.rate.forget();
+            return 0.0;
+        }
+        // A timeout may be the queue's.
+        let doubted = path.state != PathState::Active || Verdict::of(path) > Verdict::Deaf;
+        let patience = path.srtt.map_or(SILENT, |srtt| SILENT.max(2 * srtt));
+        let silent = path.in_flight > 0 && now.saturating_since(self.heard) > patience;
+        if silent || doubted { 0.0 } else { self.rate.get(now) }
+    }
+}
+
+/// Advises by what the paths carried in the last five seconds.
+#[derive(Debug, Default)]
+pub struct Encoder {
+    /// By path slot; `None` while nothing is known of it.
+    paths: Vec<Option<Known>>,
+    /// When the running bin ends; bins so far, at most [`BINS`].
+    ends: Option<Instant>,
+    bins: usize,
+    /// The longest latency of messages in these five seconds, and in those before; when these began.
+    latency: [Option<Duration>; 2],
+    turned: Instant,
+    /// Bytes sent first, and again or besides.
+    first: f64,
+    again: f64,
+    rate: Steady,
+    safe: Steady,
+}
+
+impl Encoder {
+    fn of(&mut self, now: Instant, path: PathId) -> &mut Known {
+        if self.paths.len() <= path.index() {
+            self.paths.resize_with(path.index() + 1, || None);
+        }
+        self.paths[path.index()].get_or_insert_with(|| Known::new(now))
+    }
+
+    fn sent(&mut self, view: &View<'_>, chunk: &ChunkInfo) {
+        if chunk.sent_once() {
+            self.first += chunk.len as f64;
+            let left = chunk.expires.map(|expires| expires.saturating_since(view.now));
+            self.latency[0] = self.latency[0].max(left);
+        } else {
+            self.again += chunk.len as f64;
+        }
+        let path = chunk.path();
+        let alone = view.paths.get(path.index()).is_some_and(|p| p.in_flight <= chunk.len);
+        let known = self.of(view.now, path);
+        if alone {
+            known.heard = view.now;
+        }
+        known.rate.sent(view.now, chunk);
+    }
+
+    fn hear(&mut self, view: &View<'_>, arrivals: &PeerArrivals) {
+        for news in &arrivals.paths {
+            let Some(path) = view.paths.get(news.path.index()) else { continue };
+            let known = self.of(view.now, news.path);
+            if known.rate.hear(view.now, path, news) {
+                known.heard = view.now;
+                let ahead = news.sent.map(|sent| news.at.ahead_of(sent));
+                known.ahead[0] = known.ahead[0].into_iter().chain(ahead).min();
+            }
+        }
+    }
+
+    /// Ends bins that are over.
+    fn pass(&mut self, view: &View<'_>) {
+        let ends = *self.ends.get_or_insert(view.now + BIN);
+        if view.now < ends {
+            return;
+        }
+        // Where nothing happened, nothing is known.
+        self.ends = Some(if view.now < ends + BIN { ends + BIN } else { view.now + BIN });
+        if view.now.saturating_since(self.turned) >= LATENCY_HELD {
+            self.turned = view.now;
+            self.latency = [None, self.latency[0]];
+            self.paths.iter_mut().flatten().for_each(|known| known.ahead = [None, known.ahead[0]]);
+        }
+        (self.first, self.again) = (self.first * (1.0 - FORGETS), self.again * (1.0 - FORGETS));
+        self.push(view);
+        self.advise(view.now);
+    }
+
+    fn push(&mut self, view: &View<'_>) {
+        let mut rates: SmallVec<[f64; 8]> = SmallVec::new();
+        for (slot, path) in self.paths.iter_mut().zip(view.paths) {
+            rates.push(slot.as_mut().map_or(0.0, |known| known.now(view.now, path)));
+        }
+        // Where nothing goes at all, no rate is better than another.
+        if rates.iter().all(|rate| *rate <= 0.0) {
+            return;
+        }
+        let quickest = self.paths.iter().flatten().filter_map(Known::delay).min();
+        for (slot, rate) in self.paths.iter_mut().zip(rates) {
+            let Some(known) = slot else { continue };
+            known.carried.push(rate * BIN.as_secs_f64());
+            let behind = known.delay().zip(quickest).map_or(0, |(delay, quickest)| delay - quickest);
+            known.carried.behind = behind as f64 / BIN.as_micros() as f64;
+        }
+        self.bins = (self.bins + 1).min(BINS);
+    }
+
+    fn advise(&mut self, now: Instant) {
+        let latency = self.latency.into_iter().flatten().max();
+        let known = self.paths.iter().flatten().any(|known| known.rate.is_known());
+        let Some(latency) = latency.filter(|_| self.bins >= FIRST && known) else { return };
+        let slack = latency.saturating_sub(ACKNOWLEDGED).as_secs_f64();
+        let all = self.paths.iter().flatten().map(|known| &known.carried);
+        let largest = all.clone().map(Carried::sum).enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
+        let largest = largest.map(|(index, _)| index);
+        let others = all.clone().enumerate().filter(|(index, _)| Some(*index) != largest).map(|(_, c)| c);
+        let share = 8.0 * SHARE / (1.0 + self.again / self.first.max(1.0));
+        self.rate.take(now, share * bound(all, self.bins, slack));
+        self.safe.take(now, share * bound(others, self.bins, slack));
+    }
+}
+
+impl Policy for Encoder {
+    fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
+        match signal {
+            Signal::Sent(chunk) => self.sent(view, chunk),
+            Signal::PeerArrivals(arrivals) => self.hear(view, arrivals),
+            Signal::PathChanged(path)
+                if view.paths.get(path.index()).is_none_or(|p| p.state == PathState::Closed) =>
+            {
+                if let Some(slot) = self.paths.get_mut(path.index()) {
+                    *slot = None;
+                }
+            }
+            _ => {}
+        }
+        self.pass(view);
+    }
+
+    fn sent_is_local(&self) -> bool {
+        true
+    }
+
+    fn hears_arrivals(&self) -> bool {
+        true
+    }
+
+    fn advice(&self, _: &View<'_>) -> Option<Advice> {
+        let (rate, safe) = (self.rate.said()?, self.safe.said()?);
+        Some(Advice { rate_bps: rate as u64, safe_bps: safe.min(rate) as u64 })
+    }
+}
+
+/// It writes no estimates.
+impl PathEstimator for Encoder {
+    fn estimate(&self, _: PathId, _: &mut Estimate) {}
+}

@@ -1,0 +1,23 @@
+//! What an encoder should choose: the rate that the paths carry in time, and what is left of it without the largest path.
+//!
+//! | what | where |
+//! |---|---|
+//! | the rate of each path, by trains of its own packets and the peer's clock | [`PathRate`] |
+//! | the greatest rate of which nothing is late, by what the paths carried in the last five seconds | [`bound`] |
+//! | down at once, up slowly | [`Steady`] |
+//! | all of it, as the part that answers `Policy::advice` | [`Encoder`] |
+//! | trains, where the stream itself has none | `schedule::Trains` |
+
+mod bound;
+mod config;
+mod encoder;
+mod path_rate;
+mod steady;
+#[cfg(test)]
+mod tests;
+
+pub use bound::{BIN, BINS, Carried, bound};
+pub use config::AdviceKeys;
+pub use encoder::Encoder;
+pub use path_rate::{BACK_TO_BACK, PathRate, TRAIN_LEAST};
+pub use steady::Steady;

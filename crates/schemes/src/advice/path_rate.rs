@@ -1,0 +1,188 @@
+//! How much a path carries, found with packets of the stream alone.
+//!
+//! Packets that leave at once, a *train*, arrive as far apart as the path's slowest link makes them. Reports of arrivals
+//! name the last packet by its TSN, when it came, and how many bytes came so far: of two that name packets of one train, the
+//! bytes between them over the time between them are the link's rate. Neither round-trip times nor the way back matter. The last
+//! [`SAMPLES`] count together, bytes over time, so that the jitter of arrivals averages out.
+//!
+//! Where the window is full and there is a queue, there is no room for trains, and none is needed: what arrives is what the
+//! path carries. What arrived in each half of the last second counts in any case.
+//!
+//! `ASSUMED`, since no paper has it so: the constants. A link that hands packets over in batches makes trains look quicker than it
+//! is.
+
+use std::collections::VecDeque;
+
+use smallvec::SmallVec;
+use strandcast_proto::policy::{ChunkInfo, PathArrivals, PathView, PeerTime, QUEUE};
+use strandcast_proto::time::{Duration, Instant};
+use strandcast_proto::wire::serial::Tsn;
+
+/// Packets that leave so soon one after the other belong to one train.
+pub const BACK_TO_BACK: Duration = Duration::from_micros(200);
+/// Packets of the shortest train.
+pub const TRAIN_LEAST: usize = 4;
+/// Packets between the two reports that a sample is of.
+const APART: u64 = 2;
+/// Samples that count, and how long each does.
+const SAMPLES: usize = 3;
+const KNOWN: Duration = Duration::from_secs(10);
+/// Arrivals are counted over so long; the lesser of the last two counts says what the path carries at least.
+const COUNTED: Duration = Duration::from_millis(500);
+/// A queue longer than this is one, seconds.
+const STANDING: f64 = 0.015;
+/// Room for less is a full window, packets.
+const FULL: u64 = 4;
+/// Trains that wait for reports.
+const UNDER_WAY: usize = 8;
+
+/// What a report says of a path: bytes and packets so far, and when the last one came.
+#[derive(Copy, Clone, Debug)]
+struct Mark {
+    at: PeerTime,
+    bytes: u64,
+    packets: u64,
+}
+
+impl Mark {
+    /// Bytes and seconds since `earlier`.
+    fn since(&self, earlier: &Mark) -> (f64, f64) {
+        let bytes = self.bytes.saturating_sub(earlier.bytes) as f64;
+        (bytes, self.at.since(earlier.at).as_secs_f64())
+    }
+}
+
+/// Packets that left back to back.
+#[derive(Copy, Clone, Debug)]
+struct Train {
+    first: Tsn,
+    last: Tsn,
+    packets: usize,
+    /// The first report that names one of them, and the last.
+    begins: Option<Mark>,
+    ends: Option<Mark>,
+}
+
+/// What arrived in the running [`COUNTED`].
+#[derive(Copy, Clone, Debug)]
+struct Counting {
+    from: Mark,
+    reports: u32,
+    full: u32,
+}
+
+/// The rate of one path.
+#[derive(Debug, Default)]
+pub struct PathRate {
+    /// What leaves now, and when the last of it did.
+    leaving: Option<(Train, Instant)>,
+    under_way: VecDeque<Train>,
+    /// When each was taken; bytes and seconds.
+    samples: SmallVec<[(Instant, f64, f64); SAMPLES]>,
+    packets: u64,
+    counting: Option<Counting>,
+    /// Bytes per second in the last two times; the newer first.
+    arrived: [f64; 2],
+}
+
+impl PathRate {
+    /// A chunk left on the path.
+    pub fn sent(&mut self, now: Instant, chunk: &ChunkInfo) {
+        match &mut self.leaving {
+            Some((train, last)) if now.saturating_since(*last) <= BACK_TO_BACK => {
+                (train.last, train.packets, *last) = (chunk.tsn, train.packets + 1, now);
+            }
+            leaving => {
+                let train = Train { first: chunk.tsn, last: chunk.tsn, packets: 1, begins: None, ends: None };
+                *leaving = Some((train, now));
+            }
+        }
+        let Some((train, _)) = self.leaving.filter(|(train, _)| train.packets >= TRAIN_LEAST) else { return };
+        match self.under_way.back_mut().filter(|last| last.first == train.first) {
+            Some(last) => (last.last, last.packets) = (train.last, train.packets),
+            None => {
+                if self.under_way.len() == UNDER_WAY {
+                    self.under_way.pop_front();
+                }
+                self.under_way.push_back(train);
+            }
+        }
+    }
+
+    /// The peer says what arrived; whether there is news.
+    pub fn hear(&mut self, now: Instant, path: &PathView, news: &PathArrivals) -> bool {
+        if news.packets <= self.packets {
+            return false;
+        }
+        self.packets = news.packets;
+        let mark = Mark { at: news.at, bytes: news.bytes, packets: news.packets };
+        self.time_trains(now, news.tsn, mark);
+        self.count(now, path, mark);
+        true
+    }
+
+    fn time_trains(&mut self, now: Instant, tsn: Tsn, mark: Mark) {
+        while let Some(train) = self.under_way.front_mut().filter(|train| !tsn.is_before(train.first)) {
+            let within = !train.last.is_before(tsn);
+            if within {
+                train.begins.get_or_insert(mark);
+                train.ends = Some(mark);
+            }
+            if within && tsn != train.last {
+                return;
+            }
+            let train = self.under_way.pop_front();
+            if let Some((from, to)) = train.and_then(|train| train.begins.zip(train.ends))
+                && to.packets >= from.packets + APART
+            {
+                self.sample(now, to.since(&from));
+            }
+        }
+    }
+
+    fn sample(&mut self, now: Instant, (bytes, seconds): (f64, f64)) {
+        if self.samples.len() == SAMPLES {
+            self.samples.remove(0);
+        }
+        self.samples.push((now, bytes, seconds));
+    }
+
+    /// What arrives, and whether it is all that the path carries.
+    fn count(&mut self, now: Instant, path: &PathView, mark: Mark) {
+        let counting = self.counting.get_or_insert(Counting { from: mark, reports: 0, full: 0 });
+        let queue = path.est.extra(QUEUE).unwrap_or(0.0) > STANDING;
+        counting.reports += 1;
+        counting.full += u32::from(queue && path.in_flight + FULL * path.mtu > path.limit.cwnd);
+        let (bytes, seconds) = mark.since(&counting.from);
+        if seconds < COUNTED.as_secs_f64() {
+            return;
+        }
+        let full = 5 * counting.full >= 4 * counting.reports;
+        *counting = Counting { from: mark, reports: 0, full: 0 };
+        // Two reports far apart tell of a pause.
+        self.arrived =
+            [if seconds < 2.0 * COUNTED.as_secs_f64() { bytes / seconds } else { 0.0 }, self.arrived[0]];
+        if full {
+            self.sample(now, (bytes, seconds));
+        }
+    }
+
+    /// Bytes per second that the path carries; 0 before anything is known.
+    pub fn get(&self, now: Instant) -> f64 {
+        let young = self.samples.iter().filter(|s| now.saturating_since(s.0) <= KNOWN);
+        let (bytes, seconds) = young.fold((0.0, 0.0), |sum, s| (sum.0 + s.1, sum.1 + s.2));
+        let found = if seconds > 0.0 { bytes / seconds } else { 0.0 };
+        found.max(self.arrived[0].min(self.arrived[1]))
+    }
+
+    /// Whether a train was timed.
+    pub fn is_known(&self) -> bool {
+        !self.samples.is_empty()
+    }
+
+    /// The path fell silent: what it carried is no guide to what it will.
+    pub fn forget(&mut self) {
+        let packets = self.packets;
+        *self = PathRate { packets, ..PathRate::default() };
+    }
+}

@@ -1,0 +1,65 @@
+//! An encoder follows at once when less goes, and slowly when more does.
+
+use strandcast_proto::time::{Duration, Instant};
+
+/// Less than this part of what was said before is said at once.
+const DOWN: f64 = 0.95;
+/// More than this part of it is worth going up for.
+const UP: f64 = 1.02;
+/// It has been more for so long.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// The same where what was added had to be taken back again and again: twice as long each time, up to this.
+const PATIENCE_MOST: Duration = Duration::from_secs(16);
+/// After so long without that, half as long.
+const FORGIVEN: Duration = Duration::from_secs(30);
+/// Of what goes, what is added a second.
+const STEP: f64 = 0.05;
+
+/// A rate as it is said.
+#[derive(Clone, Debug)]
+pub struct Steady {
+    said: Option<f64>,
+    /// Since when more goes, and when something was added last.
+    more: Option<(Instant, Instant)>,
+    patience: Duration,
+    /// Something was added since less went; when patience changed last.
+    added: bool,
+    changed: Instant,
+}
+
+impl Default for Steady {
+    fn default() -> Self {
+        Steady { said: None, more: None, patience: PATIENCE, added: false, changed: Instant::ZERO }
+    }
+}
+
+impl Steady {
+    /// What goes at `now` is `rate`; what to say.
+    pub fn take(&mut self, now: Instant, rate: f64) -> f64 {
+        let said = *self.said.get_or_insert(rate);
+        if now.saturating_since(self.changed) >= FORGIVEN {
+            (self.patience, self.changed) = (PATIENCE.max(self.patience / 2), now);
+        }
+        if rate < DOWN * said {
+            if self.added {
+                (self.patience, self.changed) = (PATIENCE_MOST.min(2 * self.patience), now);
+            }
+            (self.said, self.more, self.added) = (Some(rate), None, false);
+        } else if rate > if self.more.is_some() { said } else { UP * said } {
+            let (since, last) = *self.more.get_or_insert((now, now));
+            if now.saturating_since(since) >= self.patience {
+                let step = STEP * rate * now.saturating_since(last).as_secs_f64();
+                (self.said, self.added) = (Some(rate.min(said + step)), true);
+            }
+            self.more = Some((since, now));
+        } else {
+            self.more = None;
+        }
+        self.said.unwrap_or(rate)
+    }
+
+    /// What was said last.
+    pub fn said(&self) -> Option<f64> {
+        self.said
+    }
+}

@@ -1,0 +1,165 @@
+//! Trains of the stream's own packets, which show what a path carries where the stream is thinner.
+//!
+//! One path at a time has the token, each of them once in [`EACH`]: new messages are held until a train of [`TRAIN_MOST`] packets
+//! waits, or for [`HELD`], and then leave by that path at once. No byte is sent for it. It is done for messages alone that could
+//! be sent again in time if the train were lost, on links of class 0 and 1.
+
+use strandcast_proto::policy::{
+    Act, Advice, Assignment, Backlog, Flight, PathId, PathState, PathView, Policy, RepairOffer, Scheduler,
+    Signal, SymbolAssignment, View,
+};
+use strandcast_proto::time::{Duration, Instant};
+
+use super::earliest_arrival::Forecast;
+use crate::advice::TRAIN_LEAST;
+use crate::estimate::Verdict;
+
+/// Packets of the longest train.
+pub const TRAIN_MOST: usize = 16;
+/// Each path has a train so often.
+const EACH: Duration = Duration::from_secs(1);
+/// New messages are held for so long at the most, or this part of the time that is left to them.
+const HELD: Duration = Duration::from_millis(60);
+const HELD_SHARE: u32 = 8;
+/// Links of this class and above are not tried.
+const METERED: u8 = 2;
+
+/// A scheduler that sends trains besides.
+#[derive(Debug)]
+pub struct Trains {
+    inner: Box<dyn Scheduler>,
+    /// The path that had the token last.
+    token: Option<PathId>,
+    /// When another one has it.
+    next: Instant,
+    /// Messages are held until then, and it is to be asked again then.
+    until: Option<Instant>,
+    asked: Option<Instant>,
+}
+
+impl Trains {
+    /// What `inner` decides, and trains.
+    pub fn new(inner: Box<dyn Scheduler>) -> Self {
+        Trains { inner, token: None, next: Instant::ZERO, until: None, asked: None }
+    }
+
+    /// Whether trains are for `path` at all.
+    fn is_tried(path: &PathView) -> bool {
+        let live = path.state == PathState::Active && Verdict::of(path) == Verdict::Live;
+        live && path.tariff.class < METERED
+    }
+
+    /// Whether a train of chunks of `len` bytes by `path` could leave now, and be sent again within `left`.
+    fn fits(path: &PathView, len: u64, left: Duration) -> bool {
+        let forecast = Forecast::new(path, len, 0.0);
+        let in_time = forecast.arrival + forecast.resend + HELD.as_secs_f64() <= left.as_secs_f64();
+        path.room() >= TRAIN_LEAST as u64 * len && in_time
+    }
+
+    /// The next path has the token, as soon as it has room for a train; one that has none is passed over.
+    fn pass_on(&mut self, view: &View<'_>, len: u64, left: Duration) {
+        let tried = || view.usable_paths().filter(|path| Self::is_tried(path));
+        let after = tried().find(|path| self.token.is_none_or(|token| path.id > token));
+        let Some(path) = after.or_else(|| tried().next()) else { return };
+        let each = EACH / tried().count().max(1) as u32;
+        if Self::fits(path, len, left) {
+            (self.token, self.next) = (Some(path.id), view.now + each);
+            self.until = Some(view.now + HELD.min(left / HELD_SHARE));
+            self.asked = self.until;
+        } else if view.now >= self.next + each {
+            (self.token, self.next) = (Some(path.id), view.now);
+        }
+    }
+
+    /// The train, when it is long enough or has waited for long enough; `None`: it is held.
+    fn train(&mut self, view: &View<'_>, backlog: &Backlog, until: Instant) -> Option<Option<Assignment>> {
+        let Some(path) = self.token.and_then(|token| view.paths.get(token.index())) else {
+            return Some(None);
+        };
+        let room = (path.room() / backlog.next_len.max(1)) as usize;
+        let most = room.min(TRAIN_MOST);
+        if most >= TRAIN_LEAST && backlog.messages < most && view.now < until {
+            return None;
+        }
+        (self.until, self.asked) = (None, None);
+        let go = most >= TRAIN_LEAST && backlog.messages >= TRAIN_LEAST;
+        Some(go.then(|| Assignment::on(path.id, most as u32)))
+    }
+}
+
+impl Policy for Trains {
+    fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
+        if matches!(signal, Signal::Tick) {
+            self.asked = self.asked.filter(|at| *at > view.now);
+        }
+        self.inner.on_signal(view, signal);
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.inner.poll_timeout().into_iter().chain(self.asked).min()
+    }
+
+    fn sent_is_local(&self) -> bool {
+        self.inner.sent_is_local()
+    }
+
+    fn hears_deliveries(&self) -> bool {
+        self.inner.hears_deliveries()
+    }
+
+    fn hears_arrivals(&self) -> bool {
+        self.inner.hears_arrivals()
+    }
+
+    fn acts(&self) -> bool {
+        self.inner.acts()
+    }
+
+    fn act(&mut self, view: &View<'_>, flight: &Flight<'_>) -> Option<Act> {
+        self.inner.act(view, flight)
+    }
+
+    fn advice(&self, view: &View<'_>) -> Option<Advice> {
+        self.inner.advice(view)
+    }
+
+    fn remarks(&self, view: &View<'_>, out: &mut Vec<&'static str>) {
+        self.inner.remarks(view, out);
+    }
+
+    fn counters(&self, out: &mut Vec<(&'static str, u64)>) {
+        self.inner.counters(out);
+    }
+}
+
+impl Scheduler for Trains {
+    fn next(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<Assignment> {
+        let left = backlog.next_expires.map(|expires| expires.saturating_since(view.now));
+        let Some(left) = left.filter(|_| !backlog.retransmission) else {
+            return self.inner.next(view, backlog);
+        };
+        if self.until.is_none() && view.now >= self.next {
+            self.pass_on(view, backlog.next_len, left);
+        }
+        if let Some(until) = self.until {
+            match self.train(view, backlog, until) {
+                None => return None,
+                Some(Some(train)) => return Some(train),
+                Some(None) => {}
+            }
+        }
+        self.inner.next(view, backlog)
+    }
+
+    fn penalise(&mut self, view: &View<'_>) -> Option<PathId> {
+        if self.until.is_some() { None } else { self.inner.penalise(view) }
+    }
+
+    fn next_symbol(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<SymbolAssignment> {
+        self.inner.next_symbol(view, backlog)
+    }
+
+    fn next_repair(&mut self, view: &View<'_>, offer: &RepairOffer) -> Option<PathId> {
+        self.inner.next_repair(view, offer)
+    }
+}
