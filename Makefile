@@ -15,7 +15,7 @@
 #   make live    live video over links that fail, docs/live.md, in the simulator; an hour, and it goes on where it stopped
 #                (ARGS="--seeds test", ARGS=silence for the time to leave a silent path, ARGS=report for tables alone)
 #   make harm    a scheme on 200 random networks beside the best path alone; an hour, and it goes on where it stopped
-#                (ARGS="--scheme cmt")
+#                (SCHEME=bond; ARGS="--only 0,1,2" for some of the networks)
 #   make validate-mptcp  the kernel's MPTCP and TCP beside ours over emulated links (root, TUN, iperf3, mptcpize; two
 #                  hours, and it goes on where it stopped; ARGS=--quick: one run of 5 s)
 #   make validate-bbr  the kernel's TCP BBR beside ours, alone and beside CUBIC (root, TUN, iperf3; an hour and a half, and it
@@ -125,11 +125,12 @@ live:
 	tools/venv --package
 	$(VENV)/bin/python tools/livebench $(ARGS)
 
+comma := ,
 harm:
 	cargo build --release --locked -p strandcast-lab --example random_networks
-	@mkdir -p target/harm
-	target/release/examples/random_networks --harm --networks 200 --runs 5 --warmup 5 --alone sctp --alone sctp,cc=cubic \
-		--jobs "$$(nproc)" --out target/harm/runs.jsonl $(ARGS)
+	target/release/examples/random_networks --harm --networks 200 --runs 5 --warmup 5 --scheme $(or $(SCHEME),strand) \
+		$(foreach alone,sctp sctp$(comma)cc=cubic sctp$(comma)cc=bbr,--alone $(alone) --keep $(alone)) \
+		--jobs "$$(nproc)" --out tools/livebench/results/harm.jsonl $(ARGS)
 
 validate-mptcp:
 	cargo build --release --locked -p strandcast

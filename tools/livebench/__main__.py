@@ -1,106 +1,82 @@
 """Live video over links that fail, in the simulator: the tables and verdicts of docs/live.md.
 
     python tools/livebench [--program FILE] [--seeds tuning|test] [--jobs 2] [--network NAME]...
-                           [--latency MS]... [--first N] [--write]
+                           [--latency MS]... [--scheme SCHEME]... [--first N] [--ours strand|bond] [--write]
     python tools/livebench report ...   only of what was run
     python tools/livebench sockets ...  over emulated links in real time, beside RIST and SRT (root)
     python tools/livebench silence [--program FILE] [--scheme bond] [--jobs 2] [--write]
 
-The grid, its seeds and the marks are in grid.toml and verdicts.py, fixed before the first run. Runs are kept in
-target/livebench by network, scheme and program and not made again, so that an interrupted bench goes on where it
-stopped. `--write` puts the tables into docs/live.md. Needs the Python package (tools/venv --package), for the oracle.
-Without `--program`: target/release/strandcast (`cargo build --release -p strandcast`).
+The grid, its seeds and the marks are in grid.toml and verdicts.py, fixed before the first run. Results are rows of
+tools/livebench/results/SEEDS.csv (or --results FILE), and what is there of a network and a scheme's version is not run
+again (store.py), so that an interrupted bench goes on where it stopped, on another machine as well. `--write` puts the
+tables into docs/live.md. What runs needs the Python package (tools/venv --package), for the oracle. Without
+`--program`: target/release/strandcast (`cargo build --release -p strandcast`).
 """
 
 import argparse
-import json
-import os
 import sys
 from pathlib import Path
-from typing import NoReturn
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 import silence
 import sockets
 import tables
-from grid import GRID, OURS, SETS, cells, seeds
-from runs import OUT, ROOT, Program, RunError
+from benches import ROOT, Parser, RunError, guarded, show, whole
+from grid import GRID, OURS, OURS_MAY_BE, SCHEMES, SETS, cells, seeds
+from runs import Program, results
+from store import Store
 
 PAGE = ROOT / "docs/live.md"
 
 
-class Parser(argparse.ArgumentParser):
-    """One whose errors are a line."""
-
-    def error(self, message: str) -> NoReturn:
-        """Says what is wrong with the command line, and ends."""
-        self.exit(2, f"livebench: {message}\n")
+RESULTS = Path(__file__).parent / "results"
 
 
 def options(words: list[str]) -> argparse.Namespace:
     """The command line."""
-    parser = Parser(prog="livebench", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    release = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/strandcast"
+    parser = Parser("livebench", __doc__)
     parser.add_argument("what", nargs="?", choices=("grid", "report", "silence", "sockets"), default="grid")
-    parser.add_argument("--program", type=Path, default=release)
     parser.add_argument("--seeds", choices=SETS, default=SETS[0])
     parser.add_argument("--first", type=whole, help="only the first seeds of the set")
     parser.add_argument("--network", action="append", choices=GRID["networks"])
     parser.add_argument("--latency", action="append", type=whole, choices=GRID["latencies_ms"])
-    parser.add_argument("--scheme", default=OURS, help="of `silence` and `sockets`")
-    parser.add_argument("--jobs", type=whole, default=2)
-    parser.add_argument("--write", action="store_true")
-    asked = parser.parse_args(words)
-    if not asked.program.is_file():
-        parser.error(f"no {asked.program}: cargo build --release -p strandcast, or --program FILE")
-    asked.program = asked.program.resolve()
+    parser.add_argument("--scheme", action="append", help="of the grid only these; of `silence` and `sockets` ours")
+    parser.add_argument("--ours", choices=OURS_MAY_BE, default=OURS)
+    parser.add_argument("--results", type=Path)
+    asked = parser.asked(words, needs_program=lambda asked: asked.what != "report")
+    asked.results = asked.results or RESULTS / f"{asked.seeds}.csv"
+    if asked.what == "grid" and (unknown := set(asked.scheme or ()) - set(SCHEMES)):
+        parser.error(f"--scheme: the grid has no {', '.join(sorted(unknown))}; it has {'; '.join(SCHEMES)}")
     return asked
-
-
-def whole(text: str) -> int:
-    """A number from 1 on."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is no whole number from 1 on")
-    return int(text)
 
 
 def grid(asked: argparse.Namespace) -> dict[str, str]:
     """Runs what is missing of the grid, and gives its tables."""
-    program, some = Program(asked.program, asked.jobs), cells(asked.network, asked.latency)
-    results = program.all(some, seeds(asked.seeds)[: asked.first], only_done=asked.what == "report")
-    if not results:
+    some, numbers = cells(asked.network, asked.latency), seeds(asked.seeds)[: asked.first]
+    only_told = asked.what == "report"
+    store = Store(asked.results, None if only_told else asked.program)
+    if not only_told:
+        Program(asked.program, asked.jobs, store).all(some, numbers, asked.scheme or list(SCHEMES))
+    found = results(store, some, numbers)
+    if not found:
         raise RunError("no cell is complete")
-    kept = [{"cell": str(cell), "seed": seed, "schemes": one} for (cell, seed), one in sorted(results.items())]
-    (OUT / f"{asked.seeds}.json").write_text(json.dumps(kept, indent=1))
-    print(f"{len(results)} cells with a seed each")
-    return tables.all_of(results)
+    print(f"{len(found)} cells with a seed each")
+    return tables.all_of(found, asked.ours)
 
 
 WAYS = {
     "grid": grid,
     "report": grid,
-    "silence": lambda asked: silence.measured(asked.program, asked.scheme, asked.jobs),
-    "sockets": lambda asked: sockets.run(asked.program, asked.scheme, asked.network),
+    "silence": lambda asked: silence.measured(asked.program, (asked.scheme or [asked.ours])[0], asked.jobs),
+    "sockets": lambda asked: sockets.run(asked.program, (asked.scheme or [asked.ours])[0], asked.network),
 }
 
 
 def main(words: list[str]) -> int:
     """Runs what is missing and prints the tables."""
     asked = options(words)
-    try:
-        texts = WAYS[asked.what](asked)
-        print("\n".join(f"## {mark}\n\n{text}" for mark, text in texts.items()))
-        if asked.write:
-            page = PAGE.read_text()
-            for mark, text in texts.items():
-                page = tables.put(page, mark, text)
-            PAGE.write_text(page)
-    except (RunError, OSError, LookupError) as error:
-        print(f"livebench: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("livebench: interrupted; what was run is kept", file=sys.stderr)
-        return 130
-    return 0
+    return guarded("livebench", lambda: show("livebench", WAYS[asked.what](asked), PAGE if asked.write else None))
 
 
 if __name__ == "__main__":

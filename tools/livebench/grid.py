@@ -12,6 +12,9 @@ SETS = tuple(GRID["seeds"])
 MULTIPATH, SINGLE = tuple(GRID["schemes"]["multipath"]), tuple(GRID["schemes"]["single"])
 OURS = GRID["schemes"]["ours"]
 BEST_PATH = "best path"
+SCHEMES = (*MULTIPATH, *(f"{scheme}, {BEST_PATH}" for scheme in SINGLE))
+# Ours may be one of the presets; each is another one to the other.
+OURS_MAY_BE = tuple(GRID["schemes"]["ours_may_be"])
 
 
 @dataclass(frozen=True, order=True)

@@ -1,28 +1,22 @@
-"""Runs of the program, kept in target/livebench and not made again."""
+"""Runs of the program; what they gave is in a store, and not made again."""
 
 import hashlib
 import json
-import os
-import subprocess
+import math
 import tempfile
-from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
 import networks
-from grid import BEST_PATH, GRID, MULTIPATH, SINGLE, TIME_S, WARMUP_S, Cell
+from benches import ROOT, RunError, each, put, simulate
+from grid import GRID, TIME_S, WARMUP_S, Cell
 from measures import MeasureError, Measures, of_run
+from store import Key, Store
 
-ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "target" / "livebench"
 
 # By cell and seed, then by scheme; `SCHEME, best path` is the one path with the fewest late.
 Results = dict[tuple[Cell, int], dict[str, Measures]]
-
-
-class RunError(Exception):
-    """The program refused a scenario or a scheme; in one line."""
 
 
 @dataclass(frozen=True)
@@ -55,10 +49,6 @@ class Place:
     def bitrate(self, cell: Cell) -> float:
         """Of the video, bit/s."""
         return self.oracle[cell.latency_ms][0] * cell.share
-
-    def runs(self) -> list[tuple[str, str | None]]:
-        """Schemes, and the only path that each has (None: all)."""
-        return [(scheme, None) for scheme in MULTIPATH] + [(scheme, path) for scheme in SINGLE for path in self.paths]
 
 
 def contents(folder: Path) -> str:
@@ -94,50 +84,33 @@ def video(bitrate_bps: float) -> str:
 class Program:
     """The command, and what it did so far."""
 
-    def __init__(self, path: Path, jobs: int) -> None:
-        """`jobs` processes at once."""
-        self.path, self.jobs = path, jobs
-        self.digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        (OUT / "runs").mkdir(parents=True, exist_ok=True)
+    def __init__(self, path: Path, jobs: int, store: Store) -> None:
+        """`jobs` processes at once; the program's results are in a store."""
+        self.path, self.jobs, self.store = path, jobs, store
 
-    def all(self, cells: list[Cell], seeds: list[int], *, only_done: bool = False) -> Results:
-        """Results of all cells with all seeds; what is missing is run, seed after seed, unless `only_done`.
+    def all(self, cells: list[Cell], seeds: list[int], schemes: list[str]) -> None:
+        """Runs what is missing of all cells with all seeds, seed after seed.
 
         Raises:
             RunError: A run can't be made.
         """
-        places = {(name, seed): Place.made(name, seed) for seed in seeds for name in {cell.network for cell in cells}}
+        names = {cell.network for cell in cells}
+        places = {(name, seed): Place.made(name, seed) for seed in seeds for name in names}
         wanted = [
-            (cell, seed, places[cell.network, seed], *run)
+            (Key(cell, seed, scheme, places[cell.network, seed].digest[:8]), places[cell.network, seed])
             for seed in seeds
             for cell in cells
-            for run in places[cell.network, seed].runs()
+            for scheme in schemes
         ]
-        if not only_done:
-            self._make(wanted)
-        found: Results = {}
-        for cell, seed, place, scheme, path in wanted:
-            file = self._file(cell, place, scheme, path, seed)
-            if file.exists():
-                found.setdefault((cell, seed), {})[name(scheme, path)] = json.loads(file.read_text())
-        complete = {key: kept for key, kept in found.items() if len(kept) == len(places[key[0].network, key[1]].runs())}
-        return {key: best_paths(kept) for key, kept in complete.items()}
-
-    def _make(self, wanted: Iterable[tuple[Cell, int, Place, str, str | None]]) -> None:
-        wanted = list(wanted)
-        missing = [one for one in wanted if not self._file(one[0], one[2], one[3], one[4], one[1]).exists()]
+        missing = [(key, place) for key, place in wanted if not self._is_there(key, place)]
         if missing:
-            print(f"{len(missing)} of {len(wanted)} runs to make", flush=True)
-        with ThreadPoolExecutor(self.jobs) as pool:
-            running = [pool.submit(self._run, *one) for one in missing]
-            try:
-                for done, ended in enumerate(as_completed(running), start=1):
-                    ended.result()
-                    if done % 100 == 0:
-                        print(f"{done} of {len(missing)} done", flush=True)
-            except BaseException:
-                pool.shutdown(cancel_futures=True)
-                raise
+            print(f"{len(missing)} of {len(wanted)} rows to make", flush=True)
+        each(self.jobs, missing, self._row, 100)
+
+    def _is_there(self, key: Key, place: Place) -> bool:
+        """At the bitrate that the oracle gives now."""
+        kept = self.store.rows.get(key)
+        return kept is not None and math.isclose(kept["bitrate_bps"], place.bitrate(key.cell), rel_tol=1e-5)
 
     def command(self, cell: Cell, place: Place, scheme: str, path: str | None, seed: int) -> list[str]:
         """What makes a run, from the network's folder."""
@@ -149,53 +122,47 @@ class Program:
         words = [word for one in sets for word in ("--set", one)]
         return ["simulate", place.scenario.name, *words, "--scheme", scheme, "--runs", "1", "--seed", str(seed)]
 
-    def _file(self, cell: Cell, place: Place, scheme: str, path: str | None, seed: int) -> Path:
-        what = [self.digest, place.digest, str(place.bitrate(cell))]
-        what += self.command(cell, place, scheme, path, seed)
-        digest = hashlib.sha256("\n".join(what).encode()).hexdigest()
-        return OUT / "runs" / f"{digest[:20]}.json"
+    def _row(self, key: Key, place: Place) -> None:
+        scheme, _, alone = key.scheme.partition(", ")
+        paths = list(place.paths) if alone else [None]
+        found = {path or "": self._run(key.cell, key.seed, place, scheme, path) for path in paths}
+        best = min(found, key=lambda path: found[path]["late"])
+        self.store.add(key, best, found[best])
 
-    def _run(self, cell: Cell, seed: int, place: Place, scheme: str, path: str | None) -> None:
+    def _run(self, cell: Cell, seed: int, place: Place, scheme: str, path: str | None) -> Measures:
         folder = place.scenario.parent
         sent = folder / trace(cell)
         if not sent.exists():
             put(sent, video(place.bitrate(cell)))
         with tempfile.TemporaryDirectory(prefix="strandcast-livebench-") as out:
             command = self.command(cell, place, scheme, path, seed)
-            more = ["--jobs", "1", "--quiet", "--csv", "--out", out]
-            done = subprocess.run([self.path, *command, *more], cwd=folder, capture_output=True, text=True, check=False)
-            if done.returncode != 0:
-                raise RunError(" ".join(done.stderr.split()) or f"{self.path} ended with {done.returncode}")
+            simulate([self.path, *command, "--jobs", "1", "--quiet", "--csv", "--out", out], folder)
             try:
                 kept = of_run(Path(out), cell.latency_ms / 1000, (via[0] for via in place.paths.values()))
             except MeasureError as error:
                 raise RunError(f"{cell}, {scheme}, seed {seed}: {error}") from None
         kept["bitrate_bps"], kept["late_always"] = place.bitrate(cell), place.oracle[cell.latency_ms][1]
-        put(self._file(cell, place, scheme, path, seed), json.dumps(kept))
+        return kept
+
+
+def results(store: Store, cells: list[Cell], seeds: list[int]) -> Results:
+    """What a store has of these cells and seeds, where it has all schemes that it has at all of them.
+
+    Files of networks are not made for it: of each cell and seed the links of its last row count.
+    """
+    found: Results = {}
+    links: dict[tuple[Cell, int], str] = {}
+    for key, kept in store.rows.items():
+        place = key.cell, key.seed
+        if key.cell not in cells or key.seed not in seeds:
+            continue
+        if links.setdefault(place, key.links) != key.links:
+            links[place], found[place] = key.links, {}
+        found.setdefault(place, {})[key.scheme] = kept
+    schemes = {scheme for kept in found.values() for scheme in kept}
+    return {place: kept for place, kept in found.items() if len(kept) == len(schemes)}
 
 
 def trace(cell: Cell) -> str:
     """The file of a cell's video, beside its network."""
     return f"video-{cell.latency_ms}-{round(100 * cell.share)}.txt"
-
-
-def put(file: Path, text: str) -> None:
-    """Writes a file as a whole, also beside another thread that does so."""
-    part = file.with_suffix(f".{os.getpid()}-{id(text)}")
-    part.write_text(text)
-    part.replace(file)
-
-
-def name(scheme: str, path: str | None) -> str:
-    """What a run is called."""
-    return scheme if path is None else f"{scheme}@{path}"
-
-
-def best_paths(kept: dict[str, Measures]) -> dict[str, Measures]:
-    """Of each scheme over one path the one with the fewest late messages; those over all paths as they are."""
-    found = {scheme: one for scheme, one in kept.items() if "@" not in scheme}
-    for scheme in SINGLE:
-        alone = [one for other, one in kept.items() if other.partition("@")[0] == scheme and "@" in other]
-        if alone:
-            found[f"{scheme}, {BEST_PATH}"] = min(alone, key=lambda one: one["late"])
-    return found

@@ -6,10 +6,15 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+import benches
 import grid
 import measures
 import networks
+import runs
 import silence
+import store
 import tables
 import verdicts
 from grid import GRID, Cell
@@ -138,7 +143,99 @@ def silent(rows: list[dict[str, str]], last_ms: float, resent_ms: float) -> bool
     return found is not None and near(found["last_ms"], last_ms) and near(found["resent_ms"], resent_ms)
 
 
+GOLDEN = "a/x.toml 1 2 3\na/x.toml:bond 4 5 6\na/x.toml:bond-plus 7 8 9\na/x.toml:cmt 1 1 1\n"
+EPOCHS = "4 - by_hand\n4 a/x.toml:cmt 12\n"
+
+
+def versions(golden: str, epochs: str) -> list[str]:
+    """Of two schemes, by these texts."""
+    return [store.version(scheme, None, golden, epochs) for scheme in ("bond,cc=lia", "cmt")]
+
+
+def versioned() -> bool:
+    """Another golden run of a scheme, and no other's, makes another version of it; an epoch by hand one of all."""
+    bond, cmt = versions(GOLDEN, EPOCHS)
+    moved = versions(GOLDEN.replace("4 5 6", "4 5 7"), EPOCHS)
+    others = versions(GOLDEN.replace("7 8 9", "7 8 8").replace("1 2 3", "1 2 2"), EPOCHS + "5 a/x.toml:lia 13\n")
+    by_hand = versions(GOLDEN, EPOCHS + "5 - again\n")
+    return others == [bond, cmt] and moved[1] == cmt and moved[0] != bond and not set(by_hand) & {bond, cmt}
+
+
+def raises(what) -> bool:
+    """Whether it is refused."""
+    try:
+        what()
+    except benches.RunError:
+        return True
+    return False
+
+
+def row(**of: float) -> measures.Measures:
+    """What is kept of a run."""
+    return dict.fromkeys(store.MEASURES, 0.0) | of
+
+
+def kept() -> bool:
+    """What a store got another one reads again; what is of other links or of another program does not count."""
+    with tempfile.TemporaryDirectory() as folder:
+        file, program, other = (Path(folder, name) for name in ("kept.csv", "one", "two"))
+        program.write_text("one")
+        other.write_text("two")
+        first = store.Store(file, program)
+        keys = [store.Key(CELL, 101, scheme, "links") for scheme in ("bond", "bond, best path", "strand")]
+        for key in keys:
+            first.add(key, "up" if "," in key.scheme else "", row(late=0.125, bitrate_bps=1e6 / 3))
+        again = store.Store(file, program)
+        newer, any_one = store.Store(file, other), store.Store(file, None)
+        return (
+            again.rows == first.rows == any_one.rows
+            and set(again.rows) == set(keys)
+            and set(newer.rows) == set(keys[:2])
+            and math.isclose(again.rows[keys[0]]["bitrate_bps"], 1e6 / 3, rel_tol=1e-6)
+        )
+
+
+def two_programs() -> str:
+    """What is said of rows of ours that two programs made."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "kept.csv")
+        for n in range(2):
+            program = Path(folder, str(n))
+            program.write_text(str(n))
+            store.Store(file, program).add(store.Key(CELL, 101 + n, "strand", "links"), "", row())
+        try:
+            store.Store(file, None)
+        except benches.RunError as error:
+            return str(error)
+    return ""
+
+
+def complete() -> bool:
+    """Cells that lack a scheme which others have are left out; a scheme that none has is not asked for."""
+    made = store.Store(Path("/nonexistent"), None)
+    other = Cell("fades", 500, 0.6)
+    made.rows = {
+        store.Key(*of): row() for of in ((CELL, 101, "bond", "l"), (CELL, 101, "cmt", "l"), (other, 101, "bond", "l"))
+    }
+    return list(runs.results(made, [CELL, other], [101])) == [(CELL, 101)]
+
+
+def ours(name: str) -> bool:
+    """Verdicts of one of ours: the other one is among the others."""
+    late = {"strand": 0.01, "bond": 0.02, "cmt": 0.03}
+    results = {(CELL, 101): {scheme: row(late=share) for scheme, share in late.items()}}
+    found = tables.by_cell(results, name)[str(CELL)][0]
+    return (found.ours, found.best) == {"strand": (0.01, 0.02), "bond": (0.02, 0.01)}[name]
+
+
 CASES = {
+    "versions of schemes": versioned,
+    "a scheme without golden runs": lambda: raises(lambda: store.version("gone", None, GOLDEN, EPOCHS)),
+    "a store is read again": kept,
+    "rows of ours by two programs": lambda: "2 programs" in two_programs(),
+    "cells that are complete": complete,
+    "strand beside bond": lambda: ours("strand"),
+    "bond beside strand": lambda: ours("bond"),
     "every cell once": lambda: len(set(grid.cells())) == len(grid.cells()) == 10 * 4 * 4,
     "all networks are made": lambda: list(networks.MADE) == GRID["networks"],
     "test seeds apart from tuning seeds": lambda: not set(grid.seeds("test")) & set(grid.seeds("tuning")),
@@ -195,7 +292,7 @@ CASES = {
         silence.percentile([float(n) for n in range(1, 101)], 0.99) == 99 and silence.percentile([5.0], 0.5) == 5
     ),
     "a table between its marks": lambda: (
-        tables.put("a\n<!-- livebench: x -->\nold\n<!-- end -->\nb\n", "x", "new\n")
+        benches.placed("a\n<!-- livebench: x -->\nold\n<!-- end -->\nb\n", "livebench", "x", "new\n")
         == "a\n<!-- livebench: x -->\n\nnew\n\n<!-- end -->\nb\n"
     ),
 }

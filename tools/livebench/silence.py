@@ -17,9 +17,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from benches import RunError, put, table
 from grid import GRID
-from runs import OUT, RunError, put
-from tables import table
+from runs import OUT
 
 RULES = GRID["silence"]
 # Fixed before the first run, ms.

@@ -11,9 +11,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from benches import ROOT, RunError, put, table
 from grid import GRID, TIME_S, Cell
-from runs import OUT, ROOT, Place, RunError, put
-from tables import table
+from runs import OUT, Place
 
 sys.path.append(str(ROOT / "tools/bench/links"))
 

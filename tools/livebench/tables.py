@@ -1,21 +1,20 @@
 """What is told of the runs: the tables of docs/live.md. Nothing here runs anything."""
 
-import re
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 import verdicts
-from grid import BEST_PATH, MULTIPATH, OURS, SINGLE, Cell
+from benches import table
+from grid import OURS, SCHEMES, Cell
 from measures import Measures
 
 Results = Mapping[tuple[Cell, int], Mapping[str, Measures]]
-COLUMNS = (*MULTIPATH, *(f"{scheme}, {BEST_PATH}" for scheme in SINGLE))
 
 
-def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table of Markdown; all but the first column to the right."""
-    marks = ["---", *["---:"] * (len(heads) - 1)]
-    return "".join("| " + " | ".join(cells) + " |\n" for cells in (heads, marks, *rows))
+def columns(results: Results) -> list[str]:
+    """The schemes that were run, in the order of the grid."""
+    ran = {scheme for kept in results.values() for scheme in kept}
+    return [scheme for scheme in SCHEMES if scheme in ran]
 
 
 def others(kept: Mapping[str, Measures], ours: str) -> list[Measures]:
@@ -44,20 +43,20 @@ def late(results: Results) -> str:
     """A row a cell: late messages of each scheme in %; the fewest are bold."""
     rows = []
     for cell in sorted({cell for cell, _ in results}):
-        means = {scheme: 100 * mean(results, [cell], scheme, "late") for scheme in COLUMNS}
+        means = {scheme: 100 * mean(results, [cell], scheme, "late") for scheme in columns(results)}
         some = [kept for (other, _), kept in results.items() if other == cell]
-        least, rate = min(means.values()), fmean(kept[OURS]["bitrate_bps"] for kept in some) / 1e6
+        least, rate = min(means.values()), fmean(next(iter(kept.values()))["bitrate_bps"] for kept in some) / 1e6
         marked = [f"**{value:.2f}**" if value <= least + 5e-3 else f"{value:.2f}" for value in means.values()]
-        always = 100 * fmean(kept[OURS]["late_always"] for kept in some)
+        always = 100 * fmean(next(iter(kept.values()))["late_always"] for kept in some)
         rows.append([str(cell), f"{rate:.2f}", f"{always:.2f}", *marked])
-    return table(["network, latency, share of the greatest rate", "Mbit/s", "no way", *COLUMNS], rows)
+    return table(["network, latency, share of the greatest rate", "Mbit/s", "no way", *columns(results)], rows)
 
 
 def summary(results: Results) -> str:
     """A row a scheme: means over all cells."""
     cells = sorted({cell for cell, _ in results})
     rows = []
-    for scheme in COLUMNS:
+    for scheme in columns(results):
         of = {
             measure: mean(results, cells, scheme, measure) for measure in ("late", "undecodable", "freezes", "delay_ms")
         }
@@ -75,8 +74,10 @@ def networks(results: Results) -> str:
     for network in dict.fromkeys(cell.network for cell, _ in sorted(results)):
         cells = [c for c, _ in results if c.network == network and c.share <= verdicts.MOST_SHARE]
         if cells:
-            rows.append([network, *(f"{100 * mean(results, cells, scheme, 'late'):.2f}" for scheme in COLUMNS)])
-    return table(["network", *COLUMNS], rows)
+            rows.append(
+                [network, *(f"{100 * mean(results, cells, scheme, 'late'):.2f}" for scheme in columns(results))]
+            )
+    return table(["network", *columns(results)], rows)
 
 
 def tcp(results: Results) -> str:
@@ -84,8 +85,8 @@ def tcp(results: Results) -> str:
     cells = [cell for cell, _ in results if cell.network == "shared"]
     if not cells:
         return "No cell has one.\n"
-    row = [f"{mean(results, cells, scheme, 'tcp_bps') / 1e6:.2f}" for scheme in COLUMNS]
-    return table(["", *COLUMNS], [["TCP beside it, Mbit/s", *row]])
+    row = [f"{mean(results, cells, scheme, 'tcp_bps') / 1e6:.2f}" for scheme in columns(results)]
+    return table(["", *columns(results)], [["TCP beside it, Mbit/s", *row]])
 
 
 def judged(found: Sequence[verdicts.Verdict]) -> str:
@@ -94,25 +95,13 @@ def judged(found: Sequence[verdicts.Verdict]) -> str:
     return table(["asked", "found", ""], [[one.asked, one.found, words[one.met]] for one in found])
 
 
-def all_of(results: Results) -> dict[str, str]:
-    """All tables by the names of their marks."""
+def all_of(results: Results, ours: str) -> dict[str, str]:
+    """All tables by the names of their marks; verdicts are about `ours`, if it was run."""
+    judge = ours in columns(results)
     return {
         "summary": summary(results),
         "networks": networks(results),
         "tcp": tcp(results),
-        "verdicts": judged(verdicts.all_of(by_cell(results))),
+        "verdicts": judged(verdicts.all_of(by_cell(results, ours))) if judge else f"`{ours}` was not run.\n",
         "late": late(results),
     }
-
-
-def put(page: str, mark: str, text: str) -> str:
-    """The page with a table between its marks.
-
-    Raises:
-        LookupError: The page has no such place.
-    """
-    between = re.compile(rf"(<!-- livebench: {re.escape(mark)} -->\n).*?(<!-- end -->)", re.DOTALL)
-    page, found = between.subn(lambda it: f"{it[1]}\n{text}\n{it[2]}", page)
-    if found != 1:
-        raise LookupError(f"the page has {found} places for {mark}")
-    return page

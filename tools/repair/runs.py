@@ -3,16 +3,13 @@
 import csv
 import hashlib
 import json
-import os
-import subprocess
 import tempfile
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
+from benches import ROOT, RunError, each, put, simulate
 from grid import MODES, OFF, TIME_S, WARMUP_S, Cell
 
-ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "target" / "repair"
 SCENARIO = Path(__file__).parent / "video.toml"
 FLOW = "video"
@@ -21,10 +18,6 @@ MESSAGE_BYTES, MESSAGES_A_SECOND, PICTURES_A_SECOND = 1316, 380, 25
 
 # Measure, then a value per seed, in the order of seeds.
 Result = dict[str, list[float]]
-
-
-class RunError(Exception):
-    """The program refused a scenario or a scheme; in one line."""
 
 
 class Program:
@@ -46,16 +39,7 @@ class Program:
         missing = [one for one in wanted if not self._file(*one).exists()]
         if missing:
             print(f"{len(missing)} of {len(wanted)} cells to run, {self.seeds} seeds each", flush=True)
-        with ThreadPoolExecutor(self.jobs) as pool:
-            running = [pool.submit(self._run, *one) for one in missing]
-            try:
-                for done, ended in enumerate(as_completed(running), start=1):
-                    ended.result()
-                    if done % 20 == 0:
-                        print(f"{done} of {len(missing)} done", flush=True)
-            except BaseException:
-                pool.shutdown(cancel_futures=True)
-                raise
+        each(self.jobs, missing, self._run, 20)
         return {one: json.loads(self._file(*one).read_text())["measures"] for one in wanted}
 
     def scheme(self, mode: str) -> str:
@@ -75,15 +59,11 @@ class Program:
         command = self.command(cell, mode)
         with tempfile.TemporaryDirectory(prefix="strandcast-repair-") as folder:
             more = ["--runs", str(self.seeds), "--seed", "1", "--jobs", "1", "--quiet", "--csv", "--out", folder]
-            done = subprocess.run([self.path, *command, *more], cwd=ROOT, capture_output=True, text=True, check=False)
-            if done.returncode != 0:
-                raise RunError(" ".join(done.stderr.split()) or f"{self.path} ended with {done.returncode}")
+            simulate([self.path, *command, *more], ROOT)
             lost = late_pictures(Path(folder, "frames.csv"), cell.latency_ms / 1000)
             result = measures(Path(folder, "runs.csv"), lost, cell.latency_ms / 1000, mode)
-        file = self._file(cell, mode)
-        part = file.with_suffix(f".{os.getpid()}")
-        part.write_text(json.dumps({"cell": str(cell), "scheme": self.scheme(mode), "measures": result}))
-        part.replace(file)
+        text = json.dumps({"cell": str(cell), "scheme": self.scheme(mode), "measures": result})
+        put(self._file(cell, mode), text)
 
 
 def measures(runs: Path, lost: dict[int, int], latency_s: float, mode: str) -> Result:

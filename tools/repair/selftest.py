@@ -4,6 +4,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+import benches
 import grid
 import runs
 import tables
@@ -35,7 +38,7 @@ def read(mode: str, *lines: str) -> dict[str, list[float]] | str:
         file.write_text(text)
         try:
             return runs.measures(file, {2: 3}, 0.5, mode)
-        except runs.RunError as error:
+        except benches.RunError as error:
             return str(error)
 
 
@@ -101,7 +104,7 @@ CASES = {
     "alike": lambda: tables.against_off([1.0, 2.0, 3.0], [2.0, 2.0, 2.0]) == "alike",
     "the same is alike": lambda: tables.against_off([0.0, 0.0], [0.0, 0.0]) == "alike",
     "a table between its marks": lambda: (
-        tables.put("a\n<!-- repair: x -->\nold\n<!-- end -->\nb\n", "x", "new\n")
+        benches.placed("a\n<!-- repair: x -->\nold\n<!-- end -->\nb\n", "repair", "x", "new\n")
         == "a\n<!-- repair: x -->\n\nnew\n\n<!-- end -->\nb\n"
     ),
 }

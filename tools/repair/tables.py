@@ -1,11 +1,11 @@
 """What is told of the runs: the tables of docs/repair.md, and what they add up to. Nothing here runs anything."""
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
+from benches import table
 from grid import LATENCIES_MS, MODES, OFF, RATES, RTTS_MS, Cell
 
 # 97.5 % quantiles of Student's t by degrees of freedom, up to 30 runs; beyond, the last one (it is a bound).
@@ -59,12 +59,6 @@ def against_off(off: Sequence[float], coded: Sequence[float]) -> str:
     if difference.high < 0:
         return "fewer"
     return "more" if difference.low > 0 else "alike"
-
-
-def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table of Markdown; all but the first column to the right."""
-    marks = ["---", *["---:"] * (len(heads) - 1)]
-    return "".join("| " + " | ".join(cells) + " |\n" for cells in (heads, marks, *rows))
 
 
 def name(rates: tuple[int, int]) -> str:
@@ -131,19 +125,6 @@ def all_of(results: Results, cells: Sequence[Cell]) -> dict[str, str]:
     if by_packet:
         texts["packets"] = late(results, by_packet, "messages")
     return texts
-
-
-def put(page: str, mark: str, text: str) -> str:
-    """The page with a table between its marks.
-
-    Raises:
-        LookupError: The page has no such place.
-    """
-    between = re.compile(rf"(<!-- repair: {re.escape(mark)} -->\n).*?(<!-- end -->)", re.DOTALL)
-    page, found = between.subn(lambda it: f"{it[1]}\n{text}\n{it[2]}", page)
-    if found != 1:
-        raise LookupError(f"the page has {found} places for {mark}")
-    return page
 
 
 def rows_of(results: Results, cells: Sequence[Cell]) -> list[dict[str, object]]:

@@ -12,12 +12,13 @@ use std::process::ExitCode;
 use strandcast_schemes::combinations::{PARTS, words};
 use strandcast_schemes::{parse_spec, presets};
 
-const USAGE: &str = "usage: tools/scheme NAME [--base SPEC] [--scenario FILE] [--runs N] [--check]
+const USAGE: &str = "usage: tools/scheme NAME [--base SPEC] [--scenario FILE] [--runs N] [--every N] [--check]
   NAME        a preset or its spec (cmt, lia,scheduler=redundant), or a word of scheduler, cc, loss or feedback (balia,
               cc=balia)
   --base      what the runs are compared with: cmt, or sctp for cmt itself
   --scenario  where they are run, 30 s at most: experiments/xu2015/fig4.toml
   --runs      how many: 5
+  --every     of the combinations only each so many'th: 1, all
   --check     documentation that is out of date is an error; otherwise it is written";
 
 /// What is asked for.
@@ -27,6 +28,7 @@ struct Arguments {
     base: Option<String>,
     scenario: String,
     runs: u64,
+    every: usize,
     check: bool,
 }
 
@@ -37,6 +39,7 @@ impl Arguments {
             base: None,
             scenario: "experiments/xu2015/fig4.toml".into(),
             runs: 5,
+            every: 1,
             check: false,
         };
         while let Some(word) = words.next() {
@@ -47,6 +50,10 @@ impl Arguments {
                 "--runs" => {
                     let number = value()?.parse().ok().filter(|n| *n > 0);
                     read.runs = number.ok_or("--runs is a number from 1 on")?;
+                }
+                "--every" => {
+                    let number = value()?.parse().ok().filter(|n| *n > 0);
+                    read.every = number.ok_or("--every is a number from 1 on")?;
                 }
                 "--check" => read.check = true,
                 name if read.name.is_empty() && !name.starts_with('-') => read.name = name.into(),
@@ -133,7 +140,7 @@ fn main() -> ExitCode {
     let base = read.base.clone().unwrap_or_else(|| if spec == "cmt" { "sctp".into() } else { "cmt".into() });
     let passed = [
         step("contract", contract::cases(&spec)),
-        step("combinations", contract::combinations(&subject)),
+        step("combinations", contract::combinations(&subject, read.every)),
         step("documentation", pages::check(subject.name(&read.name), read.check)),
         step("runs", runs::compare(&spec, &base, &read.scenario, read.runs)),
     ];

@@ -41,7 +41,9 @@ pub struct TracedVideo {
     stop: Instant,
     /// How far the trace's times lie apart from one time through it to the next, if it begins again.
     again: Option<Duration>,
-    /// When the trace's earliest frame is captured this time.
+    /// The trace's earliest time; finding it takes a look at each frame.
+    earliest: Duration,
+    /// When that frame is captured this time.
     begin: Instant,
     at: Instant,
     /// The frame being sent, and its bytes that are still to be sent.
@@ -57,6 +59,7 @@ impl TracedVideo {
         let again = trace.duration().filter(|_| repeat && trace.bytes() > 0);
         let left = trace.frames()[0].bytes;
         TracedVideo {
+            earliest: trace.begin(),
             trace,
             size: size.max(1),
             stop,
@@ -90,7 +93,7 @@ impl Source for TracedVideo {
         while self.left == 0 {
             frame = self.next_frame()?;
         }
-        let capture = self.begin + (frame.time - self.trace.begin());
+        let capture = self.begin + (frame.time - self.earliest);
         self.at = self.at.max(capture);
         if self.at >= self.stop {
             return None;

@@ -1,0 +1,123 @@
+"""What the benches that simulate have in common (tools/repair, tools/livebench): command line, runs, tables."""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+from typing import NoReturn
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+class RunError(Exception):
+    """The program refused a scenario or a scheme; in one line."""
+
+
+class Parser(argparse.ArgumentParser):
+    """One whose errors are a line, with what every bench takes."""
+
+    def __init__(self, bench: str, doc: str | None) -> None:
+        """Of a bench."""
+        super().__init__(prog=bench, description=doc, formatter_class=argparse.RawTextHelpFormatter)
+        release = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/strandcast"
+        self.add_argument("--program", type=Path, default=release)
+        self.add_argument("--jobs", type=whole, default=2)
+        self.add_argument("--write", action="store_true")
+
+    def error(self, message: str) -> NoReturn:
+        """Says what is wrong with the command line, and ends."""
+        self.exit(2, f"{self.prog}: {message}\n")
+
+    def asked(self, words: list[str], *, needs_program: Callable[[argparse.Namespace], bool] = lambda _: True):
+        """What is asked for, with a program that is there."""
+        found = self.parse_args(words)
+        if not found.program.is_file() and needs_program(found):
+            self.error(f"no {found.program}: cargo build --release -p strandcast, or --program FILE")
+        found.program = found.program.resolve()
+        return found
+
+
+def whole(text: str) -> int:
+    """A number from 1 on."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is no whole number from 1 on")
+    return int(text)
+
+
+def guarded(bench: str, work: Callable[[], None]) -> int:
+    """Does it, and gives the exit code: what goes wrong is a line."""
+    try:
+        work()
+    except (RunError, OSError, LookupError) as error:
+        print(f"{bench}: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(f"{bench}: interrupted; what was run is kept", file=sys.stderr)
+        return 130
+    return 0
+
+
+def each(jobs: int, missing: Sequence, work: Callable[..., None], every: int) -> None:
+    """Does the work of all that is missing, `jobs` at once, and says how far it is; the first error ends it."""
+    with ThreadPoolExecutor(jobs) as pool:
+        running = [pool.submit(work, *one) for one in missing]
+        try:
+            for done, ended in enumerate(as_completed(running), start=1):
+                ended.result()
+                if done % every == 0:
+                    print(f"{done} of {len(missing)} done", flush=True)
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def simulate(command: Iterable[object], folder: Path) -> None:
+    """Runs a program in a folder.
+
+    Raises:
+        RunError: It fails.
+    """
+    words = [str(word) for word in command]
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RunError(" ".join(done.stderr.split()) or f"{words[0]} ended with {done.returncode}")
+
+
+def put(file: Path, text: str) -> None:
+    """Writes a file as a whole, also beside another thread that does so."""
+    part = file.with_suffix(f".{os.getpid()}-{id(text)}")
+    part.write_text(text)
+    part.replace(file)
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of Markdown; all but the first column to the right."""
+    marks = ["---", *["---:"] * (len(heads) - 1)]
+    return "".join("| " + " | ".join(cells) + " |\n" for cells in (heads, marks, *rows))
+
+
+def placed(page: str, bench: str, mark: str, text: str) -> str:
+    """The page with a table between the marks of a bench.
+
+    Raises:
+        LookupError: The page has no such place.
+    """
+    between = re.compile(rf"(<!-- {bench}: {re.escape(mark)} -->\n).*?(<!-- end -->)", re.DOTALL)
+    page, found = between.subn(lambda it: f"{it[1]}\n{text}\n{it[2]}", page)
+    if found != 1:
+        raise LookupError(f"the page has {found} places for {mark}")
+    return page
+
+
+def show(bench: str, texts: Mapping[str, str], page: Path | None) -> None:
+    """Prints tables, and puts them into a page."""
+    print("\n".join(f"## {mark}\n\n{text}" for mark, text in texts.items()))
+    if page is not None:
+        text = page.read_text()
+        for mark, one in texts.items():
+            text = placed(text, bench, mark, one)
+        page.write_text(text)
