@@ -67,6 +67,8 @@ keys! {
         fec_when: FecWhen = FecWhen::Late,
         /// messages that a repair symbol covers at the most
         fec_window: u32 [2, 256, "messages"] = 128,
+        /// bytes of copies and repair symbols that the scheme asks for, by bytes of media, at the most; 0: as the scheme has it
+        redundancy_cap: Option<u32> [0, 100, "%"] = None,
     }
 }
 
@@ -79,6 +81,9 @@ impl TransportKeys {
             (config.rto_min, config.rto_min_ours) = (least, None);
         }
         config.rto_max = config.rto_max.max(config.rto_min);
+        if let Some(cap) = self.redundancy_cap {
+            config.redundancy = Some(f64::from(cap) / 100.0);
+        }
         config.strict_rfc |= strict;
         if let Some(code) = self.fec.code() {
             let (redundancy, when) = (self.redundancy / 100.0, self.fec_when.into());

@@ -26,7 +26,7 @@
 use smallvec::SmallVec;
 
 use strandcast_keys::keys;
-use strandcast_proto::policy::{Assignment, Backlog, PathView, Policy, Scheduler, Signal, View};
+use strandcast_proto::policy::{Assignment, Backlog, PathSet, PathView, Policy, Scheduler, Signal, View};
 use strandcast_proto::rfc;
 use strandcast_proto::time::{Duration, Instant};
 
@@ -71,6 +71,8 @@ pub struct EarliestArrival {
     offered: WindowedMax,
     /// When to ask again.
     again: Option<Instant>,
+    /// Paths that take nothing for now, as who uses this says.
+    pub(super) barred: PathSet,
 }
 
 impl Default for EarliestArrival {
@@ -79,6 +81,7 @@ impl Default for EarliestArrival {
             answered: Vec::new(),
             offered: WindowedMax::new(Duration::from_secs(10)),
             again: None,
+            barred: PathSet::default(),
         }
     }
 }
@@ -166,7 +169,8 @@ impl EarliestArrival {
 
     /// The paths that a chunk of `len` bytes may take.
     pub(super) fn choices<'a>(&self, view: &View<'a>, len: u64) -> Choices<'a> {
-        unsuspected(view).map(|p| (p, Forecast::new(p, len, self.silence(view, p)))).collect()
+        let open = unsuspected(view).filter(|p| !self.barred.contains(p.id));
+        open.map(|p| (p, Forecast::new(p, len, self.silence(view, p)))).collect()
     }
 
     fn hold(&mut self, view: &View<'_>) -> Option<Assignment> {

@@ -12,6 +12,7 @@ mod fmtcp;
 mod linux;
 mod loss_ordered;
 mod lowest_rtt;
+mod metered;
 mod nc_mptcp;
 mod per_block;
 mod primary;

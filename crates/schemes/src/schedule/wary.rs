@@ -15,14 +15,14 @@ use core::cmp::Reverse;
 
 use strandcast_keys::keys;
 use strandcast_proto::config::TransportConfig;
-use strandcast_proto::policy::{Assignment, Backlog, PathId, PathView, Policy, Scheduler, Signal, View};
+use strandcast_proto::policy::{
+    Assignment, Backlog, PathId, PathSet, PathView, Policy, RepairOffer, Scheduler, Signal, View,
+};
 use strandcast_proto::time::{Duration, Instant};
 
 use super::earliest_arrival::{Choices, EarliestArrival, Forecast};
+use super::metered::{METERED, Metered};
 use crate::part::{Estimators, SchedulerPart};
-
-/// Links of this class and above carry nothing that another would bring sooner.
-const METERED: u8 = 2;
 
 keys! {
     /// The keys of [`Wary`].
@@ -43,14 +43,15 @@ keys! {
 
 impl SchedulerPart for WaryConfig {
     fn build(&self) -> Box<dyn Scheduler> {
-        Box::new(Wary { config: *self, inner: EarliestArrival::default(), turn: Turn::default() })
+        let (inner, turn, metered) = Default::default();
+        Box::new(Wary { config: *self, inner, turn, metered })
     }
 
     fn tune(&self, config: &mut TransportConfig) {
         if let Some(delay) = &mut config.sack_delay_ours {
             *delay = self.ack_delay.min(*delay);
         }
-        config.redundancy = Some(self.copy_share / 100.0);
+        config.redundancy.get_or_insert(self.copy_share / 100.0);
     }
 
     fn estimators(&self, estimators: &mut Estimators) {
@@ -64,6 +65,7 @@ pub struct Wary {
     config: WaryConfig,
     inner: EarliestArrival,
     turn: Turn,
+    metered: Metered,
 }
 
 /// Which path takes the stream.
@@ -112,6 +114,15 @@ impl Wary {
         choices.iter().find(|c| c.0.id == turn && fits(c)).map(|c| c.0.id)
     }
 
+    /// The paths that a chunk of `len` bytes, worthless after `left` seconds, may take.
+    fn open<'a>(&mut self, view: &View<'a>, len: u64, left: Option<f64>) -> Choices<'a> {
+        self.inner.barred = PathSet::default();
+        let mut choices = self.inner.choices(view, len);
+        self.inner.barred = self.metered.barred(view, &choices, left);
+        choices.retain(|c| !self.inner.barred.contains(c.0.id));
+        choices
+    }
+
     /// A second path for a chunk that `first` takes and that can't be sent again if it is lost there.
     fn second(&self, choices: &Choices<'_>, first: PathId, left: f64) -> Option<PathId> {
         let taken = choices.iter().find(|c| c.0.id == first)?;
@@ -119,6 +130,7 @@ impl Wary {
             return None;
         }
         let others = choices.iter().filter(|c| c.0.id != first && c.0.has_room() && c.1.in_time(left));
+        let others = others.filter(|c| c.0.tariff.class < METERED);
         others.min_by(|a, b| a.1.arrival.total_cmp(&b.1.arrival)).map(|(path, _)| path.id)
     }
 }
@@ -136,8 +148,9 @@ impl Policy for Wary {
 impl Scheduler for Wary {
     fn next(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<Assignment> {
         let left = backlog.next_expires.map(|e| e.saturating_since(view.now).as_secs_f64());
-        let Some(left) = left.filter(|left| *left > 0.0) else { return self.inner.next(view, backlog) };
-        let choices = self.inner.choices(view, backlog.next_len);
+        let left = left.filter(|left| *left > 0.0);
+        let choices = self.open(view, backlog.next_len, left);
+        let Some(left) = left else { return self.inner.next(view, backlog) };
         if !backlog.retransmission
             && let Some(path) = self.instead(view, &choices, backlog.next_len, left)
         {
@@ -150,6 +163,14 @@ impl Scheduler for Wary {
             assignment.paths.extend(self.second(&choices, first, left));
         }
         Some(assignment)
+    }
+
+    /// As by default, but by no metered path.
+    fn next_repair(&mut self, view: &View<'_>, offer: &RepairOffer) -> Option<PathId> {
+        let arrives = |p: &PathView| view.now + p.srtt.unwrap_or_default() / 2;
+        let in_time = |p: &&PathView| offer.expires.is_none_or(|(_, last)| arrives(p) < last);
+        let fit = view.usable_paths().filter(|p| p.has_room() && p.tariff.class < METERED).filter(in_time);
+        fit.min_by_key(|p| (offer.sent_on(p.id), p.srtt.unwrap_or(Duration::MAX), p.id)).map(|p| p.id)
     }
 }
 

@@ -1,0 +1,133 @@
+//! Which paths a chunk may take by what their links cost ([`Tariff`](strandcast_proto::policy::Tariff)).
+//!
+//! - *Classes*: a path of a higher class takes a chunk only if no path of a lower one brings it in time, a loss included. The
+//!   class is open from then on, and what could wait no longer than that a second time goes by it as well, until it was not
+//!   needed for [`SPARE`]. Data without a deadline go by the lowest class there is.
+//! - *Allowance*: what is left, less [`RESERVE`] of it, spread over the time that it has to last. Up to [`SAVED`] of it is saved up;
+//!   a path whose allowance is used up takes nothing while there is another one.
+//! - *The cap*: a path of which nothing is left takes nothing, even if it is the only one.
+//!
+//! All constants are `ASSUMED`.
+
+use smallvec::SmallVec;
+
+use strandcast_proto::policy::{LinkId, PathSet, PathView, View};
+use strandcast_proto::time::{Duration, Instant};
+
+use super::earliest_arrival::Choices;
+
+/// Links of this class and above carry nothing that another would bring sooner, and nothing twice.
+pub(super) const METERED: u8 = 2;
+/// A class that was not needed for so long is closed again.
+const SPARE: Duration = Duration::from_secs(5);
+/// Of what is left, the part that is kept.
+const RESERVE: f64 = 0.05;
+/// So much of an allowance is saved up.
+const SAVED: Duration = Duration::from_secs(600);
+
+/// See the [module](self).
+#[derive(Debug, Default)]
+pub(super) struct Metered {
+    /// Paths of this class and below are open; nothing is below 0.
+    open: u8,
+    /// When the open class was needed last.
+    needed: Instant,
+    buckets: SmallVec<[(LinkId, Bucket); 4]>,
+}
+
+/// What a link may use for now.
+#[derive(Copy, Clone, Debug)]
+struct Bucket {
+    /// Bytes; below 0 if more was used.
+    tokens: f64,
+    /// When `left` was seen.
+    at: Instant,
+    left: u64,
+}
+
+impl Metered {
+    /// The paths of `choices` that may not take a chunk that is worthless after `left` seconds (`None`: never).
+    pub fn barred(&mut self, view: &View<'_>, choices: &Choices<'_>, left: Option<f64>) -> PathSet {
+        let mut barred = PathSet::default();
+        if choices.iter().all(|c| free(c.0)) {
+            return barred;
+        }
+        let capped = |p: &PathView| p.tariff.left == Some(0);
+        choices.iter().filter(|c| capped(c.0)).for_each(|c| barred.insert(c.0.id));
+        let spent: PathSet = choices.iter().filter(|c| self.spent(view, c.0)).map(|c| c.0.id).collect();
+        let may = |p: &PathView, without: PathSet| !without.contains(p.id);
+        if choices.iter().any(|c| may(c.0, barred) && !spent.contains(c.0.id)) {
+            spent.iter().for_each(|p| barred.insert(p));
+        }
+        let some = choices.iter().filter(|c| may(c.0, barred));
+        let Some(least) = some.clone().map(|c| c.0.tariff.class).min() else { return barred };
+        let most = match left {
+            Some(left) => self.class(view.now, choices, barred, left, least),
+            None => least,
+        };
+        some.filter(|c| c.0.tariff.class > most)
+            .map(|c| c.0.id)
+            .collect::<PathSet>()
+            .iter()
+            .for_each(|p| barred.insert(p));
+        barred
+    }
+
+    /// The highest class that the chunk may take; `least` is the lowest there is.
+    fn class(&mut self, now: Instant, choices: &Choices<'_>, barred: PathSet, left: f64, least: u8) -> u8 {
+        let may = choices.iter().filter(|c| !barred.contains(c.0.id));
+        if self.open > least && now.saturating_since(self.needed) >= SPARE {
+            let lower = may.clone().map(|c| c.0.tariff.class).filter(|class| *class < self.open);
+            (self.open, self.needed) = (lower.max().unwrap_or(least), now);
+        }
+        let open = self.open.max(least);
+        // The lowest class with a path on which a chunk would be in time, `rounds` times over.
+        let fits = |rounds: f64| {
+            let fit = may.clone().filter(move |c| rounds * (c.1.arrival + c.1.resend) <= left);
+            fit.map(|c| c.0.tariff.class).min()
+        };
+        let ready = may.clone().filter(|c| c.0.has_room() && c.1.arrival + c.1.resend <= left);
+        let wanted = match (fits(2.0), fits(1.0)) {
+            // It can wait for room.
+            (Some(class), _) if class <= open => class,
+            // One that was open takes it at once, one that was not only if no other class is in time.
+            (_, Some(class)) => ready.map(|c| c.0.tariff.class).filter(|c| *c <= open).min().unwrap_or(class),
+            // It is late everywhere: whatever there is.
+            _ => may.clone().map(|c| c.0.tariff.class).max().unwrap_or(least),
+        };
+        if wanted > least && wanted >= self.open {
+            (self.open, self.needed) = (wanted, now);
+        }
+        wanted
+    }
+
+    /// Whether the path's link has used what it may for now.
+    fn spent(&mut self, view: &View<'_>, path: &PathView) -> bool {
+        let (Some(left), Some(until)) = (path.tariff.left, path.tariff.until) else { return false };
+        let rest = until.saturating_since(view.now).as_secs_f64();
+        if rest <= 0.0 {
+            return false;
+        }
+        let rate = left as f64 * (1.0 - RESERVE) / rest;
+        let most = rate * SAVED.as_secs_f64().min(rest);
+        let known = self.buckets.iter().position(|b| b.0 == path.link);
+        let at = known.unwrap_or_else(|| {
+            self.buckets.push((path.link, Bucket { tokens: most, at: view.now, left }));
+            self.buckets.len() - 1
+        });
+        let bucket = &mut self.buckets[at].1;
+        let earned = rate * view.now.saturating_since(bucket.at).as_secs_f64();
+        let used = bucket.left.saturating_sub(left) as f64;
+        bucket.tokens = (bucket.tokens + earned - used).min(most);
+        (bucket.at, bucket.left) = (view.now, left);
+        bucket.tokens <= 0.0
+    }
+}
+
+/// Whether nothing is known of what it costs.
+fn free(path: &PathView) -> bool {
+    path.tariff.class == 0 && path.tariff.left.is_none()
+}
+
+#[cfg(test)]
+mod tests;
