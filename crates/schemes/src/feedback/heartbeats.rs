@@ -1,5 +1,5 @@
-//! Delayed acknowledgement (DAC), and heartbeats on paths that are suspected ([`Verdict`]): at once, after [`FIRST`], and then
-//! at twice the distance each time, up to [`LAST`]. An answer ends the suspicion, or counts for the return of a dead path.
+//! Delayed acknowledgement (DAC), and heartbeats on paths that are suspected ([`Verdict`]): each [`OFTEN`] during the first
+//! [`SOON`], since most silences are short and the path carries nothing until it has answered, then each [`SELDOM`]. An answer ends the suspicion, or counts for the return of a dead path.
 //! SACKs come back by the two quickest live paths in turn, so that a dead way back shows.
 
 use smallvec::SmallVec;
@@ -14,10 +14,12 @@ use super::dac::DelayedAck;
 use crate::estimate::{Verdict, ways_back};
 use crate::part::{Estimators, FeedbackPart};
 
-/// From the first heartbeat to the second.
-pub const FIRST: Duration = Duration::from_millis(50);
-/// The longest time from one to the next.
-pub const LAST: Duration = Duration::from_millis(250);
+/// From one heartbeat to the next at first.
+pub const OFTEN: Duration = Duration::from_millis(25);
+/// For how long.
+pub const SOON: Duration = Duration::from_secs(1);
+/// From one heartbeat to the next later.
+pub const SELDOM: Duration = Duration::from_millis(250);
 
 keys! {
     /// [`Heartbeats`] has no keys.
@@ -38,8 +40,8 @@ impl FeedbackPart for HeartbeatsConfig {
 #[derive(Debug, Default)]
 pub struct Heartbeats {
     acks: DelayedAck,
-    /// The suspected paths: when the next heartbeat is due, and how long after the one before.
-    suspected: SmallVec<[(PathId, Instant, Duration); 4]>,
+    /// The suspected paths: when the next heartbeat is due, and since when they are suspected.
+    suspected: SmallVec<[(PathId, Instant, Instant); 4]>,
     /// Where one is to leave now.
     wanted: PathSet,
 }
@@ -50,7 +52,7 @@ impl Policy for Heartbeats {
         for path in view.paths {
             let suspect = path.state != PathState::Closed && Verdict::of(path) > Verdict::Live;
             match self.suspected.iter().position(|s| s.0 == path.id) {
-                None if suspect => self.suspected.push((path.id, view.now, Duration::ZERO)),
+                None if suspect => self.suspected.push((path.id, view.now, view.now)),
                 Some(i) if !suspect => {
                     self.suspected.remove(i);
                 }
@@ -58,9 +60,9 @@ impl Policy for Heartbeats {
             }
         }
         self.wanted = self.wanted.iter().filter(|p| self.suspected.iter().any(|s| s.0 == *p)).collect();
-        for (path, at, wait) in self.suspected.iter_mut().filter(|s| s.1 <= view.now) {
-            *wait = (2 * *wait).clamp(FIRST, LAST);
-            *at = view.now + *wait;
+        for (path, at, since) in self.suspected.iter_mut().filter(|s| s.1 <= view.now) {
+            let soon = view.now.saturating_since(*since) < SOON;
+            *at = view.now + if soon { OFTEN } else { SELDOM };
             self.wanted.insert(*path);
         }
     }
@@ -97,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn suspected_paths_are_probed_less_and_less_often() {
+    fn suspected_paths_are_probed_often_at_first() {
         let (mut picture, mut feedback) = (Picture::new(2), Heartbeats::default());
         let start = picture.now;
         let mut heard = |picture: &Picture| {
@@ -108,7 +110,7 @@ mod tests {
         };
         assert_eq!(heard(&picture), (None, None));
         Verdict::Stalled.write(&mut picture.paths[1].est);
-        for at in [0, 50, 150, 350, 600, 850] {
+        for at in (0..=1000).step_by(25).chain([1250, 1500]) {
             picture.now = start + Duration::from_millis(at);
             let (probe, next) = heard(&picture);
             assert_eq!(probe, Some(1), "after {at} ms");

@@ -8,6 +8,9 @@
 //!   condition: then it is known to carry the stream when another one falls silent.
 //! - *The last round*: a lost chunk for which a second loss would leave no time goes by the two best paths at once. Copies of
 //!   new data cost as much as they carry, copies of what is sent again cost the loss rate (Meng et al., "Hairpin", NSDI 2024).
+//! - *Way for others*: messages leave in order. One that has waited until a path is too slow for it, while the quicker ones are
+//!   full, keeps that path idle from all that follow; they become as old meanwhile, and so it goes on for as long as the
+//!   quicker ones carry less than comes. If they do, it is given up.
 //!
 //! Data without deadlines go as [`EarliestArrival`] has it.
 
@@ -44,7 +47,7 @@ keys! {
 impl SchedulerPart for WaryConfig {
     fn build(&self) -> Box<dyn Scheduler> {
         let (inner, turn, metered) = Default::default();
-        Box::new(Wary { config: *self, inner, turn, metered })
+        Box::new(Wary { config: *self, inner, turn, metered, life: 0.0 })
     }
 
     fn tune(&self, config: &mut TransportConfig) {
@@ -66,6 +69,8 @@ pub struct Wary {
     inner: EarliestArrival,
     turn: Turn,
     metered: Metered,
+    /// The longest time that was left to a message, seconds: that of new ones.
+    life: f64,
 }
 
 /// Which path takes the stream.
@@ -135,6 +140,16 @@ impl Wary {
     }
 }
 
+/// Whether the next message keeps idle a path that what follows it could take, and the paths that it waits for carry less than
+/// comes: what waits came within its age.
+fn blocks(choices: &Choices<'_>, backlog: &Backlog, left: f64, life: f64) -> bool {
+    let idle = |(path, forecast): &(&PathView, Forecast)| {
+        path.has_room() && !forecast.in_time(left) && forecast.in_time(life)
+    };
+    let carried = choices.iter().filter(|c| c.1.in_time(left)).map(|c| c.1.rate).sum::<f64>();
+    choices.iter().any(idle) && backlog.bytes as f64 > carried * (life - left)
+}
+
 impl Policy for Wary {
     fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
         self.inner.on_signal(view, signal);
@@ -151,12 +166,16 @@ impl Scheduler for Wary {
         let left = left.filter(|left| *left > 0.0);
         let choices = self.open(view, backlog.next_len, left);
         let Some(left) = left else { return self.inner.next(view, backlog) };
+        self.life = self.life.max(left);
         if !backlog.retransmission
             && let Some(path) = self.instead(view, &choices, backlog.next_len, left)
         {
             return Some(Assignment::on(path, 1));
         }
-        let mut assignment = self.inner.next(view, backlog)?;
+        let Some(mut assignment) = self.inner.next(view, backlog) else {
+            let blocks = !backlog.retransmission && blocks(&choices, backlog, left, self.life);
+            return blocks.then(Assignment::nowhere);
+        };
         if let [first] = assignment.paths[..]
             && backlog.retransmission
         {

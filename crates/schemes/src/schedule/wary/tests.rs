@@ -109,3 +109,25 @@ fn paths_take_turns_of_a_round_trip() {
     metered.paths[1].tariff.class = METERED;
     assert_eq!(over_time(WaryConfig::default(), &mut metered, 300), [0; 300]);
 }
+
+/// A quick path is full, a slow one is free: a message that has become too late for the slow one is given up if more comes than
+/// the quick one carries, and waits if not.
+#[test]
+fn what_is_too_late_for_the_free_path_gives_way() {
+    let mut p = picture(8.0, 400);
+    p.paths[0].in_flight = p.paths[0].limit.cwnd;
+    let mut wary =
+        WaryConfig { turns: Duration::ZERO, evidence: Duration::ZERO, ..WaryConfig::default() }.build();
+    let mut next = |left_ms: u64, bytes: u64, retransmission: bool| {
+        let next_expires = Some(p.now + Duration::from_millis(left_ms));
+        let (messages, next_len) = (10, MTU);
+        let backlog =
+            Backlog { bytes, messages, next_len, next_expires, retransmission, ..Backlog::default() };
+        wary.next(&p.view(), &backlog).map(|a| a.paths.iter().map(|p| p.0).collect::<Vec<_>>())
+    };
+    assert_eq!(next(500, MTU, false), Some(vec![1]), "in time there");
+    // 400 ms at 8 Mbit/s are 400 kB.
+    assert_eq!(next(100, 300_000, false), None, "the quick path carries what comes");
+    assert_eq!(next(100, 500_000, true), None, "lost before");
+    assert_eq!(next(100, 500_000, false), Some(vec![]), "it does not");
+}
