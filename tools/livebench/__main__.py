@@ -38,7 +38,9 @@ def options(words: list[str]) -> argparse.Namespace:
     parser = Parser("livebench", __doc__)
     parser.add_argument("what", nargs="?", choices=("grid", "report", "silence", "sockets"), default="grid")
     parser.add_argument("--seeds", choices=SETS, default=SETS[0])
-    parser.add_argument("--first", type=whole, help="only the first seeds of the set")
+    parser.add_argument(
+        "--first", type=whole, help="only the first seeds of the set; of sockets, a try of so many cells"
+    )
     parser.add_argument("--network", action="append", choices=GRID["networks"])
     parser.add_argument("--latency", action="append", type=whole, choices=GRID["latencies_ms"])
     parser.add_argument("--scheme", action="append", help="of the grid only these; of `silence` and `sockets` ours")
@@ -69,7 +71,9 @@ WAYS = {
     "grid": grid,
     "report": grid,
     "silence": lambda asked: silence.measured(asked.program, (asked.scheme or [asked.ours])[0], asked.jobs),
-    "sockets": lambda asked: sockets.run(asked.program, (asked.scheme or [asked.ours])[0], asked.network),
+    "sockets": lambda asked: sockets.run(
+        asked.program, (asked.scheme or [asked.ours])[0], asked.network, RESULTS / "sockets.csv", asked.first
+    ),
 }
 
 

@@ -21,7 +21,7 @@ class MeasureError(Exception):
     """A table without what is measured; in one line."""
 
 
-def of_stream(messages: list[Message], latency_s: float) -> Measures:
+def of_stream(messages: list[Message], latency_s: float, time_s: float = TIME_S) -> Measures:
     """What a viewer gets of a stream.
 
     late            share of messages not out `grace_ms` after their latency
@@ -29,7 +29,7 @@ def of_stream(messages: list[Message], latency_s: float) -> Measures:
     freezes         times in which a picture stays on for longer than `freeze_ms`, a minute
     delay_ms        median from capture to arrival of what came at all
     """
-    last_s = TIME_S - latency_s
+    last_s = time_s - latency_s
     counted = [(at, whole) for at, whole in messages if WARMUP_S <= at < last_s]
     if not counted:
         raise MeasureError("no message counts")

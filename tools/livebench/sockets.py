@@ -1,19 +1,22 @@
-"""The same networks over real sockets, beside SRT and RIST: `tools/livebench sockets` (root, Debian's rist-tools, srt-tools).
+"""The same networks over real sockets, beside others: `tools/livebench sockets` (root, Debian's rist-tools, srt-tools).
 
 Links are emulated in real time between namespaces, by the simulator's own link and from the same traces
 (tools/bench/links); one meter outside of all contestants numbers packets of a transport stream and notes when each
-comes out. A run in which the emulator was late does not count and is made again with the next call.
+comes out. A run in which the emulator was late does not count and is made again with the next call. Results are rows of
+tools/livebench/results/sockets.csv; those of others do not depend on our program.
 """
 
+import csv
 import hashlib
-import json
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
-from benches import ROOT, RunError, put, table
+import measures
+from benches import ROOT, RunError, table
 from grid import GRID, TIME_S, Cell
-from runs import OUT, Place
+from runs import Place
 
 sys.path.append(str(ROOT / "tools/bench/links"))
 
@@ -21,13 +24,23 @@ import contestants
 import netns
 
 RULES = GRID["sockets"]
+MEASURES = ("late", "undecodable", "freezes", "delay_ms")
+KEYS = ("network", "latency_ms", "share", "seed", "contestant", "links", "program")
+# How each is set up, for the page.
+SETTINGS = {
+    "rist": "Debian's rist-tools, bonding: `buffer` = latency at both ends, `weight` = the mean rate of each link",
+    "srt": "Debian's srt-tools, not bonded: `latency` = latency at both ends; the best path by hindsight",
+    "mptcp": "the kernel's: a subflow for each link, messages older than the latency are not sent, 13 kB not sent at most",
+}
 # The emulator is there so long before the stream, and goes on behind it.
 BEFORE_S = 5
+# A try (`--first`).
+SHORT_S = 20
 
 
 def names(place: Place, ours: str) -> list[str]:
-    """Who sends: ours and RIST over all links, SRT over each alone, since Debian's has no bonding."""
-    return [ours, "rist", *(f"srt@{n}" for n in range(1, len(place.paths) + 1))]
+    """Who sends: ours, RIST and MPTCP over all links, SRT over each alone, since Debian's has no bonding."""
+    return [ours, "rist", "mptcp", *(f"srt@{n}" for n in range(1, len(place.paths) + 1))]
 
 
 def grid() -> list[tuple[Cell, int]]:
@@ -49,8 +62,8 @@ def weights(description: dict) -> dict:
     }
 
 
-def measured(cell: Cell, place: Place, name: str, seed: int, programs: tuple[Path, Path]) -> dict:
-    """One run of a contestant.
+def measured(cell: Cell, place: Place, name: str, seed: int, programs: tuple[Path, Path], seconds: int) -> dict:
+    """One run of a contestant, ours sealed.
 
     Raises:
         RunError: A contestant did not run to its end.
@@ -61,13 +74,21 @@ def measured(cell: Cell, place: Place, name: str, seed: int, programs: tuple[Pat
         found["mean_bps"] = mean_bps(place.scenario.parent / f"{link}.csv")
     environment.description["links"] = weights(environment.description)
     try:
-        with environment as env:
-            seconds, bps = TIME_S - BEFORE_S, round(place.bitrate(cell))
-            result = contestants.live(env, command, name, cell.latency_ms, seconds, (), bps)
+        with tempfile.TemporaryDirectory(prefix="strandcast-keys-") as keys, environment as env:
+            bps, ours = round(place.bitrate(cell)), contestants.sealed(command, keys)
+            result = contestants.live(env, command, name, cell.latency_ms, seconds, bps=bps, ours=ours)
     except (contestants.RunError, subprocess.SubprocessError, OSError, ValueError) as error:
         raise RunError(f"{cell}, {name}, seed {seed}: {error}") from None
-    lateness = netns.lateness(environment.counters or [])
-    return {"late": result["late_share"], "lost": result["lost_share"], "delay_ms": result["delay_ms"], **lateness}
+    try:
+        kept = measures.of_stream(of_each(result["each"]), cell.latency_ms / 1000, BEFORE_S + seconds)
+    except measures.MeasureError as error:
+        raise RunError(f"{cell}, {name}, seed {seed}: {error}") from None
+    return {**kept, **netns.lateness(environment.counters or [])}
+
+
+def of_each(packets: list[tuple[float, float | None]]) -> list[measures.Message]:
+    """Packets by the emulator's time: the stream begins `BEFORE_S` later, so that all that was sent counts but its end."""
+    return [(BEFORE_S + sent, None if came is None else BEFORE_S + came) for sent, came in packets]
 
 
 def mean_bps(trace: Path) -> float:
@@ -77,46 +98,91 @@ def mean_bps(trace: Path) -> float:
     return sum(value * (end - at) for (at, value), end in zip(rows, ends)) / TIME_S
 
 
-def run(program: Path, ours: str, only: list[str] | None) -> dict[str, str]:
-    """Measures what is missing, and gives the table; `only`: networks.
+def kept_in(file: Path) -> dict[tuple[str, ...], dict[str, float]]:
+    """What was measured so far."""
+    if not file.exists():
+        return {}
+    with file.open(newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    return {tuple(row[key] for key in KEYS): {name: float(row[name]) for name in MEASURES} for row in rows}
+
+
+def add(file: Path, key: tuple[str, ...], kept: dict[str, float]) -> None:
+    """One more."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    new = not file.exists()
+    with file.open("a", newline="") as out:
+        writer = csv.writer(out, lineterminator="\n")
+        if new:
+            writer.writerow([*KEYS, *MEASURES])
+        writer.writerow([*key, *(f"{kept[name]:.6g}" for name in MEASURES)])
+
+
+def check(program: Path) -> Path:
+    """The emulator, if everything is there.
 
     Raises:
-        RunError: A program is missing, or a run failed.
+        RunError: A program is missing.
     """
     emulator = program.parent / "examples" / "tun"
     if not emulator.is_file():
         raise RunError(f"no {emulator}: cargo build --release -p strandcast-cli --example tun")
     if missing := contestants.missing(["rist", "srt@1"]):
         raise RunError(f"{', '.join(missing)} missing; Debian has them in rist-tools and srt-tools")
+    return emulator
+
+
+def run(program: Path, ours: str, only: list[str] | None, file: Path, first: int | None) -> dict[str, str]:
+    """Measures what is missing, and gives the table; `only`: networks, `first`: only so many cells, of 20 s.
+
+    Raises:
+        RunError: A program is missing, or a run failed.
+    """
+    emulator = check(program)
     netns.sweep()
-    digest = hashlib.sha256(program.read_bytes()).hexdigest()
-    found: dict[tuple[Cell, int], dict[str, float]] = {}
-    for cell, seed in grid():
-        if only and cell.network not in only:
-            continue
+    digest = hashlib.sha256(program.read_bytes()).hexdigest()[:12]
+    there = kept_in(file)
+    found: dict[tuple[Cell, int], dict[str, dict[str, float]]] = {}
+    seconds = SHORT_S if first else TIME_S - BEFORE_S
+    for cell, seed in [one for one in grid() if not only or one[0].network in only][:first]:
         place = Place.made(cell.network, seed)
         for name in names(place, ours):
-            # What others do does not depend on our program.
-            what = "\n".join([place.digest, str(cell), str(seed), name, digest if name == ours else ""])
-            file = OUT / "sockets" / f"{hashlib.sha256(what.encode()).hexdigest()[:20]}.json"
-            if not file.exists():
-                kept = measured(cell, place, name, seed, (program, emulator))
-                print(
-                    f"{cell}, seed {seed}, {name}: {100 * kept['late']:.2f} % late, sound: {kept['sound']}", flush=True
-                )
-                if not kept["sound"]:
+            of = (
+                cell.network,
+                cell.latency_ms,
+                cell.share,
+                seed,
+                name,
+                place.digest[:8],
+                digest if name == ours else "",
+            )
+            key = tuple(map(str, of))
+            if key not in there:
+                kept = measured(cell, place, name, seed, (program, emulator), seconds)
+                told = f"{100 * kept['late']:.2f} % late, {kept['delay_ms']:.0f} ms, sound: {kept['sound']}"
+                print(f"{cell}, seed {seed}, {name}: {told}", flush=True)
+                # A try of some seconds is no result.
+                if first or not kept["sound"]:
+                    found.setdefault((cell, seed), {})[name] = kept if first else {}
                     continue
-                file.parent.mkdir(parents=True, exist_ok=True)
-                put(file, json.dumps(kept))
-            found.setdefault((cell, seed), {})[name] = json.loads(file.read_text())["late"]
-    return {"sockets": told(found, ours)}
+                add(file, key, kept)
+                there[key] = kept
+            found.setdefault((cell, seed), {})[name] = there[key]
+    return {"sockets": told_of(found, ours)}
 
 
-def told(found: dict[tuple[Cell, int], dict[str, float]], ours: str) -> str:
-    """A row a cell and seed: late packets in %; of SRT the best path by hindsight."""
+def told_of(found: dict[tuple[Cell, int], dict[str, dict[str, float]]], ours: str) -> str:
+    """A row for each cell, seed and contestant; of SRT the path with the fewest late, by hindsight."""
     rows = []
-    for (cell, seed), late in sorted(found.items()):
-        srt = [share for name, share in late.items() if name.startswith("srt@")]
-        each = [late.get(ours), late.get("rist"), min(srt, default=None)]
-        rows.append([f"{cell}, seed {seed}", *("" if one is None else f"{100 * one:.2f}" for one in each)])
-    return table(["network, latency, share; seed", f"`{ours}`", "RIST", "SRT, best path, not bonded"], rows)
+    for (cell, seed), by_name in sorted(found.items()):
+        srt = [kept for name, kept in by_name.items() if name.startswith("srt@") and kept]
+        each = {f"`{ours}`": by_name.get(ours), "RIST": by_name.get("rist"), "MPTCP": by_name.get("mptcp")}
+        each["SRT, best path"] = min(srt, key=lambda kept: kept["late"], default=None)
+        for name, kept in each.items():
+            if kept:
+                shares = [f"{100 * kept[one]:.2f}" for one in ("late", "undecodable")]
+                rest = [f"{kept['freezes']:.1f}", f"{kept['delay_ms']:.0f}"]
+                rows.append([f"{cell}, seed {seed}", name, *shares, *rest])
+    heads = ["network, latency, share; seed", "", "late %", "undecodable %", "freezes a minute", "delay ms"]
+    settings = table(["contestant", "set up as"], [[name, text] for name, text in SETTINGS.items()])
+    return table(heads, rows) + "\n" + settings

@@ -12,6 +12,7 @@ from pathlib import Path
 from netns import SERVER, client, server
 
 PEERS = [sys.executable, str(Path(__file__).resolve().parent / "peers.py")]
+MESSAGES = [sys.executable, str(Path(__file__).resolve().parent / "tcp_messages.py")]
 # How much later than its latency a packet may come out without being late, ms.
 GRACE_MS = 20
 IN_PORT, OUT_PORT, PORT = 7001, 7002, 9899
@@ -151,8 +152,24 @@ def beside_tcp(env, program, contestant, warmup, seconds):
     return {**shares, "goodput_bps": our_goodput(result, warmup, whole)}
 
 
-def live_commands(env, program, contestant, latency):
-    """The receiver's and the sender's command line."""
+def sealed(program, folder):
+    """What our receiver and our sender are started with where they encrypt: options of both, and the receiver's name.
+
+    The keys are made in a folder, and paired there.
+    """
+    keys = [str(Path(folder, side)) for side in ("receiver", "sender")]
+    string = Path(folder, "pairing")
+    for command in (("new", "--key", keys[0]), ("new", "--key", keys[1])):
+        subprocess.run([program, "key", *command], check=True, capture_output=True)
+    pair = [program, "key", "pair", "--key", keys[0], "--host", f"{SERVER}:{PORT}", "--out", str(string)]
+    subprocess.run(pair, check=True, capture_output=True)
+    add = [program, "key", "add", "far", "--key", keys[1]]
+    subprocess.run(add, check=True, capture_output=True, input=string.read_bytes())
+    return ["--key", keys[0]], ["--key", keys[1]], "@far"
+
+
+def live_commands(env, program, contestant, latency, ours=(("--plain",), ("--plain",), f"{SERVER}:{PORT}")):
+    """The receiver's and the sender's command line; `ours`: what ours have besides, and whom the sender calls."""
     name, links = parse(contestant)
     links = links or list(range(1, len(env.links) + 1))
     source, sink = f"udp://127.0.0.1:{IN_PORT}", f"udp://127.0.0.1:{OUT_PORT}"
@@ -170,14 +187,19 @@ def live_commands(env, program, contestant, latency):
         send = ["ristsender", "-p", "1", "-b", latency, "-i", f"udp://@127.0.0.1:{IN_PORT}", "-o", there]
         quiet = ["-S", "0", "-v", "3"]
         return [*receive, "-b", latency, *quiet], [*send, *quiet]
-    receive = [program, "receive", f":{PORT}", sink, "--once", "--json", "--plain"]
-    send = [program, "send", source, f"{SERVER}:{PORT}", "--latency", latency, "--scheme", name, "--json", "--plain"]
+    if name.startswith("mptcp"):
+        there = [SERVER, PORT + 2]
+        return [*MESSAGES, "receive", *there, OUT_PORT], [*MESSAGES, "send", *there, IN_PORT, latency]
+    receive = [program, "receive", f":{PORT}", sink, "--once", "--json", *ours[0]]
+    send = [program, "send", source, ours[2], "--latency", latency, "--scheme", name, "--json", *ours[1]]
     return receive, [*send, *paths(links)]
 
 
-def live(env, program, contestant, latency, seconds, events=(), bps=4_000_000):
+def live(env, program, contestant, latency, seconds, events=(), bps=4_000_000, **options):
     """A live stream: what of it came, and when. `events`: (second of the stream, what to do)."""
-    receive, send = live_commands(env, program, contestant, latency)
+    receive, send = live_commands(env, program, contestant, latency, **options)
+    if contestant.startswith("mptcp"):
+        mptcp(env)
     sink = env.start("s", [*PEERS, "receive-stream", OUT_PORT], **PIPE)
     ready(sink)
     ours = receive[0] == program
@@ -241,4 +263,6 @@ def analyse(sent, came, skip_s=1.0, latency_ms=math.inf):
         "gaps_s": [[round(a, 3), round(b, 3)] for a, b in gaps],
         "last_came_s": moments[-1] if moments else None,
         "doubled": came["doubled"],
+        # Seconds since the stream began, of each packet: sent, came or None.
+        "each": [(t / 1e9, (arrived[n] - begun) / 1e9 if n in arrived else None) for n, t in enumerate(times)],
     }

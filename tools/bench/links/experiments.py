@@ -55,6 +55,8 @@ def live(cell, env, program, contestant):
         events = [(first, lambda: env.start("c", command, **contestants.NULL))]
     latency = cell.extra["latency"]
     result = contestants.live(env, program, contestant, latency, cell.seconds, events, STREAM)
+    # Results of all runs are in one file.
+    del result["each"]
     if outage:
         result["back_s"] = back(result, *result["events_s"])
     return result

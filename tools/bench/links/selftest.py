@@ -9,6 +9,7 @@ import contestants
 import experiments
 import netns
 import peers
+import tcp_messages
 
 HERE = Path(__file__).resolve().parent
 
@@ -48,6 +49,26 @@ def losses_are_counted_behind_the_first_second():
     assert found["late_share"] == contestants.analyse(sent, came, latency_ms=30)["late_share"] == 2 / 30
     assert contestants.analyse(sent, came, latency_ms=29)["late_share"] == 1
     assert contestants.analyse(sent, {"came": [], "doubled": 0})["delay_ms"] is None
+
+
+def old_messages_are_not_sent():
+    """What is older than the latency is dropped, but not the rest of what was begun; the reader gets whole messages."""
+    backlog, buffer = tcp_messages.Backlog(0.5), bytearray()
+    for n in range(3):
+        backlog.add(b"%d" % n * 10, n * 0.2)
+    first = backlog.next(0.5)
+    backlog.wrote(4)
+    assert first == b"\0\n" + b"0" * 10
+    assert backlog.next(2) == first[4:], "a message that was begun goes on"
+    backlog.wrote(len(first) - 4)
+    assert backlog.next(0.8) == b"\0\n" + b"2" * 10
+    assert backlog.dropped == 1
+    buffer += first + first[:5]
+    assert list(tcp_messages.messages(buffer)) == [b"0" * 10]
+    assert buffer == first[:5]
+    buffer += first[5:]
+    assert list(tcp_messages.messages(buffer)) == [b"0" * 10]
+    assert not buffer
 
 
 def back_after_an_outage():
@@ -156,6 +177,7 @@ BENCH = load_bench()
 TESTS = [
     stream_reads_back,
     clock_in_the_stream,
+    old_messages_are_not_sent,
     losses_are_counted_behind_the_first_second,
     back_after_an_outage,
     names_of_contestants,
