@@ -264,3 +264,18 @@ fn a_penalty_cuts_every_window() {
         assert_eq!(picture.paths[1].est.loss, loss, "{spec}: nothing was lost");
     }
 }
+
+#[test]
+fn any_preset_has_a_cap_on_redundancy() {
+    let cap = |spec: &str| {
+        let mut config = TransportConfig::default();
+        parse_spec(spec).expect(spec).tune(&mut config);
+        config.redundancy
+    };
+    for preset in presets() {
+        assert_eq!(cap(&format!("{},redundancy-cap=3", preset.name)), Some(0.03), "{}", preset.name);
+    }
+    assert_eq!([cap("bond"), cap("bond,redundancy-cap=0")], [None, None]);
+    let own = ["strand", "strand,copy-share=2", "strand,copy-share=2,redundancy-cap=7 %"];
+    assert_eq!(own.map(cap), [Some(0.05), Some(0.02), Some(0.07)]);
+}
