@@ -393,11 +393,29 @@ class Acting(Turns):
 
     def __init__(self) -> None:
         self.copied: set[int] = set()
-        self.heard = 0
 
     def hears_arrivals(self) -> bool:
         """It does."""
         return True
+
+    def act(self, view: sc.View, flight: sc.Flight) -> sc.Act | None:
+        """The oldest first."""
+        for chunk in flight.on(0):
+            sent = chunk.transmissions[-1].at
+            if view.now - sent > 1.0:
+                return sc.Act.Lose(0, sent + 1e-6, "path failure")
+            if view.now - sent > 0.05 and chunk.tsn not in self.copied:
+                self.copied.add(chunk.tsn)
+                return sc.Act.Copy(tsn=chunk.tsn, to=1)
+        return None
+
+
+class Listening(Acting):
+    """One that holds reports to what they must be; signals without any sense are not for it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.heard = 0
 
     def on_signal(self, view: sc.View, signal: sc.Signal) -> None:
         """Clocks and counters only grow."""
@@ -413,22 +431,11 @@ class Acting(Turns):
             case sc.Signal.Acked(newly_acked=acked, proven=proven):
                 assert proven <= acked
 
-    def act(self, view: sc.View, flight: sc.Flight) -> sc.Act | None:
-        """The oldest first."""
-        for chunk in flight.on(0):
-            sent = chunk.transmissions[-1].at
-            if view.now - sent > 1.0:
-                return sc.Act.Lose(0, sent + 1e-6, "path failure")
-            if view.now - sent > 0.05 and chunk.tsn not in self.copied:
-                self.copied.add(chunk.tsn)
-                return sc.Act.Copy(tsn=chunk.tsn, to=1)
-        return None
-
 
 def test_a_policy_acts_of_its_own_accord(two_paths: sc.Scenario) -> None:
-    made: list[Acting] = []
+    made: list[Listening] = []
 
-    class Kept(Acting):
+    class Kept(Listening):
         def __init__(self) -> None:
             super().__init__()
             made.append(self)
