@@ -3,6 +3,8 @@
 //! One path at a time has the token, each of them once in [`EACH`]: new messages are held until a train of [`TRAIN_MOST`] packets
 //! waits, or for [`HELD`], and then leave by that path at once. No byte is sent for it. It is done for messages alone that could
 //! be sent again in time if the train were lost, on links of class 0 and 1.
+//!
+//! All constants are `ASSUMED`; docs/live.md has what they gave on tuning seeds.
 
 use strandcast_proto::policy::{
     Act, Advice, Assignment, Backlog, Flight, PathId, PathState, PathView, Policy, RepairOffer, Scheduler,
@@ -11,6 +13,7 @@ use strandcast_proto::policy::{
 use strandcast_proto::time::{Duration, Instant};
 
 use super::earliest_arrival::Forecast;
+use super::metered::METERED;
 use crate::advice::TRAIN_LEAST;
 use crate::estimate::Verdict;
 
@@ -21,8 +24,6 @@ const EACH: Duration = Duration::from_secs(1);
 /// New messages are held for so long at the most, or this part of the time that is left to them.
 const HELD: Duration = Duration::from_millis(60);
 const HELD_SHARE: u32 = 8;
-/// Links of this class and above are not tried.
-const METERED: u8 = 2;
 
 /// A scheduler that sends trains besides.
 #[derive(Debug)]
