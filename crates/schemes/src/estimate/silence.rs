@@ -11,13 +11,14 @@
 //! | more than J | [`Verdict::Stalled`] | no new chunks |
 //! | the same [`RESEND`] later by our clock | [`Verdict::Silent`] | what is in flight is sent again elsewhere |
 //! | more than [`DEATH`], and no heartbeat answered | [`Verdict::Dead`] | probation before it is used again |
+//! | dead, but it has answered [`ANSWERS`] times | [`Verdict::Returning`] | new chunks while no live path is free |
 //!
 //! *The way back* is judged apart. Of the paths that the peer's SACKs come back by in turn ([`ways_back`]), one by which no report
 //! came for J, while [`ELSEWHERE`] came by others, is deaf: what it carries arrives, but others are taken as long as they
 //! do. J counts from when it was to be expected: later by how much its way back is longer.
 //!
-//! An arrival by the path (for a deaf one a report), or an answer to a heartbeat, ends all of these but the last at once. A dead path returns when it has answered
-//! [`ANSWERS`] times and for min([`PROBATION`] · 2^k, [`PROBATION_MOST`]), k being how often it died; k falls by one for each
+//! An arrival by the path (for a deaf one a report), or an answer to a heartbeat, ends the first three at once. A dead path is
+//! live again when it has answered [`ANSWERS`] times and for min([`PROBATION`] · 2^k, [`PROBATION_MOST`]), k being how often it died; k falls by one for each
 //! [`STABLE`] without a death.
 //!
 //! *J* follows what it costs. A suspicion is needless if the path had something arrive within [`NEEDLESS`] of it. Each of these
@@ -85,6 +86,8 @@ pub enum Verdict {
     Live,
     /// Things arrive, but nothing comes back.
     Deaf,
+    /// It was dead and answers, but not for long enough.
+    Returning,
     /// Something is overdue.
     Stalled,
     /// So much so that it counts as lost.
@@ -97,9 +100,10 @@ impl Verdict {
     /// The verdict on `path`: `Live` where no part of the scheme judges.
     pub fn of(path: &PathView) -> Verdict {
         match path.est.extra(VERDICT) {
-            Some(v) if v > 3.5 => Verdict::Dead,
-            Some(v) if v > 2.5 => Verdict::Silent,
-            Some(v) if v > 1.5 => Verdict::Stalled,
+            Some(v) if v > 4.5 => Verdict::Dead,
+            Some(v) if v > 3.5 => Verdict::Silent,
+            Some(v) if v > 2.5 => Verdict::Stalled,
+            Some(v) if v > 1.5 => Verdict::Returning,
             Some(v) if v > 0.5 => Verdict::Deaf,
             _ => Verdict::Live,
         }
@@ -167,7 +171,7 @@ impl Watched {
             verdict: Verdict::Live,
             due: PeerTime::default(),
             silent_at: None,
-            deaths: Deaths { count: 0, since: now, answers: None },
+            deaths: Deaths { count: 0, since: now, answers: None, probation: false },
             back: Back::default(),
         }
     }
@@ -204,7 +208,7 @@ impl Watched {
         if let Some(sent) = news.sent {
             self.usual.push(news.at.ahead_of(sent));
         }
-        if self.verdict > Verdict::Deaf && news.at.since(self.due) < self.patience.get() + NEEDLESS {
+        if self.verdict > Verdict::Returning && news.at.since(self.due) < self.patience.get() + NEEDLESS {
             self.patience.needless(now);
             count.needless += 1;
         }
@@ -216,9 +220,7 @@ impl Watched {
 
     /// Something came through.
     fn answered(&mut self, now: Instant) {
-        if self.verdict != Verdict::Dead || self.deaths.answered(now) {
-            (self.verdict, self.silent_at) = (Verdict::Live, None);
-        }
+        (self.verdict, self.silent_at) = (self.deaths.answered(now), None);
     }
 
     /// A report came by `via`, after `took` microseconds by both clocks; `own`: this path.
@@ -241,7 +243,7 @@ impl Watched {
 
     fn judge(&mut self, now: Instant, written: PeerTime, count: &mut Count) {
         self.patience.passes(now);
-        self.deaths.passes(now, self.verdict);
+        self.deaths.passes(now);
         let Some(due) = self.due() else { return };
         let (overdue, patience) = (written.since(due), self.patience.get());
         if overdue > patience && self.verdict < Verdict::Stalled {
@@ -352,28 +354,39 @@ struct Deaths {
     count: u32,
     /// Since when the count has been as it is, or the path dead.
     since: Instant,
-    /// Since the last death: how often it answered, first and last when.
+    /// Of a path that is yet to return: how often it has answered, first and last when.
     answers: Option<(u32, Instant, Instant)>,
+    /// Whether it is.
+    probation: bool,
 }
 
 impl Deaths {
     fn died(&mut self, now: Instant) {
         (self.count, self.since, self.answers) = ((self.count + 1).min(DEATHS), now, None);
+        self.probation = true;
     }
 
-    /// A dead path answered: whether it is to be used again.
-    fn answered(&mut self, now: Instant) -> bool {
+    /// A suspected path answered: what it is now.
+    fn answered(&mut self, now: Instant) -> Verdict {
+        if !self.probation {
+            return Verdict::Live;
+        }
         let (n, first, _) = match self.answers {
             Some((n, first, last)) if now.saturating_since(last) < APART => (n + 1, first, now),
             _ => (1, now, now),
         };
         self.answers = Some((n, first, now));
         let probation = (PROBATION * 2u32.pow(self.count)).min(PROBATION_MOST);
-        n >= ANSWERS && now.saturating_since(first) >= probation
+        self.probation = now.saturating_since(first) < probation || n < ANSWERS;
+        match self.probation {
+            false => Verdict::Live,
+            true if n >= ANSWERS => Verdict::Returning,
+            true => Verdict::Dead,
+        }
     }
 
-    fn passes(&mut self, now: Instant, verdict: Verdict) {
-        if verdict == Verdict::Dead {
+    fn passes(&mut self, now: Instant) {
+        if self.probation {
             self.since = now;
         } else if self.count > 0 && now.saturating_since(self.since) >= STABLE {
             (self.count, self.since) = (self.count - 1, now);

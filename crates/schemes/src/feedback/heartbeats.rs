@@ -1,5 +1,6 @@
 //! Delayed acknowledgement (DAC), and heartbeats on paths that are suspected ([`Verdict`]): each [`OFTEN`] during the first
-//! [`SOON`], since most silences are short and the path carries nothing until it has answered, then each [`SELDOM`]. An answer ends the suspicion, or counts for the return of a dead path.
+//! [`SOON`], since most silences are short and the path carries nothing until it has answered, then each [`SELDOM`];
+//! a dead path that answers is probed often for as long again, so that it returns soon. An answer ends the suspicion, or counts for the return of a dead path.
 //! SACKs come back by the two quickest live paths in turn, so that a dead way back shows.
 
 use smallvec::SmallVec;
@@ -49,6 +50,11 @@ pub struct Heartbeats {
 impl Policy for Heartbeats {
     fn on_signal(&mut self, view: &View<'_>, signal: &Signal<'_>) {
         self.acks.on_signal(view, signal);
+        if let Signal::Heartbeat(answer) = signal
+            && let Some(answered) = self.suspected.iter_mut().find(|s| s.0 == answer.path)
+        {
+            (answered.1, answered.2) = (answered.1.min(view.now + OFTEN), view.now);
+        }
         for path in view.paths {
             let suspect = path.state != PathState::Closed && Verdict::of(path) > Verdict::Live;
             match self.suspected.iter().position(|s| s.0 == path.id) {
@@ -94,6 +100,7 @@ impl Feedback for Heartbeats {
 
 #[cfg(test)]
 mod tests {
+    use strandcast_proto::policy::HeartbeatInfo;
     use strandcast_proto::policy::contract::fixture::Picture;
 
     use super::*;
@@ -119,5 +126,18 @@ mod tests {
         }
         Verdict::Live.write(&mut picture.paths[1].est);
         assert_eq!(heard(&picture), (None, None));
+    }
+
+    #[test]
+    fn a_dead_path_that_answers_is_probed_often_again() {
+        let (mut picture, mut feedback) = (Picture::new(2), Heartbeats::default());
+        Verdict::Dead.write(&mut picture.paths[1].est);
+        feedback.on_signal(&picture.view(), &Signal::Tick);
+        picture.now = picture.now + SOON + SELDOM;
+        feedback.on_signal(&picture.view(), &Signal::Tick);
+        assert_eq!(feedback.poll_timeout(), Some(picture.now + SELDOM));
+        let answer = HeartbeatInfo { path: PathId(1), rtt: Some(OFTEN), probe: true, sent: picture.now };
+        feedback.on_signal(&picture.view(), &Signal::Heartbeat(&answer));
+        assert_eq!(feedback.poll_timeout(), Some(picture.now + OFTEN));
     }
 }

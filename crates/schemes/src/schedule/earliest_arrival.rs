@@ -26,7 +26,7 @@
 use smallvec::SmallVec;
 
 use strandcast_keys::keys;
-use strandcast_proto::policy::{Assignment, Backlog, PathSet, PathView, Policy, Scheduler, Signal, View};
+use strandcast_proto::policy::{Assignment, Backlog, PathView, Policy, Scheduler, Signal, View};
 use strandcast_proto::rfc;
 use strandcast_proto::time::{Duration, Instant};
 
@@ -71,8 +71,6 @@ pub struct EarliestArrival {
     offered: WindowedMax,
     /// When to ask again.
     again: Option<Instant>,
-    /// Paths that take nothing for now, as who uses this says.
-    pub(super) barred: PathSet,
 }
 
 impl Default for EarliestArrival {
@@ -81,7 +79,6 @@ impl Default for EarliestArrival {
             answered: Vec::new(),
             offered: WindowedMax::new(Duration::from_secs(10)),
             again: None,
-            barred: PathSet::default(),
         }
     }
 }
@@ -169,8 +166,26 @@ impl EarliestArrival {
 
     /// The paths that a chunk of `len` bytes may take.
     pub(super) fn choices<'a>(&self, view: &View<'a>, len: u64) -> Choices<'a> {
-        let open = unsuspected(view).filter(|p| !self.barred.contains(p.id));
-        open.map(|p| (p, Forecast::new(p, len, self.silence(view, p)))).collect()
+        unsuspected(view).map(|p| (p, Forecast::new(p, len, self.silence(view, p)))).collect()
+    }
+
+    /// The decision on what is next in `backlog`, on one of these.
+    pub(super) fn among(
+        &mut self,
+        view: &View<'_>,
+        backlog: &Backlog,
+        choices: &Choices<'_>,
+    ) -> Option<Assignment> {
+        self.again = None;
+        if !choices.iter().any(|c| c.0.has_room()) {
+            return None;
+        }
+        let left = backlog.next_expires.map(|e| e.saturating_since(view.now).as_secs_f64());
+        match (left.filter(|l| *l > 0.0), &choices[..]) {
+            (Some(left), _) => self.before(view, choices, left, backlog.next_len),
+            (None, [(path, _)]) => Some(rfc::fill(view, path.id, backlog)),
+            (None, _) => self.whenever(view, choices, backlog),
+        }
     }
 
     fn hold(&mut self, view: &View<'_>) -> Option<Assignment> {
@@ -265,18 +280,8 @@ impl Policy for EarliestArrival {
 
 impl Scheduler for EarliestArrival {
     fn next(&mut self, view: &View<'_>, backlog: &Backlog) -> Option<Assignment> {
-        self.again = None;
-        let len = backlog.next_len;
-        let choices = self.choices(view, len);
-        if !choices.iter().any(|c| c.0.has_room()) {
-            return None;
-        }
-        let left = backlog.next_expires.map(|e| e.saturating_since(view.now).as_secs_f64());
-        match (left.filter(|l| *l > 0.0), &choices[..]) {
-            (Some(left), _) => self.before(view, &choices, left, len),
-            (None, [(path, _)]) => Some(rfc::fill(view, path.id, backlog)),
-            (None, _) => self.whenever(view, &choices, backlog),
-        }
+        let choices = self.choices(view, backlog.next_len);
+        self.among(view, backlog, &choices)
     }
 }
 

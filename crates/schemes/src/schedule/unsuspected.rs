@@ -7,22 +7,22 @@ use crate::estimate::{QUEUE, Verdict};
 /// A live path with a longer queue is not free, seconds: jitter is no queue.
 const FREE: f64 = 0.05;
 
-/// The usable paths on which the verdict is [`Verdict::Live`], and deaf ones while none of these is free; all usable ones if
+/// The usable paths on which the verdict is [`Verdict::Live`], and deaf and returning ones while none of these is free; all usable ones if
 /// none of them is either.
 pub(super) fn unsuspected<'a>(view: &View<'a>) -> impl Iterator<Item = &'a PathView> + use<'a> {
     let usable = view.usable();
-    let (mut live, mut deaf, mut free) = (PathSet::default(), PathSet::default(), false);
+    let (mut live, mut needed, mut free) = (PathSet::default(), PathSet::default(), false);
     for path in view.paths.iter().filter(|p| usable.contains(p.id)) {
         match Verdict::of(path) {
             Verdict::Live => {
                 live.insert(path.id);
                 free |= is_free(path);
             }
-            Verdict::Deaf => deaf.insert(path.id),
+            Verdict::Deaf | Verdict::Returning => needed.insert(path.id),
             _ => {}
         }
     }
-    let heard = if free { live } else { live.iter().chain(deaf.iter()).collect() };
+    let heard = if free { live } else { live.iter().chain(needed.iter()).collect() };
     let set = if heard.is_empty() { usable } else { heard };
     view.paths.iter().filter(move |p| set.contains(p.id))
 }
@@ -30,4 +30,26 @@ pub(super) fn unsuspected<'a>(view: &View<'a>) -> impl Iterator<Item = &'a PathV
 /// Whether the path takes more without a queue to speak of.
 fn is_free(path: &PathView) -> bool {
     path.has_room() && path.est.extra(QUEUE).unwrap_or(0.0) <= FREE
+}
+
+#[cfg(test)]
+mod tests {
+    use strandcast_proto::policy::contract::fixture::Picture;
+
+    use super::*;
+
+    #[test]
+    fn deaf_and_returning_paths_take_new_data_in_need_alone() {
+        let some = |picture: &Picture| unsuspected(&picture.view()).map(|p| p.id.0).collect::<Vec<_>>();
+        for (verdict, in_need) in
+            [(Verdict::Deaf, vec![0, 1]), (Verdict::Returning, vec![0, 1]), (Verdict::Stalled, vec![0])]
+        {
+            let mut picture = Picture::new(2);
+            picture.paths[0].in_flight = 0;
+            verdict.write(&mut picture.paths[1].est);
+            assert_eq!(some(&picture), [0], "{verdict:?}");
+            picture.paths[0].est.set_extra(QUEUE, 2.0 * FREE);
+            assert_eq!(some(&picture), in_need, "{verdict:?}");
+        }
+    }
 }

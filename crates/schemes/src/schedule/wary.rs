@@ -19,7 +19,7 @@ use core::cmp::Reverse;
 use strandcast_keys::keys;
 use strandcast_proto::config::TransportConfig;
 use strandcast_proto::policy::{
-    Assignment, Backlog, PathId, PathSet, PathView, Policy, RepairOffer, Scheduler, Signal, View,
+    Assignment, Backlog, PathId, PathView, Policy, RepairOffer, Scheduler, Signal, View,
 };
 use strandcast_proto::time::{Duration, Instant};
 
@@ -121,10 +121,9 @@ impl Wary {
 
     /// The paths that a chunk of `len` bytes, worthless after `left` seconds, may take.
     fn open<'a>(&mut self, view: &View<'a>, len: u64, left: Option<f64>) -> Choices<'a> {
-        self.inner.barred = PathSet::default();
         let mut choices = self.inner.choices(view, len);
-        self.inner.barred = self.metered.barred(view, &choices, left);
-        choices.retain(|c| !self.inner.barred.contains(c.0.id));
+        let barred = self.metered.barred(view, &choices, left);
+        choices.retain(|c| !barred.contains(c.0.id));
         choices
     }
 
@@ -165,14 +164,14 @@ impl Scheduler for Wary {
         let left = backlog.next_expires.map(|e| e.saturating_since(view.now).as_secs_f64());
         let left = left.filter(|left| *left > 0.0);
         let choices = self.open(view, backlog.next_len, left);
-        let Some(left) = left else { return self.inner.next(view, backlog) };
+        let Some(left) = left else { return self.inner.among(view, backlog, &choices) };
         self.life = self.life.max(left);
         if !backlog.retransmission
             && let Some(path) = self.instead(view, &choices, backlog.next_len, left)
         {
             return Some(Assignment::on(path, 1));
         }
-        let Some(mut assignment) = self.inner.next(view, backlog) else {
+        let Some(mut assignment) = self.inner.among(view, backlog, &choices) else {
             let blocks = !backlog.retransmission && blocks(&choices, backlog, left, self.life);
             return blocks.then(Assignment::nowhere);
         };

@@ -214,6 +214,35 @@ fn a_way_back_that_brings_nothing_more_is_deaf() {
     assert_eq!(stage.verdict(0), Verdict::Stalled, "silence outweighs deafness");
 }
 
+/// Path 0 is dead, and answers at these times, milliseconds: what it is then.
+fn returns(stage: &mut Stage, answers: &[(u64, Verdict)]) {
+    for (at, verdict) in answers {
+        stage.answers(0, at - 60, *at);
+        assert_eq!(stage.verdict(0), *verdict, "at {at} ms");
+    }
+}
+
+#[test]
+fn a_dead_path_that_answers_is_there_for_need_until_its_probation_is_over() {
+    let mut stage = Stage::new();
+    stage.flows(1000, 2000);
+    stage.dark(2000, 3500);
+    assert_eq!(stage.verdict(0), Verdict::Dead);
+    let (dead, back) = (Verdict::Dead, Verdict::Returning);
+    returns(&mut stage, &[(4000, dead), (4100, dead), (4200, back), (4500, back), (4600, Verdict::Live)]);
+}
+
+#[test]
+fn a_returning_path_that_stalls_goes_on_with_its_probation() {
+    let mut stage = Stage::new();
+    stage.flows(1000, 2000);
+    stage.dark(2000, 3500);
+    returns(&mut stage, &[(4000, Verdict::Dead), (4100, Verdict::Dead), (4200, Verdict::Returning)]);
+    stage.dark(4300, 4420);
+    assert!(matches!(stage.verdict(0), Verdict::Stalled | Verdict::Silent));
+    returns(&mut stage, &[(4510, Verdict::Returning), (4620, Verdict::Live)]);
+}
+
 /// How long a path has to answer before it is used again, after `deaths` deaths in a row.
 fn probation(deaths: u32) -> u64 {
     let mut stage = Stage::new();
